@@ -1,0 +1,130 @@
+// The job: joining and leaving it, who am I, values by messages between all nodes, and the counters of this node.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include <quire/error.hpp>
+#include <quire/memory.hpp>
+
+namespace quire {
+
+/// Number of this node, 0 ..; 0 outside a session.
+[[nodiscard]] inline int node() noexcept { return quire_node(); }
+/// Number of nodes in the job; 1 outside a session.
+[[nodiscard]] inline int nodes() noexcept { return quire_nodes(); }
+
+namespace this_thread {
+/// Number of the calling thread on its node: 0 for the one that started, then in order of first use.
+[[nodiscard]] inline int number() noexcept { return quire_thread(); }
+}  // namespace this_thread
+
+/// What a program may choose at the start; the environment (QUIRE_*, see `quire info --options`) wins.
+struct session_options {
+  std::uint64_t range_bytes = 0;  ///< shared address range to reserve; 0: 1 TiB. Costs nothing until touched
+  std::uint64_t base = 0;         ///< first shared address, the same on all nodes; 0: the default
+  quire::detector detector = quire::detector::standard;
+};
+
+/// Membership in the job, from construction to destruction; one per process, made by the main thread before anything else of
+/// Quire. The destructor waits until all nodes leave. When it runs because of an exception it does not: this node cannot
+/// know what the others wait for, so it stays a member, and its exit ends the job for all with an error.
+class session {
+ public:
+  explicit session(const session_options& options = {}) {
+    const quire_options wanted{.size = sizeof(quire_options),
+                               .range_bytes = options.range_bytes,
+                               .base = options.base,
+                               .detector = static_cast<int>(options.detector)};
+    detail::check(quire_start(&wanted), "session");
+  }
+  ~session() {
+    if (std::uncaught_exceptions() == exceptions_) quire_end();
+  }
+  session(const session&) = delete;
+  session& operator=(const session&) = delete;
+
+  [[nodiscard]] int node() const noexcept { return quire_node(); }
+  [[nodiscard]] int nodes() const noexcept { return quire_nodes(); }
+
+ private:
+  int exceptions_ = std::uncaught_exceptions();
+};
+
+// ---- Values by messages: one thread of each node calls, in the same order ---------------------------------------------
+
+enum class operation { sum = QUIRE_SUM, min = QUIRE_MIN, max = QUIRE_MAX, product = QUIRE_PRODUCT };
+
+/// What all_reduce() takes: numbers that the messages carry without loss.
+template <class T>
+concept reducible = std::same_as<T, double> || std::same_as<T, float> || std::signed_integral<T> ||
+                    (std::unsigned_integral<T> && sizeof(T) < sizeof(std::int64_t));
+
+/// Combines the values of all nodes, element by element; afterwards every node has the result in `values`. The same number
+/// of elements on all nodes.
+template <reducible T>
+void all_reduce(std::span<T> values, operation how) {
+  using carried = std::conditional_t<std::floating_point<T>, double, std::int64_t>;
+  constexpr std::size_t most = 8;
+  for (std::size_t done = 0; done < values.size(); done += most) {
+    const auto part = values.subspan(done, std::min(most, values.size() - done));
+    carried buffer[most];
+    std::copy(part.begin(), part.end(), buffer);
+    const auto count = static_cast<std::uint32_t>(part.size());
+    if constexpr (std::floating_point<T>)
+      detail::check(quire_reduce_f64(buffer, count, static_cast<quire_operation>(how)), "all_reduce");
+    else
+      detail::check(quire_reduce_i64(buffer, count, static_cast<quire_operation>(how)), "all_reduce");
+    std::transform(buffer, buffer + count, part.begin(), [](carried value) { return static_cast<T>(value); });
+  }
+}
+
+/// The same for one value: `const double slowest = quire::all_reduce(seconds, quire::operation::max)`.
+template <reducible T>
+[[nodiscard]] T all_reduce(T value, operation how) {
+  all_reduce(std::span<T>(&value, 1), how);
+  return value;
+}
+
+/// True on all nodes if `value` is true on all nodes.
+[[nodiscard]] inline bool all_agree(bool value) { return all_reduce<int>(value ? 1 : 0, operation::min) != 0; }
+
+/// Gives the value of node `root` to all nodes. Handles, pointers and spans travel well; pointers to private memory do not.
+template <class T>
+[[nodiscard]] T broadcast(T value, int root = 0) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  constexpr std::size_t most = 64;
+  auto* bytes = reinterpret_cast<std::byte*>(&value);
+  for (std::size_t done = 0; done < sizeof(T); done += most)
+    detail::check(quire_broadcast(bytes + done, static_cast<std::uint32_t>(std::min(most, sizeof(T) - done)), root),
+                  "broadcast");
+  return value;
+}
+
+/// Lets one node make something and gives it to all:
+///     auto grid = quire::from_node(0, [] { return quire::make_shared_array<double>(1000); });
+///     auto lock = quire::from_node(0, quire::mutex::create);
+template <class Make>
+[[nodiscard]] auto from_node(int root, Make&& make) {
+  std::invoke_result_t<Make> made{};
+  if (quire_node() == root) made = std::forward<Make>(make)();
+  return broadcast(made, root);
+}
+
+// ---- Numbers --------------------------------------------------------------------------------------------------------
+
+/// The counters of this node since the start.
+[[nodiscard]] inline quire_counters counters() {
+  quire_counters now{};
+  now.size = sizeof now;
+  detail::check(quire_counters_read(&now), "counters");
+  return now;
+}
+
+}  // namespace quire

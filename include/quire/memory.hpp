@@ -1,0 +1,280 @@
+// Shared memory as the standard library would have it: an allocator for containers, objects and arrays, names, regions, hints,
+// and atomic operations done where the data is. Shared addresses are the same on every node, so pointers, spans and whole
+// containers may lie in shared memory themselves.
+//
+// Any thread of any node may call, between the start and the end of the session. Calls throw quire::error, and
+// std::bad_alloc when no memory is left.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <memory_resource>
+#include <new>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <quire/error.hpp>
+
+namespace quire {
+namespace detail {
+
+/// What every allocation of quire_malloc() is aligned to.
+inline constexpr std::size_t natural_alignment = 16;
+
+[[nodiscard]] inline void* allocate(std::size_t bytes, std::size_t alignment) {
+  void* address = nullptr;
+  if (bytes == 0) bytes = 1;
+  check_memory(alignment <= natural_alignment ? quire_malloc(bytes, &address)
+                                              : quire_aligned_alloc(alignment, bytes, &address),
+               "allocate");
+  return address;
+}
+
+/// Frees run in destructors, which cannot report. What can go wrong there is a pointer that is no allocation: a bug that
+/// must not go on, so it ends the program with the status as its message. A lost job has no memory to give back.
+inline void deallocate(void* address) noexcept {
+  const quire_status status = quire_free(address);
+  if (status != QUIRE_PEER_LOST) check(status, "free");
+}
+
+}  // namespace detail
+
+/// The standard allocator of shared memory: `std::vector<int, quire::allocator<int>>`. It has no state; what one node
+/// allocated, any other may free. A container that is used by several nodes must itself lie in shared memory (new_object())
+/// and be guarded like any shared object.
+template <class T>
+class allocator {
+ public:
+  using value_type = T;
+  using is_always_equal = std::true_type;
+  using propagate_on_container_move_assignment = std::true_type;
+
+  constexpr allocator() noexcept = default;
+  template <class U>
+  constexpr allocator(const allocator<U>&) noexcept {}  // NOLINT: allocators convert into each other
+
+  [[nodiscard]] T* allocate(std::size_t n) {
+    if (n > std::numeric_limits<std::size_t>::max() / sizeof(T)) throw std::bad_array_new_length();
+    return static_cast<T*>(detail::allocate(n * sizeof(T), alignof(T)));
+  }
+  void deallocate(T* address, std::size_t) noexcept { detail::deallocate(address); }
+  template <class U>
+  [[nodiscard]] friend constexpr bool operator==(const allocator&, const allocator<U>&) noexcept {
+    return true;
+  }
+};
+
+/// The same for std::pmr. Note that a pmr container keeps a pointer to its resource, which is private to a node: let only
+/// the node that made the container change it, or use quire::allocator.
+class memory_resource final : public std::pmr::memory_resource {
+ private:
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override { return detail::allocate(bytes, alignment); }
+  void do_deallocate(void* address, std::size_t, std::size_t) override { detail::deallocate(address); }
+  [[nodiscard]] bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
+    return dynamic_cast<const memory_resource*>(&other) != nullptr;
+  }
+};
+
+/// Makes an object in shared memory. Objects with virtual functions belong to the node that made them.
+template <class T, class... Arguments>
+[[nodiscard]] T* new_object(Arguments&&... arguments) {
+  void* place = detail::allocate(sizeof(T), alignof(T));
+  try {
+    return ::new (place) T(std::forward<Arguments>(arguments)...);
+  } catch (...) {
+    detail::deallocate(place);
+    throw;
+  }
+}
+
+/// Destroys an object of new_object() and gives its memory back, from any node.
+template <class T>
+void delete_object(T* object) {
+  if (object == nullptr) return;
+  object->~T();
+  detail::deallocate(object);
+}
+
+/// An array of `n` elements in shared memory, zero or value-initialised. Arrays of a page or more start on a page. Memory
+/// of arithmetic types is not touched: its pages come to be where they are first used.
+template <class T>
+[[nodiscard]] std::span<T> make_shared_array(std::size_t n) {
+  static_assert(std::is_trivially_destructible_v<T>, "use std::vector<T, quire::allocator<T>>");
+  if (n == 0) return {};
+  if constexpr (std::is_arithmetic_v<T> && alignof(T) <= detail::natural_alignment) {
+    void* address = nullptr;
+    detail::check_memory(quire_calloc(n, sizeof(T), &address), "make_shared_array");
+    return {static_cast<T*>(address), n};
+  } else {
+    T* first = allocator<T>{}.allocate(n);
+    std::uninitialized_value_construct_n(first, n);
+    return {first, n};
+  }
+}
+
+/// Gives back an array of make_shared_array(), from any node.
+template <class T>
+void free_shared_array(std::span<T> array) {
+  detail::check(quire_free(array.data()), "free_shared_array");
+}
+
+// ---- Names ----------------------------------------------------------------------------------------------------------
+
+/// Publishes a shared object under a name of at most 63 characters. errc::exists if the name is taken.
+template <class T>
+void publish(const std::string& name, T* object) {
+  detail::check(quire_publish(name.c_str(), object), "publish");
+}
+
+/// What was published under `name`, as soon as it is there. The type must be the one that was published.
+template <class T>
+[[nodiscard]] T* lookup(const std::string& name) {
+  void* address = nullptr;
+  detail::check(quire_lookup(name.c_str(), detail::for_ever, &address), "lookup");
+  return static_cast<T*>(address);
+}
+
+/// The same, but nullptr if nothing is published under `name` within `timeout`; zero does not wait.
+template <class T, class Rep, class Period>
+[[nodiscard]] T* lookup_for(const std::string& name, std::chrono::duration<Rep, Period> timeout) {
+  void* address = nullptr;
+  const quire_status status = quire_lookup(name.c_str(), detail::timeout_ms(timeout), &address);
+  if (status == QUIRE_NOT_FOUND || !detail::in_time(status, "lookup_for")) return nullptr;
+  return static_cast<T*>(address);
+}
+
+// ---- Hints ----------------------------------------------------------------------------------------------------------
+
+enum class access { read = 0, write = 1 };
+
+/// Starts to bring a range here, and does not wait.
+template <class T, std::size_t Extent>
+void prefetch(std::span<T, Extent> range, access wanted = access::read) {
+  if (range.empty()) return;
+  detail::check(quire_prefetch(range.data(), range.size_bytes(), wanted == access::write), "prefetch");
+}
+
+/// Sends readable copies of a range to all nodes (Millipage, section 4.3), and waits until they have them.
+template <class T, std::size_t Extent>
+void push(std::span<T, Extent> range) {
+  if (range.empty()) return;
+  detail::check(quire_push(range.data(), range.size_bytes()), "push");
+}
+
+// ---- Regions --------------------------------------------------------------------------------------------------------
+
+enum class consistency { sequential = QUIRE_SEQUENTIAL };
+enum class placement { block = QUIRE_PLACE_BLOCK, modulo = QUIRE_PLACE_MODULO, node = QUIRE_PLACE_NODE };
+enum class pool { standard = QUIRE_POOL_DEFAULT, memfd = QUIRE_POOL_MEMFD };
+enum class detector {
+  standard = QUIRE_DETECT_DEFAULT,
+  userfault = QUIRE_DETECT_USERFAULT,
+  userfault_thread = QUIRE_DETECT_USERFAULT_THREAD,
+  segv = QUIRE_DETECT_SEGV,
+};
+
+/// How a region behaves; name what differs: `region::create(bytes, {.unit_bytes = 65536, .place = placement::modulo})`.
+struct region_options {
+  quire::consistency consistency = quire::consistency::sequential;
+  std::size_t unit_bytes = 0;         ///< what moves as one: a power of two, 4 KiB to 2 MiB; 0: 4 KiB
+  placement place = placement::block; ///< homes and managers
+  int home = 0;                       ///< the node, for placement::node
+  quire::pool pool = quire::pool::standard;
+  quire::detector detector = quire::detector::standard;
+};
+
+/// A range of shared addresses with one consistency. A handle, as those of sync.hpp; default-constructed it names the region
+/// of the allocator. One node makes it and all may use it; it lasts until the end of the session.
+class region {
+ public:
+  constexpr region() noexcept = default;
+  /// A region of at least `bytes`, zero-filled and untouched.
+  [[nodiscard]] static region create(std::uint64_t bytes, const region_options& options = {}) {
+    const quire_region_options wanted{.size = sizeof(quire_region_options),
+                                      .consistency = static_cast<quire_consistency>(options.consistency),
+                                      .unit_bytes = options.unit_bytes,
+                                      .placement = static_cast<quire_placement>(options.place),
+                                      .home = options.home,
+                                      .pool = static_cast<quire_pool>(options.pool),
+                                      .detector = static_cast<quire_detector>(options.detector)};
+    region made;
+    detail::check_memory(quire_region_create(&wanted, bytes, &made.native_), "region::create");
+    return made;
+  }
+  /// The region that an address belongs to; errc::bad_address if none.
+  [[nodiscard]] static region of(const void* address) {
+    region found;
+    detail::check(quire_region_of(address, &found.native_), "region::of");
+    return found;
+  }
+  /// All of it, as bytes.
+  [[nodiscard]] std::span<std::byte> bytes() const {
+    void* first = nullptr;
+    std::uint64_t size = 0;
+    detail::check(quire_region_range(native_, &first, &size), "region::bytes");
+    return {static_cast<std::byte*>(first), size};
+  }
+  /// All of it, as elements of a type that needs no construction.
+  template <class T>
+  [[nodiscard]] std::span<T> span() const {
+    static_assert(std::is_trivially_copyable_v<T>);
+    const auto all = bytes();
+    return {reinterpret_cast<T*>(all.data()), all.size() / sizeof(T)};
+  }
+  [[nodiscard]] quire_region native_handle() const noexcept { return native_; }
+  [[nodiscard]] friend bool operator==(region a, region b) noexcept { return a.native_.id == b.native_.id; }
+
+ private:
+  quire_region native_{};
+};
+
+// ---- Atomic operations ----------------------------------------------------------------------------------------------
+
+/// Like std::atomic_ref, for a naturally aligned 64-bit object in shared memory: a changing operation is done where the
+/// object is, so that a counter or a flag that many nodes change does not drag its page about. Sequentially consistent
+/// with plain loads and stores. load() and store() are ordinary accesses, and bring the page here.
+template <class T>
+class atomic_ref {
+  static_assert(sizeof(T) == 8 && std::is_trivially_copyable_v<T>, "Quire's atomic operations are on 64-bit objects");
+
+ public:
+  using value_type = T;
+  explicit atomic_ref(T& object) noexcept : object_(&object) {}
+
+  [[nodiscard]] T load() const noexcept { return std::atomic_ref<T>(*object_).load(); }
+  void store(T value) const noexcept { std::atomic_ref<T>(*object_).store(value); }
+  T exchange(T value) const {
+    std::uint64_t before = 0;
+    detail::check(quire_exchange(word(), std::bit_cast<std::uint64_t>(value), &before), "atomic_ref::exchange");
+    return std::bit_cast<T>(before);
+  }
+  bool compare_exchange(T& expected, T desired) const {
+    auto seen = std::bit_cast<std::uint64_t>(expected);
+    int done = 0;
+    detail::check(quire_compare_exchange(word(), &seen, std::bit_cast<std::uint64_t>(desired), &done),
+                  "atomic_ref::compare_exchange");
+    expected = std::bit_cast<T>(seen);
+    return done != 0;
+  }
+  T fetch_add(T value) const requires std::is_integral_v<T> {
+    std::uint64_t before = 0;
+    detail::check(quire_fetch_add(word(), static_cast<std::uint64_t>(value), &before), "atomic_ref::fetch_add");
+    return static_cast<T>(before);
+  }
+  T fetch_sub(T value) const requires std::is_integral_v<T> {
+    return fetch_add(static_cast<T>(0 - static_cast<std::uint64_t>(value)));
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t* word() const noexcept { return reinterpret_cast<std::uint64_t*>(object_); }
+  T* object_;
+};
+
+}  // namespace quire

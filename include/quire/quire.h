@@ -1,0 +1,258 @@
+/* Quire: one shared memory for threads on many machines. The C API.
+ *
+ * Every call returns a quire_status; results come back through pointers. Handles are opaque values that may be stored in
+ * shared memory and used on every node. Unless a call says otherwise, any thread of any node may call it at any time
+ * between quire_start() and quire_end(), but not from a signal handler.
+ *
+ * Words: node = one process of the job; unit = what moves between nodes and is protected as one (a page, or several);
+ * home/manager = the node that keeps a unit's directory entry; region = a range of shared addresses with one consistency.
+ */
+#ifndef QUIRE_QUIRE_H
+#define QUIRE_QUIRE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define QUIRE_VERSION_MAJOR 0
+#define QUIRE_VERSION_MINOR 1
+#define QUIRE_VERSION_PATCH 0
+#define QUIRE_VERSION_STRING "0.1.0"
+
+#if defined(__GNUC__)
+#define QUIRE_API __attribute__((visibility("default")))
+#define QUIRE_NODISCARD __attribute__((warn_unused_result))
+#else
+#define QUIRE_API
+#define QUIRE_NODISCARD
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Status ------------------------------------------------------------------------------------------------------ */
+
+/** What a call returns. Grouped by what is lost. */
+typedef enum quire_status {
+  QUIRE_OK = 0,
+  /* Nothing is lost; the caller may try again or otherwise. */
+  QUIRE_TIMED_OUT = 1,   /**< the time given ran out */
+  QUIRE_BUSY = 2,        /**< somebody else holds it (try calls) */
+  QUIRE_NOT_FOUND = 3,   /**< no object of that name or address */
+  QUIRE_EXISTS = 4,      /**< the name is taken */
+  /* The request is lost: the caller's mistake. */
+  QUIRE_INVALID = 10,     /**< an argument that no call could satisfy (NULL, size 0, overflow, a bad handle) */
+  QUIRE_BAD_ADDRESS = 11, /**< the address is not shared, was freed, or is not the start of an allocation */
+  QUIRE_NOT_STARTED = 12, /**< quire_start() has not been called, or quire_end() has */
+  QUIRE_FORKED = 13,      /**< called in a forked child: shared memory belongs to the parent */
+  QUIRE_NOT_OWNER = 14,   /**< unlock of a lock that the caller does not hold */
+  QUIRE_BAD_OPTION = 15,  /**< an unknown option, or a value out of range; the message names it */
+  QUIRE_UNSUPPORTED = 16, /**< this machine or mode cannot do it; `quire info` says why */
+  /* A resource ran out. */
+  QUIRE_NO_MEMORY = 20,   /**< the region, or the machine, has no room left */
+  QUIRE_NO_ADDRESSES = 21, /**< the shared range is full or taken by something else */
+  /* A peer or the job is lost. */
+  QUIRE_PEER_LOST = 30, /**< a node died or cannot be reached */
+  QUIRE_SYSTEM = 31,    /**< the operating system refused something Quire cannot do without; the message names it */
+} quire_status;
+
+/** A short sentence for a status. Never NULL. May be called at any time, from any context. */
+QUIRE_API const char* quire_status_text(quire_status status);
+
+/** Version of the library that is running, as "major.minor.patch". */
+QUIRE_API const char* quire_version(void);
+
+/* ---- Start and end ----------------------------------------------------------------------------------------------- */
+
+/** Options that a program may set itself. Zero-initialise, set `size`, set what you need; NULL means all defaults.
+ *  The environment (QUIRE_*, see `quire info --options`) wins over what stands here. */
+typedef struct quire_options {
+  size_t size;          /**< sizeof(quire_options), for versions to come */
+  uint64_t range_bytes; /**< shared address range to reserve; 0: 1 TiB. Costs nothing until touched */
+  uint64_t base;        /**< first shared address, the same on all nodes; 0: the default */
+  int detector;         /**< quire_detector; 0: the best that this machine allows */
+} quire_options;
+
+/** Joins the job (started by `quire run`, or a job of one node without it). Once per process, by one thread, before any
+ *  other call but those that say so. QUIRE_OK, QUIRE_EXISTS when called twice, QUIRE_BAD_OPTION, QUIRE_NO_ADDRESSES, QUIRE_SYSTEM,
+ *  QUIRE_PEER_LOST. */
+QUIRE_API QUIRE_NODISCARD quire_status quire_start(const quire_options* options);
+
+/** Leaves the job: waits until every node has called it, then gives back everything. Shared addresses are no longer
+ *  valid. A process that exits without it ends the job for all. */
+QUIRE_API quire_status quire_end(void);
+
+/** Number of this node, 0 ..; 0 before the start. */
+QUIRE_API int quire_node(void);
+/** Number of nodes in the job; 1 before the start. */
+QUIRE_API int quire_nodes(void);
+/** Number of the calling thread on its node: 0 for the one that started, then in order of first use. */
+QUIRE_API int quire_thread(void);
+
+/* ---- Regions ----------------------------------------------------------------------------------------------------- */
+
+typedef enum quire_consistency { QUIRE_SEQUENTIAL = 0 } quire_consistency;
+typedef enum quire_placement {
+  QUIRE_PLACE_BLOCK = 0,  /**< consecutive units on one node */
+  QUIRE_PLACE_MODULO = 1, /**< unit u on node u mod N */
+  QUIRE_PLACE_NODE = 2,   /**< all units on one node */
+} quire_placement;
+typedef enum quire_pool { QUIRE_POOL_DEFAULT = 0, QUIRE_POOL_MEMFD = 1 } quire_pool;
+typedef enum quire_detector {
+  QUIRE_DETECT_DEFAULT = 0,
+  QUIRE_DETECT_USERFAULT = 1,        /**< userfaultfd; the faulting thread handles its fault */
+  QUIRE_DETECT_USERFAULT_THREAD = 2, /**< userfaultfd; the service thread handles faults; every system call works */
+  QUIRE_DETECT_SEGV = 3,             /**< SIGSEGV and mprotect */
+} quire_detector;
+
+/** How a region behaves. Zero-initialise and set `size`. */
+typedef struct quire_region_options {
+  size_t size;                   /**< sizeof(quire_region_options) */
+  quire_consistency consistency; /**< protocol */
+  size_t unit_bytes;             /**< sharing unit: a power of two, 4 KiB to 2 MiB; 0: 4 KiB */
+  quire_placement placement;     /**< homes and managers */
+  int home;                      /**< the node, for QUIRE_PLACE_NODE */
+  quire_pool pool;
+  quire_detector detector;
+} quire_region_options;
+
+/** A region. Zero is the region that quire_malloc() uses. */
+typedef struct quire_region {
+  uint64_t id;
+} quire_region;
+
+/** Makes a region of at least `bytes` (rounded up to whole units) on all nodes. The content is zero. `options` may be
+ *  NULL. On return every node can use its addresses. QUIRE_INVALID, QUIRE_NO_ADDRESSES, QUIRE_UNSUPPORTED. */
+QUIRE_API QUIRE_NODISCARD quire_status quire_region_create(const quire_region_options* options, uint64_t bytes,
+                                                           quire_region* region);
+/** First address and size of a region. Either pointer may be NULL. */
+QUIRE_API quire_status quire_region_range(quire_region region, void** address, uint64_t* bytes);
+/** The region that an address belongs to. QUIRE_BAD_ADDRESS if none. Also in signal handlers. */
+QUIRE_API quire_status quire_region_of(const void* address, quire_region* region);
+
+/* ---- Memory ------------------------------------------------------------------------------------------------------ */
+
+/** Shared memory, valid on every node at the same address, aligned to 16 bytes, content undefined. Allocations of a page
+ *  or more start on a page. QUIRE_INVALID for size 0 or more than the range, QUIRE_NO_MEMORY. */
+QUIRE_API QUIRE_NODISCARD quire_status quire_malloc(size_t bytes, void** address);
+/** The same, for `count` elements of `bytes` each, content zero. */
+QUIRE_API QUIRE_NODISCARD quire_status quire_calloc(size_t count, size_t bytes, void** address);
+/** The same with an alignment: a power of two, up to 2 MiB. */
+QUIRE_API QUIRE_NODISCARD quire_status quire_aligned_alloc(size_t alignment, size_t bytes, void** address);
+/** Grows or shrinks `*address`, which may move. A NULL `*address` allocates; on failure `*address` stays valid. */
+QUIRE_API QUIRE_NODISCARD quire_status quire_realloc(size_t bytes, void** address);
+/** Gives back an allocation, from any node. NULL is allowed. QUIRE_BAD_ADDRESS for what is not the start of a live
+ *  allocation (a second free included). */
+QUIRE_API quire_status quire_free(void* address);
+/** Usable bytes of an allocation. */
+QUIRE_API quire_status quire_allocation_size(const void* address, size_t* bytes);
+
+/** Publishes `address` (or any 64-bit value) under a name of at most 63 characters. QUIRE_EXISTS if the name is taken. */
+QUIRE_API quire_status quire_publish(const char* name, const void* address);
+/** What was published under `name`; waits up to `timeout_ms` for it (0: not at all, negative: for ever). */
+QUIRE_API QUIRE_NODISCARD quire_status quire_lookup(const char* name, int64_t timeout_ms, void** address);
+
+/** Starts to bring a range here for reading (or writing), and does not wait. A hint: never an error for a valid range. */
+QUIRE_API quire_status quire_prefetch(const void* address, size_t bytes, int for_writing);
+/** Sends readable copies of a range to all nodes (Millipage, section 4.3), and waits until they have them. */
+QUIRE_API quire_status quire_push(const void* address, size_t bytes);
+
+/* ---- Atomic operations, done where the data is --------------------------------------------------------------------
+ * On naturally aligned 64-bit words in shared memory; sequentially consistent with plain loads and stores. A word that
+ * this node may write is changed in place; otherwise the operation travels to the owner, the page stays there.
+ * QUIRE_BAD_ADDRESS, QUIRE_INVALID if not aligned. */
+QUIRE_API quire_status quire_fetch_add(uint64_t* word, uint64_t value, uint64_t* before);
+QUIRE_API quire_status quire_exchange(uint64_t* word, uint64_t value, uint64_t* before);
+/** Sets `*word` to `desired` if it equals `*expected`; `*expected` then holds what was there. `*done` tells. */
+QUIRE_API quire_status quire_compare_exchange(uint64_t* word, uint64_t* expected, uint64_t desired, int* done);
+
+/* ---- Synchronisation ---------------------------------------------------------------------------------------------
+ * Objects are made by any node and may be used by all; copy the handle, for example into shared memory. `timeout_ms`:
+ * negative waits for ever, 0 does not wait (QUIRE_BUSY), otherwise QUIRE_TIMED_OUT after that time. A lock belongs to the thread
+ * that took it. Waiting calls return QUIRE_PEER_LOST when the job ends under them. */
+typedef struct quire_mutex { uint64_t id; } quire_mutex;
+typedef struct quire_rwlock { uint64_t id; } quire_rwlock;
+typedef struct quire_condition { uint64_t id; } quire_condition;
+typedef struct quire_barrier { uint64_t id; } quire_barrier;
+typedef struct quire_event { uint64_t id; } quire_event;
+typedef struct quire_semaphore { uint64_t id; } quire_semaphore;
+
+QUIRE_API quire_status quire_mutex_create(quire_mutex* mutex);
+QUIRE_API quire_status quire_mutex_lock(quire_mutex mutex);
+QUIRE_API quire_status quire_mutex_try_lock(quire_mutex mutex);
+QUIRE_API quire_status quire_mutex_timed_lock(quire_mutex mutex, int64_t timeout_ms);
+QUIRE_API quire_status quire_mutex_unlock(quire_mutex mutex);
+QUIRE_API quire_status quire_mutex_destroy(quire_mutex mutex);
+
+QUIRE_API quire_status quire_rwlock_create(quire_rwlock* lock);
+QUIRE_API quire_status quire_rwlock_read_lock(quire_rwlock lock, int64_t timeout_ms);
+QUIRE_API quire_status quire_rwlock_write_lock(quire_rwlock lock, int64_t timeout_ms);
+QUIRE_API quire_status quire_rwlock_unlock(quire_rwlock lock);
+QUIRE_API quire_status quire_rwlock_destroy(quire_rwlock lock);
+
+/** A condition variable; the mutex is released while waiting and held again on return, also after a time-out. */
+QUIRE_API quire_status quire_condition_create(quire_condition* condition);
+QUIRE_API quire_status quire_condition_wait(quire_condition condition, quire_mutex mutex, int64_t timeout_ms);
+QUIRE_API quire_status quire_condition_notify_one(quire_condition condition);
+QUIRE_API quire_status quire_condition_notify_all(quire_condition condition);
+QUIRE_API quire_status quire_condition_destroy(quire_condition condition);
+
+/** The barrier of the whole job: one thread of each node calls it. A zero handle names it: `quire_barrier all = {0}`. */
+QUIRE_API quire_status quire_barrier_wait(quire_barrier barrier);
+/** A barrier for `participants` threads of whichever nodes. */
+QUIRE_API quire_status quire_barrier_create(uint32_t participants, quire_barrier* barrier);
+QUIRE_API quire_status quire_barrier_destroy(quire_barrier barrier);
+
+/** An event stays set, and lets every waiter pass, until it is reset (KOAN). */
+QUIRE_API quire_status quire_event_create(quire_event* event);
+QUIRE_API quire_status quire_event_set(quire_event event);
+QUIRE_API quire_status quire_event_reset(quire_event event);
+QUIRE_API quire_status quire_event_wait(quire_event event, int64_t timeout_ms);
+QUIRE_API quire_status quire_event_destroy(quire_event event);
+
+/** A counting semaphore. */
+QUIRE_API quire_status quire_semaphore_create(uint64_t initial, quire_semaphore* semaphore);
+QUIRE_API quire_status quire_semaphore_acquire(quire_semaphore semaphore, int64_t timeout_ms);
+QUIRE_API quire_status quire_semaphore_release(quire_semaphore semaphore, uint64_t count);
+QUIRE_API quire_status quire_semaphore_destroy(quire_semaphore semaphore);
+
+/* ---- Values by messages: one thread of each node calls, in the same order ------------------------------------------ */
+
+typedef enum quire_operation { QUIRE_SUM = 0, QUIRE_MIN = 1, QUIRE_MAX = 2, QUIRE_PRODUCT = 3 } quire_operation;
+/** Combines the values of all nodes; every node gets the result. At most 8 values a call. */
+QUIRE_API quire_status quire_reduce_f64(double* values, uint32_t count, quire_operation operation);
+QUIRE_API quire_status quire_reduce_i64(int64_t* values, uint32_t count, quire_operation operation);
+/** Gives the `bytes` (at most 64) of node `root` to all. */
+QUIRE_API quire_status quire_broadcast(void* value, uint32_t bytes, int root);
+
+/* ---- Threads on other nodes (the programming model of Millipage) ---------------------------------------------------- */
+
+typedef struct quire_remote_thread { uint64_t id; } quire_remote_thread;
+/** Runs function(argument) in a new thread of `node`. `function` is a function of the program or of a shared library that
+ *  all nodes have loaded; it is found there even when loaded at another address. */
+QUIRE_API QUIRE_NODISCARD quire_status quire_spawn(int node, void* (*function)(void*), void* argument,
+                                                   quire_remote_thread* thread);
+/** Waits for the end of a thread started by quire_spawn() and gives its result. Once per thread, from any node. */
+QUIRE_API quire_status quire_join(quire_remote_thread thread, void** result);
+
+/* ---- Numbers ------------------------------------------------------------------------------------------------------ */
+
+/** Counters of this node since the start. Zero-initialise and set `size`. */
+typedef struct quire_counters {
+  size_t size;
+  uint64_t read_faults, write_faults, upgrade_faults; /**< that needed another node, by what was asked */
+  uint64_t local_faults;    /**< served from what the node already had: first touch, read-ahead */
+  uint64_t racing_faults;   /**< a thread that faults on a unit that is being brought already (ParADE, Fig. 11) */
+  uint64_t competing_requests; /**< requests that a manager had to queue (Millipage, section 4.4) */
+  uint64_t invalidations;   /**< copies taken away from this node */
+  uint64_t read_ahead_units, read_ahead_wasted;
+  uint64_t messages_sent, bytes_sent, messages_received, bytes_received;
+  uint64_t fault_ns, barrier_ns, lock_ns; /**< time that threads of this node waited */
+  uint64_t barriers, locks, atomics;
+} quire_counters;
+QUIRE_API quire_status quire_counters_read(quire_counters* counters);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

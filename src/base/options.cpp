@@ -1,0 +1,195 @@
+#include "base/options.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <iterator>
+#include <vector>
+
+#include "base/check.hpp"
+
+namespace quire::base {
+namespace {
+
+constexpr std::int64_t KiB = 1024, MiB = 1024 * KiB, GiB = 1024 * MiB, TiB = 1024 * GiB;
+constexpr std::string_view prefix = "QUIRE_";
+
+// In the order of `enum class option`.
+constexpr option_row table[] = {
+    {option::transport, "QUIRE_TRANSPORT", option_type::choice, "auto", "auto|shm|tcp",
+     "how nodes talk; auto: shared memory on one machine, else the best network", 0, 2, 1, false},
+    {option::detect, "QUIRE_DETECT", option_type::choice, "auto", "auto|userfault|thread|segv",
+     "how an access to an absent page is noticed; `quire info` tells what auto is here", 0, 3, 1, false},
+    {option::pool, "QUIRE_POOL", option_type::choice, "memfd", "memfd", "what the shared pages are made of", 0, 0, 1,
+     false},
+    {option::range, "QUIRE_RANGE", option_type::bytes, "1T", "2M to 64T, a multiple of 2M",
+     "shared address range to reserve; costs nothing until touched", 2 * MiB, 64 * TiB, 2 * MiB, false},
+    {option::base, "QUIRE_BASE", option_type::address, "0x200000000000", "0x10000000 to 0x7e0000000000, a multiple of 2M",
+     "first shared address, the same on all nodes", 0x10000000, 0x7e0000000000, 2 * MiB, false},
+    {option::spin_us, "QUIRE_SPIN_US", option_type::number, "auto", "auto, or 0 to 1000000",
+     "microseconds to spin before sleeping; auto: as the free cores allow", -1, 1'000'000, 1, false},
+    {option::read_ahead, "QUIRE_READ_AHEAD", option_type::flag, "1", "0|1",
+     "fetch the next units when a thread reads through memory in order", 0, 1, 1, false},
+    {option::unit, "QUIRE_UNIT", option_type::bytes, "4K", "4K to 2M, a power of two",
+     "how much moves at once in the memory of quire_malloc()", 4 * KiB, 2 * MiB, 1, true},
+    {option::log, "QUIRE_LOG", option_type::choice, "warning", "error|warning|info|debug",
+     "how much Quire says on standard error", 0, 3, 1, false},
+    {option::nodes, "QUIRE_NODES", option_type::number, "auto", "auto, or 1 to 1024",
+     "`quire run` without -n: how many nodes; auto: one for each core", -1, most_nodes, 1, false},
+    {option::tag, "QUIRE_TAG", option_type::flag, "0", "0|1", "`quire run`: begin each line of output with its node", 0, 1,
+     1, false},
+};
+static_assert(std::size(table) == option_count);
+
+/// Words of "a|b|c".
+std::vector<std::string_view> words_of(std::string_view legal) {
+  std::vector<std::string_view> words;
+  for (std::size_t from = 0; from <= legal.size();) {
+    const std::size_t to = std::min(legal.find('|', from), legal.size());
+    words.push_back(legal.substr(from, to - from));
+    from = to + 1;
+  }
+  return words;
+}
+
+/// Reads all of `text` as an integer of the given radix.
+bool read_integer(std::string_view text, int radix, std::int64_t& value) noexcept {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, radix);
+  return error == std::errc{} && end == text.data() + text.size() && !text.empty();
+}
+
+bool read_bytes(std::string_view text, std::int64_t& value) noexcept {
+  constexpr std::string_view suffixes = "KMGT";
+  int shift = 0;
+  if (!text.empty()) {
+    const auto at = suffixes.find(static_cast<char>(std::toupper(static_cast<unsigned char>(text.back()))));
+    if (at != suffixes.npos) {
+      shift = 10 * (static_cast<int>(at) + 1);
+      text.remove_suffix(1);
+    }
+  }
+  if (!read_integer(text, 10, value) || value < 0 || value > (INT64_MAX >> shift)) return false;
+  value <<= shift;
+  return true;
+}
+
+bool read_value(const option_row& row, std::string_view text, std::int64_t& value) {
+  switch (row.type) {
+    case option_type::choice: {
+      const auto words = words_of(row.legal);
+      const auto at = std::find(words.begin(), words.end(), text);
+      value = at - words.begin();
+      return at != words.end();
+    }
+    case option_type::bytes: return read_bytes(text, value);
+    case option_type::address:
+      if (text.starts_with("0x") || text.starts_with("0X")) text.remove_prefix(2);
+      return read_integer(text, 16, value);
+    case option_type::number:
+      if (row.least == -1 && text == "auto") {
+        value = -1;
+        return true;
+      }
+      [[fallthrough]];
+    case option_type::flag: return read_integer(text, 10, value);
+  }
+  return false;
+}
+
+bool legal(const option_row& row, std::int64_t value) noexcept {
+  if (value == -1 && row.type == option_type::number) return row.least == -1;
+  if (value == 0 && row.id == option::nodes) return false;
+  return value >= row.least && value <= row.most && value % row.multiple == 0 &&
+         (!row.power_of_two || (value & (value - 1)) == 0);
+}
+
+/// Number of letters to insert, delete, change or swap with the next to make one word of the other.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) d[i][0] = i;
+  for (std::size_t j = 0; j <= b.size(); ++j) d[0][j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+    }
+  }
+  return d[a.size()][b.size()];
+}
+
+/// The environment's spelling of a name: QUIRE_READ_AHEAD for read-ahead.
+std::string spelled_as_variable(std::string_view name) {
+  std::string variable;
+  for (const char c : name) variable += c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return variable.starts_with(prefix) ? variable : std::string(prefix) + variable;
+}
+
+}  // namespace
+
+option_values::option_values() noexcept {
+  for (const auto& row : table) CHECK(read_value(row, row.standard, value_[index(row.id)]));
+}
+
+std::span<const option_row> option_table() noexcept { return table; }
+
+const option_row& row_of(option which) noexcept { return table[static_cast<std::size_t>(which)]; }
+
+const option_row* find_option(std::string_view name) {
+  const std::string variable = spelled_as_variable(name);
+  for (const auto& row : table)
+    if (variable == row.variable) return &row;
+  return nullptr;
+}
+
+std::string_view nearest_word(std::string_view mistyped, std::span<const std::string_view> words) {
+  std::string_view nearest;
+  std::size_t least = std::max<std::size_t>(2, mistyped.size() / 3) + 1;
+  for (const auto word : words) {
+    if (const std::size_t distance = edit_distance(mistyped, word); distance < least) {
+      least = distance;
+      nearest = word;
+    }
+  }
+  return nearest;
+}
+
+std::string unknown_option_text(std::string_view name) {
+  const std::string variable = spelled_as_variable(name).substr(prefix.size());
+  std::vector<std::string_view> known;
+  for (const auto& row : table) known.push_back(std::string_view(row.variable).substr(prefix.size()));
+  const std::string_view nearest = nearest_word(variable, known);
+  std::string text = std::string(name) + " is not an option of Quire";
+  if (!nearest.empty()) text.append("; did you mean ").append(prefix).append(nearest).append("?");
+  return text + " (`quire info --options` lists all)";
+}
+
+result<std::int64_t> parse_option(const option_row& row, std::string_view text, std::string& why) {
+  std::int64_t value = 0;
+  if (read_value(row, text, value) && legal(row, value)) return value;
+  why = std::string(row.variable) + "=" + std::string(text) + " is not allowed; it may be " + row.legal;
+  return QUIRE_BAD_OPTION;
+}
+
+result<option_values> read_options(const char* const* environment, std::string& why) {
+  option_values values;
+  for (; *environment != nullptr; ++environment) {
+    const std::string_view entry = *environment;
+    if (!entry.starts_with(prefix)) continue;
+    const std::size_t equals = std::min(entry.find('='), entry.size());
+    const std::string_view name = entry.substr(0, equals);
+    const std::string_view text = entry.substr(std::min(equals + 1, entry.size()));
+    if (std::find(internal_variables.begin(), internal_variables.end(), name) != internal_variables.end()) continue;
+    const option_row* row = find_option(name);
+    if (row == nullptr || name != row->variable) {
+      why = unknown_option_text(name);
+      return QUIRE_BAD_OPTION;
+    }
+    if (text.empty()) continue;
+    const auto value = parse_option(*row, text, why);
+    if (!value.ok()) return value.why();
+    values.set(row->id, value.value());
+  }
+  return values;
+}
+
+}  // namespace quire::base

@@ -1,0 +1,91 @@
+// The options of Quire: one table of environment variables with type, default, meaning and legal values. The runtime
+// reads it once at the start, the `quire` command before it starts anything and for `quire info --options`.
+// Not for fault context: messages are strings.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/status.hpp"
+
+namespace quire::base {
+
+enum class option : int { transport, detect, pool, range, base, spin_us, read_ahead, unit, log, nodes, tag };
+inline constexpr std::size_t option_count = 11;
+
+enum class option_type : int { choice, flag, number, bytes, address };
+
+/// One row of the table. The value of a choice is the position of its word in `legal`.
+struct option_row {
+  option id;
+  const char* variable;  ///< as in the environment: QUIRE_READ_AHEAD
+  option_type type;
+  const char* standard;      ///< the default, as one would write it
+  const char* legal;         ///< for people; for a choice the words, separated by '|'
+  const char* meaning;       ///< one line
+  std::int64_t least, most;  ///< bounds of the value; a least of -1 in a number is the word "auto"
+  std::int64_t multiple;     ///< the value must be a multiple of this
+  bool power_of_two;
+};
+
+// What the choices mean, in the order of the words of their rows.
+enum class transport_choice : int { automatic, shm, tcp };
+enum class detect_choice : int { automatic, userfault, thread, segv };
+enum class pool_choice : int { memfd };
+inline constexpr std::int64_t spin_automatic = -1;
+
+/// A value for every option: the defaults, until read_options() finds others.
+class option_values {
+ public:
+  option_values() noexcept;
+  [[nodiscard]] std::int64_t number(option which) const noexcept { return value_[index(which)]; }
+  [[nodiscard]] bool flag(option which) const noexcept { return number(which) != 0; }
+  /// For choices: transport_choice, detect_choice, pool_choice, log_level.
+  template <class Choice>
+  [[nodiscard]] Choice choice(option which) const noexcept {
+    return static_cast<Choice>(number(which));
+  }
+  /// Whether the user asked for it, so that it wins over what the program says.
+  [[nodiscard]] bool given(option which) const noexcept { return given_[index(which)]; }
+  void set(option which, std::int64_t value) noexcept {
+    value_[index(which)] = value;
+    given_[index(which)] = true;
+  }
+
+ private:
+  static std::size_t index(option which) noexcept { return static_cast<std::size_t>(which); }
+  std::array<std::int64_t, option_count> value_{};
+  std::array<bool, option_count> given_{};
+};
+
+[[nodiscard]] std::span<const option_row> option_table() noexcept;
+[[nodiscard]] const option_row& row_of(option which) noexcept;
+
+/// The row for a name written in any of the ways QUIRE_READ_AHEAD, read_ahead, read-ahead; nullptr if there is none.
+[[nodiscard]] const option_row* find_option(std::string_view name);
+/// The one of `words` that is nearest to a mistyped one; empty if none resembles it.
+[[nodiscard]] std::string_view nearest_word(std::string_view mistyped, std::span<const std::string_view> words);
+/// "QUIRE_X is not an option of Quire; did you mean ...": the same sentence wherever a name is refused.
+[[nodiscard]] std::string unknown_option_text(std::string_view name);
+
+/// The value that a text stands for. QUIRE_BAD_OPTION with a sentence in `why` when the row does not allow it.
+[[nodiscard]] result<std::int64_t> parse_option(const option_row& row, std::string_view text, std::string& why);
+
+/// All options from an environment ("NAME=value" strings, ended by a null pointer). An empty value means the default.
+/// QUIRE_BAD_OPTION with a sentence in `why` for a bad value or an unknown QUIRE_ variable.
+[[nodiscard]] result<option_values> read_options(const char* const* environment, std::string& why);
+
+/// Variables by which `quire run` tells a node its place; not for people, and no options.
+inline constexpr const char* job_descriptor_variable = "QUIRE_JOB_FD";
+inline constexpr const char* job_node_variable = "QUIRE_JOB_NODE";
+inline constexpr const char* job_nodes_variable = "QUIRE_JOB_NODES";
+inline constexpr std::array<std::string_view, 3> internal_variables = {job_descriptor_variable, job_node_variable,
+                                                                       job_nodes_variable};
+/// The most nodes that one `quire run` starts.
+inline constexpr int most_nodes = 1024;
+
+}  // namespace quire::base

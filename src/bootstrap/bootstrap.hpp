@@ -1,0 +1,42 @@
+// Who are my peers: joining a job, exchanging transport addresses, hearing of deaths. One folder a body (local: under
+// `quire run`, or alone). Called by src/api at start and end; `descriptor` and `poll_news` by the service thread.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.hpp"
+
+namespace quire::bootstrap {
+
+/// Something that happened to the job as a whole.
+struct news {
+  enum class kind { nothing, node_died, job_ends } what = kind::nothing;
+  int node = -1;         ///< who died
+  std::string text;      ///< for people: "node 2 (pid 4711) was killed by signal 9 (Killed)"
+};
+
+class bootstrap {
+ public:
+  virtual ~bootstrap() = default;
+  [[nodiscard]] virtual int node() const noexcept = 0;
+  [[nodiscard]] virtual int nodes() const noexcept = 0;
+  /// How many nodes of the job run on this host (decides whether waiting threads may spin), and whether that is all.
+  [[nodiscard]] virtual int local_nodes() const noexcept = 0;
+  /// Gives `mine` to all nodes and gets everyone's, in order of node. Collective; blocks. PEER_LOST, TIMED_OUT.
+  [[nodiscard]] virtual base::result<std::vector<std::vector<std::byte>>> exchange(std::span<const std::byte> mine) = 0;
+  /// Tells the launcher that this node has ended well: its exit is then no accident.
+  virtual void leave(std::string_view statistics_json) noexcept = 0;
+  /// Readable when there is news; -1 if there never is.
+  [[nodiscard]] virtual int descriptor() const noexcept = 0;
+  [[nodiscard]] virtual news poll_news() noexcept = 0;
+};
+
+/// The job that this process belongs to: under `quire run` (the environment says so) that job, else a job of one node.
+[[nodiscard]] base::result<std::unique_ptr<bootstrap>> join();
+
+}  // namespace quire::bootstrap

@@ -1,0 +1,11 @@
+// The bodies behind detect::open().
+#pragma once
+
+#include "detect/detector.hpp"
+
+namespace quire::detect {
+
+[[nodiscard]] base::result<std::unique_ptr<detector>> open_userfault(bool thread_mode, bool quiet);
+[[nodiscard]] std::unique_ptr<detector> open_segv();
+
+}  // namespace quire::detect

@@ -1,0 +1,35 @@
+// The fall-back: SIGSEGV and mprotect, for any pool and kernel. Each change of protection may split a mapping; with
+// alternating protections the limit vm.max_map_count (65,530 by default: 256 MiB of single pages) is met, as ENOMEM.
+#include <sys/mman.h>
+
+#include "detect/kinds.hpp"
+#include "os/memory.hpp"
+
+namespace quire::detect {
+namespace {
+
+constexpr int prot_of(access a) noexcept {
+  return a == access::none ? PROT_NONE : a == access::read ? PROT_READ : PROT_READ | PROT_WRITE;
+}
+
+class segv_detector final : public detector {
+ public:
+  int attach(std::byte*, std::uint64_t) noexcept override { return 0; }
+  int permit(std::byte* address, std::size_t bytes, access, access to) noexcept override {
+    return os::protect(address, bytes, prot_of(to));
+  }
+  int protect(std::byte* address, std::size_t bytes, access, access to) noexcept override {
+    return os::protect(address, bytes, prot_of(to));
+  }
+  void wake(std::byte*, std::size_t) noexcept override {}
+  int descriptor() const noexcept override { return -1; }
+  bool next(fault_event&) noexcept override { return false; }
+  bool accessible() const noexcept override { return false; }
+  const char* name() const noexcept override { return "SIGSEGV and mprotect"; }
+};
+
+}  // namespace
+
+std::unique_ptr<detector> open_segv() { return std::make_unique<segv_detector>(); }
+
+}  // namespace quire::detect

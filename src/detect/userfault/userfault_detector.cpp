@@ -1,0 +1,73 @@
+// The default detector: userfaultfd on the application view, registered for missing, minor and write-protect faults. No
+// mapping is ever split, so no limit on mappings is met, and threads fault in parallel.
+//   permit  none -> read   CONTINUE, write-protected      none -> write   CONTINUE
+//           read -> write  WRITEPROTECT off               protect to read WRITEPROTECT on
+//   protect to none: MADV_DONTNEED on the application view only; frame and system view keep their content.
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/log.hpp"
+#include "detect/detector.hpp"
+#include "detect/kinds.hpp"
+#include "os/memory.hpp"
+#include "os/userfault.hpp"
+
+namespace quire::detect {
+namespace {
+
+class userfault_detector final : public detector {
+ public:
+  userfault_detector(int fd, os::userfault_mode mode) : fd_(fd), mode_(mode) {}
+  userfault_detector(const userfault_detector&) = delete;
+  userfault_detector& operator=(const userfault_detector&) = delete;
+  ~userfault_detector() override { os::close_descriptor(fd_); }
+
+  int attach(std::byte* address, std::uint64_t bytes) noexcept override {
+    return os::userfault_register(fd_, address, bytes);
+  }
+  int permit(std::byte* address, std::size_t bytes, access from, access to) noexcept override {
+    if (from == access::none) return os::userfault_continue(fd_, address, bytes, to == access::read);
+    return os::userfault_protect(fd_, address, bytes, false);
+  }
+  int protect(std::byte* address, std::size_t bytes, access, access to) noexcept override {
+    if (to == access::none) return os::advise(address, bytes, MADV_DONTNEED);
+    return os::userfault_protect(fd_, address, bytes, true);
+  }
+  void wake(std::byte* address, std::size_t bytes) noexcept override {
+    if (mode_ == os::userfault_mode::thread) (void)!os::userfault_wake(fd_, address, bytes);
+  }
+  int descriptor() const noexcept override { return mode_ == os::userfault_mode::thread ? fd_ : -1; }
+  bool next(fault_event& event) noexcept override {
+    os::userfault_event e;
+    if (!os::userfault_read(fd_, e)) return false;
+    event = {e.address, e.write};
+    return true;
+  }
+  bool accessible() const noexcept override { return true; }
+  const char* name() const noexcept override {
+    return mode_ == os::userfault_mode::thread ? "userfaultfd, service thread" : "userfaultfd, faulting thread";
+  }
+
+ private:
+  int fd_;
+  os::userfault_mode mode_;
+};
+
+}  // namespace
+
+base::result<std::unique_ptr<detector>> open_userfault(bool thread_mode, bool quiet) {
+  const auto mode = thread_mode ? os::userfault_mode::thread : os::userfault_mode::inline_sigbus;
+  const int fd = os::userfault_open(mode);
+  if (fd >= 0) return std::unique_ptr<detector>(std::make_unique<userfault_detector>(fd, mode));
+  if (!quiet) {
+    base::log(base::log_level::error, "userfaultfd cannot be used: %s%s", std::strerror(-fd),
+              fd == -EPERM && thread_mode
+                  ? "; mode 'thread' needs root, CAP_SYS_PTRACE, vm.unprivileged_userfaultfd=1 or /dev/userfaultfd"
+                  : "");
+  }
+  return QUIRE_UNSUPPORTED;
+}
+
+}  // namespace quire::detect

@@ -1,0 +1,30 @@
+// Which node manages a unit: fixed, known everywhere without a message (KOAN, section 4.3.2: Modulo and Block).
+#pragma once
+
+#include <cstdint>
+
+#include "model/ids.hpp"
+
+namespace quire::directory {
+
+/// The manager function of one region.
+struct manager_map {
+  model::placement kind = model::placement::block;
+  std::uint16_t nodes = 1;
+  model::node_id fixed{};         ///< for placement::node
+  std::uint64_t block_units = 1;  ///< for placement::block: units a node manages
+
+  static constexpr manager_map make(model::placement kind, unsigned nodes, std::uint64_t units, model::node_id fixed) {
+    return {kind, static_cast<std::uint16_t>(nodes), fixed, units < nodes ? 1 : (units + nodes - 1) / nodes};
+  }
+  [[nodiscard]] constexpr model::node_id of(std::uint64_t unit) const noexcept {
+    switch (kind) {
+      case model::placement::block: return model::node_id{static_cast<std::uint16_t>(unit / block_units)};
+      case model::placement::modulo: return model::node_id{static_cast<std::uint16_t>(unit % nodes)};
+      case model::placement::node: break;
+    }
+    return fixed;
+  }
+};
+
+}  // namespace quire::directory

@@ -1,0 +1,68 @@
+// The one message of Quire: 64 bytes, a cache line, plus at most one payload (the content of consecutive units, or a
+// value). Machines make and take these; src/wire checks them at the border; the transport moves them.
+#pragma once
+
+#include <cstdint>
+
+#include "model/ids.hpp"
+
+namespace quire::model {
+
+enum class message_kind : std::uint8_t {
+  invalid = 0,
+  // sequential protocol: requester -> manager
+  read_request,
+  write_request,
+  atomic_request,
+  push_request,
+  done,  ///< the requester has what it asked for; the manager takes the next request of the unit
+  // sequential protocol: manager -> owner, copies
+  fetch_read,
+  fetch_write,
+  fetch_push,
+  atomic_fetch,
+  invalidate,
+  // sequential protocol: owner, manager, copies -> requester
+  read_reply,
+  write_reply,
+  write_grant,
+  atomic_reply,
+  invalidate_ack,
+  // push (Millipage, section 4.3): owner -> everyone, everyone -> manager
+  push_copy,
+  push_ack,
+  push_reply,  ///< manager -> requester: all nodes have their copies
+  // synchronisation: see src/sync
+  sync_first,
+  sync_last = sync_first + 63,
+  // runtime services: regions, allocation, names, threads, start and end; see src/engine and src/region
+  service_request,
+  service_reply,
+  service_notice,
+  last_kind = service_notice,
+};
+
+namespace message_flag {
+inline constexpr std::uint8_t zero = 1;     ///< the unit was never written: no payload, the content is zero
+inline constexpr std::uint8_t no_data = 2;  ///< the requester's own copy is current
+}  // namespace message_flag
+
+/// Fields that a kind does not use are zero. Plain data: copied, compared and sent as it is (little endian).
+struct message {
+  message_kind kind = message_kind::invalid;
+  std::uint8_t flags = 0;
+  region_id region{};
+  node_id from{};       ///< who sent it; filled in by the engine
+  node_id requester{};  ///< on whose behalf
+  std::uint32_t count = 1;          ///< consecutive units, from `unit` on (synchronisation: free use)
+  std::uint32_t acks = 0;           ///< invalidation acknowledgements that the requester must collect
+  std::uint64_t unit = 0;           ///< first unit, or the id of a synchronisation object
+  std::uint64_t token = 0;          ///< comes back in the reply: which thread waits
+  std::uint64_t a = 0, b = 0, c = 0;  ///< operands
+  std::uint32_t payload_bytes = 0;
+  std::uint32_t operation = 0;      ///< atomic operation, service number
+  friend bool operator==(const message&, const message&) noexcept = default;
+};
+static_assert(sizeof(message) == 64);
+
+}  // namespace quire::model

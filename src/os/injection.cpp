@@ -1,0 +1,30 @@
+#include "os/injection.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+namespace quire::os {
+
+bool inject_from_environment() noexcept {
+  const char* text = std::getenv("QUIRE_FAIL");
+  if (text == nullptr || *text == 0) return true;
+  static constexpr const char* names[] = {"none", "memfd", "truncate", "map", "protect", "advise",
+                                          "userfault_open", "userfault_ioctl", "futex"};
+  const char* colon = std::strchr(text, ':');
+  if (colon == nullptr) return false;
+  const std::string_view name(text, static_cast<std::size_t>(colon - text));
+  char* end = nullptr;
+  const long nth = std::strtol(colon + 1, &end, 10);
+  const long error = *end == ':' ? std::strtol(end + 1, &end, 10) : ENOMEM;
+  if (nth < 1 || *end != 0) return false;
+  for (int i = 1; i < static_cast<int>(call::count); ++i) {
+    if (name == names[i]) {
+      inject(static_cast<call>(i), static_cast<int>(nth), static_cast<int>(error));
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace quire::os

@@ -1,0 +1,74 @@
+#include "os/memory.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "os/injection.hpp"
+
+namespace quire::os {
+
+int make_memfd(const char* name, std::uint64_t bytes) noexcept {
+  if (injected(call::memfd)) return -errno;
+  const int fd = ::memfd_create(name, MFD_CLOEXEC);
+  if (fd < 0) return -errno;
+  if (injected(call::truncate) || ::ftruncate(fd, static_cast<off_t>(bytes)) != 0) {
+    const int error = errno;
+    ::close(fd);
+    return -error;
+  }
+  return fd;
+}
+
+void close_descriptor(int fd) noexcept {
+  if (fd >= 0) ::close(fd);
+}
+
+namespace {
+void* map(void* at, std::uint64_t bytes, int prot, int flags, int fd, int& error) noexcept {
+  if (injected(call::map)) {
+    error = errno;
+    return nullptr;
+  }
+  void* address = ::mmap(at, bytes, prot, flags, fd, 0);
+  if (address == MAP_FAILED) {
+    error = errno;
+    return nullptr;
+  }
+  if (at != nullptr && address != at) {  // kernels before 4.17 take the address as a hint
+    ::munmap(address, bytes);
+    error = EEXIST;
+    return nullptr;
+  }
+  error = 0;
+  return address;
+}
+}  // namespace
+
+void* map_shared(int fd, std::uint64_t bytes, void* at, bool accessible, int& error) noexcept {
+  return map(at, bytes, accessible ? PROT_READ | PROT_WRITE : PROT_NONE,
+             MAP_SHARED | MAP_NORESERVE | (at != nullptr ? MAP_FIXED : 0), fd, error);
+}
+
+void* map_table(std::uint64_t bytes, int& error) noexcept {
+  return map(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, error);
+}
+
+void* reserve(std::uint64_t bytes, void* at, int& error) noexcept {
+  return map(at, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, error);
+}
+
+void unmap(void* address, std::uint64_t bytes) noexcept {
+  if (address != nullptr) ::munmap(address, bytes);
+}
+
+int protect(void* address, std::size_t bytes, int prot) noexcept {
+  if (injected(call::protect)) return errno;
+  return ::mprotect(address, bytes, prot) == 0 ? 0 : errno;
+}
+
+int advise(void* address, std::uint64_t bytes, int advice) noexcept {
+  if (injected(call::advise)) return errno;
+  return ::madvise(address, bytes, advice) == 0 ? 0 : errno;
+}
+
+}  // namespace quire::os

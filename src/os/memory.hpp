@@ -1,0 +1,30 @@
+// One checked wrapper per system call on memory. 0 or an errno comes back; nothing is logged here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/status.hpp"
+
+namespace quire::os {
+
+inline constexpr std::size_t page_bytes = 4096;
+
+/// An anonymous shared memory object of `bytes`, sparse. Gives a descriptor, or -errno.
+[[nodiscard]] int make_memfd(const char* name, std::uint64_t bytes) noexcept;
+void close_descriptor(int fd) noexcept;
+
+/// Maps `bytes` of `fd` shared, from offset 0. With `at`, exactly there, replacing what the caller has reserved.
+/// Gives the address; nullptr with errno in `error`.
+[[nodiscard]] void* map_shared(int fd, std::uint64_t bytes, void* at, bool accessible, int& error) noexcept;
+/// Private zero memory that costs nothing until touched (tables). nullptr with errno in `error`.
+[[nodiscard]] void* map_table(std::uint64_t bytes, int& error) noexcept;
+/// Address space without memory, at `at` and only if nothing is there yet. nullptr with errno in `error` (EEXIST).
+[[nodiscard]] void* reserve(std::uint64_t bytes, void* at, int& error) noexcept;
+void unmap(void* address, std::uint64_t bytes) noexcept;
+
+[[nodiscard]] int protect(void* address, std::size_t bytes, int prot) noexcept;
+/// madvise(); MADV_DONTNEED, MADV_POPULATE_WRITE, MADV_DONTFORK, MADV_HUGEPAGE, MADV_DONTDUMP.
+[[nodiscard]] int advise(void* address, std::uint64_t bytes, int advice) noexcept;
+
+}  // namespace quire::os

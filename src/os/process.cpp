@@ -1,0 +1,127 @@
+#include "os/process.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <string_view>
+
+#include "base/clock.hpp"
+
+namespace quire::os {
+namespace {
+
+transfer outcome_of(ssize_t result) noexcept {
+  if (result > 0) return {transfer::outcome::moved, static_cast<std::size_t>(result)};
+  if (result == 0) return {transfer::outcome::ended, 0};
+  if (errno == EAGAIN || errno == EWOULDBLOCK) return {transfer::outcome::would_block, 0};
+  const bool gone = errno == EPIPE || errno == ECONNRESET;
+  return {gone ? transfer::outcome::ended : transfer::outcome::failed, 0};
+}
+
+/// Parent of a process, from /proc/PID/stat; 0 if it is gone.
+pid_t parent_of(const char* pid) {
+  const descriptor file(::open(("/proc/" + std::string(pid) + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
+  char buffer[512];
+  const ssize_t length = file.open() ? ::read(file.number(), buffer, sizeof buffer) : 0;
+  if (length <= 0) return 0;
+  // "pid (name) state parent ...", where the name may hold anything, brackets and spaces included.
+  const std::string_view text(buffer, static_cast<std::size_t>(length));
+  const std::size_t bracket = text.rfind(')');
+  if (bracket == text.npos || bracket + 4 >= text.size()) return 0;
+  pid_t parent = 0;
+  std::from_chars(text.data() + bracket + 4, text.data() + text.size(), parent);
+  return parent;
+}
+
+}  // namespace
+
+void descriptor::reset() noexcept {
+  if (number_ >= 0) ::close(std::exchange(number_, -1));
+}
+
+base::result<descriptor_pair> make_socket_pair() noexcept {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return QUIRE_SYSTEM;
+  return descriptor_pair{descriptor(ends[0]), descriptor(ends[1])};
+}
+
+base::result<descriptor_pair> make_pipe() noexcept {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return QUIRE_SYSTEM;
+  return descriptor_pair{descriptor(ends[0]), descriptor(ends[1])};
+}
+
+base::status set_blocking(int number, bool blocking) noexcept {
+  const int flags = ::fcntl(number, F_GETFL);
+  if (flags < 0) return QUIRE_SYSTEM;
+  return ::fcntl(number, F_SETFL, blocking ? flags & ~O_NONBLOCK : flags | O_NONBLOCK) == 0 ? QUIRE_OK : QUIRE_SYSTEM;
+}
+
+base::status set_close_on_exec(int number, bool closed) noexcept {
+  return ::fcntl(number, F_SETFD, closed ? FD_CLOEXEC : 0) == 0 ? QUIRE_OK : QUIRE_SYSTEM;
+}
+
+bool is_socket(int number) noexcept {
+  struct stat about;
+  return ::fstat(number, &about) == 0 && S_ISSOCK(about.st_mode);
+}
+
+transfer read_some(int number, std::span<char> into) noexcept {
+  ssize_t result;
+  do result = ::read(number, into.data(), into.size());
+  while (result < 0 && errno == EINTR);
+  return outcome_of(result);
+}
+
+transfer write_some(int number, std::span<const char> from) noexcept {
+  ssize_t result;
+  do {
+    result = ::send(number, from.data(), from.size(), MSG_NOSIGNAL);
+    if (result < 0 && errno == ENOTSOCK) result = ::write(number, from.data(), from.size());
+  } while (result < 0 && errno == EINTR);
+  return outcome_of(result);
+}
+
+int wait_ready(std::span<pollfd> entries, int timeout_ms) noexcept {
+  const std::uint64_t deadline = base::now_ns() + static_cast<std::uint64_t>(timeout_ms < 0 ? 0 : timeout_ms) * 1'000'000;
+  for (;;) {
+    const int ready = ::poll(entries.data(), entries.size(), timeout_ms);
+    if (ready >= 0 || errno != EINTR) return ready < 0 ? 0 : ready;
+    if (timeout_ms > 0) {
+      const std::uint64_t now = base::now_ns();
+      timeout_ms = now >= deadline ? 0 : static_cast<int>((deadline - now + 999'999) / 1'000'000);
+    }
+  }
+}
+
+std::vector<pid_t> children() {
+  std::vector<pid_t> found;
+  DIR* directory = ::opendir("/proc");
+  if (directory == nullptr) return found;
+  while (const dirent* entry = ::readdir(directory)) {
+    const std::string_view name = entry->d_name;
+    pid_t pid = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
+    if (error == std::errc{} && end == name.data() + name.size() && parent_of(entry->d_name) == ::getpid()) found.push_back(pid);
+  }
+  ::closedir(directory);
+  return found;
+}
+
+std::string error_text(int error) {
+  const char* text = ::strerrordesc_np(error);
+  return text != nullptr ? text : "error " + std::to_string(error);
+}
+
+std::string signal_text(int signal) {
+  const char* text = ::sigdescr_np(signal);
+  return std::to_string(signal) + (text != nullptr ? " (" + std::string(text) + ")" : "");
+}
+
+}  // namespace quire::os

@@ -1,0 +1,73 @@
+// Descriptors, streams between processes, and what a process needs to start others: one checked wrapper per system
+// call. Called by src/bootstrap on both sides (node and launcher), in application context; nothing here is for faults.
+#pragma once
+
+#include <poll.h>
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/status.hpp"
+
+namespace quire::os {
+
+/// An open descriptor that closes itself; -1 is none.
+class descriptor {
+ public:
+  descriptor() noexcept = default;
+  explicit descriptor(int number) noexcept : number_(number) {}
+  descriptor(descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  descriptor& operator=(descriptor&& other) noexcept {
+    if (this != &other) {
+      reset();
+      number_ = std::exchange(other.number_, -1);
+    }
+    return *this;
+  }
+  ~descriptor() { reset(); }
+  void reset() noexcept;
+  [[nodiscard]] int number() const noexcept { return number_; }
+  [[nodiscard]] bool open() const noexcept { return number_ >= 0; }
+
+ private:
+  int number_ = -1;
+};
+
+/// Two ends; of a pipe, `first` is the end to read from.
+struct descriptor_pair {
+  descriptor first, second;
+};
+
+/// All new descriptors are closed on exec.
+[[nodiscard]] base::result<descriptor_pair> make_socket_pair() noexcept;
+[[nodiscard]] base::result<descriptor_pair> make_pipe() noexcept;
+
+[[nodiscard]] base::status set_blocking(int number, bool blocking) noexcept;
+[[nodiscard]] base::status set_close_on_exec(int number, bool closed) noexcept;
+[[nodiscard]] bool is_socket(int number) noexcept;
+
+/// What became of a read or a write on a descriptor that does not block.
+struct transfer {
+  enum class outcome { moved, would_block, ended, failed } what = outcome::failed;
+  std::size_t bytes = 0;  ///< when moved: at least one
+};
+[[nodiscard]] transfer read_some(int number, std::span<char> into) noexcept;
+/// Writes without raising SIGPIPE when `number` is a socket; elsewhere the caller must ignore that signal.
+[[nodiscard]] transfer write_some(int number, std::span<const char> from) noexcept;
+
+/// poll(2), gone on with after signals; returns the number of entries that are ready, 0 after `timeout_ms` (-1: never).
+int wait_ready(std::span<pollfd> entries, int timeout_ms) noexcept;
+
+/// Children of this process, orphans that were given to it included (a scan of /proc).
+[[nodiscard]] std::vector<pid_t> children();
+
+/// Text of an errno value and of a signal number: "No such file or directory", "9 (Killed)".
+[[nodiscard]] std::string error_text(int error);
+[[nodiscard]] std::string signal_text(int signal);
+
+}  // namespace quire::os

@@ -1,0 +1,99 @@
+// The sequential protocol as a machine without I/O: single writer or many readers per unit, write-invalidate, fixed
+// distributed managers (Li and Hudak 1989; Millipage, Figure 3; KOAN, section 4.3.2). README.md has the table of transitions.
+//
+// Called on the driver's thread by the engine, and by the simulator. Every call takes one unit and appends what is to be
+// done; the caller performs the actions in order. Messages to the machine's own node are actions like any other.
+#pragma once
+
+#include "base/check.hpp"
+#include "model/action.hpp"
+#include "model/message.hpp"
+#include "protocol/sequential/state.hpp"
+
+namespace quire::sequential {
+
+using model::actions;
+using model::message;
+
+/// What became of a fault.
+enum class fault_outcome : std::uint8_t {
+  local,    ///< the node had the right already; permission is among the actions
+  started,  ///< a request is on its way; the thread waits for `wake`
+  joined,   ///< somebody has asked already (a fault in race); the thread waits for `wake`
+};
+
+class machine {
+ public:
+  /// The tables have shape.units elements, zero at first, and outlive the machine; entries of units that other nodes
+  /// manage stay untouched. `requests` may be shared by the machines of all regions of a node.
+  machine(const region_shape& shape, unit_state* units, directory_entry* entries, directory::request_pool& requests)
+      : shape_(shape), units_(units), entries_(entries), requests_(requests) {}
+
+  // Node side.
+  /// A thread touched `unit` and may not `want` it.
+  fault_outcome on_fault(std::uint64_t unit, access want, actions& out);
+  /// Ask for `unit` before anybody touches it. With `withhold` it is not mapped when it arrives. True if asked.
+  bool on_read_ahead(std::uint64_t unit, access want, bool withhold, actions& out);
+  /// Map a unit that this node may use already, together with a neighbour that faulted. True if there was anything to do.
+  bool on_fault_around(std::uint64_t unit, actions& out);
+  /// A thread of this node calls for an atomic operation: `operation`, a, b, c (offset) and token of `call` are given.
+  void on_atomic(const message& call, actions& out);
+  /// A thread of this node calls for a push of `unit`; `token` is completed when all nodes have it.
+  void on_push(std::uint64_t unit, std::uint64_t token, actions& out);
+
+  /// A message for one unit (m.unit; m.count is ignored). Content, if any, has been placed already.
+  void on_message(const message& m, actions& out);
+
+  [[nodiscard]] const region_shape& shape() const noexcept { return shape_; }
+  [[nodiscard]] node_id manager_of(std::uint64_t unit) const noexcept { return shape_.managers.of(unit); }
+  [[nodiscard]] const unit_state& unit(std::uint64_t u) const noexcept { return units_[u]; }
+  [[nodiscard]] const directory_entry& entry(std::uint64_t u) const noexcept { return entries_[u]; }
+  [[nodiscard]] const counters& count() const noexcept { return count_; }
+  /// The right that `unit` gives this node, initial state included.
+  [[nodiscard]] access right_of(std::uint64_t unit) const noexcept;
+  /// Everything that must hold for one unit on this node alone; the simulator adds what must hold across nodes.
+  [[nodiscard]] bool is_valid(std::uint64_t unit) const noexcept;
+
+ private:
+  // node.cpp
+  unit_state& touch(std::uint64_t unit) noexcept;
+  void ask(std::uint64_t unit, unit_state& s, access want, actions& out);
+  void permit(std::uint64_t unit, unit_state& s, actions& out);
+  void lower(std::uint64_t unit, unit_state& s, access to, actions& out);
+  void arrived(std::uint64_t unit, unit_state& s, actions& out);
+  void complete_write_if_ready(std::uint64_t unit, unit_state& s, actions& out);
+  void send_done(std::uint64_t unit, actions& out) const;
+  void on_fetch(const message& m, actions& out);
+  void on_fetch_push(const message& m, actions& out);
+  void on_atomic_fetch(const message& m, actions& out);
+  void on_invalidate(const message& m, actions& out);
+  void on_read_reply(const message& m, actions& out);
+  void on_write_reply(const message& m, actions& out);
+  void on_invalidate_ack(const message& m, actions& out);
+  void on_atomic_reply(const message& m, actions& out);
+  void on_push_copy(const message& m, actions& out);
+
+  // manager.cpp
+  directory_entry& touch_entry(std::uint64_t unit) noexcept;
+  void on_request(const message& m, actions& out);
+  void on_done(const message& m, actions& out);
+  void on_manager_ack(const message& m, actions& out);
+  void on_push_ack(const message& m, actions& out);
+  void serve(std::uint64_t unit, directory_entry& e, actions& out);
+  void serve_read(const message& m, directory_entry& e, actions& out);
+  void serve_write(const message& m, directory_entry& e, actions& out);
+  void serve_atomic(const message& m, directory_entry& e, actions& out);
+  void serve_push(const message& m, directory_entry& e, actions& out);
+  void forward_atomic(const message& m, directory_entry& e, actions& out);
+  void finish(std::uint64_t unit, directory_entry& e, actions& out);
+  void send(node_id to, const message& m, bool with_content, actions& out) const;
+  message reply_to(const message& m, model::message_kind kind) const;
+
+  region_shape shape_;
+  unit_state* units_;
+  directory_entry* entries_;
+  directory::request_pool& requests_;
+  counters count_{};
+};
+
+}  // namespace quire::sequential

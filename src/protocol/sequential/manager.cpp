@@ -1,0 +1,137 @@
+// The manager's side of the sequential protocol: one request of a unit is served at a time, the others queue here. The
+// requester's `done` ends it, so that a node never gets an order for a unit that is still on its way to it.
+#include "protocol/sequential/machine.hpp"
+
+namespace quire::sequential {
+
+using model::action_kind;
+using model::copyset;
+using model::message_kind;
+namespace message_flag = model::message_flag;
+
+directory_entry& machine::touch_entry(std::uint64_t unit) noexcept {
+  CHECK(unit < shape_.units && manager_of(unit) == shape_.self);
+  directory_entry& e = entries_[unit];
+  if (e.touched == 0) {
+    e.touched = 1;
+    e.owner = shape_.self;
+    e.copies = copyset::of(shape_.nodes, shape_.self);
+  }
+  return e;
+}
+
+void machine::on_request(const message& m, actions& out) {
+  directory_entry& e = touch_entry(m.unit);
+  const bool busy = !e.requests.empty();
+  requests_.push(e.requests, m);
+  if (busy) {
+    ++count_.competing_requests;
+  } else {
+    serve(m.unit, e, out);
+  }
+}
+
+/// Starts the request at the front of the queue.
+void machine::serve(std::uint64_t unit, directory_entry& e, actions& out) {
+  const message m = requests_.front(e.requests);
+  CHECK(m.unit == unit);
+  switch (m.kind) {
+    case message_kind::read_request: return serve_read(m, e, out);
+    case message_kind::write_request: return serve_write(m, e, out);
+    case message_kind::atomic_request: return serve_atomic(m, e, out);
+    default: return serve_push(m, e, out);
+  }
+}
+
+void machine::serve_read(const message& m, directory_entry& e, actions& out) {
+  const auto g = shape_.nodes;
+  if (g.exact() && e.copies.may_contain(g, m.requester)) {
+    // Pushed there while the request was on its way.
+    message r = reply_to(m, message_kind::read_reply);
+    r.flags = message_flag::no_data;
+    return send(m.requester, r, false, out);
+  }
+  // The manager's own copy, if it certainly has one, saves a hop; else the owner's.
+  const bool mine = g.exact() && e.copies.may_contain(g, shape_.self);
+  e.copies.add(g, m.requester);
+  send(mine ? shape_.self : e.owner, reply_to(m, message_kind::fetch_read), false, out);
+}
+
+void machine::serve_write(const message& m, directory_entry& e, actions& out) {
+  const auto g = shape_.nodes;
+  // Whether the requester's own copy is current. With a coarse copyset only the owner's is certain.
+  const bool has_copy = m.requester == e.owner || (g.exact() && e.copies.may_contain(g, m.requester));
+  const model::node_set losers{e.copies, g, m.requester, has_copy ? m.requester : e.owner};
+  const unsigned acks = losers.count();
+  if (acks != 0) {
+    auto& a = out.add(action_kind::multicast, m.unit);
+    a.targets = losers;
+    a.m = reply_to(m, message_kind::invalidate);
+    a.m.region = shape_.region;
+    a.m.from = shape_.self;
+  }
+  message r = reply_to(m, has_copy ? message_kind::write_grant : message_kind::fetch_write);
+  r.acks = acks;
+  send(has_copy ? m.requester : e.owner, r, false, out);
+  e.owner = m.requester;
+  e.copies = copyset::of(g, m.requester);
+}
+
+/// An atomic operation is done by the owner, alone: copies elsewhere go first, and acknowledge to the manager.
+void machine::serve_atomic(const message& m, directory_entry& e, actions& out) {
+  const auto g = shape_.nodes;
+  const model::node_set losers{e.copies, g, e.owner, e.owner};
+  e.acks_left = static_cast<std::uint16_t>(losers.count());
+  if (e.acks_left == 0) return forward_atomic(m, e, out);
+  auto& a = out.add(action_kind::multicast, m.unit);
+  a.targets = losers;
+  a.m = reply_to(m, message_kind::invalidate);
+  a.m.region = shape_.region;
+  a.m.from = shape_.self;
+  a.m.operation = 1;  // collect at the manager
+}
+
+void machine::forward_atomic(const message& m, directory_entry& e, actions& out) {
+  e.copies = copyset::of(shape_.nodes, e.owner);
+  message f = m;
+  f.kind = message_kind::atomic_fetch;
+  send(e.owner, f, false, out);
+}
+
+void machine::on_manager_ack(const message& m, actions& out) {
+  directory_entry& e = touch_entry(m.unit);
+  CHECK(e.acks_left > 0);
+  if (--e.acks_left == 0) forward_atomic(requests_.front(e.requests), e, out);
+}
+
+void machine::serve_push(const message& m, directory_entry& e, actions& out) {
+  e.acks_left = static_cast<std::uint16_t>(shape_.nodes.nodes - 1);
+  if (e.acks_left == 0) {
+    send(m.requester, reply_to(m, message_kind::push_reply), false, out);
+    return finish(m.unit, e, out);
+  }
+  send(e.owner, reply_to(m, message_kind::fetch_push), false, out);
+}
+
+void machine::on_push_ack(const message& m, actions& out) {
+  directory_entry& e = touch_entry(m.unit);
+  CHECK(e.acks_left > 0);
+  if (--e.acks_left != 0) return;
+  e.copies = copyset::everyone(shape_.nodes);
+  send(m.requester, reply_to(m, message_kind::push_reply), false, out);
+  finish(m.unit, e, out);
+}
+
+void machine::on_done(const message& m, actions& out) {
+  directory_entry& e = touch_entry(m.unit);
+  CHECK(!e.requests.empty() && requests_.front(e.requests).requester == m.requester);
+  finish(m.unit, e, out);
+}
+
+/// The request at the front has been served; the next, if there is one, begins.
+void machine::finish(std::uint64_t unit, directory_entry& e, actions& out) {
+  requests_.pop(e.requests);
+  if (!e.requests.empty()) serve(unit, e, out);
+}
+
+}  // namespace quire::sequential

@@ -1,0 +1,304 @@
+// The node's side of the sequential protocol: faults, replies, and what the manager orders this node to give up.
+#include "protocol/sequential/machine.hpp"
+
+namespace quire::sequential {
+
+using model::action_kind;
+using model::message_kind;
+namespace message_flag = model::message_flag;
+
+access machine::right_of(std::uint64_t unit) const noexcept {
+  const unit_state& s = units_[unit];
+  if (s.touched != 0) return s.right();
+  return manager_of(unit) == shape_.self ? access::write : access::none;
+}
+
+unit_state& machine::touch(std::uint64_t unit) noexcept {
+  CHECK(unit < shape_.units);
+  unit_state& s = units_[unit];
+  if (s.touched == 0) {
+    s.touched = 1;
+    // A unit starts at its home, which is its manager, writable and zero.
+    s.set_right(manager_of(unit) == shape_.self ? access::write : access::none);
+  }
+  return s;
+}
+
+void machine::send(node_id to, const message& m, bool with_content, actions& out) const {
+  auto& a = out.add(action_kind::send, m.unit);
+  a.to = to;
+  a.m = m;
+  a.m.region = shape_.region;
+  a.m.from = shape_.self;
+  a.with_content = with_content;
+}
+
+/// The reply to `m`, for the same unit and requester.
+message machine::reply_to(const message& m, message_kind kind) const {
+  message r;
+  r.kind = kind;
+  r.unit = m.unit;
+  r.requester = m.requester;
+  r.token = m.token;
+  return r;
+}
+
+void machine::ask(std::uint64_t unit, unit_state& s, access want, actions& out) {
+  s.set_pending(want);
+  message m;
+  m.kind = want == access::write ? message_kind::write_request : message_kind::read_request;
+  m.unit = unit;
+  m.requester = shape_.self;
+  send(manager_of(unit), m, false, out);
+}
+
+/// Raises the application view to all that the protocol allows: a home that reads first and writes next faults once.
+void machine::permit(std::uint64_t unit, unit_state& s, actions& out) {
+  s.withhold = 0;
+  s.read_ahead = 0;
+  if (s.mapped() == s.right()) return;
+  auto& a = out.add(action_kind::permit, unit);
+  a.from = s.mapped();
+  a.level = s.right();
+  a.fresh = s.written == 0 && s.mapped() == access::none;
+  s.set_mapped(s.right());
+  if (s.right() == access::write) s.written = 1;
+}
+
+/// Gives up rights: first the application view, before anybody reads the content.
+void machine::lower(std::uint64_t unit, unit_state& s, access to, actions& out) {
+  if (s.mapped() > to) {
+    auto& a = out.add(action_kind::protect, unit);
+    a.from = s.mapped();
+    a.level = to;
+    s.set_mapped(to);
+  }
+  if (to == access::none && s.right() != access::none) {
+    ++count_.invalidations;
+    if (s.read_ahead != 0 && s.pending() == access::none) {
+      s.read_ahead = 0;
+      s.useless = 1;
+      ++count_.read_ahead_wasted;
+    }
+  }
+  s.set_right(to);
+}
+
+fault_outcome machine::on_fault(std::uint64_t unit, access want, actions& out) {
+  unit_state& s = touch(unit);
+  if (s.right() >= want) {
+    ++count_.local_faults;
+    permit(unit, s, out);
+    out.add(action_kind::wake, unit);
+    return fault_outcome::local;
+  }
+  s.useless = 0;
+  if (s.pending() != access::none) {
+    ++count_.racing_faults;
+    s.withhold = 0;
+    s.read_ahead = 0;
+    return fault_outcome::joined;
+  }
+  if (want == access::read) {
+    ++count_.read_faults;
+  } else {
+    ++(s.right() == access::read ? count_.upgrade_faults : count_.write_faults);
+  }
+  ask(unit, s, want, out);
+  return fault_outcome::started;
+}
+
+bool machine::on_read_ahead(std::uint64_t unit, access want, bool withhold, actions& out) {
+  unit_state& s = touch(unit);
+  if (s.right() >= want || s.pending() != access::none || s.useless != 0) return false;
+  ++count_.read_ahead_units;
+  s.read_ahead = 1;
+  s.withhold = withhold ? 1 : 0;
+  ask(unit, s, want, out);
+  return true;
+}
+
+bool machine::on_fault_around(std::uint64_t unit, actions& out) {
+  unit_state& s = touch(unit);
+  if (s.right() == access::none || s.mapped() != access::none || s.pending() != access::none) return false;
+  permit(unit, s, out);
+  return true;
+}
+
+/// The unit has come, or its last acknowledgement has: let threads in, then tell the manager (Millipage's ack).
+void machine::arrived(std::uint64_t unit, unit_state& s, actions& out) {
+  s.set_pending(access::none);
+  if (s.withhold == 0) {
+    // Read-ahead that is mapped at once can no longer be told from used.
+    permit(unit, s, out);
+  }
+  send_done(unit, out);
+  out.add(action_kind::wake, unit);
+}
+
+void machine::send_done(std::uint64_t unit, actions& out) const {
+  message m;
+  m.kind = message_kind::done;
+  m.unit = unit;
+  m.requester = shape_.self;
+  send(manager_of(unit), m, false, out);
+}
+
+void machine::on_read_reply(const message& m, actions& out) {
+  unit_state& s = touch(m.unit);
+  CHECK(s.pending() == access::read);
+  CHECK((m.flags & message_flag::no_data) == 0 || s.right() == access::read);
+  if ((m.flags & (message_flag::zero | message_flag::no_data)) == 0) s.written = 1;
+  s.set_right(access::read);
+  arrived(m.unit, s, out);
+}
+
+void machine::on_write_reply(const message& m, actions& out) {
+  unit_state& s = touch(m.unit);
+  CHECK(s.pending() == access::write && s.replied == 0);
+  if (m.kind == message_kind::write_grant) CHECK(s.right() != access::none);
+  if (m.kind == message_kind::write_reply && (m.flags & message_flag::zero) == 0) s.written = 1;
+  s.replied = 1;
+  s.acks_expected = static_cast<std::uint16_t>(m.acks);
+  complete_write_if_ready(m.unit, s, out);
+}
+
+void machine::on_invalidate_ack(const message& m, actions& out) {
+  if (m.operation != 0) return on_manager_ack(m, out);
+  unit_state& s = touch(m.unit);
+  CHECK(s.pending() == access::write);
+  ++s.acks_got;
+  complete_write_if_ready(m.unit, s, out);
+}
+
+void machine::complete_write_if_ready(std::uint64_t unit, unit_state& s, actions& out) {
+  if (s.replied == 0 || s.acks_got < s.acks_expected) return;
+  CHECK(s.acks_got == s.acks_expected);
+  s.replied = 0;
+  s.acks_got = s.acks_expected = 0;
+  s.set_right(access::write);
+  arrived(unit, s, out);
+}
+
+/// fetch_read, fetch_write: this node is the owner and sends its copy straight to the requester.
+void machine::on_fetch(const message& m, actions& out) {
+  unit_state& s = touch(m.unit);
+  CHECK(s.right() >= access::read && m.requester != shape_.self);
+  const bool for_writing = m.kind == message_kind::fetch_write;
+  lower(m.unit, s, for_writing ? access::none : access::read, out);
+  message r = reply_to(m, for_writing ? message_kind::write_reply : message_kind::read_reply);
+  r.acks = m.acks;
+  if (s.written == 0) r.flags |= message_flag::zero;
+  send(m.requester, r, s.written != 0, out);
+}
+
+void machine::on_invalidate(const message& m, actions& out) {
+  unit_state& s = touch(m.unit);
+  lower(m.unit, s, access::none, out);
+  // For an atomic operation the manager collects the acknowledgements, for a write the requester does.
+  message r = reply_to(m, message_kind::invalidate_ack);
+  const node_id collector = m.operation != 0 ? manager_of(m.unit) : m.requester;
+  r.operation = m.operation;
+  send(collector, r, false, out);
+}
+
+void machine::on_atomic(const message& call, actions& out) {
+  ++count_.atomics;
+  unit_state& s = touch(call.unit);
+  if (s.right() == access::write) {
+    s.written = 1;
+    out.add(action_kind::operate_here, call.unit).m = call;
+    return;
+  }
+  message m = call;
+  m.kind = message_kind::atomic_request;
+  m.requester = shape_.self;
+  send(manager_of(call.unit), m, false, out);
+}
+
+/// This node is the owner, all other copies are gone: it may write, and does the operation.
+void machine::on_atomic_fetch(const message& m, actions& out) {
+  unit_state& s = touch(m.unit);
+  CHECK(s.right() >= access::read);
+  s.set_right(access::write);
+  s.written = 1;
+  message r = m;
+  r.kind = message_kind::atomic_reply;
+  r.region = shape_.region;
+  r.from = shape_.self;
+  auto& a = out.add(action_kind::operate, m.unit);
+  a.to = m.requester;
+  a.m = r;
+}
+
+void machine::on_atomic_reply(const message& m, actions& out) {
+  send_done(m.unit, out);
+  out.add(action_kind::complete, m.unit).m = m;
+}
+
+void machine::on_push(std::uint64_t unit, std::uint64_t token, actions& out) {
+  message m;
+  m.kind = message_kind::push_request;
+  m.unit = unit;
+  m.requester = shape_.self;
+  m.token = token;
+  send(manager_of(unit), m, false, out);
+}
+
+void machine::on_fetch_push(const message& m, actions& out) {
+  unit_state& s = touch(m.unit);
+  CHECK(s.right() >= access::read);
+  lower(m.unit, s, access::read, out);
+  auto& a = out.add(action_kind::multicast, m.unit);
+  a.targets = {model::copyset::everyone(shape_.nodes), shape_.nodes, shape_.self, shape_.self};
+  a.m = reply_to(m, message_kind::push_copy);
+  a.m.region = shape_.region;
+  a.m.from = shape_.self;
+  if (s.written == 0) a.m.flags |= message_flag::zero;
+  a.with_content = s.written != 0;
+}
+
+void machine::on_push_copy(const message& m, actions& out) {
+  unit_state& s = touch(m.unit);
+  CHECK(s.right() != access::write);
+  if ((m.flags & message_flag::zero) == 0) s.written = 1;
+  s.set_right(access::read);
+  permit(m.unit, s, out);
+  send(manager_of(m.unit), reply_to(m, message_kind::push_ack), false, out);
+  out.add(action_kind::wake, m.unit);
+}
+
+void machine::on_message(const message& m, actions& out) {
+  switch (m.kind) {
+    case message_kind::read_request:
+    case message_kind::write_request:
+    case message_kind::atomic_request:
+    case message_kind::push_request: return on_request(m, out);
+    case message_kind::done: return on_done(m, out);
+    case message_kind::fetch_read:
+    case message_kind::fetch_write: return on_fetch(m, out);
+    case message_kind::fetch_push: return on_fetch_push(m, out);
+    case message_kind::atomic_fetch: return on_atomic_fetch(m, out);
+    case message_kind::invalidate: return on_invalidate(m, out);
+    case message_kind::read_reply: return on_read_reply(m, out);
+    case message_kind::write_reply:
+    case message_kind::write_grant: return on_write_reply(m, out);
+    case message_kind::atomic_reply: return on_atomic_reply(m, out);
+    case message_kind::invalidate_ack: return on_invalidate_ack(m, out);
+    case message_kind::push_copy: return on_push_copy(m, out);
+    case message_kind::push_ack: return on_push_ack(m, out);
+    case message_kind::push_reply: out.add(action_kind::complete, m.unit).m = m; return;
+    default: CHECK(!"a message of the sequential protocol");
+  }
+}
+
+bool machine::is_valid(std::uint64_t unit) const noexcept {
+  const unit_state& s = units_[unit];
+  if (s.mapped() > right_of(unit)) return false;
+  if (s.pending() == access::none && (s.replied != 0 || s.acks_got != 0)) return false;
+  if (manager_of(unit) != shape_.self) return entries_ == nullptr || entries_[unit].touched == 0;
+  const directory_entry& e = entries_[unit];
+  return e.touched == 0 || e.copies.may_contain(shape_.nodes, e.owner);
+}
+
+}  // namespace quire::sequential

@@ -1,0 +1,66 @@
+// State of the sequential protocol: what a node knows of each unit, and what the manager of a unit knows. All zero is the
+// initial state of both, so that tables of a terabyte of units cost nothing until touched.
+#pragma once
+
+#include <cstdint>
+
+#include "directory/placement.hpp"
+#include "directory/request_queue.hpp"
+#include "model/copyset.hpp"
+#include "model/ids.hpp"
+
+namespace quire::sequential {
+
+using model::access;
+using model::node_id;
+
+/// A node's side of a unit. `right` is what the protocol allows this node; `mapped` is what its application view permits
+/// now, never more than `right`.
+struct unit_state {
+  std::uint8_t touched : 1 = 0;      ///< initial right has been set
+  std::uint8_t right_ : 2 = 0;       ///< access
+  std::uint8_t mapped_ : 2 = 0;      ///< access
+  std::uint8_t pending_ : 2 = 0;     ///< access asked for and not yet granted
+  std::uint8_t replied : 1 = 0;      ///< the reply to a write request came before all acknowledgements
+  std::uint8_t written : 1 = 0;      ///< the content may differ from zero
+  std::uint8_t read_ahead : 1 = 0;   ///< asked for by read-ahead, and not touched by a thread since
+  std::uint8_t withhold : 1 = 0;     ///< do not map on arrival: the first touch is to be noticed
+  std::uint8_t useless : 1 = 0;      ///< was read ahead and taken away untouched: do not read ahead again
+  std::uint16_t acks_expected = 0;
+  std::uint16_t acks_got = 0;
+
+  [[nodiscard]] access right() const noexcept { return static_cast<access>(right_); }
+  [[nodiscard]] access mapped() const noexcept { return static_cast<access>(mapped_); }
+  [[nodiscard]] access pending() const noexcept { return static_cast<access>(pending_); }
+  void set_right(access a) noexcept { right_ = static_cast<std::uint8_t>(a); }
+  void set_mapped(access a) noexcept { mapped_ = static_cast<std::uint8_t>(a); }
+  void set_pending(access a) noexcept { pending_ = static_cast<std::uint8_t>(a); }
+  friend bool operator==(const unit_state&, const unit_state&) noexcept = default;
+};
+static_assert(sizeof(unit_state) == 6);
+
+/// A manager's side of a unit. The front of `requests` is the one being served; the unit is busy while there is one.
+struct directory_entry {
+  model::copyset copies{};  ///< nodes that may have a copy, the owner included
+  directory::request_list requests{};
+  node_id owner{};          ///< the node that has the current content for certain
+  std::uint16_t acks_left = 0;
+  std::uint8_t touched = 0;  ///< owner and copies have been set
+};
+static_assert(sizeof(directory_entry) == 24);
+
+/// What a machine needs to know of its region and job.
+struct region_shape {
+  model::region_id region{};
+  node_id self{};
+  model::geometry nodes{};
+  directory::manager_map managers{};
+  std::uint64_t units = 0;
+};
+
+struct counters {
+  std::uint64_t read_faults = 0, write_faults = 0, upgrade_faults = 0, local_faults = 0, racing_faults = 0;
+  std::uint64_t competing_requests = 0, invalidations = 0, read_ahead_units = 0, read_ahead_wasted = 0, atomics = 0;
+};
+
+}  // namespace quire::sequential

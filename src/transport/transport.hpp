@@ -1,0 +1,75 @@
+// Moving messages between nodes: the narrow interface, one folder a body (ucx, loopback).
+//
+// Contract, tested by tests/unit/transport_test for every body:
+//  - One thread at a time calls into a transport (the driver; the engine's lock sees to it); only `signal` may be called by
+//    any thread at any time. Nothing blocks, nothing allocates in the steady state, and everything may be called in fault context.
+//  - Messages between two nodes arrive once; their order is kept for small messages (no payload, or an eager one), while
+//    a large payload may be overtaken. The protocols do not depend on the order.
+//  - A message to this node itself is never given to a transport.
+//  - The payload of `send` must stay unchanged until the receiver has it; protocols guarantee that (the unit's manager starts
+//    nothing new before the requester's `done`). The message itself is copied before `send` returns.
+//  - `progress` calls the sink from within. The sink's `place` tells where a payload goes (the system view of its frame), and
+//    the transport writes it there, straight from its own buffers, or by the hardware; then it calls `deliver`.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/status.hpp"
+#include "model/message.hpp"
+
+namespace quire::transport {
+
+/// Who takes what arrives. Called from within `progress`, on the driver's thread; must not block. May call `send`.
+class sink {
+ public:
+  /// Address for the payload of `m` (m.payload_bytes > 0), valid until `deliver`; nullptr drops the message (and counts it).
+  virtual void* place(const model::message& m) noexcept = 0;
+  /// The message, its payload (if any) being complete at the place given.
+  virtual void deliver(const model::message& m) noexcept = 0;
+  /// A peer cannot be reached any more. At most once a peer.
+  virtual void peer_lost(model::node_id peer) noexcept = 0;
+
+ protected:
+  ~sink() = default;
+};
+
+struct traffic {
+  std::uint64_t messages_sent = 0, bytes_sent = 0, messages_received = 0, bytes_received = 0, dropped = 0;
+};
+
+class transport {
+ public:
+  virtual ~transport() = default;
+
+  /// Opaque address of this node, to be given to all others. Valid as long as the transport. Before connect().
+  [[nodiscard]] virtual std::span<const std::byte> address() const noexcept = 0;
+  /// Learns all peers: `addresses[i]` belongs to node i. Afterwards messages may be sent and will arrive. Once.
+  [[nodiscard]] virtual base::status connect(model::node_id self, std::span<const std::span<const std::byte>> addresses,
+                                             sink& receiver) noexcept = 0;
+
+  /// Sends `m` with `payload` (m.payload_bytes must equal payload.size()). Never fails from the caller's view: what
+  /// cannot be delivered ends in `peer_lost`.
+  virtual void send(model::node_id to, const model::message& m, std::span<const std::byte> payload) noexcept = 0;
+
+  /// Handles what has arrived and completes what was sent. Returns true if anything happened.
+  virtual bool progress() noexcept = 0;
+  /// True while a send has not been handed to the system yet: somebody must call progress() soon.
+  [[nodiscard]] virtual bool sends_pending() const noexcept = 0;
+
+  /// Descriptor that becomes readable when there may be something to do after a successful arm().
+  [[nodiscard]] virtual int descriptor() const noexcept = 0;
+  /// Prepares the descriptor to signal. False: something arrived meanwhile; call progress() and try again.
+  [[nodiscard]] virtual bool arm() noexcept = 0;
+  /// Makes an armed descriptor readable. Any thread, any time.
+  virtual void signal() noexcept = 0;
+
+  /// Waits until everything sent has left, at most `timeout_ms`. Before the destructor, after the last barrier.
+  virtual base::status flush(int timeout_ms) noexcept = 0;
+  [[nodiscard]] virtual const traffic& counters() const noexcept = 0;
+  /// A short name for people, such as "ucx posix".
+  [[nodiscard]] virtual const char* name() const noexcept = 0;
+};
+
+}  // namespace quire::transport
