@@ -79,12 +79,12 @@ class option_values {
 /// QUIRE_BAD_OPTION with a sentence in `why` for a bad value or an unknown QUIRE_ variable.
 [[nodiscard]] result<option_values> read_options(const char* const* environment, std::string& why);
 
-/// Variables by which `quire run` tells a node its place; not for people, and no options.
+/// Variables that are no options: by these `quire run` tells a node its place, and QUIRE_FAIL serves the fault tests.
 inline constexpr const char* job_descriptor_variable = "QUIRE_JOB_FD";
 inline constexpr const char* job_node_variable = "QUIRE_JOB_NODE";
 inline constexpr const char* job_nodes_variable = "QUIRE_JOB_NODES";
-inline constexpr std::array<std::string_view, 3> internal_variables = {job_descriptor_variable, job_node_variable,
-                                                                       job_nodes_variable};
+inline constexpr std::array<std::string_view, 4> internal_variables = {job_descriptor_variable, job_node_variable,
+                                                                       job_nodes_variable, "QUIRE_FAIL"};
 /// The most nodes that one `quire run` starts.
 inline constexpr int most_nodes = 1024;
 

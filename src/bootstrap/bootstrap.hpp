@@ -27,12 +27,15 @@ class bootstrap {
   [[nodiscard]] virtual int nodes() const noexcept = 0;
   /// How many nodes of the job run on this host (decides whether waiting threads may spin), and whether that is all.
   [[nodiscard]] virtual int local_nodes() const noexcept = 0;
-  /// Gives `mine` to all nodes and gets everyone's, in order of node. Collective; blocks. PEER_LOST, TIMED_OUT.
+  /// Gives `mine` to all nodes and gets everyone's, in order of node. Collective; blocks. At most
+  /// 60 KiB. PEER_LOST, TIMED_OUT (after a minute), INVALID.
   [[nodiscard]] virtual base::result<std::vector<std::vector<std::byte>>> exchange(std::span<const std::byte> mine) = 0;
-  /// Tells the launcher that this node has ended well: its exit is then no accident.
+  /// Tells the launcher that this node has ended well: its exit is then no accident. The counters are a flat JSON object
+  /// of names and integers, or empty.
   virtual void leave(std::string_view statistics_json) noexcept = 0;
-  /// Readable when there is news; -1 if there never is.
+  /// Readable when there is news; -1 if there never is. Stays readable after job_ends: watch it no longer.
   [[nodiscard]] virtual int descriptor() const noexcept = 0;
+  /// The next piece of news; call it until it gives `nothing`. Does not block.
   [[nodiscard]] virtual news poll_news() noexcept = 0;
 };
 

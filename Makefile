@@ -1,0 +1,41 @@
+# The commands of Quire. `make demo` and `make test` are all that a newcomer needs; both install what is missing (Debian,
+# as root or by sudo), build, and run.
+BUILD ?= build
+CMAKE_FLAGS ?=
+JOBS ?= $(shell nproc)
+
+.PHONY: help demo test test-all bench build setup install asan tsan format clean
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
+
+demo: build ## build all, run ray tracer and SOR on 4 local nodes, check, picture in build/demo
+	@tools/demo.sh $(BUILD)
+
+test: build ## build all, run every test
+	@cd $(BUILD) && ctest --output-on-failure --no-tests=error -j $(JOBS)
+
+bench: build ## measure; table on the screen and in build/bench/results.json
+	@bench/run.py --build $(BUILD)
+
+build: setup ## configure and compile
+	@cmake -S . -B $(BUILD) -G Ninja $(CMAKE_FLAGS) > $(BUILD).configure.log 2>&1 || { cat $(BUILD).configure.log; exit 1; }
+	@mv $(BUILD).configure.log $(BUILD)/configure.log
+	@ninja -C $(BUILD) -j $(JOBS)
+
+setup: ## install what the build needs and is missing
+	@scripts/setup.sh
+
+install: build ## install the library, headers and the quire command (PREFIX by CMAKE_FLAGS)
+	@cmake --install $(BUILD)
+
+asan: ## tests that can run under the address and undefined-behaviour sanitizers
+	@scripts/sanitize.sh address,undefined
+
+tsan: ## tests that can run under the thread sanitizer
+	@scripts/sanitize.sh thread
+
+format: ## clang-format over the sources
+	@git ls-files '*.cpp' '*.hpp' '*.h' | xargs clang-format-14 -i
+
+clean: ## remove the build
+	@rm -rf $(BUILD)

@@ -1,0 +1,83 @@
+// What there is to see: spheres over a chequered floor, and lights. The lists are standard vectors, so that the scene can live
+// in shared memory (quire::allocator) or in plain memory (std::allocator); the tracer sees both through scene_view.
+#pragma once
+
+#include <cmath>
+#include <numbers>
+#include <span>
+#include <vector>
+
+#include "raytracer/vector.hpp"
+
+namespace raytracer {
+
+struct material {
+  vec3 colour;
+  double shine = 0;    ///< strength of highlights
+  double mirror = 0;   ///< share of light reflected straight on
+};
+
+struct sphere {
+  vec3 centre;
+  double radius = 1;
+  material surface;
+};
+
+struct light {
+  vec3 place;
+  vec3 colour;
+};
+
+struct camera {
+  vec3 place;
+  vec3 towards;
+  double width_at_one = 1;  ///< width of the picture, one unit of length in front of the camera
+};
+
+struct scene_view {
+  std::span<const sphere> spheres;
+  std::span<const light> lights;
+  camera eye;
+};
+
+template <template <class> class Allocator>
+struct scene {
+  std::vector<sphere, Allocator<sphere>> spheres;
+  std::vector<light, Allocator<light>> lights;
+  camera eye;
+
+  [[nodiscard]] scene_view view() const noexcept { return {spheres, lights, eye}; }
+};
+
+/// A colour of the rainbow; `turn` goes from 0 to 1 once around.
+[[nodiscard]] inline vec3 hue(double turn) {
+  const auto part = [turn](double shift) { return 0.5 + 0.5 * std::cos(2 * std::numbers::pi * (turn + shift)); };
+  return {part(0), part(2.0 / 3), part(1.0 / 3)};
+}
+
+/// Three large spheres within a double spiral of small ones that rises around them.
+template <class Scene>
+void build(Scene& s) {
+  s.spheres.push_back({{0, 1.35, 0}, 1.35, {{0.95, 0.95, 0.97}, 1.0, 0.75}});
+  s.spheres.push_back({{-2.3, 0.85, 0.9}, 0.85, {{0.80, 0.10, 0.08}, 0.8, 0.18}});
+  s.spheres.push_back({{2.2, 0.80, 1.0}, 0.80, {{0.95, 0.68, 0.20}, 0.9, 0.45}});
+  constexpr int beads = 26;
+  for (int arm = 0; arm < 2; ++arm) {
+    for (int i = 0; i < beads; ++i) {
+      const double share = static_cast<double>(i) / beads;
+      const double angle = std::numbers::pi * (arm + 2.3 * share);
+      const double distance = 3.7 - 1.5 * share;
+      const double radius = 0.30 - 0.16 * share;
+      const double height = radius + 2.9 * share * share;
+      s.spheres.push_back({{distance * std::cos(angle), height, distance * std::sin(angle)},
+                           radius,
+                           {mix(hue(share + 0.5 * arm), {1, 1, 1}, 0.15), 0.7, 0.22}});
+    }
+  }
+  s.lights.push_back({{-6, 9, 7}, {0.95, 0.90, 0.80}});
+  s.lights.push_back({{7, 6, 4}, {0.30, 0.34, 0.45}});
+  s.lights.push_back({{0, 8, -8}, {0.22, 0.20, 0.26}});
+  s.eye = {{0.9, 2.7, 8.2}, {0, 1.15, 0}, 1.02};
+}
+
+}  // namespace raytracer

@@ -1,0 +1,93 @@
+// SOR on Quire. The grid is one array in shared memory; nodes, and the threads within them, own blocks of rows. Every half
+// sweep ends with a barrier; the rows at the border of a block come from the neighbour by page faults, nothing else is said.
+#include <algorithm>
+#include <barrier>
+#include <bit>
+#include <cstdio>
+#include <exception>
+#include <optional>
+#include <span>
+
+#include <fmt/format.h>
+#include <quire/quire.hpp>
+
+#include "common/partition.hpp"
+#include "common/progress.hpp"
+#include "common/report.hpp"
+#include "common/stopwatch.hpp"
+#include "common/team.hpp"
+#include "common/traffic.hpp"
+#include "sor/kernel.hpp"
+#include "sor/settings.hpp"
+
+namespace {
+
+/// A unit as long as a row makes one fault of what would be several, if rows are a power of two and not too long.
+std::size_t unit_bytes(const sor::settings& wanted) {
+  if (wanted.unit_kib != 0) return wanted.unit_kib * 1024;
+  const std::size_t row_bytes = wanted.size * sizeof(double);
+  return std::has_single_bit(row_bytes) ? std::clamp<std::size_t>(row_bytes, 4096, 65536) : 4096;
+}
+
+apps::report compute(const quire::session& job, const sor::settings& wanted, std::span<double> grid) {
+  const std::size_t n = wanted.size;
+  const auto workers = static_cast<std::size_t>(job.nodes() * wanted.threads);
+  const auto rows_of = [&](int thread) {
+    const auto worker = static_cast<std::size_t>(job.node() * wanted.threads + thread);
+    return apps::block_of_rows(worker, workers, n, n * sizeof(double));
+  };
+  // The last thread of a node to arrive waits for the other nodes on behalf of all.
+  std::barrier everyone(wanted.threads, []() noexcept { quire::barrier{}.arrive_and_wait(); });
+  auto result = sor::begin_report(wanted, "quire");
+  result.nodes = job.nodes();
+
+  apps::progress shown("sor", static_cast<std::size_t>(wanted.iterations), wanted.progress && job.node() == 0);
+  std::optional<quire_counters> before;
+  apps::run_team(wanted.threads, [&](int thread) {
+    const auto mine = rows_of(thread);
+    const bool first = thread == 0;
+    everyone.arrive_and_wait();
+    const apps::stopwatch set_up;
+    sor::initialise_rows(grid.data(), n, mine);
+    everyone.arrive_and_wait();
+    if (first) result.set_up_s = set_up.seconds(), before = quire::counters();
+    const apps::stopwatch watch;
+    for (int iteration = 0; iteration < wanted.iterations; ++iteration) {
+      for (unsigned colour : {0u, 1u}) {
+        sor::relax_rows(grid.data(), n, mine, colour);
+        everyone.arrive_and_wait();
+      }
+      if (first) shown.show(static_cast<std::size_t>(iteration + 1));
+    }
+    if (first) result.time_s = watch.seconds();
+  });
+
+  result.shared = apps::traffic_between(*before, quire::counters());
+  result.set_up_s = quire::all_reduce(result.set_up_s, quire::operation::max);
+  result.time_s = quire::all_reduce(result.time_s, quire::operation::max);
+  const apps::row_range of_node{rows_of(0).begin, rows_of(wanted.threads - 1).end};
+  const auto sum = static_cast<std::int64_t>(sor::checksum(grid.data(), n, of_node));
+  result.checksum = static_cast<std::uint64_t>(quire::all_reduce(sum, quire::operation::sum));
+  return result;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  const auto wanted = sor::parse(argc, argv, "quire");
+  quire::session job;
+  const auto matrix = quire::from_node(0, [&] {
+    return quire::region::create(wanted.size * wanted.size * sizeof(double), {.unit_bytes = unit_bytes(wanted)});
+  });
+  const auto grid = matrix.span<double>();
+  auto result = compute(job, wanted, grid);
+  int status = 0;
+  if (job.node() == 0) {
+    if (wanted.check) result.matches = sor::same_bits(grid.data(), sor::serial_result(wanted).get(), wanted.size);
+    status = apps::print(result, wanted.json);
+  }
+  return quire::broadcast(status);
+} catch (const std::exception& e) {
+  fmt::print(stderr, "sor: {}\n", e.what());
+  return 1;
+}

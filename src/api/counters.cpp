@@ -1,0 +1,64 @@
+#include "api/counters.hpp"
+
+#include <cstring>
+#include <utility>
+
+namespace quire::api {
+
+void fill(const runtime& r, quire_counters& out) noexcept {
+  const auto p = r.core->protocol_counters();
+  auto& e = r.core->count();
+  const auto& t = r.core->wire().counters();
+  out.read_faults = p.read_faults;
+  out.write_faults = p.write_faults;
+  out.upgrade_faults = p.upgrade_faults;
+  out.local_faults = p.local_faults;
+  out.racing_faults = p.racing_faults;
+  out.competing_requests = p.competing_requests;
+  out.invalidations = p.invalidations;
+  out.read_ahead_units = p.read_ahead_units;
+  out.read_ahead_wasted = p.read_ahead_wasted;
+  out.messages_sent = t.messages_sent;
+  out.bytes_sent = t.bytes_sent;
+  out.messages_received = t.messages_received;
+  out.bytes_received = t.bytes_received;
+  out.fault_ns = e.fault_ns.load(std::memory_order_relaxed);
+  out.barrier_ns = e.barrier_ns.load(std::memory_order_relaxed);
+  out.lock_ns = e.lock_ns.load(std::memory_order_relaxed);
+  out.barriers = e.barriers.load(std::memory_order_relaxed);
+  out.locks = e.locks.load(std::memory_order_relaxed);
+  out.atomics = p.atomics;
+}
+
+std::string counters_json(const runtime& r) {
+  quire_counters c{};
+  fill(r, c);
+  const std::pair<const char*, std::uint64_t> rows[] = {
+      {"read_faults", c.read_faults}, {"write_faults", c.write_faults}, {"upgrade_faults", c.upgrade_faults},
+      {"local_faults", c.local_faults}, {"racing_faults", c.racing_faults}, {"competing_requests", c.competing_requests},
+      {"invalidations", c.invalidations}, {"read_ahead_units", c.read_ahead_units},
+      {"read_ahead_wasted", c.read_ahead_wasted}, {"messages_sent", c.messages_sent}, {"bytes_sent", c.bytes_sent},
+      {"messages_received", c.messages_received}, {"bytes_received", c.bytes_received}, {"fault_ns", c.fault_ns},
+      {"barrier_ns", c.barrier_ns}, {"lock_ns", c.lock_ns}, {"barriers", c.barriers}, {"locks", c.locks},
+      {"atomics", c.atomics}};
+  std::string json = "{";
+  for (const auto& [name, value] : rows) {
+    if (json.size() > 1) json += ',';
+    json += '"';
+    json += name;
+    json += "\":" + std::to_string(value);
+  }
+  return json + "}";
+}
+
+}  // namespace quire::api
+
+quire_status quire_counters_read(quire_counters* counters) {
+  QUIRE_ENTER(r);
+  if (counters == nullptr || counters->size == 0 || counters->size > sizeof *counters) return QUIRE_INVALID;
+  quire_counters all{};
+  quire::api::fill(*r, all);
+  all.size = counters->size;
+  std::memcpy(counters, &all, all.size);
+  return QUIRE_OK;
+}

@@ -1,0 +1,14 @@
+// The numbers of this node: for quire_counters_read(), and as JSON for `quire run --stats`.
+#pragma once
+
+#include <string>
+
+#include "api/runtime.hpp"
+
+namespace quire::api {
+
+void fill(const runtime& r, quire_counters& out) noexcept;
+/// A flat object, name to integer.
+[[nodiscard]] std::string counters_json(const runtime& r);
+
+}  // namespace quire::api

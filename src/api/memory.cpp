@@ -1,0 +1,175 @@
+// Shared memory: the bodies of quire_malloc() and its family, of regions, names, hints and atomic operations.
+#include <algorithm>
+#include <cstring>
+
+#include "api/names.hpp"
+#include "api/runtime.hpp"
+#include "model/atomic_operation.hpp"
+
+using quire::model::access;
+using quire::model::atomic_operation;
+
+namespace {
+
+quire_status allocate(std::uint64_t bytes, std::uint64_t alignment, void** address, bool zero) {
+  QUIRE_ENTER(r);
+  if (address == nullptr) return QUIRE_INVALID;
+  std::uint64_t at = 0;
+  std::uint64_t dirty_bytes = 0;
+  const auto why = r->regions->allocate(bytes, alignment, at, dirty_bytes);
+  if (!why.ok()) return why.code();
+  *address = reinterpret_cast<void*>(at);
+  if (zero) std::memset(*address, 0, std::min(bytes, dirty_bytes));
+  return QUIRE_OK;
+}
+
+/// The whole range lies in one region.
+bool shared_range(quire::api::runtime& r, const void* address, std::size_t bytes) noexcept {
+  const auto at = reinterpret_cast<std::uint64_t>(address);
+  const auto* slot = r.core->regions().find(at);
+  return slot != nullptr && bytes <= slot->about.bytes - (at - slot->about.base);
+}
+
+quire_status operate(std::uint64_t* word, atomic_operation operation, std::uint64_t a, std::uint64_t b, std::uint64_t& before) {
+  QUIRE_ENTER(r);
+  const auto address = reinterpret_cast<std::uint64_t>(word);
+  if (address % sizeof *word != 0) return QUIRE_INVALID;
+  if (!shared_range(*r, word, sizeof *word)) return QUIRE_BAD_ADDRESS;
+  before = r->core->atomic(address, static_cast<std::uint32_t>(operation), a, b);
+  return QUIRE_OK;
+}
+
+}  // namespace
+
+quire_status quire_malloc(size_t bytes, void** address) { return allocate(bytes, 16, address, false); }
+
+quire_status quire_calloc(size_t count, size_t bytes, void** address) {
+  std::size_t all = 0;
+  if (__builtin_mul_overflow(count, bytes, &all)) {
+    QUIRE_ENTER(r);
+    return QUIRE_INVALID;
+  }
+  return allocate(all, 16, address, true);
+}
+
+quire_status quire_aligned_alloc(size_t alignment, size_t bytes, void** address) {
+  return allocate(bytes, alignment, address, false);
+}
+
+quire_status quire_realloc(size_t bytes, void** address) {
+  QUIRE_ENTER(r);
+  if (address == nullptr || bytes == 0) return QUIRE_INVALID;
+  if (*address == nullptr) return quire_malloc(bytes, address);
+  std::uint64_t old = 0;
+  if (const auto why = r->regions->size_of(reinterpret_cast<std::uint64_t>(*address), old); !why.ok()) return why.code();
+  if (bytes <= old && bytes >= old / 2) return QUIRE_OK;  // it fits, and not most of it would lie idle
+  if (r->regions->resize(reinterpret_cast<std::uint64_t>(*address), bytes).ok()) return QUIRE_OK;
+  void* moved = nullptr;
+  if (const auto why = quire_malloc(bytes, &moved); why != QUIRE_OK) return why;
+  std::memcpy(moved, *address, bytes < old ? bytes : old);
+  const quire_status freed = quire_free(*address);
+  *address = moved;
+  return freed;
+}
+
+quire_status quire_free(void* address) {
+  QUIRE_ENTER(r);
+  if (address == nullptr) return QUIRE_OK;
+  return r->regions->release(reinterpret_cast<std::uint64_t>(address)).code();
+}
+
+quire_status quire_allocation_size(const void* address, size_t* bytes) {
+  QUIRE_ENTER(r);
+  if (bytes == nullptr) return QUIRE_INVALID;
+  std::uint64_t size = 0;
+  const auto why = r->regions->size_of(reinterpret_cast<std::uint64_t>(address), size);
+  if (why.ok()) *bytes = size;
+  return why.code();
+}
+
+quire_status quire_region_create(const quire_region_options* options, uint64_t bytes, quire_region* region) {
+  QUIRE_ENTER(r);
+  quire_region_options given{};
+  if (options != nullptr) {
+    if (options->size == 0 || options->size > sizeof given) return QUIRE_INVALID;
+    std::memcpy(&given, options, options->size);
+  }
+  if (region == nullptr) return QUIRE_INVALID;
+  return r->regions->create(given, bytes, *region).code();
+}
+
+quire_status quire_region_range(quire_region region, void** address, uint64_t* bytes) {
+  QUIRE_ENTER(r);
+  if (region.id > UINT16_MAX) return QUIRE_NOT_FOUND;
+  const auto* slot = r->core->regions().slot(quire::model::region_id{static_cast<std::uint16_t>(region.id)});
+  if (slot == nullptr) return QUIRE_NOT_FOUND;
+  if (address != nullptr) *address = reinterpret_cast<void*>(slot->about.base);
+  if (bytes != nullptr) *bytes = slot->about.bytes;
+  return QUIRE_OK;
+}
+
+quire_status quire_region_of(const void* address, quire_region* region) {
+  QUIRE_ENTER(r);
+  const auto* slot = r->core->regions().find(reinterpret_cast<std::uint64_t>(address));
+  if (slot == nullptr) return QUIRE_BAD_ADDRESS;
+  if (region != nullptr) region->id = slot->about.id;
+  return QUIRE_OK;
+}
+
+quire_status quire_publish(const char* name, const void* address) {
+  QUIRE_ENTER(r);
+  return r->names->publish(name, reinterpret_cast<std::uint64_t>(address)).code();
+}
+
+quire_status quire_lookup(const char* name, int64_t timeout_ms, void** address) {
+  QUIRE_ENTER(r);
+  if (address == nullptr) return QUIRE_INVALID;
+  std::uint64_t value = 0;
+  const auto why = r->names->lookup(name, timeout_ms, value);
+  if (why.ok()) *address = reinterpret_cast<void*>(value);
+  return why.code();
+}
+
+quire_status quire_prefetch(const void* address, size_t bytes, int for_writing) {
+  QUIRE_ENTER(r);
+  if (bytes == 0) return QUIRE_OK;
+  if (!shared_range(*r, address, bytes)) return QUIRE_BAD_ADDRESS;
+  r->core->prefetch(reinterpret_cast<std::uint64_t>(address), bytes, for_writing != 0 ? access::write : access::read);
+  return QUIRE_OK;
+}
+
+quire_status quire_push(const void* address, size_t bytes) {
+  QUIRE_ENTER(r);
+  if (bytes == 0) return QUIRE_OK;
+  if (!shared_range(*r, address, bytes)) return QUIRE_BAD_ADDRESS;
+  r->core->push(reinterpret_cast<std::uint64_t>(address), bytes);
+  return QUIRE_OK;
+}
+
+quire_status quire_fetch_add(uint64_t* word, uint64_t value, uint64_t* before) {
+  std::uint64_t old = 0;
+  const quire_status why = operate(word, atomic_operation::add, value, 0, old);
+  if (why == QUIRE_OK && before != nullptr) *before = old;
+  return why;
+}
+
+quire_status quire_exchange(uint64_t* word, uint64_t value, uint64_t* before) {
+  std::uint64_t old = 0;
+  const quire_status why = operate(word, atomic_operation::exchange, value, 0, old);
+  if (why == QUIRE_OK && before != nullptr) *before = old;
+  return why;
+}
+
+quire_status quire_compare_exchange(uint64_t* word, uint64_t* expected, uint64_t desired, int* done) {
+  if (expected == nullptr || done == nullptr) {
+    QUIRE_ENTER(r);
+    return QUIRE_INVALID;
+  }
+  std::uint64_t old = 0;
+  const std::uint64_t wanted = *expected;
+  const quire_status why = operate(word, atomic_operation::compare_exchange, wanted, desired, old);
+  if (why != QUIRE_OK) return why;
+  *done = old == wanted ? 1 : 0;
+  *expected = old;
+  return why;
+}

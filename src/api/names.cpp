@@ -1,0 +1,66 @@
+#include "api/names.hpp"
+
+#include <cstring>
+
+#include "region/services.hpp"
+
+namespace quire::api {
+
+using model::message;
+using region::service;
+
+namespace {
+std::string text_of(std::span<const std::byte> value) {
+  return {reinterpret_cast<const char*>(value.data()), value.size()};
+}
+bool usable(const char* name) noexcept {
+  const std::size_t length = name == nullptr ? 0 : ::strnlen(name, name_service::longest + 1);
+  return length != 0 && length <= name_service::longest;
+}
+}  // namespace
+
+name_service::name_service(engine::engine& e) : engine_(e) {
+  e.set_service(static_cast<std::uint32_t>(service::publish), [](void* self, engine::engine&, const message& m, auto v) noexcept {
+    static_cast<name_service*>(self)->on_publish(m, text_of(v));
+  }, this);
+  e.set_service(static_cast<std::uint32_t>(service::lookup), [](void* self, engine::engine&, const message& m, auto v) noexcept {
+    static_cast<name_service*>(self)->on_lookup(m, text_of(v));
+  }, this);
+}
+
+base::status name_service::publish(const char* name, std::uint64_t value) {
+  if (!usable(name)) return QUIRE_INVALID;
+  const std::string text(name);  // a copy: the name may lie in shared memory
+  message m;
+  m.a = value;
+  return engine_.ask(model::node_id{0}, static_cast<std::uint32_t>(service::publish), m,
+                     std::as_bytes(std::span(text.data(), text.size())));
+}
+
+base::status name_service::lookup(const char* name, std::int64_t timeout_ms, std::uint64_t& value) {
+  if (!usable(name)) return QUIRE_INVALID;
+  const std::string text(name);
+  message m;
+  m.a = timeout_ms != 0 ? 1 : 0;  // whether the answer may wait
+  const auto why = engine_.ask(model::node_id{0}, static_cast<std::uint32_t>(service::lookup), m,
+                               std::as_bytes(std::span(text.data(), text.size())), timeout_ms == 0 ? -1 : timeout_ms);
+  if (why.ok()) value = m.a;
+  return why;
+}
+
+void name_service::on_publish(const message& m, const std::string& name) {
+  const bool added = names_.emplace(name, m.a).second;
+  engine_.answer(m, added ? QUIRE_OK : QUIRE_EXISTS);
+  if (!added) return;
+  const auto [first, last] = waiting_.equal_range(name);
+  for (auto i = first; i != last; ++i) engine_.answer(i->second, QUIRE_OK, m.a);
+  waiting_.erase(first, last);
+}
+
+void name_service::on_lookup(const message& m, const std::string& name) {
+  if (const auto found = names_.find(name); found != names_.end()) return engine_.answer(m, QUIRE_OK, found->second);
+  if (m.a == 0) return engine_.answer(m, QUIRE_NOT_FOUND);
+  waiting_.emplace(name, m);
+}
+
+}  // namespace quire::api

@@ -1,0 +1,30 @@
+// Names for values: how a node finds what another has allocated. All names live on node 0; a lookup that must wait is
+// answered when the name appears.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/engine.hpp"
+
+namespace quire::api {
+
+class name_service {
+ public:
+  static constexpr std::size_t longest = 63;
+  explicit name_service(engine::engine& e);
+  [[nodiscard]] base::status publish(const char* name, std::uint64_t value);
+  [[nodiscard]] base::status lookup(const char* name, std::int64_t timeout_ms, std::uint64_t& value);
+
+ private:
+  void on_publish(const model::message& m, const std::string& name);
+  void on_lookup(const model::message& m, const std::string& name);
+
+  engine::engine& engine_;
+  // On node 0, driver's thread:
+  std::map<std::string, std::uint64_t, std::less<>> names_;
+  std::multimap<std::string, model::message> waiting_;
+};
+
+}  // namespace quire::api

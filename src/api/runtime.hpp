@@ -1,0 +1,44 @@
+// The process's one runtime: what stands between the C API and the layers. Every body of the API begins with `enter()`.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/options.hpp"
+#include "bootstrap/bootstrap.hpp"
+#include "engine/engine.hpp"
+#include "region/registry.hpp"
+
+namespace quire::api {
+
+class name_service;
+class thread_service;
+
+struct runtime {
+  base::option_values options;
+  std::unique_ptr<bootstrap::bootstrap> job;
+  std::unique_ptr<engine::engine> core;
+  std::unique_ptr<region::registry> regions;
+  std::unique_ptr<name_service> names;
+  std::unique_ptr<thread_service> threads;
+
+  runtime();
+  ~runtime();
+};
+
+/// The running runtime; null with the reason before the start, after the end, and in a forked child.
+[[nodiscard]] runtime* enter(base::status& why) noexcept;
+
+/// The running runtime or null, for contexts that must not fail (interposed calls, counters).
+[[nodiscard]] runtime* current() noexcept;
+
+}  // namespace quire::api
+
+/// Opens the body of an API call: `r` is the runtime, or the call returns why there is none.
+#define QUIRE_ENTER(r)                        \
+  ::quire::base::status r##_why;              \
+  auto* const r = ::quire::api::enter(r##_why); \
+  if (r == nullptr) return r##_why.code()

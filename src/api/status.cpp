@@ -1,0 +1,23 @@
+#include <quire/quire.h>
+
+const char* quire_status_text(quire_status status) {
+  switch (status) {
+    case QUIRE_OK: return "success";
+    case QUIRE_TIMED_OUT: return "the time given ran out";
+    case QUIRE_BUSY: return "somebody else holds it";
+    case QUIRE_NOT_FOUND: return "there is no such object";
+    case QUIRE_EXISTS: return "it exists already";
+    case QUIRE_INVALID: return "an argument is not valid";
+    case QUIRE_BAD_ADDRESS: return "the address is not shared, was freed, or does not start an allocation";
+    case QUIRE_NOT_STARTED: return "quire_start() has not been called, or quire_end() has";
+    case QUIRE_FORKED: return "shared memory is not available in a forked child";
+    case QUIRE_NOT_OWNER: return "the caller does not hold the lock";
+    case QUIRE_BAD_OPTION: return "an option is unknown or its value is out of range";
+    case QUIRE_UNSUPPORTED: return "this machine or mode cannot do it (see `quire info`)";
+    case QUIRE_NO_MEMORY: return "no room is left in the region or on the machine";
+    case QUIRE_NO_ADDRESSES: return "the shared address range is full or taken by something else";
+    case QUIRE_PEER_LOST: return "a node died or cannot be reached";
+    case QUIRE_SYSTEM: return "the operating system refused something that Quire needs";
+  }
+  return "an unknown status";
+}

@@ -1,0 +1,38 @@
+// Threads on other nodes (the programming model of Millipage): spawn and join by services. A function travels as module and
+// offset, so that it is found where the program is loaded elsewhere.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "engine/engine.hpp"
+
+namespace quire::api {
+
+class thread_service {
+ public:
+  explicit thread_service(engine::engine& e);
+  [[nodiscard]] base::status spawn(int node, void* (*function)(void*), void* argument, std::uint64_t& id);
+  [[nodiscard]] base::status join(std::uint64_t id, std::uint64_t& result);
+
+ private:
+  struct thread_entry {
+    bool finished = false;
+    bool awaited = false;
+    std::uint64_t result = 0;
+    model::message join{};
+  };
+  struct start;
+  static void* body(void* start) noexcept;
+  void on_spawn(const model::message& m, std::span<const std::byte> value);
+  void on_join(const model::message& m);
+  void on_finished(std::uint64_t id, std::uint64_t result);
+  template <class F>
+  void on_driver(F f) noexcept;
+
+  engine::engine& engine_;
+  std::map<std::uint64_t, thread_entry> threads_;  ///< those that run here; driver's thread
+  std::uint64_t next_ = 1;
+};
+
+}  // namespace quire::api

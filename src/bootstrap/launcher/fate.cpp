@@ -1,0 +1,117 @@
+// What becomes of the job when a node ends, a person sends a signal, or time is over.
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+
+#include "base/clock.hpp"
+#include "bootstrap/launcher/job.hpp"
+
+namespace quire::bootstrap::launcher {
+namespace {
+
+constexpr std::uint64_t second_ns = 1'000'000'000;
+constexpr std::uint64_t grace_ns = 2 * second_ns;   // for the others to hear of a death and to end by themselves
+constexpr std::uint64_t terminate_ns = second_ns;   // from SIGTERM to SIGKILL
+
+}  // namespace
+
+void job::on_exit(int node, int wait_status) {
+  auto& record = at(node);
+  record.alive = false;
+  --alive_;
+  // What it wrote and said before comes before its end.
+  record.out.drain(out_);
+  record.err.drain(err_);
+  on_control(node);
+  if (WIFSIGNALED(wait_status)) {
+    const int signal = WTERMSIG(wait_status);
+    if (signal == ended_by_)
+      end(128 + signal, local::frame_kind::job_ends, node, "the job ends by signal " + os::signal_text(signal), grace_ns);
+    fail(node, "was killed by signal " + os::signal_text(signal) + (WCOREDUMP(wait_status) ? ", core dumped" : ""), 128 + signal);
+  } else if (const int code = WEXITSTATUS(wait_status); code != 0) {
+    fail(node, "exited with status " + std::to_string(code), code);
+  } else if (record.joined && !record.left) {
+    fail(node, "exited without quire_end()", 1);
+  }
+  check_waiting();
+}
+
+void job::on_signal(const signalfd_siginfo& signal) {
+  const int number = static_cast<int>(signal.ssi_signo);
+  if (number == SIGCHLD) return;
+  if ((number == SIGINT || number == SIGTERM) && ++interrupts_ >= 2) {
+    end(128 + number, local::frame_kind::job_ends, -1, "the job ends by a second signal", 0);
+    phase_ = phase::terminating;
+    next_phase_ns_ = base::now_ns();
+    return;
+  }
+  if (number == SIGINT || number == SIGTERM || number == SIGHUP) ended_by_ = number;
+  signal_all(number, signal.ssi_code == SI_KERNEL);
+}
+
+void job::on_time() {
+  check_silence();
+  const std::uint64_t now = base::now_ns();
+  if (phase_ == phase::running && timeout_ns_ != 0 && now >= timeout_ns_)
+    end(job_timed_out, local::frame_kind::job_ends, -1, "the job ends because its time limit is over", 0);
+  if (phase_ == phase::running || now < next_phase_ns_) return;
+  const bool terminate = phase_ == phase::grace;
+  signal_all(terminate ? SIGTERM : SIGKILL, false);
+  phase_ = terminate ? phase::terminating : phase::killing;
+  next_phase_ns_ = now + terminate_ns;
+}
+
+/// A process that lives on although it closed its control socket has become another program, or closed what is not its own.
+void job::check_silence() {
+  for (int node = 0; node < plan_.nodes; ++node) {
+    const auto& record = at(node);
+    if (record.alive && record.silent_ns != 0 && base::now_ns() >= record.silent_ns + silence_limit_ns)
+      fail(node, "goes on without Quire, but has not called quire_end()", 1);
+  }
+}
+
+/// Nodes that wait for the addresses of all would wait in vain for one that has ended.
+void job::check_waiting() {
+  if (std::none_of(nodes_.begin(), nodes_.end(), [](const auto& n) { return n.waiting && n.alive; })) return;
+  const auto ended = std::find_if(nodes_.begin(), nodes_.end(), [](const auto& n) { return !n.alive; });
+  if (ended != nodes_.end()) fail(static_cast<int>(ended - nodes_.begin()), "ended while others wait for it in quire_start()", 1);
+}
+
+/// A node has failed. Only the first failure counts; one after quire_end() hurts nobody else.
+void job::fail(int node, const std::string& what, int exit_status) {
+  const std::string text = name_of(node) + " " + what;
+  if (phase_ != phase::running) return;
+  if (!at(node).left) return end(exit_status, local::frame_kind::node_died, node, text, grace_ns);
+  say(text);
+  if (exit_status_ == 0) exit_status_ = exit_status;
+}
+
+void job::end(int exit_status, local::frame_kind kind, int node, const std::string& text, std::uint64_t patience_ns) {
+  if (phase_ != phase::running) return;
+  phase_ = phase::grace;
+  next_phase_ns_ = base::now_ns() + patience_ns;
+  if (exit_status_ == 0) exit_status_ = exit_status;
+  say(kind == local::frame_kind::node_died && alive_ > 0 ? text + "; ending the job" : text);
+  const auto bytes = std::make_shared<const std::string>(encode(kind, node, text));
+  for (auto& other : nodes_) {
+    if (!other.alive || !other.joined || other.left) continue;
+    other.control.queue(bytes);
+    other.control.send();
+  }
+}
+
+/// `from_terminal`: the terminal has sent it to our own process group already.
+void job::signal_all(int signal, bool from_terminal) {
+  for (const auto& node : nodes_) {
+    if (!node.alive || (from_terminal && !node.own_group)) continue;
+    // A child that has just been forked may not have its group yet.
+    if (!node.own_group || ::kill(-node.pid, signal) != 0) ::kill(node.pid, signal);
+  }
+}
+
+std::string job::name_of(int node) const {
+  return "node " + std::to_string(node) + " (pid " + std::to_string(at(node).pid) + ")";
+}
+
+}  // namespace quire::bootstrap::launcher

@@ -1,0 +1,287 @@
+#include "bootstrap/launcher/job.hpp"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/clock.hpp"
+
+namespace quire::bootstrap::launcher {
+namespace {
+
+constexpr std::uint64_t ms = 1'000'000;
+
+/// The signals that the loop takes from a descriptor.
+sigset_t handled_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD}) sigaddset(&set, signal);
+  return set;
+}
+
+/// What of the launcher's own state a job changes; put back at the end.
+class borrowed_process_state {
+ public:
+  borrowed_process_state() {
+    const sigset_t handled = handled_signals();
+    ::sigprocmask(SIG_BLOCK, &handled, &mask_);
+    child_ = ::signal(SIGCHLD, SIG_DFL);
+    ::getrlimit(RLIMIT_NOFILE, &descriptors_);
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  }
+  ~borrowed_process_state() {
+    ::prctl(PR_SET_CHILD_SUBREAPER, 0);
+    ::setrlimit(RLIMIT_NOFILE, &descriptors_);
+    ::signal(SIGCHLD, child_);
+    ::sigprocmask(SIG_SETMASK, &mask_, nullptr);
+  }
+  borrowed_process_state(const borrowed_process_state&) = delete;
+  borrowed_process_state& operator=(const borrowed_process_state&) = delete;
+  [[nodiscard]] const sigset_t& mask() const noexcept { return mask_; }
+  [[nodiscard]] const rlimit& descriptors() const noexcept { return descriptors_; }
+
+ private:
+  sigset_t mask_{};
+  rlimit descriptors_{};
+  void (*child_)(int) = nullptr;
+};
+
+/// So that none of our descriptors becomes 0, 1 or 2, which nodes replace.
+void open_standard_streams() {
+  for (int number = 0; number < 3; ++number)
+    if (::fcntl(number, F_GETFD) < 0) [[maybe_unused]] const int opened = ::open("/dev/null", O_RDWR);
+}
+
+}  // namespace
+
+job_outcome run_job(const job_plan& plan) { return job(plan).run(); }
+
+job_outcome job::run() {
+  const std::uint64_t begin = base::now_ns();
+  open_standard_streams();
+  const auto on_pipe = ::signal(SIGPIPE, SIG_IGN);
+  {
+    const borrowed_process_state state;
+    start_of_job start{plan_.command, environment_with(plan_.environment), state.mask(), state.descriptors()};
+    if (plan_.timeout_ms > 0) timeout_ns_ = begin + static_cast<std::uint64_t>(plan_.timeout_ms) * ms;
+    if (prepare(start) && start_all(start)) {
+      loop();
+    } else {
+      signal_all(SIGKILL, false);
+    }
+    sweep();
+    flush_streams();
+  }
+  // With nothing left to look after, signals do again what they do to any program that waits for its reader.
+  out_.write_all();
+  err_.write_all();
+  ::signal(SIGPIPE, on_pipe);
+  job_outcome outcome{exit_status_, {}, static_cast<double>(base::now_ns() - begin) / 1e9};
+  for (auto& node : nodes_) outcome.statistics.push_back(std::move(node.statistics));
+  return outcome;
+}
+
+bool job::cannot(const std::string& what, int error) {
+  say("cannot " + what + ": " + os::error_text(error));
+  exit_status_ = launcher_failed;
+  return false;
+}
+
+bool job::prepare(const start_of_job& start) {
+  const sigset_t handled = handled_signals();
+  signals_ = os::descriptor(::signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!signals_.open()) return cannot("receive signals", errno);
+  // A control socket and two pipes for each node, some for ourselves.
+  const rlim_t needed = 3 * static_cast<rlim_t>(plan_.nodes) + 64;
+  if (start.descriptors.rlim_cur >= needed) return true;
+  const rlimit raised{std::min(needed, start.descriptors.rlim_max), start.descriptors.rlim_max};
+  if (raised.rlim_cur < needed || ::setrlimit(RLIMIT_NOFILE, &raised) != 0)
+    return cannot("have " + std::to_string(needed) + " descriptors open, as so many nodes need (`ulimit -n`)", EMFILE);
+  return true;
+}
+
+bool job::start_all(start_of_job& start) {
+  const os::descriptor null_device(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (!null_device.open()) return cannot("open /dev/null", errno);
+  auto report = os::make_pipe();
+  if (!report.ok()) return cannot("make a pipe", errno);
+  start.report = report.value().second.number();
+  for (int node = 0; node < plan_.nodes; ++node)
+    if (!start_one(start, node, null_device.number())) return false;
+  report.value().second.reset();
+  return all_became_programs(report.value().first.number());
+}
+
+bool job::start_one(const start_of_job& start, int node, int null_device) {
+  auto& record = at(node);
+  auto control = os::make_socket_pair();
+  if (!control.ok() || !os::set_blocking(control.value().first.number(), false).ok()) return cannot("make a socket", errno);
+  start_of_node how{.node = node, .nodes = plan_.nodes, .control = control.value().second.number()};
+  if (node > 0) how.input = null_device;
+  // Only a process of the terminal's foreground group may read it.
+  how.own_group = record.own_group = node > 0 || ::isatty(0) == 0;
+  os::descriptor writing_ends[2];
+  if (plan_.tag) {
+    tagged_stream* streams[] = {&record.out, &record.err};
+    for (int i = 0; i < 2; ++i) {
+      auto pipe = os::make_pipe();
+      if (!pipe.ok() || !os::set_blocking(pipe.value().first.number(), false).ok()) return cannot("make a pipe", errno);
+      *streams[i] = tagged_stream(std::move(pipe.value().first), node);
+      writing_ends[i] = std::move(pipe.value().second);
+    }
+    how.out = writing_ends[0].number();
+    how.err = writing_ends[1].number();
+  }
+  const auto pid = start_node(start, how);
+  if (!pid.ok()) return cannot("start node " + std::to_string(node), errno);
+  record.pid = pid.value();
+  record.alive = true;
+  record.control = local::channel(std::move(control.value().first));
+  ++alive_;
+  return true;
+}
+
+bool job::all_became_programs(int report) {
+  start_failure failure;
+  ssize_t bytes;
+  do bytes = ::read(report, &failure, sizeof failure);
+  while (bytes < 0 && errno == EINTR);
+  if (bytes != sizeof failure) return true;
+  static_cast<void>(cannot("run " + plan_.command[0], failure.error));
+  exit_status_ = failure.error == ENOENT ? command_not_found : cannot_execute;
+  return false;
+}
+
+void job::loop() {
+  std::vector<pollfd> entries;
+  std::vector<std::function<void()>> handlers;
+  const auto watch = [&](int descriptor, short events, std::function<void()> handler) {
+    entries.push_back({descriptor, events, 0});
+    handlers.push_back(std::move(handler));
+  };
+  while (alive_ > 0) {
+    entries.clear();
+    handlers.clear();
+    for (int node = 0; node < plan_.nodes; ++node) {
+      auto& record = at(node);
+      if (record.out.open() && !out_.full()) watch(record.out.descriptor(), POLLIN, [this, &record] { record.out.pump(out_); });
+      if (record.err.open() && !err_.full()) watch(record.err.descriptor(), POLLIN, [this, &record] { record.err.pump(err_); });
+      const short events = record.control.sending() ? POLLIN | POLLOUT : POLLIN;
+      if (!record.control.ended()) watch(record.control.descriptor(), events, [this, node] { on_control(node); });
+    }
+    for (output* o : {&out_, &err_})
+      if (o->pending()) watch(o->number(), POLLOUT, [o] { o->write_piece(); });
+    watch(signals_.number(), POLLIN, [this] {
+      signalfd_siginfo signal;
+      while (::read(signals_.number(), &signal, sizeof signal) == sizeof signal) on_signal(signal);
+      reap();
+    });
+    os::wait_ready(entries, poll_timeout_ms());
+    for (std::size_t i = 0; i < entries.size(); ++i)
+      if (entries[i].revents != 0) handlers[i]();
+    on_time();
+  }
+}
+
+void job::on_control(int node) {
+  auto& record = at(node);
+  record.control.send();
+  record.control.receive();
+  while (const auto frame = record.control.next()) on_frame(node, *frame);
+  if (record.control.broken() && record.control.descriptor() >= 0) {
+    record.control.close();
+    fail(node, "sent nonsense to `quire run`", 1);
+  }
+  if (record.control.ended() && record.joined && !record.left && record.silent_ns == 0) record.silent_ns = base::now_ns();
+}
+
+void job::on_frame(int node, const local::frame& frame) {
+  auto& record = at(node);
+  switch (frame.kind) {
+    case local::frame_kind::hello: {
+      std::uint32_t version = 0;
+      std::memcpy(&version, frame.payload.data(), std::min(sizeof version, frame.payload.size()));
+      if (version != local::protocol_version) return fail(node, "uses a version of Quire that this `quire` does not fit", 1);
+      if (record.joined && !record.left) return fail(node, "has joined the job twice", 1);
+      record.joined = true;
+      record.left = false;
+      return;
+    }
+    case local::frame_kind::address: return on_address(node, frame.payload);
+    case local::frame_kind::leave:
+      record.left = true;
+      record.statistics = frame.payload;
+      return;
+    default: return fail(node, "sent nonsense to `quire run`", 1);
+  }
+}
+
+void job::on_address(int node, const std::string& address) {
+  auto& record = at(node);
+  if (record.waiting || address.size() > local::most_address_bytes) return fail(node, "sent nonsense to `quire run`", 1);
+  record.waiting = true;
+  record.address = address;
+  check_waiting();
+  if (!std::all_of(nodes_.begin(), nodes_.end(), [](const auto& n) { return n.waiting; })) return;
+  std::vector<std::string> addresses;
+  for (auto& n : nodes_) {
+    addresses.push_back(std::move(n.address));
+    n.waiting = false;
+  }
+  const auto bytes = std::make_shared<const std::string>(encode(local::frame_kind::addresses, -1, local::pack_addresses(addresses)));
+  for (auto& n : nodes_) {
+    n.control.queue(bytes);
+    n.control.send();
+  }
+}
+
+void job::reap() {
+  int status = 0;
+  while (const pid_t pid = ::waitpid(-1, &status, WNOHANG)) {
+    if (pid < 0) return;
+    const auto it = std::find_if(nodes_.begin(), nodes_.end(), [&](const auto& n) { return n.pid == pid && n.alive; });
+    if (it != nodes_.end()) on_exit(static_cast<int>(it - nodes_.begin()), status);  // else an orphan of a node
+  }
+}
+
+// Orphans came to us, who are their subreaper. They get a second to end by SIGTERM; their own children come to us in turn.
+void job::sweep() {
+  constexpr int step_ms = 10, patience_ms = 1000, limit_ms = 5000;
+  for (int waited_ms = 0; waited_ms < limit_ms; waited_ms += step_ms) {
+    pid_t pid;
+    while ((pid = ::waitpid(-1, nullptr, WNOHANG)) > 0) continue;
+    if (pid < 0) return;
+    if (waited_ms == 0 || waited_ms >= patience_ms)
+      for (const pid_t child : os::children()) ::kill(child, waited_ms == 0 ? SIGTERM : SIGKILL);
+    ::poll(nullptr, 0, step_ms);
+  }
+  say("some processes that the nodes started cannot be killed");
+}
+
+void job::flush_streams() {
+  for (auto& node : nodes_) {
+    node.out.drain(out_);
+    node.out.finish(out_);
+    node.err.drain(err_);
+    node.err.finish(err_);
+  }
+}
+
+int job::poll_timeout_ms() const {
+  std::uint64_t deadline = phase_ == phase::running ? timeout_ns_ : next_phase_ns_;
+  for (const auto& node : nodes_) {
+    if (node.silent_ns == 0 || !node.alive || phase_ != phase::running) continue;
+    const std::uint64_t limit = node.silent_ns + silence_limit_ns;
+    deadline = deadline == 0 ? limit : std::min(deadline, limit);
+  }
+  if (deadline == 0) return -1;
+  const std::uint64_t now = base::now_ns();
+  return deadline <= now ? 0 : static_cast<int>(std::min<std::uint64_t>((deadline - now) / ms + 1, 3'600'000));
+}
+
+}  // namespace quire::bootstrap::launcher

@@ -1,0 +1,86 @@
+// A running job, seen from the launcher: one loop over control sockets, output, signals and deadlines. job.cpp has the
+// start and the loop, fate.cpp what becomes of the job when a node or a person ends something. One thread.
+#pragma once
+
+#include <sys/signalfd.h>
+
+#include <functional>
+#include <memory>
+
+#include "bootstrap/launcher/launcher.hpp"
+#include "bootstrap/launcher/output.hpp"
+#include "bootstrap/launcher/spawn.hpp"
+#include "bootstrap/local/channel.hpp"
+
+namespace quire::bootstrap::launcher {
+
+/// How long a node may live after closing its control socket without leave: as long as an exit may take to be reported.
+inline constexpr std::uint64_t silence_limit_ns = 1'000'000'000;
+
+/// What the launcher knows of one node.
+struct node_record {
+  pid_t pid = -1;
+  bool alive = false;
+  bool own_group = true;  ///< signals go to its whole process group
+  bool joined = false;    ///< has said hello: it is a Quire program
+  bool left = false;      ///< has said leave: its end is no accident
+  bool waiting = false;   ///< has given its address and has no answer yet
+  std::uint64_t silent_ns = 0;  ///< when it closed its control socket without leave; 0: it has not
+  std::string address, statistics;
+  local::channel control;
+  tagged_stream out, err;
+};
+
+class job {
+ public:
+  explicit job(const job_plan& plan) : plan_(plan), nodes_(static_cast<std::size_t>(plan.nodes)) {}
+  [[nodiscard]] job_outcome run();
+
+ private:
+  /// The way down: each phase ends what the one before has left.
+  enum class phase { running, grace, terminating, killing };
+
+  // job.cpp
+  [[nodiscard]] bool prepare(const start_of_job& start);
+  [[nodiscard]] bool start_all(start_of_job& start);
+  [[nodiscard]] bool start_one(const start_of_job& start, int node, int null_device);
+  [[nodiscard]] bool all_became_programs(int report);
+  [[nodiscard]] bool cannot(const std::string& what, int error);
+  void loop();
+  void on_control(int node);
+  void on_frame(int node, const local::frame& frame);
+  void on_address(int node, const std::string& address);
+  void reap();
+  void sweep();
+  void flush_streams();
+  [[nodiscard]] int poll_timeout_ms() const;
+
+  // fate.cpp
+  void on_exit(int node, int wait_status);
+  void on_signal(const signalfd_siginfo& signal);
+  void on_time();
+  void check_silence();
+  void check_waiting();
+  void fail(int node, const std::string& what, int exit_status);
+  void end(int exit_status, local::frame_kind kind, int node, const std::string& text, std::uint64_t grace_ns);
+  void signal_all(int signal, bool from_terminal);
+  void say(const std::string& text) { err_.put("quire: " + text + "\n"); }
+  [[nodiscard]] std::string name_of(int node) const;
+
+  [[nodiscard]] node_record& at(int node) { return nodes_[static_cast<std::size_t>(node)]; }
+  [[nodiscard]] const node_record& at(int node) const { return nodes_[static_cast<std::size_t>(node)]; }
+
+  const job_plan& plan_;
+  std::vector<node_record> nodes_;
+  output out_{1}, err_{2};
+  os::descriptor signals_;
+  int alive_ = 0;
+  int exit_status_ = 0;
+  phase phase_ = phase::running;
+  std::uint64_t next_phase_ns_ = 0;  ///< when this phase ends, if it is not `running`
+  std::uint64_t timeout_ns_ = 0;     ///< when the job must end; 0: never
+  int ended_by_ = 0;                 ///< the last signal that asked the nodes to end
+  int interrupts_ = 0;               ///< SIGINT and SIGTERM so far; the second kills
+};
+
+}  // namespace quire::bootstrap::launcher

@@ -1,0 +1,33 @@
+// The launching side of a job on one machine: starts the nodes, serves their control sockets, passes signals and
+// output on, ends and sweeps up everything when one dies. Called by `quire run`, in a process with one thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace quire::bootstrap::launcher {
+
+/// Exit statuses of the launcher's own, as of env(1) and timeout(1).
+enum exit_status : int { job_timed_out = 124, launcher_failed = 125, cannot_execute = 126, command_not_found = 127 };
+
+struct job_plan {
+  int nodes = 1;
+  std::vector<std::string> command;                              ///< program and arguments; at least one
+  std::vector<std::pair<std::string, std::string>> environment;  ///< set for the nodes, over what they inherit
+  bool tag = false;                                              ///< begin each line of output with "[node] "
+  std::int64_t timeout_ms = 0;                                   ///< 0: none
+};
+
+struct job_outcome {
+  int exit_status = 0;                  ///< 0 if all ended well, else of the node that failed first, or one of the above
+  std::vector<std::string> statistics;  ///< by node, what it gave to bootstrap::leave(); empty if it did not
+  double seconds = 0;
+};
+
+/// Runs a job to its end. Nothing of it is left when this returns: no process (orphans of the nodes included), no
+/// descriptor. What there is to say to people goes to standard error. Not reentrant: it takes over signals and reaping.
+[[nodiscard]] job_outcome run_job(const job_plan& plan);
+
+}  // namespace quire::bootstrap::launcher

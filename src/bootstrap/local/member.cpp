@@ -1,0 +1,145 @@
+#include "bootstrap/local/member.hpp"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "base/options.hpp"
+
+namespace quire::bootstrap::local {
+namespace {
+
+std::shared_ptr<const std::string> make_frame(frame_kind kind, int node, std::string_view payload) {
+  return std::make_shared<const std::string>(encode(kind, node, payload));
+}
+
+std::string_view text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// A number from the environment; -1 if it is none.
+int number_of(const char* text) {
+  int value = -1;
+  const char* end = text + std::strlen(text);
+  const auto [at, error] = std::from_chars(text, end, value);
+  return error == std::errc{} && at == end ? value : -1;
+}
+
+}  // namespace
+
+member::member(os::descriptor socket, int node, int nodes, int limit_ms)
+    : socket_(std::move(socket)), node_(node), nodes_(nodes), limit_ms_(limit_ms) {
+  const std::uint32_t version = protocol_version;
+  socket_.queue(make_frame(frame_kind::hello, node_, {reinterpret_cast<const char*>(&version), sizeof version}));
+  socket_.send();
+}
+
+base::result<std::vector<std::vector<std::byte>>> member::exchange(std::span<const std::byte> mine) {
+  if (mine.size() > most_address_bytes) return QUIRE_INVALID;
+  const std::uint64_t deadline = base::now_ns() + static_cast<std::uint64_t>(limit_ms_) * 1'000'000;
+  gathered_.reset();
+  socket_.queue(make_frame(frame_kind::address, node_, text_of(mine)));
+  for (;;) {
+    socket_.send();
+    take_in();
+    if (gathered_) {
+      auto addresses = unpack_addresses(*gathered_, nodes_);
+      if (!addresses) return QUIRE_SYSTEM;
+      return std::move(*addresses);
+    }
+    if (!news_.empty() || ended_) return QUIRE_PEER_LOST;
+    const std::uint64_t now = base::now_ns();
+    if (now >= deadline) return QUIRE_TIMED_OUT;
+    pollfd entry{socket_.descriptor(), static_cast<short>(socket_.sending() ? POLLIN | POLLOUT : POLLIN), 0};
+    os::wait_ready({&entry, 1}, static_cast<int>((deadline - now) / 1'000'000) + 1);
+  }
+}
+
+// Writes past the channel's queue, which is empty after the last exchange, so as not to meet poll_news there.
+void member::leave(std::string_view statistics_json) noexcept {
+  const std::string bytes = encode(frame_kind::leave, node_, statistics_json);
+  for (std::span<const char> rest = bytes; !rest.empty();) {
+    const auto moved = os::write_some(socket_.descriptor(), rest);
+    if (moved.what == os::transfer::outcome::moved) {
+      rest = rest.subspan(moved.bytes);
+      continue;
+    }
+    pollfd entry{socket_.descriptor(), POLLOUT, 0};
+    if (moved.what != os::transfer::outcome::would_block || os::wait_ready({&entry, 1}, limit_ms_) == 0) return;
+  }
+}
+
+news member::poll_news() noexcept {
+  take_in();
+  if (news_.empty()) return {};
+  news first = std::move(news_.front());
+  news_.pop_front();
+  return first;
+}
+
+void member::take_in() {
+  socket_.receive();
+  while (auto arrived = socket_.next()) {
+    switch (arrived->kind) {
+      case frame_kind::addresses: gathered_ = std::move(arrived->payload); break;
+      case frame_kind::node_died: news_.push_back({news::kind::node_died, arrived->node, std::move(arrived->payload)}); break;
+      case frame_kind::job_ends: news_.push_back({news::kind::job_ends, -1, std::move(arrived->payload)}); break;
+      default: break;  // frames of a node; a launcher sends none
+    }
+  }
+  if ((socket_.ended() || socket_.broken()) && !std::exchange(ended_, true))
+    news_.push_back({news::kind::job_ends, -1, "`quire run` is gone"});
+}
+
+namespace {
+
+/// Without a launcher: nobody to talk to, and no news.
+class alone final : public bootstrap {
+ public:
+  [[nodiscard]] int node() const noexcept override { return 0; }
+  [[nodiscard]] int nodes() const noexcept override { return 1; }
+  [[nodiscard]] int local_nodes() const noexcept override { return 1; }
+  [[nodiscard]] base::result<std::vector<std::vector<std::byte>>> exchange(std::span<const std::byte> mine) override {
+    return std::vector<std::vector<std::byte>>{{mine.begin(), mine.end()}};
+  }
+  void leave(std::string_view) noexcept override {}
+  [[nodiscard]] int descriptor() const noexcept override { return -1; }
+  [[nodiscard]] news poll_news() noexcept override { return {}; }
+};
+
+}  // namespace
+
+std::unique_ptr<bootstrap> join_alone() { return std::make_unique<alone>(); }
+
+base::result<std::unique_ptr<bootstrap>> join_launched() {
+  const char* texts[] = {std::getenv(base::job_descriptor_variable), std::getenv(base::job_node_variable),
+                         std::getenv(base::job_nodes_variable)};
+  if (std::all_of(std::begin(texts), std::end(texts), [](const char* text) { return text == nullptr; })) return QUIRE_NOT_FOUND;
+  int numbers[3];
+  std::transform(std::begin(texts), std::end(texts), numbers, [](const char* t) { return t != nullptr ? number_of(t) : -1; });
+  const auto [descriptor, node, nodes] = numbers;
+  // Programs that this one starts are not nodes of its job.
+  for (const char* name : {base::job_descriptor_variable, base::job_node_variable, base::job_nodes_variable}) ::unsetenv(name);
+
+  if (descriptor < 0 || node < 0 || node >= nodes || nodes > base::most_nodes) {
+    base::log(base::log_level::error, "QUIRE_JOB_FD, QUIRE_JOB_NODE and QUIRE_JOB_NODES are set by `quire run` only, and here make no sense");
+    return QUIRE_BAD_OPTION;
+  }
+  if (!os::is_socket(descriptor)) {
+    base::log(base::log_level::error,
+              "descriptor %d, by which `quire run` wanted to talk to node %d, has been closed by something between the two "
+              "(sudo and su do that); start `quire run` inside of it",
+              descriptor, node);
+    return QUIRE_SYSTEM;
+  }
+  if (!os::set_close_on_exec(descriptor, true).ok() || !os::set_blocking(descriptor, false).ok()) return QUIRE_SYSTEM;
+  return std::unique_ptr<bootstrap>(std::make_unique<member>(os::descriptor(descriptor), node, nodes));
+}
+
+}  // namespace quire::bootstrap::local

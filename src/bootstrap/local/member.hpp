@@ -1,0 +1,43 @@
+// A node of a job on one machine: its side of the control socket to `quire run`. Start and end by one application
+// thread, descriptor and poll_news by the service thread in between; only leave() may meet poll_news in another thread.
+#pragma once
+
+#include <deque>
+
+#include "bootstrap/bootstrap.hpp"
+#include "bootstrap/local/channel.hpp"
+
+namespace quire::bootstrap::local {
+
+/// How long a node waits for the others to give their addresses.
+inline constexpr int exchange_limit_ms = 60'000;
+
+class member final : public bootstrap {
+ public:
+  member(os::descriptor socket, int node, int nodes, int limit_ms = exchange_limit_ms);
+
+  [[nodiscard]] int node() const noexcept override { return node_; }
+  [[nodiscard]] int nodes() const noexcept override { return nodes_; }
+  [[nodiscard]] int local_nodes() const noexcept override { return nodes_; }
+  [[nodiscard]] base::result<std::vector<std::vector<std::byte>>> exchange(std::span<const std::byte> mine) override;
+  void leave(std::string_view statistics_json) noexcept override;
+  [[nodiscard]] int descriptor() const noexcept override { return socket_.descriptor(); }
+  [[nodiscard]] news poll_news() noexcept override;
+
+ private:
+  /// Sorts what has arrived into news_ and gathered_.
+  void take_in();
+
+  channel socket_;
+  int node_, nodes_, limit_ms_;
+  std::deque<news> news_;
+  std::optional<std::string> gathered_;  ///< the answer to our address, packed
+  bool ended_ = false;                   ///< the launcher is gone, and news_ says so
+};
+
+/// The job that the environment (QUIRE_JOB_*, which it clears) tells of. NOT_FOUND without it; BAD_OPTION, SYSTEM.
+[[nodiscard]] base::result<std::unique_ptr<bootstrap>> join_launched();
+/// A job of this process alone.
+[[nodiscard]] std::unique_ptr<bootstrap> join_alone();
+
+}  // namespace quire::bootstrap::local

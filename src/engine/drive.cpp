@@ -1,0 +1,228 @@
+// Driving: how a thread's operation gets done, and the service thread. See driver.hpp for the idea.
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "engine/engine.hpp"
+#include "engine/thread_state.hpp"
+
+namespace quire::engine {
+
+thread_local constinit thread_state t_thread{};
+
+namespace {
+
+/// While a thread drives on behalf of a call, the application's signal handlers must wait: they may touch shared memory.
+/// In a fault handler they do already.
+class signal_pause {
+ public:
+  explicit signal_pause(bool needed) noexcept : needed_(needed) {}
+  ~signal_pause() { end(); }
+  signal_pause(const signal_pause&) = delete;
+  signal_pause& operator=(const signal_pause&) = delete;
+  void begin() noexcept {
+    if (!needed_ || active_) return;
+    sigset_t all;
+    sigfillset(&all);
+    for (const int s : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) sigdelset(&all, s);
+    ::pthread_sigmask(SIG_BLOCK, &all, &before_);
+    active_ = true;
+  }
+  void end() noexcept {
+    if (active_) ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    active_ = false;
+  }
+
+ private:
+  bool needed_, active_ = false;
+  sigset_t before_{};
+};
+
+void sleep_ns(std::uint64_t ns) noexcept {
+  const timespec t{0, static_cast<long>(ns)};
+  ::clock_nanosleep(CLOCK_MONOTONIC, 0, &t, nullptr);
+}
+
+}  // namespace
+
+/// One round: what the network brought, what the node sent to itself, what threads have queued.
+bool engine::drive() noexcept {
+  bool any = transport_->progress();
+  if (!local_.empty()) {
+    settle();
+    any = true;
+  }
+  if (!driver_.queue.empty()) {
+    execute_queue();
+    any = true;
+  }
+  return any;
+}
+
+void engine::execute_queue() noexcept {
+  for (op* o = driver_.queue.take_all(); o != nullptr;) {
+    op* const rest = o->next;  // the op may end, and with it its memory
+    o->execute(*this);
+    settle();
+    o = rest;
+  }
+}
+
+/// Handles what this node sent to itself, until nothing is left.
+void engine::settle() noexcept {
+  while (!local_.empty()) {
+    const local_message next = local_.front();
+    local_.pop();
+    handle(next.m, std::span<const std::byte>(next.value).first(next.m.payload_bytes));
+  }
+}
+
+/// Gives up driving. Whoever queues an operation and finds the lock taken relies on this look at the queue.
+void engine::leave_drive() noexcept {
+  const bool pending = transport_->sends_pending();
+  t_thread.driving = false;
+  driver_.unlock();
+  while (!driver_.queue.empty() && driver_.try_lock()) {
+    t_thread.driving = true;
+    execute_queue();
+    t_thread.driving = false;
+    driver_.unlock();
+  }
+  if (pending) kick();
+}
+
+void engine::kick() noexcept {
+  const std::uint64_t one = 1;
+  (void)!::write(kick_, &one, sizeof one);
+}
+
+bool engine::run(op& o, std::int64_t timeout_ms, bool in_fault) noexcept {
+  const std::uint64_t start = base::now_ns();
+  const std::uint64_t spin_ns = driver_.tuning.spin_ns;
+  signal_pause pause(!in_fault);
+  pause.begin();
+  bool driving = driver_.try_lock();
+  if (driving) {
+    t_thread.driving = true;
+    o.execute(*this);
+    settle();
+  } else {
+    driver_.queue.push(o);
+  }
+  for (unsigned round = 1; !o.done(); ++round) {
+    if (!driving && driver_.try_lock()) {
+      driving = t_thread.driving = true;
+      execute_queue();
+    } else if (spin_ns != 0 && driving) {
+      driver_.application_drives.fetch_add(1, std::memory_order_relaxed);
+      (void)drive();
+    } else {
+      base::cpu_relax();
+    }
+    if (spin_ns == 0 || (round % 16 == 0 && base::now_ns() - start > spin_ns)) break;
+  }
+  if (driving) leave_drive();
+  pause.end();
+  while (!o.done()) {
+    std::int64_t left = -1;
+    if (timeout_ms >= 0) {
+      left = timeout_ms * 1'000'000 - static_cast<std::int64_t>(base::now_ns() - start);
+      if (left <= 0) return false;
+    }
+    (void)o.sleep(left);
+  }
+  return true;
+}
+
+void engine::start() {
+  epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
+  kick_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  CHECK(epoll_ >= 0 && kick_ >= 0);
+  watch(kick_);
+  watch(transport_->descriptor());
+  watch(job_.descriptor());
+  for (const auto& d : detectors_) watch(d != nullptr ? d->descriptor() : -1);
+  service_ = std::thread([this] { service_loop(); });
+}
+
+/// The service thread wakes when `descriptor` is readable.
+void engine::watch(int descriptor) noexcept {
+  epoll_event e{};
+  e.events = EPOLLIN;
+  e.data.fd = descriptor;
+  if (epoll_ >= 0 && descriptor >= 0) CHECK(::epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &e) == 0);
+}
+
+void engine::stop() noexcept {
+  if (!service_.joinable()) return;
+  stopping_.store(true);
+  kick();
+  service_.join();
+  ::close(epoll_);
+  ::close(kick_);
+}
+
+/// Serves other nodes whatever the application does; sleeps while there is nothing to do.
+void engine::service_loop() noexcept {
+  sigset_t all;
+  sigfillset(&all);
+  for (const int s : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) sigdelset(&all, s);
+  ::pthread_sigmask(SIG_SETMASK, &all, nullptr);
+  ::pthread_setname_np(::pthread_self(), "quire-service");
+  ::prctl(PR_SET_TIMERSLACK, 1000ul);
+  std::uint64_t seen = 0;
+  while (!stopping_.load(std::memory_order_relaxed)) {
+    if (!driver_.try_lock()) {
+      sleep_ns(driver_.tuning.tick_ns);
+      continue;
+    }
+    t_thread.driving = true;
+    execute_queue();
+    std::uint64_t active = base::now_ns();
+    for (bool any = true; any || base::now_ns() - active < driver_.tuning.service_spin_ns;) {
+      any = drive();
+      if (drain_kernel_faults()) any = true;
+      if (any) active = base::now_ns();
+      if (any && driver_.tuning.service_spin_ns == 0) active = 0;
+    }
+    const std::uint64_t drives = driver_.application_drives.load(std::memory_order_relaxed);
+    const bool others = drives != seen;
+    seen = drives;
+    const bool armed = !others && transport_->arm();
+    leave_drive();
+    if (others) {
+      sleep_ns(driver_.tuning.tick_ns);
+    } else if (armed && driver_.queue.empty()) {
+      service_sleep();
+    }
+  }
+}
+
+void engine::service_sleep() noexcept {
+  epoll_event events[8];
+  const int n = ::epoll_wait(epoll_, events, 8, 1000);
+  for (int i = 0; i < n; ++i) {
+    if (events[i].data.fd == kick_) {
+      std::uint64_t count;
+      (void)!::read(kick_, &count, sizeof count);
+    } else if (events[i].data.fd == job_.descriptor()) {
+      handle_news();
+    }
+  }
+}
+
+/// What the launcher tells. The death of a node ends the job on all.
+void engine::handle_news() noexcept {
+  const auto news = job_.poll_news();
+  if (news.what == bootstrap::news::kind::nothing) return;
+  base::die(QUIRE_PEER_LOST, "%s; this node ends", news.text.c_str());
+}
+
+}  // namespace quire::engine

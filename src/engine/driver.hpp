@@ -1,0 +1,42 @@
+// Who drives. One thread at a time may touch machines, transport and detectors: the driver. Any thread of the node can be
+// it: a thread that faults or calls sends its own request, polls for the reply, and does for others what they
+// have queued meanwhile (flat combining), which saves two context switches a fault. When nobody waits, the service thread
+// takes over, and sleeps in epoll while there is nothing to do.
+//
+// The hand-over to the service thread costs nothing on the fault path: a driver that leaves does not arm the
+// transport. The service thread looks every `tick_ns` while application threads drive, and arms when they have stopped.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "engine/op.hpp"
+
+namespace quire::engine {
+
+struct driver_tuning {
+  std::uint64_t spin_ns = 0;        ///< how long a waiting thread polls before it sleeps; 0 where cores are short
+  std::uint64_t service_spin_ns = 0;  ///< the same for the service thread after activity
+  std::uint64_t tick_ns = 50'000;
+};
+
+class driver {
+ public:
+  /// Takes the right to drive if it is free.
+  [[nodiscard]] bool try_lock() noexcept {
+    return !held_.load(std::memory_order_relaxed) && !held_.exchange(true, std::memory_order_seq_cst);
+  }
+  void unlock() noexcept { held_.store(false, std::memory_order_seq_cst); }
+
+  op_queue queue;
+  /// Counts drives by application threads, so that the service thread knows whether they are at it.
+  std::atomic<std::uint64_t> application_drives{0};
+  /// The service thread sleeps in epoll with the transport armed.
+  std::atomic<bool> armed{false};
+  driver_tuning tuning{};
+
+ private:
+  std::atomic<bool> held_{false};
+};
+
+}  // namespace quire::engine

@@ -1,0 +1,111 @@
+// Making and ending an engine, and the regions of a node.
+#include "engine/engine.hpp"
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/log.hpp"
+
+namespace quire::engine {
+namespace {
+engine* g_engine = nullptr;  // for signal handlers; one engine per process
+}
+
+engine::engine(const configuration& c, std::unique_ptr<transport::transport> t, bootstrap::bootstrap& job)
+    : config_(c), transport_(std::move(t)), job_(job), sync_(c.self, c.nodes) {
+  driver_.tuning = c.tuning;
+}
+
+engine::~engine() {
+  stop();
+  if (g_engine == this) {
+    detect::remove_signals();
+    g_engine = nullptr;
+  }
+  os::unmap(reinterpret_cast<void*>(config_.base), config_.bytes);
+}
+
+base::status engine::open() {
+  int error = 0;
+  if (os::reserve(config_.bytes, reinterpret_cast<void*>(config_.base), error) == nullptr) {
+    base::log(base::log_level::error, "cannot reserve %lu GiB of addresses at 0x%lx: %s; set QUIRE_BASE or QUIRE_RANGE to others",
+              static_cast<unsigned long>(config_.bytes >> 30), static_cast<unsigned long>(config_.base),
+              error == EEXIST ? "something else is there" : std::strerror(error));
+    return QUIRE_NO_ADDRESSES;
+  }
+  regions_.cover(config_.base, config_.bytes);
+  auto detector = detect::open(config_.detector, false);
+  if (!detector.ok()) return detector.why();
+  detectors_[0] = std::move(detector.value());
+  g_engine = this;
+  return detect::install_signals([](std::uint64_t address, bool write) noexcept {
+    return g_engine != nullptr && g_engine->on_signal_fault(address, write);
+  });
+}
+
+base::status engine::add_region(const region_description& about) {
+  auto r = std::make_unique<region_slot>();
+  r->about = about;
+  r->unit_shift = static_cast<unsigned>(__builtin_ctz(about.unit_bytes));
+  auto detector = detector_for(about.detector);
+  if (!detector.ok()) return detector.why();
+  r->detector = detector.value();
+  auto memory = pool::make_memfd_pool(about.base, about.bytes, r->detector->accessible());
+  if (!memory.ok()) return memory.why();
+  r->memory = std::move(memory.value());
+  const std::uint64_t units = about.bytes >> r->unit_shift;
+  int error = r->units.make(units);
+  if (error == 0) error = r->entries.make(units);
+  if (error == 0) error = r->detector->attach(r->memory->application_view(), about.bytes);
+  if (error != 0) {
+    base::log(base::log_level::error, "cannot prepare a region of %lu MiB: %s (%s)",
+              static_cast<unsigned long>(about.bytes >> 20), std::strerror(error), r->detector->name());
+    return QUIRE_SYSTEM;
+  }
+  sequential::region_shape shape;
+  shape.region = model::region_id{about.id};
+  shape.self = config_.self;
+  shape.nodes = model::geometry::of(config_.nodes);
+  shape.managers = directory::manager_map::make(static_cast<model::placement>(about.placement), config_.nodes, units,
+                                                model::node_id{about.home});
+  shape.units = units;
+  r->machine = std::make_unique<sequential::machine>(shape, r->units.data(), r->entries.data(), requests_);
+  regions_.publish(std::move(r));
+  return {};
+}
+
+/// The job's detector, or the one that a region asks for; each kind is opened once.
+base::result<detect::detector*> engine::detector_for(std::uint8_t asked) {
+  const std::lock_guard guard(regions_mutex_);
+  if (asked == QUIRE_DETECT_DEFAULT) return detectors_[0].get();
+  const auto which = static_cast<detect::kind>(asked - QUIRE_DETECT_USERFAULT);
+  if (which == config_.detector) return detectors_[0].get();
+  auto& slot = detectors_[1 + static_cast<std::size_t>(which)];
+  if (slot == nullptr) {
+    auto opened = detect::open(which, false);
+    if (!opened.ok()) return opened.why();
+    slot = std::move(opened.value());
+    watch(slot->descriptor());
+  }
+  return slot.get();
+}
+
+sequential::counters engine::protocol_counters() const noexcept {
+  sequential::counters sum;
+  regions_.for_each([&sum](const region_slot& r) {
+    const auto& c = r.machine->count();
+    sum.read_faults += c.read_faults;
+    sum.write_faults += c.write_faults;
+    sum.upgrade_faults += c.upgrade_faults;
+    sum.local_faults += c.local_faults;
+    sum.racing_faults += c.racing_faults;
+    sum.competing_requests += c.competing_requests;
+    sum.invalidations += c.invalidations;
+    sum.read_ahead_units += c.read_ahead_units;
+    sum.read_ahead_wasted += c.read_ahead_wasted;
+    sum.atomics += c.atomics;
+  });
+  return sum;
+}
+
+}  // namespace quire::engine

@@ -1,0 +1,192 @@
+// The only place where machines meet mechanisms: faults and calls come in, machines decide, actions are performed. One
+// engine per process. Way of a fault: fault.cpp (in) -> protocol machine -> performer.cpp (out) -> transport -> messages.cpp
+// (in at the other node) -> ... -> performer.cpp (permission) -> the thread goes on. driver.hpp says which thread runs this.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "bootstrap/bootstrap.hpp"
+#include "detect/detector.hpp"
+#include "engine/call_table.hpp"
+#include "engine/driver.hpp"
+#include "engine/local_queue.hpp"
+#include "engine/op.hpp"
+#include "engine/performer.hpp"
+#include "engine/read_ahead.hpp"
+#include "engine/region_slot.hpp"
+#include "sync/machine.hpp"
+#include "transport/transport.hpp"
+
+namespace quire::engine {
+
+/// What a job runs with; made by src/api from options and measurement of the machine.
+struct configuration {
+  model::node_id self{};
+  unsigned nodes = 1;
+  std::uint64_t base = 0;
+  std::uint64_t bytes = 0;
+  detect::kind detector = detect::kind::userfault_inline;
+  bool read_ahead = true;
+  driver_tuning tuning{};
+};
+
+/// What waits for a message, and what came.
+struct call_op : op {
+  explicit call_op(body execute) noexcept : op(execute, type::call) {}
+  model::message m{};           ///< the request, then the reply
+  model::node_id to{};
+  std::uint64_t token = 0;
+  std::uint64_t replies = 1;    ///< how many replies complete it
+  region_slot* region = nullptr;
+};
+
+/// A thread that waits for a unit.
+struct fault_op : op {
+  explicit fault_op(body execute) noexcept : op(execute, type::fault) {}
+  region_slot* region = nullptr;
+  std::uint64_t unit = 0;
+  model::access want = model::access::none;
+  read_ahead* stream = nullptr;
+  fault_op* next_waiter = nullptr;
+};
+
+/// Counters that are not a machine's.
+struct engine_counters {
+  std::atomic<std::uint64_t> fault_ns{0}, barrier_ns{0}, lock_ns{0}, barriers{0}, locks{0};
+};
+
+class engine final : public transport::sink, private effects {
+ public:
+  engine(const configuration& c, std::unique_ptr<transport::transport> t, bootstrap::bootstrap& job);
+  ~engine();
+  engine(const engine&) = delete;
+  engine& operator=(const engine&) = delete;
+
+  /// Reserves the shared range and makes signals arrive here. Before the transport's connection.
+  [[nodiscard]] base::status open();
+  /// Starts the service thread; the transport is connected.
+  void start();
+  /// Stops it. No thread may be using shared memory any more.
+  void stop() noexcept;
+
+  /// Makes a region here. All nodes do so with the same description. Any thread but a faulting one.
+  [[nodiscard]] base::status add_region(const region_description& about);
+
+  /// From a signal handler: true if the address is shared, then the access may be tried again.
+  [[nodiscard]] bool on_signal_fault(std::uint64_t address, bool write) noexcept;
+  /// The calling thread wants `want` of all units of a range; returns when it had them all at some moment.
+  void touch(std::uint64_t address, std::uint64_t bytes, model::access want) noexcept;
+  /// Starts to bring a range here.
+  void prefetch(std::uint64_t address, std::uint64_t bytes, model::access want) noexcept;
+  void push(std::uint64_t address, std::uint64_t bytes) noexcept;
+  /// Atomic operation on the 64-bit word at `address`; gives what was there before.
+  [[nodiscard]] std::uint64_t atomic(std::uint64_t address, std::uint32_t operation, std::uint64_t a, std::uint64_t b) noexcept;
+
+  /// Runs an operation to its end. `timeout_ms` < 0: for ever. False when the time ran out: the op is still pending.
+  [[nodiscard]] bool run(op& o, std::int64_t timeout_ms = -1, bool in_fault = false) noexcept;
+
+  // Synchronisation (sync_calls.cpp). Timeouts as in quire.h; the result's values come back in `request`.
+  [[nodiscard]] base::status synchronise(sync::call& request, std::int64_t timeout_ms) noexcept;
+
+  // Runtime services: numbered requests to a node, answered by a handler that runs on that node's driver and must not block.
+  using service_handler = void (*)(void* context, engine&, const model::message&, std::span<const std::byte>) noexcept;
+  static constexpr std::size_t max_services = 16;
+  void set_service(std::uint32_t number, service_handler handler, void* context) noexcept;
+  /// Sends `m` (a, b, c are free) with `value` to node `to` and waits for the answer, which replaces `m`.
+  [[nodiscard]] base::status ask(model::node_id to, std::uint32_t number, model::message& m,
+                                 std::span<const std::byte> value, std::int64_t timeout_ms = -1) noexcept;
+  /// Answers a request (driver's thread, from a handler or later).
+  void answer(const model::message& request, base::status why, std::uint64_t a = 0, std::uint64_t b = 0) noexcept;
+  /// Sends a request that expects no answer (driver's thread).
+  void notify(model::node_id to, std::uint32_t number, std::uint64_t a, std::uint64_t b, std::uint64_t c,
+              std::span<const std::byte> value) noexcept;
+
+  [[nodiscard]] const configuration& config() const noexcept { return config_; }
+  [[nodiscard]] region_map& regions() noexcept { return regions_; }
+  [[nodiscard]] engine_counters& count() noexcept { return count_; }
+  [[nodiscard]] const transport::transport& wire() const noexcept { return *transport_; }
+  [[nodiscard]] transport::transport& wire() noexcept { return *transport_; }
+  [[nodiscard]] const char* detector_name() const noexcept { return detectors_[0]->name(); }
+  /// Sum over regions.
+  [[nodiscard]] sequential::counters protocol_counters() const noexcept;
+
+ private:
+  // transport::sink (messages.cpp)
+  void* place(const model::message& m) noexcept override;
+  void deliver(const model::message& m) noexcept override;
+  void peer_lost(model::node_id peer) noexcept override;
+  // effects (messages.cpp)
+  void send_units(region_slot& r, model::node_id to, const model::message& m, std::uint64_t first, std::uint64_t count,
+                  bool with_content) noexcept override;
+  void wake_units(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept override;
+  void operate(region_slot& r, const model::action& a) noexcept override;
+  void complete_call(const model::message& m) noexcept override;
+
+  void handle(const model::message& m, std::span<const std::byte> value) noexcept;
+  void handle_units(const model::message& m) noexcept;
+  void handle_service(const model::message& m, std::span<const std::byte> value) noexcept;
+  void handle_sync(const model::message& m, std::span<const std::byte> value) noexcept;
+  void send(model::node_id to, const model::message& m, std::span<const std::byte> value) noexcept;
+  void perform_sync() noexcept;
+
+  // faults (fault.cpp)
+  void begin_fault(fault_op& o) noexcept;
+  void map_around(region_slot& r, std::uint64_t unit, read_ahead& stream) noexcept;
+  void read_on(region_slot& r, const read_ahead_plan& plan, model::access want) noexcept;
+  [[nodiscard]] static std::size_t bucket_of(const region_slot& r, std::uint64_t unit) noexcept;
+  bool drain_kernel_faults() noexcept;
+  bool fault_and_wait(region_slot& r, std::uint64_t unit, model::access want, bool in_signal) noexcept;
+
+  [[nodiscard]] base::result<detect::detector*> detector_for(std::uint8_t asked);
+
+  // driving (drive.cpp)
+  bool drive() noexcept;
+  void execute_queue() noexcept;
+  void settle() noexcept;
+  void leave_drive() noexcept;
+  void service_loop() noexcept;
+  void service_sleep() noexcept;
+  void watch(int descriptor) noexcept;
+  void kick() noexcept;
+  void handle_news() noexcept;
+
+  configuration config_;
+  std::unique_ptr<transport::transport> transport_;
+  bootstrap::bootstrap& job_;
+  region_map regions_;
+  std::array<std::unique_ptr<detect::detector>, 4> detectors_{};  ///< the job's, then one of each kind asked for
+  std::mutex regions_mutex_;
+  directory::request_pool requests_;
+  performer performer_{*this};
+  local_queue local_;
+  driver driver_;
+  call_table calls_;
+  sync::machine sync_;
+  sync::actions sync_actions_;
+  model::actions actions_;
+  engine_counters count_;
+  static constexpr std::size_t buckets = 256;
+  static constexpr std::uint64_t max_window_bytes = 512 * 1024;  ///< read-ahead: what is on its way at most, per stream
+  std::array<fault_op*, buckets> waiters_{};
+  read_ahead kernel_stream_;  ///< faults that come through a descriptor do not tell their thread
+  std::size_t waiting_ = 0;
+  struct service_entry {
+    service_handler handler = nullptr;
+    void* context = nullptr;
+  };
+  std::array<service_entry, max_services> services_{};
+  std::array<std::byte, 512> landing_{};
+  std::thread service_;
+  std::atomic<bool> stopping_{false};
+  int epoll_ = -1;
+  int kick_ = -1;  ///< eventfd that wakes the service thread
+};
+
+}  // namespace quire::engine

@@ -1,0 +1,151 @@
+// Faults on their way in: from a signal, from a descriptor (thread mode), or from a call that touches a range in advance.
+// The faulting thread's context; begin_fault() and what it calls run on the driver's thread.
+#include "base/clock.hpp"
+#include "engine/engine.hpp"
+#include "engine/thread_state.hpp"
+
+namespace quire::engine {
+
+using model::access;
+
+bool engine::on_signal_fault(std::uint64_t address, bool write) noexcept {
+  region_slot* const r = regions_.find(address);
+  if (r == nullptr || t_thread.driving) return false;
+  return fault_and_wait(*r, r->unit_of(address), write ? access::write : access::read, true);
+}
+
+bool engine::fault_and_wait(region_slot& r, std::uint64_t unit, access want, bool in_signal) noexcept {
+  fault_op o([](engine& e, op& self) noexcept { e.begin_fault(static_cast<fault_op&>(self)); });
+  o.region = &r;
+  o.unit = unit;
+  o.want = want;
+  o.stream = &t_thread.stream;
+  const std::uint64_t start = base::now_ns();
+  const bool done = run(o, -1, in_signal);
+  count_.fault_ns.fetch_add(base::now_ns() - start, std::memory_order_relaxed);
+  return done;
+}
+
+std::size_t engine::bucket_of(const region_slot& r, std::uint64_t unit) noexcept {
+  return (unit * 0x9e3779b97f4a7c15u >> 56 ^ r.about.id) % buckets;
+}
+
+void engine::begin_fault(fault_op& o) noexcept {
+  region_slot& r = *o.region;
+  const auto max_window = config_.read_ahead ? std::uint64_t{max_window_bytes} >> r.unit_shift : 0;
+  const auto plan = o.stream->on_fault(model::region_id{r.about.id}, o.unit, r.machine->shape().units, max_window);
+  actions_.clear();
+  const auto outcome = r.machine->on_fault(o.unit, o.want, actions_);
+  performer_.take(r, actions_);
+  if (outcome == sequential::fault_outcome::local) {
+    map_around(r, o.unit, *o.stream);
+    performer_.flush();
+  } else {
+    const std::size_t bucket = bucket_of(r, o.unit);
+    o.next_waiter = waiters_[bucket];
+    waiters_[bucket] = &o;
+    ++waiting_;
+    performer_.flush();  // the request leaves before anything else is prepared
+  }
+  if (plan.count != 0) read_on(r, plan, o.want);
+  if (outcome == sequential::fault_outcome::local) o.complete();
+}
+
+/// After a fault that cost no message: units next to it that this node may use as well need not fault one by one.
+void engine::map_around(region_slot& r, std::uint64_t unit, read_ahead& stream) noexcept {
+  const model::region_id id{r.about.id};
+  const std::uint64_t units = r.machine->shape().units;
+  const std::uint64_t count = stream.around(id, unit);
+  std::uint64_t next = unit + 1;
+  for (; next < units && next <= unit + count; ++next) {
+    actions_.clear();
+    if (!r.machine->on_fault_around(next, actions_)) break;
+    performer_.take(r, actions_);
+  }
+  if (next > unit + 1) stream.on_mapped_up_to(id, unit, next);
+}
+
+/// Asks for the units of a plan.
+void engine::read_on(region_slot& r, const read_ahead_plan& plan, access want) noexcept {
+  for (std::uint64_t i = 0; i < plan.count; ++i) {
+    actions_.clear();
+    if (!r.machine->on_read_ahead(plan.first + i, want, i == 0 || plan.withhold_all, actions_)) continue;
+    performer_.take(r, actions_);
+  }
+  performer_.flush();
+}
+
+void engine::wake_units(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
+  if (r.detector->descriptor() >= 0) r.detector->wake(r.application(first), r.bytes_of(count));
+  for (std::uint64_t unit = first; waiting_ != 0 && unit < first + count; ++unit) {
+    for (fault_op** link = &waiters_[bucket_of(r, unit)]; *link != nullptr;) {
+      fault_op* const o = *link;
+      if (o->region != &r || o->unit != unit) {
+        link = &o->next_waiter;
+        continue;
+      }
+      *link = o->next_waiter;
+      --waiting_;
+      o->complete();
+    }
+  }
+}
+
+/// Thread mode: the kernel holds the faulting threads, also those inside a system call.
+bool engine::drain_kernel_faults() noexcept {
+  bool any = false;
+  for (auto& d : detectors_) {
+    detect::fault_event event;
+    while (d != nullptr && d->descriptor() >= 0 && d->next(event)) {
+      any = true;
+      region_slot* const r = regions_.find(event.address);
+      if (r == nullptr) continue;
+      const access want = event.write ? access::write : access::read;
+      const std::uint64_t unit = r->unit_of(event.address);
+      const auto max_window = config_.read_ahead ? std::uint64_t{max_window_bytes} >> r->unit_shift : 0;
+      const auto plan = kernel_stream_.on_fault(model::region_id{r->about.id}, unit, r->machine->shape().units, max_window);
+      actions_.clear();
+      const auto outcome = r->machine->on_fault(unit, want, actions_);
+      performer_.take(*r, actions_);
+      if (outcome == sequential::fault_outcome::local) map_around(*r, unit, kernel_stream_);
+      performer_.flush();
+      if (plan.count != 0) read_on(*r, plan, want);
+    }
+  }
+  settle();
+  return any;
+}
+
+void engine::touch(std::uint64_t address, std::uint64_t bytes, access want) noexcept {
+  region_slot* const r = regions_.find(address);
+  if (r == nullptr || bytes == 0) return;
+  const std::uint64_t last = r->unit_of(std::min(address + bytes, r->about.base + r->about.bytes) - 1);
+  for (std::uint64_t unit = r->unit_of(address); unit <= last; ++unit) (void)fault_and_wait(*r, unit, want, false);
+}
+
+void engine::prefetch(std::uint64_t address, std::uint64_t bytes, access want) noexcept {
+  struct range_op : op {
+    using op::op;
+    region_slot* region = nullptr;
+    read_ahead_plan plan{};
+    access want{};
+  } o([](engine& e, op& self) noexcept {
+    auto& range = static_cast<range_op&>(self);
+    for (std::uint64_t i = 0; i < range.plan.count; ++i) {
+      e.actions_.clear();
+      if (range.region->machine->on_read_ahead(range.plan.first + i, range.want, false, e.actions_)) {
+        e.performer_.take(*range.region, e.actions_);
+      }
+    }
+    e.performer_.flush();
+    self.complete();
+  }, op::type::fault);
+  o.region = regions_.find(address);
+  if (o.region == nullptr || bytes == 0) return;
+  const std::uint64_t first = o.region->unit_of(address);
+  o.plan = {first, o.region->unit_of(address + bytes - 1) - first + 1, false};
+  o.want = want;
+  (void)run(o);
+}
+
+}  // namespace quire::engine

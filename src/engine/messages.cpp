@@ -1,0 +1,239 @@
+// Messages in and out: content lands in the system view, machines take the message, replies leave. Driver's thread only.
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include "base/log.hpp"
+#include "engine/engine.hpp"
+#include "model/atomic_operation.hpp"
+
+namespace quire::engine {
+
+using model::action;
+using model::message;
+using model::message_kind;
+using model::node_id;
+
+namespace {
+bool carries_content(message_kind k) noexcept {
+  return k == message_kind::read_reply || k == message_kind::write_reply || k == message_kind::push_copy;
+}
+bool is_of_units(message_kind k) noexcept {
+  return k > message_kind::invalid && k < message_kind::sync_first;
+}
+bool lies_in(const region_slot& r, const message& m) noexcept {
+  const std::uint64_t units = r.machine->shape().units;
+  return m.unit < units && m.count <= units - m.unit;
+}
+}  // namespace
+
+void* engine::place(const message& m) noexcept {
+  if (!carries_content(m.kind)) return m.payload_bytes <= landing_.size() ? landing_.data() : nullptr;
+  const region_slot* const r = regions_.slot(m.region);
+  if (r == nullptr || !lies_in(*r, m) || m.payload_bytes != r->bytes_of(m.count)) return nullptr;
+  return r->system(m.unit);
+}
+
+void engine::deliver(const message& m) noexcept {
+  handle(m, std::span<const std::byte>(landing_).first(carries_content(m.kind) ? 0 : m.payload_bytes));
+}
+
+void engine::handle(const message& m, std::span<const std::byte> value) noexcept {
+  if (is_of_units(m.kind)) {
+    handle_units(m);
+  } else if (m.kind >= message_kind::sync_first && m.kind <= message_kind::sync_last) {
+    handle_sync(m, value);
+  } else {
+    handle_service(m, value);
+  }
+}
+
+void engine::handle_units(const message& m) noexcept {
+  region_slot* const r = regions_.slot(m.region);
+  if (r == nullptr || !lies_in(*r, m)) {
+    base::log(base::log_level::warning, "dropped a message about unit %lu of region %u, which does not exist",
+              static_cast<unsigned long>(m.unit), static_cast<unsigned>(m.region.value()));
+    return;
+  }
+  message one = m;
+  one.count = 1;
+  for (std::uint32_t i = 0; i < m.count; ++i) {
+    one.unit = m.unit + i;
+    actions_.clear();
+    r->machine->on_message(one, actions_);
+    performer_.take(*r, actions_);
+  }
+  performer_.flush();
+}
+
+void engine::send(node_id to, const message& m, std::span<const std::byte> value) noexcept {
+  if (to == config_.self) {
+    local_.push(m, value);
+  } else {
+    transport_->send(to, m, value);
+  }
+}
+
+void engine::send_units(region_slot& r, node_id to, const message& m, std::uint64_t first, std::uint64_t count,
+                        bool with_content) noexcept {
+  message out = m;
+  out.unit = first;
+  out.count = static_cast<std::uint32_t>(count);
+  if (!with_content) return send(to, out, {});
+  CHECK(to != config_.self);
+  out.payload_bytes = static_cast<std::uint32_t>(r.bytes_of(count));
+  transport_->send(to, out, {r.system(first), out.payload_bytes});
+}
+
+/// Atomic operation on the content, through the system view: it is the same memory as the application view.
+void engine::operate(region_slot& r, const action& a) noexcept {
+  message m = a.m;
+  if (m.c + sizeof(std::uint64_t) > r.bytes_of(1) || m.c % sizeof(std::uint64_t) != 0) {
+    base::log(base::log_level::warning, "dropped an atomic operation at offset %lu", static_cast<unsigned long>(m.c));
+    return;
+  }
+  std::atomic_ref<std::uint64_t> word(*reinterpret_cast<std::uint64_t*>(r.system(a.unit) + m.c));
+  switch (static_cast<model::atomic_operation>(m.operation)) {
+    case model::atomic_operation::add: m.a = word.fetch_add(m.a); break;
+    case model::atomic_operation::exchange: m.a = word.exchange(m.a); break;
+    case model::atomic_operation::compare_exchange: {
+      std::uint64_t before = m.a;
+      word.compare_exchange_strong(before, m.b);
+      m.a = before;
+      break;
+    }
+  }
+  if (a.kind == model::action_kind::operate_here) return complete_call(m);
+  send(a.to, m, {});
+}
+
+void engine::complete_call(const message& m) noexcept {
+  op* const o = calls_.find(m.token);
+  if (o == nullptr || o->what() != op::type::call) return;
+  auto& call = static_cast<call_op&>(*o);
+  call.m = m;
+  if (--call.replies != 0) return;
+  (void)calls_.take(m.token);
+  call.complete(static_cast<quire_status>(m.kind == message_kind::service_reply ? m.operation : 0));
+}
+
+void engine::handle_service(const message& m, std::span<const std::byte> value) noexcept {
+  if (m.kind == message_kind::service_reply) return complete_call(m);
+  const service_entry* const s = m.operation < max_services ? &services_[m.operation] : nullptr;
+  if (s == nullptr || s->handler == nullptr) {
+    base::log(base::log_level::warning, "dropped a request for service %u", m.operation);
+    return;
+  }
+  s->handler(s->context, *this, m, value);
+}
+
+void engine::set_service(std::uint32_t number, service_handler handler, void* context) noexcept {
+  CHECK(number < max_services);
+  services_[number] = {handler, context};
+}
+
+base::status engine::ask(node_id to, std::uint32_t number, message& m, std::span<const std::byte> value,
+                         std::int64_t timeout_ms) noexcept {
+  struct ask_op : call_op {
+    using call_op::call_op;
+    std::span<const std::byte> value{};
+  } o([](engine& e, op& self) noexcept {
+    auto& ask = static_cast<ask_op&>(self);
+    ask.token = e.calls_.add(self);
+    ask.m.token = ask.token;
+    e.send(ask.to, ask.m, ask.value);
+  });
+  CHECK(value.size() <= landing_.size());
+  o.m = m;
+  o.m.kind = message_kind::service_request;
+  o.m.operation = number;
+  o.m.from = o.m.requester = config_.self;
+  o.m.payload_bytes = static_cast<std::uint32_t>(value.size());
+  o.to = to;
+  o.value = value;
+  if (!run(o, timeout_ms)) {
+    struct cancel_op : op {
+      using op::op;
+      ask_op* what = nullptr;
+    } cancel([](engine& e, op& self) noexcept {
+      ask_op& late = *static_cast<cancel_op&>(self).what;
+      if (e.calls_.take(late.token) != nullptr) late.complete(QUIRE_TIMED_OUT);
+      self.complete();
+    }, op::type::call);
+    cancel.what = &o;
+    (void)run(cancel);  // afterwards `o` is done, one way or the other
+    CHECK(o.done());
+  }
+  m = o.m;
+  return o.result();
+}
+
+void engine::answer(const message& request, base::status why, std::uint64_t a, std::uint64_t b) noexcept {
+  message m;
+  m.kind = message_kind::service_reply;
+  m.operation = static_cast<std::uint32_t>(why.code());
+  m.from = config_.self;
+  m.requester = request.requester;
+  m.token = request.token;
+  m.a = a;
+  m.b = b;
+  send(request.requester, m, {});
+}
+
+void engine::notify(node_id to, std::uint32_t number, std::uint64_t a, std::uint64_t b, std::uint64_t c,
+                    std::span<const std::byte> value) noexcept {
+  message m;
+  m.kind = message_kind::service_notice;
+  m.operation = number;
+  m.from = m.requester = config_.self;
+  m.a = a;
+  m.b = b;
+  m.c = c;
+  m.payload_bytes = static_cast<std::uint32_t>(value.size());
+  send(to, m, value);
+}
+
+std::uint64_t engine::atomic(std::uint64_t address, std::uint32_t operation, std::uint64_t a, std::uint64_t b) noexcept {
+  call_op o([](engine& e, op& self) noexcept {
+    auto& call = static_cast<call_op&>(self);
+    call.token = e.calls_.add(self);
+    call.m.token = call.token;
+    e.actions_.clear();
+    call.region->machine->on_atomic(call.m, e.actions_);
+    e.performer_.take(*call.region, e.actions_);
+    e.performer_.flush();
+  });
+  o.region = regions_.find(address);
+  o.m.unit = o.region->unit_of(address);
+  o.m.c = address - o.region->about.base - (o.m.unit << o.region->unit_shift);
+  o.m.operation = operation;
+  o.m.a = a;
+  o.m.b = b;
+  (void)run(o);
+  return o.m.a;
+}
+
+void engine::push(std::uint64_t address, std::uint64_t bytes) noexcept {
+  call_op o([](engine& e, op& self) noexcept {
+    auto& call = static_cast<call_op&>(self);
+    call.token = e.calls_.add(self);
+    const std::uint64_t units = call.replies;
+    for (std::uint64_t i = 0; i < units; ++i) {
+      e.actions_.clear();
+      call.region->machine->on_push(call.m.unit + i, call.token, e.actions_);
+      e.performer_.take(*call.region, e.actions_);
+    }
+    e.performer_.flush();
+  });
+  o.region = regions_.find(address);
+  if (o.region == nullptr || bytes == 0) return;
+  o.m.unit = o.region->unit_of(address);
+  o.replies = o.region->unit_of(address + bytes - 1) - o.m.unit + 1;
+  (void)run(o);
+}
+
+void engine::peer_lost(node_id peer) noexcept {
+  base::die(QUIRE_PEER_LOST, "node %u cannot be reached any more; this node ends", static_cast<unsigned>(peer.value()));
+}
+
+}  // namespace quire::engine

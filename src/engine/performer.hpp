@@ -1,0 +1,61 @@
+// Performs the actions of machines on mechanisms, several units at a time: actions of the same kind on neighbouring
+// units become one run, hence one system call, one message. The order of actions on any one unit is kept; the
+// order between units does not matter to the protocols. Driver's thread only; no heap.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "engine/region_slot.hpp"
+#include "model/action.hpp"
+
+namespace quire::engine {
+
+/// Where performed actions go; implemented by the engine.
+class effects {
+ public:
+  virtual void send_units(region_slot& r, model::node_id to, const model::message& m, std::uint64_t first,
+                          std::uint64_t count, bool with_content) noexcept = 0;
+  virtual void wake_units(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept = 0;
+  virtual void operate(region_slot& r, const model::action& a) noexcept = 0;
+  virtual void complete_call(const model::message& m) noexcept = 0;
+
+ protected:
+  ~effects() = default;
+};
+
+class performer {
+ public:
+  explicit performer(effects& to) : to_(to) {}
+
+  /// Takes the actions of one step. They are performed by flush() at the latest.
+  void take(region_slot& r, const model::actions& list) noexcept;
+  /// Performs everything taken so far.
+  void flush() noexcept;
+  /// Largest payload of one message.
+  static constexpr std::uint64_t max_payload_bytes = 1u << 20;
+
+ private:
+  struct run {
+    region_slot* region = nullptr;
+    std::uint64_t count = 0;
+    model::action what{};  ///< of the first unit
+
+    [[nodiscard]] bool contains(std::uint64_t unit) const noexcept {
+      return unit >= what.unit && unit < what.unit + count;
+    }
+  };
+  static constexpr std::size_t max_runs = 32;
+
+  void take(region_slot& r, const model::action& a) noexcept;
+  [[nodiscard]] static bool joins(const run& before, const region_slot& r, const model::action& a) noexcept;
+  void perform(const run& r) noexcept;
+  void permit(const run& r) noexcept;
+  void protect(const run& r) noexcept;
+
+  effects& to_;
+  std::array<run, max_runs> runs_{};
+  std::size_t size_ = 0;
+};
+
+}  // namespace quire::engine

@@ -1,0 +1,97 @@
+// Adaptive read-ahead: tells a sweep from other faults and says which units to ask for before they are touched. Pure; one
+// per thread, a few streams each, so that a loop over several arrays is seen too.
+//
+// A sweep starts with a window of a few units, which doubles. The first unit of each window (the marker) is not
+// mapped when it arrives: touching it costs a local fault and starts the next window, so that one window is always on its
+// way while the one before is used. Small windows are withheld whole: what of them is never touched is known, and is not
+// read ahead again.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "model/ids.hpp"
+
+namespace quire::engine {
+
+/// Units [first, first + count) to ask for. Unit `first` is the marker; with `withhold_all` so are the rest.
+struct read_ahead_plan {
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+  bool withhold_all = false;
+};
+
+class read_ahead {
+ public:
+  static constexpr std::uint64_t first_window = 4;
+  static constexpr std::uint64_t trusted_window = 16;  ///< from here on, whole windows are mapped on arrival
+
+  /// A thread faulted on `unit` of `region`, which has `units`; windows grow to `max_window` units.
+  read_ahead_plan on_fault(model::region_id region, std::uint64_t unit, std::uint64_t units, std::uint64_t max_window) noexcept {
+    stream& s = find(region, unit);
+    const bool follows = s.live && s.region == region && unit >= s.last && unit <= s.end && unit - s.last <= s.reach;
+    s.used = ++clock_;
+    if (!follows) {
+      s = {true, region, unit, unit + 1, unit + 1, 1, 0, 0, clock_};
+      return {};
+    }
+    if (unit == s.last) return {};  // the same unit again: a write after a read, or lost meanwhile
+    s.last = unit;
+    ++s.hits;
+    if (s.hits < 2 || unit < s.trigger) {
+      s.end = std::max(s.end, unit + 1);
+      return {};
+    }
+    s.window = s.window == 0 ? first_window : std::min(s.window * 2, max_window);
+    const std::uint64_t first = std::max(unit + 1, s.end);
+    if (first >= units || max_window == 0) return {};
+    const std::uint64_t count = std::min(s.window, units - first);
+    s.trigger = first;
+    s.end = first + count;
+    s.reach = s.end - s.last;
+    return {first, count, s.window < trusted_window};
+  }
+  /// Units up to `unit` (exclusive) were mapped around a fault: the sweep's next fault is expected there.
+  void on_mapped_up_to(model::region_id region, std::uint64_t faulted, std::uint64_t unit) noexcept {
+    for (stream& s : streams_) {
+      if (!s.live || s.region != region || s.last != faulted) continue;
+      s.last = unit - 1;
+      s.end = std::max(s.end, unit);
+      s.trigger = std::max(s.trigger, unit);
+      s.reach = std::max<std::uint64_t>(s.end - s.last, 1);
+    }
+  }
+  /// Units to map around a local fault of the stream that `unit` belongs to.
+  [[nodiscard]] std::uint64_t around(model::region_id region, std::uint64_t unit) const noexcept {
+    for (const stream& s : streams_) {
+      if (s.live && s.region == region && s.last == unit) return s.hits < 2 ? 0 : std::min<std::uint64_t>(s.window, 64);
+    }
+    return 0;
+  }
+
+ private:
+  struct stream {
+    bool live = false;
+    model::region_id region{};
+    std::uint64_t last = 0;     ///< unit of the latest fault
+    std::uint64_t end = 0;      ///< first unit that has not been asked for
+    std::uint64_t trigger = 0;  ///< a fault from here on asks for the next window
+    std::uint64_t reach = 1;    ///< how far ahead of `last` a fault still belongs to the stream
+    std::uint64_t window = 0;
+    std::uint32_t hits = 0;
+    std::uint64_t used = 0;
+  };
+  stream& find(model::region_id region, std::uint64_t unit) noexcept {
+    stream* oldest = &streams_[0];
+    for (stream& s : streams_) {
+      if (s.live && s.region == region && unit >= s.last && unit <= s.end && unit - s.last <= s.reach) return s;
+      if (s.used < oldest->used) oldest = &s;
+    }
+    return *oldest;
+  }
+  std::array<stream, 4> streams_{};
+  std::uint64_t clock_ = 0;
+};
+
+}  // namespace quire::engine

@@ -1,0 +1,126 @@
+// A region as the engine sees it: where it lies, which mechanisms it uses, its protocol machine and tables. Slots are added
+// and never move or go until the end, so that fault handlers find them without a lock.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "detect/detector.hpp"
+#include "os/memory.hpp"
+#include "pool/pool.hpp"
+#include "protocol/sequential/machine.hpp"
+
+namespace quire::engine {
+
+/// What all nodes agree on about a region; plain data, travels in messages.
+struct region_description {
+  std::uint64_t base = 0;
+  std::uint64_t bytes = 0;
+  std::uint32_t unit_bytes = 4096;
+  std::uint16_t id = 0;
+  std::uint16_t home = 0;
+  std::uint8_t placement = 0;
+  std::uint8_t consistency = 0;
+  std::uint8_t pool = 0;
+  std::uint8_t detector = 0;
+};
+
+/// A table of zeroes that costs nothing until touched.
+template <class T>
+class sparse_table {
+ public:
+  sparse_table() = default;
+  sparse_table(const sparse_table&) = delete;
+  sparse_table& operator=(const sparse_table&) = delete;
+  ~sparse_table() { os::unmap(items_, bytes_); }
+  [[nodiscard]] int make(std::uint64_t count) noexcept {
+    bytes_ = count * sizeof(T);
+    int error = 0;
+    items_ = static_cast<T*>(os::map_table(bytes_, error));
+    return error;
+  }
+  [[nodiscard]] T* data() noexcept { return items_; }
+
+ private:
+  T* items_ = nullptr;
+  std::uint64_t bytes_ = 0;
+};
+
+struct region_slot {
+  region_description about;
+  unsigned unit_shift = 12;
+  std::unique_ptr<pool::pool> memory;
+  detect::detector* detector = nullptr;  ///< shared by all regions of its kind
+  sparse_table<sequential::unit_state> units;
+  sparse_table<sequential::directory_entry> entries;
+  std::unique_ptr<sequential::machine> machine;
+
+  [[nodiscard]] std::uint64_t unit_of(std::uint64_t address) const noexcept {
+    return (address - about.base) >> unit_shift;
+  }
+  [[nodiscard]] std::byte* application(std::uint64_t unit) const noexcept {
+    return memory->application_view() + (unit << unit_shift);
+  }
+  [[nodiscard]] std::byte* system(std::uint64_t unit) const noexcept {
+    return memory->system_view() + (unit << unit_shift);
+  }
+  [[nodiscard]] std::size_t bytes_of(std::uint64_t count) const noexcept { return count << unit_shift; }
+};
+
+/// Finds the region of an address: the shared range is cut into granules, each of one region. Reading is lock-free and
+/// async-signal-safe.
+class region_map {
+ public:
+  static constexpr unsigned granule_shift = 26;  // 64 MiB
+  static constexpr std::size_t max_regions = 4096;
+
+  void cover(std::uint64_t base, std::uint64_t bytes) {
+    base_ = base;
+    bytes_ = bytes;
+    granules_ = std::make_unique<std::atomic<std::uint16_t>[]>((bytes >> granule_shift) + 1);
+    slots_ = std::make_unique<std::atomic<region_slot*>[]>(max_regions);
+  }
+  /// The slot of a region; null if there is none of that number.
+  [[nodiscard]] region_slot* slot(model::region_id id) const noexcept {
+    return id.value() < max_regions ? slots_[id.value()].load(std::memory_order_acquire) : nullptr;
+  }
+  [[nodiscard]] region_slot* find(std::uint64_t address) const noexcept {
+    if (address - base_ >= bytes_) return nullptr;
+    const std::uint16_t tag = granules_[(address - base_) >> granule_shift].load(std::memory_order_acquire);
+    if (tag == 0) return nullptr;
+    region_slot* s = slots_[tag - 1].load(std::memory_order_acquire);
+    return s != nullptr && address - s->about.base < s->about.bytes ? s : nullptr;
+  }
+  void publish(std::unique_ptr<region_slot> s) {
+    region_slot* raw = s.release();
+    slots_[raw->about.id].store(raw, std::memory_order_release);
+    const std::uint64_t first = (raw->about.base - base_) >> granule_shift;
+    const std::uint64_t last = (raw->about.base + raw->about.bytes - 1 - base_) >> granule_shift;
+    for (std::uint64_t g = first; g <= last; ++g) {
+      granules_[g].store(static_cast<std::uint16_t>(raw->about.id + 1), std::memory_order_release);
+    }
+  }
+  template <class F>
+  void for_each(F&& f) const {
+    for (std::size_t i = 0; slots_ != nullptr && i < max_regions; ++i) {
+      if (region_slot* s = slots_[i].load(std::memory_order_acquire); s != nullptr) f(*s);
+    }
+  }
+  region_map() = default;
+  region_map(const region_map&) = delete;
+  region_map& operator=(const region_map&) = delete;
+  ~region_map() {
+    for_each([](region_slot& s) { delete &s; });
+  }
+
+  [[nodiscard]] std::uint64_t base() const noexcept { return base_; }
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+
+ private:
+  std::uint64_t base_ = 0, bytes_ = 0;
+  std::unique_ptr<std::atomic<std::uint16_t>[]> granules_;
+  std::unique_ptr<std::atomic<region_slot*>[]> slots_;
+};
+
+}  // namespace quire::engine

@@ -1,0 +1,107 @@
+// The allocator of the shared heap: hands out addresses of the range that one node owns. All it knows is kept in private
+// memory; it never reads or writes the memory that it hands out, so it never faults. Cost of metadata: proportional to
+// what is live, never to the range.
+//
+// Objects up to 3840 bytes live in spans, each of one size class (size_classes.hpp, span.hpp). A span covers whole
+// sharing units, so that no unit holds two classes, nor small objects beside large ones. Larger objects are runs of
+// pages of their own (page_runs.hpp). The lowest address that fits is taken, and fresh memory only when nothing fits.
+//
+// Called by region and api, from application threads and from the service thread (a free that came from another node),
+// never in fault context. Thread-safe: one mutex, held for O(log n) steps.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+#include "base/status.hpp"
+#include "heap/page_runs.hpp"
+#include "heap/size_classes.hpp"
+
+namespace quire::heap {
+
+inline constexpr std::uint64_t largest_alignment_bytes = page_bytes << (alignment_count - 1);
+static_assert(largest_alignment_bytes == 2u << 20);
+
+/// What allocate() gave.
+struct allocation {
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;  ///< usable, at least what was asked for
+  /// The first `dirty_bytes` may have been handed out before. What follows never was: if the range was zero at first,
+  /// it still is.
+  std::uint64_t dirty_bytes = 0;
+};
+
+struct heap_numbers {
+  std::uint64_t live_bytes = 0;    ///< usable bytes of all live allocations
+  std::uint64_t live_objects = 0;
+  std::uint64_t runs = 0;          ///< what metadata is proportional to: large objects, spans, free ranges between them
+  std::uint64_t reached_bytes = 0; ///< from the base to the highest page that was ever handed out
+};
+
+class heap {
+ public:
+  /// Hands out the whole pages of [base, base + size), at most 16 TiB. `unit_bytes` is the sharing unit: a power of two,
+  /// 4 KiB to 2 MiB. Takes no memory worth speaking of until used.
+  heap(std::uint64_t base, std::uint64_t size, std::uint64_t unit_bytes) noexcept;
+
+  /// Alignment: a power of two up to 2 MiB; 16 and less are the same, as is a page and less for what is larger than
+  /// 3840 bytes. QUIRE_INVALID for a bad alignment, size 0 or a size above that of the range; QUIRE_NO_MEMORY when no
+  /// free range is long enough, or the machine has no memory for metadata.
+  [[nodiscard]] base::result<allocation> allocate(std::uint64_t bytes, std::uint64_t alignment = 16) noexcept;
+
+  /// QUIRE_BAD_ADDRESS for anything but the start of a live allocation.
+  base::status release(std::uint64_t address) noexcept;
+
+  /// Makes an allocation larger or smaller where it stands. QUIRE_NO_MEMORY when it cannot grow there; then nothing has
+  /// changed, and the caller moves it. QUIRE_BAD_ADDRESS, QUIRE_INVALID as above. A small object keeps its slot when it
+  /// shrinks, a large one at least a page.
+  base::status try_resize(std::uint64_t address, std::uint64_t bytes) noexcept;
+
+  /// Usable bytes of the allocation that starts at `address`, or QUIRE_BAD_ADDRESS.
+  [[nodiscard]] base::result<std::uint64_t> size_of(std::uint64_t address) const noexcept;
+
+  [[nodiscard]] heap_numbers numbers() const noexcept;
+  /// Audit of the whole structure, for tests: O(n log n).
+  [[nodiscard]] bool is_valid() const noexcept;
+
+ private:
+  /// Where an address leads: a run, and for a small object the offset in its span. `in` is null for a bad address.
+  struct place {
+    run* in = nullptr;
+    std::uint64_t offset = 0;
+    [[nodiscard]] std::uint64_t bytes() const noexcept;
+  };
+
+  [[nodiscard]] run* find_run(std::uint64_t address) const noexcept;
+  [[nodiscard]] place find_object(std::uint64_t address) const noexcept;
+  [[nodiscard]] base::result<allocation> allocate_small(unsigned size_class) noexcept;
+  [[nodiscard]] base::result<allocation> allocate_large(std::uint64_t bytes, std::uint64_t alignment) noexcept;
+  [[nodiscard]] run* take_run(std::uint64_t page_count, unsigned alignment_power, std::uint64_t& dirty_bytes) noexcept;
+  [[nodiscard]] run* make_span(unsigned size_class) noexcept;
+  [[nodiscard]] run* make_span(unsigned size_class, std::uint64_t bytes) noexcept;
+  void release_small(run* in, std::uint64_t offset) noexcept;
+  void keep_or_give_back(run* empty) noexcept;
+  void give_back_span(run* empty) noexcept;
+  bool give_back_spares() noexcept;
+  [[nodiscard]] bool classes_are_valid() const noexcept;
+
+  static constexpr unsigned cached_blocks = 1024;
+  static constexpr unsigned cached_block_shift = 16;
+  [[nodiscard]] run*& cached(std::uint64_t address) const noexcept {
+    return cache_[(address >> cached_block_shift) % cached_blocks];
+  }
+
+  const std::uint64_t base_, end_, unit_bytes_;
+  mutable std::mutex mutex_;
+  page_runs pages_;
+  std::uint64_t live_bytes_ = 0, live_objects_ = 0;
+  /// By size class: the lowest span with room, if known; and the one empty span that is kept, so that a single object
+  /// allocated and freed in turn does not make a span each time.
+  std::array<run*, size_class_count> current_{}, spare_{};
+  /// Spans found lately, by block of 64 KiB: spares most frees the way down the tree.
+  mutable std::array<run*, cached_blocks> cache_{};
+};
+
+}  // namespace quire::heap

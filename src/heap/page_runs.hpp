@@ -1,0 +1,37 @@
+// Hands out runs of pages: the lowest free one that fits (address-ordered first fit, which fragments as little as best
+// fit: Johnstone and Wilson, The Memory Fragmentation Problem: Solved?, 1998), so that pages are used again before new ones are
+// touched. Pages at and above the frontier were never handed out; below it everything belongs to a run, and no
+// two free runs are neighbours. Called by heap with its lock held.
+#pragma once
+
+#include <cstdint>
+
+#include "heap/run_tree.hpp"
+
+namespace quire::heap {
+
+class page_runs {
+ public:
+  page_runs(std::uint64_t first_page, std::uint64_t end_page) noexcept;
+
+  /// A run for one object, or null when there is no room (or no memory for metadata).
+  [[nodiscard]] run* take(std::uint64_t page_count, unsigned alignment_power) noexcept;
+  void give_back(run* taken) noexcept;
+  /// Grows or shrinks a run where it stands; false when what lies behind it is taken.
+  [[nodiscard]] bool resize(run* taken, std::uint64_t page_count) noexcept;
+
+  [[nodiscard]] std::uint64_t frontier() const noexcept { return frontier_; }
+  [[nodiscard]] run_tree& tree() noexcept { return tree_; }
+  [[nodiscard]] const run_tree& tree() const noexcept { return tree_; }
+  [[nodiscard]] bool is_valid() const noexcept;
+
+ private:
+  [[nodiscard]] run* push_frontier(std::uint64_t page_count, unsigned alignment_power) noexcept;
+  void join_free_neighbours(run* free) noexcept;
+
+  const std::uint64_t first_, end_;
+  std::uint64_t frontier_;
+  run_tree tree_;
+};
+
+}  // namespace quire::heap

@@ -1,0 +1,201 @@
+#include "region/registry.hpp"
+
+#include <cstring>
+
+#include "base/log.hpp"
+#include "region/services.hpp"
+
+namespace quire::region {
+
+using engine::region_description;
+using model::message;
+using model::node_id;
+
+namespace {
+constexpr std::uint64_t granule = std::uint64_t{1} << engine::region_map::granule_shift;
+
+std::span<const std::byte> bytes_of(const region_description& d) noexcept {
+  return std::as_bytes(std::span(&d, 1));
+}
+std::uint64_t round_up(std::uint64_t value, std::uint64_t to) noexcept { return (value + to - 1) / to * to; }
+}  // namespace
+
+base::status registry::open(std::uint32_t heap_unit_bytes) {
+  const auto& c = engine_.config();
+  // Half of the range is the heap; slices are whole granules, so that block placement makes each node home of its slice.
+  slice_bytes_ = c.bytes / 2 / c.nodes / granule * granule;
+  if (slice_bytes_ == 0) {
+    base::log(base::log_level::error, "a shared range of %lu MiB is too small for %u nodes; set QUIRE_RANGE to more",
+              static_cast<unsigned long>(c.bytes >> 20), c.nodes);
+    return QUIRE_NO_ADDRESSES;
+  }
+  region_description about;
+  about.base = c.base;
+  about.bytes = slice_bytes_ * c.nodes;
+  about.unit_bytes = heap_unit_bytes;
+  about.placement = QUIRE_PLACE_BLOCK;
+  next_base_ = c.base + about.bytes;
+  if (const auto s = engine_.add_region(about); !s.ok()) return s;
+  heap_ = std::make_unique<heap::heap>(c.base + slice_bytes_ * c.self.value(), slice_bytes_, heap_unit_bytes);
+
+  using value = std::span<const std::byte>;
+  const auto serve = [this](service s, engine::engine::service_handler h) {
+    engine_.set_service(static_cast<std::uint32_t>(s), h, this);
+  };
+  serve(service::region_create, [](void* self, engine::engine&, const message& m, value v) noexcept {
+    static_cast<registry*>(self)->on_create(m, v);
+  });
+  serve(service::region_announce, [](void* self, engine::engine&, const message&, value v) noexcept {
+    static_cast<registry*>(self)->on_announce(v);
+  });
+  serve(service::region_added, [](void* self, engine::engine&, const message& m, value) noexcept {
+    static_cast<registry*>(self)->on_added(m);
+  });
+  serve(service::allocate, [](void* self, engine::engine& e, const message& m, value) noexcept {
+    auto block = static_cast<registry*>(self)->heap_->allocate(m.a, m.b);
+    e.answer(m, block.why(), block.value().address, block.value().dirty_bytes);
+  });
+  serve(service::release, [](void* self, engine::engine& e, const message& m, value) noexcept {
+    e.answer(m, static_cast<registry*>(self)->heap_->release(m.a));
+  });
+  serve(service::allocation_size, [](void* self, engine::engine& e, const message& m, value) noexcept {
+    auto size = static_cast<registry*>(self)->heap_->size_of(m.a);
+    e.answer(m, size.why(), size.value());
+  });
+  return {};
+}
+
+base::status registry::ask(node_id to, region::service number, message& m, std::span<const std::byte> value) {
+  return engine_.ask(to, static_cast<std::uint32_t>(number), m, value);
+}
+
+// ---- Regions ----
+
+base::status registry::create(const quire_region_options& options, std::uint64_t bytes, quire_region& region) {
+  const auto& c = engine_.config();
+  const std::uint64_t unit = options.unit_bytes == 0 ? 4096 : options.unit_bytes;
+  const bool fits = unit >= 4096 && unit <= (2u << 20) && (unit & (unit - 1)) == 0 && bytes != 0 && bytes <= c.bytes;
+  const bool known = options.consistency == QUIRE_SEQUENTIAL && options.placement >= QUIRE_PLACE_BLOCK &&
+                     options.placement <= QUIRE_PLACE_NODE && options.pool >= QUIRE_POOL_DEFAULT &&
+                     options.pool <= QUIRE_POOL_MEMFD && options.detector >= QUIRE_DETECT_DEFAULT &&
+                     options.detector <= QUIRE_DETECT_SEGV;
+  const bool home = options.placement != QUIRE_PLACE_NODE || (options.home >= 0 && options.home < static_cast<int>(c.nodes));
+  if (!fits || !known || !home) return QUIRE_INVALID;
+  region_description about;
+  about.bytes = round_up(bytes, unit);
+  about.unit_bytes = static_cast<std::uint32_t>(unit);
+  about.home = static_cast<std::uint16_t>(options.placement == QUIRE_PLACE_NODE ? options.home : 0);
+  about.placement = static_cast<std::uint8_t>(options.placement);
+  about.pool = static_cast<std::uint8_t>(options.pool);
+  about.detector = static_cast<std::uint8_t>(options.detector);
+  message m;
+  const auto why = ask(node_id{0}, service::region_create, m, bytes_of(about));
+  if (why.ok()) region.id = m.a;
+  return why;
+}
+
+/// Node 0: gives the region its number and addresses, and tells everyone.
+void registry::on_create(const message& m, std::span<const std::byte> value) noexcept {
+  pending_region p;
+  if (value.size() != sizeof p.about) return engine_.answer(m, QUIRE_INVALID);
+  std::memcpy(&p.about, value.data(), sizeof p.about);
+  const auto& c = engine_.config();
+  const std::uint64_t room = c.base + c.bytes - next_base_;
+  if (p.about.bytes > room || next_id_ >= engine::region_map::max_regions) return engine_.answer(m, QUIRE_NO_ADDRESSES);
+  p.about.base = next_base_;
+  p.about.id = next_id_++;
+  next_base_ += round_up(p.about.bytes, granule);
+  p.request = m;
+  p.left = c.nodes;
+  const auto about = p.about;
+  pending_.emplace(about.id, p);
+  for (unsigned n = 0; n < c.nodes; ++n) {
+    engine_.notify(node_id{static_cast<std::uint16_t>(n)}, static_cast<std::uint32_t>(service::region_announce), 0, 0, 0,
+                   bytes_of(about));
+  }
+}
+
+void registry::on_announce(std::span<const std::byte> value) noexcept {
+  region_description about;
+  if (value.size() != sizeof about) return;
+  std::memcpy(&about, value.data(), sizeof about);
+  const auto why = engine_.add_region(about);
+  engine_.notify(node_id{0}, static_cast<std::uint32_t>(service::region_added), about.id,
+                 static_cast<std::uint64_t>(why.code()), 0, {});
+}
+
+void registry::on_added(const message& m) noexcept {
+  const auto found = pending_.find(static_cast<std::uint16_t>(m.a));
+  if (found == pending_.end()) return;
+  pending_region& p = found->second;
+  if (m.b != QUIRE_OK) p.why = static_cast<quire_status>(m.b);
+  if (--p.left != 0) return;
+  engine_.answer(p.request, p.why, p.about.id);
+  pending_.erase(found);
+}
+
+// ---- Memory ----
+
+bool registry::slice_of(std::uint64_t address, node_id& node) const noexcept {
+  const auto& c = engine_.config();
+  if (address - c.base >= slice_bytes_ * c.nodes) return false;
+  node = node_id{static_cast<std::uint16_t>((address - c.base) / slice_bytes_)};
+  return true;
+}
+
+base::status registry::allocate(std::uint64_t bytes, std::uint64_t alignment, std::uint64_t& address,
+                               std::uint64_t& dirty_bytes) {
+  if (bytes == 0 || bytes > engine_.config().bytes) return QUIRE_INVALID;
+  auto block = heap_->allocate(bytes, alignment);
+  if (block.ok()) {
+    address = block.value().address;
+    dirty_bytes = block.value().dirty_bytes;
+    return {};
+  }
+  if (block.why().code() != QUIRE_NO_MEMORY) return block.why();
+  // This node's slice is full: the others may have room.
+  const unsigned nodes = engine_.config().nodes;
+  for (unsigned i = 1; i < nodes; ++i) {
+    message m;
+    m.a = bytes;
+    m.b = alignment;
+    const auto at = static_cast<std::uint16_t>((engine_.config().self.value() + i) % nodes);
+    if (!ask(node_id{at}, service::allocate, m).ok()) continue;
+    address = m.a;
+    dirty_bytes = m.b;
+    return {};
+  }
+  return QUIRE_NO_MEMORY;
+}
+
+base::status registry::release(std::uint64_t address) {
+  node_id node;
+  if (!slice_of(address, node)) return QUIRE_BAD_ADDRESS;
+  if (node == engine_.config().self) return heap_->release(address);
+  message m;
+  m.a = address;
+  return ask(node, service::release, m);
+}
+
+base::status registry::resize(std::uint64_t address, std::uint64_t bytes) {
+  node_id node;
+  if (!slice_of(address, node)) return QUIRE_BAD_ADDRESS;
+  return node == engine_.config().self ? heap_->try_resize(address, bytes) : base::status(QUIRE_NO_MEMORY);
+}
+
+base::status registry::size_of(std::uint64_t address, std::uint64_t& bytes) {
+  node_id node;
+  if (!slice_of(address, node)) return QUIRE_BAD_ADDRESS;
+  if (node == engine_.config().self) {
+    auto size = heap_->size_of(address);
+    if (size.ok()) bytes = size.value();
+    return size.why();
+  }
+  message m;
+  m.a = address;
+  const auto why = ask(node, service::allocation_size, m);
+  if (why.ok()) bytes = m.a;
+  return why;
+}
+
+}  // namespace quire::region

@@ -1,0 +1,21 @@
+// Numbers of the runtime services: requests between nodes that are answered by message (engine::ask, engine::notify).
+#pragma once
+
+#include <cstdint>
+
+namespace quire::region {
+
+enum class service : std::uint32_t {
+  region_create = 0,  ///< any node -> node 0: bytes, options; answered when all nodes have the region
+  region_announce,    ///< node 0 -> all: the description
+  region_added,       ///< all -> node 0
+  allocate,           ///< -> the node of a heap slice: bytes, alignment; answered with address and whether it is fresh
+  release,            ///< -> the node of the slice: address
+  allocation_size,    ///< -> the node of the slice: address
+  publish,            ///< -> node 0: name, value
+  lookup,             ///< -> node 0: name; answered when there is such a name
+  spawn,              ///< -> the node to run on: function, argument
+  join,               ///< -> the node that runs it: thread
+};
+
+}  // namespace quire::region

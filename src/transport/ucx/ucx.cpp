@@ -1,0 +1,317 @@
+// The UCX body of the transport. Driven by one thread at a time (service thread, or a faulting thread in its signal
+// handler), under the engine's lock; only signal() comes from any thread. Opened and closed in the application's thread.
+//
+// A message travels as the header of an active message, its payload as the data. Small payloads are eager: UCX hands us its
+// own buffer, and we copy to the place once. Large ones are announced, and received straight into the place.
+#include "transport/ucx/ucx.hpp"
+
+#include <poll.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "base/check.hpp"
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "transport/ucx/descriptors.hpp"
+#include "transport/ucx/slots.hpp"
+#include "transport/ucx/worker.hpp"
+#include "wire/wire.hpp"
+
+namespace quire::transport::ucx {
+namespace {
+
+using model::message;
+using model::node_id;
+
+constexpr unsigned message_id = 0;
+
+/// What stands before UCX's own address, so that nodes with different transports or versions refuse each other.
+struct address_prefix {
+  std::uint64_t mark = wire::mark;
+  char name[16] = {};
+};
+
+class ucx_transport final : public transport {
+ public:
+  [[nodiscard]] base::status open(const settings& how);
+
+  [[nodiscard]] std::span<const std::byte> address() const noexcept override { return address_; }
+  [[nodiscard]] base::status connect(node_id self, std::span<const std::span<const std::byte>> addresses,
+                                     sink& receiver) noexcept override;
+  void send(node_id to, const message& m, std::span<const std::byte> payload) noexcept override;
+  bool progress() noexcept override;
+  [[nodiscard]] bool sends_pending() const noexcept override { return sends_.used() != 0; }
+  [[nodiscard]] int descriptor() const noexcept override { return worker_.descriptor; }
+  [[nodiscard]] bool arm() noexcept override { return worker_.ucp->worker_arm(worker_.handle) == UCS_OK; }
+  void signal() noexcept override { (void)worker_.ucp->worker_signal(worker_.handle); }
+  base::status flush(int timeout_ms) noexcept override;
+  [[nodiscard]] const traffic& counters() const noexcept override { return traffic_; }
+  [[nodiscard]] const char* name() const noexcept override { return prefix_.name; }
+
+ private:
+  /// A message on its way out: UCX 1.13 reads the header until the send has completed.
+  struct send_slot {
+    wire::header header;
+    ucx_transport* owner;
+    send_slot* next;
+  };
+  /// A message whose payload is on its way in by rendezvous.
+  struct receive_slot {
+    message m;
+    ucx_transport* owner;
+    receive_slot* next;
+  };
+  struct peer {
+    ucp_ep_h endpoint = nullptr;
+    ucx_transport* owner = nullptr;
+    enum { fine, lost, reported } state = fine;
+  };
+
+  static void on_sent(void* request, ucs_status_t status, void* slot) noexcept;
+  static void on_payload(void* request, ucs_status_t status, std::size_t bytes, void* slot) noexcept;
+  static void on_peer_error(void* peer, ucp_ep_h endpoint, ucs_status_t status) noexcept;
+  static ucs_status_t on_message(void* self, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
+                                 const ucp_am_recv_param_t* how) noexcept;
+
+  [[nodiscard]] ucs_status_t listen() noexcept;
+  [[nodiscard]] ucs_status_t connect_peer(peer& to, std::span<const std::byte> address) noexcept;
+  [[nodiscard]] ucs_status_t receive_rendezvous(const message& m, void* announced, void* place) noexcept;
+  void deliver(const message& m) noexcept;
+  void lose(peer& who, ucs_status_t why) noexcept;
+  void report_losses() noexcept;
+
+  // These outlive the worker: closing it completes what is still in flight.
+  slots<send_slot> sends_;
+  slots<receive_slot> receives_;
+  std::vector<peer> peers_;
+  worker worker_;
+  address_prefix prefix_;
+  std::vector<std::byte> address_;
+  sink* sink_ = nullptr;
+  bool reports_losses_ = false;
+  bool unreported_losses_ = false;
+  traffic traffic_;
+};
+
+base::status ucx_transport::open(const settings& how) {
+  if (const auto status = worker_.open(how); !status.ok()) return status;
+  // With transports chosen by the user we cannot know; connect_peer finds out.
+  reports_losses_ = how.reports_losses || worker_.chosen_by_user;
+  const char* const name = worker_.chosen_by_user ? "ucx by UCX_TLS" : how.name;
+  std::strncpy(prefix_.name, name, sizeof prefix_.name - 1);
+  address_.resize(sizeof prefix_ + worker_.address.size());
+  std::memcpy(address_.data(), &prefix_, sizeof prefix_);
+  std::memcpy(address_.data() + sizeof prefix_, worker_.address.data(), worker_.address.size());
+  return QUIRE_OK;
+}
+
+ucs_status_t ucx_transport::listen() noexcept {
+  ucp_am_handler_param_t handler{};
+  handler.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_FLAGS | UCP_AM_HANDLER_PARAM_FIELD_CB |
+                       UCP_AM_HANDLER_PARAM_FIELD_ARG;
+  handler.id = message_id;
+  handler.flags = UCP_AM_FLAG_WHOLE_MSG;
+  handler.cb = &on_message;
+  handler.arg = this;
+  return worker_.ucp->worker_set_am_recv_handler(worker_.handle, &handler);
+}
+
+ucs_status_t ucx_transport::connect_peer(peer& to, std::span<const std::byte> address) noexcept {
+  ucp_ep_params_t parameters{};
+  parameters.field_mask =
+      UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER;
+  parameters.address = reinterpret_cast<const ucp_address_t*>(address.data());
+  parameters.err_mode = reports_losses_ ? UCP_ERR_HANDLING_MODE_PEER : UCP_ERR_HANDLING_MODE_NONE;
+  parameters.err_handler = {&on_peer_error, &to};
+  to.owner = this;
+  return worker_.ucp->ep_create(worker_.handle, &parameters, &to.endpoint);
+}
+
+base::status ucx_transport::connect(node_id self, std::span<const std::span<const std::byte>> addresses,
+                                    sink& receiver) noexcept {
+  CHECK(sink_ == nullptr && self.value() < addresses.size());
+  const close_on_exec_scope closed_on_exec;
+  sink_ = &receiver;
+  peers_.resize(addresses.size());  // before anything can arrive; UCX keeps the address of each
+  auto status = listen();
+  for (std::size_t i = 0; i < addresses.size() && status == UCS_OK; ++i) {
+    if (i == self.value()) continue;
+    const auto address = addresses[i];
+    if (address.size() <= sizeof prefix_ || std::memcmp(address.data(), &prefix_, sizeof prefix_) != 0) {
+      base::log(base::log_level::error, "node %zu has another transport than %s, or another version of Quire", i, name());
+      return QUIRE_INVALID;
+    }
+    const auto theirs = address.subspan(sizeof prefix_);
+    status = connect_peer(peers_[i], theirs);
+    if (status == UCS_ERR_UNREACHABLE && worker_.chosen_by_user && reports_losses_) {
+      reports_losses_ = false;  // the user's choice cannot report losses
+      status = connect_peer(peers_[i], theirs);
+    }
+    if (status != UCS_OK) {
+      base::log(base::log_level::error, "node %zu cannot be reached: %s", i, worker_.ucp->status_string(status));
+    }
+  }
+  return status == UCS_OK ? QUIRE_OK : QUIRE_PEER_LOST;
+}
+
+void ucx_transport::send(node_id to, const message& m, std::span<const std::byte> payload) noexcept {
+  CHECK(to.value() < peers_.size() && m.payload_bytes == payload.size());
+  peer& receiver = peers_[to.value()];
+  CHECK(receiver.owner != nullptr);  // a message to this node itself
+  if (receiver.state != peer::fine) return;
+  ++traffic_.messages_sent;
+  traffic_.bytes_sent += wire::header_bytes + payload.size();
+
+  send_slot* const slot = sends_.take();
+  slot->owner = this;
+  wire::encode(m, slot->header);
+  ucp_request_param_t how{};
+  how.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_MEMORY_TYPE;
+  how.cb.send = &on_sent;
+  how.user_data = slot;
+  how.memory_type = UCS_MEMORY_TYPE_HOST;
+  const auto request = worker_.ucp->am_send_nbx(receiver.endpoint, message_id, slot->header.bytes, wire::header_bytes,
+                                                payload.data(), payload.size(), &how);
+  if (UCS_PTR_IS_PTR(request)) return;  // on_sent gives the slot back
+  sends_.give(slot);
+  if (UCS_PTR_IS_ERR(request)) lose(receiver, UCS_PTR_STATUS(request));
+}
+
+void ucx_transport::on_sent(void* request, ucs_status_t, void* slot) noexcept {
+  // A failed send needs nothing more: on_peer_error tells the node.
+  auto* const sent = static_cast<send_slot*>(slot);
+  ucx_transport& self = *sent->owner;
+  self.sends_.give(sent);
+  self.worker_.ucp->request_free(request);
+}
+
+ucs_status_t ucx_transport::on_message(void* arg, const void* header, std::size_t header_bytes, void* data,
+                                       std::size_t bytes, const ucp_am_recv_param_t* how) noexcept {
+  auto& self = *static_cast<ucx_transport*>(arg);
+  message m;
+  const std::span head{static_cast<const std::byte*>(header), header_bytes};
+  if (!wire::decode(head, bytes, static_cast<unsigned>(self.peers_.size()), m).ok()) {
+    ++self.traffic_.dropped;
+    return UCS_OK;
+  }
+  if (bytes != 0) {
+    void* const place = self.sink_->place(m);
+    if (place == nullptr) {
+      ++self.traffic_.dropped;
+      return UCS_OK;
+    }
+    if ((how->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0) return self.receive_rendezvous(m, data, place);
+    std::memcpy(place, data, bytes);
+  }
+  self.deliver(m);
+  return UCS_OK;  // also with RECV_ATTR_FLAG_DATA: we keep nothing of UCX's buffer, and it may be used again
+}
+
+ucs_status_t ucx_transport::receive_rendezvous(const message& m, void* announced, void* place) noexcept {
+  receive_slot* const slot = receives_.take();
+  slot->m = m;
+  slot->owner = this;
+  ucp_request_param_t how{};
+  how.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_MEMORY_TYPE;
+  how.cb.recv_am = &on_payload;
+  how.user_data = slot;
+  how.memory_type = UCS_MEMORY_TYPE_HOST;
+  const auto request = worker_.ucp->am_recv_data_nbx(worker_.handle, announced, place, m.payload_bytes, &how);
+  if (UCS_PTR_IS_PTR(request)) return UCS_INPROGRESS;
+  receives_.give(slot);
+  ++traffic_.dropped;
+  return UCS_OK;
+}
+
+void ucx_transport::on_payload(void* request, ucs_status_t status, std::size_t, void* slot) noexcept {
+  auto* const received = static_cast<receive_slot*>(slot);
+  ucx_transport& self = *received->owner;
+  const message m = received->m;
+  self.receives_.give(received);
+  self.worker_.ucp->request_free(request);
+  if (status == UCS_OK) self.deliver(m);  // else the sender is gone, and on_peer_error tells
+}
+
+void ucx_transport::deliver(const message& m) noexcept {
+  ++traffic_.messages_received;
+  traffic_.bytes_received += wire::header_bytes + m.payload_bytes;
+  sink_->deliver(m);
+}
+
+bool ucx_transport::progress() noexcept {
+  // Until something was delivered, as the caller may have waited for just that; bounded, so that the lock is not kept.
+  constexpr int rounds = 16;
+  const auto received = traffic_.messages_received;
+  bool happened = false;
+  for (int i = 0; i < rounds && traffic_.messages_received == received; ++i) {
+    if (worker_.ucp->worker_progress(worker_.handle) == 0) break;
+    happened = true;
+  }
+  if (unreported_losses_) report_losses();
+  return happened;
+}
+
+void ucx_transport::on_peer_error(void* arg, ucp_ep_h, ucs_status_t status) noexcept {
+  auto& who = *static_cast<peer*>(arg);
+  who.owner->lose(who, status);
+}
+
+/// Only notes it: UCX allows no closing of endpoints in its callbacks, and the engine expects no peer_lost within send().
+void ucx_transport::lose(peer& who, ucs_status_t why) noexcept {
+  if (who.state != peer::fine) return;
+  who.state = peer::lost;
+  unreported_losses_ = true;
+  base::log(base::log_level::debug, "node %ld: %s", static_cast<long>(&who - peers_.data()), worker_.ucp->status_string(why));
+  signal();  // whoever sleeps on the descriptor comes and reports
+}
+
+void ucx_transport::report_losses() noexcept {
+  unreported_losses_ = false;
+  for (std::size_t i = 0; i < peers_.size(); ++i) {
+    peer& who = peers_[i];
+    if (who.state != peer::lost) continue;
+    who.state = peer::reported;
+    if (reports_losses_) {
+      ucp_request_param_t how{};
+      how.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
+      how.flags = UCP_EP_CLOSE_FLAG_FORCE;
+      const auto request = worker_.ucp->ep_close_nbx(who.endpoint, &how);
+      if (UCS_PTR_IS_PTR(request)) worker_.ucp->request_free(request);  // completes by itself
+    }
+    sink_->peer_lost(node_id{static_cast<std::uint16_t>(i)});
+  }
+}
+
+base::status ucx_transport::flush(int timeout_ms) noexcept {
+  const auto deadline = base::now_ns() + static_cast<std::uint64_t>(std::max(timeout_ms, 0)) * 1'000'000u;
+  const ucp_request_param_t how{};
+  const auto request = worker_.ucp->worker_flush_nbx(worker_.handle, &how);
+  const bool waits = UCS_PTR_IS_PTR(request);
+  const auto flushed = [&] {
+    return !sends_pending() && (!waits || worker_.ucp->request_check_status(request) != UCS_INPROGRESS);
+  };
+  while (progress(), !flushed() && base::now_ns() < deadline) {
+    pollfd waiting{descriptor(), POLLIN, 0};
+    if (arm()) {
+      (void)::poll(&waiting, 1, 1);
+    } else {
+      ::sched_yield();
+    }
+  }
+  const bool done = flushed();
+  if (waits) worker_.ucp->request_free(request);
+  return done ? QUIRE_OK : QUIRE_TIMED_OUT;
+}
+
+}  // namespace
+
+base::result<std::unique_ptr<transport>> open(const settings& how) {
+  auto opened = std::make_unique<ucx_transport>();
+  if (const auto status = opened->open(how); !status.ok()) return status;
+  return std::unique_ptr<transport>(std::move(opened));
+}
+
+}  // namespace quire::transport::ucx

@@ -1,0 +1,89 @@
+// Opening and closing UCX; see worker.hpp. Called at the start and end only, in the application's thread.
+#include "transport/ucx/worker.hpp"
+
+#include <signal.h>
+#include <stdlib.h>
+
+#include "base/log.hpp"
+#include "transport/ucx/descriptors.hpp"
+
+namespace quire::transport::ucx {
+namespace {
+
+/// UCX starts a thread for TCP. It must not run signal handlers of the application, so it inherits a mask that blocks
+/// everything but the signals of its own mistakes.
+class signals_blocked_scope {
+ public:
+  signals_blocked_scope() noexcept {
+    sigset_t all;
+    ::sigfillset(&all);
+    for (const int mistake : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP}) ::sigdelset(&all, mistake);
+    ::pthread_sigmask(SIG_BLOCK, &all, &before_);
+  }
+  ~signals_blocked_scope() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  signals_blocked_scope(const signals_blocked_scope&) = delete;
+  signals_blocked_scope& operator=(const signals_blocked_scope&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace
+
+worker::~worker() {
+  if (handle != nullptr) ucp->worker_destroy(handle);
+  if (context != nullptr) ucp->cleanup(context);
+}
+
+ucs_status_t worker::open_context(const settings& how) {
+  ucp_config_t* config = nullptr;
+  if (const auto status = ucp->config_read(nullptr, nullptr, &config); status != UCS_OK) return status;
+  chosen_by_user = ::getenv("UCX_TLS") != nullptr;
+  ucs_status_t status = chosen_by_user ? UCS_OK : ucp->config_modify(config, "TLS", how.transports);
+  if (status == UCS_OK && ::getenv("UCX_RNDV_THRESH") == nullptr) {
+    status = ucp->config_modify(config, "RNDV_THRESH", how.rendezvous_bytes);
+  }
+  if (status == UCS_OK) {
+    ucp_params_t parameters{};
+    parameters.field_mask = UCP_PARAM_FIELD_FEATURES;
+    parameters.features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;
+    status = ucp->init_version(UCP_API_MAJOR, UCP_API_MINOR, &parameters, config, &context);
+  }
+  ucp->config_release(config);
+  return status;
+}
+
+ucs_status_t worker::open_handle() {
+  ucp_worker_params_t parameters{};
+  parameters.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
+  parameters.thread_mode = UCS_THREAD_MODE_SERIALIZED;  // different threads, one at a time: no locks inside
+  if (const auto status = ucp->worker_create(context, &parameters, &handle); status != UCS_OK) return status;
+  return ucp->worker_get_efd(handle, &descriptor);
+}
+
+ucs_status_t worker::read_address() {
+  ucp_address_t* own = nullptr;
+  std::size_t length = 0;
+  if (const auto status = ucp->worker_get_address(handle, &own, &length); status != UCS_OK) return status;
+  const auto* const bytes = reinterpret_cast<const std::byte*>(own);
+  address.assign(bytes, bytes + length);
+  ucp->worker_release_address(handle, own);
+  return UCS_OK;
+}
+
+base::status worker::open(const settings& how) {
+  const signals_blocked_scope signals_blocked;
+  const close_on_exec_scope closed_on_exec;
+  const auto loaded = load();
+  if (!loaded.ok()) return loaded.why();
+  ucp = loaded.value();
+
+  auto status = open_context(how);
+  if (status == UCS_OK) status = open_handle();
+  if (status == UCS_OK) status = read_address();
+  if (status == UCS_OK) return QUIRE_OK;
+  base::log(base::log_level::error, "transport %s cannot be opened: %s", how.name, ucp->status_string(status));
+  return QUIRE_SYSTEM;
+}
+
+}  // namespace quire::transport::ucx

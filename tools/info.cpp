@@ -1,0 +1,111 @@
+// `quire info`: what this machine offers, what Quire will choose, and the table of options.
+#include <fmt/core.h>
+#include <quire/quire.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <string_view>
+
+#include "base/options.hpp"
+#include "bootstrap/launcher/launcher.hpp"
+#include "commands.hpp"
+#include "facts.hpp"
+
+namespace quire::tools {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+constexpr std::size_t text_columns = 120;
+
+/// Prints a long text with its lines broken at spaces and indented.
+void print_wrapped(std::string_view text, std::size_t indent) {
+  while (text.size() + indent > text_columns) {
+    std::size_t at = text.rfind(' ', text_columns - indent);
+    if (at == text.npos || at == 0) break;
+    fmt::print("{}\n{:{}}", text.substr(0, at), "", indent);
+    text.remove_prefix(at + 1);
+  }
+  fmt::print("{}\n", text);
+}
+
+void print_facts(const std::vector<fact_group>& groups) {
+  std::size_t width = 0;
+  for (const auto& group : groups)
+    for (const auto& fact : group.facts) width = std::max(width, fact.name.size());
+  fmt::print("Quire {}\n", QUIRE_VERSION_STRING);
+  for (const auto& group : groups) {
+    fmt::print("\n{}\n", group.title);
+    for (const auto& fact : group.facts) {
+      fmt::print("  {:<{}}  ", fact.name, width);
+      print_wrapped(fact.text, width + 4);
+    }
+  }
+}
+
+void print_facts_json(const std::vector<fact_group>& groups) {
+  json document = {{"version", QUIRE_VERSION_STRING}};
+  for (const auto& group : groups)
+    for (const auto& fact : group.facts) document[group.key][fact.key] = fact.value;
+  fmt::print("{}\n", document.dump(2, ' ', false, json::error_handler_t::replace));
+}
+
+const char* type_text(base::option_type type) {
+  switch (type) {
+    case base::option_type::choice: return "choice";
+    case base::option_type::flag: return "flag";
+    case base::option_type::number: return "number";
+    case base::option_type::bytes: return "bytes";
+    case base::option_type::address: return "address";
+  }
+  return "";
+}
+
+void print_options() {
+  fmt::print("Environment variables; an empty one means the default. `quire run --set NAME=VALUE` sets one for a job, NAME\n"
+             "written as here or short (read_ahead). Bytes may end in K, M, G or T.\n");
+  for (const auto& row : base::option_table()) {
+    fmt::print("\n{}\n    {}\n", row.variable, row.meaning);
+    fmt::print("    {}: {}; default {}\n", type_text(row.type), row.legal, row.standard);
+  }
+}
+
+void print_options_json() {
+  json rows = json::array();
+  for (const auto& row : base::option_table())
+    rows.push_back({{"variable", row.variable}, {"type", type_text(row.type)}, {"default", row.standard}, {"legal", row.legal}, {"meaning", row.meaning}});
+  fmt::print("{}\n", rows.dump(2));
+}
+
+struct info_arguments {
+  bool as_json = false, options = false;
+};
+
+int info(const info_arguments& asked) {
+  if (asked.options) {
+    asked.as_json ? print_options_json() : print_options();
+    return 0;
+  }
+  std::string why;
+  const auto options = base::read_options(environ, why);
+  if (!options.ok()) {
+    fmt::print(stderr, "quire info: {}\n", why);
+    return bootstrap::launcher::launcher_failed;
+  }
+  const std::vector<fact_group> groups = {machine_facts(), limit_facts(), userfault_facts(), transport_facts(), choice_facts(options.value())};
+  asked.as_json ? print_facts_json(groups) : print_facts(groups);
+  return 0;
+}
+
+}  // namespace
+
+void add_info(CLI::App& quire, int& exit_status) {
+  auto* command = quire.add_subcommand("info", "Tell what this machine offers, and what Quire will choose");
+  const auto asked = std::make_shared<info_arguments>();
+  command->add_flag("--json", asked->as_json, "For programs");
+  command->add_flag("--options", asked->options, "The table of options (environment variables) instead");
+  command->callback([asked, &exit_status] { exit_status = info(*asked); });
+}
+
+}  // namespace quire::tools

@@ -1,0 +1,92 @@
+// The machine and its limits, for `quire info`.
+#include <fmt/core.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <fstream>
+
+#include "facts.hpp"
+
+namespace quire::tools {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+/// The word in brackets of "always [never] force".
+std::string chosen_word(const std::string& line) {
+  const std::size_t from = line.find('['), to = line.find(']');
+  return from == line.npos || to == line.npos ? "unknown" : line.substr(from + 1, to - from - 1);
+}
+
+fact limit_fact(const char* name, const char* key, int resource, bool in_bytes) {
+  rlimit limit{};
+  ::getrlimit(static_cast<__rlimit_resource_t>(resource), &limit);
+  const auto text = [&](rlim_t value) {
+    return value == RLIM_INFINITY ? "unlimited" : in_bytes ? bytes_text(static_cast<double>(value)) : fmt::format("{}", value);
+  };
+  const auto value = [](rlim_t v) { return v == RLIM_INFINITY ? json(nullptr) : json(v); };
+  const std::string both = limit.rlim_cur == limit.rlim_max ? text(limit.rlim_cur)
+                                                            : fmt::format("{} (may be raised to {})", text(limit.rlim_cur), text(limit.rlim_max));
+  return {name, both, key, json{{"soft", value(limit.rlim_cur)}, {"hard", value(limit.rlim_max)}}};
+}
+
+fact overcommit_fact() {
+  const std::string policy = read_line("/proc/sys/vm/overcommit_memory");
+  const char* text = policy == "0"   ? "0 (heuristic: Quire's large reservations are allowed)"
+                     : policy == "1" ? "1 (always)"
+                     : policy == "2" ? "2 (strict: only what is touched counts, Quire reserves without a commitment)"
+                                     : "unknown";
+  return {"overcommit", text, "overcommit_memory", policy};
+}
+
+}  // namespace
+
+std::string read_line(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+std::string bytes_text(double bytes) {
+  const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  int unit = 0;
+  for (; bytes >= 1024 && unit < 5; ++unit) bytes /= 1024;
+  return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.1f} {}", bytes, units[unit]);
+}
+
+fact_group machine_facts() {
+  utsname name{};
+  ::uname(&name);
+  cpu_set_t set;
+  const int usable = ::sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
+  const long cores = ::sysconf(_SC_NPROCESSORS_ONLN), page = ::sysconf(_SC_PAGESIZE);
+  struct sysinfo memory {};
+  ::sysinfo(&memory);
+  const auto bytes = [&](unsigned long amount) { return static_cast<std::uint64_t>(amount) * memory.mem_unit; };
+  const std::string huge = chosen_word(read_line("/sys/kernel/mm/transparent_hugepage/shmem_enabled"));
+  return {"Machine",
+          "machine",
+          {{"kernel", fmt::format("{} {} {}", name.sysname, name.release, name.machine), "kernel", name.release},
+           {"cores", fmt::format("{} usable of {}", usable, cores), "cores", json{{"usable", usable}, {"online", cores}}},
+           {"memory", fmt::format("{}, {} free", bytes_text(static_cast<double>(bytes(memory.totalram))), bytes_text(static_cast<double>(bytes(memory.freeram)))),
+            "memory_bytes", json{{"total", bytes(memory.totalram)}, {"free", bytes(memory.freeram)}}},
+           {"page", fmt::format("{} bytes", page), "page_bytes", page},
+           {"huge pages of shared memory", huge, "shmem_huge", huge}}};
+}
+
+fact_group limit_facts() {
+  const std::string maps = read_line("/proc/sys/vm/max_map_count");
+  return {"Limits",
+          "limits",
+          {{"mappings of a process", maps.empty() ? "unknown" : maps, "max_map_count", maps.empty() ? json(nullptr) : json(std::stol(maps))},
+           limit_fact("open files", "open_files", RLIMIT_NOFILE, false),
+           limit_fact("address space", "address_space_bytes", RLIMIT_AS, true),
+           limit_fact("locked memory", "locked_memory_bytes", RLIMIT_MEMLOCK, true), overcommit_fact()}};
+}
+
+}  // namespace quire::tools

@@ -1,0 +1,172 @@
+// `quire run`: a job of several nodes on this machine.
+#include <fmt/core.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/options.hpp"
+#include "bootstrap/launcher/launcher.hpp"
+#include "bootstrap/launcher/statistics.hpp"
+#include "commands.hpp"
+#include "os/process.hpp"
+#include "statistics_table.hpp"
+
+namespace quire::tools {
+namespace {
+
+using bootstrap::launcher::launcher_failed;
+
+constexpr const char* to_table = "-";  // --stats without a file
+
+/// What was written on the command line.
+struct run_arguments {
+  int nodes = 0;
+  bool tag = false;
+  double timeout_seconds = 0;
+  std::string statistics, detect, transport, pool;
+  std::vector<std::string> settings;
+};
+
+struct file_closer {
+  void operator()(std::FILE* file) const noexcept { std::fclose(file); }
+};
+using file = std::unique_ptr<std::FILE, file_closer>;
+
+int refuse(const std::string& why) {
+  fmt::print(stderr, "quire run: {}\n", why);
+  return launcher_failed;
+}
+
+int usable_cores() {
+  cpu_set_t set;
+  return ::sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+/// An option of this command that was mistyped stands where the program should be.
+std::string unknown_flag_text(const CLI::App& run, const std::string& flag) {
+  std::vector<std::string> names;
+  for (const auto* option : run.get_options())
+    for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+  const std::vector<std::string_view> words(names.begin(), names.end());
+  const auto nearest = base::nearest_word(flag.substr(0, flag.find('=')), words);
+  const std::string hint = nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest);
+  return fmt::format("{} is not an option of `quire run`{} (`quire run --help` lists all)", flag, hint);
+}
+
+/// Settings of the command line as environment variables; what is wrong with them in `why`.
+bool settings_into(const run_arguments& asked, bootstrap::launcher::job_plan& plan, std::string& why) {
+  std::vector<std::pair<std::string, std::string>> all;
+  if (!asked.detect.empty()) all.emplace_back("detect", asked.detect);
+  if (!asked.transport.empty()) all.emplace_back("transport", asked.transport);
+  if (!asked.pool.empty()) all.emplace_back("pool", asked.pool);
+  for (const auto& setting : asked.settings) {
+    const std::size_t equals = setting.find('=');
+    if (equals == setting.npos) {
+      why = "--set " + setting + ": write NAME=VALUE";
+      return false;
+    }
+    all.emplace_back(setting.substr(0, equals), setting.substr(equals + 1));
+  }
+  for (const auto& [name, value] : all) {
+    const base::option_row* row = base::find_option(name);
+    if (row == nullptr) {
+      why = base::unknown_option_text(name);
+      return false;
+    }
+    if (!base::parse_option(*row, value, why).ok()) return false;
+    plan.environment.emplace_back(row->variable, value);
+  }
+  return true;
+}
+
+void report(const bootstrap::launcher::job_plan& plan, const bootstrap::launcher::job_outcome& outcome, std::FILE* json) {
+  if (json != nullptr) {
+    const std::string text = bootstrap::launcher::statistics_json(plan, outcome);
+    std::fwrite(text.data(), 1, text.size(), json);
+    if (std::fflush(json) != 0) fmt::print(stderr, "quire run: cannot write the statistics\n");
+  } else {
+    fmt::print(stderr, "{}", statistics_table(plan, outcome));
+  }
+}
+
+int run(const CLI::App& command, const run_arguments& asked) {
+  std::string why;
+  const auto from_environment = base::read_options(environ, why);
+  if (!from_environment.ok()) return refuse(why);
+  const auto& options = from_environment.value();
+
+  bootstrap::launcher::job_plan plan;
+  plan.command = command.remaining();
+  if (plan.command.empty()) return refuse("which program? For example: quire run -n 4 ./program arguments");
+  if (plan.command[0] == "--") plan.command.erase(plan.command.begin());
+  else if (plan.command[0].starts_with('-')) return refuse(unknown_flag_text(command, plan.command[0]));
+  if (plan.command.empty() || plan.command[0].empty()) return refuse("the program has no name");
+  if (!settings_into(asked, plan, why)) return refuse(why);
+
+  const auto wished = static_cast<int>(options.number(base::option::nodes));
+  plan.nodes = asked.nodes > 0 ? asked.nodes : wished > 0 ? wished : std::min(usable_cores(), base::most_nodes);
+  plan.tag = asked.tag || options.flag(base::option::tag);
+  plan.timeout_ms = static_cast<std::int64_t>(std::ceil(asked.timeout_seconds * 1000));
+
+  file json;
+  if (!asked.statistics.empty() && asked.statistics != to_table) {
+    json.reset(std::fopen(asked.statistics.c_str(), "we"));
+    if (json == nullptr) return refuse(fmt::format("cannot write {}: {}", asked.statistics, os::error_text(errno)));
+  }
+  const auto outcome = bootstrap::launcher::run_job(plan);
+  if (!asked.statistics.empty()) report(plan, outcome, json.get());
+  return outcome.exit_status;
+}
+
+constexpr const char* footer =
+    "Standard input goes to node 0. SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 go on to all nodes; a second SIGINT or\n"
+    "SIGTERM kills them. When a node dies, the others are told, and ended if they do not end by themselves.\n\n"
+    "Exit status: 0 if all nodes ended well, else that of the node that failed first (128 + n if signal n killed it).\n"
+    "124: time limit; 125: wrong use, or `quire run` itself failed; 126: the program cannot be run; 127: not found.\n\n"
+    "Examples:\n"
+    "  quire run -n 4 --tag ./program input.txt\n"
+    "  quire run -n 2 --stats=counters.json --set unit=64K ./program";
+
+class run_formatter final : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App*, std::string) const override {
+    return "Usage: quire run [OPTIONS] PROGRAM [ARGUMENTS...]\n";
+  }
+};
+
+}  // namespace
+
+void add_run(CLI::App& quire, int& exit_status) {
+  auto* command = quire.add_subcommand("run", "Start a program as several nodes on this machine");
+  const auto asked = std::make_shared<run_arguments>();
+  command->formatter(std::make_shared<run_formatter>());
+  command->prefix_command();
+  command->footer(footer);
+  command->add_option("-n,--nodes", asked->nodes, "How many nodes (default: QUIRE_NODES, else one for each core)")
+      ->check(CLI::Range(1, base::most_nodes))
+      ->type_name("N");
+  command->add_flag("--tag", asked->tag, "Begin each line of output with its node: \"[2] text\"");
+  command->add_option("--timeout", asked->timeout_seconds, "End the job after this time, with exit status 124")
+      ->check(CLI::Range(0.001, 1e9))
+      ->type_name("SECONDS");
+  command->add_flag(fmt::format("--stats{{{}}}", to_table), asked->statistics,
+                    "Counters of all nodes at the end: a table on standard error, or with --stats=FILE as JSON");
+  const auto legal = [](base::option which) { return base::row_of(which).legal; };
+  command->add_option("--detect", asked->detect, "How an access to an absent page is noticed")->type_name(legal(base::option::detect));
+  command->add_option("--transport", asked->transport, "How nodes talk")->type_name(legal(base::option::transport));
+  command->add_option("--pool", asked->pool, "What shared pages are made of")->type_name(legal(base::option::pool));
+  command->add_option("--set", asked->settings, "Set any option of `quire info --options`; may be given several times")
+      ->type_name("NAME=VALUE")
+      ->expected(1)
+      ->take_all();
+  command->callback([command, asked, &exit_status] { exit_status = run(*command, *asked); });
+}
+
+}  // namespace quire::tools

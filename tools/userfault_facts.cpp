@@ -1,0 +1,98 @@
+// userfaultfd, for `quire info`: is it there, what can it do, and may it serve faults of the kernel itself.
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <linux/capability.h>
+#include <linux/userfaultfd.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <fstream>
+
+#include "facts.hpp"
+#include "os/process.hpp"
+#include "os/userfault.hpp"
+
+namespace quire::tools {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+constexpr int user_mode_only = 1;  // UFFD_USER_MODE_ONLY, which headers before Linux 5.11 lack
+
+/// Bits of uffdio_api.features, by number: the headers of the machine that builds may be older than its kernel.
+struct feature {
+  int bit;
+  const char* name;
+  bool needed;  ///< by Quire's default detector
+};
+constexpr feature features[] = {{7, "SIGBUS", true},        {10, "MINOR_SHMEM", true}, {12, "WP_HUGETLBFS_SHMEM", true}, {4, "MISSING_HUGETLBFS", false},
+                                {5, "MISSING_SHMEM", false}, {8, "THREAD_ID", false},   {11, "EXACT_ADDRESS", false},     {13, "WP_UNPOPULATED", false},
+                                {14, "POISON", false},       {15, "WP_ASYNC", false},   {16, "MOVE", false}};
+
+/// The features that the kernel offers: it tells them to a descriptor that asks for none. 0 or errno.
+int offered_features(std::uint64_t& offered) {
+  const os::descriptor userfault(static_cast<int>(::syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | user_mode_only)));
+  if (!userfault.open()) return errno;
+  uffdio_api api{};
+  api.api = UFFD_API;
+  if (::ioctl(userfault.number(), UFFDIO_API, &api) != 0) return errno;
+  offered = api.features;
+  return 0;
+}
+
+bool has_ptrace_capability() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("CapEff:")) return (std::stoull(line.substr(7), nullptr, 16) >> CAP_SYS_PTRACE & 1) != 0;
+  return false;
+}
+
+/// Faults taken inside system calls: allowed or not, and why.
+fact kernel_faults_fact() {
+  const bool allowed = [] {
+    const os::descriptor userfault(os::userfault_open(os::userfault_mode::thread));
+    return userfault.open();
+  }();
+  const bool capable = has_ptrace_capability();
+  const bool by_sysctl = read_line("/proc/sys/vm/unprivileged_userfaultfd") == "1";
+  const bool by_device = ::access("/dev/userfaultfd", R_OK | W_OK) == 0;
+  const std::string why = capable     ? "CAP_SYS_PTRACE"
+                          : by_sysctl ? "vm.unprivileged_userfaultfd=1"
+                          : by_device ? "/dev/userfaultfd may be opened"
+                          : allowed   ? "the kernel allows it"
+                                      : "neither CAP_SYS_PTRACE, nor vm.unprivileged_userfaultfd=1, nor access to /dev/userfaultfd";
+  const std::string text = !allowed && (capable || by_sysctl || by_device) ? "no (the kernel refuses, although: " + why + ")"
+                                                                          : fmt::format("{} ({})", yes_no(allowed), why);
+  return {"faults inside system calls", text, "kernel_faults",
+          json{{"allowed", allowed}, {"cap_sys_ptrace", capable}, {"sysctl", by_sysctl}, {"device", by_device}}};
+}
+
+}  // namespace
+
+fact_group userfault_facts() {
+  std::uint64_t offered = 0;
+  const int error = offered_features(offered);
+  fact_group group{"userfaultfd", "userfaultfd", {}};
+  group.facts.push_back({"available", error == 0 ? "yes" : "no: " + os::error_text(error), "available", error == 0});
+  if (error != 0) return group;
+  std::string text, missing;
+  json names = json::array();
+  for (const auto& f : features) {
+    const bool there = (offered >> f.bit & 1) != 0;
+    if (there) {
+      text += (text.empty() ? "" : " ") + std::string(f.name);
+      names.push_back(f.name);
+    } else if (f.needed) {
+      missing += (missing.empty() ? "" : " ") + std::string(f.name);
+    }
+  }
+  group.facts.push_back({"features", text, "features", names});
+  group.facts.push_back({"what Quire needs", missing.empty() ? "is all there" : "missing: " + missing, "sufficient", missing.empty()});
+  group.facts.push_back(kernel_faults_fact());
+  return group;
+}
+
+}  // namespace quire::tools
