@@ -19,8 +19,8 @@ using base::option;
 
 constexpr const char* shared_memory_directory = "/dev/shm";
 
-/// Version of the UCX that programs will get; empty without it. Loaded here and not linked, because UCX patches the memory calls
-/// of every process that loads it, and `quire run` has no use for it.
+/// Version of the UCX that programs will get; empty without it. Loaded here and not linked, because UCX patches the
+/// memory calls of every process that loads it, and `quire run` has no use for it.
 std::string ucx_version() {
   ::setenv("UCX_MEM_EVENTS", "n", 0);
   ::setenv("UCX_HANDLE_ERRORS", "none", 0);
@@ -42,29 +42,40 @@ struct detector_choice {
 };
 
 detector_choice choose_detector(detect_choice asked) {
-  static constexpr detector_choice inline_userfault{"userfault", "userfault (userfaultfd; the faulting thread handles its fault)", false};
+  static constexpr detector_choice inline_userfault{
+      "userfault", "userfault (userfaultfd; the faulting thread handles its fault)", false};
   static constexpr detector_choice thread{"thread", "thread (userfaultfd; the service thread handles faults)", true};
   static constexpr detector_choice segv{"segv", "segv (SIGSEGV and mprotect)", false};
   static constexpr detector_choice none{"none", "none: this machine does not allow what QUIRE_DETECT asks for", false};
   switch (asked) {
-    case detect_choice::userfault: return can_open(os::userfault_mode::inline_sigbus) ? inline_userfault : none;
-    case detect_choice::thread: return can_open(os::userfault_mode::thread) ? thread : none;
-    case detect_choice::segv: return segv;
-    case detect_choice::automatic: break;
+    case detect_choice::userfault:
+      return can_open(os::userfault_mode::inline_sigbus) ? inline_userfault : none;
+    case detect_choice::thread:
+      return can_open(os::userfault_mode::thread) ? thread : none;
+    case detect_choice::segv:
+      return segv;
+    case detect_choice::automatic:
+      break;
   }
   return can_open(os::userfault_mode::inline_sigbus) ? inline_userfault : segv;
 }
 
 constexpr const char* covered_calls =
-    "read write pread pwrite readv writev recv recvfrom recvmsg send sendto sendmsg fread fwrite, futex through syscall()";
+    "read write pread pwrite readv writev recv recvfrom recvmsg send sendto sendmsg fread fwrite, futex through "
+    "syscall()";
 
 fact what_fails(const detector_choice& detector) {
-  if (std::string_view(detector.name) == "none") return {"does not work", "any program: quire_start() refuses", "does_not_work", "start"};
-  if (detector.every_system_call) return {"does not work", "nothing: all system calls work on shared memory", "does_not_work", nullptr};
-  std::string text = fmt::format("a system call on a page that is elsewhere returns EFAULT, except through these calls of libc, "
-                                 "which fetch the page first: {}", covered_calls);
+  if (std::string_view(detector.name) == "none")
+    return {"does not work", "any program: quire_start() refuses", "does_not_work", "start"};
+  if (detector.every_system_call)
+    return {"does not work", "nothing: all system calls work on shared memory", "does_not_work", nullptr};
+  std::string text = fmt::format(
+      "a system call on a page that is elsewhere returns EFAULT, except through these calls of libc, "
+      "which fetch the page first: {}",
+      covered_calls);
   if (std::string_view(detector.name) == "segv")
-    text += fmt::format(". Each change of protection may cost a mapping, of which a process has {}", read_line("/proc/sys/vm/max_map_count"));
+    text += fmt::format(". Each change of protection may cost a mapping, of which a process has {}",
+                        read_line("/proc/sys/vm/max_map_count"));
   return {"does not work", text, "does_not_work", json{{"system_calls_except", covered_calls}}};
 }
 
@@ -78,18 +89,23 @@ fact_group transport_facts() {
   const std::string ucx = ucx_version();
   return {"Transports",
           "transports",
-          {{"UCX", ucx.empty() ? "not found (libucp.so.0; Debian: apt install libucx0)" : ucx, "ucx", ucx.empty() ? json(nullptr) : json(ucx)},
+          {{"UCX", ucx.empty() ? "not found (libucp.so.0; Debian: apt install libucx0)" : ucx, "ucx",
+            ucx.empty() ? json(nullptr) : json(ucx)},
            {"shared memory",
-            writable ? fmt::format("yes ({}, {} free)", shared_memory_directory, known ? bytes_text(free_bytes) : "unknown space")
+            writable ? fmt::format("yes ({}, {} free)", shared_memory_directory,
+                                   known ? bytes_text(free_bytes) : "unknown space")
                      : fmt::format("no: {} is not writable", shared_memory_directory),
-            "shared_memory", json{{"writable", writable}, {"free_bytes", known ? json(static_cast<std::uint64_t>(free_bytes)) : json(nullptr)}}}}};
+            "shared_memory",
+            json{{"writable", writable},
+                 {"free_bytes", known ? json(static_cast<std::uint64_t>(free_bytes)) : json(nullptr)}}}}};
 }
 
 fact_group choice_facts(const base::option_values& options) {
   const auto detector = choose_detector(options.choice<detect_choice>(option::detect));
   const bool shm = ::access(shared_memory_directory, W_OK | X_OK) == 0;
   const auto asked = options.choice<base::transport_choice>(option::transport);
-  const char* transport = asked == base::transport_choice::tcp || (asked == base::transport_choice::automatic && !shm) ? "tcp" : "shm";
+  const char* transport =
+      asked == base::transport_choice::tcp || (asked == base::transport_choice::automatic && !shm) ? "tcp" : "shm";
   const auto range = static_cast<std::uint64_t>(options.number(option::range));
   const auto first = static_cast<std::uint64_t>(options.number(option::base));
   return {"What Quire chooses for the nodes of one machine",

@@ -1,12 +1,22 @@
-// The commands of `quire`: each adds itself to the parser and runs when it was asked for. Called by main.cpp.
+// The commands of `quire`: each adds itself to the parser, which leaves the one that was asked for to main.cpp.
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
 
 namespace quire::tools {
 
-/// Adds the command; its exit status is left in `exit_status` when it has run. `environment` is main's.
-void add_run(CLI::App& quire, int& exit_status);
-void add_info(CLI::App& quire, int& exit_status);
+/// What main knows and the commands use.
+struct session {
+  /// From the first "--" on: CLI11 would hand it from the command back to `quire`. Empty without one.
+  std::vector<std::string> after_dashes;
+  /// Left by the parser for the command that was asked for; gives the exit status.
+  std::function<int()> command;
+};
+
+void add_run(CLI::App& quire, session& about);
+void add_info(CLI::App& quire, session& about);
 
 }  // namespace quire::tools

@@ -1,5 +1,5 @@
-// What `quire info` finds out about this machine: a list of facts, each with a text for people and a value for programs.
-// One file gathers one group of them; info.cpp prints.
+// What `quire info` finds out about this machine: a list of facts, each with a text for people and a value for
+// programs. One file gathers one group of them; info.cpp prints.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,9 +11,9 @@
 namespace quire::tools {
 
 struct fact {
-  std::string name;             ///< for people
-  std::string text;             ///< for people
-  std::string key;              ///< in the JSON object of its group
+  std::string name;              ///< for people
+  std::string text;              ///< for people
+  std::string key;               ///< in the JSON object of its group
   nlohmann::ordered_json value;  ///< in JSON
 };
 

@@ -53,18 +53,24 @@ void print_facts_json(const std::vector<fact_group>& groups) {
 
 const char* type_text(base::option_type type) {
   switch (type) {
-    case base::option_type::choice: return "choice";
-    case base::option_type::flag: return "flag";
-    case base::option_type::number: return "number";
-    case base::option_type::bytes: return "bytes";
-    case base::option_type::address: return "address";
+    case base::option_type::choice:
+      return "choice";
+    case base::option_type::flag:
+      return "flag";
+    case base::option_type::number:
+      return "number";
+    case base::option_type::bytes:
+      return "bytes";
+    case base::option_type::address:
+      return "address";
   }
   return "";
 }
 
 void print_options() {
-  fmt::print("Environment variables; an empty one means the default. `quire run --set NAME=VALUE` sets one for a job, NAME\n"
-             "written as here or short (read_ahead). Bytes may end in K, M, G or T.\n");
+  fmt::print(
+      "Environment variables; an empty one means the default. `quire run --set NAME=VALUE` sets one for a job, NAME\n"
+      "written as here or short (read_ahead). Bytes may end in K, M, G or T.\n");
   for (const auto& row : base::option_table()) {
     fmt::print("\n{}\n    {}\n", row.variable, row.meaning);
     fmt::print("    {}: {}; default {}\n", type_text(row.type), row.legal, row.standard);
@@ -74,7 +80,11 @@ void print_options() {
 void print_options_json() {
   json rows = json::array();
   for (const auto& row : base::option_table())
-    rows.push_back({{"variable", row.variable}, {"type", type_text(row.type)}, {"default", row.standard}, {"legal", row.legal}, {"meaning", row.meaning}});
+    rows.push_back({{"variable", row.variable},
+                    {"type", type_text(row.type)},
+                    {"default", row.standard},
+                    {"legal", row.legal},
+                    {"meaning", row.meaning}});
   fmt::print("{}\n", rows.dump(2));
 }
 
@@ -93,19 +103,21 @@ int info(const info_arguments& asked) {
     fmt::print(stderr, "quire info: {}\n", why);
     return bootstrap::launcher::launcher_failed;
   }
-  const std::vector<fact_group> groups = {machine_facts(), limit_facts(), userfault_facts(), transport_facts(), choice_facts(options.value())};
+  const std::vector<fact_group> groups = {machine_facts(), limit_facts(), userfault_facts(), transport_facts(),
+                                          choice_facts(options.value())};
   asked.as_json ? print_facts_json(groups) : print_facts(groups);
   return 0;
 }
 
 }  // namespace
 
-void add_info(CLI::App& quire, int& exit_status) {
+void add_info(CLI::App& quire, session& about) {
   auto* command = quire.add_subcommand("info", "Tell what this machine offers, and what Quire will choose");
+  command->prefix_command(false);  // a program's name is for `run` only
   const auto asked = std::make_shared<info_arguments>();
   command->add_flag("--json", asked->as_json, "For programs");
   command->add_flag("--options", asked->options, "The table of options (environment variables) instead");
-  command->callback([asked, &exit_status] { exit_status = info(*asked); });
+  command->callback([asked, &about] { about.command = [asked] { return info(*asked); }; });
 }
 
 }  // namespace quire::tools

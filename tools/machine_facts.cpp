@@ -26,11 +26,14 @@ fact limit_fact(const char* name, const char* key, int resource, bool in_bytes) 
   rlimit limit{};
   ::getrlimit(static_cast<__rlimit_resource_t>(resource), &limit);
   const auto text = [&](rlim_t value) {
-    return value == RLIM_INFINITY ? "unlimited" : in_bytes ? bytes_text(static_cast<double>(value)) : fmt::format("{}", value);
+    return value == RLIM_INFINITY ? "unlimited"
+           : in_bytes             ? bytes_text(static_cast<double>(value))
+                                  : fmt::format("{}", value);
   };
   const auto value = [](rlim_t v) { return v == RLIM_INFINITY ? json(nullptr) : json(v); };
-  const std::string both = limit.rlim_cur == limit.rlim_max ? text(limit.rlim_cur)
-                                                            : fmt::format("{} (may be raised to {})", text(limit.rlim_cur), text(limit.rlim_max));
+  const std::string both = limit.rlim_cur == limit.rlim_max
+                               ? text(limit.rlim_cur)
+                               : fmt::format("{} (may be raised to {})", text(limit.rlim_cur), text(limit.rlim_max));
   return {name, both, key, json{{"soft", value(limit.rlim_cur)}, {"hard", value(limit.rlim_max)}}};
 }
 
@@ -69,24 +72,29 @@ fact_group machine_facts() {
   ::sysinfo(&memory);
   const auto bytes = [&](unsigned long amount) { return static_cast<std::uint64_t>(amount) * memory.mem_unit; };
   const std::string huge = chosen_word(read_line("/sys/kernel/mm/transparent_hugepage/shmem_enabled"));
-  return {"Machine",
-          "machine",
-          {{"kernel", fmt::format("{} {} {}", name.sysname, name.release, name.machine), "kernel", name.release},
-           {"cores", fmt::format("{} usable of {}", usable, cores), "cores", json{{"usable", usable}, {"online", cores}}},
-           {"memory", fmt::format("{}, {} free", bytes_text(static_cast<double>(bytes(memory.totalram))), bytes_text(static_cast<double>(bytes(memory.freeram)))),
-            "memory_bytes", json{{"total", bytes(memory.totalram)}, {"free", bytes(memory.freeram)}}},
-           {"page", fmt::format("{} bytes", page), "page_bytes", page},
-           {"huge pages of shared memory", huge, "shmem_huge", huge}}};
+  return {
+      "Machine",
+      "machine",
+      {{"kernel", fmt::format("{} {} {}", name.sysname, name.release, name.machine), "kernel", name.release},
+       {"cores", fmt::format("{} usable of {}", usable, cores), "cores", json{{"usable", usable}, {"online", cores}}},
+       {"memory",
+        fmt::format("{}, {} free", bytes_text(static_cast<double>(bytes(memory.totalram))),
+                    bytes_text(static_cast<double>(bytes(memory.freeram)))),
+        "memory_bytes", json{{"total", bytes(memory.totalram)}, {"free", bytes(memory.freeram)}}},
+       {"page", fmt::format("{} bytes", page), "page_bytes", page},
+       {"huge pages of shared memory", huge, "shmem_huge", huge}}};
 }
 
 fact_group limit_facts() {
   const std::string maps = read_line("/proc/sys/vm/max_map_count");
   return {"Limits",
           "limits",
-          {{"mappings of a process", maps.empty() ? "unknown" : maps, "max_map_count", maps.empty() ? json(nullptr) : json(std::stol(maps))},
+          {{"mappings of a process", maps.empty() ? "unknown" : maps, "max_map_count",
+            maps.empty() ? json(nullptr) : json(std::stol(maps))},
            limit_fact("open files", "open_files", RLIMIT_NOFILE, false),
            limit_fact("address space", "address_space_bytes", RLIMIT_AS, true),
-           limit_fact("locked memory", "locked_memory_bytes", RLIMIT_MEMLOCK, true), overcommit_fact()}};
+           limit_fact("locked memory", "locked_memory_bytes", RLIMIT_MEMLOCK, true),
+           overcommit_fact()}};
 }
 
 }  // namespace quire::tools

@@ -27,9 +27,9 @@ constexpr const char* to_table = "-";  // --stats without a file
 
 /// What was written on the command line.
 struct run_arguments {
-  int nodes = 0;
+  std::optional<int> nodes;
   bool tag = false;
-  double timeout_seconds = 0;
+  std::optional<double> timeout_seconds;
   std::string statistics, detect, transport, pool;
   std::vector<std::string> settings;
 };
@@ -46,7 +46,8 @@ int refuse(const std::string& why) {
 
 int usable_cores() {
   cpu_set_t set;
-  return ::sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+  return ::sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set)
+                                                       : static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 /// An option of this command that was mistyped stands where the program should be.
@@ -86,7 +87,8 @@ bool settings_into(const run_arguments& asked, bootstrap::launcher::job_plan& pl
   return true;
 }
 
-void report(const bootstrap::launcher::job_plan& plan, const bootstrap::launcher::job_outcome& outcome, std::FILE* json) {
+void report(const bootstrap::launcher::job_plan& plan, const bootstrap::launcher::job_outcome& outcome,
+            std::FILE* json) {
   if (json != nullptr) {
     const std::string text = bootstrap::launcher::statistics_json(plan, outcome);
     std::fwrite(text.data(), 1, text.size(), json);
@@ -96,7 +98,7 @@ void report(const bootstrap::launcher::job_plan& plan, const bootstrap::launcher
   }
 }
 
-int run(const CLI::App& command, const run_arguments& asked) {
+int run(const CLI::App& command, const run_arguments& asked, const std::vector<std::string>& after_dashes) {
   std::string why;
   const auto from_environment = base::read_options(environ, why);
   if (!from_environment.ok()) return refuse(why);
@@ -104,16 +106,24 @@ int run(const CLI::App& command, const run_arguments& asked) {
 
   bootstrap::launcher::job_plan plan;
   plan.command = command.remaining();
-  if (plan.command.empty()) return refuse("which program? For example: quire run -n 4 ./program arguments");
-  if (plan.command[0] == "--") plan.command.erase(plan.command.begin());
-  else if (plan.command[0].starts_with('-')) return refuse(unknown_flag_text(command, plan.command[0]));
-  if (plan.command.empty() || plan.command[0].empty()) return refuse("the program has no name");
+  if (!plan.command.empty() && plan.command[0].starts_with('-'))
+    return refuse(unknown_flag_text(command, plan.command[0]));
+  // The first "--" ends the options of this command, if the program has not done so before; then it belongs to the
+  // program.
+  const std::size_t ours = plan.command.empty() && !after_dashes.empty() ? 1 : 0;
+  plan.command.insert(plan.command.end(), after_dashes.begin() + static_cast<std::ptrdiff_t>(ours), after_dashes.end());
+  if (plan.command.empty() || plan.command[0].empty())
+    return refuse("which program? For example: quire run -n 4 ./program arguments");
   if (!settings_into(asked, plan, why)) return refuse(why);
 
   const auto wished = static_cast<int>(options.number(base::option::nodes));
-  plan.nodes = asked.nodes > 0 ? asked.nodes : wished > 0 ? wished : std::min(usable_cores(), base::most_nodes);
+  plan.nodes = asked.nodes ? *asked.nodes : wished > 0 ? wished : std::min(usable_cores(), base::most_nodes);
+  if (plan.nodes < 1 || plan.nodes > base::most_nodes)
+    return refuse(fmt::format("-n {}: a job has 1 to {} nodes", plan.nodes, base::most_nodes));
   plan.tag = asked.tag || options.flag(base::option::tag);
-  plan.timeout_ms = static_cast<std::int64_t>(std::ceil(asked.timeout_seconds * 1000));
+  if (asked.timeout_seconds && !(*asked.timeout_seconds > 0 && *asked.timeout_seconds <= 1e9))
+    return refuse(fmt::format("--timeout {}: more than 0 seconds, and at most 1000000000", *asked.timeout_seconds));
+  plan.timeout_ms = static_cast<std::int64_t>(std::ceil(asked.timeout_seconds.value_or(0) * 1000));
 
   file json;
   if (!asked.statistics.empty() && asked.statistics != to_table) {
@@ -126,7 +136,8 @@ int run(const CLI::App& command, const run_arguments& asked) {
 }
 
 constexpr const char* footer =
-    "Standard input goes to node 0. SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 go on to all nodes; a second SIGINT or\n"
+    "Standard input goes to node 0. SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 go on to all nodes; a second SIGINT "
+    "or\n"
     "SIGTERM kills them. When a node dies, the others are told, and ended if they do not end by themselves.\n\n"
     "Exit status: 0 if all nodes ended well, else that of the node that failed first (128 + n if signal n killed it).\n"
     "124: time limit; 125: wrong use, or `quire run` itself failed; 126: the program cannot be run; 127: not found.\n\n"
@@ -143,30 +154,30 @@ class run_formatter final : public CLI::Formatter {
 
 }  // namespace
 
-void add_run(CLI::App& quire, int& exit_status) {
+void add_run(CLI::App& quire, session& about) {
   auto* command = quire.add_subcommand("run", "Start a program as several nodes on this machine");
   const auto asked = std::make_shared<run_arguments>();
   command->formatter(std::make_shared<run_formatter>());
   command->prefix_command();
   command->footer(footer);
   command->add_option("-n,--nodes", asked->nodes, "How many nodes (default: QUIRE_NODES, else one for each core)")
-      ->check(CLI::Range(1, base::most_nodes))
       ->type_name("N");
   command->add_flag("--tag", asked->tag, "Begin each line of output with its node: \"[2] text\"");
   command->add_option("--timeout", asked->timeout_seconds, "End the job after this time, with exit status 124")
-      ->check(CLI::Range(0.001, 1e9))
       ->type_name("SECONDS");
   command->add_flag(fmt::format("--stats{{{}}}", to_table), asked->statistics,
                     "Counters of all nodes at the end: a table on standard error, or with --stats=FILE as JSON");
   const auto legal = [](base::option which) { return base::row_of(which).legal; };
-  command->add_option("--detect", asked->detect, "How an access to an absent page is noticed")->type_name(legal(base::option::detect));
+  command->add_option("--detect", asked->detect, "How an access to an absent page is noticed")
+      ->type_name(legal(base::option::detect));
   command->add_option("--transport", asked->transport, "How nodes talk")->type_name(legal(base::option::transport));
   command->add_option("--pool", asked->pool, "What shared pages are made of")->type_name(legal(base::option::pool));
   command->add_option("--set", asked->settings, "Set any option of `quire info --options`; may be given several times")
       ->type_name("NAME=VALUE")
-      ->expected(1)
-      ->take_all();
-  command->callback([command, asked, &exit_status] { exit_status = run(*command, *asked); });
+      ->allow_extra_args(false);
+  command->callback([command, asked, &about] {
+    about.command = [&, command, asked] { return run(*command, *asked, about.after_dashes); };
+  });
 }
 
 }  // namespace quire::tools

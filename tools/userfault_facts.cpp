@@ -28,9 +28,17 @@ struct feature {
   const char* name;
   bool needed;  ///< by Quire's default detector
 };
-constexpr feature features[] = {{7, "SIGBUS", true},        {10, "MINOR_SHMEM", true}, {12, "WP_HUGETLBFS_SHMEM", true}, {4, "MISSING_HUGETLBFS", false},
-                                {5, "MISSING_SHMEM", false}, {8, "THREAD_ID", false},   {11, "EXACT_ADDRESS", false},     {13, "WP_UNPOPULATED", false},
-                                {14, "POISON", false},       {15, "WP_ASYNC", false},   {16, "MOVE", false}};
+constexpr feature features[] = {{7, "SIGBUS", true},
+                                {10, "MINOR_SHMEM", true},
+                                {12, "WP_HUGETLBFS_SHMEM", true},
+                                {4, "MISSING_HUGETLBFS", false},
+                                {5, "MISSING_SHMEM", false},
+                                {8, "THREAD_ID", false},
+                                {11, "EXACT_ADDRESS", false},
+                                {13, "WP_UNPOPULATED", false},
+                                {14, "POISON", false},
+                                {15, "WP_ASYNC", false},
+                                {16, "MOVE", false}};
 
 /// The features that the kernel offers: it tells them to a descriptor that asks for none. 0 or errno.
 int offered_features(std::uint64_t& offered) {
@@ -59,13 +67,15 @@ fact kernel_faults_fact() {
   const bool capable = has_ptrace_capability();
   const bool by_sysctl = read_line("/proc/sys/vm/unprivileged_userfaultfd") == "1";
   const bool by_device = ::access("/dev/userfaultfd", R_OK | W_OK) == 0;
-  const std::string why = capable     ? "CAP_SYS_PTRACE"
-                          : by_sysctl ? "vm.unprivileged_userfaultfd=1"
-                          : by_device ? "/dev/userfaultfd may be opened"
-                          : allowed   ? "the kernel allows it"
-                                      : "neither CAP_SYS_PTRACE, nor vm.unprivileged_userfaultfd=1, nor access to /dev/userfaultfd";
-  const std::string text = !allowed && (capable || by_sysctl || by_device) ? "no (the kernel refuses, although: " + why + ")"
-                                                                          : fmt::format("{} ({})", yes_no(allowed), why);
+  const std::string why =
+      capable     ? "CAP_SYS_PTRACE"
+      : by_sysctl ? "vm.unprivileged_userfaultfd=1"
+      : by_device ? "/dev/userfaultfd may be opened"
+      : allowed   ? "the kernel allows it"
+                  : "neither CAP_SYS_PTRACE, nor vm.unprivileged_userfaultfd=1, nor access to /dev/userfaultfd";
+  const std::string text = !allowed && (capable || by_sysctl || by_device)
+                               ? "no (the kernel refuses, although: " + why + ")"
+                               : fmt::format("{} ({})", yes_no(allowed), why);
   return {"faults inside system calls", text, "kernel_faults",
           json{{"allowed", allowed}, {"cap_sys_ptrace", capable}, {"sysctl", by_sysctl}, {"device", by_device}}};
 }
@@ -90,7 +100,8 @@ fact_group userfault_facts() {
     }
   }
   group.facts.push_back({"features", text, "features", names});
-  group.facts.push_back({"what Quire needs", missing.empty() ? "is all there" : "missing: " + missing, "sufficient", missing.empty()});
+  group.facts.push_back(
+      {"what Quire needs", missing.empty() ? "is all there" : "missing: " + missing, "sufficient", missing.empty()});
   group.facts.push_back(kernel_faults_fact());
   return group;
 }

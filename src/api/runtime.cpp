@@ -165,6 +165,7 @@ quire_status quire_start(const quire_options* options) {
 quire_status quire_end(void) {
   namespace api = quire::api;
   QUIRE_ENTER(r);
+  r->core->expect_end();
   if (const auto why = quire_barrier_wait(quire_barrier{0}); why != QUIRE_OK) return why;
   const std::string numbers = api::counters_json(*r);
   api::g_phase.store(phase::ended);

@@ -24,8 +24,9 @@ constexpr option_row table[] = {
      false},
     {option::range, "QUIRE_RANGE", option_type::bytes, "1T", "2M to 64T, a multiple of 2M",
      "shared address range to reserve; costs nothing until touched", 2 * MiB, 64 * TiB, 2 * MiB, false},
-    {option::base, "QUIRE_BASE", option_type::address, "0x200000000000", "0x10000000 to 0x7e0000000000, a multiple of 2M",
-     "first shared address, the same on all nodes", 0x10000000, 0x7e0000000000, 2 * MiB, false},
+    {option::base, "QUIRE_BASE", option_type::address, "0x200000000000",
+     "0x10000000 to 0x7e0000000000, a multiple of 2M", "first shared address, the same on all nodes", 0x10000000,
+     0x7e0000000000, 2 * MiB, false},
     {option::spin_us, "QUIRE_SPIN_US", option_type::number, "auto", "auto, or 0 to 1000000",
      "microseconds to spin before sleeping; auto: as the free cores allow", -1, 1'000'000, 1, false},
     {option::read_ahead, "QUIRE_READ_AHEAD", option_type::flag, "1", "0|1",
@@ -36,8 +37,8 @@ constexpr option_row table[] = {
      "how much Quire says on standard error", 0, 3, 1, false},
     {option::nodes, "QUIRE_NODES", option_type::number, "auto", "auto, or 1 to 1024",
      "`quire run` without -n: how many nodes; auto: one for each core", -1, most_nodes, 1, false},
-    {option::tag, "QUIRE_TAG", option_type::flag, "0", "0|1", "`quire run`: begin each line of output with its node", 0, 1,
-     1, false},
+    {option::tag, "QUIRE_TAG", option_type::flag, "0", "0|1", "`quire run`: begin each line of output with its node", 0,
+     1, 1, false},
 };
 static_assert(std::size(table) == option_count);
 
@@ -81,7 +82,8 @@ bool read_value(const option_row& row, std::string_view text, std::int64_t& valu
       value = at - words.begin();
       return at != words.end();
     }
-    case option_type::bytes: return read_bytes(text, value);
+    case option_type::bytes:
+      return read_bytes(text, value);
     case option_type::address:
       if (text.starts_with("0x") || text.starts_with("0X")) text.remove_prefix(2);
       return read_integer(text, 16, value);
@@ -91,7 +93,8 @@ bool read_value(const option_row& row, std::string_view text, std::int64_t& valu
         return true;
       }
       [[fallthrough]];
-    case option_type::flag: return read_integer(text, 10, value);
+    case option_type::flag:
+      return read_integer(text, 10, value);
   }
   return false;
 }
@@ -111,7 +114,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   for (std::size_t i = 1; i <= a.size(); ++i) {
     for (std::size_t j = 1; j <= b.size(); ++j) {
       d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
     }
   }
   return d[a.size()][b.size()];
@@ -145,7 +149,8 @@ std::string_view nearest_word(std::string_view mistyped, std::span<const std::st
   std::string_view nearest;
   std::size_t least = std::max<std::size_t>(2, mistyped.size() / 3) + 1;
   for (const auto word : words) {
-    if (const std::size_t distance = edit_distance(mistyped, word); distance < least) {
+    const bool cut_off = mistyped.size() >= 3 && word.starts_with(mistyped);
+    if (const std::size_t distance = cut_off ? 1 : edit_distance(mistyped, word); distance < least) {
       least = distance;
       nearest = word;
     }

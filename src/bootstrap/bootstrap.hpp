@@ -28,7 +28,7 @@ class bootstrap {
   /// How many nodes of the job run on this host (decides whether waiting threads may spin), and whether that is all.
   [[nodiscard]] virtual int local_nodes() const noexcept = 0;
   /// Gives `mine` to all nodes and gets everyone's, in order of node. Collective; blocks. At most
-  /// 60 KiB. PEER_LOST, TIMED_OUT (after a minute), INVALID.
+  /// 60 KiB. PEER_LOST (poll_news tells whom), TIMED_OUT (after a minute), INVALID.
   [[nodiscard]] virtual base::result<std::vector<std::vector<std::byte>>> exchange(std::span<const std::byte> mine) = 0;
   /// Tells the launcher that this node has ended well: its exit is then no accident. The counters are a flat JSON object
   /// of names and integers, or empty.

@@ -19,29 +19,34 @@ thread_local constinit thread_state t_thread{};
 
 namespace {
 
+/// All signals but those that a thread causes itself.
+const sigset_t& asynchronous_signals() noexcept {
+  static const sigset_t set = [] {
+    sigset_t s;
+    sigfillset(&s);
+    for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) sigdelset(&s, own);
+    return s;
+  }();
+  return set;
+}
+
 /// While a thread drives on behalf of a call, the application's signal handlers must wait: they may touch shared memory.
 /// In a fault handler they do already.
 class signal_pause {
  public:
-  explicit signal_pause(bool needed) noexcept : needed_(needed) {}
+  explicit signal_pause(bool needed) noexcept : active_(needed) {
+    if (needed) ::pthread_sigmask(SIG_BLOCK, &asynchronous_signals(), &before_);
+  }
   ~signal_pause() { end(); }
   signal_pause(const signal_pause&) = delete;
   signal_pause& operator=(const signal_pause&) = delete;
-  void begin() noexcept {
-    if (!needed_ || active_) return;
-    sigset_t all;
-    sigfillset(&all);
-    for (const int s : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) sigdelset(&all, s);
-    ::pthread_sigmask(SIG_BLOCK, &all, &before_);
-    active_ = true;
-  }
   void end() noexcept {
     if (active_) ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
     active_ = false;
   }
 
  private:
-  bool needed_, active_ = false;
+  bool active_;
   sigset_t before_{};
 };
 
@@ -104,32 +109,55 @@ void engine::kick() noexcept {
 }
 
 bool engine::run(op& o, std::int64_t timeout_ms, bool in_fault) noexcept {
-  const std::uint64_t start = base::now_ns();
-  const std::uint64_t spin_ns = driver_.tuning.spin_ns;
   signal_pause pause(!in_fault);
-  pause.begin();
-  bool driving = driver_.try_lock();
-  if (driving) {
-    t_thread.driving = true;
-    o.execute(*this);
-    settle();
-  } else {
+  if (!driver_.try_lock()) {
     driver_.queue.push(o);
+    pause.end();
+    return wait_for(o, timeout_ms, in_fault);
   }
+  t_thread.driving = true;
+  o.execute(*this);
+  settle();
+  // A thread that will wait goes on driving; for one that need not, this was all.
+  if (o.done() || driver_.tuning.spin_ns == 0) {
+    leave_drive();
+  } else {
+    drive_for(o, true);
+  }
+  pause.end();
+  return o.done() || wait_for(o, timeout_ms, in_fault);
+}
+
+/// Polls until `o` is done or the time for it is over. `driving`: the caller has the lock.
+void engine::drive_for(const op& o, bool driving) noexcept {
+  const std::uint64_t start = base::now_ns();
   for (unsigned round = 1; !o.done(); ++round) {
-    if (!driving && driver_.try_lock()) {
-      driving = t_thread.driving = true;
-      execute_queue();
-    } else if (spin_ns != 0 && driving) {
+    if (driving) {
       driver_.application_drives.fetch_add(1, std::memory_order_relaxed);
       (void)drive();
+    } else if (driver_.try_lock()) {
+      driving = t_thread.driving = true;
+      execute_queue();
     } else {
       base::cpu_relax();
     }
-    if (spin_ns == 0 || (round % 16 == 0 && base::now_ns() - start > spin_ns)) break;
+    if (round % 16 == 0 && base::now_ns() - start > driver_.tuning.spin_ns) break;
   }
   if (driving) leave_drive();
-  pause.end();
+}
+
+bool engine::wait_for(op& o, std::int64_t timeout_ms, bool in_fault) noexcept {
+  const std::uint64_t start = base::now_ns();
+  if (!o.done()) {
+    signal_pause pause(!in_fault);
+    if (driver_.tuning.spin_ns != 0) {
+      drive_for(o, false);
+    } else if (driver_.try_lock()) {  // nobody drives: what was queued would lie there
+      t_thread.driving = true;
+      execute_queue();
+      leave_drive();
+    }
+  }
   while (!o.done()) {
     std::int64_t left = -1;
     if (timeout_ms >= 0) {
@@ -171,13 +199,10 @@ void engine::stop() noexcept {
 
 /// Serves other nodes whatever the application does; sleeps while there is nothing to do.
 void engine::service_loop() noexcept {
-  sigset_t all;
-  sigfillset(&all);
-  for (const int s : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) sigdelset(&all, s);
-  ::pthread_sigmask(SIG_SETMASK, &all, nullptr);
+  ::pthread_sigmask(SIG_SETMASK, &asynchronous_signals(), nullptr);
   ::pthread_setname_np(::pthread_self(), "quire-service");
   ::prctl(PR_SET_TIMERSLACK, 1000ul);
-  std::uint64_t seen = 0;
+  std::uint64_t seen = 0;  // drives by application threads
   while (!stopping_.load(std::memory_order_relaxed)) {
     if (!driver_.try_lock()) {
       sleep_ns(driver_.tuning.tick_ns);
@@ -185,16 +210,15 @@ void engine::service_loop() noexcept {
     }
     t_thread.driving = true;
     execute_queue();
-    std::uint64_t active = base::now_ns();
-    for (bool any = true; any || base::now_ns() - active < driver_.tuning.service_spin_ns;) {
-      any = drive();
-      if (drain_kernel_faults()) any = true;
-      if (any) active = base::now_ns();
-      if (any && driver_.tuning.service_spin_ns == 0) active = 0;
-    }
     const std::uint64_t drives = driver_.application_drives.load(std::memory_order_relaxed);
-    const bool others = drives != seen;
+    const bool others = drives != seen;  // they poll themselves: no need to spin, nor to arm
     seen = drives;
+    const std::uint64_t spin_ns = others ? 0 : driver_.tuning.service_spin_ns;
+    std::uint64_t active = 0;
+    do {
+      const bool moved = drive();
+      if (drain_kernel_faults() || moved) active = base::now_ns();
+    } while (active != 0 && base::now_ns() - active <= spin_ns);
     const bool armed = !others && transport_->arm();
     leave_drive();
     if (others) {

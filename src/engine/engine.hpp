@@ -73,6 +73,8 @@ class engine final : public transport::sink, private effects {
   [[nodiscard]] base::status open();
   /// Starts the service thread; the transport is connected.
   void start();
+  /// From now on peers may leave: the last barrier of the job is at hand.
+  void expect_end() noexcept { ending_.store(true, std::memory_order_relaxed); }
   /// Stops it. No thread may be using shared memory any more.
   void stop() noexcept;
 
@@ -91,6 +93,9 @@ class engine final : public transport::sink, private effects {
 
   /// Runs an operation to its end. `timeout_ms` < 0: for ever. False when the time ran out: the op is still pending.
   [[nodiscard]] bool run(op& o, std::int64_t timeout_ms = -1, bool in_fault = false) noexcept;
+
+  /// Drives and sleeps until `o`, which runs already, is done. False when the time ran out.
+  bool wait_for(op& o, std::int64_t timeout_ms = -1, bool in_fault = false) noexcept;
 
   // Synchronisation (sync_calls.cpp). Timeouts as in quire.h; the result's values come back in `request`.
   [[nodiscard]] base::status synchronise(sync::call& request, std::int64_t timeout_ms) noexcept;
@@ -148,6 +153,7 @@ class engine final : public transport::sink, private effects {
 
   // driving (drive.cpp)
   bool drive() noexcept;
+  void drive_for(const op& o, bool driving) noexcept;
   void execute_queue() noexcept;
   void settle() noexcept;
   void leave_drive() noexcept;
@@ -184,7 +190,7 @@ class engine final : public transport::sink, private effects {
   std::array<service_entry, max_services> services_{};
   std::array<std::byte, 512> landing_{};
   std::thread service_;
-  std::atomic<bool> stopping_{false};
+  std::atomic<bool> stopping_{false}, ending_{false};
   int epoll_ = -1;
   int kick_ = -1;  ///< eventfd that wakes the service thread
 };

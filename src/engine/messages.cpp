@@ -233,6 +233,7 @@ void engine::push(std::uint64_t address, std::uint64_t bytes) noexcept {
 }
 
 void engine::peer_lost(node_id peer) noexcept {
+  if (ending_.load(std::memory_order_relaxed)) return;  // it may have passed the last barrier; if it died, the launcher tells
   base::die(QUIRE_PEER_LOST, "node %u cannot be reached any more; this node ends", static_cast<unsigned>(peer.value()));
 }
 

@@ -163,6 +163,8 @@ void heap::give_back_span(run* empty) noexcept {
     if (recent == empty) recent = nullptr;
   }
   empty->objects.reset();
+  empty->use = run_use::object;
+  pages_.tree().update(empty);
   pages_.give_back(empty);
 }
 
@@ -234,7 +236,8 @@ bool heap::classes_are_valid() const noexcept {
     if (spare == nullptr) continue;
     if (!is_span(spare) || !spare->objects->is_empty() || spare->objects->size_class() != size_class) return false;
   }
-  return std::all_of(cache_.begin(), cache_.end(), [&](const run* recent) { return recent == nullptr || is_span(recent); });
+  return std::all_of(cache_.begin(), cache_.end(),
+                     [&](const run* recent) { return recent == nullptr || is_span(recent); });
 }
 
 }  // namespace quire::heap

@@ -1,6 +1,6 @@
-// The allocator of the shared heap: hands out addresses of the range that one node owns. All it knows is kept in private
-// memory; it never reads or writes the memory that it hands out, so it never faults. Cost of metadata: proportional to
-// what is live, never to the range.
+// The allocator of the shared heap: hands out addresses of the range that one node owns. All it knows is kept in
+// private memory; it never reads or writes the memory that it hands out, so it never faults. Metadata are proportional
+// to what is live, never to the range.
 //
 // Objects up to 3840 bytes live in spans, each of one size class (size_classes.hpp, span.hpp). A span covers whole
 // sharing units, so that no unit holds two classes, nor small objects beside large ones. Larger objects are runs of
@@ -34,16 +34,16 @@ struct allocation {
 };
 
 struct heap_numbers {
-  std::uint64_t live_bytes = 0;    ///< usable bytes of all live allocations
+  std::uint64_t live_bytes = 0;  ///< usable bytes of all live allocations
   std::uint64_t live_objects = 0;
-  std::uint64_t runs = 0;          ///< what metadata is proportional to: large objects, spans, free ranges between them
-  std::uint64_t reached_bytes = 0; ///< from the base to the highest page that was ever handed out
+  std::uint64_t runs = 0;           ///< large objects, spans, free ranges between them: what metadata are kept of
+  std::uint64_t reached_bytes = 0;  ///< from the base to the highest page that was ever handed out
 };
 
 class heap {
  public:
-  /// Hands out the whole pages of [base, base + size), at most 16 TiB. `unit_bytes` is the sharing unit: a power of two,
-  /// 4 KiB to 2 MiB. Takes no memory worth speaking of until used.
+  /// Hands out the whole pages of [base, base + size), less than 16 TiB. `unit_bytes` is the sharing unit: a power of
+  /// two, 4 KiB to 2 MiB. Takes no memory worth speaking of until used.
   heap(std::uint64_t base, std::uint64_t size, std::uint64_t unit_bytes) noexcept;
 
   /// Alignment: a power of two up to 2 MiB; 16 and less are the same, as is a page and less for what is larger than

@@ -12,6 +12,8 @@ std::uint64_t align_up(std::uint64_t page, unsigned alignment_power) noexcept {
   return (page + mask) & ~mask;
 }
 
+bool is_free(const run* at) noexcept { return at != nullptr && at->use == run_use::free; }
+
 }  // namespace
 
 page_runs::page_runs(std::uint64_t first_page, std::uint64_t end_page) noexcept
@@ -26,19 +28,21 @@ run* page_runs::take(std::uint64_t page_count, unsigned alignment_power) noexcep
   const std::uint64_t start = align_up(fits->first_page, alignment_power);
   if (start > fits->first_page) fits = tree_.split(fits, start);
   if (fits == nullptr) return nullptr;
-  if (fits->page_count > page_count && tree_.split(fits, start + page_count) == nullptr) {
+  fits->use = run_use::object;
+  if (fits->page_count == page_count) {
+    tree_.update(fits);
+  } else if (tree_.split(fits, start + page_count) == nullptr) {
+    fits->use = run_use::free;
     join_free_neighbours(fits);
     return nullptr;
   }
-  fits->use = run_use::object;
-  tree_.update(fits);
   return fits;
 }
 
 /// Makes the last run free and long enough, by pages from above the frontier.
 run* page_runs::push_frontier(std::uint64_t page_count, unsigned alignment_power) noexcept {
   run* last = tree_.last();
-  const bool extend = last != nullptr && last->use == run_use::free;
+  const bool extend = is_free(last);
   const std::uint64_t from = extend ? last->first_page : frontier_;
   const std::uint64_t end = align_up(from, alignment_power) + page_count;
   if (end > end_) return nullptr;
@@ -54,14 +58,19 @@ run* page_runs::push_frontier(std::uint64_t page_count, unsigned alignment_power
 }
 
 void page_runs::give_back(run* taken) noexcept {
-  taken->use = run_use::free;
-  tree_.update(taken);
-  join_free_neighbours(taken);
+  // As long as the run offers nothing, joining its neighbour behind costs no way up the tree.
+  if (is_free(taken->next)) tree_.absorb_next(taken);
+  if (is_free(taken->previous)) {
+    tree_.absorb_next(taken->previous);
+  } else {
+    taken->use = run_use::free;
+    tree_.update(taken);
+  }
 }
 
 void page_runs::join_free_neighbours(run* free) noexcept {
-  if (free->next != nullptr && free->next->use == run_use::free) tree_.absorb_next(free);
-  if (free->previous != nullptr && free->previous->use == run_use::free) tree_.absorb_next(free->previous);
+  if (is_free(free->next)) tree_.absorb_next(free);
+  if (is_free(free->previous)) tree_.absorb_next(free->previous);
 }
 
 bool page_runs::resize(run* taken, std::uint64_t page_count) noexcept {
@@ -93,7 +102,7 @@ bool page_runs::is_valid() const noexcept {
   if (!tree_.is_valid() || frontier_ > end_) return false;
   if (tree_.first() == nullptr) return frontier_ == first_;
   for (const run* at = tree_.first(); at->next != nullptr; at = at->next) {
-    if (at->use == run_use::free && at->next->use == run_use::free) return false;
+    if (is_free(at) && is_free(at->next)) return false;
   }
   return tree_.first()->first_page == first_ && tree_.last()->end_page() == frontier_;
 }

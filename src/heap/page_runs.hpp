@@ -1,6 +1,6 @@
 // Hands out runs of pages: the lowest free one that fits (address-ordered first fit, which fragments as little as best
-// fit: Johnstone and Wilson, The Memory Fragmentation Problem: Solved?, 1998), so that pages are used again before new ones are
-// touched. Pages at and above the frontier were never handed out; below it everything belongs to a run, and no
+// fit: Johnstone and Wilson, The Memory Fragmentation Problem: Solved?, 1998), so that pages are used again before new
+// ones are touched. Pages at and above the frontier were never handed out; below it everything belongs to a run, and no
 // two free runs are neighbours. Called by heap with its lock held.
 #pragma once
 
@@ -16,6 +16,7 @@ class page_runs {
 
   /// A run for one object, or null when there is no room (or no memory for metadata).
   [[nodiscard]] run* take(std::uint64_t page_count, unsigned alignment_power) noexcept;
+  /// Frees a run for one object.
   void give_back(run* taken) noexcept;
   /// Grows or shrinks a run where it stands; false when what lies behind it is taken.
   [[nodiscard]] bool resize(run* taken, std::uint64_t page_count) noexcept;

@@ -49,10 +49,6 @@ offer subtree_offer(const run& of) noexcept {
   return sum;
 }
 
-void update_to_root(run* from) noexcept {
-  for (; from != nullptr; from = from->parent) from->subtree = subtree_offer(*from);
-}
-
 /// Audit of one subtree; counts its nodes.
 bool subtree_is_valid(const run* top, std::size_t& count) noexcept {
   if (top == nullptr) return true;
@@ -82,7 +78,7 @@ run* run_tree::split(run* lower, std::uint64_t at) noexcept {
   const std::uint64_t end = lower->end_page();
   CHECK(at > lower->first_page && at < end);
   lower->page_count = at - lower->first_page;
-  run* const upper = insert_after(lower, at, end - at);  // updates what lower offers, too
+  run* const upper = insert_after(lower, at, end - at);
   if (upper == nullptr) lower->page_count = end - lower->first_page;
   return upper;
 }
@@ -90,8 +86,9 @@ run* run_tree::split(run* lower, std::uint64_t at) noexcept {
 void run_tree::absorb_next(run* lower) noexcept {
   run* const upper = lower->next;
   CHECK(upper != nullptr && upper->first_page == lower->end_page());
-  lower->page_count += upper->page_count;
-  erase(upper);
+  const std::uint64_t more = upper->page_count;
+  erase(upper);  // first: erase() needs a tree whose offers are up to date
+  lower->page_count += more;
   update(lower);
 }
 
@@ -164,7 +161,9 @@ run* run_tree::insert_after(run* before, std::uint64_t first_page, std::uint64_t
   (added->previous == nullptr ? first_ : added->previous->next) = added;
   (added->next == nullptr ? last_ : added->next->previous) = added;
   ++size_;
-  update_to_root(added);
+  // `before` is above the leaf, and may have changed just now.
+  for (run* at = added; at != before; at = at->parent) at->subtree = subtree_offer(*at);
+  update(before);
   while (added->parent != nullptr && added->priority > added->parent->priority) rotate_up(added);
   return added;
 }
@@ -178,7 +177,7 @@ void run_tree::erase(run* old) noexcept {
   (old->previous == nullptr ? first_ : old->previous->next) = old->next;
   (old->next == nullptr ? last_ : old->next->previous) = old->previous;
   --size_;
-  update_to_root(old->parent);
+  update(old->parent);
   delete old;
 }
 

@@ -25,7 +25,7 @@ enum class run_use : std::uint8_t { free, object, span };
 /// What a run, or a whole subtree, has to offer.
 struct offer {
   std::array<std::uint32_t, alignment_count> aligned_pages{};  ///< longest free series that starts so aligned
-  std::uint64_t span_classes = 0;                              ///< one bit a size class: a span has a free slot
+  std::uint64_t span_classes = 0;                               ///< one bit a size class: a span has a free slot
   friend bool operator==(const offer&, const offer&) noexcept = default;
 };
 
@@ -54,11 +54,11 @@ class run_tree {
 
   /// Adds a free run behind all others. Null when the machine has no memory left; the same for split().
   [[nodiscard]] run* append(std::uint64_t first_page, std::uint64_t page_count) noexcept;
-  /// Cuts `lower` before page `at`, which is inside it, and returns the new upper part, a free run.
+  /// Cuts `lower` before page `at`, which is inside it, and returns the upper part, a free run. Updates `lower`, too.
   [[nodiscard]] run* split(run* lower, std::uint64_t at) noexcept;
   /// Joins the run behind `lower` to it.
   void absorb_next(run* lower) noexcept;
-  /// To be called when the use, extent or spare slots of `changed` have changed. Its place in the order must not change.
+  /// To be called when the use or extent of `changed` has changed, or a span has become full or is so no longer.
   void update(run* changed) noexcept;
 
   [[nodiscard]] run* find(std::uint64_t page) const noexcept;

@@ -41,7 +41,7 @@ class span {
   std::uint32_t slot_bytes_ = 0;
   std::uint32_t slots_ = 0;
   std::uint32_t taken_ = 0;
-  std::uint32_t untouched_ = 0;  ///< the first slot that no byte was ever handed out of; so are all behind it
+  std::uint32_t untouched_ = 0;               ///< from this slot on, no byte was ever handed out
   std::unique_ptr<std::uint64_t[]> free_;     ///< one bit a slot: it is free
   std::unique_ptr<std::uint64_t[]> summary_;  ///< one bit a word of free_: it has a free slot
 };

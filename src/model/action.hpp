@@ -23,6 +23,7 @@ enum class action_kind : std::uint8_t {
   operate,    ///< do the atomic operation of `m` on the unit's content, then send `m` to `to`, with `a` = value before
   operate_here,  ///< the same for a local thread: do the operation, then complete the call of `m.token`
   complete,   ///< the call of the local thread that waits under `m.token` has ended with `m.a`
+  hold,       ///< call on_hold_over(unit) when the threads woken have had time to use it; the longer the higher `m.a` (1 to 7)
 };
 
 /// The nodes of a multicast: a copyset less up to two nodes.

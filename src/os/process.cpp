@@ -89,7 +89,8 @@ transfer write_some(int number, std::span<const char> from) noexcept {
 }
 
 int wait_ready(std::span<pollfd> entries, int timeout_ms) noexcept {
-  const std::uint64_t deadline = base::now_ns() + static_cast<std::uint64_t>(timeout_ms < 0 ? 0 : timeout_ms) * 1'000'000;
+  const std::uint64_t deadline =
+      base::now_ns() + static_cast<std::uint64_t>(timeout_ms < 0 ? 0 : timeout_ms) * 1'000'000;
   for (;;) {
     const int ready = ::poll(entries.data(), entries.size(), timeout_ms);
     if (ready >= 0 || errno != EINTR) return ready < 0 ? 0 : ready;
@@ -108,7 +109,8 @@ std::vector<pid_t> children() {
     const std::string_view name = entry->d_name;
     pid_t pid = 0;
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
-    if (error == std::errc{} && end == name.data() + name.size() && parent_of(entry->d_name) == ::getpid()) found.push_back(pid);
+    if (error == std::errc{} && end == name.data() + name.size() && parent_of(entry->d_name) == ::getpid())
+      found.push_back(pid);
   }
   ::closedir(directory);
   return found;

@@ -1,5 +1,6 @@
-// The factory of transports: from the option QUIRE_TRANSPORT to a body. Called by src/engine (and tests, benchmarks) once at
-// the start, in the application's thread. The in-process body for tests has its own factory, in loopback/loopback.hpp.
+// The factory of transports: from the option QUIRE_TRANSPORT to a body. Called by src/engine (and tests, benchmarks)
+// once at the start, in the application's thread. The in-process body for tests has its own factory, in
+// loopback/loopback.hpp.
 #pragma once
 
 #include <memory>
@@ -14,8 +15,8 @@ namespace quire::transport {
 ///   "auto"  shared memory if all_local (TCP if that cannot be had), else TCP
 ///   "shm"   shared memory; QUIRE_UNSUPPORTED unless all_local
 ///   "tcp"   TCP, also on one host
-/// Any other name: QUIRE_BAD_OPTION. QUIRE_UNSUPPORTED when UCX is not installed, QUIRE_SYSTEM when it refuses. What went
-/// wrong is logged. All nodes must come to the same choice: `connect` refuses addresses of another transport.
+/// Any other name: QUIRE_BAD_OPTION. QUIRE_UNSUPPORTED when UCX is not installed, QUIRE_SYSTEM when it refuses. What
+/// went wrong is logged. All nodes must come to the same choice: `connect` refuses addresses of another transport.
 [[nodiscard]] base::result<std::unique_ptr<transport>> open(std::string_view kind, bool all_local);
 
 }  // namespace quire::transport

@@ -5,7 +5,7 @@
 //    any thread at any time. Nothing blocks, nothing allocates in the steady state, and everything may be called in fault context.
 //  - Messages between two nodes arrive once; their order is kept for small messages (no payload, or an eager one), while
 //    a large payload may be overtaken. The protocols do not depend on the order.
-//  - A message to this node itself is never given to a transport.
+//  - A message to this node itself is never given to a transport, and `progress` and `flush` are not called from a sink.
 //  - The payload of `send` must stay unchanged until the receiver has it; protocols guarantee that (the unit's manager starts
 //    nothing new before the requester's `done`). The message itself is copied before `send` returns.
 //  - `progress` calls the sink from within. The sink's `place` tells where a payload goes (the system view of its frame), and
@@ -28,7 +28,8 @@ class sink {
   virtual void* place(const model::message& m) noexcept = 0;
   /// The message, its payload (if any) being complete at the place given.
   virtual void deliver(const model::message& m) noexcept = 0;
-  /// A peer cannot be reached any more. At most once a peer.
+  /// A peer cannot be reached any more. At most once a peer. A peer that has closed its transport looks the same: after
+  /// the last barrier this means nothing. Not every body notices (shared memory does not).
   virtual void peer_lost(model::node_id peer) noexcept = 0;
 
  protected:

@@ -1,5 +1,5 @@
-// Checks on incoming messages; see wire.hpp. What a field means to a protocol is checked by that protocol's machine; here
-// only what holds for every message of a kind.
+// Checks on incoming messages; see wire.hpp. What a field means to a protocol is checked by that protocol's machine;
+// here only what holds for every message of a kind.
 #include "wire/wire.hpp"
 
 #include <limits>
@@ -20,12 +20,14 @@ bool units_valid(const message& m) noexcept {
 
 bool fields_valid(const message& m, unsigned nodes) noexcept {
   return m.kind != message_kind::invalid && m.kind <= message_kind::last_kind && (m.flags & ~known_flags) == 0 &&
-         m.from.value() < nodes && m.requester.value() < nodes && m.payload_bytes <= max_payload_bytes && units_valid(m);
+         m.from.value() < nodes && m.requester.value() < nodes && m.payload_bytes <= max_payload_bytes &&
+         units_valid(m);
 }
 
 }  // namespace
 
-base::status decode(std::span<const std::byte> bytes, std::size_t payload_bytes, unsigned nodes, message& out) noexcept {
+base::status decode(std::span<const std::byte> bytes, std::size_t payload_bytes, unsigned nodes,
+                    message& out) noexcept {
   if (bytes.size() != header_bytes || std::memcmp(bytes.data(), &mark, sizeof mark) != 0) return QUIRE_INVALID;
   std::memcpy(&out, bytes.data() + sizeof mark, sizeof out);
   return out.payload_bytes == payload_bytes && fields_valid(out, nodes) ? QUIRE_OK : QUIRE_INVALID;

@@ -1,5 +1,5 @@
-// The border of a node: what a message looks like between processes, and the checks on everything that comes in. Called by
-// the transports (and the simulator) around each message, in any thread context: noexcept, no allocation, no I/O.
+// The border of a node: what a message looks like between processes, and the checks on everything that comes in. Called
+// by the transports (and the simulator) around each message, in any thread context: noexcept, no allocation, no I/O.
 //
 // A header is an 8-byte mark, which carries the version, and the 64 bytes of model::message as they are in memory. All
 // nodes of a job run the same build on little-endian machines; the mark says so, and anything else is refused.
@@ -16,7 +16,8 @@
 
 namespace quire::wire {
 
-static_assert(std::endian::native == std::endian::little, "the wire format is the memory format of little-endian machines");
+static_assert(std::endian::native == std::endian::little,
+              "the wire format is the memory format of little-endian machines");
 
 /// Grows with every change of model::message or of what its fields mean.
 inline constexpr std::uint8_t version = 1;
@@ -39,8 +40,9 @@ inline void encode(const model::message& m, header& out) noexcept {
   std::memcpy(out.bytes + sizeof mark, &m, sizeof m);
 }
 
-/// Reads and checks what arrived in a job of `nodes` nodes: `bytes` as header, followed by a payload of `payload_bytes`.
-/// QUIRE_INVALID if it is not a message that a node of this job can have sent; `out` is then unspecified.
+/// Reads and checks what arrived in a job of `nodes` nodes: `bytes` as header, followed by a payload of
+/// `payload_bytes`. QUIRE_INVALID if it is not a message that a node of this job can have sent; `out` is then
+/// unspecified.
 [[nodiscard]] base::status decode(std::span<const std::byte> bytes, std::size_t payload_bytes, unsigned nodes,
                                   model::message& out) noexcept;
 

@@ -11,8 +11,8 @@ namespace quire::bootstrap::launcher {
 namespace {
 
 constexpr std::uint64_t second_ns = 1'000'000'000;
-constexpr std::uint64_t grace_ns = 2 * second_ns;   // for the others to hear of a death and to end by themselves
-constexpr std::uint64_t terminate_ns = second_ns;   // from SIGTERM to SIGKILL
+constexpr std::uint64_t grace_ns = 2 * second_ns;  // for others to hear of a death and to end by themselves
+constexpr std::uint64_t terminate_ns = second_ns;  // from SIGTERM to SIGKILL
 
 }  // namespace
 
@@ -27,8 +27,10 @@ void job::on_exit(int node, int wait_status) {
   if (WIFSIGNALED(wait_status)) {
     const int signal = WTERMSIG(wait_status);
     if (signal == ended_by_)
-      end(128 + signal, local::frame_kind::job_ends, node, "the job ends by signal " + os::signal_text(signal), grace_ns);
-    fail(node, "was killed by signal " + os::signal_text(signal) + (WCOREDUMP(wait_status) ? ", core dumped" : ""), 128 + signal);
+      end(128 + signal, local::frame_kind::job_ends, node, "the job ends by signal " + os::signal_text(signal));
+    else
+      fail(node, "was killed by signal " + os::signal_text(signal) + (WCOREDUMP(wait_status) ? ", core dumped" : ""),
+           128 + signal);
   } else if (const int code = WEXITSTATUS(wait_status); code != 0) {
     fail(node, "exited with status " + std::to_string(code), code);
   } else if (record.joined && !record.left) {
@@ -41,7 +43,7 @@ void job::on_signal(const signalfd_siginfo& signal) {
   const int number = static_cast<int>(signal.ssi_signo);
   if (number == SIGCHLD) return;
   if ((number == SIGINT || number == SIGTERM) && ++interrupts_ >= 2) {
-    end(128 + number, local::frame_kind::job_ends, -1, "the job ends by a second signal", 0);
+    end(128 + number, local::frame_kind::job_ends, -1, "the job ends by a second signal");
     phase_ = phase::terminating;
     next_phase_ns_ = base::now_ns();
     return;
@@ -54,7 +56,7 @@ void job::on_time() {
   check_silence();
   const std::uint64_t now = base::now_ns();
   if (phase_ == phase::running && timeout_ns_ != 0 && now >= timeout_ns_)
-    end(job_timed_out, local::frame_kind::job_ends, -1, "the job ends because its time limit is over", 0);
+    end(job_timed_out, local::frame_kind::job_ends, -1, "the job ends because its time limit is over");
   if (phase_ == phase::running || now < next_phase_ns_) return;
   const bool terminate = phase_ == phase::grace;
   signal_all(terminate ? SIGTERM : SIGKILL, false);
@@ -62,7 +64,8 @@ void job::on_time() {
   next_phase_ns_ = now + terminate_ns;
 }
 
-/// A process that lives on although it closed its control socket has become another program, or closed what is not its own.
+/// A process that lives on although it closed its control socket has become another program, or closed what is not its
+/// own.
 void job::check_silence() {
   for (int node = 0; node < plan_.nodes; ++node) {
     const auto& record = at(node);
@@ -75,30 +78,33 @@ void job::check_silence() {
 void job::check_waiting() {
   if (std::none_of(nodes_.begin(), nodes_.end(), [](const auto& n) { return n.waiting && n.alive; })) return;
   const auto ended = std::find_if(nodes_.begin(), nodes_.end(), [](const auto& n) { return !n.alive; });
-  if (ended != nodes_.end()) fail(static_cast<int>(ended - nodes_.begin()), "ended while others wait for it in quire_start()", 1);
+  if (ended != nodes_.end())
+    fail(static_cast<int>(ended - nodes_.begin()), "ended while others wait for it in quire_start()", 1);
 }
 
 /// A node has failed. Only the first failure counts; one after quire_end() hurts nobody else.
 void job::fail(int node, const std::string& what, int exit_status) {
   const std::string text = name_of(node) + " " + what;
   if (phase_ != phase::running) return;
-  if (!at(node).left) return end(exit_status, local::frame_kind::node_died, node, text, grace_ns);
+  if (!at(node).left) return end(exit_status, local::frame_kind::node_died, node, text);
   say(text);
   if (exit_status_ == 0) exit_status_ = exit_status;
 }
 
-void job::end(int exit_status, local::frame_kind kind, int node, const std::string& text, std::uint64_t patience_ns) {
+void job::end(int exit_status, local::frame_kind kind, int node, const std::string& text) {
   if (phase_ != phase::running) return;
   phase_ = phase::grace;
-  next_phase_ns_ = base::now_ns() + patience_ns;
   if (exit_status_ == 0) exit_status_ = exit_status;
   say(kind == local::frame_kind::node_died && alive_ > 0 ? text + "; ending the job" : text);
-  const auto bytes = std::make_shared<const std::string>(encode(kind, node, text));
+  verdict_ = std::make_shared<const std::string>(encode(kind, node, text));
+  bool somebody_listens = false;
   for (auto& other : nodes_) {
     if (!other.alive || !other.joined || other.left) continue;
-    other.control.queue(bytes);
+    somebody_listens = true;
+    other.control.queue(verdict_);
     other.control.send();
   }
+  next_phase_ns_ = base::now_ns() + (somebody_listens ? grace_ns : 0);
 }
 
 /// `from_terminal`: the terminal has sent it to our own process group already.

@@ -54,7 +54,8 @@ class borrowed_process_state {
 /// So that none of our descriptors becomes 0, 1 or 2, which nodes replace.
 void open_standard_streams() {
   for (int number = 0; number < 3; ++number)
-    if (::fcntl(number, F_GETFD) < 0) [[maybe_unused]] const int opened = ::open("/dev/null", O_RDWR);
+    if (::fcntl(number, F_GETFD) < 0) [[maybe_unused]]
+      const int opened = ::open("/dev/null", O_RDWR);
 }
 
 }  // namespace
@@ -120,7 +121,8 @@ bool job::start_all(start_of_job& start) {
 bool job::start_one(const start_of_job& start, int node, int null_device) {
   auto& record = at(node);
   auto control = os::make_socket_pair();
-  if (!control.ok() || !os::set_blocking(control.value().first.number(), false).ok()) return cannot("make a socket", errno);
+  if (!control.ok() || !os::set_blocking(control.value().first.number(), false).ok())
+    return cannot("make a socket", errno);
   start_of_node how{.node = node, .nodes = plan_.nodes, .control = control.value().second.number()};
   if (node > 0) how.input = null_device;
   // Only a process of the terminal's foreground group may read it.
@@ -169,8 +171,10 @@ void job::loop() {
     handlers.clear();
     for (int node = 0; node < plan_.nodes; ++node) {
       auto& record = at(node);
-      if (record.out.open() && !out_.full()) watch(record.out.descriptor(), POLLIN, [this, &record] { record.out.pump(out_); });
-      if (record.err.open() && !err_.full()) watch(record.err.descriptor(), POLLIN, [this, &record] { record.err.pump(err_); });
+      if (record.out.open() && !out_.full())
+        watch(record.out.descriptor(), POLLIN, [this, &record] { record.out.pump(out_); });
+      if (record.err.open() && !err_.full())
+        watch(record.err.descriptor(), POLLIN, [this, &record] { record.err.pump(err_); });
       const short events = record.control.sending() ? POLLIN | POLLOUT : POLLIN;
       if (!record.control.ended()) watch(record.control.descriptor(), events, [this, node] { on_control(node); });
     }
@@ -197,7 +201,8 @@ void job::on_control(int node) {
     record.control.close();
     fail(node, "sent nonsense to `quire run`", 1);
   }
-  if (record.control.ended() && record.joined && !record.left && record.silent_ns == 0) record.silent_ns = base::now_ns();
+  if (record.control.ended() && record.joined && !record.left && record.silent_ns == 0)
+    record.silent_ns = base::now_ns();
 }
 
 void job::on_frame(int node, const local::frame& frame) {
@@ -206,24 +211,29 @@ void job::on_frame(int node, const local::frame& frame) {
     case local::frame_kind::hello: {
       std::uint32_t version = 0;
       std::memcpy(&version, frame.payload.data(), std::min(sizeof version, frame.payload.size()));
-      if (version != local::protocol_version) return fail(node, "uses a version of Quire that this `quire` does not fit", 1);
+      if (version != local::protocol_version)
+        return fail(node, "uses a version of Quire that this `quire` does not fit", 1);
       if (record.joined && !record.left) return fail(node, "has joined the job twice", 1);
       record.joined = true;
       record.left = false;
+      if (verdict_) record.control.queue(verdict_);  // it comes late
       return;
     }
-    case local::frame_kind::address: return on_address(node, frame.payload);
+    case local::frame_kind::address:
+      return on_address(node, frame.payload);
     case local::frame_kind::leave:
       record.left = true;
       record.statistics = frame.payload;
       return;
-    default: return fail(node, "sent nonsense to `quire run`", 1);
+    default:
+      return fail(node, "sent nonsense to `quire run`", 1);
   }
 }
 
 void job::on_address(int node, const std::string& address) {
   auto& record = at(node);
-  if (record.waiting || address.size() > local::most_address_bytes) return fail(node, "sent nonsense to `quire run`", 1);
+  if (record.waiting || address.size() > local::most_address_bytes)
+    return fail(node, "sent nonsense to `quire run`", 1);
   record.waiting = true;
   record.address = address;
   check_waiting();
@@ -233,7 +243,8 @@ void job::on_address(int node, const std::string& address) {
     addresses.push_back(std::move(n.address));
     n.waiting = false;
   }
-  const auto bytes = std::make_shared<const std::string>(encode(local::frame_kind::addresses, -1, local::pack_addresses(addresses)));
+  const auto bytes =
+      std::make_shared<const std::string>(encode(local::frame_kind::addresses, -1, local::pack_addresses(addresses)));
   for (auto& n : nodes_) {
     n.control.queue(bytes);
     n.control.send();
@@ -249,7 +260,8 @@ void job::reap() {
   }
 }
 
-// Orphans came to us, who are their subreaper. They get a second to end by SIGTERM; their own children come to us in turn.
+// Orphans came to us, who are their subreaper. They get a second to end by SIGTERM; their own children come to us in
+// turn.
 void job::sweep() {
   constexpr int step_ms = 10, patience_ms = 1000, limit_ms = 5000;
   for (int waited_ms = 0; waited_ms < limit_ms; waited_ms += step_ms) {

@@ -21,10 +21,10 @@ inline constexpr std::uint64_t silence_limit_ns = 1'000'000'000;
 struct node_record {
   pid_t pid = -1;
   bool alive = false;
-  bool own_group = true;  ///< signals go to its whole process group
-  bool joined = false;    ///< has said hello: it is a Quire program
-  bool left = false;      ///< has said leave: its end is no accident
-  bool waiting = false;   ///< has given its address and has no answer yet
+  bool own_group = true;        ///< signals go to its whole process group
+  bool joined = false;          ///< has said hello: it is a Quire program
+  bool left = false;            ///< has said leave: its end is no accident
+  bool waiting = false;         ///< has given its address and has no answer yet
   std::uint64_t silent_ns = 0;  ///< when it closed its control socket without leave; 0: it has not
   std::string address, statistics;
   local::channel control;
@@ -62,7 +62,7 @@ class job {
   void check_silence();
   void check_waiting();
   void fail(int node, const std::string& what, int exit_status);
-  void end(int exit_status, local::frame_kind kind, int node, const std::string& text, std::uint64_t grace_ns);
+  void end(int exit_status, local::frame_kind kind, int node, const std::string& text);
   void signal_all(int signal, bool from_terminal);
   void say(const std::string& text) { err_.put("quire: " + text + "\n"); }
   [[nodiscard]] std::string name_of(int node) const;
@@ -77,10 +77,11 @@ class job {
   int alive_ = 0;
   int exit_status_ = 0;
   phase phase_ = phase::running;
-  std::uint64_t next_phase_ns_ = 0;  ///< when this phase ends, if it is not `running`
-  std::uint64_t timeout_ns_ = 0;     ///< when the job must end; 0: never
-  int ended_by_ = 0;                 ///< the last signal that asked the nodes to end
-  int interrupts_ = 0;               ///< SIGINT and SIGTERM so far; the second kills
+  std::shared_ptr<const std::string> verdict_;  ///< why the job ends, as told to the nodes
+  std::uint64_t next_phase_ns_ = 0;             ///< when this phase ends, if it is not `running`
+  std::uint64_t timeout_ns_ = 0;                ///< when the job must end; 0: never
+  int ended_by_ = 0;                            ///< the last signal that asked the nodes to end
+  int interrupts_ = 0;                          ///< SIGINT and SIGTERM so far; the second kills
 };
 
 }  // namespace quire::bootstrap::launcher

@@ -21,7 +21,7 @@ struct job_plan {
 };
 
 struct job_outcome {
-  int exit_status = 0;                  ///< 0 if all ended well, else of the node that failed first, or one of the above
+  int exit_status = 0;  ///< 0 if all ended well, else of the node that failed first, or one of the above
   std::vector<std::string> statistics;  ///< by node, what it gave to bootstrap::leave(); empty if it did not
   double seconds = 0;
 };

@@ -33,7 +33,8 @@ std::string_view name_of(std::string_view entry) { return entry.substr(0, entry.
   if (::getppid() != launcher) ::_exit(127);  // it died before the line above
   if (node.own_group) ::setpgid(0, 0);
   // Refused in some containers; quire_spawn() finds functions without it, too.
-  if (const int old = ::personality(0xffffffff); old != -1) ::personality(static_cast<unsigned long>(old) | ADDR_NO_RANDOMIZE);
+  if (const int old = ::personality(0xffffffff); old != -1)
+    ::personality(static_cast<unsigned long>(old) | ADDR_NO_RANDOMIZE);
   ::setrlimit(RLIMIT_NOFILE, &job.descriptors);
   ::signal(SIGPIPE, SIG_DFL);
   const int streams[] = {node.input, node.out, node.err};
@@ -59,7 +60,8 @@ std::vector<std::string> environment_with(std::span<const std::pair<std::string,
   std::vector<std::string> environment;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view name = name_of(*entry);
-    const bool place = name == base::job_descriptor_variable || name == base::job_node_variable || name == base::job_nodes_variable;
+    const bool place =
+        name == base::job_descriptor_variable || name == base::job_node_variable || name == base::job_nodes_variable;
     const bool replaced = std::any_of(settings.begin(), settings.end(), [&](const auto& s) { return s.first == name; });
     if (!place && !replaced) environment.emplace_back(*entry);
   }

@@ -39,8 +39,8 @@ struct start_failure {
 /// The environment of the launcher with `settings` on top, without what tells a node its place.
 [[nodiscard]] std::vector<std::string> environment_with(std::span<const std::pair<std::string, std::string>> settings);
 
-/// Forks and lets the child become the node: killed with its parent, without address randomisation (so that functions and
-/// virtual tables lie at the same addresses on all nodes). The pid, or SYSTEM with errno.
+/// Forks and lets the child become the node: killed with its parent, without address randomisation (so that functions
+/// and virtual tables lie at the same addresses on all nodes). The pid, or SYSTEM with errno.
 [[nodiscard]] base::result<pid_t> start_node(const start_of_job& job, const start_of_node& node);
 
 }  // namespace quire::bootstrap::launcher

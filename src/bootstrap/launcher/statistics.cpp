@@ -35,7 +35,7 @@ std::string statistics_json(const job_plan& plan, const job_outcome& outcome) {
     for (std::size_t node = 0; node < row.by_node.size(); ++node)
       if (row.by_node[node]) by_node[node][row.name] = *row.by_node[node];
   }
-  const json document = {{"command", plan.command},       {"nodes", plan.nodes}, {"exit_status", outcome.exit_status},
+  const json document = {{"command", plan.command},    {"nodes", plan.nodes}, {"exit_status", outcome.exit_status},
                          {"seconds", outcome.seconds}, {"total", total},      {"by_node", by_node}};
   return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }

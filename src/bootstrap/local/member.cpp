@@ -48,12 +48,13 @@ base::result<std::vector<std::vector<std::byte>>> member::exchange(std::span<con
   for (;;) {
     socket_.send();
     take_in();
+    // Before the answer: news that were taken in here would not make the descriptor readable any more.
+    if (!news_.empty() || ended_) return QUIRE_PEER_LOST;
     if (gathered_) {
       auto addresses = unpack_addresses(*gathered_, nodes_);
       if (!addresses) return QUIRE_SYSTEM;
       return std::move(*addresses);
     }
-    if (!news_.empty() || ended_) return QUIRE_PEER_LOST;
     const std::uint64_t now = base::now_ns();
     if (now >= deadline) return QUIRE_TIMED_OUT;
     pollfd entry{socket_.descriptor(), static_cast<short>(socket_.sending() ? POLLIN | POLLOUT : POLLIN), 0};
@@ -87,10 +88,17 @@ void member::take_in() {
   socket_.receive();
   while (auto arrived = socket_.next()) {
     switch (arrived->kind) {
-      case frame_kind::addresses: gathered_ = std::move(arrived->payload); break;
-      case frame_kind::node_died: news_.push_back({news::kind::node_died, arrived->node, std::move(arrived->payload)}); break;
-      case frame_kind::job_ends: news_.push_back({news::kind::job_ends, -1, std::move(arrived->payload)}); break;
-      default: break;  // frames of a node; a launcher sends none
+      case frame_kind::addresses:
+        gathered_ = std::move(arrived->payload);
+        break;
+      case frame_kind::node_died:
+        news_.push_back({news::kind::node_died, arrived->node, std::move(arrived->payload)});
+        break;
+      case frame_kind::job_ends:
+        news_.push_back({news::kind::job_ends, -1, std::move(arrived->payload)});
+        break;
+      default:
+        break;  // frames of a node; a launcher sends none
     }
   }
   if ((socket_.ended() || socket_.broken()) && !std::exchange(ended_, true))
@@ -120,22 +128,27 @@ std::unique_ptr<bootstrap> join_alone() { return std::make_unique<alone>(); }
 base::result<std::unique_ptr<bootstrap>> join_launched() {
   const char* texts[] = {std::getenv(base::job_descriptor_variable), std::getenv(base::job_node_variable),
                          std::getenv(base::job_nodes_variable)};
-  if (std::all_of(std::begin(texts), std::end(texts), [](const char* text) { return text == nullptr; })) return QUIRE_NOT_FOUND;
+  if (std::all_of(std::begin(texts), std::end(texts), [](const char* text) { return text == nullptr; }))
+    return QUIRE_NOT_FOUND;
   int numbers[3];
-  std::transform(std::begin(texts), std::end(texts), numbers, [](const char* t) { return t != nullptr ? number_of(t) : -1; });
+  std::transform(std::begin(texts), std::end(texts), numbers,
+                 [](const char* t) { return t != nullptr ? number_of(t) : -1; });
   const auto [descriptor, node, nodes] = numbers;
   // Programs that this one starts are not nodes of its job.
-  for (const char* name : {base::job_descriptor_variable, base::job_node_variable, base::job_nodes_variable}) ::unsetenv(name);
+  for (const char* name : {base::job_descriptor_variable, base::job_node_variable, base::job_nodes_variable})
+    ::unsetenv(name);
 
   if (descriptor < 0 || node < 0 || node >= nodes || nodes > base::most_nodes) {
-    base::log(base::log_level::error, "QUIRE_JOB_FD, QUIRE_JOB_NODE and QUIRE_JOB_NODES are set by `quire run` only, and here make no sense");
+    base::log(base::log_level::error,
+              "QUIRE_JOB_FD, QUIRE_JOB_NODE and QUIRE_JOB_NODES are set by `quire run` only, and here make no sense");
     return QUIRE_BAD_OPTION;
   }
   if (!os::is_socket(descriptor)) {
-    base::log(base::log_level::error,
-              "descriptor %d, by which `quire run` wanted to talk to node %d, has been closed by something between the two "
-              "(sudo and su do that); start `quire run` inside of it",
-              descriptor, node);
+    base::log(
+        base::log_level::error,
+        "descriptor %d, by which `quire run` wanted to talk to node %d, has been closed by something between the two "
+        "(sudo and su do that); start `quire run` inside of it",
+        descriptor, node);
     return QUIRE_SYSTEM;
   }
   if (!os::set_close_on_exec(descriptor, true).ok() || !os::set_blocking(descriptor, false).ok()) return QUIRE_SYSTEM;

@@ -30,8 +30,11 @@ class machine {
       : shape_(shape), units_(units), entries_(entries), requests_(requests) {}
 
   // Node side.
-  /// A thread touched `unit` and may not `want` it.
-  fault_outcome on_fault(std::uint64_t unit, access want, actions& out);
+  /// A thread touched `unit` and may not `want` it. `lost` says how many times in a row the thread was granted just this and
+  /// lost it before it could go on; if that ever happened, the node keeps the unit a while when it comes (see `hold`).
+  fault_outcome on_fault(std::uint64_t unit, access want, actions& out, unsigned lost = 0);
+  /// The time asked for by a `hold` action is over. May come late, and for a hold that has ended already.
+  void on_hold_over(std::uint64_t unit, actions& out);
   /// Ask for `unit` before anybody touches it. With `withhold` it is not mapped when it arrives. True if asked.
   bool on_read_ahead(std::uint64_t unit, access want, bool withhold, actions& out);
   /// Map a unit that this node may use already, together with a neighbour that faulted. True if there was anything to do.
@@ -63,6 +66,7 @@ class machine {
   void arrived(std::uint64_t unit, unit_state& s, actions& out);
   void complete_write_if_ready(std::uint64_t unit, unit_state& s, actions& out);
   void send_done(std::uint64_t unit, actions& out) const;
+  void end_hold(std::uint64_t unit, unit_state& s, actions& out) const;
   void on_fetch(const message& m, actions& out);
   void on_fetch_push(const message& m, actions& out);
   void on_atomic_fetch(const message& m, actions& out);

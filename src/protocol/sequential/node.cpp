@@ -44,6 +44,7 @@ message machine::reply_to(const message& m, message_kind kind) const {
 }
 
 void machine::ask(std::uint64_t unit, unit_state& s, access want, actions& out) {
+  end_hold(unit, s, out);
   s.set_pending(want);
   message m;
   m.kind = want == access::write ? message_kind::write_request : message_kind::read_request;
@@ -84,7 +85,7 @@ void machine::lower(std::uint64_t unit, unit_state& s, access to, actions& out) 
   s.set_right(to);
 }
 
-fault_outcome machine::on_fault(std::uint64_t unit, access want, actions& out) {
+fault_outcome machine::on_fault(std::uint64_t unit, access want, actions& out, unsigned lost) {
   unit_state& s = touch(unit);
   if (s.right() >= want) {
     ++count_.local_faults;
@@ -93,10 +94,11 @@ fault_outcome machine::on_fault(std::uint64_t unit, access want, actions& out) {
     return fault_outcome::local;
   }
   s.useless = 0;
+  s.withhold = 0;
+  s.read_ahead = 0;
+  if (lost > s.hold) s.hold = static_cast<std::uint8_t>(lost < longest_hold ? lost : longest_hold);
   if (s.pending() != access::none) {
     ++count_.racing_faults;
-    s.withhold = 0;
-    s.read_ahead = 0;
     return fault_outcome::joined;
   }
   if (want == access::read) {
@@ -132,9 +134,25 @@ void machine::arrived(std::uint64_t unit, unit_state& s, actions& out) {
     // Read-ahead that is mapped at once can no longer be told from used.
     permit(unit, s, out);
   }
-  send_done(unit, out);
+  if (s.hold == 0) {
+    send_done(unit, out);
+  } else {
+    out.add(action_kind::hold, unit).m.a = s.hold;
+    s.hold = 0;
+    s.held = 1;
+  }
   out.add(action_kind::wake, unit);
 }
+
+/// Nothing is taken from this node before its `done`, so a late `done` keeps the unit here: the delta of Mirage (Millipage,
+/// section 3.3), paid only by accesses that would starve without it.
+void machine::end_hold(std::uint64_t unit, unit_state& s, actions& out) const {
+  if (s.held == 0) return;
+  s.held = 0;
+  send_done(unit, out);
+}
+
+void machine::on_hold_over(std::uint64_t unit, actions& out) { end_hold(unit, touch(unit), out); }
 
 void machine::send_done(std::uint64_t unit, actions& out) const {
   message m;
@@ -211,6 +229,7 @@ void machine::on_atomic(const message& call, actions& out) {
     return;
   }
   message m = call;
+  end_hold(call.unit, s, out);
   m.kind = message_kind::atomic_request;
   m.requester = shape_.self;
   send(manager_of(call.unit), m, false, out);
@@ -237,6 +256,7 @@ void machine::on_atomic_reply(const message& m, actions& out) {
 }
 
 void machine::on_push(std::uint64_t unit, std::uint64_t token, actions& out) {
+  end_hold(unit, touch(unit), out);
   message m;
   m.kind = message_kind::push_request;
   m.unit = unit;
@@ -296,6 +316,7 @@ bool machine::is_valid(std::uint64_t unit) const noexcept {
   const unit_state& s = units_[unit];
   if (s.mapped() > right_of(unit)) return false;
   if (s.pending() == access::none && (s.replied != 0 || s.acks_got != 0)) return false;
+  if (s.held != 0 && (s.pending() != access::none || right_of(unit) == access::none)) return false;
   if (manager_of(unit) != shape_.self) return entries_ == nullptr || entries_[unit].touched == 0;
   const directory_entry& e = entries_[unit];
   return e.touched == 0 || e.copies.may_contain(shape_.nodes, e.owner);

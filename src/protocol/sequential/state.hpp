@@ -14,6 +14,9 @@ namespace quire::sequential {
 using model::access;
 using model::node_id;
 
+/// The strongest `hold`: it doubles from one to the next.
+inline constexpr unsigned longest_hold = 7;
+
 /// A node's side of a unit. `right` is what the protocol allows this node; `mapped` is what its application view permits
 /// now, never more than `right`.
 struct unit_state {
@@ -26,6 +29,8 @@ struct unit_state {
   std::uint8_t read_ahead : 1 = 0;   ///< asked for by read-ahead, and not touched by a thread since
   std::uint8_t withhold : 1 = 0;     ///< do not map on arrival: the first touch is to be noticed
   std::uint8_t useless : 1 = 0;      ///< was read ahead and taken away untouched: do not read ahead again
+  std::uint8_t hold : 3 = 0;         ///< how long to keep the unit when it comes: threads here have lost it unused before
+  std::uint8_t held : 1 = 0;         ///< it came, and the manager is to be told when the hold is over
   std::uint16_t acks_expected = 0;
   std::uint16_t acks_got = 0;
 

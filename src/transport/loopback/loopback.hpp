@@ -1,5 +1,5 @@
-// Transport between nodes that are threads of one process: for tests of everything above, without UCX. The nodes share a
-// hub; each opens its own end. Same contract as the others, also for driving threads, descriptor and losses.
+// Transport between nodes that are threads of one process: for tests of everything above, without UCX. The nodes share
+// a hub; each opens its own end. Same contract as the others, also for driving threads, descriptor and losses.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,6 @@
-// File descriptors that a library opens behind our back must not leak into programs that the application starts: a child
-// that holds the sockets of a dead node would keep its peers from noticing. Used by worker.cpp and ucx.cpp at the start.
+// File descriptors that a library opens behind our back must not leak into programs that the application starts: a
+// child that holds the sockets of a dead node would keep its peers from noticing. Used by worker.cpp and ucx.cpp at the
+// start.
 #pragma once
 
 #include <dirent.h>
@@ -29,7 +30,8 @@ class close_on_exec_scope {
     DIR* const directory = ::opendir("/proc/self/fd");
     if (directory == nullptr) return found;
     while (const dirent* entry = ::readdir(directory)) {
-      if (entry->d_name[0] != '.') found.push_back(::atoi(entry->d_name));
+      const int fd = ::atoi(entry->d_name);
+      if (entry->d_name[0] != '.' && fd != ::dirfd(directory)) found.push_back(fd);
     }
     ::closedir(directory);
     return found;

@@ -37,7 +37,8 @@ void* load_with_settings() noexcept {
     if (ours[i]) ::setenv(load_settings[i].name, load_settings[i].value, 0);
   }
   void* const handle = ::dlopen("libucp.so.0", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  if (handle == nullptr) base::log(base::log_level::error, "UCX cannot be loaded: %s (Debian: apt install libucx0)", ::dlerror());
+  if (handle == nullptr)
+    base::log(base::log_level::error, "UCX cannot be loaded: %s (Debian: apt install libucx0)", ::dlerror());
   for (std::size_t i = 0; i < settings; ++i) {
     if (ours[i]) ::unsetenv(load_settings[i].name);
   }

@@ -1,5 +1,5 @@
-// A pool of small records with a free list: what a message in flight needs until it has completed. Used by ucx.cpp, by one
-// thread at a time; take and give are a few instructions. Grows by whole chunks, only when all records are in use.
+// A pool of small records with a free list: what a message in flight needs until it has completed. Used by ucx.cpp, by
+// one thread at a time; take and give are a few instructions. Grows by whole chunks, only when all records are in use.
 #pragma once
 
 #include <array>

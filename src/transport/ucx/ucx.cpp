@@ -1,8 +1,9 @@
 // The UCX body of the transport. Driven by one thread at a time (service thread, or a faulting thread in its signal
-// handler), under the engine's lock; only signal() comes from any thread. Opened and closed in the application's thread.
+// handler), under the engine's lock; only signal() comes from any thread. Opened and closed in the application's
+// thread.
 //
-// A message travels as the header of an active message, its payload as the data. Small payloads are eager: UCX hands us its
-// own buffer, and we copy to the place once. Large ones are announced, and received straight into the place.
+// A message travels as the header of an active message, its payload as the data. Small payloads are eager: UCX hands us
+// its own buffer, and we copy to the place once. Large ones are announced, and received straight into the place.
 #include "transport/ucx/ucx.hpp"
 
 #include <poll.h>
@@ -73,8 +74,8 @@ class ucx_transport final : public transport {
   static void on_sent(void* request, ucs_status_t status, void* slot) noexcept;
   static void on_payload(void* request, ucs_status_t status, std::size_t bytes, void* slot) noexcept;
   static void on_peer_error(void* peer, ucp_ep_h endpoint, ucs_status_t status) noexcept;
-  static ucs_status_t on_message(void* self, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
-                                 const ucp_am_recv_param_t* how) noexcept;
+  static ucs_status_t on_message(void* self, const void* header, std::size_t header_bytes, void* data,
+                                 std::size_t bytes, const ucp_am_recv_param_t* how) noexcept;
 
   [[nodiscard]] ucs_status_t listen() noexcept;
   [[nodiscard]] ucs_status_t connect_peer(peer& to, std::span<const std::byte> address) noexcept;
@@ -110,8 +111,8 @@ base::status ucx_transport::open(const settings& how) {
 
 ucs_status_t ucx_transport::listen() noexcept {
   ucp_am_handler_param_t handler{};
-  handler.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_FLAGS | UCP_AM_HANDLER_PARAM_FIELD_CB |
-                       UCP_AM_HANDLER_PARAM_FIELD_ARG;
+  handler.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_FLAGS |
+                       UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG;
   handler.id = message_id;
   handler.flags = UCP_AM_FLAG_WHOLE_MSG;
   handler.cb = &on_message;
@@ -141,7 +142,8 @@ base::status ucx_transport::connect(node_id self, std::span<const std::span<cons
     if (i == self.value()) continue;
     const auto address = addresses[i];
     if (address.size() <= sizeof prefix_ || std::memcmp(address.data(), &prefix_, sizeof prefix_) != 0) {
-      base::log(base::log_level::error, "node %zu has another transport than %s, or another version of Quire", i, name());
+      base::log(base::log_level::error, "node %zu has another transport than %s, or another version of Quire", i,
+                name());
       return QUIRE_INVALID;
     }
     const auto theirs = address.subspan(sizeof prefix_);
@@ -259,12 +261,14 @@ void ucx_transport::on_peer_error(void* arg, ucp_ep_h, ucs_status_t status) noex
   who.owner->lose(who, status);
 }
 
-/// Only notes it: UCX allows no closing of endpoints in its callbacks, and the engine expects no peer_lost within send().
+/// Only notes it: UCX allows no closing of endpoints in its callbacks, and the engine expects no peer_lost within
+/// send().
 void ucx_transport::lose(peer& who, ucs_status_t why) noexcept {
   if (who.state != peer::fine) return;
   who.state = peer::lost;
   unreported_losses_ = true;
-  base::log(base::log_level::debug, "node %ld: %s", static_cast<long>(&who - peers_.data()), worker_.ucp->status_string(why));
+  base::log(base::log_level::debug, "node %ld: %s", static_cast<long>(&who - peers_.data()),
+            worker_.ucp->status_string(why));
   signal();  // whoever sleeps on the descriptor comes and reports
 }
 

@@ -1,4 +1,5 @@
-// A UCX context with its one worker, opened with Quire's settings and closed in order. Owned by the transport in ucx.cpp.
+// A UCX context with its one worker, opened with Quire's settings and closed in order. Owned by the transport in
+// ucx.cpp.
 #pragma once
 
 #include <cstddef>

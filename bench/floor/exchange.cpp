@@ -1,0 +1,86 @@
+// floor_exchange: what a request and its reply cost on the bare transport, both sides polling: two messages of 64 bytes, and
+// a message of 64 bytes answered by a page. Start it as `pair floor_exchange`.
+#include <array>
+#include <cstring>
+
+#include "common/program.hpp"
+#include "common/samples.hpp"
+#include "floor/ucx_link.hpp"
+
+namespace {
+
+constexpr std::size_t page_bytes = 4096;
+
+struct settings {
+  std::string transport = "shm";
+  int count = 20000;
+};
+
+struct header {
+  enum { ask_word, ask_page, reply, end } kind = reply;
+  std::array<std::byte, 60> rest{};
+};
+
+class side final : public bench::ucx_receiver {
+ public:
+  explicit side(bench::ucx_link& link) : link_(link) { link.receive_with(*this); }
+
+  void on_message(std::span<const std::byte> head, std::span<const std::byte> payload) override {
+    header h;
+    std::memcpy(&h, head.data(), sizeof h);
+    if (!payload.empty()) std::memcpy(page_.data(), payload.data(), payload.size());
+    if (h.kind == header::ask_word) link_.send(reply_, {});
+    if (h.kind == header::ask_page) link_.send(reply_, page_);
+    if (h.kind == header::end) ended_ = true;
+    ++received_;
+  }
+  std::byte* place(std::span<const std::byte>) override { return page_.data(); }
+
+  void serve() {
+    while (!ended_) link_.progress();
+  }
+  void ask(const header& what) {
+    const auto before = received_;
+    link_.send(std::as_bytes(std::span(&what, 1)), {});
+    while (received_ == before) link_.progress();
+  }
+
+ private:
+  bench::ucx_link& link_;
+  const header answer_{};
+  const std::span<const std::byte> reply_ = std::as_bytes(std::span(&answer_, 1));
+  std::array<std::byte, page_bytes> page_{};
+  std::size_t received_ = 0;
+  bool ended_ = false;
+};
+
+void measure(side& here, header kind, const char* name, int count) {
+  bench::samples taken(name, "us");
+  for (int i = 0; i < count / 10; ++i) here.ask(kind);
+  for (int i = 0; i < count; ++i) taken.time([&] { here.ask(kind); });
+  taken.print();
+}
+
+void run(const settings& wanted) {
+  const bench::peer other;
+  bench::ucx_link link(other, wanted.transport);
+  side here(link);
+  other.meet();
+  if (!other.measures()) return here.serve(), other.meet();
+  measure(here, {header::ask_word}, "exchange", wanted.count);
+  measure(here, {header::ask_page}, "page_exchange", wanted.count);
+  const header end{header::end};
+  link.send(std::as_bytes(std::span(&end, 1)), {});
+  link.flush();
+  other.meet();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  settings wanted;
+  CLI::App app{"A bare exchange over the transport. Start it as `pair floor_exchange`."};
+  bench::add_transport(app, wanted.transport);
+  app.add_option("--count", wanted.count, "exchanges of each kind")->check(CLI::Range(10, 10'000'000))->capture_default_str();
+  return bench::run(app, argc, argv, [&] { run(wanted); });
+}

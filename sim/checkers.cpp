@@ -1,0 +1,94 @@
+#include "sim/checkers.hpp"
+
+#include <algorithm>
+
+#include "sim/cluster.hpp"
+
+namespace quire::sim {
+namespace {
+
+std::string about(const char* what, std::uint64_t unit) { return std::string(what) + " (unit " + std::to_string(unit) + ")"; }
+std::string about(const char* what, std::uint64_t unit, node_id node) {
+  return std::string(what) + " (unit " + std::to_string(unit) + ", node " + std::to_string(node.value()) + ")";
+}
+
+}  // namespace
+
+std::string check_views(const cluster& c, std::uint64_t unit) {
+  const auto views = c.views(unit);
+  const auto writers = std::count(views.begin(), views.end(), access::write);
+  if (writers == 0) return {};
+  if (writers > 1) return about("two nodes may write", unit);
+  if (std::count(views.begin(), views.end(), access::read) != 0) return about("one node may write while others may read", unit);
+  return {};
+}
+
+std::string check_node(const cluster& c, node_id node, std::uint64_t unit) {
+  const auto& m = c.machine(node);
+  if (!m.is_valid(unit)) return about("the machine's state is not valid", unit, node);
+  if (m.unit(unit).mapped() != c.view(node, unit)) return about("the machine is wrong about its view", unit, node);
+  return {};
+}
+
+std::string check_directory(const cluster& c, std::uint64_t unit) {
+  const node_id manager = c.manager_of(unit);
+  const auto& e = c.machine(manager).entry(unit);
+  if (!e.requests.empty()) return {};
+  const model::geometry shape = c.machine(manager).shape().nodes;
+  const node_id owner = e.touched != 0 ? e.owner : manager;
+  const model::copyset copies = e.touched != 0 ? e.copies : model::copyset::of(shape, manager);
+  if (c.machine(owner).right_of(unit) == access::none) return about("the owner has no copy", unit, owner);
+  const auto current = c.content(owner, unit);
+  unsigned holders = 0;
+  bool writer = false;
+  for (std::uint16_t n = 0; n < c.options().nodes; ++n) {
+    const node_id node{n};
+    const access right = c.machine(node).right_of(unit);
+    if (right == access::none) continue;
+    ++holders;
+    if (right == access::write) writer = true;
+    if (!copies.may_contain(shape, node)) return about("a node with a copy is not in the copyset", unit, node);
+    if (!std::ranges::equal(c.content(node, unit), current)) return about("a copy differs from the owner's", unit, node);
+  }
+  if (writer && holders > 1) return about("a writer is not alone", unit);
+  return {};
+}
+
+std::string check_before_send(const cluster& c, node_id node, const model::action& a) {
+  if (!a.with_content || c.view(node, a.unit) != access::write) return {};
+  return about("content is sent while threads may still write to it", a.unit, node);
+}
+
+std::string check_payload(const cluster& c, const message& m, std::span<const std::uint64_t> payload) {
+  if (std::ranges::equal(c.content(m.from, m.unit), payload)) return {};
+  return about("the sender's frame changed while its content was on the way", m.unit, m.from);
+}
+
+std::string check_pushed(const cluster& c, std::uint64_t unit) {
+  for (std::uint16_t n = 0; n < c.options().nodes; ++n) {
+    const auto right = c.machine(node_id{n}).right_of(unit);
+    if (right != access::read) return about("a push is reported as done, but a node has no read copy", unit, node_id{n});
+  }
+  return {};
+}
+
+std::string check_quiet(const cluster& c) {
+  for (std::size_t t = 0; t < c.state().threads.size(); ++t) {
+    if (c.state().threads[t].now == thread::state::finished) continue;
+    return "lost wake-up: thread " + std::to_string(t) + " of node " + std::to_string(c.node_of(t).value()) +
+           " waits for unit " + std::to_string(c.operation_of(t).unit) + " though nothing is under way";
+  }
+  for (const auto& pool : c.state().requests) {
+    if (pool.in_use() != 0) return "requests are left in a queue though nothing is under way";
+  }
+  for (std::uint64_t unit = 0; unit < c.options().units; ++unit) {
+    if (auto wrong = check_directory(c, unit); !wrong.empty()) return wrong;
+    for (std::uint16_t n = 0; n < c.options().nodes; ++n) {
+      const auto& s = c.machine(node_id{n}).unit(unit);
+      if (s.pending() != access::none || s.held != 0) return about("a request is pending though nothing is under way", unit, node_id{n});
+    }
+  }
+  return {};
+}
+
+}  // namespace quire::sim

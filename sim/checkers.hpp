@@ -1,0 +1,32 @@
+// What must hold, whatever the protocol does inside. The checkers know views, frames, rights and the directory; they share
+// no code with the machines. Each returns what is wrong in one line, or an empty string.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "model/action.hpp"
+#include "model/ids.hpp"
+
+namespace quire::sim {
+
+class cluster;
+
+/// After every action: a unit that one node may write is mapped nowhere else.
+[[nodiscard]] std::string check_views(const cluster& c, std::uint64_t unit);
+/// After every step: the machine's own invariants, and its idea of the view.
+[[nodiscard]] std::string check_node(const cluster& c, model::node_id node, std::uint64_t unit);
+/// After every step, if no request of the unit is being served: who has a right is in the copyset, the owner has a copy,
+/// a writer is the only one, all copies are alike.
+[[nodiscard]] std::string check_directory(const cluster& c, std::uint64_t unit);
+/// Before content leaves a node: nobody there can write to it any more.
+[[nodiscard]] std::string check_before_send(const cluster& c, model::node_id node, const model::action& a);
+/// When content arrives: the sender's frame has not changed since it was sent (transports send from the frame itself).
+[[nodiscard]] std::string check_payload(const cluster& c, const model::message& m, std::span<const std::uint64_t> payload);
+/// A push that is reported as done: everybody has a copy for reading.
+[[nodiscard]] std::string check_pushed(const cluster& c, std::uint64_t unit);
+/// When nothing is left to happen: nobody waits, nothing is pending or queued, and all of the above.
+[[nodiscard]] std::string check_quiet(const cluster& c);
+
+}  // namespace quire::sim

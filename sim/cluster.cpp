@@ -1,0 +1,291 @@
+#include "sim/cluster.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "model/atomic_operation.hpp"
+#include "sim/checkers.hpp"
+
+namespace quire::sim {
+
+using model::action;
+using model::action_kind;
+using model::message_kind;
+
+namespace {
+
+bool is_access(operation_kind k) noexcept { return k == operation_kind::read || k == operation_kind::write; }
+
+access right_needed(operation_kind k) noexcept { return k == operation_kind::write ? access::write : access::read; }
+
+model::atomic_operation atomic_of(operation_kind k) noexcept {
+  switch (k) {
+    case operation_kind::add: return model::atomic_operation::add;
+    case operation_kind::exchange: return model::atomic_operation::exchange;
+    default: return model::atomic_operation::compare_exchange;
+  }
+}
+
+}  // namespace
+
+cluster::cluster(const cluster_options& options, std::vector<script> scripts, surroundings& around)
+    : options_(options), scripts_(std::move(scripts)), threads_of_(options.nodes), around_(around) {
+  const std::size_t cells = std::size_t{options.nodes} * options.units;
+  state_.units.resize(cells);
+  state_.entries.resize(cells);
+  state_.requests.assign(options.nodes, directory::request_pool(1));
+  state_.views.assign(cells, access::none);
+  state_.contents.assign(cells * options.words, 0);
+  state_.latest.assign(std::size_t{options.units} * options.words, 0);
+  state_.threads.resize(scripts_.size());
+  for (std::uint16_t n = 0; n < options.nodes; ++n) {
+    sequential::region_shape shape;
+    shape.self = node_id{n};
+    shape.nodes = model::geometry::of(options.nodes);
+    shape.managers = directory::manager_map::make(options.placement, options.nodes, options.units, options.fixed);
+    shape.units = options.units;
+    const std::size_t at = std::size_t{n} * options.units;
+    machines_.emplace_back(shape, &state_.units[at], &state_.entries[at], state_.requests[n]);
+  }
+  for (std::size_t t = 0; t < scripts_.size(); ++t) {
+    threads_of_[scripts_[t].node.value()].push_back(t);
+    if (scripts_[t].operations.empty()) state_.threads[t].now = thread::state::finished;
+  }
+}
+
+std::size_t cluster::operations() const noexcept {
+  std::size_t n = 0;
+  for (const script& s : scripts_) n += s.operations.size();
+  return n;
+}
+
+bool cluster::all_finished() const noexcept {
+  return std::all_of(state_.threads.begin(), state_.threads.end(),
+                     [](const thread& t) { return t.now == thread::state::finished; });
+}
+
+void cluster::fail(std::string why) {
+  if (failure_.empty() && !why.empty()) failure_ = std::move(why);
+}
+
+void cluster::restore(const cluster_state& state) {
+  const auto* const units = state_.units.data();
+  const auto* const entries = state_.entries.data();
+  const auto* const requests = state_.requests.data();
+  state_ = state;
+  // The machines point into these.
+  CHECK(units == state_.units.data() && entries == state_.entries.data() && requests == state_.requests.data());
+  failure_.clear();
+}
+
+sequential::directory_entry& cluster::entry(std::uint64_t unit) noexcept {
+  return state_.entries[std::size_t{manager_of(unit).value()} * options_.units + unit];
+}
+
+// ---- inputs
+
+void cluster::deliver(node_id to, const message& m, std::span<const std::byte> payload) {
+  if (!payload.empty()) {
+    std::vector<std::uint64_t> words(options_.words);
+    CHECK(payload.size() == options_.words * sizeof(std::uint64_t) && m.payload_bytes == payload.size());
+    std::memcpy(words.data(), payload.data(), payload.size());
+    fail(check_payload(*this, m, words));
+    std::ranges::copy(words, frame(to, m.unit).begin());
+  }
+  model::actions out;
+  machines_[to.value()].on_message(m, out);
+  finish_step(to, m.unit, &m, out);
+}
+
+void cluster::on_hold_over(node_id node, std::uint64_t unit) {
+  model::actions out;
+  machines_[node.value()].on_hold_over(unit, out);
+  finish_step(node, unit, nullptr, out);
+}
+
+void cluster::run_thread(std::size_t t) {
+  if (state_.threads[t].now != thread::state::ready) return;
+  const operation& o = operation_of(t);
+  if (is_access(o.what)) return access_unit(t, o, right_needed(o.what));
+  if (o.what < operation_kind::read_ahead) return call(t, o);
+  model::actions out;
+  auto& m = machines_[node_of(t).value()];
+  if (o.what == operation_kind::map_around) {
+    (void)m.on_fault_around(o.unit, out);
+  } else {
+    (void)m.on_read_ahead(o.unit, o.what == operation_kind::write_ahead ? access::write : access::read, o.withhold, out);
+  }
+  finish_step(node_of(t), o.unit, nullptr, out);
+  finish_operation(t);
+  around_.go_on(t);
+}
+
+void cluster::run_thread_if_mapped(std::size_t t) {
+  if (state_.threads[t].now != thread::state::ready) return;
+  const operation& o = operation_of(t);
+  if (is_access(o.what)) (void)try_access(t, o, right_needed(o.what));
+}
+
+// ---- threads
+
+/// A load or store: the hardware asks the view, and nothing else.
+bool cluster::try_access(std::size_t t, const operation& o, access want) {
+  const node_id node = node_of(t);
+  if (view(node, o.unit) < want) return false;
+  std::uint64_t& word = frame(node, o.unit)[o.word];
+  if (want == access::write) {
+    word = latest(o.unit, o.word) = o.a;
+  } else if (word != latest(o.unit, o.word)) {
+    fail("a read does not return the last write (unit " + std::to_string(o.unit) + ", node " +
+         std::to_string(node.value()) + ": " + std::to_string(word) + ", not " + std::to_string(latest(o.unit, o.word)) + ")");
+  }
+  around_.note(node, want == access::write ? "writes unit, value" : "reads unit, value", o.unit, word);
+  finish_operation(t);
+  return true;
+}
+
+void cluster::access_unit(std::size_t t, const operation& o, access want) {
+  if (try_access(t, o, want)) {
+    around_.go_on(t);
+  } else {
+    fault(t, o, want);
+  }
+}
+
+void cluster::fault(std::size_t t, const operation& o, access want) {
+  thread& self = state_.threads[t];
+  const node_id node = node_of(t);
+  if (self.granted && self.lost < options_.most_lost) ++self.lost;
+  self.granted = false;
+  if (++self.faults > options_.fault_limit) {
+    fail("livelock: thread " + std::to_string(t) + " of node " + std::to_string(node.value()) + " faulted " +
+         std::to_string(self.faults) + " times on unit " + std::to_string(o.unit) + " for one access");
+  }
+  around_.note(node, want == access::write ? "write fault on unit, lost before" : "read fault on unit, lost before", o.unit,
+               self.lost);
+  model::actions out;
+  const auto outcome = machines_[node.value()].on_fault(o.unit, want, out, options_.hold_off ? self.lost : 0);
+  const bool waits = outcome != sequential::fault_outcome::local;
+  if (waits) {
+    self.now = thread::state::waits_for_unit;
+    around_.waits(t);
+  }
+  finish_step(node, o.unit, nullptr, out);
+  if (waits) return;
+  if (view(node, o.unit) < want) fail("a local fault ended without the right");
+  self.granted = true;
+  around_.go_on(t);
+}
+
+void cluster::call(std::size_t t, const operation& o) {
+  state_.threads[t].now = thread::state::waits_for_call;
+  around_.waits(t);
+  auto& machine = machines_[node_of(t).value()];
+  model::actions out;
+  const std::uint64_t token = t + 1;
+  if (o.what == operation_kind::push) {
+    machine.on_push(o.unit, token, out);
+  } else {
+    message m;
+    m.unit = o.unit;
+    m.operation = static_cast<std::uint32_t>(atomic_of(o.what));
+    m.a = o.a;
+    m.b = o.b;
+    m.c = o.word * sizeof(std::uint64_t);
+    m.token = token;
+    machine.on_atomic(m, out);
+  }
+  finish_step(node_of(t), o.unit, nullptr, out);
+}
+
+void cluster::finish_operation(std::size_t t) {
+  thread& self = state_.threads[t];
+  const std::uint32_t next = self.next + 1;
+  self = {};
+  self.next = next;
+  if (next == scripts_[t].operations.size()) self.now = thread::state::finished;
+}
+
+// ---- actions
+
+void cluster::finish_step(node_id node, std::uint64_t unit, const message* trigger, model::actions& out) {
+  if (tamper_) tamper_(*this, node, trigger, out);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (i != 0) around_.between_actions(node);
+    perform(node, out[i]);
+    fail(check_views(*this, out[i].unit));
+  }
+  fail(check_node(*this, node, unit));
+  fail(check_directory(*this, unit));
+}
+
+void cluster::perform(node_id node, const action& a) {
+  switch (a.kind) {
+    case action_kind::send: return send(node, a.to, a);
+    case action_kind::multicast: return a.targets.for_each([&](node_id to) { send(node, to, a); });
+    case action_kind::protect:
+    case action_kind::permit: return change_view(node, a);
+    case action_kind::wake: return wake(node, a.unit);
+    case action_kind::operate:
+    case action_kind::operate_here: return operate(node, a);
+    case action_kind::complete: return complete(a.m);
+    case action_kind::hold: return around_.hold(node, a.unit, static_cast<unsigned>(a.m.a));
+  }
+}
+
+void cluster::send(node_id from, node_id to, const action& a) {
+  fail(check_before_send(*this, from, a));
+  if (a.m.kind == message_kind::push_reply) fail(check_pushed(*this, a.unit));
+  message m = a.m;
+  if (!a.with_content) return around_.send(from, to, m, {});
+  if (from == to) fail("content is sent to the node itself");
+  const auto payload = std::as_bytes(content(from, a.unit));
+  m.payload_bytes = static_cast<std::uint32_t>(payload.size());
+  around_.send(from, to, m, payload);
+}
+
+void cluster::change_view(node_id node, const action& a) {
+  access& view = state_.views[a.unit * options_.nodes + node.value()];
+  if (view != a.from) fail("an action expects another state of the view");
+  if ((a.kind == action_kind::permit) != (a.level > a.from)) fail("permit must raise and protect must lower");
+  if (a.fresh && !std::ranges::all_of(content(node, a.unit), [](std::uint64_t w) { return w == 0; })) {
+    fail("a frame is called fresh, but has content");
+  }
+  view = a.level;
+}
+
+void cluster::operate(node_id node, const action& a) {
+  message m = a.m;
+  const std::uint64_t word = m.c / sizeof(std::uint64_t);
+  std::uint64_t& value = frame(node, a.unit)[word];
+  if (value != latest(a.unit, word)) fail("an atomic operation works on an old value (unit " + std::to_string(a.unit) + ")");
+  for (std::uint16_t n = 0; n < options_.nodes; ++n) {
+    if (node_id{n} != node && view(node_id{n}, a.unit) != access::none) fail("an atomic operation, while others have copies");
+  }
+  const std::uint64_t before = value;
+  value = latest(a.unit, word) = model::apply(static_cast<model::atomic_operation>(m.operation), before, m.a, m.b);
+  m.a = before;
+  around_.note(node, "operates on unit, value before", a.unit, before);
+  if (a.kind == action_kind::operate_here) return complete(m);
+  around_.send(node, a.to, m, {});
+}
+
+void cluster::wake(node_id node, std::uint64_t unit) {
+  for (const std::size_t t : threads_of(node)) {
+    thread& sleeper = state_.threads[t];
+    if (sleeper.now != thread::state::waits_for_unit || operation_of(t).unit != unit) continue;
+    sleeper.now = thread::state::ready;
+    sleeper.granted = machines_[node.value()].right_of(unit) >= right_needed(operation_of(t).what);
+    around_.go_on(t);
+  }
+}
+
+void cluster::complete(const message& m) {
+  CHECK(m.token > 0 && m.token <= scripts_.size());
+  const std::size_t t = m.token - 1;
+  if (state_.threads[t].now != thread::state::waits_for_call) return fail("a call is completed twice");
+  finish_operation(t);
+  around_.go_on(t);
+}
+
+}  // namespace quire::sim

@@ -1,0 +1,171 @@
+// Nodes that run the sequential machine, with their application views, their memory and their threads. It performs the
+// actions of the machines exactly in order, as the engine does, and has every step checked (checkers.hpp). What a thread may
+// do follows from what `permit` and `protect` did to its node's view, never from what the machine believes.
+//
+// A cluster does nothing by itself: a driver (simulation.hpp: random timing; explorer.hpp: all interleavings) delivers
+// messages and lets threads run. All that changes is in cluster_state, plain data that can be copied, put back and hashed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/action.hpp"
+#include "protocol/sequential/machine.hpp"
+
+namespace quire::sim {
+
+using model::access;
+using model::message;
+using model::node_id;
+
+enum class operation_kind : std::uint8_t {
+  read, write,                       ///< of one word, through the application view
+  add, exchange, compare_exchange,   ///< calls: done where the data is
+  push,                              ///< call: everybody gets a copy
+  read_ahead, write_ahead,           ///< ask, do not wait
+  map_around,                        ///< what a fault next door does
+};
+
+struct operation {
+  operation_kind what = operation_kind::read;
+  std::uint32_t unit = 0, word = 0;
+  std::uint64_t a = 0, b = 0;  ///< write, exchange, add: a; compare_exchange: a expected, b desired
+  bool withhold = false;       ///< read_ahead, write_ahead
+};
+
+/// What one thread of a node does, in order.
+struct script {
+  node_id node{};
+  std::vector<operation> operations{};
+};
+
+struct thread {
+  enum class state : std::uint8_t { ready, waits_for_unit, waits_for_call, finished };
+  state now = state::ready;
+  bool granted = false;        ///< when it was woken, its node had the right it waits for
+  std::uint8_t lost = 0;       ///< times that this access lost a right that was granted, before the thread went on
+  std::uint32_t next = 0;      ///< operation under way
+  std::uint32_t faults = 0;    ///< of this operation
+};
+
+struct cluster_options {
+  unsigned nodes = 3;
+  unsigned units = 2;
+  unsigned words = 2;  ///< of 64 bits, per unit
+  model::placement placement = model::placement::block;
+  node_id fixed{};
+  bool hold_off = true;          ///< threads tell the machine when they lost a unit before they could use it
+  unsigned most_lost = 7;        ///< more losses than this are not counted: keeps exhaustive exploration finite
+  unsigned fault_limit = 1'000;  ///< an operation that faults more often is reported as a livelock
+};
+
+struct cluster_state {
+  std::vector<sequential::unit_state> units{};         ///< [node][unit]
+  std::vector<sequential::directory_entry> entries{};  ///< [node][unit]
+  std::vector<directory::request_pool> requests{};     ///< [node]
+  std::vector<access> views{};                         ///< [unit][node]: what the application view permits
+  std::vector<std::uint64_t> contents{};               ///< [node][unit][word]: the frames
+  std::vector<std::uint64_t> latest{};                 ///< [unit][word]: what the last write left, by virtual time
+  std::vector<thread> threads{};
+};
+
+/// What a cluster needs from its driver.
+class surroundings {
+ public:
+  virtual void send(node_id from, node_id to, const message& m, std::span<const std::byte> payload) = 0;
+  /// The thread may be run again, some time from now.
+  virtual void go_on(std::size_t thread) = 0;
+  /// The thread begins to wait for a unit or a call.
+  virtual void waits(std::size_t thread) = 0;
+  /// Action `hold`: call on_hold_over in a while, the longer the higher `strength`.
+  virtual void hold(node_id node, std::uint64_t unit, unsigned strength) = 0;
+  /// Two actions of one step lie a moment apart: other threads of the node may use what they have.
+  virtual void between_actions(node_id node) = 0;
+  virtual void note(node_id node, const char* what, std::uint64_t a, std::uint64_t b) = 0;
+
+ protected:
+  ~surroundings() = default;
+};
+
+class cluster {
+ public:
+  cluster(const cluster_options& options, std::vector<script> scripts, surroundings& around);
+  cluster(const cluster&) = delete;
+  cluster& operator=(const cluster&) = delete;
+
+  // Inputs.
+  void deliver(node_id to, const message& m, std::span<const std::byte> payload);
+  /// The thread, which is ready, tries its operation: it succeeds, faults, or calls.
+  void run_thread(std::size_t thread);
+  /// The thread's next operation, if it is an access that its view permits now. For between_actions.
+  void run_thread_if_mapped(std::size_t thread);
+  void on_hold_over(node_id node, std::uint64_t unit);
+
+  // What there is to see.
+  [[nodiscard]] const cluster_options& options() const noexcept { return options_; }
+  [[nodiscard]] const cluster_state& state() const noexcept { return state_; }
+  [[nodiscard]] const sequential::machine& machine(node_id node) const { return machines_[node.value()]; }
+  [[nodiscard]] node_id manager_of(std::uint64_t unit) const { return machines_[0].manager_of(unit); }
+  [[nodiscard]] std::span<const access> views(std::uint64_t unit) const noexcept {
+    return std::span(state_.views).subspan(unit * options_.nodes, options_.nodes);
+  }
+  [[nodiscard]] access view(node_id node, std::uint64_t unit) const noexcept { return views(unit)[node.value()]; }
+  [[nodiscard]] std::span<const std::uint64_t> content(node_id node, std::uint64_t unit) const noexcept {
+    return std::span(state_.contents).subspan((node.value() * options_.units + unit) * options_.words, options_.words);
+  }
+  [[nodiscard]] std::span<const std::size_t> threads_of(node_id node) const { return threads_of_[node.value()]; }
+  [[nodiscard]] node_id node_of(std::size_t thread) const { return scripts_[thread].node; }
+  [[nodiscard]] const operation& operation_of(std::size_t thread) const {
+    return scripts_[thread].operations[state_.threads[thread].next];
+  }
+  [[nodiscard]] std::size_t operations() const noexcept;
+  [[nodiscard]] bool all_finished() const noexcept;
+  /// What a checker found first; empty while all is well.
+  [[nodiscard]] const std::string& failure() const noexcept { return failure_; }
+  void fail(std::string why);
+
+  /// Puts a state of this cluster back.
+  void restore(const cluster_state& state);
+
+  /// Called with the actions of every step before they are performed: tests break the protocol here, to see it noticed.
+  /// `trigger` is the message handled, null for a fault or call.
+  using tampering = std::function<void(cluster&, node_id node, const message* trigger, model::actions& out)>;
+  void set_tampering(tampering t) { tamper_ = std::move(t); }
+  [[nodiscard]] sequential::directory_entry& entry(std::uint64_t unit) noexcept;
+
+ private:
+  void access_unit(std::size_t thread, const operation& o, access want);
+  bool try_access(std::size_t thread, const operation& o, access want);
+  void fault(std::size_t thread, const operation& o, access want);
+  void call(std::size_t thread, const operation& o);
+  void finish_operation(std::size_t thread);
+  void finish_step(node_id node, std::uint64_t unit, const message* trigger, model::actions& out);
+  void perform(node_id node, const model::action& a);
+  void send(node_id from, node_id to, const model::action& a);
+  void change_view(node_id node, const model::action& a);
+  void operate(node_id node, const model::action& a);
+  void wake(node_id node, std::uint64_t unit);
+  void complete(const message& m);
+  [[nodiscard]] std::span<std::uint64_t> frame(node_id node, std::uint64_t unit) noexcept {
+    return std::span(state_.contents).subspan((node.value() * options_.units + unit) * options_.words, options_.words);
+  }
+  [[nodiscard]] std::uint64_t& latest(std::uint64_t unit, std::uint64_t word) noexcept {
+    return state_.latest[unit * options_.words + word];
+  }
+
+  cluster_options options_;
+  std::vector<script> scripts_;
+  std::vector<std::vector<std::size_t>> threads_of_{};
+  surroundings& around_;
+  cluster_state state_{};
+  std::deque<sequential::machine> machines_{};
+  std::string failure_{};
+  tampering tamper_{};
+};
+
+}  // namespace quire::sim

@@ -1,0 +1,77 @@
+#include "sim/workload.hpp"
+
+namespace quire::sim {
+namespace {
+
+class author {
+ public:
+  author(const workload& w, const cluster_options& shape, random& rng) : w_(w), shape_(shape), rng_(rng) {}
+
+  script write(node_id node) {
+    script s{node, {}};
+    ++thread_;
+    while (s.operations.size() < w_.operations) add(s);
+    return s;
+  }
+
+ private:
+  using kind = operation_kind;
+
+  void add(script& s) {
+    const std::uint32_t any = static_cast<std::uint32_t>(rng_.below(shape_.units));
+    switch (w_.kind) {
+      case pattern::hot: return put(s, rng_.chance(50) ? kind::read : kind::write, 0);
+      case pattern::read_mostly: return put(s, rng_.below(16) == 0 ? kind::write : kind::read, any);
+      case pattern::migratory: put(s, kind::read, any); return put(s, kind::write, any);
+      case pattern::counters: return put(s, rng_.chance(70) ? atomic() : rng_.chance(50) ? kind::read : kind::write, any);
+      case pattern::sweep: return add_sweep(s);
+      case pattern::producer: return add_producer(s, any);
+      default: return put(s, static_cast<kind>(rng_.below(static_cast<std::uint64_t>(kind::map_around) + 1)), any);
+    }
+  }
+  void add_sweep(script& s) {
+    const bool writes = rng_.chance(30);
+    for (std::uint32_t unit = 0; unit < shape_.units; ++unit) {
+      if (unit + 1 < shape_.units && rng_.chance(60)) put(s, writes ? kind::write_ahead : kind::read_ahead, unit + 1);
+      if (rng_.chance(30)) put(s, kind::map_around, unit);
+      put(s, writes ? kind::write : kind::read, unit);
+    }
+  }
+  void add_producer(script& s, std::uint32_t unit) {
+    if (s.node.value() != 0) return put(s, kind::read, unit);
+    put(s, kind::write, unit);
+    if (rng_.chance(70)) put(s, kind::push, unit);
+  }
+  kind atomic() { return static_cast<kind>(static_cast<std::uint64_t>(kind::add) + rng_.below(3)); }
+
+  void put(script& s, kind what, std::uint32_t unit) {
+    operation o;
+    o.what = what;
+    o.unit = unit;
+    o.word = static_cast<std::uint32_t>(rng_.below(shape_.words));
+    o.a = thread_ << 32 | (s.operations.size() + 1);
+    o.b = o.a | 1u << 31;
+    if (what == kind::add) o.a = 1;
+    if (what == kind::compare_exchange && rng_.chance(50)) o.a = 0;
+    o.withhold = rng_.chance(50);
+    s.operations.push_back(o);
+  }
+
+  workload w_;
+  cluster_options shape_;
+  random& rng_;
+  std::uint64_t thread_ = 0;
+};
+
+}  // namespace
+
+std::vector<script> make_scripts(const workload& w, const cluster_options& shape, random& rng) {
+  author a(w, shape, rng);
+  std::vector<script> all;
+  for (std::uint16_t n = 0; n < shape.nodes; ++n) {
+    for (unsigned t = 0; t < w.threads_per_node; ++t) all.push_back(a.write(node_id{n}));
+  }
+  return all;
+}
+
+}  // namespace quire::sim

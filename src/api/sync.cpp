@@ -1,0 +1,142 @@
+// Bodies of the synchronisation calls: each fills in a sync::call and has the engine run it.
+#include <cstring>
+
+#include "api/runtime.hpp"
+#include "base/clock.hpp"
+#include "sync/call.hpp"
+
+namespace {
+
+using quire::sync::operation;
+
+quire_status call(operation what, std::uint64_t object, std::int64_t timeout_ms, std::uint64_t operand = 0) {
+  QUIRE_ENTER(r);
+  quire::sync::call c;
+  c.what = what;
+  c.thread = static_cast<std::uint32_t>(quire_thread());
+  c.object = object;
+  c.operand = operand;
+  return r->core->synchronise(c, timeout_ms).code();
+}
+
+template <class Handle>
+quire_status create(operation what, Handle* handle, std::uint64_t operand = 0) {
+  QUIRE_ENTER(r);
+  if (handle == nullptr) return QUIRE_INVALID;
+  quire::sync::call c;
+  c.what = what;
+  c.operand = operand;
+  const auto why = r->core->synchronise(c, -1);
+  if (why.ok()) handle->id = c.object;
+  return why.code();
+}
+
+/// Calls `f` and adds the time it took, and that it was called, to the counters.
+template <class F>
+quire_status timed(std::atomic<std::uint64_t> quire::engine::engine_counters::*time,
+                   std::atomic<std::uint64_t> quire::engine::engine_counters::*count, F f) {
+  QUIRE_ENTER(r);
+  const std::uint64_t start = quire::base::now_ns();
+  const quire_status why = f();
+  auto& counters = r->core->count();
+  (counters.*time).fetch_add(quire::base::now_ns() - start, std::memory_order_relaxed);
+  (counters.*count).fetch_add(1, std::memory_order_relaxed);
+  return why;
+}
+
+quire_status lock(quire_mutex mutex, std::int64_t timeout_ms) {
+  using counters = quire::engine::engine_counters;
+  return timed(&counters::lock_ns, &counters::locks, [&] { return call(operation::mutex_lock, mutex.id, timeout_ms); });
+}
+
+quire_status collective(operation what, void* values, std::uint32_t count, std::uint32_t bytes, std::uint32_t combine,
+                        std::uint64_t root) {
+  QUIRE_ENTER(r);
+  if (values == nullptr || bytes == 0 || bytes > quire::sync::value::capacity) return QUIRE_INVALID;
+  quire::sync::call c;
+  c.what = what;
+  c.operand = root;
+  c.count = count;
+  c.combine = combine;
+  c.values = quire::sync::value({static_cast<const std::byte*>(values), bytes});
+  const auto why = r->core->synchronise(c, -1);
+  if (why.ok()) std::memcpy(values, c.values.bytes().data(), bytes);
+  return why.code();
+}
+
+}  // namespace
+
+quire_status quire_mutex_create(quire_mutex* mutex) { return create(operation::mutex_create, mutex); }
+quire_status quire_mutex_lock(quire_mutex mutex) { return lock(mutex, -1); }
+quire_status quire_mutex_try_lock(quire_mutex mutex) { return lock(mutex, 0); }
+quire_status quire_mutex_timed_lock(quire_mutex mutex, int64_t timeout_ms) { return lock(mutex, timeout_ms); }
+quire_status quire_mutex_unlock(quire_mutex mutex) { return call(operation::mutex_unlock, mutex.id, -1); }
+quire_status quire_mutex_destroy(quire_mutex mutex) { return call(operation::mutex_destroy, mutex.id, -1); }
+
+quire_status quire_rwlock_create(quire_rwlock* lock) { return create(operation::rwlock_create, lock); }
+quire_status quire_rwlock_read_lock(quire_rwlock lock, int64_t timeout_ms) {
+  return call(operation::rwlock_read_lock, lock.id, timeout_ms);
+}
+quire_status quire_rwlock_write_lock(quire_rwlock lock, int64_t timeout_ms) {
+  return call(operation::rwlock_write_lock, lock.id, timeout_ms);
+}
+quire_status quire_rwlock_unlock(quire_rwlock lock) { return call(operation::rwlock_unlock, lock.id, -1); }
+quire_status quire_rwlock_destroy(quire_rwlock lock) { return call(operation::rwlock_destroy, lock.id, -1); }
+
+quire_status quire_condition_create(quire_condition* condition) { return create(operation::condition_create, condition); }
+quire_status quire_condition_wait(quire_condition condition, quire_mutex mutex, int64_t timeout_ms) {
+  return call(operation::condition_wait, condition.id, timeout_ms, mutex.id);
+}
+quire_status quire_condition_notify_one(quire_condition condition) {
+  return call(operation::condition_notify_one, condition.id, -1);
+}
+quire_status quire_condition_notify_all(quire_condition condition) {
+  return call(operation::condition_notify_all, condition.id, -1);
+}
+quire_status quire_condition_destroy(quire_condition condition) {
+  return call(operation::condition_destroy, condition.id, -1);
+}
+
+quire_status quire_barrier_wait(quire_barrier barrier) {
+  using counters = quire::engine::engine_counters;
+  return timed(&counters::barrier_ns, &counters::barriers, [&] { return call(operation::barrier_wait, barrier.id, -1); });
+}
+quire_status quire_barrier_create(uint32_t participants, quire_barrier* barrier) {
+  return create(operation::barrier_create, barrier, participants);
+}
+quire_status quire_barrier_destroy(quire_barrier barrier) { return call(operation::barrier_destroy, barrier.id, -1); }
+
+quire_status quire_event_create(quire_event* event) { return create(operation::event_create, event); }
+quire_status quire_event_set(quire_event event) { return call(operation::event_set, event.id, -1); }
+quire_status quire_event_reset(quire_event event) { return call(operation::event_reset, event.id, -1); }
+quire_status quire_event_wait(quire_event event, int64_t timeout_ms) {
+  return call(operation::event_wait, event.id, timeout_ms);
+}
+quire_status quire_event_destroy(quire_event event) { return call(operation::event_destroy, event.id, -1); }
+
+quire_status quire_semaphore_create(uint64_t initial, quire_semaphore* semaphore) {
+  return create(operation::semaphore_create, semaphore, initial);
+}
+quire_status quire_semaphore_acquire(quire_semaphore semaphore, int64_t timeout_ms) {
+  return call(operation::semaphore_acquire, semaphore.id, timeout_ms);
+}
+quire_status quire_semaphore_release(quire_semaphore semaphore, uint64_t count) {
+  return call(operation::semaphore_release, semaphore.id, -1, count);
+}
+quire_status quire_semaphore_destroy(quire_semaphore semaphore) {
+  return call(operation::semaphore_destroy, semaphore.id, -1);
+}
+
+quire_status quire_reduce_f64(double* values, uint32_t count, quire_operation combine) {
+  return collective(operation::reduce_f64, values, count, count <= 8 ? count * 8 : 0, combine, 0);
+}
+quire_status quire_reduce_i64(int64_t* values, uint32_t count, quire_operation combine) {
+  return collective(operation::reduce_i64, values, count, count <= 8 ? count * 8 : 0, combine, 0);
+}
+quire_status quire_broadcast(void* value, uint32_t bytes, int root) {
+  if (root < 0 || root >= quire_nodes()) {
+    QUIRE_ENTER(r);
+    return QUIRE_INVALID;
+  }
+  return collective(operation::broadcast, value, bytes, bytes, 0, static_cast<std::uint64_t>(root));
+}

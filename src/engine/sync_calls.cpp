@@ -1,0 +1,64 @@
+// Synchronisation: calls of threads go into the sync machine, its actions come out. Same way as faults: the calling thread
+// drives, or whoever does.
+#include "base/clock.hpp"
+#include "engine/engine.hpp"
+
+namespace quire::engine {
+
+namespace {
+struct sync_op : op {
+  explicit sync_op(body execute) noexcept : op(execute, type::synchronisation) {}
+  sync::call* request = nullptr;
+};
+}  // namespace
+
+base::status engine::synchronise(sync::call& request, std::int64_t timeout_ms) noexcept {
+  sync_op o([](engine& e, op& self) noexcept {
+    sync::call& call = *static_cast<sync_op&>(self).request;
+    call.token = e.calls_.add(self);
+    e.sync_actions_.clear();
+    e.sync_.on_call(call, e.sync_actions_);
+    e.perform_sync();
+  });
+  o.request = &request;
+  request.try_only = timeout_ms == 0;
+  if (run(o, timeout_ms <= 0 ? -1 : timeout_ms)) return o.result();
+  // The time ran out. The machine says what became of the call: withdrawn, or ended meanwhile.
+  struct cancel_op : op {
+    using op::op;
+    std::uint64_t token = 0;
+  } cancel([](engine& e, op& self) noexcept {
+    e.sync_actions_.clear();
+    e.sync_.on_cancel(static_cast<cancel_op&>(self).token, e.sync_actions_);
+    e.perform_sync();
+    self.complete();
+  }, op::type::synchronisation);
+  cancel.token = request.token;
+  (void)run(cancel);
+  (void)wait_for(o);
+  return o.result();
+}
+
+void engine::handle_sync(const model::message& m, std::span<const std::byte> value) noexcept {
+  sync_actions_.clear();
+  sync_.on_message(m, value, sync_actions_);
+  perform_sync();
+}
+
+void engine::perform_sync() noexcept {
+  for (const sync::action& a : sync_actions_) {
+    if (a.kind == sync::action_kind::send) {
+      send(a.to, a.m, a.values.bytes());
+      continue;
+    }
+    op* const o = calls_.find(a.token);
+    if (o == nullptr || o->what() != op::type::synchronisation) continue;
+    (void)calls_.take(a.token);
+    auto& call = *static_cast<sync_op&>(*o).request;
+    if (a.object != 0) call.object = a.object;
+    if (!a.values.empty()) call.values = a.values;
+    o->complete(a.status);
+  }
+}
+
+}  // namespace quire::engine

@@ -1,0 +1,46 @@
+// Barriers for a given number of threads of whichever nodes, counted at their home. Threads of one node are alike to it:
+// the home counts arrivals by node, and a release says how many threads of a node may go on; that node lets those go that
+// have waited longest. So a thread that is already back for the next round is never mistaken for one of the last, and
+// the order of messages does not matter. (The barrier of the whole job is a collective.)
+#pragma once
+
+#include <vector>
+
+#include "sync/context.hpp"
+#include "sync/object_table.hpp"
+
+namespace quire::sync {
+
+class barrier_part {
+ public:
+  explicit barrier_part(context& c) : shared_(c) {}
+  [[nodiscard]] object_id create(std::uint32_t participants);
+
+  // Node side.
+  void on_wait(const call& c, actions& out);
+  void on_release(const message& m, actions& out);
+  /// All waiting calls of the node have ended.
+  void forget_waiting() noexcept;
+
+  // Home side.
+  void on_arrive(const message& m, actions& out);
+  void on_request(const message& m, actions& out);
+
+  [[nodiscard]] bool is_valid() const noexcept;
+
+ private:
+  struct entry {
+    std::uint32_t participants = 0;
+    std::uint32_t arrived = 0;
+    std::vector<std::uint32_t> by_node;  ///< arrivals of this round
+    std::vector<node_id> nodes;          ///< those with any
+  };
+  void release(node_id to, object_id id, std::uint64_t threads, quire_status status, actions& out) const;
+  void release_all(object_id id, entry& e, quire_status status, actions& out);
+
+  context& shared_;
+  object_table<call_list> waiting_;
+  object_table<entry> home_;
+};
+
+}  // namespace quire::sync

@@ -1,0 +1,51 @@
+// Job barrier, reduce and broadcast: one thread of each node calls, contributions go up a tree of all nodes to node 0, the
+// result comes down. Each node combines its own value first and then its children's in their order, whichever came first:
+// the same bits on every node and in every run with as many nodes. Calls that differ end with QUIRE_INVALID on all nodes.
+#pragma once
+
+#include <array>
+
+#include "sync/context.hpp"
+
+namespace quire::sync {
+
+/// Children of a node of the tree: with 8, a thousand nodes are four levels.
+inline constexpr unsigned tree_arity = 8;
+inline constexpr unsigned max_reduce_values = 8;
+
+class collective_part {
+ public:
+  explicit collective_part(context& c) : shared_(c) {}
+
+  /// barrier_wait, reduce_f64, reduce_i64, broadcast.
+  void on_call(const call& c, actions& out);
+  void on_gather(const message& m, std::span<const std::byte> bytes, actions& out);
+  void on_spread(const message& m, std::span<const std::byte> bytes, actions& out);
+  /// All waiting calls of the node have ended, and there will be no more.
+  void forget_waiting() noexcept { called_ = false; }
+
+ private:
+  /// What was called, in one comparable number; 0 stands for arguments that no call can have.
+  using signature = std::uint64_t;
+  struct contribution {
+    bool present = false;
+    quire_status status = QUIRE_OK;
+    signature what = 0;
+    value values{};
+  };
+  [[nodiscard]] signature signature_of(const call& c) const noexcept;
+  void gather_if_complete(actions& out);
+  void finish_round(quire_status status, const value& result, actions& out);
+  [[nodiscard]] unsigned first_child() const noexcept { return shared_.self.value() * tree_arity + 1; }
+  [[nodiscard]] unsigned children() const noexcept;
+  [[nodiscard]] node_id parent() const noexcept;
+
+  context& shared_;
+  std::uint64_t round_ = 0;  ///< of collectives that this node has completed
+  bool called_ = false;
+  ticket who_{};
+  contribution own_{};
+  std::array<contribution, tree_arity> from_children_{};
+};
+
+}  // namespace quire::sync

@@ -1,0 +1,79 @@
+// What the parts of one node's synchronisation machine share: who it is, its waiting calls, and the ways to answer.
+#pragma once
+
+#include "sync/call_table.hpp"
+#include "sync/kinds.hpp"
+#include "sync/waiters.hpp"
+
+namespace quire::sync {
+
+struct context {
+  node_id self{};
+  unsigned nodes = 1;
+  bool lost = false;  ///< a node of the job is lost: nothing may wait any more
+  call_table calls;
+  waiter_pool waiters;
+
+  [[nodiscard]] object_id next_id(object_kind kind) noexcept { return make_object_id(kind, self, ++made_); }
+
+  message make(kind k, object_id object) const noexcept {
+    message m;
+    m.kind = message_kind_of(k);
+    m.from = m.requester = self;
+    m.unit = object.value();
+    return m;
+  }
+  static void send(node_id to, const message& m, actions& out, const value& payload = {}) {
+    action& a = out.add(action_kind::send);
+    a.to = to;
+    a.m = m;
+    a.m.payload_bytes = static_cast<std::uint32_t>(payload.size());
+    a.values = payload;
+  }
+  void send(node_id to, kind k, object_id object, actions& out) const { send(to, make(k, object), out); }
+
+  /// Home: ends the call `who` of `node`; none: nobody waits.
+  void reply(node_id node, ticket who, object_id object, quire_status status, actions& out) const {
+    if (who == ticket{}) return;
+    message m = make(kind::reply, object);
+    m.token = who.value();
+    m.operation = static_cast<std::uint32_t>(status);
+    send(node, m, out);
+  }
+  void reply(const message& request, quire_status status, actions& out) const {
+    reply(request.from, ticket{request.token}, object_id{request.unit}, status, out);
+  }
+  /// Home: ends all calls of a queue.
+  void reply_all(waiter_queue& q, object_id object, quire_status status, actions& out) {
+    while (!q.empty()) {
+      const waiter w = waiters.pop(q);
+      reply(w.node, w.who, object, status, out);
+    }
+  }
+
+  /// Node: sends a call to its object's home, which answers it. The ticket under which it waits.
+  ticket ask_home(const call& c, actions& out) {
+    if (lost) {
+      out.complete(c.token, QUIRE_PEER_LOST);
+      return {};
+    }
+    const object_id object{c.object};
+    message m = make(kind::request, object);
+    const ticket t = calls.add(c);
+    m.token = t.value();
+    m.operation = static_cast<std::uint32_t>(c.what);
+    m.a = c.operand;
+    m.b = c.try_only ? 1 : 0;
+    send(home_of(object), m, out);
+    return t;
+  }
+
+ private:
+  std::uint64_t made_ = 0;
+};
+
+[[nodiscard]] inline waiter waiter_of(const message& request, bool exclusive = false) noexcept {
+  return {request.from, exclusive, ticket{request.token}};
+}
+
+}  // namespace quire::sync

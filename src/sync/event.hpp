@@ -1,0 +1,27 @@
+// Events, kept at their home: one that is set lets every waiter pass until it is reset (KOAN).
+#pragma once
+
+#include "sync/context.hpp"
+#include "sync/object_table.hpp"
+
+namespace quire::sync {
+
+class event_part {
+ public:
+  explicit event_part(context& c) : shared_(c) {}
+  [[nodiscard]] object_id create();
+  void on_request(const message& m, actions& out);
+  /// Takes a call out of the queue; false if it is not there.
+  bool withdraw(const message& m);
+  [[nodiscard]] bool is_valid() const noexcept;
+
+ private:
+  struct entry {
+    bool set = false;
+    waiter_queue queue{};
+  };
+  context& shared_;
+  object_table<entry> home_;
+};
+
+}  // namespace quire::sync

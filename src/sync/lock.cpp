@@ -1,0 +1,217 @@
+// A node's side of mutexes: its threads' queue, and the token while it is here.
+#include "sync/lock.hpp"
+
+namespace quire::sync {
+
+object_id lock_part::create() {
+  const object_id id = shared_.next_id(object_kind::mutex);
+  home_.make(id).holder = shared_.self;
+  local_.make(id).has_token = true;
+  return id;
+}
+
+void lock_part::on_lock(const call& c, actions& out) {
+  const object_id id{c.object};
+  local* l = local_.find(id);
+  if (l != nullptr && l->has_token) {
+    if (!l->owned) {
+      l->owned = true;
+      l->owner = c.thread;
+      out.complete(c.token, QUIRE_OK);
+      return;
+    }
+    // Waiting for oneself would never end.
+    if (c.try_only || l->owner == c.thread) {
+      out.complete(c.token, c.try_only ? QUIRE_BUSY : QUIRE_INVALID);
+      return;
+    }
+  } else if (l != nullptr && c.try_only) {
+    out.complete(c.token, QUIRE_BUSY);  // another thread of this node wants it already
+    return;
+  }
+  if (l == nullptr) l = &local_.make(id);
+  shared_.calls.push(l->waiting, shared_.calls.add(c));
+  if (!l->has_token && !l->requested) request(id, *l, c.try_only, out);
+}
+
+void lock_part::acquire(object_id id, ticket t, actions& out) {
+  local* l = local_.find(id);
+  if (l == nullptr) l = &local_.make(id);
+  shared_.calls.push(l->waiting, t);
+  if (l->has_token && !l->owned) {
+    take(*l, shared_.calls.pop(l->waiting), out);
+  } else if (!l->has_token && !l->requested) {
+    request(id, *l, false, out);
+  }
+}
+
+void lock_part::on_unlock(const call& c, actions& out) {
+  const object_id id{c.object};
+  const local* const l = local_.find(id);
+  if (l == nullptr || !l->has_token) {
+    (void)shared_.ask_home(c, out);  // the caller's mistake; the home knows which
+  } else if (!l->owned || l->owner != c.thread) {
+    out.complete(c.token, QUIRE_NOT_OWNER);
+  } else {
+    release(id, c.thread, out);
+    out.complete(c.token, QUIRE_OK);
+  }
+}
+
+bool lock_part::is_owner(object_id id, std::uint32_t thread) const noexcept {
+  const local* const l = local_.find(id);
+  return l != nullptr && l->owned && l->owner == thread;
+}
+
+bool lock_part::has_token(object_id id) const noexcept {
+  const local* const l = local_.find(id);
+  return l != nullptr && l->has_token;
+}
+
+void lock_part::release(object_id id, std::uint32_t thread, actions& out) {
+  if (!is_owner(id, thread)) return;
+  local& l = *local_.find(id);
+  l.owned = false;
+  pass_on(id, l, out);
+}
+
+/// The mutex is free here: the next owner is another node or a thread of this one.
+void lock_part::pass_on(object_id id, local& l, actions& out) {
+  if (l.wanted && (l.waiting.empty() || l.grants >= max_local_grants)) {
+    hand_over(id, l, l.next, out);
+  } else if (!l.waiting.empty()) {
+    take(l, shared_.calls.pop(l.waiting), out);
+  }
+}
+
+void lock_part::take(local& l, ticket t, actions& out) {
+  const waiting_call& w = *shared_.calls.find(t);
+  l.owned = true;
+  l.owner = w.thread;
+  if (l.wanted) ++l.grants;
+  shared_.calls.finish(t, w.result, out);
+}
+
+void lock_part::request(object_id id, local& l, bool try_only, actions& out) {
+  l.requested = true;
+  message m = shared_.make(kind::lock_request, id);
+  m.b = try_only ? 1 : 0;
+  shared_.send(home_of(id), m, out);
+}
+
+void lock_part::hand_over(object_id id, local& l, node_id to, actions& out) {
+  l.has_token = false;
+  l.wanted = false;
+  shared_.send(to, kind::lock_grant, id, out);
+  if (l.waiting.empty()) {
+    local_.drop(id);
+  } else {
+    request(id, l, false, out);
+  }
+}
+
+void lock_part::end_waiting(local& l, quire_status status, actions& out) {
+  while (!l.waiting.empty()) shared_.calls.finish(shared_.calls.pop(l.waiting), status, out);
+}
+
+void lock_part::withdraw(ticket t, actions& out) {
+  // A token that is on its way finds nobody and stays here; the home knows no difference.
+  local* const l = local_.find(shared_.calls.find(t)->object);
+  CHECK(l != nullptr);
+  shared_.calls.remove(l->waiting, t);
+  shared_.calls.finish(t, QUIRE_TIMED_OUT, out);
+}
+
+void lock_part::forget_waiting() noexcept {
+  for (auto& [id, l] : local_) {
+    while (!l.waiting.empty()) (void)shared_.calls.pop(l.waiting);
+  }
+}
+
+void lock_part::on_message(const message& m, actions& out) {
+  switch (kind_of(m.kind)) {
+    case kind::lock_request: return on_lock_request(m, out);
+    case kind::lock_pass: return on_pass(m, out);
+    case kind::lock_grant: return on_grant(m, out);
+    case kind::lock_arrived: return on_arrived(m, out);
+    case kind::lock_refused: return on_refused(m, out);
+    case kind::lock_kept: return on_kept(m, out);
+    case kind::lock_revoke: return on_revoke(m, out);
+    case kind::lock_revoked: return on_revoked(m, out);
+    default: return;
+  }
+}
+
+void lock_part::on_pass(const message& m, actions& out) {
+  const object_id id{m.unit};
+  local* const l = local_.find(id);
+  if (l == nullptr || !l->has_token) return;
+  if (m.b == 0) {
+    l->wanted = true;
+    l->next = m.requester;
+    l->grants = 0;
+    if (!l->owned) pass_on(id, *l, out);
+  } else if (!l->owned) {
+    hand_over(id, *l, m.requester, out);
+  } else {
+    refuse(m.requester, id, QUIRE_BUSY, out);
+    shared_.send(home_of(id), kind::lock_kept, id, out);
+  }
+}
+
+void lock_part::on_grant(const message& m, actions& out) {
+  const object_id id{m.unit};
+  local* const l = local_.find(id);
+  if (l == nullptr || !l->requested) return;
+  l->requested = false;
+  l->has_token = true;
+  l->wanted = false;
+  shared_.send(home_of(id), kind::lock_arrived, id, out);
+  if (!l->waiting.empty()) take(*l, shared_.calls.pop(l->waiting), out);
+}
+
+void lock_part::on_refused(const message& m, actions& out) {
+  const object_id id{m.unit};
+  local* const l = local_.find(id);
+  if (l == nullptr || !l->requested) return;
+  l->requested = false;
+  const auto status = static_cast<quire_status>(m.operation);
+  if (status != QUIRE_BUSY) {
+    end_waiting(*l, status, out);
+  } else if (!l->waiting.empty() && shared_.calls.find(shared_.calls.front(l->waiting))->try_only) {
+    // Only the call that made the node ask can be a try, so it stands first, unless it has been withdrawn.
+    shared_.calls.finish(shared_.calls.pop(l->waiting), QUIRE_BUSY, out);
+  }
+  if (l->waiting.empty()) {
+    local_.drop(id);
+  } else {
+    request(id, *l, false, out);
+  }
+}
+
+void lock_part::on_revoke(const message& m, actions& out) {
+  const object_id id{m.unit};
+  if (local* const l = local_.find(id); l != nullptr && l->has_token) {
+    end_waiting(*l, QUIRE_NOT_FOUND, out);
+    local_.drop(id);
+  }
+  shared_.send(home_of(id), kind::lock_revoked, id, out);
+}
+
+bool lock_part::is_valid() const noexcept {
+  for (const auto& [id, l] : local_) {
+    if (l.owned && !l.has_token) return false;
+    if (l.wanted && !l.has_token) return false;
+    if (l.has_token && l.requested) return false;
+    if (l.has_token && !l.owned && (l.wanted || !l.waiting.empty())) return false;
+    if (!l.has_token && !l.requested) return false;  // such an entry is dropped
+    if (l.grants > max_local_grants) return false;
+  }
+  for (const auto& [id, e] : home_) {
+    if (!e.passing && !e.dying && !e.queue.empty()) return false;
+    if (e.dying && !e.queue.empty()) return false;
+  }
+  return true;
+}
+
+}  // namespace quire::sync

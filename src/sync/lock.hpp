@@ -1,0 +1,86 @@
+// Mutexes. The right to lock one (its token) stays at the node that used it last: locking there again costs no message.
+// The home hands it on, one move at a time, first come first served by node; threads of one node queue at their node. As in
+// the lazy release systems the token goes straight from node to node, and write notices can travel with it.
+#pragma once
+
+#include "sync/context.hpp"
+#include "sync/object_table.hpp"
+
+namespace quire::sync {
+
+/// As many threads of the node that has the token may take the mutex after another node has asked for it.
+inline constexpr unsigned max_local_grants = 16;
+
+class lock_part {
+ public:
+  explicit lock_part(context& c) : shared_(c) {}
+
+  // Node side: calls of this node's threads.
+  [[nodiscard]] object_id create();
+  void on_lock(const call& c, actions& out);
+  void on_unlock(const call& c, actions& out);
+  /// The time of a waiting lock call ran out.
+  void withdraw(ticket t, actions& out);
+  /// All waiting calls of the node have ended.
+  void forget_waiting() noexcept;
+
+  // For conditions.
+  [[nodiscard]] bool is_owner(object_id id, std::uint32_t thread) const noexcept;
+  /// The thread gives the mutex up, if it still has it.
+  void release(object_id id, std::uint32_t thread, actions& out);
+  /// Takes the mutex for the thread of a waiting call and then completes that with its `result`.
+  void acquire(object_id id, ticket t, actions& out);
+
+  /// kind::lock_... only.
+  void on_message(const message& m, actions& out);
+  /// Home: mutex_destroy, or an unlock by a thread that does not own the mutex.
+  void on_request(const message& m, actions& out);
+
+  [[nodiscard]] bool is_valid() const noexcept;
+  /// Whether this node has the right to lock (for checkers).
+  [[nodiscard]] bool has_token(object_id id) const noexcept;
+
+ private:
+  struct local {
+    bool has_token = false;
+    bool requested = false;  ///< the home will answer with a grant or a refusal
+    bool owned = false;
+    bool wanted = false;     ///< the home wants the token to go to `next`
+    std::uint32_t owner = 0;
+    unsigned grants = 0;     ///< since it is wanted
+    node_id next{};
+    call_list waiting{};
+  };
+  struct entry {
+    node_id holder{};
+    bool passing = false;  ///< on its way from `holder` to `next`
+    bool dying = false;    ///< destroyed; the token is to be revoked
+    node_id next{};
+    waiter_queue queue{};  ///< nodes
+    waiter destroyer{};
+  };
+
+  // lock.cpp
+  void take(local& l, ticket t, actions& out);
+  void request(object_id id, local& l, bool try_only, actions& out);
+  void pass_on(object_id id, local& l, actions& out);
+  void hand_over(object_id id, local& l, node_id to, actions& out);
+  void end_waiting(local& l, quire_status status, actions& out);
+  void on_pass(const message& m, actions& out);
+  void on_grant(const message& m, actions& out);
+  void on_refused(const message& m, actions& out);
+  void on_revoke(const message& m, actions& out);
+  // lock_home.cpp
+  void on_lock_request(const message& m, actions& out);
+  void on_arrived(const message& m, actions& out);
+  void on_kept(const message& m, actions& out);
+  void on_revoked(const message& m, actions& out);
+  void proceed(object_id id, entry& e, actions& out);
+  void refuse(node_id to, object_id id, quire_status status, actions& out) const;
+
+  context& shared_;
+  object_table<local> local_;
+  object_table<entry> home_;
+};
+
+}  // namespace quire::sync

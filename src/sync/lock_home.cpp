@@ -1,0 +1,71 @@
+// The home's side of mutexes: where the token is, who gets it next. One move at a time, so that an order to pass the token
+// on never finds it missing.
+#include "sync/lock.hpp"
+
+namespace quire::sync {
+
+void lock_part::refuse(node_id to, object_id id, quire_status status, actions& out) const {
+  message m = shared_.make(kind::lock_refused, id);
+  m.operation = static_cast<std::uint32_t>(status);
+  shared_.send(to, m, out);
+}
+
+void lock_part::on_lock_request(const message& m, actions& out) {
+  const object_id id{m.unit};
+  entry* const e = home_.find(id);
+  if (e == nullptr || e->dying) return refuse(m.from, id, QUIRE_NOT_FOUND, out);
+  const bool try_only = m.b != 0;
+  if (try_only && (e->passing || !e->queue.empty())) return refuse(m.from, id, QUIRE_BUSY, out);
+  shared_.waiters.push(e->queue, {m.from, try_only, {}});
+  if (!e->passing) proceed(id, *e, out);
+}
+
+/// The token rests at its holder.
+void lock_part::proceed(object_id id, entry& e, actions& out) {
+  e.passing = false;
+  if (e.dying) return shared_.send(e.holder, kind::lock_revoke, id, out);
+  if (e.queue.empty()) return;
+  const waiter next = shared_.waiters.pop(e.queue);
+  e.passing = true;
+  e.next = next.node;
+  message m = shared_.make(kind::lock_pass, id);
+  m.requester = next.node;
+  m.b = next.exclusive ? 1 : 0;
+  shared_.send(e.holder, m, out);
+}
+
+void lock_part::on_arrived(const message& m, actions& out) {
+  const object_id id{m.unit};
+  entry* const e = home_.find(id);
+  if (e == nullptr || !e->passing || e->next != m.from) return;
+  e->holder = m.from;
+  proceed(id, *e, out);
+}
+
+void lock_part::on_kept(const message& m, actions& out) {
+  const object_id id{m.unit};
+  entry* const e = home_.find(id);
+  if (e != nullptr && e->passing && e->holder == m.from) proceed(id, *e, out);
+}
+
+void lock_part::on_request(const message& m, actions& out) {
+  const object_id id{m.unit};
+  entry* const e = home_.find(id);
+  if (e == nullptr || e->dying) return shared_.reply(m, QUIRE_NOT_FOUND, out);
+  if (m.operation != static_cast<std::uint32_t>(operation::mutex_destroy)) return shared_.reply(m, QUIRE_NOT_OWNER, out);
+  e->dying = true;
+  e->destroyer = waiter_of(m);
+  while (!e->queue.empty()) refuse(shared_.waiters.pop(e->queue).node, id, QUIRE_NOT_FOUND, out);
+  if (!e->passing) proceed(id, *e, out);
+}
+
+void lock_part::on_revoked(const message& m, actions& out) {
+  const object_id id{m.unit};
+  entry* const e = home_.find(id);
+  if (e == nullptr || !e->dying || e->passing) return;
+  const waiter destroyer = e->destroyer;
+  home_.drop(id);
+  shared_.reply(destroyer.node, destroyer.who, id, QUIRE_OK, out);
+}
+
+}  // namespace quire::sync

@@ -1,0 +1,67 @@
+// Synchronisation as a machine without I/O, one per node: mutex, reader-writer lock, condition, barrier, event, semaphore,
+// reduce, broadcast. One part a file; README.md has the messages of each.
+//
+// Called on the driver's thread by the engine, and by the simulator. Every step appends what is to be done; the caller
+// performs the actions in order. Messages to the machine's own node are actions like any other. The order of messages
+// between two nodes does not matter, but each must arrive exactly once.
+//
+// What holds for all calls:
+//  - Each ends with exactly one `complete`, in this step or a later one. Creating an object completes at once.
+//  - A handle that no object can have ends with QUIRE_INVALID, an object that is gone with QUIRE_NOT_FOUND.
+//  - Destroying an object ends calls that wait for it with QUIRE_NOT_FOUND; whoever holds it goes on holding nothing.
+//  - A thread that locks what it holds already gets QUIRE_INVALID (or QUIRE_BUSY from a try) rather than wait for itself.
+#pragma once
+
+#include "sync/barrier.hpp"
+#include "sync/collective.hpp"
+#include "sync/condition.hpp"
+#include "sync/context.hpp"
+#include "sync/event.hpp"
+#include "sync/lock.hpp"
+#include "sync/rwlock.hpp"
+#include "sync/semaphore.hpp"
+
+namespace quire::sync {
+
+class machine {
+ public:
+  machine(node_id self, unsigned nodes);
+  machine(const machine&) = delete;
+  machine& operator=(const machine&) = delete;
+
+  /// A thread of this node calls. The thread may have no other call that waits.
+  void on_call(const call& c, actions& out);
+  /// A message of kinds sync_first to sync_last. Whatever does not fit the state is ignored.
+  void on_message(const message& m, std::span<const std::byte> payload, actions& out);
+  /// The time of the call `token` ran out. Its completion follows if it has not been already: QUIRE_TIMED_OUT if the call
+  /// could be withdrawn, else what it got. A mutex's comes in this step; others ask their home first, and a condition_wait
+  /// takes its mutex again. Barriers, reduce and broadcast take no time limit: nothing happens.
+  void on_cancel(std::uint64_t token, actions& out);
+  /// A node of the job is lost. All calls that wait end with QUIRE_PEER_LOST, as nobody can tell which of them the lost
+  /// node would have served; so do all later ones but unlocks. A condition_wait ends without its mutex.
+  void on_peer_lost(actions& out);
+
+  /// Calls that wait on this node.
+  [[nodiscard]] std::size_t waiting() const noexcept { return shared_.calls.size(); }
+  /// Everything that must hold on this node alone; the simulator adds what must hold across nodes.
+  [[nodiscard]] bool is_valid() const noexcept;
+  [[nodiscard]] const lock_part& locks() const noexcept { return locks_; }
+
+ private:
+  [[nodiscard]] bool create(const call& c, actions& out);
+  void on_request(const message& m, actions& out);
+  void on_reply(const message& m, actions& out);
+  void on_cancel_message(const message& m, actions& out);
+  void ask_to_withdraw(ticket t, const waiting_call& w, actions& out);
+
+  context shared_;
+  lock_part locks_;
+  rwlock_part rwlocks_;
+  condition_part conditions_;
+  barrier_part barriers_;
+  event_part events_;
+  semaphore_part semaphores_;
+  collective_part collectives_;
+};
+
+}  // namespace quire::sync

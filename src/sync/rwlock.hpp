@@ -1,0 +1,50 @@
+// Reader-writer locks, kept at their home: first come first served, and readers that come together go together, so that
+// neither kind starves the other. A node remembers which of its threads holds what.
+#pragma once
+
+#include <vector>
+
+#include "sync/context.hpp"
+#include "sync/object_table.hpp"
+
+namespace quire::sync {
+
+class rwlock_part {
+ public:
+  explicit rwlock_part(context& c) : shared_(c) {}
+  [[nodiscard]] object_id create();
+
+  // Node side.
+  void on_lock(const call& c, actions& out);
+  void on_unlock(const call& c, actions& out);
+  void on_reply(ticket t, const waiting_call& w, quire_status status, actions& out);
+
+  // Home side.
+  void on_request(const message& m, actions& out);
+  /// Takes a call out of the queue; false if it is not there.
+  bool withdraw(const message& m, actions& out);
+
+  [[nodiscard]] bool is_valid() const noexcept;
+
+ private:
+  struct held {
+    object_id id{};
+    std::uint32_t thread = 0;
+    bool writing = false;
+  };
+  struct entry {
+    std::uint32_t readers = 0;
+    bool writing = false;
+    waiter_queue queue{};
+  };
+  [[nodiscard]] std::size_t find(object_id id, std::uint32_t thread) const noexcept;
+  void on_lock_request(const message& m, entry& e, bool writing, actions& out);
+  void on_release(const message& m, entry& e, actions& out);
+  void serve(object_id id, entry& e, actions& out);
+
+  context& shared_;
+  std::vector<held> held_;  ///< by threads of this node
+  object_table<entry> home_;
+};
+
+}  // namespace quire::sync

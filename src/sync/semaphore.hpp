@@ -1,0 +1,30 @@
+// Counting semaphores, kept at their home: first come first served.
+#pragma once
+
+#include "sync/context.hpp"
+#include "sync/object_table.hpp"
+
+namespace quire::sync {
+
+class semaphore_part {
+ public:
+  explicit semaphore_part(context& c) : shared_(c) {}
+  [[nodiscard]] object_id create(std::uint64_t initial);
+  void on_request(const message& m, actions& out);
+  /// Takes a call out of the queue; false if it is not there.
+  bool withdraw(const message& m);
+  [[nodiscard]] bool is_valid() const noexcept;
+
+ private:
+  struct entry {
+    std::uint64_t count = 0;
+    waiter_queue queue{};
+  };
+  void on_acquire(const message& m, entry& e, actions& out);
+  void on_release(const message& m, entry& e, actions& out);
+
+  context& shared_;
+  object_table<entry> home_;
+};
+
+}  // namespace quire::sync

@@ -1,0 +1,176 @@
+// A litmus test as real processes: litmus_program SHAPE [ROUNDS]. Each thread of the shape lives on another node, as far as
+// there are nodes. Every kind of access is tried on every layout of the variables; an outcome that the access's memory
+// model does not allow ends the program. A histogram tells how often each outcome was seen. See README.md.
+#include <sched.h>
+
+#include <atomic>
+
+#include "../process/node.hpp"
+#include "models.hpp"
+
+using namespace quire::test;
+using namespace quire::test::litmus;
+
+namespace {
+
+using word = std::uint64_t;
+constexpr std::size_t page_words = 4096 / sizeof(word), batch = 64;
+
+enum class access { seq_cst, plain, locked, by_quire };
+enum class layout { same_page, two_pages, own_pages };
+constexpr const char* access_names[] = {"seq_cst atomics", "plain", "under a lock", "quire atomics"};
+constexpr const char* layout_names[] = {"same page", "two pages", "own pages"};
+
+model model_of(access how) {
+  return how == access::plain ? model::tso : how == access::locked ? model::serial : model::sequential;
+}
+
+/// What all nodes share during one run.
+struct board {
+  quire_mutex mutex;
+  std::uint64_t begin_ns;  ///< when the first round of a batch shall begin
+  std::uint8_t registers[batch][max_registers];
+};
+
+word* place_of(word* words, layout where, std::size_t round, int variable) {
+  const auto v = static_cast<std::size_t>(variable);
+  switch (where) {
+    case layout::same_page: return words + 2 * round + v;
+    case layout::two_pages: return words + v * page_words + round;
+    case layout::own_pages: break;
+  }
+  return words + (2 * round + v) * page_words + (round * 8) % page_words;
+}
+
+/// The access itself: inlined, so that nothing but the instruction in question comes between two of them.
+inline void store(word* at, word value, access how) {
+  std::atomic_ref ref(*at);
+  std::uint64_t before;
+  switch (how) {
+    case access::seq_cst: return ref.store(value, std::memory_order_seq_cst);
+    case access::by_quire: REQUIRE_OK(quire_exchange(at, value, &before)); return;
+    default: break;
+  }
+  ref.store(value, std::memory_order_relaxed);
+  asm volatile("" ::: "memory");
+}
+inline word load(word* at, access how) {
+  std::atomic_ref ref(*at);
+  std::uint64_t before = 0;
+  switch (how) {
+    case access::seq_cst: return ref.load(std::memory_order_seq_cst);
+    case access::by_quire: REQUIRE_OK(quire_fetch_add(at, 0, &before)); return before;
+    default: break;
+  }
+  const word value = ref.load(std::memory_order_relaxed);
+  asm volatile("" ::: "memory");
+  return value;
+}
+
+std::uint64_t now_ns() {
+  return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
+}
+
+class test_run {
+ public:
+  test_run(const shape& test, int rounds) : test_(test), rounds_(rounds) {
+    words_ = shared_region<word>("litmus words", 2 * batch * 4096, region_options(4096, QUIRE_PLACE_MODULO));
+    board_ = shared_object<board>("litmus board");
+    if (quire_node() == 0) REQUIRE_OK(quire_mutex_create(&board_->mutex));
+    barrier();
+  }
+
+  /// All batches of one kind of access on one layout, and the verdict.
+  void all(access how, layout where) {
+    std::map<outcome, int> seen;
+    for (std::uint64_t b = 0; b * batch < static_cast<std::uint64_t>(rounds_); ++b) one_batch(how, where, b, seen);
+    if (quire_node() != 0) return;
+    const auto may_be = allowed(test_, model_of(how));
+    std::printf("%s, %s, %s:\n", test_.name, access_names[static_cast<int>(how)], layout_names[static_cast<int>(where)]);
+    bool forbidden = false;
+    for (const auto& [o, times] : seen) {
+      const bool bad = !may_be.contains(o);
+      std::printf("  %6d  %s%s\n", times, text_of(test_, o).c_str(), bad ? "  FORBIDDEN" : "");
+      forbidden |= bad;
+    }
+    if (forbidden) fail(__FILE__, __LINE__, "%s: a forbidden outcome was seen", test_.name);
+  }
+
+ private:
+  void one_batch(access how, layout where, std::uint64_t number, std::map<outcome, int>& seen) {
+    const int nodes = quire_nodes(), self = quire_node();
+    if (static_cast<int>(number) % nodes == self) {
+      for (std::size_t round = 0; round < batch; ++round)
+        for (int v = 0; v < static_cast<int>(variables); ++v) std::atomic_ref(*place_of(words_, where, round, v)).store(0);
+      board_->begin_ns = now_ns() + 300'000;
+    }
+    barrier();
+    // In every second batch all nodes begin with copies of all variables.
+    if (number / static_cast<std::uint64_t>(nodes) % 2 == 1) {
+      for (std::size_t round = 0; round < batch; ++round)
+        for (int v = 0; v < static_cast<int>(variables); ++v) REQUIRE_EQUAL(load(place_of(words_, where, round, v), access::plain), 0);
+      barrier();
+    }
+    const std::uint64_t begin = std::max(board_->begin_ns, now_ns());
+    std::vector<std::thread> threads;
+    for (std::size_t t = 0; t < test_.threads.size(); ++t)
+      if (static_cast<int>(t) % nodes == self) threads.emplace_back([this, how, where, number, begin, t] { one_thread(how, where, number, begin, t); });
+    for (auto& thread : threads) thread.join();
+    barrier();
+    if (self == 0) {
+      for (std::size_t round = 0; round < batch; ++round) {
+        outcome o{};
+        for (std::size_t r = 0; r < max_registers; ++r) o[r] = board_->registers[round][r];
+        for (std::size_t v = 0; v < variables; ++v)
+          o[max_registers + v] = static_cast<std::uint8_t>(load(place_of(words_, where, round, static_cast<int>(v)), access::plain));
+        ++seen[o];
+      }
+    }
+    barrier();
+  }
+
+  /// The clock of the machine starts each round on all nodes at about the same time.
+  void one_thread(access how, layout where, std::uint64_t number, std::uint64_t begin, std::size_t t) {
+    random_numbers random(number * max_threads + t);
+    std::array<std::array<word, max_registers>, batch> registers{};
+    const auto& steps = test_.threads[t];
+    for (std::size_t round = 0; round < batch; ++round) {
+      const std::uint64_t start = begin + round * 40'000 + random.below(8'000);
+      word* const at[] = {place_of(words_, where, round, 0), place_of(words_, where, round, 1)};
+      while (now_ns() < start) ::sched_yield();
+      if (how == access::locked) REQUIRE_OK(quire_mutex_lock(board_->mutex));
+      for (const step& s : steps) {
+        if (s.is_store) {
+          store(at[s.variable], static_cast<word>(s.value), how);
+        } else {
+          registers[round][static_cast<std::size_t>(s.value)] = load(at[s.variable], how);
+        }
+      }
+      if (how == access::locked) REQUIRE_OK(quire_mutex_unlock(board_->mutex));
+    }
+    for (const step& s : steps)
+      for (std::size_t round = 0; !s.is_store && round < batch; ++round)
+        board_->registers[round][s.value] = static_cast<std::uint8_t>(registers[round][static_cast<std::size_t>(s.value)]);
+  }
+
+  const shape& test_;
+  const int rounds_;
+  word* words_ = nullptr;
+  board* board_ = nullptr;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string name = argc > 1 ? argv[1] : "";
+  for (const shape& test : shapes()) {
+    if (name != test.name) continue;
+    return node_main([&] {
+      test_run run(test, argc > 2 ? std::atoi(argv[2]) : 1024);
+      for (const auto how : {access::seq_cst, access::plain, access::locked, access::by_quire})
+        for (const auto where : {layout::same_page, layout::two_pages, layout::own_pages}) run.all(how, where);
+    });
+  }
+  std::fprintf(stderr, "no litmus test is called '%s'\n", name.c_str());
+  return 2;
+}

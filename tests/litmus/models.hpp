@@ -1,0 +1,114 @@
+// Litmus tests as data, and which outcomes a memory model allows them: found by trying every interleaving, so that no
+// list of forbidden outcomes is written by hand. The models are explained in README.md: sequential consistency,
+// TSO (each thread's stores go through a queue of its own, as on x86), and whole threads one after the other (under a lock).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace quire::test::litmus {
+
+inline constexpr std::size_t max_threads = 4, max_registers = 4, variables = 2;
+
+struct step {
+  bool is_store;
+  int variable;  ///< 0: x, 1: y
+  int value;     ///< store: what; load: the register that takes it
+};
+
+struct shape {
+  const char* name;
+  std::vector<std::vector<step>> threads;
+  int registers;
+};
+
+inline constexpr step store_x(int v) { return {true, 0, v}; }
+inline constexpr step store_y(int v) { return {true, 1, v}; }
+inline constexpr step load_x(int r) { return {false, 0, r}; }
+inline constexpr step load_y(int r) { return {false, 1, r}; }
+
+inline const std::vector<shape>& shapes() {
+  static const std::vector<shape> all = {
+      {"store_buffering", {{store_x(1), load_y(0)}, {store_y(1), load_x(1)}}, 2},
+      {"message_passing", {{store_x(1), store_y(1)}, {load_y(0), load_x(1)}}, 2},
+      {"load_buffering", {{load_x(0), store_y(1)}, {load_y(1), store_x(1)}}, 2},
+      {"coherence", {{store_x(1), store_x(2)}, {load_x(0), load_x(1)}, {load_x(2), load_x(3)}}, 4},
+      {"iriw", {{store_x(1)}, {store_y(1)}, {load_x(0), load_y(1)}, {load_y(2), load_x(3)}}, 4},
+      {"two_plus_two_writes", {{store_x(1), store_y(2)}, {store_y(1), store_x(2)}}, 0},
+  };
+  return all;
+}
+
+/// What the registers and then the variables hold at the end.
+using outcome = std::array<std::uint8_t, max_registers + variables>;
+
+enum class model { sequential, tso, serial };
+
+namespace inside {
+
+struct machine_state {
+  std::array<std::size_t, max_threads> next{};
+  std::array<std::deque<step>, max_threads> queue;  ///< tso: stores that the others do not see yet
+  outcome values{};
+
+  std::uint8_t& memory(int variable) { return values[max_registers + static_cast<std::size_t>(variable)]; }
+};
+
+inline void execute(machine_state& s, std::size_t thread, const step& what, model under) {
+  if (what.is_store && under == model::tso) {
+    s.queue[thread].push_back(what);
+  } else if (what.is_store) {
+    s.memory(what.variable) = static_cast<std::uint8_t>(what.value);
+  } else {
+    std::uint8_t seen = s.memory(what.variable);
+    for (const step& own : s.queue[thread])
+      if (own.variable == what.variable) seen = static_cast<std::uint8_t>(own.value);
+    s.values[static_cast<std::size_t>(what.value)] = seen;
+  }
+}
+
+inline void explore(const shape& test, model under, const machine_state& s, std::set<outcome>& found) {
+  bool any = false;
+  for (std::size_t t = 0; t < test.threads.size(); ++t) {
+    const auto& steps = test.threads[t];
+    if (s.next[t] < steps.size()) {
+      any = true;
+      machine_state after = s;
+      do execute(after, t, steps[after.next[t]++], under);
+      while (under == model::serial && after.next[t] < steps.size());
+      explore(test, under, after, found);
+    }
+    if (!s.queue[t].empty()) {
+      any = true;
+      machine_state after = s;
+      after.memory(after.queue[t].front().variable) = static_cast<std::uint8_t>(after.queue[t].front().value);
+      after.queue[t].pop_front();
+      explore(test, under, after, found);
+    }
+  }
+  if (!any) found.insert(s.values);
+}
+
+}  // namespace inside
+
+/// All outcomes that `under` allows.
+inline std::set<outcome> allowed(const shape& test, model under) {
+  std::set<outcome> found;
+  inside::explore(test, under, {}, found);
+  return found;
+}
+
+/// "r0=1 r1=0 x=1 y=1".
+inline std::string text_of(const shape& test, const outcome& o) {
+  std::string text;
+  for (int r = 0; r < test.registers; ++r) text += "r" + std::to_string(r) + "=" + std::to_string(o[static_cast<std::size_t>(r)]) + " ";
+  return text + "x=" + std::to_string(o[max_registers]) + " y=" + std::to_string(o[max_registers + 1]);
+}
+
+}  // namespace quire::test::litmus

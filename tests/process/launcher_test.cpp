@@ -1,0 +1,470 @@
+// `quire run` with real processes: exit statuses, signals, output, deaths, and that nothing is ever left behind.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <pty.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "command.hpp"
+
+namespace {
+
+using quire::test::command;
+using quire::test::command_result;
+using quire::test::run;
+using ::testing::AnyOf;
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+using words = std::vector<std::string>;
+
+const std::string program = QUIRE_PROGRAMS "/launcher_program";
+
+/// quire run OPTIONS...
+words job(words options) {
+  options.insert(options.begin(), {QUIRE_TOOL, "run"});
+  return options;
+}
+
+words lines_of(const std::string& text) {
+  words lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (auto at = text.find(part); at != text.npos; at = text.find(part, at + part.size())) ++count;
+  return count;
+}
+
+// ---- Exit status ----------------------------------------------------------------------------------------------------
+
+TEST(ExitStatus, IsZeroWhenAllEndWell) { EXPECT_EQ(run(job({"-n", "3", "true"})).status, 0); }
+
+TEST(ExitStatus, IsThatOfTheNodeThatFailedFirst) {
+  const auto result = run(job({"-n", "3", "sh", "-c", "test $QUIRE_JOB_NODE != 1 || exit 7; exec sleep 60"}));
+  EXPECT_EQ(result.status, 7);
+  EXPECT_THAT(result.err, ContainsRegex("^quire: node 1 \\(pid [0-9]+\\) exited with status 7; ending the job\n"));
+  EXPECT_LT(result.seconds, 10);
+}
+
+TEST(ExitStatus, TellsTheSignal) {
+  const auto result = run(job({"-n", "3", program, "killed", "2"}));
+  EXPECT_EQ(result.status, 128 + SIGKILL);
+  EXPECT_THAT(result.err,
+              ContainsRegex("^quire: node 2 \\(pid [0-9]+\\) was killed by signal 9 \\(Killed\\); ending the job\n$"));
+  EXPECT_EQ(count_of(result.out, "news: node_died 2"), 2u) << result.out;
+  EXPECT_LT(result.seconds, 2) << "the others ended by themselves, there was nothing to wait for";
+}
+
+TEST(ExitStatus, OfAProgramThatCannotBeRun) {
+  auto result = run(job({"-n", "2", "./no-such-program"}));
+  EXPECT_EQ(result.status, 127);
+  EXPECT_EQ(result.err, "quire: cannot run ./no-such-program: No such file or directory\n");
+  result = run(job({"-n", "2", "/etc/passwd"}));
+  EXPECT_EQ(result.status, 126);
+  EXPECT_EQ(result.err, "quire: cannot run /etc/passwd: Permission denied\n");
+}
+
+TEST(ExitStatus, OfANodeThatEndsWithoutLeaving) {
+  const auto result = run(job({"-n", "2", program, "unleft", "0"}));
+  EXPECT_EQ(result.status, 1);
+  EXPECT_THAT(result.err, HasSubstr("exited without quire_end()"));
+  EXPECT_THAT(result.out, HasSubstr("news: node_died 0"));
+  EXPECT_LT(result.seconds, 2) << "the other ended by itself, there was nothing to wait for";
+}
+
+TEST(ExitStatus, OfANodeThatBecomesAnotherProgram) {
+  const auto result = run(job({"-n", "2", program, "replaced", "0"}));
+  EXPECT_EQ(result.status, 1);
+  EXPECT_THAT(result.out, HasSubstr("news: node_died 0"));
+  EXPECT_THAT(result.err, HasSubstr("goes on without Quire"));
+}
+
+TEST(ExitStatus, OfANodeThatTheOthersWaitForInVain) {
+  const auto result = run(job({"-n", "3", program, "absent", "1"}));
+  EXPECT_EQ(result.status, 1);
+  EXPECT_THAT(result.err, ContainsRegex("node 1 .* ended while others wait for it"));
+  EXPECT_EQ(count_of(result.out, "exchange: status 30"), 2u) << result.out;
+}
+
+TEST(ExitStatus, OfAFailureAfterLeavingLetsTheOthersFinish) {
+  const auto result = run(job({"-n", "3", program, "late", "1"}));
+  EXPECT_EQ(result.status, 5);
+  EXPECT_EQ(count_of(result.out, "finished"), 2u) << result.out;
+}
+
+TEST(Timeout, EndsAHangingJob) {
+  const auto result = run(job({"-n", "2", "--timeout", "0.3", "sleep", "60"}));
+  EXPECT_EQ(result.status, 124);
+  EXPECT_THAT(result.err, HasSubstr("time limit"));
+  EXPECT_GE(result.seconds, 0.3);
+  EXPECT_LT(result.seconds, 5);
+}
+
+TEST(Timeout, KillsWhatIgnoresSigterm) {
+  const auto result = run(job({"-n", "2", "--timeout", "0.3", "sh", "-c", "trap '' TERM; sleep 60; sleep 60"}));
+  EXPECT_EQ(result.status, 124);
+  EXPECT_LT(result.seconds, 10);
+}
+
+TEST(Timeout, TellsTheNodesOfAQuireProgram) {
+  const auto result = run(job({"-n", "2", "--timeout", "1", "--tag", program, "news"}));
+  EXPECT_EQ(result.status, 124);
+  EXPECT_EQ(count_of(result.out, "job_ends"), 2u) << result.out;
+}
+
+// ---- Deaths ---------------------------------------------------------------------------------------------------------
+
+TEST(Death, OfANodeEndsOthersThatDoNotListen) {
+  const auto result = run(job({"-n", "3", program, "stubborn", "1"}));
+  EXPECT_EQ(result.status, 128 + SIGKILL);
+  EXPECT_GE(result.seconds, 2.9) << "2 s of grace, 1 s after SIGTERM";
+  EXPECT_LT(result.seconds, 10);
+}
+
+TEST(Death, OfTheLauncherEndsAllNodes) {
+  command started(job({"-n", "4", program, "news"}));
+  ASSERT_TRUE(started.wait_for("ready\nready\nready\nready\n", 30));
+  started.signal(SIGKILL);
+  EXPECT_EQ(started.finish(10).status, 128 + SIGKILL);
+  EXPECT_TRUE(started.left_behind(10).empty());
+}
+
+TEST(Death, OfTheLauncherEndsNodesBehindAWrapper) {
+  // The shell dies with the launcher; its child, the node, hears it over the control socket.
+  command started(job({"-n", "2", "sh", "-c", program + " news; true"}));
+  ASSERT_TRUE(started.wait_for("ready\nready\n", 30));
+  started.signal(SIGKILL);
+  EXPECT_EQ(started.finish(10).status, 128 + SIGKILL);
+  EXPECT_TRUE(started.left_behind(10).empty());
+}
+
+TEST(Death, LeavesNoOrphans) {
+  EXPECT_EQ(run(job({"-n", "2", "sh", "-c", "sleep 60 & (setsid sleep 60 &) ; true"})).status, 0);
+  EXPECT_EQ(run(job({"-n", "2", "sh", "-c", "setsid sh -c 'trap \"\" TERM; sleep 60; sleep 60' & exit 3"})).status, 3);
+}
+
+// ---- Signals --------------------------------------------------------------------------------------------------------
+
+TEST(Signals, GoOnToAllNodes) {
+  for (const int number : {SIGHUP, SIGUSR1, SIGUSR2, SIGINT, SIGTERM}) {
+    const std::string script =
+        "trap 'echo got; exit 0' " + std::to_string(number) + "; echo up; while :; do sleep 0.05; done";
+    command started(job({"-n", "2", "--tag", "sh", "-c", script}));
+    ASSERT_TRUE(started.wait_for("[0] up\n", 30));
+    ASSERT_TRUE(started.wait_for("[1] up\n", 30));
+    started.signal(number);
+    const auto result = started.finish(20);
+    EXPECT_EQ(result.status, 0) << "signal " << number << ": " << result.err;
+    EXPECT_THAT(result.out, HasSubstr("[0] got\n"));
+    EXPECT_THAT(result.out, HasSubstr("[1] got\n"));
+    EXPECT_TRUE(started.left_behind(0).empty());
+  }
+}
+
+TEST(Signals, EndAJobThatDoesNotHandleThem) {
+  command started(job({"-n", "2", program, "news"}));
+  ASSERT_TRUE(started.wait_for("ready\nready\n", 30));
+  started.signal(SIGTERM);
+  const auto result = started.finish(20);
+  EXPECT_EQ(result.status, 128 + SIGTERM);
+  EXPECT_EQ(result.err, "quire: the job ends by signal 15 (Terminated)\n");
+  EXPECT_TRUE(started.left_behind(0).empty());
+}
+
+TEST(Signals, ASecondOneKills) {
+  command started(job({"-n", "2", "--tag", "sh", "-c", "trap 'echo no' INT; echo up; while :; do sleep 0.05; done"}));
+  ASSERT_TRUE(started.wait_for("[0] up\n", 30));
+  ASSERT_TRUE(started.wait_for("[1] up\n", 30));
+  started.signal(SIGINT);
+  ASSERT_TRUE(started.wait_for("no\n", 30));
+  started.signal(SIGINT);
+  const auto result = started.finish(5);
+  EXPECT_FALSE(result.timed_out);
+  EXPECT_EQ(result.status, 128 + SIGINT);
+  EXPECT_TRUE(started.left_behind(0).empty());
+}
+
+// ---- Output and input -----------------------------------------------------------------------------------------------
+
+TEST(Output, PassesUntouchedByDefault) { EXPECT_EQ(run(job({"-n", "1", "printf", "no newline"})).out, "no newline"); }
+
+TEST(Output, TagsLinesAndKeepsTheStreamsApart) {
+  const auto result = run(job({"-n", "3", "--tag", "sh", "-c", "echo a; echo; printf b; printf c >&2"}));
+  for (const std::string node : {"[0] ", "[1] ", "[2] "}) {
+    EXPECT_THAT(result.out, HasSubstr(node + "a\n"));
+    EXPECT_THAT(result.out, HasSubstr(node + "\n"));
+    EXPECT_THAT(result.out, HasSubstr(node + "b\n")) << "a last line without newline";
+    EXPECT_THAT(result.err, HasSubstr(node + "c\n"));
+  }
+  EXPECT_EQ(lines_of(result.out).size(), 9u);
+  EXPECT_EQ(lines_of(result.err).size(), 3u);
+}
+
+TEST(Output, KeepsLinesWholeThatComeInPieces) {
+  const auto result = run(job(
+      {"-n", "4", "--tag", "sh", "-c", "for i in 1 2 3; do printf x; sleep 0.02; printf y; sleep 0.02; echo z; done"}));
+  const auto lines = lines_of(result.out);
+  EXPECT_EQ(lines.size(), 12u);
+  for (const auto& line : lines) EXPECT_TRUE(std::regex_match(line, std::regex("\\[[0-3]\\] xyz"))) << line;
+}
+
+TEST(Output, KeepsLongLinesWhole) {
+  const auto result =
+      run(job({"-n", "3", "--tag", "sh", "-c", "head -c 300000 /dev/zero | tr '\\0' x; echo; echo end"}));
+  const auto lines = lines_of(result.out);
+  ASSERT_EQ(lines.size(), 6u);
+  EXPECT_EQ(std::count_if(lines.begin(), lines.end(),
+                          [](const auto& l) { return l.size() == 4 + 300000 && l.find('[', 1) == l.npos; }),
+            3);
+}
+
+TEST(Output, BreaksEndlessLines) {
+  const auto result = run(job({"-n", "1", "--tag", "sh", "-c", "head -c 3000000 /dev/zero | tr '\\0' x"}));
+  const auto lines = lines_of(result.out);
+  ASSERT_EQ(lines.size(), 3u);
+  std::size_t bytes = 0;
+  for (const auto& line : lines) {
+    EXPECT_TRUE(line.starts_with("[0] x"));
+    bytes += line.size() - 4;
+  }
+  EXPECT_EQ(bytes, 3000000u);
+}
+
+TEST(Output, ToNobodyEndsTheJob) {
+  const auto result = run({"sh", "-c", std::string(QUIRE_TOOL) + " run -n 2 --tag yes | head -n 3"});
+  EXPECT_EQ(lines_of(result.out).size(), 3u);
+}
+
+TEST(Input, GoesToNodeZero) {
+  const auto result = run(job({"-n", "3", "--tag", "cat"}), {}, "one\ntwo\n");
+  EXPECT_EQ(result.out, "[0] one\n[0] two\n");
+}
+
+TEST(Input, FromATerminalGoesToNodeZeroAndInterruptsEndTheJob) {
+  int terminal = -1;
+  const pid_t pid = ::forkpty(&terminal, nullptr, nullptr, nullptr);
+  ASSERT_GE(pid, 0);
+  if (pid == 0) {
+    ::execl(QUIRE_TOOL, "quire", "run", "-n", "2", "--tag", "--timeout", "30", "sh", "-c",
+            "test $QUIRE_JOB_NODE = 0 || exec sleep 60; read line; echo got $line; exec sleep 60", nullptr);
+    ::_exit(127);
+  }
+  std::string shown;
+  const auto show_until = [&](const std::string& text) {
+    char buffer[4096];
+    ssize_t bytes;
+    while (shown.find(text) == shown.npos && (bytes = ::read(terminal, buffer, sizeof buffer)) > 0)
+      shown.append(buffer, static_cast<std::size_t>(bytes));
+    return shown.find(text) != shown.npos;
+  };
+  ASSERT_EQ(::write(terminal, "hello\n", 6), 6);
+  EXPECT_TRUE(show_until("[0] got hello")) << shown;
+  ASSERT_EQ(::write(terminal, "\x03", 1), 1);
+  EXPECT_TRUE(show_until("the job ends by signal 2 (Interrupt)")) << shown;
+  int status = 0;
+  ::waitpid(pid, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 128 + SIGINT);
+  ::close(terminal);
+}
+
+// ---- Bad use --------------------------------------------------------------------------------------------------------
+
+struct bad_use {
+  words arguments;
+  command::settings environment;
+  const char* message;
+};
+
+TEST(BadUse, IsRefusedBeforeAnythingStarts) {
+  const bad_use cases[] = {
+      {{"-n", "0", "echo", "started"}, {}, "1 to 1024"},
+      {{"-n", "1025", "echo", "started"}, {}, "1 to 1024"},
+      {{"-n", "x", "echo", "started"}, {}, "-"},
+      {{}, {}, "which program"},
+      {{"--tga", "echo", "started"}, {}, "did you mean --tag?"},
+      {{"--timeout", "0", "echo", "started"}, {}, "more than 0"},
+      {{"--set", "raed-ahead=0", "echo", "started"}, {}, "did you mean QUIRE_READ_AHEAD?"},
+      {{"--set", "unit=5K", "echo", "started"}, {}, "a power of two"},
+      {{"--set", "unit", "echo", "started"}, {}, "NAME=VALUE"},
+      {{"--detect", "sgv", "echo", "started"}, {}, "auto|userfault|thread|segv"},
+      {{"echo", "started"}, {{"QUIRE_TRANPORT", "tcp"}}, "did you mean QUIRE_TRANSPORT?"},
+      {{"echo", "started"}, {{"QUIRE_RANGE", "1"}}, "2M to 64T"},
+      {{"--stats=/no/such/directory/file", "echo", "started"}, {}, "cannot write"},
+  };
+  for (const auto& use : cases) {
+    const auto result = run(job(use.arguments), use.environment);
+    EXPECT_EQ(result.status, 125) << use.message;
+    EXPECT_THAT(result.err, HasSubstr(use.message));
+    EXPECT_EQ(result.out, "");
+  }
+}
+
+TEST(BadUse, OfTheCommandItself) {
+  EXPECT_THAT(run({QUIRE_TOOL, "rnu"}).err, HasSubstr("did you mean run?"));
+  EXPECT_EQ(run({QUIRE_TOOL}).status, 125);
+  EXPECT_EQ(run({QUIRE_TOOL, "info", "more"}).status, 125);
+}
+
+TEST(Arguments, OfTheProgramAreLeftAlone) {
+  EXPECT_EQ(run(job({"-n", "1", "echo", "-n", "3", "--tag", "--", "--help"})).out, "3 --tag -- --help");
+  EXPECT_EQ(run(job({"-n", "1", "--", "echo", "a", "--", "b"})).out, "a -- b\n");
+}
+
+TEST(Environment, IsSetForTheNodes) {
+  const auto result = run(job({"-n", "1", "--detect", "segv", "--set", "read-ahead=0", "env"}),
+                          {{"QUIRE_UNIT", "64K"}, {"QUIRE_DETECT", "thread"}});
+  EXPECT_THAT(result.out, HasSubstr("QUIRE_DETECT=segv\n"));
+  EXPECT_THAT(result.out, HasSubstr("QUIRE_READ_AHEAD=0\n"));
+  EXPECT_THAT(result.out, HasSubstr("QUIRE_UNIT=64K\n"));
+  EXPECT_EQ(count_of(result.out, "QUIRE_DETECT="), 1u);
+}
+
+// ---- Quire programs -------------------------------------------------------------------------------------------------
+
+class Exchange : public ::testing::TestWithParam<int> {};
+
+TEST_P(Exchange, GivesEachNodeTheAddressesOfAll) {
+  const int nodes = GetParam();
+  const auto result = run(job({"-n", std::to_string(nodes), program, "exchange", "4000"}));
+  EXPECT_EQ(result.status, 0) << result.err;
+  std::set<std::string> expected;
+  for (int node = 0; node < nodes; ++node)
+    expected.insert("node " + std::to_string(node) + " of " + std::to_string(nodes) + ", " + std::to_string(nodes) +
+                    " here");
+  const auto lines = lines_of(result.out);
+  EXPECT_EQ(lines.size(), expected.size());
+  EXPECT_EQ(std::set<std::string>(lines.begin(), lines.end()), expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(Nodes, Exchange, ::testing::Values(1, 2, 16, 64));
+
+TEST(QuireProgram, RunsAloneWithoutALauncher) {
+  EXPECT_EQ(run({program, "exchange", "10"}).out, "node 0 of 1, 1 here\n");
+}
+
+TEST(QuireProgram, IsToldWhatClosedItsSocket) {
+  const auto result =
+      run({program, "exchange", "10"}, {{"QUIRE_JOB_FD", "99"}, {"QUIRE_JOB_NODE", "0"}, {"QUIRE_JOB_NODES", "2"}});
+  EXPECT_EQ(result.status, 43);
+  EXPECT_THAT(result.err, HasSubstr("descriptor 99"));
+  EXPECT_EQ(run({program, "exchange", "10"}, {{"QUIRE_JOB_NODE", "3"}}).status, 43);
+}
+
+TEST(QuireProgram, HidesItsPlaceFromProgramsThatItStarts) {
+  // What ls sees: what it would see without any job.
+  const std::string without = run({"ls", "/proc/self/fd"}).out;
+  EXPECT_EQ(run(job({"-n", "1", program, "environment"})).out, without);
+}
+
+TEST(QuireProgram, LiesAtTheSameAddressOnAllNodes) {
+  const auto lines = lines_of(run(job({"-n", "4", program, "address"})).out);
+  ASSERT_EQ(lines.size(), 4u);
+  EXPECT_EQ(std::set<std::string>(lines.begin(), lines.end()).size(), 1u);
+}
+
+TEST(QuireProgram, MayFollowAnotherOnTheSameNode) {
+  const auto result = run(job({"-n", "2", "sh", "-c", program + " exchange 5 && " + program + " exchange 6"}));
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(lines_of(result.out).size(), 4u);
+}
+
+TEST(QuireProgram, RunsForAnOrdinaryUser) {
+  if (::geteuid() != 0) GTEST_SKIP() << "all tests run as an ordinary user already";
+  char directory[] = "/tmp/launcher_test.XXXXXX";  // the build directory may be closed to others
+  ASSERT_NE(::mkdtemp(directory), nullptr);
+  const std::filesystem::path place(directory);
+  std::filesystem::permissions(place, std::filesystem::perms(0755));
+  std::filesystem::copy(QUIRE_TOOL, place / "quire");
+  std::filesystem::copy(program, place / "program");
+  const words nobody = {"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"};
+  const auto as_nobody = [&](words more) {
+    more.insert(more.begin(), nobody.begin(), nobody.end());
+    return run(more);
+  };
+  const auto good = as_nobody({place / "quire", "run", "-n", "3", place / "program", "exchange", "10"});
+  EXPECT_EQ(good.status, 0) << good.err;
+  EXPECT_EQ(lines_of(good.out).size(), 3u);
+  EXPECT_EQ(as_nobody({place / "quire", "run", "-n", "3", place / "program", "killed", "0"}).status, 128 + SIGKILL);
+  const auto info = nlohmann::json::parse(as_nobody({place / "quire", "info", "--json"}).out, nullptr, false);
+  ASSERT_TRUE(info.is_object());
+  const auto& kernel_faults = info["userfaultfd"].value("kernel_faults", nlohmann::json::object());
+  EXPECT_FALSE(kernel_faults.value("cap_sys_ptrace", false));
+  std::filesystem::remove_all(place);
+}
+
+// ---- Counters and info ----------------------------------------------------------------------------------------------
+
+TEST(Statistics, AreATableOnStandardError) {
+  const auto result = run(job({"-n", "2", "--stats", program, "statistics"}));
+  EXPECT_EQ(result.status, 0);
+  EXPECT_THAT(result.err, ContainsRegex("counter +node 0 +node 1 +total\n"));
+  EXPECT_THAT(result.err, ContainsRegex("faults +10 +20 +30\n"));
+  EXPECT_THAT(result.err, ContainsRegex("only_one +- +-3 +-3\n"));
+  const auto many = run(job({"-n", "9", "--stats", program, "statistics"}));
+  EXPECT_THAT(many.err, ContainsRegex("counter +total\n")) << "no column a node beyond eight";
+  EXPECT_THAT(many.err, ContainsRegex("faults +450\n"));
+}
+
+TEST(Statistics, AreAJsonFile) {
+  char name[] = "/tmp/launcher_test.XXXXXX";
+  const int file = ::mkstemp(name);
+  ASSERT_GE(file, 0);
+  ::close(file);
+  EXPECT_EQ(run(job({"-n", "3", std::string("--stats=") + name, program, "statistics"})).err, "");
+  const auto document = nlohmann::json::parse(std::ifstream(name), nullptr, false);
+  ::unlink(name);
+  ASSERT_TRUE(document.is_object());
+  EXPECT_EQ(document["nodes"], 3);
+  EXPECT_EQ(document["exit_status"], 0);
+  EXPECT_EQ(document["total"]["faults"], 60);
+  EXPECT_EQ(document["total"]["constant"], 21);
+  EXPECT_EQ(document["by_node"][1]["only_one"], -3);
+  EXPECT_FALSE(document["by_node"][0].contains("only_one"));
+}
+
+TEST(Statistics, SayWhichNodesToldNothing) {
+  EXPECT_THAT(run(job({"-n", "2", "--stats", "true"})).err, HasSubstr("2 of 2 nodes gave no counters"));
+}
+
+TEST(Info, IsReadableAndMachineReadable) {
+  const auto people = run({QUIRE_TOOL, "info"});
+  EXPECT_EQ(people.status, 0);
+  for (const char* part : {"kernel", "userfaultfd", "UCX", "detector", "does not work"})
+    EXPECT_THAT(people.out, HasSubstr(part));
+  const auto document = nlohmann::json::parse(run({QUIRE_TOOL, "info", "--json"}).out, nullptr, false);
+  ASSERT_TRUE(document.is_object());
+  EXPECT_EQ(document["machine"]["page_bytes"], ::sysconf(_SC_PAGESIZE));
+  EXPECT_THAT(document["choice"]["detector"].get<std::string>(), AnyOf("userfault", "segv"));
+}
+
+TEST(Info, FollowsTheOptions) {
+  const auto asked = [](const char* detector) {
+    return nlohmann::json::parse(
+        run({QUIRE_TOOL, "info", "--json"}, {{"QUIRE_DETECT", detector}, {"QUIRE_RANGE", "64G"}}).out, nullptr,
+        false)["choice"];
+  };
+  EXPECT_EQ(asked("segv")["detector"], "segv");
+  EXPECT_EQ(asked("segv")["range"]["bytes"], 64LL << 30);
+  EXPECT_THAT(asked("thread")["detector"].get<std::string>(), AnyOf("thread", "none"));
+}
+
+TEST(Info, PrintsTheOptions) {
+  const auto text = run({QUIRE_TOOL, "info", "--options"}).out;
+  EXPECT_THAT(text, HasSubstr("QUIRE_READ_AHEAD"));
+  EXPECT_THAT(text, HasSubstr("default 0x200000000000"));
+}
+
+}  // namespace

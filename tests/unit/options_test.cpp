@@ -1,0 +1,142 @@
+// The table of options: parsing, bounds, names, suggestions.
+#include "base/options.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "base/log.hpp"
+
+namespace quire::base {
+namespace {
+
+using ::testing::HasSubstr;
+
+result<option_values> read(std::initializer_list<const char*> environment, std::string& why) {
+  std::vector<const char*> entries(environment);
+  entries.push_back(nullptr);
+  return read_options(entries.data(), why);
+}
+
+TEST(OptionTable, RowsStandInTheOrderOfTheEnumeration) {
+  std::set<std::string> names;
+  int position = 0;
+  for (const auto& row : option_table()) {
+    EXPECT_EQ(static_cast<int>(row.id), position++) << row.variable;
+    EXPECT_EQ(&row_of(row.id), &row);
+    EXPECT_TRUE(std::string_view(row.variable).starts_with("QUIRE_"));
+    names.insert(row.variable);
+    std::string why;
+    EXPECT_TRUE(parse_option(row, row.standard, why).ok()) << why;
+  }
+  EXPECT_EQ(names.size(), option_count);
+}
+
+TEST(Options, DefaultsWithoutAnEnvironment) {
+  std::string why;
+  const auto values = read({"PATH=/bin", "QUIREX=1"}, why);
+  ASSERT_TRUE(values.ok());
+  EXPECT_EQ(values.value().choice<transport_choice>(option::transport), transport_choice::automatic);
+  EXPECT_EQ(values.value().choice<pool_choice>(option::pool), pool_choice::memfd);
+  EXPECT_EQ(values.value().number(option::range), 1LL << 40);
+  EXPECT_EQ(values.value().number(option::base), 0x200000000000);
+  EXPECT_EQ(values.value().number(option::spin_us), spin_automatic);
+  EXPECT_TRUE(values.value().flag(option::read_ahead));
+  EXPECT_EQ(values.value().number(option::unit), 4096);
+  EXPECT_EQ(values.value().choice<log_level>(option::log), log_level::warning);
+  EXPECT_FALSE(values.value().given(option::range));
+}
+
+TEST(Options, AreReadFromTheEnvironment) {
+  std::string why;
+  const auto values = read(
+      {"QUIRE_TRANSPORT=tcp", "QUIRE_DETECT=segv", "QUIRE_RANGE=64g", "QUIRE_BASE=300000000000", "QUIRE_SPIN_US=-1",
+       "QUIRE_READ_AHEAD=0", "QUIRE_UNIT=2M", "QUIRE_LOG=debug", "QUIRE_NODES=", "QUIRE_TAG=1"},
+      why);
+  ASSERT_TRUE(values.ok()) << why;
+  EXPECT_EQ(values.value().choice<transport_choice>(option::transport), transport_choice::tcp);
+  EXPECT_EQ(values.value().choice<detect_choice>(option::detect), detect_choice::segv);
+  EXPECT_EQ(values.value().number(option::range), 64LL << 30);
+  EXPECT_EQ(values.value().number(option::base), 0x300000000000);
+  EXPECT_EQ(values.value().number(option::spin_us), spin_automatic);
+  EXPECT_FALSE(values.value().flag(option::read_ahead));
+  EXPECT_EQ(values.value().number(option::unit), 2 << 20);
+  EXPECT_EQ(values.value().choice<log_level>(option::log), log_level::debug);
+  EXPECT_TRUE(values.value().given(option::range));
+  EXPECT_FALSE(values.value().given(option::nodes)) << "an empty value means the default";
+}
+
+TEST(Options, BadValuesAreRefusedByName) {
+  for (const char* entry : {"QUIRE_TRANSPORT=udp",
+                            "QUIRE_TRANSPORT=TCP",
+                            "QUIRE_RANGE=1T1",
+                            "QUIRE_RANGE=65T",
+                            "QUIRE_RANGE=1M",
+                            "QUIRE_RANGE=3000001",
+                            "QUIRE_RANGE=-2M",
+                            "QUIRE_RANGE=99999999999T",
+                            "QUIRE_RANGE=K",
+                            "QUIRE_RANGE= 4M",
+                            "QUIRE_BASE=0x1000",
+                            "QUIRE_BASE=0x200000001000",
+                            "QUIRE_BASE=0xffffffffffffffffff",
+                            "QUIRE_BASE=zz",
+                            "QUIRE_SPIN_US=-2",
+                            "QUIRE_SPIN_US=1000001",
+                            "QUIRE_SPIN_US=1.5",
+                            "QUIRE_READ_AHEAD=2",
+                            "QUIRE_READ_AHEAD=yes",
+                            "QUIRE_READ_AHEAD=-1",
+                            "QUIRE_UNIT=5K",
+                            "QUIRE_UNIT=2K",
+                            "QUIRE_UNIT=4M",
+                            "QUIRE_UNIT=12K",
+                            "QUIRE_NODES=0",
+                            "QUIRE_NODES=1025",
+                            "QUIRE_LOG=loud"}) {
+    std::string why;
+    EXPECT_EQ(read({entry}, why).why(), QUIRE_BAD_OPTION) << entry;
+    EXPECT_TRUE(why.starts_with(entry)) << why;
+  }
+}
+
+TEST(Options, UnknownNamesAreRefusedWithTheNearest) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"QUIRE_TRANPORT=shm", "did you mean QUIRE_TRANSPORT?"}, {"QUIRE_READAHEAD=1", "did you mean QUIRE_READ_AHEAD?"},
+      {"QUIRE_RNAGE=1T", "did you mean QUIRE_RANGE?"},         {"QUIRE_SPIN=3", "did you mean QUIRE_SPIN_US?"},
+      {"QUIRE_log=info", "did you mean QUIRE_LOG?"},           {"QUIRE_DETECTOR", "did you mean QUIRE_DETECT?"}};
+  for (const auto& [entry, suggestion] : cases) {
+    std::string why;
+    EXPECT_EQ(read({entry}, why).why(), QUIRE_BAD_OPTION) << entry;
+    EXPECT_THAT(why, HasSubstr(suggestion));
+  }
+  std::string why;
+  EXPECT_FALSE(read({"QUIRE_COMPLETELY_DIFFERENT=1"}, why).ok());
+  EXPECT_EQ(why.find("did you mean"), why.npos) << why;
+}
+
+TEST(Options, VariablesOfTheLauncherAreAccepted) {
+  std::string why;
+  EXPECT_TRUE(read({"QUIRE_JOB_FD=5", "QUIRE_JOB_NODE=0", "QUIRE_JOB_NODES=2", "QUIRE_FAIL=memfd:1:28"}, why).ok())
+      << why;
+}
+
+TEST(Options, NamesMayBeWrittenShort) {
+  for (const char* name : {"QUIRE_READ_AHEAD", "read_ahead", "read-ahead", "Read-Ahead"}) {
+    ASSERT_NE(find_option(name), nullptr) << name;
+    EXPECT_EQ(find_option(name)->id, option::read_ahead);
+  }
+  EXPECT_EQ(find_option("readahead"), nullptr);
+  EXPECT_EQ(find_option(""), nullptr);
+}
+
+TEST(NearestWord, IsTheOneWithTheFewestEdits) {
+  const std::string_view words[] = {"--tag", "--timeout", "--stats"};
+  EXPECT_EQ(nearest_word("--tga", words), "--tag");
+  EXPECT_EQ(nearest_word("--time-out", words), "--timeout");
+  EXPECT_EQ(nearest_word("--frobnicate", words), "");
+}
+
+}  // namespace
+}  // namespace quire::base
