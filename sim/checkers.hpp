@@ -24,7 +24,7 @@ class cluster;
 [[nodiscard]] std::string check_before_send(const cluster& c, model::node_id node, const model::action& a);
 /// When content arrives: the sender's frame has not changed since it was sent (transports send from the frame itself).
 [[nodiscard]] std::string check_payload(const cluster& c, const model::message& m, std::span<const std::uint64_t> payload);
-/// A push that is reported as done: everybody has a copy for reading.
+/// A push that is reported as done: everybody has a copy.
 [[nodiscard]] std::string check_pushed(const cluster& c, std::uint64_t unit);
 /// When nothing is left to happen: nobody waits, nothing is pending or queued, and all of the above.
 [[nodiscard]] std::string check_quiet(const cluster& c);

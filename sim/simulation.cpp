@@ -74,7 +74,8 @@ void simulation::go_on(std::size_t t) {
     }
   }
   if (self.now == thread::state::finished) return;
-  net_.after(net_.rng().between(0, retries ? times_.retry : times_.think), [this, t] { try_thread(t); });
+  const time_ns pause = retries ? net_.rng().between(times_.retry_least, times_.retry) : net_.rng().between(0, times_.think);
+  net_.after(pause, [this, t] { try_thread(t); });
 }
 
 void simulation::waits(std::size_t t) {

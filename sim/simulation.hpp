@@ -13,7 +13,8 @@ namespace quire::sim {
 
 struct timing {
   time_ns think = 5'000;            ///< up to this long between two operations of a thread
-  time_ns retry = 3'000;            ///< up to this long from a wake to the thread's next try
+  time_ns retry_least = 0;          ///< from a wake to the thread's next try
+  time_ns retry = 3'000;            ///< at most
   time_ns hold = 50'000;            ///< a hold of strength s lasts hold * 2^(s-1)
   unsigned interrupt_percent = 25;  ///< between two actions of a step, a thread of the node uses what it has mapped
 };

@@ -59,8 +59,8 @@ struct scene {
 template <class Scene>
 void build(Scene& s) {
   s.spheres.push_back({{0, 1.35, 0}, 1.35, {{0.95, 0.95, 0.97}, 1.0, 0.75}});
-  s.spheres.push_back({{-2.3, 0.85, 0.9}, 0.85, {{0.80, 0.10, 0.08}, 0.8, 0.18}});
-  s.spheres.push_back({{2.2, 0.80, 1.0}, 0.80, {{0.95, 0.68, 0.20}, 0.9, 0.45}});
+  s.spheres.push_back({{-2.3, 0.85, 0.9}, 0.85, {{0.70, 0.03, 0.03}, 0.8, 0.14}});
+  s.spheres.push_back({{2.2, 0.80, 1.0}, 0.80, {{0.85, 0.45, 0.08}, 0.9, 0.35}});
   constexpr int beads = 26;
   for (int arm = 0; arm < 2; ++arm) {
     for (int i = 0; i < beads; ++i) {
@@ -71,7 +71,7 @@ void build(Scene& s) {
       const double height = radius + 2.9 * share * share;
       s.spheres.push_back({{distance * std::cos(angle), height, distance * std::sin(angle)},
                            radius,
-                           {mix(hue(share + 0.5 * arm), {1, 1, 1}, 0.15), 0.7, 0.22}});
+                           {0.9 * hue(share + 0.5 * arm) * hue(share + 0.5 * arm), 0.7, 0.16}});
     }
   }
   s.lights.push_back({{-6, 9, 7}, {0.95, 0.90, 0.80}});

@@ -48,7 +48,7 @@ inline constexpr double nowhere = std::numeric_limits<double>::infinity();
 
 [[nodiscard]] inline material floor_at(vec3 place) noexcept {
   const bool dark = (static_cast<long>(std::floor(place.x)) + static_cast<long>(std::floor(place.z))) % 2 != 0;
-  return {dark ? vec3{0.10, 0.12, 0.16} : vec3{0.72, 0.72, 0.70}, 0.2, dark ? 0.22 : 0.10};
+  return {dark ? vec3{0.03, 0.04, 0.06} : vec3{0.62, 0.60, 0.56}, 0.2, dark ? 0.22 : 0.10};
 }
 
 [[nodiscard]] inline hit find_hit(const scene_view& s, const ray& r) noexcept {
@@ -80,14 +80,14 @@ inline constexpr double nowhere = std::numeric_limits<double>::infinity();
 /// The sky: pale at the horizon, deep blue above, with a glow where the first light stands.
 [[nodiscard]] inline vec3 sky(const scene_view& s, vec3 direction) noexcept {
   const double height = std::max(direction.y, 0.0);
-  const vec3 blue = mix({0.78, 0.84, 0.92}, {0.13, 0.26, 0.55}, std::sqrt(height));
+  const vec3 blue = mix({0.55, 0.66, 0.80}, {0.03, 0.09, 0.30}, std::sqrt(height));
   const double towards_sun = std::max(dot(direction, unit(s.lights.front().place)), 0.0);
   return blue + std::pow(towards_sun, 64) * s.lights.front().colour;
 }
 
 /// Light that a surface sends towards where the ray came from, without mirror images.
 [[nodiscard]] inline vec3 shade(const scene_view& s, const ray& r, const hit& h) noexcept {
-  vec3 colour = (0.16 + 0.08 * h.normal.y) * h.surface.colour;
+  vec3 colour = (0.11 + 0.06 * h.normal.y) * h.surface.colour;
   for (const light& lamp : s.lights) {
     const vec3 way = lamp.place - h.place;
     const double distance = length(way);

@@ -1,35 +1,39 @@
 // What the main functions of the benchmarks share: reading the command line, and turning exceptions into an exit status.
 #pragma once
 
-#include <cstdio>
-#include <exception>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
 #include <string>
 
-#include <CLI/CLI.hpp>
-#include <fmt/format.h>
+namespace CLI {
+class App;
+}
 
 namespace bench {
 
-/// Reads the command line, and runs `work`. Returns the exit status.
-template <class Work>
-int run(CLI::App& app, int argc, char** argv, Work&& work) {
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e);
-  }
-  try {
-    work();
-    return 0;
-  } catch (const std::exception& e) {
-    fmt::print(stderr, "{}: {}\n", argv[0], e.what());
-    return 1;
-  }
-}
+class program {
+ public:
+  explicit program(const std::string& about);
+  ~program();
+  program(const program&) = delete;
+  program& operator=(const program&) = delete;
 
-/// The option that all floors have.
-inline void add_transport(CLI::App& app, std::string& transport) {
-  app.add_option("--transport", transport, "how the two sides talk")->check(CLI::IsMember({"shm", "tcp"}))->capture_default_str();
-}
+  /// Options: what `value` holds before is the default.
+  void add_number(const char* name, std::uint64_t& value, std::uint64_t least, std::uint64_t most, const char* about);
+  void add_seconds(const char* name, double& value, const char* about);
+  void add_size(const char* name, std::uint64_t& value, const char* about);
+  void add_choice(const char* name, std::string& value, std::initializer_list<std::string> choices, const char* about);
+  void add_flag(const char* name, bool& value, const char* about);
+  /// The option that all floors have: shm or tcp.
+  void add_transport(std::string& value);
+
+  /// Reads the command line, and does the work. Returns the exit status.
+  int run(int argc, char** argv, const std::function<void()>& work);
+
+ private:
+  std::unique_ptr<CLI::App> options_;
+};
 
 }  // namespace bench

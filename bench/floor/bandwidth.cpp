@@ -14,8 +14,8 @@ namespace {
 
 struct settings {
   std::string transport = "shm";
-  std::size_t mebibytes = 256;
-  int rounds = 3;
+  std::uint64_t mebibytes = 256;
+  std::uint64_t rounds = 3;
   bool fresh = false;
 };
 
@@ -103,8 +103,8 @@ void run(const settings& wanted) {
   side here(link, wanted.mebibytes << 20);
   bench::samples best("bandwidth", "MB/s");
   for (std::size_t size = smallest; size <= largest; size *= 2) {
-    bench::samples taken(fmt::format("bandwidth_{}k", size / 1024), "MB/s");
-    for (int round = 0; round < wanted.rounds; ++round) taken.add(transfer(other, here, wanted, size));
+    bench::samples taken("bandwidth_" + std::to_string(size / 1024) + "k", "MB/s");
+    for (std::uint64_t round = 0; round < wanted.rounds; ++round) taken.add(transfer(other, here, wanted, size));
     if (!other.measures()) continue;
     taken.print();
     if (best.empty() || taken.median() > best.median()) best = taken.renamed("bandwidth");
@@ -118,10 +118,10 @@ void run(const settings& wanted) {
 
 int main(int argc, char** argv) {
   settings wanted;
-  CLI::App app{"The bandwidth of the bare transport. Start it as `pair floor_bandwidth`."};
-  bench::add_transport(app, wanted.transport);
-  app.add_option("--mebibytes", wanted.mebibytes, "memory to move")->check(CLI::Range(2, 1 << 14))->capture_default_str();
-  app.add_option("--rounds", wanted.rounds, "times with each size")->check(CLI::Range(1, 1000))->capture_default_str();
-  app.add_flag("--fresh", wanted.fresh, "receive into memory that was never touched");
-  return bench::run(app, argc, argv, [&] { run(wanted); });
+  bench::program here("The bandwidth of the bare transport. Start it as `pair floor_bandwidth`.");
+  here.add_transport(wanted.transport);
+  here.add_number("--mebibytes", wanted.mebibytes, 2, 1 << 14, "memory to move");
+  here.add_number("--rounds", wanted.rounds, 1, 1000, "times with each size");
+  here.add_flag("--fresh", wanted.fresh, "receive into memory that was never touched");
+  return here.run(argc, argv, [&] { run(wanted); });
 }

@@ -13,7 +13,7 @@ constexpr std::size_t page_bytes = 4096;
 
 struct settings {
   std::string transport = "shm";
-  int count = 20000;
+  std::uint64_t count = 20000;
 };
 
 struct header {
@@ -54,10 +54,10 @@ class side final : public bench::ucx_receiver {
   bool ended_ = false;
 };
 
-void measure(side& here, header kind, const char* name, int count) {
+void measure(side& here, header kind, const char* name, std::uint64_t count) {
   bench::samples taken(name, "us");
-  for (int i = 0; i < count / 10; ++i) here.ask(kind);
-  for (int i = 0; i < count; ++i) taken.time([&] { here.ask(kind); });
+  for (std::uint64_t i = 0; i < count / 10; ++i) here.ask(kind);
+  for (std::uint64_t i = 0; i < count; ++i) taken.time([&] { here.ask(kind); });
   taken.print();
 }
 
@@ -79,8 +79,8 @@ void run(const settings& wanted) {
 
 int main(int argc, char** argv) {
   settings wanted;
-  CLI::App app{"A bare exchange over the transport. Start it as `pair floor_exchange`."};
-  bench::add_transport(app, wanted.transport);
-  app.add_option("--count", wanted.count, "exchanges of each kind")->check(CLI::Range(10, 10'000'000))->capture_default_str();
-  return bench::run(app, argc, argv, [&] { run(wanted); });
+  bench::program here("A bare exchange over the transport. Start it as `pair floor_exchange`.");
+  here.add_transport(wanted.transport);
+  here.add_number("--count", wanted.count, 10, 10'000'000, "exchanges of each kind");
+  return here.run(argc, argv, [&] { run(wanted); });
 }

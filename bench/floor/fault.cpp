@@ -12,8 +12,8 @@ namespace {
 
 struct settings {
   std::string transport = "shm";
-  std::size_t pages = 4096;
-  int rounds = 3;
+  std::uint64_t pages = 4096;
+  std::uint64_t rounds = 3;
 };
 
 /// What the signal handler needs.
@@ -49,7 +49,7 @@ void measure(const settings& wanted, Link& link) {
 
   const auto order = bench::random_order(wanted.pages);
   bench::samples known("read_fault", "us"), fresh("first_read_fault", "us");
-  for (int round = 0; round < wanted.rounds; ++round) {
+  for (std::uint64_t round = 0; round < wanted.rounds; ++round) {
     memory.discard();
     for (const std::size_t page : order) fresh.time([&] { touch(memory, page); });
     memory.invalidate();
@@ -74,11 +74,11 @@ void run(const settings& wanted) {
 
 int main(int argc, char** argv) {
   settings wanted;
-  CLI::App app{"The floor of a remote read fault. Start it as `pair floor_fault`."};
-  bench::add_transport(app, wanted.transport);
-  app.add_option("--pages", wanted.pages, "pages of 4 KiB")->check(CLI::Range(1, 1 << 20))->capture_default_str();
-  app.add_option("--rounds", wanted.rounds, "times that each page is read")->check(CLI::Range(1, 1000))->capture_default_str();
-  return bench::run(app, argc, argv, [&] {
+  bench::program here("The floor of a remote read fault. Start it as `pair floor_fault`.");
+  here.add_transport(wanted.transport);
+  here.add_number("--pages", wanted.pages, 1, 1 << 20, "pages of 4 KiB");
+  here.add_number("--rounds", wanted.rounds, 1, 1000, "times that each page is read");
+  return here.run(argc, argv, [&] {
     wanted.transport == "tcp" ? run<bench::tcp_link>(wanted) : run<bench::flag_link>(wanted);
   });
 }

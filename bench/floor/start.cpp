@@ -34,7 +34,7 @@ void run(const std::string& transport) {
 
 int main(int argc, char** argv) {
   std::string transport = "shm";
-  CLI::App app{"The start of two processes with the bare transport. Start it as `pair floor_start`."};
-  bench::add_transport(app, transport);
-  return bench::run(app, argc, argv, [&] { run(transport); });
+  bench::program here("The start of two processes with the bare transport. Start it as `pair floor_start`.");
+  here.add_transport(transport);
+  return here.run(argc, argv, [&] { run(transport); });
 }

@@ -213,6 +213,25 @@ QUIRE_INTERPOSED ssize_t writev(int fd, const iovec* parts, int count) {
   });
 }
 
+QUIRE_INTERPOSED ssize_t preadv(int fd, const iovec* parts, int count, off_t at) {
+  QUIRE_REAL(preadv);
+  if (!any_shared(parts, count)) return real(fd, parts, count, at);
+  return receive_parts(parts, count, [&](void* b, std::size_t size) {
+    const iovec one{b, size};
+    return real(fd, &one, 1, at);
+  });
+}
+QUIRE_INTERPOSED ssize_t preadv64(int fd, const iovec* parts, int count, off64_t at) { return preadv(fd, parts, count, at); }
+QUIRE_INTERPOSED ssize_t pwritev(int fd, const iovec* parts, int count, off_t at) {
+  QUIRE_REAL(pwritev);
+  if (!any_shared(parts, count)) return real(fd, parts, count, at);
+  return send_parts(parts, count, [&](void* b, std::size_t size) {
+    const iovec one{b, size};
+    return real(fd, &one, 1, at);
+  });
+}
+QUIRE_INTERPOSED ssize_t pwritev64(int fd, const iovec* parts, int count, off64_t at) { return pwritev(fd, parts, count, at); }
+
 QUIRE_INTERPOSED ssize_t recv(int fd, void* to, size_t n, int flags) {
   QUIRE_REAL(recv);
   if (!shared(to)) return real(fd, to, n, flags);
@@ -261,6 +280,32 @@ QUIRE_INTERPOSED ssize_t sendmsg(int fd, const msghdr* m, int flags) {
     private_header.msg_iovlen = 1;
     return real(fd, &private_header, flags);
   });
+}
+
+/// With shared buffers one message a call: fewer than asked for is what the caller must expect anyway, and none is lost.
+QUIRE_INTERPOSED int recvmmsg(int fd, mmsghdr* list, unsigned count, int flags, timespec* timeout) {
+  QUIRE_REAL(recvmmsg);
+  bool any = false;
+  for (unsigned i = 0; i < count && !any; ++i) {
+    any = any_shared(list[i].msg_hdr.msg_iov, static_cast<int>(list[i].msg_hdr.msg_iovlen));
+  }
+  if (!any) return real(fd, list, count, flags, timeout);
+  const ssize_t got = recvmsg(fd, &list[0].msg_hdr, flags & ~MSG_WAITFORONE);
+  if (got < 0) return -1;
+  list[0].msg_len = static_cast<unsigned>(got);
+  return 1;
+}
+QUIRE_INTERPOSED int sendmmsg(int fd, mmsghdr* list, unsigned count, int flags) {
+  QUIRE_REAL(sendmmsg);
+  bool any = false;
+  for (unsigned i = 0; i < count && !any; ++i) {
+    any = any_shared(list[i].msg_hdr.msg_iov, static_cast<int>(list[i].msg_hdr.msg_iovlen));
+  }
+  if (!any) return real(fd, list, count, flags);
+  const ssize_t put = sendmsg(fd, &list[0].msg_hdr, flags);
+  if (put < 0) return -1;
+  list[0].msg_len = static_cast<unsigned>(put);
+  return 1;
 }
 
 // The C library's streams read and write large buffers directly, with calls that cannot be interposed.
@@ -333,6 +378,12 @@ QUIRE_INTERPOSED long syscall(long number, ...) {
   switch (number) {
     case SYS_read: return read(static_cast<int>(a[0]), reinterpret_cast<void*>(a[1]), static_cast<size_t>(a[2]));
     case SYS_write: return write(static_cast<int>(a[0]), reinterpret_cast<void*>(a[1]), static_cast<size_t>(a[2]));
+    case SYS_pread64:
+      return pread(static_cast<int>(a[0]), reinterpret_cast<void*>(a[1]), static_cast<size_t>(a[2]), a[3]);
+    case SYS_recvfrom:
+      return recvfrom(static_cast<int>(a[0]), reinterpret_cast<void*>(a[1]), static_cast<size_t>(a[2]),
+                      static_cast<int>(a[3]), reinterpret_cast<sockaddr*>(a[4]), reinterpret_cast<socklen_t*>(a[5]));
+    case SYS_recvmsg: return recvmsg(static_cast<int>(a[0]), reinterpret_cast<msghdr*>(a[1]), static_cast<int>(a[2]));
     case SYS_futex: return futex(real, a[0], a[1], a[2], a[3], a[4], a[5]);
     default: return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
   }

@@ -1,5 +1,6 @@
 // SIGSEGV and SIGBUS: the way in for faults that the faulting thread handles itself. Read or write is told from the
 // fault's own error code, so that a write miss takes one fault.
+#include <pthread.h>
 #include <signal.h>
 #include <ucontext.h>
 
@@ -58,6 +59,9 @@ void on_signal(int signal, siginfo_t* info, void* context) {
 }  // namespace
 
 base::status install_signals(fault_handler handler) noexcept {
+  // A forked child has no shared memory: what it touches there ends it, as any wrong address does.
+  static const int once = ::pthread_atfork(nullptr, nullptr, [] { g_handler.store(nullptr); });
+  (void)once;
   g_handler.store(handler, std::memory_order_release);
   struct sigaction ours {};
   ours.sa_sigaction = on_signal;

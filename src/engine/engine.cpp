@@ -22,7 +22,7 @@ engine::~engine() {
     detect::remove_signals();
     g_engine = nullptr;
   }
-  os::unmap(reinterpret_cast<void*>(config_.base), config_.bytes);
+  if (reserved_) os::unmap(reinterpret_cast<void*>(config_.base), config_.bytes);
 }
 
 base::status engine::open() {
@@ -33,6 +33,7 @@ base::status engine::open() {
               error == EEXIST ? "something else is there" : std::strerror(error));
     return QUIRE_NO_ADDRESSES;
   }
+  reserved_ = true;
   regions_.cover(config_.base, config_.bytes);
   auto detector = detect::open(config_.detector, false);
   if (!detector.ok()) return detector.why();

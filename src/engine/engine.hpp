@@ -143,6 +143,7 @@ class engine final : public transport::sink, private effects {
 
   // faults (fault.cpp)
   void begin_fault(fault_op& o) noexcept;
+  [[nodiscard]] read_ahead_plan plan_for(const region_slot& r, std::uint64_t unit, read_ahead& stream) const noexcept;
   void map_around(region_slot& r, std::uint64_t unit, read_ahead& stream) noexcept;
   void read_on(region_slot& r, const read_ahead_plan& plan, model::access want) noexcept;
   [[nodiscard]] static std::size_t bucket_of(const region_slot& r, std::uint64_t unit) noexcept;
@@ -167,6 +168,7 @@ class engine final : public transport::sink, private effects {
   std::unique_ptr<transport::transport> transport_;
   bootstrap::bootstrap& job_;
   region_map regions_;
+  bool reserved_ = false;  ///< the shared range is ours
   std::array<std::unique_ptr<detect::detector>, 4> detectors_{};  ///< the job's, then one of each kind asked for
   std::mutex regions_mutex_;
   directory::request_pool requests_;

@@ -30,10 +30,14 @@ std::size_t engine::bucket_of(const region_slot& r, std::uint64_t unit) noexcept
   return (unit * 0x9e3779b97f4a7c15u >> 56 ^ r.about.id) % buckets;
 }
 
+read_ahead_plan engine::plan_for(const region_slot& r, std::uint64_t unit, read_ahead& stream) const noexcept {
+  const std::uint64_t max_window = std::max<std::uint64_t>(max_window_bytes >> r.unit_shift, 1);
+  return stream.on_fault(model::region_id{r.about.id}, unit, r.machine->shape().units, max_window);
+}
+
 void engine::begin_fault(fault_op& o) noexcept {
   region_slot& r = *o.region;
-  const auto max_window = config_.read_ahead ? std::uint64_t{max_window_bytes} >> r.unit_shift : 0;
-  const auto plan = o.stream->on_fault(model::region_id{r.about.id}, o.unit, r.machine->shape().units, max_window);
+  const auto plan = plan_for(r, o.unit, *o.stream);
   actions_.clear();
   const auto outcome = r.machine->on_fault(o.unit, o.want, actions_);
   performer_.take(r, actions_);
@@ -47,7 +51,7 @@ void engine::begin_fault(fault_op& o) noexcept {
     ++waiting_;
     performer_.flush();  // the request leaves before anything else is prepared
   }
-  if (plan.count != 0) read_on(r, plan, o.want);
+  if (config_.read_ahead) read_on(r, plan, o.want);
   if (outcome == sequential::fault_outcome::local) o.complete();
 }
 
@@ -102,14 +106,13 @@ bool engine::drain_kernel_faults() noexcept {
       if (r == nullptr) continue;
       const access want = event.write ? access::write : access::read;
       const std::uint64_t unit = r->unit_of(event.address);
-      const auto max_window = config_.read_ahead ? std::uint64_t{max_window_bytes} >> r->unit_shift : 0;
-      const auto plan = kernel_stream_.on_fault(model::region_id{r->about.id}, unit, r->machine->shape().units, max_window);
+      const auto plan = plan_for(*r, unit, kernel_stream_);
       actions_.clear();
       const auto outcome = r->machine->on_fault(unit, want, actions_);
       performer_.take(*r, actions_);
       if (outcome == sequential::fault_outcome::local) map_around(*r, unit, kernel_stream_);
       performer_.flush();
-      if (plan.count != 0) read_on(*r, plan, want);
+      if (config_.read_ahead) read_on(*r, plan, want);
     }
   }
   settle();

@@ -27,7 +27,7 @@ class read_ahead {
   static constexpr std::uint64_t first_window = 4;
   static constexpr std::uint64_t trusted_window = 16;  ///< from here on, whole windows are mapped on arrival
 
-  /// A thread faulted on `unit` of `region`, which has `units`; windows grow to `max_window` units.
+  /// A thread faulted on `unit` of `region`, which has `units`; windows grow to `max_window` units (at least 1).
   read_ahead_plan on_fault(model::region_id region, std::uint64_t unit, std::uint64_t units, std::uint64_t max_window) noexcept {
     stream& s = find(region, unit);
     const bool follows = s.live && s.region == region && unit >= s.last && unit <= s.end && unit - s.last <= s.reach;
@@ -45,7 +45,7 @@ class read_ahead {
     }
     s.window = s.window == 0 ? first_window : std::min(s.window * 2, max_window);
     const std::uint64_t first = std::max(unit + 1, s.end);
-    if (first >= units || max_window == 0) return {};
+    if (first >= units) return {};
     const std::uint64_t count = std::min(s.window, units - first);
     s.trigger = first;
     s.end = first + count;

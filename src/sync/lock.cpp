@@ -191,10 +191,10 @@ void lock_part::on_refused(const message& m, actions& out) {
 
 void lock_part::on_revoke(const message& m, actions& out) {
   const object_id id{m.unit};
-  if (local* const l = local_.find(id); l != nullptr && l->has_token) {
-    end_waiting(*l, QUIRE_NOT_FOUND, out);
-    local_.drop(id);
-  }
+  local* const l = local_.find(id);
+  if (l == nullptr || !l->has_token) return;
+  end_waiting(*l, QUIRE_NOT_FOUND, out);
+  local_.drop(id);
   shared_.send(home_of(id), kind::lock_revoked, id, out);
 }
 

@@ -56,13 +56,15 @@ void lock_part::on_request(const message& m, actions& out) {
   e->dying = true;
   e->destroyer = waiter_of(m);
   while (!e->queue.empty()) refuse(shared_.waiters.pop(e->queue).node, id, QUIRE_NOT_FOUND, out);
-  if (!e->passing) proceed(id, *e, out);
+  // If the token has left its holder already, it answers nothing, and the next one is asked when it has arrived there.
+  shared_.send(e->holder, kind::lock_revoke, id, out);
 }
 
 void lock_part::on_revoked(const message& m, actions& out) {
   const object_id id{m.unit};
   entry* const e = home_.find(id);
-  if (e == nullptr || !e->dying || e->passing) return;
+  if (e == nullptr || !e->dying) return;
+  if (e->passing) refuse(e->next, id, QUIRE_NOT_FOUND, out);
   const waiter destroyer = e->destroyer;
   home_.drop(id);
   shared_.reply(destroyer.node, destroyer.who, id, QUIRE_OK, out);

@@ -6,8 +6,9 @@
 //  - Messages between two nodes arrive once; their order is kept for small messages (no payload, or an eager one), while
 //    a large payload may be overtaken. The protocols do not depend on the order.
 //  - A message to this node itself is never given to a transport, and `progress` and `flush` are not called from a sink.
-//  - The payload of `send` must stay unchanged until the receiver has it; protocols guarantee that (the unit's manager starts
-//    nothing new before the requester's `done`). The message itself is copied before `send` returns.
+//  - A payload of more than `copied_bytes` must stay unchanged until the receiver has it; protocols guarantee that for the
+//    content of units (the manager starts nothing new before the requester's `done`). A smaller one, and the message
+//    itself, are copied before `send` returns.
 //  - `progress` calls the sink from within. The sink's `place` tells where a payload goes (the system view of its frame), and
 //    the transport writes it there, straight from its own buffers, or by the hardware; then it calls `deliver`.
 #pragma once
@@ -42,6 +43,9 @@ struct traffic {
 
 class transport {
  public:
+  /// Payloads of up to this many bytes are copied by send().
+  static constexpr std::size_t copied_bytes = 512;
+
   virtual ~transport() = default;
 
   /// Opaque address of this node, to be given to all others. Valid as long as the transport. Before connect().

@@ -40,7 +40,7 @@ TEST(collective, the_barrier_of_two_nodes_is_one_message_each_way) {
 TEST(collective, one_node_needs_nobody) {
   cluster c(1);
   EXPECT_EQ(c.status_of(0, make_call(op::barrier_wait)), QUIRE_OK);
-  EXPECT_EQ(values_of<double>(*c.run(0, make_reduce({2.5}, QUIRE_SUM)))[0], 2.5);
+  EXPECT_EQ(values_of<double>(*c.run(0, make_reduce(std::vector<double>{2.5}, QUIRE_SUM)))[0], 2.5);
   EXPECT_EQ(c.take_messages(), 0u);
 }
 

@@ -177,26 +177,35 @@ TEST_F(locks, wrong_calls) {
   c.expect_rest();
 }
 
-TEST_F(locks, destroy_ends_those_that_wait) {
+TEST_F(locks, destroy_ends_those_that_wait_and_the_owner_is_left_with_nothing) {
   EXPECT_EQ(lock(1), QUIRE_OK);
   const auto same = c.start(1, make_call(op::mutex_lock, m, 1));
   const auto first = c.start(2, make_call(op::mutex_lock, m));
   c.settle();
   const auto second = c.start(3, make_call(op::mutex_lock, m));
   c.settle();
-  const auto gone = c.start(0, make_call(op::mutex_destroy, m));
-  c.settle();
-  EXPECT_EQ(c.status_of(second), QUIRE_NOT_FOUND);  // was in the home's queue
-  EXPECT_EQ(c.status_of(0, make_call(op::mutex_destroy, m)), QUIRE_NOT_FOUND);
+  EXPECT_EQ(c.status_of(0, make_call(op::mutex_destroy, m)), QUIRE_OK);
+  for (const auto t : {same, first, second}) EXPECT_EQ(c.status_of(t), QUIRE_NOT_FOUND);
+  EXPECT_EQ(unlock(1), QUIRE_NOT_FOUND);
   EXPECT_EQ(lock(3), QUIRE_NOT_FOUND);
-  EXPECT_EQ(c.status_of(gone), waits);              // the token is promised to node 2
-  EXPECT_EQ(unlock(1), QUIRE_OK);
-  EXPECT_EQ(c.status_of(same), QUIRE_OK);
-  EXPECT_EQ(unlock(1, 1), QUIRE_OK);
-  EXPECT_EQ(c.status_of(first), QUIRE_OK);
+  EXPECT_EQ(c.status_of(0, make_call(op::mutex_destroy, m)), QUIRE_NOT_FOUND);
+  EXPECT_EQ(c.tokens_of(m), 0u);
+  c.expect_rest();
+}
+
+TEST_F(locks, destroy_finds_the_token_on_its_way) {
+  const auto t = c.start(1, make_call(op::mutex_lock, m));
+  c.deliver_first();  // the request
+  c.deliver_first();  // the order to pass it on
+  const auto gone = c.start(3, make_call(op::mutex_destroy, m));
+  ASSERT_EQ(c.bag()[1].to, node(0));
+  c.deliver(1);
+  const auto again = c.start(3, make_call(op::mutex_destroy, m));
+  c.settle();
+  EXPECT_EQ(c.status_of(t), QUIRE_OK);  // it came first
   EXPECT_EQ(c.status_of(gone), QUIRE_OK);
-  EXPECT_EQ(unlock(2), QUIRE_NOT_FOUND);
-  EXPECT_EQ(lock(2), QUIRE_NOT_FOUND);
+  EXPECT_EQ(c.status_of(again), QUIRE_NOT_FOUND);
+  EXPECT_EQ(unlock(1), QUIRE_NOT_FOUND);
   EXPECT_EQ(c.tokens_of(m), 0u);
   c.expect_rest();
 }

@@ -56,6 +56,7 @@ class ucx_transport final : public transport {
   /// A message on its way out: UCX 1.13 reads the header until the send has completed.
   struct send_slot {
     wire::header header;
+    std::byte value[copied_bytes];  ///< a small payload
     ucx_transport* owner;
     send_slot* next;
   };
@@ -170,6 +171,10 @@ void ucx_transport::send(node_id to, const message& m, std::span<const std::byte
   send_slot* const slot = sends_.take();
   slot->owner = this;
   wire::encode(m, slot->header);
+  if (!payload.empty() && payload.size() <= copied_bytes) {
+    std::memcpy(slot->value, payload.data(), payload.size());
+    payload = {slot->value, payload.size()};
+  }
   ucp_request_param_t how{};
   how.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_MEMORY_TYPE;
   how.cb.send = &on_sent;

@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+"""Runs the benchmarks, prints a table, and writes bench/results.json in the build folder.
+
+A row of results.json: name, unit, median, min (over all that was measured), baseline (the other side's median, or a fixed
+number), ratio (median / baseline), target (of the ratio), bound ("most" or "least"), meets. Rows without a target tell
+something, and promise nothing. Exit status: 0 if all programs ran, whether targets are met or not; 1 if a program failed.
+"""
+import argparse
+import json
+import os
+import platform
+import signal
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from suite import GROUPS
+
+TIME_LIMIT_S = 120
+RESULT_KEYS = ("name", "unit", "median", "min")
+
+
+class Failed(Exception):
+    """A program did not do what it should."""
+
+
+def output_of(command, environment):
+    """Standard output and the milliseconds it took. The whole process group ends with the time limit."""
+    start = time.perf_counter()
+    child = subprocess.Popen(command, env={**os.environ, **environment}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, text=True, start_new_session=True)
+    try:
+        out, err = child.communicate(timeout=TIME_LIMIT_S)
+    except BaseException as e:
+        os.killpg(child.pid, signal.SIGKILL)
+        child.communicate()
+        if isinstance(e, subprocess.TimeoutExpired):
+            raise Failed(f"no end after {TIME_LIMIT_S} s") from e
+        raise
+    took_ms = (time.perf_counter() - start) * 1000
+    if child.returncode != 0:
+        raise Failed(f"exit status {child.returncode}\n{err.strip()}")
+    return out, took_ms
+
+
+class Runner:
+    """Where the programs are, how to start them, and what they have measured so far."""
+
+    def __init__(self, build, quick):
+        self.build = build
+        self.quick = quick
+        self.measured = {}  # "key:name" -> {"unit", "medians", "mins"}
+
+    def command(self, program):
+        name, *arguments = program.command
+        path = next((p for p in (self.build / "bench" / name, self.build / "bin" / name) if p.exists()), None)
+        if path is None:
+            raise Failed("it has not been built")
+        command = [str(path), *arguments, *(program.quick if self.quick else ())]
+        if program.kind == "pair":
+            return [str(self.build / "bench" / "pair"), *command]
+        if program.kind == "job":
+            return [str(self.build / "bin" / "quire"), "run", "-n", "2", *program.job_options, *command]
+        return command
+
+    def run(self, program):
+        out, took_ms = output_of(self.command(program), program.environment)
+        if program.wall:
+            self.note(program.key, {"name": "wall", "unit": "ms", "median": took_ms, "min": took_ms})
+        for line in filter(str.strip, out.splitlines()):
+            try:
+                found = json.loads(line)
+            except ValueError as e:
+                raise Failed(f"unexpected output: {line}") from e
+            if "time_s" in found:  # an application's report
+                found = {"name": "time_s", "unit": "s", "median": found["time_s"], "min": found["time_s"]}
+            self.note(program.key, found)
+
+    def note(self, key, found):
+        name, unit, median, least = (found[k] for k in RESULT_KEYS)
+        entry = self.measured.setdefault(f"{key}:{name}", {"unit": unit, "medians": [], "mins": []})
+        entry["medians"].append(median)
+        entry["mins"].append(least)
+
+    def row(self, wanted):
+        value = self.measured[wanted.value]
+        medians, mins = value["medians"], value["mins"]
+        if wanted.minus:
+            taken_off = self.measured[wanted.minus]
+            medians = [a - b for a, b in zip(medians, taken_off["medians"])]
+            mins = medians
+        baseline = wanted.baseline
+        if isinstance(baseline, str):
+            baseline = statistics.median(self.measured[baseline]["medians"])
+        median = statistics.median(medians)
+        ratio = median / baseline if baseline is not None else None
+        meets = None
+        if wanted.target is not None:
+            meets = ratio <= wanted.target if wanted.bound == "most" else ratio >= wanted.target
+        return {"name": wanted.name, "unit": wanted.unit or value["unit"], "median": median, "min": min(mins),
+                "baseline": baseline, "ratio": ratio, "target": wanted.target, "bound": wanted.bound, "meets": meets}
+
+
+def first_line(path, key):
+    for line in Path(path).read_text().splitlines():
+        if line.startswith(key):
+            return line.split(":", 1)[1].strip()
+    return "unknown"
+
+
+def machine():
+    root = Path(__file__).resolve().parent
+    git = lambda *a: subprocess.run(["git", "-C", root, *a], capture_output=True, text=True, check=False).stdout.strip()
+    commit = git("rev-parse", "--short", "HEAD") or "unknown"
+    if git("status", "--porcelain"):
+        commit += ", with changes"
+    memory = int(first_line("/proc/meminfo", "MemTotal").split()[0]) >> 20
+    return (f"machine  {first_line('/proc/cpuinfo', 'model name')}, {len(os.sched_getaffinity(0))} cores, {memory} GiB\n"
+            f"kernel   {platform.release()}\n"
+            f"commit   {commit}\n"
+            f"load     {os.getloadavg()[0]:.1f} at the start")
+
+
+def number(value):
+    if value is None:
+        return "-"
+    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def print_table(rows):
+    titles = ("what", "unit", "median", "min", "baseline", "ratio", "target", "meets")
+    sign = {"most": "<=", "least": ">="}
+    cells = [(r["name"], r["unit"], number(r["median"]), number(r["min"]), number(r["baseline"]), number(r["ratio"]),
+              "-" if r["target"] is None else f"{sign[r['bound']]} {r['target']:g}",
+              {True: "yes", False: "NO", None: "-"}[r["meets"]]) for r in rows]
+    widths = [max(map(len, column)) for column in zip(titles, *cells)]
+    for line in (titles, tuple("-" * w for w in widths), *cells):
+        left = [text.ljust(w) for text, w in zip(line[:2], widths)]
+        right = [text.rjust(w) for text, w in zip(line[2:], widths[2:])]
+        print("  ".join(left + right))
+
+
+def show_progress(text):
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+    elif text:
+        print(text, file=sys.stderr, flush=True)
+
+
+def run_group(group, build, quick, rows, failures):
+    runner = Runner(build, quick)
+    rounds = 1 if quick else group.rounds
+    for turn in range(rounds):
+        for program in group.programs:
+            show_progress(f"{group.name}: {' '.join(program.command)} ({turn + 1} of {rounds})")
+            try:
+                runner.run(program)
+            except Failed as e:
+                failures.append(f"{group.name}: {' '.join(program.command)}: {e}")
+                return
+    try:
+        rows.extend(runner.row(wanted) for wanted in group.rows)
+    except KeyError as e:
+        failures.append(f"{group.name}: nothing was measured as {e}")
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description="Runs the benchmarks; groups: " + ", ".join(g.name for g in GROUPS))
+    parser.add_argument("--build", type=Path, default=Path("build"), help="build folder (default: %(default)s)")
+    parser.add_argument("--only", action="append", metavar="NAME", help="only groups whose name contains NAME; may be repeated")
+    parser.add_argument("--quick", action="store_true", help="each program once and short: shows that all works")
+    wanted = parser.parse_args()
+    groups = [g for g in GROUPS if not wanted.only or any(name in g.name for name in wanted.only)]
+    if not groups:
+        parser.error(f"no group is named {', '.join(wanted.only)}; there are: " + ", ".join(g.name for g in GROUPS))
+    if not (wanted.build / "bench").is_dir():
+        parser.error(f"{wanted.build} holds no benchmarks; `make build` makes them")
+    return wanted, groups
+
+
+def main():
+    wanted, groups = arguments()
+    print(machine(), flush=True)
+    rows, failures = [], []
+    for group in groups:
+        run_group(group, wanted.build.resolve(), wanted.quick, rows, failures)
+    show_progress("")
+    print()
+    if rows:
+        print_table(rows)
+    results = wanted.build / "bench" / "results.json"
+    results.write_text(json.dumps(rows, indent=1) + "\n")
+    missed = [r["name"] for r in rows if r["meets"] is False]
+    promised = sum(r["target"] is not None for r in rows)
+    print(f"\n{promised - len(missed)} of {promised} targets are met; written to {results}")
+    for name in missed:
+        print(f"  missed: {name}")
+    for failure in failures:
+        print(f"FAILED {failure}", file=sys.stderr)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,127 @@
+"""What is measured: programs, and the rows that come of them. Data for run.py; nothing runs here.
+
+A group's programs run in turn, again and again, so that both sides of a comparison see the same state of the machine.
+A measurement is named "program key:name in its output". Programs with wall=True are also measured from outside, as
+"key:wall", in milliseconds.
+"""
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Program:
+    key: str
+    command: tuple
+    kind: str = "job"  # job: under `quire run -n 2`; pair: two processes without Quire; plain: by itself
+    job_options: tuple = ()
+    environment: dict = field(default_factory=dict)
+    quick: tuple = ()  # more arguments with --quick
+    wall: bool = False
+
+
+@dataclass(frozen=True)
+class Row:
+    name: str
+    value: str
+    baseline: object = None  # a measurement, or a number
+    target: float = None  # what the ratio value / baseline is compared to
+    bound: str = "most"  # the ratio must be at "most" or at "least" the target
+    minus: str = None  # a measurement that is taken off the value
+    unit: str = None  # of the value, where the program does not tell
+
+
+@dataclass(frozen=True)
+class Group:
+    name: str
+    about: str
+    programs: list
+    rows: list
+    rounds: int = 3
+
+
+def fault_group(transport, target):
+    few = ("--pages", "1024", "--rounds", "1")
+
+    def job(key, read_ahead):
+        return Program(key, ("quire_fault",), job_options=("--transport", transport),
+                       environment={"QUIRE_READ_AHEAD": read_ahead}, quick=few)
+
+    return Group(
+        f"fault-{transport}", f"faults, 4 KiB pages in random order, {transport}",
+        [Program("floor", ("floor_fault", "--transport", transport), "pair", quick=few), job("quire", "1"), job("plain", "0")],
+        [Row(f"read fault, {transport}", "quire:read_fault", "floor:read_fault", target),
+         Row(f"read fault without read-ahead, {transport}", "plain:read_fault", "floor:read_fault", target),
+         Row(f"read fault, frame never used, {transport}", "quire:first_read_fault", "floor:first_read_fault"),
+         Row(f"write fault, upgrade at the home, {transport}", "quire:upgrade_fault_home", "quire:read_fault", 2),
+         Row(f"write fault, upgrade elsewhere, {transport}", "quire:upgrade_fault_away", "quire:read_fault", 2),
+         Row(f"write fault, page owned elsewhere, {transport}", "quire:write_fault", "quire:read_fault", 2)],
+        rounds=5)
+
+
+def sweep_group(transport):
+    job = ("--transport", transport)
+    few = ("--mebibytes", "64", "--rounds", "1")
+    least = {"target": 0.7, "bound": "least"}
+    return Group(
+        f"sweep-{transport}", f"sequential sweep over 256 MiB homed elsewhere, {transport}",
+        [Program("floor", ("floor_bandwidth", "--transport", transport), "pair", quick=few),
+         Program("page", ("quire_sweep", "--read", "page"), job_options=job, quick=few),
+         Program("all", ("quire_sweep", "--read", "all"), job_options=job, quick=few),
+         Program("fresh", ("floor_bandwidth", "--fresh", "--transport", transport), "pair", quick=few)],
+        [Row(f"sweep, a word a page, {transport}", "page:sweep", "floor:bandwidth", **least),
+         Row(f"sweep, every word, {transport}", "all:sweep", "floor:bandwidth", **least),
+         Row(f"first sweep, a word a page, {transport}", "page:sweep_first", "floor:bandwidth", **least),
+         Row(f"first sweep, every word, {transport}", "all:sweep_first", "floor:bandwidth", **least),
+         Row(f"bare transport into memory never used, {transport}", "fresh:bandwidth", "floor:bandwidth")])
+
+
+def sync_group(transport):
+    few = ("--count", "1000")
+    return Group(
+        f"sync-{transport}", f"synchronisation of two nodes, {transport}",
+        [Program("floor", ("floor_exchange", "--transport", transport), "pair", quick=few),
+         Program("quire", ("quire_sync",), job_options=("--transport", transport), quick=few)],
+        [Row(f"barrier, {transport}", "quire:barrier", "floor:exchange", 1.5),
+         Row(f"lock + unlock, held last by the other node, {transport}", "quire:lock_unlock", "floor:exchange", 1.5),
+         Row(f"atomic addition at the other node, {transport}", "quire:atomic", "floor:exchange"),
+         Row(f"bare exchange with a page as reply, {transport}", "floor:page_exchange", "floor:exchange")],
+        rounds=5)
+
+
+def start_group():
+    sizes = ("64M", "64G")
+    ranges = [Program(f"range-{size}", ("quire_start",), environment={"QUIRE_RANGE": size}, wall=True) for size in sizes]
+    regions = [Program(f"region-{size}", ("quire_start", "--region", size + "B"), wall=True) for size in sizes]
+    rows = [Row(f"start and end, {kind} of {size}iB, beyond the bare transport", f"{kind}-{size}:wall", 100, 1, minus="bare:wall")
+            for kind in ("range", "region") for size in sizes]
+    rows += [Row(f"start and end, {kind} of 64GiB against 64MiB", f"{kind}-64G:wall", f"{kind}-64M:wall", 1.1)
+             for kind in ("range", "region")]
+    return Group("start", "start and end of a job of two nodes",
+                 [Program("bare", ("floor_start",), "pair", wall=True), *ranges, *regions], rows, rounds=15)
+
+
+def app_group(name, about, quick, *problem):
+    return Group(
+        name, about,
+        [Program("openmp", (f"{name}_openmp", *problem, "--threads", "2", "--json"), "plain", quick=quick),
+         Program("quire", (name, *problem, "--json"), quick=quick)],
+        [Row(f"{about}, 2 nodes against OpenMP with 2 threads", "quire:time_s", "openmp:time_s", 1.05, unit="s")],
+        rounds=5)
+
+
+GROUPS = [
+    fault_group("shm", 1.5),
+    fault_group("tcp", 1.3),
+    sweep_group("shm"),
+    sweep_group("tcp"),
+    sync_group("shm"),
+    sync_group("tcp"),
+    start_group(),
+    app_group("sor", "SOR 4096 x 4096, 20 iterations", ("--iterations", "5"), "--size", "4096", "--iterations", "20"),
+    app_group("raytracer", "ray tracer 1024 x 768", ("--samples", "1"), "--width", "1024", "--height", "768"),
+    Group("idle", "a started job of two nodes that does nothing",
+          [Program("quire", ("quire_idle",), quick=("--seconds", "1"))],
+          [Row("idle node", "quire:idle", 0.5, 1)]),
+    Group("busy", "reading from a node whose program computes",
+          [Program("quire", ("quire_busy",), quick=("--seconds", "0.3"))],
+          [Row("read fault while the home computes", "quire:busy_read_fault", 50, 1)]),
+]

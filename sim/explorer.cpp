@@ -1,0 +1,203 @@
+#include "sim/explorer.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
+#include "sim/checkers.hpp"
+#include "sim/network.hpp"
+#include "sim/random.hpp"
+
+namespace quire::sim {
+namespace {
+
+/// Collects words into two hashes that are independent of each other.
+class hasher {
+ public:
+  void add(std::uint64_t word) noexcept {
+    a_ = mix(a_ ^ word) + 0x9e3779b97f4a7c15u;
+    b_ = mix(b_ + (word ^ 0xd6e8feb86659fd93u)) ^ (b_ << 7);
+  }
+  template <class T>
+  void add_bytes(const T& value) noexcept {
+    static_assert(std::has_unique_object_representations_v<T>);
+    std::uint64_t words[(sizeof(T) + 7) / 8] = {};
+    std::memcpy(words, &value, sizeof(T));
+    for (const std::uint64_t w : words) add(w);
+  }
+  [[nodiscard]] std::uint64_t a() const noexcept { return a_; }
+  [[nodiscard]] std::uint64_t b() const noexcept { return b_; }
+
+ private:
+  std::uint64_t a_ = 1, b_ = 2;
+};
+
+}  // namespace
+
+explorer::explorer(const cluster_options& shape, std::vector<script> scripts, std::uint64_t most_states)
+    : nodes_(shape, std::move(scripts), *this), most_states_(most_states) {}
+
+exploration explorer::run() {
+  add({}, 0, 0);
+  while (!open_.empty() && found_.failure.empty()) {
+    const situation next = std::move(open_.back());
+    open_.pop_back();
+    visit(next);
+    if (found_.states > most_states_) found_.failure = "more than " + std::to_string(most_states_) + " states";
+  }
+  if (!found_.failure.empty()) return found_;
+  found_.ends = ends_.size();
+  if (const auto lost = states_without_end(); lost != 0) {
+    found_.failure = "no end can be reached from " + std::to_string(lost) + " states";
+  }
+  return found_;
+}
+
+void explorer::visit(const situation& from) {
+  nodes_.restore(from.cluster);
+  flights_ = from.flights;
+  const auto steps = possible_steps();
+  if (steps.empty()) {
+    ends_.push_back(from.id);
+    if (auto wrong = check_quiet(nodes_); !wrong.empty()) found_.failure = wrong + path_to(from.id);
+    return;
+  }
+  for (std::size_t i = 0; i < steps.size() && found_.failure.empty(); ++i) {
+    if (i != 0) {
+      nodes_.restore(from.cluster);
+      flights_ = from.flights;
+    }
+    take(steps[i]);
+    ++found_.steps;
+    add(steps[i], from.id, from.depth + 1);
+  }
+}
+
+/// Files the state that the cluster is in now.
+void explorer::add(const step& s, std::uint32_t parent, std::uint32_t depth) {
+  const auto [place, is_new] = known_.try_emplace(identify(), static_cast<std::uint32_t>(origin_.size()));
+  const std::uint32_t id = place->second;
+  if (depth != 0) edges_.emplace_back(parent, id);
+  if (is_new) {
+    ++found_.states;
+    found_.deepest = std::max<std::uint64_t>(found_.deepest, depth);
+    origin_.emplace_back(s, parent);
+    open_.push_back({nodes_.state(), flights_, id, depth});
+  }
+  if (nodes_.failure().empty()) return;
+  found_.failure = nodes_.failure() + path_to(parent) + describe(s);
+}
+
+std::vector<explorer::step> explorer::possible_steps() const {
+  std::vector<step> all;
+  for (std::uint32_t i = 0; i < flights_.size(); ++i) {
+    const flight& f = flights_[i];
+    if (std::find(flights_.begin(), flights_.begin() + i, f) != flights_.begin() + i) continue;
+    all.push_back({step::kind::message, f.m.kind, f.to, f.m.from, i});
+  }
+  const auto& threads = nodes_.state().threads;
+  for (std::uint32_t t = 0; t < threads.size(); ++t) {
+    if (threads[t].now == thread::state::ready) all.push_back({step::kind::thread, {}, nodes_.node_of(t), {}, t});
+  }
+  for (std::uint16_t n = 0; n < nodes_.options().nodes; ++n) {
+    for (std::uint32_t u = 0; u < nodes_.options().units; ++u) {
+      if (nodes_.machine(node_id{n}).unit(u).held != 0) all.push_back({step::kind::hold_over, {}, node_id{n}, {}, u});
+    }
+  }
+  return all;
+}
+
+void explorer::take(const step& s) {
+  switch (s.what) {
+    case step::kind::start: return;
+    case step::kind::thread: return nodes_.run_thread(s.index);
+    case step::kind::hold_over: return nodes_.on_hold_over(s.node, s.index);
+    case step::kind::message: break;
+  }
+  const flight f = flights_[s.index];
+  flights_.erase(flights_.begin() + s.index);
+  nodes_.deliver(f.to, f.m, std::as_bytes(std::span(f.payload)));
+}
+
+void explorer::send(node_id from, node_id to, const message& m, std::span<const std::byte> payload) {
+  flight f{to, m, std::vector<std::uint64_t>(payload.size() / sizeof(std::uint64_t))};
+  f.m.from = from;
+  if (!payload.empty()) std::memcpy(f.payload.data(), payload.data(), payload.size());
+  flights_.push_back(std::move(f));
+}
+
+/// Everything that can make a difference later; not the number of a request's cell, nor how often a thread has faulted.
+explorer::fingerprint explorer::identify() const {
+  hasher all;
+  const cluster_state& s = nodes_.state();
+  for (const auto& unit : s.units) all.add_bytes(unit);
+  for (std::size_t i = 0; i < s.entries.size(); ++i) {
+    const auto& e = s.entries[i];
+    if (e.touched == 0) continue;
+    all.add(i << 48 | std::uint64_t{e.owner.value()} << 16 | e.acks_left);
+    all.add(e.copies.bits());
+    if (e.requests.empty()) continue;
+    auto pool = s.requests[i / nodes_.options().units];
+    for (auto list = e.requests; !list.empty(); pool.pop(list)) all.add_bytes(pool.front(list));
+  }
+  for (const access view : s.views) all.add(static_cast<std::uint64_t>(view));
+  for (const std::uint64_t word : s.contents) all.add(word);
+  for (const std::uint64_t word : s.latest) all.add(word);
+  for (const thread& t : s.threads) {
+    const std::uint64_t losses = nodes_.options().hold_off ? std::uint64_t{t.granted} << 8 | t.lost : 0;
+    all.add(std::uint64_t{t.next} << 32 | losses << 8 | static_cast<std::uint64_t>(t.now));
+  }
+  // The messages on their way are a set: the sum of their hashes does not depend on the order.
+  fingerprint set;
+  for (const flight& f : flights_) {
+    hasher one;
+    one.add(f.to.value());
+    one.add_bytes(f.m);
+    for (const std::uint64_t word : f.payload) one.add(word);
+    set.a += mix(one.a());
+    set.b += mix(one.b());
+  }
+  all.add(set.a);
+  all.add(set.b);
+  return {all.a(), all.b()};
+}
+
+/// Walks back from the ends along all steps.
+std::uint64_t explorer::states_without_end() const {
+  const std::size_t states = origin_.size();
+  std::vector<std::uint32_t> first(states + 1), parents(edges_.size());
+  for (const auto& [from, to] : edges_) ++first[to];
+  for (std::size_t i = 1; i <= states; ++i) first[i] += first[i - 1];
+  for (const auto& [from, to] : edges_) parents[--first[to]] = from;
+  std::vector<bool> reaches(states);
+  std::vector<std::uint32_t> open = ends_;
+  std::uint64_t count = 0;
+  while (!open.empty()) {
+    const std::uint32_t id = open.back();
+    open.pop_back();
+    if (reaches[id]) continue;
+    reaches[id] = true;
+    ++count;
+    for (std::uint32_t i = first[id]; i < first[id + 1]; ++i) open.push_back(parents[i]);
+  }
+  return states - count;
+}
+
+std::string explorer::path_to(std::uint32_t id) const {
+  std::string text;
+  for (; id != 0; id = origin_[id].second) text = describe(origin_[id].first) + text;
+  return "\n" + text;
+}
+
+std::string explorer::describe(const step& s) {
+  const std::string node = "node " + std::to_string(s.node.value());
+  switch (s.what) {
+    case step::kind::message: return node + " <- " + std::to_string(s.from.value()) + " " + name_of(s.message) + "\n";
+    case step::kind::thread: return node + " thread " + std::to_string(s.index) + " runs\n";
+    case step::kind::hold_over: return node + " hold of unit " + std::to_string(s.index) + " is over\n";
+    case step::kind::start: break;
+  }
+  return {};
+}
+
+}  // namespace quire::sim

@@ -1,0 +1,461 @@
+// Wrong use of Quire, one case a run: bad_input_program CASE. What must end the process is judged by bad_input_test.
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+
+#include <atomic>
+#include <cerrno>
+#include <map>
+
+#include "node.hpp"
+
+using namespace quire::test;
+
+namespace {
+
+void* nothing(void* argument) { return argument; }
+
+/// Every call of the API with arguments that are right in form, and what it gives. For before the start, after the end, and
+/// in a forked child.
+struct call_row {
+  const char* name;
+  std::function<quire_status()> call;
+};
+std::vector<call_row> all_calls() {
+  static void* address;
+  static std::uint64_t word, expected;
+  static int done;
+  static quire_region region;
+  static quire_mutex mutex{1};
+  static quire_rwlock rwlock{1};
+  static quire_condition condition{1};
+  static quire_barrier all{}, some{1};
+  static quire_event event{1};
+  static quire_semaphore semaphore{1};
+  static quire_remote_thread thread{1};
+  static double real;
+  static std::int64_t integer;
+  static std::size_t size;
+  static quire_counters numbers{};
+  numbers.size = sizeof numbers;
+#define ROW(expression) call_row{#expression, [] { return expression; }}
+  return {
+      ROW(quire_end()), ROW(quire_region_create(nullptr, 4096, &region)), ROW(quire_region_range(region, &address, nullptr)),
+      ROW(quire_region_of(&word, &region)), ROW(quire_malloc(8, &address)), ROW(quire_calloc(1, 8, &address)),
+      ROW(quire_calloc(SIZE_MAX, SIZE_MAX, &address)), ROW(quire_aligned_alloc(64, 8, &address)),
+      ROW(quire_realloc(8, &address)), ROW(quire_free(&word)), ROW(quire_free(nullptr)),
+      ROW(quire_allocation_size(&word, &size)), ROW(quire_publish("name", &word)), ROW(quire_lookup("name", 0, &address)),
+      ROW(quire_lookup("name", -1, &address)), ROW(quire_prefetch(&word, 8, 0)), ROW(quire_push(&word, 8)),
+      ROW(quire_fetch_add(&word, 1, nullptr)), ROW(quire_exchange(&word, 1, nullptr)),
+      ROW(quire_compare_exchange(&word, &expected, 1, &done)), ROW(quire_compare_exchange(&word, nullptr, 1, nullptr)),
+      ROW(quire_mutex_create(&mutex)), ROW(quire_mutex_lock(mutex)), ROW(quire_mutex_try_lock(mutex)),
+      ROW(quire_mutex_timed_lock(mutex, 10)), ROW(quire_mutex_unlock(mutex)), ROW(quire_mutex_destroy(mutex)),
+      ROW(quire_rwlock_create(&rwlock)), ROW(quire_rwlock_read_lock(rwlock, -1)), ROW(quire_rwlock_write_lock(rwlock, -1)),
+      ROW(quire_rwlock_unlock(rwlock)), ROW(quire_rwlock_destroy(rwlock)), ROW(quire_condition_create(&condition)),
+      ROW(quire_condition_wait(condition, mutex, -1)), ROW(quire_condition_notify_one(condition)),
+      ROW(quire_condition_notify_all(condition)), ROW(quire_condition_destroy(condition)), ROW(quire_barrier_wait(all)),
+      ROW(quire_barrier_create(2, &some)), ROW(quire_barrier_destroy(some)), ROW(quire_event_create(&event)),
+      ROW(quire_event_set(event)), ROW(quire_event_reset(event)), ROW(quire_event_wait(event, -1)),
+      ROW(quire_event_destroy(event)), ROW(quire_semaphore_create(1, &semaphore)),
+      ROW(quire_semaphore_acquire(semaphore, -1)), ROW(quire_semaphore_release(semaphore, 1)),
+      ROW(quire_semaphore_destroy(semaphore)), ROW(quire_reduce_f64(&real, 1, QUIRE_SUM)),
+      ROW(quire_reduce_i64(&integer, 1, QUIRE_SUM)), ROW(quire_broadcast(&integer, 8, 0)),
+      ROW(quire_spawn(0, nothing, nullptr, &thread)), ROW(quire_join(thread, &address)), ROW(quire_counters_read(&numbers)),
+  };
+#undef ROW
+}
+void all_calls_give(quire_status wanted) {
+  for (const auto& row : all_calls()) require_status(__FILE__, __LINE__, row.name, row.call(), wanted);
+}
+
+void start() { REQUIRE_OK(quire_start(nullptr)); }
+
+void before_and_after() {
+  REQUIRE_EQUAL(quire_node(), 0);
+  REQUIRE_EQUAL(quire_nodes(), 1);
+  all_calls_give(QUIRE_NOT_STARTED);
+  quire_options wrong{};
+  REQUIRE_STATUS(quire_start(&wrong), QUIRE_INVALID);  // without its size
+  wrong.size = 4096;
+  REQUIRE_STATUS(quire_start(&wrong), QUIRE_INVALID);
+  start();
+  REQUIRE_STATUS(quire_start(nullptr), QUIRE_EXISTS);
+  barrier();
+  REQUIRE_OK(quire_end());
+  all_calls_give(QUIRE_NOT_STARTED);
+  REQUIRE_EQUAL(quire_nodes(), 1);
+  REQUIRE_STATUS(quire_start(nullptr), QUIRE_EXISTS);
+}
+
+/// Numbers and addresses that no call could satisfy; afterwards everything still works.
+void arguments() {
+  start();
+  int local = 0;
+  void* at = nullptr;
+  std::size_t size = 0;
+  constexpr std::size_t huge = std::size_t{1} << 60;
+  for (const std::size_t bytes : {std::size_t{0}, huge, SIZE_MAX, SIZE_MAX - 4095, std::size_t{1} << 63}) {
+    REQUIRE_STATUS(quire_malloc(bytes, &at), QUIRE_INVALID);
+    REQUIRE_STATUS(quire_calloc(bytes, 1, &at), QUIRE_INVALID);
+    REQUIRE_STATUS(quire_calloc(1, bytes, &at), QUIRE_INVALID);
+    REQUIRE_STATUS(quire_aligned_alloc(64, bytes, &at), QUIRE_INVALID);
+    at = nullptr;
+    REQUIRE_STATUS(quire_realloc(bytes, &at), QUIRE_INVALID);
+    quire_region region{};
+    REQUIRE_STATUS(quire_region_create(nullptr, bytes, &region), QUIRE_INVALID);
+  }
+  REQUIRE_STATUS(quire_calloc(huge, 32, &at), QUIRE_INVALID);  // overflows
+  REQUIRE_STATUS(quire_malloc(std::size_t{900} << 30, &at), QUIRE_NO_MEMORY);  // less than the range, more than there is
+  for (const std::size_t alignment : {std::size_t{0}, std::size_t{3}, std::size_t{4} << 20, huge, SIZE_MAX})
+    REQUIRE_STATUS(quire_aligned_alloc(alignment, 64, &at), QUIRE_INVALID);
+  REQUIRE_STATUS(quire_malloc(8, nullptr), QUIRE_INVALID);
+  REQUIRE_STATUS(quire_calloc(1, 8, nullptr), QUIRE_INVALID);
+  REQUIRE_STATUS(quire_aligned_alloc(8, 8, nullptr), QUIRE_INVALID);
+  REQUIRE_STATUS(quire_realloc(8, nullptr), QUIRE_INVALID);
+
+  // Wrong addresses, double and interior frees: small and large blocks, of this node and of another.
+  for (const std::size_t bytes : {48u, 5000u, 300'000u}) {
+    for (const bool elsewhere : {false, true}) {
+      auto** const box = shared_object<void*>("box " + std::to_string(bytes) + std::to_string(elsewhere));
+      if ((quire_node() == quire_nodes() - 1) == elsewhere && (elsewhere || quire_node() == 0)) REQUIRE_OK(quire_malloc(bytes, box));
+      barrier();
+      if (quire_node() == 0) {
+        char* const block = static_cast<char*>(*box);
+        for (const std::ptrdiff_t off : {1, 8, 16, 32}) {
+          REQUIRE_STATUS(quire_free(block + off), QUIRE_BAD_ADDRESS);
+          REQUIRE_STATUS(quire_allocation_size(block + off, &size), QUIRE_BAD_ADDRESS);
+          void* moved = block + off;
+          REQUIRE_STATUS(quire_realloc(100, &moved), QUIRE_BAD_ADDRESS);
+          REQUIRE(moved == block + off);
+        }
+        REQUIRE_OK(quire_free(block));
+        REQUIRE_STATUS(quire_free(block), QUIRE_BAD_ADDRESS);
+        REQUIRE_STATUS(quire_allocation_size(block, &size), QUIRE_BAD_ADDRESS);
+      }
+      barrier();
+    }
+  }
+  for (void* const wrong : {static_cast<void*>(&local), reinterpret_cast<void*>(8), reinterpret_cast<void*>(~0ul),
+                            reinterpret_cast<void*>(0x200000000000 + (std::uint64_t{300} << 30))}) {
+    auto* const word = reinterpret_cast<std::uint64_t*>(reinterpret_cast<std::uint64_t>(wrong) & ~7ul);
+    REQUIRE_STATUS(quire_free(wrong), QUIRE_BAD_ADDRESS);
+    REQUIRE_STATUS(quire_allocation_size(wrong, &size), QUIRE_BAD_ADDRESS);
+    if (reinterpret_cast<std::uint64_t>(wrong) >> 44 != 2) {  // the last one is shared, though not allocated
+      std::uint64_t expected = 0;
+      int done = 0;
+      quire_region region{};
+      REQUIRE_STATUS(quire_fetch_add(word, 1, nullptr), QUIRE_BAD_ADDRESS);
+      REQUIRE_STATUS(quire_exchange(word, 1, nullptr), QUIRE_BAD_ADDRESS);
+      REQUIRE_STATUS(quire_compare_exchange(word, &expected, 1, &done), QUIRE_BAD_ADDRESS);
+      REQUIRE_STATUS(quire_prefetch(wrong, 1, 0), QUIRE_BAD_ADDRESS);
+      REQUIRE_STATUS(quire_push(wrong, 1), QUIRE_BAD_ADDRESS);
+      REQUIRE_STATUS(quire_region_of(wrong, &region), QUIRE_BAD_ADDRESS);
+    }
+  }
+  REQUIRE_STATUS(quire_fetch_add(nullptr, 1, nullptr), QUIRE_BAD_ADDRESS);
+  auto* const good = shared_object<std::uint64_t>("good", 8);
+  REQUIRE_STATUS(quire_fetch_add(reinterpret_cast<std::uint64_t*>(reinterpret_cast<char*>(good) + 4), 1, nullptr), QUIRE_INVALID);
+  REQUIRE_STATUS(quire_prefetch(good, SIZE_MAX, 0), QUIRE_BAD_ADDRESS);
+  REQUIRE_STATUS(quire_push(good, SIZE_MAX), QUIRE_BAD_ADDRESS);
+  REQUIRE_OK(quire_prefetch(good, 0, 0));
+  REQUIRE_OK(quire_fetch_add(good, 1, nullptr));
+  REQUIRE_OK(quire_exchange(good + 1, 1, nullptr));
+  std::uint64_t expected = 1;
+  int done = 0;
+  REQUIRE_STATUS(quire_compare_exchange(good, nullptr, 1, &done), QUIRE_INVALID);
+  REQUIRE_STATUS(quire_compare_exchange(good, &expected, 1, nullptr), QUIRE_INVALID);
+  REQUIRE_STATUS(quire_allocation_size(good, nullptr), QUIRE_INVALID);
+  REQUIRE_STATUS(quire_counters_read(nullptr), QUIRE_INVALID);
+  quire_counters unsized{};
+  REQUIRE_STATUS(quire_counters_read(&unsized), QUIRE_INVALID);
+
+  // Regions.
+  quire_region region{};
+  REQUIRE_STATUS(quire_region_create(nullptr, 4096, nullptr), QUIRE_INVALID);
+  REQUIRE_STATUS(quire_region_create(nullptr, std::uint64_t{1} << 39, &region), QUIRE_NO_ADDRESSES);
+  for (const std::size_t unit : {1u, 2048u, 5000u, 4u << 20}) {
+    const auto about = region_options(unit, QUIRE_PLACE_BLOCK);
+    REQUIRE_STATUS(quire_region_create(&about, 4096, &region), QUIRE_INVALID);
+  }
+  for (const int home : {-1, quire_nodes()}) {
+    const auto about = region_options(4096, QUIRE_PLACE_NODE, home);
+    REQUIRE_STATUS(quire_region_create(&about, 4096, &region), QUIRE_INVALID);
+  }
+  auto about = region_options(4096, static_cast<quire_placement>(77));
+  REQUIRE_STATUS(quire_region_create(&about, 4096, &region), QUIRE_INVALID);
+  about = region_options(4096, QUIRE_PLACE_BLOCK);
+  about.size = 0;
+  REQUIRE_STATUS(quire_region_create(&about, 4096, &region), QUIRE_INVALID);
+  about.size = sizeof about;
+  about.consistency = static_cast<quire_consistency>(5);
+  REQUIRE_STATUS(quire_region_create(&about, 4096, &region), QUIRE_INVALID);
+  REQUIRE_STATUS(quire_region_range(quire_region{4000}, &at, nullptr), QUIRE_NOT_FOUND);
+  REQUIRE_STATUS(quire_region_range(quire_region{~0ull}, &at, nullptr), QUIRE_NOT_FOUND);
+
+  // Handles: none, of another kind, of nothing, destroyed and used again.
+  quire_mutex mutex{};
+  quire_event event{};
+  REQUIRE_OK(quire_mutex_create(&mutex));
+  REQUIRE_OK(quire_event_create(&event));
+  const auto refused = [](quire_status s) { return s == QUIRE_INVALID || s == QUIRE_NOT_FOUND; };
+  for (const std::uint64_t id : {std::uint64_t{0}, std::uint64_t{1}, ~std::uint64_t{0}, event.id, mutex.id + 1000}) {
+    REQUIRE(refused(quire_mutex_lock(quire_mutex{id})) && refused(quire_mutex_try_lock(quire_mutex{id})));
+    REQUIRE(refused(quire_mutex_destroy(quire_mutex{id})));
+    REQUIRE(refused(quire_rwlock_read_lock(quire_rwlock{id}, -1)) && refused(quire_semaphore_acquire(quire_semaphore{id}, -1)));
+    REQUIRE(refused(quire_condition_notify_all(quire_condition{id})));
+    if (id != event.id) REQUIRE(refused(quire_event_wait(quire_event{id}, -1)));
+    if (id != 0) REQUIRE(refused(quire_barrier_wait(quire_barrier{id})));
+  }
+  REQUIRE_STATUS(quire_mutex_create(nullptr), QUIRE_INVALID);
+  REQUIRE_STATUS(quire_rwlock_create(nullptr), QUIRE_INVALID);
+  REQUIRE_STATUS(quire_condition_create(nullptr), QUIRE_INVALID);
+  REQUIRE_STATUS(quire_event_create(nullptr), QUIRE_INVALID);
+  REQUIRE_STATUS(quire_semaphore_create(1, nullptr), QUIRE_INVALID);
+  REQUIRE_STATUS(quire_barrier_create(2, nullptr), QUIRE_INVALID);
+  REQUIRE_STATUS(quire_mutex_unlock(mutex), QUIRE_NOT_OWNER);
+  REQUIRE_OK(quire_mutex_destroy(mutex));
+  REQUIRE_STATUS(quire_mutex_lock(mutex), QUIRE_NOT_FOUND);
+  quire_mutex next{};
+  REQUIRE_OK(quire_mutex_create(&next));
+  REQUIRE_STATUS(quire_mutex_lock(mutex), QUIRE_NOT_FOUND);  // the old handle does not reach the new lock
+  REQUIRE_OK(quire_mutex_lock(next));
+  REQUIRE_OK(quire_mutex_unlock(next));
+  REQUIRE(quire_status_text(static_cast<quire_status>(999)) != nullptr);
+  REQUIRE_OK(quire_end());
+}
+
+/// The child ends by the signal `wanted`, or exits with 0 when that is 0; at most ten seconds.
+void ends(pid_t child, int wanted) {
+  int status = 0;
+  const double limit = now_seconds() + 10;
+  pid_t ended;
+  while ((ended = ::waitpid(child, &status, WNOHANG)) == 0 && now_seconds() < limit) sleep_ms(5);
+  if (ended != child) {
+    ::kill(child, SIGKILL);
+    fail(__FILE__, __LINE__, "a forked child does not end");
+  }
+  if (wanted != 0 ? !WIFSIGNALED(status) || WTERMSIG(status) != wanted : !WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    fail(__FILE__, __LINE__, "a forked child ended with status 0x%x", status);
+}
+
+/// Processes that the application starts, while the nodes share memory all the time.
+void forks() {
+  start();
+  auto* words = shared_object<std::uint64_t>("words", 4096);
+  std::atomic<bool> stop{false};
+  std::thread sharer([&] {
+    while (!stop) std::atomic_ref(words[static_cast<std::size_t>(quire_node())]).fetch_add(1);
+  });
+  words[2048 + quire_node()] = 7;
+  for (int round = 0; round < 5; ++round) {
+    const auto forked = [](const std::function<void()>& body) {
+      const pid_t child = ::fork();
+      if (child != 0) return child;
+      body();
+      ::_exit(0);
+    };
+    ends(forked([] {}), 0);
+    ends(forked([] { all_calls_give(QUIRE_FORKED); }), 0);
+    ends(forked([] { REQUIRE_STATUS(quire_start(nullptr), QUIRE_FORKED); }), 0);
+    ends(forked([] { std::exit(0); }), 0);  // with its destructors
+    ends(forked([] { ::execlp("true", "true", nullptr); }), 0);
+    ends(forked([&] { std::printf("%lu", static_cast<unsigned long>(*static_cast<volatile std::uint64_t*>(words))); }), SIGSEGV);
+    ends(forked([&] { words[2048 + quire_node()] = 1; }), SIGSEGV);
+    ends(forked([] { *static_cast<volatile int*>(nullptr) = 1; }), SIGSEGV);
+    REQUIRE(std::system("exit 0") == 0);
+    char name[] = "true";
+    char* const arguments[] = {name, nullptr};
+    pid_t spawned;
+    REQUIRE(::posix_spawnp(&spawned, "true", nullptr, nullptr, arguments, environ) == 0);
+    ends(spawned, 0);
+    std::FILE* pipe = ::popen("echo hello", "r");
+    char text[16] = {};
+    REQUIRE(std::fgets(text, sizeof text, pipe) != nullptr && std::strcmp(text, "hello\n") == 0 && ::pclose(pipe) == 0);
+  }
+  // A child that lives longer than the job does not hold it up.
+  if (::fork() == 0) {
+    sleep_ms(1000);
+    ::_exit(0);
+  }
+  stop = true;
+  sharer.join();
+  barrier();
+  for (int n = 0; n < quire_nodes(); ++n) REQUIRE_EQUAL(words[2048 + n], 7);
+  REQUIRE_OK(quire_end());
+}
+
+// ---- Signals: handlers that were there before the start, and handlers that come after it and pass on what is not theirs.
+
+void* volatile g_null = nullptr;
+std::atomic<int> g_signals{0};
+struct sigaction g_before;
+
+void says_and_exits(int signal, siginfo_t* info, void*) {
+  ::_exit(info->si_addr == nullptr && signal == SIGSEGV ? 77 : 78);
+}
+void counts_and_passes_on(int signal, siginfo_t* info, void* context) {
+  ++g_signals;
+  if (info->si_addr == nullptr) ::_exit(77);
+  if ((g_before.sa_flags & SA_SIGINFO) != 0) g_before.sa_sigaction(signal, info, context);
+}
+void install(int signal, void (*handler)(int, siginfo_t*, void*), struct sigaction* before) {
+  struct sigaction action {};
+  action.sa_sigaction = handler;
+  action.sa_flags = SA_SIGINFO;
+  REQUIRE(::sigaction(signal, &action, before) == 0);
+}
+void share_a_little(const char* name) {
+  auto* words = shared_object<std::uint64_t>(name, 2048);
+  for (std::size_t i = 0; i < 2048; i += 256) std::atomic_ref(words[i]).fetch_add(1);
+  barrier();
+  for (std::size_t i = 0; i < 2048; i += 256) REQUIRE_EQUAL(words[i], quire_nodes());
+}
+/// Node 1 dereferences NULL; the others wait at a barrier for what becomes of it.
+[[noreturn]] void node_1_dereferences_null() {
+  barrier();
+  if (quire_node() == 1) *static_cast<volatile int*>(g_null) = 1;
+  static_cast<void>(quire_barrier_wait(quire_barrier{0}));
+  fail(__FILE__, __LINE__, "the program went on");
+}
+
+void null_by_default() {
+  start();
+  share_a_little("a");
+  node_1_dereferences_null();
+}
+void null_with_earlier_handler() {
+  install(SIGSEGV, says_and_exits, nullptr);
+  install(SIGBUS, says_and_exits, nullptr);
+  start();
+  share_a_little("a");
+  node_1_dereferences_null();
+}
+/// The handlers that came later see all signals of shared memory first, and NULL.
+void null_with_later_handler() {
+  start();
+  share_a_little("a");
+  const char* mode = std::getenv("QUIRE_DETECT");
+  const bool by_segv = mode != nullptr && mode == std::string("segv");
+  install(by_segv ? SIGSEGV : SIGBUS, counts_and_passes_on, &g_before);
+  if (!by_segv) install(SIGSEGV, counts_and_passes_on, nullptr);
+  share_a_little("b");
+  REQUIRE(g_signals > 0);
+  node_1_dereferences_null();
+}
+/// A SIGBUS that is the application's own: a mapped file that has become shorter.
+void bus_error() {
+  install(SIGBUS, [](int, siginfo_t*, void*) { ::_exit(79); }, nullptr);
+  start();
+  share_a_little("a");
+  const int fd = ::memfd_create("short", 0);
+  auto* at = static_cast<volatile char*>(::mmap(nullptr, 4096, PROT_READ, MAP_SHARED, fd, 0));
+  barrier();
+  if (quire_node() == 1) static_cast<void>(*at);
+  static_cast<void>(quire_barrier_wait(quire_barrier{0}));
+}
+/// Shared addresses that no region covers are wrong addresses.
+void beyond_all_regions() {
+  start();
+  barrier();
+  if (quire_node() == 1) *reinterpret_cast<volatile char*>(0x200000000000 + (std::uint64_t{1000} << 30)) = 1;
+  static_cast<void>(quire_barrier_wait(quire_barrier{0}));
+}
+void used_after_end() {
+  start();
+  auto* words = shared_object<volatile std::uint64_t>("words", 8);
+  REQUIRE_OK(quire_end());
+  words[0] = 1;
+}
+/// A program that keeps signals away from its threads, as many do, and then shares memory from them.
+void all_signals_blocked() {
+  start();
+  auto* words = shared_object<std::uint64_t>("words", 4096);
+  barrier();
+  std::thread blocked([&] {
+    sigset_t all;
+    sigfillset(&all);
+    ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
+    for (std::size_t i = 0; i < 4096; i += 100) std::atomic_ref(words[i]).fetch_add(1);
+  });
+  blocked.join();
+  barrier();
+  for (std::size_t i = 0; i < 4096; i += 100) REQUIRE_EQUAL(words[i], quire_nodes());
+  REQUIRE_OK(quire_end());
+}
+/// A timer whose handler touches shared memory, also while its thread is in a call of Quire or in a fault.
+void handlers_that_share() {
+  start();
+  static std::uint64_t* words = shared_object<std::uint64_t>("words", 8192);
+  static std::atomic<std::uint64_t> ticks{0};
+  barrier();
+  struct sigaction action {};
+  action.sa_handler = [](int) {
+    const int saved = errno;
+    std::atomic_ref(words[512 * (ticks++ % 16)]).fetch_add(1);
+    errno = saved;
+  };
+  action.sa_flags = SA_RESTART;
+  REQUIRE(::sigaction(SIGALRM, &action, nullptr) == 0);
+  const itimerval often{{0, 2000}, {0, 2000}}, never{};
+  REQUIRE(::setitimer(ITIMER_REAL, &often, nullptr) == 0);
+  const double until = now_seconds() + 1;
+  quire_mutex mutex{};
+  REQUIRE_OK(quire_mutex_create(&mutex));
+  while (now_seconds() < until) {
+    REQUIRE_OK(quire_mutex_lock(mutex));
+    std::atomic_ref(words[1]).fetch_add(1);
+    REQUIRE_OK(quire_mutex_unlock(mutex));
+    void* block = nullptr;
+    REQUIRE_OK(quire_malloc(100, &block));
+    REQUIRE_OK(quire_free(block));
+    std::uint64_t before;
+    REQUIRE_OK(quire_fetch_add(words + 513, 1, &before));
+  }
+  REQUIRE(::setitimer(ITIMER_REAL, &never, nullptr) == 0);
+  auto* all_ticks = shared_object<std::uint64_t>("ticks");
+  std::uint64_t before;
+  REQUIRE_OK(quire_fetch_add(all_ticks, ticks, &before));
+  barrier();
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < 16; ++i) sum += words[512 * i];
+  REQUIRE_EQUAL(sum, *all_ticks);
+  REQUIRE(sum > 10);
+  REQUIRE_OK(quire_end());
+}
+
+void taken_range() {
+  auto* const base = reinterpret_cast<void*>(0x200000000000);
+  auto* mine = static_cast<char*>(::mmap(base, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0));
+  REQUIRE(mine == base);
+  mine[0] = 5;
+  REQUIRE_STATUS(quire_start(nullptr), QUIRE_NO_ADDRESSES);
+  REQUIRE_EQUAL(mine[0], 5);  // still there
+  all_calls_give(QUIRE_NOT_STARTED);
+}
+
+void options_of_the_program() {
+  quire_options wrong{};
+  wrong.size = sizeof wrong;
+  wrong.base = 12345;
+  REQUIRE_STATUS(quire_start(&wrong), QUIRE_BAD_OPTION);
+}
+void bad_environment() { REQUIRE_STATUS(quire_start(nullptr), QUIRE_BAD_OPTION); }
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::map<std::string, void (*)()> cases = {
+      {"before_and_after", before_and_after}, {"arguments", arguments}, {"forks", forks},
+      {"null_by_default", null_by_default}, {"null_with_earlier_handler", null_with_earlier_handler},
+      {"null_with_later_handler", null_with_later_handler}, {"bus_error", bus_error},
+      {"beyond_all_regions", beyond_all_regions}, {"used_after_end", used_after_end},
+      {"all_signals_blocked", all_signals_blocked}, {"handlers_that_share", handlers_that_share},
+      {"taken_range", taken_range}, {"options_of_the_program", options_of_the_program}, {"bad_environment", bad_environment}};
+  const auto found = cases.find(argc > 1 ? argv[1] : "");
+  if (found == cases.end()) return 2;
+  found->second();
+  return 0;
+}

@@ -1,0 +1,200 @@
+// Do the checkers see? Each test breaks the protocol in one way, by changing what a machine asks for before it is performed,
+// and expects the breakage to be noticed for what it is.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sim/explorer.hpp"
+#include "sim/scenario.hpp"
+
+namespace quire::sim {
+namespace {
+
+using model::action;
+using model::action_kind;
+using model::actions;
+using model::message_kind;
+using testing::AnyOf;
+using testing::HasSubstr;
+
+/// `out` without the actions that `unwanted` names.
+template <class F>
+void drop(actions& out, F&& unwanted) {
+  actions kept;
+  for (const action& a : out) {
+    if (!unwanted(a)) kept.add(a.kind, a.unit) = a;
+  }
+  out = kept;
+}
+template <class F>
+void change(actions& out, F&& f) {
+  actions changed;
+  for (action a : out) {
+    f(a);
+    changed.add(a.kind, a.unit) = a;
+  }
+  out = changed;
+}
+bool is(const message* m, message_kind kind) { return m != nullptr && m->kind == kind; }
+
+/// What the checkers say first, over all seeds; empty if they see nothing.
+std::string random_verdict(const cluster::tampering& broken) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const scenario s = make_scenario(seed, 4, 80);
+    simulation run(s.net, s.shape, s.times, make_scripts(s));
+    run.nodes().set_tampering(broken);
+    if (auto r = run.run(); !r.failure.empty()) return r.failure;
+  }
+  return {};
+}
+
+/// The same over all interleavings of a program.
+std::string explored_verdict(const std::vector<script>& program, const cluster::tampering& broken) {
+  cluster_options shape;
+  shape.words = 1;
+  shape.hold_off = false;
+  explorer x(shape, program);
+  x.nodes().set_tampering(broken);
+  return x.run().failure;
+}
+
+TEST(sequential_mutation, the_unbroken_protocol_passes) {
+  EXPECT_EQ(random_verdict([](cluster&, node_id, const message*, actions&) {}), "");
+}
+
+TEST(sequential_mutation, invalidation_that_leaves_the_view) {
+  EXPECT_THAT(random_verdict([](cluster&, node_id, const message* m, actions& out) {
+                if (is(m, message_kind::invalidate)) drop(out, [](const action& a) { return a.kind == action_kind::protect; });
+              }),
+              HasSubstr("the machine is wrong about its view"));
+}
+
+TEST(sequential_mutation, invalidation_that_is_never_sent) {
+  EXPECT_THAT(random_verdict([](cluster&, node_id, const message* m, actions& out) {
+                if (!is(m, message_kind::write_request) && !is(m, message_kind::done)) return;
+                actions changed;
+                for (const action& a : out) {
+                  if (a.kind != action_kind::multicast || a.m.kind != message_kind::invalidate || a.m.operation != 0) {
+                    changed.add(a.kind, a.unit) = a;
+                    continue;
+                  }
+                  a.targets.for_each([&](node_id) {
+                    action& ack = changed.add(action_kind::send, a.unit);
+                    ack.m = a.m;
+                    ack.m.kind = message_kind::invalidate_ack;
+                    ack.to = a.m.requester;
+                  });
+                }
+                out = changed;
+              }),
+              HasSubstr("one node may write while others may read"));
+}
+
+TEST(sequential_mutation, content_sent_before_the_view_is_lowered) {
+  EXPECT_THAT(random_verdict([](cluster&, node_id, const message* m, actions& out) {
+                if (!is(m, message_kind::fetch_write) || out.size() != 2) return;
+                const action first = out[0], second = out[1];
+                out.clear();
+                out.add(second.kind, second.unit) = second;
+                out.add(first.kind, first.unit) = first;
+              }),
+              HasSubstr("content is sent while threads may still write"));
+}
+
+TEST(sequential_mutation, owner_that_stays_writable_after_a_read) {
+  EXPECT_THAT(random_verdict([](cluster&, node_id, const message* m, actions& out) {
+                if (is(m, message_kind::fetch_read)) drop(out, [](const action& a) { return a.kind == action_kind::protect; });
+              }),
+              HasSubstr("content is sent while threads may still write"));
+}
+
+TEST(sequential_mutation, permission_to_write_before_the_acknowledgements) {
+  // Acknowledgements that come before the grant, or when nothing waits for them any more, end the process: that too is noticed.
+  EXPECT_DEATH(
+      {
+        const auto verdict = random_verdict([](cluster&, node_id, const message*, actions& out) {
+          change(out, [](action& a) {
+            if (a.m.kind == message_kind::write_grant || a.m.kind == message_kind::fetch_write) a.m.acks = 0;
+          });
+        });
+        std::fputs(verdict.c_str(), stderr);
+        std::abort();
+      },
+      "one node may write while others may read|broken belief: s.acks_got == s.acks_expected(.|\n)*seed");
+}
+
+TEST(sequential_mutation, copyset_that_forgets_the_reader) {
+  const cluster::tampering broken = [](cluster& c, node_id, const message* m, actions&) {
+    if (!is(m, message_kind::read_request)) return;
+    auto& e = c.entry(m->unit);
+    e.copies = model::copyset::of(model::geometry::of(c.options().nodes), e.owner);
+  };
+  EXPECT_THAT(random_verdict(broken), HasSubstr("one node may write while others may read"));
+  // Even if nobody ever writes.
+  EXPECT_THAT(explored_verdict({{node_id{1}, {{operation_kind::read, 0}}}}, broken),
+              HasSubstr("a node with a copy is not in the copyset"));
+}
+
+TEST(sequential_mutation, copyset_that_forgets_the_owner) {
+  EXPECT_THAT(random_verdict([](cluster& c, node_id node, const message* m, actions&) {
+                if (!is(m, message_kind::done) || c.manager_of(m->unit) != node || !c.entry(m->unit).requests.empty()) return;
+                c.entry(m->unit).copies.clear();
+              }),
+              HasSubstr("the machine's state is not valid"));
+}
+
+TEST(sequential_mutation, wake_that_is_lost) {
+  EXPECT_THAT(random_verdict([](cluster&, node_id, const message* m, actions& out) {
+                if (is(m, message_kind::read_reply)) drop(out, [](const action& a) { return a.kind == action_kind::wake; });
+              }),
+              HasSubstr("lost wake-up: thread"));
+}
+
+TEST(sequential_mutation, done_that_is_lost) {
+  EXPECT_THAT(random_verdict([](cluster&, node_id, const message*, actions& out) {
+                drop(out, [](const action& a) { return a.kind == action_kind::send && a.m.kind == message_kind::done; });
+              }),
+              AnyOf(HasSubstr("lost wake-up: thread"), HasSubstr("requests are left in a queue")));
+}
+
+TEST(sequential_mutation, content_that_is_called_zero) {
+  EXPECT_THAT(random_verdict([](cluster&, node_id, const message*, actions& out) {
+                change(out, [](action& a) {
+                  if (!a.with_content) return;
+                  a.with_content = false;
+                  a.m.flags |= model::message_flag::zero;
+                });
+              }),
+              AnyOf(HasSubstr("a read does not return the last write"), HasSubstr("a copy differs from the owner's"),
+                    HasSubstr("works on an old value")));
+}
+
+TEST(sequential_mutation, reader_that_may_write) {
+  EXPECT_THAT(random_verdict([](cluster&, node_id, const message* m, actions& out) {
+                if (!is(m, message_kind::read_reply)) return;
+                change(out, [](action& a) {
+                  if (a.kind == action_kind::permit) a.level = access::write;
+                });
+              }),
+              AnyOf(HasSubstr("may write"), HasSubstr("the machine is wrong about its view")));
+}
+
+TEST(sequential_mutation, manager_that_does_not_wait_for_done) {
+  // The next order can then overtake the copy that it is about: found by trying all orders, not by luck.
+  const std::vector<script> program{{node_id{0}, {{operation_kind::write, 0, 0, 1}}},
+                                    {node_id{1}, {{operation_kind::read, 0}}},
+                                    {node_id{2}, {{operation_kind::write, 0, 0, 2}}}};
+  const auto verdict = explored_verdict(program, [](cluster&, node_id, const message* m, actions& out) {
+    if (is(m, message_kind::read_reply)) drop(out, [](const action& a) { return a.m.kind == message_kind::done; });
+    if (!is(m, message_kind::read_request) || out.size() == 0) return;
+    action& early = out.add(action_kind::send, m->unit);
+    early.m.kind = message_kind::done;
+    early.m.unit = m->unit;
+    early.m.requester = m->requester;
+    early.to = node_id{0};
+  });
+  EXPECT_THAT(verdict, AnyOf(HasSubstr("the sender's frame changed while its content was on the way"),
+                                     HasSubstr("one node may write while others may read")));
+}
+
+}  // namespace
+}  // namespace quire::sim
