@@ -155,8 +155,7 @@ void cluster::access_unit(std::size_t t, const operation& o, access want) {
 void cluster::fault(std::size_t t, const operation& o, access want) {
   thread& self = state_.threads[t];
   const node_id node = node_of(t);
-  if (self.granted && self.lost < options_.most_lost) ++self.lost;
-  self.granted = false;
+  if (self.faults != 0 && self.lost < options_.most_lost) ++self.lost;
   if (++self.faults > options_.fault_limit) {
     fail("livelock: thread " + std::to_string(t) + " of node " + std::to_string(node.value()) + " faulted " +
          std::to_string(self.faults) + " times on unit " + std::to_string(o.unit) + " for one access");
@@ -173,7 +172,6 @@ void cluster::fault(std::size_t t, const operation& o, access want) {
   finish_step(node, o.unit, nullptr, out);
   if (waits) return;
   if (view(node, o.unit) < want) fail("a local fault ended without the right");
-  self.granted = true;
   around_.go_on(t);
 }
 
@@ -275,7 +273,6 @@ void cluster::wake(node_id node, std::uint64_t unit) {
     thread& sleeper = state_.threads[t];
     if (sleeper.now != thread::state::waits_for_unit || operation_of(t).unit != unit) continue;
     sleeper.now = thread::state::ready;
-    sleeper.granted = machines_[node.value()].right_of(unit) >= right_needed(operation_of(t).what);
     around_.go_on(t);
   }
 }

@@ -47,8 +47,7 @@ struct script {
 struct thread {
   enum class state : std::uint8_t { ready, waits_for_unit, waits_for_call, finished };
   state now = state::ready;
-  bool granted = false;        ///< when it was woken, its node had the right it waits for
-  std::uint8_t lost = 0;       ///< times that this access lost a right that was granted, before the thread went on
+  std::uint8_t lost = 0;       ///< times that the thread was let in for this access and could not do it after all
   std::uint32_t next = 0;      ///< operation under way
   std::uint32_t faults = 0;    ///< of this operation
 };
@@ -59,7 +58,7 @@ struct cluster_options {
   unsigned words = 2;  ///< of 64 bits, per unit
   model::placement placement = model::placement::block;
   node_id fixed{};
-  bool hold_off = true;          ///< threads tell the machine when they lost a unit before they could use it
+  bool hold_off = true;          ///< threads tell the machine how often they were let in for nothing
   unsigned most_lost = 7;        ///< more losses than this are not counted: keeps exhaustive exploration finite
   unsigned fault_limit = 1'000;  ///< an operation that faults more often is reported as a livelock
 };

@@ -144,7 +144,7 @@ explorer::fingerprint explorer::identify() const {
   for (const std::uint64_t word : s.contents) all.add(word);
   for (const std::uint64_t word : s.latest) all.add(word);
   for (const thread& t : s.threads) {
-    const std::uint64_t losses = nodes_.options().hold_off ? std::uint64_t{t.granted} << 8 | t.lost : 0;
+    const std::uint64_t losses = nodes_.options().hold_off ? std::uint64_t{t.faults != 0} << 8 | t.lost : 0;
     all.add(std::uint64_t{t.next} << 32 | losses << 8 | static_cast<std::uint64_t>(t.now));
   }
   // The messages on their way are a set: the sum of their hashes does not depend on the order.

@@ -64,7 +64,7 @@ void simulation::try_thread(std::size_t t) {
 /// A thread that is ready has exactly one event to come.
 void simulation::go_on(std::size_t t) {
   const thread& self = nodes_.state().threads[t];
-  const bool retries = waits_[t].waits || self.granted;
+  const bool retries = waits_[t].waits || self.faults != 0;
   if (waits_[t].waits) {
     waits_[t].waits = false;
     const time_ns waited = net_.now() - waits_[t].since;

@@ -21,7 +21,7 @@ struct timing {
 
 struct statistics {
   std::uint64_t operations = 0, events = 0, messages = 0, faults = 0;
-  std::uint64_t losses = 0;       ///< a unit that was granted was gone before the thread could use it
+  std::uint64_t losses = 0;       ///< faults of threads that had been let in for the same access before
   std::uint32_t most_faults = 0;  ///< of one operation
   std::uint64_t holds = 0;
   time_ns longest_wait = 0, took = 0;

@@ -7,6 +7,7 @@
 
 #include <cstring>
 
+#include "api/runtime.hpp"
 #include "base/log.hpp"
 #include "region/services.hpp"
 
@@ -173,3 +174,20 @@ void thread_service::on_join(const message& m) {
 }
 
 }  // namespace quire::api
+
+quire_status quire_spawn(int node, void* (*function)(void*), void* argument, quire_remote_thread* thread) {
+  QUIRE_ENTER(r);
+  if (thread == nullptr) return QUIRE_INVALID;
+  std::uint64_t id = 0;
+  const auto why = r->threads->spawn(node, function, argument, id);
+  if (why.ok()) thread->id = id;
+  return why.code();
+}
+
+quire_status quire_join(quire_remote_thread thread, void** result) {
+  QUIRE_ENTER(r);
+  std::uint64_t value = 0;
+  const auto why = r->threads->join(thread.id, value);
+  if (why.ok() && result != nullptr) *result = reinterpret_cast<void*>(value);
+  return why.code();
+}

@@ -1,11 +1,10 @@
 // Driving: how a thread's operation gets done, and the service thread. See driver.hpp for the idea.
-#include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.hpp"
@@ -50,16 +49,13 @@ class signal_pause {
   sigset_t before_{};
 };
 
-void sleep_ns(std::uint64_t ns) noexcept {
-  const timespec t{0, static_cast<long>(ns)};
-  ::clock_nanosleep(CLOCK_MONOTONIC, 0, &t, nullptr);
-}
 
 }  // namespace
 
 /// One round: what the network brought, what the node sent to itself, what threads have queued.
 bool engine::drive() noexcept {
   bool any = transport_->progress();
+  if (!holds_.empty() && end_holds()) any = true;
   if (!local_.empty()) {
     settle();
     any = true;
@@ -91,7 +87,7 @@ void engine::settle() noexcept {
 
 /// Gives up driving. Whoever queues an operation and finds the lock taken relies on this look at the queue.
 void engine::leave_drive() noexcept {
-  const bool pending = transport_->sends_pending();
+  const bool pending = transport_->sends_pending() || !holds_.empty();
   t_thread.driving = false;
   driver_.unlock();
   while (!driver_.queue.empty() && driver_.try_lock()) {
@@ -158,6 +154,8 @@ bool engine::wait_for(op& o, std::int64_t timeout_ms, bool in_fault) noexcept {
       leave_drive();
     }
   }
+  // From here on only the service thread may be left to drive.
+  if (!o.done() && driver_.ticking.load(std::memory_order_seq_cst)) kick();
   while (!o.done()) {
     std::int64_t left = -1;
     if (timeout_ms >= 0) {
@@ -205,7 +203,7 @@ void engine::service_loop() noexcept {
   std::uint64_t seen = 0;  // drives by application threads
   while (!stopping_.load(std::memory_order_relaxed)) {
     if (!driver_.try_lock()) {
-      sleep_ns(driver_.tuning.tick_ns);
+      tick();
       continue;
     }
     t_thread.driving = true;
@@ -219,14 +217,29 @@ void engine::service_loop() noexcept {
       const bool moved = drive();
       if (drain_kernel_faults() || moved) active = base::now_ns();
     } while (active != 0 && base::now_ns() - active <= spin_ns);
-    const bool armed = !others && transport_->arm();
+    const bool soon = others || !holds_.empty();
+    const bool armed = !soon && transport_->arm();
     leave_drive();
-    if (others) {
-      sleep_ns(driver_.tuning.tick_ns);
+    if (soon) {
+      tick();
     } else if (armed && driver_.queue.empty()) {
       service_sleep();
     }
   }
+}
+
+/// A short sleep while application threads drive; ended by one that stops.
+void engine::tick() noexcept {
+  driver_.ticking.store(true, std::memory_order_seq_cst);
+  pollfd kicked{kick_, POLLIN, 0};
+  const timespec t{0, static_cast<long>(driver_.tuning.tick_ns)};
+  if (::ppoll(&kicked, 1, &t, nullptr) > 0) clear_kick();
+  driver_.ticking.store(false, std::memory_order_relaxed);
+}
+
+void engine::clear_kick() noexcept {
+  std::uint64_t count;
+  (void)!::read(kick_, &count, sizeof count);
 }
 
 void engine::service_sleep() noexcept {
@@ -234,8 +247,7 @@ void engine::service_sleep() noexcept {
   const int n = ::epoll_wait(epoll_, events, 8, 1000);
   for (int i = 0; i < n; ++i) {
     if (events[i].data.fd == kick_) {
-      std::uint64_t count;
-      (void)!::read(kick_, &count, sizeof count);
+      clear_kick();
     } else if (events[i].data.fd == job_.descriptor()) {
       handle_news();
     }

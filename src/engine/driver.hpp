@@ -31,8 +31,8 @@ class driver {
   op_queue queue;
   /// Counts drives by application threads, so that the service thread knows whether they are at it.
   std::atomic<std::uint64_t> application_drives{0};
-  /// The service thread sleeps in epoll with the transport armed.
-  std::atomic<bool> armed{false};
+  /// The service thread sleeps a tick, while the transport is not armed.
+  std::atomic<bool> ticking{false};
   driver_tuning tuning{};
 
  private:

@@ -14,6 +14,7 @@ engine* g_engine = nullptr;  // for signal handlers; one engine per process
 engine::engine(const configuration& c, std::unique_ptr<transport::transport> t, bootstrap::bootstrap& job)
     : config_(c), transport_(std::move(t)), job_(job), sync_(c.self, c.nodes) {
   driver_.tuning = c.tuning;
+  holds_.reserve(256);
 }
 
 engine::~engine() {

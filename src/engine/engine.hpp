@@ -53,6 +53,7 @@ struct fault_op : op {
   region_slot* region = nullptr;
   std::uint64_t unit = 0;
   model::access want = model::access::none;
+  unsigned lost = 0;  ///< how often in a row the thread was let in and came back at once
   read_ahead* stream = nullptr;
   fault_op* next_waiter = nullptr;
 };
@@ -133,6 +134,7 @@ class engine final : public transport::sink, private effects {
   void wake_units(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept override;
   void operate(region_slot& r, const model::action& a) noexcept override;
   void complete_call(const model::message& m) noexcept override;
+  void hold_unit(region_slot& r, std::uint64_t unit, std::uint64_t level) noexcept override;
 
   void handle(const model::message& m, std::span<const std::byte> value) noexcept;
   void handle_units(const model::message& m) noexcept;
@@ -149,6 +151,7 @@ class engine final : public transport::sink, private effects {
   [[nodiscard]] static std::size_t bucket_of(const region_slot& r, std::uint64_t unit) noexcept;
   bool drain_kernel_faults() noexcept;
   bool fault_and_wait(region_slot& r, std::uint64_t unit, model::access want, bool in_signal) noexcept;
+  bool end_holds() noexcept;
 
   [[nodiscard]] base::result<detect::detector*> detector_for(std::uint8_t asked);
 
@@ -162,6 +165,8 @@ class engine final : public transport::sink, private effects {
   void service_sleep() noexcept;
   void watch(int descriptor) noexcept;
   void kick() noexcept;
+  void clear_kick() noexcept;
+  void tick() noexcept;
   void handle_news() noexcept;
 
   configuration config_;
@@ -185,6 +190,12 @@ class engine final : public transport::sink, private effects {
   std::array<fault_op*, buckets> waiters_{};
   read_ahead kernel_stream_;  ///< faults that come through a descriptor do not tell their thread
   std::size_t waiting_ = 0;
+  struct held_unit {
+    region_slot* region;
+    std::uint64_t unit;
+    std::uint64_t until_ns;
+  };
+  std::vector<held_unit> holds_;
   struct service_entry {
     service_handler handler = nullptr;
     void* context = nullptr;

@@ -21,8 +21,10 @@ bool engine::fault_and_wait(region_slot& r, std::uint64_t unit, access want, boo
   o.want = want;
   o.stream = &t_thread.stream;
   const std::uint64_t start = base::now_ns();
+  o.lost = t_thread.count_losses(&r, unit, want, start);
   const bool done = run(o, -1, in_signal);
-  count_.fault_ns.fetch_add(base::now_ns() - start, std::memory_order_relaxed);
+  t_thread.granted_ns = base::now_ns();
+  count_.fault_ns.fetch_add(t_thread.granted_ns - start, std::memory_order_relaxed);
   return done;
 }
 
@@ -39,7 +41,7 @@ void engine::begin_fault(fault_op& o) noexcept {
   region_slot& r = *o.region;
   const auto plan = plan_for(r, o.unit, *o.stream);
   actions_.clear();
-  const auto outcome = r.machine->on_fault(o.unit, o.want, actions_);
+  const auto outcome = r.machine->on_fault(o.unit, o.want, actions_, o.lost);
   performer_.take(r, actions_);
   if (outcome == sequential::fault_outcome::local) {
     map_around(r, o.unit, *o.stream);
@@ -93,6 +95,31 @@ void engine::wake_units(region_slot& r, std::uint64_t first, std::uint64_t count
       o->complete();
     }
   }
+}
+
+/// Threads here have lost this unit unused: the manager hears a little later that it has come (Mirage's delta).
+void engine::hold_unit(region_slot& r, std::uint64_t unit, std::uint64_t level) noexcept {
+  constexpr std::uint64_t shortest_ns = 8000;
+  holds_.push_back({&r, unit, base::now_ns() + (shortest_ns << level)});
+}
+
+bool engine::end_holds() noexcept {
+  bool any = false;
+  for (std::size_t i = 0; i < holds_.size();) {
+    const held_unit h = holds_[i];
+    if (base::now_ns() < h.until_ns) {
+      ++i;
+      continue;
+    }
+    holds_[i] = holds_.back();
+    holds_.pop_back();
+    actions_.clear();
+    h.region->machine->on_hold_over(h.unit, actions_);
+    performer_.take(*h.region, actions_);
+    performer_.flush();
+    any = true;
+  }
+  return any;
 }
 
 /// Thread mode: the kernel holds the faulting threads, also those inside a system call.

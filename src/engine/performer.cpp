@@ -65,7 +65,7 @@ void performer::perform(const run& r) noexcept {
     case action_kind::operate:
     case action_kind::operate_here: return to_.operate(*r.region, a);
     case action_kind::complete: return to_.complete_call(a.m);
-    case action_kind::hold: CHECK(!"faults that tell of losses"); return;  // the engine reports none
+    case action_kind::hold: return to_.hold_unit(*r.region, a.unit, a.m.a);
   }
 }
 

@@ -19,6 +19,7 @@ class effects {
   virtual void wake_units(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept = 0;
   virtual void operate(region_slot& r, const model::action& a) noexcept = 0;
   virtual void complete_call(const model::message& m) noexcept = 0;
+  virtual void hold_unit(region_slot& r, std::uint64_t unit, std::uint64_t level) noexcept = 0;
 
  protected:
   ~effects() = default;

@@ -3,12 +3,32 @@
 #pragma once
 
 #include "engine/read_ahead.hpp"
+#include "model/ids.hpp"
 
 namespace quire::engine {
 
 struct thread_state {
   read_ahead stream;
   bool driving = false;  ///< a fault now would be one of the runtime itself
+
+  // The fault before this one, to tell a thread that loses its units unused.
+  const void* region = nullptr;
+  std::uint64_t unit = 0;
+  model::access want = model::access::none;
+  std::uint64_t granted_ns = 0;
+  unsigned lost = 0;
+
+  /// A fault of this thread begins at `now`. How many times in a row it was let in for just this and came back at once.
+  unsigned count_losses(const void* of, std::uint64_t u, model::access w, std::uint64_t now) noexcept {
+    // A thread that could go on needs longer than this to be back, even when it only spins on a word.
+    constexpr std::uint64_t at_once_ns = 5000;
+    const bool again = of == region && u == unit && w == want && now - granted_ns < at_once_ns;
+    lost = again ? lost + 1 : 0;
+    region = of;
+    unit = u;
+    want = w;
+    return lost;
+  }
 };
 
 extern thread_local constinit thread_state t_thread __attribute__((tls_model("initial-exec")));

@@ -1,4 +1,6 @@
 // Contract: names for addresses, threads on other nodes, and arguments of calls that lie in shared memory themselves.
+#include <dlfcn.h>
+
 #include <atomic>
 #include <cstring>
 
@@ -139,7 +141,7 @@ void nested_and_passed_on() {
   auto* text = shared_object<char>("text", 64);
   if (quire_node() == 0) std::strcpy(text, "seven..");
   barrier();
-  REQUIRE_OK(quire_spawn(0, reinterpret_cast<void* (*)(void*)>(&std::strlen), text, &thread));
+  REQUIRE_OK(quire_spawn(0, reinterpret_cast<void* (*)(void*)>(::dlsym(RTLD_DEFAULT, "strlen")), text, &thread));
   REQUIRE_OK(quire_join(thread, &result));
   REQUIRE_EQUAL(reinterpret_cast<std::uint64_t>(result), 7);
   REQUIRE_OK(quire_spawn(0, wait_a_moment, nullptr, &thread));
@@ -154,15 +156,16 @@ void nested_and_passed_on() {
   REQUIRE_STATUS(quire_join(quire_remote_thread{12345}, &result), QUIRE_NOT_FOUND);
 }
 
+struct page {
+  alignas(4096) char bytes[4096];
+  template <class T>
+  T* as() {
+    return reinterpret_cast<T*>(bytes);
+  }
+};
+
 /// Results that the calls store, and strings and structures that they read, may lie on pages that are elsewhere.
 void arguments_in_shared_memory() {
-  struct page {
-    alignas(4096) char bytes[4096];
-    template <class T>
-    T* as() {
-      return reinterpret_cast<T*>(bytes);
-    }
-  };
   const int self = quire_node();
   auto* all = shared_region<page>("arguments", 16 * 4096 * static_cast<std::uint64_t>(quire_nodes()),
                                   region_options(4096, QUIRE_PLACE_NODE, quire_nodes() - 1));

@@ -42,7 +42,7 @@ TEST(sequential_exhaustive, read_then_write_everywhere) {
 }
 
 TEST(sequential_exhaustive, two_units_crosswise) {
-  explore(plain(), {{a, {set(1, 1), get(0), set(0, 5)}}, {b, {set(0, 2), get(1)}}, {c, {set(0, 3), get(1), set(1, 4)}}}, 100'000);
+  explore(plain(), {{a, {set(1, 1), get(0), set(0, 5)}}, {b, {set(0, 2), get(1)}}, {c, {set(0, 3), get(1), set(1, 4)}}}, 50'000);
 }
 
 TEST(sequential_exhaustive, message_passing_over_two_units) {

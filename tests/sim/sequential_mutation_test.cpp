@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "sim/explorer.hpp"
 #include "sim/scenario.hpp"
 
@@ -185,12 +187,12 @@ TEST(sequential_mutation, manager_that_does_not_wait_for_done) {
                                     {node_id{2}, {{operation_kind::write, 0, 0, 2}}}};
   const auto verdict = explored_verdict(program, [](cluster&, node_id, const message* m, actions& out) {
     if (is(m, message_kind::read_reply)) drop(out, [](const action& a) { return a.m.kind == message_kind::done; });
-    if (!is(m, message_kind::read_request) || out.size() == 0) return;
-    action& early = out.add(action_kind::send, m->unit);
+    const auto order = std::find_if(out.begin(), out.end(), [](const action& a) { return a.m.kind == message_kind::fetch_read; });
+    if (order == out.end()) return;
+    action early = *order;
     early.m.kind = message_kind::done;
-    early.m.unit = m->unit;
-    early.m.requester = m->requester;
     early.to = node_id{0};
+    out.add(early.kind, early.unit) = early;
   });
   EXPECT_THAT(verdict, AnyOf(HasSubstr("the sender's frame changed while its content was on the way"),
                                      HasSubstr("one node may write while others may read")));

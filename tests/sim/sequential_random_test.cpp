@@ -28,7 +28,7 @@ TEST_P(sequential_random, holds_for_every_seed) {
     ASSERT_EQ(r.failure, "") << "replay: QUIRE_SIM_SEED=" << seed;
     total += r.count;
   }
-  EXPECT_GT(total.faults, e.nodes == 1 ? 0u : e.seeds);
+  EXPECT_TRUE(e.nodes == 1 || total.faults > e.seeds) << "too little was shared to mean anything";
   std::cout << e.nodes << " nodes, " << e.seeds << " seeds: " << total.operations << " operations, " << total.faults
             << " faults, " << total.messages << " messages, " << total.events << " events; losses " << total.losses
             << ", holds " << total.holds << ", most faults of one access " << total.most_faults << "\n";

@@ -85,6 +85,10 @@ class run {
     }
   }
 
+  /// A cancel that misses its request is repeated for as long as the answer is kept back, in principle for ever. How often it has
+  /// missed is the same in all runs that are alike.
+  [[nodiscard]] bool goes_round() const { return missed_ > 1; }
+
   void expect_end() {
     c_.expect_rest();
     for (unsigned t = 0; t < threads_.size(); ++t) EXPECT_EQ(threads_[t].next, plans_[t].steps.size()) << "thread " << t;
@@ -106,6 +110,7 @@ class run {
     for (unsigned n = 0; n < nodes; ++n) {
       clocks_[e.node][n] = std::max(clocks_[e.node][n], sent_clocks_[e.who][e.number][n]);
     }
+    if (kind_of(c_.bag()[i].m.kind) == kind::cancel_missed) ++missed_;
     c_.deliver(i);
   }
 
@@ -140,11 +145,11 @@ class run {
     ++me.next;
     if (status != QUIRE_OK) {
       const bool allowed = (status == QUIRE_BUSY && s.try_only) || (status == QUIRE_TIMED_OUT && me.cancelled) ||
-                           (status == QUIRE_NOT_FOUND && destroyed_);
+                           ((status == QUIRE_NOT_FOUND || status == QUIRE_NOT_OWNER) && destroyed_);
       EXPECT_TRUE(allowed) << "status " << status << " for operation " << static_cast<int>(s.what);
     }
     if (s.what == op::mutex_lock && status == QUIRE_OK) enter_mutex(t);
-    if (s.what == op::condition_wait && status != QUIRE_NOT_FOUND) enter_mutex(t);
+    if (s.what == op::condition_wait && (status == QUIRE_OK || status == QUIRE_TIMED_OUT)) enter_mutex(t);
     if (s.what == op::semaphore_acquire && status == QUIRE_OK) {
       me.has_permit = true;
       EXPECT_GE(--permits_, 0);
@@ -198,6 +203,7 @@ class run {
   std::uint64_t mutex_ = 0, condition_ = 0, semaphore_ = 0, rwlock_ = 0;
   int permits_ = 1;
   bool destroyed_ = false;
+  unsigned missed_ = 0;
   std::array<clock_vector, nodes> clocks_{};
   std::array<std::vector<clock_vector>, nodes> sent_clocks_{};
   clock_vector unlocks_{}, read_unlocks_{}, write_unlocks_{};
@@ -215,6 +221,7 @@ class explorer {
 
  private:
   void from_here(std::vector<event> asleep) {
+    if (current_->goes_round()) return;
     const auto choices = current_->enabled();
     if (choices.empty()) {
       current_->expect_end();
@@ -277,7 +284,7 @@ TEST(every_order, mutex) {
 TEST(every_order, condition) {
   explore("wait and notify", {{1, {lock, timed_wait, unlock}}, {2, {lock, notify, unlock}}});
   explore("notify without the mutex", {{1, {lock, timed_wait, unlock}}, {2, {notify}}});
-  explore("notify at the home", {{1, {lock, timed_wait, unlock}}, {0, {lock, notify, unlock}}});
+  explore("notify at the home", {{1, {lock, timed_wait, unlock}}, {0, {notify}}});
   explore("the mutex destroyed meanwhile", {{1, {lock, timed_wait, unlock}}, {2, {notify}}, {0, {destroy}}});
 }
 

@@ -30,8 +30,8 @@ class machine {
       : shape_(shape), units_(units), entries_(entries), requests_(requests) {}
 
   // Node side.
-  /// A thread touched `unit` and may not `want` it. `lost` says how many times in a row the thread was granted just this and
-  /// lost it before it could go on; if that ever happened, the node keeps the unit a while when it comes (see `hold`).
+  /// A thread touched `unit` and may not `want` it. `lost` says how many times in a row the thread was woken for this very
+  /// access and could not do it after all; unless that is 0, the node keeps the unit a while when it comes (see `hold`).
   fault_outcome on_fault(std::uint64_t unit, access want, actions& out, unsigned lost = 0);
   /// The time asked for by a `hold` action is over. May come late, and for a hold that has ended already.
   void on_hold_over(std::uint64_t unit, actions& out);

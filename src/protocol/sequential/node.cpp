@@ -285,7 +285,8 @@ void machine::on_push_copy(const message& m, actions& out) {
   s.set_right(access::read);
   permit(m.unit, s, out);
   send(manager_of(m.unit), reply_to(m, message_kind::push_ack), false, out);
-  out.add(action_kind::wake, m.unit);
+  // Threads that wait for more would wake for nothing, and be told when they have it.
+  if (s.pending() != access::write) out.add(action_kind::wake, m.unit);
 }
 
 void machine::on_message(const message& m, actions& out) {
