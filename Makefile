@@ -9,7 +9,7 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
 
 demo: build ## build all, run ray tracer and SOR on 4 local nodes, check, picture in build/demo
-	@tools/demo.sh $(BUILD)
+	@tools/demo.py --build $(BUILD)
 
 test: build ## build all, run every test
 	@cd $(BUILD) && ctest --output-on-failure --no-tests=error -j $(JOBS)

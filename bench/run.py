@@ -19,7 +19,6 @@ from pathlib import Path
 from suite import GROUPS
 
 TIME_LIMIT_S = 120
-RESULT_KEYS = ("name", "unit", "median", "min")
 
 
 class Failed(Exception):
@@ -30,7 +29,7 @@ def output_of(command, environment):
     """Standard output and the milliseconds it took. The whole process group ends with the time limit."""
     start = time.perf_counter()
     child = subprocess.Popen(command, env={**os.environ, **environment}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                             stderr=subprocess.PIPE, text=True, start_new_session=True)
+                             stderr=subprocess.PIPE, text=True, process_group=0)
     try:
         out, err = child.communicate(timeout=TIME_LIMIT_S)
     except BaseException as e:
@@ -58,7 +57,7 @@ class Runner:
         path = next((p for p in (self.build / "bench" / name, self.build / "bin" / name) if p.exists()), None)
         if path is None:
             raise Failed("it has not been built")
-        command = [str(path), *arguments, *(program.quick if self.quick else ())]
+        command = [str(path), *arguments, *(program.quick if self.quick else program.full)]
         if program.kind == "pair":
             return [str(self.build / "bench" / "pair"), *command]
         if program.kind == "job":
@@ -79,7 +78,7 @@ class Runner:
             self.note(program.key, found)
 
     def note(self, key, found):
-        name, unit, median, least = (found[k] for k in RESULT_KEYS)
+        name, unit, median, least = (found[k] for k in ("name", "unit", "median", "min"))
         entry = self.measured.setdefault(f"{key}:{name}", {"unit": unit, "medians": [], "mins": []})
         entry["medians"].append(median)
         entry["mins"].append(least)
@@ -99,7 +98,7 @@ class Runner:
         meets = None
         if wanted.target is not None:
             meets = ratio <= wanted.target if wanted.bound == "most" else ratio >= wanted.target
-        return {"name": wanted.name, "unit": wanted.unit or value["unit"], "median": median, "min": min(mins),
+        return {"name": wanted.name, "unit": value["unit"], "median": median, "min": min(mins),
                 "baseline": baseline, "ratio": ratio, "target": wanted.target, "bound": wanted.bound, "meets": meets}
 
 

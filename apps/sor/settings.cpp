@@ -24,8 +24,8 @@ settings parse(int argc, char** argv, const std::string& variant) {
         ->check(CLI::Range(1, 1024))
         ->capture_default_str();
   if (variant == "quire")
-    app.add_option("--unit", wanted.unit_kib, "sharing unit in KiB, 4 to 2048; 0: a row, where it can be")
-        ->check(CLI::Range(0, 2048));
+    app.add_option("--unit", wanted.unit_kib, "sharing unit in KiB; 0: a row, where it can be")
+        ->check(CLI::IsMember({0, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048}));
   app.add_flag("--check", wanted.check, "compare with a serial run in plain memory, bit by bit");
   app.add_flag("--progress", wanted.progress, "show progress on standard error");
   app.add_flag("--json", wanted.json, "print the result as JSON");

@@ -12,7 +12,8 @@ namespace bench {
 program::program(const std::string& about) : options_(std::make_unique<CLI::App>(about)) {}
 program::~program() = default;
 
-void program::add_number(const char* name, std::uint64_t& value, std::uint64_t least, std::uint64_t most, const char* about) {
+void program::add_number(const char* name, std::uint64_t& value, std::uint64_t least, std::uint64_t most,
+                         const char* about) {
   options_->add_option(name, value, about)->check(CLI::Range(least, most))->capture_default_str();
 }
 
@@ -24,13 +25,16 @@ void program::add_size(const char* name, std::uint64_t& value, const char* about
   options_->add_option(name, value, about)->transform(CLI::AsSizeValue(false))->capture_default_str();
 }
 
-void program::add_choice(const char* name, std::string& value, std::initializer_list<std::string> choices, const char* about) {
+void program::add_choice(const char* name, std::string& value, std::initializer_list<std::string> choices,
+                         const char* about) {
   options_->add_option(name, value, about)->check(CLI::IsMember(std::set<std::string>(choices)))->capture_default_str();
 }
 
 void program::add_flag(const char* name, bool& value, const char* about) { options_->add_flag(name, value, about); }
 
-void program::add_transport(std::string& value) { add_choice("--transport", value, {"shm", "tcp"}, "how the two sides talk"); }
+void program::add_transport(std::string& value) {
+  add_choice("--transport", value, {"shm", "tcp"}, "how the two sides talk");
+}
 
 int program::run(int argc, char** argv, const std::function<void()>& work) {
   try {

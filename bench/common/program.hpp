@@ -1,4 +1,5 @@
-// What the main functions of the benchmarks share: reading the command line, and turning exceptions into an exit status.
+// What the main functions of the benchmarks share: reading the command line, and turning exceptions into an exit
+// status.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,9 @@ namespace bench {
 
 class samples {
  public:
-  samples(std::string name, std::string unit) : name_(std::move(name)), unit_(std::move(unit)) { values_.reserve(1 << 15); }
+  samples(std::string name, std::string unit) : name_(std::move(name)), unit_(std::move(unit)) {
+    values_.reserve(1 << 15);
+  }
 
   void add(double value) { values_.push_back(value); }
   [[nodiscard]] bool empty() const noexcept { return values_.empty(); }

@@ -1,6 +1,6 @@
-// floor_bandwidth: how fast the bare transport moves memory from one process to another, by size of message: no requests, 16
-// messages on their way, the receiver puts them side by side into memory that was used before, or (--fresh) never. Sizes are
-// tried in turn, the best is reported as `bandwidth`. Start it as `pair floor_bandwidth`.
+// floor_bandwidth: how fast the bare transport moves memory from one process to another, by size of message: no
+// requests, 16 messages on their way, the receiver puts them side by side into memory that was used before, or
+// (--fresh) never. Sizes are tried in turn, the best is reported as `bandwidth`. Start it as `pair floor_bandwidth`.
 #include <fcntl.h>
 #include <sys/mman.h>
 
@@ -34,7 +34,8 @@ class buffer {
   }
   [[nodiscard]] std::byte* data() const noexcept { return data_; }
   void discard() const {
-    if (::fallocate(memory_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(bytes_)) != 0) bench::fail("fallocate");
+    if (::fallocate(memory_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(bytes_)) != 0)
+      bench::fail("fallocate");
   }
 
  private:
@@ -45,7 +46,9 @@ class buffer {
 
 class side final : public bench::ucx_receiver {
  public:
-  side(bench::ucx_link& link, std::size_t bytes) : link_(link), memory_(bytes), bytes_(bytes) { link.receive_with(*this); }
+  side(bench::ucx_link& link, std::size_t bytes) : link_(link), memory_(bytes), bytes_(bytes) {
+    link.receive_with(*this);
+  }
 
   std::byte* place(std::span<const std::byte> head) override {
     std::size_t offset;

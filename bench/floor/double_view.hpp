@@ -1,5 +1,5 @@
-// A memfd mapped twice, the application view being watched by a userfaultfd whose faults the faulting thread gets as SIGBUS:
-// the mechanism of a page fault in Quire, and nothing else of it.
+// A memfd mapped twice, the application view being watched by a userfaultfd whose faults the faulting thread gets as
+// SIGBUS: the mechanism of a page fault in Quire, and nothing else of it.
 #pragma once
 
 #include <fcntl.h>
@@ -54,7 +54,8 @@ class double_view {
   }
   /// The frames go as well: the next copy into the system view needs new ones.
   void discard() const {
-    if (::fallocate(memory_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(bytes_)) != 0) fail("fallocate");
+    if (::fallocate(memory_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(bytes_)) != 0)
+      fail("fallocate");
   }
 
  private:

@@ -1,5 +1,5 @@
-// floor_fault: what a read fault on a page of another process costs at least on this machine: fault, request, reply, copy
-// into the frame, mapping, resume; no protocol, no locks, no other threads. Pages in random order. Start it as
+// floor_fault: what a read fault on a page of another process costs at least on this machine: fault, request, reply,
+// copy into the frame, mapping, resume; no protocol, no locks, no other threads. Pages in random order. Start it as
 // `pair floor_fault`.
 #include <signal.h>
 
@@ -23,8 +23,10 @@ struct handling {
   static inline Link* link = nullptr;
 
   static void on_fault(int, siginfo_t* about, void*) {
-    const auto page = static_cast<std::size_t>(static_cast<std::byte*>(about->si_addr) - memory->application()) / bench::page_bytes;
-    if (!link->ask(static_cast<std::uint32_t>(page), memory->system() + page * bench::page_bytes) || !memory->permit_read(page)) {
+    const auto page =
+        static_cast<std::size_t>(static_cast<std::byte*>(about->si_addr) - memory->application()) / bench::page_bytes;
+    if (!link->ask(static_cast<std::uint32_t>(page), memory->system() + page * bench::page_bytes) ||
+        !memory->permit_read(page)) {
       ::signal(SIGBUS, SIG_DFL);  // the access faults again, and ends this process
     }
   }
@@ -78,7 +80,6 @@ int main(int argc, char** argv) {
   here.add_transport(wanted.transport);
   here.add_number("--pages", wanted.pages, 1, 1 << 20, "pages of 4 KiB");
   here.add_number("--rounds", wanted.rounds, 1, 1000, "times that each page is read");
-  return here.run(argc, argv, [&] {
-    wanted.transport == "tcp" ? run<bench::tcp_link>(wanted) : run<bench::flag_link>(wanted);
-  });
+  return here.run(argc, argv,
+                  [&] { wanted.transport == "tcp" ? run<bench::tcp_link>(wanted) : run<bench::flag_link>(wanted); });
 }

@@ -1,6 +1,6 @@
-// pair PROGRAM ARGUMENTS: starts a floor program as two processes, as bare as can be, and waits for them: the counterpart of
-// `quire run -n 2` for programs without Quire. Both inherit one end of a socket pair and a piece of shared memory; peer.hpp
-// reads what stands in the environment. When one fails, or the time is up, the other is killed.
+// pair PROGRAM ARGUMENTS: starts a floor program as two processes, as bare as can be, and waits for them: the
+// counterpart of `quire run -n 2` for programs without Quire. Both inherit one end of a socket pair and a piece of
+// shared memory; peer.hpp reads what stands in the environment. When one fails, or the time is up, the other is killed.
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -59,8 +59,10 @@ pid_t start(int node, int socket, int other_socket, int memory, char** command) 
 
 int main(int argc, char** argv) {
   if (argc < 2 || std::strcmp(argv[1], "--help") == 0) {
-    std::printf("Usage: pair PROGRAM ARGUMENTS\n"
-                "Starts PROGRAM (a path) twice, as the two sides of a floor benchmark, for at most %u s.\n", most_seconds);
+    std::printf(
+        "Usage: pair PROGRAM ARGUMENTS\n"
+        "Starts PROGRAM (a path) twice, as the two sides of a floor benchmark, for at most %u s.\n",
+        most_seconds);
     return argc < 2 ? 2 : 0;
   }
   int sockets[2];

@@ -25,8 +25,8 @@ inline constexpr std::size_t shared_bytes = 2u << 20;
 class peer {
  public:
   peer() : node_(number_of(node_variable)), socket_(number_of(socket_variable)) {
-    void* const at = ::mmap(nullptr, shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
-                            number_of(memory_variable), 0);
+    void* const at =
+        ::mmap(nullptr, shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, number_of(memory_variable), 0);
     if (at == MAP_FAILED) fail("shared memory");
     memory_ = at;
   }

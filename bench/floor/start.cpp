@@ -1,5 +1,5 @@
-// floor_start: what the start and end of two processes cost with the bare transport: load and open UCX, learn the other's
-// address, connect, exchange one message, close. run.py measures how long `pair floor_start` takes.
+// floor_start: what the start and end of two processes cost with the bare transport: load and open UCX, learn the
+// other's address, connect, exchange one message, close. run.py measures how long `pair floor_start` takes.
 #include <array>
 
 #include "common/program.hpp"

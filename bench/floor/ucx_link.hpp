@@ -1,5 +1,5 @@
-// Two processes and UCX between them, with the settings of Quire's transport (src/transport/ucx) and nothing on top: both
-// sides poll. Used by the floors of exchange, bandwidth and start.
+// Two processes and UCX between them, with the settings of Quire's transport (src/transport/ucx) and nothing on top:
+// both sides poll. Used by the floors of exchange, bandwidth and start.
 #pragma once
 
 #include <ucp/api/ucp.h>

@@ -1,5 +1,6 @@
-// quire_busy: what a read fault costs while the program of the page's home computes and never calls Quire. Start it on two
-// nodes. Node 0 writes the pages and computes; node 1 reads them in random order meanwhile, with a pause before each.
+// quire_busy: what a read fault costs while the program of the page's home computes and never calls Quire. Start it on
+// two nodes. Node 0 writes the pages and computes; node 1 reads them in random order meanwhile, with a pause before
+// each.
 #include <quire/quire.hpp>
 
 #include <chrono>
@@ -36,7 +37,8 @@ void read_until(std::uint64_t end_ns, std::span<const std::uint64_t> words, std:
     if (bench::now_ns() >= end_ns) break;
     std::this_thread::sleep_for(std::chrono::microseconds(pause_us));
     times.time([&] {
-      if (static_cast<const volatile std::uint64_t&>(words[page * step]) != page + 1) throw std::runtime_error("wrong content");
+      if (static_cast<const volatile std::uint64_t&>(words[page * step]) != page + 1)
+        throw std::runtime_error("wrong content");
     });
   }
   times.print();

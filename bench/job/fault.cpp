@@ -1,7 +1,7 @@
-// quire_fault: what faults cost that need the other node, pages in random order. Start it on two nodes. The pages are homed at
-// node 0; every round takes them once through all states:
-//   node 0 writes them (upgrade: node 1 has copies), node 1 reads, node 1 writes (upgrade: node 0 has copies), node 0 writes
-//   (miss: node 1 owns them), node 1 reads.
+// quire_fault: what faults cost that need the other node, pages in random order. Start it on two nodes. The pages are
+// homed at node 0; every round takes them once through all states:
+//   node 0 writes them (upgrade: node 1 has copies), node 1 reads, node 1 writes (upgrade: node 0 has copies), node 0
+//   writes (miss: node 1 owns them), node 1 reads.
 #include <quire/quire.hpp>
 
 #include "common/job.hpp"
@@ -67,8 +67,8 @@ void run(const settings& wanted) {
     return quire::region::create(wanted.pages * bench::page_bytes, {.place = quire::placement::node, .home = 0});
   });
   phases work(job, memory.span<page>().first(wanted.pages));
-  bench::samples read("read_fault", "us"), first_read("first_read_fault", "us"), home_upgrade("upgrade_fault_home", "us"),
-      away_upgrade("upgrade_fault_away", "us"), write("write_fault", "us");
+  bench::samples read("read_fault", "us"), first_read("first_read_fault", "us"),
+      home_upgrade("upgrade_fault_home", "us"), away_upgrade("upgrade_fault_away", "us"), write("write_fault", "us");
   work.write(0, nullptr);
   work.read(1, first_read);
   for (std::uint64_t round = 0; round < wanted.rounds; ++round) {

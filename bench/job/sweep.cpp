@@ -1,6 +1,6 @@
-// quire_sweep: how fast a node reads in order through memory that is homed and was written elsewhere. Start it on two nodes.
-// Node 0 writes, node 1 reads: the first time into frames that were never used (sweep_first), then again and again after
-// node 0 has rewritten everything (sweep).
+// quire_sweep: how fast a node reads in order through memory that is homed and was written elsewhere. Start it on two
+// nodes. Node 0 writes, node 1 reads: the first time into frames that were never used (sweep_first), then again and
+// again after node 0 has rewritten everything (sweep).
 #include <quire/quire.hpp>
 
 #include <algorithm>
@@ -38,8 +38,8 @@ void run(const settings& wanted) {
   const quire::session job;
   bench::expect_nodes(job, 2);
   const std::size_t bytes = wanted.mebibytes << 20;
-  const auto memory = quire::from_node(
-      0, [&] { return quire::region::create(bytes, {.place = quire::placement::node, .home = 0}); });
+  const auto memory =
+      quire::from_node(0, [&] { return quire::region::create(bytes, {.place = quire::placement::node, .home = 0}); });
   const auto words = memory.span<std::uint64_t>().first(bytes / sizeof(std::uint64_t));
   bench::samples first("sweep_first", "MB/s"), warm("sweep", "MB/s");
   for (std::uint64_t round = 0; round <= wanted.rounds; ++round) {

@@ -2,7 +2,7 @@
 // and atomic operations done where the data is. Shared addresses are the same on every node, so pointers, spans and whole
 // containers may lie in shared memory themselves.
 //
-// Any thread of any node may call, between the start and the end of the session. Calls throw quire::error, and
+// Any thread of any node may call, between the start and the end of the session. Calls throw quire::error; allocations throw
 // std::bad_alloc when no memory is left.
 #pragma once
 
@@ -205,7 +205,7 @@ class region {
                                       .pool = static_cast<quire_pool>(options.pool),
                                       .detector = static_cast<quire_detector>(options.detector)};
     region made;
-    detail::check_memory(quire_region_create(&wanted, bytes, &made.native_), "region::create");
+    detail::check(quire_region_create(&wanted, bytes, &made.native_), "region::create");
     return made;
   }
   /// The region that an address belongs to; errc::bad_address if none.

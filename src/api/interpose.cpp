@@ -87,7 +87,8 @@ class private_buffer {
     return data_ != nullptr;
   }
   void scatter(const iovec* parts, int count, ssize_t got) noexcept {
-    std::size_t left = got > 0 ? static_cast<std::size_t>(got) : 0, at = 0;
+    // A MSG_TRUNC receive may tell more than it brought.
+    std::size_t left = got > 0 ? std::min(static_cast<std::size_t>(got), bytes_) : 0, at = 0;
     for (int i = 0; i < count && left != 0; ++i) {
       const std::size_t n = std::min(parts[i].iov_len, left);
       std::memcpy(parts[i].iov_base, data_ + at, n);
@@ -108,7 +109,6 @@ ssize_t receive_into(void* to, std::size_t bytes, Call call) noexcept {
   private_buffer b(bytes);
   if (b.data() == nullptr) return -1;
   const ssize_t got = call(b.data(), b.size());
-  // A MSG_TRUNC receive may tell more than it brought.
   if (got > 0) std::memcpy(to, b.data(), std::min(static_cast<std::size_t>(got), b.size()));
   return got;
 }
@@ -266,7 +266,7 @@ QUIRE_INTERPOSED ssize_t recvmsg(int fd, msghdr* m, int flags) {
     m->msg_namelen = private_header.msg_namelen;
     m->msg_controllen = private_header.msg_controllen;
     m->msg_flags = private_header.msg_flags;
-    return got > static_cast<ssize_t>(size) ? static_cast<ssize_t>(size) : got;
+    return got;
   });
 }
 QUIRE_INTERPOSED ssize_t sendmsg(int fd, const msghdr* m, int flags) {

@@ -5,6 +5,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.hpp"
@@ -244,7 +245,8 @@ void engine::clear_kick() noexcept {
 
 void engine::service_sleep() noexcept {
   epoll_event events[8];
-  const int n = ::epoll_wait(epoll_, events, 8, 1000);
+  handle_loss();
+  const int n = ::epoll_wait(epoll_, events, 8, lost_until_ns_.load(std::memory_order_relaxed) != 0 ? 50 : 1000);
   for (int i = 0; i < n; ++i) {
     if (events[i].data.fd == kick_) {
       clear_kick();
@@ -254,11 +256,37 @@ void engine::service_sleep() noexcept {
   }
 }
 
+void engine::expect_end() noexcept {
+  struct count_op : op {
+    using op::op;
+    std::uint64_t outstanding = 0;
+  };
+  ending_.store(true, std::memory_order_relaxed);
+  for (std::uint64_t left = 1; left != 0;) {
+    count_op o([](engine& e, op& self) noexcept {
+      e.config_.read_ahead = false;
+      auto& sum = static_cast<count_op&>(self).outstanding;
+      e.regions_.for_each([&sum](const region_slot& r) { sum += r.machine->outstanding(); });
+      self.complete();
+    }, op::type::call);
+    (void)run(o);
+    left = o.outstanding;
+    const timespec pause{0, 100'000};
+    if (left != 0) ::clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, nullptr);
+  }
+}
+
+/// A peer was lost, and the launcher has not said why.
+void engine::handle_loss() noexcept {
+  const std::uint64_t until = lost_until_ns_.load(std::memory_order_acquire);
+  if (until == 0 || base::now_ns() < until) return;
+  base::die(QUIRE_PEER_LOST, "node %u cannot be reached any more; this node ends", static_cast<unsigned>(lost_peer_.value()));
+}
+
 /// What the launcher tells. The death of a node ends the job on all.
 void engine::handle_news() noexcept {
   const auto news = job_.poll_news();
-  if (news.what == bootstrap::news::kind::nothing) return;
-  base::die(QUIRE_PEER_LOST, "%s; this node ends", news.text.c_str());
+  if (news.what != bootstrap::news::kind::nothing) base::die(QUIRE_PEER_LOST, "%s; this node ends", news.text.c_str());
 }
 
 }  // namespace quire::engine

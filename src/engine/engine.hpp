@@ -74,8 +74,9 @@ class engine final : public transport::sink, private effects {
   [[nodiscard]] base::status open();
   /// Starts the service thread; the transport is connected.
   void start();
-  /// From now on peers may leave: the last barrier of the job is at hand.
-  void expect_end() noexcept { ending_.store(true, std::memory_order_relaxed); }
+  /// Before the last barrier of the job: waits until nothing that this node has asked for is on its way (read-ahead), asks
+  /// for nothing more, and takes it as no loss when peers leave.
+  void expect_end() noexcept;
   /// Stops it. No thread may be using shared memory any more.
   void stop() noexcept;
 
@@ -168,6 +169,7 @@ class engine final : public transport::sink, private effects {
   void clear_kick() noexcept;
   void tick() noexcept;
   void handle_news() noexcept;
+  void handle_loss() noexcept;
 
   configuration config_;
   std::unique_ptr<transport::transport> transport_;
@@ -204,6 +206,8 @@ class engine final : public transport::sink, private effects {
   std::array<std::byte, 512> landing_{};
   std::thread service_;
   std::atomic<bool> stopping_{false}, ending_{false};
+  std::atomic<std::uint64_t> lost_until_ns_{0};  ///< a peer is lost; when this node ends unless it hears more
+  model::node_id lost_peer_{};
   int epoll_ = -1;
   int kick_ = -1;  ///< eventfd that wakes the service thread
 };

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "engine/engine.hpp"
 #include "model/atomic_operation.hpp"
@@ -234,7 +235,12 @@ void engine::push(std::uint64_t address, std::uint64_t bytes) noexcept {
 
 void engine::peer_lost(node_id peer) noexcept {
   if (ending_.load(std::memory_order_relaxed)) return;  // it may have passed the last barrier; if it died, the launcher tells
-  base::die(QUIRE_PEER_LOST, "node %u cannot be reached any more; this node ends", static_cast<unsigned>(peer.value()));
+  if (lost_until_ns_.load(std::memory_order_relaxed) != 0) return;
+  // A dying process closes its connections before anybody can tell why. The launcher will know in a moment, and name it.
+  constexpr std::uint64_t patience_ns = 1'000'000'000;
+  lost_peer_ = peer;
+  lost_until_ns_.store(base::now_ns() + (job_.descriptor() >= 0 ? patience_ns : 0), std::memory_order_release);
+  kick();
 }
 
 }  // namespace quire::engine

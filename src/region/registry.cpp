@@ -1,5 +1,6 @@
 #include "region/registry.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/log.hpp"
@@ -12,6 +13,7 @@ using model::message;
 using model::node_id;
 
 namespace {
+constexpr std::uint64_t largest_slice = std::uint64_t{8} << 40;  // what the heap's page numbers reach
 constexpr std::uint64_t granule = std::uint64_t{1} << engine::region_map::granule_shift;
 
 std::span<const std::byte> bytes_of(const region_description& d) noexcept {
@@ -23,7 +25,7 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t to) noexcept { return 
 base::status registry::open(std::uint32_t heap_unit_bytes) {
   const auto& c = engine_.config();
   // Half of the range is the heap; slices are whole granules, so that block placement makes each node home of its slice.
-  slice_bytes_ = c.bytes / 2 / c.nodes / granule * granule;
+  slice_bytes_ = std::min(c.bytes / 2 / c.nodes / granule * granule, largest_slice);
   if (slice_bytes_ == 0) {
     base::log(base::log_level::error, "a shared range of %lu MiB is too small for %u nodes; set QUIRE_RANGE to more",
               static_cast<unsigned long>(c.bytes >> 20), c.nodes);
@@ -146,6 +148,7 @@ bool registry::slice_of(std::uint64_t address, node_id& node) const noexcept {
 base::status registry::allocate(std::uint64_t bytes, std::uint64_t alignment, std::uint64_t& address,
                                std::uint64_t& dirty_bytes) {
   if (bytes == 0 || bytes > engine_.config().bytes) return QUIRE_INVALID;
+  if (bytes > slice_bytes_) return QUIRE_NO_MEMORY;
   auto block = heap_->allocate(bytes, alignment);
   if (block.ok()) {
     address = block.value().address;

@@ -64,7 +64,8 @@ void barrier_part::on_request(const message& m, actions& out) {
   const object_id id{m.unit};
   entry* const e = home_.find(id);
   if (e == nullptr) return shared_.reply(m, QUIRE_NOT_FOUND, out);
-  if (m.operation != static_cast<std::uint32_t>(operation::barrier_destroy)) return shared_.reply(m, QUIRE_INVALID, out);
+  if (m.operation != static_cast<std::uint32_t>(operation::barrier_destroy))
+    return shared_.reply(m, QUIRE_INVALID, out);
   release_all(id, *e, QUIRE_NOT_FOUND, out);
   home_.drop(id);
   shared_.reply(m, QUIRE_OK, out);

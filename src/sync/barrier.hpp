@@ -1,7 +1,7 @@
-// Barriers for a given number of threads of whichever nodes, counted at their home. Threads of one node are alike to it:
-// the home counts arrivals by node, and a release says how many threads of a node may go on; that node lets those go that
-// have waited longest. So a thread that is already back for the next round is never mistaken for one of the last, and
-// the order of messages does not matter. (The barrier of the whole job is a collective.)
+// Barriers for a given number of threads of whichever nodes, counted at their home. Threads of one node are alike to
+// it: the home counts arrivals by node, and a release says how many threads of a node may go on; that node lets those
+// go that have waited longest. So a thread that is already back for the next round is never mistaken for one of the
+// last, and the order of messages does not matter. (The barrier of the whole job is a collective.)
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
-// What goes into the synchronisation machine and what comes out of it: calls of this node's threads, and actions for the
-// engine or the simulator to perform, in order.
+// What goes into the synchronisation machine and what comes out of it: calls of this node's threads, and actions for
+// the engine or the simulator to perform, in order.
 #pragma once
 
 #include <algorithm>
@@ -17,6 +17,7 @@ namespace quire::sync {
 
 using model::message;
 
+// clang-format off
 /// One for each function of quire.h; a try or timed variant is the same operation.
 enum class operation : std::uint8_t {
   mutex_create, mutex_lock, mutex_unlock, mutex_destroy,
@@ -27,6 +28,7 @@ enum class operation : std::uint8_t {
   semaphore_create, semaphore_acquire, semaphore_release, semaphore_destroy,
   reduce_f64, reduce_i64, broadcast,
 };
+// clang-format on
 
 /// The kind of object that an operation is about; none for reduce and broadcast.
 [[nodiscard]] constexpr object_kind object_of(operation what) noexcept {
@@ -62,11 +64,11 @@ class value {
 /// A call of a thread of this node.
 struct call {
   operation what{};
-  bool try_only = false;      ///< answer QUIRE_BUSY rather than wait
-  std::uint32_t thread = 0;   ///< number of the thread on this node; locks belong to it
-  std::uint64_t token = 0;    ///< names the call in its completion; unique among the calls that wait on this node
-  std::uint64_t object = 0;   ///< the handle, as the application gave it
-  /// condition_wait: the mutex. semaphore_create, semaphore_release: count. barrier_create: participants. broadcast: root.
+  bool try_only = false;     ///< answer QUIRE_BUSY rather than wait
+  std::uint32_t thread = 0;  ///< number of the thread on this node; locks belong to it
+  std::uint64_t token = 0;   ///< names the call in its completion; unique among the calls that wait on this node
+  std::uint64_t object = 0;  ///< the handle, as the application gave it
+  /// condition_wait: the mutex. semaphore_create, _release: count. barrier_create: participants. broadcast: root.
   std::uint64_t operand = 0;
   std::uint32_t count = 0;    ///< reduce: values; broadcast: bytes
   std::uint32_t combine = 0;  ///< reduce: quire_operation

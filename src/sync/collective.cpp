@@ -22,7 +22,8 @@ collective_part::signature collective_part::signature_of(const call& c) const no
       if (c.operand == shared_.self.value() && c.values.size() != c.count) return 0;
       return what | c.operand << 16 | signature{c.count} << 32;
     default:
-      if (c.count > max_reduce_values || c.combine > QUIRE_PRODUCT || c.values.size() != c.count * sizeof(double)) return 0;
+      if (c.count > max_reduce_values || c.combine > QUIRE_PRODUCT || c.values.size() != c.count * sizeof(double))
+        return 0;
       return what | signature{c.combine} << 8 | signature{c.count} << 32;
   }
 }

@@ -18,7 +18,8 @@ T combined(quire_operation how, T a, T b) noexcept {
 /// Overflow wraps, as in the machine, and is no undefined behaviour.
 std::int64_t combined(quire_operation how, std::int64_t a, std::int64_t b) noexcept {
   if (how == QUIRE_MIN || how == QUIRE_MAX) return combined<std::int64_t>(how, a, b);
-  return static_cast<std::int64_t>(combined<std::uint64_t>(how, static_cast<std::uint64_t>(a), static_cast<std::uint64_t>(b)));
+  return static_cast<std::int64_t>(
+      combined<std::uint64_t>(how, static_cast<std::uint64_t>(a), static_cast<std::uint64_t>(b)));
 }
 
 template <class T>

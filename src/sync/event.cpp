@@ -17,9 +17,7 @@ void event_part::on_request(const message& m, actions& out) {
       e->set = true;
       shared_.reply_all(e->queue, id, QUIRE_OK, out);
       return shared_.reply(m, QUIRE_OK, out);
-    case operation::event_reset:
-      e->set = false;
-      return shared_.reply(m, QUIRE_OK, out);
+    case operation::event_reset: e->set = false; return shared_.reply(m, QUIRE_OK, out);
     case operation::event_wait:
       if (e->set) return shared_.reply(m, QUIRE_OK, out);
       if (m.b != 0) return shared_.reply(m, QUIRE_BUSY, out);

@@ -1,6 +1,6 @@
 // Mutexes. The right to lock one (its token) stays at the node that used it last: locking there again costs no message.
-// The home hands it on, one move at a time, first come first served by node; threads of one node queue at their node. As in
-// the lazy release systems the token goes straight from node to node, and write notices can travel with it.
+// The home hands it on, one move at a time, first come first served by node; threads of one node queue at their node.
+// As in the lazy release systems the token goes straight from node to node, and write notices can travel with it.
 #pragma once
 
 #include "sync/context.hpp"
@@ -45,9 +45,9 @@ class lock_part {
     bool has_token = false;
     bool requested = false;  ///< the home will answer with a grant or a refusal
     bool owned = false;
-    bool wanted = false;     ///< the home wants the token to go to `next`
+    bool wanted = false;  ///< the home wants the token to go to `next`
     std::uint32_t owner = 0;
-    unsigned grants = 0;     ///< since it is wanted
+    unsigned grants = 0;  ///< since it is wanted
     node_id next{};
     call_list waiting{};
   };

@@ -1,5 +1,5 @@
-// The home's side of mutexes: where the token is, who gets it next. One move at a time, so that an order to pass the token
-// on never finds it missing.
+// The home's side of mutexes: where the token is, who gets it next. One move at a time, so that an order to pass the
+// token on never finds it missing.
 #include "sync/lock.hpp"
 
 namespace quire::sync {
@@ -52,7 +52,8 @@ void lock_part::on_request(const message& m, actions& out) {
   const object_id id{m.unit};
   entry* const e = home_.find(id);
   if (e == nullptr || e->dying) return shared_.reply(m, QUIRE_NOT_FOUND, out);
-  if (m.operation != static_cast<std::uint32_t>(operation::mutex_destroy)) return shared_.reply(m, QUIRE_NOT_OWNER, out);
+  if (m.operation != static_cast<std::uint32_t>(operation::mutex_destroy))
+    return shared_.reply(m, QUIRE_NOT_OWNER, out);
   e->dying = true;
   e->destroyer = waiter_of(m);
   while (!e->queue.empty()) refuse(shared_.waiters.pop(e->queue).node, id, QUIRE_NOT_FOUND, out);

@@ -14,8 +14,13 @@ bool gives_back(operation what) noexcept { return what == operation::mutex_unloc
 }  // namespace
 
 machine::machine(node_id self, unsigned nodes)
-    : locks_(shared_), rwlocks_(shared_), conditions_(shared_, locks_), barriers_(shared_), events_(shared_),
-      semaphores_(shared_), collectives_(shared_) {
+    : locks_(shared_),
+      rwlocks_(shared_),
+      conditions_(shared_, locks_),
+      barriers_(shared_),
+      events_(shared_),
+      semaphores_(shared_),
+      collectives_(shared_) {
   shared_.self = self;
   shared_.nodes = nodes;
 }
@@ -162,7 +167,8 @@ void machine::on_peer_lost(actions& out) {
 }
 
 bool machine::is_valid() const noexcept {
-  return locks_.is_valid() && rwlocks_.is_valid() && barriers_.is_valid() && events_.is_valid() && semaphores_.is_valid();
+  return locks_.is_valid() && rwlocks_.is_valid() && barriers_.is_valid() && events_.is_valid() &&
+         semaphores_.is_valid();
 }
 
 }  // namespace quire::sync

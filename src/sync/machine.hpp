@@ -1,5 +1,5 @@
-// Synchronisation as a machine without I/O, one per node: mutex, reader-writer lock, condition, barrier, event, semaphore,
-// reduce, broadcast. One part a file; README.md has the messages of each.
+// Synchronisation as a machine without I/O, one per node: mutex, reader-writer lock, condition, barrier, event,
+// semaphore, reduce, broadcast. One part a file; README.md has the messages of each.
 //
 // Called on the driver's thread by the engine, and by the simulator. Every step appends what is to be done; the caller
 // performs the actions in order. Messages to the machine's own node are actions like any other. The order of messages
@@ -9,7 +9,8 @@
 //  - Each ends with exactly one `complete`, in this step or a later one. Creating an object completes at once.
 //  - A handle that no object can have ends with QUIRE_INVALID, an object that is gone with QUIRE_NOT_FOUND.
 //  - Destroying an object ends calls that wait for it with QUIRE_NOT_FOUND; whoever holds it goes on holding nothing.
-//  - A thread that locks what it holds already gets QUIRE_INVALID (or QUIRE_BUSY from a try) rather than wait for itself.
+//  - A thread that locks what it holds already gets QUIRE_INVALID (or QUIRE_BUSY from a try) rather than wait for
+//  itself.
 #pragma once
 
 #include "sync/barrier.hpp"
@@ -33,9 +34,9 @@ class machine {
   void on_call(const call& c, actions& out);
   /// A message of kinds sync_first to sync_last. Whatever does not fit the state is ignored.
   void on_message(const message& m, std::span<const std::byte> payload, actions& out);
-  /// The time of the call `token` ran out. Its completion follows if it has not been already: QUIRE_TIMED_OUT if the call
-  /// could be withdrawn, else what it got. A mutex's comes in this step; others ask their home first, and a condition_wait
-  /// takes its mutex again. Barriers, reduce and broadcast take no time limit: nothing happens.
+  /// The time of the call `token` ran out. Its completion follows if it has not been already: QUIRE_TIMED_OUT if the
+  /// call could be withdrawn, else what it got. A mutex's comes in this step; others ask their home first, and a
+  /// condition_wait takes its mutex again. Barriers, reduce and broadcast take no time limit: nothing happens.
   void on_cancel(std::uint64_t token, actions& out);
   /// A node of the job is lost. All calls that wait end with QUIRE_PEER_LOST, as nobody can tell which of them the lost
   /// node would have served; so do all later ones but unlocks. A condition_wait ends without its mutex.

@@ -1,5 +1,5 @@
-// Handles of synchronisation objects. Kind, home node and a counter of that home are in the number itself, so that every
-// node finds an object's home without asking, and a number is never used twice. Any context.
+// Handles of synchronisation objects. Kind, home node and a counter of that home are in the number itself, so that
+// every node finds an object's home without asking, and a number is never used twice. Any context.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,19 @@ inline constexpr unsigned counter_bits = 40;
 inline constexpr std::uint64_t counter_mask = (std::uint64_t{1} << counter_bits) - 1;
 
 [[nodiscard]] constexpr object_id make_object_id(object_kind kind, node_id home, std::uint64_t counter) noexcept {
-  return object_id{(std::uint64_t{static_cast<std::uint8_t>(kind)} << 56) | (std::uint64_t{home.value()} << counter_bits) |
-                   (counter & counter_mask)};
+  return object_id{(std::uint64_t{static_cast<std::uint8_t>(kind)} << 56) |
+                   (std::uint64_t{home.value()} << counter_bits) | (counter & counter_mask)};
 }
-[[nodiscard]] constexpr object_kind kind_of(object_id id) noexcept { return static_cast<object_kind>(id.value() >> 56); }
+[[nodiscard]] constexpr object_kind kind_of(object_id id) noexcept {
+  return static_cast<object_kind>(id.value() >> 56);
+}
 [[nodiscard]] constexpr node_id home_of(object_id id) noexcept {
   return node_id{static_cast<std::uint16_t>(id.value() >> counter_bits)};
 }
 /// Whether a job of `nodes` nodes can ever have made `id` as an object of `kind`.
 [[nodiscard]] constexpr bool is_possible(object_id id, object_kind kind, unsigned nodes) noexcept {
-  return kind != object_kind::none && kind_of(id) == kind && home_of(id).value() < nodes && (id.value() & counter_mask) != 0;
+  return kind != object_kind::none && kind_of(id) == kind && home_of(id).value() < nodes &&
+         (id.value() & counter_mask) != 0;
 }
 
 }  // namespace quire::sync

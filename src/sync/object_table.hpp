@@ -1,5 +1,5 @@
-// What a node knows of the objects it has to do with, by object. Entries that are dropped are used again, so that objects
-// which come and go (a mutex whose right to lock visits this node) allocate nothing in the long run.
+// What a node knows of the objects it has to do with, by object. Entries that are dropped are used again, so that
+// objects which come and go (a mutex whose right to lock visits this node) allocate nothing in the long run.
 #pragma once
 
 #include <unordered_map>

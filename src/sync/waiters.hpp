@@ -1,5 +1,5 @@
-// Queues at an object's home: which node's call waits, first come first served. All queues of a node share one pool, whose
-// memory is kept.
+// Queues at an object's home: which node's call waits, first come first served. All queues of a node share one pool,
+// whose memory is kept.
 #pragma once
 
 #include <cstdint>

@@ -48,7 +48,8 @@ TEST(collective, a_barrier_costs_each_node_one_message_up_and_one_down) {
   for (const unsigned nodes : {3u, 9u, 10u, 73u, 1000u}) {
     cluster c(nodes);
     for (int round = 0; round < 3; ++round) {
-      for (const auto& d : all_call(c, [](unsigned) { return make_call(op::barrier_wait); })) EXPECT_EQ(d.status, QUIRE_OK);
+      for (const auto& d : all_call(c, [](unsigned) { return make_call(op::barrier_wait); }))
+        EXPECT_EQ(d.status, QUIRE_OK);
       EXPECT_EQ(c.take_messages(), 2 * (nodes - 1));
     }
     c.expect_rest();
@@ -73,15 +74,20 @@ TEST(collective, nobody_passes_before_the_last_has_come) {
 TEST(collective, reduce_gives_everyone_the_result) {
   cluster c(30);
   const auto f = [&](quire_operation how) {
-    return all_call(c, [how](unsigned n) { return make_reduce(std::vector<std::int64_t>{n + 1, -2 * std::int64_t{n}}, how); });
+    return all_call(c, [how](unsigned n) {
+      return make_reduce(std::vector<std::int64_t>{n + 1, -2 * std::int64_t{n}}, how);
+    });
   };
   for (const auto& d : f(QUIRE_SUM)) EXPECT_EQ(values_of<std::int64_t>(d), (std::vector<std::int64_t>{465, -870}));
   for (const auto& d : f(QUIRE_MIN)) EXPECT_EQ(values_of<std::int64_t>(d), (std::vector<std::int64_t>{1, -58}));
   for (const auto& d : f(QUIRE_MAX)) EXPECT_EQ(values_of<std::int64_t>(d), (std::vector<std::int64_t>{30, 0}));
-  for (const auto& d : all_call(c, [](unsigned n) { return make_reduce(std::vector<double>{n < 5 ? 2.0 : 1.0, 0.5}, QUIRE_PRODUCT); })) {
+  for (const auto& d : all_call(c, [](unsigned n) {
+         return make_reduce(std::vector<double>{n < 5 ? 2.0 : 1.0, 0.5}, QUIRE_PRODUCT);
+       })) {
     EXPECT_EQ(values_of<double>(d), (std::vector<double>{32.0, 9.31322574615478515625e-10}));
   }
-  for (const auto& d : all_call(c, [](unsigned) { return make_reduce(std::vector<std::int64_t>{INT64_MAX}, QUIRE_SUM); })) {
+  for (const auto& d :
+       all_call(c, [](unsigned) { return make_reduce(std::vector<std::int64_t>{INT64_MAX}, QUIRE_SUM); })) {
     EXPECT_EQ(values_of<std::int64_t>(d)[0], -30);  // wraps: 30 * (2^63 - 1)
   }
   c.expect_rest();
@@ -90,7 +96,8 @@ TEST(collective, reduce_gives_everyone_the_result) {
 TEST(collective, reduce_takes_up_to_eight_values_and_also_none) {
   cluster c(10);
   for (std::uint32_t count = 0; count <= 8; ++count) {
-    for (const auto& d : all_call(c, [count](unsigned n) { return make_reduce(std::vector<double>(count, n), QUIRE_MAX); })) {
+    for (const auto& d :
+         all_call(c, [count](unsigned n) { return make_reduce(std::vector<double>(count, n), QUIRE_MAX); })) {
       EXPECT_EQ(values_of<double>(d), std::vector<double>(count, 9.0));
     }
   }
@@ -100,7 +107,8 @@ TEST(collective, the_same_bits_everywhere_whatever_the_order_of_arrival) {
   constexpr unsigned nodes = 77;
   std::vector<double> given(nodes);
   std::mt19937_64 random(7);
-  for (double& x : given) x = std::ldexp(static_cast<double>(static_cast<std::int64_t>(random())), static_cast<int>(random() % 80) - 40);
+  for (double& x : given)
+    x = std::ldexp(static_cast<double>(static_cast<std::int64_t>(random())), static_cast<int>(random() % 80) - 40);
   std::vector<std::uint64_t> seen;
   for (int run = 0; run < 50; ++run) {
     cluster c(nodes);
@@ -153,14 +161,17 @@ TEST(collective, calls_that_differ_are_refused_on_all_nodes_and_the_next_round_i
   cast_of_3.count = 3;
   call cast_from_nowhere = cast;
   cast_from_nowhere.operand = 12;
-  const std::vector<std::pair<call, call>> pairs = {{sum, barrier}, {sum, sum_of_two}, {sum, least}, {sum, integers},
-    {sum, bad_operation}, {sum, too_many}, {sum, cast}, {cast, cast_from_5}, {cast, cast_of_3}, {cast, cast_from_nowhere},
-    {barrier, cast}};
+  const std::vector<std::pair<call, call>> pairs = {
+      {sum, barrier},       {sum, sum_of_two},         {sum, least},   {sum, integers},
+      {sum, bad_operation}, {sum, too_many},           {sum, cast},    {cast, cast_from_5},
+      {cast, cast_of_3},    {cast, cast_from_nowhere}, {barrier, cast}};
   cluster c(12);
   for (const auto& [most, one] : pairs) {
     for (const unsigned odd : {0u, 3u, 11u}) {
-      for (const auto& d : all_call(c, [&](unsigned n) { return n == odd ? one : most; })) EXPECT_EQ(d.status, QUIRE_INVALID);
-      for (const auto& d : all_call(c, [&](unsigned) { return sum; })) EXPECT_EQ(values_of<double>(d), std::vector<double>{12});
+      for (const auto& d : all_call(c, [&](unsigned n) { return n == odd ? one : most; }))
+        EXPECT_EQ(d.status, QUIRE_INVALID);
+      for (const auto& d : all_call(c, [&](unsigned) { return sum; }))
+        EXPECT_EQ(values_of<double>(d), std::vector<double>{12});
     }
   }
   c.expect_rest();

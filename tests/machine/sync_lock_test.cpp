@@ -11,7 +11,9 @@ struct locks : testing::Test {
   std::uint64_t m = c.run(0, make_call(op::mutex_create))->object;
   outcome lock(unsigned n, std::uint32_t thread = 0) { return c.status_of(n, make_call(op::mutex_lock, m, thread)); }
   outcome try_lock(unsigned n, std::uint32_t thread = 0) { return c.status_of(n, make_try(op::mutex_lock, m, thread)); }
-  outcome unlock(unsigned n, std::uint32_t thread = 0) { return c.status_of(n, make_call(op::mutex_unlock, m, thread)); }
+  outcome unlock(unsigned n, std::uint32_t thread = 0) {
+    return c.status_of(n, make_call(op::mutex_unlock, m, thread));
+  }
 };
 
 TEST_F(locks, a_handle_tells_kind_and_home) {
@@ -165,7 +167,8 @@ TEST_F(locks, wrong_calls) {
   EXPECT_EQ(lock(1), QUIRE_INVALID);  // by its owner
   EXPECT_EQ(try_lock(1), QUIRE_BUSY);
   EXPECT_EQ(unlock(1), QUIRE_OK);
-  for (const std::uint64_t bad : {std::uint64_t{0}, ~std::uint64_t{0}, m | (std::uint64_t{9} << 40), m + (std::uint64_t{1} << 56)}) {
+  for (const std::uint64_t bad :
+       {std::uint64_t{0}, ~std::uint64_t{0}, m | (std::uint64_t{9} << 40), m + (std::uint64_t{1} << 56)}) {
     EXPECT_EQ(c.status_of(1, make_call(op::mutex_lock, bad)), QUIRE_INVALID);
     EXPECT_EQ(c.status_of(1, make_call(op::mutex_unlock, bad)), QUIRE_INVALID);
     EXPECT_EQ(c.status_of(1, make_call(op::mutex_destroy, bad)), QUIRE_INVALID);

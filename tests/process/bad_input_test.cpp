@@ -38,6 +38,7 @@ TEST_P(every_detector, a_bus_error_of_the_application_reaches_its_handler) { end
 TEST_P(every_detector, addresses_of_no_region_are_wrong) { ends_with("beyond_all_regions", 128 + SIGSEGV, "node 1"); }
 TEST_P(every_detector, shared_addresses_end_with_the_job) { ends_with("used_after_end", 128 + SIGSEGV, "killed by signal"); }
 TEST_P(every_detector, threads_may_block_all_signals) { good("all_signals_blocked"); }
+TEST_P(every_detector, what_was_prefetched_does_not_hold_up_the_end) { good("end_with_prefetch", 3); }
 TEST_P(every_detector, signal_handlers_may_share_memory) { good("handlers_that_share"); }
 
 TEST(handlers, that_come_later_are_called_first_with_inline_faults) {

@@ -78,7 +78,9 @@ class world {
       world& w;
       time_ns most;
       [[nodiscard]] bool await_ready() const noexcept { return false; }
-      void await_suspend(std::coroutine_handle<> h) { w.net_.after(w.rng().between(0, most), [h] { h.resume(); }); }
+      void await_suspend(std::coroutine_handle<> h) {
+        w.net_.after(w.rng().between(0, most), [h] { h.resume(); });
+      }
       void await_resume() const noexcept {}
     };
     return awaiter{*this, most};
@@ -137,6 +139,7 @@ class world {
     sim::network_options o;
     o.seed = seed;
     o.nodes = nodes;
+    o.step_limit = 1'000'000;
     o.straggler_percent = static_cast<unsigned>(seed % 4) * 10;
     o.straggler_delay = 100'000;
     o.reorder_within_pairs = seed % 2 == 0;

@@ -52,6 +52,8 @@ class machine {
   [[nodiscard]] const unit_state& unit(std::uint64_t u) const noexcept { return units_[u]; }
   [[nodiscard]] const directory_entry& entry(std::uint64_t u) const noexcept { return entries_[u]; }
   [[nodiscard]] const counters& count() const noexcept { return count_; }
+  /// Units that this node has asked for and not got yet.
+  [[nodiscard]] std::uint64_t outstanding() const noexcept { return outstanding_; }
   /// The right that `unit` gives this node, initial state included.
   [[nodiscard]] access right_of(std::uint64_t unit) const noexcept;
   /// Everything that must hold for one unit on this node alone; the simulator adds what must hold across nodes.
@@ -98,6 +100,7 @@ class machine {
   directory_entry* entries_;
   directory::request_pool& requests_;
   counters count_{};
+  std::uint64_t outstanding_ = 0;
 };
 
 }  // namespace quire::sequential

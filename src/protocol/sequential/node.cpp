@@ -46,6 +46,7 @@ message machine::reply_to(const message& m, message_kind kind) const {
 void machine::ask(std::uint64_t unit, unit_state& s, access want, actions& out) {
   end_hold(unit, s, out);
   s.set_pending(want);
+  ++outstanding_;
   message m;
   m.kind = want == access::write ? message_kind::write_request : message_kind::read_request;
   m.unit = unit;
@@ -130,6 +131,7 @@ bool machine::on_fault_around(std::uint64_t unit, actions& out) {
 /// The unit has come, or its last acknowledgement has: let threads in, then tell the manager (Millipage's ack).
 void machine::arrived(std::uint64_t unit, unit_state& s, actions& out) {
   s.set_pending(access::none);
+  --outstanding_;
   if (s.withhold == 0) {
     // Read-ahead that is mapped at once can no longer be told from used.
     permit(unit, s, out);

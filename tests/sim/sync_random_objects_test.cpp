@@ -142,7 +142,8 @@ void barrier_run(std::uint64_t seed, unsigned nodes, unsigned threads, unsigned 
   world w(seed, nodes);
   barrier_checker b{.id = make_object(w, static_cast<unsigned>(seed % nodes), op::barrier_create, participants),
                     .participants = participants};
-  for (unsigned t = 0; t < threads; ++t) use_barrier(w, b, static_cast<unsigned>(w.rng().below(nodes)), t, participants);
+  for (unsigned t = 0; t < threads; ++t)
+    use_barrier(w, b, static_cast<unsigned>(w.rng().below(nodes)), t, participants);
   w.run(threads);
   EXPECT_EQ(b.passed, std::uint64_t{threads} * participants);
 }
@@ -184,7 +185,8 @@ TEST(barrier, threads_that_change_places) {
   for_seeds(1, 400, [](std::uint64_t seed) {
     const unsigned nodes = nodes_of(seed);
     world w(seed, nodes);
-    barrier_checker b{.id = make_object(w, static_cast<unsigned>(seed % nodes), op::barrier_create, 3), .participants = 3};
+    barrier_checker b{.id = make_object(w, static_cast<unsigned>(seed % nodes), op::barrier_create, 3),
+                      .participants = 3};
     for (unsigned t = 0; t < 8; ++t) use_barrier_in_groups(w, b, static_cast<unsigned>(w.rng().below(nodes)), t, 10);
     destroy_late(w, op::barrier_destroy, b.id);
     w.run(9);
@@ -258,9 +260,9 @@ TEST(collective, a_thousand_nodes) {
 }
 
 constexpr std::array creations = {op::mutex_create,   op::rwlock_create, op::condition_create,
-                                 op::barrier_create, op::event_create,  op::semaphore_create};
+                                  op::barrier_create, op::event_create,  op::semaphore_create};
 constexpr std::array destructions = {op::mutex_destroy,   op::rwlock_destroy, op::condition_destroy,
-                                    op::barrier_destroy, op::event_destroy,  op::semaphore_destroy};
+                                     op::barrier_destroy, op::event_destroy,  op::semaphore_destroy};
 bool is_one_of(op what, std::span<const op> some) { return std::find(some.begin(), some.end(), what) != some.end(); }
 
 /// All kinds of objects, live, dying, gone and never born.
@@ -305,7 +307,8 @@ program destroy_all(world& w, const zoo& z) {
   for (int i = 0; i < 60; ++i) co_await w.pause(50'000);
   for (const std::uint64_t id : z.objects) {
     const call c = make_call(*std::find_if(destructions.begin(), destructions.end(),
-                                           [id](op what) { return object_of(what) == kind_of(object_id{id}); }), id, 999);
+                                           [id](op what) { return object_of(what) == kind_of(object_id{id}); }),
+                             id, 999);
     const auto got = co_await w.call(0, c);
     EXPECT_TRUE(got.status == QUIRE_OK || got.status == QUIRE_NOT_FOUND);
   }
@@ -330,7 +333,8 @@ TEST(everything, destruction_and_garbage_handles_leave_nobody_waiting) {
     world w(seed, nodes_of(seed));
     const zoo z = make_zoo(w);
     unsigned programs = 1;
-    for (unsigned t = 0; t < 12; ++t, ++programs) use_anything(w, z, static_cast<unsigned>(w.rng().below(w.nodes())), t, 25);
+    for (unsigned t = 0; t < 12; ++t, ++programs)
+      use_anything(w, z, static_cast<unsigned>(w.rng().below(w.nodes())), t, 25);
     destroy_all(w, z);
     w.run(programs);
   });
@@ -350,7 +354,8 @@ TEST(everything, a_lost_peer_leaves_nobody_waiting) {
     world w(seed, nodes_of(seed));
     const zoo z = make_zoo(w);
     unsigned programs = 1;
-    for (unsigned t = 0; t < 12; ++t, ++programs) use_anything(w, z, static_cast<unsigned>(w.rng().below(w.nodes())), t, 60);
+    for (unsigned t = 0; t < 12; ++t, ++programs)
+      use_anything(w, z, static_cast<unsigned>(w.rng().below(w.nodes())), t, 60);
     lose_everywhere(w);
     w.run(programs);
   });

@@ -48,8 +48,9 @@ program use_mutex(world& w, mutex_checker& m, unsigned n, std::uint32_t thread, 
   w.leave();
 }
 
-/// The home serves nodes in the order in which their requests come: between a node's request and its grant the token moves
-/// at most once to each other node, and once more if it was on its way. (How long a node keeps it is in is_valid.)
+/// The home serves nodes in the order in which their requests come: between a node's request and its grant the token
+/// moves at most once to each other node, and once more if it was on its way. (How long a node keeps it is in
+/// is_valid.)
 struct turn_checker {
   std::uint64_t moves = 0;
   std::map<unsigned, std::uint64_t> asked;
@@ -171,7 +172,8 @@ void buffer_run(std::uint64_t seed, unsigned nodes, unsigned items) {
   b.not_empty = make_object(w, somewhere(), op::condition_create);
   b.not_full = make_object(w, somewhere(), op::condition_create);
   b.broadcast = seed % 5 == 0;
-  const unsigned producers = 1 + static_cast<unsigned>(w.rng().below(5)), consumers = 1 + static_cast<unsigned>(w.rng().below(5));
+  const unsigned producers = 1 + static_cast<unsigned>(w.rng().below(5)),
+                 consumers = 1 + static_cast<unsigned>(w.rng().below(5));
   b.to_consume = std::uint64_t{producers} * items;
   for (unsigned i = 0; i < producers; ++i) produce(w, b, somewhere(), i, items);
   for (unsigned i = 0; i < consumers; ++i) consume(w, b, somewhere(), 100 + i);

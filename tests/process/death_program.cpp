@@ -1,0 +1,108 @@
+// A node for death_test: death_program WHERE. All nodes print their pid and then do what WHERE says, for at most a minute;
+// the test kills one of them meanwhile. Whoever comes to the end of it has not noticed: that is a failure.
+#include <signal.h>
+
+#include <atomic>
+#include <map>
+
+#include "node.hpp"
+
+using namespace quire::test;
+
+namespace {
+
+struct shared {
+  quire_mutex mutex;
+  quire_event event;
+  quire_semaphore semaphore;
+  quire_condition condition;
+  quire_barrier barrier;
+  std::uint64_t words[4096];
+};
+
+[[noreturn]] void not_noticed() { fail(__FILE__, __LINE__, "the death of a node was not noticed"); }
+
+void compute(shared& s) {
+  for (const double until = now_seconds() + 60; now_seconds() < until;)
+    for (std::size_t i = 0; i < 4096; i += 512) std::atomic_ref(s.words[i]).fetch_add(1);
+}
+/// Touches nothing that is shared: only the service thread can notice.
+void private_loop(shared&) {
+  for (const double until = now_seconds() + 60; now_seconds() < until;) asm volatile("");
+}
+void at_barrier(shared& s) { static_cast<void>(quire_barrier_wait(s.barrier)); }  // for one more than there are
+void at_job_barrier(shared&) {
+  if (quire_node() == 0) sleep_ms(60'000);
+  static_cast<void>(quire_barrier_wait(quire_barrier{0}));
+}
+void at_end(shared&) {
+  if (quire_node() == 0) sleep_ms(60'000);
+  static_cast<void>(quire_end());
+}
+void in_lock(shared& s) {
+  static_cast<void>(quire_mutex_lock(s.mutex));  // one gets it, and keeps it
+  sleep_ms(60'000);
+}
+void in_event(shared& s) { static_cast<void>(quire_event_wait(s.event, -1)); }
+void in_semaphore(shared& s) { static_cast<void>(quire_semaphore_acquire(s.semaphore, -1)); }
+void in_condition(shared& s) {
+  REQUIRE_OK(quire_mutex_lock(s.mutex));
+  static_cast<void>(quire_condition_wait(s.condition, s.mutex, -1));
+}
+void in_lookup(shared&) {
+  void* found = nullptr;
+  static_cast<void>(quire_lookup("what nobody publishes", -1, &found));
+}
+void* sleeps(void* argument) {
+  sleep_ms(60'000);
+  return argument;
+}
+void in_join(shared&) {
+  quire_remote_thread thread{};
+  REQUIRE_OK(quire_spawn((quire_node() + 1) % quire_nodes(), sleeps, nullptr, &thread));
+  static_cast<void>(quire_join(thread, nullptr));
+}
+/// The home of the words stands still, so that everybody else hangs in a fault.
+void in_fault(shared& s) {
+  if (quire_node() == 0) ::raise(SIGSTOP);
+  sleep_ms(100);
+  for (std::size_t i = 0; i < 4096; i += 512) std::atomic_ref(s.words[i]).fetch_add(1);
+  sleep_ms(60'000);
+}
+void reading_input(shared&) {
+  char line[16];
+  static_cast<void>(!std::fgets(line, sizeof line, stdin));
+  sleep_ms(60'000);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::map<std::string, void (*)(shared&)> places = {
+      {"compute", compute}, {"private_loop", private_loop}, {"at_barrier", at_barrier}, {"at_job_barrier", at_job_barrier},
+      {"at_end", at_end}, {"in_lock", in_lock}, {"in_event", in_event}, {"in_semaphore", in_semaphore},
+      {"in_condition", in_condition}, {"in_lookup", in_lookup}, {"in_join", in_join}, {"in_fault", in_fault}, {"reading_input", reading_input}};
+  const std::string where = argc > 1 ? argv[1] : "";
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  REQUIRE_OK(quire_start(nullptr));
+  auto& s = *shared_object<shared>("shared");
+  if (quire_node() == 0) {
+    REQUIRE_OK(quire_mutex_create(&s.mutex));
+    REQUIRE_OK(quire_event_create(&s.event));
+    REQUIRE_OK(quire_semaphore_create(0, &s.semaphore));
+    REQUIRE_OK(quire_condition_create(&s.condition));
+    REQUIRE_OK(quire_barrier_create(static_cast<std::uint32_t>(quire_nodes() + 1), &s.barrier));
+  }
+  barrier();
+  std::printf("node %d is %d\n", quire_node(), ::getpid());
+  if (where == "exit") {
+    if (quire_node() == 1) return 0;  // without quire_end()
+    sleep_ms(60'000);
+  }
+  if (where == "exit_with_5") {
+    if (quire_node() == 1) ::_exit(5);
+    sleep_ms(60'000);
+  }
+  if (places.contains(where)) places.at(where)(s);
+  not_noticed();
+}

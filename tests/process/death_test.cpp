@@ -1,0 +1,153 @@
+// A node dies: all others end within seconds, with an error that names it, whatever they were waiting for; no process and no
+// file of theirs remains. The same when the launcher dies.
+#include <dirent.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <regex>
+#include <set>
+
+#include "command.hpp"
+
+namespace quire::test {
+namespace {
+
+constexpr int nodes = 3;
+constexpr double limit_seconds = 8;  ///< 3 s as a rule; the machine may be busy
+
+std::set<std::string> shared_files() {
+  std::set<std::string> found;
+  DIR* directory = ::opendir("/dev/shm");
+  while (const dirent* entry = directory != nullptr ? ::readdir(directory) : nullptr) found.insert(entry->d_name);
+  if (directory != nullptr) ::closedir(directory);
+  return found;
+}
+/// Whether a process maps the file: then it is not left behind, but belongs to another job that runs now.
+bool in_use(const std::string& name) {
+  DIR* directory = ::opendir("/proc");
+  bool found = false;
+  while (const dirent* entry = ::readdir(directory)) {
+    if (std::atoi(entry->d_name) == 0) continue;
+    std::ifstream maps(std::string("/proc/") + entry->d_name + "/maps");
+    for (std::string line; !found && std::getline(maps, line);) found = line.find("/dev/shm/" + name) != std::string::npos;
+  }
+  ::closedir(directory);
+  return found;
+}
+
+/// A job of death_program that has come to the place in question.
+class running_job {
+ public:
+  running_job(const std::string& where, const std::string& detector, const std::string& transport)
+      : files_(shared_files()),
+        job_({QUIRE_TOOL, "run", "-n", std::to_string(nodes), "--timeout", "50", "--detect", detector, "--transport", transport,
+              QUIRE_PROGRAMS "/death_program", where}) {}
+
+  /// The pids of all nodes, when all of them are there; empty if they do not come.
+  std::vector<pid_t> wait_for_nodes() {
+    std::vector<pid_t> pids(nodes);
+    for (int node = 0; node < nodes; ++node) {
+      const std::string words = "node " + std::to_string(node) + " is ";
+      if (!job_.wait_for(words, 30)) return {};
+      while (!std::regex_search(job_.out(), std::regex(words + "[0-9]+\n")))
+        if (!job_.wait_for("\n", 1)) return {};
+      pids[static_cast<std::size_t>(node)] = std::atoi(job_.out().c_str() + job_.out().find(words) + words.size());
+    }
+    ::poll(nullptr, 0, 200);  // until they wait
+    return pids;
+  }
+  command& job() { return job_; }
+
+  void leaves_nothing() {
+    EXPECT_TRUE(job_.left_behind(5).empty()) << "processes were left behind";
+    for (const std::string& name : shared_files())
+      if (!files_.contains(name)) EXPECT_TRUE(in_use(name)) << "/dev/shm/" << name << " was left behind";
+  }
+
+ private:
+  std::set<std::string> files_;
+  command job_;
+};
+
+struct place {
+  const char *where, *detector, *transport;
+  int victim;
+};
+std::string name_of(const testing::TestParamInfo<place>& info) {
+  return std::string(info.param.where) + "_" + info.param.detector + "_" + info.param.transport + "_node_" + std::to_string(info.param.victim);
+}
+
+class death : public testing::TestWithParam<place> {};
+
+TEST_P(death, of_one_ends_all) {
+  const place& p = GetParam();
+  running_job running(p.where, p.detector, p.transport);
+  const auto pids = running.wait_for_nodes();
+  ASSERT_FALSE(pids.empty()) << running.job().out();
+  const pid_t victim = pids[static_cast<std::size_t>(p.victim)];
+  timespec begin, end;
+  ::clock_gettime(CLOCK_MONOTONIC, &begin);
+  ASSERT_EQ(::kill(victim, SIGKILL), 0);
+  const auto result = running.job().finish(40);
+  ::clock_gettime(CLOCK_MONOTONIC, &end);
+  EXPECT_LT(static_cast<double>(end.tv_sec - begin.tv_sec), limit_seconds);
+  EXPECT_EQ(result.status, 128 + SIGKILL) << result.err;
+  const std::string named = "node " + std::to_string(p.victim) + " (pid " + std::to_string(victim) + ") was killed by signal 9";
+  EXPECT_NE(result.err.find("quire: " + named), std::string::npos) << result.err;
+  // Every other node that can still speak names it too.
+  for (int node = 0; node < nodes; ++node) {
+    const bool stopped = std::string(p.where) == "in_fault" && node == 0;
+    if (node == p.victim || stopped) continue;
+    const std::string own = "quire[" + std::to_string(node) + "]: error: node " + std::to_string(p.victim);
+    EXPECT_NE(result.err.find(own), std::string::npos) << own << " is missing in: " << result.err;
+  }
+  running.leaves_nothing();
+}
+INSTANTIATE_TEST_SUITE_P(
+    places, death,
+    testing::Values(place{"compute", "userfault", "shm", 0}, place{"compute", "userfault", "shm", 2}, place{"compute", "thread", "shm", 1},
+                    place{"compute", "segv", "shm", 1}, place{"compute", "userfault", "tcp", 0}, place{"compute", "thread", "tcp", 2},
+                    place{"private_loop", "userfault", "shm", 0}, place{"at_barrier", "userfault", "shm", 1},
+                    place{"at_job_barrier", "userfault", "tcp", 0}, place{"at_end", "userfault", "shm", 0},
+                    place{"in_lock", "userfault", "shm", 2}, place{"in_event", "userfault", "tcp", 1},
+                    place{"in_semaphore", "userfault", "shm", 0}, place{"in_condition", "userfault", "shm", 1},
+                    place{"in_lookup", "userfault", "shm", 0}, place{"in_join", "userfault", "shm", 2},
+                    place{"in_fault", "userfault", "shm", 2}, place{"in_fault", "thread", "shm", 2},
+                    place{"in_fault", "segv", "tcp", 1}, place{"reading_input", "userfault", "shm", 1}),
+    name_of);
+
+/// Without the launcher nobody is left to tell the nodes: they notice that it is gone.
+TEST(death_of_the_launcher, ends_all_nodes) {
+  for (const char* where : {"compute", "private_loop", "at_barrier", "in_lock"}) {
+    running_job running(where, "userfault", "shm");
+    const auto pids = running.wait_for_nodes();
+    ASSERT_FALSE(pids.empty());
+    running.job().signal(SIGKILL);
+    static_cast<void>(running.job().finish(5));
+    running.leaves_nothing();
+  }
+}
+
+TEST(leaving, without_the_end_ends_all) {
+  running_job running("exit", "userfault", "shm");
+  const auto result = running.job().finish(40);
+  EXPECT_EQ(result.status, 1);
+  EXPECT_NE(result.err.find("exited without quire_end()"), std::string::npos) << result.err;
+  EXPECT_LT(result.seconds, 30);
+  running.leaves_nothing();
+}
+TEST(leaving, with_an_error_gives_it_to_the_caller) {
+  for (const char* transport : {"shm", "tcp"}) {
+    running_job running("exit_with_5", "userfault", transport);
+    const auto result = running.job().finish(40);
+    EXPECT_EQ(result.status, 5) << transport << result.err;
+    EXPECT_NE(result.err.find("exited with status 5"), std::string::npos) << result.err;
+    running.leaves_nothing();
+  }
+}
+
+}  // namespace
+}  // namespace quire::test
