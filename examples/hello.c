@@ -1,5 +1,5 @@
-/* Hello from every node, in C: one node allocates and publishes, all find it, write into it, and read what the others wrote.
- * Run it: quire run -n 4 hello */
+/* Hello from every node, in C: one node allocates and publishes, all find it, write into it, and read what the others
+ * wrote. Run it: quire run -n 4 hello */
 #include <stdio.h>
 #include <stdlib.h>
 

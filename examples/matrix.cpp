@@ -1,5 +1,5 @@
-// A matrix product, C = A x B, with regions and a barrier. The rows of A and C are divided over the nodes, so large units in
-// consecutive order suit them; B is read by all, and its units are spread over the nodes.
+// A matrix product, C = A x B, with regions and a barrier. The rows of A and C are divided over the nodes, so large
+// units in consecutive order suit them; B is read by all, and its units are spread over the nodes.
 // Run it: quire run -n 2 matrix
 #include <cstddef>
 #include <cstdio>

@@ -34,7 +34,8 @@ int main() {
   std::vector<quire::thread> threads;
   for (std::size_t n = 0; n < nodes; ++n) {
     const task work{numbers.subspan(n * per_node, per_node), static_cast<double>(n * per_node)};
-    threads.emplace_back(static_cast<int>(n), [](task t) { return fill_and_sum(t); }, work);
+    threads.emplace_back(
+        static_cast<int>(n), [](task t) { return fill_and_sum(t); }, work);
   }
   double sum = 0;
   for (quire::thread& thread : threads) sum += thread.join<double>();

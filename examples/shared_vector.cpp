@@ -1,5 +1,5 @@
-// Standard containers in shared memory: a map of vectors that every node extends. With quire::allocator their elements are
-// shared; made by new_object() the containers themselves are, too.
+// Standard containers in shared memory: a map of vectors that every node extends. With quire::allocator their elements
+// are shared; made by new_object() the containers themselves are, too.
 // Run it: quire run -n 2 shared_vector
 #include <cstddef>
 #include <cstdio>
@@ -38,7 +38,8 @@ int main() {
   std::size_t mine = 0;
   for (const auto& [shelf, content] : shared->shelves)
     for (int node : content) ++found, mine += node == job.node();
-  std::printf("node %d sees %zu numbers on %zu shelves, %zu are its own\n", job.node(), found, shared->shelves.size(), mine);
+  std::printf("node %d sees %zu numbers on %zu shelves, %zu are its own\n", job.node(), found, shared->shelves.size(),
+              mine);
 
   quire::barrier{}.arrive_and_wait();
   if (job.node() == 0) quire::delete_object(shared);

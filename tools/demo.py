@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What `make demo` runs after building: the ray tracer and red-black SOR, serial and on local nodes.
 
-Shows progress, checks the results of the nodes against the serial run, writes the picture, prints a table. The exit status
-is 1 if a check or a run failed. Needs nothing but Python and the build.
+Shows progress, checks the results of the nodes against the serial run, writes the picture, prints a table. The exit
+status is 1 if a check or a run failed. Needs nothing but Python and the build.
 """
 import argparse
 import json
@@ -22,7 +22,7 @@ class Failed(Exception):
 
 
 def end(process):
-    """Ends a program that takes too long: the launcher takes its nodes along. Does not wait for whoever holds its pipe."""
+    """Ends a program that takes too long; a launcher takes its nodes along. Waits for no one else at the pipe."""
     process.terminate()
     try:
         process.wait(timeout=10)
@@ -74,7 +74,8 @@ def row(result, serial, checked):
 
 
 def print_table(rows):
-    heads = ["application", "problem", "nodes", "time", "speed-up", "read faults", "write faults", "messages", "checked"]
+    heads = ["application", "problem", "nodes", "time", "speed-up", "read faults", "write faults", "messages",
+             "checked"]
     widths = [max(len(line[i]) for line in [heads] + rows) for i in range(len(heads))]
     for line in [heads, ["-" * width for width in widths]] + rows:
         print("  ".join(f"{cell:<{width}}" if i < 2 else f"{cell:>{width}}"

@@ -1,4 +1,5 @@
-// What every run of an application reports, as a line for people or as JSON for scripts (tools/demo.py, the benchmarks).
+// What every run of an application reports, as a line for people or as JSON for scripts (tools/demo.py, the
+// benchmarks).
 #pragma once
 
 #include <cstdint>
@@ -20,9 +21,9 @@ struct report {
   std::string variant;  ///< "serial", "openmp" or "quire"
   std::string problem;  ///< for people: what was computed
   int nodes = 1;
-  int threads = 1;           ///< per node
-  double set_up_s = 0;       ///< initialisation of the data, slowest node
-  double time_s = 0;         ///< the computation, slowest node
+  int threads = 1;      ///< per node
+  double set_up_s = 0;  ///< initialisation of the data, slowest node
+  double time_s = 0;    ///< the computation, slowest node
   std::uint64_t checksum = 0;
   std::optional<bool> matches;  ///< equal to the serial run, if that was checked
   std::optional<traffic> shared;

@@ -1,5 +1,5 @@
-// The ray tracer on Quire. Node 0 builds the scene in shared memory and publishes it; every thread of every node takes the next
-// tile from a shared counter and writes its pixels into the shared picture; node 0 writes the file.
+// The ray tracer on Quire. Node 0 builds the scene in shared memory and publishes it; every thread of every node takes
+// the next tile from a shared counter and writes its pixels into the shared picture; node 0 writes the file.
 #include <cstdint>
 #include <cstdio>
 #include <exception>
@@ -37,9 +37,9 @@ shared_work* prepare(const raytracer::settings& wanted) {
   if (quire::node() == 0) {
     auto* scene = quire::new_object<shared_scene>();
     raytracer::build(*scene);
-    quire::publish("raytracer/work", quire::new_object<shared_work>(shared_work{
-                                         scene, quire::new_object<tile_counter>(),
-                                         quire::make_shared_array<std::uint32_t>(wanted.pixels())}));
+    quire::publish("raytracer/work", quire::new_object<shared_work>(
+                                         shared_work{scene, quire::new_object<tile_counter>(),
+                                                     quire::make_shared_array<std::uint32_t>(wanted.pixels())}));
   }
   return quire::lookup<shared_work>("raytracer/work");
 }

@@ -1,5 +1,5 @@
-// The ray tracer as a plain OpenMP program, with the same tiles: what the one on Quire is measured against. Built without
-// OpenMP it is the serial program.
+// The ray tracer as a plain OpenMP program, with the same tiles: what the one on Quire is measured against. Built
+// without OpenMP it is the serial program.
 #include <cstdint>
 #include <cstdio>
 #include <exception>

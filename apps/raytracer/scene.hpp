@@ -1,5 +1,6 @@
-// What there is to see: spheres over a chequered floor, and lights. The lists are standard vectors, so that the scene can live
-// in shared memory (quire::allocator) or in plain memory (std::allocator); the tracer sees both through scene_view.
+// What there is to see: spheres over a chequered floor, and lights. The lists are standard vectors, so that the scene
+// can live in shared memory (quire::allocator) or in plain memory (std::allocator); the tracer sees both through
+// scene_view.
 #pragma once
 
 #include <cmath>
@@ -13,8 +14,8 @@ namespace raytracer {
 
 struct material {
   vec3 colour;
-  double shine = 0;    ///< strength of highlights
-  double mirror = 0;   ///< share of light reflected straight on
+  double shine = 0;   ///< strength of highlights
+  double mirror = 0;  ///< share of light reflected straight on
 };
 
 struct sphere {

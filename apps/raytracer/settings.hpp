@@ -29,8 +29,8 @@ struct tiling {
   std::size_t rows;
 
   tiling(const settings& wanted, std::size_t workers)
-      : rows_per_tile(apps::rows_of_tile(wanted.tile_rows, wanted.size.height, wanted.size.width * sizeof(std::uint32_t),
-                                         workers)),
+      : rows_per_tile(apps::rows_of_tile(wanted.tile_rows, wanted.size.height,
+                                         wanted.size.width * sizeof(std::uint32_t), workers)),
         rows(wanted.size.height) {}
   [[nodiscard]] std::size_t count() const noexcept { return (rows + rows_per_tile - 1) / rows_per_tile; }
   [[nodiscard]] apps::row_range operator[](std::size_t tile) const noexcept {
@@ -41,7 +41,8 @@ struct tiling {
 /// Reads the command line; prints and exits on --help and on errors.
 [[nodiscard]] settings parse(int argc, char** argv, const std::string& variant);
 
-/// Ends a run, on node 0: writes the picture, compares it with a serial run if wanted, prints the report; the exit status.
+/// Ends a run, on node 0: writes the picture, compares it with a serial run if wanted, prints the report; the exit
+/// status.
 [[nodiscard]] int finish(const settings& wanted, apps::report result, std::span<const std::uint32_t> pixels);
 
 }  // namespace raytracer

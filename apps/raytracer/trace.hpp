@@ -1,5 +1,6 @@
-// The ray tracer itself, after Whitted (1980): nearest hit, light with shadows, mirror rays. All programs share this code
-// (raytracer, raytracer_openmp, raytracer_serial); a pixel depends on the scene alone, so every correct run gives the same bits.
+// The ray tracer itself, after Whitted (1980): nearest hit, light with shadows, mirror rays. All programs share this
+// code (raytracer, raytracer_openmp, raytracer_serial); a pixel depends on the scene alone, so every correct run gives
+// the same bits.
 #pragma once
 
 #include <algorithm>
@@ -132,7 +133,8 @@ struct picture_size {
 };
 
 /// Computes some rows of the picture.
-inline void render(const scene_view& s, const picture_size& size, apps::row_range rows, std::uint32_t* pixels) noexcept {
+inline void render(const scene_view& s, const picture_size& size, apps::row_range rows,
+                   std::uint32_t* pixels) noexcept {
   const vec3 forward = unit(s.eye.towards - s.eye.place);
   const vec3 right = unit(cross(forward, {0, 1, 0}));
   const vec3 up = cross(right, forward);
@@ -146,7 +148,8 @@ inline void render(const scene_view& s, const picture_size& size, apps::row_rang
       vec3 colour;
       for (int v = 0; v < size.samples; ++v)
         for (int u = 0; u < size.samples; ++u) {
-          const vec3 direction = forward + step * offset(x, size.width, u) * right - step * offset(y, size.height, v) * up;
+          const vec3 direction =
+              forward + step * offset(x, size.width, u) * right - step * offset(y, size.height, v) * up;
           colour += share * trace(s, {s.eye.place, unit(direction)}, 4);
         }
       pixels[y * size.width + x] = to_pixel(colour);

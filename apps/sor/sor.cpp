@@ -1,5 +1,6 @@
-// SOR on Quire. The grid is one array in shared memory; nodes, and the threads within them, own blocks of rows. Every half
-// sweep ends with a barrier; the rows at the border of a block come from the neighbour by page faults, nothing else is said.
+// SOR on Quire. The grid is one array in shared memory; nodes, and the threads within them, own blocks of rows. Every
+// half sweep ends with a barrier; the rows at the border of a block come from the neighbour by page faults, nothing
+// else is said.
 #include <algorithm>
 #include <barrier>
 #include <bit>

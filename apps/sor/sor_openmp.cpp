@@ -1,4 +1,5 @@
-// SOR as a plain OpenMP program: what the one on Quire is measured against. Built without OpenMP it is the serial program.
+// SOR as a plain OpenMP program: what the one on Quire is measured against. Built without OpenMP it is the serial
+// program.
 #include <cstdint>
 #include <cstdio>
 #include <exception>

@@ -1,5 +1,5 @@
-// Errors of the C++ API: what a quire_status becomes when it is not QUIRE_OK. Included by the other headers of the facade;
-// programs include <quire/quire.hpp>. Nothing here needs a started job.
+// Errors of the C++ API: what a quire_status becomes when it is not QUIRE_OK. Included by the other headers of the
+// facade; programs include <quire/quire.hpp>. Nothing here needs a started job.
 #pragma once
 
 #include <chrono>
@@ -31,8 +31,8 @@ enum class errc {
   system = QUIRE_SYSTEM,
 };
 
-/// The category of all errors of Quire; its name is "quire", its messages are those of quire_status_text(). Codes that have a
-/// counterpart in std::errc compare equal to it: `e.code() == std::errc::timed_out`.
+/// The category of all errors of Quire; its name is "quire", its messages are those of quire_status_text(). Codes that
+/// have a counterpart in std::errc compare equal to it: `e.code() == std::errc::timed_out`.
 inline const std::error_category& error_category() noexcept {
   class category final : public std::error_category {
    public:
@@ -42,15 +42,24 @@ inline const std::error_category& error_category() noexcept {
     }
     [[nodiscard]] std::error_condition default_error_condition(int value) const noexcept override {
       switch (static_cast<quire_status>(value)) {
-        case QUIRE_TIMED_OUT: return std::errc::timed_out;
-        case QUIRE_BUSY: return std::errc::device_or_resource_busy;
-        case QUIRE_EXISTS: return std::errc::file_exists;
-        case QUIRE_INVALID: return std::errc::invalid_argument;
-        case QUIRE_BAD_ADDRESS: return std::errc::bad_address;
-        case QUIRE_NOT_OWNER: return std::errc::operation_not_permitted;
-        case QUIRE_UNSUPPORTED: return std::errc::operation_not_supported;
-        case QUIRE_NO_MEMORY: return std::errc::not_enough_memory;
-        default: return {value, *this};
+        case QUIRE_TIMED_OUT:
+          return std::errc::timed_out;
+        case QUIRE_BUSY:
+          return std::errc::device_or_resource_busy;
+        case QUIRE_EXISTS:
+          return std::errc::file_exists;
+        case QUIRE_INVALID:
+          return std::errc::invalid_argument;
+        case QUIRE_BAD_ADDRESS:
+          return std::errc::bad_address;
+        case QUIRE_NOT_OWNER:
+          return std::errc::operation_not_permitted;
+        case QUIRE_UNSUPPORTED:
+          return std::errc::operation_not_supported;
+        case QUIRE_NO_MEMORY:
+          return std::errc::not_enough_memory;
+        default:
+          return {value, *this};
       }
     }
   };

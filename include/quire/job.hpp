@@ -32,9 +32,9 @@ struct session_options {
   quire::detector detector = quire::detector::standard;
 };
 
-/// Membership in the job, from construction to destruction; one per process, made by the main thread before anything else of
-/// Quire. The destructor waits until all nodes leave. When it runs because of an exception it does not: this node cannot
-/// know what the others wait for, so it stays a member, and its exit ends the job for all with an error.
+/// Membership in the job, from construction to destruction; one per process, made by the main thread before anything
+/// else of Quire. The destructor waits until all nodes leave. When it runs because of an exception it does not: this
+/// node cannot know what the others wait for, so it stays a member, and its exit ends the job for all with an error.
 class session {
  public:
   explicit session(const session_options& options = {}) {
@@ -57,17 +57,17 @@ class session {
   int exceptions_ = std::uncaught_exceptions();
 };
 
-// ---- Values by messages: one thread of each node calls, in the same order ---------------------------------------------
+// ---- Values by messages: one thread of each node calls, in the same order -------------------------------------------
 
 enum class operation { sum = QUIRE_SUM, min = QUIRE_MIN, max = QUIRE_MAX, product = QUIRE_PRODUCT };
 
 /// What all_reduce() takes: numbers that the messages carry without loss.
 template <class T>
 concept reducible = std::same_as<T, double> || std::same_as<T, float> || std::signed_integral<T> ||
-                    (std::unsigned_integral<T> && sizeof(T) < sizeof(std::int64_t));
+    (std::unsigned_integral<T> && sizeof(T) < sizeof(std::int64_t));
 
-/// Combines the values of all nodes, element by element; afterwards every node has the result in `values`. The same number
-/// of elements on all nodes.
+/// Combines the values of all nodes, element by element; afterwards every node has the result in `values`. The same
+/// number of elements on all nodes.
 template <reducible T>
 void all_reduce(std::span<T> values, operation how) {
   using carried = std::conditional_t<std::floating_point<T>, double, std::int64_t>;
@@ -95,7 +95,8 @@ template <reducible T>
 /// True on all nodes if `value` is true on all nodes.
 [[nodiscard]] inline bool all_agree(bool value) { return all_reduce<int>(value ? 1 : 0, operation::min) != 0; }
 
-/// Gives the value of node `root` to all nodes. Handles, pointers and spans travel well; pointers to private memory do not.
+/// Gives the value of node `root` to all nodes. Handles, pointers and spans travel well; pointers to private memory do
+/// not.
 template <class T>
 [[nodiscard]] T broadcast(T value, int root = 0) {
   static_assert(std::is_trivially_copyable_v<T>);

@@ -1,9 +1,9 @@
-// Shared memory as the standard library would have it: an allocator for containers, objects and arrays, names, regions, hints,
-// and atomic operations done where the data is. Shared addresses are the same on every node, so pointers, spans and whole
-// containers may lie in shared memory themselves.
+// Shared memory as the standard library would have it: an allocator for containers, objects and arrays, names,
+// regions, hints, and atomic operations done where the data is. Shared addresses are the same on every node, so
+// pointers, spans and whole containers may lie in shared memory themselves.
 //
-// Any thread of any node may call, between the start and the end of the session. Calls throw quire::error; allocations throw
-// std::bad_alloc when no memory is left.
+// Any thread of any node may call, between the start and the end of the session. Calls throw quire::error; allocations
+// throw std::bad_alloc when no memory is left.
 #pragma once
 
 #include <atomic>
@@ -31,14 +31,14 @@ inline constexpr std::size_t natural_alignment = 16;
 [[nodiscard]] inline void* allocate(std::size_t bytes, std::size_t alignment) {
   void* address = nullptr;
   if (bytes == 0) bytes = 1;
-  check_memory(alignment <= natural_alignment ? quire_malloc(bytes, &address)
-                                              : quire_aligned_alloc(alignment, bytes, &address),
-               "allocate");
+  check_memory(
+      alignment <= natural_alignment ? quire_malloc(bytes, &address) : quire_aligned_alloc(alignment, bytes, &address),
+      "allocate");
   return address;
 }
 
-/// Frees run in destructors, which cannot report. What can go wrong there is a pointer that is no allocation: a bug that
-/// must not go on, so it ends the program with the status as its message. A lost job has no memory to give back.
+/// Frees run in destructors, which cannot report. What can go wrong there is a pointer that is no allocation: a bug
+/// that must not go on, so it ends the program with the status as its message. A lost job has no memory to give back.
 inline void deallocate(void* address) noexcept {
   const quire_status status = quire_free(address);
   if (status != QUIRE_PEER_LOST) check(status, "free");
@@ -47,8 +47,8 @@ inline void deallocate(void* address) noexcept {
 }  // namespace detail
 
 /// The standard allocator of shared memory: `std::vector<int, quire::allocator<int>>`. It has no state; what one node
-/// allocated, any other may free. A container that is used by several nodes must itself lie in shared memory (new_object())
-/// and be guarded like any shared object.
+/// allocated, any other may free. A container that is used by several nodes must itself lie in shared memory
+/// (new_object()) and be guarded like any shared object.
 template <class T>
 class allocator {
  public:
@@ -71,8 +71,8 @@ class allocator {
   }
 };
 
-/// The same for std::pmr. Note that a pmr container keeps a pointer to its resource, which is private to a node: let only
-/// the node that made the container change it, or use quire::allocator.
+/// The same for std::pmr. Note that a pmr container keeps a pointer to its resource, which is private to a node: let
+/// only the node that made the container change it, or use quire::allocator.
 class memory_resource final : public std::pmr::memory_resource {
  private:
   void* do_allocate(std::size_t bytes, std::size_t alignment) override { return detail::allocate(bytes, alignment); }
@@ -102,8 +102,8 @@ void delete_object(T* object) {
   detail::deallocate(object);
 }
 
-/// An array of `n` elements in shared memory, zero or value-initialised. Arrays of a page or more start on a page. Memory
-/// of arithmetic types is not touched: its pages come to be where they are first used.
+/// An array of `n` elements in shared memory, zero or value-initialised. Arrays of a page or more start on a page.
+/// Memory of arithmetic types is not touched: its pages come to be where they are first used.
 template <class T>
 [[nodiscard]] std::span<T> make_shared_array(std::size_t n) {
   static_assert(std::is_trivially_destructible_v<T>, "use std::vector<T, quire::allocator<T>>");
@@ -183,15 +183,15 @@ enum class detector {
 /// How a region behaves; name what differs: `region::create(bytes, {.unit_bytes = 65536, .place = placement::modulo})`.
 struct region_options {
   quire::consistency consistency = quire::consistency::sequential;
-  std::size_t unit_bytes = 0;         ///< what moves as one: a power of two, 4 KiB to 2 MiB; 0: 4 KiB
-  placement place = placement::block; ///< homes and managers
-  int home = 0;                       ///< the node, for placement::node
+  std::size_t unit_bytes = 0;          ///< what moves as one: a power of two, 4 KiB to 2 MiB; 0: 4 KiB
+  placement place = placement::block;  ///< homes and managers
+  int home = 0;                        ///< the node, for placement::node
   quire::pool pool = quire::pool::standard;
   quire::detector detector = quire::detector::standard;
 };
 
-/// A range of shared addresses with one consistency. A handle, as those of sync.hpp; default-constructed it names the region
-/// of the allocator. One node makes it and all may use it; it lasts until the end of the session.
+/// A range of shared addresses with one consistency. A handle, as those of sync.hpp; default-constructed it names the
+/// region of the allocator. One node makes it and all may use it; it lasts until the end of the session.
 class region {
  public:
   constexpr region() noexcept = default;

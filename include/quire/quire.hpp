@@ -1,5 +1,5 @@
-// Quire for C++20: one shared memory for threads on many machines. A thin layer over <quire/quire.h> that feels like the
-// standard library; everything is inline and has no state of its own.
+// Quire for C++20: one shared memory for threads on many machines. A thin layer over <quire/quire.h> that feels like
+// the standard library; everything is inline and has no state of its own.
 //
 //     #include <quire/quire.hpp>
 //     int main() {

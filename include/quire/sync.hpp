@@ -1,13 +1,14 @@
-// Synchronisation between threads of all nodes, with the names and the manners of the standard library: quire::mutex goes
-// with std::scoped_lock and std::unique_lock, quire::shared_mutex with std::shared_lock.
+// Synchronisation between threads of all nodes, with the names and the manners of the standard library: quire::mutex
+// goes with std::scoped_lock and std::unique_lock, quire::shared_mutex with std::shared_lock.
 //
-// Every class here is a handle: a trivially copyable value that names an object of the job. Copies name the same object, on
-// any node; a handle may lie in shared memory or be given to others by quire::broadcast(). A default-constructed handle names
-// nothing (but for quire::barrier); create() makes an object, destroy() ends it, once nobody uses it any more. There is no
-// destructor, because a handle that goes out of scope on one node says nothing about the others.
+// Every class here is a handle: a trivially copyable value that names an object of the job. Copies name the same
+// object, on any node; a handle may lie in shared memory or be given to others by quire::broadcast(). A
+// default-constructed handle names nothing (but for quire::barrier); create() makes an object, destroy() ends it, once
+// nobody uses it any more. There is no destructor, because a handle that goes out of scope on one node says nothing
+// about the others.
 //
-// All calls throw quire::error: errc::invalid for a handle that names nothing, errc::peer_lost when the job ends under them.
-// Any thread of any node may call, between the start and the end of the session.
+// All calls throw quire::error: errc::invalid for a handle that names nothing, errc::peer_lost when the job ends under
+// them. Any thread of any node may call, between the start and the end of the session.
 #pragma once
 
 #include <chrono>
@@ -29,7 +30,9 @@ class handle {
   /// True if it names an object.
   [[nodiscard]] explicit operator bool() const noexcept { return native_.id != 0; }
   void destroy() { check(Destroy(native_), "destroy"); }
-  [[nodiscard]] friend bool operator==(const handle& a, const handle& b) noexcept { return a.native_.id == b.native_.id; }
+  [[nodiscard]] friend bool operator==(const handle& a, const handle& b) noexcept {
+    return a.native_.id == b.native_.id;
+  }
 
  protected:
   Native native_{};
@@ -95,7 +98,8 @@ class shared_mutex : public detail::handle<quire_rwlock, quire_rwlock_destroy> {
   [[nodiscard]] bool try_lock_shared() { return try_lock_shared_for(std::chrono::seconds(0)); }
   template <class Rep, class Period>
   [[nodiscard]] bool try_lock_shared_for(std::chrono::duration<Rep, Period> timeout) {
-    return detail::in_time(quire_rwlock_read_lock(native_, detail::timeout_ms(timeout)), "shared_mutex::try_lock_shared");
+    return detail::in_time(quire_rwlock_read_lock(native_, detail::timeout_ms(timeout)),
+                           "shared_mutex::try_lock_shared");
   }
   template <class Clock, class Duration>
   [[nodiscard]] bool try_lock_shared_until(std::chrono::time_point<Clock, Duration> deadline) {
@@ -125,7 +129,8 @@ class condition_variable : public detail::handle<quire_condition, quire_conditio
   std::cv_status wait_for(std::unique_lock<mutex>& lock, std::chrono::duration<Rep, Period> timeout) {
     const quire_status status =
         quire_condition_wait(native_, lock.mutex()->native_handle(), detail::timeout_ms(timeout));
-    return detail::in_time(status, "condition_variable::wait_for") ? std::cv_status::no_timeout : std::cv_status::timeout;
+    return detail::in_time(status, "condition_variable::wait_for") ? std::cv_status::no_timeout
+                                                                   : std::cv_status::timeout;
   }
   /// What `ready()` gives at the end: false only after a time-out.
   template <class Rep, class Period, class Predicate>

@@ -1,5 +1,6 @@
-// Threads on other nodes: the programming model of Millipage, where one node starts work on the others. The class has the
-// manners of std::jthread; what runs is code of the program, found on the other node even when it is loaded elsewhere.
+// Threads on other nodes: the programming model of Millipage, where one node starts work on the others. The class has
+// the manners of std::jthread; what runs is code of the program, found on the other node even when it is loaded
+// elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +34,8 @@ template <class T>
   return value;
 }
 
-/// What runs on the other node. A function object without captures is remade there from its type alone, which is the same in
-/// every process of the program. An exception that leaves it ends the program, as with std::thread.
+/// What runs on the other node. A function object without captures is remade there from its type alone, which is the
+/// same in every process of the program. An exception that leaves it ends the program, as with std::thread.
 template <class Function, class Argument>
 void* run_remotely(void* packed) noexcept {
   const auto call = [&]() -> decltype(auto) {
@@ -55,6 +56,11 @@ void* run_remotely(void* packed) noexcept {
   }
 }
 
+/// What the constructor of quire::thread takes.
+template <class Function, class Argument>
+concept remote_function = std::is_empty_v<Function> && std::is_default_constructible_v<Function> &&
+    std::is_trivially_copyable_v<Argument> && std::is_invocable_v<Function, Argument>;
+
 }  // namespace detail
 
 /// A thread on another node (or on this one). Movable, not copyable; the destructor joins.
@@ -62,12 +68,10 @@ class thread {
  public:
   thread() noexcept = default;
 
-  /// Runs function(argument) in a new thread of `node`. `function` is a lambda or function object without captures; the
-  /// argument a trivially copyable value, best a pointer or a handle: whatever it points to must be shared. A result of at
-  /// most 8 bytes is given by join().
-  template <class Function, class Argument>
-    requires(std::is_empty_v<Function> && std::is_default_constructible_v<Function> &&
-             std::is_trivially_copyable_v<Argument> && std::is_invocable_v<Function, Argument>)
+  /// Runs function(argument) in a new thread of `node`. `function` is a lambda or function object without captures;
+  /// the argument a trivially copyable value, best a pointer or a handle: whatever it points to must be shared. A
+  /// result of at most 8 bytes is given by join().
+  template <class Argument, detail::remote_function<Argument> Function>
   thread(int node, Function, Argument argument) {
     if constexpr (detail::fits_pointer<Argument>) {
       start(node, detail::run_remotely<Function, Argument>, detail::pack(argument));

@@ -1,12 +1,15 @@
 // Driving: how a thread's operation gets done, and the service thread. See driver.hpp for the idea.
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <algorithm>
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
@@ -135,6 +138,8 @@ void engine::drive_for(const op& o, bool driving) noexcept {
     } else if (driver_.try_lock()) {
       driving = t_thread.driving = true;
       execute_queue();
+    } else if (round % 64 == 0) {
+      ::sched_yield();  // whoever drives may have been put off this very core
     } else {
       base::cpu_relax();
     }
@@ -211,6 +216,7 @@ void engine::service_loop() noexcept {
     execute_queue();
     const std::uint64_t drives = driver_.application_drives.load(std::memory_order_relaxed);
     const bool others = drives != seen;  // they poll themselves: no need to spin, nor to arm
+    if (!others) ticks_ = 0;
     seen = drives;
     const std::uint64_t spin_ns = others ? 0 : driver_.tuning.service_spin_ns;
     std::uint64_t active = 0;
@@ -233,7 +239,7 @@ void engine::service_loop() noexcept {
 void engine::tick() noexcept {
   driver_.ticking.store(true, std::memory_order_seq_cst);
   pollfd kicked{kick_, POLLIN, 0};
-  const timespec t{0, static_cast<long>(driver_.tuning.tick_ns)};
+  const timespec t{0, static_cast<long>(driver_.tuning.tick_ns << std::min(ticks_++, longest_tick))};
   if (::ppoll(&kicked, 1, &t, nullptr) > 0) clear_kick();
   driver_.ticking.store(false, std::memory_order_relaxed);
 }

@@ -21,8 +21,8 @@ void condition_part::on_wait(const call& c, actions& out) {
 
 void condition_part::on_queued(const message& m, actions& out) {
   waiting_call* const w = shared_.calls.find(ticket{m.token});
-  // The answer may have come before: then the wait is over, or will be once the mutex is here again.
-  if (w == nullptr || w->what != operation::condition_wait || w->at != phase::asked) return;
+  // The answer may have come before: then the wait is over, and the mutex was never released.
+  if (w == nullptr || w->what != operation::condition_wait) return;
   w->at = phase::released;
   locks_.release(w->mutex, w->thread, out);
 }

@@ -174,7 +174,6 @@ void lock_part::on_refused(const message& m, actions& out) {
   const object_id id{m.unit};
   local* const l = local_.find(id);
   if (l == nullptr || !l->requested) return;
-  l->requested = false;
   const auto status = static_cast<quire_status>(m.operation);
   if (status != QUIRE_BUSY) {
     end_waiting(*l, status, out);

@@ -51,7 +51,7 @@ void in_condition(shared& s) {
 }
 void in_lookup(shared&) {
   void* found = nullptr;
-  static_cast<void>(quire_lookup("what nobody publishes", -1, &found));
+  REQUIRE_STATUS(quire_lookup("what nobody publishes", -1, &found), QUIRE_PEER_LOST);
 }
 void* sleeps(void* argument) {
   sleep_ms(60'000);

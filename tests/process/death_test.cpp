@@ -76,6 +76,7 @@ struct place {
   const char *where, *detector, *transport;
   int victim;
 };
+void PrintTo(const place& p, std::ostream* out) { *out << p.where << ", " << p.detector << ", " << p.transport << ", node " << p.victim; }
 std::string name_of(const testing::TestParamInfo<place>& info) {
   return std::string(info.param.where) + "_" + info.param.detector + "_" + info.param.transport + "_node_" + std::to_string(info.param.victim);
 }

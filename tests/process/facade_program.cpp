@@ -1,5 +1,6 @@
-// The C++ API on real nodes: that it throws what it should, that standard locks, containers and algorithms work with it, and
-// that an exception on one node ends the job instead of leaving the others to wait. What lies below it has tests of its own.
+// The C++ API on real nodes: that it throws what it should, that standard locks, containers and algorithms work with
+// it, and that an exception on one node ends the job instead of leaving the others to wait. What lies below it has
+// tests of its own.
 #include <array>
 #include <chrono>
 #include <condition_variable>
@@ -43,7 +44,8 @@ void errors() {
   REQUIRE_EQUAL(thrown_by([] { quire::mutex{}.lock(); }), QUIRE_INVALID);
   REQUIRE_EQUAL(thrown_by([] { quire::event{}.wait(); }), QUIRE_INVALID);
   REQUIRE_EQUAL(thrown_by([] { quire::thread{}.join(); }), QUIRE_INVALID);
-  REQUIRE_EQUAL(thrown_by([] { (void)quire::thread(quire::nodes(), [](int) {}, 1); }), QUIRE_INVALID);
+  const auto nothing = [](int) {};
+  REQUIRE_EQUAL(thrown_by([&] { quire::thread(quire::nodes(), nothing, 1); }), QUIRE_INVALID);
   int in_private_memory = 0;
   REQUIRE_EQUAL(thrown_by([&] { (void)quire::region::of(&in_private_memory); }), QUIRE_BAD_ADDRESS);
   const quire::error timed_out(QUIRE_TIMED_OUT);
@@ -234,15 +236,20 @@ void values_by_messages() {
 void remote_threads() {
   if (quire::node() == 0) {
     const int last = quire::nodes() - 1;
-    REQUIRE_EQUAL(quire::thread(last, [](int more) { return quire::node() + more; }, 40).join<int>(), last + 40);
-    std::array<double, 30> large;
-    large.fill(0.5);
-    quire::thread summing(last, [](std::array<double, 30> a) { return std::accumulate(a.begin(), a.end(), 0.0); }, large);
+    const auto add_node = [](int more) { return quire::node() + more; };
+    REQUIRE_EQUAL(quire::thread(last, add_node, 40).join<int>(), last + 40);
+
+    using numbers = std::array<double, 30>;  // more than fits into a pointer
+    const auto sum = [](const numbers& all) { return std::accumulate(all.begin(), all.end(), 0.0); };
+    numbers halves;
+    halves.fill(0.5);
+    quire::thread summing(last, sum, halves);
     quire::thread moved = std::move(summing);
     REQUIRE(!summing.joinable() && moved.joinable() && moved.join<double>() == 15 && !moved.joinable());
 
     auto* touched = quire::new_object<int>(0);
-    { const quire::thread joined_at_the_end(last, [](int* flag) { *flag = 1; }, touched); }
+    const auto touch = [](int* flag) { *flag = 1; };
+    { const quire::thread joined_at_the_end(last, touch, touched); }
     REQUIRE_EQUAL(*touched, 1);
   }
   quire::barrier{}.arrive_and_wait();
