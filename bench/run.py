@@ -16,7 +16,8 @@ import sys
 import time
 from pathlib import Path
 
-from suite import GROUPS
+sys.dont_write_bytecode = True  # no __pycache__ beside the sources
+from suite import GROUPS  # noqa: E402
 
 TIME_LIMIT_S = 120
 
@@ -85,20 +86,18 @@ class Runner:
 
     def row(self, wanted):
         value = self.measured[wanted.value]
-        medians, mins = value["medians"], value["mins"]
+        median, least = statistics.median(value["medians"]), min(value["mins"])
         if wanted.minus:
             taken_off = self.measured[wanted.minus]
-            medians = [a - b for a, b in zip(medians, taken_off["medians"])]
-            mins = medians
+            median, least = median - statistics.median(taken_off["medians"]), least - min(taken_off["mins"])
         baseline = wanted.baseline
         if isinstance(baseline, str):
             baseline = statistics.median(self.measured[baseline]["medians"])
-        median = statistics.median(medians)
         ratio = median / baseline if baseline is not None else None
         meets = None
         if wanted.target is not None:
             meets = ratio <= wanted.target if wanted.bound == "most" else ratio >= wanted.target
-        return {"name": wanted.name, "unit": value["unit"], "median": median, "min": min(mins),
+        return {"name": wanted.name, "unit": value["unit"], "median": median, "min": least,
                 "baseline": baseline, "ratio": ratio, "target": wanted.target, "bound": wanted.bound, "meets": meets}
 
 
@@ -168,7 +167,8 @@ def run_group(group, build, quick, rows, failures):
 def arguments():
     parser = argparse.ArgumentParser(description="Runs the benchmarks; groups: " + ", ".join(g.name for g in GROUPS))
     parser.add_argument("--build", type=Path, default=Path("build"), help="build folder (default: %(default)s)")
-    parser.add_argument("--only", action="append", metavar="NAME", help="only groups whose name contains NAME; may be repeated")
+    parser.add_argument("--only", action="append", metavar="NAME",
+                        help="only groups whose name contains NAME; may be repeated")
     parser.add_argument("--quick", action="store_true", help="each program once and short: shows that all works")
     wanted = parser.parse_args()
     groups = [g for g in GROUPS if not wanted.only or any(name in g.name for name in wanted.only)]
@@ -182,6 +182,8 @@ def arguments():
 def main():
     wanted, groups = arguments()
     print(machine(), flush=True)
+    if wanted.quick:
+        print("quick    once and short: the figures show little")
     rows, failures = [], []
     for group in groups:
         run_group(group, wanted.build.resolve(), wanted.quick, rows, failures)

@@ -47,7 +47,8 @@ def fault_group(transport, target):
 
     return Group(
         f"fault-{transport}", f"faults, 4 KiB pages in random order, {transport}",
-        [Program("floor", ("floor_fault", "--transport", transport), "pair", quick=few), job("quire", "1"), job("plain", "0")],
+        [Program("floor", ("floor_fault", "--transport", transport), "pair", quick=few),
+         job("quire", "1"), job("plain", "0")],
         [Row(f"read fault, {transport}", "quire:read_fault", "floor:read_fault", target),
          Row(f"read fault without read-ahead, {transport}", "plain:read_fault", "floor:read_fault", target),
          Row(f"read fault, frame never used, {transport}", "quire:first_read_fault", "floor:first_read_fault"),
@@ -117,8 +118,9 @@ GROUPS = [
     sync_group("shm"),
     sync_group("tcp"),
     start_group(),
-    app_group("sor", "SOR 4096 x 4096", ("--size", "4096", "--iterations", "20"), ("--size", "1024", "--iterations", "5")),
-    app_group("raytracer", "ray tracer 1024 x 768", ("--width", "1024", "--height", "768"), ("--width", "256", "--height", "192")),
+    app_group("sor", "SOR 4096 x 4096", ("--size", "4096", "--iterations", "20"), ("--size", "4096", "--iterations", "5")),
+    app_group("raytracer", "ray tracer 1024 x 768", ("--width", "1024", "--height", "768"),
+              ("--width", "1024", "--height", "768", "--samples", "1")),
     Group("idle", "a started job of two nodes that does nothing",
           [Program("quire", ("quire_idle",), quick=("--seconds", "1"))],
           [Row("idle node", "quire:idle", 0.5, 1)]),

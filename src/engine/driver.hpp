@@ -28,6 +28,9 @@ class driver {
   }
   void unlock() noexcept { held_.store(false, std::memory_order_seq_cst); }
 
+  /// The application has handlers for signals of its own, which must not run while its thread drives.
+  static inline std::atomic<bool> signals_handled{false};
+
   op_queue queue;
   /// Counts drives by application threads, so that the service thread knows whether they are at it.
   std::atomic<std::uint64_t> application_drives{0};

@@ -87,7 +87,7 @@ base::result<detect::detector*> engine::detector_for(std::uint8_t asked) {
     auto opened = detect::open(which, false);
     if (!opened.ok()) return opened.why();
     slot = std::move(opened.value());
-    watch(slot->descriptor());
+    watch_detector(*slot);
   }
   return slot.get();
 }

@@ -164,7 +164,9 @@ class engine final : public transport::sink, private effects {
   void leave_drive() noexcept;
   void service_loop() noexcept;
   void service_sleep() noexcept;
+  void serve(std::uint64_t& spin_ns) noexcept;
   void watch(int descriptor) noexcept;
+  void watch_detector(const detect::detector& d) noexcept;
   void kick() noexcept;
   void clear_kick() noexcept;
   void tick() noexcept;
@@ -188,7 +190,7 @@ class engine final : public transport::sink, private effects {
   model::actions actions_;
   engine_counters count_;
   static constexpr std::size_t buckets = 256;
-  static constexpr std::uint64_t max_window_bytes = 512 * 1024;  ///< read-ahead: what is on its way at most, per stream
+  static constexpr std::uint64_t max_window_bytes = 1024 * 1024;  ///< read-ahead: what is on its way at most, per stream
   std::array<fault_op*, buckets> waiters_{};
   read_ahead kernel_stream_;  ///< faults that come through a descriptor do not tell their thread
   std::size_t waiting_ = 0;
@@ -206,6 +208,7 @@ class engine final : public transport::sink, private effects {
   std::array<std::byte, 512> landing_{};
   std::thread service_;
   std::atomic<bool> stopping_{false}, ending_{false};
+  std::atomic<bool> kernel_faults_{false};  ///< some detector tells faults by a descriptor
   std::atomic<std::uint64_t> lost_until_ns_{0};  ///< a peer is lost; when this node ends unless it hears more
   model::node_id lost_peer_{};
   unsigned ticks_ = 0;  ///< in a row, of the service thread

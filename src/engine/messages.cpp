@@ -32,6 +32,10 @@ void* engine::place(const message& m) noexcept {
   if (!carries_content(m.kind)) return m.payload_bytes <= landing_.size() ? landing_.data() : nullptr;
   const region_slot* const r = regions_.slot(m.region);
   if (r == nullptr || !lies_in(*r, m) || m.payload_bytes != r->bytes_of(m.count)) return nullptr;
+  // Frames of a first visit in one call; the single page of a fault is as cheap by itself.
+  if (m.count > 1 && r->machine->unit(m.unit).written == 0) {
+    (void)!r->memory->populate(m.unit << r->unit_shift, m.payload_bytes);
+  }
   return r->system(m.unit);
 }
 

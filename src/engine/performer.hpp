@@ -34,7 +34,7 @@ class performer {
   /// Performs everything taken so far.
   void flush() noexcept;
   /// Largest payload of one message.
-  static constexpr std::uint64_t max_payload_bytes = 1u << 20;
+  static constexpr std::uint64_t max_payload_bytes = 128 * 1024;
 
  private:
   struct run {

@@ -21,7 +21,7 @@ cc -x c "$source/consumer/consumer.c" -o "$build/install-test/plain" $flags -Wl,
 "$prefix/bin/quire" run -n 2 --timeout 60 "$build/install-test/plain"
 
 echo "exported symbols"
-expected='^(quire_[a-z0-9_]+|QUIRE_0|p?(read|write)(64)?|p?(read|write)v(64)?|recv|recvfrom|recvm?msg|recvmmsg|send|sendto|sendm?msg|sendmmsg|fread|fwrite|syscall|pthread_sigmask|sigprocmask|__(read|pread|pread64|recv|recvfrom|fread)_chk)$'
+expected='^(quire_[a-z0-9_]+|QUIRE_0|p?(read|write)(64)?|p?(read|write)v(64)?|recv|recvfrom|recvm?msg|recvmmsg|send|sendto|sendm?msg|sendmmsg|fread|fwrite|syscall|pthread_sigmask|sigprocmask|sigaction|signal|__(read|pread|pread64|recv|recvfrom|fread)_chk)$'
 extra=$(nm -D --defined-only "$(find "$prefix" -name 'libquire.so')" | awk '{print $3}' | sed 's/@.*//' | grep -vE "$expected" || true)
 [ -z "$extra" ] || { echo "symbols that nobody should see: $extra" >&2; exit 1; }
 [ "$(find "$prefix" -name 'quire.[17]' | wc -l)" -eq 2 ] || { echo "manual pages are missing" >&2; exit 1; }

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
@@ -194,7 +194,7 @@ inline call make_reduce(const std::vector<std::int64_t>& values, quire_operation
 template <class T>
 std::vector<T> values_of(const completion& c) {
   std::vector<T> v(c.values.size() / sizeof(T));
-  std::memcpy(v.data(), c.values.bytes().data(), v.size() * sizeof(T));
+  std::copy_n(c.values.bytes().data(), v.size() * sizeof(T), reinterpret_cast<std::byte*>(v.data()));
   return v;
 }
 

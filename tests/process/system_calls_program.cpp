@@ -13,6 +13,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <filesystem>
 
 #include "node.hpp"
 
@@ -53,9 +54,9 @@ void on_absent_pages(const char* name, const std::function<void(char* source, ch
 }
 
 int temporary_file(int flags = 0) {
-  char name[] = "quire-test-XXXXXX";
-  const int fd = ::mkostemp(name, flags | O_CLOEXEC);
-  if (fd >= 0) ::unlink(name);
+  std::string name = (std::filesystem::temp_directory_path() / "quire-test-XXXXXX").string();
+  const int fd = ::mkostemp(name.data(), flags | O_CLOEXEC);
+  if (fd >= 0) ::unlink(name.c_str());
   return fd;
 }
 

@@ -1,0 +1,135 @@
+// The layers: every #include in src/ is one that the row of its folder in src/layers.txt allows, and the folders that run in
+// fault context use nothing that allocates behind the scenes, locks, or prints.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+const fs::path source = fs::path(QUIRE_SOURCE_DIR) / "src";
+
+/// Folder -> folders that it may include, from src/layers.txt.
+std::map<std::string, std::set<std::string>> read_rows() {
+  std::map<std::string, std::set<std::string>> rows;
+  std::ifstream file(source / "layers.txt");
+  for (std::string line; std::getline(file, line);) {
+    const auto colon = line.find(':');
+    if (line.empty() || line[0] == '#' || colon == std::string::npos) continue;
+    std::istringstream lowers(line.substr(colon + 1));
+    auto& row = rows[line.substr(0, colon)];
+    for (std::string lower; lowers >> lower;) row.insert(lower);
+  }
+  return rows;
+}
+
+struct included {
+  std::string file;    ///< relative to src/
+  std::string folder;  ///< its row; empty for files of src/ itself
+  std::string name;
+  bool quoted;         ///< "name" rather than <name>
+};
+
+/// The row that a path belongs to: the longest folder that has one.
+std::string row_of(const std::map<std::string, std::set<std::string>>& rows, const std::string& path) {
+  std::string best;
+  for (const auto& [folder, lowers] : rows)
+    if (path.starts_with(folder + "/") && folder.size() > best.size()) best = folder;
+  return best;
+}
+
+std::vector<included> all_includes(const std::map<std::string, std::set<std::string>>& rows) {
+  static const std::regex pattern(R"re(^\s*#\s*include\s+(["<])([^">]+)[">])re");
+  std::vector<included> found;
+  for (const auto& entry : fs::recursive_directory_iterator(source)) {
+    if (!entry.is_regular_file() || (entry.path().extension() != ".cpp" && entry.path().extension() != ".hpp")) continue;
+    const std::string path = fs::relative(entry.path(), source).string();
+    std::ifstream file(entry.path());
+    std::smatch match;
+    for (std::string line; std::getline(file, line);)
+      if (std::regex_search(line, match, pattern)) found.push_back({path, row_of(rows, path), match[2], match[1] == "\""});
+  }
+  return found;
+}
+
+TEST(layers, rows_name_only_rows_above_them) {
+  std::ifstream file(source / "layers.txt");
+  std::set<std::string> seen;
+  for (std::string line; std::getline(file, line);) {
+    const auto colon = line.find(':');
+    if (line.empty() || line[0] == '#') continue;
+    ASSERT_NE(colon, std::string::npos) << line;
+    std::istringstream lowers(line.substr(colon + 1));
+    for (std::string lower; lowers >> lower;) EXPECT_TRUE(seen.contains(lower)) << line << ": " << lower << " is not a lower layer";
+    EXPECT_TRUE(seen.insert(line.substr(0, colon)).second) << line;
+  }
+  EXPECT_GT(seen.size(), 10u);
+}
+
+TEST(layers, every_file_belongs_to_a_row) {
+  const auto rows = read_rows();
+  for (const auto& entry : fs::recursive_directory_iterator(source)) {
+    if (entry.path().extension() != ".cpp" && entry.path().extension() != ".hpp") continue;
+    const std::string path = fs::relative(entry.path(), source).string();
+    EXPECT_TRUE(path.find('/') == std::string::npos || !row_of(rows, path).empty()) << path << " is in no layer";
+  }
+}
+
+TEST(layers, every_include_is_allowed_by_its_row) {
+  const auto rows = read_rows();
+  const auto includes = all_includes(rows);
+  EXPECT_GT(includes.size(), 300u);
+  for (const included& i : includes) {
+    if (!i.quoted) continue;
+    EXPECT_TRUE(fs::exists(source / i.name)) << i.file << " includes \"" << i.name << "\", which is not a path from src/";
+    const std::string target = row_of(rows, i.name);
+    const bool allowed = i.folder.empty() || target == i.folder || rows.at(i.folder).contains(target);
+    EXPECT_TRUE(allowed) << i.file << " includes " << i.name << ": layer '" << i.folder << "' may not use '" << target << "'";
+  }
+}
+
+TEST(layers, only_the_public_header_is_included_from_outside) {
+  for (const included& i : all_includes(read_rows())) {
+    const bool facade = !i.quoted && i.name.starts_with("quire/") && i.name != "quire/quire.h";
+    EXPECT_FALSE(facade) << i.file << " includes <" << i.name << ">: the C++ facade is for programs";
+  }
+}
+
+/// What runs while a thread is in a fault: no streams, no locks that may sleep, no containers that allocate unseen.
+TEST(layers, fault_context_uses_neither_locks_nor_streams) {
+  const std::set<std::string> forbidden = {"mutex", "shared_mutex", "condition_variable", "iostream", "fstream", "sstream", "cstdio",
+                                           "stdio.h", "ostream", "map", "unordered_map", "list", "deque", "functional", "regex"};
+  const std::vector<std::string> places = {"detect/", "protocol/", "directory/", "model/", "os/futex", "os/memory", "os/userfault",
+                                           "os/injection", "pool/", "wire/", "engine/performer", "engine/fault", "engine/drive", "engine/messages",
+                                           "engine/op", "engine/read_ahead", "engine/region_slot"};
+  int looked_at = 0;
+  for (const included& i : all_includes(read_rows())) {
+    for (const std::string& place : places) {
+      if (!i.file.starts_with(place)) continue;
+      ++looked_at;
+      EXPECT_FALSE(!i.quoted && forbidden.contains(i.name)) << i.file << " includes <" << i.name << ">";
+    }
+  }
+  EXPECT_GT(looked_at, 100);
+}
+
+/// Machines are without I/O: their layers include no header of the system.
+TEST(layers, machines_do_no_input_or_output) {
+  for (const included& i : all_includes(read_rows())) {
+    const bool machine = i.folder == "model" || i.folder == "directory" || i.folder == "sync" || i.folder.starts_with("protocol/");
+    if (!machine || i.quoted) continue;
+    const bool system = i.name.starts_with("sys/") || i.name.starts_with("linux/") || i.name == "unistd.h" || i.name == "fcntl.h" ||
+                        i.name == "pthread.h" || i.name == "thread" || i.name == "chrono" || i.name == "atomic" || i.name == "ctime" ||
+                        i.name == "random" || i.name == "fstream" || i.name == "iostream" || i.name == "cstdio";
+    EXPECT_FALSE(system) << i.file << " includes <" << i.name << ">";
+  }
+}
+
+}  // namespace
