@@ -169,7 +169,7 @@ QUIRE_API quire_status quire_compare_exchange(uint64_t* word, uint64_t* expected
 /* ---- Synchronisation ---------------------------------------------------------------------------------------------
  * Objects are made by any node and may be used by all; copy the handle, for example into shared memory. `timeout_ms`:
  * negative waits for ever, 0 does not wait (QUIRE_BUSY), otherwise QUIRE_TIMED_OUT after that time. A lock belongs to the thread
- * that took it. Waiting calls return QUIRE_PEER_LOST when the job ends under them. */
+ * that took it; a thread that locks what it holds gets QUIRE_INVALID (QUIRE_BUSY from a try). Waiting calls return QUIRE_PEER_LOST when the job ends under them. */
 typedef struct quire_mutex { uint64_t id; } quire_mutex;
 typedef struct quire_rwlock { uint64_t id; } quire_rwlock;
 typedef struct quire_condition { uint64_t id; } quire_condition;
@@ -190,7 +190,8 @@ QUIRE_API quire_status quire_rwlock_write_lock(quire_rwlock lock, int64_t timeou
 QUIRE_API quire_status quire_rwlock_unlock(quire_rwlock lock);
 QUIRE_API quire_status quire_rwlock_destroy(quire_rwlock lock);
 
-/** A condition variable; the mutex is released while waiting and held again on return, also after a time-out. */
+/** A condition variable; the mutex is released while waiting and held again on return, also after a time-out. A time of 0
+ *  gives QUIRE_BUSY at once and keeps the mutex. */
 QUIRE_API quire_status quire_condition_create(quire_condition* condition);
 QUIRE_API quire_status quire_condition_wait(quire_condition condition, quire_mutex mutex, int64_t timeout_ms);
 QUIRE_API quire_status quire_condition_notify_one(quire_condition condition);

@@ -24,6 +24,9 @@ thread_local constinit thread_state t_thread{};
 
 namespace {
 
+/// A polling thread looks at the clock, and lets others have the core, once in so many rounds.
+constexpr unsigned rounds_between_looks = 16;
+
 /// All signals but those that a thread causes itself.
 const sigset_t& asynchronous_signals() noexcept {
   static const sigset_t set = [] {
@@ -149,20 +152,25 @@ bool engine::run(op& o, std::int64_t timeout_ms, bool in_fault) noexcept {
 
 /// Polls until `o` is done or the time for it is over. `driving`: the caller has the lock.
 void engine::drive_for(const op& o, bool driving) noexcept {
-  const std::uint64_t start = base::now_ns();
+  std::uint64_t quiet_since = base::now_ns();
+  bool moved = false;
   for (unsigned round = 1; !o.done(); ++round) {
     if (driving) {
       driver_.application_drives.fetch_add(1, std::memory_order_relaxed);
-      (void)drive();
+      if (drive()) moved = true;
     } else if (driver_.try_lock()) {
       driving = t_thread.driving = true;
       execute_queue();
-    } else if (round % 64 == 0) {
-      ::sched_yield();  // whoever drives may have been put off this very core
     } else {
       base::cpu_relax();
     }
-    if (round % 64 == 0 && base::now_ns() - start > driver_.tuning.spin_ns) break;
+    if (round % rounds_between_looks != 0) continue;
+    // Who is waited for may have been woken on this very core, and would wait for the end of this thread's slice.
+    if (!moved) ::sched_yield();
+    const std::uint64_t now = base::now_ns();
+    if (moved) quiet_since = now;  // while something arrives, it may as well be this thread that takes it
+    moved = false;
+    if (now - quiet_since > driver_.tuning.spin_ns) break;
   }
   if (driving) leave_drive();
 }
@@ -241,7 +249,8 @@ void engine::serve(std::uint64_t& spin_ns) noexcept {
       idle = 0;
     } else if (shortest == 0) {
       return;
-    } else if (idle % 16 == 1) {
+    } else if (idle % rounds_between_looks == 1) {
+      ::sched_yield();
       const std::uint64_t now = base::now_ns();
       if (quiet_since == 0) quiet_since = now;
       if (now - quiet_since > spin_ns) break;
@@ -258,15 +267,16 @@ void engine::service_loop() noexcept {
   prefer_short_slices();
   std::uint64_t seen = 0;  // drives by application threads
   std::uint64_t spin_ns = driver_.tuning.service_spin_ns;
+  bool called = false;
   while (!stopping_.load(std::memory_order_relaxed)) {
     if (!driver_.try_lock()) {
-      tick();
+      called = tick();
       continue;
     }
     t_thread.driving = true;
     execute_queue();
     const std::uint64_t drives = driver_.application_drives.load(std::memory_order_relaxed);
-    const bool others = drives != seen;  // they poll themselves: no need to spin, nor to arm
+    const bool others = drives != seen && !called;  // they poll themselves: no need to spin, nor to arm
     if (!others) ticks_ = 0;
     seen = drives;
     std::uint64_t no_spin = 0;
@@ -274,21 +284,20 @@ void engine::service_loop() noexcept {
     const bool soon = others || !holds_.empty();
     const bool armed = !soon && transport_->arm();
     leave_drive();
-    if (soon) {
-      tick();
-    } else if (armed && driver_.queue.empty()) {
-      service_sleep();
-    }
+    called = soon && tick();
+    if (armed && driver_.queue.empty()) service_sleep();
   }
 }
 
-/// A short sleep while application threads drive; ended by one that stops.
-void engine::tick() noexcept {
+/// A short sleep while application threads drive. True if one of them has called because it goes to sleep itself.
+bool engine::tick() noexcept {
   driver_.ticking.store(true, std::memory_order_seq_cst);
   pollfd kicked{kick_, POLLIN, 0};
   const timespec t{0, static_cast<long>(driver_.tuning.tick_ns << std::min(ticks_++, longest_tick))};
-  if (::ppoll(&kicked, 1, &t, nullptr) > 0) clear_kick();
+  const bool called = ::ppoll(&kicked, 1, &t, nullptr) > 0;
   driver_.ticking.store(false, std::memory_order_relaxed);
+  if (called) clear_kick();
+  return called;
 }
 
 void engine::clear_kick() noexcept {

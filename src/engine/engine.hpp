@@ -169,7 +169,7 @@ class engine final : public transport::sink, private effects {
   void watch_detector(const detect::detector& d) noexcept;
   void kick() noexcept;
   void clear_kick() noexcept;
-  void tick() noexcept;
+  bool tick() noexcept;
   void handle_news() noexcept;
   void handle_loss() noexcept;
 

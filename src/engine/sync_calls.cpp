@@ -26,14 +26,15 @@ base::status engine::synchronise(sync::call& request, std::int64_t timeout_ms) n
   // The time ran out. The machine says what became of the call: withdrawn, or ended meanwhile.
   struct cancel_op : op {
     using op::op;
-    std::uint64_t token = 0;
+    const sync::call* late = nullptr;
   } cancel([](engine& e, op& self) noexcept {
     e.sync_actions_.clear();
-    e.sync_.on_cancel(static_cast<cancel_op&>(self).token, e.sync_actions_);
+    // The call itself was queued before, so that by now it has its token.
+    e.sync_.on_cancel(static_cast<cancel_op&>(self).late->token, e.sync_actions_);
     e.perform_sync();
     self.complete();
   }, op::type::synchronisation);
-  cancel.token = request.token;
+  cancel.late = &request;
   (void)run(cancel);
   (void)wait_for(o);
   return o.result();
