@@ -1,5 +1,5 @@
-// A node for fault_test: a little of everything. QUIRE_FAIL makes one system call fail, on all nodes or, with a number as the
-// argument, on that node alone.
+// A node for fault_test: a little of everything. QUIRE_FAIL makes one system call fail, on all nodes or, with a number
+// as the argument, on that node alone.
 #include <atomic>
 
 #include "../process/node.hpp"

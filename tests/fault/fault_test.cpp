@@ -1,6 +1,6 @@
-// System calls that fail: QUIRE_FAIL makes the n-th call of one kind fail (src/os/injection.hpp), in a job of real processes.
-// Whatever call it is: the job does its work all the same, or it ends with an error that says what failed; never with a
-// wrong result, a signal, or silence, and nothing is left behind.
+// System calls that fail: QUIRE_FAIL makes the n-th call of one kind fail (src/os/injection.hpp), in a job of real
+// processes. Whatever call it is: the job does its work all the same, or it ends with an error that says what failed;
+// never with a wrong result, a signal, or silence, and nothing is left behind.
 #include <gtest/gtest.h>
 
 #include "../process/command.hpp"
@@ -21,7 +21,8 @@ class failing_call : public testing::TestWithParam<failure> {
     const failure& f = GetParam();
     const std::string what = std::string(f.call) + ":" + std::to_string(nth) + ":" + std::to_string(f.error);
     SCOPED_TRACE("QUIRE_FAIL=" + what + " " + where);
-    std::vector<std::string> words = {QUIRE_TOOL, "run", "-n", "2", "--timeout", "20", "--detect", f.detector, QUIRE_PROGRAMS "/fault_program"};
+    std::vector<std::string> words = {
+        QUIRE_TOOL, "run", "-n", "2", "--timeout", "20", "--detect", f.detector, QUIRE_PROGRAMS "/fault_program"};
     if (!where.empty()) words.push_back(where);
     const auto result = run(words, {{"QUIRE_FAIL", what}});
     EXPECT_NE(result.status, 124) << "the job hung: " << result.out << result.err;
@@ -44,18 +45,20 @@ TEST_P(failing_call, ends_with_a_reason_or_does_no_harm) {
   }
   EXPECT_GT(harmful, 0) << "no call of this kind was made to fail";
 }
-INSTANTIATE_TEST_SUITE_P(calls, failing_call,
-                         testing::Values(failure{"memfd", "userfault", 24}, failure{"truncate", "userfault", 28},
-                                         failure{"map", "userfault", 12}, failure{"map", "segv", 12},
-                                         failure{"protect", "segv", 12}, failure{"advise", "userfault", 12},
-                                         failure{"userfault_open", "userfault", 1}, failure{"userfault_open", "thread", 1},
-                                         failure{"userfault_ioctl", "userfault", 12}, failure{"userfault_ioctl", "thread", 22}),
-                         [](const auto& info) {
-                           return std::string(info.param.call) + "_" + info.param.detector + "_" + std::to_string(info.param.error);
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    calls, failing_call,
+    testing::Values(failure{"memfd", "userfault", 24}, failure{"truncate", "userfault", 28},
+                    failure{"map", "userfault", 12}, failure{"map", "segv", 12}, failure{"protect", "segv", 12},
+                    failure{"advise", "userfault", 12}, failure{"userfault_open", "userfault", 1},
+                    failure{"userfault_open", "thread", 1}, failure{"userfault_ioctl", "userfault", 12},
+                    failure{"userfault_ioctl", "thread", 22}),
+    [](const auto& info) {
+      return std::string(info.param.call) + "_" + info.param.detector + "_" + std::to_string(info.param.error);
+    });
 
 TEST(automatic_detector, falls_back_to_segv_with_a_line_that_says_so) {
-  const auto result = run({QUIRE_TOOL, "run", "-n", "2", "--timeout", "20", QUIRE_PROGRAMS "/fault_program"}, {{"QUIRE_FAIL", "userfault_open:1:1"}});
+  const auto result = run({QUIRE_TOOL, "run", "-n", "2", "--timeout", "20", QUIRE_PROGRAMS "/fault_program"},
+                          {{"QUIRE_FAIL", "userfault_open:1:1"}});
   EXPECT_EQ(result.status, 0) << result.err;
   EXPECT_NE(result.err.find("SIGSEGV and mprotect"), std::string::npos) << result.err;
 }

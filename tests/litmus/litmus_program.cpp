@@ -1,6 +1,6 @@
-// A litmus test as real processes: litmus_program SHAPE [ROUNDS]. Each thread of the shape lives on another node, as far as
-// there are nodes. Every kind of access is tried on every layout of the variables; an outcome that the access's memory
-// model does not allow ends the program. A histogram tells how often each outcome was seen. See README.md.
+// A litmus test as real processes: litmus_program SHAPE [ROUNDS]. Each thread of the shape lives on another node, as
+// far as there are nodes. Every kind of access is tried on every layout of the variables; an outcome that the access's
+// memory model does not allow ends the program. A histogram tells how often each outcome was seen. See README.md.
 #include <sched.h>
 
 #include <atomic>
@@ -35,9 +35,12 @@ struct board {
 word* place_of(word* words, layout where, std::size_t round, int variable) {
   const auto v = static_cast<std::size_t>(variable);
   switch (where) {
-    case layout::same_page: return words + 2 * round + v;
-    case layout::two_pages: return words + v * page_words + round;
-    case layout::own_pages: break;
+    case layout::same_page:
+      return words + 2 * round + v;
+    case layout::two_pages:
+      return words + v * page_words + round;
+    case layout::own_pages:
+      break;
   }
   return words + (2 * round + v) * page_words + (round * 8) % page_words;
 }
@@ -47,9 +50,13 @@ inline void store(word* at, word value, access how) {
   std::atomic_ref ref(*at);
   std::uint64_t before;
   switch (how) {
-    case access::seq_cst: return ref.store(value, std::memory_order_seq_cst);
-    case access::by_quire: REQUIRE_OK(quire_exchange(at, value, &before)); return;
-    default: break;
+    case access::seq_cst:
+      return ref.store(value, std::memory_order_seq_cst);
+    case access::by_quire:
+      REQUIRE_OK(quire_exchange(at, value, &before));
+      return;
+    default:
+      break;
   }
   ref.store(value, std::memory_order_relaxed);
   asm volatile("" ::: "memory");
@@ -58,9 +65,13 @@ inline word load(word* at, access how) {
   std::atomic_ref ref(*at);
   std::uint64_t before = 0;
   switch (how) {
-    case access::seq_cst: return ref.load(std::memory_order_seq_cst);
-    case access::by_quire: REQUIRE_OK(quire_fetch_add(at, 0, &before)); return before;
-    default: break;
+    case access::seq_cst:
+      return ref.load(std::memory_order_seq_cst);
+    case access::by_quire:
+      REQUIRE_OK(quire_fetch_add(at, 0, &before));
+      return before;
+    default:
+      break;
   }
   const word value = ref.load(std::memory_order_relaxed);
   asm volatile("" ::: "memory");
@@ -86,7 +97,8 @@ class test_run {
     for (std::uint64_t b = 0; b * batch < static_cast<std::uint64_t>(rounds_); ++b) one_batch(how, where, b, seen);
     if (quire_node() != 0) return;
     const auto may_be = allowed(test_, model_of(how));
-    std::printf("%s, %s, %s:\n", test_.name, access_names[static_cast<int>(how)], layout_names[static_cast<int>(where)]);
+    std::printf("%s, %s, %s:\n", test_.name, access_names[static_cast<int>(how)],
+                layout_names[static_cast<int>(where)]);
     bool forbidden = false;
     for (const auto& [o, times] : seen) {
       const bool bad = !may_be.contains(o);
@@ -101,20 +113,23 @@ class test_run {
     const int nodes = quire_nodes(), self = quire_node();
     if (static_cast<int>(number) % nodes == self) {
       for (std::size_t round = 0; round < batch; ++round)
-        for (int v = 0; v < static_cast<int>(variables); ++v) std::atomic_ref(*place_of(words_, where, round, v)).store(0);
+        for (int v = 0; v < static_cast<int>(variables); ++v)
+          std::atomic_ref(*place_of(words_, where, round, v)).store(0);
       board_->begin_ns = now_ns() + 300'000;
     }
     barrier();
     // In every second batch all nodes begin with copies of all variables.
     if (number / static_cast<std::uint64_t>(nodes) % 2 == 1) {
       for (std::size_t round = 0; round < batch; ++round)
-        for (int v = 0; v < static_cast<int>(variables); ++v) REQUIRE_EQUAL(load(place_of(words_, where, round, v), access::plain), 0);
+        for (int v = 0; v < static_cast<int>(variables); ++v)
+          REQUIRE_EQUAL(load(place_of(words_, where, round, v), access::plain), 0);
       barrier();
     }
     const std::uint64_t begin = std::max(board_->begin_ns, now_ns());
     std::vector<std::thread> threads;
     for (std::size_t t = 0; t < test_.threads.size(); ++t)
-      if (static_cast<int>(t) % nodes == self) threads.emplace_back([this, how, where, number, begin, t] { one_thread(how, where, number, begin, t); });
+      if (static_cast<int>(t) % nodes == self)
+        threads.emplace_back([this, how, where, number, begin, t] { one_thread(how, where, number, begin, t); });
     for (auto& thread : threads) thread.join();
     barrier();
     if (self == 0) {
@@ -122,7 +137,8 @@ class test_run {
         outcome o{};
         for (std::size_t r = 0; r < max_registers; ++r) o[r] = board_->registers[round][r];
         for (std::size_t v = 0; v < variables; ++v)
-          o[max_registers + v] = static_cast<std::uint8_t>(load(place_of(words_, where, round, static_cast<int>(v)), access::plain));
+          o[max_registers + v] =
+              static_cast<std::uint8_t>(load(place_of(words_, where, round, static_cast<int>(v)), access::plain));
         ++seen[o];
       }
     }
@@ -152,7 +168,8 @@ class test_run {
     }
     for (const step& s : steps)
       for (std::size_t round = 0; !s.is_store && round < batch; ++round)
-        board_->registers[round][s.value] = static_cast<std::uint8_t>(registers[round][static_cast<std::size_t>(s.value)]);
+        board_->registers[round][s.value] =
+            static_cast<std::uint8_t>(registers[round][static_cast<std::size_t>(s.value)]);
   }
 
   const shape& test_;

@@ -1,6 +1,7 @@
 // Litmus tests as data, and which outcomes a memory model allows them: found by trying every interleaving, so that no
 // list of forbidden outcomes is written by hand. The models are explained in README.md: sequential consistency,
-// TSO (each thread's stores go through a queue of its own, as on x86), and whole threads one after the other (under a lock).
+// TSO (each thread's stores go through a queue of its own, as on x86), and whole threads one after the other (under a
+// lock).
 #pragma once
 
 #include <array>
@@ -107,7 +108,8 @@ inline std::set<outcome> allowed(const shape& test, model under) {
 /// "r0=1 r1=0 x=1 y=1".
 inline std::string text_of(const shape& test, const outcome& o) {
   std::string text;
-  for (int r = 0; r < test.registers; ++r) text += "r" + std::to_string(r) + "=" + std::to_string(o[static_cast<std::size_t>(r)]) + " ";
+  for (int r = 0; r < test.registers; ++r)
+    text += "r" + std::to_string(r) + "=" + std::to_string(o[static_cast<std::size_t>(r)]) + " ";
   return text + "x=" + std::to_string(o[max_registers]) + " y=" + std::to_string(o[max_registers + 1]);
 }
 

@@ -34,10 +34,14 @@ TEST(litmus_models, sequential_consistency_forbids_every_relaxed_outcome) {
 }
 
 TEST(litmus_models, sequential_consistency_allows_the_others) {
-  for (const auto& values : {std::vector{0, 1}, {1, 0}, {1, 1}}) EXPECT_TRUE(allows(model::sequential, "store_buffering", values));
-  for (const auto& values : {std::vector{0, 0}, {0, 1}, {1, 1}}) EXPECT_TRUE(allows(model::sequential, "message_passing", values));
-  for (const auto& values : {std::vector{0, 0}, {0, 1}, {1, 0}}) EXPECT_TRUE(allows(model::sequential, "load_buffering", values));
-  for (const auto& values : {std::vector{1, 2}, {2, 1}, {2, 2}}) EXPECT_TRUE(allows(model::sequential, "two_plus_two_writes", values));
+  for (const auto& values : {std::vector{0, 1}, {1, 0}, {1, 1}})
+    EXPECT_TRUE(allows(model::sequential, "store_buffering", values));
+  for (const auto& values : {std::vector{0, 0}, {0, 1}, {1, 1}})
+    EXPECT_TRUE(allows(model::sequential, "message_passing", values));
+  for (const auto& values : {std::vector{0, 0}, {0, 1}, {1, 0}})
+    EXPECT_TRUE(allows(model::sequential, "load_buffering", values));
+  for (const auto& values : {std::vector{1, 2}, {2, 1}, {2, 2}})
+    EXPECT_TRUE(allows(model::sequential, "two_plus_two_writes", values));
   EXPECT_EQ(allowed(shape_of("iriw"), model::sequential).size(), 15u);
 }
 

@@ -18,8 +18,8 @@ namespace {
 
 void* nothing(void* argument) { return argument; }
 
-/// Every call of the API with arguments that are right in form, and what it gives. For before the start, after the end, and
-/// in a forked child.
+/// Every call of the API with arguments that are right in form, and what it gives. For before the start, after the end,
+/// and in a forked child.
 struct call_row {
   const char* name;
   std::function<quire_status()> call;
@@ -41,29 +41,66 @@ std::vector<call_row> all_calls() {
   static std::size_t size;
   static quire_counters numbers{};
   numbers.size = sizeof numbers;
-#define ROW(expression) call_row{#expression, [] { return expression; }}
+#define ROW(expression)                    \
+  call_row {                               \
+#expression, [] { return expression; } \
+  }
   return {
-      ROW(quire_end()), ROW(quire_region_create(nullptr, 4096, &region)), ROW(quire_region_range(region, &address, nullptr)),
-      ROW(quire_region_of(&word, &region)), ROW(quire_malloc(8, &address)), ROW(quire_calloc(1, 8, &address)),
-      ROW(quire_calloc(SIZE_MAX, SIZE_MAX, &address)), ROW(quire_aligned_alloc(64, 8, &address)),
-      ROW(quire_realloc(8, &address)), ROW(quire_free(&word)), ROW(quire_free(nullptr)),
-      ROW(quire_allocation_size(&word, &size)), ROW(quire_publish("name", &word)), ROW(quire_lookup("name", 0, &address)),
-      ROW(quire_lookup("name", -1, &address)), ROW(quire_prefetch(&word, 8, 0)), ROW(quire_push(&word, 8)),
-      ROW(quire_fetch_add(&word, 1, nullptr)), ROW(quire_exchange(&word, 1, nullptr)),
-      ROW(quire_compare_exchange(&word, &expected, 1, &done)), ROW(quire_compare_exchange(&word, nullptr, 1, nullptr)),
-      ROW(quire_mutex_create(&mutex)), ROW(quire_mutex_lock(mutex)), ROW(quire_mutex_try_lock(mutex)),
-      ROW(quire_mutex_timed_lock(mutex, 10)), ROW(quire_mutex_unlock(mutex)), ROW(quire_mutex_destroy(mutex)),
-      ROW(quire_rwlock_create(&rwlock)), ROW(quire_rwlock_read_lock(rwlock, -1)), ROW(quire_rwlock_write_lock(rwlock, -1)),
-      ROW(quire_rwlock_unlock(rwlock)), ROW(quire_rwlock_destroy(rwlock)), ROW(quire_condition_create(&condition)),
-      ROW(quire_condition_wait(condition, mutex, -1)), ROW(quire_condition_notify_one(condition)),
-      ROW(quire_condition_notify_all(condition)), ROW(quire_condition_destroy(condition)), ROW(quire_barrier_wait(all)),
-      ROW(quire_barrier_create(2, &some)), ROW(quire_barrier_destroy(some)), ROW(quire_event_create(&event)),
-      ROW(quire_event_set(event)), ROW(quire_event_reset(event)), ROW(quire_event_wait(event, -1)),
-      ROW(quire_event_destroy(event)), ROW(quire_semaphore_create(1, &semaphore)),
-      ROW(quire_semaphore_acquire(semaphore, -1)), ROW(quire_semaphore_release(semaphore, 1)),
-      ROW(quire_semaphore_destroy(semaphore)), ROW(quire_reduce_f64(&real, 1, QUIRE_SUM)),
-      ROW(quire_reduce_i64(&integer, 1, QUIRE_SUM)), ROW(quire_broadcast(&integer, 8, 0)),
-      ROW(quire_spawn(0, nothing, nullptr, &thread)), ROW(quire_join(thread, &address)), ROW(quire_counters_read(&numbers)),
+      ROW(quire_end()),
+      ROW(quire_region_create(nullptr, 4096, &region)),
+      ROW(quire_region_range(region, &address, nullptr)),
+      ROW(quire_region_of(&word, &region)),
+      ROW(quire_malloc(8, &address)),
+      ROW(quire_calloc(1, 8, &address)),
+      ROW(quire_calloc(SIZE_MAX, SIZE_MAX, &address)),
+      ROW(quire_aligned_alloc(64, 8, &address)),
+      ROW(quire_realloc(8, &address)),
+      ROW(quire_free(&word)),
+      ROW(quire_free(nullptr)),
+      ROW(quire_allocation_size(&word, &size)),
+      ROW(quire_publish("name", &word)),
+      ROW(quire_lookup("name", 0, &address)),
+      ROW(quire_lookup("name", -1, &address)),
+      ROW(quire_prefetch(&word, 8, 0)),
+      ROW(quire_push(&word, 8)),
+      ROW(quire_fetch_add(&word, 1, nullptr)),
+      ROW(quire_exchange(&word, 1, nullptr)),
+      ROW(quire_compare_exchange(&word, &expected, 1, &done)),
+      ROW(quire_compare_exchange(&word, nullptr, 1, nullptr)),
+      ROW(quire_mutex_create(&mutex)),
+      ROW(quire_mutex_lock(mutex)),
+      ROW(quire_mutex_try_lock(mutex)),
+      ROW(quire_mutex_timed_lock(mutex, 10)),
+      ROW(quire_mutex_unlock(mutex)),
+      ROW(quire_mutex_destroy(mutex)),
+      ROW(quire_rwlock_create(&rwlock)),
+      ROW(quire_rwlock_read_lock(rwlock, -1)),
+      ROW(quire_rwlock_write_lock(rwlock, -1)),
+      ROW(quire_rwlock_unlock(rwlock)),
+      ROW(quire_rwlock_destroy(rwlock)),
+      ROW(quire_condition_create(&condition)),
+      ROW(quire_condition_wait(condition, mutex, -1)),
+      ROW(quire_condition_notify_one(condition)),
+      ROW(quire_condition_notify_all(condition)),
+      ROW(quire_condition_destroy(condition)),
+      ROW(quire_barrier_wait(all)),
+      ROW(quire_barrier_create(2, &some)),
+      ROW(quire_barrier_destroy(some)),
+      ROW(quire_event_create(&event)),
+      ROW(quire_event_set(event)),
+      ROW(quire_event_reset(event)),
+      ROW(quire_event_wait(event, -1)),
+      ROW(quire_event_destroy(event)),
+      ROW(quire_semaphore_create(1, &semaphore)),
+      ROW(quire_semaphore_acquire(semaphore, -1)),
+      ROW(quire_semaphore_release(semaphore, 1)),
+      ROW(quire_semaphore_destroy(semaphore)),
+      ROW(quire_reduce_f64(&real, 1, QUIRE_SUM)),
+      ROW(quire_reduce_i64(&integer, 1, QUIRE_SUM)),
+      ROW(quire_broadcast(&integer, 8, 0)),
+      ROW(quire_spawn(0, nothing, nullptr, &thread)),
+      ROW(quire_join(thread, &address)),
+      ROW(quire_counters_read(&numbers)),
   };
 #undef ROW
 }
@@ -119,7 +156,8 @@ void arguments() {
   for (const std::size_t bytes : {48u, 5000u, 300'000u}) {
     for (const bool elsewhere : {false, true}) {
       auto** const box = shared_object<void*>("box " + std::to_string(bytes) + std::to_string(elsewhere));
-      if ((quire_node() == quire_nodes() - 1) == elsewhere && (elsewhere || quire_node() == 0)) REQUIRE_OK(quire_malloc(bytes, box));
+      if ((quire_node() == quire_nodes() - 1) == elsewhere && (elsewhere || quire_node() == 0))
+        REQUIRE_OK(quire_malloc(bytes, box));
       barrier();
       if (quire_node() == 0) {
         char* const block = static_cast<char*>(*box);
@@ -156,7 +194,8 @@ void arguments() {
   }
   REQUIRE_STATUS(quire_fetch_add(nullptr, 1, nullptr), QUIRE_BAD_ADDRESS);
   auto* const good = shared_object<std::uint64_t>("good", 8);
-  REQUIRE_STATUS(quire_fetch_add(reinterpret_cast<std::uint64_t*>(reinterpret_cast<char*>(good) + 4), 1, nullptr), QUIRE_INVALID);
+  REQUIRE_STATUS(quire_fetch_add(reinterpret_cast<std::uint64_t*>(reinterpret_cast<char*>(good) + 4), 1, nullptr),
+                 QUIRE_INVALID);
   REQUIRE_STATUS(quire_prefetch(good, SIZE_MAX, 0), QUIRE_BAD_ADDRESS);
   REQUIRE_STATUS(quire_push(good, SIZE_MAX), QUIRE_BAD_ADDRESS);
   REQUIRE_OK(quire_prefetch(good, 0, 0));
@@ -203,7 +242,8 @@ void arguments() {
   for (const std::uint64_t id : {std::uint64_t{0}, std::uint64_t{1}, ~std::uint64_t{0}, event.id, mutex.id + 1000}) {
     REQUIRE(refused(quire_mutex_lock(quire_mutex{id})) && refused(quire_mutex_try_lock(quire_mutex{id})));
     REQUIRE(refused(quire_mutex_destroy(quire_mutex{id})));
-    REQUIRE(refused(quire_rwlock_read_lock(quire_rwlock{id}, -1)) && refused(quire_semaphore_acquire(quire_semaphore{id}, -1)));
+    REQUIRE(refused(quire_rwlock_read_lock(quire_rwlock{id}, -1)) &&
+            refused(quire_semaphore_acquire(quire_semaphore{id}, -1)));
     REQUIRE(refused(quire_condition_notify_all(quire_condition{id})));
     if (id != event.id) REQUIRE(refused(quire_event_wait(quire_event{id}, -1)));
     if (id != 0) REQUIRE(refused(quire_barrier_wait(quire_barrier{id})));
@@ -223,7 +263,8 @@ void arguments() {
   REQUIRE_OK(quire_mutex_lock(next));
   REQUIRE_OK(quire_mutex_unlock(next));
   REQUIRE(quire_status_text(static_cast<quire_status>(999)) != nullptr);
-  REQUIRE_STATUS(quire_malloc(std::size_t{900} << 30, &at), QUIRE_NO_MEMORY);  // less than the range, more than there is
+  REQUIRE_STATUS(quire_malloc(std::size_t{900} << 30, &at),
+                 QUIRE_NO_MEMORY);  // less than the range, more than there is
   REQUIRE_OK(quire_end());
 }
 
@@ -262,7 +303,8 @@ void forks() {
     ends(forked([] { REQUIRE_STATUS(quire_start(nullptr), QUIRE_FORKED); }), 0);
     ends(forked([] { std::exit(0); }), 0);  // with its destructors
     ends(forked([] { ::execlp("true", "true", nullptr); }), 0);
-    ends(forked([&] { std::printf("%lu", static_cast<unsigned long>(*static_cast<volatile std::uint64_t*>(words))); }), SIGSEGV);
+    ends(forked([&] { std::printf("%lu", static_cast<unsigned long>(*static_cast<volatile std::uint64_t*>(words))); }),
+         SIGSEGV);
     ends(forked([&] { words[2048 + quire_node()] = 1; }), SIGSEGV);
     ends(forked([] { *static_cast<volatile int*>(nullptr) = 1; }), SIGSEGV);
     REQUIRE(std::system("exit 0") == 0);
@@ -287,7 +329,8 @@ void forks() {
   REQUIRE_OK(quire_end());
 }
 
-// ---- Signals: handlers that were there before the start, and handlers that come after it and pass on what is not theirs.
+// ---- Signals: handlers that were there before the start, and handlers that come after it and pass on what is not
+// theirs.
 
 void* volatile g_null = nullptr;
 std::atomic<int> g_signals{0};
@@ -347,7 +390,8 @@ void null_with_later_handler() {
 }
 /// A SIGBUS that is the application's own: a mapped file that has become shorter.
 void bus_error() {
-  install(SIGBUS, [](int, siginfo_t*, void*) { ::_exit(79); }, nullptr);
+  install(
+      SIGBUS, [](int, siginfo_t*, void*) { ::_exit(79); }, nullptr);
   start();
   share_a_little("a");
   const int fd = ::memfd_create("short", 0);
@@ -442,7 +486,8 @@ void end_with_prefetch() {
 
 void taken_range() {
   auto* const base = reinterpret_cast<void*>(0x200000000000);
-  auto* mine = static_cast<char*>(::mmap(base, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0));
+  auto* mine = static_cast<char*>(
+      ::mmap(base, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0));
   REQUIRE(mine == base);
   mine[0] = 5;
   REQUIRE_STATUS(quire_start(nullptr), QUIRE_NO_ADDRESSES);
@@ -461,14 +506,21 @@ void bad_environment() { REQUIRE_STATUS(quire_start(nullptr), QUIRE_BAD_OPTION);
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::map<std::string, void (*)()> cases = {
-      {"before_and_after", before_and_after}, {"arguments", arguments}, {"forks", forks},
-      {"null_by_default", null_by_default}, {"null_with_earlier_handler", null_with_earlier_handler},
-      {"null_with_later_handler", null_with_later_handler}, {"bus_error", bus_error},
-      {"beyond_all_regions", beyond_all_regions}, {"used_after_end", used_after_end},
-      {"all_signals_blocked", all_signals_blocked}, {"handlers_that_share", handlers_that_share},
-      {"end_with_prefetch", end_with_prefetch},
-      {"taken_range", taken_range}, {"options_of_the_program", options_of_the_program}, {"bad_environment", bad_environment}};
+  const std::map<std::string, void (*)()> cases = {{"before_and_after", before_and_after},
+                                                   {"arguments", arguments},
+                                                   {"forks", forks},
+                                                   {"null_by_default", null_by_default},
+                                                   {"null_with_earlier_handler", null_with_earlier_handler},
+                                                   {"null_with_later_handler", null_with_later_handler},
+                                                   {"bus_error", bus_error},
+                                                   {"beyond_all_regions", beyond_all_regions},
+                                                   {"used_after_end", used_after_end},
+                                                   {"all_signals_blocked", all_signals_blocked},
+                                                   {"handlers_that_share", handlers_that_share},
+                                                   {"end_with_prefetch", end_with_prefetch},
+                                                   {"taken_range", taken_range},
+                                                   {"options_of_the_program", options_of_the_program},
+                                                   {"bad_environment", bad_environment}};
   const auto found = cases.find(argc > 1 ? argv[1] : "");
   if (found == cases.end()) return 2;
   found->second();

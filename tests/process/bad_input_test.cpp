@@ -33,10 +33,14 @@ TEST_P(every_detector, calls_before_the_start_and_after_the_end_say_so) { good("
 TEST_P(every_detector, arguments_that_no_call_can_satisfy) { good("arguments", 3); }
 TEST_P(every_detector, the_application_may_fork) { good("forks"); }
 TEST_P(every_detector, null_dereference_ends_by_its_signal) { ends_with("null_by_default", 128 + SIGSEGV, "node 1"); }
-TEST_P(every_detector, null_dereference_reaches_an_earlier_handler) { ends_with("null_with_earlier_handler", 77, "node 1"); }
+TEST_P(every_detector, null_dereference_reaches_an_earlier_handler) {
+  ends_with("null_with_earlier_handler", 77, "node 1");
+}
 TEST_P(every_detector, a_bus_error_of_the_application_reaches_its_handler) { ends_with("bus_error", 79, "node 1"); }
 TEST_P(every_detector, addresses_of_no_region_are_wrong) { ends_with("beyond_all_regions", 128 + SIGSEGV, "node 1"); }
-TEST_P(every_detector, shared_addresses_end_with_the_job) { ends_with("used_after_end", 128 + SIGSEGV, "killed by signal"); }
+TEST_P(every_detector, shared_addresses_end_with_the_job) {
+  ends_with("used_after_end", 128 + SIGSEGV, "killed by signal");
+}
 TEST_P(every_detector, threads_may_block_all_signals) { good("all_signals_blocked"); }
 TEST_P(every_detector, what_was_prefetched_does_not_hold_up_the_end) { good("end_with_prefetch", 3); }
 TEST_P(every_detector, signal_handlers_may_share_memory) { good("handlers_that_share"); }
@@ -61,8 +65,8 @@ TEST(start, options_of_the_program_are_checked) {
 }
 TEST(start, a_wrong_option_is_refused_by_its_name) {
   const std::pair<const char*, const char*> wrong[] = {
-      {"QUIRE_NONSENSE", "1"}, {"QUIRE_DETECT", "magic"}, {"QUIRE_RANGE", "5"}, {"QUIRE_BASE", "0x123"},
-      {"QUIRE_UNIT", "12K"}, {"QUIRE_SPIN_US", "-7"}, {"QUIRE_READ_AHEAD", "yes"}, {"QUIRE_TRANSPORT", "pigeon"}};
+      {"QUIRE_NONSENSE", "1"}, {"QUIRE_DETECT", "magic"}, {"QUIRE_RANGE", "5"},        {"QUIRE_BASE", "0x123"},
+      {"QUIRE_UNIT", "12K"},   {"QUIRE_SPIN_US", "-7"},   {"QUIRE_READ_AHEAD", "yes"}, {"QUIRE_TRANSPORT", "pigeon"}};
   for (const auto& [name, value] : wrong) {
     const auto alone = run({program, "bad_environment"}, {{name, value}});
     EXPECT_EQ(alone.status, 0) << name << alone.err;

@@ -1,5 +1,5 @@
-// A node for death_test: death_program WHERE. All nodes print their pid and then do what WHERE says, for at most a minute;
-// the test kills one of them meanwhile. Whoever comes to the end of it has not noticed: that is a failure.
+// A node for death_test: death_program WHERE. All nodes print their pid and then do what WHERE says, for at most a
+// minute; the test kills one of them meanwhile. Whoever comes to the end of it has not noticed: that is a failure.
 #include <signal.h>
 
 #include <atomic>
@@ -78,10 +78,19 @@ void reading_input(shared&) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::map<std::string, void (*)(shared&)> places = {
-      {"compute", compute}, {"private_loop", private_loop}, {"at_barrier", at_barrier}, {"at_job_barrier", at_job_barrier},
-      {"at_end", at_end}, {"in_lock", in_lock}, {"in_event", in_event}, {"in_semaphore", in_semaphore},
-      {"in_condition", in_condition}, {"in_lookup", in_lookup}, {"in_join", in_join}, {"in_fault", in_fault}, {"reading_input", reading_input}};
+  const std::map<std::string, void (*)(shared&)> places = {{"compute", compute},
+                                                           {"private_loop", private_loop},
+                                                           {"at_barrier", at_barrier},
+                                                           {"at_job_barrier", at_job_barrier},
+                                                           {"at_end", at_end},
+                                                           {"in_lock", in_lock},
+                                                           {"in_event", in_event},
+                                                           {"in_semaphore", in_semaphore},
+                                                           {"in_condition", in_condition},
+                                                           {"in_lookup", in_lookup},
+                                                           {"in_join", in_join},
+                                                           {"in_fault", in_fault},
+                                                           {"reading_input", reading_input}};
   const std::string where = argc > 1 ? argv[1] : "";
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   REQUIRE_OK(quire_start(nullptr));

@@ -1,5 +1,5 @@
-// A node dies: all others end within seconds, with an error that names it, whatever they were waiting for; no process and no
-// file of theirs remains. The same when the launcher dies.
+// A node dies: all others end within seconds, with an error that names it, whatever they were waiting for; no process
+// and no file of theirs remains. The same when the launcher dies.
 #include <dirent.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -32,7 +32,8 @@ bool in_use(const std::string& name) {
   while (const dirent* entry = ::readdir(directory)) {
     if (std::atoi(entry->d_name) == 0) continue;
     std::ifstream maps(std::string("/proc/") + entry->d_name + "/maps");
-    for (std::string line; !found && std::getline(maps, line);) found = line.find("/dev/shm/" + name) != std::string::npos;
+    for (std::string line; !found && std::getline(maps, line);)
+      found = line.find("/dev/shm/" + name) != std::string::npos;
   }
   ::closedir(directory);
   return found;
@@ -43,8 +44,8 @@ class running_job {
  public:
   running_job(const std::string& where, const std::string& detector, const std::string& transport)
       : files_(shared_files()),
-        job_({QUIRE_TOOL, "run", "-n", std::to_string(nodes), "--timeout", "50", "--detect", detector, "--transport", transport,
-              QUIRE_PROGRAMS "/death_program", where}) {}
+        job_({QUIRE_TOOL, "run", "-n", std::to_string(nodes), "--timeout", "50", "--detect", detector, "--transport",
+              transport, QUIRE_PROGRAMS "/death_program", where}) {}
 
   /// The pids of all nodes, when all of them are there; empty if they do not come.
   std::vector<pid_t> wait_for_nodes() {
@@ -76,9 +77,12 @@ struct place {
   const char *where, *detector, *transport;
   int victim;
 };
-void PrintTo(const place& p, std::ostream* out) { *out << p.where << ", " << p.detector << ", " << p.transport << ", node " << p.victim; }
+void PrintTo(const place& p, std::ostream* out) {
+  *out << p.where << ", " << p.detector << ", " << p.transport << ", node " << p.victim;
+}
 std::string name_of(const testing::TestParamInfo<place>& info) {
-  return std::string(info.param.where) + "_" + info.param.detector + "_" + info.param.transport + "_node_" + std::to_string(info.param.victim);
+  return std::string(info.param.where) + "_" + info.param.detector + "_" + info.param.transport + "_node_" +
+         std::to_string(info.param.victim);
 }
 
 class death : public testing::TestWithParam<place> {};
@@ -96,7 +100,8 @@ TEST_P(death, of_one_ends_all) {
   ::clock_gettime(CLOCK_MONOTONIC, &end);
   EXPECT_LT(static_cast<double>(end.tv_sec - begin.tv_sec), limit_seconds);
   EXPECT_EQ(result.status, 128 + SIGKILL) << result.err;
-  const std::string named = "node " + std::to_string(p.victim) + " (pid " + std::to_string(victim) + ") was killed by signal 9";
+  const std::string named =
+      "node " + std::to_string(p.victim) + " (pid " + std::to_string(victim) + ") was killed by signal 9";
   EXPECT_NE(result.err.find("quire: " + named), std::string::npos) << result.err;
   // Every other node that can still speak names it too.
   for (int node = 0; node < nodes; ++node) {
@@ -109,8 +114,9 @@ TEST_P(death, of_one_ends_all) {
 }
 INSTANTIATE_TEST_SUITE_P(
     places, death,
-    testing::Values(place{"compute", "userfault", "shm", 0}, place{"compute", "userfault", "shm", 2}, place{"compute", "thread", "shm", 1},
-                    place{"compute", "segv", "shm", 1}, place{"compute", "userfault", "tcp", 0}, place{"compute", "thread", "tcp", 2},
+    testing::Values(place{"compute", "userfault", "shm", 0}, place{"compute", "userfault", "shm", 2},
+                    place{"compute", "thread", "shm", 1}, place{"compute", "segv", "shm", 1},
+                    place{"compute", "userfault", "tcp", 0}, place{"compute", "thread", "tcp", 2},
                     place{"private_loop", "userfault", "shm", 0}, place{"at_barrier", "userfault", "shm", 1},
                     place{"at_job_barrier", "userfault", "tcp", 0}, place{"at_end", "userfault", "shm", 0},
                     place{"in_lock", "userfault", "shm", 2}, place{"in_event", "userfault", "tcp", 1},

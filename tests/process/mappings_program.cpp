@@ -1,6 +1,6 @@
 // Very much memory: a region of most of a terabyte, and more than a million units whose states alternate (none, write,
-// none, read) on node 1. No limit on mappings is met. With the argument "limit" and detector segv the limit is met, and named. A
-// number as the argument stands for the million.
+// none, read) on node 1. No limit on mappings is met. With the argument "limit" and detector segv the limit is met, and
+// named. A number as the argument stands for the million.
 #include <sys/mman.h>
 
 #include <atomic>
@@ -42,7 +42,8 @@ void terabyte() {
 
 /// Node 1 is home of the odd units. Of four units it writes one of its own and reads one of node 0; two are left alone.
 void alternating_states(std::size_t units) {
-  auto* memory = shared_region<std::uint64_t>("alternating", units * unit_bytes, region_options(unit_bytes, QUIRE_PLACE_MODULO));
+  auto* memory =
+      shared_region<std::uint64_t>("alternating", units * unit_bytes, region_options(unit_bytes, QUIRE_PLACE_MODULO));
   barrier();
   if (quire_node() == 1) {
     for (std::size_t unit = 0; unit + 4 <= units; unit += 4) {

@@ -1,5 +1,6 @@
-// Random operations of many threads on several nodes for some seconds, with a checker for each kind of state: stress_program
-// [SECONDS [SEED]]. The seed is printed; it fixes what each thread does, though not how the threads meet.
+// Random operations of many threads on several nodes for some seconds, with a checker for each kind of state:
+// stress_program [SECONDS [SEED]]. The seed is printed; it fixes what each thread does, though not how the threads
+// meet.
 #include <algorithm>
 #include <atomic>
 #include <ctime>
@@ -13,7 +14,8 @@ namespace {
 
 constexpr std::size_t threads = 4, most_nodes = 16, cells = 24, mailboxes = 32, atomics = 16, logs = 512;
 
-/// Under its lock: `check` belongs to `count`. Cells are of odd sizes, so that they share pages and lie across their borders.
+/// Under its lock: `check` belongs to `count`. Cells are of odd sizes, so that they share pages and lie across their
+/// borders.
 struct cell {
   quire_mutex mutex;
   std::uint64_t count, check;
@@ -30,7 +32,7 @@ struct world {
   quire_rwlock rwlock;
   std::uint64_t left, padding[700], right;  ///< equal under the lock
   std::uint64_t atomic_words[atomics];
-  std::uint64_t mailbox[mailboxes];         ///< addresses of blocks, taken by whoever exchanges them
+  std::uint64_t mailbox[mailboxes];  ///< addresses of blocks, taken by whoever exchanges them
   log_words logs_[logs / (most_nodes * threads)];
   // What all have done, for the end.
   std::uint64_t cell_total, atomic_total, writes_total, operations;
@@ -43,7 +45,8 @@ struct totals {
 class worker {
  public:
   worker(world& w, std::uint64_t seed, std::size_t thread)
-      : w_(w), random_(mix(seed + static_cast<std::uint64_t>(quire_node()) * threads + thread)),
+      : w_(w),
+        random_(mix(seed + static_cast<std::uint64_t>(quire_node()) * threads + thread)),
         self_(static_cast<std::size_t>(quire_node()) * threads + thread) {}
 
   totals run(double until) {
@@ -56,13 +59,26 @@ class worker {
  private:
   void one() {
     switch (random_.below(16)) {
-      case 0: case 1: case 2: return locked_cell();
-      case 3: case 4: return add();
-      case 5: case 6: return block();
-      case 7: return reader_or_writer();
-      case 8: case 9: case 10: return log();
-      case 11: return hint();
-      default: return read_logs();
+      case 0:
+      case 1:
+      case 2:
+        return locked_cell();
+      case 3:
+      case 4:
+        return add();
+      case 5:
+      case 6:
+        return block();
+      case 7:
+        return reader_or_writer();
+      case 8:
+      case 9:
+      case 10:
+        return log();
+      case 11:
+        return hint();
+      default:
+        return read_logs();
     }
   }
 
@@ -136,7 +152,8 @@ class worker {
   }
 
   void read_logs() {
-    const std::size_t which = random_.below(std::size(w_.logs_)), whose = random_.below(static_cast<std::size_t>(quire_nodes()) * threads);
+    const std::size_t which = random_.below(std::size(w_.logs_)),
+                      whose = random_.below(static_cast<std::size_t>(quire_nodes()) * threads);
     const std::uint64_t now = std::atomic_ref(w_.logs_[which].words[whose]).load();
     REQUIRE(now >= read_[which][whose]);
     read_[which][whose] = now;

@@ -1,5 +1,5 @@
-// System calls whose buffers lie on pages that are elsewhere. Node 0 is home of all pages and takes them back before each
-// case; node 1 makes the calls. Nothing may be lost, and what the runtime does not cover must say EFAULT.
+// System calls whose buffers lie on pages that are elsewhere. Node 0 is home of all pages and takes them back before
+// each case; node 1 makes the calls. Nothing may be lost, and what the runtime does not cover must say EFAULT.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -26,10 +26,11 @@ constexpr std::size_t page = 4096, pages = 64, bytes_of_all = page * pages;
 char* g_memory = nullptr;
 bool g_kernel_fetches = false;  ///< mode 'thread': every system call works
 
-#define REQUIRE_CALL(call, wanted)                                                                                     \
-  do {                                                                                                                 \
-    const auto value = static_cast<long>(call);                                                                        \
-    if (value != static_cast<long>(wanted)) fail(__FILE__, __LINE__, "%s gave %ld (errno %d: %s)", #call, value, errno, std::strerror(errno)); \
+#define REQUIRE_CALL(call, wanted)                                                                       \
+  do {                                                                                                   \
+    const auto value = static_cast<long>(call);                                                          \
+    if (value != static_cast<long>(wanted))                                                              \
+      fail(__FILE__, __LINE__, "%s gave %ld (errno %d: %s)", #call, value, errno, std::strerror(errno)); \
   } while (false)
 
 char pattern(std::size_t i, int salt) { return static_cast<char>(mix(i + static_cast<std::size_t>(salt) * 7777)); }
@@ -111,7 +112,8 @@ void streams(char* source, char* target) {
   check(target + 5 * page, 10, 1, "recv after peek");
   REQUIRE_CALL(::recv(pair[1], target + 6 * page, page, MSG_DONTWAIT), -1);
   REQUIRE_EQUAL(errno, EAGAIN);
-  iovec out[] = {{source + 7 * page, 500}, {source + 8 * page, 500}}, in[] = {{target + 7 * page, 300}, {target + 9 * page, 700}};
+  iovec out[] = {{source + 7 * page, 500}, {source + 8 * page, 500}},
+        in[] = {{target + 7 * page, 300}, {target + 9 * page, 700}};
   msghdr m{};
   m.msg_iov = out;
   m.msg_iovlen = 2;
@@ -119,7 +121,8 @@ void streams(char* source, char* target) {
   m.msg_iov = in;
   REQUIRE_CALL(::recvmsg(pair[1], &m, MSG_WAITALL), 1000);
   for (std::size_t i = 0; i < 1000; ++i)
-    REQUIRE_EQUAL(i < 300 ? target[7 * page + i] : target[9 * page + i - 300], pattern(i < 500 ? 7 * page + i : 8 * page + i - 500, 1));
+    REQUIRE_EQUAL(i < 300 ? target[7 * page + i] : target[9 * page + i - 300],
+                  pattern(i < 500 ? 7 * page + i : 8 * page + i - 500, 1));
   ::close(pair[0]);
   REQUIRE_CALL(::recv(pair[1], target + 10 * page, page, 0), 0);
   ::close(pair[1]);
@@ -277,7 +280,8 @@ void calls_on_pages_that_are_written() {
   REQUIRE_EQUAL(*counter, times * 10);
 }
 
-/// Calls that the runtime does not cover work where the kernel can wait for pages, and else say EFAULT and have done nothing.
+/// Calls that the runtime does not cover work where the kernel can wait for pages, and else say EFAULT and have done
+/// nothing.
 void calls_that_are_not_covered(char*, char* target) {
   const auto check_call = [](const char* what, long result) {
     if (g_kernel_fetches ? result < 0 : result != -1 || errno != EFAULT)

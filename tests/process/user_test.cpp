@@ -16,14 +16,16 @@ command_result run_as_nobody(const std::vector<std::string>& words) {
   return run(all);
 }
 command_result job_as_nobody(const std::string& detector, const std::string& program) {
-  return run_as_nobody({QUIRE_TOOL, "run", "-n", "2", "--timeout", "40", "--detect", detector, QUIRE_PROGRAMS "/" + program});
+  return run_as_nobody(
+      {QUIRE_TOOL, "run", "-n", "2", "--timeout", "40", "--detect", detector, QUIRE_PROGRAMS "/" + program});
 }
 
 class ordinary_user : public testing::Test {
  protected:
   void SetUp() override {
     if (::geteuid() != 0) GTEST_SKIP() << "only root can become somebody else";
-    if (run_as_nobody({"test", "-x", QUIRE_TOOL}).status != 0) GTEST_SKIP() << "nobody cannot reach the build directory";
+    if (run_as_nobody({"test", "-x", QUIRE_TOOL}).status != 0)
+      GTEST_SKIP() << "nobody cannot reach the build directory";
   }
 };
 
@@ -43,7 +45,8 @@ TEST_F(ordinary_user, makes_system_calls_on_shared_memory) {
 TEST_F(ordinary_user, is_told_what_mode_thread_needs) {
   int allowed = 0;
   std::ifstream("/proc/sys/vm/unprivileged_userfaultfd") >> allowed;
-  if (allowed != 0 || run_as_nobody({"test", "-w", "/dev/userfaultfd"}).status == 0) GTEST_SKIP() << "everybody may use it here";
+  if (allowed != 0 || run_as_nobody({"test", "-w", "/dev/userfaultfd"}).status == 0)
+    GTEST_SKIP() << "everybody may use it here";
   const auto result = job_as_nobody("thread", "contract_atomics_program");
   EXPECT_NE(result.status, 0);
   EXPECT_NE(result.err.find("'thread' needs root"), std::string::npos) << result.err;

@@ -1,5 +1,5 @@
-// The layers: every #include in src/ is one that the row of its folder in src/layers.txt allows, and the folders that run in
-// fault context use nothing that allocates behind the scenes, locks, or prints.
+// The layers: every #include in src/ is one that the row of its folder in src/layers.txt allows, and the folders that
+// run in fault context use nothing that allocates behind the scenes, locks, or prints.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -34,7 +34,7 @@ struct included {
   std::string file;    ///< relative to src/
   std::string folder;  ///< its row; empty for files of src/ itself
   std::string name;
-  bool quoted;         ///< "name" rather than <name>
+  bool quoted;  ///< "name" rather than <name>
 };
 
 /// The row that a path belongs to: the longest folder that has one.
@@ -49,12 +49,14 @@ std::vector<included> all_includes(const std::map<std::string, std::set<std::str
   static const std::regex pattern(R"re(^\s*#\s*include\s+(["<])([^">]+)[">])re");
   std::vector<included> found;
   for (const auto& entry : fs::recursive_directory_iterator(source)) {
-    if (!entry.is_regular_file() || (entry.path().extension() != ".cpp" && entry.path().extension() != ".hpp")) continue;
+    if (!entry.is_regular_file() || (entry.path().extension() != ".cpp" && entry.path().extension() != ".hpp"))
+      continue;
     const std::string path = fs::relative(entry.path(), source).string();
     std::ifstream file(entry.path());
     std::smatch match;
     for (std::string line; std::getline(file, line);)
-      if (std::regex_search(line, match, pattern)) found.push_back({path, row_of(rows, path), match[2], match[1] == "\""});
+      if (std::regex_search(line, match, pattern))
+        found.push_back({path, row_of(rows, path), match[2], match[1] == "\""});
   }
   return found;
 }
@@ -67,7 +69,8 @@ TEST(layers, rows_name_only_rows_above_them) {
     if (line.empty() || line[0] == '#') continue;
     ASSERT_NE(colon, std::string::npos) << line;
     std::istringstream lowers(line.substr(colon + 1));
-    for (std::string lower; lowers >> lower;) EXPECT_TRUE(seen.contains(lower)) << line << ": " << lower << " is not a lower layer";
+    for (std::string lower; lowers >> lower;)
+      EXPECT_TRUE(seen.contains(lower)) << line << ": " << lower << " is not a lower layer";
     EXPECT_TRUE(seen.insert(line.substr(0, colon)).second) << line;
   }
   EXPECT_GT(seen.size(), 10u);
@@ -88,10 +91,12 @@ TEST(layers, every_include_is_allowed_by_its_row) {
   EXPECT_GT(includes.size(), 300u);
   for (const included& i : includes) {
     if (!i.quoted) continue;
-    EXPECT_TRUE(fs::exists(source / i.name)) << i.file << " includes \"" << i.name << "\", which is not a path from src/";
+    EXPECT_TRUE(fs::exists(source / i.name))
+        << i.file << " includes \"" << i.name << "\", which is not a path from src/";
     const std::string target = row_of(rows, i.name);
     const bool allowed = i.folder.empty() || target == i.folder || rows.at(i.folder).contains(target);
-    EXPECT_TRUE(allowed) << i.file << " includes " << i.name << ": layer '" << i.folder << "' may not use '" << target << "'";
+    EXPECT_TRUE(allowed) << i.file << " includes " << i.name << ": layer '" << i.folder << "' may not use '" << target
+                         << "'";
   }
 }
 
@@ -104,11 +109,14 @@ TEST(layers, only_the_public_header_is_included_from_outside) {
 
 /// What runs while a thread is in a fault: no streams, no locks that may sleep, no containers that allocate unseen.
 TEST(layers, fault_context_uses_neither_locks_nor_streams) {
-  const std::set<std::string> forbidden = {"mutex", "shared_mutex", "condition_variable", "iostream", "fstream", "sstream", "cstdio",
-                                           "stdio.h", "ostream", "map", "unordered_map", "list", "deque", "functional", "regex"};
-  const std::vector<std::string> places = {"detect/", "protocol/", "directory/", "model/", "os/futex", "os/memory", "os/userfault",
-                                           "os/injection", "pool/", "wire/", "engine/performer", "engine/fault", "engine/drive", "engine/messages",
-                                           "engine/op", "engine/read_ahead", "engine/region_slot"};
+  const std::set<std::string> forbidden = {
+      "mutex",   "shared_mutex", "condition_variable", "iostream", "fstream", "sstream",    "cstdio", "stdio.h",
+      "ostream", "map",          "unordered_map",      "list",     "deque",   "functional", "regex"};
+  const std::vector<std::string> places = {
+      "detect/",           "protocol/",         "directory/",   "model/",          "os/futex",
+      "os/memory",         "os/userfault",      "os/injection", "pool/",           "wire/",
+      "engine/performer",  "engine/fault",      "engine/drive", "engine/messages", "engine/op",
+      "engine/read_ahead", "engine/region_slot"};
   int looked_at = 0;
   for (const included& i : all_includes(read_rows())) {
     for (const std::string& place : places) {
@@ -123,11 +131,13 @@ TEST(layers, fault_context_uses_neither_locks_nor_streams) {
 /// Machines are without I/O: their layers include no header of the system.
 TEST(layers, machines_do_no_input_or_output) {
   for (const included& i : all_includes(read_rows())) {
-    const bool machine = i.folder == "model" || i.folder == "directory" || i.folder == "sync" || i.folder.starts_with("protocol/");
+    const bool machine =
+        i.folder == "model" || i.folder == "directory" || i.folder == "sync" || i.folder.starts_with("protocol/");
     if (!machine || i.quoted) continue;
-    const bool system = i.name.starts_with("sys/") || i.name.starts_with("linux/") || i.name == "unistd.h" || i.name == "fcntl.h" ||
-                        i.name == "pthread.h" || i.name == "thread" || i.name == "chrono" || i.name == "atomic" || i.name == "ctime" ||
-                        i.name == "random" || i.name == "fstream" || i.name == "iostream" || i.name == "cstdio";
+    const bool system = i.name.starts_with("sys/") || i.name.starts_with("linux/") || i.name == "unistd.h" ||
+                        i.name == "fcntl.h" || i.name == "pthread.h" || i.name == "thread" || i.name == "chrono" ||
+                        i.name == "atomic" || i.name == "ctime" || i.name == "random" || i.name == "fstream" ||
+                        i.name == "iostream" || i.name == "cstdio";
     EXPECT_FALSE(system) << i.file << " includes <" << i.name << ">";
   }
 }
