@@ -75,7 +75,6 @@ class signal_pause {
   sigset_t before_{};
 };
 
-
 }  // namespace
 
 /// One round: what the network brought, what the node sent to itself, what threads have queued.
@@ -152,7 +151,9 @@ bool engine::run(op& o, std::int64_t timeout_ms, bool in_fault) noexcept {
 
 /// Polls until `o` is done or the time for it is over. `driving`: the caller has the lock.
 void engine::drive_for(const op& o, bool driving) noexcept {
-  std::uint64_t quiet_since = base::now_ns();
+  constexpr std::uint64_t longest_drive_ns = 5'000'000;  // the caller may have a time limit to look at
+  const std::uint64_t start = base::now_ns();
+  std::uint64_t quiet_since = start;
   bool moved = false;
   for (unsigned round = 1; !o.done(); ++round) {
     if (driving) {
@@ -170,7 +171,7 @@ void engine::drive_for(const op& o, bool driving) noexcept {
     const std::uint64_t now = base::now_ns();
     if (moved) quiet_since = now;  // while something arrives, it may as well be this thread that takes it
     moved = false;
-    if (now - quiet_since > driver_.tuning.spin_ns) break;
+    if (now - quiet_since > driver_.tuning.spin_ns || now - start > longest_drive_ns) break;
   }
   if (driving) leave_drive();
 }
@@ -292,10 +293,12 @@ void engine::service_loop() noexcept {
 /// A short sleep while application threads drive. True if one of them has called because it goes to sleep itself.
 bool engine::tick() noexcept {
   driver_.ticking.store(true, std::memory_order_seq_cst);
-  pollfd kicked{kick_, POLLIN, 0};
+  pollfd looked_at[] = {{kick_, POLLIN, 0}, {job_.descriptor(), POLLIN, 0}};
   const timespec t{0, static_cast<long>(driver_.tuning.tick_ns << std::min(ticks_++, longest_tick))};
-  const bool called = ::ppoll(&kicked, 1, &t, nullptr) > 0;
+  (void)::ppoll(looked_at, 2, &t, nullptr);
   driver_.ticking.store(false, std::memory_order_relaxed);
+  if (looked_at[1].revents != 0) handle_news();
+  const bool called = looked_at[0].revents != 0;
   if (called) clear_kick();
   return called;
 }

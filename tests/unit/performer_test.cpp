@@ -1,0 +1,169 @@
+// The performer joins actions on neighbouring units into one system call or message, and keeps the order on each unit.
+#include "engine/performer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace quire;
+using engine::region_slot;
+using model::access;
+using model::action_kind;
+
+std::vector<std::string> g_log;
+std::byte* const application = reinterpret_cast<std::byte*>(0x10000000);
+
+std::string pages(std::uint64_t first, std::uint64_t count) {
+  return std::to_string(first) + "+" + std::to_string(count);
+}
+
+struct fake_pool final : pool::pool {
+  std::byte* application_view() const noexcept override { return application; }
+  std::byte* system_view() const noexcept override { return application; }
+  std::uint64_t bytes() const noexcept override { return 1 << 30; }
+  int populate(std::uint64_t offset, std::size_t length) noexcept override {
+    g_log.push_back("populate " + pages(offset >> 12, length >> 12));
+    return 0;
+  }
+  const char* name() const noexcept override { return "fake"; }
+};
+
+struct fake_detector final : detect::detector {
+  int attach(std::byte*, std::uint64_t) noexcept override { return 0; }
+  int permit(std::byte* at, std::size_t length, access, access to) noexcept override {
+    g_log.push_back((to == access::read ? "read " : "write ") +
+                    pages(static_cast<std::uint64_t>(at - application) >> 12, length >> 12));
+    return 0;
+  }
+  int protect(std::byte* at, std::size_t length, access, access) noexcept override {
+    g_log.push_back("protect " + pages(static_cast<std::uint64_t>(at - application) >> 12, length >> 12));
+    return 0;
+  }
+  void wake(std::byte*, std::size_t) noexcept override {}
+  int descriptor() const noexcept override { return -1; }
+  bool next(detect::fault_event&) noexcept override { return false; }
+  bool accessible() const noexcept override { return true; }
+  const char* name() const noexcept override { return "fake"; }
+};
+
+struct recorder final : engine::effects {
+  void send_units(region_slot&, model::node_id to, const model::message&, std::uint64_t first, std::uint64_t count,
+                  bool content) noexcept override {
+    g_log.push_back("send to " + std::to_string(to.value()) + " " + pages(first, count) + (content ? " content" : ""));
+  }
+  void wake_units(region_slot&, std::uint64_t first, std::uint64_t count) noexcept override {
+    g_log.push_back("wake " + pages(first, count));
+  }
+  void operate(region_slot&, const model::action&) noexcept override { g_log.push_back("operate"); }
+  void complete_call(const model::message&) noexcept override { g_log.push_back("complete"); }
+  void hold_unit(region_slot&, std::uint64_t unit, std::uint64_t) noexcept override {
+    g_log.push_back("hold " + std::to_string(unit));
+  }
+};
+
+class performer : public testing::Test {
+ protected:
+  performer() {
+    g_log.clear();
+    region.memory = std::make_unique<fake_pool>();
+    region.detector = &detector;
+  }
+  void protect(std::uint64_t unit) {
+    auto& a = step.add(action_kind::protect, unit);
+    a.from = access::write;
+    a.level = access::read;
+  }
+  void permit(std::uint64_t unit, bool fresh = false) {
+    auto& a = step.add(action_kind::permit, unit);
+    a.level = access::read;
+    a.fresh = fresh;
+  }
+  void send(std::uint64_t unit, std::uint16_t to, bool content, std::uint64_t token = 0) {
+    auto& a = step.add(action_kind::send, unit);
+    a.to = model::node_id{to};
+    a.m.unit = unit;
+    a.m.token = token;
+    a.with_content = content;
+  }
+  void end_step() {
+    under_test.take(region, step);
+    step.clear();
+  }
+  std::vector<std::string> performed() {
+    under_test.flush();
+    return g_log;
+  }
+
+  fake_detector detector;
+  region_slot region;
+  recorder to;
+  engine::performer under_test{to};
+  model::actions step;
+};
+
+using strings = std::vector<std::string>;
+
+TEST_F(performer, units_in_a_row_become_one_call_and_one_message) {
+  for (std::uint64_t unit = 5; unit < 13; ++unit) {
+    protect(unit);
+    send(unit, 1, true);
+    end_step();
+  }
+  EXPECT_EQ(performed(), (strings{"protect 5+8", "send to 1 5+8 content"}));
+}
+
+TEST_F(performer, gaps_other_receivers_and_calls_of_threads_do_not_join) {
+  send(1, 1, false);
+  send(3, 1, false);
+  send(4, 2, false);
+  send(5, 2, false, 77);
+  end_step();
+  EXPECT_EQ(performed(), (strings{"send to 1 1+1", "send to 1 3+1", "send to 2 4+1", "send to 2 5+1"}));
+}
+
+TEST_F(performer, the_order_on_a_unit_is_kept_when_it_is_taken_away_at_once) {
+  permit(7);
+  protect(7);
+  send(7, 2, true);
+  permit(8);
+  end_step();
+  // Unit 8 may join unit 7's permission: nothing later touches unit 8.
+  EXPECT_EQ(performed(), (strings{"read 7+2", "protect 7+1", "send to 2 7+1 content"}));
+}
+
+TEST_F(performer, joining_across_a_later_action_on_the_same_unit_is_refused) {
+  permit(7);
+  protect(8);
+  permit(8);
+  end_step();
+  EXPECT_EQ(performed(), (strings{"read 7+1", "protect 8+1", "read 8+1"}));
+}
+
+TEST_F(performer, content_is_cut_at_the_largest_payload) {
+  const std::uint64_t most = engine::performer::max_payload_bytes >> 12;
+  for (std::uint64_t unit = 0; unit < most + 1; ++unit) {
+    send(unit, 1, true);
+    end_step();
+  }
+  EXPECT_EQ(performed(), (strings{"send to 1 " + pages(0, most) + " content", "send to 1 " + pages(most, 1) + " content"}));
+}
+
+TEST_F(performer, fresh_frames_are_made_before_they_are_mapped) {
+  permit(0, true);
+  permit(1, true);
+  end_step();
+  EXPECT_EQ(performed(), (strings{"populate 0+2", "read 0+2"}));
+}
+
+TEST_F(performer, more_runs_than_fit_are_performed_on_the_way) {
+  for (std::uint64_t unit = 0; unit < 200; unit += 2) {
+    send(unit, 1, false);
+    end_step();
+  }
+  EXPECT_EQ(performed().size(), 100u);
+}
+
+}  // namespace

@@ -1,0 +1,109 @@
+// Adaptive read-ahead: what counts as a sweep, how windows grow, which unit is the marker.
+#include "engine/read_ahead.hpp"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using quire::engine::read_ahead;
+using quire::engine::read_ahead_plan;
+using quire::model::region_id;
+
+constexpr std::uint64_t units = 100'000;
+constexpr std::uint64_t window = 256;
+const region_id region{0};
+
+read_ahead_plan fault(read_ahead& r, std::uint64_t unit, region_id in = region) {
+  return r.on_fault(in, unit, units, window);
+}
+
+TEST(read_ahead, single_faults_ask_for_nothing) {
+  read_ahead r;
+  std::uint64_t unit = 1;
+  for (int i = 0; i < 1000; ++i) {
+    unit = (unit * 48271) % 65537;
+    EXPECT_EQ(fault(r, unit).count, 0u) << "at unit " << unit;
+  }
+}
+
+TEST(read_ahead, a_pair_of_neighbours_is_no_sweep) {
+  read_ahead r;
+  EXPECT_EQ(fault(r, 10).count, 0u);
+  EXPECT_EQ(fault(r, 11).count, 0u);
+}
+
+TEST(read_ahead, the_third_neighbour_starts_a_small_window_that_is_withheld) {
+  read_ahead r;
+  fault(r, 10);
+  fault(r, 11);
+  const auto plan = fault(r, 12);
+  EXPECT_EQ(plan.first, 13u);
+  EXPECT_EQ(plan.count, read_ahead::first_window);
+  EXPECT_TRUE(plan.withhold_all);
+}
+
+TEST(read_ahead, windows_double_follow_each_other_and_stop_at_the_largest) {
+  read_ahead r;
+  fault(r, 0);
+  fault(r, 1);
+  auto plan = fault(r, 2);
+  std::uint64_t expected = read_ahead::first_window;
+  for (int i = 0; i < 12; ++i) {
+    // The next fault is the marker of the window before: its first unit.
+    const auto next = fault(r, plan.first);
+    expected = std::min(expected * 2, window);
+    EXPECT_EQ(next.first, plan.first + plan.count) << "no gap and no overlap";
+    EXPECT_EQ(next.count, expected);
+    EXPECT_EQ(next.withhold_all, expected < read_ahead::trusted_window);
+    plan = next;
+  }
+  EXPECT_EQ(plan.count, window);
+}
+
+TEST(read_ahead, the_same_unit_again_asks_for_nothing) {
+  read_ahead r;
+  fault(r, 0);
+  fault(r, 1);
+  fault(r, 2);
+  EXPECT_EQ(fault(r, 2).count, 0u);
+}
+
+TEST(read_ahead, never_past_the_end_of_the_region) {
+  read_ahead r;
+  fault(r, units - 5);
+  fault(r, units - 4);
+  const auto plan = fault(r, units - 3);
+  EXPECT_EQ(plan.first, units - 2);
+  EXPECT_EQ(plan.count, 2u);
+  fault(r, units - 2);
+  EXPECT_EQ(fault(r, units - 1).count, 0u);
+}
+
+TEST(read_ahead, several_arrays_at_a_time_are_several_sweeps) {
+  read_ahead r;
+  const std::uint64_t starts[] = {0, 10'000, 20'000};
+  for (std::uint64_t i = 0; i < 2; ++i) {
+    for (const auto start : starts) EXPECT_EQ(fault(r, start + i).count, 0u);
+  }
+  for (const auto start : starts) EXPECT_EQ(fault(r, start + 2).first, start + 3);
+}
+
+TEST(read_ahead, the_same_unit_number_of_another_region_is_another_sweep) {
+  read_ahead r;
+  fault(r, 0);
+  fault(r, 1);
+  EXPECT_EQ(fault(r, 2, region_id{1}).count, 0u);
+}
+
+TEST(read_ahead, what_is_mapped_around_a_local_fault_counts_as_touched) {
+  read_ahead r;
+  fault(r, 0);
+  fault(r, 1);
+  fault(r, 2);
+  EXPECT_EQ(r.around(region, 2), read_ahead::first_window);
+  r.on_mapped_up_to(region, 2, 7);  // units 3 to 6 were mapped
+  fault(r, 7);
+  EXPECT_EQ(r.around(region, 7), 2 * read_ahead::first_window);
+}
+
+}  // namespace
