@@ -81,7 +81,10 @@ base::status begin(runtime& r, const quire_options& given) {
   }
   r.options = options.value();
   base::log_set_level(r.options.choice<base::log_level>(base::option::log));
-  if (!os::inject_from_environment()) return QUIRE_BAD_OPTION;
+  if (!os::inject_from_environment()) {
+    base::log(base::log_level::error, "QUIRE_FAIL must be CALL:N or CALL:N:ERRNO, with a call that src/os/injection.hpp names");
+    return QUIRE_BAD_OPTION;
+  }
   auto job = bootstrap::join();
   if (!job.ok()) return job.why();
   r.job = std::move(job.value());

@@ -8,7 +8,7 @@
 namespace quire::os {
 
 /// The wrapped calls that can be made to fail.
-enum class call : int { none = 0, memfd, truncate, map, protect, advise, userfault_open, userfault_ioctl, futex, count };
+enum class call : int { none = 0, memfd, truncate, map, protect, advise, userfault_open, userfault_ioctl, count };
 
 struct injection {
   std::atomic<int> which{0};

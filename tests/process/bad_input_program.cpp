@@ -156,7 +156,7 @@ void arguments() {
   for (const std::size_t bytes : {48u, 5000u, 300'000u}) {
     for (const bool elsewhere : {false, true}) {
       auto** const box = shared_object<void*>("box " + std::to_string(bytes) + std::to_string(elsewhere));
-      if ((quire_node() == quire_nodes() - 1) == elsewhere && (elsewhere || quire_node() == 0))
+      if (quire_node() == (elsewhere ? quire_nodes() - 1 : 0))
         REQUIRE_OK(quire_malloc(bytes, box));
       barrier();
       if (quire_node() == 0) {

@@ -64,8 +64,15 @@ class running_job {
 
   void leaves_nothing() {
     EXPECT_TRUE(job_.left_behind(5).empty()) << "processes were left behind";
-    for (const std::string& name : shared_files())
-      EXPECT_TRUE(files_.contains(name) || in_use(name)) << "/dev/shm/" << name << " was left behind";
+    // Another job on this machine may just be making a file of its own, which is gone in a moment.
+    std::vector<std::string> left;
+    for (int tries = 0; tries == 0 || (!left.empty() && tries < 20); ++tries) {
+      if (tries != 0) ::poll(nullptr, 0, 100);
+      left.clear();
+      for (const std::string& name : shared_files())
+        if (!files_.contains(name) && !in_use(name)) left.push_back(name);
+    }
+    if (!left.empty()) ADD_FAILURE() << "/dev/shm/" << left.front() << " was left behind";
   }
 
  private:
