@@ -37,7 +37,9 @@ std::string check_directory(const cluster& c, std::uint64_t unit) {
   const model::geometry shape = c.machine(manager).shape().nodes;
   const node_id owner = e.touched != 0 ? e.owner : manager;
   const model::copyset copies = e.touched != 0 ? e.copies : model::copyset::of(shape, manager);
-  if (c.machine(owner).right_of(unit) == access::none) return about("the owner has no copy", unit, owner);
+  // A settled request leaves the unit to the messages: it may be on its way to its owner, and then nobody else has it.
+  const bool away = c.machine(owner).right_of(unit) == access::none;
+  if (away && c.machine(owner).unit(unit).pending() == access::none) return about("the owner has no copy", unit, owner);
   const auto current = c.content(owner, unit);
   unsigned holders = 0;
   bool writer = false;
@@ -46,6 +48,7 @@ std::string check_directory(const cluster& c, std::uint64_t unit) {
     const access right = c.machine(node).right_of(unit);
     if (right == access::none) continue;
     ++holders;
+    if (away) return about("the owner has no copy, and another node has one", unit, node);
     if (right == access::write) writer = true;
     if (!copies.may_contain(shape, node)) return about("a node with a copy is not in the copyset", unit, node);
     if (!std::ranges::equal(c.content(node, unit), current)) return about("a copy differs from the owner's", unit, node);

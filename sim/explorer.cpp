@@ -92,7 +92,7 @@ std::vector<explorer::step> explorer::possible_steps() const {
   std::vector<step> all;
   for (std::uint32_t i = 0; i < flights_.size(); ++i) {
     const flight& f = flights_[i];
-    if (std::find(flights_.begin(), flights_.begin() + i, f) != flights_.begin() + i) continue;
+    if (place_in_pair(i) != 0) continue;
     all.push_back({step::kind::message, f.m.kind, f.to, f.m.from, i});
   }
   const auto& threads = nodes_.state().threads;
@@ -105,6 +105,13 @@ std::vector<explorer::step> explorer::possible_steps() const {
     }
   }
   return all;
+}
+
+/// How many messages that were sent before between the same two nodes are still on their way.
+std::uint64_t explorer::place_in_pair(std::size_t flight) const noexcept {
+  const auto& f = flights_[flight];
+  return static_cast<std::uint64_t>(std::count_if(flights_.begin(), flights_.begin() + static_cast<std::ptrdiff_t>(flight),
+                                                  [&f](const auto& g) { return g.to == f.to && g.m.from == f.m.from; }));
 }
 
 void explorer::take(const step& s) {
@@ -147,11 +154,12 @@ explorer::fingerprint explorer::identify() const {
     const std::uint64_t losses = nodes_.options().hold_off ? std::uint64_t{t.faults != 0} << 8 | t.lost : 0;
     all.add(std::uint64_t{t.next} << 32 | losses << 8 | static_cast<std::uint64_t>(t.now));
   }
-  // The messages on their way are a set: the sum of their hashes does not depend on the order.
+  // The messages on their way are a set of rows: the sum of their hashes does not depend on the order between pairs.
   fingerprint set;
-  for (const flight& f : flights_) {
+  for (std::size_t i = 0; i < flights_.size(); ++i) {
+    const flight& f = flights_[i];
     hasher one;
-    one.add(f.to.value());
+    one.add(place_in_pair(i) << 16 | f.to.value());
     one.add_bytes(f.m);
     for (const std::uint64_t word : f.payload) one.add(word);
     set.a += mix(one.a());

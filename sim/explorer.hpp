@@ -1,7 +1,8 @@
-// All interleavings of a small configuration: from each state every message on its way may arrive next (order is kept
-// nowhere), every thread that is ready may run next, and every hold may end. States are told apart by a 128-bit hash of all
-// that matters; the checkers of the cluster look at every step. At the end, the threads must have finished wherever nothing
-// can happen any more, and an end must be within reach from every state (else threads could go round in circles for ever).
+// All interleavings of a small configuration: from each state the oldest message between any two nodes may arrive next (a
+// pair keeps its order, as transports do), every thread that is ready may run next, and every hold may end. States are told
+// apart by a 128-bit hash of all that matters; the checkers of the cluster look at every step. At the end, the threads must
+// have finished wherever nothing can happen any more, and an end must be within reach from every state (else threads could
+// go round in circles for ever).
 //
 // Steps are atomic here: accesses of other threads between two actions of one step are left to simulation.hpp.
 #pragma once
@@ -33,7 +34,6 @@ class explorer final : private surroundings {
     node_id to{};
     message m{};
     std::vector<std::uint64_t> payload{};
-    friend bool operator==(const flight&, const flight&) noexcept = default;
   };
   struct step {
     enum class kind : std::uint8_t { start, message, thread, hold_over } what = kind::start;
@@ -63,6 +63,7 @@ class explorer final : private surroundings {
   void note(node_id, const char*, std::uint64_t, std::uint64_t) override {}
 
   [[nodiscard]] std::vector<step> possible_steps() const;
+  [[nodiscard]] std::uint64_t place_in_pair(std::size_t flight) const noexcept;
   void take(const step& s);
   void visit(const situation& from);
   void add(const step& s, std::uint32_t parent, std::uint32_t depth);

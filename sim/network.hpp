@@ -9,8 +9,9 @@
 //
 // Delay of a message: each ordered pair of nodes has a base latency of its own (so that some paths are always faster than
 // others), plus a part drawn anew for each message, plus, for `straggler_percent` of them, a long wait. Across pairs messages
-// overtake each other freely. Within a pair they keep their order, unless `reorder_within_pairs` is set. A node's messages to
-// itself take up to max_self_delay and keep their order under the same rule. Nothing is lost or doubled: the transport does neither.
+// overtake each other freely. Within a pair they keep their order, as transport.hpp promises; a machine that does not need
+// that is run with `reorder_within_pairs` too (synchronisation). A node's messages to itself take up to max_self_delay and
+// keep their order under the same rule. Nothing is lost or doubled: the transport does neither.
 // Equal times are broken by the order of sending, so a run follows from its seed alone.
 #pragma once
 
@@ -40,7 +41,7 @@ struct network_options {
   time_ns max_self_delay = 1'000;
   unsigned straggler_percent = 0;     ///< messages that take up to straggler_delay more
   time_ns straggler_delay = 500'000;
-  bool reorder_within_pairs = false;
+  bool reorder_within_pairs = false;  ///< more than a transport does: not for the sequential protocol
   std::uint64_t step_limit = 20'000'000;  ///< events of one run; beyond that something goes round in circles
   std::size_t trace_length = 80;          ///< how much of the past trace() shows
 };

@@ -22,7 +22,6 @@ struct scenario {
   scenario s;
   s.net.seed = seed;
   s.net.nodes = s.shape.nodes = nodes;
-  s.net.reorder_within_pairs = draw.chance(50);
   s.net.straggler_percent = draw.chance(30) ? 5 : 0;
   s.net.min_delay = draw.chance(20) ? 0 : 2'000;
   s.shape.units = static_cast<unsigned>(draw.between(1, 6));

@@ -45,6 +45,8 @@ enum class message_kind : std::uint8_t {
 namespace message_flag {
 inline constexpr std::uint8_t zero = 1;     ///< the unit was never written: no payload, the content is zero
 inline constexpr std::uint8_t no_data = 2;  ///< the requester's own copy is current
+inline constexpr std::uint8_t keep = 4;     ///< request: the requester wants to keep the unit a while, and will send `done`
+inline constexpr std::uint8_t settled = 8;  ///< reply: the manager has finished the request and expects no `done`
 }  // namespace message_flag
 
 /// Fields that a kind does not use are zero. Plain data: copied, compared and sent as it is (little endian).

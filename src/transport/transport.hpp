@@ -3,11 +3,11 @@
 // Contract, tested by tests/unit/transport_test for every body:
 //  - One thread at a time calls into a transport (the driver; the engine's lock sees to it); only `signal` may be called by
 //    any thread at any time. Nothing blocks, nothing allocates in the steady state, and everything may be called in fault context.
-//  - Messages between two nodes arrive once; their order is kept for small messages (no payload, or an eager one), while
-//    a large payload may be overtaken. The protocols do not depend on the order.
+//  - Messages from one node to another arrive once, and are delivered in the order in which they were sent, whatever their
+//    payloads. Protocols depend on it: an order about a unit does not overtake the unit.
 //  - A message to this node itself is never given to a transport, and `progress` and `flush` are not called from a sink.
 //  - A payload of more than `copied_bytes` must stay unchanged until the receiver has it; protocols guarantee that for the
-//    content of units (the manager starts nothing new before the requester's `done`). A smaller one, and the message
+//    content of units (it changes, or comes back, only after a later message of the receiver). A smaller one, and the message
 //    itself, are copied before `send` returns.
 //  - `progress` calls the sink from within. The sink's `place` tells where a payload goes (the system view of its frame), and
 //    the transport writes it there, straight from its own buffers, or by the hardware; then it calls `deliver`.
@@ -26,6 +26,7 @@ namespace quire::transport {
 class sink {
  public:
   /// Address for the payload of `m` (m.payload_bytes > 0), valid until `deliver`; nullptr drops the message (and counts it).
+  /// With more than `copied_bytes` it may be asked for before earlier messages have been delivered.
   virtual void* place(const model::message& m) noexcept = 0;
   /// The message, its payload (if any) being complete at the place given.
   virtual void deliver(const model::message& m) noexcept = 0;

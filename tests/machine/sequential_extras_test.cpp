@@ -125,10 +125,8 @@ TEST(sequential_read_ahead, withheld_unit_is_mapped_when_it_is_touched) {
   c.run();
   EXPECT_EQ(c.take(), lines(R"(
     1 -> 0 read_request
-    0 -> 0 fetch_read
     0: protect write > read
     0 -> 1 read_reply +data
-    1 -> 0 done
     1: wake
   )"));
   EXPECT_EQ(c.fault(1, access::read), fault_outcome::local);
@@ -173,11 +171,9 @@ TEST(sequential_read_ahead, fault_on_a_unit_that_was_lost_while_withheld_gets_it
   (void)c.take();
   c.run();
   EXPECT_EQ(c.take(), lines(R"(
-    0 -> 0 fetch_read
     0: protect write > read
     0 -> 1 read_reply +data
     1: permit none > read
-    1 -> 0 done
     1: wake
   )"));
 }

@@ -1,5 +1,5 @@
-// All interleavings of small programs on three nodes: every order in which messages can arrive, within pairs of nodes too,
-// and in which threads can run. Unit u is managed by node u.
+// All interleavings of small programs on three nodes: every order in which messages of different pairs of nodes can
+// arrive, and in which threads can run. Unit u is managed by node u.
 #include <gtest/gtest.h>
 
 #include <chrono>

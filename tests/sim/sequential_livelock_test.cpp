@@ -71,17 +71,24 @@ TEST(sequential_livelock, hold_off_bounds_the_faults_of_an_access) {
 }
 
 TEST(sequential_livelock, hold_off_costs_nothing_where_nothing_is_lost) {
-  network_options net;
-  net.nodes = 3;
-  cluster_options shape;
-  shape.units = 1;
-  timing times;
-  times.retry = 0;
-  simulation run(net, shape, times, everybody_writes(3, 20));
-  const result r = run.run();
-  EXPECT_EQ(r.failure, "");
-  EXPECT_EQ(r.count.losses, 0u);
-  EXPECT_EQ(r.count.holds, 0u);
+  // An order may follow a settled unit at once. With delays that are all alike it does not come in the same instant, and
+  // the thread, which takes no time here, is first.
+  for (const std::uint64_t seed : seeds(1, 40)) {
+    network_options net;
+    net.seed = seed;
+    net.nodes = 3;
+    net.min_delay = net.max_delay;
+    cluster_options shape;
+    shape.units = 1;
+    timing times;
+    times.retry = 0;
+    simulation run(net, shape, times, everybody_writes(3, 20));
+    const result r = run.run();
+    ASSERT_EQ(r.failure, "") << "replay: QUIRE_SIM_SEED=" << seed;
+    EXPECT_GT(r.count.faults, 3u) << "they take it from each other";
+    EXPECT_EQ(r.count.losses, 0u);
+    EXPECT_EQ(r.count.holds, 0u);
+  }
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ using model::action;
 using model::action_kind;
 using model::actions;
 using model::message_kind;
+using testing::AllOf;
 using testing::AnyOf;
 using testing::HasSubstr;
 
@@ -37,16 +38,45 @@ void change(actions& out, F&& f) {
   out = changed;
 }
 bool is(const message* m, message_kind kind) { return m != nullptr && m->kind == kind; }
+bool is_reply(const message& m) {
+  return m.kind == message_kind::read_reply || m.kind == message_kind::write_reply || m.kind == message_kind::write_grant ||
+         m.kind == message_kind::atomic_reply;
+}
+bool is_settled(const message& m) { return (m.flags & model::message_flag::settled) != 0; }
+bool is_request(const action& a) { return a.kind == action_kind::send && a.m.kind <= message_kind::push_request; }
 
-/// What the checkers say first, over all seeds; empty if they see nothing.
-std::string random_verdict(const cluster::tampering& broken) {
-  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
-    const scenario s = make_scenario(seed, 4, 80);
-    simulation run(s.net, s.shape, s.times, make_scripts(s));
-    run.nodes().set_tampering(broken);
-    if (auto r = run.run(); !r.failure.empty()) return r.failure;
+constexpr std::uint64_t all_seeds = 200;
+
+/// What the checkers say of one seed; empty if they see nothing.
+std::string verdict_of(std::uint64_t seed, const cluster::tampering& broken, bool reorder) {
+  scenario s = make_scenario(seed, 4, 80);
+  s.net.reorder_within_pairs = reorder;
+  simulation run(s.net, s.shape, s.times, make_scripts(s));
+  run.nodes().set_tampering(broken);
+  return run.run().failure;
+}
+
+/// What they say first, over all seeds.
+std::string random_verdict(const cluster::tampering& broken, bool reorder = false) {
+  std::string verdict;
+  for (std::uint64_t seed = 1; seed <= all_seeds && verdict.empty(); ++seed) verdict = verdict_of(seed, broken, reorder);
+  return verdict;
+}
+
+/// What they say of each seed, one line for each.
+std::string random_verdicts(const cluster::tampering& broken) {
+  std::string all;
+  for (std::uint64_t seed = 1; seed <= all_seeds; ++seed) {
+    const std::string one = verdict_of(seed, broken, false);
+    all += one.substr(0, one.find('\n')) + "\n";
   }
-  return {};
+  return all;
+}
+
+/// Ends the process with a verdict: for breakages that end it anyhow if a machine's CHECK notices them first.
+[[noreturn]] void die_of(const std::string& verdict) {
+  std::fputs(verdict.c_str(), stderr);
+  std::abort();
 }
 
 /// The same over all interleavings of a program.
@@ -111,17 +141,12 @@ TEST(sequential_mutation, owner_that_stays_writable_after_a_read) {
 
 TEST(sequential_mutation, permission_to_write_before_the_acknowledgements) {
   // Acknowledgements that come before the grant, or when nothing waits for them any more, end the process: that too is noticed.
-  EXPECT_DEATH(
-      {
-        const auto verdict = random_verdict([](cluster&, node_id, const message*, actions& out) {
-          change(out, [](action& a) {
-            if (a.m.kind == message_kind::write_grant || a.m.kind == message_kind::fetch_write) a.m.acks = 0;
-          });
-        });
-        std::fputs(verdict.c_str(), stderr);
-        std::abort();
-      },
-      "one node may write while others may read|broken belief: s.acks_got == s.acks_expected(.|\n)*seed");
+  EXPECT_DEATH(die_of(random_verdict([](cluster&, node_id, const message*, actions& out) {
+                 change(out, [](action& a) {
+                   if (a.m.kind == message_kind::write_grant || a.m.kind == message_kind::fetch_write) a.m.acks = 0;
+                 });
+               })),
+               "one node may write while others may read|broken belief: s.acks_got == s.acks_expected(.|\n)*seed");
 }
 
 TEST(sequential_mutation, copyset_that_forgets_the_reader) {
@@ -130,7 +155,9 @@ TEST(sequential_mutation, copyset_that_forgets_the_reader) {
     auto& e = c.entry(m->unit);
     e.copies = model::copyset::of(model::geometry::of(c.options().nodes), e.owner);
   };
-  EXPECT_THAT(random_verdict(broken), HasSubstr("one node may write while others may read"));
+  // A reader whose request was settled may get its copy while nothing else goes on. Else a writer may come first.
+  EXPECT_THAT(random_verdicts(broken), AllOf(HasSubstr("one node may write while others may read"),
+                                             HasSubstr("a node with a copy is not in the copyset")));
   // Even if nobody ever writes.
   EXPECT_THAT(explored_verdict({{node_id{1}, {{operation_kind::read, 0}}}}, broken),
               HasSubstr("a node with a copy is not in the copyset"));
@@ -181,7 +208,8 @@ TEST(sequential_mutation, reader_that_may_write) {
 }
 
 TEST(sequential_mutation, manager_that_does_not_wait_for_done) {
-  // The next order can then overtake the copy that it is about: found by trying all orders, not by luck.
+  // The next order can then overtake the copy that it is about, which comes from a third node: found by trying all orders,
+  // not by luck.
   const std::vector<script> program{{node_id{0}, {{operation_kind::write, 0, 0, 1}}},
                                     {node_id{1}, {{operation_kind::read, 0}}},
                                     {node_id{2}, {{operation_kind::write, 0, 0, 2}}}};
@@ -196,6 +224,81 @@ TEST(sequential_mutation, manager_that_does_not_wait_for_done) {
   });
   EXPECT_THAT(verdict, AnyOf(HasSubstr("the sender's frame changed while its content was on the way"),
                                      HasSubstr("one node may write while others may read")));
+}
+
+// ---- settled requests
+
+TEST(sequential_mutation, network_that_does_not_keep_the_order_of_a_pair) {
+  // An order about a settled unit may then come before the unit.
+  EXPECT_DEATH(die_of(random_verdict([](cluster&, node_id, const message*, actions&) {}, true)),
+               "one node may write while others may read|two nodes may write|broken belief: s.right(.|\n)*seed");
+}
+
+TEST(sequential_mutation, only_settled_requests_need_that_order) {
+  // Whoever wants to keep what it asks for sends a `done`, and every order waits for it.
+  EXPECT_EQ(random_verdict(
+                [](cluster&, node_id, const message*, actions& out) {
+                  change(out, [](action& a) {
+                    if (is_request(a)) a.m.flags |= model::message_flag::keep;
+                  });
+                },
+                true),
+            "");
+}
+
+TEST(sequential_mutation, reply_that_is_called_settled_while_acknowledgements_are_on_their_way) {
+  // A requester that gets it last says nothing, and the manager waits.
+  EXPECT_THAT(random_verdict([](cluster&, node_id, const message*, actions& out) {
+                change(out, [](action& a) {
+                  const bool grants = a.m.kind == message_kind::write_grant || a.m.kind == message_kind::fetch_write;
+                  if (grants && a.m.acks != 0) a.m.flags |= model::message_flag::settled;
+                });
+              }),
+              AnyOf(HasSubstr("lost wake-up: thread"), HasSubstr("requests are left in a queue")));
+}
+
+TEST(sequential_mutation, manager_that_settles_a_write_while_others_have_copies) {
+  const std::vector<script> program{{node_id{0}, {{operation_kind::read, 0}}},
+                                    {node_id{1}, {{operation_kind::read, 0}}},
+                                    {node_id{2}, {{operation_kind::write, 0, 0, 2}}}};
+  const auto verdict = explored_verdict(program, [](cluster&, node_id, const message* m, actions& out) {
+    if (is(m, message_kind::invalidate_ack)) drop(out, [](const action& a) { return a.m.kind == message_kind::done; });
+    message early;
+    change(out, [&early](action& a) {
+      const bool grants = a.m.kind == message_kind::write_grant || a.m.kind == message_kind::fetch_write;
+      if (!grants || a.m.acks == 0) return;
+      a.m.flags |= model::message_flag::settled;
+      early = a.m;
+    });
+    if (early.acks == 0) return;
+    early.kind = message_kind::done;
+    action& done = out.add(action_kind::send, early.unit);
+    done.m = early;
+    done.to = node_id{0};
+  });
+  EXPECT_THAT(verdict, HasSubstr("the owner has no copy, and another node has one"));
+}
+
+TEST(sequential_mutation, done_though_the_reply_was_settled) {
+  EXPECT_DEATH(die_of(random_verdict([](cluster& c, node_id node, const message* m, actions& out) {
+                 if (m == nullptr || !is_reply(*m) || !is_settled(*m)) return;
+                 action& done = out.add(action_kind::send, m->unit);
+                 done.m.kind = message_kind::done;
+                 done.m.unit = m->unit;
+                 done.m.requester = node;
+                 done.to = c.manager_of(m->unit);
+               })),
+               "broken belief: !e.requests.empty(.|\n)*seed");
+}
+
+TEST(sequential_mutation, settled_upgrade_that_leaves_the_managers_view) {
+  EXPECT_THAT(random_verdict([](cluster&, node_id, const message*, actions& out) {
+                const bool upgrade = std::any_of(out.begin(), out.end(), [](const action& a) {
+                  return a.m.kind == message_kind::write_grant && is_settled(a.m);
+                });
+                if (upgrade) drop(out, [](const action& a) { return a.kind == action_kind::protect; });
+              }),
+              HasSubstr("the machine is wrong about its view"));
 }
 
 }  // namespace

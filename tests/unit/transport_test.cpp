@@ -46,6 +46,31 @@ TEST_P(transport_contract, small_messages_keep_their_order) {
   });
 }
 
+/// Payloads of all sizes in between: those that are announced and fetched must not be overtaken.
+TEST_P(transport_contract, order_is_kept_whatever_the_payload) {
+  static constexpr std::size_t sizes[] = {0, 100, 256u << 10, 0, 300, 4096, 512u << 10, 40'000, 512, 0};
+  static constexpr std::size_t rounds = 40, count = rounds * std::size(sizes);
+  job(GetParam(), 2).run([](node& n) {
+    std::vector<blob> out, in;
+    for (unsigned i = 0; i < count; ++i) {
+      out.push_back(pattern(sizes[i % std::size(sizes)], i));
+      in.emplace_back(out.back().size());
+    }
+    std::size_t next = 0;
+    n.in.on_place = [&](const message& m) -> void* { return in[m.token].data(); };
+    n.in.on_message = [&](const message& m) {
+      ASSERT_EQ(m.token, next++);
+      EXPECT_EQ(in[m.token], out[m.token]) << "delivered before its payload was there";
+    };
+    for (unsigned i = 0; i < count; ++i) {
+      out[i].empty() ? n.send(n.other().value(), i) : n.send(n.other().value(), i, out[i]);
+      if (i % 8 == 0) n.link->progress();
+    }
+    EXPECT_TRUE(n.progress_until([&] { return next == count && !n.link->sends_pending(); }));
+    n.meet();
+  });
+}
+
 TEST_P(transport_contract, every_field_of_a_message_arrives) {
   job(GetParam(), 2).run([](node& n) {
     message m{

@@ -65,8 +65,8 @@ class machine {
   void ask(std::uint64_t unit, unit_state& s, access want, actions& out);
   void permit(std::uint64_t unit, unit_state& s, actions& out);
   void lower(std::uint64_t unit, unit_state& s, access to, actions& out);
-  void arrived(std::uint64_t unit, unit_state& s, actions& out);
-  void complete_write_if_ready(std::uint64_t unit, unit_state& s, actions& out);
+  void arrived(std::uint64_t unit, unit_state& s, bool settled, actions& out);
+  void complete_write_if_ready(std::uint64_t unit, unit_state& s, bool settled, actions& out);
   void send_done(std::uint64_t unit, actions& out) const;
   void end_hold(std::uint64_t unit, unit_state& s, actions& out) const;
   void on_fetch(const message& m, actions& out);
@@ -82,6 +82,10 @@ class machine {
   // manager.cpp
   directory_entry& touch_entry(std::uint64_t unit) noexcept;
   void on_request(const message& m, actions& out);
+  [[nodiscard]] bool settle(const message& m, directory_entry& e, actions& out);
+  [[nodiscard]] bool settle_read(const message& m, directory_entry& e, actions& out);
+  [[nodiscard]] bool settle_write(const message& m, directory_entry& e, actions& out);
+  [[nodiscard]] bool settle_atomic(const message& m, directory_entry& e, actions& out);
   void on_done(const message& m, actions& out);
   void on_manager_ack(const message& m, actions& out);
   void on_push_ack(const message& m, actions& out);

@@ -1,5 +1,7 @@
 // The manager's side of the sequential protocol: one request of a unit is served at a time, the others queue here. The
-// requester's `done` ends it, so that a node never gets an order for a unit that is still on its way to it.
+// requester's `done` ends it, so that a node never gets an order for a unit that is still on its way to it. Where all that
+// the requester waits for comes from the manager's own node, the order of messages sees to that: the request is settled at
+// once, and there is no `done`.
 #include "protocol/sequential/machine.hpp"
 
 namespace quire::sequential {
@@ -22,13 +24,62 @@ directory_entry& machine::touch_entry(std::uint64_t unit) noexcept {
 
 void machine::on_request(const message& m, actions& out) {
   directory_entry& e = touch_entry(m.unit);
-  const bool busy = !e.requests.empty();
-  requests_.push(e.requests, m);
-  if (busy) {
+  if (!e.requests.empty()) {
     ++count_.competing_requests;
-  } else {
+    requests_.push(e.requests, m);
+  } else if (!settle(m, e, out)) {
+    requests_.push(e.requests, m);
     serve(m.unit, e, out);
   }
+}
+
+/// Does all of the request now, if this node can do so alone. While a unit is not busy no order about it is on its way to
+/// this node itself, so that the node's part may be done right here.
+bool machine::settle(const message& m, directory_entry& e, actions& out) {
+  if (m.requester == shape_.self || (m.flags & message_flag::keep) != 0) return false;
+  switch (m.kind) {
+    case message_kind::read_request: return settle_read(m, e, out);
+    case message_kind::write_request: return settle_write(m, e, out);
+    case message_kind::atomic_request: return settle_atomic(m, e, out);
+    default: return false;
+  }
+}
+
+bool machine::settle_read(const message& m, directory_entry& e, actions& out) {
+  const auto g = shape_.nodes;
+  const bool mine = e.owner == shape_.self || (g.exact() && e.copies.may_contain(g, shape_.self));
+  if (!mine) return false;
+  e.copies.add(g, m.requester);
+  message f = reply_to(m, message_kind::fetch_read);
+  f.flags = message_flag::settled;
+  on_fetch(f, out);
+  return true;
+}
+
+bool machine::settle_write(const message& m, directory_entry& e, actions& out) {
+  const auto g = shape_.nodes;
+  const bool has_copy = m.requester == e.owner || (g.exact() && e.copies.may_contain(g, m.requester));
+  if (!has_copy && e.owner != shape_.self) return false;
+  if (model::node_set{e.copies, g, m.requester, shape_.self}.count() != 0) return false;
+  message r = reply_to(m, has_copy ? message_kind::write_grant : message_kind::fetch_write);
+  r.flags = message_flag::settled;
+  if (has_copy) {
+    lower(m.unit, touch(m.unit), access::none, out);
+    send(m.requester, r, false, out);
+  } else {
+    on_fetch(r, out);
+  }
+  e.owner = m.requester;
+  e.copies = copyset::of(g, m.requester);
+  return true;
+}
+
+bool machine::settle_atomic(const message& m, directory_entry& e, actions& out) {
+  if (e.owner != shape_.self || model::node_set{e.copies, shape_.nodes, e.owner, e.owner}.count() != 0) return false;
+  message f = m;
+  f.flags |= message_flag::settled;
+  on_atomic_fetch(f, out);
+  return true;
 }
 
 /// Starts the request at the front of the queue.

@@ -51,6 +51,7 @@ void machine::ask(std::uint64_t unit, unit_state& s, access want, actions& out) 
   m.kind = want == access::write ? message_kind::write_request : message_kind::read_request;
   m.unit = unit;
   m.requester = shape_.self;
+  if (s.hold != 0) m.flags = message_flag::keep;
   send(manager_of(unit), m, false, out);
 }
 
@@ -128,15 +129,18 @@ bool machine::on_fault_around(std::uint64_t unit, actions& out) {
   return true;
 }
 
-/// The unit has come, or its last acknowledgement has: let threads in, then tell the manager (Millipage's ack).
-void machine::arrived(std::uint64_t unit, unit_state& s, actions& out) {
+/// The unit has come, or its last acknowledgement has: let threads in, then tell the manager (Millipage's ack) unless it
+/// knows.
+void machine::arrived(std::uint64_t unit, unit_state& s, bool settled, actions& out) {
   s.set_pending(access::none);
   --outstanding_;
   if (s.withhold == 0) {
     // Read-ahead that is mapped at once can no longer be told from used.
     permit(unit, s, out);
   }
-  if (s.hold == 0) {
+  if (settled) {
+    // A hold wished for since the request left has to wait for the next one.
+  } else if (s.hold == 0) {
     send_done(unit, out);
   } else {
     out.add(action_kind::hold, unit).m.a = s.hold;
@@ -170,7 +174,7 @@ void machine::on_read_reply(const message& m, actions& out) {
   CHECK((m.flags & message_flag::no_data) == 0 || s.right() == access::read);
   if ((m.flags & (message_flag::zero | message_flag::no_data)) == 0) s.written = 1;
   s.set_right(access::read);
-  arrived(m.unit, s, out);
+  arrived(m.unit, s, (m.flags & message_flag::settled) != 0, out);
 }
 
 void machine::on_write_reply(const message& m, actions& out) {
@@ -180,7 +184,7 @@ void machine::on_write_reply(const message& m, actions& out) {
   if (m.kind == message_kind::write_reply && (m.flags & message_flag::zero) == 0) s.written = 1;
   s.replied = 1;
   s.acks_expected = static_cast<std::uint16_t>(m.acks);
-  complete_write_if_ready(m.unit, s, out);
+  complete_write_if_ready(m.unit, s, (m.flags & message_flag::settled) != 0, out);
 }
 
 void machine::on_invalidate_ack(const message& m, actions& out) {
@@ -188,16 +192,16 @@ void machine::on_invalidate_ack(const message& m, actions& out) {
   unit_state& s = touch(m.unit);
   CHECK(s.pending() == access::write);
   ++s.acks_got;
-  complete_write_if_ready(m.unit, s, out);
+  complete_write_if_ready(m.unit, s, false, out);
 }
 
-void machine::complete_write_if_ready(std::uint64_t unit, unit_state& s, actions& out) {
+void machine::complete_write_if_ready(std::uint64_t unit, unit_state& s, bool settled, actions& out) {
   if (s.replied == 0 || s.acks_got < s.acks_expected) return;
   CHECK(s.acks_got == s.acks_expected);
   s.replied = 0;
   s.acks_got = s.acks_expected = 0;
   s.set_right(access::write);
-  arrived(unit, s, out);
+  arrived(unit, s, settled, out);
 }
 
 /// fetch_read, fetch_write: this node is the owner and sends its copy straight to the requester.
@@ -208,6 +212,7 @@ void machine::on_fetch(const message& m, actions& out) {
   lower(m.unit, s, for_writing ? access::none : access::read, out);
   message r = reply_to(m, for_writing ? message_kind::write_reply : message_kind::read_reply);
   r.acks = m.acks;
+  r.flags = m.flags & message_flag::settled;
   if (s.written == 0) r.flags |= message_flag::zero;
   send(m.requester, r, s.written != 0, out);
 }
@@ -253,7 +258,7 @@ void machine::on_atomic_fetch(const message& m, actions& out) {
 }
 
 void machine::on_atomic_reply(const message& m, actions& out) {
-  send_done(m.unit, out);
+  if ((m.flags & message_flag::settled) == 0) send_done(m.unit, out);
   out.add(action_kind::complete, m.unit).m = m;
 }
 

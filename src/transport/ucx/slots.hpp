@@ -15,7 +15,7 @@ namespace quire::transport::ucx {
 template <class Slot>
 class slots {
  public:
-  static constexpr std::size_t chunk = 1024;
+  static constexpr std::size_t chunk = 256;
 
   slots() { grow(); }
   [[nodiscard]] Slot* take() noexcept {

@@ -60,15 +60,19 @@ class ucx_transport final : public transport {
     ucx_transport* owner;
     send_slot* next;
   };
-  /// A message whose payload is on its way in by rendezvous.
+  /// A message that cannot be delivered yet: its payload is on its way in by rendezvous, or that of one before it is.
   struct receive_slot {
     message m;
     ucx_transport* owner;
-    receive_slot* next;
+    receive_slot* next;       ///< in the pool
+    receive_slot* following;  ///< from the same node
+    enum { on_its_way, complete, failed } state;
+    std::byte value[copied_bytes];  ///< a small payload
   };
   struct peer {
     ucp_ep_h endpoint = nullptr;
     ucx_transport* owner = nullptr;
+    receive_slot *first = nullptr, *last = nullptr;  ///< not delivered yet, in their order
     enum { fine, lost, reported } state = fine;
   };
 
@@ -81,6 +85,9 @@ class ucx_transport final : public transport {
   [[nodiscard]] ucs_status_t listen() noexcept;
   [[nodiscard]] ucs_status_t connect_peer(peer& to, std::span<const std::byte> address) noexcept;
   [[nodiscard]] ucs_status_t receive_rendezvous(const message& m, void* announced, void* place) noexcept;
+  [[nodiscard]] receive_slot& enqueue(const message& m) noexcept;
+  void deliver_what_is_complete(peer& sender) noexcept;
+  [[nodiscard]] bool take_payload(const message& m, const void* data) noexcept;
   void deliver(const message& m) noexcept;
   void lose(peer& who, ucs_status_t why) noexcept;
   void report_losses() noexcept;
@@ -204,42 +211,84 @@ ucs_status_t ucx_transport::on_message(void* arg, const void* header, std::size_
     ++self.traffic_.dropped;
     return UCS_OK;
   }
-  if (bytes != 0) {
+  if (bytes != 0 && (how->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0) {
     void* const place = self.sink_->place(m);
-    if (place == nullptr) {
-      ++self.traffic_.dropped;
-      return UCS_OK;
-    }
-    if ((how->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0) return self.receive_rendezvous(m, data, place);
-    std::memcpy(place, data, bytes);
+    if (place != nullptr) return self.receive_rendezvous(m, data, place);
+    ++self.traffic_.dropped;
+    return UCS_OK;
   }
-  self.deliver(m);
+  const bool waits = self.peers_[m.from.value()].first != nullptr;
+  const bool small = bytes <= copied_bytes;
+  if (!(waits && small) && !self.take_payload(m, data)) return UCS_OK;
+  if (waits) {
+    receive_slot& slot = self.enqueue(m);
+    slot.state = receive_slot::complete;
+    if (small && bytes != 0) std::memcpy(slot.value, data, bytes);
+  } else {
+    self.deliver(m);
+  }
   return UCS_OK;  // also with RECV_ATTR_FLAG_DATA: we keep nothing of UCX's buffer, and it may be used again
 }
 
-ucs_status_t ucx_transport::receive_rendezvous(const message& m, void* announced, void* place) noexcept {
+/// Puts an eager payload in its place. False if there is none.
+bool ucx_transport::take_payload(const message& m, const void* data) noexcept {
+  if (m.payload_bytes == 0) return true;
+  void* const place = sink_->place(m);
+  if (place == nullptr) {
+    ++traffic_.dropped;
+    return false;
+  }
+  std::memcpy(place, data, m.payload_bytes);
+  return true;
+}
+
+/// The last of the messages of its sender that wait for their turn.
+ucx_transport::receive_slot& ucx_transport::enqueue(const message& m) noexcept {
   receive_slot* const slot = receives_.take();
   slot->m = m;
   slot->owner = this;
+  slot->following = nullptr;
+  slot->state = receive_slot::on_its_way;
+  peer& sender = peers_[m.from.value()];
+  (sender.first == nullptr ? sender.first : sender.last->following) = slot;
+  sender.last = slot;
+  return *slot;
+}
+
+void ucx_transport::deliver_what_is_complete(peer& sender) noexcept {
+  while (sender.first != nullptr && sender.first->state != receive_slot::on_its_way) {
+    receive_slot* const slot = sender.first;
+    const message& m = slot->m;
+    // A small payload that had to wait is still in the slot.
+    const bool whole = m.payload_bytes > copied_bytes || take_payload(m, slot->value);
+    if (slot->state == receive_slot::complete && whole) deliver(m);
+    sender.first = slot->following;
+    receives_.give(slot);
+  }
+}
+
+ucs_status_t ucx_transport::receive_rendezvous(const message& m, void* announced, void* place) noexcept {
+  receive_slot& slot = enqueue(m);
   ucp_request_param_t how{};
   how.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_MEMORY_TYPE;
   how.cb.recv_am = &on_payload;
-  how.user_data = slot;
+  how.user_data = &slot;
   how.memory_type = UCS_MEMORY_TYPE_HOST;
   const auto request = worker_.ucp->am_recv_data_nbx(worker_.handle, announced, place, m.payload_bytes, &how);
   if (UCS_PTR_IS_PTR(request)) return UCS_INPROGRESS;
-  receives_.give(slot);
-  ++traffic_.dropped;
+  slot.state = UCS_PTR_IS_ERR(request) ? receive_slot::failed : receive_slot::complete;
+  if (slot.state == receive_slot::failed) ++traffic_.dropped;
+  deliver_what_is_complete(peers_[m.from.value()]);
   return UCS_OK;
 }
 
 void ucx_transport::on_payload(void* request, ucs_status_t status, std::size_t, void* slot) noexcept {
   auto* const received = static_cast<receive_slot*>(slot);
   ucx_transport& self = *received->owner;
-  const message m = received->m;
-  self.receives_.give(received);
+  // If it failed the sender is gone, and on_peer_error tells.
+  received->state = status == UCS_OK ? receive_slot::complete : receive_slot::failed;
   self.worker_.ucp->request_free(request);
-  if (status == UCS_OK) self.deliver(m);  // else the sender is gone, and on_peer_error tells
+  self.deliver_what_is_complete(self.peers_[received->m.from.value()]);
 }
 
 void ucx_transport::deliver(const message& m) noexcept {
