@@ -24,8 +24,11 @@ thread_local constinit thread_state t_thread{};
 
 namespace {
 
-/// A polling thread looks at the clock, and lets others have the core, once in so many rounds.
+/// A polling thread looks at the clock once in so many rounds.
 constexpr unsigned rounds_between_looks = 16;
+/// And lets others have the core when nothing has come for so long: who is waited for may have been woken on this very core,
+/// and would wait for the end of this thread's slice.
+constexpr std::uint64_t patience_ns = 3000;
 
 /// All signals but those that a thread causes itself.
 const sigset_t& asynchronous_signals() noexcept {
@@ -110,9 +113,15 @@ void engine::settle() noexcept {
   }
 }
 
-/// Gives up driving. Whoever queues an operation and finds the lock taken relies on this look at the queue.
+/// An application thread gives up driving. What has to go on by itself is the service thread's.
 void engine::leave_drive() noexcept {
   const bool pending = transport_->sends_pending() || !holds_.empty();
+  hand_over();
+  if (pending) kick();
+}
+
+/// Whoever queues an operation and finds the lock taken relies on this look at the queue.
+void engine::hand_over() noexcept {
   t_thread.driving = false;
   driver_.unlock();
   while (!driver_.queue.empty() && driver_.try_lock()) {
@@ -121,7 +130,6 @@ void engine::leave_drive() noexcept {
     t_thread.driving = false;
     driver_.unlock();
   }
-  if (pending) kick();
 }
 
 void engine::kick() noexcept {
@@ -152,6 +160,7 @@ bool engine::run(op& o, std::int64_t timeout_ms, bool in_fault) noexcept {
 /// Polls until `o` is done or the time for it is over. `driving`: the caller has the lock.
 void engine::drive_for(const op& o, bool driving) noexcept {
   constexpr std::uint64_t longest_drive_ns = 5'000'000;  // the caller may have a time limit to look at
+  driver_.polling.fetch_add(1, std::memory_order_relaxed);
   const std::uint64_t start = base::now_ns();
   std::uint64_t quiet_since = start;
   bool moved = false;
@@ -166,13 +175,13 @@ void engine::drive_for(const op& o, bool driving) noexcept {
       base::cpu_relax();
     }
     if (round % rounds_between_looks != 0) continue;
-    // Who is waited for may have been woken on this very core, and would wait for the end of this thread's slice.
-    if (!moved) ::sched_yield();
     const std::uint64_t now = base::now_ns();
     if (moved) quiet_since = now;  // while something arrives, it may as well be this thread that takes it
     moved = false;
     if (now - quiet_since > driver_.tuning.spin_ns || now - start > longest_drive_ns) break;
+    if (now - quiet_since > patience_ns) ::sched_yield();
   }
+  driver_.polling.fetch_sub(1, std::memory_order_relaxed);
   if (driving) leave_drive();
 }
 
@@ -189,16 +198,16 @@ bool engine::wait_for(op& o, std::int64_t timeout_ms, bool in_fault) noexcept {
     }
   }
   // From here on only the service thread may be left to drive.
-  if (!o.done() && driver_.ticking.load(std::memory_order_seq_cst)) kick();
-  while (!o.done()) {
-    std::int64_t left = -1;
-    if (timeout_ms >= 0) {
-      left = timeout_ms * 1'000'000 - static_cast<std::int64_t>(base::now_ns() - start);
-      if (left <= 0) return false;
-    }
-    (void)o.sleep(left);
-  }
-  return true;
+  if (o.done()) return true;
+  driver_.sleeping.fetch_add(1, std::memory_order_relaxed);
+  if (driver_.ticking.load(std::memory_order_seq_cst)) kick();
+  std::int64_t left = -1;
+  do {
+    if (timeout_ms >= 0) left = timeout_ms * 1'000'000 - static_cast<std::int64_t>(base::now_ns() - start);
+    if (timeout_ms >= 0 && left <= 0) break;
+  } while (!o.sleep(left));
+  driver_.sleeping.fetch_sub(1, std::memory_order_relaxed);
+  return o.done();
 }
 
 void engine::start() {
@@ -248,13 +257,14 @@ void engine::serve(std::uint64_t& spin_ns) noexcept {
       if (quiet_since != 0) again = true;
       quiet_since = 0;
       idle = 0;
-    } else if (shortest == 0) {
+    } else if (shortest == 0 || driver_.polling.load(std::memory_order_relaxed) != 0 ||
+               driver_.sleeping.load(std::memory_order_relaxed) == 0) {
       return;
     } else if (idle % rounds_between_looks == 1) {
-      ::sched_yield();
       const std::uint64_t now = base::now_ns();
       if (quiet_since == 0) quiet_since = now;
       if (now - quiet_since > spin_ns) break;
+      if (now - quiet_since > patience_ns) ::sched_yield();
     }
   }
   spin_ns = again ? std::min(spin_ns * 2, shortest * 8) : std::max(spin_ns / 2, shortest);
@@ -282,11 +292,15 @@ void engine::service_loop() noexcept {
     seen = drives;
     std::uint64_t no_spin = 0;
     serve(others ? no_spin : spin_ns);
-    const bool soon = others || !holds_.empty();
+    const bool soon = others || !holds_.empty() || driver_.polling.load(std::memory_order_relaxed) != 0;
     const bool armed = !soon && transport_->arm();
-    leave_drive();
+    hand_over();
     called = soon && tick();
-    if (armed && driver_.queue.empty()) service_sleep();
+    if (armed && driver_.queue.empty()) {
+      service_sleep();
+    } else if (!soon) {
+      ::sched_yield();  // sends wait for room at the receiver, or something has arrived just now
+    }
   }
 }
 

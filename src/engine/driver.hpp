@@ -34,6 +34,10 @@ class driver {
   op_queue queue;
   /// Counts drives by application threads, so that the service thread knows whether they are at it.
   std::atomic<std::uint64_t> application_drives{0};
+  /// Application threads that poll now. The service thread leaves the driving to them.
+  std::atomic<unsigned> polling{0};
+  /// Application threads that sleep until their operation is done: so many cores are free for polling.
+  std::atomic<unsigned> sleeping{0};
   /// The service thread sleeps a tick, while the transport is not armed.
   std::atomic<bool> ticking{false};
   driver_tuning tuning{};
