@@ -4,6 +4,8 @@
 #include <signal.h>
 
 #include <atomic>
+#include <filesystem>
+#include <fstream>
 
 #include "node.hpp"
 
@@ -48,6 +50,20 @@ void racing_threads() {
   }
 }
 
+/// Stops a process, and waits until the last of its threads stands still.
+void stop(pid_t process) {
+  REQUIRE(::kill(process, SIGSTOP) == 0);
+  const auto runs = [](const std::filesystem::path& thread) {
+    std::string text;
+    std::getline(std::ifstream(thread / "stat"), text);
+    const auto name_end = text.rfind(')');
+    return name_end == text.npos || text.compare(name_end, 4, ") T ") != 0;
+  };
+  const std::filesystem::directory_iterator threads("/proc/" + std::to_string(process) + "/task");
+  for (const auto& thread : threads)
+    while (runs(thread.path())) sleep_ms(1);
+}
+
 /// While the home is stopped, all four threads must meet: one request, three that join it.
 void racing_while_the_home_is_stopped() {
   auto* words = make_region("stopped", 1);
@@ -57,7 +73,7 @@ void racing_while_the_home_is_stopped() {
   if (quire_node() == 1) {
     const auto home = static_cast<pid_t>(*pid);
     const auto before = counters();
-    REQUIRE(::kill(home, SIGSTOP) == 0);
+    stop(home);
     std::atomic<int> begun{0};
     std::thread starter([&] {
       while (begun < 4) sleep_ms(1);
