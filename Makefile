@@ -14,6 +14,9 @@ demo: build ## build all, run ray tracer and SOR on 4 local nodes, check, pictur
 test: build ## build all, run every test
 	@cd $(BUILD) && ctest --output-on-failure --no-tests=error -j $(JOBS)
 
+test-all: build ## every test, and all programs over all pools and detectors
+	@cd $(BUILD) && ctest -C matrix --output-on-failure --no-tests=error -j $(JOBS)
+
 bench: build ## measure; table on the screen and in build/bench/results.json
 	@bench/run.py --build $(BUILD)
 

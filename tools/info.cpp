@@ -63,6 +63,8 @@ const char* type_text(base::option_type type) {
       return "bytes";
     case base::option_type::address:
       return "address";
+    case base::option_type::path:
+      return "path";
   }
   return "";
 }

@@ -172,7 +172,14 @@ void push(std::span<T, Extent> range) {
 
 enum class consistency { sequential = QUIRE_SEQUENTIAL };
 enum class placement { block = QUIRE_PLACE_BLOCK, modulo = QUIRE_PLACE_MODULO, node = QUIRE_PLACE_NODE };
-enum class pool { standard = QUIRE_POOL_DEFAULT, memfd = QUIRE_POOL_MEMFD };
+enum class pool {
+  standard = QUIRE_POOL_DEFAULT,
+  memfd = QUIRE_POOL_MEMFD,
+  file = QUIRE_POOL_FILE,
+  posix = QUIRE_POOL_POSIX,
+  sysv = QUIRE_POOL_SYSV,
+  mdup = QUIRE_POOL_MDUP,
+};
 enum class detector {
   standard = QUIRE_DETECT_DEFAULT,
   userfault = QUIRE_DETECT_USERFAULT,

@@ -97,7 +97,16 @@ typedef enum quire_placement {
   QUIRE_PLACE_MODULO = 1, /**< unit u on node u mod N */
   QUIRE_PLACE_NODE = 2,   /**< all units on one node */
 } quire_placement;
-typedef enum quire_pool { QUIRE_POOL_DEFAULT = 0, QUIRE_POOL_MEMFD = 1 } quire_pool;
+/** What the pages of a region are made of: five ways to give one physical page two access paths. Programs
+ *  see no difference but speed (`quire bench page-update`). */
+typedef enum quire_pool {
+  QUIRE_POOL_DEFAULT = 0, /**< QUIRE_POOL of the environment, or memfd */
+  QUIRE_POOL_MEMFD = 1,   /**< an anonymous shared memory object */
+  QUIRE_POOL_FILE = 2,    /**< a regular file without a name, in QUIRE_POOL_DIR */
+  QUIRE_POOL_POSIX = 3,   /**< a POSIX shared memory object */
+  QUIRE_POOL_SYSV = 4,    /**< System V segments; only with QUIRE_DETECT_SEGV */
+  QUIRE_POOL_MDUP = 5,    /**< anonymous shared memory, its page-table range duplicated */
+} quire_pool;
 typedef enum quire_detector {
   QUIRE_DETECT_DEFAULT = 0,
   QUIRE_DETECT_USERFAULT = 1,        /**< userfaultfd; the faulting thread handles its fault */

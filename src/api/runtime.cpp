@@ -38,16 +38,31 @@ engine::driver_tuning tune(const base::option_values& options, int local_nodes) 
   return t;
 }
 
-/// What the machine allows, unless the user or the program asked for something.
-base::status choose_detector(const base::option_values& options, int asked, detect::kind& kind) {
+pool::settings choose_pool(const base::option_values& options) {
+  pool::settings s;
+  s.which = static_cast<pool::kind>(options.number(base::option::pool));
+  s.directory = options.text(base::option::pool_dir);
+  s.written = options.choice<base::fill_choice>(base::option::pool_fill) == base::fill_choice::write;
+  return s;
+}
+
+/// What the machine and the pool allow, unless the user or the program asked for something.
+base::status choose_detector(const base::option_values& options, int asked, const pool::settings& pool, detect::kind& kind) {
   static constexpr detect::kind kinds[] = {detect::kind::userfault_inline, detect::kind::userfault_thread, detect::kind::segv};
   if (options.given(base::option::detect)) asked = static_cast<int>(options.number(base::option::detect));
   if (asked < QUIRE_DETECT_DEFAULT || asked > QUIRE_DETECT_SEGV) return QUIRE_BAD_OPTION;
   if (asked != QUIRE_DETECT_DEFAULT) {
     kind = kinds[asked - 1];
+    if (kind == detect::kind::segv || pool::takes_userfault(pool)) return {};
+    base::log(base::log_level::error, "userfaultfd cannot watch pool '%s'%s; set QUIRE_DETECT to segv",
+              pool::name_of(pool.which), pool.which == pool::kind::file ? " unless its directory is a tmpfs" : "");
+    return QUIRE_BAD_OPTION;
+  }
+  kind = pool::takes_userfault(pool) ? detect::kind::userfault_inline : detect::kind::segv;
+  if (kind == detect::kind::segv) {
+    base::log(base::log_level::info, "pool '%s' goes with detector 'segv' only", pool::name_of(pool.which));
     return {};
   }
-  kind = detect::kind::userfault_inline;
   if (detect::open(kind, true).ok()) return {};
   kind = detect::kind::segv;
   base::log(base::log_level::warning,
@@ -104,7 +119,8 @@ base::status begin(runtime& r, const quire_options& given) {
     base::log(base::log_level::error, "base and range of the shared addresses must be multiples of 2 MiB");
     return QUIRE_BAD_OPTION;
   }
-  if (const auto s = choose_detector(r.options, given.detector, c.detector); !s.ok()) return s;
+  c.pool = choose_pool(r.options);
+  if (const auto s = choose_detector(r.options, given.detector, c.pool, c.detector); !s.ok()) return s;
   auto wire = open_transport(r.options, *r.job);
   if (!wire.ok()) return wire.why();
   transport::transport& wire_ref = *wire.value();

@@ -20,8 +20,12 @@ constexpr option_row table[] = {
      "how nodes talk; auto: shared memory on one machine, else the best network", 0, 2, 1, false},
     {option::detect, "QUIRE_DETECT", option_type::choice, "auto", "auto|userfault|thread|segv",
      "how an access to an absent page is noticed; `quire info` tells what auto is here", 0, 3, 1, false},
-    {option::pool, "QUIRE_POOL", option_type::choice, "memfd", "memfd", "what the shared pages are made of", 0, 0, 1,
-     false},
+    {option::pool, "QUIRE_POOL", option_type::choice, "memfd", "memfd|file|posix|sysv|mdup",
+     "what the shared pages are made of", 0, 4, 1, false},
+    {option::pool_dir, "QUIRE_POOL_DIR", option_type::path, "", "a directory",
+     "pool 'file': where; else $TMPDIR or /var/tmp. The file has no name", 0, 0, 1, false},
+    {option::pool_fill, "QUIRE_POOL_FILL", option_type::choice, "truncate", "truncate|write",
+     "pool 'file': give it its length only, or write it full of zeros", 0, 1, 1, false},
     {option::range, "QUIRE_RANGE", option_type::bytes, "1T", "2M to 64T, a multiple of 2M",
      "shared address range to reserve; costs nothing until touched", 2 * MiB, 64 * TiB, 2 * MiB, false},
     {option::base, "QUIRE_BASE", option_type::address, "0x200000000000",
@@ -95,6 +99,9 @@ bool read_value(const option_row& row, std::string_view text, std::int64_t& valu
       [[fallthrough]];
     case option_type::flag:
       return read_integer(text, 10, value);
+    case option_type::path:
+      value = 0;
+      return true;  // what is there is seen when it is used
   }
   return false;
 }
@@ -192,7 +199,7 @@ result<option_values> read_options(const char* const* environment, std::string& 
     if (text.empty()) continue;
     const auto value = parse_option(*row, text, why);
     if (!value.ok()) return value.why();
-    values.set(row->id, value.value());
+    row->type == option_type::path ? values.set(row->id, text) : values.set(row->id, value.value());
   }
   return values;
 }

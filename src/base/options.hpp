@@ -14,10 +14,10 @@
 
 namespace quire::base {
 
-enum class option : int { transport, detect, pool, range, base, spin_us, read_ahead, unit, log, nodes, tag };
-inline constexpr std::size_t option_count = 11;
+enum class option : int { transport, detect, pool, pool_dir, pool_fill, range, base, spin_us, read_ahead, unit, log, nodes, tag };
+inline constexpr std::size_t option_count = 13;
 
-enum class option_type : int { choice, flag, number, bytes, address };
+enum class option_type : int { choice, flag, number, bytes, address, path };
 
 /// One row of the table. The value of a choice is the position of its word in `legal`.
 struct option_row {
@@ -35,7 +35,8 @@ struct option_row {
 // What the choices mean, in the order of the words of their rows.
 enum class transport_choice : int { automatic, shm, tcp };
 enum class detect_choice : int { automatic, userfault, thread, segv };
-enum class pool_choice : int { memfd };
+enum class pool_choice : int { memfd, file, posix, sysv, mdup };
+enum class fill_choice : int { truncate, write };
 inline constexpr std::int64_t spin_automatic = -1;
 
 /// A value for every option: the defaults, until read_options() finds others.
@@ -49,16 +50,23 @@ class option_values {
   [[nodiscard]] Choice choice(option which) const noexcept {
     return static_cast<Choice>(number(which));
   }
+  /// For paths; empty if it was not given.
+  [[nodiscard]] const std::string& text(option which) const noexcept { return text_[index(which)]; }
   /// Whether the user asked for it, so that it wins over what the program says.
   [[nodiscard]] bool given(option which) const noexcept { return given_[index(which)]; }
   void set(option which, std::int64_t value) noexcept {
     value_[index(which)] = value;
     given_[index(which)] = true;
   }
+  void set(option which, std::string_view text) {
+    text_[index(which)] = text;
+    given_[index(which)] = true;
+  }
 
  private:
   static std::size_t index(option which) noexcept { return static_cast<std::size_t>(which); }
   std::array<std::int64_t, option_count> value_{};
+  std::array<std::string, option_count> text_{};
   std::array<bool, option_count> given_{};
 };
 

@@ -49,10 +49,12 @@ base::status engine::add_region(const region_description& about) {
   auto r = std::make_unique<region_slot>();
   r->about = about;
   r->unit_shift = static_cast<unsigned>(__builtin_ctz(about.unit_bytes));
-  auto detector = detector_for(about.detector);
+  pool::settings pool = config_.pool;
+  if (about.pool != QUIRE_POOL_DEFAULT) pool.which = static_cast<pool::kind>(about.pool - QUIRE_POOL_MEMFD);
+  auto detector = detector_for(about.detector, pool);
   if (!detector.ok()) return detector.why();
   r->detector = detector.value();
-  auto memory = pool::make_memfd_pool(about.base, about.bytes, r->detector->accessible());
+  auto memory = pool::make(pool, about.base, about.bytes, r->detector->accessible());
   if (!memory.ok()) return memory.why();
   r->memory = std::move(memory.value());
   const std::uint64_t units = about.bytes >> r->unit_shift;
@@ -76,11 +78,18 @@ base::status engine::add_region(const region_description& about) {
   return {};
 }
 
-/// The job's detector, or the one that a region asks for; each kind is opened once.
-base::result<detect::detector*> engine::detector_for(std::uint8_t asked) {
+/// The detector that a region asks for, or the job's, or one that its pool can have; each kind is opened once.
+base::result<detect::detector*> engine::detector_for(std::uint8_t asked, const pool::settings& pool) {
   const std::lock_guard guard(regions_mutex_);
-  if (asked == QUIRE_DETECT_DEFAULT) return detectors_[0].get();
-  const auto which = static_cast<detect::kind>(asked - QUIRE_DETECT_USERFAULT);
+  const bool userfault = pool::takes_userfault(pool);
+  auto which = asked == QUIRE_DETECT_DEFAULT ? config_.detector : static_cast<detect::kind>(asked - QUIRE_DETECT_USERFAULT);
+  if (!userfault && which != detect::kind::segv) {
+    if (asked != QUIRE_DETECT_DEFAULT) {
+      base::log(base::log_level::error, "userfaultfd cannot watch pool '%s'; ask for detector 'segv'", pool::name_of(pool.which));
+      return QUIRE_UNSUPPORTED;
+    }
+    which = detect::kind::segv;
+  }
   if (which == config_.detector) return detectors_[0].get();
   auto& slot = detectors_[1 + static_cast<std::size_t>(which)];
   if (slot == nullptr) {

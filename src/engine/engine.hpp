@@ -33,6 +33,7 @@ struct configuration {
   std::uint64_t base = 0;
   std::uint64_t bytes = 0;
   detect::kind detector = detect::kind::userfault_inline;
+  pool::settings pool{};
   bool read_ahead = true;
   driver_tuning tuning{};
 };
@@ -154,7 +155,7 @@ class engine final : public transport::sink, private effects {
   bool fault_and_wait(region_slot& r, std::uint64_t unit, model::access want, bool in_signal) noexcept;
   bool end_holds() noexcept;
 
-  [[nodiscard]] base::result<detect::detector*> detector_for(std::uint8_t asked);
+  [[nodiscard]] base::result<detect::detector*> detector_for(std::uint8_t asked, const pool::settings& pool);
 
   // driving (drive.cpp)
   bool drive() noexcept;
@@ -162,6 +163,7 @@ class engine final : public transport::sink, private effects {
   void execute_queue() noexcept;
   void settle() noexcept;
   void leave_drive() noexcept;
+  void hand_over() noexcept;
   void service_loop() noexcept;
   void service_sleep() noexcept;
   void serve(std::uint64_t& spin_ns) noexcept;

@@ -46,7 +46,7 @@ void* map(void* at, std::uint64_t bytes, int prot, int flags, int fd, int& error
 
 void* map_shared(int fd, std::uint64_t bytes, void* at, bool accessible, int& error) noexcept {
   return map(at, bytes, accessible ? PROT_READ | PROT_WRITE : PROT_NONE,
-             MAP_SHARED | MAP_NORESERVE | (at != nullptr ? MAP_FIXED : 0), fd, error);
+             MAP_SHARED | MAP_NORESERVE | (at != nullptr ? MAP_FIXED : 0) | (fd < 0 ? MAP_ANONYMOUS : 0), fd, error);
 }
 
 void* map_table(std::uint64_t bytes, int& error) noexcept {
@@ -54,7 +54,8 @@ void* map_table(std::uint64_t bytes, int& error) noexcept {
 }
 
 void* reserve(std::uint64_t bytes, void* at, int& error) noexcept {
-  return map(at, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, error);
+  return map(at, bytes, PROT_NONE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at != nullptr ? MAP_FIXED_NOREPLACE : 0), -1, error);
 }
 
 void unmap(void* address, std::uint64_t bytes) noexcept {

@@ -14,12 +14,13 @@ inline constexpr std::size_t page_bytes = 4096;
 [[nodiscard]] int make_memfd(const char* name, std::uint64_t bytes) noexcept;
 void close_descriptor(int fd) noexcept;
 
-/// Maps `bytes` of `fd` shared, from offset 0. With `at`, exactly there, replacing what the caller has reserved.
+/// Maps `bytes` of `fd` shared, from offset 0; -1: anonymous memory. With `at`, exactly there, replacing what the caller has
+/// reserved.
 /// Gives the address; nullptr with errno in `error`.
 [[nodiscard]] void* map_shared(int fd, std::uint64_t bytes, void* at, bool accessible, int& error) noexcept;
 /// Private zero memory that costs nothing until touched (tables). nullptr with errno in `error`.
 [[nodiscard]] void* map_table(std::uint64_t bytes, int& error) noexcept;
-/// Address space without memory, at `at` and only if nothing is there yet. nullptr with errno in `error` (EEXIST).
+/// Address space without memory; with `at`, there and only if nothing is there yet. nullptr with errno in `error` (EEXIST).
 [[nodiscard]] void* reserve(std::uint64_t bytes, void* at, int& error) noexcept;
 void unmap(void* address, std::uint64_t bytes) noexcept;
 

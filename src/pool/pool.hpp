@@ -1,11 +1,12 @@
 // A page pool: one physical page, two access paths. The application view is what programs use and carries the
-// protections; the system view is always readable and writable and only the runtime uses it (ParADE: create the global
-// heap, prepare the application area, prepare the system area; Millipage's privileged view). One folder a body.
+// protections; the system view is always readable and writable and only the runtime uses it, so that a page can be updated
+// while no thread may see it (ParADE's atomic page update problem; Millipage's privileged view). One folder a body.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "base/status.hpp"
 
@@ -22,8 +23,34 @@ class pool {
   [[nodiscard]] virtual const char* name() const noexcept = 0;
 };
 
-/// A pool of `bytes` whose application view stands at `address` exactly, which the caller has reserved. `accessible`: the application view's initial
-/// protection is read-write (userfaultfd keeps pages away) or none (mprotect). Says why when it fails.
-[[nodiscard]] base::result<std::unique_ptr<pool>> make_memfd_pool(std::uint64_t address, std::uint64_t bytes, bool accessible);
+/// What the pages are made of. In the order of the words of the option QUIRE_POOL, and of quire_pool.
+enum class kind : std::uint8_t {
+  memfd,  ///< an anonymous shared memory object, mapped twice
+  file,   ///< a regular file, mapped twice (ParADE: file mapping)
+  posix,  ///< a POSIX shared memory object, mapped twice
+  sysv,   ///< System V segments, attached twice (ParADE: System V shared memory)
+  mdup,   ///< shared anonymous memory whose page-table range is duplicated (ParADE: mdup())
+};
+
+/// The settings of a job, the same for all its pools.
+struct settings {
+  kind which = kind::memfd;
+  std::string directory;       ///< file: where; empty: $TMPDIR, or /var/tmp
+  bool written = false;        ///< file: filled with zeros by write(), not only given its length by ftruncate()
+  std::uint64_t segment = 0;   ///< sysv: most bytes of a segment; 0: what the system allows (kernel.shmmax)
+};
+
+/// Makes a pool of `bytes` (whole pages) whose application view stands at `address` exactly, which the caller has reserved.
+/// `accessible`: the application view's initial protection is read-write (userfaultfd keeps pages away) or none
+/// (mprotect). Application thread. A crash, kill -9 included, leaves nothing. QUIRE_SYSTEM, QUIRE_NO_MEMORY; the reason
+/// is logged.
+[[nodiscard]] base::result<std::unique_ptr<pool>> make(const settings& how, std::uint64_t address, std::uint64_t bytes,
+                                                       bool accessible);
+
+/// Whether userfaultfd can watch such a pool: its pages must be the kernel's shared memory, and not System V's.
+[[nodiscard]] bool takes_userfault(const settings& how) noexcept;
+
+/// The word of the option: "memfd", "file", ...
+[[nodiscard]] const char* name_of(kind which) noexcept;
 
 }  // namespace quire::pool

@@ -1,0 +1,40 @@
+// What page pools other than memfd are made of: files, POSIX objects, System V segments, duplicated mappings. One checked
+// wrapper per system call; a negative result is -errno, nothing is logged here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace quire::os {
+
+/// A POSIX shared memory object of `bytes`, sparse and without a name. A descriptor, or -errno.
+[[nodiscard]] int make_posix_object(std::uint64_t bytes) noexcept;
+
+/// `wanted`, or where temporary files go on this system.
+[[nodiscard]] std::string temporary_directory(const std::string& wanted);
+/// A file of `bytes` in `directory`, sparse and without a name. A descriptor, or -errno.
+[[nodiscard]] int make_temporary_file(const char* directory, std::uint64_t bytes) noexcept;
+/// Writes `bytes` zeros from the start of `fd`. 0 or errno.
+[[nodiscard]] int write_zeroes(int fd, std::uint64_t bytes) noexcept;
+/// Room on the file system of `directory`; 0 if it cannot be told.
+[[nodiscard]] std::uint64_t free_bytes(const char* directory) noexcept;
+/// Whether files in `directory` are the kernel's shared memory (tmpfs).
+[[nodiscard]] bool is_in_memory(const char* directory) noexcept;
+
+struct segment_limits {
+  std::uint64_t bytes = 0;  ///< of one segment: kernel.shmmax
+  std::uint64_t count = 0;  ///< kernel.shmmni
+};
+[[nodiscard]] segment_limits read_segment_limits() noexcept;
+/// A System V segment of `bytes`, private. Its id, or -errno.
+[[nodiscard]] int make_segment(std::uint64_t bytes) noexcept;
+/// Attaches a segment at `at`, replacing what the caller has reserved there. 0 or errno.
+[[nodiscard]] int attach_segment(int id, void* at) noexcept;
+/// The segment goes when nobody is attached any more.
+void remove_segment(int id) noexcept;
+
+/// ParADE's mdup(): a second range of addresses for the pages of a shared mapping, which stays. nullptr with errno in `error`.
+[[nodiscard]] void* mdup(void* address, std::uint64_t bytes, int& error) noexcept;
+
+}  // namespace quire::os

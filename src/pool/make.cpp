@@ -1,0 +1,35 @@
+// Which pool.
+#include "os/segments.hpp"
+#include "pool/two_views.hpp"
+
+namespace quire::pool {
+
+const char* name_of(kind which) noexcept {
+  switch (which) {
+    case kind::memfd: return "memfd";
+    case kind::file: return "file";
+    case kind::posix: return "posix";
+    case kind::sysv: return "sysv";
+    case kind::mdup: break;
+  }
+  return "mdup";
+}
+
+base::result<std::unique_ptr<pool>> make(const settings& how, std::uint64_t address, std::uint64_t bytes, bool accessible) {
+  const request r{name_of(how.which), address, bytes, accessible};
+  switch (how.which) {
+    case kind::memfd: return make_memfd(r);
+    case kind::file: return make_file(r, how);
+    case kind::posix: return make_posix(r);
+    case kind::sysv: return make_sysv(r, how);
+    case kind::mdup: break;
+  }
+  return make_mdup(r);
+}
+
+bool takes_userfault(const settings& how) noexcept {
+  if (how.which == kind::file) return os::is_in_memory(os::temporary_directory(how.directory).c_str());
+  return how.which != kind::sysv;
+}
+
+}  // namespace quire::pool

@@ -1,0 +1,67 @@
+#include "pool/two_views.hpp"
+
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/log.hpp"
+#include "os/memory.hpp"
+
+namespace quire::pool {
+namespace {
+
+class two_views final : public pool {
+ public:
+  two_views(const request& r, std::byte* system)
+      : name_(r.name), application_(r.application()), system_(system), bytes_(r.bytes) {}
+  two_views(const two_views&) = delete;
+  two_views& operator=(const two_views&) = delete;
+  ~two_views() override {
+    os::unmap(application_, bytes_);
+    os::unmap(system_, bytes_);
+  }
+  std::byte* application_view() const noexcept override { return application_; }
+  std::byte* system_view() const noexcept override { return system_; }
+  std::uint64_t bytes() const noexcept override { return bytes_; }
+  int populate(std::uint64_t offset, std::size_t length) noexcept override {
+    return os::advise(system_ + offset, length, MADV_POPULATE_WRITE);
+  }
+  const char* name() const noexcept override { return name_; }
+
+ private:
+  const char* name_;
+  std::byte* application_;
+  std::byte* system_;
+  std::uint64_t bytes_;
+};
+
+}  // namespace
+
+base::status failed(const request& r, const char* what, int error) {
+  base::log(base::log_level::error, "cannot %s %lu MiB of shared memory at 0x%lx (pool '%s'): %s", what,
+            static_cast<unsigned long>(r.bytes >> 20), static_cast<unsigned long>(r.address), r.name, std::strerror(error));
+  return error == ENOMEM || error == ENOSPC ? QUIRE_NO_MEMORY : QUIRE_SYSTEM;
+}
+
+std::unique_ptr<pool> own_views(const request& r, std::byte* system) {
+  // A forked child must not see raw pages without protection (userfaultfd does not follow a fork). A core file holds the
+  // pages that this node may use; the system view would only double it.
+  if (os::advise(r.application(), r.bytes, MADV_DONTFORK) != 0 || os::advise(system, r.bytes, MADV_DONTFORK) != 0) {
+    base::log(base::log_level::warning, "a forked child will see shared memory without protection: madvise failed");
+  }
+  (void)!os::advise(system, r.bytes, MADV_DONTDUMP);
+  return std::make_unique<two_views>(r, system);
+}
+
+base::result<std::unique_ptr<pool>> map_twice(const request& r, int fd) {
+  int error = 0;
+  void* const application = os::map_shared(fd, r.bytes, r.application(), r.accessible, error);
+  void* const system = application != nullptr ? os::map_shared(fd, r.bytes, nullptr, true, error) : nullptr;
+  os::close_descriptor(fd);
+  if (system != nullptr) return own_views(r, static_cast<std::byte*>(system));
+  os::unmap(application, r.bytes);
+  return failed(r, "map", error);
+}
+
+}  // namespace quire::pool

@@ -1,0 +1,35 @@
+// What most pools come to once they are made: two mappings of the same pages. The papers' three steps are a pool's own
+// (create the global heap), map_application() and map_system().
+#pragma once
+
+#include "pool/pool.hpp"
+
+namespace quire::pool {
+
+/// Where a pool shall be, and what it is called in messages.
+struct request {
+  const char* name;
+  std::uint64_t address;
+  std::uint64_t bytes;
+  bool accessible;
+
+  [[nodiscard]] std::byte* application() const noexcept { return reinterpret_cast<std::byte*>(address); }
+};
+
+/// Logs that `what` (a verb) has failed with `error`, and gives the status for it.
+[[nodiscard]] base::status failed(const request& r, const char* what, int error);
+
+/// Takes over two views of the same pages. Both go away with the pool.
+[[nodiscard]] std::unique_ptr<pool> own_views(const request& r, std::byte* system);
+
+/// Maps the object behind `fd` twice, and closes `fd`: the mappings keep it alive, and nothing else does.
+[[nodiscard]] base::result<std::unique_ptr<pool>> map_twice(const request& r, int fd);
+
+// One a folder.
+[[nodiscard]] base::result<std::unique_ptr<pool>> make_memfd(const request& r);
+[[nodiscard]] base::result<std::unique_ptr<pool>> make_file(const request& r, const settings& how);
+[[nodiscard]] base::result<std::unique_ptr<pool>> make_posix(const request& r);
+[[nodiscard]] base::result<std::unique_ptr<pool>> make_sysv(const request& r, const settings& how);
+[[nodiscard]] base::result<std::unique_ptr<pool>> make_mdup(const request& r);
+
+}  // namespace quire::pool

@@ -1,0 +1,210 @@
+// The contract of src/pool/pool.hpp, the same for every pool.
+#include <dirent.h>
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "os/memory.hpp"
+#include "os/segments.hpp"
+#include "pool/pool.hpp"
+
+namespace quire::pool {
+namespace {
+
+constexpr std::uint64_t MiB = 1u << 20;
+constexpr std::uint64_t size = 8 * MiB;
+
+struct variant {
+  const char* name;
+  settings how;
+};
+void PrintTo(const variant& v, std::ostream* out) { *out << v.name; }
+
+variant make_variant(const char* name, kind which, bool written = false, std::uint64_t segment = 0,
+                     const char* directory = "") {
+  return {name, {which, directory, written, segment}};
+}
+
+/// An address range that nobody uses, as the engine reserves one.
+std::uint64_t reserved(std::uint64_t bytes) {
+  int error = 0;
+  void* const at = os::reserve(bytes, nullptr, error);
+  EXPECT_NE(at, nullptr) << std::strerror(error);
+  return reinterpret_cast<std::uint64_t>(at);
+}
+
+class pool_contract : public testing::TestWithParam<variant> {
+ protected:
+  std::unique_ptr<pool> made(bool accessible, std::uint64_t bytes = size) {
+    const std::uint64_t at = reserved(bytes);
+    auto p = make(GetParam().how, at, bytes, accessible);
+    EXPECT_TRUE(p.ok());
+    if (!p.ok()) return nullptr;
+    EXPECT_EQ(reinterpret_cast<std::uint64_t>(p.value()->application_view()), at);
+    EXPECT_EQ(p.value()->bytes(), bytes);
+    return std::move(p.value());
+  }
+};
+INSTANTIATE_TEST_SUITE_P(all, pool_contract,
+                         testing::Values(make_variant("memfd", kind::memfd), make_variant("file", kind::file),
+                                         make_variant("file_written", kind::file, true),
+                                         make_variant("file_in_memory", kind::file, false, 0, "/dev/shm"),
+                                         make_variant("posix", kind::posix), make_variant("sysv", kind::sysv),
+                                         make_variant("sysv_in_segments", kind::sysv, false, MiB + 12345),
+                                         make_variant("mdup", kind::mdup)),
+                         [](const auto& chosen) { return std::string(chosen.param.name); });
+
+/// Whether a thread may read at `at`: the kernel tells by EFAULT, without a signal.
+bool readable(const std::byte* at) {
+  int ends[2];
+  EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  const bool done = ::write(ends[1], at, 1) == 1;
+  ::close(ends[0]);
+  ::close(ends[1]);
+  return done;
+}
+
+std::size_t entries_in(const char* directory) {
+  return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(directory), {}));
+}
+
+/// System V segments of this system.
+std::size_t segments() {
+  std::ifstream table("/proc/sysvipc/shm");
+  std::size_t lines = 0;
+  for (std::string line; std::getline(table, line);) ++lines;
+  return lines;
+}
+
+TEST_P(pool_contract, both_views_are_the_same_pages) {
+  const auto p = made(true);
+  ASSERT_NE(p, nullptr);
+  std::byte *const application = p->application_view(), *const system = p->system_view();
+  ASSERT_NE(application, system);
+  for (std::uint64_t at = 0; at < size; at += 4096 * 7) {
+    EXPECT_EQ(system[at], std::byte{0});
+    system[at] = std::byte{1};
+    EXPECT_EQ(application[at], std::byte{1});
+    application[at + 9] = std::byte{2};
+    EXPECT_EQ(system[at + 9], std::byte{2});
+  }
+  EXPECT_EQ(application[size - 1], std::byte{0});
+}
+
+TEST_P(pool_contract, the_application_view_may_begin_closed) {
+  const auto p = made(false);
+  ASSERT_NE(p, nullptr);
+  p->system_view()[4096] = std::byte{5};
+  for (const std::uint64_t at : {std::uint64_t{0}, std::uint64_t{4096}, size - 4096}) EXPECT_FALSE(readable(p->application_view() + at));
+  EXPECT_EQ(os::protect(p->application_view() + 4096, 4096, PROT_READ), 0);
+  EXPECT_EQ(p->application_view()[4096], std::byte{5});
+  EXPECT_FALSE(readable(p->application_view()));
+  EXPECT_EQ(os::protect(p->application_view() + 4096, 4096, PROT_READ | PROT_WRITE), 0);
+  p->application_view()[4096] = std::byte{6};
+  EXPECT_EQ(p->system_view()[4096], std::byte{6});
+}
+
+TEST_P(pool_contract, a_page_is_updated_while_the_application_view_is_closed) {
+  const auto p = made(true);
+  ASSERT_NE(p, nullptr);
+  std::byte* const page = p->application_view() + 3 * 4096;
+  page[0] = std::byte{1};
+  ASSERT_EQ(os::protect(page, 4096, PROT_NONE), 0);
+  std::memset(p->system_view() + 3 * 4096, 7, 4096);
+  EXPECT_FALSE(readable(page));
+  ASSERT_EQ(os::protect(page, 4096, PROT_READ), 0);
+  EXPECT_EQ(page[0], std::byte{7});
+  EXPECT_EQ(page[4095], std::byte{7});
+}
+
+TEST_P(pool_contract, what_one_view_forgets_the_other_keeps) {
+  const auto p = made(true);
+  ASSERT_NE(p, nullptr);
+  p->application_view()[0] = std::byte{9};
+  ASSERT_EQ(os::advise(p->application_view(), 4096, MADV_DONTNEED), 0);
+  EXPECT_EQ(p->system_view()[0], std::byte{9});
+  EXPECT_EQ(p->application_view()[0], std::byte{9});
+}
+
+TEST_P(pool_contract, populate_keeps_what_is_there) {
+  const auto p = made(true);
+  ASSERT_NE(p, nullptr);
+  p->system_view()[4096] = std::byte{3};
+  EXPECT_EQ(p->populate(0, 2 * MiB), 0);
+  EXPECT_EQ(p->system_view()[4096], std::byte{3});
+  EXPECT_EQ(p->system_view()[8192], std::byte{0});
+  EXPECT_EQ(p->populate(size - 4096, 4096), 0);
+}
+
+TEST_P(pool_contract, nothing_has_a_name_while_the_pool_lives) {
+  const std::string directory = os::temporary_directory(GetParam().how.directory);
+  const auto files = entries_in(directory.c_str()), objects = entries_in("/dev/shm");
+  const auto p = made(true);
+  ASSERT_NE(p, nullptr);
+  EXPECT_EQ(entries_in(directory.c_str()), files);
+  EXPECT_EQ(entries_in("/dev/shm"), objects);
+}
+
+TEST_P(pool_contract, a_process_that_is_killed_leaves_nothing) {
+  const auto before = segments();
+  int ready[2];
+  ASSERT_EQ(::pipe(ready), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto p = made(true);
+    if (p != nullptr) std::memset(p->system_view(), 1, MiB);
+    (void)!::write(ready[1], "x", 1);
+    ::pause();
+    ::_exit(0);
+  }
+  char x;
+  ASSERT_EQ(::read(ready[0], &x, 1), 1);
+  if (GetParam().how.which == kind::sysv) {
+    EXPECT_GT(segments(), before) << "this test would see no segment";
+  }
+  ::kill(child, SIGKILL);
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  EXPECT_EQ(segments(), before);
+  ::close(ready[0]);
+  ::close(ready[1]);
+}
+
+TEST_P(pool_contract, a_large_one_costs_nothing_until_touched) {
+  if (GetParam().how.written || GetParam().how.segment != 0) GTEST_SKIP() << "this one takes its room at once";
+  const auto p = made(true, std::uint64_t{64} << 30);
+  ASSERT_NE(p, nullptr);
+  p->system_view()[(std::uint64_t{64} << 30) - 1] = std::byte{1};
+  EXPECT_EQ(p->application_view()[(std::uint64_t{64} << 30) - 1], std::byte{1});
+}
+
+TEST(pool_limits, too_many_segments_are_refused_with_the_limit) {
+  testing::internal::CaptureStderr();
+  const std::uint64_t bytes = (os::read_segment_limits().count + 1) * 4096;
+  const auto p = make({kind::sysv, "", false, 4096}, reserved(bytes), bytes, true);
+  EXPECT_EQ(p.why().code(), QUIRE_NO_MEMORY);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("kernel.shmmni"), std::string::npos);
+}
+
+TEST(pool_limits, a_directory_that_does_not_exist_is_named) {
+  testing::internal::CaptureStderr();
+  const auto p = make({kind::file, "/nowhere/at/all", false, 0}, reserved(size), size, true);
+  EXPECT_EQ(p.why().code(), QUIRE_SYSTEM);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("/nowhere/at/all"), std::string::npos);
+}
+
+TEST(pool_limits, a_disk_that_is_too_small_is_told_before_it_is_full) {
+  testing::internal::CaptureStderr();
+  const std::uint64_t bytes = std::uint64_t{1} << 46;
+  const auto p = make({kind::file, "/var/tmp", true, 0}, reserved(bytes), bytes, true);
+  EXPECT_EQ(p.why().code(), QUIRE_NO_MEMORY);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("has room for"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace quire::pool
