@@ -10,8 +10,8 @@
 // Delay of a message: each ordered pair of nodes has a base latency of its own (so that some paths are always faster than
 // others), plus a part drawn anew for each message, plus, for `straggler_percent` of them, a long wait. Across pairs messages
 // overtake each other freely. Within a pair they keep their order, as transport.hpp promises; a machine that does not need
-// that is run with `reorder_within_pairs` too (synchronisation). A node's messages to itself take up to max_self_delay and
-// keep their order under the same rule. Nothing is lost or doubled: the transport does neither.
+// that is run with `reorder_within_pairs` too (synchronisation without mutexes and conditions). A node's messages to
+// itself take up to max_self_delay and keep their order under the same rule. Nothing is lost or doubled: the transport does neither.
 // Equal times are broken by the order of sending, so a run follows from its seed alone.
 #pragma once
 

@@ -18,8 +18,8 @@ enum class kind : std::uint8_t {
   // Mutex: one right to lock (its token) that moves between nodes.
   lock_request,  ///< node -> home; b = 1: only if it is free
   lock_pass,     ///< home -> node with the right: give it to `requester`; b = 1: only if it is free
-  lock_grant,    ///< node with the right -> requester: here it is
-  lock_arrived,  ///< requester -> home: it came
+  lock_grant,    ///< node with the right -> requester: here it is; b = 1: settled, the home knows
+  lock_arrived,  ///< requester -> home: it came (not after a settled grant)
   lock_refused,  ///< home, or the node with the right -> requester; operation = status
   lock_kept,     ///< node with the right -> home: it is not free, the requester knows
   lock_revoke,   ///< home -> node with the right: the mutex is destroyed

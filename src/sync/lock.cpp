@@ -102,12 +102,16 @@ void lock_part::request(object_id id, local& l, bool try_only, actions& out) {
 void lock_part::hand_over(object_id id, local& l, node_id to, actions& out) {
   l.has_token = false;
   l.wanted = false;
-  shared_.send(to, kind::lock_grant, id, out);
+  const bool settled = home_of(id) == shared_.self;
+  message m = shared_.make(kind::lock_grant, id);
+  m.b = settled ? 1 : 0;
+  shared_.send(to, m, out);
   if (l.waiting.empty()) {
     local_.drop(id);
   } else {
     request(id, l, false, out);
   }
+  if (settled) on_arrived(id, to, out);  // as good as there: what the home sends now comes after the grant
 }
 
 void lock_part::end_waiting(local& l, quire_status status, actions& out) {
@@ -133,7 +137,7 @@ void lock_part::on_message(const message& m, actions& out) {
     case kind::lock_request: return on_lock_request(m, out);
     case kind::lock_pass: return on_pass(m, out);
     case kind::lock_grant: return on_grant(m, out);
-    case kind::lock_arrived: return on_arrived(m, out);
+    case kind::lock_arrived: return on_arrived(object_id{m.unit}, m.from, out);
     case kind::lock_refused: return on_refused(m, out);
     case kind::lock_kept: return on_kept(m, out);
     case kind::lock_revoke: return on_revoke(m, out);
@@ -166,8 +170,11 @@ void lock_part::on_grant(const message& m, actions& out) {
   l->requested = false;
   l->has_token = true;
   l->wanted = false;
-  shared_.send(home_of(id), kind::lock_arrived, id, out);
   if (!l->waiting.empty()) take(*l, shared_.calls.pop(l->waiting), out);
+  if (m.b != 0) return;
+  // The home's next order may be for itself, so it comes after the take.
+  if (home_of(id) == shared_.self) return on_arrived(id, shared_.self, out);
+  shared_.send(home_of(id), kind::lock_arrived, id, out);
 }
 
 void lock_part::on_refused(const message& m, actions& out) {
@@ -209,6 +216,7 @@ bool lock_part::is_valid() const noexcept {
   for (const auto& [id, e] : home_) {
     if (!e.passing && !e.dying && !e.queue.empty()) return false;
     if (e.dying && !e.queue.empty()) return false;
+    if (e.holder == shared_.self && !e.passing && !e.dying && !has_token(id)) return false;
   }
   return true;
 }

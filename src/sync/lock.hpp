@@ -1,6 +1,10 @@
 // Mutexes. The right to lock one (its token) stays at the node that used it last: locking there again costs no message.
 // The home hands it on, one move at a time, first come first served by node; threads of one node queue at their node.
 // As in the lazy release systems the token goes straight from node to node, and write notices can travel with it.
+//
+// A token that the home itself gives away is settled: the home knows where it is from then on and waits for nothing. So
+// the next order about it, lock_pass or lock_revoke, may follow it closely, and must not overtake it. Transports keep
+// the order between two nodes (transport.hpp); nothing else here needs that.
 #pragma once
 
 #include "sync/context.hpp"
@@ -72,7 +76,7 @@ class lock_part {
   void on_revoke(const message& m, actions& out);
   // lock_home.cpp
   void on_lock_request(const message& m, actions& out);
-  void on_arrived(const message& m, actions& out);
+  void on_arrived(object_id id, node_id at, actions& out);
   void on_kept(const message& m, actions& out);
   void on_revoked(const message& m, actions& out);
   void proceed(object_id id, entry& e, actions& out);

@@ -1,5 +1,5 @@
 // The home's side of mutexes: where the token is, who gets it next. One move at a time, so that an order to pass the
-// token on never finds it missing.
+// token on never finds it missing. A move from the home ends when the grant leaves, any other one when it has arrived.
 #include "sync/lock.hpp"
 
 namespace quire::sync {
@@ -31,14 +31,16 @@ void lock_part::proceed(object_id id, entry& e, actions& out) {
   message m = shared_.make(kind::lock_pass, id);
   m.requester = next.node;
   m.b = next.exclusive ? 1 : 0;
+  // The home's own token is free or locked here and now: no message about it is on its way that this could overtake.
+  if (e.holder == shared_.self) return on_pass(m, out);
   shared_.send(e.holder, m, out);
 }
 
-void lock_part::on_arrived(const message& m, actions& out) {
-  const object_id id{m.unit};
+/// The token is at `at`, or on its way from here to there.
+void lock_part::on_arrived(object_id id, node_id at, actions& out) {
   entry* const e = home_.find(id);
-  if (e == nullptr || !e->passing || e->next != m.from) return;
-  e->holder = m.from;
+  if (e == nullptr || !e->passing || e->next != at) return;
+  e->holder = at;
   proceed(id, *e, out);
 }
 

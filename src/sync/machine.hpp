@@ -2,8 +2,8 @@
 // semaphore, reduce, broadcast. One part a file; README.md has the messages of each.
 //
 // Called on the driver's thread by the engine, and by the simulator. Every step appends what is to be done; the caller
-// performs the actions in order. Messages to the machine's own node are actions like any other. The order of messages
-// between two nodes does not matter, but each must arrive exactly once.
+// performs the actions in order. Messages to the machine's own node are actions like any other. Each message must arrive
+// exactly once, and those from one node to another in order (only mutexes need that, see README.md).
 //
 // What holds for all calls:
 //  - Each ends with exactly one `complete`, in this step or a later one. Creating an object completes at once.

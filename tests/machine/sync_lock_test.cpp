@@ -14,6 +14,13 @@ struct locks : testing::Test {
   outcome unlock(unsigned n, std::uint32_t thread = 0) {
     return c.status_of(n, make_call(op::mutex_unlock, m, thread));
   }
+  /// Delivers the oldest message, which must be this one.
+  void deliver(kind what, unsigned to) {
+    ASSERT_FALSE(c.bag().empty());
+    EXPECT_EQ(kind_of(c.bag()[0].m.kind), what);
+    EXPECT_EQ(c.bag()[0].to, node(to));
+    c.deliver_first();
+  }
 };
 
 TEST_F(locks, a_handle_tells_kind_and_home) {
@@ -27,7 +34,7 @@ TEST_F(locks, a_handle_tells_kind_and_home) {
 TEST_F(locks, where_it_was_used_last_it_costs_nothing) {
   EXPECT_EQ(lock(1), QUIRE_OK);
   EXPECT_EQ(unlock(1), QUIRE_OK);
-  EXPECT_EQ(c.take_messages(), 3u);  // request, grant, arrived
+  EXPECT_EQ(c.take_messages(), 2u);  // request, grant
   for (int i = 0; i < 10; ++i) {
     EXPECT_EQ(lock(1, 5), QUIRE_OK);
     EXPECT_EQ(unlock(1, 5), QUIRE_OK);
@@ -38,29 +45,128 @@ TEST_F(locks, where_it_was_used_last_it_costs_nothing) {
 
 TEST_F(locks, a_move_from_the_home_is_request_and_grant) {
   const auto t = c.start(1, make_call(op::mutex_lock, m));
+  deliver(kind::lock_request, 0);
+  EXPECT_EQ(c.tokens_of(m), 0u);
   ASSERT_EQ(c.bag().size(), 1u);
-  EXPECT_EQ(kind_of(c.bag()[0].m.kind), kind::lock_request);
-  c.deliver_first();
-  EXPECT_EQ(kind_of(c.bag()[0].m.kind), kind::lock_pass);  // the home to itself
-  EXPECT_EQ(c.bag()[0].to, node(0));
-  c.deliver_first();
-  EXPECT_EQ(kind_of(c.bag()[0].m.kind), kind::lock_grant);
-  EXPECT_EQ(c.bag()[0].to, node(1));
-  c.deliver_first();
+  EXPECT_EQ(c.bag()[0].m.b, 1u);  // settled
+  deliver(kind::lock_grant, 1);
   EXPECT_EQ(c.status_of(t), QUIRE_OK);  // two hops
-  c.settle();
+  EXPECT_EQ(unlock(1), QUIRE_OK);
+  EXPECT_EQ(c.take_messages(), 2u);  // and nothing after them
+  c.expect_rest();
 }
 
 TEST_F(locks, a_third_node_gets_it_straight_from_the_one_that_has_it) {
   EXPECT_EQ(lock(1), QUIRE_OK);
   EXPECT_EQ(unlock(1), QUIRE_OK);
   c.take_messages();
-  EXPECT_EQ(lock(2), QUIRE_OK);
-  EXPECT_EQ(c.take_messages(), 4u);  // request, pass, grant, arrived
+  const auto t = c.start(2, make_call(op::mutex_lock, m));
+  deliver(kind::lock_request, 0);
+  deliver(kind::lock_pass, 1);
+  ASSERT_EQ(c.bag().size(), 1u);
+  EXPECT_EQ(c.bag()[0].m.b, 0u);  // the home does not know yet
+  deliver(kind::lock_grant, 2);
+  EXPECT_EQ(c.status_of(t), QUIRE_OK);  // three hops
+  deliver(kind::lock_arrived, 0);
   EXPECT_EQ(unlock(2), QUIRE_OK);
-  EXPECT_EQ(lock(0), QUIRE_OK);
-  EXPECT_EQ(c.take_messages(), 2u);  // the home itself: pass, grant
+  EXPECT_EQ(c.take_messages(), 4u);
+  c.expect_rest();
+}
+
+TEST_F(locks, the_home_gets_it_back_with_pass_and_grant) {
+  EXPECT_EQ(lock(1), QUIRE_OK);
+  EXPECT_EQ(unlock(1), QUIRE_OK);
+  c.take_messages();
+  const auto t = c.start(0, make_call(op::mutex_lock, m));
+  deliver(kind::lock_request, 0);  // to itself
+  deliver(kind::lock_pass, 1);
+  deliver(kind::lock_grant, 0);
+  EXPECT_EQ(c.status_of(t), QUIRE_OK);
+  EXPECT_EQ(c.take_messages(), 2u);
   EXPECT_EQ(unlock(0), QUIRE_OK);
+  c.expect_rest();
+}
+
+TEST_F(locks, the_home_uses_what_it_gets_before_it_goes_on) {
+  EXPECT_EQ(lock(1), QUIRE_OK);
+  EXPECT_EQ(unlock(1), QUIRE_OK);
+  const auto mine = c.start(0, make_call(op::mutex_lock, m));
+  const auto mine_too = c.start(0, make_call(op::mutex_lock, m, 1));
+  const auto next = c.start(2, make_call(op::mutex_lock, m));
+  deliver(kind::lock_request, 0);
+  deliver(kind::lock_request, 0);  // queues
+  deliver(kind::lock_pass, 1);
+  deliver(kind::lock_grant, 0);
+  EXPECT_EQ(c.status_of(mine), QUIRE_OK);
+  EXPECT_EQ(c.status_of(mine_too), waits);
+  EXPECT_TRUE(c.bag().empty());
+  EXPECT_EQ(unlock(0), QUIRE_OK);
+  EXPECT_EQ(c.status_of(mine_too), QUIRE_OK);
+  EXPECT_EQ(c.status_of(next), waits);
+  EXPECT_EQ(unlock(0, 1), QUIRE_OK);
+  EXPECT_EQ(c.status_of(next), QUIRE_OK);
+  EXPECT_EQ(unlock(2), QUIRE_OK);
+  c.expect_rest();
+}
+
+TEST_F(locks, when_the_home_unlocks_what_another_waits_for_the_grant_is_settled_too) {
+  EXPECT_EQ(lock(0), QUIRE_OK);
+  const auto t = c.start(1, make_call(op::mutex_lock, m));
+  c.settle();
+  EXPECT_EQ(c.status_of(t), waits);
+  EXPECT_EQ(c.status_of(c.start(0, make_call(op::mutex_unlock, m))), QUIRE_OK);
+  deliver(kind::lock_grant, 1);
+  EXPECT_EQ(c.status_of(t), QUIRE_OK);
+  EXPECT_EQ(unlock(1), QUIRE_OK);
+  EXPECT_EQ(c.take_messages(), 2u);
+  c.expect_rest();
+}
+
+TEST_F(locks, the_next_order_follows_a_settled_grant_and_finds_the_token) {
+  const auto first = c.start(1, make_call(op::mutex_lock, m));
+  const auto second = c.start(2, make_call(op::mutex_lock, m));
+  deliver(kind::lock_request, 0);
+  deliver(kind::lock_request, 0);
+  ASSERT_EQ(c.bag().size(), 2u);  // both to node 1, in this order
+  deliver(kind::lock_grant, 1);
+  deliver(kind::lock_pass, 1);
+  EXPECT_TRUE(c.bag().empty());  // it is locked
+  EXPECT_EQ(c.status_of(first), QUIRE_OK);
+  EXPECT_EQ(unlock(1), QUIRE_OK);
+  EXPECT_EQ(c.status_of(second), QUIRE_OK);
+  EXPECT_EQ(unlock(2), QUIRE_OK);
+  EXPECT_EQ(c.take_messages(), 6u);  // request, grant; request, pass, grant, arrived
+  c.expect_rest();
+}
+
+TEST_F(locks, a_try_behind_a_settled_grant_is_refused_by_the_new_owner) {
+  const auto first = c.start(1, make_call(op::mutex_lock, m));
+  const auto tries = c.start(2, make_try(op::mutex_lock, m));
+  deliver(kind::lock_request, 0);
+  deliver(kind::lock_request, 0);
+  deliver(kind::lock_grant, 1);
+  deliver(kind::lock_pass, 1);
+  deliver(kind::lock_refused, 2);
+  deliver(kind::lock_kept, 0);
+  EXPECT_EQ(c.status_of(first), QUIRE_OK);
+  EXPECT_EQ(c.status_of(tries), QUIRE_BUSY);
+  EXPECT_EQ(unlock(1), QUIRE_OK);
+  EXPECT_EQ(try_lock(2), QUIRE_OK);
+  EXPECT_EQ(unlock(2), QUIRE_OK);
+  c.expect_rest();
+}
+
+TEST_F(locks, a_settled_grant_that_finds_nobody_stays_and_goes_on_when_it_is_asked_for) {
+  const auto gone = c.start(1, make_call(op::mutex_lock, m));
+  deliver(kind::lock_request, 0);
+  c.cancel(1, gone);
+  EXPECT_EQ(c.status_of(gone), QUIRE_TIMED_OUT);
+  deliver(kind::lock_grant, 1);
+  EXPECT_TRUE(c.bag().empty());
+  EXPECT_TRUE(c.at(1).locks().has_token(object_id{m}));
+  EXPECT_EQ(lock(2), QUIRE_OK);
+  EXPECT_EQ(unlock(2), QUIRE_OK);
+  EXPECT_EQ(c.tokens_of(m), 1u);
   c.expect_rest();
 }
 
@@ -197,9 +303,11 @@ TEST_F(locks, destroy_ends_those_that_wait_and_the_owner_is_left_with_nothing) {
 }
 
 TEST_F(locks, destroy_finds_the_token_on_its_way) {
+  EXPECT_EQ(lock(2), QUIRE_OK);
+  EXPECT_EQ(unlock(2), QUIRE_OK);
   const auto t = c.start(1, make_call(op::mutex_lock, m));
-  c.deliver_first();  // the request
-  c.deliver_first();  // the order to pass it on
+  deliver(kind::lock_request, 0);
+  deliver(kind::lock_pass, 2);
   const auto gone = c.start(3, make_call(op::mutex_destroy, m));
   ASSERT_EQ(c.bag()[1].to, node(0));
   c.deliver(1);
@@ -210,6 +318,40 @@ TEST_F(locks, destroy_finds_the_token_on_its_way) {
   EXPECT_EQ(c.status_of(again), QUIRE_NOT_FOUND);
   EXPECT_EQ(unlock(1), QUIRE_NOT_FOUND);
   EXPECT_EQ(c.tokens_of(m), 0u);
+  c.expect_rest();
+}
+
+TEST_F(locks, destroy_behind_a_settled_grant) {
+  const auto t = c.start(1, make_call(op::mutex_lock, m));
+  deliver(kind::lock_request, 0);
+  const auto gone = c.start(0, make_call(op::mutex_destroy, m));
+  deliver(kind::lock_grant, 1);
+  EXPECT_EQ(c.status_of(t), QUIRE_OK);  // it came first
+  deliver(kind::request, 0);
+  deliver(kind::lock_revoke, 1);
+  deliver(kind::lock_revoked, 0);
+  c.settle();
+  EXPECT_EQ(c.status_of(gone), QUIRE_OK);
+  EXPECT_EQ(unlock(1), QUIRE_NOT_FOUND);
+  EXPECT_EQ(c.tokens_of(m), 0u);
+  c.expect_rest();
+}
+
+TEST_F(locks, the_home_gives_the_token_away_while_the_order_to_revoke_it_is_on_its_way_to_itself) {
+  EXPECT_EQ(lock(0), QUIRE_OK);
+  const auto t = c.start(1, make_call(op::mutex_lock, m));
+  c.settle();
+  const auto gone = c.start(0, make_call(op::mutex_destroy, m, 1));
+  deliver(kind::request, 0);
+  EXPECT_EQ(c.status_of(c.start(0, make_call(op::mutex_unlock, m))), QUIRE_OK);
+  deliver(kind::lock_revoke, 0);  // finds nothing
+  deliver(kind::lock_grant, 1);
+  EXPECT_EQ(c.status_of(t), QUIRE_OK);
+  deliver(kind::lock_revoke, 1);
+  deliver(kind::lock_revoked, 0);
+  c.settle();
+  EXPECT_EQ(c.status_of(gone), QUIRE_OK);
+  EXPECT_EQ(unlock(1), QUIRE_NOT_FOUND);
   c.expect_rest();
 }
 
@@ -253,7 +395,7 @@ TEST_F(conditions, wait_releases_notify_wakes_and_the_mutex_is_held_again) {
   EXPECT_EQ(c.status_of(t), waits);  // node 0 has the mutex
   EXPECT_EQ(unlock(0), QUIRE_OK);
   EXPECT_EQ(c.status_of(t), QUIRE_OK);
-  EXPECT_EQ(c.take_messages(), 3u + 3u);  // notify, reply, wake; then the mutex moves
+  EXPECT_EQ(c.take_messages(), 3u + 2u);  // notify, reply, wake; then the mutex moves
   EXPECT_EQ(lock(1), QUIRE_INVALID);      // it holds it
   EXPECT_EQ(unlock(1), QUIRE_OK);
   c.expect_rest();

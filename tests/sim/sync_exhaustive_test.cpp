@@ -1,10 +1,15 @@
-// Every order in which small configurations can run: three nodes, two or three threads, a few calls each, cancels at
-// any moment, messages in any order. Orders that differ only in what happens on different nodes are the same run to a
-// machine and are tried once (sleep sets, Godefroid 1996). For this to be sound the checker does not look at the order
-// of a run, but at causes: whoever takes a mutex must know, by a chain of messages, of every unlock before.
+// Every order in which small configurations can run: three nodes, two to four threads, a few calls each, cancels at
+// any moment, messages in any order, but for the one that mutexes need (`keeps`): transports keep more. Orders that
+// differ only in what happens on different nodes are the same run to a machine and are tried once (sleep sets,
+// Godefroid 1996). For this to be sound the checker does not look at the order of a run, but at causes: whoever takes a
+// mutex must know, by a chain of messages, of every unlock before. And a message may wait only for others to its node.
+#include <gtest/gtest-spi.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <functional>
+#include <string>
 
 #include "../machine/sync_cluster.hpp"
 
@@ -41,12 +46,26 @@ struct event {
   friend bool operator==(const event&, const event&) = default;
 };
 
+/// What is broken, to see whether the checkers notice.
+enum class mutation : std::uint8_t {
+  none,
+  overtaking,  ///< orders to the node that has the token overtake the grant to it
+  forgetting,  ///< the home forgets whom it gave the token, and its orders go to itself, where they do nothing
+};
+
+/// Whether the two messages, from one node to one other, must arrive in the order in which they were sent.
+bool keeps(const message& first, const message& second) {
+  const kind k = kind_of(second.kind);
+  return kind_of(first.kind) == kind::lock_grant && (k == kind::lock_pass || k == kind::lock_revoke);
+}
+
 constexpr unsigned nodes = 3;
 using clock_vector = std::array<std::uint32_t, nodes>;
 
 class run {
  public:
-  explicit run(const std::vector<thread_plan>& plans) : plans_(plans), threads_(plans.size()) {
+  run(const std::vector<thread_plan>& plans, mutation broken)
+      : plans_(plans), broken_(broken), threads_(plans.size()) {
     mutex_ = c_.run(0, make_call(op::mutex_create))->object;
     condition_ = c_.run(0, make_call(op::condition_create))->object;
     semaphore_ = c_.run(0, make_call(op::semaphore_create, 0, 0, 1))->object;
@@ -56,7 +75,9 @@ class run {
 
   [[nodiscard]] std::vector<event> enabled() const {
     std::vector<event> all;
-    for (const in_flight& f : c_.bag()) all.push_back({event::type::deliver, f.to.value(), f.m.from.value(), f.number});
+    for (const in_flight& f : c_.bag()) {
+      if (can_arrive(f)) all.push_back({event::type::deliver, f.to.value(), f.m.from.value(), f.number});
+    }
     for (unsigned t = 0; t < threads_.size(); ++t) {
       const thread& me = threads_[t];
       if (me.token == 0 && me.next < plans_[t].steps.size()) all.push_back({event::type::call, plans_[t].node, t, 0});
@@ -95,7 +116,7 @@ class run {
   void expect_end() {
     c_.expect_rest();
     for (unsigned t = 0; t < threads_.size(); ++t)
-      EXPECT_EQ(threads_[t].next, plans_[t].steps.size()) << "thread " << t;
+      EXPECT_EQ(threads_[t].next, plans_[t].steps.size()) << "thread " << t << " waits for ever";
     EXPECT_EQ(c_.tokens_of(mutex_), destroyed_ ? 0u : 1u);
     EXPECT_EQ(permits_, 1);
   }
@@ -107,6 +128,15 @@ class run {
     bool cancelled = false;
     bool in_mutex = false, has_permit = false, reads = false, writes = false;
   };
+
+  [[nodiscard]] bool can_arrive(const in_flight& f) const {
+    if (broken_ == mutation::overtaking) return true;
+    const kind k = kind_of(f.m.kind);
+    if (broken_ == mutation::forgetting && (k == kind::lock_pass || k == kind::lock_revoke)) return false;
+    return std::none_of(c_.bag().begin(), c_.bag().end(), [&f](const in_flight& g) {
+      return g.m.from == f.m.from && g.to == f.to && g.number < f.number && keeps(g.m, f.m);
+    });
+  }
 
   void deliver(const event& e) {
     std::size_t i = 0;
@@ -205,6 +235,7 @@ class run {
   }
 
   const std::vector<thread_plan>& plans_;
+  mutation broken_;
   cluster c_{nodes};
   std::vector<thread> threads_;
   std::uint64_t mutex_ = 0, condition_ = 0, semaphore_ = 0, rwlock_ = 0;
@@ -218,10 +249,12 @@ class run {
 
 class explorer {
  public:
-  explicit explorer(std::vector<thread_plan> plans) : plans_(std::move(plans)) {}
+  /// Ends early when `failed` says so.
+  explorer(std::vector<thread_plan> plans, mutation broken, std::function<bool()> failed)
+      : plans_(std::move(plans)), broken_(broken), failed_(std::move(failed)) {}
   /// Number of runs.
   std::uint64_t explore() {
-    current_ = std::make_unique<run>(plans_);
+    current_ = std::make_unique<run>(plans_, broken_);
     from_here({});
     return runs_;
   }
@@ -237,7 +270,7 @@ class explorer {
     }
     bool moved = false;
     for (const event& e : choices) {
-      if (testing::Test::HasFailure()) return;
+      if (failed_()) return;
       if (std::find(asleep.begin(), asleep.end(), e) != asleep.end()) continue;
       if (moved) replay();
       moved = true;
@@ -252,11 +285,13 @@ class explorer {
     }
   }
   void replay() {
-    current_ = std::make_unique<run>(plans_);
+    current_ = std::make_unique<run>(plans_, broken_);
     for (const event& e : past_) current_->perform(e);
   }
 
   std::vector<thread_plan> plans_;
+  mutation broken_;
+  std::function<bool()> failed_;
   std::unique_ptr<run> current_;
   std::vector<event> past_;
   std::uint64_t runs_ = 0;
@@ -265,7 +300,7 @@ class explorer {
 void explore(const char* what, std::vector<thread_plan> plans) {
   SCOPED_TRACE(what);
   const auto start = std::chrono::steady_clock::now();
-  const std::uint64_t runs = explorer(std::move(plans)).explore();
+  const std::uint64_t runs = explorer(std::move(plans), mutation::none, testing::Test::HasFailure).explore();
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   std::printf("%-40s %8llu runs, %.2f s\n", what, static_cast<unsigned long long>(runs), took.count());
   EXPECT_GT(runs, 1u);
@@ -289,13 +324,55 @@ TEST(every_order, mutex) {
           {{1, {lock, unlock}}, {1, {try_lock, unlock}}, {2, {timed_lock, unlock}}});
   explore("destroyed while two lock", {{1, {lock, unlock}}, {2, {lock, unlock}}, {0, {destroy}}});
   explore("destroyed by a third while one tries", {{0, {lock, unlock}}, {1, {try_lock, unlock}}, {2, {destroy}}});
+  explore("destroyed at the home while one waits", {{0, {lock, unlock}}, {0, {destroy}}, {1, {timed_lock, unlock}}});
+  explore("home and another lock twice", {{0, {lock, unlock, lock, unlock}}, {1, {lock, unlock, lock, unlock}}});
+  explore("home tries, another times out",
+          {{0, {try_lock, unlock, lock, unlock}}, {1, {timed_lock, unlock, timed_lock, unlock}}});
+  explore("three nodes, two of them twice",
+          {{0, {lock, unlock}}, {1, {lock, unlock, lock, unlock}}, {2, {lock, unlock, lock, unlock}}});
+  explore("two threads of the home and two nodes",
+          {{0, {lock, unlock}}, {0, {lock, unlock}}, {1, {timed_lock, unlock}}, {2, {try_lock, unlock}}});
+  explore("three nodes lock, destroyed",
+          {{0, {lock, unlock}}, {1, {lock, unlock}}, {2, {lock, unlock}}, {2, {destroy}}});
 }
 
 TEST(every_order, condition) {
   explore("wait and notify", {{1, {lock, timed_wait, unlock}}, {2, {lock, notify, unlock}}});
   explore("notify without the mutex", {{1, {lock, timed_wait, unlock}}, {2, {notify}}});
   explore("notify at the home", {{1, {lock, timed_wait, unlock}}, {0, {notify}}});
+  explore("wait at the home", {{0, {lock, timed_wait, unlock}}, {1, {lock, notify, unlock}}});
   explore("the mutex destroyed meanwhile", {{1, {lock, timed_wait, unlock}}, {2, {destroy}}});
+}
+
+/// What the checkers say of a broken run; nothing if they do not notice.
+std::string complaint(std::vector<thread_plan> plans, mutation broken) {
+  testing::TestPartResultArray results;
+  {
+    const testing::ScopedFakeTestPartResultReporter reporter(
+        testing::ScopedFakeTestPartResultReporter::INTERCEPT_ONLY_CURRENT_THREAD, &results);
+    (void)explorer(std::move(plans), broken, [&] { return results.size() != 0; }).explore();
+  }
+  std::string text;
+  for (int i = 0; i < results.size(); ++i) text += results.GetTestPartResult(i).message();
+  return text;
+}
+void expect_for_ever(const char* what, mutation broken, const std::vector<thread_plan>& plans) {
+  const std::string text = complaint(plans, broken);
+  EXPECT_NE(text.find("waits for ever"), std::string::npos) << what << ": " << text;
+  EXPECT_EQ(complaint(plans, mutation::none), "") << what;
+}
+
+TEST(mutation, an_order_overtakes_the_grant) {
+  expect_for_ever("pass", mutation::overtaking, {{1, {lock, unlock}}, {2, {lock, unlock}}});
+  expect_for_ever("pass to the home", mutation::overtaking, {{0, {lock, unlock}}, {1, {lock, unlock}}});
+  expect_for_ever("pass of a try", mutation::overtaking, {{1, {lock, unlock}}, {2, {try_lock, unlock}}});
+  expect_for_ever("revoke", mutation::overtaking, {{1, {lock, unlock}}, {2, {destroy}}});
+}
+
+TEST(mutation, the_home_forgets_whom_it_gave_the_token) {
+  expect_for_ever("pass", mutation::forgetting, {{1, {lock, unlock}}, {2, {lock, unlock}}});
+  expect_for_ever("pass to the home", mutation::forgetting, {{1, {lock, unlock}}, {0, {lock, unlock}}});
+  expect_for_ever("revoke", mutation::forgetting, {{1, {lock, unlock}}, {0, {destroy}}});
 }
 
 TEST(every_order, semaphore) {

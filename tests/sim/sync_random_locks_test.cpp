@@ -67,7 +67,7 @@ struct turn_checker {
 };
 
 void mutex_run(std::uint64_t seed, unsigned nodes, unsigned rounds) {
-  world w(seed, nodes);
+  world w(seed, nodes, order::kept);
   mutex_checker m{.id = make_object(w, static_cast<unsigned>(seed % nodes), op::mutex_create)};
   turn_checker turns;
   w.on_message = [&](node_id to, const message& msg) { turns.see(w, to, msg); };
@@ -90,7 +90,7 @@ TEST(mutex, a_thousand_nodes) {
 
 TEST(mutex, many_threads_of_few_nodes_all_get_through) {
   for_seeds(1, 40, [](std::uint64_t seed) {
-    world w(seed, 3);
+    world w(seed, 3, order::kept);
     mutex_checker m{.id = make_object(w, 0, op::mutex_create)};
     unsigned programs = 0;
     for (unsigned n = 0; n < 3; ++n) {
@@ -165,7 +165,7 @@ program consume(world& w, buffer& b, unsigned n, std::uint32_t thread) {
 }
 
 void buffer_run(std::uint64_t seed, unsigned nodes, unsigned items) {
-  world w(seed, nodes);
+  world w(seed, nodes, order::kept);
   const auto somewhere = [&] { return static_cast<unsigned>(w.rng().below(nodes)); };
   buffer b;
   b.mutex = make_object(w, somewhere(), op::mutex_create);
@@ -228,7 +228,7 @@ program use_rwlock(world& w, rwlock_checker& l, unsigned n, std::uint32_t thread
 }
 
 unsigned rwlock_run(std::uint64_t seed, unsigned nodes, unsigned rounds) {
-  world w(seed, nodes);
+  world w(seed, nodes, order::any);
   rwlock_checker l{.id = make_object(w, static_cast<unsigned>(seed % nodes), op::rwlock_create)};
   unsigned programs = 0;
   for (unsigned n = 0; n < nodes; ++n) {
