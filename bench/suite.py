@@ -89,9 +89,8 @@ def sync_group(transport):
 
 
 def start_group():
-    # A job of two nodes needs a range of 256 MiB at least; regions may be as small as a page.
     ranges = [Program(f"range of {size}iB", ("quire_start",), environment={"QUIRE_RANGE": size}, wall=True)
-              for size in ("256M", "64G")]
+              for size in ("64M", "64G")]
     regions = [Program(f"region of {size}iB", ("quire_start", "--region", f"{size}B"), wall=True) for size in ("64M", "64G")]
     rows = [Row(f"start and end, {p.key}, beyond the bare transport", f"{p.key}:wall", 100, 1, minus="bare:wall")
             for p in (*regions, *ranges)]

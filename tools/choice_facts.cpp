@@ -9,6 +9,7 @@
 #include "facts.hpp"
 #include "os/process.hpp"
 #include "os/userfault.hpp"
+#include "pool/pool.hpp"
 
 namespace quire::tools {
 namespace {
@@ -41,12 +42,13 @@ struct detector_choice {
   bool every_system_call;
 };
 
-detector_choice choose_detector(detect_choice asked) {
+detector_choice choose_detector(detect_choice asked, bool takes_userfault) {
   static constexpr detector_choice inline_userfault{
       "userfault", "userfault (userfaultfd; the faulting thread handles its fault)", false};
   static constexpr detector_choice thread{"thread", "thread (userfaultfd; the service thread handles faults)", true};
   static constexpr detector_choice segv{"segv", "segv (SIGSEGV and mprotect)", false};
-  static constexpr detector_choice none{"none", "none: this machine does not allow what QUIRE_DETECT asks for", false};
+  static constexpr detector_choice none{"none", "none: this machine, or the pool, does not allow what QUIRE_DETECT asks for", false};
+  if (!takes_userfault) return asked == detect_choice::automatic || asked == detect_choice::segv ? segv : none;
   switch (asked) {
     case detect_choice::userfault:
       return can_open(os::userfault_mode::inline_sigbus) ? inline_userfault : none;
@@ -101,7 +103,11 @@ fact_group transport_facts() {
 }
 
 fact_group choice_facts(const base::option_values& options) {
-  const auto detector = choose_detector(options.choice<detect_choice>(option::detect));
+  pool::settings pages;
+  pages.which = static_cast<pool::kind>(options.number(option::pool));
+  pages.directory = options.text(option::pool_dir);
+  const char* const pool = pool::name_of(pages.which);
+  const auto detector = choose_detector(options.choice<detect_choice>(option::detect), pool::takes_userfault(pages));
   const bool shm = ::access(shared_memory_directory, W_OK | X_OK) == 0;
   const auto asked = options.choice<base::transport_choice>(option::transport);
   const char* transport =
@@ -112,7 +118,7 @@ fact_group choice_facts(const base::option_values& options) {
           "choice",
           {{"detector", detector.text, "detector", detector.name},
            {"transport", transport, "transport", transport},
-           {"pool", "memfd", "pool", "memfd"},
+           {"pool", pool, "pool", pool},
            {"shared range", fmt::format("{} from {:#x}", bytes_text(static_cast<double>(range)), first), "range",
             json{{"base", fmt::format("{:#x}", first)}, {"bytes", range}}},
            what_fails(detector)}};

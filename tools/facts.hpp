@@ -27,6 +27,8 @@ struct fact_group {
 [[nodiscard]] fact_group limit_facts();
 [[nodiscard]] fact_group userfault_facts();
 [[nodiscard]] fact_group transport_facts();
+/// Which page pools there can be, and with which detectors.
+[[nodiscard]] fact_group pool_facts(const base::option_values& options);
 /// What Quire will choose here with these options, and what does not work then.
 [[nodiscard]] fact_group choice_facts(const base::option_values& options);
 

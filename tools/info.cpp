@@ -105,8 +105,9 @@ int info(const info_arguments& asked) {
     fmt::print(stderr, "quire info: {}\n", why);
     return bootstrap::launcher::launcher_failed;
   }
-  const std::vector<fact_group> groups = {machine_facts(), limit_facts(), userfault_facts(), transport_facts(),
-                                          choice_facts(options.value())};
+  const std::vector<fact_group> groups = {machine_facts(),   limit_facts(),
+                                          userfault_facts(), transport_facts(),
+                                          pool_facts(options.value()), choice_facts(options.value())};
   asked.as_json ? print_facts_json(groups) : print_facts(groups);
   return 0;
 }

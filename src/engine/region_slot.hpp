@@ -68,17 +68,20 @@ struct region_slot {
   [[nodiscard]] std::size_t bytes_of(std::uint64_t count) const noexcept { return count << unit_shift; }
 };
 
-/// Finds the region of an address: the shared range is cut into granules, each of one region. Reading is lock-free and
-/// async-signal-safe.
+/// Finds the region of an address: the shared range is cut into granules, each of one region: 64 MiB, and less in a range
+/// that would have few of them, down to 2 MiB. Reading is lock-free and async-signal-safe.
 class region_map {
  public:
-  static constexpr unsigned granule_shift = 26;  // 64 MiB
   static constexpr std::size_t max_regions = 4096;
 
   void cover(std::uint64_t base, std::uint64_t bytes) {
+    constexpr unsigned largest = 26, smallest = 21;
+    constexpr std::uint64_t many = 1024;
     base_ = base;
     bytes_ = bytes;
-    granules_ = std::make_unique<std::atomic<std::uint16_t>[]>((bytes >> granule_shift) + 1);
+    granule_shift_ = largest;
+    while (granule_shift_ > smallest && bytes >> granule_shift_ < many) --granule_shift_;
+    granules_ = std::make_unique<std::atomic<std::uint16_t>[]>((bytes >> granule_shift_) + 1);
     slots_ = std::make_unique<std::atomic<region_slot*>[]>(max_regions);
   }
   /// The slot of a region; null if there is none of that number.
@@ -87,7 +90,7 @@ class region_map {
   }
   [[nodiscard]] region_slot* find(std::uint64_t address) const noexcept {
     if (address - base_ >= bytes_) return nullptr;
-    const std::uint16_t tag = granules_[(address - base_) >> granule_shift].load(std::memory_order_acquire);
+    const std::uint16_t tag = granules_[(address - base_) >> granule_shift_].load(std::memory_order_acquire);
     if (tag == 0) return nullptr;
     region_slot* s = slots_[tag - 1].load(std::memory_order_acquire);
     return s != nullptr && address - s->about.base < s->about.bytes ? s : nullptr;
@@ -95,8 +98,8 @@ class region_map {
   void publish(std::unique_ptr<region_slot> s) {
     region_slot* raw = s.release();
     slots_[raw->about.id].store(raw, std::memory_order_release);
-    const std::uint64_t first = (raw->about.base - base_) >> granule_shift;
-    const std::uint64_t last = (raw->about.base + raw->about.bytes - 1 - base_) >> granule_shift;
+    const std::uint64_t first = (raw->about.base - base_) >> granule_shift_;
+    const std::uint64_t last = (raw->about.base + raw->about.bytes - 1 - base_) >> granule_shift_;
     for (std::uint64_t g = first; g <= last; ++g) {
       granules_[g].store(static_cast<std::uint16_t>(raw->about.id + 1), std::memory_order_release);
     }
@@ -116,9 +119,11 @@ class region_map {
 
   [[nodiscard]] std::uint64_t base() const noexcept { return base_; }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+  [[nodiscard]] std::uint64_t granule_bytes() const noexcept { return std::uint64_t{1} << granule_shift_; }
 
  private:
   std::uint64_t base_ = 0, bytes_ = 0;
+  unsigned granule_shift_ = 0;
   std::unique_ptr<std::atomic<std::uint16_t>[]> granules_;
   std::unique_ptr<std::atomic<region_slot*>[]> slots_;
 };

@@ -14,7 +14,6 @@ using model::node_id;
 
 namespace {
 constexpr std::uint64_t largest_slice = std::uint64_t{8} << 40;  // what the heap's page numbers reach
-constexpr std::uint64_t granule = std::uint64_t{1} << engine::region_map::granule_shift;
 
 std::span<const std::byte> bytes_of(const region_description& d) noexcept {
   return std::as_bytes(std::span(&d, 1));
@@ -24,11 +23,12 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t to) noexcept { return 
 
 base::status registry::open(std::uint32_t heap_unit_bytes) {
   const auto& c = engine_.config();
+  const std::uint64_t granule = engine_.regions().granule_bytes();
   // Half of the range is the heap; slices are whole granules, so that block placement makes each node home of its slice.
   slice_bytes_ = std::min(c.bytes / 2 / c.nodes / granule * granule, largest_slice);
   if (slice_bytes_ == 0) {
-    base::log(base::log_level::error, "a shared range of %lu MiB is too small for %u nodes; set QUIRE_RANGE to more",
-              static_cast<unsigned long>(c.bytes >> 20), c.nodes);
+    base::log(base::log_level::error, "a shared range of %lu MiB is too small for %u nodes; set QUIRE_RANGE to %lu MiB or more",
+              static_cast<unsigned long>(c.bytes >> 20), c.nodes, static_cast<unsigned long>(2 * c.nodes * granule >> 20));
     return QUIRE_NO_ADDRESSES;
   }
   region_description about;
@@ -76,13 +76,14 @@ base::status registry::ask(node_id to, region::service number, message& m, std::
 base::status registry::create(const quire_region_options& options, std::uint64_t bytes, quire_region& region) {
   const auto& c = engine_.config();
   const std::uint64_t unit = options.unit_bytes == 0 ? 4096 : options.unit_bytes;
-  const bool fits = unit >= 4096 && unit <= (2u << 20) && (unit & (unit - 1)) == 0 && bytes != 0 && bytes <= c.bytes;
+  const bool fits = unit >= 4096 && unit <= (2u << 20) && (unit & (unit - 1)) == 0 && bytes != 0;
   const bool known = options.consistency == QUIRE_SEQUENTIAL && options.placement >= QUIRE_PLACE_BLOCK &&
                      options.placement <= QUIRE_PLACE_NODE && options.pool >= QUIRE_POOL_DEFAULT &&
                      options.pool <= QUIRE_POOL_MDUP && options.detector >= QUIRE_DETECT_DEFAULT &&
                      options.detector <= QUIRE_DETECT_SEGV;
   const bool home = options.placement != QUIRE_PLACE_NODE || (options.home >= 0 && options.home < static_cast<int>(c.nodes));
   if (!fits || !known || !home) return QUIRE_INVALID;
+  if (bytes > c.bytes) return QUIRE_NO_ADDRESSES;
   region_description about;
   about.bytes = round_up(bytes, unit);
   about.unit_bytes = static_cast<std::uint32_t>(unit);
@@ -106,7 +107,7 @@ void registry::on_create(const message& m, std::span<const std::byte> value) noe
   if (p.about.bytes > room || next_id_ >= engine::region_map::max_regions) return engine_.answer(m, QUIRE_NO_ADDRESSES);
   p.about.base = next_base_;
   p.about.id = next_id_++;
-  next_base_ += round_up(p.about.bytes, granule);
+  next_base_ += round_up(p.about.bytes, engine_.regions().granule_bytes());
   p.request = m;
   p.left = c.nodes;
   const auto about = p.about;
