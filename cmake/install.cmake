@@ -12,3 +12,13 @@ configure_file(${PROJECT_SOURCE_DIR}/cmake/quire.pc.in ${PROJECT_BINARY_DIR}/qui
 install(FILES ${PROJECT_BINARY_DIR}/quire.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(FILES ${PROJECT_SOURCE_DIR}/docs/quire.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${PROJECT_SOURCE_DIR}/docs/quire.7 DESTINATION ${CMAKE_INSTALL_MANDIR}/man7)
+# What `quire bench` starts.
+if(QUIRE_BUILD_APPS)
+  set(bench_programs page_update_costs page_update_faults pair floor_exchange quire_fault quire_start)
+  set_target_properties(${bench_programs} PROPERTIES INSTALL_RPATH "\$ORIGIN/../../${CMAKE_INSTALL_LIBDIR}")
+  install(TARGETS ${bench_programs}
+    RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/quire)
+  install(PROGRAMS ${PROJECT_SOURCE_DIR}/bench/page_update/page_update.py DESTINATION ${CMAKE_INSTALL_DATADIR}/quire/bench)
+  install(FILES ${PROJECT_SOURCE_DIR}/bench/page_update/page.py ${PROJECT_SOURCE_DIR}/bench/page_update/page.css
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/quire/bench)
+endif()

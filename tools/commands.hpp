@@ -18,5 +18,6 @@ struct session {
 
 void add_run(CLI::App& quire, session& about);
 void add_info(CLI::App& quire, session& about);
+void add_bench(CLI::App& quire, session& about);
 
 }  // namespace quire::tools

@@ -1,4 +1,4 @@
-// A set of measurements and the line of JSON that run.py reads: {"name", "unit", "count", "median", "min", "p90"}.
+// A set of measurements and the line of JSON that run.py reads: {"name", "unit", "count", "median", "mean", "min", "p90"}.
 #pragma once
 
 #include <cstddef>

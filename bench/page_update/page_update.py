@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+"""Compares the ways to update a page atomically (ParADE, Table 1, Figures 10 to 15) on this machine: prints tables, and
+writes page-update.json and page-update.html. Started by `quire bench page-update`.
+"""
+import argparse
+import json
+import os
+import platform
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.dont_write_bytecode = True  # no __pycache__ beside the sources
+import page  # noqa: E402
+
+POOLS = ("memfd", "posix", "mdup", "file", "sysv")
+PAIRS = tuple((p, d) for d in ("userfault", "segv") for p in POOLS if d == "segv" or p in ("memfd", "posix", "mdup"))
+# Name, arguments in full, arguments with --quick. Those that are not built are left out, and said.
+APPLICATIONS = (
+    ("cg", ("--class", "W"), ("--class", "S")),
+    ("ep", ("--class", "S"), ("--class", "S")),
+    ("helmholtz", (), ("--iterations", "20")),
+    ("md", (), ("--steps", "2")),
+    ("sor", ("--size", "2048", "--iterations", "20"), ("--size", "1024", "--iterations", "5")),
+)
+LIMIT_S = 600
+
+
+class Failed(Exception):
+    """A program did not do what it should."""
+
+
+def run(command):
+    """The standard output of a command. Its whole process group ends with the time limit, and with this program."""
+    child = subprocess.Popen([str(c) for c in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                             text=True, process_group=0)
+    try:
+        out, err = child.communicate(timeout=LIMIT_S)
+    except BaseException as e:
+        os.killpg(child.pid, signal.SIGKILL)
+        child.communicate()
+        if isinstance(e, subprocess.TimeoutExpired):
+            raise Failed(f"no end after {LIMIT_S} s: {' '.join(map(str, command))}") from e
+        raise
+    if child.returncode != 0:
+        raise Failed(f"{' '.join(map(str, command))}: exit status {child.returncode}\n{err.strip()}")
+    return out
+
+
+def measured(command):
+    return {row["name"]: row for row in map(json.loads, filter(str.strip, run(command).splitlines()))}
+
+
+class Comparison:
+    def __init__(self, programs, quire, applications, quick):
+        self.programs, self.quire, self.applications, self.quick = programs, quire, applications, quick
+        self.began = time.monotonic()
+
+    def say(self, text):
+        print(f"[{time.monotonic() - self.began:4.0f} s] {text}", file=sys.stderr, flush=True)
+
+    def job(self, pool, detector, nodes, *command, stats=None):
+        options = ["--pool", pool, "--detect", detector, *(["--stats=" + stats] if stats else [])]
+        return [self.quire, "run", "-n", nodes, *options, *command]
+
+    def costs(self):
+        self.say("basic operations")
+        return measured([self.programs / "page_update_costs", "--rounds", 10 if self.quick else 100])
+
+    def faults(self):
+        self.say("faults and permissions by pool and detector")
+        few = ["--rounds", 1] if self.quick else []
+        return measured([self.programs / "page_update_faults", *few])
+
+    def fetches(self):
+        """A remote page fetch, in parts: what is measured alone, and the rest, which is the protocol's."""
+        few = ["--pages", 1024, "--rounds", 1] if self.quick else []
+        rounds = 1 if self.quick else 5
+        totals = {pair: [] for pair in PAIRS}
+        exchanges = []
+        for i in range(rounds):
+            for pool, detector in PAIRS:
+                self.say(f"page fetch: {pool}, {detector} ({i + 1} of {rounds})")
+                found = measured(self.job(pool, detector, 2, self.programs / "quire_fault", *few))
+                totals[pool, detector].append(found["read_fault"]["median"])
+            exchanges.append(measured([self.programs / "pair", self.programs / "floor_exchange"])["page_exchange"]["median"])
+        return {pair: statistics.median(v) for pair, v in totals.items()}, statistics.median(exchanges)
+
+    def starts(self):
+        """Seconds to start and end a job of one node with a region, beyond the same without."""
+        result = {}
+        for pool in POOLS:
+            self.say(f"start: {pool}")
+            times = {}
+            for size in ("4KB", "64MB"):
+                command = self.job(pool, "auto", 1, self.programs / "quire_start", "--region", size)
+                times[size] = []
+                for _ in range(3 if self.quick else 15):
+                    start = time.perf_counter()
+                    run(command)
+                    times[size].append((time.perf_counter() - start) * 1000)
+            result[pool] = {size: statistics.median(t) for size, t in times.items()}
+        return result
+
+    def programs_of(self):
+        """Times of the applications by pool and number of nodes; every result is checked by the program itself."""
+        rows, left_out = [], []
+        for name, full, quick in APPLICATIONS:
+            path = self.applications / name
+            if not path.exists():
+                left_out.append(name)
+                continue
+            arguments = quick if self.quick else full
+            for pool, detector in PAIRS:
+                for nodes in (1, 2) if self.quick else (1, 2, 4):
+                    self.say(f"{name} on {nodes} nodes: {pool}, {detector}")
+                    rows.append(self.application(name, path, arguments, pool, detector, nodes))
+        return rows, left_out
+
+    def application(self, name, path, arguments, pool, detector, nodes):
+        times, checksums = [], set()
+        counters = {}
+        for _ in range(1 if self.quick else 3):
+            with tempfile.NamedTemporaryFile(suffix=".json") as file:
+                command = self.job(pool, detector, nodes, path, "--json", "--threads", 2, *arguments, stats=file.name)
+                report = json.loads(run(command).splitlines()[-1])
+                counters = json.loads(Path(file.name).read_text() or "{}")
+            times.append(report["time_s"])
+            checksums.add(str(report.get("checksum")))
+        if len(checksums) != 1:
+            raise Failed(f"{name} gives different results under {pool}, {detector}: {checksums}")
+        total = counters.get("total", {})
+        reads = total.get("read_faults", 0)
+        return {"application": name, "pool": pool, "detector": detector, "nodes": nodes, "threads": 2,
+                "time_s": statistics.median(times), "checksum": checksums.pop(), "read_faults": reads,
+                "racing_faults": total.get("racing_faults", 0), "racing_ratio": total.get("racing_faults", 0) / reads if reads else None}
+
+
+def machine():
+    name = next((line.split(":", 1)[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines()
+                 if line.startswith("model name")), "unknown")
+    root = Path(__file__).resolve().parent
+    commit = subprocess.run(["git", "-C", root, "describe", "--always", "--dirty"], capture_output=True, text=True, check=False)
+    return {"processor": name, "cores": len(os.sched_getaffinity(0)), "kernel": platform.release(),
+            "commit": commit.stdout.strip() or "installed", "load": os.getloadavg()[0], "date": time.strftime("%Y-%m-%d")}
+
+
+def main():
+    here = Path(__file__).resolve().parent
+    parser = argparse.ArgumentParser(prog="quire bench page-update", description=__doc__.split("Started")[0])
+    parser.add_argument("--quick", action="store_true", help="each thing once and short, in about two minutes")
+    parser.add_argument("--output", type=Path, default=Path.cwd(), help="folder for page-update.json and .html (default: here)")
+    parser.add_argument("--programs", type=Path, required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--applications", type=Path, required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--quire", type=Path, required=True, help=argparse.SUPPRESS)
+    wanted = parser.parse_args()
+    try:
+        wanted.output.mkdir(parents=True, exist_ok=True)
+        c = Comparison(wanted.programs, wanted.quire, wanted.applications, wanted.quick)
+        found = {"machine": machine(), "quick": wanted.quick, "costs": c.costs(), "faults": c.faults()}
+        totals, exchange = c.fetches()
+        found["fetches"] = page.split_fetches(found["faults"], totals, exchange)
+        found["starts"] = c.starts()
+        found["applications"], found["left_out"] = c.programs_of()
+    except (Failed, OSError) as e:
+        print(f"quire bench page-update: {e}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    (wanted.output / "page-update.json").write_text(json.dumps(found, indent=1))
+    (wanted.output / "page-update.html").write_text(page.html(found, (here / "page.css").read_text()))
+    print(page.text(found))
+    print(f"written: {wanted.output / 'page-update.json'}, {wanted.output / 'page-update.html'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
