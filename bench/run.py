@@ -9,7 +9,6 @@ import argparse
 import json
 import os
 import platform
-import signal
 import statistics
 import subprocess
 import sys
@@ -17,32 +16,8 @@ import time
 from pathlib import Path
 
 sys.dont_write_bytecode = True  # no __pycache__ beside the sources
+from processes import Failed, output_of  # noqa: E402
 from suite import GROUPS  # noqa: E402
-
-TIME_LIMIT_S = 120
-
-
-class Failed(Exception):
-    """A program did not do what it should."""
-
-
-def output_of(command, environment):
-    """Standard output and the milliseconds it took. The whole process group ends with the time limit."""
-    start = time.perf_counter()
-    child = subprocess.Popen(command, env={**os.environ, **environment}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                             stderr=subprocess.PIPE, text=True, process_group=0)
-    try:
-        out, err = child.communicate(timeout=TIME_LIMIT_S)
-    except BaseException as e:
-        os.killpg(child.pid, signal.SIGKILL)
-        child.communicate()
-        if isinstance(e, subprocess.TimeoutExpired):
-            raise Failed(f"no end after {TIME_LIMIT_S} s") from e
-        raise
-    took_ms = (time.perf_counter() - start) * 1000
-    if child.returncode != 0:
-        raise Failed(f"exit status {child.returncode}\n{err.strip()}")
-    return out, took_ms
 
 
 class Runner:
@@ -66,7 +41,9 @@ class Runner:
         return command
 
     def run(self, program):
-        out, took_ms = output_of(self.command(program), program.environment)
+        start = time.perf_counter()
+        out = output_of(self.command(program), program.environment)
+        took_ms = (time.perf_counter() - start) * 1000
         if program.wall:
             self.note(program.key, {"name": "wall", "unit": "ms", "median": took_ms, "min": took_ms})
         for line in filter(str.strip, out.splitlines()):

@@ -20,5 +20,5 @@ if(QUIRE_BUILD_APPS)
     RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/quire)
   install(PROGRAMS ${PROJECT_SOURCE_DIR}/bench/page_update/page_update.py DESTINATION ${CMAKE_INSTALL_DATADIR}/quire/bench)
   install(FILES ${PROJECT_SOURCE_DIR}/bench/page_update/page.py ${PROJECT_SOURCE_DIR}/bench/page_update/page.css
-    DESTINATION ${CMAKE_INSTALL_DATADIR}/quire/bench)
+    ${PROJECT_SOURCE_DIR}/bench/processes.py DESTINATION ${CMAKE_INSTALL_DATADIR}/quire/bench)
 endif()

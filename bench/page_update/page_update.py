@@ -6,7 +6,6 @@ import argparse
 import json
 import os
 import platform
-import signal
 import statistics
 import subprocess
 import sys
@@ -15,7 +14,9 @@ import time
 from pathlib import Path
 
 sys.dont_write_bytecode = True  # no __pycache__ beside the sources
+sys.path.append(str(Path(__file__).resolve().parent.parent))  # installed, all stand in one folder
 import page  # noqa: E402
+from processes import Failed, output_of  # noqa: E402
 
 POOLS = ("memfd", "posix", "mdup", "file", "sysv")
 PAIRS = tuple((p, d) for d in ("userfault", "segv") for p in POOLS if d == "segv" or p in ("memfd", "posix", "mdup"))
@@ -30,25 +31,8 @@ APPLICATIONS = (
 LIMIT_S = 600
 
 
-class Failed(Exception):
-    """A program did not do what it should."""
-
-
 def run(command):
-    """The standard output of a command. Its whole process group ends with the time limit, and with this program."""
-    child = subprocess.Popen([str(c) for c in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                             text=True, process_group=0)
-    try:
-        out, err = child.communicate(timeout=LIMIT_S)
-    except BaseException as e:
-        os.killpg(child.pid, signal.SIGKILL)
-        child.communicate()
-        if isinstance(e, subprocess.TimeoutExpired):
-            raise Failed(f"no end after {LIMIT_S} s: {' '.join(map(str, command))}") from e
-        raise
-    if child.returncode != 0:
-        raise Failed(f"{' '.join(map(str, command))}: exit status {child.returncode}\n{err.strip()}")
-    return out
+    return output_of(command, limit_s=LIMIT_S)
 
 
 def measured(command):
@@ -166,7 +150,7 @@ def main():
         found["fetches"] = page.split_fetches(found["faults"], totals, exchange)
         found["starts"] = c.starts()
         found["applications"], found["left_out"] = c.programs_of()
-    except (Failed, OSError) as e:
+    except (Failed, OSError, ValueError) as e:
         print(f"quire bench page-update: {e}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
