@@ -200,6 +200,7 @@ bool engine::wait_for(op& o, std::int64_t timeout_ms, bool in_fault) noexcept {
   // From here on only the service thread may be left to drive.
   if (o.done()) return true;
   driver_.sleeping.fetch_add(1, std::memory_order_relaxed);
+  driver_.sleeps.fetch_add(1, std::memory_order_seq_cst);
   if (driver_.ticking.load(std::memory_order_seq_cst)) kick();
   std::int64_t left = -1;
   do {
@@ -307,14 +308,17 @@ void engine::service_loop() noexcept {
 /// A short sleep while application threads drive. True if one of them has called because it goes to sleep itself.
 bool engine::tick() noexcept {
   driver_.ticking.store(true, std::memory_order_seq_cst);
+  const std::uint64_t sleeps = driver_.sleeps.load(std::memory_order_seq_cst);
+  const bool missed = sleeps != sleeps_seen_;  // it came before `ticking` could be seen
+  sleeps_seen_ = sleeps;
   pollfd looked_at[] = {{kick_, POLLIN, 0}, {job_.descriptor(), POLLIN, 0}};
-  const timespec t{0, static_cast<long>(driver_.tuning.tick_ns << std::min(ticks_++, longest_tick))};
+  const timespec t{0, missed ? 0 : static_cast<long>(driver_.tuning.tick_ns << std::min(ticks_++, longest_tick))};
   (void)::ppoll(looked_at, 2, &t, nullptr);
   driver_.ticking.store(false, std::memory_order_relaxed);
   if (looked_at[1].revents != 0) handle_news();
-  const bool called = looked_at[0].revents != 0;
-  if (called) clear_kick();
-  return called;
+  const bool kicked = looked_at[0].revents != 0;
+  if (kicked) clear_kick();
+  return kicked || missed;
 }
 
 void engine::clear_kick() noexcept {

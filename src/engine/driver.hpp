@@ -38,6 +38,8 @@ class driver {
   std::atomic<unsigned> polling{0};
   /// Application threads that sleep until their operation is done: so many cores are free for polling.
   std::atomic<unsigned> sleeping{0};
+  /// How often one has gone to sleep: the service thread must not overlook it on its way into a tick.
+  std::atomic<std::uint64_t> sleeps{0};
   /// The service thread sleeps a tick, while the transport is not armed.
   std::atomic<bool> ticking{false};
   driver_tuning tuning{};

@@ -214,6 +214,7 @@ class engine final : public transport::sink, private effects {
   std::atomic<std::uint64_t> lost_until_ns_{0};  ///< a peer is lost; when this node ends unless it hears more
   model::node_id lost_peer_{};
   unsigned ticks_ = 0;  ///< in a row, of the service thread
+  std::uint64_t sleeps_seen_ = 0;  ///< of driver::sleeps, by the service thread
   static constexpr unsigned longest_tick = 3;  ///< doublings: while threads keep driving, it looks less and less often
   int epoll_ = -1;
   int kick_ = -1;  ///< eventfd that wakes the service thread
