@@ -21,11 +21,12 @@ struct row_range {
   return page_bytes / std::gcd(page_bytes, row_bytes);
 }
 
-/// The part-th of `parts` blocks of rows, about equal in size. Blocks begin on a page where that costs little balance.
+/// The part-th of `parts` blocks of rows, about equal in size. Blocks begin on a page where that costs little balance:
+/// where a block has `least` times as many rows, or more, as fill whole pages.
 [[nodiscard]] constexpr row_range block_of_rows(std::size_t part, std::size_t parts, std::size_t rows,
-                                                std::size_t row_bytes) {
+                                                std::size_t row_bytes, std::size_t least = 8) {
   std::size_t grain = rows_of_whole_pages(row_bytes);
-  if (rows / grain < parts * 8) grain = 1;
+  if (rows / grain < parts * least) grain = 1;
   const auto bound = [&](std::size_t p) { return p == parts ? rows : rows / grain * p / parts * grain; };
   return {bound(part), bound(part + 1)};
 }

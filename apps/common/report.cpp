@@ -12,13 +12,15 @@ namespace {
 
 std::string as_line(const report& r) {
   std::string line =
-      fmt::format("{} ({}, {}): {} node{} x {} thread{}, set-up {:.3f} s, time {:.3f} s, checksum {:016x}", r.program,
-                  r.variant, r.problem, r.nodes, r.nodes == 1 ? "" : "s", r.threads, r.threads == 1 ? "" : "s",
-                  r.set_up_s, r.time_s, r.checksum);
+      fmt::format("{} ({}, {}): {} node{} x {} thread{}, set-up {:.3f} s, time {:.3f} s", r.program, r.variant,
+                  r.problem, r.nodes, r.nodes == 1 ? "" : "s", r.threads, r.threads == 1 ? "" : "s", r.set_up_s,
+                  r.time_s);
+  for (const auto& [name, value] : r.values) line += fmt::format(", {} {}", name, value);
+  if (r.checksum) line += fmt::format(", checksum {:016x}", *r.checksum);
   if (r.shared)
     line += fmt::format(", {} read faults, {} write faults, {} messages, {:.1f} MB", r.shared->read_faults,
                         r.shared->write_faults, r.shared->messages, static_cast<double>(r.shared->bytes) / 1e6);
-  if (r.matches) line += *r.matches ? ", equal to the serial run" : ", DIFFERS from the serial run";
+  if (r.matches) line += (*r.matches ? ", equal to " : ", DIFFERS from ") + r.reference;
   return line;
 }
 
@@ -26,8 +28,10 @@ std::string as_object(const report& r) {
   nlohmann::json json{{"program", r.program}, {"variant", r.variant},
                       {"problem", r.problem}, {"nodes", r.nodes},
                       {"threads", r.threads}, {"set_up_s", r.set_up_s},
-                      {"time_s", r.time_s},   {"checksum", fmt::format("{:016x}", r.checksum)},
+                      {"time_s", r.time_s},   {"checksum", nullptr},
                       {"matches", nullptr}};
+  for (const auto& [name, value] : r.values) json[name] = value;
+  if (r.checksum) json["checksum"] = fmt::format("{:016x}", *r.checksum);
   if (r.matches) json["matches"] = *r.matches;
   if (r.shared) {
     json["read_faults"] = r.shared->read_faults;

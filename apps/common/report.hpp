@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace apps {
 
@@ -24,8 +26,10 @@ struct report {
   int threads = 1;      ///< per node
   double set_up_s = 0;  ///< initialisation of the data, slowest node
   double time_s = 0;    ///< the computation, slowest node
-  std::uint64_t checksum = 0;
-  std::optional<bool> matches;  ///< equal to the serial run, if that was checked
+  std::vector<std::pair<std::string, double>> values;  ///< what was found, by name
+  std::optional<std::uint64_t> checksum;               ///< of results that are equal to the last bit in all variants
+  std::optional<bool> matches;                         ///< equal to the reference, if that was checked
+  std::string reference = "the serial run";
   std::optional<traffic> shared;
 };
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <vector>
 
@@ -45,22 +44,11 @@ settings parse(int argc, char** argv, const std::string& variant) {
   app.add_option("--samples", wanted.size.samples, "rays per pixel in each direction")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
-  if (variant != "serial")
-    app.add_option("--threads", wanted.threads, variant == "quire" ? "threads per node" : "threads")
-        ->check(CLI::Range(1, 1024))
-        ->capture_default_str();
   app.add_option("--tile-rows", wanted.tile_rows, "rows of a tile; rounded up to whole pages where it can be")
       ->check(CLI::Range(1, 1 << 15))
       ->capture_default_str();
   app.add_option("--out", wanted.out, "write the picture to this PNG file");
-  app.add_flag("--check", wanted.check, "compare with a serial run in plain memory, pixel by pixel");
-  app.add_flag("--progress", wanted.progress, "show progress on standard error");
-  app.add_flag("--json", wanted.json, "print the result as JSON");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    std::exit(app.exit(e));
-  }
+  apps::parse(app, wanted, variant, "compare with a serial run in plain memory, pixel by pixel", argc, argv);
   return wanted;
 }
 

@@ -7,18 +7,15 @@
 
 #include "common/partition.hpp"
 #include "common/report.hpp"
+#include "common/settings.hpp"
 #include "raytracer/trace.hpp"
 
 namespace raytracer {
 
-struct settings {
+struct settings : apps::run_settings {
   picture_size size;
-  int threads = 1;
   std::size_t tile_rows = 4;
   std::string out;  ///< PNG file; empty: none
-  bool check = false;
-  bool progress = false;
-  bool json = false;
 
   [[nodiscard]] std::size_t pixels() const noexcept { return size.width * size.height; }
 };

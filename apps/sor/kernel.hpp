@@ -6,7 +6,6 @@
 // parallel run gives the very bits of the serial one.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -48,16 +47,6 @@ inline void relax_rows(double* cells, std::size_t n, apps::row_range rows, unsig
     double* row = cells + i * n;
     relax_row(row, row - n, row + n, n, 1 + (i + 1 + colour) % 2);
   }
-}
-
-/// Grows with every bit of every cell, and adds up over blocks of rows in any order.
-[[nodiscard]] inline std::uint64_t checksum(const double* cells, std::size_t n, apps::row_range rows) {
-  std::uint64_t sum = 0;
-  for (std::size_t k = rows.begin * n; k < rows.end * n; ++k) {
-    const auto bits = std::bit_cast<std::uint64_t>(cells[k]);
-    sum += (bits ^ (bits >> 32)) & 0xffffffff;
-  }
-  return sum;
 }
 
 }  // namespace sor

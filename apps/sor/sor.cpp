@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <quire/quire.hpp>
 
+#include "common/bits.hpp"
 #include "common/partition.hpp"
 #include "common/progress.hpp"
 #include "common/report.hpp"
@@ -67,7 +68,8 @@ apps::report compute(const quire::session& job, const sor::settings& wanted, std
   result.set_up_s = quire::all_reduce(result.set_up_s, quire::operation::max);
   result.time_s = quire::all_reduce(result.time_s, quire::operation::max);
   const apps::row_range of_node{rows_of(0).begin, rows_of(wanted.threads - 1).end};
-  const auto sum = static_cast<std::int64_t>(sor::checksum(grid.data(), n, of_node));
+  const auto sum = static_cast<std::int64_t>(
+      apps::checksum(grid.subspan(of_node.begin * n, (of_node.end - of_node.begin) * n)));
   result.checksum = static_cast<std::uint64_t>(quire::all_reduce(sum, quire::operation::sum));
   return result;
 }
@@ -84,7 +86,7 @@ int main(int argc, char** argv) try {
   auto result = compute(job, wanted, grid);
   int status = 0;
   if (job.node() == 0) {
-    if (wanted.check) result.matches = sor::same_bits(grid.data(), sor::serial_result(wanted).get(), wanted.size);
+    if (wanted.check) result.matches = sor::equals_serial(wanted, grid.data());
     status = apps::print(result, wanted.json);
   }
   return quire::broadcast(status);

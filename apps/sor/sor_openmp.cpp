@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "common/bits.hpp"
 #include "common/partition.hpp"
 #include "common/progress.hpp"
 #include "common/report.hpp"
@@ -45,7 +46,7 @@ apps::report compute(const sor::settings& wanted, double* grid) {
     shown.show(static_cast<std::size_t>(iteration + 1));
   }
   result.time_s = watch.seconds();
-  result.checksum = sor::checksum(grid, n, {0, n});
+  result.checksum = apps::checksum({grid, n * n});
   return result;
 }
 
@@ -55,7 +56,7 @@ int main(int argc, char** argv) try {
   const auto wanted = sor::parse(argc, argv, variant);
   const auto grid = std::make_unique_for_overwrite<double[]>(wanted.size * wanted.size);
   auto result = compute(wanted, grid.get());
-  if (wanted.check) result.matches = sor::same_bits(grid.get(), sor::serial_result(wanted).get(), wanted.size);
+  if (wanted.check) result.matches = sor::equals_serial(wanted, grid.get());
   return apps::print(result, wanted.json);
 } catch (const std::exception& e) {
   fmt::print(stderr, "sor: {}\n", e.what());

@@ -1,0 +1,28 @@
+// Called once at the end of a run, on node 0.
+#include "common/bits.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include <fmt/format.h>
+
+namespace apps {
+
+bool same_bits(const std::string& program, std::span<const double> computed, std::span<const double> expected,
+               std::size_t columns) {
+  const auto equal = [](double a, double b) {
+    return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+  };
+  const auto [wrong, right] = std::mismatch(computed.begin(), computed.end(), expected.begin(), expected.end(), equal);
+  if (wrong == computed.end() && right == expected.end()) return true;
+  if (wrong == computed.end() || right == expected.end()) {
+    fmt::print(stderr, "{}: {} values instead of {}\n", program, computed.size(), expected.size());
+    return false;
+  }
+  const auto at = static_cast<std::size_t>(wrong - computed.begin());
+  fmt::print(stderr, "{}: row {}, column {} is {} instead of {}\n", program, at / columns, at % columns, *wrong,
+             *right);
+  return false;
+}
+
+}  // namespace apps

@@ -1,0 +1,30 @@
+// The command line of the MD programs, and what of a run does not depend on how it is parallel.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "common/report.hpp"
+#include "common/settings.hpp"
+#include "md/kernel.hpp"
+
+namespace md {
+
+struct settings : apps::run_settings {
+  std::size_t size = 2048;  ///< particles
+  int steps = 10;
+};
+
+/// Reads the command line; prints and exits on --help and on errors.
+[[nodiscard]] settings parse(int argc, char** argv, const std::string& variant);
+
+/// A report with everything filled in that follows from the settings.
+[[nodiscard]] apps::report begin_report(const settings& wanted, const std::string& variant);
+
+/// Ends a run, on node 0: compares with a serial run and looks at the energy if wanted, prints the report; the exit
+/// status.
+[[nodiscard]] int finish(const settings& wanted, apps::report result, std::span<const double> position,
+                         const outcome& found);
+
+}  // namespace md
