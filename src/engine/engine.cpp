@@ -57,6 +57,7 @@ base::status engine::add_region(const region_description& about) {
   auto memory = pool::make(pool, about.base, about.bytes, r->detector->accessible());
   if (!memory.ok()) return memory.why();
   r->memory = std::move(memory.value());
+  r->dumped.cover(about.bytes);
   const std::uint64_t units = about.bytes >> r->unit_shift;
   int error = r->units.make(units);
   if (error == 0) error = r->entries.make(units);

@@ -2,9 +2,11 @@
 // and never move or go until the end, so that fault handlers find them without a lock.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "detect/detector.hpp"
 #include "os/memory.hpp"
@@ -47,11 +49,32 @@ class sparse_table {
   std::uint64_t bytes_ = 0;
 };
 
+/// Which parts of a region have been used, so that a core file holds those and no others.
+class dumped_parts {
+ public:
+  static constexpr unsigned part_shift = 26;  // 64 MiB
+  void cover(std::uint64_t bytes) { known_.resize((bytes >> part_shift) + 1); }
+  /// Memory of `memory` is used from now on. Driver's thread; a system call once a part.
+  void add(const pool::pool& memory, std::uint64_t offset, std::uint64_t bytes) noexcept {
+    for (std::uint64_t part = offset >> part_shift; part <= (offset + bytes - 1) >> part_shift; ++part) {
+      if (known_[part]) continue;
+      known_[part] = true;
+      const std::uint64_t first = part << part_shift;
+      const std::uint64_t length = std::min(std::uint64_t{1} << part_shift, memory.bytes() - first);
+      os::advise_dump(memory.application_view() + first, length);
+    }
+  }
+
+ private:
+  std::vector<bool> known_;
+};
+
 struct region_slot {
   region_description about;
   unsigned unit_shift = 12;
   std::unique_ptr<pool::pool> memory;
   detect::detector* detector = nullptr;  ///< shared by all regions of its kind
+  dumped_parts dumped;
   sparse_table<sequential::unit_state> units;
   sparse_table<sequential::directory_entry> entries;
   std::unique_ptr<sequential::machine> machine;

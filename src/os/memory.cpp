@@ -50,7 +50,9 @@ void* map_shared(int fd, std::uint64_t bytes, void* at, bool accessible, int& er
 }
 
 void* map_table(std::uint64_t bytes, int& error) noexcept {
-  return map(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, error);
+  void* const table = map(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, error);
+  if (table != nullptr) ::madvise(table, bytes, MADV_DONTDUMP);
+  return table;
 }
 
 void* reserve(std::uint64_t bytes, void* at, int& error) noexcept {
@@ -65,6 +67,10 @@ void unmap(void* address, std::uint64_t bytes) noexcept {
 int protect(void* address, std::size_t bytes, int prot) noexcept {
   if (injected(call::protect)) return errno;
   return ::mprotect(address, bytes, prot) == 0 ? 0 : errno;
+}
+
+int advise_dump(void* address, std::uint64_t bytes) noexcept {
+  return ::madvise(address, bytes, MADV_DODUMP) == 0 ? 0 : errno;
 }
 
 int advise(void* address, std::uint64_t bytes, int advice) noexcept {

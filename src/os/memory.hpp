@@ -18,7 +18,7 @@ void close_descriptor(int fd) noexcept;
 /// reserved.
 /// Gives the address; nullptr with errno in `error`.
 [[nodiscard]] void* map_shared(int fd, std::uint64_t bytes, void* at, bool accessible, int& error) noexcept;
-/// Private zero memory that costs nothing until touched (tables). nullptr with errno in `error`.
+/// Private zero memory that costs nothing until touched (tables), and stays out of core files. nullptr with errno in `error`.
 [[nodiscard]] void* map_table(std::uint64_t bytes, int& error) noexcept;
 /// Address space without memory; with `at`, there and only if nothing is there yet. nullptr with errno in `error` (EEXIST).
 [[nodiscard]] void* reserve(std::uint64_t bytes, void* at, int& error) noexcept;
@@ -27,5 +27,7 @@ void unmap(void* address, std::uint64_t bytes) noexcept;
 [[nodiscard]] int protect(void* address, std::size_t bytes, int prot) noexcept;
 /// madvise(); MADV_DONTNEED, MADV_POPULATE_WRITE, MADV_DONTFORK, MADV_HUGEPAGE, MADV_DONTDUMP.
 [[nodiscard]] int advise(void* address, std::uint64_t bytes, int advice) noexcept;
+/// The range goes into core files from now on. Not one of the calls that tests make fail: nothing depends on it.
+int advise_dump(void* address, std::uint64_t bytes) noexcept;
 
 }  // namespace quire::os

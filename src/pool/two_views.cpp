@@ -45,11 +45,13 @@ base::status failed(const request& r, const char* what, int error) {
 }
 
 std::unique_ptr<pool> own_views(const request& r, std::byte* system) {
-  // A forked child must not see raw pages without protection (userfaultfd does not follow a fork). A core file holds the
-  // pages that this node may use; the system view would only double it.
+  // A forked child must not see raw pages without protection (userfaultfd does not follow a fork).
   if (os::advise(r.application(), r.bytes, MADV_DONTFORK) != 0 || os::advise(system, r.bytes, MADV_DONTFORK) != 0) {
     base::log(base::log_level::warning, "a forked child will see shared memory without protection: madvise failed");
   }
+  // To write a core file the kernel looks at every page of a mapping, minutes for a terabyte: the engine adds what is used
+  // of the application view. The system view would only double it.
+  (void)!os::advise(r.application(), r.bytes, MADV_DONTDUMP);
   (void)!os::advise(system, r.bytes, MADV_DONTDUMP);
   return std::make_unique<two_views>(r, system);
 }

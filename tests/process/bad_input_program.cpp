@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 
@@ -364,6 +365,20 @@ void share_a_little(const char* name) {
   fail(__FILE__, __LINE__, "the program went on");
 }
 
+/// The core file of a crash has what this node used of the shared memory, and is written in a moment though a terabyte is
+/// mapped.
+void null_with_core() {
+  char folder[] = "/tmp/quire.core.XXXXXX";
+  REQUIRE(::mkdtemp(folder) != nullptr && ::chdir(folder) == 0);
+  std::printf("%s\n", folder);
+  std::fflush(stdout);
+  const rlimit unlimited{RLIM_INFINITY, RLIM_INFINITY};
+  REQUIRE(::setrlimit(RLIMIT_CORE, &unlimited) == 0);
+  start();
+  auto* const text = shared_object<char>("text", 100);
+  std::snprintf(text, 100, "%s %d", "this text is in shared memory, on node", quire_node());
+  *static_cast<volatile int*>(g_null) = 1;
+}
 void null_by_default() {
   start();
   share_a_little("a");
@@ -510,6 +525,7 @@ int main(int argc, char** argv) {
                                                    {"arguments", arguments},
                                                    {"forks", forks},
                                                    {"null_by_default", null_by_default},
+                                                   {"null_with_core", null_with_core},
                                                    {"null_with_earlier_handler", null_with_earlier_handler},
                                                    {"null_with_later_handler", null_with_later_handler},
                                                    {"bus_error", bus_error},

@@ -2,6 +2,10 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
 #include "command.hpp"
 
 namespace quire::test {
@@ -44,6 +48,26 @@ TEST_P(every_detector, shared_addresses_end_with_the_job) {
 TEST_P(every_detector, threads_may_block_all_signals) { good("all_signals_blocked"); }
 TEST_P(every_detector, what_was_prefetched_does_not_hold_up_the_end) { good("end_with_prefetch", 3); }
 TEST_P(every_detector, signal_handlers_may_share_memory) { good("handlers_that_share"); }
+
+TEST(core_file, of_a_crash_holds_the_shared_memory_that_was_used_and_takes_a_moment) {
+  const auto result = run({program, "null_with_core"});
+  EXPECT_EQ(result.status, 128 + SIGSEGV) << result.out << result.err;
+  EXPECT_LT(result.seconds, 10);
+  const std::filesystem::path folder = result.out.substr(0, result.out.find('\n'));
+  ASSERT_NE(folder.string().find("/quire.core."), std::string::npos) << result.out;
+  std::string pattern;
+  std::getline(std::ifstream("/proc/sys/kernel/core_pattern"), pattern);
+  if (pattern.starts_with("core")) {
+    std::string core;
+    for (const auto& file : std::filesystem::directory_iterator(folder)) {
+      EXPECT_LT(file.file_size(), std::uintmax_t{1} << 30) << "a part of the range, not all of it";
+      core = file.path();
+    }
+    ASSERT_FALSE(core.empty()) << "no core file";
+    EXPECT_EQ(::system(("grep -q 'this text is in shared memory, on node 0' " + core).c_str()), 0);
+  }
+  std::filesystem::remove_all(folder);
+}
 
 TEST(handlers, that_come_later_are_called_first_with_inline_faults) {
   for (const char* detector : {"userfault", "segv"}) {

@@ -69,6 +69,7 @@ class performer : public testing::Test {
   performer() {
     g_log.clear();
     region.memory = std::make_unique<fake_pool>();
+    region.dumped.cover(region.memory->bytes());
     region.detector = &detector;
   }
   void protect(std::uint64_t unit) {
