@@ -368,7 +368,7 @@ void share_a_little(const char* name) {
 /// The core file of a crash has what this node used of the shared memory, and is written in a moment though a terabyte is
 /// mapped.
 void null_with_core() {
-  char folder[] = "/tmp/quire.core.XXXXXX";
+  char folder[] = "/tmp/core.quire.XXXXXX";
   REQUIRE(::mkdtemp(folder) != nullptr && ::chdir(folder) == 0);
   std::printf("%s\n", folder);
   std::fflush(stdout);

@@ -54,7 +54,7 @@ TEST(core_file, of_a_crash_holds_the_shared_memory_that_was_used_and_takes_a_mom
   EXPECT_EQ(result.status, 128 + SIGSEGV) << result.out << result.err;
   EXPECT_LT(result.seconds, 10);
   const std::filesystem::path folder = result.out.substr(0, result.out.find('\n'));
-  ASSERT_NE(folder.string().find("/quire.core."), std::string::npos) << result.out;
+  ASSERT_NE(folder.string().find("/core.quire."), std::string::npos) << result.out;
   std::string pattern;
   std::getline(std::ifstream("/proc/sys/kernel/core_pattern"), pattern);
   if (pattern.starts_with("core")) {
