@@ -67,7 +67,8 @@ class ucx_transport final : public transport {
     receive_slot* next;       ///< in the pool
     receive_slot* following;  ///< from the same node
     enum { on_its_way, complete, failed } state;
-    std::byte value[copied_bytes];  ///< a small payload
+    bool kept;                      ///< the payload is small, and waits here until it is the message's turn
+    std::byte value[copied_bytes];
   };
   struct peer {
     ucp_ep_h endpoint = nullptr;
@@ -211,18 +212,19 @@ ucs_status_t ucx_transport::on_message(void* arg, const void* header, std::size_
     ++self.traffic_.dropped;
     return UCS_OK;
   }
+  const bool small = bytes <= copied_bytes;
   if (bytes != 0 && (how->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0) {
-    void* const place = self.sink_->place(m);
-    if (place != nullptr) return self.receive_rendezvous(m, data, place);
+    void* const place = small ? nullptr : self.sink_->place(m);
+    if (small || place != nullptr) return self.receive_rendezvous(m, data, place);
     ++self.traffic_.dropped;
     return UCS_OK;
   }
   const bool waits = self.peers_[m.from.value()].first != nullptr;
-  const bool small = bytes <= copied_bytes;
   if (!(waits && small) && !self.take_payload(m, data)) return UCS_OK;
   if (waits) {
     receive_slot& slot = self.enqueue(m);
     slot.state = receive_slot::complete;
+    slot.kept = small;
     if (small && bytes != 0) std::memcpy(slot.value, data, bytes);
   } else {
     self.deliver(m);
@@ -259,16 +261,17 @@ void ucx_transport::deliver_what_is_complete(peer& sender) noexcept {
   while (sender.first != nullptr && sender.first->state != receive_slot::on_its_way) {
     receive_slot* const slot = sender.first;
     const message& m = slot->m;
-    // A small payload that had to wait is still in the slot.
-    const bool whole = m.payload_bytes > copied_bytes || take_payload(m, slot->value);
-    if (slot->state == receive_slot::complete && whole) deliver(m);
+    if (slot->state == receive_slot::complete && (!slot->kept || take_payload(m, slot->value))) deliver(m);
     sender.first = slot->following;
     receives_.give(slot);
   }
 }
 
+/// Without a place the payload goes into the slot: a small one is announced only if the user has set UCX_RNDV_THRESH.
 ucs_status_t ucx_transport::receive_rendezvous(const message& m, void* announced, void* place) noexcept {
   receive_slot& slot = enqueue(m);
+  slot.kept = place == nullptr;
+  if (slot.kept) place = slot.value;
   ucp_request_param_t how{};
   how.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_MEMORY_TYPE;
   how.cb.recv_am = &on_payload;
