@@ -179,6 +179,7 @@ enum class pool {
   posix = QUIRE_POOL_POSIX,
   sysv = QUIRE_POOL_SYSV,
   mdup = QUIRE_POOL_MDUP,
+  fork = QUIRE_POOL_FORK,
 };
 enum class detector {
   standard = QUIRE_DETECT_DEFAULT,

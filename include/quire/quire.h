@@ -97,7 +97,7 @@ typedef enum quire_placement {
   QUIRE_PLACE_MODULO = 1, /**< unit u on node u mod N */
   QUIRE_PLACE_NODE = 2,   /**< all units on one node */
 } quire_placement;
-/** What the pages of a region are made of: five ways to give one physical page two access paths. Programs
+/** What the pages of a region are made of: six ways to give one physical page two access paths. Programs
  *  see no difference but speed (`quire bench page-update`). */
 typedef enum quire_pool {
   QUIRE_POOL_DEFAULT = 0, /**< QUIRE_POOL of the environment, or memfd */
@@ -106,6 +106,7 @@ typedef enum quire_pool {
   QUIRE_POOL_POSIX = 3,   /**< a POSIX shared memory object */
   QUIRE_POOL_SYSV = 4,    /**< System V segments; only with QUIRE_DETECT_SEGV */
   QUIRE_POOL_MDUP = 5,    /**< anonymous shared memory, its page-table range duplicated */
+  QUIRE_POOL_FORK = 6,    /**< the engine in a process of its own; only where QUIRE_POOL says so for the whole job */
 } quire_pool;
 typedef enum quire_detector {
   QUIRE_DETECT_DEFAULT = 0,

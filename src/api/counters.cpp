@@ -3,6 +3,8 @@
 #include <cstring>
 #include <utility>
 
+#include "api/forward.hpp"
+
 namespace quire::api {
 
 void fill(const runtime& r, quire_counters& out) noexcept {
@@ -53,11 +55,20 @@ std::string counters_json(const runtime& r) {
 
 }  // namespace quire::api
 
-quire_status quire_counters_read(quire_counters* counters) {
+namespace {
+quire_status read_all(quire_counters* all) {
+  QUIRE_FORWARD(read_all, all);
   QUIRE_ENTER(r);
+  quire::api::fill(*r, *all);
+  return QUIRE_OK;
+}
+}  // namespace
+
+quire_status quire_counters_read(quire_counters* counters) {
+  QUIRE_STARTED();
   if (counters == nullptr || counters->size == 0 || counters->size > sizeof *counters) return QUIRE_INVALID;
   quire_counters all{};
-  quire::api::fill(*r, all);
+  if (const auto why = read_all(&all); why != QUIRE_OK) return why;
   all.size = counters->size;
   std::memcpy(counters, &all, all.size);
   return QUIRE_OK;

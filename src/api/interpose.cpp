@@ -21,7 +21,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "api/runtime.hpp"
+#include "api/forward.hpp"
 #include "os/memory.hpp"
 
 namespace {
@@ -42,6 +42,9 @@ F* next_of(const char* name) noexcept {
 
 /// Whether the kernel cannot fetch the pages of this address itself.
 bool shared(const void* address) noexcept {
+  if (const auto* const there = quire::api::elsewhere()) {
+    return there->contains(reinterpret_cast<std::uint64_t>(address)) && !there->both().kernel_waits.load(std::memory_order_relaxed);
+  }
   auto* const r = current();
   if (r == nullptr) return false;
   const auto* slot = r->core->regions().find(reinterpret_cast<std::uint64_t>(address));
@@ -49,7 +52,7 @@ bool shared(const void* address) noexcept {
 }
 
 bool any_shared(const iovec* parts, int count) noexcept {
-  if (current() == nullptr || parts == nullptr) return false;
+  if (parts == nullptr) return false;
   for (int i = 0; i < count; ++i) {
     if (parts[i].iov_len != 0 && shared(parts[i].iov_base)) return true;
   }
@@ -154,13 +157,20 @@ ssize_t send_parts(const iovec* parts, int count, Call call) noexcept {
   return call(b.data(), b.size());
 }
 
+quire_status touch(std::uint64_t address, std::uint64_t bytes, access want) {
+  QUIRE_FORWARD(touch, address, bytes, want);
+  QUIRE_ENTER(r);
+  r->core->touch(address, bytes, want);
+  return QUIRE_OK;
+}
+
 /// Sleeping and waking on a shared word: its page must be here when the kernel looks. EFAULT tells that nothing was done, so
 /// that trying again is right.
 long futex(long (*real)(long, ...), long word, long op, long value, long timeout, long other, long value3) noexcept {
   for (;;) {
     for (const long address : {word, other}) {
       auto* const p = reinterpret_cast<void*>(address);
-      if (shared(p)) current()->core->touch(static_cast<std::uint64_t>(address), 4, access::write);
+      if (shared(p)) (void)touch(static_cast<std::uint64_t>(address), 4, access::write);
     }
     const long result = real(SYS_futex, word, op, value, timeout, other, value3);
     if (result != -1 || errno != EFAULT || !shared(reinterpret_cast<void*>(word))) return result;

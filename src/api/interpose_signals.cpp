@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
-#include "api/runtime.hpp"
+#include "api/forward.hpp"
 
 namespace {
 
@@ -20,8 +20,10 @@ void* next_symbol(const char* name) noexcept {
 }
 mask_function* next_of(const char* name) noexcept { return reinterpret_cast<mask_function*>(next_symbol(name)); }
 
+bool running() noexcept { return quire::api::current() != nullptr || quire::api::elsewhere() != nullptr; }
+
 int set_mask(mask_function* real, int how, const sigset_t* set, sigset_t* before) noexcept {
-  if (set == nullptr || how == SIG_UNBLOCK || quire::api::current() == nullptr) return real(how, set, before);
+  if (set == nullptr || how == SIG_UNBLOCK || !running()) return real(how, set, before);
   sigset_t kept = *set;
   sigdelset(&kept, SIGSEGV);
   sigdelset(&kept, SIGBUS);

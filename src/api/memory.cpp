@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "api/forward.hpp"
 #include "api/names.hpp"
 #include "api/runtime.hpp"
 #include "model/atomic_operation.hpp"
@@ -11,13 +12,21 @@ using quire::model::atomic_operation;
 
 namespace {
 
-quire_status allocate(std::uint64_t bytes, std::uint64_t alignment, void** address, bool zero) {
+/// `dirty_bytes` of it, from the start, may not be zero.
+quire_status find_room(std::uint64_t bytes, std::uint64_t alignment, std::uint64_t* at, std::uint64_t* dirty_bytes) {
+  QUIRE_FORWARD(find_room, bytes, alignment, at, dirty_bytes);
   QUIRE_ENTER(r);
-  if (address == nullptr) return QUIRE_INVALID;
+  return r->regions->allocate(bytes, alignment, *at, *dirty_bytes).code();
+}
+
+quire_status allocate(std::uint64_t bytes, std::uint64_t alignment, void** address, bool zero) {
   std::uint64_t at = 0;
   std::uint64_t dirty_bytes = 0;
-  const auto why = r->regions->allocate(bytes, alignment, at, dirty_bytes);
-  if (!why.ok()) return why.code();
+  if (address == nullptr) {
+    QUIRE_STARTED();
+    return QUIRE_INVALID;
+  }
+  if (const auto why = find_room(bytes, alignment, &at, &dirty_bytes); why != QUIRE_OK) return why;
   *address = reinterpret_cast<void*>(at);
   if (zero) std::memset(*address, 0, std::min(bytes, dirty_bytes));
   return QUIRE_OK;
@@ -30,13 +39,30 @@ bool shared_range(quire::api::runtime& r, const void* address, std::size_t bytes
   return slot != nullptr && bytes <= slot->about.bytes - (at - slot->about.base);
 }
 
-quire_status operate(std::uint64_t* word, atomic_operation operation, std::uint64_t a, std::uint64_t b, std::uint64_t& before) {
+quire_status operate_at(std::uint64_t address, atomic_operation operation, std::uint64_t a, std::uint64_t b,
+                        std::uint64_t* before) {
+  QUIRE_FORWARD(operate_at, address, operation, a, b, before);
   QUIRE_ENTER(r);
-  const auto address = reinterpret_cast<std::uint64_t>(word);
-  if (address % sizeof *word != 0) return QUIRE_INVALID;
-  if (!shared_range(*r, word, sizeof *word)) return QUIRE_BAD_ADDRESS;
-  before = r->core->atomic(address, static_cast<std::uint32_t>(operation), a, b);
+  if (address % sizeof(std::uint64_t) != 0) return QUIRE_INVALID;
+  if (!shared_range(*r, reinterpret_cast<void*>(address), sizeof(std::uint64_t))) return QUIRE_BAD_ADDRESS;
+  *before = r->core->atomic(address, static_cast<std::uint32_t>(operation), a, b);
   return QUIRE_OK;
+}
+
+quire_status operate(std::uint64_t* word, atomic_operation operation, std::uint64_t a, std::uint64_t b, std::uint64_t& before) {
+  return operate_at(reinterpret_cast<std::uint64_t>(word), operation, a, b, &before);
+}
+
+quire_status change_size(std::uint64_t address, std::uint64_t bytes) {
+  QUIRE_FORWARD(change_size, address, bytes);
+  QUIRE_ENTER(r);
+  return r->regions->resize(address, bytes).code();
+}
+
+quire_status create_region(quire_region_options given, std::uint64_t bytes, quire_region* region) {
+  QUIRE_FORWARD(create_region, given, bytes, region);
+  QUIRE_ENTER(r);
+  return r->regions->create(given, bytes, *region).code();
 }
 
 }  // namespace
@@ -46,7 +72,7 @@ quire_status quire_malloc(size_t bytes, void** address) { return allocate(bytes,
 quire_status quire_calloc(size_t count, size_t bytes, void** address) {
   std::size_t all = 0;
   if (__builtin_mul_overflow(count, bytes, &all)) {
-    QUIRE_ENTER(r);
+    QUIRE_STARTED();
     return QUIRE_INVALID;
   }
   return allocate(all, 16, address, true);
@@ -57,13 +83,13 @@ quire_status quire_aligned_alloc(size_t alignment, size_t bytes, void** address)
 }
 
 quire_status quire_realloc(size_t bytes, void** address) {
-  QUIRE_ENTER(r);
+  QUIRE_STARTED();
   if (address == nullptr || bytes == 0) return QUIRE_INVALID;
   if (*address == nullptr) return quire_malloc(bytes, address);
-  std::uint64_t old = 0;
-  if (const auto why = r->regions->size_of(reinterpret_cast<std::uint64_t>(*address), old); !why.ok()) return why.code();
+  std::size_t old = 0;
+  if (const auto why = quire_allocation_size(*address, &old); why != QUIRE_OK) return why;
   if (bytes <= old && bytes >= old / 2) return QUIRE_OK;  // it fits, and not most of it would lie idle
-  if (r->regions->resize(reinterpret_cast<std::uint64_t>(*address), bytes).ok()) return QUIRE_OK;
+  if (change_size(reinterpret_cast<std::uint64_t>(*address), bytes) == QUIRE_OK) return QUIRE_OK;
   void* moved = nullptr;
   if (const auto why = quire_malloc(bytes, &moved); why != QUIRE_OK) return why;
   std::memcpy(moved, *address, bytes < old ? bytes : old);
@@ -73,12 +99,14 @@ quire_status quire_realloc(size_t bytes, void** address) {
 }
 
 quire_status quire_free(void* address) {
+  QUIRE_FORWARD(quire_free, address);
   QUIRE_ENTER(r);
   if (address == nullptr) return QUIRE_OK;
   return r->regions->release(reinterpret_cast<std::uint64_t>(address)).code();
 }
 
 quire_status quire_allocation_size(const void* address, size_t* bytes) {
+  QUIRE_FORWARD(quire_allocation_size, address, bytes);
   QUIRE_ENTER(r);
   if (bytes == nullptr) return QUIRE_INVALID;
   std::uint64_t size = 0;
@@ -88,17 +116,18 @@ quire_status quire_allocation_size(const void* address, size_t* bytes) {
 }
 
 quire_status quire_region_create(const quire_region_options* options, uint64_t bytes, quire_region* region) {
-  QUIRE_ENTER(r);
+  QUIRE_STARTED();
   quire_region_options given{};
   if (options != nullptr) {
     if (options->size == 0 || options->size > sizeof given) return QUIRE_INVALID;
     std::memcpy(&given, options, options->size);
   }
   if (region == nullptr) return QUIRE_INVALID;
-  return r->regions->create(given, bytes, *region).code();
+  return create_region(given, bytes, region);
 }
 
 quire_status quire_region_range(quire_region region, void** address, uint64_t* bytes) {
+  QUIRE_FORWARD(quire_region_range, region, address, bytes);
   QUIRE_ENTER(r);
   if (region.id > UINT16_MAX) return QUIRE_NOT_FOUND;
   const auto* slot = r->core->regions().slot(quire::model::region_id{static_cast<std::uint16_t>(region.id)});
@@ -109,6 +138,7 @@ quire_status quire_region_range(quire_region region, void** address, uint64_t* b
 }
 
 quire_status quire_region_of(const void* address, quire_region* region) {
+  QUIRE_FORWARD(quire_region_of, address, region);
   QUIRE_ENTER(r);
   const auto* slot = r->core->regions().find(reinterpret_cast<std::uint64_t>(address));
   if (slot == nullptr) return QUIRE_BAD_ADDRESS;
@@ -117,11 +147,13 @@ quire_status quire_region_of(const void* address, quire_region* region) {
 }
 
 quire_status quire_publish(const char* name, const void* address) {
+  QUIRE_FORWARD(quire_publish, name, address);
   QUIRE_ENTER(r);
   return r->names->publish(name, reinterpret_cast<std::uint64_t>(address)).code();
 }
 
 quire_status quire_lookup(const char* name, int64_t timeout_ms, void** address) {
+  QUIRE_FORWARD(quire_lookup, name, timeout_ms, address);
   QUIRE_ENTER(r);
   if (address == nullptr) return QUIRE_INVALID;
   std::uint64_t value = 0;
@@ -131,6 +163,7 @@ quire_status quire_lookup(const char* name, int64_t timeout_ms, void** address) 
 }
 
 quire_status quire_prefetch(const void* address, size_t bytes, int for_writing) {
+  QUIRE_FORWARD(quire_prefetch, address, bytes, for_writing);
   QUIRE_ENTER(r);
   if (bytes == 0) return QUIRE_OK;
   if (!shared_range(*r, address, bytes)) return QUIRE_BAD_ADDRESS;
@@ -139,6 +172,7 @@ quire_status quire_prefetch(const void* address, size_t bytes, int for_writing) 
 }
 
 quire_status quire_push(const void* address, size_t bytes) {
+  QUIRE_FORWARD(quire_push, address, bytes);
   QUIRE_ENTER(r);
   if (bytes == 0) return QUIRE_OK;
   if (!shared_range(*r, address, bytes)) return QUIRE_BAD_ADDRESS;
@@ -162,7 +196,7 @@ quire_status quire_exchange(uint64_t* word, uint64_t value, uint64_t* before) {
 
 quire_status quire_compare_exchange(uint64_t* word, uint64_t* expected, uint64_t desired, int* done) {
   if (expected == nullptr || done == nullptr) {
-    QUIRE_ENTER(r);
+    QUIRE_STARTED();
     return QUIRE_INVALID;
   }
   std::uint64_t old = 0;

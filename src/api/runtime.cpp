@@ -8,10 +8,13 @@
 #include <cstring>
 
 #include "api/counters.hpp"
+#include "api/crash.hpp"
+#include "api/forward.hpp"
 #include "api/names.hpp"
 #include "api/threads.hpp"
 #include "base/log.hpp"
 #include "os/injection.hpp"
+#include "split/begin.hpp"
 #include "transport/loopback/loopback.hpp"
 #include "transport/open.hpp"
 
@@ -21,13 +24,18 @@ namespace {
 enum class phase : int { before, starting, running, ended };
 std::atomic<phase> g_phase{phase::before};
 std::atomic<runtime*> g_runtime{nullptr};
+std::atomic<split::application_side*> g_elsewhere{nullptr};
 std::atomic<bool> g_forked{false};
+
+int cores() noexcept {
+  cpu_set_t mine;
+  return ::sched_getaffinity(0, sizeof mine, &mine) == 0 ? CPU_COUNT(&mine) : 1;
+}
 
 /// Spinning helps only while every node of this host, and its service thread, can have a core of its own.
 engine::driver_tuning tune(const base::option_values& options, int local_nodes) {
   engine::driver_tuning t;
-  cpu_set_t cores;
-  const int available = ::sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores) : 1;
+  const int available = cores();
   const std::int64_t spin_us = options.number(base::option::spin_us);
   if (spin_us != base::spin_automatic) {
     t.spin_ns = t.service_spin_ns = static_cast<std::uint64_t>(spin_us) * 1000;
@@ -63,7 +71,7 @@ base::status choose_detector(const base::option_values& options, int asked, cons
     base::log(base::log_level::info, "pool '%s' goes with detector 'segv' only", pool::name_of(pool.which));
     return {};
   }
-  if (detect::open(kind, true).ok()) return {};
+  if (detect::open(kind, true, *pool.application).ok()) return {};
   kind = detect::kind::segv;
   base::log(base::log_level::warning,
             "this system has no userfaultfd for shared memory (see `quire info`): faults are noticed by SIGSEGV and mprotect, "
@@ -87,7 +95,8 @@ base::status connect(runtime& r, transport::transport& wire) {
   return wire.connect(r.core->config().self, views, *r.core);
 }
 
-base::status begin(runtime& r, const quire_options& given) {
+/// What the environment says, the program where the user says nothing, or what stands in the table.
+base::status read_settings(runtime& r, const quire_options& given) {
   std::string why;
   auto options = base::read_options(environ, why);
   if (!options.ok()) {
@@ -100,26 +109,31 @@ base::status begin(runtime& r, const quire_options& given) {
     base::log(base::log_level::error, "QUIRE_FAIL must be CALL:N or CALL:N:ERRNO, with a call that src/os/injection.hpp names");
     return QUIRE_BAD_OPTION;
   }
+  const auto pick = [&](base::option which, std::uint64_t program) {
+    return program != 0 && !r.options.given(which) ? program : static_cast<std::uint64_t>(r.options.number(which));
+  };
+  r.base = pick(base::option::base, given.base);
+  r.bytes = pick(base::option::range, given.range_bytes);
+  if (r.base % (2u << 20) == 0 && r.bytes % (2u << 20) == 0) return {};
+  base::log(base::log_level::error, "base and range of the shared addresses must be multiples of 2 MiB");
+  return QUIRE_BAD_OPTION;
+}
+
+base::status begin(runtime& r, const quire_options& given) {
   auto job = bootstrap::join();
   if (!job.ok()) return job.why();
   r.job = std::move(job.value());
   base::log_set_node(r.job->node());
 
   engine::configuration c;
-  const auto pick = [&](base::option which, std::uint64_t program) {
-    return program != 0 && !r.options.given(which) ? program : static_cast<std::uint64_t>(r.options.number(which));
-  };
   c.self = model::node_id{static_cast<std::uint16_t>(r.job->node())};
   c.nodes = static_cast<unsigned>(r.job->nodes());
-  c.base = pick(base::option::base, given.base);
-  c.bytes = pick(base::option::range, given.range_bytes);
+  c.base = r.base;
+  c.bytes = r.bytes;
   c.read_ahead = r.options.flag(base::option::read_ahead);
   c.tuning = tune(r.options, r.job->local_nodes());
-  if (c.base % (2u << 20) != 0 || c.bytes % (2u << 20) != 0) {
-    base::log(base::log_level::error, "base and range of the shared addresses must be multiples of 2 MiB");
-    return QUIRE_BAD_OPTION;
-  }
   c.pool = choose_pool(r.options);
+  if (auto* const split = split::engine_here()) c.pool.application = split;
   if (const auto s = choose_detector(r.options, given.detector, c.pool, c.detector); !s.ok()) return s;
   auto wire = open_transport(r.options, *r.job);
   if (!wire.ok()) return wire.why();
@@ -135,7 +149,83 @@ base::status begin(runtime& r, const quire_options& given) {
   return {};
 }
 
+/// Starts the runtime in this process.
+base::status start_here(std::unique_ptr<runtime> r, const quire_options& given) {
+  const auto why = begin(*r, given);
+  if (!why.ok()) {
+    g_phase.store(phase::ended);
+    return why;
+  }
+  ::pthread_atfork(nullptr, nullptr, [] { g_forked.store(true); });
+  g_runtime.store(r.release(), std::memory_order_release);
+  g_phase.store(phase::running);
+  return quire_barrier_wait(quire_barrier{0});
+}
+
+// ---- Pool 'fork': the application here, the engine in another process ----
+
+quire_status serve_fault(std::uint64_t address, int write) {
+  QUIRE_FORWARD(serve_fault, address, write);
+  QUIRE_ENTER(r);
+  return r->core->on_signal_fault(address, write != 0) ? QUIRE_OK : QUIRE_BAD_ADDRESS;
+}
+
+/// In the engine's process, until its end.
+[[noreturn]] void be_engine(split::engine_side& side, std::unique_ptr<runtime> r, const quire_options& given) {
+  split::set_engine_here(&side);
+  const std::string crash_dir = r->options.text(base::option::crash_dir);
+  const auto why = start_here(std::move(r), given);
+  std::uint64_t spin_ns = 0;
+  bool kernel_waits = false;
+  int node = 0, nodes = 1;
+  if (runtime* const running = current(); running != nullptr) {
+    node = running->job->node();
+    nodes = running->job->nodes();
+    kernel_waits = running->core->config().detector == detect::kind::userfault_thread;
+    // A thread and its server wait for each other: both may spin only where there is a core for each.
+    if (2 * running->job->local_nodes() <= cores()) spin_ns = running->core->config().tuning.spin_ns;
+  }
+  side.report(why.code(), node, nodes, spin_ns, kernel_waits);
+  side.serve([crash_dir] { tell_pages(crash_dir); });
+}
+
+base::status start_split(std::unique_ptr<runtime> r, const quire_options& given) {
+  const auto link = static_cast<split::way>(r->options.number(base::option::pool_link));
+  auto sides = split::begin(r->base, r->bytes, link);
+  if (!sides.ok()) return sides.why();
+  if (sides.value().engine != nullptr) be_engine(*sides.value().engine, std::move(r), given);
+  bootstrap::leave_to_another();
+  auto& side = *sides.value().application;
+  if (const base::status why = static_cast<quire_status>(side.wait_for_start()); !why.ok()) return why;
+  base::log_set_node(side.both().node);
+  g_elsewhere.store(sides.value().application.release(), std::memory_order_release);
+  const auto why = detect::install_signals([](std::uint64_t address, bool write) noexcept {
+    auto* const there = elsewhere();
+    return there != nullptr && there->contains(address) && serve_fault(address, write ? 1 : 0) == QUIRE_OK;
+  });
+  if (!why.ok()) return why;
+  ::pthread_atfork(nullptr, nullptr, [] { g_forked.store(true); });
+  g_phase.store(phase::running);
+  return {};
+}
+
+quire_status end_split(split::application_side& there) {
+  const quire_status why = forwarder<&quire_end>::call(there);
+  if (why == QUIRE_NOT_STARTED) return why;
+  there.end();
+  detect::remove_signals();
+  g_elsewhere.store(nullptr);
+  g_phase.store(phase::ended);
+  delete &there;
+  return why;
+}
+
 }  // namespace
+
+split::application_side* elsewhere() noexcept {
+  auto* const there = g_elsewhere.load(std::memory_order_acquire);
+  return there == nullptr || g_forked.load(std::memory_order_relaxed) ? nullptr : there;
+}
 
 runtime::runtime() = default;
 runtime::~runtime() = default;
@@ -169,20 +259,20 @@ quire_status quire_start(const quire_options* options) {
   }
   auto expected = phase::before;
   if (!api::g_phase.compare_exchange_strong(expected, phase::starting)) return QUIRE_EXISTS;
+  (void)quire_thread();  // the first one
   auto r = std::make_unique<runtime>();
-  const auto why = api::begin(*r, given);
-  if (!why.ok()) {
-    api::g_phase.store(phase::ended);
-    return why.code();
+  auto why = api::read_settings(*r, given);
+  if (why.ok()) {
+    const bool split = r->options.choice<quire::base::pool_choice>(quire::base::option::pool) == quire::base::pool_choice::fork;
+    why = split ? api::start_split(std::move(r), given) : api::start_here(std::move(r), given);
   }
-  ::pthread_atfork(nullptr, nullptr, [] { api::g_forked.store(true); });
-  api::g_runtime.store(r.release(), std::memory_order_release);
-  api::g_phase.store(phase::running);
-  return quire_barrier_wait(quire_barrier{0});
+  if (!why.ok() && api::g_phase.load() != phase::running) api::g_phase.store(phase::ended);
+  return why.code();
 }
 
 quire_status quire_end(void) {
   namespace api = quire::api;
+  if (auto* const there = api::elsewhere()) return api::end_split(*there);
   QUIRE_ENTER(r);
   r->core->expect_end();
   if (const auto why = quire_barrier_wait(quire_barrier{0}); why != QUIRE_OK) return why;
@@ -197,16 +287,19 @@ quire_status quire_end(void) {
 }
 
 int quire_node(void) {
+  if (const auto* there = quire::api::elsewhere()) return there->both().node;
   const runtime* r = quire::api::current();
   return r != nullptr ? r->job->node() : 0;
 }
 
 int quire_nodes(void) {
+  if (const auto* there = quire::api::elsewhere()) return there->both().nodes;
   const runtime* r = quire::api::current();
   return r != nullptr ? r->job->nodes() : 1;
 }
 
 int quire_thread(void) {
+  if (const int served = quire::split::thread_served(); served >= 0) return served;
   static std::atomic<int> next{0};
   static thread_local int number = next.fetch_add(1);
   return number;

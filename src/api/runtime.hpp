@@ -19,6 +19,7 @@ class thread_service;
 
 struct runtime {
   base::option_values options;
+  std::uint64_t base = 0, bytes = 0;  ///< the shared range
   std::unique_ptr<bootstrap::bootstrap> job;
   std::unique_ptr<engine::engine> core;
   std::unique_ptr<region::registry> regions;

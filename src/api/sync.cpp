@@ -1,7 +1,7 @@
 // Bodies of the synchronisation calls: each fills in a sync::call and has the engine run it.
 #include <cstring>
 
-#include "api/runtime.hpp"
+#include "api/forward.hpp"
 #include "base/clock.hpp"
 #include "sync/call.hpp"
 
@@ -10,6 +10,7 @@ namespace {
 using quire::sync::operation;
 
 quire_status call(operation what, std::uint64_t object, std::int64_t timeout_ms, std::uint64_t operand = 0) {
+  QUIRE_FORWARD(call, what, object, timeout_ms, operand);
   QUIRE_ENTER(r);
   quire::sync::call c;
   c.what = what;
@@ -19,16 +20,25 @@ quire_status call(operation what, std::uint64_t object, std::int64_t timeout_ms,
   return r->core->synchronise(c, timeout_ms).code();
 }
 
-template <class Handle>
-quire_status create(operation what, Handle* handle, std::uint64_t operand = 0) {
+quire_status create_object(operation what, std::uint64_t operand, std::uint64_t* object) {
+  QUIRE_FORWARD(create_object, what, operand, object);
   QUIRE_ENTER(r);
-  if (handle == nullptr) return QUIRE_INVALID;
   quire::sync::call c;
   c.what = what;
   c.operand = operand;
   const auto why = r->core->synchronise(c, -1);
-  if (why.ok()) handle->id = c.object;
+  *object = c.object;
   return why.code();
+}
+
+template <class Handle>
+quire_status create(operation what, Handle* handle, std::uint64_t operand = 0) {
+  QUIRE_STARTED();
+  if (handle == nullptr) return QUIRE_INVALID;
+  std::uint64_t object = 0;
+  const quire_status why = create_object(what, operand, &object);
+  if (why == QUIRE_OK) handle->id = object;
+  return why;
 }
 
 /// Calls `f` and adds the time it took, and that it was called, to the counters.
@@ -45,25 +55,35 @@ quire_status timed(std::atomic<std::uint64_t> quire::engine::engine_counters::*t
 }
 
 quire_status lock(quire_mutex mutex, std::int64_t timeout_ms) {
+  QUIRE_FORWARD(lock, mutex, timeout_ms);
   using counters = quire::engine::engine_counters;
   return timed(&counters::lock_ns, &counters::locks, [&] { return call(operation::mutex_lock, mutex.id, timeout_ms); });
 }
 
-quire_status collective(operation what, void* values, std::uint32_t count, std::uint32_t bytes, std::uint32_t combine,
-                        std::uint64_t root) {
+quire_status collect(operation what, quire::sync::value* values, std::uint32_t count, std::uint32_t combine, std::uint64_t root) {
+  QUIRE_FORWARD(collect, what, values, count, combine, root);
   QUIRE_ENTER(r);
-  if (values == nullptr) return QUIRE_INVALID;
-  // Other bad arguments go their way: the machine answers them with QUIRE_INVALID on all nodes, and none waits for ever.
-  if (bytes > quire::sync::value::capacity) bytes = 0;
   quire::sync::call c;
   c.what = what;
   c.operand = root;
   c.count = count;
   c.combine = combine;
-  c.values = quire::sync::value({static_cast<const std::byte*>(values), bytes});
+  c.values = *values;
   const auto why = r->core->synchronise(c, -1);
-  if (why.ok()) std::memcpy(values, c.values.bytes().data(), bytes);
+  *values = c.values;
   return why.code();
+}
+
+quire_status collective(operation what, void* values, std::uint32_t count, std::uint32_t bytes, std::uint32_t combine,
+                        std::uint64_t root) {
+  QUIRE_STARTED();
+  if (values == nullptr) return QUIRE_INVALID;
+  // Other bad arguments go their way: the machine answers them with QUIRE_INVALID on all nodes, and none waits for ever.
+  if (bytes > quire::sync::value::capacity) bytes = 0;
+  quire::sync::value carried({static_cast<const std::byte*>(values), bytes});
+  const quire_status why = collect(what, &carried, count, combine, root);
+  if (why == QUIRE_OK) std::memcpy(values, carried.bytes().data(), bytes);
+  return why;
 }
 
 }  // namespace
@@ -100,6 +120,7 @@ quire_status quire_condition_destroy(quire_condition condition) {
 }
 
 quire_status quire_barrier_wait(quire_barrier barrier) {
+  QUIRE_FORWARD(quire_barrier_wait, barrier);
   using counters = quire::engine::engine_counters;
   return timed(&counters::barrier_ns, &counters::barriers, [&] { return call(operation::barrier_wait, barrier.id, -1); });
 }

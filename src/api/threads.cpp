@@ -5,11 +5,15 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
+#include <memory>
 
-#include "api/runtime.hpp"
+#include "api/forward.hpp"
 #include "base/log.hpp"
 #include "region/services.hpp"
+#include "split/engine_side.hpp"
 
 namespace quire::api {
 
@@ -17,6 +21,8 @@ using model::message;
 using region::service;
 
 namespace {
+
+constexpr std::size_t longest_module = 220;
 
 /// Where a function lies, independent of where things are loaded. The program itself has an empty name.
 struct function_place {
@@ -60,13 +66,6 @@ int look_at(dl_phdr_info* info, std::size_t, void* data) {
 
 }  // namespace
 
-struct thread_service::start {
-  thread_service* self = nullptr;
-  message request{};
-  function_place place{};
-  std::uint64_t argument = 0;
-};
-
 thread_service::thread_service(engine::engine& e) : engine_(e) {
   e.set_service(static_cast<std::uint32_t>(service::spawn), [](void* self, engine::engine&, const message& m, auto v) noexcept {
     static_cast<thread_service*>(self)->on_spawn(m, v);
@@ -81,7 +80,7 @@ base::status thread_service::spawn(int node, void* (*function)(void*), void* arg
   search s;
   s.address = reinterpret_cast<std::uint64_t>(function);
   ::dl_iterate_phdr(look_at, &s);
-  if (s.result == 0 || s.found.module.size() > 255) return QUIRE_INVALID;
+  if (s.result == 0 || s.found.module.size() > longest_module) return QUIRE_INVALID;
   message m;
   m.a = s.found.offset;
   m.b = reinterpret_cast<std::uint64_t>(argument);
@@ -101,9 +100,47 @@ base::status thread_service::join(std::uint64_t id, std::uint64_t& result) {
   return why;
 }
 
-/// Driver's thread. The new thread looks its function up itself: the dynamic linker's lock must not be waited for here.
-void thread_service::on_spawn(const message& m, std::span<const std::byte> value) {
-  auto* s = new start{this, m, {{reinterpret_cast<const char*>(value.data()), value.size()}, m.a}, m.b};
+namespace {
+
+/// What a new thread is given. It may be of another process than the engine (pool 'fork').
+struct thread_plan {
+  message request;
+  std::uint32_t length = 0;
+  std::array<char, longest_module> module;
+};
+
+quire_status say_started(message request, int found, std::uint64_t* id) {
+  QUIRE_FORWARD(say_started, request, found, id);
+  QUIRE_ENTER(r);
+  *id = r->threads->started(request, found != 0);
+  return QUIRE_OK;
+}
+
+quire_status say_finished(std::uint64_t id, std::uint64_t result) {
+  QUIRE_FORWARD(say_finished, id, result);
+  QUIRE_ENTER(r);
+  r->threads->finished(id, result);
+  return QUIRE_OK;
+}
+
+/// The new thread looks its function up itself: the dynamic linker's lock must not be waited for by the driver.
+void* body(void* argument) noexcept {
+  const std::unique_ptr<thread_plan> plan(static_cast<thread_plan*>(argument));
+  const function_place place{{plan->module.data(), plan->length}, plan->request.a};
+  search where;
+  where.place = &place;
+  ::dl_iterate_phdr(look_at, &where);
+  std::uint64_t id = 0;
+  if (say_started(plan->request, where.result != 0 ? 1 : 0, &id) != QUIRE_OK || id == 0) return nullptr;
+  void* const result = reinterpret_cast<void* (*)(void*)>(where.result)(reinterpret_cast<void*>(plan->request.b));
+  (void)say_finished(id, reinterpret_cast<std::uint64_t>(result));
+  return nullptr;
+}
+
+/// In the application's process. 0 or errno.
+int start_thread(const std::byte* data) {
+  auto plan = std::make_unique<thread_plan>();
+  std::memcpy(plan.get(), data, sizeof *plan);
   pthread_attr_t attributes;
   ::pthread_attr_init(&attributes);
   ::pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
@@ -112,11 +149,22 @@ void thread_service::on_spawn(const message& m, std::span<const std::byte> value
   sigset_t none;
   sigemptyset(&none);
   ::pthread_attr_setsigmask_np(&attributes, &none);
-  const int error = ::pthread_create(&thread, &attributes, body, s);
+  const int error = ::pthread_create(&thread, &attributes, body, plan.get());
   ::pthread_attr_destroy(&attributes);
-  if (error == 0) return;
-  delete s;
-  engine_.answer(m, QUIRE_NO_MEMORY);
+  if (error == 0) (void)plan.release();
+  return error;
+}
+
+}  // namespace
+
+/// Driver's thread.
+void thread_service::on_spawn(const message& m, std::span<const std::byte> value) {
+  thread_plan plan{m, static_cast<std::uint32_t>(std::min(value.size(), longest_module)), {}};
+  std::memcpy(plan.module.data(), value.data(), plan.length);
+  const auto bytes = std::as_bytes(std::span(&plan, 1));
+  auto* const split = split::engine_here();
+  const int error = split != nullptr ? split->run_there(start_thread, bytes) : start_thread(bytes.data());
+  if (error != 0) engine_.answer(m, QUIRE_NO_MEMORY);
 }
 
 /// Runs `f` on the driver and waits for it.
@@ -133,23 +181,19 @@ void thread_service::on_driver(F f) noexcept {
   (void)engine_.run(o);
 }
 
-void* thread_service::body(void* argument) noexcept {
-  const std::unique_ptr<start> s(static_cast<start*>(argument));
-  search where;
-  where.place = &s->place;
-  ::dl_iterate_phdr(look_at, &where);
-  thread_service& self = *s->self;
+std::uint64_t thread_service::started(const message& request, bool found) noexcept {
   std::uint64_t id = 0;
-  self.on_driver([&] {
-    if (where.result == 0) return self.engine_.answer(s->request, QUIRE_NOT_FOUND);
-    id = (std::uint64_t{self.engine_.config().self.value()} << 48) | self.next_++;
-    self.threads_[id];
-    self.engine_.answer(s->request, QUIRE_OK, id);
+  on_driver([&] {
+    if (!found) return engine_.answer(request, QUIRE_NOT_FOUND);
+    id = (std::uint64_t{engine_.config().self.value()} << 48) | next_++;
+    threads_[id];
+    engine_.answer(request, QUIRE_OK, id);
   });
-  if (id == 0) return nullptr;
-  void* const result = reinterpret_cast<void* (*)(void*)>(where.result)(reinterpret_cast<void*>(s->argument));
-  self.on_driver([&] { self.on_finished(id, reinterpret_cast<std::uint64_t>(result)); });
-  return nullptr;
+  return id;
+}
+
+void thread_service::finished(std::uint64_t id, std::uint64_t result) noexcept {
+  on_driver([&] { on_finished(id, result); });
 }
 
 void thread_service::on_finished(std::uint64_t id, std::uint64_t result) {
@@ -176,6 +220,7 @@ void thread_service::on_join(const message& m) {
 }  // namespace quire::api
 
 quire_status quire_spawn(int node, void* (*function)(void*), void* argument, quire_remote_thread* thread) {
+  QUIRE_FORWARD(quire_spawn, node, function, argument, thread);
   QUIRE_ENTER(r);
   if (thread == nullptr) return QUIRE_INVALID;
   std::uint64_t id = 0;
@@ -185,6 +230,7 @@ quire_status quire_spawn(int node, void* (*function)(void*), void* argument, qui
 }
 
 quire_status quire_join(quire_remote_thread thread, void** result) {
+  QUIRE_FORWARD(quire_join, thread, result);
   QUIRE_ENTER(r);
   std::uint64_t value = 0;
   const auto why = r->threads->join(thread.id, value);

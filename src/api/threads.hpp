@@ -15,6 +15,10 @@ class thread_service {
   [[nodiscard]] base::status spawn(int node, void* (*function)(void*), void* argument, std::uint64_t& id);
   [[nodiscard]] base::status join(std::uint64_t id, std::uint64_t& result);
 
+  /// Called by a new thread: whether it has found its function. Its number, or 0 if it has not.
+  [[nodiscard]] std::uint64_t started(const model::message& request, bool found) noexcept;
+  void finished(std::uint64_t id, std::uint64_t result) noexcept;
+
  private:
   struct thread_entry {
     bool finished = false;
@@ -22,8 +26,6 @@ class thread_service {
     std::uint64_t result = 0;
     model::message join{};
   };
-  struct start;
-  static void* body(void* start) noexcept;
   void on_spawn(const model::message& m, std::span<const std::byte> value);
   void on_join(const model::message& m);
   void on_finished(std::uint64_t id, std::uint64_t result);

@@ -11,6 +11,7 @@ namespace quire::base {
 namespace {
 
 std::atomic<int> g_node{-1};
+std::atomic<void (*)(int) noexcept> g_last_words{nullptr};
 std::atomic<int> g_level{static_cast<int>(log_level::warning)};
 
 /// A bounded text that drops what does not fit.
@@ -66,6 +67,7 @@ void write_line(const char* level, const char* format, std::va_list arguments) n
 
 void log_set_node(int node) noexcept { g_node.store(node, std::memory_order_relaxed); }
 void log_set_level(log_level level) noexcept { g_level.store(static_cast<int>(level), std::memory_order_relaxed); }
+void log_set_last_words(void (*words)(int) noexcept) noexcept { g_last_words.store(words, std::memory_order_release); }
 log_level log_get_level() noexcept { return static_cast<log_level>(g_level.load(std::memory_order_relaxed)); }
 
 int format_to(char* buffer, int size, const char* f, std::va_list arguments) noexcept {
@@ -112,6 +114,7 @@ void die(int exit_code, const char* format, ...) noexcept {
   va_start(arguments, format);
   write_line("error: ", format, arguments);
   va_end(arguments);
+  if (const auto words = g_last_words.load(std::memory_order_acquire); words != nullptr) words(exit_code);
   ::_exit(exit_code);
 }
 

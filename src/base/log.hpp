@@ -19,6 +19,9 @@ void log(log_level level, const char* format, ...) noexcept __attribute__((forma
 /// The same formatting into a buffer; returns the number of characters, without the final NUL that is always written.
 int format_to(char* buffer, int size, const char* format, std::va_list arguments) noexcept;
 
+/// Called by die() with the exit code, after the message. Async-signal-safe.
+void log_set_last_words(void (*words)(int exit_code) noexcept) noexcept;
+
 /// Says why and ends the process with `exit_code`, without running handlers of the application. Async-signal-safe.
 [[noreturn]] void die(int exit_code, const char* format, ...) noexcept __attribute__((format(printf, 2, 3)));
 

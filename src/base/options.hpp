@@ -14,8 +14,8 @@
 
 namespace quire::base {
 
-enum class option : int { transport, detect, pool, pool_dir, pool_fill, range, base, spin_us, read_ahead, unit, log, nodes, tag };
-inline constexpr std::size_t option_count = 13;
+enum class option : int { transport, detect, pool, pool_dir, pool_fill, pool_link, crash_dir, range, base, spin_us, read_ahead, unit, log, nodes, tag };
+inline constexpr std::size_t option_count = 15;
 
 enum class option_type : int { choice, flag, number, bytes, address, path };
 
@@ -35,8 +35,9 @@ struct option_row {
 // What the choices mean, in the order of the words of their rows.
 enum class transport_choice : int { automatic, shm, tcp };
 enum class detect_choice : int { automatic, userfault, thread, segv };
-enum class pool_choice : int { memfd, file, posix, sysv, mdup };
+enum class pool_choice : int { memfd, file, posix, sysv, mdup, fork };
 enum class fill_choice : int { truncate, write };
+enum class link_choice : int { ring, socket };
 inline constexpr std::int64_t spin_automatic = -1;
 
 /// A value for every option: the defaults, until read_options() finds others.

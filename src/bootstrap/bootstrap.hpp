@@ -39,6 +39,9 @@ class bootstrap {
   [[nodiscard]] virtual news poll_news() noexcept = 0;
 };
 
+/// Leaves it to another process to join (pool 'fork': the engine's). Before anybody joins.
+void leave_to_another() noexcept;
+
 /// The job that this process belongs to: under `quire run` (the environment says so) that job, else a job of one node.
 [[nodiscard]] base::result<std::unique_ptr<bootstrap>> join();
 

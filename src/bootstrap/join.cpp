@@ -10,4 +10,6 @@ base::result<std::unique_ptr<bootstrap>> join() {
   return local::join_alone();
 }
 
+void leave_to_another() noexcept { local::forget_launched(); }
+
 }  // namespace quire::bootstrap

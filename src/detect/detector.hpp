@@ -9,6 +9,7 @@
 
 #include "base/status.hpp"
 #include "model/ids.hpp"
+#include "os/address_space.hpp"
 
 namespace quire::detect {
 
@@ -41,8 +42,10 @@ class detector {
 
 enum class kind { userfault_inline, userfault_thread, segv };
 
-/// Opens a detector; a status and a line that says why when this machine cannot. `quiet` leaves the line out.
-[[nodiscard]] base::result<std::unique_ptr<detector>> open(kind which, bool quiet);
+/// Opens a detector for the pages of `where`; a status and a line that says why when this machine cannot. `quiet` leaves
+/// the line out.
+[[nodiscard]] base::result<std::unique_ptr<detector>> open(kind which, bool quiet,
+                                                           os::address_space& where = os::this_process());
 
 /// What a fault handler does with an address: true if it was a shared one and the access may be tried again.
 using fault_handler = bool (*)(std::uint64_t address, bool write) noexcept;

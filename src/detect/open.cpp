@@ -2,13 +2,13 @@
 
 namespace quire::detect {
 
-base::result<std::unique_ptr<detector>> open(kind which, bool quiet) {
+base::result<std::unique_ptr<detector>> open(kind which, bool quiet, os::address_space& where) {
   switch (which) {
-    case kind::userfault_inline: return open_userfault(false, quiet);
-    case kind::userfault_thread: return open_userfault(true, quiet);
+    case kind::userfault_inline: return open_userfault(false, quiet, where);
+    case kind::userfault_thread: return open_userfault(true, quiet, where);
     case kind::segv: break;
   }
-  return open_segv();
+  return open_segv(where);
 }
 
 }  // namespace quire::detect

@@ -27,6 +27,20 @@ engine::~engine() {
 }
 
 base::status engine::open() {
+  split_ = config_.pool.which == pool::kind::fork;
+  if (const auto s = split_ ? base::status{} : reserve(); !s.ok()) return s;
+  regions_.cover(config_.base, config_.bytes);
+  auto detector = detect::open(config_.detector, false, *config_.pool.application);
+  if (!detector.ok()) return detector.why();
+  detectors_[0] = std::move(detector.value());
+  if (split_) return {};  // faults come as requests
+  g_engine = this;
+  return detect::install_signals([](std::uint64_t address, bool write) noexcept {
+    return g_engine != nullptr && g_engine->on_signal_fault(address, write);
+  });
+}
+
+base::status engine::reserve() {
   int error = 0;
   if (os::reserve(config_.bytes, reinterpret_cast<void*>(config_.base), error) == nullptr) {
     base::log(base::log_level::error, "cannot reserve %lu GiB of addresses at 0x%lx: %s; set QUIRE_BASE or QUIRE_RANGE to others",
@@ -35,14 +49,7 @@ base::status engine::open() {
     return QUIRE_NO_ADDRESSES;
   }
   reserved_ = true;
-  regions_.cover(config_.base, config_.bytes);
-  auto detector = detect::open(config_.detector, false);
-  if (!detector.ok()) return detector.why();
-  detectors_[0] = std::move(detector.value());
-  g_engine = this;
-  return detect::install_signals([](std::uint64_t address, bool write) noexcept {
-    return g_engine != nullptr && g_engine->on_signal_fault(address, write);
-  });
+  return {};
 }
 
 base::status engine::add_region(const region_description& about) {
@@ -51,6 +58,10 @@ base::status engine::add_region(const region_description& about) {
   r->unit_shift = static_cast<unsigned>(__builtin_ctz(about.unit_bytes));
   pool::settings pool = config_.pool;
   if (about.pool != QUIRE_POOL_DEFAULT) pool.which = static_cast<pool::kind>(about.pool - QUIRE_POOL_MEMFD);
+  if (split_ && pool.which != pool::kind::fork) {
+    base::log(base::log_level::error, "under pool 'fork' all regions are of that pool, not of '%s'", pool::name_of(pool.which));
+    return QUIRE_UNSUPPORTED;
+  }
   auto detector = detector_for(about.detector, pool);
   if (!detector.ok()) return detector.why();
   r->detector = detector.value();
@@ -94,7 +105,7 @@ base::result<detect::detector*> engine::detector_for(std::uint8_t asked, const p
   if (which == config_.detector) return detectors_[0].get();
   auto& slot = detectors_[1 + static_cast<std::size_t>(which)];
   if (slot == nullptr) {
-    auto opened = detect::open(which, false);
+    auto opened = detect::open(which, false, *config_.pool.application);
     if (!opened.ok()) return opened.why();
     slot = std::move(opened.value());
     watch_detector(*slot);

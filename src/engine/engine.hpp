@@ -155,6 +155,7 @@ class engine final : public transport::sink, private effects {
   bool fault_and_wait(region_slot& r, std::uint64_t unit, model::access want, bool in_signal) noexcept;
   bool end_holds() noexcept;
 
+  [[nodiscard]] base::status reserve();
   [[nodiscard]] base::result<detect::detector*> detector_for(std::uint8_t asked, const pool::settings& pool);
 
   // driving (drive.cpp)
@@ -180,6 +181,7 @@ class engine final : public transport::sink, private effects {
   bootstrap::bootstrap& job_;
   region_map regions_;
   bool reserved_ = false;  ///< the shared range is ours
+  bool split_ = false;     ///< the application is another process (pool 'fork')
   std::array<std::unique_ptr<detect::detector>, 4> detectors_{};  ///< the job's, then one of each kind asked for
   std::mutex regions_mutex_;
   directory::request_pool requests_;

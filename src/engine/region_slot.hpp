@@ -55,15 +55,16 @@ class dumped_parts {
   static constexpr unsigned part_shift = 26;  // 64 MiB
   void cover(std::uint64_t bytes) { known_.resize((bytes >> part_shift) + 1); }
   /// Memory of `memory` is used from now on. Driver's thread; a system call once a part.
-  void add(const pool::pool& memory, std::uint64_t offset, std::uint64_t bytes) noexcept {
+  void add(pool::pool& memory, std::uint64_t offset, std::uint64_t bytes) noexcept {
     for (std::uint64_t part = offset >> part_shift; part <= (offset + bytes - 1) >> part_shift; ++part) {
       if (known_[part]) continue;
       known_[part] = true;
       const std::uint64_t first = part << part_shift;
       const std::uint64_t length = std::min(std::uint64_t{1} << part_shift, memory.bytes() - first);
-      os::advise_dump(memory.application_view() + first, length);
+      memory.dump(first, length);
     }
   }
+  [[nodiscard]] bool has(std::uint64_t offset) const noexcept { return known_[offset >> part_shift]; }
 
  private:
   std::vector<bool> known_;

@@ -33,4 +33,14 @@ inline void futex_wake(const std::atomic<std::uint32_t>& word, int threads) noex
   raw_futex(&word, FUTEX_WAKE_PRIVATE, static_cast<std::uint32_t>(threads), nullptr);
 }
 
+
+/// The same on a word that several processes share.
+inline void futex_wait_shared(const std::atomic<std::uint32_t>& word, std::uint32_t value, std::int64_t timeout_ns) noexcept {
+  timespec t{static_cast<time_t>(timeout_ns / 1'000'000'000), static_cast<long>(timeout_ns % 1'000'000'000)};
+  raw_futex(&word, FUTEX_WAIT, value, timeout_ns < 0 ? nullptr : &t);
+}
+inline void futex_wake_shared(const std::atomic<std::uint32_t>& word, int threads) noexcept {
+  raw_futex(&word, FUTEX_WAKE, static_cast<std::uint32_t>(threads), nullptr);
+}
+
 }  // namespace quire::os

@@ -10,9 +10,10 @@ const char* name_of(kind which) noexcept {
     case kind::file: return "file";
     case kind::posix: return "posix";
     case kind::sysv: return "sysv";
-    case kind::mdup: break;
+    case kind::mdup: return "mdup";
+    case kind::fork: break;
   }
-  return "mdup";
+  return "fork";
 }
 
 base::result<std::unique_ptr<pool>> make(const settings& how, std::uint64_t address, std::uint64_t bytes, bool accessible) {
@@ -22,9 +23,10 @@ base::result<std::unique_ptr<pool>> make(const settings& how, std::uint64_t addr
     case kind::file: return make_file(r, how);
     case kind::posix: return make_posix(r);
     case kind::sysv: return make_sysv(r, how);
-    case kind::mdup: break;
+    case kind::mdup: return make_mdup(r);
+    case kind::fork: break;
   }
-  return make_mdup(r);
+  return make_fork(r, how);
 }
 
 bool takes_userfault(const settings& how) noexcept {

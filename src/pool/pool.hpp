@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/status.hpp"
+#include "os/address_space.hpp"
 
 namespace quire::pool {
 
@@ -21,6 +22,8 @@ class pool {
   /// Makes sure that frames exist for a page range (offset and length in bytes), zero if new. 0 or errno. Fault context.
   [[nodiscard]] virtual int populate(std::uint64_t offset, std::size_t bytes) noexcept = 0;
   [[nodiscard]] virtual const char* name() const noexcept = 0;
+  /// This part goes into core files of the application from now on.
+  virtual void dump(std::uint64_t offset, std::uint64_t bytes) noexcept = 0;
 };
 
 /// What the pages are made of. In the order of the words of the option QUIRE_POOL, and of quire_pool.
@@ -30,6 +33,7 @@ enum class kind : std::uint8_t {
   posix,  ///< a POSIX shared memory object, mapped twice
   sysv,   ///< System V segments, attached twice (ParADE: System V shared memory)
   mdup,   ///< shared anonymous memory whose page-table range is duplicated (ParADE: mdup())
+  fork,   ///< the engine in a process of its own, the same addresses in both (ParADE: fork()); for whole jobs
 };
 
 /// The settings of a job, the same for all its pools.
@@ -38,6 +42,7 @@ struct settings {
   std::string directory;       ///< file: where; empty: $TMPDIR, or /var/tmp
   bool written = false;        ///< file: filled with zeros by write(), not only given its length by ftruncate()
   std::uint64_t segment = 0;   ///< sysv: most bytes of a segment; 0: what the system allows (kernel.shmmax)
+  os::address_space* application = &os::this_process();  ///< whose the application view is; fork: another process
 };
 
 /// Makes a pool of `bytes` (whole pages) whose application view stands at `address` exactly, which the caller has reserved.

@@ -28,6 +28,9 @@ class two_views final : public pool {
     return os::advise(system_ + offset, length, MADV_POPULATE_WRITE);
   }
   const char* name() const noexcept override { return name_; }
+  void dump(std::uint64_t offset, std::uint64_t length) noexcept override {
+    os::advise_dump(application_ + offset, length);
+  }
 
  private:
   const char* name_;

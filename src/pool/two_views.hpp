@@ -31,5 +31,6 @@ struct request {
 [[nodiscard]] base::result<std::unique_ptr<pool>> make_posix(const request& r);
 [[nodiscard]] base::result<std::unique_ptr<pool>> make_sysv(const request& r, const settings& how);
 [[nodiscard]] base::result<std::unique_ptr<pool>> make_mdup(const request& r);
+[[nodiscard]] base::result<std::unique_ptr<pool>> make_fork(const request& r, const settings& how);
 
 }  // namespace quire::pool

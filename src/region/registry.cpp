@@ -79,7 +79,7 @@ base::status registry::create(const quire_region_options& options, std::uint64_t
   const bool fits = unit >= 4096 && unit <= (2u << 20) && (unit & (unit - 1)) == 0 && bytes != 0;
   const bool known = options.consistency == QUIRE_SEQUENTIAL && options.placement >= QUIRE_PLACE_BLOCK &&
                      options.placement <= QUIRE_PLACE_NODE && options.pool >= QUIRE_POOL_DEFAULT &&
-                     options.pool <= QUIRE_POOL_MDUP && options.detector >= QUIRE_DETECT_DEFAULT &&
+                     options.pool <= QUIRE_POOL_FORK && options.detector >= QUIRE_DETECT_DEFAULT &&
                      options.detector <= QUIRE_DETECT_SEGV;
   const bool home = options.placement != QUIRE_PLACE_NODE || (options.home >= 0 && options.home < static_cast<int>(c.nodes));
   if (!fits || !known || !home) return QUIRE_INVALID;

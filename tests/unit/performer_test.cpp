@@ -29,6 +29,7 @@ struct fake_pool final : pool::pool {
     return 0;
   }
   const char* name() const noexcept override { return "fake"; }
+  void dump(std::uint64_t, std::uint64_t) noexcept override {}
 };
 
 struct fake_detector final : detect::detector {

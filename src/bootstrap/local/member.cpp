@@ -125,6 +125,14 @@ class alone final : public bootstrap {
 
 std::unique_ptr<bootstrap> join_alone() { return std::make_unique<alone>(); }
 
+namespace {
+/// Programs that this one starts are not nodes of its job.
+void unset_place() noexcept {
+  for (const char* name : {base::job_descriptor_variable, base::job_node_variable, base::job_nodes_variable})
+    ::unsetenv(name);
+}
+}  // namespace
+
 base::result<std::unique_ptr<bootstrap>> join_launched() {
   const char* texts[] = {std::getenv(base::job_descriptor_variable), std::getenv(base::job_node_variable),
                          std::getenv(base::job_nodes_variable)};
@@ -134,9 +142,7 @@ base::result<std::unique_ptr<bootstrap>> join_launched() {
   std::transform(std::begin(texts), std::end(texts), numbers,
                  [](const char* t) { return t != nullptr ? number_of(t) : -1; });
   const auto [descriptor, node, nodes] = numbers;
-  // Programs that this one starts are not nodes of its job.
-  for (const char* name : {base::job_descriptor_variable, base::job_node_variable, base::job_nodes_variable})
-    ::unsetenv(name);
+  unset_place();
 
   if (descriptor < 0 || node < 0 || node >= nodes || nodes > base::most_nodes) {
     base::log(base::log_level::error,
@@ -153,6 +159,13 @@ base::result<std::unique_ptr<bootstrap>> join_launched() {
   }
   if (!os::set_close_on_exec(descriptor, true).ok() || !os::set_blocking(descriptor, false).ok()) return QUIRE_SYSTEM;
   return std::unique_ptr<bootstrap>(std::make_unique<member>(os::descriptor(descriptor), node, nodes));
+}
+
+void forget_launched() noexcept {
+  if (const char* text = std::getenv(base::job_descriptor_variable); text != nullptr) {
+    if (const int number = number_of(text); os::is_socket(number)) os::descriptor(number).reset();
+  }
+  unset_place();
 }
 
 }  // namespace quire::bootstrap::local

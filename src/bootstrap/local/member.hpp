@@ -37,6 +37,8 @@ class member final : public bootstrap {
 
 /// The job that the environment (QUIRE_JOB_*, which it clears) tells of. NOT_FOUND without it; BAD_OPTION, SYSTEM.
 [[nodiscard]] base::result<std::unique_ptr<bootstrap>> join_launched();
+/// Closes its socket and clears the environment: another process joins.
+void forget_launched() noexcept;
 /// A job of this process alone.
 [[nodiscard]] std::unique_ptr<bootstrap> join_alone();
 

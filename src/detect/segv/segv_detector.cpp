@@ -3,7 +3,6 @@
 #include <sys/mman.h>
 
 #include "detect/kinds.hpp"
-#include "os/memory.hpp"
 
 namespace quire::detect {
 namespace {
@@ -14,22 +13,26 @@ constexpr int prot_of(access a) noexcept {
 
 class segv_detector final : public detector {
  public:
+  explicit segv_detector(os::address_space& where) : where_(where) {}
   int attach(std::byte*, std::uint64_t) noexcept override { return 0; }
   int permit(std::byte* address, std::size_t bytes, access, access to) noexcept override {
-    return os::protect(address, bytes, prot_of(to));
+    return where_.protect(address, bytes, prot_of(to));
   }
   int protect(std::byte* address, std::size_t bytes, access, access to) noexcept override {
-    return os::protect(address, bytes, prot_of(to));
+    return where_.protect(address, bytes, prot_of(to));
   }
   void wake(std::byte*, std::size_t) noexcept override {}
   int descriptor() const noexcept override { return -1; }
   bool next(fault_event&) noexcept override { return false; }
   bool accessible() const noexcept override { return false; }
   const char* name() const noexcept override { return "SIGSEGV and mprotect"; }
+
+ private:
+  os::address_space& where_;
 };
 
 }  // namespace
 
-std::unique_ptr<detector> open_segv() { return std::make_unique<segv_detector>(); }
+std::unique_ptr<detector> open_segv(os::address_space& where) { return std::make_unique<segv_detector>(where); }
 
 }  // namespace quire::detect

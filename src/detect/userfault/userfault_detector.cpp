@@ -19,7 +19,7 @@ namespace {
 
 class userfault_detector final : public detector {
  public:
-  userfault_detector(int fd, os::userfault_mode mode) : fd_(fd), mode_(mode) {}
+  userfault_detector(int fd, os::userfault_mode mode, os::address_space& where) : fd_(fd), mode_(mode), where_(where) {}
   userfault_detector(const userfault_detector&) = delete;
   userfault_detector& operator=(const userfault_detector&) = delete;
   ~userfault_detector() override { os::close_descriptor(fd_); }
@@ -32,7 +32,7 @@ class userfault_detector final : public detector {
     return os::userfault_protect(fd_, address, bytes, false);
   }
   int protect(std::byte* address, std::size_t bytes, access, access to) noexcept override {
-    if (to == access::none) return os::advise(address, bytes, MADV_DONTNEED);
+    if (to == access::none) return where_.advise(address, bytes, MADV_DONTNEED);
     return os::userfault_protect(fd_, address, bytes, true);
   }
   void wake(std::byte* address, std::size_t bytes) noexcept override {
@@ -53,14 +53,15 @@ class userfault_detector final : public detector {
  private:
   int fd_;
   os::userfault_mode mode_;
+  os::address_space& where_;
 };
 
 }  // namespace
 
-base::result<std::unique_ptr<detector>> open_userfault(bool thread_mode, bool quiet) {
+base::result<std::unique_ptr<detector>> open_userfault(bool thread_mode, bool quiet, os::address_space& where) {
   const auto mode = thread_mode ? os::userfault_mode::thread : os::userfault_mode::inline_sigbus;
-  const int fd = os::userfault_open(mode);
-  if (fd >= 0) return std::unique_ptr<detector>(std::make_unique<userfault_detector>(fd, mode));
+  const int fd = where.open_userfault(mode);
+  if (fd >= 0) return std::unique_ptr<detector>(std::make_unique<userfault_detector>(fd, mode, where));
   if (!quiet) {
     base::log(base::log_level::error, "userfaultfd cannot be used: %s%s", std::strerror(-fd),
               fd == -EPERM && thread_mode

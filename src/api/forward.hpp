@@ -1,0 +1,85 @@
+// A call of the API in a split node (pool 'fork') is made in the engine's process: arguments and results travel by value,
+// also those behind pointers. Memory of the application never does: what must be read or written there is done here.
+#pragma once
+
+#include <cstring>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "api/runtime.hpp"
+#include "split/application_side.hpp"
+
+namespace quire::api {
+
+/// In the application's process of a split node: the way to the engine's. Else null.
+[[nodiscard]] split::application_side* elsewhere() noexcept;
+
+/// A value; an address in shared memory, or of a function.
+template <class T>
+struct carried {
+  T value;
+  explicit carried(T v) noexcept : value(v) {}
+  [[nodiscard]] T get() noexcept { return value; }
+  void give_back(T) noexcept {}
+};
+/// What a pointer leads to, there and back; null stays null.
+template <class T>
+  requires(std::is_object_v<T> && !std::is_const_v<T>)
+struct carried<T*> {
+  bool given;
+  T value{};
+  explicit carried(T* v) noexcept : given(v != nullptr) {
+    if (given) value = *v;
+  }
+  [[nodiscard]] T* get() noexcept { return given ? &value : nullptr; }
+  void give_back(T* to) noexcept {
+    if (given) *to = value;
+  }
+};
+/// A name. What is too long here is too long for all calls that take one.
+template <>
+struct carried<const char*> {
+  bool given;
+  char text[128] = {};
+  explicit carried(const char* v) noexcept : given(v != nullptr) {
+    if (given) std::strncpy(text, v, sizeof text - 1);
+  }
+  [[nodiscard]] const char* get() noexcept { return given ? text : nullptr; }
+  void give_back(const char*) noexcept {}
+};
+
+template <auto function>
+struct forwarder;
+template <class... P, quire_status (*function)(P...)>
+struct forwarder<function> {
+  struct block {
+    quire_status result;
+    std::tuple<carried<P>...> arguments;
+  };
+  static_assert(sizeof(block) <= split::argument_capacity);
+
+  static void run(std::byte* at) noexcept {
+    auto& b = *reinterpret_cast<block*>(at);
+    b.result = std::apply([](auto&... a) { return function(a.get()...); }, b.arguments);
+  }
+  static quire_status call(split::application_side& there, P... p) noexcept {
+    block b{QUIRE_SYSTEM, {carried<P>(p)...}};
+    there.call(run, reinterpret_cast<std::byte*>(&b), sizeof b, quire_thread());
+    std::apply([&](auto&... a) { (a.give_back(p), ...); }, b.arguments);
+    return b.result;
+  }
+};
+
+}  // namespace quire::api
+
+/// Opens the body of a call that is made here, by others: returns why there is no runtime, if there is none.
+#define QUIRE_STARTED()                                                       \
+  if (::quire::api::elsewhere() == nullptr) {                                 \
+    ::quire::base::status why_not;                                            \
+    if (::quire::api::enter(why_not) == nullptr) return why_not.code();       \
+  }
+
+/// Opens the body of a function that the engine's process must run.
+#define QUIRE_FORWARD(function, ...) \
+  if (auto* const there = ::quire::api::elsewhere()) return ::quire::api::forwarder<&function>::call(*there __VA_OPT__(,) __VA_ARGS__)
