@@ -7,6 +7,7 @@
 #include "os/segments.hpp"
 #include "os/userfault.hpp"
 #include "pool/pool.hpp"
+#include "split/begin.hpp"
 
 namespace quire::tools {
 namespace {
@@ -43,6 +44,38 @@ fact try_kind(const pool::settings& how, const os::descriptor& userfault) {
   return {name, (text.empty() ? "no detector" : text) + note, name, detectors};
 }
 
+/// Splits this process for a moment: the other one tries the detectors on this one's pages, and reports a bit for each.
+fact try_fork() {
+  constexpr std::uint64_t bytes = 16 * os::page_bytes;
+  int error = 0;
+  void* const at = os::reserve(bytes, nullptr, error);
+  os::unmap(at, bytes);
+  auto sides = at != nullptr ? split::begin(reinterpret_cast<std::uint64_t>(at), bytes, split::way::ring) : QUIRE_NO_ADDRESSES;
+  if (!sides.ok()) return {"fork", "refused by this system", "fork", json::array()};
+  constexpr const char* words[] = {"userfault", "thread", "segv"};
+  if (auto* const engine = sides.value().engine.get(); engine != nullptr) {
+    int works = 0;
+    for (const auto mode : {os::userfault_mode::inline_sigbus, os::userfault_mode::thread}) {
+      const os::descriptor fd(engine->open_userfault(mode));
+      if (!fd.open() || os::userfault_register(fd.number(), at, bytes) != 0) continue;
+      works |= 1 << static_cast<int>(mode);
+      (void)!os::userfault_unregister(fd.number(), at, bytes);
+    }
+    if (engine->protect(at, bytes, 0) == 0) works |= 4;
+    engine->report(works, 0, 1, 0, false);
+    engine->serve([] {});
+  }
+  const int works = sides.value().application->wait_for_start();
+  json detectors = json::array();
+  std::string text;
+  for (int i = 0; i < 3; ++i) {
+    if ((works >> i & 1) == 0) continue;
+    detectors.push_back(words[i]);
+    text += (text.empty() ? "" : ", ") + std::string(words[i]);
+  }
+  return {"fork", text.empty() ? "no detector" : text, "fork", detectors};
+}
+
 }  // namespace
 
 fact_group pool_facts(const base::option_values& options) {
@@ -54,6 +87,7 @@ fact_group pool_facts(const base::option_values& options) {
     how.which = which;
     group.facts.push_back(try_kind(how, userfault));
   }
+  group.facts.push_back(try_fork());
   const auto limits = os::read_segment_limits();
   group.facts.push_back({"System V limits",
                          fmt::format("{} segments of {}", limits.count,
