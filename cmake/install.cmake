@@ -14,11 +14,11 @@ install(FILES ${PROJECT_SOURCE_DIR}/docs/quire.1 DESTINATION ${CMAKE_INSTALL_MAN
 install(FILES ${PROJECT_SOURCE_DIR}/docs/quire.7 DESTINATION ${CMAKE_INSTALL_MANDIR}/man7)
 # What `quire bench` starts.
 if(QUIRE_BUILD_APPS)
-  set(bench_programs page_update_costs page_update_faults pair floor_exchange quire_fault quire_start)
+  set(bench_programs page_update_costs page_update_faults page_update_fetch page_update_properties pair floor_exchange quire_fault quire_start)
   set_target_properties(${bench_programs} PROPERTIES INSTALL_RPATH "\$ORIGIN/../../${CMAKE_INSTALL_LIBDIR}")
   install(TARGETS ${bench_programs}
     RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/quire)
   install(PROGRAMS ${PROJECT_SOURCE_DIR}/bench/page_update/page_update.py DESTINATION ${CMAKE_INSTALL_DATADIR}/quire/bench)
-  install(FILES ${PROJECT_SOURCE_DIR}/bench/page_update/page.py ${PROJECT_SOURCE_DIR}/bench/page_update/page.css
+  install(FILES ${PROJECT_SOURCE_DIR}/bench/page_update/fetch.py page_update/page.py ${PROJECT_SOURCE_DIR}/bench/page_update/page.css
     ${PROJECT_SOURCE_DIR}/bench/processes.py DESTINATION ${CMAKE_INSTALL_DATADIR}/quire/bench)
 endif()

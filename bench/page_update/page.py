@@ -1,19 +1,9 @@
 """The comparison as tables: for the screen, and as one HTML page with plots. Takes what page_update.py has measured."""
 import html as escape
 
-COLOURS = ("#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#b07aa1")
-PARTS = ("fault handler call", "page preparation", "request and page transfer", "back to the access", "protocol and the rest")
+from fetch import PARTS
 
-
-def split_fetches(faults, totals, exchange):
-    """Figure 10: each total in parts. Three are measured alone, with the same pool and detector; the rest is what remains."""
-    rows = []
-    for (pool, detector), total in totals.items():
-        of = lambda part: faults[f"{pool} {detector} fault: {part}"]["median"]
-        parts = [of("to the handler"), of("permission"), exchange, of("back")]
-        rows.append({"pool": pool, "detector": detector, "total": total, "parts": [*parts, total - sum(parts)]})
-    return rows
-
+COLOURS = ("#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#b07aa1", "#76b7b2", "#9c755f")
 
 def number(value):
     if value is None:
@@ -61,15 +51,32 @@ def tables(found):
     limits = [[" ".join(n.split()[:2]), f"{row['median']:.0f}", row["unit"].split(", ")[1]]
               for n, row in found["faults"].items() if n.endswith("alternating states")]
     yield "Pages in alternating states", "where each scheme breaks", ["pool, detector", "pages", "then"], limits
-    yield ("A page fetch from another node", "microseconds, median; the last part is the total less the others",
+    yield ("A page fetch from another node", "microseconds: medians of the parts, by time stamps, and of the whole",
            ["pool, detector", *PARTS, "total"],
            [[f"{r['pool']} {r['detector']}", *map(number, r["parts"]), number(r["total"])] for r in found["fetches"]])
+    yield ("Properties of the pools", "each found out here; addresses: of the program's process, for each shared byte; copy after "
+           "sync(): a page written again, compared with before", *property_table(found))
     yield ("Start and end of a job of one node", "milliseconds, median", ["pool", "region of 4 KB", "region of 64 MB"],
            [[p, number(t["4KB"]), number(t["64MB"])] for p, t in found["starts"].items()])
     yield ("Applications, 2 threads a node", "seconds, median; every pool and detector gave the same result",
            ["application, nodes", *(f"{p} {d}" for p, d in pairs_of(found))], application_rows(found, "time_s"))
     yield ("Faults in race", "for each read fault that asked for a page, how many threads joined it",
            ["application, nodes", *(f"{p} {d}" for p, d in pairs_of(found))], application_rows(found, "racing_ratio"))
+
+
+def property_table(found):
+    yes = lambda value: "not tried" if value is None else "yes" if value else "no"
+    best = min(r["total"] for r in found["fetches"])
+    rows = []
+    for p in found["properties"]:
+        pool = p["name"].split(",")[0]
+        fastest = min((r["total"] for r in found["fetches"] if r["pool"] == pool), default=None)
+        start = found["starts"].get(pool)
+        rows.append([p["name"], p["detectors"], number(p["addresses_per_byte"]), yes(p["holds_64_gib"]),
+                     number(start["64MB"] - start["4KB"]) if start else "-", number(p["copy_after_sync"]), str(p["left_after_kill"]),
+                     yes(p["content_after_kill"]), f"{fastest / best:.2f}" if fastest else "-"])
+    return ["pool", "detectors", "addresses", "holds 64 GiB", "start of 64 MB, ms", "copy after sync()", "left after kill -9",
+            "content known after kill -9", "fetch, 1 = fastest"], rows
 
 
 def pairs_of(found):

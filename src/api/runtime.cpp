@@ -12,6 +12,7 @@
 #include "api/forward.hpp"
 #include "api/names.hpp"
 #include "api/threads.hpp"
+#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "os/injection.hpp"
 #include "split/begin.hpp"
@@ -140,6 +141,7 @@ base::status begin(runtime& r, const quire_options& given) {
   transport::transport& wire_ref = *wire.value();
   r.core = std::make_unique<engine::engine>(c, std::move(wire.value()), *r.job);
   if (const auto s = r.core->open(); !s.ok()) return s;
+  if (const auto s = r.core->trace().open(r.options.text(base::option::fault_trace), c.self.value()); !s.ok()) return s;
   r.regions = std::make_unique<region::registry>(*r.core);
   r.names = std::make_unique<name_service>(*r.core);
   r.threads = std::make_unique<thread_service>(*r.core);
@@ -164,10 +166,10 @@ base::status start_here(std::unique_ptr<runtime> r, const quire_options& given) 
 
 // ---- Pool 'fork': the application here, the engine in another process ----
 
-quire_status serve_fault(std::uint64_t address, int write) {
-  QUIRE_FORWARD(serve_fault, address, write);
+quire_status serve_fault(std::uint64_t address, int write, std::uint64_t entered_ns) {
+  QUIRE_FORWARD(serve_fault, address, write, entered_ns);
   QUIRE_ENTER(r);
-  return r->core->on_signal_fault(address, write != 0) ? QUIRE_OK : QUIRE_BAD_ADDRESS;
+  return r->core->on_signal_fault(address, write != 0, entered_ns) ? QUIRE_OK : QUIRE_BAD_ADDRESS;
 }
 
 /// In the engine's process, until its end.
@@ -201,7 +203,7 @@ base::status start_split(std::unique_ptr<runtime> r, const quire_options& given)
   g_elsewhere.store(sides.value().application.release(), std::memory_order_release);
   const auto why = detect::install_signals([](std::uint64_t address, bool write) noexcept {
     auto* const there = elsewhere();
-    return there != nullptr && there->contains(address) && serve_fault(address, write ? 1 : 0) == QUIRE_OK;
+    return there != nullptr && there->contains(address) && serve_fault(address, write ? 1 : 0, base::now_ns()) == QUIRE_OK;
   });
   if (!why.ok()) return why;
   ::pthread_atfork(nullptr, nullptr, [] { g_forked.store(true); });
@@ -280,6 +282,7 @@ quire_status quire_end(void) {
   api::g_phase.store(phase::ended);
   api::g_runtime.store(nullptr);
   r->core->stop();
+  r->core->trace().write();
   const auto flushed = r->core->wire().flush(10'000);
   r->job->leave(numbers);
   delete r;

@@ -30,6 +30,8 @@ constexpr option_row table[] = {
      "pool 'fork': how the program's process asks the engine's", 0, 1, 1, false},
     {option::crash_dir, "QUIRE_CRASH_DIR", option_type::path, "", "a directory",
      "pool 'fork': where the engine writes the pages of a program that has crashed, as a core file", 0, 0, 1, false},
+    {option::fault_trace, "QUIRE_FAULT_TRACE", option_type::path, "", "a directory",
+     "where each node writes time stamps of its faults at the end", 0, 0, 1, false},
     {option::range, "QUIRE_RANGE", option_type::bytes, "1T", "2M to 64T, a multiple of 2M",
      "shared address range to reserve; costs nothing until touched", 2 * MiB, 64 * TiB, 2 * MiB, false},
     {option::base, "QUIRE_BASE", option_type::address, "0x200000000000",

@@ -259,7 +259,7 @@ void engine::serve(std::uint64_t& spin_ns) noexcept {
       quiet_since = 0;
       idle = 0;
     } else if (shortest == 0 || driver_.polling.load(std::memory_order_relaxed) != 0 ||
-               driver_.sleeping.load(std::memory_order_relaxed) == 0) {
+               (driver_.sleeping.load(std::memory_order_relaxed) == 0 && kernel_waiting_ == 0)) {
       return;
     } else if (idle % rounds_between_looks == 1) {
       const std::uint64_t now = base::now_ns();

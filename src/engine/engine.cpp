@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/clock.hpp"
 #include "base/log.hpp"
 
 namespace quire::engine {
@@ -36,7 +37,7 @@ base::status engine::open() {
   if (split_) return {};  // faults come as requests
   g_engine = this;
   return detect::install_signals([](std::uint64_t address, bool write) noexcept {
-    return g_engine != nullptr && g_engine->on_signal_fault(address, write);
+    return g_engine != nullptr && g_engine->on_signal_fault(address, write, base::now_ns());
   });
 }
 

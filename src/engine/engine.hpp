@@ -16,6 +16,7 @@
 #include "detect/detector.hpp"
 #include "engine/call_table.hpp"
 #include "engine/driver.hpp"
+#include "engine/fault_trace.hpp"
 #include "engine/local_queue.hpp"
 #include "engine/op.hpp"
 #include "engine/performer.hpp"
@@ -84,8 +85,9 @@ class engine final : public transport::sink, private effects {
   /// Makes a region here. All nodes do so with the same description. Any thread but a faulting one.
   [[nodiscard]] base::status add_region(const region_description& about);
 
-  /// From a signal handler: true if the address is shared, then the access may be tried again.
-  [[nodiscard]] bool on_signal_fault(std::uint64_t address, bool write) noexcept;
+  /// From a signal handler: true if the address is shared, then the access may be tried again. `entered_ns`: when the
+  /// fault came to a handler.
+  [[nodiscard]] bool on_signal_fault(std::uint64_t address, bool write, std::uint64_t entered_ns) noexcept;
   /// The calling thread wants `want` of all units of a range; returns when it had them all at some moment.
   void touch(std::uint64_t address, std::uint64_t bytes, model::access want) noexcept;
   /// Starts to bring a range here.
@@ -119,6 +121,7 @@ class engine final : public transport::sink, private effects {
   [[nodiscard]] const configuration& config() const noexcept { return config_; }
   [[nodiscard]] region_map& regions() noexcept { return regions_; }
   [[nodiscard]] engine_counters& count() noexcept { return count_; }
+  [[nodiscard]] fault_trace& trace() noexcept { return trace_; }
   [[nodiscard]] const transport::transport& wire() const noexcept { return *transport_; }
   [[nodiscard]] transport::transport& wire() noexcept { return *transport_; }
   [[nodiscard]] const char* detector_name() const noexcept { return detectors_[0]->name(); }
@@ -152,7 +155,8 @@ class engine final : public transport::sink, private effects {
   void read_on(region_slot& r, const read_ahead_plan& plan, model::access want) noexcept;
   [[nodiscard]] static std::size_t bucket_of(const region_slot& r, std::uint64_t unit) noexcept;
   bool drain_kernel_faults() noexcept;
-  bool fault_and_wait(region_slot& r, std::uint64_t unit, model::access want, bool in_signal) noexcept;
+  bool fault_and_wait(region_slot& r, std::uint64_t unit, model::access want, bool in_signal,
+                                    std::uint64_t entered_ns) noexcept;
   bool end_holds() noexcept;
 
   [[nodiscard]] base::status reserve();
@@ -193,11 +197,13 @@ class engine final : public transport::sink, private effects {
   sync::actions sync_actions_;
   model::actions actions_;
   engine_counters count_;
+  fault_trace trace_;
   static constexpr std::size_t buckets = 256;
   static constexpr std::uint64_t max_window_bytes = 1024 * 1024;  ///< read-ahead: what is on its way at most, per stream
   std::array<fault_op*, buckets> waiters_{};
   read_ahead kernel_stream_;  ///< faults that come through a descriptor do not tell their thread
   std::size_t waiting_ = 0;
+  std::size_t kernel_waiting_ = 0;  ///< about so many threads are held by the kernel (thread mode), and leave their cores free
   struct held_unit {
     region_slot* region;
     std::uint64_t unit;

@@ -8,23 +8,23 @@ namespace quire::engine {
 
 using model::access;
 
-bool engine::on_signal_fault(std::uint64_t address, bool write) noexcept {
+bool engine::on_signal_fault(std::uint64_t address, bool write, std::uint64_t entered_ns) noexcept {
   region_slot* const r = regions_.find(address);
   if (r == nullptr || t_thread.driving) return false;
-  return fault_and_wait(*r, r->unit_of(address), write ? access::write : access::read, true);
+  return fault_and_wait(*r, r->unit_of(address), write ? access::write : access::read, true, entered_ns);
 }
 
-bool engine::fault_and_wait(region_slot& r, std::uint64_t unit, access want, bool in_signal) noexcept {
+bool engine::fault_and_wait(region_slot& r, std::uint64_t unit, access want, bool in_signal, std::uint64_t entered_ns) noexcept {
   fault_op o([](engine& e, op& self) noexcept { e.begin_fault(static_cast<fault_op&>(self)); });
   o.region = &r;
   o.unit = unit;
   o.want = want;
   o.stream = &t_thread.stream;
-  const std::uint64_t start = base::now_ns();
-  o.lost = t_thread.count_losses(&r, unit, want, start);
+  trace_.add_at(fault_trace::point::entered, r.about.id, unit, entered_ns);
+  o.lost = t_thread.count_losses(&r, unit, want, entered_ns);
   const bool done = run(o, -1, in_signal);
   t_thread.granted_ns = base::now_ns();
-  count_.fault_ns.fetch_add(t_thread.granted_ns - start, std::memory_order_relaxed);
+  count_.fault_ns.fetch_add(t_thread.granted_ns - entered_ns, std::memory_order_relaxed);
   return done;
 }
 
@@ -51,6 +51,7 @@ void engine::begin_fault(fault_op& o) noexcept {
     o.next_waiter = waiters_[bucket];
     waiters_[bucket] = &o;
     ++waiting_;
+    trace_.add(fault_trace::point::asked, r.about.id, o.unit);
     performer_.flush();  // the request leaves before anything else is prepared
   }
   if (config_.read_ahead) read_on(r, plan, o.want);
@@ -82,7 +83,11 @@ void engine::read_on(region_slot& r, const read_ahead_plan& plan, access want) n
 }
 
 void engine::wake_units(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
-  if (r.detector->descriptor() >= 0) r.detector->wake(r.application(first), r.bytes_of(count));
+  trace_.add(fault_trace::point::woken, r.about.id, first);
+  if (r.detector->descriptor() >= 0) {
+    r.detector->wake(r.application(first), r.bytes_of(count));
+    if (kernel_waiting_ != 0) --kernel_waiting_;
+  }
   for (std::uint64_t unit = first; waiting_ != 0 && unit < first + count; ++unit) {
     for (fault_op** link = &waiters_[bucket_of(r, unit)]; *link != nullptr;) {
       fault_op* const o = *link;
@@ -133,11 +138,17 @@ bool engine::drain_kernel_faults() noexcept {
       if (r == nullptr) continue;
       const access want = event.write ? access::write : access::read;
       const std::uint64_t unit = r->unit_of(event.address);
+      trace_.add(fault_trace::point::entered, r->about.id, unit);
       const auto plan = plan_for(*r, unit, kernel_stream_);
       actions_.clear();
       const auto outcome = r->machine->on_fault(unit, want, actions_);
       performer_.take(*r, actions_);
-      if (outcome == sequential::fault_outcome::local) map_around(*r, unit, kernel_stream_);
+      if (outcome == sequential::fault_outcome::local) {
+        map_around(*r, unit, kernel_stream_);
+      } else {
+        ++kernel_waiting_;
+      }
+      trace_.add(fault_trace::point::asked, r->about.id, unit);
       performer_.flush();
       if (config_.read_ahead) read_on(*r, plan, want);
     }
@@ -150,7 +161,7 @@ void engine::touch(std::uint64_t address, std::uint64_t bytes, access want) noex
   region_slot* const r = regions_.find(address);
   if (r == nullptr || bytes == 0) return;
   const std::uint64_t last = r->unit_of(std::min(address + bytes, r->about.base + r->about.bytes) - 1);
-  for (std::uint64_t unit = r->unit_of(address); unit <= last; ++unit) (void)fault_and_wait(*r, unit, want, false);
+  for (std::uint64_t unit = r->unit_of(address); unit <= last; ++unit) (void)fault_and_wait(*r, unit, want, false, base::now_ns());
 }
 
 void engine::prefetch(std::uint64_t address, std::uint64_t bytes, access want) noexcept {

@@ -60,6 +60,7 @@ void engine::handle_units(const message& m) noexcept {
               static_cast<unsigned long>(m.unit), static_cast<unsigned>(m.region.value()));
     return;
   }
+  trace_.add(fault_trace::point::received, m.region.value(), m.unit);
   message one = m;
   one.count = 1;
   for (std::uint32_t i = 0; i < m.count; ++i) {
@@ -68,6 +69,7 @@ void engine::handle_units(const message& m) noexcept {
     r->machine->on_message(one, actions_);
     performer_.take(*r, actions_);
   }
+  trace_.add(fault_trace::point::decided, m.region.value(), m.unit);
   performer_.flush();
 }
 
@@ -86,6 +88,7 @@ void engine::send_units(region_slot& r, node_id to, const message& m, std::uint6
   out.count = static_cast<std::uint32_t>(count);
   if (!with_content) return send(to, out, {});
   CHECK(to != config_.self);
+  trace_.add(fault_trace::point::replied, r.about.id, first);
   out.payload_bytes = static_cast<std::uint32_t>(r.bytes_of(count));
   transport_->send(to, out, {r.system(first), out.payload_bytes});
 }
