@@ -38,15 +38,33 @@ inline void relax_row(double* __restrict row, const double* __restrict above, co
     row[j] += factor * (above[j] + below[j] + row[j - 1] + row[j + 1] - 4 * row[j]);
 }
 
-/// One half sweep over some rows of the n x n grid, upwards. Upwards in all blocks at once means that a block is done
-/// with its first row when the block before comes to its last one: neighbours seldom touch the rows at their border at
-/// the same time.
-inline void relax_rows(double* cells, std::size_t n, apps::row_range rows, unsigned colour) {
+/// What a block can say of the rows at its border before it comes to them; nothing where memory is just memory.
+struct no_hints {
+  void at_the_start() const {}
+  void half_way() const {}
+};
+
+/// One half sweep over some rows of the n x n grid: upwards, but for the first row, which has its turn after a quarter of the
+/// others. So both rows at the border can come from the neighbours while the rest is computed, and all blocks
+/// touch the rows that they share at different times.
+template <class Hints = no_hints>
+inline void relax_rows(double* cells, std::size_t n, apps::row_range rows, unsigned colour, const Hints& hints = {}) {
   const std::size_t end = rows.end < n - 1 ? rows.end : n - 1;
-  for (std::size_t i = rows.begin > 1 ? rows.begin : 1; i < end; ++i) {
-    double* row = cells + i * n;
-    relax_row(row, row - n, row + n, n, 1 + (i + 1 + colour) % 2);
-  }
+  const std::size_t begin = rows.begin > 1 ? rows.begin : 1;
+  if (begin >= end) return;
+  const auto relax = [&](std::size_t from, std::size_t to) {
+    for (std::size_t i = from; i < to; ++i) {
+      double* row = cells + i * n;
+      relax_row(row, row - n, row + n, n, 1 + (i + 1 + colour) % 2);
+    }
+  };
+  const std::size_t quarter = begin + (end - begin + 3) / 4, half = begin + (end - begin + 1) / 2;
+  hints.at_the_start();
+  relax(begin + 1, quarter);
+  relax(begin, begin + 1);
+  relax(quarter, half);
+  hints.half_way();
+  relax(half, end);
 }
 
 }  // namespace sor

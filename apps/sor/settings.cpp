@@ -19,6 +19,7 @@ settings parse(int argc, char** argv, const std::string& variant) {
       ->check(CLI::Range(0, 1000000))
       ->capture_default_str();
   apps::add_unit(app, wanted.unit_kib, variant, "a row, where it can be");
+  apps::add_hints(app, wanted, variant);
   apps::parse(app, wanted, variant, "compare with a serial run in plain memory, bit by bit", argc, argv);
   return wanted;
 }

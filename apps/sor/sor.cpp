@@ -1,6 +1,6 @@
 // SOR on Quire. The grid is one array in shared memory; nodes, and the threads within them, own blocks of rows. Every
-// half sweep ends with a barrier; the rows at the border of a block come from the neighbour by page faults, nothing
-// else is said.
+// half sweep ends with a barrier; the rows at the border of a block come from the neighbour by page faults, or, if the
+// program says beforehand that it will touch them, while it computes others.
 #include <algorithm>
 #include <barrier>
 #include <bit>
@@ -31,6 +31,33 @@ std::size_t unit_bytes(const sor::settings& wanted) {
   return std::has_single_bit(row_bytes) ? std::clamp<std::size_t>(row_bytes, 4096, 65536) : 4096;
 }
 
+/// The rows that a block shares with the blocks beside it. Those that it reads come, and those that it writes, of which the
+/// neighbours have copies, become its own, before it comes to them.
+class border_hints {
+ public:
+  border_hints(std::span<double> grid, std::size_t n, apps::row_range mine, bool wanted)
+      : grid_(grid), n_(n), mine_(mine), wanted_(wanted) {}
+  void at_the_start() const {
+    if (mine_.begin == 0) return;
+    say(mine_.begin - 1, quire::access::read);
+    say(mine_.begin, quire::access::write);
+  }
+  void half_way() const {
+    if (mine_.end == n_) return;
+    say(mine_.end - 1, quire::access::write);
+    say(mine_.end, quire::access::read);
+  }
+
+ private:
+  void say(std::size_t row, quire::access how) const {
+    if (wanted_) quire::prefetch(grid_.subspan(row * n_, n_), how);
+  }
+  std::span<double> grid_;
+  std::size_t n_;
+  apps::row_range mine_;
+  bool wanted_;
+};
+
 apps::report compute(const quire::session& job, const sor::settings& wanted, std::span<double> grid) {
   const std::size_t n = wanted.size;
   const auto workers = static_cast<std::size_t>(job.nodes() * wanted.threads);
@@ -53,10 +80,11 @@ apps::report compute(const quire::session& job, const sor::settings& wanted, std
     sor::initialise_rows(grid.data(), n, mine);
     everyone.arrive_and_wait();
     if (first) result.set_up_s = set_up.seconds(), before = quire::counters();
+    const border_hints hints(grid, n, mine, wanted.hints);
     const apps::stopwatch watch;
     for (int iteration = 0; iteration < wanted.iterations; ++iteration) {
       for (unsigned colour : {0u, 1u}) {
-        sor::relax_rows(grid.data(), n, mine, colour);
+        sor::relax_rows(grid.data(), n, mine, colour, hints);
         everyone.arrive_and_wait();
       }
       if (first) shown.show(static_cast<std::size_t>(iteration + 1));
