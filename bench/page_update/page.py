@@ -60,6 +60,8 @@ def tables(found):
            [[p, number(t["4KB"]), number(t["64MB"])] for p, t in found["starts"].items()])
     yield ("Applications, 2 threads a node", "seconds, median; every pool and detector gave the same result",
            ["application, nodes", *(f"{p} {d}" for p, d in pairs_of(found))], application_rows(found, "time_s"))
+    yield ("Initialisation of the applications", "seconds of a run beyond its computation: start, memory, data, end",
+           ["application, nodes", *(f"{p} {d}" for p, d in pairs_of(found))], application_rows(found, "start_s"))
     yield ("Faults in race", "for each read fault that asked for a page, how many threads joined it",
            ["application, nodes", *(f"{p} {d}" for p, d in pairs_of(found))], application_rows(found, "racing_ratio"))
 
