@@ -17,6 +17,7 @@ class Program:
     full: tuple = ()  # more arguments,
     quick: tuple = ()  # and what stands in their place with --quick
     wall: bool = False
+    crowd: int = 0  # so many busy processes run beside it
 
 
 @dataclass(frozen=True)
@@ -125,6 +126,10 @@ GROUPS = [
     app_group("ep", "EP, class W", ("--class", "W"), ("--class", "S")),
     app_group("helmholtz", "Helmholtz 1000 x 1000", (), ("--iterations", "5")),
     app_group("md", "MD, 2048 particles", (), ("--steps", "2")),
+    Group("crowded", "CG, class S, beside two processes that take what they get of the cores",
+          [Program("alone", ("cg", "--class", "S", "--json")),
+           Program("crowded", ("cg", "--class", "S", "--json"), crowd=2)],
+          [Row("CG, class S, in a crowd, against alone", "crowded:time_s", "alone:time_s")], rounds=5),
     Group("idle", "a started job of two nodes that does nothing",
           [Program("quire", ("quire_idle",), quick=("--seconds", "1"))],
           [Row("idle node", "quire:idle", 0.5, 1)]),

@@ -148,7 +148,7 @@ bool engine::run(op& o, std::int64_t timeout_ms, bool in_fault) noexcept {
   o.execute(*this);
   settle();
   // A thread that will wait goes on driving; for one that need not, this was all.
-  if (o.done() || driver_.tuning.spin_ns == 0) {
+  if (o.done() || !driver_.may_spin()) {
     leave_drive();
   } else {
     drive_for(o, true);
@@ -162,8 +162,8 @@ void engine::drive_for(const op& o, bool driving) noexcept {
   constexpr std::uint64_t longest_drive_ns = 5'000'000;  // the caller may have a time limit to look at
   driver_.polling.fetch_add(1, std::memory_order_relaxed);
   const std::uint64_t start = base::now_ns();
-  std::uint64_t quiet_since = start;
-  bool moved = false;
+  std::uint64_t quiet_since = start, looked = start;
+  bool moved = false, away = false;
   for (unsigned round = 1; !o.done(); ++round) {
     if (driving) {
       driver_.application_drives.fetch_add(1, std::memory_order_relaxed);
@@ -178,10 +178,14 @@ void engine::drive_for(const op& o, bool driving) noexcept {
     const std::uint64_t now = base::now_ns();
     if (moved) quiet_since = now;  // while something arrives, it may as well be this thread that takes it
     moved = false;
+    away = driver_.cores.noticed(looked, now);
+    if (away) break;
+    looked = now;
     if (now - quiet_since > driver_.tuning.spin_ns || now - start > longest_drive_ns) break;
     if (now - quiet_since > patience_ns) ::sched_yield();
   }
   driver_.polling.fetch_sub(1, std::memory_order_relaxed);
+  if (!away && o.done()) driver_.cores.calm();
   if (driving) leave_drive();
 }
 
@@ -189,7 +193,7 @@ bool engine::wait_for(op& o, std::int64_t timeout_ms, bool in_fault) noexcept {
   const std::uint64_t start = base::now_ns();
   if (!o.done()) {
     signal_pause pause(!in_fault);
-    if (driver_.tuning.spin_ns != 0) {
+    if (driver_.may_spin()) {
       drive_for(o, false);
     } else if (driver_.try_lock()) {  // nobody drives: what was queued would lie there
       t_thread.driving = true;
@@ -249,21 +253,23 @@ void engine::stop() noexcept {
 /// succession a sleep between them costs more than the spinning, and a single one should not cost the application its core.
 void engine::serve(std::uint64_t& spin_ns) noexcept {
   const std::uint64_t shortest = driver_.tuning.service_spin_ns;
-  std::uint64_t quiet_since = 0;
+  std::uint64_t quiet_since = 0, looked = 0;
   bool again = false;
   for (unsigned idle = 1;; ++idle) {
     bool moved = drive();
     if (kernel_faults_ && drain_kernel_faults()) moved = true;
     if (moved) {
       if (quiet_since != 0) again = true;
-      quiet_since = 0;
+      quiet_since = looked = 0;
       idle = 0;
-    } else if (shortest == 0 || driver_.polling.load(std::memory_order_relaxed) != 0 ||
+    } else if (!driver_.may_spin() || driver_.polling.load(std::memory_order_relaxed) != 0 ||
                (driver_.sleeping.load(std::memory_order_relaxed) == 0 && kernel_waiting_ == 0)) {
       return;
     } else if (idle % rounds_between_looks == 1) {
       const std::uint64_t now = base::now_ns();
       if (quiet_since == 0) quiet_since = now;
+      if (looked != 0 && driver_.cores.noticed(looked, now)) break;
+      looked = now;
       if (now - quiet_since > spin_ns) break;
       if (now - quiet_since > patience_ns) ::sched_yield();
     }

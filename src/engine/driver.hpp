@@ -7,9 +7,11 @@
 // transport. The service thread looks every `tick_ns` while application threads drive, and arms when they have stopped.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
+#include "base/clock.hpp"
 #include "engine/op.hpp"
 
 namespace quire::engine {
@@ -20,8 +22,38 @@ struct driver_tuning {
   std::uint64_t tick_ns = 50'000;
 };
 
+/// Whether others want the cores on which threads here would poll. A thread that polls uses up its share, and then waits as long
+/// as any other; one that sleeps is let in at once when it is woken. Polling threads notice: they were away.
+class contention {
+ public:
+  [[nodiscard]] bool present(std::uint64_t now) const noexcept { return now < until_.load(std::memory_order_relaxed); }
+  /// A polling thread looks at the clock, and did so `before`. True if it had to wait for its core in between: it shall sleep,
+  /// and for a while, longer each time, nobody shall poll.
+  bool noticed(std::uint64_t before, std::uint64_t now) noexcept {
+    if (now - before < away_ns) return false;
+    const std::uint64_t pause = std::clamp(pause_.load(std::memory_order_relaxed) * 2, shortest_ns, longest_ns);
+    pause_.store(pause, std::memory_order_relaxed);
+    until_.store(now + pause, std::memory_order_relaxed);
+    return true;
+  }
+  /// Polling has paid.
+  void calm() noexcept {
+    if (const std::uint64_t pause = pause_.load(std::memory_order_relaxed); pause != 0) {
+      pause_.store(pause - pause / 4 - 1, std::memory_order_relaxed);
+    }
+  }
+
+ private:
+  static constexpr std::uint64_t away_ns = 1'000'000, shortest_ns = 5'000'000, longest_ns = 500'000'000;
+  std::atomic<std::uint64_t> until_{0}, pause_{0};
+};
+
 class driver {
  public:
+  /// Whether a thread that waits may poll.
+  [[nodiscard]] bool may_spin() const noexcept {
+    return tuning.spin_ns != 0 && !cores.present(base::now_ns());
+  }
   /// Takes the right to drive if it is free.
   [[nodiscard]] bool try_lock() noexcept {
     return !held_.load(std::memory_order_relaxed) && !held_.exchange(true, std::memory_order_seq_cst);
@@ -43,6 +75,7 @@ class driver {
   /// The service thread sleeps a tick, while the transport is not armed.
   std::atomic<bool> ticking{false};
   driver_tuning tuning{};
+  contention cores;
 
  private:
   std::atomic<bool> held_{false};
