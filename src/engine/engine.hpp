@@ -16,7 +16,7 @@
 #include "detect/detector.hpp"
 #include "engine/call_table.hpp"
 #include "engine/driver.hpp"
-#include "engine/fault_trace.hpp"
+#include "engine/trace.hpp"
 #include "engine/local_queue.hpp"
 #include "engine/op.hpp"
 #include "engine/performer.hpp"

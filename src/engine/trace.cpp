@@ -1,4 +1,4 @@
-#include "engine/fault_trace.hpp"
+#include "engine/trace.hpp"
 
 #include <algorithm>
 #include <cerrno>
