@@ -24,7 +24,8 @@ QUIRE_AVX2 compared compare(const std::byte* unit, const std::byte* twin, std::s
   for (std::size_t line = 0; line < lines; ++line, unit += line_bytes, twin += line_bytes) {
     const __m256i low = _mm256_cmpeq_epi8(load(unit), load(twin));
     const __m256i high = _mm256_cmpeq_epi8(load(unit + 32), load(twin + 32));
-    if (_mm256_movemask_epi8(_mm256_and_si256(low, high)) == -1) continue;
+    if (_mm256_movemask_epi8(_mm256_and_si256(low, high)) == -1) [[likely]]
+      continue;
     const std::uint64_t mask = ~(bits(low) | bits(high) << 32);
     masks[line] = mask;
     found.changed |= std::uint64_t{1} << line;

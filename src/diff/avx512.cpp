@@ -30,27 +30,29 @@ QUIRE_AVX512 compared compare(const std::byte* unit, const std::byte* twin, std:
 
 QUIRE_AVX512 std::byte* pack(const std::byte* unit, const std::uint64_t* masks, std::size_t lines,
                              std::byte* out) noexcept {
+  std::byte* words_at = out + lines * mask_bytes;
   for (std::size_t line = 0; line < lines; ++line, unit += line_bytes) {
+    store_word(out + line * mask_bytes, masks[line]);
     const unsigned words = nonzero_bits(masks[line]);
     const auto count = static_cast<unsigned>(__builtin_popcount(words));
     const __m512i packed = _mm512_maskz_compress_epi64(static_cast<__mmask8>(words), load(unit));
-    _mm512_mask_storeu_epi64(out, first(count), packed);
-    out += count * word_bytes;
+    _mm512_mask_storeu_epi64(words_at, first(count), packed);
+    words_at += count * word_bytes;
   }
-  return out;
+  return words_at;
 }
 
-QUIRE_AVX512 const std::byte* unpack(const std::byte* words, const std::byte* masks, std::size_t lines,
-                                     std::byte* unit) noexcept {
+QUIRE_AVX512 const std::byte* unpack(const std::byte* masks, std::size_t lines, std::byte* unit) noexcept {
+  const std::byte* words_at = masks + lines * mask_bytes;
   for (std::size_t line = 0; line < lines; ++line, unit += line_bytes) {
-    const std::uint64_t mask = load_word(masks + line * sizeof mask);
-    const unsigned which = nonzero_bits(mask);
-    const auto count = static_cast<unsigned>(__builtin_popcount(which));
-    const __m512i packed = _mm512_maskz_loadu_epi64(first(count), words);
-    _mm512_mask_storeu_epi8(unit, mask, _mm512_maskz_expand_epi64(static_cast<__mmask8>(which), packed));
-    words += count * word_bytes;
+    const std::uint64_t mask = load_word(masks + line * mask_bytes);
+    const unsigned words = nonzero_bits(mask);
+    const auto count = static_cast<unsigned>(__builtin_popcount(words));
+    const __m512i packed = _mm512_maskz_loadu_epi64(first(count), words_at);
+    _mm512_mask_storeu_epi8(unit, mask, _mm512_maskz_expand_epi64(static_cast<__mmask8>(words), packed));
+    words_at += count * word_bytes;
   }
-  return words;
+  return words_at;
 }
 
 QUIRE_AVX512 void merge(std::byte* out, const std::byte* copy, const std::byte* base, std::size_t lines) noexcept {

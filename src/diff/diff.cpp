@@ -19,7 +19,6 @@ struct run {
 };
 
 constexpr std::size_t header_bytes = sizeof(std::uint32_t);
-constexpr std::size_t mask_bytes = sizeof(std::uint64_t);
 constexpr std::uint32_t last_bit = std::uint32_t{1} << 31;
 static_assert(max_unit_bytes / line_bytes == 1 << 15, "a line fits in 15 bits");
 
@@ -55,8 +54,7 @@ class output {
       for (std::size_t i = 0; i < lines; ++i) bytes += nonzero_count(masks[i]) * word_bytes;
     }
     if (!open({line, lines}, bytes)) return false;
-    std::memcpy(at_, masks, lines * mask_bytes);
-    at_ = kernels_.pack(data, masks, lines, at_ + lines * mask_bytes);
+    at_ = kernels_.pack(data, masks, lines, at_);
     return true;
   }
 
@@ -216,7 +214,7 @@ bool codec::apply(std::span<const std::byte> diff, std::span<std::byte> unit) co
       std::memcpy(to, at, r.lines * line_bytes);
       at += r.lines * line_bytes;
     } else {
-      at = kernels_->unpack(at + r.lines * mask_bytes, at, r.lines, to);
+      at = kernels_->unpack(at, r.lines, to);
     }
   }
   return true;

@@ -34,7 +34,7 @@
 // hold. To keep a twin in use beyond that, apply the diff to the twin: it then holds just what was sent. The twin, and
 // a diff that is being applied, must not change.
 //
-// Readers while apply() writes: a word that changed as a whole is stored as a whole, others in up to 4 parts.
+// Readers while apply() writes: a word that changed as a whole is stored as a whole, others in parts.
 #pragma once
 
 #include <cstddef>
@@ -76,7 +76,7 @@ struct encoded {
 [[nodiscard]] constexpr std::size_t worst_bytes(std::size_t unit_bytes) noexcept {
   const std::size_t lines = unit_bytes / line_bytes, ragged = unit_bytes % line_bytes != 0;
   const std::size_t blocks = (lines + block_lines - 1) / block_lines + ragged;
-  return (lines + ragged) * (line_bytes + sizeof(std::uint64_t)) + blocks * sizeof(std::uint32_t);
+  return (lines + ragged) * (line_bytes + mask_bytes) + blocks * sizeof(std::uint32_t);
 }
 
 /// All operations, by one variant of the code. A value: make one, and keep it.

@@ -14,7 +14,8 @@ static_assert(std::endian::native == std::endian::little, "byte i of a word is b
 
 inline constexpr std::size_t line_bytes = 64;
 inline constexpr std::size_t word_bytes = 8;
-inline constexpr std::size_t block_lines = 64;  ///< lines that are compared at a time, 4 KiB
+inline constexpr std::size_t mask_bytes = line_bytes / 8;  ///< a bit for each byte of a line
+inline constexpr std::size_t block_lines = 64;             ///< lines that are compared at a time, 4 KiB
 
 /// Lines of a block, a bit each.
 struct compared {
@@ -27,12 +28,11 @@ struct kernels {
   /// are left as they are.
   compared (*compare)(const std::byte* unit, const std::byte* twin, std::size_t lines, std::uint64_t* masks) noexcept;
 
-  /// Puts the changed words of `lines` lines one after the other to `out`. Returns the end of what it wrote.
+  /// Writes what a run holds of `lines` lines: their masks, then their changed words. Returns the end of what it wrote.
   std::byte* (*pack)(const std::byte* unit, const std::uint64_t* masks, std::size_t lines, std::byte* out) noexcept;
 
-  /// The way back: writes the bytes that the masks name, 8 bytes a mask, and no other. Returns the end of what it read.
-  const std::byte* (*unpack)(const std::byte* words, const std::byte* masks, std::size_t lines,
-                             std::byte* unit) noexcept;
+  /// The way back: writes the bytes that the masks of a run name, and no other. Returns the end of what it read.
+  const std::byte* (*unpack)(const std::byte* masks, std::size_t lines, std::byte* unit) noexcept;
 
   /// out ^= copy ^ base; lines that are equal in copy and base are not written.
   void (*merge)(std::byte* out, const std::byte* copy, const std::byte* base, std::size_t lines) noexcept;
@@ -41,8 +41,7 @@ struct kernels {
 extern const kernels portable_kernels;
 /// Of the portable table, for others.
 std::byte* portable_pack(const std::byte* unit, const std::uint64_t* masks, std::size_t lines, std::byte* out) noexcept;
-const std::byte* portable_unpack(const std::byte* words, const std::byte* masks, std::size_t lines,
-                                 std::byte* unit) noexcept;
+const std::byte* portable_unpack(const std::byte* masks, std::size_t lines, std::byte* unit) noexcept;
 #if defined(__x86_64__)
 extern const kernels avx2_kernels;
 extern const kernels avx512_kernels;
@@ -53,6 +52,8 @@ inline std::uint64_t load_word(const void* at) noexcept {
   std::memcpy(&word, at, sizeof word);
   return word;
 }
+
+inline void store_word(void* at, std::uint64_t word) noexcept { std::memcpy(at, &word, sizeof word); }
 
 /// 1 in each byte of the word that is not zero.
 constexpr std::uint64_t nonzero_bytes(std::uint64_t word) noexcept {

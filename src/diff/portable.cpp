@@ -22,41 +22,44 @@ compared compare(const std::byte* unit, const std::byte* twin, std::size_t lines
   return found;
 }
 
-/// Stores the low `bytes` bytes of `value`, 1 to 7, in two stores that may overlap.
-void store_some(std::byte* at, std::uint64_t value, unsigned bytes) noexcept {
-  if (bytes >= 4) {
-    const auto low = static_cast<std::uint32_t>(value), high = static_cast<std::uint32_t>(value >> (8 * (bytes - 4)));
-    std::memcpy(at, &low, 4);
-    std::memcpy(at + bytes - 4, &high, 4);
-  } else if (bytes >= 2) {
-    const auto low = static_cast<std::uint16_t>(value), high = static_cast<std::uint16_t>(value >> (8 * (bytes - 2)));
-    std::memcpy(at, &low, 2);
-    std::memcpy(at + bytes - 2, &high, 2);
-  } else {
-    *at = static_cast<std::byte>(value);
-  }
+/// Stores the low `bytes` bytes of `value`, 4 to 7, without a branch for how many: they change from word to word.
+void store_most(std::byte* at, std::uint64_t value, unsigned bytes) noexcept {
+  const auto low = static_cast<std::uint32_t>(value), high = static_cast<std::uint32_t>(value >> (8 * (bytes - 4)));
+  std::memcpy(at, &low, 4);
+  std::memcpy(at + bytes - 4, &high, 4);
 }
 
-/// Stores those bytes of a word that have their bit in `mask`, which is not zero.
-void store_word(std::byte* at, std::uint64_t value, unsigned mask) noexcept {
-  if (mask == 0xff) {
-    std::memcpy(at, &value, word_bytes);
-    return;
-  }
+/// Stores those bytes of a word that have their bit in `mask`, which is neither 0 nor 0xff.
+void store_part(std::byte* at, std::uint64_t value, unsigned mask) noexcept {
   do {
     const auto skip = static_cast<unsigned>(std::countr_zero(mask));
     at += skip, value >>= 8 * skip, mask >>= skip;
-    const auto bytes = static_cast<unsigned>(std::countr_one(mask));  // at most 7: then the value is used up
-    store_some(at, value, bytes);
+    const auto bytes = static_cast<unsigned>(std::countr_one(mask));  // at most 7: the shifts below are defined
+    if (bytes >= 4) {
+      store_most(at, value, bytes);
+    } else {
+      *at = static_cast<std::byte>(value);
+      if (bytes >= 2) at[1] = static_cast<std::byte>(value >> 8);
+      if (bytes == 3) at[2] = static_cast<std::byte>(value >> 16);
+    }
     at += bytes, value >>= 8 * bytes, mask >>= bytes;
   } while (mask != 0);
+}
+
+/// The common cases first: all of a word, and all but its upper bytes, as in a number of which sign and exponent stay.
+void store_changed(std::byte* at, std::uint64_t value, unsigned mask) noexcept {
+  if (mask == 0xff)
+    store_word(at, value);
+  else if ((mask & (mask + 1)) == 0 && mask >= 0xf)
+    store_most(at, value, static_cast<unsigned>(std::countr_one(mask)));
+  else
+    store_part(at, value, mask);
 }
 
 void merge(std::byte* out, const std::byte* copy, const std::byte* base, std::size_t lines) noexcept {
   for (const std::byte* const end = out + lines * line_bytes; out != end; out += word_bytes) {
     if (const std::uint64_t changed = load_word(copy) ^ load_word(base); changed != 0) {
-      const std::uint64_t merged = load_word(out) ^ changed;
-      std::memcpy(out, &merged, word_bytes);
+      store_word(out, load_word(out) ^ changed);
     }
     copy += word_bytes, base += word_bytes;
   }
@@ -66,29 +69,31 @@ void merge(std::byte* out, const std::byte* copy, const std::byte* base, std::si
 
 std::byte* portable_pack(const std::byte* unit, const std::uint64_t* masks, std::size_t lines,
                          std::byte* out) noexcept {
+  std::byte* words_at = out + lines * mask_bytes;
   for (std::size_t line = 0; line < lines; ++line, unit += line_bytes) {
+    store_word(out + line * mask_bytes, masks[line]);
     unsigned words = nonzero_bits(masks[line]);
     if (words == 0xff) {
-      std::memcpy(out, unit, line_bytes);
-      out += line_bytes;
+      std::memcpy(words_at, unit, line_bytes);
+      words_at += line_bytes;
       continue;
     }
-    for (; words != 0; words &= words - 1, out += word_bytes)
-      std::memcpy(out, unit + word_bytes * static_cast<std::size_t>(std::countr_zero(words)), word_bytes);
+    for (; words != 0; words &= words - 1, words_at += word_bytes)
+      store_word(words_at, load_word(unit + word_bytes * static_cast<std::size_t>(std::countr_zero(words))));
   }
-  return out;
+  return words_at;
 }
 
-const std::byte* portable_unpack(const std::byte* words, const std::byte* masks, std::size_t lines,
-                                 std::byte* unit) noexcept {
+const std::byte* portable_unpack(const std::byte* masks, std::size_t lines, std::byte* unit) noexcept {
+  const std::byte* words_at = masks + lines * mask_bytes;
   for (std::size_t line = 0; line < lines; ++line, unit += line_bytes) {
-    const std::uint64_t mask = load_word(masks + line * sizeof mask);
-    for (unsigned left = nonzero_bits(mask); left != 0; left &= left - 1, words += word_bytes) {
+    const std::uint64_t mask = load_word(masks + line * mask_bytes);
+    for (unsigned left = nonzero_bits(mask); left != 0; left &= left - 1, words_at += word_bytes) {
       const auto word = static_cast<std::size_t>(std::countr_zero(left));
-      store_word(unit + word * word_bytes, load_word(words), static_cast<unsigned>(mask >> (8 * word)) & 0xff);
+      store_changed(unit + word * word_bytes, load_word(words_at), static_cast<unsigned>(mask >> (8 * word)) & 0xff);
     }
   }
-  return words;
+  return words_at;
 }
 
 constinit const kernels portable_kernels = {compare, portable_pack, portable_unpack, merge};
