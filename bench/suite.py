@@ -110,6 +110,25 @@ def app_group(name, about, full, quick, target=None):
         rounds=5)
 
 
+def diff_group():
+    few = ("--rounds", "40", "--units", "4096")
+    rows = []
+    for suffix, where in (("", "hot"), ("_cold", "cold")):
+        rows += [Row(f"encode, 0 words changed, {where}", f"best:encode_0_words{suffix}", f"best:memcmp{suffix}"),
+                 Row(f"encode, all bytes changed, {where}", f"best:encode_whole{suffix}", f"best:memcmp{suffix}")]
+        for name, key in (("1 word", "1_word"), ("8 words", "8_words"), ("64 words", "64_words"),
+                          ("64 words in a row", "64_words_in_a_row"), ("512 words in part", "512_words")):
+            rows += [Row(f"{verb}, {name} changed, {where}", f"best:{verb}_{key}{suffix}", f"best:memcpy{suffix}")
+                     for verb in ("encode", "apply")]
+        rows += [Row(f"merge of a block, 64 words changed, {where}", f"best:merge_64_words{suffix}", f"best:memcpy{suffix}"),
+                 Row(f"look for overlaps, 64 words changed, {where}", f"best:overlap_64_words{suffix}", f"best:memcmp{suffix}"),
+                 Row(f"encode, 64 words changed, {where}, portable against best", f"portable:encode_64_words{suffix}",
+                     f"best:encode_64_words{suffix}")]
+    return Group("diff", "diffs of a unit of 4 KiB, ns a unit",
+                 [Program("best", ("quire_diff",), "plain", quick=few),
+                  Program("portable", ("quire_diff", "--variant", "portable"), "plain", quick=few)], rows)
+
+
 GROUPS = [
     fault_group("shm", 1.5),
     fault_group("tcp", 1.3),
@@ -118,6 +137,7 @@ GROUPS = [
     sync_group("shm"),
     sync_group("tcp"),
     start_group(),
+    diff_group(),
     app_group("sor", "SOR 4096 x 4096", ("--size", "4096", "--iterations", "20"), ("--size", "4096", "--iterations", "5"),
               1.05),
     app_group("raytracer", "ray tracer 1024 x 768", ("--width", "1024", "--height", "768"),

@@ -113,10 +113,10 @@ TEST(layers, fault_context_uses_neither_locks_nor_streams) {
       "mutex",   "shared_mutex", "condition_variable", "iostream", "fstream", "sstream",    "cstdio", "stdio.h",
       "ostream", "map",          "unordered_map",      "list",     "deque",   "functional", "regex"};
   const std::vector<std::string> places = {
-      "detect/",           "protocol/",         "directory/",   "model/",          "os/futex",
-      "os/memory",         "os/userfault",      "os/injection", "pool/",           "wire/",
-      "engine/performer",  "engine/fault",      "engine/drive", "engine/messages", "engine/op",
-      "engine/read_ahead", "engine/region_slot"};
+      "detect/",           "protocol/",          "directory/",   "model/",          "os/futex",
+      "os/memory",         "os/userfault",       "os/injection", "pool/",           "wire/",
+      "engine/performer",  "engine/fault",       "engine/drive", "engine/messages", "engine/op",
+      "engine/read_ahead", "engine/region_slot", "diff/"};
   int looked_at = 0;
   for (const included& i : all_includes(read_rows())) {
     for (const std::string& place : places) {
