@@ -29,6 +29,8 @@ constexpr unsigned rounds_between_looks = 16;
 /// And lets others have the core when nothing has come for so long: who is waited for may have been woken on this very core,
 /// and would wait for the end of this thread's slice.
 constexpr std::uint64_t patience_ns = 3000;
+/// A thread that has what it waited for still takes what has arrived, for so long at most.
+constexpr std::uint64_t linger_ns = 100'000;
 
 /// All signals but those that a thread causes itself.
 const sigset_t& asynchronous_signals() noexcept {
@@ -183,6 +185,10 @@ void engine::drive_for(const op& o, bool driving) noexcept {
     looked = now;
     if (now - quiet_since > driver_.tuning.spin_ns || now - start > longest_drive_ns) break;
     if (now - quiet_since > patience_ns) ::sched_yield();
+  }
+  // What has arrived meanwhile is taken now rather than with the next fault: in a sweep, the rest of the window.
+  if (driving && !away && o.done()) {
+    for (const std::uint64_t until = base::now_ns() + linger_ns; drive() && base::now_ns() < until;) continue;
   }
   driver_.polling.fetch_sub(1, std::memory_order_relaxed);
   if (!away && o.done()) driver_.cores.calm();
