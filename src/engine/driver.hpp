@@ -44,7 +44,7 @@ class contention {
   }
 
  private:
-  static constexpr std::uint64_t away_ns = 1'000'000, shortest_ns = 5'000'000, longest_ns = 500'000'000;
+  static constexpr std::uint64_t away_ns = 200'000, shortest_ns = 5'000'000, longest_ns = 500'000'000;
   std::atomic<std::uint64_t> until_{0}, pause_{0};
 };
 

@@ -9,7 +9,7 @@ constexpr std::uint64_t ms = 1'000'000;
 
 TEST(contention, a_thread_that_was_not_away_goes_on) {
   contention cores;
-  EXPECT_FALSE(cores.noticed(10 * ms, 10 * ms + ms / 2));
+  EXPECT_FALSE(cores.noticed(10 * ms, 10 * ms + ms / 10));
   EXPECT_FALSE(cores.present(10 * ms));
 }
 
