@@ -86,7 +86,7 @@ base::status engine::add_region(const region_description& about) {
   shape.managers = directory::manager_map::make(static_cast<model::placement>(about.placement), config_.nodes, units,
                                                 model::node_id{about.home});
   shape.units = units;
-  r->machine = std::make_unique<sequential::machine>(shape, r->units.data(), r->entries.data(), requests_);
+  r->machine = std::make_unique<sequential::machine>(shape, r->units.data(), r->entries.data(), requests_, pins_);
   regions_.publish(std::move(r));
   return {};
 }

@@ -189,6 +189,7 @@ class engine final : public transport::sink, private effects {
   std::array<std::unique_ptr<detect::detector>, 4> detectors_{};  ///< the job's, then one of each kind asked for
   std::mutex regions_mutex_;
   directory::request_pool requests_;
+  sequential::pin_table pins_;
   performer performer_{*this};
   local_queue local_;
   driver driver_;

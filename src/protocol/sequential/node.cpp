@@ -201,6 +201,7 @@ void machine::complete_write_if_ready(std::uint64_t unit, unit_state& s, bool se
   s.replied = 0;
   s.acks_got = s.acks_expected = 0;
   s.set_right(access::write);
+  if (pins_.find(shape_.region, unit) != nullptr) s.pinned = 1;  // from the first moment: the next order may be here already
   arrived(unit, s, settled, out);
 }
 
@@ -297,6 +298,7 @@ void machine::on_push_copy(const message& m, actions& out) {
 }
 
 void machine::on_message(const message& m, actions& out) {
+  if (put_off(m)) return;
   switch (m.kind) {
     case message_kind::read_request:
     case message_kind::write_request:
@@ -325,6 +327,9 @@ bool machine::is_valid(std::uint64_t unit) const noexcept {
   if (s.mapped() > right_of(unit)) return false;
   if (s.pending() == access::none && (s.replied != 0 || s.acks_got != 0)) return false;
   if (s.held != 0 && (s.pending() != access::none || right_of(unit) == access::none)) return false;
+  const pin* const p = pins_.find(shape_.region, unit);
+  if (s.pinned != 0 && (p == nullptr || right_of(unit) != access::write)) return false;
+  if (s.pinned == 0 && p != nullptr && p->waiting.kind != message_kind::invalid) return false;
   if (manager_of(unit) != shape_.self) return entries_ == nullptr || entries_[unit].touched == 0;
   const directory_entry& e = entries_[unit];
   return e.touched == 0 || e.copies.may_contain(shape_.nodes, e.owner);

@@ -31,8 +31,11 @@ struct unit_state {
   std::uint8_t useless : 1 = 0;      ///< was read ahead and taken away untouched: do not read ahead again
   std::uint8_t hold : 3 = 0;         ///< how long to keep the unit when it comes: threads here have lost it unused before
   std::uint8_t held : 1 = 0;         ///< it came, and the manager is to be told when the hold is over
-  std::uint16_t acks_expected = 0;
-  std::uint16_t acks_got = 0;
+  std::uint16_t acks_expected : 10 = 0;
+  std::uint16_t pinned : 1 = 0;      ///< this node has it for writing, and gives it to nobody until the last release
+  std::uint16_t spare : 5 = 0;
+  std::uint16_t acks_got : 10 = 0;
+  std::uint16_t spare_too : 6 = 0;
 
   [[nodiscard]] access right() const noexcept { return static_cast<access>(right_); }
   [[nodiscard]] access mapped() const noexcept { return static_cast<access>(mapped_); }
@@ -43,6 +46,7 @@ struct unit_state {
   friend bool operator==(const unit_state&, const unit_state&) noexcept = default;
 };
 static_assert(sizeof(unit_state) == 6);
+static_assert(model::max_nodes <= 1024, "acknowledgements are counted in 10 bits");
 
 /// A manager's side of a unit. The front of `requests` is the one being served; the unit is busy while there is one.
 struct directory_entry {
@@ -51,6 +55,7 @@ struct directory_entry {
   node_id owner{};          ///< the node that has the current content for certain
   std::uint16_t acks_left = 0;
   std::uint8_t touched = 0;  ///< owner and copies have been set
+  node_id served_by{};       ///< the owner when the request that is being served came to the front
 };
 static_assert(sizeof(directory_entry) == 24);
 
@@ -66,6 +71,7 @@ struct region_shape {
 struct counters {
   std::uint64_t read_faults = 0, write_faults = 0, upgrade_faults = 0, local_faults = 0, racing_faults = 0;
   std::uint64_t competing_requests = 0, invalidations = 0, read_ahead_units = 0, read_ahead_wasted = 0, atomics = 0;
+  std::uint64_t pins = 0, pin_waits = 0;  ///< units pinned; requests of other nodes that waited for the end of a pin
 };
 
 }  // namespace quire::sequential
