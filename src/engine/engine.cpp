@@ -13,9 +13,10 @@ engine* g_engine = nullptr;  // for signal handlers; one engine per process
 }
 
 engine::engine(const configuration& c, std::unique_ptr<transport::transport> t, bootstrap::bootstrap& job)
-    : config_(c), transport_(std::move(t)), job_(job), sync_(c.self, c.nodes) {
+    : config_(c), transport_(std::move(t)), job_(job), pins_(c.pin_limit), sync_(c.self, c.nodes) {
   driver_.tuning = c.tuning;
   holds_.reserve(256);
+  open_pins();
 }
 
 engine::~engine() {
@@ -128,6 +129,8 @@ sequential::counters engine::protocol_counters() const noexcept {
     sum.read_ahead_units += c.read_ahead_units;
     sum.read_ahead_wasted += c.read_ahead_wasted;
     sum.atomics += c.atomics;
+    sum.pins += c.pins;
+    sum.pin_waits += c.pin_waits;
   });
   return sum;
 }

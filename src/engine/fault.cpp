@@ -47,15 +47,28 @@ void engine::begin_fault(fault_op& o) noexcept {
     map_around(r, o.unit, *o.stream);
     performer_.flush();
   } else {
-    const std::size_t bucket = bucket_of(r, o.unit);
-    o.next_waiter = waiters_[bucket];
-    waiters_[bucket] = &o;
-    ++waiting_;
+    wait_in_bucket(o);
     trace_.add(fault_trace::point::asked, r.about.id, o.unit);
     performer_.flush();  // the request leaves before anything else is prepared
   }
   if (config_.read_ahead) read_on(r, plan, o.want);
   if (outcome == sequential::fault_outcome::local) o.complete();
+}
+
+void engine::wait_in_bucket(fault_op& o) noexcept {
+  fault_op*& first = waiters_[bucket_of(*o.region, o.unit)];
+  o.next_waiter = first;
+  first = &o;
+  ++waiting_;
+}
+
+void engine::leave_bucket(const fault_op& o) noexcept {
+  for (fault_op** link = &waiters_[bucket_of(*o.region, o.unit)]; *link != nullptr; link = &(*link)->next_waiter) {
+    if (*link != &o) continue;
+    *link = o.next_waiter;
+    --waiting_;
+    return;
+  }
 }
 
 /// After a fault that cost no message: units next to it that this node may use as well need not fault one by one.

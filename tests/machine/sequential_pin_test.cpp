@@ -13,7 +13,6 @@ TEST(sequential_pin, unit_that_the_node_may_write_costs_no_message) {
   EXPECT_EQ(c.hops(), 0u);
   EXPECT_EQ(c.take(), lines(R"(
     1: pin
-    1: wake
     1: unpin
   )"));
 }
@@ -33,7 +32,6 @@ TEST(sequential_pin, absent_unit_is_fetched_for_writing_and_pinned_when_it_comes
     1: permit none > write
     1: wake
     1: pin again
-    1: wake
   )"));
 }
 
@@ -45,7 +43,6 @@ TEST(sequential_pin, write_of_another_node_waits_for_the_release) {
   c.run();
   EXPECT_EQ(c.take(), lines(R"(
     1: pin
-    1: wake
     2: write fault
     2 -> 0 write_request
     0 -> 1 fetch_write
@@ -90,7 +87,6 @@ TEST(sequential_pin, request_that_the_manager_could_settle_queues_while_its_own_
   EXPECT_EQ(c.take(), lines(R"(
     0: pin
     0: permit none > write
-    0: wake
     1: read fault
     1 -> 0 read_request
     0 -> 0 fetch_read
@@ -132,7 +128,6 @@ TEST(sequential_pin, atomic_operation_of_another_node_waits) {
   c.run();
   EXPECT_EQ(c.take(), lines(R"(
     1: pin
-    1: wake
     2: add
     2 -> 0 atomic_request
     0 -> 1 atomic_fetch

@@ -16,9 +16,13 @@ fault_outcome machine::on_pin(std::uint64_t unit, actions& out) {
 
 fault_outcome machine::on_pin_again(std::uint64_t unit, actions& out) {
   CHECK(pins_.find(shape_.region, unit) != nullptr);
-  const auto outcome = on_fault(unit, access::write, out);
-  if (outcome == fault_outcome::local) units_[unit].pinned = 1;
-  return outcome;
+  unit_state& s = touch(unit);
+  if (s.right() != access::write) return on_fault(unit, access::write, out);
+  s.pinned = 1;
+  permit(unit, s, out);
+  // Threads that wait for this node's own upgrade could wait in vain: it may be behind a request that waits for the pin's end.
+  if (s.pending() != access::none) out.add(model::action_kind::wake, unit);
+  return fault_outcome::local;
 }
 
 bool machine::on_unpin(std::uint64_t unit, actions& out) {
