@@ -46,6 +46,7 @@ cluster::cluster(const cluster_options& options, std::vector<script> scripts, su
     shape.nodes = model::geometry::of(options.nodes);
     shape.managers = directory::manager_map::make(options.placement, options.nodes, options.units, options.fixed);
     shape.units = options.units;
+    shape.learns = options.learns;
     const std::size_t at = std::size_t{n} * options.units;
     machines_.emplace_back(shape, &state_.units[at], &state_.entries[at], state_.requests[n], state_.pins[n]);
   }
@@ -113,10 +114,12 @@ void cluster::run_thread(std::size_t t) {
   if (is_access(o.what)) return access_unit(t, o, right_needed(o.what));
   if (o.what < operation_kind::read_ahead) return call(t, o);
   if (o.what == operation_kind::unpin) return unpin(t, o);
-  if (o.what > operation_kind::map_around) return pin(t, o);
+  if (o.what == operation_kind::pin || o.what == operation_kind::pin_or_give_up) return pin(t, o);
   model::actions out;
   auto& m = machines_[node_of(t).value()];
-  if (o.what == operation_kind::map_around) {
+  if (o.what >= operation_kind::advise_writing) {
+    m.on_advice(o.unit, o.what == operation_kind::advise_writing);
+  } else if (o.what == operation_kind::map_around) {
     (void)m.on_fault_around(o.unit, out);
   } else {
     (void)m.on_read_ahead(o.unit, o.what == operation_kind::write_ahead ? access::write : access::read, o.withhold, out);

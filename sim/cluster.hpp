@@ -32,6 +32,7 @@ enum class operation_kind : std::uint8_t {
   pin,                               ///< waits until the node has the unit pinned
   pin_or_give_up,                    ///< the same with a time limit: goes on without it
   unpin,                             ///< ends a pin of this thread; nothing if it has none
+  advise_writing, advise_nothing,    ///< what the node's threads are going to do with the unit
 };
 
 struct operation {
@@ -65,6 +66,7 @@ struct cluster_options {
   node_id fixed{};
   bool hold_off = true;          ///< threads tell the machine how often they were let in for nothing
   unsigned most_lost = 7;        ///< more losses than this are not counted: keeps exhaustive exploration finite
+  bool learns = true;            ///< machines ask for writable copies where double faults have been seen
   unsigned pin_limit = 16;       ///< units that a node may pin
   unsigned fault_limit = 1'000;  ///< an operation that faults more often is reported as a livelock
 };

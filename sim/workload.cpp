@@ -28,6 +28,7 @@ class author {
       case pattern::counters: return put(s, rng_.chance(70) ? atomic() : rng_.chance(50) ? kind::read : kind::write, any);
       case pattern::sweep: return add_sweep(s);
       case pattern::producer: return add_producer(s, any);
+      case pattern::updates: return add_updates(s, any);
       case pattern::locking: return rng_.chance(60) ? add_locking(s) : put(s, any_kind(), any);
       default: return put(s, any_kind(), any);
     }
@@ -44,6 +45,16 @@ class author {
     if (s.node.value() != 0) return put(s, kind::read, unit);
     put(s, kind::write, unit);
     if (rng_.chance(70)) put(s, kind::push, unit);
+  }
+  void add_updates(script& s, std::uint32_t unit) {
+    if (rng_.chance(10)) put(s, rng_.chance(50) ? kind::advise_writing : kind::advise_nothing, unit);
+    const bool writes = rng_.chance(85);
+    const auto times = rng_.between(1, 4);
+    for (std::uint64_t i = 0; i < times; ++i) {
+      if (rng_.chance(10)) put(s, kind::read_ahead, unit);
+      put(s, kind::read, unit);
+      if (writes) put(s, rng_.chance(90) ? kind::write : atomic(), unit);
+    }
   }
   kind any_kind() { return static_cast<kind>(rng_.below(static_cast<std::uint64_t>(kind::map_around) + 1)); }
   /// A range, in ascending order as calls do it, some of it twice; ended in any order. While it has pins, a thread that waits

@@ -161,6 +161,15 @@ void prefetch(std::span<T, Extent> range, access wanted = access::read) {
   detail::check(quire_prefetch(range.data(), range.size_bytes(), wanted == access::write), "prefetch");
 }
 
+enum class advice { normal = QUIRE_NORMAL, will_write = QUIRE_WILL_WRITE };
+
+/// What the threads of this node are going to do with a range: with will_write, a read brings a writable copy at once.
+template <class T, std::size_t Extent>
+void advise(std::span<T, Extent> range, advice given) {
+  if (range.empty()) return;
+  detail::check(quire_advise(range.data(), range.size_bytes(), static_cast<quire_advice>(given)), "advise");
+}
+
 /// Sends readable copies of a range to all nodes (Millipage, section 4.3), and waits until they have them.
 template <class T, std::size_t Extent>
 void push(std::span<T, Extent> range) {

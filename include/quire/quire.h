@@ -165,6 +165,15 @@ QUIRE_API QUIRE_NODISCARD quire_status quire_lookup(const char* name, int64_t ti
 
 /** Starts to bring a range here for reading (or writing), and does not wait. A hint: never an error for a valid range. */
 QUIRE_API quire_status quire_prefetch(const void* address, size_t bytes, int for_writing);
+typedef enum quire_advice {
+  QUIRE_NORMAL = 0,     /**< as faults show */
+  QUIRE_WILL_WRITE = 1, /**< what is read here will be written here soon: a read brings a writable copy */
+} quire_advice;
+/** What the threads of this node are going to do with a range, until they say otherwise. With QUIRE_WILL_WRITE a read followed
+ *  by a write takes one fault and its messages instead of two (KOAN: double faults); a copy that is only read takes the unit
+ *  from its other readers for nothing. Units that show the pattern are treated so without advice, until that no longer pays
+ *  (QUIRE_LEARN_WRITES=0: not). A hint. QUIRE_INVALID, QUIRE_BAD_ADDRESS. */
+QUIRE_API quire_status quire_advise(const void* address, size_t bytes, quire_advice advice);
 /** Sends readable copies of a range to all nodes (Millipage, section 4.3), and waits until they have them. QUIRE_BUSY if
  *  this node has some of it pinned. */
 QUIRE_API quire_status quire_push(const void* address, size_t bytes);
@@ -280,6 +289,9 @@ typedef struct quire_counters {
   uint64_t messages_sent, bytes_sent, messages_received, bytes_received;
   uint64_t fault_ns, barrier_ns, lock_ns; /**< time that threads of this node waited */
   uint64_t barriers, locks, atomics;
+  uint64_t double_faults;    /**< upgrades of units that had come for a read (KOAN) */
+  uint64_t exclusive_reads;  /**< reads that asked for a writable copy: each avoids a double fault, if a write follows */
+  uint64_t exclusive_wasted; /**< of them, taken away unwritten, as far as it is known */
   uint64_t pins;      /**< units that quire_acquire() was called for */
   uint64_t pin_waits; /**< requests of other nodes that waited for a release here */
 } quire_counters;

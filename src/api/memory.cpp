@@ -171,6 +171,16 @@ quire_status quire_prefetch(const void* address, size_t bytes, int for_writing) 
   return QUIRE_OK;
 }
 
+quire_status quire_advise(const void* address, size_t bytes, quire_advice advice) {
+  QUIRE_FORWARD(quire_advise, address, bytes, advice);
+  QUIRE_ENTER(r);
+  if (advice != QUIRE_NORMAL && advice != QUIRE_WILL_WRITE) return QUIRE_INVALID;
+  if (bytes == 0) return QUIRE_OK;
+  if (!shared_range(*r, address, bytes)) return QUIRE_BAD_ADDRESS;
+  r->core->advise(reinterpret_cast<std::uint64_t>(address), bytes, advice == QUIRE_WILL_WRITE);
+  return QUIRE_OK;
+}
+
 quire_status quire_push(const void* address, size_t bytes) {
   QUIRE_FORWARD(quire_push, address, bytes);
   QUIRE_ENTER(r);

@@ -41,6 +41,8 @@ constexpr option_row table[] = {
      "microseconds to spin before sleeping; auto: as the free cores allow", -1, 1'000'000, 1, false},
     {option::read_ahead, "QUIRE_READ_AHEAD", option_type::flag, "1", "0|1",
      "fetch the next units when a thread reads through memory in order", 0, 1, 1, false},
+    {option::learn_writes, "QUIRE_LEARN_WRITES", option_type::flag, "1", "0|1",
+     "fetch a unit for writing at a read fault where writes have followed such faults", 0, 1, 1, false},
     {option::pin_limit, "QUIRE_PIN_LIMIT", option_type::number, "4096", "1 to 1048576",
      "how many units a node may have pinned at a time (quire_acquire)", 1, 1 << 20, 1, false},
     {option::unit, "QUIRE_UNIT", option_type::bytes, "4K", "4K to 2M, a power of two",

@@ -87,6 +87,7 @@ base::status engine::add_region(const region_description& about) {
   shape.managers = directory::manager_map::make(static_cast<model::placement>(about.placement), config_.nodes, units,
                                                 model::node_id{about.home});
   shape.units = units;
+  shape.learns = config_.learn_writes;
   r->machine = std::make_unique<sequential::machine>(shape, r->units.data(), r->entries.data(), requests_, pins_);
   regions_.publish(std::move(r));
   return {};
@@ -129,6 +130,9 @@ sequential::counters engine::protocol_counters() const noexcept {
     sum.read_ahead_units += c.read_ahead_units;
     sum.read_ahead_wasted += c.read_ahead_wasted;
     sum.atomics += c.atomics;
+    sum.double_faults += c.double_faults;
+    sum.exclusive_reads += c.exclusive_reads;
+    sum.exclusive_wasted += c.exclusive_wasted;
     sum.pins += c.pins;
     sum.pin_waits += c.pin_waits;
   });

@@ -36,6 +36,7 @@ struct configuration {
   detect::kind detector = detect::kind::userfault_inline;
   pool::settings pool{};
   bool read_ahead = true;
+  bool learn_writes = true;  ///< reads that writes have followed ask for writable copies
   std::size_t pin_limit = sequential::pin_table::default_limit;  ///< units that this node may have pinned
   driver_tuning tuning{};
 };
@@ -93,6 +94,8 @@ class engine final : public transport::sink, private effects {
   [[nodiscard]] bool on_signal_fault(std::uint64_t address, bool write, std::uint64_t entered_ns) noexcept;
   /// The calling thread wants `want` of all units of a range; returns when it had them all at some moment.
   void touch(std::uint64_t address, std::uint64_t bytes, model::access want) noexcept;
+  /// Threads of this node are going to write what they read of a range, or no longer.
+  void advise(std::uint64_t address, std::uint64_t bytes, bool will_write) noexcept;
   /// Starts to bring a range here.
   void prefetch(std::uint64_t address, std::uint64_t bytes, model::access want) noexcept;
   /// QUIRE_BUSY if some of it is pinned here.

@@ -177,6 +177,30 @@ void engine::touch(std::uint64_t address, std::uint64_t bytes, access want) noex
   for (std::uint64_t unit = r->unit_of(address); unit <= last; ++unit) (void)fault_and_wait(*r, unit, want, false, base::now_ns());
 }
 
+void engine::advise(std::uint64_t address, std::uint64_t bytes, bool will_write) noexcept {
+  constexpr std::uint64_t most_at_once = 16384;  // others may want to drive
+  region_slot* const r = regions_.find(address);
+  if (r == nullptr || bytes == 0) return;
+  const std::uint64_t end = r->unit_of(address + bytes - 1) + 1;
+  for (std::uint64_t unit = r->unit_of(address); unit < end; unit += most_at_once) {
+    struct advice_op : op {
+      using op::op;
+      sequential::machine* machine = nullptr;
+      std::uint64_t first = 0, end = 0;
+      bool will_write = false;
+    } o([](engine&, op& self) noexcept {
+      auto& advice = static_cast<advice_op&>(self);
+      for (std::uint64_t u = advice.first; u < advice.end; ++u) advice.machine->on_advice(u, advice.will_write);
+      self.complete();
+    }, op::type::call);
+    o.machine = r->machine.get();
+    o.first = unit;
+    o.end = std::min(end, unit + most_at_once);
+    o.will_write = will_write;
+    (void)run(o);
+  }
+}
+
 void engine::prefetch(std::uint64_t address, std::uint64_t bytes, access want) noexcept {
   struct range_op : op {
     using op::op;

@@ -46,6 +46,7 @@ class chart {
     perform(node);
     return outcome;
   }
+  void advise(std::uint16_t node, bool will_write, std::uint64_t unit = 0) { at(node).on_advice(unit, will_write); }
   /// A fault with all that follows from it; not part of the chart.
   void before(std::uint16_t node, access want, std::uint64_t unit = 0) {
     (void)fault(node, want, unit);

@@ -168,5 +168,27 @@ TEST(sequential_exhaustive, pins_with_hold_off) {
   explore(o, {{a, {set(0, 1), set(0, 5)}}, {b, {get(0), lock(0), set(0, 2), unlock(0)}}, {c, {get(0), set(0, 3)}}}, 20'000);
 }
 
+// ---- double faults
+
+TEST(sequential_exhaustive, units_that_learn_to_be_fetched_for_writing) {
+  // The third read asks for a writable copy, which is a probe; the fourth for one that is mapped so at once.
+  explore(plain(), {{b, {get(0), set(0, 1), get(0), set(0, 2), get(0), set(0, 3), get(0), set(0, 4)}}, {c, {get(0), set(0, 5), get(0)}}},
+          5'000);
+}
+
+TEST(sequential_exhaustive, probes_among_atomic_operations_pushes_and_pins) {
+  explore(plain(),
+          {{a, {set(0, 1), {push, 0}}},
+           {b, {get(0), set(0, 2), get(0), set(0, 3), get(0)}},
+           {c, {get(0), {add, 0, 0, 1}, lock(0), unlock(0)}}},
+          20'000);
+}
+
+TEST(sequential_exhaustive, advised_units_with_read_ahead) {
+  const operation ahead{read_ahead, 0, 0, 0, 0, true};
+  explore(plain(), {{a, {get(0), set(0, 1)}}, {b, {{advise_writing, 0}, ahead, get(0), set(0, 2), {advise_nothing, 0}, get(0)}}, {c, {get(0)}}},
+          5'000);
+}
+
 }  // namespace
 }  // namespace quire::sim

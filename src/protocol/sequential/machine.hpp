@@ -42,6 +42,8 @@ class machine {
   bool on_read_ahead(std::uint64_t unit, access want, bool withhold, actions& out);
   /// Map a unit that this node may use already, together with a neighbour that faulted. True if there was anything to do.
   bool on_fault_around(std::uint64_t unit, actions& out);
+  /// Threads of this node are going to write what they read of `unit` (KOAN: double faults), or no longer.
+  void on_advice(std::uint64_t unit, bool will_write);
   /// A thread of this node calls for an atomic operation: `operation`, a, b, c (offset) and token of `call` are given.
   void on_atomic(const message& call, actions& out);
   /// A thread of this node calls for a push of `unit`; `token` is completed when all nodes have it.
@@ -82,6 +84,9 @@ class machine {
   unit_state& touch(std::uint64_t unit) noexcept;
   void ask(std::uint64_t unit, unit_state& s, access want, actions& out);
   void permit(std::uint64_t unit, unit_state& s, actions& out);
+  [[nodiscard]] bool read_as_write(unit_state& s);
+  void note_write(unit_state& s);
+  void note_loss(unit_state& s, access to);
   void lower(std::uint64_t unit, unit_state& s, access to, actions& out);
   void arrived(std::uint64_t unit, unit_state& s, bool settled, actions& out);
   void complete_write_if_ready(std::uint64_t unit, unit_state& s, bool settled, actions& out);

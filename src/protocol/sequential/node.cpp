@@ -55,21 +55,24 @@ void machine::ask(std::uint64_t unit, unit_state& s, access want, actions& out) 
   send(manager_of(unit), m, false, out);
 }
 
-/// Raises the application view to all that the protocol allows: a home that reads first and writes next faults once.
+/// Raises the application view to all that the protocol allows: a home that reads first and writes next faults once. Only a
+/// probe is mapped for reading.
 void machine::permit(std::uint64_t unit, unit_state& s, actions& out) {
   s.withhold = 0;
   s.read_ahead = 0;
-  if (s.mapped() == s.right()) return;
+  const access level = s.probe != 0 && s.right() == access::write ? access::read : s.right();
+  if (s.mapped() >= level) return;
   auto& a = out.add(action_kind::permit, unit);
   a.from = s.mapped();
-  a.level = s.right();
+  a.level = level;
   a.fresh = s.written == 0 && s.mapped() == access::none;
-  s.set_mapped(s.right());
-  if (s.right() == access::write) s.written = 1;
+  s.set_mapped(level);
+  if (level == access::write) s.written = 1;
 }
 
 /// Gives up rights: first the application view, before anybody reads the content.
 void machine::lower(std::uint64_t unit, unit_state& s, access to, actions& out) {
+  note_loss(s, to);
   if (s.mapped() > to) {
     auto& a = out.add(action_kind::protect, unit);
     a.from = s.mapped();
@@ -89,6 +92,7 @@ void machine::lower(std::uint64_t unit, unit_state& s, access to, actions& out) 
 
 fault_outcome machine::on_fault(std::uint64_t unit, access want, actions& out, unsigned lost) {
   unit_state& s = touch(unit);
+  if (want == access::write) note_write(s);
   if (s.right() >= want) {
     ++count_.local_faults;
     permit(unit, s, out);
@@ -108,7 +112,7 @@ fault_outcome machine::on_fault(std::uint64_t unit, access want, actions& out, u
   } else {
     ++(s.right() == access::read ? count_.upgrade_faults : count_.write_faults);
   }
-  ask(unit, s, want, out);
+  ask(unit, s, want == access::read && read_as_write(s) ? access::write : want, out);
   return fault_outcome::started;
 }
 
@@ -118,7 +122,7 @@ bool machine::on_read_ahead(std::uint64_t unit, access want, bool withhold, acti
   ++count_.read_ahead_units;
   s.read_ahead = 1;
   s.withhold = withhold ? 1 : 0;
-  ask(unit, s, want, out);
+  ask(unit, s, want == access::read && read_as_write(s) ? access::write : want, out);
   return true;
 }
 
@@ -233,6 +237,7 @@ void machine::on_atomic(const message& call, actions& out) {
   unit_state& s = touch(call.unit);
   if (s.right() == access::write) {
     s.written = 1;
+    note_write(s);
     out.add(action_kind::operate_here, call.unit).m = call;
     return;
   }
@@ -324,6 +329,7 @@ void machine::on_message(const message& m, actions& out) {
 
 bool machine::is_valid(std::uint64_t unit) const noexcept {
   const unit_state& s = units_[unit];
+  if (s.probe != 0 && (s.mapped() == access::write || (s.pending() != access::write && right_of(unit) != access::write))) return false;
   if (s.mapped() > right_of(unit)) return false;
   if (s.pending() == access::none && (s.replied != 0 || s.acks_got != 0)) return false;
   if (s.held != 0 && (s.pending() != access::none || right_of(unit) == access::none)) return false;
