@@ -122,7 +122,8 @@ void cluster::run_thread(std::size_t t) {
   } else if (o.what == operation_kind::map_around) {
     (void)m.on_fault_around(o.unit, out);
   } else {
-    (void)m.on_read_ahead(o.unit, o.what == operation_kind::write_ahead ? access::write : access::read, o.withhold, out);
+    const access want = o.what == operation_kind::write_ahead ? access::write : access::read;
+    (void)m.on_read_ahead(o.unit, want, o.withhold, out, o.what == operation_kind::guess_ahead);
   }
   finish_step(node_of(t), o.unit, nullptr, out);
   finish_operation(t);

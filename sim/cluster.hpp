@@ -32,6 +32,7 @@ enum class operation_kind : std::uint8_t {
   pin,                               ///< waits until the node has the unit pinned
   pin_or_give_up,                    ///< the same with a time limit: goes on without it
   unpin,                             ///< ends a pin of this thread; nothing if it has none
+  guess_ahead,                       ///< read_ahead by a sweep that has written what it read
   advise_writing, advise_nothing,    ///< what the node's threads are going to do with the unit
 };
 

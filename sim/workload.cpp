@@ -51,7 +51,7 @@ class author {
     const bool writes = rng_.chance(85);
     const auto times = rng_.between(1, 4);
     for (std::uint64_t i = 0; i < times; ++i) {
-      if (rng_.chance(10)) put(s, kind::read_ahead, unit);
+      if (rng_.chance(20)) put(s, rng_.chance(50) ? kind::read_ahead : kind::guess_ahead, unit);
       put(s, kind::read, unit);
       if (writes) put(s, rng_.chance(90) ? kind::write : atomic(), unit);
     }

@@ -32,14 +32,14 @@ std::size_t engine::bucket_of(const region_slot& r, std::uint64_t unit) noexcept
   return (unit * 0x9e3779b97f4a7c15u >> 56 ^ r.about.id) % buckets;
 }
 
-read_ahead_plan engine::plan_for(const region_slot& r, std::uint64_t unit, read_ahead& stream) const noexcept {
+read_ahead_plan engine::plan_for(const region_slot& r, std::uint64_t unit, access want, read_ahead& stream) const noexcept {
   const std::uint64_t max_window = std::max<std::uint64_t>(max_window_bytes >> r.unit_shift, 1);
-  return stream.on_fault(model::region_id{r.about.id}, unit, r.machine->shape().units, max_window);
+  return stream.on_fault(model::region_id{r.about.id}, unit, r.machine->shape().units, max_window, want == access::write);
 }
 
 void engine::begin_fault(fault_op& o) noexcept {
   region_slot& r = *o.region;
-  const auto plan = plan_for(r, o.unit, *o.stream);
+  const auto plan = plan_for(r, o.unit, o.want, *o.stream);
   actions_.clear();
   const auto outcome = r.machine->on_fault(o.unit, o.want, actions_, o.lost);
   performer_.take(r, actions_);
@@ -89,7 +89,8 @@ void engine::map_around(region_slot& r, std::uint64_t unit, read_ahead& stream) 
 void engine::read_on(region_slot& r, const read_ahead_plan& plan, access want) noexcept {
   for (std::uint64_t i = 0; i < plan.count; ++i) {
     actions_.clear();
-    if (!r.machine->on_read_ahead(plan.first + i, want, i == 0 || plan.withhold_all, actions_)) continue;
+    const bool guessed = plan.will_write && want == access::read && config_.learn_writes;
+    if (!r.machine->on_read_ahead(plan.first + i, want, i == 0 || plan.withhold_all, actions_, guessed)) continue;
     performer_.take(r, actions_);
   }
   performer_.flush();
@@ -152,7 +153,7 @@ bool engine::drain_kernel_faults() noexcept {
       const access want = event.write ? access::write : access::read;
       const std::uint64_t unit = r->unit_of(event.address);
       trace_.add(fault_trace::point::entered, r->about.id, unit);
-      const auto plan = plan_for(*r, unit, kernel_stream_);
+      const auto plan = plan_for(*r, unit, want, kernel_stream_);
       actions_.clear();
       const auto outcome = r->machine->on_fault(unit, want, actions_);
       performer_.take(*r, actions_);

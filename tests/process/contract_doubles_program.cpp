@@ -1,6 +1,7 @@
 // Contract of double faults (KOAN): a node that reads a unit and then writes it faults once and not twice, by advice, and where
 // units have shown the pattern; a unit that is only read is not fetched for writing, and one that is no longer written soon is not
-// any more. With the argument "off" (QUIRE_LEARN_WRITES=0) only by advice. Read-ahead is off, so that the numbers are known.
+// any more. With the argument "off" (QUIRE_LEARN_WRITES=0) only by advice. Read-ahead is off, so that the numbers are known; with
+// "ahead" or "ahead_off" it is on, for sweeps.
 #include <cstdlib>
 #include <string_view>
 
@@ -157,13 +158,45 @@ void updates_that_end() {
   if (quire_node() == 1 && learns) REQUIRE(counters().exclusive_wasted >= units);
 }
 
+/// With read-ahead: a sweep over units that were never here before writes each of them after it has read it; then one reads.
+void sweeps() {
+  constexpr std::size_t many = 2048;
+  auto* words = shared_region<std::uint64_t>("sweeps", 2 * many * unit_bytes, region_options(unit_bytes, QUIRE_PLACE_NODE, 0));
+  if (quire_node() == 0)
+    for (std::size_t unit = 0; unit < 2 * many; ++unit) words[unit * unit_words] = unit + 1;
+  barrier();
+  if (quire_node() == 1) {
+    const cost writes = cost_of([&] {
+      for (std::size_t unit = 0; unit < many; ++unit) update(words[unit * unit_words]);
+    });
+    tell(learns ? "sweep that writes, learned" : "sweep that writes", writes, many);
+    const cost reads = cost_of([&] {
+      for (std::size_t unit = many; unit < 2 * many; ++unit) REQUIRE_EQUAL(look(words[unit * unit_words]), unit + 1);
+    });
+    tell("sweep that reads", reads, many);
+    if (learns) {
+      REQUIRE(writes.doubles < many / 20);
+      REQUIRE(reads.exclusive < many / 2);  // the window that was on its way, and the next
+    } else {
+      REQUIRE(writes.doubles > many * 9 / 10);
+      REQUIRE_EQUAL(writes.exclusive + reads.exclusive, 0);
+    }
+  }
+  barrier();
+  if (quire_node() == 0)
+    for (std::size_t unit = 0; unit < 2 * many; ++unit) REQUIRE_EQUAL(words[unit * unit_words], unit + (unit < many ? 2 : 1));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  learns = argc < 2 || std::string_view(argv[1]) != "off";
-  ::setenv("QUIRE_READ_AHEAD", "0", 1);
+  const std::string_view what = argc > 1 ? argv[1] : "";
+  const bool ahead = what == "ahead" || what == "ahead_off";
+  learns = what != "off" && what != "ahead_off";
+  ::setenv("QUIRE_READ_AHEAD", ahead ? "1" : "0", 1);
   ::setenv("QUIRE_LEARN_WRITES", learns ? "1" : "0", 1);
-  return node_main([] {
+  return node_main([ahead] {
+    if (ahead) return section("sweeps", sweeps);
     section("read, then write", read_then_write);
     section("advised", advised);
     section("read sharing", read_sharing);

@@ -184,6 +184,12 @@ TEST(sequential_exhaustive, probes_among_atomic_operations_pushes_and_pins) {
           20'000);
 }
 
+TEST(sequential_exhaustive, sweep_that_is_guessed_to_write) {
+  const operation withheld{guess_ahead, 0, 0, 0, 0, true}, mapped{guess_ahead, 0};
+  explore(plain(), {{a, {set(0, 1), get(0)}}, {b, {withheld, get(0), set(0, 2)}}, {b, {{map_around, 0}}}, {c, {mapped, get(0), {add, 0, 0, 1}}}},
+          20'000);
+}
+
 TEST(sequential_exhaustive, advised_units_with_read_ahead) {
   const operation ahead{read_ahead, 0, 0, 0, 0, true};
   explore(plain(), {{a, {get(0), set(0, 1)}}, {b, {{advise_writing, 0}, ahead, get(0), set(0, 2), {advise_nothing, 0}, get(0)}}, {c, {get(0)}}},

@@ -38,8 +38,9 @@ class machine {
   fault_outcome on_fault(std::uint64_t unit, access want, actions& out, unsigned lost = 0);
   /// The time asked for by a `hold` action is over. May come late, and for a hold that has ended already.
   void on_hold_over(std::uint64_t unit, actions& out);
-  /// Ask for `unit` before anybody touches it. With `withhold` it is not mapped when it arrives. True if asked.
-  bool on_read_ahead(std::uint64_t unit, access want, bool withhold, actions& out);
+  /// Ask for `unit` before anybody touches it. With `withhold` it is not mapped when it arrives. `guessed`: it will be read,
+  /// and then written like those before it; a withheld one shows whether it is. True if asked.
+  bool on_read_ahead(std::uint64_t unit, access want, bool withhold, actions& out, bool guessed = false);
   /// Map a unit that this node may use already, together with a neighbour that faulted. True if there was anything to do.
   bool on_fault_around(std::uint64_t unit, actions& out);
   /// Threads of this node are going to write what they read of `unit` (KOAN: double faults), or no longer.

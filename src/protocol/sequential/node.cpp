@@ -116,13 +116,20 @@ fault_outcome machine::on_fault(std::uint64_t unit, access want, actions& out, u
   return fault_outcome::started;
 }
 
-bool machine::on_read_ahead(std::uint64_t unit, access want, bool withhold, actions& out) {
+bool machine::on_read_ahead(std::uint64_t unit, access want, bool withhold, actions& out, bool guessed) {
   unit_state& s = touch(unit);
   if (s.right() >= want || s.pending() != access::none || s.useless != 0) return false;
   ++count_.read_ahead_units;
   s.read_ahead = 1;
   s.withhold = withhold ? 1 : 0;
-  ask(unit, s, want == access::read && read_as_write(s) ? access::write : want, out);
+  if (guessed) {
+    ++count_.exclusive_reads;
+    s.probe = s.withhold;
+    want = access::write;
+  } else if (want == access::read && read_as_write(s)) {
+    want = access::write;
+  }
+  ask(unit, s, want, out);
   return true;
 }
 
