@@ -23,6 +23,23 @@ std::string check_views(const cluster& c, std::uint64_t unit) {
   return {};
 }
 
+std::string check_pins(const cluster& c, std::uint64_t unit) {
+  const node_id nobody{0xffff};
+  node_id pinner = nobody;
+  for (std::uint16_t n = 0; n < c.options().nodes; ++n) {
+    if (c.pins_of(node_id{n}, unit) == 0) continue;
+    if (pinner != nobody) return about("two nodes have pinned a unit", unit);
+    pinner = node_id{n};
+  }
+  if (pinner == nobody) return {};
+  if (c.machine(pinner).right_of(unit) != access::write) return about("a node has lost a unit that it has pinned", unit, pinner);
+  for (std::uint16_t n = 0; n < c.options().nodes; ++n) {
+    if (node_id{n} == pinner) continue;
+    if (c.view(node_id{n}, unit) != access::none) return about("a node may use what another has pinned", unit, node_id{n});
+  }
+  return {};
+}
+
 std::string check_node(const cluster& c, node_id node, std::uint64_t unit) {
   const auto& m = c.machine(node);
   if (!m.is_valid(unit)) return about("the machine's state is not valid", unit, node);
@@ -78,12 +95,16 @@ std::string check_pushed(const cluster& c, std::uint64_t unit) {
 
 std::string check_quiet(const cluster& c) {
   for (std::size_t t = 0; t < c.state().threads.size(); ++t) {
+    if (c.state().threads[t].pins != 0) return "thread " + std::to_string(t) + " has not ended its pins";
     if (c.state().threads[t].now == thread::state::finished) continue;
     return "lost wake-up: thread " + std::to_string(t) + " of node " + std::to_string(c.node_of(t).value()) +
            " waits for unit " + std::to_string(c.operation_of(t).unit) + " though nothing is under way";
   }
   for (const auto& pool : c.state().requests) {
     if (pool.in_use() != 0) return "requests are left in a queue though nothing is under way";
+  }
+  for (std::uint16_t n = 0; n < c.options().nodes; ++n) {
+    if (c.state().pins[n].size() != 0) return "node " + std::to_string(n) + " has pins left though all threads have ended theirs";
   }
   for (std::uint64_t unit = 0; unit < c.options().units; ++unit) {
     if (auto wrong = check_directory(c, unit); !wrong.empty()) return wrong;

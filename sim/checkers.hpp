@@ -15,6 +15,8 @@ class cluster;
 
 /// After every action: a unit that one node may write is mapped nowhere else.
 [[nodiscard]] std::string check_views(const cluster& c, std::uint64_t unit);
+/// After every action: a unit that a thread has pinned is its node's alone, and may be written there.
+[[nodiscard]] std::string check_pins(const cluster& c, std::uint64_t unit);
 /// After every step: the machine's own invariants, and its idea of the view.
 [[nodiscard]] std::string check_node(const cluster& c, model::node_id node, std::uint64_t unit);
 /// After every step, if no request of the unit is being served: who has a right is in the copyset, the owner has a copy,

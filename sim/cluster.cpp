@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "model/atomic_operation.hpp"
 #include "sim/checkers.hpp"
@@ -34,6 +35,7 @@ cluster::cluster(const cluster_options& options, std::vector<script> scripts, su
   state_.units.resize(cells);
   state_.entries.resize(cells);
   state_.requests.assign(options.nodes, directory::request_pool(1));
+  state_.pins.assign(options.nodes, sequential::pin_table(options.pin_limit));
   state_.views.assign(cells, access::none);
   state_.contents.assign(cells * options.words, 0);
   state_.latest.assign(std::size_t{options.units} * options.words, 0);
@@ -44,8 +46,9 @@ cluster::cluster(const cluster_options& options, std::vector<script> scripts, su
     shape.nodes = model::geometry::of(options.nodes);
     shape.managers = directory::manager_map::make(options.placement, options.nodes, options.units, options.fixed);
     shape.units = options.units;
+    shape.learns = options.learns;
     const std::size_t at = std::size_t{n} * options.units;
-    machines_.emplace_back(shape, &state_.units[at], &state_.entries[at], state_.requests[n]);
+    machines_.emplace_back(shape, &state_.units[at], &state_.entries[at], state_.requests[n], state_.pins[n]);
   }
   for (std::size_t t = 0; t < scripts_.size(); ++t) {
     threads_of_[scripts_[t].node.value()].push_back(t);
@@ -72,9 +75,11 @@ void cluster::restore(const cluster_state& state) {
   const auto* const units = state_.units.data();
   const auto* const entries = state_.entries.data();
   const auto* const requests = state_.requests.data();
+  const auto* const pins = state_.pins.data();
   state_ = state;
   // The machines point into these.
-  CHECK(units == state_.units.data() && entries == state_.entries.data() && requests == state_.requests.data());
+  CHECK(units == state_.units.data() && entries == state_.entries.data() && requests == state_.requests.data() &&
+        pins == state_.pins.data());
   failure_.clear();
 }
 
@@ -108,12 +113,17 @@ void cluster::run_thread(std::size_t t) {
   const operation& o = operation_of(t);
   if (is_access(o.what)) return access_unit(t, o, right_needed(o.what));
   if (o.what < operation_kind::read_ahead) return call(t, o);
+  if (o.what == operation_kind::unpin) return unpin(t, o);
+  if (o.what == operation_kind::pin || o.what == operation_kind::pin_or_give_up) return pin(t, o);
   model::actions out;
   auto& m = machines_[node_of(t).value()];
-  if (o.what == operation_kind::map_around) {
+  if (o.what >= operation_kind::advise_writing) {
+    m.on_advice(o.unit, o.what == operation_kind::advise_writing);
+  } else if (o.what == operation_kind::map_around) {
     (void)m.on_fault_around(o.unit, out);
   } else {
-    (void)m.on_read_ahead(o.unit, o.what == operation_kind::write_ahead ? access::write : access::read, o.withhold, out);
+    const access want = o.what == operation_kind::write_ahead ? access::write : access::read;
+    (void)m.on_read_ahead(o.unit, want, o.withhold, out, o.what == operation_kind::guess_ahead);
   }
   finish_step(node_of(t), o.unit, nullptr, out);
   finish_operation(t);
@@ -170,7 +180,10 @@ void cluster::fault(std::size_t t, const operation& o, access want) {
     around_.waits(t);
   }
   finish_step(node, o.unit, nullptr, out);
-  if (waits) return;
+  if (waits) {
+    if (pins_of(node, o.unit) != 0) fail("a thread waits for a unit that its node has pinned (unit " + std::to_string(o.unit) + ")");
+    return;
+  }
   if (view(node, o.unit) < want) fail("a local fault ended without the right");
   around_.go_on(t);
 }
@@ -196,11 +209,80 @@ void cluster::call(std::size_t t, const operation& o) {
   finish_step(node_of(t), o.unit, nullptr, out);
 }
 
+// ---- pins
+
+namespace {
+constexpr unsigned bits_per_unit = 4;
+constexpr std::uint64_t one_pin(std::uint64_t unit) noexcept { return std::uint64_t{1} << (unit * bits_per_unit); }
+constexpr unsigned pins_in(std::uint64_t pins, std::uint64_t unit) noexcept {
+  return static_cast<unsigned>(pins >> (unit * bits_per_unit)) & 15u;
+}
+}  // namespace
+
+unsigned cluster::pins_of(node_id node, std::uint64_t unit) const noexcept {
+  unsigned n = 0;
+  for (const std::size_t t : threads_of(node)) n += pins_in(state_.threads[t].pins, unit);
+  return n;
+}
+
+void cluster::pin(std::size_t t, const operation& o) {
+  CHECK(options_.units * bits_per_unit <= 64 && pins_in(state_.threads[t].pins, o.unit) < 15);
+  thread& self = state_.threads[t];
+  const node_id node = node_of(t);
+  auto& m = machines_[node.value()];
+  model::actions out;
+  const bool again = std::exchange(self.pinning, true);
+  ++self.faults;
+  around_.note(node, again ? "pins unit, after a wake" : "pins unit", o.unit, 0);
+  const auto outcome = again ? m.on_pin_again(o.unit, out) : m.on_pin(o.unit, out);
+  if (outcome == sequential::fault_outcome::refused) {
+    fail("a pin is refused");
+  } else if (outcome == sequential::fault_outcome::local) {
+    self.pins += one_pin(o.unit);
+    around_.pinned(t, o.unit, true);
+    finish_operation(t);
+  } else {
+    if (pins_of(node, o.unit) != 0) fail("a thread waits for a unit that its node has pinned (unit " + std::to_string(o.unit) + ")");
+    self.now = thread::state::waits_for_unit;
+    around_.waits(t);
+  }
+  finish_step(node, o.unit, nullptr, out);
+  if (outcome == sequential::fault_outcome::local) around_.go_on(t);
+}
+
+void cluster::give_up(std::size_t t) {
+  if (!may_give_up(t)) return;
+  const operation o = operation_of(t);
+  around_.note(node_of(t), "gives up to pin unit", o.unit, 0);
+  model::actions out;
+  machines_[node_of(t).value()].on_pin_given_up(o.unit, out);
+  finish_operation(t);
+  finish_step(node_of(t), o.unit, nullptr, out);
+  around_.go_on(t);
+}
+
+void cluster::unpin(std::size_t t, const operation& o) {
+  thread& self = state_.threads[t];
+  model::actions out;
+  const node_id node = node_of(t);
+  if (pins_in(self.pins, o.unit) != 0) {
+    around_.note(node, "ends its pin of unit", o.unit, 0);
+    self.pins -= one_pin(o.unit);
+    around_.pinned(t, o.unit, false);
+    if (!machines_[node.value()].on_unpin(o.unit, out)) fail("the machine has lost a pin (unit " + std::to_string(o.unit) + ")");
+  }
+  finish_operation(t);
+  finish_step(node, o.unit, nullptr, out);
+  around_.go_on(t);
+}
+
 void cluster::finish_operation(std::size_t t) {
   thread& self = state_.threads[t];
   const std::uint32_t next = self.next + 1;
+  const std::uint64_t pins = self.pins;
   self = {};
   self.next = next;
+  self.pins = pins;
   if (next == scripts_[t].operations.size()) self.now = thread::state::finished;
 }
 
@@ -212,6 +294,7 @@ void cluster::finish_step(node_id node, std::uint64_t unit, const message* trigg
     if (i != 0) around_.between_actions(node);
     perform(node, out[i]);
     fail(check_views(*this, out[i].unit));
+    fail(check_pins(*this, out[i].unit));
   }
   fail(check_node(*this, node, unit));
   fail(check_directory(*this, unit));
@@ -259,6 +342,8 @@ void cluster::operate(node_id node, const action& a) {
   if (value != latest(a.unit, word)) fail("an atomic operation works on an old value (unit " + std::to_string(a.unit) + ")");
   for (std::uint16_t n = 0; n < options_.nodes; ++n) {
     if (node_id{n} != node && view(node_id{n}, a.unit) != access::none) fail("an atomic operation, while others have copies");
+    const bool own = n == node.value() && a.kind == action_kind::operate_here;
+    if (!own && pins_of(node_id{n}, a.unit) != 0) fail("another node's atomic operation on a pinned unit (unit " + std::to_string(a.unit) + ")");
   }
   const std::uint64_t before = value;
   value = latest(a.unit, word) = model::apply(static_cast<model::atomic_operation>(m.operation), before, m.a, m.b);

@@ -29,6 +29,11 @@ enum class operation_kind : std::uint8_t {
   push,                              ///< call: everybody gets a copy
   read_ahead, write_ahead,           ///< ask, do not wait
   map_around,                        ///< what a fault next door does
+  pin,                               ///< waits until the node has the unit pinned
+  pin_or_give_up,                    ///< the same with a time limit: goes on without it
+  unpin,                             ///< ends a pin of this thread; nothing if it has none
+  guess_ahead,                       ///< read_ahead by a sweep that has written what it read
+  advise_writing, advise_nothing,    ///< what the node's threads are going to do with the unit
 };
 
 struct operation {
@@ -50,6 +55,8 @@ struct thread {
   std::uint8_t lost = 0;       ///< times that the thread was let in for this access and could not do it after all
   std::uint32_t next = 0;      ///< operation under way
   std::uint32_t faults = 0;    ///< of this operation
+  bool pinning = false;        ///< the machine counts the pin that this operation is about
+  std::uint64_t pins = 0;      ///< how often it has each unit pinned, four bits a unit
 };
 
 struct cluster_options {
@@ -60,6 +67,8 @@ struct cluster_options {
   node_id fixed{};
   bool hold_off = true;          ///< threads tell the machine how often they were let in for nothing
   unsigned most_lost = 7;        ///< more losses than this are not counted: keeps exhaustive exploration finite
+  bool learns = true;            ///< machines ask for writable copies where double faults have been seen
+  unsigned pin_limit = 16;       ///< units that a node may pin
   unsigned fault_limit = 1'000;  ///< an operation that faults more often is reported as a livelock
 };
 
@@ -67,6 +76,7 @@ struct cluster_state {
   std::vector<sequential::unit_state> units{};         ///< [node][unit]
   std::vector<sequential::directory_entry> entries{};  ///< [node][unit]
   std::vector<directory::request_pool> requests{};     ///< [node]
+  std::vector<sequential::pin_table> pins{};           ///< [node]
   std::vector<access> views{};                         ///< [unit][node]: what the application view permits
   std::vector<std::uint64_t> contents{};               ///< [node][unit][word]: the frames
   std::vector<std::uint64_t> latest{};                 ///< [unit][word]: what the last write left, by virtual time
@@ -85,6 +95,8 @@ class surroundings {
   virtual void hold(node_id node, std::uint64_t unit, unsigned strength) = 0;
   /// Two actions of one step lie a moment apart: other threads of the node may use what they have.
   virtual void between_actions(node_id node) = 0;
+  /// The thread has pinned a unit, or ended a pin.
+  virtual void pinned(std::size_t thread, std::uint64_t unit, bool begins) = 0;
   virtual void note(node_id node, const char* what, std::uint64_t a, std::uint64_t b) = 0;
 
  protected:
@@ -104,6 +116,8 @@ class cluster {
   /// The thread's next operation, if it is an access that its view permits now. For between_actions.
   void run_thread_if_mapped(std::size_t thread);
   void on_hold_over(node_id node, std::uint64_t unit);
+  /// The time limit of the thread, which waits in pin_or_give_up, is over.
+  void give_up(std::size_t thread);
 
   // What there is to see.
   [[nodiscard]] const cluster_options& options() const noexcept { return options_; }
@@ -122,6 +136,13 @@ class cluster {
   [[nodiscard]] const operation& operation_of(std::size_t thread) const {
     return scripts_[thread].operations[state_.threads[thread].next];
   }
+  /// Whether the thread waits with a time limit.
+  [[nodiscard]] bool may_give_up(std::size_t thread) const {
+    return state_.threads[thread].now == thread::state::waits_for_unit &&
+           operation_of(thread).what == operation_kind::pin_or_give_up;
+  }
+  /// How often threads of the node have the unit pinned, as they know it.
+  [[nodiscard]] unsigned pins_of(node_id node, std::uint64_t unit) const noexcept;
   [[nodiscard]] std::size_t operations() const noexcept;
   [[nodiscard]] bool all_finished() const noexcept;
   /// What a checker found first; empty while all is well.
@@ -136,12 +157,18 @@ class cluster {
   using tampering = std::function<void(cluster&, node_id node, const message* trigger, model::actions& out)>;
   void set_tampering(tampering t) { tamper_ = std::move(t); }
   [[nodiscard]] sequential::directory_entry& entry(std::uint64_t unit) noexcept;
+  [[nodiscard]] sequential::unit_state& unit(node_id node, std::uint64_t unit) noexcept {
+    return state_.units[std::size_t{node.value()} * options_.units + unit];
+  }
+  [[nodiscard]] sequential::pin_table& pins(node_id node) noexcept { return state_.pins[node.value()]; }
 
  private:
   void access_unit(std::size_t thread, const operation& o, access want);
   bool try_access(std::size_t thread, const operation& o, access want);
   void fault(std::size_t thread, const operation& o, access want);
   void call(std::size_t thread, const operation& o);
+  void pin(std::size_t thread, const operation& o);
+  void unpin(std::size_t thread, const operation& o);
   void finish_operation(std::size_t thread);
   void finish_step(node_id node, std::uint64_t unit, const message* trigger, model::actions& out);
   void perform(node_id node, const model::action& a);

@@ -98,6 +98,7 @@ std::vector<explorer::step> explorer::possible_steps() const {
   const auto& threads = nodes_.state().threads;
   for (std::uint32_t t = 0; t < threads.size(); ++t) {
     if (threads[t].now == thread::state::ready) all.push_back({step::kind::thread, {}, nodes_.node_of(t), {}, t});
+    if (nodes_.may_give_up(t)) all.push_back({step::kind::give_up, {}, nodes_.node_of(t), {}, t});
   }
   for (std::uint16_t n = 0; n < nodes_.options().nodes; ++n) {
     for (std::uint32_t u = 0; u < nodes_.options().units; ++u) {
@@ -118,6 +119,7 @@ void explorer::take(const step& s) {
   switch (s.what) {
     case step::kind::start: return;
     case step::kind::thread: return nodes_.run_thread(s.index);
+    case step::kind::give_up: return nodes_.give_up(s.index);
     case step::kind::hold_over: return nodes_.on_hold_over(s.node, s.index);
     case step::kind::message: break;
   }
@@ -152,8 +154,22 @@ explorer::fingerprint explorer::identify() const {
   for (const std::uint64_t word : s.latest) all.add(word);
   for (const thread& t : s.threads) {
     const std::uint64_t losses = nodes_.options().hold_off ? std::uint64_t{t.faults != 0} << 8 | t.lost : 0;
-    all.add(std::uint64_t{t.next} << 32 | losses << 8 | static_cast<std::uint64_t>(t.now));
+    all.add(std::uint64_t{t.next} << 32 | losses << 8 | std::uint64_t{t.pinning} << 7 | static_cast<std::uint64_t>(t.now));
+    all.add(t.pins);
   }
+  // Where a pin stands in its table makes no difference.
+  fingerprint pins;
+  for (std::size_t n = 0; n < s.pins.size(); ++n) {
+    s.pins[n].for_each([&](const sequential::pin& p) {
+      hasher one;
+      one.add(std::uint64_t{n} << 48 | p.unit << 32 | p.count);
+      one.add_bytes(p.waiting);
+      pins.a += mix(one.a());
+      pins.b += mix(one.b());
+    });
+  }
+  all.add(pins.a);
+  all.add(pins.b);
   // The messages on their way are a set of rows: the sum of their hashes does not depend on the order between pairs.
   fingerprint set;
   for (std::size_t i = 0; i < flights_.size(); ++i) {
@@ -202,6 +218,7 @@ std::string explorer::describe(const step& s) {
   switch (s.what) {
     case step::kind::message: return node + " <- " + std::to_string(s.from.value()) + " " + name_of(s.message) + "\n";
     case step::kind::thread: return node + " thread " + std::to_string(s.index) + " runs\n";
+    case step::kind::give_up: return node + " thread " + std::to_string(s.index) + " gives up\n";
     case step::kind::hold_over: return node + " hold of unit " + std::to_string(s.index) + " is over\n";
     case step::kind::start: break;
   }

@@ -36,7 +36,7 @@ class explorer final : private surroundings {
     std::vector<std::uint64_t> payload{};
   };
   struct step {
-    enum class kind : std::uint8_t { start, message, thread, hold_over } what = kind::start;
+    enum class kind : std::uint8_t { start, message, thread, give_up, hold_over } what = kind::start;
     model::message_kind message = model::message_kind::invalid;
     node_id node{}, from{};
     std::uint32_t index = 0;  ///< of the message or thread; of the unit
@@ -60,6 +60,7 @@ class explorer final : private surroundings {
   void waits(std::size_t) override {}
   void hold(node_id, std::uint64_t, unsigned) override {}  // unit_state::held tells
   void between_actions(node_id) override {}
+  void pinned(std::size_t, std::uint64_t, bool) override {}
   void note(node_id, const char*, std::uint64_t, std::uint64_t) override {}
 
   [[nodiscard]] std::vector<step> possible_steps() const;

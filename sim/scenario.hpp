@@ -34,7 +34,7 @@ struct scenario {
   s.work.threads_per_node = nodes > 64 ? 1 : static_cast<unsigned>(draw.between(1, 3));
   // With hold-off an access gets through after a few losses. Only a push may wake a thread for nothing more often: one that waits
   // to write, while its node has asked for reading.
-  const bool pushes = s.work.kind == pattern::uniform || s.work.kind == pattern::producer;
+  const bool pushes = s.work.kind == pattern::uniform || s.work.kind == pattern::producer || s.work.kind == pattern::locking;
   if (s.shape.hold_off && !pushes) s.shape.fault_limit = 8;
   s.work.operations = std::max(2u, operations / (nodes * s.work.threads_per_node));
   return s;

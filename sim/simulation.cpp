@@ -14,6 +14,8 @@ statistics& statistics::operator+=(const statistics& other) noexcept {
   faults += other.faults;
   losses += other.losses;
   holds += other.holds;
+  pins += other.pins;
+  given_up += other.given_up;
   took += other.took;
   most_faults = std::max(most_faults, other.most_faults);
   longest_wait = std::max(longest_wait, other.longest_wait);
@@ -69,7 +71,8 @@ void simulation::go_on(std::size_t t) {
     waits_[t].waits = false;
     const time_ns waited = net_.now() - waits_[t].since;
     count_.longest_wait = std::max(count_.longest_wait, waited);
-    if (waited > longest_wait_allowed() + (held_ - waits_[t].held_before)) {
+    const time_ns pinned = pins_ != 0 ? net_.now() - pinned_since_ : 0;
+    if (waited > longest_wait_allowed() + (held_ + pinned - waits_[t].held_before)) {
       nodes_.fail("thread " + std::to_string(t) + " waited " + std::to_string(waited) + " ns, longer than the protocol allows");
     }
   }
@@ -80,7 +83,16 @@ void simulation::go_on(std::size_t t) {
 
 void simulation::waits(std::size_t t) {
   const thread& self = nodes_.state().threads[t];
-  waits_[t] = {net_.now(), held_, true};
+  const std::uint64_t number = waits_[t].number + 1;
+  waits_[t] = {net_.now(), held_, true, number};
+  if (nodes_.may_give_up(t)) {
+    net_.after(net_.rng().between(0, times_.patience), [this, t, number] {
+      if (waits_[t].number != number || !nodes_.may_give_up(t)) return;
+      ++count_.given_up;
+      nodes_.give_up(t);
+      stop_if_wrong();
+    });
+  }
   if (self.now != thread::state::waits_for_unit) return;
   ++count_.faults;
   if (self.lost != 0) ++count_.losses;
@@ -95,6 +107,16 @@ void simulation::hold(node_id node, std::uint64_t unit, unsigned strength) {
     nodes_.on_hold_over(node, unit);
     stop_if_wrong();
   });
+}
+
+/// The time in which anybody has anything pinned counts once.
+void simulation::pinned(std::size_t, std::uint64_t, bool begins) {
+  if (begins && pins_++ == 0) pinned_since_ = net_.now();
+  if (begins) {
+    ++count_.pins;
+  } else if (--pins_ == 0) {
+    held_ += net_.now() - pinned_since_;
+  }
 }
 
 void simulation::between_actions(node_id node) {

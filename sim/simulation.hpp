@@ -15,6 +15,7 @@ struct timing {
   time_ns think = 5'000;            ///< up to this long between two operations of a thread
   time_ns retry_least = 0;          ///< from a wake to the thread's next try
   time_ns retry = 3'000;            ///< at most
+  time_ns patience = 40'000;        ///< pin_or_give_up waits up to this long
   time_ns hold = 50'000;            ///< a hold of strength s lasts hold * 2^(s-1)
   unsigned interrupt_percent = 25;  ///< between two actions of a step, a thread of the node uses what it has mapped
 };
@@ -23,7 +24,7 @@ struct statistics {
   std::uint64_t operations = 0, events = 0, messages = 0, faults = 0;
   std::uint64_t losses = 0;       ///< faults of threads that had been let in for the same access before
   std::uint32_t most_faults = 0;  ///< of one operation
-  std::uint64_t holds = 0;
+  std::uint64_t holds = 0, pins = 0, given_up = 0;
   time_ns longest_wait = 0, took = 0;
 
   /// Sums, and the largest of the maxima.
@@ -49,24 +50,28 @@ class simulation final : private surroundings {
   void waits(std::size_t thread) override;
   void hold(node_id node, std::uint64_t unit, unsigned strength) override;
   void between_actions(node_id node) override;
+  void pinned(std::size_t thread, std::uint64_t unit, bool begins) override;
   void note(node_id node, const char* what, std::uint64_t a, std::uint64_t b) override { net_.note(node, what, a, b); }
 
   void try_thread(std::size_t thread);
   void stop_if_wrong();
-  /// No wait may be longer, holds apart: a request reaches its manager in one delay, at most one request of each node and one
+  /// No wait may be longer, holds and pins apart: a request reaches its manager in one delay, at most one request of each node and one
   /// call of each thread are before it, and none takes more than five messages one after the other.
   [[nodiscard]] time_ns longest_wait_allowed() const noexcept;
 
   struct wait {
     time_ns since = 0;
-    time_ns held_before = 0;  ///< all holds of the run until then
+    time_ns held_before = 0;  ///< all holds and pins of the run until then
     bool waits = false;
+    std::uint64_t number = 0;  ///< of the thread's waits
   };
   network net_;
   cluster nodes_;
   timing times_;
   std::vector<wait> waits_;
-  time_ns held_ = 0;
+  time_ns held_ = 0;         ///< time of all holds, and of all times in which threads had units pinned
+  unsigned pins_ = 0;        ///< of all threads, now
+  time_ns pinned_since_ = 0;
   statistics count_{};
 };
 

@@ -1,5 +1,7 @@
 #include "sim/workload.hpp"
 
+#include <algorithm>
+
 namespace quire::sim {
 namespace {
 
@@ -26,7 +28,9 @@ class author {
       case pattern::counters: return put(s, rng_.chance(70) ? atomic() : rng_.chance(50) ? kind::read : kind::write, any);
       case pattern::sweep: return add_sweep(s);
       case pattern::producer: return add_producer(s, any);
-      default: return put(s, static_cast<kind>(rng_.below(static_cast<std::uint64_t>(kind::map_around) + 1)), any);
+      case pattern::updates: return add_updates(s, any);
+      case pattern::locking: return rng_.chance(60) ? add_locking(s) : put(s, any_kind(), any);
+      default: return put(s, any_kind(), any);
     }
   }
   void add_sweep(script& s) {
@@ -41,6 +45,36 @@ class author {
     if (s.node.value() != 0) return put(s, kind::read, unit);
     put(s, kind::write, unit);
     if (rng_.chance(70)) put(s, kind::push, unit);
+  }
+  void add_updates(script& s, std::uint32_t unit) {
+    if (rng_.chance(10)) put(s, rng_.chance(50) ? kind::advise_writing : kind::advise_nothing, unit);
+    const bool writes = rng_.chance(85);
+    const auto times = rng_.between(1, 4);
+    for (std::uint64_t i = 0; i < times; ++i) {
+      if (rng_.chance(20)) put(s, rng_.chance(50) ? kind::read_ahead : kind::guess_ahead, unit);
+      put(s, kind::read, unit);
+      if (writes) put(s, rng_.chance(90) ? kind::write : atomic(), unit);
+    }
+  }
+  kind any_kind() { return static_cast<kind>(rng_.below(static_cast<std::uint64_t>(kind::map_around) + 1)); }
+  /// A range, in ascending order as calls do it, some of it twice; ended in any order. While it has pins, a thread that waits
+  /// for what others have pinned could wait for ever, as with any lock.
+  void add_locking(script& s) {
+    const auto first = static_cast<std::uint32_t>(rng_.below(shape_.units));
+    const auto last = static_cast<std::uint32_t>(rng_.between(first, std::min<std::uint64_t>(first + 2, shape_.units - 1)));
+    const bool gives_up = rng_.chance(30);
+    const bool twice = rng_.chance(30);
+    for (auto unit = first; unit <= last; ++unit) put(s, gives_up ? kind::pin_or_give_up : kind::pin, unit);
+    for (auto unit = first; !gives_up && unit <= last; ++unit) {
+      if (twice) put(s, kind::pin, unit);
+      put(s, kind::read, unit);
+      put(s, kind::write, unit);
+      if (rng_.chance(30)) put(s, atomic(), unit);
+      if (rng_.chance(10)) put(s, kind::read_ahead, unit);
+      if (twice) put(s, kind::unpin, unit);
+    }
+    const bool backwards = rng_.chance(50);
+    for (auto unit = first; unit <= last; ++unit) put(s, kind::unpin, backwards ? last - (unit - first) : unit);
   }
   kind atomic() { return static_cast<kind>(static_cast<std::uint64_t>(kind::add) + rng_.below(3)); }
 

@@ -17,6 +17,8 @@ enum class pattern : std::uint8_t {
   counters,     ///< atomic operations, mixed with reads and writes of the same words
   sweep,        ///< units in order, asked for in advance, some withheld, some mapped by the neighbour's fault
   producer,     ///< one node writes and pushes, the others read
+  updates,      ///< reads and then writes, over and over, and only reads now and then; some of it advised
+  locking,      ///< pins some units in order, uses them, ends the pins; and everything else without
   count,
 };
 

@@ -27,6 +27,7 @@ enum class errc {
   unsupported = QUIRE_UNSUPPORTED,
   no_memory = QUIRE_NO_MEMORY,
   no_addresses = QUIRE_NO_ADDRESSES,
+  limit = QUIRE_LIMIT,
   peer_lost = QUIRE_PEER_LOST,
   system = QUIRE_SYSTEM,
 };

@@ -161,12 +161,66 @@ void prefetch(std::span<T, Extent> range, access wanted = access::read) {
   detail::check(quire_prefetch(range.data(), range.size_bytes(), wanted == access::write), "prefetch");
 }
 
+enum class advice { normal = QUIRE_NORMAL, will_write = QUIRE_WILL_WRITE };
+
+/// What the threads of this node are going to do with a range: with will_write, a read brings a writable copy at once.
+template <class T, std::size_t Extent>
+void advise(std::span<T, Extent> range, advice given) {
+  if (range.empty()) return;
+  detail::check(quire_advise(range.data(), range.size_bytes(), static_cast<quire_advice>(given)), "advise");
+}
+
 /// Sends readable copies of a range to all nodes (Millipage, section 4.3), and waits until they have them.
 template <class T, std::size_t Extent>
 void push(std::span<T, Extent> range) {
   if (range.empty()) return;
   detail::check(quire_push(range.data(), range.size_bytes()), "push");
 }
+
+// ---- Page locking -----------------------------------------------------------------------------------------------------
+
+/// Keeps all pages under a range on this node, for writing, as long as it lives: other nodes that touch them wait (KOAN's
+/// acquire and release; see quire_acquire()). Threads of this node are not kept out.
+class pinned_range {
+ public:
+  pinned_range() noexcept = default;
+  /// Waits for the pages as long as it takes.
+  template <class T, std::size_t Extent>
+  explicit pinned_range(std::span<T, Extent> range) : bytes_(std::as_bytes(range)) {
+    detail::check(quire_acquire(bytes_.data(), bytes_.size(), detail::for_ever, nullptr), "pinned_range");
+  }
+  /// Waits for at most `timeout`; false in a condition if that was not enough, and holder() tells why.
+  template <class T, std::size_t Extent, class Rep, class Period>
+  pinned_range(std::span<T, Extent> range, std::chrono::duration<Rep, Period> timeout) : bytes_(std::as_bytes(range)) {
+    const auto status = quire_acquire(bytes_.data(), bytes_.size(), detail::timeout_ms(timeout), &holder_);
+    if (!detail::in_time(status, "pinned_range")) bytes_ = {};
+  }
+  pinned_range(pinned_range&& from) noexcept
+      : bytes_(std::exchange(from.bytes_, {})), holder_(std::exchange(from.holder_, -1)) {}
+  pinned_range& operator=(pinned_range&& from) noexcept {
+    pinned_range old(std::move(*this));
+    bytes_ = std::exchange(from.bytes_, {});
+    holder_ = std::exchange(from.holder_, -1);
+    return *this;
+  }
+  /// A failure means that the pins are gone already: somebody released what was not theirs, or the job has ended.
+  ~pinned_range() {
+    if (!bytes_.empty()) (void)quire_release(bytes_.data(), bytes_.size());
+  }
+
+  [[nodiscard]] explicit operator bool() const noexcept { return !bytes_.empty(); }
+  /// After a time-out: the node that has the first page missed, or -1 if it was released just then.
+  [[nodiscard]] int holder() const noexcept { return holder_; }
+  /// Ends the pins before the end of the scope.
+  void release() {
+    const auto bytes = std::exchange(bytes_, {});
+    if (!bytes.empty()) detail::check(quire_release(bytes.data(), bytes.size()), "pinned_range::release");
+  }
+
+ private:
+  std::span<const std::byte> bytes_{};
+  int holder_ = -1;
+};
 
 // ---- Regions --------------------------------------------------------------------------------------------------------
 

@@ -51,6 +51,7 @@ typedef enum quire_status {
   /* A resource ran out. */
   QUIRE_NO_MEMORY = 20,   /**< the region, or the machine, has no room left */
   QUIRE_NO_ADDRESSES = 21, /**< the shared range is full or taken by something else */
+  QUIRE_LIMIT = 22, /**< more than a limit allows that an option sets; the message names it */
   /* A peer or the job is lost. */
   QUIRE_PEER_LOST = 30, /**< a node died or cannot be reached */
   QUIRE_SYSTEM = 31,    /**< the operating system refused something Quire cannot do without; the message names it */
@@ -164,8 +165,36 @@ QUIRE_API QUIRE_NODISCARD quire_status quire_lookup(const char* name, int64_t ti
 
 /** Starts to bring a range here for reading (or writing), and does not wait. A hint: never an error for a valid range. */
 QUIRE_API quire_status quire_prefetch(const void* address, size_t bytes, int for_writing);
-/** Sends readable copies of a range to all nodes (Millipage, section 4.3), and waits until they have them. */
+typedef enum quire_advice {
+  QUIRE_NORMAL = 0,     /**< as faults show */
+  QUIRE_WILL_WRITE = 1, /**< what is read here will be written here soon: a read brings a writable copy */
+} quire_advice;
+/** What the threads of this node are going to do with a range, until they say otherwise. With QUIRE_WILL_WRITE a read followed
+ *  by a write takes one fault and its messages instead of two (KOAN: double faults); a copy that is only read takes the unit
+ *  from its other readers for nothing. Units that show the pattern are treated so without advice, until that no longer pays
+ *  (QUIRE_LEARN_WRITES=0: not). A hint. QUIRE_INVALID, QUIRE_BAD_ADDRESS. */
+QUIRE_API quire_status quire_advise(const void* address, size_t bytes, quire_advice advice);
+/** Sends readable copies of a range to all nodes (Millipage, section 4.3), and waits until they have them. QUIRE_BUSY if
+ *  this node has some of it pinned. */
 QUIRE_API quire_status quire_push(const void* address, size_t bytes);
+
+/* ---- Page locking (KOAN) -------------------------------------------------------------------------------------------
+ * Mutual exclusion between nodes by the memory itself: a critical section on one structure costs its pages' way and no
+ * message more. The pin is the node's: all its threads use the range freely meanwhile, so threads of one node need another lock
+ * among themselves. What is next to the structure, on the same units, is kept from the other nodes as well. A thread that
+ * touches what others have pinned, while it has pins itself, can wait for ever, as with any locks taken in no order. */
+
+/** Brings all units under a range here for writing and pins them: other nodes that read, write, push or change them
+ *  by atomic operations wait until they are released. Pins are counted, so that ranges may overlap, and a range may be
+ *  acquired again. Units are taken in ascending order of address: nodes that call for overlapping ranges do not wait for each
+ *  other in circles. `timeout_ms` as for locks: negative waits for ever, 0 takes what is here and else gives QUIRE_BUSY (what is
+ *  missing comes nevertheless), otherwise QUIRE_TIMED_OUT after that time. Then nothing is pinned by this call, and `*holder`
+ *  (which may be NULL) is the node that has the first unit missed pinned, or -1 if none has any more; QUIRE_LOG=info
+ *  says so too. QUIRE_LIMIT: a node may have QUIRE_PIN_LIMIT units (4096) pinned at a time. QUIRE_BAD_ADDRESS. */
+QUIRE_API QUIRE_NODISCARD quire_status quire_acquire(const void* address, size_t bytes, int64_t timeout_ms, int* holder);
+/** Ends a pin of each unit under a range. Any thread of the node may do so. QUIRE_NOT_OWNER if a unit of it is not pinned
+ *  here: then nothing changes. What is still pinned at quire_end() is released, with a warning. */
+QUIRE_API quire_status quire_release(const void* address, size_t bytes);
 
 /* ---- Atomic operations, done where the data is --------------------------------------------------------------------
  * On naturally aligned 64-bit words in shared memory; sequentially consistent with plain loads and stores. A word that
@@ -260,6 +289,11 @@ typedef struct quire_counters {
   uint64_t messages_sent, bytes_sent, messages_received, bytes_received;
   uint64_t fault_ns, barrier_ns, lock_ns; /**< time that threads of this node waited */
   uint64_t barriers, locks, atomics;
+  uint64_t double_faults;    /**< upgrades of units that had come for a read (KOAN) */
+  uint64_t exclusive_reads;  /**< reads that asked for a writable copy: each avoids a double fault, if a write follows */
+  uint64_t exclusive_wasted; /**< of them, taken away unwritten, as far as it is known */
+  uint64_t pins;      /**< units that quire_acquire() was called for */
+  uint64_t pin_waits; /**< requests of other nodes that waited for a release here */
 } quire_counters;
 QUIRE_API quire_status quire_counters_read(quire_counters* counters);
 

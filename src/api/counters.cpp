@@ -30,6 +30,11 @@ void fill(const runtime& r, quire_counters& out) noexcept {
   out.barriers = e.barriers.load(std::memory_order_relaxed);
   out.locks = e.locks.load(std::memory_order_relaxed);
   out.atomics = p.atomics;
+  out.double_faults = p.double_faults;
+  out.exclusive_reads = p.exclusive_reads;
+  out.exclusive_wasted = p.exclusive_wasted;
+  out.pins = p.pins;
+  out.pin_waits = p.pin_waits;
 }
 
 std::string counters_json(const runtime& r) {
@@ -42,7 +47,8 @@ std::string counters_json(const runtime& r) {
       {"read_ahead_wasted", c.read_ahead_wasted}, {"messages_sent", c.messages_sent}, {"bytes_sent", c.bytes_sent},
       {"messages_received", c.messages_received}, {"bytes_received", c.bytes_received}, {"fault_ns", c.fault_ns},
       {"barrier_ns", c.barrier_ns}, {"lock_ns", c.lock_ns}, {"barriers", c.barriers}, {"locks", c.locks},
-      {"atomics", c.atomics}};
+      {"atomics", c.atomics}, {"double_faults", c.double_faults},
+      {"exclusive_reads", c.exclusive_reads}, {"exclusive_wasted", c.exclusive_wasted}, {"pins", c.pins}, {"pin_waits", c.pin_waits}};
   std::string json = "{";
   for (const auto& [name, value] : rows) {
     if (json.size() > 1) json += ',';

@@ -171,13 +171,41 @@ quire_status quire_prefetch(const void* address, size_t bytes, int for_writing) 
   return QUIRE_OK;
 }
 
+quire_status quire_advise(const void* address, size_t bytes, quire_advice advice) {
+  QUIRE_FORWARD(quire_advise, address, bytes, advice);
+  QUIRE_ENTER(r);
+  if (advice != QUIRE_NORMAL && advice != QUIRE_WILL_WRITE) return QUIRE_INVALID;
+  if (bytes == 0) return QUIRE_OK;
+  if (!shared_range(*r, address, bytes)) return QUIRE_BAD_ADDRESS;
+  r->core->advise(reinterpret_cast<std::uint64_t>(address), bytes, advice == QUIRE_WILL_WRITE);
+  return QUIRE_OK;
+}
+
 quire_status quire_push(const void* address, size_t bytes) {
   QUIRE_FORWARD(quire_push, address, bytes);
   QUIRE_ENTER(r);
   if (bytes == 0) return QUIRE_OK;
   if (!shared_range(*r, address, bytes)) return QUIRE_BAD_ADDRESS;
-  r->core->push(reinterpret_cast<std::uint64_t>(address), bytes);
-  return QUIRE_OK;
+  return r->core->push(reinterpret_cast<std::uint64_t>(address), bytes).code();
+}
+
+quire_status quire_acquire(const void* address, size_t bytes, int64_t timeout_ms, int* holder) {
+  QUIRE_FORWARD(quire_acquire, address, bytes, timeout_ms, holder);
+  QUIRE_ENTER(r);
+  int unknown;
+  int& who = holder != nullptr ? *holder : unknown;
+  who = -1;
+  if (bytes == 0) return QUIRE_OK;
+  if (!shared_range(*r, address, bytes)) return QUIRE_BAD_ADDRESS;
+  return r->core->acquire(reinterpret_cast<std::uint64_t>(address), bytes, timeout_ms, who).code();
+}
+
+quire_status quire_release(const void* address, size_t bytes) {
+  QUIRE_FORWARD(quire_release, address, bytes);
+  QUIRE_ENTER(r);
+  if (bytes == 0) return QUIRE_OK;
+  if (!shared_range(*r, address, bytes)) return QUIRE_BAD_ADDRESS;
+  return r->core->release(reinterpret_cast<std::uint64_t>(address), bytes).code();
 }
 
 quire_status quire_fetch_add(uint64_t* word, uint64_t value, uint64_t* before) {

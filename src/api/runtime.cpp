@@ -132,6 +132,8 @@ base::status begin(runtime& r, const quire_options& given) {
   c.base = r.base;
   c.bytes = r.bytes;
   c.read_ahead = r.options.flag(base::option::read_ahead);
+  c.learn_writes = r.options.flag(base::option::learn_writes);
+  c.pin_limit = static_cast<std::size_t>(r.options.number(base::option::pin_limit));
   c.tuning = tune(r.options, r.job->local_nodes());
   c.pool = choose_pool(r.options);
   if (auto* const split = split::engine_here()) c.pool.application = split;

@@ -360,6 +360,7 @@ void engine::expect_end() noexcept {
   for (std::uint64_t left = 1; left != 0;) {
     count_op o([](engine& e, op& self) noexcept {
       e.config_.read_ahead = false;
+      e.drop_pins();
       auto& sum = static_cast<count_op&>(self).outstanding;
       e.regions_.for_each([&sum](const region_slot& r) { sum += r.machine->outstanding(); });
       // What is still queued here could not leave any more once the others have stopped.

@@ -13,9 +13,10 @@ engine* g_engine = nullptr;  // for signal handlers; one engine per process
 }
 
 engine::engine(const configuration& c, std::unique_ptr<transport::transport> t, bootstrap::bootstrap& job)
-    : config_(c), transport_(std::move(t)), job_(job), sync_(c.self, c.nodes) {
+    : config_(c), transport_(std::move(t)), job_(job), pins_(c.pin_limit), sync_(c.self, c.nodes) {
   driver_.tuning = c.tuning;
   holds_.reserve(256);
+  open_pins();
 }
 
 engine::~engine() {
@@ -86,7 +87,8 @@ base::status engine::add_region(const region_description& about) {
   shape.managers = directory::manager_map::make(static_cast<model::placement>(about.placement), config_.nodes, units,
                                                 model::node_id{about.home});
   shape.units = units;
-  r->machine = std::make_unique<sequential::machine>(shape, r->units.data(), r->entries.data(), requests_);
+  shape.learns = config_.learn_writes;
+  r->machine = std::make_unique<sequential::machine>(shape, r->units.data(), r->entries.data(), requests_, pins_);
   regions_.publish(std::move(r));
   return {};
 }
@@ -128,6 +130,11 @@ sequential::counters engine::protocol_counters() const noexcept {
     sum.read_ahead_units += c.read_ahead_units;
     sum.read_ahead_wasted += c.read_ahead_wasted;
     sum.atomics += c.atomics;
+    sum.double_faults += c.double_faults;
+    sum.exclusive_reads += c.exclusive_reads;
+    sum.exclusive_wasted += c.exclusive_wasted;
+    sum.pins += c.pins;
+    sum.pin_waits += c.pin_waits;
   });
   return sum;
 }

@@ -36,6 +36,8 @@ struct configuration {
   detect::kind detector = detect::kind::userfault_inline;
   pool::settings pool{};
   bool read_ahead = true;
+  bool learn_writes = true;  ///< reads that writes have followed ask for writable copies
+  std::size_t pin_limit = sequential::pin_table::default_limit;  ///< units that this node may have pinned
   driver_tuning tuning{};
 };
 
@@ -59,6 +61,8 @@ struct fault_op : op {
   read_ahead* stream = nullptr;
   fault_op* next_waiter = nullptr;
 };
+
+struct pin_op;
 
 /// Counters that are not a machine's.
 struct engine_counters {
@@ -90,9 +94,16 @@ class engine final : public transport::sink, private effects {
   [[nodiscard]] bool on_signal_fault(std::uint64_t address, bool write, std::uint64_t entered_ns) noexcept;
   /// The calling thread wants `want` of all units of a range; returns when it had them all at some moment.
   void touch(std::uint64_t address, std::uint64_t bytes, model::access want) noexcept;
+  /// Threads of this node are going to write what they read of a range, or no longer.
+  void advise(std::uint64_t address, std::uint64_t bytes, bool will_write) noexcept;
   /// Starts to bring a range here.
   void prefetch(std::uint64_t address, std::uint64_t bytes, model::access want) noexcept;
-  void push(std::uint64_t address, std::uint64_t bytes) noexcept;
+  /// QUIRE_BUSY if some of it is pinned here.
+  [[nodiscard]] base::status push(std::uint64_t address, std::uint64_t bytes) noexcept;
+  /// Pins all units of a range here (pins.cpp). `timeout_ms` as in quire.h; after QUIRE_TIMED_OUT or QUIRE_BUSY `holder` is
+  /// the node that has the first one missed pinned, -1 if it is not known.
+  [[nodiscard]] base::status acquire(std::uint64_t address, std::uint64_t bytes, std::int64_t timeout_ms, int& holder) noexcept;
+  [[nodiscard]] base::status release(std::uint64_t address, std::uint64_t bytes) noexcept;
   /// Atomic operation on the 64-bit word at `address`; gives what was there before.
   [[nodiscard]] std::uint64_t atomic(std::uint64_t address, std::uint32_t operation, std::uint64_t a, std::uint64_t b) noexcept;
 
@@ -150,7 +161,9 @@ class engine final : public transport::sink, private effects {
 
   // faults (fault.cpp)
   void begin_fault(fault_op& o) noexcept;
-  [[nodiscard]] read_ahead_plan plan_for(const region_slot& r, std::uint64_t unit, read_ahead& stream) const noexcept;
+  void wait_in_bucket(fault_op& o) noexcept;
+  void leave_bucket(const fault_op& o) noexcept;
+  [[nodiscard]] read_ahead_plan plan_for(const region_slot& r, std::uint64_t unit, model::access want, read_ahead& stream) const noexcept;
   void map_around(region_slot& r, std::uint64_t unit, read_ahead& stream) noexcept;
   void read_on(region_slot& r, const read_ahead_plan& plan, model::access want) noexcept;
   [[nodiscard]] static std::size_t bucket_of(const region_slot& r, std::uint64_t unit) noexcept;
@@ -158,6 +171,16 @@ class engine final : public transport::sink, private effects {
   bool fault_and_wait(region_slot& r, std::uint64_t unit, model::access want, bool in_signal,
                                     std::uint64_t entered_ns) noexcept;
   bool end_holds() noexcept;
+
+  // page locking (pins.cpp)
+  void open_pins() noexcept;
+  void begin_pin(pin_op& o) noexcept;
+  void give_pin_up(pin_op& o) noexcept;
+  [[nodiscard]] base::status pin_unit(region_slot& r, std::uint64_t unit, std::uint64_t deadline_ns) noexcept;
+  [[nodiscard]] base::status unpin_units(region_slot& r, std::uint64_t first, std::uint64_t end) noexcept;
+  void drop_pins() noexcept;
+  [[nodiscard]] int find_holder(region_slot& r, std::uint64_t unit) noexcept;
+  void answer_holder(const model::message& m) noexcept;
 
   [[nodiscard]] base::status reserve();
   [[nodiscard]] base::result<detect::detector*> detector_for(std::uint8_t asked, const pool::settings& pool);
@@ -189,6 +212,7 @@ class engine final : public transport::sink, private effects {
   std::array<std::unique_ptr<detect::detector>, 4> detectors_{};  ///< the job's, then one of each kind asked for
   std::mutex regions_mutex_;
   directory::request_pool requests_;
+  sequential::pin_table pins_;
   performer performer_{*this};
   local_queue local_;
   driver driver_;

@@ -32,14 +32,14 @@ std::size_t engine::bucket_of(const region_slot& r, std::uint64_t unit) noexcept
   return (unit * 0x9e3779b97f4a7c15u >> 56 ^ r.about.id) % buckets;
 }
 
-read_ahead_plan engine::plan_for(const region_slot& r, std::uint64_t unit, read_ahead& stream) const noexcept {
+read_ahead_plan engine::plan_for(const region_slot& r, std::uint64_t unit, access want, read_ahead& stream) const noexcept {
   const std::uint64_t max_window = std::max<std::uint64_t>(max_window_bytes >> r.unit_shift, 1);
-  return stream.on_fault(model::region_id{r.about.id}, unit, r.machine->shape().units, max_window);
+  return stream.on_fault(model::region_id{r.about.id}, unit, r.machine->shape().units, max_window, want == access::write);
 }
 
 void engine::begin_fault(fault_op& o) noexcept {
   region_slot& r = *o.region;
-  const auto plan = plan_for(r, o.unit, *o.stream);
+  const auto plan = plan_for(r, o.unit, o.want, *o.stream);
   actions_.clear();
   const auto outcome = r.machine->on_fault(o.unit, o.want, actions_, o.lost);
   performer_.take(r, actions_);
@@ -47,15 +47,28 @@ void engine::begin_fault(fault_op& o) noexcept {
     map_around(r, o.unit, *o.stream);
     performer_.flush();
   } else {
-    const std::size_t bucket = bucket_of(r, o.unit);
-    o.next_waiter = waiters_[bucket];
-    waiters_[bucket] = &o;
-    ++waiting_;
+    wait_in_bucket(o);
     trace_.add(fault_trace::point::asked, r.about.id, o.unit);
     performer_.flush();  // the request leaves before anything else is prepared
   }
   if (config_.read_ahead) read_on(r, plan, o.want);
   if (outcome == sequential::fault_outcome::local) o.complete();
+}
+
+void engine::wait_in_bucket(fault_op& o) noexcept {
+  fault_op*& first = waiters_[bucket_of(*o.region, o.unit)];
+  o.next_waiter = first;
+  first = &o;
+  ++waiting_;
+}
+
+void engine::leave_bucket(const fault_op& o) noexcept {
+  for (fault_op** link = &waiters_[bucket_of(*o.region, o.unit)]; *link != nullptr; link = &(*link)->next_waiter) {
+    if (*link != &o) continue;
+    *link = o.next_waiter;
+    --waiting_;
+    return;
+  }
 }
 
 /// After a fault that cost no message: units next to it that this node may use as well need not fault one by one.
@@ -76,7 +89,8 @@ void engine::map_around(region_slot& r, std::uint64_t unit, read_ahead& stream) 
 void engine::read_on(region_slot& r, const read_ahead_plan& plan, access want) noexcept {
   for (std::uint64_t i = 0; i < plan.count; ++i) {
     actions_.clear();
-    if (!r.machine->on_read_ahead(plan.first + i, want, i == 0 || plan.withhold_all, actions_)) continue;
+    const bool guessed = plan.will_write && want == access::read && config_.learn_writes;
+    if (!r.machine->on_read_ahead(plan.first + i, want, i == 0 || plan.withhold_all, actions_, guessed)) continue;
     performer_.take(r, actions_);
   }
   performer_.flush();
@@ -139,7 +153,7 @@ bool engine::drain_kernel_faults() noexcept {
       const access want = event.write ? access::write : access::read;
       const std::uint64_t unit = r->unit_of(event.address);
       trace_.add(fault_trace::point::entered, r->about.id, unit);
-      const auto plan = plan_for(*r, unit, kernel_stream_);
+      const auto plan = plan_for(*r, unit, want, kernel_stream_);
       actions_.clear();
       const auto outcome = r->machine->on_fault(unit, want, actions_);
       performer_.take(*r, actions_);
@@ -162,6 +176,30 @@ void engine::touch(std::uint64_t address, std::uint64_t bytes, access want) noex
   if (r == nullptr || bytes == 0) return;
   const std::uint64_t last = r->unit_of(std::min(address + bytes, r->about.base + r->about.bytes) - 1);
   for (std::uint64_t unit = r->unit_of(address); unit <= last; ++unit) (void)fault_and_wait(*r, unit, want, false, base::now_ns());
+}
+
+void engine::advise(std::uint64_t address, std::uint64_t bytes, bool will_write) noexcept {
+  constexpr std::uint64_t most_at_once = 16384;  // others may want to drive
+  region_slot* const r = regions_.find(address);
+  if (r == nullptr || bytes == 0) return;
+  const std::uint64_t end = r->unit_of(address + bytes - 1) + 1;
+  for (std::uint64_t unit = r->unit_of(address); unit < end; unit += most_at_once) {
+    struct advice_op : op {
+      using op::op;
+      sequential::machine* machine = nullptr;
+      std::uint64_t first = 0, end = 0;
+      bool will_write = false;
+    } o([](engine&, op& self) noexcept {
+      auto& advice = static_cast<advice_op&>(self);
+      for (std::uint64_t u = advice.first; u < advice.end; ++u) advice.machine->on_advice(u, advice.will_write);
+      self.complete();
+    }, op::type::call);
+    o.machine = r->machine.get();
+    o.first = unit;
+    o.end = std::min(end, unit + most_at_once);
+    o.will_write = will_write;
+    (void)run(o);
+  }
 }
 
 void engine::prefetch(std::uint64_t address, std::uint64_t bytes, access want) noexcept {

@@ -221,11 +221,15 @@ std::uint64_t engine::atomic(std::uint64_t address, std::uint32_t operation, std
   return o.m.a;
 }
 
-void engine::push(std::uint64_t address, std::uint64_t bytes) noexcept {
+base::status engine::push(std::uint64_t address, std::uint64_t bytes) noexcept {
   call_op o([](engine& e, op& self) noexcept {
     auto& call = static_cast<call_op&>(self);
-    call.token = e.calls_.add(self);
     const std::uint64_t units = call.replies;
+    // A push takes the right to write, and would wait for the end of a pin that may well be the caller's own.
+    for (std::uint64_t i = 0; i < units; ++i) {
+      if (call.region->machine->unit(call.m.unit + i).pinned != 0) return self.complete(QUIRE_BUSY);
+    }
+    call.token = e.calls_.add(self);
     for (std::uint64_t i = 0; i < units; ++i) {
       e.actions_.clear();
       call.region->machine->on_push(call.m.unit + i, call.token, e.actions_);
@@ -234,10 +238,11 @@ void engine::push(std::uint64_t address, std::uint64_t bytes) noexcept {
     e.performer_.flush();
   });
   o.region = regions_.find(address);
-  if (o.region == nullptr || bytes == 0) return;
+  if (o.region == nullptr || bytes == 0) return {};
   o.m.unit = o.region->unit_of(address);
   o.replies = o.region->unit_of(address + bytes - 1) - o.m.unit + 1;
   (void)run(o);
+  return o.result();
 }
 
 void engine::peer_lost(node_id peer) noexcept {

@@ -5,6 +5,9 @@
 // mapped when it arrives: touching it costs a local fault and starts the next window, so that one window is always on its
 // way while the one before is used. Small windows are withheld whole: what of them is never touched is known, and is not
 // read ahead again.
+//
+// A sweep that writes what it has read is asked for in writable copies once at least every second unit of a window has been
+// written; the marker then shows whether the sweep still writes (double faults, KOAN).
 #pragma once
 
 #include <algorithm>
@@ -20,23 +23,31 @@ struct read_ahead_plan {
   std::uint64_t first = 0;
   std::uint64_t count = 0;
   bool withhold_all = false;
+  bool will_write = false;  ///< the sweep has written what it read before
 };
 
 class read_ahead {
  public:
   static constexpr std::uint64_t first_window = 4;
+  static constexpr std::uint64_t most_around = 64;    ///< units that are mapped around a fault
   static constexpr std::uint64_t trusted_window = 16;  ///< from here on, whole windows are mapped on arrival
 
   /// A thread faulted on `unit` of `region`, which has `units`; windows grow to `max_window` units (at least 1).
-  read_ahead_plan on_fault(model::region_id region, std::uint64_t unit, std::uint64_t units, std::uint64_t max_window) noexcept {
+  read_ahead_plan on_fault(model::region_id region, std::uint64_t unit, std::uint64_t units, std::uint64_t max_window,
+                           bool write = false) noexcept {
+    if (write && wrote_behind(region, unit)) return {};
     stream& s = find(region, unit);
     const bool follows = s.live && s.region == region && unit >= s.last && unit <= s.end && unit - s.last <= s.reach;
     s.used = ++clock_;
     if (!follows) {
       s = {true, region, unit, unit + 1, unit + 1, 1, 0, 0, clock_};
+      s.seen = 1;
+      if (write) s.written = 1;
       return {};
     }
-    if (unit == s.last) return {};  // the same unit again: a write after a read, or lost meanwhile
+    if (write) ++s.written;
+    if (unit == s.last) return {};  // the same unit again: lost meanwhile
+    s.seen += unit - s.last;
     s.last = unit;
     ++s.hits;
     if (s.hits < 2 || unit < s.trigger) {
@@ -50,7 +61,10 @@ class read_ahead {
     s.trigger = first;
     s.end = first + count;
     s.reach = s.end - s.last;
-    return {first, count, s.window < trusted_window};
+    // The unit of this very fault has not had the time to be written after it was read.
+    s.will_write = s.will_write ? s.written != 0 : 2 * s.written >= s.seen - 1 && s.written != 0;
+    s.written = s.seen = 0;
+    return {first, count, s.window < trusted_window, s.will_write};
   }
   /// Units up to `unit` (exclusive) were mapped around a fault: the sweep's next fault is expected there.
   void on_mapped_up_to(model::region_id region, std::uint64_t faulted, std::uint64_t unit) noexcept {
@@ -65,7 +79,7 @@ class read_ahead {
   /// Units to map around a local fault of the stream that `unit` belongs to.
   [[nodiscard]] std::uint64_t around(model::region_id region, std::uint64_t unit) const noexcept {
     for (const stream& s : streams_) {
-      if (s.live && s.region == region && s.last == unit) return s.hits < 2 ? 0 : std::min<std::uint64_t>(s.window, 64);
+      if (s.live && s.region == region && s.last == unit) return s.hits < 2 ? 0 : std::min(s.window, most_around);
     }
     return 0;
   }
@@ -81,7 +95,20 @@ class read_ahead {
     std::uint64_t window = 0;
     std::uint32_t hits = 0;
     std::uint64_t used = 0;
+    std::uint64_t seen = 0;     ///< units that the sweep has passed since the last plan
+    std::uint64_t written = 0;  ///< of them, where a write fault was seen
+    bool will_write = false;    ///< the last plan was for writing
   };
+  /// A sweep writes a unit that it has read, where it is or a little behind: units are mapped around its faults.
+  bool wrote_behind(model::region_id region, std::uint64_t unit) noexcept {
+    for (stream& s : streams_) {
+      if (!s.live || s.region != region || unit > s.last || s.last - unit > most_around) continue;
+      ++s.written;
+      s.used = ++clock_;
+      return true;
+    }
+    return false;
+  }
   stream& find(model::region_id region, std::uint64_t unit) noexcept {
     stream* oldest = &streams_[0];
     for (stream& s : streams_) {

@@ -28,14 +28,15 @@ using model::message_kind;
 /// Units 0 to N-1, unit u managed by node u, for N nodes.
 class chart {
  public:
-  explicit chart(unsigned nodes) : units_(nodes * nodes), entries_(nodes * nodes), pools_(nodes, directory::request_pool(1)) {
+  explicit chart(unsigned nodes) : units_(nodes * nodes), entries_(nodes * nodes), pools_(nodes, directory::request_pool(1)),
+        pins_(nodes, pin_table(nodes)) {
     for (std::uint16_t n = 0; n < nodes; ++n) {
       region_shape shape;
       shape.self = node_id{n};
       shape.nodes = model::geometry::of(nodes);
       shape.managers = directory::manager_map::make(model::placement::modulo, nodes, nodes, {});
       shape.units = nodes;
-      machines_.emplace_back(shape, &units_[n * nodes], &entries_[n * nodes], pools_[n]);
+      machines_.emplace_back(shape, &units_[n * nodes], &entries_[n * nodes], pools_[n], pins_[n]);
     }
   }
 
@@ -45,6 +46,7 @@ class chart {
     perform(node);
     return outcome;
   }
+  void advise(std::uint16_t node, bool will_write, std::uint64_t unit = 0) { at(node).on_advice(unit, will_write); }
   /// A fault with all that follows from it; not part of the chart.
   void before(std::uint16_t node, access want, std::uint64_t unit = 0) {
     (void)fault(node, want, unit);
@@ -68,6 +70,30 @@ class chart {
   void push(std::uint16_t node, std::uint64_t unit = 0) {
     line(node, "push");
     at(node).on_push(unit, 1, out_);
+    perform(node);
+  }
+  fault_outcome pin(std::uint16_t node, std::uint64_t unit = 0) {
+    line(node, "pin");
+    const auto outcome = at(node).on_pin(unit, out_);
+    perform(node);
+    return outcome;
+  }
+  /// The thread that waits for a pin was woken.
+  fault_outcome pin_again(std::uint16_t node, std::uint64_t unit = 0) {
+    line(node, "pin again");
+    const auto outcome = at(node).on_pin_again(unit, out_);
+    perform(node);
+    return outcome;
+  }
+  bool unpin(std::uint16_t node, std::uint64_t unit = 0) {
+    line(node, "unpin");
+    const bool was = at(node).on_unpin(unit, out_);
+    perform(node);
+    return was;
+  }
+  void give_up(std::uint16_t node, std::uint64_t unit = 0) {
+    line(node, "gives up");
+    at(node).on_pin_given_up(unit, out_);
     perform(node);
   }
   void hold_over(std::uint16_t node, std::uint64_t unit = 0) {
@@ -155,6 +181,7 @@ class chart {
   std::vector<unit_state> units_;
   std::vector<directory_entry> entries_;
   std::vector<directory::request_pool> pools_;
+  std::vector<pin_table> pins_;
   std::deque<machine> machines_{};
   std::deque<flight> flights_{};
   model::actions out_{};

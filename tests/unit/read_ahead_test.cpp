@@ -16,6 +16,7 @@ const region_id region{0};
 read_ahead_plan fault(read_ahead& r, std::uint64_t unit, region_id in = region) {
   return r.on_fault(in, unit, units, window);
 }
+read_ahead_plan write_fault(read_ahead& r, std::uint64_t unit) { return r.on_fault(region, unit, units, window, true); }
 
 TEST(read_ahead, single_faults_ask_for_nothing) {
   read_ahead r;
@@ -40,6 +41,48 @@ TEST(read_ahead, the_third_neighbour_starts_a_small_window_that_is_withheld) {
   EXPECT_EQ(plan.first, 13u);
   EXPECT_EQ(plan.count, read_ahead::first_window);
   EXPECT_TRUE(plan.withhold_all);
+}
+
+TEST(read_ahead, sweep_that_writes_what_it_read_is_asked_for_to_be_written) {
+  read_ahead r;
+  for (std::uint64_t unit = 0; unit < 2; ++unit) {
+    fault(r, unit);
+    EXPECT_EQ(write_fault(r, unit).count, 0u);
+  }
+  auto plan = fault(r, 2);
+  EXPECT_TRUE(plan.will_write);
+  write_fault(r, 2);
+  for (int i = 0; i < 6; ++i) {  // only the marker tells, by a local fault
+    plan = fault(r, plan.first);
+    EXPECT_TRUE(plan.will_write) << i;
+    write_fault(r, plan.first - 1);
+  }
+  plan = fault(r, plan.first);
+  EXPECT_TRUE(plan.will_write);
+  plan = fault(r, plan.first);
+  EXPECT_FALSE(plan.will_write) << "the marker before was only read";
+}
+
+TEST(read_ahead, sweep_that_only_reads_is_not) {
+  read_ahead r;
+  fault(r, 0);
+  fault(r, 1);
+  auto plan = fault(r, 2);
+  for (int i = 0; i < 8; ++i) {
+    EXPECT_FALSE(plan.will_write);
+    plan = fault(r, plan.first);
+  }
+}
+
+TEST(read_ahead, write_behind_the_sweep_is_its_own) {
+  read_ahead r;
+  fault(r, 0);
+  fault(r, 1);
+  const auto plan = fault(r, 2);
+  r.on_mapped_up_to(region, 2, 7);
+  EXPECT_EQ(write_fault(r, 3).count, 0u);
+  EXPECT_EQ(write_fault(r, 4).count, 0u);
+  EXPECT_EQ(fault(r, plan.first + plan.count).first, plan.first + plan.count + 1) << "the sweep goes on";
 }
 
 TEST(read_ahead, windows_double_follow_each_other_and_stop_at_the_largest) {

@@ -8,6 +8,7 @@
 #include "base/check.hpp"
 #include "model/action.hpp"
 #include "model/message.hpp"
+#include "protocol/sequential/pins.hpp"
 #include "protocol/sequential/state.hpp"
 
 namespace quire::sequential {
@@ -20,14 +21,16 @@ enum class fault_outcome : std::uint8_t {
   local,    ///< the node had the right already; permission is among the actions
   started,  ///< a request is on its way; the thread waits for `wake`
   joined,   ///< somebody has asked already (a fault in race); the thread waits for `wake`
+  refused,  ///< only of a pin: this node has pinned as many units as it may
 };
 
 class machine {
  public:
   /// The tables have shape.units elements, zero at first, and outlive the machine; entries of units that other nodes
-  /// manage stay untouched. `requests` may be shared by the machines of all regions of a node.
-  machine(const region_shape& shape, unit_state* units, directory_entry* entries, directory::request_pool& requests)
-      : shape_(shape), units_(units), entries_(entries), requests_(requests) {}
+  /// manage stay untouched. `requests` and `pins` may be shared by the machines of all regions of a node.
+  machine(const region_shape& shape, unit_state* units, directory_entry* entries, directory::request_pool& requests,
+          pin_table& pins)
+      : shape_(shape), units_(units), entries_(entries), requests_(requests), pins_(pins) {}
 
   // Node side.
   /// A thread touched `unit` and may not `want` it. `lost` says how many times in a row the thread was woken for this very
@@ -35,14 +38,32 @@ class machine {
   fault_outcome on_fault(std::uint64_t unit, access want, actions& out, unsigned lost = 0);
   /// The time asked for by a `hold` action is over. May come late, and for a hold that has ended already.
   void on_hold_over(std::uint64_t unit, actions& out);
-  /// Ask for `unit` before anybody touches it. With `withhold` it is not mapped when it arrives. True if asked.
-  bool on_read_ahead(std::uint64_t unit, access want, bool withhold, actions& out);
+  /// Ask for `unit` before anybody touches it. With `withhold` it is not mapped when it arrives. `guessed`: it will be read,
+  /// and then written like those before it; a withheld one shows whether it is. True if asked.
+  bool on_read_ahead(std::uint64_t unit, access want, bool withhold, actions& out, bool guessed = false);
   /// Map a unit that this node may use already, together with a neighbour that faulted. True if there was anything to do.
   bool on_fault_around(std::uint64_t unit, actions& out);
+  /// Threads of this node are going to write what they read of `unit` (KOAN: double faults), or no longer.
+  void on_advice(std::uint64_t unit, bool will_write);
   /// A thread of this node calls for an atomic operation: `operation`, a, b, c (offset) and token of `call` are given.
   void on_atomic(const message& call, actions& out);
   /// A thread of this node calls for a push of `unit`; `token` is completed when all nodes have it.
   void on_push(std::uint64_t unit, std::uint64_t token, actions& out);
+
+  // Page locking (KOAN). A pinned unit is writable here and stays so: orders to give it away wait for the end of the pin.
+  /// A thread wants `unit` pinned. Counts even if it must wait, and then holds as soon as the unit has come: `local` says
+  /// that it is pinned now. Else the thread waits for `wake` and asks on_pin_again().
+  fault_outcome on_pin(std::uint64_t unit, actions& out);
+  /// A thread that waits for a pin was woken.
+  fault_outcome on_pin_again(std::uint64_t unit, actions& out);
+  /// A thread ends its pin. False if no thread of this node has pinned the unit; then nothing changes.
+  [[nodiscard]] bool on_unpin(std::uint64_t unit, actions& out);
+  /// A thread that waits for a pin waits no longer. The unit may still come.
+  void on_pin_given_up(std::uint64_t unit, actions& out);
+  /// Ends all pins of `unit` at once: the node leaves.
+  void on_pins_dropped(std::uint64_t unit, actions& out);
+  /// At the manager: the node that has `unit` and would have to give it to the next who asks.
+  [[nodiscard]] node_id holder_of(std::uint64_t unit) const noexcept;
 
   /// A message for one unit (m.unit; m.count is ignored). Content, if any, has been placed already.
   void on_message(const message& m, actions& out);
@@ -64,10 +85,15 @@ class machine {
   unit_state& touch(std::uint64_t unit) noexcept;
   void ask(std::uint64_t unit, unit_state& s, access want, actions& out);
   void permit(std::uint64_t unit, unit_state& s, actions& out);
+  [[nodiscard]] bool read_as_write(unit_state& s);
+  void note_write(unit_state& s);
+  void note_loss(unit_state& s, access to);
   void lower(std::uint64_t unit, unit_state& s, access to, actions& out);
   void arrived(std::uint64_t unit, unit_state& s, bool settled, actions& out);
   void complete_write_if_ready(std::uint64_t unit, unit_state& s, bool settled, actions& out);
   void send_done(std::uint64_t unit, actions& out) const;
+  void unpin(std::uint64_t unit, std::uint32_t times, actions& out);
+  [[nodiscard]] bool put_off(const message& m);
   void end_hold(std::uint64_t unit, unit_state& s, actions& out) const;
   void on_fetch(const message& m, actions& out);
   void on_fetch_push(const message& m, actions& out);
@@ -103,6 +129,7 @@ class machine {
   unit_state* units_;
   directory_entry* entries_;
   directory::request_pool& requests_;
+  pin_table& pins_;
   counters count_{};
   std::uint64_t outstanding_ = 0;
 };

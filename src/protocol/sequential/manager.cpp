@@ -37,6 +37,7 @@ void machine::on_request(const message& m, actions& out) {
 /// this node itself, so that the node's part may be done right here.
 bool machine::settle(const message& m, directory_entry& e, actions& out) {
   if (m.requester == shape_.self || (m.flags & message_flag::keep) != 0) return false;
+  if (units_[m.unit].pinned != 0) return false;  // in the queue, until this node's threads have done with it
   switch (m.kind) {
     case message_kind::read_request: return settle_read(m, e, out);
     case message_kind::write_request: return settle_write(m, e, out);
@@ -86,12 +87,20 @@ bool machine::settle_atomic(const message& m, directory_entry& e, actions& out) 
 void machine::serve(std::uint64_t unit, directory_entry& e, actions& out) {
   const message m = requests_.front(e.requests);
   CHECK(m.unit == unit);
+  e.served_by = e.owner;
   switch (m.kind) {
     case message_kind::read_request: return serve_read(m, e, out);
     case message_kind::write_request: return serve_write(m, e, out);
     case message_kind::atomic_request: return serve_atomic(m, e, out);
     default: return serve_push(m, e, out);
   }
+}
+
+/// While a request is being served, the directory says already what will be.
+node_id machine::holder_of(std::uint64_t unit) const noexcept {
+  const directory_entry& e = entries_[unit];
+  if (e.touched == 0) return shape_.self;
+  return e.requests.empty() ? e.owner : e.served_by;
 }
 
 void machine::serve_read(const message& m, directory_entry& e, actions& out) {

@@ -55,21 +55,24 @@ void machine::ask(std::uint64_t unit, unit_state& s, access want, actions& out) 
   send(manager_of(unit), m, false, out);
 }
 
-/// Raises the application view to all that the protocol allows: a home that reads first and writes next faults once.
+/// Raises the application view to all that the protocol allows: a home that reads first and writes next faults once. Only a
+/// probe is mapped for reading.
 void machine::permit(std::uint64_t unit, unit_state& s, actions& out) {
   s.withhold = 0;
   s.read_ahead = 0;
-  if (s.mapped() == s.right()) return;
+  const access level = s.probe != 0 && s.right() == access::write ? access::read : s.right();
+  if (s.mapped() >= level) return;
   auto& a = out.add(action_kind::permit, unit);
   a.from = s.mapped();
-  a.level = s.right();
+  a.level = level;
   a.fresh = s.written == 0 && s.mapped() == access::none;
-  s.set_mapped(s.right());
-  if (s.right() == access::write) s.written = 1;
+  s.set_mapped(level);
+  if (level == access::write) s.written = 1;
 }
 
 /// Gives up rights: first the application view, before anybody reads the content.
 void machine::lower(std::uint64_t unit, unit_state& s, access to, actions& out) {
+  note_loss(s, to);
   if (s.mapped() > to) {
     auto& a = out.add(action_kind::protect, unit);
     a.from = s.mapped();
@@ -89,6 +92,7 @@ void machine::lower(std::uint64_t unit, unit_state& s, access to, actions& out) 
 
 fault_outcome machine::on_fault(std::uint64_t unit, access want, actions& out, unsigned lost) {
   unit_state& s = touch(unit);
+  if (want == access::write) note_write(s);
   if (s.right() >= want) {
     ++count_.local_faults;
     permit(unit, s, out);
@@ -108,16 +112,23 @@ fault_outcome machine::on_fault(std::uint64_t unit, access want, actions& out, u
   } else {
     ++(s.right() == access::read ? count_.upgrade_faults : count_.write_faults);
   }
-  ask(unit, s, want, out);
+  ask(unit, s, want == access::read && read_as_write(s) ? access::write : want, out);
   return fault_outcome::started;
 }
 
-bool machine::on_read_ahead(std::uint64_t unit, access want, bool withhold, actions& out) {
+bool machine::on_read_ahead(std::uint64_t unit, access want, bool withhold, actions& out, bool guessed) {
   unit_state& s = touch(unit);
   if (s.right() >= want || s.pending() != access::none || s.useless != 0) return false;
   ++count_.read_ahead_units;
   s.read_ahead = 1;
   s.withhold = withhold ? 1 : 0;
+  if (guessed) {
+    ++count_.exclusive_reads;
+    s.probe = s.withhold;
+    want = access::write;
+  } else if (want == access::read && read_as_write(s)) {
+    want = access::write;
+  }
   ask(unit, s, want, out);
   return true;
 }
@@ -201,6 +212,7 @@ void machine::complete_write_if_ready(std::uint64_t unit, unit_state& s, bool se
   s.replied = 0;
   s.acks_got = s.acks_expected = 0;
   s.set_right(access::write);
+  if (pins_.find(shape_.region, unit) != nullptr) s.pinned = 1;  // from the first moment: the next order may be here already
   arrived(unit, s, settled, out);
 }
 
@@ -232,6 +244,7 @@ void machine::on_atomic(const message& call, actions& out) {
   unit_state& s = touch(call.unit);
   if (s.right() == access::write) {
     s.written = 1;
+    note_write(s);
     out.add(action_kind::operate_here, call.unit).m = call;
     return;
   }
@@ -297,6 +310,7 @@ void machine::on_push_copy(const message& m, actions& out) {
 }
 
 void machine::on_message(const message& m, actions& out) {
+  if (put_off(m)) return;
   switch (m.kind) {
     case message_kind::read_request:
     case message_kind::write_request:
@@ -322,9 +336,13 @@ void machine::on_message(const message& m, actions& out) {
 
 bool machine::is_valid(std::uint64_t unit) const noexcept {
   const unit_state& s = units_[unit];
+  if (s.probe != 0 && (s.mapped() == access::write || (s.pending() != access::write && right_of(unit) != access::write))) return false;
   if (s.mapped() > right_of(unit)) return false;
   if (s.pending() == access::none && (s.replied != 0 || s.acks_got != 0)) return false;
   if (s.held != 0 && (s.pending() != access::none || right_of(unit) == access::none)) return false;
+  const pin* const p = pins_.find(shape_.region, unit);
+  if (s.pinned != 0 && (p == nullptr || right_of(unit) != access::write)) return false;
+  if (s.pinned == 0 && p != nullptr && p->waiting.kind != message_kind::invalid) return false;
   if (manager_of(unit) != shape_.self) return entries_ == nullptr || entries_[unit].touched == 0;
   const directory_entry& e = entries_[unit];
   return e.touched == 0 || e.copies.may_contain(shape_.nodes, e.owner);

@@ -31,8 +31,14 @@ struct unit_state {
   std::uint8_t useless : 1 = 0;      ///< was read ahead and taken away untouched: do not read ahead again
   std::uint8_t hold : 3 = 0;         ///< how long to keep the unit when it comes: threads here have lost it unused before
   std::uint8_t held : 1 = 0;         ///< it came, and the manager is to be told when the hold is over
-  std::uint16_t acks_expected = 0;
-  std::uint16_t acks_got = 0;
+  std::uint16_t acks_expected : 10 = 0;
+  std::uint16_t pinned : 1 = 0;      ///< this node has it for writing, and gives it to nobody until the last release
+  std::uint16_t advised : 1 = 0;     ///< threads here are going to write it: a read fault asks for a writable copy
+  std::uint16_t habit : 3 = 0;       ///< double faults: see below
+  std::uint16_t read_first : 1 = 0;  ///< came, or was asked for, to be read: a write would be a double fault
+  std::uint16_t acks_got : 10 = 0;
+  std::uint16_t probe : 1 = 0;       ///< came writable for a read fault, and is mapped for reading to see the write
+  std::uint16_t spare : 5 = 0;
 
   [[nodiscard]] access right() const noexcept { return static_cast<access>(right_); }
   [[nodiscard]] access mapped() const noexcept { return static_cast<access>(mapped_); }
@@ -43,6 +49,13 @@ struct unit_state {
   friend bool operator==(const unit_state&, const unit_state&) noexcept = default;
 };
 static_assert(sizeof(unit_state) == 6);
+static_assert(model::max_nodes <= 1024, "acknowledgements are counted in 10 bits");
+
+// What unit_state::habit counts. Below `learned`: double faults in a row. From there on read faults ask for a writable copy, each
+// time at the price of one; when they are used up, the next copy is a probe: the write that follows it fills the count up
+// again, and its loss unwritten, or that of a copy which was only read, empties it.
+inline constexpr unsigned habit_learned = 2;
+inline constexpr unsigned habit_sure = 7;
 
 /// A manager's side of a unit. The front of `requests` is the one being served; the unit is busy while there is one.
 struct directory_entry {
@@ -51,6 +64,7 @@ struct directory_entry {
   node_id owner{};          ///< the node that has the current content for certain
   std::uint16_t acks_left = 0;
   std::uint8_t touched = 0;  ///< owner and copies have been set
+  node_id served_by{};       ///< the owner when the request that is being served came to the front
 };
 static_assert(sizeof(directory_entry) == 24);
 
@@ -61,11 +75,15 @@ struct region_shape {
   model::geometry nodes{};
   directory::manager_map managers{};
   std::uint64_t units = 0;
+  bool learns = true;  ///< double faults are avoided where units show the pattern, not only where threads advise it
 };
 
 struct counters {
   std::uint64_t read_faults = 0, write_faults = 0, upgrade_faults = 0, local_faults = 0, racing_faults = 0;
   std::uint64_t competing_requests = 0, invalidations = 0, read_ahead_units = 0, read_ahead_wasted = 0, atomics = 0;
+  std::uint64_t double_faults = 0;                           ///< upgrades of what had come to be read
+  std::uint64_t exclusive_reads = 0, exclusive_wasted = 0;  ///< reads that asked for a writable copy; known to be in vain
+  std::uint64_t pins = 0, pin_waits = 0;  ///< units pinned; requests of other nodes that waited for the end of a pin
 };
 
 }  // namespace quire::sequential

@@ -1,0 +1,195 @@
+// Page locking (KOAN: acquire and release): a thread of this node wants units pinned, one after the other in ascending order, and
+// may give up; then it is told which node has what it waited for. Calls come from application threads; the bodies of
+// operations, and what they call, run on the driver's thread.
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "engine/engine.hpp"
+
+namespace quire::engine {
+
+using model::message;
+
+namespace {
+/// Asked of a unit's manager: who has it? Then of that node: is it pinned? a = region, b = unit, c = the question.
+constexpr std::uint32_t holder_service = engine::max_services - 1;
+enum class question : std::uint64_t { who_has_it, is_it_pinned };
+constexpr std::int64_t patience_ms = 1000;  // with a node that is asked who has a unit: it may be about to die
+}  // namespace
+
+/// A thread that waits for a pin; it waits as a fault does.
+struct pin_op : fault_op {
+  using fault_op::fault_op;
+  bool again = false;    ///< the machine counts the pin already
+  bool counted = false;  ///< it does so now
+  bool pinned = false;   ///< the thread has it
+};
+
+void engine::open_pins() noexcept {
+  set_service(holder_service, [](void*, engine& e, const message& m, std::span<const std::byte>) noexcept { e.answer_holder(m); },
+              nullptr);
+}
+
+void engine::begin_pin(pin_op& o) noexcept {
+  region_slot& r = *o.region;
+  if (ending_.load(std::memory_order_relaxed)) return o.complete(QUIRE_NOT_STARTED);  // and what it had is dropped
+  actions_.clear();
+  const auto outcome = o.again ? r.machine->on_pin_again(o.unit, actions_) : r.machine->on_pin(o.unit, actions_);
+  if (outcome == sequential::fault_outcome::refused) return o.complete(QUIRE_LIMIT);
+  o.counted = true;
+  performer_.take(r, actions_);
+  if (outcome != sequential::fault_outcome::local) {
+    wait_in_bucket(o);
+    return performer_.flush();
+  }
+  performer_.flush();
+  o.pinned = true;
+  o.complete();
+}
+
+/// Pins one unit, or gives up at `deadline_ns` (0: waits for ever).
+base::status engine::pin_unit(region_slot& r, std::uint64_t unit, std::uint64_t deadline_ns) noexcept {
+  for (bool again = false;; again = true) {
+    pin_op o([](engine& e, op& self) noexcept { e.begin_pin(static_cast<pin_op&>(self)); });
+    o.region = &r;
+    o.unit = unit;
+    o.want = model::access::write;
+    o.again = o.counted = again;
+    const std::uint64_t now = base::now_ns();
+    const std::uint64_t left_ns = deadline_ns > now ? deadline_ns - now : 0;
+    const bool done = run(o, deadline_ns == 0 ? -1 : static_cast<std::int64_t>((left_ns + 999'999) / 1'000'000));
+    if (done && !o.result().ok()) return o.result();
+    if (done && o.pinned) return {};
+    if (done && (deadline_ns == 0 || base::now_ns() < deadline_ns)) continue;  // woken: the unit has come, or a copy of it
+    struct cancel_op : op {
+      using op::op;
+      pin_op* late = nullptr;
+    } cancel([](engine& e, op& self) noexcept {
+      e.give_pin_up(*static_cast<cancel_op&>(self).late);
+      self.complete();
+    }, op::type::call);
+    cancel.late = &o;
+    (void)run(cancel);  // `o` was queued before, so that it has been executed, and nobody knows it any more
+    return o.pinned ? base::status{} : base::status{QUIRE_TIMED_OUT};
+  }
+}
+
+void engine::give_pin_up(pin_op& o) noexcept {
+  leave_bucket(o);
+  if (o.pinned || !o.counted || ending_.load(std::memory_order_relaxed)) return;
+  actions_.clear();
+  o.region->machine->on_pin_given_up(o.unit, actions_);
+  performer_.take(*o.region, actions_);
+  performer_.flush();
+}
+
+base::status engine::acquire(std::uint64_t address, std::uint64_t bytes, std::int64_t timeout_ms, int& holder) noexcept {
+  holder = -1;
+  region_slot* const r = regions_.find(address);
+  if (r == nullptr) return QUIRE_BAD_ADDRESS;
+  if (bytes == 0) return {};
+  constexpr std::int64_t longest_ms = std::int64_t{1} << 40;  // decades
+  const bool for_ever = timeout_ms < 0 || timeout_ms > longest_ms;
+  const std::uint64_t deadline_ns = for_ever ? 0 : base::now_ns() + static_cast<std::uint64_t>(timeout_ms) * 1'000'000;
+  const std::uint64_t first = r->unit_of(address), end = r->unit_of(address + bytes - 1) + 1;
+  base::status why = end - first > config_.pin_limit ? base::status{QUIRE_LIMIT} : base::status{};
+  std::uint64_t unit = first;
+  // Only who has the first asks for the others in advance: of two nodes that want the same range, one waits quietly.
+  for (; why.ok() && unit < end; ++unit) {
+    if (unit == first + 1) prefetch(r->about.base + (unit << r->unit_shift), r->bytes_of(end - unit), model::access::write);
+    why = pin_unit(*r, unit, deadline_ns);
+  }
+  if (why.ok()) return {};
+  if (unit > first + 1) (void)unpin_units(*r, first, unit - 1);  // the last was not pinned
+  if (why.code() == QUIRE_LIMIT) {
+    base::log(base::log_level::warning, "a node may have %lu units pinned at a time (QUIRE_PIN_LIMIT)",
+              static_cast<unsigned long>(config_.pin_limit));
+  }
+  if (why.code() != QUIRE_TIMED_OUT) return why;
+  const std::uint64_t missed = unit - 1;
+  holder = find_holder(*r, missed);
+  const auto at = static_cast<unsigned long>(r->about.base + (missed << r->unit_shift));
+  if (holder >= 0) {
+    base::log(base::log_level::info, "gave up to acquire the page at 0x%lx: node %d has it pinned", at, holder);
+  } else {
+    base::log(base::log_level::info, "gave up to acquire the page at 0x%lx: it is on its way, or was released just now", at);
+  }
+  return timeout_ms == 0 ? base::status{QUIRE_BUSY} : why;
+}
+
+base::status engine::release(std::uint64_t address, std::uint64_t bytes) noexcept {
+  region_slot* const r = regions_.find(address);
+  if (r == nullptr) return QUIRE_BAD_ADDRESS;
+  if (bytes == 0) return {};
+  return unpin_units(*r, r->unit_of(address), r->unit_of(address + bytes - 1) + 1);
+}
+
+/// Ends a pin of each unit, or of none if one is not pinned.
+base::status engine::unpin_units(region_slot& r, std::uint64_t first, std::uint64_t end) noexcept {
+  struct range_op : op {
+    using op::op;
+    region_slot* region = nullptr;
+    std::uint64_t first = 0, end = 0;
+  } o([](engine& e, op& self) noexcept {
+    auto& range = static_cast<range_op&>(self);
+    sequential::machine& m = *range.region->machine;
+    for (std::uint64_t unit = range.first; unit < range.end; ++unit) {
+      if (m.unit(unit).pinned == 0) return self.complete(QUIRE_NOT_OWNER);
+    }
+    for (std::uint64_t unit = range.first; unit < range.end; ++unit) {
+      e.actions_.clear();
+      CHECK(m.on_unpin(unit, e.actions_));
+      e.performer_.take(*range.region, e.actions_);
+    }
+    e.performer_.flush();
+    self.complete();
+  }, op::type::call);
+  o.region = &r;
+  o.first = first;
+  o.end = end;
+  (void)run(o);
+  return o.result();
+}
+
+/// Before this node leaves: what it has pinned must not keep the others waiting. Driver's thread.
+void engine::drop_pins() noexcept {
+  std::vector<std::pair<region_slot*, std::uint64_t>> all;
+  pins_.for_each([&](const sequential::pin& p) { all.emplace_back(regions_.slot(p.region), p.unit); });
+  if (all.empty()) return;
+  base::log(base::log_level::warning, "%lu units were still pinned at the end", static_cast<unsigned long>(all.size()));
+  for (const auto& [region, unit] : all) {
+    actions_.clear();
+    region->machine->on_pins_dropped(unit, actions_);
+    performer_.take(*region, actions_);
+  }
+  performer_.flush();
+}
+
+/// The node that has `unit` pinned; -1 if none has now.
+int engine::find_holder(region_slot& r, std::uint64_t unit) noexcept {
+  message m;
+  const auto put = [&](question what) {
+    m = {};
+    m.a = r.about.id;
+    m.b = unit;
+    m.c = static_cast<std::uint64_t>(what);
+  };
+  put(question::who_has_it);
+  if (!ask(r.machine->manager_of(unit), holder_service, m, {}, patience_ms).ok()) return -1;
+  const auto node = static_cast<std::uint16_t>(m.a);
+  if (node >= config_.nodes || node == config_.self.value()) return -1;
+  put(question::is_it_pinned);
+  if (!ask(model::node_id{node}, holder_service, m, {}, patience_ms).ok() || m.a == 0) return -1;
+  return node;
+}
+
+void engine::answer_holder(const message& m) noexcept {
+  const region_slot* const r = m.a < region_map::max_regions ? regions_.slot(model::region_id{static_cast<std::uint16_t>(m.a)}) : nullptr;
+  if (r == nullptr || m.b >= r->machine->shape().units) return answer(m, QUIRE_BAD_ADDRESS);
+  if (m.c == static_cast<std::uint64_t>(question::is_it_pinned)) return answer(m, {}, r->machine->unit(m.b).pinned);
+  if (r->machine->manager_of(m.b) != config_.self) return answer(m, QUIRE_BAD_ADDRESS);
+  answer(m, {}, r->machine->holder_of(m.b).value());
+}
+
+}  // namespace quire::engine

@@ -1,0 +1,320 @@
+// Contract of page locking (KOAN): what a node has acquired is its own until it releases it, though it uses plain loads and
+// stores; pins nest and overlap; a call that waits may give up, and is told who has the page. With an argument: the limit
+// (QUIRE_PIN_LIMIT=8), the end of a job whose nodes have pins, and the death of a node that has some.
+#include <signal.h>
+
+#include <atomic>
+#include <mutex>
+#include <string_view>
+
+#include <quire/memory.hpp>
+
+#include "node.hpp"
+
+using namespace quire::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::size_t unit_bytes = 4096, unit_words = unit_bytes / sizeof(std::uint64_t);
+
+std::uint64_t* make_region(const char* name, std::size_t units, quire_placement placement = QUIRE_PLACE_NODE) {
+  auto* words = shared_region<std::uint64_t>(name, units * unit_bytes, region_options(unit_bytes, placement, 0));
+  barrier();
+  return words;
+}
+bool is_node(int n) { return quire_node() == n % quire_nodes(); }
+std::uint64_t all_nodes() { return static_cast<std::uint64_t>(quire_nodes()); }
+
+/// The only lock is the page. The words of a unit are read, and written a while later.
+void plain_increments() {
+  constexpr int times = 200;
+  auto* volatile words = make_region("increments", 1);
+  for (int i = 0; i < times; ++i) {
+    REQUIRE_OK(quire_acquire(words, 16, -1, nullptr));
+    const std::uint64_t a = words[0], b = words[1];
+    REQUIRE_EQUAL(a, b);
+    words[0] = a + 1;
+    if (i % 8 == 0) std::this_thread::yield();
+    words[1] = b + 1;
+    REQUIRE_OK(quire_release(words, 16));
+  }
+  barrier();
+  REQUIRE_EQUAL(words[0], times * all_nodes());
+  REQUIRE_EQUAL(words[1], times * all_nodes());
+}
+
+/// Several threads on each node, which have a lock of their own among themselves.
+void threads_of_each_node() {
+  constexpr int threads = 3, times = 60;
+  auto* volatile words = make_region("threads", 1, QUIRE_PLACE_MODULO);
+  std::mutex mine;
+  on_threads(threads, [&](int) {
+    for (int i = 0; i < times; ++i) {
+      REQUIRE_OK(quire_acquire(words, 8, -1, nullptr));
+      {
+        const std::lock_guard guard(mine);
+        words[0] = words[0] + 1;
+      }
+      REQUIRE_OK(quire_release(words, 8));
+    }
+  });
+  barrier();
+  REQUIRE_EQUAL(words[0], all_nodes() * threads * times);
+}
+
+/// Ranges of several units that overlap; nobody waits in a circle, and all counts are right.
+void overlapping_ranges() {
+  constexpr std::size_t units = 12;
+  constexpr int times = 80;
+  auto* volatile words = make_region("overlapping", units, QUIRE_PLACE_MODULO);
+  random_numbers random(static_cast<std::uint64_t>(quire_node()) + 1);
+  std::vector<std::uint64_t> mine(units, 0);
+  for (int i = 0; i < times; ++i) {
+    const std::size_t first = random.below(units), count = 1 + random.below(std::min<std::size_t>(4, units - first));
+    auto* const at = words + first * unit_words;
+    REQUIRE_OK(quire_acquire(at, count * unit_bytes, -1, nullptr));
+    for (std::size_t unit = first; unit < first + count; ++unit) {
+      const std::uint64_t before = words[unit * unit_words];
+      words[unit * unit_words] = before + 1;
+      ++mine[unit];
+    }
+    REQUIRE_OK(quire_release(at, count * unit_bytes));
+  }
+  auto* sums = shared_object<std::uint64_t>("overlapping sums", units);
+  barrier();
+  for (std::size_t unit = 0; unit < units; ++unit) REQUIRE_OK(quire_fetch_add(&sums[unit], mine[unit], nullptr));
+  barrier();
+  for (std::size_t unit = 0; unit < units; ++unit) REQUIRE_EQUAL(words[unit * unit_words], sums[unit]);
+}
+
+/// Pins are counted for each unit; ranges that overlap are released one by one.
+void nested_pins() {
+  auto* volatile words = make_region("nested", 4);
+  if (is_node(1)) {
+    REQUIRE_OK(quire_acquire(words, 3 * unit_bytes, -1, nullptr));
+    REQUIRE_OK(quire_acquire(words + unit_words, 3 * unit_bytes, -1, nullptr));
+    REQUIRE_OK(quire_acquire(words + 10, 8, 0, nullptr));
+    REQUIRE_OK(quire_release(words, 3 * unit_bytes));
+    // Unit 0 is pinned once more, units 1 to 3 once.
+    REQUIRE_STATUS(quire_release(words, 2 * unit_bytes + unit_bytes * 2 + 1), QUIRE_BAD_ADDRESS);
+    for (std::size_t unit = 0; unit < 4; ++unit) words[unit * unit_words] = unit + 1;
+    barrier();  // others try now
+    barrier();
+    REQUIRE_OK(quire_release(words + 5, 1));
+    REQUIRE_OK(quire_release(words + unit_words, 3 * unit_bytes));
+    REQUIRE_STATUS(quire_release(words, 1), QUIRE_NOT_OWNER);
+  } else {
+    barrier();
+    for (std::size_t unit = 0; quire_nodes() > 1 && unit < 4; ++unit) {
+      int holder = -7;
+      REQUIRE_STATUS(quire_acquire(words + unit * unit_words, 8, 20, &holder), QUIRE_TIMED_OUT);
+      REQUIRE_EQUAL(holder, 1);
+    }
+    barrier();
+  }
+  barrier();
+  for (std::size_t unit = 0; unit < 4; ++unit) REQUIRE_EQUAL(words[unit * unit_words], unit + 1);
+}
+
+/// While a node has a page, all others wait that read, write or change it otherwise; and no longer.
+void others_wait() {
+  if (quire_nodes() < 2) return;
+  auto* volatile words = make_region("others wait", 1);
+  auto* released = shared_object<std::uint64_t>("released");
+  barrier();
+  if (is_node(1)) {
+    REQUIRE_OK(quire_acquire(words, 8, -1, nullptr));
+    words[0] = 1;
+    REQUIRE_STATUS(quire_push(words, 8), QUIRE_BUSY);
+    barrier();
+    on_threads(2, [&](int) {  // threads of this node need not wait
+      REQUIRE(words[0] >= 1);
+      REQUIRE_OK(quire_fetch_add(words + 1, 1, nullptr));
+    });
+    sleep_ms(60);
+    words[0] = 2;
+    REQUIRE_OK(quire_fetch_add(released, 1, nullptr));
+    REQUIRE_OK(quire_release(words, 8));
+  } else {
+    barrier();
+    switch (quire_node() % 4) {
+      case 0: REQUIRE(words[0] >= 2); break;
+      case 2: words[2] = 3; break;
+      case 3: REQUIRE_OK(quire_fetch_add(words + 3, 1, nullptr)); break;
+      default: REQUIRE_OK(quire_push(words, 8)); break;
+    }
+    std::uint64_t seen = 0;
+    REQUIRE_OK(quire_fetch_add(released, 0, &seen));
+    REQUIRE_EQUAL(seen, 1);
+  }
+  barrier();
+  REQUIRE_EQUAL(words[0], 2);
+  REQUIRE_EQUAL(words[1], 2);
+}
+
+/// A call that gives up says who has the page, has nothing pinned, and can be made again.
+void time_limits() {
+  if (quire_nodes() < 2) return;
+  auto* volatile words = make_region("time limits", 8, QUIRE_PLACE_MODULO);
+  const int last = quire_nodes() - 1;
+  auto* const kept = words + 5 * unit_words;
+  if (quire_node() == last) REQUIRE_OK(quire_acquire(kept, 8, -1, nullptr));
+  barrier();
+  if (quire_node() != last) {
+    int holder = -7;
+    const double begin = now_seconds();
+    // All at once, so that most of them queue behind another request of the page.
+    REQUIRE_STATUS(quire_acquire(words + 3 * unit_words, 4 * unit_bytes, 100, &holder), QUIRE_TIMED_OUT);
+    const double took = now_seconds() - begin;
+    REQUIRE(took >= 0.099 && took < 10);
+    REQUIRE(holder == last || quire_nodes() > 2);  // or a node that has one of the first, and waits as well
+    REQUIRE_STATUS(quire_release(words + 3 * unit_words, 8), QUIRE_NOT_OWNER);
+    REQUIRE_STATUS(quire_acquire(kept, 8, 0, &holder), QUIRE_BUSY);
+    REQUIRE_EQUAL(holder, last);
+    REQUIRE_STATUS(quire_acquire(kept, 8, 30, nullptr), QUIRE_TIMED_OUT);
+  }
+  barrier();
+  if (quire_node() == last) REQUIRE_OK(quire_release(kept, 8));
+  REQUIRE_OK(quire_acquire(words, 8 * unit_bytes, 20'000, nullptr));
+  for (std::size_t unit = 0; unit < 8; ++unit) words[unit * unit_words] = words[unit * unit_words] + 1;
+  REQUIRE_OK(quire_release(words, 8 * unit_bytes));
+  barrier();
+  for (std::size_t unit = 0; unit < 8; ++unit) REQUIRE_EQUAL(words[unit * unit_words], all_nodes());
+}
+
+void misuse() {
+  auto* words = make_region("misuse", 4);
+  std::uint64_t local = 0;
+  REQUIRE_STATUS(quire_acquire(&local, 8, -1, nullptr), QUIRE_BAD_ADDRESS);
+  REQUIRE_STATUS(quire_acquire(nullptr, 8, -1, nullptr), QUIRE_BAD_ADDRESS);
+  REQUIRE_STATUS(quire_release(&local, 8), QUIRE_BAD_ADDRESS);
+  REQUIRE_STATUS(quire_release(words, 8), QUIRE_NOT_OWNER);
+  if (is_node(0)) {
+    REQUIRE_OK(quire_acquire(words, unit_bytes, -1, nullptr));
+    REQUIRE_STATUS(quire_release(words, 2 * unit_bytes), QUIRE_NOT_OWNER);
+    REQUIRE_OK(quire_release(words, unit_bytes));  // nothing had changed
+  }
+}
+
+/// The guard of the C++ API.
+void guards() {
+  auto* words = make_region("guards", 2);
+  const std::span<std::uint64_t> both(words, 2 * unit_words), first(words, 1);
+  for (int i = 0; i < 20; ++i) {
+    const quire::pinned_range pinned(both);
+    REQUIRE(static_cast<bool>(pinned));
+    words[0] = words[0] + 1;
+    words[unit_words] = words[unit_words] + 1;
+  }
+  barrier();
+  REQUIRE_EQUAL(words[0], 20 * all_nodes());
+  REQUIRE_EQUAL(words[unit_words], 20 * all_nodes());
+  barrier();
+  if (quire_nodes() > 1 && quire_node() < 2) {
+    if (is_node(0)) {
+      quire::pinned_range pinned(first);
+      quire::pinned_range moved(std::move(pinned));
+      REQUIRE(!pinned && moved);
+      sleep_ms(200);
+      moved.release();
+      REQUIRE(!moved);
+    } else {
+      sleep_ms(50);
+      const quire::pinned_range tried(first, 20ms);
+      if (!tried) REQUIRE_EQUAL(tried.holder(), 0);
+      const quire::pinned_range waited(first, 20s);
+      REQUIRE(static_cast<bool>(waited));
+    }
+  }
+  const quire::pinned_range nothing(std::span<std::uint64_t>{});
+  REQUIRE(!nothing);
+  barrier();
+}
+
+/// What a pin costs: no message where the page is, and two messages of a request that the manager settles.
+void costs() {
+  auto* words = make_region("costs", 64);
+  if (is_node(1)) {
+    REQUIRE_OK(quire_acquire(words, 64 * unit_bytes, -1, nullptr));
+    REQUIRE_OK(quire_release(words, 64 * unit_bytes));
+    const auto before = counters();
+    for (int i = 0; i < 100; ++i) {
+      REQUIRE_OK(quire_acquire(words, 64 * unit_bytes, -1, nullptr));
+      REQUIRE_OK(quire_release(words, 64 * unit_bytes));
+    }
+    const auto after = counters();
+    REQUIRE_EQUAL(after.pins - before.pins, 6400);
+    REQUIRE_EQUAL(after.write_faults + after.upgrade_faults, before.write_faults + before.upgrade_faults);
+  }
+}
+
+/// With QUIRE_PIN_LIMIT=8.
+void limit() {
+  auto* words = make_region("limit", 32);
+  if (is_node(1)) {
+    REQUIRE_STATUS(quire_acquire(words, 9 * unit_bytes, -1, nullptr), QUIRE_LIMIT);
+    REQUIRE_OK(quire_acquire(words, 6 * unit_bytes, -1, nullptr));
+    REQUIRE_OK(quire_acquire(words, 6 * unit_bytes, -1, nullptr));  // no unit more
+    REQUIRE_STATUS(quire_acquire(words + 8 * unit_words, 3 * unit_bytes, -1, nullptr), QUIRE_LIMIT);
+    REQUIRE_STATUS(quire_release(words + 8 * unit_words, 1), QUIRE_NOT_OWNER);
+    REQUIRE_OK(quire_acquire(words + 8 * unit_words, 2 * unit_bytes, -1, nullptr));
+    REQUIRE_OK(quire_release(words + 8 * unit_words, 2 * unit_bytes));
+    REQUIRE_OK(quire_release(words, 6 * unit_bytes));
+    REQUIRE_OK(quire_release(words, 6 * unit_bytes));
+  }
+  barrier();
+}
+
+/// Nodes leave with pins; the one that waits for them gets what it wants.
+void end_with_pins() {
+  auto* words = make_region("end", 8);
+  if (is_node(1)) {
+    REQUIRE_OK(quire_acquire(words, 8 * unit_bytes, -1, nullptr));
+    words[0] = 5;
+  }
+  barrier();
+  if (is_node(2)) {
+    sleep_ms(50);
+    REQUIRE_OK(quire_acquire(words, 8 * unit_bytes, -1, nullptr));
+    REQUIRE_EQUAL(words[0], 5);
+  }
+  if (is_node(0)) (void)quire_prefetch(words, 8 * unit_bytes, 1);
+}
+
+/// A node dies with pins; the others wait for them, in all ways, and end.
+void die_with_pins() {
+  auto* words = make_region("death", 8);
+  if (is_node(1)) REQUIRE_OK(quire_acquire(words, 8 * unit_bytes, -1, nullptr));
+  barrier();
+  if (is_node(1)) {
+    sleep_ms(100);
+    ::raise(SIGKILL);
+  }
+  on_threads(3, [&](int thread) {
+    if (thread == 0) REQUIRE_OK(quire_acquire(words, 8, -1, nullptr));
+    if (thread == 1) REQUIRE_OK(quire_acquire(words + 1 * unit_words, 8, 60'000, nullptr));
+    if (thread == 2) *static_cast<volatile std::uint64_t*>(words + 2 * unit_words) = 1;
+    fail(__FILE__, __LINE__, "a thread got what a dead node had pinned");
+  });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string_view what = argc > 1 ? argv[1] : "";
+  return node_main([&] {
+    if (what == "limit") return limit();
+    if (what == "end") return end_with_pins();
+    if (what == "die") return die_with_pins();
+    section("plain increments", plain_increments);
+    section("threads of each node", threads_of_each_node);
+    section("overlapping ranges", overlapping_ranges);
+    section("nested pins", nested_pins);
+    section("others wait", others_wait);
+    section("time limits", time_limits);
+    section("misuse", misuse);
+    section("guards", guards);
+    section("costs", costs);
+  });
+}
