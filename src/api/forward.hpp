@@ -41,7 +41,7 @@ struct carried<T*> {
 template <>
 struct carried<const char*> {
   bool given;
-  char text[128] = {};
+  char text[256] = {};
   explicit carried(const char* v) noexcept : given(v != nullptr) {
     if (given) std::strncpy(text, v, sizeof text - 1);
   }

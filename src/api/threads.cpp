@@ -75,17 +75,14 @@ thread_service::thread_service(engine::engine& e) : engine_(e) {
   }, this);
 }
 
-base::status thread_service::spawn(int node, void* (*function)(void*), void* argument, std::uint64_t& id) {
-  if (function == nullptr || node < 0 || node >= static_cast<int>(engine_.config().nodes)) return QUIRE_INVALID;
-  search s;
-  s.address = reinterpret_cast<std::uint64_t>(function);
-  ::dl_iterate_phdr(look_at, &s);
-  if (s.result == 0 || s.found.module.size() > longest_module) return QUIRE_INVALID;
+base::status thread_service::spawn(int node, std::string_view module, std::uint64_t offset, std::uint64_t argument,
+                                   std::uint64_t& id) {
+  if (node < 0 || node >= static_cast<int>(engine_.config().nodes)) return QUIRE_INVALID;
   message m;
-  m.a = s.found.offset;
-  m.b = reinterpret_cast<std::uint64_t>(argument);
+  m.a = offset;
+  m.b = argument;
   const auto why = engine_.ask(model::node_id{static_cast<std::uint16_t>(node)}, static_cast<std::uint32_t>(service::spawn), m,
-                               std::as_bytes(std::span(s.found.module.data(), s.found.module.size())));
+                               std::as_bytes(std::span(module.data(), module.size())));
   if (why.ok()) id = m.a;
   return why;
 }
@@ -219,14 +216,27 @@ void thread_service::on_join(const message& m) {
 
 }  // namespace quire::api
 
-quire_status quire_spawn(int node, void* (*function)(void*), void* argument, quire_remote_thread* thread) {
-  QUIRE_FORWARD(quire_spawn, node, function, argument, thread);
+namespace {
+
+quire_status spawn_at(int node, const char* module, std::uint64_t offset, void* argument, std::uint64_t* id) {
+  QUIRE_FORWARD(spawn_at, node, module, offset, argument, id);
   QUIRE_ENTER(r);
-  if (thread == nullptr) return QUIRE_INVALID;
+  return r->threads->spawn(node, module, offset, reinterpret_cast<std::uint64_t>(argument), *id).code();
+}
+
+}  // namespace
+
+quire_status quire_spawn(int node, void* (*function)(void*), void* argument, quire_remote_thread* thread) {
+  QUIRE_STARTED();
+  if (thread == nullptr || function == nullptr) return QUIRE_INVALID;
+  quire::api::search s;
+  s.address = reinterpret_cast<std::uint64_t>(function);
+  ::dl_iterate_phdr(quire::api::look_at, &s);
+  if (s.result == 0 || s.found.module.size() > quire::api::longest_module) return QUIRE_INVALID;
   std::uint64_t id = 0;
-  const auto why = r->threads->spawn(node, function, argument, id);
-  if (why.ok()) thread->id = id;
-  return why.code();
+  const quire_status why = spawn_at(node, s.found.module.c_str(), s.found.offset, argument, &id);
+  if (why == QUIRE_OK) thread->id = id;
+  return why;
 }
 
 quire_status quire_join(quire_remote_thread thread, void** result) {

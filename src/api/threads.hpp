@@ -3,7 +3,7 @@
 #pragma once
 
 #include <map>
-#include <string>
+#include <string_view>
 
 #include "engine/engine.hpp"
 
@@ -12,7 +12,9 @@ namespace quire::api {
 class thread_service {
  public:
   explicit thread_service(engine::engine& e);
-  [[nodiscard]] base::status spawn(int node, void* (*function)(void*), void* argument, std::uint64_t& id);
+  /// Starts what lies at `offset` of `module` (its base name; the program's is empty).
+  [[nodiscard]] base::status spawn(int node, std::string_view module, std::uint64_t offset, std::uint64_t argument,
+                                   std::uint64_t& id);
   [[nodiscard]] base::status join(std::uint64_t id, std::uint64_t& result);
 
   /// Called by a new thread: whether it has found its function. Its number, or 0 if it has not.

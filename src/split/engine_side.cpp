@@ -35,6 +35,7 @@ engine_side::engine_side(shared_range range, os::descriptor application, os::des
     : range_(std::move(range)), application_(std::move(application)), lifeline_(std::move(lifeline)) {
   g_board = range_.both;
   base::log_set_last_words([](int exit_code) noexcept { g_board->exit_status.store(exit_code); });
+  std::thread([this] { watch(); }).detach();
 }
 
 int engine_side::carry_out_there(const std::function<void(order&)>& fill) noexcept {
@@ -97,7 +98,8 @@ void engine_side::report(int status, int node, int nodes, std::uint64_t spin_ns,
 }
 
 void engine_side::serve(std::function<void()> crashed) {
-  std::thread([this, crashed = std::move(crashed)] { watch(crashed); }).detach();
+  crashed_ = std::move(crashed);
+  serving_.store(true, std::memory_order_release);
   board& b = *range_.both;
   while (!b.ending.load()) {
     const std::uint32_t seen = b.unserved.value();
@@ -113,11 +115,12 @@ void engine_side::serve(std::function<void()> crashed) {
   ::_exit(0);
 }
 
-void engine_side::watch(const std::function<void()>& crashed) noexcept {
+/// The application may end at any time, before the start has come to its end too.
+void engine_side::watch() noexcept {
   pollfd entries[] = {{application_.number(), POLLIN, 0}, {lifeline_.number(), POLLIN, 0}};
   while (os::wait_ready(entries, -1) == 0) continue;
   gone_.store(true);
-  if (!range_.both->ending.load()) crashed();
+  if (!range_.both->ending.load() && serving_.load(std::memory_order_acquire)) crashed_();
   ::_exit(1);
 }
 

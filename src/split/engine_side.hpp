@@ -33,11 +33,13 @@ class engine_side final : public os::address_space {
  private:
   int give(order::kind what, const void* address, std::uint64_t bytes, int argument) noexcept;
   int carry_out_there(const std::function<void(order&)>& fill) noexcept;
-  void watch(const std::function<void()>& crashed) noexcept;
+  void watch() noexcept;
 
   shared_range range_;
   os::descriptor application_, lifeline_;
   std::atomic<bool> ordering_{false}, gone_{false};
+  std::function<void()> crashed_;
+  std::atomic<bool> serving_{false};  ///< crashed_ is set
 };
 
 /// The engine's side, in that process; else null.
