@@ -19,6 +19,6 @@ if(QUIRE_BUILD_APPS)
   install(TARGETS ${bench_programs}
     RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/quire)
   install(PROGRAMS ${PROJECT_SOURCE_DIR}/bench/page_update/page_update.py DESTINATION ${CMAKE_INSTALL_DATADIR}/quire/bench)
-  install(FILES ${PROJECT_SOURCE_DIR}/bench/page_update/fetch.py page_update/page.py ${PROJECT_SOURCE_DIR}/bench/page_update/page.css
+  install(FILES ${PROJECT_SOURCE_DIR}/bench/page_update/fetch.py ${PROJECT_SOURCE_DIR}/bench/page_update/page.py ${PROJECT_SOURCE_DIR}/bench/page_update/page.css
     ${PROJECT_SOURCE_DIR}/bench/processes.py DESTINATION ${CMAKE_INSTALL_DATADIR}/quire/bench)
 endif()
