@@ -110,7 +110,9 @@ std::string check_quiet(const cluster& c) {
     if (auto wrong = check_directory(c, unit); !wrong.empty()) return wrong;
     for (std::uint16_t n = 0; n < c.options().nodes; ++n) {
       const auto& s = c.machine(node_id{n}).unit(unit);
-      if (s.pending() != access::none || s.held != 0) return about("a request is pending though nothing is under way", unit, node_id{n});
+      if (s.pending() != access::none || s.held != 0) {
+        return about("a request is pending though nothing is under way", unit, node_id{n});
+      }
     }
   }
   return {};

@@ -181,7 +181,9 @@ void cluster::fault(std::size_t t, const operation& o, access want) {
   }
   finish_step(node, o.unit, nullptr, out);
   if (waits) {
-    if (pins_of(node, o.unit) != 0) fail("a thread waits for a unit that its node has pinned (unit " + std::to_string(o.unit) + ")");
+    if (pins_of(node, o.unit) != 0) {
+      fail("a thread waits for a unit that its node has pinned (unit " + std::to_string(o.unit) + ")");
+    }
     return;
   }
   if (view(node, o.unit) < want) fail("a local fault ended without the right");
@@ -242,7 +244,9 @@ void cluster::pin(std::size_t t, const operation& o) {
     around_.pinned(t, o.unit, true);
     finish_operation(t);
   } else {
-    if (pins_of(node, o.unit) != 0) fail("a thread waits for a unit that its node has pinned (unit " + std::to_string(o.unit) + ")");
+    if (pins_of(node, o.unit) != 0) {
+      fail("a thread waits for a unit that its node has pinned (unit " + std::to_string(o.unit) + ")");
+    }
     self.now = thread::state::waits_for_unit;
     around_.waits(t);
   }
@@ -343,7 +347,9 @@ void cluster::operate(node_id node, const action& a) {
   for (std::uint16_t n = 0; n < options_.nodes; ++n) {
     if (node_id{n} != node && view(node_id{n}, a.unit) != access::none) fail("an atomic operation, while others have copies");
     const bool own = n == node.value() && a.kind == action_kind::operate_here;
-    if (!own && pins_of(node_id{n}, a.unit) != 0) fail("another node's atomic operation on a pinned unit (unit " + std::to_string(a.unit) + ")");
+    if (!own && pins_of(node_id{n}, a.unit) != 0) {
+      fail("another node's atomic operation on a pinned unit (unit " + std::to_string(a.unit) + ")");
+    }
   }
   const std::uint64_t before = value;
   value = latest(a.unit, word) = model::apply(static_cast<model::atomic_operation>(m.operation), before, m.a, m.b);

@@ -192,10 +192,13 @@ void run(const settings& wanted) {
   using enum quire::pool::kind;
   using enum quire::detect::kind;
   for (const pair& p : {pair{memfd, userfault_inline}, pair{posix, userfault_inline}, pair{mdup, userfault_inline},
-                        pair{memfd, userfault_thread}, pair{memfd, segv}, pair{posix, segv}, pair{mdup, segv}, pair{file, segv}, pair{sysv, segv}}) {
+                        pair{memfd, userfault_thread}, pair{memfd, segv}, pair{posix, segv}, pair{mdup, segv},
+                        pair{file, segv}, pair{sysv, segv}}) {
     measure_delivery(p, wanted);
     for (const bool second : {false, true}) {
-      for (const std::size_t count : {std::size_t{1}, std::size_t{64}, std::size_t{1024}}) measure_changes(p, wanted, count, second);
+      for (const std::size_t count : {std::size_t{1}, std::size_t{64}, std::size_t{1024}}) {
+        measure_changes(p, wanted, count, second);
+      }
     }
     measure_limit(p, wanted);
   }

@@ -4,7 +4,8 @@ the time stamps of both nodes (QUIRE_FAULT_TRACE).
 import bisect
 import statistics
 
-PARTS = ("fault handler call", "protocol", "request transfer", "page preparation", "page transfer", "permission", "back to the access")
+PARTS = ("fault handler call", "protocol", "request transfer", "page preparation", "page transfer", "permission",
+         "back to the access")
 
 
 def stamps(lines):

@@ -36,7 +36,8 @@ APPLICATIONS = (
 )
 LIMIT_S = 600
 # What a report of an application tells beside its result.
-NOT_RESULTS = ("bytes", "messages", "read_faults", "write_faults", "set_up_s", "time_s", "nodes", "threads", "program", "variant", "problem")
+NOT_RESULTS = ("bytes", "messages", "read_faults", "write_faults", "set_up_s", "time_s", "nodes", "threads", "program",
+               "variant", "problem")
 ENOUGH_S = 20  # an application that has run so long is not run again
 
 

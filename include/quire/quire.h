@@ -208,7 +208,8 @@ QUIRE_API quire_status quire_compare_exchange(uint64_t* word, uint64_t* expected
 /* ---- Synchronisation ---------------------------------------------------------------------------------------------
  * Objects are made by any node and may be used by all; copy the handle, for example into shared memory. `timeout_ms`:
  * negative waits for ever, 0 does not wait (QUIRE_BUSY), otherwise QUIRE_TIMED_OUT after that time. A lock belongs to the thread
- * that took it; a thread that locks what it holds gets QUIRE_INVALID (QUIRE_BUSY from a try). Waiting calls return QUIRE_PEER_LOST when the job ends under them. */
+ * that took it; a thread that locks what it holds gets QUIRE_INVALID (QUIRE_BUSY from a try). Waiting calls return
+ * QUIRE_PEER_LOST when the job ends under them. */
 typedef struct quire_mutex { uint64_t id; } quire_mutex;
 typedef struct quire_rwlock { uint64_t id; } quire_rwlock;
 typedef struct quire_condition { uint64_t id; } quire_condition;

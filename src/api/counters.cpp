@@ -48,7 +48,8 @@ std::string counters_json(const runtime& r) {
       {"messages_received", c.messages_received}, {"bytes_received", c.bytes_received}, {"fault_ns", c.fault_ns},
       {"barrier_ns", c.barrier_ns}, {"lock_ns", c.lock_ns}, {"barriers", c.barriers}, {"locks", c.locks},
       {"atomics", c.atomics}, {"double_faults", c.double_faults},
-      {"exclusive_reads", c.exclusive_reads}, {"exclusive_wasted", c.exclusive_wasted}, {"pins", c.pins}, {"pin_waits", c.pin_waits}};
+      {"exclusive_reads", c.exclusive_reads}, {"exclusive_wasted", c.exclusive_wasted},
+      {"pins", c.pins}, {"pin_waits", c.pin_waits}};
   std::string json = "{";
   for (const auto& [name, value] : rows) {
     if (json.size() > 1) json += ',';

@@ -82,4 +82,5 @@ struct forwarder<function> {
 
 /// Opens the body of a function that the engine's process must run.
 #define QUIRE_FORWARD(function, ...) \
-  if (auto* const there = ::quire::api::elsewhere()) return ::quire::api::forwarder<&function>::call(*there __VA_OPT__(,) __VA_ARGS__)
+  if (auto* const there = ::quire::api::elsewhere()) \
+  return ::quire::api::forwarder<&function>::call(*there __VA_OPT__(, ) __VA_ARGS__)

@@ -43,7 +43,8 @@ F* next_of(const char* name) noexcept {
 /// Whether the kernel cannot fetch the pages of this address itself.
 bool shared(const void* address) noexcept {
   if (const auto* const there = quire::api::elsewhere()) {
-    return there->contains(reinterpret_cast<std::uint64_t>(address)) && !there->both().kernel_waits.load(std::memory_order_relaxed);
+    return there->contains(reinterpret_cast<std::uint64_t>(address)) &&
+           !there->both().kernel_waits.load(std::memory_order_relaxed);
   }
   auto* const r = current();
   if (r == nullptr) return false;

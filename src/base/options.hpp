@@ -14,7 +14,10 @@
 
 namespace quire::base {
 
-enum class option : int { transport, detect, pool, pool_dir, pool_fill, pool_link, crash_dir, fault_trace, range, base, spin_us, read_ahead, learn_writes, pin_limit, unit, log, nodes, tag };
+enum class option : int {
+  transport, detect, pool, pool_dir, pool_fill, pool_link, crash_dir, fault_trace, range, base, spin_us, read_ahead, learn_writes,
+  pin_limit, unit, log, nodes, tag
+};
 inline constexpr std::size_t option_count = 18;
 
 enum class option_type : int { choice, flag, number, bytes, address, path };

@@ -163,7 +163,8 @@ class engine final : public transport::sink, private effects {
   void begin_fault(fault_op& o) noexcept;
   void wait_in_bucket(fault_op& o) noexcept;
   void leave_bucket(const fault_op& o) noexcept;
-  [[nodiscard]] read_ahead_plan plan_for(const region_slot& r, std::uint64_t unit, model::access want, read_ahead& stream) const noexcept;
+  [[nodiscard]] read_ahead_plan plan_for(const region_slot& r, std::uint64_t unit, model::access want,
+                                         read_ahead& stream) const noexcept;
   void map_around(region_slot& r, std::uint64_t unit, read_ahead& stream) noexcept;
   void read_on(region_slot& r, const read_ahead_plan& plan, model::access want) noexcept;
   [[nodiscard]] static std::size_t bucket_of(const region_slot& r, std::uint64_t unit) noexcept;

@@ -175,7 +175,9 @@ void engine::touch(std::uint64_t address, std::uint64_t bytes, access want) noex
   region_slot* const r = regions_.find(address);
   if (r == nullptr || bytes == 0) return;
   const std::uint64_t last = r->unit_of(std::min(address + bytes, r->about.base + r->about.bytes) - 1);
-  for (std::uint64_t unit = r->unit_of(address); unit <= last; ++unit) (void)fault_and_wait(*r, unit, want, false, base::now_ns());
+  for (std::uint64_t unit = r->unit_of(address); unit <= last; ++unit) {
+    (void)fault_and_wait(*r, unit, want, false, base::now_ns());
+  }
 }
 
 void engine::advise(std::uint64_t address, std::uint64_t bytes, bool will_write) noexcept {

@@ -1,4 +1,5 @@
-// A core file of nothing but memory (ELF, one PT_LOAD a run of pages), for gdb and readelf: `gdb program -c FILE`, `x/8gx ADDRESS`.
+// A core file of nothing but memory (ELF, one PT_LOAD a run of pages), for gdb and readelf: `gdb program -c FILE`,
+// then `x/8gx ADDRESS`.
 #pragma once
 
 #include <cstdint>

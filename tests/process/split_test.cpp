@@ -115,7 +115,8 @@ TEST(split_alone, works_without_a_launcher) {
 }
 
 TEST(split_alone, a_range_that_is_taken_is_told) {
-  const auto result = run({QUIRE_PROGRAMS "/split_program", "whole"}, {{"QUIRE_POOL", "fork"}, {"QUIRE_BASE", "0x7e0000000000"}, {"QUIRE_RANGE", "64T"}});
+  const auto result = run({QUIRE_PROGRAMS "/split_program", "whole"},
+                          {{"QUIRE_POOL", "fork"}, {"QUIRE_BASE", "0x7e0000000000"}, {"QUIRE_RANGE", "64T"}});
   EXPECT_EQ(result.status, 1);
   EXPECT_THAT(result.err, HasSubstr("set QUIRE_BASE or QUIRE_RANGE to others"));
 }

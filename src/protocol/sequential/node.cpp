@@ -336,7 +336,8 @@ void machine::on_message(const message& m, actions& out) {
 
 bool machine::is_valid(std::uint64_t unit) const noexcept {
   const unit_state& s = units_[unit];
-  if (s.probe != 0 && (s.mapped() == access::write || (s.pending() != access::write && right_of(unit) != access::write))) return false;
+  const bool writes = s.pending() == access::write || right_of(unit) == access::write;
+  if (s.probe != 0 && (s.mapped() == access::write || !writes)) return false;
   if (s.mapped() > right_of(unit)) return false;
   if (s.pending() == access::none && (s.replied != 0 || s.acks_got != 0)) return false;
   if (s.held != 0 && (s.pending() != access::none || right_of(unit) == access::none)) return false;
