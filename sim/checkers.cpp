@@ -24,6 +24,7 @@ std::string check_views(const cluster& c, std::uint64_t unit) {
 }
 
 std::string check_pins(const cluster& c, std::uint64_t unit) {
+  if (c.state().pinned[unit] == 0) return {};
   const node_id nobody{0xffff};
   node_id pinner = nobody;
   for (std::uint16_t n = 0; n < c.options().nodes; ++n) {

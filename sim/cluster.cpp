@@ -35,6 +35,7 @@ cluster::cluster(const cluster_options& options, std::vector<script> scripts, su
   state_.units.resize(cells);
   state_.entries.resize(cells);
   state_.requests.assign(options.nodes, directory::request_pool(1));
+  state_.pinned.assign(options.units, 0);
   state_.pins.assign(options.nodes, sequential::pin_table(options.pin_limit));
   state_.views.assign(cells, access::none);
   state_.contents.assign(cells * options.words, 0);
@@ -241,6 +242,7 @@ void cluster::pin(std::size_t t, const operation& o) {
     fail("a pin is refused");
   } else if (outcome == sequential::fault_outcome::local) {
     self.pins += one_pin(o.unit);
+    ++state_.pinned[o.unit];
     around_.pinned(t, o.unit, true);
     finish_operation(t);
   } else {
@@ -272,6 +274,7 @@ void cluster::unpin(std::size_t t, const operation& o) {
   if (pins_in(self.pins, o.unit) != 0) {
     around_.note(node, "ends its pin of unit", o.unit, 0);
     self.pins -= one_pin(o.unit);
+    --state_.pinned[o.unit];
     around_.pinned(t, o.unit, false);
     if (!machines_[node.value()].on_unpin(o.unit, out)) fail("the machine has lost a pin (unit " + std::to_string(o.unit) + ")");
   }

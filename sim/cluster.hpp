@@ -77,6 +77,7 @@ struct cluster_state {
   std::vector<sequential::directory_entry> entries{};  ///< [node][unit]
   std::vector<directory::request_pool> requests{};     ///< [node]
   std::vector<sequential::pin_table> pins{};           ///< [node]
+  std::vector<std::uint32_t> pinned{};                 ///< [unit]: pins of all threads together
   std::vector<access> views{};                         ///< [unit][node]: what the application view permits
   std::vector<std::uint64_t> contents{};               ///< [node][unit][word]: the frames
   std::vector<std::uint64_t> latest{};                 ///< [unit][word]: what the last write left, by virtual time

@@ -33,7 +33,8 @@ TEST_P(sequential_random, holds_for_every_seed) {
   EXPECT_TRUE(replay || e.nodes == 1 || total.faults > e.seeds) << "too little was shared to mean anything";
   std::cout << e.nodes << " nodes, " << all.size() << " seeds: " << total.operations << " operations, " << total.faults
             << " faults, " << total.messages << " messages, " << total.events << " events; losses " << total.losses
-            << ", holds " << total.holds << ", pins " << total.pins << ", given up " << total.given_up << ", most faults of one access " << total.most_faults << "\n";
+            << ", holds " << total.holds << ", pins " << total.pins << ", given up " << total.given_up
+            << ", most faults of one access " << total.most_faults << "\n";
 }
 
 INSTANTIATE_TEST_SUITE_P(nodes, sequential_random,
