@@ -170,7 +170,7 @@ class engine final : public transport::sink, private effects {
   [[nodiscard]] static std::size_t bucket_of(const region_slot& r, std::uint64_t unit) noexcept;
   bool drain_kernel_faults() noexcept;
   bool fault_and_wait(region_slot& r, std::uint64_t unit, model::access want, bool in_signal,
-                                    std::uint64_t entered_ns) noexcept;
+                      std::uint64_t entered_ns) noexcept;
   bool end_holds() noexcept;
 
   // page locking (pins.cpp)

@@ -38,7 +38,9 @@ engine_side::engine_side(shared_range range, os::descriptor application, os::des
   std::thread([this] { watch(); }).detach();
 }
 
-int engine_side::carry_out_there(const std::function<void(order&)>& fill) noexcept {
+/// Fault path: `fill` is called in place, without a heap.
+template <class Fill>
+int engine_side::carry_out_there(Fill&& fill) noexcept {
   while (ordering_.exchange(true, std::memory_order_acquire)) base::cpu_relax();
   order& o = range_.both->orders;
   fill(o);

@@ -32,7 +32,8 @@ class engine_side final : public os::address_space {
 
  private:
   int give(order::kind what, const void* address, std::uint64_t bytes, int argument) noexcept;
-  int carry_out_there(const std::function<void(order&)>& fill) noexcept;
+  template <class Fill>
+  int carry_out_there(Fill&& fill) noexcept;
   void watch() noexcept;
 
   shared_range range_;
