@@ -79,7 +79,7 @@ class Comparison:
         rounds = 2 if self.quick else 7
         found = {pair: [] for pair in FETCH_PAIRS}
         for i in range(rounds):
-            for pool, detector in FETCH_PAIRS:
+            for pool, detector in FETCH_PAIRS if i % 2 == 0 else reversed(FETCH_PAIRS):  # nobody is always first
                 self.say(f"page fetch: {pool}, {detector} ({i + 1} of {rounds})")
                 with tempfile.TemporaryDirectory() as traces:
                     command = self.job(pool, detector, 2, "--set", "read_ahead=0", "--set", f"fault_trace={traces}",
