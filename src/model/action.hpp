@@ -23,6 +23,9 @@ enum class action_kind : std::uint8_t {
   operate,    ///< do the atomic operation of `m` on the unit's content, then send `m` to `to`, with `a` = value before
   operate_here,  ///< the same for a local thread: do the operation, then complete the call of `m.token`
   complete,   ///< the call of the local thread that waits under `m.token` has ended with `m.a`
+  make_twin,  ///< copy the unit's content into its twin
+  send_diff,  ///< `m` with the difference between the unit and its twin to node `to`; the twin is dropped, or `keep`s up with the unit
+  drop_twin,  ///< the twin is needed no longer
   hold,       ///< call on_hold_over(unit) when the threads woken have had time to use it; the longer the higher `m.a` (1 to 7)
 };
 
@@ -45,6 +48,7 @@ struct action {
   access from = access::none;
   access level = access::none;
   bool with_content = false;  ///< send: the payload is the unit's content
+  bool keep = false;          ///< send_diff: the twin stays in use, and becomes what was sent
   bool fresh = false;         ///< permit: the content was never written, its frame may not exist yet
   node_id to{};
   std::uint64_t unit = 0;

@@ -32,6 +32,15 @@ enum class message_kind : std::uint8_t {
   push_copy,
   push_ack,
   push_reply,  ///< manager -> requester: all nodes have their copies
+  // release consistency: see src/protocol/release. What comes to a node that is not the unit's home goes on to where it moved
+  copy_request,  ///< node -> home: the requester wants the content
+  copy_reply,    ///< home -> requester; a = how often the home has moved
+  diffs,         ///< node -> home: what the requester changed in several units; see src/engine/diffs.hpp for the payload
+  diffs_ack,     ///< home -> requester: `count` of its diffs are in the homes' content; token of the first message
+  home_move,     ///< home -> the node that is home from now on; a = how often it has moved
+  home_atomic,   ///< node -> home: do the operation
+  home_atomic_reply,
+  notices,  ///< node -> node: intervals and what was written in them; see src/protocol/release/notices.hpp
   // synchronisation: see src/sync
   sync_first,
   sync_last = sync_first + 63,
@@ -47,6 +56,7 @@ inline constexpr std::uint8_t zero = 1;     ///< the unit was never written: no 
 inline constexpr std::uint8_t no_data = 2;  ///< the requester's own copy is current
 inline constexpr std::uint8_t keep = 4;     ///< request: the requester wants to keep the unit a while, and will send `done`
 inline constexpr std::uint8_t settled = 8;  ///< reply: the manager has finished the request and expects no `done`
+inline constexpr std::uint8_t fresh = 16;   ///< home_move: nobody has used the unit before
 }  // namespace message_flag
 
 /// Fields that a kind does not use are zero. Plain data: copied, compared and sent as it is (little endian).

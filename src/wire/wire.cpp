@@ -11,7 +11,8 @@ using model::message;
 using model::message_kind;
 
 constexpr std::uint8_t known_flags =
-    model::message_flag::zero | model::message_flag::no_data | model::message_flag::keep | model::message_flag::settled;
+    model::message_flag::zero | model::message_flag::no_data | model::message_flag::keep | model::message_flag::settled |
+    model::message_flag::fresh;
 
 /// Kinds below sync_first speak of units: `count` of them, from `unit` on. The others use both fields freely.
 bool units_valid(const message& m) noexcept {

@@ -7,6 +7,7 @@
 
 #include "base/check.hpp"
 #include "model/action.hpp"
+#include "model/machine.hpp"
 #include "model/message.hpp"
 #include "protocol/sequential/pins.hpp"
 #include "protocol/sequential/state.hpp"
@@ -16,15 +17,9 @@ namespace quire::sequential {
 using model::actions;
 using model::message;
 
-/// What became of a fault.
-enum class fault_outcome : std::uint8_t {
-  local,    ///< the node had the right already; permission is among the actions
-  started,  ///< a request is on its way; the thread waits for `wake`
-  joined,   ///< somebody has asked already (a fault in race); the thread waits for `wake`
-  refused,  ///< only of a pin: this node has pinned as many units as it may
-};
+using model::fault_outcome;
 
-class machine {
+class machine final : public model::machine {
  public:
   /// The tables have shape.units elements, zero at first, and outlive the machine; entries of units that other nodes
   /// manage stay untouched. `requests` and `pins` may be shared by the machines of all regions of a node.
@@ -35,18 +30,18 @@ class machine {
   // Node side.
   /// A thread touched `unit` and may not `want` it. `lost` says how many times in a row the thread was woken for this very
   /// access and could not do it after all; unless that is 0, the node keeps the unit a while when it comes (see `hold`).
-  fault_outcome on_fault(std::uint64_t unit, access want, actions& out, unsigned lost = 0);
+  fault_outcome on_fault(std::uint64_t unit, access want, actions& out, unsigned lost = 0) override;
   /// The time asked for by a `hold` action is over. May come late, and for a hold that has ended already.
   void on_hold_over(std::uint64_t unit, actions& out);
   /// Ask for `unit` before anybody touches it. With `withhold` it is not mapped when it arrives. `guessed`: it will be read,
   /// and then written like those before it; a withheld one shows whether it is. True if asked.
-  bool on_read_ahead(std::uint64_t unit, access want, bool withhold, actions& out, bool guessed = false);
+  bool on_read_ahead(std::uint64_t unit, access want, bool withhold, actions& out, bool guessed = false) override;
   /// Map a unit that this node may use already, together with a neighbour that faulted. True if there was anything to do.
-  bool on_fault_around(std::uint64_t unit, actions& out);
+  bool on_fault_around(std::uint64_t unit, actions& out) override;
   /// Threads of this node are going to write what they read of `unit` (KOAN: double faults), or no longer.
   void on_advice(std::uint64_t unit, bool will_write);
   /// A thread of this node calls for an atomic operation: `operation`, a, b, c (offset) and token of `call` are given.
-  void on_atomic(const message& call, actions& out);
+  void on_atomic(const message& call, actions& out) override;
   /// A thread of this node calls for a push of `unit`; `token` is completed when all nodes have it.
   void on_push(std::uint64_t unit, std::uint64_t token, actions& out);
 
@@ -66,7 +61,7 @@ class machine {
   [[nodiscard]] node_id holder_of(std::uint64_t unit) const noexcept;
 
   /// A message for one unit (m.unit; m.count is ignored). Content, if any, has been placed already.
-  void on_message(const message& m, actions& out);
+  void on_message(const message& m, actions& out) override;
 
   [[nodiscard]] const region_shape& shape() const noexcept { return shape_; }
   [[nodiscard]] node_id manager_of(std::uint64_t unit) const noexcept { return shape_.managers.of(unit); }
@@ -74,7 +69,11 @@ class machine {
   [[nodiscard]] const directory_entry& entry(std::uint64_t u) const noexcept { return entries_[u]; }
   [[nodiscard]] const counters& count() const noexcept { return count_; }
   /// Units that this node has asked for and not got yet.
-  [[nodiscard]] std::uint64_t outstanding() const noexcept { return outstanding_; }
+  [[nodiscard]] std::uint64_t outstanding() const noexcept override { return outstanding_; }
+  [[nodiscard]] std::uint64_t units() const noexcept override { return shape_.units; }
+  [[nodiscard]] bool awaits_content(std::uint64_t) const noexcept override { return true; }
+  [[nodiscard]] bool is_written(std::uint64_t u) const noexcept override { return units_[u].written != 0; }
+  [[nodiscard]] bool has_content(std::uint64_t u) const noexcept override { return right_of(u) != access::none; }
   /// The right that `unit` gives this node, initial state included.
   [[nodiscard]] access right_of(std::uint64_t unit) const noexcept;
   /// Everything that must hold for one unit on this node alone; the simulator adds what must hold across nodes.

@@ -1,0 +1,14 @@
+// What a message between nodes means to memory, where consistency is relaxed.
+#pragma once
+
+#include <cstdint>
+
+namespace quire::model {
+
+enum class edge : std::uint8_t {
+  none,      ///< nothing: it says nothing of what the threads of its sender did
+  carries,   ///< passes on what others have released: the receiver may let a thread of its own go on
+  releases,  ///< a thread of the sender releases
+};
+
+}  // namespace quire::model

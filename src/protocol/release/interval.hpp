@@ -1,0 +1,26 @@
+// The units written in the open interval of a node: what its next release has to tell. Shared by the machines of all its
+// regions.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/ids.hpp"
+
+namespace quire::release {
+
+struct written_unit {
+  model::region_id region{};
+  std::uint64_t unit = 0;
+  friend auto operator<=>(const written_unit& a, const written_unit& b) noexcept {
+    return a.region.value() != b.region.value() ? a.region.value() <=> b.region.value() : a.unit <=> b.unit;
+  }
+  friend bool operator==(const written_unit&, const written_unit&) noexcept = default;
+};
+
+struct interval {
+  std::vector<written_unit> written{};
+  std::uint64_t twins = 0;  ///< that exist on this node
+};
+
+}  // namespace quire::release

@@ -1,0 +1,360 @@
+#include "protocol/release/machine.hpp"
+
+#include <limits>
+
+namespace quire::release {
+
+using model::action_kind;
+using model::message_kind;
+namespace message_flag = model::message_flag;
+
+unit_state& machine::touch(std::uint64_t unit) noexcept {
+  CHECK(unit < shape_.units);
+  unit_state& s = units_[unit];
+  if (s.touched == 0) {
+    s.touched = 1;
+    s.home = shape_.managers.of(unit);
+    s.is_home = s.home == shape_.self ? 1 : 0;
+    s.assigned = shape_.first_touch ? 0 : 1;
+  }
+  return s;
+}
+
+void machine::send(node_id to, const message& m, bool with_content, actions& out) const {
+  auto& a = out.add(action_kind::send, m.unit);
+  a.to = to;
+  a.m = m;
+  a.m.region = shape_.region;
+  a.m.from = shape_.self;
+  a.with_content = with_content;
+}
+
+/// Who once was the home knows where it went, so that a request gets there, and each pair of nodes keeps its order.
+void machine::forward(const message& m, const unit_state& s, actions& out) {
+  ++count_.forwarded;
+  send(s.home, m, false, out);
+}
+
+void machine::permit(std::uint64_t unit, unit_state& s, access level, actions& out) const {
+  if (s.mapped() >= level) return;
+  auto& a = out.add(action_kind::permit, unit);
+  a.from = s.mapped();
+  a.level = level;
+  a.fresh = s.written == 0 && s.mapped() == access::none;
+  s.set_mapped(level);
+  if (level == access::write) s.written = 1;
+}
+
+void machine::protect(std::uint64_t unit, unit_state& s, access level, actions& out) const {
+  if (s.mapped() <= level) return;
+  auto& a = out.add(action_kind::protect, unit);
+  a.from = s.mapped();
+  a.level = level;
+  s.set_mapped(level);
+}
+
+void machine::list(std::uint64_t unit, unit_state& s) {
+  if (s.listed != 0) return;
+  s.listed = 1;
+  open_.written.push_back({shape_.region, unit});
+}
+
+/// The home's content changes by a thread of the home. Nobody needs to hear of it if nobody has a copy.
+void machine::write_here(std::uint64_t unit, unit_state& s) {
+  s.assigned = s.written = 1;
+  s.current.clear();
+  if (s.shared != 0) list(unit, s);
+}
+
+/// The node has the content: lets its threads have `want` of it.
+void machine::allow(std::uint64_t unit, unit_state& s, access want, actions& out) {
+  s.withhold = s.read_ahead = 0;
+  if (s.is_home != 0) {
+    s.assigned = 1;
+    // What nobody else has can be written at once, and later without a fault.
+    if (s.shared == 0) want = access::write;
+    permit(unit, s, want, out);
+    if (want == access::write) write_here(unit, s);
+    return;
+  }
+  if (want == access::write && s.twin == 0) {
+    ++count_.twins;
+    ++open_.twins;
+    s.twin = 1;
+    out.add(action_kind::make_twin, unit);
+    list(unit, s);
+  }
+  permit(unit, s, want, out);
+}
+
+void machine::send_diff(std::uint64_t unit, unit_state& s, actions& out) {
+  CHECK(s.twin != 0);
+  s.twin = 0;
+  --open_.twins;
+  auto& a = out.add(action_kind::send_diff, unit);
+  a.to = s.home;
+  a.m.region = shape_.region;
+}
+
+// ---- Faults and calls of this node's threads ----
+
+fault_outcome machine::on_fault(std::uint64_t unit, access want, actions& out, unsigned) {
+  unit_state& s = touch(unit);
+  if (s.is_home != 0 || s.valid != 0) {
+    ++count_.local_faults;
+    allow(unit, s, want, out);
+    out.add(action_kind::wake, unit);
+    return fault_outcome::local;
+  }
+  s.useless = s.withhold = s.read_ahead = 0;
+  if (s.pending() != access::none) {
+    ++count_.racing_faults;
+    if (want == access::write) s.set_pending(want);
+    return fault_outcome::joined;
+  }
+  ++(want == access::write ? count_.write_faults : count_.read_faults);
+  ask(unit, s, want, out);
+  return fault_outcome::started;
+}
+
+void machine::ask(std::uint64_t unit, unit_state& s, access want, actions& out) {
+  if (s.pending() == access::none) ++outstanding_;
+  s.set_pending(want);
+  message m;
+  m.kind = message_kind::copy_request;
+  m.unit = unit;
+  m.requester = shape_.self;
+  send(s.home, m, false, out);
+}
+
+/// Comes to be read, whatever it is wanted for: a unit that is mapped for writing counts as written.
+bool machine::on_read_ahead(std::uint64_t unit, access, bool withhold, actions& out, bool) {
+  unit_state& s = touch(unit);
+  if (s.is_home != 0 || s.valid != 0 || s.pending() != access::none || s.useless != 0) return false;
+  ++count_.read_ahead_units;
+  s.read_ahead = 1;
+  s.withhold = withhold ? 1 : 0;
+  ask(unit, s, access::read, out);
+  return true;
+}
+
+bool machine::on_fault_around(std::uint64_t unit, actions& out) {
+  unit_state& s = touch(unit);
+  if ((s.is_home == 0 && s.valid == 0) || s.mapped() != access::none) return false;
+  allow(unit, s, access::read, out);
+  return true;
+}
+
+/// A synchronisation point of its own: the engine releases before it and acquires after it.
+void machine::on_atomic(const message& call, actions& out) {
+  ++count_.atomics;
+  unit_state& s = touch(call.unit);
+  if (s.is_home != 0) {
+    write_here(call.unit, s);
+    out.add(action_kind::operate_here, call.unit).m = call;
+    return;
+  }
+  on_notice(call.unit, out);
+  message m = call;
+  m.kind = message_kind::home_atomic;
+  m.requester = shape_.self;
+  send(s.home, m, false, out);
+}
+
+void machine::on_atomic_reply(const message& m, actions& out) {
+  unit_state& s = touch(m.unit);
+  list(m.unit, s);  // who hears from this node later has to hear of this
+  if (s.is_home == 0) on_notice(m.unit, out);
+  out.add(action_kind::complete, m.unit).m = m;
+}
+
+// ---- At the home ----
+
+void machine::on_copy_request(const message& m, actions& out) {
+  unit_state& s = touch(m.unit);
+  if (s.is_home == 0) return forward(m, s, out);
+  if (m.requester == shape_.self) return;  // asked before it became the home
+  if (s.assigned == 0) return move_home(m.unit, s, m.requester, true, out);
+  // From now on the home's writes have to be noticed. Those of the open interval will be, if it is listed.
+  if (s.listed == 0) protect(m.unit, s, access::read, out);
+  s.shared = 1;
+  if (s.mapped() != access::write) s.current.add(shape_.nodes, m.requester);
+  message r;
+  r.kind = message_kind::copy_reply;
+  r.unit = m.unit;
+  r.requester = m.requester;
+  r.a = s.moves;
+  if (s.written == 0) r.flags |= message_flag::zero;
+  send(m.requester, r, s.written != 0, out);
+}
+
+diff_outcome machine::on_diff(std::uint64_t unit, node_id writer) {
+  unit_state& s = touch(unit);
+  if (s.is_home == 0) {
+    ++count_.forwarded;
+    return diff_outcome::forward;
+  }
+  if (writer == shape_.self) return diff_outcome::own;
+  s.assigned = s.written = 1;
+  const bool keeps = s.current.may_contain(shape_.nodes, writer);
+  s.current.clear();
+  if (keeps) s.current.add(shape_.nodes, writer);
+  return diff_outcome::apply;
+}
+
+void machine::on_home_atomic(const message& m, actions& out) {
+  unit_state& s = touch(m.unit);
+  if (s.is_home == 0) return forward(m, s, out);
+  s.assigned = s.written = 1;
+  s.current.clear();
+  auto& a = out.add(action_kind::operate, m.unit);
+  a.to = m.requester;
+  a.m = m;
+  a.m.kind = message_kind::home_atomic_reply;
+  a.m.region = shape_.region;
+  a.m.from = shape_.self;
+}
+
+void machine::move_home(std::uint64_t unit, unit_state& s, node_id to, bool fresh, actions& out) {
+  CHECK(s.mapped() != access::write && s.listed == 0);
+  ++count_.home_moves;
+  s.is_home = s.shared = 0;
+  s.current.clear();
+  s.assigned = 1;
+  s.valid = fresh ? 0 : 1;  // what the home has is a copy as good as any
+  s.home = to;
+  ++s.moves;
+  message m;
+  m.kind = message_kind::home_move;
+  m.unit = unit;
+  m.requester = to;
+  m.a = s.moves;
+  if (fresh) m.flags |= message_flag::fresh;
+  if (s.written == 0) m.flags |= message_flag::zero;
+  send(to, m, false, out);
+}
+
+bool machine::on_only_writer(std::uint64_t unit, node_id writer, actions& out) {
+  unit_state& s = touch(unit);
+  const bool moves = s.is_home != 0 && writer != shape_.self && shape_.migrates && shape_.nodes.exact() && s.listed == 0 &&
+                     s.current.may_contain(shape_.nodes, writer) && s.moves < std::numeric_limits<std::uint16_t>::max();
+  if (moves) move_home(unit, s, writer, false, out);
+  return moves;
+}
+
+void machine::on_home_move(const message& m, actions& out) {
+  unit_state& s = touch(m.unit);
+  CHECK(s.is_home == 0);
+  if (s.twin != 0) {  // the content has what it would say
+    s.twin = 0;
+    --open_.twins;
+    out.add(action_kind::drop_twin, m.unit);
+  }
+  s.is_home = 1;
+  s.valid = 0;
+  s.home = shape_.self;
+  s.moves = static_cast<std::uint16_t>(m.a);
+  s.assigned = 1;
+  s.shared = (m.flags & message_flag::fresh) != 0 ? 0 : 1;
+  if ((m.flags & message_flag::zero) == 0) s.written = 1;
+  if (s.pending() != access::none) arrived(m.unit, s, out);
+}
+
+void machine::on_moved(std::uint64_t unit, node_id home, std::uint16_t moves) {
+  unit_state& s = touch(unit);
+  if (s.is_home != 0 || moves <= s.moves || home == shape_.self) return;
+  s.home = home;
+  s.moves = moves;
+}
+
+// ---- Copies ----
+
+void machine::arrived(std::uint64_t unit, unit_state& s, actions& out) {
+  const access want = s.pending();
+  s.set_pending(access::none);
+  s.stale = 0;
+  --outstanding_;
+  if (s.withhold == 0) {
+    const bool unused = s.read_ahead != 0;
+    allow(unit, s, want, out);
+    s.read_ahead = unused ? 1 : 0;
+  }
+  out.add(action_kind::wake, unit);
+}
+
+void machine::on_copy_reply(const message& m, actions& out) {
+  unit_state& s = touch(m.unit);
+  if (s.pending() == access::none || s.is_home != 0) return;
+  s.home = m.from;
+  s.moves = static_cast<std::uint16_t>(m.a);
+  if ((m.flags & message_flag::zero) == 0) s.written = 1;
+  if (s.stale != 0) {
+    s.stale = 0;
+    ++count_.stale_replies;
+    return ask(m.unit, s, s.pending(), out);
+  }
+  s.valid = 1;
+  arrived(m.unit, s, out);
+}
+
+void machine::on_notice(std::uint64_t unit, actions& out) {
+  unit_state& s = units_[unit];
+  if (s.touched == 0 || s.is_home != 0) return;
+  if (s.pending() != access::none) s.stale = 1;
+  if (s.valid == 0) return;
+  protect(unit, s, access::none, out);  // threads that write it now fault, and wait for the content that has their writes
+  if (s.twin != 0) send_diff(unit, s, out);
+  s.valid = 0;
+  ++count_.invalidations;
+  if (s.read_ahead == 0) return;
+  s.read_ahead = 0;
+  s.useless = 1;
+  ++count_.read_ahead_wasted;
+}
+
+void machine::on_release(std::uint64_t unit, actions& out) {
+  unit_state& s = touch(unit);
+  s.listed = 0;
+  if (s.is_home != 0) {
+    s.shared = 0;  // the notice takes away all copies there are
+    s.current.clear();
+  } else if (s.twin != 0) {
+    protect(unit, s, access::read, out);
+    send_diff(unit, s, out);
+  }
+}
+
+void machine::on_twins_short(std::uint64_t unit, actions& out) {
+  unit_state& s = touch(unit);
+  if (s.twin == 0) return;
+  protect(unit, s, access::read, out);
+  send_diff(unit, s, out);
+}
+
+void machine::on_message(const message& m, actions& out) {
+  switch (m.kind) {
+    case message_kind::copy_request: return on_copy_request(m, out);
+    case message_kind::copy_reply: return on_copy_reply(m, out);
+    case message_kind::home_move: return on_home_move(m, out);
+    case message_kind::home_atomic: return on_home_atomic(m, out);
+    case message_kind::home_atomic_reply: return on_atomic_reply(m, out);
+    default: CHECK(!"a message of the release protocol");
+  }
+}
+
+bool machine::is_valid(std::uint64_t unit) const noexcept {
+  const unit_state& s = units_[unit];
+  if (s.touched == 0) return s == unit_state{};
+  const bool home = s.is_home != 0;
+  if (home && (s.valid != 0 || s.twin != 0 || s.pending() != access::none || s.home != shape_.self)) return false;
+  if (!home && (s.shared != 0 || !s.current.empty())) return false;
+  if (home && s.shared != 0 && s.mapped() == access::write && s.listed == 0) return false;
+  if (!s.current.empty() && (s.shared == 0 || s.mapped() == access::write)) return false;
+  if (!home && s.mapped() == access::write && s.twin == 0) return false;
+  if (s.twin != 0 && (s.valid == 0 || s.listed == 0)) return false;
+  if (s.mapped() != access::none && !home && s.valid == 0) return false;
+  if (s.pending() != access::none && s.valid != 0) return false;
+  return s.stale == 0 || s.pending() != access::none;
+}
+
+}  // namespace quire::release

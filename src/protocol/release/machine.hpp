@@ -1,0 +1,102 @@
+// Home-based lazy release consistency as a machine without I/O, for the units of one region on one node: twins, diffs to
+// homes at a release, invalidation at an acquire, homes that move. After Zhou, Iftode and Li, "Performance Evaluation of Two
+// Home-Based Lazy Release Consistency Protocols" (OSDI 1996), and ParADE, section 5.2 (multi-threaded nodes, migratory home).
+// README.md has the table of transitions; node.hpp is the part that all regions of a node share: intervals and notices.
+//
+// Called on the driver's thread by the engine, and by the simulator. Diffs and notices do not come as messages of a unit:
+// node.hpp and the engine unpack them and call on_diff, on_notice, on_release.
+#pragma once
+
+#include "base/check.hpp"
+#include "model/machine.hpp"
+#include "protocol/release/interval.hpp"
+#include "protocol/release/state.hpp"
+
+namespace quire::release {
+
+using model::actions;
+using model::fault_outcome;
+using model::message;
+
+/// What is to be done with a diff that has arrived.
+enum class diff_outcome : std::uint8_t {
+  apply,    ///< this is the home: write it into the content, and acknowledge
+  own,      ///< it is this node's own, which has become the home meanwhile: acknowledge, its content has it
+  forward,  ///< the home has moved on: to home_of(unit)
+};
+
+class machine final : public model::machine {
+ public:
+  /// The table has shape.units elements, zero at first, and outlives the machine; so does `open`.
+  machine(const region_shape& shape, unit_state* units, interval& open) : shape_(shape), units_(units), open_(open) {}
+
+  fault_outcome on_fault(std::uint64_t unit, access want, actions& out, unsigned lost = 0) override;
+  bool on_read_ahead(std::uint64_t unit, access want, bool withhold, actions& out, bool guessed = false) override;
+  bool on_fault_around(std::uint64_t unit, actions& out) override;
+  void on_atomic(const message& call, actions& out) override;
+  void on_message(const message& m, actions& out) override;
+
+  /// A node that wrote `unit` has sent its diff here; `writer` made it.
+  [[nodiscard]] diff_outcome on_diff(std::uint64_t unit, node_id writer);
+  /// An acquire has brought the news that another node wrote `unit`: a copy here goes, what was changed in it to the home first.
+  void on_notice(std::uint64_t unit, actions& out);
+  /// This node's interval ends, in which `unit` was written: what was changed goes to the home.
+  void on_release(std::uint64_t unit, actions& out);
+  /// Twins are short: what was changed so far goes to the home. The unit stays written in the open interval.
+  void on_twins_short(std::uint64_t unit, actions& out);
+  /// In the barrier epoch that has just ended, only `writer` wrote `unit`. True if the home moves there.
+  bool on_only_writer(std::uint64_t unit, node_id writer, actions& out);
+  /// News that the home of `unit` moved, for the `moves`th time, to `home`. Only while no diff of this node is on its way:
+  /// a request must not overtake the diff that it is to see.
+  void on_moved(std::uint64_t unit, node_id home, std::uint16_t moves);
+
+  [[nodiscard]] const region_shape& shape() const noexcept { return shape_; }
+  [[nodiscard]] const unit_state& unit(std::uint64_t u) const noexcept { return units_[u]; }
+  [[nodiscard]] const counters& count() const noexcept { return count_; }
+  /// Where this node believes the home to be.
+  [[nodiscard]] node_id home_of(std::uint64_t unit) const noexcept {
+    return units_[unit].touched != 0 ? units_[unit].home : shape_.managers.of(unit);
+  }
+  [[nodiscard]] bool is_home(std::uint64_t unit) const noexcept {
+    return units_[unit].touched != 0 ? units_[unit].is_home != 0 : shape_.managers.of(unit) == shape_.self;
+  }
+  [[nodiscard]] bool awaits_content(std::uint64_t unit) const noexcept override {
+    const unit_state& s = units_[unit];
+    return s.pending() != access::none && s.is_home == 0 && s.valid == 0;
+  }
+  [[nodiscard]] bool is_written(std::uint64_t unit) const noexcept override { return units_[unit].written != 0; }
+  [[nodiscard]] bool has_content(std::uint64_t unit) const noexcept override {
+    return is_home(unit) || units_[unit].valid != 0;
+  }
+  [[nodiscard]] std::uint64_t units() const noexcept override { return shape_.units; }
+  [[nodiscard]] std::uint64_t outstanding() const noexcept override { return outstanding_; }
+  /// Everything that must hold for one unit on this node alone; the simulator adds what must hold across nodes.
+  [[nodiscard]] bool is_valid(std::uint64_t unit) const noexcept;
+
+ private:
+  unit_state& touch(std::uint64_t unit) noexcept;
+  void ask(std::uint64_t unit, unit_state& s, access want, actions& out);
+  void send(node_id to, const message& m, bool with_content, actions& out) const;
+  void forward(const message& m, const unit_state& s, actions& out);
+  void permit(std::uint64_t unit, unit_state& s, access level, actions& out) const;
+  void protect(std::uint64_t unit, unit_state& s, access level, actions& out) const;
+  void list(std::uint64_t unit, unit_state& s);
+  void write_here(std::uint64_t unit, unit_state& s);
+  void allow(std::uint64_t unit, unit_state& s, access want, actions& out);
+  void send_diff(std::uint64_t unit, unit_state& s, actions& out);
+  void arrived(std::uint64_t unit, unit_state& s, actions& out);
+  void move_home(std::uint64_t unit, unit_state& s, node_id to, bool fresh, actions& out);
+  void on_copy_request(const message& m, actions& out);
+  void on_copy_reply(const message& m, actions& out);
+  void on_home_move(const message& m, actions& out);
+  void on_home_atomic(const message& m, actions& out);
+  void on_atomic_reply(const message& m, actions& out);
+
+  region_shape shape_;
+  unit_state* units_;
+  interval& open_;
+  counters count_{};
+  std::uint64_t outstanding_ = 0;
+};
+
+}  // namespace quire::release

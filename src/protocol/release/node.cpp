@@ -1,0 +1,208 @@
+#include "protocol/release/node.hpp"
+
+#include <algorithm>
+
+namespace quire::release {
+
+using model::message_kind;
+
+namespace {
+/// The part of a notice that the region has: what came from elsewhere may say anything.
+std::uint64_t end_in(const machine& m, const notice& n) noexcept {
+  return n.first < m.units() ? n.first + std::min<std::uint64_t>(n.count, m.units() - n.first) : n.first;
+}
+}  // namespace
+
+// ---- Releases ----
+
+void node::release() {
+  if (open_.written.empty()) return;
+  ++count_.releases;
+  // Neighbours together: one system call, one message.
+  std::sort(open_.written.begin(), open_.written.end());
+  for (const written_unit& w : open_.written) {
+    machine* const m = effects_.machine_of(w.region);
+    if (m == nullptr) continue;
+    actions_.clear();
+    m->on_release(w.unit, actions_);
+    effects_.perform(w.region, actions_);
+  }
+  effects_.perform_all();
+  closed_.insert(closed_.end(), open_.written.begin(), open_.written.end());
+  open_.written.clear();
+  relieved_ = 0;
+  if (unacknowledged_ == 0) open_gate();
+}
+
+/// Twins are short: units written first are sent first.
+void node::relieve() {
+  if (open_.twins <= twin_limit_) return;
+  const std::uint64_t goal = twin_limit_ - twin_limit_ / 8;
+  for (; open_.twins > goal && relieved_ < open_.written.size(); ++relieved_) {
+    const written_unit w = open_.written[relieved_];
+    machine* const m = effects_.machine_of(w.region);
+    if (m == nullptr) continue;
+    actions_.clear();
+    m->on_twins_short(w.unit, actions_);
+    effects_.perform(w.region, actions_);
+    ++count_.early_diffs;
+  }
+  effects_.perform_all();
+  if (relieved_ == open_.written.size()) relieved_ = 0;
+}
+
+void node::on_acknowledged(std::uint64_t count) {
+  CHECK(count <= unacknowledged_);
+  unacknowledged_ -= count;
+  if (unacknowledged_ == 0) open_gate();
+}
+
+/// All diffs so far are at their homes: what this node wrote may be told, and what waited for it may leave.
+void node::open_gate() {
+  if (!closed_.empty()) {
+    std::sort(closed_.begin(), closed_.end());
+    closed_.erase(std::unique(closed_.begin(), closed_.end()), closed_.end());
+    history_.add_interval(closed_);
+    closed_.clear();
+  }
+  while (!gate_.empty() && unacknowledged_ == 0) {
+    const held_message next = gate_.front();
+    gate_.pop_front();
+    pass(next.to, next.m, std::span(next.value).first(next.m.payload_bytes), true);
+  }
+}
+
+void node::send(node_id to, const message& m, std::span<const std::byte> value, edge what) {
+  if (what == edge::releases) release();
+  // A message that releases nothing may not overtake one that waits, and need not wait for itself.
+  if (!gate_.empty() || (unacknowledged_ != 0 && what == edge::releases)) {
+    CHECK(value.size() <= max_value_bytes);
+    held_message& held = gate_.emplace_back();
+    held.to = to;
+    held.m = m;
+    std::copy(value.begin(), value.end(), held.value.begin());
+    return;
+  }
+  pass(to, m, value, what != edge::none);
+}
+
+void node::pass(node_id to, const message& m, std::span<const std::byte> value, bool with_notices) {
+  if (with_notices) tell(to);
+  effects_.transmit(to, m, value);
+}
+
+void node::tell(node_id to) {
+  if (to == self_) return;
+  history::position at = history_.told(to);
+  const notice* next = history_.next_for(to, at);
+  if (next != nullptr) {
+    message m;
+    m.kind = message_kind::notices;
+    m.from = m.requester = self_;
+    notice_writer out(buffer_);
+    while (next != nullptr) {
+      if (out.add(*next)) {
+        ++count_.notices_sent;
+        next = history_.next_for(to, ++at);
+        if (next != nullptr) continue;
+      }
+      m.payload_bytes = static_cast<std::uint32_t>(out.bytes().size());
+      effects_.transmit(to, m, out.bytes());
+      out.clear();
+    }
+  }
+  history_.set_told(to, history_.end());
+}
+
+// ---- Acquires ----
+
+bool node::on_notices(node_id from, std::span<const std::byte> bytes) {
+  notice_reader in(bytes);
+  for (notice n; in.next(n);) {
+    if (n.writer.value() >= nodes_ || n.home.value() >= nodes_) return false;
+    if (history_.learn(n, from)) ++count_.notices_heard;
+  }
+  return in.ok();
+}
+
+void node::acquire() {
+  if (history_.applied() == history_.end()) return;
+  bool any = false;
+  for (history::position at = std::max(history_.applied(), history_.begin()); at < history_.end(); ++at) {
+    const notice& n = history_[at];
+    if (n.writer == self_ || n.count == 0) continue;
+    machine* const m = effects_.machine_of(n.region);
+    if (m == nullptr) continue;
+    any = true;
+    for (std::uint64_t unit = n.first; unit < end_in(*m, n); ++unit) {
+      if (n.moves != 0) {
+        if (unacknowledged_ == 0) m->on_moved(unit, n.home, n.moves);
+        continue;
+      }
+      actions_.clear();
+      m->on_notice(unit, actions_);
+      if (actions_.size() != 0) effects_.perform(n.region, actions_);
+    }
+  }
+  effects_.perform_all();
+  if (any) ++count_.acquires;
+  history_.set_applied(history_.end());
+}
+
+// ---- Epochs ----
+
+void node::on_gathered() {
+  if (packed_ != history_.packed()) gathered_ = settled_ = history_.begin();
+  packed_ = history_.packed();
+  settled_ = gathered_;
+  gathered_ = history_.end();
+}
+
+void node::on_epoch() {
+  acquire();
+  if (packed_ == history_.packed()) {
+    move_homes();
+    // What was told upwards in the round before has reached every node by the end of that round, and every node had
+    // ended that round when it entered this one.
+    history_.forget(settled_);
+  } else {
+    gathered_ = settled_ = history_.begin();
+    packed_ = history_.packed();
+  }
+  epoch_ = history_.end();
+}
+
+/// What one node alone wrote in the epoch moves there, if its home is here.
+void node::move_homes() {
+  constexpr std::uint32_t many = model::max_nodes;
+  struct writer_of {
+    written_unit what;
+    std::uint32_t writer;
+  };
+  std::vector<writer_of> writers;
+  for (history::position at = std::max(epoch_, history_.begin()); at < history_.end(); ++at) {
+    const notice& n = history_[at];
+    const machine* const m = effects_.machine_of(n.region);
+    if (n.moves != 0 || m == nullptr) continue;
+    for (std::uint64_t unit = n.first; unit < end_in(*m, n); ++unit) {
+      if (m->is_home(unit)) writers.push_back({{n.region, unit}, n.writer.value()});
+    }
+  }
+  std::sort(writers.begin(), writers.end(), [](const writer_of& a, const writer_of& b) { return a.what < b.what; });
+  for (std::size_t i = 0; i < writers.size();) {
+    const written_unit w = writers[i].what;
+    std::uint32_t only = writers[i].writer;
+    for (; i < writers.size() && writers[i].what == w; ++i) {
+      if (writers[i].writer != only) only = many;
+    }
+    if (only == many || only == self_.value()) continue;
+    actions_.clear();
+    machine& m = *effects_.machine_of(w.region);
+    if (!m.on_only_writer(w.unit, node_id{static_cast<std::uint16_t>(only)}, actions_)) continue;
+    effects_.perform(w.region, actions_);
+    history_.add_move(w.region, w.unit, m.home_of(w.unit), m.unit(w.unit).moves);
+  }
+  effects_.perform_all();
+}
+
+}  // namespace quire::release

@@ -1,0 +1,121 @@
+// The part of the release protocol that all regions of a node share: when intervals end, how their notices travel with
+// synchronisation, and what an acquire does. No I/O: the engine and the simulator give it `effects`.
+//
+// Every message that synchronises threads leaves through send(). One by which a thread of this node releases (a lock's right, an
+// arrival, a signal) ends the open interval first: diffs go to the homes, and the message waits until all of them have been
+// acknowledged, and with it all that follow. Before any such message the receiver is told the notices that this node has
+// learned since it last told it something, in messages of their own: a pair of nodes keeps its order. What is told
+// is kept; it invalidates copies only when a thread of the receiver acquires.
+//
+// Every round of the job barrier ends an epoch: what only one node wrote in it gets its home there, and what all know by
+// now is forgotten.
+//
+// Driver's thread only.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "model/action.hpp"
+#include "model/edge.hpp"
+#include "protocol/release/history.hpp"
+#include "protocol/release/machine.hpp"
+
+namespace quire::release {
+
+using model::edge;
+
+/// Largest payload of a message that synchronises, and of notices.
+inline constexpr std::size_t max_value_bytes = 512;
+
+class node {
+ public:
+  class effects {
+   public:
+    /// To any node, this one included; the payload is copied.
+    virtual void transmit(node_id to, const message& m, std::span<const std::byte> value) noexcept = 0;
+    /// Performed in order, together at perform_all() at the latest. Of send_diff: calls diff_sent() if there was a difference.
+    virtual void perform(model::region_id region, const actions& list) noexcept = 0;
+    virtual void perform_all() noexcept = 0;
+    /// The machine of a region under this protocol; null if there is none.
+    [[nodiscard]] virtual machine* machine_of(model::region_id region) noexcept = 0;
+
+   protected:
+    ~effects() = default;
+  };
+
+  /// `twin_limit`: twins that this node may have at a time.
+  node(node_id self, unsigned nodes, effects& to, std::size_t twin_limit, std::size_t notice_limit = history::default_limit)
+      : self_(self), nodes_(nodes), effects_(to), twin_limit_(twin_limit), history_(self, nodes, notice_limit) {}
+
+  /// For the machines of this node.
+  [[nodiscard]] interval& open() noexcept { return open_; }
+
+  /// Sends a message that synchronises, now or when the diffs before it have arrived.
+  void send(node_id to, const message& m, std::span<const std::byte> value, edge what);
+  /// Before a call of this node's thread that ends an acquire goes on, and before memory of others is handed out.
+  void acquire();
+  /// Ends the open interval. What a later send() does; for calls that want to have it done. See busy().
+  void release();
+  /// Diffs are on their way.
+  [[nodiscard]] bool busy() const noexcept { return unacknowledged_ != 0; }
+  /// After a fault: keeps the number of twins within the limit.
+  void relieve();
+
+  /// Notices that `from` tells. False if they are none: nothing after the bad record is taken.
+  [[nodiscard]] bool on_notices(node_id from, std::span<const std::byte> bytes);
+  /// A diff has left for a home / `count` diffs are in the homes' content.
+  void diff_sent() noexcept { ++unacknowledged_; }
+  void on_acknowledged(std::uint64_t count);
+  /// This node's part in the job barrier: it sends its contribution upwards / the round is over, before it tells others and
+  /// its own threads.
+  void on_gathered();
+  void on_epoch();
+
+  [[nodiscard]] const history& known() const noexcept { return history_; }
+  [[nodiscard]] std::size_t waiting() const noexcept { return gate_.size(); }
+  [[nodiscard]] std::uint64_t intervals() const noexcept { return history_.known(self_); }
+
+  struct counters {
+    std::uint64_t releases = 0;        ///< intervals that ended
+    std::uint64_t acquires = 0;        ///< that had something to invalidate
+    std::uint64_t notices_sent = 0;    ///< runs of units
+    std::uint64_t notices_heard = 0;
+    std::uint64_t early_diffs = 0;     ///< sent before the release, for want of twins
+  };
+  [[nodiscard]] const counters& count() const noexcept { return count_; }
+
+ private:
+  struct held_message {
+    node_id to{};
+    message m{};
+    std::array<std::byte, max_value_bytes> value{};
+  };
+  void tell(node_id to);
+  void pass(node_id to, const message& m, std::span<const std::byte> value, bool with_notices);
+  void open_gate();
+  void move_homes();
+
+  node_id self_;
+  unsigned nodes_;
+  effects& effects_;
+  std::size_t twin_limit_;
+  history history_;
+  interval open_{};
+  std::vector<written_unit> closed_{};  ///< by release(): told once all diffs have arrived
+  std::uint64_t unacknowledged_ = 0;
+  std::deque<held_message> gate_{};
+  std::size_t relieved_ = 0;  ///< units of the open interval up to here have been looked at by relieve()
+  history::position epoch_ = 0;                   ///< where the last epoch ended
+  history::position gathered_ = 0, settled_ = 0;  ///< told upwards in this round / in the last one: all know it
+  std::uint64_t packed_ = 0;                      ///< history::packed() as of these places
+  actions actions_{};
+  std::array<std::byte, max_value_bytes> buffer_{};
+  counters count_{};
+};
+
+}  // namespace quire::release

@@ -1,0 +1,64 @@
+// State of the release protocol: what a node remembers of each unit. All zero is the initial state, so that tables of a
+// terabyte of units cost nothing until touched.
+#pragma once
+
+#include <cstdint>
+
+#include "directory/placement.hpp"
+#include "model/copyset.hpp"
+#include "model/ids.hpp"
+
+namespace quire::release {
+
+using model::access;
+using model::node_id;
+
+struct unit_state {
+  model::copyset current{};  ///< home: nodes whose copy is as good as the home's
+  node_id home{};            ///< where the home is, or was when this node last heard
+  std::uint16_t moves = 0;   ///< how often the home had moved by then: of two beliefs the higher one is newer
+  std::uint8_t touched : 1 = 0;     ///< `home` and `is_home` have been set
+  std::uint8_t is_home : 1 = 0;
+  std::uint8_t shared : 1 = 0;      ///< home: somebody may have a copy that no notice of this node so far will take away
+  std::uint8_t valid : 1 = 0;       ///< not the home: the copy here may be used
+  std::uint8_t twin : 1 = 0;        ///< a twin exists: the copy may differ from it
+  std::uint8_t listed : 1 = 0;      ///< in the list of units written in the open interval
+  std::uint8_t written : 1 = 0;     ///< the content may differ from zero
+  std::uint8_t stale : 1 = 0;       ///< pending: what is on its way may be older than a notice that came meanwhile
+  std::uint8_t assigned : 1 = 0;    ///< first-touch placement: the home is settled
+  std::uint8_t mapped_ : 2 = 0;     ///< access that the application view permits
+  std::uint8_t pending_ : 2 = 0;    ///< access wished for since the content was asked for
+  std::uint8_t withhold : 1 = 0;    ///< do not map on arrival: the first touch is to be noticed
+  std::uint8_t read_ahead : 1 = 0;  ///< asked for by read-ahead, and not touched by a thread since
+  std::uint8_t useless : 1 = 0;     ///< was read ahead and invalidated untouched: do not read ahead again
+
+  [[nodiscard]] access mapped() const noexcept { return static_cast<access>(mapped_); }
+  [[nodiscard]] access pending() const noexcept { return static_cast<access>(pending_); }
+  void set_mapped(access a) noexcept { mapped_ = static_cast<std::uint8_t>(a); }
+  void set_pending(access a) noexcept { pending_ = static_cast<std::uint8_t>(a); }
+  friend bool operator==(const unit_state&, const unit_state&) noexcept = default;
+};
+static_assert(sizeof(unit_state) == 16);
+
+/// What a machine needs to know of its region and job.
+struct region_shape {
+  model::region_id region{};
+  node_id self{};
+  model::geometry nodes{};
+  directory::manager_map managers{};  ///< homes at the beginning
+  std::uint64_t units = 0;
+  bool first_touch = false;  ///< the first node that asks for a unit becomes its home
+  bool migrates = true;      ///< homes move to the only writer of a barrier epoch
+};
+
+struct counters {
+  std::uint64_t read_faults = 0, write_faults = 0, local_faults = 0, racing_faults = 0;
+  std::uint64_t twins = 0;          ///< made
+  std::uint64_t invalidations = 0;  ///< copies that a notice took away
+  std::uint64_t stale_replies = 0;  ///< content that had to be asked for again
+  std::uint64_t home_moves = 0;     ///< units that this node gave away to their only writer, or to the first who touched them
+  std::uint64_t forwarded = 0;      ///< requests that came to a node which was no longer home
+  std::uint64_t read_ahead_units = 0, read_ahead_wasted = 0, atomics = 0;
+};
+
+}  // namespace quire::release
