@@ -92,11 +92,19 @@ QUIRE_API int quire_thread(void);
 
 /* ---- Regions ----------------------------------------------------------------------------------------------------- */
 
-typedef enum quire_consistency { QUIRE_SEQUENTIAL = 0 } quire_consistency;
+/** What threads of different nodes see of each other's writes. */
+typedef enum quire_consistency {
+  QUIRE_SEQUENTIAL = 0, /**< every read returns the last write, anywhere */
+  /** A read returns the last write that synchronisation has put before it: locks, barriers and all other calls below order
+   *  memory as in C++, and a program without data races sees no difference. Several nodes may write one unit at a time. Atomic
+   *  operations on words of the region release and acquire; those on words of other regions order nothing here. */
+  QUIRE_RELEASE = 1,
+} quire_consistency;
 typedef enum quire_placement {
   QUIRE_PLACE_BLOCK = 0,  /**< consecutive units on one node */
   QUIRE_PLACE_MODULO = 1, /**< unit u on node u mod N */
   QUIRE_PLACE_NODE = 2,   /**< all units on one node */
+  QUIRE_PLACE_FIRST_TOUCH = 3, /**< QUIRE_RELEASE: on the node that touches a unit first; else as QUIRE_PLACE_BLOCK */
 } quire_placement;
 /** What the pages of a region are made of: six ways to give one physical page two access paths. Programs
  *  see no difference but speed (`quire bench page-update`). */
@@ -295,6 +303,13 @@ typedef struct quire_counters {
   uint64_t exclusive_wasted; /**< of them, taken away unwritten, as far as it is known */
   uint64_t pins;      /**< units that quire_acquire() was called for */
   uint64_t pin_waits; /**< requests of other nodes that waited for a release here */
+  /* Regions with QUIRE_RELEASE. Their faults and invalidations are counted above. */
+  uint64_t intervals;     /**< releases by which this node had something to tell */
+  uint64_t twins;         /**< copies kept to find later what was written */
+  uint64_t diffs, diff_bytes; /**< pages that differed from their twins, and what was sent of them */
+  uint64_t notices_sent, notices_heard; /**< runs of written units that this node told others, and learned */
+  uint64_t home_moves;    /**< units whose home this node gave away to their only writer */
+  uint64_t forwarded;     /**< requests and diffs that came here after the home had moved on */
 } quire_counters;
 QUIRE_API quire_status quire_counters_read(quire_counters* counters);
 

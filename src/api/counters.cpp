@@ -35,6 +35,25 @@ void fill(const runtime& r, quire_counters& out) noexcept {
   out.exclusive_wasted = p.exclusive_wasted;
   out.pins = p.pins;
   out.pin_waits = p.pin_waits;
+  const auto c = r.core->release_counters();
+  const auto& n = r.core->consistency();
+  const auto& d = r.core->diffs().count();
+  out.read_faults += c.read_faults;
+  out.write_faults += c.write_faults;
+  out.local_faults += c.local_faults;
+  out.racing_faults += c.racing_faults;
+  out.invalidations += c.invalidations;
+  out.read_ahead_units += c.read_ahead_units;
+  out.read_ahead_wasted += c.read_ahead_wasted;
+  out.atomics += c.atomics;
+  out.intervals = n.intervals();
+  out.twins = c.twins;
+  out.diffs = d.diffs;
+  out.diff_bytes = d.bytes;
+  out.notices_sent = n.count().notices_sent;
+  out.notices_heard = n.count().notices_heard;
+  out.home_moves = c.home_moves;
+  out.forwarded = c.forwarded;
 }
 
 std::string counters_json(const runtime& r) {
@@ -49,7 +68,10 @@ std::string counters_json(const runtime& r) {
       {"barrier_ns", c.barrier_ns}, {"lock_ns", c.lock_ns}, {"barriers", c.barriers}, {"locks", c.locks},
       {"atomics", c.atomics}, {"double_faults", c.double_faults},
       {"exclusive_reads", c.exclusive_reads}, {"exclusive_wasted", c.exclusive_wasted},
-      {"pins", c.pins}, {"pin_waits", c.pin_waits}};
+      {"pins", c.pins}, {"pin_waits", c.pin_waits},
+      {"intervals", c.intervals}, {"twins", c.twins}, {"diffs", c.diffs}, {"diff_bytes", c.diff_bytes},
+      {"notices_sent", c.notices_sent}, {"notices_heard", c.notices_heard}, {"home_moves", c.home_moves},
+      {"forwarded", c.forwarded}};
   std::string json = "{";
   for (const auto& [name, value] : rows) {
     if (json.size() > 1) json += ',';

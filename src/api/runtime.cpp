@@ -134,6 +134,8 @@ base::status begin(runtime& r, const quire_options& given) {
   c.read_ahead = r.options.flag(base::option::read_ahead);
   c.learn_writes = r.options.flag(base::option::learn_writes);
   c.pin_limit = static_cast<std::size_t>(r.options.number(base::option::pin_limit));
+  c.move_homes = r.options.flag(base::option::move_homes);
+  c.twin_bytes = static_cast<std::uint64_t>(r.options.number(base::option::twin_limit));
   c.tuning = tune(r.options, r.job->local_nodes());
   c.pool = choose_pool(r.options);
   if (auto* const split = split::engine_here()) c.pool.application = split;
@@ -147,7 +149,8 @@ base::status begin(runtime& r, const quire_options& given) {
   r.regions = std::make_unique<region::registry>(*r.core);
   r.names = std::make_unique<name_service>(*r.core);
   r.threads = std::make_unique<thread_service>(*r.core);
-  if (const auto s = r.regions->open(static_cast<std::uint32_t>(r.options.number(base::option::unit))); !s.ok()) return s;
+  if (const auto s = r.regions->open(static_cast<std::uint32_t>(r.options.number(base::option::unit)),
+                                      static_cast<quire_consistency>(r.options.number(base::option::consistency))); !s.ok()) return s;
   if (const auto s = connect(r, wire_ref); !s.ok()) return s;
   r.core->start();
   return {};

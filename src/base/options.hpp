@@ -16,9 +16,9 @@ namespace quire::base {
 
 enum class option : int {
   transport, detect, pool, pool_dir, pool_fill, pool_link, crash_dir, fault_trace, range, base, spin_us, read_ahead, learn_writes,
-  pin_limit, unit, log, nodes, tag
+  pin_limit, consistency, move_homes, twin_limit, unit, log, nodes, tag
 };
-inline constexpr std::size_t option_count = 18;
+inline constexpr std::size_t option_count = 21;
 
 enum class option_type : int { choice, flag, number, bytes, address, path };
 
@@ -39,6 +39,7 @@ struct option_row {
 enum class transport_choice : int { automatic, shm, tcp };
 enum class detect_choice : int { automatic, userfault, thread, segv };
 enum class pool_choice : int { memfd, file, posix, sysv, mdup, fork };
+enum class consistency_choice : int { sequential, release };
 enum class fill_choice : int { truncate, write };
 enum class link_choice : int { ring, socket };
 inline constexpr std::int64_t spin_automatic = -1;

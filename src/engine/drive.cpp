@@ -364,7 +364,7 @@ void engine::expect_end() noexcept {
       auto& sum = static_cast<count_op&>(self).outstanding;
       e.regions_.for_each([&sum](const region_slot& r) { sum += r.machine->outstanding(); });
       // What is still queued here could not leave any more once the others have stopped.
-      if (e.transport_->sends_pending() || !e.holds_.empty()) ++sum;
+      if (e.transport_->sends_pending() || !e.holds_.empty() || e.consistency_.busy()) ++sum;
       self.complete();
     }, op::type::call);
     (void)run(o);

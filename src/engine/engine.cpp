@@ -13,7 +13,8 @@ engine* g_engine = nullptr;  // for signal handlers; one engine per process
 }
 
 engine::engine(const configuration& c, std::unique_ptr<transport::transport> t, bootstrap::bootstrap& job)
-    : config_(c), transport_(std::move(t)), job_(job), pins_(c.pin_limit), sync_(c.self, c.nodes) {
+    : config_(c), transport_(std::move(t)), job_(job), pins_(c.pin_limit),
+      consistency_(c.self, c.nodes, *this, c.twin_bytes / os::page_bytes), diffs_(*this, c.nodes), sync_(c.self, c.nodes) {
   driver_.tuning = c.tuning;
   holds_.reserve(256);
   open_pins();
@@ -72,25 +73,48 @@ base::status engine::add_region(const region_description& about) {
   r->memory = std::move(memory.value());
   r->dumped.cover(about.bytes);
   const std::uint64_t units = about.bytes >> r->unit_shift;
-  int error = r->units.make(units);
-  if (error == 0) error = r->entries.make(units);
+  const bool relaxed = about.consistency == QUIRE_RELEASE;
+  int error = relaxed ? r->copies.make(units) : r->units.make(units);
+  if (error == 0) error = relaxed ? r->twins.make(about.bytes) : r->entries.make(units);
   if (error == 0) error = r->detector->attach(r->memory->application_view(), about.bytes);
   if (error != 0) {
     base::log(base::log_level::error, "cannot prepare a region of %lu MiB: %s (%s)",
               static_cast<unsigned long>(about.bytes >> 20), std::strerror(error), r->detector->name());
     return QUIRE_SYSTEM;
   }
-  sequential::region_shape shape;
-  shape.region = model::region_id{about.id};
-  shape.self = config_.self;
-  shape.nodes = model::geometry::of(config_.nodes);
-  shape.managers = directory::manager_map::make(static_cast<model::placement>(about.placement), config_.nodes, units,
-                                                model::node_id{about.home});
-  shape.units = units;
-  shape.learns = config_.learn_writes;
-  r->machine = std::make_unique<sequential::machine>(shape, r->units.data(), r->entries.data(), requests_, pins_);
+  make_machine(*r, units);
   regions_.publish(std::move(r));
   return {};
+}
+
+void engine::make_machine(region_slot& r, std::uint64_t units) {
+  const region_description& about = r.about;
+  const bool first_touch = about.placement == QUIRE_PLACE_FIRST_TOUCH;
+  const auto placement = first_touch ? model::placement::block : static_cast<model::placement>(about.placement);
+  const auto managers = directory::manager_map::make(placement, config_.nodes, units, model::node_id{about.home});
+  const auto put = [&](auto& shape) {
+    shape.region = model::region_id{about.id};
+    shape.self = config_.self;
+    shape.nodes = model::geometry::of(config_.nodes);
+    shape.managers = managers;
+    shape.units = units;
+  };
+  if (about.consistency == QUIRE_RELEASE) {
+    release::region_shape shape;
+    put(shape);
+    shape.first_touch = first_touch;
+    shape.migrates = config_.move_homes;
+    shape.twin_pages = static_cast<std::uint32_t>(about.unit_bytes / os::page_bytes);
+    r.release = std::make_unique<release::machine>(shape, r.copies.data(), consistency_.open());
+    r.machine = r.release.get();
+    relaxed_ = true;
+    return;
+  }
+  sequential::region_shape shape;
+  put(shape);
+  shape.learns = config_.learn_writes;
+  r.sequential = std::make_unique<sequential::machine>(shape, r.units.data(), r.entries.data(), requests_, pins_);
+  r.machine = r.sequential.get();
 }
 
 /// The detector that a region asks for, or the job's, or one that its pool can have; each kind is opened once.
@@ -119,7 +143,8 @@ base::result<detect::detector*> engine::detector_for(std::uint8_t asked, const p
 sequential::counters engine::protocol_counters() const noexcept {
   sequential::counters sum;
   regions_.for_each([&sum](const region_slot& r) {
-    const auto& c = r.machine->count();
+    if (r.sequential == nullptr) return;
+    const auto& c = r.sequential->count();
     sum.read_faults += c.read_faults;
     sum.write_faults += c.write_faults;
     sum.upgrade_faults += c.upgrade_faults;

@@ -15,6 +15,7 @@
 #include "bootstrap/bootstrap.hpp"
 #include "detect/detector.hpp"
 #include "engine/call_table.hpp"
+#include "engine/diffs.hpp"
 #include "engine/driver.hpp"
 #include "engine/trace.hpp"
 #include "engine/local_queue.hpp"
@@ -22,6 +23,7 @@
 #include "engine/performer.hpp"
 #include "engine/read_ahead.hpp"
 #include "engine/region_slot.hpp"
+#include "protocol/release/node.hpp"
 #include "sync/machine.hpp"
 #include "transport/transport.hpp"
 
@@ -37,6 +39,8 @@ struct configuration {
   pool::settings pool{};
   bool read_ahead = true;
   bool learn_writes = true;  ///< reads that writes have followed ask for writable copies
+  bool move_homes = true;    ///< release consistency: the home of a unit moves to its only writer
+  std::uint64_t twin_bytes = std::uint64_t{256} << 20;  ///< that twins may take on this node
   std::size_t pin_limit = sequential::pin_table::default_limit;  ///< units that this node may have pinned
   driver_tuning tuning{};
 };
@@ -69,7 +73,7 @@ struct engine_counters {
   std::atomic<std::uint64_t> fault_ns{0}, barrier_ns{0}, lock_ns{0}, barriers{0}, locks{0};
 };
 
-class engine final : public transport::sink, private effects {
+class engine final : public transport::sink, private effects, private release::node::effects {
  public:
   engine(const configuration& c, std::unique_ptr<transport::transport> t, bootstrap::bootstrap& job);
   ~engine();
@@ -96,6 +100,8 @@ class engine final : public transport::sink, private effects {
   void touch(std::uint64_t address, std::uint64_t bytes, model::access want) noexcept;
   /// Threads of this node are going to write what they read of a range, or no longer.
   void advise(std::uint64_t address, std::uint64_t bytes, bool will_write) noexcept;
+  /// Memory that other nodes have given back is handed out again: what they wrote must not come after.
+  void catch_up() noexcept;
   /// Starts to bring a range here.
   void prefetch(std::uint64_t address, std::uint64_t bytes, model::access want) noexcept;
   /// QUIRE_BUSY if some of it is pinned here.
@@ -138,8 +144,13 @@ class engine final : public transport::sink, private effects {
   [[nodiscard]] const char* detector_name() const noexcept { return detectors_[0]->name(); }
   /// Sum over regions.
   [[nodiscard]] sequential::counters protocol_counters() const noexcept;
+  /// The same of regions with release consistency.
+  [[nodiscard]] release::counters release_counters() const noexcept;
+  [[nodiscard]] const release::node& consistency() const noexcept { return consistency_; }
+  [[nodiscard]] const diff_traffic& diffs() const noexcept { return diffs_; }
 
  private:
+  friend class diff_traffic;
   // transport::sink (messages.cpp)
   void* place(const model::message& m) noexcept override;
   void deliver(const model::message& m) noexcept override;
@@ -151,13 +162,26 @@ class engine final : public transport::sink, private effects {
   void operate(region_slot& r, const model::action& a) noexcept override;
   void complete_call(const model::message& m) noexcept override;
   void hold_unit(region_slot& r, std::uint64_t unit, std::uint64_t level) noexcept override;
+  void make_twins(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept override;
+  void send_diffs(region_slot& r, model::node_id to, std::uint64_t first, std::uint64_t count, bool keep) noexcept override;
+  void end_of_actions() noexcept override;
+  // release::node::effects (consistency.cpp)
+  void transmit(model::node_id to, const model::message& m, std::span<const std::byte> value) noexcept override;
+  void perform(model::region_id region, const model::actions& list) noexcept override;
+  void perform_all() noexcept override;
+  [[nodiscard]] release::machine* machine_of(model::region_id region) noexcept override;
 
   void handle(const model::message& m, std::span<const std::byte> value) noexcept;
   void handle_units(const model::message& m) noexcept;
+  void handle_memory(const model::message& m, std::span<const std::byte> value) noexcept;
   void handle_service(const model::message& m, std::span<const std::byte> value) noexcept;
   void handle_sync(const model::message& m, std::span<const std::byte> value) noexcept;
   void send(model::node_id to, const model::message& m, std::span<const std::byte> value) noexcept;
   void perform_sync() noexcept;
+  void synchronise(model::node_id to, const model::message& m, std::span<const std::byte> value, model::edge what) noexcept;
+  void note_round(const model::message& m) noexcept;
+  /// Some region's consistency is weaker than sequential.
+  [[nodiscard]] bool relaxed() const noexcept { return relaxed_.load(std::memory_order_relaxed); }
 
   // faults (fault.cpp)
   void begin_fault(fault_op& o) noexcept;
@@ -184,6 +208,7 @@ class engine final : public transport::sink, private effects {
   void answer_holder(const model::message& m) noexcept;
 
   [[nodiscard]] base::status reserve();
+  void make_machine(region_slot& r, std::uint64_t units);
   [[nodiscard]] base::result<detect::detector*> detector_for(std::uint8_t asked, const pool::settings& pool);
 
   // driving (drive.cpp)
@@ -218,6 +243,10 @@ class engine final : public transport::sink, private effects {
   local_queue local_;
   driver driver_;
   call_table calls_;
+  release::node consistency_;
+  diff_traffic diffs_;
+  std::atomic<bool> relaxed_{false};
+  std::uint64_t rounds_ = 0;  ///< of the job barrier that this node, the root, has ended
   sync::machine sync_;
   sync::actions sync_actions_;
   model::actions actions_;

@@ -34,7 +34,7 @@ std::size_t engine::bucket_of(const region_slot& r, std::uint64_t unit) noexcept
 
 read_ahead_plan engine::plan_for(const region_slot& r, std::uint64_t unit, access want, read_ahead& stream) const noexcept {
   const std::uint64_t max_window = std::max<std::uint64_t>(max_window_bytes >> r.unit_shift, 1);
-  return stream.on_fault(model::region_id{r.about.id}, unit, r.machine->shape().units, max_window, want == access::write);
+  return stream.on_fault(model::region_id{r.about.id}, unit, r.machine->units(), max_window, want == access::write);
 }
 
 void engine::begin_fault(fault_op& o) noexcept {
@@ -43,7 +43,7 @@ void engine::begin_fault(fault_op& o) noexcept {
   actions_.clear();
   const auto outcome = r.machine->on_fault(o.unit, o.want, actions_, o.lost);
   performer_.take(r, actions_);
-  if (outcome == sequential::fault_outcome::local) {
+  if (outcome == model::fault_outcome::local) {
     map_around(r, o.unit, *o.stream);
     performer_.flush();
   } else {
@@ -52,7 +52,8 @@ void engine::begin_fault(fault_op& o) noexcept {
     performer_.flush();  // the request leaves before anything else is prepared
   }
   if (config_.read_ahead) read_on(r, plan, o.want);
-  if (outcome == sequential::fault_outcome::local) o.complete();
+  if (r.release != nullptr) consistency_.relieve();
+  if (outcome == model::fault_outcome::local) o.complete();
 }
 
 void engine::wait_in_bucket(fault_op& o) noexcept {
@@ -74,7 +75,7 @@ void engine::leave_bucket(const fault_op& o) noexcept {
 /// After a fault that cost no message: units next to it that this node may use as well need not fault one by one.
 void engine::map_around(region_slot& r, std::uint64_t unit, read_ahead& stream) noexcept {
   const model::region_id id{r.about.id};
-  const std::uint64_t units = r.machine->shape().units;
+  const std::uint64_t units = r.machine->units();
   const std::uint64_t count = stream.around(id, unit);
   std::uint64_t next = unit + 1;
   for (; next < units && next <= unit + count; ++next) {
@@ -133,7 +134,7 @@ bool engine::end_holds() noexcept {
     holds_[i] = holds_.back();
     holds_.pop_back();
     actions_.clear();
-    h.region->machine->on_hold_over(h.unit, actions_);
+    h.region->sequential->on_hold_over(h.unit, actions_);
     performer_.take(*h.region, actions_);
     performer_.flush();
     any = true;
@@ -155,9 +156,9 @@ bool engine::drain_kernel_faults() noexcept {
       trace_.add(fault_trace::point::entered, r->about.id, unit);
       const auto plan = plan_for(*r, unit, want, kernel_stream_);
       actions_.clear();
-      const auto outcome = r->machine->on_fault(unit, want, actions_);
+      const auto outcome = r->machine->on_fault(unit, want, actions_, 0);
       performer_.take(*r, actions_);
-      if (outcome == sequential::fault_outcome::local) {
+      if (outcome == model::fault_outcome::local) {
         map_around(*r, unit, kernel_stream_);
       } else {
         ++kernel_waiting_;
@@ -165,6 +166,7 @@ bool engine::drain_kernel_faults() noexcept {
       trace_.add(fault_trace::point::asked, r->about.id, unit);
       performer_.flush();
       if (config_.read_ahead) read_on(*r, plan, want);
+      if (r->release != nullptr) consistency_.relieve();
     }
   }
   settle();
@@ -183,7 +185,7 @@ void engine::touch(std::uint64_t address, std::uint64_t bytes, access want) noex
 void engine::advise(std::uint64_t address, std::uint64_t bytes, bool will_write) noexcept {
   constexpr std::uint64_t most_at_once = 16384;  // others may want to drive
   region_slot* const r = regions_.find(address);
-  if (r == nullptr || bytes == 0) return;
+  if (r == nullptr || bytes == 0 || r->sequential == nullptr) return;
   const std::uint64_t end = r->unit_of(address + bytes - 1) + 1;
   for (std::uint64_t unit = r->unit_of(address); unit < end; unit += most_at_once) {
     struct advice_op : op {
@@ -196,7 +198,7 @@ void engine::advise(std::uint64_t address, std::uint64_t bytes, bool will_write)
       for (std::uint64_t u = advice.first; u < advice.end; ++u) advice.machine->on_advice(u, advice.will_write);
       self.complete();
     }, op::type::call);
-    o.machine = r->machine.get();
+    o.machine = r->sequential.get();
     o.first = unit;
     o.end = std::min(end, unit + most_at_once);
     o.will_write = will_write;
@@ -214,7 +216,7 @@ void engine::prefetch(std::uint64_t address, std::uint64_t bytes, access want) n
     auto& range = static_cast<range_op&>(self);
     for (std::uint64_t i = 0; i < range.plan.count; ++i) {
       e.actions_.clear();
-      if (range.region->machine->on_read_ahead(range.plan.first + i, range.want, false, e.actions_)) {
+      if (range.region->machine->on_read_ahead(range.plan.first + i, range.want, false, e.actions_, false)) {
         e.performer_.take(*range.region, e.actions_);
       }
     }

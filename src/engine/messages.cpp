@@ -17,34 +17,45 @@ using model::node_id;
 
 namespace {
 bool carries_content(message_kind k) noexcept {
-  return k == message_kind::read_reply || k == message_kind::write_reply || k == message_kind::push_copy;
+  return k == message_kind::read_reply || k == message_kind::write_reply || k == message_kind::push_copy ||
+         k == message_kind::copy_reply;
+}
+bool is_of_memory(message_kind k) noexcept {
+  return k == message_kind::diffs || k == message_kind::diffs_ack || k == message_kind::notices;
 }
 bool is_of_units(message_kind k) noexcept {
   return k > message_kind::invalid && k < message_kind::sync_first;
 }
 bool lies_in(const region_slot& r, const message& m) noexcept {
-  const std::uint64_t units = r.machine->shape().units;
+  const std::uint64_t units = r.machine->units();
   return m.unit < units && m.count <= units - m.unit;
 }
 }  // namespace
 
 void* engine::place(const message& m) noexcept {
+  if (m.kind == message_kind::diffs) return diffs_.place(m);
   if (!carries_content(m.kind)) return m.payload_bytes <= landing_.size() ? landing_.data() : nullptr;
   const region_slot* const r = regions_.slot(m.region);
   if (r == nullptr || !lies_in(*r, m) || m.payload_bytes != r->bytes_of(m.count)) return nullptr;
+  for (std::uint32_t i = 0; i < m.count; ++i) {
+    if (!r->machine->awaits_content(m.unit + i)) return nullptr;
+  }
   // Frames of a first visit in one call; the single page of a fault is as cheap by itself.
-  if (m.count > 1 && r->machine->unit(m.unit).written == 0) {
+  if (m.count > 1 && !r->machine->is_written(m.unit)) {
     (void)!r->memory->populate(m.unit << r->unit_shift, m.payload_bytes);
   }
   return r->system(m.unit);
 }
 
 void engine::deliver(const message& m) noexcept {
+  if (m.kind == message_kind::diffs) return diffs_.deliver(m);
   handle(m, std::span<const std::byte>(landing_).first(carries_content(m.kind) ? 0 : m.payload_bytes));
 }
 
 void engine::handle(const message& m, std::span<const std::byte> value) noexcept {
-  if (is_of_units(m.kind)) {
+  if (is_of_memory(m.kind)) {
+    handle_memory(m, value);
+  } else if (is_of_units(m.kind)) {
     handle_units(m);
   } else if (m.kind >= message_kind::sync_first && m.kind <= message_kind::sync_last) {
     handle_sync(m, value);
@@ -83,9 +94,13 @@ void engine::send(node_id to, const message& m, std::span<const std::byte> value
 
 void engine::send_units(region_slot& r, node_id to, const message& m, std::uint64_t first, std::uint64_t count,
                         bool with_content) noexcept {
+  diffs_.send_all();  // a request does not overtake the diff that it is to see
   message out = m;
   out.unit = first;
   out.count = static_cast<std::uint32_t>(count);
+  if (m.kind == message_kind::home_atomic) {
+    return synchronise(to, out, {}, m.requester == config_.self ? model::edge::releases : model::edge::carries);
+  }
   if (!with_content) return send(to, out, {});
   CHECK(to != config_.self);
   trace_.add(fault_trace::point::replied, r.about.id, first);
@@ -111,11 +126,16 @@ void engine::operate(region_slot& r, const action& a) noexcept {
       break;
     }
   }
-  if (a.kind == model::action_kind::operate_here) return complete_call(m);
-  send(a.to, m, {});
+  if (a.kind == model::action_kind::operate_here) {
+    if (r.release != nullptr) consistency_.acquire();
+    return complete_call(m);
+  }
+  // Who sees a value that a thread here has left sees what that thread wrote before.
+  synchronise(a.to, m, {}, r.release != nullptr ? model::edge::releases : model::edge::none);
 }
 
 void engine::complete_call(const message& m) noexcept {
+  if (m.kind == message_kind::home_atomic_reply) consistency_.acquire();
   op* const o = calls_.find(m.token);
   if (o == nullptr || o->what() != op::type::call) return;
   auto& call = static_cast<call_op&>(*o);
@@ -126,6 +146,7 @@ void engine::complete_call(const message& m) noexcept {
 }
 
 void engine::handle_service(const message& m, std::span<const std::byte> value) noexcept {
+  consistency_.acquire();
   if (m.kind == message_kind::service_reply) return complete_call(m);
   const service_entry* const s = m.operation < max_services ? &services_[m.operation] : nullptr;
   if (s == nullptr || s->handler == nullptr) {
@@ -149,7 +170,7 @@ base::status engine::ask(node_id to, std::uint32_t number, message& m, std::span
     auto& ask = static_cast<ask_op&>(self);
     ask.token = e.calls_.add(self);
     ask.m.token = ask.token;
-    e.send(ask.to, ask.m, ask.value);
+    e.synchronise(ask.to, ask.m, ask.value, model::edge::releases);
   });
   CHECK(value.size() <= landing_.size());
   o.m = m;
@@ -185,7 +206,7 @@ void engine::answer(const message& request, base::status why, std::uint64_t a, s
   m.token = request.token;
   m.a = a;
   m.b = b;
-  send(request.requester, m, {});
+  synchronise(request.requester, m, {}, model::edge::releases);
 }
 
 void engine::notify(node_id to, std::uint32_t number, std::uint64_t a, std::uint64_t b, std::uint64_t c,
@@ -198,7 +219,7 @@ void engine::notify(node_id to, std::uint32_t number, std::uint64_t a, std::uint
   m.b = b;
   m.c = c;
   m.payload_bytes = static_cast<std::uint32_t>(value.size());
-  send(to, m, value);
+  synchronise(to, m, value, model::edge::releases);
 }
 
 std::uint64_t engine::atomic(std::uint64_t address, std::uint32_t operation, std::uint64_t a, std::uint64_t b) noexcept {
@@ -206,6 +227,7 @@ std::uint64_t engine::atomic(std::uint64_t address, std::uint32_t operation, std
     auto& call = static_cast<call_op&>(self);
     call.token = e.calls_.add(self);
     call.m.token = call.token;
+    if (call.region->release != nullptr) e.consistency_.release();
     e.actions_.clear();
     call.region->machine->on_atomic(call.m, e.actions_);
     e.performer_.take(*call.region, e.actions_);
@@ -227,18 +249,19 @@ base::status engine::push(std::uint64_t address, std::uint64_t bytes) noexcept {
     const std::uint64_t units = call.replies;
     // A push takes the right to write, and would wait for the end of a pin that may well be the caller's own.
     for (std::uint64_t i = 0; i < units; ++i) {
-      if (call.region->machine->unit(call.m.unit + i).pinned != 0) return self.complete(QUIRE_BUSY);
+      if (call.region->sequential->unit(call.m.unit + i).pinned != 0) return self.complete(QUIRE_BUSY);
     }
     call.token = e.calls_.add(self);
     for (std::uint64_t i = 0; i < units; ++i) {
       e.actions_.clear();
-      call.region->machine->on_push(call.m.unit + i, call.token, e.actions_);
+      call.region->sequential->on_push(call.m.unit + i, call.token, e.actions_);
       e.performer_.take(*call.region, e.actions_);
     }
     e.performer_.flush();
   });
   o.region = regions_.find(address);
   if (o.region == nullptr || bytes == 0) return {};
+  if (o.region->sequential == nullptr) return QUIRE_UNSUPPORTED;
   o.m.unit = o.region->unit_of(address);
   o.replies = o.region->unit_of(address + bytes - 1) - o.m.unit + 1;
   (void)run(o);

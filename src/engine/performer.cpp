@@ -21,7 +21,9 @@ bool performer::joins(const run& before, const region_slot& r, const action& a) 
   switch (a.kind) {
     case action_kind::permit: return w.from == a.from && w.level == a.level && w.fresh == a.fresh;
     case action_kind::protect: return w.from == a.from && w.level == a.level;
-    case action_kind::wake: return true;
+    case action_kind::wake:
+    case action_kind::make_twin: return true;
+    case action_kind::send_diff: return w.to == a.to && w.keep == a.keep;
     case action_kind::send:
     case action_kind::multicast: break;
     default: return false;
@@ -50,6 +52,7 @@ void performer::take(region_slot& r, const action& a) noexcept {
 void performer::flush() noexcept {
   for (std::size_t i = 0; i < size_; ++i) perform(runs_[i]);
   size_ = 0;
+  to_.end_of_actions();
 }
 
 void performer::perform(const run& r) noexcept {
@@ -65,6 +68,9 @@ void performer::perform(const run& r) noexcept {
     case action_kind::operate:
     case action_kind::operate_here: return to_.operate(*r.region, a);
     case action_kind::complete: return to_.complete_call(a.m);
+    case action_kind::make_twin: return to_.make_twins(*r.region, a.unit, r.count);
+    case action_kind::send_diff: return to_.send_diffs(*r.region, a.to, a.unit, r.count, a.keep);
+    case action_kind::drop_twin: return;  // its memory is used again
     case action_kind::hold: return to_.hold_unit(*r.region, a.unit, a.m.a);
   }
 }

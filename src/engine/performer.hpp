@@ -20,6 +20,10 @@ class effects {
   virtual void operate(region_slot& r, const model::action& a) noexcept = 0;
   virtual void complete_call(const model::message& m) noexcept = 0;
   virtual void hold_unit(region_slot& r, std::uint64_t unit, std::uint64_t level) noexcept = 0;
+  virtual void make_twins(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept = 0;
+  virtual void send_diffs(region_slot& r, model::node_id to, std::uint64_t first, std::uint64_t count, bool keep) noexcept = 0;
+  /// Everything taken has been performed.
+  virtual void end_of_actions() noexcept = 0;
 
  protected:
   ~effects() = default;

@@ -35,11 +35,11 @@ void engine::begin_pin(pin_op& o) noexcept {
   region_slot& r = *o.region;
   if (ending_.load(std::memory_order_relaxed)) return o.complete(QUIRE_NOT_STARTED);  // and what it had is dropped
   actions_.clear();
-  const auto outcome = o.again ? r.machine->on_pin_again(o.unit, actions_) : r.machine->on_pin(o.unit, actions_);
-  if (outcome == sequential::fault_outcome::refused) return o.complete(QUIRE_LIMIT);
+  const auto outcome = o.again ? r.sequential->on_pin_again(o.unit, actions_) : r.sequential->on_pin(o.unit, actions_);
+  if (outcome == model::fault_outcome::refused) return o.complete(QUIRE_LIMIT);
   o.counted = true;
   performer_.take(r, actions_);
-  if (outcome != sequential::fault_outcome::local) {
+  if (outcome != model::fault_outcome::local) {
     wait_in_bucket(o);
     return performer_.flush();
   }
@@ -79,7 +79,7 @@ void engine::give_pin_up(pin_op& o) noexcept {
   leave_bucket(o);
   if (o.pinned || !o.counted || ending_.load(std::memory_order_relaxed)) return;
   actions_.clear();
-  o.region->machine->on_pin_given_up(o.unit, actions_);
+  o.region->sequential->on_pin_given_up(o.unit, actions_);
   performer_.take(*o.region, actions_);
   performer_.flush();
 }
@@ -88,6 +88,7 @@ base::status engine::acquire(std::uint64_t address, std::uint64_t bytes, std::in
   holder = -1;
   region_slot* const r = regions_.find(address);
   if (r == nullptr) return QUIRE_BAD_ADDRESS;
+  if (r->sequential == nullptr) return QUIRE_UNSUPPORTED;
   if (bytes == 0) return {};
   constexpr std::int64_t longest_ms = std::int64_t{1} << 40;  // decades
   const bool for_ever = timeout_ms < 0 || timeout_ms > longest_ms;
@@ -121,6 +122,7 @@ base::status engine::acquire(std::uint64_t address, std::uint64_t bytes, std::in
 base::status engine::release(std::uint64_t address, std::uint64_t bytes) noexcept {
   region_slot* const r = regions_.find(address);
   if (r == nullptr) return QUIRE_BAD_ADDRESS;
+  if (r->sequential == nullptr) return QUIRE_UNSUPPORTED;
   if (bytes == 0) return {};
   return unpin_units(*r, r->unit_of(address), r->unit_of(address + bytes - 1) + 1);
 }
@@ -133,7 +135,7 @@ base::status engine::unpin_units(region_slot& r, std::uint64_t first, std::uint6
     std::uint64_t first = 0, end = 0;
   } o([](engine& e, op& self) noexcept {
     auto& range = static_cast<range_op&>(self);
-    sequential::machine& m = *range.region->machine;
+    sequential::machine& m = *range.region->sequential;
     for (std::uint64_t unit = range.first; unit < range.end; ++unit) {
       if (m.unit(unit).pinned == 0) return self.complete(QUIRE_NOT_OWNER);
     }
@@ -160,7 +162,7 @@ void engine::drop_pins() noexcept {
   base::log(base::log_level::warning, "%lu units were still pinned at the end", static_cast<unsigned long>(all.size()));
   for (const auto& [region, unit] : all) {
     actions_.clear();
-    region->machine->on_pins_dropped(unit, actions_);
+    region->sequential->on_pins_dropped(unit, actions_);
     performer_.take(*region, actions_);
   }
   performer_.flush();
@@ -176,7 +178,7 @@ int engine::find_holder(region_slot& r, std::uint64_t unit) noexcept {
     m.c = static_cast<std::uint64_t>(what);
   };
   put(question::who_has_it);
-  if (!ask(r.machine->manager_of(unit), holder_service, m, {}, patience_ms).ok()) return -1;
+  if (!ask(r.sequential->manager_of(unit), holder_service, m, {}, patience_ms).ok()) return -1;
   const auto node = static_cast<std::uint16_t>(m.a);
   if (node >= config_.nodes || node == config_.self.value()) return -1;
   put(question::is_it_pinned);
@@ -186,10 +188,10 @@ int engine::find_holder(region_slot& r, std::uint64_t unit) noexcept {
 
 void engine::answer_holder(const message& m) noexcept {
   const region_slot* const r = m.a < region_map::max_regions ? regions_.slot(model::region_id{static_cast<std::uint16_t>(m.a)}) : nullptr;
-  if (r == nullptr || m.b >= r->machine->shape().units) return answer(m, QUIRE_BAD_ADDRESS);
-  if (m.c == static_cast<std::uint64_t>(question::is_it_pinned)) return answer(m, {}, r->machine->unit(m.b).pinned);
-  if (r->machine->manager_of(m.b) != config_.self) return answer(m, QUIRE_BAD_ADDRESS);
-  answer(m, {}, r->machine->holder_of(m.b).value());
+  if (r == nullptr || r->sequential == nullptr || m.b >= r->machine->units()) return answer(m, QUIRE_BAD_ADDRESS);
+  if (m.c == static_cast<std::uint64_t>(question::is_it_pinned)) return answer(m, {}, r->sequential->unit(m.b).pinned);
+  if (r->sequential->manager_of(m.b) != config_.self) return answer(m, QUIRE_BAD_ADDRESS);
+  answer(m, {}, r->sequential->holder_of(m.b).value());
 }
 
 }  // namespace quire::engine

@@ -11,6 +11,7 @@
 #include "detect/detector.hpp"
 #include "os/memory.hpp"
 #include "pool/pool.hpp"
+#include "protocol/release/machine.hpp"
 #include "protocol/sequential/machine.hpp"
 
 namespace quire::engine {
@@ -76,9 +77,14 @@ struct region_slot {
   std::unique_ptr<pool::pool> memory;
   detect::detector* detector = nullptr;  ///< shared by all regions of its kind
   dumped_parts dumped;
+  // One of the two, as the region's consistency says.
   sparse_table<sequential::unit_state> units;
   sparse_table<sequential::directory_entry> entries;
-  std::unique_ptr<sequential::machine> machine;
+  std::unique_ptr<sequential::machine> sequential;
+  sparse_table<release::unit_state> copies;
+  sparse_table<std::byte> twins;  ///< as large as the region; used where a unit has a twin
+  std::unique_ptr<release::machine> release;
+  model::machine* machine = nullptr;  ///< that one
 
   [[nodiscard]] std::uint64_t unit_of(std::uint64_t address) const noexcept {
     return (address - about.base) >> unit_shift;
@@ -89,6 +95,7 @@ struct region_slot {
   [[nodiscard]] std::byte* system(std::uint64_t unit) const noexcept {
     return memory->system_view() + (unit << unit_shift);
   }
+  [[nodiscard]] std::byte* twin(std::uint64_t unit) noexcept { return twins.data() + (unit << unit_shift); }
   [[nodiscard]] std::size_t bytes_of(std::uint64_t count) const noexcept { return count << unit_shift; }
 };
 

@@ -2,6 +2,7 @@
 // drives, or whoever does.
 #include "base/clock.hpp"
 #include "engine/engine.hpp"
+#include "sync/edges.hpp"
 
 namespace quire::engine {
 
@@ -16,6 +17,7 @@ base::status engine::synchronise(sync::call& request, std::int64_t timeout_ms) n
   sync_op o([](engine& e, op& self) noexcept {
     sync::call& call = *static_cast<sync_op&>(self).request;
     call.token = e.calls_.add(self);
+    if (sync::is_collective(call)) e.consistency_.release();  // diffs travel while the others are waited for
     e.sync_actions_.clear();
     e.sync_.on_call(call, e.sync_actions_);
     e.perform_sync();
@@ -41,17 +43,36 @@ base::status engine::synchronise(sync::call& request, std::int64_t timeout_ms) n
 }
 
 void engine::handle_sync(const model::message& m, std::span<const std::byte> value) noexcept {
+  if (sync::kind_of(m.kind) == sync::kind::spread && relaxed()) consistency_.on_epoch();
   sync_actions_.clear();
   sync_.on_message(m, value, sync_actions_);
   perform_sync();
 }
 
+/// Messages that synchronise threads take memory along.
+void engine::synchronise(model::node_id to, const model::message& m, std::span<const std::byte> value, model::edge what) noexcept {
+  if (relaxed()) return consistency_.send(to, m, value, what);
+  send(to, m, value);
+}
+
+/// Rounds of the job barrier are epochs. The root's ends when it tells its first child.
+void engine::note_round(const model::message& m) noexcept {
+  const auto kind = sync::kind_of(m.kind);
+  if (kind == sync::kind::gather) return consistency_.on_gathered();
+  if (kind != sync::kind::spread || config_.self != model::node_id{0} || m.b + 1 == rounds_) return;
+  rounds_ = m.b + 1;
+  consistency_.on_gathered();
+  consistency_.on_epoch();
+}
+
 void engine::perform_sync() noexcept {
   for (const sync::action& a : sync_actions_) {
     if (a.kind == sync::action_kind::send) {
-      send(a.to, a.m, a.values.bytes());
+      if (relaxed()) note_round(a.m);
+      synchronise(a.to, a.m, a.values.bytes(), sync::edge_of(a.m));
       continue;
     }
+    consistency_.acquire();
     op* const o = calls_.find(a.token);
     if (o == nullptr || o->what() != op::type::synchronisation) continue;
     (void)calls_.take(a.token);

@@ -21,7 +21,7 @@ std::span<const std::byte> bytes_of(const region_description& d) noexcept {
 std::uint64_t round_up(std::uint64_t value, std::uint64_t to) noexcept { return (value + to - 1) / to * to; }
 }  // namespace
 
-base::status registry::open(std::uint32_t heap_unit_bytes) {
+base::status registry::open(std::uint32_t heap_unit_bytes, quire_consistency consistency) {
   const auto& c = engine_.config();
   const std::uint64_t granule = engine_.regions().granule_bytes();
   // Half of the range is the heap; slices are whole granules, so that block placement makes each node home of its slice.
@@ -36,6 +36,7 @@ base::status registry::open(std::uint32_t heap_unit_bytes) {
   about.bytes = slice_bytes_ * c.nodes;
   about.unit_bytes = heap_unit_bytes;
   about.placement = QUIRE_PLACE_BLOCK;
+  about.consistency = static_cast<std::uint8_t>(consistency);
   next_base_ = c.base + about.bytes;
   if (const auto s = engine_.add_region(about); !s.ok()) return s;
   heap_ = std::make_unique<heap::heap>(c.base + slice_bytes_ * c.self.value(), slice_bytes_, heap_unit_bytes);
@@ -77,8 +78,8 @@ base::status registry::create(const quire_region_options& options, std::uint64_t
   const auto& c = engine_.config();
   const std::uint64_t unit = options.unit_bytes == 0 ? 4096 : options.unit_bytes;
   const bool fits = unit >= 4096 && unit <= (2u << 20) && (unit & (unit - 1)) == 0 && bytes != 0;
-  const bool known = options.consistency == QUIRE_SEQUENTIAL && options.placement >= QUIRE_PLACE_BLOCK &&
-                     options.placement <= QUIRE_PLACE_NODE && options.pool >= QUIRE_POOL_DEFAULT &&
+  const bool known = options.consistency >= QUIRE_SEQUENTIAL && options.consistency <= QUIRE_RELEASE &&
+                     options.placement >= QUIRE_PLACE_BLOCK && options.placement <= QUIRE_PLACE_FIRST_TOUCH && options.pool >= QUIRE_POOL_DEFAULT &&
                      options.pool <= QUIRE_POOL_FORK && options.detector >= QUIRE_DETECT_DEFAULT &&
                      options.detector <= QUIRE_DETECT_SEGV;
   const bool home = options.placement != QUIRE_PLACE_NODE || (options.home >= 0 && options.home < static_cast<int>(c.nodes));
@@ -89,6 +90,7 @@ base::status registry::create(const quire_region_options& options, std::uint64_t
   about.unit_bytes = static_cast<std::uint32_t>(unit);
   about.home = static_cast<std::uint16_t>(options.placement == QUIRE_PLACE_NODE ? options.home : 0);
   about.placement = static_cast<std::uint8_t>(options.placement);
+  about.consistency = static_cast<std::uint8_t>(options.consistency);
   about.pool = static_cast<std::uint8_t>(options.pool);
   about.detector = static_cast<std::uint8_t>(options.detector);
   message m;
@@ -152,6 +154,7 @@ base::status registry::allocate(std::uint64_t bytes, std::uint64_t alignment, st
   if (bytes > slice_bytes_) return QUIRE_NO_MEMORY;
   auto block = heap_->allocate(bytes, alignment);
   if (block.ok()) {
+    engine_.catch_up();
     address = block.value().address;
     dirty_bytes = block.value().dirty_bytes;
     return {};

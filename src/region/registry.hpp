@@ -18,7 +18,7 @@ class registry {
  public:
   /// Makes region 0 and answers the services of regions and memory. Before the engine starts.
   explicit registry(engine::engine& e) : engine_(e) {}
-  [[nodiscard]] base::status open(std::uint32_t heap_unit_bytes);
+  [[nodiscard]] base::status open(std::uint32_t heap_unit_bytes, quire_consistency consistency);
 
   [[nodiscard]] base::status create(const quire_region_options& options, std::uint64_t bytes, quire_region& region);
 

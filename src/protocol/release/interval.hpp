@@ -20,7 +20,7 @@ struct written_unit {
 
 struct interval {
   std::vector<written_unit> written{};
-  std::uint64_t twins = 0;  ///< that exist on this node
+  std::uint64_t twins = 0;  ///< pages of the twins that exist on this node
 };
 
 }  // namespace quire::release

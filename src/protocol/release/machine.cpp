@@ -79,7 +79,7 @@ void machine::allow(std::uint64_t unit, unit_state& s, access want, actions& out
   }
   if (want == access::write && s.twin == 0) {
     ++count_.twins;
-    ++open_.twins;
+    open_.twins += shape_.twin_pages;
     s.twin = 1;
     out.add(action_kind::make_twin, unit);
     list(unit, s);
@@ -90,7 +90,7 @@ void machine::allow(std::uint64_t unit, unit_state& s, access want, actions& out
 void machine::send_diff(std::uint64_t unit, unit_state& s, actions& out) {
   CHECK(s.twin != 0);
   s.twin = 0;
-  --open_.twins;
+  open_.twins -= shape_.twin_pages;
   auto& a = out.add(action_kind::send_diff, unit);
   a.to = s.home;
   a.m.region = shape_.region;
@@ -247,7 +247,7 @@ void machine::on_home_move(const message& m, actions& out) {
   CHECK(s.is_home == 0);
   if (s.twin != 0) {  // the content has what it would say
     s.twin = 0;
-    --open_.twins;
+    open_.twins -= shape_.twin_pages;
     out.add(action_kind::drop_twin, m.unit);
   }
   s.is_home = 1;

@@ -48,7 +48,7 @@ class node {
     ~effects() = default;
   };
 
-  /// `twin_limit`: twins that this node may have at a time.
+  /// `twin_limit`: pages of twins that this node may have at a time.
   node(node_id self, unsigned nodes, effects& to, std::size_t twin_limit, std::size_t notice_limit = history::default_limit)
       : self_(self), nodes_(nodes), effects_(to), twin_limit_(twin_limit), history_(self, nodes, notice_limit) {}
 

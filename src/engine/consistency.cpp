@@ -1,0 +1,73 @@
+// Where the release protocol meets the mechanisms: twins and diffs, notices in and out. Driver's thread only.
+#include <cstring>
+
+#include "base/log.hpp"
+#include "engine/engine.hpp"
+
+namespace quire::engine {
+
+using model::message;
+using model::message_kind;
+
+void engine::make_twins(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
+  std::memcpy(r.twin(first), r.system(first), r.bytes_of(count));
+}
+
+void engine::send_diffs(region_slot& r, model::node_id to, std::uint64_t first, std::uint64_t count, bool keep) noexcept {
+  diffs_.add(r, to, first, count, keep);
+}
+
+void engine::end_of_actions() noexcept { diffs_.send_all(); }
+
+void engine::transmit(model::node_id to, const message& m, std::span<const std::byte> value) noexcept { send(to, m, value); }
+
+void engine::perform(model::region_id region, const model::actions& list) noexcept {
+  performer_.take(*regions_.slot(region), list);
+}
+
+void engine::perform_all() noexcept { performer_.flush(); }
+
+release::machine* engine::machine_of(model::region_id region) noexcept {
+  region_slot* const r = regions_.slot(region);
+  return r != nullptr ? r->release.get() : nullptr;
+}
+
+void engine::catch_up() noexcept {
+  if (!relaxed()) return;
+  op o([](engine& e, op& self) noexcept {
+    e.consistency_.acquire();
+    self.complete();
+  }, op::type::call);
+  (void)run(o);
+}
+
+void engine::handle_memory(const message& m, std::span<const std::byte> value) noexcept {
+  if (m.kind == message_kind::diffs_ack) return diffs_.on_ack(m);
+  if (m.kind == message_kind::diffs) return diffs_.on_diffs(m, value);
+  if (!consistency_.on_notices(m.from, value)) {
+    base::log(base::log_level::warning, "dropped notices of node %u that are none", static_cast<unsigned>(m.from.value()));
+  }
+}
+
+release::counters engine::release_counters() const noexcept {
+  release::counters sum;
+  regions_.for_each([&sum](const region_slot& r) {
+    if (r.release == nullptr) return;
+    const auto& c = r.release->count();
+    sum.read_faults += c.read_faults;
+    sum.write_faults += c.write_faults;
+    sum.local_faults += c.local_faults;
+    sum.racing_faults += c.racing_faults;
+    sum.twins += c.twins;
+    sum.invalidations += c.invalidations;
+    sum.stale_replies += c.stale_replies;
+    sum.home_moves += c.home_moves;
+    sum.forwarded += c.forwarded;
+    sum.read_ahead_units += c.read_ahead_units;
+    sum.read_ahead_wasted += c.read_ahead_wasted;
+    sum.atomics += c.atomics;
+  });
+  return sum;
+}
+
+}  // namespace quire::engine

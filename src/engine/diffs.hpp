@@ -1,0 +1,105 @@
+// Diffs on their way: made here and gathered by destination into messages, applied where the home is, sent on where it was,
+// acknowledged hop by hop. Driver's thread only. Memory is kept: nothing is allocated once as many messages have been on
+// their way as ever will be at one time.
+//
+// Payload of message_kind::diffs: entries, each a page or less of a unit:
+//
+//     8 bytes  unit
+//     4 bytes  offset in the unit
+//     4 bytes  bytes that follow; top bit: the content itself, not a diff of it (src/diff)
+//     ...      padded to 8
+//
+// m.region and m.requester (the node that wrote) hold for all entries, m.acks is their number. The answer, diffs_ack, says in
+// m.acks how many are done; m.token is the sender's own.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "diff/diff.hpp"
+#include "engine/region_slot.hpp"
+#include "model/message.hpp"
+
+namespace quire::engine {
+
+class engine;
+
+class diff_traffic {
+ public:
+  static constexpr std::size_t message_bytes = 64 * 1024;
+
+  diff_traffic(engine& e, unsigned nodes) : engine_(e), open_(nodes, nobody) {}
+
+  /// Sends how units differ from their twins. With `keep` the twins become the content, else they mean nothing afterwards.
+  void add(region_slot& r, model::node_id to, std::uint64_t first, std::uint64_t count, bool keep) noexcept;
+  /// What was gathered so far leaves.
+  void send_all() noexcept {
+    if (!gathering_.empty()) leave();
+  }
+
+  // As transport::sink.
+  void* place(const model::message& m) noexcept;
+  void deliver(const model::message& m) noexcept;
+  /// A message of this node to itself.
+  void on_diffs(const model::message& m, std::span<const std::byte> entries) noexcept;
+  void on_ack(const model::message& m) noexcept;
+
+  struct counters {
+    std::uint64_t diffs = 0;  ///< pages sent, this node's own
+    std::uint64_t bytes = 0;  ///< of them
+    std::uint64_t unchanged = 0;  ///< units that had a twin, and did not differ
+    std::uint64_t applied = 0, forwarded = 0;
+  };
+  [[nodiscard]] const counters& count() const noexcept { return count_; }
+
+ private:
+  static constexpr std::uint32_t nobody = ~std::uint32_t{0};
+  /// A message that this node has sent, until its entries are acknowledged.
+  struct departure {
+    bool used = false;
+    model::node_id to{};
+    model::message m{};
+    std::uint32_t left = 0;       ///< entries not acknowledged
+    bool forwards = false;        ///< for `origin`, whose message had `origin_token`
+    model::node_id origin{};
+    std::uint64_t origin_token = 0;
+    std::size_t bytes = 0;
+    std::array<std::byte, message_bytes> payload;
+  };
+  /// A message on its way here.
+  struct arrival {
+    bool used = false;
+    model::node_id from{};
+    std::uint64_t token = 0;
+    std::array<std::byte, message_bytes> payload;
+  };
+  struct source {
+    model::region_id region{};
+    model::node_id writer{};
+    bool forwards = false;
+    model::node_id origin{};
+    std::uint64_t origin_token = 0;
+  };
+  [[nodiscard]] departure& room_for(model::node_id to, const source& s, std::size_t bytes) noexcept;
+  void put(model::node_id to, const source& s, std::uint64_t unit, std::uint32_t offset, std::uint32_t length,
+           std::span<const std::byte> data) noexcept;
+  void add_page(region_slot& r, model::node_id to, std::uint64_t unit, std::uint32_t offset, std::uint32_t bytes, bool keep,
+                bool& differs) noexcept;
+  void leave() noexcept;
+  void depart(std::uint32_t index) noexcept;
+
+  engine& engine_;
+  diff::codec codec_{};
+  std::vector<std::unique_ptr<departure>> departures_{};
+  std::vector<std::unique_ptr<arrival>> arrivals_{};
+  std::vector<std::uint32_t> open_;           ///< by destination: the departure that is being filled
+  std::vector<std::uint32_t> gathering_{};    ///< all of them
+  std::array<std::byte, diff::worst_bytes(os::page_bytes)> scratch_{};
+  counters count_{};
+};
+
+}  // namespace quire::engine
