@@ -22,7 +22,7 @@ int main(int argc, char** argv) try {
   quire::session job;
   const auto n = static_cast<std::size_t>(wanted.problem.n);
   const auto vectors = quire::from_node(0, [&] {
-    const auto make = [&] { return apps::make_shared_array(n, wanted.unit_kib); };
+    const auto make = [&] { return apps::make_shared_array(wanted, n, wanted.unit_kib); };
     return cg::vectors{make(), make(), make(), make(), make()};
   });
   const auto terms = cg::random_vectors(wanted);

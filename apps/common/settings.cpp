@@ -13,6 +13,10 @@ void parse(CLI::App& app, run_settings& wanted, const std::string& variant, cons
     app.add_option("--threads", wanted.threads, variant == "quire" ? "threads per node" : "threads")
         ->check(CLI::Range(1, 1024))
         ->capture_default_str();
+  if (variant == "quire")
+    app.add_option("--consistency", wanted.consistency, "of the shared arrays")
+        ->check(CLI::IsMember({"sequential", "release"}))
+        ->capture_default_str();
   app.add_flag("--check", wanted.check, check_about);
   app.add_flag("--progress", wanted.progress, "show progress on standard error");
   app.add_flag("--json", wanted.json, "print the result as JSON");

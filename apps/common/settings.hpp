@@ -13,13 +13,14 @@ namespace apps {
 
 struct run_settings {
   int threads = 1;     ///< per node
+  std::string consistency = "sequential";  ///< Quire only: of the arrays, "sequential" or "release"
   bool hints = true;   ///< Quire only: say beforehand what will be read and written
   bool check = false;
   bool progress = false;
   bool json = false;
 };
 
-/// Adds --threads (not to a "serial" variant), --check with the given description, --progress and --json, and reads the
+/// Adds --threads (not to a "serial" variant), --consistency (to a "quire" variant), --check with the given description, --progress and --json, and reads the
 /// command line. Prints and exits on --help and on errors.
 void parse(CLI::App& app, run_settings& wanted, const std::string& variant, const std::string& check_about, int argc,
            char** argv);

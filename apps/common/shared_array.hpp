@@ -6,12 +6,20 @@
 
 #include <quire/quire.hpp>
 
+#include "common/settings.hpp"
+
 namespace apps {
+
+/// A region for arrays of a program with these settings; unit_bytes 0 stands for 4096.
+[[nodiscard]] inline quire::region_options array_region(const run_settings& wanted, std::size_t unit_bytes) {
+  return {.consistency = wanted.consistency == "release" ? quire::consistency::release : quire::consistency::sequential,
+          .unit_bytes = unit_bytes};
+}
 
 /// `n` zeros in a region of their own, so on pages of their own. Its units are spread over the nodes in blocks, as rows
 /// are over the workers. One node calls it; unit_kib 0 stands for 4.
-[[nodiscard]] inline std::span<double> make_shared_array(std::size_t n, std::size_t unit_kib = 0) {
-  const auto options = quire::region_options{.unit_bytes = unit_kib * 1024};
+[[nodiscard]] inline std::span<double> make_shared_array(const run_settings& wanted, std::size_t n, std::size_t unit_kib = 0) {
+  const auto options = array_region(wanted, unit_kib * 1024);
   return quire::region::create(n * sizeof(double), options).span<double>().first(n);
 }
 

@@ -20,7 +20,7 @@ int main(int argc, char** argv) try {
   const auto& problem = wanted.problem;
   quire::session job;
   const auto grids = quire::from_node(0, [&] {
-    const auto make = [&] { return apps::make_shared_array(problem.size(), wanted.unit_kib); };
+    const auto make = [&] { return apps::make_shared_array(wanted, problem.size(), wanted.unit_kib); };
     return helmholtz::grids{make(), make(), make()};
   });
 

@@ -19,7 +19,7 @@ int main(int argc, char** argv) try {
   const auto wanted = md::parse(argc, argv, "quire");
   quire::session job;
   const auto particles = quire::from_node(0, [&] {
-    const auto make = [&] { return apps::make_shared_array(wanted.size * md::dimensions); };
+    const auto make = [&] { return apps::make_shared_array(wanted, wanted.size * md::dimensions); };
     return md::particles{make(), make(), make()};
   });
 

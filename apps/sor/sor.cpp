@@ -16,6 +16,7 @@
 #include "common/partition.hpp"
 #include "common/progress.hpp"
 #include "common/report.hpp"
+#include "common/shared_array.hpp"
 #include "common/stopwatch.hpp"
 #include "common/team.hpp"
 #include "common/traffic.hpp"
@@ -108,7 +109,7 @@ int main(int argc, char** argv) try {
   const auto wanted = sor::parse(argc, argv, "quire");
   quire::session job;
   const auto matrix = quire::from_node(0, [&] {
-    return quire::region::create(wanted.size * wanted.size * sizeof(double), {.unit_bytes = unit_bytes(wanted)});
+    return quire::region::create(wanted.size * wanted.size * sizeof(double), apps::array_region(wanted, unit_bytes(wanted)));
   });
   const auto grid = matrix.span<double>();
   auto result = compute(job, wanted, grid);

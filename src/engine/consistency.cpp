@@ -17,7 +17,19 @@ void engine::send_diffs(region_slot& r, model::node_id to, std::uint64_t first, 
   diffs_.add(r, to, first, count, keep);
 }
 
-void engine::end_of_actions() noexcept { diffs_.send_all(); }
+void engine::end_of_actions() noexcept {
+  diffs_.send_all();
+  while (!later_.empty()) {
+    const later_message next = later_.front();
+    later_.erase(later_.begin());
+    if (next.what != model::edge::none) {
+      synchronise(next.to, next.m, {}, next.what);
+      continue;
+    }
+    consistency_.acquire();
+    finish_call(next.m);
+  }
+}
 
 void engine::transmit(model::node_id to, const message& m, std::span<const std::byte> value) noexcept { send(to, m, value); }
 

@@ -161,6 +161,7 @@ class engine final : public transport::sink, private effects, private release::n
   void wake_units(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept override;
   void operate(region_slot& r, const model::action& a) noexcept override;
   void complete_call(const model::message& m) noexcept override;
+  void finish_call(const model::message& m) noexcept;
   void hold_unit(region_slot& r, std::uint64_t unit, std::uint64_t level) noexcept override;
   void make_twins(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept override;
   void send_diffs(region_slot& r, model::node_id to, std::uint64_t first, std::uint64_t count, bool keep) noexcept override;
@@ -245,6 +246,13 @@ class engine final : public transport::sink, private effects, private release::n
   call_table calls_;
   release::node consistency_;
   diff_traffic diffs_;
+  /// Atomic operations of regions with release consistency: what must wait until the actions before it are done.
+  struct later_message {
+    model::node_id to{};
+    model::message m{};
+    model::edge what{};  ///< none: completes a call here
+  };
+  std::vector<later_message> later_;
   std::atomic<bool> relaxed_{false};
   std::uint64_t rounds_ = 0;  ///< of the job barrier that this node, the root, has ended
   sync::machine sync_;

@@ -99,7 +99,8 @@ void engine::send_units(region_slot& r, node_id to, const message& m, std::uint6
   out.unit = first;
   out.count = static_cast<std::uint32_t>(count);
   if (m.kind == message_kind::home_atomic) {
-    return synchronise(to, out, {}, m.requester == config_.self ? model::edge::releases : model::edge::carries);
+    later_.push_back({to, out, m.requester == config_.self ? model::edge::releases : model::edge::carries});
+    return;
   }
   if (!with_content) return send(to, out, {});
   CHECK(to != config_.self);
@@ -126,16 +127,21 @@ void engine::operate(region_slot& r, const action& a) noexcept {
       break;
     }
   }
-  if (a.kind == model::action_kind::operate_here) {
-    if (r.release != nullptr) consistency_.acquire();
-    return complete_call(m);
-  }
+  const bool here = a.kind == model::action_kind::operate_here;
+  if (r.release == nullptr) return here ? complete_call(m) : send(a.to, m, {});
   // Who sees a value that a thread here has left sees what that thread wrote before.
-  synchronise(a.to, m, {}, r.release != nullptr ? model::edge::releases : model::edge::none);
+  later_.push_back({a.to, m, here ? model::edge::none : model::edge::releases});
 }
 
 void engine::complete_call(const message& m) noexcept {
-  if (m.kind == message_kind::home_atomic_reply) consistency_.acquire();
+  if (m.kind == message_kind::home_atomic_reply) {
+    later_.push_back({config_.self, m, model::edge::none});
+  } else {
+    finish_call(m);
+  }
+}
+
+void engine::finish_call(const message& m) noexcept {
   op* const o = calls_.find(m.token);
   if (o == nullptr || o->what() != op::type::call) return;
   auto& call = static_cast<call_op&>(*o);

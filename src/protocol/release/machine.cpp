@@ -274,11 +274,7 @@ void machine::arrived(std::uint64_t unit, unit_state& s, actions& out) {
   s.set_pending(access::none);
   s.stale = 0;
   --outstanding_;
-  if (s.withhold == 0) {
-    const bool unused = s.read_ahead != 0;
-    allow(unit, s, want, out);
-    s.read_ahead = unused ? 1 : 0;
-  }
+  if (s.withhold == 0) allow(unit, s, want, out);  // read-ahead that is mapped at once can no longer be told from used
   out.add(action_kind::wake, unit);
 }
 
