@@ -318,6 +318,9 @@ void cluster::perform(node_id node, const action& a) {
     case action_kind::operate_here: return operate(node, a);
     case action_kind::complete: return complete(a.m);
     case action_kind::hold: return around_.hold(node, a.unit, static_cast<unsigned>(a.m.a));
+    case action_kind::make_twin:
+    case action_kind::send_diff:
+    case action_kind::drop_twin: CHECK(!"an action of the sequential protocol");
   }
 }
 

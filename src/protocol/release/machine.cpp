@@ -145,27 +145,29 @@ bool machine::on_fault_around(std::uint64_t unit, actions& out) {
   return true;
 }
 
-/// A synchronisation point of its own: the engine releases before it and acquires after it.
+/// A synchronisation point of its own: the engine releases before it and acquires after it. What it changes is news of the
+/// home's (on_operated), which come with the reply; one that changes nothing, as threads do that wait for a value by
+/// atomic operations, takes no copy away from anybody.
 void machine::on_atomic(const message& call, actions& out) {
   ++count_.atomics;
   unit_state& s = touch(call.unit);
   if (s.is_home != 0) {
-    write_here(call.unit, s);
+    s.assigned = 1;
     out.add(action_kind::operate_here, call.unit).m = call;
     return;
   }
-  on_notice(call.unit, out);
   message m = call;
   m.kind = message_kind::home_atomic;
   m.requester = shape_.self;
   send(s.home, m, false, out);
 }
 
-void machine::on_atomic_reply(const message& m, actions& out) {
-  unit_state& s = touch(m.unit);
-  list(m.unit, s);  // who hears from this node later has to hear of this
-  if (s.is_home == 0) on_notice(m.unit, out);
-  out.add(action_kind::complete, m.unit).m = m;
+void machine::on_atomic_reply(const message& m, actions& out) { out.add(action_kind::complete, m.unit).m = m; }
+
+void machine::on_operated(std::uint64_t unit) {
+  unit_state& s = touch(unit);
+  CHECK(s.is_home != 0);
+  write_here(unit, s);
 }
 
 // ---- At the home ----
@@ -205,8 +207,7 @@ diff_outcome machine::on_diff(std::uint64_t unit, node_id writer) {
 void machine::on_home_atomic(const message& m, actions& out) {
   unit_state& s = touch(m.unit);
   if (s.is_home == 0) return forward(m, s, out);
-  s.assigned = s.written = 1;
-  s.current.clear();
+  s.assigned = 1;
   auto& a = out.add(action_kind::operate, m.unit);
   a.to = m.requester;
   a.m = m;

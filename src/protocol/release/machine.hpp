@@ -36,6 +36,8 @@ class machine final : public model::machine {
   void on_atomic(const message& call, actions& out) override;
   void on_message(const message& m, actions& out) override;
 
+  /// An operation of `operate` or `operate_here` has changed the content: called before its reply is sent, or its call ends.
+  void on_operated(std::uint64_t unit);
   /// A node that wrote `unit` has sent its diff here; `writer` made it.
   [[nodiscard]] diff_outcome on_diff(std::uint64_t unit, node_id writer);
   /// An acquire has brought the news that another node wrote `unit`: a copy here goes, what was changed in it to the home first.
