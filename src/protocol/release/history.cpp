@@ -37,7 +37,7 @@ void history::add_move(model::region_id region, std::uint64_t unit, node_id home
   notice n;
   n.writer = self_;
   n.region = region;
-  n.interval = known_[self_.value()] + 1;  // never `last`: an interval with this number is still to come
+  n.interval = known_[self_.value()] + 1;
   n.first = unit;
   n.count = 1;
   n.moves = moves;
@@ -51,6 +51,12 @@ void history::add_move(model::region_id region, std::uint64_t unit, node_id home
     }
   }
   append(n, self_);
+}
+
+void history::end_moves() {
+  if (log_.empty() || log_.back().what.writer != self_ || log_.back().what.last) return;
+  log_.back().what.last = true;
+  known_[self_.value()] = log_.back().what.interval;
 }
 
 bool history::learn(const notice& n, node_id from) {
@@ -82,8 +88,13 @@ void history::forget(position up_to) {
 void history::pack() {
   const position before = end();
   std::vector<entry> open;
+  std::vector<bool> complete(known_.size());
   for (const entry& e : log_) {
-    if (e.what.interval > known_[e.what.writer.value()]) open.push_back(e);
+    if (e.what.interval > known_[e.what.writer.value()]) {
+      open.push_back(e);
+    } else {
+      complete[e.what.writer.value()] = true;
+    }
   }
   std::erase_if(log_, [&](const entry& e) {
     return e.what.interval > known_[e.what.writer.value()] || e.what.moves != 0 || e.what.count == 0;
@@ -105,6 +116,16 @@ void history::pack() {
     notice& n = packed[i].what;
     n.interval = known_[n.writer.value()];
     n.last = i + 1 == packed.size() || packed[i + 1].what.writer != n.writer;
+    complete[n.writer.value()] = false;
+  }
+  // Of who only moved homes, that is all there is to say: others may have heard one half of it.
+  for (std::uint16_t writer = 0; writer < complete.size(); ++writer) {
+    if (!complete[writer]) continue;
+    notice n;
+    n.writer = node_id{writer};
+    n.interval = known_[writer];
+    n.last = true;
+    packed.push_back({n, n.writer});
   }
   packed.insert(packed.end(), open.begin(), open.end());
   log_ = std::move(packed);

@@ -202,6 +202,7 @@ void node::move_homes() {
     effects_.perform(w.region, actions_);
     history_.add_move(w.region, w.unit, m.home_of(w.unit), m.unit(w.unit).moves);
   }
+  history_.end_moves();
   effects_.perform_all();
 }
 
