@@ -3,44 +3,44 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
-#include <new>
 
 #include "os/memory.hpp"
 
 namespace quire::detect {
 
+namespace {
+
+/// Makes the table that `slot` points to, of `count` entries, if there is none yet. 0 or errno.
+template <class Entry>
+int make_table(std::atomic<Entry*>& slot, std::uint64_t count) noexcept {
+  if (slot.load(std::memory_order_acquire) != nullptr) return 0;
+  const std::uint64_t bytes = count * sizeof(Entry);
+  int error = 0;
+  auto* const made = static_cast<Entry*>(os::map_table(bytes, error));
+  if (made == nullptr) return error;
+  Entry* none = nullptr;
+  if (!slot.compare_exchange_strong(none, made)) os::unmap(made, bytes);  // another thread was faster
+  return 0;
+}
+
+}  // namespace
+
 page_set::~page_set() {
-  for (const auto& [at, bytes] : tables_) os::unmap(at, bytes);
+  std::atomic<word*>* const parts = parts_.load();
+  if (parts == nullptr) return;
+  for (std::uint64_t i = 0; i < part_count; ++i) os::unmap(parts[i].load(), words_per_part * sizeof(word));
+  os::unmap(parts, part_count * sizeof(*parts));
 }
 
 int page_set::cover(std::uint64_t address, std::uint64_t bytes) noexcept {
   constexpr std::uint64_t top = std::uint64_t{1} << address_bits;
   if (bytes == 0 || address > top || bytes > top - address) return EINVAL;
-  const std::lock_guard guard(growing_);
-  const auto table = [this](std::uint64_t size, int& error) noexcept -> void* {
-    void* const at = os::map_table(size, error);
-    if (at == nullptr) return nullptr;
-    try {
-      tables_.emplace_back(at, size);
-    } catch (const std::bad_alloc&) {
-      os::unmap(at, size);
-      error = ENOMEM;
-      return nullptr;
-    }
-    return at;
-  };
-  int error = 0;
-  if (parts_ == nullptr) parts_ = static_cast<std::atomic<word*>*>(table(parts * sizeof(*parts_), error));
-  if (parts_ == nullptr) return error;
-  const std::uint64_t first = address >> part_shift, last = (address + bytes - 1) >> part_shift;
-  auto* const words = static_cast<word*>(table((last - first + 1) * words_per_part * sizeof(word), error));
-  if (words == nullptr) return error;
-  for (std::uint64_t part = first; part <= last; ++part) {
-    // One that a neighbour has made already stays; the addresses for this one are wasted, and no memory.
-    word* none = nullptr;
-    parts_[part].compare_exchange_strong(none, words + (part - first) * words_per_part);
+  int error = make_table(parts_, part_count);
+  const std::uint64_t last = (address + bytes - 1) >> part_shift;
+  for (std::uint64_t part = address >> part_shift; error == 0 && part <= last; ++part) {
+    error = make_table(parts_.load()[part], words_per_part);
   }
-  return 0;
+  return error;
 }
 
 template <class Change>

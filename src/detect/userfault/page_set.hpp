@@ -5,9 +5,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
-#include <utility>
-#include <vector>
 
 namespace quire::detect {
 
@@ -34,20 +31,19 @@ class page_set {
  private:
   using word = std::atomic<std::uint64_t>;
   static constexpr unsigned page_shift = 12, part_shift = 30, address_bits = 48;
-  static constexpr std::uint64_t parts = std::uint64_t{1} << (address_bits - part_shift);
+  static constexpr std::uint64_t part_count = std::uint64_t{1} << (address_bits - part_shift);
   static constexpr std::uint64_t words_per_part = std::uint64_t{1} << (part_shift - page_shift - 6);
 
   [[nodiscard]] word& word_of(std::uint64_t page) const noexcept {
-    word* const part = parts_[page >> (part_shift - page_shift)].load(std::memory_order_acquire);
+    std::atomic<word*>* const parts = parts_.load(std::memory_order_acquire);
+    word* const part = parts[page >> (part_shift - page_shift)].load(std::memory_order_acquire);
     return part[page / 64 % words_per_part];
   }
   [[nodiscard]] std::uint64_t next(std::uint64_t address, std::uint64_t end, std::uint64_t flip) const noexcept;
   template <class Change>
   static void for_each_word(std::uint64_t address, std::uint64_t bytes, Change&& change);
 
-  std::atomic<word*>* parts_ = nullptr;  ///< one a GiB of addresses
-  std::mutex growing_;
-  std::vector<std::pair<void*, std::uint64_t>> tables_;  ///< what the parts are cut from
+  std::atomic<std::atomic<word*>*> parts_{nullptr};  ///< one a GiB of addresses
 };
 
 }  // namespace quire::detect
