@@ -129,6 +129,16 @@ def diff_group():
                   Program("portable", ("quire_diff", "--variant", "portable"), "plain", quick=few)], rows)
 
 
+def written_group():
+    rows = [Row(f"{way}, {count} pages {place} in {size} MiB", f"quire:{size}_MiB {count} {key} {name} all",
+                f"quire:{size}_MiB {count} {key} fault all")
+            for size in (64, 1024) for count in (1, 10, 100, 1000, 10000)
+            for key, place in (("scattered", "scattered"), ("in_a_row", "in a row"))
+            for name, way in (("scan", "scan"), ("scan_copy", "scan and copy"))]
+    return Group("written", "learning which pages were written, ns a page: by scans, against faults",
+                 [Program("quire", ("quire_written",), "plain", quick=("--rounds", "2"))], rows, rounds=1)
+
+
 GROUPS = [
     fault_group("shm", 1.5),
     fault_group("tcp", 1.3),
@@ -138,6 +148,7 @@ GROUPS = [
     sync_group("tcp"),
     start_group(),
     diff_group(),
+    written_group(),
     app_group("sor", "SOR 4096 x 4096", ("--size", "4096", "--iterations", "20"), ("--size", "4096", "--iterations", "5"),
               1.05),
     app_group("raytracer", "ray tracer 1024 x 768", ("--width", "1024", "--height", "768"),

@@ -80,6 +80,17 @@ fact kernel_faults_fact() {
           json{{"allowed", allowed}, {"cap_sys_ptrace", capable}, {"sysctl", by_sysctl}, {"device", by_device}}};
 }
 
+/// Whether written pages can be found without faults (detect::kind::userfault_scan), which no region can ask for yet.
+fact written_pages_fact() {
+  const int userfault = os::userfault_open(os::userfault_mode::inline_scan);
+  const os::descriptor first(userfault);
+  const os::descriptor second(first.open() ? os::pagemap_open() : userfault);
+  const std::string why = second.open() ? "" : os::error_text(-second.number());
+  return {"finds written pages without faults",
+          second.open() ? "yes (WP_ASYNC and PAGEMAP_SCAN)" : "no: " + why + (first.open() ? " (PAGEMAP_SCAN)" : " (WP_ASYNC)"),
+          "finds_written_pages", second.open()};
+}
+
 }  // namespace
 
 fact_group userfault_facts() {
@@ -103,6 +114,7 @@ fact_group userfault_facts() {
   group.facts.push_back(
       {"what Quire needs", missing.empty() ? "is all there" : "missing: " + missing, "sufficient", missing.empty()});
   group.facts.push_back(kernel_faults_fact());
+  group.facts.push_back(written_pages_fact());
   return group;
 }
 

@@ -3,9 +3,11 @@
 // driver's thread: no heap, no lock. What cannot be done comes back as an errno, and is decided by the engine.
 #pragma once
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "base/status.hpp"
 #include "model/ids.hpp"
@@ -19,6 +21,13 @@ using model::access;
 struct fault_event {
   std::uint64_t address = 0;
   bool write = false;
+};
+
+/// Pages that lie together.
+struct page_range {
+  std::byte* address = nullptr;
+  std::size_t bytes = 0;
+  friend bool operator==(const page_range&, const page_range&) noexcept = default;
 };
 
 class detector {
@@ -38,9 +47,38 @@ class detector {
   /// Whether the application view is mapped read-write from the start (the detector keeps pages away).
   [[nodiscard]] virtual bool accessible() const noexcept = 0;
   [[nodiscard]] virtual const char* name() const noexcept = 0;
+
+  // Writes that are found instead of being noticed as faults.
+
+  /// Whether that is how this detector learns of writes. If so: `read` and `write` are one permission, under which threads
+  /// may write; permit(none -> ...) begins with "not written", permit(read -> write) does nothing, protect(write -> read)
+  /// forgets what was written, and so does protect(... -> none): to lose no write of another thread, take the permission
+  /// away first and then compare the content with a copy. A page that is permitted can fault (the kernel has taken it
+  /// away): it is to be permitted again from `none`, and counts as written.
+  [[nodiscard]] virtual bool scans() const noexcept { return false; }
+  /// Which permitted pages of [from, end) were written since they were permitted or last collected, by threads or by the
+  /// kernel on their behalf (read(2)). Each page is looked at and begins anew in one step. A write that was made before
+  /// the call is told; one made meanwhile is told now or by the next call, and if only now, then it is in the
+  /// page's content when the call returns.
+  /// `found` is filled from its start with `count` ranges, upwards and not touching each other. When it is full before all
+  /// was looked at, `from` stands before `end`, and the call is to be repeated:
+  ///   for (std::byte* at = begin; at != end; use(found.first(count)))
+  ///     if (const int error = guard.collect(at, end, found, count); error != 0) ...
+  /// The range lies within one that was attached. Pages without permission are never told, whatever the kernel has of
+  /// them; pages that the kernel has taken away on its own (by swapping, or into a huge page) are told once if they may have
+  /// been written before. The calls that change permissions of the same pages do not run at the same time.
+  /// Driver's thread, fault context: one system call or more, no heap, 2 KiB of stack. 0; ENOTSUP where scans() is false;
+  /// EINVAL for an empty `found`; other errno. After an error `count` and `from` are right for what was looked at before;
+  /// what follows may have been written.
+  [[nodiscard]] virtual int collect(std::byte*& from, std::byte* end, std::span<page_range> found,
+                                    std::size_t& count) noexcept {
+    (void)from, (void)end, (void)found;
+    count = 0;
+    return ENOTSUP;
+  }
 };
 
-enum class kind { userfault_inline, userfault_thread, segv };
+enum class kind { userfault_inline, userfault_thread, segv, userfault_scan };
 
 /// Opens a detector for the pages of `where`; a status and a line that says why when this machine cannot. `quiet` leaves
 /// the line out.

@@ -8,7 +8,19 @@
 namespace quire::os {
 
 /// The wrapped calls that can be made to fail.
-enum class call : int { none = 0, memfd, truncate, map, protect, advise, userfault_open, userfault_ioctl, count };
+enum class call : int {
+  none = 0,
+  memfd,
+  truncate,
+  map,
+  protect,
+  advise,
+  userfault_open,
+  userfault_ioctl,
+  pagemap_open,
+  pagemap_scan,
+  count
+};
 
 struct injection {
   std::atomic<int> which{0};

@@ -21,9 +21,30 @@
 #ifndef UFFD_USER_MODE_ONLY
 #define UFFD_USER_MODE_ONLY 1
 #endif
+#ifndef UFFD_FEATURE_WP_ASYNC
+#define UFFD_FEATURE_WP_ASYNC (1ULL << 15)
+#endif
 
 namespace quire::os {
 namespace {
+
+/// struct pm_scan_arg of <linux/fs.h> since Linux 6.7, and what goes with it. Under a name of our own: newer headers
+/// have it.
+struct scan_request {
+  std::uint64_t size;
+  std::uint64_t flags;
+  std::uint64_t start, end;
+  std::uint64_t walk_end;
+  std::uint64_t vec, vec_len;
+  std::uint64_t max_pages;
+  std::uint64_t category_inverted, category_mask, category_anyof_mask;
+  std::uint64_t return_mask;
+};
+constexpr unsigned long scan_number = _IOWR('f', 16, scan_request);
+constexpr std::uint64_t scan_protects_matching = 1 << 0;  // PM_SCAN_WP_MATCHING
+constexpr std::uint64_t scan_checks_async = 1 << 1;       // PM_SCAN_CHECK_WPASYNC
+constexpr std::uint64_t page_is_written = 1 << 1;         // PAGE_IS_WRITTEN
+static_assert(sizeof(scan_request) == 96 && sizeof(pagemap_range) == 24, "as the kernel has them");
 
 int control(int fd, unsigned long request, void* argument) noexcept {
   if (injected(call::userfault_ioctl)) return errno;
@@ -35,7 +56,7 @@ int open_descriptor(userfault_mode mode) noexcept {
   if (injected(call::userfault_open)) return -errno;
   const int flags = O_CLOEXEC | O_NONBLOCK;
   // With SIGBUS no fault is ever taken in kernel mode, so the unprivileged flag loses nothing.
-  const int kind = mode == userfault_mode::inline_sigbus ? UFFD_USER_MODE_ONLY : 0;
+  const int kind = mode == userfault_mode::thread ? 0 : UFFD_USER_MODE_ONLY;
   long fd = ::syscall(SYS_userfaultfd, flags | kind);
   if (fd >= 0) return static_cast<int>(fd);
   const int error = errno;
@@ -54,7 +75,8 @@ int userfault_open(userfault_mode mode) noexcept {
   uffdio_api api{};
   api.api = UFFD_API;
   api.features = UFFD_FEATURE_MINOR_SHMEM | UFFD_FEATURE_WP_HUGETLBFS_SHMEM;
-  if (mode == userfault_mode::inline_sigbus) api.features |= UFFD_FEATURE_SIGBUS;
+  if (mode != userfault_mode::thread) api.features |= UFFD_FEATURE_SIGBUS;
+  if (mode == userfault_mode::inline_scan) api.features |= UFFD_FEATURE_WP_ASYNC;
   if (const int error = control(fd, UFFDIO_API, &api); error != 0) {
     ::close(fd);
     return -error;
@@ -121,6 +143,44 @@ bool userfault_read(int fd, userfault_event& event) noexcept {
     event.write = (m.arg.pagefault.flags & (UFFD_PAGEFAULT_FLAG_WRITE | UFFD_PAGEFAULT_FLAG_WP)) != 0;
     return true;
   }
+}
+
+int pagemap_open() noexcept {
+  if (injected(call::pagemap_open)) return -errno;
+  const int fd = ::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return -errno;
+  scan_request nothing{};
+  nothing.size = sizeof nothing;
+  if (::ioctl(fd, scan_number, &nothing) < 0) {
+    const int error = errno;
+    ::close(fd);
+    return -error;
+  }
+  return fd;
+}
+
+int pagemap_collect(int fd, std::uint64_t begin, std::uint64_t end, std::span<pagemap_range> found, std::size_t& count,
+                    std::uint64_t& next) noexcept {
+  count = 0;
+  next = begin;
+  if (found.empty()) return EINVAL;  // the kernel would protect what nobody hears of
+  if (injected(call::pagemap_scan)) return errno;
+  scan_request r{};
+  r.size = sizeof r;
+  r.flags = scan_protects_matching | scan_checks_async;
+  r.start = begin;
+  r.end = end;
+  r.vec = reinterpret_cast<std::uint64_t>(found.data());
+  r.vec_len = found.size();
+  // Just these masks take the kernel's short way, which tells empty entries as well.
+  r.category_mask = page_is_written;
+  r.return_mask = page_is_written;
+  const int ranges = ::ioctl(fd, scan_number, &r);
+  if (ranges < 0) return errno;
+  count = static_cast<std::size_t>(ranges);
+  // `walk_end` may be that of an earlier part of the walk. Without room for more, the last range is how far it came.
+  next = count < found.size() ? end : found.back().end;
+  return 0;
 }
 
 }  // namespace quire::os

@@ -83,6 +83,8 @@ int engine_side::run_there(int (*procedure)(const std::byte*), std::span<const s
 }
 
 int engine_side::open_userfault(os::userfault_mode mode) noexcept {
+  // Not built: the engine would need a pagemap that the application has opened.
+  if (mode == os::userfault_mode::inline_scan) return -EOPNOTSUPP;
   const auto& mine = range_.userfault[static_cast<std::size_t>(mode)];
   if (!mine.open()) return range_.userfault_errors[static_cast<std::size_t>(mode)];
   const int copy = ::fcntl(mine.number(), F_DUPFD_CLOEXEC, 0);
