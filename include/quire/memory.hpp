@@ -177,6 +177,25 @@ void push(std::span<T, Extent> range) {
   detail::check(quire_push(range.data(), range.size_bytes()), "push");
 }
 
+/// A production phase (KOAN): as long as it lives, `producer` writes the range; at its end all nodes get copies of what was
+/// written. One thread of each node has one, at the same time; the end waits for all nodes.
+class production {
+ public:
+  template <class T, std::size_t Extent>
+  production(std::span<T, Extent> range, int producer) : bytes_(std::as_bytes(range)), producer_(producer) {
+    if (!bytes_.empty()) detail::check(quire_produce_begin(bytes_.data(), bytes_.size(), producer_), "production");
+  }
+  production(const production&) = delete;
+  production& operator=(const production&) = delete;
+  ~production() {
+    if (!bytes_.empty()) (void)quire_produce_end(bytes_.data(), bytes_.size(), producer_);
+  }
+
+ private:
+  std::span<const std::byte> bytes_;
+  int producer_;
+};
+
 // ---- Page locking -----------------------------------------------------------------------------------------------------
 
 /// Keeps all pages under a range on this node, for writing, as long as it lives: other nodes that touch them wait (KOAN's

@@ -186,6 +186,14 @@ QUIRE_API quire_status quire_advise(const void* address, size_t bytes, quire_adv
  *  this node has some of it pinned. */
 QUIRE_API quire_status quire_push(const void* address, size_t bytes);
 
+/** Page broadcasting (KOAN): between begin and end of a production phase the node `producer` writes a range that all others
+ *  read afterwards. At the end every node gets copies of what was written, by a tree of messages and in large ones, so
+ *  that its reads do not fault. One thread of each node calls both, with the same arguments, and the end is a barrier of
+ *  the job. Only the producer may write the range in between, by any of its threads. QUIRE_INVALID, QUIRE_BAD_ADDRESS;
+ *  QUIRE_BUSY if the producer has some of it pinned, QUIRE_UNSUPPORTED in a region with QUIRE_RELEASE. */
+QUIRE_API quire_status quire_produce_begin(const void* address, size_t bytes, int producer);
+QUIRE_API quire_status quire_produce_end(const void* address, size_t bytes, int producer);
+
 /* ---- Page locking (KOAN) -------------------------------------------------------------------------------------------
  * Mutual exclusion between nodes by the memory itself: a critical section on one structure costs its pages' way and no
  * message more. The pin is the node's: all its threads use the range freely meanwhile, so threads of one node need another lock

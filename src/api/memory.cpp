@@ -189,6 +189,29 @@ quire_status quire_push(const void* address, size_t bytes) {
   return r->core->push(reinterpret_cast<std::uint64_t>(address), bytes).code();
 }
 
+namespace {
+quire_status produce(const void* address, size_t bytes, int producer, int end) {
+  QUIRE_FORWARD(produce, address, bytes, producer, end);
+  QUIRE_ENTER(r);
+  const auto& c = r->core->config();
+  if (bytes == 0 || producer < 0 || producer >= static_cast<int>(c.nodes)) return QUIRE_INVALID;
+  if (!shared_range(*r, address, bytes)) return QUIRE_BAD_ADDRESS;
+  if (c.self.value() != producer) return QUIRE_OK;
+  return r->core->produce(reinterpret_cast<std::uint64_t>(address), bytes, end != 0).code();
+}
+}  // namespace
+
+quire_status quire_produce_begin(const void* address, size_t bytes, int producer) {
+  return produce(address, bytes, producer, 0);
+}
+
+quire_status quire_produce_end(const void* address, size_t bytes, int producer) {
+  const auto why = produce(address, bytes, producer, 1);
+  if (why == QUIRE_NOT_STARTED || why == QUIRE_FORKED) return why;
+  const auto met = quire_barrier_wait(quire_barrier{0});  // the others wait for it, whatever became of it here
+  return why == QUIRE_OK ? met : why;
+}
+
 quire_status quire_acquire(const void* address, size_t bytes, int64_t timeout_ms, int* holder) {
   QUIRE_FORWARD(quire_acquire, address, bytes, timeout_ms, holder);
   QUIRE_ENTER(r);

@@ -11,14 +11,25 @@ using model::message_kind;
 
 void engine::make_twins(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
   std::memcpy(r.twin(first), r.system(first), r.bytes_of(count));
+  twin_bytes_used_ += r.bytes_of(count);
 }
 
 void engine::send_diffs(region_slot& r, model::node_id to, std::uint64_t first, std::uint64_t count, bool keep) noexcept {
   diffs_.add(r, to, first, count, keep);
 }
 
+/// Twins stay where they are for the next time the unit is written. When that has become too much, and none is needed, all
+/// go.
+void engine::trim_twins() noexcept {
+  constexpr std::uint64_t generous = 4;  // times the limit: the same units count every time
+  if (twin_bytes_used_ < generous * config_.twin_bytes || consistency_.open().twins != 0) return;
+  twin_bytes_used_ = 0;
+  regions_.for_each([](region_slot& r) { r.twins.forget(); });
+}
+
 void engine::end_of_actions() noexcept {
   diffs_.send_all();
+  trim_twins();
   while (!later_.empty()) {
     const later_message next = later_.front();
     later_.erase(later_.begin());

@@ -106,6 +106,8 @@ class engine final : public transport::sink, private effects, private release::n
   void prefetch(std::uint64_t address, std::uint64_t bytes, model::access want) noexcept;
   /// QUIRE_BUSY if some of it is pinned here.
   [[nodiscard]] base::status push(std::uint64_t address, std::uint64_t bytes) noexcept;
+  /// Begins to notice what threads of this node write in a range, or ends that, and sends all others what was written.
+  [[nodiscard]] base::status produce(std::uint64_t address, std::uint64_t bytes, bool end) noexcept;
   /// Pins all units of a range here (pins.cpp). `timeout_ms` as in quire.h; after QUIRE_TIMED_OUT or QUIRE_BUSY `holder` is
   /// the node that has the first one missed pinned, -1 if it is not known.
   [[nodiscard]] base::status acquire(std::uint64_t address, std::uint64_t bytes, std::int64_t timeout_ms, int& holder) noexcept;
@@ -186,6 +188,7 @@ class engine final : public transport::sink, private effects, private release::n
 
   // faults (fault.cpp)
   void begin_fault(fault_op& o) noexcept;
+  void map_again(region_slot& r, std::uint64_t unit, model::access want, const model::actions& done) noexcept;
   void wait_in_bucket(fault_op& o) noexcept;
   void leave_bucket(const fault_op& o) noexcept;
   [[nodiscard]] read_ahead_plan plan_for(const region_slot& r, std::uint64_t unit, model::access want,
@@ -236,7 +239,7 @@ class engine final : public transport::sink, private effects, private release::n
   region_map regions_;
   bool reserved_ = false;  ///< the shared range is ours
   bool split_ = false;     ///< the application is another process (pool 'fork')
-  std::array<std::unique_ptr<detect::detector>, 4> detectors_{};  ///< the job's, then one of each kind asked for
+  std::array<std::unique_ptr<detect::detector>, 5> detectors_{};  ///< the job's, then one of each kind asked for
   std::mutex regions_mutex_;
   directory::request_pool requests_;
   sequential::pin_table pins_;
@@ -253,6 +256,8 @@ class engine final : public transport::sink, private effects, private release::n
     model::edge what{};  ///< none: completes a call here
   };
   std::vector<later_message> later_;
+  std::uint64_t twin_bytes_used_ = 0;  ///< since their memory was given back
+  void trim_twins() noexcept;
   std::atomic<bool> relaxed_{false};
   std::uint64_t rounds_ = 0;  ///< of the job barrier that this node, the root, has ended
   sync::machine sync_;

@@ -44,6 +44,7 @@ void engine::begin_fault(fault_op& o) noexcept {
   const auto outcome = r.machine->on_fault(o.unit, o.want, actions_, o.lost);
   performer_.take(r, actions_);
   if (outcome == model::fault_outcome::local) {
+    if (o.lost != 0) map_again(r, o.unit, o.want, actions_);
     map_around(r, o.unit, *o.stream);
     performer_.flush();
   } else {
@@ -54,6 +55,17 @@ void engine::begin_fault(fault_op& o) noexcept {
   if (config_.read_ahead) read_on(r, plan, o.want);
   if (r.release != nullptr) consistency_.relieve();
   if (outcome == model::fault_outcome::local) o.complete();
+}
+
+/// The kernel may unmap a page by itself (it swaps, or makes huge pages of small ones). Then a thread faults on what it may
+/// use, and there is nothing to permit.
+void engine::map_again(region_slot& r, std::uint64_t unit, access want, const model::actions& done) noexcept {
+  for (const auto& a : done) {
+    if (a.kind == model::action_kind::permit && a.unit == unit) return;
+  }
+  if (r.machine->mapped(unit) >= want) {
+    (void)!r.detector->permit(r.application(unit), r.bytes_of(1), access::none, r.machine->mapped(unit));
+  }
 }
 
 void engine::wait_in_bucket(fault_op& o) noexcept {
@@ -159,6 +171,7 @@ bool engine::drain_kernel_faults() noexcept {
       const auto outcome = r->machine->on_fault(unit, want, actions_, 0);
       performer_.take(*r, actions_);
       if (outcome == model::fault_outcome::local) {
+        map_again(*r, unit, want, actions_);
         map_around(*r, unit, kernel_stream_);
       } else {
         ++kernel_waiting_;

@@ -117,6 +117,7 @@ void engine::operate(region_slot& r, const action& a) noexcept {
     return;
   }
   std::atomic_ref<std::uint64_t> word(*reinterpret_cast<std::uint64_t*>(r.system(a.unit) + m.c));
+  const std::uint64_t operand = m.a, desired = m.b;
   switch (static_cast<model::atomic_operation>(m.operation)) {
     case model::atomic_operation::add: m.a = word.fetch_add(m.a); break;
     case model::atomic_operation::exchange: m.a = word.exchange(m.a); break;
@@ -129,6 +130,8 @@ void engine::operate(region_slot& r, const action& a) noexcept {
   }
   const bool here = a.kind == model::action_kind::operate_here;
   if (r.release == nullptr) return here ? complete_call(m) : send(a.to, m, {});
+  const auto what = static_cast<model::atomic_operation>(m.operation);
+  if (model::apply(what, m.a, operand, desired) != m.a) r.release->on_operated(a.unit);
   // Who sees a value that a thread here has left sees what that thread wrote before.
   later_.push_back({a.to, m, here ? model::edge::none : model::edge::releases});
 }
@@ -270,6 +273,42 @@ base::status engine::push(std::uint64_t address, std::uint64_t bytes) noexcept {
   if (o.region->sequential == nullptr) return QUIRE_UNSUPPORTED;
   o.m.unit = o.region->unit_of(address);
   o.replies = o.region->unit_of(address + bytes - 1) - o.m.unit + 1;
+  (void)run(o);
+  return o.result();
+}
+
+base::status engine::produce(std::uint64_t address, std::uint64_t bytes, bool end) noexcept {
+  call_op o([](engine& e, op& self) noexcept {
+    auto& call = static_cast<call_op&>(self);
+    sequential::machine& machine = *call.region->sequential;
+    const std::uint64_t first = call.m.unit, last = first + call.m.c;
+    const bool ends = call.m.a != 0;
+    for (std::uint64_t unit = first; unit < last; ++unit) {
+      if (ends && machine.unit(unit).pinned != 0) return self.complete(QUIRE_BUSY);
+    }
+    const std::uint64_t token = call.token = e.calls_.add(self);
+    call.replies = 0;
+    for (std::uint64_t unit = first; unit < last; ++unit) {
+      e.actions_.clear();
+      if (!ends) {
+        machine.on_produce_begin(unit, e.actions_);
+      } else if (machine.on_produce_end(unit)) {
+        ++call.replies;
+        machine.on_push(unit, token, e.actions_);
+      }
+      if (e.actions_.size() != 0) e.performer_.take(*call.region, e.actions_);
+    }
+    e.performer_.flush();
+    if (call.replies != 0) return;
+    (void)e.calls_.take(token);
+    self.complete();
+  });
+  o.region = regions_.find(address);
+  if (o.region == nullptr) return QUIRE_BAD_ADDRESS;
+  if (o.region->sequential == nullptr) return QUIRE_UNSUPPORTED;
+  o.m.unit = o.region->unit_of(address);
+  o.m.c = o.region->unit_of(address + bytes - 1) - o.m.unit + 1;
+  o.m.a = end ? 1 : 0;
   (void)run(o);
   return o.result();
 }

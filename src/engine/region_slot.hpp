@@ -2,6 +2,8 @@
 // and never move or go until the end, so that fault handlers find them without a lock.
 #pragma once
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -44,6 +46,10 @@ class sparse_table {
     return error;
   }
   [[nodiscard]] T* data() noexcept { return items_; }
+  /// All zeroes again.
+  void forget() noexcept {
+    if (items_ != nullptr) (void)!os::advise(items_, bytes_, MADV_DONTNEED);
+  }
 
  private:
   T* items_ = nullptr;

@@ -33,6 +33,8 @@ class machine {
   virtual void on_atomic(const message& call, actions& out) = 0;
   /// A message for one unit (m.unit; m.count is ignored). Content, if any, has been placed already.
   virtual void on_message(const message& m, actions& out) = 0;
+  /// What the application view permits, as far as the machine knows.
+  [[nodiscard]] virtual access mapped(std::uint64_t unit) const noexcept = 0;
   /// Whether content that arrives for `unit` may be placed: nobody here can see or make a change of it.
   [[nodiscard]] virtual bool awaits_content(std::uint64_t unit) const noexcept = 0;
   /// Whether the content of `unit` on this node may differ from zero.

@@ -158,6 +158,9 @@ class chart {
           break;
         case action_kind::operate_here: line(node, "operate here"); break;
         case action_kind::complete: line(node, "complete"); break;
+        case action_kind::make_twin:
+        case action_kind::send_diff:
+        case action_kind::drop_twin: ADD_FAILURE() << "the sequential protocol has no twins"; break;
       }
     }
     EXPECT_TRUE(out_.size() == 0 || at(node).is_valid(out_[0].unit));

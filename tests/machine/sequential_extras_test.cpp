@@ -83,6 +83,47 @@ TEST(sequential_push, everybody_gets_a_copy_and_the_caller_is_told_when_all_have
   EXPECT_EQ(c.fault(2, access::read), fault_outcome::local);
 }
 
+TEST(sequential_push, copies_travel_by_a_tree_of_the_owner) {
+  chart c(7);
+  c.before(2, access::write);
+  c.push(2);
+  c.run();
+  const std::string all = c.take();
+  for (const char* const way : {"2 -> 3 push_copy +data", "2 -> 4 push_copy +data", "2 -> 5 push_copy +data",
+                                "2 -> 6 push_copy +data", "3 -> 0 push_copy +data", "3 -> 1 push_copy +data"}) {
+    EXPECT_NE(all.find(way), std::string::npos) << way << all;
+  }
+  EXPECT_EQ(c.payloads(), 6u);
+  for (std::uint16_t n = 0; n < 7; ++n) EXPECT_EQ(c.at(n).right_of(0), access::read);
+}
+
+TEST(sequential_produce, a_write_of_the_phase_is_noticed_by_a_local_fault) {
+  chart c(2);
+  c.before(0, access::write);
+  model::actions out;
+  c.at(0).on_produce_begin(0, out);
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(out[0].kind, model::action_kind::protect);
+  EXPECT_EQ(out[0].level, access::read);
+  EXPECT_EQ(c.at(0).right_of(0), access::write);
+  EXPECT_EQ(c.fault(0, access::write), fault_outcome::local);
+  EXPECT_TRUE(c.at(0).on_produce_end(0));
+  EXPECT_EQ(c.at(0).unit(0).mapped(), access::write);
+}
+
+TEST(sequential_produce, what_is_only_read_or_lost_again_is_not_produced) {
+  chart c(2);
+  c.before(0, access::write);
+  model::actions out;
+  c.at(0).on_produce_begin(0, out);
+  EXPECT_FALSE(c.at(0).on_produce_end(0)) << "not written";
+  c.at(0).on_produce_begin(0, out);
+  (void)c.fault(0, access::write);
+  (void)c.fault(1, access::write);
+  c.run();
+  EXPECT_FALSE(c.at(0).on_produce_end(0)) << "another node has written it since";
+}
+
 TEST(sequential_push, read_request_that_meets_a_push_gets_no_data) {
   chart c(3);
   c.before(1, access::write);

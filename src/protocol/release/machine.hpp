@@ -62,6 +62,7 @@ class machine final : public model::machine {
   [[nodiscard]] bool is_home(std::uint64_t unit) const noexcept {
     return units_[unit].touched != 0 ? units_[unit].is_home != 0 : shape_.managers.of(unit) == shape_.self;
   }
+  [[nodiscard]] access mapped(std::uint64_t u) const noexcept override { return units_[u].mapped(); }
   [[nodiscard]] bool awaits_content(std::uint64_t unit) const noexcept override {
     const unit_state& s = units_[unit];
     return s.pending() != access::none && s.is_home == 0 && s.valid == 0;

@@ -45,6 +45,12 @@ class machine final : public model::machine {
   /// A thread of this node calls for a push of `unit`; `token` is completed when all nodes have it.
   void on_push(std::uint64_t unit, std::uint64_t token, actions& out);
 
+  // Page broadcasting (KOAN): a phase in which threads of this node write a range, and all others read it afterwards.
+  /// From now on it is noticed whether a thread writes `unit`.
+  void on_produce_begin(std::uint64_t unit, actions& out);
+  /// Ends that. True if this node has written `unit` in the phase, and nobody else since: push it.
+  [[nodiscard]] bool on_produce_end(std::uint64_t unit);
+
   // Page locking (KOAN). A pinned unit is writable here and stays so: orders to give it away wait for the end of the pin.
   /// A thread wants `unit` pinned. Counts even if it must wait, and then holds as soon as the unit has come: `local` says
   /// that it is pinned now. Else the thread waits for `wake` and asks on_pin_again().
@@ -71,6 +77,7 @@ class machine final : public model::machine {
   /// Units that this node has asked for and not got yet.
   [[nodiscard]] std::uint64_t outstanding() const noexcept override { return outstanding_; }
   [[nodiscard]] std::uint64_t units() const noexcept override { return shape_.units; }
+  [[nodiscard]] access mapped(std::uint64_t u) const noexcept override { return units_[u].mapped(); }
   [[nodiscard]] bool awaits_content(std::uint64_t) const noexcept override { return true; }
   [[nodiscard]] bool is_written(std::uint64_t u) const noexcept override { return units_[u].written != 0; }
   [[nodiscard]] bool has_content(std::uint64_t u) const noexcept override { return right_of(u) != access::none; }
@@ -103,6 +110,7 @@ class machine final : public model::machine {
   void on_invalidate_ack(const message& m, actions& out);
   void on_atomic_reply(const message& m, actions& out);
   void on_push_copy(const message& m, actions& out);
+  void push_on(const message& m, node_id owner, actions& out);
 
   // manager.cpp
   directory_entry& touch_entry(std::uint64_t unit) noexcept;

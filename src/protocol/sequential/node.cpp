@@ -56,11 +56,12 @@ void machine::ask(std::uint64_t unit, unit_state& s, access want, actions& out) 
 }
 
 /// Raises the application view to all that the protocol allows: a home that reads first and writes next faults once. Only a
-/// probe is mapped for reading.
+/// probe is mapped for reading, and what is watched by a production phase.
 void machine::permit(std::uint64_t unit, unit_state& s, actions& out) {
   s.withhold = 0;
   s.read_ahead = 0;
-  const access level = s.probe != 0 && s.right() == access::write ? access::read : s.right();
+  const bool watched = s.probe != 0 || s.producing != 0;
+  const access level = watched && s.right() == access::write ? access::read : s.right();
   if (s.mapped() >= level) return;
   auto& a = out.add(action_kind::permit, unit);
   a.from = s.mapped();
@@ -92,7 +93,10 @@ void machine::lower(std::uint64_t unit, unit_state& s, access to, actions& out) 
 
 fault_outcome machine::on_fault(std::uint64_t unit, access want, actions& out, unsigned lost) {
   unit_state& s = touch(unit);
-  if (want == access::write) note_write(s);
+  if (want == access::write) {
+    note_write(s);
+    s.producing = 0;
+  }
   if (s.right() >= want) {
     ++count_.local_faults;
     permit(unit, s, out);
@@ -244,6 +248,7 @@ void machine::on_atomic(const message& call, actions& out) {
   unit_state& s = touch(call.unit);
   if (s.right() == access::write) {
     s.written = 1;
+    s.producing = 0;
     note_write(s);
     out.add(action_kind::operate_here, call.unit).m = call;
     return;
@@ -275,40 +280,6 @@ void machine::on_atomic_reply(const message& m, actions& out) {
   out.add(action_kind::complete, m.unit).m = m;
 }
 
-void machine::on_push(std::uint64_t unit, std::uint64_t token, actions& out) {
-  end_hold(unit, touch(unit), out);
-  message m;
-  m.kind = message_kind::push_request;
-  m.unit = unit;
-  m.requester = shape_.self;
-  m.token = token;
-  send(manager_of(unit), m, false, out);
-}
-
-void machine::on_fetch_push(const message& m, actions& out) {
-  unit_state& s = touch(m.unit);
-  CHECK(s.right() >= access::read);
-  lower(m.unit, s, access::read, out);
-  auto& a = out.add(action_kind::multicast, m.unit);
-  a.targets = {model::copyset::everyone(shape_.nodes), shape_.nodes, shape_.self, shape_.self};
-  a.m = reply_to(m, message_kind::push_copy);
-  a.m.region = shape_.region;
-  a.m.from = shape_.self;
-  if (s.written == 0) a.m.flags |= message_flag::zero;
-  a.with_content = s.written != 0;
-}
-
-void machine::on_push_copy(const message& m, actions& out) {
-  unit_state& s = touch(m.unit);
-  CHECK(s.right() != access::write);
-  if ((m.flags & message_flag::zero) == 0) s.written = 1;
-  s.set_right(access::read);
-  permit(m.unit, s, out);
-  send(manager_of(m.unit), reply_to(m, message_kind::push_ack), false, out);
-  // Threads that wait for more would wake for nothing, and be told when they have it.
-  if (s.pending() != access::write) out.add(action_kind::wake, m.unit);
-}
-
 void machine::on_message(const message& m, actions& out) {
   if (put_off(m)) return;
   switch (m.kind) {
@@ -338,6 +309,7 @@ bool machine::is_valid(std::uint64_t unit) const noexcept {
   const unit_state& s = units_[unit];
   const bool writes = s.pending() == access::write || right_of(unit) == access::write;
   if (s.probe != 0 && (s.mapped() == access::write || !writes)) return false;
+  if (s.producing != 0 && s.mapped() == access::write) return false;
   if (s.mapped() > right_of(unit)) return false;
   if (s.pending() == access::none && (s.replied != 0 || s.acks_got != 0)) return false;
   if (s.held != 0 && (s.pending() != access::none || right_of(unit) == access::none)) return false;

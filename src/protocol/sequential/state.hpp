@@ -38,7 +38,8 @@ struct unit_state {
   std::uint16_t read_first : 1 = 0;  ///< came, or was asked for, to be read: a write would be a double fault
   std::uint16_t acks_got : 10 = 0;
   std::uint16_t probe : 1 = 0;       ///< came writable for a read fault, and is mapped for reading to see the write
-  std::uint16_t spare : 5 = 0;
+  std::uint16_t producing : 1 = 0;   ///< in a production phase, and not written yet: mapped for reading to see the write
+  std::uint16_t spare : 4 = 0;
 
   [[nodiscard]] access right() const noexcept { return static_cast<access>(right_); }
   [[nodiscard]] access mapped() const noexcept { return static_cast<access>(mapped_); }
