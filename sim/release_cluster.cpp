@@ -489,6 +489,7 @@ void release_cluster::on_diffs_ack(node_state& n, const message& m) {
   CHECK(found != n.forwards.end() && m.count == 1);
   const passed_on p = found->second;
   n.forwards.erase(found);
+  n.release->on_passed(m.count);
   if (p.from == n.self) return;
   message ack = m;
   ack.token = p.token;

@@ -1,5 +1,6 @@
 // The release protocol under random timing, on 2 to 64 nodes: programs without data races must see what sequential
 // consistency would show them. A failure prints its seed; QUIRE_SIM_SEED=<seed> runs only that one.
+#include <cstdlib>
 #include <iostream>
 
 #include "release_programs.hpp"
@@ -11,13 +12,19 @@ struct extent {
   unsigned nodes, seeds;
 };
 
+/// QUIRE_SIM_SOAK: so many times the seeds.
+std::uint64_t soak() {
+  const char* const factor = std::getenv("QUIRE_SIM_SOAK");
+  return factor == nullptr ? 1 : std::strtoull(factor, nullptr, 10);
+}
+
 class release_random : public testing::TestWithParam<extent> {};
 
 TEST_P(release_random, race_free_programs_see_the_last_write) {
   const extent e = GetParam();
   release_cluster::counters total;
   std::uint64_t moves = 0, stale = 0, packed = 0, invalidations = 0, events = 0, early = 0;
-  const auto all = seeds(1, e.seeds);
+  const auto all = seeds(1, e.seeds * soak());
   for (const std::uint64_t seed : all) {
     release_run r(make_release_plan(seed, e.nodes));
     ASSERT_EQ(r.run(), "") << "replay: QUIRE_SIM_SEED=" << seed;

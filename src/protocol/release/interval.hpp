@@ -1,5 +1,5 @@
-// The units written in the open interval of a node: what its next release has to tell. Shared by the machines of all its
-// regions.
+// The units written in the open interval of a node: what its next release has to tell; and what else the machines of all its
+// regions share.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,8 @@ struct written_unit {
 
 struct interval {
   std::vector<written_unit> written{};
-  std::uint64_t twins = 0;  ///< pages of the twins that exist on this node
+  std::uint64_t twins = 0;    ///< pages of the twins that exist on this node
+  std::uint64_t passing = 0;  ///< diffs of others that came here, went on to where the home moved, and are not acknowledged
 };
 
 }  // namespace quire::release

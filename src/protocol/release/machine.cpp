@@ -118,8 +118,10 @@ fault_outcome machine::on_fault(std::uint64_t unit, access want, actions& out, u
 }
 
 void machine::ask(std::uint64_t unit, unit_state& s, access want, actions& out) {
+  CHECK(s.asked == 0);
   if (s.pending() == access::none) ++outstanding_;
   s.set_pending(want);
+  s.asked = 1;
   message m;
   m.kind = message_kind::copy_request;
   m.unit = unit;
@@ -174,8 +176,11 @@ void machine::on_operated(std::uint64_t unit) {
 
 void machine::on_copy_request(const message& m, actions& out) {
   unit_state& s = touch(m.unit);
+  if (m.requester == shape_.self) {  // asked before it became the home, and the home stays until this is back
+    s.asked = 0;
+    return;
+  }
   if (s.is_home == 0) return forward(m, s, out);
-  if (m.requester == shape_.self) return;  // asked before it became the home
   if (s.assigned == 0) return move_home(m.unit, s, m.requester, true, out);
   // From now on the home's writes have to be noticed. Those of the open interval will be, if it is listed.
   if (s.listed == 0) protect(m.unit, s, access::read, out);
@@ -194,6 +199,7 @@ diff_outcome machine::on_diff(std::uint64_t unit, node_id writer) {
   unit_state& s = touch(unit);
   if (s.is_home == 0) {
     ++count_.forwarded;
+    ++open_.passing;
     return diff_outcome::forward;
   }
   if (writer == shape_.self) return diff_outcome::own;
@@ -237,7 +243,7 @@ void machine::move_home(std::uint64_t unit, unit_state& s, node_id to, bool fres
 
 bool machine::on_only_writer(std::uint64_t unit, node_id writer, actions& out) {
   unit_state& s = touch(unit);
-  const bool moves = s.is_home != 0 && writer != shape_.self && shape_.migrates && shape_.nodes.exact() && s.listed == 0 &&
+  const bool moves = s.is_home != 0 && s.asked == 0 && writer != shape_.self && shape_.migrates && shape_.nodes.exact() && s.listed == 0 &&
                      s.current.may_contain(shape_.nodes, writer) && s.moves < std::numeric_limits<std::uint16_t>::max();
   if (moves) move_home(unit, s, writer, false, out);
   return moves;
@@ -263,7 +269,12 @@ void machine::on_home_move(const message& m, actions& out) {
 
 void machine::on_moved(std::uint64_t unit, node_id home, std::uint16_t moves) {
   unit_state& s = touch(unit);
-  if (s.is_home != 0 || moves <= s.moves || home == shape_.self) return;
+  if (s.is_home == 0 && home != shape_.self) believe(s, home, moves);
+}
+
+/// Whoever sends through this node counts on the way that its messages take from here: a request must not overtake a diff.
+void machine::believe(unit_state& s, node_id home, std::uint16_t moves) const noexcept {
+  if (moves <= s.moves || open_.passing != 0) return;
   s.home = home;
   s.moves = moves;
 }
@@ -281,9 +292,9 @@ void machine::arrived(std::uint64_t unit, unit_state& s, actions& out) {
 
 void machine::on_copy_reply(const message& m, actions& out) {
   unit_state& s = touch(m.unit);
+  s.asked = 0;
   if (s.pending() == access::none || s.is_home != 0) return;
-  s.home = m.from;
-  s.moves = static_cast<std::uint16_t>(m.a);
+  believe(s, m.from, static_cast<std::uint16_t>(m.a));
   if ((m.flags & message_flag::zero) == 0) s.written = 1;
   if (s.stale != 0) {
     s.stale = 0;
@@ -351,6 +362,7 @@ bool machine::is_valid(std::uint64_t unit) const noexcept {
   if (s.twin != 0 && (s.valid == 0 || s.listed == 0)) return false;
   if (s.mapped() != access::none && !home && s.valid == 0) return false;
   if (s.pending() != access::none && s.valid != 0) return false;
+  if (!home && (s.asked != 0) != (s.pending() != access::none)) return false;
   return s.stale == 0 || s.pending() != access::none;
 }
 

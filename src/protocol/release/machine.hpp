@@ -88,6 +88,7 @@ class machine final : public model::machine {
   void allow(std::uint64_t unit, unit_state& s, access want, actions& out);
   void send_diff(std::uint64_t unit, unit_state& s, actions& out);
   void arrived(std::uint64_t unit, unit_state& s, actions& out);
+  void believe(unit_state& s, node_id home, std::uint16_t moves) const noexcept;
   void move_home(std::uint64_t unit, unit_state& s, node_id to, bool fresh, actions& out);
   void on_copy_request(const message& m, actions& out);
   void on_copy_reply(const message& m, actions& out);

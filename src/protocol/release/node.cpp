@@ -57,6 +57,11 @@ void node::on_acknowledged(std::uint64_t count) {
   if (unacknowledged_ == 0) open_gate();
 }
 
+void node::on_passed(std::uint64_t count) {
+  CHECK(count <= open_.passing);
+  open_.passing -= count;
+}
+
 /// All diffs so far are at their homes: what this node wrote may be told, and what waited for it may leave.
 void node::open_gate() {
   if (!closed_.empty()) {

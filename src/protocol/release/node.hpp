@@ -71,6 +71,8 @@ class node {
   /// A diff has left for a home / `count` diffs are in the homes' content.
   void diff_sent() noexcept { ++unacknowledged_; }
   void on_acknowledged(std::uint64_t count);
+  /// `count` diffs of others that this node has passed on are in the home's content.
+  void on_passed(std::uint64_t count);
   /// This node's part in the job barrier: it sends its contribution upwards / the round is over, before it tells others and
   /// its own threads.
   void on_gathered();
