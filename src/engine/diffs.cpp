@@ -201,6 +201,7 @@ void diff_traffic::on_ack(const message& m) noexcept {
   const std::uint64_t token = d.origin_token;
   if (d.left == 0) d.used = false;
   if (!forwards) return engine_.consistency_.on_acknowledged(m.acks);
+  engine_.consistency_.on_passed(m.acks);
   message ack = m;
   ack.from = ack.requester = engine_.config().self;
   ack.token = token;
