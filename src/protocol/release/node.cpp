@@ -70,9 +70,12 @@ void node::open_gate() {
     history_.add_interval(closed_);
     closed_.clear();
   }
-  while (!gate_.empty() && unacknowledged_ == 0) {
-    const held_message next = gate_.front();
-    gate_.pop_front();
+  while (left_ < gate_.size() && unacknowledged_ == 0) {
+    const held_message next = gate_[left_++];
+    if (left_ == gate_.size()) {
+      gate_.clear();
+      left_ = 0;
+    }
     pass(next.to, next.m, std::span(next.value).first(next.m.payload_bytes), true);
   }
 }
@@ -80,7 +83,7 @@ void node::open_gate() {
 void node::send(node_id to, const message& m, std::span<const std::byte> value, edge what) {
   if (what == edge::releases) release();
   // A message that releases nothing may not overtake one that waits, and need not wait for itself.
-  if (!gate_.empty() || (unacknowledged_ != 0 && what == edge::releases)) {
+  if (waiting() != 0 || (unacknowledged_ != 0 && what == edge::releases)) {
     CHECK(value.size() <= max_value_bytes);
     held_message& held = gate_.emplace_back();
     held.to = to;

@@ -16,7 +16,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <span>
 #include <vector>
 
@@ -79,7 +78,7 @@ class node {
   void on_epoch();
 
   [[nodiscard]] const history& known() const noexcept { return history_; }
-  [[nodiscard]] std::size_t waiting() const noexcept { return gate_.size(); }
+  [[nodiscard]] std::size_t waiting() const noexcept { return gate_.size() - left_; }
   [[nodiscard]] std::uint64_t intervals() const noexcept { return history_.known(self_); }
 
   struct counters {
@@ -110,7 +109,8 @@ class node {
   interval open_{};
   std::vector<written_unit> closed_{};  ///< by release(): told once all diffs have arrived
   std::uint64_t unacknowledged_ = 0;
-  std::deque<held_message> gate_{};
+  std::vector<held_message> gate_{};  ///< messages that wait, oldest first; those before left_ have left
+  std::size_t left_ = 0;
   std::size_t relieved_ = 0;  ///< units of the open interval up to here have been looked at by relieve()
   history::position epoch_ = 0;                   ///< where the last epoch ended
   history::position gathered_ = 0, settled_ = 0;  ///< told upwards in this round / in the last one: all know it
