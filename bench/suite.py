@@ -172,10 +172,10 @@ def myoan_group():
 def consistency_group(name, about, full, quick, target):
     programs = [Program("openmp", (f"{name}_openmp", "--threads", "2", "--json"), "plain", full=full, quick=quick)]
     rows = []
-    for how in ("sequential", "release"):
+    for how in ("sequential", "release", "scan"):
         programs.append(Program(how, (name, "--json", "--consistency", how), full=full, quick=quick))
         rows.append(Row(f"{about}, {how}, against OpenMP", f"{how}:time_s", "openmp:time_s",
-                        target if how == "release" else None))
+                        None if how == "sequential" else target))
     for nodes in (1, 4):
         programs.append(Program(f"release {nodes}", (name, "--json", "--consistency", "release"), job_options=("-n", str(nodes)),
                                 full=full, quick=quick))

@@ -32,7 +32,11 @@ void diff_traffic::add(region_slot& r, node_id to, std::uint64_t first, std::uin
     for (std::uint32_t offset = 0; offset < unit_bytes; offset += os::page_bytes) {
       add_page(r, to, unit, offset, os::page_bytes, keep, differs);
     }
-    if (!differs) ++count_.unchanged;
+    if (!differs) {
+      ++count_.unchanged;
+    } else if (!keep) {
+      r.release->on_differs(unit);
+    }
   }
 }
 
@@ -47,8 +51,9 @@ void diff_traffic::add_page(region_slot& r, node_id to, std::uint64_t unit, std:
   ++count_.diffs;
   const source mine{model::region_id{r.about.id}, engine_.config().self};
   if (made.what == diff::outcome::whole) {
-    put(to, mine, unit, offset, bytes | whole, content);
-    if (keep) std::memcpy(twin, content.data(), bytes);
+    std::memcpy(scratch_.data(), content.data(), bytes);  // threads may go on writing: the twin becomes what was sent
+    put(to, mine, unit, offset, bytes | whole, std::span<const std::byte>(scratch_).first(bytes));
+    if (keep) std::memcpy(twin, scratch_.data(), bytes);
     count_.bytes += bytes;
   } else {
     const auto data = std::span<const std::byte>(scratch_).first(made.bytes);

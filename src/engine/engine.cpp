@@ -68,6 +68,10 @@ base::status engine::add_region(const region_description& about) {
   auto detector = detector_for(about.detector, pool);
   if (!detector.ok()) return detector.why();
   r->detector = detector.value();
+  if (r->detector->scans() && about.consistency != QUIRE_RELEASE) {
+    base::log(base::log_level::error, "detector 'scan' finds writes too late for anything but release consistency");
+    return QUIRE_UNSUPPORTED;
+  }
   auto memory = pool::make(pool, about.base, about.bytes, r->detector->accessible());
   if (!memory.ok()) return memory.why();
   r->memory = std::move(memory.value());
@@ -103,6 +107,8 @@ void engine::make_machine(region_slot& r, std::uint64_t units) {
     release::region_shape shape;
     put(shape);
     shape.first_touch = first_touch;
+    shape.scans = r.detector->scans();
+    if (shape.scans) scanning_ = true;
     shape.migrates = config_.move_homes;
     shape.twin_pages = static_cast<std::uint32_t>(about.unit_bytes / os::page_bytes);
     r.release = std::make_unique<release::machine>(shape, r.copies.data(), consistency_.open());

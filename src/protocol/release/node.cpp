@@ -16,6 +16,7 @@ std::uint64_t end_in(const machine& m, const notice& n) noexcept {
 // ---- Releases ----
 
 void node::release() {
+  effects_.find_written();
   if (open_.written.empty()) return;
   ++count_.releases;
   // Neighbours together: one system call, one message.

@@ -40,6 +40,8 @@ class node {
     /// Performed in order, together at perform_all() at the latest. Of send_diff: calls diff_sent() if there was a difference.
     virtual void perform(model::region_id region, const actions& list) noexcept = 0;
     virtual void perform_all() noexcept = 0;
+    /// Where written units are found without faults: tells machines which were, by on_written().
+    virtual void find_written() noexcept {}
     /// The machine of a region under this protocol; null if there is none.
     [[nodiscard]] virtual machine* machine_of(model::region_id region) noexcept = 0;
 

@@ -49,6 +49,7 @@ struct region_shape {
   directory::manager_map managers{};  ///< homes at the beginning
   std::uint64_t units = 0;
   std::uint32_t twin_pages = 1;  ///< what a twin counts for
+  bool scans = false;  ///< written units are found by on_written(), and no write faults
   bool first_touch = false;  ///< the first node that asks for a unit becomes its home
   bool migrates = true;      ///< homes move to the only writer of a barrier epoch
 };
