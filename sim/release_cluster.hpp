@@ -168,6 +168,8 @@ class release_cluster {
     bool forwards_with_own_name = false;    ///< a forwarded diff loses its writer
     bool acknowledges_when_forwarding = false;
     bool atomics_do_not_release = false;
+    bool operations_are_no_news = false;    ///< on_operated() is not called
+    bool forgets_too_early = false;         ///< at the end of an epoch, all that the node knows counts as known to all
     bool collectives_have_no_epoch = false;
   };
   tampering& tamper() noexcept { return tamper_; }
@@ -271,6 +273,7 @@ class release_cluster {
   void on_diffs(node_state& n, const message& m, std::span<const std::byte> payload);
   void on_diffs_ack(node_state& n, const message& m);
   void acquire(node_state& n);
+  void end_epoch(node_state& n);
   void synchronise(node_state& n, node_id to, const message& m, std::span<const std::byte> value, model::edge what);
   void check_unit(node_state& n, unsigned region, std::uint64_t unit);
 
