@@ -425,7 +425,10 @@ release::machine* release_cluster::node_state::machine_of(region_id region) noex
 void release_cluster::flush(node_state& n) {
   if (n.diffs.empty()) return;
   const auto list = std::exchange(n.diffs, {});
-  for (const auto& [where, diffs] : list) send_diffs(n, node_id{where.first}, where.second, n.self, 0, diffs);
+  for (const auto& [where, diffs] : list) {
+    const auto& [to, region, group] = where;
+    send_diffs(n, node_id{to}, region, n.self, group, diffs);
+  }
 }
 
 void release_cluster::send_diffs(node_state& n, node_id to, unsigned region, node_id writer, std::uint64_t token,
@@ -491,8 +494,8 @@ void release_cluster::on_diffs(node_state& n, const message& m, std::span<const 
 }
 
 void release_cluster::on_diffs_ack(node_state& n, const message& m) {
-  if (m.token == 0) {
-    if (!tamper_.ignores_acknowledgements) n.release->on_acknowledged(m.count);
+  if (m.token < first_forward) {
+    if (!tamper_.ignores_acknowledgements) n.release->on_acknowledged(m.count, static_cast<unsigned>(m.token));
     return;
   }
   const auto found = n.forwards.find(m.token);
@@ -601,8 +604,8 @@ void release_cluster::take_diff(node_state& n, unsigned region, const action& a)
   if (!a.keep) drop_twin(n, region, a.unit);
   if (d.words.empty()) return;
   ++count_.diffs;
-  if (!tamper_.ignores_acknowledgements) n.release->diff_sent();
-  n.diffs[{a.to.value(), region}].push_back(std::move(d));
+  const unsigned group = tamper_.ignores_acknowledgements ? 0 : n.release->diff_sent();
+  n.diffs[{a.to.value(), region, group}].push_back(std::move(d));
   if (!options_.batches) flush(n);
 }
 

@@ -25,6 +25,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "model/atomic_operation.hpp"
@@ -225,6 +226,8 @@ class release_cluster {
     std::vector<bool> has_twin{};
     std::unique_ptr<release::machine> machine{};
   };
+  /// The token of a diff message: its group if it is the node's own, else from here on.
+  static constexpr std::uint64_t first_forward = 16;
   struct passed_on {
     node_id from{};
     std::uint64_t token = 0;
@@ -242,9 +245,9 @@ class release_cluster {
     std::unique_ptr<release::node> release{};
     std::vector<std::unique_ptr<region_memory>> memory{};
     std::vector<std::size_t> threads{};
-    std::map<std::pair<std::uint16_t, unsigned>, std::vector<diff>> diffs{};  ///< for (node, region), not sent yet
+    std::map<std::tuple<std::uint16_t, unsigned, unsigned>, std::vector<diff>> diffs{};  ///< by node, region and group; not sent yet
     std::map<std::uint64_t, passed_on> forwards{};
-    std::uint64_t tokens = 0, twins = 0;
+    std::uint64_t tokens = first_forward, twins = 0;
   };
   friend class awaiter;
 
