@@ -49,7 +49,8 @@ void diff_traffic::add_page(region_slot& r, node_id to, std::uint64_t unit, std:
   CHECK(made.what != diff::outcome::no_room);
   differs = true;
   ++count_.diffs;
-  const source mine{model::region_id{r.about.id}, engine_.config().self};
+  source mine{model::region_id{r.about.id}, engine_.config().self};
+  mine.group = engine_.consistency_.diff_sent();
   if (made.what == diff::outcome::whole) {
     std::memcpy(scratch_.data(), content.data(), bytes);  // threads may go on writing: the twin becomes what was sent
     put(to, mine, unit, offset, bytes | whole, std::span<const std::byte>(scratch_).first(bytes));
@@ -61,7 +62,6 @@ void diff_traffic::add_page(region_slot& r, node_id to, std::uint64_t unit, std:
     if (keep) CHECK(codec_.apply(data, {twin, bytes}));
     count_.bytes += made.bytes;
   }
-  engine_.consistency_.diff_sent();
 }
 
 void diff_traffic::put(node_id to, const source& s, std::uint64_t unit, std::uint32_t offset, std::uint32_t length,
@@ -79,7 +79,7 @@ diff_traffic::departure& diff_traffic::room_for(node_id to, const source& s, std
   if (open != nobody) {
     departure& d = *departures_[open];
     const bool same = d.m.region == s.region && d.m.requester == s.writer && d.forwards == s.forwards && d.origin == s.origin &&
-                      d.origin_token == s.origin_token;
+                      d.origin_token == s.origin_token && d.group == s.group;
     if (same && message_bytes - d.bytes >= bytes) return d;
     depart(open);
   } else {
@@ -102,6 +102,7 @@ diff_traffic::departure& diff_traffic::room_for(node_id to, const source& s, std
   d.forwards = s.forwards;
   d.origin = s.origin;
   d.origin_token = s.origin_token;
+  d.group = s.group;
   open = free;
   return d;
 }
@@ -205,7 +206,7 @@ void diff_traffic::on_ack(const message& m) noexcept {
   const node_id origin = d.origin;
   const std::uint64_t token = d.origin_token;
   if (d.left == 0) d.used = false;
-  if (!forwards) return engine_.consistency_.on_acknowledged(m.acks);
+  if (!forwards) return engine_.consistency_.on_acknowledged(m.acks, d.group);
   engine_.consistency_.on_passed(m.acks);
   message ack = m;
   ack.from = ack.requester = engine_.config().self;

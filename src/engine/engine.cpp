@@ -108,8 +108,9 @@ void engine::make_machine(region_slot& r, std::uint64_t units) {
     put(shape);
     shape.first_touch = first_touch;
     shape.scans = r.detector->scans();
+    // The home's writes are found too late to know that the content may go: another's copy may lack the last of them.
+    shape.migrates = config_.move_homes && !shape.scans;
     if (shape.scans) scanning_ = true;
-    shape.migrates = config_.move_homes;
     shape.twin_pages = static_cast<std::uint32_t>(about.unit_bytes / os::page_bytes);
     r.release = std::make_unique<release::machine>(shape, r.copies.data(), consistency_.open());
     r.machine = r.release.get();

@@ -378,7 +378,7 @@ bool machine::is_valid(std::uint64_t unit) const noexcept {
   if (home && (s.valid != 0 || s.twin != 0 || s.pending() != access::none || s.home != shape_.self)) return false;
   if (!home && (s.shared != 0 || !s.current.empty())) return false;
   if (home && s.shared != 0 && s.mapped() == access::write && s.listed == 0 && !shape_.scans) return false;
-  if (!s.current.empty() && (s.shared == 0 || s.mapped() == access::write)) return false;
+  if (!s.current.empty() && (s.shared == 0 || (s.mapped() == access::write && !shape_.scans))) return false;
   if (!home && s.mapped() == access::write && s.twin == 0) return false;
   if (s.twin != 0 && (s.valid == 0 || (s.listed == 0 && !shape_.scans))) return false;
   if (s.mapped() != access::none && !home && s.valid == 0) return false;

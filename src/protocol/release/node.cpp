@@ -1,6 +1,7 @@
 #include "protocol/release/node.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace quire::release {
 
@@ -32,7 +33,7 @@ void node::release() {
   closed_.insert(closed_.end(), open_.written.begin(), open_.written.end());
   open_.written.clear();
   relieved_ = 0;
-  if (unacknowledged_ == 0) open_gate();
+  open_gate();
 }
 
 /// Twins are short: units written first are sent first.
@@ -52,10 +53,15 @@ void node::relieve() {
   if (relieved_ == open_.written.size()) relieved_ = 0;
 }
 
-void node::on_acknowledged(std::uint64_t count) {
-  CHECK(count <= unacknowledged_);
-  unacknowledged_ -= count;
-  if (unacknowledged_ == 0) open_gate();
+void node::on_acknowledged(std::uint64_t count, unsigned group) {
+  CHECK(count <= closing_ + fresh_);
+  // Of diffs whose group is not known, the later ones are taken to be here first: nothing is told too early.
+  const std::uint64_t most = group == any_group || group == group_ % 2 ? fresh_ : 0;
+  const std::uint64_t of_fresh = std::min(count, most);
+  CHECK(count - of_fresh <= closing_);
+  fresh_ -= of_fresh;
+  closing_ -= count - of_fresh;
+  open_gate();
 }
 
 void node::on_passed(std::uint64_t count) {
@@ -63,34 +69,44 @@ void node::on_passed(std::uint64_t count) {
   open_.passing -= count;
 }
 
-/// All diffs so far are at their homes: what this node wrote may be told, and what waited for it may leave.
+/// If the diffs of the group before are all at their homes: what was written in it may be told, and what waited for it may
+/// leave; if anything is left that waits, it is for the present group, which is the one before from now on.
 void node::open_gate() {
-  if (!closed_.empty()) {
-    std::sort(closed_.begin(), closed_.end());
-    closed_.erase(std::unique(closed_.begin(), closed_.end()), closed_.end());
-    history_.add_interval(closed_);
-    closed_.clear();
-  }
-  while (left_ < gate_.size() && unacknowledged_ == 0) {
-    const held_message next = gate_[left_++];
-    if (left_ == gate_.size()) {
-      gate_.clear();
-      left_ = 0;
+  while (closing_ == 0) {
+    if (!leaving_.empty()) {
+      std::sort(leaving_.begin(), leaving_.end());
+      leaving_.erase(std::unique(leaving_.begin(), leaving_.end()), leaving_.end());
+      history_.add_interval(leaving_);
+      leaving_.clear();
     }
-    pass(next.to, next.m, std::span(next.value).first(next.m.payload_bytes), true);
+    while (waiting() != 0 && gate_[left_].after < group_) {
+      const held_message next = gate_[left_++];
+      if (waiting() == 0) {
+        gate_.clear();
+        left_ = 0;
+      }
+      pass(next.to, next.m, std::span(next.value).first(next.m.payload_bytes), true);
+    }
+    if (waiting() == 0 && closed_.empty()) return;
+    ++group_;
+    closing_ = std::exchange(fresh_, 0);
+    std::swap(leaving_, closed_);
   }
 }
 
 void node::send(node_id to, const message& m, std::span<const std::byte> value, edge what) {
   if (what == edge::releases) release();
   // A message that releases nothing may not overtake one that waits, and need not wait for itself.
-  if (waiting() != 0 || (unacknowledged_ != 0 && what == edge::releases)) {
+  const bool waits = busy() && what == edge::releases;
+  if (waits || waiting() != 0) {
     CHECK(value.size() <= max_value_bytes);
+    const std::uint64_t after = waits ? group_ : gate_.back().after;
     held_message& held = gate_.emplace_back();
+    held.after = after;
     held.to = to;
     held.m = m;
     std::copy(value.begin(), value.end(), held.value.begin());
-    return;
+    return open_gate();
   }
   pass(to, m, value, what != edge::none);
 }
@@ -145,7 +161,7 @@ void node::acquire() {
     any = true;
     for (std::uint64_t unit = n.first; unit < end_in(*m, n); ++unit) {
       if (n.moves != 0) {
-        if (unacknowledged_ == 0) m->on_moved(unit, n.home, n.moves);
+        if (!busy()) m->on_moved(unit, n.home, n.moves);
         continue;
       }
       actions_.clear();
