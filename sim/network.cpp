@@ -121,7 +121,7 @@ std::string name_of(message_kind kind) {
                                     "invalidate",  "read_reply",   "write_reply",   "write_grant",    "atomic_reply",
                                     "invalidate_ack", "push_copy", "push_ack",      "push_reply",
                                     "copy_request", "copy_reply",  "diffs",         "diffs_ack",      "home_move",
-                                    "home_atomic", "home_atomic_reply", "notices"};
+                                    "home_atomic", "home_atomic_reply", "owner_here",  "notices"};
   static_assert(names.size() == static_cast<std::size_t>(message_kind::sync_first));
   const auto number = static_cast<std::size_t>(kind);
   if (number < names.size()) return names[number];

@@ -310,6 +310,10 @@ class region {
     const auto all = bytes();
     return {reinterpret_cast<T*>(all.data()), all.size() / sizeof(T)};
   }
+  /// Changes it for all nodes, of each of which one thread calls: a barrier. errc::invalid, errc::busy if some of it is pinned.
+  void set_consistency(quire::consistency to) const {
+    detail::check(quire_region_set_consistency(native_, static_cast<quire_consistency>(to)), "region::set_consistency");
+  }
   [[nodiscard]] quire_region native_handle() const noexcept { return native_; }
   [[nodiscard]] friend bool operator==(region a, region b) noexcept { return a.native_.id == b.native_.id; }
 

@@ -150,6 +150,13 @@ QUIRE_API QUIRE_NODISCARD quire_status quire_region_create(const quire_region_op
                                                            quire_region* region);
 /** First address and size of a region. Either pointer may be NULL. */
 QUIRE_API quire_status quire_region_range(quire_region region, void** address, uint64_t* bytes);
+/** Changes what threads of different nodes see of each other's writes to a region (KOAN: a region's consistency may change
+ *  while the program runs). One thread of each node calls it, with the same arguments, and it is a barrier of the job. No
+ *  content is lost, and other threads of any node may use the region meanwhile: those that need more of it than they
+ *  have just then wait until it has changed. To the consistency that the region has it is a barrier and no more.
+ *  QUIRE_INVALID on all nodes for calls that differ, for the region of quire_malloc(), and for what is no region or no
+ *  consistency; QUIRE_BUSY on all nodes if some of it is pinned; QUIRE_NO_MEMORY; QUIRE_PEER_LOST. After an error the region is what it was. */
+QUIRE_API quire_status quire_region_set_consistency(quire_region region, quire_consistency consistency);
 /** The region that an address belongs to. QUIRE_BAD_ADDRESS if none. Also in signal handlers. */
 QUIRE_API quire_status quire_region_of(const void* address, quire_region* region);
 

@@ -137,6 +137,12 @@ quire_status quire_region_range(quire_region region, void** address, uint64_t* b
   return QUIRE_OK;
 }
 
+quire_status quire_region_set_consistency(quire_region region, quire_consistency consistency) {
+  QUIRE_FORWARD(quire_region_set_consistency, region, consistency);
+  QUIRE_ENTER(r);
+  return r->core->change(region.id, consistency).code();
+}
+
 quire_status quire_region_of(const void* address, quire_region* region) {
   QUIRE_FORWARD(quire_region_of, address, region);
   QUIRE_ENTER(r);

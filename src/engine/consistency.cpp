@@ -102,8 +102,8 @@ void engine::handle_memory(const message& m, std::span<const std::byte> value) n
 release::counters engine::release_counters() const noexcept {
   release::counters sum;
   regions_.for_each([&sum](const region_slot& r) {
-    if (r.release == nullptr) return;
-    const auto& c = r.release->count();
+    if (r.made.release == nullptr) return;
+    const auto& c = r.made.release->count();
     sum.read_faults += c.read_faults;
     sum.write_faults += c.write_faults;
     sum.local_faults += c.local_faults;

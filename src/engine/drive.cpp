@@ -86,6 +86,7 @@ class signal_pause {
 bool engine::drive() noexcept {
   bool any = transport_->progress();
   if (!holds_.empty() && end_holds()) any = true;
+  if (quiet_waiter_ != nullptr) look_whether_quiet();
   if (!local_.empty()) {
     settle();
     any = true;
@@ -113,6 +114,7 @@ void engine::settle() noexcept {
     local_.pop();
     handle(next.m, std::span<const std::byte>(next.value).first(next.m.payload_bytes));
   }
+  if (quiet_waiter_ != nullptr) look_whether_quiet();
 }
 
 /// An application thread gives up driving. What has to go on by itself is the service thread's.

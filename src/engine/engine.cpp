@@ -76,23 +76,25 @@ base::status engine::add_region(const region_description& about) {
   if (!memory.ok()) return memory.why();
   r->memory = std::move(memory.value());
   r->dumped.cover(about.bytes);
-  const std::uint64_t units = about.bytes >> r->unit_shift;
-  const bool relaxed = about.consistency == QUIRE_RELEASE;
-  int error = relaxed ? r->copies.make(units) : r->units.make(units);
-  if (error == 0) error = relaxed ? r->twins.make(about.bytes) : r->entries.make(units);
+  const auto consistency = static_cast<quire_consistency>(about.consistency);
+  int error = prepare(*r, consistency);
   if (error == 0) error = r->detector->attach(r->memory->application_view(), about.bytes);
   if (error != 0) {
     base::log(base::log_level::error, "cannot prepare a region of %lu MiB: %s (%s)",
               static_cast<unsigned long>(about.bytes >> 20), std::strerror(error), r->detector->name());
     return QUIRE_SYSTEM;
   }
-  make_machine(*r, units);
+  put_in_charge(*r, consistency);
   regions_.publish(std::move(r));
   return {};
 }
 
-void engine::make_machine(region_slot& r, std::uint64_t units) {
+/// Makes what a region needs for a consistency, unless it has it. 0 or errno.
+int engine::prepare(region_slot& r, quire_consistency consistency) {
   const region_description& about = r.about;
+  const std::uint64_t units = about.bytes >> r.unit_shift;
+  const bool relaxed = consistency == QUIRE_RELEASE;
+  if (relaxed ? r.made.release != nullptr : r.made.sequential != nullptr) return 0;
   const bool first_touch = about.placement == QUIRE_PLACE_FIRST_TOUCH;
   const auto placement = first_touch ? model::placement::block : static_cast<model::placement>(about.placement);
   const auto managers = directory::manager_map::make(placement, config_.nodes, units, model::node_id{about.home});
@@ -103,7 +105,10 @@ void engine::make_machine(region_slot& r, std::uint64_t units) {
     shape.managers = managers;
     shape.units = units;
   };
-  if (about.consistency == QUIRE_RELEASE) {
+  if (relaxed) {
+    int error = r.copies.make(units);
+    if (error == 0) error = r.twins.make(about.bytes);
+    if (error != 0) return error;
     release::region_shape shape;
     put(shape);
     shape.first_touch = first_touch;
@@ -112,16 +117,25 @@ void engine::make_machine(region_slot& r, std::uint64_t units) {
     shape.migrates = config_.move_homes && !shape.scans;
     if (shape.scans) scanning_ = true;
     shape.twin_pages = static_cast<std::uint32_t>(about.unit_bytes / os::page_bytes);
-    r.release = std::make_unique<release::machine>(shape, r.copies.data(), consistency_.open());
-    r.machine = r.release.get();
-    relaxed_ = true;
-    return;
+    r.made.release = std::make_unique<release::machine>(shape, r.copies.data(), consistency_.open());
+    return 0;
   }
+  int error = r.units.make(units);
+  if (error == 0) error = r.entries.make(units);
+  if (error != 0) return error;
   sequential::region_shape shape;
   put(shape);
   shape.learns = config_.learn_writes;
-  r.sequential = std::make_unique<sequential::machine>(shape, r.units.data(), r.entries.data(), requests_, pins_);
-  r.machine = r.sequential.get();
+  r.made.sequential = std::make_unique<sequential::machine>(shape, r.units.data(), r.entries.data(), requests_, pins_);
+  return 0;
+}
+
+void engine::put_in_charge(region_slot& r, quire_consistency consistency) noexcept {
+  const bool relaxed = consistency == QUIRE_RELEASE;
+  if (relaxed) relaxed_ = true;
+  r.sequential.set(relaxed ? nullptr : r.made.sequential.get());
+  r.release.set(relaxed ? r.made.release.get() : nullptr);
+  r.machine.set(relaxed ? static_cast<model::machine*>(r.made.release.get()) : r.made.sequential.get());
 }
 
 /// The detector that a region asks for, or the job's, or one that its pool can have; each kind is opened once.
@@ -150,8 +164,8 @@ base::result<detect::detector*> engine::detector_for(std::uint8_t asked, const p
 sequential::counters engine::protocol_counters() const noexcept {
   sequential::counters sum;
   regions_.for_each([&sum](const region_slot& r) {
-    if (r.sequential == nullptr) return;
-    const auto& c = r.sequential->count();
+    if (r.made.sequential == nullptr) return;
+    const auto& c = r.made.sequential->count();
     sum.read_faults += c.read_faults;
     sum.write_faults += c.write_faults;
     sum.upgrade_faults += c.upgrade_faults;

@@ -106,6 +106,8 @@ class engine final : public transport::sink, private effects, private release::n
   void prefetch(std::uint64_t address, std::uint64_t bytes, model::access want) noexcept;
   /// QUIRE_BUSY if some of it is pinned here.
   [[nodiscard]] base::status push(std::uint64_t address, std::uint64_t bytes) noexcept;
+  /// Changes the consistency of a region; one thread of each node calls (change.cpp). As quire_region_set_consistency().
+  [[nodiscard]] base::status change(std::uint64_t region, quire_consistency to) noexcept;
   /// Begins to notice what threads of this node write in a range, or ends that, and sends all others what was written.
   [[nodiscard]] base::status produce(std::uint64_t address, std::uint64_t bytes, bool end) noexcept;
   /// Pins all units of a range here (pins.cpp). `timeout_ms` as in quire.h; after QUIRE_TIMED_OUT or QUIRE_BUSY `holder` is
@@ -177,6 +179,7 @@ class engine final : public transport::sink, private effects, private release::n
 
   void handle(const model::message& m, std::span<const std::byte> value) noexcept;
   void handle_units(const model::message& m) noexcept;
+  [[nodiscard]] static model::machine& machine_for(region_slot& r, model::message_kind k) noexcept;
   void handle_memory(const model::message& m, std::span<const std::byte> value) noexcept;
   void handle_service(const model::message& m, std::span<const std::byte> value) noexcept;
   void handle_sync(const model::message& m, std::span<const std::byte> value) noexcept;
@@ -198,6 +201,7 @@ class engine final : public transport::sink, private effects, private release::n
   void read_on(region_slot& r, const read_ahead_plan& plan, model::access want) noexcept;
   [[nodiscard]] static std::size_t bucket_of(const region_slot& r, std::uint64_t unit) noexcept;
   bool drain_kernel_faults() noexcept;
+  void begin_kernel_fault(region_slot& r, std::uint64_t address, bool write) noexcept;
   bool fault_and_wait(region_slot& r, std::uint64_t unit, model::access want, bool in_signal,
                       std::uint64_t entered_ns) noexcept;
   bool end_holds() noexcept;
@@ -212,8 +216,25 @@ class engine final : public transport::sink, private effects, private release::n
   [[nodiscard]] int find_holder(region_slot& r, std::uint64_t unit) noexcept;
   void answer_holder(const model::message& m) noexcept;
 
+  // changes of consistency (change.cpp)
+  struct totals;
+  template <class F>
+  void as_driver(F f) noexcept;
+  [[nodiscard]] base::status gather(totals& t) noexcept;
+  [[nodiscard]] base::status drain(region_slot& r, totals last) noexcept;
+  void freeze(region_slot& r, quire_consistency to, totals& t) noexcept;
+  void thaw(region_slot& r) noexcept;
+  void convert(region_slot& r, quire_consistency to) noexcept;
+  void add_up(region_slot& r, totals& t) noexcept;
+  [[nodiscard]] bool is_quiet(const region_slot& r) const noexcept;
+  void wait_quiet(region_slot& r) noexcept;
+  void look_whether_quiet() noexcept;
+  static void park(region_slot& r, op& o) noexcept;
+  static void unpark(region_slot& r, const op& o) noexcept;
+
   [[nodiscard]] base::status reserve();
-  void make_machine(region_slot& r, std::uint64_t units);
+  [[nodiscard]] int prepare(region_slot& r, quire_consistency consistency);
+  void put_in_charge(region_slot& r, quire_consistency consistency) noexcept;
   [[nodiscard]] base::result<detect::detector*> detector_for(std::uint8_t asked, const pool::settings& pool);
 
   // driving (drive.cpp)
@@ -261,6 +282,8 @@ class engine final : public transport::sink, private effects, private release::n
   std::uint64_t twin_bytes_used_ = 0;  ///< since their memory was given back
   void trim_twins() noexcept;
   std::atomic<bool> relaxed_{false};
+  op* quiet_waiter_ = nullptr;  ///< waits until nothing that this node has asked for in `quieting_` is under way
+  region_slot* quieting_ = nullptr;
   std::uint64_t rounds_ = 0;  ///< of the job barrier that this node, the root, has ended
   sync::machine sync_;
   sync::actions sync_actions_;

@@ -39,6 +39,7 @@ read_ahead_plan engine::plan_for(const region_slot& r, std::uint64_t unit, acces
 
 void engine::begin_fault(fault_op& o) noexcept {
   region_slot& r = *o.region;
+  if (r.change.frozen) return park(r, o);
   const auto plan = plan_for(r, o.unit, o.want, *o.stream);
   actions_.clear();
   const auto outcome = r.machine->on_fault(o.unit, o.want, actions_, o.lost);
@@ -139,7 +140,7 @@ bool engine::end_holds() noexcept {
   bool any = false;
   for (std::size_t i = 0; i < holds_.size();) {
     const held_unit h = holds_[i];
-    if (base::now_ns() < h.until_ns) {
+    if (base::now_ns() < h.until_ns && !h.region->change.frozen) {
       ++i;
       continue;
     }
@@ -161,29 +162,32 @@ bool engine::drain_kernel_faults() noexcept {
     detect::fault_event event;
     while (d != nullptr && d->descriptor() >= 0 && d->next(event)) {
       any = true;
-      region_slot* const r = regions_.find(event.address);
-      if (r == nullptr) continue;
-      const access want = event.write ? access::write : access::read;
-      const std::uint64_t unit = r->unit_of(event.address);
-      trace_.add(fault_trace::point::entered, r->about.id, unit);
-      const auto plan = plan_for(*r, unit, want, kernel_stream_);
-      actions_.clear();
-      const auto outcome = r->machine->on_fault(unit, want, actions_, 0);
-      performer_.take(*r, actions_);
-      if (outcome == model::fault_outcome::local) {
-        map_again(*r, unit, want, actions_);
-        map_around(*r, unit, kernel_stream_);
-      } else {
-        ++kernel_waiting_;
-      }
-      trace_.add(fault_trace::point::asked, r->about.id, unit);
-      performer_.flush();
-      if (config_.read_ahead) read_on(*r, plan, want);
-      if (r->release != nullptr) consistency_.relieve();
+      if (region_slot* const r = regions_.find(event.address); r != nullptr) begin_kernel_fault(*r, event.address, event.write);
     }
   }
   settle();
   return any;
+}
+
+void engine::begin_kernel_fault(region_slot& r, std::uint64_t address, bool write) noexcept {
+  if (r.change.frozen) return r.change.faults.push_back({address, write});
+  const access want = write ? access::write : access::read;
+  const std::uint64_t unit = r.unit_of(address);
+  trace_.add(fault_trace::point::entered, r.about.id, unit);
+  const auto plan = plan_for(r, unit, want, kernel_stream_);
+  actions_.clear();
+  const auto outcome = r.machine->on_fault(unit, want, actions_, 0);
+  performer_.take(r, actions_);
+  if (outcome == model::fault_outcome::local) {
+    map_again(r, unit, want, actions_);
+    map_around(r, unit, kernel_stream_);
+  } else {
+    ++kernel_waiting_;
+  }
+  trace_.add(fault_trace::point::asked, r.about.id, unit);
+  performer_.flush();
+  if (config_.read_ahead) read_on(r, plan, want);
+  if (r.release != nullptr) consistency_.relieve();
 }
 
 void engine::touch(std::uint64_t address, std::uint64_t bytes, access want) noexcept {
@@ -203,15 +207,16 @@ void engine::advise(std::uint64_t address, std::uint64_t bytes, bool will_write)
   for (std::uint64_t unit = r->unit_of(address); unit < end; unit += most_at_once) {
     struct advice_op : op {
       using op::op;
-      sequential::machine* machine = nullptr;
+      region_slot* region = nullptr;
       std::uint64_t first = 0, end = 0;
       bool will_write = false;
     } o([](engine&, op& self) noexcept {
       auto& advice = static_cast<advice_op&>(self);
-      for (std::uint64_t u = advice.first; u < advice.end; ++u) advice.machine->on_advice(u, advice.will_write);
+      sequential::machine* const machine = advice.region->sequential.get();
+      for (std::uint64_t u = advice.first; machine != nullptr && u < advice.end; ++u) machine->on_advice(u, advice.will_write);
       self.complete();
     }, op::type::call);
-    o.machine = r->sequential.get();
+    o.region = r;
     o.first = unit;
     o.end = std::min(end, unit + most_at_once);
     o.will_write = will_write;
@@ -227,6 +232,7 @@ void engine::prefetch(std::uint64_t address, std::uint64_t bytes, access want) n
     access want{};
   } o([](engine& e, op& self) noexcept {
     auto& range = static_cast<range_op&>(self);
+    if (range.region->change.frozen) return e.park(*range.region, self);
     for (std::uint64_t i = 0; i < range.plan.count; ++i) {
       e.actions_.clear();
       if (range.region->machine->on_read_ahead(range.plan.first + i, range.want, false, e.actions_, false)) {

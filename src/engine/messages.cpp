@@ -26,6 +26,10 @@ bool is_of_memory(message_kind k) noexcept {
 bool is_of_units(message_kind k) noexcept {
   return k > message_kind::invalid && k < message_kind::sync_first;
 }
+/// Of these, who asks waits for the reply, and is known to wait (change_state::calls).
+bool is_of_call(message_kind k) noexcept {
+  return k == message_kind::atomic_reply || k == message_kind::home_atomic || k == message_kind::home_atomic_reply;
+}
 bool lies_in(const region_slot& r, const message& m) noexcept {
   const std::uint64_t units = r.machine->units();
   return m.unit < units && m.count <= units - m.unit;
@@ -35,10 +39,12 @@ bool lies_in(const region_slot& r, const message& m) noexcept {
 void* engine::place(const message& m) noexcept {
   if (m.kind == message_kind::diffs) return diffs_.place(m);
   if (!carries_content(m.kind)) return m.payload_bytes <= landing_.size() ? landing_.data() : nullptr;
-  const region_slot* const r = regions_.slot(m.region);
+  region_slot* const r = regions_.slot(m.region);
   if (r == nullptr || !lies_in(*r, m) || m.payload_bytes != r->bytes_of(m.count)) return nullptr;
   for (std::uint32_t i = 0; i < m.count; ++i) {
-    if (!r->machine->awaits_content(m.unit + i)) return nullptr;
+    if (r->machine->awaits_content(m.unit + i)) continue;
+    r->change.received += m.count;  // and dropped
+    return nullptr;
   }
   // Frames of a first visit in one call; the single page of a fault is as cheap by itself.
   if (m.count > 1 && !r->machine->is_written(m.unit)) {
@@ -64,6 +70,13 @@ void engine::handle(const message& m, std::span<const std::byte> value) noexcept
   }
 }
 
+/// A change of consistency tells nodes things that may come before they have changed over themselves.
+model::machine& engine::machine_for(region_slot& r, message_kind k) noexcept {
+  if (k == message_kind::home_move && r.made.release != nullptr) return *r.made.release;
+  if (k == message_kind::owner_here && r.made.sequential != nullptr) return *r.made.sequential;
+  return *r.machine;
+}
+
 void engine::handle_units(const message& m) noexcept {
   region_slot* const r = regions_.slot(m.region);
   if (r == nullptr || !lies_in(*r, m)) {
@@ -72,12 +85,14 @@ void engine::handle_units(const message& m) noexcept {
     return;
   }
   trace_.add(fault_trace::point::received, m.region.value(), m.unit);
+  if (!is_of_call(m.kind)) r->change.received += m.count;
+  model::machine& machine = machine_for(*r, m.kind);
   message one = m;
   one.count = 1;
   for (std::uint32_t i = 0; i < m.count; ++i) {
     one.unit = m.unit + i;
     actions_.clear();
-    r->machine->on_message(one, actions_);
+    machine.on_message(one, actions_);
     performer_.take(*r, actions_);
   }
   trace_.add(fault_trace::point::decided, m.region.value(), m.unit);
@@ -98,6 +113,7 @@ void engine::send_units(region_slot& r, node_id to, const message& m, std::uint6
   message out = m;
   out.unit = first;
   out.count = static_cast<std::uint32_t>(count);
+  if (!is_of_call(m.kind)) r.change.sent += count;
   if (m.kind == message_kind::home_atomic) {
     later_.push_back({to, out, m.requester == config_.self ? model::edge::releases : model::edge::carries});
     return;
@@ -150,6 +166,7 @@ void engine::finish_call(const message& m) noexcept {
   auto& call = static_cast<call_op&>(*o);
   call.m = m;
   if (--call.replies != 0) return;
+  if (call.region != nullptr) --call.region->change.calls;
   (void)calls_.take(m.token);
   call.complete(static_cast<quire_status>(m.kind == message_kind::service_reply ? m.operation : 0));
 }
@@ -234,6 +251,8 @@ void engine::notify(node_id to, std::uint32_t number, std::uint64_t a, std::uint
 std::uint64_t engine::atomic(std::uint64_t address, std::uint32_t operation, std::uint64_t a, std::uint64_t b) noexcept {
   call_op o([](engine& e, op& self) noexcept {
     auto& call = static_cast<call_op&>(self);
+    if (call.region->change.frozen) return e.park(*call.region, self);
+    ++call.region->change.calls;
     call.token = e.calls_.add(self);
     call.m.token = call.token;
     if (call.region->release != nullptr) e.consistency_.release();
@@ -256,10 +275,13 @@ base::status engine::push(std::uint64_t address, std::uint64_t bytes) noexcept {
   call_op o([](engine& e, op& self) noexcept {
     auto& call = static_cast<call_op&>(self);
     const std::uint64_t units = call.replies;
+    if (call.region->change.frozen) return e.park(*call.region, self);
+    if (call.region->sequential == nullptr) return self.complete(QUIRE_UNSUPPORTED);
     // A push takes the right to write, and would wait for the end of a pin that may well be the caller's own.
     for (std::uint64_t i = 0; i < units; ++i) {
       if (call.region->sequential->unit(call.m.unit + i).pinned != 0) return self.complete(QUIRE_BUSY);
     }
+    ++call.region->change.calls;
     call.token = e.calls_.add(self);
     for (std::uint64_t i = 0; i < units; ++i) {
       e.actions_.clear();
@@ -280,6 +302,8 @@ base::status engine::push(std::uint64_t address, std::uint64_t bytes) noexcept {
 base::status engine::produce(std::uint64_t address, std::uint64_t bytes, bool end) noexcept {
   call_op o([](engine& e, op& self) noexcept {
     auto& call = static_cast<call_op&>(self);
+    if (call.region->change.frozen) return e.park(*call.region, self);
+    if (call.region->sequential == nullptr) return self.complete(QUIRE_UNSUPPORTED);
     sequential::machine& machine = *call.region->sequential;
     const std::uint64_t first = call.m.unit, last = first + call.m.c;
     const bool ends = call.m.a != 0;
@@ -299,7 +323,10 @@ base::status engine::produce(std::uint64_t address, std::uint64_t bytes, bool en
       if (e.actions_.size() != 0) e.performer_.take(*call.region, e.actions_);
     }
     e.performer_.flush();
-    if (call.replies != 0) return;
+    if (call.replies != 0) {
+      ++call.region->change.calls;
+      return;
+    }
     (void)e.calls_.take(token);
     self.complete();
   });

@@ -34,6 +34,8 @@ void engine::open_pins() noexcept {
 void engine::begin_pin(pin_op& o) noexcept {
   region_slot& r = *o.region;
   if (ending_.load(std::memory_order_relaxed)) return o.complete(QUIRE_NOT_STARTED);  // and what it had is dropped
+  if (r.change.frozen) return park(r, o);
+  if (r.sequential == nullptr) return o.complete(QUIRE_UNSUPPORTED);
   actions_.clear();
   const auto outcome = o.again ? r.sequential->on_pin_again(o.unit, actions_) : r.sequential->on_pin(o.unit, actions_);
   if (outcome == model::fault_outcome::refused) return o.complete(QUIRE_LIMIT);
@@ -77,6 +79,7 @@ base::status engine::pin_unit(region_slot& r, std::uint64_t unit, std::uint64_t 
 
 void engine::give_pin_up(pin_op& o) noexcept {
   leave_bucket(o);
+  unpark(*o.region, o);
   if (o.pinned || !o.counted || ending_.load(std::memory_order_relaxed)) return;
   actions_.clear();
   o.region->sequential->on_pin_given_up(o.unit, actions_);
@@ -135,6 +138,7 @@ base::status engine::unpin_units(region_slot& r, std::uint64_t first, std::uint6
     std::uint64_t first = 0, end = 0;
   } o([](engine& e, op& self) noexcept {
     auto& range = static_cast<range_op&>(self);
+    if (range.region->sequential == nullptr) return self.complete(QUIRE_UNSUPPORTED);
     sequential::machine& m = *range.region->sequential;
     for (std::uint64_t unit = range.first; unit < range.end; ++unit) {
       if (m.unit(unit).pinned == 0) return self.complete(QUIRE_NOT_OWNER);
@@ -178,7 +182,8 @@ int engine::find_holder(region_slot& r, std::uint64_t unit) noexcept {
     m.c = static_cast<std::uint64_t>(what);
   };
   put(question::who_has_it);
-  if (!ask(r.sequential->manager_of(unit), holder_service, m, {}, patience_ms).ok()) return -1;
+  sequential::machine* const machine = r.sequential.get();
+  if (machine == nullptr || !ask(machine->manager_of(unit), holder_service, m, {}, patience_ms).ok()) return -1;
   const auto node = static_cast<std::uint16_t>(m.a);
   if (node >= config_.nodes || node == config_.self.value()) return -1;
   put(question::is_it_pinned);

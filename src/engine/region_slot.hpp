@@ -39,7 +39,9 @@ class sparse_table {
   sparse_table(const sparse_table&) = delete;
   sparse_table& operator=(const sparse_table&) = delete;
   ~sparse_table() { os::unmap(items_, bytes_); }
+  /// Unless it is there already. 0 or errno.
   [[nodiscard]] int make(std::uint64_t count) noexcept {
+    if (items_ != nullptr) return 0;
     bytes_ = count * sizeof(T);
     int error = 0;
     items_ = static_cast<T*>(os::map_table(bytes_, error));
@@ -85,20 +87,57 @@ class dumped_parts {
   std::vector<bool> known_;
 };
 
+class op;
+
+/// One of a region's machines while it is in charge. Set by the driver; others may look.
+template <class T>
+class machine_link {
+ public:
+  [[nodiscard]] T* get() const noexcept { return at_.load(std::memory_order_acquire); }
+  [[nodiscard]] T* operator->() const noexcept { return get(); }
+  [[nodiscard]] T& operator*() const noexcept { return *get(); }
+  [[nodiscard]] bool operator==(std::nullptr_t) const noexcept { return get() == nullptr; }
+  void set(T* machine) noexcept { at_.store(machine, std::memory_order_release); }
+
+ private:
+  std::atomic<T*> at_{nullptr};
+};
+
+/// While the consistency of a region changes (change.cpp), what its threads ask for waits here. Driver's thread.
+struct change_state {
+  struct fault {
+    std::uint64_t address = 0;
+    bool write = false;
+  };
+  bool frozen = false;
+  op* first = nullptr;  ///< operations to be executed afterwards, oldest first
+  op* last = nullptr;
+  std::vector<fault> faults{};     ///< of threads that the kernel holds
+  std::uint64_t calls = 0;         ///< of this node, under way: atomic operations, pushes
+  std::uint64_t sent = 0;          ///< units in messages about units, those between calls and their replies left out
+  std::uint64_t received = 0;
+};
+
 struct region_slot {
   region_description about;
   unsigned unit_shift = 12;
   std::unique_ptr<pool::pool> memory;
   detect::detector* detector = nullptr;  ///< shared by all regions of its kind
   dumped_parts dumped;
-  // One of the two, as the region's consistency says.
+  // Tables and machine of a protocol are made when the region first has that consistency.
   sparse_table<sequential::unit_state> units;
   sparse_table<sequential::directory_entry> entries;
-  std::unique_ptr<sequential::machine> sequential;
   sparse_table<release::unit_state> copies;
   sparse_table<std::byte> twins;  ///< as large as the region; used where a unit has a twin
-  std::unique_ptr<release::machine> release;
-  model::machine* machine = nullptr;  ///< that one
+  struct {
+    std::unique_ptr<sequential::machine> sequential;
+    std::unique_ptr<release::machine> release;
+  } made;
+  // The machine in charge, as the region's consistency says; the other one is null.
+  machine_link<sequential::machine> sequential;
+  machine_link<release::machine> release;
+  machine_link<model::machine> machine;
+  change_state change;
 
   /// Its written units are found without faults.
   [[nodiscard]] bool scans() const noexcept { return release != nullptr && detector->scans(); }

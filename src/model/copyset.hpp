@@ -32,6 +32,12 @@ class copyset {
     s.add(g, node);
     return s;
   }
+  /// As bits() told.
+  static constexpr copyset of_bits(std::uint64_t bits) noexcept {
+    copyset s;
+    s.bits_ = bits;
+    return s;
+  }
   static constexpr copyset everyone(geometry g) noexcept {
     const unsigned groups = (g.nodes + (1u << g.shift) - 1) >> g.shift;
     copyset s;

@@ -40,6 +40,7 @@ enum class message_kind : std::uint8_t {
   home_move,     ///< home -> the node that is home from now on; a = how often it has moved
   home_atomic,   ///< node -> home: do the operation
   home_atomic_reply,
+  owner_here,  ///< a home -> manager: the region becomes sequential, and the sender owns the unit
   notices,  ///< node -> node: intervals and what was written in them; see src/protocol/release/notices.hpp
   // synchronisation: see src/sync
   sync_first,

@@ -12,6 +12,7 @@ unit_state& machine::touch(std::uint64_t unit) noexcept {
   CHECK(unit < shape_.units);
   unit_state& s = units_[unit];
   if (s.touched == 0) {
+    used_.add(unit);
     s.touched = 1;
     s.home = shape_.managers.of(unit);
     s.is_home = s.home == shape_.self ? 1 : 0;
@@ -264,14 +265,16 @@ void machine::move_home(std::uint64_t unit, unit_state& s, node_id to, bool fres
 
 bool machine::on_only_writer(std::uint64_t unit, node_id writer, actions& out) {
   unit_state& s = touch(unit);
-  const bool moves = s.is_home != 0 && s.asked == 0 && writer != shape_.self && shape_.migrates && shape_.nodes.exact() && s.listed == 0 &&
-                     s.current.may_contain(shape_.nodes, writer) && s.moves < std::numeric_limits<std::uint16_t>::max();
+  const bool moves = s.is_home != 0 && s.asked == 0 && writer != shape_.self && shape_.migrates && !homes_stay_ &&
+                     shape_.nodes.exact() && s.listed == 0 && s.current.may_contain(shape_.nodes, writer) &&
+                     s.moves < std::numeric_limits<std::uint16_t>::max();
   if (moves) move_home(unit, s, writer, false, out);
   return moves;
 }
 
 void machine::on_home_move(const message& m, actions& out) {
   unit_state& s = touch(m.unit);
+  if ((m.flags & message_flag::settled) != 0 && s.is_home != 0) return;  // it knew
   CHECK(s.is_home == 0);
   if (s.twin != 0) {  // the content has what it would say
     s.twin = 0;
@@ -283,7 +286,9 @@ void machine::on_home_move(const message& m, actions& out) {
   s.home = shape_.self;
   s.moves = static_cast<std::uint16_t>(m.a);
   s.assigned = 1;
-  s.shared = (m.flags & message_flag::fresh) != 0 ? 0 : 1;
+  s.shared = 1;
+  if ((m.flags & message_flag::fresh) != 0) s.shared = s.asked = 0;  // the answer to its request
+  s.current = model::copyset::of_bits(m.b);
   if ((m.flags & message_flag::zero) == 0) s.written = 1;
   if (s.pending() != access::none) arrived(m.unit, s, out);
 }

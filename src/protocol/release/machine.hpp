@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/check.hpp"
+#include "model/handover.hpp"
 #include "model/machine.hpp"
 #include "protocol/release/interval.hpp"
 #include "protocol/release/state.hpp"
@@ -55,6 +56,18 @@ class machine final : public model::machine {
   /// News that the home of `unit` moved, for the `moves`th time, to `home`. Only while no diff of this node is on its way:
   /// a request must not overtake the diff that it is to see.
   void on_moved(std::uint64_t unit, node_id home, std::uint16_t moves);
+
+  // The region's consistency changes (change.cpp). No message about any of its units is on its way, and there are no twins.
+  /// Homes stay where they are, or may move again.
+  void keep_homes(bool keep) noexcept { homes_stay_ = keep; }
+  /// Gives up what is known of `unit`, as if it had never been used. Copies that are no home's go.
+  [[nodiscard]] model::handover give(std::uint64_t unit, actions& out);
+  /// Goes on from what another protocol knew. Who is to be the home hears of it from the unit's manager.
+  void take(std::uint64_t unit, const model::handover& h, actions& out);
+  /// Units for which there is anything to give.
+  [[nodiscard]] const model::used_units& used() const noexcept { return used_; }
+  [[nodiscard]] bool knows(std::uint64_t u) const noexcept { return units_[u].touched != 0; }
+  void all_given() noexcept { used_.clear(); }
 
   [[nodiscard]] const region_shape& shape() const noexcept { return shape_; }
   [[nodiscard]] const unit_state& unit(std::uint64_t u) const noexcept { return units_[u]; }
@@ -104,7 +117,9 @@ class machine final : public model::machine {
   unit_state* units_;
   interval& open_;
   counters count_{};
+  model::used_units used_{};
   std::uint64_t outstanding_ = 0;
+  bool homes_stay_ = false;
 };
 
 }  // namespace quire::release

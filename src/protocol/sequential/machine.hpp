@@ -7,6 +7,7 @@
 
 #include "base/check.hpp"
 #include "model/action.hpp"
+#include "model/handover.hpp"
 #include "model/machine.hpp"
 #include "model/message.hpp"
 #include "protocol/sequential/pins.hpp"
@@ -66,6 +67,16 @@ class machine final : public model::machine {
   /// At the manager: the node that has `unit` and would have to give it to the next who asks.
   [[nodiscard]] node_id holder_of(std::uint64_t unit) const noexcept;
 
+  // The region's consistency changes (change.cpp). No message about any of its units is on its way, nothing is pinned.
+  /// Gives up what is known of `unit`, as if it had never been used.
+  [[nodiscard]] model::handover give(std::uint64_t unit);
+  /// Goes on from what another protocol knew. An owner's manager hears of it.
+  void take(std::uint64_t unit, const model::handover& h, actions& out);
+  /// Units for which there is anything to give.
+  [[nodiscard]] const model::used_units& used() const noexcept { return used_; }
+  [[nodiscard]] bool knows(std::uint64_t u) const noexcept { return units_[u].touched != 0 || entries_[u].touched != 0; }
+  void all_given() noexcept { used_.clear(); }
+
   /// A message for one unit (m.unit; m.count is ignored). Content, if any, has been placed already.
   void on_message(const message& m, actions& out) override;
 
@@ -112,6 +123,8 @@ class machine final : public model::machine {
   void on_push_copy(const message& m, actions& out);
   void push_on(const message& m, node_id owner, actions& out);
 
+  void on_owner_here(const message& m);
+
   // manager.cpp
   directory_entry& touch_entry(std::uint64_t unit) noexcept;
   void on_request(const message& m, actions& out);
@@ -138,6 +151,7 @@ class machine final : public model::machine {
   directory::request_pool& requests_;
   pin_table& pins_;
   counters count_{};
+  model::used_units used_{};
   std::uint64_t outstanding_ = 0;
 };
 

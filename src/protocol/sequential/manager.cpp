@@ -15,6 +15,7 @@ directory_entry& machine::touch_entry(std::uint64_t unit) noexcept {
   CHECK(unit < shape_.units && manager_of(unit) == shape_.self);
   directory_entry& e = entries_[unit];
   if (e.touched == 0) {
+    used_.add(unit);
     e.touched = 1;
     e.owner = shape_.self;
     e.copies = copyset::of(shape_.nodes, shape_.self);

@@ -17,6 +17,7 @@ unit_state& machine::touch(std::uint64_t unit) noexcept {
   CHECK(unit < shape_.units);
   unit_state& s = units_[unit];
   if (s.touched == 0) {
+    used_.add(unit);
     s.touched = 1;
     // A unit starts at its home, which is its manager, writable and zero.
     s.set_right(manager_of(unit) == shape_.self ? access::write : access::none);
@@ -300,6 +301,7 @@ void machine::on_message(const message& m, actions& out) {
     case message_kind::invalidate_ack: return on_invalidate_ack(m, out);
     case message_kind::push_copy: return on_push_copy(m, out);
     case message_kind::push_ack: return on_push_ack(m, out);
+    case message_kind::owner_here: return on_owner_here(m);
     case message_kind::push_reply: out.add(action_kind::complete, m.unit).m = m; return;
     default: CHECK(!"a message of the sequential protocol");
   }
