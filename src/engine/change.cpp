@@ -56,7 +56,8 @@ base::status engine::gather(totals& t) noexcept {
 base::status engine::change(std::uint64_t region, quire_consistency to) noexcept {
   region_slot* const r = region < region_map::max_regions ? regions_.slot(model::region_id{static_cast<std::uint16_t>(region)}) : nullptr;
   const bool known = to == QUIRE_SEQUENTIAL || to == QUIRE_RELEASE;
-  const bool good = r != nullptr && region != 0 && known;  // the heap has too many units to look at them all
+  // The heap has too many units to look at them all; where writes are found by scans they cannot be stopped.
+  const bool good = r != nullptr && region != 0 && known && (to == QUIRE_RELEASE || !r->detector->scans());
   totals t;
   t.bad = good ? 0 : 1;
   t.call = good ? static_cast<std::int64_t>(region * 2 + (to == QUIRE_RELEASE ? 1 : 0)) : 0;
