@@ -192,7 +192,10 @@ TEST(release_mutation, home_that_moves_to_an_old_copy) {
   EXPECT_THAT(verdict([](release_cluster& c, tampering& t) {
                 t.after = [&c](unsigned n, unsigned r, std::uint64_t u, const message*) {
                   release::unit_state& s = c.unit(n, r, u);
-                  if (s.is_home != 0 && s.shared != 0 && s.mapped() != access::write) s.current = model::copyset::everyone(model::geometry::of(c.options().nodes));
+                  if (s.is_home == 0 || s.shared == 0 || s.mapped() == access::write) return;
+                  for (std::uint16_t other = 0; other < c.options().nodes; ++other) {
+                    if (c.unit(other, r, u).was_home == 0) s.current.add(model::geometry::of(c.options().nodes), node_id{other});
+                  }
                 };
               }),
               an_old_value_somewhere);

@@ -148,6 +148,7 @@ void machine::ask(std::uint64_t unit, unit_state& s, access want, actions& out) 
   m.kind = message_kind::copy_request;
   m.unit = unit;
   m.requester = shape_.self;
+  m.a = s.was_home;
   send(s.home, m, false, out);
 }
 
@@ -207,7 +208,9 @@ void machine::on_copy_request(const message& m, actions& out) {
   // From now on the home's writes have to be noticed. Those of the open interval will be, if it is listed.
   if (s.listed == 0 && !shape_.scans) protect(m.unit, s, access::read, out);
   s.shared = 1;
-  if (s.mapped() != access::write) s.current.add(shape_.nodes, m.requester);
+  // The home does not come back to where it was: what an old home has passed on must not come back to it, where later
+  // messages of the same node would be before it.
+  if (s.mapped() != access::write && m.a == 0) s.current.add(shape_.nodes, m.requester);
   message r;
   r.kind = message_kind::copy_reply;
   r.unit = m.unit;
@@ -248,6 +251,7 @@ void machine::move_home(std::uint64_t unit, unit_state& s, node_id to, bool fres
   CHECK(s.mapped() != access::write && s.listed == 0);
   ++count_.home_moves;
   s.is_home = s.shared = 0;
+  s.was_home = 1;
   s.current.clear();
   s.assigned = 1;
   s.valid = fresh ? 0 : 1;  // what the home has is a copy as good as any
@@ -275,7 +279,7 @@ bool machine::on_only_writer(std::uint64_t unit, node_id writer, actions& out) {
 void machine::on_home_move(const message& m, actions& out) {
   unit_state& s = touch(m.unit);
   if ((m.flags & message_flag::settled) != 0 && s.is_home != 0) return;  // it knew
-  CHECK(s.is_home == 0);
+  CHECK(s.is_home == 0 && s.was_home == 0);
   if (s.twin != 0) {  // the content has what it would say
     s.twin = 0;
     if (!shape_.scans) open_.twins -= shape_.twin_pages;
@@ -289,6 +293,7 @@ void machine::on_home_move(const message& m, actions& out) {
   s.shared = 1;
   if ((m.flags & message_flag::fresh) != 0) s.shared = s.asked = 0;  // the answer to its request
   s.current = model::copyset::of_bits(m.b);
+  if ((m.flags & (message_flag::fresh | message_flag::settled)) == 0) open_.came.push_back({shape_.region, m.unit});
   if ((m.flags & message_flag::zero) == 0) s.written = 1;
   if (s.pending() != access::none) arrived(m.unit, s, out);
 }
@@ -380,6 +385,7 @@ bool machine::is_valid(std::uint64_t unit) const noexcept {
   const unit_state& s = units_[unit];
   if (s.touched == 0) return s == unit_state{};
   const bool home = s.is_home != 0;
+  if (home && s.was_home != 0) return false;
   if (home && (s.valid != 0 || s.twin != 0 || s.pending() != access::none || s.home != shape_.self)) return false;
   if (!home && (s.shared != 0 || !s.current.empty())) return false;
   if (home && s.shared != 0 && s.mapped() == access::write && s.listed == 0 && !shape_.scans) return false;

@@ -116,8 +116,21 @@ void node::pass(node_id to, const message& m, std::span<const std::byte> value, 
   effects_.transmit(to, m, value);
 }
 
+/// The new home says that it is one: who heard of it before would send it what it could only send back.
+void node::announce_homes() {
+  if (open_.came.empty()) return;
+  std::sort(open_.came.begin(), open_.came.end());
+  for (const written_unit& w : open_.came) {
+    const machine* const m = effects_.machine_of(w.region);
+    if (m != nullptr && m->is_home(w.unit)) history_.add_move(w.region, w.unit, self_, m->unit(w.unit).moves);
+  }
+  open_.came.clear();
+  history_.end_moves();
+}
+
 void node::tell(node_id to) {
   if (to == self_) return;
+  announce_homes();
   history::position at = history_.told(to);
   const notice* next = history_.next_for(to, at);
   if (next != nullptr) {
@@ -197,8 +210,10 @@ void node::on_epoch() {
   epoch_ = history_.end();
 }
 
-/// What one node alone wrote in the epoch moves there, if its home is here.
+/// What one node alone wrote in the epoch moves there, if its home is here. Not while a diff of this node is on its way: it may
+/// have been sent before the home came here, and must find it here.
 void node::move_homes() {
+  if (busy()) return;
   constexpr std::uint32_t many = model::max_nodes;
   struct writer_of {
     written_unit what;
@@ -223,11 +238,8 @@ void node::move_homes() {
     if (only == many || only == self_.value()) continue;
     actions_.clear();
     machine& m = *effects_.machine_of(w.region);
-    if (!m.on_only_writer(w.unit, node_id{static_cast<std::uint16_t>(only)}, actions_)) continue;
-    effects_.perform(w.region, actions_);
-    history_.add_move(w.region, w.unit, m.home_of(w.unit), m.unit(w.unit).moves);
+    if (m.on_only_writer(w.unit, node_id{static_cast<std::uint16_t>(only)}, actions_)) effects_.perform(w.region, actions_);
   }
-  history_.end_moves();
   effects_.perform_all();
 }
 

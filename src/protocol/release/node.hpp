@@ -106,6 +106,7 @@ class node {
     message m{};
     std::array<std::byte, max_value_bytes> value{};
   };
+  void announce_homes();
   void tell(node_id to);
   void pass(node_id to, const message& m, std::span<const std::byte> value, bool with_notices);
   void open_gate();
