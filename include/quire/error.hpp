@@ -25,6 +25,7 @@ enum class errc {
   not_owner = QUIRE_NOT_OWNER,
   bad_option = QUIRE_BAD_OPTION,
   unsupported = QUIRE_UNSUPPORTED,
+  overlap = QUIRE_OVERLAP,
   no_memory = QUIRE_NO_MEMORY,
   no_addresses = QUIRE_NO_ADDRESSES,
   limit = QUIRE_LIMIT,

@@ -15,6 +15,7 @@
 #include <memory>
 #include <memory_resource>
 #include <new>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -313,6 +314,19 @@ class region {
   /// Changes it for all nodes, of each of which one thread calls: a barrier. errc::invalid, errc::busy if some of it is pinned.
   void set_consistency(quire::consistency to) const {
     detail::check(quire_region_set_consistency(native_, static_cast<quire_consistency>(to)), "region::set_consistency");
+  }
+  /// A parallel block: until end_block() every node has copies of its own, which are merged then. One thread of each node calls.
+  /// `check`: finds out whether nodes write the same bytes.
+  void begin_block(bool check = false) const {
+    detail::check(quire_block_begin(native_, check ? QUIRE_BLOCK_CHECK : 0), "region::begin_block");
+  }
+  /// Two nodes that wrote one byte, if there were any in a block that is checked.
+  std::optional<quire_overlap> end_block() const {
+    quire_overlap overlap{};
+    const quire_status status = quire_block_end(native_, &overlap);
+    if (status == QUIRE_OVERLAP) return overlap;
+    detail::check(status, "region::end_block");
+    return std::nullopt;
   }
   [[nodiscard]] quire_region native_handle() const noexcept { return native_; }
   [[nodiscard]] friend bool operator==(region a, region b) noexcept { return a.native_.id == b.native_.id; }

@@ -48,6 +48,7 @@ typedef enum quire_status {
   QUIRE_NOT_OWNER = 14,   /**< unlock of a lock that the caller does not hold */
   QUIRE_BAD_OPTION = 15,  /**< an unknown option, or a value out of range; the message names it */
   QUIRE_UNSUPPORTED = 16, /**< this machine or mode cannot do it; `quire info` says why */
+  QUIRE_OVERLAP = 17,     /**< two nodes wrote the same bytes in a parallel block that is checked */
   /* A resource ran out. */
   QUIRE_NO_MEMORY = 20,   /**< the region, or the machine, has no room left */
   QUIRE_NO_ADDRESSES = 21, /**< the shared range is full or taken by something else */
@@ -157,6 +158,33 @@ QUIRE_API quire_status quire_region_range(quire_region region, void** address, u
  *  QUIRE_INVALID on all nodes for calls that differ, for the region of quire_malloc(), and for what is no region or no
  *  consistency; QUIRE_BUSY on all nodes if some of it is pinned; QUIRE_NO_MEMORY; QUIRE_PEER_LOST. After an error the region is what it was. */
 QUIRE_API quire_status quire_region_set_consistency(quire_region region, quire_consistency consistency);
+/* Parallel blocks (KOAN, multiple-writers consistency). Nodes that work on different data of a region (Bernstein's
+ * conditions: none reads or writes what another one writes) need not exchange it in between, although it lies on the same pages. Between
+ * begin and end every node reads and writes copies of its own; at the end what they wrote is merged, exact to the byte, and
+ * the region is sequential again. */
+
+enum quire_block_flag {
+  /** Finds out whether nodes wrote the same bytes. Then a node sees nothing of what others write before the end, even if
+   *  they synchronise; the first write of a unit faults on its home too, which keeps what was there before. */
+  QUIRE_BLOCK_CHECK = 1,
+};
+/** Two nodes wrote one byte. */
+typedef struct quire_overlap {
+  void* address;      /**< of the byte; NULL if there is none */
+  int node_a, node_b; /**< node_a < node_b */
+} quire_overlap;
+
+/** Begins a parallel block on a region, which must be sequential, and not in a block. One thread of each node calls it, with
+ *  the same arguments; a barrier of the job. Other threads may use the region all the while. `flags`: 0 or QUIRE_BLOCK_CHECK.
+ *  What other nodes write in the block may be seen before its end, or not, unless it is checked. Page locking, push and production
+ *  phases are not available in it. Errors as of quire_region_set_consistency(), which itself gives QUIRE_INVALID in a block. */
+QUIRE_API QUIRE_NODISCARD quire_status quire_block_begin(quire_region region, unsigned flags);
+/** Ends it; called by one thread of each node, and a barrier. In a block that is checked, QUIRE_OVERLAP on all nodes if nodes
+ *  changed the same byte, though to the same value; a byte written with the value that it had before the block is not
+ *  changed. Of such a byte one of the values is kept: its home's if that wrote it, else the one that came last. `overlap` (which may be NULL) is the
+ *  lowest address, with two of the nodes; the log has more, at level warning, on the homes. Atomic operations count as writes of the home.
+ *  QUIRE_INVALID on all nodes outside of a block, or if calls differ; then the block goes on. */
+QUIRE_API quire_status quire_block_end(quire_region region, quire_overlap* overlap);
 /** The region that an address belongs to. QUIRE_BAD_ADDRESS if none. Also in signal handlers. */
 QUIRE_API quire_status quire_region_of(const void* address, quire_region* region);
 

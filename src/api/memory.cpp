@@ -140,7 +140,22 @@ quire_status quire_region_range(quire_region region, void** address, uint64_t* b
 quire_status quire_region_set_consistency(quire_region region, quire_consistency consistency) {
   QUIRE_FORWARD(quire_region_set_consistency, region, consistency);
   QUIRE_ENTER(r);
-  return r->core->change(region.id, consistency).code();
+  return r->core->set_consistency(region.id, consistency).code();
+}
+
+quire_status quire_block_begin(quire_region region, unsigned flags) {
+  QUIRE_FORWARD(quire_block_begin, region, flags);
+  QUIRE_ENTER(r);
+  return r->core->begin_block(region.id, flags).code();
+}
+
+quire_status quire_block_end(quire_region region, quire_overlap* overlap) {
+  QUIRE_FORWARD(quire_block_end, region, overlap);
+  QUIRE_ENTER(r);
+  quire_overlap first{nullptr, -1, -1};
+  const auto why = r->core->end_block(region.id, first);
+  if (overlap != nullptr) *overlap = first;
+  return why.code();
 }
 
 quire_status quire_region_of(const void* address, quire_region* region) {

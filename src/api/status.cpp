@@ -14,6 +14,7 @@ const char* quire_status_text(quire_status status) {
     case QUIRE_NOT_OWNER: return "the caller does not hold the lock";
     case QUIRE_BAD_OPTION: return "an option is unknown or its value is out of range";
     case QUIRE_UNSUPPORTED: return "this machine or mode cannot do it (see `quire info`)";
+    case QUIRE_OVERLAP: return "two nodes wrote the same bytes in a parallel block";
     case QUIRE_NO_MEMORY: return "no room is left in the region or on the machine";
     case QUIRE_NO_ADDRESSES: return "the shared address range is full or taken by something else";
     case QUIRE_LIMIT: return "more than a limit allows that an option sets";

@@ -9,11 +9,17 @@
 //   drain      these messages
 //   thaw       what was kept is executed
 //
-// change() runs on an application thread; the rest on the driver's.
+// A parallel block is the same to and fro, with a mark in between; if it is to be checked, what its nodes wrote is put together
+// before the conversion at its end (block.hpp).
+//
+// change() and its callers run on an application thread; the rest on the driver's.
 #include <algorithm>
 #include <cstring>
+#include <limits>
+#include <memory>
 #include <utility>
 
+#include "base/log.hpp"
 #include "engine/engine.hpp"
 
 namespace quire::engine {
@@ -53,34 +59,118 @@ base::status engine::gather(totals& t) noexcept {
   return why;
 }
 
-base::status engine::change(std::uint64_t region, quire_consistency to) noexcept {
-  region_slot* const r = region < region_map::max_regions ? regions_.slot(model::region_id{static_cast<std::uint16_t>(region)}) : nullptr;
-  const bool known = to == QUIRE_SEQUENTIAL || to == QUIRE_RELEASE;
-  // The heap has too many units to look at them all; where writes are found by scans they cannot be stopped.
-  const bool good = r != nullptr && region != 0 && known && (to == QUIRE_RELEASE || !r->detector->scans());
+/// The lowest that any node has.
+base::status engine::lowest(std::int64_t& value) noexcept {
+  sync::call c;
+  c.what = sync::operation::reduce_i64;
+  c.count = 1;
+  c.combine = QUIRE_MIN;
+  c.values = sync::value(std::as_bytes(std::span(&value, 1)));
+  const auto why = synchronise(c, -1);
+  if (why.ok()) std::memcpy(&value, c.values.bytes().data(), sizeof value);
+  return why;
+}
+
+/// One of the calls that change a region. Nodes must agree on all of it.
+struct engine::change_call {
+  enum class kind { set, begin_block, end_block };
+  kind what = kind::set;
+  region_slot* region = nullptr;
+  quire_consistency to = QUIRE_SEQUENTIAL;
+  bool checked = false;
+  bool good = false;
+
+  [[nodiscard]] std::int64_t signature() const noexcept {
+    if (!good) return 0;
+    return static_cast<std::int64_t>(region->about.id) * 16 + static_cast<int>(what) * 4 + (to == QUIRE_RELEASE ? 2 : 0) + (checked ? 1 : 0);
+  }
+};
+
+namespace {
+/// The heap has too many units to look at them all.
+region_slot* changeable(region_map& regions, std::uint64_t region) noexcept {
+  return region != 0 && region < region_map::max_regions ? regions.slot(model::region_id{static_cast<std::uint16_t>(region)}) : nullptr;
+}
+}  // namespace
+
+base::status engine::set_consistency(std::uint64_t region, quire_consistency to) noexcept {
+  change_call c;
+  c.region = changeable(regions_, region);
+  c.to = to;
+  // Where writes are found by scans they cannot be stopped.
+  const bool scans = c.region != nullptr && c.region->detector->scans();
+  c.good = c.region != nullptr && c.region->block == nullptr && (to == QUIRE_RELEASE || (to == QUIRE_SEQUENTIAL && !scans));
+  return change(c);
+}
+
+base::status engine::begin_block(std::uint64_t region, unsigned flags) noexcept {
+  change_call c;
+  c.what = change_call::kind::begin_block;
+  c.region = changeable(regions_, region);
+  c.to = QUIRE_RELEASE;
+  c.checked = (flags & QUIRE_BLOCK_CHECK) != 0;
+  c.good = c.region != nullptr && c.region->block == nullptr && c.region->sequential != nullptr && (flags & ~unsigned{QUIRE_BLOCK_CHECK}) == 0;
+  return change(c);
+}
+
+base::status engine::end_block(std::uint64_t region, quire_overlap& first) noexcept {
+  change_call c;
+  c.what = change_call::kind::end_block;
+  c.region = changeable(regions_, region);
+  c.good = c.region != nullptr && c.region->block != nullptr;
+  c.checked = c.good && c.region->block->checked;
+  if (const auto why = change(c); !why.ok()) return why;
+  const std::unique_ptr<parallel_block> ended = std::move(c.region->block);
+  if (!c.checked) return {};
+  const std::uint64_t base = c.region->about.base;
+  for (const auto& o : ended->merge.overlaps()) {
+    base::log(base::log_level::warning, "nodes %u and %u both changed the byte at 0x%lx in a parallel block",
+              static_cast<unsigned>(o.a.value()), static_cast<unsigned>(o.b.value()), static_cast<unsigned long>(base + o.offset));
+  }
+  const std::uint64_t untold = ended->merge.overlap_count() - ended->merge.overlaps().size();
+  if (untold != 0) base::log(base::log_level::warning, "and %lu more overlaps", static_cast<unsigned long>(untold));
+  // Each byte has one home, and that knows best.
+  constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
+  const bool any = !ended->merge.overlaps().empty();
+  const auto mine = any ? ended->merge.overlaps().front() : block_merge::overlap{};
+  std::int64_t offset = any ? static_cast<std::int64_t>(mine.offset) : none;
+  if (const auto why = lowest(offset); !why.ok()) return why;
+  if (offset == none) return {};
+  std::int64_t pair = any && static_cast<std::int64_t>(mine.offset) == offset ? mine.a.value() << 16 | mine.b.value() : none;
+  if (const auto why = lowest(pair); !why.ok()) return why;
+  first.address = reinterpret_cast<void*>(base + static_cast<std::uint64_t>(offset));
+  first.node_a = static_cast<int>(pair >> 16);
+  first.node_b = static_cast<int>(pair & 0xffff);
+  return QUIRE_OVERLAP;
+}
+
+base::status engine::change(const change_call& call) noexcept {
   totals t;
-  t.bad = good ? 0 : 1;
-  t.call = good ? static_cast<std::int64_t>(region * 2 + (to == QUIRE_RELEASE ? 1 : 0)) : 0;
+  t.bad = call.good ? 0 : 1;
+  t.call = call.signature();
   t.call_squared = t.call * t.call;
   if (const auto why = gather(t); !why.ok()) return why;
   // All terms are equal if and only if n times the sum of squares is the square of the sum: every node finds the same.
   if (t.bad != 0 || t.call_squared * config_.nodes != t.call * t.call) return QUIRE_INVALID;
-  if ((to == QUIRE_RELEASE) == (r->release != nullptr)) return {};
+  region_slot& r = *call.region;
+  if ((call.to == QUIRE_RELEASE) == (r.release != nullptr)) return {};
   t = {};
-  as_driver([&] { freeze(*r, to, t); });
+  as_driver([&] { freeze(call, t); });
   base::status why = gather(t);
   if (why.ok() && t.failed != 0) why = QUIRE_NO_MEMORY;
   if (why.ok() && t.pins != 0) why = QUIRE_BUSY;
-  if (why.ok()) why = drain(*r, t);
+  if (why.ok()) why = drain(r, t);
   if (why.ok()) {
-    as_driver([&] { convert(*r, to); });
+    as_driver([&] { convert(call); });
     do {  // conversion answers nothing: what has been sent is all there will be
       t = {};
-      as_driver([&] { add_up(*r, t); });
+      as_driver([&] { add_up(r, t); });
       why = gather(t);
     } while (why.ok() && t.sent != t.received);
+  } else if (call.what == change_call::kind::begin_block) {
+    r.block.reset();
   }
-  as_driver([&] { thaw(*r); });
+  as_driver([&] { thaw(r); });
   return why;
 }
 
@@ -104,13 +194,16 @@ void engine::add_up(region_slot& r, totals& t) noexcept {
   t.received = static_cast<std::int64_t>(r.change.received);
 }
 
-void engine::freeze(region_slot& r, quire_consistency to, totals& t) noexcept {
-  if (prepare(r, to) != 0) t.failed = 1;
-  if (to == QUIRE_RELEASE) relaxed_ = true;  // the collectives that follow are rounds of its notices
+void engine::freeze(const change_call& call, totals& t) noexcept {
+  region_slot& r = *call.region;
+  if (prepare(r, call.to) != 0) t.failed = 1;
+  if (call.to == QUIRE_RELEASE) relaxed_ = true;  // the collectives that follow are rounds of its notices
+  if (call.what == change_call::kind::begin_block) r.block = std::make_unique<parallel_block>(call.checked, r.bytes_of(1));
   r.change.frozen = true;
   (void)end_holds();
   if (release::machine* const m = r.release.get(); m != nullptr) {
     m->keep_homes(true);
+    if (r.block != nullptr && r.block->checked) close_block(r);
     consistency_.release();
   }
   pins_.for_each([&](const sequential::pin& p) { t.pins += p.region.value() == r.about.id ? 1 : 0; });
@@ -120,7 +213,7 @@ void engine::freeze(region_slot& r, quire_consistency to, totals& t) noexcept {
 void engine::thaw(region_slot& r) noexcept {
   change_state& c = r.change;
   c.frozen = false;
-  if (r.made.release != nullptr) r.made.release->keep_homes(false);
+  if (r.made.release != nullptr) r.made.release->keep_homes(r.release != nullptr && r.block != nullptr);
   op* o = c.first;
   c.first = c.last = nullptr;
   while (o != nullptr) {
@@ -176,14 +269,40 @@ void engine::look_whether_quiet() noexcept {
   std::exchange(quiet_waiter_, nullptr)->complete();
 }
 
-void engine::convert(region_slot& r, quire_consistency to) noexcept {
-  sequential::machine& strong = *r.made.sequential;
-  release::machine& relaxed = *r.made.release;
-  put_in_charge(r, to);
-  const auto used = to == QUIRE_RELEASE ? strong.used() : relaxed.used();
+/// What is written from now on is written after the block.
+void engine::close_block(region_slot& r) noexcept {
+  const auto used = r.release->used();
   for (std::uint64_t unit = used.first(); unit < used.end(); ++unit) {
     actions_.clear();
-    if (to == QUIRE_RELEASE) {
+    r.release->on_block_end(unit, actions_);
+    if (actions_.size() != 0) performer_.take(r, actions_);
+  }
+  performer_.flush();
+}
+
+/// All changes have come: into the units whose home is here.
+void engine::merge_block(region_slot& r) noexcept {
+  release::machine& m = *r.release;
+  for (std::uint64_t unit = m.used().first(); unit < m.used().end(); ++unit) {
+    if (!m.knows(unit) || !m.is_home(unit)) continue;
+    const bool has_base = m.has_base(unit);
+    r.block->merge.finish(unit, config_.self, r.system(unit), has_base ? r.twin(unit) : nullptr);
+    if (has_base) m.on_base_dropped(unit);
+  }
+}
+
+void engine::convert(const change_call& call) noexcept {
+  region_slot& r = *call.region;
+  sequential::machine& strong = *r.made.sequential;
+  release::machine& relaxed = *r.made.release;
+  if (call.what == change_call::kind::end_block && call.checked) merge_block(r);
+  relaxed.check(call.what == change_call::kind::begin_block && call.checked);
+  put_in_charge(r, call.to);
+  const bool relaxes = call.to == QUIRE_RELEASE;
+  const auto used = relaxes ? strong.used() : relaxed.used();
+  for (std::uint64_t unit = used.first(); unit < used.end(); ++unit) {
+    actions_.clear();
+    if (relaxes) {
       if (!strong.knows(unit)) continue;
       relaxed.take(unit, strong.give(unit), actions_);
     } else {
@@ -192,7 +311,7 @@ void engine::convert(region_slot& r, quire_consistency to) noexcept {
     }
     if (actions_.size() != 0) performer_.take(r, actions_);
   }
-  to == QUIRE_RELEASE ? strong.all_given() : relaxed.all_given();
+  relaxes ? strong.all_given() : relaxed.all_given();
   performer_.flush();
 }
 

@@ -23,7 +23,7 @@ void engine::send_diffs(region_slot& r, model::node_id to, std::uint64_t first, 
 /// go.
 void engine::trim_twins() noexcept {
   constexpr std::uint64_t generous = 4;  // times the limit: the same units count every time
-  if (twin_bytes_used_ < generous * config_.twin_bytes || consistency_.open().twins != 0) return;
+  if (twin_bytes_used_ < generous * config_.twin_bytes || consistency_.open().twins != 0 || consistency_.open().bases != 0) return;
   twin_bytes_used_ = 0;
   regions_.for_each([](region_slot& r) {
     if (!r.scans()) r.twins.forget();

@@ -180,6 +180,15 @@ void diff_traffic::on_diffs(const message& m, std::span<const std::byte> entries
         ++done;
         break;
       }
+      case release::diff_outcome::collect: {
+        const std::byte* const base = r->release->has_base(head.unit) ? r->twin(head.unit) : r->system(head.unit);
+        if (!r->block->merge.add(head.unit, head.offset, m.requester, data, (head.length & whole) != 0, base)) {
+          base::log(base::log_level::warning, "dropped a diff of node %u that is none", static_cast<unsigned>(m.from.value()));
+        }
+        ++count_.applied;
+        ++done;
+        break;
+      }
       case release::diff_outcome::own: ++done; break;
       case release::diff_outcome::forward:
         ++count_.forwarded;

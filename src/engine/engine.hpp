@@ -106,8 +106,10 @@ class engine final : public transport::sink, private effects, private release::n
   void prefetch(std::uint64_t address, std::uint64_t bytes, model::access want) noexcept;
   /// QUIRE_BUSY if some of it is pinned here.
   [[nodiscard]] base::status push(std::uint64_t address, std::uint64_t bytes) noexcept;
-  /// Changes the consistency of a region; one thread of each node calls (change.cpp). As quire_region_set_consistency().
-  [[nodiscard]] base::status change(std::uint64_t region, quire_consistency to) noexcept;
+  // Changes of a region's consistency (change.cpp): one thread of each node calls. As in quire.h.
+  [[nodiscard]] base::status set_consistency(std::uint64_t region, quire_consistency to) noexcept;
+  [[nodiscard]] base::status begin_block(std::uint64_t region, unsigned flags) noexcept;
+  [[nodiscard]] base::status end_block(std::uint64_t region, quire_overlap& first) noexcept;
   /// Begins to notice what threads of this node write in a range, or ends that, and sends all others what was written.
   [[nodiscard]] base::status produce(std::uint64_t address, std::uint64_t bytes, bool end) noexcept;
   /// Pins all units of a range here (pins.cpp). `timeout_ms` as in quire.h; after QUIRE_TIMED_OUT or QUIRE_BUSY `holder` is
@@ -218,13 +220,18 @@ class engine final : public transport::sink, private effects, private release::n
 
   // changes of consistency (change.cpp)
   struct totals;
+  struct change_call;
+  [[nodiscard]] base::status change(const change_call& call) noexcept;
   template <class F>
   void as_driver(F f) noexcept;
   [[nodiscard]] base::status gather(totals& t) noexcept;
+  [[nodiscard]] base::status lowest(std::int64_t& value) noexcept;
   [[nodiscard]] base::status drain(region_slot& r, totals last) noexcept;
-  void freeze(region_slot& r, quire_consistency to, totals& t) noexcept;
+  void freeze(const change_call& call, totals& t) noexcept;
   void thaw(region_slot& r) noexcept;
-  void convert(region_slot& r, quire_consistency to) noexcept;
+  void convert(const change_call& call) noexcept;
+  void close_block(region_slot& r) noexcept;
+  void merge_block(region_slot& r) noexcept;
   void add_up(region_slot& r, totals& t) noexcept;
   [[nodiscard]] bool is_quiet(const region_slot& r) const noexcept;
   void wait_quiet(region_slot& r) noexcept;

@@ -122,7 +122,8 @@ void engine::send_units(region_slot& r, node_id to, const message& m, std::uint6
   CHECK(to != config_.self);
   trace_.add(fault_trace::point::replied, r.about.id, first);
   out.payload_bytes = static_cast<std::uint32_t>(r.bytes_of(count));
-  transport_->send(to, out, {r.system(first), out.payload_bytes});
+  const bool base = (out.flags & model::message_flag::base) != 0;
+  transport_->send(to, out, {base ? r.twin(first) : r.system(first), out.payload_bytes});
 }
 
 /// Atomic operation on the content, through the system view: it is the same memory as the application view.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "detect/detector.hpp"
+#include "engine/block.hpp"
 #include "os/memory.hpp"
 #include "pool/pool.hpp"
 #include "protocol/release/machine.hpp"
@@ -138,6 +139,7 @@ struct region_slot {
   machine_link<release::machine> release;
   machine_link<model::machine> machine;
   change_state change;
+  std::unique_ptr<parallel_block> block;  ///< while a parallel block lasts
 
   /// Its written units are found without faults.
   [[nodiscard]] bool scans() const noexcept { return release != nullptr && detector->scans(); }

@@ -58,6 +58,7 @@ inline constexpr std::uint8_t no_data = 2;  ///< the requester's own copy is cur
 inline constexpr std::uint8_t keep = 4;     ///< request: the requester wants to keep the unit a while, and will send `done`
 inline constexpr std::uint8_t settled = 8;  ///< reply: the manager has finished the request and expects no `done`
 inline constexpr std::uint8_t fresh = 16;   ///< home_move: nobody has used the unit before
+inline constexpr std::uint8_t base = 32;    ///< copy_reply: the content from before a parallel block, which is in the twin
 }  // namespace message_flag
 
 /// Fields that a kind does not use are zero. Plain data: copied, compared and sent as it is (little endian).

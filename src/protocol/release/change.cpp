@@ -40,6 +40,7 @@ void machine::take(std::uint64_t unit, const handover& h, actions& out) {
     s.moves = manages ? 0 : 1;
     s.shared = h.right == access::write ? 0 : 1;
     s.current = h.right == access::write ? model::copyset{} : h.copies;
+    if (checked_) protect(unit, s, access::read, out);
     return;
   }
   if (!manages) {  // the manager's message may have been here first
@@ -59,6 +60,16 @@ void machine::take(std::uint64_t unit, const handover& h, actions& out) {
   m.a = s.moves;
   m.b = h.copies.bits() & ~model::copyset::of(shape_.nodes, shape_.self).bits();
   send(h.owner, m, false, out);
+}
+
+void machine::on_block_end(std::uint64_t unit, actions& out) {
+  if (has_base(unit)) protect(unit, units_[unit], access::read, out);
+}
+
+void machine::on_base_dropped(std::uint64_t unit) {
+  CHECK(has_base(unit));
+  units_[unit].twin = 0;
+  --open_.bases;
 }
 
 }  // namespace quire::release

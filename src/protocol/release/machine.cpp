@@ -67,6 +67,14 @@ void machine::write_here(std::uint64_t unit, unit_state& s) {
   if (s.shared != 0) list(unit, s);
 }
 
+/// In a block that is checked, before the first write at the home.
+void machine::keep_base(std::uint64_t unit, unit_state& s, actions& out) {
+  if (!checked_ || s.twin != 0) return;
+  s.twin = 1;
+  ++open_.bases;
+  out.add(action_kind::make_twin, unit);
+}
+
 /// The node has the content: lets its threads have `want` of it.
 void machine::allow(std::uint64_t unit, unit_state& s, access want, actions& out) {
   s.withhold = s.read_ahead = 0;
@@ -77,7 +85,8 @@ void machine::allow(std::uint64_t unit, unit_state& s, access want, actions& out
       return permit(unit, s, access::write, out);
     }
     // What nobody else has can be written at once, and later without a fault.
-    if (s.shared == 0) want = access::write;
+    if (s.shared == 0 && !checked_) want = access::write;
+    if (want == access::write) keep_base(unit, s, out);
     permit(unit, s, want, out);
     if (want == access::write) write_here(unit, s);
     return;
@@ -178,6 +187,7 @@ void machine::on_atomic(const message& call, actions& out) {
   unit_state& s = touch(call.unit);
   if (s.is_home != 0) {
     s.assigned = 1;
+    keep_base(call.unit, s, out);
     out.add(action_kind::operate_here, call.unit).m = call;
     return;
   }
@@ -217,6 +227,7 @@ void machine::on_copy_request(const message& m, actions& out) {
   r.requester = m.requester;
   r.a = s.moves;
   if (s.written == 0) r.flags |= message_flag::zero;
+  if (s.twin != 0) r.flags |= message_flag::base;
   send(m.requester, r, s.written != 0, out);
 }
 
@@ -229,6 +240,7 @@ diff_outcome machine::on_diff(std::uint64_t unit, node_id writer) {
   }
   if (writer == shape_.self) return diff_outcome::own;
   s.assigned = s.written = 1;
+  if (checked_) return diff_outcome::collect;
   const bool keeps = s.current.may_contain(shape_.nodes, writer);
   s.current.clear();
   if (keeps) s.current.add(shape_.nodes, writer);
@@ -239,6 +251,7 @@ void machine::on_home_atomic(const message& m, actions& out) {
   unit_state& s = touch(m.unit);
   if (s.is_home == 0) return forward(m, s, out);
   s.assigned = 1;
+  keep_base(m.unit, s, out);
   auto& a = out.add(action_kind::operate, m.unit);
   a.to = m.requester;
   a.m = m;
@@ -338,7 +351,7 @@ void machine::on_copy_reply(const message& m, actions& out) {
 
 void machine::on_notice(std::uint64_t unit, actions& out) {
   unit_state& s = units_[unit];
-  if (s.touched == 0 || s.is_home != 0) return;
+  if (s.touched == 0 || s.is_home != 0 || checked_) return;
   if (s.pending() != access::none) s.stale = 1;
   if (s.valid == 0) return;
   protect(unit, s, access::none, out);  // threads that write it now fault, and wait for the content that has their writes
@@ -365,7 +378,7 @@ void machine::on_release(std::uint64_t unit, actions& out) {
 
 void machine::on_twins_short(std::uint64_t unit, actions& out) {
   unit_state& s = touch(unit);
-  if (s.twin == 0 || shape_.scans) return;
+  if (s.twin == 0 || s.is_home != 0 || shape_.scans) return;
   protect(unit, s, access::read, out);
   send_diff(unit, s, false, out);
 }
@@ -386,12 +399,13 @@ bool machine::is_valid(std::uint64_t unit) const noexcept {
   if (s.touched == 0) return s == unit_state{};
   const bool home = s.is_home != 0;
   if (home && s.was_home != 0) return false;
-  if (home && (s.valid != 0 || s.twin != 0 || s.pending() != access::none || s.home != shape_.self)) return false;
+  if (home && (s.valid != 0 || (s.twin != 0 && !checked_) || s.pending() != access::none || s.home != shape_.self)) return false;
   if (!home && (s.shared != 0 || !s.current.empty())) return false;
   if (home && s.shared != 0 && s.mapped() == access::write && s.listed == 0 && !shape_.scans) return false;
   if (!s.current.empty() && (s.shared == 0 || (s.mapped() == access::write && !shape_.scans))) return false;
   if (!home && s.mapped() == access::write && s.twin == 0) return false;
-  if (s.twin != 0 && (s.valid == 0 || (s.listed == 0 && !shape_.scans))) return false;
+  if (home && checked_ && s.mapped() == access::write && s.twin == 0) return false;
+  if (s.twin != 0 && !home && (s.valid == 0 || (s.listed == 0 && !shape_.scans))) return false;
   if (s.mapped() != access::none && !home && s.valid == 0) return false;
   if (s.pending() != access::none && s.valid != 0) return false;
   if (!home && (s.asked != 0) != (s.pending() != access::none)) return false;

@@ -22,6 +22,7 @@ using model::message;
 /// What is to be done with a diff that has arrived.
 enum class diff_outcome : std::uint8_t {
   apply,    ///< this is the home: write it into the content, and acknowledge
+  collect,  ///< this is the home, and a parallel block is to be checked: keep it for the end, and acknowledge
   own,      ///< it is this node's own, which has become the home meanwhile: acknowledge, its content has it
   forward,  ///< the home has moved on: to home_of(unit)
 };
@@ -64,6 +65,16 @@ class machine final : public model::machine {
   [[nodiscard]] model::handover give(std::uint64_t unit, actions& out);
   /// Goes on from what another protocol knew. Who is to be the home hears of it from the unit's manager.
   void take(std::uint64_t unit, const model::handover& h, actions& out);
+  // Parallel blocks that are checked (KOAN): the home keeps each unit as it was before (its twin), from its own first write on,
+  // and shows others nothing else; no copy is taken away before the end.
+  void check(bool checked) noexcept { checked_ = checked; }
+  /// The block is about to end: from now on a write here is one after it.
+  void on_block_end(std::uint64_t unit, actions& out);
+  /// Whether this is the home, and has written `unit` in the block: then its twin is as it was before.
+  [[nodiscard]] bool has_base(std::uint64_t unit) const noexcept { return units_[unit].is_home != 0 && units_[unit].twin != 0; }
+  /// It is needed no longer.
+  void on_base_dropped(std::uint64_t unit);
+
   /// Units for which there is anything to give.
   [[nodiscard]] const model::used_units& used() const noexcept { return used_; }
   [[nodiscard]] bool knows(std::uint64_t u) const noexcept { return units_[u].touched != 0; }
@@ -102,6 +113,7 @@ class machine final : public model::machine {
   void protect(std::uint64_t unit, unit_state& s, access level, actions& out) const;
   void list(std::uint64_t unit, unit_state& s);
   void write_here(std::uint64_t unit, unit_state& s);
+  void keep_base(std::uint64_t unit, unit_state& s, actions& out);
   void allow(std::uint64_t unit, unit_state& s, access want, actions& out);
   void send_diff(std::uint64_t unit, unit_state& s, bool keep, actions& out);
   void arrived(std::uint64_t unit, unit_state& s, actions& out);
@@ -120,6 +132,7 @@ class machine final : public model::machine {
   model::used_units used_{};
   std::uint64_t outstanding_ = 0;
   bool homes_stay_ = false;
+  bool checked_ = false;
 };
 
 }  // namespace quire::release

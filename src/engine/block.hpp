@@ -1,0 +1,77 @@
+// A parallel block on a region (KOAN, multiple-writers consistency), as its node sees it; and the merge of what all nodes wrote to the
+// units whose home is here, for blocks that are to be checked: byte by byte it is known who changed what. Driver's thread.
+//
+// In a checked block the home keeps the content from before (the base copy, in the unit's twin) as long as the block
+// lasts, answers requests with it, and lets what comes from others into a copy of its own, so that nothing shows before
+// the end.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "diff/diff.hpp"
+#include "model/ids.hpp"
+
+namespace quire::engine {
+
+class block_merge {
+ public:
+  /// Two nodes changed one byte; a < b.
+  struct overlap {
+    std::uint64_t offset = 0;  ///< in the region
+    model::node_id a{}, b{};
+    friend auto operator<=>(const overlap& x, const overlap& y) noexcept {
+      if (x.offset != y.offset) return x.offset <=> y.offset;
+      return x.a != y.a ? x.a.value() <=> y.a.value() : x.b.value() <=> y.b.value();
+    }
+    friend bool operator==(const overlap&, const overlap&) noexcept = default;
+  };
+  static constexpr std::size_t most_kept = 32;
+
+  explicit block_merge(std::size_t unit_bytes) : unit_bytes_(unit_bytes) {}
+
+  /// A node's changes of (part of) a page that starts at `offset` of the unit: a diff of it, or, if `raw`, the content itself.
+  /// `base` is the unit as it was before the block. False if it is no diff.
+  [[nodiscard]] bool add(std::uint64_t unit, std::size_t offset, model::node_id writer, std::span<const std::byte> data, bool raw,
+                         const std::byte* base);
+  /// The end: `content` is the unit with what the home itself changed, and gets the changes of all. `base`: null if the home
+  /// changed nothing.
+  void finish(std::uint64_t unit, model::node_id home, std::byte* content, const std::byte* base);
+
+  /// The overlaps found: the lowest in the region is first; of a page and two nodes, the first byte. Not all are kept.
+  [[nodiscard]] std::span<const overlap> overlaps() const noexcept { return found_; }
+  [[nodiscard]] std::uint64_t overlap_count() const noexcept { return count_; }
+
+ private:
+  struct writer {
+    model::node_id node{};
+    std::vector<std::uint64_t> changed{};  ///< a bit a byte
+  };
+  struct unit_merge {
+    std::unique_ptr<std::byte[]> merged;
+    std::vector<writer> writers{};
+  };
+  static constexpr std::size_t page_bytes = 4096;
+  [[nodiscard]] writer& writer_of(unit_merge& u, model::node_id node) const;
+  void note(std::uint64_t unit, unit_merge& u, std::size_t offset, model::node_id node, const std::byte* copy,
+            const std::byte* base, std::size_t bytes);
+  void keep(const overlap& o);
+
+  std::size_t unit_bytes_;
+  diff::codec codec_{};
+  std::unordered_map<std::uint64_t, unit_merge> units_{};
+  std::vector<overlap> found_{};
+  std::uint64_t count_ = 0;
+};
+
+struct parallel_block {
+  parallel_block(bool check, std::size_t unit_bytes) : checked(check), merge(unit_bytes) {}
+  bool checked;
+  block_merge merge;
+};
+
+}  // namespace quire::engine
