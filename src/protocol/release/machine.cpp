@@ -88,10 +88,12 @@ void machine::allow(std::uint64_t unit, unit_state& s, access want, actions& out
     return;
   }
   if (want == access::write && s.twin == 0) {
-    ++count_.twins;
-    open_.twins += shape_.twin_pages;
     s.twin = 1;
-    out.add(action_kind::make_twin, unit);
+    if (s.declared == 0) {
+      ++count_.twins;
+      open_.twins += shape_.twin_pages;
+      out.add(action_kind::make_twin, unit);
+    }
     list(unit, s);
   }
   permit(unit, s, want, out);
@@ -100,7 +102,7 @@ void machine::allow(std::uint64_t unit, unit_state& s, access want, actions& out
 void machine::send_diff(std::uint64_t unit, unit_state& s, actions& out) {
   CHECK(s.twin != 0);
   s.twin = 0;
-  open_.twins -= shape_.twin_pages;
+  if (s.declared == 0) open_.twins -= shape_.twin_pages;
   auto& a = out.add(action_kind::send_diff, unit);
   a.to = s.home;
   a.m.region = shape_.region;
@@ -352,7 +354,7 @@ void machine::on_release(std::uint64_t unit, actions& out) {
 
 void machine::on_twins_short(std::uint64_t unit, actions& out) {
   unit_state& s = touch(unit);
-  if (s.twin == 0 || s.is_home != 0) return;
+  if (s.twin == 0 || s.is_home != 0 || s.declared != 0) return;
   protect(unit, s, access::read, out);
   send_diff(unit, s, out);
 }
