@@ -139,6 +139,52 @@ def written_group():
                  [Program("quire", ("quire_written",), "plain", quick=("--rounds", "2"))], rows, rounds=1)
 
 
+def release_group(transport):
+    job = {"job_options": ("--transport", transport), "environment": {"QUIRE_MOVE_HOMES": "0"}}
+    rows = [Row(f"barrier with {count} dirty pages beyond an empty one, {transport}", f"quire:barrier_{count}",
+                f"quire:floor_{count}", minus="quire:barrier_0") for count in (100, 1000, 10000)]
+    rows += [Row(f"writing {count} pages of which copies are here, {transport}", f"quire:write_{count}", f"quire:floor_{count}")
+             for count in (100, 1000, 10000)]
+    rows += [Row(f"release with 1000 dirty pages beyond an empty one, {transport}", "quire:release_1000", "quire:floor_1000",
+                 minus="quire:release_0"),
+             Row(f"acquire with 1000 write notices beyond an empty one, {transport}", "quire:acquire_1000",
+                 "quire:floor_1000", minus="quire:acquire_0"),
+             Row(f"phase of false sharing, release against sequential, {transport}", "quire:phase_release",
+                 "quire:phase_sequential")]
+    return Group(f"release-{transport}", f"release consistency, pages of 4 KiB, {transport}; the floor is memcpy, diff and apply",
+                 [Program("quire", ("quire_release",), quick=("--rounds", "5"), **job)], rows)
+
+
+def myoan_group():
+    # What MYOAN sends: nothing; request, reply; request, reply, end; and one to the owner more; 32 invalidations and their
+    # answers besides.
+    counts = (("1_write_created_on_managers_node", 0), ("2_write_created_elsewhere", 2), ("3_write_remote_owner_is_manager", 3),
+              ("4_write_remote_owner_elsewhere", 4), ("5_read_remote_owner_elsewhere", 4))
+    few = ("--pages", "20")
+    rows = [Row(f"MYOAN case {name[0]}: messages", f"three:messages_{name}", count or 1, 1) for name, count in counts]
+    rows.append(Row("MYOAN case 6: messages", "many:messages_6_write_to_a_copy_of_many", 66, 1))
+    return Group("myoan", "MYOAN's Table 1: messages of a fault",
+                 [Program("three", ("quire_myoan",), job_options=("-n", "3"), environment={"QUIRE_READ_AHEAD": "0"}, quick=few),
+                  Program("many", ("quire_myoan",), job_options=("-n", "33"), environment={"QUIRE_READ_AHEAD": "0"},
+                          full=("--pages", "50"), quick=("--pages", "5"))], rows, rounds=1)
+
+
+def consistency_group(name, about, full, quick, target):
+    programs = [Program("openmp", (f"{name}_openmp", "--threads", "2", "--json"), "plain", full=full, quick=quick)]
+    rows = []
+    for how in ("sequential", "release", "scan"):
+        programs.append(Program(how, (name, "--json", "--consistency", how), full=full, quick=quick))
+        rows.append(Row(f"{about}, {how}, against OpenMP", f"{how}:time_s", "openmp:time_s",
+                        None if how == "sequential" else target))
+    for nodes in (1, 4):
+        programs.append(Program(f"release {nodes}", (name, "--json", "--consistency", "release"), job_options=("-n", str(nodes)),
+                                full=full, quick=quick))
+        rows.append(Row(f"{about}, release, {nodes} nodes against 2", f"release {nodes}:time_s", "release:time_s"))
+    rows += [Row(f"{about}, {what}, release against sequential", f"release:{key}", f"sequential:{key}")
+             for what, key in (("messages", "messages"), ("bytes", "bytes"), ("read faults", "read_faults"))]
+    return Group(f"{name}-consistency", f"{about} by consistency, 2 nodes", programs, rows, rounds=5)
+
+
 GROUPS = [
     fault_group("shm", 1.5),
     fault_group("tcp", 1.3),
@@ -157,6 +203,13 @@ GROUPS = [
     app_group("ep", "EP, class W", ("--class", "W"), ("--class", "S")),
     app_group("helmholtz", "Helmholtz 1000 x 1000", (), ("--iterations", "5")),
     app_group("md", "MD, 2048 particles", (), ("--steps", "2")),
+    release_group("shm"),
+    release_group("tcp"),
+    myoan_group(),
+    consistency_group("sor", "SOR 4096 x 4096", ("--size", "4096"), ("--size", "4096", "--iterations", "5"), 1.05),
+    consistency_group("helmholtz", "Helmholtz 1000 x 1000", (), ("--iterations", "5"), 1.05),
+    consistency_group("md", "MD, 2048 particles", (), ("--steps", "2"), 1.05),
+    consistency_group("cg", "CG, class A", ("--class", "A"), ("--class", "S"), 1.3),
     Group("crowded", "CG, class S, beside two processes that take what they get of the cores",
           [Program("alone", ("cg", "--class", "S", "--json")),
            Program("crowded", ("cg", "--class", "S", "--json"), crowd=2)],

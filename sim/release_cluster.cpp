@@ -321,6 +321,14 @@ void release_cluster::synchronise(node_state& n, node_id to, const message& m, s
   n.release->send(to, m, value, what);
 }
 
+void release_cluster::end_epoch(node_state& n) {
+  if (tamper_.forgets_too_early) {
+    n.release->on_gathered();
+    n.release->on_gathered();
+  }
+  n.release->on_epoch();
+}
+
 void release_cluster::perform_sync(node_state& n, const sync::actions& list) {
   bool epoch_ended = false;
   for (const sync::action& a : list) {
@@ -333,10 +341,12 @@ void release_cluster::perform_sync(node_state& n, const sync::actions& list) {
     }
     const sync::kind kind = sync::kind_of(a.m.kind);
     if (!tamper_.collectives_have_no_epoch) {
-      if (kind == sync::kind::gather) n.release->on_gathered();
+      if (kind == sync::kind::gather) {
+        n.release->on_gathered();
+      }
       if (kind == sync::kind::spread && n.self == node_id{0} && !std::exchange(epoch_ended, true)) {
         n.release->on_gathered();
-        n.release->on_epoch();
+        end_epoch(n);
       }
     }
     synchronise(n, a.to, a.m, a.values.bytes(), sync::edge_of(a.m));
@@ -356,7 +366,7 @@ void release_cluster::deliver(node_id to, const message& m, std::span<const std:
   if (m.kind == message_kind::diffs) return on_diffs(n, m, payload);
   if (m.kind == message_kind::diffs_ack) return on_diffs_ack(n, m);
   if (m.kind >= message_kind::sync_first && m.kind <= message_kind::sync_last) {
-    if (sync::kind_of(m.kind) == sync::kind::spread && to != node_id{0} && !tamper_.collectives_have_no_epoch) n.release->on_epoch();
+    if (sync::kind_of(m.kind) == sync::kind::spread && to != node_id{0} && !tamper_.collectives_have_no_epoch) end_epoch(n);
     sync::actions out;
     n.sync.on_message(m, payload, out);
     return perform_sync(n, out);
@@ -415,7 +425,10 @@ release::machine* release_cluster::node_state::machine_of(region_id region) noex
 void release_cluster::flush(node_state& n) {
   if (n.diffs.empty()) return;
   const auto list = std::exchange(n.diffs, {});
-  for (const auto& [where, diffs] : list) send_diffs(n, node_id{where.first}, where.second, n.self, 0, diffs);
+  for (const auto& [where, diffs] : list) {
+    const auto& [to, region, group] = where;
+    send_diffs(n, node_id{to}, region, n.self, group, diffs);
+  }
 }
 
 void release_cluster::send_diffs(node_state& n, node_id to, unsigned region, node_id writer, std::uint64_t token,
@@ -481,8 +494,8 @@ void release_cluster::on_diffs(node_state& n, const message& m, std::span<const 
 }
 
 void release_cluster::on_diffs_ack(node_state& n, const message& m) {
-  if (m.token == 0) {
-    if (!tamper_.ignores_acknowledgements) n.release->on_acknowledged(m.count);
+  if (m.token < first_forward) {
+    if (!tamper_.ignores_acknowledgements) n.release->on_acknowledged(m.count, static_cast<unsigned>(m.token));
     return;
   }
   const auto found = n.forwards.find(m.token);
@@ -591,8 +604,8 @@ void release_cluster::take_diff(node_state& n, unsigned region, const action& a)
   if (!a.keep) drop_twin(n, region, a.unit);
   if (d.words.empty()) return;
   ++count_.diffs;
-  if (!tamper_.ignores_acknowledgements) n.release->diff_sent();
-  n.diffs[{a.to.value(), region}].push_back(std::move(d));
+  const unsigned group = tamper_.ignores_acknowledgements ? 0 : n.release->diff_sent();
+  n.diffs[{a.to.value(), region, group}].push_back(std::move(d));
   if (!options_.batches) flush(n);
 }
 
@@ -603,7 +616,12 @@ std::uint64_t release_cluster::operate(node_state& n, unsigned region, const mes
   if (value != last) fail("an atomic operation works on an old value" + at_unit(n.self, region, m.unit));
   const std::uint64_t before = value;
   value = last = model::apply(static_cast<model::atomic_operation>(m.operation), before, m.a, m.b);
-  if (value != before) n.memory[region]->machine->on_operated(m.unit);
+  if (value == before) return before;
+  if (tamper_.operations_are_no_news) {
+    unit(n.self.value(), region, m.unit).written = 1;
+  } else {
+    n.memory[region]->machine->on_operated(m.unit);
+  }
   return before;
 }
 

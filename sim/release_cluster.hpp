@@ -25,6 +25,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "model/atomic_operation.hpp"
@@ -168,6 +169,8 @@ class release_cluster {
     bool forwards_with_own_name = false;    ///< a forwarded diff loses its writer
     bool acknowledges_when_forwarding = false;
     bool atomics_do_not_release = false;
+    bool operations_are_no_news = false;    ///< on_operated() is not called
+    bool forgets_too_early = false;         ///< at the end of an epoch, all that the node knows counts as known to all
     bool collectives_have_no_epoch = false;
   };
   tampering& tamper() noexcept { return tamper_; }
@@ -223,6 +226,8 @@ class release_cluster {
     std::vector<bool> has_twin{};
     std::unique_ptr<release::machine> machine{};
   };
+  /// The token of a diff message: its group if it is the node's own, else from here on.
+  static constexpr std::uint64_t first_forward = 16;
   struct passed_on {
     node_id from{};
     std::uint64_t token = 0;
@@ -240,9 +245,9 @@ class release_cluster {
     std::unique_ptr<release::node> release{};
     std::vector<std::unique_ptr<region_memory>> memory{};
     std::vector<std::size_t> threads{};
-    std::map<std::pair<std::uint16_t, unsigned>, std::vector<diff>> diffs{};  ///< for (node, region), not sent yet
+    std::map<std::tuple<std::uint16_t, unsigned, unsigned>, std::vector<diff>> diffs{};  ///< by node, region and group; not sent yet
     std::map<std::uint64_t, passed_on> forwards{};
-    std::uint64_t tokens = 0, twins = 0;
+    std::uint64_t tokens = first_forward, twins = 0;
   };
   friend class awaiter;
 
@@ -271,6 +276,7 @@ class release_cluster {
   void on_diffs(node_state& n, const message& m, std::span<const std::byte> payload);
   void on_diffs_ack(node_state& n, const message& m);
   void acquire(node_state& n);
+  void end_epoch(node_state& n);
   void synchronise(node_state& n, node_id to, const message& m, std::span<const std::byte> value, model::edge what);
   void check_unit(node_state& n, unsigned region, std::uint64_t unit);
 

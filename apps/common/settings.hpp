@@ -13,7 +13,7 @@ namespace apps {
 
 struct run_settings {
   int threads = 1;     ///< per node
-  std::string consistency = "sequential";  ///< Quire only: of the arrays, "sequential" or "release"
+  std::string consistency = "sequential";  ///< Quire only: of the arrays, "sequential", "release" or "scan"
   bool hints = true;   ///< Quire only: say beforehand what will be read and written
   bool check = false;
   bool progress = false;

@@ -12,8 +12,10 @@ namespace apps {
 
 /// A region for arrays of a program with these settings; unit_bytes 0 stands for 4096.
 [[nodiscard]] inline quire::region_options array_region(const run_settings& wanted, std::size_t unit_bytes) {
-  return {.consistency = wanted.consistency == "release" ? quire::consistency::release : quire::consistency::sequential,
-          .unit_bytes = unit_bytes};
+  quire::region_options about{.unit_bytes = unit_bytes};
+  if (wanted.consistency != "sequential") about.consistency = quire::consistency::release;
+  if (wanted.consistency == "scan") about.detector = quire::detector::scan;
+  return about;
 }
 
 /// `n` zeros in a region of their own, so on pages of their own. Its units are spread over the nodes in blocks, as rows

@@ -260,6 +260,7 @@ enum class detector {
   userfault = QUIRE_DETECT_USERFAULT,
   userfault_thread = QUIRE_DETECT_USERFAULT_THREAD,
   segv = QUIRE_DETECT_SEGV,
+  scan = QUIRE_DETECT_SCAN,
 };
 
 /// How a region behaves; name what differs: `region::create(bytes, {.unit_bytes = 65536, .place = placement::modulo})`.

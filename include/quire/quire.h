@@ -123,6 +123,10 @@ typedef enum quire_detector {
   QUIRE_DETECT_USERFAULT = 1,        /**< userfaultfd; the faulting thread handles its fault */
   QUIRE_DETECT_USERFAULT_THREAD = 2, /**< userfaultfd; the service thread handles faults; every system call works */
   QUIRE_DETECT_SEGV = 3,             /**< SIGSEGV and mprotect */
+  /** Only of regions with QUIRE_RELEASE: the kernel remembers which pages were written (write-protection without faults,
+   *  PAGEMAP_SCAN), and tells at the release. Writes do not fault; every copy that is not at its home keeps a twin, and homes stay
+   *  where they are. Pays where many pages are written between two releases. Linux 6.7, not with pool `fork`. */
+  QUIRE_DETECT_SCAN = 4,
 } quire_detector;
 
 /** How a region behaves. Zero-initialise and set `size`. */

@@ -97,7 +97,9 @@ base::status engine::set_consistency(std::uint64_t region, quire_consistency to)
   change_call c;
   c.region = changeable(regions_, region);
   c.to = to;
-  c.good = c.region != nullptr && c.region->block == nullptr && (to == QUIRE_SEQUENTIAL || to == QUIRE_RELEASE);
+  // Where writes are found by scans they cannot be stopped.
+  const bool scans = c.region != nullptr && c.region->detector->scans();
+  c.good = c.region != nullptr && c.region->block == nullptr && (to == QUIRE_RELEASE || (to == QUIRE_SEQUENTIAL && !scans));
   return change(c);
 }
 

@@ -1,4 +1,5 @@
 // Where the release protocol meets the mechanisms: twins and diffs, notices in and out. Driver's thread only.
+#include <array>
 #include <cstring>
 
 #include "base/log.hpp"
@@ -24,7 +25,9 @@ void engine::trim_twins() noexcept {
   constexpr std::uint64_t generous = 4;  // times the limit: the same units count every time
   if (twin_bytes_used_ < generous * config_.twin_bytes || consistency_.open().twins != 0 || consistency_.open().bases != 0) return;
   twin_bytes_used_ = 0;
-  regions_.for_each([](region_slot& r) { r.twins.forget(); });
+  regions_.for_each([](region_slot& r) {
+    if (!r.scans()) r.twins.forget();
+  });
 }
 
 void engine::end_of_actions() noexcept {
@@ -40,6 +43,30 @@ void engine::end_of_actions() noexcept {
     consistency_.acquire();
     finish_call(next.m);
   }
+}
+
+/// Asks the kernel which pages of regions under a scanning detector were written, where any were ever used.
+void engine::find_written() noexcept {
+  if (!scanning_) return;
+  regions_.for_each([](region_slot& r) {
+    if (!r.scans()) return;
+    std::array<detect::page_range, 64> found;
+    r.dumped.for_each(r.about.bytes, [&](std::uint64_t first, std::uint64_t bytes) {
+      std::byte* at = r.memory->application_view() + first;
+      std::byte* const end = at + bytes;
+      while (at != end) {
+        std::size_t count = 0;
+        if (const int error = r.detector->collect(at, end, found, count); error != 0) {
+          base::die(QUIRE_SYSTEM, "cannot learn which pages were written: %s", std::strerror(error));
+        }
+        for (const auto& range : std::span(found).first(count)) {
+          const auto offset = static_cast<std::uint64_t>(range.address - r.memory->application_view());
+          const std::uint64_t last = (offset + range.bytes - 1) >> r.unit_shift;
+          for (std::uint64_t unit = offset >> r.unit_shift; unit <= last; ++unit) r.release->on_written(unit);
+        }
+      }
+    });
+  });
 }
 
 void engine::transmit(model::node_id to, const message& m, std::span<const std::byte> value) noexcept { send(to, m, value); }

@@ -37,7 +37,11 @@ void diff_traffic::add(region_slot& r, node_id to, std::uint64_t first, std::uin
     for (std::uint32_t offset = 0; offset < unit_bytes; offset += os::page_bytes) {
       add_page(r, to, unit, offset, os::page_bytes, keep, differs);
     }
-    if (!differs) ++count_.unchanged;
+    if (!differs) {
+      ++count_.unchanged;
+    } else if (!keep) {
+      r.release->on_differs(unit);
+    }
   }
 }
 
@@ -50,10 +54,12 @@ void diff_traffic::add_page(region_slot& r, node_id to, std::uint64_t unit, std:
   CHECK(made.what != diff::outcome::no_room);
   differs = true;
   ++count_.diffs;
-  const source mine{model::region_id{r.about.id}, engine_.config().self};
+  source mine{model::region_id{r.about.id}, engine_.config().self};
+  mine.group = engine_.consistency_.diff_sent();
   if (made.what == diff::outcome::whole) {
-    put(to, mine, unit, offset, bytes | whole, content);
-    if (keep) std::memcpy(twin, content.data(), bytes);
+    std::memcpy(scratch_.data(), content.data(), bytes);  // threads may go on writing: the twin becomes what was sent
+    put(to, mine, unit, offset, bytes | whole, std::span<const std::byte>(scratch_).first(bytes));
+    if (keep) std::memcpy(twin, scratch_.data(), bytes);
     count_.bytes += bytes;
   } else {
     const auto data = std::span<const std::byte>(scratch_).first(made.bytes);
@@ -61,21 +67,20 @@ void diff_traffic::add_page(region_slot& r, node_id to, std::uint64_t unit, std:
     if (keep) CHECK(codec_.apply(data, {twin, bytes}));
     count_.bytes += made.bytes;
   }
-  engine_.consistency_.diff_sent();
 }
 
 /// In a parallel block: the bytes that this node has said it writes.
 void diff_traffic::add_declared(region_slot& r, node_id to, std::uint64_t unit) noexcept {
   const std::uint64_t first = unit << r.unit_shift;
-  const source mine{model::region_id{r.about.id}, engine_.config().self};
+  source mine{model::region_id{r.about.id}, engine_.config().self};
   r.block->declared.for_each_in(first, first + r.bytes_of(1), [&](std::uint64_t from, std::uint64_t end) {
     for (std::uint64_t at = from; at < end; at += most_at_once) {
       const auto bytes = static_cast<std::uint32_t>(std::min(end - at, most_at_once));
       const auto offset = static_cast<std::uint32_t>(at - first);
+      mine.group = engine_.consistency_.diff_sent();
       put(to, mine, unit, offset, bytes | whole, {r.system(unit) + offset, bytes});
       ++count_.diffs;
       count_.bytes += bytes;
-      engine_.consistency_.diff_sent();
     }
   });
 }
@@ -95,7 +100,7 @@ diff_traffic::departure& diff_traffic::room_for(node_id to, const source& s, std
   if (open != nobody) {
     departure& d = *departures_[open];
     const bool same = d.m.region == s.region && d.m.requester == s.writer && d.forwards == s.forwards && d.origin == s.origin &&
-                      d.origin_token == s.origin_token;
+                      d.origin_token == s.origin_token && d.group == s.group;
     if (same && message_bytes - d.bytes >= bytes) return d;
     depart(open);
   } else {
@@ -118,6 +123,7 @@ diff_traffic::departure& diff_traffic::room_for(node_id to, const source& s, std
   d.forwards = s.forwards;
   d.origin = s.origin;
   d.origin_token = s.origin_token;
+  d.group = s.group;
   open = free;
   return d;
 }
@@ -232,7 +238,8 @@ void diff_traffic::on_ack(const message& m) noexcept {
   const node_id origin = d.origin;
   const std::uint64_t token = d.origin_token;
   if (d.left == 0) d.used = false;
-  if (!forwards) return engine_.consistency_.on_acknowledged(m.acks);
+  if (!forwards) return engine_.consistency_.on_acknowledged(m.acks, d.group);
+  engine_.consistency_.on_passed(m.acks);
   message ack = m;
   ack.from = ack.requester = engine_.config().self;
   ack.token = token;

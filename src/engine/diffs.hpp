@@ -67,6 +67,7 @@ class diff_traffic {
     bool forwards = false;        ///< for `origin`, whose message had `origin_token`
     model::node_id origin{};
     std::uint64_t origin_token = 0;
+    unsigned group = 0;           ///< what release::node gave the diffs
     std::size_t bytes = 0;
     std::array<std::byte, message_bytes> payload;
   };
@@ -83,6 +84,7 @@ class diff_traffic {
     bool forwards = false;
     model::node_id origin{};
     std::uint64_t origin_token = 0;
+    unsigned group = 0;
   };
   [[nodiscard]] departure& room_for(model::node_id to, const source& s, std::size_t bytes) noexcept;
   void put(model::node_id to, const source& s, std::uint64_t unit, std::uint32_t offset, std::uint32_t length,

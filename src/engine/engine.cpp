@@ -68,6 +68,10 @@ base::status engine::add_region(const region_description& about) {
   auto detector = detector_for(about.detector, pool);
   if (!detector.ok()) return detector.why();
   r->detector = detector.value();
+  if (r->detector->scans() && about.consistency != QUIRE_RELEASE) {
+    base::log(base::log_level::error, "detector 'scan' finds writes too late for anything but release consistency");
+    return QUIRE_UNSUPPORTED;
+  }
   auto memory = pool::make(pool, about.base, about.bytes, r->detector->accessible());
   if (!memory.ok()) return memory.why();
   r->memory = std::move(memory.value());
@@ -108,7 +112,10 @@ int engine::prepare(region_slot& r, quire_consistency consistency) {
     release::region_shape shape;
     put(shape);
     shape.first_touch = first_touch;
-    shape.migrates = config_.move_homes;
+    shape.scans = r.detector->scans();
+    // The home's writes are found too late to know that the content may go: another's copy may lack the last of them.
+    shape.migrates = config_.move_homes && !shape.scans;
+    if (shape.scans) scanning_ = true;
     shape.twin_pages = static_cast<std::uint32_t>(about.unit_bytes / os::page_bytes);
     r.made.release = std::make_unique<release::machine>(shape, r.copies.data(), consistency_.open());
     return 0;

@@ -178,6 +178,7 @@ class engine final : public transport::sink, private effects, private release::n
   void transmit(model::node_id to, const model::message& m, std::span<const std::byte> value) noexcept override;
   void perform(model::region_id region, const model::actions& list) noexcept override;
   void perform_all() noexcept override;
+  void find_written() noexcept override;
   [[nodiscard]] release::machine* machine_of(model::region_id region) noexcept override;
 
   void handle(const model::message& m, std::span<const std::byte> value) noexcept;
@@ -286,6 +287,7 @@ class engine final : public transport::sink, private effects, private release::n
     model::edge what{};  ///< none: completes a call here
   };
   std::vector<later_message> later_;
+  bool scanning_ = false;  ///< some region's detector scans
   std::uint64_t twin_bytes_used_ = 0;  ///< since their memory was given back
   void trim_twins() noexcept;
   std::atomic<bool> relaxed_{false};

@@ -74,6 +74,14 @@ class dumped_parts {
       memory.dump(first, length);
     }
   }
+  /// Calls f(first, bytes) for each part in use of a region of `total` bytes.
+  template <class F>
+  void for_each(std::uint64_t total, F&& f) const {
+    for (std::uint64_t part = 0; part < known_.size(); ++part) {
+      const std::uint64_t first = part << part_shift;
+      if (known_[part] && first < total) f(first, std::min(std::uint64_t{1} << part_shift, total - first));
+    }
+  }
   [[nodiscard]] bool has(std::uint64_t offset) const noexcept { return known_[offset >> part_shift]; }
 
  private:
@@ -133,6 +141,8 @@ struct region_slot {
   change_state change;
   std::unique_ptr<parallel_block> block;  ///< while a parallel block lasts
 
+  /// Its written units are found without faults.
+  [[nodiscard]] bool scans() const noexcept { return release != nullptr && detector->scans(); }
   [[nodiscard]] std::uint64_t unit_of(std::uint64_t address) const noexcept {
     return (address - about.base) >> unit_shift;
   }

@@ -81,7 +81,7 @@ base::status registry::create(const quire_region_options& options, std::uint64_t
   const bool known = options.consistency >= QUIRE_SEQUENTIAL && options.consistency <= QUIRE_RELEASE &&
                      options.placement >= QUIRE_PLACE_BLOCK && options.placement <= QUIRE_PLACE_FIRST_TOUCH && options.pool >= QUIRE_POOL_DEFAULT &&
                      options.pool <= QUIRE_POOL_FORK && options.detector >= QUIRE_DETECT_DEFAULT &&
-                     options.detector <= QUIRE_DETECT_SEGV;
+                     options.detector <= QUIRE_DETECT_SCAN;
   const bool home = options.placement != QUIRE_PLACE_NODE || (options.home >= 0 && options.home < static_cast<int>(c.nodes));
   if (!fits || !known || !home) return QUIRE_INVALID;
   if (bytes > c.bytes) return QUIRE_NO_ADDRESSES;

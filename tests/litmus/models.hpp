@@ -1,7 +1,7 @@
 // Litmus tests as data, and which outcomes a memory model allows them: found by trying every interleaving, so that no
 // list of forbidden outcomes is written by hand. The models are explained in README.md: sequential consistency,
-// TSO (each thread's stores go through a queue of its own, as on x86), and whole threads one after the other (under a
-// lock).
+// TSO (each thread's stores go through a queue of its own, as on x86), whole threads one after the other (under a
+// lock), and coherence alone (each variable for itself is sequentially consistent).
 #pragma once
 
 #include <array>
@@ -49,7 +49,7 @@ inline const std::vector<shape>& shapes() {
 /// What the registers and then the variables hold at the end.
 using outcome = std::array<std::uint8_t, max_registers + variables>;
 
-enum class model { sequential, tso, serial };
+enum class model { sequential, tso, serial, coherent };
 
 namespace inside {
 
@@ -101,6 +101,22 @@ inline void explore(const shape& test, model under, const machine_state& s, std:
 /// All outcomes that `under` allows.
 inline std::set<outcome> allowed(const shape& test, model under) {
   std::set<outcome> found;
+  if (under == model::coherent) {
+    std::array<std::set<outcome>, variables> each;
+    for (std::size_t v = 0; v < variables; ++v) {
+      shape part = test;
+      for (auto& steps : part.threads) std::erase_if(steps, [v](const step& s) { return s.variable != static_cast<int>(v); });
+      inside::explore(part, model::sequential, {}, each[v]);
+    }
+    for (const outcome& x : each[0]) {
+      for (const outcome& y : each[1]) {
+        outcome both{};
+        for (std::size_t i = 0; i < both.size(); ++i) both[i] = static_cast<std::uint8_t>(x[i] + y[i]);
+        found.insert(both);
+      }
+    }
+    return found;
+  }
   inside::explore(test, under, {}, found);
   return found;
 }

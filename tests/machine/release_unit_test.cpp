@@ -336,6 +336,20 @@ TEST(release_unit, who_passes_a_diff_on_keeps_the_way_until_it_has_arrived) {
   EXPECT_EQ(c.at(0).home_of(0), node_id{3}) << "now it may";
 }
 
+/// The simulator found it (seed 11388 of 3 nodes): node 0 passed a diff on to 1, the home came back from there to 0, a later diff
+/// of the same writer found it there, and the first one came back from 1 and undid it.
+TEST(release_unit, the_home_does_not_come_back_to_where_it_was) {
+  chart c(3);
+  c.before(1, access::read);
+  EXPECT_TRUE(c.only_writer(0, 1));
+  c.run();
+  c.notice(0);
+  c.before(0, access::read);
+  EXPECT_FALSE(c.only_writer(1, 0));
+  c.before(2, access::read);
+  EXPECT_TRUE(c.only_writer(1, 2)) << "it may move on";
+}
+
 TEST(release_unit, an_older_belief_about_the_home_does_not_replace_a_newer_one) {
   chart c(3);
   c.at(2).on_moved(0, node_id{1}, 2);

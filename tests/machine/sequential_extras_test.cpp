@@ -69,14 +69,14 @@ TEST(sequential_push, everybody_gets_a_copy_and_the_caller_is_told_when_all_have
     1 -> 0 push_request
     0 -> 1 fetch_push
     1: protect write > read
-    1 -> 0 push_copy +data
     1 -> 2 push_copy +data
-    0: permit none > read
-    0 -> 0 push_ack
-    0: wake
+    1 -> 0 push_copy +data
     2: permit none > read
     2 -> 0 push_ack
     2: wake
+    0: permit none > read
+    0 -> 0 push_ack
+    0: wake
     0 -> 1 push_reply
     1: complete
   )"));
@@ -88,12 +88,12 @@ TEST(sequential_push, copies_travel_by_a_tree_of_the_owner) {
   c.before(2, access::write);
   c.push(2);
   c.run();
+  EXPECT_EQ(c.payloads(), 6u);
   const std::string all = c.take();
   for (const char* const way : {"2 -> 3 push_copy +data", "2 -> 4 push_copy +data", "2 -> 5 push_copy +data",
                                 "2 -> 6 push_copy +data", "3 -> 0 push_copy +data", "3 -> 1 push_copy +data"}) {
     EXPECT_NE(all.find(way), std::string::npos) << way << all;
   }
-  EXPECT_EQ(c.payloads(), 6u);
   for (std::uint16_t n = 0; n < 7; ++n) EXPECT_EQ(c.at(n).right_of(0), access::read);
 }
 

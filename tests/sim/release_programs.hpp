@@ -3,6 +3,8 @@
 //
 //   main threads   phases, with a barrier of all threads, or the job barrier between barriers of each node's threads. In a phase
 //                  a word has one owner who writes it, or is read by all; other words belong to mutexes and rwlocks
+//   or, rotating   every second phase one node alone writes, so that the homes move there; in the others all write their own
+//                  words and, under a mutex, common ones, so that diffs and requests go after the homes
 //   helpers        semaphore channels, queues with conditions, chains of events, flags set by atomic operations, spin locks
 //
 // Ends with a barrier after all of that, so that every home must have the last content.
@@ -29,6 +31,7 @@ struct release_plan {
   unsigned items = 6;     ///< that each helper hands over
   unsigned stays = 50;    ///< percent of words whose owner stays the same
   bool collectives = true, locks = true;
+  bool rotates = false;
 };
 
 /// A whole run of a plan.
@@ -100,7 +103,7 @@ class release_run {
     for (unsigned h = 0; h < plan_.helpers; ++h) begin_helpers();
     for (unsigned t = 0; t < main_threads(); ++t) {
       const std::size_t self = nodes().add_thread(t % plan_.shape.nodes);
-      nodes().begin(self, main(self, t % plan_.shape.nodes, t));
+      nodes().begin(self, plan_.rotates ? rotate(self, t % plan_.shape.nodes, t) : main(self, t % plan_.shape.nodes, t));
     }
   }
 
@@ -339,6 +342,37 @@ class release_run {
     for (int k = 0; k < 4; ++k) co_await c.read(self, draw_.below(c.words()));
   }
 
+  release_program rotate(std::size_t self, unsigned node, unsigned number) {
+    release_cluster& c = nodes();
+    const auto mine = [&](word w) { return w % main_threads() == number; };
+    for (unsigned phase = 0; phase <= plan_.phases; ++phase) {
+      const bool alone = phase % 2 == 0;
+      const unsigned writer = static_cast<unsigned>(mix(plan_.seed + phase) % plan_.shape.nodes);
+      for (unsigned i = 0; i < plan_.activities; ++i) {
+        if (alone && node != writer) break;
+        for (const word w : free_) {
+          if (!mine(w)) continue;
+          if (draw_.chance(60)) co_await c.write(self, w, unique());
+          if (draw_.chance(30)) co_await c.read(self, w);
+        }
+        if (alone) continue;
+        const guarded& g = mutexes_[draw_.below(mutexes_.size())];
+        co_await c.call(self, operation::mutex_lock, g.object);
+        for (const word w : g.words) {
+          co_await c.read(self, w);
+          co_await c.write(self, w, unique());
+        }
+        co_await c.call(self, operation::mutex_unlock, g.object);
+      }
+      if (phase == plan_.phases && number == 0) {
+        for (unsigned h = 0; h < helpers_; ++h) co_await c.call(self, operation::semaphore_acquire, done_);
+      }
+      co_await c.call(self, operation::barrier_wait, local_[node]);
+      if (number < plan_.shape.nodes) co_await c.call(self, collective(phase));
+      co_await c.call(self, operation::barrier_wait, local_[node]);
+    }
+  }
+
   [[nodiscard]] sync::call collective(unsigned phase) const {
     sync::call c;
     c.what = operation::barrier_wait;
@@ -397,6 +431,13 @@ class release_run {
   p.helpers = static_cast<unsigned>(draw.below(4));
   p.stays = draw.chance(50) ? 90 : 30;
   p.locks = draw.chance(85);
+  p.rotates = draw.chance(20);
+  if (p.rotates) {
+    p.shape.migrates = true;
+    p.phases = 4 + static_cast<unsigned>(draw.below(6));
+    p.activities = 1 + static_cast<unsigned>(draw.below(3));
+    p.net.straggler_percent = 10 + static_cast<unsigned>(draw.below(30));
+  }
   return p;
 }
 

@@ -47,6 +47,15 @@ TEST_P(release_random, race_free_programs_see_the_last_write) {
             << events << " events\n";
 }
 
+/// Seeds that found something: what, is told by the charts and by the history of the protocol.
+TEST(release_pinned, seeds_that_found_something) {
+  const std::pair<std::uint64_t, unsigned> pinned[] = {{12, 2}, {43, 8}, {11'388, 3}};
+  for (const auto& [seed, nodes] : pinned) {
+    release_run r(make_release_plan(seed, nodes));
+    EXPECT_EQ(r.run(), "") << seed;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(nodes, release_random,
                          testing::Values(extent{1, 50}, extent{2, 600}, extent{3, 600}, extent{5, 300}, extent{8, 150},
                                          extent{12, 60}, extent{64, 6}),

@@ -63,6 +63,13 @@ struct recorder final : engine::effects {
   void hold_unit(region_slot&, std::uint64_t unit, std::uint64_t) noexcept override {
     g_log.push_back("hold " + std::to_string(unit));
   }
+  void make_twins(region_slot&, std::uint64_t first, std::uint64_t count) noexcept override {
+    g_log.push_back("twins " + pages(first, count));
+  }
+  void send_diffs(region_slot&, model::node_id to, std::uint64_t first, std::uint64_t count, bool) noexcept override {
+    g_log.push_back("diffs to " + std::to_string(to.value()) + " " + pages(first, count));
+  }
+  void end_of_actions() noexcept override {}
 };
 
 class performer : public testing::Test {

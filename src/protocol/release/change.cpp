@@ -48,6 +48,7 @@ void machine::take(std::uint64_t unit, const handover& h, actions& out) {
     return;
   }
   s.is_home = 0;
+  s.was_home = 1;  // all others believe it is
   s.valid = h.right == access::none ? 0 : 1;
   s.home = h.owner;
   s.moves = 1;
@@ -57,7 +58,7 @@ void machine::take(std::uint64_t unit, const handover& h, actions& out) {
   m.unit = unit;
   m.requester = h.owner;
   m.a = s.moves;
-  m.b = h.copies.bits();
+  m.b = h.copies.bits() & ~model::copyset::of(shape_.nodes, shape_.self).bits();
   send(h.owner, m, false, out);
 }
 

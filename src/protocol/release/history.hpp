@@ -29,7 +29,7 @@ class history {
 
   /// This node's interval ends: `written` (sorted by this call) becomes its notices.
   void add_interval(std::vector<written_unit>& written);
-  /// This node gave the home of a unit away. After all of them: end_moves().
+  /// The home of a unit has come to this node. After all of them: end_moves().
   void add_move(model::region_id region, std::uint64_t unit, node_id home, std::uint16_t moves);
   /// The moves are an interval of their own: what is not known to be complete goes from node to node again and again.
   void end_moves();

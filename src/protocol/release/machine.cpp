@@ -43,7 +43,7 @@ void machine::permit(std::uint64_t unit, unit_state& s, access level, actions& o
   a.level = level;
   a.fresh = s.written == 0 && s.mapped() == access::none;
   s.set_mapped(level);
-  if (level == access::write) s.written = 1;
+  if (level == access::write && !shape_.scans) s.written = 1;
 }
 
 void machine::protect(std::uint64_t unit, unit_state& s, access level, actions& out) const {
@@ -80,6 +80,10 @@ void machine::allow(std::uint64_t unit, unit_state& s, access want, actions& out
   s.withhold = s.read_ahead = 0;
   if (s.is_home != 0) {
     s.assigned = 1;
+    if (shape_.scans) {
+      s.written = 1;  // as soon as a thread likes
+      return permit(unit, s, access::write, out);
+    }
     // What nobody else has can be written at once, and later without a fault.
     if (s.shared == 0 && !checked_) want = access::write;
     if (want == access::write) keep_base(unit, s, out);
@@ -87,25 +91,42 @@ void machine::allow(std::uint64_t unit, unit_state& s, access want, actions& out
     if (want == access::write) write_here(unit, s);
     return;
   }
+  if (shape_.scans) want = access::write;
   if (want == access::write && s.twin == 0) {
     s.twin = 1;
     if (s.declared == 0) {
       ++count_.twins;
-      open_.twins += shape_.twin_pages;
       out.add(action_kind::make_twin, unit);
     }
-    list(unit, s);
+    if (!shape_.scans) {
+      if (s.declared == 0) open_.twins += shape_.twin_pages;
+      list(unit, s);
+    }
   }
   permit(unit, s, want, out);
 }
 
-void machine::send_diff(std::uint64_t unit, unit_state& s, actions& out) {
+void machine::send_diff(std::uint64_t unit, unit_state& s, bool keep, actions& out) {
   CHECK(s.twin != 0);
-  s.twin = 0;
-  if (s.declared == 0) open_.twins -= shape_.twin_pages;
+  s.twin = keep ? 1 : 0;
+  if (!shape_.scans && s.declared == 0) open_.twins -= shape_.twin_pages;
   auto& a = out.add(action_kind::send_diff, unit);
   a.to = s.home;
   a.m.region = shape_.region;
+  a.keep = keep;
+}
+
+void machine::on_written(std::uint64_t unit) {
+  unit_state& s = touch(unit);
+  if (s.is_home != 0) {
+    write_here(unit, s);
+  } else if (s.twin != 0) {
+    list(unit, s);
+  }
+}
+
+void machine::on_differs(std::uint64_t unit) {
+  if (shape_.scans) list(unit, touch(unit));
 }
 
 // ---- Faults and calls of this node's threads ----
@@ -138,6 +159,7 @@ void machine::ask(std::uint64_t unit, unit_state& s, access want, actions& out) 
   m.kind = message_kind::copy_request;
   m.unit = unit;
   m.requester = shape_.self;
+  m.a = s.was_home;
   send(s.home, m, false, out);
 }
 
@@ -196,9 +218,11 @@ void machine::on_copy_request(const message& m, actions& out) {
   if (s.is_home == 0) return forward(m, s, out);
   if (s.assigned == 0) return move_home(m.unit, s, m.requester, true, out);
   // From now on the home's writes have to be noticed. Those of the open interval will be, if it is listed.
-  if (s.listed == 0) protect(m.unit, s, access::read, out);
+  if (s.listed == 0 && !shape_.scans) protect(m.unit, s, access::read, out);
   s.shared = 1;
-  if (s.mapped() != access::write) s.current.add(shape_.nodes, m.requester);
+  // The home does not come back to where it was: what an old home has passed on must not come back to it, where later
+  // messages of the same node would be before it.
+  if (s.mapped() != access::write && m.a == 0) s.current.add(shape_.nodes, m.requester);
   message r;
   r.kind = message_kind::copy_reply;
   r.unit = m.unit;
@@ -242,6 +266,7 @@ void machine::move_home(std::uint64_t unit, unit_state& s, node_id to, bool fres
   CHECK(s.mapped() != access::write && s.listed == 0);
   ++count_.home_moves;
   s.is_home = s.shared = 0;
+  s.was_home = 1;
   s.current.clear();
   s.assigned = 1;
   s.valid = fresh ? 0 : 1;  // what the home has is a copy as good as any
@@ -269,10 +294,10 @@ bool machine::on_only_writer(std::uint64_t unit, node_id writer, actions& out) {
 void machine::on_home_move(const message& m, actions& out) {
   unit_state& s = touch(m.unit);
   if ((m.flags & message_flag::settled) != 0 && s.is_home != 0) return;  // it knew
-  CHECK(s.is_home == 0);
+  CHECK(s.is_home == 0 && s.was_home == 0);
   if (s.twin != 0) {  // the content has what it would say
     s.twin = 0;
-    open_.twins -= shape_.twin_pages;
+    if (!shape_.scans) open_.twins -= shape_.twin_pages;
     out.add(action_kind::drop_twin, m.unit);
   }
   s.is_home = 1;
@@ -283,6 +308,7 @@ void machine::on_home_move(const message& m, actions& out) {
   s.shared = 1;
   if ((m.flags & message_flag::fresh) != 0) s.shared = s.asked = 0;  // the answer to its request
   s.current = model::copyset::of_bits(m.b);
+  if ((m.flags & (message_flag::fresh | message_flag::settled)) == 0) open_.came.push_back({shape_.region, m.unit});
   if ((m.flags & message_flag::zero) == 0) s.written = 1;
   if (s.pending() != access::none) arrived(m.unit, s, out);
 }
@@ -331,7 +357,7 @@ void machine::on_notice(std::uint64_t unit, actions& out) {
   if (s.pending() != access::none) s.stale = 1;
   if (s.valid == 0) return;
   protect(unit, s, access::none, out);  // threads that write it now fault, and wait for the content that has their writes
-  if (s.twin != 0) send_diff(unit, s, out);
+  if (s.twin != 0) send_diff(unit, s, false, out);
   s.valid = 0;
   ++count_.invalidations;
   if (s.read_ahead == 0) return;
@@ -347,16 +373,16 @@ void machine::on_release(std::uint64_t unit, actions& out) {
     s.shared = 0;  // the notice takes away all copies there are
     s.current.clear();
   } else if (s.twin != 0) {
-    protect(unit, s, access::read, out);
-    send_diff(unit, s, out);
+    if (!shape_.scans) protect(unit, s, access::read, out);
+    send_diff(unit, s, shape_.scans, out);
   }
 }
 
 void machine::on_twins_short(std::uint64_t unit, actions& out) {
   unit_state& s = touch(unit);
-  if (s.twin == 0 || s.is_home != 0 || s.declared != 0) return;
+  if (s.twin == 0 || s.is_home != 0 || s.declared != 0 || shape_.scans) return;
   protect(unit, s, access::read, out);
-  send_diff(unit, s, out);
+  send_diff(unit, s, false, out);
 }
 
 void machine::on_message(const message& m, actions& out) {
@@ -374,13 +400,14 @@ bool machine::is_valid(std::uint64_t unit) const noexcept {
   const unit_state& s = units_[unit];
   if (s.touched == 0) return s == unit_state{};
   const bool home = s.is_home != 0;
+  if (home && s.was_home != 0) return false;
   if (home && (s.valid != 0 || (s.twin != 0 && !checked_) || s.pending() != access::none || s.home != shape_.self)) return false;
   if (!home && (s.shared != 0 || !s.current.empty())) return false;
-  if (home && s.shared != 0 && s.mapped() == access::write && s.listed == 0) return false;
-  if (!s.current.empty() && (s.shared == 0 || s.mapped() == access::write)) return false;
+  if (home && s.shared != 0 && s.mapped() == access::write && s.listed == 0 && !shape_.scans) return false;
+  if (!s.current.empty() && (s.shared == 0 || (s.mapped() == access::write && !shape_.scans))) return false;
   if (!home && s.mapped() == access::write && s.twin == 0) return false;
   if (home && checked_ && s.mapped() == access::write && s.twin == 0) return false;
-  if (s.twin != 0 && !home && (s.valid == 0 || s.listed == 0)) return false;
+  if (s.twin != 0 && !home && (s.valid == 0 || (s.listed == 0 && !shape_.scans))) return false;
   if (s.mapped() != access::none && !home && s.valid == 0) return false;
   if (s.pending() != access::none && s.valid != 0) return false;
   if (!home && (s.asked != 0) != (s.pending() != access::none)) return false;

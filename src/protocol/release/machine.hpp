@@ -44,6 +44,10 @@ class machine final : public model::machine {
   [[nodiscard]] diff_outcome on_diff(std::uint64_t unit, node_id writer);
   /// An acquire has brought the news that another node wrote `unit`: a copy here goes, what was changed in it to the home first.
   void on_notice(std::uint64_t unit, actions& out);
+  /// Where written units are found without faults: a thread here may have written `unit` since this was said last.
+  void on_written(std::uint64_t unit);
+  /// The diff that `send_diff` asked for, without `keep`, has something to say.
+  void on_differs(std::uint64_t unit);
   /// This node's interval ends, in which `unit` was written: what was changed goes to the home.
   void on_release(std::uint64_t unit, actions& out);
   /// Twins are short: what was changed so far goes to the home. The unit stays written in the open interval.
@@ -115,7 +119,7 @@ class machine final : public model::machine {
   void write_here(std::uint64_t unit, unit_state& s);
   void keep_base(std::uint64_t unit, unit_state& s, actions& out);
   void allow(std::uint64_t unit, unit_state& s, access want, actions& out);
-  void send_diff(std::uint64_t unit, unit_state& s, actions& out);
+  void send_diff(std::uint64_t unit, unit_state& s, bool keep, actions& out);
   void arrived(std::uint64_t unit, unit_state& s, actions& out);
   void believe(unit_state& s, node_id home, std::uint16_t moves) const noexcept;
   void move_home(std::uint64_t unit, unit_state& s, node_id to, bool fresh, actions& out);

@@ -1,6 +1,7 @@
 #include "protocol/release/node.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace quire::release {
 
@@ -16,6 +17,7 @@ std::uint64_t end_in(const machine& m, const notice& n) noexcept {
 // ---- Releases ----
 
 void node::release() {
+  effects_.find_written();
   if (open_.written.empty()) return;
   ++count_.releases;
   // Neighbours together: one system call, one message.
@@ -31,7 +33,7 @@ void node::release() {
   closed_.insert(closed_.end(), open_.written.begin(), open_.written.end());
   open_.written.clear();
   relieved_ = 0;
-  if (unacknowledged_ == 0) open_gate();
+  open_gate();
 }
 
 /// Twins are short: units written first are sent first.
@@ -51,10 +53,15 @@ void node::relieve() {
   if (relieved_ == open_.written.size()) relieved_ = 0;
 }
 
-void node::on_acknowledged(std::uint64_t count) {
-  CHECK(count <= unacknowledged_);
-  unacknowledged_ -= count;
-  if (unacknowledged_ == 0) open_gate();
+void node::on_acknowledged(std::uint64_t count, unsigned group) {
+  CHECK(count <= closing_ + fresh_);
+  // Of diffs whose group is not known, the later ones are taken to be here first: nothing is told too early.
+  const std::uint64_t most = group == any_group || group == group_ % 2 ? fresh_ : 0;
+  const std::uint64_t of_fresh = std::min(count, most);
+  CHECK(count - of_fresh <= closing_);
+  fresh_ -= of_fresh;
+  closing_ -= count - of_fresh;
+  open_gate();
 }
 
 void node::on_passed(std::uint64_t count) {
@@ -62,31 +69,44 @@ void node::on_passed(std::uint64_t count) {
   open_.passing -= count;
 }
 
-/// All diffs so far are at their homes: what this node wrote may be told, and what waited for it may leave.
+/// If the diffs of the group before are all at their homes: what was written in it may be told, and what waited for it may
+/// leave; if anything is left that waits, it is for the present group, which is the one before from now on.
 void node::open_gate() {
-  if (!closed_.empty()) {
-    std::sort(closed_.begin(), closed_.end());
-    closed_.erase(std::unique(closed_.begin(), closed_.end()), closed_.end());
-    history_.add_interval(closed_);
-    closed_.clear();
-  }
-  while (!gate_.empty() && unacknowledged_ == 0) {
-    const held_message next = gate_.front();
-    gate_.pop_front();
-    pass(next.to, next.m, std::span(next.value).first(next.m.payload_bytes), true);
+  while (closing_ == 0) {
+    if (!leaving_.empty()) {
+      std::sort(leaving_.begin(), leaving_.end());
+      leaving_.erase(std::unique(leaving_.begin(), leaving_.end()), leaving_.end());
+      history_.add_interval(leaving_);
+      leaving_.clear();
+    }
+    while (waiting() != 0 && gate_[left_].after < group_) {
+      const held_message next = gate_[left_++];
+      if (waiting() == 0) {
+        gate_.clear();
+        left_ = 0;
+      }
+      pass(next.to, next.m, std::span(next.value).first(next.m.payload_bytes), true);
+    }
+    if (waiting() == 0 && closed_.empty()) return;
+    ++group_;
+    closing_ = std::exchange(fresh_, 0);
+    std::swap(leaving_, closed_);
   }
 }
 
 void node::send(node_id to, const message& m, std::span<const std::byte> value, edge what) {
   if (what == edge::releases) release();
   // A message that releases nothing may not overtake one that waits, and need not wait for itself.
-  if (!gate_.empty() || (unacknowledged_ != 0 && what == edge::releases)) {
+  const bool waits = busy() && what == edge::releases;
+  if (waits || waiting() != 0) {
     CHECK(value.size() <= max_value_bytes);
+    const std::uint64_t after = waits ? group_ : gate_.back().after;
     held_message& held = gate_.emplace_back();
+    held.after = after;
     held.to = to;
     held.m = m;
     std::copy(value.begin(), value.end(), held.value.begin());
-    return;
+    return open_gate();
   }
   pass(to, m, value, what != edge::none);
 }
@@ -96,8 +116,21 @@ void node::pass(node_id to, const message& m, std::span<const std::byte> value, 
   effects_.transmit(to, m, value);
 }
 
+/// The new home says that it is one: who heard of it before would send it what it could only send back.
+void node::announce_homes() {
+  if (open_.came.empty()) return;
+  std::sort(open_.came.begin(), open_.came.end());
+  for (const written_unit& w : open_.came) {
+    const machine* const m = effects_.machine_of(w.region);
+    if (m != nullptr && m->is_home(w.unit)) history_.add_move(w.region, w.unit, self_, m->unit(w.unit).moves);
+  }
+  open_.came.clear();
+  history_.end_moves();
+}
+
 void node::tell(node_id to) {
   if (to == self_) return;
+  announce_homes();
   history::position at = history_.told(to);
   const notice* next = history_.next_for(to, at);
   if (next != nullptr) {
@@ -141,7 +174,7 @@ void node::acquire() {
     any = true;
     for (std::uint64_t unit = n.first; unit < end_in(*m, n); ++unit) {
       if (n.moves != 0) {
-        if (unacknowledged_ == 0) m->on_moved(unit, n.home, n.moves);
+        if (!busy()) m->on_moved(unit, n.home, n.moves);
         continue;
       }
       actions_.clear();
@@ -177,8 +210,10 @@ void node::on_epoch() {
   epoch_ = history_.end();
 }
 
-/// What one node alone wrote in the epoch moves there, if its home is here.
+/// What one node alone wrote in the epoch moves there, if its home is here. Not while a diff of this node is on its way: it may
+/// have been sent before the home came here, and must find it here.
 void node::move_homes() {
+  if (busy()) return;
   constexpr std::uint32_t many = model::max_nodes;
   struct writer_of {
     written_unit what;
@@ -203,11 +238,8 @@ void node::move_homes() {
     if (only == many || only == self_.value()) continue;
     actions_.clear();
     machine& m = *effects_.machine_of(w.region);
-    if (!m.on_only_writer(w.unit, node_id{static_cast<std::uint16_t>(only)}, actions_)) continue;
-    effects_.perform(w.region, actions_);
-    history_.add_move(w.region, w.unit, m.home_of(w.unit), m.unit(w.unit).moves);
+    if (m.on_only_writer(w.unit, node_id{static_cast<std::uint16_t>(only)}, actions_)) effects_.perform(w.region, actions_);
   }
-  history_.end_moves();
   effects_.perform_all();
 }
 

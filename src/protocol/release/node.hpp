@@ -3,7 +3,9 @@
 //
 // Every message that synchronises threads leaves through send(). One by which a thread of this node releases (a lock's right, an
 // arrival, a signal) ends the open interval first: diffs go to the homes, and the message waits until all of them have been
-// acknowledged, and with it all that follow. Before any such message the receiver is told the notices that this node has
+// acknowledged, and with it all that follow. It does not wait for diffs that leave after it, or a thread that writes much
+// would hold up the others of its node as long as it likes: diffs form groups, of which two are on their way at most, and a
+// group takes no more diffs when a message waits for it and the one before has arrived. Before any such message the receiver is told the notices that this node has
 // learned since it last told it something, in messages of their own: a pair of nodes keeps its order. What is told
 // is kept; it invalidates copies only when a thread of the receiver acquires.
 //
@@ -16,7 +18,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <span>
 #include <vector>
 
@@ -41,6 +42,8 @@ class node {
     /// Performed in order, together at perform_all() at the latest. Of send_diff: calls diff_sent() if there was a difference.
     virtual void perform(model::region_id region, const actions& list) noexcept = 0;
     virtual void perform_all() noexcept = 0;
+    /// Where written units are found without faults: tells machines which were, by on_written().
+    virtual void find_written() noexcept {}
     /// The machine of a region under this protocol; null if there is none.
     [[nodiscard]] virtual machine* machine_of(model::region_id region) noexcept = 0;
 
@@ -62,15 +65,20 @@ class node {
   /// Ends the open interval. What a later send() does; for calls that want to have it done. See busy().
   void release();
   /// Diffs are on their way.
-  [[nodiscard]] bool busy() const noexcept { return unacknowledged_ != 0; }
+  [[nodiscard]] bool busy() const noexcept { return closing_ + fresh_ != 0; }
   /// After a fault: keeps the number of twins within the limit.
   void relieve();
 
   /// Notices that `from` tells. False if they are none: nothing after the bad record is taken.
   [[nodiscard]] bool on_notices(node_id from, std::span<const std::byte> bytes);
-  /// A diff has left for a home / `count` diffs are in the homes' content.
-  void diff_sent() noexcept { ++unacknowledged_; }
-  void on_acknowledged(std::uint64_t count);
+  /// A diff has left for a home. Returns its group.
+  unsigned diff_sent() noexcept {
+    ++fresh_;
+    return group_ % 2;
+  }
+  static constexpr unsigned any_group = 2;
+  /// `count` diffs of a group are in the homes' content. Who cannot tell the group waits for those that came later too.
+  void on_acknowledged(std::uint64_t count, unsigned group = any_group);
   /// `count` diffs of others that this node has passed on are in the home's content.
   void on_passed(std::uint64_t count);
   /// This node's part in the job barrier: it sends its contribution upwards / the round is over, before it tells others and
@@ -79,7 +87,7 @@ class node {
   void on_epoch();
 
   [[nodiscard]] const history& known() const noexcept { return history_; }
-  [[nodiscard]] std::size_t waiting() const noexcept { return gate_.size(); }
+  [[nodiscard]] std::size_t waiting() const noexcept { return gate_.size() - left_; }
   [[nodiscard]] std::uint64_t intervals() const noexcept { return history_.known(self_); }
 
   struct counters {
@@ -93,10 +101,12 @@ class node {
 
  private:
   struct held_message {
+    std::uint64_t after = 0;  ///< the group that it waits for
     node_id to{};
     message m{};
     std::array<std::byte, max_value_bytes> value{};
   };
+  void announce_homes();
   void tell(node_id to);
   void pass(node_id to, const message& m, std::span<const std::byte> value, bool with_notices);
   void open_gate();
@@ -108,9 +118,13 @@ class node {
   std::size_t twin_limit_;
   history history_;
   interval open_{};
-  std::vector<written_unit> closed_{};  ///< by release(): told once all diffs have arrived
-  std::uint64_t unacknowledged_ = 0;
-  std::deque<held_message> gate_{};
+  std::uint64_t group_ = 1;             ///< of diffs that leave now
+  std::uint64_t fresh_ = 0;             ///< of them, not acknowledged
+  std::uint64_t closing_ = 0;           ///< of the group before, not acknowledged; of those before that, all are
+  std::vector<written_unit> closed_{};  ///< by release(), since the group began: told when it has arrived
+  std::vector<written_unit> leaving_{};  ///< by release(), in the group before
+  std::vector<held_message> gate_{};  ///< messages that wait, oldest first; those before left_ have left
+  std::size_t left_ = 0;
   std::size_t relieved_ = 0;  ///< units of the open interval up to here have been looked at by relieve()
   history::position epoch_ = 0;                   ///< where the last epoch ended
   history::position gathered_ = 0, settled_ = 0;  ///< told upwards in this round / in the last one: all know it

@@ -21,7 +21,7 @@ namespace quire::release {
 
 using model::node_id;
 
-/// A run of units that `writer` wrote in one of its intervals, or whose home it gave away.
+/// A run of units that `writer` wrote in one of its intervals, or whose home it has become.
 struct notice {
   node_id writer{};
   model::region_id region{};

@@ -32,6 +32,7 @@ struct unit_state {
   std::uint8_t read_ahead : 1 = 0;  ///< asked for by read-ahead, and not touched by a thread since
   std::uint8_t useless : 1 = 0;     ///< was read ahead and invalidated untouched: do not read ahead again
   std::uint8_t declared : 1 = 0;    ///< in a block: which bytes this node writes is known; no twin is made, although `twin` says so
+  std::uint8_t was_home : 1 = 0;    ///< and is not any more: it passes on what comes here, and is never home again
   std::uint8_t asked : 1 = 0;       ///< a request for the content is on its way; it ends with its reply, or comes back to its home
 
   [[nodiscard]] access mapped() const noexcept { return static_cast<access>(mapped_); }
@@ -50,6 +51,7 @@ struct region_shape {
   directory::manager_map managers{};  ///< homes at the beginning
   std::uint64_t units = 0;
   std::uint32_t twin_pages = 1;  ///< what a twin counts for
+  bool scans = false;  ///< written units are found by on_written(), and no write faults
   bool first_touch = false;  ///< the first node that asks for a unit becomes its home
   bool migrates = true;      ///< homes move to the only writer of a barrier epoch
 };
