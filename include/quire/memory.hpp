@@ -320,6 +320,11 @@ class region {
   void begin_block(bool check = false) const {
     detail::check(quire_block_begin(native_, check ? QUIRE_BLOCK_CHECK : 0), "region::begin_block");
   }
+  /// In a block: of the units under `range` this node writes only what it declares, and nobody else writes that.
+  template <class T>
+  void declare(std::span<T> range) const {
+    detail::check(quire_block_declare(range.data(), range.size_bytes()), "region::declare");
+  }
   /// Two nodes that wrote one byte, if there were any in a block that is checked.
   std::optional<quire_overlap> end_block() const {
     quire_overlap overlap{};

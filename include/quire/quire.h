@@ -179,6 +179,12 @@ typedef struct quire_overlap {
  *  What other nodes write in the block may be seen before its end, or not, unless it is checked. Page locking, push and production
  *  phases are not available in it. Errors as of quire_region_set_consistency(), which itself gives QUIRE_INVALID in a block. */
 QUIRE_API QUIRE_NODISCARD quire_status quire_block_begin(quire_region region, unsigned flags);
+/** In a parallel block: of the units under this range, this node writes nothing in the block but this range and others that it
+ *  declares, and no other node writes any of that (KOAN: each process modifies a distinct range). Then there is no need to find
+ *  out what it has written: no copy of the unit is made at the first write, and all of the range is sent in each unit that
+ *  was written. What the node writes of these units beside is lost, or not. To be called before it writes them; later it has no effect.
+ *  For this node alone, by any of its threads. QUIRE_INVALID outside of a block, QUIRE_BAD_ADDRESS. */
+QUIRE_API quire_status quire_block_declare(const void* address, size_t bytes);
 /** Ends it; called by one thread of each node, and a barrier. In a block that is checked, QUIRE_OVERLAP on all nodes if nodes
  *  changed the same byte, though to the same value; a byte written with the value that it had before the block is not
  *  changed. Of such a byte one of the values is kept: its home's if that wrote it, else the one that came last. `overlap` (which may be NULL) is the

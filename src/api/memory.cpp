@@ -149,6 +149,14 @@ quire_status quire_block_begin(quire_region region, unsigned flags) {
   return r->core->begin_block(region.id, flags).code();
 }
 
+quire_status quire_block_declare(const void* address, size_t bytes) {
+  QUIRE_FORWARD(quire_block_declare, address, bytes);
+  QUIRE_ENTER(r);
+  if (bytes == 0) return QUIRE_OK;
+  if (!shared_range(*r, address, bytes)) return QUIRE_BAD_ADDRESS;
+  return r->core->declare(reinterpret_cast<std::uint64_t>(address), bytes).code();
+}
+
 quire_status quire_block_end(quire_region region, quire_overlap* overlap) {
   QUIRE_FORWARD(quire_block_end, region, overlap);
   QUIRE_ENTER(r);

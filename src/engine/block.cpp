@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <iterator>
 
 namespace quire::engine {
 
@@ -15,6 +16,17 @@ std::uint64_t changes(const std::byte* copy, const std::byte* base, std::size_t 
   return mask;
 }
 }  // namespace
+
+void byte_ranges::add(std::uint64_t first, std::uint64_t end) {
+  auto at = ranges_.upper_bound(first);
+  if (at != ranges_.begin() && std::prev(at)->second >= first) --at;
+  while (at != ranges_.end() && at->first <= end) {
+    first = std::min(first, at->first);
+    end = std::max(end, at->second);
+    at = ranges_.erase(at);
+  }
+  ranges_.emplace(first, end);
+}
 
 block_merge::writer& block_merge::writer_of(unit_merge& u, model::node_id node) const {
   for (writer& w : u.writers) {

@@ -1,13 +1,16 @@
 // A parallel block on a region (KOAN, multiple-writers consistency), as its node sees it; and the merge of what all nodes wrote to the
-// units whose home is here, for blocks that are to be checked: byte by byte it is known who changed what. Driver's thread.
+// units whose home is here, for blocks that are to be checked: byte by byte it is known who changed what. Driver's thread; the
+// merge of checked blocks, and declarations, take memory from the heap.
 //
 // In a checked block the home keeps the content from before (the base copy, in the unit's twin) as long as the block
 // lasts, answers requests with it, and lets what comes from others into a copy of its own, so that nothing shows before
 // the end.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <unordered_map>
@@ -68,10 +71,30 @@ class block_merge {
   std::uint64_t count_ = 0;
 };
 
+/// Bytes of a region: ranges that do not touch each other.
+class byte_ranges {
+ public:
+  void add(std::uint64_t first, std::uint64_t end);
+  /// f(first, end) for the parts that lie in [first, end), upwards.
+  template <class F>
+  void for_each_in(std::uint64_t first, std::uint64_t end, F&& f) const {
+    auto at = ranges_.upper_bound(first);
+    if (at != ranges_.begin()) --at;
+    for (; at != ranges_.end() && at->first < end; ++at) {
+      const std::uint64_t from = std::max(at->first, first), to = std::min(at->second, end);
+      if (from < to) f(from, to);
+    }
+  }
+
+ private:
+  std::map<std::uint64_t, std::uint64_t> ranges_{};  ///< from the first byte to the end
+};
+
 struct parallel_block {
   parallel_block(bool check, std::size_t unit_bytes) : checked(check), merge(unit_bytes) {}
   bool checked;
   block_merge merge;
+  byte_ranges declared{};  ///< what this node writes of the units they touch
 };
 
 }  // namespace quire::engine

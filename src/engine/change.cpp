@@ -144,6 +144,30 @@ base::status engine::end_block(std::uint64_t region, quire_overlap& first) noexc
   return QUIRE_OVERLAP;
 }
 
+base::status engine::declare(std::uint64_t address, std::uint64_t bytes) noexcept {
+  struct declare_op : op {
+    using op::op;
+    region_slot* region = nullptr;
+    std::uint64_t first = 0, end = 0;
+  } o([](engine&, op& self) noexcept {
+    auto& range = static_cast<declare_op&>(self);
+    region_slot& r = *range.region;
+    if (r.change.frozen) return park(r, self);
+    if (r.block == nullptr || r.release == nullptr) return self.complete(QUIRE_INVALID);
+    r.block->declared.add(range.first, range.end);
+    for (std::uint64_t unit = range.first >> r.unit_shift; unit <= (range.end - 1) >> r.unit_shift; ++unit) {
+      r.release->on_declared(unit);
+    }
+    self.complete();
+  }, op::type::call);
+  o.region = regions_.find(address);
+  if (o.region == nullptr || bytes == 0) return QUIRE_BAD_ADDRESS;
+  o.first = address - o.region->about.base;
+  o.end = o.first + bytes;
+  (void)run(o);
+  return o.result();
+}
+
 base::status engine::change(const change_call& call) noexcept {
   totals t;
   t.bad = call.good ? 0 : 1;

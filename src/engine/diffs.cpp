@@ -19,6 +19,7 @@ struct entry_header {
   std::uint32_t length;
 };
 constexpr std::uint32_t whole = 1u << 31;
+constexpr std::uint64_t most_at_once = 16 * 1024;  // of the content itself, in one entry
 constexpr std::size_t padded(std::size_t bytes) noexcept { return (bytes + 7) & ~std::size_t{7}; }
 static_assert(sizeof(entry_header) == 16 && diff::worst_bytes(os::page_bytes) + 32 < diff_traffic::message_bytes);
 }  // namespace
@@ -28,6 +29,10 @@ static_assert(sizeof(entry_header) == 16 && diff::worst_bytes(os::page_bytes) + 
 void diff_traffic::add(region_slot& r, node_id to, std::uint64_t first, std::uint64_t count, bool keep) noexcept {
   const auto unit_bytes = static_cast<std::uint32_t>(r.bytes_of(1));
   for (std::uint64_t unit = first; unit < first + count; ++unit) {
+    if (r.release->is_declared(unit)) {
+      add_declared(r, to, unit);
+      continue;
+    }
     bool differs = false;
     for (std::uint32_t offset = 0; offset < unit_bytes; offset += os::page_bytes) {
       add_page(r, to, unit, offset, os::page_bytes, keep, differs);
@@ -62,6 +67,22 @@ void diff_traffic::add_page(region_slot& r, node_id to, std::uint64_t unit, std:
     if (keep) CHECK(codec_.apply(data, {twin, bytes}));
     count_.bytes += made.bytes;
   }
+}
+
+/// In a parallel block: the bytes that this node has said it writes.
+void diff_traffic::add_declared(region_slot& r, node_id to, std::uint64_t unit) noexcept {
+  const std::uint64_t first = unit << r.unit_shift;
+  source mine{model::region_id{r.about.id}, engine_.config().self};
+  r.block->declared.for_each_in(first, first + r.bytes_of(1), [&](std::uint64_t from, std::uint64_t end) {
+    for (std::uint64_t at = from; at < end; at += most_at_once) {
+      const auto bytes = static_cast<std::uint32_t>(std::min(end - at, most_at_once));
+      const auto offset = static_cast<std::uint32_t>(at - first);
+      mine.group = engine_.consistency_.diff_sent();
+      put(to, mine, unit, offset, bytes | whole, {r.system(unit) + offset, bytes});
+      ++count_.diffs;
+      count_.bytes += bytes;
+    }
+  });
 }
 
 void diff_traffic::put(node_id to, const source& s, std::uint64_t unit, std::uint32_t offset, std::uint32_t length,
@@ -160,8 +181,10 @@ void diff_traffic::on_diffs(const message& m, std::span<const std::byte> entries
     std::memcpy(&head, entries.data(), sizeof head);
     const std::size_t length = head.length & ~whole;
     entries = entries.subspan(sizeof head);
-    const bool fits = head.unit < r->machine->units() && head.offset % os::page_bytes == 0 && head.offset < r->bytes_of(1) &&
-                      padded(length) <= entries.size() && ((head.length & whole) == 0 || length == os::page_bytes);
+    const bool raw = (head.length & whole) != 0;
+    const std::size_t reach = raw ? length : os::page_bytes;
+    const bool fits = head.unit < r->machine->units() && head.offset < r->bytes_of(1) && reach <= r->bytes_of(1) - head.offset &&
+                      padded(length) <= entries.size() && (raw || head.offset % os::page_bytes == 0);
     if (!fits) {
       base::log(base::log_level::warning, "dropped diffs of node %u that are none", static_cast<unsigned>(m.from.value()));
       return;
@@ -170,8 +193,8 @@ void diff_traffic::on_diffs(const message& m, std::span<const std::byte> entries
     entries = entries.subspan(padded(length));
     switch (r->release->on_diff(head.unit, m.requester)) {
       case release::diff_outcome::apply: {
-        const std::span<std::byte> content(r->system(head.unit) + head.offset, os::page_bytes);
-        if ((head.length & whole) != 0) {
+        const std::span<std::byte> content(r->system(head.unit) + head.offset, reach);
+        if (raw) {
           std::memcpy(content.data(), data.data(), length);
         } else if (!codec_.apply(data, content)) {
           base::log(base::log_level::warning, "dropped a diff of node %u that is none", static_cast<unsigned>(m.from.value()));
@@ -182,7 +205,7 @@ void diff_traffic::on_diffs(const message& m, std::span<const std::byte> entries
       }
       case release::diff_outcome::collect: {
         const std::byte* const base = r->release->has_base(head.unit) ? r->twin(head.unit) : r->system(head.unit);
-        if (!r->block->merge.add(head.unit, head.offset, m.requester, data, (head.length & whole) != 0, base)) {
+        if (!r->block->merge.add(head.unit, head.offset, m.requester, data, raw, base)) {
           base::log(base::log_level::warning, "dropped a diff of node %u that is none", static_cast<unsigned>(m.from.value()));
         }
         ++count_.applied;

@@ -2,11 +2,11 @@
 // acknowledged hop by hop. Driver's thread only. Memory is kept: nothing is allocated once as many messages have been on
 // their way as ever will be at one time.
 //
-// Payload of message_kind::diffs: entries, each a page or less of a unit:
+// Payload of message_kind::diffs: entries, each for a part of a unit:
 //
 //     8 bytes  unit
 //     4 bytes  offset in the unit
-//     4 bytes  bytes that follow; top bit: the content itself, not a diff of it (src/diff)
+//     4 bytes  bytes that follow; top bit: the content itself, from any offset, and not a diff of a page (src/diff)
 //     ...      padded to 8
 //
 // m.region and m.requester (the node that wrote) hold for all entries, m.acks is their number. The answer, diffs_ack, says in
@@ -91,6 +91,7 @@ class diff_traffic {
            std::span<const std::byte> data) noexcept;
   void add_page(region_slot& r, model::node_id to, std::uint64_t unit, std::uint32_t offset, std::uint32_t bytes, bool keep,
                 bool& differs) noexcept;
+  void add_declared(region_slot& r, model::node_id to, std::uint64_t unit) noexcept;
   void leave() noexcept;
   void depart(std::uint32_t index) noexcept;
 

@@ -110,6 +110,8 @@ class engine final : public transport::sink, private effects, private release::n
   [[nodiscard]] base::status set_consistency(std::uint64_t region, quire_consistency to) noexcept;
   [[nodiscard]] base::status begin_block(std::uint64_t region, unsigned flags) noexcept;
   [[nodiscard]] base::status end_block(std::uint64_t region, quire_overlap& first) noexcept;
+  /// Any thread of a node, for itself.
+  [[nodiscard]] base::status declare(std::uint64_t address, std::uint64_t bytes) noexcept;
   /// Begins to notice what threads of this node write in a range, or ends that, and sends all others what was written.
   [[nodiscard]] base::status produce(std::uint64_t address, std::uint64_t bytes, bool end) noexcept;
   /// Pins all units of a range here (pins.cpp). `timeout_ms` as in quire.h; after QUIRE_TIMED_OUT or QUIRE_BUSY `holder` is

@@ -141,6 +141,7 @@ class chart {
     const std::string of = " diff of " + std::to_string(m.requester.value());
     switch (at(node).on_diff(m.unit, m.requester)) {
       case diff_outcome::apply: line(node, "applies" + of); break;
+      case diff_outcome::collect: line(node, "collects" + of); break;
       case diff_outcome::own: line(node, "has its own diff"); break;
       case diff_outcome::forward: {
         line(node, "forwards" + of);

@@ -203,6 +203,75 @@ void overlaps(const char* name, std::size_t unit, quire_placement placement) {
   }
 }
 
+/// Each node writes stretches of its own, and says so beforehand: nobody makes a twin, and what is next to them is left alone.
+void declared(const char* name, std::size_t unit, quire_placement placement, unsigned flags) {
+  const area a = make_area(name, 200 * 1024, unit, placement);
+  const auto count = static_cast<std::size_t>(nodes());
+  std::vector<byte> expected(a.size);
+  for (std::size_t round = 1; round <= 6; ++round) {
+    const std::size_t stretch = round % 2 == 0 ? a.size / count / 3 + 77 : 700 + 13 * round;
+    const auto owner_of = [&](std::size_t i) { return (i / stretch + round) % count; };
+    a.begin(flags);
+    const auto before = counters();
+    for (std::size_t first = 0; first < a.size; first += stretch) {
+      if (owner_of(first) != static_cast<std::size_t>(me())) continue;
+      const std::size_t bytes = std::min(stretch, a.size - first), half = bytes / 2;
+      REQUIRE_OK(quire_block_declare(const_cast<const byte*>(a.bytes) + first + half, bytes - half));
+      REQUIRE_OK(quire_block_declare(const_cast<const byte*>(a.bytes) + first, round % 3 == 0 ? half + 1 : half));
+    }
+    for (std::size_t i = 0; i < a.size; ++i) {
+      if (owner_of(i) != static_cast<std::size_t>(me()) || mix(i / 9000 + round) % 3 == 0) continue;
+      REQUIRE_EQUAL(a.bytes[i], expected[i]);
+      a.bytes[i] = static_cast<byte>(mix(i * 10 + round));
+    }
+    if (round % 3 == 2) barrier();  // what is written afterwards comes too
+    for (std::size_t i = 0; i < a.size; i += 101) {
+      if (owner_of(i) == static_cast<std::size_t>(me())) a.bytes[i] = static_cast<byte>(round);
+    }
+    REQUIRE_EQUAL(counters().twins, before.twins);
+    a.end();
+    for (std::size_t i = 0; i < a.size; ++i) {
+      if (mix(i / 9000 + round) % 3 != 0) expected[i] = static_cast<byte>(mix(i * 10 + round));
+      if (i % 101 == 0) expected[i] = static_cast<byte>(round);
+      REQUIRE_EQUAL(a.bytes[i], expected[i]);
+    }
+    barrier();
+  }
+}
+
+/// What was declared and not written takes nothing from others, if the block is checked; what both write is found.
+void declared_overlaps() {
+  if (nodes() < 2) return;
+  const area a = make_area("declared overlaps", 4 * page, page, QUIRE_PLACE_MODULO);
+  for (std::size_t u = 0; u < 4; ++u) {
+    for (int round = 0; round < 2; ++round) {
+      volatile byte* const at = a.bytes + u * page;
+      const byte before = at[1000];
+      barrier();
+      a.begin(QUIRE_BLOCK_CHECK);
+      if (me() == 0) {
+        REQUIRE_OK(quire_block_declare(const_cast<const byte*>(at) + 100, 2000));
+        at[100] = static_cast<byte>(before + 1);
+        at[1001] = static_cast<byte>(before + 1);
+        if (round == 1) at[1000] = static_cast<byte>(before + 1);
+      }
+      if (me() == 1) {
+        at[1000] = static_cast<byte>(before + 1);
+        at[99] = static_cast<byte>(before + 1);
+        at[2100] = static_cast<byte>(before + 1);
+      }
+      quire_overlap found{};
+      REQUIRE_STATUS(quire_block_end(a.region, &found), round == 1 ? QUIRE_OVERLAP : QUIRE_OK);
+      if (round == 1) {
+        REQUIRE(found.address == const_cast<byte*>(at) + 1000);
+        REQUIRE(found.node_a == 0 && found.node_b == 1);
+      }
+      for (const std::size_t i : {99, 100, 1000, 1001, 2100}) REQUIRE_EQUAL(at[i], static_cast<byte>(before + 1));
+      barrier();
+    }
+  }
+}
+
 /// Right after a block every write is seen at once.
 void strong_again() {
   const area a = make_area("strong", 3 * page, page, QUIRE_PLACE_MODULO);
@@ -282,6 +351,8 @@ void bad_calls() {
   REQUIRE_STATUS(quire_block_end(a.region, &overlap), QUIRE_INVALID);
   REQUIRE(overlap.address == nullptr);
   REQUIRE_STATUS(quire_block_begin(a.region, 2), QUIRE_INVALID);
+  REQUIRE_STATUS(quire_block_declare(const_cast<const byte*>(a.bytes), 10), QUIRE_INVALID);
+  REQUIRE_STATUS(quire_block_declare(const_cast<const byte*>(a.bytes), 2 * page + 1), QUIRE_BAD_ADDRESS);
   REQUIRE_STATUS(quire_block_begin(quire_region{0}, 0), QUIRE_INVALID);
   REQUIRE_STATUS(quire_block_begin(quire_region{999}, 0), QUIRE_INVALID);
   a.begin(0);
@@ -321,6 +392,8 @@ void run_all() {
     section(("merge, blocks" + how).c_str(), [&] { merges(("m b" + how).c_str(), page, QUIRE_PLACE_BLOCK, flags); });
     section(("merge, one home, 16 KiB" + how).c_str(), [&] { merges(("m n" + how).c_str(), 4 * page, QUIRE_PLACE_NODE, flags); });
     section(("merge, first touch" + how).c_str(), [&] { merges(("m f" + how).c_str(), page, QUIRE_PLACE_FIRST_TOUCH, flags); });
+    section(("declared, blocks" + how).c_str(), [&] { declared(("d b" + how).c_str(), page, QUIRE_PLACE_BLOCK, flags); });
+    section(("declared, 64 KiB" + how).c_str(), [&] { declared(("d l" + how).c_str(), 16 * page, QUIRE_PLACE_MODULO, flags); });
     section(("atomic operations" + how).c_str(), [&] { atomics(flags); });
     section(("under load" + how).c_str(), [&] { under_load(flags); });
   }
@@ -329,6 +402,7 @@ void run_all() {
   section("own copies", own_copies);
   section("overlaps, modulo", [] { overlaps("o modulo", page, QUIRE_PLACE_MODULO); });
   section("overlaps, first touch, 64 KiB", [] { overlaps("o first", 16 * page, QUIRE_PLACE_FIRST_TOUCH); });
+  section("declared overlaps", declared_overlaps);
   section("strong again", strong_again);
   section("bad calls", bad_calls);
 }
@@ -358,9 +432,27 @@ void run_long() {
   }
 }
 
-/// Microseconds of a block in which every node writes every fourth word of a region of 4 MiB.
+/// Microseconds of a block in which every node writes every fourth word of a region of 4 MiB; and, where it says so, a stretch of
+/// its own in each page.
 void run_time() {
   const area a = make_area("time", 4 << 20, page, QUIRE_PLACE_BLOCK);
+  for (const bool declares : {false, true}) {
+    for (const unsigned flags : {0u, unsigned{QUIRE_BLOCK_CHECK}, 0u}) {
+      const auto stretch = page / static_cast<std::size_t>(nodes());
+      const double start = now_seconds();
+      a.begin(flags);
+      for (std::size_t u = 0; u < a.size / page; ++u) {
+        volatile byte* const mine = a.bytes + u * page + static_cast<std::size_t>(me()) * stretch;
+        if (declares) REQUIRE_OK(quire_block_declare(const_cast<const byte*>(mine), stretch));
+        for (std::size_t i = 0; i < stretch; i += 8) *reinterpret_cast<volatile word*>(mine + i) = i;
+      }
+      const double written = now_seconds();
+      a.end();
+      if (me() != 0) continue;
+      std::printf("%-9s %-8s writing %8.0f us, end %8.0f us\n", flags == 0 ? "unchecked" : "checked", declares ? "declared" : "", (written - start) * 1e6,
+                  (now_seconds() - written) * 1e6);
+    }
+  }
   for (const unsigned flags : {0u, unsigned{QUIRE_BLOCK_CHECK}, 0u, unsigned{QUIRE_BLOCK_CHECK}}) {
     barrier();
     const double start = now_seconds();

@@ -66,6 +66,11 @@ void machine::on_block_end(std::uint64_t unit, actions& out) {
   if (has_base(unit)) protect(unit, units_[unit], access::read, out);
 }
 
+void machine::on_declared(std::uint64_t unit) {
+  unit_state& s = touch(unit);
+  if (s.is_home == 0 && s.twin == 0) s.declared = 1;
+}
+
 void machine::on_base_dropped(std::uint64_t unit) {
   CHECK(has_base(unit));
   units_[unit].twin = 0;

@@ -93,11 +93,13 @@ void machine::allow(std::uint64_t unit, unit_state& s, access want, actions& out
   }
   if (shape_.scans) want = access::write;
   if (want == access::write && s.twin == 0) {
-    ++count_.twins;
     s.twin = 1;
-    out.add(action_kind::make_twin, unit);
+    if (s.declared == 0) {
+      ++count_.twins;
+      out.add(action_kind::make_twin, unit);
+    }
     if (!shape_.scans) {
-      open_.twins += shape_.twin_pages;
+      if (s.declared == 0) open_.twins += shape_.twin_pages;
       list(unit, s);
     }
   }
@@ -107,7 +109,7 @@ void machine::allow(std::uint64_t unit, unit_state& s, access want, actions& out
 void machine::send_diff(std::uint64_t unit, unit_state& s, bool keep, actions& out) {
   CHECK(s.twin != 0);
   s.twin = keep ? 1 : 0;
-  if (!shape_.scans) open_.twins -= shape_.twin_pages;
+  if (!shape_.scans && s.declared == 0) open_.twins -= shape_.twin_pages;
   auto& a = out.add(action_kind::send_diff, unit);
   a.to = s.home;
   a.m.region = shape_.region;
@@ -378,7 +380,7 @@ void machine::on_release(std::uint64_t unit, actions& out) {
 
 void machine::on_twins_short(std::uint64_t unit, actions& out) {
   unit_state& s = touch(unit);
-  if (s.twin == 0 || s.is_home != 0 || shape_.scans) return;
+  if (s.twin == 0 || s.is_home != 0 || s.declared != 0 || shape_.scans) return;
   protect(unit, s, access::read, out);
   send_diff(unit, s, false, out);
 }

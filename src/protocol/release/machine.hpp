@@ -72,6 +72,10 @@ class machine final : public model::machine {
   void on_block_end(std::uint64_t unit, actions& out);
   /// Whether this is the home, and has written `unit` in the block: then its twin is as it was before.
   [[nodiscard]] bool has_base(std::uint64_t unit) const noexcept { return units_[unit].is_home != 0 && units_[unit].twin != 0; }
+  /// In any block: which bytes of `unit` this node writes is known beforehand, and sent as they are. Too late for what it has
+  /// written already.
+  void on_declared(std::uint64_t unit);
+  [[nodiscard]] bool is_declared(std::uint64_t unit) const noexcept { return units_[unit].declared != 0; }
   /// It is needed no longer.
   void on_base_dropped(std::uint64_t unit);
 

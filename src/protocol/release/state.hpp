@@ -31,6 +31,7 @@ struct unit_state {
   std::uint8_t withhold : 1 = 0;    ///< do not map on arrival: the first touch is to be noticed
   std::uint8_t read_ahead : 1 = 0;  ///< asked for by read-ahead, and not touched by a thread since
   std::uint8_t useless : 1 = 0;     ///< was read ahead and invalidated untouched: do not read ahead again
+  std::uint8_t declared : 1 = 0;    ///< in a block: which bytes this node writes is known; no twin is made, although `twin` says so
   std::uint8_t was_home : 1 = 0;    ///< and is not any more: it passes on what comes here, and is never home again
   std::uint8_t asked : 1 = 0;       ///< a request for the content is on its way; it ends with its reply, or comes back to its home
 
