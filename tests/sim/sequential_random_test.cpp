@@ -40,7 +40,7 @@ TEST_P(sequential_random, holds_for_every_seed) {
 INSTANTIATE_TEST_SUITE_P(nodes, sequential_random,
                          testing::Values(extent{1, 100, 40}, extent{2, 8'000, 60}, extent{3, 8'000, 90}, extent{8, 4'000, 160},
                                          extent{64, 200, 800}, extent{65, 200, 800}, extent{200, 40, 1'000},
-                                         extent{1'000, 12, 3'000}),
+                                         extent{1'000, 6, 3'000}),
                          [](const auto& info) { return "of_" + std::to_string(info.param.nodes); });
 
 TEST(sequential_replay, same_seed_same_run) {
