@@ -191,6 +191,23 @@ void regions_and_hints() {
   quire::barrier{}.arrive_and_wait();
   REQUIRE_EQUAL(thrown_by([] { (void)quire::region::create(4096, {.unit_bytes = 5000}); }), QUIRE_INVALID);
 
+  mine.set_consistency(quire::consistency::release);
+  REQUIRE_EQUAL(values[7], 7);
+  mine.set_consistency(quire::consistency::sequential);
+  REQUIRE_EQUAL(thrown_by([] { quire::region{}.set_consistency(quire::consistency::release); }), QUIRE_INVALID);
+  const auto place = static_cast<std::size_t>(quire::node());
+  mine.begin_block();
+  mine.declare(values.subspan(place, 1));
+  values[place] = 1000 + quire::node();
+  REQUIRE(!mine.end_block());
+  for (int n = 0; n < quire::nodes(); ++n) REQUIRE_EQUAL(values[static_cast<std::size_t>(n)], 1000 + n);
+  mine.begin_block(true);
+  if (quire::node() < 2) values[40] = -1;
+  const auto overlap = mine.end_block();
+  REQUIRE(overlap.has_value() == (quire::nodes() > 1));
+  if (overlap) REQUIRE(overlap->node_a == 0 && overlap->node_b == 1);
+  REQUIRE_EQUAL(thrown_by([&] { (void)mine.end_block(); }), QUIRE_INVALID);
+
   if (quire::node() == 0) quire::publish("values", values.data());
   REQUIRE(quire::lookup<std::int64_t>("values") == values.data());
   REQUIRE(quire::lookup_for<int>("nothing", 0ms) == nullptr && quire::lookup_for<int>("nothing", 5ms) == nullptr);
