@@ -80,6 +80,9 @@ class release_driver {
   ~release_driver() = default;
 };
 
+/// For messages of checkers: which unit of which node.
+[[nodiscard]] std::string at_unit(node_id node, unsigned region, std::uint64_t unit);
+
 class release_cluster {
  public:
   using word = std::uint64_t;
