@@ -37,7 +37,7 @@ class Runner:
         if program.kind == "pair":
             return [str(self.build / "bench" / "pair"), *command]
         if program.kind == "job":
-            return [str(self.build / "bin" / "quire"), "run", "-n", "2", *program.job_options, *command]
+            return [str(self.build / "bin" / "quire"), "run", "-n", str(program.nodes), *program.job_options, *command]
         return command
 
     def run(self, program):
@@ -58,7 +58,10 @@ class Runner:
             except ValueError as e:
                 raise Failed(f"unexpected output: {line}") from e
             if "time_s" in found:  # an application's report
-                found = {"name": "time_s", "unit": "s", "median": found["time_s"], "min": found["time_s"]}
+                report, found = found, {"name": "time_s", "unit": "s", "median": found["time_s"], "min": found["time_s"]}
+                for key in ("messages", "bytes", "read_faults"):
+                    if key in report:
+                        self.note(program.key, {"name": key, "unit": key, "median": report[key], "min": report[key]})
             self.note(program.key, found)
 
     def note(self, key, found):

@@ -12,6 +12,7 @@ class Program:
     key: str
     command: tuple
     kind: str = "job"  # job: under `quire run -n 2`; pair: two processes without Quire; plain: by itself
+    nodes: int = 2  # of a job
     job_options: tuple = ()
     environment: dict = field(default_factory=dict)
     full: tuple = ()  # more arguments,
@@ -164,8 +165,8 @@ def myoan_group():
     rows = [Row(f"MYOAN case {name[0]}: messages", f"three:messages_{name}", count or 1, 1) for name, count in counts]
     rows.append(Row("MYOAN case 6: messages", "many:messages_6_write_to_a_copy_of_many", 66, 1))
     return Group("myoan", "MYOAN's Table 1: messages of a fault",
-                 [Program("three", ("quire_myoan",), job_options=("-n", "3"), environment={"QUIRE_READ_AHEAD": "0"}, quick=few),
-                  Program("many", ("quire_myoan",), job_options=("-n", "33"), environment={"QUIRE_READ_AHEAD": "0"},
+                 [Program("three", ("quire_myoan",), nodes=3, environment={"QUIRE_READ_AHEAD": "0"}, quick=few),
+                  Program("many", ("quire_myoan",), nodes=33, environment={"QUIRE_READ_AHEAD": "0"},
                           full=("--pages", "50"), quick=("--pages", "5"))], rows, rounds=1)
 
 
@@ -177,8 +178,7 @@ def consistency_group(name, about, full, quick, target):
         rows.append(Row(f"{about}, {how}, against OpenMP", f"{how}:time_s", "openmp:time_s",
                         None if how == "sequential" else target))
     for nodes in (1, 4):
-        programs.append(Program(f"release {nodes}", (name, "--json", "--consistency", "release"), job_options=("-n", str(nodes)),
-                                full=full, quick=quick))
+        programs.append(Program(f"release {nodes}", (name, "--json", "--consistency", "release"), nodes=nodes, full=full, quick=quick))
         rows.append(Row(f"{about}, release, {nodes} nodes against 2", f"release {nodes}:time_s", "release:time_s"))
     rows += [Row(f"{about}, {what}, release against sequential", f"release:{key}", f"sequential:{key}")
              for what, key in (("messages", "messages"), ("bytes", "bytes"), ("read faults", "read_faults"))]
