@@ -228,7 +228,7 @@ typedef enum quire_advice {
  *  (QUIRE_LEARN_WRITES=0: not). A hint. QUIRE_INVALID, QUIRE_BAD_ADDRESS. */
 QUIRE_API quire_status quire_advise(const void* address, size_t bytes, quire_advice advice);
 /** Sends readable copies of a range to all nodes (Millipage, section 4.3), and waits until they have them. QUIRE_BUSY if
- *  this node has some of it pinned. */
+ *  this node has some of it pinned, QUIRE_UNSUPPORTED in a region with QUIRE_RELEASE. */
 QUIRE_API quire_status quire_push(const void* address, size_t bytes);
 
 /** Page broadcasting (KOAN): between begin and end of a production phase the node `producer` writes a range that all others
@@ -251,7 +251,8 @@ QUIRE_API quire_status quire_produce_end(const void* address, size_t bytes, int 
  *  other in circles. `timeout_ms` as for locks: negative waits for ever, 0 takes what is here and else gives QUIRE_BUSY (what is
  *  missing comes nevertheless), otherwise QUIRE_TIMED_OUT after that time. Then nothing is pinned by this call, and `*holder`
  *  (which may be NULL) is the node that has the first unit missed pinned, or -1 if none has any more; QUIRE_LOG=info
- *  says so too. QUIRE_LIMIT: a node may have QUIRE_PIN_LIMIT units (4096) pinned at a time. QUIRE_BAD_ADDRESS. */
+ *  says so too. QUIRE_LIMIT: a node may have QUIRE_PIN_LIMIT units (4096) pinned at a time. QUIRE_UNSUPPORTED in a region with
+ *  QUIRE_RELEASE, QUIRE_BAD_ADDRESS. */
 QUIRE_API QUIRE_NODISCARD quire_status quire_acquire(const void* address, size_t bytes, int64_t timeout_ms, int* holder);
 /** Ends a pin of each unit under a range. Any thread of the node may do so. QUIRE_NOT_OWNER if a unit of it is not pinned
  *  here: then nothing changes. What is still pinned at quire_end() is released, with a warning. */
