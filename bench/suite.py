@@ -151,7 +151,8 @@ def release_group(transport):
              Row(f"acquire with 1000 write notices beyond an empty one, {transport}", "quire:acquire_1000",
                  "quire:floor_1000", minus="quire:acquire_0"),
              Row(f"phase of false sharing, release against sequential, {transport}", "quire:phase_release",
-                 "quire:phase_sequential")]
+                 "quire:phase_sequential"),
+             Row(f"pages moved in a phase of false sharing, {transport}", "quire:moved_release", 1, 0)]
     return Group(f"release-{transport}", f"release consistency, pages of 4 KiB, {transport}; the floor is memcpy, diff and apply",
                  [Program("quire", ("quire_release",), quick=("--rounds", "5"), **job)], rows)
 

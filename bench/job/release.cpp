@@ -127,7 +127,7 @@ void measure_floor(std::size_t pages, std::uint64_t rounds) {
 }
 
 void measure_phases(int node, quire::consistency how, const char* name, std::uint64_t rounds) {
-  constexpr std::uint64_t writes = 2000;
+  constexpr std::uint64_t writes = 2'000'000;  // long enough for both nodes to be at it together
   const auto all = make_pages(1, how);
   bench::samples phase(std::string("phase_") + name, "us"), moved(std::string("moved_") + name, "times");
   auto& mine = static_cast<volatile std::uint64_t&>(all[static_cast<std::size_t>(node)]);
