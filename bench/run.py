@@ -79,7 +79,7 @@ class Runner:
         baseline = wanted.baseline
         if isinstance(baseline, str):
             baseline = statistics.median(self.measured[baseline]["medians"])
-        ratio = median / baseline if baseline is not None else None
+        ratio = median / baseline if baseline else None  # against nothing there is no ratio
         meets = None
         if wanted.target is not None:
             meets = ratio <= wanted.target if wanted.bound == "most" else ratio >= wanted.target
