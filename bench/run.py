@@ -81,7 +81,7 @@ class Runner:
             baseline = statistics.median(self.measured[baseline]["medians"])
         ratio = median / baseline if baseline else None  # against nothing there is no ratio
         meets = None
-        if wanted.target is not None:
+        if wanted.target is not None and ratio is not None:
             meets = ratio <= wanted.target if wanted.bound == "most" else ratio >= wanted.target
         return {"name": wanted.name, "unit": value["unit"], "median": median, "min": least,
                 "baseline": baseline, "ratio": ratio, "target": wanted.target, "bound": wanted.bound, "meets": meets}
