@@ -97,7 +97,8 @@ QUIRE_API int quire_thread(void);
 typedef enum quire_consistency {
   QUIRE_SEQUENTIAL = 0, /**< every read returns the last write, anywhere */
   /** A read returns the last write that synchronisation has put before it: locks, barriers and all other calls below order
-   *  memory as in C++, and a program without data races sees no difference. Several nodes may write one unit at a time. Atomic
+   *  memory as in C++. A program without data races whose nodes synchronise by these calls alone, not by the processor's atomic
+   *  instructions, sees no difference. Several nodes may write one unit at a time. Atomic
    *  operations on words of the region release and acquire; those on words of other regions order nothing here. */
   QUIRE_RELEASE = 1,
 } quire_consistency;

@@ -45,13 +45,18 @@ void performer::take(region_slot& r, const action& a) noexcept {
     }
     if (runs_[i].region == &r && runs_[i].contains(a.unit)) break;
   }
-  if (size_ == max_runs) flush();
+  if (size_ == max_runs) perform_runs();
   runs_[size_++] = {&r, 1, a};
 }
 
-void performer::flush() noexcept {
+/// In the middle of a step perhaps: what comes after actions has to wait for flush().
+void performer::perform_runs() noexcept {
   for (std::size_t i = 0; i < size_; ++i) perform(runs_[i]);
   size_ = 0;
+}
+
+void performer::flush() noexcept {
+  perform_runs();
   to_.end_of_actions();
 }
 

@@ -22,7 +22,7 @@ class effects {
   virtual void hold_unit(region_slot& r, std::uint64_t unit, std::uint64_t level) noexcept = 0;
   virtual void make_twins(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept = 0;
   virtual void send_diffs(region_slot& r, model::node_id to, std::uint64_t first, std::uint64_t count, bool keep) noexcept = 0;
-  /// Everything taken has been performed.
+  /// All steps so far have been taken as a whole, and performed.
   virtual void end_of_actions() noexcept = 0;
 
  protected:
@@ -35,7 +35,7 @@ class performer {
 
   /// Takes the actions of one step. They are performed by flush() at the latest.
   void take(region_slot& r, const model::actions& list) noexcept;
-  /// Performs everything taken so far.
+  /// Performs everything taken so far. Only between steps.
   void flush() noexcept;
   /// Largest payload of one message.
   static constexpr std::uint64_t max_payload_bytes = 128 * 1024;
@@ -54,6 +54,7 @@ class performer {
 
   void take(region_slot& r, const model::action& a) noexcept;
   [[nodiscard]] static bool joins(const run& before, const region_slot& r, const model::action& a) noexcept;
+  void perform_runs() noexcept;
   void perform(const run& r) noexcept;
   void permit(const run& r) noexcept;
   void protect(const run& r) noexcept;

@@ -37,6 +37,7 @@ base::status registry::open(std::uint32_t heap_unit_bytes, quire_consistency con
   about.unit_bytes = heap_unit_bytes;
   about.placement = QUIRE_PLACE_BLOCK;
   about.consistency = static_cast<std::uint8_t>(consistency);
+  heap_relaxed_ = consistency != QUIRE_SEQUENTIAL;
   next_base_ = c.base + about.bytes;
   if (const auto s = engine_.add_region(about); !s.ok()) return s;
   heap_ = std::make_unique<heap::heap>(c.base + slice_bytes_ * c.self.value(), slice_bytes_, heap_unit_bytes);
@@ -154,7 +155,7 @@ base::status registry::allocate(std::uint64_t bytes, std::uint64_t alignment, st
   if (bytes > slice_bytes_) return QUIRE_NO_MEMORY;
   auto block = heap_->allocate(bytes, alignment);
   if (block.ok()) {
-    engine_.catch_up();
+    if (heap_relaxed_) engine_.catch_up();
     address = block.value().address;
     dirty_bytes = block.value().dirty_bytes;
     return {};

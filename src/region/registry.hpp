@@ -49,6 +49,7 @@ class registry {
   engine::engine& engine_;
   std::unique_ptr<heap::heap> heap_;
   std::uint64_t slice_bytes_ = 0;
+  bool heap_relaxed_ = false;  ///< its memory has release consistency
   // On node 0 only, driver's thread:
   std::uint64_t next_base_ = 0;
   std::uint16_t next_id_ = 1;

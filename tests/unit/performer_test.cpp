@@ -69,7 +69,8 @@ struct recorder final : engine::effects {
   void send_diffs(region_slot&, model::node_id to, std::uint64_t first, std::uint64_t count, bool) noexcept override {
     g_log.push_back("diffs to " + std::to_string(to.value()) + " " + pages(first, count));
   }
-  void end_of_actions() noexcept override {}
+  void end_of_actions() noexcept override { ++ends; }
+  int ends = 0;
 };
 
 class performer : public testing::Test {
@@ -167,6 +168,17 @@ TEST_F(performer, fresh_frames_are_made_before_they_are_mapped) {
   EXPECT_EQ(performed(), (strings{"populate 0+2", "read 0+2"}));
 }
 
+/// What waits for the end of actions may count on all of them: a step is never left half performed.
+TEST_F(performer, the_end_is_told_between_steps_and_not_when_there_is_no_room) {
+  for (std::uint64_t unit = 0; unit < 200; unit += 2) {
+    send(unit, 1, false);
+    end_step();
+  }
+  EXPECT_GT(g_log.size(), 0u) << "some had no room to wait";
+  EXPECT_EQ(to.ends, 0);
+  EXPECT_EQ(performed().size(), 100u);
+  EXPECT_EQ(to.ends, 1);
+}
 TEST_F(performer, more_runs_than_fit_are_performed_on_the_way) {
   for (std::uint64_t unit = 0; unit < 200; unit += 2) {
     send(unit, 1, false);
