@@ -50,10 +50,12 @@ void engine::page_out() noexcept {
   if (!p.moving.empty()) settle_moves();
   if (frames_.over() && starved()) sweep_unused(frames_.own);
   if (frames_.over()) {
-    const std::uint64_t goal = std::min(frames_.used() - frames_.limit() + std::min(frames_.limit() / 32, most_at_once / 2), most_at_once);
+    const std::uint64_t step = std::min(frames_.limit() / 16, most_at_once);
+    const std::uint64_t goal = std::min(frames_.used() - frames_.limit() + step / 2, step);
     const std::uint64_t copies = frames_.came.bytes(), share = frames_.limit() / 8;
-    std::uint64_t found = copies > share ? choose(frames_.came, std::min(goal, copies - share)) : 0;
-    if (found < goal && p.moving.empty()) found += choose(frames_.own, goal - found);
+    const std::uint64_t found = copies > share ? choose(frames_.came, std::min(goal, copies - share)) : 0;
+    // What others ask for while units are on their way to a node makes more of them leave, to the file.
+    if (found < goal && (p.moving.empty() || is_over_by(limit_parts / 4))) (void)choose(frames_.own, goal - found);
     leave();
   }
   if (p.anybody_starves() && !starved()) feed();
@@ -238,7 +240,7 @@ void engine::settle_moves() noexcept {
 /// Whether it is too much to go on, and will be less in a moment: what goes to other nodes is still on its way.
 bool engine::starved() const noexcept {
   const bool leaving = !page_out_.moving.empty() || transport_->sends_pending();
-  return leaving && frames_.used() > frames_.limit() + frames_.limit() / 8;
+  return leaving && is_over_by(limit_parts / 8);
 }
 
 void engine::starve(op& o) noexcept {
