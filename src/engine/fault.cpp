@@ -33,7 +33,7 @@ std::size_t engine::bucket_of(const region_slot& r, std::uint64_t unit) noexcept
 }
 
 read_ahead_plan engine::plan_for(const region_slot& r, std::uint64_t unit, access want, read_ahead& stream) const noexcept {
-  const std::uint64_t max_window = std::max<std::uint64_t>(max_window_bytes >> r.unit_shift, 1);
+  const std::uint64_t max_window = std::max<std::uint64_t>(read_ahead::max_window_bytes >> r.unit_shift, 1);
   return stream.on_fault(model::region_id{r.about.id}, unit, r.machine->units(), max_window, want == access::write);
 }
 

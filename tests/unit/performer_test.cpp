@@ -153,7 +153,7 @@ TEST_F(performer, joining_across_a_later_action_on_the_same_unit_is_refused) {
 }
 
 TEST_F(performer, content_is_cut_at_the_largest_payload) {
-  const std::uint64_t most = engine::performer::max_payload_bytes >> 12;
+  const std::uint64_t most = engine::max_content_bytes >> 12;
   for (std::uint64_t unit = 0; unit < most + 1; ++unit) {
     send(unit, 1, true);
     end_step();
