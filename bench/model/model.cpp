@@ -1,5 +1,6 @@
 // quire_model: messages, bytes, time and speed-up of access patterns on 1 to 1,024 nodes, by the real protocols in
 // virtual time. Prints a table, or a line of JSON for each run; model.py makes a plot of it.
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -24,16 +25,44 @@ void print_header() {
               "read faults", "write faults", "time, s", "speed-up", "efficiency");
 }
 
-void print(const row& r, bool json) {
+void print(const row& r) {
   const auto number = [](std::uint64_t n) { return static_cast<unsigned long long>(n); };
   const outcome& f = r.found;
-  const char* const format =
-      json ? "{\"application\": \"%s\", \"consistency\": \"%s\", \"nodes\": %u, \"messages\": %llu, \"bytes\": %llu, "
-             "\"read_faults\": %llu, \"write_faults\": %llu, \"time_s\": %.9f, \"speed_up\": %.6g, \"efficiency\": "
-             "%.6g}\n"
-           : "%-5s %-11s %6u %12llu %16llu %12llu %12llu %12.6f %9.2f %11.4f\n";
-  std::printf(format, r.application.c_str(), r.consistency.c_str(), f.nodes, number(f.messages), number(f.bytes),
-              number(f.read_faults), number(f.write_faults), r.seconds(), r.speed_up, r.efficiency());
+  std::printf("%-5s %-11s %6u %12llu %16llu %12llu %12llu %12.6f %9.2f %11.4f\n", r.application.c_str(),
+              r.consistency.c_str(), f.nodes, number(f.messages), number(f.bytes), number(f.read_faults),
+              number(f.write_faults), r.seconds(), r.speed_up, r.efficiency());
+  std::fflush(stdout);
+}
+
+/// One object, in one line. The names are those of the applications' own reports.
+void print_json(const row& r, const bench::model::settings& wanted) {
+  const outcome& f = r.found;
+  const auto text = [](const char* name, const std::string& value) {
+    std::printf("\"%s\": \"%s\", ", name, value.c_str());
+  };
+  const auto whole = [](const char* name, std::uint64_t n) {
+    std::printf("\"%s\": %llu, ", name, static_cast<unsigned long long>(n));
+  };
+  std::printf("{");
+  text("application", r.application);
+  text("consistency", r.consistency);
+  text("network", wanted.network);
+  std::printf("\"prices\": {");
+  const char* separator = "";
+  for (const auto& price : quire::timed::price_options()) {
+    std::string name = price.name + 2;  // an option without its dashes
+    std::ranges::replace(name, '-', '_');
+    std::printf("%s\"%s\": %llu", separator, name.c_str(),
+                static_cast<unsigned long long>(wanted.node.costs.*price.value));
+    separator = ", ";
+  }
+  std::printf("}, ");
+  whole("nodes", f.nodes);
+  whole("messages", f.messages);
+  whole("bytes", f.bytes);
+  whole("read_faults", f.read_faults);
+  whole("write_faults", f.write_faults);
+  std::printf("\"time_s\": %.9f, \"speed_up\": %.6g, \"efficiency\": %.6g}\n", r.seconds(), r.speed_up, r.efficiency());
   std::fflush(stdout);
 }
 
@@ -48,7 +77,7 @@ void run(const bench::model::settings& wanted, const std::string& application, c
   for (const unsigned nodes : wanted.nodes) {
     row r{application, consistency, nodes == 1 ? alone : on(nodes)};
     r.speed_up = static_cast<double>(alone.time) / static_cast<double>(r.found.time);
-    print(r, wanted.json);
+    wanted.json ? print_json(r, wanted) : print(r);
   }
 }
 

@@ -12,7 +12,7 @@ struct settings {
   std::vector<std::string> applications{"sor", "cg", "md"};
   std::vector<std::string> consistencies{"sequential", "release"};
   std::vector<unsigned> nodes{};
-  std::string network = "shm";
+  std::string network = "ib";
   quire::timed::node_options node{};  ///< but for nodes and consistency
   quire::timed::sor_shape sor{};
   quire::timed::cg_shape cg{};

@@ -2,6 +2,8 @@
 #include "sim/timed/node.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <utility>
 
 #include "base/check.hpp"

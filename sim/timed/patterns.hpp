@@ -10,7 +10,7 @@ namespace quire::timed {
 struct sor_shape {
   std::uint64_t size = 4096;  ///< rows and columns
   unsigned iterations = 5;
-  double cell_ns = 4.3;  ///< an update of a cell
+  double cell_ns = 2.0;  ///< an update of a cell
   bool hints = true;
 };
 struct cg_shape {
@@ -18,13 +18,13 @@ struct cg_shape {
   double row_elements = 132.4;  ///< of the matrix: 1,853,104 in all
   unsigned iterations = 1;      ///< that are measured, of 15
   unsigned steps = 25;          ///< conjugate gradient steps of each
-  double element_ns = 3.0;      ///< an element of the matrix, the vectors' part included
+  double element_ns = 1.1;      ///< an element of the matrix, the vectors' part included
   bool hints = true;
 };
 struct md_shape {
   std::uint64_t particles = 2048;
   unsigned steps = 3;
-  double pair_ns = 16.0;  ///< what one particle does to another
+  double pair_ns = 5.9;  ///< what one particle does to another
   bool hints = true;
 };
 

@@ -37,7 +37,7 @@ struct prices {
   time_ns twin_page_ns = 800;
   time_ns diff_page_ns = 750;
   time_ns apply_page_ns = 500;
-  time_ns notice_ns = 50;
+  time_ns notice_ns = 40;
 };
 
 /// A price by its name in the command line.

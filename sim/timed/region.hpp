@@ -2,7 +2,6 @@
 // written. There is no content.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
