@@ -4,7 +4,7 @@ BUILD ?= build
 CMAKE_FLAGS ?=
 JOBS ?= $(shell nproc)
 
-.PHONY: help demo test test-all bench build setup install asan tsan format clean
+.PHONY: help demo test test-all bench model build setup install asan tsan format clean
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
 
@@ -19,6 +19,9 @@ test-all: build ## every test, and all programs over all pools and detectors
 
 bench: build ## measure; table on the screen and in build/bench/results.json
 	@bench/run.py --build $(BUILD)
+
+model: build ## what SOR, CG and MD would cost on 2 to 1,024 nodes; plot in build/bench/model.svg
+	@bench/model/model.py --build $(BUILD)
 
 build: setup ## configure and compile
 	@cmake -S . -B $(BUILD) -G Ninja $(CMAKE_FLAGS) > $(BUILD).configure.log 2>&1 || { cat $(BUILD).configure.log; exit 1; }

@@ -186,6 +186,24 @@ def consistency_group(name, about, full, quick, target):
     return Group(f"{name}-consistency", f"{about} by consistency, 2 nodes", programs, rows, rounds=5)
 
 
+def model_group():
+    """Whether the model counts what the applications count: as many iterations, nodes and rows."""
+    applications = (("sor", "SOR 4096 x 4096", ("--size", "4096"), ("--sor-iterations", "20")),
+                    ("cg", "CG, class A", ("--class", "A"), ("--cg-iterations", "15")),
+                    ("md", "MD, 2048 particles", (), ("--md-steps", "10")))
+    programs, rows = [], []
+    for name, about, real, modelled in applications:
+        for how in ("sequential", "release"):
+            for nodes in (2, 4):
+                key = f"{name} {how} {nodes}"
+                programs += [Program(f"{key} real", (name, "--json", "--consistency", how, *real), nodes=nodes),
+                             Program(f"{key} model", ("quire_model", "--json", "--network", "shm", "--app", name, "--consistency", how,
+                                                      "--nodes", str(nodes), *modelled), "plain")]
+                rows += [Row(f"{about}, {how}, {nodes} nodes: {what}, real against the model", f"{key} real:{what}", f"{key} model:{what}")
+                         for what in ("messages", "bytes")]
+    return Group("model", "messages and bytes of the applications, against the model's", programs, rows, rounds=3)
+
+
 GROUPS = [
     fault_group("shm", 1.5),
     fault_group("tcp", 1.3),
@@ -207,6 +225,7 @@ GROUPS = [
     release_group("shm"),
     release_group("tcp"),
     myoan_group(),
+    model_group(),
     consistency_group("sor", "SOR 4096 x 4096", ("--size", "4096"), ("--size", "4096", "--iterations", "5"), 1.05),
     consistency_group("helmholtz", "Helmholtz 1000 x 1000", (), ("--iterations", "5"), 1.05),
     consistency_group("md", "MD, 2048 particles", (), ("--steps", "2"), 1.05),

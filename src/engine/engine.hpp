@@ -329,7 +329,6 @@ class engine final : public transport::sink, private effects, private release::n
   engine_counters count_;
   fault_trace trace_;
   static constexpr std::size_t buckets = 256;
-  static constexpr std::uint64_t max_window_bytes = 1024 * 1024;  ///< read-ahead: what is on its way at most, per stream
   std::array<fault_op*, buckets> waiters_{};
   read_ahead kernel_stream_;  ///< faults that come through a descriptor do not tell their thread
   std::size_t waiting_ = 0;

@@ -33,7 +33,7 @@ std::size_t engine::bucket_of(const region_slot& r, std::uint64_t unit) noexcept
 }
 
 read_ahead_plan engine::plan_for(const region_slot& r, std::uint64_t unit, access want, read_ahead& stream) const noexcept {
-  std::uint64_t most = max_window_bytes;
+  std::uint64_t most = read_ahead::max_window_bytes;
   if (frames_.limited()) most = std::min(most, frames_.limit() / 16);
   const std::uint64_t max_window = std::max<std::uint64_t>(most >> r.unit_shift, 1);
   return stream.on_fault(model::region_id{r.about.id}, unit, r.machine->units(), max_window, want == access::write);

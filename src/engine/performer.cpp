@@ -14,45 +14,16 @@ void performer::take(region_slot& r, const model::actions& list) noexcept {
   for (const action& a : list) take(r, a);
 }
 
-/// Whether `a` is for the next unit of a run of the same kind. Messages may differ in nothing but the unit.
-bool performer::joins(const run& before, const region_slot& r, const action& a) noexcept {
-  const action& w = before.what;
-  if (w.kind != a.kind || before.region != &r || w.unit + before.count != a.unit) return false;
-  switch (a.kind) {
-    case action_kind::permit: return w.from == a.from && w.level == a.level && w.fresh == a.fresh;
-    case action_kind::protect: return w.from == a.from && w.level == a.level;
-    case action_kind::wake:
-    case action_kind::make_twin: return true;
-    case action_kind::send_diff: return w.to == a.to && w.keep == a.keep;
-    case action_kind::send:
-    case action_kind::multicast: break;
-    default: return false;
-  }
-  if (w.with_content != a.with_content) return false;
-  if (a.with_content && r.bytes_of(before.count + 1) > max_payload_bytes) return false;
-  if (a.kind == action_kind::send ? w.to != a.to : !(w.targets == a.targets)) return false;
-  model::message m = a.m;
-  m.unit = w.m.unit;
-  return m == w.m && a.m.token == 0;
-}
-
 void performer::take(region_slot& r, const action& a) noexcept {
-  // Backwards over the runs: joining one is right only if no later run touches this unit.
-  for (std::size_t i = size_; i-- > 0;) {
-    if (joins(runs_[i], r, a)) {
-      ++runs_[i].count;
-      return;
-    }
-    if (runs_[i].region == &r && runs_[i].contains(a.unit)) break;
-  }
-  if (size_ == max_runs) perform_runs();
-  runs_[size_++] = {&r, 1, a};
+  if (runs_.add(r, a)) return;
+  perform_runs();
+  CHECK(runs_.add(r, a));
 }
 
 /// In the middle of a step perhaps: what comes after actions has to wait for flush().
 void performer::perform_runs() noexcept {
-  for (std::size_t i = 0; i < size_; ++i) perform(runs_[i]);
-  size_ = 0;
+  for (std::size_t i = 0; i < runs_.size(); ++i) perform(runs_[i]);
+  runs_.clear();
 }
 
 void performer::flush() noexcept {

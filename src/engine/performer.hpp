@@ -1,11 +1,10 @@
-// Performs the actions of machines on mechanisms, several units at a time: actions of the same kind on neighbouring
-// units become one run, hence one system call, one message. The order of actions on any one unit is kept; the
-// order between units does not matter to the protocols. Driver's thread only; no heap.
+// Performs the actions of machines on mechanisms, several units at a time: a run of actions (action_runs.hpp) is one
+// system call, one message. Driver's thread only; no heap.
 #pragma once
 
-#include <array>
 #include <cstdint>
 
+#include "engine/action_runs.hpp"
 #include "engine/region_slot.hpp"
 #include "model/action.hpp"
 
@@ -39,31 +38,18 @@ class performer {
   void take(region_slot& r, const model::actions& list) noexcept;
   /// Performs everything taken so far. Only between steps.
   void flush() noexcept;
-  /// Largest payload of one message.
-  static constexpr std::uint64_t max_payload_bytes = 128 * 1024;
 
  private:
-  struct run {
-    region_slot* region = nullptr;
-    std::uint64_t count = 0;
-    model::action what{};  ///< of the first unit
-
-    [[nodiscard]] bool contains(std::uint64_t unit) const noexcept {
-      return unit >= what.unit && unit < what.unit + count;
-    }
-  };
-  static constexpr std::size_t max_runs = 32;
+  using run = action_run<region_slot>;
 
   void take(region_slot& r, const model::action& a) noexcept;
-  [[nodiscard]] static bool joins(const run& before, const region_slot& r, const model::action& a) noexcept;
   void perform_runs() noexcept;
   void perform(const run& r) noexcept;
   void permit(const run& r) noexcept;
   void protect(const run& r) noexcept;
 
   effects& to_;
-  std::array<run, max_runs> runs_{};
-  std::size_t size_ = 0;
+  action_runs<region_slot> runs_{};
 };
 
 }  // namespace quire::engine

@@ -30,6 +30,7 @@ class read_ahead {
  public:
   static constexpr std::uint64_t first_window = 4;
   static constexpr std::uint64_t most_around = 64;    ///< units that are mapped around a fault
+  static constexpr std::uint64_t max_window_bytes = 1024 * 1024;  ///< what is on its way at most, per stream
   static constexpr std::uint64_t trusted_window = 16;  ///< from here on, whole windows are mapped on arrival
 
   /// A thread faulted on `unit` of `region`, which has `units`; windows grow to `max_window` units (at least 1).

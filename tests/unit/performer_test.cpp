@@ -24,6 +24,7 @@ struct fake_pool final : pool::pool {
   std::byte* application_view() const noexcept override { return application; }
   std::byte* system_view() const noexcept override { return application; }
   std::uint64_t bytes() const noexcept override { return 1 << 30; }
+  int give_back(std::uint64_t, std::size_t) noexcept override { return 0; }
   int populate(std::uint64_t offset, std::size_t length) noexcept override {
     g_log.push_back("populate " + pages(offset >> 12, length >> 12));
     return 0;
@@ -55,6 +56,7 @@ struct recorder final : engine::effects {
                   bool content) noexcept override {
     g_log.push_back("send to " + std::to_string(to.value()) + " " + pages(first, count) + (content ? " content" : ""));
   }
+  void use_frames(region_slot&, std::uint64_t, std::uint64_t, model::access) noexcept override {}
   void wake_units(region_slot&, std::uint64_t first, std::uint64_t count) noexcept override {
     g_log.push_back("wake " + pages(first, count));
   }
@@ -153,7 +155,7 @@ TEST_F(performer, joining_across_a_later_action_on_the_same_unit_is_refused) {
 }
 
 TEST_F(performer, content_is_cut_at_the_largest_payload) {
-  const std::uint64_t most = engine::performer::max_payload_bytes >> 12;
+  const std::uint64_t most = engine::max_content_bytes >> 12;
   for (std::uint64_t unit = 0; unit < most + 1; ++unit) {
     send(unit, 1, true);
     end_step();

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""What SOR, CG and MD would cost on 2 to 1,024 nodes (docs/model.md): runs quire_model for all of them, prints a table, and
+writes model.json and model.svg. Started by `make model`. What it does not know is passed on to quire_model.
+"""
+import argparse
+import concurrent.futures
+import json
+import os
+import sys
+from pathlib import Path
+
+sys.dont_write_bytecode = True  # no __pycache__ beside the sources
+sys.path.append(str(Path(__file__).resolve().parent.parent))
+import plot  # noqa: E402
+from processes import Failed, output_of  # noqa: E402
+
+APPLICATIONS = ("sor", "cg", "md")
+CONSISTENCIES = ("sequential", "release")
+LIMIT_S = 1200
+COLUMNS = (("application", "application"), ("consistency", "consistency"), ("nodes", "nodes"), ("messages", "messages"),
+           ("bytes", "bytes"), ("read_faults", "read faults"), ("write_faults", "write faults"), ("time_s", "time, s"),
+           ("speed_up", "speed-up"), ("efficiency", "efficiency"))
+
+
+def runs_of(program, nodes, options):
+    """One run at a time on each core, the longest first."""
+    cases = [(n, a, c) for n in sorted(nodes, reverse=True) for a in APPLICATIONS for c in CONSISTENCIES]
+
+    def run(case):
+        n, application, consistency = case
+        command = [program, "--json", "--app", application, "--consistency", consistency, "--nodes", n, *options]
+        return json.loads(output_of(command, limit_s=LIMIT_S))
+
+    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        pending = [pool.submit(run, case) for case in cases]
+        try:
+            for done, _ in enumerate(concurrent.futures.as_completed(pending), 1):
+                if sys.stderr.isatty():
+                    print(f"\r{done} of {len(cases)} runs", end="", file=sys.stderr, flush=True)
+            runs = [p.result() for p in pending]
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    if sys.stderr.isatty():
+        print("\r\033[K", end="", file=sys.stderr)
+    return sorted(runs, key=lambda r: (APPLICATIONS.index(r["application"]), CONSISTENCIES.index(r["consistency"]), r["nodes"]))
+
+
+def table(runs):
+    show = lambda v: v if isinstance(v, str) else f"{v:,}" if isinstance(v, int) else f"{v:.4g}"
+    cells = [[title for _, title in COLUMNS], *([show(r[key]) for key, _ in COLUMNS] for r in runs)]
+    widths = [max(map(len, column)) for column in zip(*cells)]
+    return "\n".join("  ".join([*(c.ljust(w) for c, w in zip(row[:2], widths)), *(c.rjust(w) for c, w in zip(row[2:], widths[2:]))])
+                     for row in cells)
+
+
+def caption(run):
+    p = run["prices"]
+    link = f"{p['bandwidth_mbs'] / 1000:g} GB/s links" if p["bandwidth_mbs"] else "links without limit"
+    return [f"Network {run['network']}: latency {p['latency_ns'] / 1000:g} us, {link}, {p['send_ns'] / 1000:g} us to send a message, "
+            f"{p['receive_ns'] / 1000:g} us to receive one, {p['wake_ns'] / 1000:g} us to wake.",
+            "The same problem on all numbers of nodes, one thread each. Speed-up: against one node. By quire_model."]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("Started")[0], epilog="quire_model --help tells the other options")
+    parser.add_argument("--build", type=Path, default=Path("build"), help="build folder (default: %(default)s)")
+    parser.add_argument("--nodes", default=",".join(str(2 ** i) for i in range(11)), help="numbers of nodes (default: %(default)s)")
+    parser.add_argument("--output", type=Path, help="folder for model.json and model.svg (default: bench in the build folder)")
+    wanted, options = parser.parse_known_args()
+    output = wanted.output or wanted.build / "bench"
+    try:
+        runs = runs_of(wanted.build / "bench" / "quire_model", [int(n) for n in wanted.nodes.split(",")], options)
+        output.mkdir(parents=True, exist_ok=True)
+        (output / "model.json").write_text(json.dumps(runs, indent=1) + "\n")
+        (output / "model.svg").write_text(plot.svg(runs, caption(runs[0])))
+    except (Failed, OSError, ValueError) as e:
+        print(f"model.py: {e}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    print(table(runs))
+    print(f"written: {output / 'model.json'}, {output / 'model.svg'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

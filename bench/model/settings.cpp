@@ -1,0 +1,98 @@
+#include "model/settings.hpp"
+
+#include <cstdlib>
+#include <map>
+#include <optional>
+
+#include <CLI/CLI.hpp>
+
+namespace bench::model {
+
+using quire::timed::preset;
+using quire::timed::price_option;
+
+namespace {
+
+/// "what it is; shm 1, tcp 2, ib 3"
+std::string about(const price_option& price) {
+  std::string text = price.about;
+  const char* separator = "; ";
+  for (const char* name : quire::timed::preset_names) {
+    text += separator + std::string(name) + " " + std::to_string(preset(name).*price.value);
+    separator = ", ";
+  }
+  return text;
+}
+
+void add_shapes(CLI::App& app, settings& wanted) {
+  const auto positive = CLI::Range(1, 1 << 20);
+  app.add_option("--sor-size", wanted.sor.size, "SOR: rows and columns")
+      ->check(CLI::Range(3, 1 << 16))
+      ->capture_default_str();
+  app.add_option("--sor-iterations", wanted.sor.iterations, "SOR: sweeps over red and black")
+      ->check(positive)
+      ->capture_default_str();
+  app.add_option("--sor-cell-ns", wanted.sor.cell_ns, "SOR: time to update a cell")->capture_default_str();
+  app.add_option("--cg-rows", wanted.cg.rows, "CG: rows; 14,000 is class A, 75,000 class B")
+      ->check(positive)
+      ->capture_default_str();
+  app.add_option("--cg-row-elements", wanted.cg.row_elements, "CG: elements of a row")->capture_default_str();
+  app.add_option("--cg-iterations", wanted.cg.iterations, "CG: of the inverse iteration, with 25 steps each")
+      ->check(positive)
+      ->capture_default_str();
+  app.add_option("--cg-element-ns", wanted.cg.element_ns, "CG: time for an element of the matrix")
+      ->capture_default_str();
+  app.add_option("--md-particles", wanted.md.particles, "MD: particles")->check(positive)->capture_default_str();
+  app.add_option("--md-steps", wanted.md.steps, "MD: steps in time")->check(positive)->capture_default_str();
+  app.add_option("--md-pair-ns", wanted.md.pair_ns, "MD: time for what one particle does to another")
+      ->capture_default_str();
+}
+
+}  // namespace
+
+settings parse(int argc, char** argv) {
+  settings wanted;
+  for (unsigned n = 1; n <= ::quire::model::max_nodes; n *= 2) wanted.nodes.push_back(n);
+  CLI::App app{
+      "What applications on Quire would cost on many nodes: the real protocols in virtual time (docs/model.md)"};
+  app.add_option("--app", wanted.applications, "access patterns: sor, cg, md; all unless given")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"sor", "cg", "md"}));
+  app.add_option("--consistency", wanted.consistencies, "sequential, release; both unless given")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"sequential", "release"}));
+  app.add_option("--nodes", wanted.nodes, "numbers of nodes; 1, 2, 4 to 1024 unless given")
+      ->delimiter(',')
+      ->check(CLI::Range(1u, ::quire::model::max_nodes));
+  app.add_option("--network", wanted.network,
+                 "what the prices below are, unless they are given: shm, tcp: as measured; ib: assumed")
+      ->check(CLI::IsMember({"shm", "tcp", "ib"}))
+      ->capture_default_str();
+  std::map<const price_option*, std::optional<std::uint64_t>> given;
+  for (const price_option& price : quire::timed::price_options())
+    app.add_option(price.name, given[&price], about(price));
+  add_shapes(app, wanted);
+  bool hints = true;
+  app.add_flag("!--no-hints", hints, "programs do not say beforehand what they will touch");
+  app.add_flag("!--no-read-ahead", wanted.node.read_ahead, "sweeps are not noticed");
+  app.add_flag("--json", wanted.json, "a line of JSON for each run");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    std::exit(app.exit(e));
+  }
+  wanted.sor.hints = wanted.cg.hints = wanted.md.hints = hints;
+  wanted.node.costs = preset(wanted.network);
+  for (const auto& [price, value] : given) {
+    if (value) wanted.node.costs.*price->value = *value;
+  }
+  return wanted;
+}
+
+quire::timed::pattern settings::pattern_of(const std::string& application, unsigned on_nodes) const {
+  if (application == "sor") return quire::timed::sor(sor, on_nodes);
+  if (application == "cg") return quire::timed::cg(cg, on_nodes);
+  return quire::timed::md(md, on_nodes);
+}
+
+}  // namespace bench::model

@@ -1,0 +1,28 @@
+// The command line of quire_model.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/timed/patterns.hpp"
+
+namespace bench::model {
+
+struct settings {
+  std::vector<std::string> applications{"sor", "cg", "md"};
+  std::vector<std::string> consistencies{"sequential", "release"};
+  std::vector<unsigned> nodes{};
+  std::string network = "ib";
+  quire::timed::node_options node{};  ///< but for nodes and consistency
+  quire::timed::sor_shape sor{};
+  quire::timed::cg_shape cg{};
+  quire::timed::md_shape md{};
+  bool json = false;
+
+  [[nodiscard]] quire::timed::pattern pattern_of(const std::string& application, unsigned on_nodes) const;
+};
+
+/// Prints and exits on --help and on errors.
+[[nodiscard]] settings parse(int argc, char** argv);
+
+}  // namespace bench::model

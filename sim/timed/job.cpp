@@ -1,0 +1,49 @@
+#include "sim/timed/job.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+namespace quire::timed {
+namespace {
+
+class world final : public fabric::sink {
+ public:
+  world(const node_options& options, const pattern& what) : net_(options.nodes, options.costs) {
+    for (std::uint16_t n = 0; n < options.nodes; ++n) {
+      nodes_.push_back(std::make_unique<node>(options, what.regions, node_id{n}, net_));
+      nodes_.back()->start(what.thread_of(n));
+    }
+  }
+  void on_arrival(node_id at, fabric::number parcel) override { nodes_[at.value()]->on_arrival(parcel); }
+  void on_timer(node_id at, std::uint32_t what, std::uint64_t data) override {
+    nodes_[at.value()]->on_timer(what, data);
+  }
+
+  outcome run() {
+    net_.run(*this);
+    outcome sum;
+    sum.nodes = static_cast<unsigned>(nodes_.size());
+    sum.events = net_.events();
+    for (const auto& n : nodes_) {
+      if (!n->finished()) throw std::runtime_error("a thread waits for ever: " + std::to_string(&n - nodes_.data()));
+      const tally &before = n->begun(), &after = n->ended();
+      sum.time = std::max(sum.time, after.at - before.at);
+      sum.messages += after.messages - before.messages;
+      sum.bytes += after.bytes - before.bytes;
+      sum.read_faults += after.read_faults - before.read_faults;
+      sum.write_faults += after.write_faults - before.write_faults;
+    }
+    return sum;
+  }
+
+ private:
+  fabric net_;
+  std::vector<std::unique_ptr<node>> nodes_{};
+};
+
+}  // namespace
+
+outcome run_job(const node_options& options, const pattern& what) { return world(options, what).run(); }
+
+}  // namespace quire::timed

@@ -1,0 +1,35 @@
+// The access patterns of applications in apps/, for any number of nodes with a thread each: the same division of rows,
+// the same order of accesses, hints and synchronisation; what they compute is but a time. How long was measured with
+// the serial programs.
+#pragma once
+
+#include "sim/timed/job.hpp"
+
+namespace quire::timed {
+
+struct sor_shape {
+  std::uint64_t size = 4096;  ///< rows and columns
+  unsigned iterations = 5;
+  double cell_ns = 2.0;  ///< an update of a cell
+  bool hints = true;
+};
+struct cg_shape {
+  std::uint64_t rows = 14'000;  ///< class A
+  double row_elements = 132.4;  ///< of the matrix: 1,853,104 in all
+  unsigned iterations = 1;      ///< that are measured, of 15
+  unsigned steps = 25;          ///< conjugate gradient steps of each
+  double element_ns = 1.1;      ///< an element of the matrix, the vectors' part included
+  bool hints = true;
+};
+struct md_shape {
+  std::uint64_t particles = 2048;
+  unsigned steps = 3;
+  double pair_ns = 5.9;  ///< what one particle does to another
+  bool hints = true;
+};
+
+[[nodiscard]] pattern sor(const sor_shape& shape, unsigned nodes);
+[[nodiscard]] pattern cg(const cg_shape& shape, unsigned nodes);
+[[nodiscard]] pattern md(const md_shape& shape, unsigned nodes);
+
+}  // namespace quire::timed

@@ -1,0 +1,54 @@
+#include "sim/timed/prices.hpp"
+
+#include <stdexcept>
+
+namespace quire::timed {
+
+namespace {
+constexpr price_option options[] = {
+    {"--latency-ns", &prices::latency_ns, "first byte of a message, from link to link"},
+    {"--bandwidth-mbs", &prices::link_mbs, "of a node's link, each way, 10^6 bytes a second; 0: no limit"},
+    {"--send-ns", &prices::send_ns, "processor time of a message at its sender"},
+    {"--receive-ns", &prices::receive_ns, "and at its receiver, the protocol's step included"},
+    {"--copy-out-mbs", &prices::copy_out_mbs, "rate at which the sender copies a payload; 0: it does not"},
+    {"--copy-in-mbs", &prices::copy_in_mbs, "and the receiver"},
+    {"--spin-ns", &prices::spin_ns, "a node that has nothing to do for so long sleeps"},
+    {"--wake-ns", &prices::wake_ns, "and takes so long to wake"},
+    {"--fault-ns", &prices::fault_ns, "from a thread's access to the runtime"},
+    {"--resume-ns", &prices::resume_ns, "and back"},
+    {"--permit-ns", &prices::permit_ns, "to map units in a row, for the call"},
+    {"--permit-page-ns", &prices::permit_page_ns, "and for each 4 KiB"},
+    {"--protect-ns", &prices::protect_ns, "to protect or unmap units in a row, for the call"},
+    {"--protect-page-ns", &prices::protect_page_ns, "and for each 4 KiB"},
+    {"--twin-page-ns", &prices::twin_page_ns, "to make a twin, for each 4 KiB"},
+    {"--diff-page-ns", &prices::diff_page_ns, "to find what differs from a twin, for each 4 KiB"},
+    {"--apply-page-ns", &prices::apply_page_ns, "to write a diff into the home's content, for each 4 KiB"},
+    {"--notice-ns", &prices::notice_ns, "to tell or hear a write notice"},
+};
+}  // namespace
+
+std::span<const price_option> price_options() noexcept { return options; }
+
+prices preset(const std::string& name) {
+  prices p;
+  if (name == "shm") return p;
+  if (name == "tcp") {  // 8 to 9 us for 64 bytes and back, 40 with 64 KiB as the reply
+    p.latency_ns = 1'500;
+    p.link_mbs = 2'000;
+    p.send_ns = 1'500;
+    p.receive_ns = 1'300;
+    p.copy_out_mbs = p.copy_in_mbs = 0;  // in what the link takes
+    p.wake_ns = 7'000;
+    return p;
+  }
+  if (name == "ib") {  // 100 Gbit/s, no copies
+    p.latency_ns = 1'000;
+    p.link_mbs = 12'000;
+    p.send_ns = p.receive_ns = 300;
+    p.copy_out_mbs = p.copy_in_mbs = 0;
+    return p;
+  }
+  throw std::invalid_argument("no such network: " + name);
+}
+
+}  // namespace quire::timed

@@ -1,0 +1,300 @@
+// The model (sim/timed): times that follow from the prices, and messages that follow from the protocols, both derived
+// by hand.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "sim/timed/patterns.hpp"
+
+namespace {
+
+using namespace quire::timed;
+using quire::model::message;
+using quire::model::node_id;
+using quire::timed::read;  // and not the system call
+using quire::timed::write;
+
+constexpr std::uint64_t header = 72, page = 4096;
+
+/// Prices that are told apart in a sum. Nobody sleeps.
+prices distinct_prices() {
+  prices p;
+  p.latency_ns = 1'000'000;
+  p.link_mbs = 1'000;  // a byte a nanosecond
+  p.send_ns = 10;
+  p.receive_ns = 200;
+  p.copy_out_mbs = 500;
+  p.copy_in_mbs = 250;
+  p.spin_ns = 1'000'000'000;
+  p.wake_ns = 999'999;
+  p.fault_ns = 30'000;
+  p.resume_ns = 4'000;
+  p.permit_ns = 50'000;
+  p.permit_page_ns = 7;
+  p.protect_ns = 600'000;
+  p.protect_page_ns = 3;
+  return p;
+}
+
+node_options nodes_at(unsigned nodes, bool relaxed, const prices& p) {
+  node_options o;
+  o.nodes = nodes;
+  o.relaxed = relaxed;
+  o.costs = p;
+  o.read_ahead = false;
+  return o;
+}
+
+// ---- The network
+
+struct seen final : fabric::sink {
+  explicit seen(fabric& f) : net(f) {}
+  void on_arrival(node_id, fabric::number parcel) override {
+    arrivals.push_back({net.now(), net.at(parcel).m.token});
+    net.release(parcel);
+  }
+  void on_timer(node_id, std::uint32_t, std::uint64_t) override {}
+  fabric& net;
+  struct arrival {
+    time_ns at;
+    std::uint64_t token;
+    bool operator==(const arrival&) const = default;
+  };
+  std::vector<arrival> arrivals{};
+};
+
+void send(fabric& net, time_ns at, unsigned from, unsigned to, std::uint32_t payload, std::uint64_t token) {
+  message m;
+  m.kind = quire::model::message_kind::read_request;
+  m.payload_bytes = payload;
+  m.token = token;
+  net.send(at, node_id{static_cast<std::uint16_t>(from)}, node_id{static_cast<std::uint16_t>(to)}, m, {});
+}
+
+TEST(timed_fabric, a_link_carries_one_message_at_a_time) {
+  prices p;
+  p.latency_ns = 500;
+  p.link_mbs = 1'000;
+  fabric net(3, p);
+  seen s(net);
+  send(net, 0, 0, 1, 1'000, 1);
+  send(net, 0, 0, 2, 0, 2);  // behind the first one on the link out
+  net.run(s);
+  const std::vector<seen::arrival> expected{{500 + header + 1'000, 1}, {header + 1'000 + 500 + header, 2}};
+  EXPECT_EQ(s.arrivals, expected);
+}
+
+TEST(timed_fabric, two_senders_share_the_link_of_their_receiver) {
+  prices p;
+  p.latency_ns = 500;
+  p.link_mbs = 1'000;
+  fabric net(3, p);
+  seen s(net);
+  send(net, 0, 0, 2, 1'000, 1);
+  send(net, 100, 1, 2, 0, 2);
+  net.run(s);
+  const std::vector<seen::arrival> expected{{500 + header + 1'000, 1}, {500 + header + 1'000 + header, 2}};
+  EXPECT_EQ(s.arrivals, expected);
+}
+
+TEST(timed_fabric, without_a_limit_bytes_take_no_time) {
+  prices p;
+  p.latency_ns = 500;
+  p.link_mbs = 0;
+  fabric net(2, p);
+  seen s(net);
+  send(net, 7, 0, 1, 1'000'000, 1);
+  net.run(s);
+  EXPECT_EQ(s.arrivals, (std::vector<seen::arrival>{{507, 1}}));
+}
+
+// ---- A fault
+
+/// Node 0 has written a page; each other node reads it, or one of its own.
+program reads_a_page(unsigned node, bool each_its_own) {
+  if (node == 0) co_yield write(0, 0, 4 * page);
+  co_yield barrier();
+  if (node != 0) {
+    co_yield begin_measuring();
+    co_yield read(0, each_its_own ? node * page : 0, 8);
+    co_yield end_measuring();
+  }
+  co_yield barrier();
+}
+
+/// All four pages have their home on node 0.
+pattern page_readers(bool each_its_own) {
+  pattern p;
+  p.regions = {{16 * page, page}};
+  p.thread_of = [each_its_own](unsigned node) { return reads_a_page(node, each_its_own); };
+  return p;
+}
+
+/// What the home's processor does for a request until the reply is on its link.
+time_ns service(const prices& p) {
+  return p.receive_ns + p.protect_ns + p.protect_page_ns + p.send_ns + time_for(page, p.copy_out_mbs);
+}
+
+time_ns read_fault(const prices& p) {
+  const time_ns request = p.send_ns + p.latency_ns + time_for(header, p.link_mbs);
+  const time_ns reply = p.latency_ns + time_for(header + page, p.link_mbs);
+  const time_ns landing = p.receive_ns + time_for(page, p.copy_in_mbs) + p.permit_ns + p.permit_page_ns;
+  return p.fault_ns + request + service(p) + reply + landing + p.resume_ns;
+}
+
+TEST(timed_fault, takes_exactly_what_its_parts_cost) {
+  const prices p = distinct_prices();
+  for (const bool relaxed : {false, true}) {
+    const outcome found = run_job(nodes_at(2, relaxed, p), page_readers(false));
+    EXPECT_EQ(found.time, read_fault(p)) << relaxed;
+    EXPECT_EQ(found.messages, 1u);  // the other one is the home's, who counts none
+    EXPECT_EQ(found.read_faults, 1u);
+  }
+}
+
+TEST(timed_fault, a_home_that_sleeps_has_to_wake_first) {
+  prices p = distinct_prices();
+  p.spin_ns = 0;
+  p.wake_ns = 77;
+  // The home, for the request; the reader does not sleep less for the reply.
+  EXPECT_EQ(run_job(nodes_at(2, false, p), page_readers(false)).time, read_fault(p) + 2 * 77);
+}
+
+TEST(timed_fault, a_home_serves_one_request_after_the_other) {
+  prices p = distinct_prices();
+  p.link_mbs = 0;
+  p.copy_out_mbs = 0;  // the barrier's two messages leave node 0 at different times
+  const outcome found = run_job(nodes_at(3, false, p), page_readers(true));
+  // Node 2 hears of the barrier's end p.send_ns after node 1, and waits for the rest of what the home does for node 1.
+  EXPECT_EQ(found.time, read_fault(p) + service(p) - p.send_ns);
+}
+
+// ---- A diff
+
+program writes_a_word(unsigned node) {
+  if (node == 0) co_yield write(0, 0, page);
+  co_yield barrier();
+  co_yield begin_measuring();
+  if (node == 1) co_yield write(0, 64, 8);
+  co_yield barrier();
+  co_yield end_measuring();
+}
+
+TEST(timed_release, a_diff_has_the_size_of_its_encoding) {
+  pattern p;
+  p.regions = {{2 * page, page}};
+  p.thread_of = writes_a_word;
+  const outcome found = run_job(nodes_at(2, true, prices{}), p);
+  const std::uint64_t fetch = header + header + page;
+  // An entry of 16 bytes; the diff itself: header 4, mask 8, the word 8, padded to 8; then the acknowledgement.
+  const std::uint64_t diff = header + 16 + 24 + header;
+  // Node 1 tells node 0 of its notice: flags, writer, region, interval, first, count. Node 0 has nothing to tell, but
+  // gives the only writer the home. And the barrier.
+  const std::uint64_t end = header + 6 + header + 2 * header;
+  EXPECT_EQ(found.messages, 8u);
+  EXPECT_EQ(found.bytes, fetch + diff + end);
+}
+
+// ---- SOR
+
+/// Messages of so many iterations, once all goes its way: no hints, no read-ahead, one row a page.
+std::uint64_t messages_of_sor(unsigned nodes, bool relaxed, unsigned iterations) {
+  sor_shape shape;
+  shape.size = 512;
+  shape.hints = false;
+  const auto run = [&](unsigned n) {
+    shape.iterations = n;
+    return run_job(nodes_at(nodes, relaxed, prices{}), sor(shape, nodes)).messages;
+  };
+  return run(4 + iterations) - run(4);
+}
+
+// For each border in each half sweep: the node above reads the first row below, and the node below the last row above:
+// request, reply. Both write their row, of which the other has a copy: invalidation, acknowledgement. And the barrier:
+// up and down.
+TEST(timed_sor, messages_under_sequential_consistency) {
+  EXPECT_EQ(messages_of_sor(2, false, 5), 10u * (8 + 2));
+  EXPECT_EQ(messages_of_sor(4, false, 5), 10u * (3 * 8 + 3 * 2));
+}
+
+// Two half sweeps, for each border: the node below reads the last row above twice, which is written at the end of each
+// half sweep: two requests, two replies. The node above reads the first row below once: in every other half sweep the
+// copy from the one before is good enough, as its home writes early, and nobody has told yet: request, reply. So the
+// last row is noticed in each half sweep, the first row in every other.
+TEST(timed_sor, messages_under_release_consistency) {
+  // Notices: node 0 tells node 1 in both half sweeps, node 1 tells node 0 in one.
+  EXPECT_EQ(messages_of_sor(2, true, 5), 5u * (6 + 3 + 2 * 2));
+  // Nodes 1 and 2 have last rows and tell node 0 in both, node 3 in one; node 0 tells all three in both.
+  EXPECT_EQ(messages_of_sor(4, true, 5), 5u * (3 * 6 + (2 + 2 + 1) + 2 * 3 + 2 * 3 * 2));
+}
+
+// ---- Whole patterns
+
+struct application {
+  const char* name;
+  std::function<pattern(unsigned nodes)> on;
+};
+const application applications[] = {
+    {"sor", [](unsigned nodes) { return sor({.size = 512, .iterations = 2}, nodes); }},
+    {"cg", [](unsigned nodes) { return cg({.rows = 2000, .row_elements = 50, .steps = 5}, nodes); }},
+    {"md", [](unsigned nodes) { return md({.particles = 512, .steps = 2}, nodes); }},
+};
+
+TEST(timed_patterns, both_protocols_end_on_64_nodes) {
+  for (const auto& a : applications) {
+    for (const bool relaxed : {false, true}) {
+      node_options o = nodes_at(64, relaxed, preset("ib"));
+      o.read_ahead = true;
+      const outcome found = run_job(o, a.on(o.nodes));
+      EXPECT_GT(found.time, 0u) << a.name;
+      EXPECT_GT(found.messages, 2u * 63) << a.name;
+      EXPECT_GT(found.bytes, found.messages * header) << a.name;
+    }
+  }
+}
+
+TEST(timed_patterns, there_may_be_more_nodes_than_rows) {
+  for (const bool relaxed : {false, true}) {
+    EXPECT_GT(run_job(nodes_at(40, relaxed, prices{}), md({.particles = 25}, 40)).messages, 0u);
+    EXPECT_GT(run_job(nodes_at(40, relaxed, prices{}), sor({.size = 25}, 40)).messages, 0u);
+  }
+}
+
+TEST(timed_patterns, the_same_input_gives_the_same_result) {
+  for (const auto& a : applications) {
+    for (const bool relaxed : {false, true}) {
+      const node_options o = nodes_at(17, relaxed, preset("tcp"));
+      EXPECT_EQ(run_job(o, a.on(17)), run_job(o, a.on(17))) << a.name;
+    }
+  }
+}
+
+TEST(timed_patterns, a_node_alone_does_nothing_but_compute) {
+  for (const bool relaxed : {false, true}) {
+    const node_options o = nodes_at(1, relaxed, prices{});
+    EXPECT_EQ(run_job(o, sor({.size = 512, .iterations = 2, .cell_ns = 4}, 1)).time, 4u * 510 * (4 * 255));
+    EXPECT_EQ(run_job(o, md({.particles = 512, .steps = 2, .pair_ns = 3 * 8}, 1)).time, 3u * 512 * (512 * 3 * 8));
+    for (const auto& a : applications) EXPECT_EQ(run_job(o, a.on(1)).messages, 0u) << a.name;
+  }
+}
+
+TEST(timed_patterns, free_messages_give_the_ideal_speed_up) {
+  prices nothing{};
+  for (const price_option& p : price_options()) nothing.*p.value = 0;
+  for (const bool relaxed : {false, true}) {
+    const sor_shape shape{.size = 1024, .iterations = 2, .cell_ns = 4};
+    const time_ns alone = run_job(nodes_at(1, relaxed, nothing), sor(shape, 1)).time;
+    const time_ns together = run_job(nodes_at(8, relaxed, nothing), sor(shape, 8)).time;
+    // The first and the last row of the grid are not computed: those in the middle have a row more than the mean.
+    EXPECT_EQ(together * 1022, alone * 128);
+  }
+}
+
+TEST(timed_prices, presets_are_known_by_name) {
+  for (const char* name : preset_names) EXPECT_GT(preset(name).latency_ns, 0u) << name;
+  EXPECT_THROW((void)preset("pigeon"), std::invalid_argument);
+}
+
+}  // namespace
