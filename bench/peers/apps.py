@@ -2,11 +2,11 @@
 """SOR and NAS CG on other shared memory systems beside Quire: builds them, runs all in turn, checks every result, and
 prints a table.
 
-    bench/peers/apps.py --argodsm CLONE --jiajia CLONE [--work FOLDER] [--rounds 5] [--nodes 2] [--output FILE]
+    bench/peers/apps.py --mpi --argodsm CLONE --jiajia CLONE [--work FOLDER] [--rounds 5] [--nodes 2] [--output FILE]
 
 Each CLONE is left as it is (build_argodsm.sh and build_jiajia.sh say what they need of it); with --work what was built
 is kept and used again. A job that gives a wrong result, fails, or does not end is counted and told, and its time left
-out. Variables: MPICC, MPICXX and MPIRUN choose the MPI of ArgoDSM, JOBS how many compilers run at once. Exit status: 1
+out. Variables: MPICC, MPICXX and MPIRUN choose the MPI, JOBS how many compilers run at once. Exit status: 1
 if Quire or OpenMP failed.
 """
 import argparse
@@ -16,6 +16,7 @@ import platform
 import statistics
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 sys.dont_write_bytecode = True  # no __pycache__ beside the sources
@@ -47,10 +48,14 @@ class Systems:
             OURS[0]: lambda nodes, app, *words: (*quire, str(nodes), str(programs / app), *words),
             OURS[1]: lambda nodes, app, *words: (*quire, str(nodes), str(programs / app), *release, *words),
         }
+        if options.mpi:
+            self.make_apps(work, "mpi")
+            self.jobs["MPI"] = lambda nodes, app, *words: (
+                str(HERE / "mpi_run.sh"), str(nodes), str(work / "mpi-apps" / app), *words)
         if options.argodsm:
             self.make(work, "argodsm", options.argodsm)
             self.jobs["ArgoDSM"] = lambda nodes, app, *words: (
-                str(HERE / "argodsm_run.sh"), str(nodes), str(work / "argodsm-apps" / app), *words)
+                str(HERE / "mpi_run.sh"), str(nodes), str(work / "argodsm-apps" / app), *words)
         if options.jiajia:
             self.make(work, "jiajia", options.jiajia)
             self.jobs["JIAJIA"] = lambda nodes, app, *words: (
@@ -62,7 +67,11 @@ class Systems:
             print(f"builds {name}", file=sys.stderr)
             output_of((HERE / f"build_{name}.sh", clone.resolve(), built), limit_s=1800)
             (work / f"{name}-built").touch()
-        output_of((HERE / "build_apps.sh", name, built, work / f"{name}-apps"), {"BUILD": str(self.build)}, limit_s=600)
+        self.make_apps(work, name)
+
+    def make_apps(self, work, name):
+        command = (HERE / "build_apps.sh", name, work / name, work / f"{name}-apps")
+        output_of(command, {"BUILD": str(self.build)}, limit_s=600)
 
     def report(self, system, nodes, problem):
         """What the application reports. ArgoDSM takes pages' homes from who touches them first."""
@@ -115,14 +124,30 @@ def reason(failure):
     return (telling or ["failed"])[0][:160]
 
 
-def measure(systems, nodes, problem, rounds):
+def wait_for_quiet(limit_s):
+    """Until nobody else used the cores for a second, or the time is over."""
+    def idle_ticks():
+        with open("/proc/stat", encoding="ascii") as file:
+            return int(file.readline().split()[4])
+
+    wanted = 0.9 * os.cpu_count() * os.sysconf("SC_CLK_TCK")
+    end = time.monotonic() + limit_s
+    while time.monotonic() < end:
+        before = idle_ticks()
+        time.sleep(1)
+        if idle_ticks() - before >= wanted:
+            return
+
+
+def measure(systems, nodes, problem, options):
     rows = [Row(problem, nodes, system) for system in systems.jobs]
     checksum = None
-    for number in range(rounds):
+    for number in range(options.rounds):
         load = os.getloadavg()[0]
-        print(f"{problem}, {nodes} nodes: round {number + 1} of {rounds}, load {load:.1f}", file=sys.stderr)
+        print(f"{problem}, {nodes} nodes: round {number + 1} of {options.rounds}, load {load:.1f}", file=sys.stderr)
         for row in rows:
             if not row.given_up():
+                wait_for_quiet(options.patience)
                 found = row.run(systems, checksum)
                 if row.system == REFERENCE:
                     checksum = found
@@ -151,10 +176,12 @@ def main():
     parser.add_argument("--build", type=Path, default=HERE.parent.parent / "build", help="Quire's build folder")
     parser.add_argument("--argodsm", type=Path, help="a clone of ArgoDSM, with its submodule qd")
     parser.add_argument("--jiajia", type=Path, help="a clone of JIAJIA")
+    parser.add_argument("--mpi", action="store_true", help="the same with messages, too")
     parser.add_argument("--work", type=Path, help="where the systems are built; not given: a temporary folder")
     parser.add_argument("--only", default="", help="problems whose name contains this")
     parser.add_argument("--nodes", type=int, nargs="+", default=[2])
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--patience", type=int, default=0, help="seconds to wait before each job for a quiet machine")
     parser.add_argument("--limit", type=int, default=120, help="seconds, for each job")
     parser.add_argument("--output", type=Path, help="where the results are written as JSON")
     options = parser.parse_args()
@@ -165,7 +192,7 @@ def main():
         rows = []
         for nodes in options.nodes:
             for problem in (name for name in PROBLEMS if options.only.lower() in name.lower()):
-                rows += measure(systems, nodes, problem, options.rounds)
+                rows += measure(systems, nodes, problem, options)
                 if options.output:
                     about = {"machine": platform.machine(), "kernel": platform.release(), "cores": os.cpu_count()}
                     text = json.dumps({"about": about, "rows": rows}, indent=1)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Measures ArgoDSM beside Quire, 2 nodes on this machine. Usage: run_argodsm.sh FOLDER, where ArgoDSM was installed with
-# its MPI backend, as build_argodsm.sh does (FOLDER/include/argo, FOLDER/lib). Variables: MPICXX (mpic++), BUILD (Quire's build
-# folder), ROUNDS (3), MEBIBYTES of the sweep (256), those of argodsm_run.sh, and those of ArgoDSM, such
+# its MPI backend, as build_argodsm.sh does (FOLDER/include/argo, FOLDER/lib). Variables: MPICXX (mpic++), BUILD
+# (Quire's build folder), ROUNDS (3), MEBIBYTES of the sweep (256), MPIRUN (mpirun), and those of ArgoDSM, such
 # as ARGO_LOAD_SIZE for the sweep.
 argo=${1:?usage: run_argodsm.sh FOLDER OF THE INSTALLED ARGODSM}
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -16,7 +16,7 @@ compile_measure "$compiler"
 
 # For single faults, ArgoDSM must not bring the pages around as well, which it does by default.
 run_peer() {
-  ARGO_LOAD_SIZE=1 "$bench/peers/argodsm_run.sh" 2 "$work/argodsm" faults 16
-  "$bench/peers/argodsm_run.sh" 2 "$work/argodsm" sweep "${MEBIBYTES:-256}"
+  ARGO_LOAD_SIZE=1 "$bench/peers/mpi_run.sh" 2 "$work/argodsm" faults 16
+  "$bench/peers/mpi_run.sh" 2 "$work/argodsm" sweep "${MEBIBYTES:-256}"
 }
 compare ArgoDSM
