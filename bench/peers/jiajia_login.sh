@@ -1,12 +1,16 @@
 #!/usr/bin/env bash
-# What JIAJIA calls as ssh and scp to start its other node: does it on this machine, without logging in. run_jiajia.sh puts it
-# first into PATH under both names. JIAJIA_HOME is the home of the other node.
+# What JIAJIA calls as ssh and scp to start its other nodes: does it on this machine, without logging in. jiajia_run.sh
+# puts it first into PATH under both names. The node at an address has the home JIAJIA_HOMES/ADDRESS.
 set -eu
 case $(basename "$0") in
   scp)  # scp FILE... USER@ADDRESS:~/FOLDER/
-    cp "${@:1:$#-1}" "$JIAJIA_HOME/${!##*:\~/}" ;;
+    target=${!#}
+    target=${target#*@}
+    cp "${@:1:$#-1}" "$JIAJIA_HOMES/${target%%:*}/${target##*:\~/}" ;;
   ssh)  # ssh USER@ADDRESS [ARGUMENT...] COMMAND
-    export JIAJIA_ADDRESS=${1#*@} HOME=$JIAJIA_HOME
+    export JIAJIA_ADDRESS=${1#*@}
+    export HOME=$JIAJIA_HOMES/$JIAJIA_ADDRESS
+    mkdir -p "$HOME"
     cd "$HOME"
     command=${!#}
     if [[ $command != *" -P "* ]]; then eval "$command"; exit; fi
