@@ -15,12 +15,12 @@
 namespace quire::base {
 
 enum class option : int {
-  transport, detect, pool, pool_dir, pool_fill, pool_link, crash_dir, fault_trace, range, base, spin_us, read_ahead, learn_writes,
+  transport, net_devices, detect, pool, pool_dir, pool_fill, pool_link, crash_dir, fault_trace, range, base, spin_us, read_ahead, learn_writes,
   pin_limit, consistency, move_homes, twin_limit, unit, log, nodes, tag
 };
-inline constexpr std::size_t option_count = 21;
+inline constexpr std::size_t option_count = 22;
 
-enum class option_type : int { choice, flag, number, bytes, address, path };
+enum class option_type : int { choice, flag, number, bytes, address, path, text };
 
 /// One row of the table. The value of a choice is the position of its word in `legal`.
 struct option_row {
@@ -55,7 +55,7 @@ class option_values {
   [[nodiscard]] Choice choice(option which) const noexcept {
     return static_cast<Choice>(number(which));
   }
-  /// For paths; empty if it was not given.
+  /// For paths and texts; the default if it was not given.
   [[nodiscard]] const std::string& text(option which) const noexcept { return text_[index(which)]; }
   /// Whether the user asked for it, so that it wins over what the program says.
   [[nodiscard]] bool given(option which) const noexcept { return given_[index(which)]; }

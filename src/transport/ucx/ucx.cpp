@@ -16,7 +16,7 @@
 #include "base/check.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
-#include "transport/ucx/descriptors.hpp"
+#include "os/foreign_library.hpp"
 #include "transport/ucx/slots.hpp"
 #include "transport/ucx/worker.hpp"
 #include "wire/wire.hpp"
@@ -37,7 +37,7 @@ struct address_prefix {
 
 class ucx_transport final : public transport {
  public:
-  [[nodiscard]] base::status open(const settings& how);
+  [[nodiscard]] base::status open(const settings& how, const std::string& devices);
 
   [[nodiscard]] std::span<const std::byte> address() const noexcept override { return address_; }
   [[nodiscard]] base::status connect(node_id self, std::span<const std::span<const std::byte>> addresses,
@@ -106,8 +106,8 @@ class ucx_transport final : public transport {
   traffic traffic_;
 };
 
-base::status ucx_transport::open(const settings& how) {
-  if (const auto status = worker_.open(how); !status.ok()) return status;
+base::status ucx_transport::open(const settings& how, const std::string& devices) {
+  if (const auto status = worker_.open(how, devices); !status.ok()) return status;
   // With transports chosen by the user we cannot know; connect_peer finds out.
   reports_losses_ = how.reports_losses || worker_.chosen_by_user;
   const char* const name = worker_.chosen_by_user ? "ucx by UCX_TLS" : how.name;
@@ -143,7 +143,7 @@ ucs_status_t ucx_transport::connect_peer(peer& to, std::span<const std::byte> ad
 base::status ucx_transport::connect(node_id self, std::span<const std::span<const std::byte>> addresses,
                                     sink& receiver) noexcept {
   CHECK(sink_ == nullptr && self.value() < addresses.size());
-  const close_on_exec_scope closed_on_exec;
+  const os::close_on_exec_scope closed_on_exec;
   sink_ = &receiver;
   peers_.resize(addresses.size());  // before anything can arrive; UCX keeps the address of each
   auto status = listen();
@@ -369,9 +369,9 @@ base::status ucx_transport::flush(int timeout_ms) noexcept {
 
 }  // namespace
 
-base::result<std::unique_ptr<transport>> open(const settings& how) {
+base::result<std::unique_ptr<transport>> open(const settings& how, const std::string& devices) {
   auto opened = std::make_unique<ucx_transport>();
-  if (const auto status = opened->open(how); !status.ok()) return status;
+  if (const auto status = opened->open(how, devices); !status.ok()) return status;
   return std::unique_ptr<transport>(std::move(opened));
 }
 
