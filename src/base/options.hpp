@@ -96,8 +96,11 @@ class option_values {
 inline constexpr const char* job_descriptor_variable = "QUIRE_JOB_FD";
 inline constexpr const char* job_node_variable = "QUIRE_JOB_NODE";
 inline constexpr const char* job_nodes_variable = "QUIRE_JOB_NODES";
-inline constexpr std::array<std::string_view, 4> internal_variables = {job_descriptor_variable, job_node_variable,
-                                                                       job_nodes_variable, "QUIRE_FAIL"};
+inline constexpr const char* job_local_variable = "QUIRE_JOB_LOCAL";  ///< nodes on the host of this one
+inline constexpr std::array<const char*, 4> job_variables = {job_descriptor_variable, job_node_variable,
+                                                             job_nodes_variable, job_local_variable};
+inline constexpr std::array<std::string_view, 5> internal_variables = {
+    job_descriptor_variable, job_node_variable, job_nodes_variable, job_local_variable, "QUIRE_FAIL"};
 /// The most nodes that one `quire run` starts.
 inline constexpr int most_nodes = 1024;
 
