@@ -351,7 +351,7 @@ TEST_P(transport_contract, garbage_is_dropped_and_counted) {
     if (n.self.value() == 0) {  // a second worker, which speaks UCX but not Quire
       constexpr std::size_t prefix_bytes = 24;
       ucx::worker raw;
-      ASSERT_TRUE(raw.open(how).ok());
+      ASSERT_TRUE(raw.open(how, how.transports == std::string_view("tcp") ? "lo" : "all").ok());
       ucp_ep_params_t to{};
       to.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE;
       to.address = reinterpret_cast<const ucp_address_t*>(all[1].data() + prefix_bytes);
