@@ -26,10 +26,10 @@ std::vector<std::string> words_of(const std::string& text) {
 
 /// Without questions: there is nobody to answer them. A connection that no longer answers ends within half a minute.
 const std::vector<std::string> ssh_words{"ssh", "-x",
-                                         "-o", "BatchMode=yes",
-                                         "-o", "ConnectTimeout=20",
-                                         "-o", "ServerAliveInterval=10",
-                                         "-o", "ServerAliveCountMax=3"};
+                                         "-o",  "BatchMode=yes",
+                                         "-o",  "ConnectTimeout=20",
+                                         "-o",  "ServerAliveInterval=10",
+                                         "-o",  "ServerAliveCountMax=3"};
 
 std::string own_path() {
   char path[4096];

@@ -96,17 +96,16 @@ struct Pmi1 : ::testing::Test {
     node.emplace(std::move(pair.value().first), 0, 1, 1, 200);
     end = std::move(pair.value().second);
   }
-  void answer(std::string_view text) {
-    ASSERT_EQ(os::write_some(end.number(), text).bytes, text.size());
-  }
+  void answer(std::string_view text) { ASSERT_EQ(os::write_some(end.number(), text).bytes, text.size()); }
   std::string heard() {
     char buffer[8192];
     const auto moved = os::read_some(end.number(), buffer);
     return {buffer, moved.bytes};
   }
   void open() {
-    answer("cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n"
-           "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=20\ncmd=my_kvsname kvsname=space_1\n");
+    answer(
+        "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n"
+        "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=20\ncmd=my_kvsname kvsname=space_1\n");
     ASSERT_TRUE(node->open().ok());
     static_cast<void>(heard());
   }
@@ -117,18 +116,17 @@ struct Pmi1 : ::testing::Test {
 
 TEST_F(Pmi1, LongValuesGoInPieces) {
   open();
-  answer("cmd=put_result rc=0 msg=success\ncmd=put_result rc=0\ncmd=put_result rc=0\ncmd=barrier_out\n"
-         "cmd=get_result rc=0 msg=success value=2\ncmd=get_result rc=0 value=ababababababababab\n"
-         "cmd=get_result rc=0 value=ab\n");
+  answer(
+      "cmd=put_result rc=0 msg=success\ncmd=put_result rc=0\ncmd=put_result rc=0\ncmd=barrier_out\n"
+      "cmd=get_result rc=0 msg=success value=2\ncmd=get_result rc=0 value=ababababababababab\n"
+      "cmd=get_result rc=0 value=ab\n");
   const auto all = node->exchange(mine);
   ASSERT_TRUE(all.ok());
   EXPECT_EQ(all.value().at(0), mine);
   EXPECT_THAT(heard(), HasSubstr("cmd=put kvsname=space_1 key=quire-0-0-1 value=ab\n"));
 }
 
-TEST_F(Pmi1, ALauncherThatDoesNotAnswerIsGivenUp) {
-  EXPECT_EQ(node->open().code(), QUIRE_TIMED_OUT);
-}
+TEST_F(Pmi1, ALauncherThatDoesNotAnswerIsGivenUp) { EXPECT_EQ(node->open().code(), QUIRE_TIMED_OUT); }
 
 TEST_F(Pmi1, ALauncherThatRefusesOrIsGoneIsTold) {
   open();

@@ -89,7 +89,7 @@ class agent {
   start_description what_;
   std::vector<process> processes_;
   os::descriptor signals_;
-  os::descriptor input_;      ///< to node 0
+  os::descriptor input_;       ///< to node 0
   std::string input_waiting_;  ///< what it has not taken yet
   bool input_owed_ = false;    ///< the launcher waits for input_taken
   bool input_over_ = false;    ///< nothing comes after input_waiting_
@@ -170,10 +170,14 @@ bool agent::start_one(const start_of_job& how, int index, int null_device) {
   for (const int ours : {control.value().first.number(), out.value().first.number(), err.value().first.number(),
                          in.value().second.number()})
     if (!os::set_blocking(ours, false).ok()) return cannot("make a socket and pipes", errno);
-  const start_of_node place{.node = node, .nodes = what_.nodes, .local_nodes = what_.here,
+  const start_of_node place{.node = node,
+                            .nodes = what_.nodes,
+                            .local_nodes = what_.here,
                             .control = control.value().second.number(),
                             .input = node == 0 ? in.value().first.number() : null_device,
-                            .out = out.value().second.number(), .err = err.value().second.number(), .own_group = true};
+                            .out = out.value().second.number(),
+                            .err = err.value().second.number(),
+                            .own_group = true};
   const auto pid = start_node(how, place);
   if (!pid.ok()) return cannot("start node " + std::to_string(node), errno);
   one.pid = pid.value();
@@ -347,8 +351,11 @@ void agent::finish_telling() {
 }  // namespace
 
 std::string pack(const start_description& what) {
-  std::vector<std::string> words{std::to_string(local::protocol_version), what.directory, std::to_string(what.first),
-                                 std::to_string(what.here), std::to_string(what.nodes),
+  std::vector<std::string> words{std::to_string(local::protocol_version),
+                                 what.directory,
+                                 std::to_string(what.first),
+                                 std::to_string(what.here),
+                                 std::to_string(what.nodes),
                                  std::to_string(what.command.size())};
   words.insert(words.end(), what.command.begin(), what.command.end());
   for (const auto& [name, value] : what.environment) words.insert(words.end(), {name, value});

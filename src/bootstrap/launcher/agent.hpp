@@ -1,6 +1,6 @@
-// `quire agent`: the hand of `quire run --hosts` on one host. It starts the host's nodes and carries frames between them
-// and the launcher, over its standard input and output; what becomes of the job the launcher decides. Started by ssh, or
-// by what --agent names; in a process with one thread.
+// `quire agent`: the hand of `quire run --hosts` on one host. It starts the host's nodes and carries frames between
+// them and the launcher, over its standard input and output; what becomes of the job the launcher decides. Started by
+// ssh, or by what --agent names; in a process with one thread.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace quire::bootstrap::launcher {
 
 /// What an agent is to start.
 struct start_description {
-  std::string directory;  ///< working directory of the nodes
+  std::string directory;               ///< working directory of the nodes
   int first = 0, here = 1, nodes = 1;  ///< the host's first node, how many it has, and how many the job
   std::vector<std::string> command;
   std::vector<std::pair<std::string, std::string>> environment;  ///< set over what the agent itself has

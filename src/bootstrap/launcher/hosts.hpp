@@ -20,8 +20,8 @@ struct host_entry {
 /// A host file: a line for each host, "name", "name:2" or "name slots=2"; from # on comments. BAD_OPTION as above.
 [[nodiscard]] base::result<std::vector<host_entry>> parse_host_file(std::string_view text, std::string& why);
 [[nodiscard]] int slots_of(const std::vector<host_entry>& hosts);
-/// Distributes `nodes` over the hosts, as their slots say, and again from the first if there are more nodes. Neighbouring
-/// nodes share a host; hosts that get none are left out.
+/// Distributes `nodes` over the hosts, as their slots say, and again from the first if there are more nodes.
+/// Neighbouring nodes share a host; hosts that get none are left out.
 [[nodiscard]] std::vector<host_plan> place_nodes(const std::vector<host_entry>& hosts, int nodes);
 
 }  // namespace quire::bootstrap::launcher

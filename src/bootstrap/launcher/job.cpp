@@ -82,8 +82,8 @@ bool job::start_one(const start_of_job& start, int node, int null_device) {
   auto control = os::make_socket_pair();
   if (!control.ok() || !os::set_blocking(control.value().first.number(), false).ok())
     return cannot("make a socket", errno);
-  start_of_node how{.node = node, .nodes = plan_.nodes, .local_nodes = plan_.nodes,
-                    .control = control.value().second.number()};
+  start_of_node how{
+      .node = node, .nodes = plan_.nodes, .local_nodes = plan_.nodes, .control = control.value().second.number()};
   if (node > 0) how.input = null_device;
   // Only a process of the terminal's foreground group may read it.
   how.own_group = record.own_group = node > 0 || ::isatty(0) == 0;
@@ -136,7 +136,8 @@ void job::loop() {
       if (record.err.open() && !err_.full())
         watch(record.err.descriptor(), POLLIN, [this, &record] { record.err.pump(err_); });
       const short events = record.control.sending() ? POLLIN | POLLOUT : POLLIN;
-      if (record.host < 0 && !record.control.ended()) watch(record.control.descriptor(), events, [this, node] { on_control(node); });
+      if (record.host < 0 && !record.control.ended())
+        watch(record.control.descriptor(), events, [this, node] { on_control(node); });
     }
     watch_hosts(watch);
     for (output* o : {&out_, &err_})
@@ -215,7 +216,8 @@ void job::reap() {
     if (pid < 0) return;
     const auto it = std::find_if(nodes_.begin(), nodes_.end(), [&](const auto& n) { return n.pid == pid && n.alive; });
     if (it != nodes_.end()) on_exit(static_cast<int>(it - nodes_.begin()), status);  // else an orphan of a node
-    const auto host = std::find_if(hosts_.begin(), hosts_.end(), [&](const auto& h) { return h.pid == pid && h.alive; });
+    const auto host =
+        std::find_if(hosts_.begin(), hosts_.end(), [&](const auto& h) { return h.pid == pid && h.alive; });
     if (host != hosts_.end()) on_host_exit(static_cast<std::size_t>(host - hosts_.begin()), status);
   }
 }

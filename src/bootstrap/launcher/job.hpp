@@ -99,9 +99,9 @@ class job {
   const job_plan& plan_;
   std::vector<node_record> nodes_;
   std::vector<host_record> hosts_;
-  bool input_open_ = false;      ///< node 0 is on another host, and may take more of our standard input
-  std::uint64_t start_ns_ = 0;   ///< when all hosts must have started their nodes; 0: they have
-  std::uint64_t lost_ns_ = 0;    ///< when agents that do not answer are given up
+  bool input_open_ = false;     ///< node 0 is on another host, and may take more of our standard input
+  std::uint64_t start_ns_ = 0;  ///< when all hosts must have started their nodes; 0: they have
+  std::uint64_t lost_ns_ = 0;   ///< when agents that do not answer are given up
   output out_{1}, err_{2};
   os::descriptor signals_;
   int alive_ = 0;

@@ -21,10 +21,10 @@ struct host_plan {
 
 struct job_plan {
   int nodes = 1;
-  std::vector<host_plan> hosts;  ///< in order, all nodes among them; empty: this machine, without an agent
-  std::vector<std::string> reach;  ///< the words that run a command on a host: these, the host's name, the command
-  std::string remote_quire;        ///< path of `quire` on the hosts
-  std::vector<std::string> command;                              ///< program and arguments; at least one
+  std::vector<host_plan> hosts;      ///< in order, all nodes among them; empty: this machine, without an agent
+  std::vector<std::string> reach;    ///< the words that run a command on a host: these, the host's name, the command
+  std::string remote_quire;          ///< path of `quire` on the hosts
+  std::vector<std::string> command;  ///< program and arguments; at least one
   std::vector<std::pair<std::string, std::string>> environment;  ///< set for the nodes, over what they inherit
   bool tag = false;                                              ///< begin each line of output with "[node] "
   std::int64_t timeout_ms = 0;                                   ///< 0: none

@@ -91,8 +91,8 @@ std::string job::start_frame(std::size_t host) const {
   for (const auto& entry : environment_with(plan_.environment)) {
     const std::size_t equals = std::min(entry.find('='), entry.size() - 1);
     const std::string name = entry.substr(0, equals);
-    const bool travels = name.starts_with("QUIRE_") || name.starts_with("UCX_") || name.starts_with("OMP_") ||
-                         name == "LD_LIBRARY_PATH";
+    const bool travels =
+        name.starts_with("QUIRE_") || name.starts_with("UCX_") || name.starts_with("OMP_") || name == "LD_LIBRARY_PATH";
     if (travels) what.environment.emplace_back(name, entry.substr(equals + 1));
   }
   return local::encode(frame_kind::start, -1, pack(what));
@@ -178,8 +178,8 @@ void job::on_host_exit(std::size_t host, int wait_status) {
     end(launcher_failed, frame_kind::node_died, where.first, "the connection to its nodes is lost: " + reach);
   } else {
     end(launcher_failed, frame_kind::job_ends, -1,
-        "cannot start nodes on host " + where.name + ": " + reach + "; try: " + plan_.reach[0] + " " + where.name + " " +
-            quoted(plan_.remote_quire) + " --version");
+        "cannot start nodes on host " + where.name + ": " + reach + "; try: " + plan_.reach[0] + " " + where.name +
+            " " + quoted(plan_.remote_quire) + " --version");
   }
 }
 

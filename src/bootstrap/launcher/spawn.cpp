@@ -61,7 +61,8 @@ std::vector<std::string> environment_with(std::span<const std::pair<std::string,
   std::vector<std::string> environment;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view name = name_of(*entry);
-    const bool place = std::find(base::job_variables.begin(), base::job_variables.end(), name) != base::job_variables.end();
+    const bool place =
+        std::find(base::job_variables.begin(), base::job_variables.end(), name) != base::job_variables.end();
     const bool replaced = std::any_of(settings.begin(), settings.end(), [&](const auto& s) { return s.first == name; });
     if (!place && !replaced) environment.emplace_back(*entry);
   }

@@ -128,8 +128,8 @@ base::result<std::string> member::ask(const std::string& line, std::string_view 
 base::status member::put(std::span<const std::byte> mine) {
   const std::string text = hexadecimal(mine);
   const std::size_t pieces = (text.size() + value_bytes_ - 1) / value_bytes_;
-  const std::string begin = "cmd=put kvsname=" + space_ + " key=quire-" + std::to_string(round_) + "-" +
-                            std::to_string(node_) + "-";
+  const std::string begin =
+      "cmd=put kvsname=" + space_ + " key=quire-" + std::to_string(round_) + "-" + std::to_string(node_) + "-";
   auto told = ask(begin + "n value=" + std::to_string(pieces), "put_result");
   for (std::size_t i = 0; i < pieces && told.ok(); ++i)
     told = ask(begin + std::to_string(i) + " value=" + text.substr(i * value_bytes_, value_bytes_), "put_result");
@@ -206,7 +206,8 @@ void unset_place() noexcept {
 base::result<std::unique_ptr<bootstrap>> join_launched() {
   const int number = variable("PMI_FD"), node = variable("PMI_RANK"), nodes = variable("PMI_SIZE");
   if (number < 0 || node < 0 || nodes < 1) return QUIRE_NOT_FOUND;
-  const int local_nodes = std::clamp(variable("MPI_LOCALNRANKS"), 1, nodes);  // 1 if it does not tell: TCP serves always
+  const int local_nodes =
+      std::clamp(variable("MPI_LOCALNRANKS"), 1, nodes);  // 1 if it does not tell: TCP serves always
   unset_place();
   if (node >= nodes || nodes > base::most_nodes || !os::is_socket(number)) {
     log(log_level::error, "PMI_FD=%d, PMI_RANK=%d and PMI_SIZE=%d are set by a launcher only, and here make no sense",

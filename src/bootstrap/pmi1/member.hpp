@@ -27,8 +27,8 @@ class member final : public bootstrap {
   [[nodiscard]] news poll_news() noexcept override;
 
  private:
-  /// Sends a line and reads its answer, which must begin with cmd=`answer`. SYSTEM (refused), PEER_LOST (the launcher is
-  /// gone), TIMED_OUT.
+  /// Sends a line and reads its answer, which must begin with cmd=`answer`. SYSTEM (refused), PEER_LOST (the launcher
+  /// is gone), TIMED_OUT.
   [[nodiscard]] base::result<std::string> ask(const std::string& line, std::string_view answer);
   [[nodiscard]] base::status write_line(const std::string& line);
   [[nodiscard]] base::result<std::string> read_line();
@@ -38,7 +38,7 @@ class member final : public bootstrap {
   os::descriptor socket_;
   int node_, nodes_, local_nodes_, limit_ms_, round_ = 0;
   std::uint64_t deadline_ns_ = 0;
-  std::string space_;          ///< the name of the job's key-value space
+  std::string space_;            ///< the name of the job's key-value space
   std::size_t value_bytes_ = 0;  ///< the longest value that it takes
   std::string received_;
   bool ended_ = false;  ///< the launcher is gone, and poll_news has told it

@@ -26,7 +26,8 @@ const library* load_once() noexcept {
   }
   if (handle == nullptr) {
     base::log(base::log_level::error,
-              "the launcher speaks PMIx, but its library cannot be loaded: %s (Debian: apt install libpmix2)", ::dlerror());
+              "the launcher speaks PMIx, but its library cannot be loaded: %s (Debian: apt install libpmix2)",
+              ::dlerror());
     return nullptr;
   }
 #define QUIRE_PMIX_FIND(name) \

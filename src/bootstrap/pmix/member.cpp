@@ -26,9 +26,7 @@
 namespace quire::bootstrap::pmix {
 namespace {
 
-bool launched() {
-  return std::getenv("PMIX_NAMESPACE") != nullptr && std::getenv("PMIX_RANK") != nullptr;
-}
+bool launched() { return std::getenv("PMIX_NAMESPACE") != nullptr && std::getenv("PMIX_RANK") != nullptr; }
 
 }  // namespace
 
@@ -210,7 +208,8 @@ void member::watch_local_peers(const std::vector<std::vector<std::byte>>& all) {
 news member::poll_news() noexcept {
   if (auto told = mailbox::instance().take_news()) return std::move(*told);
   if (const int node = peers_.next_dead(); node >= 0)
-    return {news::kind::node_died, node, "node " + std::to_string(node) + " has ended on this host without quire_end()"};
+    return {news::kind::node_died, node,
+            "node " + std::to_string(node) + " has ended on this host without quire_end()"};
   return {};
 }
 
