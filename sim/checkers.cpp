@@ -81,13 +81,17 @@ std::string check_before_send(const cluster& c, node_id node, const model::actio
 }
 
 std::string check_payload(const cluster& c, const message& m, std::span<const std::uint64_t> payload) {
-  if (std::ranges::equal(c.content(m.from, m.unit), payload)) return {};
+  const auto now = c.content(m.from, m.unit);
+  if (std::ranges::equal(now, payload)) return {};
+  // The engine gives no frame back while anything that it sends is still in memory.
+  if (is_gone(now)) return {};
   return about("the sender's frame changed while its content was on the way", m.unit, m.from);
 }
 
 std::string check_pushed(const cluster& c, std::uint64_t unit) {
   for (std::uint16_t n = 0; n < c.options().nodes; ++n) {
-    if (c.machine(node_id{n}).right_of(unit) == access::none) {
+    const auto& m = c.machine(node_id{n});
+    if (m.right_of(unit) == access::none && m.count().copies_dropped == 0) {
       return about("a push is reported as done, but a node has no copy", unit, node_id{n});
     }
   }

@@ -116,9 +116,12 @@ void cluster::run_thread(std::size_t t) {
   if (o.what < operation_kind::read_ahead) return call(t, o);
   if (o.what == operation_kind::unpin) return unpin(t, o);
   if (o.what == operation_kind::pin || o.what == operation_kind::pin_or_give_up) return pin(t, o);
+  if (o.what == operation_kind::page_out) return page_out(t, o);
   model::actions out;
   auto& m = machines_[node_of(t).value()];
-  if (o.what >= operation_kind::advise_writing) {
+  if (o.what == operation_kind::take_over) {
+    (void)m.on_please_take(o.unit, out);
+  } else if (o.what >= operation_kind::advise_writing) {
     m.on_advice(o.unit, o.what == operation_kind::advise_writing);
   } else if (o.what == operation_kind::map_around) {
     (void)m.on_fault_around(o.unit, out);
@@ -127,6 +130,21 @@ void cluster::run_thread(std::size_t t) {
     (void)m.on_read_ahead(o.unit, want, o.withhold, out, o.what == operation_kind::guess_ahead);
   }
   finish_step(node_of(t), o.unit, nullptr, out);
+  finish_operation(t);
+  around_.go_on(t);
+}
+
+/// What the engine does with a frame that it wants back. The content of an owner's goes to disk, which makes no difference here.
+void cluster::page_out(std::size_t t, const operation& o) {
+  const node_id node = node_of(t);
+  auto& m = machines_[node.value()];
+  const model::frame_use use = m.use_of_frame(o.unit);
+  model::actions out;
+  if (use == model::frame_use::needed) m.on_unmap(o.unit, out);
+  if (use == model::frame_use::copy) m.on_drop_copy(o.unit, out);
+  finish_step(node, o.unit, nullptr, out);
+  const bool goes = use == model::frame_use::none || use == model::frame_use::copy;
+  if (goes && m.is_written(o.unit)) std::ranges::fill(frame(node, o.unit), frame_is_gone);
   finish_operation(t);
   around_.go_on(t);
 }

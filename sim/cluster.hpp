@@ -16,6 +16,7 @@
 
 #include "model/action.hpp"
 #include "protocol/sequential/machine.hpp"
+#include "sim/frames.hpp"
 
 namespace quire::sim {
 
@@ -34,6 +35,8 @@ enum class operation_kind : std::uint8_t {
   unpin,                             ///< ends a pin of this thread; nothing if it has none
   guess_ahead,                       ///< read_ahead by a sweep that has written what it read
   advise_writing, advise_nothing,    ///< what the node's threads are going to do with the unit
+  page_out,                          ///< the node is short of memory
+  take_over,                         ///< another node is
 };
 
 struct operation {
@@ -170,6 +173,7 @@ class cluster {
   void call(std::size_t thread, const operation& o);
   void pin(std::size_t thread, const operation& o);
   void unpin(std::size_t thread, const operation& o);
+  void page_out(std::size_t thread, const operation& o);
   void finish_operation(std::size_t thread);
   void finish_step(node_id node, std::uint64_t unit, const message* trigger, model::actions& out);
   void perform(node_id node, const model::action& a);

@@ -151,6 +151,7 @@ release_cluster::awaiter release_cluster::pause(std::size_t t) {
 
 void release_cluster::run_thread(std::size_t t) {
   thread& self = threads_[t];
+  if (options_.pages_out) page_out(*nodes_[self.node]);
   if (self.now == thread::state::done) return resume(t);
   CHECK(self.now == thread::state::ready);
   switch (self.next.what) {

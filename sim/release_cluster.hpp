@@ -62,6 +62,7 @@ struct release_options {
   bool first_touch = false, migrates = true;
   std::size_t twin_limit = 64;
   std::size_t notice_limit = release::history::default_limit;
+  bool pages_out = false;        ///< nodes are short of memory: with every step of a thread a frame goes, if it may
   bool batches = true;           ///< diffs for one node wait for each other as long as they may
   unsigned fault_limit = 1'000;  ///< an access that faults more often is reported as a livelock
 };
@@ -148,7 +149,7 @@ class release_cluster {
   void check_quiet(bool released);
 
   struct counters {
-    std::uint64_t reads = 0, writes = 0, atomics = 0, calls = 0, faults = 0, diffs = 0, stale_reads = 0, forwarded_diffs = 0;
+    std::uint64_t paged_out = 0, reads = 0, writes = 0, atomics = 0, calls = 0, faults = 0, diffs = 0, stale_reads = 0, forwarded_diffs = 0;
   };
   [[nodiscard]] const counters& count() const noexcept { return count_; }
 
@@ -262,6 +263,7 @@ class release_cluster {
   void resume(std::size_t t);
   void finish(std::size_t t);
 
+  void page_out(node_state& n);
   void finish_step(node_state& n, unsigned region, std::uint64_t unit, const message* trigger, model::actions& out);
   void perform(node_state& n, unsigned region, const model::action& a);
   void perform_sync(node_state& n, const sync::actions& list);
@@ -302,6 +304,7 @@ class release_cluster {
   std::string failure_{};
   tampering tamper_{};
   counters count_{};
+  std::uint64_t page_outs_ = 0;  ///< draws
 };
 
 }  // namespace quire::sim

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "sim/frames.hpp"
+#include "sim/random.hpp"
 #include "sim/release_cluster.hpp"
 #include "sync/edges.hpp"
 
@@ -93,6 +95,8 @@ void release_cluster::deliver(node_id to, const message& m, std::span<const std:
     if (!payload.empty()) {
       CHECK(payload.size() == options_.words * sizeof(std::uint64_t));
       std::memcpy(frame(n, region, m.unit).data(), payload.data(), payload.size());
+    } else if (is_gone(frame(n, region, m.unit))) {
+      std::ranges::fill(frame(n, region, m.unit), 0);  // a new frame
     } else if (!all_zero(frame(n, region, m.unit))) {
       fail("a unit is said to be zero, and the frame is not" + at_unit(to, region, m.unit));
     }
@@ -223,6 +227,24 @@ void release_cluster::on_diffs_ack(node_state& n, const message& m) {
   message ack = m;
   ack.token = p.token;
   leave(n, p.from, ack, {});
+}
+
+// ---- page-out
+
+/// What the engine does with a frame that it wants back. The content of a home's goes to disk, which makes no difference here.
+void release_cluster::page_out(node_state& n) {
+  const std::uint64_t draw = mix(++page_outs_);
+  const unsigned region = static_cast<unsigned>(draw % options_.regions);
+  const std::uint64_t unit = (draw >> 32) % options_.units;
+  release::machine& m = *n.memory[region]->machine;
+  const model::frame_use use = m.use_of_frame(unit);
+  model::actions out;
+  if (use == model::frame_use::needed) m.on_unmap(unit, out);
+  if (use == model::frame_use::copy) m.on_drop_copy(unit, out);
+  finish_step(n, region, unit, nullptr, out);
+  if (use != model::frame_use::none && use != model::frame_use::copy) return;
+  ++count_.paged_out;
+  if (m.is_written(unit)) std::ranges::fill(frame(n, region, unit), frame_is_gone);
 }
 
 // ---- actions

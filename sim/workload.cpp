@@ -108,4 +108,18 @@ std::vector<script> make_scripts(const workload& w, const cluster_options& shape
   return all;
 }
 
+void add_page_outs(std::vector<script>& scripts, const cluster_options& shape, random& rng) {
+  for (script& s : scripts) {
+    std::vector<operation> mixed;
+    for (const operation& o : s.operations) {
+      while (rng.chance(40)) {
+        const auto what = rng.chance(75) ? operation_kind::page_out : operation_kind::take_over;
+        mixed.push_back({what, static_cast<std::uint32_t>(rng.below(shape.units))});
+      }
+      mixed.push_back(o);
+    }
+    s.operations = std::move(mixed);
+  }
+}
+
 }  // namespace quire::sim

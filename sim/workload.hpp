@@ -31,4 +31,7 @@ struct workload {
 /// Written values are unique, so that a read tells which write it saw.
 [[nodiscard]] std::vector<script> make_scripts(const workload& w, const cluster_options& shape, random& rng);
 
+/// Mixes in what nodes do that are short of memory, and their neighbours.
+void add_page_outs(std::vector<script>& scripts, const cluster_options& shape, random& rng);
+
 }  // namespace quire::sim

@@ -32,7 +32,7 @@ struct run_arguments {
   std::optional<int> nodes;
   bool tag = false;
   std::optional<double> timeout_seconds;
-  std::string statistics, detect, transport, pool;
+  std::string statistics, detect, transport, pool, memory_limit;
   std::vector<std::string> settings;
   host_arguments where;
 };
@@ -70,6 +70,7 @@ bool settings_into(const run_arguments& asked, bootstrap::launcher::job_plan& pl
   if (!asked.detect.empty()) all.emplace_back("detect", asked.detect);
   if (!asked.transport.empty()) all.emplace_back("transport", asked.transport);
   if (!asked.pool.empty()) all.emplace_back("pool", asked.pool);
+  if (!asked.memory_limit.empty()) all.emplace_back("memory_limit", asked.memory_limit);
   for (const auto& setting : asked.settings) {
     const std::size_t equals = setting.find('=');
     if (equals == setting.npos) {
@@ -196,6 +197,8 @@ void add_run(CLI::App& quire, session& about) {
   command->add_option("--detect", asked->detect, "How an access to an absent page is noticed")
       ->type_name(legal(base::option::detect));
   command->add_option("--transport", asked->transport, "How nodes talk")->type_name(legal(base::option::transport));
+  command->add_option("--memory-limit", asked->memory_limit,
+                      "Memory that shared pages may take on each node: what is more goes to other nodes, then to a file")->type_name("SIZE");
   command->add_option("--pool", asked->pool, "What shared pages are made of")->type_name(legal(base::option::pool));
   command->add_option("--set", asked->settings, "Set any option of `quire info --options`; may be given several times")
       ->type_name("NAME=VALUE")

@@ -365,6 +365,11 @@ typedef struct quire_counters {
   uint64_t notices_sent, notices_heard; /**< runs of written units that this node told others, and learned */
   uint64_t home_moves;    /**< units whose home this node gave away to their only writer */
   uint64_t forwarded;     /**< requests and diffs that came here after the home had moved on */
+  /* Page-out (QUIRE_MEMORY_LIMIT), in units. */
+  uint64_t copies_dropped; /**< clean copies given up */
+  uint64_t paged_to_nodes; /**< taken over by other nodes, because this one was short of memory */
+  uint64_t paged_to_disk, paged_from_disk; /**< written to the page-out file, and read back */
+  uint64_t most_memory;    /**< bytes that units took on this node at a time; 0 without a limit */
 } quire_counters;
 QUIRE_API quire_status quire_counters_read(quire_counters* counters);
 

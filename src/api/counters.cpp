@@ -54,6 +54,12 @@ void fill(const runtime& r, quire_counters& out) noexcept {
   out.notices_heard = n.count().notices_heard;
   out.home_moves = c.home_moves;
   out.forwarded = c.forwarded;
+  const auto& m = r.core->memory().count;
+  out.copies_dropped = p.copies_dropped + c.copies_dropped;
+  out.paged_to_nodes = m.units_given;
+  out.paged_to_disk = m.units_written;
+  out.paged_from_disk = m.units_read;
+  out.most_memory = m.most_bytes;
 }
 
 std::string counters_json(const runtime& r) {
@@ -71,7 +77,8 @@ std::string counters_json(const runtime& r) {
       {"pins", c.pins}, {"pin_waits", c.pin_waits},
       {"intervals", c.intervals}, {"twins", c.twins}, {"diffs", c.diffs}, {"diff_bytes", c.diff_bytes},
       {"notices_sent", c.notices_sent}, {"notices_heard", c.notices_heard}, {"home_moves", c.home_moves},
-      {"forwarded", c.forwarded}};
+      {"forwarded", c.forwarded}, {"copies_dropped", c.copies_dropped}, {"paged_to_nodes", c.paged_to_nodes},
+      {"paged_to_disk", c.paged_to_disk}, {"paged_from_disk", c.paged_from_disk}, {"most_memory", c.most_memory}};
   std::string json = "{";
   for (const auto& [name, value] : rows) {
     if (json.size() > 1) json += ',';

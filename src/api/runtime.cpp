@@ -137,6 +137,8 @@ base::status begin(runtime& r, const quire_options& given) {
   c.pin_limit = static_cast<std::size_t>(r.options.number(base::option::pin_limit));
   c.move_homes = r.options.flag(base::option::move_homes);
   c.twin_bytes = static_cast<std::uint64_t>(r.options.number(base::option::twin_limit));
+  c.memory_limit = static_cast<std::uint64_t>(r.options.number(base::option::memory_limit));
+  c.page_out_directory = r.options.text(base::option::page_out_dir);
   c.tuning = tune(r.options, r.job->local_nodes());
   c.pool = choose_pool(r.options);
   if (auto* const split = split::engine_here()) c.pool.application = split;

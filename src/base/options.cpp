@@ -47,6 +47,11 @@ constexpr option_row table[] = {
      "fetch a unit for writing at a read fault where writes have followed such faults", 0, 1, 1, false},
     {option::pin_limit, "QUIRE_PIN_LIMIT", option_type::number, "4096", "1 to 1048576",
      "how many units a node may have pinned at a time (quire_acquire)", 1, 1 << 20, 1, false},
+    {option::memory_limit, "QUIRE_MEMORY_LIMIT", option_type::bytes, "0", "0, or 1M to 64T",
+     "memory that the shared pages may take on each node; what is more goes to other nodes, then to a file; 0: no limit", 0,
+     64 * TiB, 1, false},
+    {option::page_out_dir, "QUIRE_PAGE_OUT_DIR", option_type::path, "", "a directory",
+     "where pages go that memory has no room for; else $TMPDIR or /var/tmp. The file has no name", 0, 0, 1, false},
     {option::consistency, "QUIRE_CONSISTENCY", option_type::choice, "sequential", "sequential|release",
      "what nodes see of each other's writes to the memory of quire_malloc()", 0, 1, 1, false},
     {option::move_homes, "QUIRE_MOVE_HOMES", option_type::flag, "1", "0|1",
@@ -132,6 +137,7 @@ bool holds_text(const option_row& row) noexcept {
 bool legal(const option_row& row, std::int64_t value) noexcept {
   if (value == -1 && row.type == option_type::number) return row.least == -1;
   if (value == 0 && row.id == option::nodes) return false;
+  if (value > 0 && value < MiB && row.id == option::memory_limit) return false;
   return value >= row.least && value <= row.most && value % row.multiple == 0 &&
          (!row.power_of_two || (value & (value - 1)) == 0);
 }

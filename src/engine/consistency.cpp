@@ -11,6 +11,7 @@ using model::message;
 using model::message_kind;
 
 void engine::make_twins(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
+  frames_.use(r, first, count, content::read);
   std::memcpy(r.twin(first), r.system(first), r.bytes_of(count));
   twin_bytes_used_ += r.bytes_of(count);
 }
@@ -92,6 +93,7 @@ void engine::catch_up() noexcept {
 }
 
 void engine::handle_memory(const message& m, std::span<const std::byte> value) noexcept {
+  if (m.kind == message_kind::room) return on_room(m);
   if (m.kind == message_kind::diffs_ack) return diffs_.on_ack(m);
   if (m.kind == message_kind::diffs) return diffs_.on_diffs(m, value);
   if (!consistency_.on_notices(m.from, value)) {
@@ -116,6 +118,7 @@ release::counters engine::release_counters() const noexcept {
     sum.read_ahead_units += c.read_ahead_units;
     sum.read_ahead_wasted += c.read_ahead_wasted;
     sum.atomics += c.atomics;
+    sum.copies_dropped += c.copies_dropped;
   });
   return sum;
 }

@@ -193,6 +193,7 @@ void diff_traffic::on_diffs(const message& m, std::span<const std::byte> entries
     entries = entries.subspan(padded(length));
     switch (r->release->on_diff(head.unit, m.requester)) {
       case release::diff_outcome::apply: {
+        engine_.frames_.use(*r, head.unit, 1, content::changed);
         const std::span<std::byte> content(r->system(head.unit) + head.offset, reach);
         if (raw) {
           std::memcpy(content.data(), data.data(), length);
@@ -204,6 +205,7 @@ void diff_traffic::on_diffs(const message& m, std::span<const std::byte> entries
         break;
       }
       case release::diff_outcome::collect: {
+        engine_.frames_.use(*r, head.unit, 1, content::read);
         const std::byte* const base = r->release->has_base(head.unit) ? r->twin(head.unit) : r->system(head.unit);
         if (!r->block->merge.add(head.unit, head.offset, m.requester, data, raw, base)) {
           base::log(base::log_level::warning, "dropped a diff of node %u that is none", static_cast<unsigned>(m.from.value()));

@@ -87,6 +87,7 @@ bool engine::drive() noexcept {
   bool any = transport_->progress();
   if (!holds_.empty() && end_holds()) any = true;
   if (quiet_waiter_ != nullptr) look_whether_quiet();
+  if (frames_.over() || !page_out_.moving.empty() || page_out_.anybody_starves()) page_out();
   if (!local_.empty()) {
     settle();
     any = true;

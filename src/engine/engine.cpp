@@ -1,6 +1,7 @@
 // Making and ending an engine, and the regions of a node.
 #include "engine/engine.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -10,12 +11,19 @@
 namespace quire::engine {
 namespace {
 engine* g_engine = nullptr;  // for signal handlers; one engine per process
+
+/// A unit with a twin cannot leave memory.
+std::uint64_t most_twin_bytes(const configuration& c) noexcept {
+  return c.memory_limit == 0 ? c.twin_bytes : std::min(c.twin_bytes, c.memory_limit / 4);
+}
 }
 
 engine::engine(const configuration& c, std::unique_ptr<transport::transport> t, bootstrap::bootstrap& job)
     : config_(c), transport_(std::move(t)), job_(job), pins_(c.pin_limit),
-      consistency_(c.self, c.nodes, *this, c.twin_bytes / os::page_bytes), diffs_(*this, c.nodes), sync_(c.self, c.nodes) {
+      consistency_(c.self, c.nodes, *this, most_twin_bytes(c) / os::page_bytes), diffs_(*this, c.nodes), sync_(c.self, c.nodes) {
   driver_.tuning = c.tuning;
+  frames_.open(c.memory_limit, c.page_out_directory, c.base);
+  if (frames_.limited()) page_out_.open(c.nodes, c.memory_limit);
   holds_.reserve(256);
   open_pins();
 }
@@ -77,7 +85,8 @@ base::status engine::add_region(const region_description& about) {
   r->memory = std::move(memory.value());
   r->dumped.cover(about.bytes);
   const auto consistency = static_cast<quire_consistency>(about.consistency);
-  int error = prepare(*r, consistency);
+  int error = frames_.limited() ? r->frames.make(about.bytes >> r->unit_shift) : 0;
+  if (error == 0) error = prepare(*r, consistency);
   if (error == 0) error = r->detector->attach(r->memory->application_view(), about.bytes);
   if (error != 0) {
     base::log(base::log_level::error, "cannot prepare a region of %lu MiB: %s (%s)",
@@ -114,7 +123,8 @@ int engine::prepare(region_slot& r, quire_consistency consistency) {
     shape.first_touch = first_touch;
     shape.scans = r.detector->scans();
     // The home's writes are found too late to know that the content may go: another's copy may lack the last of them.
-    shape.migrates = config_.move_homes && !shape.scans;
+    // Nor where nodes page out: who is to be the home may have given its copy up.
+    shape.migrates = config_.move_homes && !shape.scans && !frames_.limited();
     if (shape.scans) scanning_ = true;
     shape.twin_pages = static_cast<std::uint32_t>(about.unit_bytes / os::page_bytes);
     r.made.release = std::make_unique<release::machine>(shape, r.copies.data(), consistency_.open());
@@ -181,6 +191,7 @@ sequential::counters engine::protocol_counters() const noexcept {
     sum.exclusive_wasted += c.exclusive_wasted;
     sum.pins += c.pins;
     sum.pin_waits += c.pin_waits;
+    sum.copies_dropped += c.copies_dropped;
   });
   return sum;
 }

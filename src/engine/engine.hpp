@@ -17,6 +17,8 @@
 #include "engine/call_table.hpp"
 #include "engine/diffs.hpp"
 #include "engine/driver.hpp"
+#include "engine/frames.hpp"
+#include "engine/page_out.hpp"
 #include "engine/trace.hpp"
 #include "engine/local_queue.hpp"
 #include "engine/op.hpp"
@@ -42,6 +44,8 @@ struct configuration {
   bool move_homes = true;    ///< release consistency: the home of a unit moves to its only writer
   std::uint64_t twin_bytes = std::uint64_t{256} << 20;  ///< that twins may take on this node
   std::size_t pin_limit = sequential::pin_table::default_limit;  ///< units that this node may have pinned
+  std::uint64_t memory_limit = 0;  ///< bytes that units may take on this node; 0: no limit
+  std::string page_out_directory{};
   driver_tuning tuning{};
 };
 
@@ -156,6 +160,7 @@ class engine final : public transport::sink, private effects, private release::n
   [[nodiscard]] release::counters release_counters() const noexcept;
   [[nodiscard]] const release::node& consistency() const noexcept { return consistency_; }
   [[nodiscard]] const diff_traffic& diffs() const noexcept { return diffs_; }
+  [[nodiscard]] const frames& memory() const noexcept { return frames_; }
 
  private:
   friend class diff_traffic;
@@ -166,6 +171,9 @@ class engine final : public transport::sink, private effects, private release::n
   // effects (messages.cpp)
   void send_units(region_slot& r, model::node_id to, const model::message& m, std::uint64_t first, std::uint64_t count,
                   bool with_content) noexcept override;
+  void use_frames(region_slot& r, std::uint64_t first, std::uint64_t count, model::access level) noexcept override {
+    frames_.use(r, first, count, level == model::access::write ? content::changed : content::read);
+  }
   void wake_units(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept override;
   void operate(region_slot& r, const model::action& a) noexcept override;
   void complete_call(const model::message& m) noexcept override;
@@ -209,6 +217,25 @@ class engine final : public transport::sink, private effects, private release::n
   bool fault_and_wait(region_slot& r, std::uint64_t unit, model::access want, bool in_signal,
                       std::uint64_t entered_ns) noexcept;
   bool end_holds() noexcept;
+
+  // page-out (page_out.cpp)
+  void page_out() noexcept;
+  [[nodiscard]] std::uint64_t choose(unit_queue& from, std::uint64_t goal) noexcept;
+  void leave() noexcept;
+  void leave_together(std::span<page_out_state::victim> run) noexcept;
+  [[nodiscard]] model::node_id find_taker(std::uint64_t now) noexcept;
+  void take_over(region_slot& r, const model::message& m) noexcept;
+  void sweep_unused(unit_queue& from) noexcept;
+  void on_room(const model::message& m) noexcept;
+  void settle_moves() noexcept;
+  static constexpr std::uint64_t limit_parts = 64;
+  /// More than so many 64ths of the memory limit beyond it.
+  [[nodiscard]] bool is_over_by(std::uint64_t parts) const noexcept {
+    return frames_.used() > frames_.limit() + frames_.limit() / limit_parts * parts;
+  }
+  [[nodiscard]] bool starved() const noexcept;
+  void starve(op& o) noexcept;
+  void feed() noexcept;
 
   // page locking (pins.cpp)
   void open_pins() noexcept;
@@ -274,6 +301,8 @@ class engine final : public transport::sink, private effects, private release::n
   std::mutex regions_mutex_;
   directory::request_pool requests_;
   sequential::pin_table pins_;
+  frames frames_;
+  page_out_state page_out_;
   performer performer_{*this};
   local_queue local_;
   driver driver_;

@@ -33,13 +33,16 @@ std::size_t engine::bucket_of(const region_slot& r, std::uint64_t unit) noexcept
 }
 
 read_ahead_plan engine::plan_for(const region_slot& r, std::uint64_t unit, access want, read_ahead& stream) const noexcept {
-  const std::uint64_t max_window = std::max<std::uint64_t>(max_window_bytes >> r.unit_shift, 1);
+  std::uint64_t most = max_window_bytes;
+  if (frames_.limited()) most = std::min(most, frames_.limit() / 16);
+  const std::uint64_t max_window = std::max<std::uint64_t>(most >> r.unit_shift, 1);
   return stream.on_fault(model::region_id{r.about.id}, unit, r.machine->units(), max_window, want == access::write);
 }
 
 void engine::begin_fault(fault_op& o) noexcept {
   region_slot& r = *o.region;
   if (r.change.frozen) return park(r, o);
+  if (frames_.over() && starved()) return starve(o);
   const auto plan = plan_for(r, o.unit, o.want, *o.stream);
   actions_.clear();
   const auto outcome = r.machine->on_fault(o.unit, o.want, actions_, o.lost);
@@ -56,6 +59,7 @@ void engine::begin_fault(fault_op& o) noexcept {
   if (config_.read_ahead) read_on(r, plan, o.want);
   if (r.release != nullptr) consistency_.relieve();
   if (outcome == model::fault_outcome::local) o.complete();
+  if (frames_.over()) page_out();
 }
 
 /// The kernel may unmap a page by itself (it swaps, or makes huge pages of small ones). Then a thread faults on what it may
@@ -171,6 +175,7 @@ bool engine::drain_kernel_faults() noexcept {
 
 void engine::begin_kernel_fault(region_slot& r, std::uint64_t address, bool write) noexcept {
   if (r.change.frozen) return r.change.faults.push_back({address, write});
+  if (frames_.over() && starved()) return page_out_.starved_faults.push_back({&r, address, write});
   const access want = write ? access::write : access::read;
   const std::uint64_t unit = r.unit_of(address);
   trace_.add(fault_trace::point::entered, r.about.id, unit);
@@ -188,6 +193,7 @@ void engine::begin_kernel_fault(region_slot& r, std::uint64_t address, bool writ
   performer_.flush();
   if (config_.read_ahead) read_on(r, plan, want);
   if (r.release != nullptr) consistency_.relieve();
+  if (frames_.over()) page_out();
 }
 
 void engine::touch(std::uint64_t address, std::uint64_t bytes, access want) noexcept {

@@ -21,7 +21,7 @@ bool carries_content(message_kind k) noexcept {
          k == message_kind::copy_reply;
 }
 bool is_of_memory(message_kind k) noexcept {
-  return k == message_kind::diffs || k == message_kind::diffs_ack || k == message_kind::notices;
+  return k == message_kind::diffs || k == message_kind::diffs_ack || k == message_kind::notices || k == message_kind::room;
 }
 bool is_of_units(message_kind k) noexcept {
   return k > message_kind::invalid && k < message_kind::sync_first;
@@ -46,6 +46,7 @@ void* engine::place(const message& m) noexcept {
     r->change.received += m.count;  // and dropped
     return nullptr;
   }
+  frames_.use(*r, m.unit, m.count, content::replaced);
   // Frames of a first visit in one call; the single page of a fault is as cheap by itself.
   if (m.count > 1 && !r->machine->is_written(m.unit)) {
     (void)!r->memory->populate(m.unit << r->unit_shift, m.payload_bytes);
@@ -86,6 +87,8 @@ void engine::handle_units(const message& m) noexcept {
   }
   trace_.add(fault_trace::point::received, m.region.value(), m.unit);
   if (!is_of_call(m.kind)) r->change.received += m.count;
+  if (m.kind == message_kind::please_take) return take_over(*r, m);
+  if (carries_content(m.kind) && m.payload_bytes != 0) frames_.landed(*r, m.unit, m.count);
   model::machine& machine = machine_for(*r, m.kind);
   message one = m;
   one.count = 1;
@@ -123,6 +126,7 @@ void engine::send_units(region_slot& r, node_id to, const message& m, std::uint6
   trace_.add(fault_trace::point::replied, r.about.id, first);
   out.payload_bytes = static_cast<std::uint32_t>(r.bytes_of(count));
   const bool base = (out.flags & model::message_flag::base) != 0;
+  if (!base) frames_.use(r, first, count, content::sent);
   transport_->send(to, out, {base ? r.twin(first) : r.system(first), out.payload_bytes});
 }
 
@@ -133,6 +137,7 @@ void engine::operate(region_slot& r, const action& a) noexcept {
     base::log(base::log_level::warning, "dropped an atomic operation at offset %lu", static_cast<unsigned long>(m.c));
     return;
   }
+  frames_.use(r, a.unit, 1, content::changed);
   std::atomic_ref<std::uint64_t> word(*reinterpret_cast<std::uint64_t*>(r.system(a.unit) + m.c));
   const std::uint64_t operand = m.a, desired = m.b;
   switch (static_cast<model::atomic_operation>(m.operation)) {

@@ -88,6 +88,14 @@ class dumped_parts {
   std::vector<bool> known_;
 };
 
+/// Of a unit, where memory is limited (frames.hpp).
+struct frame_state {
+  std::uint8_t resident : 1 = 0;  ///< has a frame
+  std::uint8_t saved : 1 = 0;     ///< the page-out file has its content
+  std::uint8_t landing : 1 = 0;   ///< its content is being received
+  std::uint8_t sent : 5 = 0;      ///< when its content was sent last: see frames::period_
+};
+
 class op;
 
 /// One of a region's machines while it is in charge. Set by the driver; others may look.
@@ -129,6 +137,7 @@ struct region_slot {
   sparse_table<sequential::unit_state> units;
   sparse_table<sequential::directory_entry> entries;
   sparse_table<release::unit_state> copies;
+  sparse_table<frame_state> frames;
   sparse_table<std::byte> twins;  ///< as large as the region; used where a unit has a twin
   struct {
     std::unique_ptr<sequential::machine> sequential;

@@ -38,13 +38,9 @@ class copyset {
     s.bits_ = bits;
     return s;
   }
-  static constexpr copyset everyone(geometry g) noexcept {
-    const unsigned groups = (g.nodes + (1u << g.shift) - 1) >> g.shift;
-    copyset s;
-    s.bits_ = groups >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << groups) - 1;
-    return s;
-  }
   constexpr void add(geometry g, node_id node) noexcept { bits_ |= bit(g, node); }
+  /// `node` has no copy any more. Only if g.exact(): others may share its bit.
+  constexpr void remove(geometry g, node_id node) noexcept { bits_ &= ~bit(g, node); }
   constexpr void clear() noexcept { bits_ = 0; }
   /// May `node` hold a copy? Certain if g.exact().
   [[nodiscard]] constexpr bool may_contain(geometry g, node_id node) const noexcept { return (bits_ & bit(g, node)) != 0; }

@@ -17,6 +17,14 @@ enum class fault_outcome : std::uint8_t {
   refused,  ///< only of a pin: this node has pinned as many units as it may
 };
 
+/// What the frame of a unit is needed for on this node (page-out).
+enum class frame_use : std::uint8_t {
+  none,    ///< the content means nothing here: the frame may go, and nobody needs to know
+  copy,    ///< a clean copy of what another node has: may be given up by on_drop_copy
+  needed,  ///< the content is this node's to keep: elsewhere, if not in memory (after on_unmap)
+  busy,    ///< not now
+};
+
 class machine {
  public:
   virtual ~machine() = default;
@@ -33,6 +41,14 @@ class machine {
   virtual void on_atomic(const message& call, actions& out) = 0;
   /// A message for one unit (m.unit; m.count is ignored). Content, if any, has been placed already.
   virtual void on_message(const message& m, actions& out) = 0;
+  // Page-out (KOAN): a node that is short of memory gives up frames.
+  [[nodiscard]] virtual frame_use use_of_frame(std::uint64_t unit) const noexcept = 0;
+  /// Gives up a unit whose frame is a `copy`. Afterwards the frame is needed for nothing.
+  virtual void on_drop_copy(std::uint64_t unit, actions& out) = 0;
+  /// The content of a unit whose frame is `needed` leaves memory: threads that touch it are to fault. Rights stay.
+  virtual void on_unmap(std::uint64_t unit, actions& out) = 0;
+  /// Asks for `unit`, so that this node has its content instead of one that is short of memory. True if asked.
+  virtual bool on_please_take(std::uint64_t unit, actions& out) = 0;
   /// What the application view permits, as far as the machine knows.
   [[nodiscard]] virtual access mapped(std::uint64_t unit) const noexcept = 0;
   /// Whether content that arrives for `unit` may be placed: nobody here can see or make a change of it.

@@ -16,6 +16,7 @@ enum class message_kind : std::uint8_t {
   atomic_request,
   push_request,
   done,  ///< the requester has what it asked for; the manager takes the next request of the unit
+  copy_dropped,  ///< the requester, which is not the owner, has given up its copy to save memory
   // sequential protocol: manager -> owner, copies
   fetch_read,
   fetch_write,
@@ -41,7 +42,9 @@ enum class message_kind : std::uint8_t {
   home_atomic,   ///< node -> home: do the operation
   home_atomic_reply,
   owner_here,  ///< a home -> manager: the region becomes sequential, and the sender owns the unit
+  please_take,  ///< node short of memory -> node that has some: ask for these units, to own them; answered by `room`
   notices,  ///< node -> node: intervals and what was written in them; see src/protocol/release/notices.hpp
+  room,     ///< to who asked to take units: a = bytes that the sender has room for, b = units it has asked for
   // synchronisation: see src/sync
   sync_first,
   sync_last = sync_first + 63,

@@ -10,7 +10,7 @@ bool inject_from_environment() noexcept {
   const char* text = std::getenv("QUIRE_FAIL");
   if (text == nullptr || *text == 0) return true;
   static constexpr const char* names[] = {"none", "memfd", "truncate", "map", "protect", "advise",
-                                          "userfault_open", "userfault_ioctl", "pagemap_open", "pagemap_scan"};
+                                          "userfault_open", "userfault_ioctl", "pagemap_open", "pagemap_scan", "scratch_write"};
   const char* colon = std::strchr(text, ':');
   if (colon == nullptr) return false;
   const std::string_view name(text, static_cast<std::size_t>(colon - text));

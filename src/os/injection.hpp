@@ -19,6 +19,7 @@ enum class call : int {
   userfault_ioctl,
   pagemap_open,
   pagemap_scan,
+  scratch_write,
   count
 };
 

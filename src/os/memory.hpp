@@ -25,7 +25,7 @@ void close_descriptor(int fd) noexcept;
 void unmap(void* address, std::uint64_t bytes) noexcept;
 
 [[nodiscard]] int protect(void* address, std::size_t bytes, int prot) noexcept;
-/// madvise(); MADV_DONTNEED, MADV_POPULATE_WRITE, MADV_DONTFORK, MADV_HUGEPAGE, MADV_DONTDUMP.
+/// madvise(); MADV_DONTNEED, MADV_POPULATE_WRITE, MADV_REMOVE, MADV_DONTFORK, MADV_HUGEPAGE, MADV_DONTDUMP.
 [[nodiscard]] int advise(void* address, std::uint64_t bytes, int advice) noexcept;
 /// The range goes into core files from now on. Not one of the calls that tests make fail: nothing depends on it.
 int advise_dump(void* address, std::uint64_t bytes) noexcept;

@@ -21,6 +21,8 @@ class pool {
   [[nodiscard]] virtual std::uint64_t bytes() const noexcept = 0;
   /// Makes sure that frames exist for a page range (offset and length in bytes), zero if new. 0 or errno. Fault context.
   [[nodiscard]] virtual int populate(std::uint64_t offset, std::size_t bytes) noexcept = 0;
+  /// Gives the frames of a page range, which nobody uses, back to the system; the next use finds new ones. 0 or errno.
+  [[nodiscard]] virtual int give_back(std::uint64_t offset, std::size_t bytes) noexcept = 0;
   [[nodiscard]] virtual const char* name() const noexcept = 0;
   /// This part goes into core files of the application from now on.
   virtual void dump(std::uint64_t offset, std::uint64_t bytes) noexcept = 0;

@@ -27,6 +27,9 @@ class two_views final : public pool {
   int populate(std::uint64_t offset, std::size_t length) noexcept override {
     return os::advise(system_ + offset, length, MADV_POPULATE_WRITE);
   }
+  int give_back(std::uint64_t offset, std::size_t length) noexcept override {
+    return os::advise(system_ + offset, length, MADV_REMOVE);
+  }
   const char* name() const noexcept override { return name_; }
   void dump(std::uint64_t offset, std::uint64_t length) noexcept override {
     os::advise_dump(application_ + offset, length);

@@ -63,6 +63,9 @@ class transport {
   virtual bool progress() noexcept = 0;
   /// True while a send has not been handed to the system yet: somebody must call progress() soon.
   [[nodiscard]] virtual bool sends_pending() const noexcept = 0;
+  /// For those who give memory away that was sent: begins a new period, if all that was sent in the one before the current has
+  /// been handed to the system. True if so; then nothing reads payloads that were sent before the period that has just ended.
+  [[nodiscard]] virtual bool turn_period() noexcept = 0;
 
   /// Descriptor that becomes readable when there may be something to do after a successful arm().
   [[nodiscard]] virtual int descriptor() const noexcept = 0;

@@ -63,7 +63,8 @@ def own_starter_streams():
     with Hosts(2) as hosts:
         text = "a line\n" * 40_000
         require(run_well([*quire_run(hosts), "cat"], 30, data=text).out == text, "input has not come back whole")
-        result = run([*quire_run(hosts), "sh", "-c", "hostname; echo to error >&2; exit $((7 * QUIRE_JOB_NODE))"], 30)
+        script = "hostname; echo to error >&2; sleep 1; exit $((7 * QUIRE_JOB_NODE))"
+        result = run([*quire_run(hosts), "sh", "-c", script], 30)
         require(result.status == 7 and sorted(result.out.split()) == ["h1", "h2"], result)
         require(result.err.count("to error\n") == 2 and re.search(r"node 1 \(pid \d+ on 10.77.0.2\) exited with status 7",
                                                                   result.err), result)

@@ -58,6 +58,12 @@ class machine final : public model::machine {
   /// a request must not overtake the diff that it is to see.
   void on_moved(std::uint64_t unit, node_id home, std::uint16_t moves);
 
+  // Page-out (paging.cpp).
+  [[nodiscard]] model::frame_use use_of_frame(std::uint64_t unit) const noexcept override;
+  void on_drop_copy(std::uint64_t unit, actions& out) override;
+  void on_unmap(std::uint64_t unit, actions& out) override;
+  bool on_please_take(std::uint64_t unit, actions& out) override;
+
   // The region's consistency changes (change.cpp). No message about any of its units is on its way, and there are no twins.
   /// Homes stay where they are, or may move again.
   void keep_homes(bool keep) noexcept { homes_stay_ = keep; }

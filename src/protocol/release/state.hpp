@@ -64,6 +64,7 @@ struct counters {
   std::uint64_t home_moves = 0;     ///< units that this node gave away to their only writer, or to the first who touched them
   std::uint64_t forwarded = 0;      ///< requests that came to a node which was no longer home
   std::uint64_t read_ahead_units = 0, read_ahead_wasted = 0, atomics = 0;
+  std::uint64_t copies_dropped = 0;  ///< given up to save memory
 };
 
 }  // namespace quire::release

@@ -31,6 +31,7 @@ void machine::take(std::uint64_t unit, const handover& h, actions& out) {
   s = {};
   s.touched = 1;
   s.set_right(h.right);
+  s.owner = h.right == access::write ? 1 : 0;
   s.set_mapped(h.mapped);
   s.written = h.written ? 1 : 0;
   if (h.right == access::none || manager_of(unit) == shape_.self) return;

@@ -67,6 +67,12 @@ class machine final : public model::machine {
   /// At the manager: the node that has `unit` and would have to give it to the next who asks.
   [[nodiscard]] node_id holder_of(std::uint64_t unit) const noexcept;
 
+  // Page-out (paging.cpp).
+  [[nodiscard]] model::frame_use use_of_frame(std::uint64_t unit) const noexcept override;
+  void on_drop_copy(std::uint64_t unit, actions& out) override;
+  void on_unmap(std::uint64_t unit, actions& out) override;
+  bool on_please_take(std::uint64_t unit, actions& out) override;
+
   // The region's consistency changes (change.cpp). No message about any of its units is on its way, nothing is pinned.
   /// Gives up what is known of `unit`, as if it had never been used.
   [[nodiscard]] model::handover give(std::uint64_t unit);
@@ -124,6 +130,7 @@ class machine final : public model::machine {
   void push_on(const message& m, node_id owner, actions& out);
 
   void on_owner_here(const message& m);
+  void on_copy_dropped(const message& m);
 
   // manager.cpp
   directory_entry& touch_entry(std::uint64_t unit) noexcept;

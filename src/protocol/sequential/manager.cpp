@@ -177,8 +177,8 @@ void machine::serve_push(const message& m, directory_entry& e, actions& out) {
 void machine::on_push_ack(const message& m, actions& out) {
   directory_entry& e = touch_entry(m.unit);
   CHECK(e.acks_left > 0);
+  e.copies.add(shape_.nodes, m.from);  // one by one: a node may give its copy up before the others have theirs
   if (--e.acks_left != 0) return;
-  e.copies = copyset::everyone(shape_.nodes);
   send(m.requester, reply_to(m, message_kind::push_reply), false, out);
   finish(m.unit, e, out);
 }

@@ -20,7 +20,8 @@ unit_state& machine::touch(std::uint64_t unit) noexcept {
     used_.add(unit);
     s.touched = 1;
     // A unit starts at its home, which is its manager, writable and zero.
-    s.set_right(manager_of(unit) == shape_.self ? access::write : access::none);
+    s.owner = manager_of(unit) == shape_.self ? 1 : 0;
+    s.set_right(s.owner != 0 ? access::write : access::none);
   }
   return s;
 }
@@ -90,6 +91,7 @@ void machine::lower(std::uint64_t unit, unit_state& s, access to, actions& out) 
     }
   }
   s.set_right(to);
+  if (to == access::none) s.owner = 0;
 }
 
 fault_outcome machine::on_fault(std::uint64_t unit, access want, actions& out, unsigned lost) {
@@ -217,6 +219,7 @@ void machine::complete_write_if_ready(std::uint64_t unit, unit_state& s, bool se
   s.replied = 0;
   s.acks_got = s.acks_expected = 0;
   s.set_right(access::write);
+  s.owner = 1;
   if (pins_.find(shape_.region, unit) != nullptr) s.pinned = 1;  // from the first moment: the next order may be here already
   arrived(unit, s, settled, out);
 }
@@ -264,7 +267,7 @@ void machine::on_atomic(const message& call, actions& out) {
 /// This node is the owner, all other copies are gone: it may write, and does the operation.
 void machine::on_atomic_fetch(const message& m, actions& out) {
   unit_state& s = touch(m.unit);
-  CHECK(s.right() >= access::read);
+  CHECK(s.owner != 0 && s.right() >= access::read);
   s.set_right(access::write);
   s.written = 1;
   message r = m;
@@ -302,6 +305,7 @@ void machine::on_message(const message& m, actions& out) {
     case message_kind::push_copy: return on_push_copy(m, out);
     case message_kind::push_ack: return on_push_ack(m, out);
     case message_kind::owner_here: return on_owner_here(m);
+    case message_kind::copy_dropped: return on_copy_dropped(m);
     case message_kind::push_reply: out.add(action_kind::complete, m.unit).m = m; return;
     default: CHECK(!"a message of the sequential protocol");
   }
@@ -313,6 +317,7 @@ bool machine::is_valid(std::uint64_t unit) const noexcept {
   if (s.probe != 0 && (s.mapped() == access::write || !writes)) return false;
   if (s.producing != 0 && s.mapped() == access::write) return false;
   if (s.mapped() > right_of(unit)) return false;
+  if (s.touched != 0 && (s.owner != 0 ? s.right() == access::none : s.right() == access::write)) return false;
   if (s.pending() == access::none && (s.replied != 0 || s.acks_got != 0)) return false;
   if (s.held != 0 && (s.pending() != access::none || right_of(unit) == access::none)) return false;
   const pin* const p = pins_.find(shape_.region, unit);

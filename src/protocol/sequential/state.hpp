@@ -39,7 +39,8 @@ struct unit_state {
   std::uint16_t acks_got : 10 = 0;
   std::uint16_t probe : 1 = 0;       ///< came writable for a read fault, and is mapped for reading to see the write
   std::uint16_t producing : 1 = 0;   ///< in a production phase, and not written yet: mapped for reading to see the write
-  std::uint16_t spare : 4 = 0;
+  std::uint16_t owner : 1 = 0;       ///< this node is the unit's owner: its content may not be given up
+  std::uint16_t spare : 3 = 0;
 
   [[nodiscard]] access right() const noexcept { return static_cast<access>(right_); }
   [[nodiscard]] access mapped() const noexcept { return static_cast<access>(mapped_); }
@@ -84,6 +85,7 @@ struct counters {
   std::uint64_t competing_requests = 0, invalidations = 0, read_ahead_units = 0, read_ahead_wasted = 0, atomics = 0;
   std::uint64_t double_faults = 0;                           ///< upgrades of what had come to be read
   std::uint64_t exclusive_reads = 0, exclusive_wasted = 0;  ///< reads that asked for a writable copy; known to be in vain
+  std::uint64_t copies_dropped = 0;       ///< clean copies given up to save memory
   std::uint64_t pins = 0, pin_waits = 0;  ///< units pinned; requests of other nodes that waited for the end of a pin
 };
 

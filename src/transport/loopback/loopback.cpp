@@ -111,6 +111,7 @@ class endpoint final : public transport {
     return happened;
   }
   [[nodiscard]] bool sends_pending() const noexcept override { return false; }
+  [[nodiscard]] bool turn_period() noexcept override { return true; }
 
   [[nodiscard]] int descriptor() const noexcept override { return own_.bell; }
   [[nodiscard]] bool arm() noexcept override {

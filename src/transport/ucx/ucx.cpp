@@ -57,6 +57,11 @@ class ucx_transport final : public transport {
   void send(node_id to, const message& m, std::span<const std::byte> payload) noexcept override;
   bool progress() noexcept override;
   [[nodiscard]] bool sends_pending() const noexcept override { return sends_.used() != 0; }
+  [[nodiscard]] bool turn_period() noexcept override {
+    if (unsent_[1 - period_] != 0) return false;
+    period_ = static_cast<std::uint8_t>(1 - period_);
+    return true;
+  }
   [[nodiscard]] int descriptor() const noexcept override { return worker_.descriptor; }
   [[nodiscard]] bool arm() noexcept override { return worker_.ucp->worker_arm(worker_.handle) == UCS_OK; }
   void signal() noexcept override { (void)worker_.ucp->worker_signal(worker_.handle); }
@@ -70,6 +75,7 @@ class ucx_transport final : public transport {
     wire::header header;
     std::byte value[copied_bytes];  ///< a small payload
     ucx_transport* owner;
+    std::uint8_t period;
     send_slot* next;
   };
   /// A message that cannot be delivered yet: its payload is on its way in by rendezvous, or that of one before it is.
@@ -108,6 +114,8 @@ class ucx_transport final : public transport {
 
   // These outlive the worker: closing it completes what is still in flight.
   slots<send_slot> sends_;
+  std::uint8_t period_ = 0;         ///< the current one, modulo 2
+  std::uint64_t unsent_[2] = {};    ///< sends of each that are pending
   slots<receive_slot> receives_;
   std::vector<peer> peers_;
   worker worker_;
@@ -216,7 +224,11 @@ void ucx_transport::send(node_id to, const message& m, std::span<const std::byte
   how.memory_type = UCS_MEMORY_TYPE_HOST;
   const auto request = worker_.ucp->am_send_nbx(receiver.endpoint, message_id, slot->header.bytes, wire::header_bytes,
                                                 payload.data(), payload.size(), &how);
-  if (UCS_PTR_IS_PTR(request)) return;  // on_sent gives the slot back
+  if (UCS_PTR_IS_PTR(request)) {  // on_sent gives the slot back
+    slot->period = period_;
+    ++unsent_[period_];
+    return;
+  }
   sends_.give(slot);
   if (UCS_PTR_IS_ERR(request)) lose(receiver, UCS_PTR_STATUS(request));
 }
@@ -225,6 +237,7 @@ void ucx_transport::on_sent(void* request, ucs_status_t, void* slot) noexcept {
   // A failed send needs nothing more: on_peer_error tells the node.
   auto* const sent = static_cast<send_slot*>(slot);
   ucx_transport& self = *sent->owner;
+  --self.unsent_[sent->period];
   self.sends_.give(sent);
   self.worker_.ucp->request_free(request);
 }

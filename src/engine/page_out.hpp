@@ -1,0 +1,45 @@
+// What a node remembers of units that are leaving its memory (page_out.cpp). Driver's thread only.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/op.hpp"
+#include "engine/region_slot.hpp"
+
+namespace quire::engine {
+
+struct page_out_state {
+  enum class way : std::uint8_t { nowhere, to_disk, to_node };
+  struct victim {
+    region_slot* region = nullptr;
+    std::uint64_t unit = 0;
+    model::frame_use use = model::frame_use::none;
+    way goes = way::nowhere;
+    model::node_id taker{};      ///< to_node
+    std::uint64_t until_ns = 0;  ///< to_node: how long to wait for it to go
+  };
+  struct peer {
+    std::uint64_t room = 0;          ///< bytes that it is believed to have room for
+    std::uint64_t ask_again_ns = 0;  ///< when it may be tried, though it had none
+    std::uint64_t rest_ns = 0;       ///< how long it was not asked
+  };
+
+  void open(unsigned nodes, std::uint64_t limit);
+
+  std::vector<victim> victims{};  ///< of the step under way
+  std::vector<victim> moving{};   ///< another node has been asked to take them
+  std::vector<peer> peers{};
+  struct fault {
+    region_slot* region = nullptr;
+    std::uint64_t address = 0;
+    bool write = false;
+  };
+  [[nodiscard]] bool anybody_starves() const noexcept { return first_starved != nullptr || !starved_faults.empty(); }
+
+  op* first_starved = nullptr;  ///< faults that wait for memory
+  std::vector<fault> starved_faults{};  ///< the same, of threads that the kernel holds
+  std::uint64_t disk_rests_until_ns = 0;
+};
+
+}  // namespace quire::engine
