@@ -19,6 +19,12 @@ function(quire_layer folder)
     target_include_directories(quire_layer_${name} SYSTEM ${kind} ${UCX_INCLUDE_DIRS})
     target_link_libraries(quire_layer_${name} ${kind} ${CMAKE_DL_LIBS})
   endif()
+  if(folder STREQUAL "bootstrap" AND PMIX_FOUND)
+    # Headers only, too: src/bootstrap/pmix loads the library where a launcher speaks PMIx.
+    target_include_directories(quire_layer_${name} SYSTEM PRIVATE ${PMIX_INCLUDE_DIRS})
+    target_compile_definitions(quire_layer_${name} PRIVATE QUIRE_HAVE_PMIX QUIRE_PMIX_DIRECTORY="${PMIX_LIBDIR}")
+    target_link_libraries(quire_layer_${name} PUBLIC ${CMAKE_DL_LIBS})
+  endif()
 endfunction()
 
 file(STRINGS ${PROJECT_SOURCE_DIR}/src/layers.txt rows REGEX "^[a-z]")

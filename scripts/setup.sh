@@ -1,9 +1,15 @@
 #!/usr/bin/env bash
 # Installs the packages that the build needs and that are missing. Says nothing when there is nothing to do.
+#   scripts/setup.sh             what the build needs
+#   scripts/setup.sh launchers   also what tests/launch starts jobs with (sshd and Slurm among it, so not by default)
 set -euo pipefail
 
-packages=(g++ cmake ninja-build pkg-config ccache libucx-dev libfmt-dev libcli11-dev nlohmann-json3-dev
+packages=(g++ cmake ninja-build pkg-config ccache libucx-dev libpmix-dev libfmt-dev libcli11-dev nlohmann-json3-dev
   libgtest-dev libgmock-dev libbenchmark-dev libpng-dev python3)
+if [ "${1:-}" = launchers ]; then
+  packages+=(iproute2 openmpi-bin mpich slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge openssh-server
+    openssh-client)
+fi
 
 missing=()
 for package in "${packages[@]}"; do

@@ -65,6 +65,8 @@ const char* type_text(base::option_type type) {
       return "address";
     case base::option_type::path:
       return "path";
+    case base::option_type::text:
+      return "text";
   }
   return "";
 }

@@ -1,4 +1,4 @@
-// `quire`: starts jobs on this machine, and tells what this machine offers.
+// `quire`: starts jobs, and tells what this machine offers.
 #include <fmt/core.h>
 #include <quire/quire.h>
 
@@ -41,6 +41,7 @@ int main(int argc, char** argv) {
   std::reverse(arguments.begin(), arguments.end());  // as CLI11 takes them
 
   quire::tools::add_run(app, about);
+  quire::tools::add_agent(app, about);
   quire::tools::add_info(app, about);
   quire::tools::add_bench(app, about);
   try {

@@ -1,4 +1,4 @@
-// `quire run`: a job of several nodes on this machine.
+// `quire run`: a job of several nodes, on this machine or on others.
 #include <fmt/core.h>
 #include <sched.h>
 #include <unistd.h>
@@ -12,10 +12,12 @@
 #include <vector>
 
 #include "base/options.hpp"
+#include "bootstrap/launcher/agent.hpp"
 #include "bootstrap/launcher/launcher.hpp"
 #include "bootstrap/launcher/statistics.hpp"
 #include "commands.hpp"
 #include "os/process.hpp"
+#include "run_hosts.hpp"
 #include "statistics_table.hpp"
 
 namespace quire::tools {
@@ -32,6 +34,7 @@ struct run_arguments {
   std::optional<double> timeout_seconds;
   std::string statistics, detect, transport, pool, memory_limit;
   std::vector<std::string> settings;
+  host_arguments where;
 };
 
 struct file_closer {
@@ -118,7 +121,9 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
   if (!settings_into(asked, plan, why)) return refuse(why);
 
   const auto wished = static_cast<int>(options.number(base::option::nodes));
-  plan.nodes = asked.nodes ? *asked.nodes : wished > 0 ? wished : std::min(usable_cores(), base::most_nodes);
+  const auto nodes = asked.nodes ? asked.nodes : wished > 0 ? std::optional(wished) : std::nullopt;
+  plan.nodes = nodes.value_or(std::min(usable_cores(), base::most_nodes));
+  if (plan.nodes >= 1 && plan.nodes <= base::most_nodes && !hosts_into(asked.where, nodes, plan, why)) return refuse(why);
   if (plan.nodes < 1 || plan.nodes > base::most_nodes)
     return refuse(fmt::format("-n {}: a job has 1 to {} nodes", plan.nodes, base::most_nodes));
   plan.tag = asked.tag || options.flag(base::option::tag);
@@ -126,6 +131,8 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
     return refuse(fmt::format("--timeout {}: more than 0 seconds, and at most 1000000000", *asked.timeout_seconds));
   plan.timeout_ms = static_cast<std::int64_t>(std::ceil(asked.timeout_seconds.value_or(0) * 1000));
 
+  const char* const own_only = !asked.statistics.empty() ? "--stats" : nullptr;
+  if (!hand_over(asked.where, own_only, plan, why)) return refuse(why);
   file json;
   if (!asked.statistics.empty() && asked.statistics != to_table) {
     json.reset(std::fopen(asked.statistics.c_str(), "we"));
@@ -144,7 +151,8 @@ constexpr const char* footer =
     "124: time limit; 125: wrong use, or `quire run` itself failed; 126: the program cannot be run; 127: not found.\n\n"
     "Examples:\n"
     "  quire run -n 4 --tag ./program input.txt\n"
-    "  quire run -n 2 --stats=counters.json --set unit=64K ./program";
+    "  quire run -n 2 --stats=counters.json --set unit=64K ./program\n"
+    "  quire run --hosts a,b,c:2 --launcher ssh ./program";
 
 class run_formatter final : public CLI::Formatter {
  public:
@@ -155,14 +163,31 @@ class run_formatter final : public CLI::Formatter {
 
 }  // namespace
 
+void add_agent(CLI::App& quire, session& about) {
+  auto* command = quire.add_subcommand("agent", "What `quire run --hosts` starts on each host");
+  command->prefix_command(false);
+  command->group("");  // for no person
+  command->callback([&about] { about.command = [] { return bootstrap::launcher::run_agent(); }; });
+}
+
 void add_run(CLI::App& quire, session& about) {
-  auto* command = quire.add_subcommand("run", "Start a program as several nodes on this machine");
+  auto* command = quire.add_subcommand("run", "Start a program as several nodes, on this machine or on others");
   const auto asked = std::make_shared<run_arguments>();
   command->formatter(std::make_shared<run_formatter>());
   command->prefix_command();
   command->footer(footer);
-  command->add_option("-n,--nodes", asked->nodes, "How many nodes (default: QUIRE_NODES, else one for each core)")
+  command->add_option("-n,--nodes", asked->nodes, "How many nodes (default: QUIRE_NODES, else one for each core, or as the hosts say)")
       ->type_name("N");
+  command->add_option("--hosts", asked->where.hosts, "Start the nodes on these hosts; a:2 takes two before the next")
+      ->type_name("A,B,...");
+  command->add_option("--hostfile", asked->where.host_file, "The same from a file: a line for each, \"name slots=N\"")
+      ->type_name("FILE");
+  command->add_option("--launcher", asked->where.launcher,
+                      "Who starts them. auto: srun in an allocation of Slurm, else Open MPI's mpirun if it is installed, "
+                      "else Quire by ssh; without hosts always Quire")
+      ->type_name("")
+      ->check(CLI::IsMember({"auto", "ssh", "mpirun", "srun"}));
+  command->add_option("--agent", asked->where.agent, "Run instead of ssh: COMMAND HOST WORDS...")->type_name("COMMAND");
   command->add_flag("--tag", asked->tag, "Begin each line of output with its node: \"[2] text\"");
   command->add_option("--timeout", asked->timeout_seconds, "End the job after this time, with exit status 124")
       ->type_name("SECONDS");

@@ -86,7 +86,8 @@ base::result<std::unique_ptr<transport::transport>> open_transport(const base::o
     return transport::loopback::open(std::make_shared<transport::loopback::hub>(1), model::node_id{0});
   }
   static constexpr std::string_view kinds[] = {"auto", "shm", "tcp"};
-  return transport::open(kinds[options.number(base::option::transport)], job.local_nodes() == job.nodes());
+  return transport::open(kinds[options.number(base::option::transport)], job.local_nodes() == job.nodes(),
+                         options.text(base::option::net_devices));
 }
 
 base::status connect(runtime& r, transport::transport& wire) {

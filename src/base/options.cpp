@@ -18,6 +18,8 @@ constexpr std::string_view prefix = "QUIRE_";
 constexpr option_row table[] = {
     {option::transport, "QUIRE_TRANSPORT", option_type::choice, "auto", "auto|shm|tcp",
      "how nodes talk; auto: shared memory on one machine, else the best network", 0, 2, 1, false},
+    {option::net_devices, "QUIRE_NET_DEVICES", option_type::text, "auto", "names, separated by commas",
+     "tcp: network interfaces to use; auto: loopback for a job on one host, else all that are up", 0, 0, 1, false},
     {option::detect, "QUIRE_DETECT", option_type::choice, "auto", "auto|userfault|thread|segv",
      "how an access to an absent page is noticed; `quire info` tells what auto is here", 0, 3, 1, false},
     {option::pool, "QUIRE_POOL", option_type::choice, "memfd", "memfd|file|posix|sysv|mdup|fork",
@@ -121,10 +123,15 @@ bool read_value(const option_row& row, std::string_view text, std::int64_t& valu
     case option_type::flag:
       return read_integer(text, 10, value);
     case option_type::path:
+    case option_type::text:
       value = 0;
       return true;  // what is there is seen when it is used
   }
   return false;
+}
+
+bool holds_text(const option_row& row) noexcept {
+  return row.type == option_type::path || row.type == option_type::text;
 }
 
 bool legal(const option_row& row, std::int64_t value) noexcept {
@@ -160,7 +167,10 @@ std::string spelled_as_variable(std::string_view name) {
 }  // namespace
 
 option_values::option_values() noexcept {
-  for (const auto& row : table) CHECK(read_value(row, row.standard, value_[index(row.id)]));
+  for (const auto& row : table) {
+    CHECK(read_value(row, row.standard, value_[index(row.id)]));
+    if (holds_text(row)) text_[index(row.id)] = row.standard;
+  }
 }
 
 std::span<const option_row> option_table() noexcept { return table; }
@@ -221,7 +231,7 @@ result<option_values> read_options(const char* const* environment, std::string& 
     if (text.empty()) continue;
     const auto value = parse_option(*row, text, why);
     if (!value.ok()) return value.why();
-    row->type == option_type::path ? values.set(row->id, text) : values.set(row->id, value.value());
+    holds_text(*row) ? values.set(row->id, text) : values.set(row->id, value.value());
   }
   return values;
 }

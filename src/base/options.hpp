@@ -15,12 +15,12 @@
 namespace quire::base {
 
 enum class option : int {
-  transport, detect, pool, pool_dir, pool_fill, pool_link, crash_dir, fault_trace, range, base, spin_us, read_ahead, learn_writes,
-  pin_limit, memory_limit, page_out_dir, consistency, move_homes, twin_limit, unit, log, nodes, tag
+  transport, net_devices, detect, pool, pool_dir, pool_fill, pool_link, crash_dir, fault_trace, range, base, spin_us, read_ahead,
+  learn_writes, pin_limit, memory_limit, page_out_dir, consistency, move_homes, twin_limit, unit, log, nodes, tag
 };
-inline constexpr std::size_t option_count = 23;
+inline constexpr std::size_t option_count = 24;
 
-enum class option_type : int { choice, flag, number, bytes, address, path };
+enum class option_type : int { choice, flag, number, bytes, address, path, text };
 
 /// One row of the table. The value of a choice is the position of its word in `legal`.
 struct option_row {
@@ -55,7 +55,7 @@ class option_values {
   [[nodiscard]] Choice choice(option which) const noexcept {
     return static_cast<Choice>(number(which));
   }
-  /// For paths; empty if it was not given.
+  /// For paths and texts; the default if it was not given.
   [[nodiscard]] const std::string& text(option which) const noexcept { return text_[index(which)]; }
   /// Whether the user asked for it, so that it wins over what the program says.
   [[nodiscard]] bool given(option which) const noexcept { return given_[index(which)]; }
@@ -96,8 +96,11 @@ class option_values {
 inline constexpr const char* job_descriptor_variable = "QUIRE_JOB_FD";
 inline constexpr const char* job_node_variable = "QUIRE_JOB_NODE";
 inline constexpr const char* job_nodes_variable = "QUIRE_JOB_NODES";
-inline constexpr std::array<std::string_view, 4> internal_variables = {job_descriptor_variable, job_node_variable,
-                                                                       job_nodes_variable, "QUIRE_FAIL"};
+inline constexpr const char* job_local_variable = "QUIRE_JOB_LOCAL";  ///< nodes on the host of this one
+inline constexpr std::array<const char*, 4> job_variables = {job_descriptor_variable, job_node_variable,
+                                                             job_nodes_variable, job_local_variable};
+inline constexpr std::array<std::string_view, 5> internal_variables = {
+    job_descriptor_variable, job_node_variable, job_nodes_variable, job_local_variable, "QUIRE_FAIL"};
 /// The most nodes that one `quire run` starts.
 inline constexpr int most_nodes = 1024;
 

@@ -1,5 +1,6 @@
 // Who are my peers: joining a job, exchanging transport addresses, hearing of deaths. One folder a body (local: under
-// `quire run`, or alone). Called by src/api at start and end; `descriptor` and `poll_news` by the service thread.
+// `quire run`, or alone; pmix: srun --mpi=pmix, Open MPI's mpirun, PRRTE; pmi1: Hydra). Called by src/api at start and
+// end; `descriptor` and `poll_news` by the service thread.
 #pragma once
 
 #include <cstddef>
@@ -31,9 +32,9 @@ class bootstrap {
   /// 60 KiB. PEER_LOST (poll_news tells whom), TIMED_OUT (after a minute), INVALID.
   [[nodiscard]] virtual base::result<std::vector<std::vector<std::byte>>> exchange(std::span<const std::byte> mine) = 0;
   /// Tells the launcher that this node has ended well: its exit is then no accident. The counters are a flat JSON object
-  /// of names and integers, or empty.
+  /// of names and integers, or empty; only `quire run` takes them. After the last poll_news.
   virtual void leave(std::string_view statistics_json) noexcept = 0;
-  /// Readable when there is news; -1 if there never is. Stays readable after job_ends: watch it no longer.
+  /// Readable when there may be news; -1 if there never is. Stays readable after job_ends.
   [[nodiscard]] virtual int descriptor() const noexcept = 0;
   /// The next piece of news; call it until it gives `nothing`. Does not block.
   [[nodiscard]] virtual news poll_news() noexcept = 0;
@@ -42,7 +43,7 @@ class bootstrap {
 /// Leaves it to another process to join (pool 'fork': the engine's). Before anybody joins.
 void leave_to_another() noexcept;
 
-/// The job that this process belongs to: under `quire run` (the environment says so) that job, else a job of one node.
+/// The job that this process belongs to: under a launcher (the environment says so) its job, else a job of one node.
 [[nodiscard]] base::result<std::unique_ptr<bootstrap>> join();
 
 }  // namespace quire::bootstrap

@@ -1,26 +1,44 @@
 // Choice of a transport by name; see open.hpp.
 #include "transport/open.hpp"
 
+#include <string>
+
 #include "base/log.hpp"
+#include "os/interfaces.hpp"
 #include "transport/ucx/ucx.hpp"
 
 namespace quire::transport {
+namespace {
 
-base::result<std::unique_ptr<transport>> open(std::string_view kind, bool all_local) {
-  using base::log;
-  using base::log_level;
-  if (kind == "tcp") return ucx::open(ucx::tcp);
+using base::log;
+using base::log_level;
+
+base::result<std::unique_ptr<transport>> open_tcp(bool all_local, std::string_view devices) {
+  if (devices != "auto") return ucx::open(ucx::tcp, std::string(devices));
+  if (all_local) return ucx::open(ucx::tcp, "lo");
+  std::string names;
+  for (const auto& one : os::network_interfaces())
+    if (!one.loopback && (names + ",").find(one.name + ",") == names.npos) names += (names.empty() ? "" : ",") + one.name;
+  if (!names.empty()) return ucx::open(ucx::tcp, names);
+  log(log_level::error, "this host has no network interface that is up, beside loopback, but nodes on other hosts");
+  return QUIRE_UNSUPPORTED;
+}
+
+}  // namespace
+
+base::result<std::unique_ptr<transport>> open(std::string_view kind, bool all_local, std::string_view devices) {
+  if (kind == "tcp") return open_tcp(all_local, devices);
   if (kind == "shm") {
-    if (all_local) return ucx::open(ucx::shared_memory);
+    if (all_local) return ucx::open(ucx::shared_memory, "all");
     log(log_level::error, "transport shm: not all nodes of the job run on this host; use auto or tcp");
     return QUIRE_UNSUPPORTED;
   }
   if (kind == "auto") {
-    if (!all_local) return ucx::open(ucx::tcp);
-    auto shared = ucx::open(ucx::shared_memory);
+    if (!all_local) return open_tcp(all_local, devices);
+    auto shared = ucx::open(ucx::shared_memory, "all");
     if (shared.ok()) return shared;
     log(log_level::warning, "no shared memory between the nodes of this host; using TCP, which is slower");
-    return ucx::open(ucx::tcp);
+    return open_tcp(all_local, devices);
   }
   log(log_level::error, "unknown transport; choose auto, shm or tcp");
   return QUIRE_BAD_OPTION;

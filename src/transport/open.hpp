@@ -15,8 +15,11 @@ namespace quire::transport {
 ///   "auto"  shared memory if all_local (TCP if that cannot be had), else TCP
 ///   "shm"   shared memory; QUIRE_UNSUPPORTED unless all_local
 ///   "tcp"   TCP, also on one host
+/// `devices`: the network interfaces to use, as UCX names them, separated by commas. "auto": loopback alone if all_local,
+/// so that no other host can connect; else all that are up and not loopback. UCX_NET_DEVICES wins.
 /// Any other name: QUIRE_BAD_OPTION. QUIRE_UNSUPPORTED when UCX is not installed, QUIRE_SYSTEM when it refuses. What
 /// went wrong is logged. All nodes must come to the same choice: `connect` refuses addresses of another transport.
-[[nodiscard]] base::result<std::unique_ptr<transport>> open(std::string_view kind, bool all_local);
+[[nodiscard]] base::result<std::unique_ptr<transport>> open(std::string_view kind, bool all_local,
+                                                            std::string_view devices = "auto");
 
 }  // namespace quire::transport

@@ -2,7 +2,8 @@
 // by the transports (and the simulator) around each message, in any thread context: noexcept, no allocation, no I/O.
 //
 // A header is an 8-byte mark, which carries the version, and the 64 bytes of model::message as they are in memory. All
-// nodes of a job run the same build on little-endian machines; the mark says so, and anything else is refused.
+// nodes of a job run the same build on little-endian machines; the mark says so, and anything else is refused. On a
+// network the mark is mixed with a secret of the job: who does not know it cannot make a message.
 #pragma once
 
 #include <bit>
@@ -35,8 +36,9 @@ struct header {
   std::byte bytes[header_bytes];
 };
 
-inline void encode(const model::message& m, header& out) noexcept {
-  std::memcpy(out.bytes, &mark, sizeof mark);
+inline void encode(const model::message& m, header& out, std::uint64_t secret = 0) noexcept {
+  const std::uint64_t sealed = mark ^ secret;
+  std::memcpy(out.bytes, &sealed, sizeof sealed);
   std::memcpy(out.bytes + sizeof mark, &m, sizeof m);
 }
 
@@ -44,6 +46,6 @@ inline void encode(const model::message& m, header& out) noexcept {
 /// `payload_bytes`. QUIRE_INVALID if it is not a message that a node of this job can have sent; `out` is then
 /// unspecified.
 [[nodiscard]] base::status decode(std::span<const std::byte> bytes, std::size_t payload_bytes, unsigned nodes,
-                                  model::message& out) noexcept;
+                                  model::message& out, std::uint64_t secret = 0) noexcept;
 
 }  // namespace quire::wire

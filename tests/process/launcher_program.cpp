@@ -20,8 +20,7 @@ std::vector<std::byte> address_of(int node, std::size_t bytes) {
   return std::vector<std::byte>(bytes + static_cast<std::size_t>(node % 7), static_cast<std::byte>(node + 1));
 }
 
-void tell_news(bootstrap& job) {
-  const auto heard = job.poll_news();
+void tell_news(const news& heard) {
   const char* kind = heard.what == news::kind::node_died  ? "node_died"
                      : heard.what == news::kind::job_ends ? "job_ends"
                                                           : "nothing";
@@ -32,7 +31,7 @@ int exchange(bootstrap& job, std::size_t bytes) {
   const auto all = job.exchange(address_of(job.node(), bytes));
   if (!all.ok()) {
     std::printf("exchange: status %d\n", all.why().code());
-    tell_news(job);
+    tell_news(job.poll_news());
     return 40;
   }
   for (int node = 0; node < job.nodes(); ++node)
@@ -44,9 +43,13 @@ int exchange(bootstrap& job, std::size_t bytes) {
 int wait_for_news(bootstrap& job) {
   std::printf("ready\n");
   std::fflush(stdout);
-  pollfd entry{job.descriptor(), POLLIN, 0};
-  while (::poll(&entry, 1, 60'000) < 0) continue;
-  tell_news(job);
+  news heard;
+  for (int i = 0; i < 600 && heard.what == news::kind::nothing; ++i) {
+    pollfd entry{job.descriptor(), POLLIN, 0};
+    ::poll(&entry, 1, 100);
+    heard = job.poll_news();
+  }
+  tell_news(heard);
   return 42;
 }
 
@@ -67,7 +70,7 @@ int main(int argc, char** argv) {
   if (!joined.ok()) return 43;
   bootstrap& job = *joined.value();
   if (what == "environment") {
-    for (const char* name : {"QUIRE_JOB_FD", "QUIRE_JOB_NODE", "QUIRE_JOB_NODES"})
+    for (const char* name : {"QUIRE_JOB_FD", "QUIRE_JOB_NODE", "QUIRE_JOB_NODES", "QUIRE_JOB_LOCAL"})
       if (std::getenv(name) != nullptr) return 44;
     leave(job);
     ::execlp("ls", "ls", "/proc/self/fd", nullptr);

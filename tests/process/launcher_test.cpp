@@ -357,7 +357,7 @@ TEST(QuireProgram, RunsAloneWithoutALauncher) {
 
 TEST(QuireProgram, IsToldWhatClosedItsSocket) {
   const auto result =
-      run({program, "exchange", "10"}, {{"QUIRE_JOB_FD", "99"}, {"QUIRE_JOB_NODE", "0"}, {"QUIRE_JOB_NODES", "2"}});
+      run({program, "exchange", "10"}, {{"QUIRE_JOB_FD", "99"}, {"QUIRE_JOB_NODE", "0"}, {"QUIRE_JOB_NODES", "2"}, {"QUIRE_JOB_LOCAL", "2"}});
   EXPECT_EQ(result.status, 43);
   EXPECT_THAT(result.err, HasSubstr("descriptor 99"));
   EXPECT_EQ(run({program, "exchange", "10"}, {{"QUIRE_JOB_NODE", "3"}}).status, 43);

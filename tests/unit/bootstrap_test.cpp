@@ -66,7 +66,7 @@ struct Member : ::testing::Test {
     ASSERT_TRUE(pair.ok());
     ASSERT_TRUE(os::set_blocking(pair.value().first.number(), false).ok());
     ASSERT_TRUE(os::set_blocking(pair.value().second.number(), false).ok());
-    node.emplace(std::move(pair.value().first), 1, 2, 50);
+    node.emplace(std::move(pair.value().first), 1, 2, 2, 50);
     launcher.emplace(std::move(pair.value().second));
   }
   void tell(frame_kind kind, int who, std::string_view text) {

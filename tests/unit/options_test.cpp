@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <set>
 
 #include "base/log.hpp"
@@ -118,7 +120,7 @@ TEST(Options, UnknownNamesAreRefusedWithTheNearest) {
 
 TEST(Options, VariablesOfTheLauncherAreAccepted) {
   std::string why;
-  EXPECT_TRUE(read({"QUIRE_JOB_FD=5", "QUIRE_JOB_NODE=0", "QUIRE_JOB_NODES=2", "QUIRE_FAIL=memfd:1:28"}, why).ok())
+  EXPECT_TRUE(read({"QUIRE_JOB_FD=5", "QUIRE_JOB_NODE=0", "QUIRE_JOB_NODES=2", "QUIRE_JOB_LOCAL=2", "QUIRE_FAIL=memfd:1:28"}, why).ok())
       << why;
 }
 
@@ -129,6 +131,22 @@ TEST(Options, NamesMayBeWrittenShort) {
   }
   EXPECT_EQ(find_option("readahead"), nullptr);
   EXPECT_EQ(find_option(""), nullptr);
+}
+
+/// The manual tells of each option in the words of the table.
+TEST(OptionTable, StandsInTheManual) {
+  std::ifstream file(QUIRE_SOURCE_DIR "/docs/quire.7");
+  const std::string manual{std::istreambuf_iterator<char>(file), {}};
+  const auto escaped = [](std::string text) {
+    for (std::size_t at = 0; (at = text.find('-', at)) != text.npos; at += 2) text.insert(at, 1, '\\');
+    return text;
+  };
+  for (const auto& row : option_table()) {
+    const std::string standard = *row.standard == '\0' ? "none" : row.standard;
+    const std::string entry = ".TP\n.B " + std::string(row.variable) + "\n" + escaped(row.meaning) + ".\n.br\n" +
+                              escaped(row.legal) + "; default " + escaped(standard) + ".\n";
+    EXPECT_THAT(manual, HasSubstr(entry)) << "docs/quire.7, ENVIRONMENT, should have this entry";
+  }
 }
 
 TEST(NearestWord, IsTheOneWithTheFewestEdits) {

@@ -23,6 +23,8 @@ void job::on_exit(int node, int wait_status) {
   // What it wrote and said before comes before its end.
   record.out.drain(out_);
   record.err.drain(err_);
+  record.remote_out.finish(out_);
+  record.remote_err.finish(err_);
   on_control(node);
   if (WIFSIGNALED(wait_status)) {
     const int signal = WTERMSIG(wait_status);
@@ -54,6 +56,7 @@ void job::on_signal(const signalfd_siginfo& signal) {
 
 void job::on_time() {
   check_silence();
+  lose_silent_hosts();
   const std::uint64_t now = base::now_ns();
   if (phase_ == phase::running && timeout_ns_ != 0 && now >= timeout_ns_)
     end(job_timed_out, local::frame_kind::job_ends, -1, "the job ends because its time limit is over");
@@ -98,26 +101,30 @@ void job::end(int exit_status, local::frame_kind kind, int node, const std::stri
   say(kind == local::frame_kind::node_died && alive_ > 0 ? text + "; ending the job" : text);
   verdict_ = std::make_shared<const std::string>(encode(kind, node, text));
   bool somebody_listens = false;
-  for (auto& other : nodes_) {
-    if (!other.alive || !other.joined || other.left) continue;
+  for (int other = 0; other < plan_.nodes; ++other) {
+    if (!at(other).alive || !at(other).joined || at(other).left) continue;
     somebody_listens = true;
-    other.control.queue(verdict_);
-    other.control.send();
+    give(other, verdict_);
   }
   next_phase_ns_ = base::now_ns() + (somebody_listens ? grace_ns : 0);
 }
 
 /// `from_terminal`: the terminal has sent it to our own process group already.
 void job::signal_all(int signal, bool from_terminal) {
+  signal_hosts(signal);
   for (const auto& node : nodes_) {
-    if (!node.alive || (from_terminal && !node.own_group)) continue;
+    if (!node.alive || node.host >= 0 || (from_terminal && !node.own_group)) continue;
     // A child that has just been forked may not have its group yet.
     if (!node.own_group || ::kill(-node.pid, signal) != 0) ::kill(node.pid, signal);
   }
 }
 
 std::string job::name_of(int node) const {
-  return "node " + std::to_string(node) + " (pid " + std::to_string(at(node).pid) + ")";
+  const auto& record = at(node);
+  const std::string name = "node " + std::to_string(node);
+  if (record.host < 0) return name + " (pid " + std::to_string(record.pid) + ")";
+  return name + " (pid " + std::to_string(record.remote_pid) + " on " +
+         plan_.hosts[static_cast<std::size_t>(record.host)].name + ")";
 }
 
 }  // namespace quire::bootstrap::launcher

@@ -1,7 +1,6 @@
 #include "bootstrap/launcher/job.hpp"
 
 #include <fcntl.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,53 +9,12 @@
 #include <cstring>
 
 #include "base/clock.hpp"
+#include "bootstrap/launcher/process_state.hpp"
 
 namespace quire::bootstrap::launcher {
 namespace {
 
 constexpr std::uint64_t ms = 1'000'000;
-
-/// The signals that the loop takes from a descriptor.
-sigset_t handled_signals() {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD}) sigaddset(&set, signal);
-  return set;
-}
-
-/// What of the launcher's own state a job changes; put back at the end.
-class borrowed_process_state {
- public:
-  borrowed_process_state() {
-    const sigset_t handled = handled_signals();
-    ::sigprocmask(SIG_BLOCK, &handled, &mask_);
-    child_ = ::signal(SIGCHLD, SIG_DFL);
-    ::getrlimit(RLIMIT_NOFILE, &descriptors_);
-    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  }
-  ~borrowed_process_state() {
-    ::prctl(PR_SET_CHILD_SUBREAPER, 0);
-    ::setrlimit(RLIMIT_NOFILE, &descriptors_);
-    ::signal(SIGCHLD, child_);
-    ::sigprocmask(SIG_SETMASK, &mask_, nullptr);
-  }
-  borrowed_process_state(const borrowed_process_state&) = delete;
-  borrowed_process_state& operator=(const borrowed_process_state&) = delete;
-  [[nodiscard]] const sigset_t& mask() const noexcept { return mask_; }
-  [[nodiscard]] const rlimit& descriptors() const noexcept { return descriptors_; }
-
- private:
-  sigset_t mask_{};
-  rlimit descriptors_{};
-  void (*child_)(int) = nullptr;
-};
-
-/// So that none of our descriptors becomes 0, 1 or 2, which nodes replace.
-void open_standard_streams() {
-  for (int number = 0; number < 3; ++number)
-    if (::fcntl(number, F_GETFD) < 0) [[maybe_unused]]
-      const int opened = ::open("/dev/null", O_RDWR);
-}
 
 }  // namespace
 
@@ -70,12 +28,13 @@ job_outcome job::run() {
     const borrowed_process_state state;
     start_of_job start{plan_.command, environment_with(plan_.environment), state.mask(), state.descriptors()};
     if (plan_.timeout_ms > 0) timeout_ns_ = begin + static_cast<std::uint64_t>(plan_.timeout_ms) * ms;
-    if (prepare(start) && start_all(start)) {
+    if (prepare(start) && (hosts_.empty() ? start_all(start) : start_hosts(start))) {
       loop();
     } else {
       signal_all(SIGKILL, false);
     }
-    sweep();
+    finish_hosts();
+    if (!sweep_orphans()) say("some processes that the nodes started cannot be killed");
     flush_streams();
   }
   // With nothing left to look after, signals do again what they do to any program that waits for its reader.
@@ -123,7 +82,8 @@ bool job::start_one(const start_of_job& start, int node, int null_device) {
   auto control = os::make_socket_pair();
   if (!control.ok() || !os::set_blocking(control.value().first.number(), false).ok())
     return cannot("make a socket", errno);
-  start_of_node how{.node = node, .nodes = plan_.nodes, .control = control.value().second.number()};
+  start_of_node how{
+      .node = node, .nodes = plan_.nodes, .local_nodes = plan_.nodes, .control = control.value().second.number()};
   if (node > 0) how.input = null_device;
   // Only a process of the terminal's foreground group may read it.
   how.own_group = record.own_group = node > 0 || ::isatty(0) == 0;
@@ -176,8 +136,10 @@ void job::loop() {
       if (record.err.open() && !err_.full())
         watch(record.err.descriptor(), POLLIN, [this, &record] { record.err.pump(err_); });
       const short events = record.control.sending() ? POLLIN | POLLOUT : POLLIN;
-      if (!record.control.ended()) watch(record.control.descriptor(), events, [this, node] { on_control(node); });
+      if (record.host < 0 && !record.control.ended())
+        watch(record.control.descriptor(), events, [this, node] { on_control(node); });
     }
+    watch_hosts(watch);
     for (output* o : {&out_, &err_})
       if (o->pending()) watch(o->number(), POLLOUT, [o] { o->write_piece(); });
     watch(signals_.number(), POLLIN, [this] {
@@ -216,7 +178,7 @@ void job::on_frame(int node, const local::frame& frame) {
       if (record.joined && !record.left) return fail(node, "has joined the job twice", 1);
       record.joined = true;
       record.left = false;
-      if (verdict_) record.control.queue(verdict_);  // it comes late
+      if (verdict_) give(node, verdict_);  // it comes late
       return;
     }
     case local::frame_kind::address:
@@ -245,10 +207,7 @@ void job::on_address(int node, const std::string& address) {
   }
   const auto bytes =
       std::make_shared<const std::string>(encode(local::frame_kind::addresses, -1, local::pack_addresses(addresses)));
-  for (auto& n : nodes_) {
-    n.control.queue(bytes);
-    n.control.send();
-  }
+  for (int n = 0; n < plan_.nodes; ++n) give(n, bytes);
 }
 
 void job::reap() {
@@ -257,22 +216,10 @@ void job::reap() {
     if (pid < 0) return;
     const auto it = std::find_if(nodes_.begin(), nodes_.end(), [&](const auto& n) { return n.pid == pid && n.alive; });
     if (it != nodes_.end()) on_exit(static_cast<int>(it - nodes_.begin()), status);  // else an orphan of a node
+    const auto host =
+        std::find_if(hosts_.begin(), hosts_.end(), [&](const auto& h) { return h.pid == pid && h.alive; });
+    if (host != hosts_.end()) on_host_exit(static_cast<std::size_t>(host - hosts_.begin()), status);
   }
-}
-
-// Orphans came to us, who are their subreaper. They get a second to end by SIGTERM; their own children come to us in
-// turn.
-void job::sweep() {
-  constexpr int step_ms = 10, patience_ms = 1000, limit_ms = 5000;
-  for (int waited_ms = 0; waited_ms < limit_ms; waited_ms += step_ms) {
-    pid_t pid;
-    while ((pid = ::waitpid(-1, nullptr, WNOHANG)) > 0) continue;
-    if (pid < 0) return;
-    if (waited_ms == 0 || waited_ms >= patience_ms)
-      for (const pid_t child : os::children()) ::kill(child, waited_ms == 0 ? SIGTERM : SIGKILL);
-    ::poll(nullptr, 0, step_ms);
-  }
-  say("some processes that the nodes started cannot be killed");
 }
 
 void job::flush_streams() {
@@ -291,6 +238,7 @@ int job::poll_timeout_ms() const {
     const std::uint64_t limit = node.silent_ns + silence_limit_ns;
     deadline = deadline == 0 ? limit : std::min(deadline, limit);
   }
+  if (start_ns_ != 0 && phase_ == phase::running) deadline = deadline == 0 ? start_ns_ : std::min(deadline, start_ns_);
   if (deadline == 0) return -1;
   const std::uint64_t now = base::now_ns();
   return deadline <= now ? 0 : static_cast<int>(std::min<std::uint64_t>((deadline - now) / ms + 1, 3'600'000));

@@ -1,5 +1,6 @@
 // A running job, seen from the launcher: one loop over control sockets, output, signals and deadlines. job.cpp has the
-// start and the loop, fate.cpp what becomes of the job when a node or a person ends something. One thread.
+// start and the loop, remote.cpp nodes on other hosts, fate.cpp what becomes of the job when a node or a person ends
+// something. One thread.
 #pragma once
 
 #include <sys/signalfd.h>
@@ -29,11 +30,22 @@ struct node_record {
   std::string address, statistics;
   local::channel control;
   tagged_stream out, err;
+  int host = -1;       ///< index of the host whose agent looks after it; -1: it is our own child
+  int remote_pid = 0;  ///< its number there
+  line_tagger remote_out, remote_err;
+};
+
+/// What the launcher knows of another host: the process that reaches it (ssh), and the link to the agent there.
+struct host_record {
+  pid_t pid = -1;
+  bool alive = false;
+  local::channel link;
 };
 
 class job {
  public:
-  explicit job(const job_plan& plan) : plan_(plan), nodes_(static_cast<std::size_t>(plan.nodes)) {}
+  explicit job(const job_plan& plan)
+      : plan_(plan), nodes_(static_cast<std::size_t>(plan.nodes)), hosts_(plan.hosts.size()) {}
   [[nodiscard]] job_outcome run();
 
  private:
@@ -51,9 +63,23 @@ class job {
   void on_frame(int node, const local::frame& frame);
   void on_address(int node, const std::string& address);
   void reap();
-  void sweep();
   void flush_streams();
   [[nodiscard]] int poll_timeout_ms() const;
+
+  // remote.cpp
+  [[nodiscard]] bool start_hosts(start_of_job& start);
+  [[nodiscard]] bool start_host(const start_of_job& start, std::size_t host);
+  [[nodiscard]] std::string start_frame(std::size_t host) const;
+  void watch_hosts(const std::function<void(int, short, std::function<void()>)>& watch);
+  void on_link(std::size_t host);
+  void on_link_frame(std::size_t host, const local::frame& frame);
+  void on_host_exit(std::size_t host, int wait_status);
+  void on_cannot(std::size_t host, const local::frame& frame);
+  void on_input();
+  void give(int node, const std::shared_ptr<const std::string>& bytes);
+  void signal_hosts(int signal);
+  void lose_silent_hosts();
+  void finish_hosts();
 
   // fate.cpp
   void on_exit(int node, int wait_status);
@@ -72,6 +98,10 @@ class job {
 
   const job_plan& plan_;
   std::vector<node_record> nodes_;
+  std::vector<host_record> hosts_;
+  bool input_open_ = false;     ///< node 0 is on another host, and may take more of our standard input
+  std::uint64_t start_ns_ = 0;  ///< when all hosts must have started their nodes; 0: they have
+  std::uint64_t lost_ns_ = 0;   ///< when agents that do not answer are given up
   output out_{1}, err_{2};
   os::descriptor signals_;
   int alive_ = 0;

@@ -1,5 +1,6 @@
-// The launching side of a job on one machine: starts the nodes, serves their control sockets, passes signals and
-// output on, ends and sweeps up everything when one dies. Called by `quire run`, in a process with one thread.
+// The launching side of a job, on this machine or by agents on others: starts the nodes, serves their control sockets,
+// passes signals and output on, ends and sweeps up everything when one dies. Called by `quire run`, in a process with
+// one thread.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +13,18 @@ namespace quire::bootstrap::launcher {
 /// Exit statuses of the launcher's own, as of env(1) and timeout(1).
 enum exit_status : int { job_timed_out = 124, launcher_failed = 125, cannot_execute = 126, command_not_found = 127 };
 
+/// Nodes first, first + 1, ... of a job run on the host of this name.
+struct host_plan {
+  std::string name;
+  int first = 0, nodes = 1;
+};
+
 struct job_plan {
   int nodes = 1;
-  std::vector<std::string> command;                              ///< program and arguments; at least one
+  std::vector<host_plan> hosts;      ///< in order, all nodes among them; empty: this machine, without an agent
+  std::vector<std::string> reach;    ///< the words that run a command on a host: these, the host's name, the command
+  std::string remote_quire;          ///< path of `quire` on the hosts
+  std::vector<std::string> command;  ///< program and arguments; at least one
   std::vector<std::pair<std::string, std::string>> environment;  ///< set for the nodes, over what they inherit
   bool tag = false;                                              ///< begin each line of output with "[node] "
   std::int64_t timeout_ms = 0;                                   ///< 0: none

@@ -43,6 +43,7 @@ inline constexpr std::size_t longest_line_bytes = 1u << 20;
 class line_tagger {
  public:
   explicit line_tagger(int node) : tag_("[" + std::to_string(node) + "] ") {}
+  line_tagger() = default;  ///< whole lines, without a tag
   void add(std::string_view bytes, output& to);
   /// The stream has ended: a last line without its newline gets one.
   void finish(output& to);

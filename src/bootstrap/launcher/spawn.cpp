@@ -47,6 +47,7 @@ std::string_view name_of(std::string_view entry) { return entry.substr(0, entry.
   tell(base::job_descriptor_variable, node.control);
   tell(base::job_node_variable, node.node);
   tell(base::job_nodes_variable, node.nodes);
+  tell(base::job_local_variable, node.local_nodes);
   auto command = job.command;
   ::sigprocmask(SIG_SETMASK, &job.signals, nullptr);
   ::execvpe(command[0].c_str(), pointers_to(command).data(), pointers_to(environment).data());
@@ -61,12 +62,32 @@ std::vector<std::string> environment_with(std::span<const std::pair<std::string,
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view name = name_of(*entry);
     const bool place =
-        name == base::job_descriptor_variable || name == base::job_node_variable || name == base::job_nodes_variable;
+        std::find(base::job_variables.begin(), base::job_variables.end(), name) != base::job_variables.end();
     const bool replaced = std::any_of(settings.begin(), settings.end(), [&](const auto& s) { return s.first == name; });
     if (!place && !replaced) environment.emplace_back(*entry);
   }
   for (const auto& [name, value] : settings) environment.push_back(name + "=" + value);
   return environment;
+}
+
+base::result<pid_t> start_helper(const start_of_job& job, const std::vector<std::string>& command, int streams) {
+  const pid_t launcher = ::getpid();
+  const pid_t pid = ::fork();
+  if (pid < 0) return QUIRE_SYSTEM;
+  if (pid > 0) return pid;
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != launcher) ::_exit(127);
+  ::setpgid(0, 0);
+  ::setrlimit(RLIMIT_NOFILE, &job.descriptors);
+  ::signal(SIGPIPE, SIG_DFL);
+  if (::dup2(streams, 0) == 0 && ::dup2(streams, 1) == 1) {
+    auto words = command;
+    ::sigprocmask(SIG_SETMASK, &job.signals, nullptr);
+    ::execvp(words[0].c_str(), pointers_to(words).data());
+  }
+  const start_failure failure{-1, errno};
+  [[maybe_unused]] const auto told = ::write(job.report, &failure, sizeof failure);
+  ::_exit(127);
 }
 
 base::result<pid_t> start_node(const start_of_job& job, const start_of_node& node) {

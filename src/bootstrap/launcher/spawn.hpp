@@ -16,7 +16,7 @@ namespace quire::bootstrap::launcher {
 
 /// How one node is to be started. Descriptors of -1 are inherited.
 struct start_of_node {
-  int node = 0, nodes = 1;
+  int node = 0, nodes = 1, local_nodes = 1;
   int control = -1;                    ///< its end of the control socket
   int input = -1, out = -1, err = -1;  ///< become 0, 1, 2
   bool own_group = true;               ///< a process group of its own
@@ -35,6 +35,11 @@ struct start_of_job {
 struct start_failure {
   int node, error;
 };
+
+/// Forks a helper of the launcher's own (ssh): `streams` becomes its standard input and output, it is killed with its
+/// parent and not reached by the terminal's signals. The pid, or SYSTEM with errno; start_failure as for a node.
+[[nodiscard]] base::result<pid_t> start_helper(const start_of_job& job, const std::vector<std::string>& command,
+                                               int streams);
 
 /// The environment of the launcher with `settings` on top, without what tells a node its place.
 [[nodiscard]] std::vector<std::string> environment_with(std::span<const std::pair<std::string, std::string>> settings);

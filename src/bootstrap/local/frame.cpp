@@ -1,6 +1,5 @@
 #include "bootstrap/local/frame.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <type_traits>
 
@@ -45,7 +44,7 @@ std::optional<frame> frame_reader::next() {
   if (broken_ || bytes_.size() - at_ < sizeof head) return std::nullopt;
   std::memcpy(&head, bytes_.data() + at_, sizeof head);
   if (head.kind < static_cast<std::uint32_t>(frame_kind::hello) ||
-      head.kind > static_cast<std::uint32_t>(frame_kind::job_ends) || head.bytes > most_payload_bytes) {
+      head.kind > static_cast<std::uint32_t>(frame_kind::input_taken) || head.bytes > most_payload_bytes) {
     broken_ = true;
     return std::nullopt;
   }
@@ -65,20 +64,28 @@ std::string pack_addresses(std::span<const std::string> addresses) {
 }
 
 std::optional<std::vector<std::vector<std::byte>>> unpack_addresses(std::string_view packed, int nodes) {
+  const auto strings = unpack_strings(packed);
+  if (!strings || strings->size() != static_cast<std::size_t>(nodes)) return std::nullopt;
   std::vector<std::vector<std::byte>> addresses;
+  for (const auto& string : *strings) {
+    const auto* const bytes = reinterpret_cast<const std::byte*>(string.data());
+    addresses.emplace_back(bytes, bytes + string.size());
+  }
+  return addresses;
+}
+
+std::optional<std::vector<std::string>> unpack_strings(std::string_view packed) {
+  std::vector<std::string> strings;
   while (!packed.empty()) {
     std::uint32_t size;
     if (packed.size() < sizeof size) return std::nullopt;
     std::memcpy(&size, packed.data(), sizeof size);
     packed.remove_prefix(sizeof size);
     if (packed.size() < size) return std::nullopt;
-    std::vector<std::byte> address(size);
-    std::copy_n(packed.data(), size, reinterpret_cast<char*>(address.data()));
-    addresses.push_back(std::move(address));
+    strings.emplace_back(packed.substr(0, size));
     packed.remove_prefix(size);
   }
-  if (addresses.size() != static_cast<std::size_t>(nodes)) return std::nullopt;
-  return addresses;
+  return strings;
 }
 
 }  // namespace quire::bootstrap::local

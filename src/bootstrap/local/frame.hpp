@@ -7,7 +7,20 @@
 //                      node_died  node: who; payload: the sentence for people
 //                      job_ends   payload: the sentence for people
 //
-// Both ends are the same build of Quire on the same machine, or find out by the version in hello.
+// Between `quire run --hosts` and its agent on a host the same frames of each node travel, with its number, among others:
+//
+//   launcher -> agent  start      payload: what to start, packed (launcher/remote.hpp); the first
+//                      to_node    node: for whom, -1 for all who listen; payload: an encoded frame
+//                      signal     payload: a number (int), for all nodes of the host
+//                      input      payload: standard input of node 0; empty at its end
+//   agent -> launcher  started    payload: the pid of `node` (int)
+//                      cannot     node: exit status; payload: the sentence for people. Nothing runs then
+//                      output     payload: whole or broken lines of `node`; error_output likewise
+//                      closed     `node` has closed its control socket
+//                      ended      payload: the wait status of `node` (int); nothing more comes from it
+//                      input_taken  the next input may come
+//
+// Both ends are the same build of Quire, or find out by the version in hello and start.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +32,14 @@
 
 namespace quire::bootstrap::local {
 
-inline constexpr std::uint32_t protocol_version = 1;
+inline constexpr std::uint32_t protocol_version = 2;
 /// The most that a node may give to the others in one round.
 inline constexpr std::size_t most_address_bytes = 60 << 10;
 
-enum class frame_kind : std::uint32_t { hello = 1, address, leave, addresses, node_died, job_ends };
+enum class frame_kind : std::uint32_t {
+  hello = 1, address, leave, addresses, node_died, job_ends,
+  start, to_node, signal, input, started, cannot, output, error_output, closed, ended, input_taken
+};
 
 struct frame {
   frame_kind kind{};
@@ -49,8 +65,11 @@ class frame_reader {
   bool broken_ = false;
 };
 
+/// Strings one after the other, each behind its length.
 [[nodiscard]] std::string pack_addresses(std::span<const std::string> addresses);
 /// Nothing unless `packed` holds exactly `nodes` addresses.
 [[nodiscard]] std::optional<std::vector<std::vector<std::byte>>> unpack_addresses(std::string_view packed, int nodes);
+/// Any number of strings; nothing if `packed` is not a sequence of them.
+[[nodiscard]] std::optional<std::vector<std::string>> unpack_strings(std::string_view packed);
 
 }  // namespace quire::bootstrap::local

@@ -33,8 +33,8 @@ int number_of(const char* text) {
 
 }  // namespace
 
-member::member(os::descriptor socket, int node, int nodes, int limit_ms)
-    : socket_(std::move(socket)), node_(node), nodes_(nodes), limit_ms_(limit_ms) {
+member::member(os::descriptor socket, int node, int nodes, int local_nodes, int limit_ms)
+    : socket_(std::move(socket)), node_(node), nodes_(nodes), local_nodes_(local_nodes), limit_ms_(limit_ms) {
   const std::uint32_t version = protocol_version;
   socket_.queue(make_frame(frame_kind::hello, node_, {reinterpret_cast<const char*>(&version), sizeof version}));
   socket_.send();
@@ -128,25 +128,25 @@ std::unique_ptr<bootstrap> join_alone() { return std::make_unique<alone>(); }
 namespace {
 /// Programs that this one starts are not nodes of its job.
 void unset_place() noexcept {
-  for (const char* name : {base::job_descriptor_variable, base::job_node_variable, base::job_nodes_variable})
-    ::unsetenv(name);
+  for (const char* name : base::job_variables) ::unsetenv(name);
 }
 }  // namespace
 
 base::result<std::unique_ptr<bootstrap>> join_launched() {
-  const char* texts[] = {std::getenv(base::job_descriptor_variable), std::getenv(base::job_node_variable),
-                         std::getenv(base::job_nodes_variable)};
+  const char* texts[base::job_variables.size()];
+  std::transform(base::job_variables.begin(), base::job_variables.end(), texts,
+                 [](const char* name) { return std::getenv(name); });
   if (std::all_of(std::begin(texts), std::end(texts), [](const char* text) { return text == nullptr; }))
     return QUIRE_NOT_FOUND;
-  int numbers[3];
+  int numbers[base::job_variables.size()];
   std::transform(std::begin(texts), std::end(texts), numbers,
                  [](const char* t) { return t != nullptr ? number_of(t) : -1; });
-  const auto [descriptor, node, nodes] = numbers;
+  const auto [descriptor, node, nodes, local_nodes] = numbers;
   unset_place();
 
-  if (descriptor < 0 || node < 0 || node >= nodes || nodes > base::most_nodes) {
+  if (descriptor < 0 || node < 0 || node >= nodes || nodes > base::most_nodes || local_nodes < 1) {
     base::log(base::log_level::error,
-              "QUIRE_JOB_FD, QUIRE_JOB_NODE and QUIRE_JOB_NODES are set by `quire run` only, and here make no sense");
+              "QUIRE_JOB_FD, _NODE, _NODES and _LOCAL are set by `quire run` only, and here make no sense");
     return QUIRE_BAD_OPTION;
   }
   if (!os::is_socket(descriptor)) {
@@ -158,7 +158,7 @@ base::result<std::unique_ptr<bootstrap>> join_launched() {
     return QUIRE_SYSTEM;
   }
   if (!os::set_close_on_exec(descriptor, true).ok() || !os::set_blocking(descriptor, false).ok()) return QUIRE_SYSTEM;
-  return std::unique_ptr<bootstrap>(std::make_unique<member>(os::descriptor(descriptor), node, nodes));
+  return std::unique_ptr<bootstrap>(std::make_unique<member>(os::descriptor(descriptor), node, nodes, local_nodes));
 }
 
 void forget_launched() noexcept {

@@ -1,5 +1,6 @@
-// A node of a job on one machine: its side of the control socket to `quire run`. Start and end by one application
-// thread, descriptor and poll_news by the service thread in between; only leave() may meet poll_news in another thread.
+// A node of a job of `quire run`: its side of the control socket, to the launcher or to its agent on this host. Start
+// and end by one application thread, descriptor and poll_news by the service thread in between; only leave() may meet
+// poll_news in another thread.
 #pragma once
 
 #include <deque>
@@ -14,11 +15,11 @@ inline constexpr int exchange_limit_ms = 60'000;
 
 class member final : public bootstrap {
  public:
-  member(os::descriptor socket, int node, int nodes, int limit_ms = exchange_limit_ms);
+  member(os::descriptor socket, int node, int nodes, int local_nodes, int limit_ms = exchange_limit_ms);
 
   [[nodiscard]] int node() const noexcept override { return node_; }
   [[nodiscard]] int nodes() const noexcept override { return nodes_; }
-  [[nodiscard]] int local_nodes() const noexcept override { return nodes_; }
+  [[nodiscard]] int local_nodes() const noexcept override { return local_nodes_; }
   [[nodiscard]] base::result<std::vector<std::vector<std::byte>>> exchange(std::span<const std::byte> mine) override;
   void leave(std::string_view statistics_json) noexcept override;
   [[nodiscard]] int descriptor() const noexcept override { return socket_.descriptor(); }
@@ -29,7 +30,7 @@ class member final : public bootstrap {
   void take_in();
 
   channel socket_;
-  int node_, nodes_, limit_ms_;
+  int node_, nodes_, local_nodes_, limit_ms_;
   std::deque<news> news_;
   std::optional<std::string> gathered_;  ///< the answer to our address, packed
   bool ended_ = false;                   ///< the launcher is gone, and news_ says so

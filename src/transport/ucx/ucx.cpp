@@ -8,6 +8,7 @@
 
 #include <poll.h>
 #include <sched.h>
+#include <sys/random.h>
 
 #include <algorithm>
 #include <cstring>
@@ -16,7 +17,7 @@
 #include "base/check.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
-#include "transport/ucx/descriptors.hpp"
+#include "os/foreign_library.hpp"
 #include "transport/ucx/slots.hpp"
 #include "transport/ucx/worker.hpp"
 #include "wire/wire.hpp"
@@ -29,15 +30,26 @@ using model::node_id;
 
 constexpr unsigned message_id = 0;
 
-/// What stands before UCX's own address, so that nodes with different transports or versions refuse each other.
+/// What stands before UCX's own address, so that nodes with different transports or versions refuse each other, and so
+/// that each gives a share of the job's secret: addresses go by the launcher, never over the network of the messages.
 struct address_prefix {
   std::uint64_t mark = wire::mark;
   char name[16] = {};
+  std::uint64_t share = 0;
 };
+constexpr std::size_t common_bytes = offsetof(address_prefix, share);  // equal on all nodes
+
+/// Of the shares of all nodes, in their order: each bit of each counts (the mixing of splitmix64).
+std::uint64_t mix_into(std::uint64_t secret, std::uint64_t share) noexcept {
+  std::uint64_t z = (secret ^ share) + 0x9e3779b97f4a7c15;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+  return z ^ (z >> 31);
+}
 
 class ucx_transport final : public transport {
  public:
-  [[nodiscard]] base::status open(const settings& how);
+  [[nodiscard]] base::status open(const settings& how, const std::string& devices);
 
   [[nodiscard]] std::span<const std::byte> address() const noexcept override { return address_; }
   [[nodiscard]] base::status connect(node_id self, std::span<const std::span<const std::byte>> addresses,
@@ -89,6 +101,7 @@ class ucx_transport final : public transport {
   static ucs_status_t on_message(void* self, const void* header, std::size_t header_bytes, void* data,
                                  std::size_t bytes, const ucp_am_recv_param_t* how) noexcept;
 
+  [[nodiscard]] static std::uint64_t secret_of(std::span<const std::span<const std::byte>> addresses) noexcept;
   [[nodiscard]] ucs_status_t listen() noexcept;
   [[nodiscard]] ucs_status_t connect_peer(peer& to, std::span<const std::byte> address) noexcept;
   [[nodiscard]] ucs_status_t receive_rendezvous(const message& m, void* announced, void* place) noexcept;
@@ -108,18 +121,20 @@ class ucx_transport final : public transport {
   worker worker_;
   address_prefix prefix_;
   std::vector<std::byte> address_;
+  std::uint64_t secret_ = 0;  ///< of the job; a stranger that connects to us does not know it
   sink* sink_ = nullptr;
   bool reports_losses_ = false;
   bool unreported_losses_ = false;
   traffic traffic_;
 };
 
-base::status ucx_transport::open(const settings& how) {
-  if (const auto status = worker_.open(how); !status.ok()) return status;
+base::status ucx_transport::open(const settings& how, const std::string& devices) {
+  if (const auto status = worker_.open(how, devices); !status.ok()) return status;
   // With transports chosen by the user we cannot know; connect_peer finds out.
   reports_losses_ = how.reports_losses || worker_.chosen_by_user;
   const char* const name = worker_.chosen_by_user ? "ucx by UCX_TLS" : how.name;
   std::strncpy(prefix_.name, name, sizeof prefix_.name - 1);
+  if (::getrandom(&prefix_.share, sizeof prefix_.share, 0) != sizeof prefix_.share) return QUIRE_SYSTEM;
   address_.resize(sizeof prefix_ + worker_.address.size());
   std::memcpy(address_.data(), &prefix_, sizeof prefix_);
   std::memcpy(address_.data() + sizeof prefix_, worker_.address.data(), worker_.address.size());
@@ -148,17 +163,28 @@ ucs_status_t ucx_transport::connect_peer(peer& to, std::span<const std::byte> ad
   return worker_.ucp->ep_create(worker_.handle, &parameters, &to.endpoint);
 }
 
+std::uint64_t ucx_transport::secret_of(std::span<const std::span<const std::byte>> addresses) noexcept {
+  std::uint64_t secret = 0;
+  for (const auto address : addresses) {
+    address_prefix theirs;
+    if (address.size() >= sizeof theirs) std::memcpy(&theirs, address.data(), sizeof theirs);
+    secret = mix_into(secret, theirs.share);
+  }
+  return secret;
+}
+
 base::status ucx_transport::connect(node_id self, std::span<const std::span<const std::byte>> addresses,
                                     sink& receiver) noexcept {
   CHECK(sink_ == nullptr && self.value() < addresses.size());
-  const close_on_exec_scope closed_on_exec;
+  const os::close_on_exec_scope closed_on_exec;
   sink_ = &receiver;
   peers_.resize(addresses.size());  // before anything can arrive; UCX keeps the address of each
+  secret_ = secret_of(addresses);
   auto status = listen();
   for (std::size_t i = 0; i < addresses.size() && status == UCS_OK; ++i) {
     if (i == self.value()) continue;
     const auto address = addresses[i];
-    if (address.size() <= sizeof prefix_ || std::memcmp(address.data(), &prefix_, sizeof prefix_) != 0) {
+    if (address.size() <= sizeof prefix_ || std::memcmp(address.data(), &prefix_, common_bytes) != 0) {
       base::log(base::log_level::error, "node %zu has another transport than %s, or another version of Quire", i,
                 name());
       return QUIRE_INVALID;
@@ -186,7 +212,7 @@ void ucx_transport::send(node_id to, const message& m, std::span<const std::byte
 
   send_slot* const slot = sends_.take();
   slot->owner = this;
-  wire::encode(m, slot->header);
+  wire::encode(m, slot->header, secret_);
   if (!payload.empty() && payload.size() <= copied_bytes) {
     std::memcpy(slot->value, payload.data(), payload.size());
     payload = {slot->value, payload.size()};
@@ -221,7 +247,7 @@ ucs_status_t ucx_transport::on_message(void* arg, const void* header, std::size_
   auto& self = *static_cast<ucx_transport*>(arg);
   message m;
   const std::span head{static_cast<const std::byte*>(header), header_bytes};
-  if (!wire::decode(head, bytes, static_cast<unsigned>(self.peers_.size()), m).ok()) {
+  if (!wire::decode(head, bytes, static_cast<unsigned>(self.peers_.size()), m, self.secret_).ok()) {
     ++self.traffic_.dropped;
     return UCS_OK;
   }
@@ -382,9 +408,9 @@ base::status ucx_transport::flush(int timeout_ms) noexcept {
 
 }  // namespace
 
-base::result<std::unique_ptr<transport>> open(const settings& how) {
+base::result<std::unique_ptr<transport>> open(const settings& how, const std::string& devices) {
   auto opened = std::make_unique<ucx_transport>();
-  if (const auto status = opened->open(how); !status.ok()) return status;
+  if (const auto status = opened->open(how, devices); !status.ok()) return status;
   return std::unique_ptr<transport>(std::move(opened));
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "base/status.hpp"
 #include "transport/transport.hpp"
@@ -28,7 +29,7 @@ inline constexpr settings shared_memory{"ucx posix", "posix", "32k", false};
 /// MiB: 5 GB/s against 2.4). They meet at about 256 KiB.
 inline constexpr settings tcp{"ucx tcp", "tcp", "256k", true};
 
-/// Loads UCX and opens a worker. QUIRE_UNSUPPORTED, QUIRE_SYSTEM; the reason is logged. Not for fault context.
-[[nodiscard]] base::result<std::unique_ptr<transport>> open(const settings& how);
+/// Loads UCX and opens a worker on these network interfaces (UCX_NET_DEVICES; "all" for shared memory). QUIRE_UNSUPPORTED, QUIRE_SYSTEM; the reason is logged. Not for fault context.
+[[nodiscard]] base::result<std::unique_ptr<transport>> open(const settings& how, const std::string& devices);
 
 }  // namespace quire::transport::ucx

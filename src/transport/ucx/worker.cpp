@@ -1,41 +1,19 @@
 // Opening and closing UCX; see worker.hpp. Called at the start and end only, in the application's thread.
 #include "transport/ucx/worker.hpp"
 
-#include <signal.h>
 #include <stdlib.h>
 
 #include "base/log.hpp"
-#include "transport/ucx/descriptors.hpp"
+#include "os/foreign_library.hpp"
 
 namespace quire::transport::ucx {
-namespace {
-
-/// UCX starts a thread for TCP. It must not run signal handlers of the application, so it inherits a mask that blocks
-/// everything but the signals of its own mistakes.
-class signals_blocked_scope {
- public:
-  signals_blocked_scope() noexcept {
-    sigset_t all;
-    ::sigfillset(&all);
-    for (const int mistake : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP}) ::sigdelset(&all, mistake);
-    ::pthread_sigmask(SIG_BLOCK, &all, &before_);
-  }
-  ~signals_blocked_scope() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  signals_blocked_scope(const signals_blocked_scope&) = delete;
-  signals_blocked_scope& operator=(const signals_blocked_scope&) = delete;
-
- private:
-  sigset_t before_;
-};
-
-}  // namespace
 
 worker::~worker() {
   if (handle != nullptr) ucp->worker_destroy(handle);
   if (context != nullptr) ucp->cleanup(context);
 }
 
-ucs_status_t worker::open_context(const settings& how) {
+ucs_status_t worker::open_context(const settings& how, const std::string& devices) {
   ucp_config_t* config = nullptr;
   if (const auto status = ucp->config_read(nullptr, nullptr, &config); status != UCS_OK) return status;
   chosen_by_user = ::getenv("UCX_TLS") != nullptr;
@@ -43,6 +21,8 @@ ucs_status_t worker::open_context(const settings& how) {
   if (status == UCS_OK && ::getenv("UCX_RNDV_THRESH") == nullptr) {
     status = ucp->config_modify(config, "RNDV_THRESH", how.rendezvous_bytes);
   }
+  if (status == UCS_OK && ::getenv("UCX_NET_DEVICES") == nullptr)
+    status = ucp->config_modify(config, "NET_DEVICES", devices.c_str());
   if (status == UCS_OK) {
     ucp_params_t parameters{};
     parameters.field_mask = UCP_PARAM_FIELD_FEATURES;
@@ -71,18 +51,19 @@ ucs_status_t worker::read_address() {
   return UCS_OK;
 }
 
-base::status worker::open(const settings& how) {
-  const signals_blocked_scope signals_blocked;
-  const close_on_exec_scope closed_on_exec;
+base::status worker::open(const settings& how, const std::string& devices) {
+  const os::signals_blocked_scope signals_blocked;  // UCX starts a thread for TCP
+  const os::close_on_exec_scope closed_on_exec;
   const auto loaded = load();
   if (!loaded.ok()) return loaded.why();
   ucp = loaded.value();
 
-  auto status = open_context(how);
+  auto status = open_context(how, devices);
   if (status == UCS_OK) status = open_handle();
   if (status == UCS_OK) status = read_address();
   if (status == UCS_OK) return QUIRE_OK;
-  base::log(base::log_level::error, "transport %s cannot be opened: %s", how.name, ucp->status_string(status));
+  base::log(base::log_level::error, "transport %s cannot be opened on network interfaces %s: %s", how.name,
+            devices.c_str(), ucp->status_string(status));
   return QUIRE_SYSTEM;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "base/status.hpp"
@@ -18,7 +19,7 @@ struct worker {
   worker& operator=(const worker&) = delete;
 
   /// Loads UCX and opens everything; logs why it cannot.
-  [[nodiscard]] base::status open(const settings& how);
+  [[nodiscard]] base::status open(const settings& how, const std::string& devices);
 
   const library* ucp = nullptr;
   ucp_context_h context = nullptr;
@@ -28,7 +29,7 @@ struct worker {
   bool chosen_by_user = false;  ///< the environment has a UCX_TLS of its own
 
  private:
-  [[nodiscard]] ucs_status_t open_context(const settings& how);
+  [[nodiscard]] ucs_status_t open_context(const settings& how, const std::string& devices);
   [[nodiscard]] ucs_status_t open_handle();
   [[nodiscard]] ucs_status_t read_address();
 };

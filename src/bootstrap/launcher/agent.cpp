@@ -1,0 +1,387 @@
+#include "bootstrap/launcher/agent.hpp"
+
+#include <fcntl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+
+#include "base/clock.hpp"
+#include "base/options.hpp"
+#include "bootstrap/launcher/launcher.hpp"
+#include "bootstrap/launcher/process_state.hpp"
+#include "bootstrap/launcher/spawn.hpp"
+#include "bootstrap/local/channel.hpp"
+#include "os/interfaces.hpp"
+
+namespace quire::bootstrap::launcher {
+namespace {
+
+using local::frame_kind;
+using outcome = os::transfer::outcome;
+
+constexpr std::uint64_t second_ns = 1'000'000'000;
+constexpr std::uint64_t start_limit_ns = 30 * second_ns;  // for the launcher to say what to start
+
+std::string bytes_of(int number) { return {reinterpret_cast<const char*>(&number), sizeof number}; }
+
+int int_of(std::string_view bytes) {
+  int number = 0;
+  std::memcpy(&number, bytes.data(), std::min(sizeof number, bytes.size()));
+  return number;
+}
+
+/// The interface by which ssh came, unless something else was asked for: the job's traffic goes there, too.
+void choose_interface(start_description& what) {
+  const char* const devices = base::row_of(base::option::net_devices).variable;
+  for (const auto& [name, value] : what.environment)
+    if (name == devices || name == "UCX_NET_DEVICES") return;
+  if (std::getenv(devices) != nullptr || std::getenv("UCX_NET_DEVICES") != nullptr) return;
+  const char* const connection = std::getenv("SSH_CONNECTION");  // "client port server port"
+  if (connection == nullptr || what.here == what.nodes) return;
+  for (const auto& one : os::network_interfaces())
+    if (!one.loopback && std::string_view(connection).find(" " + one.address + " ") != std::string_view::npos)
+      what.environment.emplace_back(devices, one.name);
+}
+
+/// A node of this host.
+struct process {
+  pid_t pid = -1;
+  bool alive = false;
+  local::channel control;
+  os::descriptor out, err;
+};
+
+class agent {
+ public:
+  int run();
+
+ private:
+  [[nodiscard]] bool wait_for_start();
+  [[nodiscard]] bool start_all(const start_of_job& how);
+  [[nodiscard]] bool start_one(const start_of_job& how, int node, int null_device);
+  [[nodiscard]] bool became_programs(int report);
+  bool cannot(const std::string& what, int error, int exit_status = launcher_failed);
+  void loop();
+  void on_launcher();
+  void on_frame(const local::frame& frame);
+  void on_control(int index);
+  void pump(int index, os::descriptor& stream, frame_kind kind);
+  void drain(int index, os::descriptor& stream, frame_kind kind);
+  void feed_input();
+  void on_launcher_gone();
+  void reap();
+  void signal_all(int number);
+  void tell(frame_kind kind, int node, std::string_view payload) {
+    to_launcher_.queue(std::make_shared<const std::string>(local::encode(kind, node, payload)));
+  }
+  void finish_telling();
+  [[nodiscard]] int node_of(int index) const { return what_.first + index; }
+
+  local::channel from_launcher_, to_launcher_;
+  start_description what_;
+  std::vector<process> processes_;
+  os::descriptor signals_;
+  os::descriptor input_;       ///< to node 0
+  std::string input_waiting_;  ///< what it has not taken yet
+  bool input_owed_ = false;    ///< the launcher waits for input_taken
+  bool input_over_ = false;    ///< nothing comes after input_waiting_
+  int alive_ = 0;
+  std::uint64_t kill_ns_ = 0;  ///< when to kill what is left; 0: the launcher is there
+};
+
+int agent::run() {
+  open_standard_streams();
+  ::signal(SIGPIPE, SIG_IGN);
+  const borrowed_process_state state;
+  // The streams move out of the way of the nodes'; standard error stays for what others may say.
+  from_launcher_ = local::channel(os::descriptor(::fcntl(0, F_DUPFD_CLOEXEC, 3)));
+  to_launcher_ = local::channel(os::descriptor(::fcntl(1, F_DUPFD_CLOEXEC, 3)));
+  const int null_device = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  const sigset_t handled = handled_signals();
+  signals_ = os::descriptor(::signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (from_launcher_.descriptor() < 0 || to_launcher_.descriptor() < 0 || null_device < 0 || !signals_.open() ||
+      ::dup2(null_device, 0) < 0 || ::dup2(2, 1) < 0 || !os::set_blocking(from_launcher_.descriptor(), false).ok() ||
+      !os::set_blocking(to_launcher_.descriptor(), false).ok())
+    return launcher_failed;
+  if (!wait_for_start()) return launcher_failed;
+  start_of_job how{what_.command, environment_with(what_.environment), state.mask(), state.descriptors()};
+  if (start_all(how))
+    loop();
+  else
+    signal_all(SIGKILL);
+  const bool swept = sweep_orphans();
+  finish_telling();
+  return swept ? 0 : launcher_failed;
+}
+
+bool agent::wait_for_start() {
+  const std::uint64_t deadline = base::now_ns() + start_limit_ns;
+  while (base::now_ns() < deadline && !from_launcher_.ended() && !from_launcher_.broken()) {
+    pollfd entry{from_launcher_.descriptor(), POLLIN, 0};
+    os::wait_ready({&entry, 1}, 1000);
+    from_launcher_.receive();
+    const auto first = from_launcher_.next();
+    if (!first) continue;
+    if (auto what = unpack_start(first->payload); first->kind == frame_kind::start && what) {
+      what_ = std::move(*what);
+      choose_interface(what_);
+      return true;
+    }
+    tell(frame_kind::cannot, launcher_failed, "its `quire` is of another version");
+    finish_telling();
+    return false;
+  }
+  return false;
+}
+
+bool agent::cannot(const std::string& what, int error, int exit_status) {
+  tell(frame_kind::cannot, exit_status, "cannot " + what + ": " + os::error_text(error));
+  return false;
+}
+
+bool agent::start_all(const start_of_job& about) {
+  if (::chdir(what_.directory.c_str()) != 0) return cannot("go to the working directory " + what_.directory, errno);
+  const os::descriptor null_device(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  auto report = os::make_pipe();
+  if (!null_device.open() || !report.ok()) return cannot("open /dev/null and a pipe", errno);
+  start_of_job how = about;
+  how.report = report.value().second.number();
+  processes_.resize(static_cast<std::size_t>(what_.here));
+  for (int i = 0; i < what_.here; ++i)
+    if (!start_one(how, i, null_device.number())) return false;
+  report.value().second.reset();
+  return became_programs(report.value().first.number());
+}
+
+bool agent::start_one(const start_of_job& how, int index, int null_device) {
+  auto& one = processes_[static_cast<std::size_t>(index)];
+  auto control = os::make_socket_pair();
+  auto out = os::make_pipe(), err = os::make_pipe(), in = os::make_pipe();
+  if (!control.ok() || !out.ok() || !err.ok() || !in.ok()) return cannot("make a socket and pipes", errno);
+  const int node = node_of(index);
+  for (const int ours : {control.value().first.number(), out.value().first.number(), err.value().first.number(),
+                         in.value().second.number()})
+    if (!os::set_blocking(ours, false).ok()) return cannot("make a socket and pipes", errno);
+  const start_of_node place{.node = node,
+                            .nodes = what_.nodes,
+                            .local_nodes = what_.here,
+                            .control = control.value().second.number(),
+                            .input = node == 0 ? in.value().first.number() : null_device,
+                            .out = out.value().second.number(),
+                            .err = err.value().second.number(),
+                            .own_group = true};
+  const auto pid = start_node(how, place);
+  if (!pid.ok()) return cannot("start node " + std::to_string(node), errno);
+  one.pid = pid.value();
+  one.alive = true;
+  one.control = local::channel(std::move(control.value().first));
+  one.out = std::move(out.value().first);
+  one.err = std::move(err.value().first);
+  if (node == 0) input_ = std::move(in.value().second);
+  ++alive_;
+  tell(frame_kind::started, node, bytes_of(static_cast<int>(one.pid)));
+  return true;
+}
+
+bool agent::became_programs(int report) {
+  start_failure failure;
+  ssize_t bytes;
+  do bytes = ::read(report, &failure, sizeof failure);
+  while (bytes < 0 && errno == EINTR);
+  if (bytes != sizeof failure) return true;
+  return cannot("run " + what_.command[0], failure.error, failure.error == ENOENT ? command_not_found : cannot_execute);
+}
+
+void agent::loop() {
+  std::vector<pollfd> entries;
+  std::vector<std::function<void()>> handlers;
+  const auto watch = [&](int descriptor, short events, std::function<void()> handler) {
+    entries.push_back({descriptor, events, 0});
+    handlers.push_back(std::move(handler));
+  };
+  on_launcher();  // what came with the start
+  while (alive_ > 0) {
+    entries.clear();
+    handlers.clear();
+    for (int i = 0; i < what_.here; ++i) {
+      auto& one = processes_[static_cast<std::size_t>(i)];
+      // Output is taken in only while the launcher takes it: its reader slows the nodes down.
+      if (one.out.open() && !to_launcher_.sending())
+        watch(one.out.number(), POLLIN, [this, i, &one] { pump(i, one.out, frame_kind::output); });
+      if (one.err.open() && !to_launcher_.sending())
+        watch(one.err.number(), POLLIN, [this, i, &one] { pump(i, one.err, frame_kind::error_output); });
+      const short events = one.control.sending() ? POLLIN | POLLOUT : POLLIN;
+      if (!one.control.ended()) watch(one.control.descriptor(), events, [this, i] { on_control(i); });
+    }
+    if (kill_ns_ == 0) watch(from_launcher_.descriptor(), POLLIN, [this] { on_launcher(); });
+    if (to_launcher_.sending()) watch(to_launcher_.descriptor(), POLLOUT, [] {});
+    if (input_.open() && !input_waiting_.empty()) watch(input_.number(), POLLOUT, [this] { feed_input(); });
+    watch(signals_.number(), POLLIN, [this] { reap(); });
+    os::wait_ready(entries, kill_ns_ == 0 ? -1 : 100);
+    for (std::size_t i = 0; i < entries.size(); ++i)
+      if (entries[i].revents != 0) handlers[i]();
+    to_launcher_.send();
+    if (kill_ns_ != 0 && base::now_ns() >= kill_ns_) signal_all(SIGKILL);
+  }
+}
+
+void agent::on_launcher() {
+  from_launcher_.receive();
+  while (const auto frame = from_launcher_.next()) on_frame(*frame);
+  if (from_launcher_.ended() || from_launcher_.broken()) on_launcher_gone();
+}
+
+void agent::on_frame(const local::frame& frame) {
+  switch (frame.kind) {
+    case frame_kind::to_node: {
+      const auto bytes = std::make_shared<const std::string>(frame.payload);
+      for (int i = 0; i < what_.here; ++i) {
+        if (frame.node >= 0 && frame.node != node_of(i)) continue;
+        auto& control = processes_[static_cast<std::size_t>(i)].control;
+        control.queue(bytes);
+        control.send();
+      }
+      return;
+    }
+    case frame_kind::signal:
+      return signal_all(int_of(frame.payload));
+    case frame_kind::input:
+      input_owed_ = true;
+      input_over_ = frame.payload.empty();
+      input_waiting_ += frame.payload;
+      return feed_input();
+    default:
+      return;
+  }
+}
+
+/// What node 0 takes no more is dropped; the launcher is asked for no further input then.
+void agent::feed_input() {
+  while (input_.open() && !input_waiting_.empty()) {
+    const auto moved = os::write_some(input_.number(), std::span<const char>(input_waiting_));
+    if (moved.what == outcome::would_block) return;
+    if (moved.what != outcome::moved) input_.reset();
+    if (moved.what == outcome::moved) input_waiting_.erase(0, moved.bytes);
+  }
+  if (input_over_) input_.reset();
+  if (input_.open() && std::exchange(input_owed_, false)) tell(frame_kind::input_taken, 0, {});
+}
+
+void agent::on_control(int index) {
+  auto& one = processes_[static_cast<std::size_t>(index)];
+  one.control.send();
+  one.control.receive();
+  while (const auto frame = one.control.next()) tell(frame->kind, node_of(index), frame->payload);
+  if (!one.control.ended() && !one.control.broken()) return;
+  tell(frame_kind::closed, node_of(index), {});
+  one.control = {};
+}
+
+void agent::pump(int index, os::descriptor& stream, frame_kind kind) {
+  std::array<char, 65536> buffer;
+  const auto moved = os::read_some(stream.number(), buffer);
+  if (moved.what == outcome::moved) tell(kind, node_of(index), {buffer.data(), moved.bytes});
+  if (moved.what == outcome::ended || moved.what == outcome::failed) stream.reset();
+}
+
+/// Takes in what has been written so far; at most what a pipe holds, as others may go on writing.
+void agent::drain(int index, os::descriptor& stream, frame_kind kind) {
+  for (int pieces = 0; pieces < 16 && stream.open(); ++pieces) {
+    pollfd entry{stream.number(), POLLIN, 0};
+    if (os::wait_ready({&entry, 1}, 0) == 0) break;
+    pump(index, stream, kind);
+  }
+  stream.reset();
+}
+
+void agent::on_launcher_gone() {
+  kill_ns_ = base::now_ns() + second_ns;
+  const auto verdict =
+      std::make_shared<const std::string>(local::encode(frame_kind::job_ends, -1, "`quire run` is gone"));
+  for (auto& one : processes_) {
+    one.control.queue(verdict);
+    one.control.send();
+  }
+  signal_all(SIGTERM);
+}
+
+void agent::reap() {
+  signalfd_siginfo signal;
+  while (::read(signals_.number(), &signal, sizeof signal) == sizeof signal)
+    if (signal.ssi_signo == SIGTERM || signal.ssi_signo == SIGHUP) on_launcher_gone();
+  int status = 0;
+  while (const pid_t pid = ::waitpid(-1, &status, WNOHANG)) {
+    if (pid < 0) return;
+    const auto it = std::find_if(processes_.begin(), processes_.end(), [&](const auto& p) { return p.pid == pid; });
+    if (it == processes_.end() || !it->alive) continue;  // an orphan of a node
+    const int index = static_cast<int>(it - processes_.begin());
+    it->alive = false;
+    --alive_;
+    drain(index, it->out, frame_kind::output);
+    drain(index, it->err, frame_kind::error_output);
+    on_control(index);
+    tell(frame_kind::ended, node_of(index), bytes_of(status));
+  }
+}
+
+void agent::signal_all(int number) {
+  for (const auto& one : processes_) {
+    if (!one.alive) continue;
+    if (::kill(-one.pid, number) != 0) ::kill(one.pid, number);
+  }
+}
+
+/// What is left to say, for as long as the launcher listens.
+void agent::finish_telling() {
+  const std::uint64_t deadline = base::now_ns() + 10 * second_ns;
+  while (to_launcher_.send(), to_launcher_.sending() && base::now_ns() < deadline) {
+    pollfd entry{to_launcher_.descriptor(), POLLOUT, 0};
+    os::wait_ready({&entry, 1}, 1000);
+  }
+}
+
+}  // namespace
+
+std::string pack(const start_description& what) {
+  std::vector<std::string> words{std::to_string(local::protocol_version),
+                                 what.directory,
+                                 std::to_string(what.first),
+                                 std::to_string(what.here),
+                                 std::to_string(what.nodes),
+                                 std::to_string(what.command.size())};
+  words.insert(words.end(), what.command.begin(), what.command.end());
+  for (const auto& [name, value] : what.environment) words.insert(words.end(), {name, value});
+  return local::pack_addresses(words);
+}
+
+std::optional<start_description> unpack_start(std::string_view packed) {
+  const auto words = local::unpack_strings(packed);
+  if (!words || words->size() < 7 || (*words)[0] != std::to_string(local::protocol_version)) return std::nullopt;
+  const auto number = [&](std::size_t i) {
+    int value = -1;
+    std::from_chars((*words)[i].data(), (*words)[i].data() + (*words)[i].size(), value);
+    return value;
+  };
+  start_description what{(*words)[1], number(2), number(3), number(4), {}, {}};
+  const int command = number(5);
+  if (what.first < 0 || what.here < 1 || what.first + what.here > what.nodes || what.nodes > base::most_nodes ||
+      command < 1 || words->size() < 6 + static_cast<std::size_t>(command))
+    return std::nullopt;
+  const auto environment = words->begin() + 6 + command;
+  what.command.assign(words->begin() + 6, environment);
+  for (auto it = environment; it != words->end() && it + 1 != words->end(); it += 2)
+    what.environment.emplace_back(*it, *(it + 1));
+  return what;
+}
+
+int run_agent() { return agent().run(); }
+
+}  // namespace quire::bootstrap::launcher

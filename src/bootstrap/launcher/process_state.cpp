@@ -1,0 +1,54 @@
+#include "bootstrap/launcher/process_state.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "os/process.hpp"
+
+namespace quire::bootstrap::launcher {
+
+sigset_t handled_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD}) sigaddset(&set, signal);
+  return set;
+}
+
+borrowed_process_state::borrowed_process_state() {
+  const sigset_t handled = handled_signals();
+  ::sigprocmask(SIG_BLOCK, &handled, &mask_);
+  child_ = ::signal(SIGCHLD, SIG_DFL);
+  ::getrlimit(RLIMIT_NOFILE, &descriptors_);
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+borrowed_process_state::~borrowed_process_state() {
+  ::prctl(PR_SET_CHILD_SUBREAPER, 0);
+  ::setrlimit(RLIMIT_NOFILE, &descriptors_);
+  ::signal(SIGCHLD, child_);
+  ::sigprocmask(SIG_SETMASK, &mask_, nullptr);
+}
+
+void open_standard_streams() {
+  for (int number = 0; number < 3; ++number)
+    if (::fcntl(number, F_GETFD) < 0) [[maybe_unused]]
+      const int opened = ::open("/dev/null", O_RDWR);
+}
+
+// Their own children come to us in turn.
+bool sweep_orphans() {
+  constexpr int step_ms = 10, patience_ms = 1000, limit_ms = 5000;
+  for (int waited_ms = 0; waited_ms < limit_ms; waited_ms += step_ms) {
+    pid_t pid;
+    while ((pid = ::waitpid(-1, nullptr, WNOHANG)) > 0) continue;
+    if (pid < 0) return true;
+    if (waited_ms == 0 || waited_ms >= patience_ms)
+      for (const pid_t child : os::children()) ::kill(child, waited_ms == 0 ? SIGTERM : SIGKILL);
+    ::poll(nullptr, 0, step_ms);
+  }
+  return false;
+}
+
+}  // namespace quire::bootstrap::launcher

@@ -1,0 +1,249 @@
+// Nodes on other hosts: the launcher's end of the links to its agents (agent.hpp). What an agent tells becomes what the
+// job's loop knows of its own children, so that fate.cpp judges both alike.
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "base/clock.hpp"
+#include "bootstrap/launcher/agent.hpp"
+#include "bootstrap/launcher/job.hpp"
+
+namespace quire::bootstrap::launcher {
+namespace {
+
+using local::frame_kind;
+
+constexpr std::uint64_t second_ns = 1'000'000'000;
+constexpr std::uint64_t start_limit_ns = 60 * second_ns;
+constexpr std::uint64_t patience_ns = 5 * second_ns;  // with an agent that was told to kill its nodes
+
+std::shared_ptr<const std::string> make_frame(frame_kind kind, int node, std::string_view payload) {
+  return std::make_shared<const std::string>(local::encode(kind, node, payload));
+}
+
+int int_of(std::string_view bytes) {
+  int number = 0;
+  std::memcpy(&number, bytes.data(), std::min(sizeof number, bytes.size()));
+  return number;
+}
+
+/// In single quotes, for the shell that ssh runs there.
+std::string quoted(const std::string& word) {
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+/// Whether reading standard input cannot stop us, as it would in the background of a terminal.
+bool may_read_input() { return ::isatty(0) == 0 || ::tcgetpgrp(0) == ::getpgrp(); }
+
+}  // namespace
+
+bool job::start_hosts(start_of_job& start) {
+  auto report = os::make_pipe();
+  if (!report.ok()) return cannot("make a pipe", errno);
+  start.report = report.value().second.number();
+  start_ns_ = base::now_ns() + start_limit_ns;
+  for (std::size_t host = 0; host < hosts_.size(); ++host)
+    if (!start_host(start, host)) return false;
+  report.value().second.reset();
+  input_open_ = true;
+  start_failure failure;
+  if (::read(report.value().first.number(), &failure, sizeof failure) != sizeof failure) return true;
+  return cannot("run " + plan_.reach[0] + ", which should reach the hosts", failure.error);
+}
+
+bool job::start_host(const start_of_job& start, std::size_t host) {
+  const auto& where = plan_.hosts[host];
+  auto link = os::make_socket_pair();
+  if (!link.ok() || !os::set_blocking(link.value().first.number(), false).ok()) return cannot("make a socket", errno);
+  auto words = plan_.reach;
+  words.push_back(where.name);
+  words.push_back(quoted(plan_.remote_quire) + " agent");
+  const auto pid = start_helper(start, words, link.value().second.number());
+  if (!pid.ok()) return cannot("start " + words[0], errno);
+  auto& record = hosts_[host];
+  record.pid = pid.value();
+  record.alive = true;
+  record.link = local::channel(std::move(link.value().first));
+  record.link.queue(std::make_shared<const std::string>(start_frame(host)));
+  record.link.send();
+  for (int node = where.first; node < where.first + where.nodes; ++node) {
+    at(node).host = static_cast<int>(host);
+    at(node).alive = true;
+    if (plan_.tag) at(node).remote_out = at(node).remote_err = line_tagger(node);
+    ++alive_;
+  }
+  return true;
+}
+
+/// Of our environment, only what speaks to Quire and what it stands on travels, beside what was asked for.
+std::string job::start_frame(std::size_t host) const {
+  const auto& where = plan_.hosts[host];
+  start_description what{{}, where.first, where.nodes, plan_.nodes, plan_.command, {}};
+  std::array<char, 4096> directory{};
+  what.directory = ::getcwd(directory.data(), directory.size()) != nullptr ? directory.data() : "/";
+  for (const auto& entry : environment_with(plan_.environment)) {
+    const std::size_t equals = std::min(entry.find('='), entry.size() - 1);
+    const std::string name = entry.substr(0, equals);
+    const bool travels =
+        name.starts_with("QUIRE_") || name.starts_with("UCX_") || name.starts_with("OMP_") || name == "LD_LIBRARY_PATH";
+    if (travels) what.environment.emplace_back(name, entry.substr(equals + 1));
+  }
+  return local::encode(frame_kind::start, -1, pack(what));
+}
+
+void job::watch_hosts(const std::function<void(int, short, std::function<void()>)>& watch) {
+  for (std::size_t host = 0; host < hosts_.size(); ++host) {
+    auto& link = hosts_[host].link;
+    if (link.descriptor() < 0 || link.ended()) continue;
+    // Nothing is taken in while our own reader is slow; the agents then slow their nodes down.
+    const bool takes = !out_.full() && !err_.full();
+    const auto events = static_cast<short>((takes ? POLLIN : 0) | (link.sending() ? POLLOUT : 0));
+    watch(link.descriptor(), events, [this, host] { on_link(host); });
+  }
+  if (input_open_ && may_read_input()) watch(0, POLLIN, [this] { on_input(); });
+}
+
+void job::on_link(std::size_t host) {
+  auto& link = hosts_[host].link;
+  link.send();
+  link.receive();
+  while (const auto frame = link.next()) on_link_frame(host, *frame);
+  if (link.broken() || link.ended()) {
+    // Its process ends by itself now, and tells why by its status.
+    link.close();
+    if (hosts_[host].alive && link.broken()) ::kill(hosts_[host].pid, SIGTERM);
+  }
+}
+
+void job::on_link_frame(std::size_t host, const local::frame& frame) {
+  const auto& where = plan_.hosts[host];
+  if (frame.kind == frame_kind::cannot) return on_cannot(host, frame);
+  if (frame.node < where.first || frame.node >= where.first + where.nodes) return;
+  auto& record = at(frame.node);
+  switch (frame.kind) {
+    case frame_kind::started:
+      record.remote_pid = int_of(frame.payload);
+      if (std::all_of(nodes_.begin(), nodes_.end(), [](const auto& n) { return n.remote_pid != 0; })) start_ns_ = 0;
+      return;
+    case frame_kind::output:
+      return record.remote_out.add(frame.payload, out_);
+    case frame_kind::error_output:
+      return record.remote_err.add(frame.payload, err_);
+    case frame_kind::closed:
+      if (record.joined && !record.left && record.silent_ns == 0) record.silent_ns = base::now_ns();
+      return;
+    case frame_kind::ended:
+      if (record.alive) on_exit(frame.node, int_of(frame.payload));
+      return;
+    case frame_kind::input_taken:
+      input_open_ = true;
+      return;
+    default:
+      return on_frame(frame.node, frame);
+  }
+}
+
+/// Nothing runs on that host.
+void job::on_cannot(std::size_t host, const local::frame& frame) {
+  const auto& where = plan_.hosts[host];
+  for (int node = where.first; node < where.first + where.nodes; ++node)
+    if (std::exchange(at(node).alive, false)) --alive_;
+  end(frame.node, frame_kind::job_ends, -1, "host " + where.name + ": " + frame.payload);
+}
+
+void job::on_host_exit(std::size_t host, int wait_status) {
+  hosts_[host].alive = false;
+  on_link(host);  // what was said before
+  const auto& where = plan_.hosts[host];
+  int lost = 0;
+  bool started = true;
+  for (int node = where.first; node < where.first + where.nodes; ++node) {
+    if (!std::exchange(at(node).alive, false)) continue;
+    ++lost;
+    --alive_;
+    started = started && at(node).remote_pid != 0;
+  }
+  if (lost == 0) return;
+  const std::string how = WIFSIGNALED(wait_status) ? "was killed by signal " + os::signal_text(WTERMSIG(wait_status))
+                                                   : "ended with status " + std::to_string(WEXITSTATUS(wait_status));
+  const std::string reach = plan_.reach[0] + " to host " + where.name + " " + how;
+  if (started) {
+    end(launcher_failed, frame_kind::node_died, where.first, "the connection to its nodes is lost: " + reach);
+  } else {
+    end(launcher_failed, frame_kind::job_ends, -1,
+        "cannot start nodes on host " + where.name + ": " + reach + "; try: " + plan_.reach[0] + " " + where.name +
+            " " + quoted(plan_.remote_quire) + " --version");
+  }
+}
+
+/// A piece at a time: the next is read when the agent has passed this one on.
+void job::on_input() {
+  std::array<char, 16384> buffer;
+  const auto bytes = ::read(0, buffer.data(), buffer.size());
+  if (bytes < 0 && (errno == EINTR || errno == EAGAIN)) return;
+  input_open_ = false;
+  const std::string_view piece(buffer.data(), bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
+  auto& link = hosts_[static_cast<std::size_t>(at(0).host)].link;
+  link.queue(make_frame(frame_kind::input, 0, piece));
+  link.send();
+}
+
+/// An encoded frame for a node, wherever it is.
+void job::give(int node, const std::shared_ptr<const std::string>& bytes) {
+  auto& record = at(node);
+  auto& channel = record.host < 0 ? record.control : hosts_[static_cast<std::size_t>(record.host)].link;
+  channel.queue(record.host < 0 ? bytes : make_frame(frame_kind::to_node, node, *bytes));
+  channel.send();
+}
+
+void job::signal_hosts(int signal) {
+  const auto frame = make_frame(frame_kind::signal, -1, {reinterpret_cast<const char*>(&signal), sizeof signal});
+  for (auto& host : hosts_) {
+    if (!host.alive) continue;
+    host.link.queue(frame);
+    host.link.send();
+  }
+}
+
+/// Hosts that do not come up, and agents that do not answer although their nodes should be dead by now.
+void job::lose_silent_hosts() {
+  const std::uint64_t now = base::now_ns();
+  if (phase_ == phase::running && start_ns_ != 0 && now >= start_ns_) {
+    const auto late = std::find_if(nodes_.begin(), nodes_.end(), [](const auto& n) { return n.remote_pid == 0; });
+    const auto& where = plan_.hosts[static_cast<std::size_t>(late->host)];
+    end(launcher_failed, frame_kind::job_ends, -1,
+        "host " + where.name + " has not started its nodes within " + std::to_string(start_limit_ns / second_ns) +
+            " seconds");
+  }
+  if (phase_ != phase::killing) return;
+  if (lost_ns_ == 0) lost_ns_ = now + patience_ns;
+  if (now < lost_ns_) return;
+  for (auto& host : hosts_)
+    if (host.alive) ::kill(host.pid, SIGKILL);
+}
+
+/// The agents end with their nodes, when they have swept up what these have left.
+void job::finish_hosts() {
+  const std::uint64_t deadline = base::now_ns() + patience_ns;
+  for (;;) {
+    std::vector<pollfd> open;
+    for (auto& host : hosts_) {
+      host.link.send();
+      host.link.receive();
+      if (host.link.descriptor() >= 0 && !host.link.ended()) open.push_back({host.link.descriptor(), POLLIN, 0});
+    }
+    const std::uint64_t now = base::now_ns();
+    if (open.empty() || now >= deadline) break;
+    os::wait_ready(open, static_cast<int>((deadline - now) / 1'000'000) + 1);
+  }
+  for (auto& host : hosts_) host.link.close();
+}
+
+}  // namespace quire::bootstrap::launcher
