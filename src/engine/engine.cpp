@@ -67,6 +67,11 @@ base::status engine::add_region(const region_description& about) {
   auto r = std::make_unique<region_slot>();
   r->about = about;
   r->unit_shift = static_cast<unsigned>(__builtin_ctz(about.unit_bytes));
+  if (frames_.limited() && about.unit_bytes > frames_.limit() / 16) {
+    base::log(base::log_level::error, "a unit of %u KiB is more than a sixteenth of QUIRE_MEMORY_LIMIT: threads could not use several at a "
+              "time; make units smaller, or the limit larger", about.unit_bytes >> 10);
+    return QUIRE_INVALID;
+  }
   pool::settings pool = config_.pool;
   if (about.pool != QUIRE_POOL_DEFAULT) pool.which = static_cast<pool::kind>(about.pool - QUIRE_POOL_MEMFD);
   if (split_ && pool.which != pool::kind::fork) {

@@ -25,12 +25,6 @@ std::uint64_t g_limit = 0;
 int nodes() { return quire_nodes(); }
 int me() { return quire_node(); }
 
-quire_counters counters() {
-  quire_counters c{};
-  c.size = sizeof c;
-  REQUIRE_OK(quire_counters_read(&c));
-  return c;
-}
 word* make_region(const char* name, std::uint64_t bytes, quire_placement placement, quire_consistency consistency, std::size_t unit = page) {
   auto about = region_options(unit, placement);
   about.consistency = consistency;
@@ -52,6 +46,16 @@ void verify(const volatile word* at, std::uint64_t first, std::uint64_t end, wor
 void require_limit_kept() {
   const std::uint64_t most = counters().most_memory;
   if (most > g_limit + g_limit / 2) fail(__FILE__, __LINE__, "%" PRIu64 " KiB were in memory", most >> 10);
+}
+
+/// Threads need several units at a time.
+void units_too_large() {
+  if (me() == 0) {
+    const auto about = region_options(2 * MiB, QUIRE_PLACE_BLOCK);
+    quire_region region{};
+    REQUIRE_STATUS(quire_region_create(&about, 8 * MiB, &region), QUIRE_INVALID);
+  }
+  barrier();
 }
 
 void larger_than_a_node() {
@@ -175,7 +179,10 @@ int main(int argc, char** argv) {
   g_limit = limit != nullptr ? std::strtoull(limit, nullptr, 10) * MiB : 0;
   if (g_limit == 0) return 2;
   REQUIRE_OK(quire_start(nullptr));
-  if (what == "nodes") larger_than_a_node();
+  if (what == "nodes") {
+    units_too_large();
+    larger_than_a_node();
+  }
   if (what == "copies") copies();
   if (what == "disk" || what == "full") {
     larger_than_all("sequential", QUIRE_SEQUENTIAL, what == "disk");
