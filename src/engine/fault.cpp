@@ -241,11 +241,12 @@ void engine::prefetch(std::uint64_t address, std::uint64_t bytes, access want) n
     if (range.region->change.frozen) return e.park(*range.region, self);
     for (std::uint64_t i = 0; i < range.plan.count; ++i) {
       e.actions_.clear();
-      if (range.region->machine->on_read_ahead(range.plan.first + i, range.want, false, e.actions_, false)) {
+      if (range.region->machine->on_hint(range.plan.first + i, range.want, e.actions_)) {
         e.performer_.take(*range.region, e.actions_);
       }
     }
     e.performer_.flush();
+    if (range.region->release != nullptr) e.consistency_.relieve();
     self.complete();
   }, op::type::fault);
   o.region = regions_.find(address);

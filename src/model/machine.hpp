@@ -35,6 +35,8 @@ class machine {
   /// Ask for `unit` before anybody touches it. With `withhold` it is not mapped when it arrives. `guessed`: it will be read,
   /// and then written like those before it. True if asked.
   virtual bool on_read_ahead(std::uint64_t unit, access want, bool withhold, actions& out, bool guessed) = 0;
+  /// A thread says that it is going to `want` the unit soon. True if there was anything to do.
+  virtual bool on_hint(std::uint64_t unit, access want, actions& out) { return on_read_ahead(unit, want, false, out, false); }
   /// Map a unit that this node may use already, together with a neighbour that faulted. True if there was anything to do.
   virtual bool on_fault_around(std::uint64_t unit, actions& out) = 0;
   /// A thread of this node calls for an atomic operation: `operation`, a, b, c (offset) and token of `call` are given.

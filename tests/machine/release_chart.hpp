@@ -54,6 +54,11 @@ class chart {
     run();
     (void)take();
   }
+  bool hint(std::uint16_t node, access want, std::uint64_t unit = 0) {
+    const bool any = at(node).on_hint(unit, want, out_);
+    perform(node);
+    return any;
+  }
   bool read_ahead(std::uint16_t node, bool withhold, std::uint64_t unit = 0) {
     const bool asked = at(node).on_read_ahead(unit, access::read, withhold, out_);
     perform(node);

@@ -149,6 +149,24 @@ TEST(release_unit, read_ahead_that_is_withheld_is_mapped_by_the_first_touch_and_
   EXPECT_FALSE(c.read_ahead(1, true)) << "it was taken away untouched";
 }
 
+TEST(release_unit, what_will_be_written_is_made_ready_by_a_hint) {
+  chart c(2);
+  c.before(0, access::write);
+  EXPECT_TRUE(c.hint(1, access::write));
+  c.run();
+  EXPECT_EQ(c.take(), lines(R"(
+    1 -> 0 copy_request
+    0: protect write > read
+    0 -> 1 copy_reply +data
+    1: twin
+    1: permit none > write
+    1: wake)"));
+  EXPECT_FALSE(c.hint(1, access::write));
+  EXPECT_TRUE(c.hint(0, access::write)) << "the home's next write would be a fault too, as somebody has a copy";
+  EXPECT_EQ(c.take(), lines(R"(
+    0: permit read > write)"));
+}
+
 // ---- homes that move
 
 TEST(release_unit, the_home_moves_to_the_only_writer_without_content) {

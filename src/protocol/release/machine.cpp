@@ -174,6 +174,19 @@ bool machine::on_read_ahead(std::uint64_t unit, access, bool withhold, actions& 
   return true;
 }
 
+/// What a thread will write counts as written, and is made ready for it: a fault less.
+bool machine::on_hint(std::uint64_t unit, access want, actions& out) {
+  unit_state& s = touch(unit);
+  if (want == access::write && (s.is_home != 0 || s.valid != 0)) {
+    if (s.mapped() == access::write) return false;
+    allow(unit, s, want, out);
+    return true;
+  }
+  if (!on_read_ahead(unit, want, false, out)) return false;
+  s.set_pending(want);
+  return true;
+}
+
 bool machine::on_fault_around(std::uint64_t unit, actions& out) {
   unit_state& s = touch(unit);
   if ((s.is_home == 0 && s.valid == 0) || s.mapped() != access::none) return false;

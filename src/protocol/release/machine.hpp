@@ -34,6 +34,7 @@ class machine final : public model::machine {
 
   fault_outcome on_fault(std::uint64_t unit, access want, actions& out, unsigned lost = 0) override;
   bool on_read_ahead(std::uint64_t unit, access want, bool withhold, actions& out, bool guessed = false) override;
+  bool on_hint(std::uint64_t unit, access want, actions& out) override;
   bool on_fault_around(std::uint64_t unit, actions& out) override;
   void on_atomic(const message& call, actions& out) override;
   void on_message(const message& m, actions& out) override;
