@@ -237,6 +237,14 @@ GROUPS = [
     Group("idle", "a started job of two nodes that does nothing",
           [Program("quire", ("quire_idle",), quick=("--seconds", "1"))],
           [Row("idle node", "quire:idle", 0.5, 1)]),
+    Group("page-out", "counting up a word of each page of 48 MiB, with 16 MiB of memory a node",
+          [Program(key, ("quire_page_out",), nodes=nodes, job_options=options, quick=("--passes", "2"))
+           for key, nodes, options in (("memory", 1, ()), ("disk", 1, ("--memory-limit", "16M")),
+                                       ("nodes", 4, ("--memory-limit", "16M")))],
+          [Row(f"page {where}, {how.replace('_', ' ')}", f"{key}:page_out_{how}", baseline)
+           for how in ("in_order", "at_random")
+           for key, where, baseline in (("memory", "in memory", None), ("disk", "to the file and back", None),
+                                        ("nodes", "to other nodes and back", f"disk:page_out_{how}"))]),
     Group("busy", "reading from a node whose program computes",
           [Program("quire", ("quire_busy",), quick=("--seconds", "0.3"))],
           [Row("read fault while the home computes", "quire:busy_read_fault", 50, 1)]),

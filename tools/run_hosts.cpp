@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <fstream>
@@ -25,7 +26,11 @@ std::vector<std::string> words_of(const std::string& text) {
 }
 
 /// Without questions: there is nobody to answer them. A connection that no longer answers ends within half a minute.
-const std::vector<std::string> ssh_words{"ssh", "-x",
+/// Connections of its own: what the user's configuration shares with other sessions would live, or die, with them.
+const std::vector<std::string> ssh_words{"ssh", "-x", "-T",
+                                         "-o",  "ControlMaster=no",
+                                         "-o",  "ControlPath=none",
+                                         "-o",  "ClearAllForwardings=yes",
                                          "-o",  "BatchMode=yes",
                                          "-o",  "ConnectTimeout=20",
                                          "-o",  "ServerAliveInterval=10",
@@ -77,6 +82,10 @@ bool hosts_into(const host_arguments& asked, std::optional<int> nodes, job_plan&
   plan.nodes = nodes.value_or(slots_of(hosts.value()));
   plan.hosts = place_nodes(hosts.value(), plan.nodes);
   plan.reach = asked.agent.empty() ? ssh_words : words_of(asked.agent);
+  if (plan.reach.empty()) {
+    why = "--agent: which command?";
+    return false;
+  }
   plan.remote_quire = own_path();
   return true;
 }
@@ -88,7 +97,15 @@ bool hand_over(const host_arguments& asked, const char* own_only, const job_plan
     why = "--launcher ssh needs hosts: --hosts a,b,c or --hostfile FILE";
     return false;
   }
-  if (automatic && (plan.hosts.empty() || own_only != nullptr || !speaks_pmix())) return true;
+  // Others end jobs after whole minutes, or with a status of their own.
+  if (automatic && (plan.hosts.empty() || own_only != nullptr || plan.timeout_ms > 0 || !speaks_pmix())) return true;
+  // mpirun and srun take it for the begin of another program.
+  const bool colon = std::find(plan.command.begin(), plan.command.end(), ":") != plan.command.end();
+  if (automatic && colon) return true;
+  if (colon) {
+    why = "an argument ':' of the program works with Quire's own starter only (--launcher ssh)";
+    return false;
+  }
   if (!automatic && own_only != nullptr) {
     why = fmt::format("{} works with Quire's own starter only (--launcher ssh)", own_only);
     return false;

@@ -255,7 +255,7 @@ void node::prefetch() {
   const access want = step_.what == step_kind::prefetch_write ? access::write : access::read;
   for (std::uint64_t unit = unit_; unit <= r.unit_of(step_.first + step_.bytes - 1); ++unit) {
     actions_.clear();
-    if (r.machine->on_read_ahead(unit, want, false, actions_, false)) take(r, actions_);
+    if (r.machine->on_hint(unit, want, actions_)) take(r, actions_);
   }
   flush();
   in_step_ = false;

@@ -41,6 +41,8 @@ class block_merge {
   /// `base` is the unit as it was before the block. False if it is no diff.
   [[nodiscard]] bool add(std::uint64_t unit, std::size_t offset, model::node_id writer, std::span<const std::byte> data, bool raw,
                          const std::byte* base);
+  /// Whether anybody but the home has changed the unit.
+  [[nodiscard]] bool has(std::uint64_t unit) const { return units_.contains(unit); }
   /// The end: `content` is the unit with what the home itself changed, and gets the changes of all. `base`: null if the home
   /// changed nothing.
   void finish(std::uint64_t unit, model::node_id home, std::byte* content, const std::byte* base);

@@ -310,7 +310,7 @@ void engine::merge_block(region_slot& r) noexcept {
   for (std::uint64_t unit = m.used().first(); unit < m.used().end(); ++unit) {
     if (!m.knows(unit) || !m.is_home(unit)) continue;
     const bool has_base = m.has_base(unit);
-    frames_.use(r, unit, 1, content::changed);
+    if (r.block->merge.has(unit)) frames_.use(r, unit, 1, content::changed);
     r.block->merge.finish(unit, config_.self, r.system(unit), has_base ? r.twin(unit) : nullptr);
     if (has_base) m.on_base_dropped(unit);
   }

@@ -87,7 +87,7 @@ bool engine::drive() noexcept {
   bool any = transport_->progress();
   if (!holds_.empty() && end_holds()) any = true;
   if (quiet_waiter_ != nullptr) look_whether_quiet();
-  if (frames_.over() || !page_out_.moving.empty() || page_out_.anybody_starves()) page_out();
+  if (frames_.over() || page_out_.under_way()) page_out();
   if (!local_.empty()) {
     settle();
     any = true;
@@ -120,7 +120,7 @@ void engine::settle() noexcept {
 
 /// An application thread gives up driving. What has to go on by itself is the service thread's.
 void engine::leave_drive() noexcept {
-  const bool pending = transport_->sends_pending() || !holds_.empty();
+  const bool pending = transport_->sends_pending() || !holds_.empty() || page_out_.under_way();
   hand_over();
   if (pending) kick();
 }
@@ -308,7 +308,7 @@ void engine::service_loop() noexcept {
     seen = drives;
     std::uint64_t no_spin = 0;
     serve(others ? no_spin : spin_ns);
-    const bool soon = others || !holds_.empty() || driver_.polling.load(std::memory_order_relaxed) != 0;
+    const bool soon = others || !holds_.empty() || page_out_.under_way() || driver_.polling.load(std::memory_order_relaxed) != 0;
     const bool armed = !soon && transport_->arm();
     hand_over();
     called = soon && tick();

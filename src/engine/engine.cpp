@@ -13,14 +13,15 @@ namespace {
 engine* g_engine = nullptr;  // for signal handlers; one engine per process
 
 /// A unit with a twin cannot leave memory.
-std::uint64_t most_twin_bytes(const configuration& c) noexcept {
-  return c.memory_limit == 0 ? c.twin_bytes : std::min(c.twin_bytes, c.memory_limit / 4);
+configuration with_few_twins(configuration c) {
+  if (c.memory_limit != 0) c.twin_bytes = std::min(c.twin_bytes, c.memory_limit / 4);
+  return c;
 }
 }
 
 engine::engine(const configuration& c, std::unique_ptr<transport::transport> t, bootstrap::bootstrap& job)
-    : config_(c), transport_(std::move(t)), job_(job), pins_(c.pin_limit),
-      consistency_(c.self, c.nodes, *this, most_twin_bytes(c) / os::page_bytes), diffs_(*this, c.nodes), sync_(c.self, c.nodes) {
+    : config_(with_few_twins(c)), transport_(std::move(t)), job_(job), pins_(c.pin_limit),
+      consistency_(c.self, c.nodes, *this, config_.twin_bytes / os::page_bytes), diffs_(*this, c.nodes), sync_(c.self, c.nodes) {
   driver_.tuning = c.tuning;
   frames_.open(c.memory_limit, c.page_out_directory, c.base);
   if (frames_.limited()) page_out_.open(c.nodes, c.memory_limit);

@@ -253,6 +253,7 @@ void engine::prefetch(std::uint64_t address, std::uint64_t bytes, access want) n
   if (o.region == nullptr || bytes == 0) return;
   const std::uint64_t first = o.region->unit_of(address);
   o.plan = {first, o.region->unit_of(address + bytes - 1) - first + 1, false};
+  if (frames_.limited()) o.plan.count = std::min(o.plan.count, std::max<std::uint64_t>(frames_.limit() / 16 >> o.region->unit_shift, 1));
   o.want = want;
   (void)run(o);
 }

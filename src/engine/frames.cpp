@@ -40,7 +40,7 @@ void frames::bring(region_slot& r, std::uint64_t first, std::uint64_t units, con
   for (std::uint64_t unit = first; unit < first + units; ++unit) {
     frame_state& f = r.frames.data()[unit];
     if (f.resident == 0) {
-      if (f.saved != 0 && how != content::replaced) {
+      if (f.saved != 0 && how != content::replaced && how != content::promised) {
         std::uint64_t end = unit + 1;  // a file is read in long pieces
         while (end < first + units && r.frames.data()[end].resident == 0 && r.frames.data()[end].saved != 0) ++end;
         read_back(r, unit, end - unit);
@@ -48,7 +48,7 @@ void frames::bring(region_slot& r, std::uint64_t first, std::uint64_t units, con
       }
       enter(r, unit, how == content::replaced ? came : own);
     }
-    if (how == content::changed || how == content::replaced) f.saved = 0;
+    if (how != content::read && how != content::sent) f.saved = 0;
     if (how == content::replaced) f.landing = 1;
     if (how == content::sent) f.sent = period_;
   }

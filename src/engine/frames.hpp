@@ -50,6 +50,7 @@ class unit_queue {
 enum class content : std::uint8_t {
   read,
   changed,   ///< in part: threads may write it, an atomic operation or a diff does
+  promised,  ///< all of it will come from another node
   replaced,  ///< all of it comes from another node, by a message that is being received
   sent,      ///< it leaves in a message
 };

@@ -347,12 +347,14 @@ base::status engine::produce(std::uint64_t address, std::uint64_t bytes, bool en
 }
 
 void engine::peer_lost(node_id peer) noexcept {
-  if (ending_.load(std::memory_order_relaxed)) return;  // it may have passed the last barrier; if it died, the launcher tells
   if (lost_until_ns_.load(std::memory_order_relaxed) != 0) return;
   // A dying process closes its connections before anybody can tell why. The launcher will know in a moment, and name it.
-  constexpr std::uint64_t patience_ns = 1'000'000'000;
+  // At the end it may have passed the last barrier; then this node is about to end as well.
+  constexpr std::uint64_t patience_ns = 1'000'000'000, end_ns = 10'000'000'000;
   lost_peer_ = peer;
-  lost_until_ns_.store(base::now_ns() + (job_.descriptor() >= 0 ? patience_ns : 0), std::memory_order_release);
+  const bool ending = ending_.load(std::memory_order_relaxed);
+  const std::uint64_t patience = ending ? end_ns : job_.descriptor() >= 0 ? patience_ns : 0;
+  lost_until_ns_.store(base::now_ns() + patience, std::memory_order_release);
   kick();
 }
 

@@ -28,6 +28,8 @@ namespace {
 constexpr std::uint64_t most_at_once = 1 << 20;           ///< bytes that leave in one go
 constexpr std::uint64_t least_room = 1 << 16;             ///< that is worth a question
 constexpr std::uint64_t answer_time_ns = 2'000'000'000;   ///< for a node that was asked to take units
+constexpr std::uint64_t arrival_time_ns = 5'000'000;      ///< for the units, after its answer
+constexpr std::uint64_t sweep_rest_ns = 1'000'000;        ///< between two looks for frames that mean nothing
 constexpr std::uint64_t shortest_rest_ns = 300'000;       ///< of a node that had no room: it is asked again after that,
 constexpr std::uint64_t longest_rest_ns = 50'000'000;     ///< and later each time
 constexpr std::uint64_t disk_rest_ns = 1'000'000'000;     ///< after the file could not be written
@@ -95,16 +97,21 @@ std::uint64_t engine::choose(unit_queue& from, std::uint64_t goal) noexcept {
 void engine::leave() noexcept {
   page_out_state& p = page_out_;
   const std::uint64_t now = base::now_ns();
-  node_id taker = find_taker(now);
+  const bool resting = now < p.disk_rests_until_ns;
+  node_id taker = find_taker(now, 0);
   for (page_out_state::victim& v : p.victims) {
     const bool content = v.use == frame_use::needed && v.region->machine->is_written(v.unit);
     const std::uint64_t bytes = v.region->bytes_of(1);
-    if (taker != config_.self && p.peers[taker.value()].room < std::max(bytes, least_room)) taker = find_taker(now);
+    if (content && (taker == config_.self || p.peers[taker.value()].room < bytes)) taker = find_taker(now, bytes);
     if (content && taker != config_.self && v.region->sequential != nullptr && p.peers[taker.value()].room >= bytes) {
       p.peers[taker.value()].room -= bytes;
       v.taker = taker;
       v.goes = page_out_state::way::to_node;
       v.until_ns = now + answer_time_ns;
+      continue;
+    }
+    if (content && resting) {
+      v.goes = page_out_state::way::stays;
       continue;
     }
     v.goes = content ? page_out_state::way::to_disk : page_out_state::way::nowhere;
@@ -121,6 +128,7 @@ void engine::leave() noexcept {
     at = end;
   }
   p.victims.clear();
+  p.refused = false;
 }
 
 void engine::leave_together(std::span<page_out_state::victim> run) noexcept {
@@ -136,34 +144,35 @@ void engine::leave_together(std::span<page_out_state::victim> run) noexcept {
     return send_units(r, run.front().taker, m, first, run.size(), false);
   }
   if (run.front().goes == page_out_state::way::to_disk) {
-    const bool resting = base::now_ns() < p.disk_rests_until_ns;
-    const int error = resting ? 0 : frames_.save(r, first, run.size());
-    if (error != 0) {
+    if (const int error = frames_.save(r, first, run.size()); error != 0) {
       base::log(base::log_level::warning, "cannot write pages to a file in %s: %s; this node takes more memory than QUIRE_MEMORY_LIMIT "
                 "until there is room (QUIRE_PAGE_OUT_DIR sets another directory)", frames_.directory().c_str(), std::strerror(error));
       p.disk_rests_until_ns = base::now_ns() + disk_rest_ns;
+      for (page_out_state::victim& v : run) v.goes = page_out_state::way::stays;
     }
-    if (error != 0 || resting) {
-      for (const auto& v : run) frames_.own.push({r.about.id, v.unit}, r.bytes_of(1));
-      return;
-    }
+  }
+  if (run.front().goes == page_out_state::way::stays) {
+    for (const auto& v : run) frames_.own.push({r.about.id, v.unit}, r.bytes_of(1));
+    return;
   }
   frames_.give_back(r, first, run.size());
 }
 
 // ---- To other nodes
 
-/// The node that is believed to have most room; this one, if nobody has any.
-node_id engine::find_taker(std::uint64_t now) noexcept {
+/// The node that is believed to have most room, for a unit of `bytes` at least; this one, if nobody has any.
+node_id engine::find_taker(std::uint64_t now, std::uint64_t bytes) noexcept {
   page_out_state& p = page_out_;
   node_id best = config_.self;
   if (!p.moving.empty() || ending_.load(std::memory_order_relaxed)) return best;
+  const std::uint64_t least = std::max(bytes, least_room);
   std::uint64_t most = 0;
   for (unsigned n = 0; n < p.peers.size(); ++n) {
     page_out_state::peer& peer = p.peers[n];
     if (node_id{static_cast<std::uint16_t>(n)} == config_.self) continue;
-    if (peer.room < least_room && now >= peer.ask_again_ns) peer.room = most_at_once;
-    if (peer.room <= most || peer.room < least_room) continue;
+    // Who was just refused asks nobody who is believed to have none: there might always be one more, and nothing would leave.
+    if (peer.room < least && now >= peer.ask_again_ns && !p.refused) peer.room = std::max(least, most_at_once);
+    if (peer.room <= most || peer.room < least) continue;
     most = peer.room;
     best = node_id{static_cast<std::uint16_t>(n)};
   }
@@ -189,8 +198,11 @@ void engine::sweep_unused(unit_queue& from) noexcept {
 void engine::take_over(region_slot& r, const message& m) noexcept {
   const bool asks = !r.change.frozen && !ending_.load(std::memory_order_relaxed);
   if (transport_->turn_period()) frames_.on_period();
-  for (unit_queue* const queue : {&frames_.own, &frames_.came}) {
-    if (asks && frames_.room() < r.bytes_of(m.count)) sweep_unused(*queue);
+  const std::uint64_t now = base::now_ns();
+  if (asks && frames_.room() < r.bytes_of(m.count) && now >= page_out_.sweep_again_ns) {
+    page_out_.sweep_again_ns = now + sweep_rest_ns;
+    sweep_unused(frames_.own);
+    sweep_unused(frames_.came);
   }
   const bool may = asks && frames_.room() >= r.bytes_of(m.count);
   message answer;
@@ -199,7 +211,7 @@ void engine::take_over(region_slot& r, const message& m) noexcept {
   for (std::uint64_t unit = m.unit; may && unit < m.unit + m.count; ++unit) {
     actions_.clear();
     if (!r.machine->on_please_take(unit, actions_)) continue;
-    frames_.use(r, unit, 1, content::read);  // counts from now on
+    frames_.use(r, unit, 1, content::promised);  // counts from now on
     performer_.take(r, actions_);
     ++answer.b;
   }
@@ -214,9 +226,11 @@ void engine::on_room(const message& m) noexcept {
   peer.room = m.a;
   peer.rest_ns = m.b != 0 ? shortest_rest_ns : std::min(2 * peer.rest_ns + shortest_rest_ns, longest_rest_ns);
   peer.ask_again_ns = base::now_ns() + peer.rest_ns;
-  if (m.b != 0) return;
+  if (m.b == 0) p.refused = true;
+  // Some will not go there, or come back before anybody has looked.
+  const std::uint64_t until = m.b == 0 ? 0 : base::now_ns() + arrival_time_ns;
   for (page_out_state::victim& v : p.moving) {
-    if (v.taker == m.from) v.until_ns = 0;  // some will not go there
+    if (v.taker == m.from) v.until_ns = std::min(v.until_ns, until);
   }
 }
 

@@ -10,7 +10,7 @@
 namespace quire::engine {
 
 struct page_out_state {
-  enum class way : std::uint8_t { nowhere, to_disk, to_node };
+  enum class way : std::uint8_t { stays, nowhere, to_disk, to_node };
   struct victim {
     region_slot* region = nullptr;
     std::uint64_t unit = 0;
@@ -36,10 +36,13 @@ struct page_out_state {
     bool write = false;
   };
   [[nodiscard]] bool anybody_starves() const noexcept { return first_starved != nullptr || !starved_faults.empty(); }
+  /// Somebody must look again soon.
+  [[nodiscard]] bool under_way() const noexcept { return !moving.empty() || anybody_starves(); }
 
   op* first_starved = nullptr;  ///< faults that wait for memory
   std::vector<fault> starved_faults{};  ///< the same, of threads that the kernel holds
-  std::uint64_t disk_rests_until_ns = 0;
+  std::uint64_t disk_rests_until_ns = 0, sweep_again_ns = 0;
+  bool refused = false;  ///< a node has had no room, and nothing has left since
 };
 
 }  // namespace quire::engine

@@ -15,7 +15,8 @@ std::vector<network_interface> network_interfaces() {
     if (at->ifa_addr == nullptr || at->ifa_addr->sa_family != AF_INET || (at->ifa_flags & IFF_UP) == 0) continue;
     char text[INET_ADDRSTRLEN] = "";
     ::inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in*>(at->ifa_addr)->sin_addr, text, sizeof text);
-    found.push_back({at->ifa_name, text, (at->ifa_flags & IFF_LOOPBACK) != 0});
+    const std::string label = at->ifa_name;  // of an alias: eth0:1
+    found.push_back({label.substr(0, label.find(':')), text, (at->ifa_flags & IFF_LOOPBACK) != 0});
   }
   ::freeifaddrs(first);
   return found;

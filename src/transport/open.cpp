@@ -17,8 +17,10 @@ base::result<std::unique_ptr<transport>> open_tcp(bool all_local, std::string_vi
   if (devices != "auto") return ucx::open(ucx::tcp, std::string(devices));
   if (all_local) return ucx::open(ucx::tcp, "lo");
   std::string names;
-  for (const auto& one : os::network_interfaces())
-    if (!one.loopback && (names + ",").find(one.name + ",") == names.npos) names += (names.empty() ? "" : ",") + one.name;
+  for (const auto& one : os::network_interfaces()) {
+    const bool known = ("," + names + ",").find("," + one.name + ",") != std::string::npos;
+    if (!one.loopback && !known) names += (names.empty() ? "" : ",") + one.name;
+  }
   if (!names.empty()) return ucx::open(ucx::tcp, names);
   log(log_level::error, "this host has no network interface that is up, beside loopback, but nodes on other hosts");
   return QUIRE_UNSUPPORTED;

@@ -71,7 +71,7 @@ void larger_than_a_node() {
   require_limit_kept();
   if (me() != 0) return;
   REQUIRE(c.paged_to_nodes >= (bytes - g_limit) / page);
-  if (c.paged_to_disk > bytes / page / 10) fail(__FILE__, __LINE__, "%" PRIu64 " pages went to disk", c.paged_to_disk);
+  if (c.paged_to_disk > c.paged_to_nodes / 5) fail(__FILE__, __LINE__, "%" PRIu64 " pages went to disk", c.paged_to_disk);
 }
 
 void copies() {
