@@ -228,11 +228,8 @@ class engine final : public transport::sink, private effects, private release::n
   void sweep_unused(unit_queue& from) noexcept;
   void on_room(const model::message& m) noexcept;
   void settle_moves() noexcept;
-  static constexpr std::uint64_t limit_parts = 64;
-  /// More than so many 64ths of the memory limit beyond it.
-  [[nodiscard]] bool is_over_by(std::uint64_t parts) const noexcept {
-    return frames_.used() > frames_.limit() + frames_.limit() / limit_parts * parts;
-  }
+  /// Beyond the memory limit by more than a `part`th of it.
+  [[nodiscard]] bool is_over_by(std::uint64_t part) const noexcept { return frames_.used() > frames_.limit() + frames_.limit() / part; }
   [[nodiscard]] bool starved() const noexcept;
   void starve(op& o) noexcept;
   void feed() noexcept;

@@ -57,7 +57,7 @@ void engine::page_out() noexcept {
     const std::uint64_t copies = frames_.came.bytes(), share = frames_.limit() / 8;
     const std::uint64_t found = copies > share ? choose(frames_.came, std::min(goal, copies - share)) : 0;
     // What others ask for while units are on their way to a node makes more of them leave, to the file.
-    if (found < goal && (p.moving.empty() || is_over_by(limit_parts / 4))) (void)choose(frames_.own, goal - found);
+    if (found < goal && (p.moving.empty() || is_over_by(4))) (void)choose(frames_.own, goal - found);
     leave();
   }
   if (p.anybody_starves() && !starved()) feed();
@@ -211,7 +211,8 @@ void engine::take_over(region_slot& r, const message& m) noexcept {
   for (std::uint64_t unit = m.unit; may && unit < m.unit + m.count; ++unit) {
     actions_.clear();
     if (!r.machine->on_please_take(unit, actions_)) continue;
-    frames_.use(r, unit, 1, content::promised);  // counts from now on
+    // Counts from now on. What is here may be all there is: then the right to write it comes without content.
+    frames_.use(r, unit, 1, r.machine->has_content(unit) ? content::read : content::promised);
     performer_.take(r, actions_);
     ++answer.b;
   }
@@ -222,6 +223,7 @@ void engine::take_over(region_slot& r, const message& m) noexcept {
 
 void engine::on_room(const message& m) noexcept {
   page_out_state& p = page_out_;
+  if (m.from.value() >= p.peers.size()) return;  // this node has no limit, and has asked nobody
   page_out_state::peer& peer = p.peers[m.from.value()];
   peer.room = m.a;
   peer.rest_ns = m.b != 0 ? shortest_rest_ns : std::min(2 * peer.rest_ns + shortest_rest_ns, longest_rest_ns);
@@ -254,7 +256,7 @@ void engine::settle_moves() noexcept {
 /// Whether it is too much to go on, and will be less in a moment: what goes to other nodes is still on its way.
 bool engine::starved() const noexcept {
   const bool leaving = !page_out_.moving.empty() || transport_->sends_pending();
-  return leaving && is_over_by(limit_parts / 8);
+  return leaving && is_over_by(8);
 }
 
 void engine::starve(op& o) noexcept {
