@@ -36,6 +36,7 @@ release_cluster::release_cluster(const release_options& options, release_driver&
       shape.units = options.units;
       shape.first_touch = options.first_touch;
       shape.migrates = options.migrates;
+      shape.update = options.update;
       m->machine = std::make_unique<release::machine>(shape, m->units.data(), node.release->open());
       node.memory.push_back(std::move(m));
     }

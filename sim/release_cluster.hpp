@@ -60,6 +60,7 @@ struct release_options {
   model::placement placement = model::placement::block;
   node_id fixed{};
   bool first_touch = false, migrates = true;
+  release::updates update = release::updates::learned;
   std::size_t twin_limit = 64;
   std::size_t notice_limit = release::history::default_limit;
   bool pages_out = false;        ///< nodes are short of memory: with every step of a thread a frame goes, if it may
@@ -149,7 +150,7 @@ class release_cluster {
   void check_quiet(bool released);
 
   struct counters {
-    std::uint64_t paged_out = 0, reads = 0, writes = 0, atomics = 0, calls = 0, faults = 0, diffs = 0, stale_reads = 0, forwarded_diffs = 0;
+    std::uint64_t paged_out = 0, reads = 0, writes = 0, atomics = 0, calls = 0, faults = 0, diffs = 0, updates = 0, stale_reads = 0, forwarded_diffs = 0;
   };
   [[nodiscard]] const counters& count() const noexcept { return count_; }
 
@@ -169,6 +170,7 @@ class release_cluster {
     bool releases_nothing = false;
     bool applies_own_diffs = false;
     bool places_all_content = false;
+    bool applies_all_updates = false;       ///< whatever on_update() says
     bool diffs_keep_old_words = false;      ///< sends the whole unit instead of the difference
     bool forwards_with_own_name = false;    ///< a forwarded diff loses its writer
     bool acknowledges_when_forwarding = false;

@@ -101,6 +101,15 @@ void release_cluster::deliver(node_id to, const message& m, std::span<const std:
       fail("a unit is said to be zero, and the frame is not" + at_unit(to, region, m.unit));
     }
   }
+  if (m.kind == message_kind::update) {
+    CHECK(payload.size() == options_.words * sizeof(std::uint64_t));
+    model::actions out;
+    if (machine.on_update(m, out) || tamper_.applies_all_updates) {
+      ++count_.updates;
+      std::memcpy(frame(n, region, m.unit).data(), payload.data(), payload.size());
+    }
+    return finish_step(n, region, m.unit, &m, out);
+  }
   if (m.kind == message_kind::home_move) --moving_[region * options_.units + m.unit];
   model::actions out;
   machine.on_message(m, out);
@@ -263,6 +272,12 @@ void release_cluster::finish_step(node_state& n, unsigned region, std::uint64_t 
 void release_cluster::perform(node_state& n, unsigned region, const action& a) {
   switch (a.kind) {
     case action_kind::send: return send_unit(n, region, a);
+    case action_kind::multicast:
+      return a.targets.for_each([&](node_id to) {
+        action one = a;
+        one.to = to;
+        send_unit(n, region, one);
+      });
     case action_kind::protect:
     case action_kind::permit: return change_view(n, region, a);
     case action_kind::wake: return wake(n, region, a.unit);
@@ -282,7 +297,6 @@ void release_cluster::perform(node_state& n, unsigned region, const action& a) {
     case action_kind::complete:
       acquire(n);
       return complete(a.m.token, a.m.a);
-    case action_kind::multicast:
     case action_kind::hold: return fail("an action that the release protocol does not have");
   }
 }
@@ -291,7 +305,7 @@ void release_cluster::send_unit(node_state& n, unsigned region, const action& a)
   if (a.m.kind == message_kind::home_atomic) {
     return synchronise(n, a.to, a.m, {}, a.m.requester == n.self ? model::edge::releases : model::edge::carries);
   }
-  if (a.m.kind == message_kind::copy_reply && !n.memory[region]->machine->is_home(a.unit)) {
+  if (a.with_content && !n.memory[region]->machine->is_home(a.unit)) {
     fail("content leaves a node that is not the home" + at_unit(n.self, region, a.unit));
   }
   if ((a.m.flags & message_flag::zero) != 0 && !all_zero(frame(n, region, a.unit)) && a.m.kind == message_kind::copy_reply) {

@@ -57,11 +57,11 @@ double solve(Worker& me, const Rows& a, const vectors& v) {
     me.will_read(v.p);
     multiply(a, v.p.data(), v.q.data());
     const double alpha = rho / me.sum(dot(v.p, v.q, a.rows));
-    me.will_write(v.p.subspan(begin, end - begin));  // nobody reads it any more
     for (std::size_t i = begin; i < end; ++i) v.z[i] += alpha * v.p[i], v.r[i] -= alpha * v.q[i];
     const double before = rho;
     rho = me.sum(dot(v.r, v.r, a.rows));
     const double beta = rho / before;
+    me.will_write(v.p.subspan(begin, end - begin));
     for (std::size_t i = begin; i < end; ++i) v.p[i] = v.r[i] + beta * v.p[i];
     me.wait();  // p is complete
   }

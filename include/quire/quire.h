@@ -371,6 +371,9 @@ typedef struct quire_counters {
   uint64_t paged_to_nodes; /**< taken over by other nodes, because this one was short of memory */
   uint64_t paged_to_disk, paged_from_disk; /**< written to the page-out file, and read back */
   uint64_t most_memory;    /**< bytes that units took on this node at a time; 0 without a limit */
+  /* Release consistency again, in units. */
+  uint64_t updates_sent;    /**< what this node wrote at home, to each node that is likely to read it */
+  uint64_t updates_applied; /**< that came here so, and kept a copy valid */
 } quire_counters;
 QUIRE_API quire_status quire_counters_read(quire_counters* counters);
 

@@ -136,6 +136,7 @@ base::status begin(runtime& r, const quire_options& given) {
   c.learn_writes = r.options.flag(base::option::learn_writes);
   c.pin_limit = static_cast<std::size_t>(r.options.number(base::option::pin_limit));
   c.move_homes = r.options.flag(base::option::move_homes);
+  c.updates = r.options.flag(base::option::updates);
   c.twin_bytes = static_cast<std::uint64_t>(r.options.number(base::option::twin_limit));
   c.memory_limit = static_cast<std::uint64_t>(r.options.number(base::option::memory_limit));
   c.page_out_directory = r.options.text(base::option::page_out_dir);

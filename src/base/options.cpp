@@ -56,6 +56,8 @@ constexpr option_row table[] = {
      "what nodes see of each other's writes to the memory of quire_malloc()", 0, 1, 1, false},
     {option::move_homes, "QUIRE_MOVE_HOMES", option_type::flag, "1", "0|1",
      "release: at a barrier, what one node alone has written since the last gets its home there", 0, 1, 1, false},
+    {option::updates, "QUIRE_UPDATES", option_type::flag, "1", "0|1",
+     "release: what a home writes is sent to nodes that have read it again and again, before they ask", 0, 1, 1, false},
     {option::twin_limit, "QUIRE_TWIN_LIMIT", option_type::bytes, "256M", "64K to 1T",
      "release: memory that a node's twins may take; beyond, changes leave before the release", 64 * KiB, TiB, 1, false},
     {option::unit, "QUIRE_UNIT", option_type::bytes, "4K", "4K to 2M, a power of two",

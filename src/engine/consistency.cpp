@@ -78,6 +78,27 @@ void engine::perform(model::region_id region, const model::actions& list) noexce
 
 void engine::perform_all() noexcept { performer_.flush(); }
 
+/// Threads may read the units meanwhile: what they may look at does not change by it.
+void engine::handle_update(const message& m, std::span<const std::byte> bytes) noexcept {
+  region_slot* const r = regions_.slot(m.region);
+  if (r == nullptr) return;
+  r->change.received += m.count;
+  const std::uint64_t units = r->machine->units();
+  if (r->release == nullptr || m.unit >= units || m.count > units - m.unit || bytes.size() != r->bytes_of(m.count)) return;
+  message one = m;
+  one.count = 1;
+  for (std::uint32_t i = 0; i < m.count; ++i) {
+    one.unit = m.unit + i;
+    actions_.clear();
+    const bool applies = r->release->on_update(one, actions_);
+    if (actions_.size() != 0) performer_.take(*r, actions_);
+    if (!applies) continue;
+    frames_.use(*r, one.unit, 1, content::changed);
+    std::memcpy(r->system(one.unit), bytes.data() + r->bytes_of(i), r->bytes_of(1));
+  }
+  performer_.flush();
+}
+
 release::machine* engine::machine_of(model::region_id region) noexcept {
   region_slot* const r = regions_.slot(region);
   return r != nullptr ? r->release.get() : nullptr;
@@ -119,6 +140,8 @@ release::counters engine::release_counters() const noexcept {
     sum.read_ahead_wasted += c.read_ahead_wasted;
     sum.atomics += c.atomics;
     sum.copies_dropped += c.copies_dropped;
+    sum.updates_sent += c.updates_sent;
+    sum.updates_applied += c.updates_applied;
   });
   return sum;
 }

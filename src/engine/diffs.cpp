@@ -150,25 +150,8 @@ void diff_traffic::leave() noexcept {
 
 // ---- In ----
 
-void* diff_traffic::place(const message& m) noexcept {
-  if (m.payload_bytes > message_bytes) return nullptr;
-  std::size_t free = 0;
-  while (free < arrivals_.size() && arrivals_[free]->used) ++free;
-  if (free == arrivals_.size()) arrivals_.push_back(std::make_unique<arrival>());
-  arrival& a = *arrivals_[free];
-  a.used = true;
-  a.from = m.from;
-  a.token = m.token;
-  return a.payload.data();
-}
-
 void diff_traffic::deliver(const message& m) noexcept {
-  for (const auto& a : arrivals_) {
-    if (!a->used || a->from != m.from || a->token != m.token) continue;
-    on_diffs(m, std::span<const std::byte>(a->payload).first(m.payload_bytes));
-    a->used = false;
-    return;
-  }
+  arrivals_.with(m, [&](std::span<const std::byte> entries) { on_diffs(m, entries); });
 }
 
 void diff_traffic::on_diffs(const message& m, std::span<const std::byte> entries) noexcept {

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "diff/diff.hpp"
+#include "engine/arrivals.hpp"
 #include "engine/region_slot.hpp"
 #include "model/message.hpp"
 
@@ -42,7 +43,7 @@ class diff_traffic {
   }
 
   // As transport::sink.
-  void* place(const model::message& m) noexcept;
+  void* place(const model::message& m) noexcept { return arrivals_.place(m); }
   void deliver(const model::message& m) noexcept;
   /// A message of this node to itself.
   void on_diffs(const model::message& m, std::span<const std::byte> entries) noexcept;
@@ -71,13 +72,6 @@ class diff_traffic {
     std::size_t bytes = 0;
     std::array<std::byte, message_bytes> payload;
   };
-  /// A message on its way here.
-  struct arrival {
-    bool used = false;
-    model::node_id from{};
-    std::uint64_t token = 0;
-    std::array<std::byte, message_bytes> payload;
-  };
   struct source {
     model::region_id region{};
     model::node_id writer{};
@@ -98,7 +92,7 @@ class diff_traffic {
   engine& engine_;
   diff::codec codec_{};
   std::vector<std::unique_ptr<departure>> departures_{};
-  std::vector<std::unique_ptr<arrival>> arrivals_{};
+  arrivals<message_bytes> arrivals_{};
   std::vector<std::uint32_t> open_;           ///< by destination: the departure that is being filled
   std::vector<std::uint32_t> gathering_{};    ///< all of them
   std::array<std::byte, diff::worst_bytes(os::page_bytes)> scratch_{};

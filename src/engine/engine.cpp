@@ -131,6 +131,7 @@ int engine::prepare(region_slot& r, quire_consistency consistency) {
     // The home's writes are found too late to know that the content may go: another's copy may lack the last of them.
     // Nor where nodes page out: who is to be the home may have given its copy up.
     shape.migrates = config_.move_homes && !shape.scans && !frames_.limited();
+    if (!config_.updates) shape.update = release::updates::never;
     if (shape.scans) scanning_ = true;
     shape.twin_pages = static_cast<std::uint32_t>(about.unit_bytes / os::page_bytes);
     r.made.release = std::make_unique<release::machine>(shape, r.copies.data(), consistency_.open());

@@ -14,6 +14,7 @@
 
 #include "bootstrap/bootstrap.hpp"
 #include "detect/detector.hpp"
+#include "engine/arrivals.hpp"
 #include "engine/call_table.hpp"
 #include "engine/diffs.hpp"
 #include "engine/driver.hpp"
@@ -42,6 +43,7 @@ struct configuration {
   bool read_ahead = true;
   bool learn_writes = true;  ///< reads that writes have followed ask for writable copies
   bool move_homes = true;    ///< release consistency: the home of a unit moves to its only writer
+  bool updates = true;       ///< release consistency: what a home wrote is sent to its readers before they ask
   std::uint64_t twin_bytes = std::uint64_t{256} << 20;  ///< that twins may take on this node
   std::size_t pin_limit = sequential::pin_table::default_limit;  ///< units that this node may have pinned
   std::uint64_t memory_limit = 0;  ///< bytes that units may take on this node; 0: no limit
@@ -193,6 +195,7 @@ class engine final : public transport::sink, private effects, private release::n
   void handle_units(const model::message& m) noexcept;
   [[nodiscard]] static model::machine& machine_for(region_slot& r, model::message_kind k) noexcept;
   void handle_memory(const model::message& m, std::span<const std::byte> value) noexcept;
+  void handle_update(const model::message& m, std::span<const std::byte> bytes) noexcept;
   void handle_service(const model::message& m, std::span<const std::byte> value) noexcept;
   void handle_sync(const model::message& m, std::span<const std::byte> value) noexcept;
   void send(model::node_id to, const model::message& m, std::span<const std::byte> value) noexcept;
@@ -342,6 +345,7 @@ class engine final : public transport::sink, private effects, private release::n
   };
   std::array<service_entry, max_services> services_{};
   std::array<std::byte, 512> landing_{};
+  arrivals<max_content_bytes> updates_{};
   std::thread service_;
   std::atomic<bool> stopping_{false}, ending_{false};
   std::atomic<bool> kernel_faults_{false};  ///< some detector tells faults by a descriptor

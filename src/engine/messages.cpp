@@ -16,6 +16,7 @@ using model::message_kind;
 using model::node_id;
 
 namespace {
+/// Straight to its place in the system view: no thread can use the unit before.
 bool carries_content(message_kind k) noexcept {
   return k == message_kind::read_reply || k == message_kind::write_reply || k == message_kind::push_copy ||
          k == message_kind::copy_reply;
@@ -38,6 +39,7 @@ bool lies_in(const region_slot& r, const message& m) noexcept {
 
 void* engine::place(const message& m) noexcept {
   if (m.kind == message_kind::diffs) return diffs_.place(m);
+  if (m.kind == message_kind::update) return updates_.place(m);
   if (!carries_content(m.kind)) return m.payload_bytes <= landing_.size() ? landing_.data() : nullptr;
   region_slot* const r = regions_.slot(m.region);
   if (r == nullptr || !lies_in(*r, m) || m.payload_bytes != r->bytes_of(m.count)) return nullptr;
@@ -56,6 +58,9 @@ void* engine::place(const message& m) noexcept {
 
 void engine::deliver(const message& m) noexcept {
   if (m.kind == message_kind::diffs) return diffs_.deliver(m);
+  if (m.kind == message_kind::update) {
+    return updates_.with(m, [&](std::span<const std::byte> content) { handle_update(m, content); });
+  }
   handle(m, std::span<const std::byte>(landing_).first(carries_content(m.kind) ? 0 : m.payload_bytes));
 }
 

@@ -35,7 +35,9 @@ enum class message_kind : std::uint8_t {
   push_reply,  ///< manager -> requester: all nodes have their copies
   // release consistency: see src/protocol/release. What comes to a node that is not the unit's home goes on to where it moved
   copy_request,  ///< node -> home: the requester wants the content
-  copy_reply,    ///< home -> requester; a = how often the home has moved
+  copy_reply,    ///< home -> requester; a = how often the home has moved, b = its last interval that is told
+  update,        ///< home -> who read the unit before: what the home wrote in its interval a
+  update_unused,  ///< and back: nobody has looked at the one before
   diffs,         ///< node -> home: what the requester changed in several units; see src/engine/diffs.hpp for the payload
   diffs_ack,     ///< home -> requester: `count` of its diffs are in the homes' content; token of the first message
   home_move,     ///< home -> the node that is home from now on; a = how often it has moved
@@ -62,6 +64,7 @@ inline constexpr std::uint8_t keep = 4;     ///< request: the requester wants to
 inline constexpr std::uint8_t settled = 8;  ///< reply: the manager has finished the request and expects no `done`
 inline constexpr std::uint8_t fresh = 16;   ///< home_move: nobody has used the unit before
 inline constexpr std::uint8_t base = 32;    ///< copy_reply: the content from before a parallel block, which is in the twin
+inline constexpr std::uint8_t sample = 64;  ///< update: see whether it is used
 }  // namespace message_flag
 
 /// Fields that a kind does not use are zero. Plain data: copied, compared and sent as it is (little endian).

@@ -12,7 +12,7 @@ using model::message_kind;
 
 constexpr std::uint8_t known_flags =
     model::message_flag::zero | model::message_flag::no_data | model::message_flag::keep | model::message_flag::settled |
-    model::message_flag::fresh | model::message_flag::base;
+    model::message_flag::fresh | model::message_flag::base | model::message_flag::sample;
 
 /// Kinds below sync_first speak of units: `count` of them, from `unit` on. The others use both fields freely.
 bool units_valid(const message& m) noexcept {

@@ -30,7 +30,7 @@ using model::message_kind;
 /// Units 0 to N-1, the home of unit u is node u, for N nodes.
 class chart {
  public:
-  explicit chart(unsigned nodes, bool first_touch = false) : units_(nodes * nodes), open_(nodes) {
+  explicit chart(unsigned nodes, bool first_touch = false, updates update = updates::learned) : units_(nodes * nodes), open_(nodes) {
     for (std::uint16_t n = 0; n < nodes; ++n) {
       region_shape shape;
       shape.self = node_id{n};
@@ -38,6 +38,7 @@ class chart {
       shape.managers = directory::manager_map::make(model::placement::modulo, nodes, nodes, {});
       shape.units = nodes;
       shape.first_touch = first_touch;
+      shape.update = update;
       machines_.emplace_back(shape, &units_[n * nodes], open_[n]);
     }
   }
@@ -72,9 +73,17 @@ class chart {
       perform(node);
     }
   }
-  void notice(std::uint16_t node, std::uint64_t unit = 0) {
+  void notice(std::uint16_t node, std::uint64_t unit = 0) { notice_of(node, 0, ~std::uint32_t{0}, unit); }
+  void notice_of(std::uint16_t node, std::uint16_t writer, std::uint32_t interval, std::uint64_t unit = 0) {
     line(node, "notice");
-    at(node).on_notice(unit, out_);
+    at(node).on_notice(unit, node_id{writer}, interval, out_);
+    perform(node);
+  }
+  /// The notices of the node's interval are about to be told.
+  void told(std::uint16_t node, std::uint32_t interval, std::uint64_t unit = 0) {
+    line(node, "tells");
+    open_[node].told = interval;
+    at(node).on_told(unit, interval, out_);
     perform(node);
   }
   void twins_short(std::uint16_t node, std::uint64_t unit = 0) {
@@ -137,6 +146,10 @@ class chart {
     const std::uint16_t node = f.to.value();
     if (f.m.kind == message_kind::diffs) return on_diff(node, f.m);
     if (f.m.kind == message_kind::diffs_ack) return on_ack(node, f.m);
+    if (f.m.kind == message_kind::update) {
+      line(node, at(node).on_update(f.m, out_) ? "takes the update" : "drops the update");
+      return perform(node);
+    }
     at(node).on_message(f.m, out_);
     perform(node);
     EXPECT_TRUE(at(node).is_valid(f.m.unit)) << lines_;
@@ -199,6 +212,8 @@ class chart {
           break;
         case action_kind::complete: line(node, "complete"); break;
         case action_kind::multicast:
+          a.targets.for_each([&](node_id to) { send(node, to, a.m, a.with_content); });
+          break;
         case action_kind::hold: ADD_FAILURE() << "not an action of this protocol";
       }
     }

@@ -202,6 +202,58 @@ TEST(release_exhaustive, notices_that_are_packed_all_the_time) {
   }, 300);
 }
 
+release_program all_words(release_cluster& c, std::size_t self, word first, word mine, unsigned epochs) {
+  for (unsigned i = 0; i < epochs; ++i) {
+    if (mine != ~word{0}) co_await c.write(self, mine, i * 2 + 1);
+    co_await c.call(self, operation::barrier_wait, 0);
+    for (word w = first; w < first + 2; ++w) co_await c.read(self, w);
+    co_await c.call(self, operation::barrier_wait, 0);
+  }
+}
+
+TEST(release_exhaustive, updates_between_barriers) {
+  release_options o = shape(2);
+  o.update = release::updates::always;
+  explore(o, [](release_cluster& c) {
+    const std::size_t a = c.add_thread(0), b = c.add_thread(1);
+    c.begin(a, all_words(c, a, 0, 0, 3));
+    c.begin(b, all_words(c, b, 0, ~word{0}, 3));
+  }, 100, true);
+}
+
+TEST(release_exhaustive, updates_of_a_unit_that_its_reader_writes_too) {
+  release_options o = shape(2);
+  o.update = release::updates::always;
+  explore(o, [](release_cluster& c) {
+    const std::size_t a = c.add_thread(0), b = c.add_thread(1);
+    c.begin(a, all_words(c, a, 0, 0, 2));
+    c.begin(b, all_words(c, b, 0, 1, 2));
+  }, 300, true);
+}
+
+TEST(release_exhaustive, updates_on_three_nodes_where_notices_take_another_way) {
+  release_options o = shape(3);
+  o.update = release::updates::always;
+  explore(o, [](release_cluster& c) {
+    const std::size_t a = c.add_thread(0), b = c.add_thread(1), d = c.add_thread(2);
+    c.begin(a, all_words(c, a, 0, ~word{0}, 2));
+    c.begin(b, all_words(c, b, 0, 0, 2));
+    c.begin(d, all_words(c, d, 0, 1, 2));
+  }, 3'000, true);
+}
+
+TEST(release_exhaustive, updates_under_a_lock_that_three_nodes_hand_on) {
+  release_options o = shape(3);
+  o.update = release::updates::always;
+  explore(o, [](release_cluster& c) {
+    const std::uint64_t m = c.make_object(1, operation::mutex_create);
+    for (unsigned n = 0; n < 3; ++n) {
+      const std::size_t t = c.add_thread(n);
+      c.begin(t, locked(c, t, m, 0));
+    }
+  }, 1'000);
+}
+
 /// That it would notice: the same with one thing broken.
 TEST(release_exhaustive, what_is_broken_is_found) {
   const auto broken = [](const std::function<void(release_cluster&)>& break_it) {

@@ -186,6 +186,50 @@ TEST(release_mutation, content_placed_where_nobody_waits_for_it) {
               AnyOf(an_old_value_somewhere, HasSubstr("said to be zero")));
 }
 
+// ---- updates
+
+TEST(release_mutation, updates_that_are_applied_to_whatever_is_there) {
+  EXPECT_THAT(verdict([](release_cluster&, tampering& t) { t.applies_all_updates = true; }), an_old_value_somewhere);
+}
+
+TEST(release_mutation, update_that_takes_back_what_the_node_wrote_itself) {
+  EXPECT_THAT(verdict([](release_cluster& c, tampering& t) {
+                t.after = [&c](unsigned n, unsigned r, std::uint64_t u, const message*) {
+                  if (c.machine(n, r).unit(u).valid != 0) c.unit(n, r, u).follows = 1;
+                };
+              }),
+              an_old_value_somewhere);
+}
+
+TEST(release_mutation, home_that_goes_on_writing_unnoticed_after_an_update) {
+  EXPECT_THAT(verdict([](release_cluster& c, tampering& t) {
+                t.after = [&c](unsigned, unsigned r, std::uint64_t u, const message* m) {
+                  if (is(m, message_kind::update)) c.unit(m->from.value(), r, u).shared = 0;
+                };
+              }),
+              AnyOf(a_stale_read, HasSubstr("the machine's state is not valid")));
+}
+
+TEST(release_mutation, copy_that_is_taken_to_have_what_was_written_later) {
+  EXPECT_THAT(verdict([](release_cluster& c, tampering& t) {
+                t.after = [&c](unsigned n, unsigned r, std::uint64_t u, const message* m) {
+                  if (is(m, message_kind::update) || is(m, message_kind::copy_reply)) ++c.unit(n, r, u).version;
+                };
+              }),
+              an_old_value_somewhere);
+}
+
+TEST(release_mutation, copy_that_follows_a_home_that_it_did_not_come_from) {
+  EXPECT_THAT(verdict([](release_cluster& c, tampering& t) {
+                t.after = [&c](unsigned n, unsigned r, std::uint64_t u, const message* m) {
+                  if (!is(m, message_kind::copy_reply)) return;
+                  release::unit_state& s = c.unit(n, r, u);
+                  s.source = node_id{static_cast<std::uint16_t>((s.source.value() + 1u) % c.options().nodes)};
+                };
+              }),
+              an_old_value_somewhere);
+}
+
 // ---- homes
 
 TEST(release_mutation, home_that_moves_to_an_old_copy) {

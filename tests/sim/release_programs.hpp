@@ -438,6 +438,7 @@ class release_run {
     p.activities = 1 + static_cast<unsigned>(draw.below(3));
     p.net.straggler_percent = 10 + static_cast<unsigned>(draw.below(30));
   }
+  p.shape.update = static_cast<release::updates>(draw.below(3));
   return p;
 }
 

@@ -109,6 +109,7 @@ void machine::allow(std::uint64_t unit, unit_state& s, access want, actions& out
 void machine::send_diff(std::uint64_t unit, unit_state& s, bool keep, actions& out) {
   CHECK(s.twin != 0);
   s.twin = keep ? 1 : 0;
+  s.follows = 0;
   if (!shape_.scans && s.declared == 0) open_.twins -= shape_.twin_pages;
   auto& a = out.add(action_kind::send_diff, unit);
   a.to = s.home;
@@ -177,8 +178,8 @@ bool machine::on_read_ahead(std::uint64_t unit, access, bool withhold, actions& 
 /// What a thread will write counts as written, and is made ready for it: a fault less.
 bool machine::on_hint(std::uint64_t unit, access want, actions& out) {
   unit_state& s = touch(unit);
-  if (want == access::write && (s.is_home != 0 || s.valid != 0)) {
-    if (s.mapped() == access::write) return false;
+  if (s.is_home != 0 || s.valid != 0) {
+    if (s.mapped() >= want) return false;
     allow(unit, s, want, out);
     return true;
   }
@@ -236,11 +237,13 @@ void machine::on_copy_request(const message& m, actions& out) {
   // The home does not come back to where it was: what an old home has passed on must not come back to it, where later
   // messages of the same node would be before it.
   if (s.mapped() != access::write && m.a == 0) s.current.add(shape_.nodes, m.requester);
+  note_reader(s, m.requester);
   message r;
   r.kind = message_kind::copy_reply;
   r.unit = m.unit;
   r.requester = m.requester;
   r.a = s.moves;
+  r.b = open_.told;
   if (s.written == 0) r.flags |= message_flag::zero;
   if (s.twin != 0) r.flags |= message_flag::base;
   send(m.requester, r, s.written != 0, out);
@@ -259,6 +262,7 @@ diff_outcome machine::on_diff(std::uint64_t unit, node_id writer) {
   const bool keeps = s.current.may_contain(shape_.nodes, writer);
   s.current.clear();
   if (keeps) s.current.add(shape_.nodes, writer);
+  s.readers.remove(shape_.nodes, writer);
   return diff_outcome::apply;
 }
 
@@ -278,7 +282,9 @@ void machine::on_home_atomic(const message& m, actions& out) {
 void machine::move_home(std::uint64_t unit, unit_state& s, node_id to, bool fresh, actions& out) {
   CHECK(s.mapped() != access::write && s.listed == 0);
   ++count_.home_moves;
-  s.is_home = s.shared = 0;
+  s.is_home = s.shared = s.fetched = s.again = 0;
+  s.credit = s.grant = 0;
+  s.readers.clear();
   s.was_home = 1;
   s.current.clear();
   s.assigned = 1;
@@ -314,7 +320,9 @@ void machine::on_home_move(const message& m, actions& out) {
     out.add(action_kind::drop_twin, m.unit);
   }
   s.is_home = 1;
-  s.valid = 0;
+  s.valid = s.follows = 0;
+  s.version = 0;
+  s.source = {};
   s.home = shape_.self;
   s.moves = static_cast<std::uint16_t>(m.a);
   s.assigned = 1;
@@ -361,17 +369,21 @@ void machine::on_copy_reply(const message& m, actions& out) {
     return ask(m.unit, s, s.pending(), out);
   }
   s.valid = 1;
+  s.follows = (m.flags & message_flag::base) != 0 ? 0 : 1;
+  s.source = m.from;
+  s.version = static_cast<std::uint32_t>(m.b);
   arrived(m.unit, s, out);
 }
 
-void machine::on_notice(std::uint64_t unit, actions& out) {
+void machine::on_notice(std::uint64_t unit, node_id writer, std::uint32_t interval, actions& out) {
   unit_state& s = units_[unit];
   if (s.touched == 0 || s.is_home != 0 || checked_) return;
+  if (s.follows != 0 && writer == s.source && interval <= s.version) return;  // the copy has it
   if (s.pending() != access::none) s.stale = 1;
   if (s.valid == 0) return;
   protect(unit, s, access::none, out);  // threads that write it now fault, and wait for the content that has their writes
   if (s.twin != 0) send_diff(unit, s, false, out);
-  s.valid = 0;
+  s.valid = s.follows = 0;
   ++count_.invalidations;
   if (s.read_ahead == 0) return;
   s.read_ahead = 0;
@@ -405,6 +417,8 @@ void machine::on_message(const message& m, actions& out) {
     case message_kind::home_move: return on_home_move(m, out);
     case message_kind::home_atomic: return on_home_atomic(m, out);
     case message_kind::home_atomic_reply: return on_atomic_reply(m, out);
+    case message_kind::update: (void)on_update(m, out); return;
+    case message_kind::update_unused: return on_update_unused(m);
     default: CHECK(!"a message of the release protocol");
   }
 }
@@ -415,7 +429,8 @@ bool machine::is_valid(std::uint64_t unit) const noexcept {
   const bool home = s.is_home != 0;
   if (home && s.was_home != 0) return false;
   if (home && (s.valid != 0 || (s.twin != 0 && !checked_) || s.pending() != access::none || s.home != shape_.self)) return false;
-  if (!home && (s.shared != 0 || !s.current.empty())) return false;
+  if (!home && (s.shared != 0 || !s.current.empty() || !s.readers.empty() || s.credit != 0)) return false;
+  if (s.follows != 0 && (home || s.valid == 0)) return false;
   if (home && s.shared != 0 && s.mapped() == access::write && s.listed == 0 && !shape_.scans) return false;
   if (!s.current.empty() && (s.shared == 0 || (s.mapped() == access::write && !shape_.scans))) return false;
   if (!home && s.mapped() == access::write && s.twin == 0) return false;

@@ -43,8 +43,13 @@ class machine final : public model::machine {
   void on_operated(std::uint64_t unit);
   /// A node that wrote `unit` has sent its diff here; `writer` made it.
   [[nodiscard]] diff_outcome on_diff(std::uint64_t unit, node_id writer);
-  /// An acquire has brought the news that another node wrote `unit`: a copy here goes, what was changed in it to the home first.
-  void on_notice(std::uint64_t unit, actions& out);
+  /// An acquire has brought the news that `writer` wrote `unit` in one of its intervals: a copy here that does not have it goes,
+  /// what was changed in it to the home first.
+  void on_notice(std::uint64_t unit, node_id writer, std::uint32_t interval, actions& out);
+  /// The notice that this node wrote `unit` in `interval` is about to be told: those who will read it get it now (update.cpp).
+  void on_told(std::uint64_t unit, std::uint32_t interval, actions& out);
+  /// The home has sent what it wrote. True if the content that came with it is to replace the copy here.
+  [[nodiscard]] bool on_update(const message& m, actions& out);
   /// Where written units are found without faults: a thread here may have written `unit` since this was said last.
   void on_written(std::uint64_t unit);
   /// The diff that `send_diff` asked for, without `keep`, has something to say.
@@ -133,6 +138,8 @@ class machine final : public model::machine {
   void on_copy_request(const message& m, actions& out);
   void on_copy_reply(const message& m, actions& out);
   void on_home_move(const message& m, actions& out);
+  void note_reader(unit_state& s, node_id reader) const noexcept;
+  void on_update_unused(const message& m);
   void on_home_atomic(const message& m, actions& out);
   void on_atomic_reply(const message& m, actions& out);
 

@@ -74,10 +74,7 @@ void node::on_passed(std::uint64_t count) {
 void node::open_gate() {
   while (closing_ == 0) {
     if (!leaving_.empty()) {
-      std::sort(leaving_.begin(), leaving_.end());
-      leaving_.erase(std::unique(leaving_.begin(), leaving_.end()), leaving_.end());
-      history_.add_interval(leaving_);
-      leaving_.clear();
+      add_interval();
     }
     while (waiting() != 0 && gate_[left_].after < group_) {
       const held_message next = gate_[left_++];
@@ -92,6 +89,24 @@ void node::open_gate() {
     closing_ = std::exchange(fresh_, 0);
     std::swap(leaving_, closed_);
   }
+}
+
+/// What was written is told from now on, and sent before that to those who will read it.
+void node::add_interval() {
+  std::sort(leaving_.begin(), leaving_.end());
+  leaving_.erase(std::unique(leaving_.begin(), leaving_.end()), leaving_.end());
+  history_.add_interval(leaving_);
+  open_.told = history_.known(self_);
+  told_.swap(leaving_);
+  for (const written_unit& w : told_) {
+    machine* const m = effects_.machine_of(w.region);
+    if (m == nullptr || !m->is_home(w.unit)) continue;
+    actions_.clear();
+    m->on_told(w.unit, open_.told, actions_);
+    if (actions_.size() != 0) effects_.perform(w.region, actions_);
+  }
+  told_.clear();
+  effects_.perform_all();
 }
 
 void node::send(node_id to, const message& m, std::span<const std::byte> value, edge what) {
@@ -126,6 +141,7 @@ void node::announce_homes() {
   }
   open_.came.clear();
   history_.end_moves();
+  open_.told = history_.known(self_);
 }
 
 void node::tell(node_id to) {
@@ -178,7 +194,7 @@ void node::acquire() {
         continue;
       }
       actions_.clear();
-      m->on_notice(unit, actions_);
+      m->on_notice(unit, n.writer, n.interval, actions_);
       if (actions_.size() != 0) effects_.perform(n.region, actions_);
     }
   }

@@ -110,6 +110,7 @@ class node {
   void tell(node_id to);
   void pass(node_id to, const message& m, std::span<const std::byte> value, bool with_notices);
   void open_gate();
+  void add_interval();
   void move_homes();
 
   node_id self_;
@@ -123,6 +124,7 @@ class node {
   std::uint64_t closing_ = 0;           ///< of the group before, not acknowledged; of those before that, all are
   std::vector<written_unit> closed_{};  ///< by release(), since the group began: told when it has arrived
   std::vector<written_unit> leaving_{};  ///< by release(), in the group before
+  std::vector<written_unit> told_{};     ///< for add_interval()
   std::vector<held_message> gate_{};  ///< messages that wait, oldest first; those before left_ have left
   std::size_t left_ = 0;
   std::size_t relieved_ = 0;  ///< units of the open interval up to here have been looked at by relieve()

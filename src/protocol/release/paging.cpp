@@ -19,7 +19,7 @@ void machine::on_drop_copy(std::uint64_t unit, actions& out) {
   CHECK(use_of_frame(unit) == frame_use::copy && !shape_.migrates);
   unit_state& s = touch(unit);
   protect(unit, s, access::none, out);
-  s.valid = s.withhold = s.read_ahead = 0;
+  s.valid = s.follows = s.withhold = s.read_ahead = 0;
   ++count_.copies_dropped;
 }
 

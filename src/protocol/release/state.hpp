@@ -15,6 +15,9 @@ using model::node_id;
 
 struct unit_state {
   model::copyset current{};  ///< home: nodes whose copy is as good as the home's
+  model::copyset readers{};  ///< home: nodes that fetched it after what the home wrote; see update.cpp
+  std::uint32_t version = 0;  ///< copy: it has what `source` wrote up to this interval
+  node_id source{};          ///< copy: the home that it came from
   node_id home{};            ///< where the home is, or was when this node last heard
   std::uint16_t moves = 0;   ///< how often the home had moved by then: of two beliefs the higher one is newer
   std::uint8_t touched : 1 = 0;     ///< `home` and `is_home` have been set
@@ -34,6 +37,12 @@ struct unit_state {
   std::uint8_t declared : 1 = 0;    ///< in a block: which bytes this node writes is known; no twin is made, although `twin` says so
   std::uint8_t was_home : 1 = 0;    ///< and is not any more: it passes on what comes here, and is never home again
   std::uint8_t asked : 1 = 0;       ///< a request for the content is on its way; it ends with its reply, or comes back to its home
+  std::uint8_t follows : 1 = 0;     ///< copy: this node has not written it since it came, so updates of `source` may replace it
+  std::uint8_t fetched : 1 = 0;     ///< home: somebody has fetched it since it last told what it wrote
+  std::uint8_t again : 1 = 0;       ///< home: somebody who had fetched it before that, too
+  std::uint8_t sampled : 1 = 0;     ///< copy: not mapped since an update came, to see whether that is used
+  std::uint8_t credit = 0;          ///< home: updates to be sent before readers have to ask again
+  std::uint8_t grant = 0;           ///< home: binary logarithm of the next credit
 
   [[nodiscard]] access mapped() const noexcept { return static_cast<access>(mapped_); }
   [[nodiscard]] access pending() const noexcept { return static_cast<access>(pending_); }
@@ -41,7 +50,14 @@ struct unit_state {
   void set_pending(access a) noexcept { pending_ = static_cast<std::uint8_t>(a); }
   friend bool operator==(const unit_state&, const unit_state&) noexcept = default;
 };
-static_assert(sizeof(unit_state) == 16);
+static_assert(sizeof(unit_state) == 32);
+
+/// Whether homes send what they wrote to those that will read it (update.cpp).
+enum class updates : std::uint8_t {
+  never,
+  learned,  ///< to those that have read it before, again and again
+  always,   ///< to all that have read it once; for tests
+};
 
 /// What a machine needs to know of its region and job.
 struct region_shape {
@@ -54,6 +70,7 @@ struct region_shape {
   bool scans = false;  ///< written units are found by on_written(), and no write faults
   bool first_touch = false;  ///< the first node that asks for a unit becomes its home
   bool migrates = true;      ///< homes move to the only writer of a barrier epoch
+  updates update = updates::learned;
 };
 
 struct counters {
@@ -65,6 +82,8 @@ struct counters {
   std::uint64_t forwarded = 0;      ///< requests that came to a node which was no longer home
   std::uint64_t read_ahead_units = 0, read_ahead_wasted = 0, atomics = 0;
   std::uint64_t copies_dropped = 0;  ///< given up to save memory
+  std::uint64_t updates_sent = 0;     ///< units, times readers
+  std::uint64_t updates_applied = 0;  ///< units that came before they were asked for, and were of use
 };
 
 }  // namespace quire::release
