@@ -371,6 +371,8 @@ typedef struct quire_counters {
   uint64_t paged_to_nodes; /**< taken over by other nodes, because this one was short of memory */
   uint64_t paged_to_disk, paged_from_disk; /**< written to the page-out file, and read back */
   uint64_t most_memory;    /**< bytes that units took on this node at a time; 0 without a limit */
+  uint64_t connections_refused; /**< of strangers, who do not know the job's secret (TCP); also those that said nothing */
+  uint64_t messages_refused;    /**< of strangers, repeated, or of a content that makes no sense; 0 in a job that is left alone */
 } quire_counters;
 QUIRE_API quire_status quire_counters_read(quire_counters* counters);
 

@@ -60,6 +60,8 @@ void fill(const runtime& r, quire_counters& out) noexcept {
   out.paged_to_disk = m.units_written;
   out.paged_from_disk = m.units_read;
   out.most_memory = m.most_bytes;
+  out.connections_refused = t.connections_refused;
+  out.messages_refused = t.refused + e.refused.load(std::memory_order_relaxed);
 }
 
 std::string counters_json(const runtime& r) {
@@ -78,7 +80,8 @@ std::string counters_json(const runtime& r) {
       {"intervals", c.intervals}, {"twins", c.twins}, {"diffs", c.diffs}, {"diff_bytes", c.diff_bytes},
       {"notices_sent", c.notices_sent}, {"notices_heard", c.notices_heard}, {"home_moves", c.home_moves},
       {"forwarded", c.forwarded}, {"copies_dropped", c.copies_dropped}, {"paged_to_nodes", c.paged_to_nodes},
-      {"paged_to_disk", c.paged_to_disk}, {"paged_from_disk", c.paged_from_disk}, {"most_memory", c.most_memory}};
+      {"paged_to_disk", c.paged_to_disk}, {"paged_from_disk", c.paged_from_disk}, {"most_memory", c.most_memory},
+      {"connections_refused", c.connections_refused}, {"messages_refused", c.messages_refused}};
   std::string json = "{";
   for (const auto& [name, value] : rows) {
     if (json.size() > 1) json += ',';

@@ -29,9 +29,8 @@ bool fields_valid(const message& m, unsigned nodes) noexcept {
 }  // namespace
 
 base::status decode(std::span<const std::byte> bytes, std::size_t payload_bytes, unsigned nodes,
-                    message& out, std::uint64_t secret) noexcept {
-  const std::uint64_t sealed = mark ^ secret;
-  if (bytes.size() != header_bytes || std::memcmp(bytes.data(), &sealed, sizeof sealed) != 0) return QUIRE_INVALID;
+                    message& out, std::uint64_t seal) noexcept {
+  if (!sealed_with(bytes, seal)) return QUIRE_INVALID;
   std::memcpy(&out, bytes.data() + sizeof mark, sizeof out);
   return out.payload_bytes == payload_bytes && fields_valid(out, nodes) ? QUIRE_OK : QUIRE_INVALID;
 }
