@@ -286,8 +286,8 @@ void ucx_transport::refuse(std::span<const std::byte> header) noexcept {
   for (unsigned ahead = 1; ahead <= looked_ahead; ++ahead) {
     if (!wire::sealed_with(header, sender.in.peek(ahead)) || sender.state != peer::fine) continue;
     base::log(base::log_level::error,
-              "%u messages of node %u are missing: the network, as the UCX_ variables have set it, does not keep their order",
-              ahead, from);
+              "messages of node %u are missing: the network, as the UCX_ variables have set it, does not keep their order",
+              from);
     return lose(sender, UCS_ERR_REJECTED);
   }
 }
