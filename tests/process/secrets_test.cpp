@@ -1,12 +1,13 @@
 // What others on the host could get at: memory, files and sockets of a job belong to its user alone and have no names that can
 // be foretold; it listens where its nodes are; and its secret stands neither in an environment nor on a command line.
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
+#include <sys/un.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <filesystem>
-#include <map>
 
 #include "command.hpp"
 #include "processes.hpp"
@@ -79,21 +80,27 @@ unsigned look_at_mappings(pid_t pid) {
                         file.find("(deleted)") != file.npos;
     if (!shared) continue;
     ++seen;
+    // Nothing of these can be opened: shared memory of a process and its children, and segments (look_at_segments).
+    if (file == "/dev/zero (deleted)" || file.starts_with("/SYSV")) continue;
     belongs_to_its_user_alone(process + "/map_files/" + line.substr(0, line.find(' ')), file);
   }
   return seen;
 }
 
-void look_at_named_sockets(pid_t pid) {
+/// Names that others can send to. UCX's shared memory wakes its peers by datagrams, which say nothing, to a socket whose name
+/// the kernel chose (no file): anybody on the host can wake a node, and no more.
+std::vector<std::string> names_of_sockets(pid_t pid) {
   const auto mine = sockets_of(pid);
+  std::vector<std::string> names;
   std::istringstream lines(content_of("/proc/" + std::to_string(pid) + "/net/unix"));
   for (std::string line; std::getline(lines, line);) {
     std::istringstream fields(line);
     const std::vector<std::string> w{std::istream_iterator<std::string>(fields), {}};
-    if (w.size() > 7) {
-      EXPECT_FALSE(mine.contains(w[6])) << "a socket that others find: " << w[7];
-    }
+    if (w.size() <= 7 || !mine.contains(w[6])) continue;
+    EXPECT_TRUE(w[4] == "0002" && w[7].starts_with("@")) << "a socket that others find: " << line;
+    names.push_back(w[7]);
   }
+  return names;
 }
 
 void look_at_segments(const std::vector<pid_t>& family) {
@@ -112,12 +119,13 @@ TEST_P(secrets, memory_files_and_sockets_are_the_users_own) {
   ASSERT_TRUE(is_up(job)) << job.out() << job.finish(1).err;
   const auto family = family_of(job.pid());
   ASSERT_GT(family.size(), static_cast<std::size_t>(nodes));
+  const bool over_tcp = std::string(GetParam().name).find("tcp") != std::string::npos;
   unsigned mappings = 0, listeners = 0;
   bool any_v6 = false;
   for (const pid_t pid : family) {
     look_at_descriptors(pid);
     mappings += look_at_mappings(pid);
-    look_at_named_sockets(pid);
+    EXPECT_TRUE(names_of_sockets(pid).empty() || !over_tcp);
     for (const auto& where : listeners_of(pid, any_v6)) {
       ++listeners;
       EXPECT_EQ(where.sin_addr.s_addr, htonl(INADDR_LOOPBACK)) << "process " << pid << " listens beyond its interface";
@@ -126,7 +134,6 @@ TEST_P(secrets, memory_files_and_sockets_are_the_users_own) {
   look_at_segments(family);
   EXPECT_GT(mappings, 0u);
   EXPECT_FALSE(any_v6);
-  const bool over_tcp = std::string(GetParam().name).find("tcp") != std::string::npos;
   EXPECT_EQ(listeners, over_tcp ? nodes : 0);
   EXPECT_EQ(job.finish(50).status, 0);
 }
@@ -150,6 +157,30 @@ TEST_P(secrets, environments_and_command_lines_are_the_same_in_every_job) {
   }
   EXPECT_GT(told[0].size(), static_cast<std::size_t>(nodes));
   EXPECT_EQ(told[0], told[1]);
+}
+
+TEST(strangers, that_wake_nodes_by_datagrams_keep_nobody_from_working) {
+  command job({QUIRE_TOOL, "run", "-n", "2", "--transport", "shm", "--timeout", "50", program, "3"});
+  ASSERT_TRUE(job.wait_for("node 0 is ", 30) && job.wait_for("node 1 is ", 30));
+  std::vector<std::string> names;
+  for (const pid_t pid : family_of(job.pid()))
+    for (const std::string& name : names_of_sockets(pid)) names.push_back(name);
+  const int s = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  std::size_t sent = 0;
+  for (std::size_t i = 0; i < 40'000 && !names.empty(); ++i) {
+    const std::string& name = names[i % names.size()];
+    sockaddr_un where{};
+    where.sun_family = AF_UNIX;
+    std::copy(name.begin() + 1, name.end(), where.sun_path + 1);  // a zero in place of the @
+    const std::string said(i % 2'000, 'x');
+    const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size());
+    if (::sendto(s, said.data(), said.size(), 0, reinterpret_cast<const sockaddr*>(&where), bytes) >= 0) ++sent;
+  }
+  ::close(s);
+  EXPECT_TRUE(names.empty() || sent > 0) << "nobody was woken: this test shows nothing";
+  const auto result = job.finish(50);
+  EXPECT_EQ(result.status, 0) << result.out << result.err;
+  EXPECT_NE(result.out.find("refused 0 connections and 0 messages"), std::string::npos) << result.out;
 }
 
 /// "Hosts" that are this one.
