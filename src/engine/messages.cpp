@@ -5,6 +5,7 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "base/status_number.hpp"
 #include "engine/engine.hpp"
 #include "model/atomic_operation.hpp"
 
@@ -176,7 +177,7 @@ void engine::finish_call(const message& m) noexcept {
   if (--call.replies != 0) return;
   if (call.region != nullptr) --call.region->change.calls;
   (void)calls_.take(m.token);
-  call.complete(static_cast<quire_status>(m.kind == message_kind::service_reply ? m.operation : 0));
+  call.complete(base::status_of(m.kind == message_kind::service_reply ? m.operation : 0));
 }
 
 void engine::handle_service(const message& m, std::span<const std::byte> value) noexcept {
