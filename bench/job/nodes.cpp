@@ -1,6 +1,7 @@
-// quire_nodes: what a job of many nodes costs before it does anything. Each node starts, meets the others at a barrier, and
-// tells how long that took and what memory it holds alone; with --talk after a page of each node has been read by all, so that
-// every connection is made. run.py measures the whole job, start and end of all processes included, from outside.
+// quire_nodes: what a job of many nodes costs before it does anything. Each node starts, meets the others at a barrier,
+// and tells how long that took and what memory it holds alone; with --talk after a page of each node has been read by
+// all, so that every connection is made. run.py measures the whole job, start and end of all processes included, from
+// outside.
 #include <quire/quire.hpp>
 
 #include <chrono>
@@ -43,14 +44,16 @@ void run(bool talk) {
   job.emplace();
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - from;
   if (talk) {
-    const auto pages = quire::from_node(0, [&] { return quire::region::create(static_cast<std::size_t>(job->nodes()) * 4096); });
+    const auto pages =
+        quire::from_node(0, [&] { return quire::region::create(static_cast<std::size_t>(job->nodes()) * 4096); });
     const auto words = pages.span<std::uint64_t>();
     const auto at = [](int node) { return static_cast<std::size_t>(node) * 512; };
     words[at(job->node())] = static_cast<std::uint64_t>(job->node()) + 1;
     quire::barrier{}.arrive_and_wait();
     for (int i = 0; i < job->nodes(); ++i) {  // each begins elsewhere
       const int node = (job->node() + i) % job->nodes();
-      if (words[at(node)] != static_cast<std::uint64_t>(node) + 1) throw std::runtime_error("a page is not what it should be");
+      if (words[at(node)] != static_cast<std::uint64_t>(node) + 1)
+        throw std::runtime_error("a page is not what it should be");
     }
   }
   quire::barrier{}.arrive_and_wait();

@@ -10,9 +10,9 @@ namespace {
 using model::message;
 using model::message_kind;
 
-constexpr std::uint8_t known_flags =
-    model::message_flag::zero | model::message_flag::no_data | model::message_flag::keep | model::message_flag::settled |
-    model::message_flag::fresh | model::message_flag::base;
+constexpr std::uint8_t known_flags = model::message_flag::zero | model::message_flag::no_data |
+                                     model::message_flag::keep | model::message_flag::settled |
+                                     model::message_flag::fresh | model::message_flag::base;
 
 /// Kinds below sync_first speak of units: `count` of them, from `unit` on. The others use both fields freely.
 bool units_valid(const message& m) noexcept {
@@ -28,8 +28,8 @@ bool fields_valid(const message& m, unsigned nodes) noexcept {
 
 }  // namespace
 
-base::status decode(std::span<const std::byte> bytes, std::size_t payload_bytes, unsigned nodes,
-                    message& out, std::uint64_t seal) noexcept {
+base::status decode(std::span<const std::byte> bytes, std::size_t payload_bytes, unsigned nodes, message& out,
+                    std::uint64_t seal) noexcept {
   if (!sealed_with(bytes, seal)) return QUIRE_INVALID;
   std::memcpy(&out, bytes.data() + sizeof mark, sizeof out);
   return out.payload_bytes == payload_bytes && fields_valid(out, nodes) ? QUIRE_OK : QUIRE_INVALID;

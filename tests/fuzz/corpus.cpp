@@ -1,5 +1,5 @@
-// In place of a fuzzer: gives each file of a folder to the decoder, in memory of just its length, and every beginning of it.
-// corpus FOLDER. Fails where the decoder does, or where the folder is empty.
+// In place of a fuzzer: gives each file of a folder to the decoder, in memory of just its length, and every beginning
+// of it. corpus FOLDER. Fails where the decoder does, or where the folder is empty.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Diffs: a refused one has written nothing, an accepted one nothing beyond the unit; and whatever two pages differ in comes
-// over.
+// Diffs: a refused one has written nothing, an accepted one nothing beyond the unit; and whatever two pages differ in
+// comes over.
 #include <vector>
 
 #include "diff/diff.hpp"
@@ -20,7 +20,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t byte
     const std::vector<std::byte> before(content.begin(), content.end());
     const auto exact = std::make_unique<std::byte[]>(in.rest().size());
     std::copy(in.rest().begin(), in.rest().end(), exact.get());
-    if (!codec.apply({exact.get(), in.rest().size()}, content)) MUST(std::equal(content.begin(), content.end(), before.begin()));
+    if (!codec.apply({exact.get(), in.rest().size()}, content))
+      MUST(std::equal(content.begin(), content.end(), before.begin()));
     return 0;
   }
   std::vector<std::byte> twin(size), buffer(diff::worst_bytes(size));

@@ -22,7 +22,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t byte
         MUST(local::pack_addresses(*strings) == frame->payload);
       const auto start = launcher::unpack_start(frame->payload);
       if (!start) continue;
-      MUST(start->first >= 0 && start->here >= 1 && start->first + start->here <= start->nodes && !start->command.empty());
+      MUST(start->first >= 0 && start->here >= 1 && start->first + start->here <= start->nodes &&
+           !start->command.empty());
       const auto same = launcher::unpack_start(launcher::pack(*start));
       MUST(same && same->command == start->command && same->environment == start->environment);
     }

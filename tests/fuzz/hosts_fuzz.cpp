@@ -16,8 +16,7 @@ void look_at(const base::result<std::vector<host_entry>>& hosts, const std::stri
     return;
   }
   MUST(!hosts.value().empty());
-  for (const auto& host : hosts.value())
-    MUST(!host.name.empty() && host.slots >= 1 && host.slots <= base::most_nodes);
+  for (const auto& host : hosts.value()) MUST(!host.name.empty() && host.slots >= 1 && host.slots <= base::most_nodes);
   int placed = 0;
   for (const auto& plan : place_nodes(hosts.value(), nodes)) {
     MUST(plan.first == placed && plan.nodes >= 1);

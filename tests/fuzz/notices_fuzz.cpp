@@ -12,7 +12,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t byte
   release::notice_reader reader(in.rest());
   std::vector<release::notice> read;
   for (release::notice n; reader.next(n);) {
-    MUST(n.writer.value() < model::max_nodes && n.home.value() < model::max_nodes && n.count <= release::max_notice_units);
+    MUST(n.writer.value() < model::max_nodes && n.home.value() < model::max_nodes &&
+         n.count <= release::max_notice_units);
     read.push_back(n);
   }
   std::vector<std::byte> room(64 * read.size() + 64);

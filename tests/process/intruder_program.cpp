@@ -1,5 +1,5 @@
-// A job that strangers are let loose on: intruder_program SECONDS. Nodes count under a lock and pass pages around, check
-// both, and tell at the end what they have refused.
+// A job that strangers are let loose on: intruder_program SECONDS. Nodes count under a lock and pass pages around,
+// check both, and tell at the end what they have refused.
 #include <algorithm>
 #include <atomic>
 
@@ -48,7 +48,7 @@ int main(int argc, char** argv) {
     barrier();
     REQUIRE_EQUAL(w.count, w.expected);
     const quire_counters c = counters();
-    std::printf("node %d refused %" PRIu64 " connections and %" PRIu64 " messages\n", quire_node(), c.connections_refused,
-                c.messages_refused);
+    std::printf("node %d refused %" PRIu64 " connections and %" PRIu64 " messages\n", quire_node(),
+                c.connections_refused, c.messages_refused);
   });
 }

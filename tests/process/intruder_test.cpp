@@ -1,4 +1,5 @@
-// Strangers at the ports of a job over TCP: whatever they say, the job goes on with right results, and they are counted.
+// Strangers at the ports of a job over TCP: whatever they say, the job goes on with right results, and they are
+// counted.
 #include <gtest/gtest.h>
 #include <linux/if_ether.h>
 #include <netinet/tcp.h>
@@ -94,7 +95,8 @@ class visited_job {
 TEST(strangers, that_do_not_come_are_not_counted) {
   visited_job job(0.2);
   const auto ports = job.ports();
-  for (const auto& where : ports) EXPECT_EQ(where.sin_addr.s_addr, htonl(INADDR_LOOPBACK)) << "listens beyond this host";
+  for (const auto& where : ports)
+    EXPECT_EQ(where.sin_addr.s_addr, htonl(INADDR_LOOPBACK)) << "listens beyond this host";
   EXPECT_FALSE(job.any_v6());
   EXPECT_EQ(job.refused_connections(), 0);
 }
@@ -196,9 +198,11 @@ TEST(strangers, that_have_listened_and_say_the_same_are_dropped_and_counted) {
     }
   EXPECT_GE(std::count_if(all.begin(), all.end(),
                           [&](const heard& h) {
-                            return std::any_of(ports.begin(), ports.end(), [&](const auto& p) { return p.sin_port == h.port; });
+                            return std::any_of(ports.begin(), ports.end(),
+                                               [&](const auto& p) { return p.sin_port == h.port; });
                           }),
-            nodes) << "nothing was heard: this test shows nothing";
+            nodes)
+      << "nothing was heard: this test shows nothing";
   EXPECT_EQ(job.refused_connections(), sent);
 }
 

@@ -1,5 +1,6 @@
-// What others on the host could get at: memory, files and sockets of a job belong to its user alone and have no names that can
-// be foretold; it listens where its nodes are; and its secret stands neither in an environment nor on a command line.
+// What others on the host could get at: memory, files and sockets of a job belong to its user alone and have no names
+// that can be foretold; it listens where its nodes are; and its secret stands neither in an environment nor on a
+// command line.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -59,7 +60,9 @@ void look_at_descriptors(pid_t pid) {
     char target[4096] = {};
     if (std::atoi(name.c_str()) < 3 || ::readlink((folder + name).c_str(), target, sizeof target - 1) <= 0) continue;
     const std::string file = target;
-    if (!file.starts_with("/") || file.starts_with("/dev/null") || file.starts_with("/proc/") || file.starts_with("/sys/")) continue;
+    if (!file.starts_with("/") || file.starts_with("/dev/null") || file.starts_with("/proc/") ||
+        file.starts_with("/sys/"))
+      continue;
     struct stat about {};
     if (::stat((folder + name).c_str(), &about) != 0 || !S_ISREG(about.st_mode)) continue;
     belongs_to_its_user_alone(folder + name, file);
@@ -87,8 +90,8 @@ unsigned look_at_mappings(pid_t pid) {
   return seen;
 }
 
-/// Names that others can send to. UCX's shared memory wakes its peers by datagrams, which say nothing, to a socket whose name
-/// the kernel chose (no file): anybody on the host can wake a node, and no more.
+/// Names that others can send to. UCX's shared memory wakes its peers by datagrams, which say nothing, to a socket
+/// whose name the kernel chose (no file): anybody on the host can wake a node, and no more.
 std::vector<std::string> names_of_sockets(pid_t pid) {
   const auto mine = sockets_of(pid);
   std::vector<std::string> names;

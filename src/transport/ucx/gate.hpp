@@ -3,9 +3,10 @@
 // connects first says 32 bytes that only a process of the job can know, and they are checked before UCX hears of the
 // connection; others are closed and counted.
 //
-// Any thread of UCX's (its own, or the driver in its fault context): no heap, no lock of ours. What is said: a number
-// never used before, and a hash of it and of the listener's address and port under the job's secret. So who has listened
-// cannot say it again: the same number is refused. Nothing that follows is encrypted.
+// Any thread of UCX's (its own, or the driver in its fault context): no heap, no lock of ours. Connecting waits for the
+// other end's kernel, not for its process, and at most 30 seconds. What is said: a number never used before, and a hash
+// of it and of the listener's address and port under the job's secret. So who has listened cannot say it again: the
+// same number is refused. Nothing that follows is encrypted.
 #pragma once
 
 #include <cstdint>

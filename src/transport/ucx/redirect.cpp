@@ -38,13 +38,26 @@ tables tables_of(const dl_phdr_info& library, const Elf64_Dyn* entry) noexcept {
   std::size_t calls_bytes = 0, data_bytes = 0;
   for (; entry->d_tag != DT_NULL; ++entry) {
     switch (entry->d_tag) {
-      case DT_SYMTAB: found.symbols = reinterpret_cast<const Elf64_Sym*>(at(entry->d_un.d_ptr)); break;
-      case DT_STRTAB: found.names = at(entry->d_un.d_ptr); break;
-      case DT_JMPREL: calls = at(entry->d_un.d_ptr); break;
-      case DT_PLTRELSZ: calls_bytes = entry->d_un.d_val; break;
-      case DT_RELA: data = at(entry->d_un.d_ptr); break;
-      case DT_RELASZ: data_bytes = entry->d_un.d_val; break;
-      default: break;
+      case DT_SYMTAB:
+        found.symbols = reinterpret_cast<const Elf64_Sym*>(at(entry->d_un.d_ptr));
+        break;
+      case DT_STRTAB:
+        found.names = at(entry->d_un.d_ptr);
+        break;
+      case DT_JMPREL:
+        calls = at(entry->d_un.d_ptr);
+        break;
+      case DT_PLTRELSZ:
+        calls_bytes = entry->d_un.d_val;
+        break;
+      case DT_RELA:
+        data = at(entry->d_un.d_ptr);
+        break;
+      case DT_RELASZ:
+        data_bytes = entry->d_un.d_val;
+        break;
+      default:
+        break;
     }
   }
   if (calls != nullptr) found.calls = {reinterpret_cast<const Elf64_Rela*>(calls), calls_bytes / sizeof(Elf64_Rela)};

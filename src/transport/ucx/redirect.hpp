@@ -11,8 +11,8 @@ struct redirection {
   void* instead;
 };
 
-/// Makes every loaded library whose file name begins with `library` call these instead. How many of the redirections it has
-/// found; none are undone.
+/// Makes every loaded library whose file name begins with `library` call these instead. How many of the redirections it
+/// has found; none are undone.
 [[nodiscard]] unsigned redirect(const char* library, std::span<const redirection> calls) noexcept;
 
 }  // namespace quire::transport::ucx

@@ -78,7 +78,7 @@ class ucx_transport final : public transport {
     receive_slot* next;       ///< in the pool
     receive_slot* following;  ///< from the same node
     enum { on_its_way, complete, failed } state;
-    bool kept;                      ///< the payload is small, and waits here until it is the message's turn
+    bool kept;  ///< the payload is small, and waits here until it is the message's turn
     std::byte value[copied_bytes];
   };
   struct peer {
@@ -109,8 +109,8 @@ class ucx_transport final : public transport {
 
   // These outlive the worker: closing it completes what is still in flight.
   slots<send_slot> sends_;
-  std::uint8_t period_ = 0;         ///< the current one, modulo 2
-  std::uint64_t unsent_[2] = {};    ///< sends of each that are pending
+  std::uint8_t period_ = 0;       ///< the current one, modulo 2
+  std::uint64_t unsent_[2] = {};  ///< sends of each that are pending
   slots<receive_slot> receives_;
   std::vector<peer> peers_;
   worker worker_;
@@ -285,9 +285,10 @@ void ucx_transport::refuse(std::span<const std::byte> header) noexcept {
   peer& sender = peers_[from];
   for (unsigned ahead = 1; ahead <= looked_ahead; ++ahead) {
     if (!wire::sealed_with(header, sender.in.peek(ahead)) || sender.state != peer::fine) continue;
-    base::log(base::log_level::error,
-              "messages of node %u are missing: the network, as the UCX_ variables have set it, does not keep their order",
-              from);
+    base::log(
+        base::log_level::error,
+        "messages of node %u are missing: the network, as the UCX_ variables have set it, does not keep their order",
+        from);
     return lose(sender, UCS_ERR_REJECTED);
   }
 }
@@ -429,7 +430,8 @@ base::status ucx_transport::flush(int timeout_ms) noexcept {
 
 }  // namespace
 
-base::result<std::unique_ptr<transport>> open(const settings& how, const std::string& devices, const base::secret& job) {
+base::result<std::unique_ptr<transport>> open(const settings& how, const std::string& devices,
+                                              const base::secret& job) {
   auto opened = std::make_unique<ucx_transport>();
   if (const auto status = opened->open(how, devices, job); !status.ok()) return status;
   return std::unique_ptr<transport>(std::move(opened));

@@ -31,7 +31,8 @@ inline constexpr settings shared_memory{"ucx posix", "posix", "32k", false};
 inline constexpr settings tcp{"ucx tcp", "tcp", "256k", true};
 
 /// Loads UCX and opens a worker on these network interfaces (UCX_NET_DEVICES; "all" for shared memory), which talks to
-/// nodes of the job with this secret only. QUIRE_UNSUPPORTED, QUIRE_SYSTEM; the reason is logged. Not for fault context.
+/// nodes of the job with this secret only. QUIRE_UNSUPPORTED, QUIRE_SYSTEM; the reason is logged. Not for fault
+/// context.
 [[nodiscard]] base::result<std::unique_ptr<transport>> open(const settings& how, const std::string& devices,
                                                             const base::secret& job);
 

@@ -58,10 +58,12 @@ base::status worker::open(const settings& how, const std::string& devices, const
   const auto loaded = load();
   if (!loaded.ok()) return loaded.why();
   ucp = loaded.value();
-  if (const auto guarded = gate::guard(job); !guarded.ok()) {
-    base::log(base::log_level::error,
-              "this build of UCX cannot be guarded against strangers on the network: libucs does not call listen, accept "
-              "and connect by itself; Debian's libucx0 does");
+  const bool has_ports = how.reports_losses || ::getenv("UCX_TLS") != nullptr;  // shared memory has none
+  if (const auto guarded = gate::guard(job); !guarded.ok() && has_ports) {
+    base::log(
+        base::log_level::error,
+        "this build of UCX cannot be guarded against strangers on the network: libucs does not call listen, accept "
+        "and connect by itself; Debian's libucx0 does");
     return guarded;
   }
 
