@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
+#include <map>
 
 #include "command.hpp"
 #include "processes.hpp"
@@ -54,18 +55,27 @@ void belongs_to_its_user_alone(const std::string& path, const std::string& what)
   EXPECT_EQ(about.st_mode & 077, 0u) << what << " has mode " << std::oct << (about.st_mode & 07777);
 }
 
-void look_at_descriptors(pid_t pid) {
-  const std::string folder = "/proc/" + std::to_string(pid) + "/fd/";
+/// What a process has open, by descriptor; without the standard streams.
+std::map<std::string, std::string> open_files(const std::string& pid) {
+  const std::string folder = "/proc/" + pid + "/fd/";
+  std::map<std::string, std::string> found;
   for (const std::string& name : entries_of(folder)) {
     char target[4096] = {};
-    if (std::atoi(name.c_str()) < 3 || ::readlink((folder + name).c_str(), target, sizeof target - 1) <= 0) continue;
-    const std::string file = target;
-    if (!file.starts_with("/") || file.starts_with("/dev/null") || file.starts_with("/proc/") ||
-        file.starts_with("/sys/"))
+    if (std::atoi(name.c_str()) >= 3 && ::readlink((folder + name).c_str(), target, sizeof target - 1) > 0)
+      found[folder + name] = target;
+  }
+  return found;
+}
+
+void look_at_descriptors(pid_t pid) {
+  std::set<std::string> inherited;  // of whoever runs the tests
+  for (const auto& [descriptor, file] : open_files("self")) inherited.insert(file);
+  for (const auto& [descriptor, file] : open_files(std::to_string(pid))) {
+    if (!file.starts_with("/") || file.starts_with("/proc/") || file.starts_with("/sys/") || inherited.contains(file))
       continue;
     struct stat about {};
-    if (::stat((folder + name).c_str(), &about) != 0 || !S_ISREG(about.st_mode)) continue;
-    belongs_to_its_user_alone(folder + name, file);
+    if (::stat(descriptor.c_str(), &about) != 0 || !S_ISREG(about.st_mode)) continue;
+    belongs_to_its_user_alone(descriptor, file);
     EXPECT_EQ(about.st_nlink, 0u) << file << " has a name";
   }
 }
