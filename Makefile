@@ -4,7 +4,7 @@ BUILD ?= build
 CMAKE_FLAGS ?=
 JOBS ?= $(shell nproc)
 
-.PHONY: help demo test test-all bench model build setup install asan tsan format clean
+.PHONY: help demo test test-all bench model build setup install asan tsan fuzz format clean
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
 
@@ -39,6 +39,9 @@ asan: ## tests that can run under the address and undefined-behaviour sanitizers
 
 tsan: ## tests that can run under the thread sanitizer
 	@scripts/sanitize.sh thread
+
+fuzz: ## give random bytes to all decoders, FUZZ_SECONDS (120) in total; needs clang with libFuzzer
+	@scripts/fuzz.sh || { status=$$?; [ $$status -eq 77 ] || exit $$status; }
 
 format: ## clang-format over the sources
 	@git ls-files '*.cpp' '*.hpp' '*.h' | xargs clang-format-14 -i

@@ -102,6 +102,21 @@ def start_group():
                  [Program("bare", ("floor_start",), "pair", wall=True), *regions, *ranges], rows, rounds=15)
 
 
+def nodes_group():
+    """Start and memory by the number of nodes, all on this machine; nothing to compare with but fewer nodes."""
+    counts = (2, 8, 32, 64)
+    programs, rows = [], []
+    for transport in ("shm", "tcp"):
+        for n in counts:
+            programs.append(Program(f"{n} {transport}", ("quire_nodes", "--talk"), nodes=n, wall=True,
+                                    job_options=("--transport", transport, "--timeout", "100")))
+            rows.append(Row(f"start, barrier and end of {n} nodes, {transport}", f"{n} {transport}:wall"))
+            rows.append(Row(f"quire_start() on {n} nodes, {transport}", f"{n} {transport}:session"))
+            rows.append(Row(f"memory of a node's own, {n} nodes, {transport}", f"{n} {transport}:alone",
+                            f"2 {transport}:alone" if n != 2 else None))
+    return Group("nodes", "start and memory of a job of many nodes on this machine", programs, rows, rounds=3)
+
+
 def app_group(name, about, full, quick, target=None):
     return Group(
         name, about,
@@ -212,6 +227,7 @@ GROUPS = [
     sync_group("shm"),
     sync_group("tcp"),
     start_group(),
+    nodes_group(),
     diff_group(),
     written_group(),
     app_group("sor", "SOR 4096 x 4096", ("--size", "4096", "--iterations", "20"), ("--size", "4096", "--iterations", "5"),

@@ -2,6 +2,7 @@
 # Installs the packages that the build needs and that are missing. Says nothing when there is nothing to do.
 #   scripts/setup.sh             what the build needs
 #   scripts/setup.sh launchers   also what tests/launch starts jobs with (sshd and Slurm among it, so not by default)
+#   scripts/setup.sh fuzz        also clang with libFuzzer, for scripts/fuzz.sh
 set -euo pipefail
 
 packages=(g++ cmake ninja-build pkg-config ccache libucx-dev libpmix-dev libfmt-dev libcli11-dev nlohmann-json3-dev
@@ -9,6 +10,10 @@ packages=(g++ cmake ninja-build pkg-config ccache libucx-dev libpmix-dev libfmt-
 if [ "${1:-}" = launchers ]; then
   packages+=(iproute2 openmpi-bin mpich slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge openssh-server
     openssh-client)
+fi
+
+if [ "${1:-}" = fuzz ]; then
+  packages+=(clang-14 libclang-rt-14-dev)
 fi
 
 missing=()

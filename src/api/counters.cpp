@@ -62,6 +62,8 @@ void fill(const runtime& r, quire_counters& out) noexcept {
   out.most_memory = m.most_bytes;
   out.updates_sent = c.updates_sent;
   out.updates_applied = c.updates_applied;
+  out.connections_refused = t.connections_refused;
+  out.messages_refused = t.refused + e.refused.load(std::memory_order_relaxed);
 }
 
 std::string counters_json(const runtime& r) {
@@ -81,7 +83,8 @@ std::string counters_json(const runtime& r) {
       {"notices_sent", c.notices_sent}, {"notices_heard", c.notices_heard}, {"home_moves", c.home_moves},
       {"forwarded", c.forwarded}, {"copies_dropped", c.copies_dropped}, {"paged_to_nodes", c.paged_to_nodes},
       {"paged_to_disk", c.paged_to_disk}, {"paged_from_disk", c.paged_from_disk}, {"most_memory", c.most_memory},
-      {"updates_sent", c.updates_sent}, {"updates_applied", c.updates_applied}};
+      {"updates_sent", c.updates_sent}, {"updates_applied", c.updates_applied},
+      {"connections_refused", c.connections_refused}, {"messages_refused", c.messages_refused}};
   std::string json = "{";
   for (const auto& [name, value] : rows) {
     if (json.size() > 1) json += ',';

@@ -14,6 +14,7 @@
 #include "api/threads.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "bootstrap/secret.hpp"
 #include "os/injection.hpp"
 #include "split/begin.hpp"
 #include "transport/loopback/loopback.hpp"
@@ -81,13 +82,16 @@ base::status choose_detector(const base::option_values& options, int asked, cons
 }
 
 base::result<std::unique_ptr<transport::transport>> open_transport(const base::option_values& options,
-                                                                    const bootstrap::bootstrap& job) {
+                                                                    bootstrap::bootstrap& job) {
   if (job.nodes() == 1) {
     return transport::loopback::open(std::make_shared<transport::loopback::hub>(1), model::node_id{0});
   }
+  // Before anything listens.
+  const auto secret = bootstrap::agree_on_secret(job);
+  if (!secret.ok()) return secret.why();
   static constexpr std::string_view kinds[] = {"auto", "shm", "tcp"};
   return transport::open(kinds[options.number(base::option::transport)], job.local_nodes() == job.nodes(),
-                         options.text(base::option::net_devices));
+                         options.text(base::option::net_devices), secret.value());
 }
 
 base::status connect(runtime& r, transport::transport& wire) {

@@ -118,6 +118,7 @@ void engine::handle_memory(const message& m, std::span<const std::byte> value) n
   if (m.kind == message_kind::diffs_ack) return diffs_.on_ack(m);
   if (m.kind == message_kind::diffs) return diffs_.on_diffs(m, value);
   if (!consistency_.on_notices(m.from, value)) {
+    ++count_.refused;
     base::log(base::log_level::warning, "dropped notices of node %u that are none", static_cast<unsigned>(m.from.value()));
   }
 }

@@ -169,6 +169,7 @@ void diff_traffic::on_diffs(const message& m, std::span<const std::byte> entries
     const bool fits = head.unit < r->machine->units() && head.offset < r->bytes_of(1) && reach <= r->bytes_of(1) - head.offset &&
                       padded(length) <= entries.size() && (raw || head.offset % os::page_bytes == 0);
     if (!fits) {
+      ++engine_.count().refused;
       base::log(base::log_level::warning, "dropped diffs of node %u that are none", static_cast<unsigned>(m.from.value()));
       return;
     }
@@ -181,6 +182,7 @@ void diff_traffic::on_diffs(const message& m, std::span<const std::byte> entries
         if (raw) {
           std::memcpy(content.data(), data.data(), length);
         } else if (!codec_.apply(data, content)) {
+          ++engine_.count().refused;
           base::log(base::log_level::warning, "dropped a diff of node %u that is none", static_cast<unsigned>(m.from.value()));
         }
         ++count_.applied;
@@ -191,6 +193,7 @@ void diff_traffic::on_diffs(const message& m, std::span<const std::byte> entries
         engine_.frames_.use(*r, head.unit, 1, content::read);
         const std::byte* const base = r->release->has_base(head.unit) ? r->twin(head.unit) : r->system(head.unit);
         if (!r->block->merge.add(head.unit, head.offset, m.requester, data, raw, base)) {
+          ++engine_.count().refused;
           base::log(base::log_level::warning, "dropped a diff of node %u that is none", static_cast<unsigned>(m.from.value()));
         }
         ++count_.applied;

@@ -77,6 +77,7 @@ struct pin_op;
 /// Counters that are not a machine's.
 struct engine_counters {
   std::atomic<std::uint64_t> fault_ns{0}, barrier_ns{0}, lock_ns{0}, barriers{0}, locks{0};
+  std::atomic<std::uint64_t> refused{0};  ///< messages whose content makes no sense here
 };
 
 class engine final : public transport::sink, private effects, private release::node::effects {

@@ -5,6 +5,7 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "base/status_number.hpp"
 #include "engine/engine.hpp"
 #include "model/atomic_operation.hpp"
 
@@ -86,6 +87,7 @@ model::machine& engine::machine_for(region_slot& r, message_kind k) noexcept {
 void engine::handle_units(const message& m) noexcept {
   region_slot* const r = regions_.slot(m.region);
   if (r == nullptr || !lies_in(*r, m)) {
+    ++count_.refused;
     base::log(base::log_level::warning, "dropped a message about unit %lu of region %u, which does not exist",
               static_cast<unsigned long>(m.unit), static_cast<unsigned>(m.region.value()));
     return;
@@ -139,6 +141,7 @@ void engine::send_units(region_slot& r, node_id to, const message& m, std::uint6
 void engine::operate(region_slot& r, const action& a) noexcept {
   message m = a.m;
   if (m.c + sizeof(std::uint64_t) > r.bytes_of(1) || m.c % sizeof(std::uint64_t) != 0) {
+    ++count_.refused;
     base::log(base::log_level::warning, "dropped an atomic operation at offset %lu", static_cast<unsigned long>(m.c));
     return;
   }
@@ -179,7 +182,7 @@ void engine::finish_call(const message& m) noexcept {
   if (--call.replies != 0) return;
   if (call.region != nullptr) --call.region->change.calls;
   (void)calls_.take(m.token);
-  call.complete(static_cast<quire_status>(m.kind == message_kind::service_reply ? m.operation : 0));
+  call.complete(base::status_of(m.kind == message_kind::service_reply ? m.operation : 0));
 }
 
 void engine::handle_service(const message& m, std::span<const std::byte> value) noexcept {
@@ -187,6 +190,7 @@ void engine::handle_service(const message& m, std::span<const std::byte> value) 
   if (m.kind == message_kind::service_reply) return complete_call(m);
   const service_entry* const s = m.operation < max_services ? &services_[m.operation] : nullptr;
   if (s == nullptr || s->handler == nullptr) {
+    ++count_.refused;
     base::log(base::log_level::warning, "dropped a request for service %u", m.operation);
     return;
   }

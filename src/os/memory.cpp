@@ -1,6 +1,7 @@
 #include "os/memory.hpp"
 
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "os/injection.hpp"
@@ -11,6 +12,7 @@ int make_memfd(const char* name, std::uint64_t bytes) noexcept {
   if (injected(call::memfd)) return -errno;
   const int fd = ::memfd_create(name, MFD_CLOEXEC);
   if (fd < 0) return -errno;
+  (void)::fchmod(fd, 0600);  // it has no name, but whoever may look into /proc/PID/fd could open it
   if (injected(call::truncate) || ::ftruncate(fd, static_cast<off_t>(bytes)) != 0) {
     const int error = errno;
     ::close(fd);

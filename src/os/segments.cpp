@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/shm.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -11,7 +12,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -43,12 +43,13 @@ std::uint64_t read_limit(const char* path, std::uint64_t otherwise) noexcept {
 }  // namespace
 
 int make_posix_object(std::uint64_t bytes) noexcept {
-  static std::atomic<unsigned> count{0};
   char name[64];
   int fd = -1;
-  // Only a leftover of another program can have the name already.
+  // For a moment the object has a name, which nobody can have foretold, and taken first.
   for (int tries = 0; fd < 0 && tries < 16; ++tries) {
-    std::snprintf(name, sizeof name, "/quire.%ld.%u", static_cast<long>(::getpid()), count.fetch_add(1));
+    std::uint64_t number[2];
+    if (::getrandom(number, sizeof number, 0) != sizeof number) return -errno;
+    std::snprintf(name, sizeof name, "/quire.%016lx%016lx", number[0], number[1]);
     fd = ::shm_open(name, O_RDWR | O_CREAT | O_EXCL, 0600);
     if (fd >= 0) ::shm_unlink(name);
     if (fd < 0 && errno != EEXIST) break;

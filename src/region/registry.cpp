@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/log.hpp"
+#include "base/status_number.hpp"
 #include "region/services.hpp"
 
 namespace quire::region {
@@ -134,7 +135,7 @@ void registry::on_added(const message& m) noexcept {
   const auto found = pending_.find(static_cast<std::uint16_t>(m.a));
   if (found == pending_.end()) return;
   pending_region& p = found->second;
-  if (m.b != QUIRE_OK) p.why = static_cast<quire_status>(m.b);
+  if (m.b != QUIRE_OK) p.why = base::status_of(m.b);
   if (--p.left != 0) return;
   engine_.answer(p.request, p.why, p.about.id);
   pending_.erase(found);

@@ -1,5 +1,7 @@
 #include "sync/barrier.hpp"
 
+#include "base/status_number.hpp"
+
 namespace quire::sync {
 
 object_id barrier_part::create(std::uint32_t participants) {
@@ -23,7 +25,7 @@ void barrier_part::on_release(const message& m, actions& out) {
   call_list* const list = waiting_.find(id);
   if (list == nullptr) return;
   for (std::uint64_t i = 0; i < m.a && !list->empty(); ++i) {
-    shared_.calls.finish(shared_.calls.pop(*list), static_cast<quire_status>(m.operation), out);
+    shared_.calls.finish(shared_.calls.pop(*list), base::status_of(m.operation), out);
   }
   if (list->empty()) waiting_.drop(id);
 }

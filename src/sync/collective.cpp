@@ -1,5 +1,6 @@
 #include "sync/collective.hpp"
 
+#include "base/status_number.hpp"
 #include "sync/combine.hpp"
 
 namespace quire::sync {
@@ -47,7 +48,7 @@ void collective_part::on_gather(const message& m, std::span<const std::byte> byt
   if (m.from.value() < first_child() || child >= children() || m.b != round_) return;
   contribution& c = from_children_[child];
   if (c.present) return;
-  c = {true, static_cast<quire_status>(m.operation), m.a, value(bytes)};
+  c = {true, base::status_of(m.operation), m.a, value(bytes)};
   gather_if_complete(out);
 }
 
@@ -58,7 +59,7 @@ void collective_part::gather_if_complete(actions& out) {
     if (!from_children_[i].present) return;
   }
   contribution sum = own_;
-  const call_shape shape{static_cast<operation>(sum.what & 0xff), static_cast<quire_operation>(sum.what >> 8 & 0xff)};
+  const call_shape shape{static_cast<operation>(sum.what & 0xff), static_cast<quire_operation>(sum.what >> 8 & 3)};
   for (unsigned i = 0; i < children(); ++i) {
     const contribution& c = from_children_[i];
     if (c.status != QUIRE_OK || c.what != sum.what) sum.status = QUIRE_INVALID;
@@ -75,7 +76,7 @@ void collective_part::gather_if_complete(actions& out) {
 
 void collective_part::on_spread(const message& m, std::span<const std::byte> bytes, actions& out) {
   if (!called_ || m.b != round_ || shared_.self == node_id{0} || m.from != parent()) return;
-  finish_round(static_cast<quire_status>(m.operation), value(bytes), out);
+  finish_round(base::status_of(m.operation), value(bytes), out);
 }
 
 /// Downwards; the children first, they have farther to go.

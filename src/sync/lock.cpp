@@ -1,6 +1,8 @@
 // A node's side of mutexes: its threads' queue, and the token while it is here.
 #include "sync/lock.hpp"
 
+#include "base/status_number.hpp"
+
 namespace quire::sync {
 
 object_id lock_part::create() {
@@ -8,6 +10,11 @@ object_id lock_part::create() {
   home_.make(id).holder = shared_.self;
   local_.make(id).has_token = true;
   return id;
+}
+
+/// False for a handle of this node that it has not given out: a mutex that comes later must find no trace of it.
+bool lock_part::may_exist(object_id id) const noexcept {
+  return home_of(id) != shared_.self || home_.find(id) != nullptr;
 }
 
 void lock_part::on_lock(const call& c, actions& out) {
@@ -29,6 +36,10 @@ void lock_part::on_lock(const call& c, actions& out) {
     out.complete(c.token, QUIRE_BUSY);  // another thread of this node wants it already
     return;
   }
+  if (l == nullptr && !may_exist(id)) {
+    out.complete(c.token, QUIRE_NOT_FOUND);
+    return;
+  }
   if (l == nullptr) l = &local_.make(id);
   shared_.calls.push(l->waiting, shared_.calls.add(c));
   if (!l->has_token && !l->requested) request(id, *l, c.try_only, out);
@@ -36,6 +47,10 @@ void lock_part::on_lock(const call& c, actions& out) {
 
 void lock_part::acquire(object_id id, ticket t, actions& out) {
   local* l = local_.find(id);
+  if (l == nullptr && !may_exist(id)) {
+    shared_.calls.finish(t, QUIRE_NOT_FOUND, out);
+    return;
+  }
   if (l == nullptr) l = &local_.make(id);
   shared_.calls.push(l->waiting, t);
   if (l->has_token && !l->owned) {
@@ -181,7 +196,7 @@ void lock_part::on_refused(const message& m, actions& out) {
   const object_id id{m.unit};
   local* const l = local_.find(id);
   if (l == nullptr || !l->requested) return;
-  const auto status = static_cast<quire_status>(m.operation);
+  const auto status = base::status_of(m.operation);
   if (status != QUIRE_BUSY) {
     end_waiting(*l, status, out);
   } else if (!l->waiting.empty() && shared_.calls.find(shared_.calls.front(l->waiting))->try_only) {

@@ -65,6 +65,7 @@ class lock_part {
   };
 
   // lock.cpp
+  [[nodiscard]] bool may_exist(object_id id) const noexcept;
   void take(local& l, ticket t, actions& out);
   void request(object_id id, local& l, bool try_only, actions& out);
   void pass_on(object_id id, local& l, actions& out);

@@ -3,6 +3,8 @@
 
 #include <limits>
 
+#include "base/status_number.hpp"
+
 namespace quire::sync {
 namespace {
 
@@ -109,7 +111,7 @@ void machine::on_reply(const message& m, actions& out) {
   const ticket t{m.token};
   waiting_call* const w = shared_.calls.find(t);
   if (w == nullptr || w->listed) return;
-  const auto status = static_cast<quire_status>(m.operation);
+  const auto status = base::status_of(m.operation);
   switch (w->what) {
     case operation::rwlock_read_lock:
     case operation::rwlock_write_lock: return rwlocks_.on_reply(t, *w, status, out);

@@ -13,34 +13,35 @@ namespace {
 using base::log;
 using base::log_level;
 
-base::result<std::unique_ptr<transport>> open_tcp(bool all_local, std::string_view devices) {
-  if (devices != "auto") return ucx::open(ucx::tcp, std::string(devices));
-  if (all_local) return ucx::open(ucx::tcp, "lo");
+base::result<std::unique_ptr<transport>> open_tcp(bool all_local, std::string_view devices, const base::secret& job) {
+  if (devices != "auto") return ucx::open(ucx::tcp, std::string(devices), job);
+  if (all_local) return ucx::open(ucx::tcp, "lo", job);
   std::string names;
   for (const auto& one : os::network_interfaces()) {
     const bool known = ("," + names + ",").find("," + one.name + ",") != std::string::npos;
     if (!one.loopback && !known) names += (names.empty() ? "" : ",") + one.name;
   }
-  if (!names.empty()) return ucx::open(ucx::tcp, names);
+  if (!names.empty()) return ucx::open(ucx::tcp, names, job);
   log(log_level::error, "this host has no network interface that is up, beside loopback, but nodes on other hosts");
   return QUIRE_UNSUPPORTED;
 }
 
 }  // namespace
 
-base::result<std::unique_ptr<transport>> open(std::string_view kind, bool all_local, std::string_view devices) {
-  if (kind == "tcp") return open_tcp(all_local, devices);
+base::result<std::unique_ptr<transport>> open(std::string_view kind, bool all_local, std::string_view devices,
+                                              const base::secret& job) {
+  if (kind == "tcp") return open_tcp(all_local, devices, job);
   if (kind == "shm") {
-    if (all_local) return ucx::open(ucx::shared_memory, "all");
+    if (all_local) return ucx::open(ucx::shared_memory, "all", job);
     log(log_level::error, "transport shm: not all nodes of the job run on this host; use auto or tcp");
     return QUIRE_UNSUPPORTED;
   }
   if (kind == "auto") {
-    if (!all_local) return open_tcp(all_local, devices);
-    auto shared = ucx::open(ucx::shared_memory, "all");
+    if (!all_local) return open_tcp(all_local, devices, job);
+    auto shared = ucx::open(ucx::shared_memory, "all", job);
     if (shared.ok()) return shared;
     log(log_level::warning, "no shared memory between the nodes of this host; using TCP, which is slower");
-    return open_tcp(all_local, devices);
+    return open_tcp(all_local, devices, job);
   }
   log(log_level::error, "unknown transport; choose auto, shm or tcp");
   return QUIRE_BAD_OPTION;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string_view>
 
+#include "base/siphash.hpp"
 #include "base/status.hpp"
 #include "transport/transport.hpp"
 
@@ -16,10 +17,12 @@ namespace quire::transport {
 ///   "shm"   shared memory; QUIRE_UNSUPPORTED unless all_local
 ///   "tcp"   TCP, also on one host
 /// `devices`: the network interfaces to use, as UCX names them, separated by commas. "auto": loopback alone if all_local,
-/// so that no other host can connect; else all that are up and not loopback. UCX_NET_DEVICES wins.
+/// so that no other host can connect; else all that are up and not loopback. UCX_NET_DEVICES wins. `job`: what its nodes
+/// know and strangers do not; who does not know it is neither connected nor heard.
 /// Any other name: QUIRE_BAD_OPTION. QUIRE_UNSUPPORTED when UCX is not installed, QUIRE_SYSTEM when it refuses. What
 /// went wrong is logged. All nodes must come to the same choice: `connect` refuses addresses of another transport.
 [[nodiscard]] base::result<std::unique_ptr<transport>> open(std::string_view kind, bool all_local,
-                                                            std::string_view devices = "auto");
+                                                            std::string_view devices = "auto",
+                                                            const base::secret& job = {});
 
 }  // namespace quire::transport

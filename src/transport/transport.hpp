@@ -39,7 +39,10 @@ class sink {
 };
 
 struct traffic {
-  std::uint64_t messages_sent = 0, bytes_sent = 0, messages_received = 0, bytes_received = 0, dropped = 0;
+  std::uint64_t messages_sent = 0, bytes_sent = 0, messages_received = 0, bytes_received = 0;
+  std::uint64_t dropped = 0;  ///< of this job, but the sink had no place for them any more
+  std::uint64_t refused = 0;  ///< of strangers, spoilt, or here before
+  std::uint64_t connections_refused = 0;
 };
 
 class transport {

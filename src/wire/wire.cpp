@@ -10,9 +10,10 @@ namespace {
 using model::message;
 using model::message_kind;
 
-constexpr std::uint8_t known_flags =
-    model::message_flag::zero | model::message_flag::no_data | model::message_flag::keep | model::message_flag::settled |
-    model::message_flag::fresh | model::message_flag::base | model::message_flag::sample;
+constexpr std::uint8_t known_flags = model::message_flag::zero | model::message_flag::no_data |
+                                     model::message_flag::keep | model::message_flag::settled |
+                                     model::message_flag::fresh | model::message_flag::base |
+                                     model::message_flag::sample;
 
 /// Kinds below sync_first speak of units: `count` of them, from `unit` on. The others use both fields freely.
 bool units_valid(const message& m) noexcept {
@@ -28,10 +29,9 @@ bool fields_valid(const message& m, unsigned nodes) noexcept {
 
 }  // namespace
 
-base::status decode(std::span<const std::byte> bytes, std::size_t payload_bytes, unsigned nodes,
-                    message& out, std::uint64_t secret) noexcept {
-  const std::uint64_t sealed = mark ^ secret;
-  if (bytes.size() != header_bytes || std::memcmp(bytes.data(), &sealed, sizeof sealed) != 0) return QUIRE_INVALID;
+base::status decode(std::span<const std::byte> bytes, std::size_t payload_bytes, unsigned nodes, message& out,
+                    std::uint64_t seal) noexcept {
+  if (!sealed_with(bytes, seal)) return QUIRE_INVALID;
   std::memcpy(&out, bytes.data() + sizeof mark, sizeof out);
   return out.payload_bytes == payload_bytes && fields_valid(out, nodes) ? QUIRE_OK : QUIRE_INVALID;
 }

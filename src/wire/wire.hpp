@@ -2,8 +2,8 @@
 // by the transports (and the simulator) around each message, in any thread context: noexcept, no allocation, no I/O.
 //
 // A header is an 8-byte mark, which carries the version, and the 64 bytes of model::message as they are in memory. All
-// nodes of a job run the same build on little-endian machines; the mark says so, and anything else is refused. On a
-// network the mark is mixed with a secret of the job: who does not know it cannot make a message.
+// nodes of a job run the same build on little-endian machines; the mark says so, and anything else is refused. Between
+// processes a seal (seal.hpp) stands in place of the mark: who does not know the job's secret cannot make a message.
 #pragma once
 
 #include <bit>
@@ -36,16 +36,30 @@ struct header {
   std::byte bytes[header_bytes];
 };
 
-inline void encode(const model::message& m, header& out, std::uint64_t secret = 0) noexcept {
-  const std::uint64_t sealed = mark ^ secret;
-  std::memcpy(out.bytes, &sealed, sizeof sealed);
+inline void encode(const model::message& m, header& out, std::uint64_t seal = mark) noexcept {
+  std::memcpy(out.bytes, &seal, sizeof seal);
   std::memcpy(out.bytes + sizeof mark, &m, sizeof m);
 }
 
 /// Reads and checks what arrived in a job of `nodes` nodes: `bytes` as header, followed by a payload of
 /// `payload_bytes`. QUIRE_INVALID if it is not a message that a node of this job can have sent; `out` is then
-/// unspecified.
+/// unspecified. The time it takes tells nothing of the seal.
 [[nodiscard]] base::status decode(std::span<const std::byte> bytes, std::size_t payload_bytes, unsigned nodes,
-                                  model::message& out, std::uint64_t secret = 0) noexcept;
+                                  model::message& out, std::uint64_t seal = mark) noexcept;
+
+/// Who says to have sent this: whose seal it must have. `nodes` or more if it is no header of this job.
+[[nodiscard]] inline unsigned sender_of(std::span<const std::byte> bytes) noexcept {
+  if (bytes.size() != header_bytes) return ~0u;
+  model::node_id from;
+  std::memcpy(&from, bytes.data() + sizeof mark + offsetof(model::message, from), sizeof from);
+  return from.value();
+}
+/// Whether these are the bytes of a header that carries this seal.
+[[nodiscard]] inline bool sealed_with(std::span<const std::byte> bytes, std::uint64_t seal) noexcept {
+  std::uint64_t stands = 0;
+  if (bytes.size() != header_bytes) return false;
+  std::memcpy(&stands, bytes.data(), sizeof stands);
+  return (stands ^ seal) == 0;  // one comparison of a word: it takes the same time, however many bits differ
+}
 
 }  // namespace quire::wire

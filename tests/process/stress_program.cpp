@@ -1,6 +1,6 @@
 // Random operations of many threads on several nodes for some seconds, with a checker for each kind of state:
-// stress_program [SECONDS [SEED]]. The seed is printed; it fixes what each thread does, though not how the threads
-// meet.
+// stress_program [SECONDS [SEED [THREADS]]]. The seed (0: by the clock) is printed; it fixes what each thread does, though
+// not how the threads meet. THREADS of each node, at most 4.
 #include <algorithm>
 #include <atomic>
 #include <ctime>
@@ -12,7 +12,7 @@ using namespace quire::test;
 
 namespace {
 
-constexpr std::size_t threads = 4, most_nodes = 16, cells = 24, mailboxes = 32, atomics = 16, logs = 512;
+constexpr std::size_t threads = 4, most_nodes = 64, cells = 24, mailboxes = 32, atomics = 16, logs = 1024;
 
 /// Under its lock: `check` belongs to `count`. Cells are of odd sizes, so that they share pages and lie across their
 /// borders.
@@ -191,7 +191,10 @@ void sum_up(world& w) {
 
 int main(int argc, char** argv) {
   const double seconds = argc > 1 ? std::atof(argv[1]) : 2;
-  std::uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : static_cast<std::uint64_t>(::time(nullptr));
+  std::uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 0;
+  if (seed == 0) seed = static_cast<std::uint64_t>(::time(nullptr));
+  const int here = argc > 3 ? std::atoi(argv[3]) : static_cast<int>(threads);
+  REQUIRE(here >= 1 && here <= static_cast<int>(threads));
   return node_main([&] {
     REQUIRE(quire_nodes() <= static_cast<int>(most_nodes));
     REQUIRE_OK(quire_broadcast(&seed, sizeof seed, 0));
@@ -203,7 +206,7 @@ int main(int argc, char** argv) {
     }
     barrier();
     const double until = now_seconds() + seconds;
-    on_threads(threads, [&](int thread) {
+    on_threads(here, [&](int thread) {
       const auto done = std::make_unique<worker>(w, seed, static_cast<std::size_t>(thread))->run(until);
       std::uint64_t before;
       REQUIRE_OK(quire_fetch_add(&w.cell_total, done.cell, &before));

@@ -7,7 +7,6 @@
 #include <mutex>
 #include <numeric>
 
-#include "transport/ucx/worker.hpp"
 #include "transport_nodes.hpp"
 #include "wire/wire.hpp"
 
@@ -326,75 +325,6 @@ TEST_P(transport_contract, the_driving_thread_may_change) {
     other.join();
     EXPECT_TRUE(done());
     n.meet();
-  });
-}
-
-TEST_P(transport_contract, garbage_is_dropped_and_counted) {
-  if (is("loopback")) {
-    job nodes("loopback", 2);
-    nodes.run([&](node& n) {
-      n.meet();
-      if (n.self.value() == 1) {
-        nodes.hub().post(n.self, {blob(10), {}});
-        nodes.hub().post(n.self, {blob(wire::header_bytes), pattern(100, 1)});
-        EXPECT_TRUE(n.progress_until([&] { return n.link->counters().dropped == 2; }));
-      }
-      n.meet();
-      EXPECT_EQ(n.in.delivered, 0u);
-    });
-    return;
-  }
-  const auto& how = is("shm") ? ucx::shared_memory : ucx::tcp;
-  job(GetParam(), 2).run([&how](node& n) {
-    const auto own = n.link->address();
-    const auto all = n.meet({own.begin(), own.end()});
-    if (n.self.value() == 0) {  // a second worker, which speaks UCX but not Quire
-      constexpr std::size_t prefix_bytes = 32;
-      ucx::worker raw;
-      ASSERT_TRUE(raw.open(how, how.transports == std::string_view("tcp") ? "lo" : "all").ok());
-      ucp_ep_params_t to{};
-      to.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE;
-      to.address = reinterpret_cast<const ucp_address_t*>(all[1].data() + prefix_bytes);
-      to.err_mode = how.reports_losses ? UCP_ERR_HANDLING_MODE_PEER : UCP_ERR_HANDLING_MODE_NONE;
-      ucp_ep_h endpoint = nullptr;
-      ASSERT_EQ(raw.ucp->ep_create(raw.handle, &to, &endpoint), UCS_OK);
-      const blob junk = pattern(2u << 20, 8);
-      constexpr std::pair<std::size_t, std::size_t> headers_and_payloads[] = {
-          {0, 0}, {0, 100}, {5, 0}, {72, 0}, {72, 4096}, {500, 0}, {72, 20'000}, {72, 2u << 20}};
-      for (const auto& [header, payload] : headers_and_payloads) {
-        const ucp_request_param_t plain{};
-        const auto request = raw.ucp->am_send_nbx(endpoint, 0, junk.data(), header, junk.data(), payload, &plain);
-        ASSERT_FALSE(UCS_PTR_IS_ERR(request)) << header << " " << payload;
-        const auto deadline = deadline_ns();
-        while (UCS_PTR_IS_PTR(request) && raw.ucp->request_check_status(request) == UCS_INPROGRESS) {
-          raw.ucp->worker_progress(raw.handle);
-          ASSERT_LT(base::now_ns(), deadline);
-        }
-        if (UCS_PTR_IS_PTR(request)) raw.ucp->request_free(request);
-      }
-      // What would be a message, were it not for the job's secret.
-      model::message stranger;
-      stranger.kind = model::message_kind::read_reply;
-      stranger.from = n.self;
-      wire::header without;
-      wire::encode(stranger, without);
-      const ucp_request_param_t plain{};
-      const auto request = raw.ucp->am_send_nbx(endpoint, 0, without.bytes, sizeof without.bytes, nullptr, 0, &plain);
-      ASSERT_FALSE(UCS_PTR_IS_ERR(request));
-      while (UCS_PTR_IS_PTR(request) && raw.ucp->request_check_status(request) == UCS_INPROGRESS)
-        raw.ucp->worker_progress(raw.handle);
-      if (UCS_PTR_IS_PTR(request)) raw.ucp->request_free(request);
-      const auto deadline = deadline_ns();
-      n.send(1, 42);
-      while (n.in.delivered == 0 && base::now_ns() < deadline) raw.ucp->worker_progress(raw.handle), n.link->progress();
-    } else {
-      EXPECT_TRUE(n.progress_until([&] { return n.link->counters().dropped == 9 && n.in.delivered == 1; }))
-          << n.link->counters().dropped;
-      n.send(0, 43);
-      EXPECT_TRUE(n.link->flush(limit_ms).ok());
-    }
-    n.meet();
-    EXPECT_EQ(n.in.delivered, 1u);
   });
 }
 

@@ -372,7 +372,7 @@ std::optional<start_description> unpack_start(std::string_view packed) {
   };
   start_description what{(*words)[1], number(2), number(3), number(4), {}, {}};
   const int command = number(5);
-  if (what.first < 0 || what.here < 1 || what.first + what.here > what.nodes || what.nodes > base::most_nodes ||
+  if (what.nodes < 1 || what.nodes > base::most_nodes || what.first < 0 || what.here < 1 || what.here > what.nodes - what.first ||
       command < 1 || words->size() < 6 + static_cast<std::size_t>(command))
     return std::nullopt;
   const auto environment = words->begin() + 6 + command;

@@ -13,7 +13,9 @@ job_statistics gather(std::span<const std::string> statistics) {
     const json told = json::parse(statistics[node], nullptr, false);
     if (!told.is_object()) continue;
     ++all.nodes_told;
-    for (const auto& [name, value] : told.items()) {
+    for (const auto& item : told.items()) {
+      const std::string& name = item.key();
+      const json& value = item.value();
       if (!value.is_number_integer()) continue;
       auto row = std::find_if(all.rows.begin(), all.rows.end(), [&](const counter_row& r) { return r.name == name; });
       if (row == all.rows.end())

@@ -143,7 +143,7 @@ class endpoint final : public transport {
   void receive(const packet& arrived) noexcept {
     model::message m;
     if (!wire::decode(arrived.header, arrived.payload.size(), hub_->nodes(), m).ok()) {
-      ++traffic_.dropped;
+      ++traffic_.refused;
       return;
     }
     if (!arrived.payload.empty()) {

@@ -8,7 +8,6 @@
 
 #include <poll.h>
 #include <sched.h>
-#include <sys/random.h>
 
 #include <algorithm>
 #include <cstring>
@@ -18,8 +17,10 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "os/foreign_library.hpp"
+#include "transport/ucx/gate.hpp"
 #include "transport/ucx/slots.hpp"
 #include "transport/ucx/worker.hpp"
+#include "wire/seal.hpp"
 #include "wire/wire.hpp"
 
 namespace quire::transport::ucx {
@@ -30,26 +31,15 @@ using model::node_id;
 
 constexpr unsigned message_id = 0;
 
-/// What stands before UCX's own address, so that nodes with different transports or versions refuse each other, and so
-/// that each gives a share of the job's secret: addresses go by the launcher, never over the network of the messages.
+/// What stands before UCX's own address, so that nodes with different transports or versions refuse each other.
 struct address_prefix {
   std::uint64_t mark = wire::mark;
   char name[16] = {};
-  std::uint64_t share = 0;
 };
-constexpr std::size_t common_bytes = offsetof(address_prefix, share);  // equal on all nodes
-
-/// Of the shares of all nodes, in their order: each bit of each counts (the mixing of splitmix64).
-std::uint64_t mix_into(std::uint64_t secret, std::uint64_t share) noexcept {
-  std::uint64_t z = (secret ^ share) + 0x9e3779b97f4a7c15;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-  return z ^ (z >> 31);
-}
 
 class ucx_transport final : public transport {
  public:
-  [[nodiscard]] base::status open(const settings& how, const std::string& devices);
+  [[nodiscard]] base::status open(const settings& how, const std::string& devices, const base::secret& job);
 
   [[nodiscard]] std::span<const std::byte> address() const noexcept override { return address_; }
   [[nodiscard]] base::status connect(node_id self, std::span<const std::span<const std::byte>> addresses,
@@ -66,7 +56,10 @@ class ucx_transport final : public transport {
   [[nodiscard]] bool arm() noexcept override { return worker_.ucp->worker_arm(worker_.handle) == UCS_OK; }
   void signal() noexcept override { (void)worker_.ucp->worker_signal(worker_.handle); }
   base::status flush(int timeout_ms) noexcept override;
-  [[nodiscard]] const traffic& counters() const noexcept override { return traffic_; }
+  [[nodiscard]] const traffic& counters() const noexcept override {
+    traffic_.connections_refused = gate::refused();
+    return traffic_;
+  }
   [[nodiscard]] const char* name() const noexcept override { return prefix_.name; }
 
  private:
@@ -85,13 +78,14 @@ class ucx_transport final : public transport {
     receive_slot* next;       ///< in the pool
     receive_slot* following;  ///< from the same node
     enum { on_its_way, complete, failed } state;
-    bool kept;                      ///< the payload is small, and waits here until it is the message's turn
+    bool kept;  ///< the payload is small, and waits here until it is the message's turn
     std::byte value[copied_bytes];
   };
   struct peer {
     ucp_ep_h endpoint = nullptr;
     ucx_transport* owner = nullptr;
     receive_slot *first = nullptr, *last = nullptr;  ///< not delivered yet, in their order
+    wire::seal_sequence out, in;
     enum { fine, lost, reported } state = fine;
   };
 
@@ -101,7 +95,6 @@ class ucx_transport final : public transport {
   static ucs_status_t on_message(void* self, const void* header, std::size_t header_bytes, void* data,
                                  std::size_t bytes, const ucp_am_recv_param_t* how) noexcept;
 
-  [[nodiscard]] static std::uint64_t secret_of(std::span<const std::span<const std::byte>> addresses) noexcept;
   [[nodiscard]] ucs_status_t listen() noexcept;
   [[nodiscard]] ucs_status_t connect_peer(peer& to, std::span<const std::byte> address) noexcept;
   [[nodiscard]] ucs_status_t receive_rendezvous(const message& m, void* announced, void* place) noexcept;
@@ -109,32 +102,34 @@ class ucx_transport final : public transport {
   void deliver_what_is_complete(peer& sender) noexcept;
   [[nodiscard]] bool take_payload(const message& m, const void* data) noexcept;
   void deliver(const message& m) noexcept;
+  [[nodiscard]] bool let_in(std::span<const std::byte> header, std::size_t bytes, message& m) noexcept;
+  void refuse(std::span<const std::byte> header) noexcept;
   void lose(peer& who, ucs_status_t why) noexcept;
   void report_losses() noexcept;
 
   // These outlive the worker: closing it completes what is still in flight.
   slots<send_slot> sends_;
-  std::uint8_t period_ = 0;         ///< the current one, modulo 2
-  std::uint64_t unsent_[2] = {};    ///< sends of each that are pending
+  std::uint8_t period_ = 0;       ///< the current one, modulo 2
+  std::uint64_t unsent_[2] = {};  ///< sends of each that are pending
   slots<receive_slot> receives_;
   std::vector<peer> peers_;
   worker worker_;
   address_prefix prefix_;
   std::vector<std::byte> address_;
-  std::uint64_t secret_ = 0;  ///< of the job; a stranger that connects to us does not know it
+  base::secret secret_;
   sink* sink_ = nullptr;
   bool reports_losses_ = false;
   bool unreported_losses_ = false;
-  traffic traffic_;
+  mutable traffic traffic_;
 };
 
-base::status ucx_transport::open(const settings& how, const std::string& devices) {
-  if (const auto status = worker_.open(how, devices); !status.ok()) return status;
+base::status ucx_transport::open(const settings& how, const std::string& devices, const base::secret& job) {
+  secret_ = job;
+  if (const auto status = worker_.open(how, devices, job); !status.ok()) return status;
   // With transports chosen by the user we cannot know; connect_peer finds out.
   reports_losses_ = how.reports_losses || worker_.chosen_by_user;
   const char* const name = worker_.chosen_by_user ? "ucx by UCX_TLS" : how.name;
   std::strncpy(prefix_.name, name, sizeof prefix_.name - 1);
-  if (::getrandom(&prefix_.share, sizeof prefix_.share, 0) != sizeof prefix_.share) return QUIRE_SYSTEM;
   address_.resize(sizeof prefix_ + worker_.address.size());
   std::memcpy(address_.data(), &prefix_, sizeof prefix_);
   std::memcpy(address_.data() + sizeof prefix_, worker_.address.data(), worker_.address.size());
@@ -163,28 +158,22 @@ ucs_status_t ucx_transport::connect_peer(peer& to, std::span<const std::byte> ad
   return worker_.ucp->ep_create(worker_.handle, &parameters, &to.endpoint);
 }
 
-std::uint64_t ucx_transport::secret_of(std::span<const std::span<const std::byte>> addresses) noexcept {
-  std::uint64_t secret = 0;
-  for (const auto address : addresses) {
-    address_prefix theirs;
-    if (address.size() >= sizeof theirs) std::memcpy(&theirs, address.data(), sizeof theirs);
-    secret = mix_into(secret, theirs.share);
-  }
-  return secret;
-}
-
 base::status ucx_transport::connect(node_id self, std::span<const std::span<const std::byte>> addresses,
                                     sink& receiver) noexcept {
   CHECK(sink_ == nullptr && self.value() < addresses.size());
   const os::close_on_exec_scope closed_on_exec;
   sink_ = &receiver;
   peers_.resize(addresses.size());  // before anything can arrive; UCX keeps the address of each
-  secret_ = secret_of(addresses);
+  for (std::size_t i = 0; i < peers_.size(); ++i) {
+    const node_id other{static_cast<std::uint16_t>(i)};
+    peers_[i].out = wire::seal_sequence(secret_, self, other);
+    peers_[i].in = wire::seal_sequence(secret_, other, self);
+  }
   auto status = listen();
   for (std::size_t i = 0; i < addresses.size() && status == UCS_OK; ++i) {
     if (i == self.value()) continue;
     const auto address = addresses[i];
-    if (address.size() <= sizeof prefix_ || std::memcmp(address.data(), &prefix_, common_bytes) != 0) {
+    if (address.size() <= sizeof prefix_ || std::memcmp(address.data(), &prefix_, sizeof prefix_) != 0) {
       base::log(base::log_level::error, "node %zu has another transport than %s, or another version of Quire", i,
                 name());
       return QUIRE_INVALID;
@@ -212,7 +201,8 @@ void ucx_transport::send(node_id to, const message& m, std::span<const std::byte
 
   send_slot* const slot = sends_.take();
   slot->owner = this;
-  wire::encode(m, slot->header, secret_);
+  wire::encode(m, slot->header, receiver.out.peek());
+  receiver.out.advance();
   if (!payload.empty() && payload.size() <= copied_bytes) {
     std::memcpy(slot->value, payload.data(), payload.size());
     payload = {slot->value, payload.size()};
@@ -246,11 +236,7 @@ ucs_status_t ucx_transport::on_message(void* arg, const void* header, std::size_
                                        std::size_t bytes, const ucp_am_recv_param_t* how) noexcept {
   auto& self = *static_cast<ucx_transport*>(arg);
   message m;
-  const std::span head{static_cast<const std::byte*>(header), header_bytes};
-  if (!wire::decode(head, bytes, static_cast<unsigned>(self.peers_.size()), m, self.secret_).ok()) {
-    ++self.traffic_.dropped;
-    return UCS_OK;
-  }
+  if (!self.let_in({static_cast<const std::byte*>(header), header_bytes}, bytes, m)) return UCS_OK;
   const bool small = bytes <= copied_bytes;
   if (bytes != 0 && (how->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0) {
     void* const place = small ? nullptr : self.sink_->place(m);
@@ -269,6 +255,42 @@ ucs_status_t ucx_transport::on_message(void* arg, const void* header, std::size_
     self.deliver(m);
   }
   return UCS_OK;  // also with RECV_ATTR_FLAG_DATA: we keep nothing of UCX's buffer, and it may be used again
+}
+
+/// Whether it is the next message of a node of this job.
+bool ucx_transport::let_in(std::span<const std::byte> header, std::size_t bytes, message& m) noexcept {
+  const auto nodes = static_cast<unsigned>(peers_.size());
+  const unsigned from = wire::sender_of(header);
+  const bool known = from < nodes && peers_[from].owner != nullptr;
+  const std::uint64_t seal = known ? peers_[from].in.peek() : 0;
+  if (!known || !wire::sealed_with(header, seal)) {
+    refuse(header);
+    return false;
+  }
+  peers_[from].in.advance();
+  if (wire::decode(header, bytes, nodes, m, seal).ok()) return true;
+  ++traffic_.refused;
+  return false;
+}
+
+/// A stranger's, or one that was here before: both are left out. Or one of ours, and some before it are missing: then
+/// nothing that follows can be right.
+void ucx_transport::refuse(std::span<const std::byte> header) noexcept {
+  constexpr unsigned looked_ahead = 64;
+  const unsigned from = wire::sender_of(header);
+  if (traffic_.refused++ == 0)
+    base::log(base::log_level::warning,
+              "refused a message that is not of this job, or comes twice; more are only counted (messages_refused)");
+  if (from >= peers_.size() || peers_[from].owner == nullptr) return;
+  peer& sender = peers_[from];
+  for (unsigned ahead = 1; ahead <= looked_ahead; ++ahead) {
+    if (!wire::sealed_with(header, sender.in.peek(ahead)) || sender.state != peer::fine) continue;
+    base::log(
+        base::log_level::error,
+        "messages of node %u are missing: the network, as the UCX_ variables have set it, does not keep their order",
+        from);
+    return lose(sender, UCS_ERR_REJECTED);
+  }
 }
 
 /// Puts an eager payload in its place. False if there is none.
@@ -408,9 +430,10 @@ base::status ucx_transport::flush(int timeout_ms) noexcept {
 
 }  // namespace
 
-base::result<std::unique_ptr<transport>> open(const settings& how, const std::string& devices) {
+base::result<std::unique_ptr<transport>> open(const settings& how, const std::string& devices,
+                                              const base::secret& job) {
   auto opened = std::make_unique<ucx_transport>();
-  if (const auto status = opened->open(how, devices); !status.ok()) return status;
+  if (const auto status = opened->open(how, devices, job); !status.ok()) return status;
   return std::unique_ptr<transport>(std::move(opened));
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "base/siphash.hpp"
 #include "base/status.hpp"
 #include "transport/transport.hpp"
 
@@ -29,7 +30,10 @@ inline constexpr settings shared_memory{"ucx posix", "posix", "32k", false};
 /// MiB: 5 GB/s against 2.4). They meet at about 256 KiB.
 inline constexpr settings tcp{"ucx tcp", "tcp", "256k", true};
 
-/// Loads UCX and opens a worker on these network interfaces (UCX_NET_DEVICES; "all" for shared memory). QUIRE_UNSUPPORTED, QUIRE_SYSTEM; the reason is logged. Not for fault context.
-[[nodiscard]] base::result<std::unique_ptr<transport>> open(const settings& how, const std::string& devices);
+/// Loads UCX and opens a worker on these network interfaces (UCX_NET_DEVICES; "all" for shared memory), which talks to
+/// nodes of the job with this secret only. QUIRE_UNSUPPORTED, QUIRE_SYSTEM; the reason is logged. Not for fault
+/// context.
+[[nodiscard]] base::result<std::unique_ptr<transport>> open(const settings& how, const std::string& devices,
+                                                            const base::secret& job);
 
 }  // namespace quire::transport::ucx

@@ -5,6 +5,7 @@
 
 #include "base/log.hpp"
 #include "os/foreign_library.hpp"
+#include "transport/ucx/gate.hpp"
 
 namespace quire::transport::ucx {
 
@@ -51,12 +52,20 @@ ucs_status_t worker::read_address() {
   return UCS_OK;
 }
 
-base::status worker::open(const settings& how, const std::string& devices) {
+base::status worker::open(const settings& how, const std::string& devices, const base::secret& job) {
   const os::signals_blocked_scope signals_blocked;  // UCX starts a thread for TCP
   const os::close_on_exec_scope closed_on_exec;
   const auto loaded = load();
   if (!loaded.ok()) return loaded.why();
   ucp = loaded.value();
+  const bool has_ports = how.reports_losses || ::getenv("UCX_TLS") != nullptr;  // shared memory has none
+  if (const auto guarded = gate::guard(job); !guarded.ok() && has_ports) {
+    base::log(
+        base::log_level::error,
+        "this build of UCX cannot be guarded against strangers on the network: libucs does not call listen, accept "
+        "and connect by itself; Debian's libucx0 does");
+    return guarded;
+  }
 
   auto status = open_context(how, devices);
   if (status == UCS_OK) status = open_handle();

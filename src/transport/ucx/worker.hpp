@@ -18,8 +18,8 @@ struct worker {
   worker(const worker&) = delete;
   worker& operator=(const worker&) = delete;
 
-  /// Loads UCX and opens everything; logs why it cannot.
-  [[nodiscard]] base::status open(const settings& how, const std::string& devices);
+  /// Loads UCX, guards it against strangers, and opens everything; logs why it cannot.
+  [[nodiscard]] base::status open(const settings& how, const std::string& devices, const base::secret& job);
 
   const library* ucp = nullptr;
   ucp_context_h context = nullptr;

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Gives random bytes to each of the decoders in tests/fuzz, under the address and undefined-behaviour sanitizers, beginning
+# with tests/fuzz/corpus. FUZZ_SECONDS (120) in all; FUZZ_ONLY names one. Exit status 77: there is no clang with libFuzzer.
+# An input that breaks something is put beside the corpus's others, where `make test` reads it from then on.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+seconds=${FUZZ_SECONDS:-120}
+build=build/fuzz
+
+has_fuzzer() { command -v "$1" >/dev/null && printf 'extern "C" int LLVMFuzzerTestOneInput(const char*, unsigned long) { return 0; }' |
+  "$1" -x c++ -fsanitize=fuzzer,address,undefined - -o /dev/null 2>/dev/null; }
+compiler=
+scripts/setup.sh fuzz || true
+for candidate in ${FUZZ_CXX:-} clang++-14 clang++; do
+  if has_fuzzer "$candidate"; then compiler=$candidate; break; fi
+done
+if [ -z "$compiler" ]; then
+  echo "fuzz: SKIPPED: no clang with libFuzzer (Debian: apt install clang-14 libclang-rt-14-dev; FUZZ_CXX names another)" >&2
+  exit 77
+fi
+cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_COMPILER="$compiler" -DQUIRE_FUZZ=ON \
+  -DCMAKE_C_COMPILER="${compiler/++/}" -DQUIRE_SANITIZE=address,undefined,fuzzer-no-link -DQUIRE_BUILD_APPS=OFF >/dev/null
+target=fuzzers
+[ -z "${FUZZ_ONLY:-}" ] || target=fuzz_$FUZZ_ONLY
+ninja -C "$build" -j "${JOBS:-$(nproc)}" "$target"
+
+names=()
+for source in tests/fuzz/*_fuzz.cpp; do
+  name=$(basename "$source" _fuzz.cpp)
+  [ -z "${FUZZ_ONLY:-}" ] || [ "$FUZZ_ONLY" = "$name" ] || continue
+  names+=("$name")
+done
+each=$((seconds / ${#names[@]} > 0 ? seconds / ${#names[@]} : 1))
+failed=()
+for name in "${names[@]}"; do
+  found=$build/found/$name
+  mkdir -p "$found" "tests/fuzz/corpus/$name"
+  # Errors that decoders log, as they should, are not shown; what libFuzzer says of a crash is.
+  if ! ASAN_OPTIONS=detect_leaks=1 timeout $((each + 120)) "$build/tests/fuzz/fuzz_$name" -max_total_time="$each" -timeout=20 \
+    -rss_limit_mb=2048 -print_final_stats=1 -close_fd_mask=1 -artifact_prefix="tests/fuzz/corpus/$name/broke-" \
+    "$found" "tests/fuzz/corpus/$name" >"$build/$name.log" 2>&1; then
+    failed+=("$name")
+    tail -n 60 "$build/$name.log"
+  fi
+  printf 'fuzz: %-8s %s inputs in %d s\n' "$name" "$(sed -n 's/^stat::number_of_executed_units: *//p' "$build/$name.log")" "$each"
+done
+if [ ${#failed[@]} -ne 0 ]; then
+  echo "fuzz: broken: ${failed[*]}; the inputs are tests/fuzz/corpus/NAME/broke-*, and belong there when they are mended" >&2
+  exit 1
+fi

@@ -1,0 +1,72 @@
+// src/transport/ucx/redirect: calls of one library go elsewhere, those of all others do not; also where the linker has
+// made the table of addresses read-only, as distributions do.
+#include "transport/ucx/redirect.hpp"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+namespace quire::transport::ucx {
+namespace {
+
+pid_t another_parent() { return 4711; }
+
+class victim {
+ public:
+  explicit victim(const char* path) : handle_(::dlopen(path, RTLD_NOW | RTLD_LOCAL)) {
+    if (handle_ != nullptr) parent_ = reinterpret_cast<pid_t (*)()>(::dlsym(handle_, "victim_parent"));
+  }
+  ~victim() {
+    if (handle_ != nullptr) ::dlclose(handle_);
+  }
+  victim(const victim&) = delete;
+  victim& operator=(const victim&) = delete;
+  [[nodiscard]] pid_t parent() const { return parent_ != nullptr ? parent_() : -1; }
+
+ private:
+  void* handle_;
+  pid_t (*parent_)() = nullptr;
+};
+
+class redirecting : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(links, redirecting, testing::Values("lazy", "now"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST_P(redirecting, changes_one_library) {
+  const std::string name = std::string("libredirect_victim_") + GetParam();
+  const victim changed((QUIRE_BINARY_DIR "/tests/" + name + ".so").c_str());
+  const victim other(QUIRE_BINARY_DIR "/tests/libredirect_victim_other.so");
+  ASSERT_EQ(changed.parent(), ::getppid());
+  const redirection calls[] = {{"getppid", reinterpret_cast<void*>(&another_parent)}, {"no_such_call", nullptr}};
+  EXPECT_EQ(redirect(name.c_str(), calls), 1u);
+  EXPECT_EQ(changed.parent(), another_parent());
+  EXPECT_EQ(other.parent(), ::getppid());
+  EXPECT_NE(::getppid(), another_parent());
+}
+
+TEST(redirect, finds_nothing_in_a_library_that_is_not_there) {
+  const redirection calls[] = {{"getppid", reinterpret_cast<void*>(&another_parent)}};
+  EXPECT_EQ(redirect("libnobody_has_loaded", calls), 0u);
+}
+
+/// Nothing that was read-only stays writable.
+TEST_P(redirecting, leaves_the_table_as_it_was) {
+  const std::string name = std::string("libredirect_victim_") + GetParam();
+  const victim changed((QUIRE_BINARY_DIR "/tests/" + name + ".so").c_str());
+  const auto writable = [&] {
+    int found = 0;
+    std::ifstream maps("/proc/self/maps");
+    for (std::string line; std::getline(maps, line);)
+      found += line.find(name) != line.npos && line.find(" rw") != line.npos ? 1 : 0;
+    return found;
+  };
+  const int before = writable();
+  const redirection calls[] = {{"getppid", reinterpret_cast<void*>(&another_parent)}};
+  EXPECT_EQ(redirect(name.c_str(), calls), 1u);
+  EXPECT_EQ(writable(), before);
+}
+
+}  // namespace
+}  // namespace quire::transport::ucx

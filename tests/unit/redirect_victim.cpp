@@ -1,0 +1,4 @@
+// A library that asks for its parent, for redirect_test.cpp.
+#include <unistd.h>
+
+extern "C" pid_t victim_parent() { return ::getppid(); }
