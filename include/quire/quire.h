@@ -53,6 +53,7 @@ typedef enum quire_status {
   QUIRE_NO_MEMORY = 20,   /**< the region, or the machine, has no room left */
   QUIRE_NO_ADDRESSES = 21, /**< the shared range is full or taken by something else */
   QUIRE_LIMIT = 22, /**< more than a limit allows that an option sets; the message names it */
+  QUIRE_DAMAGED = 23, /**< a checkpoint is torn or damaged, and there is none before it that is whole; the message names the file */
   /* A peer or the job is lost. */
   QUIRE_PEER_LOST = 30, /**< a node died or cannot be reached */
   QUIRE_SYSTEM = 31,    /**< the operating system refused something Quire cannot do without; the message names it */
