@@ -12,7 +12,7 @@ using namespace quire::test;
 
 namespace {
 
-constexpr std::size_t cells = 24'000;
+constexpr std::size_t cells = 60'000;
 constexpr std::uint64_t turns = 12;  ///< of the counter, each step
 constexpr std::uint64_t most_steps = 1000, lifetime = 5;
 constexpr std::size_t far = 8 << 20;
