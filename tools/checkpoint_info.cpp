@@ -1,5 +1,6 @@
-// `quire info --checkpoint DIRECTORY`: what is in the checkpoints of a directory, and whether they are whole: everything is read and
-// compared with its checksums, as quire_restore() does. Exit status 1 if the newest is not, or there is none.
+// `quire info --checkpoint DIRECTORY`: what is in the checkpoints of a directory, and whether they are whole:
+// everything is read and compared with its checksums, as quire_restore() does. Exit status 1 if the newest is not, or
+// there is none.
 #include <fmt/chrono.h>
 #include <fmt/core.h>
 
@@ -25,7 +26,8 @@ const char* word(const char* const (&words)[N], std::uint64_t which) {
 /// A name may hold anything.
 std::string printable(const std::string& name) {
   std::string text;
-  for (const unsigned char c : name) text += c >= ' ' && c < 127 ? std::string(1, static_cast<char>(c)) : fmt::format("\\x{:02x}", c);
+  for (const unsigned char c : name)
+    text += c >= ' ' && c < 127 ? std::string(1, static_cast<char>(c)) : fmt::format("\\x{:02x}", c);
   return text;
 }
 
@@ -45,8 +47,12 @@ json as_json_of(const std::string& directory, const checkpoint::manifest& m, con
   all["base"] = m.base;
   all["range_bytes"] = m.range_bytes;
   for (const auto& r : m.regions) {
-    all["regions"].push_back({{"id", r.id}, {"base", r.base}, {"bytes", r.bytes}, {"unit_bytes", r.unit_bytes},
-                              {"consistency", word(consistencies, r.consistency)}, {"placement", word(placements, r.placement)}});
+    all["regions"].push_back({{"id", r.id},
+                              {"base", r.base},
+                              {"bytes", r.bytes},
+                              {"unit_bytes", r.unit_bytes},
+                              {"consistency", word(consistencies, r.consistency)},
+                              {"placement", word(placements, r.placement)}});
   }
   for (const auto& [name, value] : m.names) all["names"].push_back({{"name", printable(name)}, {"value", value}});
   return all;
@@ -56,12 +62,15 @@ void print(const std::string& directory, const checkpoint::manifest& m, const ch
   fmt::print("{}\n", directory);
   fmt::print("  {}\n", state.ok() ? "whole: all checksums are right" : "DAMAGED: " + state.text);
   if (m.files.empty()) return;
-  fmt::print("  written {:%Y-%m-%d %H:%M:%S} UTC by {} node{}, {:.1f} MiB of content\n", fmt::gmtime(static_cast<std::time_t>(m.written_s)),
-             m.files.size(), m.files.size() == 1 ? "" : "s", static_cast<double>(content_of(m)) / (1 << 20));
-  fmt::print("  QUIRE_BASE=0x{:x} QUIRE_RANGE={}M QUIRE_UNIT={}K\n", m.base, m.range_bytes >> 20, m.regions.front().unit_bytes >> 10);
+  fmt::print("  written {:%Y-%m-%d %H:%M:%S} UTC by {} node{}, {:.1f} MiB of content\n",
+             fmt::gmtime(static_cast<std::time_t>(m.written_s)), m.files.size(), m.files.size() == 1 ? "" : "s",
+             static_cast<double>(content_of(m)) / (1 << 20));
+  fmt::print("  QUIRE_BASE=0x{:x} QUIRE_RANGE={}M QUIRE_UNIT={}K\n", m.base, m.range_bytes >> 20,
+             m.regions.front().unit_bytes >> 10);
   for (const auto& r : m.regions) {
-    fmt::print("  region {:<4} at 0x{:x}, {} KiB in units of {} KiB, {}, placed by {}{}\n", r.id, r.base, r.bytes >> 10, r.unit_bytes >> 10,
-               word(consistencies, r.consistency), word(placements, r.placement), r.id == 0 ? " (quire_malloc)" : "");
+    fmt::print("  region {:<4} at 0x{:x}, {} KiB in units of {} KiB, {}, placed by {}{}\n", r.id, r.base, r.bytes >> 10,
+               r.unit_bytes >> 10, word(consistencies, r.consistency), word(placements, r.placement),
+               r.id == 0 ? " (quire_malloc)" : "");
   }
   for (const auto& [name, value] : m.names) fmt::print("  name {:<16} 0x{:x}\n", printable(name), value);
 }

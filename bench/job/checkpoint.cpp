@@ -1,6 +1,6 @@
-// quire_checkpoint_speed: seconds and GB/s of a checkpoint and of a restart, against one process a node that writes as many bytes to a file and
-// waits for the disk (write and fsync), or reads and forgets them. Start it on an empty directory: it writes the checkpoint,
-// and a second start restores it.
+// quire_checkpoint_speed: seconds and GB/s of a checkpoint and of a restart, against one process a node that writes as
+// many bytes to a file and waits for the disk (write and fsync), or reads and forgets them. Start it on an empty
+// directory: it writes the checkpoint, and a second start restores it.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -39,7 +39,8 @@ std::string floor_file(const settings& wanted) { return wanted.directory + "/flo
 void write_floor(const settings& wanted, const std::vector<char>& content) {
   const int fd = ::open(floor_file(wanted).c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
   for (std::uint64_t at = 0; fd >= 0 && at < wanted.bytes; at += step) {
-    if (::write(fd, content.data(), step) != static_cast<ssize_t>(step)) throw std::runtime_error("cannot write " + floor_file(wanted));
+    if (::write(fd, content.data(), step) != static_cast<ssize_t>(step))
+      throw std::runtime_error("cannot write " + floor_file(wanted));
   }
   if (fd < 0 || ::fsync(fd) != 0) throw std::runtime_error("cannot write " + floor_file(wanted));
   ::close(fd);
@@ -48,7 +49,8 @@ void write_floor(const settings& wanted, const std::vector<char>& content) {
 void read_floor(const settings& wanted, std::vector<char>& content) {
   const int fd = ::open(floor_file(wanted).c_str(), O_RDONLY);
   for (std::uint64_t at = 0; fd >= 0 && at < wanted.bytes; at += step) {
-    if (::read(fd, content.data(), step) != static_cast<ssize_t>(step)) throw std::runtime_error("cannot read " + floor_file(wanted));
+    if (::read(fd, content.data(), step) != static_cast<ssize_t>(step))
+      throw std::runtime_error("cannot read " + floor_file(wanted));
   }
   ::close(fd);
 }
@@ -76,8 +78,11 @@ void run(const settings& wanted) {
     ::unlink(floor_file(wanted).c_str());
     return;
   }
-  const auto memory = quire::from_node(0, [&] { return quire::region::create(wanted.bytes * static_cast<unsigned>(quire::nodes())).span<std::uint64_t>(); });
-  const auto mine = memory.subspan(memory.size() / static_cast<std::size_t>(job.nodes()) * static_cast<std::size_t>(job.node()), wanted.bytes / 8);
+  const auto memory = quire::from_node(0, [&] {
+    return quire::region::create(wanted.bytes * static_cast<unsigned>(quire::nodes())).span<std::uint64_t>();
+  });
+  const auto mine = memory.subspan(
+      memory.size() / static_cast<std::size_t>(job.nodes()) * static_cast<std::size_t>(job.node()), wanted.bytes / 8);
   for (std::size_t i = 0; i < mine.size(); ++i) mine[i] = i * 0x9e3779b97f4a7c15 + 1;
   std::vector<double> checkpoints, floors;
   for (std::uint64_t round = 0; round < wanted.rounds; ++round) {
@@ -93,11 +98,14 @@ void run(const settings& wanted) {
 int main(int argc, char** argv) {
   settings wanted;
   if (const char* directory = std::getenv("TMPDIR"); directory != nullptr) wanted.directory = directory;
-  bench::program here("A checkpoint in $TMPDIR, which must be empty at first; started again, its restart. `TMPDIR=/scratch quire run -n 2 quire_checkpoint_speed`.");
+  bench::program here(
+      "A checkpoint in $TMPDIR, which must be empty at first; started again, its restart. `TMPDIR=/scratch quire run "
+      "-n 2 quire_checkpoint_speed`.");
   here.add_size("--bytes", wanted.bytes, "of each node");
   here.add_number("--rounds", wanted.rounds, 1, 100, "of checkpoint and floor");
   return here.run(argc, argv, [&] {
-    if (wanted.directory.empty()) throw std::runtime_error("set TMPDIR to a directory on the file system to be measured");
+    if (wanted.directory.empty())
+      throw std::runtime_error("set TMPDIR to a directory on the file system to be measured");
     run(wanted);
   });
 }

@@ -20,7 +20,8 @@ checkpoint_path make_checkpoint_path(const char* given) {
   std::string whole = std::filesystem::absolute(given, error).lexically_normal().string();
   while (whole.size() > 1 && whole.back() == '/') whole.pop_back();
   if (error || whole.size() >= sizeof path.text) {
-    base::log(base::log_level::error, "the path of a checkpoint may have %zu characters: %s", sizeof path.text - 1, whole.c_str());
+    base::log(base::log_level::error, "the path of a checkpoint may have %zu characters: %s", sizeof path.text - 1,
+              whole.c_str());
     return path;
   }
   std::memcpy(path.text, whole.data(), whole.size());
@@ -33,7 +34,8 @@ quire_status agree(const char* doing, const checkpoint::outcome& mine, bool quie
   if (const quire_status why = quire_reduce_i64(&worst, 1, QUIRE_MAX); why != QUIRE_OK) return why;
   const auto code = static_cast<quire_status>(worst >> 32);
   if (mine.ok() && code != QUIRE_OK && !quiet) {
-    base::log(base::log_level::error, "%s: node %d could not (%s)", doing, static_cast<int>(worst & 0xffffffff), quire_status_text(code));
+    base::log(base::log_level::error, "%s: node %d could not (%s)", doing, static_cast<int>(worst & 0xffffffff),
+              quire_status_text(code));
   }
   return code;
 }
@@ -43,7 +45,11 @@ quire_status agree_on_path(const checkpoint_path& path) {
   std::int64_t values[] = {path.text[0] == 0 ? 1 : 0, sum, -sum};
   if (const quire_status why = quire_reduce_i64(values, 3, QUIRE_MAX); why != QUIRE_OK) return why;
   if (values[0] == 0 && values[1] == -values[2]) return QUIRE_OK;
-  base::log(base::log_level::error, "checkpoints need the same path on all nodes; here it is '%s'", path.text);
+  if (path.text[0] == 0) {
+    base::log(base::log_level::error, "a checkpoint needs the path of a directory");
+  } else {
+    base::log(base::log_level::error, "a checkpoint needs the same path on all nodes; here it is %s", path.text);
+  }
   return QUIRE_INVALID;
 }
 

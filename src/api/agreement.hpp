@@ -9,15 +9,16 @@
 
 namespace quire::api {
 
-/// The path of a checkpoint as it travels to the engine's process: absolute, as that process may stand in another directory.
+/// The path of a checkpoint as it travels to the engine's process: absolute, as that process may stand in another
+/// directory.
 struct checkpoint_path {
   char text[384] = {};
 };
 /// Empty text for what cannot be a path, or is too long.
 [[nodiscard]] checkpoint_path make_checkpoint_path(const char* given);
 
-/// Says what went wrong here, if anything did, and tells what the worst was on any node: QUIRE_OK everywhere or nowhere. A node whose own
-/// step went well says whose did not. `quiet`: nobody says anything.
+/// Says what went wrong here, if anything did, and tells what the worst was on any node: QUIRE_OK everywhere or
+/// nowhere. A node whose own step went well says whose did not. `quiet`: nobody says anything.
 [[nodiscard]] quire_status agree(const char* doing, const checkpoint::outcome& mine, bool quiet = false);
 
 /// The same path on all nodes? QUIRE_INVALID on all if not.

@@ -1,5 +1,6 @@
-// quire_checkpoint(): all nodes write what they keep, each to a file of its own, while the engine holds it still; node 0 makes the
-// directory before and the checkpoint valid afterwards (src/checkpoint/store.hpp says how nothing is lost in between).
+// quire_checkpoint(): all nodes write what they keep, each to a file of its own, while the engine holds it still; node
+// 0 makes the directory before and the checkpoint valid afterwards (src/checkpoint/store.hpp says how nothing is lost
+// in between).
 #include <algorithm>
 #include <cstring>
 #include <ctime>
@@ -32,7 +33,8 @@ quire_status spread(T& value, int root) {
 /// Writes the content of one run, in steps.
 class content_writer {
  public:
-  content_writer(engine::engine& core, checkpoint::node_writer& to, std::uint64_t all_bytes) : core_(core), to_(to), shown_(doing, all_bytes) {}
+  content_writer(engine::engine& core, checkpoint::node_writer& to, std::uint64_t all_bytes)
+      : core_(core), to_(to), shown_(doing, all_bytes) {}
   outcome write(const kept_run& run) {
     const engine::region_slot& r = *run.region;
     const std::uint64_t step = std::max<std::uint64_t>(step_bytes >> r.unit_shift, 1);
@@ -71,7 +73,8 @@ std::vector<std::uint64_t> words_of(const sync::saved_objects& all) {
   return words;
 }
 
-outcome write_node(runtime& r, const std::string& directory, const checkpoint::identity& what, checkpoint::file_row& row) {
+outcome write_node(runtime& r, const std::string& directory, const checkpoint::identity& what,
+                   checkpoint::file_row& row) {
   checkpoint::node_writer file;
   if (outcome why = file.make(directory, what, static_cast<std::size_t>(quire_node())); !why.ok()) return why;
   const std::vector<kept_run> runs = r.core->kept();
@@ -151,8 +154,9 @@ quire_status save(runtime& r, const checkpoint_path& path) {
   if (!pruned.ok()) base::log(base::log_level::warning, "%s: %s", doing, pruned.text.c_str());
   std::uint64_t bytes = 0;
   for (const checkpoint::file_row& f : m.files) bytes += f.bytes;
-  base::log(base::log_level::info, "checkpoint %lu in %s: %lu MiB of %d nodes in %lu ms", static_cast<unsigned long>(what.generation), path.text,
-            static_cast<unsigned long>(bytes >> 20), quire_nodes(), static_cast<unsigned long>((base::now_ns() - begin_ns) / 1'000'000));
+  base::log(base::log_level::info, "checkpoint %lu in %s: %lu MiB of %d nodes in %lu ms",
+            static_cast<unsigned long>(what.generation), path.text, static_cast<unsigned long>(bytes >> 20),
+            quire_nodes(), static_cast<unsigned long>((base::now_ns() - begin_ns) / 1'000'000));
   return QUIRE_OK;
 }
 

@@ -1,6 +1,6 @@
-// quire_restore(): a new job goes on from a checkpoint. Everything is read and checked before anything is changed, so that what is
-// damaged is found while the one before can still be taken. Each node reads the units that it manages now, from the files of whichever
-// nodes wrote them.
+// quire_restore(): a new job goes on from a checkpoint. Everything is read and checked before anything is changed, so
+// that what is damaged is found while the one before can still be taken. Each node reads the units that it manages now,
+// from the files of whichever nodes wrote them.
 #include <algorithm>
 #include <vector>
 
@@ -39,8 +39,9 @@ std::vector<piece> pieces_of(const checkpoint::opened& whole, unsigned nodes, mo
       const checkpoint::extent& e = file.extents()[i];
       const checkpoint::region_row& row = row_of(whole.about(), e.region);
       const bool first_touch = row.placement == QUIRE_PLACE_FIRST_TOUCH;
-      const auto managers = directory::manager_map::make(first_touch ? model::placement::block : static_cast<model::placement>(row.placement), nodes,
-                                                         row.bytes / row.unit_bytes, model::node_id{static_cast<std::uint16_t>(row.home % nodes)});
+      const auto managers = directory::manager_map::make(
+          first_touch ? model::placement::block : static_cast<model::placement>(row.placement), nodes,
+          row.bytes / row.unit_bytes, model::node_id{static_cast<std::uint16_t>(row.home % nodes)});
       for (std::uint64_t unit = e.first; unit < e.end();) {
         std::uint64_t end = unit + 1;
         const bool here = managers.of(unit) == self;
@@ -54,17 +55,22 @@ std::vector<piece> pieces_of(const checkpoint::opened& whole, unsigned nodes, mo
 }
 
 /// Whether this job can hold what a checkpoint has.
-outcome check_settings(const engine::engine& core, const engine::region_description& heap, const checkpoint::manifest& m, const std::string& directory) {
+outcome check_settings(const engine::engine& core, const engine::region_description& heap,
+                       const checkpoint::manifest& m, const std::string& directory) {
   const checkpoint::region_row& row = m.regions.front();
   const auto& c = core.config();
-  if (m.base == c.base && m.range_bytes == c.bytes && row.id == 0 && row.base == heap.base && row.bytes == heap.bytes && row.unit_bytes == heap.unit_bytes) {
+  if (m.base == c.base && m.range_bytes == c.bytes && row.id == 0 && row.base == heap.base && row.bytes == heap.bytes &&
+      row.unit_bytes == heap.unit_bytes) {
     return {};
   }
   char text[400];
-  std::snprintf(text, sizeof text, "%s was written by a job with QUIRE_BASE=0x%lx, QUIRE_RANGE=%luM and QUIRE_UNIT=%luK; this one has 0x%lx, %luM and %luK. "
-                "Start it with the same", directory.c_str(), static_cast<unsigned long>(m.base), static_cast<unsigned long>(m.range_bytes >> 20),
-                static_cast<unsigned long>(row.unit_bytes >> 10), static_cast<unsigned long>(c.base), static_cast<unsigned long>(c.bytes >> 20),
-                static_cast<unsigned long>(heap.unit_bytes >> 10));
+  std::snprintf(text, sizeof text,
+                "%s was written by a job with QUIRE_BASE=0x%lx, QUIRE_RANGE=%luM and QUIRE_UNIT=%luK; this one has "
+                "0x%lx, %luM and %luK. "
+                "Start it with the same",
+                directory.c_str(), static_cast<unsigned long>(m.base), static_cast<unsigned long>(m.range_bytes >> 20),
+                static_cast<unsigned long>(row.unit_bytes >> 10), static_cast<unsigned long>(c.base),
+                static_cast<unsigned long>(c.bytes >> 20), static_cast<unsigned long>(heap.unit_bytes >> 10));
   return {QUIRE_BAD_OPTION, text};
 }
 
@@ -77,7 +83,10 @@ outcome check_content(const std::vector<piece>& mine) {
     const std::uint64_t step = std::max<std::uint64_t>(step_bytes / p.unit_bytes, 1);
     for (std::uint64_t at = 0; at < p.count; at += step) {
       const std::uint64_t units = std::min(step, p.count - at);
-      if (outcome why = p.file->read(p.extent, p.skip + at, p.unit_bytes, std::span(buffer).first(units * p.unit_bytes)); !why.ok()) return why;
+      if (outcome why =
+              p.file->read(p.extent, p.skip + at, p.unit_bytes, std::span(buffer).first(units * p.unit_bytes));
+          !why.ok())
+        return why;
       shown.at(done += units * p.unit_bytes);
     }
   }
@@ -101,7 +110,9 @@ outcome check(runtime& r, const std::string& directory, checkpoint::opened& whol
   return check_content(mine);
 }
 
-outcome failed(const std::string& directory, const std::string& what) { return {QUIRE_DAMAGED, directory + ": " + what}; }
+outcome failed(const std::string& directory, const std::string& what) {
+  return {QUIRE_DAMAGED, directory + ": " + what};
+}
 
 /// What is needed before content can come: the same on all nodes, but for what is each node's own.
 outcome take_tables(runtime& r, const checkpoint::opened& whole) {
@@ -110,7 +121,8 @@ outcome take_tables(runtime& r, const checkpoint::opened& whole) {
   std::vector<sync::saved_objects> objects(whole.files().size());
   for (std::size_t node = 0; node < whole.files().size(); ++node) {
     heaps.push_back(whole.files()[node].heap());
-    if (!objects_of(whole.files()[node].objects(), objects[node])) return failed(whole.directory(), "its synchronisation objects make no sense");
+    if (!objects_of(whole.files()[node].objects(), objects[node]))
+      return failed(whole.directory(), "its synchronisation objects make no sense");
   }
   std::string why;
   if (!r.regions->load_heap(heaps, why)) return failed(whole.directory(), why);
@@ -150,11 +162,13 @@ outcome take_content(runtime& r, const std::vector<piece>& mine) {
     source s{&p, {}};
     const auto read = [](void* context, std::uint64_t first, std::span<std::byte> into) -> base::status {
       auto& from = *static_cast<source*>(context);
-      from.why = from.from->file->read(from.from->extent, from.from->skip + (first - from.from->first), from.from->unit_bytes, into);
+      from.why = from.from->file->read(from.from->extent, from.from->skip + (first - from.from->first),
+                                       from.from->unit_bytes, into);
       return from.why.code;
     };
     engine::region_slot& slot = *r.core->regions().slot(model::region_id{static_cast<std::uint16_t>(p.region)});
-    if (const auto why = r.core->adopt(slot, p.first, p.count, read, &s); !why.ok()) return s.why.ok() ? outcome{why.code(), "the content cannot be kept"} : s.why;
+    if (const auto why = r.core->adopt(slot, p.first, p.count, read, &s); !why.ok())
+      return s.why.ok() ? outcome{why.code(), "the content cannot be kept"} : s.why;
     shown.at(done += p.count * p.unit_bytes);
   }
   return {};
@@ -163,7 +177,8 @@ outcome take_content(runtime& r, const std::vector<piece>& mine) {
 /// Nothing has been made yet that would be in the way?
 outcome check_unused(runtime& r) {
   if (!r.regions->is_used() && !r.core->has_objects() && r.names->save().empty()) return {};
-  return {QUIRE_INVALID, "quire_restore() comes first: before memory, regions, names or synchronisation objects of this job are made"};
+  return {QUIRE_INVALID,
+          "quire_restore() comes first: before memory, regions, names or synchronisation objects of this job are made"};
 }
 
 /// Tries one checkpoint. `taken`: from here on an error is the job's end.
@@ -174,7 +189,8 @@ quire_status try_one(runtime& r, const std::string& directory, bool& taken) {
   taken = true;
   if (const quire_status why = agree(doing, take_tables(r, whole)); why != QUIRE_OK) return why;
   if (const quire_status why = agree(doing, take_content(r, mine)); why != QUIRE_OK) return why;
-  base::log(quire_node() == 0 ? base::log_level::info : base::log_level::debug, "goes on from %s, written by %zu nodes", directory.c_str(), whole.files().size());
+  base::log(quire_node() == 0 ? base::log_level::info : base::log_level::debug, "goes on from %s, written by %zu nodes",
+            directory.c_str(), whole.files().size());
   return QUIRE_OK;
 }
 
@@ -194,7 +210,8 @@ quire_status restore(runtime& r, const checkpoint_path& path) {
     const std::string directory = checkpoint::generation_path(path.text, number);
     const quire_status why = try_one(r, directory, taken);
     if (why == QUIRE_OK) {
-      if (first_error != QUIRE_OK) base::log(base::log_level::warning, "%s: took %s instead, which is older", doing, directory.c_str());
+      if (first_error != QUIRE_OK)
+        base::log(base::log_level::warning, "%s: took %s instead, which is older", doing, directory.c_str());
       return QUIRE_OK;
     }
     if (taken || (why != QUIRE_DAMAGED && why != QUIRE_SYSTEM)) return why;

@@ -31,7 +31,8 @@ std::uint64_t word_at(const std::byte* at) noexcept {
 }
 
 #if defined(__x86_64__)
-__attribute__((target("sse4.2"))) std::uint32_t by_instruction(const std::byte* at, std::size_t left, std::uint32_t crc) noexcept {
+__attribute__((target("sse4.2"))) std::uint32_t by_instruction(const std::byte* at, std::size_t left,
+                                                               std::uint32_t crc) noexcept {
   std::uint64_t wide = crc;
   for (; left >= 8; at += 8, left -= 8) wide = _mm_crc32_u64(wide, word_at(at));
   auto narrow = static_cast<std::uint32_t>(wide);

@@ -13,7 +13,9 @@ namespace {
 
 constexpr std::uint64_t longest_manifest = 64 << 20;
 
-std::uint32_t checksum_of(std::string_view text) noexcept { return crc32c(std::as_bytes(std::span(text.data(), text.size()))); }
+std::uint32_t checksum_of(std::string_view text) noexcept {
+  return crc32c(std::as_bytes(std::span(text.data(), text.size())));
+}
 
 std::string hex(std::uint64_t value) {
   char text[20];
@@ -101,11 +103,12 @@ bool take_line(words& w, const std::string& key, manifest& m) {
 
 std::string print(const manifest& m) {
   std::ostringstream out;
-  out << "quire-checkpoint " << format_version << "\ngeneration " << m.what.generation << "\nid " << hex(m.what.id) << "\nwritten "
-      << m.written_s << "\nrange " << hex(m.base) << ' ' << m.range_bytes << "\nnext " << hex(m.next_base) << ' ' << m.next_id << '\n';
+  out << "quire-checkpoint " << format_version << "\ngeneration " << m.what.generation << "\nid " << hex(m.what.id)
+      << "\nwritten " << m.written_s << "\nrange " << hex(m.base) << ' ' << m.range_bytes << "\nnext "
+      << hex(m.next_base) << ' ' << m.next_id << '\n';
   for (const region_row& r : m.regions) {
-    out << "region " << r.id << ' ' << hex(r.base) << ' ' << r.bytes << ' ' << r.unit_bytes << ' ' << r.placement << ' ' << r.home << ' '
-        << r.consistency << ' ' << r.pool << ' ' << r.detector << '\n';
+    out << "region " << r.id << ' ' << hex(r.base) << ' ' << r.bytes << ' ' << r.unit_bytes << ' ' << r.placement << ' '
+        << r.home << ' ' << r.consistency << ' ' << r.pool << ' ' << r.detector << '\n';
   }
   for (const auto& [name, value] : m.names) out << "name " << hex(value) << ' ' << hex(name) << '\n';
   for (std::size_t node = 0; node < m.files.size(); ++node) {
@@ -121,17 +124,19 @@ outcome parse(const std::string& text, const std::string& path, manifest& m) {
   words first(text.substr(0, text.find('\n')));
   std::string key;
   std::uint64_t version = 0;
-  if (!first.next(key) || key != "quire-checkpoint" || !first.number(version)) return damaged(path, "it is no manifest of a checkpoint");
+  if (!first.next(key) || key != "quire-checkpoint" || !first.number(version))
+    return damaged(path, "it is no manifest of a checkpoint");
   if (version != format_version) {
-    return {QUIRE_UNSUPPORTED, path + ": it is of version " + std::to_string(version) + " of the format; this Quire reads version " +
-                                   std::to_string(format_version)};
+    return {QUIRE_UNSUPPORTED, path + ": it is of version " + std::to_string(version) +
+                                   " of the format; this Quire reads version " + std::to_string(format_version)};
   }
   // The checksum first: what follows from a damaged line would only mislead.
   const std::size_t last = text.size() < 2 ? text.npos : text.rfind('\n', text.size() - 2);
   if (last == text.npos || text.back() != '\n') return damaged(path, "it ends too early");
   words end(text.substr(last + 1));
   std::uint64_t checksum = 0;
-  if (!end.next(key) || key != "end" || !end.number(checksum, 16) || !end.at_end()) return damaged(path, "it ends too early");
+  if (!end.next(key) || key != "end" || !end.number(checksum, 16) || !end.at_end())
+    return damaged(path, "it ends too early");
   const std::string body = text.substr(0, last + 1);
   if (checksum != checksum_of(body)) return damaged(path, "its checksum is wrong");
   std::istringstream lines(body);
@@ -139,12 +144,13 @@ outcome parse(const std::string& text, const std::string& path, manifest& m) {
   std::getline(lines, line);
   for (unsigned number = 2; std::getline(lines, line); ++number) {
     words w(line);
-    if (!w.next(key) || !take_line(w, key, m) || !w.at_end()) return damaged(path, "line " + std::to_string(number) + " makes no sense");
+    if (!w.next(key) || !take_line(w, key, m) || !w.at_end())
+      return damaged(path, "line " + std::to_string(number) + " makes no sense");
   }
   if (m.regions.empty() || m.files.empty()) return damaged(path, "it names no regions or no files");
   for (const region_row& r : m.regions) {
-    const bool good = r.unit_bytes >= 4096 && r.unit_bytes <= (2u << 20) && (r.unit_bytes & (r.unit_bytes - 1)) == 0 && r.bytes != 0 &&
-                      r.bytes % r.unit_bytes == 0 && r.base >= m.base && r.bytes <= m.range_bytes &&
+    const bool good = r.unit_bytes >= 4096 && r.unit_bytes <= (2u << 20) && (r.unit_bytes & (r.unit_bytes - 1)) == 0 &&
+                      r.bytes != 0 && r.bytes % r.unit_bytes == 0 && r.base >= m.base && r.bytes <= m.range_bytes &&
                       r.base - m.base <= m.range_bytes - r.bytes;
     if (!good) return damaged(path, "region " + std::to_string(r.id) + " cannot be");
   }
@@ -155,7 +161,8 @@ outcome write_manifest(const std::string& directory, const manifest& m) {
   const std::string path = directory + "/" + manifest_name, text = print(m);
   os::output_file file;
   if (const int error = file.make(path); error != 0) return refused("make", path, error);
-  if (const int error = file.write(0, std::as_bytes(std::span(text.data(), text.size()))); error != 0) return refused("write", path, error);
+  if (const int error = file.write(0, std::as_bytes(std::span(text.data(), text.size()))); error != 0)
+    return refused("write", path, error);
   if (const int error = file.sync(); error != 0) return refused("write", path, error);
   return {};
 }

@@ -12,8 +12,8 @@ namespace {
 constexpr std::uint64_t head_magic = 0x3174706b63726971;  // "qirckpt1"
 constexpr std::uint64_t end_magic = 0x31646e656b637271;   // "qrckend1"
 constexpr std::size_t head_bytes = 4096;
-constexpr std::size_t step_bytes = 512 << 10;     // written while the checksum has left it in the cache
-constexpr std::uint64_t push_bytes = 16u << 20;   // the disk begins with so much at a time
+constexpr std::size_t step_bytes = 512 << 10;    // written while the checksum has left it in the cache
+constexpr std::uint64_t push_bytes = 16u << 20;  // the disk begins with so much at a time
 
 struct head {
   std::uint64_t magic = head_magic, version = format_version;
@@ -101,7 +101,8 @@ void node_writer::note(std::uint64_t region, std::uint64_t unit, std::uint64_t o
   }
 }
 
-outcome node_writer::add(std::uint64_t region, std::uint64_t first, std::size_t unit_bytes, std::span<const std::byte> content) {
+outcome node_writer::add(std::uint64_t region, std::uint64_t first, std::size_t unit_bytes,
+                         std::span<const std::byte> content) {
   const std::size_t units_a_step = std::max<std::size_t>(step_bytes / unit_bytes, 1);
   for (std::size_t at = 0; at < content.size();) {
     std::span<const std::byte> unit = content.subspan(at, unit_bytes);
@@ -122,7 +123,8 @@ outcome node_writer::add(std::uint64_t region, std::uint64_t first, std::size_t 
   return {};
 }
 
-outcome node_writer::finish(std::span<const std::uint64_t> heap, std::span<const std::uint64_t> objects, file_row& row) {
+outcome node_writer::finish(std::span<const std::uint64_t> heap, std::span<const std::uint64_t> objects,
+                            file_row& row) {
   std::vector<std::uint64_t> tail = {extents_.size(), checksums_.size(), heap.size(), objects.size()};
   for (const extent& e : extents_) tail.insert(tail.end(), {e.region, e.first, e.count, e.offset});
   tail.insert(tail.end(), heap.begin(), heap.end());
@@ -163,24 +165,30 @@ outcome node_reader::read_ends(const manifest& m, std::size_t node, std::vector<
   std::uint64_t bytes = 0;
   if (const int error = file_.size(bytes); error != 0) return refused("read", path_, error);
   if (bytes != m.files[node].bytes) {
-    return damaged(path_, "it has " + std::to_string(bytes) + " bytes instead of " + std::to_string(m.files[node].bytes));
+    return damaged(path_,
+                   "it has " + std::to_string(bytes) + " bytes instead of " + std::to_string(m.files[node].bytes));
   }
   if (bytes < head_bytes + sizeof(file_end)) return damaged(path_, "it is too short");
   head h;
   file_end end;
-  if (const int error = file_.read(0, std::as_writable_bytes(std::span(&h, 1))); error != 0) return refused("read", path_, error);
+  if (const int error = file_.read(0, std::as_writable_bytes(std::span(&h, 1))); error != 0)
+    return refused("read", path_, error);
   if (h.magic != head_magic) return damaged(path_, "it is no file of a checkpoint, or of another kind of processor");
-  if (h.version != format_version || h.what != m.what || h.node != node) return damaged(path_, "it belongs to another checkpoint");
+  if (h.version != format_version || h.what != m.what || h.node != node)
+    return damaged(path_, "it belongs to another checkpoint");
   if (const int error = file_.read(bytes - sizeof end, std::as_writable_bytes(std::span(&end, 1))); error != 0) {
     return refused("read", path_, error);
   }
-  const bool whole = end.magic == end_magic && end.checksum == end.own_checksum() && end.what == m.what && end.node == node &&
-                     end.tail_checksum == m.files[node].tail_checksum && end.tail_bytes % sizeof(std::uint64_t) == 0 &&
-                     end.tail_offset >= head_bytes && end.tail_bytes <= bytes && end.tail_offset == bytes - sizeof end - end.tail_bytes;
+  const bool whole = end.magic == end_magic && end.checksum == end.own_checksum() && end.what == m.what &&
+                     end.node == node && end.tail_checksum == m.files[node].tail_checksum &&
+                     end.tail_bytes % sizeof(std::uint64_t) == 0 && end.tail_offset >= head_bytes &&
+                     end.tail_bytes <= bytes && end.tail_offset == bytes - sizeof end - end.tail_bytes;
   if (!whole) return damaged(path_, "its end is not what was written");
   tail.resize(end.tail_bytes / sizeof tail[0]);
-  if (const int error = file_.read(end.tail_offset, std::as_writable_bytes(std::span(tail))); error != 0) return refused("read", path_, error);
-  if (crc32c(std::as_bytes(std::span(tail))) != end.tail_checksum) return damaged(path_, "the checksum of its index is wrong");
+  if (const int error = file_.read(end.tail_offset, std::as_writable_bytes(std::span(tail))); error != 0)
+    return refused("read", path_, error);
+  if (crc32c(std::as_bytes(std::span(tail))) != end.tail_checksum)
+    return damaged(path_, "the checksum of its index is wrong");
   return {};
 }
 
@@ -195,11 +203,12 @@ outcome node_reader::take_tail(const manifest& m, std::span<const std::uint64_t>
   for (std::size_t i = 0; i < extents; ++i) {
     const auto w = part.subspan(i * words_of_extent, words_of_extent);
     const extent e{w[0], w[1], w[2], w[3]};
-    const auto region = std::find_if(m.regions.begin(), m.regions.end(), [&](const region_row& r) { return r.id == e.region; });
+    const auto region =
+        std::find_if(m.regions.begin(), m.regions.end(), [&](const region_row& r) { return r.id == e.region; });
     if (region == m.regions.end()) return nonsense;
     const std::uint64_t all = region->bytes / region->unit_bytes;
-    const bool fits = e.count != 0 && e.first < all && e.count <= all - e.first && e.offset >= head_bytes && e.offset < content_end &&
-                      e.count <= (content_end - e.offset) / region->unit_bytes;
+    const bool fits = e.count != 0 && e.first < all && e.count <= all - e.first && e.offset >= head_bytes &&
+                      e.offset < content_end && e.count <= (content_end - e.offset) / region->unit_bytes;
     if (!fits) return nonsense;
     extents_.push_back(e);
     first_checksum_.push_back(units);
@@ -216,12 +225,15 @@ outcome node_reader::take_tail(const manifest& m, std::span<const std::uint64_t>
   return {};
 }
 
-outcome node_reader::read(std::size_t which, std::uint64_t skip, std::size_t unit_bytes, std::span<std::byte> into) const {
+outcome node_reader::read(std::size_t which, std::uint64_t skip, std::size_t unit_bytes,
+                          std::span<std::byte> into) const {
   const extent& e = extents_[which];
-  if (const int error = file_.read(e.offset + skip * unit_bytes, into); error != 0) return refused("read", path_, error);
+  if (const int error = file_.read(e.offset + skip * unit_bytes, into); error != 0)
+    return refused("read", path_, error);
   for (std::size_t i = 0; i < into.size() / unit_bytes; ++i) {
     if (crc32c(into.subspan(i * unit_bytes, unit_bytes)) == checksums_[first_checksum_[which] + skip + i]) continue;
-    return damaged(path_, "the checksum of unit " + std::to_string(e.first + skip + i) + " of region " + std::to_string(e.region) + " (at byte " +
+    return damaged(path_, "the checksum of unit " + std::to_string(e.first + skip + i) + " of region " +
+                              std::to_string(e.region) + " (at byte " +
                               std::to_string(e.offset + (skip + i) * unit_bytes) + ") is wrong");
   }
   return {};

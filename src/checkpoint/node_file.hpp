@@ -2,11 +2,11 @@
 //
 //   head     one page: whose file it is
 //   content  whole units, in runs of neighbours, in the order in which they were written; zero units are left out
-//   tail     the runs, a checksum of each unit, what the node knows of its part of the heap and of synchronisation objects
-//   end      64 bytes: where the tail is, its checksum, and whose file it is
+//   tail     the runs, a checksum of each unit, what the node knows of its part of the heap and of synchronisation
+//   objects end      64 bytes: where the tail is, its checksum, and whose file it is
 //
-// Written in one pass, and each unit can be read and checked by itself: at a restart on another number of nodes each node
-// reads what it needs. Numbers are as the processor has them (the magic number tells if it is another kind).
+// Written in one pass, and each unit can be read and checked by itself: at a restart on another number of nodes each
+// node reads what it needs. Numbers are as the processor has them (the magic number tells if it is another kind).
 // Application threads; no two on one object.
 #pragma once
 

@@ -1,5 +1,5 @@
-// What became of a step: a status, and the sentence for people, which names the file and what is wrong with it. Said (logged,
-// printed) by whoever decides what follows from it.
+// What became of a step: a status, and the sentence for people, which names the file and what is wrong with it. Said
+// (logged, printed) by whoever decides what follows from it.
 #pragma once
 
 #include <cstring>
@@ -21,6 +21,8 @@ inline outcome refused(const char* what, const std::string& path, int error) {
   return {QUIRE_SYSTEM, std::string("cannot ") + what + " " + path + ": " + std::strerror(error)};
 }
 /// A file is not what was written.
-inline outcome damaged(const std::string& path, std::string what) { return {QUIRE_DAMAGED, path + ": " + std::move(what)}; }
+inline outcome damaged(const std::string& path, std::string what) {
+  return {QUIRE_DAMAGED, path + ": " + std::move(what)};
+}
 
 }  // namespace quire::checkpoint

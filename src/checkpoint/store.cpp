@@ -72,7 +72,8 @@ outcome attempt::begin(const std::string& path) {
   }
   if (error != 0 && error != EEXIST) return refused("make the directory", path, error);
   error = os::lock_directory(path, lock_);
-  if (error == EWOULDBLOCK) return {QUIRE_BUSY, path + ": another job is writing a checkpoint there; give each job a directory of its own"};
+  if (error == EWOULDBLOCK)
+    return {QUIRE_BUSY, path + ": another job is writing a checkpoint there; give each job a directory of its own"};
   if (error != 0) return refused("open the directory", path, error);
   std::vector<std::string> names;
   if (error = os::list_directory(path, names); error != 0) return refused("read the directory", path, error);
@@ -94,7 +95,8 @@ outcome attempt::begin(const std::string& path) {
 }
 
 outcome attempt::commit(const manifest& m) {
-  const std::string made = unfinished_path(path_, what_.generation), final_name = generation_path(path_, what_.generation);
+  const std::string made = unfinished_path(path_, what_.generation),
+                    final_name = generation_path(path_, what_.generation);
   if (outcome why = write_manifest(made, m); !why.ok()) return why;
   if (const int error = os::sync_directory(made); error != 0) return refused("write the directory", made, error);
   if (const int error = os::rename_path(made, final_name); error != 0) return refused("rename", made, error);
@@ -138,7 +140,8 @@ outcome opened::check_overlaps() const {
   });
   for (std::size_t i = 1; i < all.size(); ++i) {
     if (all[i].region == all[i - 1].region && all[i].first < all[i - 1].end()) {
-      return damaged(directory_, "unit " + std::to_string(all[i].first) + " of region " + std::to_string(all[i].region) + " is there twice");
+      return damaged(directory_, "unit " + std::to_string(all[i].first) + " of region " +
+                                     std::to_string(all[i].region) + " is there twice");
     }
   }
   return {};
@@ -151,11 +154,14 @@ outcome verify(const opened& whole) {
     for (std::size_t i = 0; i < file.extents().size(); ++i) {
       const extent& e = file.extents()[i];
       const auto& regions = whole.about().regions;
-      const auto region = std::find_if(regions.begin(), regions.end(), [&](const region_row& r) { return r.id == e.region; });
+      const auto region =
+          std::find_if(regions.begin(), regions.end(), [&](const region_row& r) { return r.id == e.region; });
       const std::uint64_t at_once = step / region->unit_bytes;
       for (std::uint64_t skip = 0; skip < e.count; skip += at_once) {
         const std::uint64_t units = std::min(at_once, e.count - skip);
-        if (outcome why = file.read(i, skip, region->unit_bytes, std::span(buffer).first(units * region->unit_bytes)); !why.ok()) return why;
+        if (outcome why = file.read(i, skip, region->unit_bytes, std::span(buffer).first(units * region->unit_bytes));
+            !why.ok())
+          return why;
       }
     }
   }

@@ -1,6 +1,6 @@
-// A directory of checkpoints. Each is a directory of its own, `gen-00000007`; while it is written it has a name that nobody
-// takes for one (`gen-00000007.tmp`), and gets its own when all of it is on the disk. Only then older ones go. So whatever
-// dies whenever, what was complete before is there.
+// A directory of checkpoints. Each is a directory of its own, `gen-00000007`; while it is written it has a name that
+// nobody takes for one (`gen-00000007.tmp`), and gets its own when all of it is on the disk. Only then older ones go.
+// So whatever dies whenever, what was complete before is there.
 //
 // One process (node 0) calls all that changes the directory; the others only write their files into it, and read.
 #pragma once
@@ -28,8 +28,8 @@ class attempt {
   attempt(const attempt&) = delete;
   attempt& operator=(const attempt&) = delete;
   ~attempt();
-  /// Makes the directory `path` if there is none, removes what a job that died has left half done, and makes the directory of
-  /// the next generation. QUIRE_BUSY if another job writes a checkpoint there now.
+  /// Makes the directory `path` if there is none, removes what a job that died has left half done, and makes the
+  /// directory of the next generation. QUIRE_BUSY if another job writes a checkpoint there now.
   outcome begin(const std::string& path);
   [[nodiscard]] const identity& what() const noexcept { return what_; }
   /// All files are in it and on the disk but the manifest: writes that, and makes the checkpoint valid.

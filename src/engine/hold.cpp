@@ -1,11 +1,12 @@
-// Checkpoints, as far as the engine goes: content that stays where it is and what it is while it is written to files, and content
-// that comes from files at a restart.
+// Checkpoints, as far as the engine goes: content that stays where it is and what it is while it is written to files,
+// and content that comes from files at a restart.
 //
-//   all have called   a collective, as for a change of consistency (change.cpp): from here on nobody waits for what a program does
-//   freeze, drain     of all regions: what threads ask for is kept for later, twins are sent home, nothing is on its way. Then each
+//   all have called   a collective, as for a change of consistency (change.cpp): from here on nobody waits for what a
+//   program does freeze, drain     of all regions: what threads ask for is kept for later, twins are sent home, nothing
+//   is on its way. Then each
 //                     unit has one node that keeps its content
-//   stop writers      what is mapped for writing is write-protected, below the protocols: who writes now faults, and waits
-//   let go            permissions as before, and what was kept for later is done: nobody has lost a page by it
+//   stop writers      what is mapped for writing is write-protected, below the protocols: who writes now faults, and
+//   waits let go            permissions as before, and what was kept for later is done: nobody has lost a page by it
 //
 // hold(), let_go() and adopt() are called by an application thread; what they run as the driver says so.
 #include <algorithm>
@@ -41,7 +42,8 @@ void for_each_run(const region_slot& r, Predicate&& what, F&& f) {
 template <class F>
 void for_each_writable_run(const region_slot& r, F&& f) {
   if (r.scans()) return;  // there is no stopping them
-  for_each_run(r, [&](std::uint64_t unit) { return r.machine->mapped(unit) == model::access::write; }, f);
+  for_each_run(
+      r, [&](std::uint64_t unit) { return r.machine->mapped(unit) == model::access::write; }, f);
 }
 
 }  // namespace
@@ -102,10 +104,12 @@ base::status engine::drain_all(totals last) noexcept {
 void engine::stop_writers(totals& t) noexcept {
   regions_.for_each([&](region_slot& r) {
     for_each_writable_run(r, [&](std::uint64_t first, std::uint64_t count) {
-      const int error = r.detector->protect(r.application(first), r.bytes_of(count), model::access::write, model::access::read);
+      const int error =
+          r.detector->protect(r.application(first), r.bytes_of(count), model::access::write, model::access::read);
       if (error == 0) return;
       if (t.failed == 0) {
-        base::log(base::log_level::error, "cannot write-protect shared memory for a checkpoint: %s (%s)", std::strerror(error), r.detector->name());
+        base::log(base::log_level::error, "cannot write-protect shared memory for a checkpoint: %s (%s)",
+                  std::strerror(error), r.detector->name());
       }
       t.failed = 1;
     });
@@ -149,9 +153,11 @@ int engine::read_paged_out(const region_slot& r, std::uint64_t unit, std::span<s
 
 // ---- Restart
 
-base::status engine::adopt(region_slot& r, std::uint64_t first, std::uint64_t count, content_source read, void* context) noexcept {
+base::status engine::adopt(region_slot& r, std::uint64_t first, std::uint64_t count, content_source read,
+                           void* context) noexcept {
   constexpr std::uint64_t most_at_once = 4u << 20;
-  const std::uint64_t step = std::max<std::uint64_t>((frames_.limited() ? std::min(most_at_once, frames_.limit() / 16) : most_at_once) >> r.unit_shift, 1);
+  const std::uint64_t step = std::max<std::uint64_t>(
+      (frames_.limited() ? std::min(most_at_once, frames_.limit() / 16) : most_at_once) >> r.unit_shift, 1);
   std::vector<std::byte> buffer;
   for (const std::uint64_t end = first + count; first < end;) {
     const std::uint64_t units = std::min(step, end - first);
@@ -179,8 +185,10 @@ base::status engine::adopt(region_slot& r, std::uint64_t first, std::uint64_t co
       performer_.flush();
     });
     if (error != 0) {
-      base::log(base::log_level::error, "cannot write pages to a file in %s: %s; QUIRE_PAGE_OUT_DIR sets another directory, and a higher "
-                "QUIRE_MEMORY_LIMIT needs less of it", frames_.directory().c_str(), std::strerror(error));
+      base::log(base::log_level::error,
+                "cannot write pages to a file in %s: %s; QUIRE_PAGE_OUT_DIR sets another directory, and a higher "
+                "QUIRE_MEMORY_LIMIT needs less of it",
+                frames_.directory().c_str(), std::strerror(error));
       return QUIRE_SYSTEM;
     }
     first += units;

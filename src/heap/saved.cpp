@@ -1,6 +1,7 @@
 // A heap in a checkpoint, as words:
 //   base, end, pages that were ever handed out, number of runs
-//   each run, upwards:  pages << 8 | use;  a span: size class << 32 | slots never handed out from, one bit a slot: it is free
+//   each run, upwards:  pages << 8 | use;  a span: size class << 32 | slots never handed out from, one bit a slot: it
+//   is free
 #include <algorithm>
 #include <bit>
 #include <new>
@@ -70,7 +71,8 @@ void heap::save(std::vector<std::uint64_t>& out) const {
 
 bool heap::load_run(run& at, std::uint64_t use, words& from) {
   switch (static_cast<run_use>(use)) {
-    case run_use::free: return true;  // all are taken at first
+    case run_use::free:
+      return true;  // all are taken at first
     case run_use::object:
       live_bytes_ += at.bytes();
       ++live_objects_;
@@ -98,7 +100,8 @@ bool heap::load_run(run& at, std::uint64_t use, words& from) {
 bool heap::load(words& from) {
   std::lock_guard lock{mutex_};
   std::uint64_t base = 0, end = 0, pages = 0, count = 0;
-  if (!next_word(from, base) || !next_word(from, end) || !next_word(from, pages) || !next_word(from, count)) return false;
+  if (!next_word(from, base) || !next_word(from, end) || !next_word(from, pages) || !next_word(from, count))
+    return false;
   if (base != base_ || pages_.tree().size() != 0 || end < base) return false;
   std::vector<run*> free;
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -109,7 +112,9 @@ bool heap::load(words& from) {
     if (static_cast<run_use>(about & use_mask) == run_use::free) free.push_back(at);
   }
   for (run* const at : free) {
-    if ((at->previous != nullptr && at->previous->use == run_use::free) || (at->next != nullptr && at->next->use == run_use::free)) return false;
+    if ((at->previous != nullptr && at->previous->use == run_use::free) ||
+        (at->next != nullptr && at->next->use == run_use::free))
+      return false;
     pages_.give_back(at);
   }
   return pages_.frontier() - (base_ >> page_shift) == pages;
@@ -119,7 +124,8 @@ bool skip_saved(words& from, saved_extent& about) noexcept {
   if (from.size() < header_words) return false;
   about = {from[0], from[1], from[0] + (from[2] << page_shift)};
   const std::uint64_t count = from[3];
-  const bool good = about.base % page_bytes == 0 && about.base <= about.end && from[2] <= (about.end - about.base) >> page_shift;
+  const bool good =
+      about.base % page_bytes == 0 && about.base <= about.end && from[2] <= (about.end - about.base) >> page_shift;
   from = from.subspan(header_words);
   for (std::uint64_t i = 0; good && i < count; ++i) {
     std::uint64_t run = 0, first = 0;

@@ -34,7 +34,8 @@ int output_file::make(const std::string& path) noexcept {
 int output_file::write(std::uint64_t offset, std::span<const std::byte> bytes) noexcept {
   while (!bytes.empty()) {
     iovec part{const_cast<std::byte*>(bytes.data()), std::min(bytes.size(), most_at_once)};
-    const ssize_t done = injected(call::file_write) ? -1 : ::pwritev2(fd_.number(), &part, 1, static_cast<off_t>(offset), 0);
+    const ssize_t done =
+        injected(call::file_write) ? -1 : ::pwritev2(fd_.number(), &part, 1, static_cast<off_t>(offset), 0);
     if (done < 0 && errno == EINTR) continue;
     if (done < 0) return errno;
     bytes = bytes.subspan(static_cast<std::size_t>(done));

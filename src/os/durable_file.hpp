@@ -1,6 +1,7 @@
-// Files that must be there after a crash, and directories of them: one checked wrapper per system call, 0 or an errno comes
-// back, nothing is logged. Writing and reading pass by the library's own interposed calls (src/api/interpose.cpp), so that
-// a buffer may lie in the engine's view of shared memory. Application threads; no two on one file.
+// Files that must be there after a crash, and directories of them: one checked wrapper per system call, 0 or an errno
+// comes back, nothing is logged. Writing and reading pass by the library's own interposed calls
+// (src/api/interpose.cpp), so that a buffer may lie in the engine's view of shared memory. Application threads; no two
+// on one file.
 #pragma once
 
 #include <cstddef>
@@ -49,8 +50,8 @@ class input_file {
 [[nodiscard]] int remove_directory(const std::string& path) noexcept;
 /// Names in a directory, in no order.
 [[nodiscard]] int list_directory(const std::string& path, std::vector<std::string>& names);
-/// The sole right to a directory among processes that ask for it, until the descriptor closes. EWOULDBLOCK if another has it;
-/// file systems that know no locks grant it.
+/// The sole right to a directory among processes that ask for it, until the descriptor closes. EWOULDBLOCK if another
+/// has it; file systems that know no locks grant it.
 [[nodiscard]] int lock_directory(const std::string& path, descriptor& lock) noexcept;
 
 }  // namespace quire::os

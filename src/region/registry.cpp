@@ -149,14 +149,16 @@ void registry::on_added(const message& m) noexcept {
 // ---- Memory ----
 
 const registry::slice* registry::slice_of(std::uint64_t address) const noexcept {
-  const auto after = std::upper_bound(slices_.begin(), slices_.end(), address, [](std::uint64_t a, const slice& s) { return a < s.base; });
+  const auto before = [](std::uint64_t a, const slice& s) { return a < s.base; };
+  const auto after = std::upper_bound(slices_.begin(), slices_.end(), address, before);
   return after != slices_.begin() && address < after[-1].end ? &after[-1] : nullptr;
 }
 
 /// Cuts a part of the heap so that what was never handed out belongs to the nodes that manage it. What was stays in one slice.
 std::vector<registry::slice> registry::cut(std::uint64_t base, std::uint64_t end, std::uint64_t used_end) const {
   const std::uint64_t unit = heap_about_.unit_bytes, first = heap_about_.base;
-  const auto managers = directory::manager_map::make(model::placement::block, engine_.config().nodes, heap_about_.bytes / unit, {});
+  const unsigned nodes = engine_.config().nodes;
+  const auto managers = directory::manager_map::make(model::placement::block, nodes, heap_about_.bytes / unit, {});
   std::vector<slice> slices;
   while (base < end) {
     const std::uint64_t block = (base - first) / unit / managers.block_units;

@@ -1,6 +1,7 @@
-// The heap and the regions of a job that goes on from a checkpoint, on as many nodes as it had or on another number. Addresses stay
-// what they were. A slice of the heap that was used stays one slice: what is live in it may lie anywhere. What follows it, and was never
-// handed out, is cut by the managers of the new job; so each node gets memory of its own again, but for what had been used up.
+// The heap and the regions of a job that goes on from a checkpoint, on as many nodes as it had or on another number.
+// Addresses stay what they were. A slice of the heap that was used stays one slice: what is live in it may lie
+// anywhere. What follows it, and was never handed out, is cut by the managers of the new job; so each node gets memory
+// of its own again, but for what had been used up.
 //
 // Application thread, on all nodes, before anything else uses the memory; saving at any time.
 #include <algorithm>

@@ -73,9 +73,10 @@ bool machine::load(std::span<const saved_objects> all) {
   for (const saved_objects& of_node : all) {
     for (const saved_object& o : of_node.objects) {
       const object_id id{o.id};
-      const bool good = is_possible(id, kind_of(id), static_cast<unsigned>(makers)) && kind_of(id) <= object_kind::semaphore &&
-                        counter_of(id) <= made &&
-                        (kind_of(id) != object_kind::barrier || (o.value != 0 && o.value <= std::numeric_limits<std::uint32_t>::max()));
+      const bool good = is_possible(id, kind_of(id), static_cast<unsigned>(makers)) &&
+                        kind_of(id) <= object_kind::semaphore && counter_of(id) <= made &&
+                        (kind_of(id) != object_kind::barrier ||
+                         (o.value != 0 && o.value <= std::numeric_limits<std::uint32_t>::max()));
       if (!good) return false;
       if (shared_.home_of(id) == shared_.self) mine.push_back(o);
     }
@@ -89,13 +90,26 @@ bool machine::load(std::span<const saved_objects> all) {
   for (const saved_object& o : mine) {
     const object_id id{o.id};
     switch (kind_of(id)) {
-      case object_kind::mutex: locks_.load(id); break;
-      case object_kind::rwlock: rwlocks_.load(id); break;
-      case object_kind::condition: conditions_.load(id); break;
-      case object_kind::barrier: barriers_.load(id, o.value); break;
-      case object_kind::event: events_.load(id, o.value); break;
-      case object_kind::semaphore: semaphores_.load(id, o.value); break;
-      case object_kind::none: break;
+      case object_kind::mutex:
+        locks_.load(id);
+        break;
+      case object_kind::rwlock:
+        rwlocks_.load(id);
+        break;
+      case object_kind::condition:
+        conditions_.load(id);
+        break;
+      case object_kind::barrier:
+        barriers_.load(id, o.value);
+        break;
+      case object_kind::event:
+        events_.load(id, o.value);
+        break;
+      case object_kind::semaphore:
+        semaphores_.load(id, o.value);
+        break;
+      case object_kind::none:
+        break;
     }
   }
   return true;

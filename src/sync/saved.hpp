@@ -1,5 +1,5 @@
-// Synchronisation objects in a checkpoint. No thread survives a restart, so nobody holds or waits for anything then: locks are
-// free, barriers empty; events and semaphores keep what they were.
+// Synchronisation objects in a checkpoint. No thread survives a restart, so nobody holds or waits for anything then:
+// locks are free, barriers empty; events and semaphores keep what they were.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Synchronisation objects that come back from a checkpoint, on fewer and more nodes: by the same handles, free, with their values.
+// Synchronisation objects that come back from a checkpoint, on fewer and more nodes: by the same handles, free, with
+// their values.
 #include "sync_cluster.hpp"
 
 namespace quire::sync {
@@ -12,14 +13,18 @@ struct handles {
 
 class saved : public testing::TestWithParam<unsigned> {
  protected:
-  static std::uint64_t make(cluster& c, unsigned n, op what, std::uint64_t operand = 0) { return c.run(n, make_call(what, 0, 0, operand))->object; }
+  static std::uint64_t make(cluster& c, unsigned n, op what, std::uint64_t operand = 0) {
+    return c.run(n, make_call(what, 0, 0, operand))->object;
+  }
   /// Objects of each kind made by each of four nodes, some of them held and waited for.
   void SetUp() override {
     for (unsigned n = 0; n < 4; ++n) {
-      handles h{make(before_, n, op::mutex_create), make(before_, n, op::rwlock_create), make(before_, n, op::condition_create),
-                make(before_, n, op::barrier_create, 2), make(before_, n, op::event_create), make(before_, n, op::event_create),
+      handles h{make(before_, n, op::mutex_create),           make(before_, n, op::rwlock_create),
+                make(before_, n, op::condition_create),       make(before_, n, op::barrier_create, 2),
+                make(before_, n, op::event_create),           make(before_, n, op::event_create),
                 make(before_, n, op::semaphore_create, n + 1)};
-      EXPECT_EQ(before_.status_of((n + 1) % 4, make_call(op::mutex_lock, h.mutex, 5)), QUIRE_OK);  // the token is elsewhere, and held
+      EXPECT_EQ(before_.status_of((n + 1) % 4, make_call(op::mutex_lock, h.mutex, 5)),
+                QUIRE_OK);  // the token is elsewhere, and held
       EXPECT_EQ(before_.status_of((n + 2) % 4, make_call(op::mutex_lock, h.mutex, 6)), waits);
       EXPECT_EQ(before_.status_of(n, make_call(op::rwlock_write_lock, h.rwlock, 5)), QUIRE_OK);
       EXPECT_EQ(before_.status_of(n, make_call(op::barrier_wait, h.barrier, 7)), waits);
@@ -100,7 +105,9 @@ TEST(saved_objects_that_make_no_sense, are_refused) {
     const std::vector<saved_objects> all = {what};
     return !m.load(all);
   };
-  const auto id = [](object_kind k, unsigned maker, std::uint64_t counter) { return make_object_id(k, node(maker), counter).value(); };
+  const auto id = [](object_kind k, unsigned maker, std::uint64_t counter) {
+    return make_object_id(k, node(maker), counter).value();
+  };
   EXPECT_FALSE(refuses({3, 2, {{id(object_kind::event, 0, 3), 1}}}));
   EXPECT_TRUE(refuses({3, 2, {{id(object_kind::event, 0, 4), 1}}}));  // beyond what was made
   EXPECT_TRUE(refuses({3, 2, {{id(object_kind::event, 2, 1), 1}}}));  // by nobody

@@ -1,7 +1,8 @@
-// Jobs that are killed, and go on from their last checkpoint on another number of nodes: the end is that of one that nobody has
-// disturbed. Disks that are full, and checkpoints that are damaged.
+// Jobs that are killed, and go on from their last checkpoint on another number of nodes: the end is that of one that
+// nobody has disturbed. Disks that are full, and checkpoints that are damaged.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mount.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -28,8 +29,8 @@ class checkpoint : public testing::Test {
   void TearDown() override { fs::remove_all(root_); }
 
   /// A job of `nodes`: `steps` in all, a checkpoint after every second.
-  command_result job(int nodes, const std::string& steps, const command::settings& environment = {}, const std::string& stop = "",
-                     const std::vector<std::string>& options = {}) {
+  command_result job(int nodes, const std::string& steps, const command::settings& environment = {},
+                     const std::string& stop = "", const std::vector<std::string>& options = {}) {
     std::vector<std::string> words = {QUIRE_TOOL, "run", "-n", std::to_string(nodes), "--timeout", "100"};
     words.insert(words.end(), options.begin(), options.end());
     words.insert(words.end(), {QUIRE_PROGRAMS "/checkpoint_program", path_, steps, "2"});
@@ -81,7 +82,8 @@ TEST_F(checkpoint, another_pool_detector_and_consistency_may_go_on) {
 }
 
 TEST_F(checkpoint, what_cannot_be_is_refused_on_all_nodes) {
-  const auto result = run({QUIRE_TOOL, "run", "-n", "3", "--timeout", "60", QUIRE_PROGRAMS "/checkpoint_program", path_, "errors"});
+  const auto result =
+      run({QUIRE_TOOL, "run", "-n", "3", "--timeout", "60", QUIRE_PROGRAMS "/checkpoint_program", path_, "errors"});
   EXPECT_EQ(result.status, 0) << result.err;
   EXPECT_THAT(result.err, HasSubstr("parallel block"));
   EXPECT_THAT(result.err, HasSubstr("pinned"));
@@ -92,14 +94,16 @@ TEST_F(checkpoint, what_cannot_be_is_refused_on_all_nodes) {
 TEST_F(checkpoint, a_kill_at_any_step_leaves_one_to_go_on_from) {
   std::mt19937 random(1);
   int killed = 0, round = 0;
-  const std::vector<std::string> calls = {"file_make:2", "file_make:5", "file_write:1", "file_write:3", "file_write:9", "file_write:12", "file_sync:2",
-                                          "file_sync:3", "file_sync:4", "file_sync:6", "file_rename:1", "file_rename:2", "file_rename:4",
-                                          "file_remove:1", "file_remove:3"};
+  const std::vector<std::string> calls = {"file_make:2",   "file_make:5",   "file_write:1",  "file_write:3",
+                                          "file_write:9",  "file_write:12", "file_sync:2",   "file_sync:3",
+                                          "file_sync:4",   "file_sync:6",   "file_rename:1", "file_rename:2",
+                                          "file_rename:4", "file_remove:1", "file_remove:3"};
   for (const std::string& call : calls) {
     for (const char* node : {"0", "1"}) {
       if (node[0] == '1' && call.find("file_write") != 0 && call.find("file_sync") != 0) continue;  // node 0's alone
       const int nodes = 1 + (round++ + (node[0] - '0')) % 4;
-      const auto result = job(std::max(nodes, node[0] - '0' + 1), "1000", {{"CHECKPOINT_FAIL", node + (":" + call) + ":kill"}}, std::to_string(round * 6));
+      const auto result = job(std::max(nodes, node[0] - '0' + 1), "1000",
+                              {{"CHECKPOINT_FAIL", node + (":" + call) + ":kill"}}, std::to_string(round * 6));
       if (result.status != 0) ++killed;
       if (result.status == 0) continue;
       EXPECT_THAT(result.err, HasSubstr("signal 9")) << call << result.err;
@@ -113,7 +117,8 @@ TEST_F(checkpoint, a_kill_at_any_step_leaves_one_to_go_on_from) {
 
 TEST_F(checkpoint, a_node_killed_while_it_computes_costs_the_steps_since) {
   for (int i = 0; i < 4; ++i) {
-    command running({QUIRE_TOOL, "run", "-n", std::to_string(1 + (i + 2) % 4), "--timeout", "60", QUIRE_PROGRAMS "/checkpoint_program", path_, "900", "2"});
+    command running({QUIRE_TOOL, "run", "-n", std::to_string(1 + (i + 2) % 4), "--timeout", "60",
+                     QUIRE_PROGRAMS "/checkpoint_program", path_, "900", "2"});
     ASSERT_TRUE(running.wait_for("checkpoint after step", 50));
     running.signal(SIGKILL);
     (void)running.finish(20);
@@ -137,6 +142,21 @@ TEST_F(checkpoint, a_full_disk_is_told_on_all_nodes_and_the_job_goes_on) {
   EXPECT_THAT(result.out, HasSubstr("checkpoint after step 2: the operating system refused"));
 }
 
+/// A real one: there is room for one checkpoint, not for another beside it.
+TEST_F(checkpoint, a_file_system_without_room_keeps_the_checkpoint_it_has) {
+  if (::mount("tmpfs", root_.c_str(), "tmpfs", 0, "size=3m") != 0)
+    GTEST_SKIP() << "this needs the right to mount a tmpfs";
+  const auto result = job(2, "8", {{"CHECKPOINT_TOLERATE", "1"}});
+  const auto later = job(3, "8", {{"CHECKPOINT_TOLERATE", "1"}});
+  EXPECT_EQ(::umount(root_.c_str()), 0);
+  expect_all_right(result, "8");
+  EXPECT_THAT(result.out, HasSubstr("checkpoint after step 2: success"));
+  EXPECT_THAT(result.out, HasSubstr("checkpoint after step 8: the operating system refused"));
+  EXPECT_THAT(result.err, HasSubstr("No space left on device"));
+  expect_all_right(later, "8");
+  EXPECT_THAT(later.out, HasSubstr("goes on after step 2"));
+}
+
 TEST_F(checkpoint, a_damaged_one_is_refused_and_the_one_before_is_taken) {
   ASSERT_EQ(job(2, "20", {}, "6").status, 0);
   const std::string file = newest() + "/node-1";
@@ -152,7 +172,8 @@ TEST_F(checkpoint, a_damaged_one_is_refused_and_the_one_before_is_taken) {
   EXPECT_THAT(result.out, HasSubstr("goes on after step 4"));
   // None is whole: the job hears of it, and starts nothing.
   for (const auto& entry : fs::directory_iterator(path_)) fs::resize_file(entry.path() / "node-0", 5000);
-  result = run({QUIRE_TOOL, "run", "-n", "2", "--timeout", "60", QUIRE_PROGRAMS "/checkpoint_program", path_, "20", "2"});
+  result =
+      run({QUIRE_TOOL, "run", "-n", "2", "--timeout", "60", QUIRE_PROGRAMS "/checkpoint_program", path_, "20", "2"});
   EXPECT_NE(result.status, 0);
   EXPECT_THAT(result.err, HasSubstr("5000 bytes instead of"));
   EXPECT_THAT(result.err, HasSubstr("gave 23"));
@@ -160,8 +181,10 @@ TEST_F(checkpoint, a_damaged_one_is_refused_and_the_one_before_is_taken) {
 
 TEST_F(checkpoint, other_settings_are_named) {
   ASSERT_EQ(job(2, "20", {}, "2").status, 0);
-  const std::vector<std::string> words = {QUIRE_TOOL, "run", "-n", "2", "--timeout", "60", QUIRE_PROGRAMS "/checkpoint_program", path_, "20", "2"};
-  for (const auto& [name, value] : command::settings{{"QUIRE_UNIT", "8K"}, {"QUIRE_RANGE", "64G"}, {"QUIRE_BASE", "0x210000000000"}}) {
+  const std::vector<std::string> words = {
+      QUIRE_TOOL, "run", "-n", "2", "--timeout", "60", QUIRE_PROGRAMS "/checkpoint_program", path_, "20", "2"};
+  for (const auto& [name, value] :
+       command::settings{{"QUIRE_UNIT", "8K"}, {"QUIRE_RANGE", "64G"}, {"QUIRE_BASE", "0x210000000000"}}) {
     const auto result = run(words, {{name, value}});
     EXPECT_NE(result.status, 0);
     EXPECT_THAT(result.err, HasSubstr("was written by a job with")) << name;

@@ -49,7 +49,8 @@ class checkpoint_directory : public testing::Test {
     m.range_bytes = std::uint64_t{1} << 40;
     m.next_base = m.base + (std::uint64_t{1} << 39);
     m.next_id = 2;
-    m.regions = {{0, m.base, std::uint64_t{1} << 39, page, 0, 0, 0, 0, 0}, {1, m.next_base, 64 * 8192, 8192, 1, 3, 1, 0, 2}};
+    m.regions = {{0, m.base, std::uint64_t{1} << 39, page, 0, 0, 0, 0, 0},
+                 {1, m.next_base, 64 * 8192, 8192, 1, 3, 1, 0, 2}};
     m.names = {{"a name\n with anything \xff", 5}, {"b", ~std::uint64_t{0}}};
     return m;
   }
@@ -176,33 +177,41 @@ TEST_P(damaged_checkpoint, is_refused_by_the_name_of_the_file) {
 }
 INSTANTIATE_TEST_SUITE_P(
     kinds, damaged_checkpoint,
-    testing::Values(damage{"no_manifest", "manifest", "missing", [](const auto& p) { fs::remove(p); }},
-                    damage{"empty_manifest", "manifest", "no manifest", [](const auto& p) { fs::resize_file(p, 0); }},
-                    damage{"torn_manifest", "manifest", "", [](const auto& p) { fs::resize_file(p, fs::file_size(p) / 2); }},
-                    damage{"manifest_without_its_end", "manifest", "too early", [](const auto& p) { fs::resize_file(p, fs::file_size(p) - 1); }},
-                    damage{"bit_in_manifest", "manifest", "checksum", [](const auto& p) { flip(p, 60); }},
-                    damage{"no_file", "node-1", "missing", [](const auto& p) { fs::remove(p); }},
-                    damage{"empty_file", "node-1", "0 bytes instead of", [](const auto& p) { fs::resize_file(p, 0); }},
-                    damage{"torn_file", "node-0", "bytes instead of", [](const auto& p) { fs::resize_file(p, fs::file_size(p) - 100); }},
-                    damage{"longer_file", "node-0", "bytes instead of", [](const auto& p) { fs::resize_file(p, fs::file_size(p) + 1); }},
-                    damage{"bit_in_head", "node-0", "", [](const auto& p) { flip(p, 3); }},
-                    damage{"bit_in_content", "node-1", "checksum of unit", [](const auto& p) { flip(p, 4096 + 50 * page + 17); }},
-                    damage{"last_bit_of_content", "node-1", "checksum of unit", [](const auto& p) { flip(p, 4096 + 297 * page - 1); }},
-                    damage{"bit_in_index", "node-0", "index", [](const auto& p) { flip(p, fs::file_size(p) - 64 - 30); }},
-                    damage{"bit_in_end", "node-0", "end", [](const auto& p) { flip(p, fs::file_size(p) - 20); }},
-                    damage{"zeroes_for_a_page", "node-0", "checksum of unit", [](const auto& p) {
-                             std::string all = read_all(p);
-                             std::fill_n(all.begin() + 8192, page, '\0');
-                             write_text(p, all);
-                           }},
-                    damage{"file_of_another_node", "node-0", "another checkpoint", [](const auto& p) {
-                             fs::copy_file(p.substr(0, p.size() - 1) + "1", p, fs::copy_options::overwrite_existing);
-                           }},
-                    damage{"file_of_another_checkpoint", "node-0", "another checkpoint", [](const auto& p) {
-                             std::string older = p;
-                             older.replace(older.find("00000002"), 8, "00000001");
-                             fs::copy_file(older, p, fs::copy_options::overwrite_existing);
-                           }}),
+    testing::Values(
+        damage{"no_manifest", "manifest", "missing", [](const auto& p) { fs::remove(p); }},
+        damage{"empty_manifest", "manifest", "no manifest", [](const auto& p) { fs::resize_file(p, 0); }},
+        damage{"torn_manifest", "manifest", "", [](const auto& p) { fs::resize_file(p, fs::file_size(p) / 2); }},
+        damage{"manifest_without_its_end", "manifest", "too early",
+               [](const auto& p) { fs::resize_file(p, fs::file_size(p) - 1); }},
+        damage{"bit_in_manifest", "manifest", "checksum", [](const auto& p) { flip(p, 60); }},
+        damage{"no_file", "node-1", "missing", [](const auto& p) { fs::remove(p); }},
+        damage{"empty_file", "node-1", "0 bytes instead of", [](const auto& p) { fs::resize_file(p, 0); }},
+        damage{"torn_file", "node-0", "bytes instead of",
+               [](const auto& p) { fs::resize_file(p, fs::file_size(p) - 100); }},
+        damage{"longer_file", "node-0", "bytes instead of",
+               [](const auto& p) { fs::resize_file(p, fs::file_size(p) + 1); }},
+        damage{"bit_in_head", "node-0", "", [](const auto& p) { flip(p, 3); }},
+        damage{"bit_in_content", "node-1", "checksum of unit", [](const auto& p) { flip(p, 4096 + 50 * page + 17); }},
+        damage{"last_bit_of_content", "node-1", "checksum of unit",
+               [](const auto& p) { flip(p, 4096 + 297 * page - 1); }},
+        damage{"bit_in_index", "node-0", "index", [](const auto& p) { flip(p, fs::file_size(p) - 64 - 30); }},
+        damage{"bit_in_end", "node-0", "end", [](const auto& p) { flip(p, fs::file_size(p) - 20); }},
+        damage{"zeroes_for_a_page", "node-0", "checksum of unit",
+               [](const auto& p) {
+                 std::string all = read_all(p);
+                 std::fill_n(all.begin() + 8192, page, '\0');
+                 write_text(p, all);
+               }},
+        damage{"file_of_another_node", "node-0", "another checkpoint",
+               [](const auto& p) {
+                 fs::copy_file(p.substr(0, p.size() - 1) + "1", p, fs::copy_options::overwrite_existing);
+               }},
+        damage{"file_of_another_checkpoint", "node-0", "another checkpoint",
+               [](const auto& p) {
+                 std::string older = p;
+                 older.replace(older.find("00000002"), 8, "00000001");
+                 fs::copy_file(older, p, fs::copy_options::overwrite_existing);
+               }}),
     [](const auto& info) { return info.param.name; });
 
 TEST_F(checkpoint_directory, no_single_bit_of_a_small_file_may_change_unnoticed) {
@@ -249,7 +258,8 @@ TEST_F(checkpoint_directory, a_call_that_fails_leaves_what_was_there) {
       }
       for (const auto number : before) EXPECT_TRUE(check(number).ok()) << static_cast<int>(which) << ' ' << nth;
       for (const auto number : after) EXPECT_TRUE(check(number).ok());
-      for (const auto& entry : fs::directory_iterator(path_)) EXPECT_EQ(entry.path().string().find(".tmp"), std::string::npos);
+      for (const auto& entry : fs::directory_iterator(path_))
+        EXPECT_EQ(entry.path().string().find(".tmp"), std::string::npos);
     }
   }
   EXPECT_GT(failures, 10);
