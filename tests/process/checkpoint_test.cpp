@@ -107,7 +107,9 @@ TEST_F(checkpoint, a_kill_at_any_step_leaves_one_to_go_on_from) {
       if (result.status != 0) ++killed;
       if (result.status == 0) continue;
       EXPECT_THAT(result.err, HasSubstr("signal 9")) << call << result.err;
-      if (round > 2) EXPECT_THAT(result.out, HasSubstr("goes on after step")) << call;
+      if (round > 2) {
+        EXPECT_THAT(result.out, HasSubstr("goes on after step")) << call;
+      }
     }
   }
   EXPECT_GT(killed, 10);
