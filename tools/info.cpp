@@ -1,4 +1,4 @@
-// `quire info`: what this machine offers, what Quire will choose, and the table of options.
+// `quire info`: what this machine offers, what Quire will choose, the table of options, and what is in a checkpoint.
 #include <fmt/core.h>
 #include <quire/quire.h>
 #include <unistd.h>
@@ -9,6 +9,7 @@
 
 #include "base/options.hpp"
 #include "bootstrap/launcher/launcher.hpp"
+#include "checkpoint_info.hpp"
 #include "commands.hpp"
 #include "facts.hpp"
 
@@ -94,9 +95,11 @@ void print_options_json() {
 
 struct info_arguments {
   bool as_json = false, options = false;
+  std::string checkpoint{};
 };
 
 int info(const info_arguments& asked) {
+  if (!asked.checkpoint.empty()) return checkpoint_info(asked.checkpoint, asked.as_json);
   if (asked.options) {
     asked.as_json ? print_options_json() : print_options();
     return 0;
@@ -122,6 +125,8 @@ void add_info(CLI::App& quire, session& about) {
   const auto asked = std::make_shared<info_arguments>();
   command->add_flag("--json", asked->as_json, "For programs");
   command->add_flag("--options", asked->options, "The table of options (environment variables) instead");
+  command->add_option("--checkpoint", asked->checkpoint, "What is in the checkpoints of this directory, and whether they are whole")
+      ->type_name("DIRECTORY");
   command->callback([asked, &about] { about.command = [asked] { return info(*asked); }; });
 }
 

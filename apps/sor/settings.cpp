@@ -20,6 +20,10 @@ settings parse(int argc, char** argv, const std::string& variant) {
       ->capture_default_str();
   apps::add_unit(app, wanted.unit_kib, variant, "a row, where it can be");
   apps::add_hints(app, wanted, variant);
+  if (variant == "quire") {
+    app.add_option("--checkpoint", wanted.checkpoint, "write checkpoints to this directory, and go on from the last one there");
+    app.add_option("--every", wanted.every, "iterations between checkpoints; 0: a tenth of all")->check(CLI::Range(0, 1000000));
+  }
   apps::parse(app, wanted, variant, "compare with a serial run in plain memory, bit by bit", argc, argv);
   return wanted;
 }

@@ -12,6 +12,8 @@ namespace sor {
 struct settings : apps::run_settings {
   std::size_t size = 2048;  ///< rows and columns, border included
   int iterations = 20;
+  std::string checkpoint;  ///< Quire only: directory of checkpoints; empty: none
+  int every = 0;           ///< iterations between them; 0: a tenth of all
   std::size_t unit_kib = 0;  ///< Quire only: sharing unit; 0: as long as a row, where it can be
 };
 

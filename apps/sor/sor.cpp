@@ -1,6 +1,9 @@
 // SOR on Quire. The grid is one array in shared memory; nodes, and the threads within them, own blocks of rows. Every
 // half sweep ends with a barrier; the rows at the border of a block come from the neighbour by page faults, or, if the
 // program says beforehand that it will touch them, while it computes others.
+//
+// With --checkpoint the grid, and beside it the number of iterations done, are written to files now and then: started again, on as many
+// nodes or on others, it goes on from there.
 #include <algorithm>
 #include <barrier>
 #include <bit>
@@ -8,6 +11,8 @@
 #include <exception>
 #include <optional>
 #include <span>
+#include <stdexcept>
+#include <string>
 
 #include <fmt/format.h>
 #include <quire/quire.hpp>
@@ -59,15 +64,47 @@ class border_hints {
   bool wanted_;
 };
 
-apps::report compute(const quire::session& job, const sor::settings& wanted, std::span<double> grid) {
+/// What a later run goes on from, under the name "sor".
+struct problem {
+  std::size_t size;
+  int done;  ///< iterations
+  quire::region grid;
+};
+
+/// Writes checkpoints when they are due. The last thread of a node to arrive calls, so that all the others wait.
+class saver {
+ public:
+  saver(const sor::settings& wanted, problem* saved)
+      : path_(wanted.checkpoint), saved_(saved), every_(wanted.every != 0 ? wanted.every : std::max(wanted.iterations / 10, 1)) {}
+  /// After each half sweep; of all nodes.
+  void half_sweep_done(bool leads) {
+    if (path_.empty() || ++halves_ % (2 * every_) != 0) return;
+    if (leads) saved_->done += every_;
+    const quire_status why = quire_checkpoint(path_.c_str());  // a disk that is full need not end the computation
+    if (why != QUIRE_OK && leads) fmt::print(stderr, "sor: no checkpoint after iteration {}: {}\n", saved_->done, quire_status_text(why));
+  }
+
+ private:
+  std::string path_;
+  problem* saved_;
+  int every_, halves_ = 0;
+};
+
+apps::report compute(const quire::session& job, const sor::settings& wanted, std::span<double> grid, problem* saved) {
   const std::size_t n = wanted.size;
   const auto workers = static_cast<std::size_t>(job.nodes() * wanted.threads);
   const auto rows_of = [&](int thread) {
     const auto worker = static_cast<std::size_t>(job.node() * wanted.threads + thread);
     return apps::block_of_rows(worker, workers, n, n * sizeof(double));
   };
+  const int done = saved->done;
+  saver checkpoints(wanted, saved);
+  bool sweeping = false;  // changes while all but one thread wait
   // The last thread of a node to arrive waits for the other nodes on behalf of all.
-  std::barrier everyone(wanted.threads, []() noexcept { quire::barrier{}.arrive_and_wait(); });
+  std::barrier everyone(wanted.threads, [&]() noexcept {
+    quire::barrier{}.arrive_and_wait();
+    if (sweeping) checkpoints.half_sweep_done(job.node() == 0);
+  });
   auto result = sor::begin_report(wanted, "quire");
   result.nodes = job.nodes();
 
@@ -78,12 +115,12 @@ apps::report compute(const quire::session& job, const sor::settings& wanted, std
     const bool first = thread == 0;
     everyone.arrive_and_wait();
     const apps::stopwatch set_up;
-    sor::initialise_rows(grid.data(), n, mine);
+    if (done == 0) sor::initialise_rows(grid.data(), n, mine);
     everyone.arrive_and_wait();
-    if (first) result.set_up_s = set_up.seconds(), before = quire::counters();
+    if (first) sweeping = true, result.set_up_s = set_up.seconds(), before = quire::counters();
     const border_hints hints(grid, n, mine, wanted.hints);
     const apps::stopwatch watch;
-    for (int iteration = 0; iteration < wanted.iterations; ++iteration) {
+    for (int iteration = done; iteration < wanted.iterations; ++iteration) {
       for (unsigned colour : {0u, 1u}) {
         sor::relax_rows(grid.data(), n, mine, colour, hints);
         everyone.arrive_and_wait();
@@ -103,16 +140,31 @@ apps::report compute(const quire::session& job, const sor::settings& wanted, std
   return result;
 }
 
+/// The grid: a new one, or what the last checkpoint has of it.
+problem* find_problem(const quire::session& job, const sor::settings& wanted) {
+  if (wanted.checkpoint.empty() || !quire::restore(wanted.checkpoint)) {
+    return quire::from_node(0, [&] {
+      auto* const made = quire::new_object<problem>();
+      made->size = wanted.size;
+      made->grid = quire::region::create(wanted.size * wanted.size * sizeof(double), apps::array_region(wanted, unit_bytes(wanted)));
+      quire::publish("sor", made);
+      return made;
+    });
+  }
+  auto* const found = quire::lookup<problem>("sor");
+  if (found->size != wanted.size) throw std::runtime_error(fmt::format("the checkpoint is of a grid of {0} x {0}; say --size {0}", found->size));
+  if (job.node() == 0 && !wanted.json) fmt::print("goes on after {} iterations\n", found->done);
+  return found;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
   const auto wanted = sor::parse(argc, argv, "quire");
   quire::session job;
-  const auto matrix = quire::from_node(0, [&] {
-    return quire::region::create(wanted.size * wanted.size * sizeof(double), apps::array_region(wanted, unit_bytes(wanted)));
-  });
-  const auto grid = matrix.span<double>();
-  auto result = compute(job, wanted, grid);
+  problem* const all = find_problem(job, wanted);
+  const auto grid = all->grid.span<double>();
+  auto result = compute(job, wanted, grid, all);
   int status = 0;
   if (job.node() == 0) {
     if (wanted.check) result.matches = sor::equals_serial(wanted, grid.data());

@@ -29,6 +29,7 @@ enum class errc {
   no_memory = QUIRE_NO_MEMORY,
   no_addresses = QUIRE_NO_ADDRESSES,
   limit = QUIRE_LIMIT,
+  damaged = QUIRE_DAMAGED,
   peer_lost = QUIRE_PEER_LOST,
   system = QUIRE_SYSTEM,
 };

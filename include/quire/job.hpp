@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <exception>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -116,6 +117,21 @@ template <class Make>
   std::invoke_result_t<Make> made{};
   if (quire_node() == root) made = std::forward<Make>(make)();
   return broadcast(made, root);
+}
+
+// ---- Checkpoint and restart -------------------------------------------------------------------------------------------
+
+/// Writes a checkpoint of the shared memory to a directory: a barrier of the job, see quire_checkpoint(). What was there before stays
+/// until this one is complete; an error leaves it, and the job, as they were.
+inline void checkpoint(const std::string& path) { detail::check(quire_checkpoint(path.c_str()), "checkpoint"); }
+
+/// Goes on from the newest checkpoint in a directory, see quire_restore(); false if there is none. All nodes call it, right after the
+/// session has begun.
+[[nodiscard]] inline bool restore(const std::string& path) {
+  const quire_status status = quire_restore(path.c_str());
+  if (status == QUIRE_NOT_FOUND) return false;
+  detail::check(status, "restore");
+  return true;
 }
 
 // ---- Numbers --------------------------------------------------------------------------------------------------------

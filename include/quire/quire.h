@@ -53,6 +53,7 @@ typedef enum quire_status {
   QUIRE_NO_MEMORY = 20,   /**< the region, or the machine, has no room left */
   QUIRE_NO_ADDRESSES = 21, /**< the shared range is full or taken by something else */
   QUIRE_LIMIT = 22, /**< more than a limit allows that an option sets; the message names it */
+  QUIRE_DAMAGED = 23, /**< a checkpoint is torn or damaged, and none before it is whole; the message names the file */
   /* A peer or the job is lost. */
   QUIRE_PEER_LOST = 30, /**< a node died or cannot be reached */
   QUIRE_SYSTEM = 31,    /**< the operating system refused something Quire cannot do without; the message names it */
@@ -339,6 +340,43 @@ QUIRE_API QUIRE_NODISCARD quire_status quire_spawn(int node, void* (*function)(v
                                                    quire_remote_thread* thread);
 /** Waits for the end of a thread started by quire_spawn() and gives its result. Once per thread, from any node. */
 QUIRE_API quire_status quire_join(quire_remote_thread thread, void** result);
+
+/* ---- Checkpoint and restart ------------------------------------------------------------------------------------------
+ * The shared memory of a job outlasts it: what regions and the heap contain, what is allocated, names and synchronisation
+ * objects. Threads do not: a program that is started again asks for a checkpoint first, finds its data at the same addresses
+ * (by names, for example), and goes on from the step that it has stored among them:
+ *
+ *     quire_start(NULL);
+ *     if (quire_restore("state") == QUIRE_NOT_FOUND) { ... make and publish everything ... }
+ *     ... for each step: compute; then, now and then, quire_checkpoint("state") ...
+ */
+
+/** Writes a checkpoint to the directory `path`, which is made if it does not exist (its parent must). One thread of each node
+ *  calls it, with the same path, and it is a barrier of the job: what threads have written before it is in the checkpoint.
+ *  Other threads may run; those that write shared memory, or need more of it than they have, wait until their node's part is
+ *  written (under QUIRE_DETECT_SCAN they do not, and what they write may be in it or not). So the program should be at a place
+ *  from which it can go on. Each node writes what it keeps to a file of its own, at the same time; only pages that are not
+ *  zero take room. On several hosts the directory must be on a file system that all see.
+ *  A checkpoint counts when all of it is on the disk. The newest QUIRE_CHECKPOINT_KEEP (2) stay, so a job may be killed at any
+ *  moment, and there is one to go on from. A directory belongs to one job at a time.
+ *  Locks are free and barriers empty in it, as no thread outlasts a restart; events and semaphores keep their values.
+ *  All nodes get the same: QUIRE_SYSTEM (disk full, not allowed: the message names the file; the checkpoints before are as they
+ *  were, and the job may go on), QUIRE_INVALID (no path, not the same, or within a parallel block), QUIRE_BUSY (units are pinned
+ *  by quire_acquire(), or another job writes to the directory), QUIRE_PEER_LOST. The path, made absolute, has at most 383
+ *  characters. */
+QUIRE_API QUIRE_NODISCARD quire_status quire_checkpoint(const char* path);
+
+/** Goes on from the newest checkpoint in the directory `path`. One thread of each node calls it, with the same path, right
+ *  after quire_start(): before anything was allocated, published or created. The job may have another number of nodes, another
+ *  pool, detector and transport than the one that wrote it, but the same QUIRE_BASE, QUIRE_RANGE and QUIRE_UNIT. Everything is
+ *  at its address, allocations can be freed and new ones made, handles are valid. Homes and managers are shared out among the
+ *  nodes of the new job.
+ *  A checkpoint that is torn or damaged is refused, with a message that names the file and what is wrong with it, and the one
+ *  before it is taken, with a warning. All nodes get the same: QUIRE_OK; QUIRE_NOT_FOUND if there is none (the job is new:
+ *  nothing has changed); QUIRE_DAMAGED or QUIRE_SYSTEM if none can be used (nothing has changed); QUIRE_BAD_OPTION if settings
+ *  differ; QUIRE_UNSUPPORTED for another version's; QUIRE_INVALID if it comes too late, or the path is none; QUIRE_NO_MEMORY,
+ *  QUIRE_PEER_LOST. */
+QUIRE_API QUIRE_NODISCARD quire_status quire_restore(const char* path);
 
 /* ---- Numbers ------------------------------------------------------------------------------------------------------ */
 

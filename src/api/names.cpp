@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "engine/collect.hpp"
 #include "region/services.hpp"
 
 namespace quire::api {
@@ -55,6 +56,16 @@ void name_service::on_publish(const message& m, const std::string& name) {
   const auto [first, last] = waiting_.equal_range(name);
   for (auto i = first; i != last; ++i) engine_.answer(i->second, QUIRE_OK, m.a);
   waiting_.erase(first, last);
+}
+
+std::vector<std::pair<std::string, std::uint64_t>> name_service::save() {
+  std::vector<std::pair<std::string, std::uint64_t>> all;
+  engine_.as_driver([&] { all.assign(names_.begin(), names_.end()); });
+  return all;
+}
+
+void name_service::load(std::span<const std::pair<std::string, std::uint64_t>> names) {
+  engine_.as_driver([&] { names_.insert(names.begin(), names.end()); });
 }
 
 void name_service::on_lookup(const message& m, const std::string& name) {

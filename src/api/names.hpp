@@ -3,7 +3,9 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/engine.hpp"
@@ -16,6 +18,10 @@ class name_service {
   explicit name_service(engine::engine& e);
   [[nodiscard]] base::status publish(const char* name, std::uint64_t value);
   [[nodiscard]] base::status lookup(const char* name, std::int64_t timeout_ms, std::uint64_t& value);
+
+  // Checkpoints; on node 0.
+  [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> save();
+  void load(std::span<const std::pair<std::string, std::uint64_t>> names);
 
  private:
   void on_publish(const model::message& m, const std::string& name);

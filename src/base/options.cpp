@@ -52,6 +52,8 @@ constexpr option_row table[] = {
      64 * TiB, 1, false},
     {option::page_out_dir, "QUIRE_PAGE_OUT_DIR", option_type::path, "", "a directory",
      "where pages go that memory has no room for; else $TMPDIR or /var/tmp. The file has no name", 0, 0, 1, false},
+    {option::checkpoint_keep, "QUIRE_CHECKPOINT_KEEP", option_type::number, "2", "1 to 1000",
+     "how many checkpoints of a directory stay: the newest, and those before it, in case it is damaged later", 1, 1000, 1, false},
     {option::consistency, "QUIRE_CONSISTENCY", option_type::choice, "sequential", "sequential|release",
      "what nodes see of each other's writes to the memory of quire_malloc()", 0, 1, 1, false},
     {option::move_homes, "QUIRE_MOVE_HOMES", option_type::flag, "1", "0|1",

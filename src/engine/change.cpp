@@ -20,32 +20,10 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "engine/collect.hpp"
 #include "engine/engine.hpp"
 
 namespace quire::engine {
-
-/// What nodes add up, in one collective.
-struct engine::totals {
-  std::int64_t call = 0, call_squared = 0;  ///< what was called: the same on all nodes?
-  std::int64_t bad = 0;       ///< nodes with bad arguments
-  std::int64_t failed = 0;    ///< nodes without memory for it
-  std::int64_t pins = 0;      ///< units pinned, or about to be
-  std::int64_t busy = 0;      ///< nodes that wait for something of their own
-  std::int64_t sent = 0, received = 0;
-};
-
-/// Runs `f` as the driver, and waits until it has run.
-template <class F>
-void engine::as_driver(F f) noexcept {
-  struct task : op {
-    task(body execute, F& f) noexcept : op(execute, type::call), what(f) {}
-    F& what;
-  } o([](engine&, op& self) noexcept {
-    static_cast<task&>(self).what();
-    self.complete();
-  }, f);
-  (void)run(o);
-}
 
 base::status engine::gather(totals& t) noexcept {
   static_assert(sizeof t == sync::max_reduce_values * sizeof(std::int64_t));
@@ -203,7 +181,7 @@ base::status engine::change(const change_call& call) noexcept {
 /// Distributed Termination Detection, 1987: four counters).
 base::status engine::drain(region_slot& r, totals last) noexcept {
   for (;;) {
-    wait_quiet(r);
+    wait_quiet(&r);
     totals t;
     as_driver([&] { add_up(r, t); });
     if (const auto why = gather(t); !why.ok()) return why;
@@ -275,22 +253,28 @@ bool engine::is_quiet(const region_slot& r) const noexcept {
   return r.machine->outstanding() == 0 && r.change.calls == 0 && held == holds_.end();
 }
 
-void engine::wait_quiet(region_slot& r) noexcept {
+/// Of one region, or of all (null).
+void engine::wait_quiet(const region_slot* r) noexcept {
   struct quiet_op : op {
     using op::op;
-    region_slot* region = nullptr;
+    const region_slot* region = nullptr;
   } o([](engine& e, op& self) noexcept {
     e.quieting_ = static_cast<quiet_op&>(self).region;
     e.quiet_waiter_ = &self;
     e.look_whether_quiet();
   }, op::type::call);
-  o.region = &r;
+  o.region = r;
   (void)run(o);
 }
 
 void engine::look_whether_quiet() noexcept {
-  if (!is_quiet(*quieting_)) return;
-  std::exchange(quiet_waiter_, nullptr)->complete();
+  bool quiet = true;
+  if (quieting_ != nullptr) {
+    quiet = is_quiet(*quieting_);
+  } else {
+    regions_.for_each([&](const region_slot& r) { quiet = quiet && is_quiet(r); });
+  }
+  if (quiet) std::exchange(quiet_waiter_, nullptr)->complete();
 }
 
 /// What is written from now on is written after the block.

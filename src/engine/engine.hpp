@@ -117,6 +117,33 @@ class engine final : public transport::sink, private effects, private release::n
   [[nodiscard]] base::status set_consistency(std::uint64_t region, quire_consistency to) noexcept;
   [[nodiscard]] base::status begin_block(std::uint64_t region, unsigned flags) noexcept;
   [[nodiscard]] base::status end_block(std::uint64_t region, quire_overlap& first) noexcept;
+  // Checkpoints (hold.cpp).
+  /// One thread of each node calls, and waits for the others: from its return to let_go() content stays where it is and what it is.
+  /// Threads that write shared memory, or need more of it than they have, wait; only regions that find writes by scans go on
+  /// changing. QUIRE_INVALID on all nodes if a region is in a parallel block, QUIRE_BUSY if some units are pinned; then nothing
+  /// is held.
+  [[nodiscard]] base::status hold() noexcept;
+  void let_go() noexcept;
+  /// Units that this node keeps and whose content may differ from zero, while they are held.
+  struct kept_run {
+    region_slot* region = nullptr;
+    std::uint64_t first = 0, count = 0;
+    bool in_memory = true;  ///< else in the page-out file
+  };
+  [[nodiscard]] std::vector<kept_run> kept() noexcept;
+  /// Content of a unit of kept() that is not in memory. 0 or errno. Any thread.
+  [[nodiscard]] int read_paged_out(const region_slot& r, std::uint64_t unit, std::span<std::byte> into) const noexcept;
+  /// At a restart: units of a region that nobody has used yet, whose manager this node is, get content. `read` puts it where it is
+  /// told: units from `first` on. Its status is what comes back.
+  using content_source = base::status (*)(void* context, std::uint64_t first, std::span<std::byte> into);
+  [[nodiscard]] base::status adopt(region_slot& r, std::uint64_t first, std::uint64_t count, content_source read, void* context) noexcept;
+  /// Of synchronisation objects, by the driver.
+  [[nodiscard]] sync::saved_objects save_objects() noexcept;
+  [[nodiscard]] bool load_objects(std::span<const sync::saved_objects> all) noexcept;
+  [[nodiscard]] bool has_objects() noexcept;
+  /// Runs `f` as the driver, and waits until it has run. Defined in collect.hpp.
+  template <class F>
+  void as_driver(F f) noexcept;
   /// Any thread of a node, for itself.
   [[nodiscard]] base::status declare(std::uint64_t address, std::uint64_t bytes) noexcept;
   /// Begins to notice what threads of this node write in a range, or ends that, and sends all others what was written.
@@ -252,8 +279,6 @@ class engine final : public transport::sink, private effects, private release::n
   struct totals;
   struct change_call;
   [[nodiscard]] base::status change(const change_call& call) noexcept;
-  template <class F>
-  void as_driver(F f) noexcept;
   [[nodiscard]] base::status gather(totals& t) noexcept;
   [[nodiscard]] base::status lowest(std::int64_t& value) noexcept;
   [[nodiscard]] base::status drain(region_slot& r, totals last) noexcept;
@@ -264,9 +289,14 @@ class engine final : public transport::sink, private effects, private release::n
   void merge_block(region_slot& r) noexcept;
   void add_up(region_slot& r, totals& t) noexcept;
   [[nodiscard]] bool is_quiet(const region_slot& r) const noexcept;
-  void wait_quiet(region_slot& r) noexcept;
+  void wait_quiet(const region_slot* r) noexcept;
   void look_whether_quiet() noexcept;
   static void park(region_slot& r, op& o) noexcept;
+  // holds (hold.cpp)
+  [[nodiscard]] base::status drain_all(totals last) noexcept;
+  void add_up_all(totals& t) noexcept;
+  void freeze_all(totals& t) noexcept;
+  void stop_writers(totals& t) noexcept;
   static void unpark(region_slot& r, const op& o) noexcept;
 
   [[nodiscard]] base::status reserve();
@@ -322,7 +352,7 @@ class engine final : public transport::sink, private effects, private release::n
   void trim_twins() noexcept;
   std::atomic<bool> relaxed_{false};
   op* quiet_waiter_ = nullptr;  ///< waits until nothing that this node has asked for in `quieting_` is under way
-  region_slot* quieting_ = nullptr;
+  const region_slot* quieting_ = nullptr;  ///< null: all
   std::uint64_t rounds_ = 0;  ///< of the job barrier that this node, the root, has ended
   sync::machine sync_;
   sync::actions sync_actions_;

@@ -85,6 +85,14 @@ int frames::save(region_slot& r, std::uint64_t first, std::uint64_t units) noexc
   return 0;
 }
 
+int frames::deposit(region_slot& r, std::uint64_t first, std::uint64_t units, std::span<const std::byte> from) noexcept {
+  r.dumped.add(*r.memory, first << r.unit_shift, r.bytes_of(units));
+  if (const int error = file_.write(offset_of(r, first), from); error != 0) return error;
+  for (std::uint64_t unit = first; unit < first + units; ++unit) r.frames.data()[unit].saved = 1;
+  count.units_written += units;
+  return 0;
+}
+
 void frames::give_back(region_slot& r, std::uint64_t first, std::uint64_t units) noexcept {
   for (std::uint64_t unit = first; unit < first + units; ++unit) r.frames.data()[unit].resident = 0;
   used_ -= r.bytes_of(units);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "engine/region_slot.hpp"
@@ -70,10 +71,22 @@ class frames {
   [[nodiscard]] bool limited() const noexcept { return limit_ != 0; }
   /// Somebody is about to look at the content of these units, or to change it: it is in memory when this returns.
   void use(region_slot& r, std::uint64_t first, std::uint64_t count, content how) noexcept {
+    r.dumped.add(*r.memory, first << r.unit_shift, r.bytes_of(count));
     if (limited()) [[unlikely]] bring(r, first, count, how);
   }
 
   [[nodiscard]] const std::string& directory() const noexcept { return file_.directory(); }
+  // Checkpoints: content that is looked at, or comes to be, without a frame.
+  [[nodiscard]] bool in_memory(const region_slot& r, std::uint64_t unit) const noexcept {
+    return !limited() || r.frames.data()[unit].resident != 0 || r.frames.data()[unit].saved == 0;
+  }
+  /// 0 or errno. Any thread, while nobody can change it.
+  [[nodiscard]] int look(const region_slot& r, std::uint64_t first, std::span<std::byte> into) const noexcept {
+    return file_.read(offset_of(r, first), into);
+  }
+  /// The units have had neither frames nor content. 0 or errno.
+  [[nodiscard]] int deposit(region_slot& r, std::uint64_t first, std::uint64_t count, std::span<const std::byte> from) noexcept;
+
   /// The message with `replaced` content has been received.
   void landed(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
     for (std::uint64_t unit = first; limited() && unit < first + count; ++unit) r.frames.data()[unit].landing = 0;

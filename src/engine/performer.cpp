@@ -70,7 +70,6 @@ void performer::permit(const run& r) noexcept {
   const std::size_t bytes = region.bytes_of(r.count);
   std::byte* const at = region.application(a.unit);
   const std::uint64_t offset = a.unit << region.unit_shift;
-  region.dumped.add(*region.memory, offset, bytes);
   to_.use_frames(region, a.unit, r.count, a.level);
   int error = a.fresh ? region.memory->populate(offset, bytes) : 0;
   if (error == 0) error = region.detector->permit(at, bytes, a.from, a.level);

@@ -49,6 +49,7 @@ class sparse_table {
     return error;
   }
   [[nodiscard]] T* data() noexcept { return items_; }
+  [[nodiscard]] const T* data() const noexcept { return items_; }
   /// All zeroes again.
   void forget() noexcept {
     if (items_ != nullptr) (void)!os::advise(items_, bytes_, MADV_DONTNEED);
@@ -59,7 +60,8 @@ class sparse_table {
   std::uint64_t bytes_ = 0;
 };
 
-/// Which parts of a region have been used, so that a core file holds those and no others.
+/// Which parts of a region have been used on this node: what holds content lies in them. So a core file and a checkpoint look at those
+/// and no others.
 class dumped_parts {
  public:
   static constexpr unsigned part_shift = 26;  // 64 MiB

@@ -14,6 +14,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <span>
+#include <vector>
 
 #include "base/status.hpp"
 #include "heap/page_runs.hpp"
@@ -40,6 +42,13 @@ struct heap_numbers {
   std::uint64_t reached_bytes = 0;  ///< from the base to the highest page that was ever handed out
 };
 
+/// Of a saved heap, without loading it: where it began, what it could hand out, and how far it was used.
+struct saved_extent {
+  std::uint64_t base = 0, end = 0, reached_end = 0;
+};
+/// Takes the words of one saved heap from the front. False if they make no sense.
+[[nodiscard]] bool skip_saved(std::span<const std::uint64_t>& words, saved_extent& about) noexcept;
+
 class heap {
  public:
   /// Hands out the whole pages of [base, base + size), less than 16 TiB. `unit_bytes` is the sharing unit: a power of
@@ -62,6 +71,14 @@ class heap {
   /// Usable bytes of the allocation that starts at `address`, or QUIRE_BAD_ADDRESS.
   [[nodiscard]] base::result<std::uint64_t> size_of(std::uint64_t address) const noexcept;
 
+  /// Checkpoints (saved.cpp): appends all that is known, as words.
+  void save(std::vector<std::uint64_t>& words) const;
+  /// On a heap that was never used: goes on from what another one has saved that began at the same address. It may be
+  /// shorter or longer than that was, but reaches as far as it was used. Takes its words from the front. False for words that make no
+  /// sense, and without memory; the heap is of no use then.
+  [[nodiscard]] bool load(std::span<const std::uint64_t>& words);
+
+  [[nodiscard]] std::uint64_t base() const noexcept { return base_; }
   [[nodiscard]] heap_numbers numbers() const noexcept;
   /// Audit of the whole structure, for tests: O(n log n).
   [[nodiscard]] bool is_valid() const noexcept;
@@ -86,6 +103,7 @@ class heap {
   void give_back_span(run* empty) noexcept;
   bool give_back_spares() noexcept;
   [[nodiscard]] bool classes_are_valid() const noexcept;
+  [[nodiscard]] bool load_run(run& at, std::uint64_t use, std::span<const std::uint64_t>& words);
 
   static constexpr unsigned cached_blocks = 1024;
   static constexpr unsigned cached_block_shift = 16;

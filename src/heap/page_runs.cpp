@@ -68,6 +68,16 @@ void page_runs::give_back(run* taken) noexcept {
   }
 }
 
+run* page_runs::append_taken(std::uint64_t page_count) noexcept {
+  if (page_count == 0 || page_count > end_ - frontier_) return nullptr;
+  run* const added = tree_.append(frontier_, page_count);
+  if (added == nullptr) return nullptr;
+  added->use = run_use::object;
+  tree_.update(added);
+  frontier_ += page_count;
+  return added;
+}
+
 void page_runs::join_free_neighbours(run* free) noexcept {
   if (is_free(free->next)) tree_.absorb_next(free);
   if (is_free(free->previous)) tree_.absorb_next(free->previous);

@@ -21,6 +21,9 @@ class page_runs {
   /// Grows or shrinks a run where it stands; false when what lies behind it is taken.
   [[nodiscard]] bool resize(run* taken, std::uint64_t page_count) noexcept;
 
+  /// Checkpoints (saved.cpp): a run of `page_count` behind all others, taken as one object; moves the frontier. Null if it does not
+  /// fit, or without memory.
+  [[nodiscard]] run* append_taken(std::uint64_t page_count) noexcept;
   [[nodiscard]] std::uint64_t frontier() const noexcept { return frontier_; }
   [[nodiscard]] run_tree& tree() noexcept { return tree_; }
   [[nodiscard]] const run_tree& tree() const noexcept { return tree_; }

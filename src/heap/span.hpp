@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <vector>
 
 namespace quire::heap {
 
@@ -24,6 +26,11 @@ class span {
   [[nodiscard]] bool give_back(std::uint64_t offset) noexcept;
   /// Whether a taken slot starts at `offset`.
   [[nodiscard]] bool is_taken(std::uint64_t offset) const noexcept;
+
+  // Checkpoints (saved.cpp).
+  void save(std::vector<std::uint64_t>& words) const;
+  /// Of a span of `bytes`; takes its words from the front. Null if they make no sense, or without memory.
+  [[nodiscard]] static std::unique_ptr<span> load(std::span<const std::uint64_t>& words, std::uint64_t bytes) noexcept;
 
   [[nodiscard]] unsigned size_class() const noexcept { return size_class_; }
   [[nodiscard]] std::uint64_t slot_bytes() const noexcept { return slot_bytes_; }

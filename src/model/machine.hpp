@@ -57,6 +57,8 @@ class machine {
   [[nodiscard]] virtual bool awaits_content(std::uint64_t unit) const noexcept = 0;
   /// Whether the content of `unit` on this node may differ from zero.
   [[nodiscard]] virtual bool is_written(std::uint64_t unit) const noexcept = 0;
+  /// Whether it is this node that keeps the content of `unit` for all (owner, home), while nothing of it is on its way.
+  [[nodiscard]] virtual bool keeps(std::uint64_t unit) const noexcept = 0;
   /// Whether the content of `unit` on this node means anything.
   [[nodiscard]] virtual bool has_content(std::uint64_t unit) const noexcept = 0;
   [[nodiscard]] virtual std::uint64_t units() const noexcept = 0;

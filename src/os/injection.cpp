@@ -1,22 +1,33 @@
 #include "os/injection.hpp"
 
+#include <signal.h>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
 
 namespace quire::os {
 
+void die_here() noexcept {
+  ::kill(::getpid(), SIGKILL);
+  for (;;) ::pause();
+}
+
 bool inject_from_environment() noexcept {
   const char* text = std::getenv("QUIRE_FAIL");
   if (text == nullptr || *text == 0) return true;
   static constexpr const char* names[] = {"none", "memfd", "truncate", "map", "protect", "advise",
-                                          "userfault_open", "userfault_ioctl", "pagemap_open", "pagemap_scan", "scratch_write"};
+                                          "userfault_open", "userfault_ioctl", "pagemap_open", "pagemap_scan", "scratch_write",
+                                          "file_make", "file_write", "file_sync", "file_rename", "file_remove"};
   const char* colon = std::strchr(text, ':');
   if (colon == nullptr) return false;
   const std::string_view name(text, static_cast<std::size_t>(colon - text));
   char* end = nullptr;
   const long nth = std::strtol(colon + 1, &end, 10);
-  const long error = *end == ':' ? std::strtol(end + 1, &end, 10) : ENOMEM;
+  const bool kills = std::strcmp(end, ":kill") == 0;
+  const long error = kills ? kill_instead : *end == ':' ? std::strtol(end + 1, &end, 10) : ENOMEM;
+  if (kills) end += std::strlen(end);
   if (nth < 1 || *end != 0) return false;
   for (int i = 1; i < static_cast<int>(call::count); ++i) {
     if (name == names[i]) {

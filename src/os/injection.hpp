@@ -1,5 +1,6 @@
 // Countdown for fault tests: makes the n-th call of one kind fail with a given errno. Costs one relaxed load when off.
 // Set by tests through inject(), or in a running program by the environment: QUIRE_FAIL=memfd:1:28 (call, which one, errno) (see tests/fault).
+// With the word `kill` in the place of the errno the process is killed there (SIGKILL), as if the machine had lost power.
 #pragma once
 
 #include <atomic>
@@ -20,6 +21,11 @@ enum class call : int {
   pagemap_open,
   pagemap_scan,
   scratch_write,
+  file_make,    ///< of durable files (durable_file.hpp): a file or a directory
+  file_write,
+  file_sync,
+  file_rename,
+  file_remove,
   count
 };
 
@@ -37,10 +43,15 @@ inline void inject(call which, int nth, int error) noexcept {
   g_injection.which.store(static_cast<int>(which));
 }
 
+/// In the place of an errno.
+inline constexpr int kill_instead = -1;
+[[noreturn]] void die_here() noexcept;
+
 /// True, with errno set, when this call is the one that shall fail.
 [[nodiscard]] inline bool injected(call which) noexcept {
   if (g_injection.which.load(std::memory_order_relaxed) != static_cast<int>(which)) [[likely]] return false;
   if (g_injection.countdown.fetch_sub(1) != 1) return false;
+  if (g_injection.error.load() == kill_instead) die_here();
   errno = g_injection.error.load();
   return true;
 }

@@ -1,10 +1,12 @@
 #include "region/registry.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "base/log.hpp"
 #include "base/status_number.hpp"
+#include "directory/placement.hpp"
 #include "region/services.hpp"
 
 namespace quire::region {
@@ -25,23 +27,27 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t to) noexcept { return 
 base::status registry::open(std::uint32_t heap_unit_bytes, quire_consistency consistency) {
   const auto& c = engine_.config();
   const std::uint64_t granule = engine_.regions().granule_bytes();
-  // Half of the range is the heap; slices are whole granules, so that block placement makes each node home of its slice.
-  slice_bytes_ = std::min(c.bytes / 2 / c.nodes / granule * granule, largest_slice);
-  if (slice_bytes_ == 0) {
+  // Half of the range is the heap, however many nodes there are: a restart may have another number of them.
+  const std::uint64_t bytes = std::min(c.bytes / 2 / granule * granule, largest_slice * c.nodes);
+  if (bytes / granule < c.nodes) {
     base::log(base::log_level::error, "a shared range of %lu MiB is too small for %u nodes; set QUIRE_RANGE to %lu MiB or more",
               static_cast<unsigned long>(c.bytes >> 20), c.nodes, static_cast<unsigned long>(2 * c.nodes * granule >> 20));
     return QUIRE_NO_ADDRESSES;
   }
   region_description about;
   about.base = c.base;
-  about.bytes = slice_bytes_ * c.nodes;
+  about.bytes = bytes;
   about.unit_bytes = heap_unit_bytes;
   about.placement = QUIRE_PLACE_BLOCK;
   about.consistency = static_cast<std::uint8_t>(consistency);
   heap_relaxed_ = consistency != QUIRE_SEQUENTIAL;
   next_base_ = c.base + about.bytes;
   if (const auto s = engine_.add_region(about); !s.ok()) return s;
-  heap_ = std::make_unique<heap::heap>(c.base + slice_bytes_ * c.self.value(), slice_bytes_, heap_unit_bytes);
+  heap_about_ = about;
+  slices_ = cut(about.base, about.base + about.bytes, about.base);
+  for (slice& s : slices_) {
+    if (s.node == c.self) s.memory = std::make_unique<heap::heap>(s.base, s.end - s.base, heap_unit_bytes);
+  }
 
   using value = std::span<const std::byte>;
   const auto serve = [this](service s, engine::engine::service_handler h) {
@@ -57,14 +63,14 @@ base::status registry::open(std::uint32_t heap_unit_bytes, quire_consistency con
     static_cast<registry*>(self)->on_added(m);
   });
   serve(service::allocate, [](void* self, engine::engine& e, const message& m, value) noexcept {
-    auto block = static_cast<registry*>(self)->heap_->allocate(m.a, m.b);
+    auto block = static_cast<registry*>(self)->allocate_here(m.a, m.b);
     e.answer(m, block.why(), block.value().address, block.value().dirty_bytes);
   });
   serve(service::release, [](void* self, engine::engine& e, const message& m, value) noexcept {
-    e.answer(m, static_cast<registry*>(self)->heap_->release(m.a));
+    e.answer(m, static_cast<registry*>(self)->release_here(m.a));
   });
   serve(service::allocation_size, [](void* self, engine::engine& e, const message& m, value) noexcept {
-    auto size = static_cast<registry*>(self)->heap_->size_of(m.a);
+    auto size = static_cast<registry*>(self)->size_here(m.a);
     e.answer(m, size.why(), size.value());
   });
   return {};
@@ -143,18 +149,52 @@ void registry::on_added(const message& m) noexcept {
 
 // ---- Memory ----
 
-bool registry::slice_of(std::uint64_t address, node_id& node) const noexcept {
-  const auto& c = engine_.config();
-  if (address - c.base >= slice_bytes_ * c.nodes) return false;
-  node = node_id{static_cast<std::uint16_t>((address - c.base) / slice_bytes_)};
-  return true;
+const registry::slice* registry::slice_of(std::uint64_t address) const noexcept {
+  const auto before = [](std::uint64_t a, const slice& s) { return a < s.base; };
+  const auto after = std::upper_bound(slices_.begin(), slices_.end(), address, before);
+  return after != slices_.begin() && address < after[-1].end ? &after[-1] : nullptr;
+}
+
+/// Cuts a part of the heap so that what was never handed out belongs to the nodes that manage it. What was stays in one slice.
+std::vector<registry::slice> registry::cut(std::uint64_t base, std::uint64_t end, std::uint64_t used_end) const {
+  const std::uint64_t unit = heap_about_.unit_bytes, first = heap_about_.base;
+  const unsigned nodes = engine_.config().nodes;
+  const auto managers = directory::manager_map::make(model::placement::block, nodes, heap_about_.bytes / unit, {});
+  std::vector<slice> slices;
+  while (base < end) {
+    const std::uint64_t block = (base - first) / unit / managers.block_units;
+    std::uint64_t to = first + (block + 1) * managers.block_units * unit;
+    while (to < used_end) to += managers.block_units * unit;
+    slices.push_back({base, std::min(to, end), managers.of((base - first) / unit), {}});
+    base = to;
+  }
+  return slices;
+}
+
+base::result<heap::allocation> registry::allocate_here(std::uint64_t bytes, std::uint64_t alignment) noexcept {
+  for (slice& s : slices_) {
+    if (s.memory == nullptr || bytes > s.end - s.base) continue;
+    auto block = s.memory->allocate(bytes, alignment);
+    if (block.ok() || block.why().code() != QUIRE_NO_MEMORY) return block;
+  }
+  return QUIRE_NO_MEMORY;
+}
+
+base::result<std::uint64_t> registry::size_here(std::uint64_t address) const noexcept {
+  const slice* const s = slice_of(address);
+  return s != nullptr && s->memory != nullptr ? s->memory->size_of(address) : base::result<std::uint64_t>(QUIRE_BAD_ADDRESS);
+}
+
+base::status registry::release_here(std::uint64_t address) noexcept {
+  const slice* const s = slice_of(address);
+  return s != nullptr && s->memory != nullptr ? s->memory->release(address) : base::status(QUIRE_BAD_ADDRESS);
 }
 
 base::status registry::allocate(std::uint64_t bytes, std::uint64_t alignment, std::uint64_t& address,
                                std::uint64_t& dirty_bytes) {
-  if (bytes == 0 || bytes > engine_.config().bytes) return QUIRE_INVALID;
-  if (bytes > slice_bytes_) return QUIRE_NO_MEMORY;
-  auto block = heap_->allocate(bytes, alignment);
+  const bool aligns = std::has_single_bit(alignment) && alignment <= heap::largest_alignment_bytes;
+  if (bytes == 0 || bytes > engine_.config().bytes || !aligns) return QUIRE_INVALID;
+  auto block = allocate_here(bytes, alignment);
   if (block.ok()) {
     if (heap_relaxed_) engine_.catch_up();
     address = block.value().address;
@@ -178,31 +218,31 @@ base::status registry::allocate(std::uint64_t bytes, std::uint64_t alignment, st
 }
 
 base::status registry::release(std::uint64_t address) {
-  node_id node;
-  if (!slice_of(address, node)) return QUIRE_BAD_ADDRESS;
-  if (node == engine_.config().self) return heap_->release(address);
+  const slice* const s = slice_of(address);
+  if (s == nullptr) return QUIRE_BAD_ADDRESS;
+  if (s->memory != nullptr) return s->memory->release(address);
   message m;
   m.a = address;
-  return ask(node, service::release, m);
+  return ask(s->node, service::release, m);
 }
 
 base::status registry::resize(std::uint64_t address, std::uint64_t bytes) {
-  node_id node;
-  if (!slice_of(address, node)) return QUIRE_BAD_ADDRESS;
-  return node == engine_.config().self ? heap_->try_resize(address, bytes) : base::status(QUIRE_NO_MEMORY);
+  const slice* const s = slice_of(address);
+  if (s == nullptr) return QUIRE_BAD_ADDRESS;
+  return s->memory != nullptr ? s->memory->try_resize(address, bytes) : base::status(QUIRE_NO_MEMORY);
 }
 
 base::status registry::size_of(std::uint64_t address, std::uint64_t& bytes) {
-  node_id node;
-  if (!slice_of(address, node)) return QUIRE_BAD_ADDRESS;
-  if (node == engine_.config().self) {
-    auto size = heap_->size_of(address);
+  const slice* const s = slice_of(address);
+  if (s == nullptr) return QUIRE_BAD_ADDRESS;
+  if (s->memory != nullptr) {
+    auto size = s->memory->size_of(address);
     if (size.ok()) bytes = size.value();
     return size.why();
   }
   message m;
   m.a = address;
-  const auto why = ask(node, service::allocation_size, m);
+  const auto why = ask(s->node, service::allocation_size, m);
   if (why.ok()) bytes = m.a;
   return why;
 }

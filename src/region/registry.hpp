@@ -1,11 +1,14 @@
-// Regions and the job's heap. Region 0 is the heap, cut into one slice a node: a node allocates from its own slice without
-// a message and is home of what it allocates; a free elsewhere travels to the slice's node. Other regions are made by
-// request to node 0, which hands out addresses and answers when every node has mapped them.
+// Regions and the job's heap. Region 0 is the heap, cut into slices, one a node: a node allocates from its own slice without
+// a message and is home of what it allocates; a free elsewhere travels to the slice's node. After a restart on another number of
+// nodes (restored.cpp) a node may have several slices, or none. Other regions are made by request to node 0, which hands out
+// addresses and answers when every node has mapped them.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
+#include <vector>
 
 #include "base/status.hpp"
 #include "engine/engine.hpp"
@@ -32,7 +35,25 @@ class registry {
 
   [[nodiscard]] engine::engine& core() noexcept { return engine_; }
 
+  // Checkpoints (restored.cpp).
+  /// What this node knows of the heap, as words; after it on node 0: where the next region begins, and its number.
+  void save(std::vector<std::uint64_t>& heap, std::uint64_t& next_base, std::uint64_t& next_id);
+  /// Whether anything was allocated here, or any region made.
+  [[nodiscard]] bool is_used();
+  /// Of a job that has not used its memory: the heaps that all nodes have saved. Cuts what was never handed out anew, so
+  /// that each node has its share. False, with a sentence, if they do not make one heap; nothing has changed then.
+  [[nodiscard]] bool load_heap(std::span<const std::span<const std::uint64_t>> saved, std::string& why);
+  /// Makes a region that a checkpoint knows, on this node; all nodes call, in the same order. Its home may be of a larger job.
+  [[nodiscard]] base::status load_region(engine::region_description about);
+  void load_next(std::uint64_t next_base, std::uint64_t next_id);
+
  private:
+  /// A part of the heap. They cover it without gaps, by address.
+  struct slice {
+    std::uint64_t base = 0, end = 0;
+    model::node_id node{};
+    std::unique_ptr<heap::heap> memory{};  ///< on its own node
+  };
   struct pending_region {
     model::message request;
     unsigned left = 0;
@@ -42,13 +63,17 @@ class registry {
   void on_create(const model::message& m, std::span<const std::byte> value) noexcept;
   void on_announce(std::span<const std::byte> value) noexcept;
   void on_added(const model::message& m) noexcept;
-  [[nodiscard]] bool slice_of(std::uint64_t address, model::node_id& node) const noexcept;
+  [[nodiscard]] const slice* slice_of(std::uint64_t address) const noexcept;
+  [[nodiscard]] std::vector<slice> cut(std::uint64_t base, std::uint64_t end, std::uint64_t used_end) const;
+  [[nodiscard]] base::result<heap::allocation> allocate_here(std::uint64_t bytes, std::uint64_t alignment) noexcept;
+  [[nodiscard]] base::result<std::uint64_t> size_here(std::uint64_t address) const noexcept;
+  [[nodiscard]] base::status release_here(std::uint64_t address) noexcept;
   [[nodiscard]] base::status ask(model::node_id to, region::service number, model::message& m,
                                  std::span<const std::byte> value = {});
 
   engine::engine& engine_;
-  std::unique_ptr<heap::heap> heap_;
-  std::uint64_t slice_bytes_ = 0;
+  engine::region_description heap_about_{};
+  std::vector<slice> slices_;  ///< changes only in load_heap()
   bool heap_relaxed_ = false;  ///< its memory has release consistency
   // On node 0 only, driver's thread:
   std::uint64_t next_base_ = 0;

@@ -17,7 +17,7 @@ void barrier_part::on_wait(const call& c, actions& out) {
   call_list* list = waiting_.find(id);
   if (list == nullptr) list = &waiting_.make(id);
   shared_.calls.push(*list, shared_.calls.add(c));
-  shared_.send(home_of(id), kind::barrier_arrive, id, out);
+  shared_.send(shared_.home_of(id), kind::barrier_arrive, id, out);
 }
 
 void barrier_part::on_release(const message& m, actions& out) {

@@ -8,6 +8,7 @@
 
 #include "sync/context.hpp"
 #include "sync/object_table.hpp"
+#include "sync/saved.hpp"
 
 namespace quire::sync {
 
@@ -27,6 +28,9 @@ class barrier_part {
   void on_request(const message& m, actions& out);
 
   [[nodiscard]] bool is_valid() const noexcept;
+  /// For checkpoints: those whose home is here; and to have one again, with nobody waiting.
+  void save(std::vector<saved_object>& to) const;
+  void load(object_id id, std::uint64_t participants);
 
  private:
   struct entry {

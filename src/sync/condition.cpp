@@ -10,7 +10,7 @@ object_id condition_part::create() {
 
 void condition_part::on_wait(const call& c, actions& out) {
   const object_id mutex{c.operand};
-  if (!is_possible(mutex, object_kind::mutex, shared_.nodes)) {
+  if (!is_possible(mutex, object_kind::mutex, shared_.makers)) {
     out.complete(c.token, QUIRE_INVALID);
   } else if (!locks_.is_owner(mutex, c.thread)) {
     out.complete(c.token, QUIRE_NOT_OWNER);

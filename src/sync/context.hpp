@@ -10,11 +10,13 @@ namespace quire::sync {
 struct context {
   node_id self{};
   unsigned nodes = 1;
+  unsigned makers = 1;  ///< nodes that may have made objects: as many as the job has, or had before a restart
   bool lost = false;  ///< a node of the job is lost: nothing may wait any more
   call_table calls;
   waiter_pool waiters;
 
-  [[nodiscard]] object_id next_id(object_kind kind) noexcept { return make_object_id(kind, self, ++made_); }
+  [[nodiscard]] node_id home_of(object_id id) const noexcept { return sync::home_of(id, nodes); }
+  [[nodiscard]] object_id next_id(object_kind kind) noexcept { return make_object_id(kind, self, ++made); }
 
   message make(kind k, object_id object) const noexcept {
     message m;
@@ -68,8 +70,8 @@ struct context {
     return t;
   }
 
- private:
-  std::uint64_t made_ = 0;
+  /// Objects that this node has made, or passes over.
+  std::uint64_t made = 0;
 };
 
 [[nodiscard]] inline waiter waiter_of(const message& request, bool exclusive = false) noexcept {

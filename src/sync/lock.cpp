@@ -111,13 +111,13 @@ void lock_part::request(object_id id, local& l, bool try_only, actions& out) {
   l.requested = true;
   message m = shared_.make(kind::lock_request, id);
   m.b = try_only ? 1 : 0;
-  shared_.send(home_of(id), m, out);
+  shared_.send(shared_.home_of(id), m, out);
 }
 
 void lock_part::hand_over(object_id id, local& l, node_id to, actions& out) {
   l.has_token = false;
   l.wanted = false;
-  const bool settled = home_of(id) == shared_.self;
+  const bool settled = shared_.home_of(id) == shared_.self;
   message m = shared_.make(kind::lock_grant, id);
   m.b = settled ? 1 : 0;
   shared_.send(to, m, out);
@@ -174,7 +174,7 @@ void lock_part::on_pass(const message& m, actions& out) {
     hand_over(id, *l, m.requester, out);
   } else {
     refuse(m.requester, id, QUIRE_BUSY, out);
-    shared_.send(home_of(id), kind::lock_kept, id, out);
+    shared_.send(shared_.home_of(id), kind::lock_kept, id, out);
   }
 }
 
@@ -188,8 +188,8 @@ void lock_part::on_grant(const message& m, actions& out) {
   if (!l->waiting.empty()) take(*l, shared_.calls.pop(l->waiting), out);
   if (m.b != 0) return;
   // The home's next order may be for itself, so it comes after the take.
-  if (home_of(id) == shared_.self) return on_arrived(id, shared_.self, out);
-  shared_.send(home_of(id), kind::lock_arrived, id, out);
+  if (shared_.home_of(id) == shared_.self) return on_arrived(id, shared_.self, out);
+  shared_.send(shared_.home_of(id), kind::lock_arrived, id, out);
 }
 
 void lock_part::on_refused(const message& m, actions& out) {
@@ -216,7 +216,7 @@ void lock_part::on_revoke(const message& m, actions& out) {
   if (l == nullptr || !l->has_token) return;
   end_waiting(*l, QUIRE_NOT_FOUND, out);
   local_.drop(id);
-  shared_.send(home_of(id), kind::lock_revoked, id, out);
+  shared_.send(shared_.home_of(id), kind::lock_revoked, id, out);
 }
 
 bool lock_part::is_valid() const noexcept {

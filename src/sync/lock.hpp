@@ -9,6 +9,7 @@
 
 #include "sync/context.hpp"
 #include "sync/object_table.hpp"
+#include "sync/saved.hpp"
 
 namespace quire::sync {
 
@@ -43,6 +44,9 @@ class lock_part {
   [[nodiscard]] bool is_valid() const noexcept;
   /// Whether this node has the right to lock (for checkers).
   [[nodiscard]] bool has_token(object_id id) const noexcept;
+  /// For checkpoints: mutexes whose home is here; and to have one again, free.
+  void save(std::vector<saved_object>& to) const;
+  void load(object_id id);
 
  private:
   struct local {

@@ -24,7 +24,7 @@ machine::machine(node_id self, unsigned nodes)
       semaphores_(shared_),
       collectives_(shared_) {
   shared_.self = self;
-  shared_.nodes = nodes;
+  shared_.nodes = shared_.makers = nodes;
 }
 
 /// True if the call was one that creates an object.
@@ -54,7 +54,7 @@ void machine::on_call(const call& c, actions& out) {
   }
   if (create(c, out)) return;
   if (is_collective(c)) return collectives_.on_call(c, out);
-  if (!is_possible(object_id{c.object}, object_of(c.what), shared_.nodes)) {
+  if (!is_possible(object_id{c.object}, object_of(c.what), shared_.makers)) {
     out.complete(c.token, QUIRE_INVALID);
     return;
   }
@@ -74,7 +74,7 @@ void machine::on_message(const message& m, std::span<const std::byte> payload, a
   const kind what = kind_of(m.kind);
   if (what == kind::gather) return collectives_.on_gather(m, payload, out);
   if (what == kind::spread) return collectives_.on_spread(m, payload, out);
-  if (const object_id id{m.unit}; !is_possible(id, kind_of(id), shared_.nodes)) return;
+  if (const object_id id{m.unit}; !is_possible(id, kind_of(id), shared_.makers)) return;
   switch (what) {
     case kind::request: return on_request(m, out);
     case kind::reply: return on_reply(m, out);
@@ -93,7 +93,7 @@ void machine::on_message(const message& m, std::span<const std::byte> payload, a
 /// Home: a call of some node's thread about an object that ought to be here.
 void machine::on_request(const message& m, actions& out) {
   const object_id id{m.unit};
-  if (home_of(id) != shared_.self || object_of(static_cast<operation>(m.operation)) != kind_of(id)) {
+  if (shared_.home_of(id) != shared_.self || object_of(static_cast<operation>(m.operation)) != kind_of(id)) {
     return shared_.reply(m, QUIRE_INVALID, out);
   }
   switch (kind_of(id)) {
@@ -142,7 +142,7 @@ void machine::ask_to_withdraw(ticket t, const waiting_call& w, actions& out) {
   }
   message m = shared_.make(kind::cancel, w.object);
   m.token = t.value();
-  shared_.send(home_of(w.object), m, out);
+  shared_.send(shared_.home_of(w.object), m, out);
 }
 
 void machine::on_cancel_message(const message& m, actions& out) {

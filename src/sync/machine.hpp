@@ -20,6 +20,7 @@
 #include "sync/event.hpp"
 #include "sync/lock.hpp"
 #include "sync/rwlock.hpp"
+#include "sync/saved.hpp"
 #include "sync/semaphore.hpp"
 
 namespace quire::sync {
@@ -41,6 +42,14 @@ class machine {
   /// A node of the job is lost. All calls that wait end with QUIRE_PEER_LOST, as nobody can tell which of them the lost
   /// node would have served; so do all later ones but unlocks. A condition_wait ends without its mutex.
   void on_peer_lost(actions& out);
+
+  // Checkpoints (saved.cpp).
+  /// The objects whose home is here, as far as they outlast their threads: who holds or waits for one is not saved.
+  [[nodiscard]] saved_objects save() const;
+  /// Takes over those of `all` whose home is here now. Of all nodes, before any object was made; else false.
+  [[nodiscard]] bool load(std::span<const saved_objects> all);
+  /// Whether this node has made objects.
+  [[nodiscard]] bool is_used() const noexcept { return shared_.made != 0; }
 
   /// Calls that wait on this node.
   [[nodiscard]] std::size_t waiting() const noexcept { return shared_.calls.size(); }

@@ -1,4 +1,4 @@
-// Handles of synchronisation objects. Kind, home node and a counter of that home are in the number itself, so that
+// Handles of synchronisation objects. Kind, the node that made it and a counter of that are in the number itself, so that
 // every node finds an object's home without asking, and a number is never used twice. Any context.
 #pragma once
 
@@ -24,12 +24,18 @@ inline constexpr std::uint64_t counter_mask = (std::uint64_t{1} << counter_bits)
 [[nodiscard]] constexpr object_kind kind_of(object_id id) noexcept {
   return static_cast<object_kind>(id.value() >> 56);
 }
-[[nodiscard]] constexpr node_id home_of(object_id id) noexcept {
+/// The node that made it.
+[[nodiscard]] constexpr node_id maker_of(object_id id) noexcept {
   return node_id{static_cast<std::uint16_t>(id.value() >> counter_bits)};
+}
+[[nodiscard]] constexpr std::uint64_t counter_of(object_id id) noexcept { return id.value() & counter_mask; }
+/// The node that keeps it: its maker; after a restart on fewer nodes, one in the maker's place.
+[[nodiscard]] constexpr node_id home_of(object_id id, unsigned nodes) noexcept {
+  return node_id{static_cast<std::uint16_t>(maker_of(id).value() % nodes)};
 }
 /// Whether a job of `nodes` nodes can ever have made `id` as an object of `kind`.
 [[nodiscard]] constexpr bool is_possible(object_id id, object_kind kind, unsigned nodes) noexcept {
-  return kind != object_kind::none && kind_of(id) == kind && home_of(id).value() < nodes &&
+  return kind != object_kind::none && kind_of(id) == kind && maker_of(id).value() < nodes &&
          (id.value() & counter_mask) != 0;
 }
 

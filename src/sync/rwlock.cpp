@@ -41,7 +41,7 @@ void rwlock_part::on_unlock(const call& c, actions& out) {
   m.a = held_[at].writing ? 1 : 0;
   held_[at] = held_.back();
   held_.pop_back();
-  shared_.send(home_of(id), m, out);
+  shared_.send(shared_.home_of(id), m, out);
   out.complete(c.token, QUIRE_OK);
 }
 

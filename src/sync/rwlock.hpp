@@ -6,6 +6,7 @@
 
 #include "sync/context.hpp"
 #include "sync/object_table.hpp"
+#include "sync/saved.hpp"
 
 namespace quire::sync {
 
@@ -25,6 +26,9 @@ class rwlock_part {
   bool withdraw(const message& m, actions& out);
 
   [[nodiscard]] bool is_valid() const noexcept;
+  /// For checkpoints: those whose home is here; and to have one again, free.
+  void save(std::vector<saved_object>& to) const;
+  void load(object_id id);
 
  private:
   struct held {

@@ -3,6 +3,7 @@
 
 #include "sync/context.hpp"
 #include "sync/object_table.hpp"
+#include "sync/saved.hpp"
 
 namespace quire::sync {
 
@@ -14,6 +15,9 @@ class semaphore_part {
   /// Takes a call out of the queue; false if it is not there.
   bool withdraw(const message& m);
   [[nodiscard]] bool is_valid() const noexcept;
+  /// For checkpoints: those whose home is here, and their counts.
+  void save(std::vector<saved_object>& to) const;
+  void load(object_id id, std::uint64_t count);
 
  private:
   struct entry {

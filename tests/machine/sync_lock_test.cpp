@@ -26,7 +26,7 @@ struct locks : testing::Test {
 TEST_F(locks, a_handle_tells_kind_and_home) {
   const auto id = object_id{c.run(3, make_call(op::mutex_create))->object};
   EXPECT_EQ(kind_of(id), object_kind::mutex);
-  EXPECT_EQ(home_of(id), node(3));
+  EXPECT_EQ(home_of(id, 4), node(3));
   EXPECT_NE(id.value(), c.run(3, make_call(op::mutex_create))->object);
   EXPECT_EQ(c.take_messages(), 0u);
 }

@@ -112,6 +112,7 @@ class machine final : public model::machine {
     return s.pending() != access::none && s.is_home == 0 && s.valid == 0;
   }
   [[nodiscard]] bool is_written(std::uint64_t unit) const noexcept override { return units_[unit].written != 0; }
+  [[nodiscard]] bool keeps(std::uint64_t unit) const noexcept override { return is_home(unit); }
   [[nodiscard]] bool has_content(std::uint64_t unit) const noexcept override {
     return is_home(unit) || units_[unit].valid != 0;
   }

@@ -97,6 +97,9 @@ class machine final : public model::machine {
   [[nodiscard]] access mapped(std::uint64_t u) const noexcept override { return units_[u].mapped(); }
   [[nodiscard]] bool awaits_content(std::uint64_t) const noexcept override { return true; }
   [[nodiscard]] bool is_written(std::uint64_t u) const noexcept override { return units_[u].written != 0; }
+  [[nodiscard]] bool keeps(std::uint64_t u) const noexcept override {
+    return units_[u].touched != 0 ? units_[u].owner != 0 : manager_of(u) == shape_.self;
+  }
   [[nodiscard]] bool has_content(std::uint64_t u) const noexcept override { return right_of(u) != access::none; }
   /// The right that `unit` gives this node, initial state included.
   [[nodiscard]] access right_of(std::uint64_t unit) const noexcept;

@@ -1,0 +1,67 @@
+#include "api/agreement.hpp"
+
+#include <cstring>
+#include <filesystem>
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "checkpoint/crc32c.hpp"
+
+namespace quire::api {
+
+namespace {
+constexpr std::uint64_t between_lines_ns = 2'000'000'000;
+}
+
+checkpoint_path make_checkpoint_path(const char* given) {
+  checkpoint_path path;
+  if (given == nullptr || *given == 0) return path;
+  std::error_code error;
+  std::string whole = std::filesystem::absolute(given, error).lexically_normal().string();
+  while (whole.size() > 1 && whole.back() == '/') whole.pop_back();
+  if (error || whole.size() >= sizeof path.text) {
+    base::log(base::log_level::error, "the path of a checkpoint may have %zu characters: %s", sizeof path.text - 1,
+              whole.c_str());
+    return path;
+  }
+  std::memcpy(path.text, whole.data(), whole.size());
+  return path;
+}
+
+quire_status agree(const char* doing, const checkpoint::outcome& mine, bool quiet) {
+  if (!mine.ok() && !quiet) base::log(base::log_level::error, "%s: %s", doing, mine.text.c_str());
+  std::int64_t worst = mine.ok() ? 0 : std::int64_t{mine.code} << 32 | quire_node();
+  if (const quire_status why = quire_reduce_i64(&worst, 1, QUIRE_MAX); why != QUIRE_OK) return why;
+  const auto code = static_cast<quire_status>(worst >> 32);
+  if (mine.ok() && code != QUIRE_OK && !quiet) {
+    base::log(base::log_level::error, "%s: node %d could not (%s)", doing, static_cast<int>(worst & 0xffffffff),
+              quire_status_text(code));
+  }
+  return code;
+}
+
+quire_status agree_on_path(const checkpoint_path& path) {
+  const auto sum = static_cast<std::int64_t>(checkpoint::crc32c(std::as_bytes(std::span(path.text))));
+  std::int64_t values[] = {path.text[0] == 0 ? 1 : 0, sum, -sum};
+  if (const quire_status why = quire_reduce_i64(values, 3, QUIRE_MAX); why != QUIRE_OK) return why;
+  if (values[0] == 0 && values[1] == -values[2]) return QUIRE_OK;
+  if (path.text[0] == 0) {
+    base::log(base::log_level::error, "a checkpoint needs the path of a directory");
+  } else {
+    base::log(base::log_level::error, "a checkpoint needs the same path on all nodes; here it is %s", path.text);
+  }
+  return QUIRE_INVALID;
+}
+
+progress_lines::progress_lines(const char* doing, std::uint64_t all_bytes)
+    : doing_(doing), all_bytes_(all_bytes), next_ns_(base::now_ns() + between_lines_ns) {}
+
+void progress_lines::at(std::uint64_t bytes) noexcept {
+  const std::uint64_t now = base::now_ns();
+  if (now < next_ns_) return;
+  next_ns_ = now + between_lines_ns;
+  base::log(base::log_level::info, "%s: %lu of %lu MiB of this node", doing_, static_cast<unsigned long>(bytes >> 20),
+            static_cast<unsigned long>(all_bytes_ >> 20));
+}
+
+}  // namespace quire::api

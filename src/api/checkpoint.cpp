@@ -1,0 +1,175 @@
+// quire_checkpoint(): all nodes write what they keep, each to a file of its own, while the engine holds it still; node
+// 0 makes the directory before and the checkpoint valid afterwards (src/checkpoint/store.hpp says how nothing is lost
+// in between).
+#include <algorithm>
+#include <cstring>
+#include <ctime>
+#include <optional>
+#include <vector>
+
+#include "api/agreement.hpp"
+#include "api/forward.hpp"
+#include "api/names.hpp"
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "checkpoint/store.hpp"
+
+namespace quire::api {
+namespace {
+
+using checkpoint::outcome;
+using kept_run = engine::engine::kept_run;
+
+constexpr const char* doing = "checkpoint";
+constexpr std::uint64_t step_bytes = 16u << 20;
+
+/// Gives `value` of node `root` to all.
+template <class T>
+quire_status spread(T& value, int root) {
+  static_assert(sizeof value <= 64 && std::is_trivially_copyable_v<T>);
+  return quire_broadcast(&value, sizeof value, root);
+}
+
+/// Writes the content of one run, in steps.
+class content_writer {
+ public:
+  content_writer(engine::engine& core, checkpoint::node_writer& to, std::uint64_t all_bytes)
+      : core_(core), to_(to), shown_(doing, all_bytes) {}
+  outcome write(const kept_run& run) {
+    const engine::region_slot& r = *run.region;
+    const std::uint64_t step = std::max<std::uint64_t>(step_bytes >> r.unit_shift, 1);
+    for (std::uint64_t unit = run.first, end = run.first + run.count; unit < end; unit += step) {
+      const std::size_t bytes = r.bytes_of(std::min(step, end - unit));
+      std::span<const std::byte> content(r.system(unit), bytes);
+      // What is not in memory, and what threads may be changing at this moment, goes by way of a buffer.
+      if (!run.in_memory || r.scans()) {
+        buffer_.resize(step_bytes);
+        if (!run.in_memory) {
+          if (const int error = core_.read_paged_out(r, unit, std::span(buffer_).first(bytes)); error != 0) {
+            return checkpoint::refused("read", "the page-out file", error);
+          }
+        } else {
+          std::memcpy(buffer_.data(), content.data(), bytes);
+        }
+        content = std::span(buffer_).first(bytes);
+      }
+      if (outcome why = to_.add(r.about.id, unit, r.bytes_of(1), content); !why.ok()) return why;
+      shown_.at(done_ += bytes);
+    }
+    return {};
+  }
+
+ private:
+  engine::engine& core_;
+  checkpoint::node_writer& to_;
+  progress_lines shown_;
+  std::vector<std::byte> buffer_{};
+  std::uint64_t done_ = 0;
+};
+
+std::vector<std::uint64_t> words_of(const sync::saved_objects& all) {
+  std::vector<std::uint64_t> words = {all.made, all.makers};
+  for (const sync::saved_object& o : all.objects) words.insert(words.end(), {o.id, o.value});
+  return words;
+}
+
+outcome write_node(runtime& r, const std::string& directory, const checkpoint::identity& what,
+                   checkpoint::file_row& row) {
+  checkpoint::node_writer file;
+  if (outcome why = file.make(directory, what, static_cast<std::size_t>(quire_node())); !why.ok()) return why;
+  const std::vector<kept_run> runs = r.core->kept();
+  std::uint64_t all_bytes = 0;
+  for (const kept_run& run : runs) all_bytes += run.region->bytes_of(run.count);
+  content_writer content(*r.core, file, all_bytes);
+  for (const kept_run& run : runs) {
+    if (outcome why = content.write(run); !why.ok()) return why;
+  }
+  std::vector<std::uint64_t> heap;
+  std::uint64_t next_base = 0, next_id = 0;
+  r.regions->save(heap, next_base, next_id);
+  return file.finish(heap, words_of(r.core->save_objects()), row);
+}
+
+checkpoint::region_row row_of(const engine::region_slot& r) {
+  const engine::region_description& d = r.about;
+  const auto consistency = static_cast<std::uint64_t>(r.release != nullptr ? QUIRE_RELEASE : QUIRE_SEQUENTIAL);
+  return {d.id, d.base, d.bytes, d.unit_bytes, d.placement, d.home, consistency, d.pool, d.detector};
+}
+
+/// Node 0: all that is not the nodes' own.
+checkpoint::manifest describe(runtime& r, const checkpoint::identity& what) {
+  checkpoint::manifest m;
+  m.what = what;
+  m.written_s = static_cast<std::uint64_t>(std::time(nullptr));
+  m.base = r.base;
+  m.range_bytes = r.bytes;
+  std::vector<std::uint64_t> heap;
+  r.regions->save(heap, m.next_base, m.next_id);
+  r.core->regions().for_each([&](const engine::region_slot& slot) { m.regions.push_back(row_of(slot)); });
+  m.names = r.names->save();
+  return m;
+}
+
+/// The steps of all nodes between begin and commit. `m`: on node 0.
+quire_status write_all(runtime& r, const char* path, const checkpoint::identity& what, checkpoint::manifest& m) {
+  quire_status why = r.core->hold().code();
+  if (why != QUIRE_OK) {
+    base::log(base::log_level::error, "%s: %s", doing,
+              why == QUIRE_INVALID ? "not inside of a parallel block: end it first (quire_block_end)"
+              : why == QUIRE_BUSY  ? "units are pinned: release them first (quire_release)"
+                                   : quire_status_text(why));
+    return why;
+  }
+  checkpoint::file_row mine;
+  if (quire_node() == 0) m = describe(r, what);
+  const outcome written = write_node(r, checkpoint::unfinished_path(path, what.generation), what, mine);
+  r.core->let_go();
+  why = agree(doing, written);
+  for (int node = 0; why == QUIRE_OK && node < quire_nodes(); ++node) {
+    checkpoint::file_row row = mine;
+    why = spread(row, node);
+    m.files.push_back(row);
+  }
+  return why;
+}
+
+quire_status save(runtime& r, const checkpoint_path& path) {
+  const std::uint64_t begin_ns = base::now_ns();
+  if (const quire_status why = agree_on_path(path); why != QUIRE_OK) return why;
+  const bool leads = quire_node() == 0;
+  checkpoint::attempt attempt;
+  outcome step;
+  if (leads) step = attempt.begin(path.text);
+  if (const quire_status why = agree(doing, step); why != QUIRE_OK) return why;
+  checkpoint::identity what = attempt.what();
+  if (const quire_status why = spread(what, 0); why != QUIRE_OK) return why;
+  checkpoint::manifest m;
+  if (const quire_status why = write_all(r, path.text, what, m); why != QUIRE_OK) return why;
+  step = {};
+  if (leads) step = attempt.commit(m);
+  if (const quire_status why = agree(doing, step); why != QUIRE_OK) return why;
+  if (!leads) return QUIRE_OK;
+  // The new one is valid, whatever becomes of the old ones.
+  const outcome pruned = attempt.prune(static_cast<unsigned>(r.options.number(base::option::checkpoint_keep)));
+  if (!pruned.ok()) base::log(base::log_level::warning, "%s: %s", doing, pruned.text.c_str());
+  std::uint64_t bytes = 0;
+  for (const checkpoint::file_row& f : m.files) bytes += f.bytes;
+  base::log(base::log_level::info, "checkpoint %lu in %s: %lu MiB of %d nodes in %lu ms",
+            static_cast<unsigned long>(what.generation), path.text, static_cast<unsigned long>(bytes >> 20),
+            quire_nodes(), static_cast<unsigned long>((base::now_ns() - begin_ns) / 1'000'000));
+  return QUIRE_OK;
+}
+
+quire_status save_here(checkpoint_path path) {
+  QUIRE_FORWARD(save_here, path);
+  QUIRE_ENTER(r);
+  return save(*r, path);
+}
+
+}  // namespace
+}  // namespace quire::api
+
+quire_status quire_checkpoint(const char* path) {
+  QUIRE_STARTED();
+  return quire::api::save_here(quire::api::make_checkpoint_path(path));
+}

@@ -1,0 +1,235 @@
+// quire_restore(): a new job goes on from a checkpoint. Everything is read and checked before anything is changed, so
+// that what is damaged is found while the one before can still be taken. Each node reads the units that it manages now,
+// from the files of whichever nodes wrote them.
+#include <algorithm>
+#include <vector>
+
+#include "api/agreement.hpp"
+#include "api/forward.hpp"
+#include "api/names.hpp"
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "checkpoint/store.hpp"
+#include "directory/placement.hpp"
+
+namespace quire::api {
+namespace {
+
+using checkpoint::outcome;
+
+constexpr const char* doing = "restore";
+constexpr std::uint64_t step_bytes = 4u << 20;
+
+const checkpoint::region_row& row_of(const checkpoint::manifest& m, std::uint64_t region) {
+  return *std::find_if(m.regions.begin(), m.regions.end(), [&](const auto& row) { return row.id == region; });
+}
+
+/// Units of an extent that this node will manage.
+struct piece {
+  const checkpoint::node_reader* file = nullptr;
+  std::size_t extent = 0;
+  std::uint64_t skip = 0, count = 0;
+  std::uint64_t region = 0, first = 0, unit_bytes = 0;
+};
+
+std::vector<piece> pieces_of(const checkpoint::opened& whole, unsigned nodes, model::node_id self) {
+  std::vector<piece> mine;
+  for (const checkpoint::node_reader& file : whole.files()) {
+    for (std::size_t i = 0; i < file.extents().size(); ++i) {
+      const checkpoint::extent& e = file.extents()[i];
+      const checkpoint::region_row& row = row_of(whole.about(), e.region);
+      const bool first_touch = row.placement == QUIRE_PLACE_FIRST_TOUCH;
+      const auto managers = directory::manager_map::make(
+          first_touch ? model::placement::block : static_cast<model::placement>(row.placement), nodes,
+          row.bytes / row.unit_bytes, model::node_id{static_cast<std::uint16_t>(row.home % nodes)});
+      for (std::uint64_t unit = e.first; unit < e.end();) {
+        std::uint64_t end = unit + 1;
+        const bool here = managers.of(unit) == self;
+        while (end < e.end() && (managers.of(end) == self) == here) ++end;
+        if (here) mine.push_back({&file, i, unit - e.first, end - unit, e.region, unit, row.unit_bytes});
+        unit = end;
+      }
+    }
+  }
+  return mine;
+}
+
+/// Whether this job can hold what a checkpoint has.
+outcome check_settings(const engine::engine& core, const engine::region_description& heap,
+                       const checkpoint::manifest& m, const std::string& directory) {
+  const checkpoint::region_row& row = m.regions.front();
+  const auto& c = core.config();
+  if (m.base == c.base && m.range_bytes == c.bytes && row.id == 0 && row.base == heap.base && row.bytes == heap.bytes &&
+      row.unit_bytes == heap.unit_bytes) {
+    return {};
+  }
+  char text[400];
+  std::snprintf(text, sizeof text,
+                "%s was written by a job with QUIRE_BASE=0x%lx, QUIRE_RANGE=%luM and QUIRE_UNIT=%luK; this one has "
+                "0x%lx, %luM and %luK. "
+                "Start it with the same",
+                directory.c_str(), static_cast<unsigned long>(m.base), static_cast<unsigned long>(m.range_bytes >> 20),
+                static_cast<unsigned long>(row.unit_bytes >> 10), static_cast<unsigned long>(c.base),
+                static_cast<unsigned long>(c.bytes >> 20), static_cast<unsigned long>(heap.unit_bytes >> 10));
+  return {QUIRE_BAD_OPTION, text};
+}
+
+outcome check_content(const std::vector<piece>& mine) {
+  std::uint64_t all = 0, done = 0;
+  for (const piece& p : mine) all += p.count * p.unit_bytes;
+  progress_lines shown("restore: checking", all);
+  std::vector<std::byte> buffer(step_bytes);
+  for (const piece& p : mine) {
+    const std::uint64_t step = std::max<std::uint64_t>(step_bytes / p.unit_bytes, 1);
+    for (std::uint64_t at = 0; at < p.count; at += step) {
+      const std::uint64_t units = std::min(step, p.count - at);
+      if (outcome why =
+              p.file->read(p.extent, p.skip + at, p.unit_bytes, std::span(buffer).first(units * p.unit_bytes));
+          !why.ok())
+        return why;
+      shown.at(done += units * p.unit_bytes);
+    }
+  }
+  return {};
+}
+
+bool objects_of(std::span<const std::uint64_t> words, sync::saved_objects& all) {
+  if (words.size() < 2 || words.size() % 2 != 0) return false;
+  all.made = words[0];
+  all.makers = words[1];
+  for (std::size_t i = 2; i < words.size(); i += 2) all.objects.push_back({words[i], words[i + 1]});
+  return true;
+}
+
+/// Changes nothing.
+outcome check(runtime& r, const std::string& directory, checkpoint::opened& whole, std::vector<piece>& mine) {
+  if (outcome why = whole.open(directory); !why.ok()) return why;
+  const engine::region_slot* const heap = r.core->regions().slot(model::region_id{0});
+  if (outcome why = check_settings(*r.core, heap->about, whole.about(), directory); !why.ok()) return why;
+  mine = pieces_of(whole, r.core->config().nodes, r.core->config().self);
+  return check_content(mine);
+}
+
+outcome failed(const std::string& directory, const std::string& what) {
+  return {QUIRE_DAMAGED, directory + ": " + what};
+}
+
+/// What is needed before content can come: the same on all nodes, but for what is each node's own.
+outcome take_tables(runtime& r, const checkpoint::opened& whole) {
+  const checkpoint::manifest& m = whole.about();
+  std::vector<std::span<const std::uint64_t>> heaps;
+  std::vector<sync::saved_objects> objects(whole.files().size());
+  for (std::size_t node = 0; node < whole.files().size(); ++node) {
+    heaps.push_back(whole.files()[node].heap());
+    if (!objects_of(whole.files()[node].objects(), objects[node]))
+      return failed(whole.directory(), "its synchronisation objects make no sense");
+  }
+  std::string why;
+  if (!r.regions->load_heap(heaps, why)) return failed(whole.directory(), why);
+  if (!r.core->load_objects(objects)) return failed(whole.directory(), "its synchronisation objects make no sense");
+  for (const checkpoint::region_row& row : m.regions) {
+    if (row.id == 0) continue;
+    engine::region_description about;
+    about.base = row.base;
+    about.bytes = row.bytes;
+    about.unit_bytes = static_cast<std::uint32_t>(row.unit_bytes);
+    about.id = static_cast<std::uint16_t>(row.id);
+    about.home = static_cast<std::uint16_t>(row.home);
+    about.placement = static_cast<std::uint8_t>(row.placement);
+    about.consistency = static_cast<std::uint8_t>(row.consistency);
+    about.pool = static_cast<std::uint8_t>(row.pool);
+    about.detector = static_cast<std::uint8_t>(row.detector);
+    if (const auto made = r.regions->load_region(about); !made.ok()) {
+      return {made.code(), whole.directory() + ": region " + std::to_string(row.id) + " cannot be made here"};
+    }
+  }
+  if (quire_node() == 0) {
+    r.regions->load_next(m.next_base, m.next_id);
+    r.names->load(m.names);
+  }
+  return {};
+}
+
+outcome take_content(runtime& r, const std::vector<piece>& mine) {
+  struct source {
+    const piece* from;
+    outcome why{};
+  };
+  std::uint64_t all = 0, done = 0;
+  for (const piece& p : mine) all += p.count * p.unit_bytes;
+  progress_lines shown("restore", all);
+  for (const piece& p : mine) {
+    source s{&p, {}};
+    const auto read = [](void* context, std::uint64_t first, std::span<std::byte> into) -> base::status {
+      auto& from = *static_cast<source*>(context);
+      from.why = from.from->file->read(from.from->extent, from.from->skip + (first - from.from->first),
+                                       from.from->unit_bytes, into);
+      return from.why.code;
+    };
+    engine::region_slot& slot = *r.core->regions().slot(model::region_id{static_cast<std::uint16_t>(p.region)});
+    if (const auto why = r.core->adopt(slot, p.first, p.count, read, &s); !why.ok())
+      return s.why.ok() ? outcome{why.code(), "the content cannot be kept"} : s.why;
+    shown.at(done += p.count * p.unit_bytes);
+  }
+  return {};
+}
+
+/// Nothing has been made yet that would be in the way?
+outcome check_unused(runtime& r) {
+  if (!r.regions->is_used() && !r.core->has_objects() && r.names->save().empty()) return {};
+  return {QUIRE_INVALID,
+          "quire_restore() comes first: before memory, regions, names or synchronisation objects of this job are made"};
+}
+
+/// Tries one checkpoint. `taken`: from here on an error is the job's end.
+quire_status try_one(runtime& r, const std::string& directory, bool& taken) {
+  checkpoint::opened whole;
+  std::vector<piece> mine;
+  if (const quire_status why = agree(doing, check(r, directory, whole, mine)); why != QUIRE_OK) return why;
+  taken = true;
+  if (const quire_status why = agree(doing, take_tables(r, whole)); why != QUIRE_OK) return why;
+  if (const quire_status why = agree(doing, take_content(r, mine)); why != QUIRE_OK) return why;
+  base::log(quire_node() == 0 ? base::log_level::info : base::log_level::debug, "goes on from %s, written by %zu nodes",
+            directory.c_str(), whole.files().size());
+  return QUIRE_OK;
+}
+
+quire_status restore(runtime& r, const checkpoint_path& path) {
+  if (const quire_status why = agree_on_path(path); why != QUIRE_OK) return why;
+  if (const quire_status why = agree(doing, check_unused(r)); why != QUIRE_OK) return why;
+  std::vector<std::uint64_t> numbers;
+  outcome listed;
+  if (quire_node() == 0) listed = checkpoint::list_generations(path.text, numbers);
+  if (const quire_status why = agree(doing, listed); why != QUIRE_OK) return why;
+  quire_status first_error = QUIRE_OK;
+  for (std::size_t i = 0;; ++i) {
+    std::uint64_t number = i < numbers.size() ? numbers[i] : 0;  // of node 0
+    if (const quire_status why = quire_broadcast(&number, sizeof number, 0); why != QUIRE_OK) return why;
+    if (number == 0) break;
+    bool taken = false;
+    const std::string directory = checkpoint::generation_path(path.text, number);
+    const quire_status why = try_one(r, directory, taken);
+    if (why == QUIRE_OK) {
+      if (first_error != QUIRE_OK)
+        base::log(base::log_level::warning, "%s: took %s instead, which is older", doing, directory.c_str());
+      return QUIRE_OK;
+    }
+    if (taken || (why != QUIRE_DAMAGED && why != QUIRE_SYSTEM)) return why;
+    if (first_error == QUIRE_OK) first_error = why;
+  }
+  return first_error != QUIRE_OK ? first_error : QUIRE_NOT_FOUND;
+}
+
+quire_status restore_here(checkpoint_path path) {
+  QUIRE_FORWARD(restore_here, path);
+  QUIRE_ENTER(r);
+  return restore(*r, path);
+}
+
+}  // namespace
+}  // namespace quire::api
+
+quire_status quire_restore(const char* path) {
+  QUIRE_STARTED();
+  return quire::api::restore_here(quire::api::make_checkpoint_path(path));
+}

@@ -1,0 +1,58 @@
+// The manifest of a checkpoint: what it consists of, as lines of text, the last of which is their checksum. Written
+// last, so that where it stands, and what it names is whole, the checkpoint is complete. Pure but for write_ and
+// read_manifest().
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "checkpoint/outcome.hpp"
+
+namespace quire::checkpoint {
+
+inline constexpr unsigned format_version = 1;
+inline constexpr const char* manifest_name = "manifest";
+
+/// What binds the files of one checkpoint together.
+struct identity {
+  std::uint64_t generation = 0;
+  std::uint64_t id = 0;  ///< random: no file of another attempt is taken for one of this
+  friend bool operator==(const identity&, const identity&) noexcept = default;
+};
+
+struct region_row {
+  std::uint64_t id = 0, base = 0, bytes = 0, unit_bytes = 0;
+  std::uint64_t placement = 0, home = 0, consistency = 0, pool = 0, detector = 0;
+  friend bool operator==(const region_row&, const region_row&) noexcept = default;
+};
+
+/// The file of one node.
+struct file_row {
+  std::uint64_t bytes = 0;
+  std::uint64_t content_bytes = 0;  ///< of them, content of shared memory
+  std::uint32_t tail_checksum = 0;
+  friend bool operator==(const file_row&, const file_row&) noexcept = default;
+};
+
+struct manifest {
+  identity what{};
+  std::uint64_t written_s = 0;  ///< seconds since 1970
+  std::uint64_t base = 0, range_bytes = 0;
+  std::uint64_t next_base = 0, next_id = 0;  ///< of regions that will be made
+  std::vector<region_row> regions{};         ///< the first is that of quire_malloc()
+  std::vector<std::pair<std::string, std::uint64_t>> names{};
+  std::vector<file_row> files{};  ///< by node
+  friend bool operator==(const manifest&, const manifest&) noexcept = default;
+};
+
+[[nodiscard]] std::string print(const manifest& m);
+/// QUIRE_DAMAGED, naming `path`, for what print() did not give; QUIRE_UNSUPPORTED for another version's.
+outcome parse(const std::string& text, const std::string& path, manifest& m);
+
+/// `directory`: of one checkpoint. The file is on the disk when this returns.
+outcome write_manifest(const std::string& directory, const manifest& m);
+outcome read_manifest(const std::string& directory, manifest& m);
+
+}  // namespace quire::checkpoint

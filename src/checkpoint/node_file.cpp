@@ -1,0 +1,242 @@
+#include "checkpoint/node_file.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "checkpoint/crc32c.hpp"
+
+namespace quire::checkpoint {
+namespace {
+
+constexpr std::uint64_t head_magic = 0x3174706b63726971;  // "qirckpt1"
+constexpr std::uint64_t end_magic = 0x31646e656b637271;   // "qrckend1"
+constexpr std::size_t head_bytes = 4096;
+constexpr std::size_t step_bytes = 512 << 10;    // written while the checksum has left it in the cache
+constexpr std::uint64_t push_bytes = 16u << 20;  // the disk begins with so much at a time
+
+struct head {
+  std::uint64_t magic = head_magic, version = format_version;
+  identity what{};
+  std::uint64_t node = 0;
+};
+struct file_end {
+  std::uint64_t tail_offset = 0, tail_bytes = 0;
+  identity what{};
+  std::uint64_t node = 0, tail_checksum = 0, checksum = 0, magic = end_magic;
+
+  [[nodiscard]] std::uint64_t own_checksum() const noexcept {
+    return crc32c(std::as_bytes(std::span(this, 1)).first(offsetof(file_end, checksum)));
+  }
+};
+static_assert(sizeof(file_end) == 64);
+
+bool is_zero(std::span<const std::byte> bytes) noexcept {
+  return bytes[0] == std::byte{0} && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0;
+}
+
+/// The tail as words: counts first, then what they count.
+class tail_words {
+ public:
+  explicit tail_words(std::span<const std::uint64_t> all) : left_(all) {}
+  bool take(std::uint64_t& value) {
+    if (left_.empty()) return false;
+    value = left_[0];
+    left_ = left_.subspan(1);
+    return true;
+  }
+  bool take(std::uint64_t count, std::span<const std::uint64_t>& words) {
+    if (count > left_.size()) return false;
+    words = left_.first(count);
+    left_ = left_.subspan(count);
+    return true;
+  }
+  [[nodiscard]] bool empty() const noexcept { return left_.empty(); }
+
+ private:
+  std::span<const std::uint64_t> left_;
+};
+
+constexpr std::size_t words_of_extent = sizeof(extent) / sizeof(std::uint64_t);
+
+}  // namespace
+
+std::string node_file_name(std::size_t node) { return "node-" + std::to_string(node); }
+
+// ---- Writing
+
+outcome node_writer::make(const std::string& directory, const identity& what, std::size_t node) {
+  path_ = directory + "/" + node_file_name(node);
+  what_ = what;
+  node_ = node;
+  if (const int error = file_.make(path_); error != 0) {
+    outcome why = refused("make", path_, error);
+    if (error == ENOENT) why.text += " (the directory must be the same on all hosts: a shared file system)";
+    return why;
+  }
+  std::array<std::byte, head_bytes> page{};
+  head h;
+  h.what = what;
+  h.node = node;
+  std::memcpy(page.data(), &h, sizeof h);
+  return append(page);
+}
+
+outcome node_writer::append(std::span<const std::byte> bytes) {
+  if (const int error = file_.write(at_, bytes); error != 0) return refused("write", path_, error);
+  at_ += bytes.size();
+  if (at_ - pushed_ >= push_bytes) {
+    file_.push(pushed_, at_ - pushed_);
+    pushed_ = at_;
+  }
+  return {};
+}
+
+/// A unit that will stand at `offset`.
+void node_writer::note(std::uint64_t region, std::uint64_t unit, std::uint64_t offset) {
+  if (!extents_.empty() && extents_.back().region == region && extents_.back().end() == unit) {
+    ++extents_.back().count;  // nothing else was written in between
+  } else {
+    extents_.push_back({region, unit, 1, offset});
+  }
+}
+
+outcome node_writer::add(std::uint64_t region, std::uint64_t first, std::size_t unit_bytes,
+                         std::span<const std::byte> content) {
+  const std::size_t units_a_step = std::max<std::size_t>(step_bytes / unit_bytes, 1);
+  for (std::size_t at = 0; at < content.size();) {
+    std::span<const std::byte> unit = content.subspan(at, unit_bytes);
+    if (is_zero(unit)) {
+      at += unit_bytes;
+      continue;
+    }
+    const std::size_t begin = at;
+    for (std::size_t units = 0; units < units_a_step && at < content.size(); ++units, at += unit_bytes) {
+      unit = content.subspan(at, unit_bytes);
+      if (units != 0 && is_zero(unit)) break;
+      note(region, first + at / unit_bytes, at_ + at - begin);
+      checksums_.push_back(crc32c(unit));
+    }
+    if (outcome why = append(content.subspan(begin, at - begin)); !why.ok()) return why;
+    content_bytes_ += at - begin;
+  }
+  return {};
+}
+
+outcome node_writer::finish(std::span<const std::uint64_t> heap, std::span<const std::uint64_t> objects,
+                            file_row& row) {
+  std::vector<std::uint64_t> tail = {extents_.size(), checksums_.size(), heap.size(), objects.size()};
+  for (const extent& e : extents_) tail.insert(tail.end(), {e.region, e.first, e.count, e.offset});
+  tail.insert(tail.end(), heap.begin(), heap.end());
+  tail.insert(tail.end(), objects.begin(), objects.end());
+  const std::size_t before = tail.size();
+  tail.resize(before + (checksums_.size() + 1) / 2);
+  std::memcpy(tail.data() + before, checksums_.data(), checksums_.size() * sizeof checksums_[0]);
+
+  file_end end;
+  end.tail_offset = at_;
+  end.tail_bytes = tail.size() * sizeof tail[0];
+  end.what = what_;
+  end.node = node_;
+  end.tail_checksum = crc32c(std::as_bytes(std::span(tail)));
+  end.checksum = end.own_checksum();
+  if (outcome why = append(std::as_bytes(std::span(tail))); !why.ok()) return why;
+  if (outcome why = append(std::as_bytes(std::span(&end, 1))); !why.ok()) return why;
+  if (const int error = file_.sync(); error != 0) return refused("write", path_, error);
+  row.bytes = at_;
+  row.content_bytes = content_bytes_;
+  row.tail_checksum = static_cast<std::uint32_t>(end.tail_checksum);
+  return {};
+}
+
+// ---- Reading
+
+outcome node_reader::open(const std::string& directory, const manifest& m, std::size_t node) {
+  path_ = directory + "/" + node_file_name(node);
+  if (const int error = file_.open(path_); error != 0) {
+    return error == ENOENT ? damaged(path_, "it is missing") : refused("open", path_, error);
+  }
+  std::vector<std::uint64_t> tail;
+  if (outcome why = read_ends(m, node, tail); !why.ok()) return why;
+  return take_tail(m, tail, m.files[node].bytes - sizeof(file_end) - tail.size() * sizeof tail[0]);
+}
+
+outcome node_reader::read_ends(const manifest& m, std::size_t node, std::vector<std::uint64_t>& tail) {
+  std::uint64_t bytes = 0;
+  if (const int error = file_.size(bytes); error != 0) return refused("read", path_, error);
+  if (bytes != m.files[node].bytes) {
+    return damaged(path_,
+                   "it has " + std::to_string(bytes) + " bytes instead of " + std::to_string(m.files[node].bytes));
+  }
+  if (bytes < head_bytes + sizeof(file_end)) return damaged(path_, "it is too short");
+  head h;
+  file_end end;
+  if (const int error = file_.read(0, std::as_writable_bytes(std::span(&h, 1))); error != 0)
+    return refused("read", path_, error);
+  if (h.magic != head_magic) return damaged(path_, "it is no file of a checkpoint, or of another kind of processor");
+  if (h.version != format_version || h.what != m.what || h.node != node)
+    return damaged(path_, "it belongs to another checkpoint");
+  if (const int error = file_.read(bytes - sizeof end, std::as_writable_bytes(std::span(&end, 1))); error != 0) {
+    return refused("read", path_, error);
+  }
+  const bool whole = end.magic == end_magic && end.checksum == end.own_checksum() && end.what == m.what &&
+                     end.node == node && end.tail_checksum == m.files[node].tail_checksum &&
+                     end.tail_bytes % sizeof(std::uint64_t) == 0 && end.tail_offset >= head_bytes &&
+                     end.tail_bytes <= bytes && end.tail_offset == bytes - sizeof end - end.tail_bytes;
+  if (!whole) return damaged(path_, "its end is not what was written");
+  tail.resize(end.tail_bytes / sizeof tail[0]);
+  if (const int error = file_.read(end.tail_offset, std::as_writable_bytes(std::span(tail))); error != 0)
+    return refused("read", path_, error);
+  if (crc32c(std::as_bytes(std::span(tail))) != end.tail_checksum)
+    return damaged(path_, "the checksum of its index is wrong");
+  return {};
+}
+
+outcome node_reader::take_tail(const manifest& m, std::span<const std::uint64_t> tail, std::uint64_t content_end) {
+  const outcome nonsense = damaged(path_, "its index makes no sense");
+  tail_words words(tail);
+  std::uint64_t extents = 0, checksums = 0, heap = 0, objects = 0;
+  if (!words.take(extents) || !words.take(checksums) || !words.take(heap) || !words.take(objects)) return nonsense;
+  std::span<const std::uint64_t> part;
+  if (extents > tail.size() || !words.take(extents * words_of_extent, part)) return nonsense;
+  std::uint64_t units = 0;
+  for (std::size_t i = 0; i < extents; ++i) {
+    const auto w = part.subspan(i * words_of_extent, words_of_extent);
+    const extent e{w[0], w[1], w[2], w[3]};
+    const auto region =
+        std::find_if(m.regions.begin(), m.regions.end(), [&](const region_row& r) { return r.id == e.region; });
+    if (region == m.regions.end()) return nonsense;
+    const std::uint64_t all = region->bytes / region->unit_bytes;
+    const bool fits = e.count != 0 && e.first < all && e.count <= all - e.first && e.offset >= head_bytes &&
+                      e.offset < content_end && e.count <= (content_end - e.offset) / region->unit_bytes;
+    if (!fits) return nonsense;
+    extents_.push_back(e);
+    first_checksum_.push_back(units);
+    units += e.count;
+  }
+  if (units != checksums) return nonsense;
+  if (!words.take(heap, part)) return nonsense;
+  heap_.assign(part.begin(), part.end());
+  if (!words.take(objects, part)) return nonsense;
+  objects_.assign(part.begin(), part.end());
+  if (!words.take((checksums + 1) / 2, part) || !words.empty()) return nonsense;
+  checksums_.resize(checksums);
+  std::memcpy(checksums_.data(), part.data(), checksums * sizeof checksums_[0]);
+  return {};
+}
+
+outcome node_reader::read(std::size_t which, std::uint64_t skip, std::size_t unit_bytes,
+                          std::span<std::byte> into) const {
+  const extent& e = extents_[which];
+  if (const int error = file_.read(e.offset + skip * unit_bytes, into); error != 0)
+    return refused("read", path_, error);
+  for (std::size_t i = 0; i < into.size() / unit_bytes; ++i) {
+    if (crc32c(into.subspan(i * unit_bytes, unit_bytes)) == checksums_[first_checksum_[which] + skip + i]) continue;
+    return damaged(path_, "the checksum of unit " + std::to_string(e.first + skip + i) + " of region " +
+                              std::to_string(e.region) + " (at byte " +
+                              std::to_string(e.offset + (skip + i) * unit_bytes) + ") is wrong");
+  }
+  return {};
+}
+
+}  // namespace quire::checkpoint

@@ -1,0 +1,142 @@
+// A heap in a checkpoint, as words:
+//   base, end, pages that were ever handed out, number of runs
+//   each run, upwards:  pages << 8 | use;  a span: size class << 32 | slots never handed out from, one bit a slot: it
+//   is free
+#include <algorithm>
+#include <bit>
+#include <new>
+
+#include "heap/heap.hpp"
+
+namespace quire::heap {
+namespace {
+
+using words = std::span<const std::uint64_t>;
+
+bool next_word(words& from, std::uint64_t& value) noexcept {
+  if (from.empty()) return false;
+  value = from[0];
+  from = from.subspan(1);
+  return true;
+}
+
+constexpr std::size_t header_words = 4;
+constexpr std::uint64_t use_mask = 0xff;
+
+std::uint64_t bitmap_words(std::uint64_t size_class, std::uint64_t bytes) noexcept {
+  return (bytes / size_class_bytes(static_cast<unsigned>(size_class)) + 63) / 64;
+}
+
+}  // namespace
+
+// ---- Spans
+
+void span::save(std::vector<std::uint64_t>& out) const {
+  out.push_back(std::uint64_t{size_class_} << 32 | untouched_);
+  out.insert(out.end(), free_.get(), free_.get() + words());
+}
+
+std::unique_ptr<span> span::load(std::span<const std::uint64_t>& from, std::uint64_t bytes) noexcept {
+  std::uint64_t first = 0;
+  if (!next_word(from, first) || first >> 32 >= size_class_count) return nullptr;
+  const auto size_class = static_cast<unsigned>(first >> 32);
+  if (bytes < size_class_bytes(size_class) || bytes / size_class_bytes(size_class) > UINT32_MAX) return nullptr;
+  std::unique_ptr<span> made = make(size_class, bytes, 0);
+  if (made == nullptr || from.size() < made->words()) return nullptr;
+  made->untouched_ = static_cast<std::uint32_t>(first);
+  std::uint64_t free_slots = 0;
+  for (std::uint32_t word = 0; word < made->words(); ++word) {
+    const std::uint64_t bits = from[word];
+    if ((bits & ~made->free_[word]) != 0) return nullptr;  // slots that there are not
+    made->free_[word] = bits;
+    if (bits == 0) made->summary_[word / 64] &= ~(std::uint64_t{1} << (word % 64));
+    free_slots += static_cast<std::uint64_t>(std::popcount(bits));
+  }
+  from = from.subspan(made->words());
+  made->taken_ = made->slots_ - static_cast<std::uint32_t>(free_slots);
+  return made->untouched_ <= made->slots_ && made->is_valid() ? std::move(made) : nullptr;
+}
+
+// ---- Heaps
+
+void heap::save(std::vector<std::uint64_t>& out) const {
+  std::lock_guard lock{mutex_};
+  const run_tree& tree = pages_.tree();
+  out.insert(out.end(), {base_, end_, pages_.frontier() - (base_ >> page_shift), tree.size()});
+  for (const run* at = tree.first(); at != nullptr; at = at->next) {
+    out.push_back(at->page_count << 8 | static_cast<std::uint64_t>(at->use));
+    if (at->use == run_use::span) at->objects->save(out);
+  }
+}
+
+bool heap::load_run(run& at, std::uint64_t use, words& from) {
+  switch (static_cast<run_use>(use)) {
+    case run_use::free:
+      return true;  // all are taken at first
+    case run_use::object:
+      live_bytes_ += at.bytes();
+      ++live_objects_;
+      return true;
+    case run_use::span: {
+      at.objects = span::load(from, at.bytes());
+      if (at.objects == nullptr || at.address() % unit_bytes_ != 0 || at.bytes() % unit_bytes_ != 0) {
+        at.objects.reset();
+        return false;
+      }
+      at.use = run_use::span;
+      pages_.tree().update(&at);
+      live_bytes_ += at.objects->taken() * at.objects->slot_bytes();
+      live_objects_ += at.objects->taken();
+      if (!at.objects->is_empty()) return true;
+      run*& spare = spare_[at.objects->size_class()];
+      if (spare != nullptr) return false;
+      spare = &at;
+      return true;
+    }
+  }
+  return false;
+}
+
+bool heap::load(words& from) {
+  std::lock_guard lock{mutex_};
+  std::uint64_t base = 0, end = 0, pages = 0, count = 0;
+  if (!next_word(from, base) || !next_word(from, end) || !next_word(from, pages) || !next_word(from, count))
+    return false;
+  if (base != base_ || pages_.tree().size() != 0 || end < base) return false;
+  std::vector<run*> free;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    std::uint64_t about = 0;
+    if (!next_word(from, about)) return false;
+    run* const at = pages_.append_taken(about >> 8);
+    if (at == nullptr || !load_run(*at, about & use_mask, from)) return false;
+    if (static_cast<run_use>(about & use_mask) == run_use::free) free.push_back(at);
+  }
+  for (run* const at : free) {
+    if ((at->previous != nullptr && at->previous->use == run_use::free) ||
+        (at->next != nullptr && at->next->use == run_use::free))
+      return false;
+    pages_.give_back(at);
+  }
+  return pages_.frontier() - (base_ >> page_shift) == pages;
+}
+
+bool skip_saved(words& from, saved_extent& about) noexcept {
+  if (from.size() < header_words) return false;
+  about = {from[0], from[1], from[0] + (from[2] << page_shift)};
+  const std::uint64_t count = from[3];
+  const bool good =
+      about.base % page_bytes == 0 && about.base <= about.end && from[2] <= (about.end - about.base) >> page_shift;
+  from = from.subspan(header_words);
+  for (std::uint64_t i = 0; good && i < count; ++i) {
+    std::uint64_t run = 0, first = 0;
+    if (!next_word(from, run)) return false;
+    if (static_cast<run_use>(run & use_mask) != run_use::span) continue;
+    if (!next_word(from, first) || first >> 32 >= size_class_count || run >> 8 > UINT32_MAX) return false;
+    const std::uint64_t bitmap = bitmap_words(first >> 32, run >> 8 << page_shift);
+    if (bitmap > from.size()) return false;
+    from = from.subspan(bitmap);
+  }
+  return good;
+}
+
+}  // namespace quire::heap

@@ -1,0 +1,259 @@
+// A computation that writes checkpoints, and goes on from them: checkpoint_program DIRECTORY STEPS EVERY [STOP]. Its
+// result does not depend on the number of nodes, nor on how often it was ended and started again; the last run compares
+// all of it with a serial computation. With STOP it ends after that step, as if its time were up. With `errors` in the
+// place of STEPS: what must be refused.
+//
+// CHECKPOINT_FAIL=NODE:CALL:N:ERRNO has one node fail (src/os/injection.hpp); a checkpoint that fails is tried again,
+// or, with CHECKPOINT_TOLERATE, done without.
+#include <atomic>
+#include <memory>
+
+#include "node.hpp"
+
+using namespace quire::test;
+
+namespace {
+
+constexpr std::size_t cells = 60'000;
+constexpr std::uint64_t turns = 12;  ///< of the counter, each step
+constexpr std::uint64_t most_steps = 1000, lifetime = 5;
+constexpr std::size_t far = 8 << 20;
+
+struct block {
+  block* older;  ///< a pointer within shared memory
+  std::uint64_t step, bytes;
+};
+
+struct state {
+  std::uint64_t step, counter;
+  quire_mutex mutex;
+  quire_semaphore semaphore;
+  quire_event event;
+  quire_barrier alone;
+  quire_rwlock rwlock;
+  std::uint64_t* strong;   ///< two arrays of cells, sequential
+  std::uint64_t* relaxed;  ///< the same with release consistency
+  char* noise;
+  block* newest;
+  block* blocks[most_steps];
+};
+
+std::uint64_t first_value(std::size_t i) { return i % 3 == 0 ? mix(i) : 0; }
+std::uint64_t next_value(const std::uint64_t* from, std::size_t i) {
+  return mix(from[i]) + from[(i + 1) % cells] + 3 * from[(i + cells - 1) % cells];
+}
+std::uint64_t size_of_block(std::uint64_t step) { return sizeof(block) + mix(step) % (step % 4 == 0 ? 100'000 : 700); }
+
+std::uint64_t* make_array(quire_consistency consistency, quire_placement placement, std::size_t unit) {
+  quire_region_options about = region_options(unit, placement);
+  about.consistency = consistency;
+  quire_region region{};
+  void* at = nullptr;
+  REQUIRE_OK(quire_region_create(&about, 2 * cells * sizeof(std::uint64_t), &region));
+  REQUIRE_OK(quire_region_range(region, &at, nullptr));
+  return static_cast<std::uint64_t*>(at);
+}
+
+state* make() {
+  if (quire_node() == 0) {
+    void* at = nullptr;
+    REQUIRE_OK(quire_calloc(1, sizeof(state), &at));
+    auto* s = static_cast<state*>(at);
+    REQUIRE_OK(quire_mutex_create(&s->mutex));
+    REQUIRE_OK(quire_semaphore_create(0, &s->semaphore));
+    REQUIRE_OK(quire_event_create(&s->event));
+    REQUIRE_OK(quire_barrier_create(1, &s->alone));
+    s->strong = make_array(QUIRE_SEQUENTIAL, QUIRE_PLACE_MODULO, 4096);
+    s->relaxed = make_array(QUIRE_RELEASE, QUIRE_PLACE_BLOCK, 8192);
+    for (std::size_t i = 0; i < cells; ++i) s->strong[i] = s->relaxed[i] = first_value(i);
+    REQUIRE_OK(quire_calloc(2, far, &at));
+    s->noise = static_cast<char*>(at);
+    REQUIRE_OK(quire_publish("the state of it all\n", s));
+  }
+  void* at = nullptr;
+  REQUIRE_OK(quire_lookup("the state of it all\n", 20'000, &at));
+  auto* s = static_cast<state*>(at);
+  if (quire_node() == quire_nodes() - 1)
+    REQUIRE_OK(quire_rwlock_create(&s->rwlock));  // a home that a smaller job does not have
+  barrier();
+  return s;
+}
+
+/// What one step does of all that is shared.
+void compute(state* s) {
+  const std::uint64_t step = s->step;
+  const auto nodes = static_cast<std::uint64_t>(quire_nodes()), self = static_cast<std::uint64_t>(quire_node());
+  const std::size_t from = step % 2 == 0 ? 0 : cells, to = cells - from;
+  for (std::size_t i = cells * self / nodes; i < cells * (self + 1) / nodes; ++i) {
+    s->strong[to + i] = next_value(s->strong + from, i);
+    s->relaxed[to + i] = next_value(s->relaxed + from, i);
+  }
+  for (std::uint64_t turn = self; turn < turns; turn += nodes) {
+    REQUIRE_OK(quire_mutex_lock(s->mutex));
+    ++s->counter;
+    REQUIRE_OK(quire_mutex_unlock(s->mutex));
+  }
+  if (step % nodes == self) {
+    void* at = nullptr;
+    REQUIRE_OK(quire_malloc(size_of_block(step), &at));
+    auto* b = static_cast<block*>(at);
+    std::memset(at, static_cast<int>(step + 1), size_of_block(step));
+    *b = {s->newest, step, size_of_block(step)};
+    s->newest = s->blocks[step] = b;
+    REQUIRE_OK(quire_semaphore_release(s->semaphore, 1));
+    if (step == 3) REQUIRE_OK(quire_event_set(s->event));
+    REQUIRE_OK(quire_rwlock_write_lock(s->rwlock, -1));
+    REQUIRE_OK(quire_rwlock_unlock(s->rwlock));
+  }
+  barrier();
+  if (step >= lifetime && (step + 1) % nodes == self) REQUIRE_OK(quire_free(s->blocks[step - lifetime]));
+  if (self == 0) s->step = step + 1;
+  barrier();
+}
+
+/// A thread that goes on writing while a checkpoint is made: a number here, and then the same far away.
+class noise {
+ public:
+  explicit noise(state* s)
+      : thread_([this, s] {
+          auto* first = reinterpret_cast<volatile std::uint64_t*>(s->noise);
+          auto* second = reinterpret_cast<volatile std::uint64_t*>(s->noise + far);
+          while (!stop_.load()) {
+            *first = *first + 1;
+            *second = *first;
+          }
+        }) {}
+  ~noise() {
+    stop_.store(true);
+    thread_.join();
+  }
+
+ private:
+  std::atomic<bool> stop_{false};
+  std::thread thread_;
+};
+
+void save(state* s, const char* directory) {
+  for (int attempt = 0;; ++attempt) {
+    quire_status why = QUIRE_OK;
+    {
+      std::unique_ptr<noise> writer;
+      if (quire_node() == 0) writer = std::make_unique<noise>(s);
+      why = quire_checkpoint(directory);
+    }
+    if (quire_node() == 0) std::printf("checkpoint after step %" PRIu64 ": %s\n", s->step, quire_status_text(why));
+    if (why == QUIRE_OK) return;
+    REQUIRE_STATUS(why, QUIRE_SYSTEM);
+    if (std::getenv("CHECKPOINT_TOLERATE") != nullptr) return;
+    REQUIRE(attempt < 3);
+  }
+}
+
+void check_arrays(const state* s) {
+  std::vector<std::uint64_t> now(cells), next(cells);
+  for (std::size_t i = 0; i < cells; ++i) now[i] = first_value(i);
+  for (std::uint64_t step = 0; step < s->step; ++step, now.swap(next)) {
+    for (std::size_t i = 0; i < cells; ++i) next[i] = next_value(now.data(), i);
+  }
+  const std::size_t at = s->step % 2 == 0 ? 0 : cells;
+  for (std::size_t i = 0; i < cells; ++i) {
+    REQUIRE_EQUAL(s->strong[at + i], now[i]);
+    REQUIRE_EQUAL(s->relaxed[at + i], now[i]);
+  }
+}
+
+void check_all(state* s) {
+  check_arrays(s);
+  REQUIRE_EQUAL(s->counter, turns * s->step);
+  const block* b = s->newest;
+  for (std::uint64_t age = 0; age < std::min(lifetime, s->step); ++age, b = b->older) {
+    const std::uint64_t step = s->step - 1 - age;
+    REQUIRE(b == s->blocks[step]);
+    REQUIRE_EQUAL(b->step, step);
+    const auto* text = reinterpret_cast<const unsigned char*>(b);
+    for (std::uint64_t i = sizeof(block); i < b->bytes; ++i)
+      REQUIRE_EQUAL(text[i], static_cast<unsigned char>(step + 1));
+    std::size_t usable = 0;
+    REQUIRE_OK(quire_allocation_size(b, &usable));
+    REQUIRE(usable >= b->bytes);
+  }
+  for (std::uint64_t step = 0; quire_node() == 0 && step < s->step; ++step)
+    REQUIRE_OK(quire_semaphore_acquire(s->semaphore, 0));
+  if (quire_node() == 0) REQUIRE_STATUS(quire_semaphore_acquire(s->semaphore, 0), QUIRE_BUSY);
+  REQUIRE_STATUS(quire_event_wait(s->event, 0), s->step > 3 ? QUIRE_OK : QUIRE_BUSY);
+  REQUIRE_OK(quire_barrier_wait(s->alone));
+}
+
+void refusals(const char* directory) {
+  REQUIRE_STATUS(quire_restore(directory), QUIRE_NOT_FOUND);
+  REQUIRE_STATUS(quire_checkpoint(nullptr), QUIRE_INVALID);
+  if (quire_nodes() > 1) REQUIRE_STATUS(quire_checkpoint(quire_node() == 0 ? "one" : "another"), QUIRE_INVALID);
+  REQUIRE_STATUS(quire_checkpoint((std::string(directory) + "/no/such/parent").c_str()), QUIRE_SYSTEM);
+  REQUIRE_STATUS(quire_checkpoint("/proc/checkpoint"), QUIRE_SYSTEM);
+  REQUIRE_STATUS(quire_checkpoint("/dev/null"), QUIRE_SYSTEM);
+  auto* words = shared_object<std::uint64_t>("words", 4096);
+  REQUIRE_STATUS(quire_restore(directory), QUIRE_INVALID);  // too late
+  quire_region region{};
+  if (quire_node() == 0) REQUIRE_OK(quire_region_create(nullptr, 1 << 20, &region));
+  REQUIRE_OK(quire_broadcast(&region, sizeof region, 0));
+  REQUIRE_OK(quire_block_begin(region, 0));
+  REQUIRE_STATUS(quire_checkpoint(directory), QUIRE_INVALID);
+  REQUIRE_OK(quire_block_end(region, nullptr));
+  if (quire_node() == 0) REQUIRE_OK(quire_acquire(words, 8192, -1, nullptr));
+  REQUIRE_STATUS(quire_checkpoint(directory), QUIRE_BUSY);
+  if (quire_node() == 0) REQUIRE_OK(quire_release(words, 8192));
+  words[quire_node()] = 1;
+  REQUIRE_OK(quire_checkpoint(directory));
+  words[quire_node()] = 2;
+  barrier();
+  for (int node = 0; node < quire_nodes(); ++node) REQUIRE_EQUAL(words[node], 2);
+  barrier();
+}
+
+/// Before the start: this node's part of CHECKPOINT_FAIL.
+void set_failure() {
+  const char* const wish = std::getenv("CHECKPOINT_FAIL");
+  const char* const self = std::getenv("QUIRE_JOB_NODE");
+  const char* const colon = wish != nullptr ? std::strchr(wish, ':') : nullptr;
+  if (colon == nullptr || self == nullptr) return;
+  if (std::string(self) == std::string(wish, colon)) ::setenv("QUIRE_FAIL", colon + 1, 1);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 3) return 2;
+  const char* const directory = argv[1];
+  set_failure();
+  return node_main([&] {
+    if (std::string(argv[2]) == "errors") return refusals(directory);
+    const std::uint64_t steps = std::strtoull(argv[2], nullptr, 10), every = std::strtoull(argv[3], nullptr, 10);
+    const std::uint64_t stop = argc > 4 ? std::strtoull(argv[4], nullptr, 10) : steps;
+    const quire_status found = quire_restore(directory);
+    if (found != QUIRE_NOT_FOUND) REQUIRE_OK(found);
+    state* s = nullptr;
+    if (found == QUIRE_OK) {
+      void* at = nullptr;
+      REQUIRE_OK(quire_lookup("the state of it all\n", 0, &at));
+      s = static_cast<state*>(at);
+      // Writers were held: what was saved is what memory was at one moment.
+      std::uint64_t first, second;
+      std::memcpy(&first, s->noise, sizeof first);
+      std::memcpy(&second, s->noise + far, sizeof second);
+      REQUIRE(first == second || first == second + 1);
+      check_arrays(s);
+      if (quire_node() == 0) std::printf("goes on after step %" PRIu64 " on %d nodes\n", s->step, quire_nodes());
+    } else {
+      s = make();
+    }
+    barrier();
+    while (s->step < stop) {
+      compute(s);
+      if (s->step % every == 0) save(s, directory);
+    }
+    if (stop < steps) return;
+    check_all(s);
+    barrier();
+    if (quire_node() == 0) std::printf("all %" PRIu64 " steps are right\n", steps);
+  });
+}

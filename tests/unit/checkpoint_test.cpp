@@ -1,0 +1,283 @@
+// The files of checkpoints: what was written comes back, and every kind of damage is found, with the name of the file.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <random>
+
+#include "checkpoint/crc32c.hpp"
+#include "checkpoint/store.hpp"
+#include "os/injection.hpp"
+
+namespace quire::checkpoint {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+constexpr std::size_t page = 4096;
+
+std::vector<std::byte> random_bytes(std::size_t count, unsigned seed) {
+  std::mt19937_64 random(seed);
+  std::vector<std::byte> bytes(count);
+  for (auto& b : bytes) b = static_cast<std::byte>(random());
+  return bytes;
+}
+
+class checkpoint_directory : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "quire-checkpoint-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    root_ = name;
+    path_ = root_ + "/state";
+  }
+  void TearDown() override {
+    os::inject(os::call::none, 0, 0);
+    fs::remove_all(root_);
+  }
+
+  static manifest describe(const identity& what) {
+    manifest m;
+    m.what = what;
+    m.written_s = 1'700'000'000;
+    m.base = 0x200000000000;
+    m.range_bytes = std::uint64_t{1} << 40;
+    m.next_base = m.base + (std::uint64_t{1} << 39);
+    m.next_id = 2;
+    m.regions = {{0, m.base, std::uint64_t{1} << 39, page, 0, 0, 0, 0, 0},
+                 {1, m.next_base, 64 * 8192, 8192, 1, 3, 1, 0, 2}};
+    m.names = {{"a name\n with anything \xff", 5}, {"b", ~std::uint64_t{0}}};
+    return m;
+  }
+  /// Two nodes; some units are zero.
+  outcome write(unsigned seed, unsigned keep = 2) {
+    attempt a;
+    if (outcome why = a.begin(path_); !why.ok()) return why;
+    manifest m = describe(a.what());
+    for (std::size_t node = 0; node < 2; ++node) {
+      node_writer w;
+      if (outcome why = w.make(unfinished_path(path_, a.what().generation), a.what(), node); !why.ok()) return why;
+      auto content = random_bytes(300 * page, seed + static_cast<unsigned>(node));
+      std::fill_n(content.begin() + 7 * page, 3 * page, std::byte{0});
+      if (outcome why = w.add(0, 1000 * node, page, content); !why.ok()) return why;
+      if (outcome why = w.add(1, 10 + 10 * node, 8192, std::span(content).first(2 * 8192)); !why.ok()) return why;
+      const std::vector<std::uint64_t> heap = {seed, node}, objects = {9, 8, 7};
+      m.files.emplace_back();
+      if (outcome why = w.finish(heap, objects, m.files.back()); !why.ok()) return why;
+    }
+    if (outcome why = a.commit(m); !why.ok()) return why;
+    return a.prune(keep);
+  }
+  [[nodiscard]] std::vector<std::uint64_t> generations() const {
+    std::vector<std::uint64_t> numbers;
+    EXPECT_TRUE(list_generations(path_, numbers).ok());
+    return numbers;
+  }
+  [[nodiscard]] outcome check(std::uint64_t generation) const {
+    opened whole;
+    if (outcome why = whole.open(generation_path(path_, generation)); !why.ok()) return why;
+    return verify(whole);
+  }
+  std::string root_, path_;
+};
+
+TEST(crc32c, gives_the_values_of_the_standard) {
+  const std::string digits = "123456789";
+  const auto bytes = std::as_bytes(std::span(digits.data(), digits.size()));
+  EXPECT_EQ(crc32c(bytes), 0xe3069283);
+  EXPECT_EQ(crc32c_portable(bytes), 0xe3069283);
+  EXPECT_EQ(crc32c(std::vector<std::byte>(32)), 0x8a9136aau);  // RFC 3720, B.4
+  for (std::size_t length = 0; length < 70; ++length) {
+    const auto some = random_bytes(length, static_cast<unsigned>(length));
+    EXPECT_EQ(crc32c(some), crc32c_portable(some));
+    EXPECT_EQ(crc32c(std::span(some).subspan(length / 3), crc32c(std::span(some).first(length / 3))), crc32c(some));
+  }
+}
+
+TEST_F(checkpoint_directory, gives_back_what_was_written) {
+  ASSERT_TRUE(write(1).ok());
+  ASSERT_EQ(generations(), std::vector<std::uint64_t>{1});
+  opened whole;
+  ASSERT_TRUE(whole.open(generation_path(path_, 1)).ok());
+  manifest expected = describe(whole.about().what);
+  expected.files = whole.about().files;
+  EXPECT_EQ(whole.about(), expected);
+  for (unsigned node = 0; node < 2; ++node) {
+    const node_reader& file = whole.files()[node];
+    const std::vector<std::uint64_t> heap(file.heap().begin(), file.heap().end());
+    EXPECT_EQ(heap, (std::vector<std::uint64_t>{1, node}));
+    EXPECT_EQ(file.objects().size(), 3u);
+    const auto content = random_bytes(300 * page, 1 + node);
+    ASSERT_EQ(file.extents().size(), 3u);  // the zero units are a gap
+    EXPECT_EQ(file.extents()[1].first, 1000 * node + 10);
+    EXPECT_EQ(file.extents()[1].count, 290u);
+    std::vector<std::byte> some(5 * page);
+    ASSERT_TRUE(file.read(1, 100, page, some).ok());
+    EXPECT_TRUE(std::equal(some.begin(), some.end(), content.begin() + 110 * page));
+    EXPECT_EQ(whole.about().files[node].content_bytes, 297 * page + 2 * 8192);
+    EXPECT_LT(whole.about().files[node].bytes, 300 * page + 2 * 8192 + 2 * page);
+  }
+  EXPECT_TRUE(verify(whole).ok());
+}
+
+TEST_F(checkpoint_directory, keeps_the_newest_and_those_before_it) {
+  for (unsigned seed = 0; seed < 5; ++seed) ASSERT_TRUE(write(seed).ok());
+  EXPECT_EQ(generations(), (std::vector<std::uint64_t>{5, 4}));
+  ASSERT_TRUE(write(9, 1).ok());
+  EXPECT_EQ(generations(), std::vector<std::uint64_t>{6});
+}
+
+TEST_F(checkpoint_directory, is_one_job_s_at_a_time) {
+  attempt mine, other;
+  ASSERT_TRUE(mine.begin(path_).ok());
+  const outcome why = other.begin(path_);
+  EXPECT_EQ(why.code, QUIRE_BUSY);
+  EXPECT_THAT(why.text, HasSubstr(path_));
+}
+
+// ---- Damage
+
+struct damage {
+  const char *name, *file, *says;
+  std::function<void(const std::string& path)> inflict;
+};
+void PrintTo(const damage& d, std::ostream* out) { *out << d.name; }
+
+std::string read_all(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+void write_text(const std::string& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
+void flip(const std::string& path, std::uint64_t at) {
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekg(static_cast<std::streamoff>(at));
+  const char c = static_cast<char>(file.get() ^ 4);
+  file.seekp(static_cast<std::streamoff>(at));
+  file.put(c);
+}
+
+class damaged_checkpoint : public checkpoint_directory, public testing::WithParamInterface<damage> {};
+
+TEST_P(damaged_checkpoint, is_refused_by_the_name_of_the_file) {
+  const damage& d = GetParam();
+  ASSERT_TRUE(write(1).ok());
+  ASSERT_TRUE(write(2).ok());
+  const std::string file = generation_path(path_, 2) + "/" + d.file;
+  d.inflict(file);
+  const outcome why = check(2);
+  EXPECT_EQ(why.code, QUIRE_DAMAGED) << why.text;
+  EXPECT_THAT(why.text, HasSubstr(file));
+  EXPECT_THAT(why.text, HasSubstr(d.says));
+  EXPECT_TRUE(check(1).ok());
+}
+INSTANTIATE_TEST_SUITE_P(
+    kinds, damaged_checkpoint,
+    testing::Values(
+        damage{"no_manifest", "manifest", "missing", [](const auto& p) { fs::remove(p); }},
+        damage{"empty_manifest", "manifest", "no manifest", [](const auto& p) { fs::resize_file(p, 0); }},
+        damage{"torn_manifest", "manifest", "", [](const auto& p) { fs::resize_file(p, fs::file_size(p) / 2); }},
+        damage{"manifest_without_its_end", "manifest", "too early",
+               [](const auto& p) { fs::resize_file(p, fs::file_size(p) - 1); }},
+        damage{"bit_in_manifest", "manifest", "checksum", [](const auto& p) { flip(p, 60); }},
+        damage{"no_file", "node-1", "missing", [](const auto& p) { fs::remove(p); }},
+        damage{"empty_file", "node-1", "0 bytes instead of", [](const auto& p) { fs::resize_file(p, 0); }},
+        damage{"torn_file", "node-0", "bytes instead of",
+               [](const auto& p) { fs::resize_file(p, fs::file_size(p) - 100); }},
+        damage{"longer_file", "node-0", "bytes instead of",
+               [](const auto& p) { fs::resize_file(p, fs::file_size(p) + 1); }},
+        damage{"bit_in_head", "node-0", "", [](const auto& p) { flip(p, 3); }},
+        damage{"bit_in_content", "node-1", "checksum of unit", [](const auto& p) { flip(p, 4096 + 50 * page + 17); }},
+        damage{"last_bit_of_content", "node-1", "checksum of unit",
+               [](const auto& p) { flip(p, 4096 + 297 * page - 1); }},
+        damage{"bit_in_index", "node-0", "index", [](const auto& p) { flip(p, fs::file_size(p) - 64 - 30); }},
+        damage{"bit_in_end", "node-0", "end", [](const auto& p) { flip(p, fs::file_size(p) - 20); }},
+        damage{"zeroes_for_a_page", "node-0", "checksum of unit",
+               [](const auto& p) {
+                 std::string all = read_all(p);
+                 std::fill_n(all.begin() + 8192, page, '\0');
+                 write_text(p, all);
+               }},
+        damage{"file_of_another_node", "node-0", "another checkpoint",
+               [](const auto& p) {
+                 fs::copy_file(p.substr(0, p.size() - 1) + "1", p, fs::copy_options::overwrite_existing);
+               }},
+        damage{"file_of_another_checkpoint", "node-0", "another checkpoint",
+               [](const auto& p) {
+                 std::string older = p;
+                 older.replace(older.find("00000002"), 8, "00000001");
+                 fs::copy_file(older, p, fs::copy_options::overwrite_existing);
+               }}),
+    [](const auto& info) { return info.param.name; });
+
+TEST_F(checkpoint_directory, no_single_bit_of_a_small_file_may_change_unnoticed) {
+  ASSERT_TRUE(write(3).ok());
+  const std::string file = generation_path(path_, 1) + "/node-0";
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 400; ++i) {
+    std::uint64_t at = random() % fs::file_size(file);
+    if (at >= 48 && at < 4096) at = 4096 + at;  // the rest of the head's page means nothing
+    flip(file, at);
+    EXPECT_EQ(check(1).code, QUIRE_DAMAGED) << at;
+    flip(file, at);
+  }
+  EXPECT_TRUE(check(1).ok());
+}
+
+TEST_F(checkpoint_directory, says_which_version_it_cannot_read) {
+  ASSERT_TRUE(write(1).ok());
+  const std::string file = generation_path(path_, 1) + "/manifest";
+  std::string text = read_all(file);
+  text.replace(0, 18, "quire-checkpoint 7");
+  write_text(file, text);
+  EXPECT_EQ(check(1).code, QUIRE_UNSUPPORTED);
+  EXPECT_THAT(check(1).text, HasSubstr("version 7"));
+}
+
+// ---- Calls that fail: whichever it is, what was there before is there, and so is the way to the next one
+
+TEST_F(checkpoint_directory, a_call_that_fails_leaves_what_was_there) {
+  ASSERT_TRUE(write(1).ok());
+  using os::call;
+  int failures = 0;
+  for (const call which : {call::file_make, call::file_write, call::file_sync, call::file_rename}) {
+    for (int nth = 1; nth < 12; ++nth) {
+      const auto before = generations();
+      os::inject(which, nth, ENOSPC);
+      const outcome why = write(100, 1000);
+      os::inject(call::none, 0, 0);
+      const auto after = generations();
+      if (!why.ok()) {
+        ++failures;
+        EXPECT_THAT(why.text, HasSubstr(root_));
+        EXPECT_THAT(why.text, HasSubstr("No space left"));
+      }
+      for (const auto number : before) EXPECT_TRUE(check(number).ok()) << static_cast<int>(which) << ' ' << nth;
+      for (const auto number : after) EXPECT_TRUE(check(number).ok());
+      for (const auto& entry : fs::directory_iterator(path_))
+        EXPECT_EQ(entry.path().string().find(".tmp"), std::string::npos);
+    }
+  }
+  EXPECT_GT(failures, 10);
+  EXPECT_TRUE(write(4).ok());
+}
+
+TEST_F(checkpoint_directory, sweeps_up_what_a_job_that_died_has_left) {
+  ASSERT_TRUE(write(1).ok());
+  for (const char* left : {"/gen-00000002.tmp", "/gen-00000000.old"}) {
+    fs::create_directory(path_ + left);
+    write_text(path_ + left + "/node-0", "half");
+  }
+  EXPECT_EQ(generations(), std::vector<std::uint64_t>{1});
+  ASSERT_TRUE(write(2).ok());
+  EXPECT_EQ(generations().front(), 3u);
+  EXPECT_FALSE(fs::exists(path_ + "/gen-00000002.tmp"));
+  EXPECT_FALSE(fs::exists(path_ + "/gen-00000000.old"));
+}
+
+}  // namespace
+}  // namespace quire::checkpoint
