@@ -14,7 +14,7 @@ object_id lock_part::create() {
 
 /// False for a handle of this node that it has not given out: a mutex that comes later must find no trace of it.
 bool lock_part::may_exist(object_id id) const noexcept {
-  return home_of(id) != shared_.self || home_.find(id) != nullptr;
+  return shared_.home_of(id) != shared_.self || home_.find(id) != nullptr;
 }
 
 void lock_part::on_lock(const call& c, actions& out) {
