@@ -15,10 +15,11 @@
 namespace quire::base {
 
 enum class option : int {
-  transport, net_devices, detect, pool, pool_dir, pool_fill, pool_link, crash_dir, fault_trace, range, base, spin_us, read_ahead,
+  transport, net_devices, detect, pool, pool_dir, pool_fill, pool_link, crash_dir, fault_trace, range, base, spin_us,
+  peer_timeout, read_ahead,
   learn_writes, pin_limit, memory_limit, page_out_dir, consistency, move_homes, twin_limit, unit, log, nodes, tag
 };
-inline constexpr std::size_t option_count = 24;
+inline constexpr std::size_t option_count = 25;
 
 enum class option_type : int { choice, flag, number, bytes, address, path, text };
 
