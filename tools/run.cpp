@@ -32,7 +32,7 @@ struct run_arguments {
   std::optional<int> nodes;
   bool tag = false;
   std::optional<double> timeout_seconds;
-  std::string statistics, detect, transport, pool, memory_limit;
+  std::string statistics, detect, transport, pool, memory_limit, peer_timeout;
   std::vector<std::string> settings;
   host_arguments where;
 };
@@ -71,6 +71,7 @@ bool settings_into(const run_arguments& asked, bootstrap::launcher::job_plan& pl
   if (!asked.transport.empty()) all.emplace_back("transport", asked.transport);
   if (!asked.pool.empty()) all.emplace_back("pool", asked.pool);
   if (!asked.memory_limit.empty()) all.emplace_back("memory_limit", asked.memory_limit);
+  if (!asked.peer_timeout.empty()) all.emplace_back("peer_timeout", asked.peer_timeout);
   for (const auto& setting : asked.settings) {
     const std::size_t equals = setting.find('=');
     if (equals == setting.npos) {
@@ -85,7 +86,9 @@ bool settings_into(const run_arguments& asked, bootstrap::launcher::job_plan& pl
       why = base::unknown_option_text(name);
       return false;
     }
-    if (!base::parse_option(*row, value, why).ok()) return false;
+    const auto parsed = base::parse_option(*row, value, why);
+    if (!parsed.ok()) return false;
+    if (row->id == base::option::peer_timeout) plan.peer_timeout_s = static_cast<int>(parsed.value());
     plan.environment.emplace_back(row->variable, value);
   }
   return true;
@@ -118,6 +121,7 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
   plan.command.insert(plan.command.end(), after_dashes.begin() + static_cast<std::ptrdiff_t>(ours), after_dashes.end());
   if (plan.command.empty() || plan.command[0].empty())
     return refuse("which program? For example: quire run -n 4 ./program arguments");
+  plan.peer_timeout_s = static_cast<int>(options.number(base::option::peer_timeout));
   if (!settings_into(asked, plan, why)) return refuse(why);
 
   const auto wished = static_cast<int>(options.number(base::option::nodes));
@@ -146,7 +150,8 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
 constexpr const char* footer =
     "Standard input goes to node 0. SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 go on to all nodes; a second SIGINT "
     "or\n"
-    "SIGTERM kills them. When a node dies, the others are told, and ended if they do not end by themselves.\n\n"
+    "SIGTERM kills them. Ctrl-Z stops them all. When a node dies, or does not answer, the others are told, and ended\n"
+    "if they do not end by themselves.\n\n"
     "Exit status: 0 if all nodes ended well, else that of the node that failed first (128 + n if signal n killed it).\n"
     "124: time limit; 125: wrong use, or `quire run` itself failed; 126: the program cannot be run; 127: not found.\n\n"
     "Examples:\n"
@@ -199,6 +204,9 @@ void add_run(CLI::App& quire, session& about) {
   command->add_option("--transport", asked->transport, "How nodes talk")->type_name(legal(base::option::transport));
   command->add_option("--memory-limit", asked->memory_limit,
                       "Memory that shared pages may take on each node: what is more goes to other nodes, then to a file")->type_name("SIZE");
+  command->add_option("--peer-timeout", asked->peer_timeout,
+                      "End the job when a node does not answer for so long, because it hangs, is stopped or cut off; 0: never")
+      ->type_name("SECONDS");
   command->add_option("--pool", asked->pool, "What shared pages are made of")->type_name(legal(base::option::pool));
   command->add_option("--set", asked->settings, "Set any option of `quire info --options`; may be given several times")
       ->type_name("NAME=VALUE")

@@ -20,10 +20,13 @@ void fill(const runtime& r, quire_counters& out) noexcept {
   out.invalidations = p.invalidations;
   out.read_ahead_units = p.read_ahead_units;
   out.read_ahead_wasted = p.read_ahead_wasted;
-  out.messages_sent = t.messages_sent;
-  out.bytes_sent = t.bytes_sent;
-  out.messages_received = t.messages_received;
-  out.bytes_received = t.bytes_received;
+  // Not those by which nodes watch each other: they depend on the time that passes, not on what the program does.
+  const auto& w = r.core->watching();
+  const std::uint64_t pings_out = w.sent.load(std::memory_order_relaxed), pings_in = w.received.load(std::memory_order_relaxed);
+  out.messages_sent = t.messages_sent - pings_out;
+  out.bytes_sent = t.bytes_sent - pings_out * w.message_bytes;
+  out.messages_received = t.messages_received - pings_in;
+  out.bytes_received = t.bytes_received - pings_in * w.message_bytes;
   out.fault_ns = e.fault_ns.load(std::memory_order_relaxed);
   out.barrier_ns = e.barrier_ns.load(std::memory_order_relaxed);
   out.lock_ns = e.lock_ns.load(std::memory_order_relaxed);

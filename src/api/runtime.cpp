@@ -94,10 +94,38 @@ base::result<std::unique_ptr<transport::transport>> open_transport(const base::o
                          options.text(base::option::net_devices), secret.value());
 }
 
+/// What a node tells the others of itself, before its address.
+struct identity {
+  std::int32_t pid = 0;
+  char host[60] = {};
+};
+
+identity identity_of_this_node() {
+  identity who;
+  const auto* const split = split::engine_here();
+  who.pid = split != nullptr ? split->application_pid() : ::getpid();
+  if (::gethostname(who.host, sizeof who.host - 1) != 0) who.host[0] = 0;
+  return who;
+}
+
 base::status connect(runtime& r, transport::transport& wire) {
-  auto addresses = r.job->exchange(wire.address());
+  const identity mine = identity_of_this_node();
+  std::vector<std::byte> told(sizeof mine);
+  std::memcpy(told.data(), &mine, sizeof mine);
+  told.insert(told.end(), wire.address().begin(), wire.address().end());
+  auto addresses = r.job->exchange(told);
   if (!addresses.ok()) return addresses.why();
-  std::vector<std::span<const std::byte>> views(addresses.value().begin(), addresses.value().end());
+  std::vector<std::span<const std::byte>> views;
+  std::vector<std::string> names;
+  for (const auto& bytes : addresses.value()) {
+    identity theirs;
+    if (bytes.size() < sizeof theirs) return QUIRE_SYSTEM;
+    std::memcpy(&theirs, bytes.data(), sizeof theirs);
+    theirs.host[sizeof theirs.host - 1] = 0;
+    names.push_back("pid " + std::to_string(theirs.pid) + " on " + theirs.host);
+    views.push_back(std::span<const std::byte>(bytes).subspan(sizeof theirs));
+  }
+  r.core->name_peers(std::move(names));
   return wire.connect(r.core->config().self, views, *r.core);
 }
 
@@ -145,8 +173,12 @@ base::status begin(runtime& r, const quire_options& given) {
   c.memory_limit = static_cast<std::uint64_t>(r.options.number(base::option::memory_limit));
   c.page_out_directory = r.options.text(base::option::page_out_dir);
   c.tuning = tune(r.options, r.job->local_nodes());
+  c.peer_limit_ns = static_cast<std::uint64_t>(r.options.number(base::option::peer_timeout)) * 1'000'000'000;
   c.pool = choose_pool(r.options);
-  if (auto* const split = split::engine_here()) c.pool.application = split;
+  if (auto* const split = split::engine_here()) {
+    c.pool.application = split;
+    c.program_stopped = []() noexcept { return split::engine_here()->application_stopped(); };
+  }
   if (const auto s = choose_detector(r.options, given.detector, c.pool, c.detector); !s.ok()) return s;
   auto wire = open_transport(r.options, *r.job);
   if (!wire.ok()) return wire.why();

@@ -1,9 +1,10 @@
 // Who are my peers: joining a job, exchanging transport addresses, hearing of deaths. One folder a body (local: under
 // `quire run`, or alone; pmix: srun --mpi=pmix, Open MPI's mpirun, PRRTE; pmi1: Hydra). Called by src/api at start and
-// end; `descriptor` and `poll_news` by the service thread.
+// end; `descriptor`, `poll_news`, `accuse` and `abort` by the service thread.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -31,6 +32,11 @@ class bootstrap {
   /// Gives `mine` to all nodes and gets everyone's, in order of node. Collective; blocks. At most
   /// 60 KiB. PEER_LOST (poll_news tells whom), TIMED_OUT (after a minute), INVALID.
   [[nodiscard]] virtual base::result<std::vector<std::vector<std::byte>>> exchange(std::span<const std::byte> mine) = 0;
+  /// Nothing comes from `node` any more: it was silent for `silent_ms`, or (0) the transport has lost it. True: the launcher
+  /// judges, and what it finds comes as news. False: there is nobody who judges. Service thread; does not block.
+  [[nodiscard]] virtual bool accuse(int node, std::uint64_t silent_ms) noexcept = 0;
+  /// Ends the whole job, as far as the launcher lets a node do that. Service thread; does not block.
+  virtual void abort(int exit_status, const std::string& why) noexcept = 0;
   /// Tells the launcher that this node has ended well: its exit is then no accident. The counters are a flat JSON object
   /// of names and integers, or empty; only `quire run` takes them. After the last poll_news.
   virtual void leave(std::string_view statistics_json) noexcept = 0;

@@ -87,6 +87,7 @@ bool engine::drive() noexcept {
   bool any = transport_->progress();
   if (!holds_.empty() && end_holds()) any = true;
   if (quiet_waiter_ != nullptr) look_whether_quiet();
+  if (look_due_.load(std::memory_order_relaxed)) look_at_peers(base::now_ns());
   if (frames_.over() || page_out_.under_way()) page_out();
   if (!local_.empty()) {
     settle();
@@ -232,6 +233,7 @@ void engine::start() {
   watch(transport_->descriptor());
   watch(job_.descriptor());
   watch_detector(*detectors_[0]);
+  watch_.begin(base::now_ns());
   service_ = std::thread([this] { service_loop(); });
 }
 
@@ -251,6 +253,7 @@ void engine::watch_detector(const detect::detector& d) noexcept {
 
 void engine::stop() noexcept {
   if (!service_.joinable()) return;
+  say_goodbye();
   stopping_.store(true);
   kick();
   service_.join();
@@ -297,6 +300,7 @@ void engine::service_loop() noexcept {
   bool called = false;
   while (!stopping_.load(std::memory_order_relaxed)) {
     if (!driver_.try_lock()) {
+      if (base::now_ns() >= next_look_.load(std::memory_order_relaxed)) look_due_.store(true, std::memory_order_relaxed);
       called = tick();
       continue;
     }
@@ -308,6 +312,8 @@ void engine::service_loop() noexcept {
     seen = drives;
     std::uint64_t no_spin = 0;
     serve(others ? no_spin : spin_ns);
+    look_at_peers(base::now_ns());
+    if (loss_untold_.load(std::memory_order_relaxed)) tell_loss();
     const bool soon = others || !holds_.empty() || page_out_.under_way() || driver_.polling.load(std::memory_order_relaxed) != 0;
     const bool armed = !soon && transport_->arm();
     hand_over();
@@ -331,6 +337,7 @@ bool engine::tick() noexcept {
   (void)::ppoll(looked_at, 2, &t, nullptr);
   driver_.ticking.store(false, std::memory_order_relaxed);
   if (looked_at[1].revents != 0) handle_news();
+  handle_loss();
   const bool kicked = looked_at[0].revents != 0;
   if (kicked) clear_kick();
   return kicked || missed;
@@ -344,7 +351,14 @@ void engine::clear_kick() noexcept {
 void engine::service_sleep() noexcept {
   epoll_event events[8];
   handle_loss();
-  const int n = ::epoll_wait(epoll_, events, 8, lost_until_ns_.load(std::memory_order_relaxed) != 0 ? 50 : 1000);
+  constexpr std::uint64_t ms = 1'000'000, longest_ms = 1000, longest_with_loss_ms = 50;
+  std::uint64_t limit_ms = lost_until_ns_.load(std::memory_order_relaxed) != 0 ? longest_with_loss_ms : longest_ms;
+  const std::uint64_t due = next_look_.load(std::memory_order_relaxed);
+  if (due != UINT64_MAX) {
+    const std::uint64_t now = base::now_ns();
+    limit_ms = std::min(limit_ms, due > now ? (due - now) / ms + 1 : 0);
+  }
+  const int n = ::epoll_wait(epoll_, events, 8, static_cast<int>(limit_ms));
   for (int i = 0; i < n; ++i) {
     if (events[i].data.fd == kick_) {
       clear_kick();
@@ -375,19 +389,6 @@ void engine::expect_end() noexcept {
     const timespec pause{0, 100'000};
     if (left != 0) ::clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, nullptr);
   }
-}
-
-/// A peer was lost, and the launcher has not said why.
-void engine::handle_loss() noexcept {
-  const std::uint64_t until = lost_until_ns_.load(std::memory_order_acquire);
-  if (until == 0 || base::now_ns() < until) return;
-  base::die(QUIRE_PEER_LOST, "node %u cannot be reached any more; this node ends", static_cast<unsigned>(lost_peer_.value()));
-}
-
-/// What the launcher tells. The death of a node ends the job on all.
-void engine::handle_news() noexcept {
-  const auto news = job_.poll_news();
-  if (news.what != bootstrap::news::kind::nothing) base::die(QUIRE_PEER_LOST, "%s; this node ends", news.text.c_str());
 }
 
 }  // namespace quire::engine

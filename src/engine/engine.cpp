@@ -21,7 +21,8 @@ configuration with_few_twins(configuration c) {
 
 engine::engine(const configuration& c, std::unique_ptr<transport::transport> t, bootstrap::bootstrap& job)
     : config_(with_few_twins(c)), transport_(std::move(t)), job_(job), pins_(c.pin_limit),
-      consistency_(c.self, c.nodes, *this, config_.twin_bytes / os::page_bytes), diffs_(*this, c.nodes), sync_(c.self, c.nodes) {
+      consistency_(c.self, c.nodes, *this, config_.twin_bytes / os::page_bytes), diffs_(*this, c.nodes), sync_(c.self, c.nodes),
+      watch_(c.self.value(), c.nodes, c.peer_limit_ns) {
   driver_.tuning = c.tuning;
   frames_.open(c.memory_limit, c.page_out_directory, c.base);
   if (frames_.limited()) page_out_.open(c.nodes, c.memory_limit);

@@ -29,6 +29,8 @@
 #include "protocol/release/node.hpp"
 #include "sync/machine.hpp"
 #include "transport/transport.hpp"
+#include "watch/watch.hpp"
+#include "wire/wire.hpp"
 
 namespace quire::engine {
 
@@ -49,6 +51,9 @@ struct configuration {
   std::uint64_t memory_limit = 0;  ///< bytes that units may take on this node; 0: no limit
   std::string page_out_directory{};
   driver_tuning tuning{};
+  std::uint64_t peer_limit_ns = 0;  ///< a peer that is silent for so long is lost; 0: nobody watches
+  /// Whether the node's program is stopped by a signal, although this process runs (pool 'fork'); null: it is this process.
+  bool (*program_stopped)() noexcept = nullptr;
 };
 
 /// What waits for a message, and what came.
@@ -89,6 +94,8 @@ class engine final : public transport::sink, private effects, private release::n
 
   /// Reserves the shared range and makes signals arrive here. Before the transport's connection.
   [[nodiscard]] base::status open();
+  /// Who the nodes are, for people: "pid 4711 on a"; before start().
+  void name_peers(std::vector<std::string> names) { peer_names_ = std::move(names); }
   /// Starts the service thread; the transport is connected.
   void start();
   /// Before the last barrier of the job: waits until nothing that this node has asked for is on its way (read-ahead), asks
@@ -191,6 +198,12 @@ class engine final : public transport::sink, private effects, private release::n
   [[nodiscard]] const release::node& consistency() const noexcept { return consistency_; }
   [[nodiscard]] const diff_traffic& diffs() const noexcept { return diffs_; }
   [[nodiscard]] const frames& memory() const noexcept { return frames_; }
+  /// Messages that asked, or told, who is still there; the transport counts them like all others.
+  struct watch_traffic {
+    static constexpr std::uint64_t message_bytes = wire::header_bytes;
+    std::atomic<std::uint64_t> sent{0}, received{0};
+  };
+  [[nodiscard]] const watch_traffic& watching() const noexcept { return watching_; }
 
  private:
   friend class diff_traffic;
@@ -319,6 +332,15 @@ class engine final : public transport::sink, private effects, private release::n
   void kick() noexcept;
   void clear_kick() noexcept;
   bool tick() noexcept;
+
+  // watching.cpp
+  void handle_watch(const model::message& m) noexcept;
+  void send_watch(unsigned to, std::uint32_t word, std::uint64_t a = 0, std::uint64_t b = 0) noexcept;
+  void look_at_peers(std::uint64_t now) noexcept;
+  void say_goodbye() noexcept;
+  void lose(unsigned peer, std::uint64_t silent_ms, std::uint64_t patience_ns, bool tell) noexcept;
+  void tell_loss() noexcept;
+  [[nodiscard]] std::string loss_text() const;
   void handle_news() noexcept;
   void handle_loss() noexcept;
 
@@ -380,8 +402,15 @@ class engine final : public transport::sink, private effects, private release::n
   std::thread service_;
   std::atomic<bool> stopping_{false}, ending_{false};
   std::atomic<bool> kernel_faults_{false};  ///< some detector tells faults by a descriptor
+  watch::watch watch_;
+  watch_traffic watching_;
+  std::vector<std::string> peer_names_;
+  std::atomic<std::uint64_t> next_look_{UINT64_MAX};  ///< of watch_, for the service thread while it does not drive
+  std::atomic<bool> look_due_{false};                 ///< it could not drive then: who does looks at the peers
   std::atomic<std::uint64_t> lost_until_ns_{0};  ///< a peer is lost; when this node ends unless it hears more
-  model::node_id lost_peer_{};
+  unsigned lost_peer_ = 0;
+  std::uint64_t lost_silent_ms_ = 0;          ///< how long it was silent; 0: the transport has lost it
+  std::atomic<bool> loss_untold_{false};      ///< the launcher does not know yet that a peer is lost
   unsigned ticks_ = 0;  ///< in a row, of the service thread
   std::uint64_t sleeps_seen_ = 0;  ///< of driver::sleeps, by the service thread
   static constexpr unsigned longest_tick = 3;  ///< doublings: while threads keep driving, it looks less and less often

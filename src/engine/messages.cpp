@@ -39,6 +39,7 @@ bool lies_in(const region_slot& r, const message& m) noexcept {
 }  // namespace
 
 void* engine::place(const message& m) noexcept {
+  watch_.heard(m.from.value());  // what is announced may take a while to come
   if (m.kind == message_kind::diffs) return diffs_.place(m);
   if (m.kind == message_kind::update) return updates_.place(m);
   if (!carries_content(m.kind)) return m.payload_bytes <= landing_.size() ? landing_.data() : nullptr;
@@ -58,6 +59,7 @@ void* engine::place(const message& m) noexcept {
 }
 
 void engine::deliver(const message& m) noexcept {
+  watch_.heard(m.from.value());
   if (m.kind == message_kind::diffs) return diffs_.deliver(m);
   if (m.kind == message_kind::update) {
     return updates_.with(m, [&](std::span<const std::byte> content) { handle_update(m, content); });
@@ -72,6 +74,8 @@ void engine::handle(const message& m, std::span<const std::byte> value) noexcept
     handle_units(m);
   } else if (m.kind >= message_kind::sync_first && m.kind <= message_kind::sync_last) {
     handle_sync(m, value);
+  } else if (m.kind == message_kind::watch) {
+    handle_watch(m);
   } else {
     handle_service(m, value);
   }
@@ -353,18 +357,6 @@ base::status engine::produce(std::uint64_t address, std::uint64_t bytes, bool en
   o.m.a = end ? 1 : 0;
   (void)run(o);
   return o.result();
-}
-
-void engine::peer_lost(node_id peer) noexcept {
-  if (lost_until_ns_.load(std::memory_order_relaxed) != 0) return;
-  // A dying process closes its connections before anybody can tell why. The launcher will know in a moment, and name it.
-  // At the end it may have passed the last barrier; then this node is about to end as well.
-  constexpr std::uint64_t patience_ns = 1'000'000'000, end_ns = 10'000'000'000;
-  lost_peer_ = peer;
-  const bool ending = ending_.load(std::memory_order_relaxed);
-  const std::uint64_t patience = ending ? end_ns : job_.descriptor() >= 0 ? patience_ns : 0;
-  lost_until_ns_.store(base::now_ns() + patience, std::memory_order_release);
-  kick();
 }
 
 }  // namespace quire::engine

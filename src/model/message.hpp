@@ -54,7 +54,8 @@ enum class message_kind : std::uint8_t {
   service_request,
   service_reply,
   service_notice,
-  last_kind = service_notice,
+  watch,  ///< who is still there: see src/engine/watching.cpp
+  last_kind = watch,
 };
 
 namespace message_flag {

@@ -102,7 +102,8 @@ base::result<sides> begin(std::uint64_t base, std::uint64_t bytes, way link) {
   }
   if (link == way::socket) error = make_sockets(*range.both);
   auto lifeline = os::make_pipe();
-  os::descriptor application(pidfd_of(::getpid()));
+  const pid_t application_pid = ::getpid();
+  os::descriptor application(pidfd_of(application_pid));
   if (error == 0 && (!lifeline.ok() || !application.open())) error = errno;
   const pid_t engine = error == 0 ? fork_twice() : -error;
   if (engine == 0) {
@@ -110,7 +111,7 @@ base::result<sides> begin(std::uint64_t base, std::uint64_t bytes, way link) {
     lifeline.value().second.reset();
     error = os::protect(at, bytes, PROT_READ | PROT_WRITE);
     if (error != 0) base::die(QUIRE_SYSTEM, "pool 'fork': cannot open the pages to the engine: %s", std::strerror(error));
-    return sides{nullptr, std::make_unique<engine_side>(std::move(range), std::move(application),
+    return sides{nullptr, std::make_unique<engine_side>(std::move(range), application_pid, std::move(application),
                                                         std::move(lifeline.value().first))};
   }
   os::descriptor other(engine > 0 ? pidfd_of(engine) : -1);

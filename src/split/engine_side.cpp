@@ -5,7 +5,9 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <thread>
 
@@ -31,8 +33,11 @@ engine_side* engine_here() noexcept { return g_here; }
 void set_engine_here(engine_side* side) noexcept { g_here = side; }
 int thread_served() noexcept { return t_served; }
 
-engine_side::engine_side(shared_range range, os::descriptor application, os::descriptor lifeline)
-    : range_(std::move(range)), application_(std::move(application)), lifeline_(std::move(lifeline)) {
+engine_side::engine_side(shared_range range, pid_t application_pid, os::descriptor application, os::descriptor lifeline)
+    : range_(std::move(range)),
+      application_pid_(application_pid),
+      application_(std::move(application)),
+      lifeline_(std::move(lifeline)) {
   g_board = range_.both;
   base::log_set_last_words([](int exit_code) noexcept { g_board->exit_status.store(exit_code); });
   std::thread([this] { watch(); }).detach();
@@ -99,6 +104,16 @@ void engine_side::report(int status, int node, int nodes, std::uint64_t spin_ns,
   b.spin_ns.store(spin_ns);
   b.kernel_waits.store(kernel_waits);
   b.started.set(1);
+}
+
+bool engine_side::application_stopped() const noexcept {
+  char path[32], text[512];
+  std::snprintf(path, sizeof path, "/proc/%d/stat", static_cast<int>(application_pid_));
+  const os::descriptor file(::open(path, O_RDONLY | O_CLOEXEC));
+  const auto bytes = file.open() ? ::read(file.number(), text, sizeof text - 1) : 0;
+  text[std::max<ssize_t>(bytes, 0)] = 0;
+  const char* const name_end = std::strrchr(text, ')');  // the name may hold anything
+  return name_end != nullptr && std::strncmp(name_end, ") T", 3) == 0;
 }
 
 void engine_side::serve(std::function<void()> crashed) {

@@ -15,7 +15,7 @@ namespace quire::split {
 class engine_side final : public os::address_space {
  public:
   /// `application`: a pidfd of the other process. `lifeline`: at its end when that process is gone or has become another program.
-  engine_side(shared_range range, os::descriptor application, os::descriptor lifeline);
+  engine_side(shared_range range, pid_t application_pid, os::descriptor application, os::descriptor lifeline);
 
   // os::address_space: the application's. Any thread.
   int protect(void* address, std::size_t bytes, int prot) noexcept override;
@@ -27,6 +27,9 @@ class engine_side final : public os::address_space {
 
   /// Tells the application how the start went.
   void report(int status, int node, int nodes, std::uint64_t spin_ns, bool kernel_waits) noexcept;
+  [[nodiscard]] pid_t application_pid() const noexcept { return application_pid_; }
+  /// Whether a signal has stopped the application (SIGSTOP, Ctrl-Z), rather than a debugger. Any thread.
+  [[nodiscard]] bool application_stopped() const noexcept;
   /// Serves until the application ends, well or not, and ends this process. `crashed` is called if it was not well.
   [[noreturn]] void serve(std::function<void()> crashed);
 
@@ -37,6 +40,7 @@ class engine_side final : public os::address_space {
   void watch() noexcept;
 
   shared_range range_;
+  pid_t application_pid_;
   os::descriptor application_, lifeline_;
   std::atomic<bool> ordering_{false}, gone_{false};
   std::function<void()> crashed_;

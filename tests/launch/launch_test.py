@@ -79,6 +79,32 @@ def own_starter_streams():
         hosts.require_nothing_left()
 
 
+def state_of(pid):
+    """The letter of its state; nothing if there is no such process. Z: it has ended, and nobody has asked for its status yet."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return ""
+
+
+def stopped_node(start, **how):
+    """A launcher of others: a node that is stopped ends the job there, too, and does not stay."""
+    job = Job([*start, program("death_program"), "compute"], **how)
+    deadline, text = time.monotonic() + 30, ""
+    while text.count(" is ") < 3 and time.monotonic() < deadline:
+        text += job.process.stdout.readline()
+    victim = re.search(r"node 1 is (\d+)", text)
+    require(victim, f"not all nodes are at work: {text}")
+    time.sleep(0.5)
+    os.kill(int(victim.group(1)), signal.SIGSTOP)
+    result = job.finish(30)
+    require(result.status != 0 and f"node 1 (pid {victim.group(1)} on " in result.err and "does not answer: nothing was heard"
+            in result.err, result)
+    wait_until(lambda: state_of(int(victim.group(1))) in ("", "Z"), 10, "the node that was stopped is left")
+    print(f"  {result.seconds:.1f} s", flush=True)
+
+
 def start_death(hosts, options, environment=None):
     """A job whose nodes compute until somebody dies; its pids, by node, once all are at work."""
     job = Job([*quire_run(hosts, *options), program("death_program"), "compute"], environment)
@@ -117,6 +143,45 @@ def deaths():
         result = job.finish(20)
         require(result.status == 128 + signal.SIGINT, result)
         hosts.require_nothing_left()
+
+
+def silence():
+    """A node that is stopped, and a cable that is pulled: noticed in time, told who it was, and nothing is left."""
+    with Hosts(3) as hosts:
+        job, pids = start_death(hosts, ["--peer-timeout", "2"])
+        os.kill(pids[1], signal.SIGSTOP)
+        result = job.finish(20)
+        require(result.status == 128 + 9 and re.search(
+            rf"quire: node 1 \(pid {pids[1]} on 10.77.0.2\) does not answer: at [0-9:]+ node [02] had heard nothing", result.err), result)
+        hosts.require_nothing_left()
+
+        # The way of the messages alone is cut: the agents are reached otherwise.
+        job, pids = start_death(hosts, ["--peer-timeout", "2"])
+        hosts.pull_cable(2)
+        result = job.finish(20)
+        require(result.status == 128 + 9 and f"quire: node 1 (pid {pids[1]} on 10.77.0.2) does not answer" in result.err, result)
+        hosts.require_nothing_left()
+        hosts.plug_cable(2)
+
+
+def cut_off():
+    """All ways to a host are cut, in the middle of a job started by ssh: both sides end what is theirs."""
+    with Hosts(3) as hosts:
+        reach = hosts.start_ssh()
+        inside = hosts.inside(1, [*quire_run(hosts, "-n", "6", "--peer-timeout", "2", agent=reach), program("death_program"), "compute"])
+        for cut in (2, 3):
+            job = Job(inside)
+            wait_until(lambda: len([pid for pid in hosts.processes() if name_of(pid) == "death_program"]) == 6, 30, "the nodes")
+            time.sleep(1.5)
+            begin = time.monotonic()
+            hosts.pull_cable(cut)
+            result = job.finish(30)
+            told = [line for line in result.err.split("\n") if line.startswith("quire: ") and "does not answer" in line]
+            require(result.status != 0 and len(told) == 1 and f"10.77.0.{cut}" in told[0], result)
+            print(f"  told after {time.monotonic() - begin:.1f} s", flush=True)
+            wait_until(lambda: not [pid for pid in hosts.processes() if name_of(pid) in ("death_program", "quire")], 20,
+                       "processes are left")
+            hosts.plug_cable(cut)
 
 
 def ssh():
@@ -162,6 +227,7 @@ def mpirun_local():
     start = [starter, "--oversubscribe", "--bind-to", "none"]
     run_suite(SHORT, [*start, "-np", "3"], environment=AS_ROOT)
     run_well([*start, "-np", "2", program("contract_sync_program")], 60, environment={**AS_ROOT, "QUIRE_POOL": "fork"})
+    stopped_node([*start, "-np", "3"], environment={**AS_ROOT, "QUIRE_PEER_TIMEOUT": "2"})
     # Survivors are told of a death, as long as the launcher lets them live.
     result = run([*start, "--enable-recovery", "-np", "3", program("launcher_program"), "killed", "1"], 30,
                  environment=AS_ROOT)
@@ -174,6 +240,7 @@ def hydra():
     told = run_well([*start, program("launcher_program"), "exchange", "20000"], 30).out
     require(sorted(told.split("\n"))[1:] == [f"node {i} of 4, 4 here" for i in range(4)], told)
     run_suite(SHORT, start)
+    stopped_node([starter, "-n", "3"], environment={"QUIRE_PEER_TIMEOUT": "2"})
     result = run([*start, program("launcher_program"), "killed", "1"], 30)
     require(result.status != 0, result)
 
@@ -188,10 +255,12 @@ def slurm():
         result = run(["srun", "-n", "4", "--mpi=none", program("contract_sync_program")], 30,
                      environment=cluster.environment)
         require(result.status != 0 and "use srun --mpi=pmix" in result.err, result)
+        stopped_node(["srun", "-u", "-N", "3", "-n", "3", "--cpu-bind=none", "--mpi=pmix"],
+                     environment={**own, "QUIRE_PEER_TIMEOUT": "2"})
         result = run(["srun", "-N", "4", "-n", "4", "--mpi=pmix", program("death_program"), "exit_with_5"], 40,
                      environment=cluster.environment)
         require(result.status != 0 and result.seconds < 30, result)
-        require("node 1 cannot be reached any more" in result.err or "node 1 has ended" in result.err, result)
+        require(re.search(r"node 1 (\(pid \d+ on .*\) cannot be reached any more|has ended)", result.err), result)
 
 
 def alone():
@@ -203,7 +272,7 @@ def alone():
     require(result.status == 43 and "unset PMIX_NAMESPACE" in result.err, result)
 
 
-CASES = {case.__name__: case for case in (own_starter, own_starter_streams, limited_bandwidth, deaths, ssh, mpirun,
+CASES = {case.__name__: case for case in (own_starter, own_starter_streams, limited_bandwidth, deaths, silence, cut_off, ssh, mpirun,
                                           mpirun_local, hydra, slurm, alone)}
 
 

@@ -90,6 +90,12 @@ class Hosts:
         return ["ip", "netns", "exec", self.namespace(i), "unshare", "-u", "--", "sh", "-c",
                 'hostname "$0"; exec "$@"', f"h{i}", *words]
 
+    def pull_cable(self, i):
+        quietly("ip", "-n", self.bridge, "link", "set", f"to{i}", "down")
+
+    def plug_cable(self, i):
+        quietly("ip", "-n", self.bridge, "link", "set", f"to{i}", "up")
+
     def processes(self):
         """What runs on the hosts, beside their sshd."""
         servers = {server.pid for server in self.servers}

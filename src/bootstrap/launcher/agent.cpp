@@ -20,6 +20,7 @@
 #include "bootstrap/launcher/spawn.hpp"
 #include "bootstrap/local/channel.hpp"
 #include "os/interfaces.hpp"
+#include "watch/watch.hpp"
 
 namespace quire::bootstrap::launcher {
 namespace {
@@ -28,6 +29,9 @@ using local::frame_kind;
 using outcome = os::transfer::outcome;
 
 constexpr std::uint64_t second_ns = 1'000'000'000;
+/// In time limits of the nodes with each other: those that were cut off end by themselves, and a launcher that somebody
+/// has stopped may go on.
+constexpr std::uint64_t patience_with_launcher = 3;
 constexpr std::uint64_t start_limit_ns = 30 * second_ns;  // for the launcher to say what to start
 
 std::string bytes_of(int number) { return {reinterpret_cast<const char*>(&number), sizeof number}; }
@@ -65,6 +69,7 @@ class agent {
 
  private:
   [[nodiscard]] bool wait_for_start();
+  void read_peer_limit();
   [[nodiscard]] bool start_all(const start_of_job& how);
   [[nodiscard]] bool start_one(const start_of_job& how, int node, int null_device);
   [[nodiscard]] bool became_programs(int report);
@@ -76,9 +81,10 @@ class agent {
   void pump(int index, os::descriptor& stream, frame_kind kind);
   void drain(int index, os::descriptor& stream, frame_kind kind);
   void feed_input();
-  void on_launcher_gone();
+  void on_launcher_gone(const std::string& why = "`quire run` is gone");
   void reap();
-  void signal_all(int number);
+  void signal_nodes(int number, int node = -1);
+  void watch_launcher();
   void tell(frame_kind kind, int node, std::string_view payload) {
     to_launcher_.queue(std::make_shared<const std::string>(local::encode(kind, node, payload)));
   }
@@ -94,7 +100,11 @@ class agent {
   bool input_owed_ = false;    ///< the launcher waits for input_taken
   bool input_over_ = false;    ///< nothing comes after input_waiting_
   int alive_ = 0;
-  std::uint64_t kill_ns_ = 0;  ///< when to kill what is left; 0: the launcher is there
+  watch::watch life_{0, 2, 0};  ///< the launcher is peer 1
+  std::uint64_t beat_ns_ = 0,
+                next_beat_ns_ = 0;  ///< how often the launcher hears that we are there (0: never); when next
+  bool stopped_ = false;            ///< the launcher and all nodes are stopped on purpose (Ctrl-Z)
+  std::uint64_t kill_ns_ = 0;       ///< when to kill what is left; 0: the launcher is there
 };
 
 int agent::run() {
@@ -116,7 +126,7 @@ int agent::run() {
   if (start_all(how))
     loop();
   else
-    signal_all(SIGKILL);
+    signal_nodes(SIGKILL);
   const bool swept = sweep_orphans();
   finish_telling();
   return swept ? 0 : launcher_failed;
@@ -133,6 +143,7 @@ bool agent::wait_for_start() {
     if (auto what = unpack_start(first->payload); first->kind == frame_kind::start && what) {
       what_ = std::move(*what);
       choose_interface(what_);
+      read_peer_limit();
       return true;
     }
     tell(frame_kind::cannot, launcher_failed, "its `quire` is of another version");
@@ -140,6 +151,18 @@ bool agent::wait_for_start() {
     return false;
   }
   return false;
+}
+
+void agent::read_peer_limit() {
+  const char* const name = base::row_of(base::option::peer_timeout).variable;
+  for (const auto& [variable, value] : what_.environment) {
+    if (variable != name) continue;
+    const std::uint64_t limit_ns = std::strtoull(value.c_str(), nullptr, 10) * second_ns;
+    beat_ns_ = limit_ns / watch::parts;
+    life_ = watch::watch(0, 2, patience_with_launcher * limit_ns);
+    life_.begin(base::now_ns());
+    return;
+  }
 }
 
 bool agent::cannot(const std::string& what, int error, int exit_status) {
@@ -225,17 +248,23 @@ void agent::loop() {
     if (to_launcher_.sending()) watch(to_launcher_.descriptor(), POLLOUT, [] {});
     if (input_.open() && !input_waiting_.empty()) watch(input_.number(), POLLOUT, [this] { feed_input(); });
     watch(signals_.number(), POLLIN, [this] { reap(); });
-    os::wait_ready(entries, kill_ns_ == 0 ? -1 : 100);
+    int limit_ms = kill_ns_ == 0 ? -1 : 100;
+    if (beat_ns_ != 0 && kill_ns_ == 0) limit_ms = static_cast<int>(beat_ns_ / 1'000'000);
+    os::wait_ready(entries, limit_ms);
     for (std::size_t i = 0; i < entries.size(); ++i)
       if (entries[i].revents != 0) handlers[i]();
+    if (beat_ns_ != 0 && kill_ns_ == 0) watch_launcher();
     to_launcher_.send();
-    if (kill_ns_ != 0 && base::now_ns() >= kill_ns_) signal_all(SIGKILL);
+    if (kill_ns_ != 0 && base::now_ns() >= kill_ns_) signal_nodes(SIGKILL);
   }
 }
 
 void agent::on_launcher() {
   from_launcher_.receive();
-  while (const auto frame = from_launcher_.next()) on_frame(*frame);
+  while (const auto frame = from_launcher_.next()) {
+    life_.heard(1);
+    on_frame(*frame);
+  }
   if (from_launcher_.ended() || from_launcher_.broken()) on_launcher_gone();
 }
 
@@ -252,7 +281,8 @@ void agent::on_frame(const local::frame& frame) {
       return;
     }
     case frame_kind::signal:
-      return signal_all(int_of(frame.payload));
+      if (frame.node < 0) stopped_ = int_of(frame.payload) == SIGSTOP;
+      return signal_nodes(int_of(frame.payload), frame.node);
     case frame_kind::input:
       input_owed_ = true;
       input_over_ = frame.payload.empty();
@@ -302,15 +332,14 @@ void agent::drain(int index, os::descriptor& stream, frame_kind kind) {
   stream.reset();
 }
 
-void agent::on_launcher_gone() {
+void agent::on_launcher_gone(const std::string& why) {
   kill_ns_ = base::now_ns() + second_ns;
-  const auto verdict =
-      std::make_shared<const std::string>(local::encode(frame_kind::job_ends, -1, "`quire run` is gone"));
+  const auto verdict = std::make_shared<const std::string>(local::encode(frame_kind::job_ends, -1, why));
   for (auto& one : processes_) {
     one.control.queue(verdict);
     one.control.send();
   }
-  signal_all(SIGTERM);
+  signal_nodes(SIGTERM);
 }
 
 void agent::reap() {
@@ -332,9 +361,21 @@ void agent::reap() {
   }
 }
 
-void agent::signal_all(int number) {
-  for (const auto& one : processes_) {
-    if (!one.alive) continue;
+void agent::watch_launcher() {
+  const std::uint64_t now = base::now_ns();
+  if (now >= next_beat_ns_) {
+    next_beat_ns_ = now + beat_ns_;
+    if (!to_launcher_.sending()) tell(frame_kind::alive, -1, {});
+  }
+  if (stopped_) return life_.pause(now);
+  if (life_.look(now).lost) on_launcher_gone("`quire run` does not answer any more");
+}
+
+/// All, or the one of that number.
+void agent::signal_nodes(int number, int node) {
+  for (int i = 0; i < static_cast<int>(processes_.size()); ++i) {
+    const auto& one = processes_[static_cast<std::size_t>(i)];
+    if (!one.alive || (node >= 0 && node != node_of(i))) continue;
     if (::kill(-one.pid, number) != 0) ::kill(one.pid, number);
   }
 }

@@ -44,6 +44,7 @@ void job::on_exit(int node, int wait_status) {
 void job::on_signal(const signalfd_siginfo& signal) {
   const int number = static_cast<int>(signal.ssi_signo);
   if (number == SIGCHLD) return;
+  if (number == SIGTSTP) return pause();
   if ((number == SIGINT || number == SIGTERM) && ++interrupts_ >= 2) {
     end(128 + number, local::frame_kind::job_ends, -1, "the job ends by a second signal");
     phase_ = phase::terminating;
@@ -56,6 +57,8 @@ void job::on_signal(const signalfd_siginfo& signal) {
 
 void job::on_time() {
   check_silence();
+  judge();
+  watch_links();
   lose_silent_hosts();
   const std::uint64_t now = base::now_ns();
   if (phase_ == phase::running && timeout_ns_ != 0 && now >= timeout_ns_)

@@ -187,6 +187,8 @@ void job::on_frame(int node, const local::frame& frame) {
       record.left = true;
       record.statistics = frame.payload;
       return;
+    case local::frame_kind::accuse:
+      return on_accusation(node, frame);
     default:
       return fail(node, "sent nonsense to `quire run`", 1);
   }
@@ -232,14 +234,16 @@ void job::flush_streams() {
 }
 
 int job::poll_timeout_ms() const {
-  std::uint64_t deadline = phase_ == phase::running ? timeout_ns_ : next_phase_ns_;
-  for (const auto& node : nodes_) {
-    if (node.silent_ns == 0 || !node.alive || phase_ != phase::running) continue;
-    const std::uint64_t limit = node.silent_ns + silence_limit_ns;
-    deadline = deadline == 0 ? limit : std::min(deadline, limit);
+  constexpr std::uint64_t never = UINT64_MAX;
+  const auto or_never = [](std::uint64_t ns) { return ns == 0 ? never : ns; };
+  std::uint64_t deadline = or_never(phase_ == phase::running ? timeout_ns_ : next_phase_ns_);
+  if (phase_ == phase::running) {
+    deadline = std::min({deadline, or_never(start_ns_), or_never(judge_ns_)});
+    for (const auto& node : nodes_)
+      if (node.silent_ns != 0 && node.alive) deadline = std::min(deadline, node.silent_ns + silence_limit_ns);
   }
-  if (start_ns_ != 0 && phase_ == phase::running) deadline = deadline == 0 ? start_ns_ : std::min(deadline, start_ns_);
-  if (deadline == 0) return -1;
+  if (!hosts_.empty() && plan_.peer_timeout_s != 0) deadline = std::min(deadline, next_beat_ns_);
+  if (deadline == never) return -1;
   const std::uint64_t now = base::now_ns();
   return deadline <= now ? 0 : static_cast<int>(std::min<std::uint64_t>((deadline - now) / ms + 1, 3'600'000));
 }

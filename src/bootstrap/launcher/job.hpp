@@ -1,6 +1,6 @@
 // A running job, seen from the launcher: one loop over control sockets, output, signals and deadlines. job.cpp has the
-// start and the loop, remote.cpp nodes on other hosts, fate.cpp what becomes of the job when a node or a person ends
-// something. One thread.
+// start and the loop, remote.cpp nodes on other hosts, silence.cpp those of which nothing is heard, fate.cpp what
+// becomes of the job when a node or a person ends something. One thread.
 #pragma once
 
 #include <sys/signalfd.h>
@@ -8,10 +8,12 @@
 #include <functional>
 #include <memory>
 
+#include "bootstrap/launcher/accusations.hpp"
 #include "bootstrap/launcher/launcher.hpp"
 #include "bootstrap/launcher/output.hpp"
 #include "bootstrap/launcher/spawn.hpp"
 #include "bootstrap/local/channel.hpp"
+#include "watch/watch.hpp"
 
 namespace quire::bootstrap::launcher {
 
@@ -40,6 +42,7 @@ struct host_record {
   pid_t pid = -1;
   bool alive = false;
   local::channel link;
+  watch::watch life{0, 2, 0};  ///< the agent is peer 1
 };
 
 class job {
@@ -81,6 +84,14 @@ class job {
   void lose_silent_hosts();
   void finish_hosts();
 
+  // silence.cpp
+  [[nodiscard]] std::uint64_t peer_limit_ns() const;
+  void on_accusation(int by, const local::frame& frame);
+  void judge();
+  void kill_node(int node);
+  void watch_links();
+  void pause();
+
   // fate.cpp
   void on_exit(int node, int wait_status);
   void on_signal(const signalfd_siginfo& signal);
@@ -101,7 +112,10 @@ class job {
   std::vector<host_record> hosts_;
   bool input_open_ = false;     ///< node 0 is on another host, and may take more of our standard input
   std::uint64_t start_ns_ = 0;  ///< when all hosts must have started their nodes; 0: they have
-  std::uint64_t lost_ns_ = 0;   ///< when agents that do not answer are given up
+  accusations accusations_;
+  std::uint64_t judge_ns_ = 0;      ///< when they are judged; 0: there are none
+  std::uint64_t next_beat_ns_ = 0;  ///< when the agents hear next that we are there
+  std::uint64_t lost_ns_ = 0;       ///< when agents that do not answer are given up
   output out_{1}, err_{2};
   os::descriptor signals_;
   int alive_ = 0;

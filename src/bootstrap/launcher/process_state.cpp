@@ -13,6 +13,9 @@ sigset_t handled_signals() {
   sigset_t set;
   sigemptyset(&set);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD}) sigaddset(&set, signal);
+  struct sigaction now {};
+  const bool stops = ::sigaction(SIGTSTP, nullptr, &now) == 0 && now.sa_handler == SIG_DFL;
+  if (stops) sigaddset(&set, SIGTSTP);  // else whoever started us does not want Ctrl-Z
   return set;
 }
 

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "base/clock.hpp"
+#include "base/options.hpp"
 #include "bootstrap/launcher/agent.hpp"
 #include "bootstrap/launcher/job.hpp"
 
@@ -73,6 +74,8 @@ bool job::start_host(const start_of_job& start, std::size_t host) {
   record.link = local::channel(std::move(link.value().first));
   record.link.queue(std::make_shared<const std::string>(start_frame(host)));
   record.link.send();
+  record.life = watch::watch(0, 2, peer_limit_ns(), UINT64_MAX);  // its start has a limit of its own
+  record.life.begin(base::now_ns());
   for (int node = where.first; node < where.first + where.nodes; ++node) {
     at(node).host = static_cast<int>(host);
     at(node).alive = true;
@@ -88,6 +91,8 @@ std::string job::start_frame(std::size_t host) const {
   start_description what{{}, where.first, where.nodes, plan_.nodes, plan_.command, {}};
   std::array<char, 4096> directory{};
   what.directory = ::getcwd(directory.data(), directory.size()) != nullptr ? directory.data() : "/";
+  what.environment.emplace_back(base::row_of(base::option::peer_timeout).variable,
+                                std::to_string(plan_.peer_timeout_s));
   for (const auto& entry : environment_with(plan_.environment)) {
     const std::size_t equals = std::min(entry.find('='), entry.size() - 1);
     const std::string name = entry.substr(0, equals);
@@ -123,6 +128,8 @@ void job::on_link(std::size_t host) {
 }
 
 void job::on_link_frame(std::size_t host, const local::frame& frame) {
+  hosts_[host].life.heard(1);
+  if (frame.kind == frame_kind::alive) return;
   const auto& where = plan_.hosts[host];
   if (frame.kind == frame_kind::cannot) return on_cannot(host, frame);
   if (frame.node < where.first || frame.node >= where.first + where.nodes) return;

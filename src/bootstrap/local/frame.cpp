@@ -44,7 +44,7 @@ std::optional<frame> frame_reader::next() {
   if (broken_ || bytes_.size() - at_ < sizeof head) return std::nullopt;
   std::memcpy(&head, bytes_.data() + at_, sizeof head);
   if (head.kind < static_cast<std::uint32_t>(frame_kind::hello) ||
-      head.kind > static_cast<std::uint32_t>(frame_kind::input_taken) || head.bytes > most_payload_bytes) {
+      head.kind > static_cast<std::uint32_t>(frame_kind::last) || head.bytes > most_payload_bytes) {
     broken_ = true;
     return std::nullopt;
   }

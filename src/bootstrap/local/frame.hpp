@@ -3,6 +3,7 @@
 //   node -> launcher   hello      payload: version of this protocol
 //                      address    payload: what the node gives to the others; once a round, answered by `addresses`
 //                      leave      payload: counters of the node as JSON
+//                      accuse     payload: who is lost, and for how many ms it was silent (struct loss)
 //   launcher -> node   addresses  payload: of all nodes, in order (pack_addresses)
 //                      node_died  node: who; payload: the sentence for people
 //                      job_ends   payload: the sentence for people
@@ -11,7 +12,7 @@
 //
 //   launcher -> agent  start      payload: what to start, packed (launcher/remote.hpp); the first
 //                      to_node    node: for whom, -1 for all who listen; payload: an encoded frame
-//                      signal     payload: a number (int), for all nodes of the host
+//                      signal     payload: a number (int), for `node`, or all nodes of the host (-1)
 //                      input      payload: standard input of node 0; empty at its end
 //   agent -> launcher  started    payload: the pid of `node` (int)
 //                      cannot     node: exit status; payload: the sentence for people. Nothing runs then
@@ -19,6 +20,7 @@
 //                      closed     `node` has closed its control socket
 //                      ended      payload: the wait status of `node` (int); nothing more comes from it
 //                      input_taken  the next input may come
+//   both ways          alive      so that silence means something
 //
 // Both ends are the same build of Quire, or find out by the version in hello and start.
 #pragma once
@@ -32,13 +34,20 @@
 
 namespace quire::bootstrap::local {
 
-inline constexpr std::uint32_t protocol_version = 2;
+inline constexpr std::uint32_t protocol_version = 3;
 /// The most that a node may give to the others in one round.
 inline constexpr std::size_t most_address_bytes = 60 << 10;
 
 enum class frame_kind : std::uint32_t {
   hello = 1, address, leave, addresses, node_died, job_ends,
-  start, to_node, signal, input, started, cannot, output, error_output, closed, ended, input_taken
+  start, to_node, signal, input, started, cannot, output, error_output, closed, ended, input_taken,
+  accuse, alive, last = alive
+};
+
+/// What a node says of another in `accuse`.
+struct loss {
+  std::uint64_t node = 0;
+  std::uint64_t silent_ms = 0;  ///< 0: the connection is lost
 };
 
 struct frame {

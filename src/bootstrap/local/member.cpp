@@ -62,6 +62,14 @@ base::result<std::vector<std::vector<std::byte>>> member::exchange(std::span<con
   }
 }
 
+// What does not go out at once goes with what poll_news does; this node ends by itself if it never goes.
+bool member::accuse(int node, std::uint64_t silent_ms) noexcept {
+  const loss what{static_cast<std::uint64_t>(node), silent_ms};
+  socket_.queue(make_frame(frame_kind::accuse, node_, {reinterpret_cast<const char*>(&what), sizeof what}));
+  socket_.send();
+  return true;
+}
+
 // Writes past the channel's queue, which is empty after the last exchange, so as not to meet poll_news there.
 void member::leave(std::string_view statistics_json) noexcept {
   const std::string bytes = encode(frame_kind::leave, node_, statistics_json);
@@ -77,6 +85,7 @@ void member::leave(std::string_view statistics_json) noexcept {
 }
 
 news member::poll_news() noexcept {
+  socket_.send();
   take_in();
   if (news_.empty()) return {};
   news first = std::move(news_.front());
@@ -116,6 +125,8 @@ class alone final : public bootstrap {
   [[nodiscard]] base::result<std::vector<std::vector<std::byte>>> exchange(std::span<const std::byte> mine) override {
     return std::vector<std::vector<std::byte>>{{mine.begin(), mine.end()}};
   }
+  [[nodiscard]] bool accuse(int, std::uint64_t) noexcept override { return false; }
+  void abort(int, const std::string&) noexcept override {}
   void leave(std::string_view) noexcept override {}
   [[nodiscard]] int descriptor() const noexcept override { return -1; }
   [[nodiscard]] news poll_news() noexcept override { return {}; }

@@ -171,6 +171,12 @@ base::result<std::vector<std::vector<std::byte>>> member::exchange(std::span<con
   return all;
 }
 
+/// The launcher kills all, also those that are stopped.
+void member::abort(int exit_status, const std::string&) noexcept {
+  const std::string line = "cmd=abort exitcode=" + std::to_string(exit_status) + "\n";
+  static_cast<void>(os::write_some(socket_.number(), std::span<const char>(line)));
+}
+
 /// Waits for the answer: Hydra takes an end before it for an accident.
 void member::leave(std::string_view) noexcept {
   constexpr std::uint64_t limit_ns = 5'000'000'000;

@@ -22,6 +22,8 @@ class member final : public bootstrap {
   [[nodiscard]] int nodes() const noexcept override { return nodes_; }
   [[nodiscard]] int local_nodes() const noexcept override { return local_nodes_; }
   [[nodiscard]] base::result<std::vector<std::vector<std::byte>>> exchange(std::span<const std::byte> mine) override;
+  [[nodiscard]] bool accuse(int, std::uint64_t) noexcept override { return false; }
+  void abort(int exit_status, const std::string& why) noexcept override;
   void leave(std::string_view statistics_json) noexcept override;
   [[nodiscard]] int descriptor() const noexcept override { return socket_.number(); }
   [[nodiscard]] news poll_news() noexcept override;

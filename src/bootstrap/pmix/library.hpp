@@ -10,7 +10,7 @@ namespace quire::bootstrap::pmix {
 
 /// One entry for each function of PMIx that Quire calls. X(name) stands for PMIx_name.
 #define QUIRE_PMIX_FUNCTIONS(X) \
-  X(Init) X(Finalize) X(Put) X(Commit) X(Fence_nb) X(Get) X(Register_event_handler) X(Error_string)
+  X(Init) X(Finalize) X(Put) X(Commit) X(Fence_nb) X(Get) X(Register_event_handler) X(Error_string) X(Abort)
 
 struct library {
 #define QUIRE_PMIX_MEMBER(name) decltype(&::PMIx_##name) name = nullptr;

@@ -15,6 +15,7 @@
 
 #include <charconv>
 #include <cstring>
+#include <thread>
 
 #include "base/options.hpp"
 #include "bootstrap/pmix/library.hpp"
@@ -47,6 +48,8 @@ class member final : public bootstrap {
   [[nodiscard]] int nodes() const noexcept override { return nodes_; }
   [[nodiscard]] int local_nodes() const noexcept override { return local_nodes_; }
   [[nodiscard]] base::result<std::vector<std::vector<std::byte>>> exchange(std::span<const std::byte> mine) override;
+  [[nodiscard]] bool accuse(int, std::uint64_t) noexcept override { return false; }
+  void abort(int exit_status, const std::string& why) noexcept override;
   void leave(std::string_view) noexcept override { pmix_->Finalize(nullptr, 0); }
   [[nodiscard]] int descriptor() const noexcept override { return epoll_.number(); }
   [[nodiscard]] news poll_news() noexcept override;
@@ -203,6 +206,11 @@ void member::watch_local_peers(const std::vector<std::vector<std::byte>>& all) {
     std::memcpy(&who, all[static_cast<std::size_t>(node)].data(), sizeof who);
     peers_.add(epoll_.number(), node, who);
   }
+}
+
+/// The call may wait for a launcher that does not answer either.
+void member::abort(int exit_status, const std::string& why) noexcept {
+  std::thread([this, exit_status, why] { pmix_->Abort(exit_status, why.c_str(), nullptr, 0); }).detach();
 }
 
 news member::poll_news() noexcept {

@@ -1,0 +1,116 @@
+// Nodes and hosts of which nothing is heard any more, and jobs that are stopped as a whole. The nodes watch each other
+// (src/watch) and accuse; here it is judged. Launcher and agents watch their links themselves, by a frame now and then.
+#include <signal.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/clock.hpp"
+#include "bootstrap/launcher/job.hpp"
+
+namespace quire::bootstrap::launcher {
+namespace {
+
+using local::frame_kind;
+
+constexpr std::uint64_t ms = 1'000'000, second = 1000 * ms;
+/// For other accusations to come, and for news of the death that explains them all.
+constexpr std::uint64_t least_hearing_ns = 250 * ms, hearing_of_lost_ns = 500 * ms;
+
+std::shared_ptr<const std::string> make_frame(frame_kind kind, int node, std::string_view payload) {
+  return std::make_shared<const std::string>(local::encode(kind, node, payload));
+}
+
+}  // namespace
+
+std::uint64_t job::peer_limit_ns() const { return static_cast<std::uint64_t>(plan_.peer_timeout_s) * second; }
+
+void job::on_accusation(int by, const local::frame& frame) {
+  local::loss what;
+  if (frame.payload.size() == sizeof what) std::memcpy(&what, frame.payload.data(), sizeof what);
+  if (frame.payload.size() != sizeof what || what.node >= static_cast<std::uint64_t>(plan_.nodes))
+    return fail(by, "sent nonsense to `quire run`", 1);
+  const accusation one{by, static_cast<int>(what.node), what.silent_ms};
+  const auto& accused = at(one.whom);
+  if (phase_ != phase::running || !accused.alive || accused.left) return;  // that explains it
+  accusations_.add(one);
+  const std::uint64_t hearing =
+      one.silent_ms == 0 ? hearing_of_lost_ns : std::max(least_hearing_ns, peer_limit_ns() / watch::parts);
+  if (judge_ns_ == 0) judge_ns_ = base::now_ns() + hearing;
+}
+
+void job::judge() {
+  if (judge_ns_ == 0 || base::now_ns() < judge_ns_) return;
+  judge_ns_ = 0;
+  for (int node = 0; node < plan_.nodes; ++node)
+    if (!at(node).alive || at(node).left) accusations_.drop(node);
+  if (phase_ != phase::running || accusations_.empty()) return;
+  const accusation worst = accusations_.worst(), rival = accusations_.rival();
+  const std::int64_t now = ::time(nullptr);
+  std::string text = name_of(worst.whom) + text_of(worst, now);
+  if (rival.by >= 0)
+    text += "; and " + name_of(rival.whom) + text_of(rival, now) + ": is the network between them broken?";
+  end(128 + SIGKILL, frame_kind::node_died, worst.whom, text);
+  kill_node(worst.whom);
+}
+
+/// One that does not answer would not hear what the others are told. SIGKILL reaches it also when it is stopped.
+void job::kill_node(int node) {
+  const auto& record = at(node);
+  if (!record.alive) return;
+  if (record.host >= 0) {
+    const int number = SIGKILL;
+    auto& link = hosts_[static_cast<std::size_t>(record.host)].link;
+    link.queue(make_frame(frame_kind::signal, node, {reinterpret_cast<const char*>(&number), sizeof number}));
+    link.send();
+  } else if (!record.own_group || ::kill(-record.pid, SIGKILL) != 0) {
+    ::kill(record.pid, SIGKILL);
+  }
+}
+
+void job::watch_links() {
+  if (hosts_.empty() || plan_.peer_timeout_s == 0) return;
+  const std::uint64_t now = base::now_ns();
+  const bool beat = now >= next_beat_ns_;
+  if (beat) next_beat_ns_ = now + peer_limit_ns() / watch::parts;
+  for (std::size_t i = 0; i < hosts_.size(); ++i) {
+    auto& host = hosts_[i];
+    if (!host.alive) continue;
+    if (beat && !host.link.sending()) {
+      host.link.queue(make_frame(frame_kind::alive, -1, {}));
+      host.link.send();
+    }
+    if (out_.full() || err_.full()) host.life.heard(1);  // we do not listen
+    const auto found = host.life.look(now);
+    if (!found.lost) continue;
+    const auto& where = plan_.hosts[i];
+    char seconds[32];
+    std::snprintf(seconds, sizeof seconds, "%.1f", static_cast<double>(found.silent_ns) / 1e9);
+    end(launcher_failed, frame_kind::node_died, where.first,
+        "host " + where.name + ", with " + std::to_string(where.nodes) + (where.nodes == 1 ? " node" : " nodes") +
+            " from node " + std::to_string(where.first) + " on, does not answer: nothing was heard from it for " +
+            seconds + " s");
+    ::kill(host.pid, SIGKILL);  // the way there; the agent ends its nodes when it hears nothing of us
+  }
+}
+
+/// Ctrl-Z: all nodes stop, wherever they are, then we do; and go on together.
+void job::pause() {
+  const std::uint64_t before = base::now_ns();
+  signal_all(SIGSTOP, false);
+  for (auto& host : hosts_) {
+    while (host.alive && host.link.sending() && base::now_ns() < before + second) {
+      pollfd entry{host.link.descriptor(), POLLOUT, 0};
+      os::wait_ready({&entry, 1}, 100);
+      host.link.send();
+    }
+  }
+  ::raise(SIGSTOP);
+  const std::uint64_t away = base::now_ns() - before;
+  for (std::uint64_t* deadline : {&timeout_ns_, &judge_ns_, &start_ns_, &next_phase_ns_})
+    if (*deadline != 0) *deadline += away;
+  signal_all(SIGCONT, false);
+}
+
+}  // namespace quire::bootstrap::launcher

@@ -1,0 +1,142 @@
+// Peers that are silent or gone. src/watch decides whom to ask and when silence is a loss; here its questions and
+// answers travel, the launcher is told of a loss (it judges, as it hears all), and this node ends when it is told so,
+// or hears nothing.
+//
+// The service thread sleeps until the next look is due. While application threads drive it may miss its turn; then
+// whoever drives looks.
+#include <cstdio>
+#include <string>
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "engine/engine.hpp"
+
+namespace quire::engine {
+
+using model::message;
+using model::message_kind;
+using model::node_id;
+
+namespace {
+
+constexpr std::uint64_t ms = 1'000'000, second = 1000 * ms;
+
+/// What a message of the kind `watch` says, in its `operation`.
+enum word : std::uint32_t {
+  ping = 1,
+  here,
+  leaving,  ///< the sender ends well, and says nothing more
+  lost,     ///< the sender has lost node `a`, which was silent for `b` ms; where no launcher tells all
+};
+
+}  // namespace
+
+void engine::send_watch(unsigned to, std::uint32_t what, std::uint64_t a, std::uint64_t b) noexcept {
+  message m;
+  m.kind = message_kind::watch;
+  m.operation = what;
+  m.from = m.requester = config_.self;
+  m.a = a;
+  m.b = b;
+  watching_.sent.fetch_add(1, std::memory_order_relaxed);
+  transport_->send(node_id{static_cast<std::uint16_t>(to)}, m, {});
+}
+
+void engine::handle_watch(const message& m) noexcept {
+  watching_.received.fetch_add(1, std::memory_order_relaxed);
+  switch (m.operation) {
+    case ping:
+      // A program that is stopped does not answer, whatever the process of its engine could say.
+      if (config_.program_stopped == nullptr || !config_.program_stopped()) send_watch(m.from.value(), here);
+      return;
+    case leaving:
+      return watch_.leaves(m.from.value());
+    case lost:
+      if (m.a < config_.nodes) lose(static_cast<unsigned>(m.a), m.b, 100 * ms, false);
+      return;
+    default:
+      return;  // that it came is all
+  }
+}
+
+/// Driver's thread, after what has arrived was taken in.
+void engine::look_at_peers(std::uint64_t now) noexcept {
+  look_due_.store(false, std::memory_order_relaxed);
+  if (!watch_.active()) return;
+  if (config_.program_stopped != nullptr && now >= watch_.next_look() && config_.program_stopped()) {
+    watch_.pause(now);
+  } else {
+    const auto found = watch_.look(now);
+    for (unsigned i = 0; i < found.pings; ++i) send_watch(found.ping[i], ping);
+    if (found.lost) lose(found.peer, found.silent_ns / ms, config_.peer_limit_ns / watch::parts + second, true);
+  }
+  next_look_.store(watch_.next_look(), std::memory_order_relaxed);
+}
+
+/// Before this node stops to answer.
+void engine::say_goodbye() noexcept {
+  op o(
+      [](engine& e, op& self) noexcept {
+        if (e.watch_.active()) {
+          for (const unsigned watcher : e.watch_.watchers()) e.send_watch(watcher, leaving);
+        }
+        self.complete();
+      },
+      op::type::call);
+  (void)run(o);
+}
+
+void engine::peer_lost(node_id peer) noexcept {
+  // A dying process closes its connections before anybody can tell why. The launcher will know in a moment, and name
+  // it. At the end it may have passed the last barrier; then this node is about to end as well.
+  const bool ending = ending_.load(std::memory_order_relaxed);
+  const std::uint64_t patience = ending ? 10 * second : job_.descriptor() >= 0 ? second : 0;
+  lose(peer.value(), 0, patience, !ending);
+}
+
+/// `patience_ns`: how long this node waits for the launcher's word.
+void engine::lose(unsigned peer, std::uint64_t silent_ms, std::uint64_t patience_ns, bool tell) noexcept {
+  if (lost_until_ns_.load(std::memory_order_relaxed) != 0) return;
+  lost_peer_ = peer;
+  lost_silent_ms_ = silent_ms;
+  loss_untold_.store(tell, std::memory_order_relaxed);
+  lost_until_ns_.store(base::now_ns() + patience_ns, std::memory_order_release);
+  kick();
+}
+
+/// Service thread, driving. Where nobody judges, all are told, and the launcher is asked to end them.
+void engine::tell_loss() noexcept {
+  loss_untold_.store(false, std::memory_order_relaxed);
+  if (job_.accuse(static_cast<int>(lost_peer_), lost_silent_ms_) || lost_silent_ms_ == 0) return;
+  const std::string text = loss_text();
+  base::log(base::log_level::error, "%s; ending the job", text.c_str());
+  for (unsigned node = 0; node < config_.nodes; ++node) {
+    if (node != config_.self.value()) send_watch(node, lost, lost_peer_, lost_silent_ms_);
+  }
+  job_.abort(QUIRE_PEER_LOST, text);
+}
+
+std::string engine::loss_text() const {
+  std::string who = "node " + std::to_string(lost_peer_);
+  if (lost_peer_ < peer_names_.size()) who += " (" + peer_names_[lost_peer_] + ")";
+  if (lost_silent_ms_ == 0) return who + " cannot be reached any more";
+  if (lost_peer_ == config_.self.value()) return "others hear nothing of this node any more";
+  char seconds[32];
+  std::snprintf(seconds, sizeof seconds, "%.1f", static_cast<double>(lost_silent_ms_) / 1000);
+  return who + " does not answer: nothing was heard from it for " + seconds + " s";
+}
+
+/// A peer was lost, and the launcher has not said why.
+void engine::handle_loss() noexcept {
+  const std::uint64_t until = lost_until_ns_.load(std::memory_order_acquire);
+  if (until == 0 || base::now_ns() < until) return;
+  base::die(QUIRE_PEER_LOST, "%s; this node ends", loss_text().c_str());
+}
+
+/// What the launcher tells. The death of a node ends the job on all.
+void engine::handle_news() noexcept {
+  const auto news = job_.poll_news();
+  if (news.what != bootstrap::news::kind::nothing) base::die(QUIRE_PEER_LOST, "%s; this node ends", news.text.c_str());
+}
+
+}  // namespace quire::engine
