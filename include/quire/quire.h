@@ -162,7 +162,7 @@ QUIRE_API quire_status quire_region_set_consistency(quire_region region, quire_c
 /* Parallel blocks (KOAN, multiple-writers consistency). Nodes that work on different data of a region (Bernstein's
  * conditions: none reads or writes what another one writes) need not exchange it in between, although it lies on the same pages. Between
  * begin and end every node reads and writes copies of its own; at the end what they wrote is merged, exact to the byte, and
- * the region is sequential again. */
+ * the region has the consistency that it had before. */
 
 enum quire_block_flag {
   /** Finds out whether nodes wrote the same bytes. Then a node sees nothing of what others write before the end, even if
@@ -175,7 +175,7 @@ typedef struct quire_overlap {
   int node_a, node_b; /**< node_a < node_b */
 } quire_overlap;
 
-/** Begins a parallel block on a region, which must be sequential, and not in a block. One thread of each node calls it, with
+/** Begins a parallel block on a region that is not in one. One thread of each node calls it, with
  *  the same arguments; a barrier of the job. Other threads may use the region all the while. `flags`: 0 or QUIRE_BLOCK_CHECK.
  *  What other nodes write in the block may be seen before its end, or not, unless it is checked. Page locking, push and production
  *  phases are not available in it. Errors as of quire_region_set_consistency(), which itself gives QUIRE_INVALID in a block. */
@@ -183,7 +183,8 @@ QUIRE_API QUIRE_NODISCARD quire_status quire_block_begin(quire_region region, un
 /** In a parallel block: of the units under this range, this node writes nothing in the block but this range and others that it
  *  declares, and no other node writes any of that (KOAN: each process modifies a distinct range). Then there is no need to find
  *  out what it has written: no copy of the unit is made at the first write, and all of the range is sent in each unit that
- *  was written. What the node writes of these units beside is lost, or not. To be called before it writes them; later it has no effect.
+ *  was written. What the node writes of these units beside is lost, or not. To be called before it writes them; later it has no effect,
+ *  nor where the region has QUIRE_DETECT_SCAN.
  *  For this node alone, by any of its threads. QUIRE_INVALID outside of a block, QUIRE_BAD_ADDRESS. */
 QUIRE_API quire_status quire_block_declare(const void* address, size_t bytes);
 /** Ends it; called by one thread of each node, and a barrier. In a block that is checked, QUIRE_OVERLAP on all nodes if nodes

@@ -254,10 +254,11 @@ class engine final : public transport::sink, private effects, private release::n
   [[nodiscard]] base::status lowest(std::int64_t& value) noexcept;
   [[nodiscard]] base::status drain(region_slot& r, totals last) noexcept;
   void freeze(const change_call& call, totals& t) noexcept;
-  void thaw(region_slot& r) noexcept;
+  void thaw(region_slot& r, const change_call& call) noexcept;
   void convert(const change_call& call) noexcept;
   void close_block(region_slot& r) noexcept;
   void merge_block(region_slot& r) noexcept;
+  void mark_block(region_slot& r, bool begins) noexcept;
   void add_up(region_slot& r, totals& t) noexcept;
   [[nodiscard]] bool is_quiet(const region_slot& r) const noexcept;
   void wait_quiet(region_slot& r) noexcept;

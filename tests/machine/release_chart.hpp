@@ -30,7 +30,7 @@ using model::message_kind;
 /// Units 0 to N-1, the home of unit u is node u, for N nodes.
 class chart {
  public:
-  explicit chart(unsigned nodes, bool first_touch = false) : units_(nodes * nodes), open_(nodes) {
+  explicit chart(unsigned nodes, bool first_touch = false, bool scans = false) : units_(nodes * nodes), open_(nodes) {
     for (std::uint16_t n = 0; n < nodes; ++n) {
       region_shape shape;
       shape.self = node_id{n};
@@ -38,6 +38,7 @@ class chart {
       shape.managers = directory::manager_map::make(model::placement::modulo, nodes, nodes, {});
       shape.units = nodes;
       shape.first_touch = first_touch;
+      shape.scans = scans;
       machines_.emplace_back(shape, &units_[n * nodes], open_[n]);
     }
   }
@@ -96,6 +97,19 @@ class chart {
     call.token = 1;
     at(node).on_atomic(call, out_);
     perform(node);
+  }
+
+  /// A parallel block begins on all nodes, or ends: all that was written has been sent and told.
+  void block(bool begins, bool checked = true) {
+    for (std::uint16_t n = 0; n < machines_.size(); ++n) {
+      if (!begins && checked && at(n).has_base(0)) at(n).on_base_dropped(0);
+      at(n).check(begins && checked);
+      at(n).keep_homes(begins);
+      if (!at(n).knows(0)) continue;
+      line(n, begins ? "block" : "end");
+      begins ? at(n).on_block_begin(0, out_) : at(n).on_block_over(0, out_);
+      perform(n);
+    }
   }
 
   /// The oldest message on its way arrives. False if there is none.

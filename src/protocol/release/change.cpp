@@ -62,19 +62,4 @@ void machine::take(std::uint64_t unit, const handover& h, actions& out) {
   send(h.owner, m, false, out);
 }
 
-void machine::on_block_end(std::uint64_t unit, actions& out) {
-  if (has_base(unit)) protect(unit, units_[unit], access::read, out);
-}
-
-void machine::on_declared(std::uint64_t unit) {
-  unit_state& s = touch(unit);
-  if (s.is_home == 0 && s.twin == 0) s.declared = 1;
-}
-
-void machine::on_base_dropped(std::uint64_t unit) {
-  CHECK(has_base(unit));
-  units_[unit].twin = 0;
-  --open_.bases;
-}
-
 }  // namespace quire::release

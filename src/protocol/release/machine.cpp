@@ -67,14 +67,6 @@ void machine::write_here(std::uint64_t unit, unit_state& s) {
   if (s.shared != 0) list(unit, s);
 }
 
-/// In a block that is checked, before the first write at the home.
-void machine::keep_base(std::uint64_t unit, unit_state& s, actions& out) {
-  if (!checked_ || s.twin != 0) return;
-  s.twin = 1;
-  ++open_.bases;
-  out.add(action_kind::make_twin, unit);
-}
-
 /// The node has the content: lets its threads have `want` of it.
 void machine::allow(std::uint64_t unit, unit_state& s, access want, actions& out) {
   s.withhold = s.read_ahead = 0;
@@ -82,6 +74,7 @@ void machine::allow(std::uint64_t unit, unit_state& s, access want, actions& out
     s.assigned = 1;
     if (shape_.scans) {
       s.written = 1;  // as soon as a thread likes
+      keep_base(unit, s, out);
       return permit(unit, s, access::write, out);
     }
     // What nobody else has can be written at once, and later without a fault.
@@ -242,7 +235,10 @@ void machine::on_copy_request(const message& m, actions& out) {
   r.requester = m.requester;
   r.a = s.moves;
   if (s.written == 0) r.flags |= message_flag::zero;
-  if (s.twin != 0) r.flags |= message_flag::base;
+  if (s.twin != 0) {
+    r.flags |= message_flag::base;
+    list(m.unit, s);  // the copy is old already
+  }
   send(m.requester, r, s.written != 0, out);
 }
 
@@ -365,8 +361,12 @@ void machine::on_copy_reply(const message& m, actions& out) {
 }
 
 void machine::on_notice(std::uint64_t unit, actions& out) {
-  unit_state& s = units_[unit];
-  if (s.touched == 0 || s.is_home != 0 || checked_) return;
+  unit_state& s = checked_ ? touch(unit) : units_[unit];
+  if (s.touched == 0 || s.is_home != 0) return;
+  if (checked_) {
+    s.news = 1;
+    return;
+  }
   if (s.pending() != access::none) s.stale = 1;
   if (s.valid == 0) return;
   protect(unit, s, access::none, out);  // threads that write it now fault, and wait for the content that has their writes
@@ -424,6 +424,7 @@ bool machine::is_valid(std::uint64_t unit) const noexcept {
   if (s.mapped() != access::none && !home && s.valid == 0) return false;
   if (s.pending() != access::none && s.valid != 0) return false;
   if (!home && (s.asked != 0) != (s.pending() != access::none)) return false;
+  if (s.news != 0 && !checked_) return false;
   return s.stale == 0 || s.pending() != access::none;
 }
 

@@ -72,9 +72,11 @@ class machine final : public model::machine {
   [[nodiscard]] model::handover give(std::uint64_t unit, actions& out);
   /// Goes on from what another protocol knew. Who is to be the home hears of it from the unit's manager.
   void take(std::uint64_t unit, const model::handover& h, actions& out);
-  // Parallel blocks that are checked (KOAN): the home keeps each unit as it was before (its twin), from its own first write on,
+  // Parallel blocks (blocks.cpp). In those that are checked (KOAN) the home keeps each unit as it was before (its twin), from its own first write on,
   // and shows others nothing else; no copy is taken away before the end.
   void check(bool checked) noexcept { checked_ = checked; }
+  /// A block begins under this protocol, which is in charge before it already, and all that was written is at the homes.
+  void on_block_begin(std::uint64_t unit, actions& out);
   /// The block is about to end: from now on a write here is one after it.
   void on_block_end(std::uint64_t unit, actions& out);
   /// Whether this is the home, and has written `unit` in the block: then its twin is as it was before.
@@ -85,6 +87,8 @@ class machine final : public model::machine {
   [[nodiscard]] bool is_declared(std::uint64_t unit) const noexcept { return units_[unit].declared != 0; }
   /// It is needed no longer.
   void on_base_dropped(std::uint64_t unit);
+  /// The block is over, the content at the home is that of all, and this protocol stays in charge.
+  void on_block_over(std::uint64_t unit, actions& out);
 
   /// Units for which there is anything to give.
   [[nodiscard]] const model::used_units& used() const noexcept { return used_; }
@@ -125,6 +129,7 @@ class machine final : public model::machine {
   void list(std::uint64_t unit, unit_state& s);
   void write_here(std::uint64_t unit, unit_state& s);
   void keep_base(std::uint64_t unit, unit_state& s, actions& out);
+  void close_home(std::uint64_t unit, unit_state& s, actions& out);
   void allow(std::uint64_t unit, unit_state& s, access want, actions& out);
   void send_diff(std::uint64_t unit, unit_state& s, bool keep, actions& out);
   void arrived(std::uint64_t unit, unit_state& s, actions& out);

@@ -33,6 +33,7 @@ struct unit_state {
   std::uint8_t useless : 1 = 0;     ///< was read ahead and invalidated untouched: do not read ahead again
   std::uint8_t declared : 1 = 0;    ///< in a block: which bytes this node writes is known; no twin is made, although `twin` says so
   std::uint8_t was_home : 1 = 0;    ///< and is not any more: it passes on what comes here, and is never home again
+  std::uint8_t news : 1 = 0;        ///< in a block that is checked: another node has written, and a copy here goes at the end
   std::uint8_t asked : 1 = 0;       ///< a request for the content is on its way; it ends with its reply, or comes back to its home
 
   [[nodiscard]] access mapped() const noexcept { return static_cast<access>(mapped_); }
