@@ -254,8 +254,11 @@ QUIRE_API quire_status quire_produce_end(const void* address, size_t bytes, int 
  *  other in circles. `timeout_ms` as for locks: negative waits for ever, 0 takes what is here and else gives QUIRE_BUSY (what is
  *  missing comes nevertheless), otherwise QUIRE_TIMED_OUT after that time. Then nothing is pinned by this call, and `*holder`
  *  (which may be NULL) is the node that has the first unit missed pinned, or -1 if none has any more; QUIRE_LOG=info
- *  says so too. QUIRE_LIMIT: a node may have QUIRE_PIN_LIMIT units (4096) pinned at a time. QUIRE_UNSUPPORTED in a region with
- *  QUIRE_RELEASE, QUIRE_BAD_ADDRESS. */
+ *  says so too. QUIRE_LIMIT: a node may have QUIRE_PIN_LIMIT units (4096) pinned at a time. QUIRE_UNSUPPORTED in a parallel block,
+ *  QUIRE_BAD_ADDRESS.
+ *  In a region with QUIRE_RELEASE the pin is a lock that the unit's home keeps, and brings the content: quire_acquire() acquires and
+ *  quire_release() releases as a mutex does, all memory. What other nodes have to ask the home for waits (pins, copies that they
+ *  lack, atomic operations); with copies that they have, and on the home itself, threads go on. */
 QUIRE_API QUIRE_NODISCARD quire_status quire_acquire(const void* address, size_t bytes, int64_t timeout_ms, int* holder);
 /** Ends a pin of each unit under a range. Any thread of the node may do so. QUIRE_NOT_OWNER if a unit of it is not pinned
  *  here: then nothing changes. What is still pinned at quire_end() is released, with a warning. */

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "api/counters.hpp"
@@ -90,12 +91,42 @@ base::result<std::unique_ptr<transport::transport>> open_transport(const base::o
                          options.text(base::option::net_devices));
 }
 
-base::status connect(runtime& r, transport::transport& wire) {
-  auto addresses = r.job->exchange(wire.address());
-  if (!addresses.ok()) return addresses.why();
-  std::vector<std::span<const std::byte>> views(addresses.value().begin(), addresses.value().end());
-  return wire.connect(r.core->config().self, views, *r.core);
-}
+/// What nodes tell each other before they can send messages: their addresses, and whether they have a memory limit, which
+/// those without one have to know.
+struct introductions {
+  std::vector<std::vector<std::byte>> all{};  ///< by node: 8 bytes of memory limit, the address
+
+  [[nodiscard]] std::uint64_t limit_of(std::size_t node) const noexcept {
+    std::uint64_t limit;
+    std::memcpy(&limit, all[node].data(), sizeof limit);
+    return limit;
+  }
+  base::status make(bootstrap::bootstrap& job, const transport::transport& wire, std::uint64_t limit) {
+    const auto address = wire.address();
+    std::vector<std::byte> mine(sizeof limit + address.size());
+    std::memcpy(mine.data(), &limit, sizeof limit);
+    std::copy(address.begin(), address.end(), mine.begin() + sizeof limit);
+    auto told = job.exchange(mine);
+    if (!told.ok()) return told.why();
+    all = std::move(told.value());
+    const auto other = std::find_if(all.begin(), all.end(), [](const auto& one) { return one.size() < sizeof limit; });
+    if (other == all.end()) return {};
+    base::log(base::log_level::error, "node %d says of itself what this version of Quire does not know; run the same version on all nodes",
+              static_cast<int>(other - all.begin()));
+    return QUIRE_INVALID;
+  }
+  [[nodiscard]] bool any_limit() const noexcept {
+    for (std::size_t n = 0; n < all.size(); ++n) {
+      if (limit_of(n) != 0) return true;
+    }
+    return false;
+  }
+  base::status connect(runtime& r, transport::transport& wire) const {
+    std::vector<std::span<const std::byte>> views;
+    for (const auto& one : all) views.push_back(std::span(one).subspan(sizeof(std::uint64_t)));
+    return wire.connect(r.core->config().self, views, *r.core);
+  }
+};
 
 /// What the environment says, the program where the user says nothing, or what stands in the table.
 base::status read_settings(runtime& r, const quire_options& given) {
@@ -146,6 +177,9 @@ base::status begin(runtime& r, const quire_options& given) {
   auto wire = open_transport(r.options, *r.job);
   if (!wire.ok()) return wire.why();
   transport::transport& wire_ref = *wire.value();
+  introductions others;
+  if (const auto s = others.make(*r.job, wire_ref, c.memory_limit); !s.ok()) return s;
+  c.pages_out = others.any_limit();
   r.core = std::make_unique<engine::engine>(c, std::move(wire.value()), *r.job);
   if (const auto s = r.core->open(); !s.ok()) return s;
   if (const auto s = r.core->trace().open(r.options.text(base::option::fault_trace), c.self.value()); !s.ok()) return s;
@@ -154,7 +188,7 @@ base::status begin(runtime& r, const quire_options& given) {
   r.threads = std::make_unique<thread_service>(*r.core);
   if (const auto s = r.regions->open(static_cast<std::uint32_t>(r.options.number(base::option::unit)),
                                       static_cast<quire_consistency>(r.options.number(base::option::consistency))); !s.ok()) return s;
-  if (const auto s = connect(r, wire_ref); !s.ok()) return s;
+  if (const auto s = others.connect(r, wire_ref); !s.ok()) return s;
   r.core->start();
   return {};
 }

@@ -122,7 +122,7 @@ void engine::freeze(const change_call& call, totals& t) noexcept {
     if (call.what == change_call::kind::end_block && call.checked) close_block(r);
     consistency_.release();
   }
-  pins_.for_each([&](const sequential::pin& p) { t.pins += p.region.value() == r.about.id ? 1 : 0; });
+  pins_.for_each([&](const directory::pin& p) { t.pins += p.region.value() == r.about.id ? 1 : 0; });
   add_up(r, t);
 }
 

@@ -70,7 +70,26 @@ void engine::find_written() noexcept {
   });
 }
 
-void engine::transmit(model::node_id to, const message& m, std::span<const std::byte> value) noexcept { send(to, m, value); }
+void engine::transmit(model::node_id to, const message& m, std::span<const std::byte> value) noexcept {
+  if (m.kind == message_kind::pin_grant && (m.flags & model::message_flag::no_data) == 0) return send_grant(to, m);
+  send(to, m, value);
+}
+
+/// With the content as it is when all that is known has been told.
+void engine::send_grant(model::node_id to, message m) noexcept {
+  region_slot& r = *regions_.slot(m.region);
+  model::actions list;
+  r.release->on_grant_leaves(m.unit, list);
+  performer_.take(r, list);
+  performer_.flush();
+  if (!r.machine->is_written(m.unit)) {
+    m.flags |= model::message_flag::zero;
+    return send(to, m, {});
+  }
+  frames_.use(r, m.unit, 1, content::sent);
+  m.payload_bytes = static_cast<std::uint32_t>(r.bytes_of(1));
+  transport_->send(to, m, {r.system(m.unit), m.payload_bytes});
+}
 
 void engine::perform(model::region_id region, const model::actions& list) noexcept {
   performer_.take(*regions_.slot(region), list);
@@ -119,6 +138,8 @@ release::counters engine::release_counters() const noexcept {
     sum.read_ahead_wasted += c.read_ahead_wasted;
     sum.atomics += c.atomics;
     sum.copies_dropped += c.copies_dropped;
+    sum.pins += c.pins;
+    sum.pin_waits += c.pin_waits;
   });
   return sum;
 }

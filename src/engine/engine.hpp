@@ -43,8 +43,9 @@ struct configuration {
   bool learn_writes = true;  ///< reads that writes have followed ask for writable copies
   bool move_homes = true;    ///< release consistency: the home of a unit moves to its only writer
   std::uint64_t twin_bytes = std::uint64_t{256} << 20;  ///< that twins may take on this node
-  std::size_t pin_limit = sequential::pin_table::default_limit;  ///< units that this node may have pinned
+  std::size_t pin_limit = directory::pin_table::default_limit;  ///< units that this node may have pinned
   std::uint64_t memory_limit = 0;  ///< bytes that units may take on this node; 0: no limit
+  bool pages_out = false;  ///< some node of the job has a memory limit
   std::string page_out_directory{};
   driver_tuning tuning{};
 };
@@ -243,6 +244,7 @@ class engine final : public transport::sink, private effects, private release::n
   void drop_pins() noexcept;
   [[nodiscard]] int find_holder(region_slot& r, std::uint64_t unit) noexcept;
   void answer_holder(const model::message& m) noexcept;
+  void send_grant(model::node_id to, model::message m) noexcept;
 
   // changes of consistency (change.cpp)
   struct totals;
@@ -298,7 +300,7 @@ class engine final : public transport::sink, private effects, private release::n
   std::array<std::unique_ptr<detect::detector>, 5> detectors_{};  ///< the job's, then one of each kind asked for
   std::mutex regions_mutex_;
   directory::request_pool requests_;
-  sequential::pin_table pins_;
+  directory::pin_table pins_;
   frames frames_;
   page_out_state page_out_;
   performer performer_{*this};

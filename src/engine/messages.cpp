@@ -18,7 +18,7 @@ using model::node_id;
 namespace {
 bool carries_content(message_kind k) noexcept {
   return k == message_kind::read_reply || k == message_kind::write_reply || k == message_kind::push_copy ||
-         k == message_kind::copy_reply;
+         k == message_kind::copy_reply || k == message_kind::pin_grant;
 }
 bool is_of_memory(message_kind k) noexcept {
   return k == message_kind::diffs || k == message_kind::diffs_ack || k == message_kind::notices || k == message_kind::room;
@@ -30,6 +30,8 @@ bool is_of_units(message_kind k) noexcept {
 bool is_of_call(message_kind k) noexcept {
   return k == message_kind::atomic_reply || k == message_kind::home_atomic || k == message_kind::home_atomic_reply;
 }
+/// Messages between nodes that synchronise threads by a unit, and take memory along as those of src/sync do.
+bool is_of_pins(message_kind k) noexcept { return k == message_kind::pin_grant || k == message_kind::pin_end; }
 bool lies_in(const region_slot& r, const message& m) noexcept {
   const std::uint64_t units = r.machine->units();
   return m.unit < units && m.count <= units - m.unit;
@@ -42,7 +44,9 @@ void* engine::place(const message& m) noexcept {
   region_slot* const r = regions_.slot(m.region);
   if (r == nullptr || !lies_in(*r, m) || m.payload_bytes != r->bytes_of(m.count)) return nullptr;
   for (std::uint32_t i = 0; i < m.count; ++i) {
-    if (r->machine->awaits_content(m.unit + i)) continue;
+    if (m.kind == message_kind::pin_grant ? r->release != nullptr && r->release->awaits_grant(m.unit + i) : r->machine->awaits_content(m.unit + i)) {
+      continue;
+    }
     r->change.received += m.count;  // and dropped
     return nullptr;
   }
@@ -89,6 +93,7 @@ void engine::handle_units(const message& m) noexcept {
   if (!is_of_call(m.kind)) r->change.received += m.count;
   if (m.kind == message_kind::please_take) return take_over(*r, m);
   if (carries_content(m.kind) && m.payload_bytes != 0) frames_.landed(*r, m.unit, m.count);
+  if (m.kind == message_kind::pin_grant) consistency_.acquire_pin(m.from, m.region, m.unit);
   model::machine& machine = machine_for(*r, m.kind);
   message one = m;
   one.count = 1;
@@ -119,6 +124,13 @@ void engine::send_units(region_slot& r, node_id to, const message& m, std::uint6
   if (!is_of_call(m.kind)) r.change.sent += count;
   if (m.kind == message_kind::home_atomic) {
     later_.push_back({to, out, m.requester == config_.self ? model::edge::releases : model::edge::carries});
+    return;
+  }
+  if (is_of_pins(m.kind)) {
+    const bool releases = m.kind == message_kind::pin_grant ? m.b != 0 : m.requester == config_.self;
+    const std::uint64_t each = m.kind == message_kind::pin_grant ? 1 : count;  // a grant brings the content of its unit
+    out.count = static_cast<std::uint32_t>(each);
+    for (; out.unit < first + count; out.unit += each) later_.push_back({to, out, releases ? model::edge::releases : model::edge::carries});
     return;
   }
   if (!with_content) return send(to, out, {});

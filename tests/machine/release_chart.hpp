@@ -30,7 +30,7 @@ using model::message_kind;
 /// Units 0 to N-1, the home of unit u is node u, for N nodes.
 class chart {
  public:
-  explicit chart(unsigned nodes, bool first_touch = false, bool scans = false) : units_(nodes * nodes), open_(nodes) {
+  explicit chart(unsigned nodes, bool first_touch = false, bool scans = false) : units_(nodes * nodes), open_(nodes), pins_(nodes) {
     for (std::uint16_t n = 0; n < nodes; ++n) {
       region_shape shape;
       shape.self = node_id{n};
@@ -39,6 +39,7 @@ class chart {
       shape.units = nodes;
       shape.first_touch = first_touch;
       shape.scans = scans;
+      open_[n].pins = &pins_[n];
       machines_.emplace_back(shape, &units_[n * nodes], open_[n]);
     }
   }
@@ -54,6 +55,23 @@ class chart {
     (void)fault(node, want, unit);
     run();
     (void)take();
+  }
+  fault_outcome pin(std::uint16_t node, bool again = false, std::uint64_t unit = 0) {
+    line(node, again ? "pin again" : "pin");
+    const auto outcome = again ? at(node).on_pin_again(unit, out_) : at(node).on_pin(unit, out_);
+    perform(node);
+    return outcome;
+  }
+  bool unpin(std::uint16_t node, std::uint64_t unit = 0) {
+    line(node, "unpin");
+    const bool was = at(node).on_unpin(unit, out_);
+    perform(node);
+    return was;
+  }
+  void give_pin_up(std::uint16_t node, std::uint64_t unit = 0) {
+    line(node, "gives up");
+    at(node).on_pin_given_up(unit, out_);
+    perform(node);
   }
   bool hint(std::uint16_t node, access want, std::uint64_t unit = 0) {
     const bool any = at(node).on_hint(unit, want, out_);
@@ -186,7 +204,14 @@ class chart {
   void perform(std::uint16_t node) {
     for (const action& a : out_) {
       switch (a.kind) {
-        case action_kind::send: send(node, a.to, a.m, a.with_content); break;
+        case action_kind::send:
+          if (a.m.kind == message_kind::pin_grant && (a.m.flags & model::message_flag::no_data) == 0) {
+            model::actions more;
+            at(node).on_grant_leaves(a.unit, more);
+            for (const action& m : more) line(node, std::string("protect ") + name(m.from) + " > " + name(m.level));
+          }
+          send(node, a.to, a.m, a.with_content);
+          break;
         case action_kind::protect: line(node, std::string("protect ") + name(a.from) + " > " + name(a.level)); break;
         case action_kind::permit: line(node, std::string("permit ") + name(a.from) + " > " + name(a.level)); break;
         case action_kind::wake: line(node, "wake"); break;
@@ -235,6 +260,7 @@ class chart {
 
   std::vector<unit_state> units_;
   std::vector<interval> open_;
+  std::vector<directory::pin_table> pins_;
   std::vector<int> sent_{};
   std::deque<machine> machines_{};
   std::deque<flight> flights_{};

@@ -13,7 +13,7 @@ namespace message_flag = model::message_flag;
 
 handover machine::give(std::uint64_t unit, actions& out) {
   unit_state& s = units_[unit];
-  CHECK(s.pending() == access::none && s.asked == 0 && s.twin == 0);
+  CHECK(s.pending() == access::none && s.asked == 0 && s.twin == 0 && s.pinned == 0 && s.pin_asked == 0 && s.granted == 0);
   handover h;
   h.written = s.written != 0;
   if (is_home(unit)) {

@@ -147,6 +147,7 @@ void machine::ask(std::uint64_t unit, unit_state& s, access want, actions& out) 
   CHECK(s.asked == 0);
   if (s.pending() == access::none) ++outstanding_;
   s.set_pending(want);
+  if (s.pin_data != 0) return;  // it is on its way
   s.asked = 1;
   message m;
   m.kind = message_kind::copy_request;
@@ -159,7 +160,7 @@ void machine::ask(std::uint64_t unit, unit_state& s, access want, actions& out) 
 /// Comes to be read, whatever it is wanted for: a unit that is mapped for writing counts as written.
 bool machine::on_read_ahead(std::uint64_t unit, access, bool withhold, actions& out, bool) {
   unit_state& s = touch(unit);
-  if (s.is_home != 0 || s.valid != 0 || s.pending() != access::none || s.useless != 0) return false;
+  if (s.is_home != 0 || s.valid != 0 || s.pending() != access::none || s.pin_data != 0 || s.useless != 0) return false;
   ++count_.read_ahead_units;
   s.read_ahead = 1;
   s.withhold = withhold ? 1 : 0;
@@ -194,10 +195,10 @@ void machine::on_atomic(const message& call, actions& out) {
   ++count_.atomics;
   unit_state& s = touch(call.unit);
   if (s.is_home != 0) {
-    s.assigned = 1;
-    keep_base(call.unit, s, out);
-    out.add(action_kind::operate_here, call.unit).m = call;
-    return;
+    message m = call;
+    m.kind = message_kind::home_atomic;
+    m.requester = shape_.self;
+    return must_wait(m.unit, s, shape_.self) ? put_off(m) : operate_for(m, s, out);
   }
   message m = call;
   m.kind = message_kind::home_atomic;
@@ -222,7 +223,12 @@ void machine::on_copy_request(const message& m, actions& out) {
     return;
   }
   if (s.is_home == 0) return forward(m, s, out);
+  if (must_wait(m.unit, s, m.requester)) return put_off(m);
   if (s.assigned == 0) return move_home(m.unit, s, m.requester, true, out);
+  reply_with_copy(m, s, out);
+}
+
+void machine::reply_with_copy(const message& m, unit_state& s, actions& out) {
   // From now on the home's writes have to be noticed. Those of the open interval will be, if it is listed.
   if (s.listed == 0 && !shape_.scans) protect(m.unit, s, access::read, out);
   s.shared = 1;
@@ -261,8 +267,16 @@ diff_outcome machine::on_diff(std::uint64_t unit, node_id writer) {
 void machine::on_home_atomic(const message& m, actions& out) {
   unit_state& s = touch(m.unit);
   if (s.is_home == 0) return forward(m, s, out);
+  must_wait(m.unit, s, m.requester) ? put_off(m) : operate_for(m, s, out);
+}
+
+void machine::operate_for(const message& m, unit_state& s, actions& out) {
   s.assigned = 1;
   keep_base(m.unit, s, out);
+  if (m.requester == shape_.self) {
+    out.add(action_kind::operate_here, m.unit).m = m;
+    return;
+  }
   auto& a = out.add(action_kind::operate, m.unit);
   a.to = m.requester;
   a.m = m;
@@ -294,7 +308,7 @@ void machine::move_home(std::uint64_t unit, unit_state& s, node_id to, bool fres
 bool machine::on_only_writer(std::uint64_t unit, node_id writer, actions& out) {
   unit_state& s = touch(unit);
   const bool moves = s.is_home != 0 && s.asked == 0 && writer != shape_.self && shape_.migrates && !homes_stay_ &&
-                     shape_.nodes.exact() && s.listed == 0 && s.current.may_contain(shape_.nodes, writer) &&
+                     shape_.nodes.exact() && s.listed == 0 && s.granted == 0 && s.pin_asked == 0 && s.current.may_contain(shape_.nodes, writer) &&
                      s.moves < std::numeric_limits<std::uint16_t>::max();
   if (moves) move_home(unit, s, writer, false, out);
   return moves;
@@ -310,7 +324,7 @@ void machine::on_home_move(const message& m, actions& out) {
     out.add(action_kind::drop_twin, m.unit);
   }
   s.is_home = 1;
-  s.valid = 0;
+  s.valid = s.pin_data = s.stale = 0;
   s.home = shape_.self;
   s.moves = static_cast<std::uint16_t>(m.a);
   s.assigned = 1;
@@ -367,7 +381,7 @@ void machine::on_notice(std::uint64_t unit, actions& out) {
     s.news = 1;
     return;
   }
-  if (s.pending() != access::none) s.stale = 1;
+  if (s.pending() != access::none || s.pin_data != 0) s.stale = 1;
   if (s.valid == 0) return;
   protect(unit, s, access::none, out);  // threads that write it now fault, and wait for the content that has their writes
   if (s.twin != 0) send_diff(unit, s, false, out);
@@ -405,6 +419,10 @@ void machine::on_message(const message& m, actions& out) {
     case message_kind::home_move: return on_home_move(m, out);
     case message_kind::home_atomic: return on_home_atomic(m, out);
     case message_kind::home_atomic_reply: return on_atomic_reply(m, out);
+    case message_kind::pin_request: return on_pin_request(m, out);
+    case message_kind::pin_grant: return on_pin_grant(m, out);
+    case message_kind::pin_end: return on_pin_end(m, out);
+    case message_kind::pin_next: return on_pin_next(m, out);
     default: CHECK(!"a message of the release protocol");
   }
 }
@@ -423,9 +441,12 @@ bool machine::is_valid(std::uint64_t unit) const noexcept {
   if (s.twin != 0 && !home && (s.valid == 0 || (s.listed == 0 && !shape_.scans))) return false;
   if (s.mapped() != access::none && !home && s.valid == 0) return false;
   if (s.pending() != access::none && s.valid != 0) return false;
-  if (!home && (s.asked != 0) != (s.pending() != access::none)) return false;
+  if (!home && s.pin_data == 0 && (s.asked != 0) != (s.pending() != access::none)) return false;
+  if (s.pin_data != 0 && (home || s.pin_asked == 0 || s.asked != 0 || s.valid != 0)) return false;
+  if ((s.granted != 0) != (find_grant(unit) != nullptr) || (s.granted != 0 && !home) || (s.pinned != 0 && s.pin_asked != 0)) return false;
+  if (s.pinned != 0 && home && holder_of(unit) != shape_.self) return false;
   if (s.news != 0 && !checked_) return false;
-  return s.stale == 0 || s.pending() != access::none;
+  return s.stale == 0 || s.pending() != access::none || s.pin_data != 0;
 }
 
 }  // namespace quire::release

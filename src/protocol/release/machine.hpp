@@ -7,6 +7,8 @@
 // node.hpp and the engine unpack them and call on_diff, on_notice, on_release.
 #pragma once
 
+#include <vector>
+
 #include "base/check.hpp"
 #include "model/handover.hpp"
 #include "model/machine.hpp"
@@ -59,6 +61,28 @@ class machine final : public model::machine {
   /// a request must not overtake the diff that it is to see.
   void on_moved(std::uint64_t unit, node_id home, std::uint16_t moves);
 
+  // Page locking (KOAN; pinning.cpp). The pin of a unit is a lock that its home keeps: who has it keeps the others' requests for the
+  // unit waiting there. Ending a pin releases, getting it acquires. Threads that wait are woken, and call on_pin_again().
+  /// A thread wants `unit` pinned: counts even if it must wait. `local`: it is pinned now, and its content is here.
+  fault_outcome on_pin(std::uint64_t unit, actions& out);
+  fault_outcome on_pin_again(std::uint64_t unit, actions& out);
+  /// A thread ends its pin. False if no thread of this node has pinned the unit; then nothing changes.
+  [[nodiscard]] bool on_unpin(std::uint64_t unit, actions& out);
+  /// A thread that waits for a pin waits no longer. The pin may still come, and is given back.
+  void on_pin_given_up(std::uint64_t unit, actions& out);
+  /// Ends all pins of `unit` at once: the node leaves.
+  void on_pins_dropped(std::uint64_t unit, actions& out);
+  /// At the home: who has the pin; this node itself if nobody has.
+  [[nodiscard]] node_id holder_of(std::uint64_t unit) const noexcept;
+  /// At the home: a pin_grant with content is about to be sent.
+  void on_grant_leaves(std::uint64_t unit, actions& out);
+  /// Content that comes with a pin may be placed.
+  [[nodiscard]] bool awaits_grant(std::uint64_t unit) const noexcept { return units_[unit].pin_data != 0; }
+  /// What comes with the pin is as new as all that this node has heard of the unit.
+  [[nodiscard]] bool grant_is_current(std::uint64_t unit) const noexcept { return units_[unit].pin_data != 0 && units_[unit].stale == 0; }
+  /// It is so all the same.
+  void on_covered(std::uint64_t unit) noexcept { units_[unit].stale = 0; }
+
   // Page-out (paging.cpp).
   [[nodiscard]] model::frame_use use_of_frame(std::uint64_t unit) const noexcept override;
   void on_drop_copy(std::uint64_t unit, actions& out) override;
@@ -108,7 +132,7 @@ class machine final : public model::machine {
   [[nodiscard]] access mapped(std::uint64_t u) const noexcept override { return units_[u].mapped(); }
   [[nodiscard]] bool awaits_content(std::uint64_t unit) const noexcept override {
     const unit_state& s = units_[unit];
-    return s.pending() != access::none && s.is_home == 0 && s.valid == 0;
+    return s.asked != 0 && s.pending() != access::none && s.is_home == 0 && s.valid == 0;
   }
   [[nodiscard]] bool is_written(std::uint64_t unit) const noexcept override { return units_[unit].written != 0; }
   [[nodiscard]] bool has_content(std::uint64_t unit) const noexcept override {
@@ -136,16 +160,40 @@ class machine final : public model::machine {
   void believe(unit_state& s, node_id home, std::uint16_t moves) const noexcept;
   void move_home(std::uint64_t unit, unit_state& s, node_id to, bool fresh, actions& out);
   void on_copy_request(const message& m, actions& out);
+  void reply_with_copy(const message& m, unit_state& s, actions& out);
+  void operate_for(const message& m, unit_state& s, actions& out);
   void on_copy_reply(const message& m, actions& out);
   void on_home_move(const message& m, actions& out);
   void on_home_atomic(const message& m, actions& out);
   void on_atomic_reply(const message& m, actions& out);
+  // pinning.cpp
+  struct grant {
+    std::uint64_t unit = 0;
+    bool held = false;
+    node_id holder{};
+    std::vector<message> queue{};  ///< first come, first served
+  };
+  [[nodiscard]] const grant* find_grant(std::uint64_t unit) const noexcept;
+  [[nodiscard]] grant* find_grant(std::uint64_t unit) noexcept { return const_cast<grant*>(static_cast<const machine*>(this)->find_grant(unit)); }
+  grant& make_grant(std::uint64_t unit, unit_state& s);
+  void drop_grant(std::uint64_t unit, unit_state& s);
+  [[nodiscard]] bool must_wait(std::uint64_t unit, const unit_state& s, node_id who) const;
+  void put_off(const message& m);
+  void unpin(std::uint64_t unit, std::uint32_t times, actions& out);
+  void end_pin(std::uint64_t unit, unit_state& s, actions& out);
+  void give_pin(const message& m, unit_state& s, grant& g, actions& out);
+  void serve_next(std::uint64_t unit, unit_state& s, actions& out);
+  void on_pin_request(const message& m, actions& out);
+  void on_pin_grant(const message& m, actions& out);
+  void on_pin_end(const message& m, actions& out);
+  void on_pin_next(const message& m, actions& out);
 
   region_shape shape_;
   unit_state* units_;
   interval& open_;
   counters count_{};
   model::used_units used_{};
+  std::vector<grant> grants_{};  ///< of units whose home is here, in order
   std::uint64_t outstanding_ = 0;
   bool homes_stay_ = false;
   bool checked_ = false;

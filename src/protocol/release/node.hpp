@@ -62,6 +62,9 @@ class node {
   void send(node_id to, const message& m, std::span<const std::byte> value, edge what);
   /// Before a call of this node's thread that ends an acquire goes on, and before memory of others is handed out.
   void acquire();
+  /// The same, when the home `from` has granted a pin of `unit`: what comes with it is as new as all that the home has told, and stale
+  /// only if others have told more (pinning.cpp).
+  void acquire_pin(node_id from, model::region_id region, std::uint64_t unit);
   /// Ends the open interval. What a later send() does; for calls that want to have it done. See busy().
   void release();
   /// Diffs are on their way.

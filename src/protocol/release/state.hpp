@@ -36,6 +36,13 @@ struct unit_state {
   std::uint8_t news : 1 = 0;        ///< in a block that is checked: another node has written, and a copy here goes at the end
   std::uint8_t asked : 1 = 0;       ///< a request for the content is on its way; it ends with its reply, or comes back to its home
 
+  // Page locking (pinning.cpp).
+  std::uint8_t pinned : 1 = 0;     ///< this node has the pin
+  std::uint8_t pin_asked : 1 = 0;  ///< and has asked the home for it, or waits in the home's queue if it is the home
+  std::uint8_t pin_data : 1 = 0;   ///< the content comes with the pin, and no other way
+  std::uint8_t granted : 1 = 0;    ///< home: some node has the pin, or others wait for something
+  std::uint8_t pin_ended : 1 = 0;  ///< home: threads here have ended pins, and have not released to who is next
+
   [[nodiscard]] access mapped() const noexcept { return static_cast<access>(mapped_); }
   [[nodiscard]] access pending() const noexcept { return static_cast<access>(pending_); }
   void set_mapped(access a) noexcept { mapped_ = static_cast<std::uint8_t>(a); }
@@ -66,6 +73,7 @@ struct counters {
   std::uint64_t forwarded = 0;      ///< requests that came to a node which was no longer home
   std::uint64_t read_ahead_units = 0, read_ahead_wasted = 0, atomics = 0;
   std::uint64_t copies_dropped = 0;  ///< given up to save memory
+  std::uint64_t pins = 0, pin_waits = 0;  ///< units pinned; requests that waited for the end of a pin
 };
 
 }  // namespace quire::release
