@@ -231,14 +231,15 @@ typedef enum quire_advice {
  *  (QUIRE_LEARN_WRITES=0: not). A hint. QUIRE_INVALID, QUIRE_BAD_ADDRESS. */
 QUIRE_API quire_status quire_advise(const void* address, size_t bytes, quire_advice advice);
 /** Sends readable copies of a range to all nodes (Millipage, section 4.3), and waits until they have them. QUIRE_BUSY if
- *  this node has some of it pinned, QUIRE_UNSUPPORTED in a region with QUIRE_RELEASE. */
+ *  this node has some of it pinned, QUIRE_UNSUPPORTED in a parallel block. With QUIRE_RELEASE the call releases; a node that has a copy
+ *  keeps it, until it acquires what it was made old by. */
 QUIRE_API quire_status quire_push(const void* address, size_t bytes);
 
 /** Page broadcasting (KOAN): between begin and end of a production phase the node `producer` writes a range that all others
  *  read afterwards. At the end every node gets copies of what was written, by a tree of messages and in large ones, so
  *  that its reads do not fault. One thread of each node calls both, with the same arguments, and the end is a barrier of
  *  the job. Only the producer may write the range in between, by any of its threads. QUIRE_INVALID, QUIRE_BAD_ADDRESS;
- *  QUIRE_BUSY if the producer has some of it pinned, QUIRE_UNSUPPORTED in a region with QUIRE_RELEASE. */
+ *  QUIRE_BUSY if the producer has some of it pinned, QUIRE_UNSUPPORTED in a parallel block. */
 QUIRE_API quire_status quire_produce_begin(const void* address, size_t bytes, int producer);
 QUIRE_API quire_status quire_produce_end(const void* address, size_t bytes, int producer);
 

@@ -33,6 +33,7 @@ void engine::trim_twins() noexcept {
 
 void engine::end_of_actions() noexcept {
   diffs_.send_all();
+  spread_.send_all();
   trim_twins();
   while (!later_.empty()) {
     const later_message next = later_.front();
@@ -71,6 +72,12 @@ void engine::find_written() noexcept {
 }
 
 void engine::transmit(model::node_id to, const message& m, std::span<const std::byte> value) noexcept {
+  if (m.kind == message_kind::spread) {
+    message full = m;
+    const auto payload = spread_.payload_of(m);
+    full.payload_bytes = static_cast<std::uint32_t>(payload.size());
+    return transport_->send(to, full, payload);
+  }
   if (m.kind == message_kind::pin_grant && (m.flags & model::message_flag::no_data) == 0) return send_grant(to, m);
   send(to, m, value);
 }
@@ -114,6 +121,9 @@ void engine::catch_up() noexcept {
 void engine::handle_memory(const message& m, std::span<const std::byte> value) noexcept {
   if (m.kind == message_kind::room) return on_room(m);
   if (m.kind == message_kind::diffs_ack) return diffs_.on_ack(m);
+  if (m.kind == message_kind::spread_ack) return spread_.on_ack(m);
+  if (m.kind == message_kind::spread_done) return on_spread_done(m);
+  if (m.kind == message_kind::spread) return;  // it had no payload
   if (m.kind == message_kind::diffs) return diffs_.on_diffs(m, value);
   if (!consistency_.on_notices(m.from, value)) {
     base::log(base::log_level::warning, "dropped notices of node %u that are none", static_cast<unsigned>(m.from.value()));

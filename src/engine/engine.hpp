@@ -25,6 +25,7 @@
 #include "engine/performer.hpp"
 #include "engine/read_ahead.hpp"
 #include "engine/region_slot.hpp"
+#include "engine/spread.hpp"
 #include "protocol/release/node.hpp"
 #include "sync/machine.hpp"
 #include "transport/transport.hpp"
@@ -165,6 +166,7 @@ class engine final : public transport::sink, private effects, private release::n
 
  private:
   friend class diff_traffic;
+  friend class spread_traffic;
   // transport::sink (messages.cpp)
   void* place(const model::message& m) noexcept override;
   void deliver(const model::message& m) noexcept override;
@@ -246,6 +248,11 @@ class engine final : public transport::sink, private effects, private release::n
   void answer_holder(const model::message& m) noexcept;
   void send_grant(model::node_id to, model::message m) noexcept;
 
+  // push under release consistency (spread_calls.cpp)
+  void push_units(call_op& call, std::uint64_t first, std::uint64_t end, bool written_only) noexcept;
+  void begin_production(call_op& call, std::uint64_t first, std::uint64_t end) noexcept;
+  void on_spread_done(const model::message& m) noexcept;
+
   // changes of consistency (change.cpp)
   struct totals;
   struct change_call;
@@ -309,6 +316,7 @@ class engine final : public transport::sink, private effects, private release::n
   call_table calls_;
   release::node consistency_;
   diff_traffic diffs_;
+  spread_traffic spread_{*this};
   /// Atomic operations of regions with release consistency: what must wait until the actions before it are done.
   struct later_message {
     model::node_id to{};

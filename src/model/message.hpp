@@ -48,6 +48,11 @@ enum class message_kind : std::uint8_t {
   pin_request,  ///< node -> home; no_data: it needs no content
   pin_grant,    ///< home -> the node that has the pin now, with the content; a = how often the home has moved, b = 1: threads of the home release
   pin_end,      ///< node -> home: it has the pin no longer
+  // push under release consistency: see src/engine/spread.hpp
+  spread_request,  ///< node -> home: send the unit to all; token of the call
+  spread,          ///< home -> nodes, and from them on: content of several units
+  spread_ack,      ///< it has come there, and to all below
+  spread_done,     ///< home -> who asked: `acks` units are with all nodes
   pin_next,     ///< home -> itself: the next request that waited
   room,     ///< to who asked to take units: a = bytes that the sender has room for, b = units it has asked for
   // synchronisation: see src/sync

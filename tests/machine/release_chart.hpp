@@ -73,6 +73,22 @@ class chart {
     at(node).on_pin_given_up(unit, out_);
     perform(node);
   }
+  void produce(std::uint16_t node, std::uint64_t unit = 0) {
+    release(node);
+    at(node).on_produce_begin(unit, out_);
+    perform(node);
+  }
+  void push(std::uint16_t node, std::uint64_t unit = 0) {
+    at(node).on_push(unit, 1, out_);
+    perform(node);
+  }
+  /// Content comes unasked: whether it was taken.
+  bool spread(std::uint16_t node, std::uint64_t unit = 0) {
+    if (!at(node).awaits_spread(unit)) return false;
+    at(node).on_spread_copy(unit, false, out_);
+    perform(node);
+    return true;
+  }
   bool hint(std::uint16_t node, access want, std::uint64_t unit = 0) {
     const bool any = at(node).on_hint(unit, want, out_);
     perform(node);
@@ -209,6 +225,10 @@ class chart {
             model::actions more;
             at(node).on_grant_leaves(a.unit, more);
             for (const action& m : more) line(node, std::string("protect ") + name(m.from) + " > " + name(m.level));
+          }
+          if (a.m.kind == message_kind::spread) {  // what the engine does then is its own
+            line(node, "spreads for " + std::to_string(a.m.requester.value()));
+            break;
           }
           send(node, a.to, a.m, a.with_content);
           break;

@@ -55,6 +55,7 @@ void machine::protect(std::uint64_t unit, unit_state& s, access level, actions& 
 }
 
 void machine::list(std::uint64_t unit, unit_state& s) {
+  s.producing = 0;
   if (s.listed != 0) return;
   s.listed = 1;
   open_.written.push_back({shape_.region, unit});
@@ -63,6 +64,7 @@ void machine::list(std::uint64_t unit, unit_state& s) {
 /// The home's content changes by a thread of the home. Nobody needs to hear of it if nobody has a copy.
 void machine::write_here(std::uint64_t unit, unit_state& s) {
   s.assigned = s.written = 1;
+  s.producing = 0;
   s.current.clear();
   if (s.shared != 0) list(unit, s);
 }
@@ -78,7 +80,7 @@ void machine::allow(std::uint64_t unit, unit_state& s, access want, actions& out
       return permit(unit, s, access::write, out);
     }
     // What nobody else has can be written at once, and later without a fault.
-    if (s.shared == 0 && !checked_) want = access::write;
+    if (s.shared == 0 && !checked_ && s.producing == 0) want = access::write;
     if (want == access::write) keep_base(unit, s, out);
     permit(unit, s, want, out);
     if (want == access::write) write_here(unit, s);
@@ -200,6 +202,7 @@ void machine::on_atomic(const message& call, actions& out) {
     m.requester = shape_.self;
     return must_wait(m.unit, s, shape_.self) ? put_off(m) : operate_for(m, s, out);
   }
+  s.producing = 0;
   message m = call;
   m.kind = message_kind::home_atomic;
   m.requester = shape_.self;
@@ -423,6 +426,7 @@ void machine::on_message(const message& m, actions& out) {
     case message_kind::pin_grant: return on_pin_grant(m, out);
     case message_kind::pin_end: return on_pin_end(m, out);
     case message_kind::pin_next: return on_pin_next(m, out);
+    case message_kind::spread_request: return on_spread_request(m, out);
     default: CHECK(!"a message of the release protocol");
   }
 }

@@ -83,6 +83,21 @@ class machine final : public model::machine {
   /// It is so all the same.
   void on_covered(std::uint64_t unit) noexcept { units_[unit].stale = 0; }
 
+  // Push and page broadcasting (KOAN; broadcast.cpp).
+  /// From now on it is noticed whether threads here write `unit`. A release has just ended the open interval.
+  void on_produce_begin(std::uint64_t unit, actions& out);
+  /// Ends that. True if this node has written `unit` in the phase: push it. After a release.
+  [[nodiscard]] bool on_produce_end(std::uint64_t unit);
+  /// A thread here calls for a push of `unit`; `token` is told when all nodes have it. After a release.
+  void on_push(std::uint64_t unit, std::uint64_t token, actions& out);
+  /// Whether content that comes unasked may be used.
+  [[nodiscard]] bool awaits_spread(std::uint64_t unit) const noexcept {
+    const unit_state& s = units_[unit];
+    return !is_home(unit) && s.valid == 0 && s.pending() == access::none && s.asked == 0 && s.pin_data == 0 && !checked_;
+  }
+  /// It is in its place. `zero`: it was never written.
+  void on_spread_copy(std::uint64_t unit, bool zero, actions& out);
+
   // Page-out (paging.cpp).
   [[nodiscard]] model::frame_use use_of_frame(std::uint64_t unit) const noexcept override;
   void on_drop_copy(std::uint64_t unit, actions& out) override;
@@ -187,6 +202,7 @@ class machine final : public model::machine {
   void on_pin_grant(const message& m, actions& out);
   void on_pin_end(const message& m, actions& out);
   void on_pin_next(const message& m, actions& out);
+  void on_spread_request(const message& m, actions& out);  // broadcast.cpp
 
   region_shape shape_;
   unit_state* units_;

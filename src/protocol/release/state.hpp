@@ -36,6 +36,7 @@ struct unit_state {
   std::uint8_t news : 1 = 0;        ///< in a block that is checked: another node has written, and a copy here goes at the end
   std::uint8_t asked : 1 = 0;       ///< a request for the content is on its way; it ends with its reply, or comes back to its home
 
+  std::uint8_t producing : 1 = 0;  ///< in a production phase, and not written yet
   // Page locking (pinning.cpp).
   std::uint8_t pinned : 1 = 0;     ///< this node has the pin
   std::uint8_t pin_asked : 1 = 0;  ///< and has asked the home for it, or waits in the home's queue if it is the home
