@@ -39,6 +39,8 @@ cluster::cluster(const cluster_options& options, std::vector<script> scripts, su
   state_.pins.assign(options.nodes, sequential::pin_table(options.pin_limit));
   state_.views.assign(cells, access::none);
   state_.contents.assign(cells * options.words, 0);
+  state_.disk.assign(cells * options.words, 0);
+  state_.where.assign(cells, 0);
   state_.latest.assign(std::size_t{options.units} * options.words, 0);
   state_.threads.resize(scripts_.size());
   for (std::uint16_t n = 0; n < options.nodes; ++n) {
@@ -96,6 +98,7 @@ void cluster::deliver(node_id to, const message& m, std::span<const std::byte> p
     CHECK(payload.size() == options_.words * sizeof(std::uint64_t) && m.payload_bytes == payload.size());
     std::memcpy(words.data(), payload.data(), payload.size());
     fail(check_payload(*this, m, words));
+    bring(to, m.unit, content_use::replaced);
     std::ranges::copy(words, frame(to, m.unit).begin());
   }
   model::actions out;
@@ -120,7 +123,9 @@ void cluster::run_thread(std::size_t t) {
   model::actions out;
   auto& m = machines_[node_of(t).value()];
   if (o.what == operation_kind::take_over) {
-    (void)m.on_please_take(o.unit, out);
+    if (m.on_please_take(o.unit, out)) {
+      bring(node_of(t), o.unit, m.has_content(o.unit) && !forgets_ ? content_use::read : content_use::promised);
+    }
   } else if (o.what >= operation_kind::advise_writing) {
     m.on_advice(o.unit, o.what == operation_kind::advise_writing);
   } else if (o.what == operation_kind::map_around) {
@@ -134,7 +139,18 @@ void cluster::run_thread(std::size_t t) {
   around_.go_on(t);
 }
 
-/// What the engine does with a frame that it wants back. The content of an owner's goes to disk, which makes no difference here.
+/// As engine::frames does.
+void cluster::bring(node_id node, std::uint64_t unit, content_use how) noexcept {
+  std::uint8_t& where = state_.where[node.value() * options_.units + unit];
+  if (where == (frame_gone | frame_saved) && how != content_use::replaced && how != content_use::promised) {
+    std::ranges::copy(content(node, unit), frame(node, unit).begin());
+    ++read_back_;
+  }
+  where &= static_cast<std::uint8_t>(~frame_gone);
+  if (how != content_use::read) where &= static_cast<std::uint8_t>(~frame_saved);
+}
+
+/// What the engine does with a frame that it wants back. The content of an owner's goes to the file.
 void cluster::page_out(std::size_t t, const operation& o) {
   const node_id node = node_of(t);
   auto& m = machines_[node.value()];
@@ -143,8 +159,15 @@ void cluster::page_out(std::size_t t, const operation& o) {
   if (use == model::frame_use::needed) m.on_unmap(o.unit, out);
   if (use == model::frame_use::copy) m.on_drop_copy(o.unit, out);
   finish_step(node, o.unit, nullptr, out);
-  const bool goes = use == model::frame_use::none || use == model::frame_use::copy;
-  if (goes && m.is_written(o.unit)) std::ranges::fill(frame(node, o.unit), frame_is_gone);
+  std::uint8_t& where = state_.where[node.value() * options_.units + o.unit];
+  if (use != model::frame_use::busy && (where & frame_gone) == 0 && m.is_written(o.unit)) {
+    if (use == model::frame_use::needed) {
+      std::ranges::copy(content(node, o.unit), state_.disk.begin() + (content(node, o.unit).data() - state_.contents.data()));
+      where |= frame_saved;
+    }
+    where |= frame_gone;
+    std::ranges::fill(frame(node, o.unit), frame_is_gone);
+  }
   finish_operation(t);
   around_.go_on(t);
 }
@@ -161,6 +184,7 @@ void cluster::run_thread_if_mapped(std::size_t t) {
 bool cluster::try_access(std::size_t t, const operation& o, access want) {
   const node_id node = node_of(t);
   if (view(node, o.unit) < want) return false;
+  if ((state_.where[node.value() * options_.units + o.unit] & frame_gone) != 0) fail("a thread uses a frame that is gone");
   std::uint64_t& word = frame(node, o.unit)[o.word];
   if (want == access::write) {
     word = latest(o.unit, o.word) = o.a;
@@ -348,6 +372,7 @@ void cluster::send(node_id from, node_id to, const action& a) {
   message m = a.m;
   if (!a.with_content) return around_.send(from, to, m, {});
   if (from == to) fail("content is sent to the node itself");
+  bring(from, a.unit, content_use::read);
   const auto payload = std::as_bytes(content(from, a.unit));
   m.payload_bytes = static_cast<std::uint32_t>(payload.size());
   around_.send(from, to, m, payload);
@@ -355,6 +380,7 @@ void cluster::send(node_id from, node_id to, const action& a) {
 
 void cluster::change_view(node_id node, const action& a) {
   access& view = state_.views[a.unit * options_.nodes + node.value()];
+  if (a.kind == action_kind::permit) bring(node, a.unit, a.level == access::write ? content_use::changed : content_use::read);
   if (view != a.from) fail("an action expects another state of the view");
   if ((a.kind == action_kind::permit) != (a.level > a.from)) fail("permit must raise and protect must lower");
   if (a.fresh && !std::ranges::all_of(content(node, a.unit), [](std::uint64_t w) { return w == 0; })) {
@@ -366,6 +392,7 @@ void cluster::change_view(node_id node, const action& a) {
 void cluster::operate(node_id node, const action& a) {
   message m = a.m;
   const std::uint64_t word = m.c / sizeof(std::uint64_t);
+  bring(node, a.unit, content_use::changed);
   std::uint64_t& value = frame(node, a.unit)[word];
   if (value != latest(a.unit, word)) fail("an atomic operation works on an old value (unit " + std::to_string(a.unit) + ")");
   for (std::uint16_t n = 0; n < options_.nodes; ++n) {

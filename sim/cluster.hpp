@@ -83,6 +83,8 @@ struct cluster_state {
   std::vector<std::uint32_t> pinned{};                 ///< [unit]: pins of all threads together
   std::vector<access> views{};                         ///< [unit][node]: what the application view permits
   std::vector<std::uint64_t> contents{};               ///< [node][unit][word]: the frames
+  std::vector<std::uint64_t> disk{};                   ///< [node][unit][word]: the page-out files
+  std::vector<std::uint8_t> where{};                   ///< [node][unit]: whether the frame is gone, and the file has the content
   std::vector<std::uint64_t> latest{};                 ///< [unit][word]: what the last write left, by virtual time
   std::vector<thread> threads{};
 };
@@ -132,8 +134,10 @@ class cluster {
     return std::span(state_.views).subspan(unit * options_.nodes, options_.nodes);
   }
   [[nodiscard]] access view(node_id node, std::uint64_t unit) const noexcept { return views(unit)[node.value()]; }
+  /// In memory, or in the file if it is nowhere else.
   [[nodiscard]] std::span<const std::uint64_t> content(node_id node, std::uint64_t unit) const noexcept {
-    return std::span(state_.contents).subspan((node.value() * options_.units + unit) * options_.words, options_.words);
+    const bool on_disk = state_.where[node.value() * options_.units + unit] == (frame_gone | frame_saved);
+    return std::span(on_disk ? state_.disk : state_.contents).subspan((node.value() * options_.units + unit) * options_.words, options_.words);
   }
   [[nodiscard]] std::span<const std::size_t> threads_of(node_id node) const { return threads_of_[node.value()]; }
   [[nodiscard]] node_id node_of(std::size_t thread) const { return scripts_[thread].node; }
@@ -160,6 +164,9 @@ class cluster {
   /// `trigger` is the message handled, null for a fault or call.
   using tampering = std::function<void(cluster&, node_id node, const message* trigger, model::actions& out)>;
   void set_tampering(tampering t) { tamper_ = std::move(t); }
+  /// Who is asked to take a unit counts on the content to come, though it may have it in its file, and nobody else does.
+  void forget_when_taking() noexcept { forgets_ = true; }
+  [[nodiscard]] std::uint64_t read_back() const noexcept { return read_back_; }
   [[nodiscard]] sequential::directory_entry& entry(std::uint64_t unit) noexcept;
   [[nodiscard]] sequential::unit_state& unit(node_id node, std::uint64_t unit) noexcept {
     return state_.units[std::size_t{node.value()} * options_.units + unit];
@@ -177,6 +184,9 @@ class cluster {
   void finish_operation(std::size_t thread);
   void finish_step(node_id node, std::uint64_t unit, const message* trigger, model::actions& out);
   void perform(node_id node, const model::action& a);
+  /// What the content is brought to memory for (engine/frames.hpp).
+  enum class content_use : std::uint8_t { read, changed, replaced, promised };
+  void bring(node_id node, std::uint64_t unit, content_use how) noexcept;
   void send(node_id from, node_id to, const model::action& a);
   void change_view(node_id node, const model::action& a);
   void operate(node_id node, const model::action& a);
@@ -189,6 +199,9 @@ class cluster {
     return state_.latest[unit * options_.words + word];
   }
 
+  static constexpr std::uint8_t frame_gone = 1, frame_saved = 2;
+  bool forgets_ = false;
+  std::uint64_t read_back_ = 0;
   cluster_options options_;
   std::vector<script> scripts_;
   std::vector<std::vector<std::size_t>> threads_of_{};

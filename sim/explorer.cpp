@@ -151,6 +151,8 @@ explorer::fingerprint explorer::identify() const {
   }
   for (const access view : s.views) all.add(static_cast<std::uint64_t>(view));
   for (const std::uint64_t word : s.contents) all.add(word);
+  for (const std::uint64_t word : s.disk) all.add(word);
+  for (const std::uint8_t where : s.where) all.add(where);
   for (const std::uint64_t word : s.latest) all.add(word);
   for (const thread& t : s.threads) {
     const std::uint64_t losses = nodes_.options().hold_off ? std::uint64_t{t.faults != 0} << 8 | t.lost : 0;

@@ -15,11 +15,13 @@ using model::region_id;
 namespace message_flag = model::message_flag;
 
 release_cluster::release_cluster(const release_options& options, release_driver& driver)
-    : options_(options), driver_(driver), latest_(words()), moving_(std::size_t{options.regions} * options.units) {
+    : options_(options), driver_(driver), latest_(words()), holders_(std::size_t{options.regions} * options.units, -1),
+      moving_(std::size_t{options.regions} * options.units) {
   for (unsigned n = 0; n < options.nodes; ++n) {
     nodes_.push_back(std::make_unique<node_state>(*this, n));
     node_state& node = *nodes_.back();
     node.release = std::make_unique<release::node>(node.self, options.nodes, node, options.twin_limit, options.notice_limit);
+    node.release->open().pins = &node.pins;
     for (unsigned r = 0; r < options.regions; ++r) {
       auto m = std::make_unique<region_memory>();
       const std::size_t cells = std::size_t{options.units} * options.words;
@@ -129,6 +131,24 @@ release_cluster::awaiter release_cluster::map_around(std::size_t t, word at) {
   r.at = at;
   return {*this, t, r};
 }
+release_cluster::awaiter release_cluster::pin(std::size_t t, word at) {
+  request r;
+  r.what = request::kind::pin;
+  r.at = at;
+  return {*this, t, r};
+}
+release_cluster::awaiter release_cluster::try_pin(std::size_t t, word at) {
+  request r;
+  r.what = request::kind::try_pin;
+  r.at = at;
+  return {*this, t, r};
+}
+release_cluster::awaiter release_cluster::unpin(std::size_t t, word at) {
+  request r;
+  r.what = request::kind::unpin;
+  r.at = at;
+  return {*this, t, r};
+}
 release_cluster::awaiter release_cluster::call(std::size_t t, const sync::call& c) {
   request r;
   r.what = request::kind::call;
@@ -161,6 +181,9 @@ void release_cluster::run_thread(std::size_t t) {
     case request::kind::write: return step_access(t);
     case request::kind::atomic: return step_atomic(t);
     case request::kind::call: return step_call(t);
+    case request::kind::pin:
+    case request::kind::try_pin: return step_pin(t);
+    case request::kind::unpin: return step_unpin(t);
     case request::kind::read_ahead:
     case request::kind::map_around: {
       const place p = place_of(self.next.at);
@@ -280,6 +303,44 @@ void release_cluster::step_call(std::size_t t) {
   sync::actions out;
   n.sync.on_call(c, out);
   perform_sync(n, out);
+}
+
+void release_cluster::step_pin(std::size_t t) {
+  thread& self = threads_[t];
+  const place p = place_of(self.next.at);
+  node_state& n = *nodes_[self.node];
+  release::machine& m = *n.memory[p.region]->machine;
+  model::actions out;
+  self.now = thread::state::waits_for_unit;
+  driver_.note(n.self, "pins, unit", p.unit, self.pin_counted ? 1 : 0);
+  const auto outcome = std::exchange(self.pin_counted, true) ? m.on_pin_again(p.unit, out) : m.on_pin(p.unit, out);
+  finish_step(n, p.region, p.unit, nullptr, out);
+  self.value = outcome == model::fault_outcome::local ? 1 : 0;
+  if (outcome == model::fault_outcome::local) {
+    acquire(n);
+    int& holder = holders_[p.region * options_.units + p.unit];
+    if (holder >= 0) fail("two nodes have a pin" + at_unit(n.self, p.region, p.unit));
+    holder = static_cast<int>(self.node);
+    ++count_.pins;
+  } else if (self.next.what == request::kind::pin) {
+    return;  // until it is woken
+  } else {
+    out.clear();
+    m.on_pin_given_up(p.unit, out);
+    finish_step(n, p.region, p.unit, nullptr, out);
+  }
+  self.pin_counted = false;
+  resume(t);
+}
+
+void release_cluster::step_unpin(std::size_t t) {
+  const place p = place_of(threads_[t].next.at);
+  node_state& n = *nodes_[threads_[t].node];
+  model::actions out;
+  holders_[p.region * options_.units + p.unit] = -1;
+  if (!n.memory[p.region]->machine->on_unpin(p.unit, out)) fail("a pin is not known to the machine" + at_unit(n.self, p.region, p.unit));
+  finish_step(n, p.region, p.unit, nullptr, out);
+  resume(t);
 }
 
 void release_cluster::complete(std::uint64_t token, std::uint64_t value) {

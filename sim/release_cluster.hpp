@@ -120,6 +120,10 @@ class release_cluster {
   [[nodiscard]] awaiter atomic(std::size_t thread, word at, model::atomic_operation what, std::uint64_t a, std::uint64_t b = 0);
   [[nodiscard]] awaiter read_ahead(std::size_t thread, word at, bool withhold);
   [[nodiscard]] awaiter map_around(std::size_t thread, word at);
+  /// Page locking of the word's unit; one thread of a node at a time. try_pin gives up when it would have to wait: 1 if pinned.
+  [[nodiscard]] awaiter pin(std::size_t thread, word at);
+  [[nodiscard]] awaiter try_pin(std::size_t thread, word at);
+  [[nodiscard]] awaiter unpin(std::size_t thread, word at);
   [[nodiscard]] awaiter call(std::size_t thread, const sync::call& c);
   [[nodiscard]] awaiter call(std::size_t thread, sync::operation what, std::uint64_t object, std::uint64_t operand = 0);
   [[nodiscard]] awaiter pause(std::size_t thread);
@@ -150,7 +154,7 @@ class release_cluster {
   void check_quiet(bool released);
 
   struct counters {
-    std::uint64_t paged_out = 0, reads = 0, writes = 0, atomics = 0, calls = 0, faults = 0, diffs = 0, updates = 0, stale_reads = 0, forwarded_diffs = 0;
+    std::uint64_t paged_out = 0, reads = 0, writes = 0, atomics = 0, calls = 0, faults = 0, diffs = 0, updates = 0, pins = 0, stale_reads = 0, forwarded_diffs = 0;
   };
   [[nodiscard]] const counters& count() const noexcept { return count_; }
 
@@ -178,12 +182,13 @@ class release_cluster {
     bool operations_are_no_news = false;    ///< on_operated() is not called
     bool forgets_too_early = false;         ///< at the end of an epoch, all that the node knows counts as known to all
     bool collectives_have_no_epoch = false;
+    bool pins_cover_all_news = false;       ///< what comes with a pin is taken whatever this node has heard
   };
   tampering& tamper() noexcept { return tamper_; }
 
   /// What a thread asks for; public for awaiter only.
   struct request {
-    enum class kind : std::uint8_t { none, read, read_anything, write, atomic, read_ahead, map_around, call, pause };
+    enum class kind : std::uint8_t { none, read, read_anything, write, atomic, read_ahead, map_around, pin, try_pin, unpin, call, pause };
     kind what = kind::none;
     word at = 0;
     std::uint64_t a = 0, b = 0;
@@ -214,6 +219,7 @@ class release_cluster {
     enum class state : std::uint8_t { ready, done, waits_for_unit, waits_for_call, finished } now = state::done;
     request next{};
     unsigned faults = 0;
+    bool pin_counted = false;  ///< the machine knows that it waits for a pin
     std::uint64_t value = 0;
     ended result{};
   };
@@ -254,6 +260,7 @@ class release_cluster {
     std::map<std::tuple<std::uint16_t, unsigned, unsigned>, std::vector<diff>> diffs{};  ///< by node, region and group; not sent yet
     std::map<std::uint64_t, passed_on> forwards{};
     std::uint64_t tokens = first_forward, twins = 0;
+    directory::pin_table pins{};
   };
   friend class awaiter;
 
@@ -262,6 +269,8 @@ class release_cluster {
   void fault(std::size_t t, access want);
   void step_atomic(std::size_t t);
   void step_call(std::size_t t);
+  void step_pin(std::size_t t);
+  void step_unpin(std::size_t t);
   void resume(std::size_t t);
   void finish(std::size_t t);
 
@@ -302,6 +311,7 @@ class release_cluster {
   std::vector<std::unique_ptr<node_state>> nodes_{};
   std::deque<thread> threads_{};
   std::vector<std::uint64_t> latest_{};       ///< [word]: what the last write left
+  std::vector<int> holders_{};                ///< [region][unit]: the node whose threads have it pinned, or -1
   std::vector<unsigned> moving_{};            ///< [region][unit]: home_move messages on their way
   std::string failure_{};
   tampering tamper_{};

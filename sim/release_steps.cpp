@@ -91,7 +91,8 @@ void release_cluster::deliver(node_id to, const message& m, std::span<const std:
   }
   const unsigned region = m.region.value();
   release::machine& machine = *n.memory[region]->machine;
-  if (m.kind == message_kind::copy_reply && (machine.awaits_content(m.unit) || tamper_.places_all_content)) {
+  const bool copy = m.kind == message_kind::copy_reply && (machine.awaits_content(m.unit) || tamper_.places_all_content);
+  if (copy || (m.kind == message_kind::pin_grant && machine.awaits_grant(m.unit))) {
     if (!payload.empty()) {
       CHECK(payload.size() == options_.words * sizeof(std::uint64_t));
       std::memcpy(frame(n, region, m.unit).data(), payload.data(), payload.size());
@@ -111,6 +112,10 @@ void release_cluster::deliver(node_id to, const message& m, std::span<const std:
     return finish_step(n, region, m.unit, &m, out);
   }
   if (m.kind == message_kind::home_move) --moving_[region * options_.units + m.unit];
+  if (m.kind == message_kind::pin_grant && !tamper_.never_acquires) {
+    n.release->acquire_pin(m.from, m.region, m.unit);
+    if (tamper_.pins_cover_all_news) machine.on_covered(m.unit);
+  }
   model::actions out;
   machine.on_message(m, out);
   finish_step(n, region, m.unit, &m, out);
@@ -125,8 +130,21 @@ void release_cluster::leave(node_state& n, node_id to, const message& m, std::sp
 
 void release_cluster::node_state::transmit(node_id to, const message& m, std::span<const std::byte> value) noexcept {
   message sent = m;
-  sent.payload_bytes = static_cast<std::uint32_t>(value.size());
-  cluster.leave(*this, to, sent, value);
+  std::span<const std::byte> payload = value;
+  if (m.kind == message_kind::pin_grant && (m.flags & message_flag::no_data) == 0) {
+    release::machine& home = *memory[m.region.value()]->machine;
+    model::actions out;
+    home.on_grant_leaves(m.unit, out);
+    perform(m.region, out);
+    if (!home.is_home(m.unit)) cluster.fail("a pin leaves a node that is not the home" + at_unit(self, m.region.value(), m.unit));
+    if (home.is_written(m.unit)) {
+      payload = std::as_bytes(cluster.frame(*this, m.region.value(), m.unit));
+    } else {
+      sent.flags |= message_flag::zero;
+    }
+  }
+  sent.payload_bytes = static_cast<std::uint32_t>(payload.size());
+  cluster.leave(*this, to, sent, payload);
 }
 
 void release_cluster::node_state::perform(region_id region, const model::actions& list) noexcept {
@@ -305,6 +323,10 @@ void release_cluster::send_unit(node_state& n, unsigned region, const action& a)
   if (a.m.kind == message_kind::home_atomic) {
     return synchronise(n, a.to, a.m, {}, a.m.requester == n.self ? model::edge::releases : model::edge::carries);
   }
+  if (a.m.kind == message_kind::pin_grant || a.m.kind == message_kind::pin_end) {
+    const bool releases = a.m.kind == message_kind::pin_grant ? a.m.b != 0 : a.m.requester == n.self;
+    return synchronise(n, a.to, a.m, {}, releases ? model::edge::releases : model::edge::carries);
+  }
   if (a.with_content && !n.memory[region]->machine->is_home(a.unit)) {
     fail("content leaves a node that is not the home" + at_unit(n.self, region, a.unit));
   }
@@ -404,12 +426,14 @@ void release_cluster::check_quiet(bool released) {
     if (n.release->waiting() != 0) fail("messages wait for ever" + who);
     if (!n.forwards.empty()) fail("forwarded diffs are not acknowledged at the end" + who);
     if (n.sync.waiting() != 0) fail("synchronisation waits at the end" + who);
+    if (n.pins.size() != 0) fail("pins are left at the end" + who);
     if (n.release->open().twins != n.twins) fail("the node counts its twins wrongly" + who);
     if (released && (n.twins != 0 || !n.release->open().written.empty())) fail("twins or written units after a release" + who);
     for (unsigned r = 0; r < options_.regions; ++r) {
       if (n.memory[r]->machine->outstanding() != 0) fail("a unit has not come" + who);
       for (std::uint64_t u = 0; u < options_.units; ++u) {
         check_unit(n, r, u);
+        if (n.memory[r]->units[u].granted != 0) fail("a home keeps a pin at the end" + at_unit(n.self, r, u));
         if (!released || !n.memory[r]->machine->has_content(u)) continue;
         for (unsigned w = 0; w < options_.words; ++w) {
           if (frame(n, r, u)[w] == latest_[word_at(r, u, w)]) continue;

@@ -163,7 +163,7 @@ QUIRE_API quire_status quire_region_set_consistency(quire_region region, quire_c
 /* Parallel blocks (KOAN, multiple-writers consistency). Nodes that work on different data of a region (Bernstein's
  * conditions: none reads or writes what another one writes) need not exchange it in between, although it lies on the same pages. Between
  * begin and end every node reads and writes copies of its own; at the end what they wrote is merged, exact to the byte, and
- * the region is sequential again. */
+ * the region has the consistency that it had before. */
 
 enum quire_block_flag {
   /** Finds out whether nodes wrote the same bytes. Then a node sees nothing of what others write before the end, even if
@@ -176,7 +176,7 @@ typedef struct quire_overlap {
   int node_a, node_b; /**< node_a < node_b */
 } quire_overlap;
 
-/** Begins a parallel block on a region, which must be sequential, and not in a block. One thread of each node calls it, with
+/** Begins a parallel block on a region that is not in one. One thread of each node calls it, with
  *  the same arguments; a barrier of the job. Other threads may use the region all the while. `flags`: 0 or QUIRE_BLOCK_CHECK.
  *  What other nodes write in the block may be seen before its end, or not, unless it is checked. Page locking, push and production
  *  phases are not available in it. Errors as of quire_region_set_consistency(), which itself gives QUIRE_INVALID in a block. */
@@ -184,7 +184,8 @@ QUIRE_API QUIRE_NODISCARD quire_status quire_block_begin(quire_region region, un
 /** In a parallel block: of the units under this range, this node writes nothing in the block but this range and others that it
  *  declares, and no other node writes any of that (KOAN: each process modifies a distinct range). Then there is no need to find
  *  out what it has written: no copy of the unit is made at the first write, and all of the range is sent in each unit that
- *  was written. What the node writes of these units beside is lost, or not. To be called before it writes them; later it has no effect.
+ *  was written. What the node writes of these units beside is lost, or not. To be called before it writes them; later it has no effect,
+ *  nor where the region has QUIRE_DETECT_SCAN.
  *  For this node alone, by any of its threads. QUIRE_INVALID outside of a block, QUIRE_BAD_ADDRESS. */
 QUIRE_API quire_status quire_block_declare(const void* address, size_t bytes);
 /** Ends it; called by one thread of each node, and a barrier. In a block that is checked, QUIRE_OVERLAP on all nodes if nodes
@@ -231,14 +232,15 @@ typedef enum quire_advice {
  *  (QUIRE_LEARN_WRITES=0: not). A hint. QUIRE_INVALID, QUIRE_BAD_ADDRESS. */
 QUIRE_API quire_status quire_advise(const void* address, size_t bytes, quire_advice advice);
 /** Sends readable copies of a range to all nodes (Millipage, section 4.3), and waits until they have them. QUIRE_BUSY if
- *  this node has some of it pinned, QUIRE_UNSUPPORTED in a region with QUIRE_RELEASE. */
+ *  this node has some of it pinned, QUIRE_UNSUPPORTED in a parallel block. With QUIRE_RELEASE the call releases; a node that has a copy
+ *  keeps it, until it acquires what it was made old by. */
 QUIRE_API quire_status quire_push(const void* address, size_t bytes);
 
 /** Page broadcasting (KOAN): between begin and end of a production phase the node `producer` writes a range that all others
  *  read afterwards. At the end every node gets copies of what was written, by a tree of messages and in large ones, so
  *  that its reads do not fault. One thread of each node calls both, with the same arguments, and the end is a barrier of
  *  the job. Only the producer may write the range in between, by any of its threads. QUIRE_INVALID, QUIRE_BAD_ADDRESS;
- *  QUIRE_BUSY if the producer has some of it pinned, QUIRE_UNSUPPORTED in a region with QUIRE_RELEASE. */
+ *  QUIRE_BUSY if the producer has some of it pinned, QUIRE_UNSUPPORTED in a parallel block. */
 QUIRE_API quire_status quire_produce_begin(const void* address, size_t bytes, int producer);
 QUIRE_API quire_status quire_produce_end(const void* address, size_t bytes, int producer);
 
@@ -254,8 +256,11 @@ QUIRE_API quire_status quire_produce_end(const void* address, size_t bytes, int 
  *  other in circles. `timeout_ms` as for locks: negative waits for ever, 0 takes what is here and else gives QUIRE_BUSY (what is
  *  missing comes nevertheless), otherwise QUIRE_TIMED_OUT after that time. Then nothing is pinned by this call, and `*holder`
  *  (which may be NULL) is the node that has the first unit missed pinned, or -1 if none has any more; QUIRE_LOG=info
- *  says so too. QUIRE_LIMIT: a node may have QUIRE_PIN_LIMIT units (4096) pinned at a time. QUIRE_UNSUPPORTED in a region with
- *  QUIRE_RELEASE, QUIRE_BAD_ADDRESS. */
+ *  says so too. QUIRE_LIMIT: a node may have QUIRE_PIN_LIMIT units (4096) pinned at a time. QUIRE_UNSUPPORTED in a parallel block,
+ *  QUIRE_BAD_ADDRESS.
+ *  In a region with QUIRE_RELEASE the pin is a lock that the unit's home keeps, and brings the content: quire_acquire() acquires and
+ *  quire_release() releases as a mutex does, all memory. What other nodes have to ask the home for waits (pins, copies that they
+ *  lack, atomic operations); with copies that they have, and on the home itself, threads go on. */
 QUIRE_API QUIRE_NODISCARD quire_status quire_acquire(const void* address, size_t bytes, int64_t timeout_ms, int* holder);
 /** Ends a pin of each unit under a range. Any thread of the node may do so. QUIRE_NOT_OWNER if a unit of it is not pinned
  *  here: then nothing changes. What is still pinned at quire_end() is released, with a warning. */

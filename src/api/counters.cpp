@@ -36,8 +36,6 @@ void fill(const runtime& r, quire_counters& out) noexcept {
   out.double_faults = p.double_faults;
   out.exclusive_reads = p.exclusive_reads;
   out.exclusive_wasted = p.exclusive_wasted;
-  out.pins = p.pins;
-  out.pin_waits = p.pin_waits;
   const auto c = r.core->release_counters();
   const auto& n = r.core->consistency();
   const auto& d = r.core->diffs().count();
@@ -49,6 +47,8 @@ void fill(const runtime& r, quire_counters& out) noexcept {
   out.read_ahead_units += c.read_ahead_units;
   out.read_ahead_wasted += c.read_ahead_wasted;
   out.atomics += c.atomics;
+  out.pins = p.pins + c.pins;
+  out.pin_waits = p.pin_waits + c.pin_waits;
   out.intervals = n.intervals();
   out.twins = c.twins;
   out.diffs = d.diffs;

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "api/counters.hpp"
@@ -94,40 +95,61 @@ base::result<std::unique_ptr<transport::transport>> open_transport(const base::o
                          options.text(base::option::net_devices), secret.value());
 }
 
-/// What a node tells the others of itself, before its address.
-struct identity {
+/// What nodes tell each other before they can send messages: who they are, whether they have a memory limit, which those
+/// without one have to know, and their addresses.
+struct introduction {
+  std::uint64_t memory_limit = 0;
   std::int32_t pid = 0;
   char host[60] = {};
 };
 
-identity identity_of_this_node() {
-  identity who;
-  const auto* const split = split::engine_here();
-  who.pid = split != nullptr ? split->application_pid() : ::getpid();
-  if (::gethostname(who.host, sizeof who.host - 1) != 0) who.host[0] = 0;
-  return who;
-}
-
-base::status connect(runtime& r, transport::transport& wire) {
-  const identity mine = identity_of_this_node();
-  std::vector<std::byte> told(sizeof mine);
-  std::memcpy(told.data(), &mine, sizeof mine);
-  told.insert(told.end(), wire.address().begin(), wire.address().end());
-  auto addresses = r.job->exchange(told);
-  if (!addresses.ok()) return addresses.why();
-  std::vector<std::span<const std::byte>> views;
-  std::vector<std::string> names;
-  for (const auto& bytes : addresses.value()) {
-    identity theirs;
-    if (bytes.size() < sizeof theirs) return QUIRE_SYSTEM;
-    std::memcpy(&theirs, bytes.data(), sizeof theirs);
-    theirs.host[sizeof theirs.host - 1] = 0;
-    names.push_back("pid " + std::to_string(theirs.pid) + " on " + theirs.host);
-    views.push_back(std::span<const std::byte>(bytes).subspan(sizeof theirs));
+class introductions {
+ public:
+  base::status make(bootstrap::bootstrap& job, const transport::transport& wire, std::uint64_t limit) {
+    introduction mine;
+    mine.memory_limit = limit;
+    const auto* const split = split::engine_here();
+    mine.pid = split != nullptr ? split->application_pid() : ::getpid();
+    if (::gethostname(mine.host, sizeof mine.host - 1) != 0) mine.host[0] = 0;
+    std::vector<std::byte> told(sizeof mine);
+    std::memcpy(told.data(), &mine, sizeof mine);
+    told.insert(told.end(), wire.address().begin(), wire.address().end());
+    auto heard = job.exchange(told);
+    if (!heard.ok()) return heard.why();
+    all_ = std::move(heard.value());
+    const auto other = std::find_if(all_.begin(), all_.end(), [](const auto& one) { return one.size() < sizeof(introduction); });
+    if (other == all_.end()) return {};
+    base::log(base::log_level::error, "node %d says of itself what this version of Quire does not know; run the same version on all nodes",
+              static_cast<int>(other - all_.begin()));
+    return QUIRE_INVALID;
   }
-  r.core->name_peers(std::move(names));
-  return wire.connect(r.core->config().self, views, *r.core);
-}
+  [[nodiscard]] bool any_limit() const noexcept {
+    for (const auto& one : all_) {
+      if (read(one).memory_limit != 0) return true;
+    }
+    return false;
+  }
+  base::status connect(runtime& r, transport::transport& wire) const {
+    std::vector<std::span<const std::byte>> views;
+    std::vector<std::string> names;
+    for (const auto& one : all_) {
+      const introduction theirs = read(one);
+      names.push_back("pid " + std::to_string(theirs.pid) + " on " + theirs.host);
+      views.push_back(std::span(one).subspan(sizeof theirs));
+    }
+    r.core->name_peers(std::move(names));
+    return wire.connect(r.core->config().self, views, *r.core);
+  }
+
+ private:
+  static introduction read(std::span<const std::byte> told) noexcept {
+    introduction theirs;
+    std::memcpy(&theirs, told.data(), sizeof theirs);
+    theirs.host[sizeof theirs.host - 1] = 0;
+    return theirs;
+  }
+  std::vector<std::vector<std::byte>> all_{};  ///< by node: introduction, address
+};
 
 /// What the environment says, the program where the user says nothing, or what stands in the table.
 base::status read_settings(runtime& r, const quire_options& given) {
@@ -183,6 +205,9 @@ base::status begin(runtime& r, const quire_options& given) {
   auto wire = open_transport(r.options, *r.job);
   if (!wire.ok()) return wire.why();
   transport::transport& wire_ref = *wire.value();
+  introductions others;
+  if (const auto s = others.make(*r.job, wire_ref, c.memory_limit); !s.ok()) return s;
+  c.pages_out = others.any_limit();
   r.core = std::make_unique<engine::engine>(c, std::move(wire.value()), *r.job);
   if (const auto s = r.core->open(); !s.ok()) return s;
   if (const auto s = r.core->trace().open(r.options.text(base::option::fault_trace), c.self.value()); !s.ok()) return s;
@@ -191,7 +216,7 @@ base::status begin(runtime& r, const quire_options& given) {
   r.threads = std::make_unique<thread_service>(*r.core);
   if (const auto s = r.regions->open(static_cast<std::uint32_t>(r.options.number(base::option::unit)),
                                       static_cast<quire_consistency>(r.options.number(base::option::consistency))); !s.ok()) return s;
-  if (const auto s = connect(r, wire_ref); !s.ok()) return s;
+  if (const auto s = others.connect(r, wire_ref); !s.ok()) return s;
   r.core->start();
   return {};
 }

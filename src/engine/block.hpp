@@ -7,6 +7,8 @@
 // the end.
 #pragma once
 
+#include <quire/quire.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -93,8 +95,9 @@ class byte_ranges {
 };
 
 struct parallel_block {
-  parallel_block(bool check, std::size_t unit_bytes) : checked(check), merge(unit_bytes) {}
+  parallel_block(bool check, quire_consistency now, std::size_t unit_bytes) : checked(check), before(now), merge(unit_bytes) {}
   bool checked;
+  quire_consistency before;  ///< of the region: it has that again at the end
   block_merge merge;
   byte_ranges declared{};  ///< what this node writes of the units they touch
 };

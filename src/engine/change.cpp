@@ -20,8 +20,7 @@
 #include <utility>
 
 #include "base/log.hpp"
-#include "engine/collect.hpp"
-#include "engine/engine.hpp"
+#include "engine/change.hpp"
 
 namespace quire::engine {
 
@@ -49,28 +48,6 @@ base::status engine::lowest(std::int64_t& value) noexcept {
   return why;
 }
 
-/// One of the calls that change a region. Nodes must agree on all of it.
-struct engine::change_call {
-  enum class kind { set, begin_block, end_block };
-  kind what = kind::set;
-  region_slot* region = nullptr;
-  quire_consistency to = QUIRE_SEQUENTIAL;
-  bool checked = false;
-  bool good = false;
-
-  [[nodiscard]] std::int64_t signature() const noexcept {
-    if (!good) return 0;
-    return static_cast<std::int64_t>(region->about.id) * 16 + static_cast<int>(what) * 4 + (to == QUIRE_RELEASE ? 2 : 0) + (checked ? 1 : 0);
-  }
-};
-
-namespace {
-/// The heap has too many units to look at them all.
-region_slot* changeable(region_map& regions, std::uint64_t region) noexcept {
-  return region != 0 && region < region_map::max_regions ? regions.slot(model::region_id{static_cast<std::uint16_t>(region)}) : nullptr;
-}
-}  // namespace
-
 base::status engine::set_consistency(std::uint64_t region, quire_consistency to) noexcept {
   change_call c;
   c.region = changeable(regions_, region);
@@ -79,71 +56,6 @@ base::status engine::set_consistency(std::uint64_t region, quire_consistency to)
   const bool scans = c.region != nullptr && c.region->detector->scans();
   c.good = c.region != nullptr && c.region->block == nullptr && (to == QUIRE_RELEASE || (to == QUIRE_SEQUENTIAL && !scans));
   return change(c);
-}
-
-base::status engine::begin_block(std::uint64_t region, unsigned flags) noexcept {
-  change_call c;
-  c.what = change_call::kind::begin_block;
-  c.region = changeable(regions_, region);
-  c.to = QUIRE_RELEASE;
-  c.checked = (flags & QUIRE_BLOCK_CHECK) != 0;
-  c.good = c.region != nullptr && c.region->block == nullptr && c.region->sequential != nullptr && (flags & ~unsigned{QUIRE_BLOCK_CHECK}) == 0;
-  return change(c);
-}
-
-base::status engine::end_block(std::uint64_t region, quire_overlap& first) noexcept {
-  change_call c;
-  c.what = change_call::kind::end_block;
-  c.region = changeable(regions_, region);
-  c.good = c.region != nullptr && c.region->block != nullptr;
-  c.checked = c.good && c.region->block->checked;
-  if (const auto why = change(c); !why.ok()) return why;
-  const std::unique_ptr<parallel_block> ended = std::move(c.region->block);
-  if (!c.checked) return {};
-  const std::uint64_t base = c.region->about.base;
-  for (const auto& o : ended->merge.overlaps()) {
-    base::log(base::log_level::warning, "nodes %u and %u both changed the byte at 0x%lx in a parallel block",
-              static_cast<unsigned>(o.a.value()), static_cast<unsigned>(o.b.value()), static_cast<unsigned long>(base + o.offset));
-  }
-  const std::uint64_t untold = ended->merge.overlap_count() - ended->merge.overlaps().size();
-  if (untold != 0) base::log(base::log_level::warning, "and %lu more overlaps", static_cast<unsigned long>(untold));
-  // Each byte has one home, and that knows best.
-  constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
-  const bool any = !ended->merge.overlaps().empty();
-  const auto mine = any ? ended->merge.overlaps().front() : block_merge::overlap{};
-  std::int64_t offset = any ? static_cast<std::int64_t>(mine.offset) : none;
-  if (const auto why = lowest(offset); !why.ok()) return why;
-  if (offset == none) return {};
-  std::int64_t pair = any && static_cast<std::int64_t>(mine.offset) == offset ? mine.a.value() << 16 | mine.b.value() : none;
-  if (const auto why = lowest(pair); !why.ok()) return why;
-  first.address = reinterpret_cast<void*>(base + static_cast<std::uint64_t>(offset));
-  first.node_a = static_cast<int>(pair >> 16);
-  first.node_b = static_cast<int>(pair & 0xffff);
-  return QUIRE_OVERLAP;
-}
-
-base::status engine::declare(std::uint64_t address, std::uint64_t bytes) noexcept {
-  struct declare_op : op {
-    using op::op;
-    region_slot* region = nullptr;
-    std::uint64_t first = 0, end = 0;
-  } o([](engine&, op& self) noexcept {
-    auto& range = static_cast<declare_op&>(self);
-    region_slot& r = *range.region;
-    if (r.change.frozen) return park(r, self);
-    if (r.block == nullptr || r.release == nullptr) return self.complete(QUIRE_INVALID);
-    r.block->declared.add(range.first, range.end);
-    for (std::uint64_t unit = range.first >> r.unit_shift; unit <= (range.end - 1) >> r.unit_shift; ++unit) {
-      r.release->on_declared(unit);
-    }
-    self.complete();
-  }, op::type::call);
-  o.region = regions_.find(address);
-  if (o.region == nullptr || bytes == 0) return QUIRE_BAD_ADDRESS;
-  o.first = address - o.region->about.base;
-  o.end = o.first + bytes;
-  (void)run(o);
-  return o.result();
 }
 
 base::status engine::change(const change_call& call) noexcept {
@@ -155,7 +67,7 @@ base::status engine::change(const change_call& call) noexcept {
   // All terms are equal if and only if n times the sum of squares is the square of the sum: every node finds the same.
   if (t.bad != 0 || t.call_squared * config_.nodes != t.call * t.call) return QUIRE_INVALID;
   region_slot& r = *call.region;
-  if ((call.to == QUIRE_RELEASE) == (r.release != nullptr)) return {};
+  if (call.what == change_call::kind::set && (call.to == QUIRE_RELEASE) == (r.release != nullptr)) return {};
   t = {};
   as_driver([&] { freeze(call, t); });
   base::status why = gather(t);
@@ -170,9 +82,9 @@ base::status engine::change(const change_call& call) noexcept {
       why = gather(t);
     } while (why.ok() && t.sent != t.received);
   } else if (call.what == change_call::kind::begin_block) {
-    r.block.reset();
+    as_driver([&] { r.block.reset(); });
   }
-  as_driver([&] { thaw(r); });
+  as_driver([&] { thaw(r, call.what == change_call::kind::begin_block && r.block != nullptr); });
   return why;
 }
 
@@ -200,22 +112,24 @@ void engine::freeze(const change_call& call, totals& t) noexcept {
   region_slot& r = *call.region;
   if (prepare(r, call.to) != 0) t.failed = 1;
   if (call.to == QUIRE_RELEASE) relaxed_ = true;  // the collectives that follow are rounds of its notices
-  if (call.what == change_call::kind::begin_block) r.block = std::make_unique<parallel_block>(call.checked, r.bytes_of(1));
+  if (call.what == change_call::kind::begin_block) {
+    r.block = std::make_unique<parallel_block>(call.checked, r.release != nullptr ? QUIRE_RELEASE : QUIRE_SEQUENTIAL, r.bytes_of(1));
+  }
   r.change.frozen = true;
   (void)end_holds();
   if (release::machine* const m = r.release.get(); m != nullptr) {
     m->keep_homes(true);
-    if (r.block != nullptr && r.block->checked) close_block(r);
+    if (call.what == change_call::kind::end_block && call.checked) close_block(r);
     consistency_.release();
   }
-  pins_.for_each([&](const sequential::pin& p) { t.pins += p.region.value() == r.about.id ? 1 : 0; });
+  pins_.for_each([&](const directory::pin& p) { t.pins += p.region.value() == r.about.id ? 1 : 0; });
   add_up(r, t);
 }
 
-void engine::thaw(region_slot& r) noexcept {
+void engine::thaw(region_slot& r, bool homes_stay) noexcept {
   change_state& c = r.change;
   c.frozen = false;
-  if (r.made.release != nullptr) r.made.release->keep_homes(r.release != nullptr && r.block != nullptr);
+  if (r.made.release != nullptr) r.made.release->keep_homes(homes_stay);
   op* o = c.first;
   c.first = c.last = nullptr;
   while (o != nullptr) {
@@ -277,35 +191,13 @@ void engine::look_whether_quiet() noexcept {
   if (quiet) std::exchange(quiet_waiter_, nullptr)->complete();
 }
 
-/// What is written from now on is written after the block.
-void engine::close_block(region_slot& r) noexcept {
-  const auto used = r.release->used();
-  for (std::uint64_t unit = used.first(); unit < used.end(); ++unit) {
-    actions_.clear();
-    r.release->on_block_end(unit, actions_);
-    if (actions_.size() != 0) performer_.take(r, actions_);
-  }
-  performer_.flush();
-}
-
-/// All changes have come: into the units whose home is here.
-void engine::merge_block(region_slot& r) noexcept {
-  release::machine& m = *r.release;
-  for (std::uint64_t unit = m.used().first(); unit < m.used().end(); ++unit) {
-    if (!m.knows(unit) || !m.is_home(unit)) continue;
-    const bool has_base = m.has_base(unit);
-    if (r.block->merge.has(unit)) frames_.use(r, unit, 1, content::changed);
-    r.block->merge.finish(unit, config_.self, r.system(unit), has_base ? r.twin(unit) : nullptr);
-    if (has_base) m.on_base_dropped(unit);
-  }
-}
-
 void engine::convert(const change_call& call) noexcept {
   region_slot& r = *call.region;
-  sequential::machine& strong = *r.made.sequential;
   release::machine& relaxed = *r.made.release;
   if (call.what == change_call::kind::end_block && call.checked) merge_block(r);
   relaxed.check(call.what == change_call::kind::begin_block && call.checked);
+  if (call.to == QUIRE_RELEASE && r.release != nullptr) return mark_block(r, call.what == change_call::kind::begin_block);
+  sequential::machine& strong = *r.made.sequential;
   put_in_charge(r, call.to);
   const bool relaxes = call.to == QUIRE_RELEASE;
   const auto used = relaxes ? strong.used() : relaxed.used();

@@ -33,6 +33,7 @@ void engine::trim_twins() noexcept {
 
 void engine::end_of_actions() noexcept {
   diffs_.send_all();
+  spread_.send_all();
   trim_twins();
   while (!later_.empty()) {
     const later_message next = later_.front();
@@ -70,7 +71,32 @@ void engine::find_written() noexcept {
   });
 }
 
-void engine::transmit(model::node_id to, const message& m, std::span<const std::byte> value) noexcept { send(to, m, value); }
+void engine::transmit(model::node_id to, const message& m, std::span<const std::byte> value) noexcept {
+  if (m.kind == message_kind::spread) {
+    message full = m;
+    const auto payload = spread_.payload_of(m);
+    full.payload_bytes = static_cast<std::uint32_t>(payload.size());
+    return transport_->send(to, full, payload);
+  }
+  if (m.kind == message_kind::pin_grant && (m.flags & model::message_flag::no_data) == 0) return send_grant(to, m);
+  send(to, m, value);
+}
+
+/// With the content as it is when all that is known has been told.
+void engine::send_grant(model::node_id to, message m) noexcept {
+  region_slot& r = *regions_.slot(m.region);
+  model::actions list;
+  r.release->on_grant_leaves(m.unit, list);
+  performer_.take(r, list);
+  performer_.flush();
+  if (!r.machine->is_written(m.unit)) {
+    m.flags |= model::message_flag::zero;
+    return send(to, m, {});
+  }
+  frames_.use(r, m.unit, 1, content::sent);
+  m.payload_bytes = static_cast<std::uint32_t>(r.bytes_of(1));
+  transport_->send(to, m, {r.system(m.unit), m.payload_bytes});
+}
 
 void engine::perform(model::region_id region, const model::actions& list) noexcept {
   performer_.take(*regions_.slot(region), list);
@@ -116,6 +142,9 @@ void engine::catch_up() noexcept {
 void engine::handle_memory(const message& m, std::span<const std::byte> value) noexcept {
   if (m.kind == message_kind::room) return on_room(m);
   if (m.kind == message_kind::diffs_ack) return diffs_.on_ack(m);
+  if (m.kind == message_kind::spread_ack) return spread_.on_ack(m);
+  if (m.kind == message_kind::spread_done) return on_spread_done(m);
+  if (m.kind == message_kind::spread) return;  // it had no payload
   if (m.kind == message_kind::diffs) return diffs_.on_diffs(m, value);
   if (!consistency_.on_notices(m.from, value)) {
     ++count_.refused;
@@ -143,6 +172,8 @@ release::counters engine::release_counters() const noexcept {
     sum.copies_dropped += c.copies_dropped;
     sum.updates_sent += c.updates_sent;
     sum.updates_applied += c.updates_applied;
+    sum.pins += c.pins;
+    sum.pin_waits += c.pin_waits;
   });
   return sum;
 }

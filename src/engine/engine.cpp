@@ -27,6 +27,7 @@ engine::engine(const configuration& c, std::unique_ptr<transport::transport> t, 
   frames_.open(c.memory_limit, c.page_out_directory, c.base);
   if (frames_.limited()) page_out_.open(c.nodes, c.memory_limit);
   holds_.reserve(256);
+  consistency_.open().pins = &pins_;
   open_pins();
 }
 
@@ -130,8 +131,8 @@ int engine::prepare(region_slot& r, quire_consistency consistency) {
     shape.first_touch = first_touch;
     shape.scans = r.detector->scans();
     // The home's writes are found too late to know that the content may go: another's copy may lack the last of them.
-    // Nor where nodes page out: who is to be the home may have given its copy up.
-    shape.migrates = config_.move_homes && !shape.scans && !frames_.limited();
+    // Nor where nodes page out, if only one of them: who is to be the home may have given its copy up.
+    shape.migrates = config_.move_homes && !shape.scans && !config_.pages_out;
     if (!config_.updates) shape.update = release::updates::never;
     if (shape.scans) scanning_ = true;
     shape.twin_pages = static_cast<std::uint32_t>(about.unit_bytes / os::page_bytes);

@@ -26,6 +26,7 @@
 #include "engine/performer.hpp"
 #include "engine/read_ahead.hpp"
 #include "engine/region_slot.hpp"
+#include "engine/spread.hpp"
 #include "protocol/release/node.hpp"
 #include "sync/machine.hpp"
 #include "transport/transport.hpp"
@@ -47,8 +48,9 @@ struct configuration {
   bool move_homes = true;    ///< release consistency: the home of a unit moves to its only writer
   bool updates = true;       ///< release consistency: what a home wrote is sent to its readers before they ask
   std::uint64_t twin_bytes = std::uint64_t{256} << 20;  ///< that twins may take on this node
-  std::size_t pin_limit = sequential::pin_table::default_limit;  ///< units that this node may have pinned
+  std::size_t pin_limit = directory::pin_table::default_limit;  ///< units that this node may have pinned
   std::uint64_t memory_limit = 0;  ///< bytes that units may take on this node; 0: no limit
+  bool pages_out = false;  ///< some node of the job has a memory limit
   std::string page_out_directory{};
   driver_tuning tuning{};
   std::uint64_t peer_limit_ns = 0;  ///< a peer that is silent for so long is lost; 0: nobody watches
@@ -207,6 +209,7 @@ class engine final : public transport::sink, private effects, private release::n
 
  private:
   friend class diff_traffic;
+  friend class spread_traffic;
   // transport::sink (messages.cpp)
   void* place(const model::message& m) noexcept override;
   void deliver(const model::message& m) noexcept override;
@@ -287,6 +290,12 @@ class engine final : public transport::sink, private effects, private release::n
   void drop_pins() noexcept;
   [[nodiscard]] int find_holder(region_slot& r, std::uint64_t unit) noexcept;
   void answer_holder(const model::message& m) noexcept;
+  void send_grant(model::node_id to, model::message m) noexcept;
+
+  // push under release consistency (spread_calls.cpp)
+  void push_units(call_op& call, std::uint64_t first, std::uint64_t end, bool written_only) noexcept;
+  void begin_production(call_op& call, std::uint64_t first, std::uint64_t end) noexcept;
+  void on_spread_done(const model::message& m) noexcept;
 
   // changes of consistency (change.cpp)
   struct totals;
@@ -296,10 +305,11 @@ class engine final : public transport::sink, private effects, private release::n
   [[nodiscard]] base::status lowest(std::int64_t& value) noexcept;
   [[nodiscard]] base::status drain(region_slot& r, totals last) noexcept;
   void freeze(const change_call& call, totals& t) noexcept;
-  void thaw(region_slot& r) noexcept;
+  void thaw(region_slot& r, bool homes_stay) noexcept;
   void convert(const change_call& call) noexcept;
   void close_block(region_slot& r) noexcept;
   void merge_block(region_slot& r) noexcept;
+  void mark_block(region_slot& r, bool begins) noexcept;
   void add_up(region_slot& r, totals& t) noexcept;
   [[nodiscard]] bool is_quiet(const region_slot& r) const noexcept;
   void wait_quiet(const region_slot* r) noexcept;
@@ -353,7 +363,7 @@ class engine final : public transport::sink, private effects, private release::n
   std::array<std::unique_ptr<detect::detector>, 5> detectors_{};  ///< the job's, then one of each kind asked for
   std::mutex regions_mutex_;
   directory::request_pool requests_;
-  sequential::pin_table pins_;
+  directory::pin_table pins_;
   frames frames_;
   page_out_state page_out_;
   performer performer_{*this};
@@ -362,6 +372,7 @@ class engine final : public transport::sink, private effects, private release::n
   call_table calls_;
   release::node consistency_;
   diff_traffic diffs_;
+  spread_traffic spread_{*this};
   /// Atomic operations of regions with release consistency: what must wait until the actions before it are done.
   struct later_message {
     model::node_id to{};

@@ -124,7 +124,7 @@ void engine::let_go() noexcept {
         (void)!r.detector->permit(r.application(first), r.bytes_of(count), model::access::read, model::access::write);
       });
     });
-    regions_.for_each([&](region_slot& r) { thaw(r); });
+    regions_.for_each([&](region_slot& r) { thaw(r, r.release != nullptr && r.block != nullptr); });
   });
 }
 

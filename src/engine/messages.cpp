@@ -20,10 +20,11 @@ namespace {
 /// Straight to its place in the system view: no thread can use the unit before.
 bool carries_content(message_kind k) noexcept {
   return k == message_kind::read_reply || k == message_kind::write_reply || k == message_kind::push_copy ||
-         k == message_kind::copy_reply;
+         k == message_kind::copy_reply || k == message_kind::pin_grant;
 }
 bool is_of_memory(message_kind k) noexcept {
-  return k == message_kind::diffs || k == message_kind::diffs_ack || k == message_kind::notices || k == message_kind::room;
+  return k == message_kind::diffs || k == message_kind::diffs_ack || k == message_kind::notices || k == message_kind::room ||
+         k == message_kind::spread || k == message_kind::spread_ack || k == message_kind::spread_done;
 }
 bool is_of_units(message_kind k) noexcept {
   return k > message_kind::invalid && k < message_kind::sync_first;
@@ -31,6 +32,10 @@ bool is_of_units(message_kind k) noexcept {
 /// Of these, who asks waits for the reply, and is known to wait (change_state::calls).
 bool is_of_call(message_kind k) noexcept {
   return k == message_kind::atomic_reply || k == message_kind::home_atomic || k == message_kind::home_atomic_reply;
+}
+/// Messages between nodes that synchronise threads by a unit, and take memory along as those of src/sync do.
+bool is_of_pins(message_kind k) noexcept {
+  return k == message_kind::pin_grant || k == message_kind::pin_end || k == message_kind::spread_request;
 }
 bool lies_in(const region_slot& r, const message& m) noexcept {
   const std::uint64_t units = r.machine->units();
@@ -42,11 +47,14 @@ void* engine::place(const message& m) noexcept {
   watch_.heard(m.from.value());  // what is announced may take a while to come
   if (m.kind == message_kind::diffs) return diffs_.place(m);
   if (m.kind == message_kind::update) return updates_.place(m);
+  if (m.kind == message_kind::spread) return spread_.place(m);
   if (!carries_content(m.kind)) return m.payload_bytes <= landing_.size() ? landing_.data() : nullptr;
   region_slot* const r = regions_.slot(m.region);
   if (r == nullptr || !lies_in(*r, m) || m.payload_bytes != r->bytes_of(m.count)) return nullptr;
   for (std::uint32_t i = 0; i < m.count; ++i) {
-    if (r->machine->awaits_content(m.unit + i)) continue;
+    if (m.kind == message_kind::pin_grant ? r->release != nullptr && r->release->awaits_grant(m.unit + i) : r->machine->awaits_content(m.unit + i)) {
+      continue;
+    }
     r->change.received += m.count;  // and dropped
     return nullptr;
   }
@@ -64,6 +72,7 @@ void engine::deliver(const message& m) noexcept {
   if (m.kind == message_kind::update) {
     return updates_.with(m, [&](std::span<const std::byte> content) { handle_update(m, content); });
   }
+  if (m.kind == message_kind::spread && m.payload_bytes != 0) return spread_.deliver(m);
   handle(m, std::span<const std::byte>(landing_).first(carries_content(m.kind) ? 0 : m.payload_bytes));
 }
 
@@ -100,6 +109,7 @@ void engine::handle_units(const message& m) noexcept {
   if (!is_of_call(m.kind)) r->change.received += m.count;
   if (m.kind == message_kind::please_take) return take_over(*r, m);
   if (carries_content(m.kind) && m.payload_bytes != 0) frames_.landed(*r, m.unit, m.count);
+  if (m.kind == message_kind::pin_grant) consistency_.acquire_pin(m.from, m.region, m.unit);
   model::machine& machine = machine_for(*r, m.kind);
   message one = m;
   one.count = 1;
@@ -124,12 +134,20 @@ void engine::send(node_id to, const message& m, std::span<const std::byte> value
 void engine::send_units(region_slot& r, node_id to, const message& m, std::uint64_t first, std::uint64_t count,
                         bool with_content) noexcept {
   diffs_.send_all();  // a request does not overtake the diff that it is to see
+  if (m.kind == message_kind::spread) return spread_.add(r, first, count, m.requester, m.token);
   message out = m;
   out.unit = first;
   out.count = static_cast<std::uint32_t>(count);
   if (!is_of_call(m.kind)) r.change.sent += count;
   if (m.kind == message_kind::home_atomic) {
     later_.push_back({to, out, m.requester == config_.self ? model::edge::releases : model::edge::carries});
+    return;
+  }
+  if (is_of_pins(m.kind)) {
+    const bool releases = m.kind == message_kind::pin_grant ? m.b != 0 : m.requester == config_.self;
+    const std::uint64_t each = m.kind == message_kind::pin_grant ? 1 : count;  // a grant brings the content of its unit
+    out.count = static_cast<std::uint32_t>(each);
+    for (; out.unit < first + count; out.unit += each) later_.push_back({to, out, releases ? model::edge::releases : model::edge::carries});
     return;
   }
   if (!with_content) return send(to, out, {});
@@ -295,7 +313,8 @@ base::status engine::push(std::uint64_t address, std::uint64_t bytes) noexcept {
     auto& call = static_cast<call_op&>(self);
     const std::uint64_t units = call.replies;
     if (call.region->change.frozen) return e.park(*call.region, self);
-    if (call.region->sequential == nullptr) return self.complete(QUIRE_UNSUPPORTED);
+    if (call.region->block != nullptr) return self.complete(QUIRE_UNSUPPORTED);
+    if (call.region->release != nullptr) return e.push_units(call, call.m.unit, call.m.unit + units, false);
     // A push takes the right to write, and would wait for the end of a pin that may well be the caller's own.
     for (std::uint64_t i = 0; i < units; ++i) {
       if (call.region->sequential->unit(call.m.unit + i).pinned != 0) return self.complete(QUIRE_BUSY);
@@ -311,7 +330,6 @@ base::status engine::push(std::uint64_t address, std::uint64_t bytes) noexcept {
   });
   o.region = regions_.find(address);
   if (o.region == nullptr || bytes == 0) return {};
-  if (o.region->sequential == nullptr) return QUIRE_UNSUPPORTED;
   o.m.unit = o.region->unit_of(address);
   o.replies = o.region->unit_of(address + bytes - 1) - o.m.unit + 1;
   (void)run(o);
@@ -322,10 +340,13 @@ base::status engine::produce(std::uint64_t address, std::uint64_t bytes, bool en
   call_op o([](engine& e, op& self) noexcept {
     auto& call = static_cast<call_op&>(self);
     if (call.region->change.frozen) return e.park(*call.region, self);
-    if (call.region->sequential == nullptr) return self.complete(QUIRE_UNSUPPORTED);
-    sequential::machine& machine = *call.region->sequential;
+    if (call.region->block != nullptr) return self.complete(QUIRE_UNSUPPORTED);
     const std::uint64_t first = call.m.unit, last = first + call.m.c;
     const bool ends = call.m.a != 0;
+    if (call.region->release != nullptr) {
+      return ends ? e.push_units(call, first, last, true) : e.begin_production(call, first, last);
+    }
+    sequential::machine& machine = *call.region->sequential;
     for (std::uint64_t unit = first; unit < last; ++unit) {
       if (ends && machine.unit(unit).pinned != 0) return self.complete(QUIRE_BUSY);
     }
@@ -351,7 +372,6 @@ base::status engine::produce(std::uint64_t address, std::uint64_t bytes, bool en
   });
   o.region = regions_.find(address);
   if (o.region == nullptr) return QUIRE_BAD_ADDRESS;
-  if (o.region->sequential == nullptr) return QUIRE_UNSUPPORTED;
   o.m.unit = o.region->unit_of(address);
   o.m.c = o.region->unit_of(address + bytes - 1) - o.m.unit + 1;
   o.m.a = end ? 1 : 0;

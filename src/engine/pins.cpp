@@ -5,7 +5,7 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
-#include "engine/engine.hpp"
+#include "engine/change.hpp"
 
 namespace quire::engine {
 
@@ -16,6 +16,12 @@ namespace {
 constexpr std::uint32_t holder_service = engine::max_services - 1;
 enum class question : std::uint64_t { who_has_it, is_it_pinned };
 constexpr std::int64_t patience_ms = 1000;  // with a node that is asked who has a unit: it may be about to die
+
+/// f(the machine in charge). Driver's thread.
+template <class F>
+auto with_machine(region_slot& r, F&& f) {
+  return r.release != nullptr ? f(*r.release) : f(*r.sequential);
+}
 }  // namespace
 
 /// A thread that waits for a pin; it waits as a fault does.
@@ -35,9 +41,9 @@ void engine::begin_pin(pin_op& o) noexcept {
   region_slot& r = *o.region;
   if (ending_.load(std::memory_order_relaxed)) return o.complete(QUIRE_NOT_STARTED);  // and what it had is dropped
   if (r.change.frozen) return park(r, o);
-  if (r.sequential == nullptr) return o.complete(QUIRE_UNSUPPORTED);
+  if (r.block != nullptr) return o.complete(QUIRE_UNSUPPORTED);
   actions_.clear();
-  const auto outcome = o.again ? r.sequential->on_pin_again(o.unit, actions_) : r.sequential->on_pin(o.unit, actions_);
+  const auto outcome = with_machine(r, [&](auto& m) { return o.again ? m.on_pin_again(o.unit, actions_) : m.on_pin(o.unit, actions_); });
   if (outcome == model::fault_outcome::refused) return o.complete(QUIRE_LIMIT);
   o.counted = true;
   performer_.take(r, actions_);
@@ -46,6 +52,7 @@ void engine::begin_pin(pin_op& o) noexcept {
     return performer_.flush();
   }
   performer_.flush();
+  if (r.release != nullptr) consistency_.acquire();
   o.pinned = true;
   o.complete();
 }
@@ -73,6 +80,7 @@ base::status engine::pin_unit(region_slot& r, std::uint64_t unit, std::uint64_t 
     }, op::type::call);
     cancel.late = &o;
     (void)run(cancel);  // `o` was queued before, so that it has been executed, and nobody knows it any more
+    if (o.done() && !o.result().ok()) return o.result();
     return o.pinned ? base::status{} : base::status{QUIRE_TIMED_OUT};
   }
 }
@@ -82,7 +90,7 @@ void engine::give_pin_up(pin_op& o) noexcept {
   unpark(*o.region, o);
   if (o.pinned || !o.counted || ending_.load(std::memory_order_relaxed)) return;
   actions_.clear();
-  o.region->sequential->on_pin_given_up(o.unit, actions_);
+  with_machine(*o.region, [&](auto& m) { m.on_pin_given_up(o.unit, actions_); });
   performer_.take(*o.region, actions_);
   performer_.flush();
 }
@@ -91,7 +99,6 @@ base::status engine::acquire(std::uint64_t address, std::uint64_t bytes, std::in
   holder = -1;
   region_slot* const r = regions_.find(address);
   if (r == nullptr) return QUIRE_BAD_ADDRESS;
-  if (r->sequential == nullptr) return QUIRE_UNSUPPORTED;
   if (bytes == 0) return {};
   constexpr std::int64_t longest_ms = std::int64_t{1} << 40;  // decades
   const bool for_ever = timeout_ms < 0 || timeout_ms > longest_ms;
@@ -99,9 +106,10 @@ base::status engine::acquire(std::uint64_t address, std::uint64_t bytes, std::in
   const std::uint64_t first = r->unit_of(address), end = r->unit_of(address + bytes - 1) + 1;
   base::status why = end - first > config_.pin_limit ? base::status{QUIRE_LIMIT} : base::status{};
   std::uint64_t unit = first;
-  // Only who has the first asks for the others in advance: of two nodes that want the same range, one waits quietly.
+  // Only who has the first asks for the others in advance: of two nodes that want the same range, one waits quietly. Under release
+  // consistency the content comes with each pin.
   for (; why.ok() && unit < end; ++unit) {
-    if (unit == first + 1) prefetch(r->about.base + (unit << r->unit_shift), r->bytes_of(end - unit), model::access::write);
+    if (unit == first + 1 && r->sequential != nullptr) prefetch(r->about.base + (unit << r->unit_shift), r->bytes_of(end - unit), model::access::write);
     why = pin_unit(*r, unit, deadline_ns);
   }
   if (why.ok()) return {};
@@ -125,7 +133,6 @@ base::status engine::acquire(std::uint64_t address, std::uint64_t bytes, std::in
 base::status engine::release(std::uint64_t address, std::uint64_t bytes) noexcept {
   region_slot* const r = regions_.find(address);
   if (r == nullptr) return QUIRE_BAD_ADDRESS;
-  if (r->sequential == nullptr) return QUIRE_UNSUPPORTED;
   if (bytes == 0) return {};
   return unpin_units(*r, r->unit_of(address), r->unit_of(address + bytes - 1) + 1);
 }
@@ -138,18 +145,18 @@ base::status engine::unpin_units(region_slot& r, std::uint64_t first, std::uint6
     std::uint64_t first = 0, end = 0;
   } o([](engine& e, op& self) noexcept {
     auto& range = static_cast<range_op&>(self);
-    if (range.region->sequential == nullptr) return self.complete(QUIRE_UNSUPPORTED);
-    sequential::machine& m = *range.region->sequential;
-    for (std::uint64_t unit = range.first; unit < range.end; ++unit) {
-      if (m.unit(unit).pinned == 0) return self.complete(QUIRE_NOT_OWNER);
-    }
-    for (std::uint64_t unit = range.first; unit < range.end; ++unit) {
-      e.actions_.clear();
-      CHECK(m.on_unpin(unit, e.actions_));
-      e.performer_.take(*range.region, e.actions_);
-    }
-    e.performer_.flush();
-    self.complete();
+    with_machine(*range.region, [&](auto& m) {
+      for (std::uint64_t unit = range.first; unit < range.end; ++unit) {
+        if (m.unit(unit).pinned == 0) return self.complete(QUIRE_NOT_OWNER);
+      }
+      for (std::uint64_t unit = range.first; unit < range.end; ++unit) {
+        e.actions_.clear();
+        CHECK(m.on_unpin(unit, e.actions_));
+        e.performer_.take(*range.region, e.actions_);
+      }
+      e.performer_.flush();
+      self.complete();
+    });
   }, op::type::call);
   o.region = &r;
   o.first = first;
@@ -161,16 +168,21 @@ base::status engine::unpin_units(region_slot& r, std::uint64_t first, std::uint6
 /// Before this node leaves: what it has pinned must not keep the others waiting. Driver's thread.
 void engine::drop_pins() noexcept {
   std::vector<std::pair<region_slot*, std::uint64_t>> all;
-  pins_.for_each([&](const sequential::pin& p) { all.emplace_back(regions_.slot(p.region), p.unit); });
+  pins_.for_each([&](const directory::pin& p) { all.emplace_back(regions_.slot(p.region), p.unit); });
   if (all.empty()) return;
   base::log(base::log_level::warning, "%lu units were still pinned at the end", static_cast<unsigned long>(all.size()));
   for (const auto& [region, unit] : all) {
     actions_.clear();
-    region->sequential->on_pins_dropped(unit, actions_);
+    with_machine(*region, [&, which = unit](auto& m) { m.on_pins_dropped(which, actions_); });
     performer_.take(*region, actions_);
   }
   performer_.flush();
 }
+
+namespace {
+model::node_id knows_holder(const sequential::machine& m, std::uint64_t unit) noexcept { return m.manager_of(unit); }
+model::node_id knows_holder(const release::machine& m, std::uint64_t unit) noexcept { return m.home_of(unit); }
+}  // namespace
 
 /// The node that has `unit` pinned; -1 if none has now.
 int engine::find_holder(region_slot& r, std::uint64_t unit) noexcept {
@@ -181,22 +193,33 @@ int engine::find_holder(region_slot& r, std::uint64_t unit) noexcept {
     m.b = unit;
     m.c = static_cast<std::uint64_t>(what);
   };
-  put(question::who_has_it);
-  sequential::machine* const machine = r.sequential.get();
-  if (machine == nullptr || !ask(machine->manager_of(unit), holder_service, m, {}, patience_ms).ok()) return -1;
-  const auto node = static_cast<std::uint16_t>(m.a);
-  if (node >= config_.nodes || node == config_.self.value()) return -1;
+  // Under release consistency the home knows, and who was home knows where it went.
+  int node = -1;
+  model::node_id whom{};
+  as_driver([&] { whom = with_machine(r, [&](auto& machine) { return knows_holder(machine, unit); }); });
+  for (unsigned hops = 0; node < 0 && hops < config_.nodes; ++hops) {
+    put(question::who_has_it);
+    if (!ask(whom, holder_service, m, {}, patience_ms).ok() || m.a >= config_.nodes) return -1;
+    const auto named = static_cast<std::uint16_t>(m.a);
+    if (m.b == 0) node = named;
+    whom = model::node_id{named};
+  }
+  if (node < 0 || node == config_.self.value()) return -1;
   put(question::is_it_pinned);
-  if (!ask(model::node_id{node}, holder_service, m, {}, patience_ms).ok() || m.a == 0) return -1;
+  if (!ask(model::node_id{static_cast<std::uint16_t>(node)}, holder_service, m, {}, patience_ms).ok() || m.a == 0) return -1;
   return node;
 }
 
+/// a = the node; b = 1: it knows better.
 void engine::answer_holder(const message& m) noexcept {
-  const region_slot* const r = m.a < region_map::max_regions ? regions_.slot(model::region_id{static_cast<std::uint16_t>(m.a)}) : nullptr;
-  if (r == nullptr || r->sequential == nullptr || m.b >= r->machine->units()) return answer(m, QUIRE_BAD_ADDRESS);
-  if (m.c == static_cast<std::uint64_t>(question::is_it_pinned)) return answer(m, {}, r->sequential->unit(m.b).pinned);
-  if (r->sequential->manager_of(m.b) != config_.self) return answer(m, QUIRE_BAD_ADDRESS);
-  answer(m, {}, r->sequential->holder_of(m.b).value());
+  region_slot* const r = m.a < region_map::max_regions ? regions_.slot(model::region_id{static_cast<std::uint16_t>(m.a)}) : nullptr;
+  if (r == nullptr || m.b >= r->machine->units()) return answer(m, QUIRE_BAD_ADDRESS);
+  with_machine(*r, [&](auto& machine) {
+    if (m.c == static_cast<std::uint64_t>(question::is_it_pinned)) return answer(m, {}, machine.unit(m.b).pinned);
+    const model::node_id knows = knows_holder(machine, m.b);
+    if (knows != config_.self) return answer(m, {}, knows.value(), 1);
+    answer(m, {}, machine.holder_of(m.b).value());
+  });
 }
 
 }  // namespace quire::engine

@@ -46,6 +46,16 @@ enum class message_kind : std::uint8_t {
   owner_here,  ///< a home -> manager: the region becomes sequential, and the sender owns the unit
   please_take,  ///< node short of memory -> node that has some: ask for these units, to own them; answered by `room`
   notices,  ///< node -> node: intervals and what was written in them; see src/protocol/release/notices.hpp
+  // page locking under release consistency: see src/protocol/release/pinning.cpp
+  pin_request,  ///< node -> home; no_data: it needs no content
+  pin_grant,    ///< home -> the node that has the pin now, with the content; a = how often the home has moved, b = 1: threads of the home release
+  pin_end,      ///< node -> home: it has the pin no longer
+  // push under release consistency: see src/engine/spread.hpp
+  spread_request,  ///< node -> home: send the unit to all; token of the call
+  spread,          ///< home -> nodes, and from them on: content of several units
+  spread_ack,      ///< it has come there, and to all below
+  spread_done,     ///< home -> who asked: `acks` units are with all nodes
+  pin_next,     ///< home -> itself: the next request that waited
   room,     ///< to who asked to take units: a = bytes that the sender has room for, b = units it has asked for
   // synchronisation: see src/sync
   sync_first,

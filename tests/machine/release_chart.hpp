@@ -30,7 +30,8 @@ using model::message_kind;
 /// Units 0 to N-1, the home of unit u is node u, for N nodes.
 class chart {
  public:
-  explicit chart(unsigned nodes, bool first_touch = false, updates update = updates::learned) : units_(nodes * nodes), open_(nodes) {
+  explicit chart(unsigned nodes, bool first_touch = false, updates update = updates::learned, bool scans = false)
+      : units_(nodes * nodes), open_(nodes), pins_(nodes) {
     for (std::uint16_t n = 0; n < nodes; ++n) {
       region_shape shape;
       shape.self = node_id{n};
@@ -39,6 +40,8 @@ class chart {
       shape.units = nodes;
       shape.first_touch = first_touch;
       shape.update = update;
+      shape.scans = scans;
+      open_[n].pins = &pins_[n];
       machines_.emplace_back(shape, &units_[n * nodes], open_[n]);
     }
   }
@@ -54,6 +57,39 @@ class chart {
     (void)fault(node, want, unit);
     run();
     (void)take();
+  }
+  fault_outcome pin(std::uint16_t node, bool again = false, std::uint64_t unit = 0) {
+    line(node, again ? "pin again" : "pin");
+    const auto outcome = again ? at(node).on_pin_again(unit, out_) : at(node).on_pin(unit, out_);
+    perform(node);
+    return outcome;
+  }
+  bool unpin(std::uint16_t node, std::uint64_t unit = 0) {
+    line(node, "unpin");
+    const bool was = at(node).on_unpin(unit, out_);
+    perform(node);
+    return was;
+  }
+  void give_pin_up(std::uint16_t node, std::uint64_t unit = 0) {
+    line(node, "gives up");
+    at(node).on_pin_given_up(unit, out_);
+    perform(node);
+  }
+  void produce(std::uint16_t node, std::uint64_t unit = 0) {
+    release(node);
+    at(node).on_produce_begin(unit, out_);
+    perform(node);
+  }
+  void push(std::uint16_t node, std::uint64_t unit = 0) {
+    at(node).on_push(unit, 1, out_);
+    perform(node);
+  }
+  /// Content comes unasked: whether it was taken.
+  bool spread(std::uint16_t node, std::uint64_t unit = 0) {
+    if (!at(node).awaits_spread(unit)) return false;
+    at(node).on_spread_copy(unit, false, out_);
+    perform(node);
+    return true;
   }
   bool hint(std::uint16_t node, access want, std::uint64_t unit = 0) {
     const bool any = at(node).on_hint(unit, want, out_);
@@ -105,6 +141,19 @@ class chart {
     call.token = 1;
     at(node).on_atomic(call, out_);
     perform(node);
+  }
+
+  /// A parallel block begins on all nodes, or ends: all that was written has been sent and told.
+  void block(bool begins, bool checked = true) {
+    for (std::uint16_t n = 0; n < machines_.size(); ++n) {
+      if (!begins && checked && at(n).has_base(0)) at(n).on_base_dropped(0);
+      at(n).check(begins && checked);
+      at(n).keep_homes(begins);
+      if (!at(n).knows(0)) continue;
+      line(n, begins ? "block" : "end");
+      begins ? at(n).on_block_begin(0, out_) : at(n).on_block_over(0, out_);
+      perform(n);
+    }
   }
 
   /// The oldest message on its way arrives. False if there is none.
@@ -185,7 +234,18 @@ class chart {
   void perform(std::uint16_t node) {
     for (const action& a : out_) {
       switch (a.kind) {
-        case action_kind::send: send(node, a.to, a.m, a.with_content); break;
+        case action_kind::send:
+          if (a.m.kind == message_kind::pin_grant && (a.m.flags & model::message_flag::no_data) == 0) {
+            model::actions more;
+            at(node).on_grant_leaves(a.unit, more);
+            for (const action& m : more) line(node, std::string("protect ") + name(m.from) + " > " + name(m.level));
+          }
+          if (a.m.kind == message_kind::spread) {  // what the engine does then is its own
+            line(node, "spreads for " + std::to_string(a.m.requester.value()));
+            break;
+          }
+          send(node, a.to, a.m, a.with_content);
+          break;
         case action_kind::protect: line(node, std::string("protect ") + name(a.from) + " > " + name(a.level)); break;
         case action_kind::permit: line(node, std::string("permit ") + name(a.from) + " > " + name(a.level)); break;
         case action_kind::wake: line(node, "wake"); break;
@@ -236,6 +296,7 @@ class chart {
 
   std::vector<unit_state> units_;
   std::vector<interval> open_;
+  std::vector<directory::pin_table> pins_;
   std::vector<int> sent_{};
   std::deque<machine> machines_{};
   std::deque<flight> flights_{};

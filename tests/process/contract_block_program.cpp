@@ -1,6 +1,6 @@
 // Contract of parallel blocks: what nodes write in one is merged, byte by byte, whoever is home; in a block that is checked
 // nothing shows before the end, and two nodes that write one byte are found, with its address; afterwards the region is
-// sequential. With "long": more is written than there may be twins, as QUIRE_TWIN_LIMIT says. With "time": what it costs.
+// what it was: sequential, or with "release" (and "scan") release-consistent all the while. With "long": more is written than there may be twins, as QUIRE_TWIN_LIMIT says. With "time": what it costs.
 #include <algorithm>
 #include <atomic>
 #include <string_view>
@@ -18,6 +18,8 @@ using byte = std::uint8_t;
 int nodes() { return quire_nodes(); }
 int me() { return quire_node(); }
 
+quire_region_options about(std::size_t unit, quire_placement placement);
+
 struct area {
   quire_region region{};
   volatile byte* bytes = nullptr;
@@ -27,9 +29,19 @@ struct area {
   void end() const { REQUIRE_OK(quire_block_end(region, nullptr)); }
 };
 
+quire_consistency consistency = QUIRE_SEQUENTIAL;
+quire_detector detector = QUIRE_DETECT_DEFAULT;
+
+quire_region_options about(std::size_t unit, quire_placement placement) {
+  quire_region_options o = region_options(unit, placement, nodes() - 1);
+  o.consistency = consistency;
+  o.detector = detector;
+  return o;
+}
+
 area make_area(const std::string& name, std::size_t size, std::size_t unit, quire_placement placement) {
   area a;
-  a.bytes = shared_region<byte>(name, size, region_options(unit, placement, nodes() - 1));
+  a.bytes = shared_region<byte>(name, size, about(unit, placement));
   a.size = size;
   REQUIRE_OK(quire_region_of(const_cast<const byte*>(a.bytes), &a.region));
   barrier();
@@ -228,7 +240,7 @@ void declared(const char* name, std::size_t unit, quire_placement placement, uns
     for (std::size_t i = 0; i < a.size; i += 101) {
       if (owner_of(i) == static_cast<std::size_t>(me())) a.bytes[i] = static_cast<byte>(round);
     }
-    REQUIRE_EQUAL(counters().twins, before.twins);
+    if (detector != QUIRE_DETECT_SCAN) REQUIRE_EQUAL(counters().twins, before.twins);
     a.end();
     for (std::size_t i = 0; i < a.size; ++i) {
       if (mix(i / 9000 + round) % 3 != 0) expected[i] = static_cast<byte>(mix(i * 10 + round));
@@ -290,6 +302,59 @@ void strong_again() {
     barrier();
   }
   REQUIRE_EQUAL(words[1200], 20 * nodes());
+}
+
+/// After a block and before the next one, what a node writes is for those who synchronise with it to see, also in copies that
+/// were here all the time; whoever was home before the block, and is after it.
+void relaxed_again(unsigned flags, quire_placement placement) {
+  constexpr std::size_t units = 12;
+  const area a = make_area("relaxed " + std::to_string(flags) + std::to_string(placement), units * page, page, placement);
+  volatile word* const words = a.words();
+  const auto count = static_cast<word>(nodes()), mine = static_cast<word>(me());
+  quire_mutex mutex{};
+  if (me() == 0) REQUIRE_OK(quire_mutex_create(&mutex));
+  REQUIRE_OK(quire_broadcast(&mutex, sizeof mutex, 0));
+  word total = 0;
+  for (word round = 1; round <= 12; ++round) {
+    // Before the block each unit has one writer, and moves to it at the barrier.
+    for (std::size_t u = 0; u < units; ++u) {
+      if ((u + round) % count == mine) words[u * 512 + 100] = round * 100 + u;
+    }
+    barrier();
+    a.begin(flags);
+    for (std::size_t u = 0; u < units; ++u) {
+      REQUIRE_EQUAL(words[u * 512 + 100], round * 100 + u);
+      if ((u + round) % 4 == 0) continue;  // this unit nobody writes
+      if ((u + round) % 4 == 1 && (u / 4 + round) % count != mine) continue;  // and this one, one node
+      words[u * 512 + mine] = round * 1000 + u;
+    }
+    if (round % 3 == 0) barrier();
+    a.end();
+    for (std::size_t u = 0; u < units; ++u) {
+      for (word n = 0; n < count; ++n) {
+        if ((u + round) % 4 == 0) continue;
+        if ((u + round) % 4 == 1 && (u / 4 + round) % count != n) continue;
+        REQUIRE_EQUAL(words[u * 512 + n], round * 1000 + u);
+      }
+    }
+    for (int i = 0; i < 3; ++i) {
+      REQUIRE_OK(quire_mutex_lock(mutex));
+      for (std::size_t u = 0; u < units; ++u) words[u * 512 + 200] = words[u * 512 + 200] + 1;
+      REQUIRE_OK(quire_mutex_unlock(mutex));
+    }
+    barrier();
+    total += 3 * count;
+    for (std::size_t u = 0; u < units; ++u) REQUIRE_EQUAL(words[u * 512 + 200], total);
+    barrier();
+  }
+  // It can be made sequential, and back.
+  if (detector == QUIRE_DETECT_SCAN) return;
+  REQUIRE_OK(quire_region_set_consistency(a.region, QUIRE_SEQUENTIAL));
+  a.begin(flags);
+  words[300 + mine] = 5;
+  a.end();
+  for (word n = 0; n < count; ++n) REQUIRE_EQUAL(words[300 + n], 5);
+  REQUIRE_OK(quire_region_set_consistency(a.region, QUIRE_RELEASE));
 }
 
 /// Threads write words of their own all the while, in blocks and between them.
@@ -376,8 +441,14 @@ void bad_calls() {
     REQUIRE_EQUAL(b.bytes[n], 4);
   }
   barrier();
-  REQUIRE_OK(quire_region_set_consistency(a.region, QUIRE_RELEASE));
-  REQUIRE_STATUS(quire_block_begin(a.region, 0), QUIRE_INVALID);
+  if (detector != QUIRE_DETECT_SCAN) {
+    const bool sequential = consistency == QUIRE_SEQUENTIAL;
+    REQUIRE_OK(quire_region_set_consistency(a.region, sequential ? QUIRE_RELEASE : QUIRE_SEQUENTIAL));
+    a.begin(0);
+    a.bytes[me()] = 5;
+    a.end();
+    for (int n = 0; n < nodes(); ++n) REQUIRE_EQUAL(a.bytes[n], 5);
+  }
   int holder = 0;
   if (me() == 0) REQUIRE_OK(quire_acquire(const_cast<byte*>(b.bytes), 1, -1, &holder));
   REQUIRE_STATUS(quire_block_begin(b.region, 0), QUIRE_BUSY);
@@ -403,7 +474,13 @@ void run_all() {
   section("overlaps, modulo", [] { overlaps("o modulo", page, QUIRE_PLACE_MODULO); });
   section("overlaps, first touch, 64 KiB", [] { overlaps("o first", 16 * page, QUIRE_PLACE_FIRST_TOUCH); });
   section("declared overlaps", declared_overlaps);
-  section("strong again", strong_again);
+  if (consistency == QUIRE_SEQUENTIAL) section("strong again", strong_again);
+  for (const unsigned flags : {0u, unsigned{QUIRE_BLOCK_CHECK}}) {
+    if (consistency == QUIRE_SEQUENTIAL) break;
+    const std::string how = flags == 0 ? "" : ", checked";
+    section(("relaxed again, modulo" + how).c_str(), [&] { relaxed_again(flags, QUIRE_PLACE_MODULO); });
+    section(("relaxed again, first touch" + how).c_str(), [&] { relaxed_again(flags, QUIRE_PLACE_FIRST_TOUCH); });
+  }
   section("bad calls", bad_calls);
 }
 
@@ -472,6 +549,8 @@ void run_time() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::string_view what = argc > 1 ? argv[1] : "";
+  const std::string_view what = argc > 1 ? argv[1] : "", how = argc > 2 ? argv[2] : what;
+  if (how == "release" || how == "scan") consistency = QUIRE_RELEASE;
+  if (how == "scan") detector = QUIRE_DETECT_SCAN;
   return node_main(what == "long" ? run_long : what == "time" ? run_time : run_all);
 }

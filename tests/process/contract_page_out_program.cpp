@@ -5,6 +5,7 @@
 //   copies   all nodes read more than their limit, over and over
 //   disk     more than all limits together, under sequential and release consistency
 //   mixed    threads write, read, pin and operate at random, regions change their consistency and have parallel blocks
+//   unequal  node 0 has no limit, and would give the homes of units to nodes that have given their copies up
 //   full     as disk, where the file cannot be written: more memory is taken instead, and nothing is lost
 #include <atomic>
 #include <string_view>
@@ -107,6 +108,21 @@ void larger_than_all(const char* name, quire_consistency consistency, bool limit
   REQUIRE(c.paged_to_disk > before.paged_to_disk && c.paged_from_disk > before.paged_from_disk);
 }
 
+/// The last node alone writes all that has its home at node 0, and cannot keep it.
+void unequal() {
+  const std::uint64_t bytes = g_limit * 3, count = bytes / sizeof(word);
+  volatile word* const at = make_region("unequal", bytes, QUIRE_PLACE_NODE, QUIRE_RELEASE);
+  const bool writer = me() == nodes() - 1;
+  for (word round = 0; round < 4; ++round) {
+    if (writer) fill(at, 0, count, round);
+    barrier();
+    if (round % 2 == 0 || !writer) verify(at, 0, count, round);
+    barrier();
+  }
+  REQUIRE(!writer || counters().copies_dropped > (bytes - g_limit) / page);
+  REQUIRE(me() != 0 || counters().copies_dropped == 0);
+}
+
 /// Pages that are counted up under locks, by pins, by atomic operations, and by parallel blocks, in all orders.
 void mixed() {
   constexpr int threads = 2, steps = 400;
@@ -133,7 +149,7 @@ void mixed() {
           word before = 0;
           REQUIRE_OK(quire_fetch_add(words, 1, &before));
           ++added;
-        } else if (what == 1 && phase != 1) {  // pins are of sequential consistency
+        } else if (what == 1) {
           REQUIRE_OK(quire_acquire(words, page, -1, nullptr));
           words[1 + thread] += 1;  // the pin is the node's
           REQUIRE_OK(quire_release(words, page));
@@ -178,6 +194,8 @@ int main(int argc, char** argv) {
   const char* const limit = std::getenv("QUIRE_MEMORY_LIMIT");
   g_limit = limit != nullptr ? std::strtoull(limit, nullptr, 10) * MiB : 0;
   if (g_limit == 0) return 2;
+  const char* const number = std::getenv("QUIRE_JOB_NODE");
+  if (what == "unequal" && (number == nullptr || *number == '0')) ::unsetenv("QUIRE_MEMORY_LIMIT");
   REQUIRE_OK(quire_start(nullptr));
   if (what == "nodes") {
     units_too_large();
@@ -189,6 +207,7 @@ int main(int argc, char** argv) {
     larger_than_all("release", QUIRE_RELEASE, what == "disk");
   }
   if (what == "mixed") mixed();
+  if (what == "unequal") unequal();
   REQUIRE_OK(quire_end());
   return 0;
 }

@@ -5,6 +5,7 @@
 //                  a word has one owner who writes it, or is read by all; other words belong to mutexes and rwlocks
 //   or, rotating   every second phase one node alone writes, so that the homes move there; in the others all write their own
 //                  words and, under a mutex, common ones, so that diffs and requests go after the homes
+//   pins           threads of different nodes who pin a unit, and use words of it and of others meanwhile
 //   helpers        semaphore channels, queues with conditions, chains of events, flags set by atomic operations, spin locks
 //
 // Ends with a barrier after all of that, so that every home must have the last content.
@@ -32,6 +33,7 @@ struct release_plan {
   unsigned stays = 50;    ///< percent of words whose owner stays the same
   bool collectives = true, locks = true;
   bool rotates = false;
+  unsigned pins = 0;  ///< threads that use page locking, at most one a node
 };
 
 /// A whole run of a plan.
@@ -100,10 +102,26 @@ class release_run {
   }
 
   void begin() {
+    if (plan_.pins != 0) begin_pins();
     for (unsigned h = 0; h < plan_.helpers; ++h) begin_helpers();
     for (unsigned t = 0; t < main_threads(); ++t) {
       const std::size_t self = nodes().add_thread(t % plan_.shape.nodes);
       nodes().begin(self, plan_.rotates ? rotate(self, t % plan_.shape.nodes, t) : main(self, t % plan_.shape.nodes, t));
+    }
+  }
+
+  void begin_pins() {
+    if (free_.size() < 8) return;
+    pinned_ = take(4);
+    if (nodes().place_of(pinned_[0]).region * plan_.shape.units + nodes().place_of(pinned_[0]).unit >
+        nodes().place_of(pinned_[1]).region * plan_.shape.units + nodes().place_of(pinned_[1]).unit) {
+      std::swap(pinned_[0], pinned_[1]);
+    }
+    const unsigned from = any_node();
+    for (unsigned i = 0; i < std::min(plan_.pins, plan_.shape.nodes); ++i) {
+      const std::size_t t = nodes().add_thread((from + i) % plan_.shape.nodes);
+      nodes().begin(t, pin(t));
+      ++helpers_;
     }
   }
 
@@ -263,6 +281,35 @@ class release_run {
     co_await c.call(self, operation::semaphore_release, done_, 1);
   }
 
+  /// The first word's unit is always pinned first: it is a lock for all these words, wherever they lie.
+  release_program pin(std::size_t self) {
+    release_cluster& c = nodes();
+    const auto same_unit = [&](word a, word b) {
+      return c.place_of(a).region == c.place_of(b).region && c.place_of(a).unit == c.place_of(b).unit;
+    };
+    for (unsigned i = 0; i < plan_.items; ++i) {
+      if (draw_.chance(20)) {
+        if (co_await c.try_pin(self, pinned_[0]) == 0) continue;
+      } else {
+        co_await c.pin(self, pinned_[0]);
+      }
+      const bool both = !same_unit(pinned_[0], pinned_[1]) && draw_.chance(30);
+      if (both) co_await c.pin(self, pinned_[1]);
+      for (std::uint64_t k = 1 + draw_.below(4); k != 0; --k) {
+        const word w = pinned_[draw_.below(pinned_.size())];
+        if (draw_.chance(50)) {
+          co_await c.read(self, w);
+        } else {
+          co_await c.write(self, w, unique());
+        }
+      }
+      if (draw_.chance(20)) co_await c.atomic(self, counters_[0], add, 1);
+      if (both) co_await c.unpin(self, pinned_[1]);
+      co_await c.unpin(self, pinned_[0]);
+    }
+    co_await c.call(self, operation::semaphore_release, done_, 1);
+  }
+
   // ---- main threads
 
   [[nodiscard]] std::uint64_t unique() noexcept { return ++values_; }
@@ -391,6 +438,7 @@ class release_run {
   std::vector<word> free_{};  ///< after make_objects and helpers: words of the phases
   std::vector<guarded> mutexes_{}, rwlocks_{};
   std::vector<word> counters_{};
+  std::vector<word> pinned_{};
   std::deque<channel> channels_{};
   std::deque<queue> queues_{};
   std::deque<flag> flags_{};

@@ -73,6 +73,8 @@ class launcher final : public bootstrap::bootstrap {
     all.insert(all.end(), others_.begin(), others_.end());
     return all;
   }
+  bool accuse(int, std::uint64_t) noexcept override { return false; }
+  void abort(int, const std::string&) noexcept override {}
   void leave(std::string_view) noexcept override {}
   int descriptor() const noexcept override { return -1; }
   ::quire::bootstrap::news poll_news() noexcept override { return {}; }

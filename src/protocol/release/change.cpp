@@ -13,7 +13,7 @@ namespace message_flag = model::message_flag;
 
 handover machine::give(std::uint64_t unit, actions& out) {
   unit_state& s = units_[unit];
-  CHECK(s.pending() == access::none && s.asked == 0 && s.twin == 0);
+  CHECK(s.pending() == access::none && s.asked == 0 && s.twin == 0 && s.pinned == 0 && s.pin_asked == 0 && s.granted == 0);
   handover h;
   h.written = s.written != 0;
   if (is_home(unit)) {
@@ -60,21 +60,6 @@ void machine::take(std::uint64_t unit, const handover& h, actions& out) {
   m.a = s.moves;
   m.b = h.copies.bits() & ~model::copyset::of(shape_.nodes, shape_.self).bits();
   send(h.owner, m, false, out);
-}
-
-void machine::on_block_end(std::uint64_t unit, actions& out) {
-  if (has_base(unit)) protect(unit, units_[unit], access::read, out);
-}
-
-void machine::on_declared(std::uint64_t unit) {
-  unit_state& s = touch(unit);
-  if (s.is_home == 0 && s.twin == 0) s.declared = 1;
-}
-
-void machine::on_base_dropped(std::uint64_t unit) {
-  CHECK(has_base(unit));
-  units_[unit].twin = 0;
-  --open_.bases;
 }
 
 }  // namespace quire::release

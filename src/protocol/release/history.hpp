@@ -39,6 +39,8 @@ class history {
   [[nodiscard]] position end() const noexcept { return base_ + log_.size(); }
   /// The notice at `at`, which is not forgotten and not the end.
   [[nodiscard]] const notice& operator[](position at) const noexcept { return log_[at - base_].what; }
+  /// Who told of it; this node for its own.
+  [[nodiscard]] node_id source(position at) const noexcept { return log_[at - base_].source; }
   /// The first that is not forgotten.
   [[nodiscard]] position begin() const noexcept { return base_; }
   /// Grows whenever notices are packed: places kept from before mean nothing then, and start again from begin().

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "directory/pins.hpp"
 #include "model/ids.hpp"
 
 namespace quire::release {
@@ -22,6 +23,7 @@ struct interval {
   std::vector<written_unit> written{};
   std::vector<written_unit> came{};  ///< units whose home has come here: nobody else has been told yet
   std::uint32_t told = 0;     ///< number of this node's last interval whose notices exist: all homes have what it wrote
+  directory::pin_table* pins = nullptr;  ///< what threads of this node have pinned, or wait to pin; null: none may
   std::uint64_t twins = 0;    ///< pages of the twins that exist on this node
   std::uint64_t bases = 0;    ///< units whose twin is the base copy of a parallel block
   std::uint64_t passing = 0;  ///< diffs of others that came here, went on to where the home moved, and are not acknowledged

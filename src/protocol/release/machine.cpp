@@ -55,6 +55,7 @@ void machine::protect(std::uint64_t unit, unit_state& s, access level, actions& 
 }
 
 void machine::list(std::uint64_t unit, unit_state& s) {
+  s.producing = 0;
   if (s.listed != 0) return;
   s.listed = 1;
   open_.written.push_back({shape_.region, unit});
@@ -63,16 +64,9 @@ void machine::list(std::uint64_t unit, unit_state& s) {
 /// The home's content changes by a thread of the home. Nobody needs to hear of it if nobody has a copy.
 void machine::write_here(std::uint64_t unit, unit_state& s) {
   s.assigned = s.written = 1;
+  s.producing = 0;
   s.current.clear();
   if (s.shared != 0) list(unit, s);
-}
-
-/// In a block that is checked, before the first write at the home.
-void machine::keep_base(std::uint64_t unit, unit_state& s, actions& out) {
-  if (!checked_ || s.twin != 0) return;
-  s.twin = 1;
-  ++open_.bases;
-  out.add(action_kind::make_twin, unit);
 }
 
 /// The node has the content: lets its threads have `want` of it.
@@ -82,10 +76,11 @@ void machine::allow(std::uint64_t unit, unit_state& s, access want, actions& out
     s.assigned = 1;
     if (shape_.scans) {
       s.written = 1;  // as soon as a thread likes
+      keep_base(unit, s, out);
       return permit(unit, s, access::write, out);
     }
     // What nobody else has can be written at once, and later without a fault.
-    if (s.shared == 0 && !checked_) want = access::write;
+    if (s.shared == 0 && !checked_ && s.producing == 0) want = access::write;
     if (want == access::write) keep_base(unit, s, out);
     permit(unit, s, want, out);
     if (want == access::write) write_here(unit, s);
@@ -155,6 +150,7 @@ void machine::ask(std::uint64_t unit, unit_state& s, access want, actions& out) 
   CHECK(s.asked == 0);
   if (s.pending() == access::none) ++outstanding_;
   s.set_pending(want);
+  if (s.pin_data != 0) return;  // it is on its way
   s.asked = 1;
   message m;
   m.kind = message_kind::copy_request;
@@ -167,7 +163,7 @@ void machine::ask(std::uint64_t unit, unit_state& s, access want, actions& out) 
 /// Comes to be read, whatever it is wanted for: a unit that is mapped for writing counts as written.
 bool machine::on_read_ahead(std::uint64_t unit, access, bool withhold, actions& out, bool) {
   unit_state& s = touch(unit);
-  if (s.is_home != 0 || s.valid != 0 || s.pending() != access::none || s.useless != 0) return false;
+  if (s.is_home != 0 || s.valid != 0 || s.pending() != access::none || s.pin_data != 0 || s.useless != 0) return false;
   ++count_.read_ahead_units;
   s.read_ahead = 1;
   s.withhold = withhold ? 1 : 0;
@@ -202,11 +198,12 @@ void machine::on_atomic(const message& call, actions& out) {
   ++count_.atomics;
   unit_state& s = touch(call.unit);
   if (s.is_home != 0) {
-    s.assigned = 1;
-    keep_base(call.unit, s, out);
-    out.add(action_kind::operate_here, call.unit).m = call;
-    return;
+    message m = call;
+    m.kind = message_kind::home_atomic;
+    m.requester = shape_.self;
+    return must_wait(m.unit, s, shape_.self) ? put_off(m) : operate_for(m, s, out);
   }
+  s.producing = 0;
   message m = call;
   m.kind = message_kind::home_atomic;
   m.requester = shape_.self;
@@ -230,7 +227,12 @@ void machine::on_copy_request(const message& m, actions& out) {
     return;
   }
   if (s.is_home == 0) return forward(m, s, out);
+  if (must_wait(m.unit, s, m.requester)) return put_off(m);
   if (s.assigned == 0) return move_home(m.unit, s, m.requester, true, out);
+  reply_with_copy(m, s, out);
+}
+
+void machine::reply_with_copy(const message& m, unit_state& s, actions& out) {
   // From now on the home's writes have to be noticed. Those of the open interval will be, if it is listed.
   if (s.listed == 0 && !shape_.scans) protect(m.unit, s, access::read, out);
   s.shared = 1;
@@ -245,7 +247,10 @@ void machine::on_copy_request(const message& m, actions& out) {
   r.a = s.moves;
   r.b = open_.told;
   if (s.written == 0) r.flags |= message_flag::zero;
-  if (s.twin != 0) r.flags |= message_flag::base;
+  if (s.twin != 0) {
+    r.flags |= message_flag::base;
+    list(m.unit, s);  // the copy is old already
+  }
   send(m.requester, r, s.written != 0, out);
 }
 
@@ -269,8 +274,16 @@ diff_outcome machine::on_diff(std::uint64_t unit, node_id writer) {
 void machine::on_home_atomic(const message& m, actions& out) {
   unit_state& s = touch(m.unit);
   if (s.is_home == 0) return forward(m, s, out);
+  must_wait(m.unit, s, m.requester) ? put_off(m) : operate_for(m, s, out);
+}
+
+void machine::operate_for(const message& m, unit_state& s, actions& out) {
   s.assigned = 1;
   keep_base(m.unit, s, out);
+  if (m.requester == shape_.self) {
+    out.add(action_kind::operate_here, m.unit).m = m;
+    return;
+  }
   auto& a = out.add(action_kind::operate, m.unit);
   a.to = m.requester;
   a.m = m;
@@ -304,7 +317,7 @@ void machine::move_home(std::uint64_t unit, unit_state& s, node_id to, bool fres
 bool machine::on_only_writer(std::uint64_t unit, node_id writer, actions& out) {
   unit_state& s = touch(unit);
   const bool moves = s.is_home != 0 && s.asked == 0 && writer != shape_.self && shape_.migrates && !homes_stay_ &&
-                     shape_.nodes.exact() && s.listed == 0 && s.current.may_contain(shape_.nodes, writer) &&
+                     shape_.nodes.exact() && s.listed == 0 && s.granted == 0 && s.pin_asked == 0 && s.current.may_contain(shape_.nodes, writer) &&
                      s.moves < std::numeric_limits<std::uint16_t>::max();
   if (moves) move_home(unit, s, writer, false, out);
   return moves;
@@ -320,7 +333,7 @@ void machine::on_home_move(const message& m, actions& out) {
     out.add(action_kind::drop_twin, m.unit);
   }
   s.is_home = 1;
-  s.valid = s.follows = 0;
+  s.valid = s.follows = s.pin_data = s.stale = 0;
   s.version = 0;
   s.source = {};
   s.home = shape_.self;
@@ -376,10 +389,14 @@ void machine::on_copy_reply(const message& m, actions& out) {
 }
 
 void machine::on_notice(std::uint64_t unit, node_id writer, std::uint32_t interval, actions& out) {
-  unit_state& s = units_[unit];
-  if (s.touched == 0 || s.is_home != 0 || checked_) return;
+  unit_state& s = checked_ ? touch(unit) : units_[unit];
+  if (s.touched == 0 || s.is_home != 0) return;
   if (s.follows != 0 && writer == s.source && interval <= s.version) return;  // the copy has it
-  if (s.pending() != access::none) s.stale = 1;
+  if (checked_) {
+    s.news = 1;
+    return;
+  }
+  if (s.pending() != access::none || s.pin_data != 0) s.stale = 1;
   if (s.valid == 0) return;
   protect(unit, s, access::none, out);  // threads that write it now fault, and wait for the content that has their writes
   if (s.twin != 0) send_diff(unit, s, false, out);
@@ -419,6 +436,11 @@ void machine::on_message(const message& m, actions& out) {
     case message_kind::home_atomic_reply: return on_atomic_reply(m, out);
     case message_kind::update: (void)on_update(m, out); return;
     case message_kind::update_unused: return on_update_unused(m);
+    case message_kind::pin_request: return on_pin_request(m, out);
+    case message_kind::pin_grant: return on_pin_grant(m, out);
+    case message_kind::pin_end: return on_pin_end(m, out);
+    case message_kind::pin_next: return on_pin_next(m, out);
+    case message_kind::spread_request: return on_spread_request(m, out);
     default: CHECK(!"a message of the release protocol");
   }
 }
@@ -438,8 +460,12 @@ bool machine::is_valid(std::uint64_t unit) const noexcept {
   if (s.twin != 0 && !home && (s.valid == 0 || (s.listed == 0 && !shape_.scans))) return false;
   if (s.mapped() != access::none && !home && s.valid == 0) return false;
   if (s.pending() != access::none && s.valid != 0) return false;
-  if (!home && (s.asked != 0) != (s.pending() != access::none)) return false;
-  return s.stale == 0 || s.pending() != access::none;
+  if (!home && s.pin_data == 0 && (s.asked != 0) != (s.pending() != access::none)) return false;
+  if (s.pin_data != 0 && (home || s.pin_asked == 0 || s.asked != 0 || s.valid != 0)) return false;
+  if ((s.granted != 0) != (find_grant(unit) != nullptr) || (s.granted != 0 && !home) || (s.pinned != 0 && s.pin_asked != 0)) return false;
+  if (s.pinned != 0 && home && holder_of(unit) != shape_.self) return false;
+  if (s.news != 0 && !checked_) return false;
+  return s.stale == 0 || s.pending() != access::none || s.pin_data != 0;
 }
 
 }  // namespace quire::release

@@ -7,6 +7,8 @@
 // node.hpp and the engine unpack them and call on_diff, on_notice, on_release.
 #pragma once
 
+#include <vector>
+
 #include "base/check.hpp"
 #include "model/handover.hpp"
 #include "model/machine.hpp"
@@ -64,6 +66,43 @@ class machine final : public model::machine {
   /// a request must not overtake the diff that it is to see.
   void on_moved(std::uint64_t unit, node_id home, std::uint16_t moves);
 
+  // Page locking (KOAN; pinning.cpp). The pin of a unit is a lock that its home keeps: who has it keeps the others' requests for the
+  // unit waiting there. Ending a pin releases, getting it acquires. Threads that wait are woken, and call on_pin_again().
+  /// A thread wants `unit` pinned: counts even if it must wait. `local`: it is pinned now, and its content is here.
+  fault_outcome on_pin(std::uint64_t unit, actions& out);
+  fault_outcome on_pin_again(std::uint64_t unit, actions& out);
+  /// A thread ends its pin. False if no thread of this node has pinned the unit; then nothing changes.
+  [[nodiscard]] bool on_unpin(std::uint64_t unit, actions& out);
+  /// A thread that waits for a pin waits no longer. The pin may still come, and is given back.
+  void on_pin_given_up(std::uint64_t unit, actions& out);
+  /// Ends all pins of `unit` at once: the node leaves.
+  void on_pins_dropped(std::uint64_t unit, actions& out);
+  /// At the home: who has the pin; this node itself if nobody has.
+  [[nodiscard]] node_id holder_of(std::uint64_t unit) const noexcept;
+  /// At the home: a pin_grant with content is about to be sent.
+  void on_grant_leaves(std::uint64_t unit, actions& out);
+  /// Content that comes with a pin may be placed.
+  [[nodiscard]] bool awaits_grant(std::uint64_t unit) const noexcept { return units_[unit].pin_data != 0; }
+  /// What comes with the pin is as new as all that this node has heard of the unit.
+  [[nodiscard]] bool grant_is_current(std::uint64_t unit) const noexcept { return units_[unit].pin_data != 0 && units_[unit].stale == 0; }
+  /// It is so all the same.
+  void on_covered(std::uint64_t unit) noexcept { units_[unit].stale = 0; }
+
+  // Push and page broadcasting (KOAN; broadcast.cpp).
+  /// From now on it is noticed whether threads here write `unit`. A release has just ended the open interval.
+  void on_produce_begin(std::uint64_t unit, actions& out);
+  /// Ends that. True if this node has written `unit` in the phase: push it. After a release.
+  [[nodiscard]] bool on_produce_end(std::uint64_t unit);
+  /// A thread here calls for a push of `unit`; `token` is told when all nodes have it. After a release.
+  void on_push(std::uint64_t unit, std::uint64_t token, actions& out);
+  /// Whether content that comes unasked may be used.
+  [[nodiscard]] bool awaits_spread(std::uint64_t unit) const noexcept {
+    const unit_state& s = units_[unit];
+    return !is_home(unit) && s.valid == 0 && s.pending() == access::none && s.asked == 0 && s.pin_data == 0 && !checked_;
+  }
+  /// It is in its place. `zero`: it was never written.
+  void on_spread_copy(std::uint64_t unit, bool zero, actions& out);
+
   // Page-out (paging.cpp).
   [[nodiscard]] model::frame_use use_of_frame(std::uint64_t unit) const noexcept override;
   void on_drop_copy(std::uint64_t unit, actions& out) override;
@@ -77,9 +116,11 @@ class machine final : public model::machine {
   [[nodiscard]] model::handover give(std::uint64_t unit, actions& out);
   /// Goes on from what another protocol knew. Who is to be the home hears of it from the unit's manager.
   void take(std::uint64_t unit, const model::handover& h, actions& out);
-  // Parallel blocks that are checked (KOAN): the home keeps each unit as it was before (its twin), from its own first write on,
+  // Parallel blocks (blocks.cpp). In those that are checked (KOAN) the home keeps each unit as it was before (its twin), from its own first write on,
   // and shows others nothing else; no copy is taken away before the end.
   void check(bool checked) noexcept { checked_ = checked; }
+  /// A block begins under this protocol, which is in charge before it already, and all that was written is at the homes.
+  void on_block_begin(std::uint64_t unit, actions& out);
   /// The block is about to end: from now on a write here is one after it.
   void on_block_end(std::uint64_t unit, actions& out);
   /// Whether this is the home, and has written `unit` in the block: then its twin is as it was before.
@@ -90,6 +131,8 @@ class machine final : public model::machine {
   [[nodiscard]] bool is_declared(std::uint64_t unit) const noexcept { return units_[unit].declared != 0; }
   /// It is needed no longer.
   void on_base_dropped(std::uint64_t unit);
+  /// The block is over, the content at the home is that of all, and this protocol stays in charge.
+  void on_block_over(std::uint64_t unit, actions& out);
 
   /// Units for which there is anything to give.
   [[nodiscard]] const model::used_units& used() const noexcept { return used_; }
@@ -109,7 +152,7 @@ class machine final : public model::machine {
   [[nodiscard]] access mapped(std::uint64_t u) const noexcept override { return units_[u].mapped(); }
   [[nodiscard]] bool awaits_content(std::uint64_t unit) const noexcept override {
     const unit_state& s = units_[unit];
-    return s.pending() != access::none && s.is_home == 0 && s.valid == 0;
+    return s.asked != 0 && s.pending() != access::none && s.is_home == 0 && s.valid == 0;
   }
   [[nodiscard]] bool is_written(std::uint64_t unit) const noexcept override { return units_[unit].written != 0; }
   [[nodiscard]] bool keeps(std::uint64_t unit) const noexcept override { return is_home(unit); }
@@ -131,24 +174,50 @@ class machine final : public model::machine {
   void list(std::uint64_t unit, unit_state& s);
   void write_here(std::uint64_t unit, unit_state& s);
   void keep_base(std::uint64_t unit, unit_state& s, actions& out);
+  void close_home(std::uint64_t unit, unit_state& s, actions& out);
   void allow(std::uint64_t unit, unit_state& s, access want, actions& out);
   void send_diff(std::uint64_t unit, unit_state& s, bool keep, actions& out);
   void arrived(std::uint64_t unit, unit_state& s, actions& out);
   void believe(unit_state& s, node_id home, std::uint16_t moves) const noexcept;
   void move_home(std::uint64_t unit, unit_state& s, node_id to, bool fresh, actions& out);
   void on_copy_request(const message& m, actions& out);
+  void reply_with_copy(const message& m, unit_state& s, actions& out);
+  void operate_for(const message& m, unit_state& s, actions& out);
   void on_copy_reply(const message& m, actions& out);
   void on_home_move(const message& m, actions& out);
   void note_reader(unit_state& s, node_id reader) const noexcept;
   void on_update_unused(const message& m);
   void on_home_atomic(const message& m, actions& out);
   void on_atomic_reply(const message& m, actions& out);
+  // pinning.cpp
+  struct grant {
+    std::uint64_t unit = 0;
+    bool held = false;
+    node_id holder{};
+    std::vector<message> queue{};  ///< first come, first served
+  };
+  [[nodiscard]] const grant* find_grant(std::uint64_t unit) const noexcept;
+  [[nodiscard]] grant* find_grant(std::uint64_t unit) noexcept { return const_cast<grant*>(static_cast<const machine*>(this)->find_grant(unit)); }
+  grant& make_grant(std::uint64_t unit, unit_state& s);
+  void drop_grant(std::uint64_t unit, unit_state& s);
+  [[nodiscard]] bool must_wait(std::uint64_t unit, const unit_state& s, node_id who) const;
+  void put_off(const message& m);
+  void unpin(std::uint64_t unit, std::uint32_t times, actions& out);
+  void end_pin(std::uint64_t unit, unit_state& s, actions& out);
+  void give_pin(const message& m, unit_state& s, grant& g, actions& out);
+  void serve_next(std::uint64_t unit, unit_state& s, actions& out);
+  void on_pin_request(const message& m, actions& out);
+  void on_pin_grant(const message& m, actions& out);
+  void on_pin_end(const message& m, actions& out);
+  void on_pin_next(const message& m, actions& out);
+  void on_spread_request(const message& m, actions& out);  // broadcast.cpp
 
   region_shape shape_;
   unit_state* units_;
   interval& open_;
   counters count_{};
   model::used_units used_{};
+  std::vector<grant> grants_{};  ///< of units whose home is here, in order
   std::uint64_t outstanding_ = 0;
   bool homes_stay_ = false;
   bool checked_ = false;

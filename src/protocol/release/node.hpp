@@ -62,6 +62,12 @@ class node {
   void send(node_id to, const message& m, std::span<const std::byte> value, edge what);
   /// Before a call of this node's thread that ends an acquire goes on, and before memory of others is handed out.
   void acquire();
+  /// The same, when the home `from` has granted a pin of `unit`: what comes with it is as new as all that the home has told, and stale
+  /// only if others have told more (pinning.cpp).
+  void acquire_pin(node_id from, model::region_id region, std::uint64_t unit);
+  /// Content that a home took when it knew these intervals (of each node its last) has all that this node has heard of the unit or
+  /// written in it (broadcast.cpp).
+  [[nodiscard]] bool is_covered(model::region_id region, std::uint64_t unit, std::span<const std::uint32_t> known) const;
   /// Ends the open interval. What a later send() does; for calls that want to have it done. See busy().
   void release();
   /// Diffs are on their way.

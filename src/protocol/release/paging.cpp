@@ -8,7 +8,7 @@ using model::frame_use;
 
 frame_use machine::use_of_frame(std::uint64_t unit) const noexcept {
   const unit_state& s = units_[unit];
-  if (s.pending() != access::none || s.asked != 0 || s.twin != 0 || checked_) return frame_use::busy;
+  if (s.pending() != access::none || s.asked != 0 || s.twin != 0 || s.pinned != 0 || s.pin_data != 0 || checked_) return frame_use::busy;
   if (is_home(unit)) return frame_use::needed;
   return s.valid != 0 ? frame_use::copy : frame_use::none;
 }

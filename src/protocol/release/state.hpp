@@ -36,6 +36,7 @@ struct unit_state {
   std::uint8_t useless : 1 = 0;     ///< was read ahead and invalidated untouched: do not read ahead again
   std::uint8_t declared : 1 = 0;    ///< in a block: which bytes this node writes is known; no twin is made, although `twin` says so
   std::uint8_t was_home : 1 = 0;    ///< and is not any more: it passes on what comes here, and is never home again
+  std::uint8_t news : 1 = 0;        ///< in a block that is checked: another node has written, and a copy here goes at the end
   std::uint8_t asked : 1 = 0;       ///< a request for the content is on its way; it ends with its reply, or comes back to its home
   std::uint8_t follows : 1 = 0;     ///< copy: this node has not written it since it came, so updates of `source` may replace it
   std::uint8_t fetched : 1 = 0;     ///< home: somebody has fetched it since it last told what it wrote
@@ -43,6 +44,14 @@ struct unit_state {
   std::uint8_t sampled : 1 = 0;     ///< copy: not mapped since an update came, to see whether that is used
   std::uint8_t credit = 0;          ///< home: updates to be sent before readers have to ask again
   std::uint8_t grant = 0;           ///< home: binary logarithm of the next credit
+
+  std::uint8_t producing : 1 = 0;  ///< in a production phase, and not written yet
+  // Page locking (pinning.cpp).
+  std::uint8_t pinned : 1 = 0;     ///< this node has the pin
+  std::uint8_t pin_asked : 1 = 0;  ///< and has asked the home for it, or waits in the home's queue if it is the home
+  std::uint8_t pin_data : 1 = 0;   ///< the content comes with the pin, and no other way
+  std::uint8_t granted : 1 = 0;    ///< home: some node has the pin, or others wait for something
+  std::uint8_t pin_ended : 1 = 0;  ///< home: threads here have ended pins, and have not released to who is next
 
   [[nodiscard]] access mapped() const noexcept { return static_cast<access>(mapped_); }
   [[nodiscard]] access pending() const noexcept { return static_cast<access>(pending_); }
@@ -84,6 +93,7 @@ struct counters {
   std::uint64_t copies_dropped = 0;  ///< given up to save memory
   std::uint64_t updates_sent = 0;     ///< units, times readers
   std::uint64_t updates_applied = 0;  ///< units that came before they were asked for, and were of use
+  std::uint64_t pins = 0, pin_waits = 0;  ///< units pinned; requests that waited for the end of a pin
 };
 
 }  // namespace quire::release

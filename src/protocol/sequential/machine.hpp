@@ -6,11 +6,11 @@
 #pragma once
 
 #include "base/check.hpp"
+#include "directory/pins.hpp"
 #include "model/action.hpp"
 #include "model/handover.hpp"
 #include "model/machine.hpp"
 #include "model/message.hpp"
-#include "protocol/sequential/pins.hpp"
 #include "protocol/sequential/state.hpp"
 
 namespace quire::sequential {
@@ -18,6 +18,8 @@ namespace quire::sequential {
 using model::actions;
 using model::message;
 
+using directory::pin;
+using directory::pin_table;
 using model::fault_outcome;
 
 class machine final : public model::machine {

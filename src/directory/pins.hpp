@@ -10,14 +10,14 @@
 #include "base/check.hpp"
 #include "model/message.hpp"
 
-namespace quire::sequential {
+namespace quire::directory {
 
 /// One unit of the table.
 struct pin {
   std::uint64_t unit = 0;
   std::uint32_t count = 0;      ///< threads' calls that pin it, those that wait included; 0: the place is free
   model::region_id region{};
-  model::message waiting{};     ///< the manager's order that is obeyed at the end of the pin; kind invalid: none
+  model::message waiting{};     ///< sequential: the manager's order that is obeyed at the end of the pin; kind invalid: none
 };
 
 /// A hash table with linear probing; removal moves those behind it up, so that there are no tombstones.
@@ -96,4 +96,4 @@ class pin_table {
   std::size_t limit_;
 };
 
-}  // namespace quire::sequential
+}  // namespace quire::directory
