@@ -122,7 +122,7 @@ std::string name_of(message_kind kind) {
                                     "invalidate_ack", "push_copy", "push_ack",      "push_reply",
                                     "copy_request", "copy_reply",  "diffs",         "diffs_ack",      "home_move",
                                     "home_atomic", "home_atomic_reply", "owner_here",  "please_take",
-                                    "notices",     "room"};
+                                    "notices",     "room",         "survives",      "owner_is",       "unit_lost"};
   static_assert(names.size() == static_cast<std::size_t>(message_kind::sync_first));
   const auto number = static_cast<std::size_t>(kind);
   if (number < names.size()) return names[number];

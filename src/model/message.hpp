@@ -45,6 +45,10 @@ enum class message_kind : std::uint8_t {
   please_take,  ///< node short of memory -> node that has some: ask for these units, to own them; answered by `room`
   notices,  ///< node -> node: intervals and what was written in them; see src/protocol/release/notices.hpp
   room,     ///< to who asked to take units: a = bytes that the sender has room for, b = units it has asked for
+  // a node of the job is lost, and the others go on: see src/protocol/sequential/loss.cpp
+  survives,   ///< a node with a copy -> the unit's manager; a = 1: it was the owner
+  owner_is,   ///< manager -> who has copies: `requester` is the owner
+  unit_lost,  ///< manager -> requester: nobody has the unit any more; operation = what was asked
   // synchronisation: see src/sync
   sync_first,
   sync_last = sync_first + 63,
@@ -52,6 +56,7 @@ enum class message_kind : std::uint8_t {
   service_request,
   service_reply,
   service_notice,
+  recovery,   ///< marker: operation = round, a = the dead, by bits (src/watch/recovery.hpp)
   watch,  ///< who is still there: see src/engine/watching.cpp
   last_kind = watch,
 };
