@@ -49,9 +49,12 @@ std::string check_node(const cluster& c, node_id node, std::uint64_t unit) {
 }
 
 std::string check_directory(const cluster& c, std::uint64_t unit) {
+  if (!c.is_settled()) return {};
   const node_id manager = c.manager_of(unit);
   const auto& e = c.machine(manager).entry(unit);
   if (!e.requests.empty()) return {};
+  const bool inherited = c.machine(manager).shape().managers.of(unit) != manager;
+  if (e.touched == sequential::directory_entry::lost || (e.touched == 0 && inherited)) return check_lost(c, unit);
   const model::geometry shape = c.machine(manager).shape().nodes;
   const node_id owner = e.touched != 0 ? e.owner : manager;
   const model::copyset copies = e.touched != 0 ? e.copies : model::copyset::of(shape, manager);
@@ -63,6 +66,7 @@ std::string check_directory(const cluster& c, std::uint64_t unit) {
   bool writer = false;
   for (std::uint16_t n = 0; n < c.options().nodes; ++n) {
     const node_id node{n};
+    if (c.is_dead(node)) continue;
     const access right = c.machine(node).right_of(unit);
     if (right == access::none) continue;
     ++holders;
@@ -72,6 +76,15 @@ std::string check_directory(const cluster& c, std::uint64_t unit) {
     if (!std::ranges::equal(c.content(node, unit), current)) return about("a copy differs from the owner's", unit, node);
   }
   if (writer && holders > 1) return about("a writer is not alone", unit);
+  return {};
+}
+
+std::string check_lost(const cluster& c, std::uint64_t unit) {
+  for (std::uint16_t n = 0; n < c.options().nodes; ++n) {
+    if (c.is_dead(node_id{n}) || c.machine(node_id{n}).right_of(unit) == access::none) continue;
+    return about("a unit is lost, but a node has a copy", unit, node_id{n});
+  }
+  if ((c.state().touched_by_dead >> unit & 1) == 0) return about("a unit is lost with which the dead had nothing to do", unit);
   return {};
 }
 
@@ -91,6 +104,7 @@ std::string check_payload(const cluster& c, const message& m, std::span<const st
 std::string check_pushed(const cluster& c, std::uint64_t unit) {
   for (std::uint16_t n = 0; n < c.options().nodes; ++n) {
     const auto& m = c.machine(node_id{n});
+    if (c.is_dead(node_id{n})) continue;
     if (m.right_of(unit) == access::none && m.count().copies_dropped == 0) {
       return about("a push is reported as done, but a node has no copy", unit, node_id{n});
     }
@@ -105,16 +119,18 @@ std::string check_quiet(const cluster& c) {
     return "lost wake-up: thread " + std::to_string(t) + " of node " + std::to_string(c.node_of(t).value()) +
            " waits for unit " + std::to_string(c.operation_of(t).unit) + " though nothing is under way";
   }
-  for (const auto& pool : c.state().requests) {
-    if (pool.in_use() != 0) return "requests are left in a queue though nothing is under way";
+  if (!c.is_settled()) return "a node waits for the others to go on though nothing is under way";
+  for (std::size_t n = 0; n < c.state().requests.size(); ++n) {
+    if (!c.is_dead(node_id{static_cast<std::uint16_t>(n)}) && c.state().requests[n].in_use() != 0) return "requests are left in a queue though nothing is under way";
   }
   for (std::uint16_t n = 0; n < c.options().nodes; ++n) {
-    if (c.state().pins[n].size() != 0) return "node " + std::to_string(n) + " has pins left though all threads have ended theirs";
+    if (!c.is_dead(node_id{n}) && c.state().pins[n].size() != 0) return "node " + std::to_string(n) + " has pins left though all threads have ended theirs";
   }
   for (std::uint64_t unit = 0; unit < c.options().units; ++unit) {
     if (auto wrong = check_directory(c, unit); !wrong.empty()) return wrong;
     for (std::uint16_t n = 0; n < c.options().nodes; ++n) {
       const auto& s = c.machine(node_id{n}).unit(unit);
+      if (c.is_dead(node_id{n})) continue;
       if (s.pending() != access::none || s.held != 0) {
         return about("a request is pending though nothing is under way", unit, node_id{n});
       }

@@ -43,6 +43,8 @@ cluster::cluster(const cluster_options& options, std::vector<script> scripts, su
   state_.where.assign(cells, 0);
   state_.latest.assign(std::size_t{options.units} * options.words, 0);
   state_.threads.resize(scripts_.size());
+  state_.members.resize(options.nodes);
+  for (unsigned n = 0; n < options.nodes; ++n) state_.recoveries.emplace_back(n, options.nodes);
   for (std::uint16_t n = 0; n < options.nodes; ++n) {
     sequential::region_shape shape;
     shape.self = node_id{n};
@@ -50,6 +52,7 @@ cluster::cluster(const cluster_options& options, std::vector<script> scripts, su
     shape.managers = directory::manager_map::make(options.placement, options.nodes, options.units, options.fixed);
     shape.units = options.units;
     shape.learns = options.learns;
+    if (options.survives) shape.members = &state_.members[n];
     const std::size_t at = std::size_t{n} * options.units;
     machines_.emplace_back(shape, &state_.units[at], &state_.entries[at], state_.requests[n], state_.pins[n]);
   }
@@ -79,10 +82,11 @@ void cluster::restore(const cluster_state& state) {
   const auto* const entries = state_.entries.data();
   const auto* const requests = state_.requests.data();
   const auto* const pins = state_.pins.data();
+  const auto* const members = state_.members.data();
   state_ = state;
   // The machines point into these.
   CHECK(units == state_.units.data() && entries == state_.entries.data() && requests == state_.requests.data() &&
-        pins == state_.pins.data());
+        pins == state_.pins.data() && members == state_.members.data());
   failure_.clear();
 }
 
@@ -93,6 +97,8 @@ sequential::directory_entry& cluster::entry(std::uint64_t unit) noexcept {
 // ---- inputs
 
 void cluster::deliver(node_id to, const message& m, std::span<const std::byte> payload) {
+  if (options_.survives && state_.recoveries[to.value()].dead() != 0 && take_recovery(to, m, payload)) return;
+  if (m.kind == message_kind::recovery) return (void)take_recovery(to, m, payload);
   if (!payload.empty()) {
     std::vector<std::uint64_t> words(options_.words);
     CHECK(payload.size() == options_.words * sizeof(std::uint64_t) && m.payload_bytes == payload.size());
@@ -217,6 +223,7 @@ void cluster::fault(std::size_t t, const operation& o, access want) {
                self.lost);
   model::actions out;
   const auto outcome = machines_[node.value()].on_fault(o.unit, want, out, options_.hold_off ? self.lost : 0);
+  if (outcome == sequential::fault_outcome::lost) return finish_lost(t);
   const bool waits = outcome != sequential::fault_outcome::local;
   if (waits) {
     self.now = thread::state::waits_for_unit;
@@ -282,6 +289,10 @@ void cluster::pin(std::size_t t, const operation& o) {
   const auto outcome = again ? m.on_pin_again(o.unit, out) : m.on_pin(o.unit, out);
   if (outcome == sequential::fault_outcome::refused) {
     fail("a pin is refused");
+  } else if (outcome == sequential::fault_outcome::lost) {
+    m.on_pin_given_up(o.unit, out);
+    finish_step(node, o.unit, nullptr, out);
+    return finish_lost(t);
   } else if (outcome == sequential::fault_outcome::local) {
     self.pins += one_pin(o.unit);
     ++state_.pinned[o.unit];

@@ -17,6 +17,7 @@
 #include "model/action.hpp"
 #include "protocol/sequential/machine.hpp"
 #include "sim/frames.hpp"
+#include "watch/recovery.hpp"
 
 namespace quire::sim {
 
@@ -72,6 +73,9 @@ struct cluster_options {
   unsigned most_lost = 7;        ///< more losses than this are not counted: keeps exhaustive exploration finite
   bool learns = true;            ///< machines ask for writable copies where double faults have been seen
   unsigned pin_limit = 16;       ///< units that a node may pin
+  bool survives = false;         ///< the nodes go on when one of them dies
+  unsigned deaths = 0;           ///< so many nodes of `mortal` die, at any moment (explorer)
+  std::uint64_t mortal = 0;
   unsigned fault_limit = 1'000;  ///< an operation that faults more often is reported as a livelock
 };
 
@@ -87,6 +91,10 @@ struct cluster_state {
   std::vector<std::uint8_t> where{};                   ///< [node][unit]: whether the frame is gone, and the file has the content
   std::vector<std::uint64_t> latest{};                 ///< [unit][word]: what the last write left, by virtual time
   std::vector<thread> threads{};
+  std::uint64_t dead = 0;                              ///< nodes, by bits
+  std::uint64_t touched_by_dead = 0;                   ///< units that a dead node had to do with when it died
+  std::vector<model::membership> members{};            ///< [node]: as it knows
+  std::vector<watch::recovery> recoveries{};           ///< [node]
 };
 
 /// What a cluster needs from its driver.
@@ -122,6 +130,20 @@ class cluster {
   /// The thread's next operation, if it is an access that its view permits now. For between_actions.
   void run_thread_if_mapped(std::size_t thread);
   void on_hold_over(node_id node, std::uint64_t unit);
+  /// The node dies. The driver sees to what is on its way there; what comes from it may still arrive where nobody knows.
+  /// `concerned`: units about which messages from or to it are on their way.
+  void kill(node_id node, std::uint64_t concerned);
+  /// The launcher tells a node of all deaths.
+  void tell(node_id node);
+  [[nodiscard]] bool is_dead(node_id node) const noexcept { return (state_.dead >> node.value() & 1) != 0; }
+  [[nodiscard]] bool knows_all(node_id node) const noexcept {
+    return !options_.survives || state_.recoveries[node.value()].dead() == state_.dead;
+  }
+  [[nodiscard]] bool is_frozen(node_id node) const noexcept {
+    return options_.survives && state_.recoveries[node.value()].active();
+  }
+  /// Every survivor knows of all deaths and has gone on.
+  [[nodiscard]] bool is_settled() const noexcept;
   /// The time limit of the thread, which waits in pin_or_give_up, is over.
   void give_up(std::size_t thread);
 
@@ -129,7 +151,11 @@ class cluster {
   [[nodiscard]] const cluster_options& options() const noexcept { return options_; }
   [[nodiscard]] const cluster_state& state() const noexcept { return state_; }
   [[nodiscard]] const sequential::machine& machine(node_id node) const { return machines_[node.value()]; }
-  [[nodiscard]] node_id manager_of(std::uint64_t unit) const { return machines_[0].manager_of(unit); }
+  [[nodiscard]] node_id manager_of(std::uint64_t unit) const {
+    std::size_t any = 0;
+    while (is_dead(node_id{static_cast<std::uint16_t>(any)})) ++any;
+    return machines_[any].manager_of(unit);
+  }
   [[nodiscard]] std::span<const access> views(std::uint64_t unit) const noexcept {
     return std::span(state_.views).subspan(unit * options_.nodes, options_.nodes);
   }
@@ -182,6 +208,12 @@ class cluster {
   void unpin(std::size_t thread, const operation& o);
   void page_out(std::size_t thread, const operation& o);
   void finish_operation(std::size_t thread);
+  [[nodiscard]] bool take_recovery(node_id to, const message& m, std::span<const std::byte> payload);
+  void recover(node_id node, watch::recovery::step s);
+  void send_markers(node_id node, watch::recovery::round r);
+  template <class F>
+  void all_units(node_id node, F f);
+  void finish_lost(std::size_t thread);
   void finish_step(node_id node, std::uint64_t unit, const message* trigger, model::actions& out);
   void perform(node_id node, const model::action& a);
   /// What the content is brought to memory for (engine/frames.hpp).

@@ -97,10 +97,16 @@ std::vector<explorer::step> explorer::possible_steps() const {
   }
   const auto& threads = nodes_.state().threads;
   for (std::uint32_t t = 0; t < threads.size(); ++t) {
+    if (nodes_.is_frozen(nodes_.node_of(t))) continue;
     if (threads[t].now == thread::state::ready) all.push_back({step::kind::thread, {}, nodes_.node_of(t), {}, t});
     if (nodes_.may_give_up(t)) all.push_back({step::kind::give_up, {}, nodes_.node_of(t), {}, t});
   }
-  for (std::uint16_t n = 0; n < nodes_.options().nodes; ++n) {
+  const auto& o = nodes_.options();
+  for (std::uint16_t n = 0; n < o.nodes; ++n) {
+    if (nodes_.is_dead(node_id{n})) continue;
+    const auto died = static_cast<unsigned>(__builtin_popcountll(nodes_.state().dead));
+    if ((o.mortal >> n & 1) != 0 && died < o.deaths) all.push_back({step::kind::death, {}, node_id{n}, {}, 0});
+    if (!nodes_.knows_all(node_id{n})) all.push_back({step::kind::news, {}, node_id{n}, {}, 0});
     for (std::uint32_t u = 0; u < nodes_.options().units; ++u) {
       if (nodes_.machine(node_id{n}).unit(u).held != 0) all.push_back({step::kind::hold_over, {}, node_id{n}, {}, u});
     }
@@ -121,6 +127,8 @@ void explorer::take(const step& s) {
     case step::kind::thread: return nodes_.run_thread(s.index);
     case step::kind::give_up: return nodes_.give_up(s.index);
     case step::kind::hold_over: return nodes_.on_hold_over(s.node, s.index);
+    case step::kind::death: return kill(s.node);
+    case step::kind::news: return nodes_.tell(s.node);
     case step::kind::message: break;
   }
   const flight f = flights_[s.index];
@@ -128,7 +136,18 @@ void explorer::take(const step& s) {
   nodes_.deliver(f.to, f.m, std::as_bytes(std::span(f.payload)));
 }
 
+/// What was on its way there is gone; what it has sent may arrive, until it is known to be dead.
+void explorer::kill(node_id node) {
+  std::uint64_t concerned = 0;
+  for (const flight& f : flights_) {
+    if ((f.to == node || f.m.from == node) && f.m.kind != model::message_kind::recovery) concerned |= std::uint64_t{1} << f.m.unit;
+  }
+  std::erase_if(flights_, [node](const flight& f) { return f.to == node; });
+  nodes_.kill(node, concerned);
+}
+
 void explorer::send(node_id from, node_id to, const message& m, std::span<const std::byte> payload) {
+  if (nodes_.is_dead(to)) return;
   flight f{to, m, std::vector<std::uint64_t>(payload.size() / sizeof(std::uint64_t))};
   f.m.from = from;
   if (!payload.empty()) std::memcpy(f.payload.data(), payload.data(), payload.size());
@@ -159,6 +178,9 @@ explorer::fingerprint explorer::identify() const {
     all.add(std::uint64_t{t.next} << 32 | losses << 8 | std::uint64_t{t.pinning} << 7 | static_cast<std::uint64_t>(t.now));
     all.add(t.pins);
   }
+  all.add(s.dead);
+  all.add(s.touched_by_dead);
+  for (const auto& one : s.recoveries) one.for_each_word([&](std::uint64_t word) { all.add(word); });
   // Where a pin stands in its table makes no difference.
   fingerprint pins;
   for (std::size_t n = 0; n < s.pins.size(); ++n) {
@@ -222,6 +244,8 @@ std::string explorer::describe(const step& s) {
     case step::kind::thread: return node + " thread " + std::to_string(s.index) + " runs\n";
     case step::kind::give_up: return node + " thread " + std::to_string(s.index) + " gives up\n";
     case step::kind::hold_over: return node + " hold of unit " + std::to_string(s.index) + " is over\n";
+    case step::kind::death: return node + " dies\n";
+    case step::kind::news: return node + " is told of deaths\n";
     case step::kind::start: break;
   }
   return {};

@@ -36,7 +36,7 @@ class explorer final : private surroundings {
     std::vector<std::uint64_t> payload{};
   };
   struct step {
-    enum class kind : std::uint8_t { start, message, thread, give_up, hold_over } what = kind::start;
+    enum class kind : std::uint8_t { start, message, thread, give_up, hold_over, death, news } what = kind::start;
     model::message_kind message = model::message_kind::invalid;
     node_id node{}, from{};
     std::uint32_t index = 0;  ///< of the message or thread; of the unit
@@ -66,6 +66,7 @@ class explorer final : private surroundings {
   [[nodiscard]] std::vector<step> possible_steps() const;
   [[nodiscard]] std::uint64_t place_in_pair(std::size_t flight) const noexcept;
   void take(const step& s);
+  void kill(node_id node);
   void visit(const situation& from);
   void add(const step& s, std::uint32_t parent, std::uint32_t depth);
   [[nodiscard]] fingerprint identify() const;

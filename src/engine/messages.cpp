@@ -85,7 +85,7 @@ void engine::handle(const message& m, std::span<const std::byte> value) noexcept
     handle_sync(m, value);
   } else if (m.kind == message_kind::watch) {
     handle_watch(m);
-  } else {
+  } else if (m.kind != message_kind::recovery) {  // nobody goes on without a lost node yet
     handle_service(m, value);
   }
 }

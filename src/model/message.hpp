@@ -57,6 +57,10 @@ enum class message_kind : std::uint8_t {
   spread_done,     ///< home -> who asked: `acks` units are with all nodes
   pin_next,     ///< home -> itself: the next request that waited
   room,     ///< to who asked to take units: a = bytes that the sender has room for, b = units it has asked for
+  // a node of the job is lost, and the others go on: see src/protocol/sequential/loss.cpp
+  survives,   ///< a node with a copy -> the unit's manager; a = 1: it was the owner
+  owner_is,   ///< manager -> who has copies: `requester` is the owner
+  unit_lost,  ///< manager -> requester: nobody has the unit any more; operation = what was asked
   // synchronisation: see src/sync
   sync_first,
   sync_last = sync_first + 63,
@@ -64,6 +68,7 @@ enum class message_kind : std::uint8_t {
   service_request,
   service_reply,
   service_notice,
+  recovery,   ///< marker: operation = round, a = the dead, by bits (src/watch/recovery.hpp)
   watch,  ///< who is still there: see src/engine/watching.cpp
   last_kind = watch,
 };

@@ -34,6 +34,14 @@ TEST(Accusations, TwoThatDoNotHearEachOtherAreBothNamed) {
   const auto a = said({{1, 0, 4000}, {0, 1, 4100}});
   EXPECT_EQ(a.worst().whom, 0);
   EXPECT_EQ(a.rival().whom, 1);
+  EXPECT_TRUE(a.speaks(0) && a.speaks(1));
+}
+
+TEST(Accusations, TwoThatHangSayNothing) {
+  const auto a = said({{0, 1, 4000}, {0, 2, 4100}});
+  EXPECT_EQ(a.worst().whom, 1);
+  EXPECT_EQ(a.rival().whom, 2);
+  EXPECT_FALSE(a.speaks(1) || a.speaks(2));
 }
 
 TEST(Accusations, WhatIsExplainedCountsNoMore) {

@@ -33,6 +33,10 @@ accusation accusations::rival() const {
   return other != all_.end() ? *other : accusation{};
 }
 
+bool accusations::speaks(int node) const {
+  return std::any_of(all_.begin(), all_.end(), [node](const auto& a) { return a.by == node; });
+}
+
 std::string text_of(const accusation& about, std::int64_t now_s) {
   const std::string by = "node " + std::to_string(about.by);
   if (about.silent_ms == 0) return " cannot be reached any more: " + by + " has lost its connection to it";

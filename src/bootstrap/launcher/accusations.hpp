@@ -21,9 +21,10 @@ class accusations {
   [[nodiscard]] bool empty() const noexcept { return all_.empty(); }
   /// The one that most others accuse; the first accused of several. Not when empty.
   [[nodiscard]] accusation worst() const;
-  /// Another one that as many accuse as the worst, or which the worst accuses in turn when nobody else speaks; by -1:
-  /// none.
+  /// Another one that as many accuse as the worst; by -1: none.
   [[nodiscard]] accusation rival() const;
+  /// It has something to say itself, so it lives.
+  [[nodiscard]] bool speaks(int node) const;
 
  private:
   [[nodiscard]] int count(int whom) const;

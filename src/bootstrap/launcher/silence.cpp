@@ -49,10 +49,14 @@ void job::judge() {
   const accusation worst = accusations_.worst(), rival = accusations_.rival();
   const std::int64_t now = ::time(nullptr);
   std::string text = name_of(worst.whom) + text_of(worst, now);
-  if (rival.by >= 0)
-    text += "; and " + name_of(rival.whom) + text_of(rival, now) + ": is the network between them broken?";
+  if (rival.by >= 0) {
+    text += "; and " + name_of(rival.whom) + text_of(rival, now);
+    if (accusations_.speaks(worst.whom) || accusations_.speaks(rival.whom))
+      text += ": is the network between them broken?";
+  }
   end(128 + SIGKILL, frame_kind::node_died, worst.whom, text);
   kill_node(worst.whom);
+  if (rival.by >= 0 && !accusations_.speaks(rival.whom)) kill_node(rival.whom);
 }
 
 /// One that does not answer would not hear what the others are told. SIGKILL reaches it also when it is stopped.

@@ -75,6 +75,12 @@ class machine final : public model::machine {
   void on_unmap(std::uint64_t unit, actions& out) override;
   bool on_please_take(std::uint64_t unit, actions& out) override;
 
+  // A node is lost, and the others go on (loss.cpp says in which order). Calls and messages of each unit; jobs of at most 64 nodes.
+  void cut(std::uint64_t unit, actions& out);
+  void absorb(const message& m, actions& out);
+  void report(std::uint64_t unit, actions& out);
+  void settle(std::uint64_t unit, actions& out);
+
   // The region's consistency changes (change.cpp). No message about any of its units is on its way, nothing is pinned.
   /// Gives up what is known of `unit`, as if it had never been used.
   [[nodiscard]] model::handover give(std::uint64_t unit);
@@ -89,7 +95,10 @@ class machine final : public model::machine {
   void on_message(const message& m, actions& out) override;
 
   [[nodiscard]] const region_shape& shape() const noexcept { return shape_; }
-  [[nodiscard]] node_id manager_of(std::uint64_t unit) const noexcept { return shape_.managers.of(unit); }
+  [[nodiscard]] node_id manager_of(std::uint64_t unit) const noexcept {
+    const node_id first = shape_.managers.of(unit);
+    return shape_.members == nullptr ? first : shape_.members->successor(first, shape_.nodes.nodes);
+  }
   [[nodiscard]] const unit_state& unit(std::uint64_t u) const noexcept { return units_[u]; }
   [[nodiscard]] const directory_entry& entry(std::uint64_t u) const noexcept { return entries_[u]; }
   [[nodiscard]] const counters& count() const noexcept { return count_; }
@@ -133,6 +142,11 @@ class machine final : public model::machine {
   void on_atomic_reply(const message& m, actions& out);
   void on_push_copy(const message& m, actions& out);
   void push_on(const message& m, node_id owner, actions& out);
+
+  void on_survives(const message& m);
+  void on_owner_is(const message& m);
+  void refuse_lost(const message& m, actions& out) const;
+  void on_unit_lost(const message& m, actions& out);
 
   void on_owner_here(const message& m);
   void on_copy_dropped(const message& m);

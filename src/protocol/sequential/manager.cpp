@@ -16,6 +16,10 @@ directory_entry& machine::touch_entry(std::uint64_t unit) noexcept {
   directory_entry& e = entries_[unit];
   if (e.touched == 0) {
     used_.add(unit);
+    if (shape_.managers.of(unit) != shape_.self) {  // inherited from a dead node, and nobody alive has it
+      e.touched = directory_entry::lost;
+      return e;
+    }
     e.touched = 1;
     e.owner = shape_.self;
     e.copies = copyset::of(shape_.nodes, shape_.self);
@@ -25,6 +29,7 @@ directory_entry& machine::touch_entry(std::uint64_t unit) noexcept {
 
 void machine::on_request(const message& m, actions& out) {
   directory_entry& e = touch_entry(m.unit);
+  if (e.touched == directory_entry::lost) return refuse_lost(m, out);
   if (!e.requests.empty()) {
     ++count_.competing_requests;
     requests_.push(e.requests, m);
@@ -166,7 +171,8 @@ void machine::on_manager_ack(const message& m, actions& out) {
 }
 
 void machine::serve_push(const message& m, directory_entry& e, actions& out) {
-  e.acks_left = static_cast<std::uint16_t>(shape_.nodes.nodes - 1);
+  const unsigned dead = shape_.members != nullptr ? static_cast<unsigned>(__builtin_popcountll(shape_.members->dead)) : 0;
+  e.acks_left = static_cast<std::uint16_t>(shape_.nodes.nodes - dead - 1);
   if (e.acks_left == 0) {
     send(m.requester, reply_to(m, message_kind::push_reply), false, out);
     return finish(m.unit, e, out);

@@ -10,7 +10,7 @@ namespace message_flag = model::message_flag;
 access machine::right_of(std::uint64_t unit) const noexcept {
   const unit_state& s = units_[unit];
   if (s.touched != 0) return s.right();
-  return manager_of(unit) == shape_.self ? access::write : access::none;
+  return shape_.managers.of(unit) == shape_.self ? access::write : access::none;
 }
 
 unit_state& machine::touch(std::uint64_t unit) noexcept {
@@ -20,7 +20,7 @@ unit_state& machine::touch(std::uint64_t unit) noexcept {
     used_.add(unit);
     s.touched = 1;
     // A unit starts at its home, which is its manager, writable and zero.
-    s.owner = manager_of(unit) == shape_.self ? 1 : 0;
+    s.owner = shape_.managers.of(unit) == shape_.self ? 1 : 0;
     s.set_right(s.owner != 0 ? access::write : access::none);
   }
   return s;
@@ -96,6 +96,7 @@ void machine::lower(std::uint64_t unit, unit_state& s, access to, actions& out) 
 
 fault_outcome machine::on_fault(std::uint64_t unit, access want, actions& out, unsigned lost) {
   unit_state& s = touch(unit);
+  if (s.lost != 0) return fault_outcome::lost;
   if (want == access::write) {
     note_write(s);
     s.producing = 0;
@@ -125,7 +126,7 @@ fault_outcome machine::on_fault(std::uint64_t unit, access want, actions& out, u
 
 bool machine::on_read_ahead(std::uint64_t unit, access want, bool withhold, actions& out, bool guessed) {
   unit_state& s = touch(unit);
-  if (s.right() >= want || s.pending() != access::none || s.useless != 0) return false;
+  if (s.right() >= want || s.pending() != access::none || s.useless != 0 || s.lost != 0) return false;
   ++count_.read_ahead_units;
   s.read_ahead = 1;
   s.withhold = withhold ? 1 : 0;
@@ -306,6 +307,9 @@ void machine::on_message(const message& m, actions& out) {
     case message_kind::push_ack: return on_push_ack(m, out);
     case message_kind::owner_here: return on_owner_here(m);
     case message_kind::copy_dropped: return on_copy_dropped(m);
+    case message_kind::survives: return on_survives(m);
+    case message_kind::owner_is: return on_owner_is(m);
+    case message_kind::unit_lost: return on_unit_lost(m, out);
     case message_kind::push_reply: out.add(action_kind::complete, m.unit).m = m; return;
     default: CHECK(!"a message of the sequential protocol");
   }
@@ -325,7 +329,7 @@ bool machine::is_valid(std::uint64_t unit) const noexcept {
   if (s.pinned == 0 && p != nullptr && p->waiting.kind != message_kind::invalid) return false;
   if (manager_of(unit) != shape_.self) return entries_ == nullptr || entries_[unit].touched == 0;
   const directory_entry& e = entries_[unit];
-  return e.touched == 0 || e.copies.may_contain(shape_.nodes, e.owner);
+  return e.touched != 1 || e.copies.may_contain(shape_.nodes, e.owner);
 }
 
 }  // namespace quire::sequential

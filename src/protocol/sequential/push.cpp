@@ -31,6 +31,13 @@ void machine::push_on(const message& m, node_id owner, actions& out) {
   copy.a = owner.value();
   const unit_state& s = units_[m.unit];
   if (s.written == 0) copy.flags |= message_flag::zero;
+  if (shape_.members != nullptr && shape_.members->dead != 0) {  // a tree would have holes
+    for (unsigned n = 0; n < nodes && rank == 0; ++n) {
+      const node_id to{static_cast<std::uint16_t>(n)};
+      if (to != owner && !shape_.members->is_dead(to)) send(to, copy, s.written != 0, out);
+    }
+    return;
+  }
   for (unsigned child = rank * fan_out + 1; child <= rank * fan_out + fan_out && child < nodes; ++child) {
     send(node_id{static_cast<std::uint16_t>((owner.value() + child) % nodes)}, copy, s.written != 0, out);
   }

@@ -8,6 +8,7 @@
 #include "directory/request_queue.hpp"
 #include "model/copyset.hpp"
 #include "model/ids.hpp"
+#include "model/membership.hpp"
 
 namespace quire::sequential {
 
@@ -40,7 +41,8 @@ struct unit_state {
   std::uint16_t probe : 1 = 0;       ///< came writable for a read fault, and is mapped for reading to see the write
   std::uint16_t producing : 1 = 0;   ///< in a production phase, and not written yet: mapped for reading to see the write
   std::uint16_t owner : 1 = 0;       ///< this node is the unit's owner: its content may not be given up
-  std::uint16_t spare : 3 = 0;
+  std::uint16_t lost : 1 = 0;        ///< nobody has the unit any more, says its manager
+  std::uint16_t spare : 2 = 0;
 
   [[nodiscard]] access right() const noexcept { return static_cast<access>(right_); }
   [[nodiscard]] access mapped() const noexcept { return static_cast<access>(mapped_); }
@@ -65,7 +67,8 @@ struct directory_entry {
   directory::request_list requests{};
   node_id owner{};          ///< the node that has the current content for certain
   std::uint16_t acks_left = 0;
-  std::uint8_t touched = 0;  ///< owner and copies have been set
+  static constexpr std::uint8_t lost = 2;
+  std::uint8_t touched = 0;  ///< 1: owner and copies have been set; lost: there is neither
   node_id served_by{};       ///< the owner when the request that is being served came to the front
 };
 static_assert(sizeof(directory_entry) == 24);
@@ -77,6 +80,7 @@ struct region_shape {
   model::geometry nodes{};
   directory::manager_map managers{};
   std::uint64_t units = 0;
+  const model::membership* members = nullptr;  ///< null: the job ends when a node is lost
   bool learns = true;  ///< double faults are avoided where units show the pattern, not only where threads advise it
 };
 

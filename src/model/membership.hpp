@@ -1,0 +1,25 @@
+// Which nodes of a job are dead, as one node knows it. Jobs that go on without them have at most 64 nodes (a bit each).
+#pragma once
+
+#include <cstdint>
+
+#include "model/ids.hpp"
+
+namespace quire::model {
+
+struct membership {
+  static constexpr unsigned most_nodes = 64;
+  std::uint64_t dead = 0;
+
+  [[nodiscard]] constexpr bool is_dead(node_id node) const noexcept {
+    return dead != 0 && (dead >> node.value() & 1) != 0;
+  }
+  /// `node`, or the next one alive if it is dead: who takes over what it managed.
+  [[nodiscard]] constexpr node_id successor(node_id node, unsigned nodes) const noexcept {
+    while (is_dead(node)) node = node_id{static_cast<std::uint16_t>((node.value() + 1) % nodes)};
+    return node;
+  }
+  friend bool operator==(membership, membership) noexcept = default;
+};
+
+}  // namespace quire::model

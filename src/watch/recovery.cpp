@@ -1,0 +1,40 @@
+// See recovery.hpp.
+#include "watch/recovery.hpp"
+
+namespace quire::watch {
+
+recovery::step recovery::on_deaths(std::uint64_t dead) noexcept {
+  if ((dead & ~dead_) == 0) return {};
+  dead_ |= dead;
+  seen_ = {};
+  at_ = round::cut;
+  step s;
+  s.begin = true;
+  return advance(s);
+}
+
+recovery::step recovery::on_marker(unsigned from, round r, std::uint64_t dead) noexcept {
+  if ((dead_ >> from & 1) != 0) return {};
+  step s = on_deaths(dead);
+  if (dead != dead_ || !active()) return s;  // the sender does not know all yet, and will begin again
+  seen_[static_cast<std::size_t>(r)] |= std::uint64_t{1} << from;
+  return advance(s);
+}
+
+recovery::step recovery::advance(step s) noexcept {
+  if (at_ == round::cut && complete(round::cut)) {
+    at_ = round::reports;
+    s.report = true;
+  }
+  if (at_ == round::reports && complete(round::reports)) {
+    at_ = round::settled;
+    s.settle = true;
+  }
+  if (at_ == round::settled && complete(round::settled)) {
+    at_ = round::none;
+    s.go_on = true;
+  }
+  return s;
+}
+
+}  // namespace quire::watch

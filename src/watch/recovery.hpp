@@ -1,0 +1,63 @@
+// How the survivors of a death go on together: a pure state machine, one a node. Nobody leads. Whoever learns of a
+// death stops what it is doing and tells all others, by a marker that carries all deaths it knows of; who hears of more
+// than it knew begins again. Three rounds of markers, each from everyone to everyone (itself included, where it sends
+// messages to itself):
+//
+//   cut      all that was sent before the sender knew has arrived: nothing old is on its way any more
+//   reports  everyone has told the new managers what it has
+//   settled  the managers have decided; everyone has heard; all go on
+//
+// Markers keep their order with all other messages of their pair. So what comes from a peer before its marker of `cut`
+// is old, and what comes after it is new.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace quire::watch {
+
+class recovery {
+ public:
+  enum class round : std::uint8_t { none, cut, reports, settled };
+
+  /// What is to be done now, in this order.
+  struct step {
+    bool begin = false;   ///< give up all that is under way; send a marker of `cut` to all
+    bool report = false;  ///< tell the managers what this node has; then send a marker of `reports`
+    bool settle = false;  ///< decide, as a manager; then send a marker of `settled`
+    bool go_on = false;   ///< it is over
+  };
+
+  recovery(unsigned self, unsigned nodes) noexcept
+      : self_(self), all_(nodes >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << nodes) - 1) {}
+
+  /// The launcher says that these are dead; this node is not among them.
+  [[nodiscard]] step on_deaths(std::uint64_t dead) noexcept;
+  [[nodiscard]] step on_marker(unsigned from, round r, std::uint64_t dead) noexcept;
+
+  /// The deaths that this node knows of.
+  [[nodiscard]] std::uint64_t dead() const noexcept { return dead_; }
+  [[nodiscard]] round at() const noexcept { return at_; }
+  [[nodiscard]] bool active() const noexcept { return at_ != round::none; }
+  /// What comes from this peer now was sent before it knew: it is not to be answered.
+  [[nodiscard]] bool is_old(unsigned from) const noexcept { return active() && (seen(round::cut) >> from & 1) == 0; }
+  /// All that it remembers, for those who compare states.
+  template <class F>
+  void for_each_word(F f) const {
+    f(dead_);
+    f(static_cast<std::uint64_t>(at_));
+    for (const std::uint64_t word : seen_) f(word);
+  }
+  friend bool operator==(const recovery&, const recovery&) noexcept = default;
+
+ private:
+  [[nodiscard]] std::uint64_t seen(round r) const noexcept { return seen_[static_cast<std::size_t>(r)]; }
+  [[nodiscard]] bool complete(round r) const noexcept { return (all_ & ~dead_ & ~seen(r)) == 0; }
+  [[nodiscard]] step advance(step s) noexcept;
+
+  std::uint64_t self_, all_, dead_ = 0;
+  std::array<std::uint64_t, 4> seen_{};  ///< [round]: whose markers have come
+  round at_ = round::none;
+};
+
+}  // namespace quire::watch

@@ -1,0 +1,146 @@
+// Deaths at every message boundary of small programs: in each state that can be reached, a node may die; each survivor
+// hears of it at any later moment, from the launcher or from another survivor. What the dead had sent may still arrive
+// until then. The survivors must come to an end: nobody waits for ever, no unit has two owners, what is read is what
+// was written last, and a unit is lost only if no survivor has it and the dead had to do with it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <iostream>
+
+#include "sim/explorer.hpp"
+
+namespace quire::sim {
+namespace {
+
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+using enum operation_kind;
+constexpr node_id a{0}, b{1}, c{2};
+
+void explore(const cluster_options& shape, std::vector<script> scripts, std::uint64_t at_least) {
+  const auto start = std::chrono::steady_clock::now();
+  explorer x(shape, std::move(scripts), 20'000'000);
+  const exploration found = x.run();
+  EXPECT_EQ(found.failure, "");
+  EXPECT_GE(found.states, at_least) << "the program no longer leads to what it was written for";
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  std::cout << found.states << " states, " << found.steps << " steps, " << found.ends << " ends, longest path "
+            << found.deepest << ", " << took.count() << " s\n";
+}
+
+/// Unit u is managed by node u. One of `mortal` dies.
+cluster_options dying(std::initializer_list<node_id> mortal, unsigned units = 1, unsigned deaths = 1) {
+  cluster_options o;
+  o.words = 1;
+  o.units = units;
+  o.placement = model::placement::modulo;
+  o.hold_off = false;
+  o.learns = false;
+  o.survives = true;
+  o.deaths = deaths;
+  for (const node_id n : mortal) o.mortal |= std::uint64_t{1} << n.value();
+  return o;
+}
+
+operation set(std::uint32_t unit, std::uint64_t value) { return {write, unit, 0, value}; }
+operation get(std::uint32_t unit) { return {read, unit}; }
+
+TEST(sequential_death, of_the_manager_or_of_another_with_two_nodes) {
+  explore(dying({a, b}), {{a, {set(0, 1), get(0)}}, {b, {get(0), set(0, 2), get(0)}}}, 20'000);
+}
+
+TEST(sequential_death, of_a_reader_or_writer_among_three) {
+  explore(dying({b}), {{a, {set(0, 1)}}, {b, {get(0), set(0, 2)}}, {c, {get(0), set(0, 3)}}}, 50'000);
+}
+
+TEST(sequential_death, of_the_manager_among_three) {
+  explore(dying({a}), {{a, {set(0, 1)}}, {b, {get(0), set(0, 2)}}, {c, {get(0), set(0, 3)}}}, 50'000);
+}
+
+TEST(sequential_death, of_an_heir_too) {
+  explore(dying({a, b}, 1, 2), {{b, {set(0, 2)}}, {c, {get(0), set(0, 3), get(0)}}}, 50'000);
+}
+
+TEST(sequential_death, among_two_units) {
+  explore(dying({b}, 2), {{a, {set(1, 1), get(0)}}, {b, {set(0, 2)}}, {c, {get(1)}}}, 50'000);
+}
+
+TEST(sequential_death, among_atomic_operations) {
+  explore(dying({a}), {{b, {{add, 0, 0, 1}, get(0)}}, {c, {get(0), {add, 0, 0, 1}}}}, 10'000);
+  explore(dying({b}), {{a, {get(0)}}, {b, {{add, 0, 0, 1}}}, {c, {get(0), {add, 0, 0, 1}}}}, 10'000);
+}
+
+TEST(sequential_death, among_pushes) {
+  explore(dying({b}), {{a, {set(0, 1), {push, 0}}}, {b, {get(0)}}, {c, {set(0, 2), get(0)}}}, 50'000);
+  explore(dying({a}), {{b, {set(0, 1), {push, 0}}}, {c, {get(0)}}}, 10'000);
+}
+
+TEST(sequential_death, among_pins) {
+  explore(dying({b}),
+          {{a, {{pin, 0}, set(0, 1), {unpin, 0}}}, {b, {{pin, 0}, {unpin, 0}}}, {c, {get(0), {pin, 0}, {unpin, 0}}}},
+          20'000);
+  explore(dying({a}), {{b, {{pin, 0}, {unpin, 0}}}, {c, {{pin, 0}, set(0, 1), {unpin, 0}}}}, 5'000);
+}
+
+TEST(sequential_death, among_read_ahead_and_pages_given_up) {
+  const operation ahead{write_ahead, 0, 0, 0, 0, true};
+  explore(dying({b}), {{a, {set(0, 1)}}, {b, {ahead, get(0)}}, {c, {get(0), {page_out, 0}, get(0)}}}, 20'000);
+  explore(dying({a}), {{b, {ahead, set(0, 2)}}, {c, {get(0), {page_out, 0}, {take_over, 0}}}}, 10'000);
+}
+
+TEST(sequential_death, with_hold_off_and_double_faults) {
+  cluster_options o = dying({b});
+  o.hold_off = true;
+  o.most_lost = 1;
+  explore(o, {{b, {get(0), set(0, 2)}}, {c, {get(0), set(0, 3)}}}, 10'000);
+  o = dying({a});
+  o.learns = true;
+  explore(o, {{b, {{advise_writing, 0}, get(0), set(0, 1)}}, {c, {get(0), set(0, 2)}}}, 20'000);
+}
+
+// ---- what the checkers would notice
+
+/// The failure that is found when `spoil` has its way with the actions of every step.
+std::string spoiled(std::function<void(model::actions&)> spoil) {
+  explorer x(dying({a}), {{b, {get(0), set(0, 2)}}, {c, {get(0), set(0, 3), get(0)}}});
+  x.nodes().set_tampering([&](cluster&, node_id, const message*, model::actions& out) { spoil(out); });
+  const auto found = x.run();
+  return found.failure.substr(0, found.failure.find('\n'));
+}
+
+void remove(model::actions& out, const std::function<bool(const model::action&)>& which) {
+  model::actions kept;
+  for (const auto& one : out) {
+    if (!which(one)) kept.add(one.kind, one.unit) = one;
+  }
+  out = kept;
+}
+
+bool sends(const model::action& one, model::message_kind what) {
+  return one.kind == model::action_kind::send && one.m.kind == what;
+}
+
+TEST(sequential_death_noticed, a_survivor_that_does_not_report) {
+  EXPECT_THAT(spoiled([](auto& out) {
+                remove(out, [](const auto& one) { return sends(one, model::message_kind::survives); });
+              }),
+              AnyOf(HasSubstr("is lost, but a node has a copy"), HasSubstr("with a copy is not in the copyset")));
+}
+
+TEST(sequential_death_noticed, an_answer_that_does_not_come) {
+  EXPECT_THAT(spoiled([](auto& out) {
+                remove(out, [](const auto& one) { return sends(one, model::message_kind::unit_lost); });
+              }),
+              HasSubstr("lost wake-up"));
+}
+
+TEST(sequential_death_noticed, threads_that_are_not_woken_at_the_cut) {
+  EXPECT_THAT(spoiled([](auto& out) {
+                if (out.size() == 1) remove(out, [](const auto& one) { return one.kind == model::action_kind::wake; });
+              }),
+              HasSubstr("lost wake-up"));
+}
+
+}  // namespace
+}  // namespace quire::sim
