@@ -240,6 +240,7 @@ void* add_one(void* argument) {
 /// A started thread sees what its starter wrote, and who joins it sees what it wrote. So do those who look a name up.
 void threads_and_names() {
   g_words = make_region("spawned", 2 * page, QUIRE_PLACE_BLOCK);
+  barrier();  // the threads that come use g_words of their node
   if (me() == 0) {
     for (std::size_t i = 0; i < 24; ++i) {
       g_words[i * 40] = i;
