@@ -28,6 +28,7 @@ node::node(const node_options& options, std::span<const region_size> regions, no
     if (options.relaxed) {
       release::region_shape shape{
           .region = r.id, .self = self, .nodes = geometry, .managers = managers, .units = units};
+      shape.update = options.update;
       shape.twin_pages = static_cast<std::uint32_t>(r.pages_of(1));
       r.copies.make(units);
       r.release = std::make_unique<release::machine>(shape, r.copies.data(), consistency_.open());

@@ -36,6 +36,7 @@ struct tally {
 struct node_options {
   unsigned nodes = 1;
   bool relaxed = false;  ///< all regions are release consistent, else sequentially
+  release::updates update = release::updates::learned;
   bool read_ahead = true;
   bool learn_writes = true;
   std::uint64_t twin_pages = 65'536;  ///< QUIRE_TWIN_LIMIT

@@ -200,13 +200,15 @@ TEST(timed_release, a_diff_has_the_size_of_its_encoding) {
 // ---- SOR
 
 /// Messages of so many iterations, once all goes its way: no hints, no read-ahead, one row a page.
-std::uint64_t messages_of_sor(unsigned nodes, bool relaxed, unsigned iterations) {
+std::uint64_t messages_of_sor(unsigned nodes, bool relaxed, unsigned iterations, release::updates update = release::updates::never) {
   sor_shape shape;
   shape.size = 512;
   shape.hints = false;
   const auto run = [&](unsigned n) {
     shape.iterations = n;
-    return run_job(nodes_at(nodes, relaxed, prices{}), sor(shape, nodes)).messages;
+    node_options o = nodes_at(nodes, relaxed, prices{});
+    o.update = update;
+    return run_job(o, sor(shape, nodes)).messages;
   };
   return run(4 + iterations) - run(4);
 }
@@ -228,6 +230,13 @@ TEST(timed_sor, messages_under_release_consistency) {
   EXPECT_EQ(messages_of_sor(2, true, 5), 5u * (6 + 3 + 2 * 2));
   // Nodes 1 and 2 have last rows and tell node 0 in both, node 3 in one; node 0 tells all three in both.
   EXPECT_EQ(messages_of_sor(4, true, 5), 5u * (3 * 6 + (2 + 2 + 1) + 2 * 3 + 2 * 3 * 2));
+}
+
+/// An update is one message where a request and its reply are two.
+TEST(timed_sor, updates_save_messages) {
+  for (const unsigned nodes : {2u, 4u}) {
+    EXPECT_LT(messages_of_sor(nodes, true, 50, release::updates::learned), messages_of_sor(nodes, true, 50) * 9 / 10) << nodes;
+  }
 }
 
 // ---- Whole patterns
