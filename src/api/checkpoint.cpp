@@ -123,8 +123,9 @@ quire_status write_all(runtime& r, const char* path, const checkpoint::identity&
   checkpoint::file_row mine;
   if (quire_node() == 0) m = describe(r, what);
   const outcome written = write_node(r, checkpoint::unfinished_path(path, what.generation), what, mine);
-  r.core->let_go();
+  // Nobody goes on before all have written: what a keeper has not written yet would be sent away, or change.
   why = agree(doing, written);
+  r.core->let_go();
   for (int node = 0; why == QUIRE_OK && node < quire_nodes(); ++node) {
     checkpoint::file_row row = mine;
     why = spread(row, node);
