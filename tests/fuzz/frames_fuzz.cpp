@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t byte
   while (!in.empty() && !reader.broken()) {
     reader.append(fuzz::text_of(in.take(piece)));
     while (const auto frame = reader.next()) {
-      MUST(frame->kind >= local::frame_kind::hello && frame->kind <= local::frame_kind::input_taken);
+      MUST(frame->kind >= local::frame_kind::hello && frame->kind <= local::frame_kind::last);
       MUST(frame->payload.size() <= bytes);
       if (const auto addresses = local::unpack_addresses(frame->payload, nodes))
         MUST(addresses->size() == static_cast<std::size_t>(nodes));
