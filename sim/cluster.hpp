@@ -135,7 +135,7 @@ class cluster {
   void kill(node_id node, std::uint64_t concerned);
   /// The launcher tells a node of all deaths.
   void tell(node_id node);
-  [[nodiscard]] bool is_dead(node_id node) const noexcept { return (state_.dead >> node.value() & 1) != 0; }
+  [[nodiscard]] bool is_dead(node_id node) const noexcept { return node.value() < 64 && (state_.dead >> node.value() & 1) != 0; }
   [[nodiscard]] bool knows_all(node_id node) const noexcept {
     return !options_.survives || state_.recoveries[node.value()].dead() == state_.dead;
   }
