@@ -3,9 +3,11 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
+#include <thread>
 
 namespace quire::os {
 
@@ -13,6 +15,8 @@ void die_here() noexcept {
   ::kill(::getpid(), SIGKILL);
   for (;;) ::pause();
 }
+
+void wait_here() noexcept { std::this_thread::sleep_for(std::chrono::milliseconds(500)); }
 
 bool inject_from_environment() noexcept {
   const char* text = std::getenv("QUIRE_FAIL");
@@ -25,9 +29,14 @@ bool inject_from_environment() noexcept {
   const std::string_view name(text, static_cast<std::size_t>(colon - text));
   char* end = nullptr;
   const long nth = std::strtol(colon + 1, &end, 10);
-  const bool kills = std::strcmp(end, ":kill") == 0;
-  const long error = kills ? kill_instead : *end == ':' ? std::strtol(end + 1, &end, 10) : ENOMEM;
-  if (kills) end += std::strlen(end);
+  const std::string_view word(end);
+  long error = ENOMEM;
+  if (word == ":kill" || word == ":wait") {
+    error = word == ":kill" ? kill_instead : wait_instead;
+    end += word.size();
+  } else if (*end == ':') {
+    error = std::strtol(end + 1, &end, 10);
+  }
   if (nth < 1 || *end != 0) return false;
   for (int i = 1; i < static_cast<int>(call::count); ++i) {
     if (name == names[i]) {

@@ -1,6 +1,7 @@
 // Countdown for fault tests: makes the n-th call of one kind fail with a given errno. Costs one relaxed load when off.
 // Set by tests through inject(), or in a running program by the environment: QUIRE_FAIL=memfd:1:28 (call, which one, errno) (see tests/fault).
-// With the word `kill` in the place of the errno the process is killed there (SIGKILL), as if the machine had lost power.
+// With the word `kill` in the place of the errno the process is killed there (SIGKILL), as if the machine had lost power; with `wait`
+// the thread sleeps for half a second, and the call is made: whatever others do meanwhile has time to go wrong.
 #pragma once
 
 #include <atomic>
@@ -44,14 +45,19 @@ inline void inject(call which, int nth, int error) noexcept {
 }
 
 /// In the place of an errno.
-inline constexpr int kill_instead = -1;
+inline constexpr int kill_instead = -1, wait_instead = -2;
 [[noreturn]] void die_here() noexcept;
+void wait_here() noexcept;
 
 /// True, with errno set, when this call is the one that shall fail.
 [[nodiscard]] inline bool injected(call which) noexcept {
   if (g_injection.which.load(std::memory_order_relaxed) != static_cast<int>(which)) [[likely]] return false;
   if (g_injection.countdown.fetch_sub(1) != 1) return false;
   if (g_injection.error.load() == kill_instead) die_here();
+  if (g_injection.error.load() == wait_instead) {
+    wait_here();
+    return false;
+  }
   errno = g_injection.error.load();
   return true;
 }

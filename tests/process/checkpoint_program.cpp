@@ -3,9 +3,10 @@
 // all of it with a serial computation. With STOP it ends after that step, as if its time were up. With `errors` in the
 // place of STEPS: what must be refused.
 //
-// CHECKPOINT_FAIL=NODE:CALL:N:ERRNO has one node fail (src/os/injection.hpp); a checkpoint that fails is tried again,
+// CHECKPOINT_FAIL=NODE:CALL:N:ERRNO has one node fail, or wait (src/os/injection.hpp); a checkpoint that fails is tried again,
 // or, with CHECKPOINT_TOLERATE, done without.
 #include <atomic>
+#include <chrono>
 #include <memory>
 
 #include "node.hpp"
@@ -111,16 +112,22 @@ void compute(state* s) {
   barrier();
 }
 
-/// A thread that goes on writing while a checkpoint is made: a number here, and then the same far away.
+/// A page that the last node has written when a checkpoint begins, and that others want while it is made: the number of the step.
+std::uint64_t* wanted_page(state* s) { return reinterpret_cast<std::uint64_t*>(s->noise + far / 2); }
+
+/// A thread that goes on writing while a checkpoint is made: a number here, and then the same far away; and, once nodes have had
+/// time to be held, where another node wrote last.
 class noise {
  public:
   explicit noise(state* s)
       : thread_([this, s] {
           auto* first = reinterpret_cast<volatile std::uint64_t*>(s->noise);
           auto* second = reinterpret_cast<volatile std::uint64_t*>(s->noise + far);
+          const auto begin = std::chrono::steady_clock::now();
           while (!stop_.load()) {
             *first = *first + 1;
             *second = *first;
+            if (std::chrono::steady_clock::now() - begin > std::chrono::milliseconds(200)) wanted_page(s)[1] = *first;
           }
         }) {}
   ~noise() {
@@ -136,6 +143,8 @@ class noise {
 void save(state* s, const char* directory) {
   for (int attempt = 0;; ++attempt) {
     quire_status why = QUIRE_OK;
+    if (quire_node() == quire_nodes() - 1) *wanted_page(s) = s->step;
+    barrier();
     {
       std::unique_ptr<noise> writer;
       if (quire_node() == 0) writer = std::make_unique<noise>(s);
@@ -241,6 +250,7 @@ int main(int argc, char** argv) {
       std::memcpy(&first, s->noise, sizeof first);
       std::memcpy(&second, s->noise + far, sizeof second);
       REQUIRE(first == second || first == second + 1);
+      REQUIRE_EQUAL(*wanted_page(s), s->step);
       check_arrays(s);
       if (quire_node() == 0) std::printf("goes on after step %" PRIu64 " on %d nodes\n", s->step, quire_nodes());
     } else {

@@ -135,6 +135,17 @@ TEST_F(checkpoint, a_node_killed_while_it_computes_costs_the_steps_since) {
   expect_all_right(job(3, std::to_string(step + 3)), std::to_string(step + 3));
 }
 
+/// Found: who had written its own file went on, and wanted pages of a node that had not: they were in no file.
+TEST_F(checkpoint, nobody_goes_on_before_the_slowest_has_written) {
+  for (const int nodes : {2, 3}) {
+    // Made, but nothing in it: the first file of a node that makes no directories.
+    const std::string slow = std::to_string(nodes - 1) + ":file_make:1:wait";
+    ASSERT_EQ(job(nodes, "20", {{"CHECKPOINT_FAIL", slow}}, "2").status, 0);
+    expect_all_right(job(2, "3"), "3");
+    fs::remove_all(path_);
+  }
+}
+
 TEST_F(checkpoint, a_full_disk_is_told_on_all_nodes_and_the_job_goes_on) {
   const auto result = job(3, "6", {{"CHECKPOINT_FAIL", "1:file_write:2:28"}});
   expect_all_right(result, "6");
