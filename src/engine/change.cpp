@@ -73,12 +73,12 @@ base::status engine::change(const change_call& call) noexcept {
   base::status why = gather(t);
   if (why.ok() && t.failed != 0) why = QUIRE_NO_MEMORY;
   if (why.ok() && t.pins != 0) why = QUIRE_BUSY;
-  if (why.ok()) why = drain(r, t);
+  if (why.ok()) why = drain(&r, t);
   if (why.ok()) {
     as_driver([&] { convert(call); });
     do {  // conversion answers nothing: what has been sent is all there will be
       t = {};
-      as_driver([&] { add_up(r, t); });
+      as_driver([&] { add_up(&r, t); });
       why = gather(t);
     } while (why.ok() && t.sent != t.received);
   } else if (call.what == change_call::kind::begin_block) {
@@ -88,12 +88,12 @@ base::status engine::change(const change_call& call) noexcept {
   return why;
 }
 
-/// Until nothing of the region is on its way. Nodes that have all they have asked for send only in answer to messages; if then
+/// Until nothing of the region, or of any, is on its way. Nodes that have all they have asked for send only in answer to messages; if then
 /// everything that had been sent at one collective was received by the one before, all is quiet (Mattern, Algorithms for
 /// Distributed Termination Detection, 1987: four counters).
-base::status engine::drain(region_slot& r, totals last) noexcept {
+base::status engine::drain(region_slot* r, totals last) noexcept {
   for (;;) {
-    wait_quiet(&r);
+    wait_quiet(r);
     totals t;
     as_driver([&] { add_up(r, t); });
     if (const auto why = gather(t); !why.ok()) return why;
@@ -102,10 +102,17 @@ base::status engine::drain(region_slot& r, totals last) noexcept {
   }
 }
 
-void engine::add_up(region_slot& r, totals& t) noexcept {
-  t.busy = is_quiet(r) ? 0 : 1;
-  t.sent = static_cast<std::int64_t>(r.change.sent);
-  t.received = static_cast<std::int64_t>(r.change.received);
+void engine::add_up(region_slot* r, totals& t) noexcept {
+  const auto add = [&](region_slot& one) {
+    t.busy += is_quiet(one) ? 0 : 1;
+    t.sent += static_cast<std::int64_t>(one.change.sent);
+    t.received += static_cast<std::int64_t>(one.change.received);
+  };
+  if (r != nullptr) {
+    add(*r);
+  } else {
+    regions_.for_each(add);
+  }
 }
 
 void engine::freeze(const change_call& call, totals& t) noexcept {
@@ -123,7 +130,7 @@ void engine::freeze(const change_call& call, totals& t) noexcept {
     consistency_.release();
   }
   pins_.for_each([&](const directory::pin& p) { t.pins += p.region.value() == r.about.id ? 1 : 0; });
-  add_up(r, t);
+  add_up(&r, t);
 }
 
 void engine::thaw(region_slot& r, bool homes_stay) noexcept {

@@ -303,24 +303,22 @@ class engine final : public transport::sink, private effects, private release::n
   [[nodiscard]] base::status change(const change_call& call) noexcept;
   [[nodiscard]] base::status gather(totals& t) noexcept;
   [[nodiscard]] base::status lowest(std::int64_t& value) noexcept;
-  [[nodiscard]] base::status drain(region_slot& r, totals last) noexcept;
+  [[nodiscard]] base::status drain(region_slot* r, totals last) noexcept;
   void freeze(const change_call& call, totals& t) noexcept;
   void thaw(region_slot& r, bool homes_stay) noexcept;
   void convert(const change_call& call) noexcept;
   void close_block(region_slot& r) noexcept;
   void merge_block(region_slot& r) noexcept;
   void mark_block(region_slot& r, bool begins) noexcept;
-  void add_up(region_slot& r, totals& t) noexcept;
+  void add_up(region_slot* r, totals& t) noexcept;
   [[nodiscard]] bool is_quiet(const region_slot& r) const noexcept;
-  void wait_quiet(const region_slot* r) noexcept;
+  void wait_quiet(const region_slot* r) noexcept;  // nullptr, in these three: all regions
   void look_whether_quiet() noexcept;
   static void park(region_slot& r, op& o) noexcept;
+  static void unpark(region_slot& r, const op& o) noexcept;
   // holds (hold.cpp)
-  [[nodiscard]] base::status drain_all(totals last) noexcept;
-  void add_up_all(totals& t) noexcept;
   void freeze_all(totals& t) noexcept;
   void stop_writers(totals& t) noexcept;
-  static void unpark(region_slot& r, const op& o) noexcept;
 
   [[nodiscard]] base::status reserve();
   [[nodiscard]] int prepare(region_slot& r, quire_consistency consistency);

@@ -1,12 +1,11 @@
-// Checkpoints, as far as the engine goes: content that stays where it is and what it is while it is written to files,
-// and content that comes from files at a restart.
+// Checkpoints, as far as the engine goes: content that stays where it is and what it is while it is written to files, and content
+// that comes from files at a restart.
 //
-//   all have called   a collective, as for a change of consistency (change.cpp): from here on nobody waits for what a
-//   program does freeze, drain     of all regions: what threads ask for is kept for later, twins are sent home, nothing
-//   is on its way. Then each
+//   all have called   a collective, as for a change of consistency (change.cpp): from here on nobody waits for what a program does
+//   freeze, drain     of all regions: what threads ask for is kept for later, twins are sent home, nothing is on its way. Then each
 //                     unit has one node that keeps its content
-//   stop writers      what is mapped for writing is write-protected, below the protocols: who writes now faults, and
-//   waits let go            permissions as before, and what was kept for later is done: nobody has lost a page by it
+//   stop writers      what is mapped for writing is write-protected, below the protocols: who writes now faults, and waits
+//   let go            permissions as before, and what was kept for later is done: nobody has lost a page by it
 //
 // hold(), let_go() and adopt() are called by an application thread; what they run as the driver says so.
 #include <algorithm>
@@ -57,7 +56,7 @@ base::status engine::hold() noexcept {
   as_driver([&] { freeze_all(t); });
   base::status why = gather(t);
   if (why.ok() && t.pins != 0) why = QUIRE_BUSY;
-  if (why.ok()) why = drain_all(t);
+  if (why.ok()) why = drain(nullptr, t);
   if (why.ok()) {
     t = {};
     as_driver([&] { stop_writers(t); });
@@ -75,30 +74,8 @@ void engine::freeze_all(totals& t) noexcept {
   });
   (void)end_holds();
   consistency_.release();
-  pins_.for_each([&](const sequential::pin&) { ++t.pins; });
-  add_up_all(t);
-}
-
-void engine::add_up_all(totals& t) noexcept {
-  regions_.for_each([&](region_slot& r) {
-    totals one;
-    add_up(r, one);
-    t.busy += one.busy;
-    t.sent += one.sent;
-    t.received += one.received;
-  });
-}
-
-/// As drain() of one region.
-base::status engine::drain_all(totals last) noexcept {
-  for (;;) {
-    wait_quiet(nullptr);
-    totals t;
-    as_driver([&] { add_up_all(t); });
-    if (const auto why = gather(t); !why.ok()) return why;
-    if (last.busy == 0 && last.received == t.sent) return {};
-    last = t;
-  }
+  pins_.for_each([&](const directory::pin&) { ++t.pins; });
+  add_up(nullptr, t);
 }
 
 void engine::stop_writers(totals& t) noexcept {

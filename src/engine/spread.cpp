@@ -149,8 +149,8 @@ void spread_traffic::take(const passage& p) noexcept {
   region_slot* const r = engine_.regions_.slot(p.m.region);
   engine_.consistency_.acquire();
   if (r == nullptr || r->release == nullptr || r->change.frozen || p.bytes < known_bytes(nodes)) return;
-  std::vector<std::uint32_t> known(nodes);
-  std::memcpy(known.data(), p.payload.data(), nodes * sizeof known[0]);
+  known_.resize(nodes);
+  std::memcpy(known_.data(), p.payload.data(), nodes * sizeof known_[0]);
   auto entries = std::span<const std::byte>(p.payload).first(p.bytes).subspan(known_bytes(nodes));
   while (entries.size() >= sizeof(entry_header)) {
     entry_header head;
@@ -158,11 +158,12 @@ void spread_traffic::take(const passage& p) noexcept {
     entries = entries.subspan(sizeof head);
     const bool fits = head.unit < r->machine->units() && head.length <= entries.size() && (head.length == 0 || head.length == r->bytes_of(1));
     if (!fits) {
+      ++engine_.count().refused;
       base::log(base::log_level::warning, "dropped content of node %u that is none", static_cast<unsigned>(p.m.from.value()));
       return;
     }
     release::machine& machine = *r->release;
-    if (machine.awaits_spread(head.unit) && engine_.consistency_.is_covered(p.m.region, head.unit, known)) {
+    if (machine.awaits_spread(head.unit) && engine_.consistency_.is_covered(p.m.region, head.unit, known_)) {
       ++count_.taken;
       engine_.frames_.use(*r, head.unit, 1, content::replaced);
       engine_.frames_.landed(*r, head.unit, 1);

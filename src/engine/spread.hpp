@@ -73,6 +73,7 @@ class spread_traffic {
   engine& engine_;
   std::vector<std::unique_ptr<passage>> passages_{};
   std::size_t open_ = nobody;
+  std::vector<std::uint32_t> known_{};  ///< what the home of a message that is taken knew
   counters count_{};
 };
 
