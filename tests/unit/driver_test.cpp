@@ -1,0 +1,120 @@
+// Threads that queue operations, drive for each other and sleep, as engine::run does: what one driver wrote the next one sees, each
+// operation runs once and ends once, and nobody sleeps on. For the thread sanitizer above all.
+#include "engine/driver.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace quire::engine {
+namespace {
+
+constexpr int threads = 4, rounds = 5000;
+
+/// Operations get an engine that these do not look at.
+engine& no_engine() noexcept {
+  alignas(std::max_align_t) static std::byte nothing[1];
+  return reinterpret_cast<engine&>(nothing);
+}
+
+/// What only the driver touches.
+struct node {
+  driver right;
+  std::uint64_t executed = 0;
+  op* parked = nullptr;  ///< operations that wait for a message
+
+  void execute_queue() noexcept {
+    for (op* o = right.queue.take_all(); o != nullptr;) {
+      op* const rest = o->next;
+      o->execute(no_engine());
+      o = rest;
+    }
+  }
+  void hand_over() noexcept {
+    right.unlock();
+    while (!right.queue.empty() && right.try_lock()) {
+      execute_queue();
+      right.unlock();
+    }
+  }
+  void run(op& o) noexcept {
+    right.queue.push(o);
+    for (int spins = 0; !o.done(); ++spins) {
+      if (right.try_lock()) {
+        execute_queue();
+        hand_over();
+      } else if (spins % 8 == 7) {
+        (void)o.sleep(-1);  // who has the right looks at the queue when it gives it up
+      }
+    }
+  }
+};
+
+struct counting : op {
+  counting(node& n, bool later) noexcept : op(later ? park : count, type::call), at(n) {}
+  static void count(engine&, op& self) noexcept {
+    ++static_cast<counting&>(self).at.executed;
+    self.complete();
+  }
+  static void park(engine&, op& self) noexcept {
+    node& n = static_cast<counting&>(self).at;
+    ++n.executed;
+    self.next = n.parked;
+    n.parked = &self;
+  }
+  node& at;
+};
+
+TEST(driver, operations_of_many_threads_run_once_and_one_after_another) {
+  node n;
+  {
+    std::vector<std::jthread> all;
+    for (int t = 0; t < threads; ++t) {
+      all.emplace_back([&] {
+        for (int i = 0; i < rounds; ++i) {
+          counting o(n, false);
+          n.run(o);
+          ASSERT_TRUE(o.result().ok());
+        }
+      });
+    }
+  }
+  EXPECT_EQ(n.executed, std::uint64_t{threads} * rounds);
+  EXPECT_TRUE(n.right.queue.empty());
+}
+
+TEST(driver, what_ends_by_a_message_wakes_who_sleeps) {
+  node n;
+  std::atomic<int> left{threads};
+  {
+    std::vector<std::jthread> all;
+    for (int t = 0; t < threads; ++t) {
+      all.emplace_back([&] {
+        for (int i = 0; i < rounds / 10; ++i) {
+          counting o(n, true);
+          n.run(o);
+          ASSERT_FALSE(o.result().ok());
+        }
+        --left;
+      });
+    }
+    // The network: ends what waits, the youngest first.
+    all.emplace_back([&] {
+      while (left.load() != 0) {
+        if (!n.right.try_lock()) continue;
+        n.execute_queue();
+        while (n.parked != nullptr) std::exchange(n.parked, n.parked->next)->complete(QUIRE_BUSY);
+        n.hand_over();
+        std::this_thread::yield();
+      }
+    });
+  }
+  EXPECT_EQ(n.executed, std::uint64_t{threads} * (rounds / 10));
+  EXPECT_EQ(n.parked, nullptr);
+}
+
+}  // namespace
+}  // namespace quire::engine
