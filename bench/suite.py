@@ -193,6 +193,8 @@ def consistency_group(name, about, full, quick, target):
         programs.append(Program(how, (name, "--json", "--consistency", how), full=full, quick=quick))
         rows.append(Row(f"{about}, {how}, against OpenMP", f"{how}:time_s", "openmp:time_s",
                         None if how == "sequential" else target))
+    programs.append(Program("tcp", (name, "--json", "--consistency", "release"), job_options=("--transport", "tcp"), full=full, quick=quick))
+    rows.append(Row(f"{about}, release over TCP, against shared memory", "tcp:time_s", "release:time_s"))
     for nodes in (1, 4):
         programs.append(Program(f"release {nodes}", (name, "--json", "--consistency", "release"), nodes=nodes, full=full, quick=quick))
         rows.append(Row(f"{about}, release, {nodes} nodes against 2", f"release {nodes}:time_s", "release:time_s"))
@@ -245,7 +247,12 @@ GROUPS = [
     consistency_group("sor", "SOR 4096 x 4096", ("--size", "4096"), ("--size", "4096", "--iterations", "5"), 1.05),
     consistency_group("helmholtz", "Helmholtz 1000 x 1000", (), ("--iterations", "5"), 1.05),
     consistency_group("md", "MD, 2048 particles", (), ("--steps", "2"), 1.05),
+    consistency_group("ep", "EP, class W", ("--class", "W"), ("--class", "S"), 1.05),
     consistency_group("cg", "CG, class A", ("--class", "A"), ("--class", "S"), 1.3),
+    Group("arrays", "a stencil over three arrays of a node's own",
+          [Program("quire", ("quire_arrays",), nodes=1, quick=("--rounds", "3"))],
+          [Row("arrays in regions", "quire:regions", "quire:private", 1.05),
+           Row("private arrays at 64 MiB from each other", "quire:private_64_MiB_apart", "quire:private")]),
     Group("crowded", "CG, class S, beside two processes that take what they get of the cores",
           [Program("alone", ("cg", "--class", "S", "--json")),
            Program("crowded", ("cg", "--class", "S", "--json"), crowd=2)],

@@ -167,6 +167,21 @@ void across_units() {
   }
 }
 
+/// Regions made one after another do not begin at a round distance from each other, and begin with a unit.
+void distances() {
+  for (const std::size_t unit : {4u << 10, 64u << 10, 1u << 20}) {
+    std::uint64_t last = 0;
+    for (int i = 0; i < 4; ++i) {
+      const auto about = region_options(unit, QUIRE_PLACE_BLOCK);
+      const std::string name = "distance " + std::to_string(unit) + " " + std::to_string(i);
+      const auto at = reinterpret_cast<std::uint64_t>(shared_region<char>(name, unit, about));
+      REQUIRE_EQUAL(at % unit, 0);
+      if (i != 0) REQUIRE((at - last) % (64u << 20) != 0);
+      last = at;
+    }
+  }
+}
+
 }  // namespace
 
 int main() {
@@ -177,5 +192,6 @@ int main() {
     section("sweep while written", sweep_while_written);
     section("push while written", push_while_written);
     section("across units", across_units);
+    section("distances", distances);
   });
 }
