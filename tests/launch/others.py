@@ -138,8 +138,12 @@ def slurm_starts():
         run_suite(SHORT, start, environment=own)
         stopped_node(["srun", "-u", "-N", "3", "-n", "3", "--cpu-bind=none", "--mpi=pmi2"],
                      environment={**own, "QUIRE_PEER_TIMEOUT": "2"})
-        result = run([*start, program("launcher_program"), "killed", "1"], 40, environment=own)
-        require(result.status != 0, result)
+        # This plug-in tells nobody of a death, and lets the others live; they notice.
+        result = run([*start, program("death_program"), "exit_with_5"], 40, environment=own)
+        require(result.status != 0 and result.seconds < 30, result)
+
+        result = run(["srun", "-n", "4", "--mpi=none", program("contract_sync_program")], 30, environment=cluster.environment)
+        require(result.status != 0 and "use srun --mpi=pmix or --mpi=pmi2" in result.err, result)
 
         by_quire = [quire(), "run", "--launcher", "srun"]
         run_suite([["contract_sync_program"]], [*by_quire, "-n", "4"], environment=cluster.environment)
@@ -152,9 +156,6 @@ def slurm_starts():
         run_suite([["contract_sync_program"]], [*by_quire, "--hosts", "n3,n1:2,n0"], environment=inside)
         result = run([*by_quire, "--hosts", "n3,n9", "true"], 30, environment=inside)
         require(result.status != 0 and "srun: error:" in result.err, result)
-
-        result = run(["srun", "-n", "4", "--mpi=none", program("contract_sync_program")], 30, environment=cluster.environment)
-        require(result.status != 0 and "use srun --mpi=pmix or --mpi=pmi2" in result.err, result)
 
 
 def slurm_limited():
