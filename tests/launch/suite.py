@@ -24,9 +24,9 @@ WHOLE = [
     ["contract_counters_program"], ["contract_doubles_program"], ["contract_change_program"], ["contract_block_program"],
     ["contract_locking_program", "release"], ["contract_produce_program", "release"], ["contract_block_program", "release"],
     ["contract_page_out_program", "mixed", {"QUIRE_MEMORY_LIMIT": "4M"}],
-    ["facade_program"], ["system_calls_program"], ["race_free_program"], ["stress_program", "2"],
-    ["litmus_program", "message_passing", "64"],
+    ["facade_program"], ["system_calls_program"], ["stress_program", "2"], ["litmus_program", "message_passing", "64"],
 ]
+LONG = [["race_free_program"]]  # as long as the six next to it; by one launcher is enough
 # Where the network is slow: pages, messages and diffs, each way of synchronising, and all at random.
 REPRESENTATIVE = [["contract_pages_program"], ["contract_heap_program"], ["contract_sync_program"],
                   ["contract_locking_program"], ["contract_release_program"], ["stress_program", "1"]]
