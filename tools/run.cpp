@@ -190,8 +190,7 @@ void add_run(CLI::App& quire, session& about) {
   command->add_option("--launcher", asked->where.launcher,
                       "Who starts them. auto: srun in an allocation of Slurm, else Open MPI's mpirun if it is installed, "
                       "else Quire by ssh; without hosts always Quire")
-      ->type_name("")
-      ->check(CLI::IsMember({"auto", "ssh", "mpirun", "srun"}));
+      ->type_name("auto|ssh|mpirun|srun");
   command->add_option("--agent", asked->where.agent, "Run instead of ssh: COMMAND HOST WORDS...")->type_name("COMMAND");
   command->add_flag("--tag", asked->tag, "Begin each line of output with its node: \"[2] text\"");
   command->add_option("--timeout", asked->timeout_seconds, "End the job after this time, with exit status 124")

@@ -91,6 +91,13 @@ bool hosts_into(const host_arguments& asked, std::optional<int> nodes, job_plan&
 }
 
 bool hand_over(const host_arguments& asked, const char* own_only, const job_plan& plan, std::string& why) {
+  constexpr std::string_view known[] = {"auto", "ssh", "mpirun", "srun"};
+  if (!asked.launcher.empty() && std::find(std::begin(known), std::end(known), asked.launcher) == std::end(known)) {
+    const auto nearest = base::nearest_word(asked.launcher, known);
+    why = fmt::format("--launcher {} is not allowed{} be auto|ssh|mpirun|srun", asked.launcher,
+                      nearest.empty() ? "; it may" : fmt::format("; did you mean {}? It may", nearest));
+    return false;
+  }
   const bool automatic = asked.launcher.empty() || asked.launcher == "auto";
   if (asked.launcher == "ssh") {
     if (!plan.hosts.empty()) return true;

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/end_process.hpp"
+
 namespace quire::base {
 namespace {
 
@@ -114,6 +116,10 @@ void die(int exit_code, const char* format, ...) noexcept {
   va_start(arguments, format);
   write_line("error: ", format, arguments);
   va_end(arguments);
+  end_process(exit_code);
+}
+
+void end_process(int exit_code) noexcept {
   if (const auto words = g_last_words.load(std::memory_order_acquire); words != nullptr) words(exit_code);
   ::_exit(exit_code);
 }

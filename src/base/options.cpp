@@ -163,6 +163,63 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return d[a.size()][b.size()];
 }
 
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return lower;
+}
+
+/// A value as one would write it, in the largest unit that leaves nothing over.
+std::string spelled(const option_row& row, std::int64_t value) {
+  if (value == -1) return "auto";
+  if (row.type == option_type::address) {
+    char digits[20];
+    const auto end = std::to_chars(digits, digits + sizeof digits, value, 16).ptr;
+    return "0x" + std::string(digits, end);
+  }
+  std::size_t suffix = 0;
+  if (row.type == option_type::bytes)
+    for (; value != 0 && value % KiB == 0 && suffix < 4; ++suffix) value /= KiB;
+  return std::to_string(value) + std::string("KMGT").substr(0, suffix).substr(suffix == 0 ? 0 : suffix - 1);
+}
+
+/// The legal value that is nearest to a number out of bounds or between two of them.
+std::int64_t nearest_number(const option_row& row, std::int64_t value) {
+  if (value > 0 && value < MiB && row.id == option::memory_limit) return MiB;
+  if (value <= 0 && row.id == option::nodes) return 1;
+  value = std::clamp(value, row.least, row.most);
+  if (!row.power_of_two) return row.least + (value - row.least + row.multiple / 2) / row.multiple * row.multiple;
+  std::int64_t power = row.least;
+  while (power < row.most && power * 2 - value < value - power) power *= 2;
+  return power;
+}
+
+/// What was probably meant by a value that the row does not allow; empty if nothing resembles it.
+std::string nearest_value(const option_row& row, std::string_view text) {
+  const std::string lower = lower_case(text);
+  if (row.type == option_type::choice) return std::string(nearest_word(lower, words_of(row.legal)));
+  if (row.type == option_type::flag) {
+    for (const auto* const yes : {"yes", "on", "true", "y"})
+      if (lower == yes) return "1";
+    for (const auto* const no : {"no", "off", "false", "n"})
+      if (lower == no) return "0";
+  }
+  constexpr std::string_view automatic[] = {"auto"};
+  if (row.least == -1 && !nearest_word(lower, automatic).empty()) return "auto";
+  // 64KiB, 64KB, "64 K", 5s, 5 seconds
+  std::string plain;
+  std::copy_if(lower.begin(), lower.end(), std::back_inserter(plain), [](char c) { return c != ' '; });
+  const std::size_t digits = std::min(plain.find_first_not_of("0123456789"), plain.size());
+  const std::string_view after = std::string_view(plain).substr(digits);
+  if (row.type == option_type::bytes && (after.ends_with("ib") || after.ends_with("b")))
+    plain.resize(plain.size() - (after.ends_with("ib") ? 2 : 1));
+  if (row.type == option_type::number && after.starts_with("s")) plain.resize(digits);
+  std::int64_t value = 0;
+  if (!read_value(row, plain, value)) return {};
+  if (!legal(row, value)) value = nearest_number(row, value);
+  return legal(row, value) ? spelled(row, value) : std::string();
+}
+
 /// The environment's spelling of a name: QUIRE_READ_AHEAD for read-ahead.
 std::string spelled_as_variable(std::string_view name) {
   std::string variable;
@@ -192,7 +249,8 @@ const option_row* find_option(std::string_view name) {
 
 std::string_view nearest_word(std::string_view mistyped, std::span<const std::string_view> words) {
   std::string_view nearest;
-  std::size_t least = std::max<std::size_t>(2, mistyped.size() / 3) + 1;
+  // Some of what was typed must be left, or any short word would resemble any other.
+  std::size_t least = std::min(std::max<std::size_t>(2, mistyped.size() / 3) + 1, mistyped.size());
   for (const auto word : words) {
     const bool cut_off = mistyped.size() >= 3 && word.starts_with(mistyped);
     if (const std::size_t distance = cut_off ? 1 : edit_distance(mistyped, word); distance < least) {
@@ -216,7 +274,9 @@ std::string unknown_option_text(std::string_view name) {
 result<std::int64_t> parse_option(const option_row& row, std::string_view text, std::string& why) {
   std::int64_t value = 0;
   if (read_value(row, text, value) && legal(row, value)) return value;
-  why = std::string(row.variable) + "=" + std::string(text) + " is not allowed; it may be " + row.legal;
+  why = std::string(row.variable) + "=" + std::string(text) + " is not allowed";
+  if (const std::string nearest = nearest_value(row, text); !nearest.empty()) why += "; did you mean " + nearest + "?";
+  why += std::string(why.ends_with('?') ? " It may be " : "; it may be ") + row.legal;
   return QUIRE_BAD_OPTION;
 }
 

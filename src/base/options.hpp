@@ -86,7 +86,7 @@ class option_values {
 /// "QUIRE_X is not an option of Quire; did you mean ...": the same sentence wherever a name is refused.
 [[nodiscard]] std::string unknown_option_text(std::string_view name);
 
-/// The value that a text stands for. QUIRE_BAD_OPTION with a sentence in `why` when the row does not allow it.
+/// The value that a text stands for. QUIRE_BAD_OPTION with a sentence in `why`, and the nearest right value, if it is not allowed.
 [[nodiscard]] result<std::int64_t> parse_option(const option_row& row, std::string_view text, std::string& why);
 
 /// All options from an environment ("NAME=value" strings, ended by a null pointer). An empty value means the default.

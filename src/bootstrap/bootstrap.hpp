@@ -1,5 +1,5 @@
 // Who are my peers: joining a job, exchanging transport addresses, hearing of deaths. One folder a body (local: under
-// `quire run`, or alone; pmix: srun --mpi=pmix, Open MPI's mpirun, PRRTE; pmi1: Hydra). Called by src/api at start and
+// `quire run`, or alone; pmix: srun --mpi=pmix, Open MPI's mpirun, PRRTE; pmi1: Hydra, srun --mpi=pmi2). Called by src/api at start and
 // end; `descriptor`, `poll_news`, `accuse` and `abort` by the service thread.
 #pragma once
 
@@ -19,7 +19,7 @@ namespace quire::bootstrap {
 struct news {
   enum class kind { nothing, node_died, job_ends } what = kind::nothing;
   int node = -1;         ///< who died
-  std::string text;      ///< for people: "node 2 (pid 4711) was killed by signal 9 (Killed)"
+  std::string text;      ///< for people: "node 2 (pid 4711) was killed by signal 9 (Killed)"; empty: the launcher has told them
 };
 
 class bootstrap {

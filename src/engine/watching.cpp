@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/clock.hpp"
+#include "base/end_process.hpp"
 #include "base/log.hpp"
 #include "engine/engine.hpp"
 
@@ -136,7 +137,9 @@ void engine::handle_loss() noexcept {
 /// What the launcher tells. The death of a node ends the job on all.
 void engine::handle_news() noexcept {
   const auto news = job_.poll_news();
-  if (news.what != bootstrap::news::kind::nothing) base::die(QUIRE_PEER_LOST, "%s; this node ends", news.text.c_str());
+  if (news.what == bootstrap::news::kind::nothing) return;
+  if (news.text.empty()) base::end_process(QUIRE_PEER_LOST);
+  base::die(QUIRE_PEER_LOST, "%s; this node ends", news.text.c_str());
 }
 
 }  // namespace quire::engine

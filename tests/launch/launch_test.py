@@ -9,43 +9,28 @@ A case makes what it needs, and removes it. It is skipped (status 77) without ro
 import json
 import os
 import re
+import shutil
 import signal
 import sys
 import time
 
+import others
+import suite
 from namespaces import Hosts
-from slurm import Slurm
-from support import Failed, Job, adopt_orphans, end_children, need_program, require, run, run_well, wait_until
+from suite import LONG, REPRESENTATIVE, WHOLE, program, quire, run_suite
+from support import Failed, Job, adopt_orphans, end_children, name_of, require, run, run_well, wait_until
 
-AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-BUILD = ""
-LIMIT = 150  # seconds for a case
-
-
-def program(name):
-    return os.path.join(BUILD, "tests", "litmus" if name.startswith("litmus") else "process", name)
-
-
-# The core's process suite, as far as it fits in the time; each with its arguments.
-SUITE = [["contract_pages_program"], ["contract_sync_program"], ["contract_atomics_program"], ["contract_heap_program"],
-         ["contract_names_program"], ["contract_release_program"], ["stress_program", "2"],
-         ["litmus_program", "message_passing", "256"]]
-SHORT = [["contract_sync_program"], ["contract_release_program"], ["stress_program", "1"]]
-
-
-def run_suite(suite, start, limit=60, **how):
-    for name, *arguments in suite:
-        run_well([*start, program(name), *arguments], limit, **how)
+LIMIT = 220  # seconds for a case
 
 
 def quire_run(hosts, *options, agent=None):
-    return [os.path.join(BUILD, "bin", "quire"), "run", "--hosts", ",".join(hosts.addresses), "--launcher", "ssh",
+    return [quire(), "run", "--hosts", ",".join(hosts.addresses), "--launcher", "ssh",
             "--agent", agent or hosts.agent, "--timeout", "50", *options]
 
 
 def own_starter():
     with Hosts(4) as hosts:
-        run_suite(SUITE, quire_run(hosts, "--tag"))
+        run_suite(WHOLE + LONG, quire_run(hosts, "--tag"))
         hosts.require_traffic(1_000_000)
         told = run_well([*quire_run(hosts, "-n", "6", "--tag"), program("launcher_program"), "exchange", "4000"], 30).out
         require(sorted(told.split("\n"))[1:] == [f"[{i}] node {i} of 6, {2 if i < 4 else 1} here" for i in range(6)], told)
@@ -54,7 +39,7 @@ def own_starter():
 
 def limited_bandwidth():
     with Hosts(4, limit="200mbit") as hosts:
-        run_suite([["contract_pages_program"], ["contract_sync_program"], ["stress_program", "1"]], quire_run(hosts))
+        run_suite(REPRESENTATIVE, quire_run(hosts))
         hosts.require_traffic(1_000_000)
 
 
@@ -79,30 +64,62 @@ def own_starter_streams():
         hosts.require_nothing_left()
 
 
-def state_of(pid):
-    """The letter of its state; nothing if there is no such process. Z: it has ended, and nobody has asked for its status yet."""
-    try:
-        with open(f"/proc/{pid}/stat") as file:
-            return file.read().rsplit(")", 1)[1].split()[0]
-    except OSError:
-        return ""
+def readers():
+    """Who reads the output goes, or is slow, or is a full disk."""
+    with Hosts(3) as hosts:
+        for options in ([], ["--tag"]):
+            begin = " ".join(quire_run(hosts, *options))
+            result = run(["bash", "-c", f"{begin} yes | head -n 3; exit ${{PIPESTATUS[0]}}"], 30)
+            require(result.status == 128 + signal.SIGPIPE and result.out.count("y\n") == 3 and result.err == "", result)
+            hosts.require_nothing_left()
+        result = run(["bash", "-c", f"{begin} {program('death_program')} compute | head -n 1; exit ${{PIPESTATUS[0]}}"], 30)
+        require(result.status == 128 + signal.SIGPIPE and result.err == "", result)
+        hosts.require_nothing_left()
+        result = run(["bash", "-c", f"{begin} yes > /dev/full"], 30)
+        require(result.status == 125 and "cannot write standard output: No space left on device" in result.err, result)
+        hosts.require_nothing_left()
+
+        # A node dies while its neighbour's output waits for us. The job ends; the launcher waits for us to take the rest.
+        script = "test $QUIRE_JOB_NODE = 1 || exec yes; sleep 2; exit 7"
+        job = Job([*quire_run(hosts), "sh", "-c", script])
+        time.sleep(1)
+        require(hosts.processes(), "the job has not begun")
+        wait_until(lambda: not hosts.processes(), 20, "the job goes on, although a node has died")
+        require(job.process.poll() is None, "the launcher has not waited for its reader")
+        result = job.finish(20)
+        require(result.status == 7 and "exited with status 7; ending the job" in result.err, result.err)
 
 
-def stopped_node(start, **how):
-    """A launcher of others: a node that is stopped ends the job there, too, and does not stay."""
-    job = Job([*start, program("death_program"), "compute"], **how)
-    deadline, text = time.monotonic() + 30, ""
-    while text.count(" is ") < 3 and time.monotonic() < deadline:
-        text += job.process.stdout.readline()
-    victim = re.search(r"node 1 is (\d+)", text)
-    require(victim, f"not all nodes are at work: {text}")
-    time.sleep(0.5)
-    os.kill(int(victim.group(1)), signal.SIGSTOP)
-    result = job.finish(30)
-    require(result.status != 0 and f"node 1 (pid {victim.group(1)} on " in result.err and "does not answer: nothing was heard"
-            in result.err, result)
-    wait_until(lambda: state_of(int(victim.group(1))) in ("", "Z"), 10, "the node that was stopped is left")
-    print(f"  {result.seconds:.1f} s", flush=True)
+def many_hosts():
+    """So many connections at a time; who waits is told how far it is; names that nobody knows."""
+    with Hosts(1) as hosts:
+        # It runs the agent here, and counts how many of its kind are on their way.
+        agent = os.path.join(hosts.folder, "count")
+        with open(agent, "w") as script:
+            script.write(f"#!/bin/sh\ncd {hosts.folder}\n: > on_its_way.$$\nset -- \"$2\" on_its_way.*\necho $(($# - 1)) >> counts\n"
+                         "sleep 1.5\nrm on_its_way.$$\nexec sh -c \"$1\"\n")
+        os.chmod(agent, 0o755)
+        names = ",".join(f"host{i}" for i in range(40))
+        start = [quire(), "run", "--launcher", "ssh", "--agent", agent, "--hosts", names]
+        result = run([*start, "sh", "-c", "echo $QUIRE_JOB_NODE"], 60)
+        require(result.status == 0 and sorted(map(int, result.out.split())) == list(range(40)), result)
+        require(re.search(r"^quire: \d+ of 40 hosts have answered$", result.err, re.MULTILINE), result)
+        with open(os.path.join(hosts.folder, "counts")) as counts:
+            most = max(map(int, counts))
+        require(8 < most <= 32, f"{most} connections at a time")
+
+        # Interrupted while it connects: at once, and nothing is left.
+        job = Job([*start, "true"])
+        time.sleep(0.7)
+        job.kill(signal.SIGINT)
+        result = job.finish(20)
+        require(result.status == 128 + signal.SIGINT and "the job ends by signal 2" in result.err, result)
+        require(result.seconds < 5, result)
+
+        if shutil.which("ssh"):  # no name server is to be reached from there
+            result = run(hosts.inside(1, [quire(), "run", "--launcher", "ssh", "--hosts", names.replace("host", "no-such-host-"), "true"]), 60)
+            require(result.status == 125 and re.search(r"quire: cannot start nodes on host no-such-host-\d+: ssh to host", result.err), result)
+        hosts.require_nothing_left()
 
 
 def start_death(hosts, options, environment=None):
@@ -122,7 +139,8 @@ def deaths():
         job, pids = start_death(hosts, [])
         os.kill(pids[1], signal.SIGKILL)
         result = job.finish(20)
-        require(result.status == 128 + 9 and "on 10.77.0.2) was killed by signal 9" in result.err, result)
+        require(result.status == 128 + 9 and re.fullmatch(
+            rf"quire: node 1 \(pid {pids[1]} on 10.77.0.2\) was killed by signal 9 \(Killed\); ending the job\n", result.err), result)
         hosts.require_nothing_left()
 
         job, pids = start_death(hosts, [])
@@ -199,70 +217,6 @@ def ssh():
                    "processes are left")
 
 
-def name_of(pid):
-    try:
-        with open(f"/proc/{pid}/comm") as file:
-            return file.read().strip()
-    except OSError:
-        return ""
-
-
-def mpirun():
-    """Open MPI between namespaces, started by itself and by `quire run --launcher mpirun`; and on this machine."""
-    starter = need_program("mpirun.openmpi", "openmpi-bin")
-    with Hosts(4) as hosts:
-        own = {**AS_ROOT, "OMPI_MCA_oob_tcp_if_include": "10.77.0.0/24", "OMPI_MCA_plm_rsh_agent": hosts.agent,
-               "OMPI_MCA_plm": "rsh", "OMPI_MCA_orte_tmpdir_base": hosts.folder}
-        start = [starter, "-np", "4", "--bind-to", "none", "--host", ",".join(f"{a}:1" for a in hosts.addresses)]
-        run_suite([["contract_pages_program"], *SHORT], hosts.inside(1, start), environment=own)
-        hosts.require_traffic(1_000_000)
-        by_quire = [os.path.join(BUILD, "bin", "quire"), "run", "--hosts", ",".join(hosts.addresses), "--launcher",
-                    "mpirun", "--agent", hosts.agent, "--set", "log=info"]
-        run_suite([["contract_sync_program"]], hosts.inside(1, by_quire), environment=own)
-        hosts.require_nothing_left()
-
-
-def mpirun_local():
-    starter = need_program("mpirun.openmpi", "openmpi-bin")
-    start = [starter, "--oversubscribe", "--bind-to", "none"]
-    run_suite(SHORT, [*start, "-np", "3"], environment=AS_ROOT)
-    run_well([*start, "-np", "2", program("contract_sync_program")], 60, environment={**AS_ROOT, "QUIRE_POOL": "fork"})
-    stopped_node([*start, "-np", "3"], environment={**AS_ROOT, "QUIRE_PEER_TIMEOUT": "2"})
-    # Survivors are told of a death, as long as the launcher lets them live.
-    result = run([*start, "--enable-recovery", "-np", "3", program("launcher_program"), "killed", "1"], 30,
-                 environment=AS_ROOT)
-    require(result.out.count('news: node_died 1 "node 1 ') == 2, result)
-
-
-def hydra():
-    starter = need_program("mpiexec.hydra", "mpich")
-    start = [starter, "-n", "4"]
-    told = run_well([*start, program("launcher_program"), "exchange", "20000"], 30).out
-    require(sorted(told.split("\n"))[1:] == [f"node {i} of 4, 4 here" for i in range(4)], told)
-    run_suite(SHORT, start)
-    stopped_node([starter, "-n", "3"], environment={"QUIRE_PEER_TIMEOUT": "2"})
-    result = run([*start, program("launcher_program"), "killed", "1"], 30)
-    require(result.status != 0, result)
-
-
-def slurm():
-    with Slurm() as cluster:
-        start = ["srun", "-N", "4", "-n", "4", "--cpu-bind=none", "--mpi=pmix"]
-        own = {**cluster.environment, "QUIRE_TRANSPORT": "tcp"}
-        run_suite([["contract_pages_program"], *SHORT], start, environment=own)
-        by_quire = [os.path.join(BUILD, "bin", "quire"), "run", "--launcher", "srun", "-n", "4"]
-        run_suite([["contract_sync_program"]], by_quire, environment=cluster.environment)
-        result = run(["srun", "-n", "4", "--mpi=none", program("contract_sync_program")], 30,
-                     environment=cluster.environment)
-        require(result.status != 0 and "use srun --mpi=pmix" in result.err, result)
-        stopped_node(["srun", "-u", "-N", "3", "-n", "3", "--cpu-bind=none", "--mpi=pmix"],
-                     environment={**own, "QUIRE_PEER_TIMEOUT": "2"})
-        result = run(["srun", "-N", "4", "-n", "4", "--mpi=pmix", program("death_program"), "exit_with_5"], 40,
-                     environment=cluster.environment)
-        require(result.status != 0 and result.seconds < 30, result)
-        require(re.search(r"node 1 (\(pid \d+ on .*\) cannot be reached any more|has ended)", result.err), result)
-
-
 def alone():
     """Without a launcher: a job of one node, also with variables of a launcher that is no longer there."""
     told = run_well([program("launcher_program"), "exchange", "10"], 10).out
@@ -272,8 +226,8 @@ def alone():
     require(result.status == 43 and "unset PMIX_NAMESPACE" in result.err, result)
 
 
-CASES = {case.__name__: case for case in (own_starter, own_starter_streams, limited_bandwidth, deaths, silence, cut_off, ssh, mpirun,
-                                          mpirun_local, hydra, slurm, alone)}
+CASES = {case.__name__: case for case in (own_starter, own_starter_streams, readers, many_hosts, limited_bandwidth, deaths,
+                                          silence, cut_off, ssh, alone, *others.CASES)}
 
 
 def give_up(*_):
@@ -281,8 +235,7 @@ def give_up(*_):
 
 
 def main():
-    global BUILD
-    case, BUILD = sys.argv[1], os.path.abspath(sys.argv[2])
+    case, suite.build = sys.argv[1], os.path.abspath(sys.argv[2])
     adopt_orphans()
     signal.signal(signal.SIGALRM, give_up)
     signal.signal(signal.SIGTERM, give_up)

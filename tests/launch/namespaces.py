@@ -8,7 +8,7 @@ import signal
 import subprocess
 import tempfile
 
-from support import need_program, need_root, quietly, require, skip, wait_until
+from support import name_of, need_program, need_root, quietly, require, skip, wait_until
 
 NETWORK = "10.77.0"
 
@@ -103,6 +103,11 @@ class Hosts:
         for i in range(1, self.count + 1):
             found += [int(pid) for pid in quietly("ip", "netns", "pids", self.namespace(i), check=False).split()]
         return [pid for pid in found if pid not in servers]
+
+    @staticmethod
+    def is_ours(pid):
+        """Not one of the processes that sshd has for each connection, and that outlive it a little."""
+        return name_of(pid) not in ("sshd", "sshd-session", "")
 
     def require_nothing_left(self, limit=5):
         wait_until(lambda: not self.processes(), limit, "some processes are left on the hosts")

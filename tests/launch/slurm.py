@@ -1,5 +1,5 @@
-"""Slurm on one machine: munged, slurmctld and four slurmd with node names of their own, all in one temporary folder;
-leaving the `with` ends them and removes it."""
+"""Slurm with four nodes, n0 to n3: munged, slurmctld and four slurmd, all on this machine or each node on one of `Hosts`, and
+all files in one temporary folder; leaving the `with` ends them and removes it."""
 
 import os
 import shutil
@@ -22,6 +22,9 @@ def free_ports(count):
 
 
 class Slurm:
+    def __init__(self, hosts=None):
+        self.hosts = hosts
+
     def __enter__(self):
         need_root()
         programs = {name: need_program(name, package) for name, package in
@@ -42,8 +45,15 @@ class Slurm:
         folder = "/usr/lib/x86_64-linux-gnu/slurm-wlm"
         return " ".join(os.listdir(folder)) if os.path.isdir(folder) else ""
 
+    def _place(self, i):
+        """Host name and address of node i."""
+        return (f"h{i + 1}", self.hosts.addresses[i]) if self.hosts else (socket.gethostname(), "127.0.0.1")
+
+    def _inside(self, i, words):
+        return self.hosts.inside(i + 1, words) if self.hosts else words
+
     def _start(self, programs):
-        here, host = self.folder, socket.gethostname()
+        here = self.folder
         os.chmod(here, 0o755)
         ports = free_ports(NODES + 1)
         munge = os.path.join(here, "munge")
@@ -55,7 +65,7 @@ class Slurm:
             os.mkdir(f"{here}/spool.n{i}")
         os.mkdir(f"{here}/state")
         lines = [
-            "ClusterName=quire", f"SlurmctldHost={host}(127.0.0.1)", "SlurmUser=root", "AuthType=auth/munge",
+            "ClusterName=quire", "SlurmctldHost={}({})".format(*self._place(0)), "SlurmUser=root", "AuthType=auth/munge",
             f"AuthInfo=socket={munge}/socket", "CredType=cred/munge", f"SlurmctldPort={ports[NODES]}",
             f"StateSaveLocation={here}/state", f"SlurmdSpoolDir={here}/spool.%n", f"SlurmctldPidFile={here}/ctld.pid",
             f"SlurmdPidFile={here}/slurmd.%n.pid", f"SlurmctldLogFile={here}/ctld.log",
@@ -64,18 +74,22 @@ class Slurm:
             "SelectType=select/cons_tres", "SchedulerType=sched/builtin", "ReturnToService=2", "SwitchType=switch/none",
             "JobAcctGatherType=jobacct_gather/none", "AccountingStorageType=accounting_storage/none"]
         for i in range(NODES):
-            lines.append(f"NodeName=n{i} NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[i]} CPUs=2 State=UNKNOWN")
+            host, address = self._place(i)
+            lines.append(f"NodeName=n{i} NodeHostname={host} NodeAddr={address} Port={ports[i]} CPUs=2 State=UNKNOWN")
         lines.append(f"PartitionName=all Nodes=n[0-{NODES - 1}] Default=YES MaxTime=INFINITE State=UP OverSubscribe=YES")
         with open(f"{here}/slurm.conf", "w") as file:
             file.write("\n".join(lines) + "\n")
+        if self.hosts:  # there slurmd finds no file system of control groups, by which it would choose
+            with open(f"{here}/cgroup.conf", "w") as file:
+                file.write("CgroupPlugin=cgroup/v1\n")
         self.environment = {"SLURM_CONF": f"{here}/slurm.conf"}
         self._daemon([programs["munged"], "-F", "--force", "--key-file", f"{here}/munge.key", "--socket",
                       f"{munge}/socket", "--pid-file", f"{munge}/pid", "--log-file", f"{munge}/log", "--seed-file",
                       f"{munge}/seed"])
         wait_until(lambda: os.path.exists(f"{munge}/socket"), 10, "munged")
-        self._daemon([programs["slurmctld"], "-D", "-f", f"{here}/slurm.conf"])
+        self._daemon(self._inside(0, [programs["slurmctld"], "-D", "-f", f"{here}/slurm.conf"]))
         for i in range(NODES):
-            self._daemon([programs["slurmd"], "-D", "-f", f"{here}/slurm.conf", "-N", f"n{i}"])
+            self._daemon(self._inside(i, [programs["slurmd"], "-D", "-f", f"{here}/slurm.conf", "-N", f"n{i}"]))
         wait_until(self._up, 30, "Slurm")
 
     def _daemon(self, words):
@@ -84,7 +98,7 @@ class Slurm:
                                              stderr=subprocess.DEVNULL, start_new_session=True))
 
     def _up(self):
-        states = subprocess.run(["sinfo", "-h", "-N", "-o", "%t"], capture_output=True, text=True, timeout=20,
+        states = subprocess.run(self._inside(0, ["sinfo", "-h", "-N", "-o", "%t"]), capture_output=True, text=True, timeout=20,
                                 env={**os.environ, **self.environment}).stdout.split()
         return len(states) == NODES and all(state == "idle" for state in states)
 

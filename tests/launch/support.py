@@ -21,12 +21,29 @@ def need_root():
         skip("making network namespaces takes root")
 
 
-def need_program(name, package):
-    """Its path. scripts/setup.sh installs the package where it can."""
-    found = shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin:/sbin")
+def need_program(name, package, folder=None):
+    """Its path, in `folder` or anywhere. scripts/setup.sh installs the package where it can."""
+    found = shutil.which(name, path=folder or os.environ["PATH"] + ":/usr/sbin:/sbin")
     if found is None:
-        skip(f"{name} is not installed (Debian: {package})")
+        skip(f"{name} is not installed ({'' if folder else 'Debian: '}{package})")
     return found
+
+
+def state_of(pid):
+    """The letter of its state; nothing if there is no such process. Z: it has ended, and nobody has asked for its status yet."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return ""
+
+
+def name_of(pid):
+    try:
+        with open(f"/proc/{pid}/comm") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
 
 
 def adopt_orphans():

@@ -110,15 +110,9 @@ TEST_P(death, of_one_ends_all) {
   const std::string named =
       "node " + std::to_string(p.victim) + " (pid " + std::to_string(victim) + ") was killed by signal 9";
   EXPECT_NE(result.err.find("quire: " + named), std::string::npos) << result.err;
-  // Every other node that can still speak names it too.
-  for (int node = 0; node < nodes; ++node) {
-    const bool stopped = std::string(p.where) == "in_fault" && node == 0;
-    if (node == p.victim || stopped) continue;
-    const std::string own = "quire[" + std::to_string(node) + "]: error: node " + std::to_string(p.victim);
-    // UCX 1.13 over TCP aborts now and then when a peer dies at a bad moment; the job ends all the same.
-    if (result.err.find("tcp_iface.c") != std::string::npos && result.err.find("UCT_TCP_EP_CONN_STATE_CLOSED") != std::string::npos) continue;
-    EXPECT_NE(result.err.find(own), std::string::npos) << own << " is missing in: " << result.err;
-  }
+  // Once is enough: the other nodes do not repeat it.
+  const std::string again = "was killed by signal 9";
+  EXPECT_EQ(result.err.find(again, result.err.find(again) + 1), std::string::npos) << result.err;
   running.leaves_nothing();
 }
 INSTANTIATE_TEST_SUITE_P(

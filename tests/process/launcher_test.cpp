@@ -248,6 +248,17 @@ TEST(Output, ToNobodyEndsTheJob) {
   EXPECT_EQ(lines_of(result.out).size(), 3u);
 }
 
+TEST(Output, ToNobodyGivesTheStatusOfABrokenPipeAndNoWord) {
+  const std::string begin = "set -o pipefail; " + std::string(QUIRE_TOOL) + " run -n 2 --tag ";
+  const auto result = run({"bash", "-c", begin + "yes | head -n 3"});
+  EXPECT_EQ(result.status, 128 + SIGPIPE);
+  EXPECT_EQ(result.err, "");
+  const auto full = run({"bash", "-c", begin + "yes > /dev/full"});
+  EXPECT_EQ(full.status, 125);
+  EXPECT_EQ(full.err, "quire: cannot write standard output: No space left on device\n");
+  EXPECT_EQ(run({"bash", "-c", begin + "echo > /dev/full"}).status, 125) << "with the last piece of it";
+}
+
 TEST(Input, GoesToNodeZero) {
   const auto result = run(job({"-n", "3", "--tag", "cat"}), {}, "one\ntwo\n");
   EXPECT_EQ(result.out, "[0] one\n[0] two\n");
@@ -300,6 +311,11 @@ TEST(BadUse, IsRefusedBeforeAnythingStarts) {
       {{"--set", "unit=5K", "echo", "started"}, {}, "a power of two"},
       {{"--set", "unit", "echo", "started"}, {}, "NAME=VALUE"},
       {{"--detect", "sgv", "echo", "started"}, {}, "auto|userfault|thread|segv"},
+      {{"--detect", "userfalt", "echo", "started"}, {}, "QUIRE_DETECT=userfalt is not allowed; did you mean userfault?"},
+      {{"--set", "transport=TCP", "echo", "started"}, {}, "did you mean tcp?"},
+      {{"--launcher", "mpiexec", "echo", "started"}, {}, "--launcher mpiexec is not allowed"},
+      {{"--launcher", "srnu", "echo", "started"}, {}, "did you mean srun?"},
+      {{"echo", "started"}, {{"QUIRE_POOL", "memdf"}}, "did you mean memfd?"},
       {{"echo", "started"}, {{"QUIRE_TRANPORT", "tcp"}}, "did you mean QUIRE_TRANSPORT?"},
       {{"echo", "started"}, {{"QUIRE_RANGE", "1"}}, "2M to 64T"},
       {{"--stats=/no/such/directory/file", "echo", "started"}, {}, "cannot write"},

@@ -49,7 +49,7 @@ TEST_P(split, the_death_of_an_engine_ends_the_job) {
   EXPECT_NE(result.status, 0);
   EXPECT_FALSE(result.timed_out);
   EXPECT_THAT(result.err, HasSubstr("quire[1]: error: the engine's process of this node was killed"));
-  EXPECT_THAT(result.err, HasSubstr("quire[0]: error: node 1"));
+  EXPECT_THAT(result.err, HasSubstr("quire: node 1 (pid "));
   EXPECT_TRUE(job.left_behind(5).empty());
 }
 

@@ -77,14 +77,14 @@ TEST(InstalledLaunchers, GetTheHostsAndTheOptions) {
   plan.timeout_ms = 1500;
   plan.environment = {{"QUIRE_UNIT", "64K"}};
   const auto mpirun = launcher::mpirun_words(plan, "/m", "rsh");
-  EXPECT_THAT(testing::PrintToString(mpirun), HasSubstr("\"--host\", \"a:1,b:2\""));
+  EXPECT_THAT(testing::PrintToString(mpirun), HasSubstr("\"--map-by\", \"seq\", \"--host\", \"a,b,b\""));
   EXPECT_THAT(testing::PrintToString(mpirun), HasSubstr("\"plm_rsh_agent\", \"rsh\""));
   EXPECT_THAT(testing::PrintToString(mpirun), HasSubstr("\"--timeout\", \"2\""));
   EXPECT_THAT(testing::PrintToString(mpirun), HasSubstr("\"-x\", \"QUIRE_UNIT\""));
   EXPECT_EQ(mpirun.back(), "-x");
   EXPECT_THAT(launcher::srun_words(plan, "/s"),
-              ElementsAre("/s", "--mpi=pmix", "--ntasks=3", "--cpu-bind=none", "--kill-on-bad-exit=1", "--nodes=2",
-                          "--nodelist=a,b", "--time=1", "prog", "-x"));
+              ElementsAre("/s", "--mpi=pmix", "--ntasks=3", "--cpu-bind=none", "--kill-on-bad-exit=1",
+                          "--distribution=arbitrary", "--nodelist=a,b,b", "--overcommit", "--time=1", "prog", "-x"));
 }
 
 /// A launcher that speaks PMI-1 with one node, by answers that are given beforehand.

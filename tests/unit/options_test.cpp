@@ -118,6 +118,52 @@ TEST(Options, UnknownNamesAreRefusedWithTheNearest) {
   EXPECT_EQ(why.find("did you mean"), why.npos) << why;
 }
 
+TEST(Options, WrongValuesAreRefusedWithTheNearestRightOne) {
+  const std::pair<const char*, const char*> cases[] = {{"QUIRE_DETECT=userfalt", "userfault"},
+                                                       {"QUIRE_DETECT=SEGV", "segv"},
+                                                       {"QUIRE_TRANSPORT=TCP", "tcp"},
+                                                       {"QUIRE_TRANSPORT=smh", "shm"},
+                                                       {"QUIRE_POOL=mem", "memfd"},
+                                                       {"QUIRE_LOG=warn", "warning"},
+                                                       {"QUIRE_CONSISTENCY=relaese", "release"},
+                                                       {"QUIRE_READ_AHEAD=yes", "1"},
+                                                       {"QUIRE_TAG=OFF", "0"},
+                                                       {"QUIRE_READ_AHEAD=2", "1"},
+                                                       {"QUIRE_SPIN_US=atuo", "auto"},
+                                                       {"QUIRE_SPIN_US=-2", "auto"},
+                                                       {"QUIRE_SPIN_US=1000001", "1000000"},
+                                                       {"QUIRE_NODES=0", "1"},
+                                                       {"QUIRE_NODES=2000", "1024"},
+                                                       {"QUIRE_UNIT=5K", "4K"},
+                                                       {"QUIRE_UNIT=7K", "8K"},
+                                                       {"QUIRE_UNIT=64KiB", "64K"},
+                                                       {"QUIRE_UNIT=64kb", "64K"},
+                                                       {"QUIRE_UNIT=1G", "2M"},
+                                                       {"QUIRE_RANGE=1", "2M"},
+                                                       {"QUIRE_RANGE=65T", "64T"},
+                                                       {"QUIRE_RANGE=7M", "8M"},
+                                                       {"QUIRE_MEMORY_LIMIT=64", "1M"},
+                                                       {"QUIRE_BASE=0x1000", "0x10000000"},
+                                                       {"QUIRE_BASE=0x200000001000", "0x200000000000"},
+                                                       {"QUIRE_PEER_TIMEOUT=5s", "5"},
+                                                       {"QUIRE_PEER_TIMEOUT=100000", "86400"}};
+  for (const auto& [entry, nearest] : cases) {
+    std::string why;
+    EXPECT_EQ(read({entry}, why).why(), QUIRE_BAD_OPTION) << entry;
+    EXPECT_THAT(why, HasSubstr(std::string(entry) + " is not allowed; did you mean " + nearest + "? It may be "))
+        << entry;
+    // What is proposed is allowed.
+    const std::string name = std::string(entry).substr(0, std::string_view(entry).find('='));
+    EXPECT_TRUE(parse_option(*find_option(name), nearest, why).ok()) << why;
+  }
+  for (const char* entry :
+       {"QUIRE_TRANSPORT=rc", "QUIRE_DETECT=x", "QUIRE_LOG=loud", "QUIRE_UNIT=many", "QUIRE_SPIN_US=1.5"}) {
+    std::string why;
+    EXPECT_FALSE(read({entry}, why).ok());
+    EXPECT_EQ(why.find("did you mean"), why.npos) << why;
+  }
+}
+
 TEST(Options, VariablesOfTheLauncherAreAccepted) {
   std::string why;
   EXPECT_TRUE(read({"QUIRE_JOB_FD=5", "QUIRE_JOB_NODE=0", "QUIRE_JOB_NODES=2", "QUIRE_JOB_LOCAL=2", "QUIRE_FAIL=memfd:1:28"}, why).ok())

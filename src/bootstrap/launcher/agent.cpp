@@ -32,7 +32,7 @@ constexpr std::uint64_t second_ns = 1'000'000'000;
 /// In time limits of the nodes with each other: those that were cut off end by themselves, and a launcher that somebody
 /// has stopped may go on.
 constexpr std::uint64_t patience_with_launcher = 3;
-constexpr std::uint64_t start_limit_ns = 30 * second_ns;  // for the launcher to say what to start
+constexpr std::uint64_t start_limit_ns = 30 * second_ns;  // of silence, until the launcher says what to start
 
 std::string bytes_of(int number) { return {reinterpret_cast<const char*>(&number), sizeof number}; }
 
@@ -69,6 +69,7 @@ class agent {
 
  private:
   [[nodiscard]] bool wait_for_start();
+  [[nodiscard]] bool take_start(const local::frame& frame);
   void read_peer_limit();
   [[nodiscard]] bool start_all(const start_of_job& how);
   [[nodiscard]] bool start_one(const start_of_job& how, int node, int null_device);
@@ -89,6 +90,7 @@ class agent {
     to_launcher_.queue(std::make_shared<const std::string>(local::encode(kind, node, payload)));
   }
   void finish_telling();
+  [[nodiscard]] bool may_send_output() const { return !to_launcher_.sending() && untaken_bytes_ < output_window_bytes; }
   [[nodiscard]] int node_of(int index) const { return what_.first + index; }
 
   local::channel from_launcher_, to_launcher_;
@@ -99,6 +101,7 @@ class agent {
   std::string input_waiting_;  ///< what it has not taken yet
   bool input_owed_ = false;    ///< the launcher waits for input_taken
   bool input_over_ = false;    ///< nothing comes after input_waiting_
+  std::uint64_t untaken_bytes_ = 0;  ///< output that was sent, and not taken yet as far as we know
   int alive_ = 0;
   watch::watch life_{0, 2, 0};  ///< the launcher is peer 1
   std::uint64_t beat_ns_ = 0,
@@ -133,23 +136,32 @@ int agent::run() {
 }
 
 bool agent::wait_for_start() {
-  const std::uint64_t deadline = base::now_ns() + start_limit_ns;
+  std::uint64_t deadline = base::now_ns() + start_limit_ns;
+  tell(frame_kind::alive, -1, {});
+  to_launcher_.send();
   while (base::now_ns() < deadline && !from_launcher_.ended() && !from_launcher_.broken()) {
     pollfd entry{from_launcher_.descriptor(), POLLIN, 0};
     os::wait_ready({&entry, 1}, 1000);
     from_launcher_.receive();
-    const auto first = from_launcher_.next();
-    if (!first) continue;
-    if (auto what = unpack_start(first->payload); first->kind == frame_kind::start && what) {
-      what_ = std::move(*what);
-      choose_interface(what_);
-      read_peer_limit();
-      return true;
+    while (const auto frame = from_launcher_.next()) {
+      deadline = base::now_ns() + start_limit_ns;
+      if (frame->kind == frame_kind::alive) continue;
+      if (frame->kind != frame_kind::signal) return take_start(*frame);
+      if (const int number = int_of(frame->payload); number == SIGTERM || number == SIGKILL) return false;
     }
-    tell(frame_kind::cannot, launcher_failed, "its `quire` is of another version");
-    finish_telling();
-    return false;
   }
+  return false;
+}
+
+bool agent::take_start(const local::frame& frame) {
+  if (auto what = unpack_start(frame.payload); frame.kind == frame_kind::start && what) {
+    what_ = std::move(*what);
+    choose_interface(what_);
+    read_peer_limit();
+    return true;
+  }
+  tell(frame_kind::cannot, launcher_failed, "its `quire` is of another version");
+  finish_telling();
   return false;
 }
 
@@ -237,9 +249,9 @@ void agent::loop() {
     for (int i = 0; i < what_.here; ++i) {
       auto& one = processes_[static_cast<std::size_t>(i)];
       // Output is taken in only while the launcher takes it: its reader slows the nodes down.
-      if (one.out.open() && !to_launcher_.sending())
+      if (one.out.open() && may_send_output())
         watch(one.out.number(), POLLIN, [this, i, &one] { pump(i, one.out, frame_kind::output); });
-      if (one.err.open() && !to_launcher_.sending())
+      if (one.err.open() && may_send_output())
         watch(one.err.number(), POLLIN, [this, i, &one] { pump(i, one.err, frame_kind::error_output); });
       const short events = one.control.sending() ? POLLIN | POLLOUT : POLLIN;
       if (!one.control.ended()) watch(one.control.descriptor(), events, [this, i] { on_control(i); });
@@ -288,6 +300,12 @@ void agent::on_frame(const local::frame& frame) {
       input_over_ = frame.payload.empty();
       input_waiting_ += frame.payload;
       return feed_input();
+    case frame_kind::output_taken: {
+      std::uint64_t bytes = 0;
+      std::memcpy(&bytes, frame.payload.data(), std::min(sizeof bytes, frame.payload.size()));
+      untaken_bytes_ -= std::min(bytes, untaken_bytes_);
+      return;
+    }
     default:
       return;
   }
@@ -318,7 +336,10 @@ void agent::on_control(int index) {
 void agent::pump(int index, os::descriptor& stream, frame_kind kind) {
   std::array<char, 65536> buffer;
   const auto moved = os::read_some(stream.number(), buffer);
-  if (moved.what == outcome::moved) tell(kind, node_of(index), {buffer.data(), moved.bytes});
+  if (moved.what == outcome::moved) {
+    tell(kind, node_of(index), {buffer.data(), moved.bytes});
+    untaken_bytes_ += moved.bytes;
+  }
   if (moved.what == outcome::ended || moved.what == outcome::failed) stream.reset();
 }
 

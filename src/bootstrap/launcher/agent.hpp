@@ -11,6 +11,9 @@
 
 namespace quire::bootstrap::launcher {
 
+/// So much output of its nodes an agent sends before it hears that some was taken.
+inline constexpr std::uint64_t output_window_bytes = 128 << 10;
+
 /// What an agent is to start.
 struct start_description {
   std::string directory;               ///< working directory of the nodes

@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "base/clock.hpp"
 #include "bootstrap/launcher/job.hpp"
@@ -52,6 +53,8 @@ void job::on_signal(const signalfd_siginfo& signal) {
     return;
   }
   if (number == SIGINT || number == SIGTERM || number == SIGHUP) ended_by_ = number;
+  if (ended_by_ != 0 && answered_hosts_ < hosts_.size())  // no node runs that could end by it
+    return end(128 + number, local::frame_kind::job_ends, -1, "the job ends by signal " + os::signal_text(number));
   signal_all(number, signal.ssi_code == SI_KERNEL);
 }
 
@@ -59,7 +62,11 @@ void job::on_time() {
   check_silence();
   judge();
   watch_links();
+  check_start();
+  reach_hosts();
   lose_silent_hosts();
+  acknowledge_output();
+  check_readers();
   const std::uint64_t now = base::now_ns();
   if (phase_ == phase::running && timeout_ns_ != 0 && now >= timeout_ns_)
     end(job_timed_out, local::frame_kind::job_ends, -1, "the job ends because its time limit is over");
@@ -97,11 +104,22 @@ void job::fail(int node, const std::string& what, int exit_status) {
   if (exit_status_ == 0) exit_status_ = exit_status;
 }
 
-void job::end(int exit_status, local::frame_kind kind, int node, const std::string& text) {
+/// Who reads what the job writes has gone (`| head`), or the disk is full: the nodes need not write any more.
+void job::check_readers() {
+  for (const output* to : {&out_, &err_}) {
+    if (!to->closed()) continue;
+    if (to->error() == EPIPE)  // as any program: without a word
+      return end(128 + SIGPIPE, local::frame_kind::job_ends, -1, "nobody reads what the job writes any more", true);
+    end(launcher_failed, local::frame_kind::job_ends, -1,
+        std::string("cannot write standard ") + (to == &out_ ? "output: " : "error: ") + os::error_text(to->error()));
+  }
+}
+
+void job::end(int exit_status, local::frame_kind kind, int node, const std::string& text, bool quietly) {
   if (phase_ != phase::running) return;
   phase_ = phase::grace;
   if (exit_status_ == 0) exit_status_ = exit_status;
-  say(kind == local::frame_kind::node_died && alive_ > 0 ? text + "; ending the job" : text);
+  if (!quietly) say(kind == local::frame_kind::node_died && alive_ > 0 ? text + "; ending the job" : text);
   verdict_ = std::make_shared<const std::string>(encode(kind, node, text));
   bool somebody_listens = false;
   for (int other = 0; other < plan_.nodes; ++other) {

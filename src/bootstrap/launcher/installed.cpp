@@ -12,9 +12,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string joined(const std::vector<std::string>& words) {
+/// The host of each node, in order, as launchers take it that would count and sort hosts in their own way.
+std::string host_of_each_node(const job_plan& plan) {
   std::string text;
-  for (const auto& word : words) text += (text.empty() ? "" : ",") + word;
+  for (const auto& host : plan.hosts)
+    for (int node = 0; node < host.nodes; ++node) text += (text.empty() ? "" : ",") + host.name;
   return text;
 }
 
@@ -59,9 +61,7 @@ bool speaks_pmix() noexcept {
 /// Nodes are not bound to cores: the service thread would share its program's.
 std::vector<std::string> mpirun_words(const job_plan& plan, const std::string& mpirun, const std::string& agent) {
   std::vector<std::string> words{mpirun, "-np", std::to_string(plan.nodes), "--bind-to", "none"};
-  std::vector<std::string> hosts;
-  for (const auto& host : plan.hosts) hosts.push_back(host.name + ":" + std::to_string(host.nodes));
-  if (!hosts.empty()) words.insert(words.end(), {"--host", joined(hosts)});
+  if (!plan.hosts.empty()) words.insert(words.end(), {"--map-by", "seq", "--host", host_of_each_node(plan)});
   if (!agent.empty()) words.insert(words.end(), {"--mca", "plm_rsh_agent", agent});
   if (plan.tag) words.push_back("--tag-output");
   if (plan.timeout_ms > 0) words.insert(words.end(), {"--timeout", seconds_of(plan.timeout_ms)});
@@ -73,16 +73,12 @@ std::vector<std::string> mpirun_words(const job_plan& plan, const std::string& m
   return words;
 }
 
-/// A node that dies ends the job, as under any other launcher.
+/// A node that dies ends the job, as under any other launcher. More nodes than a host has cores for are no mistake.
 std::vector<std::string> srun_words(const job_plan& plan, const std::string& srun) {
   std::vector<std::string> words{srun, "--mpi=pmix", "--ntasks=" + std::to_string(plan.nodes), "--cpu-bind=none",
                                  "--kill-on-bad-exit=1"};
-  std::vector<std::string> hosts;
-  for (const auto& host : plan.hosts) hosts.push_back(host.name);
-  if (!hosts.empty()) {
-    words.push_back("--nodes=" + std::to_string(hosts.size()));
-    words.push_back("--nodelist=" + joined(hosts));
-  }
+  if (!plan.hosts.empty())
+    words.insert(words.end(), {"--distribution=arbitrary", "--nodelist=" + host_of_each_node(plan), "--overcommit"});
   if (plan.tag) words.push_back("--label");
   if (plan.timeout_ms > 0) words.push_back("--time=" + std::to_string((plan.timeout_ms + 59'999) / 60'000));
   words.insert(words.end(), plan.command.begin(), plan.command.end());

@@ -40,6 +40,11 @@ job_outcome job::run() {
   // With nothing left to look after, signals do again what they do to any program that waits for its reader.
   out_.write_all();
   err_.write_all();
+  if (exit_status_ == 0 && (out_.closed() || err_.closed())) {
+    phase_ = phase::running;
+    check_readers();
+    err_.write_all();
+  }
   ::signal(SIGPIPE, on_pipe);
   job_outcome outcome{exit_status_, {}, static_cast<double>(base::now_ns() - begin) / 1e9};
   for (auto& node : nodes_) outcome.statistics.push_back(std::move(node.statistics));
@@ -242,7 +247,7 @@ int job::poll_timeout_ms() const {
     for (const auto& node : nodes_)
       if (node.silent_ns != 0 && node.alive) deadline = std::min(deadline, node.silent_ns + silence_limit_ns);
   }
-  if (!hosts_.empty() && plan_.peer_timeout_s != 0) deadline = std::min(deadline, next_beat_ns_);
+  if (!hosts_.empty() && (plan_.peer_timeout_s != 0 || start_ns_ != 0)) deadline = std::min(deadline, next_beat_ns_);
   if (deadline == never) return -1;
   const std::uint64_t now = base::now_ns();
   return deadline <= now ? 0 : static_cast<int>(std::min<std::uint64_t>((deadline - now) / ms + 1, 3'600'000));

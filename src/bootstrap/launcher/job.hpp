@@ -1,6 +1,6 @@
 // A running job, seen from the launcher: one loop over control sockets, output, signals and deadlines. job.cpp has the
-// start and the loop, remote.cpp nodes on other hosts, silence.cpp those of which nothing is heard, fate.cpp what
-// becomes of the job when a node or a person ends something. One thread.
+// start and the loop, start_hosts.cpp and remote.cpp nodes on other hosts, silence.cpp those of which nothing is heard,
+// fate.cpp what becomes of the job when a node or a person ends something. One thread.
 #pragma once
 
 #include <sys/signalfd.h>
@@ -41,7 +41,9 @@ struct node_record {
 struct host_record {
   pid_t pid = -1;
   bool alive = false;
+  bool answered = false;  ///< its agent has spoken
   local::channel link;
+  std::uint64_t owed_bytes = 0;  ///< output that it has sent and was not told to be taken
   watch::watch life{0, 2, 0};  ///< the agent is peer 1
 };
 
@@ -69,10 +71,16 @@ class job {
   void flush_streams();
   [[nodiscard]] int poll_timeout_ms() const;
 
-  // remote.cpp
+  // start_hosts.cpp
   [[nodiscard]] bool start_hosts(start_of_job& start);
-  [[nodiscard]] bool start_host(const start_of_job& start, std::size_t host);
+  void reach_hosts();
+  [[nodiscard]] bool reach_host(std::size_t host);
+  void on_answer(std::size_t host);
   [[nodiscard]] std::string start_frame(std::size_t host) const;
+  void check_start();
+  [[nodiscard]] std::string how_to_try(std::size_t host) const;
+
+  // remote.cpp
   void watch_hosts(const std::function<void(int, short, std::function<void()>)>& watch);
   void on_link(std::size_t host);
   void on_link_frame(std::size_t host, const local::frame& frame);
@@ -81,6 +89,7 @@ class job {
   void on_input();
   void give(int node, const std::shared_ptr<const std::string>& bytes);
   void signal_hosts(int signal);
+  void acknowledge_output();
   void lose_silent_hosts();
   void finish_hosts();
 
@@ -99,7 +108,8 @@ class job {
   void check_silence();
   void check_waiting();
   void fail(int node, const std::string& what, int exit_status);
-  void end(int exit_status, local::frame_kind kind, int node, const std::string& text);
+  void check_readers();
+  void end(int exit_status, local::frame_kind kind, int node, const std::string& text, bool quietly = false);
   void signal_all(int signal, bool from_terminal);
   void say(const std::string& text) { err_.put("quire: " + text + "\n"); }
   [[nodiscard]] std::string name_of(int node) const;
@@ -111,7 +121,11 @@ class job {
   std::vector<node_record> nodes_;
   std::vector<host_record> hosts_;
   bool input_open_ = false;     ///< node 0 is on another host, and may take more of our standard input
-  std::uint64_t start_ns_ = 0;  ///< when all hosts must have started their nodes; 0: they have
+  const start_of_job* start_ = nullptr;  ///< for hosts that are reached later
+  std::size_t begun_hosts_ = 0,
+              answered_hosts_ = 0;  ///< so many, from the first on, are being reached; so many have spoken
+  std::uint64_t start_ns_ = 0;     ///< when the next host must have answered, then all nodes have started; 0: they have
+  std::uint64_t progress_ns_ = 0;  ///< when to tell next how many hosts have answered
   accusations accusations_;
   std::uint64_t judge_ns_ = 0;      ///< when they are judged; 0: there are none
   std::uint64_t next_beat_ns_ = 0;  ///< when the agents hear next that we are there

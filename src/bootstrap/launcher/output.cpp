@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 
 namespace quire::bootstrap::launcher {
 
@@ -16,7 +17,10 @@ void output::write_piece() {
   const std::size_t bytes = std::min<std::size_t>(queue_.size() - written_, PIPE_BUF);
   const auto moved = os::write_some(number_, std::span<const char>(queue_).subspan(written_, bytes));
   if (moved.what == outcome::moved) written_ += moved.bytes;
-  closed_ = closed_ || moved.what == outcome::ended || moved.what == outcome::failed;
+  if (moved.what == outcome::ended || moved.what == outcome::failed) {
+    error_ = errno;
+    closed_ = true;
+  }
   if (closed_ || written_ == queue_.size()) {
     queue_.clear();
     written_ = 0;

@@ -25,8 +25,9 @@ class output {
   [[nodiscard]] bool pending() const noexcept { return !queue_.empty(); }
   /// So much waits that nothing more should be read for it now.
   [[nodiscard]] bool full() const noexcept { return queue_.size() >= (1u << 20); }
-  /// Nobody reads us any more.
+  /// Nothing can be written any more; `error` is the reason (EPIPE: nobody reads us).
   [[nodiscard]] bool closed() const noexcept { return closed_; }
+  [[nodiscard]] int error() const noexcept { return error_; }
   [[nodiscard]] int number() const noexcept { return number_; }
 
  private:
@@ -34,6 +35,7 @@ class output {
   std::string queue_;
   std::size_t written_ = 0;
   bool closed_ = false;
+  int error_ = 0;
 };
 
 /// A line longer than this is broken into several.

@@ -20,7 +20,6 @@ namespace {
 using local::frame_kind;
 
 constexpr std::uint64_t second_ns = 1'000'000'000;
-constexpr std::uint64_t start_limit_ns = 60 * second_ns;
 constexpr std::uint64_t patience_ns = 5 * second_ns;  // with an agent that was told to kill its nodes
 
 std::shared_ptr<const std::string> make_frame(frame_kind kind, int node, std::string_view payload) {
@@ -33,83 +32,16 @@ int int_of(std::string_view bytes) {
   return number;
 }
 
-/// In single quotes, for the shell that ssh runs there.
-std::string quoted(const std::string& word) {
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
-
 /// Whether reading standard input cannot stop us, as it would in the background of a terminal.
 bool may_read_input() { return ::isatty(0) == 0 || ::tcgetpgrp(0) == ::getpgrp(); }
 
 }  // namespace
 
-bool job::start_hosts(start_of_job& start) {
-  auto report = os::make_pipe();
-  if (!report.ok()) return cannot("make a pipe", errno);
-  start.report = report.value().second.number();
-  start_ns_ = base::now_ns() + start_limit_ns;
-  for (std::size_t host = 0; host < hosts_.size(); ++host)
-    if (!start_host(start, host)) return false;
-  report.value().second.reset();
-  input_open_ = true;
-  start_failure failure;
-  if (::read(report.value().first.number(), &failure, sizeof failure) != sizeof failure) return true;
-  return cannot("run " + plan_.reach[0] + ", which should reach the hosts", failure.error);
-}
-
-bool job::start_host(const start_of_job& start, std::size_t host) {
-  const auto& where = plan_.hosts[host];
-  auto link = os::make_socket_pair();
-  if (!link.ok() || !os::set_blocking(link.value().first.number(), false).ok()) return cannot("make a socket", errno);
-  auto words = plan_.reach;
-  words.push_back(where.name);
-  words.push_back(quoted(plan_.remote_quire) + " agent");
-  const auto pid = start_helper(start, words, link.value().second.number());
-  if (!pid.ok()) return cannot("start " + words[0], errno);
-  auto& record = hosts_[host];
-  record.pid = pid.value();
-  record.alive = true;
-  record.link = local::channel(std::move(link.value().first));
-  record.link.queue(std::make_shared<const std::string>(start_frame(host)));
-  record.link.send();
-  record.life = watch::watch(0, 2, peer_limit_ns(), UINT64_MAX);  // its start has a limit of its own
-  record.life.begin(base::now_ns());
-  for (int node = where.first; node < where.first + where.nodes; ++node) {
-    at(node).host = static_cast<int>(host);
-    at(node).alive = true;
-    if (plan_.tag) at(node).remote_out = at(node).remote_err = line_tagger(node);
-    ++alive_;
-  }
-  return true;
-}
-
-/// Of our environment, only what speaks to Quire and what it stands on travels, beside what was asked for.
-std::string job::start_frame(std::size_t host) const {
-  const auto& where = plan_.hosts[host];
-  start_description what{{}, where.first, where.nodes, plan_.nodes, plan_.command, {}};
-  std::array<char, 4096> directory{};
-  what.directory = ::getcwd(directory.data(), directory.size()) != nullptr ? directory.data() : "/";
-  what.environment.emplace_back(base::row_of(base::option::peer_timeout).variable,
-                                std::to_string(plan_.peer_timeout_s));
-  for (const auto& entry : environment_with(plan_.environment)) {
-    const std::size_t equals = std::min(entry.find('='), entry.size() - 1);
-    const std::string name = entry.substr(0, equals);
-    const bool travels =
-        name.starts_with("QUIRE_") || name.starts_with("UCX_") || name.starts_with("OMP_") || name == "LD_LIBRARY_PATH";
-    if (travels) what.environment.emplace_back(name, entry.substr(equals + 1));
-  }
-  return local::encode(frame_kind::start, -1, pack(what));
-}
-
 void job::watch_hosts(const std::function<void(int, short, std::function<void()>)>& watch) {
   for (std::size_t host = 0; host < hosts_.size(); ++host) {
     auto& link = hosts_[host].link;
     if (link.descriptor() < 0 || link.ended()) continue;
-    // Nothing is taken in while our own reader is slow; the agents then slow their nodes down.
-    const bool takes = !out_.full() && !err_.full();
-    const auto events = static_cast<short>((takes ? POLLIN : 0) | (link.sending() ? POLLOUT : 0));
+    const short events = link.sending() ? POLLIN | POLLOUT : POLLIN;
     watch(link.descriptor(), events, [this, host] { on_link(host); });
   }
   if (input_open_ && may_read_input()) watch(0, POLLIN, [this] { on_input(); });
@@ -129,6 +61,7 @@ void job::on_link(std::size_t host) {
 
 void job::on_link_frame(std::size_t host, const local::frame& frame) {
   hosts_[host].life.heard(1);
+  on_answer(host);
   if (frame.kind == frame_kind::alive) return;
   const auto& where = plan_.hosts[host];
   if (frame.kind == frame_kind::cannot) return on_cannot(host, frame);
@@ -140,8 +73,10 @@ void job::on_link_frame(std::size_t host, const local::frame& frame) {
       if (std::all_of(nodes_.begin(), nodes_.end(), [](const auto& n) { return n.remote_pid != 0; })) start_ns_ = 0;
       return;
     case frame_kind::output:
+      hosts_[host].owed_bytes += frame.payload.size();
       return record.remote_out.add(frame.payload, out_);
     case frame_kind::error_output:
+      hosts_[host].owed_bytes += frame.payload.size();
       return record.remote_err.add(frame.payload, err_);
     case frame_kind::closed:
       if (record.joined && !record.left && record.silent_ns == 0) record.silent_ns = base::now_ns();
@@ -185,8 +120,7 @@ void job::on_host_exit(std::size_t host, int wait_status) {
     end(launcher_failed, frame_kind::node_died, where.first, "the connection to its nodes is lost: " + reach);
   } else {
     end(launcher_failed, frame_kind::job_ends, -1,
-        "cannot start nodes on host " + where.name + ": " + reach + "; try: " + plan_.reach[0] + " " + where.name +
-            " " + quoted(plan_.remote_quire) + " --version");
+        "cannot start nodes on host " + where.name + ": " + reach + "; " + how_to_try(host));
   }
 }
 
@@ -216,19 +150,25 @@ void job::signal_hosts(int signal) {
     if (!host.alive) continue;
     host.link.queue(frame);
     host.link.send();
+    if (!host.answered && (signal == SIGTERM || signal == SIGKILL)) ::kill(host.pid, signal);
   }
 }
 
-/// Hosts that do not come up, and agents that do not answer although their nodes should be dead by now.
+/// While our own reader is slow, agents are not told that their output was taken; they then slow their nodes down. All
+/// else that they have to say goes on.
+void job::acknowledge_output() {
+  if (out_.full() || err_.full()) return;
+  for (auto& host : hosts_) {
+    if (host.owed_bytes < output_window_bytes / 4) continue;
+    const std::uint64_t bytes = std::exchange(host.owed_bytes, 0);
+    host.link.queue(make_frame(frame_kind::output_taken, -1, {reinterpret_cast<const char*>(&bytes), sizeof bytes}));
+    host.link.send();
+  }
+}
+
+/// Agents that do not answer although their nodes should be dead by now.
 void job::lose_silent_hosts() {
   const std::uint64_t now = base::now_ns();
-  if (phase_ == phase::running && start_ns_ != 0 && now >= start_ns_) {
-    const auto late = std::find_if(nodes_.begin(), nodes_.end(), [](const auto& n) { return n.remote_pid == 0; });
-    const auto& where = plan_.hosts[static_cast<std::size_t>(late->host)];
-    end(launcher_failed, frame_kind::job_ends, -1,
-        "host " + where.name + " has not started its nodes within " + std::to_string(start_limit_ns / second_ns) +
-            " seconds");
-  }
   if (phase_ != phase::killing) return;
   if (lost_ns_ == 0) lost_ns_ = now + patience_ns;
   if (now < lost_ns_) return;

@@ -16,6 +16,7 @@ using local::frame_kind;
 
 constexpr std::uint64_t ms = 1'000'000, second = 1000 * ms;
 /// For other accusations to come, and for news of the death that explains them all.
+constexpr std::uint64_t start_beat_ns = 5 * second;
 constexpr std::uint64_t least_hearing_ns = 250 * ms, hearing_of_lost_ns = 500 * ms;
 
 std::shared_ptr<const std::string> make_frame(frame_kind kind, int node, std::string_view payload) {
@@ -74,10 +75,14 @@ void job::kill_node(int node) {
 }
 
 void job::watch_links() {
-  if (hosts_.empty() || plan_.peer_timeout_s == 0) return;
+  const bool starting = start_ns_ != 0;
+  if (hosts_.empty() || (plan_.peer_timeout_s == 0 && !starting)) return;
   const std::uint64_t now = base::now_ns();
   const bool beat = now >= next_beat_ns_;
-  if (beat) next_beat_ns_ = now + peer_limit_ns() / watch::parts;
+  // Agents that wait for their start want to hear of us now and then, too.
+  if (beat)
+    next_beat_ns_ =
+        now + (plan_.peer_timeout_s != 0 ? std::min(peer_limit_ns() / watch::parts, start_beat_ns) : start_beat_ns);
   for (std::size_t i = 0; i < hosts_.size(); ++i) {
     auto& host = hosts_[i];
     if (!host.alive) continue;
@@ -85,7 +90,7 @@ void job::watch_links() {
       host.link.queue(make_frame(frame_kind::alive, -1, {}));
       host.link.send();
     }
-    if (out_.full() || err_.full()) host.life.heard(1);  // we do not listen
+    if (starting) host.life.heard(1);  // that has a limit of its own
     const auto found = host.life.look(now);
     if (!found.lost) continue;
     const auto& where = plan_.hosts[i];

@@ -10,17 +10,18 @@
 //
 // Between `quire run --hosts` and its agent on a host the same frames of each node travel, with its number, among others:
 //
-//   launcher -> agent  start      payload: what to start, packed (launcher/remote.hpp); the first
+//   launcher -> agent  start      payload: what to start, packed (launcher/agent.hpp); `alive` may come before
 //                      to_node    node: for whom, -1 for all who listen; payload: an encoded frame
 //                      signal     payload: a number (int), for `node`, or all nodes of the host (-1)
 //                      input      payload: standard input of node 0; empty at its end
+//                      output_taken  payload: so many bytes of output have found room (std::uint64_t)
 //   agent -> launcher  started    payload: the pid of `node` (int)
 //                      cannot     node: exit status; payload: the sentence for people. Nothing runs then
 //                      output     payload: whole or broken lines of `node`; error_output likewise
 //                      closed     `node` has closed its control socket
 //                      ended      payload: the wait status of `node` (int); nothing more comes from it
 //                      input_taken  the next input may come
-//   both ways          alive      so that silence means something
+//   both ways          alive      so that silence means something; the agent's first word
 //
 // Both ends are the same build of Quire, or find out by the version in hello and start.
 #pragma once
@@ -34,14 +35,14 @@
 
 namespace quire::bootstrap::local {
 
-inline constexpr std::uint32_t protocol_version = 3;
+inline constexpr std::uint32_t protocol_version = 4;
 /// The most that a node may give to the others in one round.
 inline constexpr std::size_t most_address_bytes = 60 << 10;
 
 enum class frame_kind : std::uint32_t {
   hello = 1, address, leave, addresses, node_died, job_ends,
   start, to_node, signal, input, started, cannot, output, error_output, closed, ended, input_taken,
-  accuse, alive, last = alive
+  accuse, alive, output_taken, last = output_taken
 };
 
 /// What a node says of another in `accuse`.

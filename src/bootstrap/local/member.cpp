@@ -101,11 +101,13 @@ void member::take_in() {
         gathered_ = std::move(arrived->payload);
         break;
       case frame_kind::node_died:
-        news_.push_back({news::kind::node_died, arrived->node, std::move(arrived->payload)});
+      case frame_kind::job_ends: {
+        // `quire run` has said it on its standard error; once is enough.
+        base::log(base::log_level::info, "`quire run` says: %s", arrived->payload.c_str());
+        const bool died = arrived->kind == frame_kind::node_died;
+        news_.push_back({died ? news::kind::node_died : news::kind::job_ends, died ? arrived->node : -1, {}});
         break;
-      case frame_kind::job_ends:
-        news_.push_back({news::kind::job_ends, -1, std::move(arrived->payload)});
-        break;
+      }
       default:
         break;  // frames of a node; a launcher sends none
     }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdio>
 #include <cstring>
 #include <utility>
 
@@ -72,8 +73,8 @@ base::status member::open() {
   const auto space = ask("cmd=get_my_kvsname", "my_kvsname");
   if (!space.ok()) return space.why();
   space_ = value_of(space.value(), "kvsname");
-  // Some count the final zero of a value.
-  value_bytes_ = std::min<std::size_t>(value_bytes_, 1024) / 2 * 2;
+  // Some count the final zero of a value, and Slurm's plug-in for PMI-2 takes no line above 1,024 bytes.
+  value_bytes_ = std::min<std::size_t>(value_bytes_, 640) / 2 * 2;
   if (value_bytes_ > 2) value_bytes_ -= 2;
   return !space_.empty() && value_bytes_ >= 16 ? QUIRE_OK : QUIRE_SYSTEM;
 }
@@ -202,6 +203,27 @@ int variable(const char* name) {
   return text != nullptr ? number_of(text) : -1;
 }
 
+/// How many nodes run on this host, as Slurm tells: SLURM_STEP_TASKS_PER_NODE="2(x3),1", SLURM_NODEID. 0: it does not.
+int tasks_here() {
+  const char* const text = std::getenv("SLURM_STEP_TASKS_PER_NODE");
+  const int host = variable("SLURM_NODEID");
+  if (text == nullptr || host < 0) return 0;
+  int hosts = 0;
+  for (const char* at = text; *at != 0;) {
+    int tasks = 0, times = 1, length = 0;
+    if (std::sscanf(at, "%d%n", &tasks, &length) != 1) return 0;
+    at += length;
+    if (std::sscanf(at, "(x%d)%n", &times, &length) == 1) at += length;
+    hosts += times;
+    if (host < hosts) return tasks;
+    if (*at == ',')
+      ++at;
+    else
+      break;
+  }
+  return 0;
+}
+
 /// Programs that this one starts are not nodes of its job.
 void unset_place() noexcept {
   for (const char* name : variables) ::unsetenv(name);
@@ -212,8 +234,8 @@ void unset_place() noexcept {
 base::result<std::unique_ptr<bootstrap>> join_launched() {
   const int number = variable("PMI_FD"), node = variable("PMI_RANK"), nodes = variable("PMI_SIZE");
   if (number < 0 || node < 0 || nodes < 1) return QUIRE_NOT_FOUND;
-  const int local_nodes =
-      std::clamp(variable("MPI_LOCALNRANKS"), 1, nodes);  // 1 if it does not tell: TCP serves always
+  // 1 if it does not tell: TCP serves always.
+  const int local_nodes = std::clamp(std::max(variable("MPI_LOCALNRANKS"), tasks_here()), 1, nodes);
   unset_place();
   if (node >= nodes || nodes > base::most_nodes || !os::is_socket(number)) {
     log(log_level::error, "PMI_FD=%d, PMI_RANK=%d and PMI_SIZE=%d are set by a launcher only, and here make no sense",

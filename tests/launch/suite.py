@@ -1,0 +1,43 @@
+"""The core's contract, as programs for every launcher: what tests/process runs under `quire run` on one machine."""
+
+import os
+import time
+
+from support import run_well
+
+build = ""  # the build folder; set once by launch_test.py
+
+
+def quire():
+    return os.path.join(build, "bin", "quire")
+
+
+def program(name):
+    return os.path.join(build, "tests", "litmus" if name.startswith("litmus") else "process", name)
+
+
+# Each with its arguments, and with variables of its own where it needs some. What is about one machine only is left out:
+# pools, kernels' features, memory maps.
+WHOLE = [
+    ["contract_pages_program"], ["contract_heap_program"], ["contract_atomics_program"], ["contract_sync_program"],
+    ["contract_names_program"], ["contract_locking_program"], ["contract_release_program"], ["contract_produce_program"],
+    ["contract_counters_program"], ["contract_doubles_program"], ["contract_change_program"], ["contract_block_program"],
+    ["contract_locking_program", "release"], ["contract_produce_program", "release"], ["contract_block_program", "release"],
+    ["contract_page_out_program", "mixed", {"QUIRE_MEMORY_LIMIT": "4M"}],
+    ["facade_program"], ["system_calls_program"], ["stress_program", "2"], ["litmus_program", "message_passing", "64"],
+]
+LONG = [["race_free_program"]]  # as long as the six next to it; by one launcher is enough
+# Where the network is slow: pages, messages and diffs, each way of synchronising, and all at random.
+REPRESENTATIVE = [["contract_pages_program"], ["contract_heap_program"], ["contract_sync_program"],
+                  ["contract_locking_program"], ["contract_release_program"], ["stress_program", "1"]]
+SHORT = [["contract_sync_program"], ["contract_release_program"], ["stress_program", "1"]]
+
+
+def run_suite(suite, start, limit=60, environment=None, **how):
+    """`start` begins each command line; `environment` is for the launcher, which has to pass on what begins with QUIRE_."""
+    begin = time.monotonic()
+    for name, *rest in suite:
+        words = [word for word in rest if isinstance(word, str)]
+        own = {key: value for word in rest if isinstance(word, dict) for key, value in word.items()}
+        run_well([*start, program(name), *words], limit, environment={**(environment or {}), **own}, **how)
+    print(f"  {len(suite)} programs: {time.monotonic() - begin:.1f} s", flush=True)
