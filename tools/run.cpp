@@ -32,7 +32,7 @@ struct run_arguments {
   std::optional<int> nodes;
   bool tag = false;
   std::optional<double> timeout_seconds;
-  std::string statistics, detect, transport, pool, memory_limit, peer_timeout;
+  std::string statistics, detect, transport, pool, memory_limit, peer_timeout, on_failure;
   std::vector<std::string> settings;
   host_arguments where;
 };
@@ -72,6 +72,7 @@ bool settings_into(const run_arguments& asked, bootstrap::launcher::job_plan& pl
   if (!asked.pool.empty()) all.emplace_back("pool", asked.pool);
   if (!asked.memory_limit.empty()) all.emplace_back("memory_limit", asked.memory_limit);
   if (!asked.peer_timeout.empty()) all.emplace_back("peer_timeout", asked.peer_timeout);
+  if (!asked.on_failure.empty()) all.emplace_back("on_failure", asked.on_failure);
   for (const auto& setting : asked.settings) {
     const std::size_t equals = setting.find('=');
     if (equals == setting.npos) {
@@ -89,6 +90,7 @@ bool settings_into(const run_arguments& asked, bootstrap::launcher::job_plan& pl
     const auto parsed = base::parse_option(*row, value, why);
     if (!parsed.ok()) return false;
     if (row->id == base::option::peer_timeout) plan.peer_timeout_s = static_cast<int>(parsed.value());
+    if (row->id == base::option::on_failure) plan.survivors_go_on = parsed.value() == static_cast<std::int64_t>(base::failure_choice::notify);
     plan.environment.emplace_back(row->variable, value);
   }
   return true;
@@ -122,6 +124,7 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
   if (plan.command.empty() || plan.command[0].empty())
     return refuse("which program? For example: quire run -n 4 ./program arguments");
   plan.peer_timeout_s = static_cast<int>(options.number(base::option::peer_timeout));
+  plan.survivors_go_on = options.choice<base::failure_choice>(base::option::on_failure) == base::failure_choice::notify;
   if (!settings_into(asked, plan, why)) return refuse(why);
 
   const auto wished = static_cast<int>(options.number(base::option::nodes));
@@ -135,7 +138,7 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
     return refuse(fmt::format("--timeout {}: more than 0 seconds, and at most 1000000000", *asked.timeout_seconds));
   plan.timeout_ms = static_cast<std::int64_t>(std::ceil(asked.timeout_seconds.value_or(0) * 1000));
 
-  const char* const own_only = !asked.statistics.empty() ? "--stats" : nullptr;
+  const char* const own_only = plan.survivors_go_on ? "--on-failure notify" : !asked.statistics.empty() ? "--stats" : nullptr;
   if (!hand_over(asked.where, own_only, plan, why)) return refuse(why);
   file json;
   if (!asked.statistics.empty() && asked.statistics != to_table) {
@@ -151,8 +154,9 @@ constexpr const char* footer =
     "Standard input goes to node 0. SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 go on to all nodes; a second SIGINT "
     "or\n"
     "SIGTERM kills them. Ctrl-Z stops them all. When a node dies, or does not answer, the others are told, and ended\n"
-    "if they do not end by themselves.\n\n"
-    "Exit status: 0 if all nodes ended well, else that of the node that failed first (128 + n if signal n killed it).\n"
+    "if they do not end by themselves; with --on-failure notify they go on.\n\n"
+    "Exit status: 0 if all nodes ended well, else that of the node that failed first (128 + n if signal n killed it);\n"
+    "with --on-failure notify: 0 if all survivors ended well.\n"
     "124: time limit; 125: wrong use, or `quire run` itself failed; 126: the program cannot be run; 127: not found.\n\n"
     "Examples:\n"
     "  quire run -n 4 --tag ./program input.txt\n"
@@ -206,6 +210,9 @@ void add_run(CLI::App& quire, session& about) {
   command->add_option("--peer-timeout", asked->peer_timeout,
                       "End the job when a node does not answer for so long, because it hangs, is stopped or cut off; 0: never")
       ->type_name("SECONDS");
+  command->add_option("--on-failure", asked->on_failure,
+                      "What becomes of the job when a node is lost: it ends, or the others are told and go on")
+      ->type_name(legal(base::option::on_failure));
   command->add_option("--pool", asked->pool, "What shared pages are made of")->type_name(legal(base::option::pool));
   command->add_option("--set", asked->settings, "Set any option of `quire info --options`; may be given several times")
       ->type_name("NAME=VALUE")

@@ -32,6 +32,8 @@ enum class errc {
   damaged = QUIRE_DAMAGED,
   peer_lost = QUIRE_PEER_LOST,
   system = QUIRE_SYSTEM,
+  lost = QUIRE_LOST,
+  owner_died = QUIRE_OWNER_DIED,
 };
 
 /// The category of all errors of Quire; its name is "quire", its messages are those of quire_status_text(). Codes that

@@ -21,6 +21,16 @@ namespace quire {
 /// Number of nodes in the job; 1 outside a session.
 [[nodiscard]] inline int nodes() noexcept { return quire_nodes(); }
 
+/// Where the survivors of a death go on (quire run --on-failure notify): has `handler` called for each node that is lost, see
+/// quire_on_failure(). errc::unsupported where deaths end the job.
+inline void on_failure(quire_failure_handler handler, void* context = nullptr) {
+  detail::check(quire_on_failure(handler, context), "on_failure");
+}
+/// Whether a node is not known to be dead.
+[[nodiscard]] inline bool alive(int node) noexcept { return quire_alive(node) != 0; }
+/// How many are not known to be dead.
+[[nodiscard]] inline int nodes_alive() noexcept { return quire_nodes_alive(); }
+
 namespace this_thread {
 /// Number of the calling thread on its node: 0 for the one that started, then in order of first use.
 [[nodiscard]] inline int number() noexcept { return quire_thread(); }

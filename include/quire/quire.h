@@ -57,6 +57,9 @@ typedef enum quire_status {
   /* A peer or the job is lost. */
   QUIRE_PEER_LOST = 30, /**< a node died or cannot be reached */
   QUIRE_SYSTEM = 31,    /**< the operating system refused something Quire cannot do without; the message names it */
+  /* Only where the survivors of a death go on (QUIRE_ON_FAILURE=notify). */
+  QUIRE_LOST = 32, /**< a node that is dead alone had it, or kept it for all: the only copy of a unit, an object, a thread */
+  QUIRE_OWNER_DIED = 33, /**< the caller has the lock; the node that had it last is dead, and what it guards may be half done */
 } quire_status;
 
 /** A short sentence for a status. Never NULL. May be called at any time, from any context. */
@@ -382,6 +385,23 @@ QUIRE_API QUIRE_NODISCARD quire_status quire_checkpoint(const char* path);
  *  differ; QUIRE_UNSUPPORTED for another version's; QUIRE_INVALID if it comes too late, or the path is none; QUIRE_NO_MEMORY,
  *  QUIRE_PEER_LOST. */
 QUIRE_API QUIRE_NODISCARD quire_status quire_restore(const char* path);
+
+/* ---- Deaths of nodes --------------------------------------------------------------------------------------------------
+ * By default a job ends on all nodes when one of them is lost. With `quire run --on-failure notify` (QUIRE_ON_FAILURE) the others go
+ * on, all with the same picture of who is dead: quire.7, DEATHS, says what becomes of memory, locks and barriers. */
+
+/** `node` is dead: it runs no more, nothing comes from it, and this node goes on with all other survivors. */
+typedef void (*quire_failure_handler)(int node, void* context);
+/** Has `handler` called with `context` for each node that is lost, once: also for those lost before this call. It runs in a
+ *  thread of its own, one death at a time, in the same order on all nodes, after the survivors have put together what they
+ *  have; other threads go on meanwhile, and may see QUIRE_LOST before it. It may use shared memory and all calls but quire_end(),
+ *  which waits for it. One handler a process: the last one set; NULL for none. QUIRE_UNSUPPORTED where deaths end the job. */
+QUIRE_API quire_status quire_on_failure(quire_failure_handler handler, void* context);
+/** 1 if node `node` is not known to be dead, else 0. Any thread, also in signal handlers. Nodes hear of a death at slightly
+ *  different times: to decide the same on all, give the answer to quire_reduce_i64(). */
+QUIRE_API int quire_alive(int node);
+/** How many nodes are not known to be dead; quire_nodes() stays what it was. */
+QUIRE_API int quire_nodes_alive(void);
 
 /* ---- Numbers ------------------------------------------------------------------------------------------------------ */
 

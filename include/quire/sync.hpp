@@ -50,6 +50,13 @@ inline void check_unlock(quire_status status) {
   if (status != QUIRE_PEER_LOST) check(status, "unlock");
 }
 
+/// A lock that was a dead node's: unlocked again, and told by an exception, so that no guard is left open.
+template <auto Unlock, class Native>
+[[nodiscard]] quire_status taken(quire_status status, Native lock) {
+  if (status == QUIRE_OWNER_DIED) Unlock(lock);
+  return status;
+}
+
 }  // namespace detail
 
 /// A mutex. It belongs to the thread that locked it; it is not recursive.
@@ -60,11 +67,18 @@ class mutex : public detail::handle<quire_mutex, quire_mutex_destroy> {
     detail::check(quire_mutex_create(&m.native_), "mutex::create");
     return m;
   }
-  void lock() { detail::check(quire_mutex_lock(native_), "mutex::lock"); }
-  [[nodiscard]] bool try_lock() { return detail::in_time(quire_mutex_try_lock(native_), "mutex::try_lock"); }
+  /// Locks it; true if the node that had it last is dead, so that what it guards may be half done.
+  [[nodiscard]] bool lock_robustly() {
+    const quire_status status = quire_mutex_lock(native_);
+    if (status != QUIRE_OWNER_DIED) detail::check(status, "mutex::lock_robustly");
+    return status == QUIRE_OWNER_DIED;
+  }
+  /// errc::owner_died if the node that had it last is dead: once, and the mutex is unlocked then. The same from the others.
+  void lock() { detail::check(detail::taken<quire_mutex_unlock>(quire_mutex_lock(native_), native_), "mutex::lock"); }
+  [[nodiscard]] bool try_lock() { return detail::in_time(detail::taken<quire_mutex_unlock>(quire_mutex_try_lock(native_), native_), "mutex::try_lock"); }
   template <class Rep, class Period>
   [[nodiscard]] bool try_lock_for(std::chrono::duration<Rep, Period> timeout) {
-    return detail::in_time(quire_mutex_timed_lock(native_, detail::timeout_ms(timeout)), "mutex::try_lock_for");
+    return detail::in_time(detail::taken<quire_mutex_unlock>(quire_mutex_timed_lock(native_, detail::timeout_ms(timeout)), native_), "mutex::try_lock_for");
   }
   template <class Clock, class Duration>
   [[nodiscard]] bool try_lock_until(std::chrono::time_point<Clock, Duration> deadline) {
@@ -82,11 +96,11 @@ class shared_mutex : public detail::handle<quire_rwlock, quire_rwlock_destroy> {
     detail::check(quire_rwlock_create(&m.native_), "shared_mutex::create");
     return m;
   }
-  void lock() { detail::check(quire_rwlock_write_lock(native_, detail::for_ever), "shared_mutex::lock"); }
+  void lock() { detail::check(detail::taken<quire_rwlock_unlock>(quire_rwlock_write_lock(native_, detail::for_ever), native_), "shared_mutex::lock"); }
   [[nodiscard]] bool try_lock() { return try_lock_for(std::chrono::seconds(0)); }
   template <class Rep, class Period>
   [[nodiscard]] bool try_lock_for(std::chrono::duration<Rep, Period> timeout) {
-    return detail::in_time(quire_rwlock_write_lock(native_, detail::timeout_ms(timeout)), "shared_mutex::try_lock");
+    return detail::in_time(detail::taken<quire_rwlock_unlock>(quire_rwlock_write_lock(native_, detail::timeout_ms(timeout)), native_), "shared_mutex::try_lock");
   }
   template <class Clock, class Duration>
   [[nodiscard]] bool try_lock_until(std::chrono::time_point<Clock, Duration> deadline) {
@@ -94,11 +108,11 @@ class shared_mutex : public detail::handle<quire_rwlock, quire_rwlock_destroy> {
   }
   void unlock() { detail::check_unlock(quire_rwlock_unlock(native_)); }
 
-  void lock_shared() { detail::check(quire_rwlock_read_lock(native_, detail::for_ever), "shared_mutex::lock_shared"); }
+  void lock_shared() { detail::check(detail::taken<quire_rwlock_unlock>(quire_rwlock_read_lock(native_, detail::for_ever), native_), "shared_mutex::lock_shared"); }
   [[nodiscard]] bool try_lock_shared() { return try_lock_shared_for(std::chrono::seconds(0)); }
   template <class Rep, class Period>
   [[nodiscard]] bool try_lock_shared_for(std::chrono::duration<Rep, Period> timeout) {
-    return detail::in_time(quire_rwlock_read_lock(native_, detail::timeout_ms(timeout)),
+    return detail::in_time(detail::taken<quire_rwlock_unlock>(quire_rwlock_read_lock(native_, detail::timeout_ms(timeout)), native_),
                            "shared_mutex::try_lock_shared");
   }
   template <class Clock, class Duration>

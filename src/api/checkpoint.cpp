@@ -164,6 +164,10 @@ quire_status save(runtime& r, const checkpoint_path& path) {
 quire_status save_here(checkpoint_path path) {
   QUIRE_FORWARD(save_here, path);
   QUIRE_ENTER(r);
+  if (r->core->config().survives) {
+    base::log(base::log_level::error, "no checkpoints in a job that goes on when a node is lost: set QUIRE_ON_FAILURE to end");
+    return QUIRE_UNSUPPORTED;
+  }
   return save(*r, path);
 }
 

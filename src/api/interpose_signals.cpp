@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "api/forward.hpp"
+#include "detect/detector.hpp"
 
 namespace {
 
@@ -48,12 +49,16 @@ QUIRE_API int sigaction(int signal, const struct sigaction* now, struct sigactio
   using function = int(int, const struct sigaction*, struct sigaction*);
   static auto* const real = reinterpret_cast<function*>(next_symbol("sigaction"));
   if (now != nullptr) note(signal, reinterpret_cast<const void*>(now->sa_handler));
+  if (quire::detect::chain_signal(signal, now, before)) return 0;
   return real(signal, now, before);
 }
 QUIRE_API sighandler_t signal(int number, sighandler_t handler) {
   using function = sighandler_t(int, sighandler_t);
   static auto* const real = reinterpret_cast<function*>(next_symbol("signal"));
   note(number, reinterpret_cast<const void*>(handler));
+  struct sigaction now {}, before {};
+  now.sa_handler = handler;
+  if (quire::detect::chain_signal(number, &now, &before)) return before.sa_handler;
   return real(number, handler);
 }
 QUIRE_API int pthread_sigmask(int how, const sigset_t* set, sigset_t* before) {

@@ -45,8 +45,7 @@ quire_status operate_at(std::uint64_t address, atomic_operation operation, std::
   QUIRE_ENTER(r);
   if (address % sizeof(std::uint64_t) != 0) return QUIRE_INVALID;
   if (!shared_range(*r, reinterpret_cast<void*>(address), sizeof(std::uint64_t))) return QUIRE_BAD_ADDRESS;
-  *before = r->core->atomic(address, static_cast<std::uint32_t>(operation), a, b);
-  return QUIRE_OK;
+  return r->core->atomic(address, static_cast<std::uint32_t>(operation), a, b, *before).code();
 }
 
 quire_status operate(std::uint64_t* word, atomic_operation operation, std::uint64_t a, std::uint64_t b, std::uint64_t& before) {

@@ -223,6 +223,10 @@ quire_status restore(runtime& r, const checkpoint_path& path) {
 quire_status restore_here(checkpoint_path path) {
   QUIRE_FORWARD(restore_here, path);
   QUIRE_ENTER(r);
+  if (r->core->config().survives) {
+    base::log(base::log_level::error, "no checkpoints in a job that goes on when a node is lost: set QUIRE_ON_FAILURE to end");
+    return QUIRE_UNSUPPORTED;
+  }
   return restore(*r, path);
 }
 

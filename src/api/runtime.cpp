@@ -10,6 +10,7 @@
 
 #include "api/counters.hpp"
 #include "api/crash.hpp"
+#include "api/failure.hpp"
 #include "api/forward.hpp"
 #include "api/names.hpp"
 #include "api/threads.hpp"
@@ -92,7 +93,8 @@ base::result<std::unique_ptr<transport::transport>> open_transport(const base::o
   if (!secret.ok()) return secret.why();
   static constexpr std::string_view kinds[] = {"auto", "shm", "tcp"};
   return transport::open(kinds[options.number(base::option::transport)], job.local_nodes() == job.nodes(),
-                         options.text(base::option::net_devices), secret.value());
+                         options.text(base::option::net_devices), secret.value(),
+                         options.choice<base::failure_choice>(base::option::on_failure) == base::failure_choice::notify);
 }
 
 /// What nodes tell each other before they can send messages: who they are, whether they have a memory limit, which those
@@ -175,6 +177,24 @@ base::status read_settings(runtime& r, const quire_options& given) {
   return QUIRE_BAD_OPTION;
 }
 
+base::status refuse_survival(const char* what) {
+  base::log(base::log_level::error, "a job with %s cannot go on when a node is lost: leave that out, or set QUIRE_ON_FAILURE to end", what);
+  return QUIRE_UNSUPPORTED;
+}
+
+/// What cannot outlast a death is refused now, not then.
+base::status check_survival(const runtime& r, const engine::configuration& c) {
+  if (!c.survives) return {};
+  if (!r.job->announces_deaths()) return refuse_survival("another launcher than `quire run`");
+  if (c.nodes > engine::survival::most_nodes) return refuse_survival("more than 64 nodes");
+  if (c.detector == detect::kind::userfault_thread) return refuse_survival("detector 'thread'");
+  if (c.pool.which == pool::kind::fork) return refuse_survival("pool 'fork'");
+  if (r.options.choice<base::consistency_choice>(base::option::consistency) == base::consistency_choice::release) {
+    return refuse_survival("release consistency");
+  }
+  return {};
+}
+
 base::status begin(runtime& r, const quire_options& given) {
   auto job = bootstrap::join();
   if (!job.ok()) return job.why();
@@ -196,27 +216,32 @@ base::status begin(runtime& r, const quire_options& given) {
   c.page_out_directory = r.options.text(base::option::page_out_dir);
   c.tuning = tune(r.options, r.job->local_nodes());
   c.peer_limit_ns = static_cast<std::uint64_t>(r.options.number(base::option::peer_timeout)) * 1'000'000'000;
+  c.survives = r.options.choice<base::failure_choice>(base::option::on_failure) == base::failure_choice::notify;
   c.pool = choose_pool(r.options);
   if (auto* const split = split::engine_here()) {
     c.pool.application = split;
     c.program_stopped = []() noexcept { return split::engine_here()->application_stopped(); };
   }
   if (const auto s = choose_detector(r.options, given.detector, c.pool, c.detector); !s.ok()) return s;
+  if (const auto s = check_survival(r, c); !s.ok()) return s;
   auto wire = open_transport(r.options, *r.job);
   if (!wire.ok()) return wire.why();
   transport::transport& wire_ref = *wire.value();
   introductions others;
   if (const auto s = others.make(*r.job, wire_ref, c.memory_limit); !s.ok()) return s;
   c.pages_out = others.any_limit();
+  if (c.survives && c.pages_out) return refuse_survival("a memory limit (QUIRE_MEMORY_LIMIT)");
   r.core = std::make_unique<engine::engine>(c, std::move(wire.value()), *r.job);
   if (const auto s = r.core->open(); !s.ok()) return s;
   if (const auto s = r.core->trace().open(r.options.text(base::option::fault_trace), c.self.value()); !s.ok()) return s;
   r.regions = std::make_unique<region::registry>(*r.core);
   r.names = std::make_unique<name_service>(*r.core);
   r.threads = std::make_unique<thread_service>(*r.core);
+  r.failures = std::make_unique<failure_service>(*r.core);
   if (const auto s = r.regions->open(static_cast<std::uint32_t>(r.options.number(base::option::unit)),
                                       static_cast<quire_consistency>(r.options.number(base::option::consistency))); !s.ok()) return s;
   if (const auto s = others.connect(r, wire_ref); !s.ok()) return s;
+  r.job->ready();
   r.core->start();
   return {};
 }
@@ -346,6 +371,7 @@ quire_status quire_end(void) {
   namespace api = quire::api;
   if (auto* const there = api::elsewhere()) return api::end_split(*there);
   QUIRE_ENTER(r);
+  r->failures->stop();
   r->core->expect_end();
   if (const auto why = quire_barrier_wait(quire_barrier{0}); why != QUIRE_OK) return why;
   const std::string numbers = api::counters_json(*r);

@@ -14,6 +14,7 @@
 
 namespace quire::api {
 
+class failure_service;
 class name_service;
 class thread_service;
 
@@ -25,6 +26,7 @@ struct runtime {
   std::unique_ptr<region::registry> regions;
   std::unique_ptr<name_service> names;
   std::unique_ptr<thread_service> threads;
+  std::unique_ptr<failure_service> failures;
 
   runtime();
   ~runtime();

@@ -21,6 +21,8 @@ const char* quire_status_text(quire_status status) {
     case QUIRE_DAMAGED: return "a checkpoint is torn or damaged";
     case QUIRE_PEER_LOST: return "a node died or cannot be reached";
     case QUIRE_SYSTEM: return "the operating system refused something that Quire needs";
+    case QUIRE_LOST: return "a dead node alone had it";
+    case QUIRE_OWNER_DIED: return "the lock is the caller's, but the node that had it last is dead";
   }
   return "an unknown status";
 }

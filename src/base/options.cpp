@@ -43,6 +43,8 @@ constexpr option_row table[] = {
      "microseconds to spin before sleeping; auto: as the free cores allow", -1, 1'000'000, 1, false},
     {option::peer_timeout, "QUIRE_PEER_TIMEOUT", option_type::number, "5", "0 to 86400",
      "seconds within which a node that does not answer is noticed, and the job ended; 0: never (for debuggers)", 0, 86'400, 1, false},
+    {option::on_failure, "QUIRE_ON_FAILURE", option_type::choice, "end", "end|notify",
+     "when a node is lost: end the job, or let the others go on, and tell them (quire_on_failure)", 0, 1, 1, false},
     {option::read_ahead, "QUIRE_READ_AHEAD", option_type::flag, "1", "0|1",
      "fetch the next units when a thread reads through memory in order", 0, 1, 1, false},
     {option::learn_writes, "QUIRE_LEARN_WRITES", option_type::flag, "1", "0|1",

@@ -16,10 +16,11 @@ namespace quire::base {
 
 enum class option : int {
   transport, net_devices, detect, pool, pool_dir, pool_fill, pool_link, crash_dir, fault_trace, range, base, spin_us, peer_timeout,
+  on_failure,
   read_ahead, learn_writes, pin_limit, memory_limit, page_out_dir, checkpoint_keep, consistency, move_homes, updates, twin_limit, unit, log,
   nodes, tag
 };
-inline constexpr std::size_t option_count = 27;
+inline constexpr std::size_t option_count = 28;
 
 enum class option_type : int { choice, flag, number, bytes, address, path, text };
 
@@ -42,6 +43,7 @@ enum class detect_choice : int { automatic, userfault, thread, segv };
 enum class pool_choice : int { memfd, file, posix, sysv, mdup, fork };
 enum class consistency_choice : int { sequential, release };
 enum class fill_choice : int { truncate, write };
+enum class failure_choice : int { end, notify };
 enum class link_choice : int { ring, socket };
 inline constexpr std::int64_t spin_automatic = -1;
 

@@ -9,7 +9,7 @@ namespace quire::base {
 
 /// QUIRE_SYSTEM for a number that is none.
 [[nodiscard]] constexpr quire_status status_of(std::uint64_t number) noexcept {
-  return number <= QUIRE_SYSTEM ? static_cast<quire_status>(number) : QUIRE_SYSTEM;
+  return number <= QUIRE_OWNER_DIED ? static_cast<quire_status>(number) : QUIRE_SYSTEM;
 }
 
 }  // namespace quire::base

@@ -35,6 +35,11 @@ class bootstrap {
   /// Nothing comes from `node` any more: it was silent for `silent_ms`, or (0) the transport has lost it. True: the launcher
   /// judges, and what it finds comes as news. False: there is nobody who judges. Service thread; does not block.
   [[nodiscard]] virtual bool accuse(int node, std::uint64_t silent_ms) noexcept = 0;
+  /// Whether the launcher, when a node dies, can let the others live: all of them hear of it, in one order, and the dead one
+  /// runs no more.
+  [[nodiscard]] virtual bool announces_deaths() const noexcept { return false; }
+  /// This node hears of deaths from now on. Before the service thread starts.
+  virtual void ready() noexcept {}
   /// Ends the whole job, as far as the launcher lets a node do that. Service thread; does not block.
   virtual void abort(int exit_status, const std::string& why) noexcept = 0;
   /// Tells the launcher that this node has ended well: its exit is then no accident. The counters are a flat JSON object

@@ -3,6 +3,8 @@
 // driver's thread: no heap, no lock. What cannot be done comes back as an errno, and is decided by the engine.
 #pragma once
 
+#include <signal.h>
+
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -88,9 +90,15 @@ enum class kind { userfault_inline, userfault_thread, segv, userfault_scan };
 /// What a fault handler does with an address: true if it was a shared one and the access may be tried again.
 using fault_handler = bool (*)(std::uint64_t address, bool write) noexcept;
 
+/// Asked after the handler has not taken a fault: is it one of shared memory that nobody has any more? Then the thread gets SIGBUS.
+using lost_check = bool (*)() noexcept;
+
 /// Routes SIGSEGV and SIGBUS to `handler`. What it does not take goes to the handler that was there before, or
 /// ends the process by the signal's own default (with its core). Keeps what is installed later in the chain untouched.
-[[nodiscard]] base::status install_signals(fault_handler handler) noexcept;
+[[nodiscard]] base::status install_signals(fault_handler handler, lost_check is_lost = nullptr) noexcept;
+/// While they are installed: sigaction(2) of the application for one of the two signals changes what is called after `handler`.
+/// False if they are not.
+[[nodiscard]] bool chain_signal(int signal, const struct sigaction* now, struct sigaction* before) noexcept;
 /// Puts the earlier handlers back, if nobody has replaced ours.
 void remove_signals() noexcept;
 

@@ -35,6 +35,13 @@ class call_table {
     free_.push_back(static_cast<std::uint32_t>(token));
     return o;
   }
+  /// Calls f(token, op) for all that wait; f may take the one that it is given.
+  template <class F>
+  void for_each(F&& f) {
+    for (std::uint32_t i = 0; i < slots_.size(); ++i) {
+      if (slots_[i].waiting != nullptr) f((std::uint64_t{slots_[i].generation} << 32) | i, *slots_[i].waiting);
+    }
+  }
 
  private:
   struct slot {

@@ -59,6 +59,11 @@ base::status engine::set_consistency(std::uint64_t region, quire_consistency to)
 }
 
 base::status engine::change(const change_call& call) noexcept {
+  if (config_.survives) {
+    base::log(base::log_level::error, "regions keep their consistency, without parallel blocks, in a job that goes on when a node is "
+              "lost: set QUIRE_ON_FAILURE to end");
+    return QUIRE_UNSUPPORTED;
+  }
   totals t;
   t.bad = call.good ? 0 : 1;
   t.call = call.signature();

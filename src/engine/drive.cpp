@@ -87,6 +87,7 @@ bool engine::drive() noexcept {
   bool any = transport_->progress();
   if (!holds_.empty() && end_holds()) any = true;
   if (quiet_waiter_ != nullptr) look_whether_quiet();
+  if (survival_.announced.load(std::memory_order_acquire) != survival_.over) take_deaths();
   if (look_due_.load(std::memory_order_relaxed)) look_at_peers(base::now_ns());
   if (frames_.over() || page_out_.under_way()) page_out();
   if (!local_.empty()) {
@@ -314,12 +315,15 @@ void engine::service_loop() noexcept {
     serve(others ? no_spin : spin_ns);
     look_at_peers(base::now_ns());
     if (loss_untold_.load(std::memory_order_relaxed)) tell_loss();
+    if (survival_.untold.load(std::memory_order_relaxed) != 0) tell_suspects();
     const bool soon = others || !holds_.empty() || page_out_.under_way() || driver_.polling.load(std::memory_order_relaxed) != 0;
     const bool armed = !soon && transport_->arm();
     hand_over();
     called = soon && tick();
     if (armed && driver_.queue.empty()) {
-      service_sleep();
+      service_sleep(longest_sleep_ms);
+    } else if (!soon && transport_->stuck()) {
+      service_sleep(1);
     } else if (!soon) {
       ::sched_yield();  // sends wait for room at the receiver, or something has arrived just now
     }
@@ -348,11 +352,12 @@ void engine::clear_kick() noexcept {
   (void)!::read(kick_, &count, sizeof count);
 }
 
-void engine::service_sleep() noexcept {
+void engine::service_sleep(std::uint64_t longest_ms) noexcept {
   epoll_event events[8];
   handle_loss();
-  constexpr std::uint64_t ms = 1'000'000, longest_ms = 1000, longest_with_loss_ms = 50;
-  std::uint64_t limit_ms = lost_until_ns_.load(std::memory_order_relaxed) != 0 ? longest_with_loss_ms : longest_ms;
+  constexpr std::uint64_t ms = 1'000'000, longest_with_loss_ms = 50;
+  std::uint64_t limit_ms = longest_ms;
+  if (lost_until_ns_.load(std::memory_order_relaxed) != 0) limit_ms = std::min(limit_ms, longest_with_loss_ms);
   const std::uint64_t due = next_look_.load(std::memory_order_relaxed);
   if (due != UINT64_MAX) {
     const std::uint64_t now = base::now_ns();

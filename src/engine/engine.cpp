@@ -22,7 +22,7 @@ configuration with_few_twins(configuration c) {
 engine::engine(const configuration& c, std::unique_ptr<transport::transport> t, bootstrap::bootstrap& job)
     : config_(with_few_twins(c)), transport_(std::move(t)), job_(job), pins_(c.pin_limit),
       consistency_(c.self, c.nodes, *this, config_.twin_bytes / os::page_bytes), diffs_(*this, c.nodes), sync_(c.self, c.nodes),
-      watch_(c.self.value(), c.nodes, c.peer_limit_ns) {
+      watch_(c.self.value(), c.nodes, c.peer_limit_ns), survival_(c.self.value(), c.nodes) {
   driver_.tuning = c.tuning;
   frames_.open(c.memory_limit, c.page_out_directory, c.base);
   if (frames_.limited()) page_out_.open(c.nodes, c.memory_limit);
@@ -51,7 +51,7 @@ base::status engine::open() {
   g_engine = this;
   return detect::install_signals([](std::uint64_t address, bool write) noexcept {
     return g_engine != nullptr && g_engine->on_signal_fault(address, write, base::now_ns());
-  });
+  }, config_.survives ? &engine::found_lost : nullptr);
 }
 
 base::status engine::reserve() {
@@ -75,6 +75,7 @@ base::status engine::add_region(const region_description& about) {
               "time; make units smaller, or the limit larger", about.unit_bytes >> 10);
     return QUIRE_INVALID;
   }
+  if (const auto why = can_survive(about); !why.ok()) return why;
   pool::settings pool = config_.pool;
   if (about.pool != QUIRE_POOL_DEFAULT) pool.which = static_cast<pool::kind>(about.pool - QUIRE_POOL_MEMFD);
   if (split_ && pool.which != pool::kind::fork) {
@@ -102,8 +103,20 @@ base::status engine::add_region(const region_description& about) {
     return QUIRE_SYSTEM;
   }
   put_in_charge(*r, consistency);
+  r->change.frozen = survival_.recovery.active();
   regions_.publish(std::move(r));
   return {};
+}
+
+/// Whether the region can outlast the death of a node, if it has to.
+base::status engine::can_survive(const region_description& about) const noexcept {
+  if (!config_.survives) return {};
+  const char* what = nullptr;
+  if (about.consistency != QUIRE_SEQUENTIAL) what = "release consistency";
+  if (about.detector == QUIRE_DETECT_USERFAULT_THREAD) what = "detector 'thread'";
+  if (what == nullptr) return {};
+  base::log(base::log_level::error, "a region with %s cannot go on when a node is lost: make it without, or set QUIRE_ON_FAILURE to end", what);
+  return QUIRE_UNSUPPORTED;
 }
 
 /// Makes what a region needs for a consistency, unless it has it. 0 or errno.
@@ -145,6 +158,7 @@ int engine::prepare(region_slot& r, quire_consistency consistency) {
   sequential::region_shape shape;
   put(shape);
   shape.learns = config_.learn_writes;
+  if (config_.survives) shape.members = &survival_.members;
   r.made.sequential = std::make_unique<sequential::machine>(shape, r.units.data(), r.entries.data(), requests_, pins_);
   return 0;
 }

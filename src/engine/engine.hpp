@@ -27,6 +27,7 @@
 #include "engine/read_ahead.hpp"
 #include "engine/region_slot.hpp"
 #include "engine/spread.hpp"
+#include "engine/survival.hpp"
 #include "protocol/release/node.hpp"
 #include "sync/machine.hpp"
 #include "transport/transport.hpp"
@@ -53,6 +54,7 @@ struct configuration {
   bool pages_out = false;  ///< some node of the job has a memory limit
   std::string page_out_directory{};
   driver_tuning tuning{};
+  bool survives = false;  ///< when nodes die the job goes on; sequential consistency only, at most 64 nodes
   std::uint64_t peer_limit_ns = 0;  ///< a peer that is silent for so long is lost; 0: nobody watches
   /// Whether the node's program is stopped by a signal, although this process runs (pool 'fork'); null: it is this process.
   bool (*program_stopped)() noexcept = nullptr;
@@ -66,6 +68,10 @@ struct call_op : op {
   std::uint64_t token = 0;
   std::uint64_t replies = 1;    ///< how many replies complete it
   region_slot* region = nullptr;
+  // Of calls that are made again when a node has died (survival.cpp).
+  bool pushes = false;                 ///< else an atomic operation, whose manager is `to`
+  std::uint64_t first = 0, units = 0;  ///< what is pushed
+  base::status why{};                  ///< of the replies so far
 };
 
 /// A thread that waits for a unit.
@@ -112,6 +118,8 @@ class engine final : public transport::sink, private effects, private release::n
   /// From a signal handler: true if the address is shared, then the access may be tried again. `entered_ns`: when the
   /// fault came to a handler.
   [[nodiscard]] bool on_signal_fault(std::uint64_t address, bool write, std::uint64_t entered_ns) noexcept;
+  /// Whether it was false because nobody has the unit any more. The same thread, next.
+  [[nodiscard]] static bool found_lost() noexcept;
   /// The calling thread wants `want` of all units of a range; returns when it had them all at some moment.
   void touch(std::uint64_t address, std::uint64_t bytes, model::access want) noexcept;
   /// Threads of this node are going to write what they read of a range, or no longer.
@@ -161,8 +169,10 @@ class engine final : public transport::sink, private effects, private release::n
   /// the node that has the first one missed pinned, -1 if it is not known.
   [[nodiscard]] base::status acquire(std::uint64_t address, std::uint64_t bytes, std::int64_t timeout_ms, int& holder) noexcept;
   [[nodiscard]] base::status release(std::uint64_t address, std::uint64_t bytes) noexcept;
-  /// Atomic operation on the 64-bit word at `address`; gives what was there before.
-  [[nodiscard]] std::uint64_t atomic(std::uint64_t address, std::uint32_t operation, std::uint64_t a, std::uint64_t b) noexcept;
+  /// Atomic operation on the 64-bit word at `address`; gives what was there before. QUIRE_LOST; QUIRE_PEER_LOST if nobody knows
+  /// whether it was done.
+  [[nodiscard]] base::status atomic(std::uint64_t address, std::uint32_t operation, std::uint64_t a, std::uint64_t b,
+                                    std::uint64_t& before) noexcept;
 
   /// Runs an operation to its end. `timeout_ms` < 0: for ever. False when the time ran out: the op is still pending.
   [[nodiscard]] bool run(op& o, std::int64_t timeout_ms = -1, bool in_fault = false) noexcept;
@@ -182,6 +192,10 @@ class engine final : public transport::sink, private effects, private release::n
                                  std::span<const std::byte> value, std::int64_t timeout_ms = -1) noexcept;
   /// Answers a request (driver's thread, from a handler or later).
   void answer(const model::message& request, base::status why, std::uint64_t a = 0, std::uint64_t b = 0) noexcept;
+  /// `tell` is called by the driver for each node that dies while the others go on: as soon as this node knows, or when they
+  /// do. Before start().
+  void on_deaths(void (*tell)(void* context, unsigned node) noexcept, void* context, bool when_over);
+  [[nodiscard]] model::membership members() const noexcept { return survival_.members; }
   /// Sends a request that expects no answer (driver's thread).
   void notify(model::node_id to, std::uint32_t number, std::uint64_t a, std::uint64_t b, std::uint64_t c,
               std::span<const std::byte> value) noexcept;
@@ -261,9 +275,25 @@ class engine final : public transport::sink, private effects, private release::n
   [[nodiscard]] static std::size_t bucket_of(const region_slot& r, std::uint64_t unit) noexcept;
   bool drain_kernel_faults() noexcept;
   void begin_kernel_fault(region_slot& r, std::uint64_t address, bool write) noexcept;
-  bool fault_and_wait(region_slot& r, std::uint64_t unit, model::access want, bool in_signal,
+  base::status fault_and_wait(region_slot& r, std::uint64_t unit, model::access want, bool in_signal,
                       std::uint64_t entered_ns) noexcept;
   bool end_holds() noexcept;
+
+  // deaths (survival.cpp)
+  void on_announced(unsigned node) noexcept;
+  void take_deaths() noexcept;
+  [[nodiscard]] bool take_recovery(const model::message& m, std::span<const std::byte> value) noexcept;
+  template <class F>
+  void all_units(F f) noexcept;
+  void recover(watch::recovery::step s) noexcept;
+  void begin_recovery() noexcept;
+  void send_markers(watch::recovery::round round) noexcept;
+  void end_lost_asks() noexcept;
+  void call_again() noexcept;
+  void go_on() noexcept;
+  void tell_over() noexcept;
+  void suspect(unsigned peer, std::uint64_t silent_ms, bool tell) noexcept;
+  void tell_suspects() noexcept;
 
   // page-out (page_out.cpp)
   void page_out() noexcept;
@@ -321,6 +351,7 @@ class engine final : public transport::sink, private effects, private release::n
   void stop_writers(totals& t) noexcept;
 
   [[nodiscard]] base::status reserve();
+  [[nodiscard]] base::status can_survive(const region_description& about) const noexcept;
   [[nodiscard]] int prepare(region_slot& r, quire_consistency consistency);
   void put_in_charge(region_slot& r, quire_consistency consistency) noexcept;
   [[nodiscard]] base::result<detect::detector*> detector_for(std::uint8_t asked, const pool::settings& pool);
@@ -333,7 +364,8 @@ class engine final : public transport::sink, private effects, private release::n
   void leave_drive() noexcept;
   void hand_over() noexcept;
   void service_loop() noexcept;
-  void service_sleep() noexcept;
+  static constexpr std::uint64_t longest_sleep_ms = 1000;
+  void service_sleep(std::uint64_t longest_ms) noexcept;
   void serve(std::uint64_t& spin_ns) noexcept;
   void watch(int descriptor) noexcept;
   void watch_detector(const detect::detector& d) noexcept;
@@ -412,6 +444,7 @@ class engine final : public transport::sink, private effects, private release::n
   std::atomic<bool> stopping_{false}, ending_{false};
   std::atomic<bool> kernel_faults_{false};  ///< some detector tells faults by a descriptor
   watch::watch watch_;
+  survival survival_;
   watch_traffic watching_;
   std::vector<std::string> peer_names_;
   std::atomic<std::uint64_t> next_look_{UINT64_MAX};  ///< of watch_, for the service thread while it does not drive

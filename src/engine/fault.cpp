@@ -10,11 +10,16 @@ using model::access;
 
 bool engine::on_signal_fault(std::uint64_t address, bool write, std::uint64_t entered_ns) noexcept {
   region_slot* const r = regions_.find(address);
+  t_thread.found_lost = false;
   if (r == nullptr || t_thread.driving) return false;
-  return fault_and_wait(*r, r->unit_of(address), write ? access::write : access::read, true, entered_ns);
+  const auto why = fault_and_wait(*r, r->unit_of(address), write ? access::write : access::read, true, entered_ns);
+  t_thread.found_lost = why.code() == QUIRE_LOST;
+  return why.ok();
 }
 
-bool engine::fault_and_wait(region_slot& r, std::uint64_t unit, access want, bool in_signal, std::uint64_t entered_ns) noexcept {
+bool engine::found_lost() noexcept { return t_thread.found_lost; }
+
+base::status engine::fault_and_wait(region_slot& r, std::uint64_t unit, access want, bool in_signal, std::uint64_t entered_ns) noexcept {
   fault_op o([](engine& e, op& self) noexcept { e.begin_fault(static_cast<fault_op&>(self)); });
   o.region = &r;
   o.unit = unit;
@@ -22,10 +27,10 @@ bool engine::fault_and_wait(region_slot& r, std::uint64_t unit, access want, boo
   o.stream = &t_thread.stream;
   trace_.add_at(fault_trace::point::entered, r.about.id, unit, entered_ns);
   o.lost = t_thread.count_losses(&r, unit, want, entered_ns);
-  const bool done = run(o, -1, in_signal);
+  (void)run(o, -1, in_signal);
   t_thread.granted_ns = base::now_ns();
   count_.fault_ns.fetch_add(t_thread.granted_ns - entered_ns, std::memory_order_relaxed);
-  return done;
+  return o.result();
 }
 
 std::size_t engine::bucket_of(const region_slot& r, std::uint64_t unit) noexcept {
@@ -51,6 +56,9 @@ void engine::begin_fault(fault_op& o) noexcept {
     if (o.lost != 0) map_again(r, o.unit, o.want, actions_);
     map_around(r, o.unit, *o.stream);
     performer_.flush();
+  } else if (outcome == model::fault_outcome::lost) {
+    performer_.flush();
+    return o.complete(QUIRE_LOST);
   } else {
     wait_in_bucket(o);
     trace_.add(fault_trace::point::asked, r.about.id, o.unit);

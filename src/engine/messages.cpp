@@ -48,6 +48,7 @@ void* engine::place(const message& m) noexcept {
   if (m.kind == message_kind::diffs) return diffs_.place(m);
   if (m.kind == message_kind::update) return updates_.place(m);
   if (m.kind == message_kind::spread) return spread_.place(m);
+  if (survival_.members.is_dead(m.from)) return nullptr;
   if (!carries_content(m.kind)) return m.payload_bytes <= landing_.size() ? landing_.data() : nullptr;
   region_slot* const r = regions_.slot(m.region);
   if (r == nullptr || !lies_in(*r, m) || m.payload_bytes != r->bytes_of(m.count)) return nullptr;
@@ -77,6 +78,7 @@ void engine::deliver(const message& m) noexcept {
 }
 
 void engine::handle(const message& m, std::span<const std::byte> value) noexcept {
+  if (config_.survives && take_recovery(m, value)) return;
   if (is_of_memory(m.kind)) {
     handle_memory(m, value);
   } else if (is_of_units(m.kind)) {
@@ -85,7 +87,7 @@ void engine::handle(const message& m, std::span<const std::byte> value) noexcept
     handle_sync(m, value);
   } else if (m.kind == message_kind::watch) {
     handle_watch(m);
-  } else if (m.kind != message_kind::recovery) {  // nobody goes on without a lost node yet
+  } else if (m.kind != message_kind::recovery) {
     handle_service(m, value);
   }
 }
@@ -200,11 +202,13 @@ void engine::finish_call(const message& m) noexcept {
   op* const o = calls_.find(m.token);
   if (o == nullptr || o->what() != op::type::call) return;
   auto& call = static_cast<call_op&>(*o);
+  if (m.kind == message_kind::unit_lost) call.why = QUIRE_LOST;
+  if (m.kind == message_kind::service_reply) call.why = base::status_of(m.operation);
   call.m = m;
   if (--call.replies != 0) return;
   if (call.region != nullptr) --call.region->change.calls;
   (void)calls_.take(m.token);
-  call.complete(base::status_of(m.kind == message_kind::service_reply ? m.operation : 0));
+  call.complete(call.why);
 }
 
 void engine::handle_service(const message& m, std::span<const std::byte> value) noexcept {
@@ -231,6 +235,7 @@ base::status engine::ask(node_id to, std::uint32_t number, message& m, std::span
     std::span<const std::byte> value{};
   } o([](engine& e, op& self) noexcept {
     auto& ask = static_cast<ask_op&>(self);
+    if (e.survival_.members.is_dead(ask.to)) return self.complete(QUIRE_LOST);
     ask.token = e.calls_.add(self);
     ask.m.token = ask.token;
     e.synchronise(ask.to, ask.m, ask.value, model::edge::releases);
@@ -285,7 +290,8 @@ void engine::notify(node_id to, std::uint32_t number, std::uint64_t a, std::uint
   synchronise(to, m, value, model::edge::releases);
 }
 
-std::uint64_t engine::atomic(std::uint64_t address, std::uint32_t operation, std::uint64_t a, std::uint64_t b) noexcept {
+base::status engine::atomic(std::uint64_t address, std::uint32_t operation, std::uint64_t a, std::uint64_t b,
+                            std::uint64_t& before) noexcept {
   call_op o([](engine& e, op& self) noexcept {
     auto& call = static_cast<call_op&>(self);
     if (call.region->change.frozen) return e.park(*call.region, self);
@@ -293,6 +299,7 @@ std::uint64_t engine::atomic(std::uint64_t address, std::uint32_t operation, std
     call.token = e.calls_.add(self);
     call.m.token = call.token;
     if (call.region->release != nullptr) e.consistency_.release();
+    if (e.config_.survives) call.to = call.region->sequential->manager_of(call.m.unit);
     e.actions_.clear();
     call.region->machine->on_atomic(call.m, e.actions_);
     e.performer_.take(*call.region, e.actions_);
@@ -305,7 +312,8 @@ std::uint64_t engine::atomic(std::uint64_t address, std::uint32_t operation, std
   o.m.a = a;
   o.m.b = b;
   (void)run(o);
-  return o.m.a;
+  before = o.m.a;
+  return o.result();
 }
 
 base::status engine::push(std::uint64_t address, std::uint64_t bytes) noexcept {
@@ -320,6 +328,9 @@ base::status engine::push(std::uint64_t address, std::uint64_t bytes) noexcept {
       if (call.region->sequential->unit(call.m.unit + i).pinned != 0) return self.complete(QUIRE_BUSY);
     }
     ++call.region->change.calls;
+    call.pushes = true;
+    call.first = call.m.unit;
+    call.units = units;
     call.token = e.calls_.add(self);
     for (std::uint64_t i = 0; i < units; ++i) {
       e.actions_.clear();
@@ -364,6 +375,9 @@ base::status engine::produce(std::uint64_t address, std::uint64_t bytes, bool en
     }
     e.performer_.flush();
     if (call.replies != 0) {
+      call.pushes = true;
+      call.first = first;
+      call.units = last - first;
       ++call.region->change.calls;
       return;
     }

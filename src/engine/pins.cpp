@@ -47,6 +47,13 @@ void engine::begin_pin(pin_op& o) noexcept {
   if (outcome == model::fault_outcome::refused) return o.complete(QUIRE_LIMIT);
   o.counted = true;
   performer_.take(r, actions_);
+  if (outcome == model::fault_outcome::lost) {
+    actions_.clear();
+    r.sequential->on_pin_given_up(o.unit, actions_);
+    performer_.take(r, actions_);
+    performer_.flush();
+    return o.complete(QUIRE_LOST);
+  }
   if (outcome != model::fault_outcome::local) {
     wait_in_bucket(o);
     return performer_.flush();

@@ -9,6 +9,7 @@ namespace quire::engine {
 
 struct thread_state {
   read_ahead stream;
+  bool found_lost = false;  ///< its last fault was for a unit that nobody has any more
   bool driving = false;  ///< a fault now would be one of the runtime itself
 
   // The fault before this one, to tell a thread that loses its units unused.

@@ -97,6 +97,7 @@ void engine::peer_lost(node_id peer) noexcept {
 
 /// `patience_ns`: how long this node waits for the launcher's word.
 void engine::lose(unsigned peer, std::uint64_t silent_ms, std::uint64_t patience_ns, bool tell) noexcept {
+  if (config_.survives) return suspect(peer, silent_ms, tell);
   if (lost_until_ns_.load(std::memory_order_relaxed) != 0) return;
   lost_peer_ = peer;
   lost_silent_ms_ = silent_ms;
@@ -134,9 +135,13 @@ void engine::handle_loss() noexcept {
   base::die(QUIRE_PEER_LOST, "%s; this node ends", loss_text().c_str());
 }
 
-/// What the launcher tells. The death of a node ends the job on all.
+/// What the launcher tells. The death of a node ends the job on all, unless they go on.
 void engine::handle_news() noexcept {
-  const auto news = job_.poll_news();
+  auto news = job_.poll_news();
+  for (; config_.survives && news.what == bootstrap::news::kind::node_died; news = job_.poll_news()) {
+    base::log(base::log_level::info, "%s; this node goes on", news.text.c_str());
+    on_announced(static_cast<unsigned>(news.node));
+  }
   if (news.what == bootstrap::news::kind::nothing) return;
   if (news.text.empty()) base::end_process(QUIRE_PEER_LOST);
   base::die(QUIRE_PEER_LOST, "%s; this node ends", news.text.c_str());

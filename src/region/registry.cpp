@@ -58,6 +58,9 @@ base::status registry::open(std::uint32_t heap_unit_bytes, quire_consistency con
     if (s.node == c.self) s.memory = std::make_unique<heap::heap>(s.base, s.end - s.base, heap_unit_bytes);
   }
 
+  if (c.survives) {
+    engine_.on_deaths([](void* self, unsigned node) noexcept { static_cast<registry*>(self)->on_death(node); }, this, false);
+  }
   using value = std::span<const std::byte>;
   const auto serve = [this](service s, engine::engine::service_handler h) {
     engine_.set_service(static_cast<std::uint32_t>(s), h, this);
@@ -131,7 +134,9 @@ void registry::on_create(const message& m, std::span<const std::byte> value) noe
   p.about.base = next_base_ + colour;
   next_base_ += round_up(colour + p.about.bytes, granule);
   p.request = m;
-  p.left = c.nodes;
+  const std::uint64_t dead = engine_.members().dead;
+  p.answered = dead;
+  p.left = c.nodes - static_cast<unsigned>(__builtin_popcountll(dead));
   const auto about = p.about;
   pending_.emplace(about.id, p);
   for (unsigned n = 0; n < c.nodes; ++n) {
@@ -154,9 +159,22 @@ void registry::on_added(const message& m) noexcept {
   if (found == pending_.end()) return;
   pending_region& p = found->second;
   if (m.b != QUIRE_OK) p.why = base::status_of(m.b);
+  on_answer(p, m.from.value());
+}
+
+void registry::on_answer(pending_region& p, unsigned node) {
+  if (node < 64) p.answered |= std::uint64_t{1} << node;
   if (--p.left != 0) return;
   engine_.answer(p.request, p.why, p.about.id);
-  pending_.erase(found);
+  pending_.erase(p.about.id);
+}
+
+/// Regions are not kept waiting for a node that is dead.
+void registry::on_death(unsigned node) {
+  for (auto i = pending_.begin(); i != pending_.end();) {
+    pending_region& p = (i++)->second;  // it may be gone then
+    if ((p.answered >> node & 1) == 0) on_answer(p, node);
+  }
 }
 
 // ---- Memory ----

@@ -57,12 +57,15 @@ class registry {
   struct pending_region {
     model::message request;
     unsigned left = 0;
+    std::uint64_t answered = 0;  ///< by node, of the first 64
     base::status why{};
     engine::region_description about{};
   };
   void on_create(const model::message& m, std::span<const std::byte> value) noexcept;
   void on_announce(std::span<const std::byte> value) noexcept;
   void on_added(const model::message& m) noexcept;
+  void on_answer(pending_region& p, unsigned node);
+  void on_death(unsigned node);
   [[nodiscard]] const slice* slice_of(std::uint64_t address) const noexcept;
   [[nodiscard]] std::vector<slice> cut(std::uint64_t base, std::uint64_t end, std::uint64_t used_end) const;
   [[nodiscard]] base::result<heap::allocation> allocate_here(std::uint64_t bytes, std::uint64_t alignment) noexcept;

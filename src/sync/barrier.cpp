@@ -1,5 +1,7 @@
 #include "sync/barrier.hpp"
 
+#include <algorithm>
+
 #include "base/status_number.hpp"
 
 namespace quire::sync {
@@ -9,11 +11,16 @@ object_id barrier_part::create(std::uint32_t participants) {
   entry& e = home_.make(id);
   e.participants = participants;
   e.by_node.resize(shared_.nodes);
+  e.before.resize(shared_.nodes);
   return id;
 }
 
 void barrier_part::on_wait(const call& c, actions& out) {
   const object_id id{c.object};
+  if (shared_.is_lost(id)) {
+    out.complete(c.token, QUIRE_LOST);
+    return;
+  }
   call_list* list = waiting_.find(id);
   if (list == nullptr) list = &waiting_.make(id);
   shared_.calls.push(*list, shared_.calls.add(c));
@@ -39,7 +46,7 @@ void barrier_part::forget_waiting() noexcept {
 void barrier_part::on_arrive(const message& m, actions& out) {
   const object_id id{m.unit};
   entry* const e = home_.find(id);
-  if (e == nullptr) return release(m.from, id, 1, QUIRE_NOT_FOUND, out);
+  if (e == nullptr || e->broken) return release(m.from, id, 1, e == nullptr ? QUIRE_NOT_FOUND : QUIRE_LOST, out);
   if (e->by_node[m.from.value()]++ == 0) e->nodes.push_back(m.from);
   if (++e->arrived == e->participants) release_all(id, *e, QUIRE_OK, out);
 }
@@ -53,6 +60,10 @@ void barrier_part::release(node_id to, object_id id, std::uint64_t threads, quir
 
 /// Ends the round: one message to each node that has threads here.
 void barrier_part::release_all(object_id id, entry& e, quire_status status, actions& out) {
+  if (status == QUIRE_OK) {
+    e.before = e.by_node;
+    e.met = true;
+  }
   for (const node_id node : e.nodes) {
     std::uint32_t& threads = e.by_node[node.value()];
     release(node, id, threads, status, out);
@@ -73,8 +84,42 @@ void barrier_part::on_request(const message& m, actions& out) {
   shared_.reply(m, QUIRE_OK, out);
 }
 
+/// As many threads as the dead node had in the last round, or has in this one, come no more. Before the first round nobody knows
+/// how many there would have been.
+void barrier_part::shrink(entry& e, node_id dead) {
+  std::uint32_t& here = e.by_node[dead.value()];
+  std::uint32_t& before = e.before[dead.value()];
+  const std::uint32_t gone = std::max(here, before);
+  e.arrived -= here;
+  here = before = 0;
+  std::erase(e.nodes, dead);
+  if (!e.met || gone >= e.participants) e.broken = true;
+  if (!e.broken) e.participants -= gone;
+}
+
+void barrier_part::cut(model::membership now_dead, actions& out) {
+  std::vector<object_id> lost;
+  for (auto& [id, list] : waiting_) {
+    if (!shared_.is_lost(id)) continue;
+    while (!list.empty()) shared_.calls.finish(shared_.calls.pop(list), QUIRE_LOST, out);
+    lost.push_back(id);
+  }
+  for (const object_id id : lost) waiting_.drop(id);
+  for (auto& [id, e] : home_) {
+    for (std::uint16_t n = 0; n < shared_.nodes && !e.broken; ++n) {
+      if (now_dead.is_dead(node_id{n})) shrink(e, node_id{n});
+    }
+    if (e.broken) {
+      release_all(id, e, QUIRE_LOST, out);
+    } else if (e.arrived != 0 && e.arrived >= e.participants) {
+      release_all(id, e, QUIRE_OK, out);
+    }
+  }
+}
+
 bool barrier_part::is_valid() const noexcept {
   for (const auto& [id, e] : home_) {
+    if (e.broken) continue;
     std::uint64_t sum = 0;
     for (const std::uint32_t n : e.by_node) sum += n;
     if (sum != e.arrived || e.arrived >= e.participants) return false;

@@ -27,6 +27,9 @@ class barrier_part {
   void on_arrive(const message& m, actions& out);
   void on_request(const message& m, actions& out);
 
+  /// Nodes have died. Threads here that wait at a barrier which only a dead node kept end with QUIRE_LOST.
+  void cut(model::membership now_dead, actions& out);
+
   [[nodiscard]] bool is_valid() const noexcept;
   /// For checkpoints: those whose home is here; and to have one again, with nobody waiting.
   void save(std::vector<saved_object>& to) const;
@@ -36,10 +39,14 @@ class barrier_part {
   struct entry {
     std::uint32_t participants = 0;
     std::uint32_t arrived = 0;
+    bool met = false;     ///< some round has been completed
+    bool broken = false;  ///< a node has died, and nobody knows how many of its threads were to come
     std::vector<std::uint32_t> by_node;  ///< arrivals of this round
+    std::vector<std::uint32_t> before;   ///< and of the last one that was completed
     std::vector<node_id> nodes;          ///< those with any
   };
   void release(node_id to, object_id id, std::uint64_t threads, quire_status status, actions& out) const;
+  void shrink(entry& e, node_id dead);
   void release_all(object_id id, entry& e, quire_status status, actions& out);
 
   context& shared_;

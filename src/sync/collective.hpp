@@ -22,6 +22,12 @@ class collective_part {
   void on_call(const call& c, actions& out);
   void on_gather(const message& m, std::span<const std::byte> bytes, actions& out);
   void on_spread(const message& m, std::span<const std::byte> bytes, actions& out);
+  // Deaths: the round is gathered again, by a tree of the survivors; if some of them have ended it before, by their result.
+  void cut() noexcept;
+  void report(actions& out);
+  void on_survey(const message& m, std::span<const std::byte> bytes) noexcept;
+  void settle(actions& out);
+  void resume(actions& out) { gather_if_complete(out); }
   /// All waiting calls of the node have ended, and there will be no more.
   void forget_waiting() noexcept { called_ = false; }
 
@@ -37,15 +43,23 @@ class collective_part {
   [[nodiscard]] signature signature_of(const call& c) const noexcept;
   void gather_if_complete(actions& out);
   void finish_round(quire_status status, const value& result, actions& out);
-  [[nodiscard]] unsigned first_child() const noexcept { return shared_.self.value() * tree_arity + 1; }
+  // The tree is one of ranks: the place of a node among those alive.
+  [[nodiscard]] unsigned alive() const noexcept;
+  [[nodiscard]] unsigned rank_of(node_id node) const noexcept;
+  [[nodiscard]] node_id at_rank(unsigned rank) const noexcept;
+  [[nodiscard]] unsigned first_child() const noexcept { return rank_of(shared_.self) * tree_arity + 1; }
   [[nodiscard]] unsigned children() const noexcept;
+  [[nodiscard]] bool is_root() const noexcept { return rank_of(shared_.self) == 0; }
   [[nodiscard]] node_id parent() const noexcept;
+  void finish_call(quire_status status, const value& result, actions& out);
 
   context& shared_;
   std::uint64_t round_ = 0;  ///< of collectives that this node has completed
   bool called_ = false;
   ticket who_{};
   contribution own_{};
+  contribution last_{};   ///< result of the last round; kept for those who have missed it
+  contribution ahead_{};  ///< result of this one, if another node has ended it already
   std::array<contribution, tree_arity> from_children_{};
 };
 

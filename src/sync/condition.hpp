@@ -21,6 +21,8 @@ class condition_part {
   void on_request(const message& m, actions& out);
   /// Takes a call out of the queue; false if it is not there.
   bool withdraw(const message& m);
+  /// Nodes have died: their threads wait no longer.
+  void cut() noexcept;
   /// For checkpoints: those whose home is here; and to have one again, with nobody waiting.
   void save(std::vector<saved_object>& to) const;
   void load(object_id id);

@@ -1,6 +1,7 @@
 // What the parts of one node's synchronisation machine share: who it is, its waiting calls, and the ways to answer.
 #pragma once
 
+#include "model/membership.hpp"
 #include "sync/call_table.hpp"
 #include "sync/kinds.hpp"
 #include "sync/waiters.hpp"
@@ -12,10 +13,24 @@ struct context {
   unsigned nodes = 1;
   unsigned makers = 1;  ///< nodes that may have made objects: as many as the job has, or had before a restart
   bool lost = false;  ///< a node of the job is lost: nothing may wait any more
+  model::membership members{};  ///< who of them is dead, while the others go on (README.md, Deaths)
+  bool recovering = false;      ///< what has to wait for the end of that waits
   call_table calls;
   waiter_pool waiters;
 
-  [[nodiscard]] node_id home_of(object_id id) const noexcept { return sync::home_of(id, nodes); }
+  /// Of a mutex, the next node alive takes over what a dead home kept.
+  [[nodiscard]] node_id home_of(object_id id) const noexcept {
+    const node_id first = sync::home_of(id, nodes);
+    return kind_of(id) == object_kind::mutex ? members.successor(first, nodes) : first;
+  }
+  /// A mutex whose first home is dead, and which is this node's to keep.
+  [[nodiscard]] bool is_inherited(object_id id) const noexcept {
+    return members.is_dead(sync::home_of(id, nodes)) && home_of(id) == self;
+  }
+  /// What only its dead home knew.
+  [[nodiscard]] bool is_lost(object_id id) const noexcept {
+    return kind_of(id) != object_kind::none && members.is_dead(home_of(id));
+  }
   [[nodiscard]] object_id next_id(object_kind kind) noexcept { return make_object_id(kind, self, ++made); }
 
   message make(kind k, object_id object) const noexcept {
@@ -60,8 +75,13 @@ struct context {
       return {};
     }
     const object_id object{c.object};
-    message m = make(kind::request, object);
+    if (is_lost(object)) {
+      out.complete(c.token, QUIRE_LOST);
+      return {};
+    }
     const ticket t = calls.add(c);
+    if (recovering && kind_of(object) == object_kind::mutex) return t;  // asked at the end of it
+    message m = make(kind::request, object);
     m.token = t.value();
     m.operation = static_cast<std::uint32_t>(c.what);
     m.a = c.operand;

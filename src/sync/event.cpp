@@ -30,6 +30,10 @@ void event_part::on_request(const message& m, actions& out) {
   }
 }
 
+void event_part::cut() noexcept {
+  for (auto& [id, e] : home_) shared_.waiters.remove_dead(e.queue, shared_.members);
+}
+
 bool event_part::withdraw(const message& m) {
   entry* const e = home_.find(object_id{m.unit});
   return e != nullptr && shared_.waiters.remove(e->queue, m.from, ticket{m.token});

@@ -30,7 +30,10 @@ enum class kind : std::uint8_t {
   // Job barrier, reduce, broadcast: up and down a tree of all nodes. a = what was called, b = round.
   gather,  ///< child -> parent; operation = status of the subtree; payload = its combined value
   spread,  ///< parent -> child; operation = status; payload = result
-  last = spread,
+  // A node of the job is dead, and the others go on (README.md, Deaths).
+  survey,         ///< everyone -> everyone; b = rounds of collectives it has ended, operation, payload: of the last
+  lock_survives,  ///< node with the right -> home
+  last = lock_survives,
 };
 static_assert(static_cast<int>(kind::last) <=
               static_cast<int>(model::message_kind::sync_last) - static_cast<int>(model::message_kind::sync_first));

@@ -1,6 +1,8 @@
 // A node's side of mutexes: its threads' queue, and the token while it is here.
 #include "sync/lock.hpp"
 
+#include <utility>
+
 #include "base/status_number.hpp"
 
 namespace quire::sync {
@@ -14,7 +16,7 @@ object_id lock_part::create() {
 
 /// False for a handle of this node that it has not given out: a mutex that comes later must find no trace of it.
 bool lock_part::may_exist(object_id id) const noexcept {
-  return shared_.home_of(id) != shared_.self || home_.find(id) != nullptr;
+  return shared_.home_of(id) != shared_.self || home_.find(id) != nullptr || may_inherit(id);
 }
 
 void lock_part::on_lock(const call& c, actions& out) {
@@ -24,7 +26,7 @@ void lock_part::on_lock(const call& c, actions& out) {
     if (!l->owned) {
       l->owned = true;
       l->owner = c.thread;
-      out.complete(c.token, QUIRE_OK);
+      out.complete(c.token, std::exchange(l->orphaned, false) ? QUIRE_OWNER_DIED : QUIRE_OK);
       return;
     }
     // Waiting for oneself would never end.
@@ -104,10 +106,11 @@ void lock_part::take(local& l, ticket t, actions& out) {
   l.owned = true;
   l.owner = w.thread;
   if (l.wanted) ++l.grants;
-  shared_.calls.finish(t, w.result, out);
+  shared_.calls.finish(t, std::exchange(l.orphaned, false) ? QUIRE_OWNER_DIED : w.result, out);
 }
 
 void lock_part::request(object_id id, local& l, bool try_only, actions& out) {
+  if (shared_.recovering) return;  // resume() does it
   l.requested = true;
   message m = shared_.make(kind::lock_request, id);
   m.b = try_only ? 1 : 0;
@@ -119,7 +122,7 @@ void lock_part::hand_over(object_id id, local& l, node_id to, actions& out) {
   l.wanted = false;
   const bool settled = shared_.home_of(id) == shared_.self;
   message m = shared_.make(kind::lock_grant, id);
-  m.b = settled ? 1 : 0;
+  m.b = (settled ? 1 : 0) | (std::exchange(l.orphaned, false) ? 2 : 0);
   shared_.send(to, m, out);
   if (l.waiting.empty()) {
     local_.drop(id);
@@ -157,6 +160,7 @@ void lock_part::on_message(const message& m, actions& out) {
     case kind::lock_kept: return on_kept(m, out);
     case kind::lock_revoke: return on_revoke(m, out);
     case kind::lock_revoked: return on_revoked(m, out);
+    case kind::lock_survives: return on_survives(m);
     default: return;
   }
 }
@@ -185,8 +189,9 @@ void lock_part::on_grant(const message& m, actions& out) {
   l->requested = false;
   l->has_token = true;
   l->wanted = false;
+  l->orphaned = (m.b & 2) != 0;
   if (!l->waiting.empty()) take(*l, shared_.calls.pop(l->waiting), out);
-  if (m.b != 0) return;
+  if ((m.b & 1) != 0) return;
   // The home's next order may be for itself, so it comes after the take.
   if (shared_.home_of(id) == shared_.self) return on_arrived(id, shared_.self, out);
   shared_.send(shared_.home_of(id), kind::lock_arrived, id, out);
@@ -220,6 +225,7 @@ void lock_part::on_revoke(const message& m, actions& out) {
 }
 
 bool lock_part::is_valid() const noexcept {
+  if (shared_.recovering) return true;
   for (const auto& [id, l] : local_) {
     if (l.owned && !l.has_token) return false;
     if (l.wanted && !l.has_token) return false;

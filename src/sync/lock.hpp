@@ -36,6 +36,13 @@ class lock_part {
   /// Takes the mutex for the thread of a waiting call and then completes that with its `result`.
   void acquire(object_id id, ticket t, actions& out);
 
+  // Deaths (lock_loss.cpp).
+  void cut();
+  void absorb(const message& m, actions& out);
+  void report(actions& out);
+  void settle(actions& out);
+  void resume(actions& out);
+
   /// kind::lock_... only.
   void on_message(const message& m, actions& out);
   /// Home: mutex_destroy, or an unlock by a thread that does not own the mutex.
@@ -53,6 +60,7 @@ class lock_part {
     bool has_token = false;
     bool requested = false;  ///< the home will answer with a grant or a refusal
     bool owned = false;
+    bool orphaned = false;  ///< the token was a dead node's; who gets it next is told
     bool wanted = false;  ///< the home wants the token to go to `next`
     std::uint32_t owner = 0;
     unsigned grants = 0;  ///< since it is wanted
@@ -63,6 +71,8 @@ class lock_part {
     node_id holder{};
     bool passing = false;  ///< on its way from `holder` to `next`
     bool dying = false;    ///< destroyed; the token is to be revoked
+    bool own_is_stale = false;  ///< inherited while this node's own request was on its way: it has the token already
+    bool found = false;    ///< after a death: the token is at `holder`
     node_id next{};
     waiter_queue queue{};  ///< nodes
     waiter destroyer{};
@@ -79,7 +89,14 @@ class lock_part {
   void on_grant(const message& m, actions& out);
   void on_refused(const message& m, actions& out);
   void on_revoke(const message& m, actions& out);
+  // lock_loss.cpp
+  void on_survives(const message& m);
+  [[nodiscard]] bool may_inherit(object_id id) const noexcept;
+  entry& inherit(object_id id, actions& out);
+  void adopt_token(object_id id, actions& out);
   // lock_home.cpp
+  [[nodiscard]] entry* find_home(object_id id, actions& out);
+  void end_destroy(object_id id, actions& out);
   void on_lock_request(const message& m, actions& out);
   void on_arrived(object_id id, node_id at, actions& out);
   void on_kept(const message& m, actions& out);
@@ -90,6 +107,7 @@ class lock_part {
   context& shared_;
   object_table<local> local_;
   object_table<entry> home_;
+  std::vector<object_id> destroyed_;  ///< of those inherited: they must not come to life again
 };
 
 }  // namespace quire::sync

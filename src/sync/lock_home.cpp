@@ -1,5 +1,7 @@
 // The home's side of mutexes: where the token is, who gets it next. One move at a time, so that an order to pass the
 // token on never finds it missing. A move from the home ends when the grant leaves, any other one when it has arrived.
+#include <utility>
+
 #include "sync/lock.hpp"
 
 namespace quire::sync {
@@ -12,8 +14,9 @@ void lock_part::refuse(node_id to, object_id id, quire_status status, actions& o
 
 void lock_part::on_lock_request(const message& m, actions& out) {
   const object_id id{m.unit};
-  entry* const e = home_.find(id);
+  entry* const e = find_home(id, out);
   if (e == nullptr || e->dying) return refuse(m.from, id, QUIRE_NOT_FOUND, out);
+  if (m.from == shared_.self && std::exchange(e->own_is_stale, false)) return;
   const bool try_only = m.b != 0;
   if (try_only && (e->passing || !e->queue.empty())) return refuse(m.from, id, QUIRE_BUSY, out);
   shared_.waiters.push(e->queue, {m.from, try_only, {}});
@@ -52,7 +55,9 @@ void lock_part::on_kept(const message& m, actions& out) {
 
 void lock_part::on_request(const message& m, actions& out) {
   const object_id id{m.unit};
-  entry* const e = home_.find(id);
+  entry* const e = find_home(id, out);
+  // Asked again after a death: what it had asked for is under way.
+  if (e != nullptr && e->dying && e->destroyer.node == m.from && e->destroyer.who == ticket{m.token}) return;
   if (e == nullptr || e->dying) return shared_.reply(m, QUIRE_NOT_FOUND, out);
   if (m.operation != static_cast<std::uint32_t>(operation::mutex_destroy))
     return shared_.reply(m, QUIRE_NOT_OWNER, out);
@@ -68,9 +73,19 @@ void lock_part::on_revoked(const message& m, actions& out) {
   entry* const e = home_.find(id);
   if (e == nullptr || !e->dying) return;
   if (e->passing) refuse(e->next, id, QUIRE_NOT_FOUND, out);
-  const waiter destroyer = e->destroyer;
+  end_destroy(id, out);
+}
+
+void lock_part::end_destroy(object_id id, actions& out) {
+  const waiter destroyer = home_.find(id)->destroyer;
   home_.drop(id);
+  if (shared_.is_inherited(id)) destroyed_.push_back(id);
   shared_.reply(destroyer.node, destroyer.who, id, QUIRE_OK, out);
+}
+
+lock_part::entry* lock_part::find_home(object_id id, actions& out) {
+  entry* const e = home_.find(id);
+  return e == nullptr && may_inherit(id) ? &inherit(id, out) : e;
 }
 
 }  // namespace quire::sync

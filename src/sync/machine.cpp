@@ -74,6 +74,7 @@ void machine::on_message(const message& m, std::span<const std::byte> payload, a
   const kind what = kind_of(m.kind);
   if (what == kind::gather) return collectives_.on_gather(m, payload, out);
   if (what == kind::spread) return collectives_.on_spread(m, payload, out);
+  if (what == kind::survey) return collectives_.on_survey(m, payload);
   if (const object_id id{m.unit}; !is_possible(id, kind_of(id), shared_.makers)) return;
   switch (what) {
     case kind::request: return on_request(m, out);
@@ -140,6 +141,7 @@ void machine::ask_to_withdraw(ticket t, const waiting_call& w, actions& out) {
     case operation::semaphore_acquire: break;
     default: return;  // answered at once, or without a time limit
   }
+  if (shared_.is_lost(w.object)) return;  // it has ended, or waits for its mutex
   message m = shared_.make(kind::cancel, w.object);
   m.token = t.value();
   shared_.send(shared_.home_of(w.object), m, out);

@@ -43,6 +43,17 @@ class machine {
   /// node would have served; so do all later ones but unlocks. A condition_wait ends without its mutex.
   void on_peer_lost(actions& out);
 
+  // A node of the job is dead, and the others go on (loss.cpp; README.md, Deaths). The calls in the order of src/watch/recovery.hpp;
+  // jobs of at most 64 nodes.
+  /// `dead`: all that are. What only they kept ends with QUIRE_LOST.
+  void cut(std::uint64_t dead, actions& out);
+  /// A message that was sent before its sender knew.
+  void absorb(const message& m, std::span<const std::byte> payload, actions& out);
+  void report(actions& out);
+  void settle(actions& out);
+  /// It is over: what waits is asked for again.
+  void resume(actions& out);
+
   // Checkpoints (saved.cpp).
   /// The objects whose home is here, as far as they outlast their threads: who holds or waits for one is not saved.
   [[nodiscard]] saved_objects save() const;
@@ -62,6 +73,7 @@ class machine {
   void on_request(const message& m, actions& out);
   void on_reply(const message& m, actions& out);
   void on_cancel_message(const message& m, actions& out);
+  void end_lost_calls(actions& out);
   void ask_to_withdraw(ticket t, const waiting_call& w, actions& out);
 
   context shared_;

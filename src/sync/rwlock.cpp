@@ -1,5 +1,7 @@
 #include "sync/rwlock.hpp"
 
+#include <algorithm>
+
 namespace quire::sync {
 
 object_id rwlock_part::create() {
@@ -24,7 +26,7 @@ void rwlock_part::on_lock(const call& c, actions& out) {
 }
 
 void rwlock_part::on_reply(ticket t, const waiting_call& w, quire_status status, actions& out) {
-  if (status == QUIRE_OK) held_.push_back({w.object, w.thread, w.what == operation::rwlock_write_lock});
+  if (status == QUIRE_OK || status == QUIRE_OWNER_DIED) held_.push_back({w.object, w.thread, w.what == operation::rwlock_write_lock});
   shared_.calls.finish(t, status, out);
 }
 
@@ -41,7 +43,7 @@ void rwlock_part::on_unlock(const call& c, actions& out) {
   m.a = held_[at].writing ? 1 : 0;
   held_[at] = held_.back();
   held_.pop_back();
-  shared_.send(shared_.home_of(id), m, out);
+  if (!shared_.is_lost(id)) shared_.send(shared_.home_of(id), m, out);
   out.complete(c.token, QUIRE_OK);
 }
 
@@ -74,6 +76,7 @@ void rwlock_part::on_release(const message& m, entry& e, actions& out) {
     e.writing = false;
   } else if (e.readers > 0) {
     --e.readers;
+    if (const auto one = std::find(e.reading.begin(), e.reading.end(), m.from); one != e.reading.end()) e.reading.erase(one);
   }
   serve(object_id{m.unit}, e, out);
 }
@@ -84,10 +87,14 @@ void rwlock_part::serve(object_id id, entry& e, actions& out) {
     const waiter w = shared_.waiters.pop(e.queue);
     if (w.exclusive) {
       e.writing = true;
+      e.writer = w.node;
     } else {
       ++e.readers;
+      e.reading.push_back(w.node);
     }
-    shared_.reply(w.node, w.who, id, QUIRE_OK, out);
+    // Readers cannot mend what a writer has left half done: all are told, until the next writer is.
+    shared_.reply(w.node, w.who, id, e.orphaned ? QUIRE_OWNER_DIED : QUIRE_OK, out);
+    if (w.exclusive) e.orphaned = false;
   }
 }
 
@@ -96,6 +103,18 @@ bool rwlock_part::withdraw(const message& m, actions& out) {
   if (e == nullptr || !shared_.waiters.remove(e->queue, m.from, ticket{m.token})) return false;
   serve(object_id{m.unit}, *e, out);  // readers behind a writer that gave up
   return true;
+}
+
+void rwlock_part::cut(actions& out) {
+  for (auto& [id, e] : home_) {
+    shared_.waiters.remove_dead(e.queue, shared_.members);
+    if (e.writing && shared_.members.is_dead(e.writer)) {
+      e.writing = false;
+      e.orphaned = true;
+    }
+    e.readers -= static_cast<std::uint32_t>(std::erase_if(e.reading, [&](node_id n) { return shared_.members.is_dead(n); }));
+    serve(id, e, out);
+  }
 }
 
 bool rwlock_part::is_valid() const noexcept {

@@ -24,6 +24,8 @@ class rwlock_part {
   void on_request(const message& m, actions& out);
   /// Takes a call out of the queue; false if it is not there.
   bool withdraw(const message& m, actions& out);
+  /// Nodes have died: what they held is free. After a writer others hear of it.
+  void cut(actions& out);
 
   [[nodiscard]] bool is_valid() const noexcept;
   /// For checkpoints: those whose home is here; and to have one again, free.
@@ -39,6 +41,9 @@ class rwlock_part {
   struct entry {
     std::uint32_t readers = 0;
     bool writing = false;
+    bool orphaned = false;          ///< its writer is dead; all are told, up to the next writer
+    node_id writer{};               ///< while writing
+    std::vector<node_id> reading{};  ///< the node of each reader
     waiter_queue queue{};
   };
   [[nodiscard]] std::size_t find(object_id id, std::uint32_t thread) const noexcept;

@@ -35,6 +35,7 @@ void barrier_part::load(object_id id, std::uint64_t participants) {
   entry& e = home_.make(id);
   e.participants = static_cast<std::uint32_t>(participants);
   e.by_node.resize(shared_.nodes);
+  e.before.resize(shared_.nodes);
 }
 
 void event_part::save(std::vector<saved_object>& to) const {

@@ -44,6 +44,10 @@ void semaphore_part::on_release(const message& m, entry& e, actions& out) {
   shared_.reply(m, QUIRE_OK, out);
 }
 
+void semaphore_part::cut() noexcept {
+  for (auto& [id, e] : home_) shared_.waiters.remove_dead(e.queue, shared_.members);
+}
+
 bool semaphore_part::withdraw(const message& m) {
   entry* const e = home_.find(object_id{m.unit});
   return e != nullptr && shared_.waiters.remove(e->queue, m.from, ticket{m.token});

@@ -14,6 +14,8 @@ class semaphore_part {
   void on_request(const message& m, actions& out);
   /// Takes a call out of the queue; false if it is not there.
   bool withdraw(const message& m);
+  /// Nodes have died: their threads wait no longer.
+  void cut() noexcept;
   [[nodiscard]] bool is_valid() const noexcept;
   /// For checkpoints: those whose home is here, and their counts.
   void save(std::vector<saved_object>& to) const;

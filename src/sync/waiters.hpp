@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/check.hpp"
+#include "model/membership.hpp"
 #include "sync/call_table.hpp"
 
 namespace quire::sync {
@@ -51,6 +52,18 @@ class waiter_pool {
       return true;
     }
     return false;
+  }
+  /// Takes out the calls of nodes that are dead.
+  void remove_dead(waiter_queue& q, model::membership members) noexcept {
+    for (std::uint32_t before = call_list::nobody, i = q.head; i != call_list::nobody;) {
+      const std::uint32_t next = cells_[i].next;
+      if (members.is_dead(cells_[i].what.node)) {
+        (void)take(q, before, i);
+      } else {
+        before = i;
+      }
+      i = next;
+    }
   }
 
  private:

@@ -13,15 +13,22 @@ namespace {
 using base::log;
 using base::log_level;
 
-base::result<std::unique_ptr<transport>> open_tcp(bool all_local, std::string_view devices, const base::secret& job) {
-  if (devices != "auto") return ucx::open(ucx::tcp, std::string(devices), job);
-  if (all_local) return ucx::open(ucx::tcp, "lo", job);
+/// A payload that was announced could still be landing when its sender is dead, and its place in use for something else.
+ucx::settings without_rendezvous(ucx::settings how) {
+  how.rendezvous_bytes = "inf";
+  return how;
+}
+
+base::result<std::unique_ptr<transport>> open_tcp(bool all_local, std::string_view devices, const base::secret& job, bool outlives) {
+  const ucx::settings how = outlives ? without_rendezvous(ucx::tcp) : ucx::tcp;
+  if (devices != "auto") return ucx::open(how, std::string(devices), job);
+  if (all_local) return ucx::open(how, "lo", job);
   std::string names;
   for (const auto& one : os::network_interfaces()) {
     const bool known = ("," + names + ",").find("," + one.name + ",") != std::string::npos;
     if (!one.loopback && !known) names += (names.empty() ? "" : ",") + one.name;
   }
-  if (!names.empty()) return ucx::open(ucx::tcp, names, job);
+  if (!names.empty()) return ucx::open(how, names, job);
   log(log_level::error, "this host has no network interface that is up, beside loopback, but nodes on other hosts");
   return QUIRE_UNSUPPORTED;
 }
@@ -29,19 +36,20 @@ base::result<std::unique_ptr<transport>> open_tcp(bool all_local, std::string_vi
 }  // namespace
 
 base::result<std::unique_ptr<transport>> open(std::string_view kind, bool all_local, std::string_view devices,
-                                              const base::secret& job) {
-  if (kind == "tcp") return open_tcp(all_local, devices, job);
+                                              const base::secret& job, bool outlives_peers) {
+  const ucx::settings shared_memory = outlives_peers ? without_rendezvous(ucx::shared_memory) : ucx::shared_memory;
+  if (kind == "tcp") return open_tcp(all_local, devices, job, outlives_peers);
   if (kind == "shm") {
-    if (all_local) return ucx::open(ucx::shared_memory, "all", job);
+    if (all_local) return ucx::open(shared_memory, "all", job);
     log(log_level::error, "transport shm: not all nodes of the job run on this host; use auto or tcp");
     return QUIRE_UNSUPPORTED;
   }
   if (kind == "auto") {
-    if (!all_local) return open_tcp(all_local, devices, job);
-    auto shared = ucx::open(ucx::shared_memory, "all", job);
+    if (!all_local) return open_tcp(all_local, devices, job, outlives_peers);
+    auto shared = ucx::open(shared_memory, "all", job);
     if (shared.ok()) return shared;
     log(log_level::warning, "no shared memory between the nodes of this host; using TCP, which is slower");
-    return open_tcp(all_local, devices, job);
+    return open_tcp(all_local, devices, job, outlives_peers);
   }
   log(log_level::error, "unknown transport; choose auto, shm or tcp");
   return QUIRE_BAD_OPTION;

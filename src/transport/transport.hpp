@@ -62,6 +62,13 @@ class transport {
   /// cannot be delivered ends in `peer_lost`.
   virtual void send(model::node_id to, const model::message& m, std::span<const std::byte> payload) noexcept = 0;
 
+  /// `peer` is dead, and the others go on: nothing is sent to it any more, and peer_lost does not tell of it. May be called
+  /// from a sink. What had been sent may have arrived or not.
+  virtual void abandon(model::node_id peer) noexcept = 0;
+  /// Sends to abandoned peers lie here for good, and arm() may fail for no other reason: whoever wants to sleep must look
+  /// again after a moment.
+  [[nodiscard]] virtual bool stuck() const noexcept { return false; }
+
   /// Handles what has arrived and completes what was sent. Returns true if anything happened.
   virtual bool progress() noexcept = 0;
   /// True while a send has not been handed to the system yet: somebody must call progress() soon.

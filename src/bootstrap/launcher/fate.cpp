@@ -27,7 +27,9 @@ void job::on_exit(int node, int wait_status) {
   record.remote_out.finish(out_);
   record.remote_err.finish(err_);
   on_control(node);
-  if (WIFSIGNALED(wait_status)) {
+  if (!record.why.empty()) {
+    fail(node, record.why, 128 + SIGKILL);
+  } else if (WIFSIGNALED(wait_status)) {
     const int signal = WTERMSIG(wait_status);
     if (signal == ended_by_)
       end(128 + signal, local::frame_kind::job_ends, node, "the job ends by signal " + os::signal_text(signal));
@@ -95,10 +97,11 @@ void job::check_waiting() {
     fail(static_cast<int>(ended - nodes_.begin()), "ended while others wait for it in quire_start()", 1);
 }
 
-/// A node has failed. Only the first failure counts; one after quire_end() hurts nobody else.
+/// A node has failed. Only the first failure counts, unless the others go on; one after quire_end() hurts nobody else.
 void job::fail(int node, const std::string& what, int exit_status) {
   const std::string text = name_of(node) + " " + what;
   if (phase_ != phase::running) return;
+  if (!at(node).left && can_go_on()) return at(node).alive ? kill_for(node, what) : announce(node, text, exit_status);
   if (!at(node).left) return end(exit_status, local::frame_kind::node_died, node, text);
   say(text);
   if (exit_status_ == 0) exit_status_ = exit_status;
@@ -113,6 +116,25 @@ void job::check_readers() {
     end(launcher_failed, local::frame_kind::job_ends, -1,
         std::string("cannot write standard ") + (to == &out_ ? "output: " : "error: ") + os::error_text(to->error()));
   }
+}
+
+/// Before all nodes have started nobody could do without one.
+bool job::can_go_on() const {
+  return plan_.survivors_go_on && std::all_of(nodes_.begin(), nodes_.end(), [](const auto& n) { return n.ready; });
+}
+
+/// A node is dead for certain. All that live hear of deaths in the same order.
+void job::announce(int node, const std::string& text, int exit_status) {
+  if (first_death_ == 0) first_death_ = exit_status;
+  accusations_.drop(node);
+  const auto frame = std::make_shared<const std::string>(encode(local::frame_kind::node_died, node, text));
+  bool somebody_listens = false;
+  for (int other = 0; other < plan_.nodes; ++other) {
+    if (!at(other).alive || at(other).left) continue;
+    somebody_listens = true;
+    give(other, frame);
+  }
+  say(somebody_listens ? text + "; the others go on" : text);
 }
 
 void job::end(int exit_status, local::frame_kind kind, int node, const std::string& text, bool quietly) {

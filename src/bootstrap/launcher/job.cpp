@@ -37,6 +37,8 @@ job_outcome job::run() {
     if (!sweep_orphans()) say("some processes that the nodes started cannot be killed");
     flush_streams();
   }
+  const bool some_ended_well = std::any_of(nodes_.begin(), nodes_.end(), [](const auto& n) { return n.left; });
+  if (exit_status_ == 0 && !some_ended_well) exit_status_ = first_death_;
   // With nothing left to look after, signals do again what they do to any program that waits for its reader.
   out_.write_all();
   err_.write_all();
@@ -182,12 +184,15 @@ void job::on_frame(int node, const local::frame& frame) {
         return fail(node, "uses a version of Quire that this `quire` does not fit", 1);
       if (record.joined && !record.left) return fail(node, "has joined the job twice", 1);
       record.joined = true;
-      record.left = false;
+      record.left = record.ready = false;
       if (verdict_) give(node, verdict_);  // it comes late
       return;
     }
     case local::frame_kind::address:
       return on_address(node, frame.payload);
+    case local::frame_kind::ready:
+      record.ready = true;
+      return;
     case local::frame_kind::leave:
       record.left = true;
       record.statistics = frame.payload;

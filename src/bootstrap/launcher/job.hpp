@@ -26,10 +26,12 @@ struct node_record {
   bool alive = false;
   bool own_group = true;        ///< signals go to its whole process group
   bool joined = false;          ///< has said hello: it is a Quire program
+  bool ready = false;           ///< has started, and can go on when others die
   bool left = false;            ///< has said leave: its end is no accident
   bool waiting = false;         ///< has given its address and has no answer yet
   std::uint64_t silent_ns = 0;  ///< when it closed its control socket without leave; 0: it has not
   std::string address, statistics;
+  std::string why;  ///< what it did wrong, if we have killed it for that
   local::channel control;
   tagged_stream out, err;
   int host = -1;       ///< index of the host whose agent looks after it; -1: it is our own child
@@ -42,6 +44,7 @@ struct host_record {
   pid_t pid = -1;
   bool alive = false;
   bool answered = false;  ///< its agent has spoken
+  std::string why;  ///< why we have given it up
   local::channel link;
   std::uint64_t owed_bytes = 0;  ///< output that it has sent and was not told to be taken
   watch::watch life{0, 2, 0};  ///< the agent is peer 1
@@ -98,6 +101,7 @@ class job {
   void on_accusation(int by, const local::frame& frame);
   void judge();
   void kill_node(int node);
+  void kill_for(int node, const std::string& why);
   void watch_links();
   void pause();
 
@@ -110,6 +114,8 @@ class job {
   void fail(int node, const std::string& what, int exit_status);
   void check_readers();
   void end(int exit_status, local::frame_kind kind, int node, const std::string& text, bool quietly = false);
+  [[nodiscard]] bool can_go_on() const;
+  void announce(int node, const std::string& text, int exit_status);
   void signal_all(int signal, bool from_terminal);
   void say(const std::string& text) { err_.put("quire: " + text + "\n"); }
   [[nodiscard]] std::string name_of(int node) const;
@@ -134,6 +140,7 @@ class job {
   os::descriptor signals_;
   int alive_ = 0;
   int exit_status_ = 0;
+  int first_death_ = 0;  ///< exit status of the first node that died while the others went on; 0: none
   phase phase_ = phase::running;
   std::shared_ptr<const std::string> verdict_;  ///< why the job ends, as told to the nodes
   std::uint64_t next_phase_ns_ = 0;             ///< when this phase ends, if it is not `running`

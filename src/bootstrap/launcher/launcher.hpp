@@ -28,6 +28,7 @@ struct job_plan {
   std::vector<std::pair<std::string, std::string>> environment;  ///< set for the nodes, over what they inherit
   bool tag = false;                                              ///< begin each line of output with "[node] "
   std::int64_t timeout_ms = 0;                                   ///< 0: none
+  bool survivors_go_on = false;  ///< a death does not end the job: the others are told (QUIRE_ON_FAILURE=notify)
   int peer_timeout_s = 0;  ///< hosts that are silent for so long are lost (QUIRE_PEER_TIMEOUT of the nodes); 0: never
 };
 

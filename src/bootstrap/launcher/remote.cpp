@@ -106,17 +106,24 @@ void job::on_host_exit(std::size_t host, int wait_status) {
   const auto& where = plan_.hosts[host];
   int lost = 0;
   bool started = true;
+  std::vector<int> dead;
   for (int node = where.first; node < where.first + where.nodes; ++node) {
     if (!std::exchange(at(node).alive, false)) continue;
     ++lost;
     --alive_;
+    if (!at(node).left) dead.push_back(node);
     started = started && at(node).remote_pid != 0;
   }
   if (lost == 0) return;
   const std::string how = WIFSIGNALED(wait_status) ? "was killed by signal " + os::signal_text(WTERMSIG(wait_status))
                                                    : "ended with status " + std::to_string(WEXITSTATUS(wait_status));
   const std::string reach = plan_.reach[0] + " to host " + where.name + " " + how;
-  if (started) {
+  if (phase_ == phase::running && can_go_on()) {
+    // The agent ends its nodes when it hears nothing of us, and nobody takes anything from them any more.
+    const std::string& why = hosts_[host].why;
+    for (const int node : dead)
+      announce(node, name_of(node) + " is lost: " + (why.empty() ? "the connection is lost: " + reach : why), launcher_failed);
+  } else if (started) {
     end(launcher_failed, frame_kind::node_died, where.first, "the connection to its nodes is lost: " + reach);
   } else {
     end(launcher_failed, frame_kind::job_ends, -1,

@@ -49,15 +49,27 @@ void job::judge() {
   if (phase_ != phase::running || accusations_.empty()) return;
   const accusation worst = accusations_.worst(), rival = accusations_.rival();
   const std::int64_t now = ::time(nullptr);
-  std::string text = name_of(worst.whom) + text_of(worst, now);
+  std::string what = text_of(worst, now).substr(1);
   if (rival.by >= 0) {
-    text += "; and " + name_of(rival.whom) + text_of(rival, now);
+    what += "; and " + name_of(rival.whom) + text_of(rival, now);
     if (accusations_.speaks(worst.whom) || accusations_.speaks(rival.whom))
-      text += ": is the network between them broken?";
+      what += ": is the network between them broken?";
   }
-  end(128 + SIGKILL, frame_kind::node_died, worst.whom, text);
+  const bool both = rival.by >= 0 && !accusations_.speaks(rival.whom);
+  if (can_go_on()) {  // who is told of it hears when it has ended
+    kill_for(worst.whom, what);
+    if (both) kill_for(rival.whom, text_of(rival, now).substr(1));
+    return;
+  }
+  end(128 + SIGKILL, frame_kind::node_died, worst.whom, name_of(worst.whom) + " " + what);
   kill_node(worst.whom);
-  if (rival.by >= 0 && !accusations_.speaks(rival.whom)) kill_node(rival.whom);
+  if (both) kill_node(rival.whom);
+}
+
+/// A node that is to be dead before anybody hears of it.
+void job::kill_for(int node, const std::string& why) {
+  if (at(node).why.empty()) at(node).why = why;
+  kill_node(node);
 }
 
 /// One that does not answer would not hear what the others are told. SIGKILL reaches it also when it is stopped.
@@ -96,10 +108,14 @@ void job::watch_links() {
     const auto& where = plan_.hosts[i];
     char seconds[32];
     std::snprintf(seconds, sizeof seconds, "%.1f", static_cast<double>(found.silent_ns) / 1e9);
-    end(launcher_failed, frame_kind::node_died, where.first,
-        "host " + where.name + ", with " + std::to_string(where.nodes) + (where.nodes == 1 ? " node" : " nodes") +
-            " from node " + std::to_string(where.first) + " on, does not answer: nothing was heard from it for " +
-            seconds + " s");
+    const std::string silence = "does not answer: nothing was heard from it for " + std::string(seconds) + " s";
+    const std::string text = "host " + where.name + ", with " + std::to_string(where.nodes) +
+                             (where.nodes == 1 ? " node" : " nodes") + " from node " + std::to_string(where.first) +
+                             " on, " + silence;
+    if (can_go_on())
+      host.why = "its host " + where.name + " " + silence;
+    else
+      end(launcher_failed, frame_kind::node_died, where.first, text);
     ::kill(host.pid, SIGKILL);  // the way there; the agent ends its nodes when it hears nothing of us
   }
 }

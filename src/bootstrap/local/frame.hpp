@@ -4,6 +4,7 @@
 //                      address    payload: what the node gives to the others; once a round, answered by `addresses`
 //                      leave      payload: counters of the node as JSON
 //                      accuse     payload: who is lost, and for how many ms it was silent (struct loss)
+//                      ready      the node has started: it can go on when others die
 //   launcher -> node   addresses  payload: of all nodes, in order (pack_addresses)
 //                      node_died  node: who; payload: the sentence for people
 //                      job_ends   payload: the sentence for people
@@ -42,7 +43,7 @@ inline constexpr std::size_t most_address_bytes = 60 << 10;
 enum class frame_kind : std::uint32_t {
   hello = 1, address, leave, addresses, node_died, job_ends,
   start, to_node, signal, input, started, cannot, output, error_output, closed, ended, input_taken,
-  accuse, alive, output_taken, last = output_taken
+  accuse, alive, output_taken, ready, last = ready
 };
 
 /// What a node says of another in `accuse`.

@@ -70,6 +70,11 @@ bool member::accuse(int node, std::uint64_t silent_ms) noexcept {
   return true;
 }
 
+void member::ready() noexcept {
+  socket_.queue(make_frame(frame_kind::ready, node_, {}));
+  socket_.send();
+}
+
 // Writes past the channel's queue, which is empty after the last exchange, so as not to meet poll_news there.
 void member::leave(std::string_view statistics_json) noexcept {
   const std::string bytes = encode(frame_kind::leave, node_, statistics_json);
@@ -128,6 +133,7 @@ class alone final : public bootstrap {
     return std::vector<std::vector<std::byte>>{{mine.begin(), mine.end()}};
   }
   [[nodiscard]] bool accuse(int, std::uint64_t) noexcept override { return false; }
+  [[nodiscard]] bool announces_deaths() const noexcept override { return true; }  // there are no others
   void abort(int, const std::string&) noexcept override {}
   void leave(std::string_view) noexcept override {}
   [[nodiscard]] int descriptor() const noexcept override { return -1; }

@@ -99,6 +99,8 @@ class endpoint final : public transport {
     hub_->post(to, {{header.bytes, header.bytes + wire::header_bytes}, {payload.begin(), payload.end()}});
   }
 
+  void abandon(model::node_id peer) noexcept override { lost_[peer.value()] = true; }
+
   bool progress() noexcept override {
     constexpr int at_most = 16;
     bool happened = report_losses();

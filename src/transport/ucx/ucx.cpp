@@ -46,7 +46,9 @@ class ucx_transport final : public transport {
                                      sink& receiver) noexcept override;
   void send(node_id to, const message& m, std::span<const std::byte> payload) noexcept override;
   bool progress() noexcept override;
-  [[nodiscard]] bool sends_pending() const noexcept override { return sends_.used() != 0; }
+  void abandon(node_id to) noexcept override;
+  [[nodiscard]] bool stuck() const noexcept override { return stuck_ != 0; }
+  [[nodiscard]] bool sends_pending() const noexcept override { return sends_.used() != stuck_; }
   [[nodiscard]] bool turn_period() noexcept override {
     if (unsent_[1 - period_] != 0) return false;
     period_ = static_cast<std::uint8_t>(1 - period_);
@@ -63,11 +65,13 @@ class ucx_transport final : public transport {
   [[nodiscard]] const char* name() const noexcept override { return prefix_.name; }
 
  private:
+  struct peer;
   /// A message on its way out: UCX 1.13 reads the header until the send has completed.
   struct send_slot {
     wire::header header;
     std::byte value[copied_bytes];  ///< a small payload
     ucx_transport* owner;
+    peer* to;
     std::uint8_t period;
     send_slot* next;
   };
@@ -86,7 +90,9 @@ class ucx_transport final : public transport {
     ucx_transport* owner = nullptr;
     receive_slot *first = nullptr, *last = nullptr;  ///< not delivered yet, in their order
     wire::seal_sequence out, in;
-    enum { fine, lost, reported } state = fine;
+    bool dead = false;  ///< abandoned
+    std::size_t unsent = 0;  ///< sends that are pending
+    enum { fine, lost, abandoned, reported } state = fine;
   };
 
   static void on_sent(void* request, ucs_status_t status, void* slot) noexcept;
@@ -110,6 +116,7 @@ class ucx_transport final : public transport {
   // These outlive the worker: closing it completes what is still in flight.
   slots<send_slot> sends_;
   std::uint8_t period_ = 0;       ///< the current one, modulo 2
+  std::size_t stuck_ = 0;         ///< sends to abandoned peers that have not completed
   std::uint64_t unsent_[2] = {};  ///< sends of each that are pending
   slots<receive_slot> receives_;
   std::vector<peer> peers_;
@@ -216,6 +223,8 @@ void ucx_transport::send(node_id to, const message& m, std::span<const std::byte
                                                 payload.data(), payload.size(), &how);
   if (UCS_PTR_IS_PTR(request)) {  // on_sent gives the slot back
     slot->period = period_;
+    slot->to = &receiver;
+    ++receiver.unsent;
     ++unsent_[period_];
     return;
   }
@@ -228,6 +237,8 @@ void ucx_transport::on_sent(void* request, ucs_status_t, void* slot) noexcept {
   auto* const sent = static_cast<send_slot*>(slot);
   ucx_transport& self = *sent->owner;
   --self.unsent_[sent->period];
+  --sent->to->unsent;
+  if (sent->to->dead) --self.stuck_;
   self.sends_.give(sent);
   self.worker_.ucp->request_free(request);
 }
@@ -379,6 +390,16 @@ void ucx_transport::on_peer_error(void* arg, ucp_ep_h, ucs_status_t status) noex
   who.owner->lose(who, status);
 }
 
+void ucx_transport::abandon(node_id to) noexcept {
+  peer& who = peers_[to.value()];
+  if (who.owner == nullptr || who.dead) return;
+  who.dead = true;
+  stuck_ += who.unsent;
+  if (who.state == peer::reported) return;
+  who.state = peer::abandoned;
+  unreported_losses_ = true;
+}
+
 /// Only notes it: UCX allows no closing of endpoints in its callbacks, and the engine expects no peer_lost within
 /// send().
 void ucx_transport::lose(peer& who, ucs_status_t why) noexcept {
@@ -394,7 +415,8 @@ void ucx_transport::report_losses() noexcept {
   unreported_losses_ = false;
   for (std::size_t i = 0; i < peers_.size(); ++i) {
     peer& who = peers_[i];
-    if (who.state != peer::lost) continue;
+    if (who.state != peer::lost && who.state != peer::abandoned) continue;
+    const bool told = who.state == peer::lost;
     who.state = peer::reported;
     if (reports_losses_) {
       ucp_request_param_t how{};
@@ -403,14 +425,15 @@ void ucx_transport::report_losses() noexcept {
       const auto request = worker_.ucp->ep_close_nbx(who.endpoint, &how);
       if (UCS_PTR_IS_PTR(request)) worker_.ucp->request_free(request);  // completes by itself
     }
-    sink_->peer_lost(node_id{static_cast<std::uint16_t>(i)});
+    if (told) sink_->peer_lost(node_id{static_cast<std::uint16_t>(i)});
   }
 }
 
 base::status ucx_transport::flush(int timeout_ms) noexcept {
   const auto deadline = base::now_ns() + static_cast<std::uint64_t>(std::max(timeout_ms, 0)) * 1'000'000u;
   const ucp_request_param_t how{};
-  const auto request = worker_.ucp->worker_flush_nbx(worker_.handle, &how);
+  // What is stuck would keep the worker's flush for good. Over shared memory, where that happens, what was handed over is there.
+  const auto request = stuck() ? nullptr : worker_.ucp->worker_flush_nbx(worker_.handle, &how);
   const bool waits = UCS_PTR_IS_PTR(request);
   const auto flushed = [&] {
     return !sends_pending() && (!waits || worker_.ucp->request_check_status(request) != UCS_INPROGRESS);

@@ -1,0 +1,358 @@
+// A node for survive_test: survive_program WHAT [DEATHS]. All nodes print their pid and do what WHAT says until they have heard of as
+// many deaths as DEATHS says (1), which the test brings about; then they see to it that everything works among the survivors,
+// and end well. The test kills the node whose number TEST_VICTIM is.
+#include <setjmp.h>
+#include <signal.h>
+
+#include <atomic>
+#include <map>
+
+#include "node.hpp"
+
+using namespace quire::test;
+
+namespace {
+
+constexpr std::size_t page_words = 512, pages = 96;
+
+struct handles {
+  quire_mutex mutex;
+  quire_rwlock rwlock;
+  quire_event event;
+  quire_semaphore semaphore;
+  quire_condition condition;
+  quire_barrier barrier;
+};
+
+std::atomic<int> g_heard{0};
+std::atomic<std::uint64_t> g_dead{0};
+int g_deaths = 1;
+int victim = 1;
+bool is_victim() { return quire_node() == victim; }
+bool over() { return g_heard.load() >= g_deaths; }
+
+void on_failure(int node, void* context) {
+  REQUIRE(context == &g_heard);
+  REQUIRE(quire_alive(node) == 0);
+  std::printf("node %d hears of %d\n", quire_node(), node);
+  g_dead |= std::uint64_t{1} << node;
+  ++g_heard;
+}
+
+thread_local sigjmp_buf t_back;
+thread_local volatile sig_atomic_t t_expects = 0;
+thread_local void* volatile t_address = nullptr;
+
+void on_bus(int signal, siginfo_t* info, void*) {
+  if (t_expects == 0) {
+    ::signal(signal, SIG_DFL);
+    return;
+  }
+  t_expects = 0;
+  t_address = info->si_addr;
+  ::siglongjmp(t_back, 1);
+}
+
+/// f(word), unless its unit is lost: then the signal has told its address.
+template <class F>
+bool use(std::uint64_t* word, F f) {
+  if (sigsetjmp(t_back, 1) != 0) {
+    REQUIRE(t_address == word);
+    return false;
+  }
+  t_expects = 1;
+  f(*static_cast<volatile std::uint64_t*>(word));
+  t_expects = 0;
+  return true;
+}
+
+std::uint64_t* g_words = nullptr;  ///< pages, the homes of which take turns
+handles g_made{};                  ///< objects of this node
+
+/// All nodes have a copy of what node `maker` has made.
+handles objects_of(int maker) {
+  handles h{};
+  if (quire_node() == maker) {
+    REQUIRE_OK(quire_mutex_create(&h.mutex));
+    REQUIRE_OK(quire_rwlock_create(&h.rwlock));
+    REQUIRE_OK(quire_event_create(&h.event));
+    REQUIRE_OK(quire_semaphore_create(0, &h.semaphore));
+    REQUIRE_OK(quire_condition_create(&h.condition));
+    REQUIRE_OK(quire_barrier_create(static_cast<std::uint32_t>(quire_nodes()), &h.barrier));
+  }
+  REQUIRE_OK(quire_broadcast(&h, sizeof h, maker));
+  return h;
+}
+int other_than(int node) { return (node + 1) % quire_nodes(); }
+void wait_for_death() {
+  for (const double until = now_seconds() + 50; !over(); sleep_ms(1))
+    if (now_seconds() > until) fail(__FILE__, __LINE__, "no death was heard of");
+}
+void be_victim() {
+  for (;;) sleep_ms(1000);
+}
+void ready() {
+  barrier();
+  std::printf("node %d is %d\n", quire_node(), ::getpid());
+}
+
+// ---- What the nodes are at ----
+
+void idle() {
+  ready();
+  wait_for_death();
+}
+/// Reads, writes and atomic operations all over the pages, those of all homes.
+void compute() {
+  ready();
+  on_threads(2, [](int t) {
+    random_numbers draw(static_cast<std::uint64_t>(quire_node() * 16 + t + 1));
+    for (const double until = now_seconds() + 50; !over();) {
+      if (now_seconds() > until) fail(__FILE__, __LINE__, "no death was heard of");
+      for (int i = 0; i < 200; ++i) {
+        std::uint64_t* const word = g_words + draw.below(pages) * page_words + static_cast<unsigned>(quire_node() * 4 + t);
+        std::uint64_t before = 0;
+        switch (draw.below(4)) {
+          case 0: (void)use(word, [](volatile std::uint64_t& w) { w = w + 1; }); break;
+          case 1: (void)use(word, [&](volatile std::uint64_t& w) { before = w; }); break;
+          case 2: {
+            const quire_status why = quire_fetch_add(word, 1, &before);
+            REQUIRE(why == QUIRE_OK || why == QUIRE_LOST || why == QUIRE_PEER_LOST);
+            break;
+          }
+          default: (void)use(word + page_words - 16, [&](volatile std::uint64_t& w) { before = w; });
+        }
+      }
+    }
+  });
+}
+void private_loop() {
+  ready();
+  while (!over()) asm volatile("");
+}
+void at_barrier() {
+  ready();
+  if (is_victim()) be_victim();
+  barrier();
+  wait_for_death();
+}
+/// Rounds of barriers and sums: all survivors see the same, whenever it happens.
+void rounds() {
+  ready();
+  for (std::int64_t round = 1;; ++round) {
+    std::int64_t values[3] = {round, over() ? 1 : 0, 1};
+    REQUIRE_OK(quire_reduce_i64(values, 3, QUIRE_MIN));
+    REQUIRE_EQUAL(values[0], round);
+    if (values[1] != 0) return;
+    barrier();
+  }
+}
+void in_lock() {
+  const handles h = objects_of(other_than(victim));
+  if (is_victim()) REQUIRE_OK(quire_mutex_lock(h.mutex));
+  ready();
+  if (is_victim()) be_victim();
+  const quire_status got = quire_mutex_lock(h.mutex);
+  REQUIRE(got == QUIRE_OK || got == QUIRE_OWNER_DIED);
+  std::int64_t told = got == QUIRE_OWNER_DIED ? 1 : 0;
+  REQUIRE_OK(quire_mutex_unlock(h.mutex));
+  REQUIRE_OK(quire_reduce_i64(&told, 1, QUIRE_SUM));
+  REQUIRE_EQUAL(told, 1);  // the next holder, and nobody else
+  wait_for_death();
+}
+/// The node that made the mutex dies; those who have it and wait for it are others.
+void home_of_lock() {
+  const handles h = objects_of(victim);
+  const int holder = other_than(victim);
+  if (quire_node() == holder) REQUIRE_OK(quire_mutex_lock(h.mutex));
+  ready();
+  if (is_victim()) be_victim();
+  if (quire_node() == holder) {
+    wait_for_death();
+    sleep_ms(50);
+    REQUIRE_OK(quire_mutex_unlock(h.mutex));
+    REQUIRE_OK(quire_mutex_lock(h.mutex));
+  } else {
+    REQUIRE_OK(quire_mutex_lock(h.mutex));
+  }
+  REQUIRE_OK(quire_mutex_unlock(h.mutex));
+  wait_for_death();
+}
+void waiting_for_lock() {
+  const handles h = objects_of(other_than(victim));
+  const int holder = other_than(victim);
+  if (quire_node() == holder) REQUIRE_OK(quire_mutex_lock(h.mutex));
+  ready();
+  if (is_victim()) {
+    const quire_status never = quire_mutex_lock(h.mutex);
+    fail(__FILE__, __LINE__, "a mutex that another node holds was locked: %d", never);
+  }
+  if (quire_node() == holder) {
+    wait_for_death();
+    REQUIRE_OK(quire_mutex_unlock(h.mutex));
+  }
+  REQUIRE_OK(quire_mutex_lock(h.mutex));
+  REQUIRE_OK(quire_mutex_unlock(h.mutex));
+  wait_for_death();
+}
+void in_rwlock() {
+  const handles h = objects_of(other_than(victim));
+  if (is_victim()) REQUIRE_OK(quire_rwlock_write_lock(h.rwlock, -1));
+  ready();
+  if (is_victim()) be_victim();
+  const quire_status got = quire_rwlock_read_lock(h.rwlock, -1);
+  REQUIRE(got == QUIRE_OK || got == QUIRE_OWNER_DIED);
+  REQUIRE_OK(quire_rwlock_unlock(h.rwlock));
+  std::int64_t told = got == QUIRE_OWNER_DIED ? 1 : 0;
+  REQUIRE_OK(quire_reduce_i64(&told, 1, QUIRE_SUM));
+  REQUIRE_EQUAL(told, quire_nodes() - 1);  // all, as there was no writer since
+  wait_for_death();
+}
+/// Everything that waits for what a dead node kept ends, and says so.
+void objects() {
+  const handles h = objects_of(victim);
+  handles alive = objects_of(other_than(victim));
+  REQUIRE_OK(quire_mutex_lock(g_made.mutex));
+  ready();
+  if (is_victim()) be_victim();
+  on_threads(8, [&](int t) {
+    void* found = nullptr;
+    switch (t) {
+      case 0: REQUIRE_STATUS(quire_event_wait(h.event, -1), QUIRE_LOST); return;
+      case 1: REQUIRE_STATUS(quire_semaphore_acquire(h.semaphore, 60'000), QUIRE_LOST); return;
+      case 2: {
+        quire_mutex own{};
+        REQUIRE_OK(quire_mutex_create(&own));
+        REQUIRE_OK(quire_mutex_lock(own));
+        REQUIRE_STATUS(quire_condition_wait(h.condition, own, -1), QUIRE_LOST);
+        REQUIRE_OK(quire_mutex_unlock(own));
+        return;
+      }
+      case 3: REQUIRE_STATUS(quire_barrier_wait(h.barrier), QUIRE_LOST); return;
+      case 4: REQUIRE_STATUS(quire_barrier_wait(alive.barrier), QUIRE_LOST); return;  // nobody knows who was to come
+      case 5: REQUIRE_STATUS(quire_semaphore_acquire(alive.semaphore, 200), QUIRE_TIMED_OUT); return;
+      case 6: REQUIRE_STATUS(quire_lookup("what nobody publishes", victim == 0 ? -1 : 200, &found), victim == 0 ? QUIRE_LOST : QUIRE_TIMED_OUT); return;
+      default: {
+        quire_remote_thread thread{};
+        const quire_status why = quire_spawn(victim, [](void*) -> void* { be_victim(); return nullptr; }, nullptr, &thread);
+        REQUIRE(why == QUIRE_OK || why == QUIRE_LOST);
+        if (why == QUIRE_OK) REQUIRE_STATUS(quire_join(thread, nullptr), QUIRE_LOST);
+      }
+    }
+  });
+  wait_for_death();
+  REQUIRE_STATUS(quire_event_set(h.event), QUIRE_LOST);
+  REQUIRE_STATUS(quire_rwlock_read_lock(h.rwlock, -1), QUIRE_LOST);
+  REQUIRE_OK(quire_mutex_unlock(g_made.mutex));
+  barrier();  // before, nobody was to get anything of the semaphore
+  // What others keep goes on.
+  if (quire_node() == other_than(victim)) REQUIRE_OK(quire_semaphore_release(alive.semaphore, static_cast<std::uint64_t>(quire_nodes())));
+  REQUIRE_OK(quire_semaphore_acquire(alive.semaphore, 20'000));
+  quire_remote_thread thread{};
+  REQUIRE_STATUS(quire_spawn(victim, [](void* p) { return p; }, nullptr, &thread), QUIRE_LOST);
+}
+/// A barrier of all nodes that has been met before goes on without the dead.
+void counted_barrier() {
+  const handles h = objects_of(other_than(victim));
+  REQUIRE_OK(quire_barrier_wait(h.barrier));
+  ready();
+  if (is_victim()) be_victim();
+  for (int i = 0; i < 100; ++i) REQUIRE_OK(quire_barrier_wait(h.barrier));
+  wait_for_death();
+}
+/// A thread waits for the end of another node in a fault: the victim keeps the unit, pinned, and dies with it.
+void in_fault() {
+  std::uint64_t* const word = g_words + page_words * 5;
+  if (is_victim()) {
+    REQUIRE_OK(quire_acquire(word, 8, -1, nullptr));
+    *word = 1;
+  }
+  ready();
+  if (is_victim()) be_victim();
+  on_threads(3, [&](int t) {
+    std::uint64_t value = 0;
+    if (t == 0) REQUIRE(!use(word, [&](volatile std::uint64_t& w) { value = w; }));
+    if (t == 1) REQUIRE_STATUS(quire_fetch_add(word, 1, &value), QUIRE_LOST);
+    if (t == 2) REQUIRE_STATUS(quire_acquire(word, 8, -1, nullptr), QUIRE_LOST);
+  });
+  wait_for_death();
+  REQUIRE_STATUS(quire_fetch_add(word, 1, nullptr), QUIRE_LOST);
+}
+
+// ---- What must be true afterwards ----
+
+void check_survivors() {
+  const int alive = quire_nodes() - g_deaths;
+  REQUIRE_EQUAL(quire_nodes_alive(), alive);
+  barrier();
+  std::int64_t count = 1;
+  REQUIRE_OK(quire_reduce_i64(&count, 1, QUIRE_SUM));
+  REQUIRE_EQUAL(count, alive);
+  // Each page is whole, or lost for all; what survivors write the others read.
+  std::int64_t lost_bits[2] = {0, 0};
+  for (std::size_t page = 0; page < pages; ++page) {
+    std::uint64_t value = 0;
+    const bool there = use(g_words + page * page_words, [&](volatile std::uint64_t& w) { value = w; });
+    if (!there) lost_bits[page / 48] |= std::int64_t{1} << page % 48;
+  }
+  std::int64_t least[2] = {lost_bits[0], lost_bits[1]}, most[2] = {lost_bits[0], lost_bits[1]};
+  REQUIRE_OK(quire_reduce_i64(least, 2, QUIRE_MIN));
+  REQUIRE_OK(quire_reduce_i64(most, 2, QUIRE_MAX));
+  REQUIRE(least[0] == most[0] && least[1] == most[1]);
+  const auto lost = [&](std::size_t page) { return (lost_bits[page / 48] >> page % 48 & 1) != 0; };
+  for (std::size_t page = 0; page < pages; ++page) {
+    std::uint64_t* const word = g_words + page * page_words + 256 + static_cast<unsigned>(quire_node());
+    if (!lost(page)) *word = mix(page * 64 + static_cast<unsigned>(quire_node()));
+  }
+  barrier();
+  for (std::size_t page = 0; page < pages; ++page)
+    for (unsigned n = 0; n < static_cast<unsigned>(quire_nodes()) && !lost(page); ++n)
+      if (quire_alive(static_cast<int>(n)) != 0) REQUIRE_EQUAL(g_words[page * page_words + 256 + n], mix(page * 64 + n));
+  // New memory and new objects.
+  int first = 0;
+  while (quire_alive(first) == 0) ++first;
+  std::uint64_t* sum = nullptr;
+  quire_mutex mutex{};
+  if (quire_node() == first) {
+    void* at = nullptr;
+    REQUIRE_OK(quire_calloc(1, 8, &at));
+    sum = static_cast<std::uint64_t*>(at);
+    REQUIRE_OK(quire_mutex_create(&mutex));
+  }
+  REQUIRE_OK(quire_broadcast(&sum, sizeof sum, first));
+  REQUIRE_OK(quire_broadcast(&mutex, sizeof mutex, first));
+  for (int i = 0; i < 50; ++i) {
+    REQUIRE_OK(quire_mutex_lock(mutex));
+    ++*sum;
+    REQUIRE_OK(quire_mutex_unlock(mutex));
+    REQUIRE_OK(quire_fetch_add(sum, 1, nullptr));
+  }
+  barrier();
+  REQUIRE_EQUAL(*sum, 100 * alive);
+  std::uint64_t value = 0;
+  REQUIRE_STATUS(quire_broadcast(&value, sizeof value, __builtin_ctzll(g_dead.load())), QUIRE_LOST);
+  std::printf("node %d ends well, %d pages lost\n", quire_node(),
+              __builtin_popcountll(static_cast<std::uint64_t>(lost_bits[0])) + __builtin_popcountll(static_cast<std::uint64_t>(lost_bits[1])));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::map<std::string, void (*)()> ways = {
+      {"idle", idle}, {"compute", compute}, {"private_loop", private_loop}, {"at_barrier", at_barrier}, {"rounds", rounds},
+      {"in_lock", in_lock}, {"home_of_lock", home_of_lock}, {"waiting_for_lock", waiting_for_lock}, {"in_rwlock", in_rwlock},
+      {"objects", objects}, {"counted_barrier", counted_barrier}, {"in_fault", in_fault}};
+  if (argc > 2) g_deaths = std::atoi(argv[2]);
+  if (const char* const who = std::getenv("TEST_VICTIM"); who != nullptr) victim = std::atoi(who);
+  return node_main([&] {
+    struct sigaction action {};
+    action.sa_sigaction = on_bus;
+    action.sa_flags = SA_SIGINFO;
+    REQUIRE(::sigaction(SIGBUS, &action, nullptr) == 0);
+    REQUIRE_OK(quire_on_failure(on_failure, &g_heard));
+    g_words = shared_region<std::uint64_t>("words", pages * page_words * 8, region_options(4096, QUIRE_PLACE_MODULO));
+    REQUIRE_OK(quire_mutex_create(&g_made.mutex));
+    ways.at(argc > 1 ? argv[1] : "idle")();
+    check_survivors();
+  });
+}

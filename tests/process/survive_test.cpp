@@ -1,0 +1,157 @@
+// A node of a job that is run with --on-failure notify dies: all others hear of it, go on, and end well, whatever they were at;
+// `quire run` ends with status 0, and nothing is left behind.
+#include <dirent.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+
+#include <regex>
+#include <set>
+
+#include "command.hpp"
+
+namespace quire::test {
+namespace {
+
+using ::testing::HasSubstr;
+using words = std::vector<std::string>;
+
+std::set<std::string> shared_files() {
+  std::set<std::string> found;
+  DIR* directory = ::opendir("/dev/shm");
+  while (const dirent* entry = directory != nullptr ? ::readdir(directory) : nullptr) found.insert(entry->d_name);
+  if (directory != nullptr) ::closedir(directory);
+  return found;
+}
+
+struct trial {
+  std::string what, detector = "userfault", transport = "shm";
+  int victim = 1;
+  int signal = SIGKILL;
+  int nodes = 3;
+  int second = -1;  ///< a node that dies `pause_ms` after
+  int pause_ms = 0;
+};
+
+words command_of(const trial& t) {
+  return {QUIRE_TOOL, "run", "-n", std::to_string(t.nodes), "--timeout", "100", "--on-failure", "notify", "--peer-timeout",
+          t.signal == SIGSTOP ? "2" : "20", "--detect", t.detector, "--transport", t.transport, QUIRE_PROGRAMS "/survive_program",
+          t.what, t.second < 0 ? "1" : "2"};
+}
+
+class running_job {
+ public:
+  explicit running_job(const trial& t)
+      : nodes_(t.nodes), files_(shared_files()), job_(command_of(t), {{"TEST_VICTIM", std::to_string(t.victim)}}) {}
+  /// Empty if they do not come.
+  std::vector<pid_t> wait_for_nodes() {
+    std::vector<pid_t> pids(static_cast<std::size_t>(nodes_));
+    for (int node = 0; node < nodes_; ++node) {
+      const std::regex line("node " + std::to_string(node) + " is ([0-9]+)\n");
+      std::smatch found;
+      for (int tries = 0; !std::regex_search(job_.out(), found, line); ++tries)
+        if (tries == 60 || (!job_.wait_for("node " + std::to_string(node) + " is ", 30) || !job_.wait_for("\n", 1))) return {};
+      pids[static_cast<std::size_t>(node)] = std::stoi(found[1]);
+    }
+    ::poll(nullptr, 0, 100);
+    return pids;
+  }
+  command& job() { return job_; }
+  void leaves_nothing() {
+    EXPECT_TRUE(job_.left_behind(5).empty()) << "processes were left behind";
+    std::vector<std::string> left;
+    for (int tries = 0; tries == 0 || (!left.empty() && tries < 50); ++tries) {  // files of other jobs come and go
+      if (tries != 0) ::poll(nullptr, 0, 100);
+      left.clear();
+      for (const std::string& name : shared_files())
+        if (!files_.contains(name)) left.push_back(name);
+    }
+    EXPECT_TRUE(left.empty()) << "/dev/shm/" << left.front() << " was left behind";
+  }
+
+ private:
+  int nodes_;
+  std::set<std::string> files_;
+  command job_;
+};
+
+void PrintTo(const trial& t, std::ostream* out) {
+  *out << t.what << ", " << t.detector << ", " << t.transport << ", node " << t.victim;
+}
+std::string name_of(const testing::TestParamInfo<trial>& info) {
+  const trial& t = info.param;
+  std::string name = t.what + "_" + t.detector + "_" + t.transport + "_node_" + std::to_string(t.victim);
+  if (t.signal == SIGSTOP) name += "_hangs";
+  if (t.second >= 0) name += "_then_" + std::to_string(t.second) + "_after_" + std::to_string(t.pause_ms);
+  return name + "_of_" + std::to_string(t.nodes);
+}
+
+class survive : public testing::TestWithParam<trial> {};
+
+TEST_P(survive, others_go_on) {
+  const trial& t = GetParam();
+  running_job running(t);
+  const auto pids = running.wait_for_nodes();
+  ASSERT_FALSE(pids.empty()) << running.job().out() << running.job().finish(1).err;
+  const auto victim = static_cast<std::size_t>(t.victim), second = static_cast<std::size_t>(t.second);
+  ASSERT_EQ(::kill(pids[victim], t.signal), 0);
+  if (t.second >= 0) {
+    ::poll(nullptr, 0, t.pause_ms);
+    ASSERT_EQ(::kill(pids[second], SIGKILL), 0);
+  }
+  const auto result = running.job().finish(110);
+  EXPECT_EQ(result.status, 0) << result.err << result.out;
+  EXPECT_THAT(result.err, HasSubstr("quire: node " + std::to_string(t.victim) + " (pid " + std::to_string(pids[victim]) + ") " +
+                                    (t.signal == SIGSTOP ? "does not answer" : "was killed by signal 9")));
+  EXPECT_THAT(result.err, HasSubstr("; the others go on"));
+  for (int node = 0; node < t.nodes; ++node) {
+    if (node == t.victim || node == t.second) continue;
+    const std::string own = "node " + std::to_string(node);
+    EXPECT_THAT(result.out, HasSubstr(own + " hears of " + std::to_string(t.victim) + "\n"));
+    if (t.second >= 0) EXPECT_THAT(result.out, HasSubstr(own + " hears of " + std::to_string(t.second) + "\n"));
+    EXPECT_THAT(result.out, HasSubstr(own + " ends well"));
+  }
+  running.leaves_nothing();
+}
+
+std::vector<trial> trials() {
+  std::vector<trial> all;
+  for (const char* const what : {"idle", "compute", "at_barrier", "rounds", "in_lock", "home_of_lock", "in_fault", "objects"}) {
+    for (const int victim : {0, 1, 2}) all.push_back({.what = what, .victim = victim});
+    all.push_back({.what = what, .transport = "tcp", .victim = 0});
+    all.push_back({.what = what, .transport = "tcp", .victim = 2});
+  }
+  for (const char* const what : {"private_loop", "waiting_for_lock", "in_rwlock", "counted_barrier"}) {
+    all.push_back({.what = what, .victim = 0});
+    all.push_back({.what = what, .transport = "tcp", .victim = 1});
+  }
+  for (const char* const what : {"compute", "in_fault", "in_lock"}) all.push_back({.what = what, .detector = "segv"});
+  for (const char* const what : {"idle", "compute", "in_lock"}) {
+    all.push_back({.what = what, .victim = 0, .signal = SIGSTOP});
+    all.push_back({.what = what, .transport = "tcp", .victim = 2, .signal = SIGSTOP});
+  }
+  for (const int pause_ms : {0, 1, 3, 500}) {
+    all.push_back({.what = "compute", .victim = 0, .nodes = 4, .second = 1, .pause_ms = pause_ms});
+    all.push_back({.what = "rounds", .transport = "tcp", .victim = 3, .nodes = 4, .second = 0, .pause_ms = pause_ms});
+  }
+  return all;
+}
+INSTANTIATE_TEST_SUITE_P(trials, survive, testing::ValuesIn(trials()), name_of);
+
+/// What cannot go on is refused at once, by a sentence that says what to do.
+TEST(survival, is_refused_where_it_cannot_work) {
+  const words run{QUIRE_TOOL, "run", "-n", "2", "--timeout", "30", "--on-failure", "notify"};
+  const std::vector<words> settings = {{"--detect", "thread"}, {"--set", "consistency=release"}, {"--memory-limit", "64M"}, {"--pool", "fork"}};
+  for (const auto& setting : settings) {
+    words all = run;
+    all.insert(all.end(), setting.begin(), setting.end());
+    all.push_back(QUIRE_PROGRAMS "/survive_program");
+    const auto result = test::run(all);
+    EXPECT_NE(result.status, 0) << setting[1];
+    EXPECT_THAT(result.err, HasSubstr("cannot go on when a node is lost: leave that out, or set QUIRE_ON_FAILURE to end")) << setting[1];
+  }
+}
+
+}  // namespace
+}  // namespace quire::test
