@@ -109,7 +109,9 @@ TEST_P(survive, others_go_on) {
     if (node == t.victim || node == t.second) continue;
     const std::string own = "node " + std::to_string(node);
     EXPECT_THAT(result.out, HasSubstr(own + " hears of " + std::to_string(t.victim) + "\n"));
-    if (t.second >= 0) EXPECT_THAT(result.out, HasSubstr(own + " hears of " + std::to_string(t.second) + "\n"));
+    if (t.second >= 0) {
+      EXPECT_THAT(result.out, HasSubstr(own + " hears of " + std::to_string(t.second) + "\n"));
+    }
     EXPECT_THAT(result.out, HasSubstr(own + " ends well"));
   }
   running.leaves_nothing();
