@@ -208,6 +208,18 @@ base::status begin(runtime& r, const quire_options& given) {
   introductions others;
   if (const auto s = others.make(*r.job, wire_ref, c.memory_limit); !s.ok()) return s;
   c.pages_out = others.any_limit();
+  c.replicas = r.options.number(base::option::replicas) != 0 && c.nodes > 1;
+  if (c.replicas) {
+    const bool relaxed = r.options.choice<base::consistency_choice>(base::option::consistency) == base::consistency_choice::release;
+    const char* const trouble = c.nodes > model::membership::most_nodes ? "more than 64 nodes"
+                                : c.pages_out                           ? "QUIRE_MEMORY_LIMIT: a backup may not give its pages up"
+                                : relaxed                               ? "QUIRE_CONSISTENCY=release"
+                                                                        : nullptr;
+    if (trouble != nullptr) {
+      base::log(base::log_level::error, "QUIRE_REPLICAS=1 does not work with %s; leave one of them out", trouble);
+      return QUIRE_UNSUPPORTED;
+    }
+  }
   r.core = std::make_unique<engine::engine>(c, std::move(wire.value()), *r.job);
   if (const auto s = r.core->open(); !s.ok()) return s;
   if (const auto s = r.core->trace().open(r.options.text(base::option::fault_trace), c.self.value()); !s.ok()) return s;

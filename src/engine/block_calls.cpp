@@ -48,6 +48,7 @@ void engine::mark_block(region_slot& r, bool begins) noexcept {
 }
 
 base::status engine::begin_block(std::uint64_t region, unsigned flags) noexcept {
+  if (config_.replicas) return QUIRE_UNSUPPORTED;
   change_call c;
   c.what = change_call::kind::begin_block;
   c.region = changeable(regions_, region);

@@ -54,6 +54,7 @@ base::status engine::set_consistency(std::uint64_t region, quire_consistency to)
   c.to = to;
   // Where writes are found by scans they cannot be stopped.
   const bool scans = c.region != nullptr && c.region->detector->scans();
+  if (config_.replicas && to == QUIRE_RELEASE) return QUIRE_UNSUPPORTED;  // on all nodes alike
   c.good = c.region != nullptr && c.region->block == nullptr && (to == QUIRE_RELEASE || (to == QUIRE_SEQUENTIAL && !scans));
   return change(c);
 }

@@ -75,6 +75,11 @@ base::status engine::add_region(const region_description& about) {
               "time; make units smaller, or the limit larger", about.unit_bytes >> 10);
     return QUIRE_INVALID;
   }
+  if (config_.replicas && about.consistency == QUIRE_RELEASE) {
+    base::log(base::log_level::error, "QUIRE_REPLICAS keeps content of sequential regions only; a region with release consistency needs "
+              "a job without it");
+    return QUIRE_UNSUPPORTED;
+  }
   pool::settings pool = config_.pool;
   if (about.pool != QUIRE_POOL_DEFAULT) pool.which = static_cast<pool::kind>(about.pool - QUIRE_POOL_MEMFD);
   if (split_ && pool.which != pool::kind::fork) {
@@ -141,10 +146,12 @@ int engine::prepare(region_slot& r, quire_consistency consistency) {
   }
   int error = r.units.make(units);
   if (error == 0) error = r.entries.make(units);
+  if (error == 0 && config_.replicas) error = r.replicas.make(units);
   if (error != 0) return error;
   sequential::region_shape shape;
   put(shape);
   shape.learns = config_.learn_writes;
+  if (config_.replicas) shape.replicas = {r.replicas.data(), &r.replica_book, &replicas_.rounds};
   r.made.sequential = std::make_unique<sequential::machine>(shape, r.units.data(), r.entries.data(), requests_, pins_);
   return 0;
 }
@@ -201,6 +208,8 @@ sequential::counters engine::protocol_counters() const noexcept {
     sum.pins += c.pins;
     sum.pin_waits += c.pin_waits;
     sum.copies_dropped += c.copies_dropped;
+    sum.replicas_sent += c.replicas_sent;
+    sum.replica_waits += c.replica_waits;
   });
   return sum;
 }
