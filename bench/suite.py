@@ -221,6 +221,24 @@ def model_group():
     return Group("model", "messages and bytes of the applications, against the model's", programs, rows, rounds=3)
 
 
+def replicas_group():
+    """What it costs to keep content on two nodes: time, messages and bytes, with against without."""
+    applications = (("sor", "SOR 4096 x 4096", ("--size", "4096", "--iterations", "20"), ("--size", "1024", "--iterations", "5")),
+                    ("cg", "CG, class A", ("--class", "A"), ("--class", "S")),
+                    ("md", "MD, 2048 particles", (), ("--steps", "2")))
+    programs, rows = [], []
+    for name, about, full, quick in applications:
+        for key, value in ((f"{name} once", "0"), (f"{name} twice", "1")):
+            programs.append(Program(key, (name, "--json"), environment={"QUIRE_REPLICAS": value}, full=full, quick=quick))
+        rows += [Row(f"{about}, replicas: {what}", f"{name} twice:{key}", f"{name} once:{key}")
+                 for what, key in (("time", "time_s"), ("messages", "messages"), ("bytes", "bytes"))]
+    few = ("--count", "1000")
+    programs += [Program(key, ("quire_sync",), environment={"QUIRE_REPLICAS": value}, quick=few)
+                 for key, value in (("sync once", "0"), ("sync twice", "1"))]
+    rows.append(Row("lock + unlock, held last by the other node, replicas", "sync twice:lock_unlock", "sync once:lock_unlock"))
+    return Group("replicas", "content on two nodes, against on one; 2 nodes", programs, rows, rounds=5)
+
+
 GROUPS = [
     fault_group("shm", 1.5),
     fault_group("tcp", 1.3),
@@ -243,6 +261,7 @@ GROUPS = [
     release_group("shm"),
     release_group("tcp"),
     myoan_group(),
+    replicas_group(),
     model_group(),
     consistency_group("sor", "SOR 4096 x 4096", ("--size", "4096"), ("--size", "4096", "--iterations", "5"), 1.05),
     consistency_group("helmholtz", "Helmholtz 1000 x 1000", (), ("--iterations", "5"), 1.05),

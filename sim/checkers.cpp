@@ -54,6 +54,7 @@ std::string check_directory(const cluster& c, std::uint64_t unit) {
   const auto& e = c.machine(manager).entry(unit);
   if (!e.requests.empty()) return {};
   const bool inherited = c.machine(manager).shape().managers.of(unit) != manager;
+  if (e.touched == 0 && inherited && c.options().replicas) return {};  // nobody has used it, or it is lost
   if (e.touched == sequential::directory_entry::lost || (e.touched == 0 && inherited)) return check_lost(c, unit);
   const model::geometry shape = c.machine(manager).shape().nodes;
   const node_id owner = e.touched != 0 ? e.owner : manager;
@@ -99,6 +100,28 @@ std::string check_payload(const cluster& c, const message& m, std::span<const st
   // The engine gives no frame back while anything that it sends is still in memory.
   if (is_gone(now)) return {};
   return about("the sender's frame changed while its content was on the way", m.unit, m.from);
+}
+
+std::string check_copies(const cluster& c) {
+  const auto& o = c.options();
+  if (!o.replicas || !c.is_settled() || o.nodes - static_cast<unsigned>(__builtin_popcountll(c.state().dead)) < 2) return {};
+  for (std::uint64_t unit = 0; unit < o.units; ++unit) {
+    const std::uint64_t least = c.state().knows.acknowledged(unit);
+    unsigned copies = 0;
+    for (std::uint16_t n = 0; n < o.nodes && least != 0; ++n) {
+      if (!c.is_dead(node_id{n}) && c.content(node_id{n}, unit)[o.words - 1] >= least) ++copies;
+    }
+    if (least != 0 && copies < 2) return about("an acknowledged write is on one node only", unit);
+    // The next content has a higher stamp than all that there are.
+    for (std::uint16_t n = 0; n < o.nodes; ++n) {
+      if (c.is_dead(node_id{n}) || c.machine(node_id{n}).unit(unit).owner == 0) continue;
+      for (std::uint16_t other = 0; other < o.nodes; ++other) {
+        if (c.is_dead(node_id{other})) continue;
+        if (c.state().replicas[other * o.units + unit].stamp > c.state().books[n].clock) return about("the owner's clock is behind", unit, node_id{n});
+      }
+    }
+  }
+  return {};
 }
 
 std::string check_pushed(const cluster& c, std::uint64_t unit) {

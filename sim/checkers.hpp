@@ -28,6 +28,8 @@ class cluster;
 [[nodiscard]] std::string check_before_send(const cluster& c, model::node_id node, const model::action& a);
 /// When content arrives: the sender's frame has not changed since it was sent (transports send from the frame itself).
 [[nodiscard]] std::string check_payload(const cluster& c, const model::message& m, std::span<const std::uint64_t> payload);
+/// With replicas, after every action: each acknowledged write is at two living nodes.
+[[nodiscard]] std::string check_copies(const cluster& c);
 /// A push that is reported as done: everybody has a copy.
 [[nodiscard]] std::string check_pushed(const cluster& c, std::uint64_t unit);
 /// When nothing is left to happen: nobody waits, nothing is pending or queued, and all of the above.

@@ -32,19 +32,28 @@ model::atomic_operation atomic_of(operation_kind k) noexcept {
 cluster::cluster(const cluster_options& options, std::vector<script> scripts, surroundings& around)
     : options_(options), scripts_(std::move(scripts)), threads_of_(options.nodes), around_(around) {
   const std::size_t cells = std::size_t{options.nodes} * options.units;
+  if (options.replicas) {
+    options_.survives = true;
+    ++options_.words;
+    state_.replicas.resize(cells);
+    state_.books.resize(options.nodes);
+    state_.rounds.resize(options.nodes);
+    state_.gates.resize(options.nodes);
+    state_.knows = ledger(options.nodes, options.units, scripts_.size());
+  }
   state_.units.resize(cells);
   state_.entries.resize(cells);
   state_.requests.assign(options.nodes, directory::request_pool(1));
   state_.pinned.assign(options.units, 0);
   state_.pins.assign(options.nodes, sequential::pin_table(options.pin_limit));
   state_.views.assign(cells, access::none);
-  state_.contents.assign(cells * options.words, 0);
-  state_.disk.assign(cells * options.words, 0);
+  state_.contents.assign(cells * options_.words, 0);
+  state_.disk.assign(cells * options_.words, 0);
   state_.where.assign(cells, 0);
-  state_.latest.assign(std::size_t{options.units} * options.words, 0);
+  state_.latest.assign(std::size_t{options.units} * options_.words, 0);
   state_.threads.resize(scripts_.size());
   state_.members.resize(options.nodes);
-  for (unsigned n = 0; n < options.nodes; ++n) state_.recoveries.emplace_back(n, options.nodes);
+  for (unsigned n = 0; n < options.nodes; ++n) state_.recoveries.emplace_back(n, options.nodes, options.replicas);
   for (std::uint16_t n = 0; n < options.nodes; ++n) {
     sequential::region_shape shape;
     shape.self = node_id{n};
@@ -52,8 +61,9 @@ cluster::cluster(const cluster_options& options, std::vector<script> scripts, su
     shape.managers = directory::manager_map::make(options.placement, options.nodes, options.units, options.fixed);
     shape.units = options.units;
     shape.learns = options.learns;
-    if (options.survives) shape.members = &state_.members[n];
+    if (options_.survives) shape.members = &state_.members[n];
     const std::size_t at = std::size_t{n} * options.units;
+    if (options.replicas) shape.replicas = {&state_.replicas[at], &state_.books[n], &state_.rounds[n]};
     machines_.emplace_back(shape, &state_.units[at], &state_.entries[at], state_.requests[n], state_.pins[n]);
   }
   for (std::size_t t = 0; t < scripts_.size(); ++t) {
@@ -83,10 +93,14 @@ void cluster::restore(const cluster_state& state) {
   const auto* const requests = state_.requests.data();
   const auto* const pins = state_.pins.data();
   const auto* const members = state_.members.data();
+  const auto* const replicas = state_.replicas.data();
+  const auto* const books = state_.books.data();
+  const auto* const rounds = state_.rounds.data();
   state_ = state;
   // The machines point into these.
   CHECK(units == state_.units.data() && entries == state_.entries.data() && requests == state_.requests.data() &&
-        pins == state_.pins.data() && members == state_.members.data());
+        pins == state_.pins.data() && members == state_.members.data() && replicas == state_.replicas.data() &&
+        books == state_.books.data() && rounds == state_.rounds.data());
   failure_.clear();
 }
 
@@ -97,6 +111,7 @@ sequential::directory_entry& cluster::entry(std::uint64_t unit) noexcept {
 // ---- inputs
 
 void cluster::deliver(node_id to, const message& m, std::span<const std::byte> payload) {
+  if (is_dead(to)) return;
   if (options_.survives && state_.recoveries[to.value()].dead() != 0 && take_recovery(to, m, payload)) return;
   if (m.kind == message_kind::recovery) return (void)take_recovery(to, m, payload);
   if (!payload.empty()) {
@@ -110,19 +125,28 @@ void cluster::deliver(node_id to, const message& m, std::span<const std::byte> p
   model::actions out;
   machines_[to.value()].on_message(m, out);
   finish_step(to, m.unit, &m, out);
+  replicate(to);
 }
 
 void cluster::on_hold_over(node_id node, std::uint64_t unit) {
+  if (is_dead(node)) return;
   model::actions out;
   machines_[node.value()].on_hold_over(unit, out);
   finish_step(node, unit, nullptr, out);
+  replicate(node);
 }
 
 void cluster::run_thread(std::size_t t) {
   if (state_.threads[t].now != thread::state::ready) return;
+  try_operation(t);
+  replicate(node_of(t));
+}
+
+void cluster::try_operation(std::size_t t) {
   const operation& o = operation_of(t);
   if (is_access(o.what)) return access_unit(t, o, right_needed(o.what));
   if (o.what < operation_kind::read_ahead) return call(t, o);
+  if (o.what == operation_kind::release) return release(t);
   if (o.what == operation_kind::unpin) return unpin(t, o);
   if (o.what == operation_kind::pin || o.what == operation_kind::pin_or_give_up) return pin(t, o);
   if (o.what == operation_kind::page_out) return page_out(t, o);
@@ -194,10 +218,13 @@ bool cluster::try_access(std::size_t t, const operation& o, access want) {
   std::uint64_t& word = frame(node, o.unit)[o.word];
   if (want == access::write) {
     word = latest(o.unit, o.word) = o.a;
+    count_write(node, o.unit);
+    if (options_.replicas) state_.knows.write(node.value(), o.unit, latest(o.unit, options_.words - 1));
   } else if (word != latest(o.unit, o.word)) {
     fail("a read does not return the last write (unit " + std::to_string(o.unit) + ", node " +
          std::to_string(node.value()) + ": " + std::to_string(word) + ", not " + std::to_string(latest(o.unit, o.word)) + ")");
   }
+  if (options_.replicas && want == access::read) state_.knows.read(node.value(), o.unit);
   around_.note(node, want == access::write ? "writes unit, value" : "reads unit, value", o.unit, word);
   finish_operation(t);
   return true;
@@ -231,7 +258,7 @@ void cluster::fault(std::size_t t, const operation& o, access want) {
   }
   finish_step(node, o.unit, nullptr, out);
   if (waits) {
-    if (pins_of(node, o.unit) != 0) {
+    if (pins_of(node, o.unit) != 0 && !options_.replicas) {  // it may wait for the end of a round
       fail("a thread waits for a unit that its node has pinned (unit " + std::to_string(o.unit) + ")");
     }
     return;
@@ -246,6 +273,7 @@ void cluster::call(std::size_t t, const operation& o) {
   auto& machine = machines_[node_of(t).value()];
   model::actions out;
   const std::uint64_t token = t + 1;
+  if (options_.replicas) state_.knows.ask(node_of(t).value(), t);
   if (o.what == operation_kind::push) {
     machine.on_push(o.unit, token, out);
   } else {
@@ -310,7 +338,7 @@ void cluster::pin(std::size_t t, const operation& o) {
 }
 
 void cluster::give_up(std::size_t t) {
-  if (!may_give_up(t)) return;
+  if (!may_give_up(t) || is_frozen(node_of(t))) return;
   const operation o = operation_of(t);
   around_.note(node_of(t), "gives up to pin unit", o.unit, 0);
   model::actions out;
@@ -318,6 +346,7 @@ void cluster::give_up(std::size_t t) {
   finish_operation(t);
   finish_step(node_of(t), o.unit, nullptr, out);
   around_.go_on(t);
+  replicate(node_of(t));
 }
 
 void cluster::unpin(std::size_t t, const operation& o) {
@@ -356,6 +385,7 @@ void cluster::finish_step(node_id node, std::uint64_t unit, const message* trigg
     fail(check_views(*this, out[i].unit));
     fail(check_pins(*this, out[i].unit));
   }
+  fail(check_copies(*this));
   fail(check_node(*this, node, unit));
   fail(check_directory(*this, unit));
 }
@@ -381,6 +411,7 @@ void cluster::send(node_id from, node_id to, const action& a) {
   fail(check_before_send(*this, from, a));
   if (a.m.kind == message_kind::push_reply) fail(check_pushed(*this, a.unit));
   message m = a.m;
+  if (hold_back(from, to, m)) return;
   if (!a.with_content) return around_.send(from, to, m, {});
   if (from == to) fail("content is sent to the node itself");
   bring(from, a.unit, content_use::read);
@@ -416,9 +447,19 @@ void cluster::operate(node_id node, const action& a) {
   const std::uint64_t before = value;
   value = latest(a.unit, word) = model::apply(static_cast<model::atomic_operation>(m.operation), before, m.a, m.b);
   m.a = before;
+  count_write(node, a.unit);
+  if (options_.replicas) state_.knows.operate(node.value(), m.token - 1, a.unit, latest(a.unit, options_.words - 1));
   around_.note(node, "operates on unit, value before", a.unit, before);
   if (a.kind == action_kind::operate_here) return complete(m);
+  if (hold_back(node, a.to, m)) return;
   around_.send(node, a.to, m, {});
+}
+
+/// The last word of a unit counts its writes, so that contents can be told apart by age.
+void cluster::count_write(node_id node, std::uint64_t unit) {
+  if (!options_.replicas) return;
+  const std::uint64_t last = options_.words - 1;
+  frame(node, unit)[last] = ++latest(unit, last);
 }
 
 void cluster::wake(node_id node, std::uint64_t unit) {
@@ -434,6 +475,7 @@ void cluster::complete(const message& m) {
   CHECK(m.token > 0 && m.token <= scripts_.size());
   const std::size_t t = m.token - 1;
   if (state_.threads[t].now != thread::state::waits_for_call) return fail("a call is completed twice");
+  if (options_.replicas && operation_of(t).what < operation_kind::push) state_.knows.answer(node_of(t).value(), t, operation_of(t).unit);
   finish_operation(t);
   around_.go_on(t);
 }

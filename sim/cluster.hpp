@@ -17,6 +17,7 @@
 #include "model/action.hpp"
 #include "protocol/sequential/machine.hpp"
 #include "sim/frames.hpp"
+#include "sim/ledger.hpp"
 #include "watch/recovery.hpp"
 
 namespace quire::sim {
@@ -38,6 +39,7 @@ enum class operation_kind : std::uint8_t {
   advise_writing, advise_nothing,    ///< what the node's threads are going to do with the unit
   page_out,                          ///< the node is short of memory
   take_over,                         ///< another node is
+  release,                           ///< call: the thread synchronises (with replicas: waits until all that its node wrote is safe)
 };
 
 struct operation {
@@ -74,9 +76,17 @@ struct cluster_options {
   bool learns = true;            ///< machines ask for writable copies where double faults have been seen
   unsigned pin_limit = 16;       ///< units that a node may pin
   bool survives = false;         ///< the nodes go on when one of them dies
+  bool replicas = false;         ///< content is kept on two nodes; implies survives. Each unit has a word more: it counts writes
   unsigned deaths = 0;           ///< so many nodes of `mortal` die, at any moment (explorer)
   std::uint64_t mortal = 0;
   unsigned fault_limit = 1'000;  ///< an operation that faults more often is reported as a livelock
+};
+
+/// Waits until so many rounds of its node have ended: a message, or (kind invalid) the release of the thread of its token.
+struct gated {
+  std::uint64_t ticket = 0;
+  node_id to{};
+  message m{};
 };
 
 struct cluster_state {
@@ -95,6 +105,13 @@ struct cluster_state {
   std::uint64_t touched_by_dead = 0;                   ///< units that a dead node had to do with when it died
   std::vector<model::membership> members{};            ///< [node]: as it knows
   std::vector<watch::recovery> recoveries{};           ///< [node]
+  std::vector<sequential::replica_state> replicas{};   ///< [node][unit]
+  std::vector<sequential::replica_book> books{};       ///< [node]
+  std::vector<sequential::replica_rounds> rounds{};    ///< [node]
+  std::vector<std::vector<gated>> gates{};             ///< [node]
+  ledger knows{};
+  std::uint64_t reconciled = 0;                        ///< the dead, when a survivor last went on
+  std::uint64_t calm = 0;                              ///< the dead, when last all survivors had gone on
 };
 
 /// What a cluster needs from its driver.
@@ -197,9 +214,12 @@ class cluster {
   [[nodiscard]] sequential::unit_state& unit(node_id node, std::uint64_t unit) noexcept {
     return state_.units[std::size_t{node.value()} * options_.units + unit];
   }
+  /// For tests that break things.
+  [[nodiscard]] cluster_state& spoil() noexcept { return state_; }
   [[nodiscard]] sequential::pin_table& pins(node_id node) noexcept { return state_.pins[node.value()]; }
 
  private:
+  void try_operation(std::size_t thread);
   void access_unit(std::size_t thread, const operation& o, access want);
   bool try_access(std::size_t thread, const operation& o, access want);
   void fault(std::size_t thread, const operation& o, access want);
@@ -210,6 +230,13 @@ class cluster {
   void finish_operation(std::size_t thread);
   [[nodiscard]] bool take_recovery(node_id to, const message& m, std::span<const std::byte> payload);
   void recover(node_id node, watch::recovery::step s);
+  void replicate(node_id node);
+  [[nodiscard]] bool hold_back(node_id from, node_id to, const message& m);
+  void release(std::size_t thread);
+  void open_gate(node_id node);
+  void cut_gate(node_id node);
+  void reconcile(node_id first);
+  void count_write(node_id node, std::uint64_t unit);
   void send_markers(node_id node, watch::recovery::round r);
   template <class F>
   void all_units(node_id node, F f);

@@ -51,7 +51,7 @@ bool cluster::take_recovery(node_id to, const message& m, std::span<const std::b
     return true;
   }
   if (!r.is_old(m.from.value())) return false;
-  const bool content = m.kind == message_kind::read_reply || m.kind == message_kind::write_reply;
+  const bool content = m.kind == message_kind::read_reply || m.kind == message_kind::write_reply || m.kind == message_kind::replica;
   if (content && !payload.empty()) std::memcpy(frame(to, m.unit).data(), payload.data(), payload.size());
   model::actions out;
   machines_[to.value()].absorb(m, out);
@@ -70,7 +70,8 @@ void cluster::all_units(node_id node, F f) {
 
 void cluster::recover(node_id node, recovery::step s) {
   if (s.begin) {
-    state_.members[node.value()].dead = state_.recoveries[node.value()].dead();
+    state_.members[node.value()].learn(state_.recoveries[node.value()].dead());
+    if (options_.replicas) cut_gate(node);
     all_units(node, [](sequential::machine& m, std::uint64_t unit, model::actions& out) { m.cut(unit, out); });
     send_markers(node, recovery::round::cut);
   }
@@ -82,20 +83,29 @@ void cluster::recover(node_id node, recovery::step s) {
     all_units(node, [](sequential::machine& m, std::uint64_t unit, model::actions& out) { m.settle(unit, out); });
     send_markers(node, recovery::round::settled);
   }
+  if (s.copy) {
+    all_units(node, [](sequential::machine& m, std::uint64_t unit, model::actions&) { m.mend(unit); });
+    replicate(node);
+  }
   if (!s.go_on) return;
+  state_.members[node.value()].mend();
+  reconcile(node);
+  if (is_settled()) state_.calm = state_.dead;
   for (const std::size_t t : threads_of(node)) {
     thread& caller = state_.threads[t];
-    if (caller.now != thread::state::waits_for_call) continue;
+    if (caller.now != thread::state::waits_for_call || operation_of(t).what == operation_kind::release) continue;
     // Nobody can tell whether a dead manager's node has done the operation; else it has not been done, or is lost with
     // the unit.
     const auto first = machines_[node.value()].shape().managers.of(operation_of(t).unit);
-    if (is_dead(first)) {
+    const bool unknown = is_dead(first) || (options_.replicas && operation_of(t).what != operation_kind::push);
+    if (unknown) {
       finish_operation(t);
     } else {
       caller.now = thread::state::ready;
     }
     around_.go_on(t);
   }
+  replicate(node);  // others may have gone on before, and asked
 }
 
 void cluster::send_markers(node_id node, recovery::round r) {

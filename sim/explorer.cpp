@@ -32,6 +32,30 @@ class hasher {
   std::uint64_t a_ = 1, b_ = 2;
 };
 
+/// Stamps of contents grow for ever; what makes a difference is their order, for each unit by itself.
+class stamp_ranks {
+ public:
+  explicit stamp_ranks(std::size_t units) : known_(units, {0}) {}
+  void add(std::uint64_t unit, std::uint64_t stamp) { known_[unit].push_back(stamp); }
+  void sort() {
+    for (auto& all : known_) std::ranges::sort(all), all.erase(std::ranges::unique(all).begin(), all.end());
+  }
+  [[nodiscard]] std::uint64_t of(std::uint64_t unit, std::uint64_t stamp) const {
+    return static_cast<std::uint64_t>(std::ranges::lower_bound(known_[unit], stamp) - known_[unit].begin());
+  }
+  static bool carried_by(const message& m) noexcept {
+    using enum model::message_kind;
+    return m.kind == read_reply || m.kind == write_reply || m.kind == push_copy || m.kind == replica || m.kind == survives;
+  }
+  [[nodiscard]] message without(message m) const {
+    if (carried_by(m)) m.b = of(m.unit, m.b);
+    return m;
+  }
+
+ private:
+  std::vector<std::vector<std::uint64_t>> known_;
+};
+
 }  // namespace
 
 explorer::explorer(const cluster_options& shape, std::vector<script> scripts, std::uint64_t most_states)
@@ -158,6 +182,15 @@ void explorer::send(node_id from, node_id to, const message& m, std::span<const 
 explorer::fingerprint explorer::identify() const {
   hasher all;
   const cluster_state& s = nodes_.state();
+  stamp_ranks ranks(nodes_.options().replicas ? nodes_.options().units : 0);
+  if (nodes_.options().replicas) {
+    for (std::size_t i = 0; i < s.replicas.size(); ++i) ranks.add(i % nodes_.options().units, s.replicas[i].stamp);
+    for (const flight& f : flights_) {
+      if (stamp_ranks::carried_by(f.m)) ranks.add(f.m.unit, f.m.b);
+    }
+    ranks.sort();
+  }
+  const auto bytes_of = [&](const message& m) { return nodes_.options().replicas ? ranks.without(m) : m; };
   for (const auto& unit : s.units) all.add_bytes(unit);
   for (std::size_t i = 0; i < s.entries.size(); ++i) {
     const auto& e = s.entries[i];
@@ -166,7 +199,7 @@ explorer::fingerprint explorer::identify() const {
     all.add(e.copies.bits());
     if (e.requests.empty()) continue;
     auto pool = s.requests[i / nodes_.options().units];
-    for (auto list = e.requests; !list.empty(); pool.pop(list)) all.add_bytes(pool.front(list));
+    for (auto list = e.requests; !list.empty(); pool.pop(list)) all.add_bytes(bytes_of(pool.front(list)));
   }
   for (const access view : s.views) all.add(static_cast<std::uint64_t>(view));
   for (const std::uint64_t word : s.contents) all.add(word);
@@ -181,6 +214,35 @@ explorer::fingerprint explorer::identify() const {
   all.add(s.dead);
   all.add(s.touched_by_dead);
   for (const auto& one : s.recoveries) one.for_each_word([&](std::uint64_t word) { all.add(word); });
+  for (const auto& r : s.replicas) {
+    all.add(ranks.of(static_cast<std::size_t>(&r - s.replicas.data()) % nodes_.options().units, r.stamp));
+    all.add(std::uint64_t{r.next} << 32 | std::uint64_t{r.backup} << 16 | std::uint64_t{r.wished} << 8 | r.unsaved | r.saving << 1 | r.stalled << 2);
+    if (!r.orders.empty()) all.add_bytes(s.requests[static_cast<std::size_t>(&r - s.replicas.data()) / nodes_.options().units].front(r.orders));
+  }
+  for (const auto& b : s.books) {
+    all.add(std::uint64_t{b.unsaved.head} << 32 | b.saving.head);  // clocks: check_copies()
+  }
+  for (const auto& r : s.rounds) {
+    all.add(r.asked > r.ended ? r.asked - r.ended : 0);
+    all.add(r.unanswered << 2 | std::uint64_t{r.active} << 1 | std::uint64_t{r.wanted});
+  }
+  for (std::size_t n = 0; n < s.gates.size(); ++n) {
+    const auto& gate = s.gates[n];
+    for (const gated& one : gate) {
+      all.add((one.ticket - s.rounds[n].ended) << 16 | one.to.value());
+      all.add_bytes(one.m);
+    }
+    all.add(gate.size());
+  }
+  if (nodes_.options().replicas) {
+    s.knows.for_each_word([&](std::uint64_t word) { all.add(word); });
+    all.add(s.reconciled);
+    all.add(s.calm);
+    for (const auto& m : s.members) {
+      all.add(m.mended);
+      all.add(m.together);
+    }
+  }
   // Where a pin stands in its table makes no difference.
   fingerprint pins;
   for (std::size_t n = 0; n < s.pins.size(); ++n) {
@@ -200,7 +262,7 @@ explorer::fingerprint explorer::identify() const {
     const flight& f = flights_[i];
     hasher one;
     one.add(place_in_pair(i) << 16 | f.to.value());
-    one.add_bytes(f.m);
+    one.add_bytes(bytes_of(f.m));
     for (const std::uint64_t word : f.payload) one.add(word);
     set.a += mix(one.a());
     set.b += mix(one.b());

@@ -40,6 +40,8 @@ class simulation final : private surroundings {
  public:
   simulation(const network_options& net, const cluster_options& shape, const timing& times, std::vector<script> scripts);
 
+  /// The node dies `when` the clock says so; each survivor is told up to `news` later.
+  void kill_at(node_id node, time_ns when, time_ns news);
   /// Until all threads have finished, nothing is left to happen, or something is wrong.
   [[nodiscard]] result run();
   [[nodiscard]] cluster& nodes() noexcept { return nodes_; }
@@ -72,6 +74,7 @@ class simulation final : private surroundings {
   time_ns held_ = 0;         ///< time of all holds, and of all times in which threads had units pinned
   unsigned pins_ = 0;        ///< of all threads, now
   time_ns pinned_since_ = 0;
+  bool deaths_ = false;
   statistics count_{};
 };
 

@@ -32,7 +32,7 @@ struct run_arguments {
   std::optional<int> nodes;
   bool tag = false;
   std::optional<double> timeout_seconds;
-  std::string statistics, detect, transport, pool, memory_limit, peer_timeout, on_failure;
+  std::string statistics, detect, transport, pool, replicas, memory_limit, peer_timeout, on_failure;
   std::vector<std::string> settings;
   host_arguments where;
 };
@@ -70,9 +70,12 @@ bool settings_into(const run_arguments& asked, bootstrap::launcher::job_plan& pl
   if (!asked.detect.empty()) all.emplace_back("detect", asked.detect);
   if (!asked.transport.empty()) all.emplace_back("transport", asked.transport);
   if (!asked.pool.empty()) all.emplace_back("pool", asked.pool);
+  if (!asked.replicas.empty()) all.emplace_back("replicas", asked.replicas);
   if (!asked.memory_limit.empty()) all.emplace_back("memory_limit", asked.memory_limit);
   if (!asked.peer_timeout.empty()) all.emplace_back("peer_timeout", asked.peer_timeout);
   if (!asked.on_failure.empty()) all.emplace_back("on_failure", asked.on_failure);
+  // Two contents are of use to who goes on.
+  if (asked.replicas == "1" && asked.on_failure.empty()) all.emplace_back("on_failure", "notify");
   for (const auto& setting : asked.settings) {
     const std::size_t equals = setting.find('=');
     if (equals == setting.npos) {
@@ -205,6 +208,7 @@ void add_run(CLI::App& quire, session& about) {
   command->add_option("--detect", asked->detect, "How an access to an absent page is noticed")
       ->type_name(legal(base::option::detect));
   command->add_option("--transport", asked->transport, "How nodes talk")->type_name(legal(base::option::transport));
+  command->add_option("--replicas", asked->replicas, "Keep the content of each unit on so many nodes beside its owner's")->type_name(legal(base::option::replicas));
   command->add_option("--memory-limit", asked->memory_limit,
                       "Memory that shared pages may take on each node: what is more goes to other nodes, then to a file")->type_name("SIZE");
   command->add_option("--peer-timeout", asked->peer_timeout,

@@ -439,6 +439,10 @@ typedef struct quire_counters {
   uint64_t updates_applied; /**< that came here so, and kept a copy valid */
   uint64_t connections_refused; /**< of strangers, who do not know the job's secret (TCP); also those that said nothing */
   uint64_t messages_refused;    /**< of strangers, repeated, or of a content that makes no sense; 0 in a job that is left alone */
+  /* Content on two nodes (QUIRE_REPLICAS). */
+  uint64_t replicas_sent;  /**< units whose content this node sent to a backup */
+  uint64_t replica_waits;  /**< times that another node had to wait for that */
+  uint64_t replica_rounds; /**< times that this node waited for backups to answer */
 } quire_counters;
 QUIRE_API quire_status quire_counters_read(quire_counters* counters);
 

@@ -63,6 +63,9 @@ void fill(const runtime& r, quire_counters& out) noexcept {
   out.paged_to_disk = m.units_written;
   out.paged_from_disk = m.units_read;
   out.most_memory = m.most_bytes;
+  out.replicas_sent = p.replicas_sent;
+  out.replica_waits = p.replica_waits;
+  out.replica_rounds = r.core->replicas().rounds.ended;
   out.updates_sent = c.updates_sent;
   out.updates_applied = c.updates_applied;
   out.connections_refused = t.connections_refused;
@@ -87,6 +90,7 @@ std::string counters_json(const runtime& r) {
       {"forwarded", c.forwarded}, {"copies_dropped", c.copies_dropped}, {"paged_to_nodes", c.paged_to_nodes},
       {"paged_to_disk", c.paged_to_disk}, {"paged_from_disk", c.paged_from_disk}, {"most_memory", c.most_memory},
       {"updates_sent", c.updates_sent}, {"updates_applied", c.updates_applied},
+      {"replicas_sent", c.replicas_sent}, {"replica_waits", c.replica_waits}, {"replica_rounds", c.replica_rounds},
       {"connections_refused", c.connections_refused}, {"messages_refused", c.messages_refused}};
   std::string json = "{";
   for (const auto& [name, value] : rows) {

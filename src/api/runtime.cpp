@@ -231,6 +231,12 @@ base::status begin(runtime& r, const quire_options& given) {
   if (const auto s = others.make(*r.job, wire_ref, c.memory_limit); !s.ok()) return s;
   c.pages_out = others.any_limit();
   if (c.survives && c.pages_out) return refuse_survival("a memory limit (QUIRE_MEMORY_LIMIT)");
+  c.replicas = r.options.number(base::option::replicas) != 0 && c.nodes > 1;
+  if (c.replicas && !c.survives) {
+    base::log(base::log_level::error, "QUIRE_REPLICAS=1 is of use only where the others go on when a node dies: set QUIRE_ON_FAILURE=notify "
+              "too (`quire run --replicas=1` does)");
+    return QUIRE_UNSUPPORTED;
+  }
   r.core = std::make_unique<engine::engine>(c, std::move(wire.value()), *r.job);
   if (const auto s = r.core->open(); !s.ok()) return s;
   if (const auto s = r.core->trace().open(r.options.text(base::option::fault_trace), c.self.value()); !s.ok()) return s;

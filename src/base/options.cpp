@@ -51,6 +51,8 @@ constexpr option_row table[] = {
      "fetch a unit for writing at a read fault where writes have followed such faults", 0, 1, 1, false},
     {option::pin_limit, "QUIRE_PIN_LIMIT", option_type::number, "4096", "1 to 1048576",
      "how many units a node may have pinned at a time (quire_acquire)", 1, 1 << 20, 1, false},
+    {option::replicas, "QUIRE_REPLICAS", option_type::number, "0", "0 or 1",
+     "on how many nodes beside its owner's the content of a unit is kept (sequential consistency)", 0, 1, 1, false},
     {option::memory_limit, "QUIRE_MEMORY_LIMIT", option_type::bytes, "0", "0, or 1M to 64T",
      "memory that the shared pages may take on each node; what is more goes to other nodes, then to a file; 0: no limit", 0,
      64 * TiB, 1, false},

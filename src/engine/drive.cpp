@@ -98,6 +98,7 @@ bool engine::drive() noexcept {
     execute_queue();
     any = true;
   }
+  if (config_.replicas) settle();
   return any;
 }
 
@@ -112,11 +113,14 @@ void engine::execute_queue() noexcept {
 
 /// Handles what this node sent to itself, until nothing is left.
 void engine::settle() noexcept {
-  while (!local_.empty()) {
-    const local_message next = local_.front();
-    local_.pop();
-    handle(next.m, std::span<const std::byte>(next.value).first(next.m.payload_bytes));
-  }
+  do {
+    while (!local_.empty()) {
+      const local_message next = local_.front();
+      local_.pop();
+      handle(next.m, std::span<const std::byte>(next.value).first(next.m.payload_bytes));
+    }
+    replicate();
+  } while (!local_.empty());
   if (quiet_waiter_ != nullptr) look_whether_quiet();
 }
 
@@ -386,7 +390,7 @@ void engine::expect_end() noexcept {
       auto& sum = static_cast<count_op&>(self).outstanding;
       e.regions_.for_each([&sum](const region_slot& r) { sum += r.machine->outstanding(); });
       // What is still queued here could not leave any more once the others have stopped.
-      if (e.transport_->sends_pending() || !e.holds_.empty() || e.consistency_.busy()) ++sum;
+      if (e.transport_->sends_pending() || !e.holds_.empty() || e.consistency_.busy() || e.replicas_.busy()) ++sum;
       self.complete();
     }, op::type::call);
     (void)run(o);

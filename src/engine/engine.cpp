@@ -22,7 +22,7 @@ configuration with_few_twins(configuration c) {
 engine::engine(const configuration& c, std::unique_ptr<transport::transport> t, bootstrap::bootstrap& job)
     : config_(with_few_twins(c)), transport_(std::move(t)), job_(job), pins_(c.pin_limit),
       consistency_(c.self, c.nodes, *this, config_.twin_bytes / os::page_bytes), diffs_(*this, c.nodes), sync_(c.self, c.nodes),
-      watch_(c.self.value(), c.nodes, c.peer_limit_ns), survival_(c.self.value(), c.nodes) {
+      watch_(c.self.value(), c.nodes, c.peer_limit_ns), survival_(c.self.value(), c.nodes, c.replicas) {
   driver_.tuning = c.tuning;
   frames_.open(c.memory_limit, c.page_out_directory, c.base);
   if (frames_.limited()) page_out_.open(c.nodes, c.memory_limit);
@@ -154,11 +154,13 @@ int engine::prepare(region_slot& r, quire_consistency consistency) {
   }
   int error = r.units.make(units);
   if (error == 0) error = r.entries.make(units);
+  if (error == 0 && config_.replicas) error = r.replicas.make(units);
   if (error != 0) return error;
   sequential::region_shape shape;
   put(shape);
   shape.learns = config_.learn_writes;
   if (config_.survives) shape.members = &survival_.members;
+  if (config_.replicas) shape.replicas = {r.replicas.data(), &r.replica_book, &replicas_.rounds};
   r.made.sequential = std::make_unique<sequential::machine>(shape, r.units.data(), r.entries.data(), requests_, pins_);
   return 0;
 }
@@ -215,6 +217,8 @@ sequential::counters engine::protocol_counters() const noexcept {
     sum.pins += c.pins;
     sum.pin_waits += c.pin_waits;
     sum.copies_dropped += c.copies_dropped;
+    sum.replicas_sent += c.replicas_sent;
+    sum.replica_waits += c.replica_waits;
   });
   return sum;
 }

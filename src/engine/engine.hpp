@@ -26,6 +26,7 @@
 #include "engine/performer.hpp"
 #include "engine/read_ahead.hpp"
 #include "engine/region_slot.hpp"
+#include "engine/replicas.hpp"
 #include "engine/spread.hpp"
 #include "engine/survival.hpp"
 #include "protocol/release/node.hpp"
@@ -51,6 +52,7 @@ struct configuration {
   std::uint64_t twin_bytes = std::uint64_t{256} << 20;  ///< that twins may take on this node
   std::size_t pin_limit = directory::pin_table::default_limit;  ///< units that this node may have pinned
   std::uint64_t memory_limit = 0;  ///< bytes that units may take on this node; 0: no limit
+  bool replicas = false;     ///< content of regions with sequential consistency is kept on two nodes
   bool pages_out = false;  ///< some node of the job has a memory limit
   std::string page_out_directory{};
   driver_tuning tuning{};
@@ -214,6 +216,7 @@ class engine final : public transport::sink, private effects, private release::n
   [[nodiscard]] const release::node& consistency() const noexcept { return consistency_; }
   [[nodiscard]] const diff_traffic& diffs() const noexcept { return diffs_; }
   [[nodiscard]] const frames& memory() const noexcept { return frames_; }
+  [[nodiscard]] const replica_traffic& replicas() const noexcept { return replicas_; }
   /// Messages that asked, or told, who is still there; the transport counts them like all others.
   struct watch_traffic {
     static constexpr std::uint64_t message_bytes = wire::header_bytes;
@@ -262,6 +265,14 @@ class engine final : public transport::sink, private effects, private release::n
   void note_round(const model::message& m) noexcept;
   /// Some region's consistency is weaker than sequential.
   [[nodiscard]] bool relaxed() const noexcept { return relaxed_.load(std::memory_order_relaxed); }
+
+  // replicas.cpp
+  void replicate() noexcept;
+  [[nodiscard]] void* place_replica(const model::message& m) noexcept;
+  void handle_replica(const model::message& m, std::span<const std::byte> content) noexcept;
+  [[nodiscard]] bool hold_back(model::node_id to, const model::message& m, std::span<const std::byte> value, bool tells) noexcept {
+    return config_.replicas && replicas_.hold_back(to, m, value, tells);
+  }
 
   // faults (fault.cpp)
   void begin_fault(fault_op& o) noexcept;
@@ -440,6 +451,7 @@ class engine final : public transport::sink, private effects, private release::n
   std::array<service_entry, max_services> services_{};
   std::array<std::byte, 512> landing_{};
   arrivals<max_content_bytes> updates_{};
+  replica_traffic replicas_;
   std::thread service_;
   std::atomic<bool> stopping_{false}, ending_{false};
   std::atomic<bool> kernel_faults_{false};  ///< some detector tells faults by a descriptor

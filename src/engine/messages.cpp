@@ -47,6 +47,7 @@ void* engine::place(const message& m) noexcept {
   watch_.heard(m.from.value());  // what is announced may take a while to come
   if (m.kind == message_kind::diffs) return diffs_.place(m);
   if (m.kind == message_kind::update) return updates_.place(m);
+  if (m.kind == message_kind::replica) return place_replica(m);
   if (m.kind == message_kind::spread) return spread_.place(m);
   if (survival_.members.is_dead(m.from)) return nullptr;
   if (!carries_content(m.kind)) return m.payload_bytes <= landing_.size() ? landing_.data() : nullptr;
@@ -72,6 +73,9 @@ void engine::deliver(const message& m) noexcept {
   if (m.kind == message_kind::diffs) return diffs_.deliver(m);
   if (m.kind == message_kind::update) {
     return updates_.with(m, [&](std::span<const std::byte> content) { handle_update(m, content); });
+  }
+  if (m.kind == message_kind::replica) {
+    return replicas_.landing.with(m, [&](std::span<const std::byte> content) { handle_replica(m, content); });
   }
   if (m.kind == message_kind::spread && m.payload_bytes != 0) return spread_.deliver(m);
   handle(m, std::span<const std::byte>(landing_).first(carries_content(m.kind) ? 0 : m.payload_bytes));
@@ -152,6 +156,7 @@ void engine::send_units(region_slot& r, node_id to, const message& m, std::uint6
     for (; out.unit < first + count; out.unit += each) later_.push_back({to, out, releases ? model::edge::releases : model::edge::carries});
     return;
   }
+  if (m.kind == message_kind::atomic_request && hold_back(to, out, {}, true)) return;
   if (!with_content) return send(to, out, {});
   CHECK(to != config_.self);
   trace_.add(fault_trace::point::replied, r.about.id, first);
@@ -183,7 +188,10 @@ void engine::operate(region_slot& r, const action& a) noexcept {
     }
   }
   const bool here = a.kind == model::action_kind::operate_here;
-  if (r.release == nullptr) return here ? complete_call(m) : send(a.to, m, {});
+  if (r.release == nullptr) {
+    if (here) return complete_call(m);
+    return hold_back(a.to, m, {}, true) ? void() : send(a.to, m, {});
+  }
   const auto what = static_cast<model::atomic_operation>(m.operation);
   if (model::apply(what, m.a, operand, desired) != m.a) r.release->on_operated(a.unit);
   // Who sees a value that a thread here has left sees what that thread wrote before.

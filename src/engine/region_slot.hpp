@@ -138,6 +138,8 @@ struct region_slot {
   // Tables and machine of a protocol are made when the region first has that consistency.
   sparse_table<sequential::unit_state> units;
   sparse_table<sequential::directory_entry> entries;
+  sparse_table<sequential::replica_state> replicas;  ///< where content is kept on two nodes
+  sequential::replica_book replica_book;
   sparse_table<release::unit_state> copies;
   sparse_table<frame_state> frames;
   sparse_table<std::byte> twins;  ///< as large as the region; used where a unit has a twin

@@ -81,7 +81,8 @@ bool engine::take_recovery(const message& m, std::span<const std::byte> value) n
   if (survival_.members.is_dead(m.from)) return true;
   if (m.kind == message_kind::recovery) {
     // A marker may be faster than the launcher, who has told its sender.
-    recover(r.on_marker(m.from.value(), static_cast<recovery::round>(m.operation & 3), m.a));
+    if (m.operation > static_cast<std::uint32_t>(recovery::round::copied)) return true;
+    recover(r.on_marker(m.from.value(), static_cast<recovery::round>(m.operation), m.a));
     return true;
   }
   if (!r.is_old(m.from.value())) return false;
@@ -133,12 +134,16 @@ void engine::recover(recovery::step s) noexcept {
     perform_sync();
     send_markers(recovery::round::settled);
   }
+  if (s.copy) {
+    all_units([](sequential::machine& m, std::uint64_t unit, model::actions&) { m.mend(unit); });
+    replicate();
+  }
   if (s.go_on) go_on();
 }
 
 void engine::begin_recovery() noexcept {
   const std::uint64_t dead = survival_.recovery.dead(), now_dead = dead & ~survival_.members.dead;
-  survival_.members.dead = dead;
+  survival_.members.learn(dead);
   for (unsigned node = 0; node < config_.nodes; ++node) {
     if ((now_dead >> node & 1) == 0) continue;
     transport_->abandon(node_id{static_cast<std::uint16_t>(node)});
@@ -150,6 +155,10 @@ void engine::begin_recovery() noexcept {
   if (survival_.suspects == 0) lost_until_ns_.store(0, std::memory_order_relaxed);
   regions_.for_each([](region_slot& r) { r.change.frozen = true; });
   holds_.clear();
+  // What waits to be safe is as good as sent before; requests for operations are made again.
+  replicas_.end_gate([&](node_id to, const message& m, std::span<const std::byte> value) {
+    if (m.kind != message_kind::atomic_request && !survival_.members.is_dead(to)) send(to, m, value);
+  });
   all_units([](sequential::machine& m, std::uint64_t unit, model::actions& out) { m.cut(unit, out); });
   sync_actions_.clear();
   sync_.cut(dead, sync_actions_);
@@ -186,7 +195,7 @@ void engine::end_lost_asks() noexcept {
 }
 
 /// Atomic operations and pushes that have not been answered are asked for again. Whether an operation was done that a dead manager had been
-/// asked for nobody knows.
+/// asked for nobody knows; nor, where content is kept on two nodes, whether one was whose answer waited for that.
 void engine::call_again() noexcept {
   std::vector<std::uint64_t> tokens;
   calls_.for_each([&](std::uint64_t token, op& o) {
@@ -195,7 +204,7 @@ void engine::call_again() noexcept {
   for (const std::uint64_t token : tokens) {
     auto& call = static_cast<call_op&>(*calls_.find(token));
     region_slot& r = *call.region;
-    if (!call.pushes && survival_.members.is_dead(call.to)) {
+    if (!call.pushes && (config_.replicas || survival_.members.is_dead(call.to))) {
       --r.change.calls;
       (void)calls_.take(token);
       call.complete(QUIRE_PEER_LOST);
@@ -219,6 +228,7 @@ void engine::call_again() noexcept {
 }
 
 void engine::go_on() noexcept {
+  survival_.members.mend();
   call_again();
   sync_actions_.clear();
   sync_.resume(sync_actions_);
@@ -226,6 +236,7 @@ void engine::go_on() noexcept {
   regions_.for_each([&](region_slot& r) {
     if (!survival_.recovery.active()) thaw(r, false);
   });
+  replicate();  // others may have gone on before, and asked
   tell_over();
 }
 

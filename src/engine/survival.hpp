@@ -14,7 +14,7 @@ namespace quire::engine {
 
 struct survival {
   static constexpr unsigned most_nodes = model::membership::most_nodes;
-  survival(unsigned self, unsigned nodes) : recovery(self, nodes) {}
+  survival(unsigned self, unsigned nodes, bool replicas) : recovery(self, nodes, replicas) {}
 
   /// Who is told of a death, by the driver: as soon as this node knows, or when all survivors go on.
   struct listener {

@@ -52,6 +52,7 @@ void engine::handle_sync(const model::message& m, std::span<const std::byte> val
 /// Messages that synchronise threads take memory along.
 void engine::synchronise(model::node_id to, const model::message& m, std::span<const std::byte> value, model::edge what) noexcept {
   if (relaxed()) return consistency_.send(to, m, value, what);
+  if (hold_back(to, m, value, what != model::edge::none)) return;
   send(to, m, value);
 }
 

@@ -58,9 +58,12 @@ enum class message_kind : std::uint8_t {
   pin_next,     ///< home -> itself: the next request that waited
   room,     ///< to who asked to take units: a = bytes that the sender has room for, b = units it has asked for
   // a node of the job is lost, and the others go on: see src/protocol/sequential/loss.cpp
-  survives,   ///< a node with a copy -> the unit's manager; a = 1: it was the owner
-  owner_is,   ///< manager -> who has copies: `requester` is the owner
+  survives,   ///< a node with a copy -> the unit's manager; a = 1: it was the owner; c = 1: a replica only, b = its stamp
+  owner_is,   ///< manager -> who has copies: `requester` is the owner; a = 1: and has all that there is of the unit
   unit_lost,  ///< manager -> requester: nobody has the unit any more; operation = what was asked
+  // content is kept on two nodes: see src/protocol/sequential/replicas.cpp
+  replica,      ///< owner -> backup: the content, to be kept without a right; b = stamp
+  replica_ack,  ///< and back: it is kept
   // synchronisation: see src/sync
   sync_first,
   sync_last = sync_first + 63,

@@ -8,6 +8,7 @@ recovery::step recovery::on_deaths(std::uint64_t dead) noexcept {
   dead_ |= dead;
   seen_ = {};
   at_ = round::cut;
+  copying_ = false;
   step s;
   s.begin = true;
   return advance(s);
@@ -31,6 +32,11 @@ recovery::step recovery::advance(step s) noexcept {
     s.settle = true;
   }
   if (at_ == round::settled && complete(round::settled)) {
+    at_ = copies_ ? round::copied : round::none;
+    s.copy = copying_ = copies_;
+    s.go_on = !copies_;
+  }
+  if (at_ == round::copied && complete(round::copied)) {
     at_ = round::none;
     s.go_on = true;
   }

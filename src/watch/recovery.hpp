@@ -6,6 +6,7 @@
 //   cut      all that was sent before the sender knew has arrived: nothing old is on its way any more
 //   reports  everyone has told the new managers what it has
 //   settled  the managers have decided; everyone has heard; all go on
+//   copied   only where content is kept on two nodes: it is again; all go on
 //
 // Markers keep their order with all other messages of their pair. So what comes from a peer before its marker of `cut`
 // is old, and what comes after it is new.
@@ -18,21 +19,25 @@ namespace quire::watch {
 
 class recovery {
  public:
-  enum class round : std::uint8_t { none, cut, reports, settled };
+  enum class round : std::uint8_t { none, cut, reports, settled, copied };
 
   /// What is to be done now, in this order.
   struct step {
     bool begin = false;   ///< give up all that is under way; send a marker of `cut` to all
     bool report = false;  ///< tell the managers what this node has; then send a marker of `reports`
     bool settle = false;  ///< decide, as a manager; then send a marker of `settled`
+    bool copy = false;    ///< send content whose backup died to another; when all has arrived, call on_copied()
     bool go_on = false;   ///< it is over
   };
 
-  recovery(unsigned self, unsigned nodes) noexcept
-      : self_(self), all_(nodes >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << nodes) - 1) {}
+  recovery(unsigned self, unsigned nodes, bool copies = false) noexcept
+      : copies_(copies), self_(self), all_(nodes >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << nodes) - 1) {}
 
   /// The launcher says that these are dead; this node is not among them.
   [[nodiscard]] step on_deaths(std::uint64_t dead) noexcept;
+  /// All that was to be copied has arrived: send a marker of `copied` to all, this node included.
+  void on_copied() noexcept { copying_ = false; }
+  [[nodiscard]] bool copying() const noexcept { return copying_; }
   [[nodiscard]] step on_marker(unsigned from, round r, std::uint64_t dead) noexcept;
 
   /// The deaths that this node knows of.
@@ -45,7 +50,7 @@ class recovery {
   template <class F>
   void for_each_word(F f) const {
     f(dead_);
-    f(static_cast<std::uint64_t>(at_));
+    f(static_cast<std::uint64_t>(at_) | std::uint64_t{copying_} << 8);
     for (const std::uint64_t word : seen_) f(word);
   }
   friend bool operator==(const recovery&, const recovery&) noexcept = default;
@@ -55,8 +60,9 @@ class recovery {
   [[nodiscard]] bool complete(round r) const noexcept { return (all_ & ~dead_ & ~seen(r)) == 0; }
   [[nodiscard]] step advance(step s) noexcept;
 
+  bool copies_ = false, copying_ = false;
   std::uint64_t self_, all_, dead_ = 0;
-  std::array<std::uint64_t, 4> seen_{};  ///< [round]: whose markers have come
+  std::array<std::uint64_t, 5> seen_{};  ///< [round]: whose markers have come
   round at_ = round::none;
 };
 

@@ -34,6 +34,7 @@ void machine::take(std::uint64_t unit, const handover& h, actions& out) {
   s.owner = h.right == access::write ? 1 : 0;
   s.set_mapped(h.mapped);
   s.written = h.written ? 1 : 0;
+  if (h.right == access::write && h.written) mark_unsaved(unit);
   if (h.right == access::none || manager_of(unit) == shape_.self) return;
   message m;
   m.kind = message_kind::owner_here;

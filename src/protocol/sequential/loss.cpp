@@ -12,6 +12,7 @@ namespace message_flag = model::message_flag;
 /// Nothing is under way any more. Threads that wait are woken, to try again when all is over.
 void machine::cut(std::uint64_t unit, actions& out) {
   CHECK(shape_.members != nullptr && shape_.nodes.exact());
+  cut_round(unit);
   directory_entry& e = entries_[unit];
   while (!e.requests.empty()) requests_.pop(e.requests);
   const bool lost = e.touched == directory_entry::lost;
@@ -45,9 +46,13 @@ void machine::absorb(const message& m, actions& out) {
       unit_state& s = touch(m.unit);
       if ((m.flags & (message_flag::zero | message_flag::no_data)) == 0) s.written = 1;
       if (s.right() == access::none) s.set_right(access::read);
-      if (m.kind == message_kind::write_reply) s.owner = 1;
+      note_content(m);
+      if (m.kind != message_kind::write_reply) return;
+      s.owner = 1;
+      note_backup(m.unit, m.from.value() + 1u);
       return;
     }
+    case message_kind::replica: return keep_replica(m);
     case message_kind::atomic_reply:
     case message_kind::push_reply: out.add(action_kind::complete, m.unit).m = m; return;
     default: return;
@@ -59,18 +64,30 @@ void machine::report(std::uint64_t unit, actions& out) {
   const node_id manager = manager_of(unit);
   const unit_state& s = units_[unit];
   if (s.touched == 0 && manager == shape_.self && shape_.managers.of(unit) == shape_.self) return;  // as at the beginning
-  if (right_of(unit) == access::none) return;
+  const bool copy = right_of(unit) != access::none;
+  if (!copy && (!replicated() || shape_.replicas.units[unit].stamp == 0)) return;
   message m;
   m.kind = message_kind::survives;
   m.unit = unit;
   m.requester = shape_.self;
-  m.a = s.owner;
+  if (copy) {
+    m.a = s.owner;
+  } else {
+    m.b = shape_.replicas.units[unit].stamp;
+    m.c = 1;
+  }
   if (manager == shape_.self) return on_survives(m);
   send(manager, m, false, out);
 }
 
 void machine::on_survives(const message& m) {
   directory_entry& e = entries_[m.unit];
+  if (m.c != 0) {  // the best of them waits in the queue
+    used_.add(m.unit);
+    if (!e.requests.empty() && requests_.front(e.requests).b >= m.b) return;
+    if (!e.requests.empty()) requests_.pop(e.requests);
+    return requests_.push(e.requests, m);
+  }
   if (e.touched == 0) {
     used_.add(m.unit);
     e.touched = 1;
@@ -86,9 +103,14 @@ void machine::on_survives(const message& m) {
 void machine::settle(std::uint64_t unit, actions& out) {
   if (manager_of(unit) != shape_.self) return;
   directory_entry& e = entries_[unit];
+  message best;
+  if (!e.requests.empty()) {
+    best = requests_.front(e.requests);
+    requests_.pop(e.requests);
+  }
   if (e.touched == 0) {
     const bool at_home = units_[unit].touched == 0 && shape_.managers.of(unit) == shape_.self;
-    if (!at_home) e.touched = directory_entry::lost;
+    if (!at_home && !restore(unit, e, best, out)) e.touched = directory_entry::lost;
     return;
   }
   if (e.touched == directory_entry::lost) return;
@@ -106,8 +128,10 @@ void machine::settle(std::uint64_t unit, actions& out) {
 }
 
 void machine::on_owner_is(const message& m) {
+  if (m.a != 0) return regain(m.unit);
   unit_state& s = touch(m.unit);
   if (s.right() == access::none) return;
+  if (s.owner == 0 && replicated()) shape_.replicas.units[m.unit].backup = 0;
   s.owner = m.requester == shape_.self ? 1 : 0;
 }
 

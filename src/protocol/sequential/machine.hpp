@@ -81,6 +81,23 @@ class machine final : public model::machine {
   void report(std::uint64_t unit, actions& out);
   void settle(std::uint64_t unit, actions& out);
 
+  // Content on two nodes (replicas.cpp). Rounds are driven by advance() of replicas.hpp, which says in which order.
+  [[nodiscard]] bool replicated() const noexcept { return shape_.replicas.units != nullptr; }
+  void begin_round() noexcept;
+  /// Units of the round; units() ends them.
+  [[nodiscard]] std::uint64_t first_in_round() const noexcept;
+  [[nodiscard]] std::uint64_t next_in_round(std::uint64_t unit) const noexcept;
+  void on_save(std::uint64_t unit, actions& out);
+  /// The units of a round that has ended, one after the other, for on_saved().
+  [[nodiscard]] bool take_saved(std::uint64_t& unit) noexcept;
+  void on_saved(std::uint64_t unit, actions& out);
+  /// What has waited for the unit, one after the other; then, once, on_safe().
+  [[nodiscard]] bool has_order(std::uint64_t unit) const noexcept;
+  void on_order(std::uint64_t unit, actions& out);
+  void on_safe(std::uint64_t unit, actions& out) { out.add(model::action_kind::wake, unit); }
+  /// After settle() on all nodes: a unit of this node's whose backup died is unsaved.
+  void mend(std::uint64_t unit);
+
   // The region's consistency changes (change.cpp). No message about any of its units is on its way, nothing is pinned.
   /// Gives up what is known of `unit`, as if it had never been used.
   [[nodiscard]] model::handover give(std::uint64_t unit);
@@ -121,7 +138,7 @@ class machine final : public model::machine {
   // node.cpp
   unit_state& touch(std::uint64_t unit) noexcept;
   void ask(std::uint64_t unit, unit_state& s, access want, actions& out);
-  void permit(std::uint64_t unit, unit_state& s, actions& out);
+  void permit(std::uint64_t unit, unit_state& s, access want, actions& out);
   [[nodiscard]] bool read_as_write(unit_state& s);
   void note_write(unit_state& s);
   void note_loss(unit_state& s, access to);
@@ -150,6 +167,34 @@ class machine final : public model::machine {
 
   void on_owner_here(const message& m);
   void on_copy_dropped(const message& m);
+
+  // replicas.cpp
+  void append(unit_chain& chain, std::uint64_t unit) noexcept;
+  void mark_unsaved(std::uint64_t unit) noexcept;
+  void note_content(const message& m) noexcept;
+  void note_backup(std::uint64_t unit, unsigned number) noexcept;
+  [[nodiscard]] bool is_backup(std::uint64_t unit, node_id to) const noexcept;
+  [[nodiscard]] node_id choose_backup(const replica_state& r) const noexcept;
+  void tell_backup(node_id requester, const directory_entry& e, message& grant) const noexcept;
+  void on_replica(const message& m, actions& out);
+  void keep_replica(const message& m);
+  void on_replica_ack(const message& m);
+  [[nodiscard]] bool waits_for_round(const message& m);
+  void wait_for_round(const message& call);
+  [[nodiscard]] bool stalls(const message& m);
+  void cut_round(std::uint64_t unit) noexcept;
+  [[nodiscard]] bool restore(std::uint64_t unit, directory_entry& e, const message& best, actions& out);
+  void regain(std::uint64_t unit);
+  [[nodiscard]] bool is_dead(node_id node) const noexcept {
+    return shape_.members != nullptr && shape_.members->is_dead(node);
+  }
+  [[nodiscard]] bool is_valid_replica(std::uint64_t unit) const noexcept;
+  [[nodiscard]] bool is_saving(std::uint64_t unit) const noexcept {
+    return replicated() && shape_.replicas.units[unit].saving != 0;
+  }
+  [[nodiscard]] bool is_safe(std::uint64_t unit) const noexcept {
+    return !replicated() || (shape_.replicas.units[unit].unsaved == 0 && shape_.replicas.units[unit].saving == 0);
+  }
 
   // manager.cpp
   directory_entry& touch_entry(std::uint64_t unit) noexcept;

@@ -16,9 +16,13 @@ directory_entry& machine::touch_entry(std::uint64_t unit) noexcept {
   directory_entry& e = entries_[unit];
   if (e.touched == 0) {
     used_.add(unit);
-    if (shape_.managers.of(unit) != shape_.self) {  // inherited from a dead node, and nobody alive has it
-      e.touched = directory_entry::lost;
-      return e;
+    const node_id first = shape_.managers.of(unit);
+    if (first != shape_.self) {  // inherited from a dead node, and nobody alive has it
+      if (!replicated() || shape_.members->died_together(first)) {
+        e.touched = directory_entry::lost;
+        return e;
+      }
+      regain(unit);  // with replicas that means: nobody has ever written it
     }
     e.touched = 1;
     e.owner = shape_.self;
@@ -32,6 +36,9 @@ void machine::on_request(const message& m, actions& out) {
   if (e.touched == directory_entry::lost) return refuse_lost(m, out);
   if (!e.requests.empty()) {
     ++count_.competing_requests;
+    requests_.push(e.requests, m);
+  } else if (stalls(m)) {
+    e.served_by = e.owner;
     requests_.push(e.requests, m);
   } else if (!settle(m, e, out)) {
     requests_.push(e.requests, m);
@@ -71,6 +78,7 @@ bool machine::settle_write(const message& m, directory_entry& e, actions& out) {
   message r = reply_to(m, has_copy ? message_kind::write_grant : message_kind::fetch_write);
   r.flags = message_flag::settled;
   if (has_copy) {
+    tell_backup(m.requester, e, r);
     lower(m.unit, touch(m.unit), access::none, out);
     send(m.requester, r, false, out);
   } else {
@@ -138,6 +146,7 @@ void machine::serve_write(const message& m, directory_entry& e, actions& out) {
   }
   message r = reply_to(m, has_copy ? message_kind::write_grant : message_kind::fetch_write);
   r.acks = acks;
+  if (has_copy) tell_backup(m.requester, e, r);
   send(has_copy ? m.requester : e.owner, r, false, out);
   e.owner = m.requester;
   e.copies = copyset::of(g, m.requester);

@@ -58,11 +58,12 @@ void machine::ask(std::uint64_t unit, unit_state& s, access want, actions& out) 
 }
 
 /// Raises the application view to all that the protocol allows: a home that reads first and writes next faults once. Only a
-/// probe is mapped for reading, and what is watched by a production phase.
-void machine::permit(std::uint64_t unit, unit_state& s, actions& out) {
+/// probe is mapped for reading, what is watched by a production phase, and what is on two nodes until a thread wants to write.
+void machine::permit(std::uint64_t unit, unit_state& s, access want, actions& out) {
   s.withhold = 0;
   s.read_ahead = 0;
-  const bool watched = s.probe != 0 || s.producing != 0;
+  bool watched = s.probe != 0 || s.producing != 0;
+  if (replicated() && shape_.replicas.units[unit].unsaved == 0) watched |= want != access::write || is_saving(unit);
   const access level = watched && s.right() == access::write ? access::read : s.right();
   if (s.mapped() >= level) return;
   auto& a = out.add(action_kind::permit, unit);
@@ -70,7 +71,9 @@ void machine::permit(std::uint64_t unit, unit_state& s, actions& out) {
   a.level = level;
   a.fresh = s.written == 0 && s.mapped() == access::none;
   s.set_mapped(level);
-  if (level == access::write) s.written = 1;
+  if (level != access::write) return;
+  s.written = 1;
+  mark_unsaved(unit);
 }
 
 /// Gives up rights: first the application view, before anybody reads the content.
@@ -91,7 +94,9 @@ void machine::lower(std::uint64_t unit, unit_state& s, access to, actions& out) 
     }
   }
   s.set_right(to);
-  if (to == access::none) s.owner = 0;
+  if (to != access::none) return;
+  CHECK(is_safe(unit));
+  s.owner = 0;
 }
 
 fault_outcome machine::on_fault(std::uint64_t unit, access want, actions& out, unsigned lost) {
@@ -102,8 +107,12 @@ fault_outcome machine::on_fault(std::uint64_t unit, access want, actions& out, u
     s.producing = 0;
   }
   if (s.right() >= want) {
+    if (want == access::write && is_saving(unit)) {
+      ++count_.racing_faults;
+      return fault_outcome::joined;
+    }
     ++count_.local_faults;
-    permit(unit, s, out);
+    permit(unit, s, want, out);
     out.add(action_kind::wake, unit);
     return fault_outcome::local;
   }
@@ -144,18 +153,19 @@ bool machine::on_read_ahead(std::uint64_t unit, access want, bool withhold, acti
 bool machine::on_fault_around(std::uint64_t unit, actions& out) {
   unit_state& s = touch(unit);
   if (s.right() == access::none || s.mapped() != access::none || s.pending() != access::none) return false;
-  permit(unit, s, out);
+  permit(unit, s, access::read, out);
   return true;
 }
 
 /// The unit has come, or its last acknowledgement has: let threads in, then tell the manager (Millipage's ack) unless it
 /// knows.
 void machine::arrived(std::uint64_t unit, unit_state& s, bool settled, actions& out) {
+  const access wanted = s.pending();
   s.set_pending(access::none);
   --outstanding_;
   if (s.withhold == 0) {
     // Read-ahead that is mapped at once can no longer be told from used.
-    permit(unit, s, out);
+    permit(unit, s, wanted, out);
   }
   if (settled) {
     // A hold wished for since the request left has to wait for the next one.
@@ -190,9 +200,10 @@ void machine::send_done(std::uint64_t unit, actions& out) const {
 void machine::on_read_reply(const message& m, actions& out) {
   unit_state& s = touch(m.unit);
   CHECK(s.pending() == access::read);
-  CHECK((m.flags & message_flag::no_data) == 0 || s.right() == access::read);
+  CHECK((m.flags & message_flag::no_data) == 0 || s.right() == access::read || replicated());
   if ((m.flags & (message_flag::zero | message_flag::no_data)) == 0) s.written = 1;
   s.set_right(access::read);
+  note_content(m);
   arrived(m.unit, s, (m.flags & message_flag::settled) != 0, out);
 }
 
@@ -201,6 +212,8 @@ void machine::on_write_reply(const message& m, actions& out) {
   CHECK(s.pending() == access::write && s.replied == 0);
   if (m.kind == message_kind::write_grant) CHECK(s.right() != access::none);
   if (m.kind == message_kind::write_reply && (m.flags & message_flag::zero) == 0) s.written = 1;
+  note_backup(m.unit, m.kind == message_kind::write_reply ? m.from.value() + 1u : static_cast<unsigned>(m.a));
+  note_content(m);
   s.replied = 1;
   s.acks_expected = static_cast<std::uint16_t>(m.acks);
   complete_write_if_ready(m.unit, s, (m.flags & message_flag::settled) != 0, out);
@@ -230,12 +243,15 @@ void machine::on_fetch(const message& m, actions& out) {
   unit_state& s = touch(m.unit);
   CHECK(s.right() >= access::read && m.requester != shape_.self);
   const bool for_writing = m.kind == message_kind::fetch_write;
+  const bool there = is_backup(m.unit, m.requester);
   lower(m.unit, s, for_writing ? access::none : access::read, out);
   message r = reply_to(m, for_writing ? message_kind::write_reply : message_kind::read_reply);
   r.acks = m.acks;
   r.flags = m.flags & message_flag::settled;
   if (s.written == 0) r.flags |= message_flag::zero;
-  send(m.requester, r, s.written != 0, out);
+  if (there) r.flags |= message_flag::no_data;
+  if (replicated()) r.b = shape_.replicas.units[m.unit].stamp;
+  send(m.requester, r, s.written != 0 && !there, out);
 }
 
 void machine::on_invalidate(const message& m, actions& out) {
@@ -249,10 +265,12 @@ void machine::on_invalidate(const message& m, actions& out) {
 }
 
 void machine::on_atomic(const message& call, actions& out) {
-  ++count_.atomics;
   unit_state& s = touch(call.unit);
+  if (s.right() == access::write && is_saving(call.unit)) return wait_for_round(call);
+  ++count_.atomics;
   if (s.right() == access::write) {
     s.written = 1;
+    mark_unsaved(call.unit);
     s.producing = 0;
     note_write(s);
     out.add(action_kind::operate_here, call.unit).m = call;
@@ -271,6 +289,7 @@ void machine::on_atomic_fetch(const message& m, actions& out) {
   CHECK(s.owner != 0 && s.right() >= access::read);
   s.set_right(access::write);
   s.written = 1;
+  mark_unsaved(m.unit);
   message r = m;
   r.kind = message_kind::atomic_reply;
   r.region = shape_.region;
@@ -286,7 +305,7 @@ void machine::on_atomic_reply(const message& m, actions& out) {
 }
 
 void machine::on_message(const message& m, actions& out) {
-  if (put_off(m)) return;
+  if (put_off(m) || waits_for_round(m)) return;
   switch (m.kind) {
     case message_kind::read_request:
     case message_kind::write_request:
@@ -307,6 +326,8 @@ void machine::on_message(const message& m, actions& out) {
     case message_kind::push_ack: return on_push_ack(m, out);
     case message_kind::owner_here: return on_owner_here(m);
     case message_kind::copy_dropped: return on_copy_dropped(m);
+    case message_kind::replica: return on_replica(m, out);
+    case message_kind::replica_ack: return on_replica_ack(m);
     case message_kind::survives: return on_survives(m);
     case message_kind::owner_is: return on_owner_is(m);
     case message_kind::unit_lost: return on_unit_lost(m, out);
@@ -323,6 +344,7 @@ bool machine::is_valid(std::uint64_t unit) const noexcept {
   if (s.mapped() > right_of(unit)) return false;
   if (s.touched != 0 && (s.owner != 0 ? s.right() == access::none : s.right() == access::write)) return false;
   if (s.pending() == access::none && (s.replied != 0 || s.acks_got != 0)) return false;
+  if (replicated() && !is_valid_replica(unit)) return false;
   if (s.held != 0 && (s.pending() != access::none || right_of(unit) == access::none)) return false;
   const pin* const p = pins_.find(shape_.region, unit);
   if (s.pinned != 0 && (p == nullptr || right_of(unit) != access::write)) return false;

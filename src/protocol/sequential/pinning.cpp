@@ -20,7 +20,7 @@ fault_outcome machine::on_pin_again(std::uint64_t unit, actions& out) {
   if (s.right() != access::write) return on_fault(unit, access::write, out);
   s.pinned = 1;
   note_write(s);
-  permit(unit, s, out);
+  permit(unit, s, access::write, out);
   // Threads that wait for this node's own upgrade could wait in vain: it may be behind a request that waits for the pin's end.
   if (s.pending() != access::none) out.add(model::action_kind::wake, unit);
   return fault_outcome::local;

@@ -29,6 +29,7 @@ void machine::push_on(const message& m, node_id owner, actions& out) {
   const unsigned rank = (shape_.self.value() + nodes - owner.value()) % nodes;
   message copy = reply_to(m, message_kind::push_copy);
   copy.a = owner.value();
+  if (replicated()) copy.b = shape_.replicas.units[m.unit].stamp;
   const unit_state& s = units_[m.unit];
   if (s.written == 0) copy.flags |= message_flag::zero;
   if (shape_.members != nullptr && shape_.members->dead != 0) {  // a tree would have holes
@@ -55,7 +56,8 @@ void machine::on_push_copy(const message& m, actions& out) {
   CHECK(s.right() != access::write);
   if ((m.flags & message_flag::zero) == 0) s.written = 1;
   s.set_right(access::read);
-  permit(m.unit, s, out);
+  note_content(m);
+  permit(m.unit, s, access::read, out);
   push_on(m, node_id{static_cast<std::uint16_t>(m.a)}, out);
   send(manager_of(m.unit), reply_to(m, message_kind::push_ack), false, out);
   // Threads that wait for more would wake for nothing, and be told when they have it.

@@ -9,6 +9,7 @@
 #include "model/copyset.hpp"
 #include "model/ids.hpp"
 #include "model/membership.hpp"
+#include "protocol/sequential/replicas.hpp"
 
 namespace quire::sequential {
 
@@ -81,6 +82,7 @@ struct region_shape {
   directory::manager_map managers{};
   std::uint64_t units = 0;
   const model::membership* members = nullptr;  ///< null: the job ends when a node is lost
+  replica_tables replicas{};  ///< content is kept on two nodes
   bool learns = true;  ///< double faults are avoided where units show the pattern, not only where threads advise it
 };
 
@@ -90,6 +92,8 @@ struct counters {
   std::uint64_t double_faults = 0;                           ///< upgrades of what had come to be read
   std::uint64_t exclusive_reads = 0, exclusive_wasted = 0;  ///< reads that asked for a writable copy; known to be in vain
   std::uint64_t copies_dropped = 0;       ///< clean copies given up to save memory
+  std::uint64_t replicas_sent = 0;        ///< units whose content was sent to a backup
+  std::uint64_t replica_waits = 0;        ///< orders and requests that waited for that
   std::uint64_t pins = 0, pin_waits = 0;  ///< units pinned; requests of other nodes that waited for the end of a pin
 };
 

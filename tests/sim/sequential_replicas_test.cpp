@@ -1,0 +1,237 @@
+// Content on two nodes: in each state of small programs a node may die, and the survivors hear of it at any later
+// moment. No unit is lost, and no write that was acknowledged (sim/ledger.hpp); while nobody is dead or recovering,
+// each acknowledged write is at two living nodes. Then random programs, of which each node is killed in turn.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <iostream>
+
+#include "sim/explorer.hpp"
+#include "sim/scenario.hpp"
+#include "sim/seeds.hpp"
+
+namespace quire::sim {
+namespace {
+
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+using enum operation_kind;
+constexpr node_id a{0}, b{1}, c{2};
+
+void explore(const cluster_options& shape, std::vector<script> scripts, std::uint64_t at_least) {
+  const auto start = std::chrono::steady_clock::now();
+  explorer x(shape, std::move(scripts), 20'000'000);
+  const exploration found = x.run();
+  EXPECT_EQ(found.failure, "");
+  EXPECT_GE(found.states, at_least) << "the program no longer leads to what it was written for";
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  std::cout << found.states << " states, " << found.steps << " steps, " << found.ends << " ends, longest path "
+            << found.deepest << ", " << took.count() << " s\n";
+}
+
+/// Unit u is managed by node u. One of `mortal` dies.
+cluster_options dying(std::initializer_list<node_id> mortal, unsigned units = 1, unsigned deaths = 1) {
+  cluster_options o;
+  o.words = 1;
+  o.units = units;
+  o.placement = model::placement::modulo;
+  o.hold_off = false;
+  o.learns = false;
+  o.replicas = true;
+  o.deaths = deaths;
+  for (const node_id n : mortal) o.mortal |= std::uint64_t{1} << n.value();
+  return o;
+}
+
+operation set(std::uint32_t unit, std::uint64_t value) { return {write, unit, 0, value}; }
+operation get(std::uint32_t unit) { return {read, unit}; }
+constexpr operation sync{release, 0};
+
+TEST(sequential_replicas, nobody_dies) {
+  explore(dying({}, 1, 0), {{a, {set(0, 1), get(0)}}, {b, {get(0), set(0, 2), sync}}, {c, {set(0, 3), get(0)}}}, 1'000);
+}
+
+TEST(sequential_replicas, one_of_two_nodes_dies) {
+  cluster_options o = dying({a, b});
+  o.nodes = 2;
+  explore(o, {{a, {set(0, 1), sync, get(0)}}, {b, {get(0), set(0, 2), sync}}}, 1'000);
+}
+
+TEST(sequential_replicas, any_of_three_dies) {
+  explore(dying({a, b, c}), {{a, {set(0, 1), sync}}, {b, {get(0), set(0, 2), sync}}}, 10'000);
+}
+
+TEST(sequential_replicas, a_reader_or_writer_dies) {
+  explore(dying({b}), {{a, {set(0, 1)}}, {b, {set(0, 2)}}, {c, {get(0), set(0, 3)}}}, 50'000);
+}
+
+TEST(sequential_replicas, the_manager_dies) {
+  explore(dying({a}), {{a, {set(0, 1), sync}}, {b, {set(0, 2)}}, {c, {get(0)}}}, 50'000);
+}
+
+TEST(sequential_replicas, what_was_seen_later_is_not_all_that_is_left) {
+  explore(dying({a}, 2), {{a, {set(0, 1), set(1, 2)}}, {b, {get(1), get(0)}}}, 10'000);
+}
+
+TEST(sequential_replicas, atomic_operations_on_what_others_have_written) {
+  explore(dying({a}), {{a, {set(0, 1), {add, 0, 0, 1}}}, {b, {{add, 0, 0, 1}, get(0)}}}, 5'000);
+  explore(dying({b}, 2), {{b, {set(1, 1), {add, 0, 0, 1}}}, {c, {get(0), get(1)}}}, 5'000);
+}
+
+TEST(sequential_replicas, pushes_and_pins) {
+  explore(dying({a}), {{b, {set(0, 1), {push, 0}, sync}}, {c, {get(0)}}}, 10'000);
+  explore(dying({b}), {{b, {{pin, 0}, set(0, 1), {unpin, 0}, sync}}, {c, {{pin, 0}, set(0, 2), {unpin, 0}}}}, 5'000);
+}
+
+TEST(sequential_replicas, a_second_death_when_all_have_gone_on_or_before) {
+  explore(dying({a, b}, 1, 2), {{a, {set(0, 1), sync}}, {c, {get(0), set(0, 3), get(0)}}}, 10'000);
+}
+
+// ---- random programs
+
+struct victim {
+  int node = -1;
+  time_ns when = 0;
+};
+
+result run_seed(std::uint64_t seed, unsigned nodes, victim dies, const cluster::tampering& broken = {}) {
+  scenario s = make_scenario(seed, nodes, 60);
+  s.shape.replicas = true;
+  s.shape.fault_limit = 1'000;
+  auto scripts = make_scripts(s);
+  random draw(mix(seed + 7));
+  for (script& one : scripts) {
+    std::vector<operation> mixed;
+    for (const operation& o : one.operations) {
+      mixed.push_back(o);
+      if (draw.chance(20)) mixed.push_back(sync);
+    }
+    one.operations = std::move(mixed);
+  }
+  simulation run(s.net, s.shape, s.times, std::move(scripts));
+  if (broken) run.nodes().set_tampering(broken);
+  if (dies.node >= 0) run.kill_at(node_id{static_cast<std::uint16_t>(dies.node)}, dies.when, draw.between(0, 200'000));
+  return run.run();
+}
+
+TEST(sequential_replicas, random_programs_without_deaths) {
+  for (const std::uint64_t seed : seeds(1, 2'000)) {
+    const auto found = run_seed(seed, 4, {});
+    ASSERT_EQ(found.failure, "") << "replay: QUIRE_SIM_SEED=" << seed;
+  }
+}
+
+TEST(sequential_replicas, each_node_is_killed_in_turn) {
+  for (const std::uint64_t seed : seeds(1, 2'000)) {
+    const unsigned nodes = 2 + static_cast<unsigned>(seed % 4);
+    const time_ns took = run_seed(seed, nodes, {}).count.took;
+    random draw(mix(seed + 11));
+    for (unsigned node = 0; node < nodes; ++node) {
+      const auto found = run_seed(seed, nodes, {static_cast<int>(node), draw.between(0, took)});
+      ASSERT_EQ(found.failure, "") << "node " << node << ", replay: QUIRE_SIM_SEED=" << seed;
+    }
+  }
+}
+
+// ---- what it costs without
+
+TEST(sequential_replicas, nothing_changes_without) {
+  statistics sum;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    const scenario s = make_scenario(seed, 4, 80);
+    simulation run(s.net, s.shape, s.times, make_scripts(s));
+    const auto found = run.run();
+    ASSERT_EQ(found.failure, "");
+    sum += found.count;
+  }
+  // As before there were replicas.
+  EXPECT_EQ(sum.messages, 46758u);
+  EXPECT_EQ(sum.faults, 10189u);
+}
+
+// ---- what the checkers would notice
+
+/// What they say first, over seeds of which each node is killed in turn.
+std::string spoiled(const cluster::tampering& broken) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    for (int node = -1; node < 4; ++node) {
+      random draw(mix(seed + 13) + static_cast<std::uint64_t>(node + 1));
+      const auto found = run_seed(seed, 4, {node, draw.between(20'000, 300'000)}, broken);
+      if (!found.failure.empty()) return found.failure.substr(0, found.failure.find('\n'));
+    }
+  }
+  return {};
+}
+
+template <class F>
+void change(model::actions& out, model::message_kind what, F&& f) {
+  model::actions changed;
+  for (model::action one : out) {
+    if (one.kind == model::action_kind::send && one.m.kind == what && !f(one)) continue;
+    changed.add(one.kind, one.unit) = one;
+  }
+  out = changed;
+}
+const auto acknowledged_write =
+    AnyOf(HasSubstr("an acknowledged write is on one node only"), HasSubstr("an acknowledged write is lost"));
+
+TEST(sequential_replicas_noticed, nothing_where_nothing_is_broken) {
+  EXPECT_EQ(spoiled([](cluster&, node_id, const message*, model::actions&) {}), "");
+}
+
+TEST(sequential_replicas_noticed, an_owner_that_does_not_wait_for_answers) {
+  EXPECT_THAT(spoiled([](cluster& x, node_id node, const message*, model::actions& out) {
+                x.spoil().rounds[node.value()].unanswered = 0;
+                change(out, model::message_kind::replica_ack, [](auto&) { return false; });
+              }),
+              acknowledged_write);
+}
+
+TEST(sequential_replicas_noticed, messages_that_do_not_wait_for_the_round) {
+  EXPECT_THAT(spoiled([](cluster& x, node_id node, const message*, model::actions&) {
+                for (auto& one : x.spoil().gates[node.value()]) one.ticket = 0;
+              }),
+              acknowledged_write);
+}
+
+TEST(sequential_replicas_noticed, content_that_is_not_sent_to_the_backup) {
+  EXPECT_THAT(spoiled([](cluster&, node_id, const message*, model::actions& out) {
+                change(out, model::message_kind::replica, [](model::action& one) {
+                  one.with_content = false;
+                  return true;
+                });
+              }),
+              AnyOf(HasSubstr("an acknowledged write is on one node only"),
+                    HasSubstr("a read does not return the last write"), HasSubstr("a copy differs from the owner's")));
+}
+
+TEST(sequential_replicas_noticed, a_grant_that_names_a_wrong_backup) {
+  EXPECT_THAT(spoiled([](cluster&, node_id, const message*, model::actions& out) {
+                change(out, model::message_kind::write_grant, [](model::action& one) {
+                  if (one.m.a != 0) one.m.a = (one.m.a + (one.m.a % 4 == one.to.value() ? 1 : 0)) % 4 + 1;
+                  return true;
+                });
+              }),
+              AnyOf(HasSubstr("acknowledged write"), HasSubstr("a read does not return the last write"),
+                    HasSubstr("a copy differs from the owner's"), HasSubstr("works on an old value")));
+}
+
+TEST(sequential_replicas_noticed, a_backup_that_does_not_report) {
+  EXPECT_THAT(spoiled([](cluster&, node_id, const message*, model::actions& out) {
+                change(out, model::message_kind::survives, [](model::action& one) { return one.m.c == 0; });
+              }),
+              HasSubstr("an acknowledged write is lost"));
+}
+
+TEST(sequential_replicas_noticed, stamps_that_do_not_grow) {
+  EXPECT_THAT(spoiled([](cluster& x, node_id node, const message* m, model::actions&) {
+                if (m != nullptr && m->kind == model::message_kind::replica) {
+                  x.spoil().replicas[node.value() * x.options().units + m->unit].stamp = 1;
+                }
+              }),
+              HasSubstr("an acknowledged write is lost"));
+}
+
+}  // namespace
+}  // namespace quire::sim
