@@ -1,8 +1,10 @@
 // A node for survive_test: survive_program WHAT [DEATHS]. All nodes print their pid and do what WHAT says until they have heard of as
 // many deaths as DEATHS says (1), which the test brings about; then they see to it that everything works among the survivors,
 // and end well. The test kills the node whose number TEST_VICTIM is.
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <map>
@@ -282,6 +284,79 @@ void in_fault() {
   REQUIRE_STATUS(quire_fetch_add(word, 1, nullptr), QUIRE_LOST);
 }
 
+/// What nodes know to be acknowledged, in a file that outlasts them: TEST_LEDGER, some numbers a node.
+class ledger {
+ public:
+  enum column : unsigned { rounds, seen, columns };
+  ledger() : file_(::open(std::getenv("TEST_LEDGER"), O_RDWR | O_CLOEXEC)) { REQUIRE(file_ >= 0); }
+  ~ledger() { ::close(file_); }
+  void note(column c, std::uint64_t value) const { REQUIRE(::pwrite(file_, &value, sizeof value, at(quire_node(), c)) == sizeof value); }
+  [[nodiscard]] std::uint64_t of(int node, column c) const {
+    std::uint64_t value = 0;
+    REQUIRE(::pread(file_, &value, sizeof value, at(node, c)) == sizeof value);
+    return value;
+  }
+
+ private:
+  static off_t at(int node, column c) { return (node * columns + c) * 8; }
+  int file_;
+};
+
+/// With content on two nodes: writes that a barrier has followed, and those that another node has seen under a lock, outlast
+/// who wrote them.
+void acknowledged() {
+  constexpr std::uint64_t a_round = 8;
+  const auto page_of = [](int node, std::uint64_t i) { return mix(static_cast<std::uint64_t>(node) * 1'000'003 + i) % (pages - 1); };
+  const auto word_of = [](std::size_t page, int node) -> volatile std::uint64_t& {
+    return g_words[page * page_words + 300 + static_cast<unsigned>(node)];
+  };
+  const ledger book;
+  struct counter {
+    std::uint64_t value, last;
+  };
+  auto* const shared = reinterpret_cast<volatile counter*>(g_words + (pages - 1) * page_words + 128);
+  const handles h = objects_of(other_than(victim));
+  const auto lock = [&] {
+    const quire_status got = quire_mutex_lock(h.mutex);
+    REQUIRE(got == QUIRE_OK || got == QUIRE_OWNER_DIED);
+  };
+  const auto self = static_cast<std::uint64_t>(quire_node());
+  std::uint64_t done = 0;
+  ready();
+  for (std::int64_t all_over = 0; all_over == 0; ++done) {
+    lock();
+    if (shared->last != self + 1) book.note(ledger::seen, shared->value);
+    shared->value = shared->value + 1;
+    shared->last = self + 1;
+    REQUIRE_OK(quire_mutex_unlock(h.mutex));
+    for (std::uint64_t i = done * a_round; i < (done + 1) * a_round; ++i) {
+      auto& word = word_of(page_of(quire_node(), i), quire_node());
+      word = word + 1;
+    }
+    all_over = over() ? 1 : 0;
+    REQUIRE_OK(quire_reduce_i64(&all_over, 1, QUIRE_MIN));
+    book.note(ledger::rounds, done + 1);
+  }
+  barrier();
+  for (int node = 0; node < quire_nodes(); ++node) {
+    const std::uint64_t safe = book.of(node, ledger::rounds);
+    std::map<std::size_t, std::uint64_t> least, most;
+    for (std::uint64_t i = 0; i < (safe + 1) * a_round; ++i) {
+      ++most[page_of(node, i)];
+      if (i < safe * a_round) ++least[page_of(node, i)];
+    }
+    for (std::size_t page = 0; page + 1 < pages; ++page) {
+      const std::uint64_t there = word_of(page, node);
+      REQUIRE(there >= least[page]);
+      REQUIRE(there <= (quire_alive(node) != 0 ? least[page] : most[page]));
+    }
+    lock();
+    REQUIRE(shared->value >= book.of(node, ledger::seen));
+    REQUIRE_OK(quire_mutex_unlock(h.mutex));
+  }
+  barrier();
+}
+
 // ---- What must be true afterwards ----
 
 void check_survivors() {
@@ -302,6 +377,7 @@ void check_survivors() {
   REQUIRE_OK(quire_reduce_i64(least, 2, QUIRE_MIN));
   REQUIRE_OK(quire_reduce_i64(most, 2, QUIRE_MAX));
   REQUIRE(least[0] == most[0] && least[1] == most[1]);
+  if (std::getenv("TEST_LEDGER") != nullptr) REQUIRE(most[0] == 0 && most[1] == 0);  // content is on two nodes
   const auto lost = [&](std::size_t page) { return (lost_bits[page / 48] >> page % 48 & 1) != 0; };
   for (std::size_t page = 0; page < pages; ++page) {
     std::uint64_t* const word = g_words + page * page_words + 256 + static_cast<unsigned>(quire_node());
@@ -344,7 +420,8 @@ int main(int argc, char** argv) {
   const std::map<std::string, void (*)()> ways = {
       {"idle", idle}, {"compute", compute}, {"private_loop", private_loop}, {"at_barrier", at_barrier}, {"rounds", rounds},
       {"in_lock", in_lock}, {"home_of_lock", home_of_lock}, {"waiting_for_lock", waiting_for_lock}, {"in_rwlock", in_rwlock},
-      {"objects", objects}, {"counted_barrier", counted_barrier}, {"in_fault", in_fault}};
+      {"objects", objects}, {"counted_barrier", counted_barrier}, {"in_fault", in_fault},
+      {"acknowledged", acknowledged}};
   if (argc > 2) g_deaths = std::atoi(argv[2]);
   if (const char* const who = std::getenv("TEST_VICTIM"); who != nullptr) victim = std::atoi(who);
   return node_main([&] {

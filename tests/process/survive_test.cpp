@@ -5,7 +5,10 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <regex>
 #include <set>
 
@@ -26,24 +29,27 @@ std::set<std::string> shared_files() {
 }
 
 struct trial {
-  std::string what, detector = "userfault", transport = "shm";
+  std::string what, detector = "userfault";
   int victim = 1;
   int signal = SIGKILL;
   int nodes = 3;
   int second = -1;  ///< a node that dies `pause_ms` after
   int pause_ms = 0;
+  bool replicas = false;
 };
 
 words command_of(const trial& t) {
-  return {QUIRE_TOOL, "run", "-n", std::to_string(t.nodes), "--timeout", "100", "--on-failure", "notify", "--peer-timeout",
-          t.signal == SIGSTOP ? "2" : "20", "--detect", t.detector, "--transport", t.transport, QUIRE_PROGRAMS "/survive_program",
-          t.what, t.second < 0 ? "1" : "2"};
+  words all{QUIRE_TOOL, "run", "-n", std::to_string(t.nodes), "--timeout", "100", "--peer-timeout", t.signal == SIGSTOP ? "2" : "20", "--detect", t.detector};
+  const words how = t.replicas ? words{"--replicas", "1"} : words{"--on-failure", "notify"};
+  all.insert(all.end(), how.begin(), how.end());
+  all.insert(all.end(), {QUIRE_PROGRAMS "/survive_program", t.what, t.second < 0 ? "1" : "2"});
+  return all;
 }
 
 class running_job {
  public:
   explicit running_job(const trial& t)
-      : nodes_(t.nodes), files_(shared_files()), job_(command_of(t), {{"TEST_VICTIM", std::to_string(t.victim)}}) {}
+      : nodes_(t.nodes), files_(shared_files()), job_(command_of(t), settings_of(t, ledger_)) {}
   /// Empty if they do not come.
   std::vector<pid_t> wait_for_nodes() {
     std::vector<pid_t> pids(static_cast<std::size_t>(nodes_));
@@ -71,17 +77,34 @@ class running_job {
   }
 
  private:
+  /// An empty file for what the nodes know to be acknowledged.
+  struct file {
+    std::string path = (std::filesystem::temp_directory_path() / "quire-ledger-XXXXXX").string();
+    file() {
+      const int made = ::mkstemp(path.data());
+      if (made < 0 || ::ftruncate(made, 4096) != 0) throw std::runtime_error("cannot make a file in " + path);
+      ::close(made);
+    }
+    ~file() { ::unlink(path.c_str()); }
+  };
+  static command::settings settings_of(const trial& t, const file& ledger) {
+    command::settings all{{"TEST_VICTIM", std::to_string(t.victim)}};
+    if (t.replicas) all.push_back({"TEST_LEDGER", ledger.path});
+    return all;
+  }
+
   int nodes_;
   std::set<std::string> files_;
+  file ledger_;
   command job_;
 };
 
 void PrintTo(const trial& t, std::ostream* out) {
-  *out << t.what << ", " << t.detector << ", " << t.transport << ", node " << t.victim;
+  *out << t.what << ", " << t.detector << (t.replicas ? ", replicas" : "") << ", node " << t.victim;
 }
 std::string name_of(const testing::TestParamInfo<trial>& info) {
   const trial& t = info.param;
-  std::string name = t.what + "_" + t.detector + "_" + t.transport + "_node_" + std::to_string(t.victim);
+  std::string name = t.what + "_" + t.detector + (t.replicas ? "_replicas" : "") + "_node_" + std::to_string(t.victim);
   if (t.signal == SIGSTOP) name += "_hangs";
   if (t.second >= 0) name += "_then_" + std::to_string(t.second) + "_after_" + std::to_string(t.pause_ms);
   return name + "_of_" + std::to_string(t.nodes);
@@ -119,24 +142,23 @@ TEST_P(survive, others_go_on) {
 
 std::vector<trial> trials() {
   std::vector<trial> all;
-  for (const char* const what : {"idle", "compute", "at_barrier", "rounds", "in_lock", "home_of_lock", "in_fault", "objects"}) {
+  for (const char* const what : {"idle", "compute", "at_barrier", "rounds", "in_lock", "home_of_lock", "in_fault", "objects"})
     for (const int victim : {0, 1, 2}) all.push_back({.what = what, .victim = victim});
-    all.push_back({.what = what, .transport = "tcp", .victim = 0});
-    all.push_back({.what = what, .transport = "tcp", .victim = 2});
-  }
-  for (const char* const what : {"private_loop", "waiting_for_lock", "in_rwlock", "counted_barrier"}) {
-    all.push_back({.what = what, .victim = 0});
-    all.push_back({.what = what, .transport = "tcp", .victim = 1});
-  }
+  for (const char* const what : {"private_loop", "waiting_for_lock", "in_rwlock", "counted_barrier"})
+    for (const int victim : {0, 1}) all.push_back({.what = what, .victim = victim});
   for (const char* const what : {"compute", "in_fault", "in_lock"}) all.push_back({.what = what, .detector = "segv"});
-  for (const char* const what : {"idle", "compute", "in_lock"}) {
-    all.push_back({.what = what, .victim = 0, .signal = SIGSTOP});
-    all.push_back({.what = what, .transport = "tcp", .victim = 2, .signal = SIGSTOP});
-  }
+  for (const char* const what : {"idle", "compute", "in_lock"})
+    for (const int victim : {0, 2}) all.push_back({.what = what, .victim = victim, .signal = SIGSTOP});
   for (const int pause_ms : {0, 1, 3, 500}) {
     all.push_back({.what = "compute", .victim = 0, .nodes = 4, .second = 1, .pause_ms = pause_ms});
-    all.push_back({.what = "rounds", .transport = "tcp", .victim = 3, .nodes = 4, .second = 0, .pause_ms = pause_ms});
+    all.push_back({.what = "rounds", .victim = 3, .nodes = 4, .second = 0, .pause_ms = pause_ms});
   }
+  // Content on two nodes: no acknowledged write is lost.
+  for (const int victim : {0, 1, 2}) {
+    for (const char* const what : {"idle", "compute", "acknowledged"}) all.push_back({.what = what, .victim = victim, .replicas = true});
+    all.push_back({.what = "acknowledged", .detector = "segv", .victim = victim, .replicas = true});
+  }
+  for (const int victim : {0, 1, 2, 3}) all.push_back({.what = "acknowledged", .victim = victim, .nodes = 4, .second = 3 - victim, .pause_ms = 1000, .replicas = true});
   return all;
 }
 INSTANTIATE_TEST_SUITE_P(trials, survive, testing::ValuesIn(trials()), name_of);
@@ -144,7 +166,7 @@ INSTANTIATE_TEST_SUITE_P(trials, survive, testing::ValuesIn(trials()), name_of);
 /// What cannot go on is refused at once, by a sentence that says what to do.
 TEST(survival, is_refused_where_it_cannot_work) {
   const words run{QUIRE_TOOL, "run", "-n", "2", "--timeout", "30", "--on-failure", "notify"};
-  const std::vector<words> settings = {{"--detect", "thread"}, {"--set", "consistency=release"}, {"--memory-limit", "64M"}, {"--pool", "fork"}};
+  const std::vector<words> settings = {{"--detect", "thread"}, {"--set", "consistency=release"}, {"--memory-limit", "64M"}, {"--pool", "fork"}, {"--transport", "shm"}};
   for (const auto& setting : settings) {
     words all = run;
     all.insert(all.end(), setting.begin(), setting.end());
