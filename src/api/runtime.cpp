@@ -92,10 +92,9 @@ base::result<std::unique_ptr<transport::transport>> open_transport(const base::o
   const auto secret = bootstrap::agree_on_secret(job);
   if (!secret.ok()) return secret.why();
   static constexpr std::string_view kinds[] = {"auto", "shm", "tcp"};
-  const bool survives = options.choice<base::failure_choice>(base::option::on_failure) == base::failure_choice::notify;
-  const auto asked = kinds[options.number(base::option::transport)];
-  return transport::open(survives && asked == "auto" ? "tcp" : asked, job.local_nodes() == job.nodes(),
-                         options.text(base::option::net_devices), secret.value(), survives);
+  return transport::open(kinds[options.number(base::option::transport)], job.local_nodes() == job.nodes(),
+                         options.text(base::option::net_devices), secret.value(),
+                         options.choice<base::failure_choice>(base::option::on_failure) == base::failure_choice::notify);
 }
 
 /// What nodes tell each other before they can send messages: who they are, whether they have a memory limit, which those
@@ -188,7 +187,7 @@ base::status check_survival(const runtime& r, const engine::configuration& c) {
   if (!c.survives) return {};
   if (!r.job->announces_deaths()) return refuse_survival("another launcher than `quire run`");
   if (c.nodes > engine::survival::most_nodes) return refuse_survival("more than 64 nodes");
-  // Seen with UCX 1.13: who is killed between taking a place in a receiver's queue and filling it stops that queue for good.
+  // See transport/open.cpp.
   if (c.nodes > 1 && r.options.number(base::option::transport) == 1) return refuse_survival("transport 'shm'");
   if (c.detector == detect::kind::userfault_thread) return refuse_survival("detector 'thread'");
   if (c.pool.which == pool::kind::fork) return refuse_survival("pool 'fork'");

@@ -13,14 +13,17 @@ namespace {
 using base::log;
 using base::log_level;
 
-/// A payload that was announced could still be landing when its sender is dead, and its place in use for something else.
-ucx::settings without_rendezvous(ucx::settings how) {
+/// For nodes that outlive others. A payload that was announced could still be landing when its sender is dead, and its place in use for
+/// something else. And of several sockets with news, UCX 1.13 closes those of a dead peer while it looks at the first, and aborts when it comes to
+/// them ("ep->conn_state != UCT_TCP_EP_CONN_STATE_CLOSED"): it is to look at one at a time.
+ucx::settings for_survivors(ucx::settings how) {
   how.rendezvous_bytes = "inf";
+  how.sockets_at_once = "1";
   return how;
 }
 
 base::result<std::unique_ptr<transport>> open_tcp(bool all_local, std::string_view devices, const base::secret& job, bool outlives) {
-  const ucx::settings how = outlives ? without_rendezvous(ucx::tcp) : ucx::tcp;
+  const ucx::settings how = outlives ? for_survivors(ucx::tcp) : ucx::tcp;
   if (devices != "auto") return ucx::open(how, std::string(devices), job);
   if (all_local) return ucx::open(how, "lo", job);
   std::string names;
@@ -37,16 +40,16 @@ base::result<std::unique_ptr<transport>> open_tcp(bool all_local, std::string_vi
 
 base::result<std::unique_ptr<transport>> open(std::string_view kind, bool all_local, std::string_view devices,
                                               const base::secret& job, bool outlives_peers) {
-  const ucx::settings shared_memory = outlives_peers ? without_rendezvous(ucx::shared_memory) : ucx::shared_memory;
-  if (kind == "tcp") return open_tcp(all_local, devices, job, outlives_peers);
+  // Over shared memory who is killed between taking a place in a receiver's queue and filling it stops that queue for good (UCX 1.13).
+  if (kind == "tcp" || (kind == "auto" && outlives_peers)) return open_tcp(all_local, devices, job, outlives_peers);
   if (kind == "shm") {
-    if (all_local) return ucx::open(shared_memory, "all", job);
+    if (all_local) return ucx::open(ucx::shared_memory, "all", job);
     log(log_level::error, "transport shm: not all nodes of the job run on this host; use auto or tcp");
     return QUIRE_UNSUPPORTED;
   }
   if (kind == "auto") {
     if (!all_local) return open_tcp(all_local, devices, job, outlives_peers);
-    auto shared = ucx::open(shared_memory, "all", job);
+    auto shared = ucx::open(ucx::shared_memory, "all", job);
     if (shared.ok()) return shared;
     log(log_level::warning, "no shared memory between the nodes of this host; using TCP, which is slower");
     return open_tcp(all_local, devices, job, outlives_peers);

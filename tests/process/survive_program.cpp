@@ -287,7 +287,7 @@ void in_fault() {
 /// What nodes know to be acknowledged, in a file that outlasts them: TEST_LEDGER, some numbers a node.
 class ledger {
  public:
-  enum column : unsigned { rounds, seen, columns };
+  enum column : unsigned { rounds, rounds_of_all, seen, columns };
   ledger() : file_(::open(std::getenv("TEST_LEDGER"), O_RDWR | O_CLOEXEC)) { REQUIRE(file_ >= 0); }
   ~ledger() { ::close(file_); }
   void note(column c, std::uint64_t value) const { REQUIRE(::pwrite(file_, &value, sizeof value, at(quire_node(), c)) == sizeof value); }
@@ -302,7 +302,7 @@ class ledger {
   int file_;
 };
 
-/// With content on two nodes: writes that a barrier has followed, and those that another node has seen under a lock, outlast
+/// With content on two nodes: writes before a round that another node knows to be over, and those that it has seen under a lock, outlast
 /// who wrote them.
 void acknowledged() {
   constexpr std::uint64_t a_round = 8;
@@ -333,15 +333,21 @@ void acknowledged() {
       auto& word = word_of(page_of(quire_node(), i), quire_node());
       word = word + 1;
     }
-    all_over = over() ? 1 : 0;
-    REQUIRE_OK(quire_reduce_i64(&all_over, 1, QUIRE_MIN));
+    std::int64_t sums[2] = {over() ? 1 : 0, 1};
+    REQUIRE_OK(quire_reduce_i64(sums, 2, QUIRE_SUM));
+    all_over = sums[0] == sums[1] ? 1 : 0;
     book.note(ledger::rounds, done + 1);
+    if (sums[1] == quire_nodes()) book.note(ledger::rounds_of_all, done + 1);
   }
   barrier();
   for (int node = 0; node < quire_nodes(); ++node) {
-    const std::uint64_t safe = book.of(node, ledger::rounds);
+    // Of the dead what another node has learned of. The node itself may have come out of a round before anybody knows.
+    const std::uint64_t known = book.of(node, ledger::rounds);
+    std::uint64_t safe = quire_alive(node) != 0 ? known : 0;
+    for (int other = 0; other < quire_nodes(); ++other)
+      if (other != node) safe = std::max(safe, book.of(other, ledger::rounds_of_all));
     std::map<std::size_t, std::uint64_t> least, most;
-    for (std::uint64_t i = 0; i < (safe + 1) * a_round; ++i) {
+    for (std::uint64_t i = 0; i < (std::max(safe, known) + 1) * a_round; ++i) {
       ++most[page_of(node, i)];
       if (i < safe * a_round) ++least[page_of(node, i)];
     }

@@ -17,6 +17,7 @@ struct settings {
   const char* transports;        ///< UCX_TLS
   const char* rendezvous_bytes;  ///< UCX_RNDV_THRESH: larger payloads are announced first and need no bounce buffer
   bool reports_losses;           ///< whether UCX notices that a peer has died
+  const char* sockets_at_once = nullptr;  ///< UCX_TCP_MAX_POLL, unless it is UCX's own
 };
 
 // The figures: request and reply in fresh memory, medians, two processes on a quiet machine with 2 cores.

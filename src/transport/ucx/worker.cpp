@@ -67,8 +67,12 @@ base::status worker::open(const settings& how, const std::string& devices, const
     return guarded;
   }
 
+  // UCX reads it when the worker is made, and from the environment only.
+  const bool ours = how.sockets_at_once != nullptr && ::getenv("UCX_TCP_MAX_POLL") == nullptr;
+  if (ours) ::setenv("UCX_TCP_MAX_POLL", how.sockets_at_once, 0);
   auto status = open_context(how, devices);
   if (status == UCS_OK) status = open_handle();
+  if (ours) ::unsetenv("UCX_TCP_MAX_POLL");
   if (status == UCS_OK) status = read_address();
   if (status == UCS_OK) return QUIRE_OK;
   base::log(base::log_level::error, "transport %s cannot be opened on network interfaces %s: %s", how.name,
