@@ -226,17 +226,18 @@ def replicas_group():
     applications = (("sor", "SOR 4096 x 4096", ("--size", "4096", "--iterations", "20"), ("--size", "1024", "--iterations", "5")),
                     ("cg", "CG, class A", ("--class", "A"), ("--class", "S")),
                     ("md", "MD, 2048 particles", (), ("--steps", "2")))
+    # Who goes on without a node talks over TCP.
+    ways = (("once", ("--transport", "tcp")), ("twice", ("--replicas", "1")))
     programs, rows = [], []
     for name, about, full, quick in applications:
-        for key, value in ((f"{name} once", "0"), (f"{name} twice", "1")):
-            programs.append(Program(key, (name, "--json"), environment={"QUIRE_REPLICAS": value}, full=full, quick=quick))
+        for key, options in ways:
+            programs.append(Program(f"{name} {key}", (name, "--json"), job_options=options, full=full, quick=quick))
         rows += [Row(f"{about}, replicas: {what}", f"{name} twice:{key}", f"{name} once:{key}")
                  for what, key in (("time", "time_s"), ("messages", "messages"), ("bytes", "bytes"))]
     few = ("--count", "1000")
-    programs += [Program(key, ("quire_sync",), environment={"QUIRE_REPLICAS": value}, quick=few)
-                 for key, value in (("sync once", "0"), ("sync twice", "1"))]
+    programs += [Program(f"sync {key}", ("quire_sync",), job_options=options, quick=few) for key, options in ways]
     rows.append(Row("lock + unlock, held last by the other node, replicas", "sync twice:lock_unlock", "sync once:lock_unlock"))
-    return Group("replicas", "content on two nodes, against on one; 2 nodes", programs, rows, rounds=5)
+    return Group("replicas", "content on two nodes, against on one; 2 nodes, TCP", programs, rows, rounds=5)
 
 
 GROUPS = [
