@@ -14,15 +14,13 @@ struct replica_state {
   /// Of the content in this node's frame, and travels with it: later content of a unit has a higher stamp. 0: never
   /// written.
   std::uint64_t stamp = 0;
-  directory::request_list
-      orders{};             ///< that wait until the content is safe: of others one at most, and calls of this node
+  directory::request_list orders{};  ///< that wait until the content is safe: of others one at most, and calls of this node
   std::uint32_t next = 0;   ///< in a unit_chain: number + 1
   std::uint8_t backup = 0;  ///< at the owner: the node that has the content too, as of the last round; + 1
   std::uint8_t wished = 0;  ///< at the owner: who asked for the content last, and may as well be the next backup; + 1
   std::uint8_t unsaved : 1 = 0;  ///< at the owner: threads may have written since the content was sent to a backup
   std::uint8_t saving : 1 = 0;   ///< sent in the round that is under way: nobody writes until it ends
-  std::uint8_t stalled : 1 =
-      0;  ///< at the manager, which is the owner: the first request waits until the content is safe
+  std::uint8_t stalled : 1 = 0;  ///< at the manager, which is the owner: the first request waits until the content is safe
 };
 static_assert(sizeof(replica_state) == 24);
 
