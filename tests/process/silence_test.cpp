@@ -91,10 +91,7 @@ TEST_P(silence, of_one_ends_all) {
       "node " + std::to_string(h.victim) + " \\(pid " + std::to_string(victim) + "\\) does not answer: at ";
   EXPECT_THAT(result.err,
               ContainsRegex("quire: " + named + "[0-9:]+ node [0-9] had heard nothing from it for [0-9.]+ s, since "));
-  for (int node = 0; node < nodes; ++node) {
-    if (node == h.victim) continue;
-    EXPECT_THAT(result.err, ContainsRegex("quire\\[" + std::to_string(node) + "\\]: error: " + named));
-  }
+  EXPECT_THAT(result.err, testing::Not(HasSubstr("error:"))) << "nodes repeat it";
   EXPECT_TRUE(job.left_behind(10).empty()) << "processes were left behind";
 }
 INSTANTIATE_TEST_SUITE_P(
