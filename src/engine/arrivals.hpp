@@ -3,7 +3,6 @@
 // will be. Driver's thread only.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -22,6 +21,7 @@ class arrivals {
     std::size_t free = 0;
     while (free < all_.size() && all_[free]->used) ++free;
     if (free == all_.size()) all_.push_back(std::make_unique<arrival>());
+    if (all_[free]->payload.size() < m.payload_bytes) all_[free]->payload.resize(m.payload_bytes);
     all_[free]->used = true;
     all_[free]->m = m;
     return all_[free]->payload.data();
@@ -42,7 +42,7 @@ class arrivals {
   struct arrival {
     bool used = false;
     model::message m{};
-    std::array<std::byte, Bytes> payload;
+    std::vector<std::byte> payload{};  ///< as large as any so far
   };
   std::vector<std::unique_ptr<arrival>> all_{};
 };
