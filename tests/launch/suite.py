@@ -21,19 +21,20 @@ def program(name):
 WHOLE = [
     ["contract_pages_program"], ["contract_heap_program"], ["contract_atomics_program"], ["contract_sync_program"],
     ["contract_names_program"], ["contract_locking_program"], ["contract_release_program"], ["contract_produce_program"],
-    ["contract_counters_program"], ["contract_doubles_program"], ["contract_change_program"], ["contract_block_program"],
-    ["contract_locking_program", "release"], ["contract_produce_program", "release"], ["contract_block_program", "release"],
+    ["contract_counters_program"], ["contract_doubles_program"],
+    ["contract_locking_program", "release"], ["contract_produce_program", "release"],
     ["contract_page_out_program", "mixed", {"QUIRE_MEMORY_LIMIT": "4M"}],
     ["facade_program"], ["system_calls_program"], ["stress_program", "2"], ["litmus_program", "message_passing", "64"],
 ]
-LONG = [["race_free_program"]]  # as long as the six next to it; by one launcher is enough
+# As long as all the others; by one launcher is enough.
+LONG = [["race_free_program"], ["contract_change_program"], ["contract_block_program"], ["contract_block_program", "release"]]
 # Where the network is slow: pages, messages and diffs, each way of synchronising, and all at random.
 REPRESENTATIVE = [["contract_pages_program"], ["contract_heap_program"], ["contract_sync_program"],
                   ["contract_locking_program"], ["contract_release_program"], ["stress_program", "1"]]
 SHORT = [["contract_sync_program"], ["contract_release_program"], ["stress_program", "1"]]
 
 
-def run_suite(suite, start, limit=60, environment=None, **how):
+def run_suite(suite, start, limit=120, environment=None, **how):
     """`start` begins each command line; `environment` is for the launcher, which has to pass on what begins with QUIRE_."""
     begin = time.monotonic()
     for name, *rest in suite:
