@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <cstring>
 
-#include "base/end_process.hpp"
 
 namespace quire::base {
 namespace {

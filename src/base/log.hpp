@@ -22,6 +22,9 @@ int format_to(char* buffer, int size, const char* format, std::va_list arguments
 /// Called by die() with the exit code, after the message. Async-signal-safe.
 void log_set_last_words(void (*words)(int exit_code) noexcept) noexcept;
 
+/// Ends the process as die() does, without a message: somebody else has said why. Async-signal-safe.
+[[noreturn]] void end_process(int exit_code) noexcept;
+
 /// Says why and ends the process with `exit_code`, without running handlers of the application. Async-signal-safe.
 [[noreturn]] void die(int exit_code, const char* format, ...) noexcept __attribute__((format(printf, 2, 3)));
 

@@ -27,6 +27,7 @@ void engine::replicate() noexcept {
       [&] {
         performer_.flush();
         replicas_.open_gate(
+            replicas_.rounds.ended,
             [&](model::node_id to, const message& m, std::span<const std::byte> value) { send(to, m, value); });
       });
   performer_.flush();

@@ -45,29 +45,17 @@ class replica_traffic {
     h.m = m;
     CHECK(value.size() <= max_value_bytes);
     if (!value.empty()) std::memcpy(h.value.data(), value.data(), value.size());
-    ++held;
     return true;
   }
-  /// Calls f(to, message, value) for all that may leave.
+  /// Calls f(to, message, value) for all that may leave: what the rounds up to `ended` have made safe.
   template <class F>
-  void open_gate(F&& f) {
-    while (!gate_.empty() && gate_.front().ticket <= rounds.ended) {
-      const held_message& h = gate_.front();
-      f(h.to, h.m, std::span<const std::byte>(h.value).first(h.m.payload_bytes));
-      gate_.pop_front();
-    }
-  }
-  /// The same for all there are, safe or not.
-  template <class F>
-  void end_gate(F&& f) {
-    for (; !gate_.empty(); gate_.pop_front()) {
+  void open_gate(std::uint64_t ended, F&& f) {
+    for (; !gate_.empty() && gate_.front().ticket <= ended; gate_.pop_front()) {
       const held_message& h = gate_.front();
       f(h.to, h.m, std::span<const std::byte>(h.value).first(h.m.payload_bytes));
     }
   }
   [[nodiscard]] bool busy() const noexcept { return rounds.active || rounds.due() || !gate_.empty(); }
-
-  std::uint64_t held = 0;  ///< messages, so far
 
  private:
   std::deque<held_message> gate_;

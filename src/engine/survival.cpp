@@ -4,6 +4,8 @@
 // protocol/sequential/loss.cpp and sync/loss.cpp; sim/cluster_loss.cpp drives them in the same order.
 #include "engine/survival.hpp"
 
+#include <limits>
+
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "engine/engine.hpp"
@@ -156,7 +158,8 @@ void engine::begin_recovery() noexcept {
   regions_.for_each([](region_slot& r) { r.change.frozen = true; });
   holds_.clear();
   // What waits to be safe is as good as sent before; requests for operations are made again.
-  replicas_.end_gate([&](node_id to, const message& m, std::span<const std::byte> value) {
+  constexpr auto all = std::numeric_limits<std::uint64_t>::max();
+  replicas_.open_gate(all, [&](node_id to, const message& m, std::span<const std::byte> value) {
     if (m.kind != message_kind::atomic_request && !survival_.members.is_dead(to)) send(to, m, value);
   });
   all_units([](sequential::machine& m, std::uint64_t unit, model::actions& out) { m.cut(unit, out); });

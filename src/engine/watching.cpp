@@ -8,7 +8,6 @@
 #include <string>
 
 #include "base/clock.hpp"
-#include "base/end_process.hpp"
 #include "base/log.hpp"
 #include "engine/engine.hpp"
 

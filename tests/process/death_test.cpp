@@ -1,16 +1,14 @@
 // A node dies: all others end within seconds, with an error that names it, whatever they were waiting for; no process
 // and no file of theirs remains. The same when the launcher dies.
-#include <dirent.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
-#include <fstream>
 #include <regex>
-#include <set>
 
 #include "command.hpp"
+#include "shared_files.hpp"
 
 namespace quire::test {
 namespace {
@@ -18,33 +16,11 @@ namespace {
 constexpr int nodes = 3;
 constexpr double limit_seconds = 8;  ///< 3 s as a rule; the machine may be busy
 
-std::set<std::string> shared_files() {
-  std::set<std::string> found;
-  DIR* directory = ::opendir("/dev/shm");
-  while (const dirent* entry = directory != nullptr ? ::readdir(directory) : nullptr) found.insert(entry->d_name);
-  if (directory != nullptr) ::closedir(directory);
-  return found;
-}
-/// Whether a process maps the file: then it is not left behind, but belongs to another job that runs now.
-bool in_use(const std::string& name) {
-  DIR* directory = ::opendir("/proc");
-  bool found = false;
-  while (const dirent* entry = ::readdir(directory)) {
-    if (std::atoi(entry->d_name) == 0) continue;
-    std::ifstream maps(std::string("/proc/") + entry->d_name + "/maps");
-    for (std::string line; !found && std::getline(maps, line);)
-      found = line.find("/dev/shm/" + name) != std::string::npos;
-  }
-  ::closedir(directory);
-  return found;
-}
-
 /// A job of death_program that has come to the place in question.
 class running_job {
  public:
   running_job(const std::string& where, const std::string& detector, const std::string& transport)
-      : files_(shared_files()),
-        job_({QUIRE_TOOL, "run", "-n", std::to_string(nodes), "--timeout", "50", "--detect", detector, "--transport",
+      : job_({QUIRE_TOOL, "run", "-n", std::to_string(nodes), "--timeout", "50", "--detect", detector, "--transport",
               transport, QUIRE_PROGRAMS "/death_program", where}) {}
 
   /// The pids of all nodes, when all of them are there; empty if they do not come.
@@ -64,19 +40,12 @@ class running_job {
 
   void leaves_nothing() {
     EXPECT_TRUE(job_.left_behind(5).empty()) << "processes were left behind";
-    // Another job on this machine may just be making a file of its own, which is gone in a moment.
-    std::vector<std::string> left;
-    for (int tries = 0; tries == 0 || (!left.empty() && tries < 20); ++tries) {
-      if (tries != 0) ::poll(nullptr, 0, 100);
-      left.clear();
-      for (const std::string& name : shared_files())
-        if (!files_.contains(name) && !in_use(name)) left.push_back(name);
-    }
-    if (!left.empty()) ADD_FAILURE() << "/dev/shm/" << left.front() << " was left behind";
+    const std::string left = files_.left_behind();
+    EXPECT_EQ(left, "") << "a file in /dev/shm was left behind";
   }
 
  private:
-  std::set<std::string> files_;
+  shared_files files_;
   command job_;
 };
 

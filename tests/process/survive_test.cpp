@@ -1,6 +1,5 @@
 // A node of a job that is run with --on-failure notify dies: all others hear of it, go on, and end well, whatever they were at;
 // `quire run` ends with status 0, and nothing is left behind.
-#include <dirent.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -10,23 +9,15 @@
 
 #include <filesystem>
 #include <regex>
-#include <set>
 
 #include "command.hpp"
+#include "shared_files.hpp"
 
 namespace quire::test {
 namespace {
 
 using ::testing::HasSubstr;
 using words = std::vector<std::string>;
-
-std::set<std::string> shared_files() {
-  std::set<std::string> found;
-  DIR* directory = ::opendir("/dev/shm");
-  while (const dirent* entry = directory != nullptr ? ::readdir(directory) : nullptr) found.insert(entry->d_name);
-  if (directory != nullptr) ::closedir(directory);
-  return found;
-}
 
 struct trial {
   std::string what, detector = "userfault";
@@ -49,7 +40,7 @@ words command_of(const trial& t) {
 class running_job {
  public:
   explicit running_job(const trial& t)
-      : nodes_(t.nodes), files_(shared_files()), job_(command_of(t), settings_of(t, ledger_)) {}
+      : nodes_(t.nodes), job_(command_of(t), settings_of(t, ledger_)) {}
   /// Empty if they do not come.
   std::vector<pid_t> wait_for_nodes() {
     std::vector<pid_t> pids(static_cast<std::size_t>(nodes_));
@@ -66,14 +57,8 @@ class running_job {
   command& job() { return job_; }
   void leaves_nothing() {
     EXPECT_TRUE(job_.left_behind(5).empty()) << "processes were left behind";
-    std::vector<std::string> left;
-    for (int tries = 0; tries == 0 || (!left.empty() && tries < 50); ++tries) {  // files of other jobs come and go
-      if (tries != 0) ::poll(nullptr, 0, 100);
-      left.clear();
-      for (const std::string& name : shared_files())
-        if (!files_.contains(name)) left.push_back(name);
-    }
-    EXPECT_TRUE(left.empty()) << "/dev/shm/" << left.front() << " was left behind";
+    const std::string left = files_.left_behind();
+    EXPECT_EQ(left, "") << "a file in /dev/shm was left behind";
   }
 
  private:
@@ -94,7 +79,7 @@ class running_job {
   }
 
   int nodes_;
-  std::set<std::string> files_;
+  shared_files files_;
   file ledger_;
   command job_;
 };

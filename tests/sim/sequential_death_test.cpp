@@ -5,10 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <iostream>
-
-#include "sim/explorer.hpp"
+#include "explore.hpp"
 
 namespace quire::sim {
 namespace {
@@ -18,33 +15,12 @@ using ::testing::HasSubstr;
 using enum operation_kind;
 constexpr node_id a{0}, b{1}, c{2};
 
-void explore(const cluster_options& shape, std::vector<script> scripts, std::uint64_t at_least) {
-  const auto start = std::chrono::steady_clock::now();
-  explorer x(shape, std::move(scripts), 20'000'000);
-  const exploration found = x.run();
-  EXPECT_EQ(found.failure, "");
-  EXPECT_GE(found.states, at_least) << "the program no longer leads to what it was written for";
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  std::cout << found.states << " states, " << found.steps << " steps, " << found.ends << " ends, longest path "
-            << found.deepest << ", " << took.count() << " s\n";
-}
-
-/// Unit u is managed by node u. One of `mortal` dies.
 cluster_options dying(std::initializer_list<node_id> mortal, unsigned units = 1, unsigned deaths = 1) {
-  cluster_options o;
-  o.words = 1;
-  o.units = units;
-  o.placement = model::placement::modulo;
-  o.hold_off = false;
-  o.learns = false;
+  cluster_options o = sim::dying(mortal, units, deaths);
   o.survives = true;
-  o.deaths = deaths;
-  for (const node_id n : mortal) o.mortal |= std::uint64_t{1} << n.value();
   return o;
 }
 
-operation set(std::uint32_t unit, std::uint64_t value) { return {write, unit, 0, value}; }
-operation get(std::uint32_t unit) { return {read, unit}; }
 
 TEST(sequential_death, of_the_manager_or_of_another_with_two_nodes) {
   explore(dying({a, b}), {{a, {set(0, 1), get(0)}}, {b, {get(0), set(0, 2), get(0)}}}, 20'000);

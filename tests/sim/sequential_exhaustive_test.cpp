@@ -2,10 +2,7 @@
 // arrive, and in which threads can run. Unit u is managed by node u.
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <iostream>
-
-#include "sim/explorer.hpp"
+#include "explore.hpp"
 
 namespace quire::sim {
 namespace {
@@ -13,27 +10,6 @@ namespace {
 using enum operation_kind;
 constexpr node_id a{0}, b{1}, c{2};
 
-void explore(const cluster_options& shape, std::vector<script> scripts, std::uint64_t at_least) {
-  const auto start = std::chrono::steady_clock::now();
-  explorer x(shape, std::move(scripts));
-  const exploration found = x.run();
-  EXPECT_EQ(found.failure, "");
-  EXPECT_GE(found.states, at_least) << "the program no longer leads to what it was written for";
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  std::cout << found.states << " states, " << found.steps << " steps, " << found.ends << " ends, longest path "
-            << found.deepest << ", " << took.count() << " s\n";
-}
-
-/// Without hold-off nodes may steal from each other in cycles: an end must be within reach all the same.
-cluster_options plain() {
-  cluster_options o;
-  o.words = 1;
-  o.hold_off = false;
-  return o;
-}
-
-operation set(std::uint32_t unit, std::uint64_t value) { return {write, unit, 0, value}; }
-operation get(std::uint32_t unit) { return {read, unit}; }
 operation lock(std::uint32_t unit) { return {pin, unit}; }
 operation lock_or_give_up(std::uint32_t unit) { return {pin_or_give_up, unit}; }
 operation unlock(std::uint32_t unit) { return {unpin, unit}; }

@@ -6,7 +6,7 @@
 
 #include <iostream>
 
-#include "sim/explorer.hpp"
+#include "explore.hpp"
 #include "sim/scenario.hpp"
 #include "sim/seeds.hpp"
 
@@ -55,18 +55,10 @@ INSTANTIATE_TEST_SUITE_P(nodes, sequential_page_out,
                          testing::Values(extent{2, 3'000, 60}, extent{3, 3'000, 90}, extent{8, 1'500, 160}, extent{65, 40, 800}),
                          [](const auto& info) { return "of_" + std::to_string(info.param.nodes); });
 
-void explore(std::vector<script> scripts, std::uint64_t at_least) {
-  cluster_options o;
-  o.words = 1;
-  o.hold_off = false;
-  const exploration found = explorer(o, std::move(scripts)).run();
-  EXPECT_EQ(found.failure, "");
-  EXPECT_GE(found.states, at_least) << "the program no longer leads to what it was written for";
-  std::cout << found.states << " states\n";
-}
+void explore(std::vector<script> scripts, std::uint64_t at_least) { sim::explore(plain(), std::move(scripts), at_least); }
 
 constexpr node_id a{0}, b{1}, c{2};
-operation set(std::uint64_t value) { return {write, 0, 0, value}; }
+operation set(std::uint64_t value) { return sim::set(0, value); }
 constexpr operation get{read, 0}, out{page_out, 0}, take{take_over, 0};
 
 TEST(sequential_page_out_exhaustive, a_copy_goes_while_another_node_writes) {

@@ -4,10 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <iostream>
-
-#include "sim/explorer.hpp"
+#include "explore.hpp"
 #include "sim/scenario.hpp"
 #include "sim/seeds.hpp"
 
@@ -19,33 +16,12 @@ using ::testing::HasSubstr;
 using enum operation_kind;
 constexpr node_id a{0}, b{1}, c{2};
 
-void explore(const cluster_options& shape, std::vector<script> scripts, std::uint64_t at_least) {
-  const auto start = std::chrono::steady_clock::now();
-  explorer x(shape, std::move(scripts), 20'000'000);
-  const exploration found = x.run();
-  EXPECT_EQ(found.failure, "");
-  EXPECT_GE(found.states, at_least) << "the program no longer leads to what it was written for";
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  std::cout << found.states << " states, " << found.steps << " steps, " << found.ends << " ends, longest path "
-            << found.deepest << ", " << took.count() << " s\n";
-}
-
-/// Unit u is managed by node u. One of `mortal` dies.
 cluster_options dying(std::initializer_list<node_id> mortal, unsigned units = 1, unsigned deaths = 1) {
-  cluster_options o;
-  o.words = 1;
-  o.units = units;
-  o.placement = model::placement::modulo;
-  o.hold_off = false;
-  o.learns = false;
+  cluster_options o = sim::dying(mortal, units, deaths);
   o.replicas = true;
-  o.deaths = deaths;
-  for (const node_id n : mortal) o.mortal |= std::uint64_t{1} << n.value();
   return o;
 }
 
-operation set(std::uint32_t unit, std::uint64_t value) { return {write, unit, 0, value}; }
-operation get(std::uint32_t unit) { return {read, unit}; }
 constexpr operation sync{release, 0};
 
 TEST(sequential_replicas, nobody_dies) {

@@ -128,8 +128,8 @@ class job {
   std::vector<host_record> hosts_;
   bool input_open_ = false;     ///< node 0 is on another host, and may take more of our standard input
   const start_of_job* start_ = nullptr;  ///< for hosts that are reached later
-  std::size_t begun_hosts_ = 0,
-              answered_hosts_ = 0;  ///< so many, from the first on, are being reached; so many have spoken
+  std::size_t begun_hosts_ = 0;     ///< so many, from the first on, are being reached
+  std::size_t answered_hosts_ = 0;  ///< so many have spoken
   std::uint64_t start_ns_ = 0;     ///< when the next host must have answered, then all nodes have started; 0: they have
   std::uint64_t progress_ns_ = 0;  ///< when to tell next how many hosts have answered
   accusations accusations_;
