@@ -238,11 +238,12 @@ void release_cluster::on_diffs(node_state& n, const message& m, std::span<const 
   ack.token = m.token;
   ack.count = in_place;
   leave(n, m.from, ack, {});
+  n.release->on_applied();
 }
 
 void release_cluster::on_diffs_ack(node_state& n, const message& m) {
   if (m.token < first_forward) {
-    if (!tamper_.ignores_acknowledgements) n.release->on_acknowledged(m.count, static_cast<unsigned>(m.token));
+    if (!tamper_.ignores_acknowledgements) n.release->on_acknowledged(m.from, m.count, static_cast<unsigned>(m.token));
     return;
   }
   const auto found = n.forwards.find(m.token);
@@ -378,7 +379,7 @@ void release_cluster::take_diff(node_state& n, unsigned region, const action& a)
   if (!a.keep) drop_twin(n, region, a.unit);
   if (d.words.empty()) return;
   ++count_.diffs;
-  const unsigned group = tamper_.ignores_acknowledgements ? 0 : n.release->diff_sent();
+  const unsigned group = tamper_.ignores_acknowledgements ? 0 : n.release->diff_sent(a.to);
   n.diffs[{a.to.value(), region, group}].push_back(std::move(d));
   if (!options_.batches) flush(n);
 }

@@ -31,7 +31,7 @@ void diff_post::add(region& r, node_id home, std::uint64_t unit, const written_w
     source mine;
     mine.region = r.id;
     mine.writer = self_;
-    mine.group = to_.diff_leaves();
+    mine.group = to_.diff_leaves(home);
     put(home, mine, {unit, bytes});
   }
 }
@@ -102,6 +102,7 @@ void diff_post::on_diffs(region& r, const message& m, std::span<const std::byte>
   ack.token = m.token;
   ack.acks = done;
   to_.send_ack(m.from, ack);
+  to_.diffs_applied();
 }
 
 void diff_post::on_ack(const message& m) {
@@ -109,7 +110,7 @@ void diff_post::on_ack(const message& m) {
   CHECK(d.used && m.acks <= d.left);
   d.left -= m.acks;
   if (d.left == 0) d.used = false;
-  if (!d.from.forwards) return to_.diffs_arrived(m.acks, d.from.group);
+  if (!d.from.forwards) return to_.diffs_arrived(d.to, m.acks, d.from.group);
   to_.diffs_passed(m.acks);
   message ack = m;
   ack.requester = self_;

@@ -27,8 +27,9 @@ class diff_post {
     virtual void send_diffs(node_id to, const message& m, std::span<const std::byte> entries) = 0;
     virtual void send_ack(node_id to, const message& m) = 0;
     /// One diff of this node leaves: its group.
-    virtual unsigned diff_leaves() = 0;
-    virtual void diffs_arrived(std::uint32_t count, unsigned group) = 0;
+    virtual unsigned diff_leaves(node_id to) = 0;
+    virtual void diffs_arrived(node_id to, std::uint32_t count, unsigned group) = 0;
+    virtual void diffs_applied() = 0;
     virtual void diffs_passed(std::uint32_t count) = 0;
     virtual void diff_applied() = 0;
 

@@ -116,8 +116,9 @@ class node final : private release::node::effects, private diff_post::effects {
   // diff_post::effects
   void send_diffs(node_id to, const message& m, std::span<const std::byte> entries) override;
   void send_ack(node_id to, const message& m) override { post(to, m, {}); }
-  unsigned diff_leaves() override { return consistency_.diff_sent(); }
-  void diffs_arrived(std::uint32_t count, unsigned group) override { consistency_.on_acknowledged(count, group); }
+  unsigned diff_leaves(node_id to) override { return consistency_.diff_sent(to); }
+  void diffs_arrived(node_id to, std::uint32_t count, unsigned group) override { consistency_.on_acknowledged(to, count, group); }
+  void diffs_applied() override { consistency_.on_applied(); }
   void diffs_passed(std::uint32_t count) override { consistency_.on_passed(count); }
   void diff_applied() override { spend(options_.costs.apply_page_ns); }
 

@@ -55,7 +55,7 @@ void diff_traffic::add_page(region_slot& r, node_id to, std::uint64_t unit, std:
   differs = true;
   ++count_.diffs;
   source mine{model::region_id{r.about.id}, engine_.config().self};
-  mine.group = engine_.consistency_.diff_sent();
+  mine.group = engine_.consistency_.diff_sent(to);
   if (made.what == diff::outcome::whole) {
     std::memcpy(scratch_.data(), content.data(), bytes);  // threads may go on writing: the twin becomes what was sent
     put(to, mine, unit, offset, bytes | whole, std::span<const std::byte>(scratch_).first(bytes));
@@ -77,7 +77,7 @@ void diff_traffic::add_declared(region_slot& r, node_id to, std::uint64_t unit) 
     for (std::uint64_t at = from; at < end; at += most_at_once) {
       const auto bytes = static_cast<std::uint32_t>(std::min(end - at, most_at_once));
       const auto offset = static_cast<std::uint32_t>(at - first);
-      mine.group = engine_.consistency_.diff_sent();
+      mine.group = engine_.consistency_.diff_sent(to);
       put(to, mine, unit, offset, bytes | whole, {r.system(unit) + offset, bytes});
       ++count_.diffs;
       count_.bytes += bytes;
@@ -215,6 +215,7 @@ void diff_traffic::on_diffs(const message& m, std::span<const std::byte> entries
   ack.token = m.token;
   ack.acks = done;
   engine_.send(m.from, ack, {});
+  engine_.consistency_.on_applied();
 }
 
 void diff_traffic::on_ack(const message& m) noexcept {
@@ -226,7 +227,7 @@ void diff_traffic::on_ack(const message& m) noexcept {
   const node_id origin = d.origin;
   const std::uint64_t token = d.origin_token;
   if (d.left == 0) d.used = false;
-  if (!forwards) return engine_.consistency_.on_acknowledged(m.acks, d.group);
+  if (!forwards) return engine_.consistency_.on_acknowledged(d.to, m.acks, d.group);
   engine_.consistency_.on_passed(m.acks);
   message ack = m;
   ack.from = ack.requester = engine_.config().self;

@@ -42,6 +42,7 @@ class chart {
       shape.update = update;
       shape.scans = scans;
       open_[n].pins = &pins_[n];
+      open_[n].unacknowledged.resize(nodes);
       machines_.emplace_back(shape, &units_[n * nodes], open_[n]);
     }
   }
@@ -220,10 +221,15 @@ class chart {
     message ack = m;
     ack.kind = message_kind::diffs_ack;
     send(node, m.from, ack, false);
+    for (const written_unit& w : std::exchange(open_[node].merged, {})) {
+      at(node).on_merged(w.unit, out_);
+      perform(node);
+    }
   }
   void on_ack(std::uint16_t node, const message& m) {
     if (m.token == 0) {
       --sent_[node];
+      --open_[node].unacknowledged[m.from.value()];
       return;
     }
     --open_[node].passing;
@@ -258,6 +264,7 @@ class chart {
           m.requester = node_id{node};
           sent_.resize(machines_.size());
           ++sent_[node];
+          ++open_[node].unacknowledged[a.to.value()];
           send(node, a.to, m, false);
           break;
         }

@@ -196,6 +196,127 @@ TEST(release_update, who_reads_no_more_is_sent_no_more) {
   EXPECT_LE(updates_in(1'000, false), 4u);
 }
 
+// ---- Partners: a unit that its home and another node write
+
+/// Unit 0 of node 0, which node 1 has written, and fetched again after that to write it once more.
+chart written_by_both(unsigned nodes = 2, updates update = updates::learned) {
+  chart c(nodes, false, update);
+  c.before(0, access::write);
+  c.before(1, access::write);
+  c.release(1);
+  c.run();
+  write(c, 1);
+  c.run();
+  c.notice_of(1, 0, 1);
+  c.before(1, access::write);
+  return c;
+}
+
+TEST(release_update, a_partner_whose_diff_is_in_gets_the_content_of_both_when_the_homes_writes_are_told) {
+  chart c = written_by_both();
+  c.release(1);
+  c.run();
+  (void)c.take();
+  write(c, 2);
+  EXPECT_EQ(c.take(), lines(R"(
+    0: write fault
+    0: permit read > write
+    0: wake
+    0: release
+    0: tells
+    0: protect write > read
+    0 -> 1 update +data)"));
+  c.run();
+  c.notice_of(1, 0, 2);
+  EXPECT_EQ(c.take(), lines(R"(
+    1: takes the update
+    1: notice)"));
+  EXPECT_EQ(c.unit(1).mapped(), access::read);
+}
+
+TEST(release_update, or_when_its_diff_comes_if_that_is_later) {
+  chart c = written_by_both();
+  write(c, 2);
+  EXPECT_EQ(c.in_flight(), 0u) << "it would have to be dropped";
+  c.release(1);
+  (void)c.take();
+  c.run();
+  c.notice_of(1, 0, 2);
+  EXPECT_EQ(c.take(), lines(R"(
+    0: applies diff of 1
+    0 -> 1 ack
+    0: protect write > read
+    0 -> 1 update +data
+    1: takes the update
+    1: notice)"));
+  EXPECT_EQ(c.unit(1).mapped(), access::read);
+  // And so on, without a request.
+  for (std::uint32_t interval = 3; interval < 10; ++interval) {
+    EXPECT_EQ(c.fault(1, access::write), fault_outcome::local);
+    write(c, interval);
+    c.release(1);
+    c.run();
+    c.notice_of(1, 0, interval);
+  }
+  EXPECT_EQ(c.at(1).count().updates_applied, 8u);
+  EXPECT_EQ(c.at(0).count().updates_sent, 8u);
+}
+
+TEST(release_update, a_partner_takes_none_while_a_diff_of_its_own_is_on_its_way) {
+  chart c = written_by_both();
+  c.release(1);
+  c.run();
+  c.before(1, access::write);
+  c.release(1);
+  write(c, 2);
+  (void)c.take();
+  c.deliver(message_kind::update, 0, 1);
+  EXPECT_EQ(c.take(), "1: drops the update\n");
+}
+
+TEST(release_update, a_partner_that_writes_again_takes_none) {
+  chart c = written_by_both();
+  c.release(1);
+  c.run();
+  c.before(1, access::write);
+  write(c, 2);
+  (void)c.take();
+  c.run();
+  EXPECT_EQ(c.take(), "1: drops the update\n");
+}
+
+TEST(release_update, a_third_writer_ends_it) {
+  chart c = written_by_both(3);
+  c.before(2, access::write);
+  c.release(2);
+  c.release(1);
+  c.run();
+  write(c, 2);
+  EXPECT_EQ(c.in_flight(), 0u);
+}
+
+TEST(release_update, who_wrote_once_and_never_came_back_is_no_partner) {
+  chart c(2, false, updates::learned);
+  c.before(0, access::write);
+  c.before(1, access::write);
+  for (std::uint32_t interval = 1; interval < 4; ++interval) {
+    c.release(1);
+    c.run();
+    write(c, interval);
+    EXPECT_EQ(c.in_flight(), 0u);
+  }
+}
+
+TEST(release_update, a_home_that_moves_has_no_partner_any_more) {
+  chart c = written_by_both();
+  c.release(1);
+  c.run();
+  ASSERT_TRUE(c.only_writer(0, 1));
+  c.run();
+  EXPECT_EQ(c.unit(0).partnered, 0);
+  EXPECT_TRUE(c.at(1).is_home(0));
+}
+
 TEST(release_update, there_are_none_if_they_are_not_wanted) {
   chart c = read_once(2, updates::never);
   for (std::uint32_t i = 1; i < 10; ++i) {

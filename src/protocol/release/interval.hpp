@@ -22,6 +22,8 @@ struct written_unit {
 struct interval {
   std::vector<written_unit> written{};
   std::vector<written_unit> came{};  ///< units whose home has come here: nobody else has been told yet
+  std::vector<written_unit> merged{};  ///< units whose partners may be sent the content of both (update.cpp)
+  std::vector<std::uint32_t> unacknowledged{};  ///< by node: diffs that were sent there, and are not known to be in their homes' content
   std::uint32_t told = 0;     ///< number of this node's last interval whose notices exist: all homes have what it wrote
   directory::pin_table* pins = nullptr;  ///< what threads of this node have pinned, or wait to pin; null: none may
   std::uint64_t twins = 0;    ///< pages of the twins that exist on this node

@@ -240,6 +240,7 @@ void machine::reply_with_copy(const message& m, unit_state& s, actions& out) {
   // messages of the same node would be before it.
   if (s.mapped() != access::write && m.a == 0) s.current.add(shape_.nodes, m.requester);
   note_reader(s, m.requester);
+  note_fetch(s, m.requester);
   message r;
   r.kind = message_kind::copy_reply;
   r.unit = m.unit;
@@ -268,6 +269,7 @@ diff_outcome machine::on_diff(std::uint64_t unit, node_id writer) {
   s.current.clear();
   if (keeps) s.current.add(shape_.nodes, writer);
   s.readers.remove(shape_.nodes, writer);
+  note_writer(unit, s, writer);
   return diff_outcome::apply;
 }
 
@@ -298,6 +300,7 @@ void machine::move_home(std::uint64_t unit, unit_state& s, node_id to, bool fres
   s.is_home = s.shared = s.fetched = s.again = 0;
   s.credit = s.grant = 0;
   s.readers.clear();
+  end_partnership(s);
   s.was_home = 1;
   s.current.clear();
   s.assigned = 1;
@@ -451,7 +454,8 @@ bool machine::is_valid(std::uint64_t unit) const noexcept {
   const bool home = s.is_home != 0;
   if (home && s.was_home != 0) return false;
   if (home && (s.valid != 0 || (s.twin != 0 && !checked_) || s.pending() != access::none || s.home != shape_.self)) return false;
-  if (!home && (s.shared != 0 || !s.current.empty() || !s.readers.empty() || s.credit != 0)) return false;
+  if (!home && (s.shared != 0 || !s.current.empty() || !s.readers.empty() || s.credit != 0 || s.partnered != 0)) return false;
+  if (s.partnered == 0 && (s.paired != 0 || s.merged != 0 || s.behind != 0)) return false;
   if (s.follows != 0 && (home || s.valid == 0)) return false;
   if (home && s.shared != 0 && s.mapped() == access::write && s.listed == 0 && !shape_.scans) return false;
   if (!s.current.empty() && (s.shared == 0 || (s.mapped() == access::write && !shape_.scans))) return false;

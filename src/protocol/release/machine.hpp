@@ -50,6 +50,8 @@ class machine final : public model::machine {
   void on_notice(std::uint64_t unit, node_id writer, std::uint32_t interval, actions& out);
   /// The notice that this node wrote `unit` in `interval` is about to be told: those who will read it get it now (update.cpp).
   void on_told(std::uint64_t unit, std::uint32_t interval, actions& out);
+  /// The diffs that came with `unit` of interval::merged are in the content, and acknowledged: its partner gets it now.
+  void on_merged(std::uint64_t unit, actions& out);
   /// The home has sent what it wrote. True if the content that came with it is to replace the copy here.
   [[nodiscard]] bool on_update(const message& m, actions& out);
   /// Where written units are found without faults: a thread here may have written `unit` since this was said last.
@@ -185,7 +187,12 @@ class machine final : public model::machine {
   void operate_for(const message& m, unit_state& s, actions& out);
   void on_copy_reply(const message& m, actions& out);
   void on_home_move(const message& m, actions& out);
+  // update.cpp
   void note_reader(unit_state& s, node_id reader) const noexcept;
+  void note_writer(std::uint64_t unit, unit_state& s, node_id writer);
+  void note_fetch(unit_state& s, node_id reader) const noexcept;
+  static void end_partnership(unit_state& s) noexcept;
+  void send_update(std::uint64_t unit, unit_state& s, model::copyset to, std::uint32_t interval, std::uint32_t flags, actions& out);
   void on_update_unused(const message& m);
   void on_home_atomic(const message& m, actions& out);
   void on_atomic_reply(const message& m, actions& out);

@@ -53,15 +53,29 @@ void node::relieve() {
   if (relieved_ == open_.written.size()) relieved_ = 0;
 }
 
-void node::on_acknowledged(std::uint64_t count, unsigned group) {
-  CHECK(count <= closing_ + fresh_);
+void node::on_acknowledged(node_id to, std::uint32_t count, unsigned group) {
+  CHECK(count <= closing_ + fresh_ && count <= open_.unacknowledged[to.value()]);
+  open_.unacknowledged[to.value()] -= count;
   // Of diffs whose group is not known, the later ones are taken to be here first: nothing is told too early.
   const std::uint64_t most = group == any_group || group == group_ % 2 ? fresh_ : 0;
-  const std::uint64_t of_fresh = std::min(count, most);
+  const std::uint64_t of_fresh = std::min<std::uint64_t>(count, most);
   CHECK(count - of_fresh <= closing_);
   fresh_ -= of_fresh;
   closing_ -= count - of_fresh;
   open_gate();
+}
+
+void node::on_applied() {
+  if (open_.merged.empty()) return;
+  for (const written_unit& w : open_.merged) {
+    machine* const m = effects_.machine_of(w.region);
+    if (m == nullptr) continue;
+    actions_.clear();
+    m->on_merged(w.unit, actions_);
+    if (actions_.size() != 0) effects_.perform(w.region, actions_);
+  }
+  open_.merged.clear();
+  effects_.perform_all();
 }
 
 void node::on_passed(std::uint64_t count) {

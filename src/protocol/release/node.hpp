@@ -53,7 +53,9 @@ class node {
 
   /// `twin_limit`: pages of twins that this node may have at a time.
   node(node_id self, unsigned nodes, effects& to, std::size_t twin_limit, std::size_t notice_limit = history::default_limit)
-      : self_(self), nodes_(nodes), effects_(to), twin_limit_(twin_limit), history_(self, nodes, notice_limit) {}
+      : self_(self), nodes_(nodes), effects_(to), twin_limit_(twin_limit), history_(self, nodes, notice_limit) {
+    open_.unacknowledged.resize(nodes);
+  }
 
   /// For the machines of this node.
   [[nodiscard]] interval& open() noexcept { return open_; }
@@ -77,14 +79,18 @@ class node {
 
   /// Notices that `from` tells. False if they are none: nothing after the bad record is taken.
   [[nodiscard]] bool on_notices(node_id from, std::span<const std::byte> bytes);
-  /// A diff has left for a home. Returns its group.
-  unsigned diff_sent() noexcept {
+  /// A diff leaves for a home, `to` as far as this node knows. Returns its group.
+  unsigned diff_sent(node_id to) noexcept {
+    ++open_.unacknowledged[to.value()];
     ++fresh_;
     return group_ % 2;
   }
   static constexpr unsigned any_group = 2;
-  /// `count` diffs of a group are in the homes' content. Who cannot tell the group waits for those that came later too.
-  void on_acknowledged(std::uint64_t count, unsigned group = any_group);
+  /// `count` diffs of a group that were sent to `to` are in the home's content. Who cannot tell the group waits for those that came later
+  /// too.
+  void on_acknowledged(node_id to, std::uint32_t count, unsigned group = any_group);
+  /// The diffs of a message are in the content here, and acknowledged: who wrote them is sent what else is new, if it will use it.
+  void on_applied();
   /// `count` diffs of others that this node has passed on are in the home's content.
   void on_passed(std::uint64_t count);
   /// This node's part in the job barrier: it sends its contribution upwards / the round is over, before it tells others and

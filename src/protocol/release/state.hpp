@@ -17,7 +17,7 @@ struct unit_state {
   model::copyset current{};  ///< home: nodes whose copy is as good as the home's
   model::copyset readers{};  ///< home: nodes that fetched it after what the home wrote; see update.cpp
   std::uint32_t version = 0;  ///< copy: it has what `source` wrote up to this interval
-  node_id source{};          ///< copy: the home that it came from
+  node_id source{};          ///< copy: the home that it came from; home: the partner, see update.cpp
   node_id home{};            ///< where the home is, or was when this node last heard
   std::uint16_t moves = 0;   ///< how often the home had moved by then: of two beliefs the higher one is newer
   std::uint8_t touched : 1 = 0;     ///< `home` and `is_home` have been set
@@ -43,7 +43,11 @@ struct unit_state {
   std::uint8_t again : 1 = 0;       ///< home: somebody who had fetched it before that, too
   std::uint8_t sampled : 1 = 0;     ///< copy: not mapped since an update came, to see whether that is used
   std::uint8_t credit = 0;          ///< home: updates to be sent before readers have to ask again
-  std::uint8_t grant = 0;           ///< home: binary logarithm of the next credit
+  std::uint8_t grant : 4 = 0;       ///< home: binary logarithm of the next credit
+  std::uint8_t partnered : 1 = 0;   ///< home: of all others, `source` wrote it last
+  std::uint8_t paired : 1 = 0;      ///< home: and fetched it again after that: it is sent the content of both
+  std::uint8_t merged : 1 = 0;      ///< home: the content has what the partner wrote since it was sent the content last
+  std::uint8_t behind : 1 = 0;      ///< home: what this node wrote since then has been told
 
   std::uint8_t producing : 1 = 0;  ///< in a production phase, and not written yet
   // Page locking (pinning.cpp).

@@ -1,12 +1,17 @@
 // Updates: a home sends the units that it wrote to the nodes that read them before, together with the end of the interval and
 // before anybody hears of it. Who gets one in time keeps its copy when the notice comes: no fault, no request, no wait for a home
 // whose threads compute. After Keleher, "Update Protocols and Iterative Scientific Applications" (IPPS 1998, "bar-u"); here an
-// update is an offer. It is taken by a copy that came from this home and that its node has not written since, and counts for
+// update is an offer. It is taken by a copy that came from this home and holds nothing that the home lacks, and counts for
 // notices of this home only; anything else falls back to invalidation, so that it does not matter when updates arrive or whether.
 //
 // Who will read is learned: a node that fetched a unit, and again after the home wrote it, is sent what the home writes next.
 // Reads of a copy that is mapped cannot be seen. So of each row of updates the first is not mapped where it arrives: whoever has not
 // touched it when the second comes says so, and gets no more. A row ends after some updates; who asks again gets twice as many.
+//
+// A page at the edge of two nodes' parts is written by both between any two barriers: by its home, and by one other node, the partner.
+// A partner that fetched the unit after it wrote it is sent the content of both from then on, as soon as its diff is in and the
+// home's writes are told, whichever is later. By then its node has no more diffs on their way to this home: the acknowledgement
+// went before. Its diffs show that it uses what it gets, so there is nothing to sample.
 #include <algorithm>
 
 #include "protocol/release/machine.hpp"
@@ -27,13 +32,40 @@ void machine::note_reader(unit_state& s, node_id reader) const noexcept {
   s.readers.add(shape_.nodes, reader);
 }
 
+/// The content, as of `interval` of this node's, to whoever is in `to`.
+void machine::send_update(std::uint64_t unit, unit_state& s, model::copyset to, std::uint32_t interval, std::uint32_t flags, actions& out) {
+  // As for a copy that is asked for: from now on the home's writes have to be noticed.
+  if (s.listed == 0) protect(unit, s, access::read, out);
+  s.shared = 1;
+  auto& a = out.add(model::action_kind::multicast, unit);
+  a.with_content = true;
+  a.targets = {.members = to, .shape = shape_.nodes, .skip_a = shape_.self, .skip_b = shape_.self};
+  a.m.kind = message_kind::update;
+  a.m.region = shape_.region;
+  a.m.unit = unit;
+  a.m.from = a.m.requester = shape_.self;
+  a.m.a = interval;
+  a.m.flags |= flags;
+  count_.updates_sent += a.targets.count();
+}
+
+// ---- Readers
+
 void machine::on_told(std::uint64_t unit, std::uint32_t interval, actions& out) {
   unit_state& s = units_[unit];
-  if (s.readers.empty() || checked_) return;
+  if (checked_) return;
+  if (s.partnered != 0) {
+    s.behind = 1;
+    on_merged(unit, out);
+  }
+  model::copyset readers = s.readers;
+  if (s.paired != 0) readers.remove(shape_.nodes, s.source);
+  if (readers.empty()) return;
   const bool begins = s.credit == 0 && s.again != 0;
   if (begins) {
-    s.grant = std::clamp<std::uint8_t>(s.grant, first_grant, last_grant);
-    s.credit = static_cast<std::uint8_t>(1u << s.grant++);
+    const auto grant = std::clamp<std::uint8_t>(s.grant, first_grant, last_grant);
+    s.credit = static_cast<std::uint8_t>(1u << grant);
+    s.grant = grant + 1;
   }
   const bool fetched = s.fetched != 0;
   s.fetched = s.again = 0;
@@ -45,19 +77,7 @@ void machine::on_told(std::uint64_t unit, std::uint32_t interval, actions& out) 
     return;
   }
   if (--s.credit == 0) s.fetched = 1;  // as good as: who has this one need not come back before the next notice
-  // As for a copy that is asked for: from now on the home's writes have to be noticed.
-  if (s.listed == 0) protect(unit, s, access::read, out);
-  s.shared = 1;
-  auto& a = out.add(model::action_kind::multicast, unit);
-  a.with_content = true;
-  a.targets = {.members = s.readers, .shape = shape_.nodes, .skip_a = shape_.self, .skip_b = shape_.self};
-  a.m.kind = message_kind::update;
-  a.m.region = shape_.region;
-  a.m.unit = unit;
-  a.m.from = a.m.requester = shape_.self;
-  a.m.a = interval;
-  if (begins) a.m.flags |= message_flag::sample;
-  count_.updates_sent += a.targets.count();
+  send_update(unit, s, readers, interval, begins ? message_flag::sample : 0, out);
 }
 
 void machine::on_update_unused(const message& m) {
@@ -67,9 +87,45 @@ void machine::on_update_unused(const message& m) {
   if (s.readers.empty()) s.credit = s.grant = 0;
 }
 
+// ---- Partners
+
+void machine::note_writer(std::uint64_t unit, unit_state& s, node_id writer) {
+  if (shape_.update == updates::never || shape_.scans || !shape_.nodes.exact()) return;
+  if (s.partnered == 0 || s.source != writer) {
+    s.partnered = 1;
+    s.source = writer;
+    s.paired = shape_.update == updates::always ? 1 : 0;
+    s.behind = 0;
+  }
+  s.merged = 1;
+  if (s.paired != 0 && s.behind != 0) open_.merged.push_back({shape_.region, unit});
+}
+
+/// `reader` has the content as it is, or gets it next.
+void machine::note_fetch(unit_state& s, node_id reader) const noexcept {
+  if (s.partnered == 0 || s.source != reader) return;
+  s.paired = 1;
+  s.merged = s.behind = 0;
+}
+
+void machine::end_partnership(unit_state& s) noexcept {
+  s.partnered = s.paired = s.merged = s.behind = 0;
+  s.source = {};
+}
+
+void machine::on_merged(std::uint64_t unit, actions& out) {
+  unit_state& s = units_[unit];
+  if (s.paired == 0 || s.merged == 0 || s.behind == 0 || s.is_home == 0 || checked_) return;
+  s.merged = s.behind = 0;
+  send_update(unit, s, model::copyset::of(shape_.nodes, s.source), open_.told, 0, out);
+}
+
+// ---- Copies
+
 bool machine::on_update(const message& m, actions& out) {
   unit_state& s = units_[m.unit];
-  const bool applies = s.follows != 0 && s.twin == 0 && s.source == m.from && m.a > s.version && !checked_ && s.declared == 0;
+  const bool is_whole = s.follows != 0 || (s.home == m.from && open_.unacknowledged[m.from.value()] == 0);  // nothing written here is missing
+  const bool applies = s.valid != 0 && is_whole && s.twin == 0 && s.source == m.from && m.a > s.version && !checked_ && s.declared == 0;
   if (!applies) return false;
   if (s.sampled != 0 && s.mapped() == access::none) {
     s.sampled = s.follows = 0;
@@ -83,7 +139,7 @@ bool machine::on_update(const message& m, actions& out) {
   s.sampled = (m.flags & message_flag::sample) != 0 ? 1 : 0;
   if (s.sampled != 0) protect(m.unit, s, access::none, out);
   s.version = static_cast<std::uint32_t>(m.a);
-  s.written = 1;
+  s.follows = s.written = 1;
   ++count_.updates_applied;
   return true;
 }
