@@ -59,7 +59,7 @@ class Runner:
                 raise Failed(f"unexpected output: {line}") from e
             if "time_s" in found:  # an application's report
                 report, found = found, {"name": "time_s", "unit": "s", "median": found["time_s"], "min": found["time_s"]}
-                for key in ("messages", "bytes", "read_faults"):
+                for key in ("messages", "bytes", "read_faults", "write_faults"):
                     if key in report:
                         self.note(program.key, {"name": key, "unit": key, "median": report[key], "min": report[key]})
             self.note(program.key, found)

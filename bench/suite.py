@@ -189,17 +189,19 @@ def myoan_group():
 def consistency_group(name, about, full, quick, target):
     programs = [Program("openmp", (f"{name}_openmp", "--threads", "2", "--json"), "plain", full=full, quick=quick)]
     rows = []
-    for how in ("sequential", "release", "scan"):
+    for how in ("sequential", "release", "scan", "blocks"):
         programs.append(Program(how, (name, "--json", "--consistency", how), full=full, quick=quick))
-        rows.append(Row(f"{about}, {how}, against OpenMP", f"{how}:time_s", "openmp:time_s",
-                        None if how == "sequential" else target))
+        rows.append(Row(f"{about}, {how}, against OpenMP", f"{how}:time_s", "openmp:time_s", target if how == "release" else None))
     programs.append(Program("tcp", (name, "--json", "--consistency", "release"), job_options=("--transport", "tcp"), full=full, quick=quick))
     rows.append(Row(f"{about}, release over TCP, against shared memory", "tcp:time_s", "release:time_s"))
-    for nodes in (1, 4):
-        programs.append(Program(f"release {nodes}", (name, "--json", "--consistency", "release"), nodes=nodes, full=full, quick=quick))
-        rows.append(Row(f"{about}, release, {nodes} nodes against 2", f"release {nodes}:time_s", "release:time_s"))
-    rows += [Row(f"{about}, {what}, release against sequential", f"release:{key}", f"sequential:{key}")
-             for what, key in (("messages", "messages"), ("bytes", "bytes"), ("read faults", "read_faults"))]
+    for how in ("sequential", "release", "blocks"):
+        for nodes in (1, 4):
+            programs.append(Program(f"{how} {nodes}", (name, "--json", "--consistency", how), nodes=nodes, full=full, quick=quick))
+            rows.append(Row(f"{about}, {how}, {nodes} nodes against 2", f"{how} {nodes}:time_s", f"{how}:time_s"))
+    for what, key in (("messages", "messages"), ("bytes", "bytes"), ("read faults", "read_faults"), ("write faults", "write_faults")):
+        for nodes in ("", " 4"):
+            rows += [Row(f"{about}, {what}, {how} against sequential,{nodes or ' 2'} nodes", f"{how}{nodes}:{key}", f"sequential{nodes}:{key}")
+                     for how in ("release", "blocks")]
     return Group(f"{name}-consistency", f"{about} by consistency, 2 nodes", programs, rows, rounds=5)
 
 

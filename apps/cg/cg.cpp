@@ -32,7 +32,7 @@ int main(int argc, char** argv) try {
   apps::progress shown("cg", iterations, wanted.progress && job.node() == 0);
   std::vector<cg::matrix_rows<quire::allocator>> matrix(static_cast<std::size_t>(wanted.threads));
   cg::eigenvalue found;
-  apps::crew(wanted)
+  apps::crew(wanted, {vectors.p})
       .run(
           result,
           [&](auto& me) {

@@ -6,12 +6,14 @@
 #include <array>
 #include <barrier>
 #include <cstddef>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include <quire/quire.hpp>
 
+#include "common/phases.hpp"
 #include "common/report.hpp"
 #include "common/settings.hpp"
 #include "common/stopwatch.hpp"
@@ -25,11 +27,12 @@ class crew {
  public:
   class member;
 
-  /// One on each node, within the session; the same settings on all.
-  explicit crew(const run_settings& wanted)
+  /// One on each node, within the session; the same settings on all. `written`: the arrays that phases write, see phases.hpp.
+  explicit crew(const run_settings& wanted, std::initializer_list<std::span<double>> written = {})
       : hints_(wanted.hints),
+        phases_(wanted, written),
         partial_(static_cast<std::size_t>(wanted.threads)),
-        arrived_(wanted.threads, meet{}),
+        arrived_(wanted.threads, meet{&phases_}),
         added_(wanted.threads, add{this}) {}
 
   /// Runs set_up(me), then compute(me), on every worker, and fills in what the report says of times and of sharing.
@@ -38,7 +41,8 @@ class crew {
 
  private:
   struct meet {
-    void operator()() noexcept { quire::barrier{}.arrive_and_wait(); }
+    phases* of;
+    void operator()() noexcept { of->meet(); }
   };
   struct add {
     crew* mine;
@@ -55,9 +59,11 @@ class crew {
     for (std::size_t t = 1; t < partial_.size(); ++t)
       for (std::size_t i = 0; i < count_; ++i) total_[i] += partial_[t].of[i];
     quire::all_reduce(std::span(total_).first(count_), quire::operation::sum);
+    phases_.meet_after_reduction();
   }
 
   bool hints_;
+  phases phases_;
   std::vector<values> partial_;  ///< by thread
   std::size_t count_ = 0;        ///< of values that are being added
   std::array<double, most_values> total_{};
@@ -120,6 +126,7 @@ void crew::run(report& result, const SetUp& set_up, const Compute& compute) {
     me.wait();
     if (first) result.time_s = watch.seconds();
   });
+  phases_.end();
   result.nodes = quire::nodes();
   result.shared = traffic_between(*before, quire::counters());
   result.set_up_s = quire::all_reduce(result.set_up_s, quire::operation::max);

@@ -14,8 +14,8 @@ void parse(CLI::App& app, run_settings& wanted, const std::string& variant, cons
         ->check(CLI::Range(1, 1024))
         ->capture_default_str();
   if (variant == "quire")
-    app.add_option("--consistency", wanted.consistency, "of the shared arrays; scan: release, and written pages are found by scans")
-        ->check(CLI::IsMember({"sequential", "release", "scan"}))
+    app.add_option("--consistency", wanted.consistency, "of the shared arrays; blocks: sequential, but for parallel blocks between barriers; scan: release, written pages are found by scans")
+        ->check(CLI::IsMember({"sequential", "release", "scan", "blocks"}))
         ->capture_default_str();
   app.add_flag("--check", wanted.check, check_about);
   app.add_flag("--progress", wanted.progress, "show progress on standard error");

@@ -13,7 +13,7 @@ namespace apps {
 
 struct run_settings {
   int threads = 1;     ///< per node
-  std::string consistency = "sequential";  ///< Quire only: of the arrays, "sequential", "release" or "scan"
+  std::string consistency = "sequential";  ///< Quire only: of the arrays, "sequential", "release", "scan" or "blocks"
   bool hints = true;   ///< Quire only: say beforehand what will be read and written
   bool check = false;
   bool progress = false;

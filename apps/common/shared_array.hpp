@@ -13,7 +13,7 @@ namespace apps {
 /// A region for arrays of a program with these settings; unit_bytes 0 stands for 4096.
 [[nodiscard]] inline quire::region_options array_region(const run_settings& wanted, std::size_t unit_bytes) {
   quire::region_options about{.unit_bytes = unit_bytes};
-  if (wanted.consistency != "sequential") about.consistency = quire::consistency::release;
+  if (wanted.consistency == "release" || wanted.consistency == "scan") about.consistency = quire::consistency::release;
   if (wanted.consistency == "scan") about.detector = quire::detector::scan;
   return about;
 }

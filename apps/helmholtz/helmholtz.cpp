@@ -29,7 +29,7 @@ int main(int argc, char** argv) try {
   helmholtz::outcome found;
   const std::size_t row_bytes = problem.columns * sizeof(double);
   const auto rows_of = [&](const auto& me) { return apps::rows_of(me, problem.rows, row_bytes); };
-  apps::crew(wanted)
+  apps::crew(wanted, {grids.u, grids.old})
       .run(
           result, [&](auto& me) { helmholtz::initialise_rows(problem, grids, rows_of(me)); },
           [&](auto& me) {

@@ -27,7 +27,7 @@ int main(int argc, char** argv) try {
   apps::progress shown("md", static_cast<std::size_t>(wanted.steps), wanted.progress && job.node() == 0);
   md::outcome found;
   const auto mine = [&](const auto& me) { return apps::rows_of(me, wanted.size, md::dimensions * sizeof(double)); };
-  apps::crew(wanted)
+  apps::crew(wanted, {particles.position})
       .run(
           result, [&](auto& me) { md::place(particles, mine(me)); },
           [&](auto& me) {

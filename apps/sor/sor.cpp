@@ -19,6 +19,7 @@
 
 #include "common/bits.hpp"
 #include "common/partition.hpp"
+#include "common/phases.hpp"
 #include "common/progress.hpp"
 #include "common/report.hpp"
 #include "common/shared_array.hpp"
@@ -99,10 +100,11 @@ apps::report compute(const quire::session& job, const sor::settings& wanted, std
   };
   const int done = saved->done;
   saver checkpoints(wanted, saved);
+  apps::phases phases(wanted, {grid});
   bool sweeping = false;  // changes while all but one thread wait
   // The last thread of a node to arrive waits for the other nodes on behalf of all.
   std::barrier everyone(wanted.threads, [&]() noexcept {
-    quire::barrier{}.arrive_and_wait();
+    phases.meet();
     if (sweeping) checkpoints.half_sweep_done(job.node() == 0);
   });
   auto result = sor::begin_report(wanted, "quire");
@@ -130,6 +132,7 @@ apps::report compute(const quire::session& job, const sor::settings& wanted, std
     if (first) result.time_s = watch.seconds();
   });
 
+  phases.end();
   result.shared = apps::traffic_between(*before, quire::counters());
   result.set_up_s = quire::all_reduce(result.set_up_s, quire::operation::max);
   result.time_s = quire::all_reduce(result.time_s, quire::operation::max);
@@ -161,6 +164,9 @@ problem* find_problem(const quire::session& job, const sor::settings& wanted) {
 
 int main(int argc, char** argv) try {
   const auto wanted = sor::parse(argc, argv, "quire");
+  if (!wanted.checkpoint.empty() && wanted.consistency == "blocks") {
+    throw std::runtime_error("there are no checkpoints within parallel blocks: leave out --checkpoint, or choose another --consistency");
+  }
   quire::session job;
   problem* const all = find_problem(job, wanted);
   const auto grid = all->grid.span<double>();

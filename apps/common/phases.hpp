@@ -1,0 +1,46 @@
+// The phases of a program on Quire: between two of its meetings every worker writes what is its own, and reads what was written
+// before. Ordinary barriers separate them, or, with --consistency blocks, the ends of parallel blocks on the arrays that
+// they write (KOAN): within a block every node has copies of its own, which are merged at its end.
+#pragma once
+
+#include <initializer_list>
+#include <span>
+#include <vector>
+
+#include <quire/quire.hpp>
+
+#include "common/settings.hpp"
+
+namespace apps {
+
+class phases {
+ public:
+  /// `arrays`: each in a region of its own. Those of which other nodes read what a node wrote, or that share pages with theirs.
+  phases(const run_settings& wanted, std::initializer_list<std::span<double>> arrays) {
+    if (wanted.consistency != "blocks") return;
+    for (const auto& array : arrays) regions_.push_back(quire::region::of(array.data()));
+  }
+  /// Ends a phase and begins the next. One thread of each node calls.
+  void meet() {
+    if (regions_.empty()) return quire::barrier{}.arrive_and_wait();
+    end();
+    for (const quire::region& r : regions_) r.begin_block();
+    began_ = true;
+  }
+  /// The same after a collective operation of all nodes, which was a barrier.
+  void meet_after_reduction() {
+    if (!regions_.empty()) meet();
+  }
+  /// Ends the last one. The same.
+  void end() {
+    if (!began_) return;
+    for (const quire::region& r : regions_) (void)r.end_block();
+    began_ = false;
+  }
+
+ private:
+  std::vector<quire::region> regions_;
+  bool began_ = false;
+};
+
+}  // namespace apps
