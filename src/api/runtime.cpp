@@ -36,16 +36,17 @@ int cores() noexcept {
   return ::sched_getaffinity(0, sizeof mine, &mine) == 0 ? CPU_COUNT(&mine) : 1;
 }
 
-/// Spinning helps only while every node of this host, and its service thread, can have a core of its own.
+/// A thread that waits polls for about as long as a phase of an ordinary program takes, giving way to whoever else wants the core: to sleep and
+/// be woken costs more, and may bring it to the core of the other node that computes. That helps up to two nodes a core.
 engine::driver_tuning tune(const base::option_values& options, int local_nodes) {
   engine::driver_tuning t;
   const int available = cores();
   const std::int64_t spin_us = options.number(base::option::spin_us);
   if (spin_us != base::spin_automatic) {
     t.spin_ns = t.service_spin_ns = static_cast<std::uint64_t>(spin_us) * 1000;
-  } else if (local_nodes <= available) {
-    t.spin_ns = 50'000;
-    t.service_spin_ns = 20'000;
+  } else {
+    t.spin_ns = local_nodes <= 2 * available ? 1'000'000 : 0;
+    t.service_spin_ns = local_nodes <= available ? 20'000 : 0;
   }
   return t;
 }
@@ -188,7 +189,8 @@ base::status check_survival(const runtime& r, const engine::configuration& c) {
   if (!r.job->announces_deaths()) return refuse_survival("another launcher than `quire run`");
   if (c.nodes > engine::survival::most_nodes) return refuse_survival("more than 64 nodes");
   // See transport/open.cpp.
-  if (c.nodes > 1 && r.options.number(base::option::transport) == 1) return refuse_survival("transport 'shm'");
+  const auto transport = r.options.choice<base::transport_choice>(base::option::transport);
+  if (c.nodes > 1 && transport == base::transport_choice::shm) return refuse_survival("transport 'shm'");
   if (c.detector == detect::kind::userfault_thread) return refuse_survival("detector 'thread'");
   if (c.pool.which == pool::kind::fork) return refuse_survival("pool 'fork'");
   if (r.options.choice<base::consistency_choice>(base::option::consistency) == base::consistency_choice::release) {

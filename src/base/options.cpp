@@ -40,7 +40,7 @@ constexpr option_row table[] = {
      "0x10000000 to 0x7e0000000000, a multiple of 2M", "first shared address, the same on all nodes", 0x10000000,
      0x7e0000000000, 2 * MiB, false},
     {option::spin_us, "QUIRE_SPIN_US", option_type::number, "auto", "auto, or 0 to 1000000",
-     "microseconds to spin before sleeping; auto: as the free cores allow", -1, 1'000'000, 1, false},
+     "microseconds to spin before sleeping; auto: 1000, or 0 with more than two nodes a core", -1, 1'000'000, 1, false},
     {option::peer_timeout, "QUIRE_PEER_TIMEOUT", option_type::number, "5", "0 to 86400",
      "seconds within which a node that does not answer is noticed, and the job ended; 0: never (for debuggers)", 0, 86'400, 1, false},
     {option::on_failure, "QUIRE_ON_FAILURE", option_type::choice, "end", "end|notify",

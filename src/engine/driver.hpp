@@ -19,7 +19,7 @@ namespace quire::engine {
 struct driver_tuning {
   std::uint64_t spin_ns = 0;        ///< how long a waiting thread polls before it sleeps; 0 where cores are short
   std::uint64_t service_spin_ns = 0;  ///< the same for the service thread after activity
-  std::uint64_t tick_ns = 50'000;
+  std::uint64_t tick_ns = 200'000;  ///< a look takes a computing thread 10 to 30 us of its core
 };
 
 /// Whether others want the cores on which threads here would poll. A thread that polls uses up its share, and then waits as long

@@ -467,7 +467,7 @@ class engine final : public transport::sink, private effects, private release::n
   std::atomic<bool> loss_untold_{false};      ///< the launcher does not know yet that a peer is lost
   unsigned ticks_ = 0;  ///< in a row, of the service thread
   std::uint64_t sleeps_seen_ = 0;  ///< of driver::sleeps, by the service thread
-  static constexpr unsigned longest_tick = 3;  ///< doublings: while threads keep driving, it looks less and less often
+  static constexpr unsigned longest_tick = 1;  ///< doublings: while threads keep driving, it looks less and less often
   int epoll_ = -1;
   int kick_ = -1;  ///< eventfd that wakes the service thread
 };
