@@ -124,7 +124,11 @@ def many_hosts():
 
 def start_death(hosts, options, environment=None):
     """A job whose nodes compute until somebody dies; its pids, by node, once all are at work."""
-    job = Job([*quire_run(hosts, *options), program("death_program"), "compute"], environment)
+    return start_job(hosts, [*quire_run(hosts, *options), program("death_program"), "compute"], environment)
+
+
+def start_job(hosts, command, environment=None):
+    job = Job(command, environment)
     deadline, text = time.monotonic() + 30, ""
     while text.count(" is ") < hosts.count and time.monotonic() < deadline:
         text += job.process.stdout.readline()
@@ -202,6 +206,41 @@ def cut_off():
             hosts.plug_cable(cut)
 
 
+def survivors():
+    """With --on-failure notify a node is killed, the agent of a host, and a cable is pulled: the others go on, and end well."""
+    with Hosts(3) as hosts:
+        reach = hosts.start_ssh()
+        options = ["--on-failure", "notify", "--peer-timeout", "2"]
+        program_words = [program("survive_program"), "compute"]
+
+        def lose(victim, how, told, command=None):
+            job, pids = start_job(hosts, [*(command or quire_run(hosts, *options)), *program_words], {"TEST_VICTIM": str(victim)})
+            begin = time.monotonic()
+            how(pids[victim])
+            result = job.finish(40)
+            require(result.status == 0 and re.search(told.format(victim), result.err) and "; the others go on" in result.err, result)
+            for node in {0, 1, 2} - {victim}:
+                require(f"node {node} hears of {victim}\n" in result.out and f"node {node} ends well" in result.out, result)
+            print(f"  ended after {time.monotonic() - begin:.1f} s", flush=True)
+            wait_until(lambda: not [pid for pid in hosts.processes() if name_of(pid) in ("survive_program", "quire")], 20,
+                       "processes are left")
+
+        def kill_agent(pid):
+            with open(f"/proc/{pid}/stat") as stat:
+                os.kill(int(stat.read().rsplit(")", 1)[1].split()[1]), signal.SIGKILL)
+
+        lose(1, lambda pid: os.kill(pid, signal.SIGKILL), r"quire: node {} \(pid \d+ on 10.77.0.2\) was killed by signal 9")
+        lose(0, lambda pid: os.kill(pid, signal.SIGKILL), r"quire: node {} \(pid \d+ on 10.77.0.1\) was killed by signal 9")
+        lose(2, kill_agent, r"node {}.*10.77.0.3")
+        # The way of the messages alone, then that of the launcher too.
+        lose(1, lambda _: hosts.pull_cable(2), r"node {} .*10.77.0.2\) does not answer")
+        hosts.plug_cable(2)
+        inside = hosts.inside(1, quire_run(hosts, *options, agent=reach))
+        lose(2, lambda _: hosts.pull_cable(3), r"10.77.0.3", inside)
+        hosts.plug_cable(3)
+        hosts.require_nothing_left()
+
+
 def ssh():
     with Hosts(3) as hosts:
         reach = hosts.start_ssh()
@@ -227,7 +266,7 @@ def alone():
 
 
 CASES = {case.__name__: case for case in (own_starter, own_starter_streams, readers, many_hosts, limited_bandwidth, deaths,
-                                          silence, cut_off, ssh, alone, *others.CASES)}
+                                          silence, cut_off, survivors, ssh, alone, *others.CASES)}
 
 
 def give_up(*_):
