@@ -45,10 +45,10 @@ program worker(cg_shape shape, apps::row_range mine) {
       }
       co_yield reduce(1);
       if (last) break;
-      if (shape.hints && bytes != 0) co_yield prefetch(p, first, bytes, true);
       for (const unsigned vector : {p, q}) co_yield read(vector, first, bytes);
       for (const unsigned vector : {z, r}) co_yield write(vector, first, bytes);
       co_yield reduce(1);
+      if (shape.hints && bytes != 0) co_yield prefetch(p, first, bytes, true);
       co_yield read(r, first, bytes);
       co_yield write(p, first, bytes);
       co_yield barrier();
