@@ -289,8 +289,9 @@ quire_status serve_fault(std::uint64_t address, int write, std::uint64_t entered
     node = running->job->node();
     nodes = running->job->nodes();
     kernel_waits = running->core->config().detector == detect::kind::userfault_thread;
-    // A thread and its server wait for each other: both may spin only where there is a core for each.
-    if (2 * running->job->local_nodes() <= cores()) spin_ns = running->core->config().tuning.spin_ns;
+    // A thread and its server wait for each other: both may spin only where there is a core for each, and servers wait all the time.
+    constexpr std::uint64_t longest_ns = 50'000;
+    if (2 * running->job->local_nodes() <= cores()) spin_ns = std::min(running->core->config().tuning.spin_ns, longest_ns);
   }
   side.report(why.code(), node, nodes, spin_ns, kernel_waits);
   side.serve([crash_dir] { tell_pages(crash_dir); });
