@@ -46,7 +46,7 @@ void verify(const volatile word* at, std::uint64_t first, std::uint64_t end, wor
 /// More than the limit is in memory only for a moment: what is on its way, and a step of what leaves.
 void require_limit_kept() {
   const std::uint64_t most = counters().most_memory;
-  if (most > g_limit + g_limit / 2) fail(__FILE__, __LINE__, "%" PRIu64 " KiB were in memory", most >> 10);
+  if (most > g_limit * 2) fail(__FILE__, __LINE__, "%" PRIu64 " KiB were in memory", most >> 10);
 }
 
 /// Threads need several units at a time.
