@@ -196,6 +196,17 @@ TEST(release_update, who_reads_no_more_is_sent_no_more) {
   EXPECT_LE(updates_in(1'000, false), 4u);
 }
 
+/// By a broadcast, which goes another way than the home's own messages: it may be newer than an update that comes after it.
+TEST(release_update, a_copy_that_came_otherwise_takes_none) {
+  chart c = read_once();
+  write(c, 1);
+  c.notice_of(1, 0, 1);
+  ASSERT_TRUE(c.spread(1));
+  (void)c.take();
+  c.run();
+  EXPECT_EQ(c.take(), "1: drops the update\n");
+}
+
 // ---- Partners: a unit that its home and another node write
 
 /// Unit 0 of node 0, which node 1 has written, and fetched again after that to write it once more.

@@ -21,7 +21,6 @@ cluster_options dying(std::initializer_list<node_id> mortal, unsigned units = 1,
   return o;
 }
 
-
 TEST(sequential_death, of_the_manager_or_of_another_with_two_nodes) {
   explore(dying({a, b}), {{a, {set(0, 1), get(0)}}, {b, {get(0), set(0, 2), get(0)}}}, 20'000);
 }

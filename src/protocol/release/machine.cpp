@@ -14,6 +14,7 @@ unit_state& machine::touch(std::uint64_t unit) noexcept {
   if (s.touched == 0) {
     used_.add(unit);
     s.touched = 1;
+    s.version = no_version;
     s.home = shape_.managers.of(unit);
     s.is_home = s.home == shape_.self ? 1 : 0;
     s.assigned = shape_.first_touch ? 0 : 1;
@@ -337,7 +338,7 @@ void machine::on_home_move(const message& m, actions& out) {
   }
   s.is_home = 1;
   s.valid = s.follows = s.pin_data = s.stale = 0;
-  s.version = 0;
+  s.version = no_version;
   s.source = {};
   s.home = shape_.self;
   s.moves = static_cast<std::uint16_t>(m.a);
@@ -387,7 +388,7 @@ void machine::on_copy_reply(const message& m, actions& out) {
   s.valid = 1;
   s.follows = (m.flags & message_flag::base) != 0 ? 0 : 1;
   s.source = m.from;
-  s.version = static_cast<std::uint32_t>(m.b);
+  s.version = s.follows != 0 ? static_cast<std::uint32_t>(m.b) : no_version;
   arrived(m.unit, s, out);
 }
 
@@ -404,6 +405,7 @@ void machine::on_notice(std::uint64_t unit, node_id writer, std::uint32_t interv
   protect(unit, s, access::none, out);  // threads that write it now fault, and wait for the content that has their writes
   if (s.twin != 0) send_diff(unit, s, false, out);
   s.valid = s.follows = 0;
+  s.version = no_version;
   ++count_.invalidations;
   if (s.read_ahead == 0) return;
   s.read_ahead = 0;

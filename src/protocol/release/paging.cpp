@@ -20,6 +20,7 @@ void machine::on_drop_copy(std::uint64_t unit, actions& out) {
   unit_state& s = touch(unit);
   protect(unit, s, access::none, out);
   s.valid = s.follows = s.withhold = s.read_ahead = 0;
+  s.version = no_version;
   ++count_.copies_dropped;
 }
 

@@ -13,10 +13,13 @@ namespace quire::release {
 using model::access;
 using model::node_id;
 
+/// Of a copy that did not come as the answer to a request, or is no copy at all: it takes no updates.
+inline constexpr std::uint32_t no_version = ~std::uint32_t{0};
+
 struct unit_state {
   model::copyset current{};  ///< home: nodes whose copy is as good as the home's
   model::copyset readers{};  ///< home: nodes that fetched it after what the home wrote; see update.cpp
-  std::uint32_t version = 0;  ///< copy: it has what `source` wrote up to this interval
+  std::uint32_t version = 0;  ///< copy: it has what `source` wrote up to this interval; or no_version
   node_id source{};          ///< copy: the home that it came from; home: the partner, see update.cpp
   node_id home{};            ///< where the home is, or was when this node last heard
   std::uint16_t moves = 0;   ///< how often the home had moved by then: of two beliefs the higher one is newer
