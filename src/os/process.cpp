@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -86,6 +87,13 @@ transfer write_some(int number, std::span<const char> from) noexcept {
     if (result < 0 && errno == ENOTSOCK) result = ::write(number, from.data(), from.size());
   } while (result < 0 && errno == EINTR);
   return outcome_of(result);
+}
+
+std::size_t unread_bytes(int number) noexcept {
+  struct stat about;
+  int bytes = 0;
+  if (::fstat(number, &about) != 0 || !S_ISFIFO(about.st_mode) || ::ioctl(number, FIONREAD, &bytes) != 0) return 0;
+  return static_cast<std::size_t>(bytes);
 }
 
 int wait_ready(std::span<pollfd> entries, int timeout_ms) noexcept {

@@ -60,6 +60,9 @@ struct transfer {
 /// Writes without raising SIGPIPE when `number` is a socket; elsewhere the caller must ignore that signal.
 [[nodiscard]] transfer write_some(int number, std::span<const char> from) noexcept;
 
+/// What was written to pipe `number` and its other end has not read; 0 for anything else than a pipe.
+[[nodiscard]] std::size_t unread_bytes(int number) noexcept;
+
 /// poll(2), gone on with after signals; returns the number of entries that are ready, 0 after `timeout_ms` (-1: never).
 int wait_ready(std::span<pollfd> entries, int timeout_ms) noexcept;
 
