@@ -131,6 +131,12 @@ release_cluster::awaiter release_cluster::map_around(std::size_t t, word at) {
   r.at = at;
   return {*this, t, r};
 }
+release_cluster::awaiter release_cluster::take_over(std::size_t t, word at) {
+  request r;
+  r.what = request::kind::take_over;
+  r.at = at;
+  return {*this, t, r};
+}
 release_cluster::awaiter release_cluster::pin(std::size_t t, word at) {
   request r;
   r.what = request::kind::pin;
@@ -185,6 +191,7 @@ void release_cluster::run_thread(std::size_t t) {
     case request::kind::try_pin: return step_pin(t);
     case request::kind::unpin: return step_unpin(t);
     case request::kind::read_ahead:
+    case request::kind::take_over:
     case request::kind::map_around: {
       const place p = place_of(self.next.at);
       node_state& n = *nodes_[self.node];
@@ -192,6 +199,8 @@ void release_cluster::run_thread(std::size_t t) {
       release::machine& m = *n.memory[p.region]->machine;
       if (self.next.what == request::kind::map_around) {
         (void)m.on_fault_around(p.unit, out);
+      } else if (self.next.what == request::kind::take_over) {
+        (void)m.on_please_take(p.unit, out);
       } else {
         (void)m.on_read_ahead(p.unit, access::read, self.next.withhold, out);
       }

@@ -120,6 +120,7 @@ class release_cluster {
   [[nodiscard]] awaiter atomic(std::size_t thread, word at, model::atomic_operation what, std::uint64_t a, std::uint64_t b = 0);
   [[nodiscard]] awaiter read_ahead(std::size_t thread, word at, bool withhold);
   [[nodiscard]] awaiter map_around(std::size_t thread, word at);
+  [[nodiscard]] awaiter take_over(std::size_t thread, word at);  ///< another node is short of memory, and asks this one to be the unit's home
   /// Page locking of the word's unit; one thread of a node at a time. try_pin gives up when it would have to wait: 1 if pinned.
   [[nodiscard]] awaiter pin(std::size_t thread, word at);
   [[nodiscard]] awaiter try_pin(std::size_t thread, word at);
@@ -155,6 +156,7 @@ class release_cluster {
 
   struct counters {
     std::uint64_t paged_out = 0, reads = 0, writes = 0, atomics = 0, calls = 0, faults = 0, diffs = 0, updates = 0, pins = 0, stale_reads = 0, forwarded_diffs = 0;
+    std::uint64_t given = 0;  ///< units that another node took over with their content
   };
   [[nodiscard]] const counters& count() const noexcept { return count_; }
 
@@ -188,7 +190,7 @@ class release_cluster {
 
   /// What a thread asks for; public for awaiter only.
   struct request {
-    enum class kind : std::uint8_t { none, read, read_anything, write, atomic, read_ahead, map_around, pin, try_pin, unpin, call, pause };
+    enum class kind : std::uint8_t { none, read, read_anything, write, atomic, read_ahead, map_around, take_over, pin, try_pin, unpin, call, pause };
     kind what = kind::none;
     word at = 0;
     std::uint64_t a = 0, b = 0;

@@ -91,8 +91,10 @@ void release_cluster::deliver(node_id to, const message& m, std::span<const std:
   }
   const unsigned region = m.region.value();
   release::machine& machine = *n.memory[region]->machine;
+  const bool taken = m.kind == message_kind::home_move && (m.flags & message_flag::take) != 0;
   const bool copy = m.kind == message_kind::copy_reply && (machine.awaits_content(m.unit) || tamper_.places_all_content);
-  if (copy || (m.kind == message_kind::pin_grant && machine.awaits_grant(m.unit))) {
+  if (taken && !machine.awaits_content(m.unit)) fail("a home comes to who does not wait for it" + at_unit(to, region, m.unit));
+  if (copy || taken || (m.kind == message_kind::pin_grant && machine.awaits_grant(m.unit))) {
     if (!payload.empty()) {
       CHECK(payload.size() == options_.words * sizeof(std::uint64_t));
       std::memcpy(frame(n, region, m.unit).data(), payload.data(), payload.size());
@@ -117,7 +119,7 @@ void release_cluster::deliver(node_id to, const message& m, std::span<const std:
     if (tamper_.pins_cover_all_news) machine.on_covered(m.unit);
   }
   model::actions out;
-  machine.on_message(m, out);
+  m.kind == message_kind::please_take ? (void)machine.on_please_take(m.unit, out) : machine.on_message(m, out);
   finish_step(n, region, m.unit, &m, out);
 }
 
@@ -259,7 +261,8 @@ void release_cluster::on_diffs_ack(node_state& n, const message& m) {
 
 // ---- page-out
 
-/// What the engine does with a frame that it wants back. The content of a home's goes to disk, which makes no difference here.
+/// What the engine does with a frame that it wants back. The content of a home's goes to another node, or to disk, which makes no
+/// difference here.
 void release_cluster::page_out(node_state& n) {
   const std::uint64_t draw = mix(++page_outs_);
   const unsigned region = static_cast<unsigned>(draw % options_.regions);
@@ -267,6 +270,15 @@ void release_cluster::page_out(node_state& n) {
   release::machine& m = *n.memory[region]->machine;
   const model::frame_use use = m.use_of_frame(unit);
   model::actions out;
+  if (use == model::frame_use::needed && m.is_written(unit) && (draw >> 16) % 4 == 0) {
+    message ask;
+    ask.kind = message_kind::please_take;
+    ask.region = region_id{static_cast<std::uint16_t>(region)};
+    ask.from = ask.requester = n.self;
+    ask.unit = unit;
+    const auto other = static_cast<std::uint16_t>((n.self.value() + 1 + (draw >> 20) % (options_.nodes - 1)) % options_.nodes);
+    return leave(n, node_id{other}, ask, {});
+  }
   if (use == model::frame_use::needed) m.on_unmap(unit, out);
   if (use == model::frame_use::copy) m.on_drop_copy(unit, out);
   finish_step(n, region, unit, nullptr, out);
@@ -328,7 +340,8 @@ void release_cluster::send_unit(node_state& n, unsigned region, const action& a)
     const bool releases = a.m.kind == message_kind::pin_grant ? a.m.b != 0 : a.m.requester == n.self;
     return synchronise(n, a.to, a.m, {}, releases ? model::edge::releases : model::edge::carries);
   }
-  if (a.with_content && !n.memory[region]->machine->is_home(a.unit)) {
+  const bool gives = a.m.kind == message_kind::home_move;
+  if (a.with_content && !gives && !n.memory[region]->machine->is_home(a.unit)) {
     fail("content leaves a node that is not the home" + at_unit(n.self, region, a.unit));
   }
   if ((a.m.flags & message_flag::zero) != 0 && !all_zero(frame(n, region, a.unit)) && a.m.kind == message_kind::copy_reply) {
@@ -339,6 +352,9 @@ void release_cluster::send_unit(node_state& n, unsigned region, const action& a)
   message m = a.m;
   m.payload_bytes = static_cast<std::uint32_t>(payload.size());
   leave(n, a.to, m, payload);
+  if (!gives) return;
+  ++count_.given;
+  std::ranges::fill(frame(n, region, a.unit), frame_is_gone);
 }
 
 void release_cluster::change_view(node_state& n, unsigned region, const action& a) {

@@ -20,7 +20,7 @@ namespace {
 /// Straight to its place in the system view: no thread can use the unit before.
 bool carries_content(message_kind k) noexcept {
   return k == message_kind::read_reply || k == message_kind::write_reply || k == message_kind::push_copy ||
-         k == message_kind::copy_reply || k == message_kind::pin_grant;
+         k == message_kind::copy_reply || k == message_kind::home_move || k == message_kind::pin_grant;
 }
 bool is_of_memory(message_kind k) noexcept {
   return k == message_kind::diffs || k == message_kind::diffs_ack || k == message_kind::notices || k == message_kind::room ||

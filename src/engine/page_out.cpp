@@ -103,7 +103,7 @@ void engine::leave() noexcept {
     const bool content = v.use == frame_use::needed && v.region->machine->is_written(v.unit);
     const std::uint64_t bytes = v.region->bytes_of(1);
     if (content && (taker == config_.self || p.peers[taker.value()].room < bytes)) taker = find_taker(now, bytes);
-    if (content && taker != config_.self && v.region->sequential != nullptr && p.peers[taker.value()].room >= bytes) {
+    if (content && taker != config_.self && p.peers[taker.value()].room >= bytes) {
       p.peers[taker.value()].room -= bytes;
       v.taker = taker;
       v.goes = page_out_state::way::to_node;

@@ -40,7 +40,7 @@ enum class message_kind : std::uint8_t {
   update_unused,  ///< and back: nobody has looked at the one before
   diffs,         ///< node -> home: what the requester changed in several units; see src/engine/diffs.hpp for the payload
   diffs_ack,     ///< home -> requester: `count` of its diffs are in the homes' content; token of the first message
-  home_move,     ///< home -> the node that is home from now on; a = how often it has moved
+  home_move,     ///< home -> the node that is home from now on, with the content if it has none; a = how often it has moved
   home_atomic,   ///< node -> home: do the operation
   home_atomic_reply,
   owner_here,  ///< a home -> manager: the region becomes sequential, and the sender owns the unit
@@ -84,6 +84,7 @@ inline constexpr std::uint8_t settled = 8;  ///< reply: the manager has finished
 inline constexpr std::uint8_t fresh = 16;   ///< home_move: nobody has used the unit before
 inline constexpr std::uint8_t base = 32;    ///< copy_reply: the content from before a parallel block, which is in the twin
 inline constexpr std::uint8_t sample = 64;  ///< update: see whether it is used
+inline constexpr std::uint8_t take = keep;  ///< copy_request: the requester would be the home; home_move: as it asked to be, and here is the content
 }  // namespace message_flag
 
 /// Fields that a kind does not use are zero. Plain data: copied, compared and sent as it is (little endian).

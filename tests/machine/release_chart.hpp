@@ -30,7 +30,7 @@ using model::message_kind;
 /// Units 0 to N-1, the home of unit u is node u, for N nodes.
 class chart {
  public:
-  explicit chart(unsigned nodes, bool first_touch = false, updates update = updates::learned, bool scans = false)
+  explicit chart(unsigned nodes, bool first_touch = false, updates update = updates::learned, bool scans = false, bool migrates = true)
       : units_(nodes * nodes), open_(nodes), pins_(nodes) {
     for (std::uint16_t n = 0; n < nodes; ++n) {
       region_shape shape;
@@ -41,6 +41,7 @@ class chart {
       shape.first_touch = first_touch;
       shape.update = update;
       shape.scans = scans;
+      shape.migrates = migrates;
       open_[n].pins = &pins_[n];
       open_[n].unacknowledged.resize(nodes);
       machines_.emplace_back(shape, &units_[n * nodes], open_[n]);
@@ -75,6 +76,12 @@ class chart {
     line(node, "gives up");
     at(node).on_pin_given_up(unit, out_);
     perform(node);
+  }
+  /// Another node is short of memory.
+  bool please_take(std::uint16_t node, std::uint64_t unit = 0) {
+    const bool takes = at(node).on_please_take(unit, out_);
+    perform(node);
+    return takes;
   }
   void produce(std::uint16_t node, std::uint64_t unit = 0) {
     release(node);
@@ -295,6 +302,7 @@ class chart {
     if (with_content) lines_ += " +data";
     if ((m.flags & model::message_flag::zero) != 0) lines_ += " zero";
     if ((m.flags & model::message_flag::fresh) != 0) lines_ += " fresh";
+    if ((m.flags & model::message_flag::take) != 0) lines_ += " take";
     lines_ += "\n";
     flights_.push_back({to, m});
   }

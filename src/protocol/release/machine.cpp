@@ -147,7 +147,7 @@ fault_outcome machine::on_fault(std::uint64_t unit, access want, actions& out, u
   return fault_outcome::started;
 }
 
-void machine::ask(std::uint64_t unit, unit_state& s, access want, actions& out) {
+void machine::ask(std::uint64_t unit, unit_state& s, access want, actions& out, std::uint8_t flags) {
   CHECK(s.asked == 0);
   if (s.pending() == access::none) ++outstanding_;
   s.set_pending(want);
@@ -155,6 +155,7 @@ void machine::ask(std::uint64_t unit, unit_state& s, access want, actions& out) 
   s.asked = 1;
   message m;
   m.kind = message_kind::copy_request;
+  m.flags = flags;
   m.unit = unit;
   m.requester = shape_.self;
   m.a = s.was_home;
@@ -229,7 +230,8 @@ void machine::on_copy_request(const message& m, actions& out) {
   }
   if (s.is_home == 0) return forward(m, s, out);
   if (must_wait(m.unit, s, m.requester)) return put_off(m);
-  if (s.assigned == 0) return move_home(m.unit, s, m.requester, true, out);
+  if (s.assigned == 0) return move_home(m.unit, s, m.requester, message_flag::fresh, out);
+  if (may_give(m, s)) return move_home(m.unit, s, m.requester, message_flag::take, out);
   reply_with_copy(m, s, out);
 }
 
@@ -295,8 +297,10 @@ void machine::operate_for(const message& m, unit_state& s, actions& out) {
   a.m.from = shape_.self;
 }
 
-void machine::move_home(std::uint64_t unit, unit_state& s, node_id to, bool fresh, actions& out) {
-  CHECK(s.mapped() != access::write && s.listed == 0);
+/// `how`: fresh, take, or neither: `to` has a copy that is as good as the content.
+void machine::move_home(std::uint64_t unit, unit_state& s, node_id to, std::uint8_t how, actions& out) {
+  if (how == message_flag::take) protect(unit, s, access::none, out);  // may be listed: the notice is this node's, wherever the content is
+  CHECK(s.mapped() != access::write && (s.listed == 0 || how == message_flag::take));
   ++count_.home_moves;
   s.is_home = s.shared = s.fetched = s.again = 0;
   s.credit = s.grant = 0;
@@ -305,7 +309,7 @@ void machine::move_home(std::uint64_t unit, unit_state& s, node_id to, bool fres
   s.was_home = 1;
   s.current.clear();
   s.assigned = 1;
-  s.valid = fresh ? 0 : 1;  // what the home has is a copy as good as any
+  s.valid = how == 0 ? 1 : 0;  // what the home has is a copy as good as any
   s.home = to;
   ++s.moves;
   message m;
@@ -313,9 +317,9 @@ void machine::move_home(std::uint64_t unit, unit_state& s, node_id to, bool fres
   m.unit = unit;
   m.requester = to;
   m.a = s.moves;
-  if (fresh) m.flags |= message_flag::fresh;
+  m.flags = how;
   if (s.written == 0) m.flags |= message_flag::zero;
-  send(to, m, false, out);
+  send(to, m, how == message_flag::take && s.written != 0, out);
 }
 
 bool machine::on_only_writer(std::uint64_t unit, node_id writer, actions& out) {
@@ -323,7 +327,7 @@ bool machine::on_only_writer(std::uint64_t unit, node_id writer, actions& out) {
   const bool moves = s.is_home != 0 && s.asked == 0 && writer != shape_.self && shape_.migrates && !homes_stay_ &&
                      shape_.nodes.exact() && s.listed == 0 && s.granted == 0 && s.pin_asked == 0 && s.current.may_contain(shape_.nodes, writer) &&
                      s.moves < std::numeric_limits<std::uint16_t>::max();
-  if (moves) move_home(unit, s, writer, false, out);
+  if (moves) move_home(unit, s, writer, 0, out);
   return moves;
 }
 
@@ -344,7 +348,8 @@ void machine::on_home_move(const message& m, actions& out) {
   s.moves = static_cast<std::uint16_t>(m.a);
   s.assigned = 1;
   s.shared = 1;
-  if ((m.flags & message_flag::fresh) != 0) s.shared = s.asked = 0;  // the answer to its request
+  if ((m.flags & (message_flag::fresh | message_flag::take)) != 0) s.asked = 0;  // the answer to its request
+  if ((m.flags & message_flag::fresh) != 0) s.shared = 0;
   s.current = model::copyset::of_bits(m.b);
   if ((m.flags & (message_flag::fresh | message_flag::settled)) == 0) open_.came.push_back({shape_.region, m.unit});
   if ((m.flags & message_flag::zero) == 0) s.written = 1;

@@ -168,7 +168,7 @@ class machine final : public model::machine {
 
  private:
   unit_state& touch(std::uint64_t unit) noexcept;
-  void ask(std::uint64_t unit, unit_state& s, access want, actions& out);
+  void ask(std::uint64_t unit, unit_state& s, access want, actions& out, std::uint8_t flags = 0);
   void send(node_id to, const message& m, bool with_content, actions& out) const;
   void forward(const message& m, const unit_state& s, actions& out);
   void permit(std::uint64_t unit, unit_state& s, access level, actions& out) const;
@@ -181,7 +181,7 @@ class machine final : public model::machine {
   void send_diff(std::uint64_t unit, unit_state& s, bool keep, actions& out);
   void arrived(std::uint64_t unit, unit_state& s, actions& out);
   void believe(unit_state& s, node_id home, std::uint16_t moves) const noexcept;
-  void move_home(std::uint64_t unit, unit_state& s, node_id to, bool fresh, actions& out);
+  void move_home(std::uint64_t unit, unit_state& s, node_id to, std::uint8_t how, actions& out);
   void on_copy_request(const message& m, actions& out);
   void reply_with_copy(const message& m, unit_state& s, actions& out);
   void operate_for(const message& m, unit_state& s, actions& out);
@@ -194,6 +194,7 @@ class machine final : public model::machine {
   static void end_partnership(unit_state& s) noexcept;
   void send_update(std::uint64_t unit, unit_state& s, model::copyset to, std::uint32_t interval, std::uint32_t flags, actions& out);
   void on_update_unused(const message& m);
+  [[nodiscard]] bool may_give(const message& m, const unit_state& s) const noexcept;  // paging.cpp
   void on_home_atomic(const message& m, actions& out);
   void on_atomic_reply(const message& m, actions& out);
   // pinning.cpp

@@ -1,10 +1,15 @@
 // Page-out (KOAN): a copy without a twin is given up, and nobody needs to know: the home does not count on it, as homes do not
-// move at barriers where nodes page out. The home's content leaves memory below the protocol.
+// move at barriers where nodes page out. The home's content leaves memory below the protocol, or another node becomes the home: it is
+// asked to, and answers by a request for a copy that says so. From its request on it waits for the content, and nobody there can
+// use the unit; behind it come no diffs of its own.
+#include <limits>
+
 #include "protocol/release/machine.hpp"
 
 namespace quire::release {
 
 using model::frame_use;
+namespace message_flag = model::message_flag;
 
 frame_use machine::use_of_frame(std::uint64_t unit) const noexcept {
   const unit_state& s = units_[unit];
@@ -24,7 +29,20 @@ void machine::on_drop_copy(std::uint64_t unit, actions& out) {
   ++count_.copies_dropped;
 }
 
-/// What a home has it keeps.
-bool machine::on_please_take(std::uint64_t, actions&) { return false; }
+bool machine::on_please_take(std::uint64_t unit, actions& out) {
+  if (use_of_frame(unit) == frame_use::copy && !shape_.migrates) on_drop_copy(unit, out);
+  unit_state& s = touch(unit);
+  const bool free = s.pending() == access::none && s.asked == 0 && s.valid == 0 && s.pin_data == 0 && s.pin_asked == 0 && s.pinned == 0;
+  if (!free || s.is_home != 0 || s.was_home != 0 || shape_.migrates || shape_.scans || homes_stay_ || checked_) return false;
+  s.withhold = 1;
+  ask(unit, s, access::read, out, message_flag::take);
+  return true;
+}
+
+/// At the home: whether who asks becomes it. Else it gets a copy.
+bool machine::may_give(const message& m, const unit_state& s) const noexcept {
+  if ((m.flags & message_flag::take) == 0 || m.a != 0 || shape_.migrates || shape_.scans || homes_stay_ || checked_) return false;
+  return s.granted == 0 && s.pin_asked == 0 && s.producing == 0 && s.moves < std::numeric_limits<std::uint16_t>::max();
+}
 
 }  // namespace quire::release
