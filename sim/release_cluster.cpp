@@ -137,6 +137,12 @@ release_cluster::awaiter release_cluster::take_over(std::size_t t, word at) {
   r.at = at;
   return {*this, t, r};
 }
+release_cluster::awaiter release_cluster::push(std::size_t t, word at) {
+  request r;
+  r.what = request::kind::push;
+  r.at = at;
+  return {*this, t, r};
+}
 release_cluster::awaiter release_cluster::pin(std::size_t t, word at) {
   request r;
   r.what = request::kind::pin;
@@ -190,6 +196,7 @@ void release_cluster::run_thread(std::size_t t) {
     case request::kind::pin:
     case request::kind::try_pin: return step_pin(t);
     case request::kind::unpin: return step_unpin(t);
+    case request::kind::push: return step_push(t);
     case request::kind::read_ahead:
     case request::kind::take_over:
     case request::kind::map_around: {

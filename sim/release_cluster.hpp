@@ -121,6 +121,7 @@ class release_cluster {
   [[nodiscard]] awaiter read_ahead(std::size_t thread, word at, bool withhold);
   [[nodiscard]] awaiter map_around(std::size_t thread, word at);
   [[nodiscard]] awaiter take_over(std::size_t thread, word at);  ///< another node is short of memory, and asks this one to be the unit's home
+  [[nodiscard]] awaiter push(std::size_t thread, word at);  ///< the word's unit to all nodes; not while this node has it pinned
   /// Page locking of the word's unit; one thread of a node at a time. try_pin gives up when it would have to wait: 1 if pinned.
   [[nodiscard]] awaiter pin(std::size_t thread, word at);
   [[nodiscard]] awaiter try_pin(std::size_t thread, word at);
@@ -157,6 +158,7 @@ class release_cluster {
   struct counters {
     std::uint64_t paged_out = 0, reads = 0, writes = 0, atomics = 0, calls = 0, faults = 0, diffs = 0, updates = 0, pins = 0, stale_reads = 0, forwarded_diffs = 0;
     std::uint64_t given = 0;  ///< units that another node took over with their content
+    std::uint64_t pushes = 0, spreads_taken = 0;
   };
   [[nodiscard]] const counters& count() const noexcept { return count_; }
 
@@ -185,12 +187,14 @@ class release_cluster {
     bool forgets_too_early = false;         ///< at the end of an epoch, all that the node knows counts as known to all
     bool collectives_have_no_epoch = false;
     bool pins_cover_all_news = false;       ///< what comes with a pin is taken whatever this node has heard
+    bool homes_go_silently = false;         ///< what the old home knows does not go along
+    bool spreads_cover_all_news = false;    ///< the same for what is pushed
   };
   tampering& tamper() noexcept { return tamper_; }
 
   /// What a thread asks for; public for awaiter only.
   struct request {
-    enum class kind : std::uint8_t { none, read, read_anything, write, atomic, read_ahead, map_around, take_over, pin, try_pin, unpin, call, pause };
+    enum class kind : std::uint8_t { none, read, read_anything, write, atomic, read_ahead, map_around, take_over, push, pin, try_pin, unpin, call, pause };
     kind what = kind::none;
     word at = 0;
     std::uint64_t a = 0, b = 0;
@@ -246,6 +250,14 @@ class release_cluster {
     node_id from{};
     std::uint64_t token = 0;
   };
+  /// Pushed content that passes a node, until all below have it.
+  struct passage {
+    node_id from{};  ///< who is to be told; this node if it is the home
+    std::uint64_t from_token = 0;
+    message m{};
+    unsigned left = 0;
+    std::vector<std::uint64_t> words{};  ///< what the home knew, by node; then the content, if there is any
+  };
   struct node_state final : release::node::effects {
     node_state(release_cluster& c, unsigned n) : cluster(c), self{static_cast<std::uint16_t>(n)}, sync(self, c.options_.nodes) {}
     void transmit(node_id to, const message& m, std::span<const std::byte> value) noexcept override;
@@ -261,6 +273,7 @@ class release_cluster {
     std::vector<std::size_t> threads{};
     std::map<std::tuple<std::uint16_t, unsigned, unsigned>, std::vector<diff>> diffs{};  ///< by node, region and group; not sent yet
     std::map<std::uint64_t, passed_on> forwards{};
+    std::map<std::uint64_t, passage> passages{};  ///< by token
     std::uint64_t tokens = first_forward, twins = 0;
     directory::pin_table pins{};
   };
@@ -273,6 +286,13 @@ class release_cluster {
   void step_call(std::size_t t);
   void step_pin(std::size_t t);
   void step_unpin(std::size_t t);
+  // release_spread.cpp
+  void step_push(std::size_t t);
+  void spread(node_state& n, unsigned region, const model::action& a);
+  void pass_on(node_state& n, std::uint64_t token);
+  void answer_spread(node_state& n, std::uint64_t token);
+  void on_spread(node_state& n, const message& m, std::span<const std::byte> payload);
+  void on_spread_ack(node_state& n, const message& m);
   void resume(std::size_t t);
   void finish(std::size_t t);
 

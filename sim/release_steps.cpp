@@ -83,6 +83,8 @@ void release_cluster::deliver(node_id to, const message& m, std::span<const std:
   }
   if (m.kind == message_kind::diffs) return on_diffs(n, m, payload);
   if (m.kind == message_kind::diffs_ack) return on_diffs_ack(n, m);
+  if (m.kind == message_kind::spread) return on_spread(n, m, payload);
+  if (m.kind == message_kind::spread_ack || m.kind == message_kind::spread_done) return on_spread_ack(n, m);
   if (m.kind >= message_kind::sync_first && m.kind <= message_kind::sync_last) {
     if (sync::kind_of(m.kind) == sync::kind::spread && to != node_id{0} && !tamper_.collectives_have_no_epoch) end_epoch(n);
     sync::actions out;
@@ -145,6 +147,7 @@ void release_cluster::node_state::transmit(node_id to, const message& m, std::sp
       sent.flags |= message_flag::zero;
     }
   }
+  if (m.kind == message_kind::spread) payload = std::as_bytes(std::span(passages.at(m.token).words));
   sent.payload_bytes = static_cast<std::uint32_t>(payload.size());
   cluster.leave(*this, to, sent, payload);
 }
@@ -336,11 +339,13 @@ void release_cluster::send_unit(node_state& n, unsigned region, const action& a)
   if (a.m.kind == message_kind::home_atomic) {
     return synchronise(n, a.to, a.m, {}, a.m.requester == n.self ? model::edge::releases : model::edge::carries);
   }
-  if (a.m.kind == message_kind::pin_grant || a.m.kind == message_kind::pin_end) {
+  if (a.m.kind == message_kind::spread) return spread(n, region, a);
+  if (a.m.kind == message_kind::pin_grant || a.m.kind == message_kind::pin_end || a.m.kind == message_kind::spread_request) {
     const bool releases = a.m.kind == message_kind::pin_grant ? a.m.b != 0 : a.m.requester == n.self;
     return synchronise(n, a.to, a.m, {}, releases ? model::edge::releases : model::edge::carries);
   }
   const bool gives = a.m.kind == message_kind::home_move;
+  if (gives && (a.m.flags & message_flag::take) != 0 && !tamper_.homes_go_silently) n.release->tell(a.to);
   if (a.with_content && !gives && !n.memory[region]->machine->is_home(a.unit)) {
     fail("content leaves a node that is not the home" + at_unit(n.self, region, a.unit));
   }
@@ -442,6 +447,7 @@ void release_cluster::check_quiet(bool released) {
     if (n.release->busy()) fail("diffs are not acknowledged at the end" + who);
     if (n.release->waiting() != 0) fail("messages wait for ever" + who);
     if (!n.forwards.empty()) fail("forwarded diffs are not acknowledged at the end" + who);
+    if (!n.passages.empty()) fail("pushed content is still on its way at the end" + who);
     if (n.sync.waiting() != 0) fail("synchronisation waits at the end" + who);
     if (n.pins.size() != 0) fail("pins are left at the end" + who);
     if (n.release->open().twins != n.twins) fail("the node counts its twins wrongly" + who);

@@ -157,6 +157,8 @@ void engine::send_units(region_slot& r, node_id to, const message& m, std::uint6
     return;
   }
   if (m.kind == message_kind::atomic_request && hold_back(to, out, {}, true)) return;
+  // Whoever does an atomic operation there may count on what was released here.
+  if (m.kind == message_kind::home_move && (m.flags & model::message_flag::take) != 0) consistency_.tell(to);
   if (!with_content) return send(to, out, {});
   CHECK(to != config_.self);
   trace_.add(fault_trace::point::replied, r.about.id, first);

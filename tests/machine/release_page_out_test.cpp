@@ -119,6 +119,21 @@ TEST(release_page_out, a_pinned_unit_stays_and_who_asked_gets_a_copy_when_it_is_
   EXPECT_EQ(c.at(1).outstanding(), 0u);
 }
 
+TEST(release_page_out, a_node_whose_diffs_are_on_their_way_keeps_its_homes) {
+  chart c = limited(2);
+  c.before(0, access::write);
+  c.before(0, access::write, 1);
+  c.release(0);  // what it wrote in unit 1
+  ASSERT_TRUE(c.please_take(1));
+  c.deliver(message_kind::copy_request, 1, 0);
+  EXPECT_TRUE(c.at(0).is_home(0)) << "a thread may have said by unit 0 that unit 1 is written, and be believed elsewhere";
+  c.run();
+  EXPECT_FALSE(c.please_take(0)) << "its own";
+  ASSERT_TRUE(c.please_take(1));
+  c.run();
+  EXPECT_TRUE(c.at(1).is_home(0));
+}
+
 TEST(release_page_out, homes_stay_in_blocks_and_where_they_move_at_barriers) {
   chart moving(2);
   moving.before(0, access::write);

@@ -34,6 +34,7 @@ struct release_plan {
   bool collectives = true, locks = true;
   bool rotates = false;
   unsigned pins = 0;  ///< threads that use page locking, at most one a node
+  bool pushes = false;  ///< main threads push units, whoever writes them
 };
 
 /// A whole run of a plan.
@@ -355,6 +356,8 @@ class release_run {
           co_await c.call(self, operation::rwlock_unlock, g.object);
         } else if (what < 45) {
           co_await c.atomic(self, counters_[draw_.below(counters_.size())], add, 1);
+        } else if (what < 60 && plan_.pushes) {
+          co_await c.push(self, free_[draw_.below(free_.size())]);
         } else if (what < 52) {
           const word w = draw_.below(c.words());
           if (draw_.chance(60)) {

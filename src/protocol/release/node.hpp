@@ -62,6 +62,8 @@ class node {
 
   /// Sends a message that synchronises, now or when the diffs before it have arrived.
   void send(node_id to, const message& m, std::span<const std::byte> value, edge what);
+  /// All notices that this node knows go to `to`, before what is sent there next.
+  void tell(node_id to);
   /// Before a call of this node's thread that ends an acquire goes on, and before memory of others is handed out.
   void acquire();
   /// The same, when the home `from` has granted a pin of `unit`: what comes with it is as new as all that the home has told, and stale
@@ -119,7 +121,6 @@ class node {
     std::array<std::byte, max_value_bytes> value{};
   };
   void announce_homes();
-  void tell(node_id to);
   void pass(node_id to, const message& m, std::span<const std::byte> value, bool with_notices);
   void open_gate();
   void add_interval();

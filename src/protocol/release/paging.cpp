@@ -2,6 +2,7 @@
 // move at barriers where nodes page out. The home's content leaves memory below the protocol, or another node becomes the home: it is
 // asked to, and answers by a request for a copy that says so. From its request on it waits for the content, and nobody there can
 // use the unit; behind it come no diffs of its own.
+#include <algorithm>
 #include <limits>
 
 #include "protocol/release/machine.hpp"
@@ -39,9 +40,11 @@ bool machine::on_please_take(std::uint64_t unit, actions& out) {
   return true;
 }
 
-/// At the home: whether who asks becomes it. Else it gets a copy.
+/// At the home: whether who asks becomes it. Else it gets a copy. Not while diffs of this node are on their way: the content may say, by an
+/// atomic operation, that others may go on, and here such an answer would wait for them.
 bool machine::may_give(const message& m, const unit_state& s) const noexcept {
   if ((m.flags & message_flag::take) == 0 || m.a != 0 || shape_.migrates || shape_.scans || homes_stay_ || checked_) return false;
+  if (std::ranges::any_of(open_.unacknowledged, [](std::uint32_t diffs) { return diffs != 0; })) return false;
   return s.granted == 0 && s.pin_asked == 0 && s.producing == 0 && s.moves < std::numeric_limits<std::uint16_t>::max();
 }
 
