@@ -90,18 +90,14 @@ std::uint64_t release_cluster::make_object(unsigned node, sync::operation what, 
   return out[0].object;
 }
 
-release_cluster::awaiter release_cluster::read(std::size_t t, word at) {
+release_cluster::awaiter release_cluster::ask(std::size_t t, request::kind what, word at) {
   request r;
-  r.what = request::kind::read;
+  r.what = what;
   r.at = at;
   return {*this, t, r};
 }
-release_cluster::awaiter release_cluster::read_anything(std::size_t t, word at) {
-  request r;
-  r.what = request::kind::read_anything;
-  r.at = at;
-  return {*this, t, r};
-}
+release_cluster::awaiter release_cluster::read(std::size_t t, word at) { return ask(t, request::kind::read, at); }
+release_cluster::awaiter release_cluster::read_anything(std::size_t t, word at) { return ask(t, request::kind::read_anything, at); }
 release_cluster::awaiter release_cluster::write(std::size_t t, word at, std::uint64_t value) {
   request r;
   r.what = request::kind::write;
@@ -125,42 +121,12 @@ release_cluster::awaiter release_cluster::read_ahead(std::size_t t, word at, boo
   r.withhold = withhold;
   return {*this, t, r};
 }
-release_cluster::awaiter release_cluster::map_around(std::size_t t, word at) {
-  request r;
-  r.what = request::kind::map_around;
-  r.at = at;
-  return {*this, t, r};
-}
-release_cluster::awaiter release_cluster::take_over(std::size_t t, word at) {
-  request r;
-  r.what = request::kind::take_over;
-  r.at = at;
-  return {*this, t, r};
-}
-release_cluster::awaiter release_cluster::push(std::size_t t, word at) {
-  request r;
-  r.what = request::kind::push;
-  r.at = at;
-  return {*this, t, r};
-}
-release_cluster::awaiter release_cluster::pin(std::size_t t, word at) {
-  request r;
-  r.what = request::kind::pin;
-  r.at = at;
-  return {*this, t, r};
-}
-release_cluster::awaiter release_cluster::try_pin(std::size_t t, word at) {
-  request r;
-  r.what = request::kind::try_pin;
-  r.at = at;
-  return {*this, t, r};
-}
-release_cluster::awaiter release_cluster::unpin(std::size_t t, word at) {
-  request r;
-  r.what = request::kind::unpin;
-  r.at = at;
-  return {*this, t, r};
-}
+release_cluster::awaiter release_cluster::map_around(std::size_t t, word at) { return ask(t, request::kind::map_around, at); }
+release_cluster::awaiter release_cluster::take_over(std::size_t t, word at) { return ask(t, request::kind::take_over, at); }
+release_cluster::awaiter release_cluster::push(std::size_t t, word at) { return ask(t, request::kind::push, at); }
+release_cluster::awaiter release_cluster::pin(std::size_t t, word at) { return ask(t, request::kind::pin, at); }
+release_cluster::awaiter release_cluster::try_pin(std::size_t t, word at) { return ask(t, request::kind::try_pin, at); }
+release_cluster::awaiter release_cluster::unpin(std::size_t t, word at) { return ask(t, request::kind::unpin, at); }
 release_cluster::awaiter release_cluster::call(std::size_t t, const sync::call& c) {
   request r;
   r.what = request::kind::call;

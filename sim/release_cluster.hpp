@@ -279,6 +279,7 @@ class release_cluster {
   };
   friend class awaiter;
 
+  [[nodiscard]] awaiter ask(std::size_t thread, request::kind what, word at);
   void step_access(std::size_t t);
   bool try_access(std::size_t t);
   void fault(std::size_t t, access want);

@@ -40,7 +40,7 @@ class bootstrap {
   [[nodiscard]] virtual bool announces_deaths() const noexcept { return false; }
   /// This node hears of deaths from now on. Before the service thread starts.
   virtual void ready() noexcept {}
-  /// Ends the whole job, as far as the launcher lets a node do that. Service thread; does not block.
+  /// Ends the whole job, as far as the launcher lets a node do that. Service thread; takes half a second at most.
   virtual void abort(int exit_status, const std::string& why) noexcept = 0;
   /// Tells the launcher that this node has ended well: its exit is then no accident. The counters are a flat JSON object
   /// of names and integers, or empty; only `quire run` takes them. After the last poll_news.

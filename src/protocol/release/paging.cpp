@@ -31,10 +31,11 @@ void machine::on_drop_copy(std::uint64_t unit, actions& out) {
 }
 
 bool machine::on_please_take(std::uint64_t unit, actions& out) {
-  if (use_of_frame(unit) == frame_use::copy && !shape_.migrates) on_drop_copy(unit, out);
   unit_state& s = touch(unit);
-  const bool free = s.pending() == access::none && s.asked == 0 && s.valid == 0 && s.pin_data == 0 && s.pin_asked == 0 && s.pinned == 0;
-  if (!free || s.is_home != 0 || s.was_home != 0 || shape_.migrates || shape_.scans || homes_stay_ || checked_) return false;
+  if (s.is_home != 0 || s.was_home != 0 || shape_.migrates || shape_.scans || homes_stay_ || checked_) return false;
+  const frame_use use = use_of_frame(unit);
+  if (use == frame_use::busy || s.pin_asked != 0) return false;
+  if (use == frame_use::copy) on_drop_copy(unit, out);
   s.withhold = 1;
   ask(unit, s, access::read, out, message_flag::take);
   return true;
