@@ -34,6 +34,10 @@ constexpr std::uint64_t linger_ns = 100'000;
 /// After it has served something, the service thread looks on for so long even if all threads of the node compute: the next message of the
 /// same node often follows at once (the arrival at a barrier behind the diffs), and to wake again takes two to three times as long.
 constexpr std::uint64_t follow_up_ns = 10'000;
+/// Threads that drive again so soon after having left, so many times in a row, do not arm the transport in between: the service thread looks
+/// from time to time.
+constexpr std::uint64_t soon_ns = 100'000;
+constexpr unsigned burst = 8;
 
 /// All signals but those that a thread causes itself.
 const sigset_t& asynchronous_signals() noexcept {
@@ -129,9 +133,40 @@ void engine::settle() noexcept {
 
 /// An application thread gives up driving. What has to go on by itself is the service thread's.
 void engine::leave_drive() noexcept {
+  const bool wakes = unmute();
   const bool pending = transport_->sends_pending() || !holds_.empty() || page_out_.under_way();
   hand_over();
-  if (pending) kick();
+  if (pending || !wakes) kick();
+}
+
+/// An application thread is going to poll. The service thread, asleep, is not woken by what it takes: that would cost it its core.
+void engine::mute() noexcept {
+  if (muted_ || !parked_.load(std::memory_order_relaxed)) return;
+  muted_ = true;
+  listen(false);
+}
+
+/// It has polled, and lets the transport wake the service thread again. False if the service thread has to come and look for itself.
+bool engine::unmute() noexcept {
+  if (!muted_ || !parked_.load(std::memory_order_relaxed)) return true;  // it will be woken, or is awake, and looks before it sleeps
+  constexpr int tries = 4;
+  for (int i = 0; i < tries && soon_again_ < burst; ++i) {
+    if (transport_->arm()) {
+      listen(true);
+      muted_ = false;
+      return true;
+    }
+    (void)drive();
+  }
+  return false;
+}
+
+/// Whether the transport wakes the service thread.
+void engine::listen(bool listens) noexcept {
+  epoll_event e{};
+  if (listens) e.events = EPOLLIN;
+  e.data.fd = transport_->descriptor();
+  CHECK(::epoll_ctl(epoll_, EPOLL_CTL_MOD, e.data.fd, &e) == 0);
 }
 
 /// Whoever queues an operation and finds the lock taken relies on this look at the queue.
@@ -141,6 +176,7 @@ void engine::hand_over() noexcept {
   while (!driver_.queue.empty() && driver_.try_lock()) {
     t_thread.driving = true;
     execute_queue();
+    if (!unmute()) kick();
     t_thread.driving = false;
     driver_.unlock();
   }
@@ -178,12 +214,13 @@ void engine::drive_for(const op& o, bool driving) noexcept {
   const std::uint64_t start = base::now_ns();
   std::uint64_t quiet_since = start, looked = start;
   bool moved = false, away = false;
+  if (driving) mute();
   for (unsigned round = 1; !o.done(); ++round) {
     if (driving) {
-      driver_.application_drives.fetch_add(1, std::memory_order_relaxed);
       if (drive()) moved = true;
     } else if (driver_.try_lock()) {
       driving = t_thread.driving = true;
+      mute();
       execute_queue();
     } else {
       base::cpu_relax();
@@ -204,7 +241,11 @@ void engine::drive_for(const op& o, bool driving) noexcept {
   }
   driver_.polling.fetch_sub(1, std::memory_order_relaxed);
   if (!away && o.done()) driver_.cores.calm();
-  if (driving) leave_drive();
+  if (!driving) return;
+  const std::uint64_t now = base::now_ns();
+  soon_again_ = now - left_ns_ < soon_ns ? soon_again_ + 1 : 0;
+  left_ns_ = now;
+  leave_drive();
 }
 
 bool engine::wait_for(op& o, std::int64_t timeout_ms, bool in_fault) noexcept {
@@ -307,10 +348,10 @@ void engine::service_loop() noexcept {
   ::pthread_setname_np(::pthread_self(), "quire-service");
   ::prctl(PR_SET_TIMERSLACK, 1000ul);
   prefer_short_slices();
-  std::uint64_t seen = 0;  // drives by application threads
   std::uint64_t spin_ns = driver_.tuning.service_spin_ns;
   bool called = false;
   while (!stopping_.load(std::memory_order_relaxed)) {
+    parked_.store(false, std::memory_order_relaxed);
     if (!driver_.try_lock()) {
       if (base::now_ns() >= next_look_.load(std::memory_order_relaxed)) look_due_.store(true, std::memory_order_relaxed);
       called = tick();
@@ -318,10 +359,9 @@ void engine::service_loop() noexcept {
     }
     t_thread.driving = true;
     execute_queue();
-    const std::uint64_t drives = driver_.application_drives.load(std::memory_order_relaxed);
-    const bool others = drives != seen && !called;  // they poll themselves: no need to spin, nor to arm
+    // They poll themselves: no need to spin, nor to arm.
+    const bool others = !called && soon_again_ >= burst && base::now_ns() - left_ns_ < soon_ns;
     if (!others) ticks_ = 0;
-    seen = drives;
     std::uint64_t no_spin = 0;
     serve(others ? no_spin : spin_ns);
     look_at_peers(base::now_ns());
@@ -329,6 +369,11 @@ void engine::service_loop() noexcept {
     if (survival_.untold.load(std::memory_order_relaxed) != 0) tell_suspects();
     const bool soon = others || !holds_.empty() || page_out_.under_way() || driver_.polling.load(std::memory_order_relaxed) != 0;
     const bool armed = !soon && transport_->arm();
+    if (armed) {
+      if (muted_) listen(true);
+      muted_ = false;
+      parked_.store(true, std::memory_order_relaxed);
+    }
     hand_over();
     called = soon && tick();
     if (armed && driver_.queue.empty()) {

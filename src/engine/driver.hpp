@@ -3,8 +3,11 @@
 // have queued meanwhile (flat combining), which saves two context switches a fault. When nobody waits, the service thread
 // takes over, and sleeps in epoll while there is nothing to do.
 //
-// The hand-over to the service thread costs nothing on the fault path: a driver that leaves does not arm the
-// transport. The service thread looks every `tick_ns` while application threads drive, and arms when they have stopped.
+// The service thread sleeps until the transport, which is armed, wakes it. A thread that polls takes what arrives itself, so
+// meanwhile the transport wakes nobody (mute), and who stops polling arms it again (unmute): the service thread is not
+// woken at a barrier, and takes no core from threads that compute after it. Where threads drive again and again, as in a
+// sweep of faults, arming would be on the path of every fault: then the service thread looks every `tick_ns`, and
+// arms when they have stopped.
 #pragma once
 
 #include <algorithm>
@@ -64,8 +67,6 @@ class driver {
   static inline std::atomic<bool> signals_handled{false};
 
   op_queue queue;
-  /// Counts drives by application threads, so that the service thread knows whether they are at it.
-  std::atomic<std::uint64_t> application_drives{0};
   /// Application threads that poll now. The service thread leaves the driving to them.
   std::atomic<unsigned> polling{0};
   /// Application threads that sleep until their operation is done: so many cores are free for polling.

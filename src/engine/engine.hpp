@@ -383,6 +383,9 @@ class engine final : public transport::sink, private effects, private release::n
   void kick() noexcept;
   void clear_kick() noexcept;
   bool tick() noexcept;
+  void mute() noexcept;
+  [[nodiscard]] bool unmute() noexcept;
+  void listen(bool listens) noexcept;
 
   // watching.cpp
   void handle_watch(const model::message& m) noexcept;
@@ -465,6 +468,11 @@ class engine final : public transport::sink, private effects, private release::n
   unsigned lost_peer_ = 0;
   std::uint64_t lost_silent_ms_ = 0;          ///< how long it was silent; 0: the transport has lost it
   std::atomic<bool> loss_untold_{false};      ///< the launcher does not know yet that a peer is lost
+  /// The service thread sleeps until somebody wakes it, by the transport, which was armed, among others; or is about to.
+  std::atomic<bool> parked_{false};
+  bool muted_ = false;  ///< an application thread drives meanwhile: the transport shall not wake the service thread
+  std::uint64_t left_ns_ = 0;  ///< when an application thread that had polled gave up driving last
+  unsigned soon_again_ = 0;    ///< so often in a row soon after the time before
   unsigned ticks_ = 0;  ///< in a row, of the service thread
   std::uint64_t sleeps_seen_ = 0;  ///< of driver::sleeps, by the service thread
   static constexpr unsigned longest_tick = 1;  ///< doublings: while threads keep driving, it looks less and less often

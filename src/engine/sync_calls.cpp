@@ -17,7 +17,10 @@ base::status engine::synchronise(sync::call& request, std::int64_t timeout_ms) n
   sync_op o([](engine& e, op& self) noexcept {
     sync::call& call = *static_cast<sync_op&>(self).request;
     call.token = e.calls_.add(self);
-    if (sync::is_collective(call)) e.consistency_.release();  // diffs travel while the others are waited for
+    if (sync::is_collective(call)) {
+      e.mute();
+      e.consistency_.release();  // diffs travel while the others are waited for
+    }
     e.sync_actions_.clear();
     e.sync_.on_call(call, e.sync_actions_);
     e.perform_sync();
