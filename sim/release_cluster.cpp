@@ -39,6 +39,7 @@ release_cluster::release_cluster(const release_options& options, release_driver&
       shape.first_touch = options.first_touch;
       shape.migrates = options.migrates;
       shape.update = options.update;
+      shape.keeps = options.keeps;
       m->machine = std::make_unique<release::machine>(shape, m->units.data(), node.release->open());
       node.memory.push_back(std::move(m));
     }

@@ -61,6 +61,7 @@ struct release_options {
   node_id fixed{};
   bool first_touch = false, migrates = true;
   release::updates update = release::updates::learned;
+  bool keeps = false;            ///< units that are written in every interval keep their right
   std::size_t twin_limit = 64;
   std::size_t notice_limit = release::history::default_limit;
   bool pages_out = false;        ///< nodes are short of memory: with every step of a thread a frame goes, if it may
@@ -156,7 +157,7 @@ class release_cluster {
   void check_quiet(bool released);
 
   struct counters {
-    std::uint64_t paged_out = 0, reads = 0, writes = 0, atomics = 0, calls = 0, faults = 0, diffs = 0, updates = 0, pins = 0, stale_reads = 0, forwarded_diffs = 0;
+    std::uint64_t paged_out = 0, reads = 0, writes = 0, atomics = 0, calls = 0, faults = 0, diffs = 0, updates = 0, patches = 0, merges = 0, pins = 0, stale_reads = 0, forwarded_diffs = 0;
     std::uint64_t given = 0;  ///< units that another node took over with their content
     std::uint64_t pushes = 0, spreads_taken = 0;
   };
@@ -179,6 +180,9 @@ class release_cluster {
     bool applies_own_diffs = false;
     bool places_all_content = false;
     bool applies_all_updates = false;       ///< whatever on_update() says
+    bool patches_miss_twins = false;        ///< what comes as a patch, or as a diff to a kept unit, is not written into the twin
+    bool sends_what_is_not_told = false;    ///< of a kept unit, the content instead of the twin
+    bool kept_units_look_unwritten = false; ///< at every release
     bool diffs_keep_old_words = false;      ///< sends the whole unit instead of the difference
     bool forwards_with_own_name = false;    ///< a forwarded diff loses its writer
     bool acknowledges_when_forwarding = false;
@@ -229,9 +233,12 @@ class release_cluster {
     std::uint64_t value = 0;
     ended result{};
   };
+  /// Differences are kept by bits: with the few values that there are, what is as it was before shows more often than by bytes.
   struct changed_word {
-    std::uint32_t word = 0;
+    std::uint64_t word = 0;
+    std::uint64_t bits = 0;  ///< that have changed
     std::uint64_t value = 0;
+    void apply(std::span<std::uint64_t> unit) const noexcept { unit[word] = (unit[word] & ~bits) | (value & bits); }
   };
   struct diff {
     std::uint64_t unit = 0;
@@ -263,6 +270,7 @@ class release_cluster {
     void transmit(node_id to, const message& m, std::span<const std::byte> value) noexcept override;
     void perform(model::region_id region, const model::actions& list) noexcept override;
     void perform_all() noexcept override { cluster.flush(*this); }
+    [[nodiscard]] bool differs(model::region_id region, std::uint64_t unit) noexcept override;
     [[nodiscard]] release::machine* machine_of(model::region_id region) noexcept override;
 
     release_cluster& cluster;
@@ -306,6 +314,10 @@ class release_cluster {
   void make_twin(node_state& n, unsigned region, std::uint64_t unit);
   void take_diff(node_state& n, unsigned region, const model::action& a);
   void drop_twin(node_state& n, unsigned region, std::uint64_t unit);
+  [[nodiscard]] std::vector<changed_word> changes(node_state& n, unsigned region, std::uint64_t unit);
+  void send_patch(node_state& n, unsigned region, const model::action& a);
+  void on_patch(node_state& n, const message& m, std::span<const std::byte> payload);
+  void merge(node_state& n, unsigned region, std::uint64_t unit, std::span<const std::uint64_t> content);
   [[nodiscard]] std::uint64_t operate(node_state& n, unsigned region, const message& m);
   void complete(std::uint64_t token, std::uint64_t value);
   void wake(node_state& n, unsigned region, std::uint64_t unit);
@@ -321,6 +333,10 @@ class release_cluster {
 
   [[nodiscard]] std::span<std::uint64_t> frame(node_state& n, unsigned region, std::uint64_t unit) noexcept {
     return std::span(n.memory[region]->frames).subspan(unit * options_.words, options_.words);
+  }
+  /// What others may be sent of a unit whose home is here.
+  [[nodiscard]] std::span<const std::uint64_t> as_told(node_state& n, unsigned region, std::uint64_t unit) noexcept {
+    return n.memory[region]->machine->is_kept(unit) && !tamper_.sends_what_is_not_told ? twin(n, region, unit) : frame(n, region, unit);
   }
   [[nodiscard]] std::span<std::uint64_t> twin(node_state& n, unsigned region, std::uint64_t unit) noexcept {
     return std::span(n.memory[region]->twins).subspan(unit * options_.words, options_.words);

@@ -40,7 +40,7 @@ void release_cluster::spread(node_state& n, unsigned region, const model::action
   p.m.c = a.m.token;
   for (std::uint16_t i = 0; i < options_.nodes; ++i) p.words.push_back(n.release->known().known(node_id{i}));
   if (n.memory[region]->machine->is_written(a.unit)) {
-    const auto content = frame(n, region, a.unit);
+    const auto content = as_told(n, region, a.unit);
     p.words.insert(p.words.end(), content.begin(), content.end());
   }
   const std::uint64_t token = ++n.tokens;

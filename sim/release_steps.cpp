@@ -109,12 +109,16 @@ void release_cluster::deliver(node_id to, const message& m, std::span<const std:
   if (m.kind == message_kind::update) {
     CHECK(payload.size() == options_.words * sizeof(std::uint64_t));
     model::actions out;
-    if (machine.on_update(m, out) || tamper_.applies_all_updates) {
-      ++count_.updates;
-      std::memcpy(frame(n, region, m.unit).data(), payload.data(), payload.size());
-    }
+    auto outcome = machine.on_update(m, out);
+    if (tamper_.applies_all_updates) outcome = release::update_outcome::replace;
+    if (outcome != release::update_outcome::drop) ++count_.updates;
+    std::vector<std::uint64_t> content(options_.words);
+    std::memcpy(content.data(), payload.data(), payload.size());
+    if (outcome == release::update_outcome::replace) std::ranges::copy(content, frame(n, region, m.unit).begin());
+    if (outcome == release::update_outcome::merge) merge(n, region, m.unit, content);
     return finish_step(n, region, m.unit, &m, out);
   }
+  if (m.kind == message_kind::patch) return on_patch(n, m, payload);
   if (m.kind == message_kind::home_move) --moving_[region * options_.units + m.unit];
   if (m.kind == message_kind::pin_grant && !tamper_.never_acquires) {
     n.release->acquire_pin(m.from, m.region, m.unit);
@@ -142,7 +146,7 @@ void release_cluster::node_state::transmit(node_id to, const message& m, std::sp
     perform(m.region, out);
     if (!home.is_home(m.unit)) cluster.fail("a pin leaves a node that is not the home" + at_unit(self, m.region.value(), m.unit));
     if (home.is_written(m.unit)) {
-      payload = std::as_bytes(cluster.frame(*this, m.region.value(), m.unit));
+      payload = std::as_bytes(cluster.as_told(*this, m.region.value(), m.unit));
     } else {
       sent.flags |= message_flag::zero;
     }
@@ -191,6 +195,7 @@ void release_cluster::send_diffs(node_state& n, node_id to, unsigned region, nod
     bytes.push_back(d.words.size());
     for (const changed_word& w : d.words) {
       bytes.push_back(w.word);
+      bytes.push_back(w.bits);
       bytes.push_back(w.value);
     }
   }
@@ -215,7 +220,7 @@ void release_cluster::on_diffs(node_state& n, const message& m, std::span<const 
   for (std::uint32_t k = 0; k < m.count; ++k) {
     diff d;
     d.unit = words[i++];
-    for (std::uint64_t left = words[i++]; left != 0; --left, i += 2) d.words.push_back({static_cast<std::uint32_t>(words[i]), words[i + 1]});
+    for (std::uint64_t left = words[i++]; left != 0; --left, i += 3) d.words.push_back({words[i], words[i + 1], words[i + 2]});
     const auto what = machine.on_diff(d.unit, m.requester);
     if (what == release::diff_outcome::forward) {
       ++count_.forwarded_diffs;
@@ -230,7 +235,10 @@ void release_cluster::on_diffs(node_state& n, const message& m, std::span<const 
     } else {
       ++in_place;
       if (what == release::diff_outcome::apply || tamper_.applies_own_diffs) {
-        for (const changed_word& w : d.words) frame(n, region, d.unit)[w.word] = w.value;
+        for (const changed_word& w : d.words) {
+          w.apply(frame(n, region, d.unit));
+          if (machine.is_kept(d.unit) && !tamper_.patches_miss_twins) w.apply(twin(n, region, d.unit));
+        }
       }
     }
     if (tamper_.after) tamper_.after(n.self.value(), region, d.unit, &m);
@@ -317,6 +325,7 @@ void release_cluster::perform(node_state& n, unsigned region, const action& a) {
     case action_kind::wake: return wake(n, region, a.unit);
     case action_kind::make_twin: return make_twin(n, region, a.unit);
     case action_kind::send_diff: return take_diff(n, region, a);
+    case action_kind::send_patch: return send_patch(n, region, a);
     case action_kind::drop_twin: return drop_twin(n, region, a.unit);
     case action_kind::operate: {
       message m = a.m;
@@ -353,7 +362,7 @@ void release_cluster::send_unit(node_state& n, unsigned region, const action& a)
     fail("a unit is sent as zero, and is not" + at_unit(n.self, region, a.unit));
   }
   if (!a.with_content) return leave(n, a.to, a.m, {});
-  const auto payload = std::as_bytes(frame(n, region, a.unit));
+  const auto payload = std::as_bytes(as_told(n, region, a.unit));
   message m = a.m;
   m.payload_bytes = static_cast<std::uint32_t>(payload.size());
   leave(n, a.to, m, payload);
@@ -372,7 +381,7 @@ void release_cluster::change_view(node_state& n, unsigned region, const action& 
 
 void release_cluster::make_twin(node_state& n, unsigned region, std::uint64_t unit) {
   region_memory& m = *n.memory[region];
-  if (m.views[unit] == access::write) fail("a twin is made while threads may write" + at_unit(n.self, region, unit));
+  if (m.views[unit] == access::write && !m.machine->is_kept(unit)) fail("a twin is made while threads may write" + at_unit(n.self, region, unit));
   if (m.has_twin[unit]) fail("a second twin" + at_unit(n.self, region, unit));
   m.has_twin[unit] = true;
   ++n.twins;
@@ -389,20 +398,71 @@ void release_cluster::drop_twin(node_state& n, unsigned region, std::uint64_t un
 void release_cluster::take_diff(node_state& n, unsigned region, const action& a) {
   region_memory& m = *n.memory[region];
   if (!m.has_twin[a.unit]) return fail("there is no twin" + at_unit(n.self, region, a.unit));
-  if (m.views[a.unit] == access::write) fail("a difference is taken while threads may write" + at_unit(n.self, region, a.unit));
-  diff d;
-  d.unit = a.unit;
-  const auto now = frame(n, region, a.unit), before = twin(n, region, a.unit);
-  for (std::uint32_t w = 0; w < options_.words; ++w) {
-    if (now[w] != before[w] || tamper_.diffs_keep_old_words) d.words.push_back({w, now[w]});
-  }
-  std::ranges::copy(now, before.begin());
+  if (m.views[a.unit] == access::write && !a.keep) fail("a difference is taken while threads may write" + at_unit(n.self, region, a.unit));
+  diff d{a.unit, changes(n, region, a.unit)};
+  std::ranges::copy(frame(n, region, a.unit), twin(n, region, a.unit).begin());
   if (!a.keep) drop_twin(n, region, a.unit);
   if (d.words.empty()) return;
+  if (!a.keep) m.machine->on_differs(a.unit);
   ++count_.diffs;
   const unsigned group = tamper_.ignores_acknowledgements ? 0 : n.release->diff_sent(a.to);
   n.diffs[{a.to.value(), region, group}].push_back(std::move(d));
   if (!options_.batches) flush(n);
+}
+
+std::vector<release_cluster::changed_word> release_cluster::changes(node_state& n, unsigned region, std::uint64_t unit) {
+  std::vector<changed_word> found;
+  const auto now = frame(n, region, unit), before = twin(n, region, unit);
+  for (std::uint32_t w = 0; w < options_.words; ++w) {
+    const std::uint64_t bits = tamper_.diffs_keep_old_words ? ~std::uint64_t{0} : now[w] ^ before[w];
+    if (bits != 0) found.push_back({w, bits, now[w]});
+  }
+  return found;
+}
+
+bool release_cluster::node_state::differs(region_id region, std::uint64_t unit) noexcept {
+  return !cluster.changes(*this, region.value(), unit).empty() && !cluster.tamper_.kept_units_look_unwritten;
+}
+
+void release_cluster::send_patch(node_state& n, unsigned region, const action& a) {
+  if (!n.memory[region]->has_twin[a.unit]) return fail("there is no twin" + at_unit(n.self, region, a.unit));
+  std::vector<std::uint64_t> bytes;
+  for (const changed_word& w : changes(n, region, a.unit)) {
+    bytes.push_back(w.word);
+    bytes.push_back(w.bits);
+    bytes.push_back(w.value);
+  }
+  std::ranges::copy(frame(n, region, a.unit), twin(n, region, a.unit).begin());
+  message m = a.m;
+  m.payload_bytes = static_cast<std::uint32_t>(bytes.size() * sizeof bytes[0]);
+  a.targets.for_each([&](node_id to) { leave(n, to, m, std::as_bytes(std::span(bytes))); });
+}
+
+void release_cluster::on_patch(node_state& n, const message& m, std::span<const std::byte> payload) {
+  const unsigned region = m.region.value();
+  model::actions out;
+  if (n.memory[region]->machine->on_patch(m, out)) {
+    ++count_.patches;
+    std::vector<std::uint64_t> words(payload.size() / sizeof(std::uint64_t));
+    std::memcpy(words.data(), payload.data(), payload.size());
+    const bool has_twin = n.memory[region]->has_twin[m.unit] && !tamper_.patches_miss_twins;
+    for (std::size_t i = 0; i < words.size(); i += 3) {
+      const changed_word w{words[i], words[i + 1], words[i + 2]};
+      w.apply(frame(n, region, m.unit));
+      if (has_twin) w.apply(twin(n, region, m.unit));
+    }
+  }
+  finish_step(n, region, m.unit, &m, out);
+}
+
+void release_cluster::merge(node_state& n, unsigned region, std::uint64_t unit, std::span<const std::uint64_t> content) {
+  ++count_.merges;
+  const auto before = twin(n, region, unit);
+  for (unsigned w = 0; w < options_.words; ++w) {
+    const changed_word theirs{w, content[w] ^ before[w], content[w]};
+    theirs.apply(frame(n, region, unit));
+    theirs.apply(before);
+  }
 }
 
 std::uint64_t release_cluster::operate(node_state& n, unsigned region, const message& m) {
@@ -451,7 +511,11 @@ void release_cluster::check_quiet(bool released) {
     if (n.sync.waiting() != 0) fail("synchronisation waits at the end" + who);
     if (n.pins.size() != 0) fail("pins are left at the end" + who);
     if (n.release->open().twins != n.twins) fail("the node counts its twins wrongly" + who);
-    if (released && (n.twins != 0 || !n.release->open().written.empty())) fail("twins or written units after a release" + who);
+    std::uint64_t kept = 0;
+    for (unsigned r = 0; r < options_.regions; ++r) {
+      for (std::uint64_t u = 0; u < options_.units; ++u) kept += n.memory[r]->units[u].kept;
+    }
+    if (released && (n.twins != kept || !n.release->open().written.empty())) fail("twins or written units after a release" + who);
     for (unsigned r = 0; r < options_.regions; ++r) {
       if (n.memory[r]->machine->outstanding() != 0) fail("a unit has not come" + who);
       for (std::uint64_t u = 0; u < options_.units; ++u) {

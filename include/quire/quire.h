@@ -437,6 +437,7 @@ typedef struct quire_counters {
   /* Release consistency again, in units. */
   uint64_t updates_sent;    /**< what this node wrote at home, to each node that is likely to read it */
   uint64_t updates_applied; /**< that came here so, and kept a copy valid */
+  uint64_t units_kept;      /**< how often a unit began to be written from interval to interval without a fault */
   uint64_t connections_refused; /**< of strangers, who do not know the job's secret (TCP); also those that said nothing */
   uint64_t messages_refused;    /**< of strangers, repeated, or of a content that makes no sense; 0 in a job that is left alone */
   /* Content on two nodes (QUIRE_REPLICAS). */

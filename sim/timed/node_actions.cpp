@@ -66,6 +66,7 @@ void node::perform_run(const engine::action_run<region>& run) {
     case action_kind::operate:
     case action_kind::operate_here:
     case action_kind::complete:
+    case action_kind::send_patch:
       CHECK(!"an action that no program here asks for");
   }
 }

@@ -68,6 +68,7 @@ void fill(const runtime& r, quire_counters& out) noexcept {
   out.replica_rounds = r.core->replicas().rounds.ended;
   out.updates_sent = c.updates_sent;
   out.updates_applied = c.updates_applied;
+  out.units_kept = c.kept;
   out.connections_refused = t.connections_refused;
   out.messages_refused = t.refused + e.refused.load(std::memory_order_relaxed);
 }
@@ -89,7 +90,7 @@ std::string counters_json(const runtime& r) {
       {"notices_sent", c.notices_sent}, {"notices_heard", c.notices_heard}, {"home_moves", c.home_moves},
       {"forwarded", c.forwarded}, {"copies_dropped", c.copies_dropped}, {"paged_to_nodes", c.paged_to_nodes},
       {"paged_to_disk", c.paged_to_disk}, {"paged_from_disk", c.paged_from_disk}, {"most_memory", c.most_memory},
-      {"updates_sent", c.updates_sent}, {"updates_applied", c.updates_applied},
+      {"updates_sent", c.updates_sent}, {"updates_applied", c.updates_applied}, {"units_kept", c.units_kept},
       {"replicas_sent", c.replicas_sent}, {"replica_waits", c.replica_waits}, {"replica_rounds", c.replica_rounds},
       {"connections_refused", c.connections_refused}, {"messages_refused", c.messages_refused}};
   std::string json = "{";

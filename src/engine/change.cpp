@@ -132,7 +132,7 @@ void engine::freeze(const change_call& call, totals& t) noexcept {
   if (release::machine* const m = r.release.get(); m != nullptr) {
     m->keep_homes(true);
     if (call.what == change_call::kind::end_block && call.checked) close_block(r);
-    consistency_.release();
+    consistency_.release(true);
   }
   pins_.for_each([&](const directory::pin& p) { t.pins += p.region.value() == r.about.id ? 1 : 0; });
   add_up(&r, t);

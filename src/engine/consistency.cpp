@@ -20,11 +20,17 @@ void engine::send_diffs(region_slot& r, model::node_id to, std::uint64_t first, 
   diffs_.add(r, to, first, count, keep);
 }
 
+bool engine::differs(model::region_id region, std::uint64_t unit) noexcept {
+  region_slot& r = *regions_.slot(region);
+  return std::memcmp(r.system(unit), r.twin(unit), r.bytes_of(1)) != 0;
+}
+
 /// Twins stay where they are for the next time the unit is written. When that has become too much, and none is needed, all
 /// go.
 void engine::trim_twins() noexcept {
   constexpr std::uint64_t generous = 4;  // times the limit: the same units count every time
-  if (twin_bytes_used_ < generous * config_.twin_bytes || consistency_.open().twins != 0 || consistency_.open().bases != 0) return;
+  if (twin_bytes_used_ < generous * config_.twin_bytes || consistency_.open().bases != 0) return;
+  if (consistency_.open().twins != 0) return consistency_.end_keeping();
   twin_bytes_used_ = 0;
   regions_.for_each([](region_slot& r) {
     if (!r.scans()) r.twins.forget();
@@ -95,7 +101,7 @@ void engine::send_grant(model::node_id to, message m) noexcept {
   }
   frames_.use(r, m.unit, 1, content::sent);
   m.payload_bytes = static_cast<std::uint32_t>(r.bytes_of(1));
-  transport_->send(to, m, {r.system(m.unit), m.payload_bytes});
+  transport_->send(to, m, {r.as_told(m.unit), m.payload_bytes});
 }
 
 void engine::perform(model::region_id region, const model::actions& list) noexcept {
@@ -116,11 +122,16 @@ void engine::handle_update(const message& m, std::span<const std::byte> bytes) n
   for (std::uint32_t i = 0; i < m.count; ++i) {
     one.unit = m.unit + i;
     actions_.clear();
-    const bool applies = r->release->on_update(one, actions_);
+    const auto outcome = r->release->on_update(one, actions_);
     if (actions_.size() != 0) performer_.take(*r, actions_);
-    if (!applies) continue;
+    if (outcome == release::update_outcome::drop) continue;
     frames_.use(*r, one.unit, 1, content::changed);
-    std::memcpy(r->system(one.unit), bytes.data() + r->bytes_of(i), r->bytes_of(1));
+    const auto content = bytes.subspan(r->bytes_of(i), r->bytes_of(1));
+    if (outcome == release::update_outcome::merge) {
+      diffs_.merge(*r, one.unit, content);
+    } else {
+      std::memcpy(r->system(one.unit), content.data(), content.size());
+    }
   }
   performer_.flush();
 }
@@ -172,6 +183,7 @@ release::counters engine::release_counters() const noexcept {
     sum.copies_dropped += c.copies_dropped;
     sum.updates_sent += c.updates_sent;
     sum.updates_applied += c.updates_applied;
+    sum.kept += c.kept;
     sum.pins += c.pins;
     sum.pin_waits += c.pin_waits;
   });

@@ -69,6 +69,37 @@ void diff_traffic::add_page(region_slot& r, node_id to, std::uint64_t unit, std:
   }
 }
 
+void diff_traffic::add_patch(region_slot& r, const model::action& a) noexcept {
+  const auto bytes = static_cast<std::uint32_t>(r.bytes_of(1));
+  std::byte* const twin = r.twin(a.unit);
+  engine_.frames_.use(r, a.unit, 1, content::read);
+  const auto made = codec_.encode({r.system(a.unit), bytes}, twin, scratch_, diff::writers::several);
+  CHECK(made.what != diff::outcome::no_room);
+  const bool raw = made.what == diff::outcome::whole;
+  if (raw) std::memcpy(scratch_.data(), r.system(a.unit), bytes);  // threads may go on writing: the twin becomes what is sent
+  const entry e{a.unit, 0, raw ? bytes | whole : static_cast<std::uint32_t>(made.bytes), bytes, raw,
+                std::span<const std::byte>(scratch_).first(raw ? bytes : made.what == diff::outcome::unchanged ? 0 : made.bytes)};
+  source mine{model::region_id{r.about.id}, engine_.config().self};
+  mine.patch = true;
+  mine.flags = a.m.flags;
+  mine.interval = a.m.a;
+  mine.since = a.m.b;
+  a.targets.for_each([&](node_id to) {
+    put(to, mine, e.unit, e.offset, e.data.empty() ? 0 : e.length, e.data);
+    ++count_.patches;
+    ++r.change.sent;
+  });
+  CHECK(apply(e, twin));
+}
+
+void diff_traffic::merge(region_slot& r, std::uint64_t unit, std::span<const std::byte> content) noexcept {
+  const auto made = codec_.encode(content, r.twin(unit), scratch_, diff::writers::several);
+  if (made.what == diff::outcome::unchanged) return;
+  const bool raw = made.what == diff::outcome::whole;
+  const entry e{unit, 0, 0, content.size(), raw, raw ? content : std::span<const std::byte>(scratch_).first(made.bytes)};
+  CHECK(made.what != diff::outcome::no_room && apply(e, r.system(unit)) && apply(e, r.twin(unit)));
+}
+
 /// In a parallel block: the bytes that this node has said it writes.
 void diff_traffic::add_declared(region_slot& r, node_id to, std::uint64_t unit) noexcept {
   const std::uint64_t first = unit << r.unit_shift;
@@ -100,20 +131,29 @@ diff_traffic::departure& diff_traffic::room_for(node_id to, const source& s, std
   if (open != nobody) {
     departure& d = *departures_[open];
     const bool same = d.m.region == s.region && d.m.requester == s.writer && d.forwards == s.forwards && d.origin == s.origin &&
-                      d.origin_token == s.origin_token && d.group == s.group;
+                      d.origin_token == s.origin_token && d.group == s.group && d.answered != s.patch && d.m.flags == s.flags &&
+                      d.m.a == s.interval && d.m.b == s.since;
     if (same && message_bytes - d.bytes >= bytes) return d;
     depart(open);
   } else {
     gathering_.push_back(to.value());
   }
+  const bool all_sent = !engine_.transport_->sends_pending();
   std::uint32_t free = 0;
+  for (const auto& d : departures_) {
+    if (all_sent && d->used && !d->answered && d->left == 0) d->used = false;
+  }
   while (free < departures_.size() && departures_[free]->used) ++free;
   if (free == departures_.size()) departures_.push_back(std::make_unique<departure>());
   departure& d = *departures_[free];
   d.used = true;
   d.to = to;
   d.m = {};
-  d.m.kind = message_kind::diffs;
+  d.m.kind = s.patch ? message_kind::patch : message_kind::diffs;
+  d.answered = !s.patch;
+  d.m.flags = s.flags;
+  d.m.a = s.interval;
+  d.m.b = s.since;
   d.m.region = s.region;
   d.m.from = engine_.config().self;
   d.m.requester = s.writer;
@@ -130,8 +170,13 @@ diff_traffic::departure& diff_traffic::room_for(node_id to, const source& s, std
 
 void diff_traffic::depart(std::uint32_t index) noexcept {
   departure& d = *departures_[index];
-  d.m.acks = d.left;
   d.m.payload_bytes = static_cast<std::uint32_t>(d.bytes);
+  if (d.answered) {
+    d.m.acks = d.left;
+  } else {
+    d.m.c = ++patch_messages_;
+    d.left = 0;
+  }
   // To itself: the home came here after the diff was made for another. It stands where it is until it is acknowledged.
   const std::span<const std::byte> entries(d.payload.data(), d.bytes);
   if (d.to == engine_.config().self) return on_diffs(d.m, entries);
@@ -151,7 +196,46 @@ void diff_traffic::leave() noexcept {
 // ---- In ----
 
 void diff_traffic::deliver(const message& m) noexcept {
-  arrivals_.with(m, [&](std::span<const std::byte> entries) { on_diffs(m, entries); });
+  arrivals_.with(m, [&](std::span<const std::byte> entries) {
+    m.kind == message_kind::patch ? on_patches(m, entries) : on_diffs(m, entries);
+  });
+}
+
+/// The next entry. False if there is none, or if it is none that this region may have.
+bool diff_traffic::take_entry(const region_slot& r, const message& m, std::span<const std::byte>& from, entry& to) noexcept {
+  if (from.size() < sizeof(entry_header)) return false;
+  entry_header head;
+  std::memcpy(&head, from.data(), sizeof head);
+  from = from.subspan(sizeof head);
+  const std::size_t length = head.length & ~whole;
+  to.raw = (head.length & whole) != 0;
+  to.reach = to.raw ? length : os::page_bytes;
+  const bool fits = head.unit < r.machine->units() && head.offset < r.bytes_of(1) && to.reach <= r.bytes_of(1) - head.offset &&
+                    padded(length) <= from.size() && (to.raw || head.offset % os::page_bytes == 0);
+  if (!fits) {
+    refuse(m);
+    return false;
+  }
+  to.unit = head.unit;
+  to.offset = head.offset;
+  to.length = head.length;
+  to.data = from.first(length);
+  from = from.subspan(padded(length));
+  return true;
+}
+
+/// Into a unit, or its twin. False if it is no diff.
+bool diff_traffic::apply(const entry& e, std::byte* unit) const noexcept {
+  if (e.data.empty()) return true;
+  const std::span<std::byte> content(unit + e.offset, e.reach);
+  if (!e.raw) return codec_.apply(e.data, content);
+  std::memcpy(content.data(), e.data.data(), e.data.size());
+  return true;
+}
+
+void diff_traffic::refuse(const message& m) noexcept {
+  ++engine_.count().refused;
+  base::log(base::log_level::warning, "dropped diffs of node %u that are none", static_cast<unsigned>(m.from.value()));
 }
 
 void diff_traffic::on_diffs(const message& m, std::span<const std::byte> entries) noexcept {
@@ -159,43 +243,18 @@ void diff_traffic::on_diffs(const message& m, std::span<const std::byte> entries
   if (r == nullptr || r->release == nullptr) return;
   const source theirs{m.region, m.requester, true, m.from, m.token};
   std::uint32_t done = 0;
-  while (entries.size() >= sizeof(entry_header)) {
-    entry_header head;
-    std::memcpy(&head, entries.data(), sizeof head);
-    const std::size_t length = head.length & ~whole;
-    entries = entries.subspan(sizeof head);
-    const bool raw = (head.length & whole) != 0;
-    const std::size_t reach = raw ? length : os::page_bytes;
-    const bool fits = head.unit < r->machine->units() && head.offset < r->bytes_of(1) && reach <= r->bytes_of(1) - head.offset &&
-                      padded(length) <= entries.size() && (raw || head.offset % os::page_bytes == 0);
-    if (!fits) {
-      ++engine_.count().refused;
-      base::log(base::log_level::warning, "dropped diffs of node %u that are none", static_cast<unsigned>(m.from.value()));
-      return;
-    }
-    const auto data = entries.first(length);
-    entries = entries.subspan(padded(length));
-    switch (r->release->on_diff(head.unit, m.requester)) {
-      case release::diff_outcome::apply: {
-        engine_.frames_.use(*r, head.unit, 1, content::changed);
-        const std::span<std::byte> content(r->system(head.unit) + head.offset, reach);
-        if (raw) {
-          std::memcpy(content.data(), data.data(), length);
-        } else if (!codec_.apply(data, content)) {
-          ++engine_.count().refused;
-          base::log(base::log_level::warning, "dropped a diff of node %u that is none", static_cast<unsigned>(m.from.value()));
-        }
+  for (entry e; take_entry(*r, m, entries, e);) {
+    switch (r->release->on_diff(e.unit, m.requester)) {
+      case release::diff_outcome::apply:
+        engine_.frames_.use(*r, e.unit, 1, content::changed);
+        if (!apply(e, r->system(e.unit)) || (r->release->is_kept(e.unit) && !apply(e, r->twin(e.unit)))) refuse(m);
         ++count_.applied;
         ++done;
         break;
-      }
       case release::diff_outcome::collect: {
-        engine_.frames_.use(*r, head.unit, 1, content::read);
-        const std::byte* const base = r->release->has_base(head.unit) ? r->twin(head.unit) : r->system(head.unit);
-        if (!r->block->merge.add(head.unit, head.offset, m.requester, data, raw, base)) {
-          ++engine_.count().refused;
-          base::log(base::log_level::warning, "dropped a diff of node %u that is none", static_cast<unsigned>(m.from.value()));
-        }
+        engine_.frames_.use(*r, e.unit, 1, content::read);
+        const std::byte* const base = r->release->has_base(e.unit) ? r->twin(e.unit) : r->system(e.unit);
+        if (!r->block->merge.add(e.unit, e.offset, m.requester, e.data, e.raw, base)) refuse(m);
         ++count_.applied;
         ++done;
         break;
@@ -203,7 +262,7 @@ void diff_traffic::on_diffs(const message& m, std::span<const std::byte> entries
       case release::diff_outcome::own: ++done; break;
       case release::diff_outcome::forward:
         ++count_.forwarded;
-        put(r->release->home_of(head.unit), theirs, head.unit, head.offset, head.length, data);
+        put(r->release->home_of(e.unit), theirs, e.unit, e.offset, e.length, e.data);
         break;
     }
   }
@@ -218,10 +277,30 @@ void diff_traffic::on_diffs(const message& m, std::span<const std::byte> entries
   engine_.consistency_.on_applied();
 }
 
+/// Threads may write the units meanwhile, other bytes of them.
+void diff_traffic::on_patches(const message& m, std::span<const std::byte> entries) noexcept {
+  region_slot* const r = engine_.regions_.slot(m.region);
+  if (r == nullptr) return;
+  for (entry e; take_entry(*r, m, entries, e);) {
+    ++r->change.received;
+    if (r->release == nullptr) continue;
+    message one = m;
+    one.unit = e.unit;
+    engine_.actions_.clear();
+    const bool applies = r->release->on_patch(one, engine_.actions_);
+    if (engine_.actions_.size() != 0) engine_.performer_.take(*r, engine_.actions_);
+    if (!applies) continue;
+    engine_.frames_.use(*r, e.unit, 1, content::changed);
+    const bool has_twin = r->release->unit(e.unit).twin != 0;
+    if (!apply(e, r->system(e.unit)) || (has_twin && !apply(e, r->twin(e.unit)))) refuse(m);
+  }
+  engine_.performer_.flush();
+}
+
 void diff_traffic::on_ack(const message& m) noexcept {
   if (m.token >= departures_.size()) return;
   departure& d = *departures_[m.token];
-  if (!d.used || d.to != m.from || m.acks > d.left) return;
+  if (!d.used || !d.answered || d.to != m.from || m.acks > d.left) return;
   d.left -= m.acks;
   const bool forwards = d.forwards;
   const node_id origin = d.origin;

@@ -10,7 +10,8 @@
 //     ...      padded to 8
 //
 // m.region and m.requester (the node that wrote) hold for all entries, m.acks is their number. The answer, diffs_ack, says in
-// m.acks how many are done; m.token is the sender's own.
+// m.acks how many are done; m.token is the sender's own. message_kind::patch has the same entries, with an empty one for a
+// unit in which nothing has changed, and no answer.
 #pragma once
 
 #include <array>
@@ -37,6 +38,10 @@ class diff_traffic {
 
   /// Sends how units differ from their twins. With `keep` the twins become the content, else they mean nothing afterwards.
   void add(region_slot& r, model::node_id to, std::uint64_t first, std::uint64_t count, bool keep) noexcept;
+  /// The same of one unit, of a page, to all targets of `a`: a patch, and the twin becomes the content.
+  void add_patch(region_slot& r, const model::action& a) noexcept;
+  /// Where others' `content` of a unit differs from its twin, they wrote it: into both.
+  void merge(region_slot& r, std::uint64_t unit, std::span<const std::byte> content) noexcept;
   /// What was gathered so far leaves.
   void send_all() noexcept {
     if (!gathering_.empty()) leave();
@@ -52,6 +57,7 @@ class diff_traffic {
   struct counters {
     std::uint64_t diffs = 0;  ///< pages sent, this node's own
     std::uint64_t bytes = 0;  ///< of them
+    std::uint64_t patches = 0;    ///< units, times targets
     std::uint64_t unchanged = 0;  ///< units that had a twin, and did not differ
     std::uint64_t applied = 0, forwarded = 0;
   };
@@ -62,6 +68,7 @@ class diff_traffic {
   /// A message that this node has sent, until its entries are acknowledged.
   struct departure {
     bool used = false;
+    bool answered = true;         ///< by acknowledgements; else it is free again when nothing waits to be sent
     model::node_id to{};
     model::message m{};
     std::uint32_t left = 0;       ///< entries not acknowledged
@@ -79,7 +86,22 @@ class diff_traffic {
     model::node_id origin{};
     std::uint64_t origin_token = 0;
     unsigned group = 0;
+    // Of a patch.
+    bool patch = false;
+    std::uint8_t flags = 0;
+    std::uint64_t interval = 0, since = 0;
   };
+  struct entry {
+    std::uint64_t unit = 0;
+    std::uint32_t offset = 0, length = 0;  ///< as they came
+    std::size_t reach = 0;                 ///< bytes of the unit that it is about
+    bool raw = false;
+    std::span<const std::byte> data{};
+  };
+  [[nodiscard]] bool take_entry(const region_slot& r, const model::message& m, std::span<const std::byte>& from, entry& to) noexcept;
+  [[nodiscard]] bool apply(const entry& e, std::byte* unit) const noexcept;
+  void refuse(const model::message& m) noexcept;
+  void on_patches(const model::message& m, std::span<const std::byte> entries) noexcept;
   [[nodiscard]] departure& room_for(model::node_id to, const source& s, std::size_t bytes) noexcept;
   void put(model::node_id to, const source& s, std::uint64_t unit, std::uint32_t offset, std::uint32_t length,
            std::span<const std::byte> data) noexcept;
@@ -97,6 +119,7 @@ class diff_traffic {
   std::vector<std::uint32_t> gathering_{};    ///< all of them
   std::array<std::byte, diff::worst_bytes(os::page_bytes)> scratch_{};
   counters count_{};
+  std::uint64_t patch_messages_ = 0;  ///< no two are the same
 };
 
 }  // namespace quire::engine

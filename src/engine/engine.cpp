@@ -148,6 +148,7 @@ int engine::prepare(region_slot& r, quire_consistency consistency) {
     shape.migrates = config_.move_homes && !shape.scans && !config_.pages_out;
     if (!config_.updates) shape.update = release::updates::never;
     if (shape.scans) scanning_ = true;
+    shape.keeps = true;
     shape.twin_pages = static_cast<std::uint32_t>(about.unit_bytes / os::page_bytes);
     r.made.release = std::make_unique<release::machine>(shape, r.copies.data(), consistency_.open());
     return 0;

@@ -244,6 +244,8 @@ class engine final : public transport::sink, private effects, private release::n
   void hold_unit(region_slot& r, std::uint64_t unit, std::uint64_t level) noexcept override;
   void make_twins(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept override;
   void send_diffs(region_slot& r, model::node_id to, std::uint64_t first, std::uint64_t count, bool keep) noexcept override;
+  void send_patch(region_slot& r, const model::action& a) noexcept override { diffs_.add_patch(r, a); }
+  [[nodiscard]] bool differs(model::region_id region, std::uint64_t unit) noexcept override;
   void end_of_actions() noexcept override;
   // release::node::effects (consistency.cpp)
   void transmit(model::node_id to, const model::message& m, std::span<const std::byte> value) noexcept override;

@@ -73,7 +73,7 @@ void engine::freeze_all(totals& t) noexcept {
     if (r.made.release != nullptr) r.made.release->keep_homes(true);
   });
   (void)end_holds();
-  consistency_.release();
+  consistency_.release(true);
   pins_.for_each([&](const directory::pin&) { ++t.pins; });
   add_up(nullptr, t);
 }

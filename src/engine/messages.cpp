@@ -45,7 +45,7 @@ bool lies_in(const region_slot& r, const message& m) noexcept {
 
 void* engine::place(const message& m) noexcept {
   watch_.heard(m.from.value());  // what is announced may take a while to come
-  if (m.kind == message_kind::diffs) return diffs_.place(m);
+  if (m.kind == message_kind::diffs || m.kind == message_kind::patch) return diffs_.place(m);
   if (m.kind == message_kind::update) return updates_.place(m);
   if (m.kind == message_kind::replica) return place_replica(m);
   if (m.kind == message_kind::spread) return spread_.place(m);
@@ -70,7 +70,7 @@ void* engine::place(const message& m) noexcept {
 
 void engine::deliver(const message& m) noexcept {
   watch_.heard(m.from.value());
-  if (m.kind == message_kind::diffs) return diffs_.deliver(m);
+  if (m.kind == message_kind::diffs || m.kind == message_kind::patch) return diffs_.deliver(m);
   if (m.kind == message_kind::update) {
     return updates_.with(m, [&](std::span<const std::byte> content) { handle_update(m, content); });
   }
@@ -163,9 +163,9 @@ void engine::send_units(region_slot& r, node_id to, const message& m, std::uint6
   CHECK(to != config_.self);
   trace_.add(fault_trace::point::replied, r.about.id, first);
   out.payload_bytes = static_cast<std::uint32_t>(r.bytes_of(count));
-  const bool base = (out.flags & model::message_flag::base) != 0;
-  if (!base) frames_.use(r, first, count, content::sent);
-  transport_->send(to, out, {base ? r.twin(first) : r.system(first), out.payload_bytes});
+  const bool twin = (out.flags & (model::message_flag::base | model::message_flag::as_told)) != 0;
+  if (!twin) frames_.use(r, first, count, content::sent);
+  transport_->send(to, out, {twin ? r.twin(first) : r.system(first), out.payload_bytes});
 }
 
 /// Atomic operation on the content, through the system view: it is the same memory as the application view.

@@ -46,6 +46,7 @@ void performer::perform(const run& r) noexcept {
     case action_kind::complete: return to_.complete_call(a.m);
     case action_kind::make_twin: return to_.make_twins(*r.region, a.unit, r.count);
     case action_kind::send_diff: return to_.send_diffs(*r.region, a.to, a.unit, r.count, a.keep);
+    case action_kind::send_patch: return to_.send_patch(*r.region, a);
     case action_kind::drop_twin: return;  // its memory is used again
     case action_kind::hold: return to_.hold_unit(*r.region, a.unit, a.m.a);
   }

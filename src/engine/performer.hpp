@@ -23,6 +23,7 @@ class effects {
   virtual void hold_unit(region_slot& r, std::uint64_t unit, std::uint64_t level) noexcept = 0;
   virtual void make_twins(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept = 0;
   virtual void send_diffs(region_slot& r, model::node_id to, std::uint64_t first, std::uint64_t count, bool keep) noexcept = 0;
+  virtual void send_patch(region_slot& r, const model::action& a) noexcept = 0;
   /// All steps so far have been taken as a whole, and performed.
   virtual void end_of_actions() noexcept = 0;
 

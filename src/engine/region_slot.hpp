@@ -165,6 +165,8 @@ struct region_slot {
   [[nodiscard]] std::byte* system(std::uint64_t unit) const noexcept {
     return memory->system_view() + (unit << unit_shift);
   }
+  /// What others may be sent of a unit whose home is here.
+  [[nodiscard]] const std::byte* as_told(std::uint64_t unit) noexcept { return release->is_kept(unit) ? twin(unit) : system(unit); }
   [[nodiscard]] std::byte* twin(std::uint64_t unit) noexcept { return twins.data() + (unit << unit_shift); }
   [[nodiscard]] std::size_t bytes_of(std::uint64_t count) const noexcept { return count << unit_shift; }
 };

@@ -72,7 +72,7 @@ void spread_traffic::add(region_slot& r, std::uint64_t first, std::uint64_t coun
     std::memcpy(p.payload.data() + p.bytes, &head, sizeof head);
     if (written) {
       engine_.frames_.use(r, unit, 1, content::read);
-      std::memcpy(p.payload.data() + p.bytes + sizeof head, r.system(unit), r.bytes_of(1));
+      std::memcpy(p.payload.data() + p.bytes + sizeof head, r.as_told(unit), r.bytes_of(1));
     }
     p.bytes += bytes;
     ++p.m.acks;

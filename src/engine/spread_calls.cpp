@@ -7,7 +7,7 @@ namespace quire::engine {
 using model::message;
 
 void engine::begin_production(call_op& call, std::uint64_t first, std::uint64_t end) noexcept {
-  consistency_.release();  // afterwards the next write of each copy is noticed
+  consistency_.release(true);  // afterwards the next write of each copy is noticed
   for (std::uint64_t unit = first; unit < end; ++unit) {
     actions_.clear();
     call.region->release->on_produce_begin(unit, actions_);
@@ -24,7 +24,7 @@ void engine::push_units(call_op& call, std::uint64_t first, std::uint64_t end, b
   for (std::uint64_t unit = first; unit < end; ++unit) {
     if (machine.unit(unit).pinned != 0) return call.complete(QUIRE_BUSY);
   }
-  consistency_.release();
+  consistency_.release(true);
   const std::uint64_t token = call.token = calls_.add(call);
   call.replies = 0;
   ++r.change.calls;

@@ -37,6 +37,7 @@ enum class message_kind : std::uint8_t {
   copy_request,  ///< node -> home: the requester wants the content
   copy_reply,    ///< home -> requester; a = how often the home has moved, b = its last interval that is told
   update,        ///< home -> who read the unit before: what the home wrote in its interval a
+  patch,         ///< home -> who has a copy: what the home changed between its intervals b and a; see src/engine/diffs.hpp for the payload
   update_unused,  ///< and back: nobody has looked at the one before
   diffs,         ///< node -> home: what the requester changed in several units; see src/engine/diffs.hpp for the payload
   diffs_ack,     ///< home -> requester: `count` of its diffs are in the homes' content; token of the first message
@@ -84,6 +85,7 @@ inline constexpr std::uint8_t settled = 8;  ///< reply: the manager has finished
 inline constexpr std::uint8_t fresh = 16;   ///< home_move: nobody has used the unit before
 inline constexpr std::uint8_t base = 32;    ///< copy_reply: the content from before a parallel block, which is in the twin
 inline constexpr std::uint8_t sample = 64;  ///< update: see whether it is used
+inline constexpr std::uint8_t as_told = fresh;  ///< copy_reply, update: the content without what the home has written and not told, from its twin
 inline constexpr std::uint8_t take = keep;  ///< copy_request: the requester would be the home; home_move: as it asked to be, and here is the content
 }  // namespace message_flag
 

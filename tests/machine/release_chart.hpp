@@ -30,7 +30,8 @@ using model::message_kind;
 /// Units 0 to N-1, the home of unit u is node u, for N nodes.
 class chart {
  public:
-  explicit chart(unsigned nodes, bool first_touch = false, updates update = updates::learned, bool scans = false, bool migrates = true)
+  explicit chart(unsigned nodes, bool first_touch = false, updates update = updates::learned, bool scans = false, bool migrates = true,
+                 bool keeps = false)
       : units_(nodes * nodes), open_(nodes), pins_(nodes) {
     for (std::uint16_t n = 0; n < nodes; ++n) {
       region_shape shape;
@@ -42,6 +43,7 @@ class chart {
       shape.update = update;
       shape.scans = scans;
       shape.migrates = migrates;
+      shape.keeps = keeps;
       open_[n].pins = &pins_[n];
       open_[n].unacknowledged.resize(nodes);
       machines_.emplace_back(shape, &units_[n * nodes], open_[n]);
@@ -109,6 +111,20 @@ class chart {
     perform(node);
     return asked;
   }
+  /// Threads of the node have written the unit, which keeps its right, since the last release.
+  void written(std::uint16_t node, std::uint64_t unit = 0) {
+    line(node, "has written");
+    at(node).on_written(unit);
+  }
+  /// The unit's right ends with this release.
+  void end_keeping(std::uint16_t node, bool was_written, std::uint64_t unit = 0) {
+    line(node, "keeps no longer");
+    at(node).on_keep_ends(unit, out_);
+    perform(node);
+    if (was_written) at(node).on_written(unit);
+    at(node).on_keep_over(unit, out_);
+    perform(node);
+  }
   /// The interval of the node ends.
   void release(std::uint16_t node) {
     line(node, "release");
@@ -170,6 +186,8 @@ class chart {
     arrive(0);
     return true;
   }
+  /// Nothing of what is on its way arrives.
+  void lose() { flights_.clear(); }
   void run() {
     while (step()) {
     }
@@ -204,7 +222,12 @@ class chart {
     if (f.m.kind == message_kind::diffs) return on_diff(node, f.m);
     if (f.m.kind == message_kind::diffs_ack) return on_ack(node, f.m);
     if (f.m.kind == message_kind::update) {
-      line(node, at(node).on_update(f.m, out_) ? "takes the update" : "drops the update");
+      const update_outcome what = at(node).on_update(f.m, out_);
+      line(node, what == update_outcome::replace ? "takes the update" : what == update_outcome::merge ? "merges the update" : "drops the update");
+      return perform(node);
+    }
+    if (f.m.kind == message_kind::patch) {
+      line(node, at(node).on_patch(f.m, out_) ? "takes the patch" : "drops the patch");
       return perform(node);
     }
     at(node).on_message(f.m, out_);
@@ -288,6 +311,9 @@ class chart {
         case action_kind::multicast:
           a.targets.for_each([&](node_id to) { send(node, to, a.m, a.with_content); });
           break;
+        case action_kind::send_patch:
+          a.targets.for_each([&](node_id to) { send(node, to, a.m, false); });
+          break;
         case action_kind::hold: ADD_FAILURE() << "not an action of this protocol";
       }
     }
@@ -301,7 +327,7 @@ class chart {
     if (m.kind != message_kind::diffs_ack && m.requester != node_id{from} && m.requester != to) lines_ += " for " + std::to_string(m.requester.value());
     if (with_content) lines_ += " +data";
     if ((m.flags & model::message_flag::zero) != 0) lines_ += " zero";
-    if ((m.flags & model::message_flag::fresh) != 0) lines_ += " fresh";
+    if ((m.flags & model::message_flag::fresh) != 0) lines_ += m.kind == message_kind::home_move ? " fresh" : " as told";
     if ((m.flags & model::message_flag::take) != 0) lines_ += " take";
     lines_ += "\n";
     flights_.push_back({to, m});

@@ -159,6 +159,7 @@ class chart {
         case action_kind::operate_here: line(node, "operate here"); break;
         case action_kind::complete: line(node, "complete"); break;
         case action_kind::make_twin:
+        case action_kind::send_patch:
         case action_kind::send_diff:
         case action_kind::drop_twin: ADD_FAILURE() << "the sequential protocol has no twins"; break;
       }

@@ -61,6 +61,47 @@ void false_sharing(const char* name, quire_placement placement, std::size_t unit
   for (std::size_t i = 0; i < bytes; ++i) REQUIRE_EQUAL(all[i], rounds);
 }
 
+/// Two nodes write a page in every interval, as at the edge of two parts of a grid, and another thread of each all the time; others read it.
+/// After some rounds nobody's writes fault any more.
+void edge() {
+  constexpr int rounds = 80, warm = 40;
+  auto* all = reinterpret_cast<volatile std::uint8_t*>(make_region("edge", page, QUIRE_PLACE_NODE, nodes() - 1));
+  const bool writes = me() < 2;
+  const auto mine = static_cast<std::size_t>(me());
+  std::atomic<bool> over = false;
+  quire_counters before{}, after{};
+  on_threads(2, [&](int thread) {
+    if (thread == 1) {
+      for (std::uint8_t value = 0; writes && !over.load(std::memory_order_relaxed); ++value) {
+        for (std::size_t i = 2 + mine; i < page; i += 4) all[i] = value;
+      }
+      for (std::size_t i = 2 + mine; writes && i < page; i += 4) all[i] = 200;
+      return;
+    }
+    for (int round = 1; round <= rounds; ++round) {
+      for (std::size_t i = mine; writes && i < page; i += 4) all[i] = static_cast<std::uint8_t>(round);
+      barrier();
+      for (std::size_t i = 0; i < page; i += 4) {
+        REQUIRE_EQUAL(all[i], round);
+        if (nodes() > 1) REQUIRE_EQUAL(all[i + 1], round);
+      }
+      barrier();
+      if (round == warm) before = counters();
+    }
+    after = counters();
+    over = true;
+  });
+  barrier();
+  for (std::size_t i = 2; i < page; i += 4) {
+    REQUIRE_EQUAL(all[i], 200);
+    if (nodes() > 1) REQUIRE_EQUAL(all[i + 1], 200);
+  }
+  if (g_scans || nodes() != 2) return;
+  REQUIRE(after.units_kept > 0);
+  const auto faults = [](const quire_counters& c) { return c.local_faults + c.write_faults + c.read_faults; };
+  REQUIRE(faults(after) - faults(before) <= 10);
+}
+
 /// Counters that lie together, each under a lock of its own.
 void locks() {
   constexpr int threads = 3, times = 150, counters = 6;
@@ -378,6 +419,7 @@ void run_all() {
   section("false sharing, blocks", [] { false_sharing("fs block", QUIRE_PLACE_BLOCK, page); });
   section("false sharing, one home, 16 KiB", [] { false_sharing("fs node", QUIRE_PLACE_NODE, 4 * page); });
   section("false sharing, first touch", [] { false_sharing("fs first", QUIRE_PLACE_FIRST_TOUCH, page); });
+  section("the edge of two parts", edge);
   section("locks", locks);
   section("a chain of locks", chain_of_locks);
   section("events and semaphores", events_and_semaphores);

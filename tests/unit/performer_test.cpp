@@ -71,6 +71,7 @@ struct recorder final : engine::effects {
   void send_diffs(region_slot&, model::node_id to, std::uint64_t first, std::uint64_t count, bool) noexcept override {
     g_log.push_back("diffs to " + std::to_string(to.value()) + " " + pages(first, count));
   }
+  void send_patch(region_slot&, const model::action& a) noexcept override { g_log.push_back("patch of " + pages(a.unit, 1)); }
   void end_of_actions() noexcept override { ++ends; }
   int ends = 0;
 };

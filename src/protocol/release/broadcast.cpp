@@ -38,7 +38,7 @@ void machine::on_spread_request(const message& m, actions& out) {
   unit_state& s = touch(m.unit);
   if (s.is_home == 0) return forward(m, s, out);
   s.assigned = 1;
-  if (s.listed == 0 && !shape_.scans) protect(m.unit, s, access::read, out);
+  watch_writes(m.unit, s, out);
   s.shared = 1;
   message spread = m;
   spread.kind = message_kind::spread;

@@ -19,10 +19,18 @@ struct written_unit {
   friend bool operator==(const written_unit&, const written_unit&) noexcept = default;
 };
 
+/// A unit whose threads may go on writing it from interval to interval (kept.cpp).
+struct kept_unit {
+  written_unit what{};
+  std::uint32_t idle = 0;  ///< releases in a row at which it had not been written
+  bool ends = false;       ///< at this release
+};
+
 struct interval {
   std::vector<written_unit> written{};
   std::vector<written_unit> came{};  ///< units whose home has come here: nobody else has been told yet
   std::vector<written_unit> merged{};  ///< units whose partners may be sent the content of both (update.cpp)
+  std::vector<kept_unit> kept{};  ///< a few; some of them perhaps not any more
   std::vector<std::uint32_t> unacknowledged{};  ///< by node: diffs that were sent there, and are not known to be in their homes' content
   std::uint32_t told = 0;     ///< number of this node's last interval whose notices exist: all homes have what it wrote
   directory::pin_table* pins = nullptr;  ///< what threads of this node have pinned, or wait to pin; null: none may

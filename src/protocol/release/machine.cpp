@@ -55,6 +55,11 @@ void machine::protect(std::uint64_t unit, unit_state& s, access level, actions& 
   s.set_mapped(level);
 }
 
+/// From now on it is noticed whether threads of the home write; what they do in the open interval is, if the unit is listed.
+void machine::watch_writes(std::uint64_t unit, unit_state& s, actions& out) const {
+  if (s.listed == 0 && s.kept == 0 && !shape_.scans) protect(unit, s, access::read, out);
+}
+
 void machine::list(std::uint64_t unit, unit_state& s) {
   s.producing = 0;
   if (s.listed != 0) return;
@@ -106,7 +111,10 @@ void machine::send_diff(std::uint64_t unit, unit_state& s, bool keep, actions& o
   CHECK(s.twin != 0);
   s.twin = keep ? 1 : 0;
   s.follows = 0;
-  if (!shape_.scans && s.declared == 0) open_.twins -= shape_.twin_pages;
+  if (!keep) {
+    s.kept = 0;
+    if (!shape_.scans && s.declared == 0) open_.twins -= shape_.twin_pages;
+  }
   auto& a = out.add(action_kind::send_diff, unit);
   a.to = s.home;
   a.m.region = shape_.region;
@@ -122,8 +130,10 @@ void machine::on_written(std::uint64_t unit) {
   }
 }
 
+/// Of a copy that has gone; what still is here is known to be written, or the next release looks.
 void machine::on_differs(std::uint64_t unit) {
-  if (shape_.scans) list(unit, touch(unit));
+  unit_state& s = touch(unit);
+  if (s.valid == 0) list(unit, s);
 }
 
 // ---- Faults and calls of this node's threads ----
@@ -236,8 +246,7 @@ void machine::on_copy_request(const message& m, actions& out) {
 }
 
 void machine::reply_with_copy(const message& m, unit_state& s, actions& out) {
-  // From now on the home's writes have to be noticed. Those of the open interval will be, if it is listed.
-  if (s.listed == 0 && !shape_.scans) protect(m.unit, s, access::read, out);
+  watch_writes(m.unit, s, out);
   s.shared = 1;
   // The home does not come back to where it was: what an old home has passed on must not come back to it, where later
   // messages of the same node would be before it.
@@ -251,7 +260,8 @@ void machine::reply_with_copy(const message& m, unit_state& s, actions& out) {
   r.a = s.moves;
   r.b = open_.told;
   if (s.written == 0) r.flags |= message_flag::zero;
-  if (s.twin != 0) {
+  if (s.kept != 0) r.flags |= message_flag::as_told;
+  if (s.twin != 0 && checked_) {
     r.flags |= message_flag::base;
     list(m.unit, s);  // the copy is old already
   }
@@ -325,7 +335,7 @@ void machine::move_home(std::uint64_t unit, unit_state& s, node_id to, std::uint
 bool machine::on_only_writer(std::uint64_t unit, node_id writer, actions& out) {
   unit_state& s = touch(unit);
   const bool moves = s.is_home != 0 && s.asked == 0 && writer != shape_.self && shape_.migrates && !homes_stay_ &&
-                     shape_.nodes.exact() && s.listed == 0 && s.granted == 0 && s.pin_asked == 0 && s.current.may_contain(shape_.nodes, writer) &&
+                     shape_.nodes.exact() && s.listed == 0 && s.kept == 0 && s.granted == 0 && s.pin_asked == 0 && s.current.may_contain(shape_.nodes, writer) &&
                      s.moves < std::numeric_limits<std::uint16_t>::max();
   if (moves) move_home(unit, s, writer, 0, out);
   return moves;
@@ -335,7 +345,7 @@ void machine::on_home_move(const message& m, actions& out) {
   unit_state& s = touch(m.unit);
   if ((m.flags & message_flag::settled) != 0 && s.is_home != 0) return;  // it knew
   CHECK(s.is_home == 0 && s.was_home == 0);
-  if (s.twin != 0) {  // the content has what it would say
+  if (s.twin != 0 && s.kept == 0) {  // the content has what it would say
     s.twin = 0;
     if (!shape_.scans) open_.twins -= shape_.twin_pages;
     out.add(action_kind::drop_twin, m.unit);
@@ -400,7 +410,7 @@ void machine::on_copy_reply(const message& m, actions& out) {
 void machine::on_notice(std::uint64_t unit, node_id writer, std::uint32_t interval, actions& out) {
   unit_state& s = checked_ ? touch(unit) : units_[unit];
   if (s.touched == 0 || s.is_home != 0) return;
-  if (s.follows != 0 && writer == s.source && interval <= s.version) return;  // the copy has it
+  if (follows_home(s) && writer == s.source && interval <= s.version) return;  // the copy has it
   if (checked_) {
     s.news = 1;
     return;
@@ -425,8 +435,11 @@ void machine::on_release(std::uint64_t unit, actions& out) {
     s.shared = 0;  // the notice takes away all copies there are
     s.current.clear();
   } else if (s.twin != 0) {
-    if (!shape_.scans) protect(unit, s, access::read, out);
-    send_diff(unit, s, shape_.scans, out);
+    const bool keeps = shape_.scans || s.kept != 0 || (may_keep(s) && s.steady != 0);
+    s.steady = 1;
+    if (!keeps) protect(unit, s, access::read, out);
+    send_diff(unit, s, keeps, out);
+    if (keeps && !shape_.scans) keep(unit, s);
   }
 }
 
@@ -445,6 +458,7 @@ void machine::on_message(const message& m, actions& out) {
     case message_kind::home_atomic: return on_home_atomic(m, out);
     case message_kind::home_atomic_reply: return on_atomic_reply(m, out);
     case message_kind::update: (void)on_update(m, out); return;
+    case message_kind::patch: (void)on_patch(m, out); return;
     case message_kind::update_unused: return on_update_unused(m);
     case message_kind::pin_request: return on_pin_request(m, out);
     case message_kind::pin_grant: return on_pin_grant(m, out);
@@ -460,15 +474,16 @@ bool machine::is_valid(std::uint64_t unit) const noexcept {
   if (s.touched == 0) return s == unit_state{};
   const bool home = s.is_home != 0;
   if (home && s.was_home != 0) return false;
-  if (home && (s.valid != 0 || (s.twin != 0 && !checked_) || s.pending() != access::none || s.home != shape_.self)) return false;
+  if (home && (s.valid != 0 || (s.twin != 0 && !checked_ && s.kept == 0) || s.pending() != access::none || s.home != shape_.self)) return false;
   if (!home && (s.shared != 0 || !s.current.empty() || !s.readers.empty() || s.credit != 0 || s.partnered != 0)) return false;
   if (s.partnered == 0 && (s.paired != 0 || s.merged != 0 || s.behind != 0)) return false;
   if (s.follows != 0 && (home || s.valid == 0)) return false;
-  if (home && s.shared != 0 && s.mapped() == access::write && s.listed == 0 && !shape_.scans) return false;
+  if (s.kept != 0 && (s.twin == 0 || s.mapped() == access::none || shape_.scans || checked_)) return false;
+  if (home && s.shared != 0 && s.mapped() == access::write && s.listed == 0 && s.kept == 0 && !shape_.scans) return false;
   if (!s.current.empty() && (s.shared == 0 || (s.mapped() == access::write && !shape_.scans))) return false;
   if (!home && s.mapped() == access::write && s.twin == 0) return false;
   if (home && checked_ && s.mapped() == access::write && s.twin == 0) return false;
-  if (s.twin != 0 && !home && (s.valid == 0 || (s.listed == 0 && !shape_.scans))) return false;
+  if (s.twin != 0 && !home && (s.valid == 0 || (s.listed == 0 && s.kept == 0 && !shape_.scans))) return false;
   if (s.mapped() != access::none && !home && s.valid == 0) return false;
   if (s.pending() != access::none && s.valid != 0) return false;
   if (!home && s.pin_data == 0 && (s.asked != 0) != (s.pending() != access::none)) return false;

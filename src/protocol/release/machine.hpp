@@ -29,6 +29,13 @@ enum class diff_outcome : std::uint8_t {
   forward,  ///< the home has moved on: to home_of(unit)
 };
 
+/// What is to be done with content that a home has sent unasked.
+enum class update_outcome : std::uint8_t {
+  drop,
+  replace,  ///< it is the content of the copy now
+  merge,    ///< what differs from the copy's twin was written by others: into the copy, and the twin
+};
+
 class machine final : public model::machine {
  public:
   /// The table has shape.units elements, zero at first, and outlives the machine; so does `open`.
@@ -53,7 +60,10 @@ class machine final : public model::machine {
   /// The diffs that came with `unit` of interval::merged are in the content, and acknowledged: its partner gets it now.
   void on_merged(std::uint64_t unit, actions& out);
   /// The home has sent what it wrote. True if the content that came with it is to replace the copy here.
-  [[nodiscard]] bool on_update(const message& m, actions& out);
+  [[nodiscard]] update_outcome on_update(const message& m, actions& out);
+  /// The same, of what it changed between two of its intervals, as a diff. True if that is to be written into the copy here, and into
+  /// its twin if it has one.
+  [[nodiscard]] bool on_patch(const message& m, actions& out);
   /// Where written units are found without faults: a thread here may have written `unit` since this was said last.
   void on_written(std::uint64_t unit);
   /// The diff that `send_diff` asked for, without `keep`, has something to say.
@@ -67,6 +77,13 @@ class machine final : public model::machine {
   /// News that the home of `unit` moved, for the `moves`th time, to `home`. Only while no diff of this node is on its way:
   /// a request must not overtake the diff that it is to see.
   void on_moved(std::uint64_t unit, node_id home, std::uint16_t moves);
+
+  // Units that keep their right to be written from interval to interval (kept.cpp). At each release the node asks which have been written.
+  /// Such a unit is to give it up: from now on it is noticed whether it is written.
+  void on_keep_ends(std::uint64_t unit, actions& out);
+  /// And it is known (on_written) whether it was written before that.
+  void on_keep_over(std::uint64_t unit, actions& out);
+  [[nodiscard]] bool is_kept(std::uint64_t unit) const noexcept { return unit < shape_.units && units_[unit].kept != 0; }
 
   // Page locking (KOAN; pinning.cpp). The pin of a unit is a lock that its home keeps: who has it keeps the others' requests for the
   // unit waiting there. Ending a pin releases, getting it acquires. Threads that wait are woken, and call on_pin_again().
@@ -187,12 +204,22 @@ class machine final : public model::machine {
   void operate_for(const message& m, unit_state& s, actions& out);
   void on_copy_reply(const message& m, actions& out);
   void on_home_move(const message& m, actions& out);
+  void watch_writes(std::uint64_t unit, unit_state& s, actions& out) const;
+  // kept.cpp
+  [[nodiscard]] bool may_keep(const unit_state& s) const noexcept;
+  void keep(std::uint64_t unit, unit_state& s);
+  void keep_home(std::uint64_t unit, unit_state& s, std::uint32_t interval, actions& out);
+  void drop_twin(std::uint64_t unit, unit_state& s, actions& out);
+  void send_patch(std::uint64_t unit, unit_state& s, model::copyset to, std::uint32_t interval, std::uint8_t flags, actions& out);
+  [[nodiscard]] static bool follows_home(const unit_state& s) noexcept;
   // update.cpp
+  [[nodiscard]] model::copyset take_readers(unit_state& s, std::uint8_t& flags) const noexcept;
+  [[nodiscard]] bool is_looked_at(const message& m, unit_state& s, actions& out);
   void note_reader(unit_state& s, node_id reader) const noexcept;
   void note_writer(std::uint64_t unit, unit_state& s, node_id writer);
   void note_fetch(unit_state& s, node_id reader) const noexcept;
   static void end_partnership(unit_state& s) noexcept;
-  void send_update(std::uint64_t unit, unit_state& s, model::copyset to, std::uint32_t interval, std::uint32_t flags, actions& out);
+  void send_update(std::uint64_t unit, unit_state& s, model::copyset to, std::uint32_t interval, std::uint8_t flags, actions& out);
   void on_update_unused(const message& m);
   [[nodiscard]] bool may_give(const message& m, const unit_state& s) const noexcept;  // paging.cpp
   void on_home_atomic(const message& m, actions& out);

@@ -16,7 +16,8 @@ std::uint64_t end_in(const machine& m, const notice& n) noexcept {
 
 // ---- Releases ----
 
-void node::release() {
+void node::release(bool all_end) {
+  look_at_kept(all_end || std::exchange(all_end_, false) || open_.twins > twin_limit_ / 2);
   effects_.find_written();
   if (open_.written.empty()) return;
   ++count_.releases;
@@ -36,9 +37,40 @@ void node::release() {
   open_gate();
 }
 
-/// Twins are short: units written first are sent first.
+/// Which units that keep their right have been written since the last release, and which have not been for long.
+void node::look_at_kept(bool all_end) {
+  if (open_.kept.empty()) return;
+  std::erase_if(open_.kept, [this](const kept_unit& k) {
+    const machine* const m = effects_.machine_of(k.what.region);
+    return m == nullptr || !m->is_kept(k.what.unit);
+  });
+  constexpr std::uint32_t most_idle = 8;
+  for (kept_unit& k : open_.kept) {
+    k.ends = all_end || k.idle >= most_idle;
+    if (!k.ends) continue;
+    actions_.clear();
+    effects_.machine_of(k.what.region)->on_keep_ends(k.what.unit, actions_);
+    effects_.perform(k.what.region, actions_);
+  }
+  effects_.perform_all();  // what is compared next is not written any more
+  for (kept_unit& k : open_.kept) {
+    machine& m = *effects_.machine_of(k.what.region);
+    const bool written = effects_.differs(k.what.region, k.what.unit);
+    if (written) m.on_written(k.what.unit);
+    k.idle = written ? 0 : k.idle + 1;
+    if (!k.ends) continue;
+    actions_.clear();
+    m.on_keep_over(k.what.unit, actions_);
+    effects_.perform(k.what.region, actions_);
+  }
+  effects_.perform_all();
+  std::erase_if(open_.kept, [](const kept_unit& k) { return k.ends; });
+}
+
+/// Twins are short: none is kept, and units written first are sent first.
 void node::relieve() {
   if (open_.twins <= twin_limit_) return;
+  look_at_kept(true);
   const std::uint64_t goal = twin_limit_ - twin_limit_ / 8;
   for (; open_.twins > goal && relieved_ < open_.written.size(); ++relieved_) {
     const written_unit w = open_.written[relieved_];

@@ -44,6 +44,8 @@ class node {
     virtual void perform_all() noexcept = 0;
     /// Where written units are found without faults: tells machines which were, by on_written().
     virtual void find_written() noexcept {}
+    /// Where units keep their right: whether the content of one differs from its twin.
+    [[nodiscard]] virtual bool differs(model::region_id, std::uint64_t) noexcept { return false; }
     /// The machine of a region under this protocol; null if there is none.
     [[nodiscard]] virtual machine* machine_of(model::region_id region) noexcept = 0;
 
@@ -72,8 +74,11 @@ class node {
   /// Content that a home took when it knew these intervals (of each node its last) has all that this node has heard of the unit or
   /// written in it (broadcast.cpp).
   [[nodiscard]] bool is_covered(model::region_id region, std::uint64_t unit, std::span<const std::uint32_t> known) const;
-  /// Ends the open interval. What a later send() does; for calls that want to have it done. See busy().
-  void release();
+  /// Ends the open interval. What a later send() does; for calls that want to have it done. See busy(). No unit may keep its right beyond
+  /// that if `all_end`: every write from now on is noticed.
+  void release(bool all_end = false);
+  /// The next release ends the right of all units that keep theirs beyond one.
+  void end_keeping() noexcept { all_end_ = true; }
   /// Diffs are on their way.
   [[nodiscard]] bool busy() const noexcept { return closing_ + fresh_ != 0; }
   /// After a fault: keeps the number of twins within the limit.
@@ -122,6 +127,7 @@ class node {
   };
   void announce_homes();
   void pass(node_id to, const message& m, std::span<const std::byte> value, bool with_notices);
+  void look_at_kept(bool all_end);
   void open_gate();
   void add_interval();
   void move_homes();
@@ -147,6 +153,7 @@ class node {
   actions actions_{};
   std::array<std::byte, max_value_bytes> buffer_{};
   counters count_{};
+  bool all_end_ = false;
 };
 
 }  // namespace quire::release

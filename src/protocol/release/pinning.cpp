@@ -203,7 +203,7 @@ void machine::give_pin(const message& m, unit_state& s, grant& g, actions& out) 
 /// The content leaves now, behind a release of this node perhaps: a copy like any other.
 void machine::on_grant_leaves(std::uint64_t unit, actions& out) {
   unit_state& s = units_[unit];
-  if (s.listed == 0 && !shape_.scans) protect(unit, s, access::read, out);
+  watch_writes(unit, s, out);
   s.shared = 1;
 }
 

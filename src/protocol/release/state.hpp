@@ -19,7 +19,7 @@ inline constexpr std::uint32_t no_version = ~std::uint32_t{0};
 struct unit_state {
   model::copyset current{};  ///< home: nodes whose copy is as good as the home's
   model::copyset readers{};  ///< home: nodes that fetched it after what the home wrote; see update.cpp
-  std::uint32_t version = 0;  ///< copy: it has what `source` wrote up to this interval; or no_version
+  std::uint32_t version = 0;  ///< copy: it has what `source` wrote up to this interval; or no_version. Kept at the home: the same of its twin
   node_id source{};          ///< copy: the home that it came from; home: the partner, see update.cpp
   node_id home{};            ///< where the home is, or was when this node last heard
   std::uint16_t moves = 0;   ///< how often the home had moved by then: of two beliefs the higher one is newer
@@ -59,6 +59,9 @@ struct unit_state {
   std::uint8_t pin_data : 1 = 0;   ///< the content comes with the pin, and no other way
   std::uint8_t granted : 1 = 0;    ///< home: some node has the pin, or others wait for something
   std::uint8_t pin_ended : 1 = 0;  ///< home: threads here have ended pins, and have not released to who is next
+  // Units that keep their right (kept.cpp).
+  std::uint8_t steady : 1 = 0;  ///< copy: written in an interval before; home: an update of it was sent before
+  std::uint8_t kept : 1 = 0;    ///< written in every interval, or nearly: threads may go on writing it, and its twin stays, at the home too
 
   [[nodiscard]] access mapped() const noexcept { return static_cast<access>(mapped_); }
   [[nodiscard]] access pending() const noexcept { return static_cast<access>(pending_); }
@@ -87,6 +90,7 @@ struct region_shape {
   bool first_touch = false;  ///< the first node that asks for a unit becomes its home
   bool migrates = true;      ///< homes move to the only writer of a barrier epoch
   updates update = updates::learned;
+  bool keeps = false;  ///< what is written in every interval is not protected in between (kept.cpp)
 };
 
 struct counters {
@@ -100,6 +104,7 @@ struct counters {
   std::uint64_t copies_dropped = 0;  ///< given up to save memory
   std::uint64_t updates_sent = 0;     ///< units, times readers
   std::uint64_t updates_applied = 0;  ///< units that came before they were asked for, and were of use
+  std::uint64_t kept = 0;  ///< how often a unit began to keep its right
   std::uint64_t pins = 0, pin_waits = 0;  ///< units pinned; requests that waited for the end of a pin
 };
 

@@ -33,9 +33,9 @@ void machine::note_reader(unit_state& s, node_id reader) const noexcept {
 }
 
 /// The content, as of `interval` of this node's, to whoever is in `to`.
-void machine::send_update(std::uint64_t unit, unit_state& s, model::copyset to, std::uint32_t interval, std::uint32_t flags, actions& out) {
+void machine::send_update(std::uint64_t unit, unit_state& s, model::copyset to, std::uint32_t interval, std::uint8_t flags, actions& out) {
   // As for a copy that is asked for: from now on the home's writes have to be noticed.
-  if (s.listed == 0) protect(unit, s, access::read, out);
+  watch_writes(unit, s, out);
   s.shared = 1;
   auto& a = out.add(model::action_kind::multicast, unit);
   a.with_content = true;
@@ -45,7 +45,8 @@ void machine::send_update(std::uint64_t unit, unit_state& s, model::copyset to, 
   a.m.unit = unit;
   a.m.from = a.m.requester = shape_.self;
   a.m.a = interval;
-  a.m.flags |= flags;
+  a.m.flags = flags;
+  if (s.kept != 0) a.m.flags |= message_flag::as_told;
   count_.updates_sent += a.targets.count();
 }
 
@@ -54,13 +55,25 @@ void machine::send_update(std::uint64_t unit, unit_state& s, model::copyset to, 
 void machine::on_told(std::uint64_t unit, std::uint32_t interval, actions& out) {
   unit_state& s = units_[unit];
   if (checked_) return;
+  std::uint8_t flags = 0;
+  model::copyset to = take_readers(s, flags);
+  if (s.kept != 0) {
+    if (s.paired != 0) to.add(shape_.nodes, s.source);
+    return send_patch(unit, s, to, interval, flags, out);
+  }
+  if (s.paired != 0 || !to.empty()) keep_home(unit, s, interval, out);
   if (s.partnered != 0) {
     s.behind = 1;
     on_merged(unit, out);
   }
+  if (!to.empty()) send_update(unit, s, to, interval, flags, out);
+}
+
+/// Those readers who are sent what the home wrote this time.
+model::copyset machine::take_readers(unit_state& s, std::uint8_t& flags) const noexcept {
   model::copyset readers = s.readers;
   if (s.paired != 0) readers.remove(shape_.nodes, s.source);
-  if (readers.empty()) return;
+  if (readers.empty()) return {};
   const bool begins = s.credit == 0 && s.again != 0;
   if (begins) {
     const auto grant = std::clamp<std::uint8_t>(s.grant, first_grant, last_grant);
@@ -74,10 +87,11 @@ void machine::on_told(std::uint64_t unit, std::uint32_t interval, actions& out) 
       s.readers.clear();
       s.grant = 0;
     }
-    return;
+    return {};
   }
   if (--s.credit == 0) s.fetched = 1;  // as good as: who has this one need not come back before the next notice
-  send_update(unit, s, readers, interval, begins ? message_flag::sample : 0, out);
+  if (begins) flags = message_flag::sample;
+  return readers;
 }
 
 void machine::on_update_unused(const message& m) {
@@ -122,11 +136,8 @@ void machine::on_merged(std::uint64_t unit, actions& out) {
 
 // ---- Copies
 
-bool machine::on_update(const message& m, actions& out) {
-  unit_state& s = units_[m.unit];
-  const bool is_whole = s.follows != 0 || (s.home == m.from && open_.unacknowledged[m.from.value()] == 0);  // nothing written here is missing
-  const bool applies = s.valid != 0 && is_whole && s.twin == 0 && s.source == m.from && m.a > s.version && !checked_ && s.declared == 0;
-  if (!applies) return false;
+/// Whether somebody here uses what the home sends. If not, it is told, and from now on this copy takes nothing.
+bool machine::is_looked_at(const message& m, unit_state& s, actions& out) {
   if (s.sampled != 0 && s.mapped() == access::none) {
     s.sampled = s.follows = 0;
     message back;
@@ -136,12 +147,23 @@ bool machine::on_update(const message& m, actions& out) {
     send(m.from, back, false, out);
     return false;
   }
-  s.sampled = (m.flags & message_flag::sample) != 0 ? 1 : 0;
+  s.sampled = (m.flags & message_flag::sample) != 0 && s.twin == 0 ? 1 : 0;
   if (s.sampled != 0) protect(m.unit, s, access::none, out);
-  s.version = static_cast<std::uint32_t>(m.a);
-  s.follows = s.written = 1;
-  ++count_.updates_applied;
   return true;
+}
+
+update_outcome machine::on_update(const message& m, actions& out) {
+  unit_state& s = units_[m.unit];
+  const bool is_whole = s.follows != 0 || (s.home == m.from && open_.unacknowledged[m.from.value()] == 0);  // nothing written here is missing
+  const bool applies = s.valid != 0 && is_whole && (s.twin == 0 || s.kept != 0) && s.source == m.from && m.a > s.version && !checked_ &&
+                       s.declared == 0;
+  if (!applies || !is_looked_at(m, s, out)) return update_outcome::drop;
+  s.version = static_cast<std::uint32_t>(m.a);
+  s.written = 1;
+  ++count_.updates_applied;
+  if (s.kept != 0) return update_outcome::merge;
+  s.follows = 1;
+  return update_outcome::replace;
 }
 
 }  // namespace quire::release

@@ -1,0 +1,119 @@
+// Units that are written in every interval, or nearly, keep their right: threads go on writing without a fault, nothing is protected at a
+// release, and the twin stays and keeps up with what is sent. At each release the node compares the few units that there are with their twins.
+// After Keleher, "Update Protocols and Iterative Scientific Applications" (IPPS 1998), whose "overdrive" predicts which pages an
+// iteration will write; here nothing has to be right, as a unit that is not written after all costs a comparison.
+//
+// A copy is kept when it was written in two intervals. A home keeps a unit of which it sends updates (update.cpp): its twin is the content
+// as of `version`, an interval of its own, and it sends patches, what it has changed since. What comes to the home as a diff goes into the
+// twin as well, so a patch has only what threads of the home wrote. A copy that has the home's writes up to that interval, or a
+// later one, has all of them when the patch is in it; its node may be writing other bytes meanwhile, and its diffs may be on
+// their way. Others' writes have notices of their own, which take the copy away.
+//
+// What a home that keeps a unit sends whole is its twin, too. It must not be later than that: where a byte is as it was again when the next
+// patch is made, the patch would not have it.
+//
+// At the home a thread may write between a release and the moment when it is told. Nobody needs to hear of that again: the patch has
+// it, and copies from before fall to the notice. At any other time a release tells all that differs from the twin, so that nothing
+// is in a patch which a thread elsewhere may have seen, and overwritten, before.
+#include <algorithm>
+
+#include "protocol/release/machine.hpp"
+
+namespace quire::release {
+
+using model::action_kind;
+using model::message_kind;
+namespace message_flag = model::message_flag;
+
+namespace {
+/// More cannot be compared at every release, which may be every unlock.
+constexpr std::size_t most_kept = 64;
+}  // namespace
+
+bool machine::may_keep(const unit_state& s) const noexcept {
+  const bool can = shape_.keeps && shape_.update != updates::never && !shape_.scans && shape_.migrates && shape_.twin_pages == 1 && shape_.nodes.exact();
+  return can && !checked_ && !homes_stay_ && s.producing == 0 && s.declared == 0 && s.mapped() == access::write &&
+         open_.kept.size() < most_kept;
+}
+
+/// The twin is as the content was just now.
+void machine::keep(std::uint64_t unit, unit_state& s) {
+  if (s.kept != 0) return;
+  s.kept = 1;
+  ++count_.kept;
+  const written_unit self{shape_.region, unit};
+  const auto known = std::ranges::find(open_.kept, self, &kept_unit::what);
+  if (known == open_.kept.end()) open_.kept.push_back({self});
+}
+
+/// At the home, when `interval` is about to be told. At no other time: of a copy from before, which has an interval of this home, it would
+/// not be known whether it has what the twin has.
+void machine::keep_home(std::uint64_t unit, unit_state& s, std::uint32_t interval, actions& out) {
+  if (may_keep(s) && (s.steady != 0 || shape_.update == updates::always)) {
+    s.twin = s.shared = 1;  // from now on all that is written is told, and in the twin then
+    open_.twins += shape_.twin_pages;
+    s.version = interval;
+    keep(unit, s);
+    out.add(action_kind::make_twin, unit);
+  }
+  s.steady = 1;
+}
+
+void machine::on_keep_ends(std::uint64_t unit, actions& out) {
+  unit_state& s = units_[unit];
+  CHECK(s.kept != 0);
+  protect(unit, s, access::read, out);
+}
+
+void machine::on_keep_over(std::uint64_t unit, actions& out) {
+  unit_state& s = units_[unit];
+  CHECK(s.kept != 0 && s.mapped() != access::write);
+  s.kept = s.steady = 0;
+  const bool as_others = s.is_home == 0 && s.listed != 0;
+  if (!as_others) drop_twin(unit, s, out);
+}
+
+void machine::drop_twin(std::uint64_t unit, unit_state& s, actions& out) {
+  if (s.is_home != 0) s.version = no_version;
+  s.twin = 0;
+  open_.twins -= shape_.twin_pages;
+  out.add(action_kind::drop_twin, unit);
+}
+
+/// A copy for which the home's updates count: nothing that the home wrote up to `version` is missing.
+bool machine::follows_home(const unit_state& s) noexcept {
+  return s.valid != 0 && (s.follows != 0 || s.kept != 0) && s.version != no_version;
+}
+
+/// What the home has changed since its twin, to whoever is in `to`. The twin becomes what was sent.
+void machine::send_patch(std::uint64_t unit, unit_state& s, model::copyset to, std::uint32_t interval, std::uint8_t flags, actions& out) {
+  CHECK(s.kept != 0 && s.is_home != 0);
+  if (to.empty() && s.shared == 0) {  // nobody has a copy: it is written without a fault anyway
+    s.kept = s.steady = 0;
+    return drop_twin(unit, s, out);
+  }
+  if (!to.empty()) s.shared = 1;
+  auto& a = out.add(action_kind::send_patch, unit);
+  a.targets = {.members = to, .shape = shape_.nodes, .skip_a = shape_.self, .skip_b = shape_.self};
+  a.m.kind = message_kind::patch;
+  a.m.region = shape_.region;
+  a.m.unit = unit;
+  a.m.from = a.m.requester = shape_.self;
+  a.m.a = interval;
+  a.m.b = s.version;
+  a.m.flags = flags;
+  s.version = interval;
+  count_.updates_sent += a.targets.count();
+}
+
+bool machine::on_patch(const message& m, actions& out) {
+  unit_state& s = units_[m.unit];
+  const bool applies = follows_home(s) && s.source == m.from && m.b <= s.version && m.a > s.version && !checked_ && s.declared == 0;
+  if (!applies || !is_looked_at(m, s, out)) return false;
+  s.version = static_cast<std::uint32_t>(m.a);
+  s.written = 1;
+  ++count_.updates_applied;
+  return true;
+}
+
+}  // namespace quire::release
