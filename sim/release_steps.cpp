@@ -444,7 +444,7 @@ void release_cluster::on_patch(node_state& n, const message& m, std::span<const 
   if (n.memory[region]->machine->on_patch(m, out)) {
     ++count_.patches;
     std::vector<std::uint64_t> words(payload.size() / sizeof(std::uint64_t));
-    std::memcpy(words.data(), payload.data(), payload.size());
+    if (!words.empty()) std::memcpy(words.data(), payload.data(), payload.size());
     const bool has_twin = n.memory[region]->has_twin[m.unit] && !tamper_.patches_miss_twins;
     for (std::size_t i = 0; i < words.size(); i += 3) {
       const changed_word w{words[i], words[i + 1], words[i + 2]};
