@@ -20,17 +20,25 @@ void engine::send_diffs(region_slot& r, model::node_id to, std::uint64_t first, 
   diffs_.add(r, to, first, count, keep);
 }
 
+/// Threads may be writing: each word is read once. memcmp() may look again at what differed, find it as it was, and end there.
 bool engine::differs(model::region_id region, std::uint64_t unit) noexcept {
   region_slot& r = *regions_.slot(region);
-  return std::memcmp(r.system(unit), r.twin(unit), r.bytes_of(1)) != 0;
+  const auto* const content = reinterpret_cast<const volatile std::uint64_t*>(r.system(unit));
+  const auto* const twin = reinterpret_cast<const std::uint64_t*>(r.twin(unit));
+  const std::uint64_t words = r.bytes_of(1) / sizeof(std::uint64_t);
+  for (std::uint64_t i = 0; i < words; ++i) {
+    if (content[i] != twin[i]) return true;
+  }
+  return false;
 }
 
-/// Twins stay where they are for the next time the unit is written. When that has become too much, and none is needed, all
-/// go.
+/// Twins stay where they are for the next time the unit is written. When that has become too much, and none is needed nor on its
+/// way to another node, all go.
 void engine::trim_twins() noexcept {
   constexpr std::uint64_t generous = 4;  // times the limit: the same units count every time
   if (twin_bytes_used_ < generous * config_.twin_bytes || consistency_.open().bases != 0) return;
   if (consistency_.open().twins != 0) return consistency_.end_keeping();
+  if (transport_->sends_pending()) return;
   twin_bytes_used_ = 0;
   regions_.for_each([](region_slot& r) {
     if (!r.scans()) r.twins.forget();

@@ -138,11 +138,7 @@ diff_traffic::departure& diff_traffic::room_for(node_id to, const source& s, std
   } else {
     gathering_.push_back(to.value());
   }
-  const bool all_sent = !engine_.transport_->sends_pending();
   std::uint32_t free = 0;
-  for (const auto& d : departures_) {
-    if (all_sent && d->used && !d->answered && d->left == 0) d->used = false;
-  }
   while (free < departures_.size() && departures_[free]->used) ++free;
   if (free == departures_.size()) departures_.push_back(std::make_unique<departure>());
   departure& d = *departures_[free];
@@ -171,11 +167,11 @@ diff_traffic::departure& diff_traffic::room_for(node_id to, const source& s, std
 void diff_traffic::depart(std::uint32_t index) noexcept {
   departure& d = *departures_[index];
   d.m.payload_bytes = static_cast<std::uint32_t>(d.bytes);
-  if (d.answered) {
-    d.m.acks = d.left;
-  } else {
+  d.m.acks = d.left;
+  if (!d.answered) {
     d.m.c = ++patch_messages_;
     d.left = 0;
+    ++unanswered_;
   }
   // To itself: the home came here after the diff was made for another. It stands where it is until it is acknowledged.
   const std::span<const std::byte> entries(d.payload.data(), d.bytes);
@@ -191,6 +187,15 @@ void diff_traffic::leave() noexcept {
     open_[to] = nobody;
     depart(index);
   }
+}
+
+/// What was sent without an answer to come, and is not read any more.
+void diff_traffic::free_sent() noexcept {
+  if (engine_.transport_->sends_pending()) return;
+  for (const auto& d : departures_) {
+    if (d->used && !d->answered && d->left == 0) d->used = false;
+  }
+  unanswered_ = 0;
 }
 
 // ---- In ----
@@ -281,8 +286,8 @@ void diff_traffic::on_diffs(const message& m, std::span<const std::byte> entries
 void diff_traffic::on_patches(const message& m, std::span<const std::byte> entries) noexcept {
   region_slot* const r = engine_.regions_.slot(m.region);
   if (r == nullptr) return;
+  r->change.received += std::min<std::uint64_t>(m.acks, entries.size() / sizeof(entry_header));
   for (entry e; take_entry(*r, m, entries, e);) {
-    ++r->change.received;
     if (r->release == nullptr) continue;
     message one = m;
     one.unit = e.unit;

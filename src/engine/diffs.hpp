@@ -11,7 +11,7 @@
 //
 // m.region and m.requester (the node that wrote) hold for all entries, m.acks is their number. The answer, diffs_ack, says in
 // m.acks how many are done; m.token is the sender's own. message_kind::patch has the same entries, with an empty one for a
-// unit in which nothing has changed, and no answer.
+// unit in which nothing has changed, and no answer; m.acks is their number, too.
 #pragma once
 
 #include <array>
@@ -45,6 +45,7 @@ class diff_traffic {
   /// What was gathered so far leaves.
   void send_all() noexcept {
     if (!gathering_.empty()) leave();
+    if (unanswered_ != 0) free_sent();
   }
 
   // As transport::sink.
@@ -109,6 +110,7 @@ class diff_traffic {
                 bool& differs) noexcept;
   void add_declared(region_slot& r, model::node_id to, std::uint64_t unit) noexcept;
   void leave() noexcept;
+  void free_sent() noexcept;
   void depart(std::uint32_t index) noexcept;
 
   engine& engine_;
@@ -119,6 +121,7 @@ class diff_traffic {
   std::vector<std::uint32_t> gathering_{};    ///< all of them
   std::array<std::byte, diff::worst_bytes(os::page_bytes)> scratch_{};
   counters count_{};
+  std::size_t unanswered_ = 0;        ///< departures that wait for nothing but to be sent
   std::uint64_t patch_messages_ = 0;  ///< no two are the same
 };
 

@@ -141,7 +141,7 @@ void engine::leave_drive() noexcept {
 
 /// An application thread is going to poll. The service thread, asleep, is not woken by what it takes: that would cost it its core.
 void engine::mute() noexcept {
-  if (muted_ || !parked_.load(std::memory_order_relaxed)) return;
+  if (muted_ || !parked_.load(std::memory_order_relaxed) || !driver_.may_spin()) return;
   muted_ = true;
   listen(false);
 }
@@ -176,7 +176,7 @@ void engine::hand_over() noexcept {
   while (!driver_.queue.empty() && driver_.try_lock()) {
     t_thread.driving = true;
     execute_queue();
-    if (!unmute()) kick();
+    if (!unmute() || transport_->sends_pending()) kick();
     t_thread.driving = false;
     driver_.unlock();
   }
@@ -306,6 +306,7 @@ void engine::stop() noexcept {
   stopping_.store(true);
   kick();
   service_.join();
+  parked_.store(false, std::memory_order_relaxed);
   ::close(epoll_);
   ::close(kick_);
 }

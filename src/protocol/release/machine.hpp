@@ -59,7 +59,7 @@ class machine final : public model::machine {
   void on_told(std::uint64_t unit, std::uint32_t interval, actions& out);
   /// The diffs that came with `unit` of interval::merged are in the content, and acknowledged: its partner gets it now.
   void on_merged(std::uint64_t unit, actions& out);
-  /// The home has sent what it wrote. True if the content that came with it is to replace the copy here.
+  /// The home has sent what it wrote. What is to be done with the content that came with it.
   [[nodiscard]] update_outcome on_update(const message& m, actions& out);
   /// The same, of what it changed between two of its intervals, as a diff. True if that is to be written into the copy here, and into
   /// its twin if it has one.
@@ -142,7 +142,7 @@ class machine final : public model::machine {
   void on_block_begin(std::uint64_t unit, actions& out);
   /// The block is about to end: from now on a write here is one after it.
   void on_block_end(std::uint64_t unit, actions& out);
-  /// Whether this is the home, and has written `unit` in the block: then its twin is as it was before.
+  /// In a block that is checked: whether this is the home, and has written `unit`: then its twin is as it was before.
   [[nodiscard]] bool has_base(std::uint64_t unit) const noexcept { return units_[unit].is_home != 0 && units_[unit].twin != 0; }
   /// In any block: which bytes of `unit` this node writes is known beforehand, and sent as they are. Too late for what it has
   /// written already.

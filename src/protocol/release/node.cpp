@@ -17,9 +17,11 @@ std::uint64_t end_in(const machine& m, const notice& n) noexcept {
 // ---- Releases ----
 
 void node::release(bool all_end) {
-  look_at_kept(all_end || std::exchange(all_end_, false) || open_.twins > twin_limit_ / 2);
+  const bool none = all_end || std::exchange(all_end_, false) || open_.twins > twin_limit_ / 2;
+  look_at_kept(none);
   effects_.find_written();
   if (open_.written.empty()) return;
+  open_.keeps_none = none;
   ++count_.releases;
   // Neighbours together: one system call, one message.
   std::sort(open_.written.begin(), open_.written.end());
@@ -31,6 +33,7 @@ void node::release(bool all_end) {
     effects_.perform(w.region, actions_);
   }
   effects_.perform_all();
+  open_.keeps_none = false;
   closed_.insert(closed_.end(), open_.written.begin(), open_.written.end());
   open_.written.clear();
   relieved_ = 0;
@@ -55,6 +58,7 @@ void node::look_at_kept(bool all_end) {
   effects_.perform_all();  // what is compared next is not written any more
   for (kept_unit& k : open_.kept) {
     machine& m = *effects_.machine_of(k.what.region);
+    if (!m.is_kept(k.what.unit)) continue;
     const bool written = effects_.differs(k.what.region, k.what.unit);
     if (written) m.on_written(k.what.unit);
     k.idle = written ? 0 : k.idle + 1;

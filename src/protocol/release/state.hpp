@@ -60,7 +60,7 @@ struct unit_state {
   std::uint8_t granted : 1 = 0;    ///< home: some node has the pin, or others wait for something
   std::uint8_t pin_ended : 1 = 0;  ///< home: threads here have ended pins, and have not released to who is next
   // Units that keep their right (kept.cpp).
-  std::uint8_t steady : 1 = 0;  ///< copy: written in an interval before; home: an update of it was sent before
+  std::uint8_t steady : 1 = 0;  ///< copy: written in an interval before; home: somebody was to be sent an update of it before
   std::uint8_t kept : 1 = 0;    ///< written in every interval, or nearly: threads may go on writing it, and its twin stays, at the home too
 
   [[nodiscard]] access mapped() const noexcept { return static_cast<access>(mapped_); }
