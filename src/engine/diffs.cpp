@@ -176,7 +176,8 @@ void diff_traffic::depart(std::uint32_t index) noexcept {
   // To itself: the home came here after the diff was made for another. It stands where it is until it is acknowledged.
   const std::span<const std::byte> entries(d.payload.data(), d.bytes);
   if (d.to == engine_.config().self) return on_diffs(d.m, entries);
-  engine_.transport_->send(d.to, d.m, entries);
+  const bool later = !d.answered || (!d.forwards && engine_.consistency_.unhurried());
+  engine_.transport_->send(d.to, d.m, entries, later ? transport::urgency::later : transport::urgency::now);
 }
 
 void diff_traffic::leave() noexcept {

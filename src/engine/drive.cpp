@@ -131,9 +131,10 @@ void engine::settle() noexcept {
   if (quiet_waiter_ != nullptr) look_whether_quiet();
 }
 
-/// An application thread gives up driving. What has to go on by itself is the service thread's.
-void engine::leave_drive() noexcept {
-  const bool wakes = unmute();
+/// An application thread gives up driving. What has to go on by itself is the service thread's. `waits`: for something that has not
+/// come yet.
+void engine::leave_drive(bool waits) noexcept {
+  const bool wakes = unmute(waits);
   const bool pending = transport_->sends_pending() || !holds_.empty() || page_out_.under_way();
   hand_over();
   if (pending || !wakes) kick();
@@ -143,16 +144,16 @@ void engine::leave_drive() noexcept {
 void engine::mute() noexcept {
   if (muted_ || !parked_.load(std::memory_order_relaxed) || !driver_.may_spin()) return;
   muted_ = true;
-  listen(false);
+  transport_->disarm();
 }
 
 /// It has polled, and lets the transport wake the service thread again. False if the service thread has to come and look for itself.
-bool engine::unmute() noexcept {
-  if (!muted_ || !parked_.load(std::memory_order_relaxed)) return true;  // it will be woken, or is awake, and looks before it sleeps
+bool engine::unmute(bool waits) noexcept {
+  if (!parked_.load(std::memory_order_relaxed)) return true;  // it is awake, and looks before it sleeps
+  if (!muted_ && !(waits && unhurried_.load(std::memory_order_relaxed))) return true;  // it will be woken
   constexpr int tries = 4;
   for (int i = 0; i < tries && soon_again_ < burst; ++i) {
-    if (transport_->arm()) {
-      listen(true);
+    if (arm(waits)) {
       muted_ = false;
       return true;
     }
@@ -161,12 +162,13 @@ bool engine::unmute() noexcept {
   return false;
 }
 
-/// Whether the transport wakes the service thread.
-void engine::listen(bool listens) noexcept {
-  epoll_event e{};
-  if (listens) e.events = EPOLLIN;
-  e.data.fd = transport_->descriptor();
-  CHECK(::epoll_ctl(epoll_, EPOLL_CTL_MOD, e.data.fd, &e) == 0);
+/// From now on the transport wakes the service thread: while threads here wait for others, for any message; else for urgent ones.
+bool engine::arm(bool waits) noexcept {
+  // Whoever goes to sleep counts himself first, and looks at `unhurried_` then.
+  unhurried_.store(true, std::memory_order_seq_cst);
+  const bool any = waits || driver_.sleeping.load(std::memory_order_seq_cst) != 0;
+  if (any) unhurried_.store(false, std::memory_order_relaxed);
+  return transport_->arm(any ? transport::urgency::later : transport::urgency::now);
 }
 
 /// Whoever queues an operation and finds the lock taken relies on this look at the queue.
@@ -176,7 +178,7 @@ void engine::hand_over() noexcept {
   while (!driver_.queue.empty() && driver_.try_lock()) {
     t_thread.driving = true;
     execute_queue();
-    if (!unmute() || transport_->sends_pending()) kick();
+    if (!unmute(false) || transport_->sends_pending()) kick();
     t_thread.driving = false;
     driver_.unlock();
   }
@@ -199,7 +201,7 @@ bool engine::run(op& o, std::int64_t timeout_ms, bool in_fault) noexcept {
   settle();
   // A thread that will wait goes on driving; for one that need not, this was all.
   if (o.done() || !driver_.may_spin()) {
-    leave_drive();
+    leave_drive(!o.done());
   } else {
     drive_for(o, true);
   }
@@ -245,7 +247,7 @@ void engine::drive_for(const op& o, bool driving) noexcept {
   const std::uint64_t now = base::now_ns();
   soon_again_ = now - left_ns_ < soon_ns ? soon_again_ + 1 : 0;
   left_ns_ = now;
-  leave_drive();
+  leave_drive(!o.done());
 }
 
 bool engine::wait_for(op& o, std::int64_t timeout_ms, bool in_fault) noexcept {
@@ -257,14 +259,14 @@ bool engine::wait_for(op& o, std::int64_t timeout_ms, bool in_fault) noexcept {
     } else if (driver_.try_lock()) {  // nobody drives: what was queued would lie there
       t_thread.driving = true;
       execute_queue();
-      leave_drive();
+      leave_drive(!o.done());
     }
   }
   // From here on only the service thread may be left to drive.
   if (o.done()) return true;
-  driver_.sleeping.fetch_add(1, std::memory_order_relaxed);
+  driver_.sleeping.fetch_add(1, std::memory_order_seq_cst);
   driver_.sleeps.fetch_add(1, std::memory_order_seq_cst);
-  if (driver_.ticking.load(std::memory_order_seq_cst)) kick();
+  if (driver_.ticking.load(std::memory_order_seq_cst) || unhurried_.load(std::memory_order_seq_cst)) kick();
   std::int64_t left = -1;
   do {
     if (timeout_ms >= 0) left = timeout_ms * 1'000'000 - static_cast<std::int64_t>(base::now_ns() - start);
@@ -369,9 +371,8 @@ void engine::service_loop() noexcept {
     if (loss_untold_.load(std::memory_order_relaxed)) tell_loss();
     if (survival_.untold.load(std::memory_order_relaxed) != 0) tell_suspects();
     const bool soon = others || !holds_.empty() || page_out_.under_way() || driver_.polling.load(std::memory_order_relaxed) != 0;
-    const bool armed = !soon && transport_->arm();
+    const bool armed = !soon && arm(false);
     if (armed) {
-      if (muted_) listen(true);
       muted_ = false;
       parked_.store(true, std::memory_order_relaxed);
     }

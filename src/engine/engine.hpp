@@ -374,7 +374,7 @@ class engine final : public transport::sink, private effects, private release::n
   void drive_for(const op& o, bool driving) noexcept;
   void execute_queue() noexcept;
   void settle() noexcept;
-  void leave_drive() noexcept;
+  void leave_drive(bool waits) noexcept;
   void hand_over() noexcept;
   void service_loop() noexcept;
   static constexpr std::uint64_t longest_sleep_ms = 1000;
@@ -386,8 +386,8 @@ class engine final : public transport::sink, private effects, private release::n
   void clear_kick() noexcept;
   bool tick() noexcept;
   void mute() noexcept;
-  [[nodiscard]] bool unmute() noexcept;
-  void listen(bool listens) noexcept;
+  [[nodiscard]] bool unmute(bool waits) noexcept;
+  [[nodiscard]] bool arm(bool waits) noexcept;
 
   // watching.cpp
   void handle_watch(const model::message& m) noexcept;
@@ -472,6 +472,7 @@ class engine final : public transport::sink, private effects, private release::n
   std::atomic<bool> loss_untold_{false};      ///< the launcher does not know yet that a peer is lost
   /// The service thread sleeps until somebody wakes it, by the transport, which was armed, among others; or is about to.
   std::atomic<bool> parked_{false};
+  std::atomic<bool> unhurried_{false};  ///< and only for what is urgent
   bool muted_ = false;  ///< an application thread drives meanwhile: the transport shall not wake the service thread
   std::uint64_t left_ns_ = 0;  ///< when an application thread that had polled gave up driving last
   unsigned soon_again_ = 0;    ///< so often in a row soon after the time before

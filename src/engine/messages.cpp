@@ -8,6 +8,7 @@
 #include "base/status_number.hpp"
 #include "engine/engine.hpp"
 #include "model/atomic_operation.hpp"
+#include "sync/kinds.hpp"
 
 namespace quire::engine {
 
@@ -36,6 +37,14 @@ bool is_of_call(message_kind k) noexcept {
 /// Messages between nodes that synchronise threads by a unit, and take memory along as those of src/sync do.
 bool is_of_pins(message_kind k) noexcept {
   return k == message_kind::pin_grant || k == message_kind::pin_end || k == message_kind::spread_request;
+}
+/// Whether a message has to be taken by a node where all threads compute. An arrival at a collective call has not, as a thread
+/// of that node will come to it; nor what tells of writes, as whoever shall see them is told by a message behind it.
+transport::urgency urgency_of(const message& m, bool pair) noexcept {
+  const bool sync = m.kind >= message_kind::sync_first && m.kind <= message_kind::sync_last;
+  const bool later = (sync && sync::kind_of(m.kind) == sync::kind::gather) || m.kind == message_kind::notices || m.kind == message_kind::update ||
+                     (m.kind == message_kind::diffs_ack && pair);
+  return later ? transport::urgency::later : transport::urgency::now;
 }
 bool lies_in(const region_slot& r, const message& m) noexcept {
   const std::uint64_t units = r.machine->units();
@@ -133,7 +142,7 @@ void engine::send(node_id to, const message& m, std::span<const std::byte> value
   if (to == config_.self) {
     local_.push(m, value);
   } else {
-    transport_->send(to, m, value);
+    transport_->send(to, m, value, urgency_of(m, config_.nodes == 2));
   }
 }
 
@@ -165,7 +174,7 @@ void engine::send_units(region_slot& r, node_id to, const message& m, std::uint6
   out.payload_bytes = static_cast<std::uint32_t>(r.bytes_of(count));
   const bool twin = (out.flags & (model::message_flag::base | model::message_flag::as_told)) != 0;
   if (!twin) frames_.use(r, first, count, content::sent);
-  transport_->send(to, out, {twin ? r.twin(first) : r.system(first), out.payload_bytes});
+  transport_->send(to, out, {twin ? r.twin(first) : r.system(first), out.payload_bytes}, urgency_of(out, config_.nodes == 2));
 }
 
 /// Atomic operation on the content, through the system view: it is the same memory as the application view.

@@ -19,7 +19,7 @@ base::status engine::synchronise(sync::call& request, std::int64_t timeout_ms) n
     call.token = e.calls_.add(self);
     if (sync::is_collective(call)) {
       e.mute();
-      e.consistency_.release();  // diffs travel while the others are waited for
+      e.consistency_.release_ahead();  // diffs travel while the others are waited for
     }
     e.sync_actions_.clear();
     e.sync_.on_call(call, e.sync_actions_);

@@ -26,17 +26,17 @@ using model::edge;
   switch (kind_of(m.kind)) {
     case kind::request: return edge_of_request(static_cast<operation>(m.operation));
     case kind::lock_grant:
-    case kind::barrier_arrive:
-    case kind::gather: return edge::releases;
+    case kind::barrier_arrive: return edge::releases;
+    case kind::gather: return edge::joins;
     // The root's own contribution leaves with the result.
-    case kind::spread: return m.from == node_id{0} ? edge::releases : edge::carries;
+    case kind::spread: return m.from == node_id{0} ? edge::joins : edge::carries;
     case kind::reply:
     case kind::barrier_release: return edge::carries;
     default: return edge::none;
   }
 }
 
-/// Calls in which a thread of each node takes part: what it wrote can leave while it waits for the others.
+/// Calls in which a thread of each node takes part: it releases when it calls, so that what it wrote leaves while the others are waited for.
 [[nodiscard]] constexpr bool is_collective(const call& c) noexcept {
   return c.what == operation::reduce_f64 || c.what == operation::reduce_i64 || c.what == operation::broadcast ||
          (c.what == operation::barrier_wait && c.object == 0);

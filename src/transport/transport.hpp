@@ -45,6 +45,12 @@ struct traffic {
   std::uint64_t connections_refused = 0;
 };
 
+/// What a message means to a receiver that sleeps.
+enum class urgency : std::uint8_t {
+  later,  ///< somebody there will come for it by itself, or nobody waits for it: it may lie until the receiver wakes for something else
+  now,    ///< it wakes the receiver
+};
+
 class transport {
  public:
   /// Payloads of up to this many bytes are copied by send().
@@ -59,8 +65,8 @@ class transport {
                                              sink& receiver) noexcept = 0;
 
   /// Sends `m` with `payload` (m.payload_bytes must equal payload.size()). Never fails from the caller's view: what
-  /// cannot be delivered ends in `peer_lost`.
-  virtual void send(model::node_id to, const model::message& m, std::span<const std::byte> payload) noexcept = 0;
+  /// cannot be delivered ends in `peer_lost`. Not every body can tell receivers `how` urgent it is: then it is.
+  virtual void send(model::node_id to, const model::message& m, std::span<const std::byte> payload, urgency how = urgency::now) noexcept = 0;
 
   /// `peer` is dead, and the others go on: nothing is sent to it any more, and peer_lost does not tell of it. May be called
   /// from a sink. What had been sent may have arrived or not.
@@ -79,9 +85,12 @@ class transport {
 
   /// Descriptor that becomes readable when there may be something to do after a successful arm().
   [[nodiscard]] virtual int descriptor() const noexcept = 0;
-  /// Prepares the descriptor to signal. False: something arrived meanwhile; call progress() and try again.
-  [[nodiscard]] virtual bool arm() noexcept = 0;
-  /// Makes an armed descriptor readable. Any thread, any time.
+  /// Prepares the descriptor to signal: when a message of urgency `least` or more arrives, and perhaps for others, too. False: something
+  /// arrived meanwhile, and may have been delivered; call progress() and try again.
+  [[nodiscard]] virtual bool arm(urgency least = urgency::later) noexcept = 0;
+  /// The descriptor need not signal any more: somebody polls.
+  virtual void disarm() noexcept = 0;
+  /// Makes the descriptor readable until the next arm(). Any thread, any time.
   virtual void signal() noexcept = 0;
 
   /// Waits until everything sent has left, at most `timeout_ms`. Before the destructor, after the last barrier.

@@ -120,22 +120,22 @@ struct node {
     }
     return true;
   }
-  /// Sleeps on the descriptor until something was handled. False when nothing came for five seconds.
+  /// Sleeps on the descriptor until something was handled, or may have been. False when nothing came for five seconds.
   [[nodiscard]] bool sleep_once() {
     while (!link->progress()) {
-      if (!link->arm()) continue;
+      if (!link->arm()) return true;
       pollfd ready{link->descriptor(), POLLIN, 0};
       if (::poll(&ready, 1, 5'000) == 0) return false;
     }
     return true;
   }
-  void send(unsigned to, std::uint64_t token, std::span<const std::byte> payload = {}) {
+  void send(unsigned to, std::uint64_t token, std::span<const std::byte> payload = {}, urgency how = urgency::now) {
     message m;
     m.kind = model::message_kind::read_reply;
     m.from = self;
     m.token = token;
     m.payload_bytes = static_cast<std::uint32_t>(payload.size());
-    link->send(node_id{static_cast<std::uint16_t>(to)}, m, payload);
+    link->send(node_id{static_cast<std::uint16_t>(to)}, m, payload, how);
   }
   [[nodiscard]] node_id other() const { return node_id{static_cast<std::uint16_t>(1 - self.value())}; }
 };

@@ -119,9 +119,20 @@ void node::on_passed(std::uint64_t count) {
   open_.passing -= count;
 }
 
+void node::release_ahead() {
+  ahead_ = true;
+  release();
+  ahead_ = false;
+}
+
 /// If the diffs of the group before are all at their homes: what was written in it may be told, and what waited for it may
 /// leave; if anything is left that waits, it is for the present group, which is the one before from now on.
 void node::open_gate() {
+  if (is_pair()) {
+    std::swap(leaving_, closed_);
+    if (!leaving_.empty()) add_interval();
+    return;
+  }
   while (closing_ == 0) {
     if (!leaving_.empty()) {
       add_interval();
@@ -160,9 +171,9 @@ void node::add_interval() {
 }
 
 void node::send(node_id to, const message& m, std::span<const std::byte> value, edge what) {
-  if (what == edge::releases) release();
+  if (what == edge::releases) release_ahead();
   // A message that releases nothing may not overtake one that waits, and need not wait for itself.
-  const bool waits = busy() && what == edge::releases;
+  const bool waits = !is_pair() && busy() && (what == edge::releases || what == edge::joins);
   if (waits || waiting() != 0) {
     CHECK(value.size() <= max_value_bytes);
     const std::uint64_t after = waits ? group_ : gate_.back().after;

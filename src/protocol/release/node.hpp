@@ -5,7 +5,8 @@
 // arrival, a signal) ends the open interval first: diffs go to the homes, and the message waits until all of them have been
 // acknowledged, and with it all that follow. It does not wait for diffs that leave after it, or a thread that writes much
 // would hold up the others of its node as long as it likes: diffs form groups, of which two are on their way at most, and a
-// group takes no more diffs when a message waits for it and the one before has arrived. Before any such message the receiver is told the notices that this node has
+// group takes no more diffs when a message waits for it and the one before has arrived. Of two nodes none waits: what one sends the other
+// comes behind its diffs, and nobody else could ask for what they changed. Before any such message the receiver is told the notices that this node has
 // learned since it last told it something, in messages of their own: a pair of nodes keeps its order. What is told
 // is kept; it invalidates copies only when a thread of the receiver acquires.
 //
@@ -77,6 +78,10 @@ class node {
   /// Ends the open interval. What a later send() does; for calls that want to have it done. See busy(). No unit may keep its right beyond
   /// that if `all_end`: every write from now on is noticed.
   void release(bool all_end = false);
+  /// The same where a message follows by which this node releases, or joins: nobody waits for the diffs alone.
+  void release_ahead();
+  /// Diffs that leave now are of a release_ahead(), and nobody waits for their acknowledgements either.
+  [[nodiscard]] bool unhurried() const noexcept { return ahead_ && is_pair(); }
   /// The next release ends the right of all units that keep theirs beyond one.
   void end_keeping() noexcept { all_end_ = true; }
   /// Diffs are on their way.
@@ -125,6 +130,7 @@ class node {
     message m{};
     std::array<std::byte, max_value_bytes> value{};
   };
+  [[nodiscard]] bool is_pair() const noexcept { return nodes_ == 2; }
   void announce_homes();
   void pass(node_id to, const message& m, std::span<const std::byte> value, bool with_notices);
   void look_at_kept(bool all_end);
@@ -154,6 +160,7 @@ class node {
   std::array<std::byte, max_value_bytes> buffer_{};
   counters count_{};
   bool all_end_ = false;
+  bool ahead_ = false;
 };
 
 }  // namespace quire::release

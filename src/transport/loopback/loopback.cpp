@@ -36,6 +36,7 @@ struct hub::mailbox {
   spin_lock lock;
   std::deque<packet> packets;
   bool armed = false;  ///< somebody sleeps, or is about to
+  urgency least = urgency::later;  ///< and what wakes it
   std::atomic<bool> failed{false};
   const int bell = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 };
@@ -50,12 +51,13 @@ void hub::ring(mailbox& box) noexcept {
   CHECK(::write(box.bell, &one, sizeof one) == sizeof one);
 }
 
-void hub::post(model::node_id to, packet&& arriving) {
+void hub::post(model::node_id to, packet&& arriving, urgency how) {
   mailbox& box = *mailboxes_.at(to.value());
   if (box.failed) return;
   box.lock.lock();
   box.packets.push_back(std::move(arriving));
-  const bool wake = std::exchange(box.armed, false);
+  const bool wake = box.armed && how >= box.least;
+  if (wake) box.armed = false;
   box.lock.unlock();
   if (wake) ring(box);
 }
@@ -89,14 +91,14 @@ class endpoint final : public transport {
     return QUIRE_OK;
   }
 
-  void send(model::node_id to, const model::message& m, std::span<const std::byte> payload) noexcept override {
+  void send(model::node_id to, const model::message& m, std::span<const std::byte> payload, urgency how) noexcept override {
     CHECK(to != self_ && to.value() < hub_->nodes() && m.payload_bytes == payload.size());
     if (own_.failed || lost_[to.value()]) return;
     ++traffic_.messages_sent;
     traffic_.bytes_sent += wire::header_bytes + payload.size();
     wire::header header;
     wire::encode(m, header);
-    hub_->post(to, {{header.bytes, header.bytes + wire::header_bytes}, {payload.begin(), payload.end()}});
+    hub_->post(to, {{header.bytes, header.bytes + wire::header_bytes}, {payload.begin(), payload.end()}}, how);
   }
 
   void abandon(model::node_id peer) noexcept override { lost_[peer.value()] = true; }
@@ -116,13 +118,19 @@ class endpoint final : public transport {
   [[nodiscard]] bool turn_period() noexcept override { return true; }
 
   [[nodiscard]] int descriptor() const noexcept override { return own_.bell; }
-  [[nodiscard]] bool arm() noexcept override {
+  [[nodiscard]] bool arm(urgency least) noexcept override {
     own_.lock.lock();
     std::uint64_t rung = 0;
     const bool quiet = own_.packets.empty() && ::read(own_.bell, &rung, sizeof rung) < 0;
     own_.armed = quiet;
+    own_.least = least;
     own_.lock.unlock();
     return quiet;
+  }
+  void disarm() noexcept override {
+    own_.lock.lock();
+    own_.armed = false;
+    own_.lock.unlock();
   }
   void signal() noexcept override { hub_->ring(own_); }
 

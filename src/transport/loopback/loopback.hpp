@@ -29,7 +29,7 @@ class hub {
 
   [[nodiscard]] unsigned nodes() const noexcept { return static_cast<unsigned>(mailboxes_.size()); }
   /// Puts any bytes into a mailbox: also how tests send what no node would.
-  void post(model::node_id to, packet&& arriving);
+  void post(model::node_id to, packet&& arriving, urgency how = urgency::now);
   /// From now on nobody hears from `node` any more, and all others are told.
   void fail(model::node_id node) noexcept;
 

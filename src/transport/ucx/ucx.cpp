@@ -8,6 +8,7 @@
 
 #include <poll.h>
 #include <sched.h>
+#include <sys/epoll.h>
 
 #include <algorithm>
 #include <cstring>
@@ -17,6 +18,7 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "os/foreign_library.hpp"
+#include "transport/ucx/bells.hpp"
 #include "transport/ucx/gate.hpp"
 #include "transport/ucx/slots.hpp"
 #include "transport/ucx/worker.hpp"
@@ -36,6 +38,7 @@ struct address_prefix {
   std::uint64_t mark = wire::mark;
   char name[16] = {};
 };
+constexpr std::size_t before_ucx_bytes = sizeof(address_prefix) + sizeof(bells::address);
 
 class ucx_transport final : public transport {
  public:
@@ -44,7 +47,7 @@ class ucx_transport final : public transport {
   [[nodiscard]] std::span<const std::byte> address() const noexcept override { return address_; }
   [[nodiscard]] base::status connect(node_id self, std::span<const std::span<const std::byte>> addresses,
                                      sink& receiver) noexcept override;
-  void send(node_id to, const message& m, std::span<const std::byte> payload) noexcept override;
+  void send(node_id to, const message& m, std::span<const std::byte> payload, urgency how) noexcept override;
   bool progress() noexcept override;
   void abandon(node_id to) noexcept override;
   [[nodiscard]] bool stuck() const noexcept override { return stuck_ != 0; }
@@ -54,9 +57,10 @@ class ucx_transport final : public transport {
     period_ = static_cast<std::uint8_t>(1 - period_);
     return true;
   }
-  [[nodiscard]] int descriptor() const noexcept override { return worker_.descriptor; }
-  [[nodiscard]] bool arm() noexcept override { return worker_.ucp->worker_arm(worker_.handle) == UCS_OK; }
-  void signal() noexcept override { (void)worker_.ucp->worker_signal(worker_.handle); }
+  [[nodiscard]] int descriptor() const noexcept override { return descriptor_.number(); }
+  [[nodiscard]] bool arm(urgency least) noexcept override;
+  void disarm() noexcept override;
+  void signal() noexcept override { has_bells_ ? bells_.signal() : (void)worker_.ucp->worker_signal(worker_.handle); }
   base::status flush(int timeout_ms) noexcept override;
   [[nodiscard]] const traffic& counters() const noexcept override {
     traffic_.connections_refused = gate::refused();
@@ -110,10 +114,14 @@ class ucx_transport final : public transport {
   void deliver(const message& m) noexcept;
   [[nodiscard]] bool let_in(std::span<const std::byte> header, std::size_t bytes, message& m) noexcept;
   void refuse(std::span<const std::byte> header) noexcept;
+  [[nodiscard]] base::status open_descriptor() noexcept;
+  void listen_to_ucx(bool listens) noexcept;
+  void wake_those_who_have_no_room() noexcept;
   void lose(peer& who, ucs_status_t why) noexcept;
   void report_losses() noexcept;
 
   // These outlive the worker: closing it completes what is still in flight.
+  bells bells_;
   slots<send_slot> sends_;
   std::uint8_t period_ = 0;       ///< the current one, modulo 2
   std::size_t stuck_ = 0;         ///< sends to abandoned peers that have not completed
@@ -121,6 +129,11 @@ class ucx_transport final : public transport {
   slots<receive_slot> receives_;
   std::vector<peer> peers_;
   worker worker_;
+  os::descriptor descriptor_;  ///< readable if one of the bells' and UCX's is, and is listened to
+  bool listens_to_ucx_ = true;
+  bool has_bells_ = false;
+  /// Something is announced, or waits for room: it goes on by messages of UCX's own, which ring no bells. Until UCX sleeps without any.
+  bool in_flight_ = false;
   address_prefix prefix_;
   std::vector<std::byte> address_;
   base::secret secret_;
@@ -137,10 +150,58 @@ base::status ucx_transport::open(const settings& how, const std::string& devices
   reports_losses_ = how.reports_losses || worker_.chosen_by_user;
   const char* const name = worker_.chosen_by_user ? "ucx by UCX_TLS" : how.name;
   std::strncpy(prefix_.name, name, sizeof prefix_.name - 1);
-  address_.resize(sizeof prefix_ + worker_.address.size());
+  // Only where what was handed to UCX is at once where the receiver looks.
+  has_bells_ = how.bells && !worker_.chosen_by_user && bells_.open();
+  const bells::address bell = has_bells_ ? bells_.own() : bells::address{};
+  address_.resize(before_ucx_bytes + worker_.address.size());
   std::memcpy(address_.data(), &prefix_, sizeof prefix_);
-  std::memcpy(address_.data() + sizeof prefix_, worker_.address.data(), worker_.address.size());
-  return QUIRE_OK;
+  std::memcpy(address_.data() + sizeof prefix_, &bell, sizeof bell);
+  std::memcpy(address_.data() + before_ucx_bytes, worker_.address.data(), worker_.address.size());
+  return open_descriptor();
+}
+
+base::status ucx_transport::open_descriptor() noexcept {
+  descriptor_ = os::descriptor(::epoll_create1(EPOLL_CLOEXEC));
+  for (const int one : {worker_.descriptor, has_bells_ ? bells_.descriptor() : -1}) {
+    epoll_event e{};
+    e.events = EPOLLIN;
+    if (one >= 0 && ::epoll_ctl(descriptor_.number(), EPOLL_CTL_ADD, one, &e) != 0) return QUIRE_SYSTEM;
+  }
+  return descriptor_.open() ? QUIRE_OK : QUIRE_SYSTEM;
+}
+
+void ucx_transport::listen_to_ucx(bool listens) noexcept {
+  if (listens == listens_to_ucx_) return;
+  listens_to_ucx_ = listens;
+  epoll_event e{};
+  if (listens) e.events = EPOLLIN;
+  CHECK(::epoll_ctl(descriptor_.number(), EPOLL_CTL_MOD, worker_.descriptor, &e) == 0);
+}
+
+bool ucx_transport::arm(urgency least) noexcept {
+  if (has_bells_) {
+    if (!bells_.arm(least)) return false;
+    if (worker_.ucp->worker_progress(worker_.handle) != 0) {
+      bells_.disarm();
+      return false;
+    }
+    if (bells_.met_by_all() && !in_flight_) {
+      listen_to_ucx(false);
+      return true;
+    }
+  }
+  if (worker_.ucp->worker_arm(worker_.handle) != UCS_OK) {
+    if (has_bells_) bells_.disarm();
+    return false;
+  }
+  in_flight_ = sends_pending() || receives_.used() != 0;
+  listen_to_ucx(true);
+  return true;
+}
+
+void ucx_transport::disarm() noexcept {
+  if (has_bells_) bells_.disarm();
+  listen_to_ucx(false);
 }
 
 ucs_status_t ucx_transport::listen() noexcept {
@@ -180,12 +241,12 @@ base::status ucx_transport::connect(node_id self, std::span<const std::span<cons
   for (std::size_t i = 0; i < addresses.size() && status == UCS_OK; ++i) {
     if (i == self.value()) continue;
     const auto address = addresses[i];
-    if (address.size() <= sizeof prefix_ || std::memcmp(address.data(), &prefix_, sizeof prefix_) != 0) {
+    if (address.size() <= before_ucx_bytes || std::memcmp(address.data(), &prefix_, sizeof prefix_) != 0) {
       base::log(base::log_level::error, "node %zu has another transport than %s, or another version of Quire", i,
                 name());
       return QUIRE_INVALID;
     }
-    const auto theirs = address.subspan(sizeof prefix_);
+    const auto theirs = address.subspan(before_ucx_bytes);
     status = connect_peer(peers_[i], theirs);
     if (status == UCS_ERR_UNREACHABLE && worker_.chosen_by_user && reports_losses_) {
       reports_losses_ = false;  // the user's choice cannot report losses
@@ -195,10 +256,17 @@ base::status ucx_transport::connect(node_id self, std::span<const std::span<cons
       base::log(base::log_level::error, "node %zu cannot be reached: %s", i, worker_.ucp->status_string(status));
     }
   }
-  return status == UCS_OK ? QUIRE_OK : QUIRE_PEER_LOST;
+  if (status != UCS_OK) return QUIRE_PEER_LOST;
+  if (!has_bells_) return QUIRE_OK;
+  std::vector<bells::address> theirs(addresses.size());
+  for (std::size_t i = 0; i < addresses.size(); ++i) {
+    if (i != self.value()) std::memcpy(&theirs[i], addresses[i].data() + sizeof prefix_, sizeof theirs[i]);
+  }
+  bells_.meet(self.value(), theirs);
+  return QUIRE_OK;
 }
 
-void ucx_transport::send(node_id to, const message& m, std::span<const std::byte> payload) noexcept {
+void ucx_transport::send(node_id to, const message& m, std::span<const std::byte> payload, urgency how_urgent) noexcept {
   CHECK(to.value() < peers_.size() && m.payload_bytes == payload.size());
   peer& receiver = peers_[to.value()];
   CHECK(receiver.owner != nullptr);  // a message to this node itself
@@ -226,10 +294,12 @@ void ucx_transport::send(node_id to, const message& m, std::span<const std::byte
     slot->to = &receiver;
     ++receiver.unsent;
     ++unsent_[period_];
-    return;
+    in_flight_ = true;
+    return bells_.wake(to.value(), urgency::now);  // it has to answer, or to make room
   }
   sends_.give(slot);
-  if (UCS_PTR_IS_ERR(request)) lose(receiver, UCS_PTR_STATUS(request));
+  if (UCS_PTR_IS_ERR(request)) return lose(receiver, UCS_PTR_STATUS(request));
+  bells_.wake(to.value(), how_urgent);
 }
 
 void ucx_transport::on_sent(void* request, ucs_status_t, void* slot) noexcept {
@@ -239,6 +309,7 @@ void ucx_transport::on_sent(void* request, ucs_status_t, void* slot) noexcept {
   --self.unsent_[sent->period];
   --sent->to->unsent;
   if (sent->to->dead) --self.stuck_;
+  self.bells_.wake(static_cast<std::size_t>(sent->to - self.peers_.data()), urgency::now);
   self.sends_.give(sent);
   self.worker_.ucp->request_free(request);
 }
@@ -342,6 +413,7 @@ void ucx_transport::deliver_what_is_complete(peer& sender) noexcept {
 /// Without a place the payload goes into the slot: a small one is announced only if the user has set UCX_RNDV_THRESH.
 ucs_status_t ucx_transport::receive_rendezvous(const message& m, void* announced, void* place) noexcept {
   receive_slot& slot = enqueue(m);
+  in_flight_ = true;
   slot.kept = place == nullptr;
   if (slot.kept) place = slot.value;
   ucp_request_param_t how{};
@@ -382,7 +454,15 @@ bool ucx_transport::progress() noexcept {
     happened = true;
   }
   if (unreported_losses_) report_losses();
+  if (sends_.used() != 0) wake_those_who_have_no_room();
   return happened;
+}
+
+/// They may have gone to sleep again with a part of a message.
+void ucx_transport::wake_those_who_have_no_room() noexcept {
+  for (std::size_t i = 0; i < peers_.size(); ++i) {
+    if (peers_[i].unsent != 0) bells_.wake(i, urgency::now);
+  }
 }
 
 void ucx_transport::on_peer_error(void* arg, ucp_ep_h, ucs_status_t status) noexcept {
@@ -440,7 +520,7 @@ base::status ucx_transport::flush(int timeout_ms) noexcept {
   };
   while (progress(), !flushed() && base::now_ns() < deadline) {
     pollfd waiting{descriptor(), POLLIN, 0};
-    if (arm()) {
+    if (arm(urgency::later)) {
       (void)::poll(&waiting, 1, 1);
     } else {
       ::sched_yield();

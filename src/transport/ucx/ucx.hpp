@@ -18,6 +18,7 @@ struct settings {
   const char* rendezvous_bytes;  ///< UCX_RNDV_THRESH: larger payloads are announced first and need no bounce buffer
   bool reports_losses;           ///< whether UCX notices that a peer has died
   const char* sockets_at_once = nullptr;  ///< UCX_TCP_MAX_POLL, unless it is UCX's own
+  bool bells = false;  ///< nodes wake each other without UCX (bells.hpp)
 };
 
 // The figures: request and reply in fresh memory, medians, two processes on a quiet machine with 2 cores.
@@ -25,7 +26,7 @@ struct settings {
 /// Without cma: UCX 1.13 aborts the survivor when a peer dies during a copy. Eager messages above 8 KiB are put
 /// together in a buffer first: faster up to 16 KiB (3.2 us against 3.9), slower from 32 KiB on (6.2 against 5.3; 256
 /// KiB: 56 against 33). One message of 64 KiB moves 5.5 to 7.5 GB/s, of 256 KiB 8, of 1 to 2 MiB 9 to 10.
-inline constexpr settings shared_memory{"ucx posix", "posix", "32k", false};
+inline constexpr settings shared_memory{"ucx posix", "posix", "32k", false, nullptr, true};
 
 /// A rendezvous costs two more exchanges (64 KiB: 70 us against 36), but then the bytes go straight to their place (2
 /// MiB: 5 GB/s against 2.4). They meet at about 256 KiB.
