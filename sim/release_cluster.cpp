@@ -30,6 +30,7 @@ release_cluster::release_cluster(const release_options& options, release_driver&
       m->frames.resize(cells);
       m->twins.resize(cells);
       m->has_twin.resize(options.units);
+      m->written.resize(options.units);
       release::region_shape shape;
       shape.region = region_id{static_cast<std::uint16_t>(r)};
       shape.self = node.self;
@@ -40,6 +41,7 @@ release_cluster::release_cluster(const release_options& options, release_driver&
       shape.migrates = options.migrates;
       shape.update = options.update;
       shape.keeps = options.keeps;
+      shape.scans = options.scans;
       m->machine = std::make_unique<release::machine>(shape, m->units.data(), node.release->open());
       node.memory.push_back(std::move(m));
     }
@@ -220,6 +222,7 @@ bool release_cluster::try_access(std::size_t t) {
   if (want == access::write) {
     ++count_.writes;
     w = latest_[r.at] = r.a;
+    n.memory[p.region]->written[p.unit] = true;
     driver_.note(n.self, "writes word, value", r.at, r.a);
     return true;
   }

@@ -62,6 +62,7 @@ struct release_options {
   bool first_touch = false, migrates = true;
   release::updates update = release::updates::learned;
   bool keeps = false;            ///< units that are written in every interval keep their right
+  bool scans = false;            ///< threads write without faults, and nodes look which units were written
   std::size_t twin_limit = 64;
   std::size_t notice_limit = release::history::default_limit;
   bool pages_out = false;        ///< nodes are short of memory: with every step of a thread a frame goes, if it may
@@ -180,6 +181,7 @@ class release_cluster {
     bool applies_own_diffs = false;
     bool places_all_content = false;
     bool applies_all_updates = false;       ///< whatever on_update() says
+    bool scans_miss_writes = false;         ///< what was written is not found
     bool patches_miss_twins = false;        ///< what comes as a patch, or as a diff to a kept unit, is not written into the twin
     bool sends_what_is_not_told = false;    ///< of a kept unit, the content instead of the twin
     bool kept_units_look_unwritten = false; ///< at every release
@@ -249,6 +251,7 @@ class release_cluster {
     std::vector<access> views{};
     std::vector<std::uint64_t> frames{}, twins{};
     std::vector<bool> has_twin{};
+    std::vector<bool> written{};  ///< where that is found by scans: since the last one, or since it was mapped
     std::unique_ptr<release::machine> machine{};
   };
   /// The token of a diff message: its group if it is the node's own, else from here on.
@@ -271,6 +274,7 @@ class release_cluster {
     void perform(model::region_id region, const model::actions& list) noexcept override;
     void perform_all() noexcept override { cluster.flush(*this); }
     [[nodiscard]] bool differs(model::region_id region, std::uint64_t unit) noexcept override;
+    void find_written() noexcept override;
     [[nodiscard]] release::machine* machine_of(model::region_id region) noexcept override;
 
     release_cluster& cluster;

@@ -371,7 +371,7 @@ void homes() {
   for (word value = 3; value < 8; ++value) round(value);
   const auto after = counters();
   REQUIRE_EQUAL(after.diffs, before.diffs);
-  REQUIRE_EQUAL(after.twins, before.twins);
+  if (!g_scans || me() == writer) REQUIRE_EQUAL(after.twins, before.twins);  // with scans who reads has one
   if (me() == 0 && writer != 0) REQUIRE(after.home_moves >= units);
 
   auto* volatile first = make_region("first touch", units * page, QUIRE_PLACE_FIRST_TOUCH);
@@ -429,7 +429,7 @@ void run_all() {
   section("threads and names", threads_and_names);
   section("atomic operations", atomics);
   section("laziness", laziness);
-  if (!g_scans) section("homes move", homes);  // there they stay
+  section("homes move", homes);
   section("random epochs", [] { random_epochs("random", page, QUIRE_PLACE_MODULO, 24); });
   section("random epochs, 64 KiB", [] { random_epochs("random large", 16 * page, QUIRE_PLACE_BLOCK, 16); });
 }

@@ -56,6 +56,14 @@ TEST(release_mutation, the_unbroken_protocol_passes) {
   EXPECT_EQ(verdict([](release_cluster&, tampering&) {}), "");
 }
 
+TEST(release_mutation, scans_that_find_nothing) {
+  release_plan p = make_release_plan(1, 2);
+  p.shape.scans = true;
+  release_run r(p);
+  r.nodes().tamper().scans_miss_writes = true;
+  EXPECT_THAT(r.run(), an_old_value_somewhere);
+}
+
 TEST(release_mutation, releases_that_do_not_wait_for_acknowledgements) {
   EXPECT_THAT(verdict([](release_cluster&, tampering& t) { t.ignores_acknowledgements = true; }), a_stale_read);
 }

@@ -49,6 +49,24 @@ TEST_P(release_random, race_free_programs_see_the_last_write) {
             << events << " events\n";
 }
 
+/// Written units are found by scans; homes move away from nodes that never used the unit.
+TEST_P(release_random, the_same_where_writes_are_found_by_scans) {
+  const extent e = GetParam();
+  std::uint64_t moves = 0, faults = 0, diffs = 0;
+  const auto all = seeds(1, e.seeds / 2 * soak());
+  for (const std::uint64_t seed : all) {
+    release_plan p = make_release_plan(seed, e.nodes);
+    p.shape.scans = true;
+    release_run r(p);
+    ASSERT_EQ(r.run(), "") << "replay: QUIRE_SIM_SEED=" << seed;
+    faults += r.nodes().count().faults;
+    diffs += r.nodes().count().diffs;
+    for (unsigned n = 0; n < e.nodes; ++n) moves += r.nodes().machine(n).count().home_moves;
+  }
+  EXPECT_TRUE(e.nodes == 1 || all.size() == 1 || (moves > all.size() / 4 && diffs > all.size())) << "too few to mean anything";
+  std::cout << e.nodes << " nodes, " << all.size() << " seeds: " << faults << " faults, " << diffs << " diffs, " << moves << " home moves\n";
+}
+
 /// Seeds that found something: what, is told by the charts and by the history of the protocol.
 TEST(release_pinned, seeds_that_found_something) {
   const std::pair<std::uint64_t, unsigned> pinned[] = {{12, 2}, {43, 8}, {11'388, 3}};

@@ -332,8 +332,10 @@ void machine::move_home(std::uint64_t unit, unit_state& s, node_id to, std::uint
   send(to, m, how == message_flag::take && s.written != 0, out);
 }
 
+/// Where writes are found by scans, the home's last ones are not known yet if it has the unit mapped.
 bool machine::on_only_writer(std::uint64_t unit, node_id writer, actions& out) {
   unit_state& s = touch(unit);
+  if (shape_.scans && s.mapped() != access::none) return false;
   const bool moves = s.is_home != 0 && s.asked == 0 && writer != shape_.self && shape_.migrates && !homes_stay_ &&
                      shape_.nodes.exact() && s.listed == 0 && s.kept == 0 && s.granted == 0 && s.pin_asked == 0 && s.current.may_contain(shape_.nodes, writer) &&
                      s.moves < std::numeric_limits<std::uint16_t>::max();
