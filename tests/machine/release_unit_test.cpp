@@ -194,6 +194,33 @@ TEST(release_unit, the_home_moves_to_the_only_writer_without_content) {
     0: wake)"));
 }
 
+TEST(release_unit, where_written_units_are_scanned_for_the_home_moves_away_from_who_never_used_the_unit) {
+  chart c(2, false, updates::learned, true);
+  c.before(1, access::write);
+  c.at(1).on_written(0);
+  c.release(1);
+  c.run();
+  (void)c.take();
+  EXPECT_TRUE(c.only_writer(0, 1));
+  c.run();
+  EXPECT_EQ(c.take(), lines(R"(
+    0: only 1 wrote
+    0 -> 1 home_move
+    1: drop twin)"));
+  EXPECT_TRUE(c.at(1).is_home(0));
+  EXPECT_FALSE(c.only_writer(1, 0)) << "what was written since the last scan is not known";
+}
+
+TEST(release_unit, and_stays_where_it_may_have_been_written_since) {
+  chart c(2, false, updates::learned, true);
+  c.before(1, access::write);
+  c.before(0, access::read);
+  c.at(1).on_written(0);
+  c.release(1);
+  c.run();
+  EXPECT_FALSE(c.only_writer(0, 1));
+}
+
 TEST(release_unit, the_home_stays_if_the_writers_copy_is_older_than_its_content) {
   chart c(3);
   c.before(1, access::write);

@@ -94,16 +94,9 @@ void machine::send_patch(std::uint64_t unit, unit_state& s, model::copyset to, s
   }
   if (!to.empty()) s.shared = 1;
   auto& a = out.add(action_kind::send_patch, unit);
-  a.targets = {.members = to, .shape = shape_.nodes, .skip_a = shape_.self, .skip_b = shape_.self};
-  a.m.kind = message_kind::patch;
-  a.m.region = shape_.region;
-  a.m.unit = unit;
-  a.m.from = a.m.requester = shape_.self;
-  a.m.a = interval;
+  offer(a, message_kind::patch, to, interval, flags);
   a.m.b = s.version;
-  a.m.flags = flags;
   s.version = interval;
-  count_.updates_sent += a.targets.count();
 }
 
 bool machine::on_patch(const message& m, actions& out) {

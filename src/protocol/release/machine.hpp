@@ -220,6 +220,7 @@ class machine final : public model::machine {
   void note_fetch(unit_state& s, node_id reader) const noexcept;
   static void end_partnership(unit_state& s) noexcept;
   void send_update(std::uint64_t unit, unit_state& s, model::copyset to, std::uint32_t interval, std::uint8_t flags, actions& out);
+  void offer(model::action& a, model::message_kind kind, model::copyset to, std::uint32_t interval, std::uint8_t flags);
   void on_update_unused(const message& m);
   [[nodiscard]] bool may_give(const message& m, const unit_state& s) const noexcept;  // paging.cpp
   void on_home_atomic(const message& m, actions& out);

@@ -37,16 +37,21 @@ void machine::send_update(std::uint64_t unit, unit_state& s, model::copyset to, 
   // As for a copy that is asked for: from now on the home's writes have to be noticed.
   watch_writes(unit, s, out);
   s.shared = 1;
+  if (s.kept != 0) flags |= message_flag::as_told;
   auto& a = out.add(model::action_kind::multicast, unit);
   a.with_content = true;
+  offer(a, message_kind::update, to, interval, flags);
+}
+
+/// What a home sends unasked.
+void machine::offer(model::action& a, message_kind kind, model::copyset to, std::uint32_t interval, std::uint8_t flags) {
   a.targets = {.members = to, .shape = shape_.nodes, .skip_a = shape_.self, .skip_b = shape_.self};
-  a.m.kind = message_kind::update;
+  a.m.kind = kind;
   a.m.region = shape_.region;
-  a.m.unit = unit;
+  a.m.unit = a.unit;
   a.m.from = a.m.requester = shape_.self;
   a.m.a = interval;
   a.m.flags = flags;
-  if (s.kept != 0) a.m.flags |= message_flag::as_told;
   count_.updates_sent += a.targets.count();
 }
 
