@@ -1,0 +1,99 @@
+// What all regions of a node share: when a message that releases may leave.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "protocol/release/node.hpp"
+
+namespace quire::release {
+namespace {
+
+using model::message_kind;
+using model::region_id;
+
+/// A node that is not the home of unit 1, with what leaves it.
+struct writer final : node::effects {
+  explicit writer(unsigned nodes) : self(node_id{0}, nodes, *this, 16) {
+    shape.region = region_id{0};
+    shape.nodes = model::geometry::of(nodes);
+    shape.managers = directory::manager_map::make(model::placement::modulo, nodes, units.size(), {});
+    shape.units = units.size();
+    m = std::make_unique<machine>(shape, units.data(), self.open());
+  }
+  void transmit(node_id to, const message& sent, std::span<const std::byte>) noexcept override {
+    left.push_back(std::string(sent.kind == message_kind::notices ? "notices" : "message") + " to " + std::to_string(to.value()));
+  }
+  void perform(region_id, const actions& list) noexcept override {
+    for (const auto& a : list) {
+      if (a.kind != model::action_kind::send_diff) continue;
+      (void)self.diff_sent(a.to);
+      left.push_back("diff to " + std::to_string(a.to.value()) + (self.unhurried() ? ", unhurried" : ""));
+    }
+  }
+  void perform_all() noexcept override {}
+  [[nodiscard]] machine* machine_of(region_id) noexcept override { return m.get(); }
+
+  /// A thread writes unit 1, whose home is node 1.
+  void write() {
+    actions out;
+    (void)m->on_fault(1, model::access::write, out);
+    message reply;
+    reply.kind = message_kind::copy_reply;
+    reply.unit = 1;
+    reply.from = node_id{1};
+    reply.requester = node_id{0};
+    m->on_message(reply, out);
+  }
+  void send(unsigned to, edge what) { self.send(node_id{static_cast<std::uint16_t>(to)}, {}, {}, what); }
+
+  std::vector<std::string> left{};
+  std::vector<unit_state> units = std::vector<unit_state>(4);
+  region_shape shape{};
+  node self;
+  std::unique_ptr<machine> m{};
+};
+using strings = std::vector<std::string>;
+
+TEST(release_node, a_message_that_releases_waits_for_the_diffs) {
+  writer w(3);
+  w.write();
+  w.send(2, edge::releases);
+  EXPECT_EQ(w.left, (strings{"diff to 1"}));
+  w.self.on_acknowledged(node_id{1}, 1);
+  EXPECT_EQ(w.left, (strings{"diff to 1", "notices to 2", "message to 2"}));
+}
+
+TEST(release_node, of_two_nodes_none_waits) {
+  writer w(2);
+  w.write();
+  w.send(1, edge::releases);
+  EXPECT_EQ(w.left, (strings{"diff to 1, unhurried", "notices to 1", "message to 1"}));
+  EXPECT_TRUE(w.self.busy()) << "homes do not move before";
+  w.self.on_acknowledged(node_id{1}, 1);
+  EXPECT_FALSE(w.self.busy());
+}
+
+TEST(release_node, who_joins_a_call_has_released_when_it_began) {
+  writer w(3);
+  w.write();
+  w.self.release_ahead();
+  w.send(2, edge::joins);
+  EXPECT_EQ(w.left, (strings{"diff to 1"})) << "and waits for that";
+  w.self.on_acknowledged(node_id{1}, 1);
+  w.left.clear();
+  w.write();
+  w.send(2, edge::joins);
+  EXPECT_EQ(w.left, (strings{"message to 2"})) << "but not for what is written later";
+}
+
+TEST(release_node, diffs_that_are_waited_for_are_urgent) {
+  writer w(2);
+  w.write();
+  w.self.release();
+  EXPECT_EQ(w.left, (strings{"diff to 1"}));
+}
+
+}  // namespace
+}  // namespace quire::release
