@@ -5,7 +5,8 @@
 //
 // The service thread sleeps until the transport, which is armed, wakes it. A thread that polls takes what arrives itself, so
 // meanwhile the transport wakes nobody (mute), and who stops polling arms it again (unmute): the service thread is not
-// woken at a barrier, and takes no core from threads that compute after it. Where threads drive again and again, as in a
+// woken at a barrier, and takes no core from threads that compute after it. While no thread of the node waits for another node, only what
+// is urgent wakes it (transport::urgency): who arrives at a barrier first does not disturb those who compute. Where threads drive again and again, as in a
 // sweep of faults, arming would be on the path of every fault: then the service thread looks every `tick_ns`, and
 // arms when they have stopped.
 #pragma once
