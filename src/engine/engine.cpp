@@ -143,8 +143,7 @@ int engine::prepare(region_slot& r, quire_consistency consistency) {
     put(shape);
     shape.first_touch = first_touch;
     shape.scans = r.detector->scans();
-    // The home's writes are found too late to know that the content may go: another's copy may lack the last of them.
-    // Nor where nodes page out, if only one of them: who is to be the home may have given its copy up.
+    // Not where nodes page out, if only one of them: who is to be the home may have given its copy up.
     shape.migrates = config_.move_homes && !config_.pages_out;
     if (!config_.updates) shape.update = release::updates::never;
     if (shape.scans) scanning_ = true;

@@ -388,6 +388,7 @@ class engine final : public transport::sink, private effects, private release::n
   void mute() noexcept;
   [[nodiscard]] bool unmute(bool waits) noexcept;
   [[nodiscard]] bool arm(bool waits) noexcept;
+  void take_what_lies_here() noexcept;
 
   // watching.cpp
   void handle_watch(const model::message& m) noexcept;

@@ -19,6 +19,7 @@ base::status engine::synchronise(sync::call& request, std::int64_t timeout_ms) n
     call.token = e.calls_.add(self);
     if (sync::is_collective(call)) {
       e.mute();
+      e.take_what_lies_here();
       e.consistency_.release_ahead();  // diffs travel while the others are waited for
     }
     e.sync_actions_.clear();

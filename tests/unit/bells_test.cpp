@@ -44,6 +44,27 @@ TEST_F(pair_of_bells, wake_sleepers_only) {
   EXPECT_FALSE(a.rings());
 }
 
+// Of several who write to one, the first in the queue may come last: an urgent message behind it cannot be seen before.
+TEST_F(pair_of_bells, an_urgent_message_may_lie_behind_one_that_is_not) {
+  node_bells c;
+  ASSERT_TRUE(a.open() && b.open() && c.open());
+  const std::vector<bells::address> all{a.own(), b.own(), c.own()};
+  a.meet(0, all);
+  b.meet(1, all);
+  c.meet(2, all);
+  a.begin(1, urgency::later);
+  ASSERT_TRUE(b.arm(urgency::now));
+  a.end(1, urgency::later);
+  a.wake(1, urgency::later);
+  EXPECT_TRUE(b.rings());
+  EXPECT_FALSE(b.arm(urgency::now));
+  ASSERT_TRUE(b.arm(urgency::now));
+  c.begin(1, urgency::later);
+  c.end(1, urgency::later);
+  c.wake(1, urgency::later);
+  EXPECT_FALSE(b.rings());
+}
+
 TEST_F(pair_of_bells, one_wakes_once) {
   meet();
   ASSERT_TRUE(b.arm(urgency::later));

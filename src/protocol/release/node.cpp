@@ -171,7 +171,7 @@ void node::add_interval() {
 }
 
 void node::send(node_id to, const message& m, std::span<const std::byte> value, edge what) {
-  if (what == edge::releases) release_ahead();
+  if (what == edge::releases) to == self_ ? release() : release_ahead();
   // A message that releases nothing may not overtake one that waits, and need not wait for itself.
   const bool waits = !is_pair() && busy() && (what == edge::releases || what == edge::joins);
   if (waits || waiting() != 0) {

@@ -15,11 +15,13 @@ namespace quire::transport::ucx {
 
 namespace {
 
-/// Opens a descriptor of another process once more. Needs the right to look into it, as a debugger has.
-int open_of(std::int32_t process, std::int32_t number) noexcept {
+/// Opens a descriptor of another process once more, if it is of this type. Needs the right to look into that process, as a debugger has.
+int open_of(std::int32_t process, std::int32_t number, mode_t type, off_t bytes) noexcept {
   char path[48];
   std::snprintf(path, sizeof path, "/proc/%d/fd/%d", process, number);
-  return ::open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+  struct stat about{};
+  if (::stat(path, &about) != 0 || (about.st_mode & S_IFMT) != type || about.st_size != bytes) return -1;
+  return ::open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
 
 }  // namespace
@@ -49,11 +51,9 @@ bool bells::open() noexcept {
 bells::peer bells::find(const address& a) {
   if (a.mark == 0) return {};
   peer p;
-  const os::descriptor memory(open_of(a.process, a.page));
-  p.pipe = os::descriptor(open_of(a.process, a.pipe));
-  struct stat about{};
-  if (!p.pipe.open() || ::fstat(p.pipe.number(), &about) != 0 || !S_ISFIFO(about.st_mode)) return {};
-  if (!memory.open() || ::fstat(memory.number(), &about) != 0 || !S_ISREG(about.st_mode) || about.st_size != os::page_bytes) return {};
+  const os::descriptor memory(open_of(a.process, a.page, S_IFREG, os::page_bytes));
+  p.pipe = os::descriptor(open_of(a.process, a.pipe, S_IFIFO, 0));
+  if (!memory.open() || !p.pipe.open()) return {};
   int error = 0;
   void* const shown = os::map_shared(memory.number(), os::page_bytes, nullptr, true, error);
   if (shown == nullptr) return {};
@@ -86,11 +86,26 @@ bool bells::arm(urgency least) noexcept {
   }
   if (woken) return false;
   page_->state.store(least == urgency::now ? for_urgent : for_all, std::memory_order_seq_cst);
+  __sync_synchronize();  // what the caller looks at are plain loads
+  if (page_->begun.load(std::memory_order_seq_cst) != 0) page_->state.store(for_all, std::memory_order_seq_cst);
   return true;
 }
 
 void bells::disarm() noexcept {
   if (page_ != nullptr) page_->state.store(awake, std::memory_order_relaxed);
+}
+
+/// With two nodes there is one who writes to a receiver, and nothing to count.
+bells::page* bells::counted(std::size_t node, urgency how) noexcept {
+  return how == urgency::later && peers_.size() > 2 ? peers_[node].shown.get() : nullptr;
+}
+
+void bells::begin(std::size_t node, urgency how) noexcept {
+  if (page* const theirs = counted(node, how)) theirs->begun.fetch_add(1, std::memory_order_seq_cst);
+}
+
+void bells::end(std::size_t node, urgency how) noexcept {
+  if (page* const theirs = counted(node, how)) theirs->begun.fetch_sub(1, std::memory_order_seq_cst);
 }
 
 void bells::wake(std::size_t node, urgency how) noexcept {

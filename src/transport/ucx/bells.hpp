@@ -47,7 +47,11 @@ class bells {
   [[nodiscard]] bool arm(urgency least) noexcept;
   /// Nothing wakes it any more.
   void disarm() noexcept;
-  /// After something was handed to UCX for `node`: wakes it if it sleeps and wants that.
+  /// Around the handing over of a message for `node` to UCX: where several write to a receiver, an urgent one may lie behind another that is
+  /// not there yet. Who arms meanwhile is woken for all.
+  void begin(std::size_t node, urgency how) noexcept;
+  void end(std::size_t node, urgency how) noexcept;
+  /// After that: wakes it if it sleeps and wants that.
   void wake(std::size_t node, urgency how) noexcept;
   /// Makes the descriptor readable until the next arm().
   void signal() noexcept;
@@ -60,6 +64,7 @@ class bells {
     std::atomic<std::uint32_t> state;
     std::atomic<std::uint32_t> written;  ///< bytes, or about to be, to the pipe
     std::atomic<std::uint32_t> met;      ///< by so many others
+    std::atomic<std::uint32_t> begun;    ///< messages that are not urgent, and are being handed over. One too many for each who died then
   };
   struct unmapping {
     void operator()(page* p) const noexcept;
@@ -71,6 +76,7 @@ class bells {
   };
   static void ring(page& shown, int pipe) noexcept;
   [[nodiscard]] static peer find(const address& a);
+  [[nodiscard]] page* counted(std::size_t node, urgency how) noexcept;
 
   address own_{};
   os::descriptor memory_{};

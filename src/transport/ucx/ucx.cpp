@@ -287,8 +287,10 @@ void ucx_transport::send(node_id to, const message& m, std::span<const std::byte
   how.cb.send = &on_sent;
   how.user_data = slot;
   how.memory_type = UCS_MEMORY_TYPE_HOST;
+  bells_.begin(to.value(), how_urgent);
   const auto request = worker_.ucp->am_send_nbx(receiver.endpoint, message_id, slot->header.bytes, wire::header_bytes,
                                                 payload.data(), payload.size(), &how);
+  bells_.end(to.value(), how_urgent);
   if (UCS_PTR_IS_PTR(request)) {  // on_sent gives the slot back
     slot->period = period_;
     slot->to = &receiver;
