@@ -11,6 +11,18 @@
 
 namespace quire::engine {
 
+/// What was written before the block is on its way when this is done.
+void engine::stop_scanned_writes(region_slot& r) noexcept {
+  if (!r.scans()) return;
+  const auto used = r.release->used();
+  for (std::uint64_t unit = used.first(); unit < used.end(); ++unit) {
+    actions_.clear();
+    r.release->on_block_ahead(unit, actions_);
+    if (actions_.size() != 0) performer_.take(r, actions_);
+  }
+  performer_.flush();
+}
+
 /// What is written from now on is written after the block.
 void engine::close_block(region_slot& r) noexcept {
   const auto used = r.release->used();

@@ -131,6 +131,7 @@ void engine::freeze(const change_call& call, totals& t) noexcept {
   (void)end_holds();
   if (release::machine* const m = r.release.get(); m != nullptr) {
     m->keep_homes(true);
+    if (call.what == change_call::kind::begin_block && call.checked) stop_scanned_writes(r);
     if (call.what == change_call::kind::end_block && call.checked) close_block(r);
     consistency_.release(true);
   }

@@ -350,6 +350,7 @@ class engine final : public transport::sink, private effects, private release::n
   void freeze(const change_call& call, totals& t) noexcept;
   void thaw(region_slot& r, bool homes_stay) noexcept;
   void convert(const change_call& call) noexcept;
+  void stop_scanned_writes(region_slot& r) noexcept;
   void close_block(region_slot& r) noexcept;
   void merge_block(region_slot& r) noexcept;
   void mark_block(region_slot& r, bool begins) noexcept;

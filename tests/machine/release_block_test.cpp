@@ -122,6 +122,25 @@ TEST(release_block, where_written_units_are_scanned_for_the_home_lets_nobody_in_
     0: wake)"));
 }
 
+// The last of them would come to a home that keeps it apart, and answers its own writer without it (found by contract_block_program).
+TEST(release_block, where_written_units_are_scanned_for_writes_end_before_a_checked_block) {
+  chart c(2, false, updates::learned, true);
+  c.before(1, access::read);
+  actions out;
+  c.at(1).on_block_ahead(0, out);
+  ASSERT_EQ(out.size(), 2u);
+  EXPECT_EQ(out.begin()[0].kind, model::action_kind::protect);
+  EXPECT_EQ(out.begin()[0].level, access::none);
+  EXPECT_EQ(out.begin()[1].kind, model::action_kind::send_diff);
+  EXPECT_FALSE(out.begin()[1].keep);
+  c.at(1).on_differs(0);
+  EXPECT_EQ(c.open(1).written.size(), 1u) << "it is told";
+  out.clear();
+  c.at(1).on_block_ahead(0, out);
+  EXPECT_EQ(out.size(), 0u);
+  EXPECT_EQ(c.at(1).on_fault(0, access::read, out), fault_outcome::local) << "and the copy is as good as before";
+}
+
 TEST(release_block, where_written_units_are_scanned_for_declarations_change_nothing) {
   chart c(2, false, updates::learned, true);
   c.at(1).on_declared(0);

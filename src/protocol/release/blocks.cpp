@@ -21,6 +21,14 @@ void machine::close_home(std::uint64_t unit, unit_state& s, actions& out) {
   protect(unit, s, shape_.scans ? access::none : access::read, out);
 }
 
+void machine::on_block_ahead(std::uint64_t unit, actions& out) {
+  unit_state& s = units_[unit];
+  if (!shape_.scans || s.mapped() == access::none) return;
+  if (s.is_home != 0) return close_home(unit, s, out);
+  protect(unit, s, access::none, out);
+  if (s.twin != 0) send_diff(unit, s, false, out);
+}
+
 void machine::on_block_begin(std::uint64_t unit, actions& out) {
   unit_state& s = units_[unit];
   if (checked_ && s.is_home != 0) close_home(unit, s, out);

@@ -133,7 +133,7 @@ void machine::on_written(std::uint64_t unit) {
 /// Of a copy that has gone; what still is here is known to be written, or the next release looks.
 void machine::on_differs(std::uint64_t unit) {
   unit_state& s = touch(unit);
-  if (s.valid == 0) list(unit, s);
+  if (s.mapped() == access::none) list(unit, s);
 }
 
 // ---- Faults and calls of this node's threads ----

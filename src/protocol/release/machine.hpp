@@ -138,6 +138,9 @@ class machine final : public model::machine {
   // Parallel blocks (blocks.cpp). In those that are checked (KOAN) the home keeps each unit as it was before (its twin), from its own first write on,
   // and shows others nothing else; no copy is taken away before the end.
   void check(bool checked) noexcept { checked_ = checked; }
+  /// A checked block is about to begin. Where writes are found by scans they end here, until threads may fault again: the last of them could come to
+  /// a home that keeps them apart already, and shows their own writer what was before.
+  void on_block_ahead(std::uint64_t unit, actions& out);
   /// A block begins under this protocol, which is in charge before it already, and all that was written is at the homes.
   void on_block_begin(std::uint64_t unit, actions& out);
   /// The block is about to end: from now on a write here is one after it.
