@@ -1,6 +1,7 @@
 // What a transport does with what comes from elsewhere: garbage, messages without the job's seal, the same message
 // twice. What strangers do at the ports of a job, beyond what UCX lets anybody do here, stands in
 // tests/process/intruder_test.
+#include "transport/ucx/bells.hpp"
 #include "transport/ucx/worker.hpp"
 #include "transport_nodes.hpp"
 #include "wire/seal.hpp"
@@ -8,6 +9,9 @@
 
 namespace quire::transport::test {
 namespace {
+
+/// Of the address of a node: the mark, a name, and its bells; then UCX's own.
+constexpr std::size_t before_ucx_bytes = sizeof wire::mark + 16 + sizeof(ucx::bells::address);
 
 class strangers : public testing::TestWithParam<const char*> {
  protected:
@@ -42,12 +46,11 @@ TEST_P(strangers, garbage_is_dropped_and_counted) {
     const auto own = n.link->address();
     const auto all = n.meet({own.begin(), own.end()});
     if (n.self.value() == 0) {  // a second worker, which speaks UCX but not Quire
-      constexpr std::size_t prefix_bytes = 24;
       ucx::worker raw;
       ASSERT_TRUE(raw.open(how, how.transports == std::string_view("tcp") ? "lo" : "all", {}).ok());
       ucp_ep_params_t to{};
       to.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE;
-      to.address = reinterpret_cast<const ucp_address_t*>(all[1].data() + prefix_bytes);
+      to.address = reinterpret_cast<const ucp_address_t*>(all[1].data() + before_ucx_bytes);
       to.err_mode = how.reports_losses ? UCP_ERR_HANDLING_MODE_PEER : UCP_ERR_HANDLING_MODE_NONE;
       ucp_ep_h endpoint = nullptr;
       ASSERT_EQ(raw.ucp->ep_create(raw.handle, &to, &endpoint), UCS_OK);
@@ -95,11 +98,10 @@ TEST_P(strangers, garbage_is_dropped_and_counted) {
 class second_sender {
  public:
   second_sender(const ucx::settings& how, const blob& address_of_receiver) {
-    constexpr std::size_t prefix_bytes = 24;
     EXPECT_TRUE(raw_.open(how, how.transports == std::string_view("tcp") ? "lo" : "all", {}).ok());
     ucp_ep_params_t to{};
     to.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE;
-    to.address = reinterpret_cast<const ucp_address_t*>(address_of_receiver.data() + prefix_bytes);
+    to.address = reinterpret_cast<const ucp_address_t*>(address_of_receiver.data() + before_ucx_bytes);
     to.err_mode = how.reports_losses ? UCP_ERR_HANDLING_MODE_PEER : UCP_ERR_HANDLING_MODE_NONE;
     EXPECT_EQ(raw_.ucp->ep_create(raw_.handle, &to, &endpoint_), UCS_OK);
   }
