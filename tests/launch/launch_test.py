@@ -72,7 +72,7 @@ def readers():
             result = run(["bash", "-c", f"{begin} yes | head -n 3; exit ${{PIPESTATUS[0]}}"], 30)
             require(result.status == 128 + signal.SIGPIPE and result.out.count("y\n") == 3 and result.err == "", result)
             hosts.require_nothing_left()
-        result = run(["bash", "-c", f"{begin} {program('death_program')} compute | head -n 1; exit ${{PIPESTATUS[0]}}"], 30)
+        result = run(["bash", "-c", f"{begin} {program('death_program')} printing | head -n 1; exit ${{PIPESTATUS[0]}}"], 30)
         require(result.status == 128 + signal.SIGPIPE and result.err == "", result)
         hosts.require_nothing_left()
         result = run(["bash", "-c", f"{begin} yes > /dev/full"], 30)

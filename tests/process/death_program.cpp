@@ -69,6 +69,12 @@ void in_fault(shared& s) {
   for (std::size_t i = 0; i < 4096; i += 512) std::atomic_ref(s.words[i]).fetch_add(1);
   sleep_ms(60'000);
 }
+void printing(shared&) {
+  for (int line = 0; line < 6'000; ++line) {
+    std::printf("line %d\n", line);
+    sleep_ms(10);
+  }
+}
 void reading_input(shared&) {
   char line[16];
   static_cast<void>(!std::fgets(line, sizeof line, stdin));
@@ -90,6 +96,7 @@ int main(int argc, char** argv) {
                                                            {"in_lookup", in_lookup},
                                                            {"in_join", in_join},
                                                            {"in_fault", in_fault},
+                                                           {"printing", printing},
                                                            {"reading_input", reading_input}};
   const std::string where = argc > 1 ? argv[1] : "";
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
