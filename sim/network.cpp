@@ -120,7 +120,7 @@ std::string name_of(message_kind kind) {
                                     "done",        "copy_dropped", "fetch_read",   "fetch_write",   "fetch_push",     "atomic_fetch",
                                     "invalidate",  "read_reply",   "write_reply",   "write_grant",    "atomic_reply",
                                     "invalidate_ack", "push_copy", "push_ack",      "push_reply",
-                                    "copy_request", "copy_reply",  "update", "patch", "update_unused", "diffs",         "diffs_ack",      "home_move",
+                                    "copy_request", "copy_reply",  "update", "patch", "update_unused", "diffs",         "diffs_ack",      "home_move", "home_offer",
                                     "home_atomic", "home_atomic_reply", "owner_here",  "please_take",
                                     "notices",     "pin_request",  "pin_grant",     "pin_end",        "spread_request", "spread",
                                     "spread_ack",  "spread_done",  "pin_next",       "room",          "survives",       "owner_is",       "unit_lost",      "replica",      "replica_ack"};

@@ -244,6 +244,7 @@ class release_cluster {
   };
   struct diff {
     std::uint64_t unit = 0;
+    std::uint64_t moves = 0;  ///< of the home, as far as the sender knows
     std::vector<changed_word> words{};
   };
   struct region_memory {

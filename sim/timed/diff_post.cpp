@@ -32,7 +32,7 @@ void diff_post::add(region& r, node_id home, std::uint64_t unit, const written_w
     mine.region = r.id;
     mine.writer = self_;
     mine.group = to_.diff_leaves(home);
-    put(home, mine, {unit, bytes});
+    put(home, mine, {unit, bytes, r.release->way_of(unit).moves});
   }
 }
 
@@ -83,10 +83,13 @@ void diff_post::on_diffs(region& r, const message& m, std::span<const std::byte>
   for (; !entries.empty(); entries = entries.subspan(sizeof(entry))) {
     entry e;
     std::memcpy(&e, entries.data(), sizeof e);
-    switch (r.release->on_diff(e.unit, m.requester)) {
-      case release::diff_outcome::forward:
-        put(r.release->home_of(e.unit), theirs, e);
+    switch (r.release->on_diff(e.unit, m.requester, static_cast<std::uint16_t>(e.moves))) {
+      case release::diff_outcome::forward: {
+        const auto way = r.release->way_of(e.unit);
+        e.moves = way.moves;
+        put(way.to, theirs, e);
         break;
+      }
       case release::diff_outcome::apply:
         to_.diff_applied();
         [[fallthrough]];

@@ -52,6 +52,7 @@ class diff_post {
   struct entry {
     std::uint64_t unit = 0;
     std::uint64_t bytes = 0;
+    std::uint64_t moves = 0;  ///< of the home, as far as the sender knows
   };
   /// Whose a diff is; what a node passes on is acknowledged to who sent it.
   struct source {

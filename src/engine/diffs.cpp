@@ -14,7 +14,8 @@ using model::node_id;
 
 namespace {
 struct entry_header {
-  std::uint64_t unit;
+  std::uint64_t unit : 48;
+  std::uint64_t moves : 16;  ///< of the unit's home, as far as the sender knows
   std::uint32_t offset;
   std::uint32_t length;
 };
@@ -56,14 +57,15 @@ void diff_traffic::add_page(region_slot& r, node_id to, std::uint64_t unit, std:
   ++count_.diffs;
   source mine{model::region_id{r.about.id}, engine_.config().self};
   mine.group = engine_.consistency_.diff_sent(to);
+  const std::uint16_t moves = r.release->way_of(unit).moves;
   if (made.what == diff::outcome::whole) {
     std::memcpy(scratch_.data(), content.data(), bytes);  // threads may go on writing: the twin becomes what was sent
-    put(to, mine, unit, offset, bytes | whole, std::span<const std::byte>(scratch_).first(bytes));
+    put(to, mine, {unit, moves, offset, bytes | whole, std::span<const std::byte>(scratch_).first(bytes)});
     if (keep) std::memcpy(twin, scratch_.data(), bytes);
     count_.bytes += bytes;
   } else {
     const auto data = std::span<const std::byte>(scratch_).first(made.bytes);
-    put(to, mine, unit, offset, static_cast<std::uint32_t>(made.bytes), data);
+    put(to, mine, {unit, moves, offset, static_cast<std::uint32_t>(made.bytes), data});
     if (keep) CHECK(codec_.apply(data, {twin, bytes}));
     count_.bytes += made.bytes;
   }
@@ -77,15 +79,15 @@ void diff_traffic::add_patch(region_slot& r, const model::action& a) noexcept {
   CHECK(made.what != diff::outcome::no_room);
   const bool raw = made.what == diff::outcome::whole;
   if (raw) std::memcpy(scratch_.data(), r.system(a.unit), bytes);  // threads may go on writing: the twin becomes what is sent
-  const entry e{a.unit, 0, raw ? bytes | whole : static_cast<std::uint32_t>(made.bytes), bytes, raw,
-                std::span<const std::byte>(scratch_).first(raw ? bytes : made.what == diff::outcome::unchanged ? 0 : made.bytes)};
+  const auto data = std::span<const std::byte>(scratch_).first(raw ? bytes : made.what == diff::outcome::unchanged ? 0 : made.bytes);
+  const entry e{a.unit, 0, 0, raw ? bytes | whole : static_cast<std::uint32_t>(data.size()), data, raw, bytes};
   source mine{model::region_id{r.about.id}, engine_.config().self};
   mine.patch = true;
   mine.flags = a.m.flags;
   mine.interval = a.m.a;
   mine.since = a.m.b;
   a.targets.for_each([&](node_id to) {
-    put(to, mine, e.unit, e.offset, e.data.empty() ? 0 : e.length, e.data);
+    put(to, mine, e);
     ++count_.patches;
     ++r.change.sent;
   });
@@ -96,7 +98,7 @@ void diff_traffic::merge(region_slot& r, std::uint64_t unit, std::span<const std
   const auto made = codec_.encode(content, r.twin(unit), scratch_, diff::writers::several);
   if (made.what == diff::outcome::unchanged) return;
   const bool raw = made.what == diff::outcome::whole;
-  const entry e{unit, 0, 0, content.size(), raw, raw ? content : std::span<const std::byte>(scratch_).first(made.bytes)};
+  const entry e{unit, 0, 0, 0, raw ? content : std::span<const std::byte>(scratch_).first(made.bytes), raw, content.size()};
   CHECK(made.what != diff::outcome::no_room && apply(e, r.system(unit)) && apply(e, r.twin(unit)));
 }
 
@@ -109,20 +111,19 @@ void diff_traffic::add_declared(region_slot& r, node_id to, std::uint64_t unit) 
       const auto bytes = static_cast<std::uint32_t>(std::min(end - at, most_at_once));
       const auto offset = static_cast<std::uint32_t>(at - first);
       mine.group = engine_.consistency_.diff_sent(to);
-      put(to, mine, unit, offset, bytes | whole, {r.system(unit) + offset, bytes});
+      put(to, mine, {unit, r.release->way_of(unit).moves, offset, bytes | whole, {r.system(unit) + offset, bytes}});
       ++count_.diffs;
       count_.bytes += bytes;
     }
   });
 }
 
-void diff_traffic::put(node_id to, const source& s, std::uint64_t unit, std::uint32_t offset, std::uint32_t length,
-                       std::span<const std::byte> data) noexcept {
-  departure& d = room_for(to, s, sizeof(entry_header) + padded(data.size()));
-  const entry_header head{unit, offset, length};
+void diff_traffic::put(node_id to, const source& s, const entry& e) noexcept {
+  departure& d = room_for(to, s, sizeof(entry_header) + padded(e.data.size()));
+  const entry_header head{e.unit, e.moves, e.offset, e.length};
   std::memcpy(d.payload.data() + d.bytes, &head, sizeof head);
-  std::memcpy(d.payload.data() + d.bytes + sizeof head, data.data(), data.size());
-  d.bytes += sizeof head + padded(data.size());
+  std::memcpy(d.payload.data() + d.bytes + sizeof head, e.data.data(), e.data.size());
+  d.bytes += sizeof head + padded(e.data.size());
   ++d.left;
 }
 
@@ -223,6 +224,7 @@ bool diff_traffic::take_entry(const region_slot& r, const message& m, std::span<
     return false;
   }
   to.unit = head.unit;
+  to.moves = head.moves;
   to.offset = head.offset;
   to.length = head.length;
   to.data = from.first(length);
@@ -250,7 +252,7 @@ void diff_traffic::on_diffs(const message& m, std::span<const std::byte> entries
   const source theirs{m.region, m.requester, true, m.from, m.token};
   std::uint32_t done = 0;
   for (entry e; take_entry(*r, m, entries, e);) {
-    switch (r->release->on_diff(e.unit, m.requester)) {
+    switch (r->release->on_diff(e.unit, m.requester, e.moves)) {
       case release::diff_outcome::apply:
         engine_.frames_.use(*r, e.unit, 1, content::changed);
         if (!apply(e, r->system(e.unit)) || (r->release->is_kept(e.unit) && !apply(e, r->twin(e.unit)))) refuse(m);
@@ -266,10 +268,13 @@ void diff_traffic::on_diffs(const message& m, std::span<const std::byte> entries
         break;
       }
       case release::diff_outcome::own: ++done; break;
-      case release::diff_outcome::forward:
+      case release::diff_outcome::forward: {
         ++count_.forwarded;
-        put(r->release->home_of(e.unit), theirs, e.unit, e.offset, e.length, e.data);
+        const auto way = r->release->way_of(e.unit);
+        e.moves = way.moves;
+        put(way.to, theirs, e);
         break;
+      }
     }
   }
   send_all();

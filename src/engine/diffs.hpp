@@ -4,7 +4,8 @@
 //
 // Payload of message_kind::diffs: entries, each for a part of a unit:
 //
-//     8 bytes  unit
+//     6 bytes  unit
+//     2 bytes  moves of its home, as far as the sender knows (release::machine::on_diff)
 //     4 bytes  offset in the unit
 //     4 bytes  bytes that follow; top bit: the content itself, from any offset, and not a diff of a page (src/diff)
 //     ...      padded to 8
@@ -94,18 +95,18 @@ class diff_traffic {
   };
   struct entry {
     std::uint64_t unit = 0;
-    std::uint32_t offset = 0, length = 0;  ///< as they came
-    std::size_t reach = 0;                 ///< bytes of the unit that it is about
-    bool raw = false;
+    std::uint16_t moves = 0;
+    std::uint32_t offset = 0, length = 0;  ///< as in the message
     std::span<const std::byte> data{};
+    bool raw = false;
+    std::size_t reach = 0;  ///< bytes of the unit that it is about
   };
   [[nodiscard]] bool take_entry(const region_slot& r, const model::message& m, std::span<const std::byte>& from, entry& to) noexcept;
   [[nodiscard]] bool apply(const entry& e, std::byte* unit) const noexcept;
   void refuse(const model::message& m) noexcept;
   void on_patches(const model::message& m, std::span<const std::byte> entries) noexcept;
   [[nodiscard]] departure& room_for(model::node_id to, const source& s, std::size_t bytes) noexcept;
-  void put(model::node_id to, const source& s, std::uint64_t unit, std::uint32_t offset, std::uint32_t length,
-           std::span<const std::byte> data) noexcept;
+  void put(model::node_id to, const source& s, const entry& e) noexcept;
   void add_page(region_slot& r, model::node_id to, std::uint64_t unit, std::uint32_t offset, std::uint32_t bytes, bool keep,
                 bool& differs) noexcept;
   void add_declared(region_slot& r, model::node_id to, std::uint64_t unit) noexcept;

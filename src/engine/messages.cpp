@@ -43,6 +43,7 @@ bool is_of_pins(message_kind k) noexcept {
 transport::urgency urgency_of(const message& m, bool pair) noexcept {
   const bool sync = m.kind >= message_kind::sync_first && m.kind <= message_kind::sync_last;
   const bool later = (sync && sync::kind_of(m.kind) == sync::kind::gather) || m.kind == message_kind::notices || m.kind == message_kind::update ||
+                     m.kind == message_kind::home_offer ||
                      (m.kind == message_kind::diffs_ack && pair);
   return later ? transport::urgency::later : transport::urgency::now;
 }
@@ -123,6 +124,7 @@ void engine::handle_units(const message& m) noexcept {
   trace_.add(fault_trace::point::received, m.region.value(), m.unit);
   if (!is_of_call(m.kind)) r->change.received += m.count;
   if (m.kind == message_kind::please_take) return take_over(*r, m);
+  if (m.kind == message_kind::home_offer && (r->change.frozen || ending_.load(std::memory_order_relaxed))) return;
   if (carries_content(m.kind) && m.payload_bytes != 0) frames_.landed(*r, m.unit, m.count);
   if (m.kind == message_kind::pin_grant) consistency_.acquire_pin(m.from, m.region, m.unit);
   model::machine& machine = machine_for(*r, m.kind);

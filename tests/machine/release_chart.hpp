@@ -30,7 +30,7 @@ using model::message_kind;
 /// Units 0 to N-1, the home of unit u is node u, for N nodes.
 class chart {
  public:
-  explicit chart(unsigned nodes, bool first_touch = false, updates update = updates::learned, bool scans = false, bool migrates = true,
+  explicit chart(unsigned nodes, bool first_touch = false, updates update = updates::learned, bool scans = false, bool pages_out = false,
                  bool keeps = false)
       : units_(nodes * nodes), open_(nodes), pins_(nodes) {
     for (std::uint16_t n = 0; n < nodes; ++n) {
@@ -42,7 +42,7 @@ class chart {
       shape.first_touch = first_touch;
       shape.update = update;
       shape.scans = scans;
-      shape.migrates = migrates;
+      shape.pages_out = pages_out;
       shape.keeps = keeps;
       open_[n].pins = &pins_[n];
       open_[n].unacknowledged.resize(nodes);
@@ -237,7 +237,7 @@ class chart {
   /// m.token: through which node it came, plus one, in steps of 256.
   void on_diff(std::uint16_t node, const message& m) {
     const std::string of = " diff of " + std::to_string(m.requester.value());
-    switch (at(node).on_diff(m.unit, m.requester)) {
+    switch (at(node).on_diff(m.unit, m.requester, static_cast<std::uint16_t>(m.acks))) {
       case diff_outcome::apply: line(node, "applies" + of); break;
       case diff_outcome::collect: line(node, "collects" + of); break;
       case diff_outcome::own: line(node, "has its own diff"); break;
@@ -245,7 +245,8 @@ class chart {
         line(node, "forwards" + of);
         message on = m;
         on.token = m.token << 8 | (m.from.value() + 1u);
-        return send(node, at(node).home_of(m.unit), on, false);
+        on.acks = at(node).way_of(m.unit).moves;
+        return send(node, at(node).way_of(m.unit).to, on, false);
       }
     }
     message ack = m;
@@ -292,6 +293,7 @@ class chart {
           m.kind = message_kind::diffs;
           m.unit = a.unit;
           m.requester = node_id{node};
+          m.acks = at(node).way_of(a.unit).moves;
           sent_.resize(machines_.size());
           ++sent_[node];
           ++open_[node].unacknowledged[a.to.value()];

@@ -6,7 +6,7 @@
 namespace quire::release {
 namespace {
 
-chart keeping(unsigned nodes = 2, updates update = updates::always) { return chart(nodes, false, update, false, true, true); }
+chart keeping(unsigned nodes = 2, updates update = updates::always) { return chart(nodes, false, update, false, false, true); }
 
 /// Unit 0 of node 0, which node 1 has read, is written for the first time, and its update is taken.
 chart kept_at_home(unsigned nodes = 2) {
@@ -203,7 +203,7 @@ TEST(release_keep, both_sides_write_and_what_they_send_crosses) {
 
 TEST(release_keep, nothing_is_kept_where_that_is_not_wanted) {
   for (const bool keeps : {false, true}) {
-    chart c(2, false, updates::always, false, !keeps, keeps);  // nor where memory is limited
+    chart c(2, false, updates::always, false, keeps, keeps);  // nor where memory is limited
     c.before(0, access::write);
     for (int i = 0; i < 4; ++i) {
       c.before(1, access::write);

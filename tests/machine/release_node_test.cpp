@@ -1,8 +1,10 @@
 // What all regions of a node share: when a message that releases may leave.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "protocol/release/node.hpp"
@@ -28,11 +30,14 @@ struct writer final : node::effects {
   void perform(region_id, const actions& list) noexcept override {
     for (const auto& a : list) {
       if (a.kind != model::action_kind::send_diff) continue;
-      (void)self.diff_sent(a.to);
+      diffs.push_back(a.to);
       left.push_back("diff to " + std::to_string(a.to.value()) + (self.unhurried() ? ", unhurried" : ""));
     }
   }
-  void perform_all() noexcept override {}
+  /// As in the engine: what is sent is known when all actions are performed.
+  void perform_all() noexcept override {
+    for (const node_id to : std::exchange(diffs, {})) (void)self.diff_sent(to);
+  }
   [[nodiscard]] machine* machine_of(region_id) noexcept override { return m.get(); }
 
   /// A thread writes unit 1, whose home is node 1.
@@ -49,6 +54,7 @@ struct writer final : node::effects {
   void send(unsigned to, edge what) { self.send(node_id{static_cast<std::uint16_t>(to)}, {}, {}, what); }
 
   std::vector<std::string> left{};
+  std::vector<node_id> diffs{};
   std::vector<unit_state> units = std::vector<unit_state>(4);
   region_shape shape{};
   node self;
@@ -86,6 +92,28 @@ TEST(release_node, who_joins_a_call_has_released_when_it_began) {
   w.write();
   w.send(2, edge::joins);
   EXPECT_EQ(w.left, (strings{"message to 2"})) << "but not for what is written later";
+}
+
+/// The notice takes a copy that has been changed: the diff goes to where the home was, and the next request must not overtake it.
+TEST(release_node, a_move_is_believed_only_if_the_same_acquire_sends_no_diffs) {
+  writer w(4);
+  w.write();
+  history theirs(node_id{2}, 4);
+  std::vector<written_unit> units{{region_id{0}, 1}};
+  theirs.add_interval(units);
+  theirs.add_move(region_id{0}, 1, node_id{2}, 1);
+  theirs.end_moves();
+  std::array<std::byte, 256> room;
+  notice_writer out(room);
+  history::position at = theirs.begin();
+  while (const notice* n = theirs.next_for(node_id{0}, at)) {
+    ASSERT_TRUE(out.add(*n));
+    ++at;
+  }
+  ASSERT_TRUE(w.self.on_notices(node_id{2}, out.bytes()));
+  w.self.acquire();
+  EXPECT_EQ(w.left, (strings{"diff to 1"}));
+  EXPECT_EQ(w.m->home_of(1), node_id{1});
 }
 
 TEST(release_node, diffs_that_are_waited_for_are_urgent) {

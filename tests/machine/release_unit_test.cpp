@@ -381,18 +381,94 @@ TEST(release_unit, who_passes_a_diff_on_keeps_the_way_until_it_has_arrived) {
   EXPECT_EQ(c.at(0).home_of(0), node_id{3}) << "now it may";
 }
 
-/// The simulator found it (seed 11388 of 3 nodes): node 0 passed a diff on to 1, the home came back from there to 0, a later diff
-/// of the same writer found it there, and the first one came back from 1 and undid it.
-TEST(release_unit, the_home_does_not_come_back_to_where_it_was) {
-  chart c(3);
+/// Node 0 passes a diff of 2 on to 1, and the home comes back from there before it.
+chart with_the_home_back() {
+  chart c(4);
+  c.before(2, access::write);
   c.before(1, access::read);
   EXPECT_TRUE(c.only_writer(0, 1));
   c.run();
   c.notice(0);
   c.before(0, access::read);
-  EXPECT_FALSE(c.only_writer(1, 0));
-  c.before(2, access::read);
-  EXPECT_TRUE(c.only_writer(1, 2)) << "it may move on";
+  c.release(2);
+  c.deliver(message_kind::diffs, 2, 0);
+  EXPECT_TRUE(c.only_writer(1, 0));
+  c.deliver(message_kind::home_move, 1, 0);
+  EXPECT_TRUE(c.at(0).is_home(0));
+  (void)c.take();
+  return c;
+}
+
+/// The simulator found it (seed 11388 of 3 nodes): a later diff of the same writer found the home at 0, and the first one came back from 1
+/// and undid it.
+TEST(release_unit, a_later_diff_takes_the_way_of_one_that_the_home_passed_on_when_it_was_none) {
+  chart c = with_the_home_back();
+  (void)c.fault(2, access::write);
+  c.release(2);
+  c.deliver(message_kind::diffs, 2, 0);
+  c.run();
+  EXPECT_EQ(c.take(), lines(R"(
+    2: write fault
+    2: twin
+    2: permit read > write
+    2: wake
+    2: release
+    2: protect write > read
+    2 -> 0 diff
+    0: forwards diff of 2
+    0 -> 1 diff for 2
+    1: forwards diff of 2
+    1 -> 0 diff for 2
+    1: forwards diff of 2
+    1 -> 0 diff for 2
+    0: applies diff of 2
+    0 -> 1 ack
+    0: applies diff of 2
+    0 -> 1 ack
+    1 -> 0 ack
+    1 -> 0 ack
+    0 -> 2 ack
+    0 -> 2 ack)"));
+  (void)c.fault(2, access::write);
+  c.release(2);
+  (void)c.take();
+  c.run();
+  EXPECT_EQ(c.take(), lines(R"(
+    0: applies diff of 2
+    0 -> 2 ack)")) << "all are back: there is nothing to wait for";
+}
+
+TEST(release_unit, a_request_takes_the_way_of_a_diff_that_the_home_passed_on_when_it_was_none) {
+  chart c = with_the_home_back();
+  c.notice(2);
+  (void)c.fault(2, access::read);
+  c.deliver(message_kind::copy_request, 2, 0);
+  EXPECT_FALSE(c.only_writer(0, 3)) << "what was passed on is not back: the way must not change";
+  (void)c.take();
+  c.run();
+  EXPECT_EQ(c.take(), lines(R"(
+    1: forwards diff of 2
+    1 -> 0 diff for 2
+    1 -> 0 copy_request for 2
+    0: applies diff of 2
+    0 -> 1 ack
+    0 -> 2 copy_reply +data
+    1 -> 0 ack
+    2: permit none > read
+    2: wake
+    0 -> 2 ack)"));
+}
+
+TEST(release_unit, who_has_heard_that_the_home_is_back_is_served_at_once) {
+  chart c = with_the_home_back();
+  c.at(3).on_moved(0, node_id{0}, 2);
+  (void)c.fault(3, access::read);
+  c.deliver(message_kind::copy_request, 3, 0);
+  EXPECT_EQ(c.take(), lines(R"(
+    3: read fault
+    3 -> 0 copy_request
+    0 -> 3 copy_reply zero)"));
+  c.run();
 }
 
 TEST(release_unit, an_older_belief_about_the_home_does_not_replace_a_newer_one) {
@@ -403,6 +479,52 @@ TEST(release_unit, an_older_belief_about_the_home_does_not_replace_a_newer_one) 
   EXPECT_EQ(c.at(2).home_of(0), node_id{1});
   c.at(2).on_moved(0, node_id{2}, 3);  // the move itself is still on its way here
   EXPECT_EQ(c.at(2).home_of(0), node_id{1});
+}
+
+TEST(release_unit, counts_of_moves_begin_again) {
+  static_assert(is_newer(1, 0) && is_newer(0xffff, 0) && !is_newer(0, 0) && !is_newer(0, 0xffff));
+  static_assert(after(0xffff) == 1 && is_newer(1, 0xffff) && !is_newer(0xffff, 1) && is_newer(0x9000, 0x8000));
+}
+
+/// A writer whose copy is not known to be as good as the content fetches that first.
+TEST(release_unit, the_home_is_offered_to_a_writer_whose_copy_may_be_old) {
+  chart c(3);
+  c.before(0, access::write);
+  c.before(1, access::write);
+  c.before(2, access::write);
+  c.release(1);
+  c.release(2);
+  c.run();
+  (void)c.fault(1, access::write);
+  (void)c.take();
+  EXPECT_FALSE(c.only_writer(0, 1));
+  c.run();
+  EXPECT_EQ(c.take(), lines(R"(
+    0: only 1 wrote
+    0 -> 1 home_offer
+    1: protect write > none
+    1 -> 0 diff
+    1 -> 0 copy_request take
+    0: applies diff of 1
+    0 -> 1 ack
+    0: protect read > none
+    0 -> 1 home_move +data take
+    1: wake)"));
+  EXPECT_TRUE(c.at(1).is_home(0));
+}
+
+TEST(release_unit, an_offered_home_is_refused_by_who_waits_for_the_unit_or_has_it_pinned) {
+  chart c(3);
+  c.before(0, access::write);
+  (void)c.fault(1, access::read);
+  EXPECT_FALSE(c.only_writer(0, 1));
+  c.run();
+  EXPECT_TRUE(c.at(0).is_home(0));
+  c.pin(2);
+  c.run();
+  EXPECT_FALSE(c.only_writer(0, 2)) << "it is pinned";
+  c.run();
+  EXPECT_TRUE(c.at(0).is_home(0));
 }
 
 // ---- atomic operations

@@ -3,6 +3,7 @@
 // costs nothing. With "long": long runs with few twins, as QUIRE_TWIN_LIMIT says. With "scan": written pages are found by
 // scans instead of faults.
 #include <atomic>
+#include <cstdlib>
 #include <string_view>
 
 #include "node.hpp"
@@ -14,7 +15,8 @@ namespace {
 constexpr std::size_t page = 4096;
 using word = std::uint64_t;
 
-bool g_scans = false;  ///< written pages are found without faults
+bool g_scans = false;    ///< written pages are found without faults
+bool g_limited = false;  ///< nodes have a memory limit
 
 quire_region_options relaxed(std::size_t unit_bytes, quire_placement placement, int home = 0) {
   auto about = region_options(unit_bytes, placement, home);
@@ -96,7 +98,7 @@ void edge() {
     REQUIRE_EQUAL(all[i], 200);
     if (nodes() > 1) REQUIRE_EQUAL(all[i + 1], 200);
   }
-  if (g_scans || nodes() != 2) return;
+  if (g_scans || g_limited || nodes() != 2) return;
   REQUIRE(after.units_kept > 0);
   const auto faults = [](const quire_counters& c) { return c.local_faults + c.write_faults + c.read_faults; };
   REQUIRE(faults(after) - faults(before) <= 10);
@@ -385,6 +387,32 @@ void homes() {
   REQUIRE_EQUAL(counters().diffs, start.diffs);
 }
 
+/// Nodes take turns, twice, at writing alone for a while: each time the homes come to the writer, and nothing is sent to a home any more.
+void homes_come_back() {
+  constexpr std::size_t units = 24, words_per_unit = page / sizeof(word);
+  auto* volatile words = make_region("homes back", units * page, QUIRE_PLACE_NODE, 0);
+  word value = 0;
+  for (int turn = 1; turn <= 2 * nodes(); ++turn) {
+    const bool writes = turn % nodes() == me();
+    for (int round = 1; round <= 4; ++round) {
+      const auto before = counters();
+      ++value;
+      for (std::size_t u = 0; writes && u < units; ++u) {
+        words[u * words_per_unit + 1] = value;
+        words[u * words_per_unit + 2] += 1;
+      }
+      barrier();
+      if (writes && round == 4) REQUIRE_EQUAL(counters().diffs, before.diffs);
+      for (std::size_t u = 0; u < units; ++u) {
+        REQUIRE_EQUAL(words[u * words_per_unit + 1], value);
+        REQUIRE_EQUAL(words[u * words_per_unit + 2], value);
+      }
+      barrier();
+    }
+  }
+  if (nodes() > 1) REQUIRE(counters().home_moves >= units);
+}
+
 /// In every epoch each word belongs to one thread, drawn anew; the others may read it in the next.
 void random_epochs(const char* name, std::size_t unit, quire_placement placement, int epochs) {
   constexpr int threads = 2;
@@ -430,6 +458,7 @@ void run_all() {
   section("atomic operations", atomics);
   section("laziness", laziness);
   section("homes move", homes);
+  section("homes come back", homes_come_back);
   section("random epochs", [] { random_epochs("random", page, QUIRE_PLACE_MODULO, 24); });
   section("random epochs, 64 KiB", [] { random_epochs("random large", 16 * page, QUIRE_PLACE_BLOCK, 16); });
 }
@@ -478,5 +507,6 @@ void run_long() {
 int main(int argc, char** argv) {
   const bool is_long = argc > 1 && std::string_view(argv[1]) == "long";
   g_scans = argc > 1 && std::string_view(argv[1]) == "scan";
+  g_limited = std::getenv("QUIRE_MEMORY_LIMIT") != nullptr;
   return node_main(is_long ? run_long : run_all);
 }

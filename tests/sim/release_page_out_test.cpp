@@ -20,7 +20,6 @@ using word = release_cluster::word;
 release_plan short_of_memory(std::uint64_t seed, unsigned nodes) {
   release_plan plan = make_release_plan(seed, nodes);
   plan.shape.pages_out = true;
-  plan.shape.migrates = false;
   return plan;
 }
 
@@ -141,6 +140,18 @@ TEST(release_page_out_exhaustive, a_unit_goes_from_node_to_node) {
   }, 3'000);
 }
 
+/// Node 2 asks again for what it wrote, by way of node 0: the home all the time, or once more.
+void comes_back(release_cluster& c) {
+  const std::uint64_t m = c.make_object(2, operation::mutex_create);
+  with(c, 2, alone, word{0});
+  with(c, 2, locked, m, word{1}, 1u);
+  with(c, 0, locked, m, word{1}, 1u);
+  with(c, 1, takes, 1u);
+  with(c, 0, takes, 1u);
+}
+
+TEST(release_page_out_exhaustive, a_unit_comes_back_to_where_it_was) { explore(3, comes_back, 3'000); }
+
 TEST(release_page_out_exhaustive, a_unit_is_taken_while_it_is_pinned) {
   explore(2, [](release_cluster& c) {
     with(c, 0, pinned, word{0});
@@ -160,8 +171,8 @@ TEST(release_page_out_exhaustive, a_unit_is_taken_between_atomic_operations) {
 // ---- Do the checkers see?
 
 template <class F>
-std::string verdict(F&& break_it) {
-  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+std::string verdict(F&& break_it, std::uint64_t all_seeds = 200) {
+  for (std::uint64_t seed = 1; seed <= all_seeds; ++seed) {
     release_run run(short_of_memory(seed, 2 + static_cast<unsigned>(seed % 3)));
     break_it(run.nodes());
     if (std::string failure = run.run(); !failure.empty()) return failure.substr(0, failure.find('\n'));
@@ -197,6 +208,17 @@ TEST(release_page_out_mutation, old_homes_whose_threads_go_on_using_the_frame) {
       }
     };
   }), HasSubstr("the machine is wrong about its view"));
+}
+
+TEST(release_page_out_mutation, homes_that_are_back_and_serve_what_comes_before_what_they_passed_on) {
+  EXPECT_THAT(verdict([](release_cluster& c) {
+    c.tamper().after = [&c](unsigned node, unsigned region, std::uint64_t unit, const model::message*) {
+      release::unit_state& s = c.unit(node, region, unit);
+      if (s.is_home == 0) return;
+      s.was_home = 0;
+      s.home = node_id{static_cast<std::uint16_t>(node)};
+    };
+  }, 10'000), AnyOf(HasSubstr("a thread reads"), HasSubstr("works on an old value"), HasSubstr("content is wrong")));
 }
 
 release_program reads_twice(release_cluster& c, std::size_t self) {

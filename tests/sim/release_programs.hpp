@@ -493,4 +493,16 @@ class release_run {
   return p;
 }
 
+/// The same with homes that move as often as may be, back to where they were as well.
+[[nodiscard]] inline release_plan make_rotating_plan(std::uint64_t seed, unsigned nodes) {
+  release_plan p = make_release_plan(seed, nodes);
+  p.rotates = p.shape.migrates = true;
+  p.phases = 10;
+  p.activities = 3;
+  p.threads_per_node = 3;
+  p.net.straggler_percent = 20;
+  p.net.straggler_delay = 200'000;
+  return p;
+}
+
 }  // namespace quire::sim

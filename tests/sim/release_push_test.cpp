@@ -18,7 +18,6 @@ release_plan pushing(std::uint64_t seed, unsigned nodes) {
   plan.rotates = false;
   plan.pins = static_cast<unsigned>(seed % 3);
   plan.shape.pages_out = seed % 4 == 0;
-  if (plan.shape.pages_out) plan.shape.migrates = false;
   return plan;
 }
 

@@ -30,18 +30,19 @@ void machine::on_push(std::uint64_t unit, std::uint64_t token, actions& out) {
   m.unit = unit;
   m.requester = shape_.self;
   m.token = token;
-  s.is_home != 0 ? on_spread_request(m, out) : send(s.home, m, false, out);
+  s.is_home != 0 ? on_spread_request(m, out) : send_home(m, out);
 }
 
 /// At the home: all nodes get copies like those that they ask for.
 void machine::on_spread_request(const message& m, actions& out) {
   unit_state& s = touch(m.unit);
-  if (s.is_home == 0) return forward(m, s, out);
+  if (passes_on(m, s, out)) return;
   s.assigned = 1;
   watch_writes(m.unit, s, out);
   s.shared = 1;
   message spread = m;
   spread.kind = message_kind::spread;
+  spread.acks = 0;
   send(shape_.self, spread, true, out);
 }
 

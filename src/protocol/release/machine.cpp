@@ -1,7 +1,5 @@
 #include "protocol/release/machine.hpp"
 
-#include <limits>
-
 namespace quire::release {
 
 using model::action_kind;
@@ -31,10 +29,27 @@ void machine::send(node_id to, const message& m, bool with_content, actions& out
   a.with_content = with_content;
 }
 
+/// To where the home is, as far as is known here.
+void machine::send_home(const message& m, actions& out) const {
+  const way w = way_of(m.unit);
+  message stamped = m;
+  stamped.acks = w.moves;
+  send(w.to, stamped, false, out);
+}
+
+/// Whether a message for the home has come to its end. The home may have been here before: then diffs may be on their way that came when it
+/// was not, and went on. Until they are back, what comes from who has not heard that the home is here takes the same way, behind them.
+bool machine::is_for_here(const unit_state& s, node_id requester, std::uint16_t moves) const noexcept {
+  if (s.is_home == 0) return false;
+  return s.was_home == 0 || open_.passing == 0 || moves == s.moves || requester == shape_.self;
+}
+
 /// Who once was the home knows where it went, so that a request gets there, and each pair of nodes keeps its order.
-void machine::forward(const message& m, const unit_state& s, actions& out) {
+bool machine::passes_on(const message& m, const unit_state& s, actions& out) {
+  if (is_for_here(s, m.requester, static_cast<std::uint16_t>(m.acks))) return false;
   ++count_.forwarded;
-  send(s.home, m, false, out);
+  send_home(m, out);
+  return true;
 }
 
 void machine::permit(std::uint64_t unit, unit_state& s, access level, actions& out) const {
@@ -168,8 +183,7 @@ void machine::ask(std::uint64_t unit, unit_state& s, access want, actions& out, 
   m.flags = flags;
   m.unit = unit;
   m.requester = shape_.self;
-  m.a = s.was_home;
-  send(s.home, m, false, out);
+  send_home(m, out);
 }
 
 /// Comes to be read, whatever it is wanted for: a unit that is mapped for writing counts as written.
@@ -219,7 +233,7 @@ void machine::on_atomic(const message& call, actions& out) {
   message m = call;
   m.kind = message_kind::home_atomic;
   m.requester = shape_.self;
-  send(s.home, m, false, out);
+  send_home(m, out);
 }
 
 void machine::on_atomic_reply(const message& m, actions& out) { out.add(action_kind::complete, m.unit).m = m; }
@@ -238,7 +252,7 @@ void machine::on_copy_request(const message& m, actions& out) {
     s.asked = 0;
     return;
   }
-  if (s.is_home == 0) return forward(m, s, out);
+  if (passes_on(m, s, out)) return;
   if (must_wait(m.unit, s, m.requester)) return put_off(m);
   if (s.assigned == 0) return move_home(m.unit, s, m.requester, message_flag::fresh, out);
   if (may_give(m, s)) return move_home(m.unit, s, m.requester, message_flag::take, out);
@@ -248,9 +262,7 @@ void machine::on_copy_request(const message& m, actions& out) {
 void machine::reply_with_copy(const message& m, unit_state& s, actions& out) {
   watch_writes(m.unit, s, out);
   s.shared = 1;
-  // The home does not come back to where it was: what an old home has passed on must not come back to it, where later
-  // messages of the same node would be before it.
-  if (s.mapped() != access::write && m.a == 0) s.current.add(shape_.nodes, m.requester);
+  if (s.mapped() != access::write) s.current.add(shape_.nodes, m.requester);
   note_reader(s, m.requester);
   note_fetch(s, m.requester);
   message r;
@@ -268,9 +280,9 @@ void machine::reply_with_copy(const message& m, unit_state& s, actions& out) {
   send(m.requester, r, s.written != 0, out);
 }
 
-diff_outcome machine::on_diff(std::uint64_t unit, node_id writer) {
+diff_outcome machine::on_diff(std::uint64_t unit, node_id writer, std::uint16_t moves) {
   unit_state& s = touch(unit);
-  if (s.is_home == 0) {
+  if (!is_for_here(s, writer, moves)) {
     ++count_.forwarded;
     ++open_.passing;
     return diff_outcome::forward;
@@ -288,7 +300,7 @@ diff_outcome machine::on_diff(std::uint64_t unit, node_id writer) {
 
 void machine::on_home_atomic(const message& m, actions& out) {
   unit_state& s = touch(m.unit);
-  if (s.is_home == 0) return forward(m, s, out);
+  if (passes_on(m, s, out)) return;
   must_wait(m.unit, s, m.requester) ? put_off(m) : operate_for(m, s, out);
 }
 
@@ -309,7 +321,10 @@ void machine::operate_for(const message& m, unit_state& s, actions& out) {
 
 /// `how`: fresh, take, or neither: `to` has a copy that is as good as the content.
 void machine::move_home(std::uint64_t unit, unit_state& s, node_id to, std::uint8_t how, actions& out) {
-  if (how == message_flag::take) protect(unit, s, access::none, out);  // may be listed: the notice is this node's, wherever the content is
+  if (how == message_flag::take) {  // may be listed: the notice is this node's, wherever the content is
+    if (shape_.scans) close_home(unit, s, out);
+    protect(unit, s, access::none, out);
+  }
   CHECK(s.mapped() != access::write && (s.listed == 0 || how == message_flag::take));
   ++count_.home_moves;
   s.is_home = s.shared = s.fetched = s.again = 0;
@@ -321,7 +336,7 @@ void machine::move_home(std::uint64_t unit, unit_state& s, node_id to, std::uint
   s.assigned = 1;
   s.valid = how == 0 ? 1 : 0;  // what the home has is a copy as good as any
   s.home = to;
-  ++s.moves;
+  s.moves = after(s.moves);
   message m;
   m.kind = message_kind::home_move;
   m.unit = unit;
@@ -332,21 +347,44 @@ void machine::move_home(std::uint64_t unit, unit_state& s, node_id to, std::uint
   send(to, m, how == message_flag::take && s.written != 0, out);
 }
 
-/// Where writes are found by scans, the home's last ones are not known yet if it has the unit mapped.
+/// The content need not go along if the writer's copy is known to be as good: it has given none up, all copies are known, and so are
+/// all writes of the home (where they are found by scans, only if the unit is not mapped). Else the writer is asked to fetch it.
 bool machine::on_only_writer(std::uint64_t unit, node_id writer, actions& out) {
   unit_state& s = touch(unit);
-  if (shape_.scans && s.mapped() != access::none) return false;
-  const bool moves = s.is_home != 0 && s.asked == 0 && writer != shape_.self && shape_.migrates && !homes_stay_ &&
-                     shape_.nodes.exact() && s.listed == 0 && s.kept == 0 && s.granted == 0 && s.pin_asked == 0 && s.current.may_contain(shape_.nodes, writer) &&
-                     s.moves < std::numeric_limits<std::uint16_t>::max();
-  if (moves) move_home(unit, s, writer, 0, out);
-  return moves;
+  if (!shape_.migrates || s.is_home == 0 || s.listed != 0 || writer == shape_.self || !may_leave(s)) return false;
+  // Under scans a home that goes counts as having written, which nobody knows.
+  if (shape_.scans && (s.partnered == 0 || s.source != writer)) return false;
+  const bool knows_all = shape_.nodes.exact() && !shape_.pages_out && (!shape_.scans || s.mapped() == access::none);
+  if (knows_all && s.current.may_contain(shape_.nodes, writer)) {
+    move_home(unit, s, writer, 0, out);
+    return true;
+  }
+  message m;
+  m.kind = message_kind::home_offer;
+  m.unit = unit;
+  m.requester = writer;
+  send(writer, m, false, out);
+  return false;
+}
+
+void machine::on_home_offer(const message& m, actions& out) {
+  unit_state& s = touch(m.unit);
+  const bool waits = s.pending() != access::none || s.asked != 0 || s.pinned != 0 || s.pin_asked != 0 || s.pin_data != 0;
+  if (s.is_home == 0 && !homes_stay_ && !checked_ && !waits) ask_for_home(m.unit, s, out);
+}
+
+/// What was changed here goes to the home, and behind it the request.
+void machine::ask_for_home(std::uint64_t unit, unit_state& s, actions& out) {
+  if (s.valid != 0) take_copy(unit, s, out);
+  s.read_ahead = 0;
+  s.withhold = 1;
+  ask(unit, s, access::read, out, message_flag::take);
 }
 
 void machine::on_home_move(const message& m, actions& out) {
   unit_state& s = touch(m.unit);
   if ((m.flags & message_flag::settled) != 0 && s.is_home != 0) return;  // it knew
-  CHECK(s.is_home == 0 && s.was_home == 0);
+  CHECK(s.is_home == 0);
   if (s.twin != 0 && s.kept == 0) {  // the content has what it would say
     s.twin = 0;
     if (!shape_.scans) open_.twins -= shape_.twin_pages;
@@ -356,7 +394,7 @@ void machine::on_home_move(const message& m, actions& out) {
   s.valid = s.follows = s.pin_data = s.stale = 0;
   s.version = no_version;
   s.source = {};
-  s.home = shape_.self;
+  if (s.was_home == 0) s.home = shape_.self;
   s.moves = static_cast<std::uint16_t>(m.a);
   s.assigned = 1;
   s.shared = 1;
@@ -375,7 +413,7 @@ void machine::on_moved(std::uint64_t unit, node_id home, std::uint16_t moves) {
 
 /// Whoever sends through this node counts on the way that its messages take from here: a request must not overtake a diff.
 void machine::believe(unit_state& s, node_id home, std::uint16_t moves) const noexcept {
-  if (moves <= s.moves || open_.passing != 0) return;
+  if (!is_newer(moves, s.moves) || open_.passing != 0) return;
   s.home = home;
   s.moves = moves;
 }
@@ -419,15 +457,20 @@ void machine::on_notice(std::uint64_t unit, node_id writer, std::uint32_t interv
   }
   if (s.pending() != access::none || s.pin_data != 0) s.stale = 1;
   if (s.valid == 0) return;
-  protect(unit, s, access::none, out);  // threads that write it now fault, and wait for the content that has their writes
-  if (s.twin != 0) send_diff(unit, s, false, out);
-  s.valid = s.follows = 0;
-  s.version = no_version;
+  take_copy(unit, s, out);
   ++count_.invalidations;
   if (s.read_ahead == 0) return;
   s.read_ahead = 0;
   s.useless = 1;
   ++count_.read_ahead_wasted;
+}
+
+/// Threads that write it now fault, and wait for the content that has their writes.
+void machine::take_copy(std::uint64_t unit, unit_state& s, actions& out) {
+  protect(unit, s, access::none, out);
+  if (s.twin != 0) send_diff(unit, s, false, out);
+  s.valid = s.follows = 0;
+  s.version = no_version;
 }
 
 void machine::on_release(std::uint64_t unit, actions& out) {
@@ -457,6 +500,7 @@ void machine::on_message(const message& m, actions& out) {
     case message_kind::copy_request: return on_copy_request(m, out);
     case message_kind::copy_reply: return on_copy_reply(m, out);
     case message_kind::home_move: return on_home_move(m, out);
+    case message_kind::home_offer: return on_home_offer(m, out);
     case message_kind::home_atomic: return on_home_atomic(m, out);
     case message_kind::home_atomic_reply: return on_atomic_reply(m, out);
     case message_kind::update: (void)on_update(m, out); return;
@@ -475,8 +519,7 @@ bool machine::is_valid(std::uint64_t unit) const noexcept {
   const unit_state& s = units_[unit];
   if (s.touched == 0) return s == unit_state{};
   const bool home = s.is_home != 0;
-  if (home && s.was_home != 0) return false;
-  if (home && (s.valid != 0 || (s.twin != 0 && !checked_ && s.kept == 0) || s.pending() != access::none || s.home != shape_.self)) return false;
+  if (home && (s.valid != 0 || (s.twin != 0 && !checked_ && s.kept == 0) || s.pending() != access::none || (s.was_home == 0 && s.home != shape_.self))) return false;
   if (!home && (s.shared != 0 || !s.current.empty() || !s.readers.empty() || s.credit != 0 || s.partnered != 0)) return false;
   if (s.partnered == 0 && (s.paired != 0 || s.merged != 0 || s.behind != 0)) return false;
   if (s.follows != 0 && (home || s.valid == 0)) return false;

@@ -26,7 +26,7 @@ enum class diff_outcome : std::uint8_t {
   apply,    ///< this is the home: write it into the content, and acknowledge
   collect,  ///< this is the home, and a parallel block is to be checked: keep it for the end, and acknowledge
   own,      ///< it is this node's own, which has become the home meanwhile: acknowledge, its content has it
-  forward,  ///< the home has moved on: to home_of(unit)
+  forward,  ///< the home has moved on, or a diff before this one has not come back from where it was: to way_of(unit)
 };
 
 /// What is to be done with content that a home has sent unasked.
@@ -50,8 +50,8 @@ class machine final : public model::machine {
 
   /// An operation of `operate` or `operate_here` has changed the content: called before its reply is sent, or its call ends.
   void on_operated(std::uint64_t unit);
-  /// A node that wrote `unit` has sent its diff here; `writer` made it.
-  [[nodiscard]] diff_outcome on_diff(std::uint64_t unit, node_id writer);
+  /// A node that wrote `unit` has sent its diff here; `writer` made it, and who sent it knew of `moves` moves of the home.
+  [[nodiscard]] diff_outcome on_diff(std::uint64_t unit, node_id writer, std::uint16_t moves);
   /// An acquire has brought the news that `writer` wrote `unit` in one of its intervals: a copy here that does not have it goes,
   /// what was changed in it to the home first.
   void on_notice(std::uint64_t unit, node_id writer, std::uint32_t interval, actions& out);
@@ -72,7 +72,7 @@ class machine final : public model::machine {
   void on_release(std::uint64_t unit, actions& out);
   /// Twins are short: what was changed so far goes to the home. The unit stays written in the open interval.
   void on_twins_short(std::uint64_t unit, actions& out);
-  /// In the barrier epoch that has just ended, only `writer` wrote `unit`. True if the home moves there.
+  /// In the barrier epoch that has just ended, only `writer` wrote `unit`. True if the home moves there; it may be offered to it otherwise.
   bool on_only_writer(std::uint64_t unit, node_id writer, actions& out);
   /// News that the home of `unit` moved, for the `moves`th time, to `home`. Only while no diff of this node is on its way:
   /// a request must not overtake the diff that it is to see.
@@ -165,8 +165,16 @@ class machine final : public model::machine {
   [[nodiscard]] const unit_state& unit(std::uint64_t u) const noexcept { return units_[u]; }
   [[nodiscard]] const counters& count() const noexcept { return count_; }
   /// Where this node believes the home to be.
-  [[nodiscard]] node_id home_of(std::uint64_t unit) const noexcept {
-    return units_[unit].touched != 0 ? units_[unit].home : shape_.managers.of(unit);
+  [[nodiscard]] node_id home_of(std::uint64_t unit) const noexcept { return is_home(unit) ? shape_.self : way_of(unit).to; }
+  struct way {
+    node_id to{};
+    std::uint16_t moves = 0;
+  };
+  /// Where messages for the home go from here, and what this node knows of its moves.
+  [[nodiscard]] way way_of(std::uint64_t unit) const noexcept {
+    const unit_state& s = units_[unit];
+    if (s.touched == 0) return {shape_.managers.of(unit), 0};
+    return {s.home, s.is_home != 0 ? std::uint16_t{0} : s.moves};
   }
   [[nodiscard]] bool is_home(std::uint64_t unit) const noexcept {
     return units_[unit].touched != 0 ? units_[unit].is_home != 0 : shape_.managers.of(unit) == shape_.self;
@@ -190,7 +198,9 @@ class machine final : public model::machine {
   unit_state& touch(std::uint64_t unit) noexcept;
   void ask(std::uint64_t unit, unit_state& s, access want, actions& out, std::uint8_t flags = 0);
   void send(node_id to, const message& m, bool with_content, actions& out) const;
-  void forward(const message& m, const unit_state& s, actions& out);
+  void send_home(const message& m, actions& out) const;
+  [[nodiscard]] bool is_for_here(const unit_state& s, node_id requester, std::uint16_t moves) const noexcept;
+  [[nodiscard]] bool passes_on(const message& m, const unit_state& s, actions& out);
   void permit(std::uint64_t unit, unit_state& s, access level, actions& out) const;
   void protect(std::uint64_t unit, unit_state& s, access level, actions& out) const;
   void list(std::uint64_t unit, unit_state& s);
@@ -207,6 +217,9 @@ class machine final : public model::machine {
   void operate_for(const message& m, unit_state& s, actions& out);
   void on_copy_reply(const message& m, actions& out);
   void on_home_move(const message& m, actions& out);
+  void on_home_offer(const message& m, actions& out);
+  void ask_for_home(std::uint64_t unit, unit_state& s, actions& out);
+  void take_copy(std::uint64_t unit, unit_state& s, actions& out);
   void watch_writes(std::uint64_t unit, unit_state& s, actions& out) const;
   // kept.cpp
   [[nodiscard]] bool may_keep(const unit_state& s) const noexcept;
@@ -225,7 +238,9 @@ class machine final : public model::machine {
   void send_update(std::uint64_t unit, unit_state& s, model::copyset to, std::uint32_t interval, std::uint8_t flags, actions& out);
   void offer(model::action& a, model::message_kind kind, model::copyset to, std::uint32_t interval, std::uint8_t flags);
   void on_update_unused(const message& m);
-  [[nodiscard]] bool may_give(const message& m, const unit_state& s) const noexcept;  // paging.cpp
+  // paging.cpp
+  [[nodiscard]] bool may_give(const message& m, const unit_state& s) const noexcept;
+  [[nodiscard]] bool may_leave(const unit_state& s) const noexcept;
   void on_home_atomic(const message& m, actions& out);
   void on_atomic_reply(const message& m, actions& out);
   // pinning.cpp

@@ -71,6 +71,18 @@ void node::look_at_kept(bool all_end) {
   std::erase_if(open_.kept, [](const kept_unit& k) { return k.ends; });
 }
 
+/// The same of one unit, which ends.
+void node::stop_keeping(machine& m, const written_unit& w) {
+  actions_.clear();
+  m.on_keep_ends(w.unit, actions_);
+  effects_.perform(w.region, actions_);
+  effects_.perform_all();
+  if (effects_.differs(w.region, w.unit)) m.on_written(w.unit);
+  actions_.clear();
+  m.on_keep_over(w.unit, actions_);
+  effects_.perform(w.region, actions_);
+}
+
 /// Twins are short: none is kept, and units written first are sent first.
 void node::relieve() {
   if (open_.twins <= twin_limit_) return;
@@ -242,26 +254,33 @@ bool node::on_notices(node_id from, std::span<const std::byte> bytes) {
 
 void node::acquire() {
   if (history_.applied() == history_.end()) return;
-  bool any = false;
-  for (history::position at = std::max(history_.applied(), history_.begin()); at < history_.end(); ++at) {
+  bool written = false, moved = false;
+  const history::position first = std::max(history_.applied(), history_.begin());
+  for (history::position at = first; at < history_.end(); ++at) {
     const notice& n = history_[at];
-    if (n.writer == self_ || n.count == 0) continue;
-    machine* const m = effects_.machine_of(n.region);
+    machine* const m = n.writer == self_ || n.count == 0 ? nullptr : effects_.machine_of(n.region);
     if (m == nullptr) continue;
-    any = true;
-    for (std::uint64_t unit = n.first; unit < end_in(*m, n); ++unit) {
-      if (n.moves != 0) {
-        if (!busy()) m->on_moved(unit, n.home, n.moves);
-        continue;
-      }
+    (n.moves != 0 ? moved : written) = true;
+    for (std::uint64_t unit = n.first; n.moves == 0 && unit < end_in(*m, n); ++unit) {
       actions_.clear();
       m->on_notice(unit, n.writer, n.interval, actions_);
       if (actions_.size() != 0) effects_.perform(n.region, actions_);
     }
   }
   effects_.perform_all();
-  if (any) ++count_.acquires;
+  if (moved && !busy()) learn_moves(first);  // diffs of the copies that have just gone count, too
+  if (written || moved) ++count_.acquires;
   history_.set_applied(history_.end());
+}
+
+/// A request must not overtake a diff: none is on its way.
+void node::learn_moves(history::position at) {
+  for (; at < history_.end(); ++at) {
+    const notice& n = history_[at];
+    machine* const m = n.writer == self_ || n.moves == 0 ? nullptr : effects_.machine_of(n.region);
+    if (m == nullptr) continue;
+    for (std::uint64_t unit = n.first; unit < end_in(*m, n); ++unit) m->on_moved(unit, n.home, n.moves);
+  }
 }
 
 // ---- Epochs ----
@@ -313,9 +332,15 @@ void node::move_homes() {
       if (writers[i].writer != only) only = many;
     }
     if (only == many || only == self_.value()) continue;
-    actions_.clear();
     machine& m = *effects_.machine_of(w.region);
-    if (m.on_only_writer(w.unit, node_id{static_cast<std::uint16_t>(only)}, actions_)) effects_.perform(w.region, actions_);
+    if (m.is_kept(w.unit)) {
+      const auto kept = std::ranges::find(open_.kept, w, &kept_unit::what);
+      if (kept->idle < 2) continue;  // it writes nearly always, too
+      stop_keeping(m, w);
+    }
+    actions_.clear();
+    (void)m.on_only_writer(w.unit, node_id{static_cast<std::uint16_t>(only)}, actions_);
+    if (actions_.size() != 0) effects_.perform(w.region, actions_);
   }
   effects_.perform_all();
 }

@@ -134,9 +134,11 @@ class node {
   void announce_homes();
   void pass(node_id to, const message& m, std::span<const std::byte> value, bool with_notices);
   void look_at_kept(bool all_end);
+  void stop_keeping(machine& m, const written_unit& w);
   void open_gate();
   void add_interval();
   void move_homes();
+  void learn_moves(history::position at);
 
   node_id self_;
   unsigned nodes_;

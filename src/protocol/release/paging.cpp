@@ -3,7 +3,6 @@
 // asked to, and answers by a request for a copy that says so. From its request on it waits for the content, and nobody there can
 // use the unit; behind it come no diffs of its own.
 #include <algorithm>
-#include <limits>
 
 #include "protocol/release/machine.hpp"
 
@@ -22,7 +21,7 @@ frame_use machine::use_of_frame(std::uint64_t unit) const noexcept {
 void machine::on_unmap(std::uint64_t unit, actions& out) { protect(unit, touch(unit), access::none, out); }
 
 void machine::on_drop_copy(std::uint64_t unit, actions& out) {
-  CHECK(use_of_frame(unit) == frame_use::copy && !shape_.migrates);
+  CHECK(use_of_frame(unit) == frame_use::copy && shape_.pages_out);
   unit_state& s = touch(unit);
   protect(unit, s, access::none, out);
   s.valid = s.follows = s.withhold = s.read_ahead = 0;
@@ -32,21 +31,24 @@ void machine::on_drop_copy(std::uint64_t unit, actions& out) {
 
 bool machine::on_please_take(std::uint64_t unit, actions& out) {
   unit_state& s = touch(unit);
-  if (s.is_home != 0 || s.was_home != 0 || shape_.migrates || shape_.scans || homes_stay_ || checked_) return false;
-  const frame_use use = use_of_frame(unit);
-  if (use == frame_use::busy || s.pin_asked != 0) return false;
-  if (use == frame_use::copy) on_drop_copy(unit, out);
-  s.withhold = 1;
-  ask(unit, s, access::read, out, message_flag::take);
+  if (s.is_home != 0 || shape_.scans || homes_stay_ || checked_) return false;
+  if (use_of_frame(unit) == frame_use::busy || s.pin_asked != 0) return false;
+  ask_for_home(unit, s, out);
   return true;
 }
 
 /// At the home: whether who asks becomes it. Else it gets a copy. Not while diffs of this node are on their way: the content may say, by an
 /// atomic operation, that others may go on, and here such an answer would wait for them.
 bool machine::may_give(const message& m, const unit_state& s) const noexcept {
-  if ((m.flags & message_flag::take) == 0 || m.a != 0 || shape_.migrates || shape_.scans || homes_stay_ || checked_) return false;
-  if (std::ranges::any_of(open_.unacknowledged, [](std::uint32_t diffs) { return diffs != 0; })) return false;
-  return s.granted == 0 && s.pin_asked == 0 && s.producing == 0 && s.moves < std::numeric_limits<std::uint16_t>::max();
+  if ((m.flags & message_flag::take) == 0 || s.producing != 0 || !may_leave(s)) return false;
+  return std::ranges::all_of(open_.unacknowledged, [](std::uint32_t diffs) { return diffs == 0; });
+}
+
+/// Whether the home may move at all: nobody counts on its being here, nothing of this node's is on its way to it from before it came, and
+/// nothing that it has passed on to where it was before.
+bool machine::may_leave(const unit_state& s) const noexcept {
+  const bool stays = homes_stay_ || checked_ || s.granted != 0 || s.pin_asked != 0 || s.kept != 0;
+  return !stays && s.asked == 0 && open_.passing == 0;
 }
 
 }  // namespace quire::release

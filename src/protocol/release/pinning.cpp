@@ -54,7 +54,7 @@ fault_outcome machine::on_pin_again(std::uint64_t unit, actions& out) {
     // One way at a time: where content is on its way already, or here, it need not come with the pin.
     s.pin_data = s.valid == 0 && s.asked == 0 ? 1 : 0;
     if (s.pin_data == 0) m.flags |= message_flag::no_data;
-    send(s.home, m, false, out);
+    send_home(m, out);
   }
   return fault_outcome::started;
 }
@@ -95,7 +95,7 @@ void machine::end_pin(std::uint64_t unit, unit_state& s, actions& out) {
   m.kind = message_kind::pin_end;
   m.unit = unit;
   m.requester = shape_.self;
-  send(s.home, m, false, out);
+  send_home(m, out);
 }
 
 void machine::on_pin_grant(const message& m, actions& out) {
@@ -167,7 +167,7 @@ void machine::put_off(const message& m) {
 
 void machine::on_pin_request(const message& m, actions& out) {
   unit_state& s = touch(m.unit);
-  if (s.is_home == 0) return forward(m, s, out);
+  if (passes_on(m, s, out)) return;
   if (m.requester == shape_.self && s.pin_asked == 0) return;
   if (s.granted != 0) return put_off(m);
   give_pin(m, s, make_grant(m.unit, s), out);
@@ -240,7 +240,7 @@ void machine::on_pin_next(const message& m, actions& out) {
 
 void machine::on_pin_end(const message& m, actions& out) {
   unit_state& s = touch(m.unit);
-  if (s.is_home == 0) return forward(m, s, out);
+  if (passes_on(m, s, out)) return;
   grant* const g = find_grant(m.unit);
   if (g == nullptr || !g->held || g->holder != m.requester) return;
   g->held = false;

@@ -21,8 +21,8 @@ struct unit_state {
   model::copyset readers{};  ///< home: nodes that fetched it after what the home wrote; see update.cpp
   std::uint32_t version = 0;  ///< copy: it has what `source` wrote up to this interval; or no_version. Kept at the home: the same of its twin
   node_id source{};          ///< copy: the home that it came from; home: the partner, see update.cpp
-  node_id home{};            ///< where the home is, or was when this node last heard
-  std::uint16_t moves = 0;   ///< how often the home had moved by then: of two beliefs the higher one is newer
+  node_id home{};            ///< where the home is, or was when this node last heard; at a home that was one before: where it went then
+  std::uint16_t moves = 0;   ///< how often the home had moved by then, see is_newer()
   std::uint8_t touched : 1 = 0;     ///< `home` and `is_home` have been set
   std::uint8_t is_home : 1 = 0;
   std::uint8_t shared : 1 = 0;      ///< home: somebody may have a copy that no notice of this node so far will take away
@@ -38,7 +38,7 @@ struct unit_state {
   std::uint8_t read_ahead : 1 = 0;  ///< asked for by read-ahead, and not touched by a thread since
   std::uint8_t useless : 1 = 0;     ///< was read ahead and invalidated untouched: do not read ahead again
   std::uint8_t declared : 1 = 0;    ///< in a block: which bytes this node writes is known; no twin is made, although `twin` says so
-  std::uint8_t was_home : 1 = 0;    ///< and is not any more: it passes on what comes here, and is never home again
+  std::uint8_t was_home : 1 = 0;    ///< and gave it away: messages may come that are for who is home now
   std::uint8_t news : 1 = 0;        ///< in a block that is checked: another node has written, and a copy here goes at the end
   std::uint8_t asked : 1 = 0;       ///< a request for the content is on its way; it ends with its reply, or comes back to its home
   std::uint8_t follows : 1 = 0;     ///< copy: this node has not written it since it came, so updates of `source` may replace it
@@ -71,6 +71,12 @@ struct unit_state {
 };
 static_assert(sizeof(unit_state) == 32);
 
+/// Of two beliefs where a home is, whether the one after `moves` moves is newer. Counts begin again after 65,535, with 1: nobody is that far behind.
+[[nodiscard]] constexpr bool is_newer(std::uint16_t moves, std::uint16_t than) noexcept {
+  return moves != 0 && (than == 0 || static_cast<std::int16_t>(moves - than) > 0);
+}
+[[nodiscard]] constexpr std::uint16_t after(std::uint16_t moves) noexcept { return moves == 0xffff ? 1 : static_cast<std::uint16_t>(moves + 1); }
+
 /// Whether homes send what they wrote to those that will read it (update.cpp).
 enum class updates : std::uint8_t {
   never,
@@ -89,6 +95,7 @@ struct region_shape {
   bool scans = false;  ///< written units are found by on_written(), and no write faults
   bool first_touch = false;  ///< the first node that asks for a unit becomes its home
   bool migrates = true;      ///< homes move to the only writer of a barrier epoch
+  bool pages_out = false;    ///< nodes give up copies without a word
   updates update = updates::learned;
   bool keeps = false;  ///< what is written in every interval is not protected in between (kept.cpp)
 };

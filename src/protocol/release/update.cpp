@@ -109,7 +109,12 @@ void machine::on_update_unused(const message& m) {
 // ---- Partners
 
 void machine::note_writer(std::uint64_t unit, unit_state& s, node_id writer) {
-  if (shape_.update == updates::never || shape_.scans || !shape_.nodes.exact()) return;
+  if (shape_.scans) {  // no partner, but who wrote: see on_only_writer()
+    s.partnered = 1;
+    s.source = writer;
+    return;
+  }
+  if (shape_.update == updates::never || !shape_.nodes.exact()) return;
   if (s.partnered == 0 || s.source != writer) {
     s.partnered = 1;
     s.source = writer;
@@ -122,7 +127,7 @@ void machine::note_writer(std::uint64_t unit, unit_state& s, node_id writer) {
 
 /// `reader` has the content as it is, or gets it next.
 void machine::note_fetch(unit_state& s, node_id reader) const noexcept {
-  if (s.partnered == 0 || s.source != reader) return;
+  if (s.partnered == 0 || s.source != reader || shape_.scans) return;
   s.paired = 1;
   s.merged = s.behind = 0;
 }
