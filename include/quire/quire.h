@@ -130,7 +130,7 @@ typedef enum quire_detector {
   QUIRE_DETECT_SEGV = 3,             /**< SIGSEGV and mprotect */
   /** Only of regions with QUIRE_RELEASE: the kernel remembers which pages were written (write-protection without faults,
    *  PAGEMAP_SCAN), and tells at the release. Writes do not fault; every copy that is not at its home keeps a twin, and homes move
-   *  only away from nodes that have not used the unit. Pays where many pages are written between two releases. Linux 6.7, not with pool `fork`. */
+   *  with their content from nodes that have used the unit. Pays where many pages are written between two releases. Linux 6.7, not with pool `fork`. */
   QUIRE_DETECT_SCAN = 4,
 } quire_detector;
 
