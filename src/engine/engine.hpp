@@ -315,6 +315,7 @@ class engine final : public transport::sink, private effects, private release::n
   void leave_together(std::span<page_out_state::victim> run) noexcept;
   [[nodiscard]] model::node_id find_taker(std::uint64_t now, std::uint64_t bytes) noexcept;
   void take_over(region_slot& r, const model::message& m) noexcept;
+  void take_homes(region_slot& r, const model::message& m) noexcept;
   void sweep_unused(unit_queue& from) noexcept;
   void on_room(const model::message& m) noexcept;
   void settle_moves() noexcept;

@@ -124,7 +124,7 @@ void engine::handle_units(const message& m) noexcept {
   trace_.add(fault_trace::point::received, m.region.value(), m.unit);
   if (!is_of_call(m.kind)) r->change.received += m.count;
   if (m.kind == message_kind::please_take) return take_over(*r, m);
-  if (m.kind == message_kind::home_offer && ending_.load(std::memory_order_relaxed)) return;
+  if (m.kind == message_kind::home_offer) return take_homes(*r, m);
   if (carries_content(m.kind) && m.payload_bytes != 0) frames_.landed(*r, m.unit, m.count);
   if (m.kind == message_kind::pin_grant) consistency_.acquire_pin(m.from, m.region, m.unit);
   model::machine& machine = machine_for(*r, m.kind);

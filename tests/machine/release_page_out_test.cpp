@@ -39,6 +39,7 @@ TEST(release_page_out, a_copy_gives_way_to_the_content) {
     1 -> 0 copy_request take
     0: protect write > none
     0 -> 1 home_move +data take
+    1: permit none > read
     1: wake)"));
   c.release(0);
   EXPECT_EQ(c.take(), "0: release\n") << "its notice is told all the same, and there is nothing to send";
@@ -152,6 +153,7 @@ TEST(release_page_out, who_alone_wrote_fetches_the_content_with_the_home) {
     1 -> 0 copy_request take
     0: protect read > none
     0 -> 1 home_move +data take
+    1: permit none > read
     1: wake)"));
 }
 

@@ -25,6 +25,11 @@ quire_region_options about(std::size_t unit, quire_placement placement) {
 
 std::uint64_t faults(const quire_counters& c) { return c.read_faults + c.write_faults + c.upgrade_faults; }
 
+/// Who wrote alone may be fetching the content again, with the home.
+void require_no_faults(const quire_counters& before, int writer) {
+  if (!scans && !(relaxed && quire_node() == writer)) REQUIRE_EQUAL(faults(counters()), faults(before));
+}
+
 /// Every producer in turn; of every third page something is written.
 void phases(std::size_t unit, quire_placement placement, const char* name) {
   auto* volatile words = shared_region<word>(name, pages * page, about(unit, placement));
@@ -40,7 +45,7 @@ void phases(std::size_t unit, quire_placement placement, const char* name) {
       REQUIRE_OK(quire_produce_end(start, pages * page, producer));
       const auto before = counters();
       for (std::size_t p = 0; p < pages; p += 3) REQUIRE_EQUAL(words[p * page_words + round], value);
-      if (!scans) REQUIRE_EQUAL(faults(counters()), faults(before));
+      require_no_faults(before, producer);
       barrier();
     }
   }
@@ -118,7 +123,7 @@ void push() {
     barrier();
     const auto before = counters();
     for (std::size_t p = 0; p < 40; ++p) REQUIRE_EQUAL(words[p * page_words + 3], p + static_cast<word>(sender));
-    if (!scans) REQUIRE_EQUAL(faults(counters()), faults(before));
+    require_no_faults(before, sender);
     barrier();
   }
 }

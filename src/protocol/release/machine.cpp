@@ -321,9 +321,10 @@ void machine::operate_for(const message& m, unit_state& s, actions& out) {
 
 /// `how`: fresh, take, or neither: `to` has a copy that is as good as the content.
 void machine::move_home(std::uint64_t unit, unit_state& s, node_id to, std::uint8_t how, actions& out) {
+  const bool keeps = how == 0 || (how == message_flag::take && !shape_.pages_out);  // what the home has is a copy as good as any
   if (how == message_flag::take) {  // may be listed: the notice is this node's, wherever the content is
     if (shape_.scans) close_home(unit, s, out);
-    protect(unit, s, access::none, out);
+    protect(unit, s, keeps ? access::read : access::none, out);
   }
   CHECK(s.mapped() != access::write && (s.listed == 0 || how == message_flag::take));
   ++count_.home_moves;
@@ -334,7 +335,7 @@ void machine::move_home(std::uint64_t unit, unit_state& s, node_id to, std::uint
   s.was_home = 1;
   s.current.clear();
   s.assigned = 1;
-  s.valid = how == 0 ? 1 : 0;  // what the home has is a copy as good as any
+  s.valid = keeps ? 1 : 0;
   s.home = to;
   s.moves = after(s.moves);
   message m;
@@ -375,9 +376,9 @@ void machine::on_home_offer(const message& m, actions& out) {
 
 /// What was changed here goes to the home, and behind it the request.
 void machine::ask_for_home(std::uint64_t unit, unit_state& s, actions& out) {
-  if (s.valid != 0) take_copy(unit, s, out);
   s.read_ahead = 0;
-  s.withhold = 1;
+  s.withhold = s.mapped() == access::none ? 1 : 0;
+  if (s.valid != 0) take_copy(unit, s, out);
   ask(unit, s, access::read, out, message_flag::take);
 }
 
