@@ -1,6 +1,5 @@
 // The release protocol under random timing, on 2 to 64 nodes: programs without data races must see what sequential
 // consistency would show them. A failure prints its seed; QUIRE_SIM_SEED=<seed> runs only that one.
-#include <cstdlib>
 #include <iostream>
 
 #include "release_programs.hpp"
@@ -11,12 +10,6 @@ namespace {
 struct extent {
   unsigned nodes, seeds;
 };
-
-/// QUIRE_SIM_SOAK: so many times the seeds.
-std::uint64_t soak() {
-  const char* const factor = std::getenv("QUIRE_SIM_SOAK");
-  return factor == nullptr ? 1 : std::strtoull(factor, nullptr, 10);
-}
 
 class release_random : public testing::TestWithParam<extent> {};
 

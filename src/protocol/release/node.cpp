@@ -335,7 +335,7 @@ void node::move_homes() {
     machine& m = *effects_.machine_of(w.region);
     if (m.is_kept(w.unit)) {
       const auto kept = std::ranges::find(open_.kept, w, &kept_unit::what);
-      if (kept->idle < 2) continue;  // it writes nearly always, too
+      if (kept != open_.kept.end() && kept->idle < 2) continue;  // it writes nearly always, too
       stop_keeping(m, w);
     }
     actions_.clear();
