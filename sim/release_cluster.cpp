@@ -39,7 +39,7 @@ release_cluster::release_cluster(const release_options& options, release_driver&
       shape.units = options.units;
       shape.first_touch = options.first_touch;
       shape.migrates = options.migrates;
-      shape.pages_out = options.pages_out;
+      shape.pages_out = options.limited || options.pages_out;
       shape.update = options.update;
       shape.keeps = options.keeps;
       shape.scans = options.scans;

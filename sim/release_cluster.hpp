@@ -65,7 +65,8 @@ struct release_options {
   bool scans = false;            ///< threads write without faults, and nodes look which units were written
   std::size_t twin_limit = 64;
   std::size_t notice_limit = release::history::default_limit;
-  bool pages_out = false;        ///< nodes are short of memory: with every step of a thread a frame goes, if it may
+  bool limited = false;          ///< nodes may be short of memory: no home counts on copies
+  bool pages_out = false;        ///< and are: with every step of a thread a frame goes, if it may
   bool batches = true;           ///< diffs for one node wait for each other as long as they may
   unsigned fault_limit = 1'000;  ///< an access that faults more often is reported as a livelock
 };

@@ -372,7 +372,7 @@ void release_cluster::send_unit(node_state& n, unsigned region, const action& a)
   leave(n, a.to, m, payload);
   if (!gives) return;
   ++count_.given;
-  if (options_.pages_out) std::ranges::fill(frame(n, region, a.unit), frame_is_gone);
+  std::ranges::fill(frame(n, region, a.unit), frame_is_gone);
 }
 
 void release_cluster::change_view(node_state& n, unsigned region, const action& a) {

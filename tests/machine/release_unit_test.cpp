@@ -507,10 +507,10 @@ TEST(release_unit, the_home_is_offered_to_a_writer_whose_copy_may_be_old) {
     1 -> 0 copy_request take
     0: applies diff of 1
     0 -> 1 ack
-    0 -> 1 home_move +data take
+    0 -> 1 copy_reply +data
     1: permit none > read
     1: wake)"));
-  EXPECT_TRUE(c.at(1).is_home(0) && c.at(0).has_content(0));
+  EXPECT_TRUE(c.only_writer(0, 1)) << "now it is known to be as good";
 }
 
 TEST(release_unit, an_offered_home_is_refused_by_who_waits_for_the_unit_or_has_it_pinned) {

@@ -88,6 +88,7 @@ release_exploration exploration(unsigned nodes, const release_explorer::scenario
   o.words = 3;
   o.placement = model::placement::node;
   o.migrates = false;
+  o.limited = true;
   return release_explorer(o, make, 40'000).run(false);
 }
 

@@ -321,10 +321,9 @@ void machine::operate_for(const message& m, unit_state& s, actions& out) {
 
 /// `how`: fresh, take, or neither: `to` has a copy that is as good as the content.
 void machine::move_home(std::uint64_t unit, unit_state& s, node_id to, std::uint8_t how, actions& out) {
-  const bool keeps = how == 0 || (how == message_flag::take && !shape_.pages_out);  // what the home has is a copy as good as any
   if (how == message_flag::take) {  // may be listed: the notice is this node's, wherever the content is
     if (shape_.scans) close_home(unit, s, out);
-    protect(unit, s, keeps ? access::read : access::none, out);
+    protect(unit, s, access::none, out);
   }
   CHECK(s.mapped() != access::write && (s.listed == 0 || how == message_flag::take));
   ++count_.home_moves;
@@ -335,7 +334,8 @@ void machine::move_home(std::uint64_t unit, unit_state& s, node_id to, std::uint
   s.was_home = 1;
   s.current.clear();
   s.assigned = 1;
-  s.valid = keeps ? 1 : 0;
+  // What the home has is a copy as good as any; but nobody may write what is on its way.
+  s.valid = how == 0 ? 1 : 0;
   s.home = to;
   s.moves = after(s.moves);
   message m;
@@ -348,15 +348,20 @@ void machine::move_home(std::uint64_t unit, unit_state& s, node_id to, std::uint
   send(to, m, how == message_flag::take && s.written != 0, out);
 }
 
-/// The content need not go along if the writer's copy is known to be as good: it has given none up, all copies are known, and so are
-/// all writes of the home (where they are found by scans, only if the unit is not mapped). Else the writer is asked to fetch it.
+/// Whether `current` has all there is to know: copies are not given up without a word, there are not too many nodes, and all writes of
+/// the home are known (where they are found by scans, only if the unit is not mapped).
+bool machine::knows_copies(const unit_state& s) const noexcept {
+  return shape_.nodes.exact() && !shape_.pages_out && (!shape_.scans || s.mapped() == access::none);
+}
+
+/// The content need not go along if the writer's copy is known to be as good. Else the writer is asked to fetch it: with the home, or if
+/// copies are known, before the home moves at another barrier.
 bool machine::on_only_writer(std::uint64_t unit, node_id writer, actions& out) {
   unit_state& s = touch(unit);
   if (!shape_.migrates || s.is_home == 0 || s.listed != 0 || writer == shape_.self || !may_leave(s)) return false;
   // Under scans a home that goes counts as having written, which nobody knows.
   if (shape_.scans && (s.partnered == 0 || s.source != writer)) return false;
-  const bool knows_all = shape_.nodes.exact() && !shape_.pages_out && (!shape_.scans || s.mapped() == access::none);
-  if (knows_all && s.current.may_contain(shape_.nodes, writer)) {
+  if (knows_copies(s) && s.current.may_contain(shape_.nodes, writer)) {
     move_home(unit, s, writer, 0, out);
     return true;
   }

@@ -218,6 +218,7 @@ class machine final : public model::machine {
   void on_copy_reply(const message& m, actions& out);
   void on_home_move(const message& m, actions& out);
   void on_home_offer(const message& m, actions& out);
+  [[nodiscard]] bool knows_copies(const unit_state& s) const noexcept;
   void ask_for_home(std::uint64_t unit, unit_state& s, actions& out);
   void take_copy(std::uint64_t unit, unit_state& s, actions& out);
   void watch_writes(std::uint64_t unit, unit_state& s, actions& out) const;

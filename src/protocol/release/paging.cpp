@@ -40,7 +40,7 @@ bool machine::on_please_take(std::uint64_t unit, actions& out) {
 /// At the home: whether who asks becomes it. Else it gets a copy. Not while diffs of this node are on their way: the content may say, by an
 /// atomic operation, that others may go on, and here such an answer would wait for them.
 bool machine::may_give(const message& m, const unit_state& s) const noexcept {
-  if ((m.flags & message_flag::take) == 0 || s.producing != 0 || !may_leave(s)) return false;
+  if ((m.flags & message_flag::take) == 0 || s.producing != 0 || knows_copies(s) || !may_leave(s)) return false;
   return std::ranges::all_of(open_.unacknowledged, [](std::uint32_t diffs) { return diffs == 0; });
 }
 
