@@ -513,7 +513,7 @@ TEST(release_unit, the_home_is_offered_to_a_writer_whose_copy_may_be_old) {
   EXPECT_TRUE(c.only_writer(0, 1)) << "now it is known to be as good";
 }
 
-TEST(release_unit, an_offered_home_is_refused_by_who_waits_for_the_unit_or_has_it_pinned) {
+TEST(release_unit, the_home_stays_while_the_writer_waits_for_the_unit_or_has_it_pinned) {
   chart c(3);
   c.before(0, access::write);
   (void)c.fault(1, access::read);
