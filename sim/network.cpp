@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstring>
 
 #include "base/check.hpp"
+#include "sim/frames.hpp"
 
 namespace quire::sim {
 
@@ -29,7 +31,13 @@ time_ns network::delay_of(node_id from, node_id to) {
   return delay;
 }
 
-void network::send(node_id from, node_id to, const message& m, std::span<const std::byte> payload) {
+void network::send(node_id from, node_id to, const message& m, std::span<const std::byte> payload) { post(from, to, m, payload, {}); }
+
+void network::send_read_late(node_id from, node_id to, const message& m, std::span<const std::byte> payload) {
+  post(from, to, m, payload, payload);
+}
+
+void network::post(node_id from, node_id to, const message& m, std::span<const std::byte> payload, std::span<const std::byte> late) {
   CHECK(from.value() < options_.nodes && to.value() < options_.nodes && m.kind != message_kind::invalid);
   event e;
   e.at = now_ + delay_of(from, to);
@@ -42,10 +50,22 @@ void network::send(node_id from, node_id to, const message& m, std::span<const s
   e.m = m;
   e.m.from = from;
   e.payload.assign(payload.begin(), payload.end());
+  e.late = late;
   queue_.push_back(std::move(e));
   std::push_heap(queue_.begin(), queue_.end(), later{});
   ++messages_;
   ++in_flight_;
+}
+
+/// By the order of sending, not by rng_: a seed's timing is the same with and without.
+void network::read_late(event& e) const {
+  const std::uint64_t draw = mix(options_.seed ^ mix(e.order));
+  for (std::size_t at = 0; at + sizeof(std::uint64_t) <= e.late.size(); at += sizeof(std::uint64_t)) {
+    const bool late = draw % 3 == 0 || (draw % 3 == 1 && mix(draw + at) % 2 == 0);
+    std::uint64_t now = 0;
+    std::memcpy(&now, e.late.data() + at, sizeof now);
+    if (late && now != frame_is_gone) std::memcpy(e.payload.data() + at, &now, sizeof now);
+  }
 }
 
 void network::after(time_ns delay, std::function<void()> what) {
@@ -60,7 +80,7 @@ void network::after(time_ns delay, std::function<void()> what) {
 bool network::step() {
   if (queue_.empty()) return false;
   std::pop_heap(queue_.begin(), queue_.end(), later{});
-  const event e = std::move(queue_.back());
+  event e = std::move(queue_.back());
   queue_.pop_back();
   now_ = e.at;
   ++steps_;
@@ -69,6 +89,7 @@ bool network::step() {
     return true;
   }
   --in_flight_;
+  read_late(e);
   remember({now_, e.to, nullptr, e.m});
   CHECK(receive_ != nullptr);
   receive_(e.to, e.m, e.payload);

@@ -60,6 +60,9 @@ class network {
   void on_delivery(receiver r) { receive_ = std::move(r); }
   /// Sends a copy of `m` and of `payload`; m.from is set to `from`. To oneself is allowed.
   void send(node_id from, node_id to, const message& m, std::span<const std::byte> payload = {});
+  /// The same, but what arrives are words of `payload` as it is now, as it is then, or some of each: a transport reads large
+  /// content where it lies, at its leisure. Words that are frame_is_gone by then are as they were: who gives memory back waits.
+  void send_read_late(node_id from, node_id to, const message& m, std::span<const std::byte> payload);
   /// `what` happens `delay` from now.
   void after(time_ns delay, std::function<void()> what);
 
@@ -92,6 +95,7 @@ class network {
     node_id to{};
     message m{};                 ///< kind invalid: `what` is called
     std::vector<std::byte> payload{};
+    std::span<const std::byte> late{};  ///< where the payload lies, if it is read until the message arrives
     std::function<void()> what{};
   };
   struct later {
@@ -106,6 +110,8 @@ class network {
     message m{};
   };
   [[nodiscard]] time_ns delay_of(node_id from, node_id to);
+  void post(node_id from, node_id to, const message& m, std::span<const std::byte> payload, std::span<const std::byte> late);
+  void read_late(event& e) const;
   void remember(const trace_line& line);
 
   network_options options_;

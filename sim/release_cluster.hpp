@@ -75,6 +75,8 @@ struct release_options {
 class release_driver {
  public:
   virtual void send(node_id from, node_id to, const message& m, std::span<const std::byte> payload) = 0;
+  /// The payload is a frame or a twin, which the transport reads until the message has arrived.
+  virtual void send_unit(node_id from, node_id to, const message& m, std::span<const std::byte> payload) { send(from, to, m, payload); }
   /// The thread may be run again, after a while.
   virtual void go_on(std::size_t thread) = 0;
   /// Other threads of the node may use what they have mapped.
@@ -194,6 +196,7 @@ class release_cluster {
     bool forgets_too_early = false;         ///< at the end of an epoch, all that the node knows counts as known to all
     bool collectives_have_no_epoch = false;
     bool pins_cover_all_news = false;       ///< what comes with a pin is taken whatever this node has heard
+    bool given_frames_stay = false;         ///< of units that another node takes over
     bool homes_go_silently = false;         ///< what the old home knows does not go along
     bool spreads_cover_all_news = false;    ///< the same for what is pushed
   };
@@ -328,7 +331,7 @@ class release_cluster {
   void complete(std::uint64_t token, std::uint64_t value);
   void wake(node_state& n, unsigned region, std::uint64_t unit);
   void flush(node_state& n);
-  void leave(node_state& n, node_id to, const message& m, std::span<const std::byte> payload);
+  void leave(node_state& n, node_id to, const message& m, std::span<const std::byte> payload, bool lies_in_frame = false);
   void send_diffs(node_state& n, node_id to, unsigned region, node_id writer, std::uint64_t token, std::span<const diff> list);
   void on_diffs(node_state& n, const message& m, std::span<const std::byte> payload);
   void on_diffs_ack(node_state& n, const message& m);

@@ -43,6 +43,9 @@ class release_simulation final : private release_driver {
   void send(node_id from, node_id to, const message& m, std::span<const std::byte> payload) override {
     net_.send(from, to, m, payload);
   }
+  void send_unit(node_id from, node_id to, const message& m, std::span<const std::byte> payload) override {
+    net_.send_read_late(from, to, m, payload);
+  }
   void go_on(std::size_t thread) override {
     net_.after(rng().between(0, times_.think), [this, thread] {
       nodes_.run_thread(thread);

@@ -129,11 +129,11 @@ void release_cluster::deliver(node_id to, const message& m, std::span<const std:
   finish_step(n, region, m.unit, &m, out);
 }
 
-void release_cluster::leave(node_state& n, node_id to, const message& m, std::span<const std::byte> payload) {
+void release_cluster::leave(node_state& n, node_id to, const message& m, std::span<const std::byte> payload, bool lies_in_frame) {
   flush(n);
   if (tamper_.leaves && !tamper_.leaves(n.self, to, m)) return;
   if (m.kind == message_kind::home_move) ++moving_[m.region.value() * options_.units + m.unit];
-  driver_.send(n.self, to, m, payload);
+  lies_in_frame ? driver_.send_unit(n.self, to, m, payload) : driver_.send(n.self, to, m, payload);
 }
 
 void release_cluster::node_state::transmit(node_id to, const message& m, std::span<const std::byte> value) noexcept {
@@ -153,7 +153,7 @@ void release_cluster::node_state::transmit(node_id to, const message& m, std::sp
   }
   if (m.kind == message_kind::spread) payload = std::as_bytes(std::span(passages.at(m.token).words));
   sent.payload_bytes = static_cast<std::uint32_t>(payload.size());
-  cluster.leave(*this, to, sent, payload);
+  cluster.leave(*this, to, sent, payload, m.kind == message_kind::pin_grant);
 }
 
 void release_cluster::node_state::perform(region_id region, const model::actions& list) noexcept {
@@ -369,9 +369,10 @@ void release_cluster::send_unit(node_state& n, unsigned region, const action& a)
   const auto payload = std::as_bytes(as_told(n, region, a.unit));
   message m = a.m;
   m.payload_bytes = static_cast<std::uint32_t>(payload.size());
-  leave(n, a.to, m, payload);
+  leave(n, a.to, m, payload, true);
   if (!gives) return;
   ++count_.given;
+  if (tamper_.given_frames_stay) return;
   std::ranges::fill(frame(n, region, a.unit), frame_is_gone);
 }
 

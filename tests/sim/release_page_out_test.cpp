@@ -211,6 +211,30 @@ TEST(release_page_out_mutation, old_homes_whose_threads_go_on_using_the_frame) {
   }), HasSubstr("the machine is wrong about its view"));
 }
 
+/// The message with the content is read late, and takes writes along that were made after the home had gone: an older diff that comes behind
+/// it takes them back, and what was changed and changed back before the next diff stays changed.
+TEST(release_page_out_mutation, old_homes_that_keep_what_they_send_as_a_copy) {
+  EXPECT_THAT(verdict([](release_cluster& c) {
+    c.tamper().given_frames_stay = true;
+    c.tamper().actions = [&c](unsigned node, unsigned region, const model::message*, model::actions& out) {
+      const auto gives = std::ranges::find_if(out, [](const model::action& a) { return brings_home(&a.m) && a.with_content; });
+      if (gives == out.end()) return;
+      release::unit_state& s = c.unit(node, region, gives->unit);
+      const model::actions all = out;
+      out.clear();
+      for (model::action a : all) {
+        const bool hides = a.kind == model::action_kind::protect && a.level == model::access::none;
+        if (hides) {
+          s.valid = 1;
+          s.set_mapped(model::access::read);
+          a.level = model::access::read;
+        }
+        if (!hides || a.from == model::access::write) out.add(a.kind, a.unit) = a;
+      }
+    };
+  }), AnyOf(HasSubstr("a thread reads"), HasSubstr("works on an old value"), HasSubstr("content is wrong")));
+}
+
 TEST(release_page_out_mutation, homes_that_are_back_and_serve_what_comes_before_what_they_passed_on) {
   EXPECT_THAT(verdict([](release_cluster& c) {
     c.tamper().after = [&c](unsigned node, unsigned region, std::uint64_t unit, const model::message*) {
