@@ -34,7 +34,7 @@ time_ns network::delay_of(node_id from, node_id to) {
 void network::send(node_id from, node_id to, const message& m, std::span<const std::byte> payload) { post(from, to, m, payload, {}); }
 
 void network::send_read_late(node_id from, node_id to, const message& m, std::span<const std::byte> payload) {
-  post(from, to, m, payload, payload);
+  post(from, to, m, payload, options_.reads_late ? payload : std::span<const std::byte>{});
 }
 
 void network::post(node_id from, node_id to, const message& m, std::span<const std::byte> payload, std::span<const std::byte> late) {

@@ -42,6 +42,7 @@ struct network_options {
   unsigned straggler_percent = 0;     ///< messages that take up to straggler_delay more
   time_ns straggler_delay = 500'000;
   bool reorder_within_pairs = false;  ///< more than a transport does: not for the sequential protocol
+  bool reads_late = false;            ///< send_read_late() does
   std::uint64_t step_limit = 20'000'000;  ///< events of one run; beyond that something goes round in circles
   std::size_t trace_length = 80;          ///< how much of the past trace() shows
 };
@@ -60,8 +61,8 @@ class network {
   void on_delivery(receiver r) { receive_ = std::move(r); }
   /// Sends a copy of `m` and of `payload`; m.from is set to `from`. To oneself is allowed.
   void send(node_id from, node_id to, const message& m, std::span<const std::byte> payload = {});
-  /// The same, but what arrives are words of `payload` as it is now, as it is then, or some of each: a transport reads large
-  /// content where it lies, at its leisure. Words that are frame_is_gone by then are as they were: who gives memory back waits.
+  /// The same, but if the options say so, what arrives are words of `payload` as it is now, as it is then, or some of each: a transport
+  /// reads large content where it lies, at its leisure. Words that are frame_is_gone by then are as they were: who gives memory back waits.
   void send_read_late(node_id from, node_id to, const message& m, std::span<const std::byte> payload);
   /// `what` happens `delay` from now.
   void after(time_ns delay, std::function<void()> what);

@@ -143,9 +143,8 @@ int engine::prepare(region_slot& r, quire_consistency consistency) {
     put(shape);
     shape.first_touch = first_touch;
     shape.scans = r.detector->scans();
-    // Not where nodes page out, if only one of them: who is to be the home may have given its copy up.
     shape.migrates = config_.move_homes;
-    shape.pages_out = config_.pages_out;
+    shape.pages_out = config_.pages_out;  // any node, not only this one
     if (!config_.updates) shape.update = release::updates::never;
     if (shape.scans) scanning_ = true;
     shape.keeps = true;

@@ -38,6 +38,7 @@ std::set<outcome> outcomes(std::vector<actor> actors, std::size_t reads, std::ui
     net.nodes = 5;
     net.straggler_percent = 20;
     net.straggler_delay = 40'000;
+    net.reads_late = seed % 2 == 0;
     release_options o;
     o.nodes = 5;
     o.units = 2;

@@ -497,6 +497,7 @@ class release_run {
     p.net.straggler_percent = 10 + static_cast<unsigned>(draw.below(30));
   }
   p.shape.update = static_cast<release::updates>(draw.below(3));
+  p.net.reads_late = draw.chance(50);
   return p;
 }
 
