@@ -39,7 +39,8 @@ bool is_of_pins(message_kind k) noexcept {
   return k == message_kind::pin_grant || k == message_kind::pin_end || k == message_kind::spread_request;
 }
 /// Whether a message has to be taken by a node where all threads compute. An arrival at a collective call has not, as a thread
-/// of that node will come to it; nor what tells of writes, as whoever shall see them is told by a message behind it.
+/// of that node will come to it; nor what tells of writes, as whoever shall see them is told by a message behind it; nor an offer, which
+/// nobody waits for.
 transport::urgency urgency_of(const message& m, bool pair) noexcept {
   const bool sync = m.kind >= message_kind::sync_first && m.kind <= message_kind::sync_last;
   const bool later = (sync && sync::kind_of(m.kind) == sync::kind::gather) || m.kind == message_kind::notices || m.kind == message_kind::update ||

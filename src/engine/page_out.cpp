@@ -223,12 +223,12 @@ void engine::take_over(region_slot& r, const message& m) noexcept {
 
 /// This node alone has written units, and is offered their homes: as many as there is room for.
 void engine::take_homes(region_slot& r, const message& m) noexcept {
-  if (ending_.load(std::memory_order_relaxed)) return;
+  if (ending_.load(std::memory_order_relaxed) || r.release == nullptr) return;
   message one = m;
   one.count = 1;
   for (; one.unit < m.unit + m.count && frames_.room() >= r.bytes_of(1); ++one.unit) {
     actions_.clear();
-    r.machine->on_message(one, actions_);
+    r.release->on_message(one, actions_);
     if (actions_.size() == 0) continue;
     frames_.use(r, one.unit, 1, content::promised);
     performer_.take(r, actions_);

@@ -177,11 +177,11 @@ def silence():
             rf"quire: node 1 \(pid {pids[1]} on 10.77.0.2\) does not answer: at [0-9:]+ node [02] had heard nothing", result.err), result)
         hosts.require_nothing_left()
 
-        # The way of the messages alone is cut: the agents are reached otherwise.
+        # The way of the messages alone is cut: the agents are reached otherwise. Node 1 hears nothing from the others, and may say so first.
         job, pids = start_death(hosts, ["--peer-timeout", "2"])
         hosts.pull_cable(2)
         result = job.finish(20)
-        require(result.status == 128 + 9 and f"quire: node 1 (pid {pids[1]} on 10.77.0.2) does not answer" in result.err, result)
+        require(result.status == 128 + 9 and f"node 1 (pid {pids[1]} on 10.77.0.2) does not answer" in result.err, result)
         hosts.require_nothing_left()
         hosts.plug_cable(2)
 

@@ -522,9 +522,32 @@ TEST(release_unit, the_home_stays_while_the_writer_waits_for_the_unit_or_has_it_
   EXPECT_TRUE(c.at(0).is_home(0));
   c.pin(2);
   c.run();
-  EXPECT_FALSE(c.only_writer(0, 2)) << "it is pinned";
+  (void)c.take();
+  EXPECT_FALSE(c.only_writer(0, 2));
+  EXPECT_EQ(c.take(), lines("0: only 2 wrote")) << "it is pinned, and not even offered";
+}
+
+TEST(release_unit, a_home_that_goes_knows_that_the_old_ones_copy_is_good) {
+  chart c(2);
+  c.before(0, access::write);
+  c.before(1, access::write);
+  c.release(1);
   c.run();
-  EXPECT_TRUE(c.at(0).is_home(0));
+  ASSERT_TRUE(c.only_writer(0, 1));
+  c.run();
+  for (unsigned round = 0; round < 4; ++round) {
+    const unsigned home = 1 - round % 2, other = 1 - home;
+    c.before(other, access::write);
+    c.release(other);
+    c.run();
+    (void)c.take();
+    EXPECT_TRUE(c.only_writer(home, other)) << "without an offer, round " << round;
+    c.run();
+    EXPECT_TRUE(c.at(other).is_home(0));
+  }
+  c.before(0, access::write);
+  c.release(0);
+  EXPECT_FALSE(c.only_writer(0, 1)) << "what the home writes, the copy has not";
 }
 
 // ---- atomic operations

@@ -226,6 +226,7 @@ TEST(release_page_out_mutation, old_homes_that_keep_what_they_send_as_a_copy) {
         const bool hides = a.kind == model::action_kind::protect && a.level == model::access::none;
         if (hides) {
           s.valid = 1;
+          s.version = release::no_version;
           s.set_mapped(model::access::read);
           a.level = model::access::read;
         }

@@ -43,6 +43,30 @@ TEST_P(release_push, race_free_programs_see_the_last_write) {
             << " updates\n";
 }
 
+/// The worst for what comes unasked: homes go with their content, which is read late, and with diffs in it that nobody has told of yet.
+release_plan pushing_and_giving(std::uint64_t seed, unsigned nodes) {
+  release_plan plan = pushing(seed, nodes);
+  plan.shape.pages_out = plan.net.reads_late = true;
+  plan.shape.units = 2;
+  plan.shape.twin_limit = 1;
+  plan.net.straggler_percent = 30;
+  return plan;
+}
+
+TEST_P(release_push, homes_that_go_with_their_content_lose_nothing) {
+  const extent e = GetParam();
+  std::uint64_t given = 0, taken = 0;
+  const auto all = seeds(1, e.seeds * soak());
+  for (const std::uint64_t seed : all) {
+    release_run run(pushing_and_giving(seed, e.nodes));
+    ASSERT_EQ(run.run(), "") << "replay: QUIRE_SIM_SEED=" << seed;
+    given += run.nodes().count().given;
+    taken += run.nodes().count().spreads_taken;
+  }
+  EXPECT_TRUE(all.size() < e.seeds || (taken > e.seeds && given > e.seeds)) << "too little was pushed or given to mean anything";
+  std::cout << e.nodes << " nodes, " << all.size() << " seeds: " << given << " homes given away, " << taken << " copies by pushes\n";
+}
+
 INSTANTIATE_TEST_SUITE_P(nodes, release_push, testing::Values(extent{2, 400}, extent{3, 400}, extent{8, 60}),
                          [](const auto& info) { return "of_" + std::to_string(info.param.nodes); });
 
@@ -78,6 +102,19 @@ TEST(release_push_mutation, copies_that_were_pushed_and_take_updates) {
       if (s.touched != 0 && s.version == release::no_version) s.version = 0;
     };
   }), an_old_value);
+}
+
+/// As it was once: what a home had pushed came by way of others, to a node that had been home since and had given the content away, and the message
+/// with it took what was pushed along. The first seed that shows it.
+TEST(release_push_mutation, content_that_is_placed_where_a_message_reads_what_has_gone_with_the_home) {
+  release_run run(pushing_and_giving(120, 8));
+  EXPECT_EQ(run.run(), "");
+  release_run broken(pushing_and_giving(120, 8));
+  broken.nodes().tamper().after = [&c = broken.nodes()](unsigned node, unsigned region, std::uint64_t unit, const model::message*) {
+    auto& s = c.unit(node, region, unit);
+    if (s.touched != 0 && s.version == release::given_away) s.version = release::no_version;
+  };
+  EXPECT_THAT(broken.run(), an_old_value);
 }
 
 }  // namespace

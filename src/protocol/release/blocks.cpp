@@ -60,7 +60,6 @@ void machine::on_block_over(std::uint64_t unit, actions& out) {
     s.current.clear();  // copies may be as the unit was before
   } else if (old) {
     s.follows = 0;
-    s.version = no_version;
     on_notice(unit, s.home, 0, out);
   }
 }

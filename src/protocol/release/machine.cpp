@@ -336,6 +336,7 @@ void machine::move_home(std::uint64_t unit, unit_state& s, node_id to, std::uint
   s.assigned = 1;
   // What the home has is a copy as good as any; but nobody may write what is on its way.
   s.valid = how == 0 ? 1 : 0;
+  if (how == message_flag::take) s.version = given_away;
   s.home = to;
   s.moves = after(s.moves);
   message m;
@@ -343,6 +344,7 @@ void machine::move_home(std::uint64_t unit, unit_state& s, node_id to, std::uint
   m.unit = unit;
   m.requester = to;
   m.a = s.moves;
+  if (how == 0) m.b = model::copyset::of(shape_.nodes, shape_.self).bits();
   m.flags = how;
   if (s.written == 0) m.flags |= message_flag::zero;
   send(to, m, how == message_flag::take && s.written != 0, out);
@@ -406,7 +408,7 @@ void machine::on_home_move(const message& m, actions& out) {
   s.shared = 1;
   if ((m.flags & (message_flag::fresh | message_flag::take)) != 0) s.asked = 0;  // the answer to its request
   if ((m.flags & message_flag::fresh) != 0) s.shared = 0;
-  s.current = model::copyset::of_bits(m.b);
+  s.current = s.mapped() != access::write && s.listed == 0 ? model::copyset::of_bits(m.b) : model::copyset{};
   if ((m.flags & (message_flag::fresh | message_flag::settled)) == 0) open_.came.push_back({shape_.region, m.unit});
   if ((m.flags & message_flag::zero) == 0) s.written = 1;
   if (s.pending() != access::none) arrived(m.unit, s, out);
@@ -529,6 +531,7 @@ bool machine::is_valid(std::uint64_t unit) const noexcept {
   if (!home && (s.shared != 0 || !s.current.empty() || !s.readers.empty() || s.credit != 0 || s.partnered != 0)) return false;
   if (s.partnered == 0 && (s.paired != 0 || s.merged != 0 || s.behind != 0)) return false;
   if (s.follows != 0 && (home || s.valid == 0)) return false;
+  if (s.version == given_away && (home || s.valid != 0)) return false;
   if (s.kept != 0 && (s.twin == 0 || s.mapped() == access::none || shape_.scans || checked_)) return false;
   if (home && s.shared != 0 && s.mapped() == access::write && s.listed == 0 && s.kept == 0 && !shape_.scans) return false;
   if (!s.current.empty() && (s.shared == 0 || (s.mapped() == access::write && !shape_.scans))) return false;

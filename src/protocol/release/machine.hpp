@@ -117,7 +117,8 @@ class machine final : public model::machine {
   /// Whether content that comes unasked may be used.
   [[nodiscard]] bool awaits_spread(std::uint64_t unit) const noexcept {
     const unit_state& s = units_[unit];
-    return !is_home(unit) && s.valid == 0 && s.pending() == access::none && s.asked == 0 && s.pin_data == 0 && !checked_;
+    const bool waits = s.pending() != access::none || s.asked != 0 || s.pin_data != 0;
+    return !is_home(unit) && s.valid == 0 && s.version != given_away && !waits && !checked_;
   }
   /// It is in its place. `zero`: it was never written.
   void on_spread_copy(std::uint64_t unit, bool zero, actions& out);
@@ -239,11 +240,11 @@ class machine final : public model::machine {
   void send_update(std::uint64_t unit, unit_state& s, model::copyset to, std::uint32_t interval, std::uint8_t flags, actions& out);
   void offer(model::action& a, model::message_kind kind, model::copyset to, std::uint32_t interval, std::uint8_t flags);
   void on_update_unused(const message& m);
+  void on_home_atomic(const message& m, actions& out);
+  void on_atomic_reply(const message& m, actions& out);
   // paging.cpp
   [[nodiscard]] bool may_give(const message& m, const unit_state& s) const noexcept;
   [[nodiscard]] bool may_leave(const unit_state& s) const noexcept;
-  void on_home_atomic(const message& m, actions& out);
-  void on_atomic_reply(const message& m, actions& out);
   // pinning.cpp
   struct grant {
     std::uint64_t unit = 0;

@@ -275,7 +275,7 @@ void node::acquire() {
 
 /// A request must not overtake a diff: none is on its way.
 void node::learn_moves(history::position at) {
-  for (; at < history_.end(); ++at) {
+  for (at = std::max(at, history_.begin()); at < history_.end(); ++at) {
     const notice& n = history_[at];
     machine* const m = n.writer == self_ || n.moves == 0 ? nullptr : effects_.machine_of(n.region);
     if (m == nullptr) continue;

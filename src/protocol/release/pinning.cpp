@@ -114,6 +114,7 @@ void machine::on_pin_grant(const message& m, actions& out) {
     s.stale = 0;
     if (again) ++count_.stale_replies;
     s.valid = again ? 0 : 1;
+    s.version = no_version;
     if (!again && s.pending() != access::none) arrived(m.unit, s, out);
   }
   if (again && s.pending() != access::none) ask(m.unit, s, s.pending(), out);

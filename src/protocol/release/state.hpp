@@ -15,11 +15,13 @@ using model::node_id;
 
 /// Of a copy that did not come as the answer to a request, or is no copy at all: it takes no updates.
 inline constexpr std::uint32_t no_version = ~std::uint32_t{0};
+/// Of no copy: the frame's content has gone with the home, and the message may still be reading it. Nothing is placed there unasked.
+inline constexpr std::uint32_t given_away = no_version - 1;
 
 struct unit_state {
   model::copyset current{};  ///< home: nodes whose copy is as good as the home's
   model::copyset readers{};  ///< home: nodes that fetched it after what the home wrote; see update.cpp
-  std::uint32_t version = 0;  ///< copy: it has what `source` wrote up to this interval; or no_version. Kept at the home: the same of its twin
+  std::uint32_t version = 0;  ///< copy: it has what `source` wrote up to this interval; or one of the above. Kept at the home: the same of its twin
   node_id source{};          ///< copy: the home that it came from; home: the partner, see update.cpp
   node_id home{};            ///< where the home is, or was when this node last heard; at a home that was one before: where it went then
   std::uint16_t moves = 0;   ///< how often the home had moved by then, see is_newer()
@@ -71,7 +73,8 @@ struct unit_state {
 };
 static_assert(sizeof(unit_state) == 32);
 
-/// Of two beliefs where a home is, whether the one after `moves` moves is newer. Counts begin again after 65,535, with 1: nobody is that far behind.
+/// Of two beliefs where a home is, whether the one after `moves` moves is newer. Counts begin again after 65,535, with 1. Who is half of that
+/// behind takes news for old: its messages go a longer way, by nodes that were home.
 [[nodiscard]] constexpr bool is_newer(std::uint16_t moves, std::uint16_t than) noexcept {
   return moves != 0 && (than == 0 || static_cast<std::int16_t>(moves - than) > 0);
 }
@@ -106,7 +109,7 @@ struct counters {
   std::uint64_t invalidations = 0;  ///< copies that a notice took away
   std::uint64_t stale_replies = 0;  ///< content that had to be asked for again
   std::uint64_t home_moves = 0;     ///< units that this node gave away to their only writer, or to the first who touched them
-  std::uint64_t forwarded = 0;      ///< requests that came to a node which was no longer home
+  std::uint64_t forwarded = 0;      ///< messages for a home that this node passed on
   std::uint64_t read_ahead_units = 0, read_ahead_wasted = 0, atomics = 0;
   std::uint64_t copies_dropped = 0;  ///< given up to save memory
   std::uint64_t updates_sent = 0;     ///< units, times readers
