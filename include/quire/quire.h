@@ -427,8 +427,8 @@ typedef struct quire_counters {
   uint64_t twins;         /**< copies kept to find later what was written */
   uint64_t diffs, diff_bytes; /**< pages that differed from their twins, and what was sent of them */
   uint64_t notices_sent, notices_heard; /**< runs of written units that this node told others, and learned */
-  uint64_t home_moves;    /**< units whose home this node gave away to their only writer */
-  uint64_t forwarded;     /**< requests and diffs that came here after the home had moved on */
+  uint64_t home_moves;    /**< units whose home this node gave away: to their only writer, to who touched them first, or to save memory */
+  uint64_t forwarded;     /**< requests and diffs for a home that this node passed on */
   /* Page-out (QUIRE_MEMORY_LIMIT), in units. */
   uint64_t copies_dropped; /**< clean copies given up */
   uint64_t paged_to_nodes; /**< taken over by other nodes, because this one was short of memory */

@@ -40,8 +40,9 @@ enum class message_kind : std::uint8_t {
   patch,         ///< home -> who has a copy: what the home changed between its intervals b and a; see src/engine/diffs.hpp for the payload
   update_unused,  ///< and back: nobody has looked at the one before
   diffs,         ///< node -> home: what the requester changed in several units; see src/engine/diffs.hpp for the payload
-  diffs_ack,     ///< home -> requester: `count` of its diffs are in the homes' content; token of the first message
-  home_move,     ///< home -> the node that is home from now on, with the content if it has none; a = how often it has moved
+  diffs_ack,     ///< home -> requester: `acks` of its diffs are in the homes' content; token of the first message
+  home_move,     ///< home -> the node that is home from now on, with the content if it has none; a = how often it has moved,
+                 ///< b = whose copies are as good as the content (none if that is not known)
   home_offer,    ///< home -> the only node that wrote: ask for the content, and be the home if it can go
   home_atomic,   ///< node -> home: do the operation
   home_atomic_reply,
@@ -98,8 +99,8 @@ struct message {
   node_id from{};       ///< who sent it; filled in by the engine
   node_id requester{};  ///< on whose behalf
   std::uint32_t count = 1;          ///< consecutive units, from `unit` on (synchronisation: free use)
-  std::uint32_t acks = 0;           ///< invalidation acknowledgements that the requester must collect; what goes to a home under release
-                                    ///< consistency: how often it had moved when the sender heard of it
+  std::uint32_t acks = 0;           ///< invalidation acknowledgements that the requester must collect; of diffs, how many; of other messages to
+                                    ///< a home under release consistency, how often it had moved when the sender heard of it
   std::uint64_t unit = 0;           ///< first unit, or the id of a synchronisation object
   std::uint64_t token = 0;          ///< comes back in the reply: which thread waits
   std::uint64_t a = 0, b = 0, c = 0;  ///< operands

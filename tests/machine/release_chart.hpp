@@ -151,9 +151,11 @@ class chart {
     at(node).on_twins_short(unit, out_);
     perform(node);
   }
+  /// Whether the home moves, with no more to be said.
   bool only_writer(std::uint16_t node, std::uint16_t writer, std::uint64_t unit = 0) {
     line(node, "only " + std::to_string(writer) + " wrote");
-    const bool moves = at(node).on_only_writer(unit, node_id{writer}, out_);
+    at(node).on_only_writer(unit, node_id{writer}, out_);
+    const bool moves = std::any_of(out_.begin(), out_.end(), [](const model::action& a) { return a.m.kind == message_kind::home_move; });
     perform(node);
     return moves;
   }

@@ -1,4 +1,4 @@
-// The release protocol under random timing, on 2 to 64 nodes: programs without data races must see what sequential
+// The release protocol under random timing, on 1 to 70 nodes: programs without data races must see what sequential
 // consistency would show them. A failure prints its seed; QUIRE_SIM_SEED=<seed> runs only that one.
 #include <iostream>
 
@@ -42,7 +42,7 @@ TEST_P(release_random, race_free_programs_see_the_last_write) {
             << events << " events\n";
 }
 
-/// Written units are found by scans; homes move away from nodes that never used the unit.
+/// Written units are found by scans; homes of units that nodes have used go with their content.
 TEST_P(release_random, the_same_where_writes_are_found_by_scans) {
   const extent e = GetParam();
   std::uint64_t moves = 0, faults = 0, diffs = 0;

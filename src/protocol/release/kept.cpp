@@ -31,7 +31,8 @@ constexpr std::size_t most_kept = 64;
 }  // namespace
 
 bool machine::may_keep(const unit_state& s) const noexcept {
-  const bool can = shape_.keeps && shape_.update != updates::never && !shape_.scans && shape_.migrates && !shape_.pages_out && shape_.twin_pages == 1 && shape_.nodes.exact();
+  const bool can = shape_.keeps && shape_.update != updates::never && !shape_.scans && shape_.migrates && !shape_.pages_out &&
+                   shape_.twin_pages == 1 && shape_.nodes.exact();
   return can && !open_.keeps_none && !checked_ && !homes_stay_ && s.producing == 0 && s.declared == 0 && s.mapped() == access::write &&
          open_.kept.size() < most_kept;
 }

@@ -358,21 +358,17 @@ bool machine::knows_copies(const unit_state& s) const noexcept {
 
 /// The content need not go along if the writer's copy is known to be as good. Else the writer is asked to fetch it: with the home, or if
 /// copies are known, before the home moves at another barrier.
-bool machine::on_only_writer(std::uint64_t unit, node_id writer, actions& out) {
+void machine::on_only_writer(std::uint64_t unit, node_id writer, actions& out) {
   unit_state& s = touch(unit);
-  if (!shape_.migrates || s.is_home == 0 || s.listed != 0 || writer == shape_.self || !may_leave(s)) return false;
-  // Under scans a home that goes counts as having written, which nobody knows.
-  if (shape_.scans && (s.partnered == 0 || s.source != writer)) return false;
-  if (knows_copies(s) && s.current.may_contain(shape_.nodes, writer)) {
-    move_home(unit, s, writer, 0, out);
-    return true;
-  }
+  if (!shape_.migrates || s.is_home == 0 || s.listed != 0 || writer == shape_.self || !may_leave(s)) return;
+  // Under scans a home that goes is listed as written. That notice must not bring it back: it goes only to who has sent a diff here.
+  if (shape_.scans && (s.partnered == 0 || s.source != writer)) return;
+  if (knows_copies(s) && s.current.may_contain(shape_.nodes, writer)) return move_home(unit, s, writer, 0, out);
   message m;
   m.kind = message_kind::home_offer;
   m.unit = unit;
   m.requester = writer;
   send(writer, m, false, out);
-  return false;
 }
 
 void machine::on_home_offer(const message& m, actions& out) {
@@ -527,7 +523,9 @@ bool machine::is_valid(std::uint64_t unit) const noexcept {
   const unit_state& s = units_[unit];
   if (s.touched == 0) return s == unit_state{};
   const bool home = s.is_home != 0;
-  if (home && (s.valid != 0 || (s.twin != 0 && !checked_ && s.kept == 0) || s.pending() != access::none || (s.was_home == 0 && s.home != shape_.self))) return false;
+  const bool strange_twin = s.twin != 0 && !checked_ && s.kept == 0;
+  const bool elsewhere = s.was_home == 0 && s.home != shape_.self;
+  if (home && (s.valid != 0 || strange_twin || elsewhere || s.pending() != access::none)) return false;
   if (!home && (s.shared != 0 || !s.current.empty() || !s.readers.empty() || s.credit != 0 || s.partnered != 0)) return false;
   if (s.partnered == 0 && (s.paired != 0 || s.merged != 0 || s.behind != 0)) return false;
   if (s.follows != 0 && (home || s.valid == 0)) return false;

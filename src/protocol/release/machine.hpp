@@ -72,8 +72,8 @@ class machine final : public model::machine {
   void on_release(std::uint64_t unit, actions& out);
   /// Twins are short: what was changed so far goes to the home. The unit stays written in the open interval.
   void on_twins_short(std::uint64_t unit, actions& out);
-  /// In the barrier epoch that has just ended, only `writer` wrote `unit`. True if the home moves there; it may be offered to it otherwise.
-  bool on_only_writer(std::uint64_t unit, node_id writer, actions& out);
+  /// In the barrier epoch that has just ended, only `writer` wrote `unit`: its home moves there, is offered to it, or stays.
+  void on_only_writer(std::uint64_t unit, node_id writer, actions& out);
   /// News that the home of `unit` moved, for the `moves`th time, to `home`. Only while no diff of this node is on its way:
   /// a request must not overtake the diff that it is to see.
   void on_moved(std::uint64_t unit, node_id home, std::uint16_t moves);
@@ -171,7 +171,8 @@ class machine final : public model::machine {
     node_id to{};
     std::uint16_t moves = 0;
   };
-  /// Where messages for the home go from here, and what this node knows of its moves.
+  /// Where messages for the home go from here, and how many moves they are to say. A home that passes on to where the home was before says
+  /// none: what comes back must not be taken for the message of one who knows that the home is here.
   [[nodiscard]] way way_of(std::uint64_t unit) const noexcept {
     const unit_state& s = units_[unit];
     if (s.touched == 0) return {shape_.managers.of(unit), 0};

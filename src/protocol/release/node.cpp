@@ -339,7 +339,7 @@ void node::move_homes() {
       stop_keeping(m, w);
     }
     actions_.clear();
-    (void)m.on_only_writer(w.unit, node_id{static_cast<std::uint16_t>(only)}, actions_);
+    m.on_only_writer(w.unit, node_id{static_cast<std::uint16_t>(only)}, actions_);
     if (actions_.size() != 0) effects_.perform(w.region, actions_);
   }
   effects_.perform_all();

@@ -1,6 +1,6 @@
-// Page-out (KOAN): a copy without a twin is given up, and nobody needs to know: no home counts on it where nodes page out. The home's content leaves memory below the protocol, or another node becomes the home: it is
-// asked to, and answers by a request for a copy that says so. From its request on it waits for the content, and nobody there can
-// use the unit; behind it come no diffs of its own.
+// Page-out (KOAN): a copy without a twin is given up, and nobody needs to know: no home counts on it where nodes page out. The home's
+// content leaves memory below the protocol, or another node becomes the home: it is asked to, and answers by a request for a copy that
+// says so. From its request on it waits for the content, and nobody there can use the unit; behind it come no diffs of its own.
 #include <algorithm>
 
 #include "protocol/release/machine.hpp"
@@ -43,8 +43,8 @@ bool machine::may_give(const message& m, const unit_state& s) const noexcept {
   return std::ranges::all_of(open_.unacknowledged, [](std::uint32_t diffs) { return diffs == 0; });
 }
 
-/// Whether the home may move at all: nobody counts on its being here, nothing of this node's is on its way to it from before it came, and
-/// nothing that it has passed on to where it was before.
+/// Whether the home may move, as far as the unit tells: nobody counts on its being here, no request of this node's from before it came is on
+/// its way, and nothing that it has passed on. That no diff of this node is on its way is for the callers to see.
 bool machine::may_leave(const unit_state& s) const noexcept {
   const bool stays = homes_stay_ || checked_ || s.granted != 0 || s.pin_asked != 0 || s.kept != 0;
   return !stays && s.asked == 0 && open_.passing == 0;

@@ -40,7 +40,7 @@ struct unit_state {
   std::uint8_t read_ahead : 1 = 0;  ///< asked for by read-ahead, and not touched by a thread since
   std::uint8_t useless : 1 = 0;     ///< was read ahead and invalidated untouched: do not read ahead again
   std::uint8_t declared : 1 = 0;    ///< in a block: which bytes this node writes is known; no twin is made, although `twin` says so
-  std::uint8_t was_home : 1 = 0;    ///< and gave it away: messages may come that are for who is home now
+  std::uint8_t was_home : 1 = 0;    ///< has been home and gave it away, and may be it again: what it passed on meanwhile may come back
   std::uint8_t news : 1 = 0;        ///< in a block that is checked: another node has written, and a copy here goes at the end
   std::uint8_t asked : 1 = 0;       ///< a request for the content is on its way; it ends with its reply, or comes back to its home
   std::uint8_t follows : 1 = 0;     ///< copy: this node has not written it since it came, so updates of `source` may replace it
@@ -108,7 +108,7 @@ struct counters {
   std::uint64_t twins = 0;          ///< made
   std::uint64_t invalidations = 0;  ///< copies that a notice took away
   std::uint64_t stale_replies = 0;  ///< content that had to be asked for again
-  std::uint64_t home_moves = 0;     ///< units that this node gave away to their only writer, or to the first who touched them
+  std::uint64_t home_moves = 0;     ///< units that this node gave away: to their only writer, to the first who touched them, or to save memory
   std::uint64_t forwarded = 0;      ///< messages for a home that this node passed on
   std::uint64_t read_ahead_units = 0, read_ahead_wasted = 0, atomics = 0;
   std::uint64_t copies_dropped = 0;  ///< given up to save memory
