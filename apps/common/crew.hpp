@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <barrier>
 #include <cstddef>
 #include <initializer_list>
 #include <optional>
@@ -13,6 +12,7 @@
 
 #include <quire/quire.hpp>
 
+#include "common/meeting.hpp"
 #include "common/phases.hpp"
 #include "common/report.hpp"
 #include "common/settings.hpp"
@@ -67,8 +67,8 @@ class crew {
   std::vector<values> partial_;  ///< by thread
   std::size_t count_ = 0;        ///< of values that are being added
   std::array<double, most_values> total_{};
-  std::barrier<meet> arrived_;
-  std::barrier<add> added_;
+  meeting<meet> arrived_;
+  meeting<add> added_;
 };
 
 class crew::member {

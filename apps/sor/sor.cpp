@@ -5,7 +5,6 @@
 // With --checkpoint the grid, and beside it the number of iterations done, are written to files now and then: started again, on as many
 // nodes or on others, it goes on from there.
 #include <algorithm>
-#include <barrier>
 #include <bit>
 #include <cstdio>
 #include <exception>
@@ -19,6 +18,7 @@
 
 #include "common/bits.hpp"
 #include "common/partition.hpp"
+#include "common/meeting.hpp"
 #include "common/phases.hpp"
 #include "common/progress.hpp"
 #include "common/report.hpp"
@@ -103,7 +103,7 @@ apps::report compute(const quire::session& job, const sor::settings& wanted, std
   apps::phases phases(wanted, {grid});
   bool sweeping = false;  // changes while all but one thread wait
   // The last thread of a node to arrive waits for the other nodes on behalf of all.
-  std::barrier everyone(wanted.threads, [&]() noexcept {
+  apps::meeting everyone(wanted.threads, [&]() noexcept {
     phases.meet();
     if (sweeping) checkpoints.half_sweep_done(job.node() == 0);
   });

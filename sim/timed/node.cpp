@@ -215,10 +215,10 @@ void node::fault() {
   region& r = regions_[step_.region];
   const std::uint64_t max_window = std::max<std::uint64_t>(engine::read_ahead::max_window_bytes >> r.unit_shift, 1);
   const unsigned lost = thread_.count_losses(&r, unit_, wants_, net_.now());
-  const auto plan = thread_.stream.on_fault(r.id, unit_, r.machine->units(), max_window, wants_ == access::write);
   actions_.clear();
   const auto outcome = r.machine->on_fault(unit_, wants_, actions_, lost);
   waits_for_unit_ = outcome != model::fault_outcome::local;
+  const auto plan = thread_.stream.on_fault(r.id, unit_, r.machine->units(), max_window, wants_ == access::write, !waits_for_unit_);
   take(r, actions_);
   if (!waits_for_unit_) map_around(r, unit_);
   flush();
@@ -242,12 +242,16 @@ void node::map_around(region& r, std::uint64_t unit) {
 }
 
 void node::read_on(region& r, const engine::read_ahead_plan& plan, access want) {
+  if (plan.count == 0) return;
+  bool asked = false;
   for (std::uint64_t i = 0; i < plan.count; ++i) {
     actions_.clear();
     const bool guessed = plan.will_write && want == access::read && options_.learn_writes;
     if (!r.machine->on_read_ahead(plan.first + i, want, i == 0 || plan.withhold_all, actions_, guessed)) continue;
+    asked = true;
     take(r, actions_);
   }
+  if (!asked) return thread_.stream.on_nothing_asked(r.id, plan);
   flush();
 }
 

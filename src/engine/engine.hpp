@@ -281,10 +281,10 @@ class engine final : public transport::sink, private effects, private release::n
   void map_again(region_slot& r, std::uint64_t unit, model::access want, const model::actions& done) noexcept;
   void wait_in_bucket(fault_op& o) noexcept;
   void leave_bucket(const fault_op& o) noexcept;
-  [[nodiscard]] read_ahead_plan plan_for(const region_slot& r, std::uint64_t unit, model::access want,
+  [[nodiscard]] read_ahead_plan plan_for(const region_slot& r, std::uint64_t unit, model::access want, bool here,
                                          read_ahead& stream) const noexcept;
   void map_around(region_slot& r, std::uint64_t unit, read_ahead& stream) noexcept;
-  void read_on(region_slot& r, const read_ahead_plan& plan, model::access want) noexcept;
+  void read_on(region_slot& r, const read_ahead_plan& plan, model::access want, read_ahead& stream) noexcept;
   [[nodiscard]] static std::size_t bucket_of(const region_slot& r, std::uint64_t unit) noexcept;
   bool drain_kernel_faults() noexcept;
   void begin_kernel_fault(region_slot& r, std::uint64_t address, bool write) noexcept;

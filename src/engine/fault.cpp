@@ -37,20 +37,20 @@ std::size_t engine::bucket_of(const region_slot& r, std::uint64_t unit) noexcept
   return (unit * 0x9e3779b97f4a7c15u >> 56 ^ r.about.id) % buckets;
 }
 
-read_ahead_plan engine::plan_for(const region_slot& r, std::uint64_t unit, access want, read_ahead& stream) const noexcept {
+read_ahead_plan engine::plan_for(const region_slot& r, std::uint64_t unit, access want, bool here, read_ahead& stream) const noexcept {
   std::uint64_t most = read_ahead::max_window_bytes;
   if (frames_.limited()) most = std::min(most, frames_.limit() / 16);
   const std::uint64_t max_window = std::max<std::uint64_t>(most >> r.unit_shift, 1);
-  return stream.on_fault(model::region_id{r.about.id}, unit, r.machine->units(), max_window, want == access::write);
+  return stream.on_fault(model::region_id{r.about.id}, unit, r.machine->units(), max_window, want == access::write, here);
 }
 
 void engine::begin_fault(fault_op& o) noexcept {
   region_slot& r = *o.region;
   if (r.change.frozen) return park(r, o);
   if (frames_.over() && starved()) return starve(o);
-  const auto plan = plan_for(r, o.unit, o.want, *o.stream);
   actions_.clear();
   const auto outcome = r.machine->on_fault(o.unit, o.want, actions_, o.lost);
+  const auto plan = plan_for(r, o.unit, o.want, outcome == model::fault_outcome::local, *o.stream);
   performer_.take(r, actions_);
   if (outcome == model::fault_outcome::local) {
     if (o.lost != 0) map_again(r, o.unit, o.want, actions_);
@@ -64,7 +64,7 @@ void engine::begin_fault(fault_op& o) noexcept {
     trace_.add(fault_trace::point::asked, r.about.id, o.unit);
     performer_.flush();  // the request leaves before anything else is prepared
   }
-  if (config_.read_ahead) read_on(r, plan, o.want);
+  if (config_.read_ahead) read_on(r, plan, o.want, *o.stream);
   if (r.release != nullptr) consistency_.relieve();
   if (outcome == model::fault_outcome::local) o.complete();
   if (frames_.over()) page_out();
@@ -112,13 +112,17 @@ void engine::map_around(region_slot& r, std::uint64_t unit, read_ahead& stream) 
 }
 
 /// Asks for the units of a plan.
-void engine::read_on(region_slot& r, const read_ahead_plan& plan, access want) noexcept {
+void engine::read_on(region_slot& r, const read_ahead_plan& plan, access want, read_ahead& stream) noexcept {
+  if (plan.count == 0) return;
+  bool asked = false;
   for (std::uint64_t i = 0; i < plan.count; ++i) {
     actions_.clear();
     const bool guessed = plan.will_write && want == access::read && config_.learn_writes;
     if (!r.machine->on_read_ahead(plan.first + i, want, i == 0 || plan.withhold_all, actions_, guessed)) continue;
+    asked = true;
     performer_.take(r, actions_);
   }
+  if (!asked) return stream.on_nothing_asked(model::region_id{r.about.id}, plan);
   performer_.flush();
 }
 
@@ -187,9 +191,9 @@ void engine::begin_kernel_fault(region_slot& r, std::uint64_t address, bool writ
   const access want = write ? access::write : access::read;
   const std::uint64_t unit = r.unit_of(address);
   trace_.add(fault_trace::point::entered, r.about.id, unit);
-  const auto plan = plan_for(r, unit, want, kernel_stream_);
   actions_.clear();
   const auto outcome = r.machine->on_fault(unit, want, actions_, 0);
+  const auto plan = plan_for(r, unit, want, outcome == model::fault_outcome::local, kernel_stream_);
   performer_.take(r, actions_);
   if (outcome == model::fault_outcome::local) {
     map_again(r, unit, want, actions_);
@@ -199,7 +203,7 @@ void engine::begin_kernel_fault(region_slot& r, std::uint64_t address, bool writ
   }
   trace_.add(fault_trace::point::asked, r.about.id, unit);
   performer_.flush();
-  if (config_.read_ahead) read_on(r, plan, want);
+  if (config_.read_ahead) read_on(r, plan, want, kernel_stream_);
   if (r.release != nullptr) consistency_.relieve();
   if (frames_.over()) page_out();
 }

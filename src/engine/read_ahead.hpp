@@ -6,6 +6,9 @@
 // way while the one before is used. Small windows are withheld whole: what of them is never touched is known, and is not
 // read ahead again.
 //
+// A sweep over what lies here asks for nothing, as it may end where this node's part does: more of what lies next to it is mapped at each fault.
+// Where it comes to what lies elsewhere, the first window is a small one again.
+//
 // A sweep that writes what it has read is asked for in writable copies once at least every second unit of a window has been
 // written; the marker then shows whether the sweep still writes (double faults, KOAN).
 #pragma once
@@ -33,15 +36,20 @@ class read_ahead {
   static constexpr std::uint64_t max_window_bytes = 1024 * 1024;  ///< what is on its way at most, per stream
   static constexpr std::uint64_t trusted_window = 16;  ///< from here on, whole windows are mapped on arrival
 
-  /// A thread faulted on `unit` of `region`, which has `units`; windows grow to `max_window` units (at least 1).
+  /// A thread faulted on `unit` of `region`, which has `units`; windows grow to `max_window` units (at least 1). `here`: it costs no message.
   read_ahead_plan on_fault(model::region_id region, std::uint64_t unit, std::uint64_t units, std::uint64_t max_window,
-                           bool write = false) noexcept {
+                           bool write = false, bool here = false) noexcept {
     if (write && wrote_behind(region, unit)) return {};
     stream& s = find(region, unit);
     const bool follows = s.live && s.region == region && unit >= s.last && unit <= s.end && unit - s.last <= s.reach;
     s.used = ++clock_;
     if (!follows) {
-      s = {true, region, unit, unit + 1, unit + 1, 1, 0, 0, clock_};
+      s = {};
+      s.live = true;
+      s.region = region;
+      s.last = unit;
+      s.end = s.trigger = unit + 1;
+      s.used = clock_;
       s.seen = 1;
       if (write) s.written = 1;
       return {};
@@ -55,6 +63,14 @@ class read_ahead {
       s.end = std::max(s.end, unit + 1);
       return {};
     }
+    if (here && !s.asks) {
+      s.near = std::clamp(s.near * 2, first_window, most_around);
+      s.window = 0;
+      s.end = s.trigger = unit + 1;
+      s.reach = 1;
+      return {};
+    }
+    s.asks = true;
     s.window = s.window == 0 ? first_window : std::min(s.window * 2, max_window);
     const std::uint64_t first = std::max(unit + 1, s.end);
     if (first >= units) return {};
@@ -77,10 +93,16 @@ class read_ahead {
       s.reach = std::max<std::uint64_t>(s.end - s.last, 1);
     }
   }
+  /// All of a plan lies here.
+  void on_nothing_asked(model::region_id region, const read_ahead_plan& plan) noexcept {
+    for (stream& s : streams_) {
+      if (s.live && s.region == region && s.trigger == plan.first) s.asks = false;
+    }
+  }
   /// Units to map around a local fault of the stream that `unit` belongs to.
   [[nodiscard]] std::uint64_t around(model::region_id region, std::uint64_t unit) const noexcept {
     for (const stream& s : streams_) {
-      if (s.live && s.region == region && s.last == unit) return s.hits < 2 ? 0 : std::min(s.window, most_around);
+      if (s.live && s.region == region && s.last == unit) return s.hits < 2 ? 0 : std::min(std::max(s.window, s.near), most_around);
     }
     return 0;
   }
@@ -94,6 +116,8 @@ class read_ahead {
     std::uint64_t trigger = 0;  ///< a fault from here on asks for the next window
     std::uint64_t reach = 1;    ///< how far ahead of `last` a fault still belongs to the stream
     std::uint64_t window = 0;
+    std::uint64_t near = 0;     ///< of a sweep that asks for nothing: units to map around its faults
+    bool asks = false;          ///< some of the units of its last plan were elsewhere
     std::uint32_t hits = 0;
     std::uint64_t used = 0;
     std::uint64_t seen = 0;     ///< units that the sweep has passed since the last plan

@@ -16,6 +16,7 @@ const region_id region{0};
 read_ahead_plan fault(read_ahead& r, std::uint64_t unit, region_id in = region) {
   return r.on_fault(in, unit, units, window);
 }
+read_ahead_plan local_fault(read_ahead& r, std::uint64_t unit) { return r.on_fault(region, unit, units, window, false, true); }
 read_ahead_plan write_fault(read_ahead& r, std::uint64_t unit) { return r.on_fault(region, unit, units, window, true); }
 
 TEST(read_ahead, single_faults_ask_for_nothing) {
@@ -147,6 +148,64 @@ TEST(read_ahead, what_is_mapped_around_a_local_fault_counts_as_touched) {
   r.on_mapped_up_to(region, 2, 7);  // units 3 to 6 were mapped
   fault(r, 7);
   EXPECT_EQ(r.around(region, 7), 2 * read_ahead::first_window);
+}
+
+/// A node goes over its own part: what comes behind it is another node's, and none of its business.
+TEST(read_ahead, a_sweep_over_what_lies_here_asks_for_nothing) {
+  read_ahead r;
+  for (std::uint64_t unit = 0; unit < 1000;) {
+    EXPECT_EQ(local_fault(r, unit).count, 0u) << "at unit " << unit;
+    const std::uint64_t next = unit + 1 + r.around(region, unit);
+    r.on_mapped_up_to(region, unit, next);
+    unit = next;
+  }
+}
+
+TEST(read_ahead, more_and_more_of_what_lies_here_is_mapped_around) {
+  read_ahead r;
+  std::uint64_t unit = 0, around = 0;
+  for (int i = 0; i < 10; ++i) {
+    local_fault(r, unit);
+    const std::uint64_t now = r.around(region, unit);
+    EXPECT_GE(now, around);
+    around = now;
+    r.on_mapped_up_to(region, unit, unit + 1 + now);
+    unit += 1 + now;
+  }
+  EXPECT_EQ(around, read_ahead::most_around);
+}
+
+TEST(read_ahead, where_it_comes_to_what_lies_elsewhere_it_begins_with_a_small_window_at_once) {
+  read_ahead r;
+  for (std::uint64_t unit = 0; unit < 100; ++unit) local_fault(r, unit);
+  const auto plan = fault(r, 100);
+  EXPECT_EQ(plan.first, 101u);
+  EXPECT_EQ(plan.count, read_ahead::first_window);
+  EXPECT_TRUE(plan.withhold_all);
+}
+
+TEST(read_ahead, a_local_fault_on_what_was_asked_for_goes_on_asking) {
+  read_ahead r;
+  fault(r, 0);
+  fault(r, 1);
+  auto plan = fault(r, 2);
+  for (int i = 0; i < 4; ++i) {
+    const auto next = local_fault(r, plan.first);
+    EXPECT_EQ(next.first, plan.first + plan.count);
+    EXPECT_EQ(next.count, 2 * plan.count);
+    plan = next;
+  }
+}
+
+TEST(read_ahead, a_sweep_that_comes_to_what_lies_here_stops_asking) {
+  read_ahead r;
+  fault(r, 0);
+  fault(r, 1);
+  auto plan = fault(r, 2);
+  for (int i = 0; i < 4; ++i) plan = local_fault(r, plan.first);
+  r.on_nothing_asked(region, plan);
+  for (std::uint64_t unit = plan.first; unit < plan.first + 2 * plan.count; ++unit) EXPECT_EQ(local_fault(r, unit).count, 0u) << unit;
+  EXPECT_EQ(fault(r, plan.first + 2 * plan.count).count, read_ahead::first_window) << "elsewhere again";
 }
 
 }  // namespace

@@ -311,25 +311,21 @@ void node::on_epoch() {
 void node::move_homes() {
   if (busy()) return;
   constexpr std::uint32_t many = model::max_nodes;
-  struct writer_of {
-    written_unit what;
-    std::uint32_t writer;
-  };
-  std::vector<writer_of> writers;
+  writers_.clear();
   for (history::position at = std::max(epoch_, history_.begin()); at < history_.end(); ++at) {
     const notice& n = history_[at];
     const machine* const m = effects_.machine_of(n.region);
     if (n.moves != 0 || m == nullptr) continue;
     for (std::uint64_t unit = n.first; unit < end_in(*m, n); ++unit) {
-      if (m->is_home(unit)) writers.push_back({{n.region, unit}, n.writer.value()});
+      if (m->is_home(unit)) writers_.push_back({{n.region, unit}, n.writer.value()});
     }
   }
-  std::sort(writers.begin(), writers.end(), [](const writer_of& a, const writer_of& b) { return a.what < b.what; });
-  for (std::size_t i = 0; i < writers.size();) {
-    const written_unit w = writers[i].what;
-    std::uint32_t only = writers[i].writer;
-    for (; i < writers.size() && writers[i].what == w; ++i) {
-      if (writers[i].writer != only) only = many;
+  std::sort(writers_.begin(), writers_.end(), [](const writer_of& a, const writer_of& b) { return a.what < b.what; });
+  for (std::size_t i = 0; i < writers_.size();) {
+    const written_unit w = writers_[i].what;
+    std::uint32_t only = writers_[i].writer;
+    for (; i < writers_.size() && writers_[i].what == w; ++i) {
+      if (writers_[i].writer != only) only = many;
     }
     if (only == many || only == self_.value()) continue;
     machine& m = *effects_.machine_of(w.region);

@@ -152,6 +152,11 @@ class node {
   std::vector<written_unit> closed_{};  ///< by release(), since the group began: told when it has arrived
   std::vector<written_unit> leaving_{};  ///< by release(), in the group before
   std::vector<written_unit> told_{};     ///< for add_interval()
+  struct writer_of {
+    written_unit what;
+    std::uint32_t writer;
+  };
+  std::vector<writer_of> writers_{};     ///< for move_homes()
   std::vector<held_message> gate_{};  ///< messages that wait, oldest first; those before left_ have left
   std::size_t left_ = 0;
   std::size_t relieved_ = 0;  ///< units of the open interval up to here have been looked at by relieve()
