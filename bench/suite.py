@@ -203,7 +203,7 @@ def consistency_group(name, about, full, quick, target):
         for nodes in ("", " 4"):
             rows += [Row(f"{about}, {what}, {how} against sequential,{nodes or ' 2'} nodes", f"{how}{nodes}:{key}", f"sequential{nodes}:{key}")
                      for how in ("release", "blocks")]
-    return Group(f"{name}-consistency", f"{about} by consistency, 2 nodes", programs, rows, rounds=5)
+    return Group(f"{name}-consistency", f"{about} by consistency, 2 nodes", programs, rows, rounds=15)
 
 
 def model_group():

@@ -177,6 +177,16 @@ void engine::take_what_lies_here() noexcept {
   for (int i = 0; i < at_most && transport_->progress(); ++i) continue;
 }
 
+/// A thread that computes, and comes here again and again for what costs no message, keeps the service thread from its core: what has been
+/// asked of this node would wait for the scheduler, for milliseconds.
+void engine::look_now_and_then() noexcept {
+  constexpr std::uint64_t every_ns = 50'000;
+  const std::uint64_t now = base::now_ns();
+  if (now - looked_ns_ < every_ns) return;
+  looked_ns_ = now;
+  (void)drive();
+}
+
 /// Whoever queues an operation and finds the lock taken relies on this look at the queue.
 void engine::hand_over() noexcept {
   t_thread.driving = false;
@@ -205,6 +215,7 @@ bool engine::run(op& o, std::int64_t timeout_ms, bool in_fault) noexcept {
   t_thread.driving = true;
   o.execute(*this);
   settle();
+  if (o.done()) look_now_and_then();
   // A thread that will wait goes on driving; for one that need not, this was all.
   if (o.done() || !driver_.may_spin()) {
     leave_drive(!o.done());

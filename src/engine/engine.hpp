@@ -391,6 +391,7 @@ class engine final : public transport::sink, private effects, private release::n
   [[nodiscard]] bool unmute(bool waits) noexcept;
   [[nodiscard]] bool arm(bool waits) noexcept;
   void take_what_lies_here() noexcept;
+  void look_now_and_then() noexcept;
 
   // watching.cpp
   void handle_watch(const model::message& m) noexcept;
@@ -478,6 +479,7 @@ class engine final : public transport::sink, private effects, private release::n
   std::atomic<bool> unhurried_{false};  ///< and only for what is urgent
   bool muted_ = false;  ///< an application thread drives meanwhile: the transport shall not wake the service thread
   std::uint64_t left_ns_ = 0;  ///< when an application thread that had polled gave up driving last
+  std::uint64_t looked_ns_ = 0;  ///< when an application thread that had not to wait looked what has come last
   unsigned soon_again_ = 0;    ///< so often in a row soon after the time before
   unsigned ticks_ = 0;  ///< in a row, of the service thread
   std::uint64_t sleeps_seen_ = 0;  ///< of driver::sleeps, by the service thread
