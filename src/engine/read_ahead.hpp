@@ -64,13 +64,15 @@ class read_ahead {
       return {};
     }
     if (here && !s.asks) {
-      s.near = std::clamp(s.near * 2, first_window, most_around);
-      s.window = 0;
+      s.near = std::min(std::clamp(s.near * 2, first_window, most_around), std::max<std::uint64_t>(max_window, 1));
+      s.window = s.seen = s.written = 0;
+      s.will_write = false;
       s.end = s.trigger = unit + 1;
       s.reach = 1;
       return {};
     }
     s.asks = true;
+    s.near = 0;
     s.window = s.window == 0 ? first_window : std::min(s.window * 2, max_window);
     const std::uint64_t first = std::max(unit + 1, s.end);
     if (first >= units) return {};
@@ -93,10 +95,10 @@ class read_ahead {
       s.reach = std::max<std::uint64_t>(s.end - s.last, 1);
     }
   }
-  /// All of a plan lies here.
+  /// Of a plan nothing had to be asked for: it lies here, or is on its way already.
   void on_nothing_asked(model::region_id region, const read_ahead_plan& plan) noexcept {
     for (stream& s : streams_) {
-      if (s.live && s.region == region && s.trigger == plan.first) s.asks = false;
+      if (s.live && s.region == region && s.end == plan.first + plan.count) s.asks = false;
     }
   }
   /// Units to map around a local fault of the stream that `unit` belongs to.

@@ -389,5 +389,30 @@ TEST(release_home, a_home_that_goes_knows_that_the_old_ones_copy_is_good) {
   EXPECT_FALSE(c.only_writer(0, 1)) << "what the home writes, the copy has not";
 }
 
+/// The simulator found it (seed 25288 of 2 nodes, one of some 30,000): what 1 wrote last met the home under way and came back to it, the home
+/// then went to 0 without content, and the write was lost.
+TEST(release_home, but_not_if_what_the_new_one_wrote_has_not_reached_it) {
+  chart c(2);
+  c.before(0, access::write);
+  c.before(1, access::write);
+  c.release(1);
+  c.run();
+  c.before(1, access::write);
+  c.release(1);
+  (void)c.take();
+  ASSERT_TRUE(c.only_writer(0, 1));
+  c.deliver(message_kind::home_move, 0, 1);
+  c.run();
+  EXPECT_EQ(c.take(), lines(R"(
+    0: only 1 wrote
+    0 -> 1 home_move
+    0: forwards diff of 1
+    0 -> 1 diff
+    1: has its own diff
+    1 -> 0 ack
+    0 -> 1 ack)"));
+  EXPECT_FALSE(c.only_writer(1, 0));
+}
+
 }  // namespace
 }  // namespace quire::release

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace {
 
 using quire::engine::read_ahead;
@@ -197,15 +199,40 @@ TEST(read_ahead, a_local_fault_on_what_was_asked_for_goes_on_asking) {
   }
 }
 
+/// As the engine does it: what lies next to a local fault is mapped before the plan is looked at.
 TEST(read_ahead, a_sweep_that_comes_to_what_lies_here_stops_asking) {
+  for (const std::uint64_t elsewhere : {3, 4, 5, 16, 40}) {
+    read_ahead r;
+    constexpr std::uint64_t end = 300;  // of what lies here
+    std::uint64_t asked_beyond = 0;
+    std::vector<bool> mapped(end), arrives(end);
+    for (std::uint64_t unit = 0; unit < end; ++unit) {
+      if (mapped[unit]) continue;
+      const bool local = unit >= elsewhere || arrives[unit];
+      const auto plan = r.on_fault(region, unit, units, window, false, local);
+      std::uint64_t next = unit + 1;
+      const std::uint64_t around = local ? r.around(region, unit) : 0;
+      for (; next < end && next <= unit + around && (next >= elsewhere || arrives[next]); ++next) mapped[next] = true;
+      if (next > unit + 1) r.on_mapped_up_to(region, unit, next);
+      bool asked = false;
+      for (std::uint64_t u = plan.first; u < plan.first + plan.count; ++u) {
+        const bool asks = u < elsewhere || u >= end;
+        asked |= asks;
+        if (u < elsewhere) arrives[u] = true;
+        if (u >= end) ++asked_beyond;
+      }
+      if (plan.count != 0 && !asked) r.on_nothing_asked(region, plan);
+    }
+    EXPECT_EQ(asked_beyond, 0u) << elsewhere << " units elsewhere";
+  }
+}
+
+TEST(read_ahead, no_more_is_mapped_around_than_a_window_may_have) {
   read_ahead r;
-  fault(r, 0);
-  fault(r, 1);
-  auto plan = fault(r, 2);
-  for (int i = 0; i < 4; ++i) plan = local_fault(r, plan.first);
-  r.on_nothing_asked(region, plan);
-  for (std::uint64_t unit = plan.first; unit < plan.first + 2 * plan.count; ++unit) EXPECT_EQ(local_fault(r, unit).count, 0u) << unit;
-  EXPECT_EQ(fault(r, plan.first + 2 * plan.count).count, read_ahead::first_window) << "elsewhere again";
+  for (std::uint64_t unit = 0; unit < 100; ++unit) {
+    r.on_fault(region, unit, units, 1, false, true);
+    EXPECT_LE(r.around(region, unit), 1u);
+  }
 }
 
 }  // namespace

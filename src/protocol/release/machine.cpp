@@ -404,7 +404,9 @@ void machine::on_home_move(const message& m, actions& out) {
   s.shared = 1;
   if ((m.flags & (message_flag::fresh | message_flag::take)) != 0) s.asked = 0;  // the answer to its request
   if ((m.flags & message_flag::fresh) != 0) s.shared = 0;
-  s.current = s.mapped() != access::write && s.listed == 0 ? model::copyset::of_bits(m.b) : model::copyset{};
+  // What was written here and did not reach the old home before it went is in this content alone: it comes back unused.
+  const bool wrote = s.mapped() == access::write || s.listed != 0 || awaits_homes();
+  s.current = wrote ? model::copyset{} : model::copyset::of_bits(m.b);
   if ((m.flags & (message_flag::fresh | message_flag::settled)) == 0) open_.came.push_back({shape_.region, m.unit});
   if ((m.flags & message_flag::zero) == 0) s.written = 1;
   if (s.pending() != access::none) arrived(m.unit, s, out);

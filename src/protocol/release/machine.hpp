@@ -246,6 +246,8 @@ class machine final : public model::machine {
   // paging.cpp
   [[nodiscard]] bool may_give(const message& m, const unit_state& s) const noexcept;
   [[nodiscard]] bool may_leave(const unit_state& s) const noexcept;
+  /// Whether a diff of this node, of any unit, is not known to be in its home's content.
+  [[nodiscard]] bool awaits_homes() const noexcept;
   // pinning.cpp
   struct grant {
     std::uint64_t unit = 0;

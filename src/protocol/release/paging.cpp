@@ -40,7 +40,11 @@ bool machine::on_please_take(std::uint64_t unit, actions& out) {
 /// atomic operation, that others may go on, and here such an answer would wait for them.
 bool machine::may_give(const message& m, const unit_state& s) const noexcept {
   if ((m.flags & message_flag::take) == 0 || s.producing != 0 || knows_copies(s) || !may_leave(s)) return false;
-  return std::ranges::all_of(open_.unacknowledged, [](std::uint32_t diffs) { return diffs == 0; });
+  return !awaits_homes();
+}
+
+bool machine::awaits_homes() const noexcept {
+  return std::ranges::any_of(open_.unacknowledged, [](std::uint32_t diffs) { return diffs != 0; });
 }
 
 /// Whether the home may move, as far as the unit tells: nobody counts on its being here, no request of this node's from before it came is on
