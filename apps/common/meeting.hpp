@@ -5,12 +5,15 @@
 
 #include <atomic>
 #include <chrono>
+#include <type_traits>
 #include <utility>
 
 namespace apps {
 
 template <class Last>
 class meeting {
+  static_assert(std::is_nothrow_invocable_v<Last&>, "the others would wait for ever");
+
  public:
   meeting(int threads, Last last) : threads_(threads), last_(std::move(last)) {}
   meeting(const meeting&) = delete;

@@ -17,8 +17,8 @@
 #include <quire/quire.hpp>
 
 #include "common/bits.hpp"
-#include "common/partition.hpp"
 #include "common/meeting.hpp"
+#include "common/partition.hpp"
 #include "common/phases.hpp"
 #include "common/progress.hpp"
 #include "common/report.hpp"

@@ -177,8 +177,8 @@ void engine::take_what_lies_here() noexcept {
   for (int i = 0; i < at_most && transport_->progress(); ++i) continue;
 }
 
-/// A thread that computes, and comes here again and again for what costs no message, keeps the service thread from its core: what has been
-/// asked of this node would wait for the scheduler, for milliseconds.
+/// After a fault or call that was done at once. A thread that computes between many of them keeps the service thread from its core: what has
+/// been asked of this node would wait for the scheduler, for milliseconds.
 void engine::look_now_and_then() noexcept {
   constexpr std::uint64_t every_ns = 50'000;
   const std::uint64_t now = base::now_ns();
