@@ -147,8 +147,7 @@ void engine::thaw(region_slot& r, bool homes_stay) noexcept {
   c.first = c.last = nullptr;
   while (o != nullptr) {
     op* const rest = o->next;  // the op may end, and with it its memory
-    o->execute(*this);
-    settle();
+    execute(*o);
     o = rest;
   }
   for (const auto& f : std::exchange(c.faults, {})) begin_kernel_fault(r, f.address, f.write);

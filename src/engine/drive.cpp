@@ -17,6 +17,7 @@
 #include "base/log.hpp"
 #include "engine/engine.hpp"
 #include "engine/thread_state.hpp"
+#include "os/injection.hpp"
 
 namespace quire::engine {
 
@@ -110,12 +111,12 @@ bool engine::drive() noexcept {
 }
 
 void engine::execute_queue() noexcept {
-  for (op* o = driver_.queue.take_all(); o != nullptr;) {
-    op* const rest = o->next;  // the op may end, and with it its memory
-    o->execute(*this);
-    settle();
-    o = rest;
-  }
+  driver_.execute_queued([this](op& o) noexcept { execute(o); });
+}
+
+void engine::execute(op& o) noexcept {
+  o.execute(*this);  // it may end, and with it its memory
+  settle();
 }
 
 /// Handles what this node sent to itself, until nothing is left.
@@ -191,7 +192,7 @@ void engine::look_now_and_then() noexcept {
 void engine::hand_over() noexcept {
   t_thread.driving = false;
   driver_.unlock();
-  while (!driver_.queue.empty() && driver_.try_lock()) {
+  while (!driver_.queue.empty() && !os::injected(os::call::hand_over) && driver_.try_lock()) {
     t_thread.driving = true;
     execute_queue();
     if (!unmute(false) || transport_->sends_pending()) kick();
@@ -213,8 +214,7 @@ bool engine::run(op& o, std::int64_t timeout_ms, bool in_fault) noexcept {
     return wait_for(o, timeout_ms, in_fault);
   }
   t_thread.driving = true;
-  o.execute(*this);
-  settle();
+  driver_.execute_in_turn(o, [this](op& next) noexcept { execute(next); });
   if (o.done()) look_now_and_then();
   // A thread that will wait goes on driving; for one that need not, this was all.
   if (o.done() || !driver_.may_spin()) {

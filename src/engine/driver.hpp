@@ -63,6 +63,23 @@ class driver {
     return !held_.load(std::memory_order_relaxed) && !held_.exchange(true, std::memory_order_seq_cst);
   }
   void unlock() noexcept { held_.store(false, std::memory_order_seq_cst); }
+  /// The driver calls execute(op) for all that threads have queued, oldest first.
+  template <class Execute>
+  void execute_queued(Execute&& execute) noexcept {
+    for (op* o = queue.take_all(); o != nullptr;) {
+      op* const rest = o->next;  // the op may end, and with it its memory
+      execute(*o);
+      o = rest;
+    }
+  }
+  /// The driver executes an operation of its own, after all that threads have queued. So the operations of a thread are executed in
+  /// the order in which the thread asked for them: one that cancels another finds it executed, wherever its time ran out. Else
+  /// the cancelled one, still queued, would be executed when its stack frame is gone.
+  template <class Execute>
+  void execute_in_turn(op& own, Execute&& execute) noexcept {
+    execute_queued(execute);
+    execute(own);
+  }
 
   /// The application has handlers for signals of its own, which must not run while its thread drives.
   static inline std::atomic<bool> signals_handled{false};

@@ -375,6 +375,7 @@ class engine final : public transport::sink, private effects, private release::n
   bool drive() noexcept;
   void drive_for(const op& o, bool driving) noexcept;
   void execute_queue() noexcept;
+  void execute(op& o) noexcept;
   void settle() noexcept;
   void leave_drive(bool waits) noexcept;
   void hand_over() noexcept;

@@ -49,22 +49,24 @@ void engine::begin_fault(fault_op& o) noexcept {
   if (r.change.frozen) return park(r, o);
   if (frames_.over() && starved()) return starve(o);
   actions_.clear();
-  const auto outcome = r.machine->on_fault(o.unit, o.want, actions_, o.lost);
-  const auto plan = plan_for(r, o.unit, o.want, outcome == model::fault_outcome::local, *o.stream);
+  const access want = o.want;
+  read_ahead& stream = *o.stream;  // of a thread that waits for this driver at least
+  const auto outcome = r.machine->on_fault(o.unit, want, actions_, o.lost);
+  const auto plan = plan_for(r, o.unit, want, outcome == model::fault_outcome::local, stream);
   performer_.take(r, actions_);
   if (outcome == model::fault_outcome::local) {
-    if (o.lost != 0) map_again(r, o.unit, o.want, actions_);
-    map_around(r, o.unit, *o.stream);
+    if (o.lost != 0) map_again(r, o.unit, want, actions_);
+    map_around(r, o.unit, stream);
     performer_.flush();
   } else if (outcome == model::fault_outcome::lost) {
     performer_.flush();
     return o.complete(QUIRE_LOST);
   } else {
-    wait_in_bucket(o);
     trace_.add(fault_trace::point::asked, r.about.id, o.unit);
-    performer_.flush();  // the request leaves before anything else is prepared
+    wait_in_bucket(o);    // from here on `o` belongs to whoever wakes its unit
+    performer_.flush();    // the request leaves before anything else is prepared
   }
-  if (config_.read_ahead) read_on(r, plan, o.want, *o.stream);
+  if (config_.read_ahead) read_on(r, plan, want, stream);
   if (r.release != nullptr) consistency_.relieve();
   if (outcome == model::fault_outcome::local) o.complete();
   if (frames_.over()) page_out();

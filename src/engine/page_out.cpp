@@ -282,8 +282,7 @@ void engine::starve(op& o) noexcept {
 void engine::feed() noexcept {
   for (op* o = std::exchange(page_out_.first_starved, nullptr); o != nullptr;) {
     op* const rest = o->next;  // the op may end, and with it its memory
-    o->execute(*this);
-    settle();
+    execute(*o);
     o = rest;
   }
   for (const page_out_state::fault& f : std::exchange(page_out_.starved_faults, {})) begin_kernel_fault(*f.region, f.address, f.write);

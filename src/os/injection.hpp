@@ -27,6 +27,7 @@ enum class call : int {
   file_sync,
   file_rename,
   file_remove,
+  hand_over,    ///< no call: a thread gives up driving, and has not looked yet what others have queued; for `wait`
   count
 };
 

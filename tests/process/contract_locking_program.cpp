@@ -1,9 +1,10 @@
 // Contract of page locking (KOAN): what a node has acquired is its own until it releases it, though it uses plain loads and
 // stores; pins nest and overlap; a call that waits may give up, and is told who has the page. With an argument: the limit
-// (QUIRE_PIN_LIMIT=8), the end of a job whose nodes have pins, and the death of a node that has some; "release" (and "scan"): under
+// (QUIRE_PIN_LIMIT=8), calls that give up at once, the end of a job whose nodes have pins, and the death of a node that has some; "release" (and "scan"): under
 // release consistency, where the home, and who has a copy, go on using it.
 #include <signal.h>
 
+#include <array>
 #include <atomic>
 #include <mutex>
 #include <string_view>
@@ -268,6 +269,53 @@ void time_limits() {
   for (std::size_t unit = 0; unit < 8; ++unit) REQUIRE_EQUAL(words[unit * unit_words], all_nodes());
 }
 
+/// Calls whose time is over at once, by several threads beside others that drive: a call that gives up is forgotten by all, wherever it was
+/// at that moment, and one that has what it wanted has it once. QUIRE_SPIN_US=0, so that calls are queued while another thread drives.
+void impatience() {
+  constexpr std::size_t units = 4;
+  constexpr int threads = 6, times = 500;
+  auto* volatile words = make_region("impatience", units, QUIRE_PLACE_MODULO);
+  auto* sums = shared_object<std::uint64_t>("impatience sums", units + 1);
+  quire_mutex mutex{};
+  if (is_node(0)) REQUIRE_OK(quire_mutex_create(&mutex));
+  REQUIRE_OK(quire_broadcast(&mutex, sizeof mutex, 0));
+  std::array<std::mutex, units> mine;
+  on_threads(threads, [&](int thread) {
+    random_numbers random(static_cast<std::uint64_t>(quire_node() * threads + thread));
+    for (int i = 0; i < times; ++i) {
+      const std::size_t unit = random.below(units);
+      auto* const at = words + unit * unit_words;
+      if (thread % 3 == 0) {
+        const quire_status got = quire_acquire(at, 8, 0, nullptr);
+        if (got != QUIRE_OK) {
+          REQUIRE_STATUS(got, QUIRE_BUSY);
+          continue;
+        }
+        {
+          const std::lock_guard guard(mine[unit]);
+          at[0] = at[0] + 1;
+        }
+        REQUIRE_OK(quire_release(at, 8));
+        REQUIRE_OK(quire_fetch_add(&sums[unit], 1, nullptr));
+      } else if (thread % 3 == 1) {
+        const quire_status got = quire_mutex_timed_lock(mutex, 1);
+        if (got != QUIRE_OK) {
+          REQUIRE_STATUS(got, QUIRE_TIMED_OUT);
+          continue;
+        }
+        words[2] = words[2] + 1;
+        REQUIRE_OK(quire_mutex_unlock(mutex));
+        REQUIRE_OK(quire_fetch_add(&sums[units], 1, nullptr));
+      } else {
+        at[8 + thread + threads * quire_node()] = static_cast<std::uint64_t>(i);
+      }
+    }
+  });
+  barrier();
+  for (std::size_t unit = 0; unit < units; ++unit) REQUIRE_EQUAL(words[unit * unit_words], sums[unit]);
+  REQUIRE_EQUAL(words[2], sums[units]);
+}
+
 void misuse() {
   auto* words = make_region("misuse", 4);
   std::uint64_t local = 0;
@@ -396,6 +444,7 @@ int main(int argc, char** argv) {
     if (what == "limit") return limit();
     if (what == "end") return end_with_pins();
     if (what == "die") return die_with_pins();
+    if (what == "impatience") return section("impatience", impatience);
     if (relaxed) {
       section("what lies around", what_lies_around);
       section("no race", no_race);

@@ -26,13 +26,8 @@ struct node {
   std::uint64_t executed = 0;
   op* parked = nullptr;  ///< operations that wait for a message
 
-  void execute_queue() noexcept {
-    for (op* o = right.queue.take_all(); o != nullptr;) {
-      op* const rest = o->next;
-      o->execute(no_engine());
-      o = rest;
-    }
-  }
+  static void execute(op& o) noexcept { o.execute(no_engine()); }
+  void execute_queue() noexcept { right.execute_queued(execute); }
   void hand_over() noexcept {
     right.unlock();
     while (!right.queue.empty() && right.try_lock()) {
@@ -40,8 +35,14 @@ struct node {
       right.unlock();
     }
   }
+  /// As engine::run without patience: `o` is executed, or queued.
+  void start(op& o) noexcept {
+    if (!right.try_lock()) return right.queue.push(o);
+    right.execute_in_turn(o, execute);
+    hand_over();
+  }
   void run(op& o) noexcept {
-    right.queue.push(o);
+    start(o);
     for (int spins = 0; !o.done(); ++spins) {
       if (right.try_lock()) {
         execute_queue();
@@ -51,6 +52,27 @@ struct node {
       }
     }
   }
+};
+
+/// What waits for a message until a later operation of its thread cancels it.
+struct patient : op {
+  explicit patient(node& n) noexcept : op(wait, type::call), at(n) {}
+  static void wait(engine&, op& self) noexcept {
+    auto& o = static_cast<patient&>(self);
+    ++o.at.executed;
+    o.known = true;
+  }
+  node& at;
+  bool known = false;
+};
+struct cancelling : op {
+  explicit cancelling(patient& what) noexcept : op(cancel, type::call), late(what) {}
+  static void cancel(engine&, op& self) noexcept {
+    auto& o = static_cast<cancelling&>(self);
+    if (o.late.known) o.late.complete(QUIRE_TIMED_OUT);
+    self.complete();
+  }
+  patient& late;
 };
 
 struct counting : op {
@@ -114,6 +136,43 @@ TEST(driver, what_ends_by_a_message_wakes_who_sleeps) {
   }
   EXPECT_EQ(n.executed, std::uint64_t{threads} * (rounds / 10));
   EXPECT_EQ(n.parked, nullptr);
+}
+
+/// The driver has given up the right, and has not looked at the queue yet, when the time of a queued operation is over: its thread gets
+/// the right, and must not be the one that overtakes itself.
+TEST(driver, an_operation_does_not_overtake_what_its_thread_queued_before) {
+  node n;
+  ASSERT_TRUE(n.right.try_lock());
+  patient o(n);
+  n.right.queue.push(o);
+  n.right.unlock();
+  cancelling cancel(o);
+  ASSERT_TRUE(n.right.try_lock());
+  n.right.execute_in_turn(cancel, node::execute);
+  n.right.unlock();
+  EXPECT_TRUE(cancel.done());
+  EXPECT_TRUE(o.done());
+  EXPECT_EQ(o.result().code(), QUIRE_TIMED_OUT);
+  EXPECT_TRUE(n.right.queue.empty());
+}
+
+TEST(driver, what_is_cancelled_is_known_to_nobody_afterwards) {
+  node n;
+  {
+    std::vector<std::jthread> all;
+    for (int t = 0; t < threads; ++t) {
+      all.emplace_back([&] {
+        for (int i = 0; i < rounds; ++i) {
+          patient o(n);
+          n.start(o);
+          cancelling cancel(o);
+          n.run(cancel);
+          ASSERT_TRUE(o.done());
+        }
+      });
+    }
+  }
+  EXPECT_EQ(n.executed, std::uint64_t{threads} * rounds);
 }
 
 }  // namespace
