@@ -3,8 +3,11 @@
 BUILD ?= build
 CMAKE_FLAGS ?=
 JOBS ?= $(shell nproc)
+MINUTES ?= 10
+SEED ?=
+SOAK_FLAGS ?=
 
-.PHONY: help demo test test-all bench model build setup install asan tsan fuzz format clean
+.PHONY: help demo test test-all soak bench model build setup install asan tsan fuzz format clean
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
 
@@ -16,6 +19,9 @@ test: build ## build all, run every test
 
 test-all: build ## every test, and all programs over all pools and detectors
 	@cd $(BUILD) && ctest -C matrix --output-on-failure --no-tests=error -j $(JOBS)
+
+soak: build ## new seeds, random settings, stress and kills for MINUTES (10); SEED and SOAK_FLAGS as scripts/soak/run.py --help says
+	@scripts/soak/run.py --build $(BUILD) --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) $(SOAK_FLAGS)
 
 bench: build ## measure; table on the screen and in build/bench/results.json
 	@bench/run.py --build $(BUILD)

@@ -1,5 +1,6 @@
 #include "sim/seeds.hpp"
 
+#include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
 
@@ -15,13 +16,27 @@ void print_running() noexcept {
   if (g_running != nullptr) std::fputs(g_running->trace().c_str(), stderr);
 }
 
+/// A number of the environment.
+std::uint64_t number_of(const char* name, std::uint64_t otherwise) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? otherwise : std::strtoull(value, nullptr, 10);
+}
+
 }  // namespace
 
 std::vector<std::uint64_t> seeds(std::uint64_t first, std::uint64_t count) {
-  if (const char* one = std::getenv("QUIRE_SIM_SEED"); one != nullptr) return {std::strtoull(one, nullptr, 10)};
+  if (std::getenv("QUIRE_SIM_SEED") != nullptr) return {number_of("QUIRE_SIM_SEED", 0)};
+  const bool elsewhere = std::getenv("QUIRE_SIM_FIRST") != nullptr;
+  first = number_of("QUIRE_SIM_FIRST", first);
+  count *= number_of("QUIRE_SIM_SOAK", 1);
+  if (elsewhere) std::printf("seeds %" PRIu64 " to %" PRIu64 "\n", first, first + count - 1);
   std::vector<std::uint64_t> all(count);
   for (std::uint64_t i = 0; i < count; ++i) all[i] = first + i;
   return all;
+}
+
+bool usual_seeds() {
+  return std::getenv("QUIRE_SIM_SEED") == nullptr && std::getenv("QUIRE_SIM_FIRST") == nullptr && std::getenv("QUIRE_SIM_SOAK") == nullptr;
 }
 
 print_on_check_failure::print_on_check_failure(const network& net) noexcept {

@@ -1,5 +1,5 @@
-// Which seeds a randomised test runs: a range, or the one of QUIRE_SIM_SEED when a failure is replayed. Also what a broken
-// CHECK inside a machine prints before the process ends: the run that was under way.
+// Which seeds a randomised test runs: its own range, another one (QUIRE_SIM_FIRST, QUIRE_SIM_SOAK), as `make soak` asks for, or the one of
+// QUIRE_SIM_SEED when a failure is replayed. Also what a broken CHECK inside a machine prints before the process ends: the run that was under way.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,12 @@ namespace quire::sim {
 
 class network;
 
-/// `count` seeds from `first` on, or only QUIRE_SIM_SEED (decimal) if that is set.
+/// `count` seeds from `first` on. Decimal numbers of the environment change that: QUIRE_SIM_SEED is the only one then; QUIRE_SIM_FIRST is where
+/// they begin, and the range is printed ("seeds A to B"); with QUIRE_SIM_SOAK there are so many times more.
 [[nodiscard]] std::vector<std::uint64_t> seeds(std::uint64_t first, std::uint64_t count);
+
+/// Whether tests run their own seeds. Only of those is it known that they lead to what a test wants to have seen often enough.
+[[nodiscard]] bool usual_seeds();
 
 /// While this lives, a failing CHECK prints the trace of `net`, seed included.
 class print_on_check_failure {

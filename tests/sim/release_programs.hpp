@@ -13,7 +13,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <vector>
 
 #include "sim/release_simulation.hpp"
@@ -450,12 +449,6 @@ class release_run {
   std::uint64_t everyone_ = 0, done_ = 0, values_ = 0;
   unsigned helpers_ = 0;
 };
-
-/// QUIRE_SIM_SOAK: so many times the seeds.
-[[nodiscard]] inline std::uint64_t soak() {
-  const char* const factor = std::getenv("QUIRE_SIM_SOAK");
-  return factor == nullptr ? 1 : std::strtoull(factor, nullptr, 10);
-}
 
 /// What a seed stands for.
 [[nodiscard]] inline release_plan make_release_plan(std::uint64_t seed, unsigned nodes) {
