@@ -23,7 +23,8 @@ bool inject_from_environment() noexcept {
   if (text == nullptr || *text == 0) return true;
   static constexpr const char* names[] = {"none", "memfd", "truncate", "map", "protect", "advise",
                                           "userfault_open", "userfault_ioctl", "pagemap_open", "pagemap_scan", "scratch_write",
-                                          "file_make", "file_write", "file_sync", "file_rename", "file_remove", "hand_over"};
+                                          "file_make", "file_write", "file_sync", "file_rename", "file_remove", "hand_over",
+                                          "unnamed_file", "segment_attach"};
   const char* colon = std::strchr(text, ':');
   if (colon == nullptr) return false;
   const std::string_view name(text, static_cast<std::size_t>(colon - text));

@@ -28,6 +28,8 @@ enum class call : int {
   file_rename,
   file_remove,
   hand_over,    ///< no call: a thread gives up driving, and has not looked yet what others have queued; for `wait`
+  unnamed_file,    ///< open() with O_TMPFILE
+  segment_attach,  ///< of a System V segment
   count
 };
 

@@ -1,7 +1,9 @@
 #include "os/segments.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/shm.h>
@@ -15,9 +17,11 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include "os/injection.hpp"
 #include "os/memory.hpp"
+#include "os/process.hpp"
 
 namespace quire::os {
 namespace {
@@ -31,6 +35,43 @@ int sized(int fd, std::uint64_t bytes) noexcept {
   return -error;
 }
 
+/// Names of files whose process was killed before it removed the name begin so.
+constexpr char short_lived[] = "quire.unnamed.";
+
+/// Removes names that processes of this user have left in `directory`. A process that lives needs no such name: it has the file open.
+/// Without heap.
+void remove_names(const char* directory) noexcept {
+  const descriptor opened(::open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  alignas(dirent64) char buffer[4096];
+  for (ssize_t got; opened.open() && (got = ::getdents64(opened.number(), buffer, sizeof buffer)) > 0;) {
+    for (ssize_t at = 0; at < got;) {
+      const auto* const entry = reinterpret_cast<const dirent64*>(buffer + at);
+      at += entry->d_reclen;
+      struct stat about {};
+      if (std::strncmp(entry->d_name, short_lived, sizeof short_lived - 1) != 0) continue;
+      if (::fstatat(opened.number(), entry->d_name, &about, AT_SYMLINK_NOFOLLOW) != 0) continue;
+      if (S_ISREG(about.st_mode) && about.st_uid == ::geteuid()) ::unlinkat(opened.number(), entry->d_name, 0);
+    }
+  }
+}
+
+/// For file systems that make no files without names: it has one between two calls.
+int make_and_unlink(const char* directory) noexcept {
+  remove_names(directory);
+  char path[4096];
+  const int length = std::snprintf(path, sizeof path, "%s/%sXXXXXX", directory, short_lived);
+  if (length < 0 || length >= static_cast<int>(sizeof path)) {
+    errno = ENAMETOOLONG;
+    return -1;
+  }
+  const int fd = ::mkostemp(path, O_CLOEXEC);
+  if (fd >= 0) ::unlink(path);
+  return fd;
+}
+
+/// Keys of segments that have not been marked for removal yet: this, and a random half.
+constexpr key_t segment_mark = 0x51520000, random_half = 0xffff;
+
 std::uint64_t read_limit(const char* path, std::uint64_t otherwise) noexcept {
   unsigned long value = 0;
   std::FILE* const file = std::fopen(path, "re");
@@ -42,21 +83,6 @@ std::uint64_t read_limit(const char* path, std::uint64_t otherwise) noexcept {
 
 }  // namespace
 
-int make_posix_object(std::uint64_t bytes) noexcept {
-  char name[64];
-  int fd = -1;
-  // For a moment the object has a name, which nobody can have foretold, and taken first.
-  for (int tries = 0; fd < 0 && tries < 16; ++tries) {
-    std::uint64_t number[2];
-    if (::getrandom(number, sizeof number, 0) != sizeof number) return -errno;
-    std::snprintf(name, sizeof name, "/quire.%016lx%016lx", number[0], number[1]);
-    fd = ::shm_open(name, O_RDWR | O_CREAT | O_EXCL, 0600);
-    if (fd >= 0) ::shm_unlink(name);
-    if (fd < 0 && errno != EEXIST) break;
-  }
-  return sized(fd, bytes);
-}
-
 std::string temporary_directory(const std::string& wanted) {
   if (!wanted.empty()) return wanted;
   const char* const set = std::getenv("TMPDIR");
@@ -64,14 +90,8 @@ std::string temporary_directory(const std::string& wanted) {
 }
 
 int make_temporary_file(const char* directory, std::uint64_t bytes) noexcept {
-  int fd = ::open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) {  // a file system without O_TMPFILE
-    char path[4096];
-    const int length = std::snprintf(path, sizeof path, "%s/quire.XXXXXX", directory);
-    if (length < 0 || length >= static_cast<int>(sizeof path)) return -ENAMETOOLONG;
-    fd = ::mkostemp(path, O_CLOEXEC);
-    if (fd >= 0) ::unlink(path);
-  }
+  int fd = injected(call::unnamed_file) ? -1 : ::open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) fd = make_and_unlink(directory);
   return sized(fd, bytes);
 }
 
@@ -101,11 +121,30 @@ segment_limits read_segment_limits() noexcept {
 }
 
 int make_segment(std::uint64_t bytes) noexcept {
-  const int id = ::shmget(IPC_PRIVATE, bytes, IPC_CREAT | SHM_NORESERVE | 0600);
+  int id = -1;
+  for (int tries = 0; id < 0 && tries < 64; ++tries) {
+    std::uint16_t number = 0;
+    if (::getrandom(&number, sizeof number, 0) != sizeof number) return -errno;
+    id = ::shmget(segment_mark | number, bytes, IPC_CREAT | IPC_EXCL | SHM_NORESERVE | 0600);
+    if (id < 0 && errno != EEXIST) break;
+  }
   return id < 0 ? -errno : id;
 }
 
+void remove_dead_segments() noexcept {
+  shm_info all{};
+  const int last = ::shmctl(0, SHM_INFO, reinterpret_cast<shmid_ds*>(&all));
+  for (int i = 0; i <= last; ++i) {
+    shmid_ds about{};
+    const int id = ::shmctl(i, SHM_STAT, &about);
+    if (id < 0 || (about.shm_perm.__key & ~random_half) != segment_mark || about.shm_perm.cuid != ::geteuid()) continue;
+    const bool is_dead = about.shm_cpid > 0 && ::kill(about.shm_cpid, 0) != 0 && errno == ESRCH;
+    if (about.shm_nattch == 0 && is_dead) remove_segment(id);
+  }
+}
+
 int attach_segment(int id, void* at) noexcept {
+  if (injected(call::segment_attach)) return errno;
   return ::shmat(id, at, SHM_REMAP) == reinterpret_cast<void*>(-1) ? errno : 0;
 }
 

@@ -8,12 +8,13 @@
 
 namespace quire::os {
 
-/// A POSIX shared memory object of `bytes`, sparse and without a name. A descriptor, or -errno.
-[[nodiscard]] int make_posix_object(std::uint64_t bytes) noexcept;
+/// Where the C library keeps POSIX shared memory objects.
+inline constexpr const char* posix_objects = "/dev/shm";
 
 /// `wanted`, or where temporary files go on this system.
 [[nodiscard]] std::string temporary_directory(const std::string& wanted);
-/// A file of `bytes` in `directory`, sparse and without a name. A descriptor, or -errno.
+/// A file of `bytes` in `directory`, sparse and without a name. A descriptor, or -errno. Where the file system makes none without a
+/// name it has one for a moment, and names that killed processes of this user have left there are removed first. Fault context.
 [[nodiscard]] int make_temporary_file(const char* directory, std::uint64_t bytes) noexcept;
 /// Writes `bytes` zeros from the start of `fd`. 0 or errno.
 [[nodiscard]] int write_zeroes(int fd, std::uint64_t bytes) noexcept;
@@ -27,8 +28,11 @@ struct segment_limits {
   std::uint64_t count = 0;  ///< kernel.shmmni
 };
 [[nodiscard]] segment_limits read_segment_limits() noexcept;
-/// A System V segment of `bytes`, private. Its id, or -errno.
+/// A System V segment of `bytes`, for this process. Its id, or -errno.
 [[nodiscard]] int make_segment(std::uint64_t bytes) noexcept;
+/// Removes segments of make_segment() that processes of this user have left: they were killed before remove_segment(). Processes
+/// that live, and other programs, keep theirs.
+void remove_dead_segments() noexcept;
 /// Attaches a segment at `at`, replacing what the caller has reserved there. 0 or errno.
 [[nodiscard]] int attach_segment(int id, void* at) noexcept;
 /// The segment goes when nobody is attached any more.

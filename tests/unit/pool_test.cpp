@@ -8,8 +8,10 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 
+#include "os/injection.hpp"
 #include "os/memory.hpp"
 #include "os/segments.hpp"
 #include "pool/pool.hpp"
@@ -70,14 +72,11 @@ bool readable(const std::byte* at) {
   return done;
 }
 
-/// Names in a directory that a pool of this process could have made. Other tests run at the same time.
+/// Names in a directory that a pool could have made.
 std::size_t names_in(const std::string& directory) {
-  const std::string object = "quire." + std::to_string(::getpid()) + ".";
   std::size_t found = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
-    const std::string name = entry.path().filename();
-    if (name.starts_with(object) || (directory != "/dev/shm" && name.starts_with("quire."))) ++found;
-  }
+  for (const auto& entry : std::filesystem::directory_iterator(directory))
+    found += entry.path().filename().string().starts_with("quire.") ? 1 : 0;
   return found;
 }
 
@@ -215,6 +214,76 @@ TEST(pool_limits, a_disk_that_is_too_small_is_told_before_it_is_full) {
   const auto p = make({kind::file, "/var/tmp", true, 0}, reserved(bytes), bytes, true);
   EXPECT_EQ(p.why().code(), QUIRE_NO_MEMORY);
   EXPECT_NE(testing::internal::GetCapturedStderr().find("has room for"), std::string::npos);
+}
+
+/// What a child does that is killed, as soon as a call of this kind comes.
+void killed_at(os::call which, const settings& how) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    os::inject(which, 1, os::kill_instead);
+    (void)make(how, reserved(size), size, true).ok();
+    ::_exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(status)) << "the call has not come";
+}
+
+std::size_t segments_without_process() {
+  std::ifstream table("/proc/sysvipc/shm");
+  std::size_t found = 0;
+  std::string line;
+  for (std::getline(table, line); std::getline(table, line);) {
+    std::istringstream words(line);
+    std::string word[7];
+    for (auto& w : word) words >> w;
+    found += word[6] == "0" && word[3] == std::to_string(size) ? 1 : 0;
+  }
+  return found;
+}
+
+TEST(pool_leftovers, segment_of_a_process_that_was_killed_goes_with_the_next_pool) {
+  const settings sysv{kind::sysv, "", false, 0};
+  (void)make(sysv, reserved(size), size, true).ok();
+  const std::size_t before = segments_without_process();
+  killed_at(os::call::segment_attach, sysv);
+  ASSERT_EQ(segments_without_process(), before + 1) << "this test would see no segment";
+  const auto next = make(sysv, reserved(size), size, true);
+  EXPECT_TRUE(next.ok());
+  EXPECT_EQ(segments_without_process(), before);
+}
+
+TEST(pool_leftovers, segment_of_a_process_that_lives_stays) {
+  const settings sysv{kind::sysv, "", false, 0};
+  const pid_t child = ::fork();
+  if (child == 0) {
+    os::inject(os::call::segment_attach, 1, os::wait_instead);  // half a second between making and attaching it
+    ::_exit(make(sysv, reserved(size), size, true).ok() ? 0 : 1);
+  }
+  int status = -1;
+  while (::waitpid(child, &status, WNOHANG) == 0) {
+    os::remove_dead_segments();
+    ::usleep(1'000);
+  }
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+
+/// Where the file system makes no file without a name.
+TEST(pool_leftovers, names_of_processes_that_were_killed_go_with_the_next_file) {
+  char directory[] = "/tmp/quire-pool-test.XXXXXX";
+  ASSERT_NE(::mkdtemp(directory), nullptr);
+  const auto path = [&](const char* name) { return std::string(directory) + "/" + name; };
+  for (const char* name : {"quire.unnamed.abcdef", "quire.unnamed.ghijkl", "quire.of-the-user", "anything"}) { std::ofstream(path(name)) << "x"; }
+  std::filesystem::create_directory(path("quire.unnamed.folder"));
+  os::inject(os::call::unnamed_file, 1, EOPNOTSUPP);
+  const int file = os::make_temporary_file(directory, 4096);
+  EXPECT_GE(file, 0);
+  EXPECT_EQ(::lseek(file, 0, SEEK_END), 4096);
+  os::close_descriptor(file);
+  std::set<std::string> left;
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) left.insert(entry.path().filename());
+  EXPECT_EQ(left, (std::set<std::string>{"quire.of-the-user", "anything", "quire.unnamed.folder"}));
+  std::filesystem::remove_all(directory);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// A POSIX shared memory object mapped twice: what memfd is today for systems that had no memfd. Its name is gone before
-// anybody can see it.
+// A POSIX shared memory object mapped twice: what memfd is today for systems that had no memfd. It is made where shm_open() makes
+// them, and without a name: the name of shm_open() would stay if the process were killed before shm_unlink().
 #include "os/memory.hpp"
 #include "os/segments.hpp"
 #include "pool/two_views.hpp"
@@ -7,7 +7,7 @@
 namespace quire::pool {
 
 base::result<std::unique_ptr<pool>> make_posix(const request& r) {
-  const int fd = os::make_posix_object(r.bytes);
+  const int fd = os::make_temporary_file(os::posix_objects, r.bytes);
   return fd < 0 ? failed(r, "create", -fd) : map_twice(r, fd);
 }
 

@@ -1,6 +1,6 @@
 // System V shared memory attached twice (ParADE). One segment where the limits allow it, else a series that makes one
 // contiguous area. Each is marked for removal as soon as it has been attached, so that it goes with the process, however that ends;
-// between shmget() and that mark lie two calls. userfaultfd takes no System V segments.
+// what is killed between shmget() and that mark is removed when the next pool is made. userfaultfd takes no System V segments.
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -38,6 +38,7 @@ base::result<std::unique_ptr<pool>> make_sysv(const request& r, const settings& 
               static_cast<unsigned long>(limits.count));
     return QUIRE_NO_MEMORY;
   }
+  os::remove_dead_segments();
   int error = 0;
   auto* const system = static_cast<std::byte*>(os::reserve(r.bytes, nullptr, error));
   if (system == nullptr) return failed(r, "reserve addresses for", error);

@@ -6,6 +6,7 @@
 #include "base/log.hpp"
 #include "os/foreign_library.hpp"
 #include "transport/ucx/gate.hpp"
+#include "transport/ucx/unnamed.hpp"
 
 namespace quire::transport::ucx {
 
@@ -65,6 +66,13 @@ base::status worker::open(const settings& how, const std::string& devices, const
         "this build of UCX cannot be guarded against strangers on the network: libucs does not call listen, accept "
         "and connect by itself; Debian's libucx0 does");
     return guarded;
+  }
+  if (const auto unnamed = take_names_from_memory(); !unnamed.ok() && !how.reports_losses) {
+    base::log(
+        base::log_level::error,
+        "this build of UCX would leave files in /dev/shm when a node is killed: libuct does not call shm_open and "
+        "shm_unlink by itself; Debian's libucx0 does");
+    return unnamed;
   }
 
   // UCX reads it when the worker is made, and from the environment only.
