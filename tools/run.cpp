@@ -164,7 +164,7 @@ constexpr const char* footer =
     "Examples:\n"
     "  quire run -n 4 --tag ./program input.txt\n"
     "  quire run -n 2 --stats=counters.json --set unit=64K ./program\n"
-    "  quire run --hosts a,b,c:2 --launcher ssh ./program";
+    "  quire run --hosts a,b,c:2 ./program";
 
 class run_formatter final : public CLI::Formatter {
  public:
@@ -195,10 +195,10 @@ void add_run(CLI::App& quire, session& about) {
   command->add_option("--hostfile", asked->where.host_file, "The same from a file: a line for each, \"name slots=N\"")
       ->type_name("FILE");
   command->add_option("--launcher", asked->where.launcher,
-                      "Who starts them. auto: srun in an allocation of Slurm, else Open MPI's mpirun if it is installed, "
-                      "else Quire by ssh; without hosts always Quire")
-      ->type_name("auto|ssh|mpirun|srun");
-  command->add_option("--agent", asked->where.agent, "Run instead of ssh: COMMAND HOST WORDS...")->type_name("COMMAND");
+                      "Who starts them: Quire by ssh (the default), or an installed launcher. auto: srun in an allocation of "
+                      "Slurm, else Open MPI's mpirun if it is installed and there is no --agent, else ssh")
+      ->type_name("ssh|mpirun|srun|auto");
+  command->add_option("--agent", asked->where.agent, "Run instead of ssh: COMMAND HOST WORDS... (also by mpirun, which then reaches hosts so)")->type_name("COMMAND");
   command->add_flag("--tag", asked->tag, "Begin each line of output with its node: \"[2] text\"");
   command->add_option("--timeout", asked->timeout_seconds, "End the job after this time, with exit status 124")
       ->type_name("SECONDS");

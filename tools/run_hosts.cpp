@@ -53,6 +53,23 @@ bool become(std::vector<std::string> words, const job_plan& plan, std::string& w
   return false;
 }
 
+/// What only the own starter can do, of what was asked for; nullptr if there is nothing.
+const char* what_hinders(const char* own_only, const job_plan& plan) {
+  if (own_only != nullptr) return own_only;
+  // mpirun and srun take it for the begin of another program.
+  const bool colon = std::find(plan.command.begin(), plan.command.end(), ":") != plan.command.end();
+  return colon ? "an argument ':' of the program" : nullptr;
+}
+
+/// For --launcher auto: srun in an allocation of Slurm, else mpirun, where they can do what was asked for. Others end jobs after
+/// whole minutes, or with a status of their own.
+std::string choose_launcher(const host_arguments& asked, bool hindered, const job_plan& plan, const std::string& srun,
+                            const std::string& mpirun) {
+  if (plan.hosts.empty() || hindered || plan.timeout_ms > 0 || !speaks_pmix() || !asked.agent.empty()) return "ssh";
+  if (std::getenv("SLURM_JOB_ID") != nullptr && !srun.empty()) return "srun";
+  return mpirun.empty() ? "ssh" : "mpirun";
+}
+
 }  // namespace
 
 bool hosts_into(const host_arguments& asked, std::optional<int> nodes, job_plan& plan, std::string& why) {
@@ -91,49 +108,37 @@ bool hosts_into(const host_arguments& asked, std::optional<int> nodes, job_plan&
 }
 
 bool hand_over(const host_arguments& asked, const char* own_only, const job_plan& plan, std::string& why) {
-  constexpr std::string_view known[] = {"auto", "ssh", "mpirun", "srun"};
+  constexpr std::string_view known[] = {"ssh", "mpirun", "srun", "auto"};
   if (!asked.launcher.empty() && std::find(std::begin(known), std::end(known), asked.launcher) == std::end(known)) {
     const auto nearest = base::nearest_word(asked.launcher, known);
-    why = fmt::format("--launcher {} is not allowed{} be auto|ssh|mpirun|srun", asked.launcher,
+    why = fmt::format("--launcher {} is not allowed{} be ssh|mpirun|srun|auto", asked.launcher,
                       nearest.empty() ? "; it may" : fmt::format("; did you mean {}? It may", nearest));
     return false;
   }
-  const bool automatic = asked.launcher.empty() || asked.launcher == "auto";
-  if (asked.launcher == "ssh") {
-    if (!plan.hosts.empty()) return true;
+  if (asked.launcher == "ssh" && plan.hosts.empty()) {
     why = "--launcher ssh needs hosts: --hosts a,b,c or --hostfile FILE";
     return false;
   }
-  // Others end jobs after whole minutes, or with a status of their own.
-  if (automatic && (plan.hosts.empty() || own_only != nullptr || plan.timeout_ms > 0 || !speaks_pmix())) return true;
-  // mpirun and srun take it for the begin of another program.
-  const bool colon = std::find(plan.command.begin(), plan.command.end(), ":") != plan.command.end();
-  if (automatic && colon) return true;
-  if (colon) {
-    why = "an argument ':' of the program works with Quire's own starter only (--launcher ssh)";
-    return false;
-  }
-  if (!automatic && own_only != nullptr) {
-    why = fmt::format("{} works with Quire's own starter only (--launcher ssh)", own_only);
-    return false;
-  }
-  if (!automatic && !speaks_pmix()) {
-    why = "this Quire was built without PMIx, which --launcher mpirun and srun need (Debian: libpmix-dev)";
-    return false;
-  }
+  // What is installed decides nothing, unless it is asked to.
+  if (asked.launcher.empty() || asked.launcher == "ssh") return true;
   const std::string srun = find_program("srun"), mpirun = find_mpirun();
-  const bool allocated = std::getenv("SLURM_JOB_ID") != nullptr;
-  if (asked.launcher == "srun" || (automatic && allocated && !srun.empty() && asked.agent.empty())) {
-    if (!srun.empty()) return become(srun_words(plan, srun), plan, why);
+  const char* const hindrance = what_hinders(own_only, plan);
+  const std::string chosen = asked.launcher == "auto" ? choose_launcher(asked, hindrance != nullptr, plan, srun, mpirun) : asked.launcher;
+  if (chosen == "ssh") return true;
+  if (hindrance != nullptr) {
+    why = fmt::format("{} works with Quire's own starter only (--launcher ssh, the default)", hindrance);
+  } else if (!speaks_pmix()) {
+    why = "this Quire was built without PMIx, which --launcher mpirun and srun need (Debian: libpmix-dev)";
+  } else if (chosen == "srun" && !asked.agent.empty()) {
+    why = "--agent has no meaning for srun, which reaches hosts through Slurm: leave one of them out";
+  } else if (chosen == "srun" && srun.empty()) {
     why = "srun is not installed (Debian: slurm-client)";
-    return false;
-  }
-  if (asked.launcher == "mpirun" || !mpirun.empty()) {
-    if (!mpirun.empty()) return become(mpirun_words(plan, mpirun, asked.agent), plan, why);
+  } else if (chosen == "mpirun" && mpirun.empty()) {
     why = "Open MPI's mpirun is not installed (Debian: openmpi-bin)";
-    return false;
+  } else {
+    return become(chosen == "srun" ? srun_words(plan, srun) : mpirun_words(plan, mpirun, asked.agent), plan, why);
   }
-  return true;
+  return false;
 }
 
 }  // namespace quire::tools

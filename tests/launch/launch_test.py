@@ -24,8 +24,7 @@ LIMIT = 220  # seconds for a case
 
 
 def quire_run(hosts, *options, agent=None):
-    return [quire(), "run", "--hosts", ",".join(hosts.addresses), "--launcher", "ssh",
-            "--agent", agent or hosts.agent, "--timeout", "50", *options]
+    return [quire(), "run", "--hosts", ",".join(hosts.addresses), "--agent", agent or hosts.agent, "--timeout", "50", *options]
 
 
 def own_starter():
@@ -100,7 +99,7 @@ def many_hosts():
                          "sleep 1.5\nrm on_its_way.$$\nexec sh -c \"$1\"\n")
         os.chmod(agent, 0o755)
         names = ",".join(f"host{i}" for i in range(40))
-        start = [quire(), "run", "--launcher", "ssh", "--agent", agent, "--hosts", names]
+        start = [quire(), "run", "--agent", agent, "--hosts", names]
         result = run([*start, "sh", "-c", "echo $QUIRE_JOB_NODE"], 60)
         require(result.status == 0 and sorted(map(int, result.out.split())) == list(range(40)), result)
         require(re.search(r"^quire: \d+ of 40 hosts have answered$", result.err, re.MULTILINE), result)
@@ -117,7 +116,7 @@ def many_hosts():
         require(result.seconds < 5, result)
 
         if shutil.which("ssh"):  # no name server is to be reached from there
-            result = run(hosts.inside(1, [quire(), "run", "--launcher", "ssh", "--hosts", names.replace("host", "no-such-host-"), "true"]), 60)
+            result = run(hosts.inside(1, [quire(), "run", "--hosts", names.replace("host", "no-such-host-"), "true"]), 60)
             require(result.status == 125 and re.search(r"quire: cannot start nodes on host no-such-host-\d+: ssh to host", result.err), result)
         hosts.require_nothing_left()
 

@@ -328,6 +328,70 @@ TEST(BadUse, IsRefusedBeforeAnythingStarts) {
   }
 }
 
+// ---- Who starts the nodes on hosts ------------------------------------------------------------------------------------
+
+/// A machine on which Open MPI and Slurm are installed, as far as `quire run` can see: programs that tell their own name. And an agent
+/// that reaches any host, here.
+class Launchers : public ::testing::Test {
+ protected:
+  Launchers() {
+    for (const char* name : {"mpirun", "ompi_info", "srun"}) add(name, "echo started by " + std::string(name));
+    add("ssh", "while test \"$1\" != a -a \"$1\" != b; do shift; done; shift; echo by ssh >&2; exec sh -c \"$1\"");
+    add("agent", "shift; echo by the agent >&2; exec sh -c \"$1\"");
+  }
+  ~Launchers() override { std::filesystem::remove_all(folder_); }
+  void add(const std::string& name, const std::string& does) const {
+    const std::string path = folder_ + "/" + name;
+    { std::ofstream(path) << "#!/bin/sh\n" << does << "\n"; }
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  }
+  /// `quire run --hosts a,b OPTIONS printenv QUIRE_JOB_NODE`
+  [[nodiscard]] command_result start(const words& options, const std::string& variable = "NOTHING=1") const {
+    words all{"env", "PATH=" + folder_ + ":/usr/local/bin:/usr/bin:/bin", variable, QUIRE_TOOL, "run", "--hosts", "a,b"};
+    all.insert(all.end(), options.begin(), options.end());
+    all.insert(all.end(), {"printenv", "QUIRE_JOB_NODE"});
+    return run(all, {}, "", 20);
+  }
+  [[nodiscard]] std::string agent() const { return folder_ + "/agent"; }
+
+ private:
+  static std::string make_folder() {
+    char name[] = "/tmp/quire-launchers.XXXXXX";
+    return ::mkdtemp(name) != nullptr ? name : "/nowhere";
+  }
+  const std::string folder_ = make_folder();
+};
+
+TEST_F(Launchers, AreNotUsedUnlessAskedFor) {
+  for (const std::string variable : {"NOTHING=1", "SLURM_JOB_ID=7"}) {
+    const auto by_ssh = start({}, variable);
+    EXPECT_EQ(by_ssh.status, 0) << by_ssh.err;
+    EXPECT_THAT(lines_of(by_ssh.out), ::testing::UnorderedElementsAre("0", "1"));
+    EXPECT_EQ(by_ssh.err, "by ssh\nby ssh\n");
+    for (const words& options : {words{"--agent", agent()}, words{"--agent", agent(), "--launcher", "ssh"}, words{"--agent", agent(), "--launcher", "auto"}}) {
+      const auto by_agent = start(options, variable);
+      EXPECT_EQ(by_agent.status, 0) << by_agent.err;
+      EXPECT_THAT(lines_of(by_agent.out), ::testing::UnorderedElementsAre("0", "1"));
+      EXPECT_EQ(by_agent.err, "by the agent\nby the agent\n");
+    }
+  }
+}
+
+TEST_F(Launchers, AreUsedWhenAskedFor) {
+#ifdef QUIRE_HAVE_PMIX
+  EXPECT_EQ(start({"--launcher", "mpirun"}).out, "started by mpirun\n");
+  EXPECT_EQ(start({"--launcher", "mpirun", "--agent", agent()}).out, "started by mpirun\n");
+  EXPECT_EQ(start({"--launcher", "srun"}).out, "started by srun\n");
+  EXPECT_EQ(start({"--launcher", "auto"}).out, "started by mpirun\n");
+  EXPECT_EQ(start({"--launcher", "auto"}, "SLURM_JOB_ID=7").out, "started by srun\n");
+  EXPECT_EQ(start({"--launcher", "auto", "--timeout", "20"}).err, "by ssh\nby ssh\n");
+  EXPECT_EQ(start({"--launcher", "auto", "--stats=/dev/null"}).err, "by ssh\nby ssh\n");
+#endif
+  const auto confused = start({"--launcher", "srun", "--agent", agent()});
+  EXPECT_EQ(confused.status, 125);
+  EXPECT_EQ(confused.out, "");
+}
+
 TEST(BadUse, OfTheCommandItself) {
   EXPECT_THAT(run({QUIRE_TOOL, "rnu"}).err, HasSubstr("did you mean run?"));
   EXPECT_EQ(run({QUIRE_TOOL}).status, 125);
