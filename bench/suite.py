@@ -90,6 +90,18 @@ def sync_group(transport):
         rounds=5)
 
 
+def free_group(transport):
+    job = {"job_options": ("--transport", transport), "quick": ("--rounds", "3", "--batches", "4")}
+    return Group(
+        f"free-{transport}", f"giving back memory of another node, {transport}",
+        [Program("together", ("quire_free_speed",), **job),
+         Program("each", ("quire_free_speed",), environment={"QUIRE_FREE_BATCH": "1"}, **job)],
+        [Row(f"quire_free of another node's memory, {transport}", "together:free_there", 2, 1),
+         Row(f"quire_free of another node's memory, against each by itself, {transport}", "together:free_there", "each:free_there"),
+         Row(f"quire_malloc + quire_free of a node's own, {transport}", "together:malloc_free_here")],
+        rounds=5)
+
+
 def start_group():
     ranges = [Program(f"range of {size}iB", ("quire_start",), environment={"QUIRE_RANGE": size}, wall=True)
               for size in ("64M", "64G")]
@@ -250,6 +262,8 @@ GROUPS = [
     sweep_group("tcp"),
     sync_group("shm"),
     sync_group("tcp"),
+    free_group("shm"),
+    free_group("tcp"),
     start_group(),
     nodes_group(),
     diff_group(),

@@ -212,7 +212,13 @@ QUIRE_API QUIRE_NODISCARD quire_status quire_aligned_alloc(size_t alignment, siz
 /** Grows or shrinks `*address`, which may move. A NULL `*address` allocates; on failure `*address` stays valid. */
 QUIRE_API QUIRE_NODISCARD quire_status quire_realloc(size_t bytes, void** address);
 /** Gives back an allocation, from any node. NULL is allowed. QUIRE_BAD_ADDRESS for what is not the start of a live
- *  allocation (a second free included). */
+ *  allocation (a second free included).
+ *  Memory that another node owns, because its thread allocated it, is given back later: the calls of a node are gathered, and travel
+ *  together when there are QUIRE_FREE_BATCH (62) for one node, at barriers and other calls of all nodes, when some node has no memory
+ *  left, and else after a second at most. Of a mistake with such memory the call itself tells only what is known here (no address of
+ *  the heap, a second free while the first one waits). The rest its owner finds out: then the calling node says so on standard error, with
+ *  the address, and counts it (quire_counters.bad_frees); by the end of quire_end() at the latest. QUIRE_FREE_BATCH=1 has every call wait for its
+ *  answer. QUIRE_LOST if the owner is dead. */
 QUIRE_API quire_status quire_free(void* address);
 /** Usable bytes of an allocation. */
 QUIRE_API quire_status quire_allocation_size(const void* address, size_t* bytes);
@@ -444,6 +450,7 @@ typedef struct quire_counters {
   uint64_t replicas_sent;  /**< units whose content this node sent to a backup */
   uint64_t replica_waits;  /**< times that another node had to wait for that */
   uint64_t replica_rounds; /**< times that this node waited for backups to answer */
+  uint64_t bad_frees; /**< quire_free() of this node that gave nothing back, as other nodes have found out later */
 } quire_counters;
 QUIRE_API quire_status quire_counters_read(quire_counters* counters);
 

@@ -136,6 +136,7 @@ quire_status write_all(runtime& r, const char* path, const checkpoint::identity&
 
 quire_status save(runtime& r, const checkpoint_path& path) {
   const std::uint64_t begin_ns = base::now_ns();
+  r.regions->settle_frees();  // before the first meeting: what any thread here has freed before is free in the checkpoint
   if (const quire_status why = agree_on_path(path); why != QUIRE_OK) return why;
   const bool leads = quire_node() == 0;
   checkpoint::attempt attempt;

@@ -71,6 +71,7 @@ void fill(const runtime& r, quire_counters& out) noexcept {
   out.units_kept = c.kept;
   out.connections_refused = t.connections_refused;
   out.messages_refused = t.refused + e.refused.load(std::memory_order_relaxed);
+  out.bad_frees = r.regions->bad_frees();
 }
 
 std::string counters_json(const runtime& r) {
@@ -92,7 +93,8 @@ std::string counters_json(const runtime& r) {
       {"paged_to_disk", c.paged_to_disk}, {"paged_from_disk", c.paged_from_disk}, {"most_memory", c.most_memory},
       {"updates_sent", c.updates_sent}, {"updates_applied", c.updates_applied}, {"units_kept", c.units_kept},
       {"replicas_sent", c.replicas_sent}, {"replica_waits", c.replica_waits}, {"replica_rounds", c.replica_rounds},
-      {"connections_refused", c.connections_refused}, {"messages_refused", c.messages_refused}};
+      {"connections_refused", c.connections_refused}, {"messages_refused", c.messages_refused},
+      {"bad_frees", c.bad_frees}};
   std::string json = "{";
   for (const auto& [name, value] : rows) {
     if (json.size() > 1) json += ',';

@@ -249,7 +249,8 @@ base::status begin(runtime& r, const quire_options& given) {
   r.threads = std::make_unique<thread_service>(*r.core);
   r.failures = std::make_unique<failure_service>(*r.core);
   if (const auto s = r.regions->open(static_cast<std::uint32_t>(r.options.number(base::option::unit)),
-                                      static_cast<quire_consistency>(r.options.number(base::option::consistency))); !s.ok()) return s;
+                                      static_cast<quire_consistency>(r.options.number(base::option::consistency)),
+                                      static_cast<std::size_t>(r.options.number(base::option::free_batch))); !s.ok()) return s;
   if (const auto s = others.connect(r, wire_ref); !s.ok()) return s;
   r.job->ready();
   r.core->start();
@@ -383,6 +384,7 @@ quire_status quire_end(void) {
   if (auto* const there = api::elsewhere()) return api::end_split(*there);
   QUIRE_ENTER(r);
   r->failures->stop();
+  r->regions->settle_frees();
   r->core->expect_end();
   if (const auto why = quire_barrier_wait(quire_barrier{0}); why != QUIRE_OK) return why;
   const std::string numbers = api::counters_json(*r);

@@ -63,6 +63,7 @@ quire_status lock(quire_mutex mutex, std::int64_t timeout_ms) {
 quire_status collect(operation what, quire::sync::value* values, std::uint32_t count, std::uint32_t combine, std::uint64_t root) {
   QUIRE_FORWARD(collect, what, values, count, combine, root);
   QUIRE_ENTER(r);
+  r->regions->flush_frees();
   quire::sync::call c;
   c.what = what;
   c.operand = root;
@@ -121,6 +122,7 @@ quire_status quire_condition_destroy(quire_condition condition) {
 
 quire_status quire_barrier_wait(quire_barrier barrier) {
   QUIRE_FORWARD(quire_barrier_wait, barrier);
+  if (auto* const r = quire::api::current(); r != nullptr) r->regions->flush_frees();
   using counters = quire::engine::engine_counters;
   return timed(&counters::barrier_ns, &counters::barriers, [&] { return call(operation::barrier_wait, barrier.id, -1); });
 }

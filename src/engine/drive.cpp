@@ -385,6 +385,7 @@ void engine::service_loop() noexcept {
     std::uint64_t no_spin = 0;
     serve(others ? no_spin : spin_ns);
     look_at_peers(base::now_ns());
+    if (idle_.look != nullptr && idle_.look(idle_.context)) settle();
     if (loss_untold_.load(std::memory_order_relaxed)) tell_loss();
     if (survival_.untold.load(std::memory_order_relaxed) != 0) tell_suspects();
     const bool soon = others || !holds_.empty() || page_out_.under_way() || driver_.polling.load(std::memory_order_relaxed) != 0;

@@ -192,6 +192,9 @@ class engine final : public transport::sink, private effects, private release::n
   /// Sends `m` (a, b, c are free) with `value` to node `to` and waits for the answer, which replaces `m`.
   [[nodiscard]] base::status ask(model::node_id to, std::uint32_t number, model::message& m,
                                  std::span<const std::byte> value, std::int64_t timeout_ms = -1) noexcept;
+  /// `look` is called by the service thread, driving, now and then: at least once a second, and more often where there is something to
+  /// do. True if it has sent something. One for the engine; before start().
+  void on_idle(bool (*look)(void* context) noexcept, void* context) noexcept { idle_ = {look, context}; }
   /// Answers a request (driver's thread, from a handler or later).
   void answer(const model::message& request, base::status why, std::uint64_t a = 0, std::uint64_t b = 0) noexcept;
   /// `tell` is called by the driver for each node that dies while the others go on: as soon as this node knows, or when they
@@ -459,6 +462,10 @@ class engine final : public transport::sink, private effects, private release::n
     void* context = nullptr;
   };
   std::array<service_entry, max_services> services_{};
+  struct {
+    bool (*look)(void*) noexcept = nullptr;
+    void* context = nullptr;
+  } idle_{};
   std::array<std::byte, 512> landing_{};
   arrivals<max_content_bytes> updates_{};
   replica_traffic replicas_;

@@ -33,7 +33,7 @@ std::uint64_t colour_of(std::uint16_t id, std::uint64_t unit, std::uint64_t gran
 }
 }  // namespace
 
-base::status registry::open(std::uint32_t heap_unit_bytes, quire_consistency consistency) {
+base::status registry::open(std::uint32_t heap_unit_bytes, quire_consistency consistency, std::size_t free_batch) {
   const auto& c = engine_.config();
   const std::uint64_t granule = engine_.regions().granule_bytes();
   // Half of the range is the heap, however many nodes there are: a restart may have another number of them.
@@ -81,6 +81,7 @@ base::status registry::open(std::uint32_t heap_unit_bytes, quire_consistency con
   serve(service::release, [](void* self, engine::engine& e, const message& m, value) noexcept {
     e.answer(m, static_cast<registry*>(self)->release_here(m.a));
   });
+  open_frees(free_batch);
   serve(service::allocation_size, [](void* self, engine::engine& e, const message& m, value) noexcept {
     auto size = static_cast<registry*>(self)->size_here(m.a);
     e.answer(m, size.why(), size.value());
@@ -169,8 +170,9 @@ void registry::on_answer(pending_region& p, unsigned node) {
   pending_.erase(p.about.id);
 }
 
-/// Regions are not kept waiting for a node that is dead.
+/// Regions are not kept waiting for a node that is dead. What was to be told it goes with it.
 void registry::on_death(unsigned node) {
+  dead_.fetch_or(std::uint64_t{1} << node);
   for (auto i = pending_.begin(); i != pending_.end();) {
     pending_region& p = (i++)->second;  // it may be gone then
     if ((p.answered >> node & 1) == 0) on_answer(p, node);
@@ -232,7 +234,24 @@ base::status registry::allocate(std::uint64_t bytes, std::uint64_t alignment, st
     return {};
   }
   if (block.why().code() != QUIRE_NO_MEMORY) return block.why();
-  // This node's slice is full: the others may have room.
+  // This node's slice is full, and so may all be, of what others have freed and not told yet. A second time, because what they send to
+  // third nodes may have come there after the first.
+  for (int tries = 0; tries < 2; ++tries) {
+    const std::uint64_t freed = collect_frees();
+    if (freed != 0) block = allocate_here(bytes, alignment);
+    if (block.ok()) {
+      if (heap_relaxed_) engine_.catch_up();
+      address = block.value().address;
+      dirty_bytes = block.value().dirty_bytes;
+      return {};
+    }
+    if (const auto why = allocate_elsewhere(bytes, alignment, address, dirty_bytes); why.ok() || freed == 0) return why;
+  }
+  return QUIRE_NO_MEMORY;
+}
+
+base::status registry::allocate_elsewhere(std::uint64_t bytes, std::uint64_t alignment, std::uint64_t& address,
+                                          std::uint64_t& dirty_bytes) {
   const unsigned nodes = engine_.config().nodes;
   for (unsigned i = 1; i < nodes; ++i) {
     message m;
@@ -250,10 +269,7 @@ base::status registry::allocate(std::uint64_t bytes, std::uint64_t alignment, st
 base::status registry::release(std::uint64_t address) {
   const slice* const s = slice_of(address);
   if (s == nullptr) return QUIRE_BAD_ADDRESS;
-  if (s->memory != nullptr) return s->memory->release(address);
-  message m;
-  m.a = address;
-  return ask(s->node, service::release, m);
+  return s->memory != nullptr ? s->memory->release(address) : release_elsewhere(*s, address);
 }
 
 base::status registry::resize(std::uint64_t address, std::uint64_t bytes) {
@@ -270,6 +286,7 @@ base::status registry::size_of(std::uint64_t address, std::uint64_t& bytes) {
     if (size.ok()) bytes = size.value();
     return size.why();
   }
+  if (waits_to_be_free(*s, address)) return QUIRE_BAD_ADDRESS;
   message m;
   m.a = address;
   const auto why = ask(s->node, service::allocation_size, m);

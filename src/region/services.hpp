@@ -16,6 +16,9 @@ enum class service : std::uint32_t {
   lookup,             ///< -> node 0: name; answered when there is such a name
   spawn,              ///< -> the node to run on: function, argument
   join,               ///< -> the node that runs it: thread
+  release_many,       ///< -> the node of the slices: addresses. As a request it is answered when all are freed, as a notice not
+  release_refused,    ///< and back: those that start no live allocation
+  flush_frees,        ///< any -> any, which is to send what it has gathered; answered with how many that were
 };
 
 }  // namespace quire::region

@@ -1,7 +1,10 @@
 // Contract: malloc and its family from any thread of any node at any time, free on another node than the one that
 // allocated, with a checker that finds overlap (each block carries a pattern of its own), bad alignment and lost
-// content.
+// content. Frees of another node's memory travel together, and what was wrong with one may be found out later: never lost, and
+// never at the cost of memory that is live.
 #include <atomic>
+#include <cstring>
+#include <vector>
 
 #include "node.hpp"
 
@@ -29,6 +32,32 @@ void check(const void* at) {
 std::uint64_t random_size(random_numbers& random) {
   const auto kind = random.below(20);
   return sizeof(block) + (kind < 14 ? random.below(300) : kind < 19 ? random.below(6000) : random.below(150'000));
+}
+
+/// Frees of this node that were wrong, and were not told so by the call.
+std::atomic<std::uint64_t> wrong_frees{0};
+
+/// A free that cannot be right.
+void free_wrongly(void* at) {
+  const auto status = quire_free(at);
+  if (status == QUIRE_OK) {
+    ++wrong_frees;
+  } else {
+    REQUIRE_STATUS(status, QUIRE_BAD_ADDRESS);
+  }
+}
+
+/// `true_now()` comes to hold, by and by.
+template <class F>
+void eventually(const char* what, F true_now) {
+  for (const double limit = now_seconds() + 20; !true_now(); sleep_ms(1))
+    if (now_seconds() > limit) fail(__FILE__, __LINE__, "%s: not in 20 s", what);
+}
+bool is_live(const void* at) {
+  std::size_t bytes = 0;
+  const auto status = quire_allocation_size(at, &bytes);
+  REQUIRE(status == QUIRE_OK || status == QUIRE_BAD_ADDRESS);
+  return status == QUIRE_OK;
 }
 
 void simple_calls() {
@@ -123,7 +152,7 @@ void stress() {
       if (mailboxes[i] == 0) continue;
       check(reinterpret_cast<void*>(mailboxes[i]));
       REQUIRE_OK(quire_free(reinterpret_cast<void*>(mailboxes[i])));
-      REQUIRE_STATUS(quire_free(reinterpret_cast<void*>(mailboxes[i])), QUIRE_BAD_ADDRESS);
+      free_wrongly(reinterpret_cast<void*>(mailboxes[i]));
     }
   }
 }
@@ -132,29 +161,141 @@ void stress() {
 void competing_frees() {
   struct shared {
     void* at;
-    std::uint64_t freed;
   };
   auto* all = shared_object<shared>("competing frees");
   for (int round = 0; round < 20; ++round) {
     if (quire_node() == round % quire_nodes()) REQUIRE_OK(quire_malloc(round % 2 == 0 ? 40 : 40'000, &all->at));
     barrier();
-    std::uint64_t before;
+    const std::uint64_t bad = counters().bad_frees;
     const auto status = quire_free(all->at);
-    if (status == QUIRE_OK) REQUIRE_OK(quire_fetch_add(&all->freed, 1, &before));
     REQUIRE(status == QUIRE_OK || status == QUIRE_BAD_ADDRESS);
+    std::int64_t right = 0;
+    eventually("all but one are told", [&] {
+      right = (status == QUIRE_OK ? 1 : 0) - static_cast<std::int64_t>(counters().bad_frees - bad);
+      REQUIRE_OK(quire_reduce_i64(&right, 1, QUIRE_SUM));
+      return right == 1;
+    });
+    wrong_frees += counters().bad_frees - bad;
     barrier();
-    REQUIRE_EQUAL(all->freed, round + 1);
+    REQUIRE(!is_live(all->at));
     barrier();
   }
 }
 
+/// Each node frees what the one before it has made: many at once, and a few that no others follow.
+void frees_elsewhere() {
+  constexpr std::size_t most = 300;
+  const auto self = static_cast<std::size_t>(quire_node()), nodes = static_cast<std::size_t>(quire_nodes());
+  auto** blocks = shared_object<void*>("frees elsewhere", most * nodes);
+  const auto mine = blocks + self * most, theirs = blocks + (self + 1) % nodes * most;
+  for (const std::size_t count : {most, std::size_t{1}, std::size_t{61}, std::size_t{62}, std::size_t{63}}) {
+    for (std::size_t i = 0; i < count; ++i) {
+      REQUIRE_OK(quire_malloc(1 + i * 37 % 5000, &mine[i]));
+      *static_cast<std::size_t*>(mine[i]) = i;
+    }
+    barrier();
+    std::vector<void*> copy(theirs, theirs + count);
+    for (std::size_t i = 0; i < count; ++i) {
+      REQUIRE_EQUAL(*static_cast<std::size_t*>(copy[i]), i);
+      REQUIRE_OK(quire_free(copy[i]));
+      REQUIRE(!is_live(copy[i]));  // for who has freed it at once
+    }
+    // Nobody calls anything that would hurry the others' frees.
+    eventually("what others have freed is free", [&] {
+      for (std::size_t i = 0; i < count; ++i)
+        if (is_live(mine[i])) return false;
+      return true;
+    });
+    barrier();
+  }
+}
+
+/// Addresses that start nothing are found out, and what is live beside them stays so.
+void wrong_frees_elsewhere() {
+  const auto self = static_cast<std::size_t>(quire_node()), nodes = static_cast<std::size_t>(quire_nodes());
+  auto** slots = shared_object<unsigned char*>("wrong frees", nodes);
+  void* at = nullptr;
+  REQUIRE_OK(quire_malloc(3000, &at));
+  std::memset(at, 0x5a, 3000);
+  slots[self] = static_cast<unsigned char*>(at);
+  barrier();
+  unsigned char* const other = slots[(self + 1) % nodes];
+  REQUIRE_STATUS(quire_free(other + 1), QUIRE_BAD_ADDRESS);  // no allocation starts there
+  int local = 0;
+  REQUIRE_STATUS(quire_free(&local), QUIRE_BAD_ADDRESS);
+  free_wrongly(other + 16);
+  free_wrongly(other + (std::size_t{1} << 20));  // never handed out
+  eventually("wrong frees are counted", [] { return counters().bad_frees == wrong_frees; });
+  barrier();
+  for (int i = 0; i < 3000; ++i) REQUIRE_EQUAL(static_cast<unsigned char*>(at)[i], 0x5a);
+  REQUIRE(is_live(at));
+  barrier();
+  REQUIRE_OK(quire_free(other));
+  free_wrongly(other);
+}
+
+/// Where no memory is left, what others have freed and not told yet is asked for.
+void full_heap() {
+  constexpr std::size_t bytes = 256 << 10, few = 10;
+  struct shared {
+    void* given[few];
+    std::uint64_t freed, taken;
+  };
+  auto* all = shared_object<shared>("full heap");
+  std::uint64_t number_before = 0;
+  std::vector<void*> blocks;
+  for (int round = 0; round < 20; ++round) {
+    barrier();
+    const auto number = static_cast<std::uint64_t>(round + 1);
+    if (quire_node() == 0) {
+      void* at = nullptr;
+      quire_status why;
+      while ((why = quire_malloc(bytes, &at)) == QUIRE_OK) blocks.push_back(at);
+      REQUIRE_STATUS(why, QUIRE_NO_MEMORY);
+      REQUIRE(blocks.size() > few);
+      for (std::size_t i = 0; i < few; ++i) {  // of all nodes' memory
+        const std::size_t which = i * 7919 % blocks.size();
+        all->given[i] = blocks[which];
+        blocks[which] = blocks.back();
+        blocks.pop_back();
+      }
+      REQUIRE_OK(quire_exchange(&all->taken, number, &number_before));
+      std::uint64_t freed = 0;
+      eventually("the other frees", [&] {
+        REQUIRE_OK(quire_fetch_add(&all->freed, 0, &freed));
+        return freed == number;
+      });
+      for (std::size_t i = 0; i < few; ++i) {
+        REQUIRE_OK(quire_malloc(bytes, &at));
+        blocks.push_back(at);
+      }
+    } else if (quire_node() == 1) {
+      std::uint64_t taken = 0;
+      eventually("some is to be freed", [&] {
+        REQUIRE_OK(quire_fetch_add(&all->taken, 0, &taken));
+        return taken == number;
+      });
+      for (void* const at : all->given) REQUIRE_OK(quire_free(at));
+      REQUIRE_OK(quire_exchange(&all->freed, number, &number_before));
+    }
+  }
+  barrier();
+  for (void* const at : blocks) REQUIRE_OK(quire_free(at));
+}
+
 }  // namespace
 
-int main() {
-  return node_main([] {
+/// full: with a QUIRE_RANGE that is used up quickly.
+int main(int argc, char** argv) {
+  const bool full = argc > 1 && std::strcmp(argv[1], "full") == 0;
+  return node_main([full] {
+    if (full) return section("full heap", full_heap);
     section("simple calls", simple_calls);
     section("reallocation", reallocation);
     section("stress", stress);
     section("competing frees", competing_frees);
+    section("frees elsewhere", frees_elsewhere);
+    section("wrong frees elsewhere", wrong_frees_elsewhere);
+    eventually("all wrong frees are counted", [] { return counters().bad_frees == wrong_frees; });
   });
 }
