@@ -8,10 +8,11 @@
 #include <cstdint>
 
 #include "model/action.hpp"
+#include "wire/wire.hpp"
 
 namespace quire::engine {
 
-/// Largest payload of a message with the content of units.
+/// Units are joined into one message up to this payload. A larger unit is a message by itself.
 inline constexpr std::uint64_t max_content_bytes = 128 * 1024;
 
 /// An action for `count` units, from what.unit on.
@@ -70,7 +71,7 @@ class action_runs {
       default:
         return false;
     }
-    if (w.with_content != a.with_content) return false;
+    if (w.with_content != a.with_content || before.count == wire::max_count) return false;
     if (a.with_content && r.bytes_of(before.count + 1) > max_content_bytes) return false;
     if (a.kind == action_kind::send ? w.to != a.to : !(w.targets == a.targets)) return false;
     model::message m = a.m;

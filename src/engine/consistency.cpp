@@ -90,7 +90,7 @@ void engine::transmit(model::node_id to, const message& m, std::span<const std::
     message full = m;
     const auto payload = spread_.payload_of(m);
     full.payload_bytes = static_cast<std::uint32_t>(payload.size());
-    return transport_->send(to, full, payload);
+    return post(to, full, payload);
   }
   if (m.kind == message_kind::pin_grant && (m.flags & model::message_flag::no_data) == 0) return send_grant(to, m);
   send(to, m, value);
@@ -109,7 +109,7 @@ void engine::send_grant(model::node_id to, message m) noexcept {
   }
   frames_.use(r, m.unit, 1, content::sent);
   m.payload_bytes = static_cast<std::uint32_t>(r.bytes_of(1));
-  transport_->send(to, m, {r.as_told(m.unit), m.payload_bytes});
+  post(to, m, {r.as_told(m.unit), m.payload_bytes});
 }
 
 void engine::perform(model::region_id region, const model::actions& list) noexcept {
@@ -121,10 +121,8 @@ void engine::perform_all() noexcept { performer_.flush(); }
 /// Threads may read the units meanwhile: what they may look at does not change by it.
 void engine::handle_update(const message& m, std::span<const std::byte> bytes) noexcept {
   region_slot* const r = regions_.slot(m.region);
-  if (r == nullptr) return;
   r->change.received += m.count;
-  const std::uint64_t units = r->machine->units();
-  if (r->release == nullptr || m.unit >= units || m.count > units - m.unit || bytes.size() != r->bytes_of(m.count)) return;
+  if (r->release == nullptr) return;  // an offer from before the region's consistency changed
   message one = m;
   one.count = 1;
   for (std::uint32_t i = 0; i < m.count; ++i) {
@@ -163,12 +161,8 @@ void engine::handle_memory(const message& m, std::span<const std::byte> value) n
   if (m.kind == message_kind::diffs_ack) return diffs_.on_ack(m);
   if (m.kind == message_kind::spread_ack) return spread_.on_ack(m);
   if (m.kind == message_kind::spread_done) return on_spread_done(m);
-  if (m.kind == message_kind::spread) return;  // it had no payload
   if (m.kind == message_kind::diffs) return diffs_.on_diffs(m, value);
-  if (!consistency_.on_notices(m.from, value)) {
-    ++count_.refused;
-    base::log(base::log_level::warning, "dropped notices of node %u that are none", static_cast<unsigned>(m.from.value()));
-  }
+  if (!consistency_.on_notices(m.from, value)) refuse(m, "its notices are none");
 }
 
 release::counters engine::release_counters() const noexcept {

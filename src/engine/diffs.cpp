@@ -178,7 +178,7 @@ void diff_traffic::depart(std::uint32_t index) noexcept {
   const std::span<const std::byte> entries(d.payload.data(), d.bytes);
   if (d.to == engine_.config().self) return on_diffs(d.m, entries);
   const bool later = !d.answered || (!d.forwards && engine_.consistency_.unhurried());
-  engine_.transport_->send(d.to, d.m, entries, later ? transport::urgency::later : transport::urgency::now);
+  engine_.post(d.to, d.m, entries, later ? transport::urgency::later : transport::urgency::now);
 }
 
 void diff_traffic::leave() noexcept {
@@ -208,9 +208,10 @@ void diff_traffic::deliver(const message& m) noexcept {
   });
 }
 
-/// The next entry. False if there is none, or if it is none that this region may have.
+/// The next entry. False if there is none.
 bool diff_traffic::take_entry(const region_slot& r, const message& m, std::span<const std::byte>& from, entry& to) noexcept {
-  if (from.size() < sizeof(entry_header)) return false;
+  if (from.empty()) return false;
+  if (from.size() < sizeof(entry_header)) refuse(m);
   entry_header head;
   std::memcpy(&head, from.data(), sizeof head);
   from = from.subspan(sizeof head);
@@ -219,10 +220,7 @@ bool diff_traffic::take_entry(const region_slot& r, const message& m, std::span<
   to.reach = to.raw ? length : os::page_bytes;
   const bool fits = head.unit < r.machine->units() && head.offset < r.bytes_of(1) && to.reach <= r.bytes_of(1) - head.offset &&
                     padded(length) <= from.size() && (to.raw || head.offset % os::page_bytes == 0);
-  if (!fits) {
-    refuse(m);
-    return false;
-  }
+  if (!fits) refuse(m);
   to.unit = head.unit;
   to.moves = head.moves;
   to.offset = head.offset;
@@ -241,14 +239,11 @@ bool diff_traffic::apply(const entry& e, std::byte* unit) const noexcept {
   return true;
 }
 
-void diff_traffic::refuse(const message& m) noexcept {
-  ++engine_.count().refused;
-  base::log(base::log_level::warning, "dropped diffs of node %u that are none", static_cast<unsigned>(m.from.value()));
-}
+void diff_traffic::refuse(const message& m) noexcept { engine_.refuse(m, "its diffs are none"); }
 
 void diff_traffic::on_diffs(const message& m, std::span<const std::byte> entries) noexcept {
   region_slot* const r = engine_.regions_.slot(m.region);
-  if (r == nullptr || r->release == nullptr) return;
+  if (r == nullptr || r->release == nullptr) refuse(m);
   const source theirs{m.region, m.requester, true, m.from, m.token};
   std::uint32_t done = 0;
   for (entry e; take_entry(*r, m, entries, e);) {
@@ -291,7 +286,7 @@ void diff_traffic::on_diffs(const message& m, std::span<const std::byte> entries
 /// Threads may write the units meanwhile, other bytes of them.
 void diff_traffic::on_patches(const message& m, std::span<const std::byte> entries) noexcept {
   region_slot* const r = engine_.regions_.slot(m.region);
-  if (r == nullptr) return;
+  if (r == nullptr) refuse(m);
   r->change.received += std::min<std::uint64_t>(m.acks, entries.size() / sizeof(entry_header));
   for (entry e; take_entry(*r, m, entries, e);) {
     if (r->release == nullptr) continue;

@@ -50,7 +50,7 @@ class diff_traffic {
   }
 
   // As transport::sink.
-  void* place(const model::message& m) noexcept { return arrivals_.place(m); }
+  [[nodiscard]] std::byte* place(const model::message& m) noexcept { return arrivals_.place(m); }
   void deliver(const model::message& m) noexcept;
   /// A message of this node to itself.
   void on_diffs(const model::message& m, std::span<const std::byte> entries) noexcept;
@@ -103,7 +103,7 @@ class diff_traffic {
   };
   [[nodiscard]] bool take_entry(const region_slot& r, const model::message& m, std::span<const std::byte>& from, entry& to) noexcept;
   [[nodiscard]] bool apply(const entry& e, std::byte* unit) const noexcept;
-  void refuse(const model::message& m) noexcept;
+  [[noreturn]] void refuse(const model::message& m) noexcept;
   void on_patches(const model::message& m, std::span<const std::byte> entries) noexcept;
   [[nodiscard]] departure& room_for(model::node_id to, const source& s, std::size_t bytes) noexcept;
   void put(model::node_id to, const source& s, const entry& e) noexcept;
@@ -117,7 +117,7 @@ class diff_traffic {
   engine& engine_;
   diff::codec codec_{};
   std::vector<std::unique_ptr<departure>> departures_{};
-  arrivals<message_bytes> arrivals_{};
+  arrivals arrivals_{};
   std::vector<std::uint32_t> open_;           ///< by destination: the departure that is being filled
   std::vector<std::uint32_t> gathering_{};    ///< all of them
   std::array<std::byte, diff::worst_bytes(os::page_bytes)> scratch_{};

@@ -230,8 +230,8 @@ class engine final : public transport::sink, private effects, private release::n
  private:
   friend class diff_traffic;
   friend class spread_traffic;
-  // transport::sink (messages.cpp)
-  void* place(const model::message& m) noexcept override;
+  // transport::sink (payloads.cpp, messages.cpp)
+  [[nodiscard]] transport::landing place(const model::message& m) noexcept override;
   void deliver(const model::message& m) noexcept override;
   void peer_lost(model::node_id peer) noexcept override;
   // effects (messages.cpp)
@@ -257,6 +257,15 @@ class engine final : public transport::sink, private effects, private release::n
   void find_written() noexcept override;
   [[nodiscard]] release::machine* machine_of(model::region_id region) noexcept override;
 
+  // payloads.cpp
+  [[nodiscard]] const char* fault_of(const model::message& m) const noexcept;
+  [[noreturn]] void refuse(const model::message& m, const char* why) noexcept;
+  [[nodiscard]] transport::landing place_offer(const model::message& m) noexcept;
+  [[nodiscard]] transport::landing place_content(const model::message& m) noexcept;
+  /// The only way to the transport.
+  void post(model::node_id to, const model::message& m, std::span<const std::byte> payload,
+            transport::urgency how = transport::urgency::now) noexcept;
+
   void handle(const model::message& m, std::span<const std::byte> value) noexcept;
   void handle_units(const model::message& m) noexcept;
   [[nodiscard]] static model::machine& machine_for(region_slot& r, model::message_kind k) noexcept;
@@ -273,7 +282,6 @@ class engine final : public transport::sink, private effects, private release::n
 
   // replicas.cpp
   void replicate() noexcept;
-  [[nodiscard]] void* place_replica(const model::message& m) noexcept;
   void handle_replica(const model::message& m, std::span<const std::byte> content) noexcept;
   [[nodiscard]] bool hold_back(model::node_id to, const model::message& m, std::span<const std::byte> value, bool tells) noexcept {
     return config_.replicas && replicas_.hold_back(to, m, value, tells);
@@ -467,7 +475,7 @@ class engine final : public transport::sink, private effects, private release::n
     void* context = nullptr;
   } idle_{};
   std::array<std::byte, 512> landing_{};
-  arrivals<max_content_bytes> updates_{};
+  arrivals updates_{};
   replica_traffic replicas_;
   std::thread service_;
   std::atomic<bool> stopping_{false}, ending_{false};

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "base/check.hpp"
 #include "model/message.hpp"
 
 namespace quire::engine {
@@ -23,8 +24,9 @@ class local_queue {
   void push(const model::message& m, std::span<const std::byte> value) {
     if (size_ == ring_.size()) grow();
     local_message& slot = ring_[(head_ + size_++) % ring_.size()];
+    CHECK(value.size() <= slot.value.size());
     slot.m = m;
-    for (std::size_t i = 0; i < value.size() && i < slot.value.size(); ++i) slot.value[i] = value[i];
+    for (std::size_t i = 0; i < value.size(); ++i) slot.value[i] = value[i];
   }
   [[nodiscard]] local_message& front() noexcept { return ring_[head_]; }
   void pop() noexcept {

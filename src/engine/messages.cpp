@@ -7,6 +7,7 @@
 #include "base/log.hpp"
 #include "base/status_number.hpp"
 #include "engine/engine.hpp"
+#include "engine/payloads.hpp"
 #include "model/atomic_operation.hpp"
 #include "sync/kinds.hpp"
 
@@ -18,11 +19,6 @@ using model::message_kind;
 using model::node_id;
 
 namespace {
-/// Straight to its place in the system view: no thread can use the unit before.
-bool carries_content(message_kind k) noexcept {
-  return k == message_kind::read_reply || k == message_kind::write_reply || k == message_kind::push_copy ||
-         k == message_kind::copy_reply || k == message_kind::home_move || k == message_kind::pin_grant;
-}
 bool is_of_memory(message_kind k) noexcept {
   return k == message_kind::diffs || k == message_kind::diffs_ack || k == message_kind::notices || k == message_kind::room ||
          k == message_kind::spread || k == message_kind::spread_ack || k == message_kind::spread_done;
@@ -48,48 +44,22 @@ transport::urgency urgency_of(const message& m, bool pair) noexcept {
                      (m.kind == message_kind::diffs_ack && pair);
   return later ? transport::urgency::later : transport::urgency::now;
 }
-bool lies_in(const region_slot& r, const message& m) noexcept {
-  const std::uint64_t units = r.machine->units();
-  return m.unit < units && m.count <= units - m.unit;
-}
 }  // namespace
-
-void* engine::place(const message& m) noexcept {
-  watch_.heard(m.from.value());  // what is announced may take a while to come
-  if (m.kind == message_kind::diffs || m.kind == message_kind::patch) return diffs_.place(m);
-  if (m.kind == message_kind::update) return updates_.place(m);
-  if (m.kind == message_kind::replica) return place_replica(m);
-  if (m.kind == message_kind::spread) return spread_.place(m);
-  if (survival_.members.is_dead(m.from)) return nullptr;
-  if (!carries_content(m.kind)) return m.payload_bytes <= landing_.size() ? landing_.data() : nullptr;
-  region_slot* const r = regions_.slot(m.region);
-  if (r == nullptr || !lies_in(*r, m) || m.payload_bytes != r->bytes_of(m.count)) return nullptr;
-  for (std::uint32_t i = 0; i < m.count; ++i) {
-    if (m.kind == message_kind::pin_grant ? r->release != nullptr && r->release->awaits_grant(m.unit + i) : r->machine->awaits_content(m.unit + i)) {
-      continue;
-    }
-    r->change.received += m.count;  // and dropped
-    return nullptr;
-  }
-  frames_.use(*r, m.unit, m.count, content::replaced);
-  // Frames of a first visit in one call; the single page of a fault is as cheap by itself.
-  if (m.count > 1 && !r->machine->is_written(m.unit)) {
-    (void)!r->memory->populate(m.unit << r->unit_shift, m.payload_bytes);
-  }
-  return r->system(m.unit);
-}
 
 void engine::deliver(const message& m) noexcept {
   watch_.heard(m.from.value());
+  if (m.payload_bytes == 0) {  // else place() has looked at it
+    if (const char* const why = fault_of(m); why != nullptr) refuse(m, why);
+  }
   if (m.kind == message_kind::diffs || m.kind == message_kind::patch) return diffs_.deliver(m);
   if (m.kind == message_kind::update) {
     return updates_.with(m, [&](std::span<const std::byte> content) { handle_update(m, content); });
   }
   if (m.kind == message_kind::replica) {
-    return replicas_.landing.with(m, [&](std::span<const std::byte> content) { handle_replica(m, content); });
+    return replicas_.arriving.with(m, [&](std::span<const std::byte> content) { handle_replica(m, content); });
   }
-  if (m.kind == message_kind::spread && m.payload_bytes != 0) return spread_.deliver(m);
-  handle(m, std::span<const std::byte>(landing_).first(carries_content(m.kind) ? 0 : m.payload_bytes));
+  if (m.kind == message_kind::spread) return spread_.deliver(m);
+  handle(m, std::span<const std::byte>(landing_).first(payload_of(m.kind) == payload::content ? 0 : m.payload_bytes));
 }
 
 void engine::handle(const message& m, std::span<const std::byte> value) noexcept {
@@ -116,17 +86,12 @@ model::machine& engine::machine_for(region_slot& r, message_kind k) noexcept {
 
 void engine::handle_units(const message& m) noexcept {
   region_slot* const r = regions_.slot(m.region);
-  if (r == nullptr || !lies_in(*r, m)) {
-    ++count_.refused;
-    base::log(base::log_level::warning, "dropped a message about unit %lu of region %u, which does not exist",
-              static_cast<unsigned long>(m.unit), static_cast<unsigned>(m.region.value()));
-    return;
-  }
+  if (r == nullptr || !lies_in(*r, m)) refuse(m, "there are no such units");
   trace_.add(fault_trace::point::received, m.region.value(), m.unit);
   if (!is_of_call(m.kind)) r->change.received += m.count;
   if (m.kind == message_kind::please_take) return take_over(*r, m);
   if (m.kind == message_kind::home_offer) return take_homes(*r, m);
-  if (carries_content(m.kind) && m.payload_bytes != 0) frames_.landed(*r, m.unit, m.count);
+  if (payload_of(m.kind) == payload::content && m.payload_bytes != 0) frames_.landed(*r, m.unit, m.count);
   if (m.kind == message_kind::pin_grant) consistency_.acquire_pin(m.from, m.region, m.unit);
   model::machine& machine = machine_for(*r, m.kind);
   message one = m;
@@ -145,7 +110,7 @@ void engine::send(node_id to, const message& m, std::span<const std::byte> value
   if (to == config_.self) {
     local_.push(m, value);
   } else {
-    transport_->send(to, m, value, urgency_of(m, config_.nodes == 2));
+    post(to, m, value, urgency_of(m, config_.nodes == 2));
   }
 }
 
@@ -177,17 +142,13 @@ void engine::send_units(region_slot& r, node_id to, const message& m, std::uint6
   out.payload_bytes = static_cast<std::uint32_t>(r.bytes_of(count));
   const bool twin = (out.flags & (model::message_flag::base | model::message_flag::as_told)) != 0;
   if (!twin) frames_.use(r, first, count, content::sent);
-  transport_->send(to, out, {twin ? r.twin(first) : r.system(first), out.payload_bytes}, urgency_of(out, config_.nodes == 2));
+  post(to, out, {twin ? r.twin(first) : r.system(first), out.payload_bytes}, urgency_of(out, config_.nodes == 2));
 }
 
 /// Atomic operation on the content, through the system view: it is the same memory as the application view.
 void engine::operate(region_slot& r, const action& a) noexcept {
   message m = a.m;
-  if (m.c + sizeof(std::uint64_t) > r.bytes_of(1) || m.c % sizeof(std::uint64_t) != 0) {
-    ++count_.refused;
-    base::log(base::log_level::warning, "dropped an atomic operation at offset %lu", static_cast<unsigned long>(m.c));
-    return;
-  }
+  if (m.c > r.bytes_of(1) - sizeof(std::uint64_t) || m.c % sizeof(std::uint64_t) != 0) refuse(m, "there is no word at that offset of the unit");
   frames_.use(r, a.unit, 1, content::changed);
   std::atomic_ref<std::uint64_t> word(*reinterpret_cast<std::uint64_t*>(r.system(a.unit) + m.c));
   const std::uint64_t operand = m.a, desired = m.b;
@@ -239,7 +200,8 @@ void engine::handle_service(const message& m, std::span<const std::byte> value) 
   const service_entry* const s = m.operation < max_services ? &services_[m.operation] : nullptr;
   if (s == nullptr || s->handler == nullptr) {
     ++count_.refused;
-    base::log(base::log_level::warning, "dropped a request for service %u", m.operation);
+    base::log(base::log_level::warning, "node %u asks for service %u, which is not there", static_cast<unsigned>(m.from.value()), m.operation);
+    if (m.kind == message_kind::service_request) answer(m, QUIRE_UNSUPPORTED);
     return;
   }
   s->handler(s->context, *this, m, value);

@@ -36,14 +36,6 @@ void engine::replicate() noexcept {
   send_markers(watch::recovery::round::copied);
 }
 
-void* engine::place_replica(const message& m) noexcept {
-  const region_slot* const r = regions_.slot(m.region);
-  const bool good = r != nullptr && r->sequential != nullptr && r->sequential->replicated() &&
-                    m.unit < r->machine->units() && m.count <= r->machine->units() - m.unit &&
-                    m.payload_bytes == r->bytes_of(m.count);
-  return good ? replicas_.landing.place(m) : nullptr;
-}
-
 void engine::handle_replica(const message& m, std::span<const std::byte> content) noexcept {
   if (survival_.members.is_dead(m.from)) return;
   region_slot& r = *regions_.slot(m.region);

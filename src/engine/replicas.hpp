@@ -21,7 +21,6 @@ namespace quire::engine {
 class replica_traffic {
  public:
   static constexpr std::size_t max_value_bytes = 512;
-  static constexpr std::size_t largest_unit = 2u << 20;
   struct held_message {
     std::uint64_t ticket = 0;
     model::node_id to{};
@@ -31,7 +30,7 @@ class replica_traffic {
 
   sequential::replica_rounds rounds;
   /// Not into the frame: half of it would be no content at all if the owner died meanwhile.
-  arrivals<largest_unit> landing;
+  arrivals arriving;
 
   /// True if the message was taken, to leave later: it says what threads here have done, or is behind one that does.
   [[nodiscard]] bool hold_back(model::node_id to, const model::message& m, std::span<const std::byte> value,

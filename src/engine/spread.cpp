@@ -4,7 +4,6 @@
 #include <cstring>
 #include <utility>
 
-#include "base/log.hpp"
 #include "engine/engine.hpp"
 
 namespace quire::engine {
@@ -33,6 +32,7 @@ std::size_t spread_traffic::find_free(std::size_t bytes) noexcept {
   p.used = true;
   p.left = 0;
   p.bytes = 0;
+  p.room = bytes;
   if (p.payload.size() < bytes) p.payload.resize(bytes);
   return free;
 }
@@ -47,7 +47,7 @@ void spread_traffic::add(region_slot& r, std::uint64_t first, std::uint64_t coun
     if (open_ != nobody) {
       const passage& p = *passages_[open_];
       const bool same = p.m.region == model::region_id{r.about.id} && p.m.requester == producer && p.m.c == call;
-      if (!same || p.bytes + bytes > p.payload.size()) leave();
+      if (!same || p.bytes + bytes > p.room) leave();
     }
     if (open_ == nobody) {
       open_ = find_free(std::max(message_bytes, known_bytes(config.nodes) + bytes));
@@ -119,7 +119,12 @@ void spread_traffic::answer(passage& p) noexcept {
 
 // ---- At the others
 
-void* spread_traffic::place(const message& m) noexcept {
+bool spread_traffic::is_legal(const region_slot& r, std::size_t bytes) const noexcept {
+  const std::size_t known = known_bytes(engine_.config().nodes);
+  return bytes >= known + sizeof(entry_header) && bytes <= std::max(message_bytes, known + sizeof(entry_header) + r.bytes_of(1));
+}
+
+std::byte* spread_traffic::place(const message& m) noexcept {
   const std::size_t index = find_free(m.payload_bytes);
   passage& p = *passages_[index];
   p.from = m.from;
@@ -129,18 +134,14 @@ void* spread_traffic::place(const message& m) noexcept {
 }
 
 void spread_traffic::deliver(const message& m) noexcept {
-  for (std::size_t i = 0; i < passages_.size(); ++i) {
-    passage& p = *passages_[i];
-    if (!p.used || p.from != m.from || p.from_token != m.token || p.bytes != m.payload_bytes) continue;
-    p.m = m;
-    if (m.a < engine_.config().nodes) {
-      take(p);
-      pass_on(i);
-    } else {
-      p.used = false;
-    }
-    return;
-  }
+  std::size_t i = 0;
+  const auto is_it = [&](const passage& p) { return p.used && p.from == m.from && p.from_token == m.token && p.bytes == m.payload_bytes; };
+  while (i < passages_.size() && !is_it(*passages_[i])) ++i;
+  CHECK(i < passages_.size());
+  if (m.a >= engine_.config().nodes) engine_.refuse(m, "there is no such home");
+  passages_[i]->m = m;
+  take(*passages_[i]);
+  pass_on(i);
 }
 
 /// What is told with it has been heard; the content is as new as that, and is taken where nothing newer is known.
@@ -148,20 +149,17 @@ void spread_traffic::take(const passage& p) noexcept {
   const auto nodes = engine_.config().nodes;
   region_slot* const r = engine_.regions_.slot(p.m.region);
   engine_.consistency_.acquire();
-  if (r == nullptr || r->release == nullptr || r->change.frozen || p.bytes < known_bytes(nodes)) return;
+  if (r->release == nullptr || r->change.frozen) return;
   known_.resize(nodes);
   std::memcpy(known_.data(), p.payload.data(), nodes * sizeof known_[0]);
   auto entries = std::span<const std::byte>(p.payload).first(p.bytes).subspan(known_bytes(nodes));
-  while (entries.size() >= sizeof(entry_header)) {
-    entry_header head;
-    std::memcpy(&head, entries.data(), sizeof head);
-    entries = entries.subspan(sizeof head);
-    const bool fits = head.unit < r->machine->units() && head.length <= entries.size() && (head.length == 0 || head.length == r->bytes_of(1));
-    if (!fits) {
-      ++engine_.count().refused;
-      base::log(base::log_level::warning, "dropped content of node %u that is none", static_cast<unsigned>(p.m.from.value()));
-      return;
-    }
+  while (!entries.empty()) {
+    entry_header head{};
+    const bool whole = entries.size() >= sizeof head;
+    if (whole) std::memcpy(&head, entries.data(), sizeof head);
+    entries = entries.subspan(whole ? sizeof head : entries.size());
+    const bool fits = whole && head.unit < r->machine->units() && head.length <= entries.size() && (head.length == 0 || head.length == r->bytes_of(1));
+    if (!fits) engine_.refuse(p.m, "what it spreads is no content of the region");
     release::machine& machine = *r->release;
     if (machine.awaits_spread(head.unit) && engine_.consistency_.is_covered(p.m.region, head.unit, known_)) {
       ++count_.taken;

@@ -39,7 +39,9 @@ class spread_traffic {
     if (open_ != nobody) leave();
   }
   // As transport::sink.
-  void* place(const model::message& m) noexcept;
+  /// Whether a payload of so many bytes may be of `r`.
+  [[nodiscard]] bool is_legal(const region_slot& r, std::size_t bytes) const noexcept;
+  [[nodiscard]] std::byte* place(const model::message& m) noexcept;
   void deliver(const model::message& m) noexcept;
   void on_ack(const model::message& m) noexcept;
   /// Of a message that leaves now.
@@ -62,7 +64,8 @@ class spread_traffic {
     model::message m{};
     unsigned left = 0;
     std::size_t bytes = 0;
-    std::vector<std::byte> payload{};
+    std::size_t room = 0;  ///< bytes that there may be
+    std::vector<std::byte> payload{};  ///< as large as any so far
   };
   [[nodiscard]] std::size_t find_free(std::size_t bytes) noexcept;
   void leave() noexcept;

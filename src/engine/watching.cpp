@@ -39,7 +39,7 @@ void engine::send_watch(unsigned to, std::uint32_t what, std::uint64_t a, std::u
   m.a = a;
   m.b = b;
   watching_.sent.fetch_add(1, std::memory_order_relaxed);
-  transport_->send(node_id{static_cast<std::uint16_t>(to)}, m, {});
+  post(node_id{static_cast<std::uint16_t>(to)}, m, {});
 }
 
 void engine::handle_watch(const message& m) noexcept {

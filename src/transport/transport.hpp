@@ -17,17 +17,37 @@
 #include <cstdint>
 #include <span>
 
+#include "base/check.hpp"
 #include "base/status.hpp"
 #include "model/message.hpp"
 
 namespace quire::transport {
 
+/// What a sink says of a payload that has come: where it goes, or that it is too late. There is no third answer: a payload that is legal has a
+/// place, and for one that is not the sink ends the process.
+class landing {
+ public:
+  /// `address` has room for all of it.
+  [[nodiscard]] static landing at(void* address) noexcept {
+    CHECK(address != nullptr);
+    return landing(address);
+  }
+  /// Nobody waits for the message any more. The sink has counted it as received; the transport drops it.
+  [[nodiscard]] static landing too_late() noexcept { return landing(nullptr); }
+  [[nodiscard]] bool is_too_late() const noexcept { return address_ == nullptr; }
+  [[nodiscard]] void* address() const noexcept { return address_; }
+
+ private:
+  explicit landing(void* address) noexcept : address_(address) {}
+  void* address_;
+};
+
 /// Who takes what arrives. Called from within `progress`, on the driver's thread; must not block. May call `send`.
 class sink {
  public:
-  /// Address for the payload of `m` (m.payload_bytes > 0), valid until `deliver`; nullptr drops the message (and counts it).
-  /// With more than `copied_bytes` it may be asked for before earlier messages have been delivered.
-  virtual void* place(const model::message& m) noexcept = 0;
+  /// Where the payload of `m` (m.payload_bytes > 0) goes; the place is valid until `deliver`. With more than `copied_bytes` it may be asked for
+  /// before earlier messages have been delivered.
+  [[nodiscard]] virtual landing place(const model::message& m) noexcept = 0;
   /// The message, its payload (if any) being complete at the place given.
   virtual void deliver(const model::message& m) noexcept = 0;
   /// A peer cannot be reached any more. At most once a peer. A peer that has closed its transport looks the same: after
@@ -40,7 +60,7 @@ class sink {
 
 struct traffic {
   std::uint64_t messages_sent = 0, bytes_sent = 0, messages_received = 0, bytes_received = 0;
-  std::uint64_t dropped = 0;  ///< of this job, but the sink had no place for them any more
+  std::uint64_t dropped = 0;  ///< of this job, and too late
   std::uint64_t refused = 0;  ///< of strangers, spoilt, or here before
   std::uint64_t connections_refused = 0;
 };

@@ -41,6 +41,10 @@ inline void encode(const model::message& m, header& out, std::uint64_t seal = ma
   std::memcpy(out.bytes + sizeof mark, &m, sizeof m);
 }
 
+/// Whether a node of a job of `nodes` nodes may send this: what is not legal is refused where it arrives. Kinds below
+/// sync_first speak of units: `count` of them, from `unit` on. The others use both fields freely.
+[[nodiscard]] bool is_legal(const model::message& m, unsigned nodes) noexcept;
+
 /// Reads and checks what arrived in a job of `nodes` nodes: `bytes` as header, followed by a payload of
 /// `payload_bytes`. QUIRE_INVALID if it is not a message that a node of this job can have sent; `out` is then
 /// unspecified. The time it takes tells nothing of the seal.

@@ -417,7 +417,7 @@ void bad_calls() {
   REQUIRE(overlap.address == nullptr);
   REQUIRE_STATUS(quire_block_begin(a.region, 2), QUIRE_INVALID);
   REQUIRE_STATUS(quire_block_declare(const_cast<const byte*>(a.bytes), 10), QUIRE_INVALID);
-  REQUIRE_STATUS(quire_block_declare(const_cast<const byte*>(a.bytes), 2 * page + 1), QUIRE_BAD_ADDRESS);
+  REQUIRE_STATUS(quire_block_declare(const_cast<const byte*>(a.bytes), 2 * unit_at_least(page) + 1), QUIRE_BAD_ADDRESS);
   REQUIRE_STATUS(quire_block_begin(quire_region{0}, 0), QUIRE_INVALID);
   REQUIRE_STATUS(quire_block_begin(quire_region{999}, 0), QUIRE_INVALID);
   a.begin(0);

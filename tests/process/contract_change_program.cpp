@@ -100,7 +100,7 @@ void under_load(const char* name, std::size_t unit, quire_placement placement, i
   std::atomic<bool> stop{false};
   std::atomic<word> atomics{0}, locked{0};
   constexpr std::size_t own_words = 8;
-  word own = 0;
+  std::atomic<word> own{0};
   const auto own_word = [&](std::size_t u) { return u * per_unit + 100 + static_cast<std::size_t>(me()); };
   std::vector<std::thread> threads;
   threads.emplace_back([&] {
@@ -143,11 +143,11 @@ void under_load(const char* name, std::size_t unit, quire_placement placement, i
     a.set(i % 2 == 0 ? QUIRE_RELEASE : QUIRE_SEQUENTIAL);
     if (draw.below(3) == 0) sleep_ms(static_cast<int>(draw.below(4)));
   }
+  while (atomics == 0 || locked == 0 || own == 0) sleep_ms(1);  // where cores are short the changes may be over first
   stop = true;
   for (auto& t : threads) t.join();
   std::int64_t counted[2] = {static_cast<std::int64_t>(atomics), static_cast<std::int64_t>(locked)};
   REQUIRE_OK(quire_reduce_i64(counted, 2, QUIRE_SUM));
-  REQUIRE(counted[0] > 0 && counted[1] > 0 && own > 0);
   word by_atomics = 0, by_locks = 0;
   for (std::size_t u = 0; u < 5; ++u) by_atomics += a.words[u * per_unit + 1];
   for (std::size_t u = 0; u < 3; ++u) {

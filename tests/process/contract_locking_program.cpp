@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::size_t unit_bytes = 4096, unit_words = unit_bytes / sizeof(std::uint64_t);
+const std::size_t unit_bytes = unit_at_least(4096), unit_words = unit_bytes / sizeof(std::uint64_t);
 
 bool relaxed = false, scans = false;
 

@@ -1,6 +1,7 @@
 // Contract of page broadcasting (KOAN): at the end of a production phase every node has what the producer wrote, and reads it
 // without a fault; what was not written is not sent; nobody sends more than a few copies of a page. With "release" (and "scan")
 // under release consistency; where written pages are scanned for, a node that may have written a page beside may fetch it after all.
+#include <algorithm>
 #include <string_view>
 
 #include <quire/memory.hpp>
@@ -11,7 +12,9 @@ using namespace quire::test;
 
 namespace {
 
-constexpr std::size_t page = 4096, page_words = page / sizeof(std::uint64_t), pages = 96;
+// A unit each, of which there are fewer where they are large.
+const std::size_t page = unit_at_least(4096), page_words = page / sizeof(std::uint64_t), pages = page > 64 * 1024 ? 12 : 96;
+const std::size_t pushed = std::min<std::size_t>(pages, 40);
 using word = std::uint64_t;
 
 bool relaxed = false, scans = false;
@@ -112,17 +115,17 @@ void beside_other_writers() {
 
 /// What was written is with all who have no copy when the call ends, and is seen there by who acquires.
 void push() {
-  auto* volatile words = shared_region<word>("push", 40 * page, about(page, QUIRE_PLACE_BLOCK));
+  auto* volatile words = shared_region<word>("push", pushed * page, about(page, QUIRE_PLACE_BLOCK));
   auto* const start = const_cast<word*>(words);
   barrier();
   for (int sender = 0; sender < quire_nodes(); ++sender) {
     if (quire_node() == sender) {
-      for (std::size_t p = 0; p < 40; ++p) words[p * page_words + 3] = p + static_cast<word>(sender);
-      REQUIRE_OK(quire_push(start, 40 * page));
+      for (std::size_t p = 0; p < pushed; ++p) words[p * page_words + 3] = p + static_cast<word>(sender);
+      REQUIRE_OK(quire_push(start, pushed * page));
     }
     barrier();
     const auto before = counters();
-    for (std::size_t p = 0; p < 40; ++p) REQUIRE_EQUAL(words[p * page_words + 3], p + static_cast<word>(sender));
+    for (std::size_t p = 0; p < pushed; ++p) REQUIRE_EQUAL(words[p * page_words + 3], p + static_cast<word>(sender));
     require_no_faults(before, sender);
     barrier();
   }
@@ -173,7 +176,7 @@ int main(int argc, char** argv) {
       section("push", push);
     }
     section("phases, blocks", [] { phases(page, QUIRE_PLACE_BLOCK, "p block"); });
-    section("phases, one home, 16 KiB", [] { phases(4 * page, QUIRE_PLACE_NODE, "p node"); });
+    section("phases, one home, 16 KiB", [] { phases(std::min<std::size_t>(4 * page, 2u << 20), QUIRE_PLACE_NODE, "p node"); });
     section("phases, modulo", [] { phases(page, QUIRE_PLACE_MODULO, "p modulo"); });
     section("only what was written", only_what_was_written);
     section("facade", facade);

@@ -356,9 +356,10 @@ void laziness() {
 
 /// Who alone writes a unit becomes its home: then its writes cost no twin and no diff. Who touches it first can be so at once.
 void homes() {
-  constexpr std::size_t units = 24, words_per_unit = page / sizeof(word);
+  constexpr std::size_t units = 24;
+  const std::size_t unit = unit_at_least(page), words_per_unit = unit / sizeof(word);
   const int writer = nodes() - 1;
-  auto* volatile words = make_region("homes", units * page, QUIRE_PLACE_NODE, 0);
+  auto* volatile words = make_region("homes", units * unit, QUIRE_PLACE_NODE, 0);
   const auto round = [&](word value) {
     if (me() == writer) {
       for (std::size_t u = 0; u < units; ++u) words[u * words_per_unit + 1] = value;
@@ -376,7 +377,7 @@ void homes() {
   if (!g_scans || me() == writer) REQUIRE_EQUAL(after.twins, before.twins);  // with scans who reads has one
   if (me() == 0 && writer != 0) REQUIRE(after.home_moves >= units);
 
-  auto* volatile first = make_region("first touch", units * page, QUIRE_PLACE_FIRST_TOUCH);
+  auto* volatile first = make_region("first touch", units * unit, QUIRE_PLACE_FIRST_TOUCH);
   const auto start = counters();
   for (std::size_t u = 0; u < units; ++u) {
     if (static_cast<int>(u) % nodes() == me()) first[u * words_per_unit] = u;
@@ -389,8 +390,9 @@ void homes() {
 
 /// Nodes take turns, twice, at writing alone for a while: each time the homes come to the writer, and nothing is sent to a home any more.
 void homes_come_back() {
-  constexpr std::size_t units = 24, words_per_unit = page / sizeof(word);
-  auto* volatile words = make_region("homes back", units * page, QUIRE_PLACE_NODE, 0);
+  constexpr std::size_t units = 24;
+  const std::size_t unit = unit_at_least(page), words_per_unit = unit / sizeof(word);
+  auto* volatile words = make_region("homes back", units * unit, QUIRE_PLACE_NODE, 0);
   word value = 0;
   const auto moves_before = counters().home_moves;
   for (int turn = 1; turn <= 2 * nodes(); ++turn) {

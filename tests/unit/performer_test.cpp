@@ -164,6 +164,16 @@ TEST_F(performer, content_is_cut_at_the_largest_payload) {
   EXPECT_EQ(performed(), (strings{"send to 1 " + pages(0, most) + " content", "send to 1 " + pages(most, 1) + " content"}));
 }
 
+/// No message may speak of more units than the receiver lets one speak of.
+TEST_F(performer, a_message_speaks_of_no_more_units_than_the_wire_allows) {
+  const std::uint64_t most = wire::max_count;
+  for (std::uint64_t unit = 0; unit < most + 1; ++unit) {
+    send(unit, 1, false);
+    end_step();
+  }
+  EXPECT_EQ(performed(), (strings{"send to 1 " + pages(0, most), "send to 1 " + pages(most, 1)}));
+}
+
 TEST_F(performer, fresh_frames_are_made_before_they_are_mapped) {
   permit(0, true);
   permit(1, true);

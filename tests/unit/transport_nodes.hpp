@@ -36,10 +36,13 @@ inline std::uint64_t deadline_ns(int ms = limit_ms) { return base::now_ns() + st
 /// A sink that tests can look into: keeps the messages, or hands them to `on_message`.
 class inbox final : public sink {
  public:
-  void* place(const message& m) noexcept override {
-    if (on_place) return on_place(m);
+  landing place(const message& m) noexcept override {
+    if (on_place) {
+      void* const at = on_place(m);
+      return at != nullptr ? landing::at(at) : landing::too_late();
+    }
     buffer.resize(m.payload_bytes);
-    return buffer.data();
+    return landing::at(buffer.data());
   }
   void deliver(const message& m) noexcept override {
     ++delivered;
@@ -51,7 +54,7 @@ class inbox final : public sink {
   }
   void peer_lost(node_id peer) noexcept override { lost.push_back(peer); }
 
-  std::function<void*(const message&)> on_place;
+  std::function<void*(const message&)> on_place;  ///< nullptr: it is too late
   std::function<void(const message&)> on_message;
   blob buffer;  ///< place of every payload without on_place: one at a time
   std::vector<message> messages;

@@ -116,7 +116,14 @@ class second_sender {
     }
     if (UCS_PTR_IS_PTR(request)) raw_.ucp->request_free(request);
   }
-  void progress() { raw_.ucp->worker_progress(raw_.handle); }
+  /// As node 0, `n`, when it has nothing more to send.
+  void meet(node& n) {
+    pollfd other{n.coordinator, POLLIN, 0};
+    EXPECT_TRUE(write_blob(n.coordinator, {}));
+    while (::poll(&other, 1, 0) == 0) raw_.ucp->worker_progress(raw_.handle), n.link->progress();
+    blob b;
+    for (unsigned i = 0; i < n.nodes; ++i) EXPECT_TRUE(read_blob(n.coordinator, b));
+  }
 
  private:
   ucx::worker raw_;
@@ -142,17 +149,40 @@ TEST_P(strangers, a_message_that_comes_twice_is_refused_and_one_too_few_loses_th
         return h;
       };
       for (const unsigned ahead : {0u, 0u, 1u, 0u, 1u, 2u, 4u}) sender.send(sealed(ahead));
-      pollfd other{n.coordinator, POLLIN, 0};
-      EXPECT_TRUE(write_blob(n.coordinator, {}));
-      while (::poll(&other, 1, 0) == 0) sender.progress(), n.link->progress();
-      blob b;
-      for (unsigned i = 0; i < n.nodes; ++i) EXPECT_TRUE(read_blob(n.coordinator, b));
+      sender.meet(n);
     } else {
       EXPECT_TRUE(n.progress_until([&] { return !n.in.lost.empty(); }));
       EXPECT_EQ(n.in.lost, std::vector{node_id{0}});
       EXPECT_EQ(n.in.delivered, 3u);
       EXPECT_EQ(n.link->counters().refused, 4u);
       for (std::size_t i = 0; i < n.in.messages.size(); ++i) EXPECT_EQ(n.in.messages[i].token, i);
+      n.meet();
+    }
+  });
+}
+
+/// Nobody can know what it would have said, or who waits for it.
+TEST_P(strangers, a_message_of_a_node_that_cannot_be_read_loses_the_node) {
+  if (is("loopback")) GTEST_SKIP() << "nobody can come between two nodes in one process";
+  const auto& how = is("shm") ? ucx::shared_memory : ucx::tcp;
+  job(GetParam(), 2).run([&how](node& n) {
+    const auto own = n.link->address();
+    const auto all = n.meet({own.begin(), own.end()});
+    if (n.self.value() == 0) {
+      second_sender sender(how, all[1]);
+      model::message m;
+      m.kind = model::message_kind::read_reply;
+      m.from = n.self;
+      m.payload_bytes = 8;  // and there is none
+      wire::header h;
+      wire::encode(m, h, wire::seal_sequence({}, n.self, node_id{1}).peek(0));
+      sender.send(h);
+      sender.meet(n);
+    } else {
+      EXPECT_TRUE(n.progress_until([&] { return !n.in.lost.empty(); }));
+      EXPECT_EQ(n.in.lost, std::vector{node_id{0}});
+      EXPECT_EQ(n.in.delivered, 0u);
+      EXPECT_EQ(n.link->counters().refused, 1u);
       n.meet();
     }
   });

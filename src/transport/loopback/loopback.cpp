@@ -157,12 +157,12 @@ class endpoint final : public transport {
       return;
     }
     if (!arrived.payload.empty()) {
-      void* const place = sink_->place(m);
-      if (place == nullptr) {
+      const landing spot = sink_->place(m);
+      if (spot.is_too_late()) {
         ++traffic_.dropped;
         return;
       }
-      std::memcpy(place, arrived.payload.data(), arrived.payload.size());
+      std::memcpy(spot.address(), arrived.payload.data(), arrived.payload.size());
     }
     ++traffic_.messages_received;
     traffic_.bytes_received += wire::header_bytes + arrived.payload.size();

@@ -323,8 +323,9 @@ ucs_status_t ucx_transport::on_message(void* arg, const void* header, std::size_
   if (!self.let_in({static_cast<const std::byte*>(header), header_bytes}, bytes, m)) return UCS_OK;
   const bool small = bytes <= copied_bytes;
   if (bytes != 0 && (how->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0) {
-    void* const place = small ? nullptr : self.sink_->place(m);
-    if (small || place != nullptr) return self.receive_rendezvous(m, data, place);
+    if (small) return self.receive_rendezvous(m, data, nullptr);
+    const landing spot = self.sink_->place(m);
+    if (!spot.is_too_late()) return self.receive_rendezvous(m, data, spot.address());
     ++self.traffic_.dropped;
     return UCS_OK;
   }
@@ -354,6 +355,8 @@ bool ucx_transport::let_in(std::span<const std::byte> header, std::size_t bytes,
   peers_[from].in.advance();
   if (wire::decode(header, bytes, nodes, m, seal).ok()) return true;
   ++traffic_.refused;
+  base::log(base::log_level::error, "a message of node %u cannot be read: it is lost, and so is the job", from);
+  lose(peers_[from], UCS_ERR_REJECTED);
   return false;
 }
 
@@ -377,15 +380,15 @@ void ucx_transport::refuse(std::span<const std::byte> header) noexcept {
   }
 }
 
-/// Puts an eager payload in its place. False if there is none.
+/// Puts an eager payload in its place. False if it is too late.
 bool ucx_transport::take_payload(const message& m, const void* data) noexcept {
   if (m.payload_bytes == 0) return true;
-  void* const place = sink_->place(m);
-  if (place == nullptr) {
+  const landing spot = sink_->place(m);
+  if (spot.is_too_late()) {
     ++traffic_.dropped;
     return false;
   }
-  std::memcpy(place, data, m.payload_bytes);
+  std::memcpy(spot.address(), data, m.payload_bytes);
   return true;
 }
 
@@ -426,7 +429,7 @@ ucs_status_t ucx_transport::receive_rendezvous(const message& m, void* announced
   const auto request = worker_.ucp->am_recv_data_nbx(worker_.handle, announced, place, m.payload_bytes, &how);
   if (UCS_PTR_IS_PTR(request)) return UCS_INPROGRESS;
   slot.state = UCS_PTR_IS_ERR(request) ? receive_slot::failed : receive_slot::complete;
-  if (slot.state == receive_slot::failed) ++traffic_.dropped;
+  if (slot.state == receive_slot::failed) lose(peers_[m.from.value()], UCS_PTR_STATUS(request));
   deliver_what_is_complete(peers_[m.from.value()]);
   return UCS_OK;
 }
@@ -434,8 +437,8 @@ ucs_status_t ucx_transport::receive_rendezvous(const message& m, void* announced
 void ucx_transport::on_payload(void* request, ucs_status_t status, std::size_t, void* slot) noexcept {
   auto* const received = static_cast<receive_slot*>(slot);
   ucx_transport& self = *received->owner;
-  // If it failed the sender is gone, and on_peer_error tells.
   received->state = status == UCS_OK ? receive_slot::complete : receive_slot::failed;
+  if (status != UCS_OK) self.lose(self.peers_[received->m.from.value()], status);  // a message without its payload is not delivered
   self.worker_.ucp->request_free(request);
   self.deliver_what_is_complete(self.peers_[received->m.from.value()]);
 }
