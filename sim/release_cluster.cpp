@@ -22,6 +22,7 @@ release_cluster::release_cluster(const release_options& options, release_driver&
     node_state& node = *nodes_.back();
     node.release = std::make_unique<release::node>(node.self, options.nodes, node, options.twin_limit, options.notice_limit);
     node.release->open().pins = &node.pins;
+    if (options.twin_pages == 1) node.release->open().newest.keep(0);  // one word is written at a time
     for (unsigned r = 0; r < options.regions; ++r) {
       auto m = std::make_unique<region_memory>();
       const std::size_t cells = std::size_t{options.units} * options.words;
@@ -43,6 +44,7 @@ release_cluster::release_cluster(const release_options& options, release_driver&
       shape.update = options.update;
       shape.keeps = options.keeps;
       shape.scans = options.scans;
+      shape.twin_pages = options.twin_pages;
       m->machine = std::make_unique<release::machine>(shape, m->units.data(), node.release->open());
       node.memory.push_back(std::move(m));
     }

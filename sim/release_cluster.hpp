@@ -63,7 +63,8 @@ struct release_options {
   release::updates update = release::updates::learned;
   bool keeps = false;            ///< units that are written in every interval keep their right
   bool scans = false;            ///< threads write without faults, and nodes look which units were written
-  std::size_t twin_limit = 64;
+  std::size_t twin_limit = 64;   ///< pages
+  unsigned twin_pages = 1;       ///< what a twin counts for: pages of a unit
   std::size_t notice_limit = release::history::default_limit;
   bool limited = false;          ///< nodes may be short of memory: no home counts on copies
   bool pages_out = false;        ///< and are: with every step of a thread a frame goes, if it may

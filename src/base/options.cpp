@@ -34,8 +34,8 @@ constexpr option_row table[] = {
      "pool 'fork': where the engine writes the pages of a program that has crashed, as a core file", 0, 0, 1, false},
     {option::fault_trace, "QUIRE_FAULT_TRACE", option_type::path, "", "a directory",
      "where each node writes time stamps of its faults at the end", 0, 0, 1, false},
-    {option::range, "QUIRE_RANGE", option_type::bytes, "1T", "2M to 64T, a multiple of 2M",
-     "shared address range to reserve; costs nothing until touched", 2 * MiB, 64 * TiB, 2 * MiB, false},
+    {option::range, "QUIRE_RANGE", option_type::bytes, "1T", "4M to 64T, a multiple of 2M",
+     "shared address range to reserve; costs nothing until touched", 4 * MiB, 64 * TiB, 2 * MiB, false},
     {option::base, "QUIRE_BASE", option_type::address, "0x200000000000",
      "0x10000000 to 0x7e0000000000, a multiple of 2M", "first shared address, the same on all nodes", 0x10000000,
      0x7e0000000000, 2 * MiB, false},
@@ -67,7 +67,7 @@ constexpr option_row table[] = {
     {option::updates, "QUIRE_UPDATES", option_type::flag, "1", "0|1",
      "release: what a home writes is sent to nodes that have read it again and again, before they ask", 0, 1, 1, false},
     {option::twin_limit, "QUIRE_TWIN_LIMIT", option_type::bytes, "256M", "64K to 1T",
-     "release: memory that a node's twins may take; beyond, changes leave before the release", 64 * KiB, TiB, 1, false},
+     "release: memory that a node's twins may take; beyond, changes leave before the release. The last four units written keep theirs", 64 * KiB, TiB, 1, false},
     {option::unit, "QUIRE_UNIT", option_type::bytes, "4K", "4K to 2M, a power of two",
      "how much moves at once in the memory of quire_malloc()", 4 * KiB, 2 * MiB, 1, true},
     {option::free_batch, "QUIRE_FREE_BATCH", option_type::number, "62", "1 to 62",
@@ -146,14 +146,6 @@ bool holds_text(const option_row& row) noexcept {
   return row.type == option_type::path || row.type == option_type::text;
 }
 
-bool legal(const option_row& row, std::int64_t value) noexcept {
-  if (value == -1 && row.type == option_type::number) return row.least == -1;
-  if (value == 0 && row.id == option::nodes) return false;
-  if (value > 0 && value < MiB && row.id == option::memory_limit) return false;
-  return value >= row.least && value <= row.most && value % row.multiple == 0 &&
-         (!row.power_of_two || (value & (value - 1)) == 0);
-}
-
 /// Number of letters to insert, delete, change or swap with the next to make one word of the other.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
@@ -222,8 +214,8 @@ std::string nearest_value(const option_row& row, std::string_view text) {
   if (row.type == option_type::number && after.starts_with("s")) plain.resize(digits);
   std::int64_t value = 0;
   if (!read_value(row, plain, value)) return {};
-  if (!legal(row, value)) value = nearest_number(row, value);
-  return legal(row, value) ? spelled(row, value) : std::string();
+  if (!is_legal(row, value)) value = nearest_number(row, value);
+  return is_legal(row, value) ? spelled(row, value) : std::string();
 }
 
 /// The environment's spelling of a name: QUIRE_READ_AHEAD for read-ahead.
@@ -243,6 +235,14 @@ option_values::option_values() noexcept {
 }
 
 std::span<const option_row> option_table() noexcept { return table; }
+
+bool is_legal(const option_row& row, std::int64_t value) noexcept {
+  if (value == -1 && row.type == option_type::number) return row.least == -1;
+  if (value == 0 && row.id == option::nodes) return false;
+  if (value > 0 && value < MiB && row.id == option::memory_limit) return false;
+  return value >= row.least && value <= row.most && value % row.multiple == 0 &&
+         (!row.power_of_two || (value & (value - 1)) == 0);
+}
 
 const option_row& row_of(option which) noexcept { return table[static_cast<std::size_t>(which)]; }
 
@@ -279,7 +279,7 @@ std::string unknown_option_text(std::string_view name) {
 
 result<std::int64_t> parse_option(const option_row& row, std::string_view text, std::string& why) {
   std::int64_t value = 0;
-  if (read_value(row, text, value) && legal(row, value)) return value;
+  if (read_value(row, text, value) && is_legal(row, value)) return value;
   why = std::string(row.variable) + "=" + std::string(text) + " is not allowed";
   if (const std::string nearest = nearest_value(row, text); !nearest.empty()) why += "; did you mean " + nearest + "?";
   why += std::string(why.ends_with('?') ? " It may be " : "; it may be ") + row.legal;

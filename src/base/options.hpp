@@ -81,6 +81,9 @@ class option_values {
 [[nodiscard]] std::span<const option_row> option_table() noexcept;
 [[nodiscard]] const option_row& row_of(option which) noexcept;
 
+/// Whether a number may be the value of an option.
+[[nodiscard]] bool is_legal(const option_row& row, std::int64_t value) noexcept;
+
 /// The row for a name written in any of the ways QUIRE_READ_AHEAD, read_ahead, read-ahead; nullptr if there is none.
 [[nodiscard]] const option_row* find_option(std::string_view name);
 /// The one of `words` that is nearest to a mistyped one; empty if none resembles it.

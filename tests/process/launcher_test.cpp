@@ -105,6 +105,12 @@ TEST(ExitStatus, OfAFailureAfterLeavingLetsTheOthersFinish) {
   EXPECT_EQ(count_of(result.out, "finished"), 2u) << result.out;
 }
 
+TEST(Timeout, MayBeDecades) {
+  const auto result = run(job({"-n", "2", "--timeout", "1000000000", "sleep", "0.2"}));
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(run(job({"-n", "2", "--timeout", "1000000001", "true"})).err, HasSubstr("at most 1000000000"));
+}
+
 TEST(Timeout, EndsAHangingJob) {
   const auto result = run(job({"-n", "2", "--timeout", "0.3", "sleep", "60"}));
   EXPECT_EQ(result.status, 124);
@@ -317,7 +323,7 @@ TEST(BadUse, IsRefusedBeforeAnythingStarts) {
       {{"--launcher", "srnu", "echo", "started"}, {}, "did you mean srun?"},
       {{"echo", "started"}, {{"QUIRE_POOL", "memdf"}}, "did you mean memfd?"},
       {{"echo", "started"}, {{"QUIRE_TRANPORT", "tcp"}}, "did you mean QUIRE_TRANSPORT?"},
-      {{"echo", "started"}, {{"QUIRE_RANGE", "1"}}, "2M to 64T"},
+      {{"echo", "started"}, {{"QUIRE_RANGE", "1"}}, "4M to 64T"},
       {{"--stats=/no/such/directory/file", "echo", "started"}, {}, "cannot write"},
   };
   for (const auto& use : cases) {

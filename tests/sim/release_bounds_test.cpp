@@ -87,6 +87,26 @@ TEST(release_bounds, with_barriers_old_notices_are_forgotten) {
   }
 }
 
+/// A unit that is larger than all twins may be: the threads that write it go on all the same.
+TEST(release_bounds, fewer_twins_than_a_unit_has_pages_keep_nobody_from_writing) {
+  for (const unsigned pages : {2u, 16u, 512u}) {
+    release_options o = options(2, 100);
+    o.twin_pages = pages;
+    o.twin_limit = 1;
+    release_simulation s(network_of(2), o, {});
+    release_cluster& c = s.nodes();
+    const std::uint64_t mutex = c.make_object(0, operation::mutex_create);
+    most seen;
+    for (unsigned i = 0; i < 6; ++i) {
+      const std::size_t t = c.add_thread(i % 2);
+      c.begin(t, lock_and_write(c, t, mutex, 60, seen));
+    }
+    ASSERT_EQ(s.run(false), "") << pages;
+    EXPECT_GT(seen.twins, 0u);
+    EXPECT_LE(seen.twins, release::newest_twins::most + 1);
+  }
+}
+
 /// A node that goes on writing and releasing what nobody waits for, by atomic operations on a word whose home it is.
 release_program never_quiet(release_cluster& c, std::size_t self, word far, word here, const bool& stop) {
   for (unsigned i = 1; !stop; ++i) {

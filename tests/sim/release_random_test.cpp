@@ -42,6 +42,23 @@ TEST_P(release_random, race_free_programs_see_the_last_write) {
             << events << " events\n";
 }
 
+/// Twins of a unit alone are more than the limit.
+TEST_P(release_random, the_same_with_units_larger_than_the_limit_of_twins) {
+  const extent e = GetParam();
+  std::uint64_t early = 0;
+  const auto all = seeds(1, e.seeds / 4 * soak());
+  for (const std::uint64_t seed : all) {
+    release_plan p = make_release_plan(seed, e.nodes);
+    p.shape.twin_pages = 2u << seed % 9;
+    p.shape.twin_limit = 1 + seed % 4;
+    release_run r(p);
+    ASSERT_EQ(r.run(), "") << "replay: QUIRE_SIM_SEED=" << seed;
+    for (unsigned n = 0; n < e.nodes; ++n) early += r.nodes().node(n).count().early_diffs;
+  }
+  EXPECT_TRUE(e.nodes == 1 || e.nodes > 8 || all.size() == 1 || early > all.size()) << "too few to mean anything";
+  std::cout << e.nodes << " nodes, " << all.size() << " seeds: " << early << " early diffs\n";
+}
+
 /// Written units are found by scans; homes of units that nodes have used go with their content.
 TEST_P(release_random, the_same_where_writes_are_found_by_scans) {
   const extent e = GetParam();

@@ -139,7 +139,7 @@ TEST(Options, WrongValuesAreRefusedWithTheNearestRightOne) {
                                                        {"QUIRE_UNIT=64KiB", "64K"},
                                                        {"QUIRE_UNIT=64kb", "64K"},
                                                        {"QUIRE_UNIT=1G", "2M"},
-                                                       {"QUIRE_RANGE=1", "2M"},
+                                                       {"QUIRE_RANGE=1", "4M"},
                                                        {"QUIRE_RANGE=65T", "64T"},
                                                        {"QUIRE_RANGE=7M", "8M"},
                                                        {"QUIRE_MEMORY_LIMIT=64", "1M"},

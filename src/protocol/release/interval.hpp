@@ -2,6 +2,8 @@
 // regions share.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -26,6 +28,43 @@ struct kept_unit {
   bool ends = false;       ///< at this release
 };
 
+/// The units that got a twin last because a thread writes them. They keep it, however few twins there may be: an instruction may write two
+/// units, and goes on only when it may write both.
+class newest_twins {
+ public:
+  static constexpr std::size_t most = 4;
+
+  /// How many there are; most, unless the simulator says less.
+  void keep(std::size_t count) noexcept { count_ = count; }
+  void add(const written_unit& u, std::uint32_t pages) noexcept {
+    std::size_t i = 0;
+    while (i + 1 < count_ && items_[i].pages != 0 && items_[i].unit != u) ++i;
+    if (count_ == 0) return;
+    for (; i != 0; --i) items_[i] = items_[i - 1];
+    items_[0] = {u, pages};
+  }
+  [[nodiscard]] bool contains(const written_unit& u) const noexcept {
+    for (std::size_t i = 0; i < count_; ++i) {
+      if (items_[i].pages != 0 && items_[i].unit == u) return true;
+    }
+    return false;
+  }
+  /// That their twins take.
+  [[nodiscard]] std::uint64_t pages() const noexcept {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < count_; ++i) sum += items_[i].pages;
+    return sum;
+  }
+
+ private:
+  struct item {
+    written_unit unit{};
+    std::uint32_t pages = 0;  ///< 0: none
+  };
+  std::array<item, most> items_{};  ///< the last one first
+  std::size_t count_ = most;
+};
+
 struct interval {
   std::vector<written_unit> written{};
   std::vector<written_unit> came{};  ///< units whose home has come here: nobody else has been told yet
@@ -36,6 +75,7 @@ struct interval {
   std::uint32_t told = 0;     ///< number of this node's last interval whose notices exist: all homes have what it wrote
   directory::pin_table* pins = nullptr;  ///< what threads of this node have pinned, or wait to pin; null: none may
   std::uint64_t twins = 0;    ///< pages of the twins that exist on this node
+  newest_twins newest{};
   std::uint64_t bases = 0;    ///< units whose twin is the base copy of a parallel block
   std::uint64_t passing = 0;  ///< diffs of others that came here, went on to where the home moved, and are not acknowledged
 };

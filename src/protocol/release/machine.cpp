@@ -75,6 +75,11 @@ void machine::watch_writes(std::uint64_t unit, unit_state& s, actions& out) cons
   if (s.listed == 0 && s.kept == 0 && !shape_.scans) protect(unit, s, access::read, out);
 }
 
+/// A thread that has faulted writes the unit next.
+void machine::note_write(std::uint64_t unit, const unit_state& s) {
+  if (s.twin != 0 && s.is_home == 0 && s.declared == 0 && !shape_.scans) open_.newest.add({shape_.region, unit}, shape_.twin_pages);
+}
+
 void machine::list(std::uint64_t unit, unit_state& s) {
   s.producing = 0;
   if (s.listed != 0) return;
@@ -158,6 +163,7 @@ fault_outcome machine::on_fault(std::uint64_t unit, access want, actions& out, u
   if (s.is_home != 0 || s.valid != 0) {
     ++count_.local_faults;
     allow(unit, s, want, out);
+    if (want == access::write) note_write(unit, s);
     out.add(action_kind::wake, unit);
     return fault_outcome::local;
   }
@@ -431,7 +437,9 @@ void machine::arrived(std::uint64_t unit, unit_state& s, actions& out) {
   s.set_pending(access::none);
   s.stale = 0;
   --outstanding_;
+  const bool unasked = s.read_ahead != 0;
   if (s.withhold == 0) allow(unit, s, want, out);  // read-ahead that is mapped at once can no longer be told from used
+  if (want == access::write && !unasked) note_write(unit, s);
   out.add(action_kind::wake, unit);
 }
 

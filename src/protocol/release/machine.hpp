@@ -205,6 +205,7 @@ class machine final : public model::machine {
   [[nodiscard]] bool passes_on(const message& m, const unit_state& s, actions& out);
   void permit(std::uint64_t unit, unit_state& s, access level, actions& out) const;
   void protect(std::uint64_t unit, unit_state& s, access level, actions& out) const;
+  void note_write(std::uint64_t unit, const unit_state& s);
   void list(std::uint64_t unit, unit_state& s);
   void write_here(std::uint64_t unit, unit_state& s);
   void keep_base(std::uint64_t unit, unit_state& s, actions& out);

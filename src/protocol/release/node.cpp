@@ -83,15 +83,16 @@ void node::stop_keeping(machine& m, const written_unit& w) {
   effects_.perform(w.region, actions_);
 }
 
-/// Twins are short: none is kept, and units written first are sent first.
+/// Twins are short: none is kept, and units written first are sent first. Those written last need theirs, also beyond the limit.
 void node::relieve() {
-  if (open_.twins <= twin_limit_) return;
+  const std::uint64_t needed = open_.newest.pages();
+  if (open_.twins <= std::max<std::uint64_t>(twin_limit_, needed)) return;
   look_at_kept(true);
-  const std::uint64_t goal = twin_limit_ - twin_limit_ / 8;
+  const std::uint64_t goal = std::max<std::uint64_t>(twin_limit_ - twin_limit_ / 8, needed);
   for (; open_.twins > goal && relieved_ < open_.written.size(); ++relieved_) {
     const written_unit w = open_.written[relieved_];
     machine* const m = effects_.machine_of(w.region);
-    if (m == nullptr) continue;
+    if (m == nullptr || open_.newest.contains(w)) continue;
     actions_.clear();
     m->on_twins_short(w.unit, actions_);
     effects_.perform(w.region, actions_);
