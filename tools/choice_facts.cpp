@@ -1,12 +1,16 @@
 // How nodes can talk here, and what Quire will choose, for `quire info`.
 #include <dlfcn.h>
 #include <fmt/core.h>
+#include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <bit>
+#include <cerrno>
 #include <cstdlib>
 
 #include "facts.hpp"
+#include "os/memory.hpp"
 #include "os/process.hpp"
 #include "os/userfault.hpp"
 #include "pool/pool.hpp"
@@ -66,9 +70,39 @@ constexpr const char* covered_calls =
     "read write pread pwrite readv writev recv recvfrom recvmsg send sendto sendmsg fread fwrite, futex through "
     "syscall()";
 
-fact what_fails(const detector_choice& detector) {
-  if (std::string_view(detector.name) == "none")
-    return {"does not work", "any program: quire_start() refuses", "does_not_work", "start"};
+/// Whether a node could have the addresses: the shared range; the heap, half of it, a second time, for the engine; and tables.
+bool can_reserve(std::uint64_t first, std::uint64_t range, int& error) {
+  void* const shared = os::reserve(range, reinterpret_cast<void*>(first), error);
+  if (shared == nullptr) return false;
+  const std::uint64_t more = range / 2 + range / 64 / os::page_bytes * os::page_bytes;
+  void* const rest = os::reserve(more, nullptr, error);
+  os::unmap(shared, range);
+  os::unmap(rest, more);
+  return rest != nullptr;
+}
+
+/// Why no node can start with this range, and what would help; empty if one can.
+std::string no_room(std::uint64_t first, std::uint64_t range) {
+  int error = 0;
+  if (can_reserve(first, range, error)) return "";
+  std::string why = error == EEXIST ? "something else is there" : os::error_text(error);
+  rlimit limit{};
+  const bool limited = ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  if (limited) why += fmt::format(" (the address space of a process is limited to {}: ulimit -v)", bytes_text(static_cast<double>(limit.rlim_cur)));
+  constexpr std::uint64_t least = 64u << 20;
+  std::uint64_t fits = std::bit_floor(range);
+  while (fits >= least && !can_reserve(first, fits, error)) fits /= 2;
+  if (fits >= least) {
+    why += fmt::format("; QUIRE_RANGE={}M has room", fits >> 20);
+  } else {
+    why += "; set QUIRE_BASE to another address";
+  }
+  return why;
+}
+
+fact what_fails(const detector_choice& detector, const std::string& no_room) {
+  if (std::string_view(detector.name) == "none" || !no_room.empty())
+    return {"does not work", std::string("any program: quire_start() refuses") + (no_room.empty() ? "" : ", as the shared range has no room"), "does_not_work", "start"};
   if (detector.every_system_call)
     return {"does not work", "nothing: all system calls work on shared memory", "does_not_work", nullptr};
   std::string text = fmt::format(
@@ -110,18 +144,21 @@ fact_group choice_facts(const base::option_values& options) {
   const auto detector = choose_detector(options.choice<detect_choice>(option::detect), pool::takes_userfault(pages));
   const bool shm = ::access(shared_memory_directory, W_OK | X_OK) == 0;
   const auto asked = options.choice<base::transport_choice>(option::transport);
-  const char* transport =
-      asked == base::transport_choice::tcp || (asked == base::transport_choice::automatic && !shm) ? "tcp" : "shm";
+  const bool outlives = options.choice<base::failure_choice>(option::on_failure) == base::failure_choice::notify;
+  const bool tcp = asked == base::transport_choice::tcp || (asked == base::transport_choice::automatic && (!shm || outlives));
+  const char* const transport = tcp ? "tcp" : "shm";
   const auto range = static_cast<std::uint64_t>(options.number(option::range));
   const auto first = static_cast<std::uint64_t>(options.number(option::base));
+  const std::string missing = no_room(first, range);
+  const std::string range_text = fmt::format("{} from {:#x}", bytes_text(static_cast<double>(range)), first);
   return {"What Quire chooses for the nodes of one machine",
           "choice",
           {{"detector", detector.text, "detector", detector.name},
            {"transport", transport, "transport", transport},
            {"pool", pool, "pool", pool},
-           {"shared range", fmt::format("{} from {:#x}", bytes_text(static_cast<double>(range)), first), "range",
-            json{{"base", fmt::format("{:#x}", first)}, {"bytes", range}}},
-           what_fails(detector)}};
+           {"shared range", missing.empty() ? range_text : range_text + ": " + missing, "range",
+            json{{"base", fmt::format("{:#x}", first)}, {"bytes", range}, {"has_room", missing.empty()}}},
+           what_fails(detector, missing)}};
 }
 
 }  // namespace quire::tools

@@ -25,7 +25,7 @@ std::unique_ptr<pool::pool> try_pool(const pool::settings& how, std::uint64_t by
   return nullptr;
 }
 
-fact try_kind(const pool::settings& how, const os::descriptor& userfault) {
+fact try_kind(const pool::settings& how, const os::descriptor& userfault, bool thread_allowed) {
   constexpr std::uint64_t bytes = 16 * os::page_bytes;
   const std::string name = pool::name_of(how.which);
   const auto made = try_pool(how, bytes);
@@ -33,7 +33,8 @@ fact try_kind(const pool::settings& how, const os::descriptor& userfault) {
   json detectors = json::array();
   std::string note;
   if (userfault.open() && os::userfault_register(userfault.number(), made->application_view(), bytes) == 0) {
-    detectors = {"userfault", "thread"};
+    detectors = {"userfault"};
+    if (thread_allowed) detectors.push_back("thread");
   } else if (userfault.open()) {
     note = " (userfaultfd refuses its pages)";
   }
@@ -80,12 +81,13 @@ fact try_fork() {
 
 fact_group pool_facts(const base::option_values& options) {
   const os::descriptor userfault(os::userfault_open(os::userfault_mode::inline_sigbus));
+  const bool thread_allowed = os::descriptor(os::userfault_open(os::userfault_mode::thread)).open();
   fact_group group{"Page pools, and the detectors that go with them", "pools", {}};
   pool::settings how;
   how.directory = options.text(base::option::pool_dir);
   for (const auto which : {pool::kind::memfd, pool::kind::file, pool::kind::posix, pool::kind::sysv, pool::kind::mdup}) {
     how.which = which;
-    group.facts.push_back(try_kind(how, userfault));
+    group.facts.push_back(try_kind(how, userfault, thread_allowed));
   }
   group.facts.push_back(try_fork());
   const auto limits = os::read_segment_limits();

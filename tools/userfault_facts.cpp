@@ -1,13 +1,8 @@
 // userfaultfd, for `quire info`: is it there, what can it do, and may it serve faults of the kernel itself.
-#include <fcntl.h>
 #include <fmt/core.h>
 #include <linux/capability.h>
-#include <linux/userfaultfd.h>
-#include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdint>
 #include <fstream>
 
@@ -19,8 +14,6 @@ namespace quire::tools {
 namespace {
 
 using json = nlohmann::ordered_json;
-
-constexpr int user_mode_only = 1;  // UFFD_USER_MODE_ONLY, which headers before Linux 5.11 lack
 
 /// Bits of uffdio_api.features, by number: the headers of the machine that builds may be older than its kernel.
 struct feature {
@@ -39,17 +32,6 @@ constexpr feature features[] = {{7, "SIGBUS", true},
                                 {14, "POISON", false},
                                 {15, "WP_ASYNC", false},
                                 {16, "MOVE", false}};
-
-/// The features that the kernel offers: it tells them to a descriptor that asks for none. 0 or errno.
-int offered_features(std::uint64_t& offered) {
-  const os::descriptor userfault(static_cast<int>(::syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | user_mode_only)));
-  if (!userfault.open()) return errno;
-  uffdio_api api{};
-  api.api = UFFD_API;
-  if (::ioctl(userfault.number(), UFFDIO_API, &api) != 0) return errno;
-  offered = api.features;
-  return 0;
-}
 
 bool has_ptrace_capability() {
   std::ifstream status("/proc/self/status");
@@ -95,9 +77,11 @@ fact written_pages_fact() {
 
 fact_group userfault_facts() {
   std::uint64_t offered = 0;
-  const int error = offered_features(offered);
+  bool by_device = false;
+  const int error = os::userfault_features(offered, by_device);
   fact_group group{"userfaultfd", "userfaultfd", {}};
-  group.facts.push_back({"available", error == 0 ? "yes" : "no: " + os::error_text(error), "available", error == 0});
+  group.facts.push_back({"available", error != 0 ? "no: " + os::error_text(error) : by_device ? "yes (by /dev/userfaultfd alone)" : "yes",
+                         "available", error == 0});
   if (error != 0) return group;
   std::string text, missing;
   json names = json::array();

@@ -111,7 +111,7 @@ template <class Rep, class Period>
 [[nodiscard]] constexpr std::int64_t timeout_ms(std::chrono::duration<Rep, Period> duration) noexcept {
   const auto ms = std::chrono::duration<double, std::milli>(duration).count();
   if (!(ms > 0)) return 0;
-  if (ms >= 9e15) return for_ever;
+  if (ms >= 9e15) return for_ever;  // as good as: a double tells no more milliseconds apart
   const auto whole = static_cast<std::int64_t>(ms);
   return static_cast<double>(whole) < ms ? whole + 1 : whole;
 }

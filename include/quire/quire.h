@@ -52,7 +52,7 @@ typedef enum quire_status {
   /* A resource ran out. */
   QUIRE_NO_MEMORY = 20,   /**< the region, or the machine, has no room left */
   QUIRE_NO_ADDRESSES = 21, /**< the shared range is full or taken by something else */
-  QUIRE_LIMIT = 22, /**< more than a limit allows that an option sets; the message names it */
+  QUIRE_LIMIT = 22, /**< more than a limit allows; the message names it */
   QUIRE_DAMAGED = 23, /**< a checkpoint is torn or damaged, and none before it is whole; the message names the file */
   /* A peer or the job is lost. */
   QUIRE_PEER_LOST = 30, /**< a node died or cannot be reached */
@@ -134,7 +134,8 @@ typedef enum quire_detector {
   QUIRE_DETECT_SCAN = 4,
 } quire_detector;
 
-/** How a region behaves. Zero-initialise and set `size`. */
+/** How a region behaves. Zero-initialise and set `size`; QUIRE_INVALID for any other size than that of the struct, now or in an
+ *  earlier version of Quire. */
 typedef struct quire_region_options {
   size_t size;                   /**< sizeof(quire_region_options) */
   quire_consistency consistency; /**< protocol */
@@ -151,7 +152,8 @@ typedef struct quire_region {
 } quire_region;
 
 /** Makes a region of at least `bytes` (rounded up to whole units) on all nodes. The content is zero. `options` may be
- *  NULL. On return every node can use its addresses. QUIRE_INVALID, QUIRE_NO_ADDRESSES, QUIRE_UNSUPPORTED. */
+ *  NULL. On return every node can use its addresses. QUIRE_INVALID, QUIRE_NO_ADDRESSES, QUIRE_UNSUPPORTED; QUIRE_LIMIT: a job
+ *  has at most 4,095 regions, and they stay until its end. */
 QUIRE_API QUIRE_NODISCARD quire_status quire_region_create(const quire_region_options* options, uint64_t bytes,
                                                            quire_region* region);
 /** First address and size of a region. Either pointer may be NULL. */
@@ -445,7 +447,7 @@ typedef struct quire_counters {
   uint64_t updates_applied; /**< that came here so, and kept a copy valid */
   uint64_t units_kept;      /**< how often a unit began to be written from interval to interval without a fault */
   uint64_t connections_refused; /**< of strangers, who do not know the job's secret (TCP); also those that said nothing */
-  uint64_t messages_refused;    /**< of strangers, repeated, or of a content that makes no sense; 0 in a job that is left alone */
+  uint64_t messages_refused;    /**< of strangers, or repeated; 0 in a job that is left alone */
   /* Content on two nodes (QUIRE_REPLICAS). */
   uint64_t replicas_sent;  /**< units whose content this node sent to a backup */
   uint64_t replica_waits;  /**< times that another node had to wait for that */

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "api/forward.hpp"
+#include "api/versions.hpp"
 
 namespace quire::api {
 
@@ -118,7 +119,7 @@ quire_status read_all(quire_counters* all) {
 
 quire_status quire_counters_read(quire_counters* counters) {
   QUIRE_STARTED();
-  if (counters == nullptr || counters->size == 0 || counters->size > sizeof *counters) return QUIRE_INVALID;
+  if (counters == nullptr || !quire::api::is_size_of<quire_counters>(counters->size)) return QUIRE_INVALID;
   quire_counters all{};
   if (const auto why = read_all(&all); why != QUIRE_OK) return why;
   all.size = counters->size;

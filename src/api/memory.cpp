@@ -5,6 +5,7 @@
 #include "api/forward.hpp"
 #include "api/names.hpp"
 #include "api/runtime.hpp"
+#include "api/versions.hpp"
 #include "model/atomic_operation.hpp"
 
 using quire::model::access;
@@ -117,11 +118,7 @@ quire_status quire_allocation_size(const void* address, size_t* bytes) {
 quire_status quire_region_create(const quire_region_options* options, uint64_t bytes, quire_region* region) {
   QUIRE_STARTED();
   quire_region_options given{};
-  if (options != nullptr) {
-    if (options->size == 0 || options->size > sizeof given) return QUIRE_INVALID;
-    std::memcpy(&given, options, options->size);
-  }
-  if (region == nullptr) return QUIRE_INVALID;
+  if (region == nullptr || !quire::api::take(options, given)) return QUIRE_INVALID;
   return create_region(given, bytes, region);
 }
 

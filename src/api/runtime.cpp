@@ -14,6 +14,7 @@
 #include "api/forward.hpp"
 #include "api/names.hpp"
 #include "api/threads.hpp"
+#include "api/versions.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "bootstrap/secret.hpp"
@@ -63,7 +64,11 @@ pool::settings choose_pool(const base::option_values& options) {
 base::status choose_detector(const base::option_values& options, int asked, const pool::settings& pool, detect::kind& kind) {
   static constexpr detect::kind kinds[] = {detect::kind::userfault_inline, detect::kind::userfault_thread, detect::kind::segv};
   if (options.given(base::option::detect)) asked = static_cast<int>(options.number(base::option::detect));
-  if (asked < QUIRE_DETECT_DEFAULT || asked > QUIRE_DETECT_SEGV) return QUIRE_BAD_OPTION;
+  if (asked < QUIRE_DETECT_DEFAULT || asked > QUIRE_DETECT_SEGV) {
+    base::log(base::log_level::error, "quire_options.detector = %d is not allowed; it may be QUIRE_DETECT_DEFAULT, _USERFAULT, _USERFAULT_THREAD "
+              "or _SEGV", asked);
+    return QUIRE_BAD_OPTION;
+  }
   if (asked != QUIRE_DETECT_DEFAULT) {
     kind = kinds[asked - 1];
     if (kind == detect::kind::segv || pool::takes_userfault(pool)) return {};
@@ -168,14 +173,16 @@ base::status read_settings(runtime& r, const quire_options& given) {
     base::log(base::log_level::error, "QUIRE_FAIL must be CALL:N or CALL:N:ERRNO, with a call that src/os/injection.hpp names");
     return QUIRE_BAD_OPTION;
   }
-  const auto pick = [&](base::option which, std::uint64_t program) {
-    return program != 0 && !r.options.given(which) ? program : static_cast<std::uint64_t>(r.options.number(which));
+  const auto pick = [&](base::option which, const char* field, std::uint64_t program, std::uint64_t& to) -> base::status {
+    const bool asked = program != 0 && !r.options.given(which);
+    to = asked ? program : static_cast<std::uint64_t>(r.options.number(which));
+    if (!asked || (program <= INT64_MAX && base::is_legal(base::row_of(which), static_cast<std::int64_t>(program)))) return {};
+    base::log(base::log_level::error, "quire_options.%s = 0x%lx is not allowed; it may be %s", field, static_cast<unsigned long>(program),
+              base::row_of(which).legal);
+    return QUIRE_BAD_OPTION;
   };
-  r.base = pick(base::option::base, given.base);
-  r.bytes = pick(base::option::range, given.range_bytes);
-  if (r.base % (2u << 20) == 0 && r.bytes % (2u << 20) == 0) return {};
-  base::log(base::log_level::error, "base and range of the shared addresses must be multiples of 2 MiB");
-  return QUIRE_BAD_OPTION;
+  if (const auto s = pick(base::option::base, "base", given.base, r.base); !s.ok()) return s;
+  return pick(base::option::range, "range_bytes", given.range_bytes, r.bytes);
 }
 
 base::status refuse_survival(const char* what) {
@@ -362,10 +369,7 @@ quire_status quire_start(const quire_options* options) {
   namespace api = quire::api;
   if (api::g_forked.load()) return QUIRE_FORKED;
   quire_options given{};
-  if (options != nullptr) {
-    if (options->size == 0 || options->size > sizeof given) return QUIRE_INVALID;
-    std::memcpy(&given, options, options->size);
-  }
+  if (!api::take(options, given)) return QUIRE_INVALID;
   auto expected = phase::before;
   if (!api::g_phase.compare_exchange_strong(expected, phase::starting)) return QUIRE_EXISTS;
   (void)quire_thread();  // the first one

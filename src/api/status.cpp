@@ -17,7 +17,7 @@ const char* quire_status_text(quire_status status) {
     case QUIRE_OVERLAP: return "two nodes wrote the same bytes in a parallel block";
     case QUIRE_NO_MEMORY: return "no room is left in the region or on the machine";
     case QUIRE_NO_ADDRESSES: return "the shared address range is full or taken by something else";
-    case QUIRE_LIMIT: return "more than a limit allows that an option sets";
+    case QUIRE_LIMIT: return "more than a limit allows (a message on standard error names it)";
     case QUIRE_DAMAGED: return "a checkpoint is torn or damaged";
     case QUIRE_PEER_LOST: return "a node died or cannot be reached";
     case QUIRE_SYSTEM: return "the operating system refused something that Quire needs";

@@ -269,6 +269,7 @@ void engine::drive_for(const op& o, bool driving) noexcept {
 
 bool engine::wait_for(op& o, std::int64_t timeout_ms, bool in_fault) noexcept {
   const std::uint64_t start = base::now_ns();
+  const std::int64_t limit_ns = base::limit_ns(timeout_ms);
   if (!o.done()) {
     signal_pause pause(!in_fault);
     if (driver_.may_spin()) {
@@ -286,7 +287,7 @@ bool engine::wait_for(op& o, std::int64_t timeout_ms, bool in_fault) noexcept {
   if (driver_.ticking.load(std::memory_order_seq_cst) || unhurried_.load(std::memory_order_seq_cst)) kick();
   std::int64_t left = -1;
   do {
-    if (timeout_ms >= 0) left = timeout_ms * 1'000'000 - static_cast<std::int64_t>(base::now_ns() - start);
+    if (timeout_ms >= 0) left = limit_ns - static_cast<std::int64_t>(base::now_ns() - start);
     if (timeout_ms >= 0 && left <= 0) break;
   } while (!o.sleep(left));
   driver_.sleeping.fetch_sub(1, std::memory_order_relaxed);

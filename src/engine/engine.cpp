@@ -1,6 +1,8 @@
 // Making and ending an engine, and the regions of a node.
 #include "engine/engine.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -57,9 +59,13 @@ base::status engine::open() {
 base::status engine::reserve() {
   int error = 0;
   if (os::reserve(config_.bytes, reinterpret_cast<void*>(config_.base), error) == nullptr) {
-    base::log(base::log_level::error, "cannot reserve %lu GiB of addresses at 0x%lx: %s; set QUIRE_BASE or QUIRE_RANGE to others",
-              static_cast<unsigned long>(config_.bytes >> 30), static_cast<unsigned long>(config_.base),
-              error == EEXIST ? "something else is there" : std::strerror(error));
+    rlimit limit{};
+    const bool limited = error == ENOMEM && ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    base::log(base::log_level::error, "cannot reserve %lu MiB of addresses at 0x%lx: %s; %s",
+              static_cast<unsigned long>(config_.bytes >> 20), static_cast<unsigned long>(config_.base),
+              error == EEXIST ? "something else is there" : std::strerror(error),
+              limited ? "the address space of a process is limited (ulimit -v): set QUIRE_RANGE to less, as `quire info` says"
+                      : "set QUIRE_BASE or QUIRE_RANGE to others");
     return QUIRE_NO_ADDRESSES;
   }
   reserved_ = true;

@@ -107,9 +107,7 @@ base::status engine::acquire(std::uint64_t address, std::uint64_t bytes, std::in
   region_slot* const r = regions_.find(address);
   if (r == nullptr) return QUIRE_BAD_ADDRESS;
   if (bytes == 0) return {};
-  constexpr std::int64_t longest_ms = std::int64_t{1} << 40;  // decades
-  const bool for_ever = timeout_ms < 0 || timeout_ms > longest_ms;
-  const std::uint64_t deadline_ns = for_ever ? 0 : base::now_ns() + static_cast<std::uint64_t>(timeout_ms) * 1'000'000;
+  const std::uint64_t deadline_ns = timeout_ms < 0 ? 0 : base::now_ns() + static_cast<std::uint64_t>(base::limit_ns(timeout_ms));
   const std::uint64_t first = r->unit_of(address), end = r->unit_of(address + bytes - 1) + 1;
   base::status why = end - first > config_.pin_limit ? base::status{QUIRE_LIMIT} : base::status{};
   std::uint64_t unit = first;

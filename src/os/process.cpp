@@ -97,8 +97,7 @@ std::size_t unread_bytes(int number) noexcept {
 }
 
 int wait_ready(std::span<pollfd> entries, int timeout_ms) noexcept {
-  const std::uint64_t deadline =
-      base::now_ns() + static_cast<std::uint64_t>(timeout_ms < 0 ? 0 : timeout_ms) * 1'000'000;
+  const std::uint64_t deadline = base::now_ns() + static_cast<std::uint64_t>(base::limit_ns(timeout_ms));
   for (;;) {
     const int ready = ::poll(entries.data(), entries.size(), timeout_ms);
     if (ready >= 0 || errno != EINTR) return ready < 0 ? 0 : ready;

@@ -52,7 +52,8 @@ int control(int fd, unsigned long request, void* argument) noexcept {
 }
 
 /// The system call if it is allowed, else the device (an open /dev/userfaultfd is a privilege of its own).
-int open_descriptor(userfault_mode mode) noexcept {
+int open_descriptor(userfault_mode mode, bool& by_device) noexcept {
+  by_device = false;
   if (injected(call::userfault_open)) return -errno;
   const int flags = O_CLOEXEC | O_NONBLOCK;
   // With SIGBUS no fault is ever taken in kernel mode, so the unprivileged flag loses nothing.
@@ -62,6 +63,7 @@ int open_descriptor(userfault_mode mode) noexcept {
   const int error = errno;
   const int device = ::open("/dev/userfaultfd", O_RDWR | O_CLOEXEC);
   if (device < 0) return -error;
+  by_device = true;
   fd = ::ioctl(device, USERFAULTFD_IOC_NEW, flags);
   ::close(device);
   return fd >= 0 ? static_cast<int>(fd) : -error;
@@ -69,8 +71,20 @@ int open_descriptor(userfault_mode mode) noexcept {
 
 }  // namespace
 
+int userfault_features(std::uint64_t& offered, bool& by_device) noexcept {
+  const int fd = open_descriptor(userfault_mode::inline_sigbus, by_device);
+  if (fd < 0) return -fd;
+  uffdio_api api{};
+  api.api = UFFD_API;  // who asks for none is told all
+  const int error = control(fd, UFFDIO_API, &api);
+  ::close(fd);
+  offered = api.features;
+  return error;
+}
+
 int userfault_open(userfault_mode mode) noexcept {
-  const int fd = open_descriptor(mode);
+  bool by_device = false;
+  const int fd = open_descriptor(mode, by_device);
   if (fd < 0) return fd;
   uffdio_api api{};
   api.api = UFFD_API;

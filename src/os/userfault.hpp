@@ -19,6 +19,9 @@ enum class userfault_mode {
 /// Gives the descriptor, or -errno: EPERM without the privilege for `thread`, EINVAL/ENOSYS where the kernel cannot
 /// (`inline_scan` needs Linux 6.7).
 [[nodiscard]] int userfault_open(userfault_mode mode) noexcept;
+/// The features that this system offers, bits of uffdio_api.features: of the system call, or of the device where that is refused (`by_device`).
+/// 0 or errno.
+[[nodiscard]] int userfault_features(std::uint64_t& offered, bool& by_device) noexcept;
 /// Registers a range for missing, minor and write-protect faults. 0 or errno.
 [[nodiscard]] int userfault_register(int fd, void* address, std::uint64_t bytes) noexcept;
 [[nodiscard]] int userfault_unregister(int fd, void* address, std::uint64_t bytes) noexcept;

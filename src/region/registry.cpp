@@ -117,6 +117,10 @@ base::status registry::create(const quire_region_options& options, std::uint64_t
   message m;
   const auto why = ask(node_id{0}, service::region_create, m, bytes_of(about));
   if (why.ok()) region.id = m.a;
+  if (why == QUIRE_LIMIT) {
+    base::log(base::log_level::error, "a job has at most %zu regions beside the memory of quire_malloc(): make fewer and larger ones",
+              engine::region_map::max_regions - 1);
+  }
   return why;
 }
 
@@ -127,7 +131,8 @@ void registry::on_create(const message& m, std::span<const std::byte> value) noe
   std::memcpy(&p.about, value.data(), sizeof p.about);
   const auto& c = engine_.config();
   const std::uint64_t room = c.base + c.bytes - next_base_;
-  if (p.about.bytes > room || next_id_ >= engine::region_map::max_regions) return engine_.answer(m, QUIRE_NO_ADDRESSES);
+  if (next_id_ >= engine::region_map::max_regions) return engine_.answer(m, QUIRE_LIMIT);
+  if (p.about.bytes > room) return engine_.answer(m, QUIRE_NO_ADDRESSES);
   p.about.id = next_id_++;
   const std::uint64_t granule = engine_.regions().granule_bytes();
   std::uint64_t colour = colour_of(p.about.id, p.about.unit_bytes, granule);

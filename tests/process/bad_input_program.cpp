@@ -120,8 +120,10 @@ void before_and_after() {
   all_calls_give(QUIRE_NOT_STARTED);
   quire_options wrong{};
   REQUIRE_STATUS(quire_start(&wrong), QUIRE_INVALID);  // without its size
-  wrong.size = 4096;
-  REQUIRE_STATUS(quire_start(&wrong), QUIRE_INVALID);
+  for (const std::size_t size : {std::size_t{1}, std::size_t{3}, sizeof wrong - 1, sizeof wrong + 1, std::size_t{4096}}) {
+    wrong.size = size;
+    REQUIRE_STATUS(quire_start(&wrong), QUIRE_INVALID);
+  }
   start();
   REQUIRE_STATUS(quire_start(nullptr), QUIRE_EXISTS);
   barrier();
@@ -225,7 +227,14 @@ void arguments() {
   // Regions.
   quire_region region{};
   REQUIRE_STATUS(quire_region_create(nullptr, 4096, nullptr), QUIRE_INVALID);
-  REQUIRE_STATUS(quire_region_create(nullptr, std::uint64_t{600} << 30, &region), QUIRE_NO_ADDRESSES);
+  for (const std::uint64_t bytes : {std::uint64_t{600} << 30, std::uint64_t{1} << 60, ~std::uint64_t{0}}) {
+    REQUIRE_STATUS(quire_region_create(nullptr, bytes, &region), QUIRE_NO_ADDRESSES);
+  }
+  REQUIRE_STATUS(quire_region_create(nullptr, 0, &region), QUIRE_INVALID);
+  std::uint64_t rounded = 0;
+  REQUIRE_OK(quire_region_create(nullptr, 1, &region));
+  REQUIRE_OK(quire_region_range(region, nullptr, &rounded));
+  REQUIRE_EQUAL(rounded, 4096);
   for (const std::size_t unit : {1u, 2048u, 5000u, 4u << 20}) {
     const auto about = region_options(unit, QUIRE_PLACE_BLOCK);
     REQUIRE_STATUS(quire_region_create(&about, 4096, &region), QUIRE_INVALID);
@@ -237,9 +246,16 @@ void arguments() {
   auto about = region_options(4096, static_cast<quire_placement>(77));
   REQUIRE_STATUS(quire_region_create(&about, 4096, &region), QUIRE_INVALID);
   about = region_options(4096, QUIRE_PLACE_BLOCK);
-  about.size = 0;
-  REQUIRE_STATUS(quire_region_create(&about, 4096, &region), QUIRE_INVALID);
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{3}, std::size_t{8}, sizeof about - 1, sizeof about + 1, ~std::size_t{0}}) {
+    about.size = size;
+    REQUIRE_STATUS(quire_region_create(&about, 4096, &region), QUIRE_INVALID);
+  }
   about.size = sizeof about;
+  quire_counters numbers{};
+  for (const std::size_t size : {std::size_t{0}, std::size_t{3}, std::size_t{8}, sizeof numbers - 1, sizeof numbers + 1, ~std::size_t{0}}) {
+    numbers.size = size;
+    REQUIRE_STATUS(quire_counters_read(&numbers), QUIRE_INVALID);
+  }
   about.consistency = static_cast<quire_consistency>(5);
   REQUIRE_STATUS(quire_region_create(&about, 4096, &region), QUIRE_INVALID);
   REQUIRE_STATUS(quire_region_range(quire_region{4000}, &at, nullptr), QUIRE_NOT_FOUND);
@@ -521,10 +537,27 @@ void taken_range() {
   all_calls_give(QUIRE_NOT_STARTED);
 }
 
+/// Regions stay until the end of the job, and there is a number of them that it cannot exceed.
+void too_many_regions() {
+  start();
+  const auto about = region_options(4096, QUIRE_PLACE_BLOCK);
+  quire_region region{};
+  for (int i = 1; i <= 4095; ++i) REQUIRE_OK(quire_region_create(&about, 4096, &region));
+  REQUIRE_STATUS(quire_region_create(&about, 4096, &region), QUIRE_LIMIT);
+  void* at = nullptr;
+  REQUIRE_OK(quire_region_range(region, &at, nullptr));
+  *static_cast<volatile int*>(at) = 5;  // the last one is as good as the first
+  REQUIRE_OK(quire_end());
+}
+
 void options_of_the_program() {
+  const std::string_view field = std::getenv("WRONG_FIELD");
+  const std::uint64_t value = std::strtoull(std::getenv("WRONG_VALUE"), nullptr, 0);
   quire_options wrong{};
   wrong.size = sizeof wrong;
-  wrong.base = 12345;
+  if (field == "base") wrong.base = value;
+  if (field == "range_bytes") wrong.range_bytes = value;
+  if (field == "detector") wrong.detector = static_cast<int>(value);
   REQUIRE_STATUS(quire_start(&wrong), QUIRE_BAD_OPTION);
 }
 void bad_environment() { REQUIRE_STATUS(quire_start(nullptr), QUIRE_BAD_OPTION); }
@@ -546,6 +579,7 @@ int main(int argc, char** argv) {
                                                    {"handlers_that_share", handlers_that_share},
                                                    {"end_with_prefetch", end_with_prefetch},
                                                    {"taken_range", taken_range},
+                                                   {"too_many_regions", too_many_regions},
                                                    {"options_of_the_program", options_of_the_program},
                                                    {"bad_environment", bad_environment}};
   const auto found = cases.find(argc > 1 ? argv[1] : "");

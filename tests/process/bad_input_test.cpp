@@ -82,10 +82,19 @@ TEST(start, a_range_that_is_taken_is_refused_and_left_alone) {
   EXPECT_NE(result.err.find("0x200000000000"), std::string::npos) << result.err;
   EXPECT_NE(result.err.find("QUIRE_BASE"), std::string::npos) << result.err;
 }
-TEST(start, options_of_the_program_are_checked) {
-  const auto result = run({program, "options_of_the_program"});
+TEST(regions, that_are_too_many_are_refused_with_their_number) {
+  const auto result = run({program, "too_many_regions"});
   EXPECT_EQ(result.status, 0) << result.err;
-  EXPECT_NE(result.err.find("2 MiB"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("at most 4095 regions"), std::string::npos) << result.err;
+}
+TEST(start, options_of_the_program_are_checked) {
+  const std::pair<const char*, const char*> wrong[] = {
+      {"base", "0x3039"}, {"range_bytes", "0x1000"}, {"range_bytes", "0x8000000000000000"}, {"detector", "77"}};
+  for (const auto& [field, value] : wrong) {
+    const auto result = run({program, "options_of_the_program"}, {{"WRONG_FIELD", field}, {"WRONG_VALUE", value}});
+    EXPECT_EQ(result.status, 0) << result.err;
+    EXPECT_NE(result.err.find(std::string("quire_options.") + field + " = " + value), std::string::npos) << result.err;
+  }
 }
 TEST(start, a_wrong_option_is_refused_by_its_name) {
   const std::pair<const char*, const char*> wrong[] = {

@@ -377,6 +377,78 @@ void values_by_messages() {
   REQUIRE(again == nodes);
 }
 
+/// A time limit of centuries is one: who waits gets what it waits for, and not a time-out at once.
+void long_limits() {
+  struct objects {
+    quire_mutex mutex;
+    quire_rwlock lock;
+    quire_event event;
+    quire_semaphore semaphore;
+    quire_condition condition;
+    volatile int ready;
+  };
+  auto* const all = shared_object<objects>("long limits");
+  auto* const pinned =
+      shared_region<std::uint64_t>("long limits, pinned", 4096, region_options(4096, QUIRE_PLACE_NODE, 0));
+  if (quire_node() == 0) {
+    REQUIRE_OK(quire_mutex_create(&all->mutex));
+    REQUIRE_OK(quire_rwlock_create(&all->lock));
+    REQUIRE_OK(quire_event_create(&all->event));
+    REQUIRE_OK(quire_semaphore_create(0, &all->semaphore));
+    REQUIRE_OK(quire_condition_create(&all->condition));
+  }
+  int round = 0;
+  for (const std::int64_t limit_ms :
+       {INT64_MAX, std::int64_t{9'223'372'036'855}, std::int64_t{9'223'372'036'854}, std::int64_t{1} << 41}) {
+    const std::string name = "published late " + std::to_string(++round);
+    barrier();
+    if (quire_node() == 0) {  // has everything, or has not given it yet
+      REQUIRE_OK(quire_event_reset(all->event));
+      REQUIRE_OK(quire_mutex_lock(all->mutex));
+      REQUIRE_OK(quire_rwlock_write_lock(all->lock, -1));
+      REQUIRE_OK(quire_acquire(pinned, 8, -1, nullptr));
+      all->ready = 0;
+    }
+    barrier();
+    if (quire_node() == 0) {
+      sleep_ms(30);
+      REQUIRE_OK(quire_mutex_unlock(all->mutex));
+      sleep_ms(5);
+      REQUIRE_OK(quire_rwlock_unlock(all->lock));
+      sleep_ms(5);
+      REQUIRE_OK(quire_release(pinned, 8));
+      sleep_ms(5);
+      REQUIRE_OK(quire_event_set(all->event));
+      sleep_ms(5);
+      for (int n = 1; n < quire_nodes(); ++n) REQUIRE_OK(quire_semaphore_release(all->semaphore, 1));
+      sleep_ms(5);
+      REQUIRE_OK(quire_publish(name.c_str(), all));
+      REQUIRE_OK(quire_mutex_lock(all->mutex));
+      all->ready = 1;
+      REQUIRE_OK(quire_condition_notify_all(all->condition));
+      REQUIRE_OK(quire_mutex_unlock(all->mutex));
+    } else {
+      REQUIRE_OK(quire_mutex_timed_lock(all->mutex, limit_ms));
+      REQUIRE_OK(quire_mutex_unlock(all->mutex));
+      REQUIRE_OK(quire_rwlock_read_lock(all->lock, limit_ms));
+      REQUIRE_OK(quire_rwlock_unlock(all->lock));
+      REQUIRE_OK(quire_rwlock_write_lock(all->lock, limit_ms));
+      REQUIRE_OK(quire_rwlock_unlock(all->lock));
+      REQUIRE_OK(quire_acquire(pinned, 8, limit_ms, nullptr));
+      REQUIRE_OK(quire_release(pinned, 8));
+      REQUIRE_OK(quire_event_wait(all->event, limit_ms));
+      REQUIRE_OK(quire_semaphore_acquire(all->semaphore, limit_ms));
+      void* found = nullptr;
+      REQUIRE_OK(quire_lookup(name.c_str(), limit_ms, &found));
+      REQUIRE(found == all);
+      REQUIRE_OK(quire_mutex_lock(all->mutex));
+      while (all->ready == 0) REQUIRE_OK(quire_condition_wait(all->condition, all->mutex, limit_ms));
+      REQUIRE_OK(quire_mutex_unlock(all->mutex));
+    }
+  }
+  barrier();
+}
+
 }  // namespace
 
 int main() {
@@ -388,5 +460,6 @@ int main() {
     section("semaphores", semaphores);
     section("barriers", barriers);
     section("values by messages", values_by_messages);
+    section("limits of centuries", long_limits);
   });
 }

@@ -27,7 +27,7 @@ job_outcome job::run() {
   {
     const borrowed_process_state state;
     start_of_job start{plan_.command, environment_with(plan_.environment), state.mask(), state.descriptors()};
-    if (plan_.timeout_ms > 0) timeout_ns_ = begin + static_cast<std::uint64_t>(plan_.timeout_ms) * ms;
+    if (plan_.timeout_ms > 0) timeout_ns_ = begin + static_cast<std::uint64_t>(base::limit_ns(plan_.timeout_ms));
     if (prepare(start) && (hosts_.empty() ? start_all(start) : start_hosts(start))) {
       loop();
     } else {

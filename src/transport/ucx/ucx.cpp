@@ -515,7 +515,7 @@ void ucx_transport::report_losses() noexcept {
 }
 
 base::status ucx_transport::flush(int timeout_ms) noexcept {
-  const auto deadline = base::now_ns() + static_cast<std::uint64_t>(std::max(timeout_ms, 0)) * 1'000'000u;
+  const auto deadline = base::now_ns() + static_cast<std::uint64_t>(base::limit_ns(timeout_ms));
   const ucp_request_param_t how{};
   // What is stuck would keep the worker's flush for good. Over shared memory, where that happens, what was handed over is there.
   const auto request = stuck() ? nullptr : worker_.ucp->worker_flush_nbx(worker_.handle, &how);
