@@ -7,6 +7,8 @@ set -euo pipefail
 
 packages=(g++ cmake ninja-build pkg-config ccache libucx-dev libpmix-dev libfmt-dev libcli11-dev nlohmann-json3-dev
   libgtest-dev libgmock-dev libbenchmark-dev libpng-dev python3)
+# What tests/process/libraries uses on shared memory. Without them these tests are skipped.
+packages+=(zlib1g-dev libsqlite3-dev libcurl4-openssl-dev python3-numpy)
 if [ "${1:-}" = launchers ]; then
   packages+=(iproute2 openmpi-bin mpich slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge openssh-server
     openssh-client)

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "api/calls/range.hpp"
 #include "api/counters.hpp"
 #include "api/crash.hpp"
 #include "api/failure.hpp"
@@ -272,7 +273,9 @@ base::status start_here(std::unique_ptr<runtime> r, const quire_options& given) 
     return why;
   }
   ::pthread_atfork(nullptr, nullptr, [] { g_forked.store(true); });
+  const std::uint64_t base = r->base, bytes = r->bytes;
   g_runtime.store(r.release(), std::memory_order_release);
+  calls::watch_range(base, bytes);
   g_phase.store(phase::running);
   return quire_barrier_wait(quire_barrier{0});
 }
@@ -307,6 +310,7 @@ quire_status serve_fault(std::uint64_t address, int write, std::uint64_t entered
 
 base::status start_split(std::unique_ptr<runtime> r, const quire_options& given) {
   const auto link = static_cast<split::way>(r->options.number(base::option::pool_link));
+  const std::uint64_t base = r->base, bytes = r->bytes;
   auto sides = split::begin(r->base, r->bytes, link);
   if (!sides.ok()) return sides.why();
   if (sides.value().engine != nullptr) be_engine(*sides.value().engine, std::move(r), given);
@@ -320,6 +324,7 @@ base::status start_split(std::unique_ptr<runtime> r, const quire_options& given)
     return there != nullptr && there->contains(address) && serve_fault(address, write ? 1 : 0, base::now_ns()) == QUIRE_OK;
   });
   if (!why.ok()) return why;
+  calls::watch_range(base, bytes);
   ::pthread_atfork(nullptr, nullptr, [] { g_forked.store(true); });
   g_phase.store(phase::running);
   return {};
@@ -329,6 +334,7 @@ quire_status end_split(split::application_side& there) {
   const quire_status why = forwarder<&quire_end>::call(there);
   if (why == QUIRE_NOT_STARTED) return why;
   there.end();
+  calls::hide_range();
   detect::remove_signals();
   g_elsewhere.store(nullptr);
   g_phase.store(phase::ended);
@@ -393,6 +399,7 @@ quire_status quire_end(void) {
   if (const auto why = quire_barrier_wait(quire_barrier{0}); why != QUIRE_OK) return why;
   const std::string numbers = api::counters_json(*r);
   api::g_phase.store(phase::ended);
+  api::calls::hide_range();
   api::g_runtime.store(nullptr);
   r->core->stop();
   r->core->trace().write();

@@ -1,6 +1,6 @@
 // Files that must be there after a crash, and directories of them: one checked wrapper per system call, 0 or an errno
 // comes back, nothing is logged. Writing and reading pass by the library's own interposed calls
-// (src/api/interpose.cpp), so that a buffer may lie in the engine's view of shared memory. Application threads; no two
+// (src/api/calls), so that a buffer may lie in the engine's view of shared memory. Application threads; no two
 // on one file.
 #pragma once
 

@@ -1,13 +1,10 @@
 // System calls whose buffers lie on pages that are elsewhere. Node 0 is home of all pages and takes them back before
-// each case; node 1 makes the calls. Nothing may be lost, and what the runtime does not cover must say EFAULT.
+// each case; node 1 makes the calls. Nothing may be lost.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <netinet/in.h>
-#include <poll.h>
-#include <sys/random.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
@@ -24,7 +21,6 @@ namespace {
 constexpr std::size_t page = 4096, pages = 64, bytes_of_all = page * pages;
 
 char* g_memory = nullptr;
-bool g_kernel_fetches = false;  ///< mode 'thread': every system call works
 
 #define REQUIRE_CALL(call, wanted)                                                                       \
   do {                                                                                                   \
@@ -280,43 +276,9 @@ void calls_on_pages_that_are_written() {
   REQUIRE_EQUAL(*counter, times * 10);
 }
 
-/// Calls that the runtime does not cover work where the kernel can wait for pages, and else say EFAULT and have done
-/// nothing.
-void calls_that_are_not_covered(char*, char* target) {
-  const auto check_call = [](const char* what, long result) {
-    if (g_kernel_fetches ? result < 0 : result != -1 || errno != EFAULT)
-      fail(__FILE__, __LINE__, "%s gave %ld (errno %d)", what, result, errno);
-  };
-  check_call("getrandom", ::getrandom(target, 100, 0));
-  struct stat about;
-  check_call("stat of a shared path", [&] {
-    if (g_kernel_fetches) std::strcpy(target + page, "/");
-    return static_cast<long>(::stat(target + page, &about));
-  }());
-  int pair[2];
-  REQUIRE(::pipe(pair) == 0 && ::write(pair[1], "hello", 5) == 5);
-  iovec part{target + 2 * page, 5};
-  const long got = ::syscall(SYS_preadv2, pair[0], &part, 1, -1L, -1L, 0);
-  check_call("preadv2", got);
-  if (got == -1) {  // nothing was lost: it is all there for the next call
-    char text[6] = {};
-    REQUIRE_CALL(::read(pair[0], text, 5), 5);
-    REQUIRE(std::strcmp(text, "hello") == 0);
-  } else {
-    REQUIRE(std::memcmp(target + 2 * page, "hello", 5) == 0);
-  }
-  ::close(pair[0]);
-  ::close(pair[1]);
-  // Once the page is here, they work.
-  target[3 * page] = 1;
-  REQUIRE_CALL(::getrandom(target + 3 * page, 100, 0), 100);
-}
-
 }  // namespace
 
 int main() {
-  const char* mode = std::getenv("QUIRE_DETECT");
-  g_kernel_fetches = mode != nullptr && mode == std::string("thread");
   return node_main([] {
     g_memory = shared_region<char>("memory", bytes_of_all, region_options(page, QUIRE_PLACE_NODE, 0));
     on_absent_pages("files", files);
@@ -327,6 +289,5 @@ int main() {
     on_absent_pages("O_DIRECT", direct);
     on_absent_pages("futex", futexes);
     section("pages that are written meanwhile", calls_on_pages_that_are_written);
-    on_absent_pages("calls that are not covered", calls_that_are_not_covered);
   });
 }

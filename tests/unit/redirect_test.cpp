@@ -1,6 +1,6 @@
-// src/transport/ucx/redirect: calls of one library go elsewhere, those of all others do not; also where the linker has
+// src/os/redirect: calls of one library go elsewhere, those of all others do not; also where the linker has
 // made the table of addresses read-only, as distributions do.
-#include "transport/ucx/redirect.hpp"
+#include "os/redirect.hpp"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 
 #include <fstream>
 
-namespace quire::transport::ucx {
+namespace quire::os {
 namespace {
 
 pid_t another_parent() { return 4711; }
@@ -51,6 +51,28 @@ TEST(redirect, finds_nothing_in_a_library_that_is_not_there) {
   EXPECT_EQ(redirect("libnobody_has_loaded", calls), 0u);
 }
 
+/// All libraries but one, and only where the linker has found, or would find, what is to be replaced.
+TEST_P(redirecting, changes_all_others) {
+  const std::string name = std::string("libredirect_victim_") + GetParam();
+  const victim one((QUIRE_BINARY_DIR "/tests/" + name + ".so").c_str());
+  const victim other(QUIRE_BINARY_DIR "/tests/libredirect_victim_other.so");
+  void* const own = reinterpret_cast<void*>(&another_parent);
+  void* const real = ::dlsym(RTLD_DEFAULT, "getppid");
+  ASSERT_NE(real, nullptr);
+  const pid_t parent = ::getppid();
+  const replacement elsewhere[] = {{"getppid", own, own, false}};
+  redirect_everywhere(elsewhere, own);
+  EXPECT_EQ(other.parent(), parent);  // that binds it; the first may still wait for its first call
+  const replacement calls[] = {{"getpid", own, nullptr, false}, {"getppid", own, real, true}};
+  redirect_everywhere(calls, own);  // not here
+  EXPECT_EQ(one.parent(), another_parent());
+  EXPECT_EQ(other.parent(), another_parent());
+  EXPECT_EQ(::getppid(), parent);
+  const replacement back[] = {{"getppid", real, own, false}};
+  redirect_everywhere(back, own);
+  EXPECT_EQ(one.parent(), parent);
+}
+
 /// Nothing that was read-only stays writable.
 TEST_P(redirecting, leaves_the_table_as_it_was) {
   const std::string name = std::string("libredirect_victim_") + GetParam();
@@ -69,4 +91,4 @@ TEST_P(redirecting, leaves_the_table_as_it_was) {
 }
 
 }  // namespace
-}  // namespace quire::transport::ucx
+}  // namespace quire::os

@@ -18,7 +18,7 @@
 #include "base/log.hpp"
 #include "base/options.hpp"
 #include "os/memory.hpp"
-#include "transport/ucx/redirect.hpp"
+#include "os/redirect.hpp"
 
 namespace quire::transport::ucx::gate {
 namespace {
@@ -214,10 +214,10 @@ base::status guard(const base::secret& job) noexcept {
   g_secret = job;
   if (const auto status = g_used.make_room(); !status.ok()) return status;
   if (g_spare < 0) g_spare = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-  const redirection calls[] = {{"listen", reinterpret_cast<void*>(&on_listen)},
+  const os::redirection calls[] = {{"listen", reinterpret_cast<void*>(&on_listen)},
                                {"accept", reinterpret_cast<void*>(&on_accept)},
                                {"connect", reinterpret_cast<void*>(&on_connect)}};
-  static const unsigned found = redirect("libucs", calls);
+  static const unsigned found = os::redirect("libucs", calls);
   return found >= std::size(calls) ? QUIRE_OK : QUIRE_UNSUPPORTED;
 }
 

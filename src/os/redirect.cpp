@@ -1,23 +1,24 @@
 // Exchanging entries of a library's global offset table; see redirect.hpp. The ELF specification, and that of each
 // processor, say what stands there.
-#include "transport/ucx/redirect.hpp"
+#include "os/redirect.hpp"
 
 #include <elf.h>
 #include <link.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
 
-namespace quire::transport::ucx {
+namespace quire::os {
 namespace {
 
 #if defined(__x86_64__)
-constexpr auto jump_slot = R_X86_64_JUMP_SLOT, global_data = R_X86_64_GLOB_DAT;
+constexpr auto jump_slot = R_X86_64_JUMP_SLOT, global_data = R_X86_64_GLOB_DAT, pointer = R_X86_64_64;
 #elif defined(__aarch64__)
-constexpr auto jump_slot = R_AARCH64_JUMP_SLOT, global_data = R_AARCH64_GLOB_DAT;
+constexpr auto jump_slot = R_AARCH64_JUMP_SLOT, global_data = R_AARCH64_GLOB_DAT, pointer = R_AARCH64_ABS64;
 #else
 #error "which relocations call a function, on this processor?"
 #endif
@@ -75,11 +76,14 @@ bool exchange(std::uintptr_t slot, void* instead, bool read_only) noexcept {
   return true;
 }
 
-struct request {
-  const char* library;
-  std::span<const redirection> calls;
-  unsigned found;
-};
+/// Whether an address lies in what was loaded of a library.
+bool contains(const dl_phdr_info& library, std::uintptr_t address) noexcept {
+  for (int i = 0; i < library.dlpi_phnum; ++i) {
+    const auto& part = library.dlpi_phdr[i];
+    if (part.p_type == PT_LOAD && address - library.dlpi_addr - part.p_vaddr < part.p_memsz) return true;
+  }
+  return false;
+}
 
 bool is_read_only(const dl_phdr_info& library, std::uintptr_t slot) noexcept {
   for (int i = 0; i < library.dlpi_phnum; ++i) {
@@ -91,30 +95,69 @@ bool is_read_only(const dl_phdr_info& library, std::uintptr_t slot) noexcept {
   return false;
 }
 
+tables tables_of(const dl_phdr_info& library) noexcept {
+  for (int i = 0; i < library.dlpi_phnum; ++i) {
+    if (library.dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
+    return tables_of(library, reinterpret_cast<const Elf64_Dyn*>(library.dlpi_addr + library.dlpi_phdr[i].p_vaddr));
+  }
+  return {};
+}
+
+/// Calls `use(name, slot, symbol)` for each entry of a library through which it calls another one, or has the address
+/// of its function.
+template <class F>
+void for_each_slot(const dl_phdr_info& library, const tables& of, F&& use) {
+  if (of.symbols == nullptr || of.names == nullptr) return;
+  for (const auto part : {of.calls, of.data}) {
+    for (const Elf64_Rela& entry : part) {
+      const auto kind = ELF64_R_TYPE(entry.r_info);
+      if (kind != jump_slot && kind != global_data && (kind != pointer || entry.r_addend != 0)) continue;
+      const Elf64_Sym& symbol = of.symbols[ELF64_R_SYM(entry.r_info)];
+      use(of.names + symbol.st_name, library.dlpi_addr + entry.r_offset, symbol);
+    }
+  }
+}
+
+struct request {
+  const char* library;
+  std::span<const redirection> calls;
+  unsigned found;
+};
+
 int look_at(dl_phdr_info* library, std::size_t, void* asked) {
   auto& what = *static_cast<request*>(asked);
   const char* const slash = std::strrchr(library->dlpi_name, '/');
   const char* const name = slash != nullptr ? slash + 1 : library->dlpi_name;
   if (std::strncmp(name, what.library, std::strlen(what.library)) != 0) return 0;
-  const Elf64_Dyn* dynamic = nullptr;
-  for (int i = 0; i < library->dlpi_phnum; ++i)
-    if (library->dlpi_phdr[i].p_type == PT_DYNAMIC)
-      dynamic = reinterpret_cast<const Elf64_Dyn*>(library->dlpi_addr + library->dlpi_phdr[i].p_vaddr);
-  if (dynamic == nullptr) return 0;
-  const tables of = tables_of(*library, dynamic);
-  if (of.symbols == nullptr || of.names == nullptr) return 0;
+  const tables of = tables_of(*library);
   for (const redirection& call : what.calls) {
     bool found = false;
-    for (const auto part : {of.calls, of.data})
-      for (const Elf64_Rela& entry : part) {
-        const auto kind = ELF64_R_TYPE(entry.r_info);
-        if (kind != jump_slot && kind != global_data) continue;
-        if (std::strcmp(of.names + of.symbols[ELF64_R_SYM(entry.r_info)].st_name, call.function) != 0) continue;
-        const std::uintptr_t slot = library->dlpi_addr + entry.r_offset;
-        found = exchange(slot, call.instead, is_read_only(*library, slot)) || found;
-      }
+    for_each_slot(*library, of, [&](const char* function, std::uintptr_t slot, const Elf64_Sym&) {
+      if (std::strcmp(function, call.function) != 0) return;
+      found = exchange(slot, call.instead, is_read_only(*library, slot)) || found;
+    });
     what.found += found ? 1 : 0;
   }
+  return 0;
+}
+
+struct request_of_all {
+  std::span<const replacement> calls;
+  std::uintptr_t not_here;
+};
+
+int look_at_any(dl_phdr_info* library, std::size_t, void* asked) {
+  const auto& what = *static_cast<const request_of_all*>(asked);
+  if (contains(*library, what.not_here)) return 0;
+  for_each_slot(*library, tables_of(*library), [&](const char* function, std::uintptr_t slot, const Elf64_Sym& symbol) {
+    const auto call =
+        std::lower_bound(what.calls.begin(), what.calls.end(), function,
+                         [](const replacement& a, const char* b) { return std::strcmp(a.function, b) < 0; });
+    if (call == what.calls.end() || std::strcmp(call->function, function) != 0) return;
+    void* const now = std::atomic_ref(*reinterpret_cast<void**>(slot)).load();
+    const bool unbound = symbol.st_shndx == SHN_UNDEF && contains(*library, reinterpret_cast<std::uintptr_t>(now));
+    if (now == call->old || (unbound && call->first)) (void)exchange(slot, call->instead, is_read_only(*library, slot));
+  });
   return 0;
 }
 
@@ -126,4 +169,9 @@ unsigned redirect(const char* library, std::span<const redirection> calls) noexc
   return asked.found;
 }
 
-}  // namespace quire::transport::ucx
+void redirect_everywhere(std::span<const replacement> calls, const void* not_here) noexcept {
+  request_of_all asked{calls, reinterpret_cast<std::uintptr_t>(not_here)};
+  ::dl_iterate_phdr(&look_at_any, &asked);
+}
+
+}  // namespace quire::os

@@ -1,0 +1,45 @@
+#include "api/calls/range.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+
+#include "api/calls/redirect.hpp"
+#include "api/calls/signals.hpp"
+#include "api/forward.hpp"
+
+namespace quire::api::calls {
+
+constinit shared_range g_range;
+
+bool needs_help(std::uint64_t address) noexcept {
+  if (const auto* const there = elsewhere()) {
+    return there->contains(address) && !there->both().kernel_waits.load(std::memory_order_relaxed);
+  }
+  auto* const r = current();
+  if (r == nullptr) return false;
+  const auto* slot = r->core->regions().find(address);
+  return slot != nullptr && slot->detector->descriptor() < 0;
+}
+
+std::size_t within_region(const void* address, std::size_t bytes) noexcept {
+  quire_region of{};
+  void* start = nullptr;
+  std::uint64_t all = 0;
+  if (quire_region_of(address, &of) != QUIRE_OK || quire_region_range(of, &start, &all) != QUIRE_OK) return bytes;
+  const auto before = static_cast<std::uint64_t>(static_cast<const char*>(address) - static_cast<const char*>(start));
+  return static_cast<std::size_t>(std::min<std::uint64_t>(bytes, all - before));
+}
+
+void watch_range(std::uint64_t base, std::uint64_t bytes) noexcept {
+  static const int once = ::pthread_atfork(nullptr, nullptr, &hide_range);
+  (void)once;
+  g_range.base.store(base);
+  g_range.bytes.store(bytes);
+  redirect_others();
+  take_over_signals();
+}
+
+void hide_range() noexcept { g_range.bytes.store(0); }
+
+}  // namespace quire::api::calls

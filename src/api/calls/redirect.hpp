@@ -1,0 +1,11 @@
+// Where libc is found before libquire (a program that names libc first, or that loads libquire with dlopen(3), as
+// Python does), the tables of addresses through which the program and its libraries call libc are changed: as if
+// libquire had been there first.
+#pragma once
+
+namespace quire::api::calls {
+
+/// At the start of a job. Does nothing where the dynamic linker has found libquire first. Application thread.
+void redirect_others() noexcept;
+
+}  // namespace quire::api::calls
