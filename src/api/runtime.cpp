@@ -322,7 +322,7 @@ base::status start_split(std::unique_ptr<runtime> r, const quire_options& given)
   const auto why = detect::install_signals([](std::uint64_t address, bool write) noexcept {
     auto* const there = elsewhere();
     return there != nullptr && there->contains(address) && serve_fault(address, write ? 1 : 0, base::now_ns()) == QUIRE_OK;
-  });
+  }, nullptr, {base, bytes});
   if (!why.ok()) return why;
   calls::watch_range(base, bytes);
   ::pthread_atfork(nullptr, nullptr, [] { g_forked.store(true); });

@@ -93,12 +93,32 @@ using fault_handler = bool (*)(std::uint64_t address, bool write) noexcept;
 /// Asked after the handler has not taken a fault: is it one of shared memory that nobody has any more? Then the thread gets SIGBUS.
 using lost_check = bool (*)() noexcept;
 
+/// Where threads may have a stack that faults.
+struct shared_addresses {
+  std::uint64_t base = 0, bytes = 0;
+};
+
 /// Routes SIGSEGV and SIGBUS to `handler`. What it does not take goes to the handler that was there before, or
-/// ends the process by the signal's own default (with its core). Keeps what is installed later in the chain untouched.
-[[nodiscard]] base::status install_signals(fault_handler handler, lost_check is_lost = nullptr) noexcept;
+/// ends the process by the signal's own default (with its core). The calling thread gets an alternate stack, and others do with their
+/// first fault, so that a stack in shared memory can fault.
+[[nodiscard]] base::status install_signals(fault_handler handler, lost_check is_lost = nullptr, shared_addresses where = {}) noexcept;
 /// While they are installed: sigaction(2) of the application for one of the two signals changes what is called after `handler`.
 /// False if they are not.
 [[nodiscard]] bool chain_signal(int signal, const struct sigaction* now, struct sigaction* before) noexcept;
+
+/// While it lives, signals of the application are handled that came during the fault that this thread is in, though a fault keeps them
+/// waiting else. For a thread that sleeps; does nothing outside of faults.
+class signals_let_in {
+ public:
+  signals_let_in() noexcept;
+  ~signals_let_in();
+  signals_let_in(const signals_let_in&) = delete;
+  signals_let_in& operator=(const signals_let_in&) = delete;
+
+ private:
+  bool active_;
+  sigset_t before_;
+};
 /// Puts the earlier handlers back, if nobody has replaced ours.
 void remove_signals() noexcept;
 

@@ -1,5 +1,8 @@
 // SIGSEGV and SIGBUS: the way in for faults that the faulting thread handles itself. Read or write is told from the
 // fault's own error code, so that a write miss takes one fault.
+//
+// These handlers stay first. What the program had installed before, or installs later (chain_signal), is called for what is not
+// a fault of shared memory, as the kernel would call it: with its mask, once only if it is for one time, never within itself.
 #include <pthread.h>
 #include <signal.h>
 #include <ucontext.h>
@@ -8,6 +11,7 @@
 #include <cerrno>
 
 #include "base/log.hpp"
+#include "detect/alternate_stack.hpp"
 #include "detect/detector.hpp"
 
 namespace quire::detect {
@@ -17,6 +21,8 @@ std::atomic<fault_handler> g_handler{nullptr};
 std::atomic<lost_check> g_is_lost{nullptr};
 std::atomic<bool> g_chains{false};  ///< the application's own handlers are called after ours
 struct sigaction g_before_segv, g_before_bus;
+/// What the thread had blocked when the fault came that it is in; null outside of faults.
+thread_local constinit const sigset_t* t_interrupted_mask __attribute__((tls_model("initial-exec"))) = nullptr;
 
 bool is_write(const void* context) noexcept {
 #if defined(__x86_64__)
@@ -43,12 +49,54 @@ void end_by_default(int signal) noexcept {
   ::sigaction(signal, &by_default, nullptr);
 }
 
+/// Where the handler of the program runs that this thread is in, by signal: 0 is SIGSEGV, 1 SIGBUS.
+thread_local constinit std::uintptr_t t_inside[2] __attribute__((tls_model("initial-exec"))) = {};
+
+/// Whether the code that was interrupted is called by a handler that stands at `frame`. A handler that was left by siglongjmp(3) is not
+/// below it any more.
+bool is_within(std::uintptr_t frame, const ucontext_t& context) noexcept {
+  constexpr std::uintptr_t farthest = 1u << 20;
+  return frame != 0 && frame - stack_pointer(context) < farthest;
+}
+
+/// Calls a handler of the program as the kernel would.
+void call_handler(int signal, struct sigaction& kept, siginfo_t* info, void* context) noexcept {
+  auto& interrupted = *static_cast<ucontext_t*>(context);
+  const struct sigaction now = kept;
+  std::uintptr_t& inside = t_inside[signal == SIGBUS ? 1 : 0];
+  if ((now.sa_flags & SA_NODEFER) == 0 && is_within(inside, interrupted)) {  // the kernel does not ask a handler that faults itself
+    end_by_default(signal);
+    if (info->si_code <= 0) ::raise(signal);
+    return;
+  }
+  if ((now.sa_flags & SA_RESETHAND) != 0) kept.sa_handler = SIG_DFL;
+  sigset_t mask = interrupted.uc_sigmask, before;
+  for (int other = 1; other < NSIG; ++other) {
+    if (::sigismember(&now.sa_mask, other) == 1) ::sigaddset(&mask, other);
+  }
+  ::sigdelset(&mask, SIGSEGV);
+  ::sigdelset(&mask, SIGBUS);
+  ::pthread_sigmask(SIG_SETMASK, &mask, &before);
+  const std::uintptr_t outer = inside;
+  inside = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  if ((now.sa_flags & SA_SIGINFO) != 0) {
+    now.sa_sigaction(signal, info, context);
+  } else {
+    now.sa_handler(signal);
+  }
+  inside = outer;
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+bool has_handler(const struct sigaction& action) noexcept {
+  return (action.sa_flags & SA_SIGINFO) != 0 || (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN);
+}
+
 /// Not ours: what would have happened without Quire.
 void pass_on(int signal, siginfo_t* info, void* context) noexcept {
-  const struct sigaction& before = signal == SIGSEGV ? g_before_segv : g_before_bus;
-  if ((before.sa_flags & SA_SIGINFO) != 0) return before.sa_sigaction(signal, info, context);
+  struct sigaction& before = signal == SIGSEGV ? g_before_segv : g_before_bus;
+  if (has_handler(before)) return call_handler(signal, before, info, context);
   if (before.sa_handler == SIG_IGN && info->si_code <= 0) return;
-  if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) return before.sa_handler(signal);
   // The access is repeated on return and ends the process with its own signal and core; a sent signal is sent again.
   end_by_default(signal);
   if (info->si_code <= 0) ::raise(signal);
@@ -59,9 +107,7 @@ void tell_lost(int signal, const siginfo_t* info, void* context) noexcept {
   siginfo_t told = *info;
   told.si_signo = SIGBUS;
   told.si_code = BUS_OBJERR;
-  const struct sigaction& handler = g_before_bus;
-  if ((handler.sa_flags & SA_SIGINFO) != 0) return handler.sa_sigaction(SIGBUS, &told, context);
-  if (handler.sa_handler != SIG_DFL && handler.sa_handler != SIG_IGN) return handler.sa_handler(SIGBUS);
+  if (has_handler(g_before_bus)) return call_handler(SIGBUS, g_before_bus, &told, context);
   base::log(base::log_level::error,
             "a thread used shared memory at 0x%lx, which was lost with a node that died; it gets SIGBUS, and handles it not",
             reinterpret_cast<unsigned long>(info->si_addr));
@@ -69,11 +115,32 @@ void tell_lost(int signal, const siginfo_t* info, void* context) noexcept {
   if (signal != SIGBUS) ::raise(SIGBUS);  // else the access is repeated
 }
 
+struct fault {
+  fault_handler handler;
+  std::uint64_t address;
+  bool write;
+  bool taken;
+};
+
+/// Serves the fault on a stack that has room for it.
+bool serve(fault_handler handler, const siginfo_t& info, ucontext_t& context) noexcept {
+  fault f{handler, reinterpret_cast<std::uint64_t>(info.si_addr), is_write(&context), false};
+  give_alternate_stack(context);
+  on_roomy_stack(context, [](void* at) {
+    auto& self = *static_cast<fault*>(at);
+    self.taken = self.handler(self.address, self.write);
+  }, &f);
+  return f.taken;
+}
+
 void on_signal(int signal, siginfo_t* info, void* context) {
   const int saved = errno;
+  auto& interrupted = *static_cast<ucontext_t*>(context);
   const auto handler = g_handler.load(std::memory_order_acquire);
-  const bool taken = handler != nullptr && info->si_code > 0 &&
-                     handler(reinterpret_cast<std::uint64_t>(info->si_addr), is_write(context));
+  const sigset_t* const outer = t_interrupted_mask;
+  t_interrupted_mask = &interrupted.uc_sigmask;
+  const bool taken = handler != nullptr && info->si_code > 0 && serve(handler, *info, interrupted);
+  t_interrupted_mask = outer;
   const auto is_lost = g_is_lost.load(std::memory_order_relaxed);
   const bool lost = !taken && is_lost != nullptr && is_lost();
   errno = saved;
@@ -83,15 +150,16 @@ void on_signal(int signal, siginfo_t* info, void* context) {
 
 }  // namespace
 
-base::status install_signals(fault_handler handler, lost_check is_lost) noexcept {
+base::status install_signals(fault_handler handler, lost_check is_lost, shared_addresses where) noexcept {
   // A forked child has no shared memory: what it touches there ends it, as any wrong address does.
   static const int once = ::pthread_atfork(nullptr, nullptr, [] { g_handler.store(nullptr); });
   (void)once;
+  keep_off_stacks_in(where.base, where.bytes);
   g_handler.store(handler, std::memory_order_release);
   g_is_lost.store(is_lost);
   struct sigaction ours {};
   ours.sa_sigaction = on_signal;
-  ours.sa_flags = SA_SIGINFO;
+  ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
   // Other signals wait until the fault is served: their handlers may touch shared memory too. A fault within a fault
   // is a bug of ours and must end the process.
   sigfillset(&ours.sa_mask);
@@ -100,8 +168,21 @@ base::status install_signals(fault_handler handler, lost_check is_lost) noexcept
     base::log(base::log_level::error, "cannot install the handlers of SIGSEGV and SIGBUS (errno %d)", errno);
     return QUIRE_SYSTEM;
   }
-  g_chains.store(is_lost != nullptr);
+  g_chains.store(true);
+  give_alternate_stack();
   return {};
+}
+
+signals_let_in::signals_let_in() noexcept : active_(t_interrupted_mask != nullptr) {
+  if (!active_) return;
+  sigset_t open = *t_interrupted_mask;
+  ::sigdelset(&open, SIGSEGV);
+  ::sigdelset(&open, SIGBUS);
+  ::pthread_sigmask(SIG_SETMASK, &open, &before_);
+}
+
+signals_let_in::~signals_let_in() {
+  if (active_) ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
 bool chain_signal(int signal, const struct sigaction* now, struct sigaction* before) noexcept {

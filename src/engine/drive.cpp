@@ -267,9 +267,22 @@ void engine::drive_for(const op& o, bool driving) noexcept {
   leave_drive(!o.done());
 }
 
+/// A fault keeps the program's signals waiting, as their handlers may share memory. One that takes long lets them in: Ctrl-C ends a node that
+/// waits for what another node keeps.
+void engine::sleep_for(op& o, std::int64_t timeout_ms, std::uint64_t start) noexcept {
+  constexpr std::int64_t patience_with_signals_ns = 50'000'000;
+  const std::int64_t limit_ns = base::limit_ns(timeout_ms);
+  if (timeout_ms < 0 && o.sleep(patience_with_signals_ns)) return;
+  const detect::signals_let_in handled;
+  std::int64_t left = -1;
+  do {
+    if (timeout_ms >= 0) left = limit_ns - static_cast<std::int64_t>(base::now_ns() - start);
+    if (timeout_ms >= 0 && left <= 0) break;
+  } while (!o.sleep(left));
+}
+
 bool engine::wait_for(op& o, std::int64_t timeout_ms, bool in_fault) noexcept {
   const std::uint64_t start = base::now_ns();
-  const std::int64_t limit_ns = base::limit_ns(timeout_ms);
   if (!o.done()) {
     signal_pause pause(!in_fault);
     if (driver_.may_spin()) {
@@ -285,11 +298,7 @@ bool engine::wait_for(op& o, std::int64_t timeout_ms, bool in_fault) noexcept {
   driver_.sleeping.fetch_add(1, std::memory_order_seq_cst);
   driver_.sleeps.fetch_add(1, std::memory_order_seq_cst);
   if (driver_.ticking.load(std::memory_order_seq_cst) || unhurried_.load(std::memory_order_seq_cst)) kick();
-  std::int64_t left = -1;
-  do {
-    if (timeout_ms >= 0) left = limit_ns - static_cast<std::int64_t>(base::now_ns() - start);
-    if (timeout_ms >= 0 && left <= 0) break;
-  } while (!o.sleep(left));
+  sleep_for(o, timeout_ms, start);
   driver_.sleeping.fetch_sub(1, std::memory_order_relaxed);
   return o.done();
 }

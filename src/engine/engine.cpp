@@ -53,7 +53,7 @@ base::status engine::open() {
   g_engine = this;
   return detect::install_signals([](std::uint64_t address, bool write) noexcept {
     return g_engine != nullptr && g_engine->on_signal_fault(address, write, base::now_ns());
-  }, config_.survives ? &engine::found_lost : nullptr);
+  }, config_.survives ? &engine::found_lost : nullptr, {config_.base, config_.bytes});
 }
 
 base::status engine::reserve() {

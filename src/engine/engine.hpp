@@ -181,6 +181,7 @@ class engine final : public transport::sink, private effects, private release::n
 
   /// Drives and sleeps until `o`, which runs already, is done. False when the time ran out.
   bool wait_for(op& o, std::int64_t timeout_ms = -1, bool in_fault = false) noexcept;
+  void sleep_for(op& o, std::int64_t timeout_ms, std::uint64_t start) noexcept;
 
   // Synchronisation (sync_calls.cpp). Timeouts as in quire.h; the result's values come back in `request`.
   [[nodiscard]] base::status synchronise(sync::call& request, std::int64_t timeout_ms) noexcept;

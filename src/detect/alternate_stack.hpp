@@ -1,0 +1,32 @@
+// On which stack a fault is served. The kernel cannot put a signal's frame on a stack whose page is elsewhere, so the
+// handlers run on an alternate one where a thread has it: the program's, or one of Quire's. Async-signal-safe.
+#pragma once
+
+#include <ucontext.h>
+
+#include <cstdint>
+
+namespace quire::detect {
+
+/// Threads may have stacks in this range: nothing of Quire's may run there.
+void keep_off_stacks_in(std::uint64_t base, std::uint64_t bytes) noexcept;
+
+/// The calling thread has an alternate stack afterwards, if there is memory; freed at its end. Not for handlers.
+void give_alternate_stack() noexcept;
+/// The same in a handler: from its return on.
+void give_alternate_stack(ucontext_t& interrupted) noexcept;
+
+/// Runs `body` here, or, where the program's alternate stack is small, on the stack that was interrupted.
+void on_roomy_stack(const ucontext_t& interrupted, void (*body)(void*), void* argument) noexcept;
+
+[[nodiscard]] inline std::uintptr_t stack_pointer(const ucontext_t& of) noexcept {
+#if defined(__x86_64__)
+  return static_cast<std::uintptr_t>(of.uc_mcontext.gregs[REG_RSP]);
+#elif defined(__aarch64__)
+  return of.uc_mcontext.sp;
+#else
+#error "where does this processor keep the stack pointer?"
+#endif
+}
+
+}  // namespace quire::detect
