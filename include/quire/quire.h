@@ -85,7 +85,8 @@ typedef struct quire_options {
 QUIRE_API QUIRE_NODISCARD quire_status quire_start(const quire_options* options);
 
 /** Leaves the job: waits until every node has called it, then gives back everything. Shared addresses are no longer
- *  valid. A process that exits without it ends the job for all. */
+ *  valid. A process that exits without it, or with a status other than 0, ends the job for all. QUIRE_INVALID on all nodes if another node waits
+ *  in a barrier or another collective of the job, which cannot come any more: a message names the two, and the node has not left. */
 QUIRE_API quire_status quire_end(void);
 
 /** Number of this node, 0 ..; 0 before the start. */
@@ -319,7 +320,8 @@ QUIRE_API quire_status quire_condition_notify_one(quire_condition condition);
 QUIRE_API quire_status quire_condition_notify_all(quire_condition condition);
 QUIRE_API quire_status quire_condition_destroy(quire_condition condition);
 
-/** The barrier of the whole job: one thread of each node calls it. A zero handle names it: `quire_barrier all = {0}`. */
+/** The barrier of the whole job: one thread of each node calls it. A zero handle names it: `quire_barrier all = {0}`. QUIRE_INVALID on
+ *  all nodes if one of them is in another collective, or in quire_end(): a message names the two. */
 QUIRE_API quire_status quire_barrier_wait(quire_barrier barrier);
 /** A barrier for `participants` threads of whichever nodes. */
 QUIRE_API quire_status quire_barrier_create(uint32_t participants, quire_barrier* barrier);

@@ -328,10 +328,15 @@ void node::handle_units(const message& m) {
 // ---- Synchronisation, as engine/sync_calls.cpp
 
 void node::handle_sync(const message& m, std::span<const std::byte> value) {
-  if (sync::kind_of(m.kind) == sync::kind::spread && options_.relaxed) consistency_.on_epoch();
+  if (sync::kind_of(m.kind) == sync::kind::spread && options_.relaxed) on_round_end(m);
   sync_actions_.clear();
   sync_.on_message(m, value, sync_actions_);
   perform_sync();
+}
+
+/// A round that was refused is no epoch: some nodes may not have been in it.
+void node::on_round_end(const message& m) {
+  m.operation == QUIRE_OK ? consistency_.on_epoch() : consistency_.on_round_refused();
 }
 
 /// Rounds of the job barrier are epochs. The root's ends when it tells its first child.
@@ -341,7 +346,7 @@ void node::note_round(const message& m) {
   if (kind != sync::kind::spread || self_ != node_id{0} || m.b + 1 == rounds_) return;
   rounds_ = m.b + 1;
   consistency_.on_gathered();
-  consistency_.on_epoch();
+  on_round_end(m);
 }
 
 void node::perform_sync() {

@@ -95,6 +95,7 @@ class node final : private release::node::effects, private diff_post::effects {
   void handle_units(const message& m);
   void handle_sync(const message& m, std::span<const std::byte> value);
   void perform_sync();
+  void on_round_end(const message& m);
   void note_round(const message& m);
 
   // Actions.

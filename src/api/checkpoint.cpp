@@ -13,6 +13,7 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "checkpoint/store.hpp"
+#include "engine/thread_state.hpp"
 
 namespace quire::api {
 namespace {
@@ -169,6 +170,7 @@ quire_status save_here(checkpoint_path path) {
     base::log(base::log_level::error, "no checkpoints in a job that goes on when a node is lost: set QUIRE_ON_FAILURE to end");
     return QUIRE_UNSUPPORTED;
   }
+  const engine::meeting_scope one(sync::meeting::checkpoint);
   return save(*r, path);
 }
 

@@ -6,6 +6,7 @@
 #include "api/names.hpp"
 #include "api/runtime.hpp"
 #include "api/versions.hpp"
+#include "engine/thread_state.hpp"
 #include "model/atomic_operation.hpp"
 
 using quire::model::access;
@@ -224,6 +225,12 @@ quire_status produce(const void* address, size_t bytes, int producer, int end) {
   if (c.self.value() != producer) return QUIRE_OK;
   return r->core->produce(reinterpret_cast<std::uint64_t>(address), bytes, end != 0).code();
 }
+
+quire_status meet_to_produce() {
+  QUIRE_FORWARD(meet_to_produce);
+  const quire::engine::meeting_scope one(quire::sync::meeting::produce_end);
+  return quire_barrier_wait(quire_barrier{0});
+}
 }  // namespace
 
 quire_status quire_produce_begin(const void* address, size_t bytes, int producer) {
@@ -233,7 +240,7 @@ quire_status quire_produce_begin(const void* address, size_t bytes, int producer
 quire_status quire_produce_end(const void* address, size_t bytes, int producer) {
   const auto why = produce(address, bytes, producer, 1);
   if (why == QUIRE_NOT_STARTED || why == QUIRE_FORKED) return why;
-  const auto met = quire_barrier_wait(quire_barrier{0});  // the others wait for it, whatever became of it here
+  const auto met = meet_to_produce();  // the others wait for it, whatever became of it here
   return why == QUIRE_OK ? met : why;
 }
 

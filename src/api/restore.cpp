@@ -11,6 +11,7 @@
 #include "base/log.hpp"
 #include "checkpoint/store.hpp"
 #include "directory/placement.hpp"
+#include "engine/thread_state.hpp"
 
 namespace quire::api {
 namespace {
@@ -227,6 +228,7 @@ quire_status restore_here(checkpoint_path path) {
     base::log(base::log_level::error, "no checkpoints in a job that goes on when a node is lost: set QUIRE_ON_FAILURE to end");
     return QUIRE_UNSUPPORTED;
   }
+  const engine::meeting_scope one(sync::meeting::restore);
   return restore(*r, path);
 }
 

@@ -19,6 +19,7 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "bootstrap/secret.hpp"
+#include "engine/thread_state.hpp"
 #include "os/injection.hpp"
 #include "split/begin.hpp"
 #include "transport/loopback/loopback.hpp"
@@ -269,6 +270,7 @@ base::status begin(runtime& r, const quire_options& given) {
 base::status start_here(std::unique_ptr<runtime> r, const quire_options& given) {
   const auto why = begin(*r, given);
   if (!why.ok()) {
+    if (why.code() == QUIRE_PEER_LOST && r->job != nullptr) r->job->bereaved();
     g_phase.store(phase::ended);
     return why;
   }
@@ -277,6 +279,7 @@ base::status start_here(std::unique_ptr<runtime> r, const quire_options& given) 
   g_runtime.store(r.release(), std::memory_order_release);
   calls::watch_range(base, bytes);
   g_phase.store(phase::running);
+  const engine::meeting_scope one(sync::meeting::start);
   return quire_barrier_wait(quire_barrier{0});
 }
 
@@ -332,7 +335,7 @@ base::status start_split(std::unique_ptr<runtime> r, const quire_options& given)
 
 quire_status end_split(split::application_side& there) {
   const quire_status why = forwarder<&quire_end>::call(there);
-  if (why == QUIRE_NOT_STARTED) return why;
+  if (why == QUIRE_NOT_STARTED || why == QUIRE_INVALID) return why;  // the node has not left
   there.end();
   calls::hide_range();
   detect::remove_signals();
@@ -396,7 +399,14 @@ quire_status quire_end(void) {
   r->failures->stop();
   r->regions->settle_frees();
   r->core->expect_end();
-  if (const auto why = quire_barrier_wait(quire_barrier{0}); why != QUIRE_OK) return why;
+  {
+    // Nobody waits for this node any more, and no other barrier is the end.
+    const quire::engine::meeting_scope one(quire::sync::meeting::end);
+    if (const auto why = quire_barrier_wait(quire_barrier{0}); why != QUIRE_OK) {
+      r->core->expect_no_end();
+      return why;
+    }
+  }
   const std::string numbers = api::counters_json(*r);
   api::g_phase.store(phase::ended);
   api::calls::hide_range();

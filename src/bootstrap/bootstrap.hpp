@@ -35,6 +35,10 @@ class bootstrap {
   /// Nothing comes from `node` any more: it was silent for `silent_ms`, or (0) the transport has lost it. True: the launcher
   /// judges, and what it finds comes as news. False: there is nobody who judges. Service thread; does not block.
   [[nodiscard]] virtual bool accuse(int node, std::uint64_t silent_ms) noexcept = 0;
+  /// A node that was accused of silence has been heard again: whoever judges need not. Service thread; does not block.
+  virtual void withdraw(int) noexcept {}
+  /// This node ends, or does not start, because others are lost: whatever its exit says, it is not the cause. Does not block.
+  virtual void bereaved() noexcept {}
   /// Whether the launcher, when a node dies, can let the others live: all of them hear of it, in one order, and the dead one
   /// runs no more.
   [[nodiscard]] virtual bool announces_deaths() const noexcept { return false; }

@@ -8,6 +8,7 @@
 
 #include "base/log.hpp"
 #include "engine/change.hpp"
+#include "engine/thread_state.hpp"
 
 namespace quire::engine {
 
@@ -70,6 +71,7 @@ base::status engine::begin_block(std::uint64_t region, unsigned flags) noexcept 
 }
 
 base::status engine::end_block(std::uint64_t region, quire_overlap& first) noexcept {
+  const meeting_scope one(sync::meeting::block_end);
   change_call c;
   c.what = change_call::kind::end_block;
   c.region = changeable(regions_, region);

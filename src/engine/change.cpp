@@ -21,6 +21,7 @@
 
 #include "base/log.hpp"
 #include "engine/change.hpp"
+#include "engine/thread_state.hpp"
 
 namespace quire::engine {
 
@@ -64,6 +65,10 @@ base::status engine::change(const change_call& call) noexcept {
               "lost: set QUIRE_ON_FAILURE to end");
     return QUIRE_UNSUPPORTED;
   }
+  using kind = change_call::kind;
+  const meeting_scope one(call.what == kind::set           ? sync::meeting::set_consistency
+                          : call.what == kind::begin_block ? sync::meeting::block_begin
+                                                           : sync::meeting::block_end);
   totals t;
   t.bad = call.good ? 0 : 1;
   t.call = call.signature();

@@ -111,6 +111,8 @@ class engine final : public transport::sink, private effects, private release::n
   /// Before the last barrier of the job: waits until nothing that this node has asked for is on its way (read-ahead), asks
   /// for nothing more, and takes it as no loss when peers leave.
   void expect_end() noexcept;
+  /// The end was refused: the node goes on.
+  void expect_no_end() noexcept { ending_.store(false, std::memory_order_relaxed); }
   /// Stops it. No thread may be using shared memory any more.
   void stop() noexcept;
 
@@ -277,6 +279,7 @@ class engine final : public transport::sink, private effects, private release::n
   void send(model::node_id to, const model::message& m, std::span<const std::byte> value) noexcept;
   void perform_sync() noexcept;
   void synchronise(model::node_id to, const model::message& m, std::span<const std::byte> value, model::edge what) noexcept;
+  void on_round_end(const model::message& m) noexcept;
   void note_round(const model::message& m) noexcept;
   /// Some region's consistency is weaker than sequential.
   [[nodiscard]] bool relaxed() const noexcept { return relaxed_.load(std::memory_order_relaxed); }
@@ -411,7 +414,16 @@ class engine final : public transport::sink, private effects, private release::n
   void send_watch(unsigned to, std::uint32_t word, std::uint64_t a = 0, std::uint64_t b = 0) noexcept;
   void look_at_peers(std::uint64_t now) noexcept;
   void say_goodbye() noexcept;
-  void lose(unsigned peer, std::uint64_t silent_ms, std::uint64_t patience_ns, bool tell) noexcept;
+  void lose(unsigned peer, std::uint64_t silent_ms, std::uint64_t patience_ns, bool tells) noexcept;
+  [[nodiscard]] std::uint64_t patience_with_silence() const noexcept;
+  /// What the launcher is to hear of peers that are lost, and of those that are back.
+  struct word_of_loss {
+    unsigned peer = 0;
+    std::uint64_t silent_ms = 0;
+    bool back = false;
+  };
+  void regain(unsigned peer) noexcept;
+  void tell(const word_of_loss& what) noexcept;
   void tell_loss() noexcept;
   [[nodiscard]] std::string loss_text() const;
   void handle_news() noexcept;
@@ -490,7 +502,9 @@ class engine final : public transport::sink, private effects, private release::n
   std::atomic<std::uint64_t> lost_until_ns_{0};  ///< a peer is lost; when this node ends unless it hears more
   unsigned lost_peer_ = 0;
   std::uint64_t lost_silent_ms_ = 0;          ///< how long it was silent; 0: the transport has lost it
-  std::atomic<bool> loss_untold_{false};      ///< the launcher does not know yet that a peer is lost
+  std::array<word_of_loss, 16> untold_{};  ///< by the driver; more than fit are told by others
+  unsigned untold_count_ = 0;
+  std::atomic<bool> loss_untold_{false};  ///< there are some
   /// The service thread sleeps until somebody wakes it, by the transport, which was armed, among others; or is about to.
   std::atomic<bool> parked_{false};
   std::atomic<bool> unhurried_{false};  ///< and only for what is urgent

@@ -1,8 +1,11 @@
 // Synchronisation: calls of threads go into the sync machine, its actions come out. Same way as faults: the calling thread
 // drives, or whoever does.
 #include "base/clock.hpp"
+#include "base/log.hpp"
 #include "engine/engine.hpp"
+#include "engine/thread_state.hpp"
 #include "sync/edges.hpp"
+#include "sync/mismatch.hpp"
 
 namespace quire::engine {
 
@@ -11,7 +14,17 @@ struct sync_op : op {
   explicit sync_op(body execute) noexcept : op(execute, type::synchronisation) {}
   sync::call* request = nullptr;
 };
+/// A round that was refused: each node says why, as none of them can know which others are looked at.
+void say_mismatch(const sync::call& c) {
+  const auto why = sync::mismatch_in(c.values);
+  if (why) base::log(base::log_level::error, "a meeting of all nodes cannot come: %s; all nodes call the same, in the same order", sync::text_of(*why).c_str());
+}
 }  // namespace
+
+meeting_scope::meeting_scope(sync::meeting what) noexcept : before_(t_thread.meeting) {
+  if (before_ == sync::meeting::none) t_thread.meeting = what;
+}
+meeting_scope::~meeting_scope() { t_thread.meeting = before_; }
 
 base::status engine::synchronise(sync::call& request, std::int64_t timeout_ms) noexcept {
   sync_op o([](engine& e, op& self) noexcept {
@@ -28,7 +41,12 @@ base::status engine::synchronise(sync::call& request, std::int64_t timeout_ms) n
   });
   o.request = &request;
   request.try_only = timeout_ms == 0;
-  if (run(o, timeout_ms <= 0 ? -1 : timeout_ms)) return o.result();
+  const bool meets = sync::is_collective(request);
+  if (meets) request.within = t_thread.meeting;
+  if (run(o, timeout_ms <= 0 ? -1 : timeout_ms)) {
+    if (meets && o.result().code() == QUIRE_INVALID) say_mismatch(request);
+    return o.result();
+  }
   // The time ran out. The machine says what became of the call: withdrawn, or ended meanwhile.
   struct cancel_op : op {
     using op::op;
@@ -47,7 +65,7 @@ base::status engine::synchronise(sync::call& request, std::int64_t timeout_ms) n
 }
 
 void engine::handle_sync(const model::message& m, std::span<const std::byte> value) noexcept {
-  if (sync::kind_of(m.kind) == sync::kind::spread && relaxed()) consistency_.on_epoch();
+  if (sync::kind_of(m.kind) == sync::kind::spread && relaxed()) on_round_end(m);
   sync_actions_.clear();
   sync_.on_message(m, value, sync_actions_);
   perform_sync();
@@ -60,6 +78,11 @@ void engine::synchronise(model::node_id to, const model::message& m, std::span<c
   send(to, m, value);
 }
 
+/// A round that was refused is no epoch: some nodes may not have been in it.
+void engine::on_round_end(const model::message& m) noexcept {
+  m.operation == QUIRE_OK ? consistency_.on_epoch() : consistency_.on_round_refused();
+}
+
 /// Rounds of the job barrier are epochs. The root's ends when it tells its first child.
 void engine::note_round(const model::message& m) noexcept {
   const auto kind = sync::kind_of(m.kind);
@@ -67,7 +90,7 @@ void engine::note_round(const model::message& m) noexcept {
   if (kind != sync::kind::spread || config_.self != model::node_id{0} || m.b + 1 == rounds_) return;
   rounds_ = m.b + 1;
   consistency_.on_gathered();
-  consistency_.on_epoch();
+  on_round_end(m);
 }
 
 void engine::perform_sync() noexcept {

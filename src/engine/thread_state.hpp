@@ -4,6 +4,7 @@
 
 #include "engine/read_ahead.hpp"
 #include "model/ids.hpp"
+#include "sync/call.hpp"
 
 namespace quire::engine {
 
@@ -11,6 +12,8 @@ struct thread_state {
   read_ahead stream;
   bool found_lost = false;  ///< its last fault was for a unit that nobody has any more
   bool driving = false;  ///< a fault now would be one of the runtime itself
+
+  sync::meeting meeting = sync::meeting::none;  ///< the call of the API that its collectives are steps of
 
   // The fault before this one, to tell a thread that loses its units unused.
   const void* region = nullptr;
@@ -30,6 +33,18 @@ struct thread_state {
     want = w;
     return lost;
   }
+};
+
+/// While it lives, collectives of this thread are steps of one call of the API. Calls within calls are steps of the outermost.
+class meeting_scope {
+ public:
+  explicit meeting_scope(sync::meeting what) noexcept;
+  ~meeting_scope();
+  meeting_scope(const meeting_scope&) = delete;
+  meeting_scope& operator=(const meeting_scope&) = delete;
+
+ private:
+  sync::meeting before_;
 };
 
 extern thread_local constinit thread_state t_thread __attribute__((tls_model("initial-exec")));

@@ -41,6 +41,21 @@ enum class operation : std::uint8_t {
   return object_kind::none;
 }
 
+/// Calls of the API that consist of collectives. All collectives of one carry its name, so that they match those of no
+/// other.
+enum class meeting : std::uint8_t {
+  none,  ///< the collective itself: quire_barrier_wait(), quire_reduce_f64() ...
+  start,
+  end,
+  produce_end,
+  set_consistency,
+  block_begin,
+  block_end,
+  checkpoint,
+  restore,
+  last = restore
+};
+
 /// Up to 64 bytes that travel as the payload of a message.
 class value {
  public:
@@ -70,9 +85,10 @@ struct call {
   std::uint64_t object = 0;  ///< the handle, as the application gave it
   /// condition_wait: the mutex. semaphore_create, _release: count. barrier_create: participants. broadcast: root.
   std::uint64_t operand = 0;
-  std::uint32_t count = 0;    ///< reduce: values; broadcast: bytes
-  std::uint32_t combine = 0;  ///< reduce: quire_operation
-  value values{};             ///< reduce: this node's; broadcast: the root's
+  std::uint32_t count = 0;         ///< reduce: values; broadcast: bytes
+  std::uint32_t combine = 0;       ///< reduce: quire_operation
+  meeting within = meeting::none;  ///< collectives: the call of the API that this is a step of
+  value values{};                  ///< reduce: this node's; broadcast: the root's
 };
 
 enum class action_kind : std::uint8_t {
@@ -87,7 +103,7 @@ struct action {
   std::uint64_t token = 0;         ///< complete
   std::uint64_t object = 0;        ///< complete: the new handle, after a create
   message m{};                     ///< send
-  value values{};                  ///< send: payload; complete: result of reduce and broadcast
+  value values{};  ///< send: payload; complete: result of reduce and broadcast; of a refused collective a `mismatch`
 };
 
 /// The actions of one step, in order. Memory is kept, so that only the largest step so far allocates.

@@ -1,5 +1,8 @@
 #include "sync/collective.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "base/status_number.hpp"
 #include "sync/combine.hpp"
 
@@ -30,33 +33,27 @@ unsigned collective_part::children() const noexcept {
 
 node_id collective_part::parent() const noexcept { return at_rank((rank_of(shared_.self) - 1) / tree_arity); }
 
-collective_part::signature collective_part::signature_of(const call& c) const noexcept {
-  const auto what = static_cast<signature>(c.what);
-  switch (c.what) {
-    case operation::barrier_wait: return what;
-    case operation::broadcast:
-      if (c.count > value::capacity || c.operand >= shared_.nodes) return 0;
-      if (c.operand == shared_.self.value() && c.values.size() != c.count) return 0;
-      return what | c.operand << 16 | signature{c.count} << 32;
-    default:
-      if (c.count > max_reduce_values || c.combine > QUIRE_PRODUCT || c.values.size() != c.count * sizeof(double))
-        return 0;
-      return what | signature{c.combine} << 8 | signature{c.count} << 32;
-  }
-}
-
 void collective_part::on_call(const call& c, actions& out) {
   if (called_) {  // another thread of this node is in one
     out.complete(c.token, QUIRE_INVALID);
     return;
   }
+  if (unheard_ != 0) {
+    --unheard_;
+    out.complete(c.token, last_.status).values = last_.values;
+    return;
+  }
   called_ = true;
   who_ = shared_.calls.add(c);
-  own_ = {true, QUIRE_OK, signature_of(c), {}};
-  if (own_.what == 0) own_.status = QUIRE_INVALID;
-  const bool gives = c.what != operation::broadcast || c.operand == shared_.self.value();
-  if (gives && own_.what != 0) own_.values = c.values;
-  gather_if_complete(out);
+  own_ = {true, QUIRE_OK, signature_of(c, shared_.self.value(), shared_.nodes), {}};
+  if (own_.what == 0) {
+    const std::uint64_t self = shared_.self.value();
+    own_.status = QUIRE_INVALID;
+    own_.values = value_of({{self, self}, {0, 0}});
+  } else if (c.what != operation::broadcast || c.operand == shared_.self.value()) {
+    own_.values = c.values;
+  }
+  gather(out);
 }
 
 void collective_part::on_gather(const message& m, std::span<const std::byte> bytes, actions& out) {
@@ -65,28 +62,73 @@ void collective_part::on_gather(const message& m, std::span<const std::byte> byt
   contribution& c = from_children_[child];
   if (c.present) return;
   c = {true, base::status_of(m.operation), m.a, value(bytes)};
-  gather_if_complete(out);
+  gather(out);
 }
 
-/// Once this node and all its children have called: upwards with what they gave.
-void collective_part::gather_if_complete(actions& out) {
-  if (!called_ || shared_.recovering) return;
+bool collective_part::complete() const noexcept {
+  const auto end = from_children_.begin() + children();
+  return called_ && std::all_of(from_children_.begin(), end, [](const contribution& c) { return c.present; });
+}
+
+/// A child's before this node's own: it may know of two nodes that differ.
+const collective_part::contribution* collective_part::find_refused() const noexcept {
   for (unsigned i = 0; i < children(); ++i) {
-    if (!from_children_[i].present) return;
+    if (from_children_[i].present && is_refused(from_children_[i].status)) return &from_children_[i];
   }
-  contribution sum = own_;
-  // What only the dead could give.
-  const bool has_root = static_cast<operation>(sum.what & 0xff) == operation::broadcast;
-  if (has_root && shared_.members.is_dead(node_id{static_cast<std::uint16_t>(sum.what >> 16)})) sum.status = QUIRE_LOST;
-  const call_shape shape{static_cast<operation>(sum.what & 0xff), static_cast<quire_operation>(sum.what >> 8 & 3)};
+  return called_ && is_refused(own_.status) ? &own_ : nullptr;
+}
+
+/// Two of those who have called by now, and not the same.
+bool collective_part::find_mismatch(mismatch& found) const noexcept {
+  const contribution* first = called_ ? &own_ : nullptr;
+  std::uint64_t first_node = shared_.self.value();
   for (unsigned i = 0; i < children(); ++i) {
     const contribution& c = from_children_[i];
-    if (c.what != sum.what || (c.status != QUIRE_OK && c.status != QUIRE_LOST)) sum.status = QUIRE_INVALID;
+    if (!c.present) continue;
+    const std::uint64_t node = at_rank(first_child() + i).value();
+    if (first == nullptr) {
+      first = &c;
+      first_node = node;
+    } else if (c.what != first->what) {
+      found = {{first_node, node}, {first->what, c.what}};
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Of calls that fit each other: its own first, then the children's in their order.
+collective_part::contribution collective_part::sum_up() const {
+  contribution sum = own_;
+  // What only the dead could give.
+  const bool has_root = operation_of(sum.what) == operation::broadcast;
+  if (has_root && shared_.members.is_dead(node_id{root_of(sum.what)})) sum.status = QUIRE_LOST;
+  const call_shape shape{operation_of(sum.what), combine_of(sum.what)};
+  for (unsigned i = 0; i < children(); ++i) {
+    const contribution& c = from_children_[i];
     if (sum.status == QUIRE_OK) sum.status = c.status;
     if (sum.status == QUIRE_OK && !combine(shape, sum.values, c.values)) sum.status = QUIRE_INVALID;
   }
   if (sum.status != QUIRE_OK) sum.values = {};
-  if (is_root()) return finish_round(sum.status, sum.values, out);
+  return sum;
+}
+
+/// Upwards what this node and its children gave, once all have called; or that some of them cannot meet, as soon as that is known.
+void collective_part::gather(actions& out) {
+  if (told_ || shared_.recovering) return;
+  mismatch found;
+  if (const contribution* const refused = find_refused(); refused != nullptr) {
+    tell(*refused, out);
+  } else if (find_mismatch(found)) {
+    tell({true, QUIRE_INVALID, 0, value_of(found)}, out);
+  } else if (complete()) {
+    tell(sum_up(), out);
+  }
+}
+
+void collective_part::tell(const contribution& sum, actions& out) {
+  if (is_root()) return finish_round(sum.status, value(sum.values), out);
+  told_ = true;
   message m = shared_.make(kind::gather, {});
   m.operation = static_cast<std::uint32_t>(sum.status);
   m.a = sum.what;
@@ -95,8 +137,10 @@ void collective_part::gather_if_complete(actions& out) {
 }
 
 void collective_part::on_spread(const message& m, std::span<const std::byte> bytes, actions& out) {
-  if (!called_ || m.b != round_ || is_root() || m.from != parent()) return;
-  finish_round(base::status_of(m.operation), value(bytes), out);
+  if (m.b != round_ || is_root() || m.from != parent()) return;
+  const auto status = base::status_of(m.operation);
+  if (!called_ && !is_refused(status)) return;  // none that this node was not in
+  finish_round(status, value(bytes), out);
 }
 
 /// Downwards; the children first, they have farther to go.
@@ -104,26 +148,29 @@ void collective_part::finish_round(quire_status status, const value& result, act
   message m = shared_.make(kind::spread, {});
   m.operation = static_cast<std::uint32_t>(status);
   m.b = round_;
-  for (unsigned i = 0; i < children(); ++i) {
-    shared_.send(at_rank(first_child() + i), m, out, result);
-    from_children_[i] = {};
-  }
-  finish_call(status, result, out);
+  for (unsigned i = 0; i < children(); ++i) shared_.send(at_rank(first_child() + i), m, out, result);
+  end_rounds(round_ + 1, status, result, out);
 }
 
-void collective_part::finish_call(quire_status status, const value& result, actions& out) {
+/// This node's rounds before `until` are over.
+void collective_part::end_rounds(std::uint64_t until, quire_status status, const value& result, actions& out) {
+  unheard_ += until - round_ - (called_ ? 1 : 0);
   last_ = {true, status, 0, result};
-  ++round_;
-  called_ = false;
-  shared_.calls.finish(who_, status, out).values = result;
+  round_ = until;
+  told_ = false;
+  from_children_ = {};
+  if (std::exchange(called_, false)) shared_.calls.finish(who_, status, out).values = last_.values;
 }
 
 void collective_part::cut() noexcept {
   from_children_ = {};
   ahead_ = {};
+  ahead_round_ = 0;
+  told_ = false;
 }
 
-/// Of all survivors some may have ended a round of which others have not heard; none can have begun to end the next.
+/// Of all survivors some may have ended a round of which others have not heard. None can have ended the next, unless that was refused
+/// without those others.
 void collective_part::report(actions& out) {
   message m = shared_.make(kind::survey, {});
   m.operation = static_cast<std::uint32_t>(last_.status);
@@ -135,12 +182,15 @@ void collective_part::report(actions& out) {
 }
 
 void collective_part::on_survey(const message& m, std::span<const std::byte> bytes) noexcept {
-  if (shared_.recovering && m.b == round_ + 1) ahead_ = {true, base::status_of(m.operation), 0, value(bytes)};
+  if (!shared_.recovering || m.b <= round_ || m.b <= ahead_round_) return;
+  ahead_ = {true, base::status_of(m.operation), 0, value(bytes)};
+  ahead_round_ = m.b;
 }
 
 void collective_part::settle(actions& out) {
-  if (ahead_.present && called_) finish_call(ahead_.status, value(ahead_.values), out);
+  if (ahead_.present && (called_ || is_refused(ahead_.status))) end_rounds(ahead_round_, ahead_.status, value(ahead_.values), out);
   ahead_ = {};
+  ahead_round_ = 0;
 }
 
 }  // namespace quire::sync

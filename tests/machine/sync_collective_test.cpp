@@ -186,5 +186,134 @@ TEST(collective, a_second_thread_of_a_node_is_refused) {
   c.expect_rest();
 }
 
+call within(meeting m, call c = make_call(op::barrier_wait)) {
+  c.within = m;
+  return c;
+}
+
+/// What the nodes are told of a refused round.
+std::string told(const std::optional<completion>& c) {
+  EXPECT_TRUE(c.has_value());
+  if (!c) return {};
+  EXPECT_EQ(c->status, QUIRE_INVALID);
+  const auto why = mismatch_in(c->values);
+  EXPECT_TRUE(why.has_value());
+  return why ? text_of(*why) : "";
+}
+
+TEST(collective, the_end_of_one_node_meets_no_barrier_of_another) {
+  for (const unsigned ends : {0u, 1u}) {
+    cluster c(2);
+    const auto barrier = c.start(1 - ends, make_call(op::barrier_wait));
+    const auto end = c.start(ends, within(meeting::end));
+    c.settle();
+    for (const auto t : {barrier, end}) {
+      const std::string text = told(c.take(t));
+      EXPECT_NE(text.find("node " + std::to_string(ends) + " is in quire_end()"), std::string::npos) << text;
+      EXPECT_NE(text.find("node " + std::to_string(1 - ends) + " is in quire_barrier_wait()"), std::string::npos)
+          << text;
+    }
+    c.expect_rest();
+  }
+}
+
+TEST(collective, what_cannot_meet_is_refused_at_once_whoever_else_has_not_called) {
+  constexpr unsigned nodes = tree_arity + 1;  // of larger jobs: where the ways of the two meet
+  for (unsigned ends = 0; ends < nodes; ++ends) {
+    for (unsigned other = 0; other < nodes; ++other) {
+      if (other == ends) continue;
+      cluster c(nodes);
+      const auto barrier = c.start(other, make_call(op::barrier_wait));
+      EXPECT_TRUE(c.is_open(barrier));
+      const auto end = c.start(ends, within(meeting::end));
+      c.settle();
+      EXPECT_NE(told(c.take(end)).find("while node"), std::string::npos);
+      EXPECT_NE(told(c.take(barrier)).find("quire_end()"), std::string::npos);
+      // Who was not in it hears the same from its next call, whatever that is, and then all are together again.
+      for (unsigned n = 0; n < nodes; ++n) {
+        if (n == ends || n == other) continue;
+        EXPECT_NE(told(c.run(n, within(meeting::end))).find("quire_end()"), std::string::npos);
+      }
+      for (const auto& d : all_call(c, [](unsigned) { return within(meeting::end); })) EXPECT_EQ(d.status, QUIRE_OK);
+      c.expect_rest();
+    }
+  }
+}
+
+TEST(collective, a_step_of_one_call_is_no_step_of_another) {
+  const call sum = make_reduce(std::vector<std::int64_t>{1}, QUIRE_SUM);
+  cluster c(4);
+  for (int one = 0; one <= static_cast<int>(meeting::last); ++one) {
+    for (int other = 0; other <= static_cast<int>(meeting::last); ++other) {
+      const auto done =
+          all_call(c, [&](unsigned n) { return within(static_cast<meeting>(n == 2 ? other : one), sum); });
+      for (const auto& d : done) EXPECT_EQ(d.status, one == other ? QUIRE_OK : QUIRE_INVALID);
+    }
+  }
+  c.expect_rest();
+}
+
+TEST(collective, arguments_that_no_call_can_have_are_named) {
+  cluster c(3);
+  call bad = make_reduce(std::vector<double>{1}, QUIRE_SUM);
+  bad.count = 9;
+  EXPECT_NE(told(c.run(2, bad)).find("node 2 is in a collective with arguments that are not valid"), std::string::npos);
+}
+
+/// The oldest message of a pair of nodes; all that matters here is the order in a pair.
+void deliver_any(cluster& c, std::mt19937_64& random) {
+  const auto& bag = c.bag();
+  std::size_t next = random() % bag.size();
+  for (std::size_t i = 0; i < bag.size(); ++i)
+    if (bag[i].m.from == bag[next].m.from && bag[i].to == bag[next].to && bag[i].number < bag[next].number) next = i;
+  c.deliver(next);
+}
+
+/// Programs that seldom agree: in each round all nodes have the same outcome, which is good if and only if all have
+/// called the same, and nobody waits for ever.
+TEST(collective, programs_that_differ_at_random_stay_together) {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    std::mt19937_64 random(seed);
+    const unsigned nodes = 2 + static_cast<unsigned>(random() % (seed % 10 == 0 ? 80 : 12));
+    constexpr std::size_t rounds = 12;
+    const std::vector<call> choices = {make_call(op::barrier_wait), within(meeting::end),
+                                       make_reduce(std::vector<double>{1}, QUIRE_MAX),
+                                       within(meeting::checkpoint, make_reduce(std::vector<double>{1}, QUIRE_MAX))};
+    std::vector<std::vector<unsigned>> plan(rounds, std::vector<unsigned>(nodes));
+    for (auto& round : plan) {
+      const auto most = static_cast<unsigned>(random() % choices.size());
+      for (auto& one : round) one = most;
+      if (random() % 2 == 0)
+        for (unsigned odd = 1 + static_cast<unsigned>(random() % 3); odd > 0; --odd)
+          round[random() % nodes] = static_cast<unsigned>(random() % choices.size());
+    }
+    cluster c(nodes);
+    std::vector<std::vector<quire_status>> got(nodes);
+    std::vector<std::uint64_t> open(nodes, 0);
+    for (std::size_t steps = 0; steps < 1'000'000; ++steps) {
+      const auto n = static_cast<unsigned>(random() % nodes);
+      if (open[n] != 0) {
+        if (const auto done = c.take(open[n])) {
+          got[n].push_back(done->status);
+          open[n] = 0;
+        }
+      } else if (got[n].size() < rounds && random() % 4 == 0) {
+        open[n] = c.start(n, choices[plan[got[n].size()][n]]);
+      }
+      if (!c.bag().empty()) deliver_any(c, random);
+      if (std::all_of(got.begin(), got.end(), [](const auto& g) { return g.size() == rounds; })) break;
+    }
+    for (std::size_t r = 0; r < rounds; ++r) {
+      const bool alike = std::set<unsigned>(plan[r].begin(), plan[r].end()).size() == 1;
+      for (unsigned n = 0; n < nodes; ++n) {
+        ASSERT_EQ(got[n].size(), rounds) << "seed " << seed << ": node " << n << " waits for ever";
+        ASSERT_EQ(got[n][r], alike ? QUIRE_OK : QUIRE_INVALID) << "seed " << seed << ", round " << r << ", node " << n;
+      }
+    }
+    c.settle();
+    c.expect_rest();
+  }
+}
+
 }  // namespace
 }  // namespace quire::sync

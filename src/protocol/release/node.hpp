@@ -109,6 +109,8 @@ class node {
   /// its own threads.
   void on_gathered();
   void on_epoch();
+  /// In place of on_epoch(): the round was refused, and others may not have told or heard in it what this node did.
+  void on_round_refused() { gathered_ = settled_; }
 
   [[nodiscard]] const history& known() const noexcept { return history_; }
   [[nodiscard]] std::size_t waiting() const noexcept { return gate_.size() - left_; }
