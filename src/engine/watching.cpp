@@ -6,6 +6,7 @@
 // whoever drives looks.
 #include <cstdio>
 #include <string>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
@@ -68,7 +69,8 @@ void engine::look_at_peers(std::uint64_t now) noexcept {
   } else {
     const auto found = watch_.look(now);
     for (unsigned i = 0; i < found.pings; ++i) send_watch(found.ping[i], ping);
-    if (found.lost) lose(found.peer, found.silent_ns / ms, config_.peer_limit_ns / watch::parts + second, true);
+    for (unsigned i = 0; i < found.backs; ++i) regain(found.back[i]);
+    if (found.lost) lose(found.peer, found.silent_ns / ms, patience_with_silence(), true);
   }
   next_look_.store(watch_.next_look(), std::memory_order_relaxed);
 }
@@ -94,21 +96,57 @@ void engine::peer_lost(node_id peer) noexcept {
   lose(peer.value(), 0, patience, !ending);
 }
 
+/// A launcher that judges hears all, and gives the accused the limit once more unless it is stopped. Who hears nothing
+/// of that is cut off from the launcher, or that hangs.
+std::uint64_t engine::patience_with_silence() const noexcept {
+  return job_.announces_deaths() ? 2 * config_.peer_limit_ns + 20 * second
+                                 : config_.peer_limit_ns / watch::parts + second;
+}
+
 /// `patience_ns`: how long this node waits for the launcher's word.
-void engine::lose(unsigned peer, std::uint64_t silent_ms, std::uint64_t patience_ns, bool tell) noexcept {
-  if (config_.survives) return suspect(peer, silent_ms, tell);
-  if (lost_until_ns_.load(std::memory_order_relaxed) != 0) return;
-  lost_peer_ = peer;
-  lost_silent_ms_ = silent_ms;
-  loss_untold_.store(tell, std::memory_order_relaxed);
-  lost_until_ns_.store(base::now_ns() + patience_ns, std::memory_order_release);
+void engine::lose(unsigned peer, std::uint64_t silent_ms, std::uint64_t patience_ns, bool tells) noexcept {
+  if (config_.survives) return suspect(peer, silent_ms, tells);
+  if (tells) tell({peer, silent_ms, false});
+  const std::uint64_t until = base::now_ns() + patience_ns, before = lost_until_ns_.load(std::memory_order_relaxed);
+  if (before == 0 || (lost_silent_ms_ != 0 && silent_ms == 0)) {
+    lost_peer_ = peer;
+    lost_silent_ms_ = silent_ms;
+    lost_until_ns_.store(until, std::memory_order_release);
+  }
   kick();
+}
+
+/// A peer that was silent for too long is heard again.
+void engine::regain(unsigned peer) noexcept {
+  tell({peer, 0, true});
+  if (config_.survives) {
+    survival_.suspects &= ~(std::uint64_t{1} << peer);
+    survival_.untold.fetch_and(~(std::uint64_t{1} << peer));
+  }
+  const bool others = config_.survives && survival_.suspects != 0;
+  if (lost_silent_ms_ != 0 && lost_peer_ == peer && !others) lost_until_ns_.store(0, std::memory_order_release);
+}
+
+/// Driver's thread; the service thread tells.
+void engine::tell(const word_of_loss& what) noexcept {
+  if (untold_count_ < untold_.size()) untold_[untold_count_++] = what;
+  loss_untold_.store(true, std::memory_order_relaxed);
 }
 
 /// Service thread, driving. Where nobody judges, all are told, and the launcher is asked to end them.
 void engine::tell_loss() noexcept {
   loss_untold_.store(false, std::memory_order_relaxed);
-  if (job_.accuse(static_cast<int>(lost_peer_), lost_silent_ms_) || lost_silent_ms_ == 0) return;
+  const unsigned count = std::exchange(untold_count_, 0);
+  bool judged = true;
+  for (unsigned i = 0; i < count; ++i) {
+    const auto& what = untold_[i];
+    if (what.back) {
+      job_.withdraw(static_cast<int>(what.peer));
+    } else {
+      judged = job_.accuse(static_cast<int>(what.peer), what.silent_ms) && judged;
+    }
+  }
+  if (judged || lost_silent_ms_ == 0 || lost_until_ns_.load(std::memory_order_relaxed) == 0) return;
   const std::string text = loss_text();
   base::log(base::log_level::error, "%s; ending the job", text.c_str());
   for (unsigned node = 0; node < config_.nodes; ++node) {

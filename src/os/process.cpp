@@ -25,19 +25,31 @@ transfer outcome_of(ssize_t result) noexcept {
   return {gone ? transfer::outcome::ended : transfer::outcome::failed, 0};
 }
 
-/// Parent of a process, from /proc/PID/stat; 0 if it is gone.
-pid_t parent_of(const char* pid) {
-  const descriptor file(::open(("/proc/" + std::string(pid) + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
-  char buffer[512];
+struct stat_line {
+  char state = 0;  ///< 0: it is gone
+  pid_t parent = 0;
+};
+
+/// Of a process, from /proc/PID/stat.
+stat_line stat_of(const char* pid) noexcept {
+  char path[32], buffer[512];
+  std::snprintf(path, sizeof path, "/proc/%s/stat", pid);
+  const descriptor file(::open(path, O_RDONLY | O_CLOEXEC));
   const ssize_t length = file.open() ? ::read(file.number(), buffer, sizeof buffer) : 0;
-  if (length <= 0) return 0;
+  if (length <= 0) return {};
   // "pid (name) state parent ...", where the name may hold anything, brackets and spaces included.
   const std::string_view text(buffer, static_cast<std::size_t>(length));
   const std::size_t bracket = text.rfind(')');
-  if (bracket == text.npos || bracket + 4 >= text.size()) return 0;
-  pid_t parent = 0;
-  std::from_chars(text.data() + bracket + 4, text.data() + text.size(), parent);
-  return parent;
+  if (bracket == text.npos || bracket + 4 >= text.size()) return {};
+  stat_line found{text[bracket + 2], 0};
+  std::from_chars(text.data() + bracket + 4, text.data() + text.size(), found.parent);
+  return found;
+}
+
+stat_line stat_of(pid_t pid) noexcept {
+  char number[16];
+  std::snprintf(number, sizeof number, "%d", static_cast<int>(pid));
+  return stat_of(number);
 }
 
 }  // namespace
@@ -116,11 +128,22 @@ std::vector<pid_t> children() {
     const std::string_view name = entry->d_name;
     pid_t pid = 0;
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
-    if (error == std::errc{} && end == name.data() + name.size() && parent_of(entry->d_name) == ::getpid())
+    if (error == std::errc{} && end == name.data() + name.size() && stat_of(entry->d_name).parent == ::getpid())
       found.push_back(pid);
   }
   ::closedir(directory);
   return found;
+}
+
+bool is_stopped(pid_t pid) noexcept { return stat_of(pid).state == 'T'; }
+
+bool descends_from(pid_t pid, pid_t ancestor) noexcept {
+  constexpr int farthest = 64;
+  for (int i = 0; i < farthest && pid > 1; ++i) {
+    if (pid == ancestor) return true;
+    pid = stat_of(pid).parent;
+  }
+  return false;
 }
 
 std::string error_text(int error) {

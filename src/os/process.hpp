@@ -68,6 +68,10 @@ int wait_ready(std::span<pollfd> entries, int timeout_ms) noexcept;
 
 /// Children of this process, orphans that were given to it included (a scan of /proc).
 [[nodiscard]] std::vector<pid_t> children();
+/// Whether a process is stopped by a signal, or by the terminal; not by a debugger. False for one that is not there.
+[[nodiscard]] bool is_stopped(pid_t pid) noexcept;
+/// Whether `pid` is `ancestor` or comes of it, as this process counts processes.
+[[nodiscard]] bool descends_from(pid_t pid, pid_t ancestor) noexcept;
 
 /// Text of an errno value and of a signal number: "No such file or directory", "9 (Killed)".
 [[nodiscard]] std::string error_text(int error);

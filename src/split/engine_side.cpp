@@ -106,15 +106,7 @@ void engine_side::report(int status, int node, int nodes, std::uint64_t spin_ns,
   b.started.set(1);
 }
 
-bool engine_side::application_stopped() const noexcept {
-  char path[32], text[512];
-  std::snprintf(path, sizeof path, "/proc/%d/stat", static_cast<int>(application_pid_));
-  const os::descriptor file(::open(path, O_RDONLY | O_CLOEXEC));
-  const auto bytes = file.open() ? ::read(file.number(), text, sizeof text - 1) : 0;
-  text[std::max<ssize_t>(bytes, 0)] = 0;
-  const char* const name_end = std::strrchr(text, ')');  // the name may hold anything
-  return name_end != nullptr && std::strncmp(name_end, ") T", 3) == 0;
-}
+bool engine_side::application_stopped() const noexcept { return os::is_stopped(application_pid_); }
 
 void engine_side::serve(std::function<void()> crashed) {
   crashed_ = std::move(crashed);

@@ -2,6 +2,7 @@
 #include "watch/watch.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace quire::watch {
 
@@ -66,7 +67,6 @@ findings watch::look(std::uint64_t now) noexcept {
   next_look_ = never;
   for (unsigned i = 0; i < count_; ++i) {
     entry& e = watched_[i];
-    if (e.over) continue;
     e.silence += passed;
     if (heard_[e.node] != 0) {
       heard_[e.node] = 0;
@@ -74,11 +74,18 @@ findings watch::look(std::uint64_t now) noexcept {
       e.silence = 0;
       e.ping_at = step_;
       e.last_heard = now;
+      if (std::exchange(e.lost, false)) found.back[found.backs++] = e.node;
+    }
+    if (e.over) continue;
+    if (e.lost) {  // what it was asked lies there
+      next_look_ = std::min(next_look_, now + step_);
+      continue;
     }
     if (e.silence >= limit_of(e) && !found.lost) {
-      e.over = found.lost = true;
+      e.lost = found.lost = true;
       found.peer = e.node;
       found.silent_ns = now - e.last_heard;
+      next_look_ = std::min(next_look_, now + step_);
       continue;
     }
     if (e.silence >= e.ping_at) {

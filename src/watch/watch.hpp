@@ -5,7 +5,9 @@
 //
 // Silence counts only while the watcher runs. A watcher that was stopped, or had no core, looks late: of the time
 // between two looks no more counts than it sleeps when all is well. As it takes in what has arrived before each look,
-// and asks several times before it accuses, it does not take its own sleep for the silence of others.
+// and asks several times before it accuses, it does not take its own sleep for the silence of others. A peer that had
+// no core for so long may come back: a loss is taken back when the peer is heard, for as long as nobody has acted on
+// it.
 //
 // Used by src/engine for nodes (driver's thread), and by src/bootstrap for the links between launcher and agents.
 #pragma once
@@ -31,7 +33,9 @@ struct findings {
   unsigned pings = 0;
   bool lost = false;  ///< `peer` has been silent for too long; told once
   unsigned peer = 0;
-  std::uint64_t silent_ns = 0;  ///< how long, by the clock
+  std::uint64_t silent_ns = 0;                ///< how long, by the clock
+  std::array<unsigned, most_watched> back{};  ///< these were told as lost, and have been heard since
+  unsigned backs = 0;
 };
 
 class watch {
@@ -64,7 +68,8 @@ class watch {
   struct entry {
     unsigned node = 0;
     bool known = false;            ///< has been heard
-    bool over = false;             ///< has left, or its loss was told
+    bool over = false;             ///< has left
+    bool lost = false;             ///< its loss was told, and it has not been heard since
     std::uint64_t silence = 0;     ///< that counts
     std::uint64_t ping_at = 0;     ///< the silence after which the next ping is due
     std::uint64_t last_heard = 0;  ///< on the clock

@@ -81,6 +81,36 @@ void reading_input(shared&) {
   sleep_ms(60'000);
 }
 
+// ---- Ends of some nodes while others wait. Node 2 does something else for long.
+/// Node 0 ends, node 1 waits for all: neither can come.
+void end_meets_barrier(shared&) {
+  if (quire_node() == 2) sleep_ms(60'000);
+  const quire_status got = quire_node() == 0 ? quire_end() : quire_barrier_wait(quire_barrier{0});
+  std::printf("got %d\n", static_cast<int>(got));
+  std::exit(got == QUIRE_INVALID ? 3 : 9);
+}
+/// Node 0 makes a checkpoint, node 1 reduces.
+void checkpoint_meets_reduce(shared&) {
+  if (quire_node() == 2) sleep_ms(60'000);
+  double one = 1;
+  const quire_status got = quire_node() == 0 ? quire_checkpoint("/tmp") : quire_reduce_f64(&one, 1, QUIRE_SUM);
+  std::exit(got == QUIRE_INVALID ? 3 : 9);
+}
+/// After the end: one fails, the others have long to do.
+void fails_after_end(shared&) {
+  const bool fails = quire_node() == 1;
+  REQUIRE_OK(quire_end());
+  if (fails) ::_exit(3);
+  sleep_ms(60'000);
+}
+/// After the end node 1 is stopped; the others wait for it no more, but the job does.
+void stops_after_end(shared&) {
+  const bool stops = quire_node() == 1;
+  REQUIRE_OK(quire_end());
+  if (stops) ::raise(SIGSTOP);
+  std::exit(0);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -96,6 +126,10 @@ int main(int argc, char** argv) {
                                                            {"in_lookup", in_lookup},
                                                            {"in_join", in_join},
                                                            {"in_fault", in_fault},
+                                                           {"end_meets_barrier", end_meets_barrier},
+                                                           {"checkpoint_meets_reduce", checkpoint_meets_reduce},
+                                                           {"fails_after_end", fails_after_end},
+                                                           {"stops_after_end", stops_after_end},
                                                            {"printing", printing},
                                                            {"reading_input", reading_input}};
   const std::string where = argc > 1 ? argv[1] : "";

@@ -128,5 +128,62 @@ TEST(leaving, with_an_error_gives_it_to_the_caller) {
   }
 }
 
+/// What cannot come is an error at once, on all who wait, and says who is where.
+TEST(leaving, meets_no_barrier_of_others) {
+  running_job running("end_meets_barrier", "userfault", "shm");
+  const auto result = running.job().finish(40);
+  EXPECT_EQ(result.status, 3) << result.err;
+  EXPECT_LT(result.seconds, 30);
+  EXPECT_NE(result.err.find("node 0 is in quire_end() while node 1 is in quire_barrier_wait() of the job"),
+            std::string::npos)
+      << result.err;
+  EXPECT_NE(result.err.find("exited with status 3"), std::string::npos) << result.err;
+  running.leaves_nothing();
+}
+TEST(leaving, or_any_collective_another) {
+  running_job running("checkpoint_meets_reduce", "userfault", "tcp");
+  const auto result = running.job().finish(40);
+  EXPECT_EQ(result.status, 3) << result.err;
+  EXPECT_NE(result.err.find("is in quire_checkpoint() while node 1 is in quire_reduce_f64() of 1 values by QUIRE_SUM"),
+            std::string::npos)
+      << result.err;
+}
+TEST(leaving, with_an_error_after_the_end_ends_all) {
+  running_job running("fails_after_end", "userfault", "shm");
+  const auto result = running.job().finish(40);
+  EXPECT_EQ(result.status, 3) << result.err;
+  EXPECT_NE(result.err.find("node 1 (pid"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("exited with status 3; ending the job"), std::string::npos) << result.err;
+  EXPECT_LT(result.seconds, 30);
+  running.leaves_nothing();
+}
+
+/// Many kills: eight nodes, of which the others may die in any way before the launcher knows of the kill.
+class first_cause : public testing::TestWithParam<const char*> {};
+TEST_P(first_cause, is_the_node_that_was_killed) {
+  constexpr int many = 8, rounds = 8;
+  for (int round = 0; round < rounds; ++round) {
+    command job({QUIRE_TOOL, "run", "-n", std::to_string(many), "--timeout", "50", "--transport", GetParam(),
+                 QUIRE_PROGRAMS "/death_program", round % 2 == 0 ? "compute" : "at_job_barrier"});
+    std::vector<pid_t> pids(many);
+    for (int node = 0; node < many; ++node) {
+      const std::string words = "node " + std::to_string(node) + " is ";
+      ASSERT_TRUE(job.wait_for(words, 30));
+      while (!std::regex_search(job.out(), std::regex(words + "[0-9]+\n"))) ASSERT_TRUE(job.wait_for("\n", 5));
+      pids[static_cast<std::size_t>(node)] = std::atoi(job.out().c_str() + job.out().find(words) + words.size());
+    }
+    ::poll(nullptr, 0, round * 7);
+    const int victim = (round * 3 + 1) % many;
+    ASSERT_EQ(::kill(pids[static_cast<std::size_t>(victim)], SIGKILL), 0);
+    const auto result = job.finish(40);
+    EXPECT_EQ(result.status, 128 + SIGKILL) << result.err;
+    EXPECT_EQ(result.err.find("quire: node " + std::to_string(victim) + " (pid"), result.err.find("quire: node "))
+        << result.err;
+    EXPECT_NE(result.err.find("was killed by signal 9"), std::string::npos) << result.err;
+  }
+}
+INSTANTIATE_TEST_SUITE_P(transports, first_cause, testing::Values("shm", "tcp"),
+                         [](const auto& info) { return std::string(info.param); });
+
 }  // namespace
 }  // namespace quire::test

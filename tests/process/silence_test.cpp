@@ -5,12 +5,17 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <regex>
+#include <thread>
 
 #include "command.hpp"
 
@@ -87,10 +92,10 @@ TEST_P(silence, of_one_ends_all) {
   const auto result = job.finish(40);
   EXPECT_LT(seconds_now() - begin, generous_seconds);
   EXPECT_EQ(result.status, 128 + SIGKILL) << result.err;
-  const std::string named =
-      "node " + std::to_string(h.victim) + " \\(pid " + std::to_string(victim) + "\\) does not answer: at ";
-  EXPECT_THAT(result.err,
-              ContainsRegex("quire: " + named + "[0-9:]+ node [0-9] had heard nothing from it for [0-9.]+ s, since "));
+  // Whoever comes first: the nodes that hear nothing, or the launcher that sees it stopped; both have the same limit.
+  const std::string named = "quire: node " + std::to_string(h.victim) + " \\(pid " + std::to_string(victim) + "\\) ";
+  EXPECT_THAT(result.err, ContainsRegex(named + "(does not answer: at [0-9:]+ node [0-9] had heard nothing from it for "
+                                                "[0-9.]+ s, since |does not go on: it has been stopped )"));
   EXPECT_THAT(result.err, testing::Not(HasSubstr("error:"))) << "nodes repeat it";
   EXPECT_TRUE(job.left_behind(10).empty()) << "processes were left behind";
 }
@@ -114,7 +119,7 @@ TEST(silence_of_two, ends_all) {
   for (const int victim : {1, 2}) ASSERT_EQ(::kill(pids[static_cast<std::size_t>(victim)], SIGSTOP), 0);
   const auto result = job.finish(40);
   EXPECT_EQ(result.status, 128 + SIGKILL) << result.err;
-  EXPECT_THAT(result.err, ContainsRegex("quire: node [12] .* does not answer"));
+  EXPECT_THAT(result.err, ContainsRegex("quire: node [12] .* does not (answer|go on)"));
   EXPECT_TRUE(job.left_behind(10).empty());
 }
 
@@ -166,6 +171,106 @@ TEST(no_silence, where_the_whole_job_is_stopped) {
     const auto result = job.finish(40);
     EXPECT_EQ(result.status, 0) << what << result.err;
     EXPECT_EQ(result.err, "") << what;
+  }
+}
+
+/// All threads of a process stand still without being stopped by a signal, as where others have all cores. Until the
+/// end of its life.
+class starved {
+ public:
+  explicit starved(pid_t pid) {
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task")) {
+      const pid_t thread = std::atoi(entry.path().filename().c_str());
+      if (::ptrace(PTRACE_SEIZE, thread, nullptr, nullptr) != 0) continue;
+      threads_.push_back(thread);
+      ::ptrace(PTRACE_INTERRUPT, thread, nullptr, nullptr);
+      ::waitpid(thread, nullptr, __WALL);
+    }
+    reaper_ = std::thread([this] { reap(); });
+  }
+  ~starved() {
+    over_ = true;
+    reaper_.join();
+    for (const pid_t thread : threads_) ::ptrace(PTRACE_DETACH, thread, nullptr, nullptr);
+  }
+  starved(const starved&) = delete;
+  starved& operator=(const starved&) = delete;
+  [[nodiscard]] bool all() const { return threads_.size() > 1; }
+
+ private:
+  /// A thread that is killed is gone for its parent only when its tracer has heard of it.
+  void reap() const {
+    for (; !over_; ::poll(nullptr, 0, 20))
+      for (const pid_t thread : threads_) ::waitpid(thread, nullptr, __WALL | WNOHANG);
+  }
+  std::vector<pid_t> threads_;
+  std::atomic<bool> over_{false};
+  std::thread reaper_;
+};
+
+/// A node without a core for longer than it takes the others to accuse it: it is heard again before it is judged.
+TEST(a_busy_core, is_no_dead_node) {
+  command job(job_of("silence_program", {"idle", "4"}, {"--peer-timeout", "2"}));
+  const auto pids = pids_of(job);
+  ASSERT_FALSE(pids.empty()) << job.out();
+  {
+    const starved busy(pids[1]);
+    ASSERT_TRUE(busy.all()) << "this user may not trace its own processes";
+    ::poll(nullptr, 0, 2400);
+  }
+  const auto result = job.finish(40);
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(result.err, "");
+}
+/// Beside one that is stopped it is not taken for dead either.
+TEST(a_busy_core, is_not_named_beside_a_stopped_node) {
+  command job(job_of("silence_program", {"idle", "30"}, {"--peer-timeout", "2"}));
+  const auto pids = pids_of(job);
+  ASSERT_FALSE(pids.empty()) << job.out();
+  command_result result;
+  {
+    const starved busy(pids[0]);
+    ASSERT_TRUE(busy.all());
+    ::poll(nullptr, 0, 100);
+    ASSERT_EQ(::kill(pids[2], SIGSTOP), 0);
+    result = job.finish(40);
+  }
+  EXPECT_EQ(result.status, 128 + SIGKILL) << result.err;
+  EXPECT_THAT(result.err, ContainsRegex("quire: node 2 .pid [0-9]+. does not .* stopped by a signal"));
+  EXPECT_THAT(result.err, testing::Not(HasSubstr("node 0 (pid")));
+}
+/// One that hangs without being stopped is lost all the same.
+TEST(a_node_that_hangs, is_lost_after_the_limit_was_given_once_more) {
+  command job(job_of("silence_program", {"idle", "60"}, {"--peer-timeout", "2"}));
+  const auto pids = pids_of(job);
+  ASSERT_FALSE(pids.empty()) << job.out();
+  const double begin = seconds_now();
+  const starved for_ever(pids[1]);
+  const auto result = job.finish(40);
+  EXPECT_LT(seconds_now() - begin, generous_seconds);
+  EXPECT_EQ(result.status, 128 + SIGKILL) << result.err;
+  EXPECT_THAT(result.err, ContainsRegex("quire: node 1 .pid [0-9]+. does not answer"));
+}
+
+/// Where nobody hears nodes, the kernel says who is stopped: before the start, after the end, and in a program that is
+/// none of Quire's.
+TEST(a_stopped_node, is_noticed_in_every_phase) {
+  const std::string stop_one = "test $QUIRE_JOB_NODE = 1 && kill -STOP $$; ";
+  const std::vector<std::pair<const char*, words>> phases{
+      {"before the start", {"/bin/sh", "-c", stop_one + "exec " QUIRE_PROGRAMS "/silence_program idle 60"}},
+      {"after the end", {QUIRE_PROGRAMS "/death_program", "stops_after_end"}},
+      {"after the end, under a shell", {"/bin/sh", "-c", QUIRE_PROGRAMS "/death_program stops_after_end; sleep 1"}},
+      {"no Quire program", {"/bin/sh", "-c", stop_one + "sleep 1"}}};
+  for (const auto& [phase, program] : phases) {
+    words all{QUIRE_TOOL, "run", "-n", "3", "--timeout", "60", "--peer-timeout", "1"};
+    all.insert(all.end(), program.begin(), program.end());
+    const auto result = run(all);
+    EXPECT_EQ(result.status, 128 + SIGKILL) << phase << result.err;
+    EXPECT_THAT(
+        result.err,
+        ContainsRegex("quire: node 1 .pid [0-9]+. does not go on: it has been stopped by a signal for [0-9.]+ s"))
+        << phase;
+    EXPECT_LT(result.seconds, generous_seconds) << phase;
   }
 }
 

@@ -50,6 +50,25 @@ TEST(Accusations, WhatIsExplainedCountsNoMore) {
   EXPECT_TRUE(a.empty()) << "nor what it said itself";
 }
 
+TEST(Accusations, AreTakenBackByWhoMadeThem) {
+  auto a = said({{0, 1, 4000}, {2, 1, 4100}});
+  a.withdraw(0, 1);
+  a.withdraw(2, 0);  // it has not said that
+  EXPECT_EQ(a.worst().by, 2);
+  EXPECT_FALSE(a.speaks(0));
+  a.withdraw(2, 1);
+  EXPECT_TRUE(a.empty());
+}
+
+TEST(Accusations, OneThatIsStoppedIsNamedAloneAndWhereNoneIsAllCount) {
+  auto a = said({{1, 2, 1500}, {3, 2, 1500}, {1, 0, 1600}});
+  a.narrow([](int node) { return node == 3; });
+  EXPECT_EQ(a.worst().whom, 2);
+  a.narrow([](int node) { return node == 0; });
+  EXPECT_EQ(a.worst().whom, 0) << "though more have accused another, which has no core";
+  EXPECT_EQ(a.rival().by, -1);
+}
+
 TEST(Accusations, AreToldWithWhoAndHowLong) {
   EXPECT_NE(text_of({3, 1, 4130}, 1'700'000'000).find("node 3 had heard nothing from it for 4.1 s, since "),
             std::string::npos);

@@ -42,6 +42,8 @@ class world {
   }
   void send(unsigned from, unsigned to) { post(from, to, other); }
   [[nodiscard]] const std::vector<loss>& losses() const { return losses_; }
+  /// Losses that were taken back.
+  [[nodiscard]] const std::vector<loss>& backs() const { return backs_; }
   [[nodiscard]] std::uint64_t messages() const { return messages_; }
   [[nodiscard]] std::uint64_t now() const { return now_; }
 
@@ -81,11 +83,12 @@ class world {
     const auto found = n.state.look(now_);
     for (unsigned i = 0; i < found.pings; ++i) post(self, found.ping[i], ping);
     if (found.lost) losses_.push_back({self, found.peer, now_, found.silent_ns});
+    for (unsigned i = 0; i < found.backs; ++i) backs_.push_back({self, found.back[i], now_, 0});
   }
 
   std::uint64_t delay_, now_ = 0, messages_ = 0;
   std::vector<node> nodes_;
-  std::vector<loss> losses_;
+  std::vector<loss> losses_, backs_;
 };
 
 TEST(Watch, NobodyIsLostInAnIdleJob) {
@@ -170,6 +173,43 @@ TEST(Watch, OneThatRunsRarelyAccusesNobodyHoweverRarely) {
   w.starve(0, 20 * second);
   w.run_until(400 * second);
   for (const auto& l : w.losses()) EXPECT_EQ(l.by, 1u) << "node 1 runs, and may well take node 0 for dead";
+}
+
+TEST(Watch, OneThatHadNoCoreForLongIsTakenBackByAllWhoHadLostIt) {
+  world w(3);
+  w.run_until(10 * second);
+  w.stop(1);
+  w.run_until(w.now() + 2 * limit);
+  ASSERT_EQ(w.losses().size(), 2u);
+  EXPECT_TRUE(w.backs().empty());
+  w.go_on(1);
+  w.run_until(w.now() + limit / 2);
+  ASSERT_EQ(w.backs().size(), 2u);
+  for (const auto& b : w.backs()) EXPECT_EQ(b.whom, 1u);
+  w.run_until(w.now() + 20 * second);
+  EXPECT_EQ(w.losses().size(), 2u);
+  EXPECT_EQ(w.backs().size(), 2u) << "once";
+  w.stop(1);  // and is lost again when it hangs
+  w.run_until(w.now() + 2 * limit);
+  EXPECT_EQ(w.losses().size(), 4u);
+}
+
+/// A machine in use: nodes get a core for a moment now and then, some of them for longer than the limit not at all.
+/// Whoever runs is not lost for good.
+TEST(Watch, OnABusyMachineEveryLossOfANodeThatRunsIsTakenBack) {
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    std::mt19937 random(seed);
+    const unsigned nodes = 2 + random() % 5;
+    world w(nodes, (1 + random() % 50) * ms);
+    for (unsigned round = 0; round < 60; ++round) {
+      const unsigned one = random() % nodes;
+      w.starve(one, random() % 3 == 0 ? 0 : (1 + random() % 1600) * 5 * ms);
+      w.run_until(w.now() + random() % (4 * second));
+    }
+    for (unsigned i = 0; i < nodes; ++i) w.starve(i, 0);
+    w.run_until(w.now() + 2 * limit);
+    EXPECT_EQ(w.losses().size(), w.backs().size()) << "seed " << seed;
+  }
 }
 
 TEST(Watch, OneThatLeavesIsNotLost) {

@@ -13,6 +13,15 @@ void accusations::add(const accusation& one) {
   if (!known) all_.push_back(one);
 }
 
+void accusations::withdraw(int by, int whom) {
+  std::erase_if(all_, [&](const auto& a) { return a.by == by && a.whom == whom; });
+}
+
+void accusations::narrow(const std::function<bool(int)>& guilty) {
+  if (std::none_of(all_.begin(), all_.end(), [&](const auto& a) { return guilty(a.whom); })) return;
+  std::erase_if(all_, [&](const auto& a) { return !guilty(a.whom); });
+}
+
 void accusations::drop(int whom) {
   std::erase_if(all_, [whom](const auto& a) { return a.whom == whom || a.by == whom; });
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,10 @@ struct accusation {
 class accusations {
  public:
   void add(const accusation& one);
+  /// `by` has heard `whom` again.
+  void withdraw(int by, int whom);
+  /// Only what was said of nodes of which `guilty` holds, if it holds of any.
+  void narrow(const std::function<bool(int)>& guilty);
   /// What was said of a node means nothing any more: it is known what has become of it.
   void drop(int whom);
   [[nodiscard]] bool empty() const noexcept { return all_.empty(); }

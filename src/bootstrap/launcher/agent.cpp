@@ -58,7 +58,9 @@ void choose_interface(start_description& what) {
 /// A node of this host.
 struct process {
   pid_t pid = -1;
+  pid_t member_pid = -1;  ///< who has said hello, if that comes of `pid`
   bool alive = false;
+  bool stopped = false;  ///< as the launcher was told
   local::channel control;
   os::descriptor out, err;
 };
@@ -86,6 +88,7 @@ class agent {
   void reap();
   void signal_nodes(int number, int node = -1);
   void watch_launcher();
+  void look_for_stopped();
   void tell(frame_kind kind, int node, std::string_view payload) {
     to_launcher_.queue(std::make_shared<const std::string>(local::encode(kind, node, payload)));
   }
@@ -327,7 +330,14 @@ void agent::on_control(int index) {
   auto& one = processes_[static_cast<std::size_t>(index)];
   one.control.send();
   one.control.receive();
-  while (const auto frame = one.control.next()) tell(frame->kind, node_of(index), frame->payload);
+  while (const auto frame = one.control.next()) {
+    local::greeting them{0, -1};
+    if (frame->kind == frame_kind::hello && frame->payload.size() == sizeof them) {
+      std::memcpy(&them, frame->payload.data(), sizeof them);
+      if (os::descends_from(them.pid, one.pid)) one.member_pid = them.pid;
+    }
+    tell(frame->kind, node_of(index), frame->payload);
+  }
   if (!one.control.ended() && !one.control.broken()) return;
   tell(frame_kind::closed, node_of(index), {});
   one.control = {};
@@ -387,9 +397,19 @@ void agent::watch_launcher() {
   if (now >= next_beat_ns_) {
     next_beat_ns_ = now + beat_ns_;
     if (!to_launcher_.sending()) tell(frame_kind::alive, -1, {});
+    if (!stopped_) look_for_stopped();
   }
   if (stopped_) return life_.pause(now);
   if (life_.look(now).lost) on_launcher_gone("`quire run` does not answer any more");
+}
+
+/// Nodes that somebody has stopped: the launcher judges.
+void agent::look_for_stopped() {
+  for (int i = 0; i < static_cast<int>(processes_.size()); ++i) {
+    auto& one = processes_[static_cast<std::size_t>(i)];
+    const bool stopped = one.alive && (os::is_stopped(one.pid) || (one.member_pid > 0 && os::is_stopped(one.member_pid)));
+    if (std::exchange(one.stopped, stopped) != stopped) tell(frame_kind::stopped, node_of(i), bytes_of(stopped ? 1 : 0));
+  }
 }
 
 /// All, or the one of that number.

@@ -28,16 +28,16 @@ void job::on_exit(int node, int wait_status) {
   record.remote_err.finish(err_);
   on_control(node);
   if (!record.why.empty()) {
-    fail(node, record.why, 128 + SIGKILL);
+    fail(node, record.why, 128 + SIGKILL, manner::killed);
   } else if (WIFSIGNALED(wait_status)) {
     const int signal = WTERMSIG(wait_status);
     if (signal == ended_by_)
       end(128 + signal, local::frame_kind::job_ends, node, "the job ends by signal " + os::signal_text(signal));
     else
       fail(node, "was killed by signal " + os::signal_text(signal) + (WCOREDUMP(wait_status) ? ", core dumped" : ""),
-           128 + signal);
+           128 + signal, manner_of(wait_status));
   } else if (const int code = WEXITSTATUS(wait_status); code != 0) {
-    fail(node, "exited with status " + std::to_string(code), code);
+    fail(node, "exited with status " + std::to_string(code), code, manner_of(wait_status));
   } else if (record.joined && !record.left) {
     fail(node, "exited without quire_end()", 1);
   }
@@ -62,7 +62,9 @@ void job::on_signal(const signalfd_siginfo& signal) {
 
 void job::on_time() {
   check_silence();
+  decide();
   judge();
+  watch_stops();
   watch_links();
   check_start();
   reach_hosts();
@@ -82,6 +84,7 @@ void job::on_time() {
 /// A process that lives on although it closed its control socket has become another program, or closed what is not its
 /// own.
 void job::check_silence() {
+  if (inquest_.due() != 0) return;
   for (int node = 0; node < plan_.nodes; ++node) {
     const auto& record = at(node);
     if (record.alive && record.silent_ns != 0 && base::now_ns() >= record.silent_ns + silence_limit_ns)
@@ -94,17 +97,23 @@ void job::check_waiting() {
   if (std::none_of(nodes_.begin(), nodes_.end(), [](const auto& n) { return n.waiting && n.alive; })) return;
   const auto ended = std::find_if(nodes_.begin(), nodes_.end(), [](const auto& n) { return !n.alive; });
   if (ended != nodes_.end())
-    fail(static_cast<int>(ended - nodes_.begin()), "ended while others wait for it in quire_start()", 1);
+    fail(static_cast<int>(ended - nodes_.begin()), "ended while others wait for it in quire_start()", 1,
+         manner::bereaved);  // unless there is more to say
 }
 
-/// A node has failed. Only the first failure counts, unless the others go on; one after quire_end() hurts nobody else.
-void job::fail(int node, const std::string& what, int exit_status) {
-  const std::string text = name_of(node) + " " + what;
+/// A node has failed. Only the first failure counts, unless the others go on.
+void job::fail(int node, const std::string& what, int exit_status, manner how) {
   if (phase_ != phase::running) return;
-  if (!at(node).left && can_go_on()) return at(node).alive ? kill_for(node, what) : announce(node, text, exit_status);
-  if (!at(node).left) return end(exit_status, local::frame_kind::node_died, node, text);
-  say(text);
-  if (exit_status_ == 0) exit_status_ = exit_status;
+  if (!at(node).left && can_go_on())
+    return at(node).alive ? kill_for(node, what) : announce(node, name_of(node) + " " + what, exit_status);
+  inquest_.on_end({node, how, what, exit_status}, base::now_ns());
+}
+
+/// What failed first ends the job. Once all nodes have ended nothing more can explain it.
+void job::decide() {
+  const auto cause = inquest_.decide(alive_ > 0 ? base::now_ns() : inquest_.due());
+  if (cause)
+    end(cause->exit_status, local::frame_kind::node_died, cause->node, name_of(cause->node) + " " + cause->text);
 }
 
 /// Who reads what the job writes has gone (`| head`), or the disk is full: the nodes need not write any more.
@@ -143,13 +152,14 @@ void job::end(int exit_status, local::frame_kind kind, int node, const std::stri
   if (exit_status_ == 0) exit_status_ = exit_status;
   if (!quietly) say(kind == local::frame_kind::node_died && alive_ > 0 ? text + "; ending the job" : text);
   verdict_ = std::make_shared<const std::string>(encode(kind, node, text));
-  bool somebody_listens = false;
+  bool some_may_end = false;  // who hears of it, and who has left and is about to end anyway
   for (int other = 0; other < plan_.nodes; ++other) {
-    if (!at(other).alive || !at(other).joined || at(other).left) continue;
-    somebody_listens = true;
-    give(other, verdict_);
+    const auto& record = at(other);
+    if (!record.alive || !record.joined) continue;
+    some_may_end = true;
+    if (!record.left) give(other, verdict_);
   }
-  next_phase_ns_ = base::now_ns() + (somebody_listens ? grace_ns : 0);
+  next_phase_ns_ = base::now_ns() + (some_may_end ? grace_ns : 0);
 }
 
 /// `from_terminal`: the terminal has sent it to our own process group already.

@@ -22,6 +22,7 @@ job_outcome run_job(const job_plan& plan) { return job(plan).run(); }
 
 job_outcome job::run() {
   const std::uint64_t begin = base::now_ns();
+  stops_.begin(begin);
   open_standard_streams();
   const auto on_pipe = ::signal(SIGPIPE, SIG_IGN);
   {
@@ -30,6 +31,7 @@ job_outcome job::run() {
     if (plan_.timeout_ms > 0) timeout_ns_ = begin + static_cast<std::uint64_t>(base::limit_ns(plan_.timeout_ms));
     if (prepare(start) && (hosts_.empty() ? start_all(start) : start_hosts(start))) {
       loop();
+      decide();
     } else {
       signal_all(SIGKILL, false);
     }
@@ -178,12 +180,13 @@ void job::on_frame(int node, const local::frame& frame) {
   auto& record = at(node);
   switch (frame.kind) {
     case local::frame_kind::hello: {
-      std::uint32_t version = 0;
-      std::memcpy(&version, frame.payload.data(), std::min(sizeof version, frame.payload.size()));
-      if (version != local::protocol_version)
+      local::greeting them{0, -1};
+      std::memcpy(&them, frame.payload.data(), std::min(sizeof them, frame.payload.size()));
+      if (them.version != local::protocol_version)
         return fail(node, "uses a version of Quire that this `quire` does not fit", 1);
       if (record.joined && !record.left) return fail(node, "has joined the job twice", 1);
       record.joined = true;
+      if (record.host < 0 && os::descends_from(them.pid, record.pid)) record.member_pid = them.pid;
       record.left = record.ready = false;
       if (verdict_) give(node, verdict_);  // it comes late
       return;
@@ -199,6 +202,10 @@ void job::on_frame(int node, const local::frame& frame) {
       return;
     case local::frame_kind::accuse:
       return on_accusation(node, frame);
+    case local::frame_kind::withdraw:
+      return on_withdrawal(node, frame);
+    case local::frame_kind::bereaved:
+      return inquest_.on_word_of_loss(node);
     default:
       return fail(node, "sent nonsense to `quire run`", 1);
   }
@@ -248,9 +255,11 @@ int job::poll_timeout_ms() const {
   const auto or_never = [](std::uint64_t ns) { return ns == 0 ? never : ns; };
   std::uint64_t deadline = or_never(phase_ == phase::running ? timeout_ns_ : next_phase_ns_);
   if (phase_ == phase::running) {
-    deadline = std::min({deadline, or_never(start_ns_), or_never(judge_ns_)});
+    deadline =
+        std::min({deadline, or_never(start_ns_), or_never(judge_ns_), or_never(inquest_.due()), stops_.next_look()});
     for (const auto& node : nodes_)
-      if (node.silent_ns != 0 && node.alive) deadline = std::min(deadline, node.silent_ns + silence_limit_ns);
+      if (node.silent_ns != 0 && node.alive && inquest_.due() == 0)
+        deadline = std::min(deadline, node.silent_ns + silence_limit_ns);
   }
   if (!hosts_.empty() && (plan_.peer_timeout_s != 0 || start_ns_ != 0)) deadline = std::min(deadline, next_beat_ns_);
   if (deadline == never) return -1;

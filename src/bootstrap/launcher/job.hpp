@@ -9,9 +9,11 @@
 #include <memory>
 
 #include "bootstrap/launcher/accusations.hpp"
+#include "bootstrap/launcher/inquest.hpp"
 #include "bootstrap/launcher/launcher.hpp"
 #include "bootstrap/launcher/output.hpp"
 #include "bootstrap/launcher/spawn.hpp"
+#include "bootstrap/launcher/stops.hpp"
 #include "bootstrap/local/channel.hpp"
 #include "watch/watch.hpp"
 
@@ -23,6 +25,7 @@ inline constexpr std::uint64_t silence_limit_ns = 1'000'000'000;
 /// What the launcher knows of one node.
 struct node_record {
   pid_t pid = -1;
+  pid_t member_pid = -1;        ///< who has said hello, if that is a process that comes of `pid`
   bool alive = false;
   bool own_group = true;        ///< signals go to its whole process group
   bool joined = false;          ///< has said hello: it is a Quire program
@@ -53,7 +56,8 @@ struct host_record {
 class job {
  public:
   explicit job(const job_plan& plan)
-      : plan_(plan), nodes_(static_cast<std::size_t>(plan.nodes)), hosts_(plan.hosts.size()) {}
+      : plan_(plan), nodes_(static_cast<std::size_t>(plan.nodes)), hosts_(plan.hosts.size()),
+        stops_(plan.nodes, static_cast<std::uint64_t>(plan.peer_timeout_s) * 1'000'000'000) {}
   [[nodiscard]] job_outcome run();
 
  private:
@@ -99,7 +103,11 @@ class job {
   // silence.cpp
   [[nodiscard]] std::uint64_t peer_limit_ns() const;
   void on_accusation(int by, const local::frame& frame);
+  void on_withdrawal(int by, const local::frame& frame);
+  [[nodiscard]] bool puts_off(std::uint64_t now);
   void judge();
+  void watch_stops();
+  [[nodiscard]] bool is_stopped(int node) const;
   void kill_node(int node);
   void kill_for(int node, const std::string& why);
   void watch_links();
@@ -111,7 +119,8 @@ class job {
   void on_time();
   void check_silence();
   void check_waiting();
-  void fail(int node, const std::string& what, int exit_status);
+  void fail(int node, const std::string& what, int exit_status, manner how = manner::failed);
+  void decide();
   void check_readers();
   void end(int exit_status, local::frame_kind kind, int node, const std::string& text, bool quietly = false);
   [[nodiscard]] bool can_go_on() const;
@@ -133,7 +142,10 @@ class job {
   std::uint64_t start_ns_ = 0;     ///< when the next host must have answered, then all nodes have started; 0: they have
   std::uint64_t progress_ns_ = 0;  ///< when to tell next how many hosts have answered
   accusations accusations_;
+  inquest inquest_;
+  stops stops_;
   std::uint64_t judge_ns_ = 0;      ///< when they are judged; 0: there are none
+  std::uint64_t put_off_ns_ = 0;    ///< until when judgment is put off; 0: it is not
   std::uint64_t next_beat_ns_ = 0;  ///< when the agents hear next that we are there
   std::uint64_t lost_ns_ = 0;       ///< when agents that do not answer are given up
   output out_{1}, err_{2};

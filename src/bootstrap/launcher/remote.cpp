@@ -84,6 +84,8 @@ void job::on_link_frame(std::size_t host, const local::frame& frame) {
     case frame_kind::ended:
       if (record.alive) on_exit(frame.node, int_of(frame.payload));
       return;
+    case frame_kind::stopped:
+      return stops_.saw(frame.node, int_of(frame.payload) != 0);
     case frame_kind::input_taken:
       input_open_ = true;
       return;

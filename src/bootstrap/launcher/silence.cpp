@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 
 #include "base/clock.hpp"
@@ -33,6 +34,7 @@ void job::on_accusation(int by, const local::frame& frame) {
   if (frame.payload.size() != sizeof what || what.node >= static_cast<std::uint64_t>(plan_.nodes))
     return fail(by, "sent nonsense to `quire run`", 1);
   const accusation one{by, static_cast<int>(what.node), what.silent_ms};
+  inquest_.on_word_of_loss(by);
   const auto& accused = at(one.whom);
   if (phase_ != phase::running || !accused.alive || accused.left) return;  // that explains it
   accusations_.add(one);
@@ -41,15 +43,45 @@ void job::on_accusation(int by, const local::frame& frame) {
   if (judge_ns_ == 0) judge_ns_ = base::now_ns() + hearing;
 }
 
+/// The accused has been heard again.
+void job::on_withdrawal(int by, const local::frame& frame) {
+  local::loss what;
+  if (frame.payload.size() != sizeof what) return fail(by, "sent nonsense to `quire run`", 1);
+  std::memcpy(&what, frame.payload.data(), sizeof what);
+  accusations_.withdraw(by, static_cast<int>(what.node));
+  if (!accusations_.speaks(by)) inquest_.on_word_withdrawn(by);
+  if (accusations_.empty()) put_off_ns_ = 0;
+}
+
+/// A node of which others hear nothing is stopped, hangs, is cut off, or has no core. The kernel says the first, and
+/// then those that are not stopped are not judged beside it. To the others the limit is given once more: who gets a
+/// core again is heard, and those who have accused it say so.
+bool job::puts_off(std::uint64_t now) {
+  for (int node = 0; node < plan_.nodes; ++node) {
+    if (at(node).host < 0) stops_.saw(node, at(node).alive && is_stopped(node));
+  }
+  const auto stopped = [this](int node) { return stops_.is_stopped(node); };
+  accusations_.narrow(stopped);
+  const accusation worst = accusations_.worst();
+  if (worst.silent_ms == 0 || stopped(worst.whom)) return false;
+  if (put_off_ns_ == 0) put_off_ns_ = now + peer_limit_ns();
+  if (now >= put_off_ns_) return false;
+  judge_ns_ = std::min(put_off_ns_, now + peer_limit_ns() / watch::parts);
+  return true;
+}
+
 void job::judge() {
   if (judge_ns_ == 0 || base::now_ns() < judge_ns_) return;
   judge_ns_ = 0;
   for (int node = 0; node < plan_.nodes; ++node)
     if (!at(node).alive || at(node).left) accusations_.drop(node);
-  if (phase_ != phase::running || accusations_.empty()) return;
+  if (accusations_.empty()) put_off_ns_ = 0;
+  if (phase_ != phase::running || accusations_.empty() || puts_off(base::now_ns())) return;
+  put_off_ns_ = 0;
   const accusation worst = accusations_.worst(), rival = accusations_.rival();
   const std::int64_t now = ::time(nullptr);
   std::string what = text_of(worst, now).substr(1);
+  if (stops_.is_stopped(worst.whom)) what += "; it is stopped by a signal";
   if (rival.by >= 0) {
     what += "; and " + name_of(rival.whom) + text_of(rival, now);
     if (accusations_.speaks(worst.whom) || accusations_.speaks(rival.whom))
@@ -84,6 +116,28 @@ void job::kill_node(int node) {
   } else if (!record.own_group || ::kill(-record.pid, SIGKILL) != 0) {
     ::kill(record.pid, SIGKILL);
   }
+}
+
+bool job::is_stopped(int node) const {
+  const auto& record = at(node);
+  return os::is_stopped(record.pid) || (record.member_pid > 0 && os::is_stopped(record.member_pid));
+}
+
+/// Stopped nodes in every phase of the job, also where nobody hears a node, or has to.
+void job::watch_stops() {
+  const std::uint64_t now = base::now_ns();
+  if (phase_ != phase::running || now < stops_.next_look()) return;
+  for (int node = 0; node < plan_.nodes; ++node) {
+    if (at(node).host < 0 || !at(node).alive) stops_.saw(node, at(node).alive && is_stopped(node));
+  }
+  const int node = stops_.look(now);
+  if (node < 0) return;
+  char seconds[32];
+  std::snprintf(seconds, sizeof seconds, "%.1f", static_cast<double>(stops_.stopped_ns(node)) / 1e9);
+  const std::string what = "does not go on: it has been stopped by a signal for " + std::string(seconds) + " s";
+  if (!at(node).left && can_go_on()) return kill_for(node, what);
+  end(128 + SIGKILL, frame_kind::node_died, node, name_of(node) + " " + what);
+  kill_node(node);
 }
 
 void job::watch_links() {
@@ -135,6 +189,8 @@ void job::pause() {
   const std::uint64_t away = base::now_ns() - before;
   for (std::uint64_t* deadline : {&timeout_ns_, &judge_ns_, &start_ns_, &next_phase_ns_})
     if (*deadline != 0) *deadline += away;
+  if (put_off_ns_ != 0) put_off_ns_ += away;
+  stops_.begin(base::now_ns());
   signal_all(SIGCONT, false);
 }
 

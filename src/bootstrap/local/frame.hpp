@@ -1,9 +1,11 @@
 // What a node and `quire run` say to each other over the control socket: frames of a header and a payload.
 //
-//   node -> launcher   hello      payload: version of this protocol
+//   node -> launcher   hello      payload: version of this protocol, and the node's pid (struct greeting)
 //                      address    payload: what the node gives to the others; once a round, answered by `addresses`
 //                      leave      payload: counters of the node as JSON
 //                      accuse     payload: who is lost, and for how many ms it was silent (struct loss)
+//                      withdraw   payload: who was accused of silence, and has been heard since (struct loss)
+//                      bereaved   this node can do nothing more, as it has lost another: its end is a consequence
 //                      ready      the node has started: it can go on when others die
 //   launcher -> node   addresses  payload: of all nodes, in order (pack_addresses)
 //                      node_died  node: who; payload: the sentence for people
@@ -22,6 +24,7 @@
 //                      closed     `node` has closed its control socket
 //                      ended      payload: the wait status of `node` (int); nothing more comes from it
 //                      input_taken  the next input may come
+//                      stopped    payload: whether `node` is stopped by a signal (int); told when it changes
 //   both ways          alive      so that silence means something; the agent's first word
 //
 // Both ends are the same build of Quire, or find out by the version in hello and start.
@@ -36,17 +39,23 @@
 
 namespace quire::bootstrap::local {
 
-inline constexpr std::uint32_t protocol_version = 4;
+inline constexpr std::uint32_t protocol_version = 5;
 /// The most that a node may give to the others in one round.
 inline constexpr std::size_t most_address_bytes = 60 << 10;
 
 enum class frame_kind : std::uint32_t {
   hello = 1, address, leave, addresses, node_died, job_ends,
   start, to_node, signal, input, started, cannot, output, error_output, closed, ended, input_taken,
-  accuse, alive, output_taken, ready, last = ready
+  accuse, alive, output_taken, ready, withdraw, bereaved, stopped, last = stopped
 };
 
-/// What a node says of another in `accuse`.
+/// What a node says of itself in `hello`.
+struct greeting {
+  std::uint32_t version = protocol_version;
+  std::int32_t pid = 0;
+};
+
+/// What a node says of another in `accuse` and `withdraw`.
 struct loss {
   std::uint64_t node = 0;
   std::uint64_t silent_ms = 0;  ///< 0: the connection is lost

@@ -1,6 +1,7 @@
 #include "bootstrap/local/member.hpp"
 
 #include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -35,8 +36,8 @@ int number_of(const char* text) {
 
 member::member(os::descriptor socket, int node, int nodes, int local_nodes, int limit_ms)
     : socket_(std::move(socket)), node_(node), nodes_(nodes), local_nodes_(local_nodes), limit_ms_(limit_ms) {
-  const std::uint32_t version = protocol_version;
-  socket_.queue(make_frame(frame_kind::hello, node_, {reinterpret_cast<const char*>(&version), sizeof version}));
+  const greeting me{protocol_version, ::getpid()};
+  socket_.queue(make_frame(frame_kind::hello, node_, {reinterpret_cast<const char*>(&me), sizeof me}));
   socket_.send();
 }
 
@@ -68,6 +69,17 @@ bool member::accuse(int node, std::uint64_t silent_ms) noexcept {
   socket_.queue(make_frame(frame_kind::accuse, node_, {reinterpret_cast<const char*>(&what), sizeof what}));
   socket_.send();
   return true;
+}
+
+void member::withdraw(int node) noexcept {
+  const loss what{static_cast<std::uint64_t>(node), 0};
+  socket_.queue(make_frame(frame_kind::withdraw, node_, {reinterpret_cast<const char*>(&what), sizeof what}));
+  socket_.send();
+}
+
+void member::bereaved() noexcept {
+  socket_.queue(make_frame(frame_kind::bereaved, node_, {}));
+  socket_.send();
 }
 
 void member::ready() noexcept {

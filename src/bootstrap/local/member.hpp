@@ -22,6 +22,8 @@ class member final : public bootstrap {
   [[nodiscard]] int local_nodes() const noexcept override { return local_nodes_; }
   [[nodiscard]] base::result<std::vector<std::vector<std::byte>>> exchange(std::span<const std::byte> mine) override;
   [[nodiscard]] bool accuse(int node, std::uint64_t silent_ms) noexcept override;
+  void withdraw(int node) noexcept override;
+  void bereaved() noexcept override;
   [[nodiscard]] bool announces_deaths() const noexcept override { return true; }
   void ready() noexcept override;
   void abort(int, const std::string&) noexcept override {}  // accuse() suffices

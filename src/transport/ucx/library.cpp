@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/log.hpp"
+#include "transport/ucx/redirect.hpp"
 
 namespace quire::transport::ucx {
 namespace {
@@ -21,6 +22,16 @@ constexpr setting load_settings[] = {
     {"UCX_LOG_LEVEL", "fatal"},     // UCX writes to standard output; Quire itself tells what was lost
 };
 constexpr std::size_t settings = sizeof load_settings / sizeof *load_settings;
+
+/// In place of UCX's abort(), at assertions of its own and where it has no memory. In version 1.13 some fail in the
+/// survivors of a dead peer (tcp_iface.c: an endpoint that was closed while its event was on the way; wireup_ep.c: one
+/// that was closed while it was being connected). A status that says so, instead of a signal, lets the launcher name
+/// the dead one. No core file: UCX's own words say where.
+[[noreturn]] void on_abort() noexcept {
+  base::die(
+      QUIRE_PEER_LOST,
+      "UCX has given up, as it may when another node dies (its own words are on standard output); this node ends");
+}
 
 template <class F>
 bool find(void* handle, const char* name, F& function) noexcept {
@@ -53,6 +64,8 @@ const library* load_once() noexcept {
   if (!find(handle, "ucp_" #name, functions.name)) return nullptr;
   QUIRE_UCP_FUNCTIONS(QUIRE_UCP_FIND)
 #undef QUIRE_UCP_FIND
+  const redirection calls[] = {{"abort", reinterpret_cast<void*>(&on_abort)}};
+  if (redirect("libucs", calls) == 0) base::log(base::log_level::debug, "this build of UCX aborts by itself");
   return find(handle, "ucs_status_string", functions.status_string) ? &functions : nullptr;
 }
 
