@@ -65,6 +65,11 @@ typedef enum quire_status {
 /** A short sentence for a status. Never NULL. May be called at any time, from any context. */
 QUIRE_API const char* quire_status_text(quire_status status);
 
+/** What was wrong with the calling thread's last call of Quire, in a sentence: which argument, and why ("quire_mutex_lock(): the handle of the
+ *  mutex is zero: ..."). Empty if it succeeded, or if there is nothing to add to the text of its status. Never NULL; the text is the thread's
+ *  own, and stays until its next call. Not from a signal handler. */
+QUIRE_API const char* quire_last_error(void);
+
 /** Version of the library that is running, as "major.minor.patch". */
 QUIRE_API const char* quire_version(void);
 
@@ -320,8 +325,11 @@ QUIRE_API quire_status quire_condition_notify_one(quire_condition condition);
 QUIRE_API quire_status quire_condition_notify_all(quire_condition condition);
 QUIRE_API quire_status quire_condition_destroy(quire_condition condition);
 
-/** The barrier of the whole job: one thread of each node calls it. A zero handle names it: `quire_barrier all = {0}`. QUIRE_INVALID on
- *  all nodes if one of them is in another collective, or in quire_end(): a message names the two. */
+/** The barrier of the whole job: one thread of each node calls it. A zero handle names it: `quire_barrier all = {0}`. It and all other
+ *  calls in which a thread of each node takes part (reduce, broadcast, changes of consistency, blocks, checkpoints, quire_end()) are for one
+ *  thread of a node at a time: another one that comes while that is in such a call gets QUIRE_INVALID at once, and a line on
+ *  standard error says which two met. All nodes make the same of these calls in the same order: else all get QUIRE_INVALID, and a
+ *  message names two nodes and where they are. For several threads of a node make a barrier with quire_barrier_create(). */
 QUIRE_API quire_status quire_barrier_wait(quire_barrier barrier);
 /** A barrier for `participants` threads of whichever nodes. */
 QUIRE_API quire_status quire_barrier_create(uint32_t participants, quire_barrier* barrier);

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "base/clock.hpp"
+#include "base/detail.hpp"
 #include "base/log.hpp"
 #include "checkpoint/crc32c.hpp"
 
@@ -46,10 +47,11 @@ quire_status agree_on_path(const checkpoint_path& path) {
   if (const quire_status why = quire_reduce_i64(values, 3, QUIRE_MAX); why != QUIRE_OK) return why;
   if (values[0] == 0 && values[1] == -values[2]) return QUIRE_OK;
   if (path.text[0] == 0) {
-    base::log(base::log_level::error, "a checkpoint needs the path of a directory");
+    (void)base::explain(QUIRE_INVALID, "a checkpoint needs the path of a directory");
   } else {
-    base::log(base::log_level::error, "a checkpoint needs the same path on all nodes; here it is %s", path.text);
+    (void)base::explain(QUIRE_INVALID, "a checkpoint needs the same path on all nodes; here it is %s", path.text);
   }
+  base::log(base::log_level::error, "%s", base::detail());
   return QUIRE_INVALID;
 }
 

@@ -13,7 +13,7 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "checkpoint/store.hpp"
-#include "engine/thread_state.hpp"
+#include "engine/job_call.hpp"
 
 namespace quire::api {
 namespace {
@@ -119,6 +119,7 @@ quire_status write_all(runtime& r, const char* path, const checkpoint::identity&
               why == QUIRE_INVALID ? "not inside of a parallel block: end it first (quire_block_end)"
               : why == QUIRE_BUSY  ? "units are pinned: release them first (quire_release)"
                                    : quire_status_text(why));
+    if (why == QUIRE_INVALID) (void)base::explain(why, "quire_checkpoint(): a parallel block is under way; end it first (quire_block_end())");
     return why;
   }
   checkpoint::file_row mine;
@@ -170,8 +171,8 @@ quire_status save_here(checkpoint_path path) {
     base::log(base::log_level::error, "no checkpoints in a job that goes on when a node is lost: set QUIRE_ON_FAILURE to end");
     return QUIRE_UNSUPPORTED;
   }
-  const engine::meeting_scope one(sync::meeting::checkpoint);
-  return save(*r, path);
+  const engine::job_call together(*r->core, sync::meeting::checkpoint, "quire_checkpoint", quire_thread());
+  return together.status().ok() ? save(*r, path) : together.status().code();
 }
 
 }  // namespace

@@ -119,7 +119,8 @@ quire_status read_all(quire_counters* all) {
 
 quire_status quire_counters_read(quire_counters* counters) {
   QUIRE_STARTED();
-  if (counters == nullptr || !quire::api::is_size_of<quire_counters>(counters->size)) return QUIRE_INVALID;
+  if (counters == nullptr) return quire::base::explain(QUIRE_INVALID, "quire_counters_read(): the place for the counters is NULL");
+  if (!quire::api::has_known_size(counters, "quire_counters_read", "quire_counters")) return QUIRE_INVALID;
   quire_counters all{};
   if (const auto why = read_all(&all); why != QUIRE_OK) return why;
   all.size = counters->size;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "api/runtime.hpp"
+#include "base/detail.hpp"
 #include "split/application_side.hpp"
 
 namespace quire::api {
@@ -51,6 +52,13 @@ struct carried<const char*> {
 
 template <auto function>
 struct forwarder;
+
+/// What the calling thread's server has to say of the call that it has just made (base/detail.hpp).
+struct detail_text {
+  char text[base::detail_bytes];
+};
+quire_status fetch_detail(detail_text* into) noexcept;
+void keep_detail(split::application_side& there) noexcept;
 template <class... P, quire_status (*function)(P...)>
 struct forwarder<function> {
   struct block {
@@ -64,9 +72,11 @@ struct forwarder<function> {
     b.result = std::apply([](auto&... a) { return function(a.get()...); }, b.arguments);
   }
   static quire_status call(split::application_side& there, P... p) noexcept {
+    base::clear_detail();
     block b{QUIRE_SYSTEM, {carried<P>(p)...}};
     there.call(run, reinterpret_cast<std::byte*>(&b), sizeof b, quire_thread());
     std::apply([&](auto&... a) { (a.give_back(p), ...); }, b.arguments);
+    if (b.result != QUIRE_OK) keep_detail(there);
     return b.result;
   }
 };
@@ -75,6 +85,7 @@ struct forwarder<function> {
 
 /// Opens the body of a call that is made here, by others: returns why there is no runtime, if there is none.
 #define QUIRE_STARTED()                                                       \
+  ::quire::base::clear_detail();                                              \
   if (::quire::api::elsewhere() == nullptr) {                                 \
     ::quire::base::status why_not;                                            \
     if (::quire::api::enter(why_not) == nullptr) return why_not.code();       \

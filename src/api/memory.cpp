@@ -6,9 +6,10 @@
 #include "api/names.hpp"
 #include "api/runtime.hpp"
 #include "api/versions.hpp"
-#include "engine/thread_state.hpp"
+#include "engine/job_call.hpp"
 #include "model/atomic_operation.hpp"
 
+using quire::base::explain;
 using quire::model::access;
 using quire::model::atomic_operation;
 
@@ -21,12 +22,12 @@ quire_status find_room(std::uint64_t bytes, std::uint64_t alignment, std::uint64
   return r->regions->allocate(bytes, alignment, *at, *dirty_bytes).code();
 }
 
-quire_status allocate(std::uint64_t bytes, std::uint64_t alignment, void** address, bool zero) {
+quire_status allocate(const char* call, std::uint64_t bytes, std::uint64_t alignment, void** address, bool zero) {
   std::uint64_t at = 0;
   std::uint64_t dirty_bytes = 0;
   if (address == nullptr) {
     QUIRE_STARTED();
-    return QUIRE_INVALID;
+    return explain(QUIRE_INVALID, "%s(): the place for the address is NULL", call);
   }
   if (const auto why = find_room(bytes, alignment, &at, &dirty_bytes); why != QUIRE_OK) return why;
   *address = reinterpret_cast<void*>(at);
@@ -38,14 +39,23 @@ quire_status allocate(std::uint64_t bytes, std::uint64_t alignment, void** addre
 bool shared_range(quire::api::runtime& r, const void* address, std::size_t bytes) noexcept {
   const auto at = reinterpret_cast<std::uint64_t>(address);
   const auto* slot = r.core->regions().find(at);
-  return slot != nullptr && bytes <= slot->about.bytes - (at - slot->about.base);
+  if (slot == nullptr) {
+    (void)explain(QUIRE_BAD_ADDRESS, "the address 0x%lx lies in no shared region", static_cast<unsigned long>(at));
+    return false;
+  }
+  if (bytes <= slot->about.bytes - (at - slot->about.base)) return true;
+  (void)explain(QUIRE_BAD_ADDRESS, "the range of %zu bytes from 0x%lx on goes beyond the end of region %u", bytes,
+                static_cast<unsigned long>(at), static_cast<unsigned>(slot->about.id));
+  return false;
 }
 
 quire_status operate_at(std::uint64_t address, atomic_operation operation, std::uint64_t a, std::uint64_t b,
                         std::uint64_t* before) {
   QUIRE_FORWARD(operate_at, address, operation, a, b, before);
   QUIRE_ENTER(r);
-  if (address % sizeof(std::uint64_t) != 0) return QUIRE_INVALID;
+  if (address == 0) return explain(QUIRE_BAD_ADDRESS, "the word of an atomic operation is NULL");
+  if (address % sizeof(std::uint64_t) != 0)
+    return explain(QUIRE_INVALID, "the word 0x%lx of an atomic operation is not aligned to 8 bytes", static_cast<unsigned long>(address));
   if (!shared_range(*r, reinterpret_cast<void*>(address), sizeof(std::uint64_t))) return QUIRE_BAD_ADDRESS;
   return r->core->atomic(address, static_cast<std::uint32_t>(operation), a, b, *before).code();
 }
@@ -68,24 +78,25 @@ quire_status create_region(quire_region_options given, std::uint64_t bytes, quir
 
 }  // namespace
 
-quire_status quire_malloc(size_t bytes, void** address) { return allocate(bytes, 16, address, false); }
+quire_status quire_malloc(size_t bytes, void** address) { return allocate("quire_malloc", bytes, 16, address, false); }
 
 quire_status quire_calloc(size_t count, size_t bytes, void** address) {
   std::size_t all = 0;
   if (__builtin_mul_overflow(count, bytes, &all)) {
     QUIRE_STARTED();
-    return QUIRE_INVALID;
+    return explain(QUIRE_INVALID, "quire_calloc(): %zu times %zu bytes are more than there are addresses", count, bytes);
   }
-  return allocate(all, 16, address, true);
+  return allocate("quire_calloc", all, 16, address, true);
 }
 
 quire_status quire_aligned_alloc(size_t alignment, size_t bytes, void** address) {
-  return allocate(bytes, alignment, address, false);
+  return allocate("quire_aligned_alloc", bytes, alignment, address, false);
 }
 
 quire_status quire_realloc(size_t bytes, void** address) {
   QUIRE_STARTED();
-  if (address == nullptr || bytes == 0) return QUIRE_INVALID;
+  if (address == nullptr) return explain(QUIRE_INVALID, "quire_realloc(): the place of the address is NULL");
+  if (bytes == 0) return explain(QUIRE_INVALID, "quire_realloc(): the size is 0; quire_free() gives memory back");
   if (*address == nullptr) return quire_malloc(bytes, address);
   std::size_t old = 0;
   if (const auto why = quire_allocation_size(*address, &old); why != QUIRE_OK) return why;
@@ -109,7 +120,7 @@ quire_status quire_free(void* address) {
 quire_status quire_allocation_size(const void* address, size_t* bytes) {
   QUIRE_FORWARD(quire_allocation_size, address, bytes);
   QUIRE_ENTER(r);
-  if (bytes == nullptr) return QUIRE_INVALID;
+  if (bytes == nullptr) return explain(QUIRE_INVALID, "quire_allocation_size(): the place for the size is NULL");
   std::uint64_t size = 0;
   const auto why = r->regions->size_of(reinterpret_cast<std::uint64_t>(address), size);
   if (why.ok()) *bytes = size;
@@ -119,7 +130,8 @@ quire_status quire_allocation_size(const void* address, size_t* bytes) {
 quire_status quire_region_create(const quire_region_options* options, uint64_t bytes, quire_region* region) {
   QUIRE_STARTED();
   quire_region_options given{};
-  if (region == nullptr || !quire::api::take(options, given)) return QUIRE_INVALID;
+  if (!quire::api::take(options, given, "quire_region_create", "quire_region_options")) return QUIRE_INVALID;
+  if (region == nullptr) return explain(QUIRE_INVALID, "quire_region_create(): the place for the region is NULL");
   return create_region(given, bytes, region);
 }
 
@@ -137,13 +149,15 @@ quire_status quire_region_range(quire_region region, void** address, uint64_t* b
 quire_status quire_region_set_consistency(quire_region region, quire_consistency consistency) {
   QUIRE_FORWARD(quire_region_set_consistency, region, consistency);
   QUIRE_ENTER(r);
-  return r->core->set_consistency(region.id, consistency).code();
+  const quire::engine::job_call together(*r->core, quire::sync::meeting::set_consistency, "quire_region_set_consistency", quire_thread());
+  return together.status().ok() ? r->core->set_consistency(region.id, consistency).code() : together.status().code();
 }
 
 quire_status quire_block_begin(quire_region region, unsigned flags) {
   QUIRE_FORWARD(quire_block_begin, region, flags);
   QUIRE_ENTER(r);
-  return r->core->begin_block(region.id, flags).code();
+  const quire::engine::job_call together(*r->core, quire::sync::meeting::block_begin, "quire_block_begin", quire_thread());
+  return together.status().ok() ? r->core->begin_block(region.id, flags).code() : together.status().code();
 }
 
 quire_status quire_block_declare(const void* address, size_t bytes) {
@@ -151,12 +165,17 @@ quire_status quire_block_declare(const void* address, size_t bytes) {
   QUIRE_ENTER(r);
   if (bytes == 0) return QUIRE_OK;
   if (!shared_range(*r, address, bytes)) return QUIRE_BAD_ADDRESS;
-  return r->core->declare(reinterpret_cast<std::uint64_t>(address), bytes).code();
+  const auto why = r->core->declare(reinterpret_cast<std::uint64_t>(address), bytes).code();
+  if (why == QUIRE_INVALID)
+    (void)explain(why, "quire_block_declare(): no parallel block is under way on the region of 0x%lx", reinterpret_cast<unsigned long>(address));
+  return why;
 }
 
 quire_status quire_block_end(quire_region region, quire_overlap* overlap) {
   QUIRE_FORWARD(quire_block_end, region, overlap);
   QUIRE_ENTER(r);
+  const quire::engine::job_call together(*r->core, quire::sync::meeting::block_end, "quire_block_end", quire_thread());
+  if (!together.status().ok()) return together.status().code();
   quire_overlap first{nullptr, -1, -1};
   const auto why = r->core->end_block(region.id, first);
   if (overlap != nullptr) *overlap = first;
@@ -181,7 +200,7 @@ quire_status quire_publish(const char* name, const void* address) {
 quire_status quire_lookup(const char* name, int64_t timeout_ms, void** address) {
   QUIRE_FORWARD(quire_lookup, name, timeout_ms, address);
   QUIRE_ENTER(r);
-  if (address == nullptr) return QUIRE_INVALID;
+  if (address == nullptr) return explain(QUIRE_INVALID, "quire_lookup(): the place for the address is NULL");
   std::uint64_t value = 0;
   const auto why = r->names->lookup(name, timeout_ms, value);
   if (why.ok()) *address = reinterpret_cast<void*>(value);
@@ -200,7 +219,8 @@ quire_status quire_prefetch(const void* address, size_t bytes, int for_writing) 
 quire_status quire_advise(const void* address, size_t bytes, quire_advice advice) {
   QUIRE_FORWARD(quire_advise, address, bytes, advice);
   QUIRE_ENTER(r);
-  if (advice != QUIRE_NORMAL && advice != QUIRE_WILL_WRITE) return QUIRE_INVALID;
+  if (advice != QUIRE_NORMAL && advice != QUIRE_WILL_WRITE)
+    return explain(QUIRE_INVALID, "quire_advise(): %d is no quire_advice", static_cast<int>(advice));
   if (bytes == 0) return QUIRE_OK;
   if (!shared_range(*r, address, bytes)) return QUIRE_BAD_ADDRESS;
   r->core->advise(reinterpret_cast<std::uint64_t>(address), bytes, advice == QUIRE_WILL_WRITE);
@@ -220,7 +240,10 @@ quire_status produce(const void* address, size_t bytes, int producer, int end) {
   QUIRE_FORWARD(produce, address, bytes, producer, end);
   QUIRE_ENTER(r);
   const auto& c = r->core->config();
-  if (bytes == 0 || producer < 0 || producer >= static_cast<int>(c.nodes)) return QUIRE_INVALID;
+  const char* const call = end != 0 ? "quire_produce_end" : "quire_produce_begin";
+  if (bytes == 0) return explain(QUIRE_INVALID, "%s(): the size is 0", call);
+  if (producer < 0 || producer >= static_cast<int>(c.nodes))
+    return explain(QUIRE_INVALID, "%s(): there is no node %d for a producer; the job has %u nodes", call, producer, c.nodes);
   if (!shared_range(*r, address, bytes)) return QUIRE_BAD_ADDRESS;
   if (c.self.value() != producer) return QUIRE_OK;
   return r->core->produce(reinterpret_cast<std::uint64_t>(address), bytes, end != 0).code();
@@ -228,7 +251,9 @@ quire_status produce(const void* address, size_t bytes, int producer, int end) {
 
 quire_status meet_to_produce() {
   QUIRE_FORWARD(meet_to_produce);
-  const quire::engine::meeting_scope one(quire::sync::meeting::produce_end);
+  QUIRE_ENTER(r);
+  const quire::engine::job_call together(*r->core, quire::sync::meeting::produce_end, "quire_produce_end", quire_thread());
+  if (!together.status().ok()) return together.status().code();
   return quire_barrier_wait(quire_barrier{0});
 }
 }  // namespace
@@ -280,7 +305,7 @@ quire_status quire_exchange(uint64_t* word, uint64_t value, uint64_t* before) {
 quire_status quire_compare_exchange(uint64_t* word, uint64_t* expected, uint64_t desired, int* done) {
   if (expected == nullptr || done == nullptr) {
     QUIRE_STARTED();
-    return QUIRE_INVALID;
+    return explain(QUIRE_INVALID, "quire_compare_exchange(): the place of %s is NULL", expected == nullptr ? "the expected value" : "the outcome");
   }
   std::uint64_t old = 0;
   const std::uint64_t wanted = *expected;

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "base/detail.hpp"
 #include "engine/collect.hpp"
 #include "region/services.hpp"
 
@@ -14,23 +15,26 @@ namespace {
 std::string text_of(std::span<const std::byte> value) {
   return {reinterpret_cast<const char*>(value.data()), value.size()};
 }
-bool usable(const char* name) noexcept {
+bool usable(const char* call, const char* name) noexcept {
   const std::size_t length = name == nullptr ? 0 : ::strnlen(name, name_service::longest + 1);
-  return length != 0 && length <= name_service::longest;
+  if (length != 0 && length <= name_service::longest) return true;
+  (void)base::explain(QUIRE_INVALID, "%s(): the name %s", call,
+                      name == nullptr ? "is NULL" : length == 0 ? "is empty" : "has more than 63 characters");
+  return false;
 }
 }  // namespace
 
 name_service::name_service(engine::engine& e) : engine_(e) {
   e.set_service(static_cast<std::uint32_t>(service::publish), [](void* self, engine::engine&, const message& m, auto v) noexcept {
     static_cast<name_service*>(self)->on_publish(m, text_of(v));
-  }, this);
+  }, this, "quire_publish");
   e.set_service(static_cast<std::uint32_t>(service::lookup), [](void* self, engine::engine&, const message& m, auto v) noexcept {
     static_cast<name_service*>(self)->on_lookup(m, text_of(v));
-  }, this);
+  }, this, "quire_lookup");
 }
 
 base::status name_service::publish(const char* name, std::uint64_t value) {
-  if (!usable(name)) return QUIRE_INVALID;
+  if (!usable("quire_publish", name)) return QUIRE_INVALID;
   const std::string text(name);  // a copy: the name may lie in shared memory
   message m;
   m.a = value;
@@ -39,7 +43,7 @@ base::status name_service::publish(const char* name, std::uint64_t value) {
 }
 
 base::status name_service::lookup(const char* name, std::int64_t timeout_ms, std::uint64_t& value) {
-  if (!usable(name)) return QUIRE_INVALID;
+  if (!usable("quire_lookup", name)) return QUIRE_INVALID;
   const std::string text(name);
   message m;
   m.a = timeout_ms != 0 ? 1 : 0;  // whether the answer may wait

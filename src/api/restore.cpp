@@ -11,7 +11,7 @@
 #include "base/log.hpp"
 #include "checkpoint/store.hpp"
 #include "directory/placement.hpp"
-#include "engine/thread_state.hpp"
+#include "engine/job_call.hpp"
 
 namespace quire::api {
 namespace {
@@ -228,8 +228,8 @@ quire_status restore_here(checkpoint_path path) {
     base::log(base::log_level::error, "no checkpoints in a job that goes on when a node is lost: set QUIRE_ON_FAILURE to end");
     return QUIRE_UNSUPPORTED;
   }
-  const engine::meeting_scope one(sync::meeting::restore);
-  return restore(*r, path);
+  const engine::job_call together(*r->core, sync::meeting::restore, "quire_restore", quire_thread());
+  return together.status().ok() ? restore(*r, path) : together.status().code();
 }
 
 }  // namespace

@@ -14,12 +14,13 @@
 #include "api/failure.hpp"
 #include "api/forward.hpp"
 #include "api/names.hpp"
+#include "api/quit.hpp"
 #include "api/threads.hpp"
 #include "api/versions.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "bootstrap/secret.hpp"
-#include "engine/thread_state.hpp"
+#include "engine/job_call.hpp"
 #include "os/injection.hpp"
 #include "split/begin.hpp"
 #include "transport/loopback/loopback.hpp"
@@ -279,7 +280,8 @@ base::status start_here(std::unique_ptr<runtime> r, const quire_options& given) 
   g_runtime.store(r.release(), std::memory_order_release);
   calls::watch_range(base, bytes);
   g_phase.store(phase::running);
-  const engine::meeting_scope one(sync::meeting::start);
+  install_quit();
+  const engine::job_call together(*current(), sync::meeting::start, "quire_start", quire_thread());
   return quire_barrier_wait(quire_barrier{0});
 }
 
@@ -330,12 +332,26 @@ base::status start_split(std::unique_ptr<runtime> r, const quire_options& given)
   calls::watch_range(base, bytes);
   ::pthread_atfork(nullptr, nullptr, [] { g_forked.store(true); });
   g_phase.store(phase::running);
+  install_quit();
   return {};
+}
+
+/// What all nodes do together at the end.
+quire_status end_together(runtime& r) {
+  const engine::job_call together(*r.core, sync::meeting::end, "quire_end", quire_thread());
+  if (!together.status().ok()) return together.status().code();
+  r.failures->stop();
+  r.regions->settle_frees();
+  r.core->expect_end();
+  const auto why = quire_barrier_wait(quire_barrier{0});  // nobody waits for this node any more, and no other barrier is the end
+  if (why != QUIRE_OK) r.core->expect_no_end();
+  return why;
 }
 
 quire_status end_split(split::application_side& there) {
   const quire_status why = forwarder<&quire_end>::call(there);
   if (why == QUIRE_NOT_STARTED || why == QUIRE_INVALID) return why;  // the node has not left
+  remove_quit();
   there.end();
   calls::hide_range();
   detect::remove_signals();
@@ -350,6 +366,19 @@ quire_status end_split(split::application_side& there) {
 split::application_side* elsewhere() noexcept {
   auto* const there = g_elsewhere.load(std::memory_order_acquire);
   return there == nullptr || g_forked.load(std::memory_order_relaxed) ? nullptr : there;
+}
+
+quire_status fetch_detail(detail_text* into) noexcept {
+  std::memcpy(into->text, base::detail(), sizeof into->text);
+  return QUIRE_OK;
+}
+
+void keep_detail(split::application_side& there) noexcept {
+  static_assert(sizeof(forwarder<&fetch_detail>::block) <= split::argument_capacity);
+  detail_text said{};
+  forwarder<&fetch_detail>::block b{QUIRE_SYSTEM, {carried<detail_text*>(&said)}};
+  there.call(forwarder<&fetch_detail>::run, reinterpret_cast<std::byte*>(&b), sizeof b, quire_thread());
+  if (b.result == QUIRE_OK) (void)base::explain(QUIRE_OK, "%s", std::get<0>(b.arguments).get()->text);
 }
 
 runtime::runtime() = default;
@@ -376,9 +405,10 @@ using quire::api::runtime;
 
 quire_status quire_start(const quire_options* options) {
   namespace api = quire::api;
+  quire::base::clear_detail();
   if (api::g_forked.load()) return QUIRE_FORKED;
   quire_options given{};
-  if (!api::take(options, given)) return QUIRE_INVALID;
+  if (!api::take(options, given, "quire_start", "quire_options")) return QUIRE_INVALID;
   auto expected = phase::before;
   if (!api::g_phase.compare_exchange_strong(expected, phase::starting)) return QUIRE_EXISTS;
   (void)quire_thread();  // the first one
@@ -396,17 +426,8 @@ quire_status quire_end(void) {
   namespace api = quire::api;
   if (auto* const there = api::elsewhere()) return api::end_split(*there);
   QUIRE_ENTER(r);
-  r->failures->stop();
-  r->regions->settle_frees();
-  r->core->expect_end();
-  {
-    // Nobody waits for this node any more, and no other barrier is the end.
-    const quire::engine::meeting_scope one(quire::sync::meeting::end);
-    if (const auto why = quire_barrier_wait(quire_barrier{0}); why != QUIRE_OK) {
-      r->core->expect_no_end();
-      return why;
-    }
-  }
+  if (const auto why = api::end_together(*r); why != QUIRE_OK) return why;
+  api::remove_quit();
   const std::string numbers = api::counters_json(*r);
   api::g_phase.store(phase::ended);
   api::calls::hide_range();
@@ -432,8 +453,15 @@ int quire_nodes(void) {
 }
 
 int quire_thread(void) {
-  if (const int served = quire::split::thread_served(); served >= 0) return served;
+  if (const int served = quire::split::thread_served(); served >= 0) {
+    quire::engine::engine::number_thread(static_cast<std::uint32_t>(served));
+    return served;
+  }
   static std::atomic<int> next{0};
-  static thread_local int number = next.fetch_add(1);
+  static thread_local int number = [] {
+    const int mine = next.fetch_add(1);
+    quire::engine::engine::number_thread(static_cast<std::uint32_t>(mine));
+    return mine;
+  }();
   return number;
 }

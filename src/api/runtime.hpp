@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/detail.hpp"
 #include "base/options.hpp"
 #include "bootstrap/bootstrap.hpp"
 #include "engine/engine.hpp"
@@ -42,6 +43,7 @@ struct runtime {
 
 /// Opens the body of an API call: `r` is the runtime, or the call returns why there is none.
 #define QUIRE_ENTER(r)                        \
+  ::quire::base::clear_detail();              \
   ::quire::base::status r##_why;              \
   auto* const r = ::quire::api::enter(r##_why); \
   if (r == nullptr) return r##_why.code()

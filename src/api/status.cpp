@@ -1,5 +1,9 @@
 #include <quire/quire.h>
 
+#include "base/detail.hpp"
+
+const char* quire_last_error(void) { return quire::base::detail(); }
+
 const char* quire_status_text(quire_status status) {
   switch (status) {
     case QUIRE_OK: return "success";

@@ -1,9 +1,12 @@
 // Bodies of the synchronisation calls: each fills in a sync::call and has the engine run it.
 #include <cstring>
 
+#include "api/explain.hpp"
 #include "api/forward.hpp"
 #include "base/clock.hpp"
+#include "engine/job_call.hpp"
 #include "sync/call.hpp"
+#include "sync/names.hpp"
 
 namespace {
 
@@ -17,7 +20,7 @@ quire_status call(operation what, std::uint64_t object, std::int64_t timeout_ms,
   c.thread = static_cast<std::uint32_t>(quire_thread());
   c.object = object;
   c.operand = operand;
-  return r->core->synchronise(c, timeout_ms).code();
+  return quire::api::explain(c, r->core->synchronise(c, timeout_ms).code(), r->core->config().nodes, r->core->makers());
 }
 
 quire_status create_object(operation what, std::uint64_t operand, std::uint64_t* object) {
@@ -28,13 +31,13 @@ quire_status create_object(operation what, std::uint64_t operand, std::uint64_t*
   c.operand = operand;
   const auto why = r->core->synchronise(c, -1);
   *object = c.object;
-  return why.code();
+  return quire::api::explain(c, why.code(), r->core->config().nodes, r->core->makers());
 }
 
 template <class Handle>
 quire_status create(operation what, Handle* handle, std::uint64_t operand = 0) {
   QUIRE_STARTED();
-  if (handle == nullptr) return QUIRE_INVALID;
+  if (handle == nullptr) return quire::base::explain(QUIRE_INVALID, "%s(): the place for the handle is NULL", quire::sync::name_of(what));
   std::uint64_t object = 0;
   const quire_status why = create_object(what, operand, &object);
   if (why == QUIRE_OK) handle->id = object;
@@ -63,6 +66,8 @@ quire_status lock(quire_mutex mutex, std::int64_t timeout_ms) {
 quire_status collect(operation what, quire::sync::value* values, std::uint32_t count, std::uint32_t combine, std::uint64_t root) {
   QUIRE_FORWARD(collect, what, values, count, combine, root);
   QUIRE_ENTER(r);
+  const quire::engine::job_call together(*r->core, quire::sync::meeting::none, quire::sync::name_of(what), quire_thread());
+  if (!together.status().ok()) return together.status().code();
   r->regions->flush_frees();
   quire::sync::call c;
   c.what = what;
@@ -72,13 +77,13 @@ quire_status collect(operation what, quire::sync::value* values, std::uint32_t c
   c.values = *values;
   const auto why = r->core->synchronise(c, -1);
   *values = c.values;
-  return why.code();
+  return quire::api::explain(c, why.code(), r->core->config().nodes, r->core->makers());
 }
 
 quire_status collective(operation what, void* values, std::uint32_t count, std::uint32_t bytes, std::uint32_t combine,
                         std::uint64_t root) {
   QUIRE_STARTED();
-  if (values == nullptr) return QUIRE_INVALID;
+  if (values == nullptr) return quire::base::explain(QUIRE_INVALID, "%s(): the values are NULL", quire::sync::name_of(what));
   // Other bad arguments go their way: the machine answers them with QUIRE_INVALID on all nodes, and none waits for ever.
   if (bytes > quire::sync::value::capacity) bytes = 0;
   quire::sync::value carried({static_cast<const std::byte*>(values), bytes});
@@ -122,9 +127,15 @@ quire_status quire_condition_destroy(quire_condition condition) {
 
 quire_status quire_barrier_wait(quire_barrier barrier) {
   QUIRE_FORWARD(quire_barrier_wait, barrier);
-  if (auto* const r = quire::api::current(); r != nullptr) r->regions->flush_frees();
+  QUIRE_ENTER(r);
+  r->regions->flush_frees();
   using counters = quire::engine::engine_counters;
-  return timed(&counters::barrier_ns, &counters::barriers, [&] { return call(operation::barrier_wait, barrier.id, -1); });
+  const auto wait = [&] {
+    return timed(&counters::barrier_ns, &counters::barriers, [&] { return call(operation::barrier_wait, barrier.id, -1); });
+  };
+  if (barrier.id != 0) return wait();
+  const quire::engine::job_call together(*r->core, quire::sync::meeting::none, "quire_barrier_wait", quire_thread());
+  return together.status().ok() ? wait() : together.status().code();
 }
 quire_status quire_barrier_create(uint32_t participants, quire_barrier* barrier) {
   return create(operation::barrier_create, barrier, participants);

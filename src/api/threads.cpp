@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "api/forward.hpp"
+#include "base/detail.hpp"
 #include "base/log.hpp"
 #include "region/services.hpp"
 #include "split/engine_side.hpp"
@@ -69,15 +70,16 @@ int look_at(dl_phdr_info* info, std::size_t, void* data) {
 thread_service::thread_service(engine::engine& e) : engine_(e) {
   e.set_service(static_cast<std::uint32_t>(service::spawn), [](void* self, engine::engine&, const message& m, auto v) noexcept {
     static_cast<thread_service*>(self)->on_spawn(m, v);
-  }, this);
+  }, this, "quire_spawn");
   e.set_service(static_cast<std::uint32_t>(service::join), [](void* self, engine::engine&, const message& m, auto) noexcept {
     static_cast<thread_service*>(self)->on_join(m);
-  }, this);
+  }, this, "quire_join");
 }
 
 base::status thread_service::spawn(int node, std::string_view module, std::uint64_t offset, std::uint64_t argument,
                                    std::uint64_t& id) {
-  if (node < 0 || node >= static_cast<int>(engine_.config().nodes)) return QUIRE_INVALID;
+  if (node < 0 || node >= static_cast<int>(engine_.config().nodes))
+    return base::explain(QUIRE_INVALID, "quire_spawn(): there is no node %d; the job has %u nodes", node, engine_.config().nodes);
   message m;
   m.a = offset;
   m.b = argument;
@@ -89,7 +91,8 @@ base::status thread_service::spawn(int node, std::string_view module, std::uint6
 
 base::status thread_service::join(std::uint64_t id, std::uint64_t& result) {
   const auto node = static_cast<std::uint16_t>(id >> 48);
-  if (id == 0 || node >= engine_.config().nodes) return QUIRE_INVALID;
+  if (id == 0 || node >= engine_.config().nodes)
+    return base::explain(QUIRE_INVALID, "quire_join(): 0x%lx is no handle that quire_spawn() has given", static_cast<unsigned long>(id));
   message m;
   m.a = id;
   const auto why = engine_.ask(model::node_id{node}, static_cast<std::uint32_t>(service::join), m, {});
@@ -228,11 +231,14 @@ quire_status spawn_at(int node, const char* module, std::uint64_t offset, void* 
 
 quire_status quire_spawn(int node, void* (*function)(void*), void* argument, quire_remote_thread* thread) {
   QUIRE_STARTED();
-  if (thread == nullptr || function == nullptr) return QUIRE_INVALID;
+  if (thread == nullptr || function == nullptr)
+    return quire::base::explain(QUIRE_INVALID, "quire_spawn(): the %s is NULL", function == nullptr ? "function" : "place for the thread");
   quire::api::search s;
   s.address = reinterpret_cast<std::uint64_t>(function);
   ::dl_iterate_phdr(quire::api::look_at, &s);
-  if (s.result == 0 || s.found.module.size() > quire::api::longest_module) return QUIRE_INVALID;
+  if (s.result == 0 || s.found.module.size() > quire::api::longest_module)
+    return quire::base::explain(QUIRE_INVALID, "quire_spawn(): 0x%lx is no function of the program or of a library that it has loaded",
+                                static_cast<unsigned long>(s.address));
   std::uint64_t id = 0;
   const quire_status why = spawn_at(node, s.found.module.c_str(), s.found.offset, argument, &id);
   if (why == QUIRE_OK) thread->id = id;

@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstring>
 
+#include "base/detail.hpp"
+
 namespace quire::api {
 
 /// The sizes that a struct has had, oldest first. Whoever adds a field keeps the size from before.
@@ -19,13 +21,21 @@ template <class Struct>
   return std::ranges::find(sizes_of<Struct>, size) != std::ranges::end(sizes_of<Struct>);
 }
 
-/// Takes what a program gave, of whichever version; the rest stays zero. Null means all zero. False if its size is that
-/// of no version.
+/// The same of a struct `name` that was given to `call`; if not, quire_last_error() says so.
 template <class Struct>
-[[nodiscard]] bool take(const Struct* given, Struct& to) noexcept {
+[[nodiscard]] bool has_known_size(const Struct* given, const char* call, const char* name) noexcept {
+  if (is_size_of<Struct>(given->size)) return true;
+  (void)base::explain(QUIRE_INVALID, "%s(): %s.size is %zu; set it to sizeof(%s), %zu", call, name, given->size, name, sizeof(Struct));
+  return false;
+}
+
+/// Takes what a program gave to `call`, of whichever version; the rest stays zero. Null means all zero. False if its size is
+/// that of no version.
+template <class Struct>
+[[nodiscard]] bool take(const Struct* given, Struct& to, const char* call, const char* name) noexcept {
   to = {};
   if (given == nullptr) return true;
-  if (!is_size_of<Struct>(given->size)) return false;
+  if (!has_known_size(given, call, name)) return false;
   std::memcpy(&to, given, given->size);
   return true;
 }

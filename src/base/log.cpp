@@ -110,6 +110,13 @@ void log(log_level level, const char* format, ...) noexcept {
   va_end(arguments);
 }
 
+void say(const char* format, ...) noexcept {
+  std::va_list arguments;
+  va_start(arguments, format);
+  write_line("", format, arguments);
+  va_end(arguments);
+}
+
 void die(int exit_code, const char* format, ...) noexcept {
   std::va_list arguments;
   va_start(arguments, format);

@@ -16,6 +16,8 @@ void log_set_level(log_level level) noexcept;
 
 /// printf-like, but only %s %d %u %ld %lu %zu %lx %x %p %c %% are understood. At most 1,000 characters. Async-signal-safe.
 void log(log_level level, const char* format, ...) noexcept __attribute__((format(printf, 2, 3)));
+/// A line that is said whatever the level: somebody has asked for it.
+void say(const char* format, ...) noexcept __attribute__((format(printf, 1, 2)));
 /// The same formatting into a buffer; returns the number of characters, without the final NUL that is always written.
 int format_to(char* buffer, int size, const char* format, std::va_list arguments) noexcept;
 

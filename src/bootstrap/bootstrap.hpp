@@ -17,7 +17,7 @@ namespace quire::bootstrap {
 
 /// Something that happened to the job as a whole.
 struct news {
-  enum class kind { nothing, node_died, job_ends } what = kind::nothing;
+  enum class kind { nothing, node_died, job_ends, show_waits } what = kind::nothing;
   int node = -1;         ///< who died
   std::string text;      ///< for people: "node 2 (pid 4711) was killed by signal 9 (Killed)"; empty: the launcher has told them
 };
@@ -44,6 +44,8 @@ class bootstrap {
   [[nodiscard]] virtual bool announces_deaths() const noexcept { return false; }
   /// This node hears of deaths from now on. Before the service thread starts.
   virtual void ready() noexcept {}
+  /// After news show_waits: what this node's threads wait for (src/waits). Service thread; does not block.
+  virtual void tell_waits(std::string_view) noexcept {}
   /// Ends the whole job, as far as the launcher lets a node do that. Service thread; takes half a second at most.
   virtual void abort(int exit_status, const std::string& why) noexcept = 0;
   /// Tells the launcher that this node has ended well: its exit is then no accident. The counters are a flat JSON object

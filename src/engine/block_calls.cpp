@@ -71,7 +71,6 @@ base::status engine::begin_block(std::uint64_t region, unsigned flags) noexcept 
 }
 
 base::status engine::end_block(std::uint64_t region, quire_overlap& first) noexcept {
-  const meeting_scope one(sync::meeting::block_end);
   change_call c;
   c.what = change_call::kind::end_block;
   c.region = changeable(regions_, region);

@@ -19,6 +19,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/detail.hpp"
 #include "base/log.hpp"
 #include "engine/change.hpp"
 #include "engine/thread_state.hpp"
@@ -65,17 +66,18 @@ base::status engine::change(const change_call& call) noexcept {
               "lost: set QUIRE_ON_FAILURE to end");
     return QUIRE_UNSUPPORTED;
   }
-  using kind = change_call::kind;
-  const meeting_scope one(call.what == kind::set           ? sync::meeting::set_consistency
-                          : call.what == kind::begin_block ? sync::meeting::block_begin
-                                                           : sync::meeting::block_end);
   totals t;
   t.bad = call.good ? 0 : 1;
   t.call = call.signature();
   t.call_squared = t.call * t.call;
   if (const auto why = gather(t); !why.ok()) return why;
   // All terms are equal if and only if n times the sum of squares is the square of the sum: every node finds the same.
-  if (t.bad != 0 || t.call_squared * config_.nodes != t.call * t.call) return QUIRE_INVALID;
+  if (t.bad != 0 || t.call_squared * config_.nodes != t.call * t.call) {
+    return base::explain(QUIRE_INVALID, "%s",
+                         !call.good     ? call.why_not()
+                         : t.bad != 0 ? "the same call of another node has arguments that are not valid"
+                                      : "the calls of the nodes differ: another region, consistency or flag");
+  }
   region_slot& r = *call.region;
   if (call.what == change_call::kind::set && (call.to == QUIRE_RELEASE) == (r.release != nullptr)) return {};
   t = {};

@@ -17,6 +17,14 @@ struct engine::change_call {
   bool checked = false;
   bool good = false;
 
+  /// Of a call that is not good.
+  [[nodiscard]] const char* why_not() const noexcept {
+    if (region == nullptr) return "there is no such region, or it is that of quire_malloc(), which keeps its consistency";
+    if (what == kind::end_block) return "no parallel block is under way on the region";
+    if (region->block != nullptr) return "a parallel block is under way on the region";
+    if (what == kind::set && to == QUIRE_SEQUENTIAL) return "a region with QUIRE_DETECT_SCAN cannot have sequential consistency, as its writes cannot be stopped";
+    return what == kind::set ? "the consistency is neither QUIRE_SEQUENTIAL nor QUIRE_RELEASE" : "a flag is not known";
+  }
   [[nodiscard]] std::int64_t signature() const noexcept {
     if (!good) return 0;
     return static_cast<std::int64_t>(region->about.id) * 16 + static_cast<int>(what) * 4 + (to == QUIRE_RELEASE ? 2 : 0) + (checked ? 1 : 0);

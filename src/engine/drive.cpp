@@ -298,7 +298,13 @@ bool engine::wait_for(op& o, std::int64_t timeout_ms, bool in_fault) noexcept {
   driver_.sleeping.fetch_add(1, std::memory_order_seq_cst);
   driver_.sleeps.fetch_add(1, std::memory_order_seq_cst);
   if (driver_.ticking.load(std::memory_order_seq_cst) || unhurried_.load(std::memory_order_seq_cst)) kick();
+  if (t_thread.tid == 0) t_thread.tid = static_cast<std::uint32_t>(::gettid());
+  wait_note shown = t_thread.wants;
+  shown.since_ns = start;
+  shown.tid = t_thread.tid;
+  const std::size_t at = waits_shown_.show(shown);
   sleep_for(o, timeout_ms, start);
+  waits_shown_.take_away(at);
   driver_.sleeping.fetch_sub(1, std::memory_order_relaxed);
   return o.done();
 }
@@ -382,6 +388,7 @@ void engine::service_loop() noexcept {
   bool called = false;
   while (!stopping_.load(std::memory_order_relaxed)) {
     parked_.store(false, std::memory_order_relaxed);
+    look_at_waits();
     if (!driver_.try_lock()) {
       if (base::now_ns() >= next_look_.load(std::memory_order_relaxed)) look_due_.store(true, std::memory_order_relaxed);
       called = tick();

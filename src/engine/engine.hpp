@@ -29,6 +29,7 @@
 #include "engine/replicas.hpp"
 #include "engine/spread.hpp"
 #include "engine/survival.hpp"
+#include "engine/waiting.hpp"
 #include "protocol/release/node.hpp"
 #include "sync/machine.hpp"
 #include "transport/transport.hpp"
@@ -162,6 +163,8 @@ class engine final : public transport::sink, private effects, private release::n
   [[nodiscard]] sync::saved_objects save_objects() noexcept;
   [[nodiscard]] bool load_objects(std::span<const sync::saved_objects> all) noexcept;
   [[nodiscard]] bool has_objects() noexcept;
+  /// Nodes that may have made objects; changes in load_objects().
+  [[nodiscard]] unsigned makers() const noexcept { return sync_.makers(); }
   /// Runs `f` as the driver, and waits until it has run. Defined in collect.hpp.
   template <class F>
   void as_driver(F f) noexcept;
@@ -185,13 +188,19 @@ class engine final : public transport::sink, private effects, private release::n
   bool wait_for(op& o, std::int64_t timeout_ms = -1, bool in_fault = false) noexcept;
   void sleep_for(op& o, std::int64_t timeout_ms, std::uint64_t start) noexcept;
 
+  /// The calling thread has this number (quire_thread()): what it waits for is told with it. Costs a store.
+  static void number_thread(std::uint32_t number) noexcept;
+  /// SIGQUIT: has the service thread say what this node's threads wait for. Any thread, also in a signal handler.
+  void ask_for_waits() noexcept;
+
   // Synchronisation (sync_calls.cpp). Timeouts as in quire.h; the result's values come back in `request`.
   [[nodiscard]] base::status synchronise(sync::call& request, std::int64_t timeout_ms) noexcept;
 
   // Runtime services: numbered requests to a node, answered by a handler that runs on that node's driver and must not block.
   using service_handler = void (*)(void* context, engine&, const model::message&, std::span<const std::byte>) noexcept;
   static constexpr std::size_t max_services = 16;
-  void set_service(std::uint32_t number, service_handler handler, void* context) noexcept;
+  /// `name`: of the call of the API that asks, for people.
+  void set_service(std::uint32_t number, service_handler handler, void* context, const char* name = nullptr) noexcept;
   /// Sends `m` (a, b, c are free) with `value` to node `to` and waits for the answer, which replaces `m`.
   [[nodiscard]] base::status ask(model::node_id to, std::uint32_t number, model::message& m,
                                  std::span<const std::byte> value, std::int64_t timeout_ms = -1) noexcept;
@@ -232,6 +241,7 @@ class engine final : public transport::sink, private effects, private release::n
 
  private:
   friend class diff_traffic;
+  friend class job_call;
   friend class spread_traffic;
   // transport::sink (payloads.cpp, messages.cpp)
   [[nodiscard]] transport::landing place(const model::message& m) noexcept override;
@@ -293,6 +303,7 @@ class engine final : public transport::sink, private effects, private release::n
 
   // faults (fault.cpp)
   void begin_fault(fault_op& o) noexcept;
+  [[nodiscard]] static note_scope note_memory(const char* name, const region_slot& r, std::uint64_t unit) noexcept;
   void map_again(region_slot& r, std::uint64_t unit, model::access want, const model::actions& done) noexcept;
   void wait_in_bucket(fault_op& o) noexcept;
   void leave_bucket(const fault_op& o) noexcept;
@@ -409,6 +420,13 @@ class engine final : public transport::sink, private effects, private release::n
   void take_what_lies_here() noexcept;
   void look_now_and_then() noexcept;
 
+  // waiting.cpp
+  void begin_waits(bool for_launcher) noexcept;
+  void look_at_waits() noexcept;
+  void add_holders() noexcept;
+  [[nodiscard]] std::vector<waits::record> waits_here(bool with_holders);
+  [[nodiscard]] waits::record record_of_note(const wait_note& n, std::uint64_t now_ns) const;
+
   // watching.cpp
   void handle_watch(const model::message& m) noexcept;
   void send_watch(unsigned to, std::uint32_t word, std::uint64_t a = 0, std::uint64_t b = 0) noexcept;
@@ -481,6 +499,7 @@ class engine final : public transport::sink, private effects, private release::n
   struct service_entry {
     service_handler handler = nullptr;
     void* context = nullptr;
+    const char* name = nullptr;
   };
   std::array<service_entry, max_services> services_{};
   struct {
@@ -515,6 +534,22 @@ class engine final : public transport::sink, private effects, private release::n
   unsigned ticks_ = 0;  ///< in a row, of the service thread
   std::uint64_t sleeps_seen_ = 0;  ///< of driver::sleeps, by the service thread
   static constexpr unsigned longest_tick = 1;  ///< doublings: while threads keep driving, it looks less and less often
+  wait_board waits_shown_;
+  /// Somebody has asked what the node waits for. The service thread's, but for the atomics, and for `holders` while the task is pending.
+  struct {
+    std::atomic<bool> by_signal{false};
+    std::atomic<bool> pending{false};  ///< the task is queued
+    bool for_launcher = false, for_us = false;
+    std::uint64_t begun_ns = 0;  ///< 0: nobody has asked
+    std::vector<waits::record> holders{};
+    op task{[](engine&, op&) noexcept {}, op::type::call};
+  } asked_waits_{};
+  /// A call in which a thread of each node takes part: see job_call.hpp.
+  struct job_call_state {
+    std::atomic<std::uint32_t> thread{0};  ///< its number, + 1; 0: none
+    std::atomic<const char*> name{nullptr};
+    std::atomic<int> refused{0};
+  } job_call_;
   int epoll_ = -1;
   int kick_ = -1;  ///< eventfd that wakes the service thread
 };

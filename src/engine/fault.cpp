@@ -27,10 +27,19 @@ base::status engine::fault_and_wait(region_slot& r, std::uint64_t unit, access w
   o.stream = &t_thread.stream;
   trace_.add_at(fault_trace::point::entered, r.about.id, unit, entered_ns);
   o.lost = t_thread.count_losses(&r, unit, want, entered_ns);
+  const auto noted = note_memory(want == access::write ? "a write" : "a read", r, unit);
   (void)run(o, -1, in_signal);
   t_thread.granted_ns = base::now_ns();
   count_.fault_ns.fetch_add(t_thread.granted_ns - entered_ns, std::memory_order_relaxed);
   return o.result();
+}
+
+/// What the thread waits for, if it has to.
+note_scope engine::note_memory(const char* name, const region_slot& r, std::uint64_t unit) noexcept {
+  wait_note& n = t_thread.wants;
+  n.object = r.about.base + (unit << r.unit_shift);
+  n.other = std::uint64_t{r.about.id} << 48 | unit;
+  return {n, waits::what::memory, name};
 }
 
 std::size_t engine::bucket_of(const region_slot& r, std::uint64_t unit) noexcept {

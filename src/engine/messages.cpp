@@ -8,6 +8,7 @@
 #include "base/status_number.hpp"
 #include "engine/engine.hpp"
 #include "engine/payloads.hpp"
+#include "engine/thread_state.hpp"
 #include "model/atomic_operation.hpp"
 #include "sync/kinds.hpp"
 
@@ -207,9 +208,9 @@ void engine::handle_service(const message& m, std::span<const std::byte> value) 
   s->handler(s->context, *this, m, value);
 }
 
-void engine::set_service(std::uint32_t number, service_handler handler, void* context) noexcept {
+void engine::set_service(std::uint32_t number, service_handler handler, void* context, const char* name) noexcept {
   CHECK(number < max_services);
-  services_[number] = {handler, context};
+  services_[number] = {handler, context, name};
 }
 
 base::status engine::ask(node_id to, std::uint32_t number, message& m, std::span<const std::byte> value,
@@ -232,6 +233,10 @@ base::status engine::ask(node_id to, std::uint32_t number, message& m, std::span
   o.m.payload_bytes = static_cast<std::uint32_t>(value.size());
   o.to = to;
   o.value = value;
+  wait_note& n = t_thread.wants;
+  const char* const name = number < max_services ? services_[number].name : nullptr;
+  const note_scope noted(n, waits::what::answer, name != nullptr ? name : some_call);
+  n.node = to.value();
   if (!run(o, timeout_ms)) {
     struct cancel_op : op {
       using op::op;
@@ -292,6 +297,7 @@ base::status engine::atomic(std::uint64_t address, std::uint32_t operation, std:
   o.region = regions_.find(address);
   o.m.unit = o.region->unit_of(address);
   o.m.c = address - o.region->about.base - (o.m.unit << o.region->unit_shift);
+  const auto noted = note_memory("an atomic operation", *o.region, o.m.unit);
   o.m.operation = operation;
   o.m.a = a;
   o.m.b = b;
@@ -326,6 +332,7 @@ base::status engine::push(std::uint64_t address, std::uint64_t bytes) noexcept {
   o.region = regions_.find(address);
   if (o.region == nullptr || bytes == 0) return {};
   o.m.unit = o.region->unit_of(address);
+  const auto noted = note_memory("quire_push()", *o.region, o.m.unit);
   o.replies = o.region->unit_of(address + bytes - 1) - o.m.unit + 1;
   (void)run(o);
   return o.result();
@@ -371,6 +378,7 @@ base::status engine::produce(std::uint64_t address, std::uint64_t bytes, bool en
   o.region = regions_.find(address);
   if (o.region == nullptr) return QUIRE_BAD_ADDRESS;
   o.m.unit = o.region->unit_of(address);
+  const auto noted = note_memory("a production phase", *o.region, o.m.unit);
   o.m.c = o.region->unit_of(address + bytes - 1) - o.m.unit + 1;
   o.m.a = end ? 1 : 0;
   (void)run(o);

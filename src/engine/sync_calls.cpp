@@ -1,11 +1,13 @@
 // Synchronisation: calls of threads go into the sync machine, its actions come out. Same way as faults: the calling thread
 // drives, or whoever does.
 #include "base/clock.hpp"
+#include "base/detail.hpp"
 #include "base/log.hpp"
 #include "engine/engine.hpp"
 #include "engine/thread_state.hpp"
 #include "sync/edges.hpp"
 #include "sync/mismatch.hpp"
+#include "sync/names.hpp"
 
 namespace quire::engine {
 
@@ -17,14 +19,12 @@ struct sync_op : op {
 /// A round that was refused: each node says why, as none of them can know which others are looked at.
 void say_mismatch(const sync::call& c) {
   const auto why = sync::mismatch_in(c.values);
-  if (why) base::log(base::log_level::error, "a meeting of all nodes cannot come: %s; all nodes call the same, in the same order", sync::text_of(*why).c_str());
+  if (!why) return;
+  (void)base::explain(QUIRE_INVALID, "a meeting of all nodes cannot come: %s; all nodes call the same, in the same order",
+                      sync::text_of(*why).c_str());
+  base::log(base::log_level::error, "%s", base::detail());
 }
 }  // namespace
-
-meeting_scope::meeting_scope(sync::meeting what) noexcept : before_(t_thread.meeting) {
-  if (before_ == sync::meeting::none) t_thread.meeting = what;
-}
-meeting_scope::~meeting_scope() { t_thread.meeting = before_; }
 
 base::status engine::synchronise(sync::call& request, std::int64_t timeout_ms) noexcept {
   sync_op o([](engine& e, op& self) noexcept {
@@ -40,6 +40,11 @@ base::status engine::synchronise(sync::call& request, std::int64_t timeout_ms) n
     e.perform_sync();
   });
   o.request = &request;
+  wait_note& n = t_thread.wants;
+  const note_scope noted(n, sync::is_collective(request) ? waits::what::all_nodes : waits::what::object, sync::name_of(request.what));
+  n.object = request.object;
+  n.other = request.operand;
+  n.node = n.kind == waits::what::object ? sync::home_of(sync::object_id{request.object}, config_.nodes).value() : waits::no_node;
   request.try_only = timeout_ms == 0;
   const bool meets = sync::is_collective(request);
   if (meets) request.within = t_thread.meeting;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/read_ahead.hpp"
+#include "engine/waiting.hpp"
 #include "model/ids.hpp"
 #include "sync/call.hpp"
 
@@ -11,6 +12,8 @@ namespace quire::engine {
 struct thread_state {
   read_ahead stream;
   bool found_lost = false;  ///< its last fault was for a unit that nobody has any more
+  wait_note wants{};      ///< what it asks for, or has asked for last
+  std::uint32_t tid = 0;  ///< the kernel's number of it, once it has slept
   bool driving = false;  ///< a fault now would be one of the runtime itself
 
   sync::meeting meeting = sync::meeting::none;  ///< the call of the API that its collectives are steps of
@@ -33,18 +36,6 @@ struct thread_state {
     want = w;
     return lost;
   }
-};
-
-/// While it lives, collectives of this thread are steps of one call of the API. Calls within calls are steps of the outermost.
-class meeting_scope {
- public:
-  explicit meeting_scope(sync::meeting what) noexcept;
-  ~meeting_scope();
-  meeting_scope(const meeting_scope&) = delete;
-  meeting_scope& operator=(const meeting_scope&) = delete;
-
- private:
-  sync::meeting before_;
 };
 
 extern thread_local constinit thread_state t_thread __attribute__((tls_model("initial-exec")));

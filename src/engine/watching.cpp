@@ -175,7 +175,12 @@ void engine::handle_loss() noexcept {
 /// What the launcher tells. The death of a node ends the job on all, unless they go on.
 void engine::handle_news() noexcept {
   auto news = job_.poll_news();
-  for (; config_.survives && news.what == bootstrap::news::kind::node_died; news = job_.poll_news()) {
+  for (;; news = job_.poll_news()) {
+    if (news.what == bootstrap::news::kind::show_waits) {
+      begin_waits(true);
+      continue;
+    }
+    if (!config_.survives || news.what != bootstrap::news::kind::node_died) break;
     base::log(base::log_level::info, "%s; this node goes on", news.text.c_str());
     on_announced(static_cast<unsigned>(news.node));
   }

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "base/detail.hpp"
 #include "base/log.hpp"
 #include "base/status_number.hpp"
 #include "directory/placement.hpp"
@@ -62,12 +63,12 @@ base::status registry::open(std::uint32_t heap_unit_bytes, quire_consistency con
     engine_.on_deaths([](void* self, unsigned node) noexcept { static_cast<registry*>(self)->on_death(node); }, this, false);
   }
   using value = std::span<const std::byte>;
-  const auto serve = [this](service s, engine::engine::service_handler h) {
-    engine_.set_service(static_cast<std::uint32_t>(s), h, this);
+  const auto serve = [this](service s, engine::engine::service_handler h, const char* name = nullptr) {
+    engine_.set_service(static_cast<std::uint32_t>(s), h, this, name);
   };
   serve(service::region_create, [](void* self, engine::engine&, const message& m, value v) noexcept {
     static_cast<registry*>(self)->on_create(m, v);
-  });
+  }, "quire_region_create");
   serve(service::region_announce, [](void* self, engine::engine&, const message&, value v) noexcept {
     static_cast<registry*>(self)->on_announce(v);
   });
@@ -77,15 +78,15 @@ base::status registry::open(std::uint32_t heap_unit_bytes, quire_consistency con
   serve(service::allocate, [](void* self, engine::engine& e, const message& m, value) noexcept {
     auto block = static_cast<registry*>(self)->allocate_here(m.a, m.b);
     e.answer(m, block.why(), block.value().address, block.value().dirty_bytes);
-  });
+  }, "quire_malloc");
   serve(service::release, [](void* self, engine::engine& e, const message& m, value) noexcept {
     e.answer(m, static_cast<registry*>(self)->release_here(m.a));
-  });
+  }, "quire_free");
   open_frees(free_batch);
   serve(service::allocation_size, [](void* self, engine::engine& e, const message& m, value) noexcept {
     auto size = static_cast<registry*>(self)->size_here(m.a);
     e.answer(m, size.why(), size.value());
-  });
+  }, "quire_allocation_size");
   return {};
 }
 
@@ -98,14 +99,30 @@ base::status registry::ask(node_id to, region::service number, message& m, std::
 base::status registry::create(const quire_region_options& options, std::uint64_t bytes, quire_region& region) {
   const auto& c = engine_.config();
   const std::uint64_t unit = options.unit_bytes == 0 ? 4096 : options.unit_bytes;
-  const bool fits = unit >= 4096 && unit <= (2u << 20) && (unit & (unit - 1)) == 0 && bytes != 0;
+  const bool fits = unit >= 4096 && unit <= (2u << 20) && (unit & (unit - 1)) == 0;
   const bool known = options.consistency >= QUIRE_SEQUENTIAL && options.consistency <= QUIRE_RELEASE &&
                      options.placement >= QUIRE_PLACE_BLOCK && options.placement <= QUIRE_PLACE_FIRST_TOUCH && options.pool >= QUIRE_POOL_DEFAULT &&
                      options.pool <= QUIRE_POOL_FORK && options.detector >= QUIRE_DETECT_DEFAULT &&
                      options.detector <= QUIRE_DETECT_SCAN;
   const bool home = options.placement != QUIRE_PLACE_NODE || (options.home >= 0 && options.home < static_cast<int>(c.nodes));
-  if (!fits || !known || !home) return QUIRE_INVALID;
-  if (bytes > c.bytes) return QUIRE_NO_ADDRESSES;
+  if (bytes == 0) return base::explain(QUIRE_INVALID, "quire_region_create(): the size is 0");
+  if (!fits) {
+    return base::explain(QUIRE_INVALID, "quire_region_create(): units of %zu bytes: they must be a power of two from 4 KiB to 2 MiB",
+                         options.unit_bytes);
+  }
+  if (!known) {
+    return base::explain(QUIRE_INVALID,
+                         "quire_region_create(): one of consistency (%d), placement (%d), pool (%d) and detector (%d) has a value that is none",
+                         static_cast<int>(options.consistency), static_cast<int>(options.placement), static_cast<int>(options.pool),
+                         static_cast<int>(options.detector));
+  }
+  if (!home) {
+    return base::explain(QUIRE_INVALID, "quire_region_create(): there is no node %d for a home; the job has %u nodes", options.home, c.nodes);
+  }
+  if (bytes > c.bytes) {
+    return base::explain(QUIRE_NO_ADDRESSES, "quire_region_create(): %lu bytes are more than the shared range has, %lu (QUIRE_RANGE)",
+                         static_cast<unsigned long>(bytes), static_cast<unsigned long>(c.bytes));
+  }
   region_description about;
   about.bytes = round_up(bytes, unit);
   about.unit_bytes = static_cast<std::uint32_t>(unit);
@@ -230,7 +247,14 @@ base::status registry::release_here(std::uint64_t address) noexcept {
 base::status registry::allocate(std::uint64_t bytes, std::uint64_t alignment, std::uint64_t& address,
                                std::uint64_t& dirty_bytes) {
   const bool aligns = std::has_single_bit(alignment) && alignment <= heap::largest_alignment_bytes;
-  if (bytes == 0 || bytes > engine_.config().bytes || !aligns) return QUIRE_INVALID;
+  if (bytes == 0) return base::explain(QUIRE_INVALID, "an allocation of 0 bytes");
+  if (bytes > engine_.config().bytes) {
+    return base::explain(QUIRE_INVALID, "an allocation of %lu bytes; the shared range has %lu (QUIRE_RANGE)", static_cast<unsigned long>(bytes),
+                         static_cast<unsigned long>(engine_.config().bytes));
+  }
+  if (!aligns) {
+    return base::explain(QUIRE_INVALID, "an alignment of %lu: it must be a power of two up to 2 MiB", static_cast<unsigned long>(alignment));
+  }
   auto block = allocate_here(bytes, alignment);
   if (block.ok()) {
     if (heap_relaxed_) engine_.catch_up();
@@ -271,10 +295,18 @@ base::status registry::allocate_elsewhere(std::uint64_t bytes, std::uint64_t ali
   return QUIRE_NO_MEMORY;
 }
 
+namespace {
+base::status no_allocation(const char* call, std::uint64_t address) noexcept {
+  return base::explain(QUIRE_BAD_ADDRESS, "%s(): no live allocation starts at 0x%lx; it was freed already, or is no address that quire_malloc() gave",
+                       call, static_cast<unsigned long>(address));
+}
+}  // namespace
+
 base::status registry::release(std::uint64_t address) {
   const slice* const s = slice_of(address);
-  if (s == nullptr) return QUIRE_BAD_ADDRESS;
-  return s->memory != nullptr ? s->memory->release(address) : release_elsewhere(*s, address);
+  if (s == nullptr) return no_allocation("quire_free", address);
+  const base::status why = s->memory != nullptr ? s->memory->release(address) : release_elsewhere(*s, address);
+  return why.code() == QUIRE_BAD_ADDRESS ? no_allocation("quire_free", address) : why;
 }
 
 base::status registry::resize(std::uint64_t address, std::uint64_t bytes) {

@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -136,6 +137,10 @@ void application_side::watch() noexcept {
   if (b.ending.load()) return;
   if (const int status = b.exit_status.load(); status != 0) ::_exit(status);  // it has said why
   base::die(QUIRE_PEER_LOST, "the engine's process of this node was killed; this node ends");
+}
+
+void application_side::signal_engine(int number) noexcept {
+  (void)::syscall(SYS_pidfd_send_signal, engine_.number(), number, nullptr, 0);
 }
 
 void application_side::end() noexcept {

@@ -38,6 +38,8 @@ class application_side {
   /// Runs a procedure in the engine's process, with `bytes` of arguments, which come back as it left them. Any thread;
   /// async-signal-safe, so that faults come this way too.
   void call(procedure what, std::byte* arguments, std::size_t bytes, int thread) noexcept;
+  /// Sends a signal to the engine's process. Async-signal-safe.
+  void signal_engine(int number) noexcept;
   /// After quire_end() over there: the engine's process ends, and its end is no accident.
   void end() noexcept;
 

@@ -30,6 +30,13 @@ class barrier_part {
   /// Nodes have died. Threads here that wait at a barrier which only a dead node kept end with QUIRE_LOST.
   void cut(model::membership now_dead, actions& out);
 
+  /// f(barrier, node, number, participants) for each node of which `number` threads have come to a barrier that this node keeps.
+  template <class F>
+  void for_each_arrival(F&& f) const {
+    for (const auto& [id, e] : home_) {
+      for (const node_id node : e.nodes) f(id, node, e.by_node[node.value()], e.participants);
+    }
+  }
   [[nodiscard]] bool is_valid() const noexcept;
   /// For checkpoints: those whose home is here; and to have one again, with nobody waiting.
   void save(std::vector<saved_object>& to) const;

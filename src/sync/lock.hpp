@@ -49,6 +49,13 @@ class lock_part {
   void on_request(const message& m, actions& out);
 
   [[nodiscard]] bool is_valid() const noexcept;
+  /// f(mutex, held, thread) for each that this node has the right to lock; `thread` of it holds it if `held`.
+  template <class F>
+  void for_each_right(F&& f) const {
+    for (const auto& [id, l] : local_) {
+      if (l.has_token) f(id, l.owned, l.owner);
+    }
+  }
   /// Whether this node has the right to lock (for checkers).
   [[nodiscard]] bool has_token(object_id id) const noexcept;
   /// For checkpoints: mutexes whose home is here; and to have one again, free.

@@ -59,9 +59,29 @@ class machine {
   [[nodiscard]] saved_objects save() const;
   /// Takes over those of `all` whose home is here now. Of all nodes, before any object was made; else false.
   [[nodiscard]] bool load(std::span<const saved_objects> all);
+  /// Nodes that may have made objects: more than the job has after a restart on fewer.
+  [[nodiscard]] unsigned makers() const noexcept { return shared_.makers; }
   /// Whether this node has made objects.
   [[nodiscard]] bool is_used() const noexcept { return shared_.made != 0; }
 
+  // For people who ask what the node waits for.
+  /// f(lock, held, thread): locks that threads of this node hold, and mutexes that it has the right to lock.
+  template <class F>
+  void for_each_lock(F&& f) const {
+    locks_.for_each_right(f);
+    rwlocks_.for_each_held([&](object_id id, std::uint32_t thread) { f(id, true, thread); });
+  }
+  template <class F>
+  void for_each_arrival(F&& f) const {
+    barriers_.for_each_arrival(f);
+  }
+  /// f(thread, mutex): waits for conditions that are over but for the mutex.
+  template <class F>
+  void for_each_reacquiring(F&& f) {
+    shared_.calls.for_each([&](ticket, const waiting_call& w) {
+      if (w.what == operation::condition_wait && w.at == phase::reacquire) f(w.thread, w.mutex);
+    });
+  }
   /// Calls that wait on this node.
   [[nodiscard]] std::size_t waiting() const noexcept { return shared_.calls.size(); }
   /// Everything that must hold on this node alone; the simulator adds what must hold across nodes.

@@ -27,6 +27,11 @@ class rwlock_part {
   /// Nodes have died: what they held is free. After a writer others hear of it.
   void cut(actions& out);
 
+  /// f(lock, thread) for each that a thread of this node holds.
+  template <class F>
+  void for_each_held(F&& f) const {
+    for (const held& h : held_) f(h.id, h.thread);
+  }
   [[nodiscard]] bool is_valid() const noexcept;
   /// For checkpoints: those whose home is here; and to have one again, free.
   void save(std::vector<saved_object>& to) const;

@@ -35,6 +35,17 @@ INSTANTIATE_TEST_SUITE_P(detector, every_detector, testing::Values("userfault", 
 
 TEST_P(every_detector, calls_before_the_start_and_after_the_end_say_so) { good("before_and_after"); }
 TEST_P(every_detector, arguments_that_no_call_can_satisfy) { good("arguments", 3); }
+TEST(arguments, of_frees_that_are_wrong_are_told_by_the_call_where_each_travels_by_itself) {
+  const auto result = run({QUIRE_TOOL, "run", "-n", "3", "--timeout", "40", "--set", "free_batch=1", program, "arguments"});
+  EXPECT_EQ(result.status, 0) << result.out << result.err;
+  EXPECT_EQ(result.err.find("gave nothing back"), std::string::npos) << result.err;
+}
+TEST(arguments, that_are_wrong_are_named) {
+  for (const char* pool : {"memfd", "fork"}) {
+    const auto result = run({QUIRE_TOOL, "run", "-n", "2", "--timeout", "40", "--pool", pool, program, "explanations"});
+    EXPECT_EQ(result.status, 0) << pool << result.out << result.err;
+  }
+}
 TEST_P(every_detector, the_application_may_fork) { good("forks"); }
 TEST_P(every_detector, null_dereference_ends_by_its_signal) { ends_with("null_by_default", 128 + SIGSEGV, "node 1"); }
 TEST_P(every_detector, null_dereference_reaches_an_earlier_handler) {

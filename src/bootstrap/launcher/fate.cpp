@@ -48,6 +48,13 @@ void job::on_signal(const signalfd_siginfo& signal) {
   const int number = static_cast<int>(signal.ssi_signo);
   if (number == SIGCHLD) return;
   if (number == SIGTSTP) return pause();
+  // The job goes on. Of programs that are none of Quire's, it ends them, as without `quire run`.
+  if (number == SIGQUIT && std::any_of(nodes_.begin(), nodes_.end(), [](const auto& n) { return n.joined; })) {
+    if (!ask_waits(false)) {
+      for (int node = 0; node < plan_.nodes; ++node) say(name_of(node) + " " + state_of(node));
+    }
+    return;
+  }
   if ((number == SIGINT || number == SIGTERM) && ++interrupts_ >= 2) {
     end(128 + number, local::frame_kind::job_ends, -1, "the job ends by a second signal");
     phase_ = phase::terminating;
@@ -72,7 +79,13 @@ void job::on_time() {
   acknowledge_output();
   check_readers();
   const std::uint64_t now = base::now_ns();
-  if (phase_ == phase::running && timeout_ns_ != 0 && now >= timeout_ns_)
+  // First they say what they wait for.
+  const bool late = phase_ == phase::running && timeout_ns_ != 0 && now >= timeout_ns_;
+  if (late && !waits_.then_end) {
+    if (!ask_waits(true)) waits_.then_end = true;
+  }
+  check_waits();
+  if (late && waits_.until_ns == 0)
     end(job_timed_out, local::frame_kind::job_ends, -1, "the job ends because its time limit is over");
   if (phase_ == phase::running || now < next_phase_ns_) return;
   const bool terminate = phase_ == phase::grace;

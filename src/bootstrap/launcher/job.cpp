@@ -200,6 +200,8 @@ void job::on_frame(int node, const local::frame& frame) {
       record.left = true;
       record.statistics = frame.payload;
       return;
+    case local::frame_kind::waits:
+      return on_waits(node, frame.payload);
     case local::frame_kind::accuse:
       return on_accusation(node, frame);
     case local::frame_kind::withdraw:
@@ -253,7 +255,9 @@ void job::flush_streams() {
 int job::poll_timeout_ms() const {
   constexpr std::uint64_t never = UINT64_MAX;
   const auto or_never = [](std::uint64_t ns) { return ns == 0 ? never : ns; };
-  std::uint64_t deadline = or_never(phase_ == phase::running ? timeout_ns_ : next_phase_ns_);
+  const bool asking = waits_.then_end && waits_.until_ns != 0;  // the time is over already
+  std::uint64_t deadline = or_never(phase_ == phase::running ? (asking ? 0 : timeout_ns_) : next_phase_ns_);
+  deadline = std::min(deadline, or_never(waits_.until_ns));
   if (phase_ == phase::running) {
     deadline =
         std::min({deadline, or_never(start_ns_), or_never(judge_ns_), or_never(inquest_.due()), stops_.next_look()});

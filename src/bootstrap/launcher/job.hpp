@@ -1,12 +1,13 @@
 // A running job, seen from the launcher: one loop over control sockets, output, signals and deadlines. job.cpp has the
 // start and the loop, start_hosts.cpp and remote.cpp nodes on other hosts, silence.cpp those of which nothing is heard,
-// fate.cpp what becomes of the job when a node or a person ends something. One thread.
+// waits.cpp what the nodes wait for, fate.cpp what becomes of the job when a node or a person ends something. One thread.
 #pragma once
 
 #include <sys/signalfd.h>
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "bootstrap/launcher/accusations.hpp"
 #include "bootstrap/launcher/inquest.hpp"
@@ -113,6 +114,13 @@ class job {
   void watch_links();
   void pause();
 
+  // waits.cpp
+  [[nodiscard]] bool can_tell_waits(int node) const;
+  bool ask_waits(bool then_end);
+  void on_waits(int node, const std::string& payload);
+  void check_waits();
+  [[nodiscard]] std::string state_of(int node) const;
+
   // fate.cpp
   void on_exit(int node, int wait_status);
   void on_signal(const signalfd_siginfo& signal);
@@ -157,6 +165,12 @@ class job {
   std::shared_ptr<const std::string> verdict_;  ///< why the job ends, as told to the nodes
   std::uint64_t next_phase_ns_ = 0;             ///< when this phase ends, if it is not `running`
   std::uint64_t timeout_ns_ = 0;                ///< when the job must end; 0: never
+  /// Somebody has asked what the nodes wait for.
+  struct {
+    std::uint64_t until_ns = 0;  ///< when those who have not answered are given up; 0: nobody has asked
+    bool then_end = false;       ///< the job's time is over
+    std::vector<std::optional<std::string>> answers;  ///< by node
+  } waits_;
   int ended_by_ = 0;                            ///< the last signal that asked the nodes to end
   int interrupts_ = 0;                          ///< SIGINT and SIGTERM so far; the second kills
 };

@@ -12,7 +12,7 @@ namespace quire::bootstrap::launcher {
 sigset_t handled_signals() {
   sigset_t set;
   sigemptyset(&set);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD}) sigaddset(&set, signal);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD}) sigaddset(&set, signal);
   struct sigaction now {};
   const bool stops = ::sigaction(SIGTSTP, nullptr, &now) == 0 && now.sa_handler == SIG_DFL;
   if (stops) sigaddset(&set, SIGTSTP);  // else whoever started us does not want Ctrl-Z
@@ -22,6 +22,7 @@ sigset_t handled_signals() {
 borrowed_process_state::borrowed_process_state() {
   const sigset_t handled = handled_signals();
   ::sigprocmask(SIG_BLOCK, &handled, &mask_);
+  quit_ = ::signal(SIGQUIT, SIG_DFL);  // a shell's background job ignores it
   child_ = ::signal(SIGCHLD, SIG_DFL);
   ::getrlimit(RLIMIT_NOFILE, &descriptors_);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -31,6 +32,7 @@ borrowed_process_state::~borrowed_process_state() {
   ::prctl(PR_SET_CHILD_SUBREAPER, 0);
   ::setrlimit(RLIMIT_NOFILE, &descriptors_);
   ::signal(SIGCHLD, child_);
+  ::signal(SIGQUIT, quit_);
   ::sigprocmask(SIG_SETMASK, &mask_, nullptr);
 }
 

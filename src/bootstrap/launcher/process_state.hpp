@@ -25,6 +25,7 @@ class borrowed_process_state {
   sigset_t mask_{};
   rlimit descriptors_{};
   void (*child_)(int) = nullptr;
+  void (*quit_)(int) = nullptr;
 };
 
 /// So that none of our descriptors becomes 0, 1 or 2, which nodes replace.

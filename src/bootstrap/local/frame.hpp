@@ -7,9 +7,11 @@
 //                      withdraw   payload: who was accused of silence, and has been heard since (struct loss)
 //                      bereaved   this node can do nothing more, as it has lost another: its end is a consequence
 //                      ready      the node has started: it can go on when others die
+//                      waits      payload: what its threads wait for (src/waits), the answer to `show_waits`
 //   launcher -> node   addresses  payload: of all nodes, in order (pack_addresses)
 //                      node_died  node: who; payload: the sentence for people
 //                      job_ends   payload: the sentence for people
+//                      show_waits  somebody asks what the job waits for; to nodes that are ready
 //
 // Between `quire run --hosts` and its agent on a host the same frames of each node travel, with its number, among others:
 //
@@ -46,7 +48,7 @@ inline constexpr std::size_t most_address_bytes = 60 << 10;
 enum class frame_kind : std::uint32_t {
   hello = 1, address, leave, addresses, node_died, job_ends,
   start, to_node, signal, input, started, cannot, output, error_output, closed, ended, input_taken,
-  accuse, alive, output_taken, ready, withdraw, bereaved, stopped, last = stopped
+  accuse, alive, output_taken, ready, withdraw, bereaved, stopped, show_waits, waits, last = waits
 };
 
 /// What a node says of itself in `hello`.

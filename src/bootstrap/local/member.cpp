@@ -82,6 +82,11 @@ void member::bereaved() noexcept {
   socket_.send();
 }
 
+void member::tell_waits(std::string_view packed) noexcept {
+  socket_.queue(make_frame(frame_kind::waits, node_, packed));
+  socket_.send();
+}
+
 void member::ready() noexcept {
   socket_.queue(make_frame(frame_kind::ready, node_, {}));
   socket_.send();
@@ -116,6 +121,9 @@ void member::take_in() {
     switch (arrived->kind) {
       case frame_kind::addresses:
         gathered_ = std::move(arrived->payload);
+        break;
+      case frame_kind::show_waits:
+        news_.push_back({news::kind::show_waits, -1, {}});
         break;
       case frame_kind::node_died:
       case frame_kind::job_ends: {

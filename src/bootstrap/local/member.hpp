@@ -26,6 +26,7 @@ class member final : public bootstrap {
   void bereaved() noexcept override;
   [[nodiscard]] bool announces_deaths() const noexcept override { return true; }
   void ready() noexcept override;
+  void tell_waits(std::string_view packed) noexcept override;
   void abort(int, const std::string&) noexcept override {}  // accuse() suffices
   void leave(std::string_view statistics_json) noexcept override;
   [[nodiscard]] int descriptor() const noexcept override { return socket_.descriptor(); }
