@@ -7,11 +7,12 @@ MINUTES ?= 10
 SEED ?=
 SOAK_FLAGS ?=
 
-.PHONY: help demo test test-all soak bench model build setup install asan tsan fuzz format clean
+.PHONY: help demo test test-all soak bench model build configure setup install asan tsan fuzz format clean
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
 
-demo: build ## build all, run ray tracer and SOR on 4 local nodes, check, picture in build/demo
+demo: configure ## build the library, run ray tracer and SOR on 4 local nodes, check, picture in build/demo
+	@ninja -C $(BUILD) -j $(JOBS) quire quire_tool $(foreach app,sor raytracer,$(app) $(app)_serial)
 	@tools/demo.py --build $(BUILD)
 
 test: build ## build all, run every test
@@ -29,10 +30,12 @@ bench: build ## measure; table on the screen and in build/bench/results.json
 model: build ## what SOR, CG and MD would cost on 2 to 1,024 nodes; plot in build/bench/model.svg
 	@bench/model/model.py --build $(BUILD)
 
-build: setup ## configure and compile
+build: configure ## compile all
+	@ninja -C $(BUILD) -j $(JOBS)
+
+configure: setup
 	@cmake -S . -B $(BUILD) -G Ninja $(CMAKE_FLAGS) > $(BUILD).configure.log 2>&1 || { cat $(BUILD).configure.log; exit 1; }
 	@mv $(BUILD).configure.log $(BUILD)/configure.log
-	@ninja -C $(BUILD) -j $(JOBS)
 
 setup: ## install what the build needs and is missing
 	@scripts/setup.sh

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace cg {
@@ -38,15 +37,12 @@ settings parse(int argc, char** argv, const std::string& variant) {
   settings wanted;
   std::string name = "S";
   int iterations = 0;
-  CLI::App app{"NAS CG: the largest eigenvalue of a sparse matrix by conjugate gradients (" + variant + ")"};
-  app.add_option("--class", name, "size of the problem: S, W, A or B")
-      ->transform(CLI::IsMember({"S", "W", "A", "B"}, CLI::ignore_case))
-      ->capture_default_str();
-  app.add_option("--iterations", iterations, "of the inverse iteration; not given: those of the class")
-      ->check(CLI::Range(1, 1000000));
-  apps::add_unit(app, wanted.unit_kib, variant, "4");
-  apps::add_hints(app, wanted, variant);
-  apps::parse(app, wanted, variant, "compare with a serial run where there is no official result (others are compared)",
+  apps::command_line app("NAS CG: the largest eigenvalue of a sparse matrix by conjugate gradients", variant);
+  app.add_choice("--class", name, {"S", "W", "A", "B"}, "size of the problem: S, W, A or B");
+  app.add("--iterations", iterations, 1, 1000000, "of the inverse iteration; not given: those of the class", false);
+  app.add_unit(wanted.unit_kib, "4");
+  app.add_hints(wanted);
+  app.parse(wanted, "compare with a serial run where there is no official result (others are compared)",
               argc, argv);
   for (const problem_class& known : classes)
     if (name == known.name) wanted.problem = known;

@@ -1,8 +1,10 @@
-// The part of the command line that all applications have in common. The settings of an application derive from
-// run_settings; it adds its own options to a CLI::App and lets parse() do the rest.
+// The command line of an application. Its settings derive from run_settings; it adds its own options to a command_line and lets parse()
+// do the rest. CLI11 takes long to compile and is included by settings.cpp alone.
 #pragma once
 
 #include <cstddef>
+#include <initializer_list>
+#include <memory>
 #include <string>
 
 namespace CLI {
@@ -20,15 +22,33 @@ struct run_settings {
   bool json = false;
 };
 
-/// Adds --threads (not to a "serial" variant), --consistency (to a "quire" variant), --check with the given description, --progress and --json, and reads the
-/// command line. Prints and exits on --help and on errors.
-void parse(CLI::App& app, run_settings& wanted, const std::string& variant, const std::string& check_about, int argc,
-           char** argv);
+class command_line {
+ public:
+  /// `variant`: "serial", "openmp" or "quire".
+  command_line(const std::string& about, const std::string& variant);
+  ~command_line();
+  command_line(const command_line&) = delete;
+  command_line& operator=(const command_line&) = delete;
 
-/// Adds --unit, the sharing unit in KiB, to a "quire" variant; `standard` says what 0 stands for.
-void add_unit(CLI::App& app, std::size_t& unit_kib, const std::string& variant, const std::string& standard);
+  /// A number from `least` to `most` (int, unsigned, std::size_t, double). What `value` holds before is the default, and shown if `shown`.
+  template <class T>
+  void add(const char* name, T& value, T least, T most, const char* about, bool shown = true);
+  void add_text(const char* name, std::string& value, const char* about);
+  void add_choice(const char* name, std::string& value, std::initializer_list<std::string> choices, const char* about);
 
-/// Adds --no-hints to a "quire" variant.
-void add_hints(CLI::App& app, run_settings& wanted, const std::string& variant);
+  /// Adds --unit, the sharing unit in KiB, to a "quire" variant; `standard` says what 0 stands for.
+  void add_unit(std::size_t& unit_kib, const std::string& standard);
+  /// Adds --no-hints to a "quire" variant.
+  void add_hints(run_settings& wanted);
+  [[nodiscard]] bool is_quire() const { return variant_ == "quire"; }
+
+  /// Adds --threads (not to a "serial" variant), --consistency (to a "quire" variant), --check with the given description, --progress and
+  /// --json, and reads the command line. Prints and exits on --help and on errors.
+  void parse(run_settings& wanted, const std::string& check_about, int argc, char** argv);
+
+ private:
+  std::unique_ptr<CLI::App> options_;
+  std::string variant_;
+};
 
 }  // namespace apps

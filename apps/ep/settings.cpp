@@ -5,7 +5,6 @@
 #include <cmath>
 #include <numeric>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace ep {
@@ -28,11 +27,9 @@ bool close(double found, double expected) {
 settings parse(int argc, char** argv, const std::string& variant) {
   settings wanted;
   std::string name = "S";
-  CLI::App app{"NAS EP: pairs of Gaussian deviates (" + variant + ")"};
-  app.add_option("--class", name, "size of the problem: S, W, A or B")
-      ->transform(CLI::IsMember({"S", "W", "A", "B"}, CLI::ignore_case))
-      ->capture_default_str();
-  apps::parse(app, wanted, variant, "compare with the official sums (which is always done)", argc, argv);
+  apps::command_line app("NAS EP: pairs of Gaussian deviates", variant);
+  app.add_choice("--class", name, {"S", "W", "A", "B"}, "size of the problem: S, W, A or B");
+  app.parse(wanted, "compare with the official sums (which is always done)", argc, argv);
   for (const problem_class& known : classes)
     if (name == known.name) wanted.problem = known;
   return wanted;

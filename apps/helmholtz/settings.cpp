@@ -5,17 +5,12 @@
 #include <cstdio>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "common/bits.hpp"
 
 namespace helmholtz {
 namespace {
-
-/// CLI::Range lets pass what is not a number.
-const CLI::Validator number(
-    [](std::string& text) { return text.find_first_of("nN") == std::string::npos ? "" : text + " is no number"; }, "");
 
 bool equals_serial(const equation& problem, std::span<const double> u, const outcome& found) {
   std::vector<double> memory(3 * problem.size());
@@ -41,22 +36,16 @@ settings parse(int argc, char** argv, const std::string& variant) {
   settings wanted;
   equation& problem = wanted.problem;
   std::size_t columns = 0;
-  CLI::App app{"Helmholtz equation by Jacobi's method with over-relaxation (" + variant + ")"};
-  app.add_option("--size", problem.rows, "rows of the grid")->check(CLI::Range(3, 1 << 16))->capture_default_str();
-  app.add_option("--columns", columns, "columns; not given: as many as rows")->check(CLI::Range(3, 1 << 16));
-  app.add_option("--iterations", problem.iterations, "at most")->check(CLI::Range(1, 1000000))->capture_default_str();
-  app.add_option("--alpha", problem.alpha, "constant of the equation")
-      ->check(number & CLI::Range(0.0, 1e6))
-      ->capture_default_str();
-  app.add_option("--relax", problem.relax, "relaxation factor")
-      ->check(number & CLI::Range(0.0, 2.0))
-      ->capture_default_str();
-  app.add_option("--tolerance", problem.tolerance, "residual to stop at")
-      ->check(number & CLI::Range(0.0, 1.0))
-      ->capture_default_str();
-  apps::add_unit(app, wanted.unit_kib, variant, "4");
-  apps::add_hints(app, wanted, variant);
-  apps::parse(app, wanted, variant, "compare with a serial run in plain memory, bit by bit", argc, argv);
+  apps::command_line app("Helmholtz equation by Jacobi's method with over-relaxation", variant);
+  app.add<std::size_t>("--size", problem.rows, 3, 1 << 16, "rows of the grid");
+  app.add<std::size_t>("--columns", columns, 3, 1 << 16, "columns; not given: as many as rows", false);
+  app.add("--iterations", problem.iterations, 1, 1000000, "at most");
+  app.add("--alpha", problem.alpha, 0.0, 1e6, "constant of the equation");
+  app.add("--relax", problem.relax, 0.0, 2.0, "relaxation factor");
+  app.add("--tolerance", problem.tolerance, 0.0, 1.0, "residual to stop at");
+  app.add_unit(wanted.unit_kib, "4");
+  app.add_hints(wanted);
+  app.parse(wanted, "compare with a serial run in plain memory, bit by bit", argc, argv);
   problem.columns = columns != 0 ? columns : problem.rows;
   return wanted;
 }

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "common/bits.hpp"
@@ -39,12 +38,11 @@ bool verified(const settings& wanted, std::span<const double> position, const ou
 
 settings parse(int argc, char** argv, const std::string& variant) {
   settings wanted;
-  CLI::App app{"Molecular dynamics in three dimensions (" + variant + ")"};
-  app.add_option("--size", wanted.size, "particles")->check(CLI::Range(2, 1 << 20))->capture_default_str();
-  app.add_option("--steps", wanted.steps, "steps in time")->check(CLI::Range(0, 1000000))->capture_default_str();
-  apps::add_hints(app, wanted, variant);
-  apps::parse(app, wanted, variant,
-              "compare with a serial run in plain memory, bit by bit, and see that energy is conserved", argc, argv);
+  apps::command_line app("Molecular dynamics in three dimensions", variant);
+  app.add<std::size_t>("--size", wanted.size, 2, 1 << 20, "particles");
+  app.add("--steps", wanted.steps, 0, 1000000, "steps in time");
+  app.add_hints(wanted);
+  app.parse(wanted, "compare with a serial run in plain memory, bit by bit, and see that energy is conserved", argc, argv);
   return wanted;
 }
 

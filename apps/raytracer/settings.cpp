@@ -6,7 +6,6 @@
 #include <memory>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "common/png.hpp"
@@ -38,17 +37,13 @@ std::uint64_t checksum(std::span<const std::uint32_t> pixels) {
 
 settings parse(int argc, char** argv, const std::string& variant) {
   settings wanted;
-  CLI::App app{"Ray tracer (" + variant + ")"};
-  app.add_option("--width", wanted.size.width, "pixels")->check(CLI::Range(1, 1 << 15))->capture_default_str();
-  app.add_option("--height", wanted.size.height, "pixels")->check(CLI::Range(1, 1 << 15))->capture_default_str();
-  app.add_option("--samples", wanted.size.samples, "rays per pixel in each direction")
-      ->check(CLI::Range(1, 64))
-      ->capture_default_str();
-  app.add_option("--tile-rows", wanted.tile_rows, "rows of a tile; rounded up to whole pages where it can be")
-      ->check(CLI::Range(1, 1 << 15))
-      ->capture_default_str();
-  app.add_option("--out", wanted.out, "write the picture to this PNG file");
-  apps::parse(app, wanted, variant, "compare with a serial run in plain memory, pixel by pixel", argc, argv);
+  apps::command_line app("Ray tracer", variant);
+  app.add<std::size_t>("--width", wanted.size.width, 1, 1 << 15, "pixels");
+  app.add<std::size_t>("--height", wanted.size.height, 1, 1 << 15, "pixels");
+  app.add("--samples", wanted.size.samples, 1, 64, "rays per pixel in each direction");
+  app.add<std::size_t>("--tile-rows", wanted.tile_rows, 1, 1 << 15, "rows of a tile; rounded up to whole pages where it can be");
+  app.add_text("--out", wanted.out, "write the picture to this PNG file");
+  app.parse(wanted, "compare with a serial run in plain memory, pixel by pixel", argc, argv);
   return wanted;
 }
 

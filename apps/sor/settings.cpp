@@ -3,7 +3,6 @@
 
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "common/bits.hpp"
@@ -13,18 +12,16 @@ namespace sor {
 
 settings parse(int argc, char** argv, const std::string& variant) {
   settings wanted;
-  CLI::App app{"Red-black successive over-relaxation on a square grid of doubles (" + variant + ")"};
-  app.add_option("--size", wanted.size, "rows and columns")->check(CLI::Range(3, 1 << 20))->capture_default_str();
-  app.add_option("--iterations", wanted.iterations, "sweeps over red and black")
-      ->check(CLI::Range(0, 1000000))
-      ->capture_default_str();
-  apps::add_unit(app, wanted.unit_kib, variant, "a row, where it can be");
-  apps::add_hints(app, wanted, variant);
-  if (variant == "quire") {
-    app.add_option("--checkpoint", wanted.checkpoint, "write checkpoints to this directory, and go on from the last one there");
-    app.add_option("--every", wanted.every, "iterations between checkpoints; 0: a tenth of all")->check(CLI::Range(0, 1000000));
+  apps::command_line app("Red-black successive over-relaxation on a square grid of doubles", variant);
+  app.add<std::size_t>("--size", wanted.size, 3, 1 << 20, "rows and columns");
+  app.add("--iterations", wanted.iterations, 0, 1000000, "sweeps over red and black");
+  app.add_unit(wanted.unit_kib, "a row, where it can be");
+  app.add_hints(wanted);
+  if (app.is_quire()) {
+    app.add_text("--checkpoint", wanted.checkpoint, "write checkpoints to this directory, and go on from the last one there");
+    app.add("--every", wanted.every, 0, 1000000, "iterations between checkpoints; 0: a tenth of all", false);
   }
-  apps::parse(app, wanted, variant, "compare with a serial run in plain memory, bit by bit", argc, argv);
+  app.parse(wanted, "compare with a serial run in plain memory, bit by bit", argc, argv);
   return wanted;
 }
 
