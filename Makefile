@@ -7,7 +7,7 @@ MINUTES ?= 10
 SEED ?=
 SOAK_FLAGS ?=
 
-.PHONY: help demo test test-all soak bench model build configure setup install asan tsan fuzz format clean
+.PHONY: help demo test test-all soak bench bench-all model build configure setup install asan tsan fuzz format clean
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
 
@@ -18,14 +18,17 @@ demo: configure ## build the library, run ray tracer and SOR on 4 local nodes, c
 test: build ## build all, run every test
 	@cd $(BUILD) && ctest --output-on-failure --no-tests=error -j $(JOBS)
 
-test-all: build ## every test, and all programs over all pools and detectors
+test-all: build ## every test, and all programs over all pools, detectors and transports
 	@cd $(BUILD) && ctest -C matrix --output-on-failure --no-tests=error -j $(JOBS)
 
 soak: build ## new seeds, random settings, stress and kills for MINUTES (10); SEED and SOAK_FLAGS as scripts/soak/run.py --help says
 	@scripts/soak/run.py --build $(BUILD) --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) $(SOAK_FLAGS)
 
-bench: build ## measure; table on the screen and in build/bench/results.json
+bench: build ## measure what has a target or a reader needs; table on the screen and in build/bench/results.json
 	@bench/run.py --build $(BUILD)
+
+bench-all: build ## measure everything, in more rounds
+	@bench/run.py --build $(BUILD) --all
 
 model: build ## what SOR, CG and MD would cost on 2 to 1,024 nodes; plot in build/bench/model.svg
 	@bench/model/model.py --build $(BUILD)

@@ -155,11 +155,19 @@ def arguments():
     parser.add_argument("--build", type=Path, default=Path("build"), help="build folder (default: %(default)s)")
     parser.add_argument("--only", action="append", metavar="NAME",
                         help="only groups whose name contains NAME; may be repeated")
+    parser.add_argument("--all", action="store_true", help="all rows, in all rounds; else those that have a target or that a reader needs")
+    parser.add_argument("--list", action="store_true", help="only tell what would be measured")
     parser.add_argument("--quick", action="store_true", help="each program once and short: shows that all works")
     wanted = parser.parse_args()
     groups = [g for g in GROUPS if not wanted.only or any(name in g.name for name in wanted.only)]
     if not groups:
         parser.error(f"no group is named {', '.join(wanted.only)}; there are: " + ", ".join(g.name for g in GROUPS))
+    if not (wanted.all or wanted.only or wanted.quick):
+        groups = [short for group in groups if (short := group.in_short())]
+    if wanted.list:
+        for group in groups:
+            print(f"{group.name}: {len(group.programs)} programs, {group.rounds} rounds, {len(group.rows)} rows")
+        parser.exit()
     if not (wanted.build / "bench").is_dir():
         parser.error(f"{wanted.build} holds no benchmarks; `make build` makes them")
     return wanted, groups

@@ -265,8 +265,9 @@ quire_status quire_produce_begin(const void* address, size_t bytes, int producer
 quire_status quire_produce_end(const void* address, size_t bytes, int producer) {
   const auto why = produce(address, bytes, producer, 1);
   if (why == QUIRE_NOT_STARTED || why == QUIRE_FORKED) return why;
+  const std::string said = quire::base::detail();
   const auto met = meet_to_produce();  // the others wait for it, whatever became of it here
-  return why == QUIRE_OK ? met : why;
+  return why == QUIRE_OK ? met : explain(why, "%s", said.c_str());
 }
 
 quire_status quire_acquire(const void* address, size_t bytes, int64_t timeout_ms, int* holder) {
