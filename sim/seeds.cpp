@@ -1,8 +1,10 @@
 #include "sim/seeds.hpp"
 
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 
 #include "base/check.hpp"
 #include "sim/network.hpp"
@@ -24,11 +26,13 @@ std::uint64_t number_of(const char* name, std::uint64_t otherwise) {
 
 }  // namespace
 
-std::vector<std::uint64_t> seeds(std::uint64_t first, std::uint64_t count) {
+std::vector<std::uint64_t> seeds(std::uint64_t first, std::uint64_t count, looks_for wanted) {
   if (std::getenv("QUIRE_SIM_SEED") != nullptr) return {number_of("QUIRE_SIM_SEED", 0)};
   const bool elsewhere = std::getenv("QUIRE_SIM_FIRST") != nullptr;
   first = number_of("QUIRE_SIM_FIRST", first);
   count *= number_of("QUIRE_SIM_SOAK", 1);
+  if (wanted == looks_for::mistakes) count /= std::max<std::uint64_t>(1, number_of("QUIRE_SIM_PART", 1));
+  count = std::max<std::uint64_t>(1, count);
   if (elsewhere) std::printf("seeds %" PRIu64 " to %" PRIu64 "\n", first, first + count - 1);
   std::vector<std::uint64_t> all(count);
   for (std::uint64_t i = 0; i < count; ++i) all[i] = first + i;
@@ -36,7 +40,8 @@ std::vector<std::uint64_t> seeds(std::uint64_t first, std::uint64_t count) {
 }
 
 bool usual_seeds() {
-  return std::getenv("QUIRE_SIM_SEED") == nullptr && std::getenv("QUIRE_SIM_FIRST") == nullptr && std::getenv("QUIRE_SIM_SOAK") == nullptr;
+  const char* const names[] = {"QUIRE_SIM_SEED", "QUIRE_SIM_FIRST", "QUIRE_SIM_SOAK", "QUIRE_SIM_PART"};
+  return std::none_of(std::begin(names), std::end(names), [](const char* name) { return std::getenv(name) != nullptr; });
 }
 
 print_on_check_failure::print_on_check_failure(const network& net) noexcept {

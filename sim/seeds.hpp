@@ -10,9 +10,13 @@ namespace quire::sim {
 
 class network;
 
+/// A test that fails where it does not find something rare needs all of its seeds.
+enum class looks_for : std::uint8_t { mistakes, rare_outcomes };
+
 /// `count` seeds from `first` on. Decimal numbers of the environment change that: QUIRE_SIM_SEED is the only one then; QUIRE_SIM_FIRST is where
-/// they begin, and the range is printed ("seeds A to B"); with QUIRE_SIM_SOAK there are so many times more.
-[[nodiscard]] std::vector<std::uint64_t> seeds(std::uint64_t first, std::uint64_t count);
+/// they begin, and the range is printed ("seeds A to B"); with QUIRE_SIM_SOAK there are so many times more, with
+/// QUIRE_SIM_PART as many times fewer, unless something rare is looked for.
+[[nodiscard]] std::vector<std::uint64_t> seeds(std::uint64_t first, std::uint64_t count, looks_for wanted = looks_for::mistakes);
 
 /// Whether tests run their own seeds. Only of those is it known that they lead to what a test wants to have seen often enough.
 [[nodiscard]] bool usual_seeds();

@@ -26,7 +26,7 @@ class Soak(unittest.TestCase):
         self.folder = tempfile.TemporaryDirectory()
         self.build = Path(self.folder.name)
         self.program("bin/quire", WELL)
-        self.program("tests/sim_release_random_test", SEEDS.format("true"))
+        self.program("tests/sim_tests", SEEDS.format("true"))
 
     def tearDown(self):
         self.folder.cleanup()
@@ -60,9 +60,9 @@ class Soak(unittest.TestCase):
         self.assertFalse((self.build / "soak").exists())
 
     def test_a_failing_seed_comes_with_its_command(self):
-        self.program("tests/sim_release_random_test", SEEDS.format('echo "replay: QUIRE_SIM_SEED=7"; exit 1'))
+        self.program("tests/sim_tests", SEEDS.format('echo "replay: QUIRE_SIM_SEED=7"; exit 1'))
         self.assertEqual(self.soak("simulators"), 1, self.said)
-        self.assertIn(f"QUIRE_SIM_SEED=7 {self.build}/tests/sim_release_random_test --gtest_filter=nodes/release_random.some/of_2", self.said)
+        self.assertIn(f"QUIRE_SIM_SEED=7 {self.build}/tests/sim_tests --gtest_filter=nodes/release_random.some/of_2", self.said)
 
     def test_a_failing_program_comes_with_its_command_and_its_words(self):
         self.program("bin/quire", 'echo "FAILED x.cpp:1 on node 0: 1 is 2"; exit 1')
