@@ -114,6 +114,26 @@ def free_group(transport):
         rounds=5)
 
 
+def queue_group():
+    """A work queue by mutex and conditions; the lock is measured in the same job, in turns with the tasks."""
+    programs = [Program(f"{n}", ("quire_queue",), nodes=n, quick=("--rounds", "3")) for n in (2, 4)]
+    rows = [Row(f"a task through a queue of {n} nodes, against a lock that moves", f"{n}:task", f"{n}:lock_unlock", 5 if n == 2 else None)
+            for n in (2, 4)]
+    rows += [Row(f"{what} a task, {n} nodes", f"{n}:{key}_task") for n in (2, 4)
+             for what, key in (("messages", "messages"), ("read faults", "read_faults"), ("upgrade faults", "upgrade_faults"))]
+    return Group("queue", "a work queue by a mutex and two conditions", programs, rows, rounds=5)
+
+
+def hash_map_group():
+    """Where the time of a sharded map goes: nodes that share pages, though no shard."""
+    programs = [Program(f"{n}", ("quire_hash_map",), nodes=n, quick=("--operations", "2000")) for n in (1, 2, 4)]
+    rows = [Row(f"an operation on a sharded map, {n} nodes against one", f"{n}:operation", "1:operation") for n in (2, 4)]
+    rows += [Row(f"{what} an operation, {n} nodes", f"{n}:{key}_operation") for n in (2, 4)
+             for what, key in (("messages", "messages"), ("bytes", "bytes"), ("read faults", "read_faults"), ("write faults", "write_faults"),
+                               ("upgrade faults", "upgrade_faults"), ("us in faults", "fault_us"), ("us in locks", "lock_us"))]
+    return Group("hash-map", "a hash map of 64 shards, each a std::unordered_map behind a mutex", programs, rows)
+
+
 def start_group():
     ranges = [Program(f"range of {size}iB", ("quire_start",), environment={"QUIRE_RANGE": size}, wall=True)
               for size in ("64M", "64G")]
@@ -276,6 +296,8 @@ GROUPS = [
     sync_group("tcp"),
     free_group("shm"),
     free_group("tcp"),
+    queue_group(),
+    hash_map_group(),
     start_group(),
     nodes_group(),
     diff_group(),

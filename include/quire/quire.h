@@ -318,7 +318,8 @@ QUIRE_API quire_status quire_rwlock_unlock(quire_rwlock lock);
 QUIRE_API quire_status quire_rwlock_destroy(quire_rwlock lock);
 
 /** A condition variable; the mutex is released while waiting and held again on return, also after a time-out. A time of 0
- *  gives QUIRE_BUSY at once and keeps the mutex. */
+ *  gives QUIRE_BUSY at once and keeps the mutex. A notify does not wait for the node that made the condition: only there
+ *  QUIRE_NOT_FOUND tells that it has been destroyed. */
 QUIRE_API quire_status quire_condition_create(quire_condition* condition);
 QUIRE_API quire_status quire_condition_wait(quire_condition condition, quire_mutex mutex, int64_t timeout_ms);
 QUIRE_API quire_status quire_condition_notify_one(quire_condition condition);

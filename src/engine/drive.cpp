@@ -94,6 +94,7 @@ class signal_pause {
 bool engine::drive() noexcept {
   bool any = transport_->progress();
   if (!holds_.empty() && end_holds()) any = true;
+  if (!lingers_.empty() && end_lingers()) any = true;
   if (quiet_waiter_ != nullptr) look_whether_quiet();
   if (survival_.announced.load(std::memory_order_acquire) != survival_.over) take_deaths();
   if (look_due_.load(std::memory_order_relaxed)) look_at_peers(base::now_ns());
@@ -314,6 +315,7 @@ void engine::start() {
   kick_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   CHECK(epoll_ >= 0 && kick_ >= 0);
   watch(kick_);
+  if (lingers_.open()) watch(lingers_.descriptor());
   watch(transport_->descriptor());
   watch(job_.descriptor());
   watch_detector(*detectors_[0]);
@@ -344,6 +346,7 @@ void engine::stop() noexcept {
   parked_.store(false, std::memory_order_relaxed);
   ::close(epoll_);
   ::close(kick_);
+  lingers_.close();
 }
 
 /// Handles what there is, then looks on for a while. The while grows as long as it is worth it: with requests in quick
@@ -429,11 +432,12 @@ bool engine::tick() noexcept {
   const std::uint64_t sleeps = driver_.sleeps.load(std::memory_order_seq_cst);
   const bool missed = sleeps != sleeps_seen_;  // it came before `ticking` could be seen
   sleeps_seen_ = sleeps;
-  pollfd looked_at[] = {{kick_, POLLIN, 0}, {job_.descriptor(), POLLIN, 0}};
+  pollfd looked_at[] = {{kick_, POLLIN, 0}, {job_.descriptor(), POLLIN, 0}, {lingers_.descriptor(), POLLIN, 0}};
   const timespec t{0, missed ? 0 : static_cast<long>(driver_.tuning.tick_ns << std::min(ticks_++, longest_tick))};
-  (void)::ppoll(looked_at, 2, &t, nullptr);
+  (void)::ppoll(looked_at, 3, &t, nullptr);
   driver_.ticking.store(false, std::memory_order_relaxed);
   if (looked_at[1].revents != 0) handle_news();
+  if (looked_at[2].revents != 0) lingers_.clear();
   handle_loss();
   const bool kicked = looked_at[0].revents != 0;
   if (kicked) clear_kick();
@@ -460,6 +464,8 @@ void engine::service_sleep(std::uint64_t longest_ms) noexcept {
   for (int i = 0; i < n; ++i) {
     if (events[i].data.fd == kick_) {
       clear_kick();
+    } else if (events[i].data.fd == lingers_.descriptor()) {
+      lingers_.clear();
     } else if (events[i].data.fd == job_.descriptor()) {
       handle_news();
     }

@@ -21,6 +21,7 @@
 #include "engine/frames.hpp"
 #include "engine/page_out.hpp"
 #include "engine/trace.hpp"
+#include "engine/lingers.hpp"
 #include "engine/local_queue.hpp"
 #include "engine/op.hpp"
 #include "engine/performer.hpp"
@@ -317,6 +318,7 @@ class engine final : public transport::sink, private effects, private release::n
   base::status fault_and_wait(region_slot& r, std::uint64_t unit, model::access want, bool in_signal,
                       std::uint64_t entered_ns) noexcept;
   bool end_holds() noexcept;
+  bool end_lingers() noexcept;
 
   // deaths (survival.cpp)
   void on_announced(unsigned node) noexcept;
@@ -482,6 +484,7 @@ class engine final : public transport::sink, private effects, private release::n
   std::uint64_t rounds_ = 0;  ///< of the job barrier that this node, the root, has ended
   sync::machine sync_;
   sync::actions sync_actions_;
+  lingers lingers_;
   model::actions actions_;
   engine_counters count_;
   fault_trace trace_;

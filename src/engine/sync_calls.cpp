@@ -30,6 +30,7 @@ base::status engine::synchronise(sync::call& request, std::int64_t timeout_ms) n
   sync_op o([](engine& e, op& self) noexcept {
     sync::call& call = *static_cast<sync_op&>(self).request;
     call.token = e.calls_.add(self);
+    if (e.lingers_.descriptor() >= 0) call.now_ns = base::now_ns();
     if (sync::is_collective(call)) {
       e.mute();
       e.take_what_lies_here();
@@ -76,6 +77,18 @@ void engine::handle_sync(const model::message& m, std::span<const std::byte> val
   perform_sync();
 }
 
+/// Mutexes that were kept here for a thread that has not come.
+bool engine::end_lingers() noexcept {
+  bool any = false;
+  while (const std::uint64_t object = lingers_.take_over()) {
+    sync_actions_.clear();
+    sync_.on_linger_over(object, sync_actions_);
+    perform_sync();
+    any = true;
+  }
+  return any;
+}
+
 /// Messages that synchronise threads take memory along.
 void engine::synchronise(model::node_id to, const model::message& m, std::span<const std::byte> value, model::edge what) noexcept {
   if (relaxed()) return consistency_.send(to, m, value, what);
@@ -103,6 +116,10 @@ void engine::perform_sync() noexcept {
     if (a.kind == sync::action_kind::send) {
       if (relaxed()) note_round(a.m);
       synchronise(a.to, a.m, a.values.bytes(), sync::edge_of(a.m));
+      continue;
+    }
+    if (a.kind == sync::action_kind::linger) {
+      lingers_.add(a.object, sync::linger_ns);
       continue;
     }
     consistency_.acquire();

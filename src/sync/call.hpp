@@ -83,6 +83,8 @@ struct call {
   std::uint32_t thread = 0;  ///< number of the thread on this node; locks belong to it
   std::uint64_t token = 0;   ///< names the call in its completion; unique among the calls that wait on this node
   std::uint64_t object = 0;  ///< the handle, as the application gave it
+  std::uint64_t now_ns =
+      0;  ///< when, by a clock of this node; 0: the caller has none, and cannot perform action_kind::linger
   /// condition_wait: the mutex. semaphore_create, _release: count. barrier_create: participants. broadcast: root.
   std::uint64_t operand = 0;
   std::uint32_t count = 0;         ///< reduce: values; broadcast: bytes
@@ -94,6 +96,7 @@ struct call {
 enum class action_kind : std::uint8_t {
   send,      ///< `m` with `values` as its payload to node `to`, which may be this node
   complete,  ///< the call of `token` has ended with `status`
+  linger,    ///< machine::on_linger_over(`object`) is to be called after sync::linger_ns, or a little later
 };
 
 struct action {
@@ -101,7 +104,7 @@ struct action {
   quire_status status = QUIRE_OK;  ///< complete
   node_id to{};                    ///< send
   std::uint64_t token = 0;         ///< complete
-  std::uint64_t object = 0;        ///< complete: the new handle, after a create
+  std::uint64_t object = 0;        ///< complete: the new handle, after a create. linger: a mutex
   message m{};                     ///< send
   value values{};  ///< send: payload; complete: result of reduce and broadcast; of a refused collective a `mismatch`
 };

@@ -41,6 +41,7 @@ ticket call_table::find_token(std::uint64_t token) const noexcept {
 }
 
 action& call_table::finish(ticket t, quire_status status, actions& out) {
+  ++ended_;
   waiting_call* const s = find(t);
   CHECK(s != nullptr && !s->listed);
   s->live = false;

@@ -64,6 +64,8 @@ class call_table {
     }
   }
   [[nodiscard]] std::size_t size() const noexcept { return slots_.size() - free_.size(); }
+  /// Calls that have waited and ended.
+  [[nodiscard]] std::uint64_t ended() const noexcept { return ended_; }
 
  private:
   [[nodiscard]] ticket ticket_of(std::uint32_t index) const noexcept {
@@ -71,6 +73,7 @@ class call_table {
   }
   std::vector<waiting_call> slots_;
   std::vector<std::uint32_t> free_;
+  std::uint64_t ended_ = 0;
 };
 
 }  // namespace quire::sync

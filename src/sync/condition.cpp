@@ -19,12 +19,31 @@ void condition_part::on_wait(const call& c, actions& out) {
   }
 }
 
+/// Nobody waits for the answer of another node, which would keep the caller from its next lock for a round trip: whoever is to be woken
+/// is in the home's queue since before the caller took the mutex.
+void condition_part::on_notify(const call& c, actions& out) {
+  const object_id id{c.object};
+  const node_id home = shared_.home_of(id);
+  if (shared_.is_lost(id) || (home == shared_.self && home_.find(id) == nullptr)) {
+    out.complete(c.token, shared_.is_lost(id) ? QUIRE_LOST : QUIRE_NOT_FOUND);
+    return;
+  }
+  message m = shared_.make(kind::request, id);
+  m.operation = static_cast<std::uint32_t>(c.what);
+  if (home == shared_.self) {
+    on_request(m, out);
+  } else {
+    shared_.send(home, m, out);
+  }
+  out.complete(c.token, QUIRE_OK);
+}
+
 void condition_part::on_queued(const message& m, actions& out) {
   waiting_call* const w = shared_.calls.find(ticket{m.token});
   // The answer may have come before: then the wait is over, and the mutex was never released.
   if (w == nullptr || w->what != operation::condition_wait) return;
   w->at = phase::released;
-  locks_.release(w->mutex, w->thread, out);
+  locks_.release(w->mutex, w->thread, 0, out);
 }
 
 void condition_part::on_reply(ticket t, waiting_call& w, quire_status status, actions& out) {

@@ -14,6 +14,7 @@ class condition_part {
 
   // Node side.
   void on_wait(const call& c, actions& out);
+  void on_notify(const call& c, actions& out);
   void on_queued(const message& m, actions& out);
   void on_reply(ticket t, waiting_call& w, quire_status status, actions& out);
 

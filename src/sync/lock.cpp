@@ -21,11 +21,11 @@ bool lock_part::may_exist(object_id id) const noexcept {
 
 void lock_part::on_lock(const call& c, actions& out) {
   const object_id id{c.object};
+  note_lock(id, c.now_ns);
   local* l = local_.find(id);
   if (l != nullptr && l->has_token) {
     if (!l->owned) {
-      l->owned = true;
-      l->owner = c.thread;
+      own(id, *l, c.thread);
       out.complete(c.token, std::exchange(l->orphaned, false) ? QUIRE_OWNER_DIED : QUIRE_OK);
       return;
     }
@@ -56,7 +56,7 @@ void lock_part::acquire(object_id id, ticket t, actions& out) {
   if (l == nullptr) l = &local_.make(id);
   shared_.calls.push(l->waiting, t);
   if (l->has_token && !l->owned) {
-    take(*l, shared_.calls.pop(l->waiting), out);
+    take(id, *l, shared_.calls.pop(l->waiting), out);
   } else if (!l->has_token && !l->requested) {
     request(id, *l, false, out);
   }
@@ -70,7 +70,7 @@ void lock_part::on_unlock(const call& c, actions& out) {
   } else if (!l->owned || l->owner != c.thread) {
     out.complete(c.token, QUIRE_NOT_OWNER);
   } else {
-    release(id, c.thread, out);
+    release(id, c.thread, c.now_ns, out);
     out.complete(c.token, QUIRE_OK);
   }
 }
@@ -85,8 +85,9 @@ bool lock_part::has_token(object_id id) const noexcept {
   return l != nullptr && l->has_token;
 }
 
-void lock_part::release(object_id id, std::uint32_t thread, actions& out) {
+void lock_part::release(object_id id, std::uint32_t thread, std::uint64_t now_ns, actions& out) {
   if (!is_owner(id, thread)) return;
+  note_unlock(id, now_ns);
   local& l = *local_.find(id);
   l.owned = false;
   pass_on(id, l, out);
@@ -95,17 +96,22 @@ void lock_part::release(object_id id, std::uint32_t thread, actions& out) {
 /// The mutex is free here: the next owner is another node or a thread of this one.
 void lock_part::pass_on(object_id id, local& l, actions& out) {
   if (l.wanted && (l.waiting.empty() || l.grants >= max_local_grants)) {
-    hand_over(id, l, l.next, out);
+    if (!linger(id, l, out)) hand_over(id, l, l.next, out);
   } else if (!l.waiting.empty()) {
-    take(l, shared_.calls.pop(l.waiting), out);
+    take(id, l, shared_.calls.pop(l.waiting), out);
   }
 }
 
-void lock_part::take(local& l, ticket t, actions& out) {
-  const waiting_call& w = *shared_.calls.find(t);
+void lock_part::own(object_id id, local& l, std::uint32_t thread) noexcept {
+  if (std::exchange(l.lingers, false)) note_use(id);
   l.owned = true;
-  l.owner = w.thread;
+  l.owner = thread;
   if (l.wanted) ++l.grants;
+}
+
+void lock_part::take(object_id id, local& l, ticket t, actions& out) {
+  const waiting_call& w = *shared_.calls.find(t);
+  own(id, l, w.thread);
   shared_.calls.finish(t, std::exchange(l.orphaned, false) ? QUIRE_OWNER_DIED : w.result, out);
 }
 
@@ -118,8 +124,7 @@ void lock_part::request(object_id id, local& l, bool try_only, actions& out) {
 }
 
 void lock_part::hand_over(object_id id, local& l, node_id to, actions& out) {
-  l.has_token = false;
-  l.wanted = false;
+  l.has_token = l.wanted = l.lingers = false;
   const bool settled = shared_.home_of(id) == shared_.self;
   message m = shared_.make(kind::lock_grant, id);
   m.b = (settled ? 1 : 0) | (std::exchange(l.orphaned, false) ? 2 : 0);
@@ -190,7 +195,7 @@ void lock_part::on_grant(const message& m, actions& out) {
   l->has_token = true;
   l->wanted = false;
   l->orphaned = (m.b & 2) != 0;
-  if (!l->waiting.empty()) take(*l, shared_.calls.pop(l->waiting), out);
+  if (!l->waiting.empty()) take(id, *l, shared_.calls.pop(l->waiting), out);
   if ((m.b & 1) != 0) return;
   // The home's next order may be for itself, so it comes after the take.
   if (shared_.home_of(id) == shared_.self) return on_arrived(id, shared_.self, out);
@@ -230,7 +235,8 @@ bool lock_part::is_valid() const noexcept {
     if (l.owned && !l.has_token) return false;
     if (l.wanted && !l.has_token) return false;
     if (l.has_token && l.requested) return false;
-    if (l.has_token && !l.owned && (l.wanted || !l.waiting.empty())) return false;
+    if (l.has_token && !l.owned && (l.wanted != l.lingers || !l.waiting.empty())) return false;
+    if (l.lingers && (l.owned || !l.wanted || l.grants >= max_local_grants)) return false;
     if (!l.has_token && !l.requested) return false;  // such an entry is dropped
     if (l.grants > max_local_grants) return false;
   }

@@ -7,6 +7,8 @@
 // the order between two nodes (transport.hpp); nothing else here needs that.
 #pragma once
 
+#include <array>
+
 #include "sync/context.hpp"
 #include "sync/object_table.hpp"
 #include "sync/saved.hpp"
@@ -15,6 +17,8 @@ namespace quire::sync {
 
 /// As many threads of the node that has the token may take the mutex after another node has asked for it.
 inline constexpr unsigned max_local_grants = 16;
+/// How long a mutex that another node wants is kept at most while it is free, where threads used to lock it again at once.
+inline constexpr std::uint64_t linger_ns = 20'000;
 
 class lock_part {
  public:
@@ -26,13 +30,15 @@ class lock_part {
   void on_unlock(const call& c, actions& out);
   /// The time of a waiting lock call ran out.
   void withdraw(ticket t, actions& out);
+  void on_linger_over(object_id id, actions& out);
   /// All waiting calls of the node have ended.
   void forget_waiting() noexcept;
 
   // For conditions.
   [[nodiscard]] bool is_owner(object_id id, std::uint32_t thread) const noexcept;
   /// The thread gives the mutex up, if it still has it.
-  void release(object_id id, std::uint32_t thread, actions& out);
+  /// `now_ns`: of an unlock, as in call; 0: the thread is going to wait for something else.
+  void release(object_id id, std::uint32_t thread, std::uint64_t now_ns, actions& out);
   /// Takes the mutex for the thread of a waiting call and then completes that with its `result`.
   void acquire(object_id id, ticket t, actions& out);
 
@@ -58,6 +64,8 @@ class lock_part {
   }
   /// Whether this node has the right to lock (for checkers).
   [[nodiscard]] bool has_token(object_id id) const noexcept;
+  /// Whether it keeps that for threads of its own that have not come yet (for checkers).
+  [[nodiscard]] bool lingers(object_id id) const noexcept;
   /// For checkpoints: mutexes whose home is here; and to have one again, free.
   void save(std::vector<saved_object>& to) const;
   void load(object_id id);
@@ -69,6 +77,7 @@ class lock_part {
     bool owned = false;
     bool orphaned = false;  ///< the token was a dead node's; who gets it next is told
     bool wanted = false;  ///< the home wants the token to go to `next`
+    bool lingers = false;  ///< wanted, free, and kept for a thread that is likely to come soon (lock_linger.cpp)
     std::uint32_t owner = 0;
     unsigned grants = 0;  ///< since it is wanted
     node_id next{};
@@ -87,7 +96,8 @@ class lock_part {
 
   // lock.cpp
   [[nodiscard]] bool may_exist(object_id id) const noexcept;
-  void take(local& l, ticket t, actions& out);
+  void own(object_id id, local& l, std::uint32_t thread) noexcept;
+  void take(object_id id, local& l, ticket t, actions& out);
   void request(object_id id, local& l, bool try_only, actions& out);
   void pass_on(object_id id, local& l, actions& out);
   void hand_over(object_id id, local& l, node_id to, actions& out);
@@ -96,6 +106,20 @@ class lock_part {
   void on_grant(const message& m, actions& out);
   void on_refused(const message& m, actions& out);
   void on_revoke(const message& m, actions& out);
+  // lock_linger.cpp
+  /// How threads here use a mutex; forgotten where another one takes the place.
+  struct habit {
+    object_id id{};
+    std::uint64_t freed_ns = 0;  ///< 0: it is locked, or a thread gave it up to wait for a condition
+    std::uint64_t ended = 0;     ///< of call_table, at that time
+    unsigned again = 0;          ///< times in a row that it was locked again soon, and of a thread's own accord
+    unsigned vain = 0;           ///< times that others were kept waiting, and no thread came; less those where one did
+  };
+  [[nodiscard]] habit& habit_of(object_id id) noexcept;
+  void note_lock(object_id id, std::uint64_t now_ns) noexcept;
+  void note_unlock(object_id id, std::uint64_t now_ns) noexcept;
+  void note_use(object_id id) noexcept;
+  [[nodiscard]] bool linger(object_id id, local& l, actions& out);
   // lock_loss.cpp
   void on_survives(const message& m);
   [[nodiscard]] bool may_inherit(object_id id) const noexcept;
@@ -114,6 +138,7 @@ class lock_part {
   context& shared_;
   object_table<local> local_;
   object_table<entry> home_;
+  std::array<habit, 64> habits_{};
   std::vector<object_id> destroyed_;  ///< of those inherited: they must not come to life again
 };
 

@@ -10,7 +10,7 @@ namespace quire::sync {
 /// Moves are over, wherever they were. Threads that wait go on waiting; resume() asks for them again.
 void lock_part::cut() {
   for (auto& [id, l] : local_) {
-    l.requested = l.wanted = false;
+    l.requested = l.wanted = l.lingers = false;
     l.grants = 0;
   }
   for (auto& [id, e] : home_) {
@@ -28,7 +28,7 @@ void lock_part::absorb(const message& m, actions& out) {
   if (l == nullptr) l = &local_.make(id);
   l->has_token = true;
   l->orphaned = (m.b & 2) != 0;
-  if (!l->owned && !l->waiting.empty()) take(*l, shared_.calls.pop(l->waiting), out);
+  if (!l->owned && !l->waiting.empty()) take(id, *l, shared_.calls.pop(l->waiting), out);
 }
 
 void lock_part::report(actions& out) {
@@ -70,7 +70,7 @@ void lock_part::adopt_token(object_id id, actions& out) {
   if (l == nullptr) l = &local_.make(id);
   l->has_token = l->orphaned = true;
   l->requested = l->wanted = false;
-  if (!l->owned && !l->waiting.empty()) take(*l, shared_.calls.pop(l->waiting), out);
+  if (!l->owned && !l->waiting.empty()) take(id, *l, shared_.calls.pop(l->waiting), out);
 }
 
 void lock_part::resume(actions& out) {

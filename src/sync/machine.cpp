@@ -65,6 +65,8 @@ void machine::on_call(const call& c, actions& out) {
     case operation::rwlock_write_lock: return rwlocks_.on_lock(c, out);
     case operation::rwlock_unlock: return rwlocks_.on_unlock(c, out);
     case operation::condition_wait: return conditions_.on_wait(c, out);
+    case operation::condition_notify_one:
+    case operation::condition_notify_all: return conditions_.on_notify(c, out);
     case operation::barrier_wait: return barriers_.on_wait(c, out);
     default: (void)shared_.ask_home(c, out);
   }

@@ -39,6 +39,8 @@ class machine {
   /// call could be withdrawn, else what it got. A mutex's comes in this step; others ask their home first, and a
   /// condition_wait takes its mutex again. Barriers, reduce and broadcast take no time limit: nothing happens.
   void on_cancel(std::uint64_t token, actions& out);
+  /// The time of an action `linger` is over. A late or a second one does no harm.
+  void on_linger_over(std::uint64_t object, actions& out) { locks_.on_linger_over(object_id{object}, out); }
   /// A node of the job is lost. All calls that wait end with QUIRE_PEER_LOST, as nobody can tell which of them the lost
   /// node would have served; so do all later ones but unlocks. A condition_wait ends without its mutex.
   void on_peer_lost(actions& out);

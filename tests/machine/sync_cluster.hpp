@@ -62,6 +62,13 @@ class cluster {
     machines_[n]->on_cancel(token, actions_);
     perform(n);
   }
+  /// Times that a mutex was kept for a moment, since the last look; and the end of such a moment.
+  std::uint64_t take_lingers() { return std::exchange(lingers_, 0); }
+  void end_linger(unsigned n, std::uint64_t object) {
+    actions_.clear();
+    machines_[n]->on_linger_over(object, actions_);
+    perform(n);
+  }
   void lose_peer(unsigned n) {
     actions_.clear();
     machines_[n]->on_peer_lost(actions_);
@@ -140,6 +147,8 @@ class cluster {
         ASSERT_EQ(a.m.payload_bytes, a.values.size());
         if (a.to != node(n)) ++messages_;
         bag_.push_back({a.to, a.m, a.values, sent_[n]++});
+      } else if (a.kind == action_kind::linger) {
+        ++lingers_;
       } else {
         const auto found = open_.find(a.token);
         ASSERT_NE(found, open_.end()) << "token " << a.token << " completed twice, or never called";
@@ -161,6 +170,7 @@ class cluster {
   actions actions_;
   std::uint64_t tokens_ = 0;
   std::uint64_t messages_ = 0;
+  std::uint64_t lingers_ = 0;
 };
 
 // Calls, short to write.

@@ -93,6 +93,39 @@ void mutexes() {
   REQUIRE_STATUS(quire_mutex_destroy(all->mutex), QUIRE_NOT_FOUND);
 }
 
+/// A node that locks a mutex again and again keeps it for a moment when another one asks; then it calls nothing more,
+/// and must give it away all the same.
+void mutexes_that_stay() {
+  struct shared {
+    quire_mutex mutex;
+    std::uint64_t counted, rounds_done;
+  };
+  auto* all = shared_object<shared>("mutexes that stay");
+  const int self = quire_node(), busy = quire_nodes() - 1;
+  constexpr std::uint64_t rounds = 30, times = 200;
+  if (self == 0) REQUIRE_OK(quire_mutex_create(&all->mutex));
+  barrier();
+  const quire_mutex mutex = all->mutex;
+  const auto count = [&] {
+    REQUIRE_OK(quire_mutex_lock(mutex));
+    ++all->counted;
+    REQUIRE_OK(quire_mutex_unlock(mutex));
+  };
+  for (std::uint64_t round = 1; round <= rounds; ++round) {
+    barrier();
+    if (self == busy) {
+      for (std::uint64_t i = 0; i < times; ++i) count();
+    }
+    if (self == 0) {
+      count();
+      std::atomic_ref(all->rounds_done).store(round);
+    }
+    while (self == busy && load(all->rounds_done) != round) std::this_thread::yield();
+  }
+  barrier();
+  REQUIRE_EQUAL(all->counted, rounds * (times + 1));
+}
+
 void reader_writer_locks() {
   struct shared {
     quire_rwlock lock;
@@ -454,6 +487,7 @@ void long_limits() {
 int main() {
   return node_main([] {
     section("mutexes", mutexes);
+    section("mutexes that stay", mutexes_that_stay);
     section("reader-writer locks", reader_writer_locks);
     section("conditions", conditions);
     section("events", events);

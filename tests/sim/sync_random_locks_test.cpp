@@ -66,7 +66,8 @@ struct turn_checker {
   }
 };
 
-void mutex_run(std::uint64_t seed, unsigned nodes, unsigned rounds) {
+/// Times that a mutex was kept for a moment.
+std::uint64_t mutex_run(std::uint64_t seed, unsigned nodes, unsigned rounds) {
   world w(seed, nodes, order::kept);
   mutex_checker m{.id = make_object(w, static_cast<unsigned>(seed % nodes), op::mutex_create)};
   turn_checker turns;
@@ -78,10 +79,13 @@ void mutex_run(std::uint64_t seed, unsigned nodes, unsigned rounds) {
   }
   w.run(programs);
   EXPECT_EQ(w.tokens_of(m.id), 1u) << w.net().trace();
+  return w.lingers;
 }
 
 TEST(mutex, random_runs) {
-  for_seeds(1, 1500, [](std::uint64_t seed) { mutex_run(seed, nodes_of(seed), 12); });
+  std::uint64_t lingers = 0;
+  for_seeds(1, 1500, [&](std::uint64_t seed) { lingers += mutex_run(seed, nodes_of(seed), 12); });
+  EXPECT_GT(lingers, 0u);
 }
 
 TEST(mutex, a_thousand_nodes) {

@@ -122,6 +122,7 @@ class world {
     return n;
   }
 
+  std::uint64_t lingers = 0;                                ///< times that a mutex was kept for a moment
   std::function<void(node_id, const message&)> on_message;  ///< sees every message before its machine
 
  private:
@@ -155,6 +156,7 @@ class world {
 
   void start(unsigned n, sync::call what, time_ns limit, const open_call& open) {
     what.token = ++tokens_;
+    what.now_ns = net_.now() + 1;
     open_[what.token] = open;
     if (limit != 0) {
       net_.after(limit, [this, n, token = what.token] {
@@ -173,6 +175,15 @@ class world {
       if (a.kind == action_kind::send) {
         ASSERT_EQ(a.m.from, node(n));
         net_.send(node(n), a.to, a.m, a.values.bytes());
+        continue;
+      }
+      if (a.kind == action_kind::linger) {
+        ++lingers;
+        net_.after(rng().between(0, 2 * linger_ns), [this, n, object = a.object] {
+          actions_.clear();
+          machines_[n]->on_linger_over(object, actions_);
+          perform(n);
+        });
         continue;
       }
       const auto found = open_.find(a.token);
