@@ -1,6 +1,7 @@
 // Shared memory: the bodies of quire_malloc() and its family, of regions, names, hints and atomic operations.
 #include <algorithm>
 #include <cstring>
+#include <string>
 
 #include "api/forward.hpp"
 #include "api/names.hpp"

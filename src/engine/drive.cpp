@@ -6,8 +6,6 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,6 +16,7 @@
 #include "engine/engine.hpp"
 #include "engine/thread_state.hpp"
 #include "os/injection.hpp"
+#include "os/slices.hpp"
 
 namespace quire::engine {
 
@@ -49,22 +48,6 @@ const sigset_t& asynchronous_signals() noexcept {
     return s;
   }();
   return set;
-}
-
-/// The service thread works for microseconds at a time: with a short slice the scheduler lets it in before a thread that
-/// computes (EEVDF, Linux 6.12). Older kernels ignore the wish, or refuse it, and nothing is lost.
-void prefer_short_slices() noexcept {
-  struct {
-    std::uint32_t size, policy;
-    std::uint64_t flags;
-    std::int32_t nice;
-    std::uint32_t priority;
-    std::uint64_t runtime, deadline, period;
-  } wish{};
-  wish.size = sizeof wish;
-  wish.nice = ::getpriority(PRIO_PROCESS, 0);
-  wish.runtime = 100'000;
-  (void)::syscall(SYS_sched_setattr, 0, &wish, 0);
 }
 
 /// While a thread drives on behalf of a call, the application's signal handlers must wait: they may touch shared memory.
@@ -260,7 +243,6 @@ void engine::drive_for(const op& o, bool driving) noexcept {
     for (const std::uint64_t until = base::now_ns() + linger_ns; drive() && base::now_ns() < until;) continue;
   }
   driver_.polling.fetch_sub(1, std::memory_order_relaxed);
-  if (!away && o.done()) driver_.cores.calm();
   if (!driving) return;
   const std::uint64_t now = base::now_ns();
   soon_again_ = now - left_ns_ < soon_ns ? soon_again_ + 1 : 0;
@@ -284,6 +266,10 @@ void engine::sleep_for(op& o, std::int64_t timeout_ms, std::uint64_t start) noex
 
 bool engine::wait_for(op& o, std::int64_t timeout_ms, bool in_fault) noexcept {
   const std::uint64_t start = base::now_ns();
+  if (!driver_.may_spin() && !t_thread.prefers_short_slices) {
+    t_thread.prefers_short_slices = true;
+    os::prefer_short_slices();
+  }
   if (!o.done()) {
     signal_pause pause(!in_fault);
     if (driver_.may_spin()) {
@@ -386,7 +372,7 @@ void engine::service_loop() noexcept {
   ::pthread_sigmask(SIG_SETMASK, &asynchronous_signals(), nullptr);
   ::pthread_setname_np(::pthread_self(), "quire-service");
   ::prctl(PR_SET_TIMERSLACK, 1000ul);
-  prefer_short_slices();
+  os::prefer_short_slices();  // it works for microseconds at a time
   std::uint64_t spin_ns = driver_.tuning.service_spin_ns;
   bool called = false;
   while (!stopping_.load(std::memory_order_relaxed)) {

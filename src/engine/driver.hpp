@@ -27,29 +27,40 @@ struct driver_tuning {
 };
 
 /// Whether others want the cores on which threads here would poll. A thread that polls uses up its share, and then waits as long
-/// as any other; one that sleeps is let in at once when it is woken. Polling threads notice: they were away.
+/// as any other, for milliseconds; one that sleeps is let in at once when it is woken. Polling threads notice: they were away.
+///
+/// What counts is how much of the time for which they may poll they lose, and not how often polling pays meanwhile: it saves microseconds a
+/// time. So the pause after which it is tried again doubles where it is soon cut off again, and is forgotten by the time that passes without.
 class contention {
  public:
   [[nodiscard]] bool present(std::uint64_t now) const noexcept { return now < until_.load(std::memory_order_relaxed); }
   /// A polling thread looks at the clock, and did so `before`. True if it had to wait for its core in between: it shall sleep,
-  /// and for a while, longer each time, nobody shall poll.
+  /// and for a while nobody shall poll.
   bool noticed(std::uint64_t before, std::uint64_t now) noexcept {
     if (now - before < away_ns) return false;
-    const std::uint64_t pause = std::clamp(pause_.load(std::memory_order_relaxed) * 2, shortest_ns, longest_ns);
+    if (present(now)) return true;  // another thread has noticed the same
+    if (now - before < long_away_ns) {
+      until_.store(now + shortest_ns, std::memory_order_relaxed);
+      return true;
+    }
+    const std::uint64_t last = pause_.load(std::memory_order_relaxed);
+    const std::uint64_t calm = now - long_until_.load(std::memory_order_relaxed);
+    std::uint64_t pause = last * 2;
+    for (std::uint64_t long_enough = last * soon; pause > shortest_ns && long_enough < calm; long_enough *= 2) pause /= 2;
+    pause = std::clamp(pause, shortest_ns, longest_ns);
     pause_.store(pause, std::memory_order_relaxed);
     until_.store(now + pause, std::memory_order_relaxed);
+    long_until_.store(now + pause, std::memory_order_relaxed);
     return true;
-  }
-  /// Polling has paid.
-  void calm() noexcept {
-    if (const std::uint64_t pause = pause_.load(std::memory_order_relaxed); pause != 0) {
-      pause_.store(pause - pause / 4 - 1, std::memory_order_relaxed);
-    }
   }
 
  private:
   static constexpr std::uint64_t away_ns = 200'000, shortest_ns = 5'000'000, longest_ns = 500'000'000;
-  std::atomic<std::uint64_t> until_{0}, pause_{0};
+  /// A thread of another node of this job that has the core meanwhile computes something, and then waits as well. So long are only the
+  /// slices of those who wait for nothing, and phases beside which it costs little to sleep.
+  static constexpr std::uint64_t long_away_ns = 2'000'000;
+  static constexpr std::uint64_t soon = 8;  ///< pauses: a thread that may poll for longer before it is away loses little
+  std::atomic<std::uint64_t> until_{0}, long_until_{0}, pause_{0};
 };
 
 class driver {

@@ -14,6 +14,7 @@ struct thread_state {
   bool found_lost = false;  ///< its last fault was for a unit that nobody has any more
   wait_note wants{};      ///< what it asks for, or has asked for last
   std::uint32_t tid = 0;  ///< the kernel's number of it, once it has slept
+  bool prefers_short_slices = false;  ///< it has had to sleep where others want the cores
   bool driving = false;  ///< a fault now would be one of the runtime itself
 
   sync::meeting meeting = sync::meeting::none;  ///< the call of the API that its collectives are steps of

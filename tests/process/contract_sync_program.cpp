@@ -1,5 +1,8 @@
 // Contract: locks, reader-writer locks, conditions, events, semaphores, barriers of the job and of some, reductions and
 // broadcasts, each used by several threads of all nodes, with what they protect in shared memory.
+#include <sched.h>
+#include <sys/syscall.h>
+
 #include <algorithm>
 #include <atomic>
 
@@ -482,6 +485,30 @@ void long_limits() {
   barrier();
 }
 
+/// The length of the calling thread's slices as the kernel has it; 0: it does not tell.
+std::uint64_t slice_ns() {
+  struct {
+    std::uint32_t size, policy;
+    std::uint64_t flags;
+    std::int32_t nice;
+    std::uint32_t priority;
+    std::uint64_t runtime, deadline, period;
+  } now{};
+  return ::syscall(SYS_sched_getattr, 0, &now, sizeof now, 0) == 0 ? now.runtime : 0;
+}
+
+/// Where nodes outnumber cores by more than two to one, threads that wait sleep, and are let in as soon as they are
+/// woken.
+void slices() {
+  cpu_set_t mine;
+  REQUIRE(::sched_getaffinity(0, sizeof mine, &mine) == 0);
+  barrier();
+  const std::uint64_t waiting = slice_ns();
+  if (quire_node() == 0 || quire_nodes() <= 2 * CPU_COUNT(&mine)) return;  // node 0 may have come last each time
+  if (waiting > 100'000)
+    fail(__FILE__, __LINE__, "a thread that waits has slices of %llu ns", static_cast<unsigned long long>(waiting));
+}
+
 }  // namespace
 
 int main() {
@@ -495,5 +522,6 @@ int main() {
     section("barriers", barriers);
     section("values by messages", values_by_messages);
     section("limits of centuries", long_limits);
+    section("slices", slices);
   });
 }
