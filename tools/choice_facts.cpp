@@ -5,6 +5,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <cstdlib>
@@ -33,6 +34,12 @@ std::string ucx_version() {
   if (library == nullptr) return "";
   const auto version = reinterpret_cast<const char* (*)()>(::dlsym(library, "ucp_get_version_string"));
   return version != nullptr ? version() : "unknown version";
+}
+
+/// What messages between nodes of one host travel through.
+bool has_memory_without_names() {
+  const os::descriptor made(std::max(os::make_memfd("quire info", 4096), -1));
+  return made.open();
 }
 
 bool can_open(os::userfault_mode mode) {
@@ -123,15 +130,16 @@ fact_group transport_facts() {
   const bool known = ::statvfs(shared_memory_directory, &space) == 0;
   const double free_bytes = static_cast<double>(space.f_bavail) * static_cast<double>(space.f_frsize);
   const std::string ucx = ucx_version();
+  const bool unnamed = has_memory_without_names();
   return {"Transports",
           "transports",
           {{"UCX", ucx.empty() ? "not found (libucp.so.0; Debian: apt install libucx0)" : ucx, "ucx",
             ucx.empty() ? json(nullptr) : json(ucx)},
-           {"shared memory",
-            writable ? fmt::format("yes ({}, {} free)", shared_memory_directory,
-                                   known ? bytes_text(free_bytes) : "unknown space")
+           {"shared memory", unnamed ? "yes (5 MiB a node, without names)" : "no: memfd_create() is refused", "shared_memory", unnamed},
+           {"/dev/shm (pool 'posix')",
+            writable ? fmt::format("yes ({} free)", known ? bytes_text(free_bytes) : "unknown space")
                      : fmt::format("no: {} is not writable", shared_memory_directory),
-            "shared_memory",
+            "posix_objects",
             json{{"writable", writable},
                  {"free_bytes", known ? json(static_cast<std::uint64_t>(free_bytes)) : json(nullptr)}}}}};
 }
@@ -142,7 +150,7 @@ fact_group choice_facts(const base::option_values& options) {
   pages.directory = options.text(option::pool_dir);
   const char* const pool = pool::name_of(pages.which);
   const auto detector = choose_detector(options.choice<detect_choice>(option::detect), pool::takes_userfault(pages));
-  const bool shm = ::access(shared_memory_directory, W_OK | X_OK) == 0;
+  const bool shm = has_memory_without_names();
   const auto asked = options.choice<base::transport_choice>(option::transport);
   const bool outlives = options.choice<base::failure_choice>(option::on_failure) == base::failure_choice::notify;
   const bool tcp = asked == base::transport_choice::tcp || (asked == base::transport_choice::automatic && (!shm || outlives));

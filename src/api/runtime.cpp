@@ -92,19 +92,64 @@ base::status choose_detector(const base::option_values& options, int asked, cons
   return {};
 }
 
-base::result<std::unique_ptr<transport::transport>> open_transport(const base::option_values& options,
-                                                                    bootstrap::bootstrap& job) {
-  if (job.nodes() == 1) {
-    return transport::loopback::open(std::make_shared<transport::loopback::hub>(1), model::node_id{0});
+/// The transport of this node, until all nodes have one of the same kind.
+class wire_choice {
+ public:
+  wire_choice(const base::option_values& options, bootstrap::bootstrap& job) : options_(options), job_(job) {}
+
+  base::status open() {
+    if (job_.nodes() == 1) {
+      opened_ = transport::loopback::open(std::make_shared<transport::loopback::hub>(1), model::node_id{0});
+      return {};
+    }
+    // Before anything listens.
+    const auto secret = bootstrap::agree_on_secret(job_);
+    if (!secret.ok()) return secret.why();
+    secret_ = secret.value();
+    const auto why = open(kind());
+    // The others have to hear of it: they may have what this node has not.
+    return can_be_tcp() ? base::status{} : why;
   }
-  // Before anything listens.
-  const auto secret = bootstrap::agree_on_secret(job);
-  if (!secret.ok()) return secret.why();
-  static constexpr std::string_view kinds[] = {"auto", "shm", "tcp"};
-  return transport::open(kinds[options.number(base::option::transport)], job.local_nodes() == job.nodes(),
-                         options.text(base::option::net_devices), secret.value(),
-                         options.choice<base::failure_choice>(base::option::on_failure) == base::failure_choice::notify);
-}
+  /// Some node has none: all nodes take TCP, or none goes on.
+  base::status open_instead(std::size_t node) {
+    if (!can_be_tcp()) {
+      base::log(base::log_level::error, "node %zu has no shared memory for messages, and transport %s was asked for here", node, kind().data());
+      return QUIRE_UNSUPPORTED;
+    }
+    if (job_.node() == 0) {
+      base::log(base::log_level::warning, "node %zu has no shared memory for messages: all nodes use TCP, which is slower", node);
+    }
+    return open("tcp");
+  }
+  /// Nothing, if this node has none.
+  [[nodiscard]] std::span<const std::byte> address() const noexcept {
+    return opened_ != nullptr ? opened_->address() : std::span<const std::byte>{};
+  }
+  [[nodiscard]] std::unique_ptr<transport::transport> take() noexcept { return std::move(opened_); }
+
+ private:
+  base::status open(std::string_view kind) {
+    opened_.reset();
+    auto got = transport::open(kind, all_local(), options_.text(base::option::net_devices), secret_, outlives());
+    if (!got.ok()) return got.why();
+    opened_ = std::move(got.value());
+    return {};
+  }
+  [[nodiscard]] std::string_view kind() const noexcept {
+    static constexpr std::string_view kinds[] = {"auto", "shm", "tcp"};
+    return kinds[options_.number(base::option::transport)];
+  }
+  [[nodiscard]] bool can_be_tcp() const { return transport::can_be_tcp_instead(kind(), all_local(), outlives()); }
+  [[nodiscard]] bool all_local() const noexcept { return job_.local_nodes() == job_.nodes(); }
+  [[nodiscard]] bool outlives() const {
+    return options_.choice<base::failure_choice>(base::option::on_failure) == base::failure_choice::notify;
+  }
+
+  const base::option_values& options_;
+  bootstrap::bootstrap& job_;
+  base::secret secret_{};
+  std::unique_ptr<transport::transport> opened_{};
+};
 
 /// What nodes tell each other before they can send messages: who they are, whether they have a memory limit, which those
 /// without one have to know, and their addresses.
@@ -116,7 +161,7 @@ struct introduction {
 
 class introductions {
  public:
-  base::status make(bootstrap::bootstrap& job, const transport::transport& wire, std::uint64_t limit) {
+  base::status make(bootstrap::bootstrap& job, std::span<const std::byte> address, std::uint64_t limit) {
     introduction mine;
     mine.memory_limit = limit;
     const auto* const split = split::engine_here();
@@ -124,7 +169,7 @@ class introductions {
     if (::gethostname(mine.host, sizeof mine.host - 1) != 0) mine.host[0] = 0;
     std::vector<std::byte> told(sizeof mine);
     std::memcpy(told.data(), &mine, sizeof mine);
-    told.insert(told.end(), wire.address().begin(), wire.address().end());
+    told.insert(told.end(), address.begin(), address.end());
     auto heard = job.exchange(told);
     if (!heard.ok()) return heard.why();
     all_ = std::move(heard.value());
@@ -133,6 +178,12 @@ class introductions {
     base::log(base::log_level::error, "node %d says of itself what this version of Quire does not know; run the same version on all nodes",
               static_cast<int>(other - all_.begin()));
     return QUIRE_INVALID;
+  }
+  /// The first node that gave no address; how many there are, if all did. A job of one needs none.
+  [[nodiscard]] std::size_t without_address() const noexcept {
+    if (all_.size() == 1) return 1;
+    const auto first = std::find_if(all_.begin(), all_.end(), [](const auto& one) { return one.size() == sizeof(introduction); });
+    return static_cast<std::size_t>(first - all_.begin());
   }
   [[nodiscard]] bool any_limit() const noexcept {
     for (const auto& one : all_) {
@@ -238,11 +289,14 @@ base::status begin(runtime& r, const quire_options& given) {
   }
   if (const auto s = choose_detector(r.options, given.detector, c.pool, c.detector); !s.ok()) return s;
   if (const auto s = check_survival(r, c); !s.ok()) return s;
-  auto wire = open_transport(r.options, *r.job);
-  if (!wire.ok()) return wire.why();
-  transport::transport& wire_ref = *wire.value();
+  wire_choice wire(r.options, *r.job);
+  if (const auto s = wire.open(); !s.ok()) return s;
   introductions others;
-  if (const auto s = others.make(*r.job, wire_ref, c.memory_limit); !s.ok()) return s;
+  if (const auto s = others.make(*r.job, wire.address(), c.memory_limit); !s.ok()) return s;
+  if (const std::size_t node = others.without_address(); node < c.nodes) {
+    if (const auto s = wire.open_instead(node); !s.ok()) return s;
+    if (const auto s = others.make(*r.job, wire.address(), c.memory_limit); !s.ok()) return s;
+  }
   c.pages_out = others.any_limit();
   if (c.survives && c.pages_out) return refuse_survival("a memory limit (QUIRE_MEMORY_LIMIT)");
   c.replicas = r.options.number(base::option::replicas) != 0 && c.nodes > 1;
@@ -251,7 +305,7 @@ base::status begin(runtime& r, const quire_options& given) {
               "too (`quire run --replicas=1` does)");
     return QUIRE_UNSUPPORTED;
   }
-  r.core = std::make_unique<engine::engine>(c, std::move(wire.value()), *r.job);
+  r.core = std::make_unique<engine::engine>(c, wire.take(), *r.job);
   if (const auto s = r.core->open(); !s.ok()) return s;
   if (const auto s = r.core->trace().open(r.options.text(base::option::fault_trace), c.self.value()); !s.ok()) return s;
   r.regions = std::make_unique<region::registry>(*r.core);
@@ -261,7 +315,7 @@ base::status begin(runtime& r, const quire_options& given) {
   if (const auto s = r.regions->open(static_cast<std::uint32_t>(r.options.number(base::option::unit)),
                                       static_cast<quire_consistency>(r.options.number(base::option::consistency)),
                                       static_cast<std::size_t>(r.options.number(base::option::free_batch))); !s.ok()) return s;
-  if (const auto s = others.connect(r, wire_ref); !s.ok()) return s;
+  if (const auto s = others.connect(r, r.core->wire()); !s.ok()) return s;
   r.job->ready();
   r.core->start();
   return {};

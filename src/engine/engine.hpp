@@ -123,6 +123,7 @@ class engine final : public transport::sink, private effects, private release::n
 
   /// From a signal handler: true if the address is shared, then the access may be tried again. `entered_ns`: when the
   /// fault came to a handler.
+  void check_frames(std::uint64_t address) const noexcept;
   [[nodiscard]] bool on_signal_fault(std::uint64_t address, bool write, std::uint64_t entered_ns) noexcept;
   /// Whether it was false because nobody has the unit any more. The same thread, next.
   [[nodiscard]] static bool found_lost() noexcept;

@@ -11,10 +11,19 @@ using model::access;
 bool engine::on_signal_fault(std::uint64_t address, bool write, std::uint64_t entered_ns) noexcept {
   region_slot* const r = regions_.find(address);
   t_thread.found_lost = false;
+  if (r == nullptr) check_frames(address);
   if (r == nullptr || t_thread.driving) return false;
   const auto why = fault_and_wait(*r, r->unit_of(address), write ? access::write : access::read, true, entered_ns);
   t_thread.found_lost = why.code() == QUIRE_LOST;
   return why.ok();
+}
+
+/// The runtime has touched a page in the system view, where any access is allowed: if it fails there is no frame.
+void engine::check_frames(std::uint64_t address) const noexcept {
+  regions_.for_each([address](const region_slot& r) {
+    const std::uint64_t offset = address - reinterpret_cast<std::uint64_t>(r.memory->system_view());
+    if (offset < r.about.bytes) no_frame(r, r.about.base + offset);
+  });
 }
 
 bool engine::found_lost() noexcept { return t_thread.found_lost; }

@@ -65,6 +65,11 @@ namespace {
 }
 }  // namespace
 
+void no_frame(const region_slot& r, std::uint64_t address) noexcept {
+  base::die(QUIRE_NO_MEMORY, "there is no memory for the page at 0x%lx (pool '%s'): %s", static_cast<unsigned long>(address),
+            r.memory->name(), r.memory->when_full());
+}
+
 void performer::permit(const run& r) noexcept {
   const action& a = r.what;
   region_slot& region = *r.region;
@@ -72,10 +77,15 @@ void performer::permit(const run& r) noexcept {
   std::byte* const at = region.application(a.unit);
   const std::uint64_t offset = a.unit << region.unit_shift;
   to_.use_frames(region, a.unit, r.count, a.level);
-  int error = a.fresh ? region.memory->populate(offset, bytes) : 0;
+  const auto populate = [&] {
+    const int error = region.memory->populate(offset, bytes);
+    if (error == EFAULT) no_frame(region, region.about.base + offset);
+    return error;
+  };
+  int error = a.fresh ? populate() : 0;
   if (error == 0) error = region.detector->permit(at, bytes, a.from, a.level);
   if (error == EFAULT) {  // a frame is missing after all
-    error = region.memory->populate(offset, bytes);
+    error = populate();
     if (error == 0) error = region.detector->permit(at, bytes, a.from, a.level);
   }
   if (error != 0) give_up("permit", region, a.unit, error);

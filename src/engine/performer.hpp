@@ -31,6 +31,9 @@ class effects {
   ~effects() = default;
 };
 
+/// Ends the process: a page of the region, at this address of programs, has no memory. Fault context.
+[[noreturn]] void no_frame(const region_slot& r, std::uint64_t address) noexcept;
+
 class performer {
  public:
   explicit performer(effects& to) : to_(to) {}

@@ -16,8 +16,18 @@ const char* name_of(kind which) noexcept {
   return "fork";
 }
 
+const char* when_full(kind which) noexcept {
+  switch (which) {
+    case kind::posix:
+      return "/dev/shm is full: make it larger (mount -o remount,size=SIZE /dev/shm, docker run --shm-size SIZE), or set QUIRE_POOL=memfd, "
+             "which does not depend on it";
+    case kind::file: return "the file system of QUIRE_POOL_DIR is full: choose a directory with more room, or set QUIRE_POOL=memfd";
+    default: return "the system has no memory left for it: set QUIRE_MEMORY_LIMIT to less, or use more nodes";
+  }
+}
+
 base::result<std::unique_ptr<pool>> make(const settings& how, std::uint64_t address, std::uint64_t bytes, bool accessible) {
-  const request r{name_of(how.which), address, bytes, accessible};
+  const request r{name_of(how.which), when_full(how.which), address, bytes, accessible};
   switch (how.which) {
     case kind::memfd: return make_memfd(r);
     case kind::file: return make_file(r, how);

@@ -24,6 +24,8 @@ class pool {
   /// Gives the frames of a page range, which nobody uses, back to the system; the next use finds new ones. 0 or errno.
   [[nodiscard]] virtual int give_back(std::uint64_t offset, std::size_t bytes) noexcept = 0;
   [[nodiscard]] virtual const char* name() const noexcept = 0;
+  /// For people: what is used up when there is no frame for a page (populate() gives EFAULT, a store SIGBUS), and what helps.
+  [[nodiscard]] virtual const char* when_full() const noexcept = 0;
   /// This part goes into core files of the application from now on.
   virtual void dump(std::uint64_t offset, std::uint64_t bytes) noexcept = 0;
 };
@@ -57,6 +59,9 @@ struct settings {
 
 /// Whether userfaultfd can watch such a pool: its pages must be the kernel's shared memory, and not System V's.
 [[nodiscard]] bool takes_userfault(const settings& how) noexcept;
+
+/// What pools of that kind say when no frame can be had.
+[[nodiscard]] const char* when_full(kind which) noexcept;
 
 /// The word of the option: "memfd", "file", ...
 [[nodiscard]] const char* name_of(kind which) noexcept;

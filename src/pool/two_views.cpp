@@ -14,7 +14,7 @@ namespace {
 class two_views final : public pool {
  public:
   two_views(const request& r, std::byte* system)
-      : name_(r.name), application_(r.application()), system_(system), bytes_(r.bytes) {}
+      : name_(r.name), when_full_(r.when_full), application_(r.application()), system_(system), bytes_(r.bytes) {}
   two_views(const two_views&) = delete;
   two_views& operator=(const two_views&) = delete;
   ~two_views() override {
@@ -31,12 +31,14 @@ class two_views final : public pool {
     return os::advise(system_ + offset, length, MADV_REMOVE);
   }
   const char* name() const noexcept override { return name_; }
+  const char* when_full() const noexcept override { return when_full_; }
   void dump(std::uint64_t offset, std::uint64_t length) noexcept override {
     os::advise_dump(application_ + offset, length);
   }
 
  private:
   const char* name_;
+  const char* when_full_;
   std::byte* application_;
   std::byte* system_;
   std::uint64_t bytes_;

@@ -9,6 +9,7 @@ namespace quire::pool {
 /// Where a pool shall be, and what it is called in messages.
 struct request {
   const char* name;
+  const char* when_full;
   std::uint64_t address;
   std::uint64_t bytes;
   bool accessible;

@@ -38,6 +38,10 @@ base::result<std::unique_ptr<transport>> open_tcp(bool all_local, std::string_vi
 
 }  // namespace
 
+bool can_be_tcp_instead(std::string_view kind, bool all_local, bool outlives_peers) noexcept {
+  return kind == "auto" && all_local && !outlives_peers;
+}
+
 base::result<std::unique_ptr<transport>> open(std::string_view kind, bool all_local, std::string_view devices,
                                               const base::secret& job, bool outlives_peers) {
   // Over shared memory who is killed between taking a place in a receiver's queue and filling it stops that queue for good (UCX 1.13).
@@ -48,10 +52,7 @@ base::result<std::unique_ptr<transport>> open(std::string_view kind, bool all_lo
     return QUIRE_UNSUPPORTED;
   }
   if (kind == "auto") {
-    if (!all_local) return open_tcp(all_local, devices, job, outlives_peers);
-    auto shared = ucx::open(ucx::shared_memory, "all", job);
-    if (shared.ok()) return shared;
-    log(log_level::warning, "no shared memory between the nodes of this host; using TCP, which is slower");
+    if (all_local) return ucx::open(ucx::shared_memory, "all", job);
     return open_tcp(all_local, devices, job, outlives_peers);
   }
   log(log_level::error, "unknown transport; choose auto, shm or tcp");

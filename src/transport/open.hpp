@@ -13,7 +13,7 @@
 namespace quire::transport {
 
 /// Opens the transport of that name. `all_local`: all nodes of the job run on this host.
-///   "auto"  shared memory if all_local (TCP if that cannot be had), else TCP
+///   "auto"  shared memory if all_local, else TCP
 ///   "shm"   shared memory; QUIRE_UNSUPPORTED unless all_local
 ///   "tcp"   TCP, also on one host
 /// `devices`: the network interfaces to use, as UCX names them, separated by commas. "auto": loopback alone if all_local,
@@ -21,9 +21,13 @@ namespace quire::transport {
 /// know and strangers do not; who does not know it is neither connected nor heard.
 /// `outlives_peers`: it goes on when nodes die, abandon() tells which; large payloads are slower then.
 /// Any other name: QUIRE_BAD_OPTION. QUIRE_UNSUPPORTED when UCX is not installed, QUIRE_SYSTEM when it refuses. What
-/// went wrong is logged. All nodes must come to the same choice: `connect` refuses addresses of another transport.
+/// went wrong is logged. All nodes must come to the same choice: `connect` refuses addresses of another transport. Where
+/// can_be_tcp_instead() and some node has failed, all open "tcp".
 [[nodiscard]] base::result<std::unique_ptr<transport>> open(std::string_view kind, bool all_local,
                                                             std::string_view devices = "auto",
                                                             const base::secret& job = {}, bool outlives_peers = false);
+
+/// Whether TCP does as well, when what open() would open with these cannot be had on some node.
+[[nodiscard]] bool can_be_tcp_instead(std::string_view kind, bool all_local, bool outlives_peers) noexcept;
 
 }  // namespace quire::transport

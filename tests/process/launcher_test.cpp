@@ -15,6 +15,7 @@
 #include <set>
 #include <sstream>
 
+#include "bootstrap/launcher/installed.hpp"
 #include "command.hpp"
 
 namespace {
@@ -384,15 +385,15 @@ TEST_F(Launchers, AreNotUsedUnlessAskedFor) {
 }
 
 TEST_F(Launchers, AreUsedWhenAskedFor) {
-#ifdef QUIRE_HAVE_PMIX
-  EXPECT_EQ(start({"--launcher", "mpirun"}).out, "started by mpirun\n");
-  EXPECT_EQ(start({"--launcher", "mpirun", "--agent", agent()}).out, "started by mpirun\n");
-  EXPECT_EQ(start({"--launcher", "srun"}).out, "started by srun\n");
-  EXPECT_EQ(start({"--launcher", "auto"}).out, "started by mpirun\n");
-  EXPECT_EQ(start({"--launcher", "auto"}, "SLURM_JOB_ID=7").out, "started by srun\n");
-  EXPECT_EQ(start({"--launcher", "auto", "--timeout", "20"}).err, "by ssh\nby ssh\n");
-  EXPECT_EQ(start({"--launcher", "auto", "--stats=/dev/null"}).err, "by ssh\nby ssh\n");
-#endif
+  if (quire::bootstrap::launcher::speaks_pmix()) {
+    EXPECT_EQ(start({"--launcher", "mpirun"}).out, "started by mpirun\n");
+    EXPECT_EQ(start({"--launcher", "mpirun", "--agent", agent()}).out, "started by mpirun\n");
+    EXPECT_EQ(start({"--launcher", "srun"}).out, "started by srun\n");
+    EXPECT_EQ(start({"--launcher", "auto"}).out, "started by mpirun\n");
+    EXPECT_EQ(start({"--launcher", "auto"}, "SLURM_JOB_ID=7").out, "started by srun\n");
+    EXPECT_EQ(start({"--launcher", "auto", "--timeout", "20"}).err, "by ssh\nby ssh\n");
+    EXPECT_EQ(start({"--launcher", "auto", "--stats=/dev/null"}).err, "by ssh\nby ssh\n");
+  }
   const auto confused = start({"--launcher", "srun", "--agent", agent()});
   EXPECT_EQ(confused.status, 125);
   EXPECT_EQ(confused.out, "");

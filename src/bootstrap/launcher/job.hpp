@@ -12,6 +12,7 @@
 #include "bootstrap/launcher/accusations.hpp"
 #include "bootstrap/launcher/inquest.hpp"
 #include "bootstrap/launcher/launcher.hpp"
+#include "bootstrap/launcher/memory_kills.hpp"
 #include "bootstrap/launcher/output.hpp"
 #include "bootstrap/launcher/spawn.hpp"
 #include "bootstrap/launcher/stops.hpp"
@@ -149,6 +150,7 @@ class job {
   std::size_t answered_hosts_ = 0;  ///< so many have spoken
   std::uint64_t start_ns_ = 0;     ///< when the next host must have answered, then all nodes have started; 0: they have
   std::uint64_t progress_ns_ = 0;  ///< when to tell next how many hosts have answered
+  memory_kills memory_kills_;
   accusations accusations_;
   inquest inquest_;
   stops stops_;

@@ -237,23 +237,25 @@ base::status ucx_transport::connect(node_id self, std::span<const std::span<cons
     peers_[i].out = wire::seal_sequence(secret_, self, other);
     peers_[i].in = wire::seal_sequence(secret_, other, self);
   }
+  // All are looked at before any is connected: then either all nodes refuse, or none.
+  for (std::size_t i = 0; i < addresses.size(); ++i) {
+    const auto address = addresses[i];
+    if (address.size() > before_ucx_bytes && std::memcmp(address.data(), &prefix_, sizeof prefix_) == 0) continue;
+    base::log(base::log_level::error, "node %zu has another transport than %s, or another version of Quire", i, name());
+    return QUIRE_INVALID;
+  }
   auto status = listen();
   for (std::size_t i = 0; i < addresses.size() && status == UCS_OK; ++i) {
     if (i == self.value()) continue;
-    const auto address = addresses[i];
-    if (address.size() <= before_ucx_bytes || std::memcmp(address.data(), &prefix_, sizeof prefix_) != 0) {
-      base::log(base::log_level::error, "node %zu has another transport than %s, or another version of Quire", i,
-                name());
-      return QUIRE_INVALID;
-    }
-    const auto theirs = address.subspan(before_ucx_bytes);
+    const auto theirs = addresses[i].subspan(before_ucx_bytes);
     status = connect_peer(peers_[i], theirs);
     if (status == UCS_ERR_UNREACHABLE && worker_.chosen_by_user && reports_losses_) {
       reports_losses_ = false;  // the user's choice cannot report losses
       status = connect_peer(peers_[i], theirs);
     }
     if (status != UCS_OK) {
-      base::log(base::log_level::error, "node %zu cannot be reached: %s", i, worker_.ucp->status_string(status));
+      base::log(base::log_level::error, "node %zu cannot be reached: %s%s", i, worker_.ucp->status_string(status),
+                reports_losses_ ? "" : "; QUIRE_TRANSPORT=tcp needs no shared memory");
     }
   }
   if (status != UCS_OK) return QUIRE_PEER_LOST;

@@ -43,13 +43,6 @@ int on_statvfs(const char* path, struct statvfs* about) noexcept {
   return 0;
 }
 
-/// Names are how nodes find the memory then.
-bool user_wants_names() noexcept {
-  const char* const links = ::getenv("UCX_POSIX_USE_PROC_LINK");
-  if (::getenv("UCX_POSIX_DIR") != nullptr) return true;
-  return links != nullptr && (std::strchr("nN0", *links) != nullptr || ::strcasecmp(links, "off") == 0);
-}
-
 base::status redirect_once() noexcept {
   if (user_wants_names()) return QUIRE_OK;
   const redirection calls[] = {{"shm_open", reinterpret_cast<void*>(&on_shm_open)},
@@ -62,6 +55,12 @@ base::status redirect_once() noexcept {
 }
 
 }  // namespace
+
+bool user_wants_names() noexcept {
+  const char* const links = ::getenv("UCX_POSIX_USE_PROC_LINK");
+  if (::getenv("UCX_POSIX_DIR") != nullptr) return true;
+  return links != nullptr && (std::strchr("nN0", *links) != nullptr || ::strcasecmp(links, "off") == 0);
+}
 
 base::status take_names_from_memory() noexcept {
   static const base::status done = redirect_once();

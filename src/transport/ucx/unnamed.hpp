@@ -13,5 +13,7 @@ namespace quire::transport::ucx {
 /// later calls do nothing. A user who wants names (UCX_POSIX_USE_PROC_LINK=n) or another directory (UCX_POSIX_DIR) has
 /// them. QUIRE_UNSUPPORTED if libuct does not make them by shm_open(); nothing is logged.
 [[nodiscard]] base::status take_names_from_memory() noexcept;
+/// Whether it is so: then UCX's memory lies in that directory, and takes its room.
+[[nodiscard]] bool user_wants_names() noexcept;
 
 }  // namespace quire::transport::ucx
