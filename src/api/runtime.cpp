@@ -335,7 +335,7 @@ base::status start_here(std::unique_ptr<runtime> r, const quire_options& given) 
   calls::watch_range(base, bytes);
   g_phase.store(phase::running);
   install_quit();
-  const engine::job_call together(*current(), sync::meeting::start, "quire_start", quire_thread());
+  const engine::job_call together(*current()->core, sync::meeting::start, "quire_start", quire_thread());
   return quire_barrier_wait(quire_barrier{0});
 }
 

@@ -21,7 +21,7 @@ class fork_pool final : public pool {
   }
   int give_back(std::uint64_t offset, std::size_t length) noexcept override { return os::advise(at_ + offset, length, MADV_REMOVE); }
   const char* name() const noexcept override { return "fork"; }
-  const char* when_full() const noexcept override { return pool::when_full(kind::fork); }
+  const char* when_full() const noexcept override { return ::quire::pool::when_full(kind::fork); }
   void dump(std::uint64_t offset, std::uint64_t length) noexcept override {
     (void)there_.advise(at_ + offset, length, MADV_DODUMP);
   }

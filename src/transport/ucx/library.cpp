@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/log.hpp"
-#include "transport/ucx/redirect.hpp"
+#include "os/redirect.hpp"
 
 namespace quire::transport::ucx {
 namespace {
@@ -64,8 +64,8 @@ const library* load_once() noexcept {
   if (!find(handle, "ucp_" #name, functions.name)) return nullptr;
   QUIRE_UCP_FUNCTIONS(QUIRE_UCP_FIND)
 #undef QUIRE_UCP_FIND
-  const redirection calls[] = {{"abort", reinterpret_cast<void*>(&on_abort)}};
-  if (redirect("libucs", calls) == 0) base::log(base::log_level::debug, "this build of UCX aborts by itself");
+  const os::redirection calls[] = {{"abort", reinterpret_cast<void*>(&on_abort)}};
+  if (os::redirect("libucs", calls) == 0) base::log(base::log_level::debug, "this build of UCX aborts by itself");
   return find(handle, "ucs_status_string", functions.status_string) ? &functions : nullptr;
 }
 

@@ -13,7 +13,7 @@
 #include <iterator>
 
 #include "os/memory.hpp"
-#include "transport/ucx/redirect.hpp"
+#include "os/redirect.hpp"
 
 namespace quire::transport::ucx {
 namespace {
@@ -45,12 +45,12 @@ int on_statvfs(const char* path, struct statvfs* about) noexcept {
 
 base::status redirect_once() noexcept {
   if (user_wants_names()) return QUIRE_OK;
-  const redirection calls[] = {{"shm_open", reinterpret_cast<void*>(&on_shm_open)},
+  const os::redirection calls[] = {{"shm_open", reinterpret_cast<void*>(&on_shm_open)},
                                {"shm_unlink", reinterpret_cast<void*>(&on_shm_unlink)}};
-  if (redirect("libuct", calls) < std::size(calls)) return QUIRE_UNSUPPORTED;
-  const redirection room[] = {{"statvfs", reinterpret_cast<void*>(&on_statvfs)},
+  if (os::redirect("libuct", calls) < std::size(calls)) return QUIRE_UNSUPPORTED;
+  const os::redirection room[] = {{"statvfs", reinterpret_cast<void*>(&on_statvfs)},
                               {"statvfs64", reinterpret_cast<void*>(&on_statvfs)}};
-  (void)redirect("libuct", room);  // where it is called otherwise, /dev/shm must not be full
+  (void)os::redirect("libuct", room);  // where it is called otherwise, /dev/shm must not be full
   return QUIRE_OK;
 }
 
