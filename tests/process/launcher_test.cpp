@@ -100,7 +100,7 @@ TEST(ExitStatus, OfANodeThatTheOthersWaitForInVain) {
   EXPECT_EQ(count_of(result.out, "exchange: status 30"), 2u) << result.out;
 }
 
-TEST(ExitStatus, OfAFailureAfterLeavingLetsTheOthersFinish) {
+TEST(ExitStatus, OfAFailureAfterLeavingLeavesTheOthersAMomentToFinish) {
   const auto result = run(job({"-n", "3", program, "late", "1"}));
   EXPECT_EQ(result.status, 5);
   EXPECT_EQ(count_of(result.out, "finished"), 2u) << result.out;

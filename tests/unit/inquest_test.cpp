@@ -30,6 +30,7 @@ int named(const std::vector<event>& events, std::uint64_t apart = 20 * ms) {
   inquest i;
   std::uint64_t now = 1;
   for (const auto& e : events) {
+    if (const auto cause = i.decide(now)) return cause->node;
     if (e.wait_status < 0) {
       i.on_word_of_loss(e.node);
     } else {

@@ -30,6 +30,7 @@ struct fake_pool final : pool::pool {
     return 0;
   }
   const char* name() const noexcept override { return "fake"; }
+  const char* when_full() const noexcept override { return "full"; }
   void dump(std::uint64_t, std::uint64_t) noexcept override {}
 };
 
