@@ -24,14 +24,16 @@ test-all: build ## every test, and all programs over all pools, detectors and tr
 soak: build ## new seeds, random settings, stress and kills for MINUTES (10); SEED and SOAK_FLAGS as scripts/soak/run.py --help says
 	@scripts/soak/run.py --build $(BUILD) --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) $(SOAK_FLAGS)
 
-bench: build ## measure what has a target or a reader needs; table on the screen and in build/bench/results.json
+bench: build ## measure what has a target or a reader needs; table on the screen, in build/bench/results.json and in docs/results.md
 	@bench/run.py --build $(BUILD)
+	@bench/results.py --build $(BUILD)
 
 bench-all: build ## measure everything, in more rounds
 	@bench/run.py --build $(BUILD) --all
+	@bench/results.py --build $(BUILD)
 
-model: build ## what SOR, CG and MD would cost on 2 to 1,024 nodes; plot in build/bench/model.svg
-	@bench/model/model.py --build $(BUILD)
+model: build ## what SOR, CG and MD would cost on 2 to 1,024 nodes; docs/design/model-results.md and model.svg
+	@bench/model/model.py --build $(BUILD) --document docs/design
 
 build: configure ## compile all
 	@ninja -C $(BUILD) -j $(JOBS)

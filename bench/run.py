@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Runs the benchmarks, prints a table, and writes bench/results.json in the build folder.
+"""Runs the benchmarks, prints a table, and writes bench/results.json in the build folder, from which bench/results.py makes
+docs/results.md.
 
-A row of results.json: name, unit, median, min (over all that was measured), baseline (the other side's median, or a fixed
+results.json: about (machine, cores, memory, kernel, commit, date of the commit, load, complete: all groups, at full length), failures, rows.
+A row: group, name, unit, median, min (over all that was measured), baseline (the other side's median, or a fixed
 number), ratio (median / baseline), target (of the ratio), bound ("most" or "least"), meets. Rows without a target tell
 something, and promise nothing. Exit status: 0 if all programs ran, whether targets are met or not; 1 if a program failed.
 """
@@ -94,17 +96,17 @@ def first_line(path, key):
     return "unknown"
 
 
-def machine():
-    root = Path(__file__).resolve().parent
+def about():
+    """The machine, and the commit that was measured."""
+    root = Path(__file__).resolve().parent.parent
     git = lambda *a: subprocess.run(["git", "-C", root, *a], capture_output=True, text=True, check=False).stdout.strip()
-    commit = git("rev-parse", "--short", "HEAD") or "unknown"
-    if git("status", "--porcelain"):
+    commit = git("rev-parse", "--short=12", "HEAD") or "unknown"
+    if git("status", "--porcelain", "--", ".", ":!docs/results.md", ":!docs/design/model-results.md", ":!docs/design/model.svg"):
         commit += ", with changes"
-    memory = int(first_line("/proc/meminfo", "MemTotal").split()[0]) >> 20
-    return (f"machine  {first_line('/proc/cpuinfo', 'model name')}, {len(os.sched_getaffinity(0))} cores, {memory} GiB\n"
-            f"kernel   {platform.release()}\n"
-            f"commit   {commit}\n"
-            f"load     {os.getloadavg()[0]:.1f} at the start")
+    return {"machine": first_line("/proc/cpuinfo", "model name"), "cores": len(os.sched_getaffinity(0)),
+            "memory": f"{int(first_line('/proc/meminfo', 'MemTotal').split()[0]) >> 20} GiB", "kernel": platform.release(),
+            "commit": commit, "date": git("show", "-s", "--format=%cs", "HEAD") or "unknown",
+            "load": f"{os.getloadavg()[0]:.1f} at the start"}
 
 
 def number(value):
@@ -145,7 +147,7 @@ def run_group(group, build, quick, rows, failures):
                 failures.append(f"{group.name}: {' '.join(program.command)}: {e}")
                 return
     try:
-        rows.extend(runner.row(wanted) for wanted in group.rows)
+        rows.extend({"group": group.name, **runner.row(wanted)} for wanted in group.rows)
     except KeyError as e:
         failures.append(f"{group.name}: nothing was measured as {e}")
 
@@ -175,7 +177,10 @@ def arguments():
 
 def main():
     wanted, groups = arguments()
-    print(machine(), flush=True)
+    facts = about()
+    facts["complete"] = len(groups) == len(GROUPS) and not wanted.quick
+    for key in ("machine", "cores", "memory", "kernel", "commit", "date", "load"):
+        print(f"{key:<8} {facts[key]}", flush=True)
     if wanted.quick:
         print("quick    once and short: the figures show little")
     rows, failures = [], []
@@ -186,7 +191,7 @@ def main():
     if rows:
         print_table(rows)
     results = wanted.build / "bench" / "results.json"
-    results.write_text(json.dumps(rows, indent=1) + "\n")
+    results.write_text(json.dumps({"about": facts, "failures": failures, "rows": rows}, indent=1) + "\n")
     missed = [r["name"] for r in rows if r["meets"] is False]
     promised = sum(r["target"] is not None for r in rows)
     print(f"\n{promised - len(missed)} of {promised} targets are met; written to {results}")

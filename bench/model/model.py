@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What SOR, CG and MD would cost on 2 to 1,024 nodes (docs/model.md): runs quire_model for all of them, prints a table, and
-writes model.json and model.svg. Started by `make model`. What it does not know is passed on to quire_model.
+"""What SOR, CG and MD would cost on 2 to 1,024 nodes (docs/design/model.md): runs quire_model for all of them, prints a table, and
+writes model.json and model.svg; with --document also the page model-results.md. Started by `make model`. What it does not know is passed on to quire_model.
 """
 import argparse
 import concurrent.futures
@@ -13,6 +13,7 @@ sys.dont_write_bytecode = True  # no __pycache__ beside the sources
 sys.path.append(str(Path(__file__).resolve().parent.parent))
 import plot  # noqa: E402
 from processes import Failed, output_of  # noqa: E402
+from run import about  # noqa: E402
 
 APPLICATIONS = ("sor", "cg", "md")
 CONSISTENCIES = ("sequential", "release")
@@ -62,11 +63,36 @@ def caption(run):
             "The same problem on all numbers of nodes, one thread each. Speed-up: against one node. By quire_model."]
 
 
+def by_nodes(runs, key):
+    """A table with a row for each application and consistency, and a column for each number of nodes."""
+    nodes = sorted({r["nodes"] for r in runs})
+    value = {(r["application"], r["consistency"], r["nodes"]): r[key] for r in runs}
+    show = lambda v: "" if v is None else f"{v:.3g}" if isinstance(v, float) else f"{v:,}"
+    lines = ["| nodes | " + " | ".join(f"{n:,}" for n in nodes) + " |", "| --- |" + " ---: |" * len(nodes)]
+    for application, consistency in sorted({(r["application"], r["consistency"]) for r in runs}):
+        cells = [show(value.get((application, consistency, n))) for n in nodes]
+        lines.append(f"| {application.upper()}, {consistency} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def page(runs, commit):
+    """The text of docs/design/model-results.md."""
+    prices = runs[0]["prices"]
+    lines = ["# What the model says", "", "Written by `make model` (bench/model/model.py); [model.md](model.md) says what is modelled. The same commit gives the same figures on",
+             f"every machine. Commit {commit}, network {runs[0]['network']}.", "", "![Messages, bytes and speed-up](model.svg)"]
+    for title, key in (("Speed-up against one node", "speed_up"), ("Messages", "messages"), ("Bytes", "bytes"), ("Time, seconds of virtual time", "time_s")):
+        lines += ["", f"## {title}", "", *by_nodes(runs, key)]
+    lines += ["", "## Prices", "", "In nanoseconds (ns), and in 10^6 bytes a second (mbs; 0: no limit).", "", "| price | value |", "| --- | ---: |"]
+    lines += [f"| {name} | {value} |" for name, value in prices.items()]
+    return "\n".join(lines) + "\n"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("Started")[0], epilog="quire_model --help tells the other options")
     parser.add_argument("--build", type=Path, default=Path("build"), help="build folder (default: %(default)s)")
     parser.add_argument("--nodes", default=",".join(str(2 ** i) for i in range(11)), help="numbers of nodes (default: %(default)s)")
     parser.add_argument("--output", type=Path, help="folder for model.json and model.svg (default: bench in the build folder)")
+    parser.add_argument("--document", type=Path, metavar="FOLDER", help="write model-results.md and model.svg there as well")
     wanted, options = parser.parse_known_args()
     output = wanted.output or wanted.build / "bench"
     try:
@@ -74,6 +100,10 @@ def main():
         output.mkdir(parents=True, exist_ok=True)
         (output / "model.json").write_text(json.dumps(runs, indent=1) + "\n")
         (output / "model.svg").write_text(plot.svg(runs, caption(runs[0])))
+        if wanted.document:
+            facts = about()
+            (wanted.document / "model-results.md").write_text(page(runs, f"{facts['commit']} of {facts['date']}"))
+            (wanted.document / "model.svg").write_text(plot.svg(runs, caption(runs[0])))
     except (Failed, OSError, ValueError) as e:
         print(f"model.py: {e}", file=sys.stderr)
         return 1

@@ -54,7 +54,7 @@ settings parse(int argc, char** argv) {
   settings wanted;
   for (unsigned n = 1; n <= ::quire::model::max_nodes; n *= 2) wanted.nodes.push_back(n);
   CLI::App app{
-      "What applications on Quire would cost on many nodes: the real protocols in virtual time (docs/model.md)"};
+      "What applications on Quire would cost on many nodes: the real protocols in virtual time (docs/design/model.md)"};
   app.add_option("--app", wanted.applications, "access patterns: sor, cg, md; all unless given")
       ->delimiter(',')
       ->check(CLI::IsMember({"sor", "cg", "md"}));

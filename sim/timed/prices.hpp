@@ -1,5 +1,5 @@
 // What things cost in virtual time: the network, and what a node does by itself. All times are nanoseconds. Presets
-// hold measured figures, where there are any; docs/model.md says where each comes from.
+// hold measured figures, where there are any; docs/design/model.md says where each comes from.
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,223 @@
+"""What must hold of the documents: snippets are parts of programs that the tests run, commands and options exist, links and paths lead
+somewhere, names are those of the headers, no measured figure is typed by hand, quire(1) has all options. Each check takes text and
+gives a list of complaints; manual_test.py applies them to the tree, and to texts with mistakes.
+"""
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+COMMANDS = ("run", "info", "bench page-update", "agent")
+SOURCES = ("src", "docs", "examples", "bench", "tests", "sim", "apps", "include", "scripts", "tools", "cmake")
+GENERATED = ("docs/results.md", "docs/design/model-results.md")  # of make bench and make model
+COMMON_OPTIONS = ("-h", "--help")
+
+
+# ---- Documents ---------------------------------------------------------------------------------------------------------
+
+def documents(root):
+    """All documents but the history: [(name, text)]."""
+    paths = [p for p in root.glob("*.md") if p.name != "CHANGELOG.md"]
+    for folder in SOURCES:
+        paths += sorted((root / folder).rglob("*.md"))
+    return [(str(p.relative_to(root)), p.read_text()) for p in paths]
+
+
+def for_users(name):
+    return name == "README.md" or name.startswith("docs/guide/")
+
+
+def blocks(text):
+    """Fenced blocks: [(language, [lines])]."""
+    found, lines, language = [], None, ""
+    for line in text.splitlines():
+        fence = re.match(r"\s*```\s*(\w*)\s*$", line)
+        if fence and lines is None:
+            lines, language = [], fence.group(1)
+        elif fence:
+            found.append((language, lines))
+            lines = None
+        elif lines is not None:
+            lines.append(line)
+    return found
+
+
+def without_blocks(text):
+    return re.sub(r"^\s*```.*?^\s*```\s*$", "", text, flags=re.M | re.S)
+
+
+# ---- Snippets ----------------------------------------------------------------------------------------------------------
+
+MARKER = re.compile(r"\s*(?://|/\*)\s*\[(/?)([\w-]+)\]\s*(?:\*/)?\s*$")
+
+
+def bare(lines):
+    """Lines up to leading whitespace, without empty ones at the ends."""
+    stripped = [line.strip() for line in lines if not MARKER.match(line)]
+    while stripped and not stripped[0]:
+        stripped.pop(0)
+    while stripped and not stripped[-1]:
+        stripped.pop()
+    return tuple(stripped)
+
+
+def regions(program):
+    """The whole program, and what stands between `// [name]` and `// [/name]`: {name: lines}; the whole is ''."""
+    lines = program.splitlines()
+    found, begun = {"": bare(lines)}, {}
+    for number, line in enumerate(lines):
+        marker = MARKER.match(line)
+        if marker and not marker.group(1):
+            begun[marker.group(2)] = number
+        elif marker:
+            found[marker.group(2)] = bare(lines[begun.pop(marker.group(2)):number])
+    if begun:
+        raise ValueError(f"regions without an end: {', '.join(begun)}")
+    return found
+
+
+def check_snippets(name, text, programs):
+    """`programs`: {path: text}. Blocks in C and C++ are regions of programs; others hold neither."""
+    known = {lines for program in programs.values() for lines in regions(program).values()}
+    wrong = []
+    for language, lines in blocks(text):
+        if language in ("cpp", "c"):
+            if bare(lines) not in known:
+                wrong.append(f"{name}: no program in examples/guide has this region:\n" + "\n".join(lines))
+        elif any(line.rstrip().endswith((";", "{")) for line in lines):
+            wrong.append(f"{name}: this block looks like C or C++, and does not say so:\n" + "\n".join(lines))
+    return wrong
+
+
+def check_regions_are_shown(programs, texts):
+    shown = {bare(lines) for text in texts for language, lines in blocks(text) if language in ("cpp", "c")}
+    return [f"{path}: no document shows the region {name}" for path, program in programs.items()
+            for name, lines in regions(program).items() if name and lines not in shown]
+
+
+# ---- Commands and options ----------------------------------------------------------------------------------------------
+
+def options_in_help(text):
+    """{option: whether it takes a value} of a --help."""
+    found = {}
+    for line in text.splitlines():
+        row = re.match(r"  (?:(-\w),)?(--[\w-]+)(\{[^}]*\})?( \S)?", line)
+        if row:
+            value = row.group(4) is not None and row.group(3) is None
+            found.update({name: value for name in row.group(1, 2) if name})
+    return found
+
+
+def help_of(quire):
+    """{command: {option: takes a value}}."""
+    def text(command):
+        return subprocess.run([quire, *command.split(), "--help"], capture_output=True, text=True, check=True, timeout=60).stdout
+    return {command: options_in_help(text(command)) for command in COMMANDS}
+
+
+def commands_in(text):
+    """What follows `quire` in shell lines and in code within sentences."""
+    lines = [line for language, block in blocks(text) if language not in ("cpp", "c") for line in block]
+    rest = without_blocks(text)
+    lines += [line for line in rest.splitlines() if line.startswith("    ")]
+    lines += re.findall(r"`([^`\n]+)`", rest)
+    found = []
+    for line in lines:
+        for command in re.findall(r"(?:^|\s|/)quire ((?:run|info|bench|agent)\b[^|]*)", line.partition("#")[0]):
+            found.append(command.strip())
+    return found
+
+
+def check_command(command, helps, settings):
+    """One complaint, or None. `settings`: the names that --set takes."""
+    words = shlex.split(command)
+    name = words.pop(0)
+    if name == "bench" and words and words[0] == "page-update":
+        name = f"{name} {words.pop(0)}"
+    options = helps.get(name)
+    if options is None:
+        return None if name == "bench" else f"`quire {name}` is not a command"
+    while words:
+        word = words.pop(0)
+        if not word.startswith("-") or word == "--":
+            # A program and its arguments; other commands take none.
+            return None if name == "run" or word == "--" else f"`quire {name}` takes no {word}"
+        option, equals, value = word.partition("=")
+        if option not in options:
+            return f"`quire {name}` has no option {option}"
+        if options[option] and not equals:
+            value = words.pop(0) if words else ""
+        setting = value.partition("=")[0].upper().replace("-", "_").removeprefix("QUIRE_")
+        if option == "--set" and setting != "NAME" and setting not in settings:
+            return f"--set knows no {setting.lower()}"
+    return None
+
+
+def check_commands(name, text, helps, settings):
+    return [f"{name}: {wrong} (quire {command})" for command in commands_in(text)
+            if (wrong := check_command(command, helps, settings)) is not None]
+
+
+# ---- The manual page -----------------------------------------------------------------------------------------------------
+
+def options_in_manual(page, command):
+    """The options that have an entry in the section of a command."""
+    title = f'.SH "OPTIONS OF QUIRE {command.upper()}"'.replace("-", "\\-")
+    if title not in page:
+        return None
+    section = page.split(title, 1)[1].split("\n.SH", 1)[0].replace("\\-", "-")
+    entries = re.findall(r"^\.TP\n(\.[BI].*)$", section, flags=re.M)
+    return {option for entry in entries for option in re.findall(r"(?<![\w-])--?[a-z][\w-]*", entry)}
+
+
+def check_manual(page, helps):
+    wrong = []
+    for command, options in helps.items():
+        told = options_in_manual(page, command)
+        if told is None:
+            wrong.append(f"quire(1) has no section on the options of quire {command}")
+            continue
+        known = set(options) - set(COMMON_OPTIONS)
+        wrong += [f"quire(1) says nothing of {o} of quire {command}" for o in sorted(known - told)]
+        wrong += [f"quire(1) tells of {o}, which quire {command} does not have" for o in sorted(told - known)]
+    return wrong
+
+
+# ---- Names, links, figures ---------------------------------------------------------------------------------------------
+
+def check_names(name, text, variables, headers):
+    """QUIRE_ words are options or stand in the headers; so do quire::names and quire_calls()."""
+    wrong = [f"{name}: {word} is no option, and not in the headers" for word in sorted(set(re.findall(r"\bQUIRE_[A-Z0-9_]*[A-Z0-9]\b", text)))
+             if word not in variables and not re.search(rf"\b{word}\b", headers)]
+    for call in sorted(set(re.findall(r"\b(quire_\w+)\(\)", text)) | set(re.findall(r"\bquire::(\w+)", text))):
+        if not re.search(rf"\b{call}\b", headers):
+            wrong.append(f"{name}: {call} is not in the headers")
+    return wrong
+
+
+def check_links(root, name, text):
+    """Links lead to files, and so do paths in code."""
+    wrong, here = [], (root / name).parent
+    text = without_blocks(text)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        path = target.partition("#")[0]
+        if path and "://" not in target and not (here / path).exists():
+            wrong.append(f"{name}: the link {target} leads nowhere")
+    for code in re.findall(r"`([^`\n]+)`", text):
+        path = code.split()[0].rstrip(".,:;") if code.split() else ""
+        if path.split("/")[0] not in SOURCES or "/" not in path or re.search(r"[*<>{}|,]", path) or path in GENERATED:
+            continue
+        if not any((base / path).exists() for base in (root, root / "src")) and not list(root.glob(path + ".*")) and not list(root.glob(path + "_*")):
+            wrong.append(f"{name}: there is no {path}")
+    return wrong
+
+
+FIGURE = re.compile(r"\b\d[\d.,]* ?(?:us|µs|ns|ms|GB/s|MB/s|Gbit/s|Mbit/s)\b")
+
+
+def check_figures(name, text):
+    """What was measured stands in generated files."""
+    if name in GENERATED:
+        return []
+    prose = re.sub(r"^\s*```c(?:pp)?$.*?^\s*```$", "", text, flags=re.M | re.S)
+    return [f"{name}: a figure typed by hand: {figure}" for figure in FIGURE.findall(prose)]

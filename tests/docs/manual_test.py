@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""manual_test.py SOURCE QUIRE: applies the checks of manual.py to the documents, and to texts with mistakes in them."""
+import json
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+sys.dont_write_bytecode = True  # no __pycache__ beside the sources
+import manual  # noqa: E402
+
+ROOT, QUIRE = Path(sys.argv[1]).resolve(), sys.argv[2]
+
+
+def setUpModule():
+    global DOCUMENTS, HELPS, PROGRAMS, VARIABLES, HEADERS
+    DOCUMENTS = manual.documents(ROOT)
+    HELPS = manual.help_of(QUIRE)
+    PROGRAMS = {p.name: p.read_text() for p in sorted((ROOT / "examples" / "guide").glob("*.c*"))}
+    rows = subprocess.run([QUIRE, "info", "--options", "--json"], capture_output=True, text=True, check=True, timeout=60).stdout
+    VARIABLES = {row["variable"] for row in json.loads(rows)}
+    HEADERS = "\n".join(p.read_text() for p in (ROOT / "include" / "quire").iterdir())
+
+
+class Tree(unittest.TestCase):
+    def none(self, complaints):
+        self.assertFalse(complaints, "\n" + "\n".join(complaints))
+
+    def over(self, check, which=lambda name: True):
+        self.none([wrong for name, text in DOCUMENTS if which(name) for wrong in check(name, text)])
+
+    def test_there_is_something_to_check(self):
+        names = [name for name, _ in DOCUMENTS]
+        for wanted in ("README.md", "docs/guide/README.md", "docs/limits.md", "docs/design/README.md"):
+            self.assertIn(wanted, names)
+        snippets = [1 for name, text in DOCUMENTS if manual.for_users(name) for language, _ in manual.blocks(text) if language in ("cpp", "c")]
+        self.assertGreater(len(snippets), 10)
+        self.assertGreater(sum(len(manual.commands_in(text)) for _, text in DOCUMENTS), 30)
+        self.assertGreater(len(HELPS["run"]), 10)
+
+    def test_snippets_are_regions_of_programs(self):
+        self.over(lambda name, text: manual.check_snippets(name, text, PROGRAMS), manual.for_users)
+        self.none(manual.check_regions_are_shown(PROGRAMS, [text for name, text in DOCUMENTS if manual.for_users(name)]))
+
+    def test_programs_are_run(self):
+        rows = (ROOT / "examples" / "CMakeLists.txt").read_text()
+        for name in PROGRAMS:
+            program = name.removesuffix(".cpp").replace(".c", "_c")
+            self.assertRegex(rows, rf"guide_test\(\S+ {program} ", f"{name} needs a row in examples/CMakeLists.txt")
+
+    def test_commands_exist(self):
+        settings = {v.removeprefix("QUIRE_") for v in VARIABLES}
+        self.over(lambda name, text: manual.check_commands(name, text, HELPS, settings))
+
+    def test_manual_page_has_all_options(self):
+        self.none(manual.check_manual((ROOT / "docs" / "quire.1").read_text(), HELPS))
+
+    def test_names_are_those_of_the_headers(self):
+        self.over(lambda name, text: manual.check_names(name, text, VARIABLES, HEADERS),
+                  lambda name: name == "README.md" or name.startswith("docs/"))
+
+    def test_links_and_paths_lead_somewhere(self):
+        self.over(lambda name, text: manual.check_links(ROOT, name, text))
+
+    def test_figures_are_generated(self):
+        self.over(manual.check_figures, lambda name: name == "README.md" or name.startswith("docs/"))
+
+    def test_guide_and_design_have_an_index(self):
+        for folder in ("guide", "design"):
+            index = (ROOT / "docs" / folder / "README.md").read_text()
+            for page in (ROOT / "docs" / folder).glob("*.md"):
+                if page.name != "README.md" and f"docs/{folder}/{page.name}" not in manual.GENERATED:
+                    self.assertIn(f"({page.name})", index)
+
+
+HELP = """  -h,--help                   Print this help message and exit
+  -n,--nodes N                How many
+  --stats{-}                  Counters
+  --pool memfd|file
+                              What
+  --set NAME=VALUE ...        Set any"""
+
+
+class Mistakes(unittest.TestCase):
+    """The checks see what they are for."""
+
+    def setUp(self):
+        self.helps = {"run": manual.options_in_help(HELP), "info": {"--json": False}}
+
+    def command(self, text):
+        return manual.check_commands("x.md", text, self.helps, {"UNIT"})
+
+    def test_options_of_a_help(self):
+        self.assertEqual(self.helps["run"], {"-h": False, "--help": False, "-n": True, "--nodes": True, "--stats": False,
+                                             "--pool": True, "--set": True})
+
+    def test_commands(self):
+        for good in ("```sh\nquire run -n 2 --pool file --stats ./program --its own\n```", "```\nbuild/bin/quire info --json  # quire run -x\n```",
+                     "say `quire run --set unit=64K ./p`", "    quire run --stats=FILE p\n", "```cpp\nquire run --nonsense\n```"):
+            self.assertEqual(self.command(good), [], good)
+        for bad in ("```sh\nquire run --nods 2 ./program\n```", "```\nbuild/bin/quire info --jason\n```", "say `quire run --set units=64K ./p`",
+                    "    quire run --pool file --tags ./p\n", "`quire info program`"):
+            self.assertEqual(len(self.command(bad)), 1, bad)
+
+    def test_snippets(self):
+        programs = {"a.cpp": "int main() {\n  // [one]\n  int a = 1;\n    // [two]\n  int b = 2;\n  // [/two]\n  // [/one]\n}\n"}
+        check = lambda text: manual.check_snippets("x.md", text, programs)
+        for good in ("```cpp\nint b = 2;\n```", "```cpp\nint a = 1;\nint b = 2;\n```", "```\nno code\n```"):
+            self.assertEqual(check(good), [], good)
+        for bad in ("```cpp\nint b = 3;\n```", "```cpp\nint a = 1;\n```", "```\nint b = 2;\n```", "```c\nint b = 2;  // more\n```"):
+            self.assertEqual(len(check(bad)), 1, bad)
+        self.assertEqual(len(manual.check_regions_are_shown(programs, ["```cpp\nint b = 2;\n```"])), 1)
+        self.assertRaises(ValueError, manual.regions, "// [open]\nint a;\n")
+
+    def test_manual_page(self):
+        helps = {"run": {"-n": True, "--nodes": True, "--tag": False, "--help": False}}
+        page = '.SH "OPTIONS OF QUIRE RUN"\n.TP\n.BR \\-n , \\-\\-nodes " N"\nmany, as --stats tells\n.TP\n.B \\-\\-tag\nwho\n.SH NEXT\n.TP\n.B \\-\\-other\n'
+        self.assertEqual(manual.check_manual(page, helps), [])
+        self.assertEqual(len(manual.check_manual(page, {"run": {**helps["run"], "--more": False}})), 1)
+        self.assertEqual(len(manual.check_manual(page.replace("tag", "tog"), helps)), 2)
+        self.assertEqual(len(manual.check_manual(page.replace("RUN", "WALK"), helps)), 1)
+
+    def test_names_links_figures(self):
+        self.assertEqual(manual.check_names("x.md", "QUIRE_POOL, QUIRE_OK, quire::mutex, quire_end()", {"QUIRE_POOL"}, "QUIRE_OK mutex quire_end"), [])
+        self.assertEqual(len(manual.check_names("x.md", "QUIRE_POOLS, quire::mutexes, quire_ends()", {"QUIRE_POOL"}, "mutex quire_end")), 3)
+        self.assertEqual(manual.check_links(ROOT, "README.md", "[a](docs/limits.md#x) [b](https://x.org/y) `src/engine/fault.cpp`"), [])
+        self.assertEqual(len(manual.check_links(ROOT, "README.md", "[a](docs/limit.md) `src/engine/default.cpp`")), 2)
+        self.assertEqual(manual.check_figures("x.md", "a limit of 60 seconds, 4 KiB\n```cpp\nwait(50ms);\n```\n"), [])
+        self.assertEqual(len(manual.check_figures("x.md", "a fault takes 5.6 us, or 2 GB/s")), 2)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])

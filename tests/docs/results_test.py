@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""results_test.py SOURCE: bench/results.py on a recorded sample, and on what it has to refuse."""
+import copy
+import json
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.dont_write_bytecode = True  # no __pycache__ beside the sources
+ROOT = Path(sys.argv[1]).resolve()
+sys.path += [str(ROOT / "bench"), str(ROOT / "bench" / "model")]
+import model  # noqa: E402
+import results  # noqa: E402
+import run  # noqa: E402
+
+SAMPLE = json.loads((Path(__file__).resolve().parent / "results_sample.json").read_text())
+
+
+class Results(unittest.TestCase):
+    def test_page_has_all_that_was_measured(self):
+        page = results.page(SAMPLE)
+        for key in results.ABOUT:
+            self.assertIn(f"| {key} | {SAMPLE['about'][key]} |", page)
+        self.assertIn("1 of 2 targets are met.\n- missed: lock + unlock, shm\n", page)
+        self.assertEqual([line for line in page.splitlines() if line.startswith("## ")], ["## sync-shm", "## idle"])
+        self.assertIn("| barrier, shm | us | 1.5 | 1.25 | 1 | 1.5 | ≤ 1.5 | yes |", page)
+        self.assertIn("| lock + unlock, shm | us | 2250 | 2.1 | 1.5 | 1500 | ≤ 1.5 | **no** |", page)
+        self.assertIn("| processor time | % | 0.01 | 0.01 |  |  |  |  |", page)
+
+    def test_what_shows_little_is_refused(self):
+        for change in (lambda r: r["about"].update(complete=False), lambda r: r["failures"].append("sync-shm: quire_sync: died"),
+                       lambda r: r["rows"].clear()):
+            wrong = copy.deepcopy(SAMPLE)
+            change(wrong)
+            self.assertRaises(results.Refused, results.page, wrong)
+        partial = copy.deepcopy(SAMPLE)
+        partial["about"]["complete"] = False
+        self.assertIn("Not a whole run", results.page(partial, partial=True))
+
+    def test_runner_writes_what_the_page_needs(self):
+        facts = run.about()
+        self.assertEqual(sorted([*facts, "complete"]), sorted(SAMPLE["about"]))
+
+    def test_command(self):
+        with tempfile.TemporaryDirectory() as folder:
+            build, page = Path(folder), Path(folder) / "results.md"
+            (build / "bench").mkdir()
+            command = [sys.executable, str(ROOT / "bench" / "results.py"), "--build", folder, "--output", str(page)]
+            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("bench/run.py writes it", done.stderr)
+            (build / "bench" / "results.json").write_text(json.dumps(SAMPLE))
+            subprocess.run(command, capture_output=True, check=True, timeout=60)
+            self.assertEqual(page.read_text(), results.page(SAMPLE))
+
+    def test_page_of_the_model(self):
+        runs = [{"application": a, "consistency": c, "nodes": n, "messages": 1000 * n, "bytes": 5, "speed_up": n * 0.5, "time_s": 1 / n,
+                 "network": "ib", "prices": {"latency_ns": 1000}} for n in (1, 64) for a, c in (("sor", "release"), ("cg", "sequential"))]
+        page = model.page(runs, "0123 of a day")
+        self.assertIn("Commit 0123 of a day, network ib.", page)
+        self.assertIn("## Messages\n\n| nodes | 1 | 64 |\n| --- | ---: | ---: |\n| CG, sequential | 1,000 | 64,000 |\n| SOR, release | 1,000 | 64,000 |\n", page)
+        self.assertIn("| SOR, release | 0.5 | 32 |", page)
+        self.assertIn("| latency_ns | 1000 |", page)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
