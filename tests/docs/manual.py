@@ -195,6 +195,13 @@ def check_names(name, text, variables, headers):
     return wrong
 
 
+def check_sections(name, text, pages):
+    """`quire(7), DEATHS` names a section of that page. `pages`: {"1": text, "7": text}."""
+    text = " ".join(text.split())
+    return [f"{name}: quire({page}) has no section {title}" for page, title in re.findall(r"quire\(([17])\), ([A-Z]{3}[A-Z ]*[A-Z])", text)
+            if not re.search(rf'^\.SH "?{title}"?$', pages[page], flags=re.M)]
+
+
 def check_links(root, name, text):
     """Links lead to files, and so do paths in code."""
     wrong, here = [], (root / name).parent

@@ -16,7 +16,7 @@ def setUpModule():
     global DOCUMENTS, HELPS, PROGRAMS, VARIABLES, HEADERS
     DOCUMENTS = manual.documents(ROOT)
     HELPS = manual.help_of(QUIRE)
-    PROGRAMS = {p.name: p.read_text() for p in sorted((ROOT / "examples" / "guide").glob("*.c*"))}
+    PROGRAMS = {p.name: p.read_text() for p in sorted((ROOT / "examples" / "guide").iterdir()) if p.suffix in (".c", ".cpp")}
     rows = subprocess.run([QUIRE, "info", "--options", "--json"], capture_output=True, text=True, check=True, timeout=60).stdout
     VARIABLES = {row["variable"] for row in json.loads(rows)}
     HEADERS = "\n".join(p.read_text() for p in (ROOT / "include" / "quire").iterdir())
@@ -61,6 +61,10 @@ class Tree(unittest.TestCase):
 
     def test_links_and_paths_lead_somewhere(self):
         self.over(lambda name, text: manual.check_links(ROOT, name, text))
+
+    def test_sections_of_the_manual_exist(self):
+        pages = {n: (ROOT / "docs" / f"quire.{n}").read_text() for n in "17"}
+        self.over(lambda name, text: manual.check_sections(name, text, pages))
 
     def test_figures_are_generated(self):
         self.over(manual.check_figures)
@@ -125,6 +129,9 @@ class Mistakes(unittest.TestCase):
         self.assertEqual(len(manual.check_names("x.md", "QUIRE_POOLS, quire::mutexes, quire_ends()", {"QUIRE_POOL"}, "mutex quire_end")), 3)
         self.assertEqual(manual.check_links(ROOT, "README.md", "[a](docs/limits.md#x) [b](https://x.org/y) `src/engine/fault.cpp`"), [])
         self.assertEqual(len(manual.check_links(ROOT, "README.md", "[a](docs/limit.md) `src/engine/default.cpp`")), 2)
+        pages = {"7": ".SH PARALLEL BLOCKS\n.SH DEATHS\n"}
+        self.assertEqual(manual.check_sections("x.md", "quire(7), PARALLEL\nBLOCKS, and (quire(7), DEATHS)", pages), [])
+        self.assertEqual(len(manual.check_sections("x.md", "quire(7), DEATH, says", pages)), 1)
         self.assertEqual(manual.check_figures("x.md", "a limit of 60 seconds, 4 KiB\n```cpp\nwait(50ms);\n```\n"), [])
         self.assertEqual(len(manual.check_figures("x.md", "a fault takes 5.6 us, or 2 GB/s")), 2)
 
