@@ -46,7 +46,7 @@ class Tree(unittest.TestCase):
         rows = (ROOT / "examples" / "CMakeLists.txt").read_text()
         for name in PROGRAMS:
             program = name.removesuffix(".cpp").replace(".c", "_c")
-            self.assertRegex(rows, rf"guide_test\(\S+ {program} ", f"{name} needs a row in examples/CMakeLists.txt")
+            self.assertRegex(rows, rf"guide_test\(\S+ {program} |add_test\([^)]*<TARGET_FILE:example_guide_{program}>", f"{name} needs a row in examples/CMakeLists.txt")
 
     def test_commands_exist(self):
         settings = {v.removeprefix("QUIRE_") for v in VARIABLES}
