@@ -3,6 +3,7 @@
 #include "base/detail.hpp"
 #include "sync/collective.hpp"
 #include "sync/edges.hpp"
+#include "sync/mismatch.hpp"
 #include "sync/names.hpp"
 
 namespace quire::api {
@@ -45,25 +46,15 @@ void explain_collective(const sync::call& c, const char* call, unsigned nodes) n
   } else if (c.what != operation::broadcast && c.combine > QUIRE_PRODUCT) {
     (void)explain_if_unsaid(QUIRE_INVALID, "%s(): %u is no quire_operation", call, c.combine);
   } else {
-    (void)explain_if_unsaid(
-        QUIRE_INVALID,
-        "%s(): the calls of the nodes differ (another call, count, operation or root), one has arguments that are not "
-        "valid, or two threads of a node call at a time",
-        call);
+    const auto why = sync::mismatch_in(c.values);
+    (void)explain_if_unsaid(QUIRE_INVALID, "%s(): the calls of the nodes differ: %s", call,
+                            why ? sync::text_of(*why).c_str() : "all nodes call the same, in the same order");
   }
 }
 
 void explain_invalid(const sync::call& c, const char* call, unsigned nodes, unsigned makers) noexcept {
   const object_id id{c.object};
-  if (sync::is_collective(c)) {
-    if (c.what == operation::barrier_wait) {
-      (void)explain_if_unsaid(
-          QUIRE_INVALID,
-          "%s(): other nodes are in another call of all nodes, or two threads of this node call at a time", call);
-      return;
-    }
-    return explain_collective(c, call, nodes);
-  }
+  if (sync::is_collective(c)) return explain_collective(c, call, nodes);
   if (c.what == operation::barrier_create) {
     (void)explain_if_unsaid(QUIRE_INVALID, "%s(): a barrier needs at least one participant", call);
     return;

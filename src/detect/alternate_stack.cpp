@@ -97,16 +97,20 @@ void give_alternate_stack(ucontext_t& interrupted) noexcept {
   if (make_stack(made)) interrupted.uc_stack = made;
 }
 
-void on_roomy_stack(const ucontext_t& interrupted, void (*body)(void*), void* argument) noexcept {
+bool needs_roomy_stack(const ucontext_t& interrupted) noexcept {
   const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   const auto& alternate = interrupted.uc_stack;
   const std::uintptr_t stack = stack_pointer(interrupted);
   const auto start = reinterpret_cast<std::uintptr_t>(alternate.ss_sp);
   const bool on_it = (alternate.ss_flags & SS_DISABLE) == 0 && here - start < alternate.ss_size;
-  if (!on_it || alternate.ss_size >= roomy_bytes || stack - start < alternate.ss_size || is_shared(stack))
-    return body(argument);
+  return on_it && alternate.ss_size < roomy_bytes && stack - start >= alternate.ss_size && !is_shared(stack);
+}
+
+void on_roomy_stack(const ucontext_t& interrupted, void (*body)(void*), void* argument) noexcept {
+  if (!needs_roomy_stack(interrupted)) return body(argument);
+  const std::uintptr_t stack = stack_pointer(interrupted);
   // Below what the interrupted function keeps beyond its stack pointer. Nothing comes to the alternate stack meanwhile:
-  // faults keep signals waiting, and a fault within a fault ends the process.
+  // such faults keep signals waiting, and a fault within a fault ends the process.
   constexpr std::uintptr_t red_zone = 128, alignment = 64;
   call_on((stack - red_zone) / alignment * alignment, body, argument);
 }

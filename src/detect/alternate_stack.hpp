@@ -16,6 +16,8 @@ void give_alternate_stack() noexcept;
 /// The same in a handler: from its return on.
 void give_alternate_stack(ucontext_t& interrupted) noexcept;
 
+/// Whether the fault's handler runs on an alternate stack of the program's that is too small to serve a fault on.
+[[nodiscard]] bool needs_roomy_stack(const ucontext_t& interrupted) noexcept;
 /// Runs `body` here, or, where the program's alternate stack is small, on the stack that was interrupted.
 void on_roomy_stack(const ucontext_t& interrupted, void (*body)(void*), void* argument) noexcept;
 

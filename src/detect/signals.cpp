@@ -138,7 +138,8 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   auto& interrupted = *static_cast<ucontext_t*>(context);
   const auto handler = g_handler.load(std::memory_order_acquire);
   const sigset_t* const outer = t_interrupted_mask;
-  t_interrupted_mask = &interrupted.uc_sigmask;
+  // Where the fault is served elsewhere, signals wait to its end: their handlers would begin where this frame lies.
+  t_interrupted_mask = needs_roomy_stack(interrupted) ? nullptr : &interrupted.uc_sigmask;
   const bool taken = handler != nullptr && info->si_code > 0 && serve(handler, *info, interrupted);
   t_interrupted_mask = outer;
   const auto is_lost = g_is_lost.load(std::memory_order_relaxed);
@@ -159,9 +160,9 @@ base::status install_signals(fault_handler handler, lost_check is_lost, shared_a
   g_is_lost.store(is_lost);
   struct sigaction ours {};
   ours.sa_sigaction = on_signal;
-  ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
-  // Other signals wait until the fault is served: their handlers may touch shared memory too. A fault within a fault
-  // is a bug of ours and must end the process.
+  // Other signals wait until the fault is served: their handlers may touch shared memory too. A fault within a fault is one of the
+  // runtime itself, which finds no frame behind the system view: it comes here and ends the process with the reason.
+  ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
   sigfillset(&ours.sa_mask);
   for (const int s : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) sigdelset(&ours.sa_mask, s);
   if (::sigaction(SIGSEGV, &ours, &g_before_segv) != 0 || ::sigaction(SIGBUS, &ours, &g_before_bus) != 0) {

@@ -1,7 +1,6 @@
 // Synchronisation: calls of threads go into the sync machine, its actions come out. Same way as faults: the calling thread
 // drives, or whoever does.
 #include "base/clock.hpp"
-#include "base/detail.hpp"
 #include "base/log.hpp"
 #include "engine/engine.hpp"
 #include "engine/thread_state.hpp"
@@ -20,9 +19,8 @@ struct sync_op : op {
 void say_mismatch(const sync::call& c) {
   const auto why = sync::mismatch_in(c.values);
   if (!why) return;
-  (void)base::explain(QUIRE_INVALID, "a meeting of all nodes cannot come: %s; all nodes call the same, in the same order",
-                      sync::text_of(*why).c_str());
-  base::log(base::log_level::error, "%s", base::detail());
+  base::log(base::log_level::error, "a meeting of all nodes cannot come: %s; all nodes call the same, in the same order",
+            sync::text_of(*why).c_str());
 }
 }  // namespace
 

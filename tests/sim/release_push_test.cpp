@@ -94,7 +94,7 @@ TEST(release_push_mutation, content_that_is_taken_whatever_is_known) {
 
 /// As it was once: a copy that was pushed could be replaced by an update from before. The first seed that shows it.
 TEST(release_push_mutation, copies_that_were_pushed_and_take_updates) {
-  constexpr std::uint64_t seed = 1307;
+  constexpr std::uint64_t seed = 723;
   EXPECT_EQ(verdict(seed, [](release_cluster&) {}), "");
   EXPECT_THAT(verdict(seed, [](release_cluster& c) {
     c.tamper().after = [&c](unsigned node, unsigned region, std::uint64_t unit, const model::message*) {
@@ -107,9 +107,9 @@ TEST(release_push_mutation, copies_that_were_pushed_and_take_updates) {
 /// As it was once: what a home had pushed came by way of others, to a node that had been home since and had given the content away, and the message
 /// with it took what was pushed along. The first seed that shows it.
 TEST(release_push_mutation, content_that_is_placed_where_a_message_reads_what_has_gone_with_the_home) {
-  release_run run(pushing_and_giving(120, 8));
+  release_run run(pushing_and_giving(183, 8));
   EXPECT_EQ(run.run(), "");
-  release_run broken(pushing_and_giving(120, 8));
+  release_run broken(pushing_and_giving(183, 8));
   broken.nodes().tamper().after = [&c = broken.nodes()](unsigned node, unsigned region, std::uint64_t unit, const model::message*) {
     auto& s = c.unit(node, region, unit);
     if (s.touched != 0 && s.version == release::given_away) s.version = release::no_version;

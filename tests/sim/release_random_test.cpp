@@ -46,7 +46,7 @@ TEST_P(release_random, race_free_programs_see_the_last_write) {
 TEST_P(release_random, the_same_with_units_larger_than_the_limit_of_twins) {
   const extent e = GetParam();
   std::uint64_t early = 0;
-  const auto all = seeds(1, e.seeds / 4 * soak());
+  const auto all = seeds(1, e.seeds / 4);
   for (const std::uint64_t seed : all) {
     release_plan p = make_release_plan(seed, e.nodes);
     p.shape.twin_pages = 2u << seed % 9;
@@ -55,7 +55,7 @@ TEST_P(release_random, the_same_with_units_larger_than_the_limit_of_twins) {
     ASSERT_EQ(r.run(), "") << "replay: QUIRE_SIM_SEED=" << seed;
     for (unsigned n = 0; n < e.nodes; ++n) early += r.nodes().node(n).count().early_diffs;
   }
-  EXPECT_TRUE(e.nodes == 1 || e.nodes > 8 || all.size() == 1 || early > all.size()) << "too few to mean anything";
+  EXPECT_TRUE(!usual_seeds() || e.nodes == 1 || e.nodes > 8 || early > all.size()) << "too few to mean anything";
   std::cout << e.nodes << " nodes, " << all.size() << " seeds: " << early << " early diffs\n";
 }
 

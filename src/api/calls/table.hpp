@@ -10,7 +10,7 @@
 
 #include <atomic>
 
-#include "quire/quire.h"
+#include <quire/quire.h>
 
 namespace quire::api::calls {
 
