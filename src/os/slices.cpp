@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "os/raw_call.hpp"
+
 namespace quire::os {
 namespace {
 
@@ -18,27 +20,16 @@ struct attributes {
 };
 constexpr std::uint64_t shortest_ns = 100'000;  // the kernel makes what is less as long
 
-// Not libc's syscall(): Quire may stand in its place.
-long raw_call(long number, attributes* about, long third, long fourth) noexcept {
-  long result;
-  register long r10 asm("r10") = fourth;
-  asm volatile("syscall"
-               : "=a"(result)
-               : "a"(number), "D"(0), "S"(about), "d"(third), "r"(r10)
-               : "rcx", "r11", "memory");
-  return result;
-}
-
 }  // namespace
 
 void prefer_short_slices() noexcept {
   attributes wish{};
-  if (raw_call(SYS_sched_getattr, &wish, sizeof wish, 0) != 0 || wish.policy != SCHED_NORMAL) return;
+  if (raw_call(SYS_sched_getattr, 0, reinterpret_cast<long>(&wish), sizeof wish, 0) != 0 || wish.policy != SCHED_NORMAL) return;
   wish.size = sizeof wish;
   wish.flags &= SCHED_FLAG_RESET_ON_FORK;
   wish.runtime = shortest_ns;
   wish.deadline = wish.period = 0;
-  (void)raw_call(SYS_sched_setattr, &wish, 0, 0);
+  (void)raw_call(SYS_sched_setattr, 0, reinterpret_cast<long>(&wish), 0);
 }
 
 }  // namespace quire::os
