@@ -123,7 +123,6 @@ class engine final : public transport::sink, private effects, private release::n
 
   /// From a signal handler: true if the address is shared, then the access may be tried again. `entered_ns`: when the
   /// fault came to a handler.
-  void check_frames(std::uint64_t address) const noexcept;
   [[nodiscard]] bool on_signal_fault(std::uint64_t address, bool write, std::uint64_t entered_ns) noexcept;
   /// Whether it was false because nobody has the unit any more. The same thread, next.
   [[nodiscard]] static bool found_lost() noexcept;
@@ -188,7 +187,6 @@ class engine final : public transport::sink, private effects, private release::n
 
   /// Drives and sleeps until `o`, which runs already, is done. False when the time ran out.
   bool wait_for(op& o, std::int64_t timeout_ms = -1, bool in_fault = false) noexcept;
-  void sleep_for(op& o, std::int64_t timeout_ms, std::uint64_t start) noexcept;
 
   /// The calling thread has this number (quire_thread()): what it waits for is told with it. Costs a store.
   static void number_thread(std::uint32_t number) noexcept;
@@ -320,6 +318,7 @@ class engine final : public transport::sink, private effects, private release::n
                       std::uint64_t entered_ns) noexcept;
   bool end_holds() noexcept;
   bool end_lingers() noexcept;
+  void check_frames(std::uint64_t address) const noexcept;
 
   // deaths (survival.cpp)
   void on_announced(unsigned node) noexcept;
@@ -405,6 +404,7 @@ class engine final : public transport::sink, private effects, private release::n
   void drive_for(const op& o, bool driving) noexcept;
   void execute_queue() noexcept;
   void execute(op& o) noexcept;
+  void sleep_for(op& o, std::int64_t timeout_ms, std::uint64_t start) noexcept;
   void settle() noexcept;
   void leave_drive(bool waits) noexcept;
   void hand_over() noexcept;
