@@ -14,11 +14,9 @@ using base::log;
 using base::log_level;
 
 /// For nodes that outlive others. A payload that was announced could still be landing when its sender is dead, and its place in use for
-/// something else. And of several sockets with news, UCX 1.13 closes those of a dead peer while it looks at the first, and aborts when it comes to
-/// them ("ep->conn_state != UCT_TCP_EP_CONN_STATE_CLOSED"): it is to look at one at a time.
+/// something else.
 ucx::settings for_survivors(ucx::settings how) {
   how.rendezvous_bytes = "inf";
-  how.sockets_at_once = "1";
   return how;
 }
 

@@ -29,8 +29,10 @@ struct settings {
 inline constexpr settings shared_memory{"ucx posix", "posix", "32k", false, nullptr, true};
 
 /// A rendezvous costs two more exchanges (64 KiB: 70 us against 36), but then the bytes go straight to their place (2
-/// MiB: 5 GB/s against 2.4). They meet at about 256 KiB.
-inline constexpr settings tcp{"ucx tcp", "tcp", "256k", true};
+/// MiB: 5 GB/s against 2.4). They meet at about 256 KiB. One socket at a time: of several with news, UCX 1.13 closes those
+/// of a dead peer while it looks at the first, and aborts when it comes to them ("ep->conn_state !=
+/// UCT_TCP_EP_CONN_STATE_CLOSED"; 6 of 300 deaths beside two busy processes).
+inline constexpr settings tcp{"ucx tcp", "tcp", "256k", true, "1"};
 
 /// Loads UCX and opens a worker on these network interfaces (UCX_NET_DEVICES; "all" for shared memory), which talks to
 /// nodes of the job with this secret only. QUIRE_UNSUPPORTED, QUIRE_SYSTEM; the reason is logged. Not for fault
