@@ -28,22 +28,26 @@ QUIRE_AVX512 compared compare(const std::byte* unit, const std::byte* twin, std:
   return found;
 }
 
-QUIRE_AVX512 std::byte* pack(const std::byte* unit, const std::uint64_t* masks, std::size_t lines,
-                             std::byte* out) noexcept {
+QUIRE_AVX512 std::byte* pack(const std::byte* unit, const std::byte* twin, const std::uint64_t* masks,
+                             std::size_t lines, std::byte* out) noexcept {
   std::byte* words_at = out + lines * mask_bytes;
-  for (std::size_t line = 0; line < lines; ++line, unit += line_bytes) {
-    store_word(out + line * mask_bytes, masks[line]);
+  for (std::size_t line = 0; line < lines; ++line, unit += line_bytes, twin += line_bytes) {
+    __m512i content = load(unit);
+    asm("" : "+v"(content));  // loaded once
+    const std::uint64_t now = _mm512_cmpneq_epi8_mask(content, load(twin));
+    store_word(out + line * mask_bytes, packed_mask(masks[line], now));
     const unsigned words = nonzero_bits(masks[line]);
     const auto count = static_cast<unsigned>(__builtin_popcount(words));
-    const __m512i packed = _mm512_maskz_compress_epi64(static_cast<__mmask8>(words), load(unit));
+    const __m512i packed = _mm512_maskz_compress_epi64(static_cast<__mmask8>(words), content);
     _mm512_mask_storeu_epi64(words_at, first(count), packed);
     words_at += count * word_bytes;
   }
   return words_at;
 }
 
-QUIRE_AVX512 const std::byte* unpack(const std::byte* masks, std::size_t lines, std::byte* unit) noexcept {
-  const std::byte* words_at = masks + lines * mask_bytes;
+/// A store under a mask is one store of the line, whether or not threads write other bytes of it.
+QUIRE_AVX512 const std::byte* unpack(const std::byte* masks, const std::byte* words_at, std::size_t lines,
+                                     std::byte* unit, beside) noexcept {
   for (std::size_t line = 0; line < lines; ++line, unit += line_bytes) {
     const std::uint64_t mask = load_word(masks + line * mask_bytes);
     const unsigned words = nonzero_bits(mask);

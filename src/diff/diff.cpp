@@ -47,26 +47,28 @@ class output {
     return true;
   }
 
-  bool put_masked(std::size_t line, std::size_t lines, const std::byte* data, const std::uint64_t* masks) noexcept {
+  bool put_masked(std::size_t line, std::size_t lines, const std::byte* data, const std::byte* twin,
+                  const std::uint64_t* masks) noexcept {
     std::size_t bytes = lines * (mask_bytes + line_bytes);
     if (bytes + header_bytes > room()) {  // at most so many: count only if it matters
       bytes = lines * mask_bytes;
       for (std::size_t i = 0; i < lines; ++i) bytes += nonzero_count(masks[i]) * word_bytes;
     }
     if (!open({line, lines}, bytes)) return false;
-    at_ = kernels_.pack(data, masks, lines, at_);
+    at_ = kernels_.pack(data, twin, masks, lines, at_);
     return true;
   }
 
   /// The runs of one block, which begins at `line`.
-  bool put_block(std::size_t line, const compared& found, const std::byte* data, const std::uint64_t* masks) noexcept {
+  bool put_block(std::size_t line, const compared& found, const std::byte* data, const std::byte* twin,
+                 const std::uint64_t* masks) noexcept {
     for (std::uint64_t rest = found.changed; rest != 0;) {
       const auto from = static_cast<std::size_t>(std::countr_zero(rest));
       const bool full = (found.full >> from & 1) != 0;
       const std::uint64_t kind = full ? found.full : found.changed & ~found.full;
       const auto lines = static_cast<std::size_t>(std::countr_one(kind >> from));
       if (full ? !put_full(line + from, lines, data + from * line_bytes)
-               : !put_masked(line + from, lines, data + from * line_bytes, masks + from))
+               : !put_masked(line + from, lines, data + from * line_bytes, twin + from * line_bytes, masks + from))
         return false;
       rest &= ~(first(lines) << from);
     }
@@ -132,6 +134,19 @@ bool valid(std::span<const std::byte> diff, std::size_t unit_bytes) noexcept {
   return false;
 }
 
+/// The ragged line of a unit, whose last word would reach beyond it. Returns the end of the words that it read.
+const std::byte* apply_ragged(std::uint64_t mask, const std::byte* words, std::span<std::byte> line) noexcept {
+  for (std::size_t word = 0; word * word_bytes < line.size(); ++word) {
+    const auto bits = static_cast<unsigned>(mask >> (8 * word)) & 0xff;
+    if (bits == 0) continue;
+    for (std::size_t i = 0; i < word_bytes; ++i) {
+      if ((bits >> i & 1) != 0) line[word * word_bytes + i] = words[i];
+    }
+    words += word_bytes;
+  }
+  return words;
+}
+
 const kernels* kernels_of(variant v) noexcept {
 #if defined(__x86_64__)
   if (v == variant::avx2) return &avx2_kernels;
@@ -180,15 +195,15 @@ encoded codec::encode(std::span<const std::byte> unit, const std::byte* twin, st
   output diff(*kernels_, out.data(), alone ? std::min(out.size(), unit.size()) : out.size());
   std::uint64_t masks[block_lines];
   std::size_t leading = 0;  // lines of the beginning that are full: not copied until something else is seen
-  const auto put = [&](std::size_t line, const compared& found, const std::byte* data) noexcept {
-    return (leading != line || diff.put_full(0, leading, unit.data())) && diff.put_block(line, found, data, masks);
+  const auto put = [&](std::size_t line, const compared& found, const std::byte* data, const std::byte* before) noexcept {
+    return (leading != line || diff.put_full(0, leading, unit.data())) && diff.put_block(line, found, data, before, masks);
   };
   for (std::size_t line = 0; line < lines; line += block_lines) {
     const std::size_t count = std::min(block_lines, lines - line), at = line * line_bytes;
     const compared found = kernels_->compare(unit.data() + at, twin + at, count, masks);
     if (leading == line && found.full == first(count))
       leading += count;
-    else if (!put(line, found, unit.data() + at))
+    else if (!put(line, found, unit.data() + at, twin + at))
       return too_large;
   }
   if (ragged == 0 && leading == lines) return {outcome::whole};
@@ -196,15 +211,16 @@ encoded codec::encode(std::span<const std::byte> unit, const std::byte* twin, st
     const padded now(unit.data() + lines * line_bytes, ragged), before(twin + lines * line_bytes, ragged);
     const compared found = kernels_->compare(now.line, before.line, 1, masks);
     if (leading == lines && found.changed != 0 && masks[0] == first(ragged)) return {outcome::whole};
-    if (!put(lines, found, now.line)) return too_large;
+    if (!put(lines, found, now.line, before.line)) return too_large;
   }
   const std::size_t bytes = diff.close();
   return {bytes == 0 ? outcome::unchanged : outcome::diff, bytes};
 }
 
-bool codec::apply(std::span<const std::byte> diff, std::span<std::byte> unit) const noexcept {
+bool codec::apply(std::span<const std::byte> diff, std::span<std::byte> unit, beside threads) const noexcept {
   CHECK(!unit.empty() && unit.size() <= max_unit_bytes);
   if (!valid(diff, unit.size())) return false;
+  const std::size_t full_lines = unit.size() / line_bytes;
   const std::byte* at = diff.data();
   for (run r; !r.last;) {
     r = header_at(at);
@@ -214,7 +230,10 @@ bool codec::apply(std::span<const std::byte> diff, std::span<std::byte> unit) co
       std::memcpy(to, at, r.lines * line_bytes);
       at += r.lines * line_bytes;
     } else {
-      at = kernels_->unpack(at, r.lines, to);
+      const std::byte* const masks = at;
+      const std::size_t whole = std::min(r.lines, full_lines - r.line);
+      at = kernels_->unpack(masks, masks + r.lines * mask_bytes, whole, to, threads);
+      if (whole != r.lines) at = apply_ragged(load_word(masks + whole * mask_bytes), at, unit.subspan(full_lines * line_bytes));
     }
   }
   return true;

@@ -29,12 +29,13 @@
 // vouches (writers::one) that since this node's copy was last made current no other node, nor the home, wrote to the
 // unit.
 //
-// Writes while encode() reads: other threads of the node may go on writing the unit. What the diff holds of a byte is
-// then one of the values that it had meanwhile, and a byte that changes later is as if it had not; sizes and bounds
-// hold. To keep a twin in use beyond that, apply the diff to the twin: it then holds just what was sent. The twin, and
-// a diff that is being applied, must not change.
+// Writes while encode() reads: other threads of the node may go on writing the unit. What the diff holds of a word of 8
+// bytes is then one of the values that it had meanwhile, and a word that changes later is as if it had not; sizes and
+// bounds hold. To keep a twin in use beyond that, apply the diff to the twin: it then holds just what was sent. The
+// twin, and a diff that is being applied, must not change.
 //
-// Readers while apply() writes: a word that changed as a whole is stored as a whole, others in parts.
+// Readers while apply() writes see of each word of 8 bytes what it was, or what it is then, never a mixture. Only the
+// ragged line is stored byte by byte.
 #pragma once
 
 #include <cstddef>
@@ -95,8 +96,11 @@ class codec {
                                writers who) const noexcept;
 
   /// Writes to `unit` what `diff` says, and nothing else. False, and nothing written, if it is not a diff of a unit of
-  /// this size: the bytes may come from anywhere.
-  [[nodiscard]] bool apply(std::span<const std::byte> diff, std::span<std::byte> unit) const noexcept;
+  /// this size: the bytes may come from anywhere. With beside::writers threads may write other bytes of the unit
+  /// meanwhile, of the same words even: then words of which some bytes change cost a locked instruction each, without
+  /// AVX-512.
+  [[nodiscard]] bool apply(std::span<const std::byte> diff, std::span<std::byte> unit,
+                           beside threads = beside::none) const noexcept;
 
   /// KOAN's merge by exclusive-or at the end of a parallel block (Lahjomri and Priol): `out`, which began as `base`,
   /// gets what changed in `copy`. Nobody else may write `out` meanwhile. All three have the size of `out`, which may be

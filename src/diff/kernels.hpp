@@ -23,16 +23,25 @@ struct compared {
   std::uint64_t full = 0;     ///< every byte
 };
 
+/// Application threads that may be writing to the unit, other bytes of it, while a diff is applied.
+enum class beside : std::uint8_t {
+  none,
+  writers
+};
+
 struct kernels {
   /// Compares `lines` lines, 1 to block_lines. masks[i] of a changed line i: a bit for each changed byte; the others
   /// are left as they are.
   compared (*compare)(const std::byte* unit, const std::byte* twin, std::size_t lines, std::uint64_t* masks) noexcept;
 
-  /// Writes what a run holds of `lines` lines: their masks, then their changed words. Returns the end of what it wrote.
-  std::byte* (*pack)(const std::byte* unit, const std::uint64_t* masks, std::size_t lines, std::byte* out) noexcept;
+  /// Writes what a run holds of `lines` lines: their masks, then their changed words. Words that have changed since they
+  /// were compared get the bits of what is packed (packed_mask). Returns the end of what it wrote.
+  std::byte* (*pack)(const std::byte* unit, const std::byte* twin, const std::uint64_t* masks, std::size_t lines,
+                     std::byte* out) noexcept;
 
-  /// The way back: writes the bytes that the masks of a run name, and no other. Returns the end of what it read.
-  const std::byte* (*unpack)(const std::byte* masks, std::size_t lines, std::byte* unit) noexcept;
+  /// The way back: writes the bytes that the masks of a run name, and no other. Returns the end of the words it read.
+  const std::byte* (*unpack)(const std::byte* masks, const std::byte* words, std::size_t lines, std::byte* unit,
+                             beside threads) noexcept;
 
   /// out ^= copy ^ base; lines that are equal in copy and base are not written.
   void (*merge)(std::byte* out, const std::byte* copy, const std::byte* base, std::size_t lines) noexcept;
@@ -40,8 +49,10 @@ struct kernels {
 
 extern const kernels portable_kernels;
 /// Of the portable table, for others.
-std::byte* portable_pack(const std::byte* unit, const std::uint64_t* masks, std::size_t lines, std::byte* out) noexcept;
-const std::byte* portable_unpack(const std::byte* masks, std::size_t lines, std::byte* unit) noexcept;
+std::byte* portable_pack(const std::byte* unit, const std::byte* twin, const std::uint64_t* masks, std::size_t lines,
+                         std::byte* out) noexcept;
+const std::byte* portable_unpack(const std::byte* masks, const std::byte* words, std::size_t lines, std::byte* unit,
+                                 beside threads) noexcept;
 #if defined(__x86_64__)
 extern const kernels avx2_kernels;
 extern const kernels avx512_kernels;
@@ -69,6 +80,15 @@ constexpr unsigned nonzero_bits(std::uint64_t word) noexcept {
 /// How many bytes of the word are not zero: for a line's mask, how many words follow.
 constexpr std::size_t nonzero_count(std::uint64_t word) noexcept {
   return static_cast<std::size_t>((nonzero_bytes(word) * 0x0101010101010101) >> 56);
+}
+
+/// The mask of a line for words that were loaded after it was compared. `now`: in which bytes they differ from the twin,
+/// as they were loaded. The words stay the same ones. Which of their bytes count is of one moment: with the bits of an
+/// earlier one, a number that went from 0x1ff to 0x205 in between would arrive as 0x105. A word that has become as the
+/// twin is again keeps its bits.
+constexpr std::uint64_t packed_mask(std::uint64_t compared, std::uint64_t now) noexcept {
+  const std::uint64_t loaded = now & (nonzero_bytes(compared) * 0xff);
+  return loaded | (compared & ~(nonzero_bytes(loaded) * 0xff));
 }
 
 }  // namespace quire::diff

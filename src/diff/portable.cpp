@@ -22,38 +22,26 @@ compared compare(const std::byte* unit, const std::byte* twin, std::size_t lines
   return found;
 }
 
-/// Stores the low `bytes` bytes of `value`, 4 to 7, without a branch for how many: they change from word to word.
-void store_most(std::byte* at, std::uint64_t value, unsigned bytes) noexcept {
-  const auto low = static_cast<std::uint32_t>(value), high = static_cast<std::uint32_t>(value >> (8 * (bytes - 4)));
-  std::memcpy(at, &low, 4);
-  std::memcpy(at + bytes - 4, &high, 4);
+/// 0xff in byte i for bit i of `bits`, 0 to 0xff.
+constexpr std::uint64_t bytes_of(unsigned bits) noexcept {
+  return nonzero_bytes((std::uint64_t{bits} * 0x0101010101010101) & 0x8040201008040201) * 0xff;
 }
+static_assert(bytes_of(0x81) == 0xff000000000000ff && bytes_of(0x12) == 0x000000ff0000ff00);
 
-/// Stores those bytes of a word that have their bit in `mask`, which is neither 0 nor 0xff.
-void store_part(std::byte* at, std::uint64_t value, unsigned mask) noexcept {
-  do {
-    const auto skip = static_cast<unsigned>(std::countr_zero(mask));
-    at += skip, value >>= 8 * skip, mask >>= skip;
-    const auto bytes = static_cast<unsigned>(std::countr_one(mask));  // at most 7: the shifts below are defined
-    if (bytes >= 4) {
-      store_most(at, value, bytes);
-    } else {
-      *at = static_cast<std::byte>(value);
-      if (bytes >= 2) at[1] = static_cast<std::byte>(value >> 8);
-      if (bytes == 3) at[2] = static_cast<std::byte>(value >> 16);
-    }
-    at += bytes, value >>= 8 * bytes, mask >>= bytes;
-  } while (mask != 0);
-}
+using unaligned_word [[gnu::aligned(1), gnu::may_alias]] = std::uint64_t;
 
-/// The common cases first: all of a word, and all but its upper bytes, as in a number of which sign and exponent stay.
-void store_changed(std::byte* at, std::uint64_t value, unsigned mask) noexcept {
-  if (mask == 0xff)
-    store_word(at, value);
-  else if ((mask & (mask + 1)) == 0 && mask >= 0xf)
-    store_most(at, value, static_cast<unsigned>(std::countr_one(mask)));
-  else
-    store_part(at, value, mask);
+/// Stores those bytes of a word that have their bit in `mask`. Whoever looks at the word sees all of them, or none.
+void store_changed(std::byte* at, std::uint64_t value, unsigned mask, beside threads) noexcept {
+  if (mask == 0xff) return store_word(at, value);
+  const std::uint64_t changed = bytes_of(mask);
+  value &= changed;
+  if (threads == beside::none) return store_word(at, (load_word(at) & ~changed) | value);
+  auto* const word = reinterpret_cast<unaligned_word*>(at);
+  for (std::uint64_t old = load_word(at);;) {
+    const std::uint64_t found = __sync_val_compare_and_swap(word, old, (old & ~changed) | value);
+    if (found == old) return;
+    old = found;
+  }
 }
 
 void merge(std::byte* out, const std::byte* copy, const std::byte* base, std::size_t lines) noexcept {
@@ -67,33 +55,33 @@ void merge(std::byte* out, const std::byte* copy, const std::byte* base, std::si
 
 }  // namespace
 
-std::byte* portable_pack(const std::byte* unit, const std::uint64_t* masks, std::size_t lines,
+std::byte* portable_pack(const std::byte* unit, const std::byte* twin, const std::uint64_t* masks, std::size_t lines,
                          std::byte* out) noexcept {
   std::byte* words_at = out + lines * mask_bytes;
-  for (std::size_t line = 0; line < lines; ++line, unit += line_bytes) {
-    store_word(out + line * mask_bytes, masks[line]);
-    unsigned words = nonzero_bits(masks[line]);
-    if (words == 0xff) {
-      std::memcpy(words_at, unit, line_bytes);
-      words_at += line_bytes;
-      continue;
+  for (std::size_t line = 0; line < lines; ++line, unit += line_bytes, twin += line_bytes) {
+    std::uint64_t now = 0;
+    for (unsigned words = nonzero_bits(masks[line]); words != 0; words &= words - 1, words_at += word_bytes) {
+      const auto word = static_cast<std::size_t>(std::countr_zero(words));
+      store_word(words_at, load_word(unit + word * word_bytes));
+      const std::uint64_t differs = load_word(words_at) ^ load_word(twin + word * word_bytes);
+      now |= std::uint64_t{nonzero_bits(differs)} << (8 * word);
     }
-    for (; words != 0; words &= words - 1, words_at += word_bytes)
-      store_word(words_at, load_word(unit + word_bytes * static_cast<std::size_t>(std::countr_zero(words))));
+    store_word(out + line * mask_bytes, packed_mask(masks[line], now));
   }
   return words_at;
 }
 
-const std::byte* portable_unpack(const std::byte* masks, std::size_t lines, std::byte* unit) noexcept {
-  const std::byte* words_at = masks + lines * mask_bytes;
+const std::byte* portable_unpack(const std::byte* masks, const std::byte* words, std::size_t lines, std::byte* unit,
+                                 beside threads) noexcept {
   for (std::size_t line = 0; line < lines; ++line, unit += line_bytes) {
     const std::uint64_t mask = load_word(masks + line * mask_bytes);
-    for (unsigned left = nonzero_bits(mask); left != 0; left &= left - 1, words_at += word_bytes) {
+    for (unsigned left = nonzero_bits(mask); left != 0; left &= left - 1, words += word_bytes) {
       const auto word = static_cast<std::size_t>(std::countr_zero(left));
-      store_changed(unit + word * word_bytes, load_word(words_at), static_cast<unsigned>(mask >> (8 * word)) & 0xff);
+      store_changed(unit + word * word_bytes, load_word(words), static_cast<unsigned>(mask >> (8 * word)) & 0xff,
+                    threads);
     }
   }
-  return words_at;
+  return words;
 }
 
 constinit const kernels portable_kernels = {compare, portable_pack, portable_unpack, merge};

@@ -99,7 +99,7 @@ void diff_traffic::merge(region_slot& r, std::uint64_t unit, std::span<const std
   if (made.what == diff::outcome::unchanged) return;
   const bool raw = made.what == diff::outcome::whole;
   const entry e{unit, 0, 0, 0, raw ? content : std::span<const std::byte>(scratch_).first(made.bytes), raw, content.size()};
-  CHECK(made.what != diff::outcome::no_room && apply(e, r.system(unit)) && apply(e, r.twin(unit)));
+  CHECK(made.what != diff::outcome::no_room && apply_here(r, e) && apply(e, r.twin(unit)));
 }
 
 /// In a parallel block: the bytes that this node has said it writes.
@@ -230,13 +230,19 @@ bool diff_traffic::take_entry(const region_slot& r, const message& m, std::span<
   return true;
 }
 
-/// Into a unit, or its twin. False if it is no diff.
-bool diff_traffic::apply(const entry& e, std::byte* unit) const noexcept {
+/// Into a twin, or a unit. False if it is no diff.
+bool diff_traffic::apply(const entry& e, std::byte* unit, diff::beside threads) const noexcept {
   if (e.data.empty()) return true;
   const std::span<std::byte> content(unit + e.offset, e.reach);
-  if (!e.raw) return codec_.apply(e.data, content);
+  if (!e.raw) return codec_.apply(e.data, content, threads);
   std::memcpy(content.data(), e.data.data(), e.data.size());
   return true;
+}
+
+/// Into the content of this node, which its threads may be writing meanwhile.
+bool diff_traffic::apply_here(region_slot& r, const entry& e) const noexcept {
+  const bool writable = r.release->mapped(e.unit) == model::access::write;
+  return apply(e, r.system(e.unit), writable ? diff::beside::writers : diff::beside::none);
 }
 
 void diff_traffic::refuse(const message& m) noexcept { engine_.refuse(m, "its diffs are none"); }
@@ -250,7 +256,7 @@ void diff_traffic::on_diffs(const message& m, std::span<const std::byte> entries
     switch (r->release->on_diff(e.unit, m.requester, e.moves)) {
       case release::diff_outcome::apply:
         engine_.frames_.use(*r, e.unit, 1, content::changed);
-        if (!apply(e, r->system(e.unit)) || (r->release->is_kept(e.unit) && !apply(e, r->twin(e.unit)))) refuse(m);
+        if (!apply_here(*r, e) || (r->release->is_kept(e.unit) && !apply(e, r->twin(e.unit)))) refuse(m);
         ++count_.applied;
         ++done;
         break;
@@ -298,7 +304,7 @@ void diff_traffic::on_patches(const message& m, std::span<const std::byte> entri
     if (!applies) continue;
     engine_.frames_.use(*r, e.unit, 1, content::changed);
     const bool has_twin = r->release->unit(e.unit).twin != 0;
-    if (!apply(e, r->system(e.unit)) || (has_twin && !apply(e, r->twin(e.unit)))) refuse(m);
+    if (!apply_here(*r, e) || (has_twin && !apply(e, r->twin(e.unit)))) refuse(m);
   }
   engine_.performer_.flush();
 }
