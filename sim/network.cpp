@@ -12,7 +12,7 @@ namespace quire::sim {
 
 using model::message_kind;
 
-network::network(const network_options& options) : options_(options), rng_(mix(options.seed)) {
+network::network(const network_options& options) : options_(options), rng_(mix(options.seed)), late_from_(options.nodes) {
   CHECK(options.min_delay <= options.max_delay && options.nodes > 0);
 }
 
@@ -51,6 +51,7 @@ void network::post(node_id from, node_id to, const message& m, std::span<const s
   e.m.from = from;
   e.payload.assign(payload.begin(), payload.end());
   e.late = late;
+  if (!late.empty()) ++late_from_[from.value()];
   queue_.push_back(std::move(e));
   std::push_heap(queue_.begin(), queue_.end(), later{});
   ++messages_;
@@ -90,6 +91,7 @@ bool network::step() {
   }
   --in_flight_;
   read_late(e);
+  if (!e.late.empty()) --late_from_[e.m.from.value()];
   remember({now_, e.to, nullptr, e.m});
   CHECK(receive_ != nullptr);
   receive_(e.to, e.m, e.payload);

@@ -64,6 +64,8 @@ class network {
   /// The same, but if the options say so, what arrives are words of `payload` as it is now, as it is then, or some of each: a transport
   /// reads large content where it lies, at its leisure. Words that are frame_is_gone by then are as they were: who gives memory back waits.
   void send_read_late(node_id from, node_id to, const message& m, std::span<const std::byte> payload);
+  /// How many of them are on their way from a node, and may still be read.
+  [[nodiscard]] std::size_t read_late_from(node_id from) const noexcept { return late_from_[from.value()]; }
   /// `what` happens `delay` from now.
   void after(time_ns delay, std::function<void()> what);
 
@@ -124,6 +126,7 @@ class network {
   time_ns now_ = 0;
   std::uint64_t order_ = 0, steps_ = 0, messages_ = 0;
   std::size_t in_flight_ = 0;
+  std::vector<std::size_t> late_from_{};
   bool stopped_ = false;
 };
 

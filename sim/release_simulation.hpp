@@ -46,6 +46,7 @@ class release_simulation final : private release_driver {
   void send_unit(node_id from, node_id to, const message& m, std::span<const std::byte> payload) override {
     net_.send_read_late(from, to, m, payload);
   }
+  bool units_leave(node_id from) override { return net_.read_late_from(from) != 0; }
   void go_on(std::size_t thread) override {
     net_.after(rng().between(0, times_.think), [this, thread] {
       nodes_.run_thread(thread);

@@ -268,6 +268,7 @@ class engine final : public transport::sink, private effects, private release::n
   void perform(model::region_id region, const model::actions& list) noexcept override;
   void perform_all() noexcept override;
   void find_written() noexcept override;
+  [[nodiscard]] bool content_leaves() noexcept override { return transport_->sends_pending(); }
   [[nodiscard]] release::machine* machine_of(model::region_id region) noexcept override;
 
   // payloads.cpp

@@ -75,6 +75,7 @@ struct interval {
   std::uint32_t told = 0;     ///< number of this node's last interval whose notices exist: all homes have what it wrote
   directory::pin_table* pins = nullptr;  ///< what threads of this node have pinned, or wait to pin; null: none may
   std::uint64_t twins = 0;    ///< pages of the twins that exist on this node
+  bool content_leaves = false;  ///< what this node has sent of units may still be read where it lies, and be as new as that is then
   newest_twins newest{};
   std::uint64_t bases = 0;    ///< units whose twin is the base copy of a parallel block
   std::uint64_t passing = 0;  ///< diffs of others that came here, went on to where the home moved, and are not acknowledged

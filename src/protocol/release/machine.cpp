@@ -329,9 +329,9 @@ void machine::operate_for(const message& m, unit_state& s, actions& out) {
 void machine::move_home(std::uint64_t unit, unit_state& s, node_id to, std::uint8_t how, actions& out) {
   if (how == message_flag::take) {  // may be listed: the notice is this node's, wherever the content is
     if (shape_.scans) close_home(unit, s, out);
-    protect(unit, s, access::none, out);
+  } else {
+    CHECK(s.mapped() != access::write && s.listed == 0);
   }
-  CHECK(s.mapped() != access::write && (s.listed == 0 || how == message_flag::take));
   ++count_.home_moves;
   s.is_home = s.shared = s.fetched = s.again = 0;
   s.credit = s.grant = 0;
@@ -340,8 +340,11 @@ void machine::move_home(std::uint64_t unit, unit_state& s, node_id to, std::uint
   s.was_home = 1;
   s.current.clear();
   s.assigned = 1;
-  // What the home has is a copy as good as any; but nobody may write what is on its way.
-  s.valid = how == 0 ? 1 : 0;
+  // What the home has is a copy as good as any; but nobody may write what is on its way: now, or since the new home got its copy. It
+  // would have, as the home's content, what no diff takes back.
+  const bool stays = how == 0 && !open_.content_leaves;
+  if (!stays) protect(unit, s, access::none, out);
+  s.valid = stays ? 1 : 0;
   if (how == message_flag::take) s.version = given_away;
   s.home = to;
   s.moves = after(s.moves);
@@ -350,7 +353,7 @@ void machine::move_home(std::uint64_t unit, unit_state& s, node_id to, std::uint
   m.unit = unit;
   m.requester = to;
   m.a = s.moves;
-  if (how == 0) m.b = model::copyset::of(shape_.nodes, shape_.self).bits();
+  if (stays) m.b = model::copyset::of(shape_.nodes, shape_.self).bits();
   m.flags = how;
   if (s.written == 0) m.flags |= message_flag::zero;
   send(to, m, how == message_flag::take && s.written != 0, out);

@@ -311,6 +311,7 @@ void node::on_epoch() {
 /// have been sent before the home came here, and must find it here.
 void node::move_homes() {
   if (busy()) return;
+  open_.content_leaves = effects_.content_leaves();
   constexpr std::uint32_t many = model::max_nodes;
   writers_.clear();
   for (history::position at = std::max(epoch_, history_.begin()); at < history_.end(); ++at) {

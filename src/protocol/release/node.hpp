@@ -47,6 +47,8 @@ class node {
     virtual void find_written() noexcept {}
     /// Where units keep their right: whether the content of one differs from its twin.
     [[nodiscard]] virtual bool differs(model::region_id, std::uint64_t) noexcept { return false; }
+    /// Whether content or twins that this node has sent may still be read where they lie.
+    [[nodiscard]] virtual bool content_leaves() noexcept { return false; }
     /// The machine of a region under this protocol; null if there is none.
     [[nodiscard]] virtual machine* machine_of(model::region_id region) noexcept = 0;
 
