@@ -277,8 +277,8 @@ class engine final : public transport::sink, private effects, private release::n
   [[nodiscard]] transport::landing place_offer(const model::message& m) noexcept;
   [[nodiscard]] transport::landing place_content(const model::message& m) noexcept;
   /// The only way to the transport.
-  void post(model::node_id to, const model::message& m, std::span<const std::byte> payload,
-            transport::urgency how = transport::urgency::now) noexcept;
+  void post(model::node_id to, const model::message& m, std::span<const std::byte> payload, transport::urgency how = transport::urgency::now,
+            transport::lasting lasts = transport::lasting::until_sent) noexcept;
 
   void handle(const model::message& m, std::span<const std::byte> value) noexcept;
   void handle_units(const model::message& m) noexcept;

@@ -143,7 +143,10 @@ void engine::send_units(region_slot& r, node_id to, const message& m, std::uint6
   out.payload_bytes = static_cast<std::uint32_t>(r.bytes_of(count));
   const bool twin = (out.flags & (model::message_flag::base | model::message_flag::as_told)) != 0;
   if (!twin) frames_.use(r, first, count, content::sent);
-  post(to, out, {twin ? r.twin(first) : r.system(first), out.payload_bytes}, urgency_of(out, config_.nodes == 2));
+  bool written = false;
+  for (std::uint64_t unit = first; !twin && unit < first + count; ++unit) written |= r.machine->mapped(unit) == model::access::write;
+  post(to, out, {twin ? r.twin(first) : r.system(first), out.payload_bytes}, urgency_of(out, config_.nodes == 2),
+       written ? transport::lasting::now : transport::lasting::until_sent);
 }
 
 /// Atomic operation on the content, through the system view: it is the same memory as the application view.

@@ -61,9 +61,9 @@ void engine::refuse(const message& m, const char* why) noexcept {
 }
 
 void engine::post(model::node_id to, const message& m, std::span<const std::byte> payload,
-                  transport::urgency how) noexcept {
+                  transport::urgency how, transport::lasting lasts) noexcept {
   CHECK(m.payload_bytes == payload.size() && wire::is_legal(m, config_.nodes) && fault_of(m) == nullptr);
-  transport_->send(to, m, payload, how);
+  transport_->send(to, m, payload, how, lasts);
 }
 
 landing engine::place(const message& m) noexcept {

@@ -71,6 +71,12 @@ enum class urgency : std::uint8_t {
   now,    ///< it wakes the receiver
 };
 
+/// How long a payload stays as it is.
+enum class lasting : std::uint8_t {
+  until_sent,  ///< or whatever is in it while it is read is right
+  now,         ///< threads may be writing it: send() copies it, each word of 8 bytes as a whole
+};
+
 class transport {
  public:
   /// Payloads of up to this many bytes are copied by send().
@@ -86,7 +92,8 @@ class transport {
 
   /// Sends `m` with `payload` (m.payload_bytes must equal payload.size()). Never fails from the caller's view: what
   /// cannot be delivered ends in `peer_lost`. Not every body can tell receivers `how` urgent it is: then it is.
-  virtual void send(model::node_id to, const model::message& m, std::span<const std::byte> payload, urgency how = urgency::now) noexcept = 0;
+  virtual void send(model::node_id to, const model::message& m, std::span<const std::byte> payload, urgency how = urgency::now,
+                    lasting lasts = lasting::until_sent) noexcept = 0;
 
   /// `peer` is dead, and the others go on: nothing is sent to it any more, and peer_lost does not tell of it. May be called
   /// from a sink. What had been sent may have arrived or not.

@@ -91,7 +91,7 @@ class endpoint final : public transport {
     return QUIRE_OK;
   }
 
-  void send(model::node_id to, const model::message& m, std::span<const std::byte> payload, urgency how) noexcept override {
+  void send(model::node_id to, const model::message& m, std::span<const std::byte> payload, urgency how, lasting) noexcept override {
     CHECK(to != self_ && to.value() < hub_->nodes() && m.payload_bytes == payload.size());
     if (own_.failed || lost_[to.value()]) return;
     ++traffic_.messages_sent;

@@ -47,7 +47,7 @@ class ucx_transport final : public transport {
   [[nodiscard]] std::span<const std::byte> address() const noexcept override { return address_; }
   [[nodiscard]] base::status connect(node_id self, std::span<const std::span<const std::byte>> addresses,
                                      sink& receiver) noexcept override;
-  void send(node_id to, const message& m, std::span<const std::byte> payload, urgency how) noexcept override;
+  void send(node_id to, const message& m, std::span<const std::byte> payload, urgency how, lasting lasts) noexcept override;
   bool progress() noexcept override;
   void abandon(node_id to) noexcept override;
   [[nodiscard]] bool stuck() const noexcept override { return stuck_ != 0; }
@@ -74,6 +74,7 @@ class ucx_transport final : public transport {
   struct send_slot {
     wire::header header;
     std::byte value[copied_bytes];  ///< a small payload
+    std::vector<std::byte> content; ///< one that threads are writing; as large as any so far
     ucx_transport* owner;
     peer* to;
     std::uint8_t period;
@@ -268,7 +269,9 @@ base::status ucx_transport::connect(node_id self, std::span<const std::span<cons
   return QUIRE_OK;
 }
 
-void ucx_transport::send(node_id to, const message& m, std::span<const std::byte> payload, urgency how_urgent) noexcept {
+/// A payload that threads are writing is copied from where it lies to where words lie as they do there. UCX and the kernel copy to where they do
+/// not (TCP's headers have 5 bytes), and tear them.
+void ucx_transport::send(node_id to, const message& m, std::span<const std::byte> payload, urgency how_urgent, lasting lasts) noexcept {
   CHECK(to.value() < peers_.size() && m.payload_bytes == payload.size());
   peer& receiver = peers_[to.value()];
   CHECK(receiver.owner != nullptr);  // a message to this node itself
@@ -283,6 +286,10 @@ void ucx_transport::send(node_id to, const message& m, std::span<const std::byte
   if (!payload.empty() && payload.size() <= copied_bytes) {
     std::memcpy(slot->value, payload.data(), payload.size());
     payload = {slot->value, payload.size()};
+  } else if (lasts == lasting::now) {
+    if (slot->content.size() < payload.size()) slot->content.resize(payload.size());
+    std::memcpy(slot->content.data(), payload.data(), payload.size());
+    payload = std::span<const std::byte>(slot->content).first(payload.size());
   }
   ucp_request_param_t how{};
   how.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_MEMORY_TYPE;
