@@ -24,6 +24,7 @@ SIMULATORS = {
     "release_push_test": "*release_push.*",
     "release_pin_test": "*release_pins.*",
     "release_keep_test": "*release_keep.*",
+    "release_races_test": "release_races.*",
     "sync_random_locks_test": "mutex.*:condition.*:rwlock.*",
     "sync_random_objects_test": "semaphore.*:event.*:barrier.*:collective.*:everything.*",
 }
