@@ -5,12 +5,17 @@
 #include <algorithm>
 #include <iterator>
 
+#include "advice.hpp"
 #include "bootstrap/launcher/statistics.hpp"
+#include "source_lines.hpp"
 
 namespace quire::tools {
 namespace {
 
+using bootstrap::launcher::job_statistics;
+
 constexpr int most_columns = 8;
+constexpr std::size_t most_regions = 12, most_units = 10;
 
 using row = std::vector<std::string>;
 
@@ -26,6 +31,63 @@ void print(std::string& out, const std::vector<row>& rows) {
   }
 }
 
+/// Counters that are not zero; times in seconds.
+void print_counters(std::string& out, const job_statistics& all, int nodes) {
+  const bool columns = nodes <= most_columns;
+  std::vector<row> rows{{"counter"}};
+  if (columns)
+    for (int node = 0; node < nodes; ++node) rows[0].push_back(fmt::format("node {}", node));
+  rows[0].push_back("total");
+  for (const auto& counter : all.rows) {
+    const auto counted = [](const auto& value) { return value.value_or(0) != 0; };
+    if (std::ranges::none_of(counter.by_node, counted)) continue;
+    const bool is_time = counter.name.ends_with("_ns");
+    const auto text = [&](std::int64_t value) {
+      return is_time ? fmt::format("{:.3f}", static_cast<double>(value) / 1e9) : fmt::to_string(value);
+    };
+    row& cells = rows.emplace_back(row{is_time ? counter.name.substr(0, counter.name.size() - 2) + "s" : counter.name});
+    if (columns)
+      for (const auto& value : counter.by_node) cells.push_back(value ? text(*value) : "-");
+    cells.push_back(text(counter.total));
+  }
+  print(out, rows);
+}
+
+std::string name_of(int region) { return region == 0 ? "heap" : fmt::format("region {}", region); }
+
+void print_regions(std::string& out, const job_statistics& all) {
+  out += '\n';
+  std::vector<row> rows{{"memory", "size", "unit", "consistency", "faults", "to write", "waited"}};
+  for (std::size_t i = 0; i < std::min(all.regions.size(), most_regions); ++i) {
+    const auto& r = all.regions[i];
+    rows.push_back({name_of(r.region), size_text(r.bytes), size_text(r.unit_bytes), r.release ? "release" : "sequential",
+                    fmt::to_string(r.faults), fmt::to_string(r.writes), time_text(r.ns)});
+  }
+  print(out, rows);
+  if (all.regions.size() > most_regions) out += fmt::format("and {} more regions\n", all.regions.size() - most_regions);
+}
+
+/// Where the program allocated each of the units, as far as that is known.
+std::vector<std::string> lines_of(const job_statistics& all) {
+  std::vector<std::vector<std::string>> stacks;
+  for (const auto& u : all.units) stacks.push_back(u.calls);
+  const source_lines known(stacks);
+  std::vector<std::string> lines;
+  for (const auto& calls : stacks) lines.push_back(known.own_line(calls));
+  return lines;
+}
+
+void print_units(std::string& out, const job_statistics& all, const std::vector<std::string>& where) {
+  out += '\n';
+  std::vector<row> rows{{"units waited for most", "faults", "to write", "waited", "nodes", "writers", "blocks", "allocated at"}};
+  for (std::size_t i = 0; i < std::min(all.units.size(), most_units); ++i) {
+    const auto& u = all.units[i];
+    rows.push_back({fmt::format("0x{:x} {}", u.address, name_of(u.region)), fmt::to_string(u.faults), fmt::to_string(u.writes), time_text(u.ns),
+                    fmt::to_string(u.nodes), fmt::to_string(u.writers), u.blocks != 0 ? fmt::to_string(u.blocks) : "-", where[i].empty() ? "-" : where[i]});
+  }
+  print(out, rows);
+}
+
 }  // namespace
 
 std::string statistics_table(const bootstrap::launcher::job_plan& plan,
@@ -37,18 +99,11 @@ std::string statistics_table(const bootstrap::launcher::job_plan& plan,
     out += fmt::format("quire: {} of {} nodes gave no counters: they did not come to quire_end()\n",
                        plan.nodes - all.nodes_told, plan.nodes);
   if (all.rows.empty()) return out;
-  const bool columns = plan.nodes <= most_columns;
-  std::vector<row> rows{{"counter"}};
-  if (columns)
-    for (int node = 0; node < plan.nodes; ++node) rows[0].push_back(fmt::format("node {}", node));
-  rows[0].push_back("total");
-  for (const auto& counter : all.rows) {
-    row& cells = rows.emplace_back(row{counter.name});
-    if (columns)
-      for (const auto& value : counter.by_node) cells.push_back(value ? fmt::to_string(*value) : "-");
-    cells.push_back(fmt::to_string(counter.total));
-  }
-  print(out, rows);
+  print_counters(out, all, plan.nodes);
+  if (!all.regions.empty()) print_regions(out, all);
+  const auto where = lines_of(all);
+  if (!all.units.empty()) print_units(out, all, where);
+  for (const auto& sentence : advice(all, plan.nodes, outcome.seconds, where)) out += "\nquire: " + sentence + '\n';
   return out;
 }
 

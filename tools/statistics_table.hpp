@@ -1,4 +1,5 @@
-// The counters of a job for people: a row a counter, a column a node (up to eight), and the total.
+// The statistics of a job for people: counters that are not zero, a column a node (up to eight) and the total; regions and units that
+// threads have waited for most, with the line that allocated them; and advice.
 #pragma once
 
 #include <string>

@@ -1,9 +1,12 @@
 #include "api/counters.hpp"
 
+#include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <utility>
 
 #include "api/forward.hpp"
+#include "api/sites.hpp"
 #include "api/versions.hpp"
 
 namespace quire::api {
@@ -75,6 +78,62 @@ void fill(const runtime& r, quire_counters& out) noexcept {
   out.bad_frees = r.regions->bad_frees();
 }
 
+namespace {
+
+template <class... Values>
+void append(std::string& to, const char* format, Values... values) {
+  char text[512];
+  const int length = std::snprintf(text, sizeof text, format, values...);
+  to.append(text, static_cast<std::size_t>(std::clamp(length, 0, static_cast<int>(sizeof text) - 1)));
+}
+
+/// Regions whose units threads of this node have waited for.
+void add_regions(const runtime& r, std::string& json) {
+  json += ",\"regions\":[";
+  bool first = true;
+  r.core->regions().for_each([&](const engine::region_slot& slot) {
+    const std::uint64_t faults = slot.waited.faults.load(std::memory_order_relaxed);
+    if (faults == 0) return;
+    append(json, "%s{\"region\":%u,\"address\":%lu,\"bytes\":%lu,\"unit_bytes\":%lu,\"release\":%s,\"faults\":%lu,\"writes\":%lu,\"ns\":%lu}",
+           first ? "" : ",", unsigned{slot.about.id}, static_cast<unsigned long>(slot.about.base), static_cast<unsigned long>(slot.about.bytes),
+           static_cast<unsigned long>(slot.bytes_of(1)), slot.release != nullptr ? "true" : "false", static_cast<unsigned long>(faults),
+           static_cast<unsigned long>(slot.waited.writes.load(std::memory_order_relaxed)),
+           static_cast<unsigned long>(slot.waited.ns.load(std::memory_order_relaxed)));
+    first = false;
+  });
+  json += ']';
+}
+
+/// The units that this node's threads have waited for most, and where this node has allocated what lies there.
+void add_units(const runtime& r, std::string& json) {
+  constexpr std::size_t most = 32;
+  json += ",\"units\":[";
+  bool first = true;
+  for (const auto& one : r.core->hot().most(most)) {
+    const auto* const slot = r.core->regions().slot(model::region_id{one.region});
+    if (slot == nullptr) continue;
+    const std::uint64_t address = slot->about.base + (one.unit << slot->unit_shift);
+    const auto known = sites::of(address, slot->bytes_of(1));
+    append(json, "%s{\"region\":%u,\"address\":%lu,\"faults\":%lu,\"writes\":%lu,\"ns\":%lu,\"blocks\":%lu,\"block_bytes\":%lu,\"calls\":[",
+           first ? "" : ",", unsigned{one.region}, static_cast<unsigned long>(address), static_cast<unsigned long>(one.faults),
+           static_cast<unsigned long>(one.writes), static_cast<unsigned long>(one.ns), static_cast<unsigned long>(known.blocks),
+           static_cast<unsigned long>(known.bytes));
+    for (std::size_t i = 0; i < known.calls.size(); ++i) {
+      json += i == 0 ? "\"" : ",\"";
+      for (const char c : known.calls[i]) {
+        if (c == '"' || c == '\\') json += '\\';
+        if (static_cast<unsigned char>(c) >= 0x20) json += c;
+      }
+      json += '"';
+    }
+    json += "]}";
+    first = false;
+  }
+  json += ']';
+}
+
+}  // namespace
+
 std::string counters_json(const runtime& r) {
   quire_counters c{};
   fill(r, c);
@@ -103,6 +162,8 @@ std::string counters_json(const runtime& r) {
     json += name;
     json += "\":" + std::to_string(value);
   }
+  add_regions(r, json);
+  add_units(r, json);
   return json + "}";
 }
 

@@ -6,6 +6,7 @@
 #include "api/forward.hpp"
 #include "api/names.hpp"
 #include "api/runtime.hpp"
+#include "api/sites.hpp"
 #include "api/versions.hpp"
 #include "engine/job_call.hpp"
 #include "model/atomic_operation.hpp"
@@ -32,6 +33,7 @@ quire_status allocate(const char* call, std::uint64_t bytes, std::uint64_t align
   }
   if (const auto why = find_room(bytes, alignment, &at, &dirty_bytes); why != QUIRE_OK) return why;
   *address = reinterpret_cast<void*>(at);
+  quire::api::sites::on_allocated(at, bytes);
   if (zero) std::memset(*address, 0, std::min(bytes, dirty_bytes));
   return QUIRE_OK;
 }

@@ -19,6 +19,7 @@
 #include "engine/diffs.hpp"
 #include "engine/driver.hpp"
 #include "engine/frames.hpp"
+#include "engine/hot_units.hpp"
 #include "engine/page_out.hpp"
 #include "engine/trace.hpp"
 #include "engine/lingers.hpp"
@@ -220,6 +221,7 @@ class engine final : public transport::sink, private effects, private release::n
   [[nodiscard]] const configuration& config() const noexcept { return config_; }
   [[nodiscard]] region_map& regions() noexcept { return regions_; }
   [[nodiscard]] engine_counters& count() noexcept { return count_; }
+  [[nodiscard]] const hot_units& hot() const noexcept { return hot_; }
   [[nodiscard]] fault_trace& trace() noexcept { return trace_; }
   [[nodiscard]] const transport::transport& wire() const noexcept { return *transport_; }
   [[nodiscard]] transport::transport& wire() noexcept { return *transport_; }
@@ -304,6 +306,7 @@ class engine final : public transport::sink, private effects, private release::n
 
   // faults (fault.cpp)
   void begin_fault(fault_op& o) noexcept;
+  void note_wait(region_slot& r, std::uint64_t unit, bool write, std::uint64_t ns) noexcept;
   [[nodiscard]] static note_scope note_memory(const char* name, const region_slot& r, std::uint64_t unit) noexcept;
   void map_again(region_slot& r, std::uint64_t unit, model::access want, const model::actions& done) noexcept;
   void wait_in_bucket(fault_op& o) noexcept;
@@ -490,6 +493,7 @@ class engine final : public transport::sink, private effects, private release::n
   model::actions actions_;
   engine_counters count_;
   fault_trace trace_;
+  hot_units hot_;
   static constexpr std::size_t buckets = 256;
   std::array<fault_op*, buckets> waiters_{};
   read_ahead kernel_stream_;  ///< faults that come through a descriptor do not tell their thread

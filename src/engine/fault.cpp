@@ -39,8 +39,17 @@ base::status engine::fault_and_wait(region_slot& r, std::uint64_t unit, access w
   const auto noted = note_memory(want == access::write ? "a write" : "a read", r, unit);
   (void)run(o, -1, in_signal);
   t_thread.granted_ns = base::now_ns();
-  count_.fault_ns.fetch_add(t_thread.granted_ns - entered_ns, std::memory_order_relaxed);
+  const std::uint64_t waited_ns = t_thread.granted_ns - entered_ns;
+  count_.fault_ns.fetch_add(waited_ns, std::memory_order_relaxed);
+  note_wait(r, unit, want == access::write, waited_ns);
   return o.result();
+}
+
+void engine::note_wait(region_slot& r, std::uint64_t unit, bool write, std::uint64_t ns) noexcept {
+  r.waited.faults.fetch_add(1, std::memory_order_relaxed);
+  if (write) r.waited.writes.fetch_add(1, std::memory_order_relaxed);
+  r.waited.ns.fetch_add(ns, std::memory_order_relaxed);
+  hot_.add(r.about.id, unit, write, ns);
 }
 
 /// What the thread waits for, if it has to.
@@ -211,6 +220,7 @@ void engine::begin_kernel_fault(region_slot& r, std::uint64_t address, bool writ
   const access want = write ? access::write : access::read;
   const std::uint64_t unit = r.unit_of(address);
   trace_.add(fault_trace::point::entered, r.about.id, unit);
+  note_wait(r, unit, write, 0);  // how long the kernel holds the thread is not known
   actions_.clear();
   const auto outcome = r.machine->on_fault(unit, want, actions_, 0);
   const auto plan = plan_for(r, unit, want, outcome == model::fault_outcome::local, kernel_stream_);

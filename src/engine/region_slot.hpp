@@ -152,6 +152,9 @@ struct region_slot {
   machine_link<release::machine> release;
   machine_link<model::machine> machine;
   change_state change;
+  struct {
+    std::atomic<std::uint64_t> faults{0}, writes{0}, ns{0};
+  } waited;  ///< by threads of this node, for units of the region
   std::unique_ptr<parallel_block> block;  ///< while a parallel block lasts
 
   /// Its written units are found without faults.

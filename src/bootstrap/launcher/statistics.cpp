@@ -7,12 +7,64 @@ namespace quire::bootstrap::launcher {
 
 using json = nlohmann::ordered_json;
 
+namespace {
+
+std::uint64_t number(const json& from, const char* name) {
+  const auto found = from.find(name);
+  return found != from.end() && found->is_number_integer() ? found->get<std::uint64_t>() : 0;
+}
+
+/// The entry of the same address, which has counted what `told` says.
+template <class Entry>
+Entry* add(std::vector<Entry>& all, const json& told) {
+  if (!told.is_object()) return nullptr;
+  const std::uint64_t address = number(told, "address");
+  auto at = std::find_if(all.begin(), all.end(), [&](const Entry& e) { return e.address == address; });
+  if (at == all.end()) {
+    at = all.insert(all.end(), Entry{});
+    at->address = address;
+    at->region = static_cast<int>(number(told, "region"));
+  }
+  at->faults += number(told, "faults");
+  at->writes += number(told, "writes");
+  at->ns += number(told, "ns");
+  at->nodes += number(told, "faults") != 0 ? 1 : 0;
+  at->writers += number(told, "writes") != 0 ? 1 : 0;
+  return &*at;
+}
+
+void add_places(job_statistics& all, const json& told) {
+  for (const json& one : told.value("regions", json::array())) {
+    waited_region* const r = add(all.regions, one);
+    if (r == nullptr) continue;
+    r->bytes = number(one, "bytes");
+    r->unit_bytes = number(one, "unit_bytes");
+    r->release = one.value("release", json(false)) == true;
+  }
+  for (const json& one : told.value("units", json::array())) {
+    waited_unit* const u = add(all.units, one);
+    if (u == nullptr) continue;
+    u->blocks += number(one, "blocks");
+    u->block_bytes += number(one, "block_bytes");
+    if (!u->calls.empty()) continue;
+    for (const json& call : one.value("calls", json::array()))
+      if (call.is_string()) u->calls.push_back(call.get<std::string>());
+  }
+}
+
+json as_json(const waited_for& w) {
+  return {{"region", w.region}, {"address", w.address}, {"faults", w.faults}, {"writes", w.writes}, {"ns", w.ns}, {"nodes", w.nodes}, {"writers", w.writers}};
+}
+
+}  // namespace
+
 job_statistics gather(std::span<const std::string> statistics) {
   job_statistics all;
   for (std::size_t node = 0; node < statistics.size(); ++node) {
     const json told = json::parse(statistics[node], nullptr, false);
     if (!told.is_object()) continue;
     ++all.nodes_told;
+    add_places(all, told);
     for (const auto& item : told.items()) {
       const std::string& name = item.key();
       const json& value = item.value();
@@ -24,6 +76,9 @@ job_statistics gather(std::span<const std::string> statistics) {
       row->total += value.get<std::int64_t>();
     }
   }
+  const auto longer = [](const waited_for& a, const waited_for& b) { return a.ns != b.ns ? a.ns > b.ns : a.faults > b.faults; };
+  std::stable_sort(all.regions.begin(), all.regions.end(), longer);
+  std::stable_sort(all.units.begin(), all.units.end(), longer);
   return all;
 }
 
@@ -37,8 +92,18 @@ std::string statistics_json(const job_plan& plan, const job_outcome& outcome) {
     for (std::size_t node = 0; node < row.by_node.size(); ++node)
       if (row.by_node[node]) by_node[node][row.name] = *row.by_node[node];
   }
+  json regions = json::array(), units = json::array();
+  for (const auto& r : all.regions) {
+    json& one = regions.emplace_back(as_json(r));
+    one.update({{"bytes", r.bytes}, {"unit_bytes", r.unit_bytes}, {"release", r.release}});
+  }
+  for (const auto& u : all.units) {
+    json& one = units.emplace_back(as_json(u));
+    one.update({{"blocks", u.blocks}, {"block_bytes", u.block_bytes}, {"calls", u.calls}});
+  }
   const json document = {{"command", plan.command},    {"nodes", plan.nodes}, {"exit_status", outcome.exit_status},
-                         {"seconds", outcome.seconds}, {"total", total},      {"by_node", by_node}};
+                         {"seconds", outcome.seconds}, {"total", total},      {"by_node", by_node},
+                         {"regions", regions},         {"units", units}};
   return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 

@@ -1,0 +1,28 @@
+// Which line of the user's program a call comes from, by addr2line (binutils).
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace quire::tools {
+
+/// For calls "file+0x1234" the functions and lines there, inlined ones too, the innermost first.
+class source_lines {
+ public:
+  struct line {
+    std::string function, file;
+    int number = 0;  ///< 0: not known
+  };
+  /// Looks all of them up, one process a file. Calls that cannot be looked up are left out.
+  explicit source_lines(std::span<const std::vector<std::string>> stacks);
+  /// The innermost line of the user's own program: not of the C++ library, nor of Quire's headers. "heat.cpp:57 in make_grid()"; without debug
+  /// information the function's name, or the place in the file; empty if nothing is known.
+  [[nodiscard]] std::string own_line(const std::vector<std::string>& calls) const;
+
+ private:
+  std::map<std::string, std::vector<line>> lines_;
+};
+
+}  // namespace quire::tools
