@@ -106,9 +106,13 @@ bool command::read_output(int timeout_ms) {
 }
 
 bool command::wait_for(const std::string& text, double limit_seconds) {
+  return wait_until([&](const std::string& out) { return out.find(text) != out.npos; }, limit_seconds);
+}
+
+bool command::wait_until(const std::function<bool(const std::string& out)>& there, double limit_seconds) {
   const double limit = now_seconds() + limit_seconds;
-  while (out_.find(text) == out_.npos)
-    if (now_seconds() > limit || !read_output(20)) return out_.find(text) != out_.npos;
+  while (!there(out_))
+    if (now_seconds() > limit || !read_output(20)) return there(out_);
   return true;
 }
 

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,6 +32,8 @@ class command {
   void signal(int number) const;
   /// Reads output until standard output holds `text`; false after `limit_seconds` or at its end.
   [[nodiscard]] bool wait_for(const std::string& text, double limit_seconds);
+  /// The same, until `there` says so of the output.
+  [[nodiscard]] bool wait_until(const std::function<bool(const std::string& out)>& there, double limit_seconds);
   /// Waits for its end; kills it after `limit_seconds`.
   [[nodiscard]] command_result finish(double limit_seconds);
   [[nodiscard]] const std::string& out() const noexcept { return out_; }
