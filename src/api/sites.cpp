@@ -14,9 +14,9 @@ namespace {
 
 constexpr unsigned page_shift = 12;
 constexpr std::uint64_t large_bytes = 16 << page_shift;  ///< such blocks have an entry of their own
-constexpr std::size_t pages = 1 << 16, looked_at = 8, most_large = 1024, stacks = 512, depth = 12;
+constexpr std::size_t pages = 1 << 16, looked_at = 8, most_large = 1024, stacks = 512, depth = 16;
 
-/// Calls that led to an allocation.
+/// Calls that led to an allocation, the library's own first.
 struct stack {
   std::atomic<std::uint64_t> hash{0};  ///< 0: free; `calls` are there when `ready` says so
   std::atomic<bool> ready{false};
@@ -40,18 +40,22 @@ std::atomic<std::size_t> g_large_used{0};
 
 /// The number of the stack of the calls that led here; 0 if there is no room for another one.
 std::uint32_t stack_here() noexcept {
-  constexpr int own = 3;  // of this file
-  void* found[depth + own];
-  const int count = ::backtrace(found, static_cast<int>(depth + own));
-  if (count <= own) return 0;
+  // The first call loads a library, which allocates: from here again, where a program's malloc() is ours.
+  static constinit thread_local bool under_way = false;
+  if (under_way) return 0;
+  void* found[depth];
+  under_way = true;
+  const int count = ::backtrace(found, static_cast<int>(depth));
+  under_way = false;
+  if (count <= 0) return 0;
   std::uint64_t hash = 1469598103934665603u;
-  for (int i = own; i < count; ++i) hash = (hash ^ reinterpret_cast<std::uint64_t>(found[i])) * 1099511628211u;
+  for (int i = 0; i < count; ++i) hash = (hash ^ reinterpret_cast<std::uint64_t>(found[i])) * 1099511628211u;
   hash |= 1;
   for (std::size_t i = 0; i < stacks; ++i) {
     stack& s = g_stacks[(hash + i) % stacks];
     std::uint64_t there = 0;
     if (s.hash.compare_exchange_strong(there, hash, std::memory_order_relaxed)) {
-      std::copy(found + own, found + count, s.calls.begin());
+      std::copy(found, found + count, s.calls.begin());
       s.ready.store(true, std::memory_order_release);
       there = hash;
     }

@@ -10,7 +10,7 @@ using namespace quire::test;
 
 namespace {
 
-double seconds = 1.5;  // of each section
+double seconds = 0.5;  // of each section
 constexpr std::size_t units = 3, columns = 4;
 
 /// Content of this size is announced, and read while its message is on its way (UCX's rendezvous).
