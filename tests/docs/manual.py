@@ -7,7 +7,7 @@ import shlex
 import subprocess
 from pathlib import Path
 
-COMMANDS = ("run", "info", "bench page-update", "agent")
+COMMANDS = ("run", "info", "config", "bench page-update", "agent")
 SOURCES = ("src", "docs", "examples", "bench", "tests", "sim", "apps", "include", "scripts", "tools", "cmake")
 GENERATED = ("docs/results.md", "docs/design/model-results.md")  # of make bench and make model
 COMMON_OPTIONS = ("-h", "--help")
@@ -123,7 +123,7 @@ def commands_in(text):
     lines += re.findall(r"`([^`\n]+)`", rest)
     found = []
     for line in lines:
-        for command in re.findall(r"(?:^|\s|/)quire ((?:run|info|bench|agent)\b[^|]*)", line.partition("#")[0]):
+        for command in re.findall(r"(?:^|\s|/|\()quire ((?:run|info|config|bench|agent)\b[^|)]*)", line.partition("#")[0]):
             found.append(command.strip())
     return found
 

@@ -1,0 +1,53 @@
+#include "own_tree.hpp"
+
+#include <quire/quire.h>
+
+namespace quire::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* header = "quire/quire.h";
+constexpr const char* library = "libquire.so";
+
+/// Without ".." where there is such a path; links stay as they are.
+fs::path joined(const fs::path& folder, const fs::path& rest) { return (folder / rest).lexically_normal(); }
+
+/// The command lies in `bin` of the build folder.
+std::optional<own_tree> as_built(const fs::path& bin) {
+  std::error_code ignored;
+  const fs::path build = bin.parent_path(), folder = build / "src";
+  if (!fs::exists(build / "CMakeCache.txt", ignored) || !fs::exists(folder / library, ignored)) return std::nullopt;
+  fs::path include = joined(build, QUIRE_BUILD_TO_SOURCE "/include");
+  if (!fs::exists(include / header, ignored))
+    include = QUIRE_SOURCE_DIR "/include";  // the build folder was moved alone
+  return own_tree{build, include, folder, folder, false};
+}
+
+}  // namespace
+
+std::optional<own_tree> find_own_tree(std::string& why) {
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  if (error) {
+    why = "cannot read /proc/self/exe: " + error.message();
+    return std::nullopt;
+  }
+  const fs::path bin = self.parent_path();
+  std::optional<own_tree> found = as_built(bin);
+  if (!found) {
+    fs::path prefix = joined(bin, QUIRE_BIN_TO_PREFIX);
+    if (!prefix.has_filename()) prefix = prefix.parent_path();  // lexically_normal() leaves a slash at the end
+    const fs::path folder = joined(prefix, QUIRE_LIBDIR);
+    found = own_tree{prefix, joined(prefix, QUIRE_INCLUDEDIR), folder, folder / "quire", true};
+  }
+  for (const auto& needed : {found->library / library, found->include / header}) {
+    if (fs::exists(needed, error)) continue;
+    why = needed.string() + " is missing; " + self.string() +
+          " should lie in the tree where Quire was built or installed";
+    return std::nullopt;
+  }
+  return found;
+}
+
+}  // namespace quire::tools

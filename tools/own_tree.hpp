@@ -1,0 +1,22 @@
+// Where the parts of the Quire that this command belongs to lie: the build folder, or an installed tree, wherever it
+// was moved.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace quire::tools {
+
+struct own_tree {
+  std::filesystem::path prefix;         ///< where it is installed; of a build, the build folder
+  std::filesystem::path include;        ///< holds quire/quire.h
+  std::filesystem::path library;        ///< holds libquire.so, and may hold libraries of others
+  std::filesystem::path library_alone;  ///< holds libquire.so.N, and no other shared library
+  bool installed = false;
+};
+
+/// The tree of this command. Nothing if library or headers are missing, with a sentence in `why`.
+[[nodiscard]] std::optional<own_tree> find_own_tree(std::string& why);
+
+}  // namespace quire::tools
