@@ -1,7 +1,24 @@
-# What an installed Quire is: the library, the headers, the `quire` command, a CMake package and a pkg-config file.
+# What an installed Quire is: the library, the headers, the `quire` command, a CMake package and a pkg-config file. The parts find each other
+# by relative paths: the tree may be moved. Folders that are given as absolute paths stay where they are.
 include(CMakePackageConfigHelpers)
+file(RELATIVE_PATH QUIRE_PC_TO_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+string(REGEX REPLACE "/$" "" QUIRE_PC_TO_PREFIX ${QUIRE_PC_TO_PREFIX})
+foreach(folder LIBDIR INCLUDEDIR)
+  set(QUIRE_PC_${folder} ${CMAKE_INSTALL_${folder}})
+  if(NOT IS_ABSOLUTE ${CMAKE_INSTALL_${folder}})
+    set(QUIRE_PC_${folder} "\${prefix}/${CMAKE_INSTALL_${folder}}")
+  endif()
+endforeach()
 install(TARGETS quire EXPORT quire-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS quire_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+# The library alone in a folder: where `quire run` adds it to LD_LIBRARY_PATH, no other library is found there.
+install(CODE "
+  set(folder \"${CMAKE_INSTALL_LIBDIR}/quire\")
+  if(NOT IS_ABSOLUTE \"\${folder}\")
+    set(folder \"\${CMAKE_INSTALL_PREFIX}/\${folder}\")
+  endif()
+  file(MAKE_DIRECTORY \"\$ENV{DESTDIR}\${folder}\")
+  file(CREATE_LINK ../libquire.so.${PROJECT_VERSION_MAJOR} \"\$ENV{DESTDIR}\${folder}/libquire.so.${PROJECT_VERSION_MAJOR}\" SYMBOLIC)")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/quire DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT quire-targets NAMESPACE quire:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/quire)
 file(WRITE ${PROJECT_BINARY_DIR}/quire-config.cmake "include(\"\${CMAKE_CURRENT_LIST_DIR}/quire-targets.cmake\")\n")
@@ -15,7 +32,8 @@ install(FILES ${PROJECT_SOURCE_DIR}/docs/quire.7 DESTINATION ${CMAKE_INSTALL_MAN
 # What `quire bench` starts.
 if(QUIRE_BUILD_APPS)
   set(bench_programs page_update_costs page_update_faults page_update_fetch page_update_properties pair floor_exchange quire_fault quire_start)
-  set_target_properties(${bench_programs} PROPERTIES INSTALL_RPATH "\$ORIGIN/../../${CMAKE_INSTALL_LIBDIR}")
+  file(RELATIVE_PATH programs_to_library ${CMAKE_INSTALL_FULL_LIBEXECDIR}/quire ${CMAKE_INSTALL_FULL_LIBDIR})
+  set_target_properties(${bench_programs} PROPERTIES INSTALL_RPATH "\$ORIGIN/${programs_to_library}")
   install(TARGETS ${bench_programs}
     RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/quire)
   install(PROGRAMS ${PROJECT_SOURCE_DIR}/bench/page_update/page_update.py DESTINATION ${CMAKE_INSTALL_DATADIR}/quire/bench)

@@ -16,6 +16,7 @@
 #include "bootstrap/launcher/launcher.hpp"
 #include "bootstrap/launcher/statistics.hpp"
 #include "commands.hpp"
+#include "library_path.hpp"
 #include "os/process.hpp"
 #include "run_hosts.hpp"
 #include "statistics_table.hpp"
@@ -126,6 +127,7 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
   plan.command.insert(plan.command.end(), after_dashes.begin() + static_cast<std::ptrdiff_t>(ours), after_dashes.end());
   if (plan.command.empty() || plan.command[0].empty())
     return refuse("which program? For example: quire run -n 4 ./program arguments");
+  if (const auto path = library_path_for(plan.command[0])) plan.environment.emplace_back("LD_LIBRARY_PATH", *path);
   plan.peer_timeout_s = static_cast<int>(options.number(base::option::peer_timeout));
   plan.survivors_go_on = options.choice<base::failure_choice>(base::option::on_failure) == base::failure_choice::notify;
   if (!settings_into(asked, plan, why)) return refuse(why);
