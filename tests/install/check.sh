@@ -73,6 +73,9 @@ expect "$libdir/quire" "${run[@]}" --hosts a --agent "$work/agent" "$work/plain"
 # shellcheck disable=SC2016
 [ "$("${run[@]}" sh -c 'echo "${LD_LIBRARY_PATH-unset}"')" = unset ] || fail "LD_LIBRARY_PATH is set for a shell"
 
+echo "documented commands"
+python3 "$source/documented.py" "$prefix" "$build/bin/quire" "$source/../.." "$work/documented"
+
 echo "exported symbols"
 library=$libdir/libquire.so
 # Quire's own have a version; what it defines in front of libc has none, so that prebuilt libraries find it, and is in libc.
