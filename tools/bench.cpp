@@ -52,8 +52,10 @@ int compare_page_updates(const std::vector<std::string>& arguments) {
 
 void add_bench(CLI::App& quire, session& about) {
   auto* command = quire.add_subcommand("bench", "Compare the mechanisms on this machine");
+  command->prefix_command(false);
   command->require_subcommand(1);
   auto* pages = command->add_subcommand("page-update", "The ways to update a page atomically: costs, fetches, applications");
+  pages->prefix_command(false);
   const auto arguments = std::make_shared<std::vector<std::string>>();
   pages->add_flag_callback("--quick", [arguments] { arguments->emplace_back("--quick"); }, "Each thing once and short, in about two minutes");
   pages->add_option_function<std::string>("--output", [arguments](const std::string& folder) {

@@ -82,6 +82,7 @@ int config(const config_arguments& asked) {
 
 void add_config(CLI::App& quire, session& about) {
   auto* command = quire.add_subcommand("config", "Print what one needs to compile a program with this Quire");
+  command->prefix_command(false);
   const auto asked = std::make_shared<config_arguments>();
   command->add_flag("--cflags", asked->cflags, "Flags for the compiler (C++ also needs -std=c++20)");
   command->add_flag("--libs", asked->libs,

@@ -24,7 +24,31 @@ int refuse_word(const std::string& word, bool after_command) {
   return refuse(fmt::format("{} is not a command or option of `quire`{} (`quire --help` lists all)", word, hint));
 }
 
+/// Words that the command which was asked for does not take.
+int refuse_extras(const CLI::App& app) {
+  const CLI::App* command = &app;
+  std::string name;
+  while (!command->get_subcommands().empty()) {
+    command = command->get_subcommands().front();
+    name += (name.empty() ? "" : " ") + command->get_name();
+  }
+  const auto words = command->remaining();
+  if (words.empty()) return refuse("too many words");
+  if (words.front().starts_with('-')) return refuse(quire::tools::unknown_option_text(*command, name, words.front()));
+  return refuse(fmt::format("`quire {}` takes no {} (`quire {} --help` tells what may stand there)", name, words.front(), name));
+}
+
 }  // namespace
+
+std::string quire::tools::unknown_option_text(const CLI::App& command, const std::string& name, const std::string& word) {
+  std::vector<std::string> names;
+  for (const auto* option : command.get_options())
+    for (const auto& one : option->get_lnames()) names.push_back("--" + one);
+  const std::vector<std::string_view> words(names.begin(), names.end());
+  const auto nearest = base::nearest_word(word.substr(0, word.find('=')), words);
+  const std::string hint = nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest);
+  return fmt::format("{} is not an option of `quire {}`{} (`quire {} --help` lists all)", word, name, hint, name);
+}
 
 int main(int argc, char** argv) {
   CLI::App app{"Quire: one shared memory for threads on many machines.", "quire"};
@@ -49,6 +73,8 @@ int main(int argc, char** argv) {
     app.parse(arguments);
   } catch (const CLI::Success& done) {  // --help, --version
     return app.exit(done);
+  } catch (const CLI::ExtrasError&) {
+    return refuse_extras(app);
   } catch (const CLI::ParseError& error) {
     return refuse(error.what());
   }

@@ -5,17 +5,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/log.hpp"
 #include "base/options.hpp"
 #include "bootstrap/launcher/agent.hpp"
 #include "bootstrap/launcher/launcher.hpp"
 #include "bootstrap/launcher/statistics.hpp"
 #include "commands.hpp"
+#include "copies.hpp"
 #include "library_path.hpp"
 #include "os/process.hpp"
 #include "run_hosts.hpp"
@@ -54,19 +57,25 @@ int usable_cores() {
                                                        : static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-/// An option of this command that was mistyped stands where the program should be.
-std::string unknown_flag_text(const CLI::App& run, const std::string& flag) {
-  std::vector<std::string> names;
-  for (const auto* option : run.get_options())
-    for (const auto& name : option->get_lnames()) names.push_back("--" + name);
-  const std::vector<std::string_view> words(names.begin(), names.end());
-  const auto nearest = base::nearest_word(flag.substr(0, flag.find('=')), words);
-  const std::string hint = nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest);
-  return fmt::format("{} is not an option of `quire run`{} (`quire run --help` lists all)", flag, hint);
+/// Refuses what is not a number of type Number, with what is legal, and the number that begins it, as in "10s".
+template <class Number>
+CLI::Validator number_of(const std::string& legal) {
+  return CLI::Validator(
+      [legal](const std::string& text) -> std::string {
+        Number number;
+        if (CLI::detail::lexical_cast(text, number)) return {};
+        const char* const begin = text.c_str();
+        char* end = nullptr;
+        const double value = std::strtod(begin, &end);
+        const bool begins_so = end != begin && *end != '\0' && value > 0 && std::isfinite(value);
+        return fmt::format("{} is not allowed{} be {}", text,
+                           begins_so ? fmt::format("; did you mean {}? It may", text.substr(0, static_cast<std::size_t>(end - begin))) : "; it may", legal);
+      },
+      "");
 }
 
-/// Settings of the command line as environment variables; what is wrong with them in `why`.
-bool settings_into(const run_arguments& asked, bootstrap::launcher::job_plan& plan, std::string& why) {
+/// Settings of the command line as environment variables, and over those of the environment in `options`; what is wrong with them in `why`.
+bool settings_into(const run_arguments& asked, base::option_values& options, bootstrap::launcher::job_plan& plan, std::string& why) {
   std::vector<std::pair<std::string, std::string>> all;
   if (!asked.detect.empty()) all.emplace_back("detect", asked.detect);
   if (!asked.transport.empty()) all.emplace_back("transport", asked.transport);
@@ -93,8 +102,7 @@ bool settings_into(const run_arguments& asked, bootstrap::launcher::job_plan& pl
     }
     const auto parsed = base::parse_option(*row, value, why);
     if (!parsed.ok()) return false;
-    if (row->id == base::option::peer_timeout) plan.peer_timeout_s = static_cast<int>(parsed.value());
-    if (row->id == base::option::on_failure) plan.survivors_go_on = parsed.value() == static_cast<std::int64_t>(base::failure_choice::notify);
+    options.set(row->id, parsed.value());  // a text is the nodes' affair
     plan.environment.emplace_back(row->variable, value);
   }
   return true;
@@ -115,12 +123,12 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
   std::string why;
   const auto from_environment = base::read_options(environ, why);
   if (!from_environment.ok()) return refuse(why);
-  const auto& options = from_environment.value();
+  auto options = from_environment.value();
 
   bootstrap::launcher::job_plan plan;
   plan.command = command.remaining();
   if (!plan.command.empty() && plan.command[0].starts_with('-'))
-    return refuse(unknown_flag_text(command, plan.command[0]));
+    return refuse(unknown_option_text(command, "run", plan.command[0]));  // it stands where the program should be
   // The first "--" ends the options of this command, if the program has not done so before; then it belongs to the
   // program.
   const std::size_t ours = plan.command.empty() && !after_dashes.empty() ? 1 : 0;
@@ -128,9 +136,9 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
   if (plan.command.empty() || plan.command[0].empty())
     return refuse("which program? For example: quire run -n 4 ./program arguments");
   if (const auto path = library_path_for(plan.command[0])) plan.environment.emplace_back("LD_LIBRARY_PATH", *path);
+  if (!settings_into(asked, options, plan, why)) return refuse(why);
   plan.peer_timeout_s = static_cast<int>(options.number(base::option::peer_timeout));
   plan.survivors_go_on = options.choice<base::failure_choice>(base::option::on_failure) == base::failure_choice::notify;
-  if (!settings_into(asked, plan, why)) return refuse(why);
 
   const auto wished = static_cast<int>(options.number(base::option::nodes));
   const auto nodes = asked.nodes ? asked.nodes : wished > 0 ? std::optional(wished) : std::nullopt;
@@ -152,6 +160,8 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
   }
   const auto outcome = bootstrap::launcher::run_job(plan);
   if (!asked.statistics.empty()) report(plan, outcome, json.get());
+  if (outcome.nobody_joined && options.choice<base::log_level>(base::option::log) >= base::log_level::warning)
+    if (const auto warning = copies_warning(plan.command[0], plan.nodes)) fmt::print(stderr, "quire run: {}\n", *warning);
   return outcome.exit_status;
 }
 
@@ -191,7 +201,8 @@ void add_run(CLI::App& quire, session& about) {
   command->prefix_command();
   command->footer(footer);
   command->add_option("-n,--nodes", asked->nodes, "How many nodes (default: QUIRE_NODES, else one for each core, or as the hosts say)")
-      ->type_name("N");
+      ->type_name("N")
+      ->check(number_of<int>(fmt::format("1 to {}", base::most_nodes)));
   command->add_option("--hosts", asked->where.hosts, "Start the nodes on these hosts; a:2 takes two before the next")
       ->type_name("A,B,...");
   command->add_option("--hostfile", asked->where.host_file, "The same from a file: a line for each, \"name slots=N\"")
@@ -203,7 +214,8 @@ void add_run(CLI::App& quire, session& about) {
   command->add_option("--agent", asked->where.agent, "Run instead of ssh: COMMAND HOST WORDS... (also by mpirun, which then reaches hosts so)")->type_name("COMMAND");
   command->add_flag("--tag", asked->tag, "Begin each line of output with its node: \"[2] text\"");
   command->add_option("--timeout", asked->timeout_seconds, "End the job after this time, with exit status 124")
-      ->type_name("SECONDS");
+      ->type_name("SECONDS")
+      ->check(number_of<double>("more than 0, and at most 1000000000"));
   command->add_flag(fmt::format("--stats{{{}}}", to_table), asked->statistics,
                     "Counters of all nodes at the end: a table on standard error, or with --stats=FILE as JSON");
   const auto legal = [](base::option which) { return base::row_of(which).legal; };

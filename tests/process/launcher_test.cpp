@@ -106,6 +106,91 @@ TEST(ExitStatus, OfAFailureAfterLeavingLeavesTheOthersAMomentToFinish) {
   EXPECT_EQ(count_of(result.out, "finished"), 2u) << result.out;
 }
 
+// ---- Hints ----------------------------------------------------------------------------------------------------------
+
+/// A folder with programs that do nothing: `heat`, and a copy of the one that joins a job (`joins`).
+class Hints : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = std::filesystem::temp_directory_path() / "quire-hints-XXXXXX";
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    folder = name + "/";
+    std::filesystem::copy("/bin/true", folder + "heat");
+    std::filesystem::copy(program, folder + "joins");
+    { std::ofstream(folder + "notes") << "no program\n"; }
+    { std::ofstream(folder + "script") << "#!" + folder + "pyhton\n"; }
+    std::filesystem::permissions(folder + "script", std::filesystem::perms::owner_all);
+    { std::ofstream(folder + "agent") << "#!/bin/sh\nshift\nexec sh -c \"$*\"\n"; }
+    std::filesystem::permissions(folder + "agent", std::filesystem::perms::owner_all);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder); }
+  /// In the folder, with the command's path for "quire".
+  [[nodiscard]] command_result in_folder(const std::string& line) const {
+    return run({"sh", "-c", "cd " + folder + "; quire() { " + QUIRE_TOOL + " \"$@\"; }; " + line});
+  }
+
+  std::string folder;
+};
+
+TEST_F(Hints, NameTheProgramThatAMisspeltOneResembles) {
+  const std::pair<std::string, std::string> cases[] = {
+      {"./haet", "did you mean ./heat?"},       {"haet", "did you mean ./heat?"},
+      {"heat", "did you mean ./heat?"},         {"./heat.cpp", "did you mean ./heat?"},
+      {folder + "heta", "did you mean " + folder + "heat?"}, {"hostnmae", "did you mean hostname?"},
+      {"./nowhere/heat", "there is no folder ./nowhere"},    {folder, "it is a folder"},
+      {"./script", "not its interpreter " + folder + "pyhton"}};
+  for (const auto& [wrong, hint] : cases) {
+    const auto result = in_folder("quire run -n 2 " + wrong);
+    EXPECT_THAT(result.err, HasSubstr("cannot run " + wrong + ": "));
+    EXPECT_THAT(result.err, HasSubstr(hint)) << wrong;
+    EXPECT_THAT(result.status, AnyOf(126, 127)) << wrong;
+  }
+  // A file that cannot be run is no proposal, nor is what resembles nothing.
+  for (const auto* const alone : {"./noets", "./completely-different"})
+    EXPECT_THAT(in_folder(std::string("quire run -n 2 ") + alone).err, ::testing::Not(HasSubstr("did you mean"))) << alone;
+  EXPECT_THAT(in_folder("quire run --hosts a --agent ./agent ./haet").err, HasSubstr("host a: cannot run ./haet: No such file or directory; did you mean ./heat?"));
+}
+
+TEST_F(Hints, ProgramsWithoutQuireAreSaidToBeCopies) {
+  const std::string warning = "ran as 3 independent copies: it is not linked with libquire";
+  for (const std::string line : {"quire run -n 3 ./heat", "quire run --set nodes=3 ./heat", "PATH=$PWD:$PATH; quire run -n 3 heat",
+                                 "quire run --hosts a,b,c --agent ./agent ./heat"}) {
+    const auto result = in_folder(line);
+    EXPECT_EQ(result.status, 0) << line;
+    EXPECT_EQ(count_of(result.err, warning), 1u) << line << "\n" << result.err;
+  }
+  // One copy; nothing said; programs that join, or that run without Quire on purpose; no program at all.
+  for (const std::string line : {"quire run -n 1 ./heat", "QUIRE_LOG=error quire run -n 3 ./heat", "quire run -n 3 --set log=error ./heat",
+                                 "quire run -n 3 ./joins exchange 8", "quire run -n 3 /bin/true", "quire run -n 3 sh -c ./heat",
+                                 "cp /bin/sh dash-0.5; quire run -n 3 ./dash-0.5 -c true", "quire run -n 3 ./script", "quire run -n 3 ./haet"})
+    EXPECT_EQ(count_of(in_folder(line).err, "copies"), 0u) << line;
+}
+
+TEST(WrongValues, AreRefusedWithWhatIsLegal) {
+  const std::pair<words, std::string> cases[] = {
+      {{"-n", "four", "true"}, "--nodes: four is not allowed; it may be 1 to 1024"},
+      {{"-n", "4x", "true"}, "--nodes: 4x is not allowed; did you mean 4? It may be 1 to 1024"},
+      {{"-n", "99999999999999", "true"}, "it may be 1 to 1024"},
+      {{"--timeout", "10s", "true"}, "--timeout: 10s is not allowed; did you mean 10?"},
+      {{"--timeout", "long", "true"}, "--timeout: long is not allowed; it may be more than 0"},
+      {{"--detect", "usefault", "true"}, "did you mean userfault? It may be auto|userfault|thread|segv"}};
+  for (const auto& [wrong, hint] : cases) {
+    const auto result = run(job(wrong));
+    EXPECT_EQ(result.status, 125);
+    EXPECT_THAT(result.err, HasSubstr(hint));
+  }
+  const std::pair<words, std::string> others[] = {{{"info", "--jsn"}, "did you mean --json?"},
+                                                  {{"config", "--lib"}, "did you mean --libs?"},
+                                                  {{"config", "libs"}, "`quire config` takes no libs"},
+                                                  {{"bench", "page-update", "--quik"}, "did you mean --quick?"}};
+  for (auto [wrong, hint] : others) {
+    wrong.insert(wrong.begin(), QUIRE_TOOL);
+    const auto result = run(wrong, {}, "", 5);
+    EXPECT_EQ(result.status, 125) << hint;
+    EXPECT_THAT(result.err, HasSubstr(hint));
+  }
+}
+
 TEST(Timeout, MayBeDecades) {
   const auto result = run(job({"-n", "2", "--timeout", "1000000000", "sleep", "0.2"}));
   EXPECT_EQ(result.status, 0) << result.err;

@@ -16,6 +16,7 @@
 #include "base/clock.hpp"
 #include "base/options.hpp"
 #include "bootstrap/launcher/launcher.hpp"
+#include "bootstrap/launcher/misspelt.hpp"
 #include "bootstrap/launcher/process_state.hpp"
 #include "bootstrap/launcher/spawn.hpp"
 #include "bootstrap/local/channel.hpp"
@@ -235,7 +236,9 @@ bool agent::became_programs(int report) {
   do bytes = ::read(report, &failure, sizeof failure);
   while (bytes < 0 && errno == EINTR);
   if (bytes != sizeof failure) return true;
-  return cannot("run " + what_.command[0], failure.error, failure.error == ENOENT ? command_not_found : cannot_execute);
+  tell(frame_kind::cannot, failure.error == ENOENT ? command_not_found : cannot_execute,
+       cannot_run_text(what_.command[0], failure.error));
+  return false;
 }
 
 void agent::loop() {

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "base/clock.hpp"
+#include "bootstrap/launcher/misspelt.hpp"
 #include "bootstrap/launcher/process_state.hpp"
 
 namespace quire::bootstrap::launcher {
@@ -51,6 +52,10 @@ job_outcome job::run() {
   }
   ::signal(SIGPIPE, on_pipe);
   job_outcome outcome{exit_status_, {}, static_cast<double>(base::now_ns() - begin) / 1e9};
+  const bool ran = exit_status_ != launcher_failed && exit_status_ != cannot_execute && exit_status_ != command_not_found;
+  outcome.nobody_joined = ran && std::all_of(nodes_.begin(), nodes_.end(), [](const auto& n) {
+    return !n.joined && (n.host < 0 ? n.pid : n.remote_pid) > 0;
+  });
   for (auto& node : nodes_) outcome.statistics.push_back(std::move(node.statistics));
   return outcome;
 }
@@ -123,7 +128,7 @@ bool job::all_became_programs(int report) {
   do bytes = ::read(report, &failure, sizeof failure);
   while (bytes < 0 && errno == EINTR);
   if (bytes != sizeof failure) return true;
-  static_cast<void>(cannot("run " + plan_.command[0], failure.error));
+  say(cannot_run_text(plan_.command[0], failure.error));
   exit_status_ = failure.error == ENOENT ? command_not_found : cannot_execute;
   return false;
 }

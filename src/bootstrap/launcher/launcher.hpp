@@ -36,6 +36,7 @@ struct job_outcome {
   int exit_status = 0;  ///< 0 if all ended well, else of the node that failed first, or one of the above
   std::vector<std::string> statistics;  ///< by node, what it gave to bootstrap::leave(); empty if it did not
   double seconds = 0;
+  bool nobody_joined = false;  ///< all nodes became the program, and none of them has started Quire
 };
 
 /// Runs a job to its end. Nothing of it is left when this returns: no process (orphans of the nodes included), no

@@ -1,0 +1,51 @@
+#include "copies.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string_view>
+
+#include "bootstrap/launcher/installed.hpp"
+#include "os/program_file.hpp"
+
+namespace quire::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Installed with the system; /usr/local holds what somebody has built.
+bool is_of_the_system(const std::string& path) {
+  constexpr std::array folders = {"/usr/", "/bin/", "/sbin/", "/lib/", "/lib64/"};
+  return !path.starts_with("/usr/local/") &&
+         std::any_of(folders.begin(), folders.end(), [&](const char* folder) { return path.starts_with(folder); });
+}
+
+/// A program that runs others, wherever it is installed: python3.11 counts as python.
+bool is_interpreter(const fs::path& path) {
+  constexpr std::array<std::string_view, 15> known = {"sh",   "bash", "dash",    "zsh",    "ksh",
+                                                      "fish", "tcsh", "busybox", "python", "pypy",
+                                                      "perl", "ruby", "lua",     "node",   "julia"};
+  const std::string name = path.filename();
+  const std::string plain = name.substr(0, name.find_last_not_of("0123456789.-") + 1);
+  return std::find(known.begin(), known.end(), plain) != known.end();
+}
+
+}  // namespace
+
+std::optional<std::string> copies_warning(const std::string& program, int nodes) {
+  const std::string file = program.find('/') == program.npos ? bootstrap::launcher::find_program(program) : program;
+  std::error_code error;
+  const fs::path real = fs::canonical(file, error);
+  const auto linkage = error ? std::nullopt : os::linkage_of(real);
+  if (nodes < 2 || !linkage || is_of_the_system(real) || is_interpreter(real)) return std::nullopt;
+  for (const auto& library : linkage->needed)
+    if (library.starts_with("libquire.so")) return std::nullopt;
+  return fmt::format(
+      "{} ran as {} independent copies: it is not linked with libquire "
+      "(`quire config` prints the flags; QUIRE_LOG=error silences this)",
+      program, nodes);
+}
+
+}  // namespace quire::tools

@@ -1,0 +1,14 @@
+// What `quire run` says of a program that has run as many times as there are nodes, each for itself.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace quire::tools {
+
+/// A warning, for a job of which no node has joined: the program is the user's own, in ELF, and not linked with
+/// libquire. Nothing for what is run without Quire on purpose: programs of the system, shells and interpreters,
+/// scripts. `program`: the first word of the command.
+[[nodiscard]] std::optional<std::string> copies_warning(const std::string& program, int nodes);
+
+}  // namespace quire::tools
