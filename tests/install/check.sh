@@ -87,4 +87,5 @@ extra=$(comm -23 "$work/others" "$work/libc")
 [ -z "$extra" ] || fail "symbols that nobody should see, or with a version: $extra"
 grep -qx write "$work/others" || fail "libquire does not define write"
 [ "$(find "$prefix" -name 'quire.[17]' | wc -l)" -eq 2 ] || fail "manual pages are missing"
+cmp "$source/../../LICENSE" "$prefix/share/doc/quire/LICENSE" || fail "the license is missing"
 rm -rf "$work"
