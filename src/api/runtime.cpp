@@ -15,6 +15,7 @@
 #include "api/forward.hpp"
 #include "api/names.hpp"
 #include "api/quit.hpp"
+#include "api/terminate.hpp"
 #include "api/threads.hpp"
 #include "api/versions.hpp"
 #include "base/clock.hpp"
@@ -335,6 +336,7 @@ base::status start_here(std::unique_ptr<runtime> r, const quire_options& given) 
   calls::watch_range(base, bytes);
   g_phase.store(phase::running);
   install_quit();
+  install_terminate();
   const engine::job_call together(*current()->core, sync::meeting::start, "quire_start", quire_thread());
   return quire_barrier_wait(quire_barrier{0});
 }
@@ -387,6 +389,7 @@ base::status start_split(std::unique_ptr<runtime> r, const quire_options& given)
   ::pthread_atfork(nullptr, nullptr, [] { g_forked.store(true); });
   g_phase.store(phase::running);
   install_quit();
+  install_terminate();
   return {};
 }
 
@@ -406,6 +409,7 @@ quire_status end_split(split::application_side& there) {
   const quire_status why = forwarder<&quire_end>::call(there);
   if (why == QUIRE_NOT_STARTED || why == QUIRE_INVALID) return why;  // the node has not left
   remove_quit();
+  remove_terminate();
   there.end();
   calls::hide_range();
   detect::remove_signals();
@@ -482,6 +486,7 @@ quire_status quire_end(void) {
   QUIRE_ENTER(r);
   if (const auto why = api::end_together(*r); why != QUIRE_OK) return why;
   api::remove_quit();
+  api::remove_terminate();
   const std::string numbers = api::counters_json(*r);
   api::g_phase.store(phase::ended);
   api::calls::hide_range();
