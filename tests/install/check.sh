@@ -79,7 +79,9 @@ python3 "$source/documented.py" "$prefix" "$build/bin/quire" "$source/../.." "$w
 echo "exported symbols"
 library=$libdir/libquire.so
 # Quire's own have a version; what it defines in front of libc has none, so that prebuilt libraries find it, and is in libc.
-nm -D --defined-only "$library" | awk '{print $3}' | grep -vE '^(quire_[a-z0-9_]+@@QUIRE_0|QUIRE_0)$' | sort >"$work/others"
+# The new kind of libc's conditions has the version by which libc tells it from the old one.
+nm -D --defined-only "$library" | awk '{print $3}' | grep -vE '^(quire_[a-z0-9_]+@@QUIRE_0|QUIRE_0|GLIBC_2.3.2)$' |
+  sed -E 's/^(pthread_cond_[a-z]+)@@GLIBC_2.3.2$/\1/' | sort >"$work/others"
 # shellcheck disable=SC2016
 libc=$(ldd "$library" | awk '$1 == "libc.so.6" {print $3}')
 nm -D --defined-only "$libc" | awk '{print $3}' | sed 's/@.*//' | sort -u >"$work/libc"

@@ -17,10 +17,13 @@ extern constinit shared_range g_range __attribute__((visibility("hidden")));
 /// Of an address in the range: whether the faulting thread handles its faults. With detector 'thread' the kernel waits.
 [[nodiscard]] bool needs_help(std::uint64_t address) noexcept;
 
+/// Whether an address lies in the range at all.
+[[nodiscard]] inline bool is_shared(const void* address) noexcept {
+  return reinterpret_cast<std::uint64_t>(address) - g_range.base.load(std::memory_order_relaxed) <
+         g_range.bytes.load(std::memory_order_relaxed);
+}
 [[nodiscard]] inline bool is_away(const void* address) noexcept {
-  const auto at = reinterpret_cast<std::uint64_t>(address);
-  return at - g_range.base.load(std::memory_order_relaxed) < g_range.bytes.load(std::memory_order_relaxed) &&
-         needs_help(at);
+  return is_shared(address) && needs_help(reinterpret_cast<std::uint64_t>(address));
 }
 
 /// `bytes`, or as many of them as there are up to the end of the address's region.
