@@ -22,6 +22,7 @@
 #include <utility>
 
 #include <quire/error.hpp>
+#include <quire/shareable.hpp>
 
 namespace quire {
 namespace detail {
@@ -49,7 +50,7 @@ inline void deallocate(void* address) noexcept {
 
 /// The standard allocator of shared memory: `std::vector<int, quire::allocator<int>>`. It has no state; what one node
 /// allocated, any other may free. A container that is used by several nodes must itself lie in shared memory
-/// (new_object()) and be guarded like any shared object.
+/// (new_object()) and be guarded like any shared object. Elements that cannot be shared do not compile (shareable.hpp).
 template <class T>
 class allocator {
  public:
@@ -62,10 +63,17 @@ class allocator {
   constexpr allocator(const allocator<U>&) noexcept {}  // NOLINT: allocators convert into each other
 
   [[nodiscard]] T* allocate(std::size_t n) {
+    detail::require_shareable<T>();
     if (n > std::numeric_limits<std::size_t>::max() / sizeof(T)) throw std::bad_array_new_length();
     return static_cast<T*>(detail::allocate(n * sizeof(T), alignof(T)));
   }
   void deallocate(T* address, std::size_t) noexcept { detail::deallocate(address); }
+  /// What containers make their elements with, which they allocate as parts of nodes of their own.
+  template <class U, class... Arguments>
+  constexpr void construct(U* place, Arguments&&... arguments) {
+    detail::require_shareable<U>();
+    std::construct_at(place, std::forward<Arguments>(arguments)...);
+  }
   template <class U>
   [[nodiscard]] friend constexpr bool operator==(const allocator&, const allocator<U>&) noexcept {
     return true;
@@ -83,9 +91,10 @@ class memory_resource final : public std::pmr::memory_resource {
   }
 };
 
-/// Makes an object in shared memory. Objects with virtual functions belong to the node that made them.
+/// Makes an object in shared memory. Types that cannot work there do not compile, as far as the compiler can find out (shareable.hpp).
 template <class T, class... Arguments>
 [[nodiscard]] T* new_object(Arguments&&... arguments) {
+  detail::require_shareable<T>();
   void* place = detail::allocate(sizeof(T), alignof(T));
   try {
     return ::new (place) T(std::forward<Arguments>(arguments)...);
@@ -107,6 +116,7 @@ void delete_object(T* object) {
 /// Memory of arithmetic types is not touched: its pages come to be where they are first used.
 template <class T>
 [[nodiscard]] std::span<T> make_shared_array(std::size_t n) {
+  detail::require_shareable<T>();
   static_assert(std::is_trivially_destructible_v<T>, "use std::vector<T, quire::allocator<T>>");
   if (n == 0) return {};
   if constexpr (std::is_arithmetic_v<T> && alignof(T) <= detail::natural_alignment) {
