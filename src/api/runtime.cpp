@@ -14,6 +14,7 @@
 #include "api/failure.hpp"
 #include "api/forward.hpp"
 #include "api/names.hpp"
+#include "api/pointer_check.hpp"
 #include "api/quit.hpp"
 #include "api/terminate.hpp"
 #include "api/threads.hpp"
@@ -236,6 +237,11 @@ base::status read_settings(runtime& r, const quire_options& given) {
               base::row_of(which).legal);
     return QUIRE_BAD_OPTION;
   };
+  if (r.options.choice<base::check_choice>(base::option::check) == base::check_choice::pointers &&
+      r.options.choice<base::pool_choice>(base::option::pool) == base::pool_choice::fork) {
+    base::log(base::log_level::error, "QUIRE_CHECK=pointers cannot look from the engine's process into the program's: choose another pool than 'fork'");
+    return QUIRE_UNSUPPORTED;
+  }
   if (const auto s = pick(base::option::base, "base", given.base, r.base); !s.ok()) return s;
   return pick(base::option::range, "range_bytes", given.range_bytes, r.bytes);
 }
@@ -266,6 +272,10 @@ base::status begin(runtime& r, const quire_options& given) {
   if (!job.ok()) return job.why();
   r.job = std::move(job.value());
   base::log_set_node(r.job->node());
+
+  if (r.options.choice<base::check_choice>(base::option::check) == base::check_choice::pointers) {
+    r.pointers = std::make_unique<pointer_check>(static_cast<unsigned>(r.job->node()));
+  }
 
   engine::configuration c;
   c.self = model::node_id{static_cast<std::uint16_t>(r.job->node())};
@@ -485,6 +495,7 @@ quire_status quire_end(void) {
   if (auto* const there = api::elsewhere()) return api::end_split(*there);
   QUIRE_ENTER(r);
   if (const auto why = api::end_together(*r); why != QUIRE_OK) return why;
+  if (r->pointers != nullptr) r->pointers->tell_total();
   api::remove_quit();
   api::remove_terminate();
   const std::string numbers = api::counters_json(*r);

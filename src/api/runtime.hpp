@@ -17,6 +17,7 @@ namespace quire::api {
 
 class failure_service;
 class name_service;
+class pointer_check;
 class thread_service;
 
 struct runtime {
@@ -28,6 +29,7 @@ struct runtime {
   std::unique_ptr<name_service> names;
   std::unique_ptr<thread_service> threads;
   std::unique_ptr<failure_service> failures;
+  std::unique_ptr<pointer_check> pointers;  ///< null: not asked for
 
   runtime();
   ~runtime();

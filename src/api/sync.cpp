@@ -3,6 +3,7 @@
 
 #include "api/explain.hpp"
 #include "api/forward.hpp"
+#include "api/pointer_check.hpp"
 #include "base/clock.hpp"
 #include "engine/job_call.hpp"
 #include "sync/call.hpp"
@@ -135,7 +136,9 @@ quire_status quire_barrier_wait(quire_barrier barrier) {
   };
   if (barrier.id != 0) return wait();
   const quire::engine::job_call together(*r->core, quire::sync::meeting::none, "quire_barrier_wait", quire_thread());
-  return together.status().ok() ? wait() : together.status().code();
+  if (!together.status().ok()) return together.status().code();
+  if (r->pointers != nullptr) r->pointers->look(*r->core);
+  return wait();
 }
 quire_status quire_barrier_create(uint32_t participants, quire_barrier* barrier) {
   return create(operation::barrier_create, barrier, participants);

@@ -17,10 +17,10 @@ namespace quire::base {
 enum class option : int {
   transport, net_devices, detect, pool, pool_dir, pool_fill, pool_link, crash_dir, fault_trace, range, base, spin_us, peer_timeout,
   on_failure,
-  read_ahead, learn_writes, pin_limit, replicas, memory_limit, page_out_dir, checkpoint_keep, consistency, move_homes, updates, twin_limit, unit, free_batch, log,
+  read_ahead, learn_writes, pin_limit, replicas, memory_limit, page_out_dir, checkpoint_keep, consistency, move_homes, updates, twin_limit, unit, free_batch, check, log,
   nodes, tag
 };
-inline constexpr std::size_t option_count = 30;
+inline constexpr std::size_t option_count = 31;
 
 enum class option_type : int { choice, flag, number, bytes, address, path, text };
 
@@ -44,6 +44,7 @@ enum class pool_choice : int { memfd, file, posix, sysv, mdup, fork };
 enum class consistency_choice : int { sequential, release };
 enum class fill_choice : int { truncate, write };
 enum class failure_choice : int { end, notify };
+enum class check_choice : int { none, pointers };
 enum class link_choice : int { ring, socket };
 inline constexpr std::int64_t spin_automatic = -1;
 

@@ -167,6 +167,15 @@ class engine final : public transport::sink, private effects, private release::n
   [[nodiscard]] bool has_objects() noexcept;
   /// Nodes that may have made objects; changes in load_objects().
   [[nodiscard]] unsigned makers() const noexcept { return sync_.makers(); }
+  /// Gets the content of all units that this node may write, or has written last (own_words.cpp). Application thread; reads are of the driver.
+  struct words_reader {
+    /// The words at `offset` of a region. Others may be writing them.
+    virtual void read(const region_slot& r, std::uint64_t offset, std::span<const std::uint64_t> words) noexcept = 0;
+
+   protected:
+    ~words_reader() = default;
+  };
+  void look_at_own_words(words_reader& reader) noexcept;
   /// Runs `f` as the driver, and waits until it has run. Defined in collect.hpp.
   template <class F>
   void as_driver(F f) noexcept;
@@ -245,6 +254,8 @@ class engine final : public transport::sink, private effects, private release::n
   friend class diff_traffic;
   friend class job_call;
   friend class spread_traffic;
+  /// A part of look_at_own_words(), from `unit` on, which moves (driver's thread).
+  void look_at_some(const region_slot& r, std::uint64_t& unit, std::uint64_t units, words_reader& reader) noexcept;
   // transport::sink (payloads.cpp, messages.cpp)
   [[nodiscard]] transport::landing place(const model::message& m) noexcept override;
   void deliver(const model::message& m) noexcept override;

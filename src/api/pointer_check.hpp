@@ -1,0 +1,27 @@
+// QUIRE_CHECK=pointers: words in shared memory that look like pointers to private memory of this node. Application
+// threads, one at a time.
+#pragma once
+
+#include <cstdint>
+#include <unordered_set>
+
+#include "engine/engine.hpp"
+
+namespace quire::api {
+
+class pointer_check {
+ public:
+  /// From now on private memory lies elsewhere on each node. At the start, before the engine is made.
+  explicit pointer_check(unsigned node);
+  /// Looks through what this node may write or has written last, and reports the first few words that were not there
+  /// before.
+  void look(engine::engine& core);
+  /// How many there were, if any.
+  void tell_total() const noexcept;
+
+ private:
+  static constexpr std::size_t most_told = 8;
+  std::unordered_set<std::uint64_t> found_{};  ///< addresses of words
+};
+
+}  // namespace quire::api
