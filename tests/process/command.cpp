@@ -13,7 +13,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 
 #include "base/clock.hpp"
 
@@ -39,7 +39,9 @@ int input_descriptor(const std::string& input) {
 
 std::string read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::ostringstream text;
+  text << file.rdbuf();  // a process that ends meanwhile is an error of reading: what came is told
+  return text.str();
 }
 
 }  // namespace

@@ -20,7 +20,9 @@ namespace quire::test {
 
 inline std::string content_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::ostringstream text;
+  text << file.rdbuf();  // a process that ends meanwhile is an error of reading: what came is told
+  return text.str();
 }
 inline std::vector<std::string> entries_of(const std::string& path) {
   std::vector<std::string> names;

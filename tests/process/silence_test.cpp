@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <fstream>
 #include <regex>
+#include <sstream>
 #include <thread>
 
 #include "command.hpp"
@@ -54,7 +55,9 @@ std::vector<pid_t> pids_of(command& job) {
 
 char state_of(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  std::string text((std::istreambuf_iterator<char>(file)), {});
+  std::ostringstream read;
+  read << file.rdbuf();
+  std::string text = read.str();
   const auto at = text.rfind(')');
   return at + 2 < text.size() ? text[at + 2] : '?';
 }
