@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # The commands of Quire. `make demo` and `make test` are all that a newcomer needs; both install what is missing (Debian,
 # as root or by sudo), build, and run.
 BUILD ?= build

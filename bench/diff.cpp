@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // quire_diff: what a diff costs, per unit of 4 KiB: encode and apply by kind of change, merge of a parallel block,
 // beside memcpy and memcmp of a unit. Hot: the same unit again and again. Cold: units in random order out of more than
 // a cache holds. Unit and twin of a pair lie apart, as in the engine. One process, no Quire job.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Starting the programs that measure, for run.py and page_update.py."""
 import os
 import signal

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes docs/results.md from what bench/run.py has measured (build/bench/results.json): machine, date and hash of the commit, and
 a table for each group. Started by `make bench`; nobody edits the page by hand. A run that was --quick or --only is refused, unless
 --partial is given; then the page says so.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs the benchmarks, prints a table, and writes bench/results.json in the build folder, from which bench/results.py makes
 docs/results.md.
 

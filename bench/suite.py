@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What is measured: programs, and the rows that come of them. Data for run.py; nothing runs here.
 
 A group's programs run in turn, again and again, so that both sides of a comparison see the same state of the machine.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // quire_written: what it costs to learn which pages were written between two releases, per written page, by Quire's own
 // detectors in one process and without a protocol. All pages are mapped before; a round takes the ways in turn, each with
 // pages of its own. Nanoseconds a page.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # What an installed Quire is: the library, the headers, the `quire` command, a CMake package and a pkg-config file. The parts find each other
 # by relative paths: the tree may be moved. Folders that are given as absolute paths stay where they are.
 include(CMakePackageConfigHelpers)

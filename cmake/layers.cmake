@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # One library for each row of src/layers.txt, linked with just the layers that its row names.
 function(quire_layer folder)
   string(REPLACE "/" "_" name ${folder})

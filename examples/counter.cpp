@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A counter that all nodes change: once under a mutex, once by an atomic operation that is done where the counter lies.
 // Run it: quire run -n 2 counter
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A file read straight into shared memory: every node reads its part with read(2) into pages that another node has had
 // in its hands, and then all see the whole file. No private buffer, no copy.
 // Run it: quire run -n 2 file_into_shared [file]

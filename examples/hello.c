@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Hello from every node, in C: one node allocates and publishes, all find it, write into it, and read what the others
  * wrote. Run it: quire run -n 4 hello */
 #include <stdio.h>

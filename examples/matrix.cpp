@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A matrix product, C = A x B, with regions and a barrier. The rows of A and C are divided over the nodes, so large
 // units in consecutive order suit them; B is read by all, and its units are spread over the nodes.
 // Run it: quire run -n 2 matrix

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Names: every node publishes an object that it made when it liked, and finds those of the others. Nobody has to
 // allocate in the same order, or at the same time, as anybody else.
 // Run it: quire run -n 2 named_object

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A bounded queue in shared memory: node 0 produces, all nodes consume. A semaphore counts the free slots, a condition
 // variable wakes consumers.
 // Run it: quire run -n 2 producer_consumer

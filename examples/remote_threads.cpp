@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The programming model of Millipage: the program is one, node 0 starts threads on the other nodes, hands them shared
 // memory, and collects their results. The other nodes serve until the session ends.
 // Run it: quire run -n 2 remote_threads

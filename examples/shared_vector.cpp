@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Standard containers in shared memory: a map of vectors that every node extends. With quire::allocator their elements
 // are shared; made by new_object() the containers themselves are, too.
 // Run it: quire run -n 2 shared_vector

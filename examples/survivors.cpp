@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Estimates pi on all nodes, and goes on when nodes are lost: quire run -n 4 --on-failure notify survivors [NODE]
 // With an argument, that node kills itself half way.
 //

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Gives random bytes to each of the decoders in tests/fuzz, under the address and undefined-behaviour sanitizers, beginning
 # with tests/fuzz/corpus. FUZZ_SECONDS (120) in all; FUZZ_ONLY names one. Exit status 77: there is no clang with libFuzzer.
 # An input that breaks something is put beside the corpus's others, where `make test` reads it from then on.

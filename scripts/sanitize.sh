@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Builds all that runs in one process - machines, simulator, units - with sanitizers, and runs those tests; for the thread sanitizer
 # what runs in several threads.
 # Usage: scripts/sanitize.sh address,undefined | thread

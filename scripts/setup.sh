@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Installs the packages that the build needs and that are missing. Says nothing when there is nothing to do.
 #   scripts/setup.sh             what the build needs
 #   scripts/setup.sh launchers   also what tests/launch starts jobs with (sshd and Slurm among it, so not by default)

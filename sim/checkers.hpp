@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What must hold, whatever the protocol does inside. The checkers know views, frames, rights and the directory; they share
 // no code with the machines. Each returns what is wrong in one line, or an empty string.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Nodes that run the sequential machine, with their application views, their memory and their threads. It performs the
 // actions of the machines exactly in order, as the engine does, and has every step checked (checkers.hpp). What a thread may
 // do follows from what `permit` and `protect` did to its node's view, never from what the machine believes.

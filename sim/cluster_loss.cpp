@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Nodes that die, and the others that go on: what the engine would do around loss.cpp of the protocol and
 // src/watch/recovery.
 #include <algorithm>

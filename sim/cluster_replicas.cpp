@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Content on two nodes: rounds, what waits for their end, and what must have survived a death. The engine does the same
 // around protocol/sequential/replicas.cpp.
 #include <algorithm>

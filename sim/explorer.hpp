@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // All interleavings of a small configuration: from each state the oldest message between any two nodes may arrive next (a
 // pair keeps its order, as transports do), every thread that is ready may run next, and every hold may end. States are told
 // apart by a 128-bit hash of all that matters; the checkers of the cluster look at every step. At the end, the threads must

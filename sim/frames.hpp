@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What simulated frames hold when nobody may count on them.
 #pragma once
 

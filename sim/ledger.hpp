@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which writes must survive. A write is acknowledged when its writer's node has since synchronised, when another node
 // has seen it, or when another node has seen what came after it. The ledger numbers the writes of each unit, follows
 // who knows which of them, and so tells of each unit up to which number its writes are acknowledged. It shares nothing

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The virtual clock and network. Everything that happens in a simulated run is an event of this one queue: a message that
 // arrives, or a piece of work that falls due (a thread that goes on, a timer). Knows messages only, no protocol: any machine
 // that takes and makes model::message can be run on it.

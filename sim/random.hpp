@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The simulator's only source of chance: SplitMix64 (Steele, Lea and Flood 2014). The same seed gives the same run on every
 // machine, which the distributions of the standard library do not promise.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Nodes that run the release protocol and synchronisation, with their frames, twins, application views and threads, each
 // thread a coroutine:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // All interleavings of a small release_cluster: from each state the oldest message between any two nodes may arrive next (a pair
 // keeps its order), and every thread that may go on may do its next step.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A release_cluster on the virtual network, with random timing: the same seed gives the same run.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Pushes in the simulated world, as src/engine/spread.cpp does them: a home's content goes to all nodes by a tree, together with what the
 // home knew when it took it. One unit a message.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a node of the simulated world does around its machines, as the engine does: synchronisation that takes memory along,
 // actions performed, diffs out and in, and what is checked after every step.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A whole run from one number: which network, placement, program and timing a seed stands for. What fails under a seed in a
 // test fails under it again (QUIRE_SIM_SEED), as long as this file stays as it is.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which seeds a randomised test runs: its own range, another one (QUIRE_SIM_FIRST, QUIRE_SIM_SOAK), as `make soak` asks for, or the one of
 // QUIRE_SIM_SEED when a failure is replayed. Also what a broken CHECK inside a machine prints before the process ends: the run that was under way.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A cluster on the virtual network, with random timing: the same seed gives the same run. Besides what the checkers of the
 // cluster find, it reports waits that are longer than the protocol allows (the progress bound) and threads that are left over.
 #pragma once

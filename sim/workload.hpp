@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Programs for simulated threads: patterns of sharing that occur in practice, drawn from a seed.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the statistics of a job say about its speed, in sentences.
 #pragma once
 

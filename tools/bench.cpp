@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `quire bench NAME`: comparisons that a user can repeat on his own machine. The work is done by a script of the bench
 // folder and by programs built or installed beside it; here they are found and started.
 #include <fmt/core.h>

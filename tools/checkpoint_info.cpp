@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `quire info --checkpoint DIRECTORY`: what is in the checkpoints of a directory, and whether they are whole:
 // everything is read and compared with its checksums, as quire_restore() does. Exit status 1 if the newest is not, or
 // there is none.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What `quire info --checkpoint` does (checkpoint_info.cpp).
 #pragma once
 

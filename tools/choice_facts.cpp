@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How nodes can talk here, and what Quire will choose, for `quire info`.
 #include <dlfcn.h>
 #include <fmt/core.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The commands of `quire`: each adds itself to the parser, which leaves the one that was asked for to main.cpp.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `quire config`: what one needs to compile a program with the Quire that this command belongs to.
 #include <fmt/core.h>
 #include <quire/quire.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What `quire run` says of a program that has run as many times as there are nodes, each for itself.
 #pragma once
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """What `make demo` runs after building: the ray tracer and red-black SOR, serial and on local nodes.
 
 Shows progress, checks the results of the nodes against the serial run, writes the picture, prints a table. The exit

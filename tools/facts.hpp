@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What `quire info` finds out about this machine: a list of facts, each with a text for people and a value for
 // programs. One file gathers one group of them; info.cpp prints.
 #pragma once

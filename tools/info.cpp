@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `quire info`: what this machine offers, what Quire will choose, the table of options, and what is in a checkpoint.
 #include <fmt/core.h>
 #include <quire/quire.h>

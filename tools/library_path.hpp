@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which libquire a program of `quire run` gets: the one that it chooses itself, else the one beside the command.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The machine and its limits, for `quire info`.
 #include <fmt/core.h>
 #include <sched.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `quire`: starts jobs, and tells what this machine offers.
 #include <fmt/core.h>
 #include <quire/quire.h>

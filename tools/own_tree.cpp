@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "own_tree.hpp"
 
 #include <quire/quire.h>

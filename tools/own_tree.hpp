@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where the parts of the Quire that this command belongs to lie: the build folder, or an installed tree, wherever it
 // was moved.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What page pools this machine can have, and which detectors go with each, for `quire info`: each is made and tried.
 #include <fmt/core.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `quire run`: a job of several nodes, on this machine or on others.
 #include <fmt/core.h>
 #include <sched.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `quire run --hosts`: which hosts, and who starts the nodes there. Used by run.cpp.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which line of the user's program a call comes from, by addr2line (binutils).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // userfaultfd, for `quire info`: is it there, what can it do, and may it serve faults of the kernel itself.
 #include <fmt/core.h>
 #include <linux/capability.h>

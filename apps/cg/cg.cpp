@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // CG on Quire. The vectors lie in shared memory, and so do the rows of the matrix, which each worker builds for itself.
 // What a worker needs of the others' part of a vector it asks for beforehand, or it comes by page faults; dot products
 // are added by messages.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // CG as a plain OpenMP program: what the one on Quire is measured against. Built without OpenMP it is the serial
 // program.
 #include <array>

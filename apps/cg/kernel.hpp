@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // NAS CG: the largest eigenvalue of a sparse matrix by inverse iteration, each step of which solves a linear system by
 // 25 steps of the conjugate gradient method (NAS Parallel Benchmarks, RNR-94-007; the program: NPB 2.3). The code that
 // all programs share, for one worker, who owns some rows of the matrix and those of the vectors. Of what others own it

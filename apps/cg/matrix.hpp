@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The matrix of NAS CG (RNR-94-007): a sum of n outer products of sparse random vectors, with weights that fall from 1
 // to `condition`, and a shifted diagonal. The random numbers are drawn in one sequence, so every
 // process draws all vectors; every worker then adds up its own rows only.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Shared by cg, cg_openmp and cg_serial.
 #include "cg/settings.hpp"
 

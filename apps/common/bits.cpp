@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Called once at the end of a run, on node 0.
 #include "common/bits.hpp"
 

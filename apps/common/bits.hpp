@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Comparing results that must be equal to the last bit.
 #pragma once
 

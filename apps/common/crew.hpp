@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The workers of a Quire job: so many threads on each node. Threads of a node meet at a barrier of their own; the last
 // one to arrive meets the other nodes on behalf of all.
 #pragma once

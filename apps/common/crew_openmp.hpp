@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The workers of a plain program: the threads of one OpenMP team, or a single one where OpenMP is off. The counterpart
 // of crew.hpp.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where the threads of a node meet, and the last one does something before all go on. Other than std::barrier it looks for 100 us before it
 // sleeps, as OpenMP's barrier does: threads that share work evenly are there within microseconds of each other, and a sleep costs 20
 // to 40. One thread meets nobody.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How rows are divided so that nodes share as few pages as they can: a page with rows of two nodes moves back and forth
 // between them (false sharing), whatever the protocol does.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The phases of a program on Quire: between two of its meetings every worker writes what is its own, and reads what was written
 // before. Ordinary barriers separate them, or, with --consistency blocks, the ends of parallel blocks on the arrays that
 // they write (KOAN): within a block every node has copies of its own, which are merged at its end.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // PNG by libpng's simplified interface. Called once at the end of a run, on node 0.
 #include "common/png.hpp"
 

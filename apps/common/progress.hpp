@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Progress on standard error while a run lasts: one line that grows on a terminal, a line now and then elsewhere.
 // Used by one thread of one node.
 #pragma once

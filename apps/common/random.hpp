@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The pseudorandom numbers of the NAS parallel benchmarks (RNR-94-007): x' = 5^13 x mod 2^46, as a double
 // in (0, 1). The reference code computes this with pairs of doubles; 64-bit integers give the very same numbers.
 #pragma once

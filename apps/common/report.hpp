@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What every run of an application reports, as a line for people or as JSON for scripts (tools/demo.py, the
 // benchmarks).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Called once at the start of a run. The only place of the applications that includes CLI11.
 #include "common/settings.hpp"
 

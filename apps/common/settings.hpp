@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The command line of an application. Its settings derive from run_settings; it adds its own options to a command_line and lets parse()
 // do the rest. CLI11 takes long to compile and is included by settings.cpp alone.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Arrays for programs that divide their data into blocks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The threads of one node: work(0) runs on the calling thread, work(1) .. work(threads - 1) on new ones.
 #pragma once
 

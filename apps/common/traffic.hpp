@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The cost of sharing between two moments, summed over all nodes. Only for programs that use Quire.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a kernel sees of the threads that compute it. A kernel is written once, for one worker of several; crew.hpp has
 // the workers of a Quire job, crew_openmp.hpp those of a plain program, and here is the one that works alone.
 #pragma once

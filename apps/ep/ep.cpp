@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // EP on Quire: no shared memory at all but what all_reduce() carries. It shows what a node costs that only computes.
 #include <cstddef>
 #include <cstdio>

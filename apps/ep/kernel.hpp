@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // NAS EP: pairs of Gaussian deviates by acceptance and rejection (NAS Parallel Benchmarks, RNR-94-007; the program: NPB
 // 2.3). The code that all programs share. Batches of pairs are independent of each other: a worker computes its own
 // batches and meets the others once, to add up.

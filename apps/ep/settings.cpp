@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Shared by ep, ep_openmp and ep_serial.
 #include "ep/settings.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Helmholtz on Quire. Three grids in shared memory; each worker owns a block of rows. The rows at the border of a block
 // come from the neighbour by page faults; the error is added by messages.
 #include <cstddef>

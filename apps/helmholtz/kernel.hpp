@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The Helmholtz equation u_xx + u_yy - alpha u = f on [-1, 1] x [-1, 1] by Jacobi's method with over-relaxation, after
 // the OpenMP sample jacobi.f (J. Robicheaux and S. Shah, Kuck and Associates, 1998). The code that all programs share,
 // for one worker, who owns some rows. It reads one row of each neighbour.

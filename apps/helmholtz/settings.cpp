@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Shared by helmholtz, helmholtz_openmp and helmholtz_serial.
 #include "helmholtz/settings.hpp"
 

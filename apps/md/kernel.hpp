@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Molecular dynamics in three dimensions by velocity Verlet, after the OpenMP sample md.f (B. Magro, Kuck and
 // Associates, 1998). Particles attract each other by the potential sin(min(d, pi/2))^2 of their distance d. The code
 // that all programs share, for one worker, who owns some particles and reads the positions of all.

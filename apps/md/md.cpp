@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Molecular dynamics on Quire. All particles lie in shared memory; each worker owns a block of them. In every step a
 // node fetches the positions that others have changed; energies are added by messages.
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Molecular dynamics as a plain OpenMP program: what the one on Quire is measured against. Built without OpenMP it is
 // the serial program.
 #include <array>

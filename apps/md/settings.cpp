@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Shared by md, md_openmp and md_serial.
 #include "md/settings.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The ray tracer on Quire. Node 0 builds the scene in shared memory and publishes it; every thread of every node takes
 // the next tile from a shared counter and writes its pixels into the shared picture; node 0 writes the file.
 #include <cstdint>

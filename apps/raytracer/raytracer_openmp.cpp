@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The ray tracer as a plain OpenMP program, with the same tiles: what the one on Quire is measured against. Built
 // without OpenMP it is the serial program.
 #include <cstdint>

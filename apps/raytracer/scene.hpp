@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What there is to see: spheres over a chequered floor, and lights. The lists are standard vectors, so that the scene
 // can live in shared memory (quire::allocator) or in plain memory (std::allocator); the tracer sees both through
 // scene_view.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Shared by raytracer, raytracer_openmp and raytracer_serial.
 #include "raytracer/settings.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The ray tracer itself, after Whitted (1980): nearest hit, light with shadows, mirror rays. All programs share this
 // code (raytracer, raytracer_openmp, raytracer_serial); a pixel depends on the scene alone, so every correct run gives
 // the same bits.

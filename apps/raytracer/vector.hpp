@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Vectors of three doubles: points, directions and colours.
 #pragma once
 

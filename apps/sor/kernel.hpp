@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Red-black successive over-relaxation of the Laplace equation on a square grid: the code that all programs share (sor,
 // sor_openmp, sor_serial), so that their times differ by the memory and the threads only.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Shared by sor, sor_openmp and sor_serial.
 #include "sor/settings.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The command line of the SOR programs, and what of a run does not depend on how it is parallel.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // SOR on Quire. The grid is one array in shared memory; nodes, and the threads within them, own blocks of rows. Every
 // half sweep ends with a barrier; the rows at the border of a block come from the neighbour by page faults, or, if the
 // program says beforehand that it will touch them, while it computes others.

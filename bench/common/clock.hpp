@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The clock of all benchmarks, and the pause of a spinning loop.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The random order in which pages are touched: always the same for a number of pages, and with no neighbours that a
 // read-ahead could profit from.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The only place that includes CLI11, which takes long to compile.
 #include "common/program.hpp"
 

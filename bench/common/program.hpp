@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the main functions of the benchmarks share: reading the command line, and turning exceptions into an exit
 // status.
 #pragma once

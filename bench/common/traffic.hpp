@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a part of a job costs in messages and faults: counts of all nodes, which a busy machine does not change. One
 // thread of each node calls, in the same order.
 #pragma once

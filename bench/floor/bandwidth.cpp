@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // floor_bandwidth: how fast the bare transport moves memory from one process to another, by size of message: no
 // requests, 16 messages on their way, the receiver puts them side by side into memory that was used before, or
 // (--fresh) never. Sizes are tried in turn, the best is reported as `bandwidth`. Start it as `pair floor_bandwidth`.

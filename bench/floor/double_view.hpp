@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A memfd mapped twice, the application view being watched by a userfaultfd whose faults the faulting thread gets as
 // SIGBUS: the mechanism of a page fault in Quire, and nothing else of it.
 #pragma once

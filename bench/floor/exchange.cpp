@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // floor_exchange: what a request and its reply cost on the bare transport, both sides polling: two messages of 64
 // bytes, and a message of 64 bytes answered by a page. Start it as `pair floor_exchange`.
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // floor_fault: what a read fault on a page of another process costs at least on this machine: fault, request, reply,
 // copy into the frame, mapping, resume; no protocol, no locks, no other threads. Pages in random order. Start it as
 // `pair floor_fault`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The barest ways to ask another process for a page: a flag in shared memory, and a TCP connection over loopback. Both
 // sides spin; nothing sleeps. fault.cpp asks from a signal handler.
 #pragma once

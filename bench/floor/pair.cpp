@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // pair PROGRAM ARGUMENTS: starts a floor program as two processes, as bare as can be, and waits for them: the
 // counterpart of `quire run -n 2` for programs without Quire. Both inherit one end of a socket pair and a piece of
 // shared memory; peer.hpp reads what stands in the environment. When one fails, or the time is up, the other is killed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One of the two processes that `pair` starts: who am I, a socket to the other one, and memory shared with it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // floor_start: what the start and end of two processes cost with the bare transport: load and open UCX, learn the
 // other's address, connect, exchange one message, close. run.py measures how long `pair floor_start` takes.
 #include <array>

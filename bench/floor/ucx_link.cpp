@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // See ucx_link.hpp. One thread a process.
 #include "floor/ucx_link.hpp"
 

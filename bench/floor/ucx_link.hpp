@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Two processes and UCX between them, with the settings of Quire's transport (src/transport/ucx) and nothing on top:
 // both sides poll. Used by the floors of exchange, bandwidth and start.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // quire_arrays: a stencil over three arrays of a node's own, us a pass: in regions, as programs make them; in private memory; and in
 // private memory at 64 MiB from each other, which is how regions would lie if each began where a granule of addresses does. One node.
 #include <sys/mman.h>

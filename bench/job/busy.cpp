@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // quire_busy: what a read fault costs while the program of the page's home computes and never calls Quire. Start it on
 // two nodes. Node 0 writes the pages and computes; node 1 reads them in random order meanwhile, with a pause before
 // each.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // quire_checkpoint_speed: seconds and GB/s of a checkpoint and of a restart, against one process a node that writes as
 // many bytes to a file and waits for the disk (write and fsync), or reads and forgets them. Start it on an empty
 // directory: it writes the checkpoint, and a second start restores it.

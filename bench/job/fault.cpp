@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // quire_fault: what faults cost that need the other node, pages in random order. Start it on two nodes. The pages are
 // homed at node 0; every round takes them once through all states:
 //   node 0 writes them (upgrade: node 1 has copies), node 1 reads, node 1 writes (upgrade: node 0 has copies), node 0

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // quire_free: what it costs to give back memory, of the node's own and of the other node's. Start it on two nodes. Node
 // 0 allocates, node 1 frees, and the time runs until node 0 has all of it free again.
 #include <quire/quire.hpp>

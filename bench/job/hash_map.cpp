@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // quire_hash_map: a hash map as one writes it for threads: shards, each a std::unordered_map in shared memory behind a
 // mutex. Each thread of the job counts words of a random sequence. What lies in a page here is what the allocator gave
 // out in turn, for whichever shard: the counts tell what that costs where each page can be written by one node at a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // quire_idle: the processor time that a started node takes while its program sleeps. Start it on two nodes.
 #include <quire/quire.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // quire_myoan: Table 1 of MYOAN (Cabillic, Priol and Puaut), its six cases, with the messages of each. Start it on three
 // nodes for cases 1 to 5, on 33 for case 6 (32 replicas). For each case the time of a fault, in microseconds, and the
 // messages that all nodes send for it; what the counting itself sends is taken off.

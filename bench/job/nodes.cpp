@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // quire_nodes: what a job of many nodes costs before it does anything. Each node starts, meets the others at a barrier,
 // and tells how long that took and what memory it holds alone; with --talk after a page of each node has been read by
 // all, so that every connection is made. run.py measures the whole job, start and end of all processes included, from

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // quire_page_out: what a page costs that memory has no room for. One word of each page of some memory is counted up, over and
 // over, in order and at random, on node 0. Start it with QUIRE_MEMORY_LIMIT less than that: on one node pages go to the
 // page-out file and come back; on several, others have room for them. Without a limit: what remains is the sweep itself.

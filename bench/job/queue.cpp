@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // quire_queue: a work queue between nodes, as one writes it with threads: a ring of tasks, a mutex and two conditions
 // in shared memory. Node 0 puts tasks in, all others take them out. Beside it, in turns, a mutex that each node had
 // last before the other: what a move of a lock costs by itself. With two nodes a task needs two such moves at most, and

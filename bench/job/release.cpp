@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // quire_release: what release consistency costs. Start it on two nodes, with QUIRE_MOVE_HOMES=0; all pages have their home on
 // node 0. In microseconds:
 //

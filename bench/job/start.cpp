@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // quire_start: a job that starts, touches a page of a region on every node, and ends. run.py measures how long all of
 // `quire run -n 2 quire_start` takes; what the program prints is the part that the start itself takes on node 0.
 #include <quire/quire.hpp>

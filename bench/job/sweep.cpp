@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // quire_sweep: how fast a node reads in order through memory that is homed and was written elsewhere. Start it on two
 // nodes. Node 0 writes, node 1 reads: the first time into frames that were never used (sweep_first), then again and
 // again after node 0 has rewritten everything (sweep).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // quire_sync: barriers, a mutex that moves between two nodes, and atomic additions on a word that the other node owns.
 // Start it on two nodes. With two nodes each of the three needs one message and its answer.
 #include <quire/quire.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // quire_model: messages, bytes, time and speed-up of access patterns on 1 to 1,024 nodes, by the real protocols in
 // virtual time. Prints a table, or a line of JSON for each run; model.py makes a plot of it.
 #include <algorithm>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """What SOR, CG and MD would cost on 2 to 1,024 nodes (docs/design/model.md): runs quire_model for all of them, prints a table, and
 writes model.json and model.svg; with --document also the page model-results.md. Started by `make model`. What it does not know is passed on to quire_model.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs of quire_model as one SVG: messages, bytes and speed-up by number of nodes, a column for each application. No
 dependencies; text and colours are in the file itself.
 """

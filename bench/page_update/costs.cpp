@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // page_update_costs: what the operations cost that make, use and end a page pool (ParADE, Table 1): create, map, second
 // view, copy, protect, unmap, remove, for 4 KiB and 64 MiB, on the bare system calls, each pool in turn. One process.
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // page_update_faults: what it costs to notice an access and to give and take permission, by Quire's own pools and
 // detectors, in one process and without a protocol: delivery of a fault, the permission, the way back; protections singly and in
 // batches, with one running thread and with two; and how many pages in alternating states a process can have.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A page fetch in parts (ParADE, Figure 10): puts together when the accesses of node 1 began and ended (page_update_fetch) and
 the time stamps of both nodes (QUIRE_FAULT_TRACE).
 """

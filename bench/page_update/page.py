@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The comparison as tables: for the screen, and as one HTML page with plots. Takes what page_update.py has measured."""
 import html as escape
 

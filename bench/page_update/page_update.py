@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Compares the ways to update a page atomically (ParADE, Table 1, Figures 10 to 15) on this machine: prints tables, and
 writes page-update.json and page-update.html. Started by `quire bench page-update`.
 """

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // page_update_properties: what sets the page pools apart (ParADE, Table 4), each found out on this machine: how many addresses
 // a shared byte takes, how large a pool can be, which detectors watch it, whether the disk slows it down, what is left
 // after kill -9, and whether the content outlives the program. Prints lines of JSON: {"name": pool, property: value, ...}.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """SOR and NAS CG on other shared memory systems beside Quire: builds them, runs all in turn, checks every result, and
 prints a table.
 

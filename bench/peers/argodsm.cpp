@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ArgoDSM for measure.cpp, sor.cpp and cg.cpp. Its default allocation policy gives the first part of the shared memory
 // to node 0, so that twice as much is asked for as is used. The applications run under its policy "first touch"
 // (ARGO_ALLOCATION_POLICY=4), as its manual advises where each node initialises its own part.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Builds SOR and CG on another system: FOLDER/sor and FOLDER/cg, with the flags of Quire's own (apps/CMakeLists.txt).
 # Usage: build_apps.sh argodsm|jiajia|mpi BUILT FOLDER, where BUILT is what build_argodsm.sh or build_jiajia.sh has
 # made; nothing is read there for mpi, which is plain messages. Variables: BUILD (Quire's build folder, with the targets

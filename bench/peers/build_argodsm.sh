@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Builds ArgoDSM with its own flags (-O3) and its MPI backend, and installs it. Usage: build_argodsm.sh SOURCE FOLDER,
 # where SOURCE is a clone of ArgoDSM (github.com/etascale/argodsm, bb137c0) with its submodule qd; it is left as it is.
 # Variables: MPICC (mpicc), MPICXX (mpic++), JOBS (1).

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Builds JIAJIA in a copy of its source. Usage: build_jiajia.sh SOURCE TREE, where SOURCE is a clone of M-JIAJIA
 # (github.com/Youpen-y/jiajia, 38a93f5); it is left as it is. Needs the headers of libibverbs and librdmacm, though UDP
 # is used.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // CG on another shared memory system: apps/cg/cg.cpp with its kernel, its blocks of rows, its barriers and sums, on one
 // of the bodies of system.h. Vectors and matrix lie in shared memory, at the node that computes their rows. Built by
 // build_apps.sh.

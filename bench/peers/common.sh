@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Shared by run_argodsm.sh and run_jiajia.sh, which source it: where things are, and Quire's own figures.
 set -euo pipefail
 bench=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

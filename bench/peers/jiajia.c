@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* JIAJIA for measure.cpp, sor.cpp and cg.cpp. It starts the other nodes itself, and is made for one node a machine: a
  * node knows itself by its address, and binds its ports at every address. Here all nodes are on this machine, each with
  * a loopback address of its own in JIAJIA_ADDRESS; the linker leads the library's two calls to the functions below. */

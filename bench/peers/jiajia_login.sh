@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # What JIAJIA calls as ssh and scp to start its other nodes: does it on this machine, without logging in. jiajia_run.sh
 # puts it first into PATH under both names. The node at an address has the home JIAJIA_HOMES/ADDRESS.
 set -eu

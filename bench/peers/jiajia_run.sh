@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Runs a program that uses JIAJIA on nodes of this machine, node i at 127.0.0.(i+1), with UDP ports from 10000 on. No
 # ssh is needed. Usage: jiajia_run.sh TREE NODES PROGRAM [ARGUMENT...], where TREE was made by build_jiajia.sh. Prints
 # what the nodes print, that of node 0 first. Variables: LIMIT_S (300).

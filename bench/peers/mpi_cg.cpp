@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // CG with messages: the kernel and the blocks of rows of apps/cg. What its workers say they will read of others is
 // gathered then. Built by build_apps.sh.
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A process of a job that sends messages instead of sharing memory, for mpi_sor.cpp and mpi_cg.cpp.
 #pragma once
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Runs a program that uses MPI, ArgoDSM's among them, on this machine. Usage: mpi_run.sh NODES PROGRAM [ARGUMENT...].
 # Variables: MPIRUN (mpirun; that of the MPI with which the program was built), LIMIT_S (300), and those of ArgoDSM.
 set -euo pipefail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // SOR with messages: the kernel and the blocks of rows of apps/sor; before each half sweep neighbours exchange the rows
 // at their border. Each process has the whole grid in its address space, and uses its block and a row on either side of
 // it. Built by build_apps.sh.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Measures ArgoDSM beside Quire, 2 nodes on this machine. Usage: run_argodsm.sh FOLDER, where ArgoDSM was installed with
 # its MPI backend, as build_argodsm.sh does (FOLDER/include/argo, FOLDER/lib). Variables: MPICXX (mpic++), BUILD
 # (Quire's build folder), ROUNDS (3), MEBIBYTES of the sweep (256), MPIRUN (mpirun), and those of ArgoDSM, such

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Measures JIAJIA beside Quire, 2 nodes on this machine. Usage: run_jiajia.sh TREE, where TREE was made by
 # build_jiajia.sh. Needs the libraries of libibverbs and librdmacm, though UDP is measured; no RDMA device, no ssh, no
 # root. Variables: BUILD (Quire's build folder), ROUNDS (3), MEBIBYTES of the sweep (16; 64 at most, its cache),

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // SOR on another shared memory system: apps/sor/sor.cpp with its kernel, its blocks of rows and its barriers, on one of
 // the bodies of system.h. A block's home is the node that computes it; the rows at its border come from the neighbour
 // by page faults. Built by build_apps.sh.

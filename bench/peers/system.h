@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What measure.cpp, sor.cpp and cg.cpp need of a shared memory system: one body a system (argodsm.cpp, jiajia.c),
  * written against its public interface. All calls are made by the main thread of every node, in the same order, but for
  * lock and unlock. */

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Prints two files of measurements (lines of JSON) side by side. Called by common.sh: table.py PEER PEERS_FILE QUIRES_FILE."""
 import json
 import statistics

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The workers of an application on another system: one on each node. The counterpart of apps/common/crew.hpp, for
 // sor.cpp and cg.cpp; main thread only.
 #pragma once

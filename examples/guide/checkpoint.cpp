@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A job that goes on where an earlier one ended, of README.md and docs/guide/failures.md:
 //   quire run -n 2 guide/checkpoint 2     does two steps
 //   quire run -n 3 guide/checkpoint 5     goes on from there, on three nodes

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # checkpoint.sh FOLDER QUIRE PROGRAM: two jobs, the second of which goes on where the first ended; FOLDER is made anew.
 set -e
 run=$(dirname "$(realpath "$0")")/run.sh

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Errors and time limits, of docs/guide/failures.md: quire run -n 2 guide/errors
 #include <chrono>
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A file read into shared memory, of docs/guide/files.md: quire run -n 2 guide/files
 #include <fcntl.h>
 #include <unistd.h>

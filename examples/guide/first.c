@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The first program in C, of docs/guide/first-program.md: quire run -n 2 guide/first_c */
 /* [first] */
 #include <stdio.h>

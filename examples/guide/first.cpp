@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The first program of README.md and docs/guide/first-program.md: quire run -n 2 guide/first
 // [first]
 #include <cstdint>

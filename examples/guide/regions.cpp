@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Unit, consistency, placement and hints, of docs/guide/regions.md: quire run -n 2 guide/regions
 #include <algorithm>
 #include <cstddef>

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # run.sh EXPECTED COMMAND...: runs the command, shows its output, and fails unless the command ends well and a line of the output
 # matches EXPECTED, an extended regular expression.
 expected=$1

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The counters of a phase, of docs/guide/statistics.md: quire run -n 2 --stats guide/statistics
 #include <cstddef>
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Survivors of a death, of docs/guide/failures.md: quire run -n 3 --replicas 1 guide/survivors 1
 // With an argument, that node kills itself while it has the lock.
 #include <sched.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What is shared and what is not, of docs/guide/from-threads.md: quire run -n 2 guide/threads
 #include <cstdio>
 #include <mutex>

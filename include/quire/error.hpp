@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Errors of the C++ API: what a quire_status becomes when it is not QUIRE_OK. Included by the other headers of the
 // facade; programs include <quire/quire.hpp>. Nothing here needs a started job.
 #pragma once

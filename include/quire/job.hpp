@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The job: joining and leaving it, who am I, values by messages between all nodes, and the counters of this node.
 #pragma once
 

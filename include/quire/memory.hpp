@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Shared memory as the standard library would have it: an allocator for containers, objects and arrays, names,
 // regions, hints, and atomic operations done where the data is. Shared addresses are the same on every node, so
 // pointers, spans and whole containers may lie in shared memory themselves.

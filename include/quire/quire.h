@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Quire: one shared memory for threads on many machines. The C API.
  *
  * Every call returns a quire_status; results come back through pointers. Handles are opaque values that may be stored in

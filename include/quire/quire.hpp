@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Quire for C++20: one shared memory for threads on many machines. A thin layer over <quire/quire.h> that feels like
 // the standard library; everything is inline and has no state of its own.
 //

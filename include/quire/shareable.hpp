@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which types may lie in memory that several nodes share. What keeps its content or its threads in private memory
 // (std::mutex, std::vector<int>, virtual functions) compiles and runs on one node, and is wrong on two: new_object(),
 // make_shared_array() and quire::allocator refuse it when the program is compiled. Found are such types themselves, as

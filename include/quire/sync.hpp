@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Synchronisation between threads of all nodes, with the names and the manners of the standard library: quire::mutex
 // goes with std::scoped_lock and std::unique_lock, quire::shared_mutex with std::shared_lock.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Threads on other nodes: the programming model of Millipage, where one node starts work on the others. The class has
 // the manners of std::jthread; what runs is code of the program, found on the other node even when it is loaded
 // elsewhere.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One command of a soak: run in a folder of its own, never longer than its limit, and followed by a search for what it left behind.
 
 A command carries a mark in its environment, and so does all that comes of it: that is how processes are found, and ended.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """What `make soak` runs after building: everything that draws numbers, with numbers nobody has tried, for as long as you like.
 
 Simulators under new seeds; programs that check what they read, under random settings; stress; kill -9 of nodes and launchers, with a search for

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Under which settings programs are run: each choice follows from a random.Random. Only settings that are allowed together."""
 
 K, M = 1 << 10, 1 << 20

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a soak does: each kind of work makes one round from a number, and tells what was wrong with it.
 
 A round is a function of its seed, so that `run.py --replay KIND:SEED` does the same again, as far as the machine's timing allows.

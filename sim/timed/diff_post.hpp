@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Diffs on their way, as engine/diffs.hpp describes them: gathered by destination into messages, passed on where the
 // home has moved, acknowledged hop by hop. Their sizes are those of the real encoding (src/diff) for the words that
 // were written; a word that was written counts as changed in all its bytes.

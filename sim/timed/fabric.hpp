@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Virtual time and the network of the model: events in order, links that carry one message at a time. Knows no protocol
 // and no chance: equal times are broken by the order in which events were made, so the same input gives the same run.
 //

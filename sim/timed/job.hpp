@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A job of the model: nodes that run a program each, and what it cost them. The same input gives the same result.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The thread, and the turns of the processor.
 #include "sim/timed/node.hpp"
 

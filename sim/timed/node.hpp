@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A node of the model: the machines of Quire, a thread that runs a program, and one processor for all that the runtime
 // does (the driver of src/engine, one step at a time). It does around the machines what src/engine does, in the same
 // order and with the same read-ahead and joining of messages, but in virtual time and without content:

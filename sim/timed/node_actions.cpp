@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a node of the model does with the actions of its machines, and what that costs.
 #include <utility>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // As apps/cg: steps of the conjugate gradient method. Each node owns rows of the matrix, which nobody else sees, and
 // those of the vectors; it reads all of p, whose elements are in no order.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // As apps/md: each node owns particles, and reads the positions of all for each of them.
 #include <algorithm>
 

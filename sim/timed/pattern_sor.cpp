@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // As apps/sor: half sweeps over blocks of rows, a barrier after each. A row is a unit, if that can be.
 #include <algorithm>
 #include <bit>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The access patterns of applications in apps/, for any number of nodes with a thread each: the same division of rows,
 // the same order of accesses, hints and synchronisation; what they compute is but a time. How long was measured with
 // the serial programs.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What things cost in virtual time: the network, and what a node does by itself. All times are nanoseconds. Presets
 // hold measured figures, where there are any; docs/design/model.md says where each comes from.
 #pragma once

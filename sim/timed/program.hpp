@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Programs of the model: what the application thread of a node does, as a sequence of steps. Each is a coroutine:
 //
 //   program reader(unsigned node) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A region as a node of the model sees it: its machines and their tables, and which words of units with twins were
 // written. There is no content.
 #pragma once

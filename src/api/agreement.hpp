@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the steps of a checkpoint and of a restart share: all nodes learn how all fared, and go on or stop together.
 // One application thread of each node.
 #pragma once

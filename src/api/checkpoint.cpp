@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // quire_checkpoint(): all nodes write what they keep, each to a file of its own, while the engine holds it still; node
 // 0 makes the directory before and the checkpoint valid afterwards (src/checkpoint/store.hpp says how nothing is lost
 // in between).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The numbers of this node: for quire_counters_read(), and as JSON for `quire run --stats`.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the engine's process does when the application's has crashed (pool 'fork').
 #pragma once
 

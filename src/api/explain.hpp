@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Why a call on a synchronisation object cannot be done, in a sentence (base/detail.hpp). The machines answer with a
 // status alone, as that travels; what a status means for a call follows from the call.
 #pragma once

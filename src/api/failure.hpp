@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Deaths of other nodes as a program hears of them: quire_on_failure(), quire_alive(). The engine tells on its driver's thread,
 // possibly within a fault; the program's handler runs in a thread of its own.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A call of the API in a split node (pool 'fork') is made in the engine's process: arguments and results travel by value,
 // also those behind pointers. Memory of the application never does: what must be read or written there is done here.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Shared memory: the bodies of quire_malloc() and its family, of regions, names, hints and atomic operations.
 #include <algorithm>
 #include <cstring>

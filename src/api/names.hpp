@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Names for values: how a node finds what another has allocated. All names live on node 0; a lookup that must wait is
 // answered when the name appears.
 #pragma once

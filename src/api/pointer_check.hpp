@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // QUIRE_CHECK=pointers: words in shared memory that look like pointers to private memory of this node. Application
 // threads, one at a time.
 #pragma once

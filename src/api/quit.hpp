@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // SIGQUIT to a node: it says what its threads wait for, and goes on (docs/quire.7, WAITS). Start and end, by one
 // application thread.
 #pragma once

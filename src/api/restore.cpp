@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // quire_restore(): a new job goes on from a checkpoint. Everything is read and checked before anything is changed, so
 // that what is damaged is found while the one before can still be taken. Each node reads the units that it manages now,
 // from the files of whichever nodes wrote them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Start and end of a job on this node.
 #include "api/runtime.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The process's one runtime: what stands between the C API and the layers. Every body of the API begins with `enter()`.
 #pragma once
 

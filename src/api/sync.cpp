@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Bodies of the synchronisation calls: each fills in a sync::call and has the engine run it.
 #include <cstring>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The C++ library's own handler tells an uncaught exception in pieces, without a node: those of several nodes mix. This
 // one writes a line by a single write(2), and aborts. Called in the thread that threw, whichever that is; memory is as
 // for any C++ code there.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The handler of std::terminate() while the job runs: an uncaught exception is told in one line with its node. Start
 // and end, by one application thread.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Threads on other nodes (the programming model of Millipage): spawn and join by services. A function travels as module and
 // offset, so that it is found where the program is loaded elsewhere.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Structs that programs hand over begin with their size: by it the library knows which version of the struct the
 // program was built with. A size that no version has is a mistake of the program, and is told.
 #pragma once

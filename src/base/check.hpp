@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Assertions. CHECK is always on and tells what was believed; ASSERT only in debug builds. Both end the process by
 // abort() after one line on standard error; both may be used in fault context.
 #pragma once

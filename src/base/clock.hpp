@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Time for counters and timeouts. Machines never call this: their time arrives inside events.
 #pragma once
 

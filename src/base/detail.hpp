@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What was wrong with a call of the API, in a sentence for people: beside the status that it returns, of each thread by
 // itself (quire_last_error()). Application threads and their servers; a fixed buffer, no heap.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Messages for people, written with one write(2) each: safe in signal handlers and fault context, never allocates.
 // A line looks like "quire[2]: text" where 2 is the node. Called once, where a failure is decided.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The options of Quire: one table of environment variables with type, default, meaning and legal values. The runtime
 // reads it once at the start, the `quire` command before it starts anything and for `quire info --options`.
 // Not for fault context: messages are strings.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A short text under a key: SipHash-2-4 (Aumasson and Bernstein, 2012), which nobody can foretell who does not know the
 // key. Used where a job tells its own from strangers (src/bootstrap, src/wire, src/transport). No heap, no system call.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Status codes that every layer returns. They are the codes of the public C API (include/quire/quire.h), grouped there
 // by what is lost: nothing, a request, a region, a peer, the job. Used from every thread context; holds no memory.
 #pragma once

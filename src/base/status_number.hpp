@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Statuses that other processes tell as numbers.
 #pragma once
 

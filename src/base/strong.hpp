@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Strong integers: two numbers of different meaning never mix silently (page number, node, thread, offset, version).
 #pragma once
 

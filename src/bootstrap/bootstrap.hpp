@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Who are my peers: joining a job, exchanging transport addresses, hearing of deaths. One folder a body (local: under
 // `quire run`, or alone; pmix: srun --mpi=pmix, Open MPI's mpirun, PRRTE; pmi1: Hydra, srun --mpi=pmi2). Called by src/api at start and
 // end; `descriptor`, `poll_news`, `accuse` and `abort` by the service thread.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which bootstrap this process gets. Called once, by quire_start().
 #include <cstdlib>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The secret of a job: each node gives a random share, which travels by the launcher (a socket pair, a pipe of ssh,
 // PMIx) and by nothing else: not in the environment, not on a command line, not in a file. Called once, before the
 // transport opens.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // CRC-32C (Castagnoli): the checksum of iSCSI, ext4 and Btrfs, for which processors have an instruction. Own code,
 // against the house rule, as zlib (crc32 only) takes 0.8 ns a byte, several times as long as writing it to the page
 // cache.

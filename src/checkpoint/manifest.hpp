@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The manifest of a checkpoint: what it consists of, as lines of text, the last of which is their checksum. Written
 // last, so that where it stands, and what it names is whole, the checkpoint is complete. Pure but for write_ and
 // read_manifest().

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The file of one node in a checkpoint:
 //
 //   head     one page: whose file it is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What became of a step: a status, and the sentence for people, which names the file and what is wrong with it. Said
 // (logged, printed) by whoever decides what follows from it.
 #pragma once

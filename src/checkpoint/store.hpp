@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A directory of checkpoints. Each is a directory of its own, `gen-00000007`; while it is written it has a name that
 // nobody takes for one (`gen-00000007.tmp`), and gets its own when all of it is on the disk. Only then older ones go.
 // So whatever dies whenever, what was complete before is there.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "detect/alternate_stack.hpp"
 
 #include <pthread.h>

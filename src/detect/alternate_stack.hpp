@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // On which stack a fault is served. The kernel cannot put a signal's frame on a stack whose page is elsewhere, so the
 // handlers run on an alternate one where a thread has it: the program's, or one of Quire's. Async-signal-safe.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How an access without permission is noticed, and how permission is given and taken: one folder a body. Addresses are
 // those of the application view; lengths are multiples of the page. All calls but attach() run in fault context on the
 // driver's thread: no heap, no lock. What cannot be done comes back as an errno, and is decided by the engine.

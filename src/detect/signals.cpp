@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // SIGSEGV and SIGBUS: the way in for faults that the faulting thread handles itself. Read or write is told from the
 // fault's own error code, so that a write miss takes one fault.
 //

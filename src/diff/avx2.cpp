@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The diff kernels for AVX2: lines are compared and merged in two registers.
 #if defined(__x86_64__)
 #include <immintrin.h>

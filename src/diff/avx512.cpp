@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The diff kernels for AVX-512 (F and BW): a line is one register, its mask is what the comparison gives, words are
 // packed and unpacked by one instruction, and stores leave bytes alone by mask.
 #if defined(__x86_64__)

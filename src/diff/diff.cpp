@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The runs of a diff: how masks and bytes become runs and the other way round, whatever the variant.
 #include "diff/diff.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What changed in a unit since its twin was made: encoded as a diff, applied to the home's copy; and the merge of
 // KOAN's parallel blocks. Twins and diffs: Carter, Bennett, Zwaenepoel, Implementation and Performance of Munin (SOSP
 // 1991); with homes: Zhou, Iftode, Li, Performance Evaluation of Two Home-Based Lazy Release Consistency Protocols

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The inner loops of the diff codec: one table of functions for each variant, the same results from each. Called by
 // diff.cpp only, which has checked all sizes. Compiled for their machine by target attributes, so that the library runs
 // anywhere. Thread context: any. No pointer needs an alignment.

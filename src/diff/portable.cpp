@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The diff kernels in plain C++, by words of 64 bits. The AVX2 table takes pack and unpack from here: at one word at a
 // time there is nothing to win.
 #include "diff/kernels.hpp"

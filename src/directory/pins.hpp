@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The units that a node has pinned, or that its threads wait to pin (KOAN: page locking), with the order that waits for the
 // end of a pin. One table per node, for the machines of all regions; bounded, so that no node can take all memory for
 // itself. It does not allocate but when it grows. Driver's thread only.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which node manages a unit: fixed, known everywhere without a message (KOAN, section 4.3.2: Modulo and Block).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Requests that wait at their unit's manager, first come first served: per unit a list of cells from one pool per node.
 // "Requests queue only at the manager" (Millipage, section 3.3; KOAN, section 4.3.2). Driver's thread only.
 #pragma once

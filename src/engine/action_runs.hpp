@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Joins actions of the same kind on neighbouring units into runs: one system call, one message each. The order of
 // actions on any one unit is kept; the order between units does not matter to the protocols. Pure: the performer
 // performs the runs on mechanisms, the model (sim/timed) on virtual time. No heap.

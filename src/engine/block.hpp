@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A parallel block on a region (KOAN, multiple-writers consistency), as its node sees it; and the merge of what all nodes wrote to the
 // units whose home is here, for blocks that are to be checked: byte by byte it is known who changed what. Driver's thread; the
 // merge of checked blocks, and declarations, take memory from the heap.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Parallel blocks (KOAN): their calls, and what a node does at their begin and end. The change itself, with its collectives, is that of
 // change.cpp: to release consistency and back, or, where the region has release consistency already, to itself. Calls run on
 // application threads; close_block(), merge_block() and mark_block() on the driver's.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A region's consistency changes while the program runs (KOAN: "the consistency semantics of a region may change
 // dynamically"). One thread of each node calls; threads of all nodes may go on using the region, and wait while it changes.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the calls that change a region's consistency, and those that begin and end parallel blocks, have in common (change.cpp,
 // block_calls.cpp).
 #pragma once

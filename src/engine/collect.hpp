@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the collective calls of the engine have in common (change.cpp, hold.cpp): sums over nodes, and steps of the driver that a
 // caller waits for.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where the release protocol meets the mechanisms: twins and diffs, notices in and out. Driver's thread only.
 #include <array>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Diffs on their way: made here and gathered by destination into messages, applied where the home is, sent on where it was,
 // acknowledged hop by hop. Driver's thread only. Memory is kept: nothing is allocated once as many messages have been on
 // their way as ever will be at one time.

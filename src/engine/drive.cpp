@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Driving: how a thread's operation gets done, and the service thread. See driver.hpp for the idea.
 #include <poll.h>
 #include <pthread.h>

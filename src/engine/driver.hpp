@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Who drives. One thread at a time may touch machines, transport and detectors: the driver. Any thread of the node can be
 // it: a thread that faults or calls sends its own request, polls for the reply, and does for others what they
 // have queued meanwhile (flat combining), which saves two context switches a fault. When nobody waits, the service thread

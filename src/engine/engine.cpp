@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Making and ending an engine, and the regions of a node.
 #include "engine/engine.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The only place where machines meet mechanisms: faults and calls come in, machines decide, actions are performed. One
 // engine per process. Way of a fault: fault.cpp (in) -> protocol machine -> performer.cpp (out) -> transport -> messages.cpp
 // (in at the other node) -> ... -> performer.cpp (permission) -> the thread goes on. driver.hpp says which thread runs this.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Faults on their way in: from a signal, from a descriptor (thread mode), or from a call that touches a range in advance.
 // The faulting thread's context; begin_fault() and what it calls run on the driver's thread.
 #include "base/clock.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The memory that the units of a node take, and what has left it (page-out, KOAN). Counts frames and holds them against
 // QUIRE_MEMORY_LIMIT; brings content back from the page-out file before anybody looks at it. Which units go, and where to,
 // is page_out.cpp's. Without a limit all of this costs one comparison. Driver's thread only; see page_out.cpp for the idea.

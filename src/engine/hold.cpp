@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checkpoints, as far as the engine goes: content that stays where it is and what it is while it is written to files, and content
 // that comes from files at a restart.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A call in which a thread of each node takes part: the job's barrier, reduce, changes of consistency, checkpoints. One
 // at a time on a node, and by one thread: two threads that meet in such calls would silently make rounds of their own,
 // and the nodes' rounds be of different calls. Collectives that are steps of a longer call meet only steps of the same

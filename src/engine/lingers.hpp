@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Mutexes that this node keeps for a moment although another one wants them (src/sync/lock_linger.cpp), and the timer
 // that wakes the service thread if no thread drives when the moment is over. Driver's thread only.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Messages of a node to itself: they never meet the transport. First come first served, handled by the driver before it
 // looks at the network. A ring that grows when many units are asked for at once.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Messages in and out: content lands in the system view, machines take the message, replies leave. Driver's thread only.
 #include <algorithm>
 #include <atomic>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a thread asks of the engine: a fault, or a call of the API. It lives on the asking thread's stack, is executed by
 // whoever drives (possibly that thread itself), and is completed once; until then the thread spins, drives, or sleeps.
 #pragma once

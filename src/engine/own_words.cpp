@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The content that threads of this node have written, or may be writing, for whoever wants to look at it
 // (QUIRE_CHECK=pointers). It is read in the system view, by the driver, so that nothing moves meanwhile; a MiB at a
 // time, so that other nodes are answered in between.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Page-out (KOAN): a node whose units take more memory than QUIRE_MEMORY_LIMIT gives frames up. In this order:
 //
 //   1. frames without content that means anything: of units that other nodes have taken; nobody needs to know

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a node remembers of units that are leaving its memory (page_out.cpp). Driver's thread only.
 #pragma once
 

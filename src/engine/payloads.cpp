@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What payload each kind of message brings, and where it goes. One rule for both sides: a sender checks what it sends
 // (post), and the receiver what comes (place), by fault_of(). So whatever leaves a node has a place where it arrives,
 // and a payload that breaks the rule ends the process that it came to, with its name: dropped without a word it would

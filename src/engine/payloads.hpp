@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What payload each kind of message brings. How large it may be, and where it goes: payloads.cpp.
 #pragma once
 

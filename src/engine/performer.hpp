@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Performs the actions of machines on mechanisms, several units at a time: a run of actions (action_runs.hpp) is one
 // system call, one message. Driver's thread only; no heap.
 #pragma once

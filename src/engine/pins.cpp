@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Page locking (KOAN: acquire and release): a thread of this node wants units pinned, one after the other in ascending order, and
 // may give up; then it is told which node has what it waited for. Calls come from application threads; the bodies of
 // operations, and what they call, run on the driver's thread.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Adaptive read-ahead: tells a sweep from other faults and says which units to ask for before they are touched. Pure; one
 // per thread, a few streams each, so that a loop over several arrays is seen too.
 //

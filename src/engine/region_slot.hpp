@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A region as the engine sees it: where it lies, which mechanisms it uses, its protocol machine and tables. Slots are added
 // and never move or go until the end, so that fault handlers find them without a lock.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Content on two nodes: rounds begin and end between steps of the machines; content for this node as a backup comes in.
 // Driver's thread only.
 #include <cstring>

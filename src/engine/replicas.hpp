@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Content on two nodes (QUIRE_REPLICAS), as far as it is the engine's: where content for backups lands, and messages
 // that wait until all that this node has written is safe. protocol/sequential/replicas.hpp has the rounds. Driver's
 // thread only.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Copies that nobody has asked for, under release consistency (push, and page broadcasting: KOAN, BeginProduction and EndProduction). The
 // home of a unit sends its content to all nodes by a tree, in messages of several units; who has one passes it on, takes what it
 // can use, and answers when those below it have answered. Driver's thread only; buffers are kept.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Push and page broadcasting in regions with release consistency: the calls' bodies (messages.cpp has those of sequential regions). Driver's
 // thread.
 #include "engine/engine.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What an engine keeps for the deaths of other nodes, where its job goes on without them (survival.cpp). Driver's thread, unless
 // it says otherwise.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Synchronisation: calls of threads go into the sync machine, its actions come out. Same way as faults: the calling thread
 // drives, or whoever does.
 #include "base/clock.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the engine keeps per thread. Initialised at compile time and in static thread-local storage, so that a signal handler
 // may use it without allocating.
 #pragma once

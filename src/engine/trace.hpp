@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // When a fetch was where: time stamps on a fault's way, for ParADE's Figure 10. Off unless QUIRE_FAULT_TRACE names a
 // directory; then each node writes its stamps there at the end: "quire.NODE.faults", a line a stamp.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // People ask what this node waits for: by SIGQUIT, or by the launcher (SIGQUIT to it, --timeout). The service thread
 // looks at what sleeping threads have shown; who holds which lock only the driver can tell, who is asked for it and
 // given half a second. Then the launcher gets the records, and puts those of all nodes together; where there is none,

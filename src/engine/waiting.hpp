@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What threads of this node wait for, to be told to people (waiting.cpp). A thread notes what it is about to ask for in
 // its own storage, which costs a few stores; only one that goes to sleep shows that to others, in a slot. Nothing here
 // waits, locks or allocates: faults come this way. Slots are read by the service thread at any time, also when the

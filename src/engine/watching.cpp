@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Peers that are silent or gone. src/watch decides whom to ask and when silence is a loss; here its questions and
 // answers travel, the launcher is told of a loss (it judges, as it hears all), and this node ends when it is told so,
 // or hears nothing.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // See heap.hpp.
 #include "heap/heap.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The allocator of the shared heap: hands out addresses of the range that one node owns. All it knows is kept in
 // private memory; it never reads or writes the memory that it hands out, so it never faults. Metadata are proportional
 // to what is live, never to the range.

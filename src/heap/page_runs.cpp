@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // See page_runs.hpp.
 #include "heap/page_runs.hpp"
 

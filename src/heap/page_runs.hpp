@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Hands out runs of pages: the lowest free one that fits (address-ordered first fit, which fragments as little as best
 // fit: Johnstone and Wilson, The Memory Fragmentation Problem: Solved?, 1998), so that pages are used again before new
 // ones are touched. Pages at and above the frontier were never handed out; below it everything belongs to a run, and no

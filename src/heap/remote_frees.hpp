@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Addresses of other nodes' memory that threads of this node have given back, gathered by the node that has to hear of
 // it, so that one message tells of many. Decides when a batch has to leave: when it is full, or when its oldest address
 // has waited long enough. Pure: the time comes in, and whoever takes a batch sends it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // See run_tree.hpp.
 #include "heap/run_tree.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // All runs of a heap in one tree, in the order of their addresses. A run is a series of pages with one use: free, one
 // large object, or a span of small ones. Each node also sums up what its subtree offers, so the lowest free run for a
 // size and alignment, and the lowest span with room for a size class, are found in one descent, O(log n) expected.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A heap in a checkpoint, as words:
 //   base, end, pages that were ever handed out, number of runs
 //   each run, upwards:  pages << 8 | use;  a span: size class << 32 | slots never handed out from, one bit a slot: it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sizes of small objects: 16, 32, ... 128, then eight classes a doubling (144, 160, ... 256, 288, ... 3840), so that at
 // most one ninth of an object above 128 bytes is waste. Larger objects take whole pages (heap.hpp). Pure arithmetic.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Bitmaps of two levels: a slot is found by one pass over the summary, at most 32 words for a span of 2 MiB.
 #include "heap/span.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The objects of one span: consecutive pages cut into slots of one size class, with one bit a slot, in private memory.
 // Slots are given lowest first. Called by heap with its lock held; knows offsets into the span, no addresses.
 #pragma once

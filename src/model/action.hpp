@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a machine wants done. Machines return bounded lists of these; the engine performs them on mechanisms, the simulator
 // on its virtual network and memory. The order matters: a `protect` before a `send` of the same unit takes the right
 // away before the content is read.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Atomic operations on a 64-bit word, done where the data is.
 #pragma once
 

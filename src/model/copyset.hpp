@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The set of nodes that may hold a copy of a unit, in one 64-bit word. With up to 64 nodes a bit is a node; with more, a
 // bit stands for a group of neighbouring nodes (the coarse vector of Gupta, Weber and Mowry 1990): the set may then name
 // nodes without a copy, which simply acknowledge, and never misses one that has a copy.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a message between nodes means to memory, where consistency is relaxed.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a node knows of a unit while its region changes from one protocol to another, and nothing of it is on its way.
 #pragma once
 

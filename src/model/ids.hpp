@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The glossary as types. node: one process of the job. region: one address range with one protocol, pool, detector and
 // unit size. unit: what a protocol moves and protects (a page or several). home: the node that a unit's content and
 // directory entry start on. manager: the node that keeps a unit's directory entry.

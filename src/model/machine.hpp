@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What every protocol is to the engine: a machine without I/O for the units of one region on one node. Called on the
 // driver's thread; every call takes one unit and appends what is to be done, in order. src/protocol has the machines.
 #pragma once

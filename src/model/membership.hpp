@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which nodes of a job are dead, as one node knows it. Jobs that go on without them have at most 64 nodes (a bit each).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The one message of Quire: 64 bytes, a cache line, plus at most one payload (the content of consecutive units, or a
 // value). Machines make and take these; src/wire checks them at the border; the transport moves them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Whose pages the application view is: those of this process, or (pool 'fork') those of another one, in which the
 // application runs. Pools and detectors change its permissions by these calls. Fault context.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Precautions while a foreign library (UCX, PMIx) opens descriptors and starts threads in our process. Used by
 // src/transport and src/bootstrap at the start, in the application's thread.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sleeping on a word: used by threads that wait for the driver. Async-signal-safe.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Countdown for fault tests: makes the n-th call of one kind fail with a given errno. Costs one relaxed load when off.
 // Set by tests through inject(), or in a running program by the environment: QUIRE_FAIL=memfd:1:28 (call, which one, errno) (see tests/fault).
 // With the word `kill` in the place of the errno the process is killed there (SIGKILL), as if the machine had lost power; with `wait`

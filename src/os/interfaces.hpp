@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The network interfaces of this host. Called at the start, by src/transport and src/bootstrap; not for fault context.
 #pragma once
 

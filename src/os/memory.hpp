@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One checked wrapper per system call on memory. 0 or an errno comes back; nothing is logged here.
 #pragma once
 

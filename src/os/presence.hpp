@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which pages of a sparse table have ever been touched. Not for fault context.
 #pragma once
 

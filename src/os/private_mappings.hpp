@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where the private memory of this process lies, as /proc/self/maps tells, and making it lie elsewhere than in other
 // processes of the program. For QUIRE_CHECK=pointers. Application context.
 #pragma once

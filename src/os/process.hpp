@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Descriptors, streams between processes, and what a process needs to start others: one checked wrapper per system
 // call. Called by src/bootstrap on both sides (node and launcher), in application context; nothing here is for faults.
 #pragma once

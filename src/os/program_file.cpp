@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "os/program_file.hpp"
 
 #include <elf.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the file of a program tells before the program runs: which libraries it names, and where it has them looked for.
 // Called by `quire` in application context.
 #pragma once

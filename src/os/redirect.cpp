@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Exchanging entries of a library's global offset table; see redirect.hpp. The ELF specification, and that of each
 // processor, say what stands there.
 #include "os/redirect.hpp"

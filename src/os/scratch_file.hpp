@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A file for what does not fit into memory: without a name, sparse, gone with the process. One thread at a time.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What page pools other than memfd are made of: files, POSIX objects, System V segments, duplicated mappings. One checked
 // wrapper per system call; a negative result is -errno, nothing is logged here.
 #pragma once

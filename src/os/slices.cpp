@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "os/slices.hpp"
 
 #include <linux/sched.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The length of the slices in which the scheduler gives a thread its share of a core (EEVDF, Linux 6.12).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "os/userfault.hpp"
 
 #include <fcntl.h>

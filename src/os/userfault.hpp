@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // userfaultfd(2), and the pagemap that tells which pages were written: the calls that Quire uses, each checked, with the
 // constants that older headers lack. All are async-signal-safe; addresses and lengths are multiples of the page.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which pool.
 #include "os/segments.hpp"
 #include "pool/two_views.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A page pool: one physical page, two access paths. The application view is what programs use and carries the
 // protections; the system view is always readable and writable and only the runtime uses it, so that a page can be updated
 // while no thread may see it (ParADE's atomic page update problem; Millipage's privileged view). One folder a body.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "pool/two_views.hpp"
 
 #include <sys/mman.h>

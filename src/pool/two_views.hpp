@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What most pools come to once they are made: two mappings of the same pages. The papers' three steps are a pool's own
 // (create the global heap), map_application() and map_system().
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Regions and the job's heap. Region 0 is the heap, cut into slices, one a node: a node allocates from its own slice without
 // a message and is home of what it allocates. Frees of another node's memory are gathered (remote_frees.cpp) and travel together to the
 // slice's node. After a restart on another number of

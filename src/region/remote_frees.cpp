@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Frees of memory that another node owns. Nobody waits for them: they are gathered (heap/remote_frees.hpp) and leave
 // together when a batch is full, at barriers and other calls of all nodes, when the service thread finds that they have
 // waited, when some node has no memory left, and at the end. The message is one that releases: who is handed the memory

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The heap and the regions of a job that goes on from a checkpoint, on as many nodes as it had or on another number.
 // Addresses stay what they were. A slice of the heap that was used stays one slice: what is live in it may lie
 // anywhere. What follows it, and was never handed out, is cut by the managers of the new job; so each node gets memory

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Numbers of the runtime services: requests between nodes that are answered by message (engine::ask, engine::notify).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "split/application_side.hpp"
 
 #include <poll.h>

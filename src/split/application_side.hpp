@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The application's process of a split node: its threads hand calls and faults to the engine's process and wait. A helper
 // thread does what the engine orders; another one ends the process if the engine's ends.
 #pragma once

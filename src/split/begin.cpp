@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "split/begin.hpp"
 
 #include <fcntl.h>

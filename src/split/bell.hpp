@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A word in shared memory that one process changes and another waits for: by looking for a while, then asleep. The one who
 // changes it makes a system call only if somebody sleeps. Async-signal-safe.
 #pragma once

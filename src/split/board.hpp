@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the two processes of a split node share: requests of the application's threads to the engine (one mailbox a
 // thread), and the engine's orders to the application's process. Mapped before the fork, at the same address in both.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A core file of nothing but memory (ELF, one PT_LOAD a run of pages), for gdb and readelf: `gdb program -c FILE`,
 // then `x/8gx ADDRESS`.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "split/engine_side.hpp"
 
 #include <fcntl.h>

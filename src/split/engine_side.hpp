@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The engine's process of a split node. Each thread of the application has a server thread here, which runs what it asks
 // for: to the engine, that thread is the application's. What only the application's process can do to its pages is ordered.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How a request travels: in the mailbox itself, or over a Unix socket as in ParADE (one a thread), to compare.
 #pragma once
 

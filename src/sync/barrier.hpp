@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Barriers for a given number of threads of whichever nodes, counted at their home. Threads of one node are alike to
 // it: the home counts arrivals by node, and a release says how many threads of a node may go on; that node lets those
 // go that have waited longest. So a thread that is already back for the next round is never mistaken for one of the

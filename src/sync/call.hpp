@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What goes into the synchronisation machine and what comes out of it: calls of this node's threads, and actions for
 // the engine or the simulator to perform, in order.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "sync/call_table.hpp"
 
 #include "base/check.hpp"

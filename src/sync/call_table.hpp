@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The calls of this node's threads that wait. A ticket names a slot and its generation; it travels in messages, and one
 // that comes back late finds nothing. A slot can stand in one list (the threads of this node that wait for one mutex or
 // one barrier). Memory is kept: nothing is allocated once as many threads have waited as ever will at one time.

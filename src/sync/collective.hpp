@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Job barrier, reduce and broadcast: one thread of each node calls, contributions go up a tree of all nodes to node 0,
 // the result comes down. Each node combines its own value first and then its children's in their order, whichever came
 // first: the same bits on every node and in every run with as many nodes.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How the values of two subtrees become one.
 #pragma once
 

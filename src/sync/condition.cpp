@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "sync/condition.hpp"
 
 namespace quire::sync {

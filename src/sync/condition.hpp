@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Condition variables. A wait is put into the queue at the condition's home first; only when the home has said so does
 // the thread's node release the mutex, so that no notify between the two is lost. Woken or timed out, it takes the
 // mutex again.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the parts of one node's synchronisation machine share: who it is, its waiting calls, and the ways to answer.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which messages of synchronisation order memory between nodes: those by which a thread releases, and those that may let a
 // thread of the receiver acquire.
 #pragma once

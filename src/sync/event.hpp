@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Events, kept at their home: one that is set lets every waiter pass until it is reset (KOAN).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The messages of synchronisation, within model::message_kind from sync_first on. Fields: unit = object, token = ticket
 // of the waiting call on its own node, operation = sync::operation or a status, the rest as said here.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A node's side of mutexes: its threads' queue, and the token while it is here.
 #include "sync/lock.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Mutexes. The right to lock one (its token) stays at the node that used it last: locking there again costs no message.
 // The home hands it on, one move at a time, first come first served by node; threads of one node queue at their node.
 // As in the lazy release systems the token goes straight from node to node, and write notices can travel with it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The home's side of mutexes: where the token is, who gets it next. One move at a time, so that an order to pass the
 // token on never finds it missing. A move from the home ends when the grant leaves, any other one when it has arrived.
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A node of the job is dead, and the others go on (README.md, Deaths). Of each mutex the tokens that survive are reported to its
 // home, or to the next node alive; a token that nobody has was the dead node's, or on its way from or to it: it is made
 // again, and whoever gets it first hears that what it guards may be half done.

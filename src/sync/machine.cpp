@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Hands calls and messages to the parts.
 #include "sync/machine.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Synchronisation as a machine without I/O, one per node: mutex, reader-writer lock, condition, barrier, event,
 // semaphore, reduce, broadcast. One part a file; README.md has the messages of each.
 //

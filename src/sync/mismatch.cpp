@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "sync/mismatch.hpp"
 
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Names for people: of the calls of quire.h, and of objects. No heap; any context.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Handles of synchronisation objects. Kind, the node that made it and a counter of that are in the number itself, so that
 // every node finds an object's home without asking, and a number is never used twice. Any context.
 #pragma once

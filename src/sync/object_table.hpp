@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a node knows of the objects it has to do with, by object. Entries that are dropped are used again, so that
 // objects which come and go (a mutex whose right to lock visits this node) allocate nothing in the long run.
 #pragma once

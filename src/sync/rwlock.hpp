@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reader-writer locks, kept at their home: first come first served, and readers that come together go together, so that
 // neither kind starves the other. A node remembers which of its threads holds what.
 #pragma once

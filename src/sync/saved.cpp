@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // See saved.hpp. Objects keep their handles; their homes follow from the number of nodes (home_of).
 #include "sync/saved.hpp"
 

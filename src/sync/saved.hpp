@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Synchronisation objects in a checkpoint. No thread survives a restart, so nobody holds or waits for anything then:
 // locks are free, barriers empty; events and semaphores keep what they were.
 #pragma once

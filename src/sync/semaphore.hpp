@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Counting semaphores, kept at their home: first come first served.
 #pragma once
 

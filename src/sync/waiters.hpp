@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Queues at an object's home: which node's call waits, first come first served. All queues of a node share one pool,
 // whose memory is kept.
 #pragma once

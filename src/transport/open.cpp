@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Choice of a transport by name; see open.hpp.
 #include "transport/open.hpp"
 

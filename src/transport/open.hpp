@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The factory of transports: from the option QUIRE_TRANSPORT to a body. Called by src/engine (and tests, benchmarks)
 // once at the start, in the application's thread. The in-process body for tests has its own factory, in
 // loopback/loopback.hpp.

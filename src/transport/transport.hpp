@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Moving messages between nodes: the narrow interface, one folder a body (ucx, loopback).
 //
 // Contract, tested by tests/unit/transport_test for every body:

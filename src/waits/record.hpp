@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What threads of a node wait for, and what they hold, as a node tells it (`quire run --timeout`, SIGQUIT). Records are
 // plain bytes: both ends are the same build. Pure; the engine fills them in, the launcher or the node itself makes
 // sentences of them (report.hpp).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sentences about a job that waits: for whom each thread waits, as far as the nodes' records tell, and who waits for
 // each other in a circle. Pure. Called by the launcher, which has heard all nodes, and by a node that is asked alone,
 // with its own records.

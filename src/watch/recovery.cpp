@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // See recovery.hpp.
 #include "watch/recovery.hpp"
 

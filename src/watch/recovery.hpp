@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How the survivors of a death go on together: a pure state machine, one a node. Nobody leads. Whoever learns of a
 // death stops what it is doing and tells all others, by a marker that carries all deaths it knows of; who hears of more
 // than it knew begins again. Three rounds of markers, each from everyone to everyone (itself included, where it sends

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Who is still there: a pure state machine whose clock comes from outside. Every node watches the next few nodes in the
 // order of their numbers, the first after the last, so that the work of a node does not grow with the job. Whatever
 // arrives from a peer is a sign of life; a peer that is silent for a while gets a ping, which its runtime answers

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The number that stands before each message: another one each time, from a sequence that sender and receiver of a pair
 // follow in step. A stranger does not know it, and a message that comes a second time has a number that is over. Kept
 // by the transports, one for each direction of each pair; a few instructions, any context.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checks on incoming messages; see wire.hpp. What a field means to a protocol is checked by that protocol's machine;
 // here only what holds for every message of a kind.
 #include "wire/wire.hpp"

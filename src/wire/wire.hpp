@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The border of a node: what a message looks like between processes, and the checks on everything that comes in. Called
 // by the transports (and the simulator) around each message, in any thread context: noexcept, no allocation, no I/O.
 //

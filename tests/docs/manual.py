@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What must hold of the documents: snippets are parts of programs that the tests run, commands and options exist, links and paths lead
 somewhere, names are those of the headers, no measured figure is typed by hand, quire(1) has all options. Each check takes text and
 gives a list of complaints; manual_test.py applies them to the tree, and to texts with mistakes.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """manual_test.py SOURCE QUIRE: applies the checks of manual.py to the documents, and to texts with mistakes in them."""
 import json
 import subprocess

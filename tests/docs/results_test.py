@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """results_test.py SOURCE: bench/results.py on a recorded sample, and on what it has to refuse."""
 import copy
 import json

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A node for fault_test: a little of everything. QUIRE_FAIL makes one system call fail, on all nodes or, with a number
 // as the argument, on that node alone.
 #include <atomic>

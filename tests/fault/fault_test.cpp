@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // System calls that fail: QUIRE_FAIL makes the n-th call of one kind fail (src/os/injection.hpp), in a job of real
 // processes. Whatever call it is: the job does its work all the same, or it ends with an error that says what failed;
 // never with a wrong result, a signal, or silence, and nothing is left behind.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // In place of a fuzzer: gives each file of a folder to the decoder, in memory of just its length, and every beginning
 // of it. corpus FOLDER. Fails where the decoder does, or where the folder is empty.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Diffs: a refused one has written nothing, an accepted one nothing beyond the unit; and whatever two pages differ in
 // comes over.
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Frames between nodes, launcher and agents, in pieces of any size, and what stands in them.
 #include "bootstrap/launcher/agent.hpp"
 #include "bootstrap/local/frame.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The bytes of a fuzzer, a piece at a time; and what to do when a decoder has let nonsense in.
 #pragma once
 

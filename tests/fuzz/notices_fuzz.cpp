@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Write notices: what can be read can be written, and reads the same again.
 #include <vector>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a launcher may answer over PMI-1: all of it lies ready, then the line is dead.
 #include <sys/socket.h>
 

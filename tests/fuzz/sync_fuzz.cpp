@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The machine of synchronisation, fed with whatever the border lets in: messages of every kind with fields that may
 // belong to each other, between calls of its own threads. It may refuse, and lose track of who lies; it must not fall.
 #include <unordered_set>

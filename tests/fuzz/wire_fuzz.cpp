@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Headers of messages: what is let in has been sealed for this pair, and its fields are in range.
 #include "input.hpp"
 #include "wire/seal.hpp"

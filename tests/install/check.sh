@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Usage: check.sh BUILD SOURCE. Needs a finished build. Installs into a DESTDIR, moves the tree elsewhere, and uses it there.
 set -euo pipefail
 build=$1 source=$2

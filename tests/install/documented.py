@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """documented.py PREFIX BUILT_QUIRE SOURCE FOLDER: does what README.md and the guide say to compile a program: every line that begins with a
 compiler, and every block of CMake, each for the program of the guide, which then runs on two nodes. PREFIX is an installed Quire; a line
 that names build/bin/quire gets BUILT_QUIRE.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Quire's programs under every launcher that it knows, by TCP between network namespaces as hosts and on one machine.
 
     launch_test.py CASE BUILD_FOLDER

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Hosts for tests: network namespaces on one bridge, which is in a namespace of its own. The names carry our process
 number; whatever happens, leaving the `with` removes all."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Cases with launchers of others: Open MPI, Hydra, Slurm."""
 
 import os

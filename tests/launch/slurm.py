@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Slurm with four nodes, n0 to n3: munged, slurmctld and four slurmd, all on this machine or each node on one of `Hosts`, and
 all files in one temporary folder; leaving the `with` ends them and removes it."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The core's contract, as programs for every launcher: what tests/process runs under `quire run` on one machine."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the tests of launchers share: commands with a limit, skipping, what must be there."""
 
 import ctypes

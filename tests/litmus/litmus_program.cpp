@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A litmus test as real processes: litmus_program SHAPE [ROUNDS [release]]. Each thread of the shape lives on another node, as
 // far as there are nodes. Every kind of access is tried on every layout of the variables; an outcome that the access's
 // memory model does not allow ends the program. A histogram tells how often each outcome was seen. See README.md.

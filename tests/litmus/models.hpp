@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Litmus tests as data, and which outcomes a memory model allows them: found by trying every interleaving, so that no
 // list of forbidden outcomes is written by hand. The models are explained in README.md: sequential consistency,
 // TSO (each thread's stores go through a queue of its own, as on x86), whole threads one after the other (under a

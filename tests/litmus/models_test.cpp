@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The models that judge the litmus tests say what the literature says of them.
 #include "models.hpp"
 

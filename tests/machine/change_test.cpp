@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Units go from the sequential protocol to release consistency and back: whatever state the nodes are in, in whichever order
 // they change over, and wherever the messages come in between, there is one home, and it is the owner; all copies that stay are
 // those that were there; and everybody's requests find the way.

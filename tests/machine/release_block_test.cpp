@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Parallel blocks on units that have release consistency before and after, as charts (src/protocol/release/blocks.cpp).
 #include "release_chart.hpp"
 

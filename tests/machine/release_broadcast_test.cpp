@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Push and page broadcasting under release consistency, as charts (src/protocol/release/broadcast.cpp).
 #include "release_chart.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Message sequence charts of the release protocol: machines of a few nodes joined by a queue, and everything they do as lines
 // of text. Messages arrive in the order in which they were sent, unless a test picks one.
 //

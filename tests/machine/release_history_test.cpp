@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Write notices: what they look like on the wire, and what a node remembers of them and tells whom.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Homes that move, come back, and are offered, as charts.
 #include "release_chart.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Units of the release protocol that keep their right from interval to interval (kept.cpp), as charts.
 #include <gmock/gmock.h>
 

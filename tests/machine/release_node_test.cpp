@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What all regions of a node share: when a message that releases may leave.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A home that is short of memory gives units to other nodes, as charts (src/protocol/release/paging.cpp).
 #include "release_chart.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Page locking under release consistency, as charts (src/protocol/release/pinning.cpp). What the home tells before it grants a pin, and
 // what ends before a pin does, is node.hpp's.
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The release protocol's machine of a unit, as charts: src/protocol/release/README.md has the table of transitions.
 #include "release_chart.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Updates of the release protocol, as charts: a home sends what it wrote to those who will read it.
 #include "release_chart.hpp"
 

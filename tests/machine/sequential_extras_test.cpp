@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What goes beyond the papers' base protocol: atomic operations where the data is, push (Millipage, section 4.3), read-ahead
 // that is not mapped until it is touched, and copysets that name groups of nodes.
 #include "sequential_chart.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the papers say about misses and upgrades, as charts: Millipage, Figure 3 and section 3.3; KOAN, section 4.3.2.
 #include "sequential_chart.hpp"
 

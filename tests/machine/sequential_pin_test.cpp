@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Page locking (KOAN: acquire and release): a pinned unit is the node's alone, and requests of others wait where they are
 // until the last pin ends.
 #include "sequential_chart.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Requests that the manager settles at once, since all that the requester waits for comes from the manager's own node: no
 // order to itself, no `done`. What follows relies on the order of messages between two nodes, so every chart here keeps it.
 #include "sequential_chart.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What has been done before allocates nothing when it is done again: locks that move, barriers, waits, reductions.
 #include <gtest/gtest.h>
 

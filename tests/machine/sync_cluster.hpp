@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Synchronisation machines of a few (or a thousand) nodes with the messages between them in one bag, from which a test
 // takes them in the order it likes. Counts messages between nodes, and sees to it that a call completes exactly once.
 #pragma once

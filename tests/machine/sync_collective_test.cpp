@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Job barrier, reduce and broadcast as transcripts.
 #include <cmath>
 #include <random>

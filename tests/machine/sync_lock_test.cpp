@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Mutexes and conditions as transcripts: who sends what, what it costs, and what a wrong call gets.
 #include "sync_cluster.hpp"
 

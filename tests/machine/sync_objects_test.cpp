@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reader-writer locks, semaphores, events and barriers as transcripts: order, cost, cancels, destruction, wrong calls.
 #include "sync_cluster.hpp"
 

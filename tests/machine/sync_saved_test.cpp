@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Synchronisation objects that come back from a checkpoint, on fewer and more nodes: by the same handles, free, with
 // their values.
 #include "sync_cluster.hpp"

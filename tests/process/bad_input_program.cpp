@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Wrong use of Quire, one case a run: bad_input_program CASE. What must end the process is judged by bad_input_test.
 #include <pthread.h>
 #include <signal.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Bad input: what a wrong program gets to see, and how it ends. The cases are in bad_input_program.
 #include <gtest/gtest.h>
 #include <signal.h>

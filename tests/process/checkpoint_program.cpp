@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A computation that writes checkpoints, and goes on from them: checkpoint_program DIRECTORY STEPS EVERY [STOP]. Its
 // result does not depend on the number of nodes, nor on how often it was ended and started again; the last run compares
 // all of it with a serial computation. With STOP it ends after that step, as if its time were up. With `errors` in the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Jobs that are killed, and go on from their last checkpoint on another number of nodes: the end is that of one that
 // nobody has disturbed. Disks that are full, and checkpoints that are damaged.
 #include <gmock/gmock.h>

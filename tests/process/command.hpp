@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A command under test: started with its output captured, never waited for without a limit, and followed by a search
 // for what it has left behind. Used by the tests of this folder.
 #pragma once

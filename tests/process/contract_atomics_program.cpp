@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Contract: atomic operations of all nodes and threads on the same words, mixed with plain loads, with locked
 // instructions of the processor, and with pages that move.
 #include <algorithm>

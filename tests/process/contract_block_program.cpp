@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Contract of parallel blocks: what nodes write in one is merged, byte by byte, whoever is home; in a block that is checked
 // nothing shows before the end, and two nodes that write one byte are found, with its address; afterwards the region is
 // what it was: sequential, or with "release" (and "scan") release-consistent all the while. With "long": more is written than there may be twins, as QUIRE_TWIN_LIMIT says. With "time": what it costs.

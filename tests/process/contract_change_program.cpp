@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Contract of quire_region_set_consistency(): a region's consistency changes to and fro, and every word is what it was before;
 // threads that use the region all the while lose nothing; calls that make no sense end on all nodes alike. With "time":
 // what a change costs.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Contract: what the counters say. Read-ahead is off, so that every number is known: a unit that several threads want
 // is asked for once, a pushed or prefetched unit is not asked for again, and a sweep with read-ahead (the second run of
 // this program, with the argument "ahead") asks for far fewer units than it reads.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Contract of double faults (KOAN): a node that reads a unit and then writes it faults once and not twice, by advice, and where
 // units have shown the pattern; a unit that is only read is not fetched for writing, and one that is no longer written soon is not
 // any more. With the argument "off" (QUIRE_LEARN_WRITES=0) only by advice. Read-ahead is off, so that the numbers are known; with

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Contract of page locking (KOAN): what a node has acquired is its own until it releases it, though it uses plain loads and
 // stores; pins nest and overlap; a call that waits may give up, and is told who has the page. With an argument: the limit
 // (QUIRE_PIN_LIMIT=8), calls that give up at once, the end of a job whose nodes have pins, and the death of a node that has some; "release" (and "scan"): under

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Contract: names for addresses, threads on other nodes, and arguments of calls that lie in shared memory themselves.
 #include <dlfcn.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Contract of page-out (QUIRE_MEMORY_LIMIT): shared data that is larger than what a node may have in memory stays as it is, and
 // the counters say where it went: copies were given up, other nodes took what they had room for, the rest went to a file. By
 // the word on the command line:

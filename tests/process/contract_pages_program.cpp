@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Contract: what one node writes all others read, whatever the unit size and the placement; nodes that write different
 // words of one unit lose nothing; a sweep with read-ahead sees the newest content; hints and pushes change nothing but
 // time.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Contract of page broadcasting (KOAN): at the end of a production phase every node has what the producer wrote, and reads it
 // without a fault; what was not written is not sent; nobody sends more than a few copies of a page. With "release" (and "scan")
 // under release consistency; where written pages are scanned for, a node that may have written a page beside may fetch it after all.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Contract of regions with release consistency: what synchronisation has put in order is seen, by every way of synchronising
 // there is; several nodes write one page at a time and nothing is lost; what has not been put in order may be seen late, and
 // costs nothing. With "long": long runs with few twins, as QUIRE_TWIN_LIMIT says. With "scan": written pages are found by

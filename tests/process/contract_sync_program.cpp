@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Contract: locks, reader-writer locks, conditions, events, semaphores, barriers of the job and of some, reductions and
 // broadcasts, each used by several threads of all nodes, with what they protect in shared memory.
 #include <sched.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Contract: the atomic page update. One node writes a number into all words of a page, upwards, then the next number; the
 // threads of the other nodes read the same pages, downwards, all the time, so that they fault on pages that are just being
 // replaced for another thread of theirs. A word that is read later was written earlier, so it is never smaller than the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Contract: a word of 8 bytes is never seen in parts, under either consistency, wherever its node is. A thread of each node counts in words of its
 // own, which lie beside those of other nodes, without a pause; others read all of them. A number that is partly the new one and
 // partly the old one is smaller than one seen before: after 0x1ff comes 0x200, and their mixtures are 0x100 and 0x2ff.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A node for death_test: death_program WHERE. All nodes print their pid and then do what WHERE says, for at most a
 // minute; the test kills one of them meanwhile ("ends": they end well at once). Whoever comes to the end of it has not noticed: that is a failure.
 #include <signal.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A node dies: all others end within seconds, with an error that names it, whatever they were waiting for; no process
 // and no file of theirs remains. The same when the launcher dies.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Killed while it starts: kill -9 of a node, of `quire run`, of an agent, of all at once, at any time of the first moments,
 // leaves no process, no file, no segment. Where nothing has a name at any moment, none can be left: that is looked at, too.
 #include <gtest/gtest.h>

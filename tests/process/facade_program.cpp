@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The C++ API on real nodes: that it throws what it should, that standard locks, containers and algorithms work with
 // it, and that an exception on one node ends the job instead of leaving the others to wait. What lies below it has
 // tests of its own.

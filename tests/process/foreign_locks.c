@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // libc's locks in shared memory, for foreign_locks_test: each kind twice, in a program of plain C.
 #include <pthread.h>
 #include <quire/quire.h>

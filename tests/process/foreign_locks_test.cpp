@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Locks of libc and the standard library in shared memory work within one node only: the first use of each kind says
 // so.
 #include <gmock/gmock.h>

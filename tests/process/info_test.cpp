@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `quire info` says what a node would really do: on a machine without userfaultfd, where only the device is left, and
 // where the address space is limited.
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A job that strangers are let loose on: intruder_program SECONDS. Nodes count under a lock and pass pages around,
 // check both, and tell at the end what they have refused.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Strangers at the ports of a job over TCP: whatever they say, the job goes on with right results, and they are
 // counted.
 #include <gtest/gtest.h>

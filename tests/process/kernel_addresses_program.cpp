@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Every kind of address that libc hands to the kernel: names, structures, vectors, counts, sets. For each case node 0
 // writes what the kernel is to read, and node 1 makes the call without having touched a page of it.
 #include <arpa/inet.h>

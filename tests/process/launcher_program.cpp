@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A node for launcher_test: start-up alone, without the runtime. The first argument says what it does.
 #include <poll.h>
 #include <signal.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `quire run` with real processes: exit statuses, signals, output, deaths, and that nothing is ever left behind.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

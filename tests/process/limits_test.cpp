@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Every option that is a size or a count, at its smallest and its largest legal value: a small job runs. Just beyond,
 // it is refused by its name.
 #include <gmock/gmock.h>

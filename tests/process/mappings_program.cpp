@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Very much memory: a region of most of a terabyte, and more than a million units whose states alternate (none, write,
 // none, read) on node 1. No limit on mappings is met. With the argument "limit" and detector segv the limit is met, and
 // named. A number as the argument stands for the million.

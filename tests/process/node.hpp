@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the node programs of the tests share: start and end, checks that end the program with a sentence, threads,
 // sections that all nodes go through together. A failed check exits with status 1 at once; `quire run` then ends the
 // other nodes.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A /dev/shm of the test's own: what others do in theirs is not seen, and theirs can be neither filled nor littered.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Pointers to private memory in shared memory, for pointers_test: some, many, none; and where private memory lies.
 #include <sys/personality.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // QUIRE_CHECK=pointers: words in shared memory that point to private memory are reported, and nothing else.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What /proc tells of the processes of a job: who they are, where they listen, what they have open. For tests that look
 // at a job from outside, as the same user or as root.
 #pragma once

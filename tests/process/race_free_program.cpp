@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Programs without data races, drawn from a seed, run twice on real processes: in a region with sequential consistency, and in
 // one with release consistency (with "scan": found by the kernel's record of written pages). Both must leave the same in every
 // word, and every read on the way must find what the program's order says: programs without races cannot tell the two apart.

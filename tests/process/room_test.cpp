@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Little room: a /dev/shm as small as a container's, or full, or a directory of page files that is full, or a node that has no
 // shared memory. The job runs as well, all nodes by one transport, or an error says what is too small and what helps.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What others on the host could get at: memory, files and sockets of a job belong to its user alone and have no names
 // that can be foretold; it listens where its nodes are; and its secret stands neither in an environment nor on a
 // command line.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a job has left in /dev/shm.
 #pragma once
 

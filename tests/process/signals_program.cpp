@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Signals of the program: handlers of SIGSEGV and SIGBUS that come after the start, handlers of others while a thread
 // waits, and stacks on which faults come. `signals_program CASE`; signals_test.cpp knows how each case must end.
 #include <pthread.h>

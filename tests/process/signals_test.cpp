@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Signals of the program, by each detector: what it installs after the start is kept behind Quire's handlers, and
 // others run while its threads wait.
 #include <gtest/gtest.h>

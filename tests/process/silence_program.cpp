@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A node for silence_test: silence_program WHAT. All print their pid, then do what WHAT says. Unlike death_program's,
 // these jobs come to a good end unless somebody is taken for dead.
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A node that hangs (here: is stopped) ends the job within the time set, on every transport and whatever the others do,
 // with one message that says who it was, and leaves nothing. Nodes that merely compute, start late, end late, or are
 // stopped together with all others are taken for dead by nobody.

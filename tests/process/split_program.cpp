@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A node whose engine is a process of its own (pool 'fork'), for split_test: split_program CASE.
 #include <signal.h>
 #include <sys/time.h>

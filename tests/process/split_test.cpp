@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Pool 'fork': the death of either process ends the other, and what the engine knows after a crash of the program.
 #include <elf.h>
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The standard library's locks in shared memory, for foreign_locks_test: they come to libc's, from here and from
 // libstdc++.
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A node for statistics_test: each node counts in counters of its own, which lie beside those of others as they were allocated.
 #include "node.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `quire run --stats`: regions and units that threads have waited for, with the line of the program that allocated them, and advice.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Random operations of many threads on several nodes for some seconds, with a checker for each kind of state:
 // stress_program [SECONDS [SEED [THREADS]]]. The seed (0: by the clock) is printed; it fixes what each thread does, though
 // not how the threads meet. THREADS of each node, at most 4.

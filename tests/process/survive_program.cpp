@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A node for survive_test: survive_program WHAT [DEATHS]. All nodes print their pid and do what WHAT says until they have heard of as
 // many deaths as DEATHS says (1), which the test brings about; then they see to it that everything works among the survivors,
 // and end well. The test kills the node whose number TEST_VICTIM is.

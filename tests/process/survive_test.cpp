@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A node of a job that is run with --on-failure notify dies: all others hear of it, go on, and end well, whatever they were at;
 // `quire run` ends with status 0, and nothing is left behind.
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // System calls whose buffers lie on pages that are elsewhere. Node 0 is home of all pages and takes them back before
 // each case; node 1 makes the calls. Nothing may be lost.
 #include <arpa/inet.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A node that throws and does not catch, for uncaught_test: in a thread of its own, in main, with a handler of its own,
 // after the end.
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Exceptions that nobody catches: one whole line a node, whoever else writes at that moment.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

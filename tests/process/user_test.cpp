@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What an ordinary user has: everything but the detector that needs a privilege, and that says so. Runs as root, which
 // becomes nobody for the command; an ordinary user who runs the tests sees the same in all others.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Programs that wait for ever, or until SIGUSR1, for waits_test. The first argument says how.
 #include <signal.h>
 

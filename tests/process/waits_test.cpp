@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A job that waits says for what: when its time is over, and when somebody asks by SIGQUIT; then it goes on.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

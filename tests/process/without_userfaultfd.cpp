@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs a command on a machine without userfaultfd: the system call is refused, and so is the device, as in a container.
 // The filter holds for all that the command starts.
 #include <fcntl.h>

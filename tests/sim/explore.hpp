@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Exploration of small programs (sim/explorer.hpp) as tests write it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A start, barriers, a sum and an end of ten thousand nodes: what each needs must not grow with how many there are.
 // More than a job of processes may have (base::most_nodes): synchronisation has no such limit, the sequential protocol
 // counts acknowledgements in 10 bits (model::max_nodes).

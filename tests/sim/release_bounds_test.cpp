@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What must not grow, and must not wait for ever, however long a program runs under release consistency.
 #include "release_programs.hpp"
 

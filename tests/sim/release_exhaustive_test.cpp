@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // All interleavings of small programs under release consistency, on two and three nodes: every order in which messages of different
 // pairs of nodes can arrive, and in which threads can run. Where there are too many, as many as time allows.
 #include <gtest/gtest.h>

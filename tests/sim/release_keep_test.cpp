@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Units that keep their right from interval to interval (src/protocol/release/kept.cpp): writes that no fault tells, patches from homes to
 // copies that are being written, among requests, notices, locks, pins, pushes and homes that move. QUIRE_SIM_SEED=<seed> runs only that one.
 #include <gmock/gmock.h>

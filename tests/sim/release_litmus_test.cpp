@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which outcomes programs with data races may see under release consistency, and which not. An outcome that is allowed must occur for some
 // seed, or the protocol would be less lazy than it is meant to be, or the test blind; one that is forbidden must never.
 //

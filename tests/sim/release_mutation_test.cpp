@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Do the checkers see? Each test breaks the release protocol, or the glue around it, in one way, and expects the breakage to be
 // noticed for what it is.
 #include <gmock/gmock.h>

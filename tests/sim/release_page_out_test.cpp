@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Nodes that are short of memory (page-out) under release consistency: see sequential_page_out_test.
 #include <gmock/gmock.h>
 

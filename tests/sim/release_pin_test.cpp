@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Page locking under release consistency (KOAN), in the simulator: two nodes never have a pin, and who has it sees what was
 // written before it ended elsewhere, in the unit and around it; random programs, small ones exhaustively, and with something broken.
 #include <gmock/gmock.h>

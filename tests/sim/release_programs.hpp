@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Programs without data races for the release protocol, drawn from a seed: what they write lies mixed in the same units
 // (false sharing), and each word is ordered by one way of synchronisation.
 //

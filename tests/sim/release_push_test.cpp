@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Pushes under release consistency, under all that the other random programs do: content that comes by the home's tree meets requests,
 // updates, notices, pins, page-out and homes that move. QUIRE_SIM_SEED=<seed> runs only that one.
 #include <gmock/gmock.h>

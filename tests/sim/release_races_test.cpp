@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a thread sees that reads while others write, without a word of synchronisation: old values, but of each word none that was
 // never written, and none that is older than the one it saw before. Unless the transport reads content late: then a copy may have what is
 // newer than the home's next update or patch, and lose it, or a part of it, until the one after that. At the end, behind a barrier, every

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The release protocol under random timing, on 1 to 70 nodes: programs without data races must see what sequential
 // consistency would show them. A failure prints its seed; QUIRE_SIM_SEED=<seed> runs only that one.
 #include <iostream>

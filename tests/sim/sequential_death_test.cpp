@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Deaths at every message boundary of small programs: in each state that can be reached, a node may die; each survivor
 // hears of it at any later moment, from the launcher or from another survivor. What the dead had sent may still arrive
 // until then. The survivors must come to an end: nobody waits for ever, no unit has two owners, what is read is what

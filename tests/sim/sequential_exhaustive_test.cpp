@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // All interleavings of small programs on three nodes: every order in which messages of different pairs of nodes can
 // arrive, and in which threads can run. Unit u is managed by node u.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Units that are stolen between a thread's wake-up and its next try. A thread that is always slower than a steal never gets
 // on ("a possible livelock", Millipage, section 3.3); a node that keeps the unit for a while, once it was lost unused, ends
 // that. Times are virtual: the threads here are slow on purpose.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Do the checkers see? Each test breaks the protocol in one way, by changing what a machine asks for before it is performed,
 // and expects the breakage to be noticed for what it is.
 #include <gmock/gmock.h>

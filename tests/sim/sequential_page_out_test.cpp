@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Nodes that are short of memory (page-out), under all that the other tests do: copies are given up, owners' and homes' content
 // leaves memory, others take units over. A frame that was given back holds garbage from then on, so that whoever still counts
 // on it is seen. QUIRE_SIM_SEED=<seed> runs only that one.

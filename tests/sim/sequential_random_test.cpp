@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The sequential protocol under random timing, on 1 to 1,000 nodes: every seed draws a network, a placement and a program
 // (sim/scenario.hpp). A failure prints its seed; QUIRE_SIM_SEED=<seed> runs only that one, as sim/README.md tells.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Nodes die while threads lock, wait and add up, at every step of many schedules; each survivor hears of it at a moment of
 // its own, by the launcher or by another one, and a second one dies meanwhile. Nobody waits for ever, a mutex has one owner, who hears
 // it if the one before died with it, and a sum is the same on all who see it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Every order in which small configurations can run: three nodes, two to four threads, a few calls each, cancels at
 // any moment, messages in any order, but for the one that mutexes need (`keeps`): transports keep more. Orders that
 // differ only in what happens on different nodes are the same run to a machine and are tried once (sleep sets,

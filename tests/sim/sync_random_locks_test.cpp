@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Mutexes, conditions and reader-writer locks under random delays, reordering, time-outs and loads, with checkers:
 // exclusion, nothing lost, everybody served, exactly one completion for a call.
 #include <deque>

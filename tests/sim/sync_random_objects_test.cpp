@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Semaphores, events, barriers and collectives under random delays, reordering and time-outs, with checkers; then all
 // objects at once under destruction, garbage handles and a lost peer: every call ends, exactly once.
 #include <cstring>

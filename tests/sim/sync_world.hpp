@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Synchronisation machines on the simulated network, and threads that use them, each a coroutine:
 //
 //   program client(world& w, unsigned node, std::uint64_t mutex) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The model (sim/timed): times that follow from the prices, and messages that follow from the protocols, both derived
 // by hand.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The command line of the programs of this folder: numbers by name, "--seed 17", and --help.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Threads of all nodes read and write words of few pages without locks, and each checks that what it reads can be the
 // history of one sequentially consistent memory: no word goes back, what somebody knew when telling of it is there for
 // whoever heard, exclusion by plain loads and stores holds, and no atomic operation is lost. Another thread of each

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Rounds of barriers or of a mutex, and after some of them a call that stops the region for all nodes: a checkpoint, a
 // change of consistency, a parallel block. No thread runs beside them. Every value that a round leaves is checked in
 // the next one.

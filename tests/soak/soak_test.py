@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Whether scripts/soak/run.py sees what fails: it is given builds of shell scripts that fail in each way that there is."""
 import os
 import re

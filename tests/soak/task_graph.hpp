@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Random graphs of tasks without data races: a task reads a chunk only after the task that wrote it, and writes one
 // only after all that read it before. The same on all nodes, from a seed; no memory is shared here.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Race-free graphs of tasks on threads of all nodes, one after the other: every byte that a task reads is what the last
 // task before it wrote. Chunks share units; tasks tell each other that they are done in six ways; meanwhile the
 // region's consistency may change.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Whom the launcher takes for lost when nodes accuse each other.
 #include <gtest/gtest.h>
 

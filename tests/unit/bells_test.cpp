@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Waking other nodes by shared memory and a pipe (src/transport/ucx/bells.hpp): several nodes in one process.
 #include "transport/ucx/bells.hpp"
 

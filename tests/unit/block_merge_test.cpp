@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The merge of a parallel block against a model that remembers for each byte who changed it.
 #include "engine/block.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Start-up without processes: frames in pieces, a node's side of the control socket, tagged lines, counters.
 #include <fcntl.h>
 #include <gmock/gmock.h>

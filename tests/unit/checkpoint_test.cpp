@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The files of checkpoints: what was written comes back, and every kind of damage is found, with the name of the file.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Time limits of callers, in nanoseconds.
 #include "base/clock.hpp"
 

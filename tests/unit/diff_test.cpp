@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // src/diff: every variant that the machine has, against a byte-wise reference: what a diff says, how large it is, that
 // nothing else is written, and that nothing but a diff is let in.
 #include "diff/diff.hpp"

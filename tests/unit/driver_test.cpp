@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Threads that queue operations, drive for each other and sleep, as engine::run does: what one driver wrote the next one sees, each
 // operation runs once and ends once, and nobody sleeps on. For the thread sanitizer above all.
 #include "engine/driver.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The shared heap's allocator against models: an array of pages for exhaustive small cases, ordered maps for long
 // random runs, marks of their owners for threads.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A heap that goes into a checkpoint and comes back: it behaves as the one that was saved.
 #include <algorithm>
 #include <random>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the tests of the shared heap's allocator have in common. No address of theirs has memory behind it: were the
 // allocator to touch what it hands out, it would crash.
 #pragma once

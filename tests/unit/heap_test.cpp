@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The shared heap's allocator: bad input, no memory, and what its callers rely on. Long runs: heap_model_test.cpp.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Jobs on several hosts without processes: lists of hosts, who runs where, what agents are told, PMI-1 with a launcher
 // that this test is, command lines of installed launchers.
 #include <gmock/gmock.h>

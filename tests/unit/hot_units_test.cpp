@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Units by the time that threads waited for them, in a table of fixed size.
 #include "engine/hot_units.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which of several deaths the launcher names, whatever the order in which it hears of them
 // (src/bootstrap/launcher/inquest).
 #include "bootstrap/launcher/inquest.hpp"

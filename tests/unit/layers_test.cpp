@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The layers: every #include in src/ is one that the row of its folder in src/layers.txt allows, and the folders that
 // run in fault context use nothing that allocates behind the scenes, locks, or prints.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The table of options: parsing, bounds, names, suggestions.
 #include "base/options.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The atomic page update (ParADE): while one thread replaces the content of a page, no other may see a half of it. Threads
 // read pages word by word, upwards; an updater closes a page, writes a higher number into all words, upwards, and opens it again.
 // Who reads upwards may meet the next version on the way, but never the version before. Over pools and detectors;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Payloads at the border of the engine: what is legal has a place, however large, and what is not ends the node that it
 // came to, with a line that names it. The test is the other node, and sends what no node would.
 #include <gmock/gmock.h>

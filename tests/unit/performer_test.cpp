@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The performer joins actions on neighbouring units into one system call or message, and keeps the order on each unit.
 #include "engine/performer.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The contract of src/pool/pool.hpp, the same for every pool.
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What is read from the file of a program: from this test's own, from its beginnings, and from files that are none.
 #include "os/program_file.hpp"
 

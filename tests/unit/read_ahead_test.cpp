@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Adaptive read-ahead: what counts as a sweep, how windows grow, which unit is the marker.
 #include "engine/read_ahead.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The rounds by which survivors of deaths go on together (src/watch/recovery), with several deaths, in random orders of
 // arrival.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // src/os/redirect: calls of one library go elsewhere, those of all others do not; also where the linker has
 // made the table of addresses read-only, as distributions do.
 #include "os/redirect.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A library that asks for its parent, for redirect_test.cpp.
 #include <unistd.h>
 

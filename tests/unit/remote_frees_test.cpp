@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // When frees of other nodes' memory leave, and which of them are seen to be wrong before.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The contract of detect::detector::collect(): writes that are found, not noticed. Over the pools that userfaultfd can
 // watch.
 #include <fcntl.h>

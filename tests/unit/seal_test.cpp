@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What tells nodes of a job from strangers: the hash, the sequence of seals, and how a job comes to its secret.
 #include "wire/seal.hpp"
 

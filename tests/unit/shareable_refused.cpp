@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What must not compile: each line with a comment that begins with "->" is an error that says so. shareable_refused.py counts them.
 #include <condition_variable>
 #include <functional>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Usage: shareable_refused.py COMPILER INCLUDE: compiles shareable_refused.cpp, and holds the errors against its comments."""
 import collections
 import pathlib

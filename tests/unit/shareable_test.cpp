@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What may lie in shared memory, and what is refused: quire::is_shareable. That refused types do not compile, and what
 // is said then, is checked by shareable_refused.py.
 #include <gtest/gtest.h>

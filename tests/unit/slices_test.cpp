@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a thread asks of the scheduler, and what it leaves alone.
 #include "os/slices.hpp"
 

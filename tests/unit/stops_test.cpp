@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Nodes that are stopped by a signal, by a clock of the test's own (src/bootstrap/launcher/stops).
 #include "bootstrap/launcher/stops.hpp"
 

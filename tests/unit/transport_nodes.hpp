@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Several nodes for tests of transports: threads of this process (loopback) or forked processes (UCX), which run one
 // function each. They meet through this process: a coordinator that gathers a blob from every node and gives all to
 // all. All waits have limits; nodes that do not come to an end are killed.

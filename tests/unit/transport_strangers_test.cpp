@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a transport does with what comes from elsewhere: garbage, messages without the job's seal, the same message
 // twice. What strangers do at the ports of a job, beyond what UCX lets anybody do here, stands in
 // tests/process/intruder_test.

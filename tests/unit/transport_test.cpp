@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The contract of src/transport/transport.hpp, the same for every body: in-process, UCX over shared memory, UCX over
 // TCP.
 #include <fcntl.h>

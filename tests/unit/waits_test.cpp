@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The sentences about a job that waits, from what its nodes have told.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

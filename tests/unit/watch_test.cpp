@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Who is still there (src/watch), by a clock of the test's own: whole jobs of watchers in virtual time, in which nodes
 // hang, are stopped and go on, have no core for a while, or leave.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // src/wire: what goes in comes out, and nothing else is let in.
 #include "wire/wire.hpp"
 

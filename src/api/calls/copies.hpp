@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How an interposed call is made: a row names each argument that lies in memory and says whether the kernel reads it
 // (in), fills it as its result tells (out), or changes it (both). While all of it is private, the call passes straight
 // through. What is shared is exchanged for private copies around the call. Exactly one system call is made with the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Data of files and descriptors, and what is asked of them.
 #include <fcntl.h>
 #include <sys/ioctl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Locks of pthread, C and POSIX in shared memory. Their words may be shared, but the kernel wakes threads of one node
 // only, and neither knows of release consistency: such a lock seems to work until two nodes want it. The first use of
 // each kind in a job of several nodes is a warning; the call is then made as it is. Application threads, signal

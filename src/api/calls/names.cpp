@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Names of files, and what is known of a name. Nothing here keeps a name after the call.
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Processes: new programs, their ends, what they use and may use.
 #include <sched.h>
 #include <spawn.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Whether an address is one that the kernel cannot fetch itself. Interposed calls ask this first, for each address they
 // are given: two loads and a comparison where it is private. Async-signal-safe.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where libc is found before libquire (a program that names libc first, or that loads libquire with dlopen(3), as
 // Python does), the tables of addresses through which the program and its libraries call libc are changed: as if
 // libquire had been there first.

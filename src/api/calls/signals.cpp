@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A thread that blocks SIGSEGV or SIGBUS would be killed at its next fault, without a handler being asked. To block all signals
 // is a usual way to keep them from worker threads, so these two are left out of what gets blocked while Quire runs, by a mask or
 // by a handler.

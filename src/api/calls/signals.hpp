@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the program has done with signals before the start of the job.
 #pragma once
 

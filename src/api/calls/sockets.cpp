@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sockets: data, messages, addresses, options.
 #include <sys/socket.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Streams of libc (FILE). They read and write large buffers directly, with calls inside of libc that nobody can stand
 // in front of: so the buffers go through a private one here, a part at a time, and streams keep buffers of their own.
 #include <stdio.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // syscall(2): the same table by number, and futex, whose word must stay where it is.
 #include <linux/futex.h>
 #include <signal.h>

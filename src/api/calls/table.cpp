@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Looking up what interposed functions stand in front of: when the library is loaded, so that no call has to do it in a
 // signal handler or a fault.
 #include "api/calls/table.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The table of interposed calls: one row a function of libc that Quire defines too. Rows stand where their functions are
 // defined (files.cpp, names.cpp, ...); the linker puts them together.
 //

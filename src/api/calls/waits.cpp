@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Waiting for descriptors, clocks, timers and signals.
 #include <poll.h>
 #include <signal.h>

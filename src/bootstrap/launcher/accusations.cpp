@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bootstrap/launcher/accusations.hpp"
 
 #include <time.h>

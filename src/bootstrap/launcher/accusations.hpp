@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What nodes say of each other when one hears nothing of another: gathered for a moment, since the word of one alone
 // may mean that it is itself cut off. Pure; the launcher's job keeps one of these.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `quire agent`: the hand of `quire run --hosts` on one host. It starts the host's nodes and carries frames between
 // them and the launcher, over its standard input and output; what becomes of the job the launcher decides. Started by
 // ssh, or by what --agent names; in a process with one thread.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What becomes of the job when a node ends, a person sends a signal, or time is over.
 #include <signal.h>
 #include <sys/wait.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lists of hosts, and which nodes of a job run on which. Pure; used by `quire run` before it starts anything.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which of several deaths was the first cause. When a node dies others die of it, and the launcher may hear of these
 // first: a node ends itself because it has lost the dead one, or UCX aborts it, before the kernel has reported the dead
 // one's end. So an end that may be a consequence waits a moment for one that explains it. Pure: the clock is an input.

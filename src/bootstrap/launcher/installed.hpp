@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Handing a job to a launcher that is installed: Open MPI's mpirun, Slurm's srun. Used by `quire run`, which becomes
 // that program; the nodes then find each other by PMIx.
 #pragma once

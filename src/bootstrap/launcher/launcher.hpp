@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The launching side of a job, on this machine or by agents on others: starts the nodes, serves their control sockets,
 // passes signals and output on, ends and sweeps up everything when one dies. Called by `quire run`, in a process with
 // one thread.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bootstrap/launcher/memory_kills.hpp"
 
 #include <fstream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Why a program cannot be run, and which one was probably meant. Called where the start of a node has failed: by `quire
 // run` and by its agents.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Output of nodes under --tag: whole lines, each begun with the node's number, standard output and error kept apart.
 // Called by the job's loop only. A slow reader of ours slows the nodes down, but never stops the loop.
 #pragma once

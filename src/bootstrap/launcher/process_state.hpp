@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a process must be to look after others: signals by descriptor, parent of every orphan. Used by the launcher's
 // job and by its agents on other hosts, in a process with one thread.
 #pragma once

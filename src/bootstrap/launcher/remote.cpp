@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Nodes on other hosts: the launcher's end of the links to its agents (agent.hpp). What an agent tells becomes what the
 // job's loop knows of its own children, so that fate.cpp judges both alike.
 #include <signal.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Nodes and hosts of which nothing is heard any more, and jobs that are stopped as a whole. The nodes watch each other
 // (src/watch) and accuse; here it is judged. Launcher and agents watch their links themselves, by a frame now and then.
 #include <signal.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Starting the processes of a job. Called by the job's start, in a process with one thread.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The start of nodes on other hosts: some connections at a time, and no node before every host has answered. Steps of
 // the job's loop; remote.cpp has what follows.
 #include <signal.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The counters of a job, gathered from the JSON that its nodes gave to bootstrap::leave(). Called after the job.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Nodes that are stopped by a signal and do not go on. Nobody watches a node before its first message and after
 // quire_end(), and a node may compute for as long as it likes then; but one that is stopped, which the kernel says,
 // does not. Pure: states and clock are inputs. As in src/watch, time counts only while whoever looks runs, so that a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Somebody asks what the job waits for: by SIGQUIT, or because its time is over. All nodes that run are asked, their
 // answers are put together (src/waits), and written as whole lines. A job that was asked by SIGQUIT goes on.
 #include <signal.h>

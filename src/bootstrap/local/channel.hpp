@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One end of a control socket: queues frames to send, collects frames that arrive, never blocks. Used by the node
 // (member) and by the launcher. One thread at a time.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a node and `quire run` say to each other over the control socket: frames of a header and a payload.
 //
 //   node -> launcher   hello      payload: version of this protocol, and the node's pid (struct greeting)

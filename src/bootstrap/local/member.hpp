@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A node of a job of `quire run`: its side of the control socket, to the launcher or to its agent on this host. Start
 // and end by one application thread, descriptor and poll_news by the service thread in between; only leave() may meet
 // poll_news in another thread.

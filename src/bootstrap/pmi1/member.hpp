@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A job whose launcher speaks PMI-1 over an inherited socket: MPICH's Hydra (mpiexec.hydra), Slurm's srun --mpi=pmi2
 // (whose plug-in understands both), and others by its simple protocol. Lines of KEY=VALUE words, a request and its
 // answer at a time; no library is needed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A job whose launcher speaks PMIx: Open MPI's mpirun, PRRTE, Slurm's srun --mpi=pmix.
 #pragma once
 

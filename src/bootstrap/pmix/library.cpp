@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Loading PMIx; see library.hpp. Empty in a build without PMIx.
 #ifdef QUIRE_HAVE_PMIX
 #include "bootstrap/pmix/library.hpp"

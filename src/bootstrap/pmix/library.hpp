@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // PMIx as a library that is loaded when a launcher that speaks it has started this process, and only then: a program
 // without such a launcher pays nothing for it, and Quire runs where it is not installed. Used by member.cpp only.
 #pragma once

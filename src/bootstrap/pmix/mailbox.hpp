@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What PMIx's own thread has to say to ours: events of the job, and the end of a fence. PMIx hands no pointer of ours
 // back with an event, and may call late, so there is one mailbox for the process, for good. Any thread.
 #pragma once

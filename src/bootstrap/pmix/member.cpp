@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A node whose launcher speaks PMIx. Start and end by one application thread, descriptor and poll_news by the service
 // thread in between. Addresses go by put, commit, a fence that collects, and get.
 //

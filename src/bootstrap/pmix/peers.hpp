@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Watching the processes of other nodes on this host, as not every launcher tells of their deaths (srun does not).
 // Used by member.cpp; the service thread, or the application's before there is one.
 //

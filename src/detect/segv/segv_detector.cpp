@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The fall-back: SIGSEGV and mprotect, for any pool and kernel. Each change of protection may split a mapping; with
 // alternating protections the limit vm.max_map_count (65,530 by default: 256 MiB of single pages) is met, as ENOMEM.
 #include <sys/mman.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "detect/userfault/page_set.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A set of pages within watched ranges of addresses: a bit a page, found without a search and without a lock, and made
 // of memory that costs nothing until touched. Used by scan_detector for the pages that are permitted.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // userfaultfd without faults for writes: write protection is asynchronous, the kernel lifts it at the first write and
 // remembers that by its absence; the pagemap tells the pages where it is absent, and puts it back. Missing and minor
 // faults come to the faulting thread, as in userfault_detector.

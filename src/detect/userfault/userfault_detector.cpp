@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The default detector: userfaultfd on the application view, registered for missing, minor and write-protect faults. No
 // mapping is ever split, so no limit on mappings is met, and threads fault in parallel.
 //   permit  none -> read   CONTINUE, write-protected      none -> write   CONTINUE

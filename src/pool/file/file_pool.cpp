@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A regular file mapped twice (ParADE, file mapping): the only pool whose pages may leave memory, at the price of the
 // kernel's writeback. Filled by ftruncate(), sparse, or by write(), so that the disk's room is taken at the start. The
 // file has no name from the start: a crash leaves nothing.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ParADE's fork(): the second access path is another process. Before it is split (src/split), the whole shared range becomes
 // shared anonymous memory; afterwards each process has its own page table for it, at the same addresses. This is the
 // engine's: always readable and writable. A pool is a part of the range, and costs the application no further addresses.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The default pool: one memfd mapped twice. Sparse: a terabyte costs nothing until touched. It has no name, so that a
 // crash leaves nothing.
 #include "os/memory.hpp"

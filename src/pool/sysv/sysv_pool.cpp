@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // System V shared memory attached twice (ParADE). One segment where the limits allow it, else a series that makes one
 // contiguous area. Each is marked for removal as soon as it has been attached, so that it goes with the process, however that ends;
 // what is killed between shmget() and that mark is removed when the next pool is made. userfaultfd takes no System V segments.

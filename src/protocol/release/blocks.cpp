@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Parallel blocks (KOAN, multiple-writers consistency) on the units of a node. A block that is not checked is release
 // consistency with homes that stay, and with declared ranges. In one that is checked the home keeps each unit as it was before, and
 // copies that others' writes make old stay until the end: notices only say which those are.

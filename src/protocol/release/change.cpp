@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Units that come from, or go to, another protocol (KOAN: the consistency of a region changes while the program runs).
 //
 // From the sequential protocol: the owner of a unit becomes its home. Who may write it knows that it is the owner; who may

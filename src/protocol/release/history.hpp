@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a node knows of who wrote what: the write notices of all intervals, its own and those heard of, in the order in which
 // it learned them; its vector timestamp; and how much of that each other node has been told by it. Lazy release
 // consistency: Keleher, Cox and Zwaenepoel (ISCA 1992).

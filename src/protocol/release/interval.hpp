@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The units written in the open interval of a node: what its next release has to tell; and what else the machines of all its
 // regions share.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Units that are written in every interval, or nearly, keep their right: threads go on writing without a fault, nothing is protected at a
 // release, and the twin stays and keeps up with what is sent. At each release the node compares the few units that there are with their twins.
 // After Keleher, "Update Protocols and Iterative Scientific Applications" (IPPS 1998), whose "overdrive" predicts which pages an

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Home-based lazy release consistency as a machine without I/O, for the units of one region on one node: twins, diffs to
 // homes at a release, invalidation at an acquire, homes that move. After Zhou, Iftode and Li, "Performance Evaluation of Two
 // Home-Based Lazy Release Consistency Protocols" (OSDI 1996), and ParADE, section 5.2 (multi-threaded nodes, migratory home).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The part of the release protocol that all regions of a node share: when intervals end, how their notices travel with
 // synchronisation, and what an acquire does. No I/O: the engine and the simulator give it `effects`.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Write notices on the wire. A message of notices holds records in the order in which the sender knows them, in at most
 // `copied` bytes, so that no buffer outlives the send. Numbers are LEB128. A record:
 //

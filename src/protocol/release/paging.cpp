@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Page-out (KOAN): a copy without a twin is given up, and nobody needs to know: no home counts on it where nodes page out. The home's
 // content leaves memory below the protocol, or another node becomes the home: it is asked to, and answers by a request for a copy that
 // says so. From its request on it waits for the content, and nobody there can use the unit; behind it come no diffs of its own.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Page locking under release consistency (KOAN: acquire and release; the next holder sees what was written under the pin, as in
 // entry consistency: Bershad, Zekauskas and Sawdon, "The Midway Distributed Shared Memory System", 1993). The home of a unit keeps its
 // pin, like a lock, and sends the content along with it. From then to its end, what other nodes ask of the unit (pins,

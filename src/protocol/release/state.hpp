@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // State of the release protocol: what a node remembers of each unit. All zero is the initial state, so that tables of a
 // terabyte of units cost nothing until touched.
 #pragma once

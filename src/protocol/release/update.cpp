@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Updates: a home sends the units that it wrote to the nodes that read them before, together with the end of the interval and
 // before anybody hears of it. Who gets one in time keeps its copy when the notice comes: no fault, no request, no wait for a home
 // whose threads compute. After Keleher, "Update Protocols and Iterative Scientific Applications" (IPPS 1998, "bar-u"); here an

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Double faults (KOAN): a read fault that the same node's write fault of the same unit follows. A read fault of a unit
 // that is going to be written asks for a writable copy at once, and saves the second fault with its messages. Threads
 // say so by advice; and each unit learns it by itself, and forgets it when it no longer pays.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A node of the job is lost, and the others go on (README.md, Deaths). The order of calls, on every survivor, is that of
 // src/watch/recovery.hpp: cut() for all units; absorb() for what was sent before its sender knew of the death; report() for all
 // units; settle() for all units that this node manages now.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The sequential protocol as a machine without I/O: single writer or many readers per unit, write-invalidate, fixed
 // distributed managers (Li and Hudak 1989; Millipage, Figure 3; KOAN, section 4.3.2). README.md has the table of transitions.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The manager's side of the sequential protocol: one request of a unit is served at a time, the others queue here. The
 // requester's `done` ends it, so that a node never gets an order for a unit that is still on its way to it. Where all that
 // the requester waits for comes from the manager's own node, the order of messages sees to that: the request is settled at

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The node's side of the sequential protocol: faults, replies, and what the manager orders this node to give up.
 #include "protocol/sequential/machine.hpp"
 

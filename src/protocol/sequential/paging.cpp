@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Page-out (KOAN): what a node that is short of memory may do with its units. A copy that is not the owner's is given up, and
 // the manager hears of it, so that it does not count on the copy when this node asks again. The owner's content stays the
 // owner's: it leaves memory below the protocol, or another node asks for it as if it wanted to write.

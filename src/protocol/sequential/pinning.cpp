@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Page locking on the node's side (KOAN: acquire and release). A pin takes the unit for writing and keeps it: what the manager
 // orders this node to give up meanwhile is kept here, and obeyed when the last pin ends. There is never more than one such
 // order, since the manager serves one request of a unit at a time, and a pinned unit has no other copies.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a node remembers where the content of every unit is kept on two nodes (replicas.cpp): plain data, all zero at
 // first. The tables of units belong to a region, the rounds to a node. Driver's thread only.
 #pragma once

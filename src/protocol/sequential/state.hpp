@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // State of the sequential protocol: what a node knows of each unit, and what the manager of a unit knows. All zero is the
 // initial state of both, so that tables of a terabyte of units cost nothing until touched.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The in-process body of the transport; see loopback.hpp. Any thread may be the driver of an end; mailboxes are shared
 // between threads, each under a spin lock that is held for a few instructions.
 #include "transport/loopback/loopback.hpp"

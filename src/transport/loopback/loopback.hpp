@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Transport between nodes that are threads of one process: for tests of everything above, without UCX. The nodes share
 // a hub; each opens its own end. Same contract as the others, also for driving threads, descriptor and losses.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How the nodes of one host wake each other without UCX. A node says in a page of shared memory whether it sleeps, and for what it
 // wants to be woken; who has sent it something looks there, and only if it sleeps writes to its pipe. To say so is a store, where
 // UCX takes four system calls to arm and to be armed against; and a message for which nobody waits need not wake anybody.

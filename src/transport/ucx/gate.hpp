@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Who may connect. UCX trusts everybody that reaches its TCP port: a wrong length in the first message ends the process
 // (1.13: an assertion). So no stranger gets as far: UCX's own calls of listen, accept and connect come here. Whoever
 // connects first says 32 bytes that only a process of the job can know, and they are checked before UCX hears of the

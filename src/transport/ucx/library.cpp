@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Loading UCX with Quire's settings; see library.hpp.
 #include "transport/ucx/library.hpp"
 

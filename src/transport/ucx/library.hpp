@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // UCX as a library that is loaded when a transport is opened, not when the program starts. Used by ucx.cpp only.
 //
 // Why not linked: UCX reads part of its settings while it is being loaded, and by default installs handlers for SIGSEGV

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A pool of small records with a free list: what a message in flight needs until it has completed. Used by ucx.cpp, by
 // one thread at a time; take and give are a few instructions. Grows by whole chunks, only when all records are in use.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The UCX body of the transport. Driven by one thread at a time (service thread, or a faulting thread in its signal
 // handler), under the engine's lock; only signal() comes from any thread. Opened and closed in the application's
 // thread.

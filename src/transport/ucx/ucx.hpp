@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The UCX body of the transport: active messages over shared memory or TCP. Opened by src/transport/open.cpp.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The calls of UCX that make shared memory, answered without names; see unnamed.hpp. on_shm_open() may be called later,
 // too, when UCX needs more buffers: by the driver, perhaps in fault context, so that system calls are all it makes.
 #include "transport/ucx/unnamed.hpp"

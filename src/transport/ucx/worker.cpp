@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Opening and closing UCX; see worker.hpp. Called at the start and end only, in the application's thread.
 #include "transport/ucx/worker.hpp"
 

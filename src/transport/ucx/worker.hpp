@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A UCX context with its one worker, opened with Quire's settings and closed in order. Owned by the transport in
 // ucx.cpp.
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A stranger's program: node 0 allocates and writes, the others read. */
 #include <quire/quire.h>
 #include <stdio.h>

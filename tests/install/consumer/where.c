@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Prints which file of libquire the loader has chosen for this program. */
 #define _GNU_SOURCE
 #include <dlfcn.h>

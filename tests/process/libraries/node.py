@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A node in Python: node.py LIBRARY CASE. libquire is loaded by ctypes, after Python, or was preloaded.
 
 files      numpy's tofile and fromfile, readinto, writev and sockets on pages that node 0 takes away all the time

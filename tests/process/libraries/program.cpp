@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Libraries that were built without knowledge of Quire read and write shared memory: `libraries_program
 // fstream|zlib|png|sqlite|curl`. All pages are of node 0, which takes them back all the time while node 1 works: each
 // system call can meet a page that is not there. Built in several ways (CMakeLists.txt), as the dynamic linker must

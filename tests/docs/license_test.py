@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""license_test.py SOURCE: every file of a known kind says in its first three lines under which license it stands, and there is no file of
+an unknown kind.
+"""
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+ROOT = Path(sys.argv[1]).resolve()
+LINE = "SPDX-License-Identifier: BSD-3-Clause"
+# By the end of the name: what begins a comment, and what ends it.
+KINDS = {
+    ".cpp": ("// ", ""), ".hpp": ("// ", ""), ".c": ("/* ", " */"), ".h": ("/* ", " */"), ".css": ("/* ", " */"),
+    ".py": ("# ", ""), ".sh": ("# ", ""), ".cmake": ("# ", ""), ".txt": ("# ", ""), ".in": ("# ", ""), ".map": ("# ", ""),
+    "Makefile": ("# ", ""), ".ci/run": ("# ", ""), ".clang-format": ("# ", ""), ".gitignore": ("# ", ""), ".1": ('.\\" ', ""), ".7": ('.\\" ', ""),
+}
+# Files without the line, and why.
+WITHOUT = {
+    "LICENSE": "the license itself",
+    ".md": "documents, which LICENSE covers",
+    ".json": "has no comments",
+    ".svg": "generated, and compared with what is generated again",
+    "tests/fuzz/corpus/": "bytes that a decoder reads",
+}
+
+
+def tracked(root):
+    """The files of the repository; of a tree without one, all but builds."""
+    git = subprocess.run(["git", "-C", root, "ls-files", "-z"], capture_output=True, text=True)
+    if git.returncode == 0 and git.stdout:
+        return sorted(name for name in git.stdout.split("\0") if name and (root / name).is_file())
+    files = (str(p.relative_to(root)) for p in root.rglob("*") if p.is_file())
+    return sorted(f for f in files if not f.startswith((".git/", "build", ".cache/")) and "__pycache__" not in f)
+
+
+def comment_of(name):
+    return next((marks for end, marks in KINDS.items() if name.endswith(end)), None)
+
+
+def is_without(name):
+    return any(name.startswith(rule) if rule.endswith("/") else name.endswith(rule) for rule in WITHOUT)
+
+
+def complaint(name, lines):
+    """What is wrong with a file that begins with these lines; None if nothing is."""
+    if is_without(name):
+        return None
+    marks = comment_of(name)
+    if marks is None:
+        return f"{name} is of no kind that this test knows: give it a row in KINDS or WITHOUT"
+    wanted = marks[0] + LINE + marks[1]
+    return None if wanted in lines[:3] else f"{name} lacks the line: {wanted}"
+
+
+class Licenses(unittest.TestCase):
+    def test_every_file_says_its_license(self):
+        names = tracked(ROOT)
+        self.assertGreater(sum(comment_of(name) is not None for name in names), 500)
+        wrong = []
+        for name in names:
+            lines = [] if is_without(name) else (ROOT / name).read_text().splitlines()
+            wrong += [text for text in (complaint(name, lines),) if text]
+        self.assertFalse(wrong, "\n" + "\n".join(wrong))
+
+    def test_license_is_the_one_that_files_name(self):
+        text = (ROOT / "LICENSE").read_text()
+        self.assertTrue(text.startswith("BSD 3-Clause License\n"))
+        self.assertRegex(text, r"Copyright \(c\) \d+, The Quire authors\n")
+
+    def test_the_check_sees_what_is_missing(self):
+        self.assertIsNone(complaint("a.cpp", ["// " + LINE]))
+        self.assertIsNone(complaint("a.sh", ["#!/bin/sh", "# " + LINE]))
+        self.assertIsNone(complaint("tests/fuzz/corpus/diff/empty", []))
+        for name, lines in (("a.cpp", ["int a;"]), ("a.cpp", ["# " + LINE]), ("a.c", ["// " + LINE]), ("a.py", ["", "", "", "# " + LINE]),
+                            ("a.rs", ["// " + LINE])):
+            self.assertIsNotNone(complaint(name, lines), name)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
