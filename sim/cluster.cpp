@@ -170,7 +170,7 @@ void cluster::try_operation(std::size_t t) {
   around_.go_on(t);
 }
 
-/// As engine::frames does.
+/// As core::frames does.
 void cluster::bring(node_id node, std::uint64_t unit, content_use how) noexcept {
   std::uint8_t& where = state_.where[node.value() * options_.units + unit];
   if (where == (frame_gone | frame_saved) && how != content_use::replaced && how != content_use::promised) {

@@ -8,7 +8,7 @@
 //     co_await c.call(self, sync::operation::mutex_unlock, mutex);
 //   }
 //
-// It is glue, no protocol: the same rules as src/engine. What a thread may do follows from what `permit` and `protect` did to
+// It is glue, no protocol: the same rules as src/core. What a thread may do follows from what `permit` and `protect` did to
 // its node's view, never from what the machine believes. Programs are free of data races unless they say `read_anything`, so
 // every read must find what the last write left, by the order of the run: that is checked, and what else
 // sim/README.md lists.

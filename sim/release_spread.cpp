@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pushes in the simulated world, as src/engine/spread.cpp does them: a home's content goes to all nodes by a tree, together with what the
+// Pushes in the simulated world, as src/core/spread.cpp does them: a home's content goes to all nodes by a tree, together with what the
 // home knew when it took it. One unit a message.
 #include <algorithm>
 #include <cstring>

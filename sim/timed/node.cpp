@@ -211,10 +211,10 @@ void node::serve_thread() {
   }
 }
 
-/// As engine::begin_fault().
+/// As core::begin_fault().
 void node::fault() {
   region& r = regions_[step_.region];
-  const std::uint64_t max_window = std::max<std::uint64_t>(engine::read_ahead::max_window_bytes >> r.unit_shift, 1);
+  const std::uint64_t max_window = std::max<std::uint64_t>(core::read_ahead::max_window_bytes >> r.unit_shift, 1);
   const unsigned lost = thread_.count_losses(&r, unit_, wants_, net_.now());
   actions_.clear();
   const auto outcome = r.machine->on_fault(unit_, wants_, actions_, lost);
@@ -242,7 +242,7 @@ void node::map_around(region& r, std::uint64_t unit) {
   if (next > unit + 1) thread_.stream.on_mapped_up_to(r.id, unit, next);
 }
 
-void node::read_on(region& r, const engine::read_ahead_plan& plan, access want) {
+void node::read_on(region& r, const core::read_ahead_plan& plan, access want) {
   if (plan.count == 0) return;
   bool asked = false;
   for (std::uint64_t i = 0; i < plan.count; ++i) {
@@ -268,7 +268,7 @@ void node::prefetch() {
   resume_at(clock_);
 }
 
-/// As engine::synchronise(): diffs travel while the others are waited for.
+/// As core::synchronise(): diffs travel while the others are waited for.
 void node::call() {
   sync::call c;
   c.token = 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A node of the model: the machines of Quire, a thread that runs a program, and one processor for all that the runtime
-// does (the driver of src/engine, one step at a time). It does around the machines what src/engine does, in the same
+// does (the driver of src/core, one step at a time). It does around the machines what src/core does, in the same
 // order and with the same read-ahead and joining of messages, but in virtual time and without content:
 //
 //   arrivals, faults and calls wait in the inbox; each turn takes one, and moves the clock on by what it costs.
@@ -14,8 +14,8 @@
 #include <span>
 #include <vector>
 
-#include "engine/action_runs.hpp"
-#include "engine/thread_state.hpp"
+#include "core/action_runs.hpp"
+#include "core/thread_state.hpp"
 #include "protocol/release/node.hpp"
 #include "sim/timed/diff_post.hpp"
 #include "sim/timed/fabric.hpp"
@@ -90,7 +90,7 @@ class node final : private release::node::effects, private diff_post::effects {
   void prefetch();
   void call();
   void map_around(region& r, std::uint64_t unit);
-  void read_on(region& r, const engine::read_ahead_plan& plan, access want);
+  void read_on(region& r, const core::read_ahead_plan& plan, access want);
   void settle();
   void handle(const message& m, std::span<const std::byte> payload);
   void handle_units(const message& m);
@@ -103,8 +103,8 @@ class node final : private release::node::effects, private diff_post::effects {
   void take(region& r, const model::actions& list);
   void flush();
   void perform_runs();
-  void perform_run(const engine::action_run<region>& run);
-  void send_units(const engine::action_run<region>& run, node_id to);
+  void perform_run(const core::action_run<region>& run);
+  void send_units(const core::action_run<region>& run, node_id to);
   void wake(const region& r, std::uint64_t first, std::uint64_t count);
   void post(node_id to, const message& m, std::span<const std::byte> payload);
   void spend(time_ns ns) noexcept { clock_ += ns; }
@@ -133,7 +133,7 @@ class node final : private release::node::effects, private diff_post::effects {
   release::node consistency_;
   diff_post diffs_;
   std::deque<region> regions_{};
-  engine::action_runs<region> runs_{};
+  core::action_runs<region> runs_{};
   model::actions actions_{};
   sync::actions sync_actions_{};
   std::deque<local_message> local_{};
@@ -150,7 +150,7 @@ class node final : private release::node::effects, private diff_post::effects {
   std::uint64_t unit_ = 0;  ///< of the step: how far it is
   access wants_ = access::none;
   bool waits_for_unit_ = false;
-  engine::thread_state thread_{};
+  core::thread_state thread_{};
   tally sent_{}, begun_{}, ended_{};
 };
 

@@ -29,7 +29,7 @@ void node::flush() {
   diffs_.send_all();
 }
 
-void node::perform_run(const engine::action_run<region>& run) {
+void node::perform_run(const core::action_run<region>& run) {
   const action& a = run.what;
   region& r = *run.region;
   const prices& cost = options_.costs;
@@ -60,7 +60,7 @@ void node::perform_run(const engine::action_run<region>& run) {
       r.twins.erase(a.unit);
       return;
     case action_kind::hold: {
-      constexpr time_ns shortest_ns = 8000;  // as engine::hold_unit()
+      constexpr time_ns shortest_ns = 8000;  // as core::hold_unit()
       const std::uint64_t what = std::uint64_t{r.id.value()} << 48 | a.unit;
       return net_.after(clock_ + (shortest_ns << a.m.a), self_, hold_over, what);
     }
@@ -72,7 +72,7 @@ void node::perform_run(const engine::action_run<region>& run) {
   }
 }
 
-void node::send_units(const engine::action_run<region>& run, node_id to) {
+void node::send_units(const core::action_run<region>& run, node_id to) {
   diffs_.send_all();  // a request does not overtake the diff that it is to see
   message m = run.what.m;
   m.unit = run.what.unit;

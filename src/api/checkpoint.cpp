@@ -14,13 +14,13 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "checkpoint/store.hpp"
-#include "engine/job_call.hpp"
+#include "core/job_call.hpp"
 
 namespace quire::api {
 namespace {
 
 using checkpoint::outcome;
-using kept_run = engine::engine::kept_run;
+using kept_run = core::core::kept_run;
 
 constexpr const char* doing = "checkpoint";
 constexpr std::uint64_t step_bytes = 16u << 20;
@@ -35,10 +35,10 @@ quire_status spread(T& value, int root) {
 /// Writes the content of one run, in steps.
 class content_writer {
  public:
-  content_writer(engine::engine& core, checkpoint::node_writer& to, std::uint64_t all_bytes)
+  content_writer(core::core& core, checkpoint::node_writer& to, std::uint64_t all_bytes)
       : core_(core), to_(to), shown_(doing, all_bytes) {}
   outcome write(const kept_run& run) {
-    const engine::region_slot& r = *run.region;
+    const core::region_slot& r = *run.region;
     const std::uint64_t step = std::max<std::uint64_t>(step_bytes >> r.unit_shift, 1);
     for (std::uint64_t unit = run.first, end = run.first + run.count; unit < end; unit += step) {
       const std::size_t bytes = r.bytes_of(std::min(step, end - unit));
@@ -62,7 +62,7 @@ class content_writer {
   }
 
  private:
-  engine::engine& core_;
+  core::core& core_;
   checkpoint::node_writer& to_;
   progress_lines shown_;
   std::vector<std::byte> buffer_{};
@@ -92,8 +92,8 @@ outcome write_node(runtime& r, const std::string& directory, const checkpoint::i
   return file.finish(heap, words_of(r.core->save_objects()), row);
 }
 
-checkpoint::region_row row_of(const engine::region_slot& r) {
-  const engine::region_description& d = r.about;
+checkpoint::region_row row_of(const core::region_slot& r) {
+  const core::region_description& d = r.about;
   const auto consistency = static_cast<std::uint64_t>(r.release != nullptr ? QUIRE_RELEASE : QUIRE_SEQUENTIAL);
   return {d.id, d.base, d.bytes, d.unit_bytes, d.placement, d.home, consistency, d.pool, d.detector};
 }
@@ -107,7 +107,7 @@ checkpoint::manifest describe(runtime& r, const checkpoint::identity& what) {
   m.range_bytes = r.bytes;
   std::vector<std::uint64_t> heap;
   r.regions->save(heap, m.next_base, m.next_id);
-  r.core->regions().for_each([&](const engine::region_slot& slot) { m.regions.push_back(row_of(slot)); });
+  r.core->regions().for_each([&](const core::region_slot& slot) { m.regions.push_back(row_of(slot)); });
   m.names = r.names->save();
   return m;
 }
@@ -172,7 +172,7 @@ quire_status save_here(checkpoint_path path) {
     base::log(base::log_level::error, "no checkpoints in a job that goes on when a node is lost: set QUIRE_ON_FAILURE to end");
     return QUIRE_UNSUPPORTED;
   }
-  const engine::job_call together(*r->core, sync::meeting::checkpoint, "quire_checkpoint", quire_thread());
+  const core::job_call together(*r->core, sync::meeting::checkpoint, "quire_checkpoint", quire_thread());
   return together.status().ok() ? save(*r, path) : together.status().code();
 }
 

@@ -92,7 +92,7 @@ void append(std::string& to, const char* format, Values... values) {
 void add_regions(const runtime& r, std::string& json) {
   json += ",\"regions\":[";
   bool first = true;
-  r.core->regions().for_each([&](const engine::region_slot& slot) {
+  r.core->regions().for_each([&](const core::region_slot& slot) {
     const std::uint64_t faults = slot.waited.faults.load(std::memory_order_relaxed);
     if (faults == 0) return;
     append(json, "%s{\"region\":%u,\"address\":%lu,\"bytes\":%lu,\"unit_bytes\":%lu,\"release\":%s,\"faults\":%lu,\"writes\":%lu,\"ns\":%lu}",

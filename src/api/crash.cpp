@@ -15,8 +15,8 @@
 namespace quire::api {
 namespace {
 
-using engine::dumped_parts;
-using engine::region_slot;
+using core::dumped_parts;
+using core::region_slot;
 
 /// Adds the pages of a part of a region that this node has a valid copy of, and that were ever used.
 void add_part(const region_slot& r, std::uint64_t first, std::uint64_t bytes, std::vector<split::memory_run>& runs) {
@@ -37,7 +37,7 @@ void add_part(const region_slot& r, std::uint64_t first, std::uint64_t bytes, st
 }
 
 /// Driver's thread: nothing moves meanwhile.
-std::vector<split::memory_run> valid_pages(engine::engine& core) {
+std::vector<split::memory_run> valid_pages(core::core& core) {
   std::vector<split::memory_run> runs;
   core.regions().for_each([&](const region_slot& r) {
     constexpr std::uint64_t part = std::uint64_t{1} << dumped_parts::part_shift;
@@ -58,13 +58,13 @@ void tell_pages(const std::string& directory) {
     base::log(base::log_level::info, "the application of this node has ended without quire_end()");
     return;
   }
-  struct pages_op : engine::op {
+  struct pages_op : core::op {
     using op::op;
     std::vector<split::memory_run> runs;
-  } o([](engine::engine& e, engine::op& self) noexcept {
+  } o([](core::core& e, core::op& self) noexcept {
     static_cast<pages_op&>(self).runs = valid_pages(e);
     self.complete();
-  }, engine::op::type::call);
+  }, core::op::type::call);
   if (!r->core->run(o, 1000)) return;
   std::uint64_t bytes = 0;
   for (const auto& run : o.runs) bytes += run.bytes;

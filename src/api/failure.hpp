@@ -9,13 +9,13 @@
 #include <mutex>
 #include <thread>
 
-#include "engine/engine.hpp"
+#include "core/core.hpp"
 
 namespace quire::api {
 
 class failure_service {
  public:
-  explicit failure_service(engine::engine& e);
+  explicit failure_service(core::core& e);
   ~failure_service() { stop(); }
   failure_service(const failure_service&) = delete;
   failure_service& operator=(const failure_service&) = delete;
@@ -30,9 +30,9 @@ class failure_service {
  private:
   void run();
 
-  engine::engine& engine_;
+  core::core& core_;
   std::atomic<std::uint64_t> dead_{0};
-  std::array<std::uint8_t, engine::survival::most_nodes> order_{};
+  std::array<std::uint8_t, core::survival::most_nodes> order_{};
   std::atomic<unsigned> over_{0};      ///< how many of `order_` are there
   std::atomic<std::uint32_t> bell_{0};  ///< changes when there is something to do
   std::atomic<bool> stopping_{false};

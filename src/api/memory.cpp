@@ -9,7 +9,7 @@
 #include "api/runtime.hpp"
 #include "api/sites.hpp"
 #include "api/versions.hpp"
-#include "engine/job_call.hpp"
+#include "core/job_call.hpp"
 #include "model/atomic_operation.hpp"
 
 using quire::base::explain;
@@ -153,14 +153,14 @@ quire_status quire_region_range(quire_region region, void** address, uint64_t* b
 quire_status quire_region_set_consistency(quire_region region, quire_consistency consistency) {
   QUIRE_FORWARD(quire_region_set_consistency, region, consistency);
   QUIRE_ENTER(r);
-  const quire::engine::job_call together(*r->core, quire::sync::meeting::set_consistency, "quire_region_set_consistency", quire_thread());
+  const quire::core::job_call together(*r->core, quire::sync::meeting::set_consistency, "quire_region_set_consistency", quire_thread());
   return together.status().ok() ? r->core->set_consistency(region.id, consistency).code() : together.status().code();
 }
 
 quire_status quire_block_begin(quire_region region, unsigned flags) {
   QUIRE_FORWARD(quire_block_begin, region, flags);
   QUIRE_ENTER(r);
-  const quire::engine::job_call together(*r->core, quire::sync::meeting::block_begin, "quire_block_begin", quire_thread());
+  const quire::core::job_call together(*r->core, quire::sync::meeting::block_begin, "quire_block_begin", quire_thread());
   return together.status().ok() ? r->core->begin_block(region.id, flags).code() : together.status().code();
 }
 
@@ -178,7 +178,7 @@ quire_status quire_block_declare(const void* address, size_t bytes) {
 quire_status quire_block_end(quire_region region, quire_overlap* overlap) {
   QUIRE_FORWARD(quire_block_end, region, overlap);
   QUIRE_ENTER(r);
-  const quire::engine::job_call together(*r->core, quire::sync::meeting::block_end, "quire_block_end", quire_thread());
+  const quire::core::job_call together(*r->core, quire::sync::meeting::block_end, "quire_block_end", quire_thread());
   if (!together.status().ok()) return together.status().code();
   quire_overlap first{nullptr, -1, -1};
   const auto why = r->core->end_block(region.id, first);
@@ -256,7 +256,7 @@ quire_status produce(const void* address, size_t bytes, int producer, int end) {
 quire_status meet_to_produce() {
   QUIRE_FORWARD(meet_to_produce);
   QUIRE_ENTER(r);
-  const quire::engine::job_call together(*r->core, quire::sync::meeting::produce_end, "quire_produce_end", quire_thread());
+  const quire::core::job_call together(*r->core, quire::sync::meeting::produce_end, "quire_produce_end", quire_thread());
   if (!together.status().ok()) return together.status().code();
   return quire_barrier_wait(quire_barrier{0});
 }

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "base/detail.hpp"
-#include "engine/collect.hpp"
+#include "core/collect.hpp"
 #include "region/services.hpp"
 
 namespace quire::api {
@@ -25,11 +25,11 @@ bool usable(const char* call, const char* name) noexcept {
 }
 }  // namespace
 
-name_service::name_service(engine::engine& e) : engine_(e) {
-  e.set_service(static_cast<std::uint32_t>(service::publish), [](void* self, engine::engine&, const message& m, auto v) noexcept {
+name_service::name_service(core::core& e) : core_(e) {
+  e.set_service(static_cast<std::uint32_t>(service::publish), [](void* self, core::core&, const message& m, auto v) noexcept {
     static_cast<name_service*>(self)->on_publish(m, text_of(v));
   }, this, "quire_publish");
-  e.set_service(static_cast<std::uint32_t>(service::lookup), [](void* self, engine::engine&, const message& m, auto v) noexcept {
+  e.set_service(static_cast<std::uint32_t>(service::lookup), [](void* self, core::core&, const message& m, auto v) noexcept {
     static_cast<name_service*>(self)->on_lookup(m, text_of(v));
   }, this, "quire_lookup");
 }
@@ -39,7 +39,7 @@ base::status name_service::publish(const char* name, std::uint64_t value) {
   const std::string text(name);  // a copy: the name may lie in shared memory
   message m;
   m.a = value;
-  return engine_.ask(model::node_id{0}, static_cast<std::uint32_t>(service::publish), m,
+  return core_.ask(model::node_id{0}, static_cast<std::uint32_t>(service::publish), m,
                      std::as_bytes(std::span(text.data(), text.size())));
 }
 
@@ -48,7 +48,7 @@ base::status name_service::lookup(const char* name, std::int64_t timeout_ms, std
   const std::string text(name);
   message m;
   m.a = timeout_ms != 0 ? 1 : 0;  // whether the answer may wait
-  const auto why = engine_.ask(model::node_id{0}, static_cast<std::uint32_t>(service::lookup), m,
+  const auto why = core_.ask(model::node_id{0}, static_cast<std::uint32_t>(service::lookup), m,
                                std::as_bytes(std::span(text.data(), text.size())), timeout_ms == 0 ? -1 : timeout_ms);
   if (why.ok()) value = m.a;
   return why;
@@ -56,26 +56,26 @@ base::status name_service::lookup(const char* name, std::int64_t timeout_ms, std
 
 void name_service::on_publish(const message& m, const std::string& name) {
   const bool added = names_.emplace(name, m.a).second;
-  engine_.answer(m, added ? QUIRE_OK : QUIRE_EXISTS);
+  core_.answer(m, added ? QUIRE_OK : QUIRE_EXISTS);
   if (!added) return;
   const auto [first, last] = waiting_.equal_range(name);
-  for (auto i = first; i != last; ++i) engine_.answer(i->second, QUIRE_OK, m.a);
+  for (auto i = first; i != last; ++i) core_.answer(i->second, QUIRE_OK, m.a);
   waiting_.erase(first, last);
 }
 
 std::vector<std::pair<std::string, std::uint64_t>> name_service::save() {
   std::vector<std::pair<std::string, std::uint64_t>> all;
-  engine_.as_driver([&] { all.assign(names_.begin(), names_.end()); });
+  core_.as_driver([&] { all.assign(names_.begin(), names_.end()); });
   return all;
 }
 
 void name_service::load(std::span<const std::pair<std::string, std::uint64_t>> names) {
-  engine_.as_driver([&] { names_.insert(names.begin(), names.end()); });
+  core_.as_driver([&] { names_.insert(names.begin(), names.end()); });
 }
 
 void name_service::on_lookup(const message& m, const std::string& name) {
-  if (const auto found = names_.find(name); found != names_.end()) return engine_.answer(m, QUIRE_OK, found->second);
-  if (m.a == 0) return engine_.answer(m, QUIRE_NOT_FOUND);
+  if (const auto found = names_.find(name); found != names_.end()) return core_.answer(m, QUIRE_OK, found->second);
+  if (m.a == 0) return core_.answer(m, QUIRE_NOT_FOUND);
   waiting_.emplace(name, m);
 }
 

@@ -9,14 +9,14 @@
 #include <utility>
 #include <vector>
 
-#include "engine/engine.hpp"
+#include "core/core.hpp"
 
 namespace quire::api {
 
 class name_service {
  public:
   static constexpr std::size_t longest = 63;
-  explicit name_service(engine::engine& e);
+  explicit name_service(core::core& e);
   [[nodiscard]] base::status publish(const char* name, std::uint64_t value);
   [[nodiscard]] base::status lookup(const char* name, std::int64_t timeout_ms, std::uint64_t& value);
 
@@ -28,7 +28,7 @@ class name_service {
   void on_publish(const model::message& m, const std::string& name);
   void on_lookup(const model::message& m, const std::string& name);
 
-  engine::engine& engine_;
+  core::core& core_;
   // On node 0, driver's thread:
   std::map<std::string, std::uint64_t, std::less<>> names_;
   std::multimap<std::string, model::message> waiting_;

@@ -19,11 +19,11 @@ struct suspect {
 };
 
 /// Collects words whose value lies in one of the mappings, which are in order.
-class finder final : public engine::engine::words_reader {
+class finder final : public core::core::words_reader {
  public:
   explicit finder(const std::vector<private_mapping>& all) : all_(all) {}
 
-  void read(const engine::region_slot& r, std::uint64_t offset,
+  void read(const core::region_slot& r, std::uint64_t offset,
             std::span<const std::uint64_t> words) noexcept override {
     for (std::size_t i = 0; i < words.size(); ++i) {
       const std::uint64_t value = __atomic_load_n(&words[i], __ATOMIC_RELAXED);
@@ -66,7 +66,7 @@ pointer_check::pointer_check(unsigned node) {
   }
 }
 
-void pointer_check::look(engine::engine& core) {
+void pointer_check::look(core::core& core) {
   const auto mappings = os::writable_private_mappings();
   if (mappings.empty()) return;
   finder found(mappings);

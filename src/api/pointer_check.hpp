@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <unordered_set>
 
-#include "engine/engine.hpp"
+#include "core/core.hpp"
 
 namespace quire::api {
 
@@ -16,7 +16,7 @@ class pointer_check {
   explicit pointer_check(unsigned node);
   /// Looks through what this node may write or has written last, and reports the first few words that were not there
   /// before.
-  void look(engine::engine& core);
+  void look(core::core& core);
   /// How many there were, if any.
   void tell_total() const noexcept;
 

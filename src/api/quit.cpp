@@ -22,7 +22,7 @@ void on_quit(int, siginfo_t* info, void*) {
   if (auto* const there = elsewhere()) {
     there->signal_engine(SIGQUIT);
   } else if (r != nullptr && !asked_by_launcher) {
-    r->core->ask_for_waits();
+    r->node->threads().ask_for_waits();
   }
   errno = saved;
 }

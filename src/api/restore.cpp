@@ -12,7 +12,7 @@
 #include "base/log.hpp"
 #include "checkpoint/store.hpp"
 #include "directory/placement.hpp"
-#include "engine/job_call.hpp"
+#include "core/job_call.hpp"
 
 namespace quire::api {
 namespace {
@@ -57,7 +57,7 @@ std::vector<piece> pieces_of(const checkpoint::opened& whole, unsigned nodes, mo
 }
 
 /// Whether this job can hold what a checkpoint has.
-outcome check_settings(const engine::engine& core, const engine::region_description& heap,
+outcome check_settings(const core::core& core, const core::region_description& heap,
                        const checkpoint::manifest& m, const std::string& directory) {
   const checkpoint::region_row& row = m.regions.front();
   const auto& c = core.config();
@@ -106,7 +106,7 @@ bool objects_of(std::span<const std::uint64_t> words, sync::saved_objects& all) 
 /// Changes nothing.
 outcome check(runtime& r, const std::string& directory, checkpoint::opened& whole, std::vector<piece>& mine) {
   if (outcome why = whole.open(directory); !why.ok()) return why;
-  const engine::region_slot* const heap = r.core->regions().slot(model::region_id{0});
+  const core::region_slot* const heap = r.core->regions().slot(model::region_id{0});
   if (outcome why = check_settings(*r.core, heap->about, whole.about(), directory); !why.ok()) return why;
   mine = pieces_of(whole, r.core->config().nodes, r.core->config().self);
   return check_content(mine);
@@ -131,7 +131,7 @@ outcome take_tables(runtime& r, const checkpoint::opened& whole) {
   if (!r.core->load_objects(objects)) return failed(whole.directory(), "its synchronisation objects make no sense");
   for (const checkpoint::region_row& row : m.regions) {
     if (row.id == 0) continue;
-    engine::region_description about;
+    core::region_description about;
     about.base = row.base;
     about.bytes = row.bytes;
     about.unit_bytes = static_cast<std::uint32_t>(row.unit_bytes);
@@ -168,7 +168,7 @@ outcome take_content(runtime& r, const std::vector<piece>& mine) {
                                        from.from->unit_bytes, into);
       return from.why.code;
     };
-    engine::region_slot& slot = *r.core->regions().slot(model::region_id{static_cast<std::uint16_t>(p.region)});
+    core::region_slot& slot = *r.core->regions().slot(model::region_id{static_cast<std::uint16_t>(p.region)});
     if (const auto why = r.core->adopt(slot, p.first, p.count, read, &s); !why.ok())
       return s.why.ok() ? outcome{why.code(), "the content cannot be kept"} : s.why;
     shown.at(done += p.count * p.unit_bytes);
@@ -229,7 +229,7 @@ quire_status restore_here(checkpoint_path path) {
     base::log(base::log_level::error, "no checkpoints in a job that goes on when a node is lost: set QUIRE_ON_FAILURE to end");
     return QUIRE_UNSUPPORTED;
   }
-  const engine::job_call together(*r->core, sync::meeting::restore, "quire_restore", quire_thread());
+  const core::job_call together(*r->core, sync::meeting::restore, "quire_restore", quire_thread());
   return together.status().ok() ? restore(*r, path) : together.status().code();
 }
 

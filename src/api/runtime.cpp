@@ -23,7 +23,7 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "bootstrap/secret.hpp"
-#include "engine/job_call.hpp"
+#include "core/job_call.hpp"
 #include "os/injection.hpp"
 #include "split/begin.hpp"
 #include "transport/loopback/loopback.hpp"
@@ -45,8 +45,8 @@ int cores() noexcept {
 
 /// A thread that waits polls for about as long as a phase of an ordinary program takes, giving way to whoever else wants the core: to sleep and
 /// be woken costs more, and may bring it to the core of the other node that computes. That helps up to two nodes a core.
-engine::driver_tuning tune(const base::option_values& options, int local_nodes) {
-  engine::driver_tuning t;
+drive::driver_tuning tune(const base::option_values& options, int local_nodes) {
+  drive::driver_tuning t;
   const int available = cores();
   const std::int64_t spin_us = options.number(base::option::spin_us);
   if (spin_us != base::spin_automatic) {
@@ -253,10 +253,10 @@ base::status refuse_survival(const char* what) {
 }
 
 /// What cannot outlast a death is refused now, not then.
-base::status check_survival(const runtime& r, const engine::configuration& c) {
+base::status check_survival(const runtime& r, const core::configuration& c) {
   if (!c.survives) return {};
   if (!r.job->announces_deaths()) return refuse_survival("another launcher than `quire run`");
-  if (c.nodes > engine::survival::most_nodes) return refuse_survival("more than 64 nodes");
+  if (c.nodes > core::survival::most_nodes) return refuse_survival("more than 64 nodes");
   // See transport/open.cpp.
   const auto transport = r.options.choice<base::transport_choice>(base::option::transport);
   if (c.nodes > 1 && transport == base::transport_choice::shm) return refuse_survival("transport 'shm'");
@@ -278,7 +278,7 @@ base::status begin(runtime& r, const quire_options& given) {
     r.pointers = std::make_unique<pointer_check>(static_cast<unsigned>(r.job->node()));
   }
 
-  engine::configuration c;
+  core::configuration c;
   c.self = model::node_id{static_cast<std::uint16_t>(r.job->node())};
   c.nodes = static_cast<unsigned>(r.job->nodes());
   c.base = r.base;
@@ -291,7 +291,6 @@ base::status begin(runtime& r, const quire_options& given) {
   c.twin_bytes = static_cast<std::uint64_t>(r.options.number(base::option::twin_limit));
   c.memory_limit = static_cast<std::uint64_t>(r.options.number(base::option::memory_limit));
   c.page_out_directory = r.options.text(base::option::page_out_dir);
-  c.tuning = tune(r.options, r.job->local_nodes());
   c.peer_limit_ns = static_cast<std::uint64_t>(r.options.number(base::option::peer_timeout)) * 1'000'000'000;
   c.survives = r.options.choice<base::failure_choice>(base::option::on_failure) == base::failure_choice::notify;
   c.pool = choose_pool(r.options);
@@ -317,8 +316,9 @@ base::status begin(runtime& r, const quire_options& given) {
               "too (`quire run --replicas=1` does)");
     return QUIRE_UNSUPPORTED;
   }
-  r.core = std::make_unique<engine::engine>(c, wire.take(), *r.job);
-  if (const auto s = r.core->open(); !s.ok()) return s;
+  r.node = std::make_unique<engine::engine>(c, tune(r.options, r.job->local_nodes()), wire.take(), *r.job);
+  r.core = &r.node->node();
+  if (const auto s = r.node->open(); !s.ok()) return s;
   if (const auto s = r.core->trace().open(r.options.text(base::option::fault_trace), c.self.value()); !s.ok()) return s;
   r.regions = std::make_unique<region::registry>(*r.core);
   r.names = std::make_unique<name_service>(*r.core);
@@ -329,7 +329,7 @@ base::status begin(runtime& r, const quire_options& given) {
                                       static_cast<std::size_t>(r.options.number(base::option::free_batch))); !s.ok()) return s;
   if (const auto s = others.connect(r, r.core->wire()); !s.ok()) return s;
   r.job->ready();
-  r.core->start();
+  r.node->start();
   return {};
 }
 
@@ -348,7 +348,7 @@ base::status start_here(std::unique_ptr<runtime> r, const quire_options& given) 
   g_phase.store(phase::running);
   install_quit();
   install_terminate();
-  const engine::job_call together(*current()->core, sync::meeting::start, "quire_start", quire_thread());
+  const core::job_call together(*current()->core, sync::meeting::start, "quire_start", quire_thread());
   return quire_barrier_wait(quire_barrier{0});
 }
 
@@ -357,7 +357,7 @@ base::status start_here(std::unique_ptr<runtime> r, const quire_options& given) 
 quire_status serve_fault(std::uint64_t address, int write, std::uint64_t entered_ns) {
   QUIRE_FORWARD(serve_fault, address, write, entered_ns);
   QUIRE_ENTER(r);
-  return r->core->on_signal_fault(address, write != 0, entered_ns) ? QUIRE_OK : QUIRE_BAD_ADDRESS;
+  return r->node->on_fault(address, write != 0, entered_ns) ? QUIRE_OK : QUIRE_BAD_ADDRESS;
 }
 
 /// In the engine's process, until its end.
@@ -374,7 +374,7 @@ quire_status serve_fault(std::uint64_t address, int write, std::uint64_t entered
     kernel_waits = running->core->config().detector == detect::kind::userfault_thread;
     // A thread and its server wait for each other: both may spin only where there is a core for each, and servers wait all the time.
     constexpr std::uint64_t longest_ns = 50'000;
-    if (2 * running->job->local_nodes() <= cores()) spin_ns = std::min(running->core->config().tuning.spin_ns, longest_ns);
+    if (2 * running->job->local_nodes() <= cores()) spin_ns = std::min(running->node->threads().tuning().spin_ns, longest_ns);
   }
   side.report(why.code(), node, nodes, spin_ns, kernel_waits);
   side.serve([crash_dir] { tell_pages(crash_dir); });
@@ -406,7 +406,7 @@ base::status start_split(std::unique_ptr<runtime> r, const quire_options& given)
 
 /// What all nodes do together at the end.
 quire_status end_together(runtime& r) {
-  const engine::job_call together(*r.core, sync::meeting::end, "quire_end", quire_thread());
+  const core::job_call together(*r.core, sync::meeting::end, "quire_end", quire_thread());
   if (!together.status().ok()) return together.status().code();
   r.failures->stop();
   r.regions->settle_frees();
@@ -503,7 +503,7 @@ quire_status quire_end(void) {
   api::g_phase.store(phase::ended);
   api::calls::hide_range();
   api::g_runtime.store(nullptr);
-  r->core->stop();
+  r->node->stop();
   r->core->trace().write();
   const auto flushed = r->core->wire().flush(10'000);
   r->job->leave(numbers);
@@ -525,13 +525,13 @@ int quire_nodes(void) {
 
 int quire_thread(void) {
   if (const int served = quire::split::thread_served(); served >= 0) {
-    quire::engine::engine::number_thread(static_cast<std::uint32_t>(served));
+    quire::core::core::number_thread(static_cast<std::uint32_t>(served));
     return served;
   }
   static std::atomic<int> next{0};
   static thread_local int number = [] {
     const int mine = next.fetch_add(1);
-    quire::engine::engine::number_thread(static_cast<std::uint32_t>(mine));
+    quire::core::core::number_thread(static_cast<std::uint32_t>(mine));
     return mine;
   }();
   return number;

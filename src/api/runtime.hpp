@@ -25,7 +25,8 @@ struct runtime {
   base::option_values options;
   std::uint64_t base = 0, bytes = 0;  ///< the shared range
   std::unique_ptr<bootstrap::bootstrap> job;
-  std::unique_ptr<engine::engine> core;
+  std::unique_ptr<engine::engine> node;
+  quire::core::core* core = nullptr;  ///< of `node`
   std::unique_ptr<region::registry> regions;
   std::unique_ptr<name_service> names;
   std::unique_ptr<thread_service> threads;

@@ -6,7 +6,7 @@
 #include "api/forward.hpp"
 #include "api/pointer_check.hpp"
 #include "base/clock.hpp"
-#include "engine/job_call.hpp"
+#include "core/job_call.hpp"
 #include "sync/call.hpp"
 #include "sync/names.hpp"
 
@@ -48,8 +48,8 @@ quire_status create(operation what, Handle* handle, std::uint64_t operand = 0) {
 
 /// Calls `f` and adds the time it took, and that it was called, to the counters.
 template <class F>
-quire_status timed(std::atomic<std::uint64_t> quire::engine::engine_counters::*time,
-                   std::atomic<std::uint64_t> quire::engine::engine_counters::*count, F f) {
+quire_status timed(std::atomic<std::uint64_t> quire::core::engine_counters::*time,
+                   std::atomic<std::uint64_t> quire::core::engine_counters::*count, F f) {
   QUIRE_ENTER(r);
   const std::uint64_t start = quire::base::now_ns();
   const quire_status why = f();
@@ -61,14 +61,14 @@ quire_status timed(std::atomic<std::uint64_t> quire::engine::engine_counters::*t
 
 quire_status lock(quire_mutex mutex, std::int64_t timeout_ms) {
   QUIRE_FORWARD(lock, mutex, timeout_ms);
-  using counters = quire::engine::engine_counters;
+  using counters = quire::core::engine_counters;
   return timed(&counters::lock_ns, &counters::locks, [&] { return call(operation::mutex_lock, mutex.id, timeout_ms); });
 }
 
 quire_status collect(operation what, quire::sync::value* values, std::uint32_t count, std::uint32_t combine, std::uint64_t root) {
   QUIRE_FORWARD(collect, what, values, count, combine, root);
   QUIRE_ENTER(r);
-  const quire::engine::job_call together(*r->core, quire::sync::meeting::none, quire::sync::name_of(what), quire_thread());
+  const quire::core::job_call together(*r->core, quire::sync::meeting::none, quire::sync::name_of(what), quire_thread());
   if (!together.status().ok()) return together.status().code();
   r->regions->flush_frees();
   quire::sync::call c;
@@ -131,12 +131,12 @@ quire_status quire_barrier_wait(quire_barrier barrier) {
   QUIRE_FORWARD(quire_barrier_wait, barrier);
   QUIRE_ENTER(r);
   r->regions->flush_frees();
-  using counters = quire::engine::engine_counters;
+  using counters = quire::core::engine_counters;
   const auto wait = [&] {
     return timed(&counters::barrier_ns, &counters::barriers, [&] { return call(operation::barrier_wait, barrier.id, -1); });
   };
   if (barrier.id != 0) return wait();
-  const quire::engine::job_call together(*r->core, quire::sync::meeting::none, "quire_barrier_wait", quire_thread());
+  const quire::core::job_call together(*r->core, quire::sync::meeting::none, "quire_barrier_wait", quire_thread());
   if (!together.status().ok()) return together.status().code();
   if (r->pointers != nullptr) r->pointers->look(*r->core);
   return wait();

@@ -6,13 +6,13 @@
 #include <map>
 #include <string_view>
 
-#include "engine/engine.hpp"
+#include "core/core.hpp"
 
 namespace quire::api {
 
 class thread_service {
  public:
-  explicit thread_service(engine::engine& e);
+  explicit thread_service(core::core& e);
   /// Starts what lies at `offset` of `module` (its base name; the program's is empty).
   [[nodiscard]] base::status spawn(int node, std::string_view module, std::uint64_t offset, std::uint64_t argument,
                                    std::uint64_t& id);
@@ -35,7 +35,7 @@ class thread_service {
   template <class F>
   void on_driver(F f) noexcept;
 
-  engine::engine& engine_;
+  core::core& core_;
   std::map<std::uint64_t, thread_entry> threads_;  ///< those that run here; driver's thread
   std::uint64_t next_ = 1;
 };

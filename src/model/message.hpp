@@ -38,9 +38,9 @@ enum class message_kind : std::uint8_t {
   copy_request,  ///< node -> home: the requester wants the content
   copy_reply,    ///< home -> requester; a = how often the home has moved, b = its last interval that is told
   update,        ///< home -> who read the unit before: what the home wrote in its interval a
-  patch,         ///< home -> who has a copy: what the home changed between its intervals b and a; see src/engine/diffs.hpp for the payload
+  patch,         ///< home -> who has a copy: what the home changed between its intervals b and a; see src/core/diffs.hpp for the payload
   update_unused,  ///< and back: nobody has looked at the one before
-  diffs,         ///< node -> home: what the requester changed in several units; see src/engine/diffs.hpp for the payload
+  diffs,         ///< node -> home: what the requester changed in several units; see src/core/diffs.hpp for the payload
   diffs_ack,     ///< home -> requester: `acks` of its diffs are in the homes' content; token of the first message
   home_move,     ///< home -> the node that is home from now on, with the content if it has none; a = how often it has moved,
                  ///< b = whose copies are as good as the content (none if that is not known)
@@ -54,7 +54,7 @@ enum class message_kind : std::uint8_t {
   pin_request,  ///< node -> home; no_data: it needs no content
   pin_grant,    ///< home -> the node that has the pin now, with the content; a = how often the home has moved, b = 1: threads of the home release
   pin_end,      ///< node -> home: it has the pin no longer
-  // push under release consistency: see src/engine/spread.hpp
+  // push under release consistency: see src/core/spread.hpp
   spread_request,  ///< node -> home: send the unit to all; token of the call
   spread,          ///< home -> nodes, and from them on: content of several units
   spread_ack,      ///< it has come there, and to all below
@@ -71,12 +71,12 @@ enum class message_kind : std::uint8_t {
   // synchronisation: see src/sync
   sync_first,
   sync_last = sync_first + 63,
-  // runtime services: regions, allocation, names, threads, start and end; see src/engine and src/region
+  // runtime services: regions, allocation, names, threads, start and end; see src/core and src/region
   service_request,
   service_reply,
   service_notice,
   recovery,   ///< marker: operation = round, a = the dead, by bits (src/watch/recovery.hpp)
-  watch,  ///< who is still there: see src/engine/watching.cpp
+  watch,  ///< who is still there: see src/core/watching.cpp
   last_kind = watch,
 };
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/status.hpp"
-#include "engine/engine.hpp"
+#include "core/core.hpp"
 #include "heap/heap.hpp"
 #include "heap/remote_frees.hpp"
 #include "region/services.hpp"
@@ -25,7 +25,7 @@ namespace quire::region {
 class registry {
  public:
   /// Makes region 0 and answers the services of regions and memory. Before the engine starts.
-  explicit registry(engine::engine& e) : engine_(e) {}
+  explicit registry(core::core& e) : core_(e) {}
   /// `free_batch`: so many frees of a node's memory travel together; 1: each by itself, and its caller waits for the answer.
   [[nodiscard]] base::status open(std::uint32_t heap_unit_bytes, quire_consistency consistency, std::size_t free_batch);
 
@@ -47,7 +47,7 @@ class registry {
   /// Frees of this node that gave nothing back, as their owners have found out later.
   [[nodiscard]] std::uint64_t bad_frees() const noexcept { return bad_frees_.load(std::memory_order_relaxed); }
 
-  [[nodiscard]] engine::engine& core() noexcept { return engine_; }
+  [[nodiscard]] core::core& core() noexcept { return core_; }
 
   // Checkpoints (restored.cpp).
   /// What this node knows of the heap, as words; after it on node 0: where the next region begins, and its number.
@@ -58,7 +58,7 @@ class registry {
   /// that each node has its share. False, with a sentence, if they do not make one heap; nothing has changed then.
   [[nodiscard]] bool load_heap(std::span<const std::span<const std::uint64_t>> saved, std::string& why);
   /// Makes a region that a checkpoint knows, on this node; all nodes call, in the same order. Its home may be of a larger job.
-  [[nodiscard]] base::status load_region(engine::region_description about);
+  [[nodiscard]] base::status load_region(core::region_description about);
   void load_next(std::uint64_t next_base, std::uint64_t next_id);
 
  private:
@@ -73,7 +73,7 @@ class registry {
     unsigned left = 0;
     std::uint64_t answered = 0;  ///< by node, of the first 64
     base::status why{};
-    engine::region_description about{};
+    core::region_description about{};
   };
   void on_create(const model::message& m, std::span<const std::byte> value) noexcept;
   void on_announce(std::span<const std::byte> value) noexcept;
@@ -100,8 +100,8 @@ class registry {
   void on_release_many(const model::message& m, std::span<const std::byte> value) noexcept;
   void on_release_refused(const model::message& m, std::span<const std::byte> value) noexcept;
 
-  engine::engine& engine_;
-  engine::region_description heap_about_{};
+  core::core& core_;
+  core::region_description heap_about_{};
   std::vector<slice> slices_;  ///< changes only in load_heap()
   bool heap_relaxed_ = false;  ///< its memory has release consistency
   std::mutex frees_mutex_;     ///< never held while the driver is waited for

@@ -13,7 +13,7 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
-#include "engine/collect.hpp"
+#include "core/collect.hpp"
 #include "heap/size_classes.hpp"
 #include "region/registry.hpp"
 
@@ -40,21 +40,21 @@ void for_each_address(std::span<const std::byte> value, F f) {
 
 void registry::open_frees(std::size_t batch) {
   free_batch_ = batch;
-  frees_ = std::make_unique<remote_frees>(engine_.config().nodes, batch);
+  frees_ = std::make_unique<remote_frees>(core_.config().nodes, batch);
   using value = std::span<const std::byte>;
-  const auto serve = [this](service s, engine::engine::service_handler h) {
-    engine_.set_service(static_cast<std::uint32_t>(s), h, this);
+  const auto serve = [this](service s, core::core::service_handler h) {
+    core_.set_service(static_cast<std::uint32_t>(s), h, this);
   };
-  serve(service::release_many, [](void* self, engine::engine&, const message& m, value v) noexcept {
+  serve(service::release_many, [](void* self, core::core&, const message& m, value v) noexcept {
     static_cast<registry*>(self)->on_release_many(m, v);
   });
-  serve(service::release_refused, [](void* self, engine::engine&, const message& m, value v) noexcept {
+  serve(service::release_refused, [](void* self, core::core&, const message& m, value v) noexcept {
     static_cast<registry*>(self)->on_release_refused(m, v);
   });
-  serve(service::flush_frees, [](void* self, engine::engine& e, const message& m, value) noexcept {
+  serve(service::flush_frees, [](void* self, core::core& e, const message& m, value) noexcept {
     e.answer(m, {}, static_cast<registry*>(self)->send_all_frees(UINT64_MAX));
   });
-  engine_.on_idle(
+  core_.on_idle(
       [](void* self) noexcept {
         auto& r = *static_cast<registry*>(self);
         return r.frees_waiting_.load(std::memory_order_relaxed) != 0 && r.send_all_frees(base::now_ns()) != 0;
@@ -79,7 +79,7 @@ base::status registry::release_elsewhere(const slice& where, std::uint64_t addre
     if (outcome == remote_frees::outcome::full) leaves = frees_->take(node);
     frees_waiting_.store(frees_->waiting(), std::memory_order_relaxed);
   }
-  if (!leaves.empty()) engine_.as_driver([&] { send_frees(node, leaves); });
+  if (!leaves.empty()) core_.as_driver([&] { send_frees(node, leaves); });
   return {};
 }
 
@@ -91,8 +91,8 @@ bool registry::waits_to_be_free(const slice& where, std::uint64_t address) {
 
 /// Driver's thread.
 void registry::send_frees(unsigned node, const std::vector<std::uint64_t>& addresses) {
-  if (engine_.members().is_dead(node_of(node))) return;
-  engine_.notify(node_of(node), static_cast<std::uint32_t>(service::release_many), 0, 0, 0,
+  if (core_.members().is_dead(node_of(node))) return;
+  core_.notify(node_of(node), static_cast<std::uint32_t>(service::release_many), 0, 0, 0,
                  std::as_bytes(std::span(addresses)));
 }
 
@@ -116,7 +116,7 @@ std::uint64_t registry::send_all_frees(std::uint64_t now_ns) {
 
 void registry::flush_frees() {
   if (frees_waiting_.load(std::memory_order_relaxed) == 0) return;
-  engine_.as_driver([this] { (void)send_all_frees(UINT64_MAX); });
+  core_.as_driver([this] { (void)send_all_frees(UINT64_MAX); });
 }
 
 void registry::settle_frees() {
@@ -135,7 +135,7 @@ void registry::settle_frees() {
 /// Has all nodes send what they have gathered; how many frees that were.
 std::uint64_t registry::collect_frees() {
   std::uint64_t freed = 0;
-  for (unsigned node = 0; node < engine_.config().nodes; ++node) {
+  for (unsigned node = 0; node < core_.config().nodes; ++node) {
     message m;
     if (ask(node_of(node), service::flush_frees, m).ok()) freed += m.a;
   }
@@ -149,10 +149,10 @@ void registry::on_release_many(const message& m, std::span<const std::byte> valu
     if (!release_here(address).ok() && count < bad.size()) bad[count++] = address;
   });
   if (count != 0) {
-    engine_.notify(m.from, static_cast<std::uint32_t>(service::release_refused), 0, 0, 0,
+    core_.notify(m.from, static_cast<std::uint32_t>(service::release_refused), 0, 0, 0,
                    std::as_bytes(std::span(bad).first(count)));
   }
-  if (m.kind == model::message_kind::service_request) engine_.answer(m, {});
+  if (m.kind == model::message_kind::service_request) core_.answer(m, {});
 }
 
 void registry::on_release_refused(const message& m, std::span<const std::byte> value) noexcept {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbers of the runtime services: requests between nodes that are answered by message (engine::ask, engine::notify).
+// Numbers of the runtime services: requests between nodes that are answered by message (core::ask, core::notify).
 #pragma once
 
 #include <cstdint>

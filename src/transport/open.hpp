@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The factory of transports: from the option QUIRE_TRANSPORT to a body. Called by src/engine (and tests, benchmarks)
+// The factory of transports: from the option QUIRE_TRANSPORT to a body. Called by src/core (and tests, benchmarks)
 // once at the start, in the application's thread. The in-process body for tests has its own factory, in
 // loopback/loopback.hpp.
 #pragma once

@@ -10,7 +10,7 @@
 // no core for so long may come back: a loss is taken back when the peer is heard, for as long as nobody has acted on
 // it.
 //
-// Used by src/engine for nodes (driver's thread), and by src/bootstrap for the links between launcher and agents.
+// Used by src/core for nodes (driver's thread), and by src/bootstrap for the links between launcher and agents.
 #pragma once
 
 #include <array>

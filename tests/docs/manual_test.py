@@ -128,8 +128,8 @@ class Mistakes(unittest.TestCase):
     def test_names_links_figures(self):
         self.assertEqual(manual.check_names("x.md", "QUIRE_POOL, QUIRE_OK, quire::mutex, quire_end()", {"QUIRE_POOL"}, "QUIRE_OK mutex quire_end"), [])
         self.assertEqual(len(manual.check_names("x.md", "QUIRE_POOLS, quire::mutexes, quire_ends()", {"QUIRE_POOL"}, "mutex quire_end")), 3)
-        self.assertEqual(manual.check_links(ROOT, "README.md", "[a](docs/limits.md#x) [b](https://x.org/y) `src/engine/fault.cpp`"), [])
-        self.assertEqual(len(manual.check_links(ROOT, "README.md", "[a](docs/limit.md) `src/engine/default.cpp`")), 2)
+        self.assertEqual(manual.check_links(ROOT, "README.md", "[a](docs/limits.md#x) [b](https://x.org/y) `src/core/fault.cpp`"), [])
+        self.assertEqual(len(manual.check_links(ROOT, "README.md", "[a](docs/limit.md) `src/core/default.cpp`")), 2)
         pages = {"7": ".SH PARALLEL BLOCKS\n.SH DEATHS\n"}
         self.assertEqual(manual.check_sections("x.md", "quire(7), PARALLEL\nBLOCKS, and (quire(7), DEATHS)", pages), [])
         self.assertEqual(len(manual.check_sections("x.md", "quire(7), DEATH, says", pages)), 1)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The merge of a parallel block against a model that remembers for each byte who changed it.
-#include "engine/block.hpp"
+#include "core/block.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 
 #include "sim/random.hpp"
 
-namespace quire::engine {
+namespace quire::core {
 namespace {
 
 using model::node_id;
@@ -118,4 +118,4 @@ TEST(byte_ranges, join) {
 }
 
 }  // namespace
-}  // namespace quire::engine
+}  // namespace quire::core

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
-#include "engine/driver.hpp"
+#include "drive/driver.hpp"
 
-namespace quire::engine {
+namespace quire::drive {
 namespace {
 
 constexpr std::uint64_t ms = 1'000'000;
@@ -93,4 +93,4 @@ TEST(contention, threads_that_notice_the_same_count_once) {
 }
 
 }  // namespace
-}  // namespace quire::engine
+}  // namespace quire::drive

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Threads that queue operations, drive for each other and sleep, as engine::run does: what one driver wrote the next one sees, each
+// Threads that queue operations, drive for each other and sleep, as core::run does: what one driver wrote the next one sees, each
 // operation runs once and ends once, and nobody sleeps on. For the thread sanitizer above all.
-#include "engine/driver.hpp"
+#include "drive/driver.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,24 +10,24 @@
 #include <utility>
 #include <vector>
 
-namespace quire::engine {
+namespace quire::drive {
 namespace {
 
 constexpr int threads = 4, rounds = 5000;
 
 /// Operations get an engine that these do not look at.
-engine& no_engine() noexcept {
+core::core& no_core() noexcept {
   alignas(std::max_align_t) static std::byte nothing[1];
-  return reinterpret_cast<engine&>(nothing);
+  return reinterpret_cast<core::core&>(nothing);
 }
 
 /// What only the driver touches.
 struct node {
   driver right;
   std::uint64_t executed = 0;
-  op* parked = nullptr;  ///< operations that wait for a message
+  core::op* parked = nullptr;  ///< operations that wait for a message
 
-  static void execute(op& o) noexcept { o.execute(no_engine()); }
+  static void execute(core::op& o) noexcept { o.execute(no_core()); }
   void execute_queue() noexcept { right.execute_queued(execute); }
   void hand_over() noexcept {
     right.unlock();
@@ -36,13 +36,13 @@ struct node {
       right.unlock();
     }
   }
-  /// As engine::run without patience: `o` is executed, or queued.
-  void start(op& o) noexcept {
+  /// As core::run without patience: `o` is executed, or queued.
+  void start(core::op& o) noexcept {
     if (!right.try_lock()) return right.queue.push(o);
     right.execute_in_turn(o, execute);
     hand_over();
   }
-  void run(op& o) noexcept {
+  void run(core::op& o) noexcept {
     start(o);
     for (int spins = 0; !o.done(); ++spins) {
       if (right.try_lock()) {
@@ -56,9 +56,9 @@ struct node {
 };
 
 /// What waits for a message until a later operation of its thread cancels it.
-struct patient : op {
+struct patient : core::op {
   explicit patient(node& n) noexcept : op(wait, type::call), at(n) {}
-  static void wait(engine&, op& self) noexcept {
+  static void wait(core::core&, core::op& self) noexcept {
     auto& o = static_cast<patient&>(self);
     ++o.at.executed;
     o.known = true;
@@ -66,9 +66,9 @@ struct patient : op {
   node& at;
   bool known = false;
 };
-struct cancelling : op {
+struct cancelling : core::op {
   explicit cancelling(patient& what) noexcept : op(cancel, type::call), late(what) {}
-  static void cancel(engine&, op& self) noexcept {
+  static void cancel(core::core&, core::op& self) noexcept {
     auto& o = static_cast<cancelling&>(self);
     if (o.late.known) o.late.complete(QUIRE_TIMED_OUT);
     self.complete();
@@ -76,13 +76,13 @@ struct cancelling : op {
   patient& late;
 };
 
-struct counting : op {
+struct counting : core::op {
   counting(node& n, bool later) noexcept : op(later ? park : count, type::call), at(n) {}
-  static void count(engine&, op& self) noexcept {
+  static void count(core::core&, core::op& self) noexcept {
     ++static_cast<counting&>(self).at.executed;
     self.complete();
   }
-  static void park(engine&, op& self) noexcept {
+  static void park(core::core&, core::op& self) noexcept {
     node& n = static_cast<counting&>(self).at;
     ++n.executed;
     self.next = n.parked;
@@ -177,4 +177,4 @@ TEST(driver, what_is_cancelled_is_known_to_nobody_afterwards) {
 }
 
 }  // namespace
-}  // namespace quire::engine
+}  // namespace quire::drive

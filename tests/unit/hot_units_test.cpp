@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Units by the time that threads waited for them, in a table of fixed size.
-#include "engine/hot_units.hpp"
+#include "core/hot_units.hpp"
 
 #include <gtest/gtest.h>
 
 #include <thread>
 
-namespace quire::engine {
+namespace quire::core {
 namespace {
 
 TEST(hot_units, counts_faults_writes_and_time) {
@@ -64,4 +64,4 @@ TEST(hot_units, threads_count_at_the_same_time) {
 }
 
 }  // namespace
-}  // namespace quire::engine
+}  // namespace quire::core

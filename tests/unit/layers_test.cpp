@@ -116,8 +116,8 @@ TEST(layers, fault_context_uses_neither_locks_nor_streams) {
   const std::vector<std::string> places = {
       "detect/",           "protocol/",          "directory/",   "model/",          "os/futex",
       "os/memory",         "os/userfault",       "os/injection", "pool/",           "wire/",
-      "engine/performer",  "engine/fault",       "engine/drive", "engine/messages", "engine/op",
-      "engine/read_ahead", "engine/region_slot", "diff/"};
+      "core/performer",    "core/fault",         "drive/threads", "drive/driver",    "core/messages", "core/op",
+      "core/read_ahead",   "core/region_slot",   "diff/"};
   int looked_at = 0;
   for (const included& i : all_includes(read_rows())) {
     for (const std::string& place : places) {
@@ -127,6 +127,14 @@ TEST(layers, fault_context_uses_neither_locks_nor_streams) {
     }
   }
   EXPECT_GT(looked_at, 100);
+}
+
+/// A core runs in the simulator as it does in a process: it has no threads, no clock and no descriptors of its own.
+TEST(layers, cores_have_neither_threads_nor_clocks_nor_descriptors) {
+  const std::set<std::string> forbidden = {"thread",  "chrono",       "ctime",           "time.h",        "random",        "unistd.h",       "fcntl.h",
+                                           "fstream", "pthread.h",    "poll.h",          "sched.h",       "sys/epoll.h",   "sys/eventfd.h",  "sys/timerfd.h",
+                                           "sys/socket.h", "base/clock.hpp"};
+  for (const included& i : all_includes(read_rows())) EXPECT_FALSE(i.folder == "core" && forbidden.contains(i.name)) << i.file << " includes " << i.name;
 }
 
 /// Machines are without I/O: their layers include no header of the system.

@@ -14,7 +14,7 @@
 #include "engine/engine.hpp"
 #include "transport/loopback/loopback.hpp"
 
-namespace quire::engine {
+namespace quire::core {
 namespace {
 
 using model::message;
@@ -54,12 +54,12 @@ class border {
     c.bytes = 256 * MiB;
     c.detector = detect::kind::segv;
     transport::transport& wire = *own;
-    node_ = std::make_unique<engine>(c, std::move(own), job_);
+    node_ = std::make_unique<engine::engine>(c, drive::driver_tuning{}, std::move(own), job_);
     EXPECT_TRUE(node_->open().ok());
     add(pages, 4 * KiB, QUIRE_SEQUENTIAL, 0);
     add(large, 2 * MiB, QUIRE_RELEASE, 64 * MiB);
     add(relaxed, 4 * KiB, QUIRE_RELEASE, 128 * MiB);
-    EXPECT_TRUE(wire.connect(node_id{0}, all, *node_).ok());
+    EXPECT_TRUE(wire.connect(node_id{0}, all, node_->node()).ok());
     EXPECT_TRUE(other_->connect(node_id{1}, all, nowhere_).ok());
     node_->start();
   }
@@ -68,7 +68,7 @@ class border {
     m.payload_bytes = static_cast<std::uint32_t>(bytes);
     other_->send(node_id{0}, m, std::vector<std::byte>(bytes));
   }
-  region_slot& slot(region_id r) { return *node_->regions().slot(r); }
+  region_slot& slot(region_id r) { return *node_->node().regions().slot(r); }
   bool comes_true(const std::function<bool()>& what) {
     const std::uint64_t end = base::now_ns() + 10'000'000'000;
     while (!what()) {
@@ -93,14 +93,14 @@ class border {
     about.bytes = 32 * MiB;
     about.placement = QUIRE_PLACE_MODULO;
     about.consistency = static_cast<std::uint8_t>(consistency);
-    EXPECT_TRUE(node_->add_region(about).ok());
+    EXPECT_TRUE(node_->node().add_region(about).ok());
   }
 
   quiet_job job_{};
   std::shared_ptr<transport::loopback::hub> hub_ = std::make_shared<transport::loopback::hub>(2);
   std::unique_ptr<transport::transport> other_ = transport::loopback::open(hub_, node_id{1});
   nobody nowhere_{};
-  std::unique_ptr<engine> node_{};
+  std::unique_ptr<engine::engine> node_{};
 };
 
 message make(message_kind kind, region_id region, std::uint64_t unit, std::uint32_t count = 1) {
@@ -183,4 +183,4 @@ INSTANTIATE_TEST_SUITE_P(all, illegal, testing::ValuesIn(cases),
                          [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
-}  // namespace quire::engine
+}  // namespace quire::core

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The performer joins actions on neighbouring units into one system call or message, and keeps the order on each unit.
-#include "engine/performer.hpp"
+#include "core/performer.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 namespace {
 
 using namespace quire;
-using engine::region_slot;
+using core::region_slot;
 using model::access;
 using model::action_kind;
 
@@ -53,7 +53,7 @@ struct fake_detector final : detect::detector {
   const char* name() const noexcept override { return "fake"; }
 };
 
-struct recorder final : engine::effects {
+struct recorder final : core::effects {
   void send_units(region_slot&, model::node_id to, const model::message&, std::uint64_t first, std::uint64_t count,
                   bool content) noexcept override {
     g_log.push_back("send to " + std::to_string(to.value()) + " " + pages(first, count) + (content ? " content" : ""));
@@ -115,7 +115,7 @@ class performer : public testing::Test {
   fake_detector detector;
   region_slot region;
   recorder to;
-  engine::performer under_test{to};
+  core::performer under_test{to};
   model::actions step;
 };
 
@@ -158,7 +158,7 @@ TEST_F(performer, joining_across_a_later_action_on_the_same_unit_is_refused) {
 }
 
 TEST_F(performer, content_is_cut_at_the_largest_payload) {
-  const std::uint64_t most = engine::max_content_bytes >> 12;
+  const std::uint64_t most = core::max_content_bytes >> 12;
   for (std::uint64_t unit = 0; unit < most + 1; ++unit) {
     send(unit, 1, true);
     end_step();

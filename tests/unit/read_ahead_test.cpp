@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Adaptive read-ahead: what counts as a sweep, how windows grow, which unit is the marker.
-#include "engine/read_ahead.hpp"
+#include "core/read_ahead.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 
 namespace {
 
-using quire::engine::read_ahead;
-using quire::engine::read_ahead_plan;
+using quire::core::read_ahead;
+using quire::core::read_ahead_plan;
 using quire::model::region_id;
 
 constexpr std::uint64_t units = 100'000;

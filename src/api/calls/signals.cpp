@@ -50,7 +50,7 @@ bool is_function(const void* handler) noexcept {
 /// A handler of the application may touch shared memory: from now on signals wait while a thread drives.
 void note(int signal, const void* handler) noexcept {
   if (signal == SIGSEGV || signal == SIGBUS || !is_function(handler)) return;
-  quire::engine::driver::signals_handled.store(true);
+  quire::drive::driver::signals_handled.store(true);
 }
 
 sighandler_t replace(row& of, int number, sighandler_t handler, int flags) {

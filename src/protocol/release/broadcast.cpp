@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Push and page broadcasting under release consistency. What threads of the producer's node write between begin and end is noted; at the
-// end the units' homes, which have the content once the producer has released, send it to all nodes (src/engine/spread.hpp).
+// end the units' homes, which have the content once the producer has released, send it to all nodes (src/core/spread.hpp).
 #include <algorithm>
 
 #include "protocol/release/node.hpp"

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A parallel block on a region (KOAN, multiple-writers consistency), as its node sees it; and the merge of what all nodes wrote to the
+// units whose home is here, for blocks that are to be checked: byte by byte it is known who changed what. Driver's thread; the
+// merge of checked blocks, and declarations, take memory from the heap.
+//
+// In a checked block the home keeps the content from before (the base copy, in the unit's twin) as long as the block
+// lasts, answers requests with it, and lets what comes from others into a copy of its own, so that nothing shows before
+// the end.
+#pragma once
+
+#include <quire/quire.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "diff/diff.hpp"
+#include "model/ids.hpp"
+
+namespace quire::core {
+
+class block_merge {
+ public:
+  /// Two nodes changed one byte; a < b.
+  struct overlap {
+    std::uint64_t offset = 0;  ///< in the region
+    model::node_id a{}, b{};
+    friend auto operator<=>(const overlap& x, const overlap& y) noexcept {
+      if (x.offset != y.offset) return x.offset <=> y.offset;
+      return x.a != y.a ? x.a.value() <=> y.a.value() : x.b.value() <=> y.b.value();
+    }
+    friend bool operator==(const overlap&, const overlap&) noexcept = default;
+  };
+  static constexpr std::size_t most_kept = 32;
+
+  explicit block_merge(std::size_t unit_bytes) : unit_bytes_(unit_bytes) {}
+
+  /// A node's changes of (part of) a page that starts at `offset` of the unit: a diff of it, or, if `raw`, the content itself.
+  /// `base` is the unit as it was before the block. False if it is no diff.
+  [[nodiscard]] bool add(std::uint64_t unit, std::size_t offset, model::node_id writer, std::span<const std::byte> data, bool raw,
+                         const std::byte* base);
+  /// Whether anybody but the home has changed the unit.
+  [[nodiscard]] bool has(std::uint64_t unit) const { return units_.contains(unit); }
+  /// The end: `content` is the unit with what the home itself changed, and gets the changes of all. `base`: null if the home
+  /// changed nothing.
+  void finish(std::uint64_t unit, model::node_id home, std::byte* content, const std::byte* base);
+
+  /// The overlaps found: the lowest in the region is first; of a page and two nodes, the first byte. Not all are kept.
+  [[nodiscard]] std::span<const overlap> overlaps() const noexcept { return found_; }
+  [[nodiscard]] std::uint64_t overlap_count() const noexcept { return count_; }
+
+ private:
+  struct writer {
+    model::node_id node{};
+    std::vector<std::uint64_t> changed{};  ///< a bit a byte
+  };
+  struct unit_merge {
+    std::unique_ptr<std::byte[]> merged;
+    std::vector<writer> writers{};
+  };
+  static constexpr std::size_t page_bytes = 4096;
+  [[nodiscard]] writer& writer_of(unit_merge& u, model::node_id node) const;
+  void note(std::uint64_t unit, unit_merge& u, std::size_t offset, model::node_id node, const std::byte* copy,
+            const std::byte* base, std::size_t bytes);
+  void keep(const overlap& o);
+
+  std::size_t unit_bytes_;
+  diff::codec codec_{};
+  std::unordered_map<std::uint64_t, unit_merge> units_{};
+  std::vector<overlap> found_{};
+  std::uint64_t count_ = 0;
+};
+
+/// Bytes of a region: ranges that do not touch each other.
+class byte_ranges {
+ public:
+  void add(std::uint64_t first, std::uint64_t end);
+  /// f(first, end) for the parts that lie in [first, end), upwards.
+  template <class F>
+  void for_each_in(std::uint64_t first, std::uint64_t end, F&& f) const {
+    auto at = ranges_.upper_bound(first);
+    if (at != ranges_.begin()) --at;
+    for (; at != ranges_.end() && at->first < end; ++at) {
+      const std::uint64_t from = std::max(at->first, first), to = std::min(at->second, end);
+      if (from < to) f(from, to);
+    }
+  }
+
+ private:
+  std::map<std::uint64_t, std::uint64_t> ranges_{};  ///< from the first byte to the end
+};
+
+struct parallel_block {
+  parallel_block(bool check, quire_consistency now, std::size_t unit_bytes) : checked(check), before(now), merge(unit_bytes) {}
+  bool checked;
+  quire_consistency before;  ///< of the region: it has that again at the end
+  block_merge merge;
+  byte_ranges declared{};  ///< what this node writes of the units they touch
+};
+
+}  // namespace quire::core

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/diffs.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/log.hpp"
+#include "core/core.hpp"
+
+namespace quire::core {
+
+using model::message;
+using model::message_kind;
+using model::node_id;
+
+namespace {
+struct entry_header {
+  std::uint64_t unit : 48;
+  std::uint64_t moves : 16;  ///< of the unit's home, as far as the sender knows
+  std::uint32_t offset;
+  std::uint32_t length;
+};
+constexpr std::uint32_t whole = 1u << 31;
+constexpr std::uint64_t most_at_once = 16 * 1024;  // of the content itself, in one entry
+constexpr std::size_t padded(std::size_t bytes) noexcept { return (bytes + 7) & ~std::size_t{7}; }
+static_assert(sizeof(entry_header) == 16 && diff::worst_bytes(os::page_bytes) + 32 < diff_traffic::message_bytes);
+}  // namespace
+
+// ---- Out ----
+
+void diff_traffic::add(region_slot& r, node_id to, std::uint64_t first, std::uint64_t count, bool keep) noexcept {
+  const auto unit_bytes = static_cast<std::uint32_t>(r.bytes_of(1));
+  for (std::uint64_t unit = first; unit < first + count; ++unit) {
+    if (r.release->is_declared(unit)) {
+      add_declared(r, to, unit);
+      continue;
+    }
+    bool differs = false;
+    for (std::uint32_t offset = 0; offset < unit_bytes; offset += os::page_bytes) {
+      add_page(r, to, unit, offset, os::page_bytes, keep, differs);
+    }
+    if (!differs) {
+      ++count_.unchanged;
+    } else if (!keep) {
+      r.release->on_differs(unit);
+    }
+  }
+}
+
+void diff_traffic::add_page(region_slot& r, node_id to, std::uint64_t unit, std::uint32_t offset, std::uint32_t bytes, bool keep,
+                            bool& differs) noexcept {
+  const std::span<const std::byte> content(r.system(unit) + offset, bytes);
+  std::byte* const twin = r.twin(unit) + offset;
+  const auto made = codec_.encode(content, twin, scratch_, diff::writers::several);
+  if (made.what == diff::outcome::unchanged) return;
+  CHECK(made.what != diff::outcome::no_room);
+  differs = true;
+  ++count_.diffs;
+  source mine{model::region_id{r.about.id}, core_.config().self};
+  mine.group = core_.consistency_.diff_sent(to);
+  const std::uint16_t moves = r.release->way_of(unit).moves;
+  if (made.what == diff::outcome::whole) {
+    std::memcpy(scratch_.data(), content.data(), bytes);  // threads may go on writing: the twin becomes what was sent
+    put(to, mine, {unit, moves, offset, bytes | whole, std::span<const std::byte>(scratch_).first(bytes)});
+    if (keep) std::memcpy(twin, scratch_.data(), bytes);
+    count_.bytes += bytes;
+  } else {
+    const auto data = std::span<const std::byte>(scratch_).first(made.bytes);
+    put(to, mine, {unit, moves, offset, static_cast<std::uint32_t>(made.bytes), data});
+    if (keep) CHECK(codec_.apply(data, {twin, bytes}));
+    count_.bytes += made.bytes;
+  }
+}
+
+void diff_traffic::add_patch(region_slot& r, const model::action& a) noexcept {
+  const auto bytes = static_cast<std::uint32_t>(r.bytes_of(1));
+  std::byte* const twin = r.twin(a.unit);
+  core_.frames_.use(r, a.unit, 1, content::read);
+  const auto made = codec_.encode({r.system(a.unit), bytes}, twin, scratch_, diff::writers::several);
+  CHECK(made.what != diff::outcome::no_room);
+  const bool raw = made.what == diff::outcome::whole;
+  if (raw) std::memcpy(scratch_.data(), r.system(a.unit), bytes);  // threads may go on writing: the twin becomes what is sent
+  const auto data = std::span<const std::byte>(scratch_).first(raw ? bytes : made.what == diff::outcome::unchanged ? 0 : made.bytes);
+  const entry e{a.unit, 0, 0, raw ? bytes | whole : static_cast<std::uint32_t>(data.size()), data, raw, bytes};
+  source mine{model::region_id{r.about.id}, core_.config().self};
+  mine.patch = true;
+  mine.flags = a.m.flags;
+  mine.interval = a.m.a;
+  mine.since = a.m.b;
+  a.targets.for_each([&](node_id to) {
+    put(to, mine, e);
+    ++count_.patches;
+    ++r.change.sent;
+  });
+  CHECK(apply(e, twin));
+}
+
+void diff_traffic::merge(region_slot& r, std::uint64_t unit, std::span<const std::byte> content) noexcept {
+  const auto made = codec_.encode(content, r.twin(unit), scratch_, diff::writers::several);
+  if (made.what == diff::outcome::unchanged) return;
+  const bool raw = made.what == diff::outcome::whole;
+  const entry e{unit, 0, 0, 0, raw ? content : std::span<const std::byte>(scratch_).first(made.bytes), raw, content.size()};
+  CHECK(made.what != diff::outcome::no_room && apply_here(r, e) && apply(e, r.twin(unit)));
+}
+
+/// In a parallel block: the bytes that this node has said it writes.
+void diff_traffic::add_declared(region_slot& r, node_id to, std::uint64_t unit) noexcept {
+  const std::uint64_t first = unit << r.unit_shift;
+  source mine{model::region_id{r.about.id}, core_.config().self};
+  r.block->declared.for_each_in(first, first + r.bytes_of(1), [&](std::uint64_t from, std::uint64_t end) {
+    for (std::uint64_t at = from; at < end; at += most_at_once) {
+      const auto bytes = static_cast<std::uint32_t>(std::min(end - at, most_at_once));
+      const auto offset = static_cast<std::uint32_t>(at - first);
+      mine.group = core_.consistency_.diff_sent(to);
+      put(to, mine, {unit, r.release->way_of(unit).moves, offset, bytes | whole, {r.system(unit) + offset, bytes}});
+      ++count_.diffs;
+      count_.bytes += bytes;
+    }
+  });
+}
+
+void diff_traffic::put(node_id to, const source& s, const entry& e) noexcept {
+  departure& d = room_for(to, s, sizeof(entry_header) + padded(e.data.size()));
+  const entry_header head{e.unit, e.moves, e.offset, e.length};
+  std::memcpy(d.payload.data() + d.bytes, &head, sizeof head);
+  std::memcpy(d.payload.data() + d.bytes + sizeof head, e.data.data(), e.data.size());
+  d.bytes += sizeof head + padded(e.data.size());
+  ++d.left;
+}
+
+diff_traffic::departure& diff_traffic::room_for(node_id to, const source& s, std::size_t bytes) noexcept {
+  std::uint32_t& open = open_[to.value()];
+  if (open != nobody) {
+    departure& d = *departures_[open];
+    const bool same = d.m.region == s.region && d.m.requester == s.writer && d.forwards == s.forwards && d.origin == s.origin &&
+                      d.origin_token == s.origin_token && d.group == s.group && d.answered != s.patch && d.m.flags == s.flags &&
+                      d.m.a == s.interval && d.m.b == s.since;
+    if (same && message_bytes - d.bytes >= bytes) return d;
+    depart(open);
+  } else {
+    gathering_.push_back(to.value());
+  }
+  std::uint32_t free = 0;
+  while (free < departures_.size() && departures_[free]->used) ++free;
+  if (free == departures_.size()) departures_.push_back(std::make_unique<departure>());
+  departure& d = *departures_[free];
+  d.used = true;
+  d.to = to;
+  d.m = {};
+  d.m.kind = s.patch ? message_kind::patch : message_kind::diffs;
+  d.answered = !s.patch;
+  d.m.flags = s.flags;
+  d.m.a = s.interval;
+  d.m.b = s.since;
+  d.m.region = s.region;
+  d.m.from = core_.config().self;
+  d.m.requester = s.writer;
+  d.m.token = free;
+  d.left = 0;
+  d.bytes = 0;
+  d.forwards = s.forwards;
+  d.origin = s.origin;
+  d.origin_token = s.origin_token;
+  d.group = s.group;
+  open = free;
+  return d;
+}
+
+void diff_traffic::depart(std::uint32_t index) noexcept {
+  departure& d = *departures_[index];
+  d.m.payload_bytes = static_cast<std::uint32_t>(d.bytes);
+  d.m.acks = d.left;
+  if (!d.answered) {
+    d.m.c = ++patch_messages_;
+    d.left = 0;
+    ++unanswered_;
+  }
+  // To itself: the home came here after the diff was made for another. It stands where it is until it is acknowledged.
+  const std::span<const std::byte> entries(d.payload.data(), d.bytes);
+  if (d.to == core_.config().self) return on_diffs(d.m, entries);
+  const bool later = !d.answered || (!d.forwards && core_.consistency_.unhurried());
+  core_.post(d.to, d.m, entries, later ? transport::urgency::later : transport::urgency::now);
+}
+
+void diff_traffic::leave() noexcept {
+  while (!gathering_.empty()) {
+    const std::uint32_t to = gathering_.back();
+    gathering_.pop_back();
+    const std::uint32_t index = open_[to];
+    open_[to] = nobody;
+    depart(index);
+  }
+}
+
+/// What was sent without an answer to come, and is not read any more.
+void diff_traffic::free_sent() noexcept {
+  if (core_.transport_->sends_pending()) return;
+  for (const auto& d : departures_) {
+    if (d->used && !d->answered && d->left == 0) d->used = false;
+  }
+  unanswered_ = 0;
+}
+
+// ---- In ----
+
+void diff_traffic::deliver(const message& m) noexcept {
+  arrivals_.with(m, [&](std::span<const std::byte> entries) {
+    m.kind == message_kind::patch ? on_patches(m, entries) : on_diffs(m, entries);
+  });
+}
+
+/// The next entry. False if there is none.
+bool diff_traffic::take_entry(const region_slot& r, const message& m, std::span<const std::byte>& from, entry& to) noexcept {
+  if (from.empty()) return false;
+  if (from.size() < sizeof(entry_header)) refuse(m);
+  entry_header head;
+  std::memcpy(&head, from.data(), sizeof head);
+  from = from.subspan(sizeof head);
+  const std::size_t length = head.length & ~whole;
+  to.raw = (head.length & whole) != 0;
+  to.reach = to.raw ? length : os::page_bytes;
+  const bool fits = head.unit < r.machine->units() && head.offset < r.bytes_of(1) && to.reach <= r.bytes_of(1) - head.offset &&
+                    padded(length) <= from.size() && (to.raw || head.offset % os::page_bytes == 0);
+  if (!fits) refuse(m);
+  to.unit = head.unit;
+  to.moves = head.moves;
+  to.offset = head.offset;
+  to.length = head.length;
+  to.data = from.first(length);
+  from = from.subspan(padded(length));
+  return true;
+}
+
+/// Into a twin, or a unit. False if it is no diff.
+bool diff_traffic::apply(const entry& e, std::byte* unit, diff::beside threads) const noexcept {
+  if (e.data.empty()) return true;
+  const std::span<std::byte> content(unit + e.offset, e.reach);
+  if (!e.raw) return codec_.apply(e.data, content, threads);
+  std::memcpy(content.data(), e.data.data(), e.data.size());
+  return true;
+}
+
+/// Into the content of this node, which its threads may be writing meanwhile.
+bool diff_traffic::apply_here(region_slot& r, const entry& e) const noexcept {
+  const bool writable = r.release->mapped(e.unit) == model::access::write;
+  return apply(e, r.system(e.unit), writable ? diff::beside::writers : diff::beside::none);
+}
+
+void diff_traffic::refuse(const message& m) noexcept { core_.refuse(m, "its diffs are none"); }
+
+void diff_traffic::on_diffs(const message& m, std::span<const std::byte> entries) noexcept {
+  region_slot* const r = core_.regions_.slot(m.region);
+  if (r == nullptr || r->release == nullptr) refuse(m);
+  const source theirs{m.region, m.requester, true, m.from, m.token};
+  std::uint32_t done = 0;
+  for (entry e; take_entry(*r, m, entries, e);) {
+    switch (r->release->on_diff(e.unit, m.requester, e.moves)) {
+      case release::diff_outcome::apply:
+        core_.frames_.use(*r, e.unit, 1, content::changed);
+        if (!apply_here(*r, e) || (r->release->is_kept(e.unit) && !apply(e, r->twin(e.unit)))) refuse(m);
+        ++count_.applied;
+        ++done;
+        break;
+      case release::diff_outcome::collect: {
+        core_.frames_.use(*r, e.unit, 1, content::read);
+        const std::byte* const base = r->release->has_base(e.unit) ? r->twin(e.unit) : r->system(e.unit);
+        if (!r->block->merge.add(e.unit, e.offset, m.requester, e.data, e.raw, base)) refuse(m);
+        ++count_.applied;
+        ++done;
+        break;
+      }
+      case release::diff_outcome::own: ++done; break;
+      case release::diff_outcome::forward: {
+        ++count_.forwarded;
+        const auto way = r->release->way_of(e.unit);
+        e.moves = way.moves;
+        put(way.to, theirs, e);
+        break;
+      }
+    }
+  }
+  send_all();
+  if (done == 0) return;
+  message ack;
+  ack.kind = message_kind::diffs_ack;
+  ack.from = ack.requester = core_.config().self;
+  ack.token = m.token;
+  ack.acks = done;
+  core_.send(m.from, ack, {});
+  core_.consistency_.on_applied();
+}
+
+/// Threads may write the units meanwhile, other bytes of them.
+void diff_traffic::on_patches(const message& m, std::span<const std::byte> entries) noexcept {
+  region_slot* const r = core_.regions_.slot(m.region);
+  if (r == nullptr) refuse(m);
+  r->change.received += std::min<std::uint64_t>(m.acks, entries.size() / sizeof(entry_header));
+  for (entry e; take_entry(*r, m, entries, e);) {
+    if (r->release == nullptr) continue;
+    message one = m;
+    one.unit = e.unit;
+    core_.actions_.clear();
+    const bool applies = r->release->on_patch(one, core_.actions_);
+    if (core_.actions_.size() != 0) core_.performer_.take(*r, core_.actions_);
+    if (!applies) continue;
+    core_.frames_.use(*r, e.unit, 1, content::changed);
+    const bool has_twin = r->release->unit(e.unit).twin != 0;
+    if (!apply_here(*r, e) || (has_twin && !apply(e, r->twin(e.unit)))) refuse(m);
+  }
+  core_.performer_.flush();
+}
+
+void diff_traffic::on_ack(const message& m) noexcept {
+  if (m.token >= departures_.size()) return;
+  departure& d = *departures_[m.token];
+  if (!d.used || !d.answered || d.to != m.from || m.acks > d.left) return;
+  d.left -= m.acks;
+  const bool forwards = d.forwards;
+  const node_id origin = d.origin;
+  const std::uint64_t token = d.origin_token;
+  if (d.left == 0) d.used = false;
+  if (!forwards) return core_.consistency_.on_acknowledged(d.to, m.acks, d.group);
+  core_.consistency_.on_passed(m.acks);
+  message ack = m;
+  ack.from = ack.requester = core_.config().self;
+  ack.token = token;
+  core_.send(origin, ack, {});
+}
+
+}  // namespace quire::core

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/frames.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/log.hpp"
+#include "os/memory.hpp"
+#include "os/segments.hpp"
+
+namespace quire::core {
+
+unit_queue::~unit_queue() { os::unmap(ring_, capacity_ * sizeof(entry)); }
+
+void unit_queue::grow() noexcept {
+  const std::size_t larger = std::max<std::size_t>(capacity_ * 2, os::page_bytes);
+  int error = 0;
+  auto* const ring = static_cast<entry*>(os::map_table(larger * sizeof(entry), error));
+  if (ring == nullptr) base::die(QUIRE_NO_MEMORY, "no memory for the list of units in memory: %s", std::strerror(error));
+  for (std::size_t i = 0; i < size_; ++i) ring[i] = ring_[(head_ + i) & (capacity_ - 1)];
+  os::unmap(ring_, capacity_ * sizeof(entry));
+  ring_ = ring;
+  capacity_ = larger;
+  head_ = 0;
+}
+
+void frames::open(std::uint64_t limit, const std::string& directory, std::uint64_t base) {
+  limit_ = limit;
+  base_ = base;
+  if (!limited()) return;
+  file_.set_directory(os::temporary_directory(directory));
+}
+
+std::uint64_t frames::room() const noexcept {
+  if (!limited()) return std::uint64_t{1} << 40;
+  const std::uint64_t reserve = limit_ / 8;
+  return used_ + reserve < limit_ ? limit_ - reserve - used_ : 0;
+}
+
+void frames::bring(region_slot& r, std::uint64_t first, std::uint64_t units, content how) noexcept {
+  for (std::uint64_t unit = first; unit < first + units; ++unit) {
+    frame_state& f = r.frames.data()[unit];
+    if (f.resident == 0) {
+      if (f.saved != 0 && how != content::replaced && how != content::promised) {
+        std::uint64_t end = unit + 1;  // a file is read in long pieces
+        while (end < first + units && r.frames.data()[end].resident == 0 && r.frames.data()[end].saved != 0) ++end;
+        read_back(r, unit, end - unit);
+        for (std::uint64_t u = unit + 1; u < end; ++u) enter(r, u, own);
+      }
+      enter(r, unit, how == content::replaced ? came : own);
+    }
+    if (how != content::read && how != content::sent) f.saved = 0;
+    if (how == content::replaced) f.landing = 1;
+    if (how == content::sent) f.sent = period_;
+  }
+  count.most_bytes = std::max(count.most_bytes, used_);
+}
+
+void frames::enter(region_slot& r, std::uint64_t unit, unit_queue& queue) noexcept {
+  r.frames.data()[unit].resident = 1;
+  used_ += r.bytes_of(1);
+  queue.push({r.about.id, unit}, r.bytes_of(1));
+}
+
+void frames::read_back(region_slot& r, std::uint64_t first, std::uint64_t units) noexcept {
+  const int error = file_.read(offset_of(r, first), {r.system(first), r.bytes_of(units)});
+  if (error != 0) {
+    base::die(QUIRE_SYSTEM, "cannot read the page at 0x%lx back from the page-out file in %s: %s",
+              static_cast<unsigned long>(r.about.base + (first << r.unit_shift)), file_.directory().c_str(), std::strerror(error));
+  }
+  count.units_read += units;
+}
+
+int frames::save(region_slot& r, std::uint64_t first, std::uint64_t units) noexcept {
+  for (std::uint64_t unit = first; unit < first + units;) {
+    frame_state* const f = r.frames.data();
+    std::uint64_t end = unit + 1;
+    while (end < first + units && f[end].saved == f[unit].saved) ++end;
+    if (f[unit].saved == 0) {
+      if (const int error = file_.write(offset_of(r, unit), {r.system(unit), r.bytes_of(end - unit)}); error != 0) return error;
+      for (std::uint64_t u = unit; u < end; ++u) f[u].saved = 1;
+      count.units_written += end - unit;
+    }
+    unit = end;
+  }
+  return 0;
+}
+
+int frames::deposit(region_slot& r, std::uint64_t first, std::uint64_t units, std::span<const std::byte> from) noexcept {
+  r.dumped.add(*r.memory, first << r.unit_shift, r.bytes_of(units));
+  if (const int error = file_.write(offset_of(r, first), from); error != 0) return error;
+  for (std::uint64_t unit = first; unit < first + units; ++unit) r.frames.data()[unit].saved = 1;
+  count.units_written += units;
+  return 0;
+}
+
+void frames::give_back(region_slot& r, std::uint64_t first, std::uint64_t units) noexcept {
+  for (std::uint64_t unit = first; unit < first + units; ++unit) r.frames.data()[unit].resident = 0;
+  used_ -= r.bytes_of(units);
+  const int error = r.memory->give_back(first << r.unit_shift, r.bytes_of(units));
+  if (error != 0) {
+    base::die(QUIRE_SYSTEM, "cannot give %lu KiB of pool '%s' back to the system: %s; unset QUIRE_MEMORY_LIMIT, or use another pool",
+              static_cast<unsigned long>(r.bytes_of(units) >> 10), r.memory->name(), std::strerror(error));
+  }
+}
+
+}  // namespace quire::core

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The memory that the units of a node take, and what has left it (page-out, KOAN). Counts frames and holds them against
+// QUIRE_MEMORY_LIMIT; brings content back from the page-out file before anybody looks at it. Which units go, and where to,
+// is page_out.cpp's. Without a limit all of this costs one comparison. Driver's thread only; see page_out.cpp for the idea.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "core/region_slot.hpp"
+#include "os/scratch_file.hpp"
+
+namespace quire::core {
+
+/// Units in the order in which they came. A ring in memory of its own, so that it can grow while a fault is served.
+class unit_queue {
+ public:
+  struct entry {
+    std::uint64_t region : 16 = 0, unit : 48 = 0;
+  };
+  unit_queue() = default;
+  unit_queue(const unit_queue&) = delete;
+  unit_queue& operator=(const unit_queue&) = delete;
+  ~unit_queue();
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  /// Bytes that all units in it take.
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+  /// A unit of `bytes`.
+  void push(entry e, std::uint64_t bytes) noexcept {
+    if (size_ == capacity_) grow();
+    bytes_ += bytes;
+    ring_[(head_ + size_++) & (capacity_ - 1)] = e;
+  }
+  /// The next unit; the caller looks up its size, and tells it.
+  [[nodiscard]] entry pop() noexcept {
+    const entry e = ring_[head_];
+    head_ = (head_ + 1) & (capacity_ - 1);
+    --size_;
+    return e;
+  }
+  void popped(std::uint64_t bytes) noexcept { bytes_ -= bytes; }
+
+ private:
+  void grow() noexcept;
+  entry* ring_ = nullptr;
+  std::size_t capacity_ = 0, head_ = 0, size_ = 0;  ///< capacity: a power of two
+  std::uint64_t bytes_ = 0;
+};
+
+/// What is about to be done with the content of a unit.
+enum class content : std::uint8_t {
+  read,
+  changed,   ///< in part: threads may write it, an atomic operation or a diff does
+  promised,  ///< all of it will come from another node
+  replaced,  ///< all of it comes from another node, by a message that is being received
+  sent,      ///< it leaves in a message
+};
+
+class frames {
+ public:
+  struct counters {
+    std::uint64_t units_given = 0;    ///< taken over by other nodes, because this one asked them to
+    std::uint64_t units_written = 0;  ///< to the page-out file
+    std::uint64_t units_read = 0;     ///< back from it
+    std::uint64_t most_bytes = 0;     ///< in memory at a time
+  };
+
+  /// `limit` in bytes; 0: none. The file is made in `directory` when it is first needed ($TMPDIR or /var/tmp, if it is empty).
+  /// `base`: the first shared address.
+  void open(std::uint64_t limit, const std::string& directory, std::uint64_t base);
+  [[nodiscard]] bool limited() const noexcept { return limit_ != 0; }
+  /// Somebody is about to look at the content of these units, or to change it: it is in memory when this returns.
+  void use(region_slot& r, std::uint64_t first, std::uint64_t count, content how) noexcept {
+    r.dumped.add(*r.memory, first << r.unit_shift, r.bytes_of(count));
+    if (limited()) [[unlikely]] bring(r, first, count, how);
+  }
+
+  [[nodiscard]] const std::string& directory() const noexcept { return file_.directory(); }
+  // Checkpoints: content that is looked at, or comes to be, without a frame.
+  [[nodiscard]] bool in_memory(const region_slot& r, std::uint64_t unit) const noexcept {
+    return !limited() || r.frames.data()[unit].resident != 0 || r.frames.data()[unit].saved == 0;
+  }
+  /// 0 or errno. Any thread, while nobody can change it.
+  [[nodiscard]] int look(const region_slot& r, std::uint64_t first, std::span<std::byte> into) const noexcept {
+    return file_.read(offset_of(r, first), into);
+  }
+  /// The units have had neither frames nor content. 0 or errno.
+  [[nodiscard]] int deposit(region_slot& r, std::uint64_t first, std::uint64_t count, std::span<const std::byte> from) noexcept;
+
+  /// The message with `replaced` content has been received.
+  void landed(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
+    for (std::uint64_t unit = first; limited() && unit < first + count; ++unit) r.frames.data()[unit].landing = 0;
+  }
+  /// Whether a message may still read the frame, or write it.
+  [[nodiscard]] bool is_moving(region_slot& r, std::uint64_t unit) const noexcept {
+    const frame_state& f = r.frames.data()[unit];
+    return f.landing != 0 || f.sent == period_ || f.sent == before_;
+  }
+  /// Threads are let into these units now: until some others were let in they keep their frames. Else a thread might fault for ever on the
+  /// only unit that can leave.
+  void note_let_in(const region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
+    if (limited()) let_in_[next_let_in_++ % let_in_.size()] = {&r, first, count};
+  }
+  [[nodiscard]] bool was_let_in(const region_slot& r, std::uint64_t unit) const noexcept {
+    return std::any_of(let_in_.begin(), let_in_.end(), [&](const units& u) { return u.region == &r && unit - u.first < u.count; });
+  }
+  /// The transport has begun a new period of sending: what was sent before the last has left.
+  void on_period() noexcept {
+    before_ = period_;
+    period_ = static_cast<std::uint8_t>(period_ % 31 + 1);
+  }
+
+  [[nodiscard]] std::uint64_t limit() const noexcept { return limit_; }
+  [[nodiscard]] std::uint64_t used() const noexcept { return used_; }
+  [[nodiscard]] bool over() const noexcept { return used_ > limit_ && limited(); }
+  /// What this node could take for others, bytes; a part of the limit stays its own.
+  [[nodiscard]] std::uint64_t room() const noexcept;
+  /// Copies the content of units, none of which anybody can change now, to the file, unless it is there. 0 or errno.
+  [[nodiscard]] int save(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept;
+  /// Gives the frames of units back to the system. Their content is saved, or means nothing.
+  void give_back(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept;
+
+  /// Units in memory: those whose content came from elsewhere, and all others. Each is in one of them, or in nobody's hands but
+  /// page_out.cpp's.
+  unit_queue came, own;
+  counters count;
+
+ private:
+  void bring(region_slot& r, std::uint64_t first, std::uint64_t count, content how) noexcept;
+  void enter(region_slot& r, std::uint64_t unit, unit_queue& queue) noexcept;
+  void read_back(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept;
+  [[nodiscard]] std::uint64_t offset_of(const region_slot& r, std::uint64_t unit) const noexcept {
+    return r.about.base - base_ + (unit << r.unit_shift);
+  }
+
+  struct units {
+    const region_slot* region = nullptr;
+    std::uint64_t first = 0, count = 0;
+  };
+  std::uint64_t limit_ = 0, used_ = 0, base_ = 0;
+  std::array<units, 8> let_in_{};  ///< the last ones
+  std::size_t next_let_in_ = 0;
+  std::uint8_t period_ = 2, before_ = 1;  ///< of sending, 1 to 31: what was sent in another has left
+  os::scratch_file file_{};
+};
+
+}  // namespace quire::core

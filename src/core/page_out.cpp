@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Page-out (KOAN): a node whose units take more memory than QUIRE_MEMORY_LIMIT gives frames up. In this order:
+//
+//   1. frames without content that means anything: of units that other nodes have taken; nobody needs to know
+//   2. clean copies of what other nodes have, but for a quarter of the limit: what has just come is to be of use
+//   3. what only this node has, to another node that has room: it is asked to take the units, and does so as if to write
+//   4. the same, to a file
+//
+// Units go in the order in which they came; one that threads use is unmapped first, and goes when it comes to the front again
+// without having been touched (second chance). Those that threads were let into last stay. Nothing goes while a message that is being sent may still read its frame.
+//
+// All of this on the driver's thread, between steps of the machines: after a fault, and in every round of driving.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/log.hpp"
+#include "core/core.hpp"
+
+namespace quire::core {
+
+using model::frame_use;
+using model::message;
+using model::message_kind;
+using model::node_id;
+
+namespace {
+constexpr std::uint64_t most_at_once = 1 << 20;           ///< bytes that leave in one go
+constexpr std::uint64_t least_room = 1 << 16;             ///< that is worth a question
+constexpr std::uint64_t answer_time_ns = 2'000'000'000;   ///< for a node that was asked to take units
+constexpr std::uint64_t arrival_time_ns = 5'000'000;      ///< for the units, after its answer
+constexpr std::uint64_t sweep_rest_ns = 1'000'000;        ///< between two looks for frames that mean nothing
+constexpr std::uint64_t shortest_rest_ns = 300'000;       ///< of a node that had no room: it is asked again after that,
+constexpr std::uint64_t longest_rest_ns = 50'000'000;     ///< and later each time
+constexpr std::uint64_t disk_rest_ns = 1'000'000'000;     ///< after the file could not be written
+
+bool goes_with(const page_out_state::victim& before, const page_out_state::victim& v) noexcept {
+  return v.region == before.region && v.unit == before.unit + 1 && v.goes == before.goes && v.taker == before.taker;
+}
+}  // namespace
+
+void page_out_state::open(unsigned nodes, std::uint64_t limit) {
+  peers.assign(nodes, {limit});  // the limit is the job's: they have as much
+  victims.reserve(most_at_once >> 12);
+  moving.reserve(most_at_once >> 12);
+}
+
+/// Gives up frames while there are too many.
+void core::page_out() noexcept {
+  page_out_state& p = page_out_;
+  if (transport_->turn_period()) frames_.on_period();
+  if (!p.moving.empty()) settle_moves();
+  if (frames_.over() && starved()) sweep_unused(frames_.own);
+  if (frames_.over()) {
+    const std::uint64_t step = std::min(frames_.limit() / 16, most_at_once);
+    const std::uint64_t goal = std::min(frames_.used() - frames_.limit() + step / 2, step);
+    const std::uint64_t copies = frames_.came.bytes(), share = frames_.limit() / 4;
+    const std::uint64_t found = copies > share ? choose(frames_.came, std::min(goal, copies - share)) : 0;
+    // What others ask for while units are on their way to a node makes more of them leave, to the file.
+    if (found < goal && (p.moving.empty() || is_over_by(4))) (void)choose(frames_.own, goal - found);
+    leave();
+  }
+  if (p.anybody_starves() && !starved()) feed();
+}
+
+/// Takes about `goal` bytes of victims from the front of a queue. What may not go joins it again.
+std::uint64_t core::choose(unit_queue& from, std::uint64_t goal) noexcept {
+  constexpr std::size_t patience = 4;  // looks, for each victim
+  const bool copies = &from == &frames_.came;
+  std::uint64_t got = 0;
+  std::size_t looks = std::min(from.size(), patience * (goal >> 12) + 64), chances = looks / patience;
+  for (; looks != 0 && got < goal; --looks) {
+    const unit_queue::entry e = from.pop();
+    region_slot& r = *regions_.slot(model::region_id{static_cast<std::uint16_t>(e.region)});
+    from.popped(r.bytes_of(1));
+    const bool fixed = r.change.frozen || r.block != nullptr || r.detector->scans() || frames_.is_moving(r, e.unit) || frames_.was_let_in(r, e.unit);
+    const frame_use use = fixed ? frame_use::busy : r.machine->use_of_frame(e.unit);
+    if (use == frame_use::busy || (copies && use == frame_use::needed)) {
+      frames_.own.push(e, r.bytes_of(1));  // copies that may not go are none of those of which some stay
+    } else if (use != frame_use::none && chances != 0 && r.machine->mapped(e.unit) != model::access::none) {
+      --chances;
+      actions_.clear();
+      r.machine->on_unmap(e.unit, actions_);
+      performer_.take(r, actions_);
+      from.push(e, r.bytes_of(1));
+    } else {
+      page_out_.victims.push_back({&r, e.unit, use});
+      got += r.bytes_of(1);
+    }
+  }
+  return got;
+}
+
+/// The victims go, each its way.
+void core::leave() noexcept {
+  page_out_state& p = page_out_;
+  const std::uint64_t now = host_.now();
+  const bool resting = now < p.disk_rests_until_ns;
+  node_id taker = find_taker(now, 0);
+  for (page_out_state::victim& v : p.victims) {
+    const bool content = v.use == frame_use::needed && v.region->machine->is_written(v.unit);
+    const std::uint64_t bytes = v.region->bytes_of(1);
+    if (content && (taker == config_.self || p.peers[taker.value()].room < bytes)) taker = find_taker(now, bytes);
+    if (content && taker != config_.self && p.peers[taker.value()].room >= bytes) {
+      p.peers[taker.value()].room -= bytes;
+      v.taker = taker;
+      v.goes = page_out_state::way::to_node;
+      v.until_ns = now + answer_time_ns;
+      continue;
+    }
+    if (content && resting) {
+      v.goes = page_out_state::way::stays;
+      continue;
+    }
+    v.goes = content ? page_out_state::way::to_disk : page_out_state::way::nowhere;
+    actions_.clear();
+    if (v.use == frame_use::copy) v.region->machine->on_drop_copy(v.unit, actions_);
+    if (v.use == frame_use::needed) v.region->machine->on_unmap(v.unit, actions_);
+    performer_.take(*v.region, actions_);
+  }
+  performer_.flush();  // from here on nobody can touch them
+  for (auto at = p.victims.begin(); at != p.victims.end();) {
+    auto end = at + 1;
+    while (end != p.victims.end() && goes_with(end[-1], *end)) ++end;
+    leave_together({at, end});
+    at = end;
+  }
+  p.victims.clear();
+  p.refused = false;
+}
+
+void core::leave_together(std::span<page_out_state::victim> run) noexcept {
+  page_out_state& p = page_out_;
+  region_slot& r = *run.front().region;
+  const std::uint64_t first = run.front().unit;
+  if (run.front().goes == page_out_state::way::to_node) {
+    message m;
+    m.kind = message_kind::please_take;
+    m.region = model::region_id{r.about.id};
+    m.from = m.requester = config_.self;
+    p.moving.insert(p.moving.end(), run.begin(), run.end());
+    return send_units(r, run.front().taker, m, first, run.size(), false);
+  }
+  if (run.front().goes == page_out_state::way::to_disk) {
+    if (const int error = frames_.save(r, first, run.size()); error != 0) {
+      base::log(base::log_level::warning, "cannot write pages to a file in %s: %s; this node takes more memory than QUIRE_MEMORY_LIMIT "
+                "until there is room (QUIRE_PAGE_OUT_DIR sets another directory)", frames_.directory().c_str(), std::strerror(error));
+      p.disk_rests_until_ns = now() + disk_rest_ns;
+      for (page_out_state::victim& v : run) v.goes = page_out_state::way::stays;
+    }
+  }
+  if (run.front().goes == page_out_state::way::stays) {
+    for (const auto& v : run) frames_.own.push({r.about.id, v.unit}, r.bytes_of(1));
+    return;
+  }
+  frames_.give_back(r, first, run.size());
+}
+
+// ---- To other nodes
+
+/// The node that is believed to have most room, for a unit of `bytes` at least; this one, if nobody has any.
+node_id core::find_taker(std::uint64_t now, std::uint64_t bytes) noexcept {
+  page_out_state& p = page_out_;
+  node_id best = config_.self;
+  if (!p.moving.empty() || ending_.load(std::memory_order_relaxed)) return best;
+  const std::uint64_t least = std::max(bytes, least_room);
+  std::uint64_t most = 0;
+  for (unsigned n = 0; n < p.peers.size(); ++n) {
+    page_out_state::peer& peer = p.peers[n];
+    if (node_id{static_cast<std::uint16_t>(n)} == config_.self) continue;
+    // Who was just refused asks nobody who is believed to have none: there might always be one more, and nothing would leave.
+    if (peer.room < least && now >= peer.ask_again_ns && !p.refused) peer.room = std::max(least, most_at_once);
+    if (peer.room <= most || peer.room < least) continue;
+    most = peer.room;
+    best = node_id{static_cast<std::uint16_t>(n)};
+  }
+  return best;
+}
+
+/// Gives back frames without content that means anything, among those next in turn.
+void core::sweep_unused(unit_queue& from) noexcept {
+  constexpr std::size_t most_looks = 4096;
+  for (std::size_t looks = std::min(from.size(), most_looks); looks != 0; --looks) {
+    const unit_queue::entry e = from.pop();
+    region_slot& r = *regions_.slot(model::region_id{static_cast<std::uint16_t>(e.region)});
+    from.popped(r.bytes_of(1));
+    if (!r.change.frozen && r.machine->use_of_frame(e.unit) == frame_use::none && !frames_.is_moving(r, e.unit)) {
+      frames_.give_back(r, e.unit, 1);
+    } else {
+      from.push(e, r.bytes_of(1));
+    }
+  }
+}
+
+/// Another node is short of memory, and asks this one to take units.
+void core::take_over(region_slot& r, const message& m) noexcept {
+  const bool asks = !r.change.frozen && !ending_.load(std::memory_order_relaxed);
+  if (transport_->turn_period()) frames_.on_period();
+  const std::uint64_t now = host_.now();
+  if (asks && frames_.room() < r.bytes_of(m.count) && now >= page_out_.sweep_again_ns) {
+    page_out_.sweep_again_ns = now + sweep_rest_ns;
+    sweep_unused(frames_.own);
+    sweep_unused(frames_.came);
+  }
+  const bool may = asks && frames_.room() >= r.bytes_of(m.count);
+  message answer;
+  answer.kind = message_kind::room;
+  answer.from = answer.requester = config_.self;
+  for (std::uint64_t unit = m.unit; may && unit < m.unit + m.count; ++unit) {
+    actions_.clear();
+    if (!r.machine->on_please_take(unit, actions_)) continue;
+    // Counts from now on. What is here may be all there is: then the right to write it comes without content.
+    frames_.use(r, unit, 1, r.machine->has_content(unit) ? content::read : content::promised);
+    performer_.take(r, actions_);
+    ++answer.b;
+  }
+  performer_.flush();
+  answer.a = frames_.room();
+  send(m.from, answer, {});
+}
+
+/// This node alone has written units, and is offered their homes: as many as there is room for.
+void core::take_homes(region_slot& r, const message& m) noexcept {
+  if (ending_.load(std::memory_order_relaxed) || r.release == nullptr) return;
+  message one = m;
+  one.count = 1;
+  for (; one.unit < m.unit + m.count && frames_.room() >= r.bytes_of(1); ++one.unit) {
+    actions_.clear();
+    r.release->on_message(one, actions_);
+    if (actions_.size() == 0) continue;
+    frames_.use(r, one.unit, 1, content::promised);
+    performer_.take(r, actions_);
+  }
+  performer_.flush();
+}
+
+void core::on_room(const message& m) noexcept {
+  page_out_state& p = page_out_;
+  if (m.from.value() >= p.peers.size()) return;  // this node has no limit, and has asked nobody
+  page_out_state::peer& peer = p.peers[m.from.value()];
+  peer.room = m.a;
+  peer.rest_ns = m.b != 0 ? shortest_rest_ns : std::min(2 * peer.rest_ns + shortest_rest_ns, longest_rest_ns);
+  peer.ask_again_ns = now() + peer.rest_ns;
+  if (m.b == 0) p.refused = true;
+  // Some will not go there, or come back before anybody has looked.
+  const std::uint64_t until = m.b == 0 ? 0 : now() + arrival_time_ns;
+  for (page_out_state::victim& v : p.moving) {
+    if (v.taker == m.from) v.until_ns = std::min(v.until_ns, until);
+  }
+}
+
+/// Looks which units have gone to the node that was asked to take them.
+void core::settle_moves() noexcept {
+  const std::uint64_t now = host_.now();
+  std::erase_if(page_out_.moving, [&](const page_out_state::victim& v) {
+    if (v.region->machine->use_of_frame(v.unit) == frame_use::none && !frames_.is_moving(*v.region, v.unit)) {
+      ++frames_.count.units_given;
+      frames_.give_back(*v.region, v.unit, 1);
+      return true;
+    }
+    if (now < v.until_ns) return false;
+    frames_.own.push({v.region->about.id, v.unit}, v.region->bytes_of(1));
+    return true;
+  });
+}
+
+// ---- Threads that ask for more while there is far too much
+
+/// Whether it is too much to go on, and will be less in a moment: what goes to other nodes is still on its way.
+bool core::starved() const noexcept {
+  const bool leaving = !page_out_.moving.empty() || transport_->sends_pending();
+  return leaving && is_over_by(8);
+}
+
+void core::starve(op& o) noexcept {
+  o.next = page_out_.first_starved;
+  page_out_.first_starved = &o;
+}
+
+void core::feed() noexcept {
+  for (op* o = std::exchange(page_out_.first_starved, nullptr); o != nullptr;) {
+    op* const rest = o->next;  // the op may end, and with it its memory
+    execute(*o);
+    o = rest;
+  }
+  for (const page_out_state::fault& f : std::exchange(page_out_.starved_faults, {})) begin_kernel_fault(*f.region, f.address, f.write);
+  settle();
+}
+
+}  // namespace quire::core

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What payload each kind of message brings, and where it goes. One rule for both sides: a sender checks what it sends
+// (post), and the receiver what comes (place), by fault_of(). So whatever leaves a node has a place where it arrives,
+// and a payload that breaks the rule ends the process that it came to, with its name: dropped without a word it would
+// keep somebody waiting for ever. Driver's thread only.
+#include "base/log.hpp"
+#include "core/core.hpp"
+#include "core/payloads.hpp"
+
+namespace quire::core {
+
+using model::message;
+using model::message_kind;
+using transport::landing;
+
+namespace {
+
+/// Of updates that are announced and not delivered yet. More are not taken: a reader asks when it hears that its copy
+/// is old.
+constexpr std::size_t most_offered = 64u << 20;
+
+}  // namespace
+
+/// Why no node may send this, nor take it; nullptr if all is well.
+const char* core::fault_of(const message& m) const noexcept {
+  const payload what = payload_of(m.kind);
+  switch (what) {
+    case payload::none:
+      return m.payload_bytes == 0 ? nullptr : "a message of this kind has no payload";
+    case payload::value:
+      return m.payload_bytes <= landing_.size() ? nullptr : "the value is too long";
+    case payload::entries:
+      return m.payload_bytes != 0 && m.payload_bytes <= diff_traffic::message_bytes
+                 ? nullptr
+                 : "so many bytes of diffs are never sent at once";
+    case payload::content:
+      if (m.payload_bytes == 0) return nullptr;  // zeros, or the receiver has it
+      break;
+    default:
+      break;
+  }
+  const region_slot* const r = regions_.slot(m.region);
+  if (r == nullptr) return "there is no such region";
+  if (what == payload::spread)
+    return spread_.is_legal(*r, m.payload_bytes) ? nullptr : "so many bytes are never spread at once";
+  if (!lies_in(*r, m)) return "the region has no such units";
+  if (m.payload_bytes != r->bytes_of(m.count)) return "the payload is not the content of so many units";
+  return what != payload::replica || (r->sequential != nullptr && r->sequential->replicated())
+             ? nullptr
+             : "the region has no replicas";
+}
+
+/// For the driver: who sent it waits, and what is said in it is lost.
+void core::refuse(const message& m, const char* why) noexcept {
+  ++count_.refused;
+  base::die(QUIRE_SYSTEM,
+            "node %u sent a message that this node cannot take, and the job cannot go on without it: %s (kind %u, "
+            "region %u, unit %lu, "
+            "count %u, %u bytes); the nodes run different versions of Quire, or this is an error of Quire",
+            static_cast<unsigned>(m.from.value()), why, static_cast<unsigned>(m.kind),
+            static_cast<unsigned>(m.region.value()), static_cast<unsigned long>(m.unit), m.count, m.payload_bytes);
+}
+
+void core::post(model::node_id to, const message& m, std::span<const std::byte> payload,
+                  transport::urgency how, transport::lasting lasts) noexcept {
+  CHECK(m.payload_bytes == payload.size() && wire::is_legal(m, config_.nodes) && fault_of(m) == nullptr);
+  transport_->send(to, m, payload, how, lasts);
+}
+
+landing core::place(const message& m) noexcept {
+  watch_.heard(m.from.value());  // what is announced may take a while to come
+  if (survival_.members.is_dead(m.from)) return landing::too_late();
+  if (const char* const why = fault_of(m); why != nullptr) refuse(m, why);
+  switch (payload_of(m.kind)) {
+    case payload::entries:
+      return landing::at(diffs_.place(m));
+    case payload::spread:
+      return landing::at(spread_.place(m));
+    case payload::replica:
+      return landing::at(replicas_.arriving.place(m));
+    case payload::offer:
+      return place_offer(m);
+    case payload::content:
+      return place_content(m);
+    default:
+      return landing::at(landing_.data());
+  }
+}
+
+landing core::place_offer(const message& m) noexcept {
+  if (updates_.on_their_way() == 0 || updates_.on_their_way() + m.payload_bytes <= most_offered)
+    return landing::at(updates_.place(m));
+  regions_.slot(m.region)->change.received += m.count;
+  return landing::too_late();
+}
+
+landing core::place_content(const message& m) noexcept {
+  region_slot& r = *regions_.slot(m.region);
+  for (std::uint32_t i = 0; i < m.count; ++i) {
+    const std::uint64_t unit = m.unit + i;
+    if (m.kind == message_kind::pin_grant ? r.release != nullptr && r.release->awaits_grant(unit)
+                                          : r.machine->awaits_content(unit))
+      continue;
+    r.change.received += m.count;
+    return landing::too_late();
+  }
+  frames_.use(r, m.unit, m.count, content::replaced);
+  // Frames of a first visit in one call; the single page of a fault is as cheap by itself.
+  if (m.count > 1 && !r.machine->is_written(m.unit)) (void)!r.memory->populate(m.unit << r.unit_shift, m.payload_bytes);
+  return landing::at(r.system(m.unit));
+}
+
+}  // namespace quire::core

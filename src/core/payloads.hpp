@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What payload each kind of message brings. How large it may be, and where it goes: payloads.cpp.
+#pragma once
+
+#include "core/region_slot.hpp"
+#include "model/message.hpp"
+
+namespace quire::core {
+
+enum class payload {
+  none,
+  value,    ///< some bytes, which are copied
+  content,  ///< of consecutive units, straight to its place in the system view: no thread can use the units before
+  offer,    ///< the same of units that may be in use; the receiver need not take it
+  replica,  ///< the same, which must be whole before it replaces what is there
+  entries,  ///< parts of units: diffs.hpp
+  spread,   ///< spread.hpp
+};
+
+[[nodiscard]] constexpr payload payload_of(model::message_kind k) noexcept {
+  using model::message_kind;
+  switch (k) {
+    case message_kind::read_reply:
+    case message_kind::write_reply:
+    case message_kind::push_copy:
+    case message_kind::copy_reply:
+    case message_kind::home_move:
+    case message_kind::pin_grant:
+      return payload::content;
+    case message_kind::update:
+      return payload::offer;
+    case message_kind::replica:
+      return payload::replica;
+    case message_kind::diffs:
+    case message_kind::patch:
+      return payload::entries;
+    case message_kind::spread:
+      return payload::spread;
+    case message_kind::notices:
+      return payload::value;
+    default:
+      return k >= message_kind::sync_first ? payload::value : payload::none;
+  }
+}
+
+/// Whether the region has the units that a message speaks of.
+[[nodiscard]] inline bool lies_in(const region_slot& r, const model::message& m) noexcept {
+  const std::uint64_t units = r.machine->units();
+  return m.unit < units && m.count <= units - m.unit;
+}
+
+}  // namespace quire::core

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/performer.hpp"
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/log.hpp"
+
+namespace quire::core {
+
+using model::action;
+using model::action_kind;
+
+void performer::take(region_slot& r, const model::actions& list) noexcept {
+  for (const action& a : list) take(r, a);
+}
+
+void performer::take(region_slot& r, const action& a) noexcept {
+  if (runs_.add(r, a)) return;
+  perform_runs();
+  CHECK(runs_.add(r, a));
+}
+
+/// In the middle of a step perhaps: what comes after actions has to wait for flush().
+void performer::perform_runs() noexcept {
+  for (std::size_t i = 0; i < runs_.size(); ++i) perform(runs_[i]);
+  runs_.clear();
+}
+
+void performer::flush() noexcept {
+  perform_runs();
+  to_.end_of_actions();
+}
+
+void performer::perform(const run& r) noexcept {
+  const action& a = r.what;
+  switch (a.kind) {
+    case action_kind::protect: return protect(r);
+    case action_kind::permit: return permit(r);
+    case action_kind::send: return to_.send_units(*r.region, a.to, a.m, a.unit, r.count, a.with_content);
+    case action_kind::multicast:
+      a.targets.for_each([&](model::node_id node) { to_.send_units(*r.region, node, a.m, a.unit, r.count, a.with_content); });
+      return;
+    case action_kind::wake: return to_.wake_units(*r.region, a.unit, r.count);
+    case action_kind::operate:
+    case action_kind::operate_here: return to_.operate(*r.region, a);
+    case action_kind::complete: return to_.complete_call(a.m);
+    case action_kind::make_twin: return to_.make_twins(*r.region, a.unit, r.count);
+    case action_kind::send_diff: return to_.send_diffs(*r.region, a.to, a.unit, r.count, a.keep);
+    case action_kind::send_patch: return to_.send_patch(*r.region, a);
+    case action_kind::drop_twin: return;  // its memory is used again
+    case action_kind::hold: return to_.hold_unit(*r.region, a.unit, a.m.a);
+  }
+}
+
+namespace {
+[[noreturn]] void give_up(const char* what, const region_slot& r, std::uint64_t unit, int error) noexcept {
+  const auto address = static_cast<unsigned long>(r.about.base + (unit << r.unit_shift));
+  if (error == ENOMEM && !r.detector->accessible()) {
+    base::die(QUIRE_NO_MEMORY,
+              "cannot %s the page at 0x%lx: this process has as many mappings as the system allows (vm.max_map_count). "
+              "Detector 'segv' needs one for each change of protection; use userfaultfd (quire info), larger units, or raise the limit",
+              what, address);
+  }
+  base::die(QUIRE_SYSTEM, "cannot %s the page at 0x%lx: %s (%s)", what, address, std::strerror(error), r.detector->name());
+}
+}  // namespace
+
+void no_frame(const region_slot& r, std::uint64_t address) noexcept {
+  base::die(QUIRE_NO_MEMORY, "there is no memory for the page at 0x%lx (pool '%s'): %s", static_cast<unsigned long>(address),
+            r.memory->name(), r.memory->when_full());
+}
+
+void performer::permit(const run& r) noexcept {
+  const action& a = r.what;
+  region_slot& region = *r.region;
+  const std::size_t bytes = region.bytes_of(r.count);
+  std::byte* const at = region.application(a.unit);
+  const std::uint64_t offset = a.unit << region.unit_shift;
+  to_.use_frames(region, a.unit, r.count, a.level);
+  const auto populate = [&] {
+    const int error = region.memory->populate(offset, bytes);
+    if (error == EFAULT) no_frame(region, region.about.base + offset);
+    return error;
+  };
+  int error = a.fresh ? populate() : 0;
+  if (error == 0) error = region.detector->permit(at, bytes, a.from, a.level);
+  if (error == EFAULT) {  // a frame is missing after all
+    error = populate();
+    if (error == 0) error = region.detector->permit(at, bytes, a.from, a.level);
+  }
+  if (error != 0) give_up("permit", region, a.unit, error);
+}
+
+void performer::protect(const run& r) noexcept {
+  const action& a = r.what;
+  const int error = r.region->detector->protect(r.region->application(a.unit), r.region->bytes_of(r.count), a.from, a.level);
+  if (error != 0) give_up("protect", *r.region, a.unit, error);
+}
+
+}  // namespace quire::core

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Page locking (KOAN: acquire and release): a thread of this node wants units pinned, one after the other in ascending order, and
+// may give up; then it is told which node has what it waited for. Calls come from application threads; the bodies of
+// operations, and what they call, run on the driver's thread.
+#include <vector>
+
+#include "base/log.hpp"
+#include "base/time_limit.hpp"
+#include "core/change.hpp"
+
+namespace quire::core {
+
+using model::message;
+
+namespace {
+/// Asked of a unit's manager: who has it? Then of that node: is it pinned? a = region, b = unit, c = the question.
+constexpr std::uint32_t holder_service = core::max_services - 1;
+enum class question : std::uint64_t { who_has_it, is_it_pinned };
+constexpr std::int64_t patience_ms = 1000;  // with a node that is asked who has a unit: it may be about to die
+
+/// f(the machine in charge). Driver's thread.
+template <class F>
+auto with_machine(region_slot& r, F&& f) {
+  return r.release != nullptr ? f(*r.release) : f(*r.sequential);
+}
+}  // namespace
+
+/// A thread that waits for a pin; it waits as a fault does.
+struct pin_op : fault_op {
+  using fault_op::fault_op;
+  bool again = false;    ///< the machine counts the pin already
+  bool counted = false;  ///< it does so now
+  bool pinned = false;   ///< the thread has it
+};
+
+void core::open_pins() noexcept {
+  set_service(holder_service, [](void*, core& e, const message& m, std::span<const std::byte>) noexcept { e.answer_holder(m); },
+              nullptr);
+}
+
+void core::begin_pin(pin_op& o) noexcept {
+  region_slot& r = *o.region;
+  if (ending_.load(std::memory_order_relaxed)) return o.complete(QUIRE_NOT_STARTED);  // and what it had is dropped
+  if (r.change.frozen) return park(r, o);
+  if (r.block != nullptr) return o.complete(QUIRE_UNSUPPORTED);
+  actions_.clear();
+  const auto outcome = with_machine(r, [&](auto& m) { return o.again ? m.on_pin_again(o.unit, actions_) : m.on_pin(o.unit, actions_); });
+  if (outcome == model::fault_outcome::refused) return o.complete(QUIRE_LIMIT);
+  o.counted = true;
+  performer_.take(r, actions_);
+  if (outcome == model::fault_outcome::lost) {
+    actions_.clear();
+    r.sequential->on_pin_given_up(o.unit, actions_);
+    performer_.take(r, actions_);
+    performer_.flush();
+    return o.complete(QUIRE_LOST);
+  }
+  if (outcome != model::fault_outcome::local) {
+    wait_in_bucket(o);
+    return performer_.flush();
+  }
+  performer_.flush();
+  if (r.release != nullptr) consistency_.acquire();
+  o.pinned = true;
+  o.complete();
+}
+
+/// Pins one unit, or gives up at `deadline_ns` (0: waits for ever).
+base::status core::pin_unit(region_slot& r, std::uint64_t unit, std::uint64_t deadline_ns) noexcept {
+  for (bool again = false;; again = true) {
+    pin_op o([](core& e, op& self) noexcept { e.begin_pin(static_cast<pin_op&>(self)); });
+    o.region = &r;
+    o.unit = unit;
+    o.want = model::access::write;
+    o.again = o.counted = again;
+    const auto noted = note_memory("quire_acquire()", r, unit);
+    const std::uint64_t now = host_.now();
+    const std::uint64_t left_ns = deadline_ns > now ? deadline_ns - now : 0;
+    const bool done = run(o, deadline_ns == 0 ? -1 : static_cast<std::int64_t>((left_ns + 999'999) / 1'000'000));
+    if (done && !o.result().ok()) return o.result();
+    if (done && o.pinned) return {};
+    if (done && (deadline_ns == 0 || host_.now() < deadline_ns)) continue;  // woken: the unit has come, or a copy of it
+    struct cancel_op : op {
+      using op::op;
+      pin_op* late = nullptr;
+    } cancel([](core& e, op& self) noexcept {
+      e.give_pin_up(*static_cast<cancel_op&>(self).late);
+      self.complete();
+    }, op::type::call);
+    cancel.late = &o;
+    (void)run(cancel);  // `o` was queued before, so that it has been executed, and nobody knows it any more
+    if (o.done() && !o.result().ok()) return o.result();
+    return o.pinned ? base::status{} : base::status{QUIRE_TIMED_OUT};
+  }
+}
+
+void core::give_pin_up(pin_op& o) noexcept {
+  leave_bucket(o);
+  unpark(*o.region, o);
+  if (o.pinned || !o.counted || ending_.load(std::memory_order_relaxed)) return;
+  actions_.clear();
+  with_machine(*o.region, [&](auto& m) { m.on_pin_given_up(o.unit, actions_); });
+  performer_.take(*o.region, actions_);
+  performer_.flush();
+}
+
+base::status core::acquire(std::uint64_t address, std::uint64_t bytes, std::int64_t timeout_ms, int& holder) noexcept {
+  holder = -1;
+  region_slot* const r = regions_.find(address);
+  if (r == nullptr) return QUIRE_BAD_ADDRESS;
+  if (bytes == 0) return {};
+  const std::uint64_t deadline_ns = timeout_ms < 0 ? 0 : now() + static_cast<std::uint64_t>(base::limit_ns(timeout_ms));
+  const std::uint64_t first = r->unit_of(address), end = r->unit_of(address + bytes - 1) + 1;
+  base::status why = end - first > config_.pin_limit ? base::status{QUIRE_LIMIT} : base::status{};
+  std::uint64_t unit = first;
+  // Only who has the first asks for the others in advance: of two nodes that want the same range, one waits quietly. Under release
+  // consistency the content comes with each pin.
+  for (; why.ok() && unit < end; ++unit) {
+    if (unit == first + 1 && r->sequential != nullptr) prefetch(r->about.base + (unit << r->unit_shift), r->bytes_of(end - unit), model::access::write);
+    why = pin_unit(*r, unit, deadline_ns);
+  }
+  if (why.ok()) return {};
+  if (unit > first + 1) (void)unpin_units(*r, first, unit - 1);  // the last was not pinned
+  if (why.code() == QUIRE_LIMIT) {
+    base::log(base::log_level::warning, "a node may have %lu units pinned at a time (QUIRE_PIN_LIMIT)",
+              static_cast<unsigned long>(config_.pin_limit));
+  }
+  if (why.code() != QUIRE_TIMED_OUT) return why;
+  const std::uint64_t missed = unit - 1;
+  holder = find_holder(*r, missed);
+  const auto at = static_cast<unsigned long>(r->about.base + (missed << r->unit_shift));
+  if (holder >= 0) {
+    base::log(base::log_level::info, "gave up to acquire the page at 0x%lx: node %d has it pinned", at, holder);
+  } else {
+    base::log(base::log_level::info, "gave up to acquire the page at 0x%lx: it is on its way, or was released just now", at);
+  }
+  return timeout_ms == 0 ? base::status{QUIRE_BUSY} : why;
+}
+
+base::status core::release(std::uint64_t address, std::uint64_t bytes) noexcept {
+  region_slot* const r = regions_.find(address);
+  if (r == nullptr) return QUIRE_BAD_ADDRESS;
+  if (bytes == 0) return {};
+  return unpin_units(*r, r->unit_of(address), r->unit_of(address + bytes - 1) + 1);
+}
+
+/// Ends a pin of each unit, or of none if one is not pinned.
+base::status core::unpin_units(region_slot& r, std::uint64_t first, std::uint64_t end) noexcept {
+  struct range_op : op {
+    using op::op;
+    region_slot* region = nullptr;
+    std::uint64_t first = 0, end = 0;
+  } o([](core& e, op& self) noexcept {
+    auto& range = static_cast<range_op&>(self);
+    with_machine(*range.region, [&](auto& m) {
+      for (std::uint64_t unit = range.first; unit < range.end; ++unit) {
+        if (m.unit(unit).pinned == 0) return self.complete(QUIRE_NOT_OWNER);
+      }
+      for (std::uint64_t unit = range.first; unit < range.end; ++unit) {
+        e.actions_.clear();
+        CHECK(m.on_unpin(unit, e.actions_));
+        e.performer_.take(*range.region, e.actions_);
+      }
+      e.performer_.flush();
+      self.complete();
+    });
+  }, op::type::call);
+  o.region = &r;
+  o.first = first;
+  o.end = end;
+  (void)run(o);
+  return o.result();
+}
+
+/// Before this node leaves: what it has pinned must not keep the others waiting. Driver's thread.
+void core::drop_pins() noexcept {
+  std::vector<std::pair<region_slot*, std::uint64_t>> all;
+  pins_.for_each([&](const directory::pin& p) { all.emplace_back(regions_.slot(p.region), p.unit); });
+  if (all.empty()) return;
+  base::log(base::log_level::warning, "%lu units were still pinned at the end", static_cast<unsigned long>(all.size()));
+  for (const auto& [region, unit] : all) {
+    actions_.clear();
+    with_machine(*region, [&, which = unit](auto& m) { m.on_pins_dropped(which, actions_); });
+    performer_.take(*region, actions_);
+  }
+  performer_.flush();
+}
+
+namespace {
+model::node_id knows_holder(const sequential::machine& m, std::uint64_t unit) noexcept { return m.manager_of(unit); }
+model::node_id knows_holder(const release::machine& m, std::uint64_t unit) noexcept { return m.home_of(unit); }
+}  // namespace
+
+/// The node that has `unit` pinned; -1 if none has now.
+int core::find_holder(region_slot& r, std::uint64_t unit) noexcept {
+  message m;
+  const auto put = [&](question what) {
+    m = {};
+    m.a = r.about.id;
+    m.b = unit;
+    m.c = static_cast<std::uint64_t>(what);
+  };
+  // Under release consistency the home knows, and who was home knows where it went.
+  int node = -1;
+  model::node_id whom{};
+  as_driver([&] { whom = with_machine(r, [&](auto& machine) { return knows_holder(machine, unit); }); });
+  for (unsigned hops = 0; node < 0 && hops < config_.nodes; ++hops) {
+    put(question::who_has_it);
+    if (!ask(whom, holder_service, m, {}, patience_ms).ok() || m.a >= config_.nodes) return -1;
+    const auto named = static_cast<std::uint16_t>(m.a);
+    if (m.b == 0) node = named;
+    whom = model::node_id{named};
+  }
+  if (node < 0 || node == config_.self.value()) return -1;
+  put(question::is_it_pinned);
+  if (!ask(model::node_id{static_cast<std::uint16_t>(node)}, holder_service, m, {}, patience_ms).ok() || m.a == 0) return -1;
+  return node;
+}
+
+/// a = the node; b = 1: it knows better.
+void core::answer_holder(const message& m) noexcept {
+  region_slot* const r = m.a < region_map::max_regions ? regions_.slot(model::region_id{static_cast<std::uint16_t>(m.a)}) : nullptr;
+  if (r == nullptr || m.b >= r->machine->units()) return answer(m, QUIRE_BAD_ADDRESS);
+  with_machine(*r, [&](auto& machine) {
+    if (m.c == static_cast<std::uint64_t>(question::is_it_pinned)) return answer(m, {}, machine.unit(m.b).pinned);
+    const model::node_id knows = knows_holder(machine, m.b);
+    if (knows != config_.self) return answer(m, {}, knows.value(), 1);
+    answer(m, {}, machine.holder_of(m.b).value());
+  });
+}
+
+}  // namespace quire::core

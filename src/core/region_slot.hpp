@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A region as the engine sees it: where it lies, which mechanisms it uses, its protocol machine and tables. Slots are added
+// and never move or go until the end, so that fault handlers find them without a lock.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "detect/detector.hpp"
+#include "core/block.hpp"
+#include "os/memory.hpp"
+#include "pool/pool.hpp"
+#include "protocol/release/machine.hpp"
+#include "protocol/sequential/machine.hpp"
+
+namespace quire::core {
+
+/// What all nodes agree on about a region; plain data, travels in messages.
+struct region_description {
+  std::uint64_t base = 0;
+  std::uint64_t bytes = 0;
+  std::uint32_t unit_bytes = 4096;
+  std::uint16_t id = 0;
+  std::uint16_t home = 0;
+  std::uint8_t placement = 0;
+  std::uint8_t consistency = 0;
+  std::uint8_t pool = 0;
+  std::uint8_t detector = 0;
+};
+
+/// A table of zeroes that costs nothing until touched.
+template <class T>
+class sparse_table {
+ public:
+  sparse_table() = default;
+  sparse_table(const sparse_table&) = delete;
+  sparse_table& operator=(const sparse_table&) = delete;
+  ~sparse_table() { os::unmap(items_, bytes_); }
+  /// Unless it is there already. 0 or errno.
+  [[nodiscard]] int make(std::uint64_t count) noexcept {
+    if (items_ != nullptr) return 0;
+    bytes_ = count * sizeof(T);
+    int error = 0;
+    items_ = static_cast<T*>(os::map_table(bytes_, error));
+    return error;
+  }
+  [[nodiscard]] T* data() noexcept { return items_; }
+  [[nodiscard]] const T* data() const noexcept { return items_; }
+  /// All zeroes again.
+  void forget() noexcept {
+    if (items_ != nullptr) (void)!os::advise(items_, bytes_, MADV_DONTNEED);
+  }
+
+ private:
+  T* items_ = nullptr;
+  std::uint64_t bytes_ = 0;
+};
+
+/// Which parts of a region have been used on this node: what holds content lies in them. So a core file and a checkpoint look at those
+/// and no others.
+class dumped_parts {
+ public:
+  static constexpr unsigned part_shift = 26;  // 64 MiB
+  void cover(std::uint64_t bytes) { known_.resize((bytes >> part_shift) + 1); }
+  /// Memory of `memory` is used from now on. Driver's thread; a system call once a part.
+  void add(pool::pool& memory, std::uint64_t offset, std::uint64_t bytes) noexcept {
+    for (std::uint64_t part = offset >> part_shift; part <= (offset + bytes - 1) >> part_shift; ++part) {
+      if (known_[part]) continue;
+      known_[part] = true;
+      const std::uint64_t first = part << part_shift;
+      const std::uint64_t length = std::min(std::uint64_t{1} << part_shift, memory.bytes() - first);
+      memory.dump(first, length);
+    }
+  }
+  /// Calls f(first, bytes) for each part in use of a region of `total` bytes.
+  template <class F>
+  void for_each(std::uint64_t total, F&& f) const {
+    for (std::uint64_t part = 0; part < known_.size(); ++part) {
+      const std::uint64_t first = part << part_shift;
+      if (known_[part] && first < total) f(first, std::min(std::uint64_t{1} << part_shift, total - first));
+    }
+  }
+  [[nodiscard]] bool has(std::uint64_t offset) const noexcept { return known_[offset >> part_shift]; }
+
+ private:
+  std::vector<bool> known_;
+};
+
+/// Of a unit, where memory is limited (frames.hpp).
+struct frame_state {
+  std::uint8_t resident : 1 = 0;  ///< has a frame
+  std::uint8_t saved : 1 = 0;     ///< the page-out file has its content
+  std::uint8_t landing : 1 = 0;   ///< its content is being received
+  std::uint8_t sent : 5 = 0;      ///< when its content was sent last: see frames::period_
+};
+
+class op;
+
+/// One of a region's machines while it is in charge. Set by the driver; others may look.
+template <class T>
+class machine_link {
+ public:
+  [[nodiscard]] T* get() const noexcept { return at_.load(std::memory_order_acquire); }
+  [[nodiscard]] T* operator->() const noexcept { return get(); }
+  [[nodiscard]] T& operator*() const noexcept { return *get(); }
+  [[nodiscard]] bool operator==(std::nullptr_t) const noexcept { return get() == nullptr; }
+  void set(T* machine) noexcept { at_.store(machine, std::memory_order_release); }
+
+ private:
+  std::atomic<T*> at_{nullptr};
+};
+
+/// While the consistency of a region changes (change.cpp), what its threads ask for waits here. Driver's thread.
+struct change_state {
+  struct fault {
+    std::uint64_t address = 0;
+    bool write = false;
+  };
+  bool frozen = false;
+  op* first = nullptr;  ///< operations to be executed afterwards, oldest first
+  op* last = nullptr;
+  std::vector<fault> faults{};     ///< of threads that the kernel holds
+  std::uint64_t calls = 0;         ///< of this node, under way: atomic operations, pushes
+  std::uint64_t sent = 0;          ///< units in messages about units, those between calls and their replies left out
+  std::uint64_t received = 0;
+};
+
+struct region_slot {
+  region_description about;
+  unsigned unit_shift = 12;
+  std::unique_ptr<pool::pool> memory;
+  detect::detector* detector = nullptr;  ///< shared by all regions of its kind
+  dumped_parts dumped;
+  // Tables and machine of a protocol are made when the region first has that consistency.
+  sparse_table<sequential::unit_state> units;
+  sparse_table<sequential::directory_entry> entries;
+  sparse_table<sequential::replica_state> replicas;  ///< where content is kept on two nodes
+  sequential::replica_book replica_book;
+  sparse_table<release::unit_state> copies;
+  sparse_table<frame_state> frames;
+  sparse_table<std::byte> twins;  ///< as large as the region; used where a unit has a twin
+  struct {
+    std::unique_ptr<sequential::machine> sequential;
+    std::unique_ptr<release::machine> release;
+  } made;
+  // The machine in charge, as the region's consistency says; the other one is null.
+  machine_link<sequential::machine> sequential;
+  machine_link<release::machine> release;
+  machine_link<model::machine> machine;
+  change_state change;
+  struct {
+    std::atomic<std::uint64_t> faults{0}, writes{0}, ns{0};
+  } waited;  ///< by threads of this node, for units of the region
+  std::unique_ptr<parallel_block> block;  ///< while a parallel block lasts
+
+  /// Its written units are found without faults.
+  [[nodiscard]] bool scans() const noexcept { return release != nullptr && detector->scans(); }
+  [[nodiscard]] std::uint64_t unit_of(std::uint64_t address) const noexcept {
+    return (address - about.base) >> unit_shift;
+  }
+  [[nodiscard]] std::byte* application(std::uint64_t unit) const noexcept {
+    return memory->application_view() + (unit << unit_shift);
+  }
+  [[nodiscard]] std::byte* system(std::uint64_t unit) const noexcept {
+    return memory->system_view() + (unit << unit_shift);
+  }
+  /// What others may be sent of a unit whose home is here.
+  [[nodiscard]] const std::byte* as_told(std::uint64_t unit) noexcept { return release->is_kept(unit) ? twin(unit) : system(unit); }
+  [[nodiscard]] std::byte* twin(std::uint64_t unit) noexcept { return twins.data() + (unit << unit_shift); }
+  [[nodiscard]] std::size_t bytes_of(std::uint64_t count) const noexcept { return count << unit_shift; }
+};
+
+/// Finds the region of an address: the shared range is cut into granules, each of one region: 64 MiB, and less in a range
+/// that would have few of them, down to 2 MiB. Reading is lock-free and async-signal-safe.
+class region_map {
+ public:
+  static constexpr std::size_t max_regions = 4096;
+
+  void cover(std::uint64_t base, std::uint64_t bytes) {
+    constexpr unsigned largest = 26, smallest = 21;
+    constexpr std::uint64_t many = 1024;
+    base_ = base;
+    bytes_ = bytes;
+    granule_shift_ = largest;
+    while (granule_shift_ > smallest && bytes >> granule_shift_ < many) --granule_shift_;
+    granules_ = std::make_unique<std::atomic<std::uint16_t>[]>((bytes >> granule_shift_) + 1);
+    slots_ = std::make_unique<std::atomic<region_slot*>[]>(max_regions);
+  }
+  /// The slot of a region; null if there is none of that number.
+  [[nodiscard]] region_slot* slot(model::region_id id) const noexcept {
+    return id.value() < max_regions ? slots_[id.value()].load(std::memory_order_acquire) : nullptr;
+  }
+  [[nodiscard]] region_slot* find(std::uint64_t address) const noexcept {
+    if (address - base_ >= bytes_) return nullptr;
+    const std::uint16_t tag = granules_[(address - base_) >> granule_shift_].load(std::memory_order_acquire);
+    if (tag == 0) return nullptr;
+    region_slot* s = slots_[tag - 1].load(std::memory_order_acquire);
+    return s != nullptr && address - s->about.base < s->about.bytes ? s : nullptr;
+  }
+  void publish(std::unique_ptr<region_slot> s) {
+    region_slot* raw = s.release();
+    slots_[raw->about.id].store(raw, std::memory_order_release);
+    const std::uint64_t first = (raw->about.base - base_) >> granule_shift_;
+    const std::uint64_t last = (raw->about.base + raw->about.bytes - 1 - base_) >> granule_shift_;
+    for (std::uint64_t g = first; g <= last; ++g) {
+      granules_[g].store(static_cast<std::uint16_t>(raw->about.id + 1), std::memory_order_release);
+    }
+  }
+  template <class F>
+  void for_each(F&& f) const {
+    for (std::size_t i = 0; slots_ != nullptr && i < max_regions; ++i) {
+      if (region_slot* s = slots_[i].load(std::memory_order_acquire); s != nullptr) f(*s);
+    }
+  }
+  region_map() = default;
+  region_map(const region_map&) = delete;
+  region_map& operator=(const region_map&) = delete;
+  ~region_map() {
+    for_each([](region_slot& s) { delete &s; });
+  }
+
+  [[nodiscard]] std::uint64_t base() const noexcept { return base_; }
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+  [[nodiscard]] std::uint64_t granule_bytes() const noexcept { return std::uint64_t{1} << granule_shift_; }
+
+ private:
+  std::uint64_t base_ = 0, bytes_ = 0;
+  unsigned granule_shift_ = 0;
+  std::unique_ptr<std::atomic<std::uint16_t>[]> granules_;
+  std::unique_ptr<std::atomic<region_slot*>[]> slots_;
+};
+
+}  // namespace quire::core

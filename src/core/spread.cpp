@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/spread.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "core/core.hpp"
+
+namespace quire::core {
+
+using model::message;
+using model::message_kind;
+using model::node_id;
+
+namespace {
+constexpr unsigned fan_out = 4;
+struct entry_header {
+  std::uint64_t unit;
+  std::uint32_t length;
+  std::uint32_t zero;
+};
+static_assert(sizeof(entry_header) == 16);
+/// What the home knew.
+constexpr std::size_t known_bytes(unsigned nodes) noexcept { return (nodes * sizeof(std::uint32_t) + 7) & ~std::size_t{7}; }
+}  // namespace
+
+std::size_t spread_traffic::find_free(std::size_t bytes) noexcept {
+  std::size_t free = 0;
+  while (free < passages_.size() && passages_[free]->used) ++free;
+  if (free == passages_.size()) passages_.push_back(std::make_unique<passage>());
+  passage& p = *passages_[free];
+  p.used = true;
+  p.left = 0;
+  p.bytes = 0;
+  p.room = bytes;
+  if (p.payload.size() < bytes) p.payload.resize(bytes);
+  return free;
+}
+
+// ---- At the home
+
+void spread_traffic::add(region_slot& r, std::uint64_t first, std::uint64_t count, node_id producer, std::uint64_t call) noexcept {
+  const auto& config = core_.config();
+  for (std::uint64_t unit = first; unit < first + count; ++unit) {
+    const bool written = r.machine->is_written(unit);
+    const std::size_t bytes = sizeof(entry_header) + (written ? r.bytes_of(1) : 0);
+    if (open_ != nobody) {
+      const passage& p = *passages_[open_];
+      const bool same = p.m.region == model::region_id{r.about.id} && p.m.requester == producer && p.m.c == call;
+      if (!same || p.bytes + bytes > p.room) leave();
+    }
+    if (open_ == nobody) {
+      open_ = find_free(std::max(message_bytes, known_bytes(config.nodes) + bytes));
+      passage& p = *passages_[open_];
+      p.from = config.self;
+      p.m = {};
+      p.m.kind = message_kind::spread;
+      p.m.region = model::region_id{r.about.id};
+      p.m.requester = producer;
+      p.m.a = config.self.value();
+      p.m.c = call;
+      p.m.acks = 0;
+      p.bytes = known_bytes(config.nodes);
+      std::memset(p.payload.data(), 0, p.bytes);
+      for (std::uint16_t n = 0; n < config.nodes; ++n) {
+        const std::uint32_t known = core_.consistency_.known().known(node_id{n});
+        std::memcpy(p.payload.data() + n * sizeof known, &known, sizeof known);
+      }
+    }
+    passage& p = *passages_[open_];
+    const entry_header head{unit, written ? static_cast<std::uint32_t>(r.bytes_of(1)) : 0, 0};
+    std::memcpy(p.payload.data() + p.bytes, &head, sizeof head);
+    if (written) {
+      core_.frames_.use(r, unit, 1, content::read);
+      std::memcpy(p.payload.data() + p.bytes + sizeof head, r.as_told(unit), r.bytes_of(1));
+    }
+    p.bytes += bytes;
+    ++p.m.acks;
+    ++count_.sent;
+  }
+}
+
+void spread_traffic::leave() noexcept { pass_on(std::exchange(open_, nobody)); }
+
+/// To the nodes below this one in the tree of the home.
+void spread_traffic::pass_on(std::size_t index) noexcept {
+  passage& p = *passages_[index];
+  const auto& config = core_.config();
+  const auto root = static_cast<unsigned>(p.m.a);
+  const unsigned rank = (config.self.value() + config.nodes - root) % config.nodes;
+  message m = p.m;
+  m.from = config.self;
+  m.token = index;
+  m.payload_bytes = 0;  // it is added when the message leaves, behind what this node knows
+  const unsigned first = rank * fan_out + 1, end = std::min(first + fan_out, config.nodes);
+  p.left = first < end ? end - first : 0;
+  if (p.left == 0) return answer(p);
+  for (unsigned child = first; child < end; ++child) {
+    core_.consistency_.send(node_id{static_cast<std::uint16_t>((root + child) % config.nodes)}, m, {}, model::edge::carries);
+  }
+}
+
+void spread_traffic::on_ack(const message& m) noexcept {
+  if (m.token >= passages_.size() || !passages_[m.token]->used || passages_[m.token]->left == 0) return;
+  passage& p = *passages_[m.token];
+  if (--p.left == 0) answer(p);
+}
+
+void spread_traffic::answer(passage& p) noexcept {
+  p.used = false;
+  message m;
+  m.from = m.requester = core_.config().self;
+  m.acks = p.m.acks;
+  const bool home = p.from == core_.config().self;
+  m.kind = home ? message_kind::spread_done : message_kind::spread_ack;
+  m.token = home ? p.m.c : p.from_token;
+  core_.send(home ? p.m.requester : p.from, m, {});
+}
+
+// ---- At the others
+
+bool spread_traffic::is_legal(const region_slot& r, std::size_t bytes) const noexcept {
+  const std::size_t known = known_bytes(core_.config().nodes);
+  return bytes >= known + sizeof(entry_header) && bytes <= std::max(message_bytes, known + sizeof(entry_header) + r.bytes_of(1));
+}
+
+std::byte* spread_traffic::place(const message& m) noexcept {
+  const std::size_t index = find_free(m.payload_bytes);
+  passage& p = *passages_[index];
+  p.from = m.from;
+  p.from_token = m.token;
+  p.bytes = m.payload_bytes;
+  return p.payload.data();
+}
+
+void spread_traffic::deliver(const message& m) noexcept {
+  std::size_t i = 0;
+  const auto is_it = [&](const passage& p) { return p.used && p.from == m.from && p.from_token == m.token && p.bytes == m.payload_bytes; };
+  while (i < passages_.size() && !is_it(*passages_[i])) ++i;
+  CHECK(i < passages_.size());
+  if (m.a >= core_.config().nodes) core_.refuse(m, "there is no such home");
+  passages_[i]->m = m;
+  take(*passages_[i]);
+  pass_on(i);
+}
+
+/// What is told with it has been heard; the content is as new as that, and is taken where nothing newer is known.
+void spread_traffic::take(const passage& p) noexcept {
+  const auto nodes = core_.config().nodes;
+  region_slot* const r = core_.regions_.slot(p.m.region);
+  core_.consistency_.acquire();
+  if (r->release == nullptr || r->change.frozen) return;
+  known_.resize(nodes);
+  std::memcpy(known_.data(), p.payload.data(), nodes * sizeof known_[0]);
+  auto entries = std::span<const std::byte>(p.payload).first(p.bytes).subspan(known_bytes(nodes));
+  while (!entries.empty()) {
+    entry_header head{};
+    const bool whole = entries.size() >= sizeof head;
+    if (whole) std::memcpy(&head, entries.data(), sizeof head);
+    entries = entries.subspan(whole ? sizeof head : entries.size());
+    const bool fits = whole && head.unit < r->machine->units() && head.length <= entries.size() && (head.length == 0 || head.length == r->bytes_of(1));
+    if (!fits) core_.refuse(p.m, "what it spreads is no content of the region");
+    release::machine& machine = *r->release;
+    if (machine.awaits_spread(head.unit) && core_.consistency_.is_covered(p.m.region, head.unit, known_)) {
+      ++count_.taken;
+      core_.frames_.use(*r, head.unit, 1, content::replaced);
+      core_.frames_.landed(*r, head.unit, 1);
+      if (head.length != 0) {
+        std::memcpy(r->system(head.unit), entries.data(), head.length);
+      } else if (machine.is_written(head.unit)) {
+        std::memset(r->system(head.unit), 0, r->bytes_of(1));
+      }
+      core_.actions_.clear();
+      machine.on_spread_copy(head.unit, head.length == 0, core_.actions_);
+      core_.performer_.take(*r, core_.actions_);
+    } else {
+      ++count_.left;
+    }
+    entries = entries.subspan(head.length);
+  }
+  core_.performer_.flush();
+}
+
+}  // namespace quire::core

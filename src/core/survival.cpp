@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A node of the job is dead, and the others go on (QUIRE_ON_FAILURE=notify). The launcher says who is dead, which it knows for
+// certain; then the survivors put together what they have, by the rounds of src/watch/recovery.hpp, and go on. Meanwhile threads
+// use what is mapped; whatever needs another node waits (region_slot's `frozen`). What machines do is in
+// protocol/sequential/loss.cpp and sync/loss.cpp; sim/cluster_loss.cpp drives them in the same order.
+#include "core/survival.hpp"
+
+#include <limits>
+
+#include "base/log.hpp"
+#include "core/core.hpp"
+#include "os/presence.hpp"
+
+namespace quire::core {
+
+using model::message;
+using model::message_kind;
+using model::node_id;
+using watch::recovery;
+
+namespace {
+
+constexpr std::uint64_t second = 1'000'000'000;
+
+/// Calls f(unit) for units that this node may know something of; of a region of terabytes only those whose tables were used.
+template <class F>
+void each_used_unit(region_slot& r, F f) {
+  constexpr std::uint64_t chunk = 4096, few = 16 * chunk;
+  const auto used = r.sequential->used();
+  if (used.first() >= used.end()) return;
+  const std::uint64_t end = used.end();
+  if (end - used.first() <= few) {
+    for (std::uint64_t unit = used.first(); unit < end; ++unit) f(unit);
+    return;
+  }
+  const std::uint64_t first = used.first() / chunk * chunk;
+  std::vector<bool> present((end - first) / chunk + 1);
+  const auto look = [&](const auto* table) {
+    const auto* const at = reinterpret_cast<const std::byte*>(table);
+    constexpr std::size_t each = sizeof *table;
+    const std::size_t from = first * each / os::page_bytes * os::page_bytes, to = end * each;
+    os::for_each_present(at + from, to - from, [&](std::size_t offset, std::size_t bytes) {
+      const std::uint64_t begins = std::max((from + offset) / each, first), ends = std::min((from + offset + bytes) / each + 1, end);
+      for (std::uint64_t u = begins; u < ends; u = (u / chunk + 1) * chunk) present[(u - first) / chunk] = true;
+    });
+  };
+  look(r.units.data());
+  look(r.entries.data());
+  for (std::size_t c = 0; c < present.size(); ++c) {
+    const std::uint64_t from = std::max(first + c * chunk, used.first()), to = std::min(first + (c + 1) * chunk, end);
+    for (std::uint64_t unit = from; present[c] && unit < to; ++unit) f(unit);
+  }
+}
+
+}  // namespace
+
+void core::on_deaths(void (*tell)(void*, unsigned) noexcept, void* context, bool when_over) {
+  survival_.listeners.push_back({tell, context, when_over});
+}
+
+/// Service thread: the launcher has said that `node` is dead.
+void core::on_announced(unsigned node) noexcept {
+  const unsigned n = survival_.announced.load(std::memory_order_relaxed);
+  if (node >= config_.nodes || n >= survival::most_nodes || node == config_.self.value()) return;
+  survival_.order[n] = static_cast<std::uint8_t>(node);
+  survival_.announced.store(n + 1, std::memory_order_release);
+}
+
+/// Driving, not within a step.
+void core::take_deaths() noexcept {
+  if (!survival_.is_told_of_more()) {
+    if (!survival_.recovery.active()) tell_over();
+    return;
+  }
+  recover(survival_.recovery.on_deaths(survival_.mask(survival_.announced.load(std::memory_order_acquire))));
+  settle();
+}
+
+/// What a survivor does not hear, or hears otherwise: words of the dead, markers, and what was sent before its sender knew. True if
+/// the message was dealt with here.
+bool core::take_recovery(const message& m, std::span<const std::byte> value) noexcept {
+  recovery& r = survival_.recovery;
+  if (survival_.members.is_dead(m.from)) return true;
+  if (m.kind == message_kind::recovery) {
+    // A marker may be faster than the launcher, who has told its sender.
+    if (m.operation > static_cast<std::uint32_t>(recovery::round::copied)) return true;
+    recover(r.on_marker(m.from.value(), static_cast<recovery::round>(m.operation), m.a));
+    return true;
+  }
+  if (!r.is_old(m.from.value())) return false;
+  if (m.kind >= message_kind::sync_first && m.kind <= message_kind::sync_last) {
+    sync_actions_.clear();
+    sync_.absorb(m, value, sync_actions_);
+    perform_sync();
+    return true;
+  }
+  region_slot* const slot = m.kind < message_kind::sync_first ? regions_.slot(m.region) : nullptr;
+  if (slot == nullptr) return m.kind < message_kind::sync_first;  // services, and the watch, go on as ever
+  message one = m;
+  one.count = 1;
+  for (std::uint64_t i = 0; i < m.count && m.unit + i < slot->machine->units(); ++i) {
+    one.unit = m.unit + i;
+    actions_.clear();
+    slot->sequential->absorb(one, actions_);
+    performer_.take(*slot, actions_);
+  }
+  performer_.flush();
+  return true;
+}
+
+template <class F>
+void core::all_units(F f) noexcept {
+  regions_.for_each([&](region_slot& r) {
+    each_used_unit(r, [&](std::uint64_t unit) {
+      actions_.clear();
+      f(*r.sequential, unit, actions_);
+      if (actions_.size() != 0) performer_.take(r, actions_);
+    });
+    performer_.flush();
+  });
+}
+
+void core::recover(recovery::step s) noexcept {
+  if (s.begin) begin_recovery();
+  if (s.report) {
+    all_units([](sequential::machine& m, std::uint64_t unit, model::actions& out) { m.report(unit, out); });
+    sync_actions_.clear();
+    sync_.report(sync_actions_);
+    perform_sync();
+    send_markers(recovery::round::reports);
+  }
+  if (s.settle) {
+    all_units([](sequential::machine& m, std::uint64_t unit, model::actions& out) { m.settle(unit, out); });
+    sync_actions_.clear();
+    sync_.settle(sync_actions_);
+    perform_sync();
+    send_markers(recovery::round::settled);
+  }
+  if (s.copy) {
+    all_units([](sequential::machine& m, std::uint64_t unit, model::actions&) { m.mend(unit); });
+    replicate();
+  }
+  if (s.go_on) go_on();
+}
+
+void core::begin_recovery() noexcept {
+  const std::uint64_t dead = survival_.recovery.dead(), now_dead = dead & ~survival_.members.dead;
+  survival_.members.learn(dead);
+  for (unsigned node = 0; node < config_.nodes; ++node) {
+    if ((now_dead >> node & 1) == 0) continue;
+    transport_->abandon(node_id{static_cast<std::uint16_t>(node)});
+    watch_.is_dead(node, now());
+  }
+  next_look_.store(watch_.next_look(), std::memory_order_relaxed);
+  survival_.untold.fetch_and(~dead);
+  survival_.suspects &= ~dead;
+  if (survival_.suspects == 0) lost_until_ns_.store(0, std::memory_order_relaxed);
+  regions_.for_each([](region_slot& r) { r.change.frozen = true; });
+  holds_.clear();
+  // What waits to be safe is as good as sent before; requests for operations are made again.
+  constexpr auto all = std::numeric_limits<std::uint64_t>::max();
+  replicas_.open_gate(all, [&](node_id to, const message& m, std::span<const std::byte> value) {
+    if (m.kind != message_kind::atomic_request && !survival_.members.is_dead(to)) send(to, m, value);
+  });
+  all_units([](sequential::machine& m, std::uint64_t unit, model::actions& out) { m.cut(unit, out); });
+  sync_actions_.clear();
+  sync_.cut(dead, sync_actions_);
+  perform_sync();
+  end_lost_asks();
+  for (const auto& l : survival_.listeners) {
+    for (unsigned node = 0; !l.when_over && node < config_.nodes; ++node) {
+      if ((now_dead >> node & 1) != 0) l.tell(l.context, node);
+    }
+  }
+  send_markers(recovery::round::cut);
+}
+
+void core::send_markers(recovery::round round) noexcept {
+  message m;
+  m.kind = message_kind::recovery;
+  m.operation = static_cast<std::uint32_t>(round);
+  m.a = survival_.recovery.dead();
+  m.from = m.requester = config_.self;
+  for (std::uint16_t n = 0; n < config_.nodes; ++n) {
+    if ((m.a >> n & 1) == 0) send(node_id{n}, m, {});
+  }
+}
+
+/// Requests to a node that is dead.
+void core::end_lost_asks() noexcept {
+  calls_.for_each([&](std::uint64_t token, op& o) {
+    if (o.what() != op::type::call) return;
+    auto& call = static_cast<call_op&>(o);
+    if (call.region != nullptr || !survival_.members.is_dead(call.to)) return;
+    (void)calls_.take(token);
+    call.complete(QUIRE_LOST);
+  });
+}
+
+/// Atomic operations and pushes that have not been answered are asked for again. Whether an operation was done that a dead manager had been
+/// asked for nobody knows; nor, where content is kept on two nodes, whether one was whose answer waited for that.
+void core::call_again() noexcept {
+  std::vector<std::uint64_t> tokens;
+  calls_.for_each([&](std::uint64_t token, op& o) {
+    if (o.what() == op::type::call && static_cast<call_op&>(o).region != nullptr) tokens.push_back(token);
+  });
+  for (const std::uint64_t token : tokens) {
+    auto& call = static_cast<call_op&>(*calls_.find(token));
+    region_slot& r = *call.region;
+    if (!call.pushes && (config_.replicas || survival_.members.is_dead(call.to))) {
+      --r.change.calls;
+      (void)calls_.take(token);
+      call.complete(QUIRE_PEER_LOST);
+      continue;
+    }
+    if (!call.pushes) {
+      call.to = r.sequential->manager_of(call.m.unit);
+      actions_.clear();
+      r.sequential->on_atomic(call.m, actions_);
+      performer_.take(r, actions_);
+    } else {
+      call.replies = call.units;
+      for (std::uint64_t i = 0; i < call.units; ++i) {
+        actions_.clear();
+        r.sequential->on_push(call.first + i, token, actions_);
+        performer_.take(r, actions_);
+      }
+    }
+    performer_.flush();
+  }
+}
+
+void core::go_on() noexcept {
+  survival_.members.mend();
+  call_again();
+  sync_actions_.clear();
+  sync_.resume(sync_actions_);
+  perform_sync();
+  regions_.for_each([&](region_slot& r) {
+    if (!survival_.recovery.active()) thaw(r, false);
+  });
+  replicate();  // others may have gone on before, and asked
+  tell_over();
+}
+
+/// A death of which others have told is told here when the launcher has said so too: in its order.
+void core::tell_over() noexcept {
+  const unsigned announced = survival_.announced.load(std::memory_order_acquire);
+  for (; survival_.over < announced; ++survival_.over) {
+    const unsigned node = survival_.order[survival_.over];
+    if ((survival_.members.dead >> node & 1) == 0) break;
+    for (const auto& l : survival_.listeners) {
+      if (l.when_over) l.tell(l.context, node);
+    }
+  }
+}
+
+/// Nothing is heard from a peer, and the launcher is to judge.
+void core::suspect(unsigned peer, std::uint64_t silent_ms, bool tell) noexcept {
+  const std::uint64_t bit = std::uint64_t{1} << peer;
+  if (((survival_.members.dead | survival_.suspects) & bit) != 0) return;
+  survival_.suspects |= bit;
+  survival_.silent_ms[peer].store(silent_ms);
+  if (lost_until_ns_.load(std::memory_order_relaxed) == 0) {
+    lost_peer_ = peer;
+    lost_silent_ms_ = silent_ms;
+    // It hears of others, kills, and waits for the end of the accused. Who hears nothing of that is cut off from it, or it hangs.
+    lost_until_ns_.store(now() + 2 * config_.peer_limit_ns + 20 * second, std::memory_order_release);
+  }
+  if (tell) survival_.untold.fetch_or(bit);
+  host_.call();
+}
+
+/// Service thread.
+void core::tell_suspects() noexcept {
+  const std::uint64_t untold = survival_.untold.exchange(0);
+  for (unsigned peer = 0; peer < config_.nodes && peer < survival::most_nodes; ++peer) {
+    if ((untold >> peer & 1) != 0) (void)job_.accuse(static_cast<int>(peer), survival_.silent_ms[peer].load());
+  }
+}
+
+}  // namespace quire::core

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/thread_state.hpp"
+
+namespace quire::core {
+
+thread_local constinit thread_state t_thread{};
+
+}  // namespace quire::core

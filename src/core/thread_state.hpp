@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a core keeps per thread that uses it. Initialised at compile time and in static thread-local storage, so that a signal handler
+// may use it without allocating.
+#pragma once
+
+#include "core/read_ahead.hpp"
+#include "core/waiting.hpp"
+#include "model/ids.hpp"
+#include "sync/call.hpp"
+
+namespace quire::core {
+
+struct thread_state {
+  read_ahead stream;
+  wait_note wants{};      ///< what it asks for, or has asked for last
+  sync::meeting meeting = sync::meeting::none;  ///< the call of the API that its collectives are steps of
+
+  // The fault before this one, to tell a thread that loses its units unused.
+  const void* region = nullptr;
+  std::uint64_t unit = 0;
+  model::access want = model::access::none;
+  std::uint64_t granted_ns = 0;
+  unsigned lost = 0;
+
+  /// A fault of this thread begins at `now`. How many times in a row it was let in for just this and came back at once.
+  unsigned count_losses(const void* of, std::uint64_t u, model::access w, std::uint64_t now) noexcept {
+    // A thread that could go on needs longer than this to be back, even when it only spins on a word.
+    constexpr std::uint64_t at_once_ns = 5000;
+    const bool again = of == region && u == unit && w == want && now - granted_ns < at_once_ns;
+    lost = again ? lost + 1 : 0;
+    region = of;
+    unit = u;
+    want = w;
+    return lost;
+  }
+};
+
+extern thread_local constinit thread_state t_thread __attribute__((tls_model("initial-exec")));
+
+}  // namespace quire::core

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Who drives. One thread at a time may touch machines, transport and detectors: the driver. Any thread of the node can be
+// it: a thread that faults or calls sends its own request, polls for the reply, and does for others what they
+// have queued meanwhile (flat combining), which saves two context switches a fault. When nobody waits, the service thread
+// takes over, and sleeps in epoll while there is nothing to do.
+//
+// The service thread sleeps until the transport, which is armed, wakes it. A thread that polls takes what arrives itself, so
+// meanwhile the transport wakes nobody (mute), and who stops polling arms it again (unmute): the service thread is not
+// woken at a barrier, and takes no core from threads that compute after it. While no thread of the node waits for another node, only what
+// is urgent wakes it (transport::urgency): who arrives at a barrier first does not disturb those who compute. Where threads drive again and again, as in a
+// sweep of faults, arming would be on the path of every fault: then the service thread looks every `tick_ns`, and
+// arms when they have stopped.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+#include "base/clock.hpp"
+#include "core/op.hpp"
+
+namespace quire::drive {
+
+struct driver_tuning {
+  std::uint64_t spin_ns = 0;        ///< how long a waiting thread polls before it sleeps; 0 where cores are short
+  std::uint64_t service_spin_ns = 0;  ///< the same for the service thread after activity
+  std::uint64_t tick_ns = 200'000;  ///< a look takes a computing thread 10 to 30 us of its core
+};
+
+/// Whether others want the cores on which threads here would poll. A thread that polls uses up its share, and then waits as long
+/// as any other, for milliseconds; one that sleeps is let in at once when it is woken. Polling threads notice: they were away.
+///
+/// What counts is how much of the time for which they may poll they lose, and not how often polling pays meanwhile: it saves microseconds a
+/// time. So the pause after which it is tried again doubles where it is soon cut off again, and is forgotten by the time that passes without.
+class contention {
+ public:
+  [[nodiscard]] bool present(std::uint64_t now) const noexcept { return now < until_.load(std::memory_order_relaxed); }
+  /// A polling thread looks at the clock, and did so `before`. True if it had to wait for its core in between: it shall sleep,
+  /// and for a while nobody shall poll.
+  bool noticed(std::uint64_t before, std::uint64_t now) noexcept {
+    if (now - before < away_ns) return false;
+    if (present(now)) return true;  // another thread has noticed the same
+    if (now - before < long_away_ns) {
+      until_.store(now + shortest_ns, std::memory_order_relaxed);
+      return true;
+    }
+    const std::uint64_t last = pause_.load(std::memory_order_relaxed);
+    const std::uint64_t calm = now - long_until_.load(std::memory_order_relaxed);
+    std::uint64_t pause = last * 2;
+    for (std::uint64_t long_enough = last * soon; pause > shortest_ns && long_enough < calm; long_enough *= 2) pause /= 2;
+    pause = std::clamp(pause, shortest_ns, longest_ns);
+    pause_.store(pause, std::memory_order_relaxed);
+    until_.store(now + pause, std::memory_order_relaxed);
+    long_until_.store(now + pause, std::memory_order_relaxed);
+    return true;
+  }
+
+ private:
+  static constexpr std::uint64_t away_ns = 200'000, shortest_ns = 5'000'000, longest_ns = 500'000'000;
+  /// A thread of another node of this job that has the core meanwhile computes something, and then waits as well. So long are only the
+  /// slices of those who wait for nothing, and phases beside which it costs little to sleep.
+  static constexpr std::uint64_t long_away_ns = 2'000'000;
+  static constexpr std::uint64_t soon = 8;  ///< pauses: a thread that may poll for longer before it is away loses little
+  std::atomic<std::uint64_t> until_{0}, long_until_{0}, pause_{0};
+};
+
+class driver {
+ public:
+  /// Whether a thread that waits may poll.
+  [[nodiscard]] bool may_spin() const noexcept {
+    return tuning.spin_ns != 0 && !cores.present(base::now_ns());
+  }
+  /// Takes the right to drive if it is free.
+  [[nodiscard]] bool try_lock() noexcept {
+    return !held_.load(std::memory_order_relaxed) && !held_.exchange(true, std::memory_order_seq_cst);
+  }
+  void unlock() noexcept { held_.store(false, std::memory_order_seq_cst); }
+  /// The driver calls execute(op) for all that threads have queued, oldest first.
+  template <class Execute>
+  void execute_queued(Execute&& execute) noexcept {
+    for (core::op* o = queue.take_all(); o != nullptr;) {
+      core::op* const rest = o->next;  // the op may end, and with it its memory
+      execute(*o);
+      o = rest;
+    }
+  }
+  /// The driver executes an operation of its own, after all that threads have queued. So the operations of a thread are executed in
+  /// the order in which the thread asked for them: one that cancels another finds it executed, wherever its time ran out. Else
+  /// the cancelled one, still queued, would be executed when its stack frame is gone.
+  template <class Execute>
+  void execute_in_turn(core::op& own, Execute&& execute) noexcept {
+    execute_queued(execute);
+    execute(own);
+  }
+
+  /// The application has handlers for signals of its own, which must not run while its thread drives.
+  static inline std::atomic<bool> signals_handled{false};
+
+  core::op_queue queue;
+  /// Application threads that poll now. The service thread leaves the driving to them.
+  std::atomic<unsigned> polling{0};
+  /// Application threads that sleep until their operation is done: so many cores are free for polling.
+  std::atomic<unsigned> sleeping{0};
+  /// How often one has gone to sleep: the service thread must not overlook it on its way into a tick.
+  std::atomic<std::uint64_t> sleeps{0};
+  /// The service thread sleeps a tick, while the transport is not armed.
+  std::atomic<bool> ticking{false};
+  driver_tuning tuning{};
+  contention cores;
+
+ private:
+  std::atomic<bool> held_{false};
+};
+
+}  // namespace quire::drive

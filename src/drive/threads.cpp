@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Driving: how a thread's operation gets done, and the service thread. See driver.hpp for the idea.
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "core/core.hpp"
+#include "core/thread_state.hpp"
+#include "drive/threads.hpp"
+#include "os/injection.hpp"
+#include "os/slices.hpp"
+
+namespace quire::drive {
+
+namespace {
+
+/// A polling thread looks at the clock once in so many rounds.
+constexpr unsigned rounds_between_looks = 16;
+/// And lets others have the core when nothing has come for so long: who is waited for may have been woken on this very core,
+/// and would wait for the end of this thread's slice.
+constexpr std::uint64_t patience_ns = 3000;
+/// A thread that has what it waited for still takes what has arrived, for so long at most.
+constexpr std::uint64_t linger_ns = 100'000;
+/// After it has served something, the service thread looks on for so long even if all threads of the node compute: the next message of the
+/// same node often follows at once (the arrival at a barrier behind the diffs), and to wake again takes two to three times as long.
+constexpr std::uint64_t follow_up_ns = 10'000;
+/// Threads that drive again so soon after having left, so many times in a row, do not arm the transport in between: the service thread looks
+/// from time to time.
+constexpr std::uint64_t soon_ns = 100'000;
+constexpr unsigned burst = 8;
+
+/// All signals but those that a thread causes itself.
+const sigset_t& asynchronous_signals() noexcept {
+  static const sigset_t set = [] {
+    sigset_t s;
+    sigfillset(&s);
+    for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) sigdelset(&s, own);
+    return s;
+  }();
+  return set;
+}
+
+/// While a thread drives on behalf of a call, the application's signal handlers must wait: they may touch shared memory.
+/// In a fault handler they do already.
+class signal_pause {
+ public:
+  explicit signal_pause(bool needed) noexcept
+      : active_(needed && driver::signals_handled.load(std::memory_order_relaxed)) {
+    if (active_) ::pthread_sigmask(SIG_BLOCK, &asynchronous_signals(), &before_);
+  }
+  ~signal_pause() { end(); }
+  signal_pause(const signal_pause&) = delete;
+  signal_pause& operator=(const signal_pause&) = delete;
+  void end() noexcept {
+    if (active_) ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    active_ = false;
+  }
+
+ private:
+  bool active_;
+  sigset_t before_{};
+};
+
+/// Of a thread of this process.
+struct thread_here {
+  std::uint32_t tid = 0;  ///< the kernel's number of it, once it has slept
+  bool prefers_short_slices = false;  ///< it has had to sleep where others want the cores
+  bool driving = false;
+};
+thread_local constinit thread_here t_here __attribute__((tls_model("initial-exec"))){};
+
+}  // namespace
+
+threads::threads(const driver_tuning& tuning, core::core& driven, bootstrap::bootstrap& job)
+    : core_(driven), job_(job), waits_(driven, *this, shown_, job) {
+  driver_.tuning = tuning;
+  timer_ = ::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+}
+
+transport::transport& threads::wire() const noexcept { return core_.wire(); }
+bool threads::is_driving() noexcept { return t_here.driving; }
+std::uint64_t threads::now() const noexcept { return base::now_ns(); }
+
+bool threads::drive() noexcept {
+  const bool any = core_.round();
+  if (driver_.queue.empty()) return any;
+  execute_queue();
+  return true;
+}
+
+void threads::execute_queue() noexcept {
+  driver_.execute_queued([this](core::op& o) noexcept { core_.execute(o); });
+}
+
+/// An application thread gives up driving. What has to go on by itself is the service thread's. `waits`: for something that has not
+/// come yet.
+void threads::leave_drive(bool waits) noexcept {
+  const bool wakes = unmute(waits);
+  const bool pending = wire().sends_pending() || core_.is_restless();
+  hand_over();
+  if (pending || !wakes) call();
+}
+
+/// An application thread is going to poll. The service thread, asleep, is not woken by what it takes: that would cost it its core.
+void threads::mute() noexcept {
+  if (muted_ || !parked_.load(std::memory_order_relaxed) || !driver_.may_spin()) return;
+  muted_ = true;
+  wire().disarm();
+}
+
+/// It has polled, and lets the transport wake the service thread again. False if the service thread has to come and look for itself.
+bool threads::unmute(bool waits) noexcept {
+  if (!parked_.load(std::memory_order_relaxed)) return true;  // it is awake, and looks before it sleeps
+  if (!muted_ && !(waits && unhurried_.load(std::memory_order_relaxed))) return true;  // it will be woken
+  constexpr int tries = 4;
+  for (int i = 0; i < tries && soon_again_ < burst; ++i) {
+    if (arm(waits)) {
+      muted_ = false;
+      return true;
+    }
+    (void)drive();
+  }
+  return false;
+}
+
+/// From now on the transport wakes the service thread: while threads here wait for others, for any message; else for urgent ones.
+bool threads::arm(bool waits) noexcept {
+  // Whoever goes to sleep counts himself first, and looks at `unhurried_` then.
+  unhurried_.store(true, std::memory_order_seq_cst);
+  const bool any = waits || driver_.sleeping.load(std::memory_order_seq_cst) != 0;
+  if (any) unhurried_.store(false, std::memory_order_relaxed);
+  return wire().arm(any ? transport::urgency::later : transport::urgency::now);
+}
+
+/// It will poll; and who was here before may have left something that wakes nobody, and that this node's own release is to find done: diffs, say.
+void threads::prepare_to_meet() noexcept {
+  constexpr int at_most = 16;
+  mute();
+  for (int i = 0; i < at_most && wire().progress(); ++i) continue;
+}
+
+/// After a fault or call that was done at once. A thread that computes between many of them keeps the service thread from its core: what has
+/// been asked of this node would wait for the scheduler, for milliseconds.
+void threads::look_now_and_then() noexcept {
+  constexpr std::uint64_t every_ns = 50'000;
+  const std::uint64_t now = base::now_ns();
+  if (now - looked_ns_ < every_ns) return;
+  looked_ns_ = now;
+  (void)drive();
+}
+
+/// Whoever queues an operation and finds the lock taken relies on this look at the queue.
+void threads::hand_over() noexcept {
+  t_here.driving = false;
+  driver_.unlock();
+  while (!driver_.queue.empty() && !os::injected(os::call::hand_over) && driver_.try_lock()) {
+    t_here.driving = true;
+    execute_queue();
+    if (!unmute(false) || wire().sends_pending()) call();
+    t_here.driving = false;
+    driver_.unlock();
+  }
+}
+
+void threads::call() noexcept {
+  const std::uint64_t one = 1;
+  (void)!::write(call_, &one, sizeof one);
+}
+
+bool threads::run(core::op& o, std::int64_t timeout_ms, bool in_fault) noexcept {
+  signal_pause pause(!in_fault);
+  if (!driver_.try_lock()) {
+    driver_.queue.push(o);
+    pause.end();
+    return wait_for(o, timeout_ms, in_fault);
+  }
+  t_here.driving = true;
+  driver_.execute_in_turn(o, [this](core::op& next) noexcept { core_.execute(next); });
+  if (o.done()) look_now_and_then();
+  // A thread that will wait goes on driving; for one that need not, this was all.
+  if (o.done() || !driver_.may_spin()) {
+    leave_drive(!o.done());
+  } else {
+    drive_for(o, true);
+  }
+  pause.end();
+  return o.done() || wait_for(o, timeout_ms, in_fault);
+}
+
+/// Polls until `o` is done or the time for it is over. `driving`: the caller has the lock.
+void threads::drive_for(const core::op& o, bool driving) noexcept {
+  constexpr std::uint64_t longest_drive_ns = 5'000'000;  // the caller may have a time limit to look at
+  driver_.polling.fetch_add(1, std::memory_order_relaxed);
+  const std::uint64_t start = base::now_ns();
+  std::uint64_t quiet_since = start, looked = start;
+  bool moved = false, away = false;
+  if (driving) mute();
+  for (unsigned round = 1; !o.done(); ++round) {
+    if (driving) {
+      if (drive()) moved = true;
+    } else if (driver_.try_lock()) {
+      driving = t_here.driving = true;
+      mute();
+      execute_queue();
+    } else {
+      base::cpu_relax();
+    }
+    if (round % rounds_between_looks != 0) continue;
+    const std::uint64_t now = base::now_ns();
+    if (moved) quiet_since = now;  // while something arrives, it may as well be this thread that takes it
+    moved = false;
+    away = driver_.cores.noticed(looked, now);
+    if (away) break;
+    looked = now;
+    if (now - quiet_since > driver_.tuning.spin_ns || now - start > longest_drive_ns) break;
+    if (now - quiet_since > patience_ns) ::sched_yield();
+  }
+  // What has arrived meanwhile is taken now rather than with the next fault: in a sweep, the rest of the window.
+  if (driving && !away && o.done()) {
+    for (const std::uint64_t until = base::now_ns() + linger_ns; drive() && base::now_ns() < until;) continue;
+  }
+  driver_.polling.fetch_sub(1, std::memory_order_relaxed);
+  if (!driving) return;
+  const std::uint64_t now = base::now_ns();
+  soon_again_ = now - left_ns_ < soon_ns ? soon_again_ + 1 : 0;
+  left_ns_ = now;
+  leave_drive(!o.done());
+}
+
+/// A fault keeps the program's signals waiting, as their handlers may share memory. One that takes long lets them in: Ctrl-C ends a node that
+/// waits for what another node keeps.
+void threads::sleep_for(core::op& o, std::int64_t timeout_ms, std::uint64_t start) noexcept {
+  constexpr std::int64_t patience_with_signals_ns = 50'000'000;
+  const std::int64_t limit_ns = base::limit_ns(timeout_ms);
+  if (timeout_ms < 0 && o.sleep(patience_with_signals_ns)) return;
+  const detect::signals_let_in handled;
+  std::int64_t left = -1;
+  do {
+    if (timeout_ms >= 0) left = limit_ns - static_cast<std::int64_t>(base::now_ns() - start);
+    if (timeout_ms >= 0 && left <= 0) break;
+  } while (!o.sleep(left));
+}
+
+bool threads::wait_for(core::op& o, std::int64_t timeout_ms, bool in_fault) noexcept {
+  const std::uint64_t start = base::now_ns();
+  if (!driver_.may_spin() && !t_here.prefers_short_slices) {
+    t_here.prefers_short_slices = true;
+    os::prefer_short_slices();
+  }
+  if (!o.done()) {
+    signal_pause pause(!in_fault);
+    if (driver_.may_spin()) {
+      drive_for(o, false);
+    } else if (driver_.try_lock()) {  // nobody drives: what was queued would lie there
+      t_here.driving = true;
+      execute_queue();
+      leave_drive(!o.done());
+    }
+  }
+  // From here on only the service thread may be left to drive.
+  if (o.done()) return true;
+  driver_.sleeping.fetch_add(1, std::memory_order_seq_cst);
+  driver_.sleeps.fetch_add(1, std::memory_order_seq_cst);
+  if (driver_.ticking.load(std::memory_order_seq_cst) || unhurried_.load(std::memory_order_seq_cst)) call();
+  if (t_here.tid == 0) t_here.tid = static_cast<std::uint32_t>(::gettid());
+  core::wait_note shown = core::t_thread.wants;
+  shown.since_ns = start;
+  shown.tid = t_here.tid;
+  const std::size_t at = shown_.show(shown);
+  sleep_for(o, timeout_ms, start);
+  shown_.take_away(at);
+  driver_.sleeping.fetch_sub(1, std::memory_order_relaxed);
+  return o.done();
+}
+
+void threads::start() {
+  epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
+  call_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  CHECK(epoll_ >= 0 && call_ >= 0);
+  watch(call_);
+  watch(timer_);
+  watch(wire().descriptor());
+  watch(job_.descriptor());
+  watch_faults(core_.detector());
+  core_.begin();
+  service_ = std::thread([this] { service_loop(); });
+}
+
+/// The service thread wakes when `descriptor` is readable.
+void threads::watch(int descriptor) noexcept {
+  epoll_event e{};
+  e.events = EPOLLIN;
+  e.data.fd = descriptor;
+  if (epoll_ >= 0 && descriptor >= 0) CHECK(::epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &e) == 0);
+}
+
+void threads::watch_faults(const detect::detector& d) noexcept {
+  if (d.descriptor() < 0) return;
+  kernel_faults_ = true;
+  watch(d.descriptor());
+}
+
+void threads::stop() noexcept {
+  if (!service_.joinable()) return;
+  core_.say_goodbye();
+  stopping_.store(true);
+  call();
+  service_.join();
+  parked_.store(false, std::memory_order_relaxed);
+  ::close(epoll_);
+  ::close(call_);
+  if (timer_ >= 0) ::close(std::exchange(timer_, -1));
+}
+
+/// Handles what there is, then looks on for a while. The while grows as long as it is worth it: with requests in quick
+/// succession a sleep between them costs more than the spinning, and a single one should not cost the application its core.
+void threads::serve(std::uint64_t& spin_ns) noexcept {
+  const std::uint64_t shortest = driver_.tuning.service_spin_ns;
+  std::uint64_t quiet_since = 0, looked = 0, served = 0;
+  bool again = false;
+  for (unsigned idle = 1;; ++idle) {
+    bool moved = drive();
+    if (kernel_faults_ && core_.drain_kernel_faults()) moved = true;
+    if (moved) {
+      if (quiet_since != 0) again = true;
+      quiet_since = looked = 0;
+      idle = 0;
+      served = base::now_ns();
+    } else if (!driver_.may_spin() || driver_.polling.load(std::memory_order_relaxed) != 0) {
+      return;
+    } else if (base::now_ns() - served < follow_up_ns) {
+      base::cpu_relax();
+    } else if (driver_.sleeping.load(std::memory_order_relaxed) == 0 && core_.held_by_kernel() == 0) {
+      return;
+    } else if (idle % rounds_between_looks == 1) {
+      const std::uint64_t now = base::now_ns();
+      if (quiet_since == 0) quiet_since = now;
+      if (looked != 0 && driver_.cores.noticed(looked, now)) break;
+      looked = now;
+      if (now - quiet_since > spin_ns) break;
+      if (now - quiet_since > patience_ns) ::sched_yield();
+    }
+  }
+  spin_ns = again ? std::min(spin_ns * 2, shortest * 8) : std::max(spin_ns / 2, shortest);
+}
+
+/// Serves other nodes whatever the application does; sleeps while there is nothing to do.
+void threads::service_loop() noexcept {
+  ::pthread_sigmask(SIG_SETMASK, &asynchronous_signals(), nullptr);
+  ::pthread_setname_np(::pthread_self(), "quire-service");
+  ::prctl(PR_SET_TIMERSLACK, 1000ul);
+  os::prefer_short_slices();  // it works for microseconds at a time
+  std::uint64_t spin_ns = driver_.tuning.service_spin_ns;
+  bool called = false;
+  while (!stopping_.load(std::memory_order_relaxed)) {
+    parked_.store(false, std::memory_order_relaxed);
+    if (core::op* const o = waits_.look(); o != nullptr) driver_.queue.push(*o);
+    if (!driver_.try_lock()) {
+      if (base::now_ns() >= core_.next_look()) core_.want_look_at_peers();
+      called = tick();
+      continue;
+    }
+    t_here.driving = true;
+    execute_queue();
+    // They poll themselves: no need to spin, nor to arm.
+    const bool others = !called && soon_again_ >= burst && base::now_ns() - left_ns_ < soon_ns;
+    if (!others) ticks_ = 0;
+    std::uint64_t no_spin = 0;
+    serve(others ? no_spin : spin_ns);
+    core_.look_around();
+    const bool soon = others || core_.is_restless() || driver_.polling.load(std::memory_order_relaxed) != 0;
+    const bool armed = !soon && arm(false);
+    if (armed) {
+      muted_ = false;
+      parked_.store(true, std::memory_order_relaxed);
+    }
+    hand_over();
+    called = soon && tick();
+    if (armed && driver_.queue.empty()) {
+      service_sleep(longest_sleep_ms);
+    } else if (!soon && wire().stuck()) {
+      service_sleep(1);
+    } else if (!soon) {
+      ::sched_yield();  // sends wait for room at the receiver, or something has arrived just now
+    }
+  }
+}
+
+/// A short sleep while application threads drive. True if one of them has called because it goes to sleep itself.
+bool threads::tick() noexcept {
+  driver_.ticking.store(true, std::memory_order_seq_cst);
+  const std::uint64_t sleeps = driver_.sleeps.load(std::memory_order_seq_cst);
+  const bool missed = sleeps != sleeps_seen_;  // it came before `ticking` could be seen
+  sleeps_seen_ = sleeps;
+  pollfd looked_at[] = {{call_, POLLIN, 0}, {job_.descriptor(), POLLIN, 0}, {timer_, POLLIN, 0}};
+  const timespec t{0, missed ? 0 : static_cast<long>(driver_.tuning.tick_ns << std::min(ticks_++, longest_tick))};
+  (void)::ppoll(looked_at, 3, &t, nullptr);
+  driver_.ticking.store(false, std::memory_order_relaxed);
+  if (looked_at[1].revents != 0) handle_news();
+  if (looked_at[2].revents != 0) clear_timer();
+  handle_loss();
+  const bool kicked = looked_at[0].revents != 0;
+  if (kicked) clear_call();
+  return kicked || missed;
+}
+
+void threads::call_at(std::uint64_t ns) noexcept {
+  itimerspec at{};
+  at.it_value.tv_sec = static_cast<time_t>(ns / 1'000'000'000);
+  at.it_value.tv_nsec = static_cast<long>(ns % 1'000'000'000);
+  (void)::timerfd_settime(timer_, TFD_TIMER_ABSTIME, &at, nullptr);
+}
+
+void threads::clear_timer() noexcept {
+  std::uint64_t times;
+  (void)!::read(timer_, &times, sizeof times);
+}
+
+void threads::pause(std::uint64_t ns) noexcept {
+  const timespec t{static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
+  ::clock_nanosleep(CLOCK_MONOTONIC, 0, &t, nullptr);
+}
+
+void threads::ask_for_waits() noexcept {
+  waits_.ask();
+  call();
+}
+
+void threads::clear_call() noexcept {
+  std::uint64_t count;
+  (void)!::read(call_, &count, sizeof count);
+}
+
+void threads::service_sleep(std::uint64_t longest_ms) noexcept {
+  epoll_event events[8];
+  handle_loss();
+  constexpr std::uint64_t ms = 1'000'000, longest_with_loss_ms = 50;
+  std::uint64_t limit_ms = longest_ms;
+  if (core_.lost_until_ns() != 0) limit_ms = std::min(limit_ms, longest_with_loss_ms);
+  const std::uint64_t due = core_.next_look();
+  if (due != UINT64_MAX) {
+    const std::uint64_t now = base::now_ns();
+    limit_ms = std::min(limit_ms, due > now ? (due - now) / ms + 1 : 0);
+  }
+  const int n = ::epoll_wait(epoll_, events, 8, static_cast<int>(limit_ms));
+  for (int i = 0; i < n; ++i) {
+    if (events[i].data.fd == call_) {
+      clear_call();
+    } else if (events[i].data.fd == timer_) {
+      clear_timer();
+    } else if (events[i].data.fd == job_.descriptor()) {
+      handle_news();
+    }
+  }
+}
+
+/// A peer was lost, and the launcher has not said why.
+void threads::handle_loss() noexcept {
+  const std::uint64_t until = core_.lost_until_ns();
+  if (until == 0 || base::now_ns() < until) return;
+  base::die(QUIRE_PEER_LOST, "%s; this node ends", core_.loss_text().c_str());
+}
+
+/// What the launcher tells. The death of a node ends the job on all, unless they go on.
+void threads::handle_news() noexcept {
+  const bool survives = core_.config().survives;
+  auto news = job_.poll_news();
+  for (;; news = job_.poll_news()) {
+    if (news.what == bootstrap::news::kind::show_waits) {
+      if (core::op* const o = waits_.begin(true); o != nullptr) driver_.queue.push(*o);
+      continue;
+    }
+    if (!survives || news.what != bootstrap::news::kind::node_died) break;
+    base::log(base::log_level::info, "%s; this node goes on", news.text.c_str());
+    core_.on_announced(static_cast<unsigned>(news.node));
+  }
+  if (news.what == bootstrap::news::kind::nothing) return;
+  if (news.text.empty()) base::end_process(QUIRE_PEER_LOST);
+  base::die(QUIRE_PEER_LOST, "%s; this node ends", news.text.c_str());
+}
+
+}  // namespace quire::drive

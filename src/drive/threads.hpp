@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The threads that run a core: application threads that ask for something, and the service thread, which drives when none of them does.
+// driver.hpp says who drives when. Knows nothing of pages.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+
+#include "bootstrap/bootstrap.hpp"
+#include "core/host.hpp"
+#include "drive/driver.hpp"
+#include "drive/waits.hpp"
+#include "transport/transport.hpp"
+
+namespace quire::drive {
+
+class threads final : public core::host {
+ public:
+  /// `driven`, `wire` and `job` exist before start() and until stop(); operations run in between, and before start() those that are done at once.
+  threads(const driver_tuning& tuning, core::core& driven, bootstrap::bootstrap& job);
+  ~threads() { stop(); }
+  threads(const threads&) = delete;
+  threads& operator=(const threads&) = delete;
+
+  /// Starts the service thread; the transport is connected.
+  void start();
+  /// Stops it. No thread may be using shared memory any more.
+  void stop() noexcept;
+
+  /// The calling thread drives: a fault now would be one of the runtime itself. Fault context.
+  [[nodiscard]] static bool is_driving() noexcept;
+  [[nodiscard]] const driver_tuning& tuning() const noexcept { return driver_.tuning; }
+  /// SIGQUIT: has the service thread say what this node's threads wait for. Any thread, also in a signal handler.
+  void ask_for_waits() noexcept;
+
+  // core::host
+  [[nodiscard]] std::uint64_t now() const noexcept override;
+  [[nodiscard]] bool run(core::op& o, std::int64_t timeout_ms, bool in_fault) noexcept override;
+  bool wait_for(core::op& o, std::int64_t timeout_ms, bool in_fault) noexcept override;
+  void pause(std::uint64_t ns) noexcept override;
+  void prepare_to_meet() noexcept override;
+  void call() noexcept override;
+  void call_at(std::uint64_t ns) noexcept override;
+  [[nodiscard]] bool has_timer() const noexcept override { return timer_ >= 0; }
+  void watch_faults(const detect::detector& from) noexcept override;
+
+ private:
+  [[nodiscard]] transport::transport& wire() const noexcept;
+  // The driver's.
+  bool drive() noexcept;
+  void execute_queue() noexcept;
+  void leave_drive(bool waits) noexcept;
+  void hand_over() noexcept;
+  void mute() noexcept;
+  [[nodiscard]] bool unmute(bool waits) noexcept;
+  [[nodiscard]] bool arm(bool waits) noexcept;
+  void look_now_and_then() noexcept;
+  // An application thread's.
+  void drive_for(const core::op& o, bool driving) noexcept;
+  void sleep_for(core::op& o, std::int64_t timeout_ms, std::uint64_t start) noexcept;
+  // The service thread's.
+  static constexpr std::uint64_t longest_sleep_ms = 1000;
+  void service_loop() noexcept;
+  void serve(std::uint64_t& spin_ns) noexcept;
+  void service_sleep(std::uint64_t longest_ms) noexcept;
+  [[nodiscard]] bool tick() noexcept;
+  void watch(int descriptor) noexcept;
+  void clear_call() noexcept;
+  void clear_timer() noexcept;
+  void handle_news() noexcept;
+  void handle_loss() noexcept;
+
+  core::core& core_;
+  bootstrap::bootstrap& job_;
+  driver driver_;
+  core::wait_board shown_;
+  waits_told waits_;
+  std::thread service_;
+  std::atomic<bool> stopping_{false};
+  std::atomic<bool> kernel_faults_{false};  ///< some detector tells faults by a descriptor
+  /// The service thread sleeps until somebody wakes it, by the transport, which was armed, among others; or is about to.
+  std::atomic<bool> parked_{false};
+  std::atomic<bool> unhurried_{false};  ///< and only for what is urgent
+  bool muted_ = false;  ///< an application thread drives meanwhile: the transport shall not wake the service thread
+  std::uint64_t left_ns_ = 0;  ///< when an application thread that had polled gave up driving last
+  std::uint64_t looked_ns_ = 0;  ///< when an application thread that had not to wait looked what has come last
+  unsigned soon_again_ = 0;    ///< so often in a row soon after the time before
+  unsigned ticks_ = 0;  ///< in a row, of the service thread
+  std::uint64_t sleeps_seen_ = 0;  ///< of driver::sleeps, by the service thread
+  static constexpr unsigned longest_tick = 1;  ///< doublings: while threads keep driving, it looks less and less often
+  int epoll_ = -1;
+  int call_ = -1;   ///< eventfd that wakes the service thread
+  int timer_ = -1;  ///< readable when the time of call_at() has come
+};
+
+}  // namespace quire::drive
