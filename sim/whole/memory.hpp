@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Memory of a simulated node: a pool whose two views are one array, and a detector that only keeps what is permitted. Programs look at it before
+// they access a page (node::load, node::store). Both check what they are asked for: a page is permitted and protected from the state
+// that the core says, and not without a frame. One that scans notices writes without faults, and tells them when asked.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "detect/detector.hpp"
+#include "os/memory.hpp"
+#include "pool/pool.hpp"
+
+namespace quire::whole {
+
+using model::access;
+using complaint = std::function<void(const std::string&)>;
+
+/// Of a range of pages: which have frames.
+using frame_map = std::vector<bool>;
+
+class array_pool final : public pool::pool {
+ public:
+  array_pool(std::uint64_t bytes, frame_map& framed);
+  ~array_pool() override;
+  array_pool(const array_pool&) = delete;
+  array_pool& operator=(const array_pool&) = delete;
+  [[nodiscard]] std::byte* application_view() const noexcept override { return at_; }
+  [[nodiscard]] std::byte* system_view() const noexcept override { return at_; }
+  [[nodiscard]] std::uint64_t bytes() const noexcept override { return bytes_; }
+  [[nodiscard]] int populate(std::uint64_t offset, std::size_t bytes) noexcept override;
+  [[nodiscard]] int give_back(std::uint64_t offset, std::size_t bytes) noexcept override;
+  [[nodiscard]] const char* name() const noexcept override { return "array"; }
+  [[nodiscard]] const char* when_full() const noexcept override { return "it is never full"; }
+  void dump(std::uint64_t, std::uint64_t) noexcept override {}
+
+ private:
+  std::uint64_t bytes_;
+  std::byte* at_;
+  frame_map& framed_;
+};
+
+class table_detector final : public detect::detector {
+ public:
+  /// `next_frames`: those of the range that is attached next.
+  table_detector(bool scans, frame_map* const& next_frames, complaint wrong)
+      : scans_(scans), next_frames_(next_frames), wrong_(std::move(wrong)) {}
+  [[nodiscard]] int attach(std::byte* address, std::uint64_t bytes) noexcept override;
+  [[nodiscard]] int permit(std::byte* address, std::size_t bytes, access from, access to) noexcept override;
+  [[nodiscard]] int protect(std::byte* address, std::size_t bytes, access from, access to) noexcept override;
+  void wake(std::byte*, std::size_t) noexcept override {}
+  [[nodiscard]] int descriptor() const noexcept override { return -1; }
+  [[nodiscard]] bool next(detect::fault_event&) noexcept override { return false; }
+  [[nodiscard]] bool accessible() const noexcept override { return true; }
+  [[nodiscard]] const char* name() const noexcept override { return "table"; }
+
+  [[nodiscard]] bool scans() const noexcept override { return scans_; }
+  [[nodiscard]] int collect(std::byte*& from, std::byte* end, std::span<detect::page_range> found, std::size_t& count) noexcept override;
+
+  /// A thread is about to write there, which it may: for scans.
+  void note_write(const std::byte* address) noexcept;
+  [[nodiscard]] access right_at(const std::byte* address) const noexcept;
+  /// From now on pages may be protected from more than they have: a hold has taken writes away without a word to the machines.
+  void expect_less(bool less) noexcept { less_ = less; }
+
+ private:
+  struct range {
+    std::uint64_t bytes = 0;
+    std::vector<access> rights{};
+    std::vector<bool> written{};  ///< since they were permitted or collected
+    frame_map* framed = nullptr;
+  };
+  [[nodiscard]] const range* find(const std::byte* address, std::size_t& page) const noexcept;
+
+  [[nodiscard]] range* find(const std::byte* address, std::size_t& page) noexcept {
+    return const_cast<range*>(std::as_const(*this).find(address, page));
+  }
+
+  bool scans_;
+  frame_map* const& next_frames_;
+  complaint wrong_;
+  bool less_ = false;
+  std::map<const std::byte*, range> ranges_{};
+};
+
+}  // namespace quire::whole

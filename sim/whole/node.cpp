@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sim/whole/node.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "base/check.hpp"
+#include "sim/whole/world.hpp"
+
+namespace quire::whole {
+namespace {
+
+constexpr std::uint64_t for_ever = std::numeric_limits<std::uint64_t>::max();
+
+std::unique_ptr<wire> make_wire(world& w, node_id self) { return std::make_unique<wire>(w.net(), self); }
+
+}  // namespace
+
+node::node(world& w, const core::configuration& c) : node(w, c, make_wire(w, c.self)) {}
+
+node::node(world& w, const core::configuration& c, std::unique_ptr<wire> own)
+    : world_(w), job_(c.self.value(), c.nodes), wire_(*own), core_(c, std::move(own), job_, *this, *this) {
+  wire_.attach(core_);
+  wire_.on_question([this](node_id n) { return world_.at(n.value()).is_dead(); });
+  CHECK(core_.open().ok());
+  core_.begin();
+}
+
+void node::arrive(const message& m, std::span<const std::byte> payload) {
+  if (dead_) return;
+  wire_.arrive(m, payload);
+  turn_soon();
+}
+
+void node::turn_soon() noexcept {
+  if (std::exchange(turn_due_, true)) return;
+  world_.net().after(world_.net().rng().below(world_.options().drive + 1), [this] {
+    turn_due_ = false;
+    if (!dead_) turn();
+  });
+}
+
+void node::turn() {
+  CHECK(!std::exchange(in_turn_, true));
+  execute_queued();
+  (void)core_.round();
+  execute_queued();
+  in_turn_ = false;
+  world_.look_at_waiting(*this);
+  if (core_.is_restless() || wire_.has_arrivals()) turn_soon();
+}
+
+void node::execute_queued() noexcept {
+  while (!queued_.empty()) {
+    core::op& next = *queued_.front();
+    queued_.erase(queued_.begin());
+    core_.execute(next);
+  }
+}
+
+std::uint64_t node::now() const noexcept { return world_.net().now(); }
+
+bool node::run(core::op& o, std::int64_t timeout_ms, bool in_fault) noexcept {
+  if (world_.net().rng().chance(world_.options().queued_percent)) {
+    queued_.push_back(&o);
+    turn_soon();
+  } else {
+    CHECK(!std::exchange(in_turn_, true));
+    execute_queued();
+    core_.execute(o);
+    in_turn_ = false;
+    world_.look_at_waiting(*this);
+    if (core_.is_restless()) turn_soon();
+  }
+  return wait_for(o, timeout_ms, in_fault);
+}
+
+bool node::wait_for(core::op& o, std::int64_t timeout_ms, bool) noexcept {
+  if (o.done()) return true;
+  return world_.wait(o, timeout_ms < 0 ? for_ever : now() + static_cast<std::uint64_t>(timeout_ms) * 1'000'000);
+}
+
+void node::pause(std::uint64_t ns) noexcept { world_.sleep(ns); }
+
+void node::call_at(std::uint64_t ns) noexcept {
+  world_.net().after(ns > now() ? ns - now() : 0, [this] {
+    if (!dead_) turn();
+  });
+}
+
+base::result<std::unique_ptr<pool::pool>> node::make_pool(const pool::settings&, std::uint64_t, std::uint64_t bytes, bool) {
+  next_frames_ = frames_.emplace_back(std::make_unique<frame_map>(bytes / os::page_bytes)).get();
+  return std::unique_ptr<pool::pool>(std::make_unique<array_pool>(bytes, *next_frames_));
+}
+
+base::result<std::unique_ptr<detect::detector>> node::open_detector(detect::kind which) {
+  auto made = std::make_unique<table_detector>(which == detect::kind::userfault_scan, next_frames_,
+                                               [this](const std::string& what) { world_.fail(what); });
+  detectors_.push_back(made.get());
+  return std::unique_ptr<detect::detector>(std::move(made));
+}
+
+std::byte* node::reach(std::uint64_t address, access want) {
+  constexpr int many = 1000;
+  core::region_slot* const r = core_.regions().find(address);
+  CHECK(r != nullptr && address % sizeof(std::uint64_t) == 0);
+  std::byte* const at = r->memory->application_view() + (address - r->about.base);
+  auto& detector = static_cast<table_detector&>(*r->detector);
+  const access enough = detector.scans() ? access::read : want;
+  for (int tries = 0; detector.right_at(at) < enough; ++tries) {
+    if (tries == many) world_.fail("a thread faults a thousand times on one access");
+    const auto why = core_.fault(address, want == access::write, now());
+    if (why.code() == QUIRE_LOST) return nullptr;
+    if (!why.ok()) world_.fail("a fault ends with status " + std::to_string(why.code()));
+    if (world_.failed()) world_.sleep(for_ever);
+  }
+  if (want == access::write) detector.note_write(at);
+  return at;
+}
+
+bool node::try_load(std::uint64_t address, std::uint64_t& value) {
+  const std::byte* const at = reach(address, access::read);
+  if (at != nullptr) std::memcpy(&value, at, sizeof value);
+  return at != nullptr;
+}
+
+bool node::try_store(std::uint64_t address, std::uint64_t value) {
+  std::byte* const at = reach(address, access::write);
+  if (at == nullptr) return false;
+  std::memcpy(at, &value, sizeof value);
+  world_.wrote(address, value, self());
+  return true;
+}
+
+std::uint64_t node::load(std::uint64_t address) {
+  std::uint64_t value = 0;
+  if (!try_load(address, value)) world_.fail("nobody has a word that is read");
+  return value;
+}
+
+void node::store(std::uint64_t address, std::uint64_t value) {
+  if (!try_store(address, value)) world_.fail("nobody has a word that is written");
+}
+
+std::uint64_t node::peek(std::uint64_t address) noexcept {
+  core::region_slot* const r = core_.regions().find(address);
+  std::uint64_t value = 0;
+  std::memcpy(&value, r->memory->system_view() + (address - r->about.base), sizeof value);
+  return value;
+}
+
+}  // namespace quire::whole

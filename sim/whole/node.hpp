@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A simulated node: a real core (src/core), and around it what it runs on. Its threads are fibres; it drives when something has arrived, and
+// when a thread asks for something, at moments that chance decides.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "bootstrap/bootstrap.hpp"
+#include "core/core.hpp"
+#include "sim/whole/memory.hpp"
+#include "sim/whole/wire.hpp"
+
+namespace quire::whole {
+
+class world;
+
+/// A launcher that says nothing.
+class quiet_job final : public bootstrap::bootstrap {
+ public:
+  quiet_job(unsigned self, unsigned nodes) : self_(self), nodes_(nodes) {}
+  [[nodiscard]] int node() const noexcept override { return static_cast<int>(self_); }
+  [[nodiscard]] int nodes() const noexcept override { return static_cast<int>(nodes_); }
+  [[nodiscard]] int local_nodes() const noexcept override { return 1; }
+  [[nodiscard]] base::result<std::vector<std::vector<std::byte>>> exchange(std::span<const std::byte>) override { return QUIRE_UNSUPPORTED; }
+  [[nodiscard]] bool accuse(int, std::uint64_t) noexcept override { return true; }
+  [[nodiscard]] bool announces_deaths() const noexcept override { return true; }
+  void abort(int, const std::string&) noexcept override {}
+  void leave(std::string_view) noexcept override {}
+  [[nodiscard]] int descriptor() const noexcept override { return -1; }
+  [[nodiscard]] ::quire::bootstrap::news poll_news() noexcept override { return {}; }
+
+ private:
+  unsigned self_, nodes_;
+};
+
+class node final : public core::host, public core::mechanisms {
+ public:
+  node(world& w, const core::configuration& c);
+  node(const node&) = delete;
+  node& operator=(const node&) = delete;
+
+  [[nodiscard]] core::core& core() noexcept { return core_; }
+  [[nodiscard]] node_id self() const noexcept { return core_.config().self; }
+  /// From the network.
+  void arrive(const message& m, std::span<const std::byte> payload);
+  /// Drives for a moment.
+  void turn();
+  /// It is gone: nothing of it happens any more.
+  void die() noexcept { dead_ = true; }
+  [[nodiscard]] bool is_dead() const noexcept { return dead_; }
+
+  // What programs do; from a fibre.
+  /// A word of shared memory, at an address that is a multiple of 8. It may take a while.
+  [[nodiscard]] std::uint64_t load(std::uint64_t address);
+  void store(std::uint64_t address, std::uint64_t value);
+  /// The same where nodes die. False if nobody has the word any more.
+  [[nodiscard]] bool try_load(std::uint64_t address, std::uint64_t& value);
+  [[nodiscard]] bool try_store(std::uint64_t address, std::uint64_t value);
+  /// Its writers are stopped for a hold, or not any more.
+  void expect_less(bool less) noexcept {
+    for (table_detector* const d : detectors_) d->expect_less(less);
+  }
+  /// Where the word lies on this node, whatever its rights are.
+  [[nodiscard]] std::uint64_t peek(std::uint64_t address) noexcept;
+
+  // core::host
+  [[nodiscard]] std::uint64_t now() const noexcept override;
+  [[nodiscard]] bool run(core::op& o, std::int64_t timeout_ms, bool in_fault) noexcept override;
+  bool wait_for(core::op& o, std::int64_t timeout_ms, bool in_fault) noexcept override;
+  void pause(std::uint64_t ns) noexcept override;
+  void prepare_to_meet() noexcept override { (void)wire_.progress(); }
+  void call() noexcept override { turn_soon(); }
+  void call_at(std::uint64_t ns) noexcept override;
+  [[nodiscard]] bool has_timer() const noexcept override { return true; }
+  void watch_faults(const detect::detector&) noexcept override {}
+  // core::mechanisms
+  [[nodiscard]] base::result<std::unique_ptr<pool::pool>> make_pool(const pool::settings& how, std::uint64_t address, std::uint64_t bytes,
+                                                                    bool accessible) override;
+  [[nodiscard]] base::result<std::unique_ptr<detect::detector>> open_detector(detect::kind which) override;
+
+ private:
+  node(world& w, const core::configuration& c, std::unique_ptr<wire> own);
+  void turn_soon() noexcept;
+  void execute_queued() noexcept;
+  /// The word, once threads may use it so; null if nobody has it any more.
+  [[nodiscard]] std::byte* reach(std::uint64_t address, access want);
+
+  world& world_;
+  quiet_job job_;
+  wire& wire_;  ///< the core's
+  std::vector<std::unique_ptr<frame_map>> frames_{};
+  frame_map* next_frames_ = nullptr;
+  std::vector<table_detector*> detectors_{};  ///< the core's
+  core::core core_;
+  std::vector<core::op*> queued_{};
+  bool turn_due_ = false, dead_ = false, in_turn_ = false;
+};
+
+}  // namespace quire::whole

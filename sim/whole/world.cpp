@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sim/whole/world.hpp"
+
+#include <utility>
+
+#include "base/check.hpp"
+#include "sim/seeds.hpp"
+
+namespace quire::whole {
+
+world::world(const world_options& options) : options_(options), net_(options.net) {
+  core::configuration c = options.node;
+  c.nodes = options.net.nodes;
+  c.base = base_address;
+  c.bytes = range_bytes;
+  for (unsigned n = 0; n < c.nodes; ++n) {
+    c.self = node_id{static_cast<std::uint16_t>(n)};
+    c.memory_limit = net_.rng().chance(options.limited_percent) ? options.node.memory_limit : 0;
+    nodes_.push_back(std::make_unique<node>(*this, c));
+  }
+  net_.on_delivery([this](node_id to, const message& m, std::span<const std::byte> payload) { at(to.value()).arrive(m, payload); });
+}
+
+world::~world() = default;
+
+void world::add_region(core::region_description about) {
+  for (auto& n : nodes_) CHECK(n->core().add_region(about).ok());
+}
+
+void world::start(unsigned n, program what) {
+  auto& t = *threads_.emplace_back(std::make_unique<thread>());
+  t.at = nodes_[n].get();
+  t.runs = std::make_unique<fibre>([this, &t, what = std::move(what)] { what(*t.at); });
+  resume_after(t, net_.rng().below(options_.think + 1));
+}
+
+void world::kill(unsigned n, sim::time_ns late) {
+  nodes_[n]->die();
+  for (auto& other : nodes_) {
+    if (other->is_dead()) continue;
+    net_.after(net_.rng().below(late + 1), [this, &other, n] {
+      if (other->is_dead()) return;
+      other->core().on_announced(n);
+      other->call();
+    });
+  }
+}
+
+void world::resume_after(thread& t, sim::time_ns ns) {
+  t.resumes = true;
+  const std::uint64_t turn = ++t.turn;
+  net_.after(ns, [this, &t, turn] {
+    if (turn == t.turn && !t.runs->finished()) resume(t);
+  });
+}
+
+void world::resume(thread& t) {
+  if (t.at->is_dead() || failed()) return;
+  t.resumes = false;
+  running_ = &t;
+  t.runs->resume();
+  running_ = nullptr;
+}
+
+void world::sleep(sim::time_ns ns) {
+  CHECK(running_ != nullptr);
+  if (failed()) ns = options_.net.step_limit;
+  resume_after(*running_, ns);
+  fibre::yield();
+}
+
+bool world::wait(core::op& o, sim::time_ns until) {
+  CHECK(running_ != nullptr);
+  thread& me = *running_;
+  while (!o.done() && net_.now() < until) {
+    me.waits_for = &o;
+    if (until != ~sim::time_ns{0}) {
+      resume_after(me, until - net_.now());
+      me.resumes = false;  // it may go on earlier
+    }
+    fibre::yield();
+    me.waits_for = nullptr;
+  }
+  return o.done();
+}
+
+void world::look_at_waiting(const node& of) {
+  for (auto& t : threads_) {
+    if (t->at == &of && !t->resumes && t->waits_for != nullptr && t->waits_for->done()) resume_after(*t, net_.rng().below(options_.wake + 1));
+  }
+}
+
+void world::fail(const std::string& what) {
+  if (!failed()) failure_ = what + "\n" + net_.trace();
+  net_.stop();
+}
+
+std::string world::run() {
+  const sim::print_on_check_failure hook(net_);
+  const auto ended = net_.run();
+  if (failed()) return failure_;
+  if (ended != sim::network::outcome::quiet) fail("it goes round in circles");
+  for (const auto& t : threads_) {
+    if (!t->runs->finished() && !t->at->is_dead()) fail("a thread of node " + std::to_string(t->at->self().value()) + " waits for ever");
+  }
+  return failure_;
+}
+
+}  // namespace quire::whole

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A whole job in one thread of the system: nodes, the network between them, and the threads of a program on all of them. What happens when
+// follows from a seed.
+//
+//   whole::world w({.net = {.seed = seed, .nodes = 3}});
+//   w.add_region({.id = 1, .base = ..., .bytes = ..., .consistency = QUIRE_RELEASE});
+//   w.start(0, [&](whole::node& here) { here.store(a, 1); ... });
+//   EXPECT_EQ(w.run(), "");
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "sim/network.hpp"
+#include "sim/whole/fibre.hpp"
+#include "sim/whole/node.hpp"
+
+namespace quire::whole {
+
+inline constexpr std::uint64_t base_address = 0x300000000000, range_bytes = std::uint64_t{64} << 20;
+
+struct world_options {
+  sim::network_options net{};
+  core::configuration node{};    ///< self, nodes and addresses are filled in
+  sim::time_ns think = 3'000;    ///< a thread does nothing for up to so long between two accesses, now and then
+  sim::time_ns wake = 5'000;     ///< and is up to so late when it is woken
+  sim::time_ns drive = 2'000;    ///< so late is a node that has to look what has come
+  unsigned limited_percent = 100;  ///< nodes that have the memory limit of `node`, if it has one
+  unsigned queued_percent = 30;  ///< operations that wait for another thread to drive
+};
+
+class world {
+ public:
+  using program = std::function<void(node&)>;
+  explicit world(const world_options& options);
+  ~world();
+  world(const world&) = delete;
+  world& operator=(const world&) = delete;
+
+  [[nodiscard]] unsigned nodes() const noexcept { return static_cast<unsigned>(nodes_.size()); }
+  [[nodiscard]] node& at(unsigned n) noexcept { return *nodes_[n]; }
+  [[nodiscard]] sim::network& net() noexcept { return net_; }
+  [[nodiscard]] const world_options& options() const noexcept { return options_; }
+  /// On all nodes.
+  void add_region(core::region_description about);
+  /// A thread of node `n` runs it, from a moment on that chance decides.
+  void start(unsigned n, program what);
+  /// From now on nothing of node `n` happens. All others hear of it from the launcher within `late`.
+  void kill(unsigned n, sim::time_ns late);
+  /// Until all threads have ended and nothing happens any more. What is wrong, with the last events; empty if all is well.
+  [[nodiscard]] std::string run();
+  /// From anywhere: something is wrong. The first one is told.
+  void fail(const std::string& what);
+  [[nodiscard]] bool failed() const noexcept { return !failure_.empty(); }
+
+  // Of nodes and their fibres.
+  /// The running thread does nothing for so long.
+  void sleep(sim::time_ns ns);
+  /// The running thread waits until `o` is done, or the time has come. True if it is done.
+  [[nodiscard]] bool wait(core::op& o, sim::time_ns until);
+  /// Something has happened at a node: who waits there for what is done now goes on soon.
+  void look_at_waiting(const node& of);
+
+  /// What was written last to a word, by any thread.
+  void wrote(std::uint64_t address, std::uint64_t value, node_id by) {
+    latest_[address] = value;
+    writer_[address] = by;
+  }
+  /// Which node did, of a word that was written.
+  [[nodiscard]] node_id writer_of(std::uint64_t address) const { return writer_.at(address); }
+  /// Nobody knows what a word holds from now on.
+  void forget(std::uint64_t address) {
+    latest_.erase(address);
+    unknown_.insert(address);
+  }
+  [[nodiscard]] bool is_unknown(std::uint64_t address) const noexcept { return unknown_.contains(address); }
+  [[nodiscard]] std::uint64_t latest(std::uint64_t address) const noexcept {
+    const auto found = latest_.find(address);
+    return found == latest_.end() ? 0 : found->second;
+  }
+  [[nodiscard]] const std::unordered_map<std::uint64_t, std::uint64_t>& all_written() const noexcept { return latest_; }
+
+ private:
+  struct thread {
+    std::unique_ptr<fibre> runs{};
+    node* at = nullptr;
+    core::op* waits_for = nullptr;
+    bool resumes = false;        ///< an event of its own will go on with it
+    std::uint64_t turn = 0;      ///< counts its waits
+  };
+  void resume(thread& t);
+  void resume_after(thread& t, sim::time_ns ns);
+
+  world_options options_;
+  sim::network net_;
+  std::vector<std::unique_ptr<node>> nodes_{};
+  std::vector<std::unique_ptr<thread>> threads_{};
+  thread* running_ = nullptr;
+  std::unordered_map<std::uint64_t, std::uint64_t> latest_{};
+  std::unordered_map<std::uint64_t, node_id> writer_{};
+  std::unordered_set<std::uint64_t> unknown_{};
+  std::string failure_{};
+};
+
+}  // namespace quire::whole
