@@ -3,7 +3,7 @@
 """Runs the benchmarks, prints a table, and writes bench/results.json in the build folder, from which bench/results.py makes
 docs/results.md.
 
-results.json: about (machine, cores, memory, kernel, commit, date of the commit, load, complete: all groups, at full length), failures, rows.
+results.json: about (machine, cores, memory, kernel, commit, date of the commit, load, complete: all groups that `make bench` or `make bench-all` measure, at full length), failures, rows.
 A row: group, name, unit, median, min (over all that was measured), baseline (the other side's median, or a fixed
 number), ratio (median / baseline), target (of the ratio), bound ("most" or "least"), meets. Rows without a target tell
 something, and promise nothing. Exit status: 0 if all programs ran, whether targets are met or not; 1 if a program failed.
@@ -179,7 +179,7 @@ def arguments():
 def main():
     wanted, groups = arguments()
     facts = about()
-    facts["complete"] = len(groups) == len(GROUPS) and not wanted.quick
+    facts["complete"] = not wanted.only and not wanted.quick
     for key in ("machine", "cores", "memory", "kernel", "commit", "date", "load"):
         print(f"{key:<8} {facts[key]}", flush=True)
     if wanted.quick:

@@ -26,6 +26,18 @@ TEST_P(whole, holds_for_every_seed) {
   for (const char* const what : {"pins", "atomics", "pushes", "blocks", "productions", "changes", "holds"}) EXPECT_GT(done[what], 20u) << what;
 }
 
+class whole_many : public testing::TestWithParam<unsigned> {};
+
+TEST_P(whole_many, nodes_at_once) {
+  for (const std::uint64_t seed : sim::seeds(1, GetParam() > 100 ? 1 : 5)) {
+    job j({.seed = seed, .nodes = GetParam(), .most_threads = 1, .most_pages = 3, .most_phases = 2, .most_steps = 6});
+    const std::string wrong = j.run();
+    if (!wrong.empty()) FAIL() << wrong << "replay: QUIRE_SIM_SEED=" << seed;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(nodes, whole_many, testing::Values(17u, 64u, 1000u), [](const auto& info) { return "of_" + std::to_string(info.param); });
+
 /// A copy that a home sends may be read from its memory for as long as it travels, and in a checked block must not have what the home's threads
 /// write meanwhile: an overlap would be missed. (Once in 20 runs of contract_block_program under load.)
 TEST(whole_blocks, find_all_overlaps) {
