@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "base/check.hpp"
@@ -15,6 +16,7 @@ using model::message_kind;
 
 network::network(const network_options& options) : options_(options), rng_(mix(options.seed)), late_from_(options.nodes) {
   CHECK(options.min_delay <= options.max_delay && options.nodes > 0);
+  if (const char* const length = std::getenv("QUIRE_SIM_TRACE"); length != nullptr) options_.trace_length = std::strtoull(length, nullptr, 10);
 }
 
 time_ns network::longest_delay() const noexcept {
@@ -130,8 +132,8 @@ std::string network::trace() const {
       std::snprintf(line.data(), line.size(), "%12llu ns  node %-4u %s %llu %llu\n", static_cast<unsigned long long>(t.at),
                     t.node.value(), t.what, static_cast<unsigned long long>(t.m.a), static_cast<unsigned long long>(t.m.b));
     } else {
-      std::snprintf(line.data(), line.size(), "%12llu ns  node %-4u <- %-4u %s unit %llu for %u acks %u flags %u\n",
-                    static_cast<unsigned long long>(t.at), t.node.value(), t.m.from.value(), name_of(t.m.kind).c_str(),
+      std::snprintf(line.data(), line.size(), "%12llu ns  node %-4u <- %-4u %s region %u unit %llu for %u acks %u flags %u\n",
+                    static_cast<unsigned long long>(t.at), t.node.value(), t.m.from.value(), name_of(t.m.kind).c_str(), t.m.region.value(),
                     static_cast<unsigned long long>(t.m.unit), t.m.requester.value(), t.m.acks, t.m.flags);
     }
     text += line.data();

@@ -26,7 +26,7 @@ SIMULATORS = {
     "release_pin_test": "*release_pins.*",
     "release_keep_test": "*release_keep.*",
     "release_races_test": "release_races.*",
-    "whole_test": "*whole.*:whole_blocks.*",
+    "whole_test": "*whole.*:whole_blocks.*:whole_pins.*",
     "whole_death_test": "*whole_deaths.*",
     "sync_random_locks_test": "mutex.*:condition.*:rwlock.*",
     "sync_random_objects_test": "semaphore.*:event.*:barrier.*:collective.*:everything.*",

@@ -54,13 +54,13 @@ world_options job::draw_options(const job_options& given) {
   o.net.reads_late = draw_.chance(50);
   o.think = draw_.chance(50) ? 3'000 : 30'000;
   o.queued_percent = draw_.chance(50) ? 30 : 0;
-  scan_percent_ = draw_.chance(30) ? 50 : 0;
+  scan_percent_ = draw_.chance(given.pins_percent != 0 ? 80 : 30) ? 50 : 0;
   unit_ = 4096u << (draw_.chance(70) ? 0 : draw_.below(3));
   o.node.read_ahead = draw_.chance(70);
   o.node.learn_writes = draw_.chance(70);
   o.node.move_homes = draw_.chance(80);
   o.node.updates = draw_.chance(80);
-  if (draw_.chance(30)) o.node.twin_bytes = std::uint64_t{unit_} << draw_.below(4);
+  if (draw_.chance(30)) o.node.twin_bytes = std::uint64_t{4096} << draw_.below(5);  // less than a unit, too
   if (draw_.chance(30)) {
     o.node.memory_limit = std::uint64_t{unit_} * (16 + draw_.below(8));
     o.node.pages_out = true;
@@ -81,6 +81,7 @@ core::region_description job::describe(unsigned number, quire_consistency consis
   constexpr quire_placement places[] = {QUIRE_PLACE_BLOCK, QUIRE_PLACE_MODULO, QUIRE_PLACE_NODE, QUIRE_PLACE_FIRST_TOUCH};
   about.placement = static_cast<std::uint8_t>(places[draw_.below(std::size(places))]);
   about.consistency = static_cast<std::uint8_t>(consistency);
+  if (draw_.chance(15)) about.detector = QUIRE_DETECT_USERFAULT_THREAD;
   if (consistency == QUIRE_RELEASE && draw_.chance(scan_percent_)) {
     about.detector = QUIRE_DETECT_SCAN;
     scanned_ |= number == locked;
@@ -183,6 +184,7 @@ void job::end_block(thread& t, const phase& p) {
 }
 
 void job::step(thread& t, unsigned phase) {
+  if (t.draw.chance(options_.pins_percent)) return use_pinned(t);
   switch (t.draw.below(10)) {
     case 0: case 1: case 2: return use_free(t);
     case 3: case 4: case 5: return use_locked(t);

@@ -30,6 +30,7 @@ struct job_options {
   unsigned most_phases = 4;
   unsigned most_steps = 40;   ///< of a thread in a phase
   bool blocks = false;        ///< all phases are parallel blocks that are checked
+  unsigned pins_percent = 0;  ///< of a thread's steps; and as many of all others as chance will have it
 };
 
 class job {

@@ -81,6 +81,26 @@ int table_detector::protect(std::byte* address, std::size_t bytes, access from, 
   return 0;
 }
 
+void table_detector::hold_thread(const std::byte* at, std::uint64_t address, bool write, core::op& until) {
+  faults_.push_back({address, write});
+  held_.push_back({at, &until});
+}
+
+bool table_detector::next(detect::fault_event& event) noexcept {
+  if (faults_.empty()) return false;
+  event = faults_.front();
+  faults_.pop_front();
+  return true;
+}
+
+void table_detector::wake(std::byte* address, std::size_t bytes) noexcept {
+  std::erase_if(held_, [&](const held_thread& h) {
+    if (h.at < address || h.at >= address + bytes) return false;
+    h.until->complete();
+    return true;
+  });
+}
+
 void table_detector::note_write(const std::byte* address) noexcept {
   std::size_t page = 0;
   range* const r = find(address, page);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Memory of a simulated node: a pool whose two views are one array, and a detector that only keeps what is permitted. Programs look at it before
 // they access a page (node::load, node::store). Both check what they are asked for: a page is permitted and protected from the state
-// that the core says, and not without a frame. One that scans notices writes without faults, and tells them when asked.
+// that the core says, and not without a frame. One that scans notices writes without faults, and tells them when asked; one that the kernel
+// tells faults by a descriptor holds the thread itself.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -12,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/op.hpp"
 #include "detect/detector.hpp"
 #include "os/memory.hpp"
 #include "pool/pool.hpp"
@@ -48,20 +51,24 @@ class array_pool final : public pool::pool {
 class table_detector final : public detect::detector {
  public:
   /// `next_frames`: those of the range that is attached next.
-  table_detector(bool scans, frame_map* const& next_frames, complaint wrong)
-      : scans_(scans), next_frames_(next_frames), wrong_(std::move(wrong)) {}
+  table_detector(detect::kind which, frame_map* const& next_frames, complaint wrong)
+      : kind_(which), next_frames_(next_frames), wrong_(std::move(wrong)) {}
   [[nodiscard]] int attach(std::byte* address, std::uint64_t bytes) noexcept override;
   [[nodiscard]] int permit(std::byte* address, std::size_t bytes, access from, access to) noexcept override;
   [[nodiscard]] int protect(std::byte* address, std::size_t bytes, access from, access to) noexcept override;
-  void wake(std::byte*, std::size_t) noexcept override {}
-  [[nodiscard]] int descriptor() const noexcept override { return -1; }
-  [[nodiscard]] bool next(detect::fault_event&) noexcept override { return false; }
+  void wake(std::byte* address, std::size_t bytes) noexcept override;
+  [[nodiscard]] int descriptor() const noexcept override { return holds_threads() ? 0 : -1; }
+  [[nodiscard]] bool next(detect::fault_event& event) noexcept override;
   [[nodiscard]] bool accessible() const noexcept override { return true; }
   [[nodiscard]] const char* name() const noexcept override { return "table"; }
 
-  [[nodiscard]] bool scans() const noexcept override { return scans_; }
+  [[nodiscard]] bool scans() const noexcept override { return kind_ == detect::kind::userfault_scan; }
   [[nodiscard]] int collect(std::byte*& from, std::byte* end, std::span<detect::page_range> found, std::size_t& count) noexcept override;
 
+  /// Faulting threads do not come by themselves: the kernel holds them, and tells.
+  [[nodiscard]] bool holds_threads() const noexcept { return kind_ == detect::kind::userfault_thread; }
+  /// It holds a thread that has accessed `at`, known to programs as `address`; `until` is complete when the thread is to try again.
+  void hold_thread(const std::byte* at, std::uint64_t address, bool write, core::op& until);
   /// A thread is about to write there, which it may: for scans.
   void note_write(const std::byte* address) noexcept;
   [[nodiscard]] access right_at(const std::byte* address) const noexcept;
@@ -81,7 +88,13 @@ class table_detector final : public detect::detector {
     return const_cast<range*>(std::as_const(*this).find(address, page));
   }
 
-  bool scans_;
+  struct held_thread {
+    const std::byte* at = nullptr;
+    core::op* until = nullptr;
+  };
+  detect::kind kind_;
+  std::deque<detect::fault_event> faults_{};
+  std::vector<held_thread> held_{};
   frame_map* const& next_frames_;
   complaint wrong_;
   bool less_ = false;

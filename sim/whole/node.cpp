@@ -46,6 +46,7 @@ void node::turn() {
   CHECK(!std::exchange(in_turn_, true));
   execute_queued();
   (void)core_.round();
+  (void)core_.drain_kernel_faults();
   execute_queued();
   in_turn_ = false;
   world_.look_at_waiting(*this);
@@ -96,7 +97,7 @@ base::result<std::unique_ptr<pool::pool>> node::make_pool(const pool::settings&,
 }
 
 base::result<std::unique_ptr<detect::detector>> node::open_detector(detect::kind which) {
-  auto made = std::make_unique<table_detector>(which == detect::kind::userfault_scan, next_frames_,
+  auto made = std::make_unique<table_detector>(which, next_frames_,
                                                [this](const std::string& what) { world_.fail(what); });
   detectors_.push_back(made.get());
   return std::unique_ptr<detect::detector>(std::move(made));
@@ -111,7 +112,7 @@ std::byte* node::reach(std::uint64_t address, access want) {
   const access enough = detector.scans() ? access::read : want;
   for (int tries = 0; detector.right_at(at) < enough; ++tries) {
     if (tries == many) world_.fail("a thread faults a thousand times on one access");
-    const auto why = core_.fault(address, want == access::write, now());
+    const auto why = detector.holds_threads() ? wait_in_kernel(detector, at, address, want) : core_.fault(address, want == access::write, now());
     if (why.code() == QUIRE_LOST) return nullptr;
     if (!why.ok()) world_.fail("a fault ends with status " + std::to_string(why.code()));
     if (world_.failed()) world_.sleep(for_ever);
@@ -120,9 +121,18 @@ std::byte* node::reach(std::uint64_t address, access want) {
   return at;
 }
 
+base::status node::wait_in_kernel(table_detector& kernel, const std::byte* at, std::uint64_t address, access want) {
+  core::op until([](core::core&, core::op&) noexcept {}, core::op::type::fault);
+  kernel.hold_thread(at, address, want == access::write, until);
+  turn_soon();
+  (void)world_.wait(until, for_ever);
+  return {};
+}
+
 bool node::try_load(std::uint64_t address, std::uint64_t& value) {
   const std::byte* const at = reach(address, access::read);
   if (at != nullptr) std::memcpy(&value, at, sizeof value);
+  world_.net().note(self(), "reads", (address - base_address) / sizeof value, value);
   return at != nullptr;
 }
 
@@ -130,6 +140,7 @@ bool node::try_store(std::uint64_t address, std::uint64_t value) {
   std::byte* const at = reach(address, access::write);
   if (at == nullptr) return false;
   std::memcpy(at, &value, sizeof value);
+  world_.net().note(self(), "writes", (address - base_address) / sizeof value, value);
   world_.wrote(address, value, self());
   return true;
 }

@@ -84,6 +84,7 @@ class node final : public core::host, public core::mechanisms {
   node(world& w, const core::configuration& c, std::unique_ptr<wire> own);
   void turn_soon() noexcept;
   void execute_queued() noexcept;
+  [[nodiscard]] base::status wait_in_kernel(table_detector& kernel, const std::byte* at, std::uint64_t address, access want);
   /// The word, once threads may use it so; null if nobody has it any more.
   [[nodiscard]] std::byte* reach(std::uint64_t address, access want);
 

@@ -45,8 +45,8 @@ int cores() noexcept {
 
 /// A thread that waits polls for about as long as a phase of an ordinary program takes, giving way to whoever else wants the core: to sleep and
 /// be woken costs more, and may bring it to the core of the other node that computes. That helps up to two nodes a core.
-drive::driver_tuning tune(const base::option_values& options, int local_nodes) {
-  drive::driver_tuning t;
+drive::pace pace_of(const base::option_values& options, int local_nodes) {
+  drive::pace t;
   const int available = cores();
   const std::int64_t spin_us = options.number(base::option::spin_us);
   if (spin_us != base::spin_automatic) {
@@ -316,7 +316,7 @@ base::status begin(runtime& r, const quire_options& given) {
               "too (`quire run --replicas=1` does)");
     return QUIRE_UNSUPPORTED;
   }
-  r.node = std::make_unique<engine::engine>(c, tune(r.options, r.job->local_nodes()), wire.take(), *r.job);
+  r.node = std::make_unique<engine::engine>(c, pace_of(r.options, r.job->local_nodes()), wire.take(), *r.job);
   r.core = &r.node->node();
   if (const auto s = r.node->open(); !s.ok()) return s;
   if (const auto s = r.core->trace().open(r.options.text(base::option::fault_trace), c.self.value()); !s.ok()) return s;
@@ -374,7 +374,7 @@ quire_status serve_fault(std::uint64_t address, int write, std::uint64_t entered
     kernel_waits = running->core->config().detector == detect::kind::userfault_thread;
     // A thread and its server wait for each other: both may spin only where there is a core for each, and servers wait all the time.
     constexpr std::uint64_t longest_ns = 50'000;
-    if (2 * running->job->local_nodes() <= cores()) spin_ns = std::min(running->node->threads().tuning().spin_ns, longest_ns);
+    if (2 * running->job->local_nodes() <= cores()) spin_ns = std::min(running->node->threads().how().spin_ns, longest_ns);
   }
   side.report(why.code(), node, nodes, spin_ns, kernel_waits);
   side.serve([crash_dir] { tell_pages(crash_dir); });

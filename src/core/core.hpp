@@ -346,6 +346,9 @@ class core final : public transport::sink, private effects, private release::nod
   }
 
   // faults (fault.cpp)
+  template <class F>
+  model::fault_outcome let_in(region_slot& r, std::uint64_t unit, model::access want, unsigned lost, bool again, read_ahead& stream,
+                              F&& waits) noexcept;
   void begin_fault(fault_op& o) noexcept;
   void note_wait(region_slot& r, std::uint64_t unit, bool write, std::uint64_t ns) noexcept;
   [[nodiscard]] static note_scope note_memory(const char* name, const region_slot& r, std::uint64_t unit) noexcept;

@@ -68,31 +68,48 @@ read_ahead_plan core::plan_for(const region_slot& r, std::uint64_t unit, access 
   return stream.on_fault(model::region_id{r.about.id}, unit, r.machine->units(), max_window, want == access::write, here);
 }
 
-void core::begin_fault(fault_op& o) noexcept {
-  region_slot& r = *o.region;
-  if (r.change.frozen) return park(r, o);
-  if (frames_.over() && starved()) return starve(o);
+/// The way of every fault, whoever waits: the machine decides, what it wants is performed, neighbours are mapped or asked for. `waits` is called
+/// before the request leaves, unless the thread may go on, or the unit is lost.
+template <class F>
+model::fault_outcome core::let_in(region_slot& r, std::uint64_t unit, access want, unsigned lost, bool again, read_ahead& stream,
+                                  F&& waits) noexcept {
   actions_.clear();
-  const access want = o.want;
-  read_ahead& stream = *o.stream;  // of a thread that waits for this driver at least
-  const auto outcome = r.machine->on_fault(o.unit, want, actions_, o.lost);
-  const auto plan = plan_for(r, o.unit, want, outcome == model::fault_outcome::local, stream);
+  const auto outcome = r.machine->on_fault(unit, want, actions_, lost);
+  const auto plan = plan_for(r, unit, want, outcome == model::fault_outcome::local, stream);
   performer_.take(r, actions_);
   if (outcome == model::fault_outcome::local) {
-    if (o.lost != 0) map_again(r, o.unit, want, actions_);
-    map_around(r, o.unit, stream);
-    performer_.flush();
-  } else if (outcome == model::fault_outcome::lost) {
-    performer_.flush();
-    return o.complete(QUIRE_LOST);
-  } else {
-    stamp(fault_trace::point::asked, r.about.id, o.unit);
-    wait_in_bucket(o);    // from here on `o` belongs to whoever wakes its unit
-    performer_.flush();    // the request leaves before anything else is prepared
+    if (again) map_again(r, unit, want, actions_);
+    map_around(r, unit, stream);
+  } else if (outcome != model::fault_outcome::lost) {
+    stamp(fault_trace::point::asked, r.about.id, unit);
+    waits();
   }
+  performer_.flush();  // the request leaves before anything else is prepared
+  if (outcome == model::fault_outcome::lost) return outcome;
   if (config_.read_ahead) read_on(r, plan, want, stream);
   if (r.release != nullptr) consistency_.relieve();
+  return outcome;
+}
+
+void core::begin_fault(fault_op& o) noexcept {
+  if (o.region->change.frozen) return park(*o.region, o);
+  if (frames_.over() && starved()) return starve(o);
+  // Once it waits in a bucket `o` belongs to whoever wakes its unit. The stream is of a thread that waits for this driver at least.
+  const auto outcome =
+      let_in(*o.region, o.unit, o.want, o.lost, o.lost != 0, *o.stream, [this, &o]() noexcept { wait_in_bucket(o); });
   if (outcome == model::fault_outcome::local) o.complete();
+  if (outcome == model::fault_outcome::lost) o.complete(QUIRE_LOST);
+  if (frames_.over()) page_out();
+}
+
+/// The kernel holds the thread, and does not tell which one it is.
+void core::begin_kernel_fault(region_slot& r, std::uint64_t address, bool write) noexcept {
+  if (r.change.frozen) return r.change.faults.push_back({address, write});
+  if (frames_.over() && starved()) return page_out_.starved_faults.push_back({&r, address, write});
+  const std::uint64_t unit = r.unit_of(address);
+  stamp(fault_trace::point::entered, r.about.id, unit);
+  note_wait(r, unit, write, 0);  // how long the kernel holds the thread is not known
+  (void)let_in(r, unit, write ? access::write : access::read, 0, true, kernel_stream_, [this]() noexcept { ++kernel_waiting_; });
   if (frames_.over()) page_out();
 }
 
@@ -209,30 +226,6 @@ bool core::drain_kernel_faults() noexcept {
   }
   settle();
   return any;
-}
-
-void core::begin_kernel_fault(region_slot& r, std::uint64_t address, bool write) noexcept {
-  if (r.change.frozen) return r.change.faults.push_back({address, write});
-  if (frames_.over() && starved()) return page_out_.starved_faults.push_back({&r, address, write});
-  const access want = write ? access::write : access::read;
-  const std::uint64_t unit = r.unit_of(address);
-  stamp(fault_trace::point::entered, r.about.id, unit);
-  note_wait(r, unit, write, 0);  // how long the kernel holds the thread is not known
-  actions_.clear();
-  const auto outcome = r.machine->on_fault(unit, want, actions_, 0);
-  const auto plan = plan_for(r, unit, want, outcome == model::fault_outcome::local, kernel_stream_);
-  performer_.take(r, actions_);
-  if (outcome == model::fault_outcome::local) {
-    map_again(r, unit, want, actions_);
-    map_around(r, unit, kernel_stream_);
-  } else {
-    ++kernel_waiting_;
-  }
-  stamp(fault_trace::point::asked, r.about.id, unit);
-  performer_.flush();
-  if (config_.read_ahead) read_on(r, plan, want, kernel_stream_);
-  if (r.release != nullptr) consistency_.relieve();
-  if (frames_.over()) page_out();
 }
 
 void core::touch(std::uint64_t address, std::uint64_t bytes, access want) noexcept {

@@ -8,7 +8,7 @@
 // meanwhile the transport wakes nobody (mute), and who stops polling arms it again (unmute): the service thread is not
 // woken at a barrier, and takes no core from threads that compute after it. While no thread of the node waits for another node, only what
 // is urgent wakes it (transport::urgency): who arrives at a barrier first does not disturb those who compute. Where threads drive again and again, as in a
-// sweep of faults, arming would be on the path of every fault: then the service thread looks every `tick_ns`, and
+// sweep of faults, arming would be on the path of every fault: then the service thread looks once a tick (wake_policy.hpp), and
 // arms when they have stopped.
 #pragma once
 
@@ -18,14 +18,9 @@
 
 #include "base/clock.hpp"
 #include "core/op.hpp"
+#include "drive/wake_policy.hpp"
 
 namespace quire::drive {
-
-struct driver_tuning {
-  std::uint64_t spin_ns = 0;        ///< how long a waiting thread polls before it sleeps; 0 where cores are short
-  std::uint64_t service_spin_ns = 0;  ///< the same for the service thread after activity
-  std::uint64_t tick_ns = 200'000;  ///< a look takes a computing thread 10 to 30 us of its core
-};
 
 /// Whether others want the cores on which threads here would poll. A thread that polls uses up its share, and then waits as long
 /// as any other, for milliseconds; one that sleeps is let in at once when it is woken. Polling threads notice: they were away.
@@ -68,7 +63,7 @@ class driver {
  public:
   /// Whether a thread that waits may poll.
   [[nodiscard]] bool may_spin() const noexcept {
-    return tuning.spin_ns != 0 && !cores.present(base::now_ns());
+    return how.spin_ns != 0 && !cores.present(base::now_ns());
   }
   /// Takes the right to drive if it is free.
   [[nodiscard]] bool try_lock() noexcept {
@@ -105,7 +100,7 @@ class driver {
   std::atomic<std::uint64_t> sleeps{0};
   /// The service thread sleeps a tick, while the transport is not armed.
   std::atomic<bool> ticking{false};
-  driver_tuning tuning{};
+  pace how{};
   contention cores;
 
  private:

@@ -26,21 +26,6 @@ namespace quire::drive {
 
 namespace {
 
-/// A polling thread looks at the clock once in so many rounds.
-constexpr unsigned rounds_between_looks = 16;
-/// And lets others have the core when nothing has come for so long: who is waited for may have been woken on this very core,
-/// and would wait for the end of this thread's slice.
-constexpr std::uint64_t patience_ns = 3000;
-/// A thread that has what it waited for still takes what has arrived, for so long at most.
-constexpr std::uint64_t linger_ns = 100'000;
-/// After it has served something, the service thread looks on for so long even if all threads of the node compute: the next message of the
-/// same node often follows at once (the arrival at a barrier behind the diffs), and to wake again takes two to three times as long.
-constexpr std::uint64_t follow_up_ns = 10'000;
-/// Threads that drive again so soon after having left, so many times in a row, do not arm the transport in between: the service thread looks
-/// from time to time.
-constexpr std::uint64_t soon_ns = 100'000;
-constexpr unsigned burst = 8;
-
 /// All signals but those that a thread causes itself.
 const sigset_t& asynchronous_signals() noexcept {
   static const sigset_t set = [] {
@@ -83,9 +68,9 @@ thread_local constinit thread_here t_here __attribute__((tls_model("initial-exec
 
 }  // namespace
 
-threads::threads(const driver_tuning& tuning, core::core& driven, bootstrap::bootstrap& job)
+threads::threads(const pace& how, core::core& driven, bootstrap::bootstrap& job)
     : core_(driven), job_(job), waits_(driven, *this, shown_, job) {
-  driver_.tuning = tuning;
+  driver_.how = how;
   timer_ = ::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 }
 
@@ -125,7 +110,7 @@ bool threads::unmute(bool waits) noexcept {
   if (!parked_.load(std::memory_order_relaxed)) return true;  // it is awake, and looks before it sleeps
   if (!muted_ && !(waits && unhurried_.load(std::memory_order_relaxed))) return true;  // it will be woken
   constexpr int tries = 4;
-  for (int i = 0; i < tries && soon_again_ < burst; ++i) {
+  for (int i = 0; i < tries && !bursts_.lasts(); ++i) {
     if (arm(waits)) {
       muted_ = false;
       return true;
@@ -154,11 +139,7 @@ void threads::prepare_to_meet() noexcept {
 /// After a fault or call that was done at once. A thread that computes between many of them keeps the service thread from its core: what has
 /// been asked of this node would wait for the scheduler, for milliseconds.
 void threads::look_now_and_then() noexcept {
-  constexpr std::uint64_t every_ns = 50'000;
-  const std::uint64_t now = base::now_ns();
-  if (now - looked_ns_ < every_ns) return;
-  looked_ns_ = now;
-  (void)drive();
+  if (bursts_.is_look_due(base::now_ns())) (void)drive();
 }
 
 /// Whoever queues an operation and finds the lock taken relies on this look at the queue.
@@ -201,10 +182,11 @@ bool threads::run(core::op& o, std::int64_t timeout_ms, bool in_fault) noexcept 
 
 /// Polls until `o` is done or the time for it is over. `driving`: the caller has the lock.
 void threads::drive_for(const core::op& o, bool driving) noexcept {
-  constexpr std::uint64_t longest_drive_ns = 5'000'000;  // the caller may have a time limit to look at
+  const pace& how = driver_.how;
   driver_.polling.fetch_add(1, std::memory_order_relaxed);
   const std::uint64_t start = base::now_ns();
-  std::uint64_t quiet_since = start, looked = start;
+  polling wait(how, start);
+  std::uint64_t looked = start;
   bool moved = false, away = false;
   if (driving) mute();
   for (unsigned round = 1; !o.done(); ++round) {
@@ -217,25 +199,22 @@ void threads::drive_for(const core::op& o, bool driving) noexcept {
     } else {
       base::cpu_relax();
     }
-    if (round % rounds_between_looks != 0) continue;
+    if (round % how.rounds_between_looks != 0) continue;
     const std::uint64_t now = base::now_ns();
-    if (moved) quiet_since = now;  // while something arrives, it may as well be this thread that takes it
-    moved = false;
     away = driver_.cores.noticed(looked, now);
     if (away) break;
     looked = now;
-    if (now - quiet_since > driver_.tuning.spin_ns || now - start > longest_drive_ns) break;
-    if (now - quiet_since > patience_ns) ::sched_yield();
+    const next_step next = wait.look(now, std::exchange(moved, false));
+    if (next == next_step::sleep) break;
+    if (next == next_step::give_way) ::sched_yield();
   }
   // What has arrived meanwhile is taken now rather than with the next fault: in a sweep, the rest of the window.
   if (driving && !away && o.done()) {
-    for (const std::uint64_t until = base::now_ns() + linger_ns; drive() && base::now_ns() < until;) continue;
+    for (const std::uint64_t until = base::now_ns() + how.linger_ns; drive() && base::now_ns() < until;) continue;
   }
   driver_.polling.fetch_sub(1, std::memory_order_relaxed);
   if (!driving) return;
-  const std::uint64_t now = base::now_ns();
-  soon_again_ = now - left_ns_ < soon_ns ? soon_again_ + 1 : 0;
-  left_ns_ = now;
+  bursts_.left(base::now_ns());
   leave_drive(!o.done());
 }
 
@@ -324,36 +303,33 @@ void threads::stop() noexcept {
   if (timer_ >= 0) ::close(std::exchange(timer_, -1));
 }
 
-/// Handles what there is, then looks on for a while. The while grows as long as it is worth it: with requests in quick
-/// succession a sleep between them costs more than the spinning, and a single one should not cost the application its core.
-void threads::serve(std::uint64_t& spin_ns) noexcept {
-  const std::uint64_t shortest = driver_.tuning.service_spin_ns;
-  std::uint64_t quiet_since = 0, looked = 0, served = 0;
-  bool again = false;
+/// Handles what there is, then looks on for a while.
+void threads::serve(service_spin& spin) noexcept {
+  std::uint64_t looked = 0;
+  spin.begin();
   for (unsigned idle = 1;; ++idle) {
     bool moved = drive();
     if (kernel_faults_ && core_.drain_kernel_faults()) moved = true;
     if (moved) {
-      if (quiet_since != 0) again = true;
-      quiet_since = looked = 0;
+      spin.served(base::now_ns());
+      looked = 0;
       idle = 0;
-      served = base::now_ns();
     } else if (!driver_.may_spin() || driver_.polling.load(std::memory_order_relaxed) != 0) {
       return;
-    } else if (base::now_ns() - served < follow_up_ns) {
+    } else if (spin.may_follow_up(base::now_ns())) {
       base::cpu_relax();
     } else if (driver_.sleeping.load(std::memory_order_relaxed) == 0 && core_.held_by_kernel() == 0) {
       return;
-    } else if (idle % rounds_between_looks == 1) {
+    } else if (idle % driver_.how.rounds_between_looks == 1) {
       const std::uint64_t now = base::now_ns();
-      if (quiet_since == 0) quiet_since = now;
       if (looked != 0 && driver_.cores.noticed(looked, now)) break;
       looked = now;
-      if (now - quiet_since > spin_ns) break;
-      if (now - quiet_since > patience_ns) ::sched_yield();
+      const next_step next = spin.look(now);
+      if (next == next_step::sleep) break;
+      if (next == next_step::give_way) ::sched_yield();
     }
   }
-  spin_ns = again ? std::min(spin_ns * 2, shortest * 8) : std::max(spin_ns / 2, shortest);
+  spin.end();
 }
 
 /// Serves other nodes whatever the application does; sleeps while there is nothing to do.
@@ -362,7 +338,10 @@ void threads::service_loop() noexcept {
   ::pthread_setname_np(::pthread_self(), "quire-service");
   ::prctl(PR_SET_TIMERSLACK, 1000ul);
   os::prefer_short_slices();  // it works for microseconds at a time
-  std::uint64_t spin_ns = driver_.tuning.service_spin_ns;
+  service_spin spin(driver_.how);
+  pace at_once = driver_.how;
+  at_once.service_spin_ns = 0;
+  service_spin no_spin(at_once);
   bool called = false;
   while (!stopping_.load(std::memory_order_relaxed)) {
     parked_.store(false, std::memory_order_relaxed);
@@ -375,10 +354,9 @@ void threads::service_loop() noexcept {
     t_here.driving = true;
     execute_queue();
     // They poll themselves: no need to spin, nor to arm.
-    const bool others = !called && soon_again_ >= burst && base::now_ns() - left_ns_ < soon_ns;
-    if (!others) ticks_ = 0;
-    std::uint64_t no_spin = 0;
-    serve(others ? no_spin : spin_ns);
+    const bool others = !called && bursts_.lasts(base::now_ns());
+    if (!others) ticks_.end();
+    serve(others ? no_spin : spin);
     core_.look_around();
     const bool soon = others || core_.is_restless() || driver_.polling.load(std::memory_order_relaxed) != 0;
     const bool armed = !soon && arm(false);
@@ -405,7 +383,7 @@ bool threads::tick() noexcept {
   const bool missed = sleeps != sleeps_seen_;  // it came before `ticking` could be seen
   sleeps_seen_ = sleeps;
   pollfd looked_at[] = {{call_, POLLIN, 0}, {job_.descriptor(), POLLIN, 0}, {timer_, POLLIN, 0}};
-  const timespec t{0, missed ? 0 : static_cast<long>(driver_.tuning.tick_ns << std::min(ticks_++, longest_tick))};
+  const timespec t{0, missed ? 0 : static_cast<long>(ticks_.next_ns())};
   (void)::ppoll(looked_at, 3, &t, nullptr);
   driver_.ticking.store(false, std::memory_order_relaxed);
   if (looked_at[1].revents != 0) handle_news();

@@ -18,7 +18,7 @@ namespace quire::drive {
 class threads final : public core::host {
  public:
   /// `driven`, `wire` and `job` exist before start() and until stop(); operations run in between, and before start() those that are done at once.
-  threads(const driver_tuning& tuning, core::core& driven, bootstrap::bootstrap& job);
+  threads(const pace& how, core::core& driven, bootstrap::bootstrap& job);
   ~threads() { stop(); }
   threads(const threads&) = delete;
   threads& operator=(const threads&) = delete;
@@ -30,7 +30,7 @@ class threads final : public core::host {
 
   /// The calling thread drives: a fault now would be one of the runtime itself. Fault context.
   [[nodiscard]] static bool is_driving() noexcept;
-  [[nodiscard]] const driver_tuning& tuning() const noexcept { return driver_.tuning; }
+  [[nodiscard]] const pace& how() const noexcept { return driver_.how; }
   /// SIGQUIT: has the service thread say what this node's threads wait for. Any thread, also in a signal handler.
   void ask_for_waits() noexcept;
 
@@ -62,7 +62,7 @@ class threads final : public core::host {
   // The service thread's.
   static constexpr std::uint64_t longest_sleep_ms = 1000;
   void service_loop() noexcept;
-  void serve(std::uint64_t& spin_ns) noexcept;
+  void serve(service_spin& spin) noexcept;
   void service_sleep(std::uint64_t longest_ms) noexcept;
   [[nodiscard]] bool tick() noexcept;
   void watch(int descriptor) noexcept;
@@ -83,12 +83,9 @@ class threads final : public core::host {
   std::atomic<bool> parked_{false};
   std::atomic<bool> unhurried_{false};  ///< and only for what is urgent
   bool muted_ = false;  ///< an application thread drives meanwhile: the transport shall not wake the service thread
-  std::uint64_t left_ns_ = 0;  ///< when an application thread that had polled gave up driving last
-  std::uint64_t looked_ns_ = 0;  ///< when an application thread that had not to wait looked what has come last
-  unsigned soon_again_ = 0;    ///< so often in a row soon after the time before
-  unsigned ticks_ = 0;  ///< in a row, of the service thread
+  bursts bursts_{driver_.how};
+  ticks ticks_{driver_.how};  ///< the service thread's
   std::uint64_t sleeps_seen_ = 0;  ///< of driver::sleeps, by the service thread
-  static constexpr unsigned longest_tick = 1;  ///< doublings: while threads keep driving, it looks less and less often
   int epoll_ = -1;
   int call_ = -1;   ///< eventfd that wakes the service thread
   int timer_ = -1;  ///< readable when the time of call_at() has come

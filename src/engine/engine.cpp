@@ -32,9 +32,9 @@ base::result<std::unique_ptr<detect::detector>> engine::machine::open_detector(d
   return detect::open(which, false, application_);
 }
 
-engine::engine(const core::configuration& c, const drive::driver_tuning& tuning, std::unique_ptr<transport::transport> t,
+engine::engine(const core::configuration& c, const drive::pace& how, std::unique_ptr<transport::transport> t,
                bootstrap::bootstrap& job)
-    : machine_(*c.pool.application), core_(c, std::move(t), job, threads_, machine_), threads_(tuning, core_, job) {}
+    : machine_(*c.pool.application), core_(c, std::move(t), job, threads_, machine_), threads_(how, core_, job) {}
 
 engine::~engine() {
   stop();

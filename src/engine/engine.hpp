@@ -12,7 +12,7 @@ namespace quire::engine {
 
 class engine {
  public:
-  engine(const core::configuration& c, const drive::driver_tuning& tuning, std::unique_ptr<transport::transport> t, bootstrap::bootstrap& job);
+  engine(const core::configuration& c, const drive::pace& how, std::unique_ptr<transport::transport> t, bootstrap::bootstrap& job);
   ~engine();
   engine(const engine&) = delete;
   engine& operator=(const engine&) = delete;

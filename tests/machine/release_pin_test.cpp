@@ -193,6 +193,23 @@ TEST(release_pin, the_home_does_not_move_while_a_unit_is_pinned_or_asked_for) {
   EXPECT_TRUE(c.only_writer(0, 1));
 }
 
+/// What its threads wrote under their pin is told by its next grant. Another home would grant without a word of it.
+TEST(release_pin, the_home_does_not_move_between_a_pin_of_its_own_and_the_next_grant) {
+  chart c(3, false, updates::learned, false, true);
+  c.pin(0);
+  EXPECT_TRUE(c.unpin(0));
+  ASSERT_TRUE(c.please_take(1));
+  c.run();
+  EXPECT_TRUE(c.at(0).is_home(0)) << "it gives a copy";
+  c.pin(2);
+  c.run();
+  EXPECT_TRUE(c.unpin(2));
+  c.run();
+  ASSERT_TRUE(c.please_take(1));
+  c.run();
+  EXPECT_TRUE(c.at(1).is_home(0));
+}
+
 TEST(release_pin, who_was_home_passes_requests_on) {
   chart c(3);
   c.before(1, access::write);

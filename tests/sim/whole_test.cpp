@@ -38,6 +38,15 @@ TEST_P(whole_many, nodes_at_once) {
 
 INSTANTIATE_TEST_SUITE_P(nodes, whole_many, testing::Values(17u, 64u, 1000u), [](const auto& info) { return "of_" + std::to_string(info.param); });
 
+/// What a home's threads write under a pin is told by that home's next grant: it must not be another node's, to which the home has moved.
+TEST(whole_pins, see_what_was_written_under_the_last_one) {
+  for (const std::uint64_t seed : sim::seeds(1, 400)) {
+    job j({.seed = seed, .nodes = 3, .most_pages = 2, .most_phases = 3, .most_steps = 20, .pins_percent = 50});
+    const std::string wrong = j.run();
+    if (!wrong.empty()) FAIL() << wrong << "replay: QUIRE_SIM_SEED=" << seed;
+  }
+}
+
 /// A copy that a home sends may be read from its memory for as long as it travels, and in a checked block must not have what the home's threads
 /// write meanwhile: an overlap would be missed. (Once in 20 runs of contract_block_program under load.)
 TEST(whole_blocks, find_all_overlaps) {

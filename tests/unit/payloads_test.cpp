@@ -54,7 +54,7 @@ class border {
     c.bytes = 256 * MiB;
     c.detector = detect::kind::segv;
     transport::transport& wire = *own;
-    node_ = std::make_unique<engine::engine>(c, drive::driver_tuning{}, std::move(own), job_);
+    node_ = std::make_unique<engine::engine>(c, drive::pace{}, std::move(own), job_);
     EXPECT_TRUE(node_->open().ok());
     add(pages, 4 * KiB, QUIRE_SEQUENTIAL, 0);
     add(large, 2 * MiB, QUIRE_RELEASE, 64 * MiB);

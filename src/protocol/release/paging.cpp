@@ -51,7 +51,9 @@ bool machine::awaits_homes() const noexcept {
 /// Whether the home may move, as far as the unit tells: nobody counts on its being here, no request of this node's from before it came is on
 /// its way, and nothing that it has passed on. That no diff of this node is on its way is for the callers to see.
 bool machine::may_leave(const unit_state& s) const noexcept {
-  const bool stays = homes_stay_ || checked_ || s.granted != 0 || s.pin_asked != 0 || s.kept != 0;
+  // What threads here wrote under a pin is told by this node's next grant, and by nobody else's.
+  const bool pins = s.granted != 0 || s.pin_asked != 0 || s.pin_ended != 0;
+  const bool stays = homes_stay_ || checked_ || pins || s.kept != 0;
   return !stays && s.asked == 0 && open_.passing == 0;
 }
 
