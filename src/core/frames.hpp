@@ -102,7 +102,9 @@ class frames {
   /// Threads are let into these units now: until some others were let in they keep their frames. Else a thread might fault for ever on the
   /// only unit that can leave.
   void note_let_in(const region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
-    if (limited()) let_in_[next_let_in_++ % let_in_.size()] = {&r, first, count};
+    if (!limited()) return;
+    const std::uint64_t few = std::max<std::uint64_t>(1, limit_ / 128 >> r.unit_shift);  // a window of read-ahead may go: threads come for its first
+    let_in_[next_let_in_++ % let_in_.size()] = {&r, first, std::min(count, few)};
   }
   [[nodiscard]] bool was_let_in(const region_slot& r, std::uint64_t unit) const noexcept {
     return std::any_of(let_in_.begin(), let_in_.end(), [&](const units& u) { return u.region == &r && unit - u.first < u.count; });

@@ -2,7 +2,7 @@
 // Page-out (KOAN): a node whose units take more memory than QUIRE_MEMORY_LIMIT gives frames up. In this order:
 //
 //   1. frames without content that means anything: of units that other nodes have taken; nobody needs to know
-//   2. clean copies of what other nodes have, but for a quarter of the limit: what has just come is to be of use
+//   2. clean copies of what other nodes have, but for an eighth of the limit, more where it is small: what has just come is to be of use
 //   3. what only this node has, to another node that has room: it is asked to take the units, and does so as if to write
 //   4. the same, to a file
 //
@@ -54,7 +54,7 @@ void core::page_out() noexcept {
   if (frames_.over()) {
     const std::uint64_t step = std::min(frames_.limit() / 16, most_at_once);
     const std::uint64_t goal = std::min(frames_.used() - frames_.limit() + step / 2, step);
-    const std::uint64_t copies = frames_.came.bytes(), share = frames_.limit() / 4;
+    const std::uint64_t copies = frames_.came.bytes(), share = std::max(frames_.limit() / 8, std::min<std::uint64_t>(frames_.limit() / 4, 1 << 16));
     const std::uint64_t found = copies > share ? choose(frames_.came, std::min(goal, copies - share)) : 0;
     // What others ask for while units are on their way to a node makes more of them leave, to the file.
     if (found < goal && (p.moving.empty() || is_over_by(4))) (void)choose(frames_.own, goal - found);
