@@ -100,9 +100,12 @@ struct shared_addresses {
 };
 
 /// Routes SIGSEGV and SIGBUS to `handler`. What it does not take goes to the handler that was there before, or
-/// ends the process by the signal's own default (with its core). The calling thread gets an alternate stack, and others do with their
-/// first fault, so that a stack in shared memory can fault.
+/// ends the process by the signal's own default (with its core). The calling thread gets an alternate stack, so that a stack in shared
+/// memory can fault; threads get theirs by prepare_thread(), or with their first fault.
 [[nodiscard]] base::status install_signals(fault_handler handler, lost_check is_lost = nullptr, shared_addresses where = {}) noexcept;
+/// While they are installed: gives the calling thread, which has just started, its alternate stack. Its first fault may come on a stack in
+/// shared memory, where the kernel could not put a signal's frame.
+void prepare_thread() noexcept;
 /// While they are installed: sigaction(2) of the application for one of the two signals changes what is called after `handler`.
 /// False if they are not.
 [[nodiscard]] bool chain_signal(int signal, const struct sigaction* now, struct sigaction* before) noexcept;

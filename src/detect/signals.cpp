@@ -175,6 +175,10 @@ base::status install_signals(fault_handler handler, lost_check is_lost, shared_a
   return {};
 }
 
+void prepare_thread() noexcept {
+  if (g_chains.load()) give_alternate_stack();
+}
+
 signals_let_in::signals_let_in() noexcept : active_(t_interrupted_mask != nullptr) {
   if (!active_) return;
   sigset_t open = *t_interrupted_mask;

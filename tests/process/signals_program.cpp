@@ -210,6 +210,20 @@ void stack_is_shared() {
   }
   barrier();
 }
+/// The same of a thread that has never faulted: what it needs to start is here, and its stack's other pages are at node 0.
+void first_fault_on_shared_stack() {
+  memory_of_node_0();
+  if (quire_node() == 1) {
+    REQUIRE(::getcontext(&g_coroutine) == 0);
+    g_coroutine.uc_stack.ss_sp = g_memory;
+    g_coroutine.uc_stack.ss_size = page * pages;
+    g_coroutine.uc_link = nullptr;
+    ::makecontext(&g_coroutine, on_shared_stack, 0);
+    std::thread([] { ::swapcontext(&g_outside, &g_coroutine); }).join();
+    REQUIRE(g_sum != 0);
+  }
+  barrier();
+}
 /// A thread of libc cannot have one.
 void thread_on_shared_stack() {
   memory_of_node_0();
@@ -267,6 +281,7 @@ int main(int count, char** arguments) {
     if (what == "barrier" || what == "lock" || what == "fault") return handled_while_waiting(what);
     if (what == "ends_while_faulting") return ends_while_faulting();
     if (what == "stack_is_shared") return stack_is_shared();
+    if (what == "first_fault_on_shared_stack") return first_fault_on_shared_stack();
     if (what == "thread_on_shared_stack") return thread_on_shared_stack();
     if (what == "small_alternate_stack") return small_alternate_stack();
     if (what == "handler_from_before") {

@@ -50,6 +50,7 @@ TEST_P(signals, without_a_handler_end_a_node_that_faults) {
 TEST_P(signals, handlers_from_before_the_start_block_nothing_needed) { good("handler_from_before"); }
 TEST_P(signals, a_small_alternate_stack_stays_the_programs) { good("small_alternate_stack"); }
 TEST_P(signals, stacks_in_shared_memory_fault) { good("stack_is_shared"); }
+TEST_P(signals, the_first_fault_of_a_thread_may_be_on_such_a_stack) { good("first_fault_on_shared_stack"); }
 TEST_P(signals, a_thread_on_shared_memory_is_refused) {
   if (std::string(GetParam()) == "thread") GTEST_SKIP() << "the kernel waits for its pages";
   const auto result = job("thread_on_shared_stack");

@@ -11,6 +11,9 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <memory>
+#include <new>
+
 #include "api/calls/copies.hpp"
 #include "api/calls/signals.hpp"
 #include "api/forward.hpp"
@@ -99,6 +102,20 @@ QUIRE_OWN(int, sighold, (int signal)) {
 }
 QUIRE_CALL(int, sigaltstack, (const stack_t* now, stack_t* before), in(now), both(before))
 
+namespace {
+
+struct thread_start {
+  void* (*body)(void*);
+  void* argument;
+};
+void* begin_thread(void* at) {
+  const thread_start start = *std::unique_ptr<thread_start>(static_cast<thread_start*>(at));
+  quire::detect::prepare_thread();
+  return start.body(start.argument);
+}
+
+}  // namespace
+
 /// libc keeps what it knows of a thread at the end of its stack, and the kernel writes there at any time.
 QUIRE_OWN(int, pthread_create, (pthread_t* thread, const pthread_attr_t* about, void* (*body)(void*), void* argument)) {
   void* stack = nullptr;
@@ -109,7 +126,12 @@ QUIRE_OWN(int, pthread_create, (pthread_t* thread, const pthread_attr_t* about, 
                      "the thread run on a private stack and switch to the shared one (swapcontext(3)), or choose QUIRE_DETECT=thread", stack);
     return EINVAL;
   }
-  return make<int>(row_pthread_create, thread, about, body, argument);
+  if (!running()) return make<int>(row_pthread_create, thread, about, body, argument);
+  std::unique_ptr<thread_start> start(new (std::nothrow) thread_start{body, argument});
+  if (start == nullptr) return EAGAIN;
+  const int error = make<int>(row_pthread_create, thread, about, begin_thread, static_cast<void*>(start.get()));
+  if (error == 0) (void)start.release();
+  return error;
 }
 
 namespace quire::api::calls {
