@@ -75,8 +75,10 @@ std::uint64_t core::choose(unit_queue& from, std::uint64_t goal) noexcept {
     from.popped(r.bytes_of(1));
     const bool fixed = r.change.frozen || r.block != nullptr || r.detector->scans() || frames_.is_moving(r, e.unit) || frames_.was_let_in(r, e.unit);
     const frame_use use = fixed ? frame_use::busy : r.machine->use_of_frame(e.unit);
-    if (use == frame_use::busy || (copies && use == frame_use::needed)) {
-      frames_.own.push(e, r.bytes_of(1));  // copies that may not go are none of those of which some stay
+    if (use == frame_use::busy) {
+      from.push(e, r.bytes_of(1));
+    } else if (copies && use == frame_use::needed) {
+      frames_.own.push(e, r.bytes_of(1));
     } else if (use != frame_use::none && chances != 0 && r.machine->mapped(e.unit) != model::access::none) {
       --chances;
       actions_.clear();
