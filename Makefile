@@ -7,6 +7,8 @@ JOBS ?= $(shell nproc)
 MINUTES ?= 10
 SEED ?=
 SOAK_FLAGS ?=
+# Tests wait more than they compute.
+TEST_JOBS ?= $(shell expr 2 \* $(JOBS))
 
 .PHONY: help demo test test-all soak bench bench-all model build configure setup install asan tsan fuzz format clean
 help: ## this list
@@ -17,10 +19,10 @@ demo: configure ## build the library, run ray tracer and SOR on 4 local nodes, c
 	@tools/demo.py --build $(BUILD)
 
 test: build ## build all, run every test
-	@cd $(BUILD) && ctest --output-on-failure --no-tests=error -j $(JOBS)
+	@cd $(BUILD) && ctest --output-on-failure --no-tests=error -j $(TEST_JOBS)
 
 test-all: build ## every test, and all programs over all pools, detectors and transports
-	@cd $(BUILD) && ctest -C matrix --output-on-failure --no-tests=error -j $(JOBS)
+	@cd $(BUILD) && ctest -C matrix --output-on-failure --no-tests=error -j $(TEST_JOBS)
 
 soak: build ## new seeds, random settings, stress and kills for MINUTES (10); SEED and SOAK_FLAGS as scripts/soak/run.py --help says
 	@scripts/soak/run.py --build $(BUILD) --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) $(SOAK_FLAGS)

@@ -57,15 +57,19 @@ class Book:
 class Soak:
     """Threads that do rounds of all kinds until the time is up, each kind for its share of it."""
 
-    def __init__(self, kinds, master, book, stop, end):
+    def __init__(self, kinds, master, book, stop, end, rounds):
         self.kinds, self.book, self.stop, self.end = kinds, book, stop, end
+        self.rounds = rounds  # that are left to begin
         self.master = master
         self.spent = dict.fromkeys(kinds, 0.0)
         self.lock = threading.Lock()
 
     def next(self):
-        """The kind that is furthest behind its share, and a seed for it."""
+        """The kind that is furthest behind its share, and a seed for it; None after the last round."""
         with self.lock:
+            if self.rounds == 0:
+                return None
+            self.rounds -= 1
             kind = min(self.spent, key=lambda k: self.spent[k] / KINDS[k][1])
             self.spent[kind] += self.kinds[kind].SECONDS
             return kind, self.master.randrange(1 << 48)
@@ -73,10 +77,10 @@ class Soak:
     def work(self):
         try:
             while not self.stop.is_set():
-                kind, seed = self.next()
-                begin = time.monotonic()
-                if begin + self.kinds[kind].SECONDS > self.end:
+                chosen, begin = self.next(), time.monotonic()
+                if chosen is None or begin + self.kinds[chosen[0]].SECONDS > self.end:
                     return
+                kind, seed = chosen
                 self.book.note(kind, self.kinds[kind].round(seed))
                 with self.lock:
                     self.spent[kind] += time.monotonic() - begin - self.kinds[kind].SECONDS
@@ -126,6 +130,7 @@ def read_arguments():
     parser.add_argument("--seed", type=int, help="of all that is drawn; without it a new one, which is printed")
     parser.add_argument("--jobs", type=int, default=max(1, len(os.sched_getaffinity(0))), help="commands at a time (default: one a core)")
     parser.add_argument("--only", choices=KINDS, action="append", help="only this kind of work; may be repeated")
+    parser.add_argument("--rounds", type=int, default=-1, help="end after so many rounds of work (default: only the time counts)")
     parser.add_argument("--every", type=float, default=10, help="seconds between lines of progress (default: %(default)g)")
     parser.add_argument("--patience", type=float, default=60, help="seconds after which a program that is late hangs (default: %(default)g)")
     parser.add_argument("--report", type=Path, help="folder for what fails (default: soak in the build folder)")
@@ -161,7 +166,7 @@ def main():
     begin = time.monotonic()
     end = begin + wanted.minutes * 60
     kinds = {name: KINDS[name][0](wanted.build, stop, shared, wanted.patience) for name in KINDS if not wanted.only or name in wanted.only}
-    soak = Soak(kinds, random.Random(seed), book, stop, end)
+    soak = Soak(kinds, random.Random(seed), book, stop, end, wanted.rounds)
     threads = [threading.Thread(target=soak.work) for _ in range(wanted.jobs)]
     for thread in threads:
         thread.start()
