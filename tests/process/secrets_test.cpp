@@ -200,9 +200,11 @@ TEST(strangers, that_wake_nodes_by_datagrams_keep_nobody_from_working) {
 /// "Hosts" that are this one.
 const std::string& agent() {
   static const std::string path = [] {
-    const std::string made = QUIRE_BINARY_DIR "/tests/agent_here";
-    std::ofstream(made) << "#!/bin/sh\nshift\nexec sh -c \"exec $*\"\n";
-    std::filesystem::permissions(made, std::filesystem::perms::owner_all);
+    // Other tests of this file may be running it: it comes to its name when it is whole.
+    const std::string made = QUIRE_BINARY_DIR "/tests/agent_here", begun = made + "." + std::to_string(::getpid());
+    std::ofstream(begun) << "#!/bin/sh\nshift\nexec sh -c \"exec $*\"\n";
+    std::filesystem::permissions(begun, std::filesystem::perms::owner_all);
+    std::filesystem::rename(begun, made);
     return made;
   }();
   return path;

@@ -87,16 +87,18 @@ TEST_P(transport_contract, payloads_land_in_place_intact) {
   static constexpr std::size_t sizes[] = {1, 63, 4096, 8192, 20'000, 32'768, 65'536, 262'144, 2u << 20, 16u << 20};
   static constexpr std::size_t guard = 64;
   job(GetParam(), 2).run([](node& n) {
+    // One who has met sends the next payload at once: it may come while this node is still on its way out of the meeting.
+    std::vector<blob> arenas;
+    for (const std::size_t bytes : sizes) arenas.emplace_back(guard + bytes + guard, std::byte{0xa5});
+    n.in.on_place = [&](const message& m) -> void* {
+      EXPECT_LT(m.token, std::size(sizes));
+      EXPECT_EQ(m.payload_bytes, sizes[m.token]);
+      return arenas[m.token].data() + guard;
+    };
     for (unsigned i = 0; i < std::size(sizes); ++i) {
-      const blob sent = pattern(sizes[i], i);
-      blob arena(guard + sizes[i] + guard, std::byte{0xa5});
-      n.in.on_place = [&](const message& m) -> void* {
-        EXPECT_EQ(m.token, i);
-        EXPECT_EQ(m.payload_bytes, sizes[i]);
-        return arena.data() + guard;
-      };
+      const blob sent = pattern(sizes[i], i), &arena = arenas[i];
       n.send(n.other().value(), i, sent);  // both at once
-      ASSERT_TRUE(n.progress_until([&] { return n.in.delivered == i + 1; })) << sizes[i];
+      ASSERT_TRUE(n.progress_until([&] { return n.in.delivered >= i + 1; })) << sizes[i];
       EXPECT_EQ(std::memcmp(arena.data() + guard, sent.data(), sent.size()), 0) << sizes[i];
       for (std::size_t k = 0; k < guard; ++k) {
         ASSERT_EQ(arena[k], std::byte{0xa5}) << sizes[i];
@@ -104,6 +106,7 @@ TEST_P(transport_contract, payloads_land_in_place_intact) {
       }
       n.meet();  // the payload must stay until the other has it
     }
+    EXPECT_EQ(n.in.delivered, std::size(sizes));
     EXPECT_FALSE(n.link->sends_pending());
   });
 }
