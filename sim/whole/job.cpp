@@ -135,14 +135,14 @@ void job::do_phase(thread& t, unsigned number) {
     must(call(t, operation::barrier_wait, barrier_), "the barrier after the begin of a block");
   }
   const bool produces = p.kind == phase_kind::produced && t.leads() && p.producer == t.here.self().value();
-  if (produces) must(t.here.core().produce(address(phased, 0, 0), pages_ * page_bytes(), false), "the begin of a production phase");
+  if (produces) must(t.here.core().calls.produce(address(phased, 0, 0), pages_ * page_bytes(), false), "the begin of a production phase");
   for (unsigned i = 0; i < steps_ && !world_.failed(); ++i) {
     rest(t);
     if (i == when) in_block ? write_overlaps(t, p) : meet(t, number);
     step(t, number);
   }
   if (produces) {
-    must(t.here.core().produce(address(phased, 0, 0), pages_ * page_bytes(), true), "the end of a production phase");
+    must(t.here.core().calls.produce(address(phased, 0, 0), pages_ * page_bytes(), true), "the end of a production phase");
     ++done_["productions"];
   }
   if (in_block) {
@@ -153,7 +153,7 @@ void job::do_phase(thread& t, unsigned number) {
 
 void job::begin_block(thread& t, phase& p) {
   const core::job_call together(t.here.core(), sync::meeting::block_begin, "begin", static_cast<int>(t.number));
-  must(t.here.core().begin_block(phased, p.checked ? QUIRE_BLOCK_CHECK : 0), "the begin of a block");
+  must(t.here.core().blocks.begin(phased, p.checked ? QUIRE_BLOCK_CHECK : 0), "the begin of a block");
   ++done_["blocks"];
 }
 
@@ -169,7 +169,7 @@ void job::write_overlaps(thread& t, const phase& p) {
 void job::end_block(thread& t, const phase& p) {
   const core::job_call together(t.here.core(), sync::meeting::block_end, "end", static_cast<int>(t.number));
   quire_overlap found{};
-  const auto why = t.here.core().end_block(phased, found);
+  const auto why = t.here.core().blocks.end(phased, found);
   const bool expected = p.checked && !p.overlaps.empty();
   if (why.code() != (expected ? QUIRE_OVERLAP : QUIRE_OK)) {
     return world_.fail("the end of a block ends with status " + std::to_string(why.code()) + ", and there are overlaps: " + (expected ? "yes" : "no"));
@@ -227,7 +227,7 @@ void job::use_pinned(thread& t) {
   const std::uint64_t first = address(pinned, page, 0);
   int holder = -1;
   const std::int64_t timeout_ms = t.draw.chance(80) ? -1 : static_cast<std::int64_t>(t.draw.below(2));
-  const auto why = t.here.core().acquire(first, count * page_bytes(), timeout_ms, holder);
+  const auto why = t.here.core().pins.acquire(first, count * page_bytes(), timeout_ms, holder);
   if (timeout_ms >= 0 && (why.code() == QUIRE_TIMED_OUT || why.code() == QUIRE_BUSY)) return void(++done_["pins given up"]);
   must(why, "a pin");
   ++done_["pins"];
@@ -243,13 +243,13 @@ void job::use_pinned(thread& t) {
     if (t.draw.chance(30)) rest(t);
   }
   for (std::uint64_t p = page; p < page + count; ++p) --pinned_by_[p].second;
-  must(t.here.core().release(first, count * page_bytes()), "the end of a pin");
+  must(t.here.core().pins.release(first, count * page_bytes()), "the end of a pin");
 }
 
 void job::use_counted(thread& t) {
   const std::uint64_t at = address(counted, t.draw.below(pages_), t.draw.below(3));
   std::uint64_t before = 0;
-  must(t.here.core().atomic(at, static_cast<std::uint32_t>(model::atomic_operation::add), 1, 0, before), "an atomic operation");
+  must(t.here.core().calls.atomic(at, static_cast<std::uint32_t>(model::atomic_operation::add), 1, 0, before), "an atomic operation");
   if (!before_[at].insert(before).second) world_.fail("two atomic additions found " + std::to_string(before) + " in a counter");
   world_.wrote(at, before_[at].size(), t.here.self());
   ++done_["atomics"];
@@ -268,12 +268,12 @@ void job::hint(thread& t) {
   const std::uint64_t page = t.draw.below(pages_), bytes = page_bytes() * (1 + t.draw.below(pages_ - page));
   const std::uint64_t at = address(static_cast<unsigned>(t.draw.below(regions)), page, 0);
   switch (t.draw.below(4)) {
-    case 0: return t.here.core().prefetch(at, bytes, t.draw.chance(50) ? access::write : access::read);
-    case 1: return t.here.core().advise(at, bytes, t.draw.chance(50));
-    case 2: return t.here.core().touch(at, bytes, t.draw.chance(50) ? access::write : access::read);
+    case 0: return t.here.core().faults.prefetch(at, bytes, t.draw.chance(50) ? access::write : access::read);
+    case 1: return t.here.core().faults.advise(at, bytes, t.draw.chance(50));
+    case 2: return t.here.core().faults.touch(at, bytes, t.draw.chance(50) ? access::write : access::read);
     default: break;
   }
-  const auto why = t.here.core().push(at, bytes);
+  const auto why = t.here.core().calls.push(at, bytes);
   if (why.ok()) ++done_["pushes"];
   if (why.code() != QUIRE_UNSUPPORTED) must(why, "a push", QUIRE_BUSY);
 }
@@ -296,7 +296,7 @@ void job::meet(thread& t, unsigned phase) {
       r.count = 1;
       r.combine = QUIRE_SUM;
       r.values = sync::value(std::as_bytes(std::span(&mine, 1)));
-      must(c.synchronise(r, -1), "a reduction");
+      must(c.objects.synchronise(r, -1), "a reduction");
       std::memcpy(&mine, r.values.bytes().data(), sizeof mine);
       if (mine != options_.nodes * (options_.nodes + 1) / 2) world_.fail("a reduction gives " + std::to_string(mine));
       return;
@@ -309,7 +309,7 @@ void job::meet(thread& t, unsigned phase) {
       b.operand = phases_[phase].producer;
       b.count = sizeof value;
       b.values = sync::value(std::as_bytes(std::span(&value, 1)));
-      must(c.synchronise(b, -1), "a broadcast");
+      must(c.objects.synchronise(b, -1), "a broadcast");
       std::memcpy(&value, b.values.bytes().data(), sizeof value);
       if (value != phase + 77) world_.fail("a broadcast gives " + std::to_string(value));
       return;
@@ -317,7 +317,7 @@ void job::meet(thread& t, unsigned phase) {
     case meeting::change: {
       const core::job_call together(c, sync::meeting::set_consistency, "change", number);
       const auto to = scanned_ || (phase + phases_[phase].producer) % 2 == 0 ? QUIRE_RELEASE : QUIRE_SEQUENTIAL;
-      must(c.set_consistency(locked, to), "a change of consistency");
+      must(c.changes.set_consistency(locked, to), "a change of consistency");
       ++done_["changes"];
       return;
     }
@@ -329,12 +329,12 @@ void job::meet(thread& t, unsigned phase) {
 void job::hold(thread& t) {
   core::core& c = t.here.core();
   const core::job_call together(c, sync::meeting::checkpoint, "hold", static_cast<int>(t.number));
-  const auto why = c.hold();
+  const auto why = c.holding.hold();
   must(why, "a hold", QUIRE_BUSY);
   if (!why.ok()) return;
   ++done_["holds"];
   t.here.expect_less(true);
-  const auto kept = c.kept();
+  const auto kept = c.holding.kept();
   world_.sleep(t.draw.below(50'000));
   for (const auto& run : kept) {
     for (std::uint64_t unit = run.first; run.in_memory && unit < run.first + run.count; ++unit) {
@@ -346,7 +346,7 @@ void job::hold(thread& t) {
   }
   std::uint64_t of_the_job = 0;
   must(call(t, operation::barrier_wait, of_the_job), "the barrier before the end of a hold");
-  c.let_go();
+  c.holding.let_go();
   t.here.expect_less(false);
 }
 
@@ -364,7 +364,7 @@ base::status job::call(thread& t, operation what, std::uint64_t& object, std::ui
   c.object = object;
   c.operand = operand;
   c.thread = t.number;
-  const auto why = t.here.core().synchronise(c, timeout_ms);
+  const auto why = t.here.core().objects.synchronise(c, timeout_ms);
   object = c.object;
   return why;
 }

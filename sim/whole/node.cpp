@@ -22,7 +22,7 @@ node::node(world& w, const core::configuration& c) : node(w, c, make_wire(w, c.s
 
 node::node(world& w, const core::configuration& c, std::unique_ptr<wire> own)
     : world_(w), job_(c.self.value(), c.nodes), wire_(*own), core_(c, std::move(own), job_, *this, *this) {
-  wire_.attach(core_);
+  wire_.attach(core_.in);
   wire_.on_question([this](node_id n) { return world_.at(n.value()).is_dead(); });
   CHECK(core_.open().ok());
   core_.begin();
@@ -46,7 +46,7 @@ void node::turn() {
   CHECK(!std::exchange(in_turn_, true));
   execute_queued();
   (void)core_.round();
-  (void)core_.drain_kernel_faults();
+  (void)core_.faults.drain_kernel_faults();
   execute_queued();
   in_turn_ = false;
   world_.look_at_waiting(*this);
@@ -105,14 +105,14 @@ base::result<std::unique_ptr<detect::detector>> node::open_detector(detect::kind
 
 std::byte* node::reach(std::uint64_t address, access want) {
   constexpr int many = 1000;
-  core::region_slot* const r = core_.regions().find(address);
+  core::region_slot* const r = core_.regions.find(address);
   CHECK(r != nullptr && address % sizeof(std::uint64_t) == 0);
   std::byte* const at = r->memory->application_view() + (address - r->about.base);
   auto& detector = static_cast<table_detector&>(*r->detector);
   const access enough = detector.scans() ? access::read : want;
   for (int tries = 0; detector.right_at(at) < enough; ++tries) {
     if (tries == many) world_.fail("a thread faults a thousand times on one access");
-    const auto why = detector.holds_threads() ? wait_in_kernel(detector, at, address, want) : core_.fault(address, want == access::write, now());
+    const auto why = detector.holds_threads() ? wait_in_kernel(detector, at, address, want) : core_.faults.fault(address, want == access::write, now());
     if (why.code() == QUIRE_LOST) return nullptr;
     if (!why.ok()) world_.fail("a fault ends with status " + std::to_string(why.code()));
     if (world_.failed()) world_.sleep(for_ever);
@@ -156,7 +156,7 @@ void node::store(std::uint64_t address, std::uint64_t value) {
 }
 
 std::uint64_t node::peek(std::uint64_t address) noexcept {
-  core::region_slot* const r = core_.regions().find(address);
+  core::region_slot* const r = core_.regions.find(address);
   std::uint64_t value = 0;
   std::memcpy(&value, r->memory->system_view() + (address - r->about.base), sizeof value);
   return value;

@@ -42,7 +42,7 @@ class node final : public core::host, public core::mechanisms {
   node& operator=(const node&) = delete;
 
   [[nodiscard]] core::core& core() noexcept { return core_; }
-  [[nodiscard]] node_id self() const noexcept { return core_.config().self; }
+  [[nodiscard]] node_id self() const noexcept { return core_.config.self; }
   /// From the network.
   void arrive(const message& m, std::span<const std::byte> payload);
   /// Drives for a moment.

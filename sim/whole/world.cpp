@@ -24,7 +24,7 @@ world::world(const world_options& options) : options_(options), net_(options.net
 world::~world() = default;
 
 void world::add_region(core::region_description about) {
-  for (auto& n : nodes_) CHECK(n->core().add_region(about).ok());
+  for (auto& n : nodes_) CHECK(n->core().builder.add(about).ok());
 }
 
 void world::start(unsigned n, program what) {
@@ -40,7 +40,7 @@ void world::kill(unsigned n, sim::time_ns late) {
     if (other->is_dead()) continue;
     net_.after(net_.rng().below(late + 1), [this, &other, n] {
       if (other->is_dead()) return;
-      other->core().on_announced(n);
+      other->core().survival.on_announced(n);
       other->call();
     });
   }

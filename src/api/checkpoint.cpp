@@ -20,7 +20,7 @@ namespace quire::api {
 namespace {
 
 using checkpoint::outcome;
-using kept_run = core::core::kept_run;
+using kept_run = core::kept_run;
 
 constexpr const char* doing = "checkpoint";
 constexpr std::uint64_t step_bytes = 16u << 20;
@@ -47,7 +47,7 @@ class content_writer {
       if (!run.in_memory || r.scans()) {
         buffer_.resize(step_bytes);
         if (!run.in_memory) {
-          if (const int error = core_.read_paged_out(r, unit, std::span(buffer_).first(bytes)); error != 0) {
+          if (const int error = core_.holding.read_paged_out(r, unit, std::span(buffer_).first(bytes)); error != 0) {
             return checkpoint::refused("read", "the page-out file", error);
           }
         } else {
@@ -79,7 +79,7 @@ outcome write_node(runtime& r, const std::string& directory, const checkpoint::i
                    checkpoint::file_row& row) {
   checkpoint::node_writer file;
   if (outcome why = file.make(directory, what, static_cast<std::size_t>(quire_node())); !why.ok()) return why;
-  const std::vector<kept_run> runs = r.core->kept();
+  const std::vector<kept_run> runs = r.core->holding.kept();
   std::uint64_t all_bytes = 0;
   for (const kept_run& run : runs) all_bytes += run.region->bytes_of(run.count);
   content_writer content(*r.core, file, all_bytes);
@@ -89,7 +89,7 @@ outcome write_node(runtime& r, const std::string& directory, const checkpoint::i
   std::vector<std::uint64_t> heap;
   std::uint64_t next_base = 0, next_id = 0;
   r.regions->save(heap, next_base, next_id);
-  return file.finish(heap, words_of(r.core->save_objects()), row);
+  return file.finish(heap, words_of(r.core->objects.save()), row);
 }
 
 checkpoint::region_row row_of(const core::region_slot& r) {
@@ -107,14 +107,14 @@ checkpoint::manifest describe(runtime& r, const checkpoint::identity& what) {
   m.range_bytes = r.bytes;
   std::vector<std::uint64_t> heap;
   r.regions->save(heap, m.next_base, m.next_id);
-  r.core->regions().for_each([&](const core::region_slot& slot) { m.regions.push_back(row_of(slot)); });
+  r.core->regions.for_each([&](const core::region_slot& slot) { m.regions.push_back(row_of(slot)); });
   m.names = r.names->save();
   return m;
 }
 
 /// The steps of all nodes between begin and commit. `m`: on node 0.
 quire_status write_all(runtime& r, const char* path, const checkpoint::identity& what, checkpoint::manifest& m) {
-  quire_status why = r.core->hold().code();
+  quire_status why = r.core->holding.hold().code();
   if (why != QUIRE_OK) {
     base::log(base::log_level::error, "%s: %s", doing,
               why == QUIRE_INVALID ? "not inside of a parallel block: end it first (quire_block_end)"
@@ -128,7 +128,7 @@ quire_status write_all(runtime& r, const char* path, const checkpoint::identity&
   const outcome written = write_node(r, checkpoint::unfinished_path(path, what.generation), what, mine);
   // Nobody goes on before all have written: what a keeper has not written yet would be sent away, or change.
   why = agree(doing, written);
-  r.core->let_go();
+  r.core->holding.let_go();
   for (int node = 0; why == QUIRE_OK && node < quire_nodes(); ++node) {
     checkpoint::file_row row = mine;
     why = spread(row, node);
@@ -168,7 +168,7 @@ quire_status save(runtime& r, const checkpoint_path& path) {
 quire_status save_here(checkpoint_path path) {
   QUIRE_FORWARD(save_here, path);
   QUIRE_ENTER(r);
-  if (r->core->config().survives) {
+  if (r->core->config.survives) {
     base::log(base::log_level::error, "no checkpoints in a job that goes on when a node is lost: set QUIRE_ON_FAILURE to end");
     return QUIRE_UNSUPPORTED;
   }

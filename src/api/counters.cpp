@@ -13,9 +13,9 @@
 namespace quire::api {
 
 void fill(const runtime& r, quire_counters& out) noexcept {
-  const auto p = r.core->protocol_counters();
-  auto& e = r.core->count();
-  const auto& t = r.core->wire().counters();
+  const auto p = core::sequential_counters(r.core->regions);
+  auto& e = r.core->count;
+  const auto& t = r.core->wire.counters();
   out.read_faults = p.read_faults;
   out.write_faults = p.write_faults;
   out.upgrade_faults = p.upgrade_faults;
@@ -26,7 +26,7 @@ void fill(const runtime& r, quire_counters& out) noexcept {
   out.read_ahead_units = p.read_ahead_units;
   out.read_ahead_wasted = p.read_ahead_wasted;
   // Not those by which nodes watch each other: they depend on the time that passes, not on what the program does.
-  const auto& w = r.core->watching();
+  const auto& w = r.core->watching.count();
   const std::uint64_t pings_out = w.sent.load(std::memory_order_relaxed), pings_in = w.received.load(std::memory_order_relaxed);
   out.messages_sent = t.messages_sent - pings_out;
   out.bytes_sent = t.bytes_sent - pings_out * w.message_bytes;
@@ -41,9 +41,9 @@ void fill(const runtime& r, quire_counters& out) noexcept {
   out.double_faults = p.double_faults;
   out.exclusive_reads = p.exclusive_reads;
   out.exclusive_wasted = p.exclusive_wasted;
-  const auto c = r.core->release_counters();
-  const auto& n = r.core->consistency();
-  const auto& d = r.core->diffs().count();
+  const auto c = core::release_counters(r.core->regions);
+  const auto& n = r.core->consistency;
+  const auto& d = r.core->diffs.count();
   out.read_faults += c.read_faults;
   out.write_faults += c.write_faults;
   out.local_faults += c.local_faults;
@@ -62,7 +62,7 @@ void fill(const runtime& r, quire_counters& out) noexcept {
   out.notices_heard = n.count().notices_heard;
   out.home_moves = c.home_moves;
   out.forwarded = c.forwarded;
-  const auto& m = r.core->memory().count;
+  const auto& m = r.core->frames.count;
   out.copies_dropped = p.copies_dropped + c.copies_dropped;
   out.paged_to_nodes = m.units_given;
   out.paged_to_disk = m.units_written;
@@ -70,7 +70,7 @@ void fill(const runtime& r, quire_counters& out) noexcept {
   out.most_memory = m.most_bytes;
   out.replicas_sent = p.replicas_sent;
   out.replica_waits = p.replica_waits;
-  out.replica_rounds = r.core->replicas().rounds.ended;
+  out.replica_rounds = r.core->replicas.traffic.rounds.ended;
   out.updates_sent = c.updates_sent;
   out.updates_applied = c.updates_applied;
   out.units_kept = c.kept;
@@ -92,7 +92,7 @@ void append(std::string& to, const char* format, Values... values) {
 void add_regions(const runtime& r, std::string& json) {
   json += ",\"regions\":[";
   bool first = true;
-  r.core->regions().for_each([&](const core::region_slot& slot) {
+  r.core->regions.for_each([&](const core::region_slot& slot) {
     const std::uint64_t faults = slot.waited.faults.load(std::memory_order_relaxed);
     if (faults == 0) return;
     append(json, "%s{\"region\":%u,\"address\":%lu,\"bytes\":%lu,\"unit_bytes\":%lu,\"release\":%s,\"faults\":%lu,\"writes\":%lu,\"ns\":%lu}",
@@ -110,8 +110,8 @@ void add_units(const runtime& r, std::string& json) {
   constexpr std::size_t most = 32;
   json += ",\"units\":[";
   bool first = true;
-  for (const auto& one : r.core->hot().most(most)) {
-    const auto* const slot = r.core->regions().slot(model::region_id{one.region});
+  for (const auto& one : r.core->faults.hot().most(most)) {
+    const auto* const slot = r.core->regions.slot(model::region_id{one.region});
     if (slot == nullptr) continue;
     const std::uint64_t address = slot->about.base + (one.unit << slot->unit_shift);
     const auto known = sites::of(address, slot->bytes_of(1));

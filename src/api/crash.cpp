@@ -39,7 +39,7 @@ void add_part(const region_slot& r, std::uint64_t first, std::uint64_t bytes, st
 /// Driver's thread: nothing moves meanwhile.
 std::vector<split::memory_run> valid_pages(core::core& core) {
   std::vector<split::memory_run> runs;
-  core.regions().for_each([&](const region_slot& r) {
+  core.regions.for_each([&](const region_slot& r) {
     constexpr std::uint64_t part = std::uint64_t{1} << dumped_parts::part_shift;
     for (std::uint64_t first = 0; first < r.about.bytes; first += part) {
       if (r.dumped.has(first)) add_part(r, first, std::min(part, r.about.bytes - first), runs);

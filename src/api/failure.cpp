@@ -8,11 +8,11 @@
 namespace quire::api {
 
 failure_service::failure_service(core::core& e) : core_(e) {
-  if (!e.config().survives) return;
-  e.on_deaths([](void* self, unsigned node) noexcept {
+  if (!e.config.survives) return;
+  e.survival.on_deaths([](void* self, unsigned node) noexcept {
     static_cast<failure_service*>(self)->dead_.fetch_or(std::uint64_t{1} << node);
   }, this, false);
-  e.on_deaths([](void* self, unsigned node) noexcept {
+  e.survival.on_deaths([](void* self, unsigned node) noexcept {
     auto& s = *static_cast<failure_service*>(self);
     const unsigned n = s.over_.load(std::memory_order_relaxed);
     s.order_[n] = static_cast<std::uint8_t>(node);
@@ -23,7 +23,7 @@ failure_service::failure_service(core::core& e) : core_(e) {
 }
 
 base::status failure_service::set(quire_failure_handler handler, void* context) {
-  if (!core_.config().survives) return QUIRE_UNSUPPORTED;
+  if (!core_.config.survives) return QUIRE_UNSUPPORTED;
   const std::lock_guard guard(mutex_);
   if (stopping_) return QUIRE_NOT_STARTED;
   handler_ = handler;
@@ -71,13 +71,13 @@ void failure_service::stop() {
 }
 
 bool failure_service::is_alive(int node) const noexcept {
-  const auto nodes = static_cast<int>(core_.config().nodes);
+  const auto nodes = static_cast<int>(core_.config.nodes);
   if (node < 0 || node >= nodes) return false;
   return node >= static_cast<int>(core::survival::most_nodes) || (dead_.load() >> node & 1) == 0;
 }
 
 int failure_service::count_alive() const noexcept {
-  return static_cast<int>(core_.config().nodes) - __builtin_popcountll(dead_.load());
+  return static_cast<int>(core_.config.nodes) - __builtin_popcountll(dead_.load());
 }
 
 }  // namespace quire::api

@@ -42,7 +42,7 @@ quire_status allocate(const char* call, std::uint64_t bytes, std::uint64_t align
 /// The whole range lies in one region.
 bool shared_range(quire::api::runtime& r, const void* address, std::size_t bytes) noexcept {
   const auto at = reinterpret_cast<std::uint64_t>(address);
-  const auto* slot = r.core->regions().find(at);
+  const auto* slot = r.core->regions.find(at);
   if (slot == nullptr) {
     (void)explain(QUIRE_BAD_ADDRESS, "the address 0x%lx lies in no shared region", static_cast<unsigned long>(at));
     return false;
@@ -61,7 +61,7 @@ quire_status operate_at(std::uint64_t address, atomic_operation operation, std::
   if (address % sizeof(std::uint64_t) != 0)
     return explain(QUIRE_INVALID, "the word 0x%lx of an atomic operation is not aligned to 8 bytes", static_cast<unsigned long>(address));
   if (!shared_range(*r, reinterpret_cast<void*>(address), sizeof(std::uint64_t))) return QUIRE_BAD_ADDRESS;
-  return r->core->atomic(address, static_cast<std::uint32_t>(operation), a, b, *before).code();
+  return r->core->calls.atomic(address, static_cast<std::uint32_t>(operation), a, b, *before).code();
 }
 
 quire_status operate(std::uint64_t* word, atomic_operation operation, std::uint64_t a, std::uint64_t b, std::uint64_t& before) {
@@ -143,7 +143,7 @@ quire_status quire_region_range(quire_region region, void** address, uint64_t* b
   QUIRE_FORWARD(quire_region_range, region, address, bytes);
   QUIRE_ENTER(r);
   if (region.id > UINT16_MAX) return QUIRE_NOT_FOUND;
-  const auto* slot = r->core->regions().slot(quire::model::region_id{static_cast<std::uint16_t>(region.id)});
+  const auto* slot = r->core->regions.slot(quire::model::region_id{static_cast<std::uint16_t>(region.id)});
   if (slot == nullptr) return QUIRE_NOT_FOUND;
   if (address != nullptr) *address = reinterpret_cast<void*>(slot->about.base);
   if (bytes != nullptr) *bytes = slot->about.bytes;
@@ -154,14 +154,14 @@ quire_status quire_region_set_consistency(quire_region region, quire_consistency
   QUIRE_FORWARD(quire_region_set_consistency, region, consistency);
   QUIRE_ENTER(r);
   const quire::core::job_call together(*r->core, quire::sync::meeting::set_consistency, "quire_region_set_consistency", quire_thread());
-  return together.status().ok() ? r->core->set_consistency(region.id, consistency).code() : together.status().code();
+  return together.status().ok() ? r->core->changes.set_consistency(region.id, consistency).code() : together.status().code();
 }
 
 quire_status quire_block_begin(quire_region region, unsigned flags) {
   QUIRE_FORWARD(quire_block_begin, region, flags);
   QUIRE_ENTER(r);
   const quire::core::job_call together(*r->core, quire::sync::meeting::block_begin, "quire_block_begin", quire_thread());
-  return together.status().ok() ? r->core->begin_block(region.id, flags).code() : together.status().code();
+  return together.status().ok() ? r->core->blocks.begin(region.id, flags).code() : together.status().code();
 }
 
 quire_status quire_block_declare(const void* address, size_t bytes) {
@@ -169,7 +169,7 @@ quire_status quire_block_declare(const void* address, size_t bytes) {
   QUIRE_ENTER(r);
   if (bytes == 0) return QUIRE_OK;
   if (!shared_range(*r, address, bytes)) return QUIRE_BAD_ADDRESS;
-  const auto why = r->core->declare(reinterpret_cast<std::uint64_t>(address), bytes).code();
+  const auto why = r->core->blocks.declare(reinterpret_cast<std::uint64_t>(address), bytes).code();
   if (why == QUIRE_INVALID)
     (void)explain(why, "quire_block_declare(): no parallel block is under way on the region of 0x%lx", reinterpret_cast<unsigned long>(address));
   return why;
@@ -181,7 +181,7 @@ quire_status quire_block_end(quire_region region, quire_overlap* overlap) {
   const quire::core::job_call together(*r->core, quire::sync::meeting::block_end, "quire_block_end", quire_thread());
   if (!together.status().ok()) return together.status().code();
   quire_overlap first{nullptr, -1, -1};
-  const auto why = r->core->end_block(region.id, first);
+  const auto why = r->core->blocks.end(region.id, first);
   if (overlap != nullptr) *overlap = first;
   return why.code();
 }
@@ -189,7 +189,7 @@ quire_status quire_block_end(quire_region region, quire_overlap* overlap) {
 quire_status quire_region_of(const void* address, quire_region* region) {
   QUIRE_FORWARD(quire_region_of, address, region);
   QUIRE_ENTER(r);
-  const auto* slot = r->core->regions().find(reinterpret_cast<std::uint64_t>(address));
+  const auto* slot = r->core->regions.find(reinterpret_cast<std::uint64_t>(address));
   if (slot == nullptr) return QUIRE_BAD_ADDRESS;
   if (region != nullptr) region->id = slot->about.id;
   return QUIRE_OK;
@@ -216,7 +216,7 @@ quire_status quire_prefetch(const void* address, size_t bytes, int for_writing) 
   QUIRE_ENTER(r);
   if (bytes == 0) return QUIRE_OK;
   if (!shared_range(*r, address, bytes)) return QUIRE_BAD_ADDRESS;
-  r->core->prefetch(reinterpret_cast<std::uint64_t>(address), bytes, for_writing != 0 ? access::write : access::read);
+  r->core->faults.prefetch(reinterpret_cast<std::uint64_t>(address), bytes, for_writing != 0 ? access::write : access::read);
   return QUIRE_OK;
 }
 
@@ -227,7 +227,7 @@ quire_status quire_advise(const void* address, size_t bytes, quire_advice advice
     return explain(QUIRE_INVALID, "quire_advise(): %d is no quire_advice", static_cast<int>(advice));
   if (bytes == 0) return QUIRE_OK;
   if (!shared_range(*r, address, bytes)) return QUIRE_BAD_ADDRESS;
-  r->core->advise(reinterpret_cast<std::uint64_t>(address), bytes, advice == QUIRE_WILL_WRITE);
+  r->core->faults.advise(reinterpret_cast<std::uint64_t>(address), bytes, advice == QUIRE_WILL_WRITE);
   return QUIRE_OK;
 }
 
@@ -236,21 +236,21 @@ quire_status quire_push(const void* address, size_t bytes) {
   QUIRE_ENTER(r);
   if (bytes == 0) return QUIRE_OK;
   if (!shared_range(*r, address, bytes)) return QUIRE_BAD_ADDRESS;
-  return r->core->push(reinterpret_cast<std::uint64_t>(address), bytes).code();
+  return r->core->calls.push(reinterpret_cast<std::uint64_t>(address), bytes).code();
 }
 
 namespace {
 quire_status produce(const void* address, size_t bytes, int producer, int end) {
   QUIRE_FORWARD(produce, address, bytes, producer, end);
   QUIRE_ENTER(r);
-  const auto& c = r->core->config();
+  const auto& c = r->core->config;
   const char* const call = end != 0 ? "quire_produce_end" : "quire_produce_begin";
   if (bytes == 0) return explain(QUIRE_INVALID, "%s(): the size is 0", call);
   if (producer < 0 || producer >= static_cast<int>(c.nodes))
     return explain(QUIRE_INVALID, "%s(): there is no node %d for a producer; the job has %u nodes", call, producer, c.nodes);
   if (!shared_range(*r, address, bytes)) return QUIRE_BAD_ADDRESS;
   if (c.self.value() != producer) return QUIRE_OK;
-  return r->core->produce(reinterpret_cast<std::uint64_t>(address), bytes, end != 0).code();
+  return r->core->calls.produce(reinterpret_cast<std::uint64_t>(address), bytes, end != 0).code();
 }
 
 quire_status meet_to_produce() {
@@ -282,7 +282,7 @@ quire_status quire_acquire(const void* address, size_t bytes, int64_t timeout_ms
   who = -1;
   if (bytes == 0) return QUIRE_OK;
   if (!shared_range(*r, address, bytes)) return QUIRE_BAD_ADDRESS;
-  return r->core->acquire(reinterpret_cast<std::uint64_t>(address), bytes, timeout_ms, who).code();
+  return r->core->pins.acquire(reinterpret_cast<std::uint64_t>(address), bytes, timeout_ms, who).code();
 }
 
 quire_status quire_release(const void* address, size_t bytes) {
@@ -290,7 +290,7 @@ quire_status quire_release(const void* address, size_t bytes) {
   QUIRE_ENTER(r);
   if (bytes == 0) return QUIRE_OK;
   if (!shared_range(*r, address, bytes)) return QUIRE_BAD_ADDRESS;
-  return r->core->release(reinterpret_cast<std::uint64_t>(address), bytes).code();
+  return r->core->pins.release(reinterpret_cast<std::uint64_t>(address), bytes).code();
 }
 
 quire_status quire_fetch_add(uint64_t* word, uint64_t value, uint64_t* before) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "core/core.hpp"
 #include "api/names.hpp"
 
 #include <cstring>
 
 #include "base/detail.hpp"
-#include "core/collect.hpp"
 #include "region/services.hpp"
 
 namespace quire::api {
@@ -26,10 +26,10 @@ bool usable(const char* call, const char* name) noexcept {
 }  // namespace
 
 name_service::name_service(core::core& e) : core_(e) {
-  e.set_service(static_cast<std::uint32_t>(service::publish), [](void* self, core::core&, const message& m, auto v) noexcept {
+  e.services.set(static_cast<std::uint32_t>(service::publish), [](void* self, core::core&, const message& m, auto v) noexcept {
     static_cast<name_service*>(self)->on_publish(m, text_of(v));
   }, this, "quire_publish");
-  e.set_service(static_cast<std::uint32_t>(service::lookup), [](void* self, core::core&, const message& m, auto v) noexcept {
+  e.services.set(static_cast<std::uint32_t>(service::lookup), [](void* self, core::core&, const message& m, auto v) noexcept {
     static_cast<name_service*>(self)->on_lookup(m, text_of(v));
   }, this, "quire_lookup");
 }
@@ -39,7 +39,7 @@ base::status name_service::publish(const char* name, std::uint64_t value) {
   const std::string text(name);  // a copy: the name may lie in shared memory
   message m;
   m.a = value;
-  return core_.ask(model::node_id{0}, static_cast<std::uint32_t>(service::publish), m,
+  return core_.services.ask(model::node_id{0}, static_cast<std::uint32_t>(service::publish), m,
                      std::as_bytes(std::span(text.data(), text.size())));
 }
 
@@ -48,7 +48,7 @@ base::status name_service::lookup(const char* name, std::int64_t timeout_ms, std
   const std::string text(name);
   message m;
   m.a = timeout_ms != 0 ? 1 : 0;  // whether the answer may wait
-  const auto why = core_.ask(model::node_id{0}, static_cast<std::uint32_t>(service::lookup), m,
+  const auto why = core_.services.ask(model::node_id{0}, static_cast<std::uint32_t>(service::lookup), m,
                                std::as_bytes(std::span(text.data(), text.size())), timeout_ms == 0 ? -1 : timeout_ms);
   if (why.ok()) value = m.a;
   return why;
@@ -56,10 +56,10 @@ base::status name_service::lookup(const char* name, std::int64_t timeout_ms, std
 
 void name_service::on_publish(const message& m, const std::string& name) {
   const bool added = names_.emplace(name, m.a).second;
-  core_.answer(m, added ? QUIRE_OK : QUIRE_EXISTS);
+  core_.services.answer(m, added ? QUIRE_OK : QUIRE_EXISTS);
   if (!added) return;
   const auto [first, last] = waiting_.equal_range(name);
-  for (auto i = first; i != last; ++i) core_.answer(i->second, QUIRE_OK, m.a);
+  for (auto i = first; i != last; ++i) core_.services.answer(i->second, QUIRE_OK, m.a);
   waiting_.erase(first, last);
 }
 
@@ -74,8 +74,8 @@ void name_service::load(std::span<const std::pair<std::string, std::uint64_t>> n
 }
 
 void name_service::on_lookup(const message& m, const std::string& name) {
-  if (const auto found = names_.find(name); found != names_.end()) return core_.answer(m, QUIRE_OK, found->second);
-  if (m.a == 0) return core_.answer(m, QUIRE_NOT_FOUND);
+  if (const auto found = names_.find(name); found != names_.end()) return core_.services.answer(m, QUIRE_OK, found->second);
+  if (m.a == 0) return core_.services.answer(m, QUIRE_NOT_FOUND);
   waiting_.emplace(name, m);
 }
 

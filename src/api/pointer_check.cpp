@@ -7,6 +7,7 @@
 
 #include "api/sites.hpp"
 #include "base/log.hpp"
+#include "core/own_words.hpp"
 #include "os/private_mappings.hpp"
 
 namespace quire::api {
@@ -19,7 +20,7 @@ struct suspect {
 };
 
 /// Collects words whose value lies in one of the mappings, which are in order.
-class finder final : public core::core::words_reader {
+class finder final : public core::words_reader {
  public:
   explicit finder(const std::vector<private_mapping>& all) : all_(all) {}
 
@@ -70,7 +71,7 @@ void pointer_check::look(core::core& core) {
   const auto mappings = os::writable_private_mappings();
   if (mappings.empty()) return;
   finder found(mappings);
-  core.look_at_own_words(found);
+  core::look_at_own_words(core, found);
   for (const suspect& s : found.suspects) {
     if (!found_.insert(s.address).second || found_.size() > most_told) continue;
     const private_mapping* const m = found.mapping_of(s.value);

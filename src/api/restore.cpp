@@ -60,7 +60,7 @@ std::vector<piece> pieces_of(const checkpoint::opened& whole, unsigned nodes, mo
 outcome check_settings(const core::core& core, const core::region_description& heap,
                        const checkpoint::manifest& m, const std::string& directory) {
   const checkpoint::region_row& row = m.regions.front();
-  const auto& c = core.config();
+  const auto& c = core.config;
   if (m.base == c.base && m.range_bytes == c.bytes && row.id == 0 && row.base == heap.base && row.bytes == heap.bytes &&
       row.unit_bytes == heap.unit_bytes) {
     return {};
@@ -106,9 +106,9 @@ bool objects_of(std::span<const std::uint64_t> words, sync::saved_objects& all) 
 /// Changes nothing.
 outcome check(runtime& r, const std::string& directory, checkpoint::opened& whole, std::vector<piece>& mine) {
   if (outcome why = whole.open(directory); !why.ok()) return why;
-  const core::region_slot* const heap = r.core->regions().slot(model::region_id{0});
+  const core::region_slot* const heap = r.core->regions.slot(model::region_id{0});
   if (outcome why = check_settings(*r.core, heap->about, whole.about(), directory); !why.ok()) return why;
-  mine = pieces_of(whole, r.core->config().nodes, r.core->config().self);
+  mine = pieces_of(whole, r.core->config.nodes, r.core->config.self);
   return check_content(mine);
 }
 
@@ -128,7 +128,7 @@ outcome take_tables(runtime& r, const checkpoint::opened& whole) {
   }
   std::string why;
   if (!r.regions->load_heap(heaps, why)) return failed(whole.directory(), why);
-  if (!r.core->load_objects(objects)) return failed(whole.directory(), "its synchronisation objects make no sense");
+  if (!r.core->objects.load(objects)) return failed(whole.directory(), "its synchronisation objects make no sense");
   for (const checkpoint::region_row& row : m.regions) {
     if (row.id == 0) continue;
     core::region_description about;
@@ -168,8 +168,8 @@ outcome take_content(runtime& r, const std::vector<piece>& mine) {
                                        from.from->unit_bytes, into);
       return from.why.code;
     };
-    core::region_slot& slot = *r.core->regions().slot(model::region_id{static_cast<std::uint16_t>(p.region)});
-    if (const auto why = r.core->adopt(slot, p.first, p.count, read, &s); !why.ok())
+    core::region_slot& slot = *r.core->regions.slot(model::region_id{static_cast<std::uint16_t>(p.region)});
+    if (const auto why = r.core->holding.adopt(slot, p.first, p.count, read, &s); !why.ok())
       return s.why.ok() ? outcome{why.code(), "the content cannot be kept"} : s.why;
     shown.at(done += p.count * p.unit_bytes);
   }
@@ -178,7 +178,7 @@ outcome take_content(runtime& r, const std::vector<piece>& mine) {
 
 /// Nothing has been made yet that would be in the way?
 outcome check_unused(runtime& r) {
-  if (!r.regions->is_used() && !r.core->has_objects() && r.names->save().empty()) return {};
+  if (!r.regions->is_used() && !r.core->objects.any() && r.names->save().empty()) return {};
   return {QUIRE_INVALID,
           "quire_restore() comes first: before memory, regions, names or synchronisation objects of this job are made"};
 }
@@ -225,7 +225,7 @@ quire_status restore(runtime& r, const checkpoint_path& path) {
 quire_status restore_here(checkpoint_path path) {
   QUIRE_FORWARD(restore_here, path);
   QUIRE_ENTER(r);
-  if (r->core->config().survives) {
+  if (r->core->config.survives) {
     base::log(base::log_level::error, "no checkpoints in a job that goes on when a node is lost: set QUIRE_ON_FAILURE to end");
     return QUIRE_UNSUPPORTED;
   }

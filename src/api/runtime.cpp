@@ -202,8 +202,8 @@ class introductions {
       names.push_back("pid " + std::to_string(theirs.pid) + " on " + theirs.host);
       views.push_back(std::span(one).subspan(sizeof theirs));
     }
-    r.core->name_peers(std::move(names));
-    return wire.connect(r.core->config().self, views, *r.core);
+    r.core->watching.name_peers(std::move(names));
+    return wire.connect(r.core->config.self, views, r.core->in);
   }
 
  private:
@@ -319,7 +319,7 @@ base::status begin(runtime& r, const quire_options& given) {
   r.node = std::make_unique<engine::engine>(c, pace_of(r.options, r.job->local_nodes()), wire.take(), *r.job);
   r.core = &r.node->node();
   if (const auto s = r.node->open(); !s.ok()) return s;
-  if (const auto s = r.core->trace().open(r.options.text(base::option::fault_trace), c.self.value()); !s.ok()) return s;
+  if (const auto s = r.core->trace.open(r.options.text(base::option::fault_trace), c.self.value()); !s.ok()) return s;
   r.regions = std::make_unique<region::registry>(*r.core);
   r.names = std::make_unique<name_service>(*r.core);
   r.threads = std::make_unique<thread_service>(*r.core);
@@ -327,7 +327,7 @@ base::status begin(runtime& r, const quire_options& given) {
   if (const auto s = r.regions->open(static_cast<std::uint32_t>(r.options.number(base::option::unit)),
                                       static_cast<quire_consistency>(r.options.number(base::option::consistency)),
                                       static_cast<std::size_t>(r.options.number(base::option::free_batch))); !s.ok()) return s;
-  if (const auto s = others.connect(r, r.core->wire()); !s.ok()) return s;
+  if (const auto s = others.connect(r, r.core->wire); !s.ok()) return s;
   r.job->ready();
   r.node->start();
   return {};
@@ -371,7 +371,7 @@ quire_status serve_fault(std::uint64_t address, int write, std::uint64_t entered
   if (runtime* const running = current(); running != nullptr) {
     node = running->job->node();
     nodes = running->job->nodes();
-    kernel_waits = running->core->config().detector == detect::kind::userfault_thread;
+    kernel_waits = running->core->config.detector == detect::kind::userfault_thread;
     // A thread and its server wait for each other: both may spin only where there is a core for each, and servers wait all the time.
     constexpr std::uint64_t longest_ns = 50'000;
     if (2 * running->job->local_nodes() <= cores()) spin_ns = std::min(running->node->threads().how().spin_ns, longest_ns);
@@ -504,8 +504,8 @@ quire_status quire_end(void) {
   api::calls::hide_range();
   api::g_runtime.store(nullptr);
   r->node->stop();
-  r->core->trace().write();
-  const auto flushed = r->core->wire().flush(10'000);
+  r->core->trace.write();
+  const auto flushed = r->core->wire.flush(10'000);
   r->job->leave(numbers);
   delete r;
   return flushed.code();
@@ -525,13 +525,13 @@ int quire_nodes(void) {
 
 int quire_thread(void) {
   if (const int served = quire::split::thread_served(); served >= 0) {
-    quire::core::core::number_thread(static_cast<std::uint32_t>(served));
+    quire::core::number_thread(static_cast<std::uint32_t>(served));
     return served;
   }
   static std::atomic<int> next{0};
   static thread_local int number = [] {
     const int mine = next.fetch_add(1);
-    quire::core::core::number_thread(static_cast<std::uint32_t>(mine));
+    quire::core::number_thread(static_cast<std::uint32_t>(mine));
     return mine;
   }();
   return number;

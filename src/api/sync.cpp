@@ -22,7 +22,7 @@ quire_status call(operation what, std::uint64_t object, std::int64_t timeout_ms,
   c.thread = static_cast<std::uint32_t>(quire_thread());
   c.object = object;
   c.operand = operand;
-  return quire::api::explain(c, r->core->synchronise(c, timeout_ms).code(), r->core->config().nodes, r->core->makers());
+  return quire::api::explain(c, r->core->objects.synchronise(c, timeout_ms).code(), r->core->config.nodes, r->core->objects.makers());
 }
 
 quire_status create_object(operation what, std::uint64_t operand, std::uint64_t* object) {
@@ -31,9 +31,9 @@ quire_status create_object(operation what, std::uint64_t operand, std::uint64_t*
   quire::sync::call c;
   c.what = what;
   c.operand = operand;
-  const auto why = r->core->synchronise(c, -1);
+  const auto why = r->core->objects.synchronise(c, -1);
   *object = c.object;
-  return quire::api::explain(c, why.code(), r->core->config().nodes, r->core->makers());
+  return quire::api::explain(c, why.code(), r->core->config.nodes, r->core->objects.makers());
 }
 
 template <class Handle>
@@ -53,7 +53,7 @@ quire_status timed(std::atomic<std::uint64_t> quire::core::engine_counters::*tim
   QUIRE_ENTER(r);
   const std::uint64_t start = quire::base::now_ns();
   const quire_status why = f();
-  auto& counters = r->core->count();
+  auto& counters = r->core->count;
   (counters.*time).fetch_add(quire::base::now_ns() - start, std::memory_order_relaxed);
   (counters.*count).fetch_add(1, std::memory_order_relaxed);
   return why;
@@ -77,9 +77,9 @@ quire_status collect(operation what, quire::sync::value* values, std::uint32_t c
   c.count = count;
   c.combine = combine;
   c.values = *values;
-  const auto why = r->core->synchronise(c, -1);
+  const auto why = r->core->objects.synchronise(c, -1);
   *values = c.values;
-  return quire::api::explain(c, why.code(), r->core->config().nodes, r->core->makers());
+  return quire::api::explain(c, why.code(), r->core->config.nodes, r->core->objects.makers());
 }
 
 quire_status collective(operation what, void* values, std::uint32_t count, std::uint32_t bytes, std::uint32_t combine,

@@ -69,22 +69,22 @@ int look_at(dl_phdr_info* info, std::size_t, void* data) {
 }  // namespace
 
 thread_service::thread_service(core::core& e) : core_(e) {
-  e.set_service(static_cast<std::uint32_t>(service::spawn), [](void* self, core::core&, const message& m, auto v) noexcept {
+  e.services.set(static_cast<std::uint32_t>(service::spawn), [](void* self, core::core&, const message& m, auto v) noexcept {
     static_cast<thread_service*>(self)->on_spawn(m, v);
   }, this, "quire_spawn");
-  e.set_service(static_cast<std::uint32_t>(service::join), [](void* self, core::core&, const message& m, auto) noexcept {
+  e.services.set(static_cast<std::uint32_t>(service::join), [](void* self, core::core&, const message& m, auto) noexcept {
     static_cast<thread_service*>(self)->on_join(m);
   }, this, "quire_join");
 }
 
 base::status thread_service::spawn(int node, std::string_view module, std::uint64_t offset, std::uint64_t argument,
                                    std::uint64_t& id) {
-  if (node < 0 || node >= static_cast<int>(core_.config().nodes))
-    return base::explain(QUIRE_INVALID, "quire_spawn(): there is no node %d; the job has %u nodes", node, core_.config().nodes);
+  if (node < 0 || node >= static_cast<int>(core_.config.nodes))
+    return base::explain(QUIRE_INVALID, "quire_spawn(): there is no node %d; the job has %u nodes", node, core_.config.nodes);
   message m;
   m.a = offset;
   m.b = argument;
-  const auto why = core_.ask(model::node_id{static_cast<std::uint16_t>(node)}, static_cast<std::uint32_t>(service::spawn), m,
+  const auto why = core_.services.ask(model::node_id{static_cast<std::uint16_t>(node)}, static_cast<std::uint32_t>(service::spawn), m,
                                std::as_bytes(std::span(module.data(), module.size())));
   if (why.ok()) id = m.a;
   return why;
@@ -92,11 +92,11 @@ base::status thread_service::spawn(int node, std::string_view module, std::uint6
 
 base::status thread_service::join(std::uint64_t id, std::uint64_t& result) {
   const auto node = static_cast<std::uint16_t>(id >> 48);
-  if (id == 0 || node >= core_.config().nodes)
+  if (id == 0 || node >= core_.config.nodes)
     return base::explain(QUIRE_INVALID, "quire_join(): 0x%lx is no handle that quire_spawn() has given", static_cast<unsigned long>(id));
   message m;
   m.a = id;
-  const auto why = core_.ask(model::node_id{node}, static_cast<std::uint32_t>(service::join), m, {});
+  const auto why = core_.services.ask(model::node_id{node}, static_cast<std::uint32_t>(service::join), m, {});
   if (why.ok()) result = m.a;
   return why;
 }
@@ -165,7 +165,7 @@ void thread_service::on_spawn(const message& m, std::span<const std::byte> value
   const auto bytes = std::as_bytes(std::span(&plan, 1));
   auto* const split = split::engine_here();
   const int error = split != nullptr ? split->run_there(start_thread, bytes) : start_thread(bytes.data());
-  if (error != 0) core_.answer(m, QUIRE_NO_MEMORY);
+  if (error != 0) core_.services.answer(m, QUIRE_NO_MEMORY);
 }
 
 /// Runs `f` on the driver and waits for it.
@@ -185,10 +185,10 @@ void thread_service::on_driver(F f) noexcept {
 std::uint64_t thread_service::started(const message& request, bool found) noexcept {
   std::uint64_t id = 0;
   on_driver([&] {
-    if (!found) return core_.answer(request, QUIRE_NOT_FOUND);
-    id = (std::uint64_t{core_.config().self.value()} << 48) | next_++;
+    if (!found) return core_.services.answer(request, QUIRE_NOT_FOUND);
+    id = (std::uint64_t{core_.config.self.value()} << 48) | next_++;
     threads_[id];
-    core_.answer(request, QUIRE_OK, id);
+    core_.services.answer(request, QUIRE_OK, id);
   });
   return id;
 }
@@ -202,15 +202,15 @@ void thread_service::on_finished(std::uint64_t id, std::uint64_t result) {
   t.finished = true;
   t.result = result;
   if (!t.awaited) return;
-  core_.answer(t.join, QUIRE_OK, result);
+  core_.services.answer(t.join, QUIRE_OK, result);
   threads_.erase(id);
 }
 
 void thread_service::on_join(const message& m) {
   const auto found = threads_.find(m.a);
-  if (found == threads_.end() || found->second.awaited) return core_.answer(m, QUIRE_NOT_FOUND);
+  if (found == threads_.end() || found->second.awaited) return core_.services.answer(m, QUIRE_NOT_FOUND);
   if (found->second.finished) {
-    core_.answer(m, QUIRE_OK, found->second.result);
+    core_.services.answer(m, QUIRE_OK, found->second.result);
     threads_.erase(found);
     return;
   }

@@ -66,8 +66,7 @@ void block_merge::keep(const overlap& o) {
   if (found_.size() > most_kept) found_.pop_back();
 }
 
-bool block_merge::add(std::uint64_t unit, std::size_t offset, model::node_id node, std::span<const std::byte> data, bool raw,
-                      const std::byte* base) {
+bool block_merge::add(std::uint64_t unit, std::size_t offset, model::node_id node, std::span<const std::byte> data, bool raw, const std::byte* base) {
   unit_merge& u = units_[unit];
   if (u.merged == nullptr) {
     u.merged = std::make_unique<std::byte[]>(unit_bytes_);

@@ -2,85 +2,83 @@
 // Parallel blocks (KOAN): their calls, and what a node does at their begin and end. The change itself, with its collectives, is that of
 // change.cpp: to release consistency and back, or, where the region has release consistency already, to itself. Calls run on
 // application threads; close_block(), merge_block() and mark_block() on the driver's.
+#include "core/block_calls.hpp"
+
 #include <cstdint>
 #include <limits>
 #include <memory>
 #include <utility>
 
 #include "base/log.hpp"
-#include "core/change.hpp"
+#include "core/core.hpp"
 #include "core/thread_state.hpp"
 
 namespace quire::core {
 
-/// What was written before the block is on its way when this is done.
-void core::stop_scanned_writes(region_slot& r) noexcept {
+void block_calls::stop_scanned_writes(region_slot& r) noexcept {
   if (!r.scans()) return;
   const auto used = r.release->used();
   for (std::uint64_t unit = used.first(); unit < used.end(); ++unit) {
-    actions_.clear();
-    r.release->on_block_ahead(unit, actions_);
-    if (actions_.size() != 0) performer_.take(r, actions_);
+    core_.actions.clear();
+    r.release->on_block_ahead(unit, core_.actions);
+    if (core_.actions.size() != 0) core_.performer.take(r, core_.actions);
   }
-  performer_.flush();
+  core_.performer.flush();
 }
 
-/// What is written from now on is written after the block.
-void core::close_block(region_slot& r) noexcept {
+void block_calls::close(region_slot& r) noexcept {
   const auto used = r.release->used();
   for (std::uint64_t unit = used.first(); unit < used.end(); ++unit) {
-    actions_.clear();
-    r.release->on_block_end(unit, actions_);
-    if (actions_.size() != 0) performer_.take(r, actions_);
+    core_.actions.clear();
+    r.release->on_block_end(unit, core_.actions);
+    if (core_.actions.size() != 0) core_.performer.take(r, core_.actions);
   }
-  performer_.flush();
+  core_.performer.flush();
 }
 
-/// All changes have come: into the units whose home is here.
-void core::merge_block(region_slot& r) noexcept {
-  close_block(r);  // a home may have come here since it was closed
+void block_calls::merge(region_slot& r) noexcept {
+  close(r);  // a home may have come here since it was closed
   release::machine& m = *r.release;
   for (std::uint64_t unit = m.used().first(); unit < m.used().end(); ++unit) {
     if (!m.knows(unit) || !m.is_home(unit)) continue;
     const bool has_base = m.has_base(unit);
-    if (r.block->merge.has(unit)) frames_.use(r, unit, 1, content::changed);
-    r.block->merge.finish(unit, config_.self, r.system(unit), has_base ? r.twin(unit) : nullptr);
+    if (r.block->merge.has(unit)) core_.frames.use(r, unit, 1, content::changed);
+    r.block->merge.finish(unit, core_.config.self, r.system(unit), has_base ? r.twin(unit) : nullptr);
     if (has_base) m.on_base_dropped(unit);
   }
 }
 
-/// Of a region whose machine stays in charge.
-void core::mark_block(region_slot& r, bool begins) noexcept {
+void block_calls::mark(region_slot& r, bool begins) noexcept {
   release::machine& m = *r.release;
   for (std::uint64_t unit = m.used().first(); unit < m.used().end(); ++unit) {
     if (!m.knows(unit)) continue;
-    actions_.clear();
-    begins ? m.on_block_begin(unit, actions_) : m.on_block_over(unit, actions_);
-    if (actions_.size() != 0) performer_.take(r, actions_);
+    core_.actions.clear();
+    begins ? m.on_block_begin(unit, core_.actions) : m.on_block_over(unit, core_.actions);
+    if (core_.actions.size() != 0) core_.performer.take(r, core_.actions);
   }
-  performer_.flush();
+  core_.performer.flush();
 }
 
-base::status core::begin_block(std::uint64_t region, unsigned flags) noexcept {
+base::status block_calls::begin(std::uint64_t region, unsigned flags) noexcept {
   change_call c;
   c.what = change_call::kind::begin_block;
-  c.region = changeable(regions_, region);
+  c.region = changeable(core_.regions, region);
   c.to = QUIRE_RELEASE;
   c.checked = (flags & QUIRE_BLOCK_CHECK) != 0;
   c.good = c.region != nullptr && c.region->block == nullptr && (flags & ~unsigned{QUIRE_BLOCK_CHECK}) == 0;
-  return change(c);
+  return core_.changes.change(c);
 }
 
-base::status core::end_block(std::uint64_t region, quire_overlap& first) noexcept {
+base::status block_calls::end(std::uint64_t region, quire_overlap& first) noexcept {
   change_call c;
   c.what = change_call::kind::end_block;
-  c.region = changeable(regions_, region);
+  c.region = changeable(core_.regions, region);
   c.good = c.region != nullptr && c.region->block != nullptr;
   c.checked = c.good && c.region->block->checked;
   c.to = c.good ? c.region->block->before : QUIRE_SEQUENTIAL;
-  if (const auto why = change(c); !why.ok()) return why;
+  if (const auto why = core_.changes.change(c); !why.ok()) return why;
   std::unique_ptr<parallel_block> ended;
-  as_driver([&] { ended = std::move(c.region->block); });
+  core_.as_driver([&] { ended = std::move(c.region->block); });
   if (!c.checked) return {};
   const std::uint64_t base = c.region->about.base;
   for (const auto& o : ended->merge.overlaps()) {
@@ -94,17 +92,17 @@ base::status core::end_block(std::uint64_t region, quire_overlap& first) noexcep
   const bool any = !ended->merge.overlaps().empty();
   const auto mine = any ? ended->merge.overlaps().front() : block_merge::overlap{};
   std::int64_t offset = any ? static_cast<std::int64_t>(mine.offset) : none;
-  if (const auto why = lowest(offset); !why.ok()) return why;
+  if (const auto why = core_.changes.lowest(offset); !why.ok()) return why;
   if (offset == none) return {};
   std::int64_t pair = any && static_cast<std::int64_t>(mine.offset) == offset ? mine.a.value() << 16 | mine.b.value() : none;
-  if (const auto why = lowest(pair); !why.ok()) return why;
+  if (const auto why = core_.changes.lowest(pair); !why.ok()) return why;
   first.address = reinterpret_cast<void*>(base + static_cast<std::uint64_t>(offset));
   first.node_a = static_cast<int>(pair >> 16);
   first.node_b = static_cast<int>(pair & 0xffff);
   return QUIRE_OVERLAP;
 }
 
-base::status core::declare(std::uint64_t address, std::uint64_t bytes) noexcept {
+base::status block_calls::declare(std::uint64_t address, std::uint64_t bytes) noexcept {
   struct declare_op : op {
     using op::op;
     region_slot* region = nullptr;
@@ -112,7 +110,7 @@ base::status core::declare(std::uint64_t address, std::uint64_t bytes) noexcept 
   } o([](core&, op& self) noexcept {
     auto& range = static_cast<declare_op&>(self);
     region_slot& r = *range.region;
-    if (r.change.frozen) return park(r, self);
+    if (r.change.frozen) return changer::park(r, self);
     if (r.block == nullptr || r.release == nullptr) return self.complete(QUIRE_INVALID);
     r.block->declared.add(range.first, range.end);
     for (std::uint64_t unit = range.first >> r.unit_shift; unit <= (range.end - 1) >> r.unit_shift; ++unit) {
@@ -120,11 +118,11 @@ base::status core::declare(std::uint64_t address, std::uint64_t bytes) noexcept 
     }
     self.complete();
   }, op::type::call);
-  o.region = regions_.find(address);
+  o.region = core_.regions.find(address);
   if (o.region == nullptr || bytes == 0) return QUIRE_BAD_ADDRESS;
   o.first = address - o.region->about.base;
   o.end = o.first + bytes;
-  (void)run(o);
+  (void)core_.run(o);
   return o.result();
 }
 

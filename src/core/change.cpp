@@ -14,6 +14,8 @@
 // before the conversion at its end (block.hpp).
 //
 // change() and its callers run on an application thread; the rest on the driver's.
+#include "core/change.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -22,38 +24,37 @@
 
 #include "base/detail.hpp"
 #include "base/log.hpp"
-#include "core/change.hpp"
+#include "core/core.hpp"
 #include "core/thread_state.hpp"
 
 namespace quire::core {
 
-base::status core::gather(totals& t) noexcept {
+base::status changer::gather(totals& t) noexcept {
   static_assert(sizeof t == sync::max_reduce_values * sizeof(std::int64_t));
   sync::call c;
   c.what = sync::operation::reduce_i64;
   c.count = sync::max_reduce_values;
   c.combine = QUIRE_SUM;
   c.values = sync::value(std::as_bytes(std::span(&t, 1)));
-  const auto why = synchronise(c, -1);
+  const auto why = core_.objects.synchronise(c, -1);
   if (why.ok()) std::memcpy(&t, c.values.bytes().data(), sizeof t);
   return why;
 }
 
-/// The lowest that any node has.
-base::status core::lowest(std::int64_t& value) noexcept {
+base::status changer::lowest(std::int64_t& value) noexcept {
   sync::call c;
   c.what = sync::operation::reduce_i64;
   c.count = 1;
   c.combine = QUIRE_MIN;
   c.values = sync::value(std::as_bytes(std::span(&value, 1)));
-  const auto why = synchronise(c, -1);
+  const auto why = core_.objects.synchronise(c, -1);
   if (why.ok()) std::memcpy(&value, c.values.bytes().data(), sizeof value);
   return why;
 }
 
-base::status core::set_consistency(std::uint64_t region, quire_consistency to) noexcept {
+base::status changer::set_consistency(std::uint64_t region, quire_consistency to) noexcept {
   change_call c;
-  c.region = changeable(regions_, region);
+  c.region = changeable(core_.regions, region);
   c.to = to;
   // Where writes are found by scans they cannot be stopped.
   const bool scans = c.region != nullptr && c.region->detector->scans();
@@ -61,8 +62,8 @@ base::status core::set_consistency(std::uint64_t region, quire_consistency to) n
   return change(c);
 }
 
-base::status core::change(const change_call& call) noexcept {
-  if (config_.survives) {
+base::status changer::change(const change_call& call) noexcept {
+  if (core_.config.survives) {
     base::log(base::log_level::error, "regions keep their consistency, without parallel blocks, in a job that goes on when a node is "
               "lost: set QUIRE_ON_FAILURE to end");
     return QUIRE_UNSUPPORTED;
@@ -73,7 +74,7 @@ base::status core::change(const change_call& call) noexcept {
   t.call_squared = t.call * t.call;
   if (const auto why = gather(t); !why.ok()) return why;
   // All terms are equal if and only if n times the sum of squares is the square of the sum: every node finds the same.
-  if (t.bad != 0 || t.call_squared * config_.nodes != t.call * t.call) {
+  if (t.bad != 0 || t.call_squared * core_.config.nodes != t.call * t.call) {
     return base::explain(QUIRE_INVALID, "%s",
                          !call.good     ? call.why_not()
                          : t.bad != 0 ? "the same call of another node has arguments that are not valid"
@@ -82,40 +83,40 @@ base::status core::change(const change_call& call) noexcept {
   region_slot& r = *call.region;
   if (call.what == change_call::kind::set && (call.to == QUIRE_RELEASE) == (r.release != nullptr)) return {};
   t = {};
-  as_driver([&] { freeze(call, t); });
+  core_.as_driver([&] { freeze(call, t); });
   base::status why = gather(t);
   if (why.ok() && t.failed != 0) why = QUIRE_NO_MEMORY;
   if (why.ok() && t.pins != 0) why = QUIRE_BUSY;
   if (why.ok()) why = drain(&r, t);
   if (why.ok()) {
-    as_driver([&] { convert(call); });
+    core_.as_driver([&] { convert(call); });
     do {  // conversion answers nothing: what has been sent is all there will be
       t = {};
-      as_driver([&] { add_up(&r, t); });
+      core_.as_driver([&] { add_up(&r, t); });
       why = gather(t);
     } while (why.ok() && t.sent != t.received);
   } else if (call.what == change_call::kind::begin_block) {
-    as_driver([&] { r.block.reset(); });
+    core_.as_driver([&] { r.block.reset(); });
   }
-  as_driver([&] { thaw(r, call.what == change_call::kind::begin_block && r.block != nullptr); });
+  core_.as_driver([&] { thaw(r, call.what == change_call::kind::begin_block && r.block != nullptr); });
   return why;
 }
 
 /// Until nothing of the region, or of any, is on its way. Nodes that have all they have asked for send only in answer to messages; if then
 /// everything that had been sent at one collective was received by the one before, all is quiet (Mattern, Algorithms for
 /// Distributed Termination Detection, 1987: four counters).
-base::status core::drain(region_slot* r, totals last) noexcept {
+base::status changer::drain(region_slot* r, totals last) noexcept {
   for (;;) {
     wait_quiet(r);
     totals t;
-    as_driver([&] { add_up(r, t); });
+    core_.as_driver([&] { add_up(r, t); });
     if (const auto why = gather(t); !why.ok()) return why;
     if (last.busy == 0 && last.received == t.sent) return {};
     last = t;
   }
 }
 
-void core::add_up(region_slot* r, totals& t) noexcept {
+void changer::add_up(region_slot* r, totals& t) noexcept {
   const auto add = [&](region_slot& one) {
     t.busy += is_quiet(one) ? 0 : 1;
     t.sent += static_cast<std::int64_t>(one.change.sent);
@@ -124,30 +125,30 @@ void core::add_up(region_slot* r, totals& t) noexcept {
   if (r != nullptr) {
     add(*r);
   } else {
-    regions_.for_each(add);
+    core_.regions.for_each(add);
   }
 }
 
-void core::freeze(const change_call& call, totals& t) noexcept {
+void changer::freeze(const change_call& call, totals& t) noexcept {
   region_slot& r = *call.region;
-  if (prepare(r, call.to) != 0) t.failed = 1;
-  if (call.to == QUIRE_RELEASE) relaxed_ = true;  // the collectives that follow are rounds of its notices
+  if (core_.builder.prepare(r, call.to) != 0) t.failed = 1;
+  if (call.to == QUIRE_RELEASE) core_.relaxes = true;  // the collectives that follow are rounds of its notices
   if (call.what == change_call::kind::begin_block) {
     r.block = std::make_unique<parallel_block>(call.checked, r.release != nullptr ? QUIRE_RELEASE : QUIRE_SEQUENTIAL, r.bytes_of(1));
   }
   r.change.frozen = true;
-  (void)end_holds();
+  (void)core_.held.end();
   if (release::machine* const m = r.release.get(); m != nullptr) {
     m->keep_homes(true);
-    if (call.what == change_call::kind::begin_block && call.checked) stop_scanned_writes(r);
-    if (call.what == change_call::kind::end_block && call.checked) close_block(r);
-    consistency_.release(true);
+    if (call.what == change_call::kind::begin_block && call.checked) core_.blocks.stop_scanned_writes(r);
+    if (call.what == change_call::kind::end_block && call.checked) core_.blocks.close(r);
+    core_.consistency.release(true);
   }
-  pins_.for_each([&](const directory::pin& p) { t.pins += p.region.value() == r.about.id ? 1 : 0; });
+  core_.pinned.for_each([&](const directory::pin& p) { t.pins += p.region.value() == r.about.id ? 1 : 0; });
   add_up(&r, t);
 }
 
-void core::thaw(region_slot& r, bool homes_stay) noexcept {
+void changer::thaw(region_slot& r, bool homes_stay) noexcept {
   change_state& c = r.change;
   c.frozen = false;
   if (r.made.release != nullptr) r.made.release->keep_homes(homes_stay);
@@ -155,22 +156,21 @@ void core::thaw(region_slot& r, bool homes_stay) noexcept {
   c.first = c.last = nullptr;
   while (o != nullptr) {
     op* const rest = o->next;  // the op may end, and with it its memory
-    execute(*o);
+    core_.execute(*o);
     o = rest;
   }
-  for (const auto& f : std::exchange(c.faults, {})) begin_kernel_fault(r, f.address, f.write);
-  settle();
+  for (const auto& f : std::exchange(c.faults, {})) core_.faults.begin_kernel_fault(r, f.address, f.write);
+  core_.settle();
 }
 
-void core::park(region_slot& r, op& o) noexcept {
+void changer::park(region_slot& r, op& o) noexcept {
   change_state& c = r.change;
   o.next = nullptr;
   (c.last != nullptr ? c.last->next : c.first) = &o;
   c.last = &o;
 }
 
-/// `o` waits no longer, if it did.
-void core::unpark(region_slot& r, const op& o) noexcept {
+void changer::unpark(region_slot& r, const op& o) noexcept {
   change_state& c = r.change;
   op* before = nullptr;
   for (op** link = &c.first; *link != nullptr; before = *link, link = &(*link)->next) {
@@ -182,58 +182,57 @@ void core::unpark(region_slot& r, const op& o) noexcept {
 }
 
 /// Whether this node has all that its threads have asked for, and nothing to tell by itself.
-bool core::is_quiet(const region_slot& r) const noexcept {
-  const auto held = std::find_if(holds_.begin(), holds_.end(), [&](const held_unit& h) { return h.region == &r; });
-  return r.machine->outstanding() == 0 && r.change.calls == 0 && held == holds_.end();
+bool changer::is_quiet(const region_slot& r) const noexcept {
+  return r.machine->outstanding() == 0 && r.change.calls == 0 && !core_.held.has_any_of(r);
 }
 
 /// Of one region, or of all (null).
-void core::wait_quiet(const region_slot* r) noexcept {
+void changer::wait_quiet(const region_slot* r) noexcept {
   struct quiet_op : op {
     using op::op;
     const region_slot* region = nullptr;
   } o([](core& e, op& self) noexcept {
-    e.quieting_ = static_cast<quiet_op&>(self).region;
-    e.quiet_waiter_ = &self;
-    e.look_whether_quiet();
+    e.changes.quieting_ = static_cast<quiet_op&>(self).region;
+    e.changes.quiet_waiter_ = &self;
+    e.changes.look_whether_quiet();
   }, op::type::call);
   o.region = r;
-  (void)run(o);
+  (void)core_.run(o);
 }
 
-void core::look_whether_quiet() noexcept {
+void changer::look_whether_quiet() noexcept {
   bool quiet = true;
   if (quieting_ != nullptr) {
     quiet = is_quiet(*quieting_);
   } else {
-    regions_.for_each([&](const region_slot& r) { quiet = quiet && is_quiet(r); });
+    core_.regions.for_each([&](const region_slot& r) { quiet = quiet && is_quiet(r); });
   }
   if (quiet) std::exchange(quiet_waiter_, nullptr)->complete();
 }
 
-void core::convert(const change_call& call) noexcept {
+void changer::convert(const change_call& call) noexcept {
   region_slot& r = *call.region;
   release::machine& relaxed = *r.made.release;
-  if (call.what == change_call::kind::end_block && call.checked) merge_block(r);
+  if (call.what == change_call::kind::end_block && call.checked) core_.blocks.merge(r);
   relaxed.check(call.what == change_call::kind::begin_block && call.checked);
-  if (call.to == QUIRE_RELEASE && r.release != nullptr) return mark_block(r, call.what == change_call::kind::begin_block);
+  if (call.to == QUIRE_RELEASE && r.release != nullptr) return core_.blocks.mark(r, call.what == change_call::kind::begin_block);
   sequential::machine& strong = *r.made.sequential;
-  put_in_charge(r, call.to);
+  core_.builder.put_in_charge(r, call.to);
   const bool relaxes = call.to == QUIRE_RELEASE;
   const auto used = relaxes ? strong.used() : relaxed.used();
   for (std::uint64_t unit = used.first(); unit < used.end(); ++unit) {
-    actions_.clear();
+    core_.actions.clear();
     if (relaxes) {
       if (!strong.knows(unit)) continue;
-      relaxed.take(unit, strong.give(unit), actions_);
+      relaxed.take(unit, strong.give(unit), core_.actions);
     } else {
       if (!relaxed.knows(unit)) continue;
-      strong.take(unit, relaxed.give(unit, actions_), actions_);
+      strong.take(unit, relaxed.give(unit, core_.actions), core_.actions);
     }
-    if (actions_.size() != 0) performer_.take(r, actions_);
+    if (core_.actions.size() != 0) core_.performer.take(r, core_.actions);
   }
   relaxes ? strong.all_given() : relaxed.all_given();
-  performer_.flush();
+  core_.performer.flush();
 }
 
 }  // namespace quire::core

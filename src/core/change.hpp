@@ -1,16 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the calls that change a region's consistency, and those that begin and end parallel blocks, have in common (change.cpp,
-// block_calls.cpp).
+// Changes of a region's consistency, and what other collective calls on content share with them (block_calls.cpp, hold.cpp): change.cpp.
 #pragma once
 
 #include <cstdint>
 
-#include "core/collect.hpp"
+#include "base/status.hpp"
+#include "core/op.hpp"
+#include "core/region_slot.hpp"
 
 namespace quire::core {
 
+class core;
+
+/// What nodes add up, in one collective.
+struct totals {
+  std::int64_t call = 0, call_squared = 0;  ///< what was called: the same on all nodes?
+  std::int64_t bad = 0;       ///< nodes with bad arguments
+  std::int64_t failed = 0;    ///< nodes without memory for it
+  std::int64_t pins = 0;      ///< units pinned, or about to be
+  std::int64_t busy = 0;      ///< nodes that wait for something of their own
+  std::int64_t sent = 0, received = 0;
+};
+
 /// One of the calls that change a region. Nodes must agree on all of it.
-struct core::change_call {
+struct change_call {
   enum class kind { set, begin_block, end_block };
   kind what = kind::set;
   region_slot* region = nullptr;
@@ -36,5 +49,45 @@ struct core::change_call {
 inline region_slot* changeable(region_map& regions, std::uint64_t region) noexcept {
   return region != 0 && region < region_map::max_regions ? regions.slot(model::region_id{static_cast<std::uint16_t>(region)}) : nullptr;
 }
+
+class changer {
+ public:
+  explicit changer(core& node) : core_(node) {}
+
+  // Application threads: one of each node calls.
+  /// As in quire.h.
+  [[nodiscard]] base::status set_consistency(std::uint64_t region, quire_consistency to) noexcept;
+  [[nodiscard]] base::status change(const change_call& call) noexcept;
+  /// Sums over all nodes.
+  [[nodiscard]] base::status gather(totals& t) noexcept;
+  /// The lowest that any node has.
+  [[nodiscard]] base::status lowest(std::int64_t& value) noexcept;
+  /// Until nothing of a region, or of all (null), is on its way; `last`: what has been summed up before.
+  [[nodiscard]] base::status drain(region_slot* r, totals last) noexcept;
+
+  // Driver's thread.
+  void add_up(region_slot* r, totals& t) noexcept;
+  /// What was kept for later is executed.
+  void thaw(region_slot& r, bool homes_stay) noexcept;
+  /// Keeps an operation for later: its region is frozen.
+  static void park(region_slot& r, op& o) noexcept;
+  /// `o` waits no longer, if it did.
+  static void unpark(region_slot& r, const op& o) noexcept;
+  /// A thread may be waiting until nothing is under way.
+  void look() noexcept {
+    if (quiet_waiter_ != nullptr) look_whether_quiet();
+  }
+
+ private:
+  void freeze(const change_call& call, totals& t) noexcept;
+  void convert(const change_call& call) noexcept;
+  [[nodiscard]] bool is_quiet(const region_slot& r) const noexcept;
+  void wait_quiet(const region_slot* r) noexcept;  // null: all regions
+  void look_whether_quiet() noexcept;
+
+  core& core_;
+  op* quiet_waiter_ = nullptr;  ///< waits until nothing that this node has asked for in `quieting_` is under way
+  const region_slot* quieting_ = nullptr;  ///< null: all
+};
 
 }  // namespace quire::core

@@ -56,8 +56,8 @@ void diff_traffic::add_page(region_slot& r, node_id to, std::uint64_t unit, std:
   CHECK(made.what != diff::outcome::no_room);
   differs = true;
   ++count_.diffs;
-  source mine{model::region_id{r.about.id}, core_.config().self};
-  mine.group = core_.consistency_.diff_sent(to);
+  source mine{model::region_id{r.about.id}, core_.config.self};
+  mine.group = core_.consistency.diff_sent(to);
   const std::uint16_t moves = r.release->way_of(unit).moves;
   if (made.what == diff::outcome::whole) {
     std::memcpy(scratch_.data(), content.data(), bytes);  // threads may go on writing: the twin becomes what was sent
@@ -75,14 +75,14 @@ void diff_traffic::add_page(region_slot& r, node_id to, std::uint64_t unit, std:
 void diff_traffic::add_patch(region_slot& r, const model::action& a) noexcept {
   const auto bytes = static_cast<std::uint32_t>(r.bytes_of(1));
   std::byte* const twin = r.twin(a.unit);
-  core_.frames_.use(r, a.unit, 1, content::read);
+  core_.frames.use(r, a.unit, 1, content::read);
   const auto made = codec_.encode({r.system(a.unit), bytes}, twin, scratch_, diff::writers::several);
   CHECK(made.what != diff::outcome::no_room);
   const bool raw = made.what == diff::outcome::whole;
   if (raw) std::memcpy(scratch_.data(), r.system(a.unit), bytes);  // threads may go on writing: the twin becomes what is sent
   const auto data = std::span<const std::byte>(scratch_).first(raw ? bytes : made.what == diff::outcome::unchanged ? 0 : made.bytes);
   const entry e{a.unit, 0, 0, raw ? bytes | whole : static_cast<std::uint32_t>(data.size()), data, raw, bytes};
-  source mine{model::region_id{r.about.id}, core_.config().self};
+  source mine{model::region_id{r.about.id}, core_.config.self};
   mine.patch = true;
   mine.flags = a.m.flags;
   mine.interval = a.m.a;
@@ -106,12 +106,12 @@ void diff_traffic::merge(region_slot& r, std::uint64_t unit, std::span<const std
 /// In a parallel block: the bytes that this node has said it writes.
 void diff_traffic::add_declared(region_slot& r, node_id to, std::uint64_t unit) noexcept {
   const std::uint64_t first = unit << r.unit_shift;
-  source mine{model::region_id{r.about.id}, core_.config().self};
+  source mine{model::region_id{r.about.id}, core_.config.self};
   r.block->declared.for_each_in(first, first + r.bytes_of(1), [&](std::uint64_t from, std::uint64_t end) {
     for (std::uint64_t at = from; at < end; at += most_at_once) {
       const auto bytes = static_cast<std::uint32_t>(std::min(end - at, most_at_once));
       const auto offset = static_cast<std::uint32_t>(at - first);
-      mine.group = core_.consistency_.diff_sent(to);
+      mine.group = core_.consistency.diff_sent(to);
       put(to, mine, {unit, r.release->way_of(unit).moves, offset, bytes | whole, {r.system(unit) + offset, bytes}});
       ++count_.diffs;
       count_.bytes += bytes;
@@ -153,7 +153,7 @@ diff_traffic::departure& diff_traffic::room_for(node_id to, const source& s, std
   d.m.a = s.interval;
   d.m.b = s.since;
   d.m.region = s.region;
-  d.m.from = core_.config().self;
+  d.m.from = core_.config.self;
   d.m.requester = s.writer;
   d.m.token = free;
   d.left = 0;
@@ -177,9 +177,9 @@ void diff_traffic::depart(std::uint32_t index) noexcept {
   }
   // To itself: the home came here after the diff was made for another. It stands where it is until it is acknowledged.
   const std::span<const std::byte> entries(d.payload.data(), d.bytes);
-  if (d.to == core_.config().self) return on_diffs(d.m, entries);
-  const bool later = !d.answered || (!d.forwards && core_.consistency_.unhurried());
-  core_.post(d.to, d.m, entries, later ? transport::urgency::later : transport::urgency::now);
+  if (d.to == core_.config.self) return on_diffs(d.m, entries);
+  const bool later = !d.answered || (!d.forwards && core_.consistency.unhurried());
+  core_.out.post(d.to, d.m, entries, later ? transport::urgency::later : transport::urgency::now);
 }
 
 void diff_traffic::leave() noexcept {
@@ -194,7 +194,7 @@ void diff_traffic::leave() noexcept {
 
 /// What was sent without an answer to come, and is not read any more.
 void diff_traffic::free_sent() noexcept {
-  if (core_.transport_->sends_pending()) return;
+  if (core_.wire.sends_pending()) return;
   for (const auto& d : departures_) {
     if (d->used && !d->answered && d->left == 0) d->used = false;
   }
@@ -246,23 +246,23 @@ bool diff_traffic::apply_here(region_slot& r, const entry& e) const noexcept {
   return apply(e, r.system(e.unit), writable ? diff::beside::writers : diff::beside::none);
 }
 
-void diff_traffic::refuse(const message& m) noexcept { core_.refuse(m, "its diffs are none"); }
+void diff_traffic::refuse(const message& m) noexcept { core_.in.refuse(m, "its diffs are none"); }
 
 void diff_traffic::on_diffs(const message& m, std::span<const std::byte> entries) noexcept {
-  region_slot* const r = core_.regions_.slot(m.region);
+  region_slot* const r = core_.regions.slot(m.region);
   if (r == nullptr || r->release == nullptr) refuse(m);
   const source theirs{m.region, m.requester, true, m.from, m.token};
   std::uint32_t done = 0;
   for (entry e; take_entry(*r, m, entries, e);) {
     switch (r->release->on_diff(e.unit, m.requester, e.moves)) {
       case release::diff_outcome::apply:
-        core_.frames_.use(*r, e.unit, 1, content::changed);
+        core_.frames.use(*r, e.unit, 1, content::changed);
         if (!apply_here(*r, e) || (r->release->is_kept(e.unit) && !apply(e, r->twin(e.unit)))) refuse(m);
         ++count_.applied;
         ++done;
         break;
       case release::diff_outcome::collect: {
-        core_.frames_.use(*r, e.unit, 1, content::read);
+        core_.frames.use(*r, e.unit, 1, content::read);
         const std::byte* const base = r->release->has_base(e.unit) ? r->twin(e.unit) : r->system(e.unit);
         if (!r->block->merge.add(e.unit, e.offset, m.requester, e.data, e.raw, base)) refuse(m);
         ++count_.applied;
@@ -283,31 +283,31 @@ void diff_traffic::on_diffs(const message& m, std::span<const std::byte> entries
   if (done == 0) return;
   message ack;
   ack.kind = message_kind::diffs_ack;
-  ack.from = ack.requester = core_.config().self;
+  ack.from = ack.requester = core_.config.self;
   ack.token = m.token;
   ack.acks = done;
-  core_.send(m.from, ack, {});
-  core_.consistency_.on_applied();
+  core_.out.send(m.from, ack, {});
+  core_.consistency.on_applied();
 }
 
 /// Threads may write the units meanwhile, other bytes of them.
 void diff_traffic::on_patches(const message& m, std::span<const std::byte> entries) noexcept {
-  region_slot* const r = core_.regions_.slot(m.region);
+  region_slot* const r = core_.regions.slot(m.region);
   if (r == nullptr) refuse(m);
   r->change.received += std::min<std::uint64_t>(m.acks, entries.size() / sizeof(entry_header));
   for (entry e; take_entry(*r, m, entries, e);) {
     if (r->release == nullptr) continue;
     message one = m;
     one.unit = e.unit;
-    core_.actions_.clear();
-    const bool applies = r->release->on_patch(one, core_.actions_);
-    if (core_.actions_.size() != 0) core_.performer_.take(*r, core_.actions_);
+    core_.actions.clear();
+    const bool applies = r->release->on_patch(one, core_.actions);
+    if (core_.actions.size() != 0) core_.performer.take(*r, core_.actions);
     if (!applies) continue;
-    core_.frames_.use(*r, e.unit, 1, content::changed);
+    core_.frames.use(*r, e.unit, 1, content::changed);
     const bool has_twin = r->release->unit(e.unit).twin != 0;
     if (!apply_here(*r, e) || (has_twin && !apply(e, r->twin(e.unit)))) refuse(m);
   }
-  core_.performer_.flush();
+  core_.performer.flush();
 }
 
 void diff_traffic::on_ack(const message& m) noexcept {
@@ -319,12 +319,12 @@ void diff_traffic::on_ack(const message& m) noexcept {
   const node_id origin = d.origin;
   const std::uint64_t token = d.origin_token;
   if (d.left == 0) d.used = false;
-  if (!forwards) return core_.consistency_.on_acknowledged(d.to, m.acks, d.group);
-  core_.consistency_.on_passed(m.acks);
+  if (!forwards) return core_.consistency.on_acknowledged(d.to, m.acks, d.group);
+  core_.consistency.on_passed(m.acks);
   message ack = m;
-  ack.from = ack.requester = core_.config().self;
+  ack.from = ack.requester = core_.config.self;
   ack.token = token;
-  core_.send(origin, ack, {});
+  core_.out.send(origin, ack, {});
 }
 
 }  // namespace quire::core

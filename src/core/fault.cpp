@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Faults on their way in: from a signal, from a descriptor (thread mode), or from a call that touches a range in advance.
 // The faulting thread's context; begin_fault() and what it calls run on the driver's thread.
+#include "core/fault.hpp"
+
 #include "core/core.hpp"
 #include "core/thread_state.hpp"
 
@@ -8,8 +10,8 @@ namespace quire::core {
 
 using model::access;
 
-base::status core::fault(std::uint64_t address, bool write, std::uint64_t entered_ns) noexcept {
-  region_slot* const r = regions_.find(address);
+base::status fault_path::fault(std::uint64_t address, bool write, std::uint64_t entered_ns) noexcept {
+  region_slot* const r = core_.regions.find(address);
   if (r == nullptr) {
     check_frames(address);
     return QUIRE_BAD_ADDRESS;
@@ -17,53 +19,48 @@ base::status core::fault(std::uint64_t address, bool write, std::uint64_t entere
   return fault_and_wait(*r, r->unit_of(address), write ? access::write : access::read, true, entered_ns);
 }
 
-/// The runtime has touched a page in the system view, where any access is allowed: if it fails there is no frame.
-void core::check_frames(std::uint64_t address) const noexcept {
-  regions_.for_each([address](const region_slot& r) {
+/// In the system view any access is allowed: if it fails there is no frame.
+void fault_path::check_frames(std::uint64_t address) const noexcept {
+  core_.regions.for_each([address](const region_slot& r) {
     const std::uint64_t offset = address - reinterpret_cast<std::uint64_t>(r.memory->system_view());
     if (offset < r.about.bytes) no_frame(r, r.about.base + offset);
   });
 }
 
-base::status core::fault_and_wait(region_slot& r, std::uint64_t unit, access want, bool in_signal, std::uint64_t entered_ns) noexcept {
-  fault_op o([](core& e, op& self) noexcept { e.begin_fault(static_cast<fault_op&>(self)); });
+base::status fault_path::fault_and_wait(region_slot& r, std::uint64_t unit, access want, bool in_signal, std::uint64_t entered_ns) noexcept {
+  fault_op o([](core& e, op& self) noexcept { e.faults.begin_fault(static_cast<fault_op&>(self)); });
   o.region = &r;
   o.unit = unit;
   o.want = want;
   o.stream = &t_thread.stream;
-  trace_.add(fault_trace::point::entered, r.about.id, unit, entered_ns);
+  core_.trace.add(fault_trace::point::entered, r.about.id, unit, entered_ns);
   o.lost = t_thread.count_losses(&r, unit, want, entered_ns);
   const auto noted = note_memory(want == access::write ? "a write" : "a read", r, unit);
-  (void)run(o, -1, in_signal);
-  t_thread.granted_ns = now();
+  (void)core_.run(o, -1, in_signal);
+  t_thread.granted_ns = core_.now();
   const std::uint64_t waited_ns = t_thread.granted_ns - entered_ns;
-  count_.fault_ns.fetch_add(waited_ns, std::memory_order_relaxed);
+  core_.count.fault_ns.fetch_add(waited_ns, std::memory_order_relaxed);
   note_wait(r, unit, want == access::write, waited_ns);
   return o.result();
 }
 
-void core::note_wait(region_slot& r, std::uint64_t unit, bool write, std::uint64_t ns) noexcept {
+void fault_path::note_wait(region_slot& r, std::uint64_t unit, bool write, std::uint64_t ns) noexcept {
   r.waited.faults.fetch_add(1, std::memory_order_relaxed);
   if (write) r.waited.writes.fetch_add(1, std::memory_order_relaxed);
   r.waited.ns.fetch_add(ns, std::memory_order_relaxed);
   hot_.add(r.about.id, unit, write, ns);
 }
 
-/// What the thread waits for, if it has to.
-note_scope core::note_memory(const char* name, const region_slot& r, std::uint64_t unit) noexcept {
+note_scope fault_path::note_memory(const char* name, const region_slot& r, std::uint64_t unit) noexcept {
   wait_note& n = t_thread.wants;
   n.object = r.about.base + (unit << r.unit_shift);
   n.other = std::uint64_t{r.about.id} << 48 | unit;
   return {n, waits::what::memory, name};
 }
 
-std::size_t core::bucket_of(const region_slot& r, std::uint64_t unit) noexcept {
-  return (unit * 0x9e3779b97f4a7c15u >> 56 ^ r.about.id) % buckets;
-}
-
-read_ahead_plan core::plan_for(const region_slot& r, std::uint64_t unit, access want, bool here, read_ahead& stream) const noexcept {
+read_ahead_plan fault_path::plan_for(const region_slot& r, std::uint64_t unit, access want, bool here, read_ahead& stream) const noexcept {
   std::uint64_t most = read_ahead::max_window_bytes;
-  if (frames_.limited()) most = std::min(most, frames_.limit() / 16);
+  if (core_.frames.limited()) most = std::min(most, core_.frames.limit() / 16);
   const std::uint64_t max_window = std::max<std::uint64_t>(most >> r.unit_shift, 1);
   return stream.on_fault(model::region_id{r.about.id}, unit, r.machine->units(), max_window, want == access::write, here);
 }
@@ -71,51 +68,50 @@ read_ahead_plan core::plan_for(const region_slot& r, std::uint64_t unit, access 
 /// The way of every fault, whoever waits: the machine decides, what it wants is performed, neighbours are mapped or asked for. `waits` is called
 /// before the request leaves, unless the thread may go on, or the unit is lost.
 template <class F>
-model::fault_outcome core::let_in(region_slot& r, std::uint64_t unit, access want, unsigned lost, bool again, read_ahead& stream,
-                                  F&& waits) noexcept {
-  actions_.clear();
-  const auto outcome = r.machine->on_fault(unit, want, actions_, lost);
+model::fault_outcome fault_path::let_in(region_slot& r, std::uint64_t unit, access want, unsigned lost, bool again, read_ahead& stream,
+                                        F&& waits) noexcept {
+  core_.actions.clear();
+  const auto outcome = r.machine->on_fault(unit, want, core_.actions, lost);
   const auto plan = plan_for(r, unit, want, outcome == model::fault_outcome::local, stream);
-  performer_.take(r, actions_);
+  core_.performer.take(r, core_.actions);
   if (outcome == model::fault_outcome::local) {
-    if (again) map_again(r, unit, want, actions_);
+    if (again) map_again(r, unit, want, core_.actions);
     map_around(r, unit, stream);
   } else if (outcome != model::fault_outcome::lost) {
-    stamp(fault_trace::point::asked, r.about.id, unit);
+    core_.stamp(fault_trace::point::asked, r.about.id, unit);
     waits();
   }
-  performer_.flush();  // the request leaves before anything else is prepared
+  core_.performer.flush();  // the request leaves before anything else is prepared
   if (outcome == model::fault_outcome::lost) return outcome;
-  if (config_.read_ahead) read_on(r, plan, want, stream);
-  if (r.release != nullptr) consistency_.relieve();
+  if (core_.config.read_ahead) read_on(r, plan, want, stream);
+  if (r.release != nullptr) core_.consistency.relieve();
   return outcome;
 }
 
-void core::begin_fault(fault_op& o) noexcept {
-  if (o.region->change.frozen) return park(*o.region, o);
-  if (frames_.over() && starved()) return starve(o);
+void fault_path::begin_fault(fault_op& o) noexcept {
+  if (o.region->change.frozen) return changer::park(*o.region, o);
+  if (core_.frames.over() && core_.paging.starved()) return core_.paging.starve(o);
   // Once it waits in a bucket `o` belongs to whoever wakes its unit. The stream is of a thread that waits for this driver at least.
   const auto outcome =
-      let_in(*o.region, o.unit, o.want, o.lost, o.lost != 0, *o.stream, [this, &o]() noexcept { wait_in_bucket(o); });
+      let_in(*o.region, o.unit, o.want, o.lost, o.lost != 0, *o.stream, [this, &o]() noexcept { core_.waiting.add(o); });
   if (outcome == model::fault_outcome::local) o.complete();
   if (outcome == model::fault_outcome::lost) o.complete(QUIRE_LOST);
-  if (frames_.over()) page_out();
+  if (core_.frames.over()) core_.paging.page_out();
 }
 
-/// The kernel holds the thread, and does not tell which one it is.
-void core::begin_kernel_fault(region_slot& r, std::uint64_t address, bool write) noexcept {
+void fault_path::begin_kernel_fault(region_slot& r, std::uint64_t address, bool write) noexcept {
   if (r.change.frozen) return r.change.faults.push_back({address, write});
-  if (frames_.over() && starved()) return page_out_.starved_faults.push_back({&r, address, write});
+  if (core_.frames.over() && core_.paging.starved()) return core_.paging.starve(r, address, write);
   const std::uint64_t unit = r.unit_of(address);
-  stamp(fault_trace::point::entered, r.about.id, unit);
+  core_.stamp(fault_trace::point::entered, r.about.id, unit);
   note_wait(r, unit, write, 0);  // how long the kernel holds the thread is not known
   (void)let_in(r, unit, write ? access::write : access::read, 0, true, kernel_stream_, [this]() noexcept { ++kernel_waiting_; });
-  if (frames_.over()) page_out();
+  if (core_.frames.over()) core_.paging.page_out();
 }
 
 /// The kernel may unmap a page by itself (it swaps, or makes huge pages of small ones). Then a thread faults on what it may
 /// use, and there is nothing to permit.
-void core::map_again(region_slot& r, std::uint64_t unit, access want, const model::actions& done) noexcept {
+void fault_path::map_again(region_slot& r, std::uint64_t unit, access want, const model::actions& done) noexcept {
   for (const auto& a : done) {
     if (a.kind == model::action_kind::permit && a.unit == unit) return;
   }
@@ -124,122 +120,69 @@ void core::map_again(region_slot& r, std::uint64_t unit, access want, const mode
   }
 }
 
-void core::wait_in_bucket(fault_op& o) noexcept {
-  fault_op*& first = waiters_[bucket_of(*o.region, o.unit)];
-  o.next_waiter = first;
-  first = &o;
-  ++waiting_;
-}
-
-void core::leave_bucket(const fault_op& o) noexcept {
-  for (fault_op** link = &waiters_[bucket_of(*o.region, o.unit)]; *link != nullptr; link = &(*link)->next_waiter) {
-    if (*link != &o) continue;
-    *link = o.next_waiter;
-    --waiting_;
-    return;
-  }
-}
-
 /// After a fault that cost no message: units next to it that this node may use as well need not fault one by one.
-void core::map_around(region_slot& r, std::uint64_t unit, read_ahead& stream) noexcept {
+void fault_path::map_around(region_slot& r, std::uint64_t unit, read_ahead& stream) noexcept {
   const model::region_id id{r.about.id};
   const std::uint64_t units = r.machine->units();
   const std::uint64_t count = stream.around(id, unit);
   std::uint64_t next = unit + 1;
   for (; next < units && next <= unit + count; ++next) {
-    actions_.clear();
-    if (!r.machine->on_fault_around(next, actions_)) break;
-    performer_.take(r, actions_);
+    core_.actions.clear();
+    if (!r.machine->on_fault_around(next, core_.actions)) break;
+    core_.performer.take(r, core_.actions);
   }
   if (next > unit + 1) stream.on_mapped_up_to(id, unit, next);
 }
 
 /// Asks for the units of a plan.
-void core::read_on(region_slot& r, const read_ahead_plan& plan, access want, read_ahead& stream) noexcept {
+void fault_path::read_on(region_slot& r, const read_ahead_plan& plan, access want, read_ahead& stream) noexcept {
   if (plan.count == 0) return;
   bool asked = false;
   for (std::uint64_t i = 0; i < plan.count; ++i) {
-    actions_.clear();
-    const bool guessed = plan.will_write && want == access::read && config_.learn_writes;
-    if (!r.machine->on_read_ahead(plan.first + i, want, i == 0 || plan.withhold_all, actions_, guessed)) continue;
+    core_.actions.clear();
+    const bool guessed = plan.will_write && want == access::read && core_.config.learn_writes;
+    if (!r.machine->on_read_ahead(plan.first + i, want, i == 0 || plan.withhold_all, core_.actions, guessed)) continue;
     asked = true;
-    performer_.take(r, actions_);
+    core_.performer.take(r, core_.actions);
   }
   if (!asked) return stream.on_nothing_asked(model::region_id{r.about.id}, plan);
-  performer_.flush();
+  core_.performer.flush();
 }
 
-void core::wake_units(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
-  stamp(fault_trace::point::woken, r.about.id, first);
+void fault_path::wake_units(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
+  core_.stamp(fault_trace::point::woken, r.about.id, first);
   if (r.detector->descriptor() >= 0) {
     r.detector->wake(r.application(first), r.bytes_of(count));
     if (kernel_waiting_ != 0) --kernel_waiting_;
   }
-  for (std::uint64_t unit = first; waiting_ != 0 && unit < first + count; ++unit) {
-    for (fault_op** link = &waiters_[bucket_of(r, unit)]; *link != nullptr;) {
-      fault_op* const o = *link;
-      if (o->region != &r || o->unit != unit) {
-        link = &o->next_waiter;
-        continue;
-      }
-      *link = o->next_waiter;
-      --waiting_;
-      o->complete();
-    }
-  }
+  core_.waiting.wake(r, first, count);
 }
 
-/// Threads here have lost this unit unused: the manager hears a little later that it has come (Mirage's delta).
-void core::hold_unit(region_slot& r, std::uint64_t unit, std::uint64_t level) noexcept {
-  constexpr std::uint64_t shortest_ns = 8000;
-  holds_.push_back({&r, unit, now() + (shortest_ns << level)});
-}
-
-bool core::end_holds() noexcept {
+bool fault_path::drain_kernel_faults() noexcept {
   bool any = false;
-  for (std::size_t i = 0; i < holds_.size();) {
-    const held_unit h = holds_[i];
-    if (now() < h.until_ns && !h.region->change.frozen) {
-      ++i;
-      continue;
-    }
-    holds_[i] = holds_.back();
-    holds_.pop_back();
-    actions_.clear();
-    h.region->sequential->on_hold_over(h.unit, actions_);
-    performer_.take(*h.region, actions_);
-    performer_.flush();
-    any = true;
-  }
-  return any;
-}
-
-/// Thread mode: the kernel holds the faulting threads, also those inside a system call.
-bool core::drain_kernel_faults() noexcept {
-  bool any = false;
-  for (auto& d : detectors_) {
+  core_.builder.for_each_detector([&](detect::detector& d) {
     detect::fault_event event;
-    while (d != nullptr && d->descriptor() >= 0 && d->next(event)) {
+    while (d.descriptor() >= 0 && d.next(event)) {
       any = true;
-      if (region_slot* const r = regions_.find(event.address); r != nullptr) begin_kernel_fault(*r, event.address, event.write);
+      if (region_slot* const r = core_.regions.find(event.address); r != nullptr) begin_kernel_fault(*r, event.address, event.write);
     }
-  }
-  settle();
+  });
+  core_.settle();
   return any;
 }
 
-void core::touch(std::uint64_t address, std::uint64_t bytes, access want) noexcept {
-  region_slot* const r = regions_.find(address);
+void fault_path::touch(std::uint64_t address, std::uint64_t bytes, access want) noexcept {
+  region_slot* const r = core_.regions.find(address);
   if (r == nullptr || bytes == 0) return;
   const std::uint64_t last = r->unit_of(std::min(address + bytes, r->about.base + r->about.bytes) - 1);
   for (std::uint64_t unit = r->unit_of(address); unit <= last; ++unit) {
-    (void)fault_and_wait(*r, unit, want, false, now());
+    (void)fault_and_wait(*r, unit, want, false, core_.now());
   }
 }
 
-void core::advise(std::uint64_t address, std::uint64_t bytes, bool will_write) noexcept {
+void fault_path::advise(std::uint64_t address, std::uint64_t bytes, bool will_write) noexcept {
   constexpr std::uint64_t most_at_once = 16384;  // others may want to drive
-  region_slot* const r = regions_.find(address);
+  region_slot* const r = core_.regions.find(address);
   if (r == nullptr || bytes == 0 || r->sequential == nullptr) return;
   const std::uint64_t end = r->unit_of(address + bytes - 1) + 1;
   for (std::uint64_t unit = r->unit_of(address); unit < end; unit += most_at_once) {
@@ -258,11 +201,11 @@ void core::advise(std::uint64_t address, std::uint64_t bytes, bool will_write) n
     o.first = unit;
     o.end = std::min(end, unit + most_at_once);
     o.will_write = will_write;
-    (void)run(o);
+    (void)core_.run(o);
   }
 }
 
-void core::prefetch(std::uint64_t address, std::uint64_t bytes, access want) noexcept {
+void fault_path::prefetch(std::uint64_t address, std::uint64_t bytes, access want) noexcept {
   struct range_op : op {
     using op::op;
     region_slot* region = nullptr;
@@ -270,24 +213,24 @@ void core::prefetch(std::uint64_t address, std::uint64_t bytes, access want) noe
     access want{};
   } o([](core& e, op& self) noexcept {
     auto& range = static_cast<range_op&>(self);
-    if (range.region->change.frozen) return e.park(*range.region, self);
+    if (range.region->change.frozen) return changer::park(*range.region, self);
     for (std::uint64_t i = 0; i < range.plan.count; ++i) {
-      e.actions_.clear();
-      if (range.region->machine->on_hint(range.plan.first + i, range.want, e.actions_)) {
-        e.performer_.take(*range.region, e.actions_);
+      e.actions.clear();
+      if (range.region->machine->on_hint(range.plan.first + i, range.want, e.actions)) {
+        e.performer.take(*range.region, e.actions);
       }
     }
-    e.performer_.flush();
-    if (range.region->release != nullptr) e.consistency_.relieve();
+    e.performer.flush();
+    if (range.region->release != nullptr) e.consistency.relieve();
     self.complete();
   }, op::type::fault);
-  o.region = regions_.find(address);
+  o.region = core_.regions.find(address);
   if (o.region == nullptr || bytes == 0) return;
   const std::uint64_t first = o.region->unit_of(address);
   o.plan = {first, o.region->unit_of(address + bytes - 1) - first + 1, false};
-  if (frames_.limited()) o.plan.count = std::min(o.plan.count, std::max<std::uint64_t>(frames_.limit() / 16 >> o.region->unit_shift, 1));
+  if (core_.frames.limited()) o.plan.count = std::min(o.plan.count, std::max<std::uint64_t>(core_.frames.limit() / 16 >> o.region->unit_shift, 1));
   o.want = want;
-  (void)run(o);
+  (void)core_.run(o);
 }
 
 }  // namespace quire::core

@@ -9,12 +9,13 @@
 //   let go            permissions as before, and what was kept for later is done: nobody has lost a page by it
 //
 // hold(), let_go() and adopt() are called by an application thread; what they run as the driver says so.
+#include "core/hold.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
 #include "base/log.hpp"
-#include "core/collect.hpp"
 #include "core/core.hpp"
 
 namespace quire::core {
@@ -48,40 +49,40 @@ void for_each_writable_run(const region_slot& r, F&& f) {
 
 }  // namespace
 
-base::status core::hold() noexcept {
+base::status content_hold::hold() noexcept {
   totals t;
-  regions_.for_each([&](const region_slot& r) { t.bad += r.block != nullptr ? 1 : 0; });
-  if (const auto why = gather(t); !why.ok()) return why;
+  core_.regions.for_each([&](const region_slot& r) { t.bad += r.block != nullptr ? 1 : 0; });
+  if (const auto why = core_.changes.gather(t); !why.ok()) return why;
   if (t.bad != 0) return QUIRE_INVALID;
   t = {};
-  as_driver([&] { freeze_all(t); });
-  base::status why = gather(t);
+  core_.as_driver([&] { freeze_all(t); });
+  base::status why = core_.changes.gather(t);
   if (why.ok() && t.pins != 0) why = QUIRE_BUSY;
-  if (why.ok()) why = drain(nullptr, t);
+  if (why.ok()) why = core_.changes.drain(nullptr, t);
   if (why.ok()) {
     t = {};
-    as_driver([&] { stop_writers(t); });
-    why = gather(t);
+    core_.as_driver([&] { stop_writers(t); });
+    why = core_.changes.gather(t);
     if (why.ok() && t.failed != 0) why = QUIRE_SYSTEM;
   }
   if (!why.ok()) let_go();
   return why;
 }
 
-void core::freeze_all(totals& t) noexcept {
-  regions_.for_each([](region_slot& r) {
+void content_hold::freeze_all(totals& t) noexcept {
+  core_.regions.for_each([](region_slot& r) {
     r.change.frozen = true;
     if (r.made.release != nullptr) r.made.release->keep_homes(true);
   });
-  (void)end_holds();
-  consistency_.release(true);
-  pins_.for_each([&](const directory::pin&) { ++t.pins; });
-  add_up(nullptr, t);
+  (void)core_.held.end();
+  core_.consistency.release(true);
+  core_.pinned.for_each([&](const directory::pin&) { ++t.pins; });
+  core_.changes.add_up(nullptr, t);
 }
 
-void core::stop_writers(totals& t) noexcept {
+void content_hold::stop_writers(totals& t) noexcept {
   writers_stopped_ = true;
-  regions_.for_each([&](region_slot& r) {
+  core_.regions.for_each([&](region_slot& r) {
     for_each_writable_run(r, [&](std::uint64_t first, std::uint64_t count) {
       const int error =
           r.detector->protect(r.application(first), r.bytes_of(count), model::access::write, model::access::read);
@@ -95,30 +96,30 @@ void core::stop_writers(totals& t) noexcept {
   });
 }
 
-void core::let_go() noexcept {
-  as_driver([&] {
+void content_hold::let_go() noexcept {
+  core_.as_driver([&] {
     const bool stopped = std::exchange(writers_stopped_, false);
-    regions_.for_each([&](region_slot& r) {
+    core_.regions.for_each([&](region_slot& r) {
       if (!stopped) return;
       for_each_writable_run(r, [&](std::uint64_t first, std::uint64_t count) {
         // A page that the kernel has unmapped meanwhile comes back by a fault. That is all that may fail.
         (void)!r.detector->permit(r.application(first), r.bytes_of(count), model::access::read, model::access::write);
       });
     });
-    regions_.for_each([&](region_slot& r) { thaw(r, r.release != nullptr && r.block != nullptr); });
+    core_.regions.for_each([&](region_slot& r) { core_.changes.thaw(r, r.release != nullptr && r.block != nullptr); });
   });
 }
 
-std::vector<core::kept_run> core::kept() noexcept {
+std::vector<kept_run> content_hold::kept() noexcept {
   std::vector<kept_run> all;
-  as_driver([&] {
-    regions_.for_each([&](region_slot& r) {
+  core_.as_driver([&] {
+    core_.regions.for_each([&](region_slot& r) {
       const auto wanted = [&](std::uint64_t unit) { return r.machine->is_written(unit) && r.machine->keeps(unit); };
       for_each_run(r, wanted, [&](std::uint64_t first, std::uint64_t count) {
         for (std::uint64_t unit = first; unit < first + count;) {
-          const bool here = frames_.in_memory(r, unit);
+          const bool here = core_.frames.in_memory(r, unit);
           std::uint64_t end = unit + 1;
-          while (end < first + count && frames_.in_memory(r, end) == here) ++end;
+          while (end < first + count && core_.frames.in_memory(r, end) == here) ++end;
           all.push_back({&r, unit, end - unit, here});
           unit = end;
         }
@@ -128,69 +129,52 @@ std::vector<core::kept_run> core::kept() noexcept {
   return all;
 }
 
-int core::read_paged_out(const region_slot& r, std::uint64_t unit, std::span<std::byte> into) const noexcept {
-  return frames_.look(r, unit, into);
+int content_hold::read_paged_out(const region_slot& r, std::uint64_t unit, std::span<std::byte> into) const noexcept {
+  return core_.frames.look(r, unit, into);
 }
 
 // ---- Restart
 
-base::status core::adopt(region_slot& r, std::uint64_t first, std::uint64_t count, content_source read,
-                           void* context) noexcept {
+base::status content_hold::adopt(region_slot& r, std::uint64_t first, std::uint64_t count, content_source read, void* context) noexcept {
   constexpr std::uint64_t most_at_once = 4u << 20;
   const std::uint64_t step = std::max<std::uint64_t>(
-      (frames_.limited() ? std::min(most_at_once, frames_.limit() / 16) : most_at_once) >> r.unit_shift, 1);
+      (core_.frames.limited() ? std::min(most_at_once, core_.frames.limit() / 16) : most_at_once) >> r.unit_shift, 1);
   std::vector<std::byte> buffer;
   for (const std::uint64_t end = first + count; first < end;) {
     const std::uint64_t units = std::min(step, end - first);
     bool fits = true;
-    as_driver([&] {
+    core_.as_driver([&] {
       // A limit leaves room for what the program needs at once; the rest waits in the page-out file.
-      fits = !frames_.limited() || frames_.used() + r.bytes_of(units) <= frames_.limit() / 2;
-      if (fits) frames_.use(r, first, units, content::promised);
+      fits = !core_.frames.limited() || core_.frames.used() + r.bytes_of(units) <= core_.frames.limit() / 2;
+      if (fits) core_.frames.use(r, first, units, content::promised);
     });
     if (!fits) buffer.resize(r.bytes_of(units));
     const std::span<std::byte> into = fits ? std::span(r.system(first), r.bytes_of(units)) : std::span(buffer);
     if (const auto why = read(context, first, into); !why.ok()) return why;
     int error = 0;
-    as_driver([&] {
-      if (!fits) error = frames_.deposit(r, first, units, buffer);
+    core_.as_driver([&] {
+      if (!fits) error = core_.frames.deposit(r, first, units, buffer);
       for (std::uint64_t unit = first; error == 0 && unit < first + units; ++unit) {
         model::handover h;
         h.right = model::access::write;
         h.written = h.manages = true;
-        h.owner = config_.self;
-        actions_.clear();
-        r.sequential != nullptr ? r.sequential->take(unit, h, actions_) : r.release->take(unit, h, actions_);
-        performer_.take(r, actions_);
+        h.owner = core_.config.self;
+        core_.actions.clear();
+        r.sequential != nullptr ? r.sequential->take(unit, h, core_.actions) : r.release->take(unit, h, core_.actions);
+        core_.performer.take(r, core_.actions);
       }
-      performer_.flush();
+      core_.performer.flush();
     });
     if (error != 0) {
       base::log(base::log_level::error,
                 "cannot write pages to a file in %s: %s; QUIRE_PAGE_OUT_DIR sets another directory, and a higher "
                 "QUIRE_MEMORY_LIMIT needs less of it",
-                frames_.directory().c_str(), std::strerror(error));
+                core_.frames.directory().c_str(), std::strerror(error));
       return QUIRE_SYSTEM;
     }
     first += units;
   }
   return {};
-}
-
-sync::saved_objects core::save_objects() noexcept {
-  sync::saved_objects all;
-  as_driver([&] { all = sync_.save(); });
-  return all;
-}
-bool core::load_objects(std::span<const sync::saved_objects> all) noexcept {
-  bool good = false;
-  as_driver([&] { good = sync_.load(all); });
-  return good;
-}
-bool core::has_objects() noexcept {
-  bool any = false;
-  as_driver([&] { any = sync_.is_used(); });
-  return any;
 }
 
 }  // namespace quire::core

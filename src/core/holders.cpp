@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Who holds what others may wait for, for people who ask (src/drive/waits.cpp).
 #include "core/core.hpp"
-#include "core/thread_state.hpp"
 
 namespace quire::core {
 
@@ -9,7 +8,7 @@ using waits::record;
 using waits::what;
 
 /// Driver's thread. Allocates nothing: it may be within a fault.
-void core::add_holders(const wait_board& notes, std::vector<record>& all) noexcept {
+void sync_calls::add_holders(const wait_board& notes, std::vector<record>& all) noexcept {
   const auto add = [&all](const record& r) {
     if (all.size() < all.capacity()) all.push_back(r);
   };
@@ -20,10 +19,10 @@ void core::add_holders(const wait_board& notes, std::vector<record>& all) noexce
     r.thread = thread;
     return r;
   };
-  sync_.for_each_lock([&](sync::object_id id, bool held, std::uint32_t thread) {
+  machine_.for_each_lock([&](sync::object_id id, bool held, std::uint32_t thread) {
     add(record_of(held ? what::holds : what::right, id, held ? thread : waits::no_thread));
   });
-  sync_.for_each_arrival([&](sync::object_id id, model::node_id node, std::uint32_t number, std::uint32_t of) {
+  machine_.for_each_arrival([&](sync::object_id id, model::node_id node, std::uint32_t number, std::uint32_t of) {
     record r = record_of(what::arrivals, id, waits::no_thread);
     r.node = node.value();
     r.number = number;
@@ -31,7 +30,7 @@ void core::add_holders(const wait_board& notes, std::vector<record>& all) noexce
     add(r);
   });
   notes.for_each([&](const wait_note& n) {
-    region_slot* const r = n.kind == what::memory ? regions_.find(n.object) : nullptr;
+    region_slot* const r = n.kind == what::memory ? core_.regions.find(n.object) : nullptr;
     if (r == nullptr) return;
     const std::uint64_t unit = r->unit_of(n.object);
     record asked;
@@ -41,12 +40,10 @@ void core::add_holders(const wait_board& notes, std::vector<record>& all) noexce
     add(asked);
   });
   // Woken, but without their mutex.
-  sync_.for_each_reacquiring([&](std::uint32_t thread, sync::object_id mutex) {
+  machine_.for_each_reacquiring([&](std::uint32_t thread, sync::object_id mutex) {
     record r = record_of(what::something, mutex, thread);
     add(r);
   });
 }
-
-void core::number_thread(std::uint32_t number) noexcept { t_thread.wants.thread = number; }
 
 }  // namespace quire::core

@@ -16,7 +16,7 @@ class job_call {
  public:
   /// `within`: the call of the API whose steps the collectives of this thread are; none for a collective by itself. `thread`:
   /// quire_thread(). A call within a call of the same thread is part of that.
-  job_call(core& e, sync::meeting within, const char* name, int thread) noexcept : at_(e.job_call_), before_(t_thread.meeting) {
+  job_call(core& e, sync::meeting within, const char* name, int thread) noexcept : at_(e.job_call), before_(t_thread.meeting) {
     if (before_ == sync::meeting::none) t_thread.meeting = within;
     const auto me = static_cast<std::uint32_t>(thread) + 1;
     std::uint32_t nobody = 0;
@@ -51,7 +51,7 @@ class job_call {
       base::log(base::log_level::error, "%s", base::detail());
   }
 
-  core::job_call_state& at_;
+  job_call_state& at_;
   sync::meeting before_;
   base::status status_{};
   bool outermost_ = false;

@@ -10,6 +10,8 @@
 // without having been touched (second chance). Those that threads were let into last stay. Nothing goes while a message that is being sent may still read its frame.
 //
 // All of this on the driver's thread, between steps of the machines: after a fault, and in every round of driving.
+#include "core/page_out.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -45,45 +47,44 @@ void page_out_state::open(unsigned nodes, std::uint64_t limit) {
   moving.reserve(most_at_once >> 12);
 }
 
-/// Gives up frames while there are too many.
-void core::page_out() noexcept {
+void pager::page_out() noexcept {
   page_out_state& p = page_out_;
-  if (transport_->turn_period()) frames_.on_period();
+  if (core_.wire.turn_period()) core_.frames.on_period();
   if (!p.moving.empty()) settle_moves();
-  if (frames_.over() && starved()) sweep_unused(frames_.own);
-  if (frames_.over()) {
-    const std::uint64_t step = std::min(frames_.limit() / 16, most_at_once);
-    const std::uint64_t goal = std::min(frames_.used() - frames_.limit() + step / 2, step);
-    const std::uint64_t copies = frames_.came.bytes(), share = std::max(frames_.limit() / 8, std::min<std::uint64_t>(frames_.limit() / 4, 1 << 16));
-    const std::uint64_t found = copies > share ? choose(frames_.came, std::min(goal, copies - share)) : 0;
+  if (core_.frames.over() && starved()) sweep_unused(core_.frames.own);
+  if (core_.frames.over()) {
+    const std::uint64_t step = std::min(core_.frames.limit() / 16, most_at_once);
+    const std::uint64_t goal = std::min(core_.frames.used() - core_.frames.limit() + step / 2, step);
+    const std::uint64_t copies = core_.frames.came.bytes(), share = std::max(core_.frames.limit() / 8, std::min<std::uint64_t>(core_.frames.limit() / 4, 1 << 16));
+    const std::uint64_t found = copies > share ? choose(core_.frames.came, std::min(goal, copies - share)) : 0;
     // What others ask for while units are on their way to a node makes more of them leave, to the file.
-    if (found < goal && (p.moving.empty() || is_over_by(4))) (void)choose(frames_.own, goal - found);
+    if (found < goal && (p.moving.empty() || is_over_by(4))) (void)choose(core_.frames.own, goal - found);
     leave();
   }
   if (p.anybody_starves() && !starved()) feed();
 }
 
 /// Takes about `goal` bytes of victims from the front of a queue. What may not go joins it again.
-std::uint64_t core::choose(unit_queue& from, std::uint64_t goal) noexcept {
+std::uint64_t pager::choose(unit_queue& from, std::uint64_t goal) noexcept {
   constexpr std::size_t patience = 4;  // looks, for each victim
-  const bool copies = &from == &frames_.came;
+  const bool copies = &from == &core_.frames.came;
   std::uint64_t got = 0;
   std::size_t looks = std::min(from.size(), patience * (goal >> 12) + 64), chances = looks / patience;
   for (; looks != 0 && got < goal; --looks) {
     const unit_queue::entry e = from.pop();
-    region_slot& r = *regions_.slot(model::region_id{static_cast<std::uint16_t>(e.region)});
+    region_slot& r = *core_.regions.slot(model::region_id{static_cast<std::uint16_t>(e.region)});
     from.popped(r.bytes_of(1));
-    const bool fixed = r.change.frozen || r.block != nullptr || r.detector->scans() || frames_.is_moving(r, e.unit) || frames_.was_let_in(r, e.unit);
+    const bool fixed = r.change.frozen || r.block != nullptr || r.detector->scans() || core_.frames.is_moving(r, e.unit) || core_.frames.was_let_in(r, e.unit);
     const frame_use use = fixed ? frame_use::busy : r.machine->use_of_frame(e.unit);
     if (use == frame_use::busy) {
       from.push(e, r.bytes_of(1));
     } else if (copies && use == frame_use::needed) {
-      frames_.own.push(e, r.bytes_of(1));
+      core_.frames.own.push(e, r.bytes_of(1));
     } else if (use != frame_use::none && chances != 0 && r.machine->mapped(e.unit) != model::access::none) {
       --chances;
-      actions_.clear();
-      r.machine->on_unmap(e.unit, actions_);
-      performer_.take(r, actions_);
+      core_.actions.clear();
+      r.machine->on_unmap(e.unit, core_.actions);
+      core_.performer.take(r, core_.actions);
       from.push(e, r.bytes_of(1));
     } else {
       page_out_.victims.push_back({&r, e.unit, use});
@@ -94,16 +95,16 @@ std::uint64_t core::choose(unit_queue& from, std::uint64_t goal) noexcept {
 }
 
 /// The victims go, each its way.
-void core::leave() noexcept {
+void pager::leave() noexcept {
   page_out_state& p = page_out_;
-  const std::uint64_t now = host_.now();
+  const std::uint64_t now = core_.host.now();
   const bool resting = now < p.disk_rests_until_ns;
   node_id taker = find_taker(now, 0);
   for (page_out_state::victim& v : p.victims) {
     const bool content = v.use == frame_use::needed && v.region->machine->is_written(v.unit);
     const std::uint64_t bytes = v.region->bytes_of(1);
-    if (content && (taker == config_.self || p.peers[taker.value()].room < bytes)) taker = find_taker(now, bytes);
-    if (content && taker != config_.self && p.peers[taker.value()].room >= bytes) {
+    if (content && (taker == core_.config.self || p.peers[taker.value()].room < bytes)) taker = find_taker(now, bytes);
+    if (content && taker != core_.config.self && p.peers[taker.value()].room >= bytes) {
       p.peers[taker.value()].room -= bytes;
       v.taker = taker;
       v.goes = page_out_state::way::to_node;
@@ -115,12 +116,12 @@ void core::leave() noexcept {
       continue;
     }
     v.goes = content ? page_out_state::way::to_disk : page_out_state::way::nowhere;
-    actions_.clear();
-    if (v.use == frame_use::copy) v.region->machine->on_drop_copy(v.unit, actions_);
-    if (v.use == frame_use::needed) v.region->machine->on_unmap(v.unit, actions_);
-    performer_.take(*v.region, actions_);
+    core_.actions.clear();
+    if (v.use == frame_use::copy) v.region->machine->on_drop_copy(v.unit, core_.actions);
+    if (v.use == frame_use::needed) v.region->machine->on_unmap(v.unit, core_.actions);
+    core_.performer.take(*v.region, core_.actions);
   }
-  performer_.flush();  // from here on nobody can touch them
+  core_.performer.flush();  // from here on nobody can touch them
   for (auto at = p.victims.begin(); at != p.victims.end();) {
     auto end = at + 1;
     while (end != p.victims.end() && goes_with(end[-1], *end)) ++end;
@@ -131,7 +132,7 @@ void core::leave() noexcept {
   p.refused = false;
 }
 
-void core::leave_together(std::span<page_out_state::victim> run) noexcept {
+void pager::leave_together(std::span<page_out_state::victim> run) noexcept {
   page_out_state& p = page_out_;
   region_slot& r = *run.front().region;
   const std::uint64_t first = run.front().unit;
@@ -139,37 +140,37 @@ void core::leave_together(std::span<page_out_state::victim> run) noexcept {
     message m;
     m.kind = message_kind::please_take;
     m.region = model::region_id{r.about.id};
-    m.from = m.requester = config_.self;
+    m.from = m.requester = core_.config.self;
     p.moving.insert(p.moving.end(), run.begin(), run.end());
-    return send_units(r, run.front().taker, m, first, run.size(), false);
+    return core_.out.send_units(r, run.front().taker, m, first, run.size(), false);
   }
   if (run.front().goes == page_out_state::way::to_disk) {
-    if (const int error = frames_.save(r, first, run.size()); error != 0) {
+    if (const int error = core_.frames.save(r, first, run.size()); error != 0) {
       base::log(base::log_level::warning, "cannot write pages to a file in %s: %s; this node takes more memory than QUIRE_MEMORY_LIMIT "
-                "until there is room (QUIRE_PAGE_OUT_DIR sets another directory)", frames_.directory().c_str(), std::strerror(error));
-      p.disk_rests_until_ns = now() + disk_rest_ns;
+                "until there is room (QUIRE_PAGE_OUT_DIR sets another directory)", core_.frames.directory().c_str(), std::strerror(error));
+      p.disk_rests_until_ns = core_.now() + disk_rest_ns;
       for (page_out_state::victim& v : run) v.goes = page_out_state::way::stays;
     }
   }
   if (run.front().goes == page_out_state::way::stays) {
-    for (const auto& v : run) frames_.own.push({r.about.id, v.unit}, r.bytes_of(1));
+    for (const auto& v : run) core_.frames.own.push({r.about.id, v.unit}, r.bytes_of(1));
     return;
   }
-  frames_.give_back(r, first, run.size());
+  core_.frames.give_back(r, first, run.size());
 }
 
 // ---- To other nodes
 
 /// The node that is believed to have most room, for a unit of `bytes` at least; this one, if nobody has any.
-node_id core::find_taker(std::uint64_t now, std::uint64_t bytes) noexcept {
+node_id pager::find_taker(std::uint64_t now, std::uint64_t bytes) noexcept {
   page_out_state& p = page_out_;
-  node_id best = config_.self;
-  if (!p.moving.empty() || ending_.load(std::memory_order_relaxed)) return best;
+  node_id best = core_.config.self;
+  if (!p.moving.empty() || core_.ending.load(std::memory_order_relaxed)) return best;
   const std::uint64_t least = std::max(bytes, least_room);
   std::uint64_t most = 0;
   for (unsigned n = 0; n < p.peers.size(); ++n) {
     page_out_state::peer& peer = p.peers[n];
-    if (node_id{static_cast<std::uint16_t>(n)} == config_.self) continue;
+    if (node_id{static_cast<std::uint16_t>(n)} == core_.config.self) continue;
     // Who was just refused asks nobody who is believed to have none: there might always be one more, and nothing would leave.
     if (peer.room < least && now >= peer.ask_again_ns && !p.refused) peer.room = std::max(least, most_at_once);
     if (peer.room <= most || peer.room < least) continue;
@@ -180,113 +181,112 @@ node_id core::find_taker(std::uint64_t now, std::uint64_t bytes) noexcept {
 }
 
 /// Gives back frames without content that means anything, among those next in turn.
-void core::sweep_unused(unit_queue& from) noexcept {
+void pager::sweep_unused(unit_queue& from) noexcept {
   constexpr std::size_t most_looks = 4096;
   for (std::size_t looks = std::min(from.size(), most_looks); looks != 0; --looks) {
     const unit_queue::entry e = from.pop();
-    region_slot& r = *regions_.slot(model::region_id{static_cast<std::uint16_t>(e.region)});
+    region_slot& r = *core_.regions.slot(model::region_id{static_cast<std::uint16_t>(e.region)});
     from.popped(r.bytes_of(1));
-    if (!r.change.frozen && r.machine->use_of_frame(e.unit) == frame_use::none && !frames_.is_moving(r, e.unit)) {
-      frames_.give_back(r, e.unit, 1);
+    if (!r.change.frozen && r.machine->use_of_frame(e.unit) == frame_use::none && !core_.frames.is_moving(r, e.unit)) {
+      core_.frames.give_back(r, e.unit, 1);
     } else {
       from.push(e, r.bytes_of(1));
     }
   }
 }
 
-/// Another node is short of memory, and asks this one to take units.
-void core::take_over(region_slot& r, const message& m) noexcept {
-  const bool asks = !r.change.frozen && !ending_.load(std::memory_order_relaxed);
-  if (transport_->turn_period()) frames_.on_period();
-  const std::uint64_t now = host_.now();
-  if (asks && frames_.room() < r.bytes_of(m.count) && now >= page_out_.sweep_again_ns) {
+void pager::take_over(region_slot& r, const message& m) noexcept {
+  const bool asks = !r.change.frozen && !core_.ending.load(std::memory_order_relaxed);
+  if (core_.wire.turn_period()) core_.frames.on_period();
+  const std::uint64_t now = core_.host.now();
+  if (asks && core_.frames.room() < r.bytes_of(m.count) && now >= page_out_.sweep_again_ns) {
     page_out_.sweep_again_ns = now + sweep_rest_ns;
-    sweep_unused(frames_.own);
-    sweep_unused(frames_.came);
+    sweep_unused(core_.frames.own);
+    sweep_unused(core_.frames.came);
   }
-  const bool may = asks && frames_.room() >= r.bytes_of(m.count);
+  const bool may = asks && core_.frames.room() >= r.bytes_of(m.count);
   message answer;
   answer.kind = message_kind::room;
-  answer.from = answer.requester = config_.self;
+  answer.from = answer.requester = core_.config.self;
   for (std::uint64_t unit = m.unit; may && unit < m.unit + m.count; ++unit) {
-    actions_.clear();
-    if (!r.machine->on_please_take(unit, actions_)) continue;
+    core_.actions.clear();
+    if (!r.machine->on_please_take(unit, core_.actions)) continue;
     // Counts from now on. What is here may be all there is: then the right to write it comes without content.
-    frames_.use(r, unit, 1, r.machine->has_content(unit) ? content::read : content::promised);
-    performer_.take(r, actions_);
+    core_.frames.use(r, unit, 1, r.machine->has_content(unit) ? content::read : content::promised);
+    core_.performer.take(r, core_.actions);
     ++answer.b;
   }
-  performer_.flush();
-  answer.a = frames_.room();
-  send(m.from, answer, {});
+  core_.performer.flush();
+  answer.a = core_.frames.room();
+  core_.out.send(m.from, answer, {});
 }
 
-/// This node alone has written units, and is offered their homes: as many as there is room for.
-void core::take_homes(region_slot& r, const message& m) noexcept {
-  if (ending_.load(std::memory_order_relaxed) || r.release == nullptr) return;
+void pager::take_homes(region_slot& r, const message& m) noexcept {
+  if (core_.ending.load(std::memory_order_relaxed) || r.release == nullptr) return;
   message one = m;
   one.count = 1;
-  for (; one.unit < m.unit + m.count && frames_.room() >= r.bytes_of(1); ++one.unit) {
-    actions_.clear();
-    r.release->on_message(one, actions_);
-    if (actions_.size() == 0) continue;
-    frames_.use(r, one.unit, 1, content::promised);
-    performer_.take(r, actions_);
+  for (; one.unit < m.unit + m.count && core_.frames.room() >= r.bytes_of(1); ++one.unit) {
+    core_.actions.clear();
+    r.release->on_message(one, core_.actions);
+    if (core_.actions.size() == 0) continue;
+    core_.frames.use(r, one.unit, 1, content::promised);
+    core_.performer.take(r, core_.actions);
   }
-  performer_.flush();
+  core_.performer.flush();
 }
 
-void core::on_room(const message& m) noexcept {
+void pager::on_room(const message& m) noexcept {
   page_out_state& p = page_out_;
   if (m.from.value() >= p.peers.size()) return;  // this node has no limit, and has asked nobody
   page_out_state::peer& peer = p.peers[m.from.value()];
   peer.room = m.a;
   peer.rest_ns = m.b != 0 ? shortest_rest_ns : std::min(2 * peer.rest_ns + shortest_rest_ns, longest_rest_ns);
-  peer.ask_again_ns = now() + peer.rest_ns;
+  peer.ask_again_ns = core_.now() + peer.rest_ns;
   if (m.b == 0) p.refused = true;
   // Some will not go there, or come back before anybody has looked.
-  const std::uint64_t until = m.b == 0 ? 0 : now() + arrival_time_ns;
+  const std::uint64_t until = m.b == 0 ? 0 : core_.now() + arrival_time_ns;
   for (page_out_state::victim& v : p.moving) {
     if (v.taker == m.from) v.until_ns = std::min(v.until_ns, until);
   }
 }
 
 /// Looks which units have gone to the node that was asked to take them.
-void core::settle_moves() noexcept {
-  const std::uint64_t now = host_.now();
+void pager::settle_moves() noexcept {
+  const std::uint64_t now = core_.host.now();
   std::erase_if(page_out_.moving, [&](const page_out_state::victim& v) {
-    if (v.region->machine->use_of_frame(v.unit) == frame_use::none && !frames_.is_moving(*v.region, v.unit)) {
-      ++frames_.count.units_given;
-      frames_.give_back(*v.region, v.unit, 1);
+    if (v.region->machine->use_of_frame(v.unit) == frame_use::none && !core_.frames.is_moving(*v.region, v.unit)) {
+      ++core_.frames.count.units_given;
+      core_.frames.give_back(*v.region, v.unit, 1);
       return true;
     }
     if (now < v.until_ns) return false;
-    frames_.own.push({v.region->about.id, v.unit}, v.region->bytes_of(1));
+    core_.frames.own.push({v.region->about.id, v.unit}, v.region->bytes_of(1));
     return true;
   });
 }
 
 // ---- Threads that ask for more while there is far too much
 
-/// Whether it is too much to go on, and will be less in a moment: what goes to other nodes is still on its way.
-bool core::starved() const noexcept {
-  const bool leaving = !page_out_.moving.empty() || transport_->sends_pending();
+bool pager::is_over_by(std::uint64_t part) const noexcept { return core_.frames.used() > core_.frames.limit() + core_.frames.limit() / part; }
+
+bool pager::starved() const noexcept {
+  const bool leaving = !page_out_.moving.empty() || core_.wire.sends_pending();
   return leaving && is_over_by(8);
 }
 
-void core::starve(op& o) noexcept {
+void pager::starve(op& o) noexcept {
   o.next = page_out_.first_starved;
   page_out_.first_starved = &o;
 }
 
-void core::feed() noexcept {
+void pager::feed() noexcept {
   for (op* o = std::exchange(page_out_.first_starved, nullptr); o != nullptr;) {
     op* const rest = o->next;  // the op may end, and with it its memory
-    execute(*o);
+    core_.execute(*o);
     o = rest;
   }
-  for (const page_out_state::fault& f : std::exchange(page_out_.starved_faults, {})) begin_kernel_fault(*f.region, f.address, f.write);
-  settle();
+  for (const page_out_state::fault& f : std::exchange(page_out_.starved_faults, {})) core_.faults.begin_kernel_fault(*f.region, f.address, f.write);
+  core_.settle();
 }
 
 }  // namespace quire::core

@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a node remembers of units that are leaving its memory (page_out.cpp). Driver's thread only.
+// Page-out (KOAN): page_out.cpp. Driver's thread only.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "core/frames.hpp"
 #include "core/op.hpp"
 #include "core/region_slot.hpp"
+#include "model/message.hpp"
 
 namespace quire::core {
 
+class core;
+
+/// What a node remembers of units that are leaving its memory.
 struct page_out_state {
   enum class way : std::uint8_t { stays, nowhere, to_disk, to_node };
   struct victim {
@@ -44,6 +50,44 @@ struct page_out_state {
   std::vector<fault> starved_faults{};  ///< the same, of threads that the kernel holds
   std::uint64_t disk_rests_until_ns = 0, sweep_again_ns = 0;
   bool refused = false;  ///< a node has had no room, and nothing has left since
+};
+
+class pager {
+ public:
+  explicit pager(core& node) : core_(node) {}
+  void open(unsigned nodes, std::uint64_t limit) { page_out_.open(nodes, limit); }
+
+  /// Gives up frames while there are too many.
+  void page_out() noexcept;
+  /// Somebody must look again soon.
+  [[nodiscard]] bool under_way() const noexcept { return page_out_.under_way(); }
+
+  /// Another node is short of memory, and asks this one to take units.
+  void take_over(region_slot& r, const model::message& m) noexcept;
+  /// This node alone has written units, and is offered their homes: as many as there is room for.
+  void take_homes(region_slot& r, const model::message& m) noexcept;
+  /// A node that was asked to take units has answered.
+  void on_room(const model::message& m) noexcept;
+
+  // Threads that ask for more while there is far too much.
+  /// Whether it is too much to go on, and will be less in a moment: what goes to other nodes is still on its way.
+  [[nodiscard]] bool starved() const noexcept;
+  void starve(op& o) noexcept;
+  void starve(region_slot& r, std::uint64_t address, bool write) noexcept { page_out_.starved_faults.push_back({&r, address, write}); }
+
+ private:
+  [[nodiscard]] std::uint64_t choose(unit_queue& from, std::uint64_t goal) noexcept;
+  void leave() noexcept;
+  void leave_together(std::span<page_out_state::victim> run) noexcept;
+  [[nodiscard]] model::node_id find_taker(std::uint64_t now, std::uint64_t bytes) noexcept;
+  void sweep_unused(unit_queue& from) noexcept;
+  void settle_moves() noexcept;
+  /// Beyond the memory limit by more than a `part`th of it.
+  [[nodiscard]] bool is_over_by(std::uint64_t part) const noexcept;
+  void feed() noexcept;
+
+  core& core_;
+  page_out_state page_out_{};
 };
 
 }  // namespace quire::core

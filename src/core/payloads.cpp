@@ -21,8 +21,7 @@ constexpr std::size_t most_offered = 64u << 20;
 
 }  // namespace
 
-/// Why no node may send this, nor take it; nullptr if all is well.
-const char* core::fault_of(const message& m) const noexcept {
+const char* inbox::fault_of(const message& m) const noexcept {
   const payload what = payload_of(m.kind);
   switch (what) {
     case payload::none:
@@ -39,10 +38,10 @@ const char* core::fault_of(const message& m) const noexcept {
     default:
       break;
   }
-  const region_slot* const r = regions_.slot(m.region);
+  const region_slot* const r = core_.regions.slot(m.region);
   if (r == nullptr) return "there is no such region";
   if (what == payload::spread)
-    return spread_.is_legal(*r, m.payload_bytes) ? nullptr : "so many bytes are never spread at once";
+    return core_.spread.is_legal(*r, m.payload_bytes) ? nullptr : "so many bytes are never spread at once";
   if (!lies_in(*r, m)) return "the region has no such units";
   if (m.payload_bytes != r->bytes_of(m.count)) return "the payload is not the content of so many units";
   return what != payload::replica || (r->sequential != nullptr && r->sequential->replicated())
@@ -50,9 +49,8 @@ const char* core::fault_of(const message& m) const noexcept {
              : "the region has no replicas";
 }
 
-/// For the driver: who sent it waits, and what is said in it is lost.
-void core::refuse(const message& m, const char* why) noexcept {
-  ++count_.refused;
+void inbox::refuse(const message& m, const char* why) noexcept {
+  ++core_.count.refused;
   base::die(QUIRE_SYSTEM,
             "node %u sent a message that this node cannot take, and the job cannot go on without it: %s (kind %u, "
             "region %u, unit %lu, "
@@ -61,23 +59,17 @@ void core::refuse(const message& m, const char* why) noexcept {
             static_cast<unsigned>(m.region.value()), static_cast<unsigned long>(m.unit), m.count, m.payload_bytes);
 }
 
-void core::post(model::node_id to, const message& m, std::span<const std::byte> payload,
-                  transport::urgency how, transport::lasting lasts) noexcept {
-  CHECK(m.payload_bytes == payload.size() && wire::is_legal(m, config_.nodes) && fault_of(m) == nullptr);
-  transport_->send(to, m, payload, how, lasts);
-}
-
-landing core::place(const message& m) noexcept {
-  watch_.heard(m.from.value());  // what is announced may take a while to come
-  if (survival_.members.is_dead(m.from)) return landing::too_late();
+landing inbox::place(const message& m) noexcept {
+  core_.watching.heard(m.from);  // what is announced may take a while to come
+  if (core_.survival.members().is_dead(m.from)) return landing::too_late();
   if (const char* const why = fault_of(m); why != nullptr) refuse(m, why);
   switch (payload_of(m.kind)) {
     case payload::entries:
-      return landing::at(diffs_.place(m));
+      return landing::at(core_.diffs.place(m));
     case payload::spread:
-      return landing::at(spread_.place(m));
+      return landing::at(core_.spread.place(m));
     case payload::replica:
-      return landing::at(replicas_.arriving.place(m));
+      return landing::at(core_.replicas.traffic.arriving.place(m));
     case payload::offer:
       return place_offer(m);
     case payload::content:
@@ -87,15 +79,15 @@ landing core::place(const message& m) noexcept {
   }
 }
 
-landing core::place_offer(const message& m) noexcept {
+landing inbox::place_offer(const message& m) noexcept {
   if (updates_.on_their_way() == 0 || updates_.on_their_way() + m.payload_bytes <= most_offered)
     return landing::at(updates_.place(m));
-  regions_.slot(m.region)->change.received += m.count;
+  core_.regions.slot(m.region)->change.received += m.count;
   return landing::too_late();
 }
 
-landing core::place_content(const message& m) noexcept {
-  region_slot& r = *regions_.slot(m.region);
+landing inbox::place_content(const message& m) noexcept {
+  region_slot& r = *core_.regions.slot(m.region);
   for (std::uint32_t i = 0; i < m.count; ++i) {
     const std::uint64_t unit = m.unit + i;
     if (m.kind == message_kind::pin_grant ? r.release != nullptr && r.release->awaits_grant(unit)
@@ -104,7 +96,7 @@ landing core::place_content(const message& m) noexcept {
     r.change.received += m.count;
     return landing::too_late();
   }
-  frames_.use(r, m.unit, m.count, content::replaced);
+  core_.frames.use(r, m.unit, m.count, content::replaced);
   // Frames of a first visit in one call; the single page of a fault is as cheap by itself.
   if (m.count > 1 && !r.machine->is_written(m.unit)) (void)!r.memory->populate(m.unit << r.unit_shift, m.payload_bytes);
   return landing::at(r.system(m.unit));

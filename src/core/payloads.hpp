@@ -49,4 +49,9 @@ enum class payload {
   return m.unit < units && m.count <= units - m.unit;
 }
 
+/// Of these, who asks waits for the reply, and is known to wait (change_state::calls).
+[[nodiscard]] constexpr bool is_of_call(model::message_kind k) noexcept {
+  return k == model::message_kind::atomic_reply || k == model::message_kind::home_atomic || k == model::message_kind::home_atomic_reply;
+}
+
 }  // namespace quire::core

@@ -2,11 +2,13 @@
 // Page locking (KOAN: acquire and release): a thread of this node wants units pinned, one after the other in ascending order, and
 // may give up; then it is told which node has what it waited for. Calls come from application threads; the bodies of
 // operations, and what they call, run on the driver's thread.
+#include "core/pins.hpp"
+
 #include <vector>
 
 #include "base/log.hpp"
 #include "base/time_limit.hpp"
-#include "core/change.hpp"
+#include "core/core.hpp"
 
 namespace quire::core {
 
@@ -14,7 +16,7 @@ using model::message;
 
 namespace {
 /// Asked of a unit's manager: who has it? Then of that node: is it pinned? a = region, b = unit, c = the question.
-constexpr std::uint32_t holder_service = core::max_services - 1;
+constexpr std::uint32_t holder_service = service_table::most - 1;
 enum class question : std::uint64_t { who_has_it, is_it_pinned };
 constexpr std::int64_t patience_ms = 1000;  // with a node that is asked who has a unit: it may be about to die
 
@@ -33,97 +35,97 @@ struct pin_op : fault_op {
   bool pinned = false;   ///< the thread has it
 };
 
-void core::open_pins() noexcept {
-  set_service(holder_service, [](void*, core& e, const message& m, std::span<const std::byte>) noexcept { e.answer_holder(m); },
+void pin_calls::open() noexcept {
+  core_.services.set(holder_service, [](void*, core& e, const message& m, std::span<const std::byte>) noexcept { e.pins.answer_holder(m); },
               nullptr);
 }
 
-void core::begin_pin(pin_op& o) noexcept {
+void pin_calls::begin_pin(pin_op& o) noexcept {
   region_slot& r = *o.region;
-  if (ending_.load(std::memory_order_relaxed)) return o.complete(QUIRE_NOT_STARTED);  // and what it had is dropped
-  if (r.change.frozen) return park(r, o);
+  if (core_.ending.load(std::memory_order_relaxed)) return o.complete(QUIRE_NOT_STARTED);  // and what it had is dropped
+  if (r.change.frozen) return changer::park(r, o);
   if (r.block != nullptr) return o.complete(QUIRE_UNSUPPORTED);
-  actions_.clear();
-  const auto outcome = with_machine(r, [&](auto& m) { return o.again ? m.on_pin_again(o.unit, actions_) : m.on_pin(o.unit, actions_); });
+  core_.actions.clear();
+  const auto outcome = with_machine(r, [&](auto& m) { return o.again ? m.on_pin_again(o.unit, core_.actions) : m.on_pin(o.unit, core_.actions); });
   if (outcome == model::fault_outcome::refused) return o.complete(QUIRE_LIMIT);
   o.counted = true;
-  performer_.take(r, actions_);
+  core_.performer.take(r, core_.actions);
   if (outcome == model::fault_outcome::lost) {
-    actions_.clear();
-    r.sequential->on_pin_given_up(o.unit, actions_);
-    performer_.take(r, actions_);
-    performer_.flush();
+    core_.actions.clear();
+    r.sequential->on_pin_given_up(o.unit, core_.actions);
+    core_.performer.take(r, core_.actions);
+    core_.performer.flush();
     return o.complete(QUIRE_LOST);
   }
   if (outcome != model::fault_outcome::local) {
-    wait_in_bucket(o);
-    return performer_.flush();
+    core_.waiting.add(o);
+    return core_.performer.flush();
   }
-  performer_.flush();
-  if (r.release != nullptr) consistency_.acquire();
+  core_.performer.flush();
+  if (r.release != nullptr) core_.consistency.acquire();
   o.pinned = true;
   o.complete();
 }
 
 /// Pins one unit, or gives up at `deadline_ns` (0: waits for ever).
-base::status core::pin_unit(region_slot& r, std::uint64_t unit, std::uint64_t deadline_ns) noexcept {
+base::status pin_calls::pin_unit(region_slot& r, std::uint64_t unit, std::uint64_t deadline_ns) noexcept {
   for (bool again = false;; again = true) {
-    pin_op o([](core& e, op& self) noexcept { e.begin_pin(static_cast<pin_op&>(self)); });
+    pin_op o([](core& e, op& self) noexcept { e.pins.begin_pin(static_cast<pin_op&>(self)); });
     o.region = &r;
     o.unit = unit;
     o.want = model::access::write;
     o.again = o.counted = again;
-    const auto noted = note_memory("quire_acquire()", r, unit);
-    const std::uint64_t now = host_.now();
+    const auto noted = core_.faults.note_memory("quire_acquire()", r, unit);
+    const std::uint64_t now = core_.host.now();
     const std::uint64_t left_ns = deadline_ns > now ? deadline_ns - now : 0;
-    const bool done = run(o, deadline_ns == 0 ? -1 : static_cast<std::int64_t>((left_ns + 999'999) / 1'000'000));
+    const bool done = core_.run(o, deadline_ns == 0 ? -1 : static_cast<std::int64_t>((left_ns + 999'999) / 1'000'000));
     if (done && !o.result().ok()) return o.result();
     if (done && o.pinned) return {};
-    if (done && (deadline_ns == 0 || host_.now() < deadline_ns)) continue;  // woken: the unit has come, or a copy of it
+    if (done && (deadline_ns == 0 || core_.host.now() < deadline_ns)) continue;  // woken: the unit has come, or a copy of it
     struct cancel_op : op {
       using op::op;
       pin_op* late = nullptr;
     } cancel([](core& e, op& self) noexcept {
-      e.give_pin_up(*static_cast<cancel_op&>(self).late);
+      e.pins.give_pin_up(*static_cast<cancel_op&>(self).late);
       self.complete();
     }, op::type::call);
     cancel.late = &o;
-    (void)run(cancel);  // `o` was queued before, so that it has been executed, and nobody knows it any more
+    (void)core_.run(cancel);  // `o` was queued before, so that it has been executed, and nobody knows it any more
     if (o.done() && !o.result().ok()) return o.result();
     return o.pinned ? base::status{} : base::status{QUIRE_TIMED_OUT};
   }
 }
 
-void core::give_pin_up(pin_op& o) noexcept {
-  leave_bucket(o);
-  unpark(*o.region, o);
-  if (o.pinned || !o.counted || ending_.load(std::memory_order_relaxed)) return;
-  actions_.clear();
-  with_machine(*o.region, [&](auto& m) { m.on_pin_given_up(o.unit, actions_); });
-  performer_.take(*o.region, actions_);
-  performer_.flush();
+void pin_calls::give_pin_up(pin_op& o) noexcept {
+  core_.waiting.remove(o);
+  changer::unpark(*o.region, o);
+  if (o.pinned || !o.counted || core_.ending.load(std::memory_order_relaxed)) return;
+  core_.actions.clear();
+  with_machine(*o.region, [&](auto& m) { m.on_pin_given_up(o.unit, core_.actions); });
+  core_.performer.take(*o.region, core_.actions);
+  core_.performer.flush();
 }
 
-base::status core::acquire(std::uint64_t address, std::uint64_t bytes, std::int64_t timeout_ms, int& holder) noexcept {
+base::status pin_calls::acquire(std::uint64_t address, std::uint64_t bytes, std::int64_t timeout_ms, int& holder) noexcept {
   holder = -1;
-  region_slot* const r = regions_.find(address);
+  region_slot* const r = core_.regions.find(address);
   if (r == nullptr) return QUIRE_BAD_ADDRESS;
   if (bytes == 0) return {};
-  const std::uint64_t deadline_ns = timeout_ms < 0 ? 0 : now() + static_cast<std::uint64_t>(base::limit_ns(timeout_ms));
+  const std::uint64_t deadline_ns = timeout_ms < 0 ? 0 : core_.now() + static_cast<std::uint64_t>(base::limit_ns(timeout_ms));
   const std::uint64_t first = r->unit_of(address), end = r->unit_of(address + bytes - 1) + 1;
-  base::status why = end - first > config_.pin_limit ? base::status{QUIRE_LIMIT} : base::status{};
+  base::status why = end - first > core_.config.pin_limit ? base::status{QUIRE_LIMIT} : base::status{};
   std::uint64_t unit = first;
   // Only who has the first asks for the others in advance: of two nodes that want the same range, one waits quietly. Under release
   // consistency the content comes with each pin.
   for (; why.ok() && unit < end; ++unit) {
-    if (unit == first + 1 && r->sequential != nullptr) prefetch(r->about.base + (unit << r->unit_shift), r->bytes_of(end - unit), model::access::write);
+    if (unit == first + 1 && r->sequential != nullptr) core_.faults.prefetch(r->about.base + (unit << r->unit_shift), r->bytes_of(end - unit), model::access::write);
     why = pin_unit(*r, unit, deadline_ns);
   }
   if (why.ok()) return {};
   if (unit > first + 1) (void)unpin_units(*r, first, unit - 1);  // the last was not pinned
   if (why.code() == QUIRE_LIMIT) {
     base::log(base::log_level::warning, "a node may have %lu units pinned at a time (QUIRE_PIN_LIMIT)",
-              static_cast<unsigned long>(config_.pin_limit));
+              static_cast<unsigned long>(core_.config.pin_limit));
   }
   if (why.code() != QUIRE_TIMED_OUT) return why;
   const std::uint64_t missed = unit - 1;
@@ -137,15 +139,15 @@ base::status core::acquire(std::uint64_t address, std::uint64_t bytes, std::int6
   return timeout_ms == 0 ? base::status{QUIRE_BUSY} : why;
 }
 
-base::status core::release(std::uint64_t address, std::uint64_t bytes) noexcept {
-  region_slot* const r = regions_.find(address);
+base::status pin_calls::release(std::uint64_t address, std::uint64_t bytes) noexcept {
+  region_slot* const r = core_.regions.find(address);
   if (r == nullptr) return QUIRE_BAD_ADDRESS;
   if (bytes == 0) return {};
   return unpin_units(*r, r->unit_of(address), r->unit_of(address + bytes - 1) + 1);
 }
 
 /// Ends a pin of each unit, or of none if one is not pinned.
-base::status core::unpin_units(region_slot& r, std::uint64_t first, std::uint64_t end) noexcept {
+base::status pin_calls::unpin_units(region_slot& r, std::uint64_t first, std::uint64_t end) noexcept {
   struct range_op : op {
     using op::op;
     region_slot* region = nullptr;
@@ -157,33 +159,32 @@ base::status core::unpin_units(region_slot& r, std::uint64_t first, std::uint64_
         if (m.unit(unit).pinned == 0) return self.complete(QUIRE_NOT_OWNER);
       }
       for (std::uint64_t unit = range.first; unit < range.end; ++unit) {
-        e.actions_.clear();
-        CHECK(m.on_unpin(unit, e.actions_));
-        e.performer_.take(*range.region, e.actions_);
+        e.actions.clear();
+        CHECK(m.on_unpin(unit, e.actions));
+        e.performer.take(*range.region, e.actions);
       }
-      e.performer_.flush();
+      e.performer.flush();
       self.complete();
     });
   }, op::type::call);
   o.region = &r;
   o.first = first;
   o.end = end;
-  (void)run(o);
+  (void)core_.run(o);
   return o.result();
 }
 
-/// Before this node leaves: what it has pinned must not keep the others waiting. Driver's thread.
-void core::drop_pins() noexcept {
+void pin_calls::drop_pins() noexcept {
   std::vector<std::pair<region_slot*, std::uint64_t>> all;
-  pins_.for_each([&](const directory::pin& p) { all.emplace_back(regions_.slot(p.region), p.unit); });
+  core_.pinned.for_each([&](const directory::pin& p) { all.emplace_back(core_.regions.slot(p.region), p.unit); });
   if (all.empty()) return;
   base::log(base::log_level::warning, "%lu units were still pinned at the end", static_cast<unsigned long>(all.size()));
   for (const auto& [region, unit] : all) {
-    actions_.clear();
-    with_machine(*region, [&, which = unit](auto& m) { m.on_pins_dropped(which, actions_); });
-    performer_.take(*region, actions_);
+    core_.actions.clear();
+    with_machine(*region, [&, which = unit](auto& m) { m.on_pins_dropped(which, core_.actions); });
+    core_.performer.take(*region, core_.actions);
   }
-  performer_.flush();
+  core_.performer.flush();
 }
 
 namespace {
@@ -192,7 +193,7 @@ model::node_id knows_holder(const release::machine& m, std::uint64_t unit) noexc
 }  // namespace
 
 /// The node that has `unit` pinned; -1 if none has now.
-int core::find_holder(region_slot& r, std::uint64_t unit) noexcept {
+int pin_calls::find_holder(region_slot& r, std::uint64_t unit) noexcept {
   message m;
   const auto put = [&](question what) {
     m = {};
@@ -203,29 +204,29 @@ int core::find_holder(region_slot& r, std::uint64_t unit) noexcept {
   // Under release consistency the home knows, and who was home knows where it went.
   int node = -1;
   model::node_id whom{};
-  as_driver([&] { whom = with_machine(r, [&](auto& machine) { return knows_holder(machine, unit); }); });
-  for (unsigned hops = 0; node < 0 && hops < config_.nodes; ++hops) {
+  core_.as_driver([&] { whom = with_machine(r, [&](auto& machine) { return knows_holder(machine, unit); }); });
+  for (unsigned hops = 0; node < 0 && hops < core_.config.nodes; ++hops) {
     put(question::who_has_it);
-    if (!ask(whom, holder_service, m, {}, patience_ms).ok() || m.a >= config_.nodes) return -1;
+    if (!core_.services.ask(whom, holder_service, m, {}, patience_ms).ok() || m.a >= core_.config.nodes) return -1;
     const auto named = static_cast<std::uint16_t>(m.a);
     if (m.b == 0) node = named;
     whom = model::node_id{named};
   }
-  if (node < 0 || node == config_.self.value()) return -1;
+  if (node < 0 || node == core_.config.self.value()) return -1;
   put(question::is_it_pinned);
-  if (!ask(model::node_id{static_cast<std::uint16_t>(node)}, holder_service, m, {}, patience_ms).ok() || m.a == 0) return -1;
+  if (!core_.services.ask(model::node_id{static_cast<std::uint16_t>(node)}, holder_service, m, {}, patience_ms).ok() || m.a == 0) return -1;
   return node;
 }
 
 /// a = the node; b = 1: it knows better.
-void core::answer_holder(const message& m) noexcept {
-  region_slot* const r = m.a < region_map::max_regions ? regions_.slot(model::region_id{static_cast<std::uint16_t>(m.a)}) : nullptr;
-  if (r == nullptr || m.b >= r->machine->units()) return answer(m, QUIRE_BAD_ADDRESS);
+void pin_calls::answer_holder(const message& m) noexcept {
+  region_slot* const r = m.a < region_map::max_regions ? core_.regions.slot(model::region_id{static_cast<std::uint16_t>(m.a)}) : nullptr;
+  if (r == nullptr || m.b >= r->machine->units()) return core_.services.answer(m, QUIRE_BAD_ADDRESS);
   with_machine(*r, [&](auto& machine) {
-    if (m.c == static_cast<std::uint64_t>(question::is_it_pinned)) return answer(m, {}, machine.unit(m.b).pinned);
+    if (m.c == static_cast<std::uint64_t>(question::is_it_pinned)) return core_.services.answer(m, {}, machine.unit(m.b).pinned);
     const model::node_id knows = knows_holder(machine, m.b);
-    if (knows != config_.self) return answer(m, {}, knows.value(), 1);
-    answer(m, {}, machine.holder_of(m.b).value());
+    if (knows != core_.config.self) return core_.services.answer(m, {}, knows.value(), 1);
+    core_.services.answer(m, {}, machine.holder_of(m.b).value());
   });
 }
 

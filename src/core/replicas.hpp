@@ -19,6 +19,9 @@
 
 namespace quire::core {
 
+class core;
+
+/// Messages that wait, and content that comes.
 class replica_traffic {
  public:
   static constexpr std::size_t max_value_bytes = 512;
@@ -59,6 +62,23 @@ class replica_traffic {
 
  private:
   std::deque<held_message> gate_;
+};
+
+class replicator {
+ public:
+  explicit replicator(core& node) : core_(node) {}
+
+  /// Rounds begin and end. Between steps of machines.
+  void replicate() noexcept;
+  /// Content for this node as a backup.
+  void on_content(const model::message& m, std::span<const std::byte> content) noexcept;
+  /// As of replica_traffic, where the job keeps content on two nodes.
+  [[nodiscard]] bool hold_back(model::node_id to, const model::message& m, std::span<const std::byte> value, bool tells) noexcept;
+
+  replica_traffic traffic;
+
+ private:
+  core& core_;
 };
 
 }  // namespace quire::core

@@ -1,19 +1,49 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a driver does, round by round, and what must be over before a node may end. Driver's thread, unless said otherwise.
+// Making a node, what its driver does, round by round, and what must be over before it may end. Driver's thread, unless said otherwise.
+#include <algorithm>
+#include <span>
+#include <utility>
+
 #include "core/core.hpp"
 
 namespace quire::core {
+namespace {
+
+/// A unit with a twin cannot leave memory.
+configuration with_few_twins(configuration c) {
+  if (c.memory_limit != 0) c.twin_bytes = std::min(c.twin_bytes, c.memory_limit / 4);
+  return c;
+}
+
+}  // namespace
+
+core::core(const configuration& c, std::unique_ptr<transport::transport> t, bootstrap::bootstrap& starter, quire::core::host& threads,
+           mechanisms& machine)
+    : transport_(std::move(t)), config(with_few_twins(c)), host(threads), job(starter), wire(*transport_), pinned(c.pin_limit),
+      builder(*this, machine), consistency(c.self, c.nodes, effects, config.twin_bytes / os::page_bytes), diffs(*this, c.nodes),
+      objects(*this, c.self, c.nodes), survival(*this, c.self.value(), c.nodes, c.replicas),
+      watching(*this, c.self.value(), c.nodes, c.peer_limit_ns) {
+  frames.open(c.memory_limit, c.page_out_directory, c.base);
+  if (frames.limited()) paging.open(c.nodes, c.memory_limit);
+  consistency.open().pins = &pinned;
+  pins.open();
+}
+
+base::status core::open() {
+  regions.cover(config.base, config.bytes);
+  return builder.open();
+}
 
 bool core::round() noexcept {
-  bool any = transport_->progress();
-  if (!holds_.empty() && end_holds()) any = true;
-  if (!lingers_.empty() && end_lingers()) any = true;
-  if (quiet_waiter_ != nullptr) look_whether_quiet();
-  if (survival_.announced.load(std::memory_order_acquire) != survival_.over) take_deaths();
-  if (look_due_.load(std::memory_order_relaxed)) look_at_peers(now());
-  if (frames_.over() || page_out_.under_way()) page_out();
-  if (!local_.empty()) any = true;
-  if (!local_.empty() || config_.replicas) settle();
+  bool any = wire.progress();
+  if (!held.empty() && held.end()) any = true;
+  if (objects.end_lingers()) any = true;
+  changes.look();
+  survival.look();
+  if (watching.look_is_wanted()) watching.look_at_peers(now());
+  if (frames.over() || paging.under_way()) paging.page_out();
+  if (!out.local.empty()) any = true;
+  if (!out.local.empty() || config.replicas) settle();
   return any;
 }
 
@@ -22,46 +52,42 @@ void core::execute(op& o) noexcept {
   settle();
 }
 
-/// Handles what this node sent to itself, until nothing is left.
 void core::settle() noexcept {
   do {
-    while (!local_.empty()) {
-      const local_message next = local_.front();
-      local_.pop();
-      handle(next.m, std::span<const std::byte>(next.value).first(next.m.payload_bytes));
+    while (!out.local.empty()) {
+      const local_message next = out.local.front();
+      out.local.pop();
+      in.handle(next.m, std::span<const std::byte>(next.value).first(next.m.payload_bytes));
     }
-    replicate();
-  } while (!local_.empty());
-  if (quiet_waiter_ != nullptr) look_whether_quiet();
+    replicas.replicate();
+  } while (!out.local.empty());
+  changes.look();
 }
 
 void core::look_around() noexcept {
-  look_at_peers(now());
+  watching.look_at_peers(now());
   if (idle_.look != nullptr && idle_.look(idle_.context)) settle();
-  tell_launcher();
+  watching.tell_launcher();
 }
 
 void core::expect_end() noexcept {
-  struct count_op : op {
-    using op::op;
-    std::uint64_t outstanding = 0;
-  };
-  ending_.store(true, std::memory_order_relaxed);
+  ending.store(true, std::memory_order_relaxed);
   for (std::uint64_t left = 1; left != 0;) {
-    count_op o([](core& e, op& self) noexcept {
-      e.config_.read_ahead = false;
-      (void)e.transport_->progress();  // what comes for nobody wakes nobody
-      e.drop_pins();
-      auto& sum = static_cast<count_op&>(self).outstanding;
-      e.regions_.for_each([&sum](const region_slot& r) { sum += r.machine->outstanding(); });
+    as_driver([&] {
+      config.read_ahead = false;
+      (void)wire.progress();  // what comes for nobody wakes nobody
+      pins.drop_pins();
+      left = 0;
+      regions.for_each([&](const region_slot& r) { left += r.machine->outstanding(); });
       // What is still queued here could not leave any more once the others have stopped.
-      if (e.transport_->sends_pending() || !e.holds_.empty() || e.consistency_.busy() || e.replicas_.busy()) ++sum;
-      self.complete();
-    }, op::type::call);
-    (void)run(o);
-    left = o.outstanding;
-    if (left != 0) host_.pause(100'000);
+      if (wire.sends_pending() || !held.empty() || consistency.busy() || replicas.traffic.busy()) ++left;
+    });
+    if (left != 0) host.pause(100'000);
   }
+}
+
+void core::catch_up() noexcept {
+  if (relaxed()) as_driver([&] { consistency.acquire(); });
 }
 
 }  // namespace quire::core

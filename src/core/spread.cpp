@@ -41,7 +41,7 @@ std::size_t spread_traffic::find_free(std::size_t bytes) noexcept {
 // ---- At the home
 
 void spread_traffic::add(region_slot& r, std::uint64_t first, std::uint64_t count, node_id producer, std::uint64_t call) noexcept {
-  const auto& config = core_.config();
+  const auto& config = core_.config;
   for (std::uint64_t unit = first; unit < first + count; ++unit) {
     const bool written = r.machine->is_written(unit);
     const std::size_t bytes = sizeof(entry_header) + (written ? r.bytes_of(1) : 0);
@@ -64,7 +64,7 @@ void spread_traffic::add(region_slot& r, std::uint64_t first, std::uint64_t coun
       p.bytes = known_bytes(config.nodes);
       std::memset(p.payload.data(), 0, p.bytes);
       for (std::uint16_t n = 0; n < config.nodes; ++n) {
-        const std::uint32_t known = core_.consistency_.known().known(node_id{n});
+        const std::uint32_t known = core_.consistency.known().known(node_id{n});
         std::memcpy(p.payload.data() + n * sizeof known, &known, sizeof known);
       }
     }
@@ -72,7 +72,7 @@ void spread_traffic::add(region_slot& r, std::uint64_t first, std::uint64_t coun
     const entry_header head{unit, written ? static_cast<std::uint32_t>(r.bytes_of(1)) : 0, 0};
     std::memcpy(p.payload.data() + p.bytes, &head, sizeof head);
     if (written) {
-      core_.frames_.use(r, unit, 1, content::read);
+      core_.frames.use(r, unit, 1, content::read);
       std::memcpy(p.payload.data() + p.bytes + sizeof head, r.as_told(unit), r.bytes_of(1));
     }
     p.bytes += bytes;
@@ -86,7 +86,7 @@ void spread_traffic::leave() noexcept { pass_on(std::exchange(open_, nobody)); }
 /// To the nodes below this one in the tree of the home.
 void spread_traffic::pass_on(std::size_t index) noexcept {
   passage& p = *passages_[index];
-  const auto& config = core_.config();
+  const auto& config = core_.config;
   const auto root = static_cast<unsigned>(p.m.a);
   const unsigned rank = (config.self.value() + config.nodes - root) % config.nodes;
   message m = p.m;
@@ -97,7 +97,7 @@ void spread_traffic::pass_on(std::size_t index) noexcept {
   p.left = first < end ? end - first : 0;
   if (p.left == 0) return answer(p);
   for (unsigned child = first; child < end; ++child) {
-    core_.consistency_.send(node_id{static_cast<std::uint16_t>((root + child) % config.nodes)}, m, {}, model::edge::carries);
+    core_.consistency.send(node_id{static_cast<std::uint16_t>((root + child) % config.nodes)}, m, {}, model::edge::carries);
   }
 }
 
@@ -110,18 +110,18 @@ void spread_traffic::on_ack(const message& m) noexcept {
 void spread_traffic::answer(passage& p) noexcept {
   p.used = false;
   message m;
-  m.from = m.requester = core_.config().self;
+  m.from = m.requester = core_.config.self;
   m.acks = p.m.acks;
-  const bool home = p.from == core_.config().self;
+  const bool home = p.from == core_.config.self;
   m.kind = home ? message_kind::spread_done : message_kind::spread_ack;
   m.token = home ? p.m.c : p.from_token;
-  core_.send(home ? p.m.requester : p.from, m, {});
+  core_.out.send(home ? p.m.requester : p.from, m, {});
 }
 
 // ---- At the others
 
 bool spread_traffic::is_legal(const region_slot& r, std::size_t bytes) const noexcept {
-  const std::size_t known = known_bytes(core_.config().nodes);
+  const std::size_t known = known_bytes(core_.config.nodes);
   return bytes >= known + sizeof(entry_header) && bytes <= std::max(message_bytes, known + sizeof(entry_header) + r.bytes_of(1));
 }
 
@@ -139,7 +139,7 @@ void spread_traffic::deliver(const message& m) noexcept {
   const auto is_it = [&](const passage& p) { return p.used && p.from == m.from && p.from_token == m.token && p.bytes == m.payload_bytes; };
   while (i < passages_.size() && !is_it(*passages_[i])) ++i;
   CHECK(i < passages_.size());
-  if (m.a >= core_.config().nodes) core_.refuse(m, "there is no such home");
+  if (m.a >= core_.config.nodes) core_.in.refuse(m, "there is no such home");
   passages_[i]->m = m;
   take(*passages_[i]);
   pass_on(i);
@@ -147,9 +147,9 @@ void spread_traffic::deliver(const message& m) noexcept {
 
 /// What is told with it has been heard; the content is as new as that, and is taken where nothing newer is known.
 void spread_traffic::take(const passage& p) noexcept {
-  const auto nodes = core_.config().nodes;
-  region_slot* const r = core_.regions_.slot(p.m.region);
-  core_.consistency_.acquire();
+  const auto nodes = core_.config.nodes;
+  region_slot* const r = core_.regions.slot(p.m.region);
+  core_.consistency.acquire();
   if (r->release == nullptr || r->change.frozen) return;
   known_.resize(nodes);
   std::memcpy(known_.data(), p.payload.data(), nodes * sizeof known_[0]);
@@ -160,26 +160,26 @@ void spread_traffic::take(const passage& p) noexcept {
     if (whole) std::memcpy(&head, entries.data(), sizeof head);
     entries = entries.subspan(whole ? sizeof head : entries.size());
     const bool fits = whole && head.unit < r->machine->units() && head.length <= entries.size() && (head.length == 0 || head.length == r->bytes_of(1));
-    if (!fits) core_.refuse(p.m, "what it spreads is no content of the region");
+    if (!fits) core_.in.refuse(p.m, "what it spreads is no content of the region");
     release::machine& machine = *r->release;
-    if (machine.awaits_spread(head.unit) && core_.consistency_.is_covered(p.m.region, head.unit, known_)) {
+    if (machine.awaits_spread(head.unit) && core_.consistency.is_covered(p.m.region, head.unit, known_)) {
       ++count_.taken;
-      core_.frames_.use(*r, head.unit, 1, content::replaced);
-      core_.frames_.landed(*r, head.unit, 1);
+      core_.frames.use(*r, head.unit, 1, content::replaced);
+      core_.frames.landed(*r, head.unit, 1);
       if (head.length != 0) {
         std::memcpy(r->system(head.unit), entries.data(), head.length);
       } else if (machine.is_written(head.unit)) {
         std::memset(r->system(head.unit), 0, r->bytes_of(1));
       }
-      core_.actions_.clear();
-      machine.on_spread_copy(head.unit, head.length == 0, core_.actions_);
-      core_.performer_.take(*r, core_.actions_);
+      core_.actions.clear();
+      machine.on_spread_copy(head.unit, head.length == 0, core_.actions);
+      core_.performer.take(*r, core_.actions);
     } else {
       ++count_.left;
     }
     entries = entries.subspan(head.length);
   }
-  core_.performer_.flush();
+  core_.performer.flush();
 }
 
 }  // namespace quire::core

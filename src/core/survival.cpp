@@ -16,7 +16,6 @@ namespace quire::core {
 using model::message;
 using model::message_kind;
 using model::node_id;
-using watch::recovery;
 
 namespace {
 
@@ -54,197 +53,189 @@ void each_used_unit(region_slot& r, F f) {
 
 }  // namespace
 
-void core::on_deaths(void (*tell)(void*, unsigned) noexcept, void* context, bool when_over) {
+void survivor::on_deaths(void (*tell)(void*, unsigned) noexcept, void* context, bool when_over) {
   survival_.listeners.push_back({tell, context, when_over});
 }
 
-/// Service thread: the launcher has said that `node` is dead.
-void core::on_announced(unsigned node) noexcept {
+void survivor::on_announced(unsigned node) noexcept {
   const unsigned n = survival_.announced.load(std::memory_order_relaxed);
-  if (node >= config_.nodes || n >= survival::most_nodes || node == config_.self.value()) return;
+  if (node >= core_.config.nodes || n >= survival::most_nodes || node == core_.config.self.value()) return;
   survival_.order[n] = static_cast<std::uint8_t>(node);
   survival_.announced.store(n + 1, std::memory_order_release);
 }
 
 /// Driving, not within a step.
-void core::take_deaths() noexcept {
+void survivor::take_deaths() noexcept {
   if (!survival_.is_told_of_more()) {
     if (!survival_.recovery.active()) tell_over();
     return;
   }
   recover(survival_.recovery.on_deaths(survival_.mask(survival_.announced.load(std::memory_order_acquire))));
-  settle();
+  core_.settle();
 }
 
-/// What a survivor does not hear, or hears otherwise: words of the dead, markers, and what was sent before its sender knew. True if
-/// the message was dealt with here.
-bool core::take_recovery(const message& m, std::span<const std::byte> value) noexcept {
-  recovery& r = survival_.recovery;
+bool survivor::take_recovery(const message& m, std::span<const std::byte> value) noexcept {
+  watch::recovery& r = survival_.recovery;
   if (survival_.members.is_dead(m.from)) return true;
   if (m.kind == message_kind::recovery) {
     // A marker may be faster than the launcher, who has told its sender.
-    if (m.operation > static_cast<std::uint32_t>(recovery::round::copied)) return true;
-    recover(r.on_marker(m.from.value(), static_cast<recovery::round>(m.operation), m.a));
+    if (m.operation > static_cast<std::uint32_t>(watch::recovery::round::copied)) return true;
+    recover(r.on_marker(m.from.value(), static_cast<watch::recovery::round>(m.operation), m.a));
     return true;
   }
   if (!r.is_old(m.from.value())) return false;
   if (m.kind >= message_kind::sync_first && m.kind <= message_kind::sync_last) {
-    sync_actions_.clear();
-    sync_.absorb(m, value, sync_actions_);
-    perform_sync();
+    core_.objects.step([&](sync::machine& machine, sync::actions& out) { machine.absorb(m, value, out); });
     return true;
   }
-  region_slot* const slot = m.kind < message_kind::sync_first ? regions_.slot(m.region) : nullptr;
+  region_slot* const slot = m.kind < message_kind::sync_first ? core_.regions.slot(m.region) : nullptr;
   if (slot == nullptr) return m.kind < message_kind::sync_first;  // services, and the watch, go on as ever
   message one = m;
   one.count = 1;
   for (std::uint64_t i = 0; i < m.count && m.unit + i < slot->machine->units(); ++i) {
     one.unit = m.unit + i;
-    actions_.clear();
-    slot->sequential->absorb(one, actions_);
-    performer_.take(*slot, actions_);
+    core_.actions.clear();
+    slot->sequential->absorb(one, core_.actions);
+    core_.performer.take(*slot, core_.actions);
   }
-  performer_.flush();
+  core_.performer.flush();
   return true;
 }
 
 template <class F>
-void core::all_units(F f) noexcept {
-  regions_.for_each([&](region_slot& r) {
+void survivor::all_units(F f) noexcept {
+  core_.regions.for_each([&](region_slot& r) {
     each_used_unit(r, [&](std::uint64_t unit) {
-      actions_.clear();
-      f(*r.sequential, unit, actions_);
-      if (actions_.size() != 0) performer_.take(r, actions_);
+      core_.actions.clear();
+      f(*r.sequential, unit, core_.actions);
+      if (core_.actions.size() != 0) core_.performer.take(r, core_.actions);
     });
-    performer_.flush();
+    core_.performer.flush();
   });
 }
 
-void core::recover(recovery::step s) noexcept {
+void survivor::recover(watch::recovery::step s) noexcept {
   if (s.begin) begin_recovery();
   if (s.report) {
     all_units([](sequential::machine& m, std::uint64_t unit, model::actions& out) { m.report(unit, out); });
-    sync_actions_.clear();
-    sync_.report(sync_actions_);
-    perform_sync();
-    send_markers(recovery::round::reports);
+    core_.objects.step([](sync::machine& machine, sync::actions& out) { machine.report(out); });
+    send_markers(watch::recovery::round::reports);
   }
   if (s.settle) {
     all_units([](sequential::machine& m, std::uint64_t unit, model::actions& out) { m.settle(unit, out); });
-    sync_actions_.clear();
-    sync_.settle(sync_actions_);
-    perform_sync();
-    send_markers(recovery::round::settled);
+    core_.objects.step([](sync::machine& machine, sync::actions& out) { machine.settle(out); });
+    send_markers(watch::recovery::round::settled);
   }
   if (s.copy) {
     all_units([](sequential::machine& m, std::uint64_t unit, model::actions&) { m.mend(unit); });
-    replicate();
+    core_.replicas.replicate();
   }
   if (s.go_on) go_on();
 }
 
-void core::begin_recovery() noexcept {
+void survivor::begin_recovery() noexcept {
   const std::uint64_t dead = survival_.recovery.dead(), now_dead = dead & ~survival_.members.dead;
   survival_.members.learn(dead);
-  for (unsigned node = 0; node < config_.nodes; ++node) {
+  for (unsigned node = 0; node < core_.config.nodes; ++node) {
     if ((now_dead >> node & 1) == 0) continue;
-    transport_->abandon(node_id{static_cast<std::uint16_t>(node)});
-    watch_.is_dead(node, now());
+    core_.wire.abandon(node_id{static_cast<std::uint16_t>(node)});
+    core_.watching.is_dead(node, core_.now());
   }
-  next_look_.store(watch_.next_look(), std::memory_order_relaxed);
   survival_.untold.fetch_and(~dead);
   survival_.suspects &= ~dead;
-  if (survival_.suspects == 0) lost_until_ns_.store(0, std::memory_order_relaxed);
-  regions_.for_each([](region_slot& r) { r.change.frozen = true; });
-  holds_.clear();
+  if (survival_.suspects == 0) core_.watching.doubt_nobody();
+  core_.regions.for_each([](region_slot& r) { r.change.frozen = true; });
+  core_.held.forget();
   // What waits to be safe is as good as sent before; requests for operations are made again.
   constexpr auto all = std::numeric_limits<std::uint64_t>::max();
-  replicas_.open_gate(all, [&](node_id to, const message& m, std::span<const std::byte> value) {
-    if (m.kind != message_kind::atomic_request && !survival_.members.is_dead(to)) send(to, m, value);
+  core_.replicas.traffic.open_gate(all, [&](node_id to, const message& m, std::span<const std::byte> value) {
+    if (m.kind != message_kind::atomic_request && !survival_.members.is_dead(to)) core_.out.send(to, m, value);
   });
   all_units([](sequential::machine& m, std::uint64_t unit, model::actions& out) { m.cut(unit, out); });
-  sync_actions_.clear();
-  sync_.cut(dead, sync_actions_);
-  perform_sync();
+  core_.objects.step([&](sync::machine& machine, sync::actions& out) { machine.cut(dead, out); });
   end_lost_asks();
   for (const auto& l : survival_.listeners) {
-    for (unsigned node = 0; !l.when_over && node < config_.nodes; ++node) {
+    for (unsigned node = 0; !l.when_over && node < core_.config.nodes; ++node) {
       if ((now_dead >> node & 1) != 0) l.tell(l.context, node);
     }
   }
-  send_markers(recovery::round::cut);
+  send_markers(watch::recovery::round::cut);
 }
 
-void core::send_markers(recovery::round round) noexcept {
+void survivor::send_markers(watch::recovery::round round) noexcept {
   message m;
   m.kind = message_kind::recovery;
   m.operation = static_cast<std::uint32_t>(round);
   m.a = survival_.recovery.dead();
-  m.from = m.requester = config_.self;
-  for (std::uint16_t n = 0; n < config_.nodes; ++n) {
-    if ((m.a >> n & 1) == 0) send(node_id{n}, m, {});
+  m.from = m.requester = core_.config.self;
+  for (std::uint16_t n = 0; n < core_.config.nodes; ++n) {
+    if ((m.a >> n & 1) == 0) core_.out.send(node_id{n}, m, {});
   }
 }
 
 /// Requests to a node that is dead.
-void core::end_lost_asks() noexcept {
-  calls_.for_each([&](std::uint64_t token, op& o) {
+void survivor::end_lost_asks() noexcept {
+  core_.tokens.for_each([&](std::uint64_t token, op& o) {
     if (o.what() != op::type::call) return;
     auto& call = static_cast<call_op&>(o);
     if (call.region != nullptr || !survival_.members.is_dead(call.to)) return;
-    (void)calls_.take(token);
+    (void)core_.tokens.take(token);
     call.complete(QUIRE_LOST);
   });
 }
 
 /// Atomic operations and pushes that have not been answered are asked for again. Whether an operation was done that a dead manager had been
 /// asked for nobody knows; nor, where content is kept on two nodes, whether one was whose answer waited for that.
-void core::call_again() noexcept {
+void survivor::call_again() noexcept {
   std::vector<std::uint64_t> tokens;
-  calls_.for_each([&](std::uint64_t token, op& o) {
+  core_.tokens.for_each([&](std::uint64_t token, op& o) {
     if (o.what() == op::type::call && static_cast<call_op&>(o).region != nullptr) tokens.push_back(token);
   });
   for (const std::uint64_t token : tokens) {
-    auto& call = static_cast<call_op&>(*calls_.find(token));
+    auto& call = static_cast<call_op&>(*core_.tokens.find(token));
     region_slot& r = *call.region;
-    if (!call.pushes && (config_.replicas || survival_.members.is_dead(call.to))) {
+    if (!call.pushes && (core_.config.replicas || survival_.members.is_dead(call.to))) {
       --r.change.calls;
-      (void)calls_.take(token);
+      (void)core_.tokens.take(token);
       call.complete(QUIRE_PEER_LOST);
       continue;
     }
     if (!call.pushes) {
       call.to = r.sequential->manager_of(call.m.unit);
-      actions_.clear();
-      r.sequential->on_atomic(call.m, actions_);
-      performer_.take(r, actions_);
+      core_.actions.clear();
+      r.sequential->on_atomic(call.m, core_.actions);
+      core_.performer.take(r, core_.actions);
     } else {
       call.replies = call.units;
       for (std::uint64_t i = 0; i < call.units; ++i) {
-        actions_.clear();
-        r.sequential->on_push(call.first + i, token, actions_);
-        performer_.take(r, actions_);
+        core_.actions.clear();
+        r.sequential->on_push(call.first + i, token, core_.actions);
+        core_.performer.take(r, core_.actions);
       }
     }
-    performer_.flush();
+    core_.performer.flush();
   }
 }
 
-void core::go_on() noexcept {
+void survivor::go_on() noexcept {
   survival_.members.mend();
   call_again();
-  sync_actions_.clear();
-  sync_.resume(sync_actions_);
-  perform_sync();
-  regions_.for_each([&](region_slot& r) {
-    if (!survival_.recovery.active()) thaw(r, false);
+  core_.objects.step([](sync::machine& machine, sync::actions& out) { machine.resume(out); });
+  core_.regions.for_each([&](region_slot& r) {
+    if (!survival_.recovery.active()) core_.changes.thaw(r, false);
   });
-  replicate();  // others may have gone on before, and asked
+  core_.replicas.replicate();  // others may have gone on before, and asked
   tell_over();
 }
 
+bool survivor::is_back(unsigned peer) noexcept {
+  survival_.suspects &= ~(std::uint64_t{1} << peer);
+  survival_.untold.fetch_and(~(std::uint64_t{1} << peer));
+  return survival_.suspects != 0;
+}
+
 /// A death of which others have told is told here when the launcher has said so too: in its order.
-void core::tell_over() noexcept {
+void survivor::tell_over() noexcept {
   const unsigned announced = survival_.announced.load(std::memory_order_acquire);
   for (; survival_.over < announced; ++survival_.over) {
     const unsigned node = survival_.order[survival_.over];
@@ -255,27 +246,21 @@ void core::tell_over() noexcept {
   }
 }
 
-/// Nothing is heard from a peer, and the launcher is to judge.
-void core::suspect(unsigned peer, std::uint64_t silent_ms, bool tell) noexcept {
+void survivor::suspect(unsigned peer, std::uint64_t silent_ms, bool tell) noexcept {
   const std::uint64_t bit = std::uint64_t{1} << peer;
   if (((survival_.members.dead | survival_.suspects) & bit) != 0) return;
   survival_.suspects |= bit;
   survival_.silent_ms[peer].store(silent_ms);
-  if (lost_until_ns_.load(std::memory_order_relaxed) == 0) {
-    lost_peer_ = peer;
-    lost_silent_ms_ = silent_ms;
-    // It hears of others, kills, and waits for the end of the accused. Who hears nothing of that is cut off from it, or it hangs.
-    lost_until_ns_.store(now() + 2 * config_.peer_limit_ns + 20 * second, std::memory_order_release);
-  }
+  // The launcher hears of others, kills, and waits for the end of the accused. A node that hears nothing of that is cut off from it, or it hangs.
+  core_.watching.doubt(peer, silent_ms, core_.now() + 2 * core_.config.peer_limit_ns + 20 * second);
   if (tell) survival_.untold.fetch_or(bit);
-  host_.call();
+  core_.host.call();
 }
 
-/// Service thread.
-void core::tell_suspects() noexcept {
+void survivor::tell_suspects() noexcept {
   const std::uint64_t untold = survival_.untold.exchange(0);
-  for (unsigned peer = 0; peer < config_.nodes && peer < survival::most_nodes; ++peer) {
-    if ((untold >> peer & 1) != 0) (void)job_.accuse(static_cast<int>(peer), survival_.silent_ms[peer].load());
+  for (unsigned peer = 0; peer < core_.config.nodes && peer < survival::most_nodes; ++peer) {
+    if ((untold >> peer & 1) != 0) (void)core_.job.accuse(static_cast<int>(peer), survival_.silent_ms[peer].load());
   }
 }
 

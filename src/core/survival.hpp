@@ -6,12 +6,16 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "model/membership.hpp"
+#include "model/message.hpp"
 #include "watch/recovery.hpp"
 
 namespace quire::core {
+
+class core;
 
 struct survival {
   static constexpr unsigned most_nodes = model::membership::most_nodes;
@@ -47,6 +51,50 @@ struct survival {
     for (unsigned i = 0; i < n; ++i) bits |= std::uint64_t{1} << order[i];
     return bits;
   }
+};
+
+class survivor {
+ public:
+  survivor(core& node, unsigned self, unsigned nodes, bool replicas) : core_(node), survival_(self, nodes, replicas) {}
+
+  /// `tell` is called by the driver for each node that dies while the others go on: as soon as this node knows, or when they
+  /// do. Before the node starts.
+  void on_deaths(void (*tell)(void* context, unsigned node) noexcept, void* context, bool when_over);
+  /// The launcher has said that `node` is dead, and this one goes on. Service thread.
+  void on_announced(unsigned node) noexcept;
+  /// The launcher is to hear of suspects. Service thread.
+  void tell_suspects() noexcept;
+  [[nodiscard]] bool has_suspects_to_tell() const noexcept { return survival_.untold.load(std::memory_order_relaxed) != 0; }
+
+  // Driver's thread.
+  [[nodiscard]] const model::membership& members() const noexcept { return survival_.members; }
+  [[nodiscard]] watch::recovery& recovery() noexcept { return survival_.recovery; }
+  /// What the launcher has said since the last time.
+  void look() noexcept {
+    if (survival_.announced.load(std::memory_order_acquire) != survival_.over) take_deaths();
+  }
+  /// What a survivor does not hear, or hears otherwise: words of the dead, markers, and what was sent before its sender knew. True if
+  /// the message was dealt with here.
+  [[nodiscard]] bool take_recovery(const model::message& m, std::span<const std::byte> value) noexcept;
+  void send_markers(watch::recovery::round round) noexcept;
+  /// Nothing is heard from a peer, and the launcher is to judge.
+  void suspect(unsigned peer, std::uint64_t silent_ms, bool tell) noexcept;
+  /// It is heard again. True if others are still suspected.
+  bool is_back(unsigned peer) noexcept;
+
+ private:
+  void take_deaths() noexcept;
+  template <class F>
+  void all_units(F f) noexcept;
+  void recover(watch::recovery::step s) noexcept;
+  void begin_recovery() noexcept;
+  void end_lost_asks() noexcept;
+  void call_again() noexcept;
+  void go_on() noexcept;
+  void tell_over() noexcept;
+
+  core& core_;
+  survival survival_;
 };
 
 }  // namespace quire::core

@@ -37,4 +37,7 @@ struct thread_state {
 
 extern thread_local constinit thread_state t_thread __attribute__((tls_model("initial-exec")));
 
+/// The calling thread has this number (quire_thread()): what it waits for is told with it. Costs a store.
+inline void number_thread(std::uint32_t number) noexcept { t_thread.wants.thread = number; }
+
 }  // namespace quire::core

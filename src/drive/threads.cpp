@@ -74,7 +74,7 @@ threads::threads(const pace& how, core::core& driven, bootstrap::bootstrap& job)
   timer_ = ::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 }
 
-transport::transport& threads::wire() const noexcept { return core_.wire(); }
+transport::transport& threads::wire() const noexcept { return core_.wire; }
 bool threads::is_driving() noexcept { return t_here.driving; }
 std::uint64_t threads::now() const noexcept { return base::now_ns(); }
 
@@ -272,7 +272,7 @@ void threads::start() {
   watch(timer_);
   watch(wire().descriptor());
   watch(job_.descriptor());
-  watch_faults(core_.detector());
+  watch_faults(core_.builder.detector());
   core_.begin();
   service_ = std::thread([this] { service_loop(); });
 }
@@ -293,7 +293,7 @@ void threads::watch_faults(const detect::detector& d) noexcept {
 
 void threads::stop() noexcept {
   if (!service_.joinable()) return;
-  core_.say_goodbye();
+  core_.watching.say_goodbye();
   stopping_.store(true);
   call();
   service_.join();
@@ -309,7 +309,7 @@ void threads::serve(service_spin& spin) noexcept {
   spin.begin();
   for (unsigned idle = 1;; ++idle) {
     bool moved = drive();
-    if (kernel_faults_ && core_.drain_kernel_faults()) moved = true;
+    if (kernel_faults_ && core_.faults.drain_kernel_faults()) moved = true;
     if (moved) {
       spin.served(base::now_ns());
       looked = 0;
@@ -318,7 +318,7 @@ void threads::serve(service_spin& spin) noexcept {
       return;
     } else if (spin.may_follow_up(base::now_ns())) {
       base::cpu_relax();
-    } else if (driver_.sleeping.load(std::memory_order_relaxed) == 0 && core_.held_by_kernel() == 0) {
+    } else if (driver_.sleeping.load(std::memory_order_relaxed) == 0 && core_.faults.held_by_kernel() == 0) {
       return;
     } else if (idle % driver_.how.rounds_between_looks == 1) {
       const std::uint64_t now = base::now_ns();
@@ -347,7 +347,7 @@ void threads::service_loop() noexcept {
     parked_.store(false, std::memory_order_relaxed);
     if (core::op* const o = waits_.look(); o != nullptr) driver_.queue.push(*o);
     if (!driver_.try_lock()) {
-      if (base::now_ns() >= core_.next_look()) core_.want_look_at_peers();
+      if (base::now_ns() >= core_.watching.next_look()) core_.watching.want_look();
       called = tick();
       continue;
     }
@@ -426,8 +426,8 @@ void threads::service_sleep(std::uint64_t longest_ms) noexcept {
   handle_loss();
   constexpr std::uint64_t ms = 1'000'000, longest_with_loss_ms = 50;
   std::uint64_t limit_ms = longest_ms;
-  if (core_.lost_until_ns() != 0) limit_ms = std::min(limit_ms, longest_with_loss_ms);
-  const std::uint64_t due = core_.next_look();
+  if (core_.watching.lost_until_ns() != 0) limit_ms = std::min(limit_ms, longest_with_loss_ms);
+  const std::uint64_t due = core_.watching.next_look();
   if (due != UINT64_MAX) {
     const std::uint64_t now = base::now_ns();
     limit_ms = std::min(limit_ms, due > now ? (due - now) / ms + 1 : 0);
@@ -446,14 +446,14 @@ void threads::service_sleep(std::uint64_t longest_ms) noexcept {
 
 /// A peer was lost, and the launcher has not said why.
 void threads::handle_loss() noexcept {
-  const std::uint64_t until = core_.lost_until_ns();
+  const std::uint64_t until = core_.watching.lost_until_ns();
   if (until == 0 || base::now_ns() < until) return;
-  base::die(QUIRE_PEER_LOST, "%s; this node ends", core_.loss_text().c_str());
+  base::die(QUIRE_PEER_LOST, "%s; this node ends", core_.watching.loss_text().c_str());
 }
 
 /// What the launcher tells. The death of a node ends the job on all, unless they go on.
 void threads::handle_news() noexcept {
-  const bool survives = core_.config().survives;
+  const bool survives = core_.config.survives;
   auto news = job_.poll_news();
   for (;; news = job_.poll_news()) {
     if (news.what == bootstrap::news::kind::show_waits) {
@@ -462,7 +462,7 @@ void threads::handle_news() noexcept {
     }
     if (!survives || news.what != bootstrap::news::kind::node_died) break;
     base::log(base::log_level::info, "%s; this node goes on", news.text.c_str());
-    core_.on_announced(static_cast<unsigned>(news.node));
+    core_.survival.on_announced(static_cast<unsigned>(news.node));
   }
   if (news.what == bootstrap::news::kind::nothing) return;
   if (news.text.empty()) base::end_process(QUIRE_PEER_LOST);

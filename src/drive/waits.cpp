@@ -24,7 +24,7 @@ constexpr std::uint64_t patience_ns = 500 * ms;  // with a driver that does not 
 
 void waits_told::ask_driver(core::core& c, core::op& self) noexcept {
   waits_told& told = static_cast<task&>(self).told;
-  c.add_holders(told.shown_, told.holders_);
+  c.objects.add_holders(told.shown_, told.holders_);
   self.complete();
   told.pending_.store(false, std::memory_order_release);
   told.threads_.call();
@@ -56,7 +56,7 @@ void waits_told::tell(bool known) {
   const std::vector<record> all = all_here(known);
   if (std::exchange(for_launcher_, false)) job_.tell_waits(waits::pack(all));
   if (!std::exchange(for_us_, false)) return;
-  const auto& c = core_.config();
+  const auto& c = core_.config;
   std::vector<waits::node_report> nodes(c.nodes);
   for (auto& n : nodes) n.dead = true;
   auto& mine = nodes[c.self.value()];
@@ -109,7 +109,7 @@ record waits_told::record_of(const core::wait_note& n, std::uint64_t now_ns) con
   std::string name = n.name, label;
   if (name.starts_with("quire_")) name += "()";
   if (n.kind == what::all_nodes) {
-    if (const char* const outer = core_.job_call_name(); outer != nullptr)
+    if (const char* const outer = core_.job_call.name.load(std::memory_order_relaxed); outer != nullptr)
       name = std::string(outer) + "()";
   } else if (n.kind == what::object) {
     label = sync::object_name(sync::object_id{n.object}).text;

@@ -42,12 +42,12 @@ engine::~engine() {
     detect::remove_signals();
     g_engine = nullptr;
   }
-  const auto& c = core_.config();
+  const auto& c = core_.config;
   if (reserved_) os::unmap(reinterpret_cast<void*>(c.base), c.bytes);
 }
 
 base::status engine::open() {
-  const auto& c = core_.config();
+  const auto& c = core_.config;
   const bool split = c.pool.which == pool::kind::fork;  // the shared range is the application's, and faults come as requests
   if (const auto s = split ? base::status{} : reserve(); !s.ok()) return s;
   if (const auto s = core_.open(); !s.ok() || split) return s;
@@ -56,7 +56,7 @@ base::status engine::open() {
 }
 
 base::status engine::reserve() {
-  const auto& c = core_.config();
+  const auto& c = core_.config;
   int error = 0;
   if (os::reserve(c.bytes, reinterpret_cast<void*>(c.base), error) == nullptr) {
     rlimit limit{};
@@ -74,10 +74,10 @@ base::status engine::reserve() {
 bool engine::on_fault(std::uint64_t address, bool write, std::uint64_t entered_ns) noexcept {
   t_found_lost = false;
   if (drive::threads::is_driving()) {
-    core_.check_frames(address);
+    core_.faults.check_frames(address);
     return false;
   }
-  const auto why = core_.fault(address, write, entered_ns);
+  const auto why = core_.faults.fault(address, write, entered_ns);
   t_found_lost = why.code() == QUIRE_LOST;
   return why.ok();
 }

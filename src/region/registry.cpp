@@ -36,8 +36,8 @@ std::uint64_t colour_of(std::uint16_t id, std::uint64_t unit, std::uint64_t gran
 }  // namespace
 
 base::status registry::open(std::uint32_t heap_unit_bytes, quire_consistency consistency, std::size_t free_batch) {
-  const auto& c = core_.config();
-  const std::uint64_t granule = core_.regions().granule_bytes();
+  const auto& c = core_.config;
+  const std::uint64_t granule = core_.regions.granule_bytes();
   // Half of the range is the heap, however many nodes there are: a restart may have another number of them.
   const std::uint64_t bytes = std::min(c.bytes / 2 / granule * granule, largest_slice * c.nodes);
   if (bytes / granule < c.nodes) {
@@ -53,7 +53,7 @@ base::status registry::open(std::uint32_t heap_unit_bytes, quire_consistency con
   about.consistency = static_cast<std::uint8_t>(consistency);
   heap_relaxed_ = consistency != QUIRE_SEQUENTIAL;
   next_base_ = c.base + about.bytes;
-  if (const auto s = core_.add_region(about); !s.ok()) return s;
+  if (const auto s = core_.builder.add(about); !s.ok()) return s;
   heap_about_ = about;
   slices_ = cut(about.base, about.base + about.bytes, about.base);
   for (slice& s : slices_) {
@@ -61,11 +61,11 @@ base::status registry::open(std::uint32_t heap_unit_bytes, quire_consistency con
   }
 
   if (c.survives) {
-    core_.on_deaths([](void* self, unsigned node) noexcept { static_cast<registry*>(self)->on_death(node); }, this, false);
+    core_.survival.on_deaths([](void* self, unsigned node) noexcept { static_cast<registry*>(self)->on_death(node); }, this, false);
   }
   using value = std::span<const std::byte>;
-  const auto serve = [this](service s, core::core::service_handler h, const char* name = nullptr) {
-    core_.set_service(static_cast<std::uint32_t>(s), h, this, name);
+  const auto serve = [this](service s, core::service_table::handler h, const char* name = nullptr) {
+    core_.services.set(static_cast<std::uint32_t>(s), h, this, name);
   };
   serve(service::region_create, [](void* self, core::core&, const message& m, value v) noexcept {
     static_cast<registry*>(self)->on_create(m, v);
@@ -78,27 +78,27 @@ base::status registry::open(std::uint32_t heap_unit_bytes, quire_consistency con
   });
   serve(service::allocate, [](void* self, core::core& e, const message& m, value) noexcept {
     auto block = static_cast<registry*>(self)->allocate_here(m.a, m.b);
-    e.answer(m, block.why(), block.value().address, block.value().dirty_bytes);
+    e.services.answer(m, block.why(), block.value().address, block.value().dirty_bytes);
   }, "quire_malloc");
   serve(service::release, [](void* self, core::core& e, const message& m, value) noexcept {
-    e.answer(m, static_cast<registry*>(self)->release_here(m.a));
+    e.services.answer(m, static_cast<registry*>(self)->release_here(m.a));
   }, "quire_free");
   open_frees(free_batch);
   serve(service::allocation_size, [](void* self, core::core& e, const message& m, value) noexcept {
     auto size = static_cast<registry*>(self)->size_here(m.a);
-    e.answer(m, size.why(), size.value());
+    e.services.answer(m, size.why(), size.value());
   }, "quire_allocation_size");
   return {};
 }
 
 base::status registry::ask(node_id to, region::service number, message& m, std::span<const std::byte> value) {
-  return core_.ask(to, static_cast<std::uint32_t>(number), m, value);
+  return core_.services.ask(to, static_cast<std::uint32_t>(number), m, value);
 }
 
 // ---- Regions ----
 
 base::status registry::create(const quire_region_options& options, std::uint64_t bytes, quire_region& region) {
-  const auto& c = core_.config();
+  const auto& c = core_.config;
   const std::uint64_t unit = options.unit_bytes == 0 ? 4096 : options.unit_bytes;
   const bool fits = unit >= 4096 && unit <= (2u << 20) && (unit & (unit - 1)) == 0;
   const bool known = options.consistency >= QUIRE_SEQUENTIAL && options.consistency <= QUIRE_RELEASE &&
@@ -145,26 +145,26 @@ base::status registry::create(const quire_region_options& options, std::uint64_t
 /// Node 0: gives the region its number and addresses, and tells everyone.
 void registry::on_create(const message& m, std::span<const std::byte> value) noexcept {
   pending_region p;
-  if (value.size() != sizeof p.about) return core_.answer(m, QUIRE_INVALID);
+  if (value.size() != sizeof p.about) return core_.services.answer(m, QUIRE_INVALID);
   std::memcpy(&p.about, value.data(), sizeof p.about);
-  const auto& c = core_.config();
+  const auto& c = core_.config;
   const std::uint64_t room = c.base + c.bytes - next_base_;
-  if (next_id_ >= core::region_map::max_regions) return core_.answer(m, QUIRE_LIMIT);
-  if (p.about.bytes > room) return core_.answer(m, QUIRE_NO_ADDRESSES);
+  if (next_id_ >= core::region_map::max_regions) return core_.services.answer(m, QUIRE_LIMIT);
+  if (p.about.bytes > room) return core_.services.answer(m, QUIRE_NO_ADDRESSES);
   p.about.id = next_id_++;
-  const std::uint64_t granule = core_.regions().granule_bytes();
+  const std::uint64_t granule = core_.regions.granule_bytes();
   std::uint64_t colour = colour_of(p.about.id, p.about.unit_bytes, granule);
   if (p.about.bytes > room - std::min(colour, room)) colour = 0;
   p.about.base = next_base_ + colour;
   next_base_ += round_up(colour + p.about.bytes, granule);
   p.request = m;
-  const std::uint64_t dead = core_.members().dead;
+  const std::uint64_t dead = core_.survival.members().dead;
   p.answered = dead;
   p.left = c.nodes - static_cast<unsigned>(__builtin_popcountll(dead));
   const auto about = p.about;
   pending_.emplace(about.id, p);
   for (unsigned n = 0; n < c.nodes; ++n) {
-    core_.notify(node_id{static_cast<std::uint16_t>(n)}, static_cast<std::uint32_t>(service::region_announce), 0, 0, 0,
+    core_.services.notify(node_id{static_cast<std::uint16_t>(n)}, static_cast<std::uint32_t>(service::region_announce), 0, 0, 0,
                    bytes_of(about));
   }
 }
@@ -173,8 +173,8 @@ void registry::on_announce(std::span<const std::byte> value) noexcept {
   region_description about;
   if (value.size() != sizeof about) return;
   std::memcpy(&about, value.data(), sizeof about);
-  const auto why = core_.add_region(about);
-  core_.notify(node_id{0}, static_cast<std::uint32_t>(service::region_added), about.id,
+  const auto why = core_.builder.add(about);
+  core_.services.notify(node_id{0}, static_cast<std::uint32_t>(service::region_added), about.id,
                  static_cast<std::uint64_t>(why.code()), 0, {});
 }
 
@@ -189,7 +189,7 @@ void registry::on_added(const message& m) noexcept {
 void registry::on_answer(pending_region& p, unsigned node) {
   if (node < 64) p.answered |= std::uint64_t{1} << node;
   if (--p.left != 0) return;
-  core_.answer(p.request, p.why, p.about.id);
+  core_.services.answer(p.request, p.why, p.about.id);
   pending_.erase(p.about.id);
 }
 
@@ -213,7 +213,7 @@ const registry::slice* registry::slice_of(std::uint64_t address) const noexcept 
 /// Cuts a part of the heap so that what was never handed out belongs to the nodes that manage it. What was stays in one slice.
 std::vector<registry::slice> registry::cut(std::uint64_t base, std::uint64_t end, std::uint64_t used_end) const {
   const std::uint64_t unit = heap_about_.unit_bytes, first = heap_about_.base;
-  const unsigned nodes = core_.config().nodes;
+  const unsigned nodes = core_.config.nodes;
   const auto managers = directory::manager_map::make(model::placement::block, nodes, heap_about_.bytes / unit, {});
   std::vector<slice> slices;
   while (base < end) {
@@ -249,9 +249,9 @@ base::status registry::allocate(std::uint64_t bytes, std::uint64_t alignment, st
                                std::uint64_t& dirty_bytes) {
   const bool aligns = std::has_single_bit(alignment) && alignment <= heap::largest_alignment_bytes;
   if (bytes == 0) return base::explain(QUIRE_INVALID, "an allocation of 0 bytes");
-  if (bytes > core_.config().bytes) {
+  if (bytes > core_.config.bytes) {
     return base::explain(QUIRE_INVALID, "an allocation of %lu bytes; the shared range has %lu (QUIRE_RANGE)", static_cast<unsigned long>(bytes),
-                         static_cast<unsigned long>(core_.config().bytes));
+                         static_cast<unsigned long>(core_.config.bytes));
   }
   if (!aligns) {
     return base::explain(QUIRE_INVALID, "an alignment of %lu: it must be a power of two up to 2 MiB", static_cast<unsigned long>(alignment));
@@ -282,12 +282,12 @@ base::status registry::allocate(std::uint64_t bytes, std::uint64_t alignment, st
 
 base::status registry::allocate_elsewhere(std::uint64_t bytes, std::uint64_t alignment, std::uint64_t& address,
                                           std::uint64_t& dirty_bytes) {
-  const unsigned nodes = core_.config().nodes;
+  const unsigned nodes = core_.config.nodes;
   for (unsigned i = 1; i < nodes; ++i) {
     message m;
     m.a = bytes;
     m.b = alignment;
-    const auto at = static_cast<std::uint16_t>((core_.config().self.value() + i) % nodes);
+    const auto at = static_cast<std::uint16_t>((core_.config.self.value() + i) % nodes);
     if (!ask(node_id{at}, service::allocate, m).ok()) continue;
     address = m.a;
     dirty_bytes = m.b;

@@ -11,9 +11,9 @@
 #include <cstring>
 #include <utility>
 
+#include "core/core.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
-#include "core/collect.hpp"
 #include "heap/size_classes.hpp"
 #include "region/registry.hpp"
 
@@ -40,10 +40,10 @@ void for_each_address(std::span<const std::byte> value, F f) {
 
 void registry::open_frees(std::size_t batch) {
   free_batch_ = batch;
-  frees_ = std::make_unique<remote_frees>(core_.config().nodes, batch);
+  frees_ = std::make_unique<remote_frees>(core_.config.nodes, batch);
   using value = std::span<const std::byte>;
-  const auto serve = [this](service s, core::core::service_handler h) {
-    core_.set_service(static_cast<std::uint32_t>(s), h, this);
+  const auto serve = [this](service s, core::service_table::handler h) {
+    core_.services.set(static_cast<std::uint32_t>(s), h, this);
   };
   serve(service::release_many, [](void* self, core::core&, const message& m, value v) noexcept {
     static_cast<registry*>(self)->on_release_many(m, v);
@@ -52,7 +52,7 @@ void registry::open_frees(std::size_t batch) {
     static_cast<registry*>(self)->on_release_refused(m, v);
   });
   serve(service::flush_frees, [](void* self, core::core& e, const message& m, value) noexcept {
-    e.answer(m, {}, static_cast<registry*>(self)->send_all_frees(UINT64_MAX));
+    e.services.answer(m, {}, static_cast<registry*>(self)->send_all_frees(UINT64_MAX));
   });
   core_.on_idle(
       [](void* self) noexcept {
@@ -91,8 +91,8 @@ bool registry::waits_to_be_free(const slice& where, std::uint64_t address) {
 
 /// Driver's thread.
 void registry::send_frees(unsigned node, const std::vector<std::uint64_t>& addresses) {
-  if (core_.members().is_dead(node_of(node))) return;
-  core_.notify(node_of(node), static_cast<std::uint32_t>(service::release_many), 0, 0, 0,
+  if (core_.survival.members().is_dead(node_of(node))) return;
+  core_.services.notify(node_of(node), static_cast<std::uint32_t>(service::release_many), 0, 0, 0,
                  std::as_bytes(std::span(addresses)));
 }
 
@@ -135,7 +135,7 @@ void registry::settle_frees() {
 /// Has all nodes send what they have gathered; how many frees that were.
 std::uint64_t registry::collect_frees() {
   std::uint64_t freed = 0;
-  for (unsigned node = 0; node < core_.config().nodes; ++node) {
+  for (unsigned node = 0; node < core_.config.nodes; ++node) {
     message m;
     if (ask(node_of(node), service::flush_frees, m).ok()) freed += m.a;
   }
@@ -149,10 +149,10 @@ void registry::on_release_many(const message& m, std::span<const std::byte> valu
     if (!release_here(address).ok() && count < bad.size()) bad[count++] = address;
   });
   if (count != 0) {
-    core_.notify(m.from, static_cast<std::uint32_t>(service::release_refused), 0, 0, 0,
+    core_.services.notify(m.from, static_cast<std::uint32_t>(service::release_refused), 0, 0, 0,
                    std::as_bytes(std::span(bad).first(count)));
   }
-  if (m.kind == model::message_kind::service_request) core_.answer(m, {});
+  if (m.kind == model::message_kind::service_request) core_.services.answer(m, {});
 }
 
 void registry::on_release_refused(const message& m, std::span<const std::byte> value) noexcept {

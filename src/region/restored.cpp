@@ -7,8 +7,8 @@
 // Application thread, on all nodes, before anything else uses the memory; saving at any time.
 #include <algorithm>
 
+#include "core/core.hpp"
 #include "base/log.hpp"
-#include "core/collect.hpp"
 #include "region/registry.hpp"
 
 namespace quire::region {
@@ -26,7 +26,7 @@ void registry::save(std::vector<std::uint64_t>& heap, std::uint64_t& next_base, 
 bool registry::is_used() {
   bool used = false;
   core_.as_driver([&] { used = next_id_ != 1; });
-  core_.regions().for_each([&](const core::region_slot& r) { used = used || r.about.id != 0; });
+  core_.regions.for_each([&](const core::region_slot& r) { used = used || r.about.id != 0; });
   for (const slice& s : slices_) used = used || (s.memory != nullptr && s.memory->numbers().reached_bytes != 0);
   return used;
 }
@@ -54,7 +54,7 @@ bool registry::load_heap(std::span<const std::span<const std::uint64_t>> saved, 
     std::vector<slice> pieces = cut(p.about.base, p.about.end, p.about.reached_end);
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       slice& s = pieces[i];
-      if (s.node == core_.config().self) {
+      if (s.node == core_.config.self) {
         s.memory = std::make_unique<heap::heap>(s.base, s.end - s.base, heap_about_.unit_bytes);
         std::span<const std::uint64_t> words = p.words;
         if (i == 0 && !s.memory->load(words)) return false;
@@ -69,8 +69,8 @@ bool registry::load_heap(std::span<const std::span<const std::uint64_t>> saved, 
 }
 
 base::status registry::load_region(core::region_description about) {
-  about.home = static_cast<std::uint16_t>(about.home % core_.config().nodes);
-  return core_.add_region(about);
+  about.home = static_cast<std::uint16_t>(about.home % core_.config.nodes);
+  return core_.builder.add(about);
 }
 
 void registry::load_next(std::uint64_t next_base, std::uint64_t next_id) {

@@ -116,8 +116,8 @@ TEST(layers, fault_context_uses_neither_locks_nor_streams) {
   const std::vector<std::string> places = {
       "detect/",           "protocol/",          "directory/",   "model/",          "os/futex",
       "os/memory",         "os/userfault",       "os/injection", "pool/",           "wire/",
-      "core/performer",    "core/fault",         "drive/threads", "drive/driver",    "core/messages", "core/op",
-      "core/read_ahead",   "core/region_slot",   "diff/"};
+      "core/performer",    "core/fault",         "drive/threads", "drive/driver",    "core/inbox",    "core/outbox",
+      "core/node_effects", "core/unit_waiters",  "core/op",        "core/read_ahead",   "core/region_slot",   "diff/"};
   int looked_at = 0;
   for (const included& i : all_includes(read_rows())) {
     for (const std::string& place : places) {
@@ -135,6 +135,18 @@ TEST(layers, cores_have_neither_threads_nor_clocks_nor_descriptors) {
                                            "fstream", "pthread.h",    "poll.h",          "sched.h",       "sys/epoll.h",   "sys/eventfd.h",  "sys/timerfd.h",
                                            "sys/socket.h", "base/clock.hpp"};
   for (const included& i : all_includes(read_rows())) EXPECT_FALSE(i.folder == "core" && forbidden.contains(i.name)) << i.file << " includes " << i.name;
+}
+
+/// A core is a list of parts, each with a state of its own: nobody is let in by a back door.
+TEST(layers, cores_have_no_friends) {
+  int looked_at = 0;
+  for (const auto& entry : fs::directory_iterator(source / "core")) {
+    std::ifstream file(entry.path());
+    for (std::string line; std::getline(file, line); ++looked_at) {
+      EXPECT_FALSE(std::regex_search(line, std::regex(R"(^\s*friend (class|struct) )"))) << entry.path() << ": " << line;
+    }
+  }
+  EXPECT_GT(looked_at, 5000);
 }
 
 /// Machines are without I/O: their layers include no header of the system.

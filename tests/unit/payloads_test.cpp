@@ -59,7 +59,7 @@ class border {
     add(pages, 4 * KiB, QUIRE_SEQUENTIAL, 0);
     add(large, 2 * MiB, QUIRE_RELEASE, 64 * MiB);
     add(relaxed, 4 * KiB, QUIRE_RELEASE, 128 * MiB);
-    EXPECT_TRUE(wire.connect(node_id{0}, all, node_->node()).ok());
+    EXPECT_TRUE(wire.connect(node_id{0}, all, node_->node().in).ok());
     EXPECT_TRUE(other_->connect(node_id{1}, all, nowhere_).ok());
     node_->start();
   }
@@ -68,7 +68,7 @@ class border {
     m.payload_bytes = static_cast<std::uint32_t>(bytes);
     other_->send(node_id{0}, m, std::vector<std::byte>(bytes));
   }
-  region_slot& slot(region_id r) { return *node_->node().regions().slot(r); }
+  region_slot& slot(region_id r) { return *node_->node().regions.slot(r); }
   bool comes_true(const std::function<bool()>& what) {
     const std::uint64_t end = base::now_ns() + 10'000'000'000;
     while (!what()) {
@@ -93,7 +93,7 @@ class border {
     about.bytes = 32 * MiB;
     about.placement = QUIRE_PLACE_MODULO;
     about.consistency = static_cast<std::uint8_t>(consistency);
-    EXPECT_TRUE(node_->node().add_region(about).ok());
+    EXPECT_TRUE(node_->node().builder.add(about).ok());
   }
 
   quiet_job job_{};

@@ -21,7 +21,7 @@ namespace {
 quire_status touch(std::uint64_t address, std::uint64_t bytes, quire::model::access want) {
   QUIRE_FORWARD(touch, address, bytes, want);
   QUIRE_ENTER(r);
-  r->core->touch(address, bytes, want);
+  r->core->faults.touch(address, bytes, want);
   return QUIRE_OK;
 }
 

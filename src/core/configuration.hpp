@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a job runs with; made by src/api from options and measurement of the machine.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "detect/kinds.hpp"
+#include "directory/pins.hpp"
+#include "model/ids.hpp"
+#include "pool/pool.hpp"
+
+namespace quire::core {
+
+struct configuration {
+  model::node_id self{};
+  unsigned nodes = 1;
+  std::uint64_t base = 0;
+  std::uint64_t bytes = 0;
+  detect::kind detector = detect::kind::userfault_inline;
+  pool::settings pool{};
+  bool read_ahead = true;
+  bool learn_writes = true;  ///< reads that writes have followed ask for writable copies
+  bool move_homes = true;    ///< release consistency: the home of a unit moves to its only writer
+  bool updates = true;       ///< release consistency: what a home wrote is sent to its readers before they ask
+  std::uint64_t twin_bytes = std::uint64_t{256} << 20;  ///< that twins may take on this node
+  std::size_t pin_limit = directory::pin_table::default_limit;  ///< units that this node may have pinned
+  std::uint64_t memory_limit = 0;  ///< bytes that units may take on this node; 0: no limit
+  bool replicas = false;     ///< content of regions with sequential consistency is kept on two nodes
+  bool pages_out = false;  ///< some node of the job has a memory limit
+  std::string page_out_directory{};
+  bool survives = false;  ///< when nodes die the job goes on; sequential consistency only, at most 64 nodes
+  std::uint64_t peer_limit_ns = 0;  ///< a peer that is silent for so long is lost; 0: nobody watches
+  /// Whether the node's program is stopped by a signal, although this process runs (pool 'fork'); null: it is this process.
+  bool (*program_stopped)() noexcept = nullptr;
+};
+
+}  // namespace quire::core

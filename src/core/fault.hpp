@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Faults of threads on their way to the machines, and threads that ask for memory in advance: fault.cpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/status.hpp"
+#include "core/hot_units.hpp"
+#include "core/ops.hpp"
+#include "core/waiting.hpp"
+#include "model/action.hpp"
+
+namespace quire::core {
+
+class core;
+
+class fault_path {
+ public:
+  explicit fault_path(core& node) : core_(node) {}
+
+  /// The calling thread has accessed shared memory that it may not access, and may try again when this returns. QUIRE_BAD_ADDRESS: the
+  /// address is not shared; QUIRE_LOST: nobody has the unit any more. `entered_ns`: when the fault came to a handler. Fault context.
+  [[nodiscard]] base::status fault(std::uint64_t address, bool write, std::uint64_t entered_ns) noexcept;
+  /// Ends the process with a line if `address` is one at which the runtime itself looks at content: there is no frame. Fault context.
+  void check_frames(std::uint64_t address) const noexcept;
+  /// The calling thread wants `want` of all units of a range; returns when it had them all at some moment.
+  void touch(std::uint64_t address, std::uint64_t bytes, model::access want) noexcept;
+  /// Threads of this node are going to write what they read of a range, or no longer.
+  void advise(std::uint64_t address, std::uint64_t bytes, bool will_write) noexcept;
+  /// Starts to bring a range here.
+  void prefetch(std::uint64_t address, std::uint64_t bytes, model::access want) noexcept;
+  /// What the calling thread waits for, if it has to.
+  [[nodiscard]] static note_scope note_memory(const char* name, const region_slot& r, std::uint64_t unit) noexcept;
+
+  // Driver's thread.
+  /// Faults that detectors tell by their descriptors: the kernel holds the threads, also those inside a system call. True if there were any.
+  bool drain_kernel_faults() noexcept;
+  /// The kernel holds the thread, and does not tell which one it is.
+  void begin_kernel_fault(region_slot& r, std::uint64_t address, bool write) noexcept;
+  /// Units have come, or may be asked for again.
+  void wake_units(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept;
+  /// Threads that the kernel holds, about: they leave their cores free.
+  [[nodiscard]] std::size_t held_by_kernel() const noexcept { return kernel_waiting_; }
+
+  [[nodiscard]] const hot_units& hot() const noexcept { return hot_; }
+
+ private:
+  template <class F>
+  model::fault_outcome let_in(region_slot& r, std::uint64_t unit, model::access want, unsigned lost, bool again, read_ahead& stream,
+                              F&& waits) noexcept;
+  void begin_fault(fault_op& o) noexcept;
+  base::status fault_and_wait(region_slot& r, std::uint64_t unit, model::access want, bool in_signal, std::uint64_t entered_ns) noexcept;
+  void note_wait(region_slot& r, std::uint64_t unit, bool write, std::uint64_t ns) noexcept;
+  void map_again(region_slot& r, std::uint64_t unit, model::access want, const model::actions& done) noexcept;
+  [[nodiscard]] read_ahead_plan plan_for(const region_slot& r, std::uint64_t unit, model::access want, bool here,
+                                         read_ahead& stream) const noexcept;
+  void map_around(region_slot& r, std::uint64_t unit, read_ahead& stream) noexcept;
+  void read_on(region_slot& r, const read_ahead_plan& plan, model::access want, read_ahead& stream) noexcept;
+
+  core& core_;
+  read_ahead kernel_stream_;  ///< faults that come through a descriptor do not tell their thread
+  std::size_t kernel_waiting_ = 0;
+  hot_units hot_;
+};
+
+}  // namespace quire::core

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Content that stays where it is and what it is while a checkpoint writes it, and content that comes from files at a restart: hold.cpp.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/status.hpp"
+#include "core/change.hpp"
+#include "core/region_slot.hpp"
+
+namespace quire::core {
+
+class core;
+
+/// Units that a node keeps and whose content may differ from zero, while they are held.
+struct kept_run {
+  region_slot* region = nullptr;
+  std::uint64_t first = 0, count = 0;
+  bool in_memory = true;  ///< else in the page-out file
+};
+
+class content_hold {
+ public:
+  explicit content_hold(core& node) : core_(node) {}
+
+  /// One thread of each node calls, and waits for the others: from its return to let_go() content stays where it is and what it is.
+  /// Threads that write shared memory, or need more of it than they have, wait; only regions that find writes by scans go on
+  /// changing. QUIRE_INVALID on all nodes if a region is in a parallel block, QUIRE_BUSY if some units are pinned; then nothing
+  /// is held.
+  [[nodiscard]] base::status hold() noexcept;
+  void let_go() noexcept;
+  [[nodiscard]] std::vector<kept_run> kept() noexcept;
+  /// Content of a unit of kept() that is not in memory. 0 or errno. Any thread.
+  [[nodiscard]] int read_paged_out(const region_slot& r, std::uint64_t unit, std::span<std::byte> into) const noexcept;
+  /// At a restart: units of a region that nobody has used yet, whose manager this node is, get content. `read` puts it where it is
+  /// told: units from `first` on. Its status is what comes back.
+  using content_source = base::status (*)(void* context, std::uint64_t first, std::span<std::byte> into);
+  [[nodiscard]] base::status adopt(region_slot& r, std::uint64_t first, std::uint64_t count, content_source read, void* context) noexcept;
+
+ private:
+  void freeze_all(totals& t) noexcept;
+  void stop_writers(totals& t) noexcept;
+
+  core& core_;
+  bool writers_stopped_ = false;
+};
+
+}  // namespace quire::core

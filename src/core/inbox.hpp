@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Messages on their way in: content lands in the system view, machines take the message. inbox.cpp, payloads.cpp. Driver's thread only.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+
+#include "core/arrivals.hpp"
+#include "core/region_slot.hpp"
+#include "model/message.hpp"
+#include "transport/transport.hpp"
+
+namespace quire::core {
+
+class core;
+
+class inbox final : public transport::sink {
+ public:
+  explicit inbox(core& node) : core_(node) {}
+
+  // transport::sink
+  [[nodiscard]] transport::landing place(const model::message& m) noexcept override;
+  void deliver(const model::message& m) noexcept override;
+  void peer_lost(model::node_id peer) noexcept override;
+
+  /// A message that has come whole, from anywhere.
+  void handle(const model::message& m, std::span<const std::byte> value) noexcept;
+  /// Why no node may send this, nor take it; null if all is well.
+  [[nodiscard]] const char* fault_of(const model::message& m) const noexcept;
+  /// Ends the process: whoever sent it waits, and what is said in it is lost.
+  [[noreturn]] void refuse(const model::message& m, const char* why) noexcept;
+
+  static constexpr std::size_t value_bytes = 512;  ///< of a message that brings a value, at most
+
+ private:
+  [[nodiscard]] static model::machine& machine_for(region_slot& r, model::message_kind k) noexcept;
+  void handle_units(const model::message& m) noexcept;
+  void handle_memory(const model::message& m, std::span<const std::byte> value) noexcept;
+  void handle_update(const model::message& m, std::span<const std::byte> bytes) noexcept;
+  [[nodiscard]] transport::landing place_offer(const model::message& m) noexcept;
+  [[nodiscard]] transport::landing place_content(const model::message& m) noexcept;
+
+  core& core_;
+  std::array<std::byte, value_bytes> landing_{};
+  arrivals updates_{};
+};
+
+}  // namespace quire::core

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/node_effects.hpp"
+
+#include <array>
+#include <cstring>
+
+#include "base/log.hpp"
+#include "core/core.hpp"
+
+namespace quire::core {
+
+using model::action;
+using model::message;
+using model::message_kind;
+using model::node_id;
+
+void node_effects::send_units(region_slot& r, node_id to, const message& m, std::uint64_t first, std::uint64_t count, bool with_content) noexcept {
+  core_.out.send_units(r, to, m, first, count, with_content);
+}
+void node_effects::use_frames(region_slot& r, std::uint64_t first, std::uint64_t count, model::access level) noexcept {
+  core_.frames.use(r, first, count, level == model::access::write ? content::changed : content::read);
+  core_.frames.note_let_in(r, first, count);
+}
+void node_effects::wake_units(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept { core_.faults.wake_units(r, first, count); }
+void node_effects::operate(region_slot& r, const action& a) noexcept { core_.out.operate(r, a); }
+void node_effects::complete_call(const message& m) noexcept { core_.out.complete_call(m); }
+void node_effects::hold_unit(region_slot& r, std::uint64_t unit, std::uint64_t level) noexcept { core_.held.add(r, unit, level); }
+void node_effects::send_diffs(region_slot& r, node_id to, std::uint64_t first, std::uint64_t count, bool keep) noexcept {
+  core_.diffs.add(r, to, first, count, keep);
+}
+void node_effects::send_patch(region_slot& r, const action& a) noexcept { core_.diffs.add_patch(r, a); }
+void node_effects::perform(model::region_id region, const model::actions& list) noexcept { core_.performer.take(*core_.regions.slot(region), list); }
+void node_effects::perform_all() noexcept { core_.performer.flush(); }
+bool node_effects::content_leaves() noexcept { return core_.wire.sends_pending(); }
+release::machine* node_effects::machine_of(model::region_id region) noexcept {
+  region_slot* const r = core_.regions.slot(region);
+  return r != nullptr ? r->release.get() : nullptr;
+}
+
+/// A grant, and what is spread, bring content.
+void node_effects::transmit(node_id to, const message& m, std::span<const std::byte> value) noexcept {
+  if (m.kind == message_kind::spread) {
+    message full = m;
+    const auto payload = core_.spread.payload_of(m);
+    full.payload_bytes = static_cast<std::uint32_t>(payload.size());
+    return core_.out.post(to, full, payload);
+  }
+  if (m.kind == message_kind::pin_grant && (m.flags & model::message_flag::no_data) == 0) return core_.out.send_grant(to, m);
+  core_.out.send(to, m, value);
+}
+
+void node_effects::end_of_actions() noexcept {
+  core_.diffs.send_all();
+  core_.spread.send_all();
+  trim_twins();
+  core_.out.send_later();
+}
+
+void node_effects::make_twins(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
+  core_.frames.use(r, first, count, content::read);
+  std::memcpy(r.twin(first), r.system(first), r.bytes_of(count));
+  twin_bytes_used_ += r.bytes_of(count);
+}
+
+/// Threads may be writing: each word is read once. memcmp() may look again at what differed, find it as it was, and end there.
+bool node_effects::differs(model::region_id region, std::uint64_t unit) noexcept {
+  region_slot& r = *core_.regions.slot(region);
+  const auto* const content = reinterpret_cast<const volatile std::uint64_t*>(r.system(unit));
+  const auto* const twin = reinterpret_cast<const std::uint64_t*>(r.twin(unit));
+  const std::uint64_t words = r.bytes_of(1) / sizeof(std::uint64_t);
+  for (std::uint64_t i = 0; i < words; ++i) {
+    if (content[i] != twin[i]) return true;
+  }
+  return false;
+}
+
+/// Twins stay where they are for the next time the unit is written. When that has become too much, and none is needed nor on its
+/// way to another node, all go.
+void node_effects::trim_twins() noexcept {
+  constexpr std::uint64_t generous = 4;  // times the limit: the same units count every time
+  if (twin_bytes_used_ < generous * core_.config.twin_bytes || core_.consistency.open().bases != 0) return;
+  if (core_.consistency.open().twins != 0) return core_.consistency.end_keeping();
+  if (core_.wire.sends_pending()) return;
+  twin_bytes_used_ = 0;
+  core_.regions.for_each([](region_slot& r) {
+    if (!r.scans()) r.twins.forget();
+  });
+}
+
+/// Asks the kernel which pages of regions under a scanning detector were written, where any were ever used.
+void node_effects::find_written() noexcept {
+  if (!core_.builder.scanning()) return;
+  core_.regions.for_each([](region_slot& r) {
+    if (!r.scans()) return;
+    std::array<detect::page_range, 64> found;
+    r.dumped.for_each(r.about.bytes, [&](std::uint64_t first, std::uint64_t bytes) {
+      std::byte* at = r.memory->application_view() + first;
+      std::byte* const end = at + bytes;
+      while (at != end) {
+        std::size_t count = 0;
+        if (const int error = r.detector->collect(at, end, found, count); error != 0) {
+          base::die(QUIRE_SYSTEM, "cannot learn which pages were written: %s", std::strerror(error));
+        }
+        for (const auto& range : std::span(found).first(count)) {
+          const auto offset = static_cast<std::uint64_t>(range.address - r.memory->application_view());
+          const std::uint64_t last = (offset + range.bytes - 1) >> r.unit_shift;
+          for (std::uint64_t unit = offset >> r.unit_shift; unit <= last; ++unit) r.release->on_written(unit);
+        }
+      }
+    });
+  });
+}
+
+}  // namespace quire::core

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What threads wait for, and core/op.hpp does not know: a unit, or a message.
+#pragma once
+
+#include <cstdint>
+
+#include "core/op.hpp"
+#include "core/read_ahead.hpp"
+#include "core/region_slot.hpp"
+#include "model/message.hpp"
+
+namespace quire::core {
+
+/// What waits for a message, and what came.
+struct call_op : op {
+  explicit call_op(body execute) noexcept : op(execute, type::call) {}
+  model::message m{};           ///< the request, then the reply
+  model::node_id to{};
+  std::uint64_t token = 0;
+  std::uint64_t replies = 1;    ///< how many replies complete it
+  region_slot* region = nullptr;
+  // Of calls that are made again when a node has died (survival.cpp).
+  bool pushes = false;                 ///< else an atomic operation, whose manager is `to`
+  std::uint64_t first = 0, units = 0;  ///< what is pushed
+  base::status why{};                  ///< of the replies so far
+};
+
+/// A thread that waits for a unit.
+struct fault_op : op {
+  explicit fault_op(body execute) noexcept : op(execute, type::fault) {}
+  region_slot* region = nullptr;
+  std::uint64_t unit = 0;
+  model::access want = model::access::none;
+  unsigned lost = 0;  ///< how often in a row the thread was let in and came back at once
+  read_ahead* stream = nullptr;
+  fault_op* next_waiter = nullptr;
+};
+
+}  // namespace quire::core

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Messages out: those of units with their content, what must not leave before what it tells of, and what this node sends to itself.
+#include "core/outbox.hpp"
+
+#include <atomic>
+
+#include "base/log.hpp"
+#include "core/core.hpp"
+#include "core/payloads.hpp"
+#include "model/atomic_operation.hpp"
+#include "sync/kinds.hpp"
+
+namespace quire::core {
+
+using model::action;
+using model::message;
+using model::message_kind;
+using model::node_id;
+
+namespace {
+/// Messages between nodes that synchronise threads by a unit, and take memory along as those of src/sync do.
+bool is_of_pins(message_kind k) noexcept {
+  return k == message_kind::pin_grant || k == message_kind::pin_end || k == message_kind::spread_request;
+}
+/// Whether a message has to be taken by a node where all threads compute. An arrival at a collective call has not, as a thread
+/// of that node will come to it; nor what tells of writes, as whoever shall see them is told by a message behind it; nor an offer, which
+/// nobody waits for.
+transport::urgency urgency_of(const message& m, bool pair) noexcept {
+  const bool sync = m.kind >= message_kind::sync_first && m.kind <= message_kind::sync_last;
+  const bool later = (sync && sync::kind_of(m.kind) == sync::kind::gather) || m.kind == message_kind::notices || m.kind == message_kind::update ||
+                     m.kind == message_kind::home_offer ||
+                     (m.kind == message_kind::diffs_ack && pair);
+  return later ? transport::urgency::later : transport::urgency::now;
+}
+}  // namespace
+
+void outbox::post(model::node_id to, const message& m, std::span<const std::byte> payload,
+                  transport::urgency how, transport::lasting lasts) noexcept {
+  CHECK(m.payload_bytes == payload.size() && wire::is_legal(m, core_.config.nodes) && core_.in.fault_of(m) == nullptr);
+  core_.wire.send(to, m, payload, how, lasts);
+}
+
+void outbox::send(node_id to, const message& m, std::span<const std::byte> value) noexcept {
+  if (to == core_.config.self) {
+    local.push(m, value);
+  } else {
+    post(to, m, value, urgency_of(m, core_.config.nodes == 2));
+  }
+}
+
+void outbox::send_units(region_slot& r, node_id to, const message& m, std::uint64_t first, std::uint64_t count, bool with_content) noexcept {
+  core_.diffs.send_all();  // a request does not overtake the diff that it is to see
+  if (m.kind == message_kind::spread) return core_.spread.add(r, first, count, m.requester, m.token);
+  message out = m;
+  out.unit = first;
+  out.count = static_cast<std::uint32_t>(count);
+  if (!is_of_call(m.kind)) r.change.sent += count;
+  if (m.kind == message_kind::home_atomic) {
+    later_.push_back({to, out, m.requester == core_.config.self ? model::edge::releases : model::edge::carries});
+    return;
+  }
+  if (is_of_pins(m.kind)) {
+    const bool releases = m.kind == message_kind::pin_grant ? m.b != 0 : m.requester == core_.config.self;
+    const std::uint64_t each = m.kind == message_kind::pin_grant ? 1 : count;  // a grant brings the content of its unit
+    out.count = static_cast<std::uint32_t>(each);
+    for (; out.unit < first + count; out.unit += each) later_.push_back({to, out, releases ? model::edge::releases : model::edge::carries});
+    return;
+  }
+  if (m.kind == message_kind::atomic_request && core_.replicas.hold_back(to, out, {}, true)) return;
+  // Whoever does an atomic operation there may count on what was released here.
+  if (m.kind == message_kind::home_move && (m.flags & model::message_flag::take) != 0) core_.consistency.tell(to);
+  if (!with_content) return send(to, out, {});
+  CHECK(to != core_.config.self);
+  core_.stamp(fault_trace::point::replied, r.about.id, first);
+  out.payload_bytes = static_cast<std::uint32_t>(r.bytes_of(count));
+  const bool twin = (out.flags & (model::message_flag::base | model::message_flag::as_told)) != 0;
+  if (!twin) core_.frames.use(r, first, count, content::sent);
+  // In a block that is checked a copy is what was before it, whatever threads here write while it travels.
+  bool changes = !twin && r.block != nullptr && r.block->checked;
+  for (std::uint64_t unit = first; !twin && unit < first + count; ++unit) changes |= r.machine->mapped(unit) == model::access::write;
+  post(to, out, {twin ? r.twin(first) : r.system(first), out.payload_bytes}, urgency_of(out, core_.config.nodes == 2),
+       changes ? transport::lasting::now : transport::lasting::until_sent);
+}
+
+void outbox::send_grant(model::node_id to, message m) noexcept {
+  region_slot& r = *core_.regions.slot(m.region);
+  model::actions list;
+  r.release->on_grant_leaves(m.unit, list);
+  core_.performer.take(r, list);
+  core_.performer.flush();
+  if (!r.machine->is_written(m.unit)) {
+    m.flags |= model::message_flag::zero;
+    return send(to, m, {});
+  }
+  core_.frames.use(r, m.unit, 1, content::sent);
+  m.payload_bytes = static_cast<std::uint32_t>(r.bytes_of(1));
+  post(to, m, {r.as_told(m.unit), m.payload_bytes});
+}
+
+/// Atomic operation on the content, through the system view: it is the same memory as the application view.
+void outbox::operate(region_slot& r, const action& a) noexcept {
+  message m = a.m;
+  if (m.c > r.bytes_of(1) - sizeof(std::uint64_t) || m.c % sizeof(std::uint64_t) != 0) core_.in.refuse(m, "there is no word at that offset of the unit");
+  core_.frames.use(r, a.unit, 1, content::changed);
+  std::atomic_ref<std::uint64_t> word(*reinterpret_cast<std::uint64_t*>(r.system(a.unit) + m.c));
+  const std::uint64_t operand = m.a, desired = m.b;
+  switch (static_cast<model::atomic_operation>(m.operation)) {
+    case model::atomic_operation::add: m.a = word.fetch_add(m.a); break;
+    case model::atomic_operation::exchange: m.a = word.exchange(m.a); break;
+    case model::atomic_operation::compare_exchange: {
+      std::uint64_t before = m.a;
+      word.compare_exchange_strong(before, m.b);
+      m.a = before;
+      break;
+    }
+  }
+  const bool here = a.kind == model::action_kind::operate_here;
+  if (r.release == nullptr) {
+    if (here) return complete_call(m);
+    return core_.replicas.hold_back(a.to, m, {}, true) ? void() : send(a.to, m, {});
+  }
+  const auto what = static_cast<model::atomic_operation>(m.operation);
+  if (model::apply(what, m.a, operand, desired) != m.a) r.release->on_operated(a.unit);
+  // Who sees a value that a thread here has left sees what that thread wrote before.
+  later_.push_back({a.to, m, here ? model::edge::none : model::edge::releases});
+}
+
+void outbox::complete_call(const message& m) noexcept {
+  if (m.kind == message_kind::home_atomic_reply) {
+    later_.push_back({core_.config.self, m, model::edge::none});
+  } else {
+    core_.calls.finish(m);
+  }
+}
+
+void outbox::send_later() noexcept {
+  while (!later_.empty()) {
+    const later_message next = later_.front();
+    later_.erase(later_.begin());
+    if (next.what != model::edge::none) {
+      synchronise(next.to, next.m, {}, next.what);
+      continue;
+    }
+    core_.consistency.acquire();
+    core_.calls.finish(next.m);
+  }
+}
+
+void outbox::synchronise(model::node_id to, const model::message& m, std::span<const std::byte> value, model::edge what) noexcept {
+  if (core_.relaxed()) return core_.consistency.send(to, m, value, what);
+  if (core_.replicas.hold_back(to, m, value, what != model::edge::none)) return;
+  send(to, m, value);
+}
+
+}  // namespace quire::core

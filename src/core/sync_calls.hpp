@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Synchronisation: calls of threads go into the sync machine, its actions come out. sync_calls.cpp.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/status.hpp"
+#include "core/lingers.hpp"
+#include "core/waiting.hpp"
+#include "sync/machine.hpp"
+
+namespace quire::core {
+
+class core;
+
+class sync_calls {
+ public:
+  sync_calls(core& node, model::node_id self, unsigned nodes) : core_(node), machine_(self, nodes) {}
+
+  // Application threads.
+  /// Timeouts as in quire.h; the result's values come back in `request`.
+  [[nodiscard]] base::status synchronise(sync::call& request, std::int64_t timeout_ms) noexcept;
+  /// Of checkpoints.
+  [[nodiscard]] sync::saved_objects save() noexcept;
+  [[nodiscard]] bool load(std::span<const sync::saved_objects> all) noexcept;
+  [[nodiscard]] bool any() noexcept;
+  /// Nodes that may have made objects; changes in load().
+  [[nodiscard]] unsigned makers() const noexcept { return machine_.makers(); }
+
+  // Driver's thread.
+  void on_message(const model::message& m, std::span<const std::byte> value) noexcept;
+  /// Mutexes that were kept here for a thread that has not come. True if there were any.
+  bool end_lingers() noexcept;
+  /// f(machine, actions), and what it wants is done.
+  template <class F>
+  void step(F&& f) noexcept {
+    actions_.clear();
+    f(machine_, actions_);
+    perform();
+  }
+  /// Who holds and who waits for which lock, which nodes have arrived where, and whom the threads of `notes` wait for: as many as `all` has
+  /// room for (holders.cpp).
+  void add_holders(const wait_board& notes, std::vector<waits::record>& all) noexcept;
+
+ private:
+  void perform() noexcept;
+  void on_round_end(const model::message& m) noexcept;
+  void note_round(const model::message& m) noexcept;
+
+  core& core_;
+  sync::machine machine_;
+  sync::actions actions_;
+  lingers lingers_;
+  std::uint64_t rounds_ = 0;  ///< of the job barrier that this node, the root, has ended
+};
+
+}  // namespace quire::core

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Atomic operations, pushes and page broadcasting: the calls, and their bodies, which run on the driver's thread. Under release consistency the
+// homes spread content (spread.hpp); under sequential consistency the pushing node sends it.
+#include "core/unit_calls.hpp"
+
+#include "core/core.hpp"
+
+namespace quire::core {
+
+using model::message;
+using model::message_kind;
+
+base::status unit_calls::atomic(std::uint64_t address, std::uint32_t operation, std::uint64_t a, std::uint64_t b, std::uint64_t& before) noexcept {
+  call_op o([](core& e, op& self) noexcept {
+    auto& call = static_cast<call_op&>(self);
+    if (call.region->change.frozen) return changer::park(*call.region, self);
+    ++call.region->change.calls;
+    call.token = e.tokens.add(self);
+    call.m.token = call.token;
+    if (call.region->release != nullptr) e.consistency.release();
+    if (e.config.survives) call.to = call.region->sequential->manager_of(call.m.unit);
+    e.actions.clear();
+    call.region->machine->on_atomic(call.m, e.actions);
+    e.performer.take(*call.region, e.actions);
+    e.performer.flush();
+  });
+  o.region = core_.regions.find(address);
+  o.m.unit = o.region->unit_of(address);
+  o.m.c = address - o.region->about.base - (o.m.unit << o.region->unit_shift);
+  const auto noted = core_.faults.note_memory("an atomic operation", *o.region, o.m.unit);
+  o.m.operation = operation;
+  o.m.a = a;
+  o.m.b = b;
+  (void)core_.run(o);
+  before = o.m.a;
+  return o.result();
+}
+
+base::status unit_calls::push(std::uint64_t address, std::uint64_t bytes) noexcept {
+  call_op o([](core& e, op& self) noexcept {
+    auto& call = static_cast<call_op&>(self);
+    const std::uint64_t units = call.replies;
+    if (call.region->change.frozen) return changer::park(*call.region, self);
+    if (call.region->block != nullptr) return self.complete(QUIRE_UNSUPPORTED);
+    if (call.region->release != nullptr) return e.calls.push_units(call, call.m.unit, call.m.unit + units, false);
+    // A push takes the right to write, and would wait for the end of a pin that may well be the caller's own.
+    for (std::uint64_t i = 0; i < units; ++i) {
+      if (call.region->sequential->unit(call.m.unit + i).pinned != 0) return self.complete(QUIRE_BUSY);
+    }
+    ++call.region->change.calls;
+    call.pushes = true;
+    call.first = call.m.unit;
+    call.units = units;
+    call.token = e.tokens.add(self);
+    for (std::uint64_t i = 0; i < units; ++i) {
+      e.actions.clear();
+      call.region->sequential->on_push(call.m.unit + i, call.token, e.actions);
+      e.performer.take(*call.region, e.actions);
+    }
+    e.performer.flush();
+  });
+  o.region = core_.regions.find(address);
+  if (o.region == nullptr || bytes == 0) return {};
+  o.m.unit = o.region->unit_of(address);
+  const auto noted = core_.faults.note_memory("quire_push()", *o.region, o.m.unit);
+  o.replies = o.region->unit_of(address + bytes - 1) - o.m.unit + 1;
+  (void)core_.run(o);
+  return o.result();
+}
+
+base::status unit_calls::produce(std::uint64_t address, std::uint64_t bytes, bool end) noexcept {
+  call_op o([](core& e, op& self) noexcept {
+    auto& call = static_cast<call_op&>(self);
+    if (call.region->change.frozen) return changer::park(*call.region, self);
+    if (call.region->block != nullptr) return self.complete(QUIRE_UNSUPPORTED);
+    const std::uint64_t first = call.m.unit, last = first + call.m.c;
+    const bool ends = call.m.a != 0;
+    if (call.region->release != nullptr) {
+      return ends ? e.calls.push_units(call, first, last, true) : e.calls.begin_production(call, first, last);
+    }
+    sequential::machine& machine = *call.region->sequential;
+    for (std::uint64_t unit = first; unit < last; ++unit) {
+      if (ends && machine.unit(unit).pinned != 0) return self.complete(QUIRE_BUSY);
+    }
+    const std::uint64_t token = call.token = e.tokens.add(self);
+    call.replies = 0;
+    for (std::uint64_t unit = first; unit < last; ++unit) {
+      e.actions.clear();
+      if (!ends) {
+        machine.on_produce_begin(unit, e.actions);
+      } else if (machine.on_produce_end(unit)) {
+        ++call.replies;
+        machine.on_push(unit, token, e.actions);
+      }
+      if (e.actions.size() != 0) e.performer.take(*call.region, e.actions);
+    }
+    e.performer.flush();
+    if (call.replies != 0) {
+      call.pushes = true;
+      call.first = first;
+      call.units = last - first;
+      ++call.region->change.calls;
+      return;
+    }
+    (void)e.tokens.take(token);
+    self.complete();
+  });
+  o.region = core_.regions.find(address);
+  if (o.region == nullptr) return QUIRE_BAD_ADDRESS;
+  o.m.unit = o.region->unit_of(address);
+  const auto noted = core_.faults.note_memory("a production phase", *o.region, o.m.unit);
+  o.m.c = o.region->unit_of(address + bytes - 1) - o.m.unit + 1;
+  o.m.a = end ? 1 : 0;
+  (void)core_.run(o);
+  return o.result();
+}
+
+void unit_calls::begin_production(call_op& call, std::uint64_t first, std::uint64_t end) noexcept {
+  core_.consistency.release(true);  // afterwards the next write of each copy is noticed
+  for (std::uint64_t unit = first; unit < end; ++unit) {
+    core_.actions.clear();
+    call.region->release->on_produce_begin(unit, core_.actions);
+    if (core_.actions.size() != 0) core_.performer.take(*call.region, core_.actions);
+  }
+  core_.performer.flush();
+  call.complete();
+}
+
+/// The homes hear of it when they have what was written here, and all nodes have it when the call ends.
+void unit_calls::push_units(call_op& call, std::uint64_t first, std::uint64_t end, bool written_only) noexcept {
+  region_slot& r = *call.region;
+  release::machine& machine = *r.release;
+  for (std::uint64_t unit = first; unit < end; ++unit) {
+    if (machine.unit(unit).pinned != 0) return call.complete(QUIRE_BUSY);
+  }
+  core_.consistency.release(true);
+  const std::uint64_t token = call.token = core_.tokens.add(call);
+  call.replies = 0;
+  ++r.change.calls;
+  for (std::uint64_t unit = first; unit < end; ++unit) {
+    if (written_only && !machine.on_produce_end(unit)) continue;
+    ++call.replies;
+    core_.actions.clear();
+    machine.on_push(unit, token, core_.actions);
+    core_.performer.take(r, core_.actions);
+  }
+  const bool any = call.replies != 0;
+  if (!any) {
+    (void)core_.tokens.take(token);
+    --r.change.calls;
+  }
+  core_.performer.flush();  // of a job of one node this may be all, and the call may be gone
+  if (!any) call.complete();
+}
+
+void unit_calls::finish(const message& m) noexcept {
+  op* const o = core_.tokens.find(m.token);
+  if (o == nullptr || o->what() != op::type::call) return;
+  auto& call = static_cast<call_op&>(*o);
+  if (m.kind == message_kind::unit_lost) call.why = QUIRE_LOST;
+  if (m.kind == message_kind::service_reply) call.why = base::status_of(m.operation);
+  call.m = m;
+  if (--call.replies != 0) return;
+  if (call.region != nullptr) --call.region->change.calls;
+  (void)core_.tokens.take(m.token);
+  call.complete(call.why);
+}
+
+void unit_calls::on_spread_done(const message& m) noexcept {
+  op* const o = core_.tokens.find(m.token);
+  if (o == nullptr || o->what() != op::type::call) return;
+  auto& call = static_cast<call_op&>(*o);
+  if (m.acks > call.replies) return;
+  call.replies -= m.acks;
+  if (call.replies != 0) return;
+  if (call.region != nullptr) --call.region->change.calls;
+  (void)core_.tokens.take(m.token);
+  call.complete();
+}
+
+}  // namespace quire::core
