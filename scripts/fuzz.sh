@@ -20,7 +20,8 @@ if [ -z "$compiler" ]; then
   exit 77
 fi
 cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_COMPILER="$compiler" -DQUIRE_FUZZ=ON \
-  -DCMAKE_C_COMPILER="${compiler/++/}" -DQUIRE_SANITIZE=address,undefined,fuzzer-no-link -DQUIRE_BUILD_APPS=OFF >/dev/null
+  -DCMAKE_C_COMPILER="${compiler/++/}" -DQUIRE_SANITIZE=address,undefined,fuzzer-no-link -DQUIRE_BUILD_APPS=OFF \
+  -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON >/dev/null
 target=fuzzers
 [ -z "${FUZZ_ONLY:-}" ] || target=fuzz_$FUZZ_ONLY
 ninja -C "$build" -j "${JOBS:-$(nproc)}" "$target"

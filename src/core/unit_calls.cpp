@@ -3,6 +3,7 @@
 // homes spread content (spread.hpp); under sequential consistency the pushing node sends it.
 #include "core/unit_calls.hpp"
 
+#include "base/status_number.hpp"
 #include "core/core.hpp"
 
 namespace quire::core {

@@ -13,14 +13,15 @@ namespace {
 std::uint64_t g_allocations = 0;
 }
 
-void* operator new(std::size_t bytes) {
+// Not inlined: else GCC sees malloc() beside operator delete, and warns.
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
   ++g_allocations;
   void* const p = std::malloc(bytes);
   if (p == nullptr) throw std::bad_alloc();
   return p;
 }
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
 
 namespace quire::sync {
 namespace {
