@@ -35,7 +35,7 @@ bench-all: build ## measure everything, in more rounds
 	@bench/run.py --build $(BUILD) --all
 	@bench/results.py --build $(BUILD)
 
-model: build ## what SOR, CG and MD would cost on 2 to 1,024 nodes; docs/design/model-results.md and model.svg
+model: build ## what the applications would cost on 2 to 1,024 nodes; docs/design/model-results.md and model.svg
 	@bench/model/model.py --build $(BUILD) --document docs/design
 
 build: configure ## compile all

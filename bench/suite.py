@@ -253,12 +253,16 @@ def consistency_group(name, about, full, quick, target):
 
 def model_group():
     """Whether the model counts what the applications count: as many iterations, nodes and rows."""
-    applications = (("sor", "SOR 4096 x 4096", ("--size", "4096"), ("--sor-iterations", "20")),
-                    ("cg", "CG, class A", ("--class", "A"), ("--cg-iterations", "15")),
-                    ("md", "MD, 2048 particles", (), ("--md-steps", "10")))
+    both = ("sequential", "release")
+    applications = (("sor", "SOR 4096 x 4096", both, ("--size", "4096"), ("--sor-iterations", "20")),
+                    ("cg", "CG, class A", both, ("--class", "A"), ("--cg-iterations", "15")),
+                    ("md", "MD, 2048 particles", both, (), ("--md-steps", "10")),
+                    ("helmholtz", "Helmholtz 1000 x 1000", both, (), ("--helmholtz-iterations", "100")),
+                    ("ep", "EP, class W", ("sequential",), ("--class", "W"), ()),
+                    ("raytracer", "ray tracer 1024 x 768", ("sequential",), ("--width", "1024", "--height", "768"), ()))
     programs, rows = [], []
-    for name, about, real, modelled in applications:
-        for how in ("sequential", "release"):
+    for name, about, consistencies, real, modelled in applications:
+        for how in consistencies:
             for nodes in (2, 4):
                 key = f"{name} {how} {nodes}"
                 programs += [Program(f"{key} real", (name, "--json", "--consistency", how, *real), nodes=nodes),

@@ -22,14 +22,14 @@ struct row {
 };
 
 void print_header() {
-  std::printf("%-5s %-11s %6s %12s %16s %12s %12s %12s %9s %11s\n", "app", "consistency", "nodes", "messages", "bytes",
+  std::printf("%-9s %-11s %6s %12s %16s %12s %12s %12s %9s %11s\n", "app", "consistency", "nodes", "messages", "bytes",
               "read faults", "write faults", "time, s", "speed-up", "efficiency");
 }
 
 void print(const row& r) {
   const auto number = [](std::uint64_t n) { return static_cast<unsigned long long>(n); };
   const outcome& f = r.found;
-  std::printf("%-5s %-11s %6u %12llu %16llu %12llu %12llu %12.6f %9.2f %11.4f\n", r.application.c_str(),
+  std::printf("%-9s %-11s %6u %12llu %16llu %12llu %12llu %12.6f %9.2f %11.4f\n", r.application.c_str(),
               r.consistency.c_str(), f.nodes, number(f.messages), number(f.bytes), number(f.read_faults),
               number(f.write_faults), r.seconds(), r.speed_up, r.efficiency());
   std::fflush(stdout);

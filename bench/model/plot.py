@@ -6,7 +6,7 @@ import html
 import math
 
 COLOURS = {"sequential": "#4e79a7", "release": "#e15759"}
-TITLES = {"sor": "SOR", "cg": "CG", "md": "MD"}
+TITLES = {"sor": "SOR", "cg": "CG", "md": "MD", "helmholtz": "Helmholtz", "raytracer": "ray tracer"}
 ROWS = (("messages", "messages"), ("bytes", "bytes"), ("speed_up", "speed-up"))
 WIDTH, HEIGHT = 250, 170  # of a panel
 LEFT, TOP, GAP_X, GAP_Y, BOTTOM = 62, 78, 64, 34, 62

@@ -47,6 +47,17 @@ void add_shapes(CLI::App& app, settings& wanted) {
   app.add_option("--md-steps", wanted.md.steps, "MD: steps in time")->check(positive)->capture_default_str();
   app.add_option("--md-pair-ns", wanted.md.pair_ns, "MD: time for what one particle does to another")
       ->capture_default_str();
+  app.add_option("--helmholtz-rows", wanted.helmholtz.rows, "Helmholtz: rows and columns")
+      ->check(CLI::Range(3, 1 << 16))
+      ->each([&wanted](const std::string& rows) { wanted.helmholtz.columns = std::stoull(rows); })
+      ->capture_default_str();
+  app.add_option("--helmholtz-iterations", wanted.helmholtz.iterations, "Helmholtz: iterations")->check(positive)->capture_default_str();
+  app.add_option("--helmholtz-point-ns", wanted.helmholtz.point_ns, "Helmholtz: time for a new value")->capture_default_str();
+  app.add_option("--ep-batches", wanted.ep.batches, "EP: of 65,536 pairs; 512 is class W")->check(positive)->capture_default_str();
+  app.add_option("--ep-pair-ns", wanted.ep.pair_ns, "EP: time for a pair")->capture_default_str();
+  app.add_option("--raytracer-width", wanted.raytracer.width, "ray tracer: pixels across")->check(positive)->capture_default_str();
+  app.add_option("--raytracer-height", wanted.raytracer.height, "ray tracer: pixels down")->check(positive)->capture_default_str();
+  app.add_option("--raytracer-pixel-ns", wanted.raytracer.pixel_ns, "ray tracer: time for a pixel")->capture_default_str();
 }
 
 }  // namespace
@@ -56,9 +67,9 @@ settings parse(int argc, char** argv) {
   for (unsigned n = 1; n <= ::quire::model::max_nodes; n *= 2) wanted.nodes.push_back(n);
   CLI::App app{
       "What applications on Quire would cost on many nodes: the real protocols in virtual time (docs/design/model.md)"};
-  app.add_option("--app", wanted.applications, "access patterns: sor, cg, md; all unless given")
+  app.add_option("--app", wanted.applications, "access patterns: sor, cg, md, helmholtz, ep, raytracer; all unless given")
       ->delimiter(',')
-      ->check(CLI::IsMember({"sor", "cg", "md"}));
+      ->check(CLI::IsMember(wanted.applications));
   app.add_option("--consistency", wanted.consistencies, "sequential, release; both unless given")
       ->delimiter(',')
       ->check(CLI::IsMember({"sequential", "release"}));
@@ -82,7 +93,7 @@ settings parse(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     std::exit(app.exit(e));
   }
-  wanted.sor.hints = wanted.cg.hints = wanted.md.hints = hints;
+  wanted.sor.hints = wanted.cg.hints = wanted.md.hints = wanted.helmholtz.hints = wanted.raytracer.hints = hints;
   wanted.node.costs = preset(wanted.network);
   for (const auto& [price, value] : given) {
     if (value) wanted.node.costs.*price->value = *value;
@@ -93,6 +104,9 @@ settings parse(int argc, char** argv) {
 quire::timed::pattern settings::pattern_of(const std::string& application, unsigned on_nodes) const {
   if (application == "sor") return quire::timed::sor(sor, on_nodes);
   if (application == "cg") return quire::timed::cg(cg, on_nodes);
+  if (application == "helmholtz") return quire::timed::helmholtz(helmholtz, on_nodes);
+  if (application == "ep") return quire::timed::ep(ep, on_nodes);
+  if (application == "raytracer") return quire::timed::raytracer(raytracer, on_nodes);
   return quire::timed::md(md, on_nodes);
 }
 

@@ -10,7 +10,7 @@
 namespace bench::model {
 
 struct settings {
-  std::vector<std::string> applications{"sor", "cg", "md"};
+  std::vector<std::string> applications{"sor", "cg", "md", "helmholtz", "ep", "raytracer"};
   std::vector<std::string> consistencies{"sequential", "release"};
   std::vector<unsigned> nodes{};
   std::string network = "ib";
@@ -18,6 +18,9 @@ struct settings {
   quire::timed::sor_shape sor{};
   quire::timed::cg_shape cg{};
   quire::timed::md_shape md{};
+  quire::timed::helmholtz_shape helmholtz{};
+  quire::timed::ep_shape ep{};
+  quire::timed::raytracer_shape raytracer{};
   bool json = false;
 
   [[nodiscard]] quire::timed::pattern pattern_of(const std::string& application, unsigned on_nodes) const;

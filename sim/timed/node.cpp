@@ -1,369 +1,273 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The thread, and the turns of the processor.
 #include "sim/timed/node.hpp"
 
 #include <algorithm>
 #include <array>
-#include <bit>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <utility>
 
 #include "base/check.hpp"
-#include "sync/edges.hpp"
+#include "model/atomic_operation.hpp"
+#include "sim/random.hpp"
+#include "sync/call.hpp"
 
 namespace quire::timed {
+namespace {
+
+constexpr std::uint64_t granule = std::uint64_t{2} << 20;
+
+std::uint64_t room_for(const region_size& size) { return (size.bytes / granule + 1) * granule; }
+
+core::configuration configure(const node_options& options, std::span<const region_size> regions, node_id self) {
+  core::configuration c;
+  c.self = self;
+  c.nodes = options.nodes;
+  c.base = node::base_address;
+  for (const region_size& size : regions) c.bytes += room_for(size);
+  c.read_ahead = options.read_ahead;
+  c.learn_writes = options.learn_writes;
+  c.updates = options.updates;
+  return c;
+}
+
+void complain(const std::string& what) {
+  std::fprintf(stderr, "the model: %s\n", what.c_str());
+  std::abort();
+}
+
+}  // namespace
+
+/// A table of rights whose changes have a price.
+class node::priced_detector final : public whole::table_detector {
+ public:
+  priced_detector(detect::kind which, whole::frame_map* const& next_frames, const prices& costs, processor& here)
+      : table_detector(which, next_frames, complain), costs_(costs), here_(here) {}
+  [[nodiscard]] int permit(std::byte* address, std::size_t bytes, access from, access to) noexcept override {
+    const int error = table_detector::permit(address, bytes, from, to);
+    if (error == 0) here_.spend(costs_.permit_ns + bytes / page_bytes * costs_.permit_page_ns);
+    return error;
+  }
+  [[nodiscard]] int protect(std::byte* address, std::size_t bytes, access from, access to) noexcept override {
+    here_.spend(costs_.protect_ns + bytes / page_bytes * costs_.protect_page_ns);
+    return table_detector::protect(address, bytes, from, to);
+  }
+
+ private:
+  const prices& costs_;
+  processor& here_;
+};
 
 node::node(const node_options& options, std::span<const region_size> regions, node_id self, fabric& net)
-    : options_(options),
-      self_(self),
-      net_(net),
-      sync_(self, options.nodes),
-      consistency_(self, options.nodes, *this, options.twin_pages),
-      diffs_(*this, self, options.nodes) {
-  for (const region_size& size : regions) {
-    region& r = regions_.emplace_back();
-    r.id = model::region_id{static_cast<std::uint16_t>(regions_.size() - 1)};
-    r.unit_shift = static_cast<unsigned>(std::countr_zero(size.unit_bytes));
-    const std::uint64_t units = (size.bytes + size.unit_bytes - 1) / size.unit_bytes;
-    const auto managers = directory::manager_map::make(model::placement::block, options.nodes, units, {});
-    const auto geometry = model::geometry::of(options.nodes);
-    if (options.relaxed) {
-      release::region_shape shape{
-          .region = r.id, .self = self, .nodes = geometry, .managers = managers, .units = units};
-      shape.update = options.update;
-      shape.twin_pages = static_cast<std::uint32_t>(r.pages_of(1));
-      r.copies.make(units);
-      r.release = std::make_unique<release::machine>(shape, r.copies.data(), consistency_.open());
-      r.machine = r.release.get();
-    } else {
-      sequential::region_shape shape{
-          .region = r.id, .self = self, .nodes = geometry, .managers = managers, .units = units};
-      shape.learns = options.learn_writes;
-      r.units.make(units);
-      r.entries.make(units);
-      r.sequential = std::make_unique<sequential::machine>(shape, r.units.data(), r.entries.data(), requests_, pins_);
-      r.machine = r.sequential.get();
-    }
-  }
+    : node(options, regions, self, net, std::make_unique<wire>(net, options.costs, self, *this)) {}
+
+node::node(const node_options& options, std::span<const region_size> regions, node_id self, fabric& net, std::unique_ptr<wire> own)
+    : options_(options), self_(self), net_(net), job_(self.value(), options.nodes), wire_(*own),
+      core_(configure(options, regions, self), std::move(own), job_, *this, *this) {
+  wire_.attach(core_.in);
+  CHECK(core_.open().ok());
+  core_.begin();
+  for (const region_size& size : regions) add_region(size);
+}
+
+void node::add_region(const region_size& size) {
+  core::region_description about;
+  about.id = static_cast<std::uint16_t>(bases_.size());
+  about.base = next_base_;
+  next_base_ += room_for(size);
+  about.unit_bytes = static_cast<std::uint32_t>(size.unit_bytes);
+  about.bytes = std::max<std::uint64_t>((size.bytes + size.unit_bytes - 1) / size.unit_bytes, 1) * size.unit_bytes;
+  about.placement = size.home < 0 ? QUIRE_PLACE_BLOCK : QUIRE_PLACE_NODE;
+  about.home = static_cast<std::uint16_t>(std::max(size.home, 0));
+  about.consistency = static_cast<std::uint8_t>(options_.relaxed ? QUIRE_RELEASE : QUIRE_SEQUENTIAL);
+  CHECK(core_.builder.add(about).ok());
+  bases_.push_back(about.base);
+}
+
+base::result<std::unique_ptr<pool::pool>> node::make_pool(const pool::settings&, std::uint64_t, std::uint64_t bytes, bool) {
+  next_frames_ = frames_.emplace_back(std::make_unique<whole::frame_map>(bytes / page_bytes)).get();
+  return std::unique_ptr<pool::pool>(std::make_unique<whole::array_pool>(bytes, *next_frames_));
+}
+
+base::result<std::unique_ptr<detect::detector>> node::open_detector(detect::kind which) {
+  auto made = std::make_unique<priced_detector>(which, next_frames_, options_.costs, *this);
+  detector_ = made.get();
+  return std::unique_ptr<detect::detector>(std::move(made));
 }
 
 // ---- The thread
 
 void node::start(program p) {
-  program_ = std::move(p);
-  resume_at(net_.now());
+  thread_ = std::make_unique<whole::fibre>([this, p = std::move(p)] { p(*this); });
+  net_.after(net_.now(), self_, resumes);
 }
 
-void node::resume_at(time_ns when) { net_.after(when, self_, goes_on); }
+void node::sleep(time_ns ns) {
+  net_.after(net_.now() + ns, self_, resumes);
+  whole::fibre::yield();
+}
 
-void node::run_thread() {
-  for (;;) {
-    if (!in_step_) {
-      if (!program_.next(step_)) {
-        finished_ = true;
-        return;
-      }
-      in_step_ = true;
-      if (step_.bytes != 0) unit_ = regions_[step_.region].unit_of(step_.first);
-    }
-    if (!take_step()) return;
-    in_step_ = false;
+void node::compute(time_ns ns) {
+  if (ns != 0) sleep(ns);
+}
+
+/// Where the byte lies, once the thread may use it so.
+std::byte* node::reach(unsigned region, std::uint64_t byte, access want) {
+  core::region_slot& r = *core_.regions.slot(model::region_id{static_cast<std::uint16_t>(region)});
+  std::byte* const at = r.memory->application_view() + byte;
+  while (detector_->right_at(at) < want) CHECK(core_.faults.fault(r.about.base + byte, want == access::write, now()).ok());
+  return at;
+}
+
+void node::read(unsigned region, std::uint64_t first, std::uint64_t bytes) {
+  for (std::uint64_t at = first; at < first + bytes; at = (at / page_bytes + 1) * page_bytes) (void)reach(region, at, access::read);
+}
+
+void node::write(unsigned region, std::uint64_t first, std::uint64_t bytes, std::uint64_t stride) {
+  std::byte* page = nullptr;
+  for (std::uint64_t at = first; at < first + bytes; at += stride) {
+    if (page == nullptr || at % page_bytes < stride) page = reach(region, at, access::write) - at % page_bytes;
+    const std::uint64_t value = sim::mix(++written_);  // all bytes of the word change
+    std::memcpy(page + at % page_bytes, &value, sizeof value);
   }
 }
 
-bool node::take_step() {
-  switch (step_.what) {
-    case step_kind::compute:
-      if (step_.ns == 0) return true;
-      resume_at(net_.now() + step_.ns);
-      in_step_ = false;
-      return false;
-    case step_kind::read:
-      return access_all(access::read);
-    case step_kind::write:
-      return access_all(access::write);
-    case step_kind::prefetch_read:
-    case step_kind::prefetch_write:
-    case step_kind::barrier:
-    case step_kind::reduce:
-      add({job::kind::request, 0});
-      return false;
-    case step_kind::begin:
-      begun_ = count();
-      return true;
-    case step_kind::end:
-      ended_ = count();
-      return true;
-  }
-  return true;
+void node::prefetch(unsigned region, std::uint64_t first, std::uint64_t bytes, access want) {
+  core_.faults.prefetch(bases_[region] + first, bytes, want);
 }
 
-/// Units of the step one after the other, until one faults.
-bool node::access_all(access want) {
-  region& r = regions_[step_.region];
-  const std::uint64_t last = step_.bytes == 0 ? 0 : r.unit_of(step_.first + step_.bytes - 1);
-  for (; step_.bytes != 0 && unit_ <= last; ++unit_) {
-    if (r.machine->mapped(unit_) < want) {
-      wants_ = want;
-      net_.after(net_.now() + options_.costs.fault_ns, self_, asks);
-      return false;
-    }
-    if (want == access::write) mark_written(r, unit_);
-  }
-  return true;
+std::uint64_t node::count_up(unsigned region, std::uint64_t at) {
+  std::uint64_t before = 0;
+  CHECK(core_.calls.atomic(bases_[region] + at, static_cast<std::uint32_t>(model::atomic_operation::add), 1, 0, before).ok());
+  return before;
 }
 
-/// The node has a twin of the unit: its diff will hold these words.
-void node::mark_written(region& r, std::uint64_t unit) {
-  const auto found = r.twins.find(unit);
-  if (found == r.twins.end()) return;
-  const std::uint64_t begin = unit << r.unit_shift, end = begin + r.bytes_of(1);
-  std::uint64_t first = step_.first;
-  if (first < begin) first += (begin - first + step_.stride - 1) / step_.stride * step_.stride;
-  const std::uint64_t stop = std::min(step_.first + step_.bytes, end);
-  if (first < stop) found->second.add((first - begin) / 8, (stop - begin + 7) / 8, step_.stride / 8);
+void node::barrier() {
+  sync::call c;
+  c.what = sync::operation::barrier_wait;
+  synchronise(c);
 }
 
-tally node::count() const {
-  tally now = sent_;
-  now.at = net_.now();
-  for (const region& r : regions_) {
-    if (r.release != nullptr) {
-      now.read_faults += r.release->count().read_faults;
-      now.write_faults += r.release->count().write_faults;
-    } else {
-      now.read_faults += r.sequential->count().read_faults;
-      now.write_faults += r.sequential->count().write_faults + r.sequential->count().upgrade_faults;
-    }
-  }
-  return now;
+void node::reduce(unsigned doubles) {
+  static constexpr std::array<std::byte, sync::value::capacity> numbers{};
+  sync::call c;
+  c.what = sync::operation::reduce_f64;
+  c.count = doubles;
+  c.combine = QUIRE_SUM;
+  c.values = sync::value(std::span(numbers).first(doubles * sizeof(double)));
+  synchronise(c);
+}
+
+void node::synchronise(sync::call& c) { CHECK(core_.objects.synchronise(c, -1).ok()); }
+
+tally node::count() noexcept {
+  const auto sequential = sequential_counters(core_.regions);
+  const auto release = release_counters(core_.regions);
+  return {.messages = wire_.counters().messages_sent,
+          .bytes = wire_.counters().bytes_sent,
+          .read_faults = sequential.read_faults + release.read_faults,
+          .write_faults = sequential.write_faults + sequential.upgrade_faults + release.write_faults,
+          .at = net_.now()};
 }
 
 // ---- The processor
 
-void node::on_arrival(fabric::number parcel) { add({job::kind::parcel, parcel}); }
+void node::on_arrival(fabric::number parcel) {
+  wire_.on_arrival(parcel);
+  add(nullptr);
+}
 
 void node::on_timer(std::uint32_t what, std::uint64_t data) {
-  switch (what) {
-    case goes_on:
-      return run_thread();
+  switch (static_cast<timer>(what)) {
+    case resumes:
+      return thread_->resume();
     case asks:
-      return add({job::kind::request, 0});
+      return add(reinterpret_cast<core::op*>(data));
     case turn:
       return take_turn();
-    case hold_over:
-      return add({job::kind::hold_over, data});
-    default:
-      CHECK(!"a timer of this node");
+    case looks:
+      look_set_ = false;
+      return add(nullptr);
   }
 }
 
-void node::add(const job& j) {
-  inbox_.push_back(j);
+/// A processor that has had nothing to do for a while sleeps; a thread that asks is awake, and does the work itself.
+void node::add(core::op* asked) {
+  inbox_.push_back(asked);
   if (std::exchange(turn_set_, true)) return;
   time_ns at = std::max(net_.now(), clock_);
-  // The thread itself drives at once; for a message somebody has to be awake.
-  if (j.what == job::kind::parcel && at - clock_ > options_.costs.spin_ns) at += options_.costs.wake_ns;
+  if (asked == nullptr && at - clock_ > options_.costs.spin_ns) at += options_.costs.wake_ns;
   net_.after(at, self_, turn);
 }
 
 void node::take_turn() {
-  const job j = inbox_.front();
+  core::op* const asked = inbox_.front();
   inbox_.pop_front();
   clock_ = net_.now();
-  switch (j.what) {
-    case job::kind::request:
-      serve_thread();
-      break;
-    case job::kind::hold_over: {
-      region& r = regions_[j.data >> 48];
-      actions_.clear();
-      r.sequential->on_hold_over(j.data & ((std::uint64_t{1} << 48) - 1), actions_);
-      take(r, actions_);
-      flush();
-      break;
-    }
-    case job::kind::parcel: {
-      const auto number = static_cast<fabric::number>(j.data);
-      const parcel& p = net_.at(number);
-      spend(options_.costs.receive_ns + time_for(p.m.payload_bytes, options_.costs.copy_in_mbs));
-      handle(p.m, p.payload);
-      net_.release(number);
-      break;
-    }
+  in_turn_ = true;
+  if (asked != nullptr) {
+    core_.execute(*asked);
+  } else {
+    wire_.let(1);
+    (void)core_.round();
   }
-  settle();
-  spend_on_notices();
+  clock_ = settle_up();
+  in_turn_ = false;
+  if (waits_for_ != nullptr && waits_for_->done()) {
+    waits_for_ = nullptr;
+    net_.after(clock_ + way_back_, self_, resumes);
+  }
+  if (core_.is_restless()) look_later();
   turn_set_ = !inbox_.empty();
   if (turn_set_) net_.after(clock_, self_, turn);
 }
 
-/// What the thread asks the runtime for.
-void node::serve_thread() {
-  switch (step_.what) {
-    case step_kind::read:
-    case step_kind::write:
-      return fault();
-    case step_kind::prefetch_read:
-    case step_kind::prefetch_write:
-      return prefetch();
-    default:
-      return call();
+/// As a driver that goes on polling.
+void node::look_later() {
+  constexpr time_ns poll_ns = 1000;
+  if (!std::exchange(look_set_, true)) net_.after(clock_ + poll_ns, self_, looks);
+}
+
+void node::prepare_to_meet() noexcept {
+  wire_.let(wire_.waiting());
+  (void)wire_.progress();
+}
+
+/// Of all twins, diffs and notices until now.
+time_ns node::price_of_work() noexcept {
+  if (!core_.relaxed()) return 0;
+  const prices& cost = options_.costs;
+  time_ns all = 0;
+  core_.regions.for_each([&](const core::region_slot& r) {
+    if (r.made.release != nullptr) all += r.made.release->count().twins * (r.bytes_of(1) / page_bytes) * cost.twin_page_ns;
+  });
+  const auto& diffs = core_.diffs.count();
+  const auto& told = core_.consistency.count();
+  return all + diffs.compared * cost.diff_page_ns + diffs.applied * cost.apply_page_ns + (told.notices_sent + told.notices_heard) * cost.notice_ns;
+}
+
+time_ns node::settle_up() noexcept {
+  const time_ns all = price_of_work();
+  clock_ += all - std::exchange(paid_, all);
+  return clock_;
+}
+
+// ---- core::host
+
+bool node::run(core::op& o, std::int64_t timeout_ms, bool in_fault) noexcept {
+  net_.after(net_.now() + (in_fault ? options_.costs.fault_ns : 0), self_, asks, reinterpret_cast<std::uint64_t>(&o));
+  return wait_for(o, timeout_ms, in_fault);
+}
+
+bool node::wait_for(core::op& o, std::int64_t timeout_ms, bool in_fault) noexcept {
+  CHECK(timeout_ms < 0);
+  while (!o.done()) {
+    waits_for_ = &o;
+    way_back_ = in_fault ? options_.costs.resume_ns : 0;
+    whole::fibre::yield();
   }
-}
-
-/// As core::begin_fault().
-void node::fault() {
-  region& r = regions_[step_.region];
-  const std::uint64_t max_window = std::max<std::uint64_t>(core::read_ahead::max_window_bytes >> r.unit_shift, 1);
-  const unsigned lost = thread_.count_losses(&r, unit_, wants_, net_.now());
-  actions_.clear();
-  const auto outcome = r.machine->on_fault(unit_, wants_, actions_, lost);
-  waits_for_unit_ = outcome != model::fault_outcome::local;
-  const auto plan = thread_.stream.on_fault(r.id, unit_, r.machine->units(), max_window, wants_ == access::write, !waits_for_unit_);
-  take(r, actions_);
-  if (!waits_for_unit_) map_around(r, unit_);
-  flush();
-  if (!waits_for_unit_) {
-    thread_.granted_ns = clock_;
-    resume_at(clock_ + options_.costs.resume_ns);
-  }
-  if (options_.read_ahead) read_on(r, plan, wants_);
-  if (options_.relaxed) consistency_.relieve();
-}
-
-void node::map_around(region& r, std::uint64_t unit) {
-  const std::uint64_t count = thread_.stream.around(r.id, unit);
-  std::uint64_t next = unit + 1;
-  for (; next < r.machine->units() && next <= unit + count; ++next) {
-    actions_.clear();
-    if (!r.machine->on_fault_around(next, actions_)) break;
-    take(r, actions_);
-  }
-  if (next > unit + 1) thread_.stream.on_mapped_up_to(r.id, unit, next);
-}
-
-void node::read_on(region& r, const core::read_ahead_plan& plan, access want) {
-  if (plan.count == 0) return;
-  bool asked = false;
-  for (std::uint64_t i = 0; i < plan.count; ++i) {
-    actions_.clear();
-    const bool guessed = plan.will_write && want == access::read && options_.learn_writes;
-    if (!r.machine->on_read_ahead(plan.first + i, want, i == 0 || plan.withhold_all, actions_, guessed)) continue;
-    asked = true;
-    take(r, actions_);
-  }
-  if (!asked) return thread_.stream.on_nothing_asked(r.id, plan);
-  flush();
-}
-
-void node::prefetch() {
-  region& r = regions_[step_.region];
-  const access want = step_.what == step_kind::prefetch_write ? access::write : access::read;
-  for (std::uint64_t unit = unit_; unit <= r.unit_of(step_.first + step_.bytes - 1); ++unit) {
-    actions_.clear();
-    if (r.machine->on_hint(unit, want, actions_)) take(r, actions_);
-  }
-  flush();
-  in_step_ = false;
-  resume_at(clock_);
-}
-
-/// As core::synchronise(): diffs travel while the others are waited for.
-void node::call() {
-  sync::call c;
-  c.token = 1;
-  if (step_.what == step_kind::barrier) {
-    c.what = sync::operation::barrier_wait;
-  } else {
-    static constexpr std::array<std::byte, sync::value::capacity> numbers{};
-    c.what = sync::operation::reduce_f64;
-    c.count = step_.count;
-    c.combine = QUIRE_SUM;
-    c.values = sync::value(std::span(numbers).first(step_.count * sizeof(double)));
-  }
-  if (options_.relaxed) consistency_.release();
-  sync_actions_.clear();
-  sync_.on_call(c, sync_actions_);
-  perform_sync();
-}
-
-void node::settle() {
-  while (!local_.empty()) {
-    const local_message next = std::move(local_.front());
-    local_.pop_front();
-    handle(next.m, next.value);
-  }
-}
-
-void node::handle(const message& m, std::span<const std::byte> payload) {
-  using model::message_kind;
-  switch (m.kind) {
-    case message_kind::diffs:
-      return diffs_.on_diffs(regions_[m.region.value()], m, payload);
-    case message_kind::diffs_ack:
-      return diffs_.on_ack(m);
-    case message_kind::notices:
-      CHECK(consistency_.on_notices(m.from, payload));
-      return;
-    default:
-      break;
-  }
-  if (m.kind < message_kind::sync_first) return handle_units(m);
-  CHECK(m.kind <= message_kind::sync_last);
-  handle_sync(m, payload);
-}
-
-void node::handle_units(const message& m) {
-  region& r = regions_[m.region.value()];
-  message one = m;
-  one.count = 1;
-  for (std::uint32_t i = 0; i < m.count; ++i) {
-    one.unit = m.unit + i;
-    actions_.clear();
-    r.machine->on_message(one, actions_);
-    take(r, actions_);
-  }
-  flush();
-}
-
-// ---- Synchronisation, as engine/sync_calls.cpp
-
-void node::handle_sync(const message& m, std::span<const std::byte> value) {
-  if (sync::kind_of(m.kind) == sync::kind::spread && options_.relaxed) on_round_end(m);
-  sync_actions_.clear();
-  sync_.on_message(m, value, sync_actions_);
-  perform_sync();
-}
-
-/// A round that was refused is no epoch: some nodes may not have been in it.
-void node::on_round_end(const message& m) {
-  m.operation == QUIRE_OK ? consistency_.on_epoch() : consistency_.on_round_refused();
-}
-
-/// Rounds of the job barrier are epochs. The root's ends when it tells its first child.
-void node::note_round(const message& m) {
-  const auto kind = sync::kind_of(m.kind);
-  if (kind == sync::kind::gather) return consistency_.on_gathered();
-  if (kind != sync::kind::spread || self_ != node_id{0} || m.b + 1 == rounds_) return;
-  rounds_ = m.b + 1;
-  consistency_.on_gathered();
-  on_round_end(m);
-}
-
-void node::perform_sync() {
-  for (const sync::action& a : sync_actions_) {
-    if (a.kind == sync::action_kind::complete) {
-      CHECK(a.status == QUIRE_OK);
-      if (options_.relaxed) consistency_.acquire();
-      in_step_ = false;
-      resume_at(clock_);
-    } else if (options_.relaxed) {
-      note_round(a.m);
-      consistency_.send(a.to, a.m, a.values.bytes(), sync::edge_of(a.m));
-    } else {
-      post(a.to, a.m, a.values.bytes());
-    }
-  }
+  return true;
 }
 
 }  // namespace quire::timed

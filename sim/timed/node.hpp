@@ -1,27 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A node of the model: the machines of Quire, a thread that runs a program, and one processor for all that the runtime
-// does (the driver of src/core, one step at a time). It does around the machines what src/core does, in the same
-// order and with the same read-ahead and joining of messages, but in virtual time and without content:
+// A node of the model: a real core (src/core), a thread that runs a program, and one processor for all that the runtime does, in virtual time:
 //
-//   arrivals, faults and calls wait in the inbox; each turn takes one, and moves the clock on by what it costs.
+//   arrivals, faults and calls wait in the inbox; each turn of the processor takes one, and moves the clock on by what it costs.
 //
-// The thread computes beside that: it has a core of its own.
+// The thread computes beside that: it has a core of its own. The memory is real as well, so that diffs have their sizes.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
 
-#include "core/action_runs.hpp"
-#include "core/thread_state.hpp"
-#include "protocol/release/node.hpp"
-#include "sim/timed/diff_post.hpp"
+#include "core/core.hpp"
+#include "sim/quiet_job.hpp"
 #include "sim/timed/fabric.hpp"
-#include "sim/timed/program.hpp"
-#include "sim/timed/region.hpp"
-#include "sync/machine.hpp"
+#include "sim/timed/region_size.hpp"
+#include "sim/timed/wire.hpp"
+#include "sim/whole/fibre.hpp"
+#include "sim/whole/memory.hpp"
 
 namespace quire::timed {
 
@@ -37,15 +35,19 @@ struct tally {
 struct node_options {
   unsigned nodes = 1;
   bool relaxed = false;  ///< all regions are release consistent, else sequentially
-  release::updates update = release::updates::learned;
+  bool updates = true;   ///< release consistency: homes send what they wrote before it is asked for
   bool read_ahead = true;
   bool learn_writes = true;
-  std::uint64_t twin_pages = 65'536;  ///< QUIRE_TWIN_LIMIT
   prices costs{};
 };
 
-class node final : private release::node::effects, private diff_post::effects {
+class node;
+/// What the application thread of a node does.
+using program = std::function<void(node& me)>;
+
+class node final : public core::host, public core::mechanisms, public processor {
  public:
+  static constexpr std::uint64_t base_address = 0x300000000000;
   node(const node_options& options, std::span<const region_size> regions, node_id self, fabric& net);
   node(const node&) = delete;
   node& operator=(const node&) = delete;
@@ -56,102 +58,88 @@ class node final : private release::node::effects, private diff_post::effects {
   void on_arrival(fabric::number parcel);
   void on_timer(std::uint32_t what, std::uint64_t data);
 
-  [[nodiscard]] bool finished() const noexcept { return finished_; }
+  [[nodiscard]] bool finished() const noexcept { return thread_->finished(); }
   /// Zero if the program did not measure.
   [[nodiscard]] const tally& begun() const noexcept { return begun_; }
   [[nodiscard]] const tally& ended() const noexcept { return ended_; }
 
+  // What a program does. `first` and `bytes` are of the region. Reads and writes take no time by themselves, but for what they have to wait
+  // for: compute() says how long the work takes.
+  void compute(time_ns ns);
+  void read(unsigned region, std::uint64_t first, std::uint64_t bytes);
+  /// The first 8 of each `stride` bytes, which is a multiple of 8, change.
+  void write(unsigned region, std::uint64_t first, std::uint64_t bytes, std::uint64_t stride = 8);
+  /// quire_prefetch: asks, does not wait.
+  void prefetch(unsigned region, std::uint64_t first, std::uint64_t bytes, access want = access::read);
+  /// Adds 1 to a word; what was there before.
+  [[nodiscard]] std::uint64_t count_up(unsigned region, std::uint64_t at);
+  /// The job's.
+  void barrier();
+  /// quire_reduce of so many doubles.
+  void reduce(unsigned doubles);
+  /// What counts begins here,
+  void begin_measuring() { begun_ = count(); }
+  /// and ends here.
+  void end_measuring() { ended_ = count(); }
+
  private:
-  enum timer : std::uint32_t { goes_on, asks, turn, hold_over };
-  /// What waits for the processor.
-  struct job {
-    enum class kind : std::uint8_t { parcel, request, hold_over } what = kind::parcel;
-    std::uint64_t data = 0;  ///< parcel; region and unit of the hold
-  };
-  struct local_message {
-    message m{};
-    std::vector<std::byte> value{};
-  };
+  enum timer : std::uint32_t { resumes, asks, turn, looks };
+  class priced_detector;
+
+  node(const node_options& options, std::span<const region_size> regions, node_id self, fabric& net, std::unique_ptr<wire> own);
+  void add_region(const region_size& size);
 
   // The thread.
-  void run_thread();
-  /// True if the thread may go on with the next step at once.
-  [[nodiscard]] bool take_step();
-  [[nodiscard]] bool access_all(access want);
-  void mark_written(region& r, std::uint64_t unit);
-  void resume_at(time_ns when);
-  [[nodiscard]] tally count() const;
+  [[nodiscard]] std::byte* reach(unsigned region, std::uint64_t byte, access want);
+  void sleep(time_ns ns);
+  void synchronise(sync::call& c);
+  [[nodiscard]] tally count() noexcept;
 
-  // The processor.
-  void add(const job& j);
+  // The processor. A null operation stands for a parcel, or for a look at what is due.
+  void add(core::op* asked);
   void take_turn();
-  void serve_thread();
-  void fault();
-  void prefetch();
-  void call();
-  void map_around(region& r, std::uint64_t unit);
-  void read_on(region& r, const core::read_ahead_plan& plan, access want);
-  void settle();
-  void handle(const message& m, std::span<const std::byte> payload);
-  void handle_units(const message& m);
-  void handle_sync(const message& m, std::span<const std::byte> value);
-  void perform_sync();
-  void on_round_end(const message& m);
-  void note_round(const message& m);
+  void look_later();
+  [[nodiscard]] time_ns price_of_work() noexcept;
+  void spend(time_ns ns) noexcept override { clock_ += ns; }
+  [[nodiscard]] time_ns settle_up() noexcept override;
 
-  // Actions.
-  void take(region& r, const model::actions& list);
-  void flush();
-  void perform_runs();
-  void perform_run(const core::action_run<region>& run);
-  void send_units(const core::action_run<region>& run, node_id to);
-  void wake(const region& r, std::uint64_t first, std::uint64_t count);
-  void post(node_id to, const message& m, std::span<const std::byte> payload);
-  void spend(time_ns ns) noexcept { clock_ += ns; }
-  void spend_on_notices();
+  // core::host
+  [[nodiscard]] std::uint64_t now() const noexcept override { return in_turn_ ? clock_ : net_.now(); }
+  [[nodiscard]] bool run(core::op& o, std::int64_t timeout_ms, bool in_fault) noexcept override;
+  bool wait_for(core::op& o, std::int64_t timeout_ms, bool in_fault) noexcept override;
+  void pause(std::uint64_t ns) noexcept override { sleep(ns); }
+  void prepare_to_meet() noexcept override;
+  void call() noexcept override { add(nullptr); }
+  void call_at(std::uint64_t ns) noexcept override { net_.after(std::max(ns, net_.now()), self_, looks); }
+  [[nodiscard]] bool has_timer() const noexcept override { return true; }
+  void watch_faults(const detect::detector&) noexcept override {}
+  // core::mechanisms
+  [[nodiscard]] base::result<std::unique_ptr<pool::pool>> make_pool(const pool::settings& how, std::uint64_t address, std::uint64_t bytes,
+                                                                    bool accessible) override;
+  [[nodiscard]] base::result<std::unique_ptr<detect::detector>> open_detector(detect::kind which) override;
 
-  // release::node::effects
-  void transmit(node_id to, const message& m, std::span<const std::byte> value) noexcept override;
-  void perform(model::region_id region, const model::actions& list) noexcept override;
-  void perform_all() noexcept override { flush(); }
-  [[nodiscard]] release::machine* machine_of(model::region_id region) noexcept override;
-  // diff_post::effects
-  void send_diffs(node_id to, const message& m, std::span<const std::byte> entries) override;
-  void send_ack(node_id to, const message& m) override { post(to, m, {}); }
-  unsigned diff_leaves(node_id to) override { return consistency_.diff_sent(to); }
-  void diffs_arrived(node_id to, std::uint32_t count, unsigned group) override { consistency_.on_acknowledged(to, count, group); }
-  void diffs_applied() override { consistency_.on_applied(); }
-  void diffs_passed(std::uint32_t count) override { consistency_.on_passed(count); }
-  void diff_applied() override { spend(options_.costs.apply_page_ns); }
-
-  node_options options_;
+  const node_options& options_;
   node_id self_;
   fabric& net_;
-  directory::request_pool requests_{64};
-  sequential::pin_table pins_{};
-  sync::machine sync_;
-  release::node consistency_;
-  diff_post diffs_;
-  std::deque<region> regions_{};
-  core::action_runs<region> runs_{};
-  model::actions actions_{};
-  sync::actions sync_actions_{};
-  std::deque<local_message> local_{};
-  std::uint64_t rounds_ = 0;   ///< of the job barrier that have ended at the root
-  std::uint64_t notices_ = 0;  ///< paid for
+  sim::quiet_job job_;
+  wire& wire_;  ///< the core's
+  std::vector<std::unique_ptr<whole::frame_map>> frames_{};
+  whole::frame_map* next_frames_ = nullptr;
+  priced_detector* detector_ = nullptr;  ///< the core's
+  core::core core_;
+  std::vector<std::uint64_t> bases_{};  ///< of regions
+  std::uint64_t next_base_ = base_address;
 
-  std::deque<job> inbox_{};
-  bool turn_set_ = false;
+  std::deque<core::op*> inbox_{};
+  bool turn_set_ = false, look_set_ = false, in_turn_ = false;
   time_ns clock_ = 0;  ///< of the processor: while it works, and afterwards when it will be free
+  time_ns paid_ = 0;   ///< of price_of_work()
 
-  program program_{};
-  step step_{};
-  bool in_step_ = false, finished_ = false;
-  std::uint64_t unit_ = 0;  ///< of the step: how far it is
-  access wants_ = access::none;
-  bool waits_for_unit_ = false;
-  core::thread_state thread_{};
-  tally sent_{}, begun_{}, ended_{};
+  std::unique_ptr<whole::fibre> thread_{};
+  core::op* waits_for_ = nullptr;
+  time_ns way_back_ = 0;  ///< until the thread goes on when that is done
+  std::uint64_t written_ = 0;
+  tally begun_{}, ended_{};
 };
 
 }  // namespace quire::timed

@@ -11,34 +11,34 @@ namespace {
 constexpr std::uint64_t particle_bytes = 3 * sizeof(double);
 enum array : unsigned { position, velocity, acceleration };
 
-program worker(md_shape shape, apps::row_range mine) {
+void work(node& me, const md_shape& shape, apps::row_range mine) {
   const std::uint64_t first = mine.begin * particle_bytes, bytes = (mine.end - mine.begin) * particle_bytes;
   const std::uint64_t all = shape.particles * particle_bytes;
 
-  co_yield barrier();
-  for (const unsigned array : {position, velocity, acceleration}) co_yield write(array, first, bytes);
-  co_yield barrier();
-  co_yield begin_measuring();
+  me.barrier();
+  for (const unsigned array : {position, velocity, acceleration}) me.write(array, first, bytes);
+  me.barrier();
+  me.begin_measuring();
   for (unsigned step = 0; step <= shape.steps; ++step) {
     if (step != 0) {  // new positions
-      for (const unsigned array : {velocity, acceleration}) co_yield read(array, first, bytes);
-      co_yield write(position, first, bytes);
-      co_yield barrier();
-      if (shape.hints) co_yield prefetch(position, 0, all);
+      for (const unsigned array : {velocity, acceleration}) me.read(array, first, bytes);
+      me.write(position, first, bytes);
+      me.barrier();
+      if (shape.hints) me.prefetch(position, 0, all);
     }
     for (std::uint64_t i = mine.begin; i < mine.end; ++i) {
       for (std::uint64_t at = 0; at < all; at += page_bytes) {
         const std::uint64_t part = std::min(page_bytes, all - at);
-        co_yield read(position, at, part);
-        co_yield compute(static_cast<time_ns>(shape.pair_ns * static_cast<double>(part) / particle_bytes));
+        me.read(position, at, part);
+        me.compute(static_cast<time_ns>(shape.pair_ns * static_cast<double>(part) / particle_bytes));
       }
-      for (const unsigned array : {velocity, acceleration}) co_yield write(array, i * particle_bytes, particle_bytes);
+      for (const unsigned array : {velocity, acceleration}) me.write(array, i * particle_bytes, particle_bytes);
     }
-    co_yield reduce(2);  // energies
-    if (step != 0 && shape.hints && bytes != 0) co_yield prefetch(position, first, bytes, true);
+    me.reduce(2);  // energies
+    if (step != 0 && shape.hints && bytes != 0) me.prefetch(position, first, bytes, access::write);
   }
-  co_yield barrier();
-  co_yield end_measuring();
+  me.barrier();
+  me.end_measuring();
 }
 
 }  // namespace
@@ -46,8 +46,8 @@ program worker(md_shape shape, apps::row_range mine) {
 pattern md(const md_shape& shape, unsigned nodes) {
   pattern p;
   p.regions.assign(3, {shape.particles * particle_bytes, page_bytes});
-  p.thread_of = [shape, nodes](unsigned node) {
-    return worker(shape, apps::block_of_rows(node, nodes, shape.particles, particle_bytes));
+  p.thread_of = [shape, nodes](unsigned number) {
+    return [shape, mine = apps::block_of_rows(number, nodes, shape.particles, particle_bytes)](node& me) { work(me, shape, mine); };
   };
   return p;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The access patterns of applications in apps/, for any number of nodes with a thread each: the same division of rows,
+// The access patterns of the applications in apps/, for any number of nodes with a thread each: the same division of rows,
 // the same order of accesses, hints and synchronisation; what they compute is but a time. How long was measured with
 // the serial programs.
 #pragma once
@@ -28,9 +28,30 @@ struct md_shape {
   double pair_ns = 5.9;  ///< what one particle does to another
   bool hints = true;
 };
+struct helmholtz_shape {
+  std::uint64_t rows = 1000, columns = 1000;
+  unsigned iterations = 10;  ///< of 100
+  double point_ns = 3.0;     ///< a new value
+  double copy_ns = 0.5;      ///< and one that is copied
+  bool hints = true;
+};
+struct ep_shape {
+  std::uint64_t batches = 512;  ///< class W: 2^25 pairs, 2^16 in a batch
+  double pair_ns = 25;
+};
+struct raytracer_shape {
+  std::uint64_t width = 1024, height = 768;
+  std::uint64_t tile_rows = 4;
+  double pixel_ns = 1'500;
+  std::uint64_t scene_bytes = 16 * 1024;  ///< which all read
+  bool hints = true;
+};
 
 [[nodiscard]] pattern sor(const sor_shape& shape, unsigned nodes);
 [[nodiscard]] pattern cg(const cg_shape& shape, unsigned nodes);
 [[nodiscard]] pattern md(const md_shape& shape, unsigned nodes);
+[[nodiscard]] pattern helmholtz(const helmholtz_shape& shape, unsigned nodes);
+[[nodiscard]] pattern ep(const ep_shape& shape, unsigned nodes);
+[[nodiscard]] pattern raytracer(const raytracer_shape& shape, unsigned nodes);
 
 }  // namespace quire::timed

@@ -67,9 +67,9 @@ void fibre::resume() {
     ::makecontext(&own_, enter, 0);
   }
   g_running = this;
-  std::swap(core::t_thread, state_);
+  core::t_simulated = &state_;
   switch_to(back_, own_, true, false);
-  std::swap(core::t_thread, state_);
+  core::t_simulated = nullptr;
   g_running = nullptr;
 }
 

@@ -34,7 +34,7 @@ class fibre {
   std::function<void()> what_;
   std::byte* stack_ = nullptr;
   ucontext_t own_{}, back_{};
-  core::thread_state state_{};  ///< of core::t_thread, while another one runs
+  core::thread_state state_{};
   // For the address sanitizer, which has to know on which stack it is.
   void* fake_ = nullptr;
   void* fake_back_ = nullptr;

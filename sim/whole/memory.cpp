@@ -16,12 +16,13 @@ std::string text(const char* what, access now, access from, access to) {
 }  // namespace
 
 array_pool::array_pool(std::uint64_t bytes, frame_map& framed)
-    : bytes_(bytes), at_(static_cast<std::byte*>(std::aligned_alloc(os::page_bytes, bytes))), framed_(framed) {
+    : bytes_(bytes), at_(nullptr), framed_(framed) {
+  int error = 0;
+  at_ = static_cast<std::byte*>(os::map_table(bytes, error));
   CHECK(at_ != nullptr);
-  std::memset(at_, 0, bytes);
 }
 
-array_pool::~array_pool() { std::free(at_); }
+array_pool::~array_pool() { os::unmap(at_, bytes_); }
 
 int array_pool::populate(std::uint64_t offset, std::size_t bytes) noexcept {
   for (std::uint64_t page = offset / os::page_bytes; page < (offset + bytes) / os::page_bytes; ++page) framed_[page] = true;

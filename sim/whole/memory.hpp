@@ -48,7 +48,7 @@ class array_pool final : public pool::pool {
   frame_map& framed_;
 };
 
-class table_detector final : public detect::detector {
+class table_detector : public detect::detector {
  public:
   /// `next_frames`: those of the range that is attached next.
   table_detector(detect::kind which, frame_map* const& next_frames, complaint wrong)

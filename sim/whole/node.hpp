@@ -7,33 +7,14 @@
 #include <memory>
 #include <vector>
 
-#include "bootstrap/bootstrap.hpp"
 #include "core/core.hpp"
+#include "sim/quiet_job.hpp"
 #include "sim/whole/memory.hpp"
 #include "sim/whole/wire.hpp"
 
 namespace quire::whole {
 
 class world;
-
-/// A launcher that says nothing.
-class quiet_job final : public bootstrap::bootstrap {
- public:
-  quiet_job(unsigned self, unsigned nodes) : self_(self), nodes_(nodes) {}
-  [[nodiscard]] int node() const noexcept override { return static_cast<int>(self_); }
-  [[nodiscard]] int nodes() const noexcept override { return static_cast<int>(nodes_); }
-  [[nodiscard]] int local_nodes() const noexcept override { return 1; }
-  [[nodiscard]] base::result<std::vector<std::vector<std::byte>>> exchange(std::span<const std::byte>) override { return QUIRE_UNSUPPORTED; }
-  [[nodiscard]] bool accuse(int, std::uint64_t) noexcept override { return true; }
-  [[nodiscard]] bool announces_deaths() const noexcept override { return true; }
-  void abort(int, const std::string&) noexcept override {}
-  void leave(std::string_view) noexcept override {}
-  [[nodiscard]] int descriptor() const noexcept override { return -1; }
-  [[nodiscard]] ::quire::bootstrap::news poll_news() noexcept override { return {}; }
-
- private:
-  unsigned self_, nodes_;
-};
 
 class node final : public core::host, public core::mechanisms {
  public:
@@ -89,7 +70,7 @@ class node final : public core::host, public core::mechanisms {
   [[nodiscard]] std::byte* reach(std::uint64_t address, access want);
 
   world& world_;
-  quiet_job job_;
+  sim::quiet_job job_;
   wire& wire_;  ///< the core's
   std::vector<std::unique_ptr<frame_map>> frames_{};
   frame_map* next_frames_ = nullptr;

@@ -51,6 +51,7 @@ void diff_traffic::add_page(region_slot& r, node_id to, std::uint64_t unit, std:
                             bool& differs) noexcept {
   const std::span<const std::byte> content(r.system(unit) + offset, bytes);
   std::byte* const twin = r.twin(unit) + offset;
+  ++count_.compared;
   const auto made = codec_.encode(content, twin, scratch_, diff::writers::several);
   if (made.what == diff::outcome::unchanged) return;
   CHECK(made.what != diff::outcome::no_room);
@@ -76,6 +77,7 @@ void diff_traffic::add_patch(region_slot& r, const model::action& a) noexcept {
   const auto bytes = static_cast<std::uint32_t>(r.bytes_of(1));
   std::byte* const twin = r.twin(a.unit);
   core_.frames.use(r, a.unit, 1, content::read);
+  count_.compared += bytes / os::page_bytes;
   const auto made = codec_.encode({r.system(a.unit), bytes}, twin, scratch_, diff::writers::several);
   CHECK(made.what != diff::outcome::no_room);
   const bool raw = made.what == diff::outcome::whole;

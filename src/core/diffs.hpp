@@ -63,8 +63,11 @@ class diff_traffic {
     std::uint64_t patches = 0;    ///< units, times targets
     std::uint64_t unchanged = 0;  ///< units that had a twin, and did not differ
     std::uint64_t applied = 0, forwarded = 0;
+    std::uint64_t compared = 0;   ///< pages, with their twins
   };
   [[nodiscard]] const counters& count() const noexcept { return count_; }
+  /// So many pages were, elsewhere.
+  void note_compared(std::uint64_t pages) noexcept { count_.compared += pages; }
 
  private:
   static constexpr std::uint32_t nobody = ~std::uint32_t{0};

@@ -32,13 +32,14 @@ base::status fault_path::fault_and_wait(region_slot& r, std::uint64_t unit, acce
   o.region = &r;
   o.unit = unit;
   o.want = want;
-  o.stream = &t_thread.stream;
+  thread_state& here = this_thread();
+  o.stream = &here.stream;
   core_.trace.add(fault_trace::point::entered, r.about.id, unit, entered_ns);
-  o.lost = t_thread.count_losses(&r, unit, want, entered_ns);
+  o.lost = here.count_losses(&r, unit, want, entered_ns);
   const auto noted = note_memory(want == access::write ? "a write" : "a read", r, unit);
   (void)core_.run(o, -1, in_signal);
-  t_thread.granted_ns = core_.now();
-  const std::uint64_t waited_ns = t_thread.granted_ns - entered_ns;
+  here.granted_ns = core_.now();
+  const std::uint64_t waited_ns = here.granted_ns - entered_ns;
   core_.count.fault_ns.fetch_add(waited_ns, std::memory_order_relaxed);
   note_wait(r, unit, want == access::write, waited_ns);
   return o.result();
@@ -52,7 +53,7 @@ void fault_path::note_wait(region_slot& r, std::uint64_t unit, bool write, std::
 }
 
 note_scope fault_path::note_memory(const char* name, const region_slot& r, std::uint64_t unit) noexcept {
-  wait_note& n = t_thread.wants;
+  wait_note& n = this_thread().wants;
   n.object = r.about.base + (unit << r.unit_shift);
   n.other = std::uint64_t{r.about.id} << 48 | unit;
   return {n, waits::what::memory, name};

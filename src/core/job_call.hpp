@@ -16,8 +16,8 @@ class job_call {
  public:
   /// `within`: the call of the API whose steps the collectives of this thread are; none for a collective by itself. `thread`:
   /// quire_thread(). A call within a call of the same thread is part of that.
-  job_call(core& e, sync::meeting within, const char* name, int thread) noexcept : at_(e.job_call), before_(t_thread.meeting) {
-    if (before_ == sync::meeting::none) t_thread.meeting = within;
+  job_call(core& e, sync::meeting within, const char* name, int thread) noexcept : at_(e.job_call), before_(this_thread().meeting) {
+    if (before_ == sync::meeting::none) this_thread().meeting = within;
     const auto me = static_cast<std::uint32_t>(thread) + 1;
     std::uint32_t nobody = 0;
     if (at_.thread.compare_exchange_strong(nobody, me, std::memory_order_acq_rel)) {
@@ -28,7 +28,7 @@ class job_call {
     }
   }
   ~job_call() {
-    t_thread.meeting = before_;
+    this_thread().meeting = before_;
     if (!outermost_) return;
     at_.name.store(nullptr, std::memory_order_relaxed);
     at_.thread.store(0, std::memory_order_release);

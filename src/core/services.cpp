@@ -36,7 +36,7 @@ base::status service_table::ask(node_id to, std::uint32_t number, message& m, st
   o.m.payload_bytes = static_cast<std::uint32_t>(value.size());
   o.to = to;
   o.value = value;
-  wait_note& n = t_thread.wants;
+  wait_note& n = this_thread().wants;
   const char* const name = number < most ? entries_[number].name : nullptr;
   const note_scope noted(n, waits::what::answer, name != nullptr ? name : some_call);
   n.node = to.value();

@@ -38,14 +38,14 @@ base::status sync_calls::synchronise(sync::call& request, std::int64_t timeout_m
     e.objects.step([&](sync::machine& m, sync::actions& out) { m.on_call(call, out); });
   });
   o.request = &request;
-  wait_note& n = t_thread.wants;
+  wait_note& n = this_thread().wants;
   const note_scope noted(n, sync::is_collective(request) ? waits::what::all_nodes : waits::what::object, sync::name_of(request.what));
   n.object = request.object;
   n.other = request.operand;
   n.node = n.kind == waits::what::object ? sync::home_of(sync::object_id{request.object}, core_.config.nodes).value() : waits::no_node;
   request.try_only = timeout_ms == 0;
   const bool meets = sync::is_collective(request);
-  if (meets) request.within = t_thread.meeting;
+  if (meets) request.within = this_thread().meeting;
   if (core_.run(o, timeout_ms <= 0 ? -1 : timeout_ms)) {
     if (meets && o.result().code() == QUIRE_INVALID) say_mismatch(request);
     return o.result();

@@ -3,6 +3,7 @@
 
 namespace quire::core {
 
-thread_local constinit thread_state t_thread{};
+thread_local constinit thread_state t_own{};
+thread_local constinit thread_state* t_simulated = nullptr;
 
 }  // namespace quire::core

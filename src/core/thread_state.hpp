@@ -35,9 +35,14 @@ struct thread_state {
   }
 };
 
-extern thread_local constinit thread_state t_thread __attribute__((tls_model("initial-exec")));
+extern thread_local constinit thread_state t_own __attribute__((tls_model("initial-exec")));
+/// In simulation one thread of the system runs many of programs: the state of the one whose turn it is. Else null.
+extern thread_local constinit thread_state* t_simulated __attribute__((tls_model("initial-exec")));
+
+/// Of the calling thread. A driver may use it through a pointer while the thread waits.
+[[nodiscard]] inline thread_state& this_thread() noexcept { return t_simulated == nullptr ? t_own : *t_simulated; }
 
 /// The calling thread has this number (quire_thread()): what it waits for is told with it. Costs a store.
-inline void number_thread(std::uint32_t number) noexcept { t_thread.wants.thread = number; }
+inline void number_thread(std::uint32_t number) noexcept { this_thread().wants.thread = number; }
 
 }  // namespace quire::core

@@ -254,7 +254,7 @@ bool threads::wait_for(core::op& o, std::int64_t timeout_ms, bool in_fault) noex
   driver_.sleeps.fetch_add(1, std::memory_order_seq_cst);
   if (driver_.ticking.load(std::memory_order_seq_cst) || unhurried_.load(std::memory_order_seq_cst)) call();
   if (t_here.tid == 0) t_here.tid = static_cast<std::uint32_t>(::gettid());
-  core::wait_note shown = core::t_thread.wants;
+  core::wait_note shown = core::this_thread().wants;
   shown.since_ns = start;
   shown.tid = t_here.tid;
   const std::size_t at = shown_.show(shown);

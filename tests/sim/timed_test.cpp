@@ -14,8 +14,6 @@ namespace {
 using namespace quire::timed;
 using quire::model::message;
 using quire::model::node_id;
-using quire::timed::read;  // and not the system call
-using quire::timed::write;
 
 constexpr std::uint64_t header = 72, page = 4096;
 
@@ -114,22 +112,22 @@ TEST(timed_fabric, without_a_limit_bytes_take_no_time) {
 // ---- A fault
 
 /// Node 0 has written a page; each other node reads it, or one of its own.
-program reads_a_page(unsigned node, bool each_its_own) {
-  if (node == 0) co_yield write(0, 0, 4 * page);
-  co_yield barrier();
-  if (node != 0) {
-    co_yield begin_measuring();
-    co_yield read(0, each_its_own ? node * page : 0, 8);
-    co_yield end_measuring();
+void read_a_page(node& me, unsigned number, bool each_its_own) {
+  if (number == 0) me.write(0, 0, 4 * page);
+  me.barrier();
+  if (number != 0) {
+    me.begin_measuring();
+    me.read(0, each_its_own ? number * page : 0, 8);
+    me.end_measuring();
   }
-  co_yield barrier();
+  me.barrier();
 }
 
 /// All four pages have their home on node 0.
 pattern page_readers(bool each_its_own) {
   pattern p;
   p.regions = {{16 * page, page}};
-  p.thread_of = [each_its_own](unsigned node) { return reads_a_page(node, each_its_own); };
+  p.thread_of = [each_its_own](unsigned number) { return [=](node& me) { read_a_page(me, number, each_its_own); }; };
   return p;
 }
 
@@ -174,19 +172,19 @@ TEST(timed_fault, a_home_serves_one_request_after_the_other) {
 
 // ---- A diff
 
-program writes_a_word(unsigned node) {
-  if (node == 0) co_yield write(0, 0, page);
-  co_yield barrier();
-  co_yield begin_measuring();
-  if (node == 1) co_yield write(0, 64, 8);
-  co_yield barrier();
-  co_yield end_measuring();
+void write_a_word(node& me, unsigned number) {
+  if (number == 0) me.write(0, 0, page);
+  me.barrier();
+  me.begin_measuring();
+  if (number == 1) me.write(0, 64, 8);
+  me.barrier();
+  me.end_measuring();
 }
 
 TEST(timed_release, a_diff_has_the_size_of_its_encoding) {
   pattern p;
   p.regions = {{2 * page, page}};
-  p.thread_of = writes_a_word;
+  p.thread_of = [](unsigned number) { return [number](node& me) { write_a_word(me, number); }; };
   const outcome found = run_job(nodes_at(2, true, prices{}), p);
   const std::uint64_t fetch = header + header + page;
   // An entry of 16 bytes; the diff itself: header 4, mask 8, the word 8, padded to 8; then the acknowledgement.
@@ -202,14 +200,14 @@ TEST(timed_release, a_diff_has_the_size_of_its_encoding) {
 
 /// Messages of so many iterations, once all goes its way: no hints, no read-ahead, one row a page.
 std::uint64_t messages_of_sor(unsigned nodes, bool relaxed, unsigned iterations,
-                              quire::release::updates update = quire::release::updates::never) {
+                              bool updates = false) {
   sor_shape shape;
   shape.size = 512;
   shape.hints = false;
   const auto run = [&](unsigned n) {
     shape.iterations = n;
     node_options o = nodes_at(nodes, relaxed, prices{});
-    o.update = update;
+    o.updates = updates;
     return run_job(o, sor(shape, nodes)).messages;
   };
   return run(4 + iterations) - run(4);
@@ -237,7 +235,7 @@ TEST(timed_sor, messages_under_release_consistency) {
 /// An update is one message where a request and its reply are two.
 TEST(timed_sor, updates_save_messages) {
   for (const unsigned nodes : {2u, 4u}) {
-    EXPECT_LT(messages_of_sor(nodes, true, 50, quire::release::updates::learned), messages_of_sor(nodes, true, 50)) << nodes;
+    EXPECT_LT(messages_of_sor(nodes, true, 50, true), messages_of_sor(nodes, true, 50)) << nodes;
   }
 }
 
@@ -251,6 +249,9 @@ const application applications[] = {
     {"sor", [](unsigned nodes) { return sor({.size = 512, .iterations = 2}, nodes); }},
     {"cg", [](unsigned nodes) { return cg({.rows = 2000, .row_elements = 50, .steps = 5}, nodes); }},
     {"md", [](unsigned nodes) { return md({.particles = 512, .steps = 2}, nodes); }},
+    {"helmholtz", [](unsigned nodes) { return helmholtz({.rows = 200, .columns = 200, .iterations = 3}, nodes); }},
+    {"ep", [](unsigned nodes) { return ep({.batches = 100}, nodes); }},
+    {"raytracer", [](unsigned nodes) { return raytracer({.width = 256, .height = 192}, nodes); }},
 };
 
 TEST(timed_patterns, both_protocols_end_on_64_nodes) {
