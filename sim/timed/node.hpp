@@ -67,7 +67,7 @@ class node final : public core::host, public core::mechanisms, public processor 
   // for: compute() says how long the work takes.
   void compute(time_ns ns);
   void read(unsigned region, std::uint64_t first, std::uint64_t bytes);
-  /// The first 8 of each `stride` bytes, which is a multiple of 8, change.
+  /// The first 8 of each `stride` bytes, which is a multiple of 8, become another floating-point number: its lower bytes change.
   void write(unsigned region, std::uint64_t first, std::uint64_t bytes, std::uint64_t stride = 8);
   /// quire_prefetch: asks, does not wait.
   void prefetch(unsigned region, std::uint64_t first, std::uint64_t bytes, access want = access::read);

@@ -11,7 +11,6 @@ namespace quire::timed {
 namespace {
 
 constexpr std::uint64_t value_bytes = sizeof(double);
-constexpr unsigned warm_up_steps = 2;
 /// Rows of a product that are computed between two looks at the page they go to.
 constexpr std::uint64_t rows_at_once = 16;
 enum vector : unsigned { x, z, p, q, r };
@@ -26,16 +25,16 @@ void work(node& me, const cg_shape& shape, apps::row_range mine) {
   me.write(x, first, bytes);
   for (unsigned iteration = 0; iteration <= shape.iterations; ++iteration) {
     if (iteration == 1) {  // what came before was to warm up
+      me.write(x, first, bytes);
       me.barrier();
       me.begin_measuring();
     }
     me.read(x, first, bytes);
     for (const unsigned vector : {z, r, p}) me.write(vector, first, bytes);
     me.reduce(1);
-    const unsigned steps = iteration == 0 ? warm_up_steps : shape.steps;
-    for (unsigned step = 0; step <= steps; ++step) {
+    for (unsigned step = 0; step <= shape.steps; ++step) {
       // q = A p; in the end r = A z, to see how good z is.
-      const bool last = step == steps;
+      const bool last = step == shape.steps;
       const unsigned from = last ? z : p, to = last ? r : q;
       if (shape.hints) me.prefetch(from, 0, all);
       for (std::uint64_t i = 0; i < pages; ++i) me.read(from, i * hop % pages * page_bytes, value_bytes);

@@ -31,18 +31,18 @@ struct md_shape {
 struct helmholtz_shape {
   std::uint64_t rows = 1000, columns = 1000;
   unsigned iterations = 10;  ///< of 100
-  double point_ns = 3.0;     ///< a new value
-  double copy_ns = 0.5;      ///< and one that is copied
+  double point_ns = 1.5;     ///< a new value
+  double copy_ns = 0.4;      ///< and one that is copied
   bool hints = true;
 };
 struct ep_shape {
   std::uint64_t batches = 512;  ///< class W: 2^25 pairs, 2^16 in a batch
-  double pair_ns = 25;
+  double pair_ns = 14;
 };
 struct raytracer_shape {
   std::uint64_t width = 1024, height = 768;
   std::uint64_t tile_rows = 4;
-  double pixel_ns = 1'500;
+  double pixel_ns = 2'700;
   std::uint64_t scene_bytes = 16 * 1024;  ///< which all read
   bool hints = true;
 };
