@@ -12,7 +12,8 @@ fact_group consistency_facts() {
     nlohmann::ordered_json names = nlohmann::ordered_json::array();
     for (const protocol::ability& a : protocol::named_abilities) {
       if (!(row->can.*a.flag)) continue;
-      text += (text.empty() ? "" : "; ") + std::string(a.name);
+      if (!text.empty()) text += "; ";
+      text += a.name;
       names.push_back(a.name);
     }
     group.facts.push_back({row->name, text, row->name, names});

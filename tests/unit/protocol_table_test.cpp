@@ -53,7 +53,7 @@ std::string plain(std::string cell) {
 
 /// The first table of docs/limits.md: by row and column.
 std::map<std::string, std::map<std::string, std::string>> limits() {
-  std::ifstream file(std::string(QUIRE_SOURCE_DIR) + "/docs/limits.md");
+  std::ifstream file(QUIRE_SOURCE_DIR "/docs/limits.md");
   std::map<std::string, std::map<std::string, std::string>> table;
   std::vector<std::string> head;
   for (std::string line; std::getline(file, line);) {
@@ -78,7 +78,8 @@ TEST(protocol_table, is_what_people_read) {
   ASSERT_GT(table.size(), 10u);
   unsigned compared = 0;
   for (const row* const r : built_in()) {
-    const std::string name = std::string(r->name) + " consistency";
+    std::string name = r->name;
+    name += " consistency";
     for (const ability& a : named_abilities) {
       std::string says;
       for (const auto& [column, text] : table.at(name)) {
