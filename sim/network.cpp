@@ -150,10 +150,11 @@ std::string name_of(message_kind kind) {
                                     "home_atomic", "home_atomic_reply", "owner_here",  "please_take",
                                     "notices",     "pin_request",  "pin_grant",     "pin_end",        "spread_request", "spread",
                                     "spread_ack",  "spread_done",  "pin_next",       "room",          "survives",       "owner_is",       "unit_lost",      "replica",      "replica_ack"};
-  static_assert(names.size() == static_cast<std::size_t>(message_kind::sync_first));
+  static_assert(names.size() == static_cast<std::size_t>(message_kind::other_first));
   const auto number = static_cast<std::size_t>(kind);
   if (number < names.size()) return names[number];
-  if (kind <= message_kind::sync_last) return "sync+" + std::to_string(number - names.size());
+  if (kind < message_kind::sync_first) return "other+" + std::to_string(number - names.size());
+  if (kind <= message_kind::sync_last) return "sync+" + std::to_string(number - static_cast<std::size_t>(message_kind::sync_first));
   return "service+" + std::to_string(number - static_cast<std::size_t>(message_kind::service_request));
 }
 

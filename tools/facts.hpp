@@ -30,6 +30,8 @@ struct fact_group {
 [[nodiscard]] fact_group transport_facts();
 /// Which page pools there can be, and with which detectors.
 [[nodiscard]] fact_group pool_facts(const base::option_values& options);
+/// Which consistencies regions may have, and what goes with each.
+[[nodiscard]] fact_group consistency_facts();
 /// What Quire will choose here with these options, and what does not work then.
 [[nodiscard]] fact_group choice_facts(const base::option_values& options);
 

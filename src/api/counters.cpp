@@ -97,7 +97,7 @@ void add_regions(const runtime& r, std::string& json) {
     if (faults == 0) return;
     append(json, "%s{\"region\":%u,\"address\":%lu,\"bytes\":%lu,\"unit_bytes\":%lu,\"release\":%s,\"faults\":%lu,\"writes\":%lu,\"ns\":%lu}",
            first ? "" : ",", unsigned{slot.about.id}, static_cast<unsigned long>(slot.about.base), static_cast<unsigned long>(slot.about.bytes),
-           static_cast<unsigned long>(slot.bytes_of(1)), slot.release != nullptr ? "true" : "false", static_cast<unsigned long>(faults),
+           static_cast<unsigned long>(slot.bytes_of(1)), slot.consistency() == QUIRE_RELEASE ? "true" : "false", static_cast<unsigned long>(faults),
            static_cast<unsigned long>(slot.waited.writes.load(std::memory_order_relaxed)),
            static_cast<unsigned long>(slot.waited.ns.load(std::memory_order_relaxed)));
     first = false;

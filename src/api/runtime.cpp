@@ -262,8 +262,9 @@ base::status check_survival(const runtime& r, const core::configuration& c) {
   if (c.nodes > 1 && transport == base::transport_choice::shm) return refuse_survival("transport 'shm'");
   if (c.detector == detect::kind::userfault_thread) return refuse_survival("detector 'thread'");
   if (c.pool.which == pool::kind::fork) return refuse_survival("pool 'fork'");
-  if (r.options.choice<base::consistency_choice>(base::option::consistency) == base::consistency_choice::release) {
-    return refuse_survival("release consistency");
+  for (const protocol::row* const p : c.protocols) {
+    const bool of_heap = p->id.value() == static_cast<std::uint8_t>(r.options.number(base::option::consistency));
+    if (of_heap && !p->can.survive) return refuse_survival((std::string(p->name) + " consistency").c_str());
   }
   return {};
 }

@@ -8,8 +8,6 @@
 // the end.
 #pragma once
 
-#include <quire/quire.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -96,9 +94,9 @@ class byte_ranges {
 };
 
 struct parallel_block {
-  parallel_block(bool check, quire_consistency now, std::size_t unit_bytes) : checked(check), before(now), merge(unit_bytes) {}
+  parallel_block(bool check, model::protocol_id now, std::size_t unit_bytes) : checked(check), before(now), merge(unit_bytes) {}
   bool checked;
-  quire_consistency before;  ///< of the region: it has that again at the end
+  model::protocol_id before;  ///< of the region: it has that again at the end
   block_merge merge;
   byte_ranges declared{};  ///< what this node writes of the units they touch
 };

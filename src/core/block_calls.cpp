@@ -11,26 +11,30 @@
 
 #include "base/log.hpp"
 #include "core/core.hpp"
+#include "core/known_machines.hpp"
 #include "core/thread_state.hpp"
 
 namespace quire::core {
 
 void block_calls::stop_scanned_writes(region_slot& r) noexcept {
-  if (!r.scans()) return;
-  const auto used = r.release->used();
+  release::machine* const machine = r.scans() ? release_of(r) : nullptr;
+  if (machine == nullptr) return;
+  release::machine& m = *machine;
+  const auto used = m.used();
   for (std::uint64_t unit = used.first(); unit < used.end(); ++unit) {
     core_.actions.clear();
-    r.release->on_block_ahead(unit, core_.actions);
+    m.on_block_ahead(unit, core_.actions);
     if (core_.actions.size() != 0) core_.performer.take(r, core_.actions);
   }
   core_.performer.flush();
 }
 
 void block_calls::close(region_slot& r) noexcept {
-  const auto used = r.release->used();
+  release::machine& m = *release_of(r);
+  const auto used = m.used();
   for (std::uint64_t unit = used.first(); unit < used.end(); ++unit) {
     core_.actions.clear();
-    r.release->on_block_end(unit, core_.actions);
+    m.on_block_end(unit, core_.actions);
     if (core_.actions.size() != 0) core_.performer.take(r, core_.actions);
   }
   core_.performer.flush();
@@ -38,7 +42,7 @@ void block_calls::close(region_slot& r) noexcept {
 
 void block_calls::merge(region_slot& r) noexcept {
   close(r);  // a home may have come here since it was closed
-  release::machine& m = *r.release;
+  release::machine& m = *release_of(r);
   for (std::uint64_t unit = m.used().first(); unit < m.used().end(); ++unit) {
     if (!m.knows(unit) || !m.is_home(unit)) continue;
     const bool has_base = m.has_base(unit);
@@ -48,8 +52,13 @@ void block_calls::merge(region_slot& r) noexcept {
   }
 }
 
+void block_calls::turn(region_slot& r, bool begins, bool checked) noexcept {
+  if (!begins && checked) merge(r);
+  release_made(r)->check(begins && checked);
+}
+
 void block_calls::mark(region_slot& r, bool begins) noexcept {
-  release::machine& m = *r.release;
+  release::machine& m = *release_of(r);
   for (std::uint64_t unit = m.used().first(); unit < m.used().end(); ++unit) {
     if (!m.knows(unit)) continue;
     core_.actions.clear();
@@ -63,9 +72,9 @@ base::status block_calls::begin(std::uint64_t region, unsigned flags) noexcept {
   change_call c;
   c.what = change_call::kind::begin_block;
   c.region = changeable(core_.regions, region);
-  c.to = QUIRE_RELEASE;
+  c.to = core_.protocols.find(release::id);
   c.checked = (flags & QUIRE_BLOCK_CHECK) != 0;
-  c.good = c.region != nullptr && c.region->block == nullptr && (flags & ~unsigned{QUIRE_BLOCK_CHECK}) == 0;
+  c.good = c.region != nullptr && c.region->block == nullptr && core_.protocols.of(*c.region).block && (flags & ~unsigned{QUIRE_BLOCK_CHECK}) == 0;
   return core_.changes.change(c);
 }
 
@@ -75,7 +84,7 @@ base::status block_calls::end(std::uint64_t region, quire_overlap& first) noexce
   c.region = changeable(core_.regions, region);
   c.good = c.region != nullptr && c.region->block != nullptr;
   c.checked = c.good && c.region->block->checked;
-  c.to = c.good ? c.region->block->before : QUIRE_SEQUENTIAL;
+  if (c.good) c.to = core_.protocols.find(c.region->block->before);
   if (const auto why = core_.changes.change(c); !why.ok()) return why;
   std::unique_ptr<parallel_block> ended;
   core_.as_driver([&] { ended = std::move(c.region->block); });
@@ -111,10 +120,11 @@ base::status block_calls::declare(std::uint64_t address, std::uint64_t bytes) no
     auto& range = static_cast<declare_op&>(self);
     region_slot& r = *range.region;
     if (r.change.frozen) return changer::park(r, self);
-    if (r.block == nullptr || r.release == nullptr) return self.complete(QUIRE_INVALID);
+    release::machine* const machine = release_of(r);
+    if (r.block == nullptr || machine == nullptr) return self.complete(QUIRE_INVALID);
     r.block->declared.add(range.first, range.end);
     for (std::uint64_t unit = range.first >> r.unit_shift; unit <= (range.end - 1) >> r.unit_shift; ++unit) {
-      r.release->on_declared(unit);
+      machine->on_declared(unit);
     }
     self.complete();
   }, op::type::call);

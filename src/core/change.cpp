@@ -55,10 +55,10 @@ base::status changer::lowest(std::int64_t& value) noexcept {
 base::status changer::set_consistency(std::uint64_t region, quire_consistency to) noexcept {
   change_call c;
   c.region = changeable(core_.regions, region);
-  c.to = to;
+  c.to = core_.protocols.find(int{to});
   // Where writes are found by scans they cannot be stopped.
-  const bool scans = c.region != nullptr && c.region->detector->scans();
-  c.good = c.region != nullptr && c.region->block == nullptr && (to == QUIRE_RELEASE || (to == QUIRE_SEQUENTIAL && !scans));
+  c.good = c.region != nullptr && c.region->block == nullptr && c.to != nullptr && (!c.region->scans() || c.to->can.scan) &&
+           (c.to->id == c.region->machine->protocol() || (c.to->can.change && core_.protocols.of(*c.region).change));
   return change(c);
 }
 
@@ -81,7 +81,7 @@ base::status changer::change(const change_call& call) noexcept {
                                       : "the calls of the nodes differ: another region, consistency or flag");
   }
   region_slot& r = *call.region;
-  if (call.what == change_call::kind::set && (call.to == QUIRE_RELEASE) == (r.release != nullptr)) return {};
+  if (call.what == change_call::kind::set && call.to->id == r.machine->protocol()) return {};
   t = {};
   core_.as_driver([&] { freeze(call, t); });
   base::status why = gather(t);
@@ -131,19 +131,16 @@ void changer::add_up(region_slot* r, totals& t) noexcept {
 
 void changer::freeze(const change_call& call, totals& t) noexcept {
   region_slot& r = *call.region;
-  if (core_.builder.prepare(r, call.to) != 0) t.failed = 1;
-  if (call.to == QUIRE_RELEASE) core_.relaxes = true;  // the collectives that follow are rounds of its notices
-  if (call.what == change_call::kind::begin_block) {
-    r.block = std::make_unique<parallel_block>(call.checked, r.release != nullptr ? QUIRE_RELEASE : QUIRE_SEQUENTIAL, r.bytes_of(1));
-  }
+  if (core_.builder.prepare(r, *call.to) != 0) t.failed = 1;
+  if (call.to->can.relaxed) core_.relaxes = true;  // the collectives that follow are rounds of its notices
+  const bool begins = call.what == change_call::kind::begin_block, ends = call.what == change_call::kind::end_block;
+  if (begins) r.block = std::make_unique<parallel_block>(call.checked, r.machine->protocol(), r.bytes_of(1));
   r.change.frozen = true;
   (void)core_.held.end();
-  if (release::machine* const m = r.release.get(); m != nullptr) {
-    m->keep_homes(true);
-    if (call.what == change_call::kind::begin_block && call.checked) core_.blocks.stop_scanned_writes(r);
-    if (call.what == change_call::kind::end_block && call.checked) core_.blocks.close(r);
-    core_.consistency.release(true);
-  }
+  r.machine->stay(true);
+  if (begins && call.checked) core_.blocks.stop_scanned_writes(r);
+  if (ends && call.checked) core_.blocks.close(r);
+  core_.protocols.domain_of(r).release(true);
   core_.pinned.for_each([&](const directory::pin& p) { t.pins += p.region.value() == r.about.id ? 1 : 0; });
   add_up(&r, t);
 }
@@ -151,7 +148,9 @@ void changer::freeze(const change_call& call, totals& t) noexcept {
 void changer::thaw(region_slot& r, bool homes_stay) noexcept {
   change_state& c = r.change;
   c.frozen = false;
-  if (r.made.release != nullptr) r.made.release->keep_homes(homes_stay);
+  for (const auto& machine : r.made) {
+    if (machine != nullptr) machine->stay(homes_stay);
+  }
   op* o = c.first;
   c.first = c.last = nullptr;
   while (o != nullptr) {
@@ -212,26 +211,21 @@ void changer::look_whether_quiet() noexcept {
 
 void changer::convert(const change_call& call) noexcept {
   region_slot& r = *call.region;
-  release::machine& relaxed = *r.made.release;
-  if (call.what == change_call::kind::end_block && call.checked) core_.blocks.merge(r);
-  relaxed.check(call.what == change_call::kind::begin_block && call.checked);
-  if (call.to == QUIRE_RELEASE && r.release != nullptr) return core_.blocks.mark(r, call.what == change_call::kind::begin_block);
-  sequential::machine& strong = *r.made.sequential;
-  core_.builder.put_in_charge(r, call.to);
-  const bool relaxes = call.to == QUIRE_RELEASE;
-  const auto used = relaxes ? strong.used() : relaxed.used();
+  const bool begins = call.what == change_call::kind::begin_block;
+  if (call.what != change_call::kind::set) core_.blocks.turn(r, begins, call.checked);
+  model::machine& from = *r.machine;
+  if (call.to->id == from.protocol()) return core_.blocks.mark(r, begins);
+  core_.builder.put_in_charge(r, *call.to);
+  model::machine& to = *r.machine;
+  const auto used = from.used();
   for (std::uint64_t unit = used.first(); unit < used.end(); ++unit) {
+    if (!from.knows(unit)) continue;
     core_.actions.clear();
-    if (relaxes) {
-      if (!strong.knows(unit)) continue;
-      relaxed.take(unit, strong.give(unit), core_.actions);
-    } else {
-      if (!relaxed.knows(unit)) continue;
-      strong.take(unit, relaxed.give(unit, core_.actions), core_.actions);
-    }
+    const model::handover h = from.give(unit, core_.actions);
+    to.take(unit, h, core_.actions);
     if (core_.actions.size() != 0) core_.performer.take(r, core_.actions);
   }
-  relaxes ? strong.all_given() : relaxed.all_given();
+  from.all_given();
   core_.performer.flush();
 }
 

@@ -7,6 +7,7 @@
 #include "base/status.hpp"
 #include "core/op.hpp"
 #include "core/region_slot.hpp"
+#include "protocol/contract/row.hpp"
 
 namespace quire::core {
 
@@ -27,7 +28,7 @@ struct change_call {
   enum class kind { set, begin_block, end_block };
   kind what = kind::set;
   region_slot* region = nullptr;
-  quire_consistency to = QUIRE_SEQUENTIAL;
+  const protocol::row* to = nullptr;
   bool checked = false;
   bool good = false;
 
@@ -36,12 +37,15 @@ struct change_call {
     if (region == nullptr) return "there is no such region, or it is that of quire_malloc(), which keeps its consistency";
     if (what == kind::end_block) return "no parallel block is under way on the region";
     if (region->block != nullptr) return "a parallel block is under way on the region";
-    if (what == kind::set && to == QUIRE_SEQUENTIAL) return "a region with QUIRE_DETECT_SCAN cannot have sequential consistency, as its writes cannot be stopped";
-    return what == kind::set ? "the consistency is neither QUIRE_SEQUENTIAL nor QUIRE_RELEASE" : "a flag is not known";
+    if (what == kind::begin_block) return "a flag is not known, or the region's consistency goes without parallel blocks";
+    if (to == nullptr) return "the consistency is neither QUIRE_SEQUENTIAL nor QUIRE_RELEASE";
+    if (region->scans() && !to->can.scan) return "a region with QUIRE_DETECT_SCAN cannot have sequential consistency, as its writes cannot be stopped";
+    return "the region's consistency, or the other one, does not change";
   }
   [[nodiscard]] std::int64_t signature() const noexcept {
     if (!good) return 0;
-    return static_cast<std::int64_t>(region->about.id) * 16 + static_cast<int>(what) * 4 + (to == QUIRE_RELEASE ? 2 : 0) + (checked ? 1 : 0);
+    constexpr std::int64_t kinds = 4, protocols = region_slot::most_protocols;
+    return ((std::int64_t{region->about.id} * kinds + static_cast<int>(what)) * protocols + to->id.value()) * 2 + (checked ? 1 : 0);
   }
 };
 

@@ -4,16 +4,19 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "detect/kinds.hpp"
 #include "directory/pins.hpp"
 #include "model/ids.hpp"
 #include "pool/pool.hpp"
+#include "protocol/table/table.hpp"
 
 namespace quire::core {
 
 struct configuration {
+  std::span<const protocol::row* const> protocols = protocol::built_in();  ///< that regions may have
   model::node_id self{};
   unsigned nodes = 1;
   std::uint64_t base = 0;

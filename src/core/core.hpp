@@ -33,6 +33,7 @@
 #include "core/page_out.hpp"
 #include "core/performer.hpp"
 #include "core/pins.hpp"
+#include "core/protocol_set.hpp"
 #include "core/region_builder.hpp"
 #include "core/region_slot.hpp"
 #include "core/replicas.hpp"
@@ -117,6 +118,9 @@ class core final {
   node_effects effects{*this};
   quire::core::performer performer{effects};
   outbox out{*this};
+  // Protocols. They look at who is dead, and at what is pinned.
+  survivor survival;
+  protocol_set protocols;
   // In.
   inbox in{*this};
   fault_path faults{*this};
@@ -131,15 +135,14 @@ class core final {
   block_calls blocks{*this};
   content_hold holding{*this};
   // Release consistency.
-  release::node consistency;
+  release::node& consistency;  ///< its domain
   diff_traffic diffs;
   spread_traffic spread{*this};
   // Threads that meet, and services of the runtime.
   sync_calls objects;
   service_table services{*this};
   // Deaths.
-  replicator replicas{*this};
-  survivor survival;
+  replicator replicas;
   peer_watch watching;
 
  private:

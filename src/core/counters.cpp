@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/counters.hpp"
 
+#include "core/known_machines.hpp"
+
 namespace quire::core {
 
 sequential::counters sequential_counters(const region_map& regions) noexcept {
   sequential::counters sum;
   regions.for_each([&sum](const region_slot& r) {
-    if (r.made.sequential == nullptr) return;
-    const auto& c = r.made.sequential->count();
+    const sequential::machine* const m = sequential_made(r);
+    if (m == nullptr) return;
+    const auto& c = m->count();
     sum.read_faults += c.read_faults;
     sum.write_faults += c.write_faults;
     sum.upgrade_faults += c.upgrade_faults;
@@ -33,8 +36,9 @@ sequential::counters sequential_counters(const region_map& regions) noexcept {
 release::counters release_counters(const region_map& regions) noexcept {
   release::counters sum;
   regions.for_each([&sum](const region_slot& r) {
-    if (r.made.release == nullptr) return;
-    const auto& c = r.made.release->count();
+    const release::machine* const m = release_made(r);
+    if (m == nullptr) return;
+    const auto& c = m->count();
     sum.read_faults += c.read_faults;
     sum.write_faults += c.write_faults;
     sum.local_faults += c.local_faults;

@@ -6,6 +6,8 @@
 #include <cstdint>
 
 #include "core/region_slot.hpp"
+#include "protocol/release/state.hpp"
+#include "protocol/sequential/state.hpp"
 
 namespace quire::core {
 

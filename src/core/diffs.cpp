@@ -6,6 +6,7 @@
 
 #include "base/log.hpp"
 #include "core/core.hpp"
+#include "core/known_machines.hpp"
 
 namespace quire::core {
 
@@ -31,7 +32,7 @@ static_assert(sizeof(entry_header) == 16 && diff::worst_bytes(os::page_bytes) + 
 void diff_traffic::add(region_slot& r, node_id to, std::uint64_t first, std::uint64_t count, bool keep) noexcept {
   const auto unit_bytes = static_cast<std::uint32_t>(r.bytes_of(1));
   for (std::uint64_t unit = first; unit < first + count; ++unit) {
-    if (r.release->is_declared(unit)) {
+    if (release_of(r)->is_declared(unit)) {
       add_declared(r, to, unit);
       continue;
     }
@@ -42,7 +43,7 @@ void diff_traffic::add(region_slot& r, node_id to, std::uint64_t first, std::uin
     if (!differs) {
       ++count_.unchanged;
     } else if (!keep) {
-      r.release->on_differs(unit);
+      release_of(r)->on_differs(unit);
     }
   }
 }
@@ -59,7 +60,7 @@ void diff_traffic::add_page(region_slot& r, node_id to, std::uint64_t unit, std:
   ++count_.diffs;
   source mine{model::region_id{r.about.id}, core_.config.self};
   mine.group = core_.consistency.diff_sent(to);
-  const std::uint16_t moves = r.release->way_of(unit).moves;
+  const std::uint16_t moves = release_of(r)->way_of(unit).moves;
   if (made.what == diff::outcome::whole) {
     std::memcpy(scratch_.data(), content.data(), bytes);  // threads may go on writing: the twin becomes what was sent
     put(to, mine, {unit, moves, offset, bytes | whole, std::span<const std::byte>(scratch_).first(bytes)});
@@ -114,7 +115,7 @@ void diff_traffic::add_declared(region_slot& r, node_id to, std::uint64_t unit) 
       const auto bytes = static_cast<std::uint32_t>(std::min(end - at, most_at_once));
       const auto offset = static_cast<std::uint32_t>(at - first);
       mine.group = core_.consistency.diff_sent(to);
-      put(to, mine, {unit, r.release->way_of(unit).moves, offset, bytes | whole, {r.system(unit) + offset, bytes}});
+      put(to, mine, {unit, release_of(r)->way_of(unit).moves, offset, bytes | whole, {r.system(unit) + offset, bytes}});
       ++count_.diffs;
       count_.bytes += bytes;
     }
@@ -244,7 +245,7 @@ bool diff_traffic::apply(const entry& e, std::byte* unit, diff::beside threads) 
 
 /// Into the content of this node, which its threads may be writing meanwhile.
 bool diff_traffic::apply_here(region_slot& r, const entry& e) const noexcept {
-  const bool writable = r.release->mapped(e.unit) == model::access::write;
+  const bool writable = r.machine->mapped(e.unit) == model::access::write;
   return apply(e, r.system(e.unit), writable ? diff::beside::writers : diff::beside::none);
 }
 
@@ -252,20 +253,21 @@ void diff_traffic::refuse(const message& m) noexcept { core_.in.refuse(m, "its d
 
 void diff_traffic::on_diffs(const message& m, std::span<const std::byte> entries) noexcept {
   region_slot* const r = core_.regions.slot(m.region);
-  if (r == nullptr || r->release == nullptr) refuse(m);
+  release::machine* const machine = r != nullptr ? release_of(*r) : nullptr;
+  if (machine == nullptr) refuse(m);
   const source theirs{m.region, m.requester, true, m.from, m.token};
   std::uint32_t done = 0;
   for (entry e; take_entry(*r, m, entries, e);) {
-    switch (r->release->on_diff(e.unit, m.requester, e.moves)) {
+    switch (machine->on_diff(e.unit, m.requester, e.moves)) {
       case release::diff_outcome::apply:
         core_.frames.use(*r, e.unit, 1, content::changed);
-        if (!apply_here(*r, e) || (r->release->is_kept(e.unit) && !apply(e, r->twin(e.unit)))) refuse(m);
+        if (!apply_here(*r, e) || (machine->is_kept(e.unit) && !apply(e, r->twin(e.unit)))) refuse(m);
         ++count_.applied;
         ++done;
         break;
       case release::diff_outcome::collect: {
         core_.frames.use(*r, e.unit, 1, content::read);
-        const std::byte* const base = r->release->has_base(e.unit) ? r->twin(e.unit) : r->system(e.unit);
+        const std::byte* const base = machine->has_base(e.unit) ? r->twin(e.unit) : r->system(e.unit);
         if (!r->block->merge.add(e.unit, e.offset, m.requester, e.data, e.raw, base)) refuse(m);
         ++count_.applied;
         ++done;
@@ -274,7 +276,7 @@ void diff_traffic::on_diffs(const message& m, std::span<const std::byte> entries
       case release::diff_outcome::own: ++done; break;
       case release::diff_outcome::forward: {
         ++count_.forwarded;
-        const auto way = r->release->way_of(e.unit);
+        const auto way = machine->way_of(e.unit);
         e.moves = way.moves;
         put(way.to, theirs, e);
         break;
@@ -296,17 +298,18 @@ void diff_traffic::on_diffs(const message& m, std::span<const std::byte> entries
 void diff_traffic::on_patches(const message& m, std::span<const std::byte> entries) noexcept {
   region_slot* const r = core_.regions.slot(m.region);
   if (r == nullptr) refuse(m);
+  release::machine* const machine = release_of(*r);  // null: it has changed since
   r->change.received += std::min<std::uint64_t>(m.acks, entries.size() / sizeof(entry_header));
   for (entry e; take_entry(*r, m, entries, e);) {
-    if (r->release == nullptr) continue;
+    if (machine == nullptr) continue;
     message one = m;
     one.unit = e.unit;
     core_.actions.clear();
-    const bool applies = r->release->on_patch(one, core_.actions);
+    const bool applies = machine->on_patch(one, core_.actions);
     if (core_.actions.size() != 0) core_.performer.take(*r, core_.actions);
     if (!applies) continue;
     core_.frames.use(*r, e.unit, 1, content::changed);
-    const bool has_twin = r->release->unit(e.unit).twin != 0;
+    const bool has_twin = machine->unit(e.unit).twin != 0;
     if (!apply_here(*r, e) || (has_twin && !apply(e, r->twin(e.unit)))) refuse(m);
   }
   core_.performer.flush();

@@ -85,7 +85,7 @@ model::fault_outcome fault_path::let_in(region_slot& r, std::uint64_t unit, acce
   core_.performer.flush();  // the request leaves before anything else is prepared
   if (outcome == model::fault_outcome::lost) return outcome;
   if (core_.config.read_ahead) read_on(r, plan, want, stream);
-  if (r.release != nullptr) core_.consistency.relieve();
+  core_.protocols.domain_of(r).relieve();
   return outcome;
 }
 
@@ -184,7 +184,7 @@ void fault_path::touch(std::uint64_t address, std::uint64_t bytes, access want) 
 void fault_path::advise(std::uint64_t address, std::uint64_t bytes, bool will_write) noexcept {
   constexpr std::uint64_t most_at_once = 16384;  // others may want to drive
   region_slot* const r = core_.regions.find(address);
-  if (r == nullptr || bytes == 0 || r->sequential == nullptr) return;
+  if (r == nullptr || bytes == 0 || !core_.protocols.of(*r).advice) return;
   const std::uint64_t end = r->unit_of(address + bytes - 1) + 1;
   for (std::uint64_t unit = r->unit_of(address); unit < end; unit += most_at_once) {
     struct advice_op : op {
@@ -194,8 +194,8 @@ void fault_path::advise(std::uint64_t address, std::uint64_t bytes, bool will_wr
       bool will_write = false;
     } o([](core&, op& self) noexcept {
       auto& advice = static_cast<advice_op&>(self);
-      sequential::machine* const machine = advice.region->sequential.get();
-      for (std::uint64_t u = advice.first; machine != nullptr && u < advice.end; ++u) machine->on_advice(u, advice.will_write);
+      model::machine& machine = *advice.region->machine;
+      for (std::uint64_t u = advice.first; u < advice.end; ++u) machine.on_advice(u, advice.will_write);
       self.complete();
     }, op::type::call);
     o.region = r;
@@ -222,7 +222,7 @@ void fault_path::prefetch(std::uint64_t address, std::uint64_t bytes, access wan
       }
     }
     e.performer.flush();
-    if (range.region->release != nullptr) e.consistency.relieve();
+    e.protocols.domain_of(*range.region).relieve();
     self.complete();
   }, op::type::fault);
   o.region = core_.regions.find(address);

@@ -21,7 +21,7 @@ bool held_units::end() noexcept {
     all_[i] = all_.back();
     all_.pop_back();
     core_.actions.clear();
-    h.region->sequential->on_hold_over(h.unit, core_.actions);
+    h.region->machine->on_hold_over(h.unit, core_.actions);
     core_.performer.take(*h.region, core_.actions);
     core_.performer.flush();
     any = true;

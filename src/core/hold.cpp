@@ -51,8 +51,12 @@ void for_each_writable_run(const region_slot& r, F&& f) {
 
 base::status content_hold::hold() noexcept {
   totals t;
-  core_.regions.for_each([&](const region_slot& r) { t.bad += r.block != nullptr ? 1 : 0; });
+  core_.regions.for_each([&](const region_slot& r) {
+    t.bad += r.block != nullptr ? 1 : 0;
+    t.failed += core_.protocols.of(r).checkpoint ? 0 : 1;
+  });
   if (const auto why = core_.changes.gather(t); !why.ok()) return why;
+  if (t.failed != 0) return QUIRE_UNSUPPORTED;
   if (t.bad != 0) return QUIRE_INVALID;
   t = {};
   core_.as_driver([&] { freeze_all(t); });
@@ -72,10 +76,10 @@ base::status content_hold::hold() noexcept {
 void content_hold::freeze_all(totals& t) noexcept {
   core_.regions.for_each([](region_slot& r) {
     r.change.frozen = true;
-    if (r.made.release != nullptr) r.made.release->keep_homes(true);
+    r.machine->stay(true);
   });
   (void)core_.held.end();
-  core_.consistency.release(true);
+  core_.protocols.release(true);
   core_.pinned.for_each([&](const directory::pin&) { ++t.pins; });
   core_.changes.add_up(nullptr, t);
 }
@@ -106,7 +110,7 @@ void content_hold::let_go() noexcept {
         (void)!r.detector->permit(r.application(first), r.bytes_of(count), model::access::read, model::access::write);
       });
     });
-    core_.regions.for_each([&](region_slot& r) { core_.changes.thaw(r, r.release != nullptr && r.block != nullptr); });
+    core_.regions.for_each([&](region_slot& r) { core_.changes.thaw(r, r.block != nullptr); });
   });
 }
 
@@ -160,7 +164,7 @@ base::status content_hold::adopt(region_slot& r, std::uint64_t first, std::uint6
         h.written = h.manages = true;
         h.owner = core_.config.self;
         core_.actions.clear();
-        r.sequential != nullptr ? r.sequential->take(unit, h, core_.actions) : r.release->take(unit, h, core_.actions);
+        r.machine->take(unit, h, core_.actions);
         core_.performer.take(r, core_.actions);
       }
       core_.performer.flush();

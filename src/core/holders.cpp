@@ -36,7 +36,7 @@ void sync_calls::add_holders(const wait_board& notes, std::vector<record>& all) 
     record asked;
     asked.kind = what::memory;
     asked.object = n.object;
-    asked.node = (r->release != nullptr ? r->release->home_of(unit) : r->sequential->manager_of(unit)).value();
+    asked.node = r->machine->authority_of(unit).value();
     add(asked);
   });
   // Woken, but without their mutex.

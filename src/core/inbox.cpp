@@ -6,48 +6,38 @@
 
 #include "base/log.hpp"
 #include "core/core.hpp"
-#include "core/payloads.hpp"
+#include "core/known_machines.hpp"
 #include "sync/kinds.hpp"
 
 namespace quire::core {
 
 using model::message;
 using model::message_kind;
-
-namespace {
-bool is_of_memory(message_kind k) noexcept {
-  return k == message_kind::diffs || k == message_kind::diffs_ack || k == message_kind::notices || k == message_kind::room ||
-         k == message_kind::spread || k == message_kind::spread_ack || k == message_kind::spread_done;
-}
-bool is_of_units(message_kind k) noexcept {
-  return k > message_kind::invalid && k < message_kind::sync_first;
-}
-}  // namespace
+using protocol::payload;
+using protocol::route;
 
 void inbox::deliver(const message& m) noexcept {
   core_.watching.heard(m.from);
   if (m.payload_bytes == 0) {  // else place() has looked at it
     if (const char* const why = fault_of(m); why != nullptr) refuse(m, why);
   }
-  if (m.kind == message_kind::diffs || m.kind == message_kind::patch) return core_.diffs.deliver(m);
-  if (m.kind == message_kind::update) {
-    return updates_.with(m, [&](std::span<const std::byte> content) { handle_update(m, content); });
+  const payload what = core_.protocols.traits(m.kind).brings;
+  switch (what) {
+    case payload::entries: return core_.diffs.deliver(m);
+    case payload::spread: return core_.spread.deliver(m);
+    case payload::offer: return updates_.with(m, [&](std::span<const std::byte> content) { handle_update(m, content); });
+    case payload::replica:
+      return core_.replicas.traffic.arriving.with(m, [&](std::span<const std::byte> content) { core_.replicas.on_content(m, content); });
+    default: return handle(m, std::span<const std::byte>(landing_).first(what == payload::content ? 0 : m.payload_bytes));
   }
-  if (m.kind == message_kind::replica) {
-    return core_.replicas.traffic.arriving.with(m, [&](std::span<const std::byte> content) { core_.replicas.on_content(m, content); });
-  }
-  if (m.kind == message_kind::spread) return core_.spread.deliver(m);
-  handle(m, std::span<const std::byte>(landing_).first(payload_of(m.kind) == payload::content ? 0 : m.payload_bytes));
 }
 
 void inbox::peer_lost(model::node_id peer) noexcept { core_.watching.lost(peer); }
 
 void inbox::handle(const message& m, std::span<const std::byte> value) noexcept {
   if (core_.config.survives && core_.survival.take_recovery(m, value)) return;
-  if (is_of_memory(m.kind)) {
+  if (m.kind < message_kind::sync_first) {
     handle_memory(m, value);
-  } else if (is_of_units(m.kind)) {
-    handle_units(m);
   } else if (m.kind >= message_kind::sync_first && m.kind <= message_kind::sync_last) {
     core_.objects.on_message(m, value);
   } else if (m.kind == message_kind::watch) {
@@ -57,23 +47,41 @@ void inbox::handle(const message& m, std::span<const std::byte> value) noexcept 
   }
 }
 
-/// A change of consistency tells nodes things that may come before they have changed over themselves.
-model::machine& inbox::machine_for(region_slot& r, message_kind k) noexcept {
-  if (k == message_kind::home_move && r.made.release != nullptr) return *r.made.release;
-  if (k == message_kind::owner_here && r.made.sequential != nullptr) return *r.made.sequential;
-  return *r.machine;
+void inbox::handle_memory(const message& m, std::span<const std::byte> value) noexcept {
+  const protocol::message_traits& t = core_.protocols.traits(m.kind);
+  switch (t.to) {
+    case route::machine:
+    case route::own:
+    case route::page_out: return handle_units(m, t);
+    case route::domain:
+      if (!core_.protocols.domain(t.of).on_message(m, value)) refuse(m, "what it tells is nonsense");
+      return;
+    case route::part: return handle_part(m, value);
+    case route::nobody: refuse(m, "no protocol of this node has such messages");
+  }
 }
 
-void inbox::handle_units(const message& m) noexcept {
+void inbox::handle_part(const message& m, std::span<const std::byte> value) noexcept {
+  switch (m.kind) {
+    case message_kind::room: return core_.paging.on_room(m);
+    case message_kind::diffs: return core_.diffs.on_diffs(m, value);
+    case message_kind::diffs_ack: return core_.diffs.on_ack(m);
+    case message_kind::spread_ack: return core_.spread.on_ack(m);
+    case message_kind::spread_done: return core_.calls.on_spread_done(m);
+    default: refuse(m, "nobody takes it");
+  }
+}
+
+void inbox::handle_units(const message& m, const protocol::message_traits& t) noexcept {
   region_slot* const r = core_.regions.slot(m.region);
   if (r == nullptr || !lies_in(*r, m)) refuse(m, "there are no such units");
   core_.stamp(fault_trace::point::received, m.region.value(), m.unit);
-  if (!is_of_call(m.kind)) r->change.received += m.count;
-  if (m.kind == message_kind::please_take) return core_.paging.take_over(*r, m);
-  if (m.kind == message_kind::home_offer) return core_.paging.take_homes(*r, m);
-  if (payload_of(m.kind) == payload::content && m.payload_bytes != 0) core_.frames.landed(*r, m.unit, m.count);
-  if (m.kind == message_kind::pin_grant) core_.consistency.acquire_pin(m.from, m.region, m.unit);
-  model::machine& machine = machine_for(*r, m.kind);
+  if (t.counted) r->change.received += m.count;
+  if (t.to == route::page_out) return core_.paging.on_units(*r, m);
+  if (t.brings == payload::content && m.payload_bytes != 0) core_.frames.landed(*r, m.unit, m.count);
+  if (t.domain_sees) core_.protocols.domain(t.of).on_arriving(m);
+  model::machine* const own = t.to == route::own ? r->made_of(t.of) : nullptr;
+  model::machine& machine = own != nullptr ? *own : *r->machine;
   message one = m;
   one.count = 1;
   for (std::uint32_t i = 0; i < m.count; ++i) {
@@ -86,26 +94,18 @@ void inbox::handle_units(const message& m) noexcept {
   core_.performer.flush();
 }
 
-void inbox::handle_memory(const message& m, std::span<const std::byte> value) noexcept {
-  if (m.kind == message_kind::room) return core_.paging.on_room(m);
-  if (m.kind == message_kind::diffs_ack) return core_.diffs.on_ack(m);
-  if (m.kind == message_kind::spread_ack) return core_.spread.on_ack(m);
-  if (m.kind == message_kind::spread_done) return core_.calls.on_spread_done(m);
-  if (m.kind == message_kind::diffs) return core_.diffs.on_diffs(m, value);
-  if (!core_.consistency.on_notices(m.from, value)) refuse(m, "its notices are none");
-}
-
 /// Threads may read the units meanwhile: what they may look at does not change by it.
 void inbox::handle_update(const message& m, std::span<const std::byte> bytes) noexcept {
   region_slot* const r = core_.regions.slot(m.region);
   r->change.received += m.count;
-  if (r->release == nullptr) return;  // an offer from before the region's consistency changed
+  release::machine* const machine = release_of(*r);
+  if (machine == nullptr) return;  // an offer from before the region's consistency changed
   message one = m;
   one.count = 1;
   for (std::uint32_t i = 0; i < m.count; ++i) {
     one.unit = m.unit + i;
     core_.actions.clear();
-    const auto outcome = r->release->on_update(one, core_.actions);
+    const auto outcome = machine->on_update(one, core_.actions);
     if (core_.actions.size() != 0) core_.performer.take(*r, core_.actions);
     if (outcome == release::update_outcome::drop) continue;
     core_.frames.use(*r, one.unit, 1, content::changed);

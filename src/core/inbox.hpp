@@ -9,6 +9,7 @@
 #include "core/arrivals.hpp"
 #include "core/region_slot.hpp"
 #include "model/message.hpp"
+#include "protocol/contract/traits.hpp"
 #include "transport/transport.hpp"
 
 namespace quire::core {
@@ -34,8 +35,8 @@ class inbox final : public transport::sink {
   static constexpr std::size_t value_bytes = 512;  ///< of a message that brings a value, at most
 
  private:
-  [[nodiscard]] static model::machine& machine_for(region_slot& r, model::message_kind k) noexcept;
-  void handle_units(const model::message& m) noexcept;
+  void handle_units(const model::message& m, const protocol::message_traits& t) noexcept;
+  void handle_part(const model::message& m, std::span<const std::byte> value) noexcept;
   void handle_memory(const model::message& m, std::span<const std::byte> value) noexcept;
   void handle_update(const model::message& m, std::span<const std::byte> bytes) noexcept;
   [[nodiscard]] transport::landing place_offer(const model::message& m) noexcept;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/node_effects.hpp"
 
+#include <sys/mman.h>
+
 #include <array>
 #include <cstring>
 
 #include "base/log.hpp"
 #include "core/core.hpp"
+#include "core/known_machines.hpp"
 
 namespace quire::core {
 
@@ -32,9 +35,9 @@ void node_effects::send_patch(region_slot& r, const action& a) noexcept { core_.
 void node_effects::perform(model::region_id region, const model::actions& list) noexcept { core_.performer.take(*core_.regions.slot(region), list); }
 void node_effects::perform_all() noexcept { core_.performer.flush(); }
 bool node_effects::content_leaves() noexcept { return core_.wire.sends_pending(); }
-release::machine* node_effects::machine_of(model::region_id region) noexcept {
-  region_slot* const r = core_.regions.slot(region);
-  return r != nullptr ? r->release.get() : nullptr;
+model::machine* node_effects::machine_of(model::region_id region) noexcept {
+  const region_slot* const r = core_.regions.slot(region);
+  return r != nullptr ? r->machine.get() : nullptr;
 }
 
 /// A grant, and what is spread, bring content.
@@ -84,7 +87,7 @@ void node_effects::trim_twins() noexcept {
   if (core_.wire.sends_pending()) return;
   twin_bytes_used_ = 0;
   core_.regions.for_each([](region_slot& r) {
-    if (!r.scans()) r.twins.forget();
+    if (!r.scans() && r.twins.bytes() != 0) (void)!os::advise(r.twins.data(), r.twins.bytes(), MADV_DONTNEED);
   });
 }
 
@@ -105,7 +108,7 @@ void node_effects::find_written() noexcept {
         for (const auto& range : std::span(found).first(count)) {
           const auto offset = static_cast<std::uint64_t>(range.address - r.memory->application_view());
           const std::uint64_t last = (offset + range.bytes - 1) >> r.unit_shift;
-          for (std::uint64_t unit = offset >> r.unit_shift; unit <= last; ++unit) r.release->on_written(unit);
+          for (std::uint64_t unit = offset >> r.unit_shift; unit <= last; ++unit) release_of(r)->on_written(unit);
         }
       }
     });

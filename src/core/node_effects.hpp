@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What machines want done, on this node's mechanisms: each action goes to the part of the node that does it, and the release protocol's work on
-// content, twins and diffs is done here. node_effects.cpp. Driver's thread only.
+// What machines want done, on this node's mechanisms: each action goes to the part of the node that does it, and what domains want
+// done on content, twins and diffs is done here. node_effects.cpp. Driver's thread only.
 #pragma once
 
 #include <cstdint>
 #include <span>
 
 #include "core/performer.hpp"
-#include "protocol/release/node.hpp"
+#include "protocol/contract/domain.hpp"
 
 namespace quire::core {
 
 class core;
 
-class node_effects final : public effects, public release::node::effects {
+class node_effects final : public effects, public protocol::domain::effects {
  public:
   explicit node_effects(core& node) : core_(node) {}
 
@@ -29,14 +29,14 @@ class node_effects final : public effects, public release::node::effects {
   void send_diffs(region_slot& r, model::node_id to, std::uint64_t first, std::uint64_t count, bool keep) noexcept override;
   void send_patch(region_slot& r, const model::action& a) noexcept override;
   void end_of_actions() noexcept override;
-  // release::node::effects
+  // protocol::domain::effects
   [[nodiscard]] bool differs(model::region_id region, std::uint64_t unit) noexcept override;
   void transmit(model::node_id to, const model::message& m, std::span<const std::byte> value) noexcept override;
   void perform(model::region_id region, const model::actions& list) noexcept override;
   void perform_all() noexcept override;
   void find_written() noexcept override;
   [[nodiscard]] bool content_leaves() noexcept override;
-  [[nodiscard]] release::machine* machine_of(model::region_id region) noexcept override;
+  [[nodiscard]] model::machine* machine_of(model::region_id region) noexcept override;
 
  private:
   void trim_twins() noexcept;

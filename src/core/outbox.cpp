@@ -6,7 +6,7 @@
 
 #include "base/log.hpp"
 #include "core/core.hpp"
-#include "core/payloads.hpp"
+#include "core/known_machines.hpp"
 #include "model/atomic_operation.hpp"
 #include "sync/kinds.hpp"
 
@@ -18,19 +18,17 @@ using model::message_kind;
 using model::node_id;
 
 namespace {
-/// Messages between nodes that synchronise threads by a unit, and take memory along as those of src/sync do.
-bool is_of_pins(message_kind k) noexcept {
-  return k == message_kind::pin_grant || k == message_kind::pin_end || k == message_kind::spread_request;
-}
 /// Whether a message has to be taken by a node where all threads compute. An arrival at a collective call has not, as a thread
-/// of that node will come to it; nor what tells of writes, as whoever shall see them is told by a message behind it; nor an offer, which
-/// nobody waits for.
-transport::urgency urgency_of(const message& m, bool pair) noexcept {
+/// of that node will come to it.
+transport::urgency urgency_of(const message& m, const protocol::message_traits& t, bool pair) noexcept {
   const bool sync = m.kind >= message_kind::sync_first && m.kind <= message_kind::sync_last;
-  const bool later = (sync && sync::kind_of(m.kind) == sync::kind::gather) || m.kind == message_kind::notices || m.kind == message_kind::update ||
-                     m.kind == message_kind::home_offer ||
-                     (m.kind == message_kind::diffs_ack && pair);
+  const bool later = t.later || (t.later_of_two && pair) || (sync && sync::kind_of(m.kind) == sync::kind::gather);
   return later ? transport::urgency::later : transport::urgency::now;
+}
+/// What a message does to memory that lets threads go on.
+model::edge edge_of(const message& m, protocol::passage how, node_id self) noexcept {
+  const bool releases = how == protocol::passage::as_said ? m.b != 0 : m.requester == self;
+  return releases ? model::edge::releases : model::edge::carries;
 }
 }  // namespace
 
@@ -44,31 +42,21 @@ void outbox::send(node_id to, const message& m, std::span<const std::byte> value
   if (to == core_.config.self) {
     local.push(m, value);
   } else {
-    post(to, m, value, urgency_of(m, core_.config.nodes == 2));
+    post(to, m, value, urgency_of(m, core_.protocols.traits(m.kind), core_.config.nodes == 2));
   }
 }
 
 void outbox::send_units(region_slot& r, node_id to, const message& m, std::uint64_t first, std::uint64_t count, bool with_content) noexcept {
   core_.diffs.send_all();  // a request does not overtake the diff that it is to see
-  if (m.kind == message_kind::spread) return core_.spread.add(r, first, count, m.requester, m.token);
+  const protocol::message_traits& t = core_.protocols.traits(m.kind);
+  if (t.brings == protocol::payload::spread) return core_.spread.add(r, first, count, m.requester, m.token);
   message out = m;
   out.unit = first;
   out.count = static_cast<std::uint32_t>(count);
-  if (!is_of_call(m.kind)) r.change.sent += count;
-  if (m.kind == message_kind::home_atomic) {
-    later_.push_back({to, out, m.requester == core_.config.self ? model::edge::releases : model::edge::carries});
-    return;
-  }
-  if (is_of_pins(m.kind)) {
-    const bool releases = m.kind == message_kind::pin_grant ? m.b != 0 : m.requester == core_.config.self;
-    const std::uint64_t each = m.kind == message_kind::pin_grant ? 1 : count;  // a grant brings the content of its unit
-    out.count = static_cast<std::uint32_t>(each);
-    for (; out.unit < first + count; out.unit += each) later_.push_back({to, out, releases ? model::edge::releases : model::edge::carries});
-    return;
-  }
-  if (m.kind == message_kind::atomic_request && core_.replicas.hold_back(to, out, {}, true)) return;
-  // Whoever does an atomic operation there may count on what was released here.
-  if (m.kind == message_kind::home_move && (m.flags & model::message_flag::take) != 0) core_.consistency.tell(to);
+  if (t.counted) r.change.sent += count;
+  if (t.leaves != protocol::passage::plain) return send_behind(to, out, t);
+  if (t.tells && core_.replicas.hold_back(to, out, {}, true)) return;
+  if (t.domain_sees) core_.protocols.domain(t.of).on_leaving(to, m);
   if (!with_content) return send(to, out, {});
   CHECK(to != core_.config.self);
   core_.stamp(fault_trace::point::replied, r.about.id, first);
@@ -78,14 +66,22 @@ void outbox::send_units(region_slot& r, node_id to, const message& m, std::uint6
   // In a block that is checked a copy is what was before it, whatever threads here write while it travels.
   bool changes = !twin && r.block != nullptr && r.block->checked;
   for (std::uint64_t unit = first; !twin && unit < first + count; ++unit) changes |= r.machine->mapped(unit) == model::access::write;
-  post(to, out, {twin ? r.twin(first) : r.system(first), out.payload_bytes}, urgency_of(out, core_.config.nodes == 2),
+  post(to, out, {twin ? r.twin(first) : r.system(first), out.payload_bytes}, urgency_of(out, t, core_.config.nodes == 2),
        changes ? transport::lasting::now : transport::lasting::until_sent);
+}
+
+/// A message about units that lets threads go on: behind what the actions before it ask for.
+void outbox::send_behind(node_id to, message m, const protocol::message_traits& t) noexcept {
+  const model::edge what = edge_of(m, t.leaves, core_.config.self);
+  const std::uint64_t end = m.unit + m.count;
+  if (t.one_by_one) m.count = 1;
+  for (; m.unit < end; m.unit += m.count) later_.push_back({to, m, what});
 }
 
 void outbox::send_grant(model::node_id to, message m) noexcept {
   region_slot& r = *core_.regions.slot(m.region);
   model::actions list;
-  r.release->on_grant_leaves(m.unit, list);
+  release_of(r)->on_grant_leaves(m.unit, list);
   core_.performer.take(r, list);
   core_.performer.flush();
   if (!r.machine->is_written(m.unit)) {
@@ -94,7 +90,7 @@ void outbox::send_grant(model::node_id to, message m) noexcept {
   }
   core_.frames.use(r, m.unit, 1, content::sent);
   m.payload_bytes = static_cast<std::uint32_t>(r.bytes_of(1));
-  post(to, m, {r.as_told(m.unit), m.payload_bytes});
+  post(to, m, {as_told(r, m.unit), m.payload_bytes});
 }
 
 /// Atomic operation on the content, through the system view: it is the same memory as the application view.
@@ -115,18 +111,18 @@ void outbox::operate(region_slot& r, const action& a) noexcept {
     }
   }
   const bool here = a.kind == model::action_kind::operate_here;
-  if (r.release == nullptr) {
+  if (!core_.protocols.of(r).relaxed) {
     if (here) return complete_call(m);
     return core_.replicas.hold_back(a.to, m, {}, true) ? void() : send(a.to, m, {});
   }
   const auto what = static_cast<model::atomic_operation>(m.operation);
-  if (model::apply(what, m.a, operand, desired) != m.a) r.release->on_operated(a.unit);
+  if (model::apply(what, m.a, operand, desired) != m.a) r.machine->on_operated(a.unit);
   // Who sees a value that a thread here has left sees what that thread wrote before.
   later_.push_back({a.to, m, here ? model::edge::none : model::edge::releases});
 }
 
 void outbox::complete_call(const message& m) noexcept {
-  if (m.kind == message_kind::home_atomic_reply) {
+  if (core_.protocols.traits(m.kind).acquires) {
     later_.push_back({core_.config.self, m, model::edge::none});
   } else {
     core_.calls.finish(m);
@@ -141,13 +137,13 @@ void outbox::send_later() noexcept {
       synchronise(next.to, next.m, {}, next.what);
       continue;
     }
-    core_.consistency.acquire();
+    core_.protocols.acquire();
     core_.calls.finish(next.m);
   }
 }
 
 void outbox::synchronise(model::node_id to, const model::message& m, std::span<const std::byte> value, model::edge what) noexcept {
-  if (core_.relaxed()) return core_.consistency.send(to, m, value, what);
+  if (core_.relaxed() && core_.protocols.leaves(to, m, value, what)) return;
   if (core_.replicas.hold_back(to, m, value, what != model::edge::none)) return;
   send(to, m, value);
 }

@@ -11,6 +11,7 @@
 #include "model/action.hpp"
 #include "model/edge.hpp"
 #include "model/message.hpp"
+#include "protocol/contract/traits.hpp"
 #include "transport/transport.hpp"
 
 namespace quire::core {
@@ -43,6 +44,7 @@ class outbox {
   local_queue local;
 
  private:
+  void send_behind(model::node_id to, model::message m, const protocol::message_traits& t) noexcept;
   /// Atomic operations of regions with release consistency, pins, pushes: what must wait until the actions before it are done.
   struct later_message {
     model::node_id to{};

@@ -221,13 +221,14 @@ void pager::take_over(region_slot& r, const message& m) noexcept {
   core_.out.send(m.from, answer, {});
 }
 
+/// Offers of units to keep. One may be from before the region's consistency changed.
 void pager::take_homes(region_slot& r, const message& m) noexcept {
-  if (core_.ending.load(std::memory_order_relaxed) || r.release == nullptr) return;
+  if (core_.ending.load(std::memory_order_relaxed) || core_.protocols.traits(m.kind).of != r.machine->protocol()) return;
   message one = m;
   one.count = 1;
   for (; one.unit < m.unit + m.count && core_.frames.room() >= r.bytes_of(1); ++one.unit) {
     core_.actions.clear();
-    r.release->on_message(one, core_.actions);
+    r.machine->on_message(one, core_.actions);
     if (core_.actions.size() == 0) continue;
     core_.frames.use(r, one.unit, 1, content::promised);
     core_.performer.take(r, core_.actions);

@@ -62,10 +62,10 @@ class pager {
   /// Somebody must look again soon.
   [[nodiscard]] bool under_way() const noexcept { return page_out_.under_way(); }
 
-  /// Another node is short of memory, and asks this one to take units.
-  void take_over(region_slot& r, const model::message& m) noexcept;
-  /// This node alone has written units, and is offered their homes: as many as there is room for.
-  void take_homes(region_slot& r, const model::message& m) noexcept;
+  /// Units that this node is to have.
+  void on_units(region_slot& r, const model::message& m) noexcept {
+    m.kind == model::message_kind::please_take ? take_over(r, m) : take_homes(r, m);
+  }
   /// A node that was asked to take units has answered.
   void on_room(const model::message& m) noexcept;
 
@@ -76,6 +76,10 @@ class pager {
   void starve(region_slot& r, std::uint64_t address, bool write) noexcept { page_out_.starved_faults.push_back({&r, address, write}); }
 
  private:
+  /// Another node is short of memory, and asks this one to take units.
+  void take_over(region_slot& r, const model::message& m) noexcept;
+  /// This node alone has written units, and is offered their homes: as many as there is room for.
+  void take_homes(region_slot& r, const model::message& m) noexcept;
   [[nodiscard]] std::uint64_t choose(unit_queue& from, std::uint64_t goal) noexcept;
   void leave() noexcept;
   void leave_together(std::span<page_out_state::victim> run) noexcept;

@@ -5,12 +5,12 @@
 // keep somebody waiting for ever. Driver's thread only.
 #include "base/log.hpp"
 #include "core/core.hpp"
-#include "core/payloads.hpp"
 
 namespace quire::core {
 
 using model::message;
 using model::message_kind;
+using protocol::payload;
 using transport::landing;
 
 namespace {
@@ -22,7 +22,9 @@ constexpr std::size_t most_offered = 64u << 20;
 }  // namespace
 
 const char* inbox::fault_of(const message& m) const noexcept {
-  const payload what = payload_of(m.kind);
+  const protocol::message_traits& t = core_.protocols.traits(m.kind);
+  if (t.to == protocol::route::nobody) return "no protocol of this node has such messages";
+  const payload what = t.brings;
   switch (what) {
     case payload::none:
       return m.payload_bytes == 0 ? nullptr : "a message of this kind has no payload";
@@ -44,9 +46,7 @@ const char* inbox::fault_of(const message& m) const noexcept {
     return core_.spread.is_legal(*r, m.payload_bytes) ? nullptr : "so many bytes are never spread at once";
   if (!lies_in(*r, m)) return "the region has no such units";
   if (m.payload_bytes != r->bytes_of(m.count)) return "the payload is not the content of so many units";
-  return what != payload::replica || (r->sequential != nullptr && r->sequential->replicated())
-             ? nullptr
-             : "the region has no replicas";
+  return what != payload::replica || r->machine->replicated() ? nullptr : "the region has no replicas";
 }
 
 void inbox::refuse(const message& m, const char* why) noexcept {
@@ -63,7 +63,7 @@ landing inbox::place(const message& m) noexcept {
   core_.watching.heard(m.from);  // what is announced may take a while to come
   if (core_.survival.members().is_dead(m.from)) return landing::too_late();
   if (const char* const why = fault_of(m); why != nullptr) refuse(m, why);
-  switch (payload_of(m.kind)) {
+  switch (core_.protocols.traits(m.kind).brings) {
     case payload::entries:
       return landing::at(core_.diffs.place(m));
     case payload::spread:
@@ -90,9 +90,7 @@ landing inbox::place_content(const message& m) noexcept {
   region_slot& r = *core_.regions.slot(m.region);
   for (std::uint32_t i = 0; i < m.count; ++i) {
     const std::uint64_t unit = m.unit + i;
-    if (m.kind == message_kind::pin_grant ? r.release != nullptr && r.release->awaits_grant(unit)
-                                          : r.machine->awaits_content(unit))
-      continue;
+    if (m.kind == message_kind::pin_grant ? r.machine->awaits_grant(unit) : r.machine->awaits_content(unit)) continue;
     r.change.received += m.count;
     return landing::too_late();
   }

@@ -19,12 +19,6 @@ namespace {
 constexpr std::uint32_t holder_service = service_table::most - 1;
 enum class question : std::uint64_t { who_has_it, is_it_pinned };
 constexpr std::int64_t patience_ms = 1000;  // with a node that is asked who has a unit: it may be about to die
-
-/// f(the machine in charge). Driver's thread.
-template <class F>
-auto with_machine(region_slot& r, F&& f) {
-  return r.release != nullptr ? f(*r.release) : f(*r.sequential);
-}
 }  // namespace
 
 /// A thread that waits for a pin; it waits as a fault does.
@@ -46,13 +40,13 @@ void pin_calls::begin_pin(pin_op& o) noexcept {
   if (r.change.frozen) return changer::park(r, o);
   if (r.block != nullptr) return o.complete(QUIRE_UNSUPPORTED);
   core_.actions.clear();
-  const auto outcome = with_machine(r, [&](auto& m) { return o.again ? m.on_pin_again(o.unit, core_.actions) : m.on_pin(o.unit, core_.actions); });
+  const auto outcome = o.again ? r.machine->on_pin_again(o.unit, core_.actions) : r.machine->on_pin(o.unit, core_.actions);
   if (outcome == model::fault_outcome::refused) return o.complete(QUIRE_LIMIT);
   o.counted = true;
   core_.performer.take(r, core_.actions);
   if (outcome == model::fault_outcome::lost) {
     core_.actions.clear();
-    r.sequential->on_pin_given_up(o.unit, core_.actions);
+    r.machine->on_pin_given_up(o.unit, core_.actions);
     core_.performer.take(r, core_.actions);
     core_.performer.flush();
     return o.complete(QUIRE_LOST);
@@ -62,7 +56,7 @@ void pin_calls::begin_pin(pin_op& o) noexcept {
     return core_.performer.flush();
   }
   core_.performer.flush();
-  if (r.release != nullptr) core_.consistency.acquire();
+  core_.protocols.domain_of(r).acquire();
   o.pinned = true;
   o.complete();
 }
@@ -101,7 +95,7 @@ void pin_calls::give_pin_up(pin_op& o) noexcept {
   changer::unpark(*o.region, o);
   if (o.pinned || !o.counted || core_.ending.load(std::memory_order_relaxed)) return;
   core_.actions.clear();
-  with_machine(*o.region, [&](auto& m) { m.on_pin_given_up(o.unit, core_.actions); });
+  o.region->machine->on_pin_given_up(o.unit, core_.actions);
   core_.performer.take(*o.region, core_.actions);
   core_.performer.flush();
 }
@@ -111,14 +105,16 @@ base::status pin_calls::acquire(std::uint64_t address, std::uint64_t bytes, std:
   region_slot* const r = core_.regions.find(address);
   if (r == nullptr) return QUIRE_BAD_ADDRESS;
   if (bytes == 0) return {};
+  if (!core_.protocols.of(*r).pins) return QUIRE_UNSUPPORTED;
   const std::uint64_t deadline_ns = timeout_ms < 0 ? 0 : core_.now() + static_cast<std::uint64_t>(base::limit_ns(timeout_ms));
   const std::uint64_t first = r->unit_of(address), end = r->unit_of(address + bytes - 1) + 1;
   base::status why = end - first > core_.config.pin_limit ? base::status{QUIRE_LIMIT} : base::status{};
   std::uint64_t unit = first;
-  // Only who has the first asks for the others in advance: of two nodes that want the same range, one waits quietly. Under release
-  // consistency the content comes with each pin.
+  // Only who has the first asks for the others in advance: of two nodes that want the same range, one waits quietly.
   for (; why.ok() && unit < end; ++unit) {
-    if (unit == first + 1 && r->sequential != nullptr) core_.faults.prefetch(r->about.base + (unit << r->unit_shift), r->bytes_of(end - unit), model::access::write);
+    if (unit == first + 1 && !core_.protocols.of(*r).pins_bring_content) {
+      core_.faults.prefetch(r->about.base + (unit << r->unit_shift), r->bytes_of(end - unit), model::access::write);
+    }
     why = pin_unit(*r, unit, deadline_ns);
   }
   if (why.ok()) return {};
@@ -154,18 +150,17 @@ base::status pin_calls::unpin_units(region_slot& r, std::uint64_t first, std::ui
     std::uint64_t first = 0, end = 0;
   } o([](core& e, op& self) noexcept {
     auto& range = static_cast<range_op&>(self);
-    with_machine(*range.region, [&](auto& m) {
-      for (std::uint64_t unit = range.first; unit < range.end; ++unit) {
-        if (m.unit(unit).pinned == 0) return self.complete(QUIRE_NOT_OWNER);
-      }
-      for (std::uint64_t unit = range.first; unit < range.end; ++unit) {
-        e.actions.clear();
-        CHECK(m.on_unpin(unit, e.actions));
-        e.performer.take(*range.region, e.actions);
-      }
-      e.performer.flush();
-      self.complete();
-    });
+    model::machine& m = *range.region->machine;
+    for (std::uint64_t unit = range.first; unit < range.end; ++unit) {
+      if (!m.is_pinned(unit)) return self.complete(QUIRE_NOT_OWNER);
+    }
+    for (std::uint64_t unit = range.first; unit < range.end; ++unit) {
+      e.actions.clear();
+      CHECK(m.on_unpin(unit, e.actions));
+      e.performer.take(*range.region, e.actions);
+    }
+    e.performer.flush();
+    self.complete();
   }, op::type::call);
   o.region = &r;
   o.first = first;
@@ -181,16 +176,11 @@ void pin_calls::drop_pins() noexcept {
   base::log(base::log_level::warning, "%lu units were still pinned at the end", static_cast<unsigned long>(all.size()));
   for (const auto& [region, unit] : all) {
     core_.actions.clear();
-    with_machine(*region, [&, which = unit](auto& m) { m.on_pins_dropped(which, core_.actions); });
+    region->machine->on_pins_dropped(unit, core_.actions);
     core_.performer.take(*region, core_.actions);
   }
   core_.performer.flush();
 }
-
-namespace {
-model::node_id knows_holder(const sequential::machine& m, std::uint64_t unit) noexcept { return m.manager_of(unit); }
-model::node_id knows_holder(const release::machine& m, std::uint64_t unit) noexcept { return m.home_of(unit); }
-}  // namespace
 
 /// The node that has `unit` pinned; -1 if none has now.
 int pin_calls::find_holder(region_slot& r, std::uint64_t unit) noexcept {
@@ -204,7 +194,7 @@ int pin_calls::find_holder(region_slot& r, std::uint64_t unit) noexcept {
   // Under release consistency the home knows, and who was home knows where it went.
   int node = -1;
   model::node_id whom{};
-  core_.as_driver([&] { whom = with_machine(r, [&](auto& machine) { return knows_holder(machine, unit); }); });
+  core_.as_driver([&] { whom = r.machine->authority_of(unit); });
   for (unsigned hops = 0; node < 0 && hops < core_.config.nodes; ++hops) {
     put(question::who_has_it);
     if (!core_.services.ask(whom, holder_service, m, {}, patience_ms).ok() || m.a >= core_.config.nodes) return -1;
@@ -222,12 +212,12 @@ int pin_calls::find_holder(region_slot& r, std::uint64_t unit) noexcept {
 void pin_calls::answer_holder(const message& m) noexcept {
   region_slot* const r = m.a < region_map::max_regions ? core_.regions.slot(model::region_id{static_cast<std::uint16_t>(m.a)}) : nullptr;
   if (r == nullptr || m.b >= r->machine->units()) return core_.services.answer(m, QUIRE_BAD_ADDRESS);
-  with_machine(*r, [&](auto& machine) {
-    if (m.c == static_cast<std::uint64_t>(question::is_it_pinned)) return core_.services.answer(m, {}, machine.unit(m.b).pinned);
-    const model::node_id knows = knows_holder(machine, m.b);
-    if (knows != core_.config.self) return core_.services.answer(m, {}, knows.value(), 1);
-    core_.services.answer(m, {}, machine.holder_of(m.b).value());
-  });
+  if (!core_.protocols.of(*r).pins) return core_.services.answer(m, QUIRE_UNSUPPORTED);
+  const model::machine& machine = *r->machine;
+  if (m.c == static_cast<std::uint64_t>(question::is_it_pinned)) return core_.services.answer(m, {}, machine.is_pinned(m.b) ? 1 : 0);
+  const model::node_id knows = machine.authority_of(m.b);
+  if (knows != core_.config.self) return core_.services.answer(m, {}, knows.value(), 1);
+  core_.services.answer(m, {}, machine.holder_of(m.b).value());
 }
 
 }  // namespace quire::core

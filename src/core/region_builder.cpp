@@ -27,7 +27,9 @@ base::status region_builder::add(const region_description& about) {
               "time; make units smaller, or the limit larger", about.unit_bytes >> 10);
     return QUIRE_INVALID;
   }
-  if (const auto why = can_survive(about); !why.ok()) return why;
+  const protocol::row* const of = core_.protocols.find(int{about.consistency});
+  if (of == nullptr) return QUIRE_INVALID;
+  if (const auto why = can_survive(about, *of); !why.ok()) return why;
   pool::settings pool = core_.config.pool;
   if (about.pool != QUIRE_POOL_DEFAULT) pool.which = static_cast<pool::kind>(about.pool - QUIRE_POOL_MEMFD);
   if (split_ && pool.which != pool::kind::fork) {
@@ -37,7 +39,7 @@ base::status region_builder::add(const region_description& about) {
   auto detector = detector_for(about.detector, pool);
   if (!detector.ok()) return detector.why();
   r->detector = detector.value();
-  if (r->detector->scans() && about.consistency != QUIRE_RELEASE) {
+  if (r->detector->scans() && !of->can.scan) {
     base::log(base::log_level::error, "detector 'scan' finds writes too late for anything but release consistency");
     return QUIRE_UNSUPPORTED;
   }
@@ -45,83 +47,51 @@ base::status region_builder::add(const region_description& about) {
   if (!memory.ok()) return memory.why();
   r->memory = std::move(memory.value());
   r->dumped.cover(about.bytes);
-  const auto consistency = static_cast<quire_consistency>(about.consistency);
   int error = core_.frames.limited() ? r->frames.make(about.bytes >> r->unit_shift) : 0;
-  if (error == 0) error = prepare(*r, consistency);
+  if (error == 0) error = prepare(*r, *of);
   if (error == 0) error = r->detector->attach(r->memory->application_view(), about.bytes);
   if (error != 0) {
     base::log(base::log_level::error, "cannot prepare a region of %lu MiB: %s (%s)",
               static_cast<unsigned long>(about.bytes >> 20), std::strerror(error), r->detector->name());
     return QUIRE_SYSTEM;
   }
-  put_in_charge(*r, consistency);
+  put_in_charge(*r, *of);
   r->change.frozen = core_.survival.recovery().active();
   core_.regions.publish(std::move(r));
   return {};
 }
 
 /// Whether the region can outlast the death of a node, if it has to.
-base::status region_builder::can_survive(const region_description& about) const noexcept {
+base::status region_builder::can_survive(const region_description& about, const protocol::row& of) const noexcept {
   if (!core_.config.survives) return {};
-  const char* what = nullptr;
-  if (about.consistency != QUIRE_SEQUENTIAL) what = "release consistency";
-  if (about.detector == QUIRE_DETECT_USERFAULT_THREAD) what = "detector 'thread'";
-  if (what == nullptr) return {};
-  base::log(base::log_level::error, "a region with %s cannot go on when a node is lost: make it without, or set QUIRE_ON_FAILURE to end", what);
+  const bool held_by_kernel = about.detector == QUIRE_DETECT_USERFAULT_THREAD;
+  if (of.can.survive && (of.can.replicas || !core_.config.replicas) && !held_by_kernel) return {};
+  base::log(base::log_level::error, "a region with %s%s cannot go on when a node is lost: make it without, or set QUIRE_ON_FAILURE to end",
+            held_by_kernel ? "detector 'thread'" : of.name, held_by_kernel ? "" : " consistency");
   return QUIRE_UNSUPPORTED;
 }
 
-int region_builder::prepare(region_slot& r, quire_consistency consistency) {
+int region_builder::prepare(region_slot& r, const protocol::row& of) {
+  if (r.made_of(of.id) != nullptr) return 0;
   const region_description& about = r.about;
-  const std::uint64_t units = about.bytes >> r.unit_shift;
-  const bool relaxed = consistency == QUIRE_RELEASE;
-  if (relaxed ? r.made.release != nullptr : r.made.sequential != nullptr) return 0;
-  const bool first_touch = about.placement == QUIRE_PLACE_FIRST_TOUCH;
-  const auto placement = first_touch ? model::placement::block : static_cast<model::placement>(about.placement);
-  const auto managers = directory::manager_map::make(placement, core_.config.nodes, units, model::node_id{about.home});
-  const auto put = [&](auto& shape) {
-    shape.region = model::region_id{about.id};
-    shape.self = core_.config.self;
-    shape.nodes = model::geometry::of(core_.config.nodes);
-    shape.managers = managers;
-    shape.units = units;
-  };
-  if (relaxed) {
-    int error = r.copies.make(units);
-    if (error == 0) error = r.twins.make(about.bytes);
-    if (error != 0) return error;
-    release::region_shape shape;
-    put(shape);
-    shape.first_touch = first_touch;
-    shape.scans = r.detector->scans();
-    shape.migrates = core_.config.move_homes;
-    shape.pages_out = core_.config.pages_out;  // any node, not only this one
-    if (!core_.config.updates) shape.update = release::updates::never;
-    if (shape.scans) scanning_ = true;
-    shape.keeps = true;
-    shape.twin_pages = static_cast<std::uint32_t>(about.unit_bytes / os::page_bytes);
-    r.made.release = std::make_unique<release::machine>(shape, r.copies.data(), core_.consistency.open());
-    return 0;
-  }
-  int error = r.units.make(units);
-  if (error == 0) error = r.entries.make(units);
-  if (error == 0 && core_.config.replicas) error = r.replicas.make(units);
+  protocol::region_shape shape;
+  shape.region = model::region_id{about.id};
+  shape.units = about.bytes >> r.unit_shift;
+  shape.unit_pages = static_cast<std::uint32_t>(about.unit_bytes / os::page_bytes);
+  shape.first_touch = about.placement == QUIRE_PLACE_FIRST_TOUCH;
+  shape.scans = r.detector->scans();
+  const auto placement = shape.first_touch ? model::placement::block : static_cast<model::placement>(about.placement);
+  shape.managers = directory::manager_map::make(placement, core_.config.nodes, shape.units, model::node_id{about.home});
+  int error = of.can.twins ? r.twins.make(about.bytes) : 0;
   if (error != 0) return error;
-  sequential::region_shape shape;
-  put(shape);
-  shape.learns = core_.config.learn_writes;
-  if (core_.config.survives) shape.members = &core_.survival.members();
-  if (core_.config.replicas) shape.replicas = {r.replicas.data(), &r.replica_book, &core_.replicas.traffic.rounds};
-  r.made.sequential = std::make_unique<sequential::machine>(shape, r.units.data(), r.entries.data(), requests_, core_.pinned);
-  return 0;
+  if (shape.scans) scanning_ = true;
+  r.made[of.id.value()] = core_.protocols.make_machine(of, shape, error);
+  return error;
 }
 
-void region_builder::put_in_charge(region_slot& r, quire_consistency consistency) noexcept {
-  const bool relaxed = consistency == QUIRE_RELEASE;
-  if (relaxed) core_.relaxes = true;
-  r.sequential.set(relaxed ? nullptr : r.made.sequential.get());
-  r.release.set(relaxed ? r.made.release.get() : nullptr);
-  r.machine.set(relaxed ? static_cast<model::machine*>(r.made.release.get()) : r.made.sequential.get());
+void region_builder::put_in_charge(region_slot& r, const protocol::row& of) noexcept {
+  if (of.can.relaxed) core_.relaxes = true;
+  r.machine.set(r.made_of(of.id));
 }
 
 /// The detector that a region asks for, or the job's, or one that its pool can have; each kind is opened once.

@@ -10,8 +10,8 @@
 #include "core/host.hpp"
 #include "core/region_slot.hpp"
 #include "detect/detector.hpp"
-#include "directory/request_queue.hpp"
 #include "pool/pool.hpp"
+#include "protocol/contract/row.hpp"
 
 namespace quire::core {
 
@@ -25,10 +25,10 @@ class region_builder {
   [[nodiscard]] base::status open();
   /// Makes a region here. All nodes do so with the same description.
   [[nodiscard]] base::status add(const region_description& about);
-  /// Makes what a region needs for a consistency, unless it has it. 0 or errno. Driver's thread, of a region that others know.
-  [[nodiscard]] int prepare(region_slot& r, quire_consistency consistency);
-  /// The machine of this consistency decides from now on. Driver's thread, as above.
-  void put_in_charge(region_slot& r, quire_consistency consistency) noexcept;
+  /// Makes what a region needs for a protocol, unless it has it. 0 or errno. Driver's thread, of a region that others know.
+  [[nodiscard]] int prepare(region_slot& r, const protocol::row& of);
+  /// The machine of this protocol decides from now on. Driver's thread, as above.
+  void put_in_charge(region_slot& r, const protocol::row& of) noexcept;
 
   /// The job's.
   [[nodiscard]] const detect::detector& detector() const noexcept { return *detectors_[0]; }
@@ -43,14 +43,13 @@ class region_builder {
   [[nodiscard]] bool scanning() const noexcept { return scanning_; }
 
  private:
-  [[nodiscard]] base::status can_survive(const region_description& about) const noexcept;
+  [[nodiscard]] base::status can_survive(const region_description& about, const protocol::row& of) const noexcept;
   [[nodiscard]] base::result<detect::detector*> detector_for(std::uint8_t asked, const pool::settings& pool);
 
   core& core_;
   mechanisms& mechanisms_;
   std::array<std::unique_ptr<detect::detector>, 5> detectors_{};  ///< the job's, then one of each kind asked for
   std::mutex regions_mutex_;
-  directory::request_pool requests_;
   bool split_ = false;     ///< the application is another process (pool 'fork')
   bool scanning_ = false;
 };

@@ -3,9 +3,8 @@
 // and never move or go until the end, so that fault handlers find them without a lock.
 #pragma once
 
-#include <sys/mman.h>
-
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -15,8 +14,8 @@
 #include "core/block.hpp"
 #include "os/memory.hpp"
 #include "pool/pool.hpp"
-#include "protocol/release/machine.hpp"
-#include "protocol/sequential/machine.hpp"
+#include "model/machine.hpp"
+#include "protocol/contract/table_memory.hpp"
 
 namespace quire::core {
 
@@ -31,34 +30,6 @@ struct region_description {
   std::uint8_t consistency = 0;
   std::uint8_t pool = 0;
   std::uint8_t detector = 0;
-};
-
-/// A table of zeroes that costs nothing until touched.
-template <class T>
-class sparse_table {
- public:
-  sparse_table() = default;
-  sparse_table(const sparse_table&) = delete;
-  sparse_table& operator=(const sparse_table&) = delete;
-  ~sparse_table() { os::unmap(items_, bytes_); }
-  /// Unless it is there already. 0 or errno.
-  [[nodiscard]] int make(std::uint64_t count) noexcept {
-    if (items_ != nullptr) return 0;
-    bytes_ = count * sizeof(T);
-    int error = 0;
-    items_ = static_cast<T*>(os::map_table(bytes_, error));
-    return error;
-  }
-  [[nodiscard]] T* data() noexcept { return items_; }
-  [[nodiscard]] const T* data() const noexcept { return items_; }
-  /// All zeroes again.
-  void forget() noexcept {
-    if (items_ != nullptr) (void)!os::advise(items_, bytes_, MADV_DONTNEED);
-  }
-
- private:
-  T* items_ = nullptr;
-  std::uint64_t bytes_ = 0;
 };
 
 /// Which parts of a region have been used on this node: what holds content lies in them. So a core file and a checkpoint look at those
@@ -101,18 +72,16 @@ struct frame_state {
 
 class op;
 
-/// One of a region's machines while it is in charge. Set by the driver; others may look.
-template <class T>
+/// The machine that decides for a region. Set by the driver; others may look.
 class machine_link {
  public:
-  [[nodiscard]] T* get() const noexcept { return at_.load(std::memory_order_acquire); }
-  [[nodiscard]] T* operator->() const noexcept { return get(); }
-  [[nodiscard]] T& operator*() const noexcept { return *get(); }
-  [[nodiscard]] bool operator==(std::nullptr_t) const noexcept { return get() == nullptr; }
-  void set(T* machine) noexcept { at_.store(machine, std::memory_order_release); }
+  [[nodiscard]] model::machine* get() const noexcept { return at_.load(std::memory_order_acquire); }
+  [[nodiscard]] model::machine* operator->() const noexcept { return get(); }
+  [[nodiscard]] model::machine& operator*() const noexcept { return *get(); }
+  void set(model::machine* machine) noexcept { at_.store(machine, std::memory_order_release); }
 
  private:
-  std::atomic<T*> at_{nullptr};
+  std::atomic<model::machine*> at_{nullptr};
 };
 
 /// While the consistency of a region changes (change.cpp), what its threads ask for waits here. Driver's thread.
@@ -130,36 +99,32 @@ struct change_state {
   std::uint64_t received = 0;
 };
 
+/// Memory for tables, by the system.
+inline constexpr protocol::table_memory zeroes{os::map_table, os::unmap};
+
 struct region_slot {
   region_description about;
   unsigned unit_shift = 12;
   std::unique_ptr<pool::pool> memory;
   detect::detector* detector = nullptr;  ///< shared by all regions of its kind
   dumped_parts dumped;
-  // Tables and machine of a protocol are made when the region first has that consistency.
-  sparse_table<sequential::unit_state> units;
-  sparse_table<sequential::directory_entry> entries;
-  sparse_table<sequential::replica_state> replicas;  ///< where content is kept on two nodes
-  sequential::replica_book replica_book;
-  sparse_table<release::unit_state> copies;
-  sparse_table<frame_state> frames;
-  sparse_table<std::byte> twins;  ///< as large as the region; used where a unit has a twin
-  struct {
-    std::unique_ptr<sequential::machine> sequential;
-    std::unique_ptr<release::machine> release;
-  } made;
-  // The machine in charge, as the region's consistency says; the other one is null.
-  machine_link<sequential::machine> sequential;
-  machine_link<release::machine> release;
-  machine_link<model::machine> machine;
+  protocol::table<frame_state> frames{zeroes};
+  protocol::table<std::byte> twins{zeroes};  ///< as large as the region; used where a unit has a twin
+  static constexpr std::size_t most_protocols = 16;
+  /// By protocol, each made when the region first has its consistency. One of them is in charge.
+  std::array<std::unique_ptr<model::machine>, most_protocols> made;
+  machine_link machine;
   change_state change;
   struct {
     std::atomic<std::uint64_t> faults{0}, writes{0}, ns{0};
   } waited;  ///< by threads of this node, for units of the region
   std::unique_ptr<parallel_block> block;  ///< while a parallel block lasts
 
+  /// The machine of this protocol, in charge or not; null if the region never had it.
+  [[nodiscard]] model::machine* made_of(model::protocol_id id) const noexcept { return made[id.value()].get(); }
+  [[nodiscard]] quire_consistency consistency() const noexcept { return static_cast<quire_consistency>(machine->protocol().value()); }
   /// Its written units are found without faults.
-  [[nodiscard]] bool scans() const noexcept { return release != nullptr && detector->scans(); }
+  [[nodiscard]] bool scans() const noexcept { return detector->scans(); }
   [[nodiscard]] std::uint64_t unit_of(std::uint64_t address) const noexcept {
     return (address - about.base) >> unit_shift;
   }
@@ -169,11 +134,15 @@ struct region_slot {
   [[nodiscard]] std::byte* system(std::uint64_t unit) const noexcept {
     return memory->system_view() + (unit << unit_shift);
   }
-  /// What others may be sent of a unit whose home is here.
-  [[nodiscard]] const std::byte* as_told(std::uint64_t unit) noexcept { return release->is_kept(unit) ? twin(unit) : system(unit); }
   [[nodiscard]] std::byte* twin(std::uint64_t unit) noexcept { return twins.data() + (unit << unit_shift); }
   [[nodiscard]] std::size_t bytes_of(std::uint64_t count) const noexcept { return count << unit_shift; }
 };
+
+/// Whether the region has the units that a message speaks of.
+[[nodiscard]] inline bool lies_in(const region_slot& r, const model::message& m) noexcept {
+  const std::uint64_t units = r.machine->units();
+  return m.unit < units && m.count <= units - m.unit;
+}
 
 /// Finds the region of an address: the shared range is cut into granules, each of one region: 64 MiB, and less in a range
 /// that would have few of them, down to 2 MiB. Reading is lock-free and async-signal-safe.

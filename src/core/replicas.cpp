@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "core/core.hpp"
+#include "core/known_machines.hpp"
 
 namespace quire::core {
 
@@ -19,7 +20,7 @@ void replicator::replicate() noexcept {
       traffic.rounds,
       [&](auto&& f) {
         core_.regions.for_each([&](region_slot& r) {
-          if (r.made.sequential != nullptr) f(*r.made.sequential);
+          if (sequential::machine* const m = sequential_made(r); m != nullptr) f(*m);
         });
       },
       [&](sequential::machine& m, std::uint64_t, auto&& step) {
@@ -48,7 +49,7 @@ void replicator::on_content(const message& m, std::span<const std::byte> content
   region_slot& r = *core_.regions.slot(m.region);
   // Who may write here is the owner, and nobody's backup.
   for (std::uint64_t unit = m.unit; unit < m.unit + m.count; ++unit) {
-    if (r.sequential->right_of(unit) != model::access::write) continue;
+    if (sequential_made(r)->right_of(unit) != model::access::write) continue;
     ++core_.count.refused;
     return;
   }

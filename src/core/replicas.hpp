@@ -32,7 +32,9 @@ class replica_traffic {
     std::array<std::byte, max_value_bytes> value{};
   };
 
-  sequential::replica_rounds rounds;
+  explicit replica_traffic(sequential::replica_rounds& of) noexcept : rounds(of) {}
+
+  sequential::replica_rounds& rounds;  ///< of the domain of sequential consistency
   /// Not into the frame: half of it would be no content at all if the owner died meanwhile.
   arrivals arriving;
 
@@ -66,7 +68,7 @@ class replica_traffic {
 
 class replicator {
  public:
-  explicit replicator(core& node) : core_(node) {}
+  replicator(core& node, sequential::replica_rounds& rounds) : traffic(rounds), core_(node) {}
 
   /// Rounds begin and end. Between steps of machines.
   void replicate() noexcept;

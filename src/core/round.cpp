@@ -5,9 +5,28 @@
 #include <utility>
 
 #include "core/core.hpp"
+#include "core/known_machines.hpp"
+#include "protocol/sequential/domain.hpp"
 
 namespace quire::core {
 namespace {
+
+/// What protocols hear of the node. `dead` is looked at where nodes may die.
+protocol::job job_of(const configuration& c, directory::pin_table& pins, const model::membership& dead) {
+  protocol::job j;
+  j.self = c.self;
+  j.nodes = c.nodes;
+  j.pins = &pins;
+  j.members = c.survives ? &dead : nullptr;
+  j.replicas = c.replicas;
+  j.pages_out = c.pages_out;
+  j.learn_writes = c.learn_writes;
+  j.move_homes = c.move_homes;
+  j.updates = c.updates;
+  j.twin_pages = c.twin_bytes / os::page_bytes;
+  j.memory = zeroes;
+  return j;
+}
 
 /// A unit with a twin cannot leave memory.
 configuration with_few_twins(configuration c) {
@@ -20,12 +39,12 @@ configuration with_few_twins(configuration c) {
 core::core(const configuration& c, std::unique_ptr<transport::transport> t, bootstrap::bootstrap& starter, quire::core::host& threads,
            mechanisms& machine)
     : transport_(std::move(t)), config(with_few_twins(c)), host(threads), job(starter), wire(*transport_), pinned(c.pin_limit),
-      builder(*this, machine), consistency(c.self, c.nodes, effects, config.twin_bytes / os::page_bytes), diffs(*this, c.nodes),
-      objects(*this, c.self, c.nodes), survival(*this, c.self.value(), c.nodes, c.replicas),
-      watching(*this, c.self.value(), c.nodes, c.peer_limit_ns) {
+      survival(*this, c.self.value(), c.nodes, c.replicas),
+      protocols(config.protocols, job_of(config, pinned, survival.members()), effects), builder(*this, machine),
+      consistency(static_cast<release::node&>(protocols.domain(release::id))), diffs(*this, c.nodes), objects(*this, c.self, c.nodes),
+      replicas(*this, static_cast<sequential::domain&>(protocols.domain(sequential::id)).rounds), watching(*this, c.self.value(), c.nodes, c.peer_limit_ns) {
   frames.open(c.memory_limit, c.page_out_directory, c.base);
   if (frames.limited()) paging.open(c.nodes, c.memory_limit);
-  consistency.open().pins = &pinned;
   pins.open();
 }
 
@@ -80,14 +99,14 @@ void core::expect_end() noexcept {
       left = 0;
       regions.for_each([&](const region_slot& r) { left += r.machine->outstanding(); });
       // What is still queued here could not leave any more once the others have stopped.
-      if (wire.sends_pending() || !held.empty() || consistency.busy() || replicas.traffic.busy()) ++left;
+      if (wire.sends_pending() || !held.empty() || protocols.busy() || replicas.traffic.busy()) ++left;
     });
     if (left != 0) host.pause(100'000);
   }
 }
 
 void core::catch_up() noexcept {
-  if (relaxed()) as_driver([&] { consistency.acquire(); });
+  if (relaxed()) as_driver([&] { protocols.acquire(); });
 }
 
 }  // namespace quire::core

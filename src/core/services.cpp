@@ -58,7 +58,7 @@ base::status service_table::ask(node_id to, std::uint32_t number, message& m, st
 }
 
 void service_table::on_message(const message& m, std::span<const std::byte> value) noexcept {
-  core_.consistency.acquire();
+  core_.protocols.acquire();
   if (m.kind == message_kind::service_reply) return core_.out.complete_call(m);
   const entry* const s = m.operation < most ? &entries_[m.operation] : nullptr;
   if (s == nullptr || s->what == nullptr) {

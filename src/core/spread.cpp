@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/core.hpp"
+#include "core/known_machines.hpp"
 
 namespace quire::core {
 
@@ -73,7 +74,7 @@ void spread_traffic::add(region_slot& r, std::uint64_t first, std::uint64_t coun
     std::memcpy(p.payload.data() + p.bytes, &head, sizeof head);
     if (written) {
       core_.frames.use(r, unit, 1, content::read);
-      std::memcpy(p.payload.data() + p.bytes + sizeof head, r.as_told(unit), r.bytes_of(1));
+      std::memcpy(p.payload.data() + p.bytes + sizeof head, as_told(r, unit), r.bytes_of(1));
     }
     p.bytes += bytes;
     ++p.m.acks;
@@ -150,7 +151,8 @@ void spread_traffic::take(const passage& p) noexcept {
   const auto nodes = core_.config.nodes;
   region_slot* const r = core_.regions.slot(p.m.region);
   core_.consistency.acquire();
-  if (r->release == nullptr || r->change.frozen) return;
+  release::machine* const known = release_of(*r);
+  if (known == nullptr || r->change.frozen) return;
   known_.resize(nodes);
   std::memcpy(known_.data(), p.payload.data(), nodes * sizeof known_[0]);
   auto entries = std::span<const std::byte>(p.payload).first(p.bytes).subspan(known_bytes(nodes));
@@ -161,7 +163,7 @@ void spread_traffic::take(const passage& p) noexcept {
     entries = entries.subspan(whole ? sizeof head : entries.size());
     const bool fits = whole && head.unit < r->machine->units() && head.length <= entries.size() && (head.length == 0 || head.length == r->bytes_of(1));
     if (!fits) core_.in.refuse(p.m, "what it spreads is no content of the region");
-    release::machine& machine = *r->release;
+    release::machine& machine = *known;
     if (machine.awaits_spread(head.unit) && core_.consistency.is_covered(p.m.region, head.unit, known_)) {
       ++count_.taken;
       core_.frames.use(*r, head.unit, 1, content::replaced);

@@ -25,7 +25,7 @@ constexpr std::uint64_t second = 1'000'000'000;
 template <class F>
 void each_used_unit(region_slot& r, F f) {
   constexpr std::uint64_t chunk = 4096, few = 16 * chunk;
-  const auto used = r.sequential->used();
+  const auto used = r.machine->used();
   if (used.first() >= used.end()) return;
   const std::uint64_t end = used.end();
   if (end - used.first() <= few) {
@@ -34,17 +34,15 @@ void each_used_unit(region_slot& r, F f) {
   }
   const std::uint64_t first = used.first() / chunk * chunk;
   std::vector<bool> present((end - first) / chunk + 1);
-  const auto look = [&](const auto* table) {
-    const auto* const at = reinterpret_cast<const std::byte*>(table);
-    constexpr std::size_t each = sizeof *table;
+  for (const model::unit_table& table : r.machine->tables()) {
+    const auto* const at = static_cast<const std::byte*>(table.entries);
+    const std::size_t each = table.bytes_of_entry;
     const std::size_t from = first * each / os::page_bytes * os::page_bytes, to = end * each;
     os::for_each_present(at + from, to - from, [&](std::size_t offset, std::size_t bytes) {
       const std::uint64_t begins = std::max((from + offset) / each, first), ends = std::min((from + offset + bytes) / each + 1, end);
       for (std::uint64_t u = begins; u < ends; u = (u / chunk + 1) * chunk) present[(u - first) / chunk] = true;
     });
-  };
-  look(r.units.data());
-  look(r.entries.data());
+  }
   for (std::size_t c = 0; c < present.size(); ++c) {
     const std::uint64_t from = std::max(first + c * chunk, used.first()), to = std::min(first + (c + 1) * chunk, end);
     for (std::uint64_t unit = from; present[c] && unit < to; ++unit) f(unit);
@@ -95,7 +93,7 @@ bool survivor::take_recovery(const message& m, std::span<const std::byte> value)
   for (std::uint64_t i = 0; i < m.count && m.unit + i < slot->machine->units(); ++i) {
     one.unit = m.unit + i;
     core_.actions.clear();
-    slot->sequential->absorb(one, core_.actions);
+    slot->machine->absorb(one, core_.actions);
     core_.performer.take(*slot, core_.actions);
   }
   core_.performer.flush();
@@ -107,7 +105,7 @@ void survivor::all_units(F f) noexcept {
   core_.regions.for_each([&](region_slot& r) {
     each_used_unit(r, [&](std::uint64_t unit) {
       core_.actions.clear();
-      f(*r.sequential, unit, core_.actions);
+      f(*r.machine, unit, core_.actions);
       if (core_.actions.size() != 0) core_.performer.take(r, core_.actions);
     });
     core_.performer.flush();
@@ -117,17 +115,17 @@ void survivor::all_units(F f) noexcept {
 void survivor::recover(watch::recovery::step s) noexcept {
   if (s.begin) begin_recovery();
   if (s.report) {
-    all_units([](sequential::machine& m, std::uint64_t unit, model::actions& out) { m.report(unit, out); });
+    all_units([](model::machine& m, std::uint64_t unit, model::actions& out) { m.report(unit, out); });
     core_.objects.step([](sync::machine& machine, sync::actions& out) { machine.report(out); });
     send_markers(watch::recovery::round::reports);
   }
   if (s.settle) {
-    all_units([](sequential::machine& m, std::uint64_t unit, model::actions& out) { m.settle(unit, out); });
+    all_units([](model::machine& m, std::uint64_t unit, model::actions& out) { m.settle(unit, out); });
     core_.objects.step([](sync::machine& machine, sync::actions& out) { machine.settle(out); });
     send_markers(watch::recovery::round::settled);
   }
   if (s.copy) {
-    all_units([](sequential::machine& m, std::uint64_t unit, model::actions&) { m.mend(unit); });
+    all_units([](model::machine& m, std::uint64_t unit, model::actions&) { m.mend(unit); });
     core_.replicas.replicate();
   }
   if (s.go_on) go_on();
@@ -151,7 +149,7 @@ void survivor::begin_recovery() noexcept {
   core_.replicas.traffic.open_gate(all, [&](node_id to, const message& m, std::span<const std::byte> value) {
     if (m.kind != message_kind::atomic_request && !survival_.members.is_dead(to)) core_.out.send(to, m, value);
   });
-  all_units([](sequential::machine& m, std::uint64_t unit, model::actions& out) { m.cut(unit, out); });
+  all_units([](model::machine& m, std::uint64_t unit, model::actions& out) { m.cut(unit, out); });
   core_.objects.step([&](sync::machine& machine, sync::actions& out) { machine.cut(dead, out); });
   end_lost_asks();
   for (const auto& l : survival_.listeners) {
@@ -201,15 +199,15 @@ void survivor::call_again() noexcept {
       continue;
     }
     if (!call.pushes) {
-      call.to = r.sequential->manager_of(call.m.unit);
+      call.to = r.machine->authority_of(call.m.unit);
       core_.actions.clear();
-      r.sequential->on_atomic(call.m, core_.actions);
+      r.machine->on_atomic(call.m, core_.actions);
       core_.performer.take(r, core_.actions);
     } else {
       call.replies = call.units;
       for (std::uint64_t i = 0; i < call.units; ++i) {
         core_.actions.clear();
-        r.sequential->on_push(call.first + i, token, core_.actions);
+        r.machine->on_push(call.first + i, token, core_.actions);
         core_.performer.take(r, core_.actions);
       }
     }

@@ -33,7 +33,7 @@ base::status sync_calls::synchronise(sync::call& request, std::int64_t timeout_m
     if (e.host.has_timer()) call.now_ns = e.now();
     if (sync::is_collective(call)) {
       e.host.prepare_to_meet();
-      e.consistency.release_ahead();  // diffs travel while the others are waited for
+      e.protocols.release_ahead();  // diffs travel while the others are waited for
     }
     e.objects.step([&](sync::machine& m, sync::actions& out) { m.on_call(call, out); });
   });
@@ -83,16 +83,16 @@ bool sync_calls::end_lingers() noexcept {
 
 /// A round that was refused is no epoch: some nodes may not have been in it.
 void sync_calls::on_round_end(const model::message& m) noexcept {
-  m.operation == QUIRE_OK ? core_.consistency.on_epoch() : core_.consistency.on_round_refused();
+  core_.protocols.on_round_end(m.operation != QUIRE_OK);
 }
 
 /// Rounds of the job barrier are epochs. The root's ends when it tells its first child.
 void sync_calls::note_round(const model::message& m) noexcept {
   const auto kind = sync::kind_of(m.kind);
-  if (kind == sync::kind::gather) return core_.consistency.on_gathered();
+  if (kind == sync::kind::gather) return core_.protocols.on_gathered();
   if (kind != sync::kind::spread || core_.config.self != model::node_id{0} || m.b + 1 == rounds_) return;
   rounds_ = m.b + 1;
-  core_.consistency.on_gathered();
+  core_.protocols.on_gathered();
   on_round_end(m);
 }
 
@@ -109,7 +109,7 @@ void sync_calls::perform() noexcept {
       core_.host.call_at(until);
       continue;
     }
-    core_.consistency.acquire();
+    core_.protocols.acquire();
     op* const o = core_.tokens.find(a.token);
     if (o == nullptr || o->what() != op::type::synchronisation) continue;
     (void)core_.tokens.take(a.token);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Atomic operations, pushes and page broadcasting: the calls, and their bodies, which run on the driver's thread. Under release consistency the
-// homes spread content (spread.hpp); under sequential consistency the pushing node sends it.
+// Atomic operations, pushes and page broadcasting: the calls, and their bodies, which run on the driver's thread.
 #include "core/unit_calls.hpp"
 
 #include "base/status_number.hpp"
@@ -18,14 +17,15 @@ base::status unit_calls::atomic(std::uint64_t address, std::uint32_t operation, 
     ++call.region->change.calls;
     call.token = e.tokens.add(self);
     call.m.token = call.token;
-    if (call.region->release != nullptr) e.consistency.release();
-    if (e.config.survives) call.to = call.region->sequential->manager_of(call.m.unit);
+    e.protocols.domain_of(*call.region).release(false);
+    if (e.config.survives) call.to = call.region->machine->authority_of(call.m.unit);
     e.actions.clear();
     call.region->machine->on_atomic(call.m, e.actions);
     e.performer.take(*call.region, e.actions);
     e.performer.flush();
   });
   o.region = core_.regions.find(address);
+  if (!core_.protocols.of(*o.region).atomics) return QUIRE_UNSUPPORTED;
   o.m.unit = o.region->unit_of(address);
   o.m.c = address - o.region->about.base - (o.m.unit << o.region->unit_shift);
   const auto noted = core_.faults.note_memory("an atomic operation", *o.region, o.m.unit);
@@ -43,25 +43,11 @@ base::status unit_calls::push(std::uint64_t address, std::uint64_t bytes) noexce
     const std::uint64_t units = call.replies;
     if (call.region->change.frozen) return changer::park(*call.region, self);
     if (call.region->block != nullptr) return self.complete(QUIRE_UNSUPPORTED);
-    if (call.region->release != nullptr) return e.calls.push_units(call, call.m.unit, call.m.unit + units, false);
-    // A push takes the right to write, and would wait for the end of a pin that may well be the caller's own.
-    for (std::uint64_t i = 0; i < units; ++i) {
-      if (call.region->sequential->unit(call.m.unit + i).pinned != 0) return self.complete(QUIRE_BUSY);
-    }
-    ++call.region->change.calls;
-    call.pushes = true;
-    call.first = call.m.unit;
-    call.units = units;
-    call.token = e.tokens.add(self);
-    for (std::uint64_t i = 0; i < units; ++i) {
-      e.actions.clear();
-      call.region->sequential->on_push(call.m.unit + i, call.token, e.actions);
-      e.performer.take(*call.region, e.actions);
-    }
-    e.performer.flush();
+    e.calls.push_units(call, call.m.unit, call.m.unit + units, false);
   });
   o.region = core_.regions.find(address);
   if (o.region == nullptr || bytes == 0) return {};
+  if (!core_.protocols.of(*o.region).push) return QUIRE_UNSUPPORTED;
   o.m.unit = o.region->unit_of(address);
   const auto noted = core_.faults.note_memory("quire_push()", *o.region, o.m.unit);
   o.replies = o.region->unit_of(address + bytes - 1) - o.m.unit + 1;
@@ -75,39 +61,11 @@ base::status unit_calls::produce(std::uint64_t address, std::uint64_t bytes, boo
     if (call.region->change.frozen) return changer::park(*call.region, self);
     if (call.region->block != nullptr) return self.complete(QUIRE_UNSUPPORTED);
     const std::uint64_t first = call.m.unit, last = first + call.m.c;
-    const bool ends = call.m.a != 0;
-    if (call.region->release != nullptr) {
-      return ends ? e.calls.push_units(call, first, last, true) : e.calls.begin_production(call, first, last);
-    }
-    sequential::machine& machine = *call.region->sequential;
-    for (std::uint64_t unit = first; unit < last; ++unit) {
-      if (ends && machine.unit(unit).pinned != 0) return self.complete(QUIRE_BUSY);
-    }
-    const std::uint64_t token = call.token = e.tokens.add(self);
-    call.replies = 0;
-    for (std::uint64_t unit = first; unit < last; ++unit) {
-      e.actions.clear();
-      if (!ends) {
-        machine.on_produce_begin(unit, e.actions);
-      } else if (machine.on_produce_end(unit)) {
-        ++call.replies;
-        machine.on_push(unit, token, e.actions);
-      }
-      if (e.actions.size() != 0) e.performer.take(*call.region, e.actions);
-    }
-    e.performer.flush();
-    if (call.replies != 0) {
-      call.pushes = true;
-      call.first = first;
-      call.units = last - first;
-      ++call.region->change.calls;
-      return;
-    }
-    (void)e.tokens.take(token);
-    self.complete();
+    call.m.a != 0 ? e.calls.push_units(call, first, last, true) : e.calls.begin_production(call, first, last);
   });
   o.region = core_.regions.find(address);
   if (o.region == nullptr) return QUIRE_BAD_ADDRESS;
+  if (!core_.protocols.of(*o.region).push) return QUIRE_UNSUPPORTED;
   o.m.unit = o.region->unit_of(address);
   const auto noted = core_.faults.note_memory("a production phase", *o.region, o.m.unit);
   o.m.c = o.region->unit_of(address + bytes - 1) - o.m.unit + 1;
@@ -117,25 +75,30 @@ base::status unit_calls::produce(std::uint64_t address, std::uint64_t bytes, boo
 }
 
 void unit_calls::begin_production(call_op& call, std::uint64_t first, std::uint64_t end) noexcept {
-  core_.consistency.release(true);  // afterwards the next write of each copy is noticed
+  region_slot& r = *call.region;
+  core_.protocols.domain_of(r).release(true);  // afterwards the next write of each copy is noticed
   for (std::uint64_t unit = first; unit < end; ++unit) {
     core_.actions.clear();
-    call.region->release->on_produce_begin(unit, core_.actions);
-    if (core_.actions.size() != 0) core_.performer.take(*call.region, core_.actions);
+    r.machine->on_produce_begin(unit, core_.actions);
+    if (core_.actions.size() != 0) core_.performer.take(r, core_.actions);
   }
   core_.performer.flush();
   call.complete();
 }
 
-/// The homes hear of it when they have what was written here, and all nodes have it when the call ends.
+/// All nodes have what was written here when the call ends.
 void unit_calls::push_units(call_op& call, std::uint64_t first, std::uint64_t end, bool written_only) noexcept {
   region_slot& r = *call.region;
-  release::machine& machine = *r.release;
+  model::machine& machine = *r.machine;
+  // A push would wait for the end of a pin that may well be the caller's own.
   for (std::uint64_t unit = first; unit < end; ++unit) {
-    if (machine.unit(unit).pinned != 0) return call.complete(QUIRE_BUSY);
+    if (machine.is_pinned(unit)) return call.complete(QUIRE_BUSY);
   }
-  core_.consistency.release(true);
+  core_.protocols.domain_of(r).release(true);
   const std::uint64_t token = call.token = core_.tokens.add(call);
+  call.pushes = true;
+  call.first = first;
+  call.units = end - first;
   call.replies = 0;
   ++r.change.calls;
   for (std::uint64_t unit = first; unit < end; ++unit) {

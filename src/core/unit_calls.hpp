@@ -28,7 +28,7 @@ class unit_calls {
   // Driver's thread.
   /// A reply has come for a call here.
   void finish(const model::message& m) noexcept;
-  /// Units of a push under release consistency are at all nodes.
+  /// Units of a push that homes have spread are at all nodes.
   void on_spread_done(const model::message& m) noexcept;
 
  private:

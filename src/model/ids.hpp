@@ -14,6 +14,8 @@ using node_id = base::strong<struct node_tag, std::uint16_t>;
 using region_id = base::strong<struct region_tag, std::uint16_t>;
 /// Number of a unit within its region.
 using unit_id = base::strong<struct unit_tag, std::uint64_t>;
+/// Number of a protocol in the table of protocols: the quire_consistency that programs ask for.
+using protocol_id = base::strong<struct protocol_tag, std::uint8_t>;
 
 inline constexpr unsigned max_nodes = 1024;
 

@@ -68,6 +68,9 @@ enum class message_kind : std::uint8_t {
   // content is kept on two nodes: see src/protocol/sequential/replicas.cpp
   replica,      ///< owner -> backup: the content, to be kept without a right; b = stamp
   replica_ack,  ///< and back: it is kept
+  // of protocols that the library does not have: their rows say what each is
+  other_first,
+  other_last = other_first + 15,
   // synchronisation: see src/sync
   sync_first,
   sync_last = sync_first + 63,

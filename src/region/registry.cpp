@@ -51,7 +51,8 @@ base::status registry::open(std::uint32_t heap_unit_bytes, quire_consistency con
   about.unit_bytes = heap_unit_bytes;
   about.placement = QUIRE_PLACE_BLOCK;
   about.consistency = static_cast<std::uint8_t>(consistency);
-  heap_relaxed_ = consistency != QUIRE_SEQUENTIAL;
+  const protocol::row* const of = core_.protocols.find(int{consistency});
+  heap_relaxed_ = of != nullptr && of->can.relaxed;
   next_base_ = c.base + about.bytes;
   if (const auto s = core_.builder.add(about); !s.ok()) return s;
   heap_about_ = about;
@@ -101,7 +102,7 @@ base::status registry::create(const quire_region_options& options, std::uint64_t
   const auto& c = core_.config;
   const std::uint64_t unit = options.unit_bytes == 0 ? 4096 : options.unit_bytes;
   const bool fits = unit >= 4096 && unit <= (2u << 20) && (unit & (unit - 1)) == 0;
-  const bool known = options.consistency >= QUIRE_SEQUENTIAL && options.consistency <= QUIRE_RELEASE &&
+  const bool known = core_.protocols.find(int{options.consistency}) != nullptr &&
                      options.placement >= QUIRE_PLACE_BLOCK && options.placement <= QUIRE_PLACE_FIRST_TOUCH && options.pool >= QUIRE_POOL_DEFAULT &&
                      options.pool <= QUIRE_POOL_FORK && options.detector >= QUIRE_DETECT_DEFAULT &&
                      options.detector <= QUIRE_DETECT_SCAN;

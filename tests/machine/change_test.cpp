@@ -99,7 +99,7 @@ class world {
       const auto used = strong(n).used();
       for (std::uint64_t u = used.first(); u < used.end(); ++u) {
         model::actions out;
-        if (strong(n).knows(u)) relaxed(n).take(u, strong(n).give(u), out);
+        if (strong(n).knows(u)) relaxed(n).take(u, strong(n).give(u, out), out);
         perform(n, out);
       }
       strong(n).all_given();

@@ -175,7 +175,7 @@ class chart {
     for (std::uint16_t n = 0; n < machines_.size(); ++n) {
       if (!begins && checked && at(n).has_base(0)) at(n).on_base_dropped(0);
       at(n).check(begins && checked);
-      at(n).keep_homes(begins);
+      at(n).stay(begins);
       if (!at(n).knows(0)) continue;
       line(n, begins ? "block" : "end");
       begins ? at(n).on_block_begin(0, out_) : at(n).on_block_over(0, out_);

@@ -155,7 +155,10 @@ TEST(wire, random_bytes_behind_a_good_mark) {
     header h;
     for (auto& b : h.bytes) b = static_cast<std::byte>(random());
     std::memcpy(h.bytes, &mark, sizeof mark);
-    if (round % 2 == 0) h.bytes[13] = h.bytes[15] = h.bytes[9] = std::byte{0};  // so that some get further
+    if (round % 2 == 0) {  // so that some get further: nodes of the job, no flags, a payload that is not absurd
+      h.bytes[9] = h.bytes[13] = h.bytes[15] = h.bytes[67] = std::byte{0};
+      for (const std::size_t node : {12, 14}) h.bytes[node] = static_cast<std::byte>(static_cast<unsigned>(h.bytes[node]) % (nodes + 1));
+    }
     message m;
     std::memcpy(&m, h.bytes + 8, sizeof m);
     message out;
@@ -166,7 +169,7 @@ TEST(wire, random_bytes_behind_a_good_mark) {
     EXPECT_LE(out.payload_bytes, max_payload_bytes);
     EXPECT_LE(out.kind, message_kind::last_kind);
   }
-  EXPECT_GT(let_in, 0u);
+  EXPECT_GT(let_in, 1000u);
 }
 
 }  // namespace

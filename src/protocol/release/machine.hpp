@@ -8,6 +8,10 @@
 // node.hpp and the engine unpack them and call on_diff, on_notice, on_release.
 #pragma once
 
+#include <quire/quire.h>
+
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/check.hpp"
@@ -37,10 +41,15 @@ enum class update_outcome : std::uint8_t {
   merge,    ///< what differs from the copy's twin was written by others: into the copy, and the twin
 };
 
+inline constexpr model::protocol_id id{QUIRE_RELEASE};
+
 class machine final : public model::machine {
  public:
   /// The table has shape.units elements, zero at first, and outlives the machine; so does `open`.
-  machine(const region_shape& shape, unit_state* units, interval& open) : shape_(shape), units_(units), open_(open) {}
+  machine(const region_shape& shape, unit_state* units, interval& open)
+      : model::machine(id), shape_(shape), units_(units), open_(open) {}
+  /// The table lasts as long as the machine.
+  void own(std::unique_ptr<machine_tables> tables) noexcept { own_ = std::move(tables); }
 
   fault_outcome on_fault(std::uint64_t unit, access want, actions& out, unsigned lost = 0) override;
   bool on_read_ahead(std::uint64_t unit, access want, bool withhold, actions& out, bool guessed = false) override;
@@ -50,7 +59,7 @@ class machine final : public model::machine {
   void on_message(const message& m, actions& out) override;
 
   /// An operation of `operate` or `operate_here` has changed the content: called before its reply is sent, or its call ends.
-  void on_operated(std::uint64_t unit);
+  void on_operated(std::uint64_t unit) override;
   /// A node that wrote `unit` has sent its diff here; `writer` made it, and who sent it knew of `moves` moves of the home.
   [[nodiscard]] diff_outcome on_diff(std::uint64_t unit, node_id writer, std::uint16_t moves);
   /// An acquire has brought the news that `writer` wrote `unit` in one of its intervals: a copy here that does not have it goes,
@@ -89,20 +98,21 @@ class machine final : public model::machine {
   // Page locking (KOAN; pinning.cpp). The pin of a unit is a lock that its home keeps: who has it keeps the others' requests for the
   // unit waiting there. Ending a pin releases, getting it acquires. Threads that wait are woken, and call on_pin_again().
   /// A thread wants `unit` pinned: counts even if it must wait. `local`: it is pinned now, and its content is here.
-  fault_outcome on_pin(std::uint64_t unit, actions& out);
-  fault_outcome on_pin_again(std::uint64_t unit, actions& out);
+  fault_outcome on_pin(std::uint64_t unit, actions& out) override;
+  fault_outcome on_pin_again(std::uint64_t unit, actions& out) override;
   /// A thread ends its pin. False if no thread of this node has pinned the unit; then nothing changes.
-  [[nodiscard]] bool on_unpin(std::uint64_t unit, actions& out);
+  [[nodiscard]] bool on_unpin(std::uint64_t unit, actions& out) override;
   /// A thread that waits for a pin waits no longer. The pin may still come, and is given back.
-  void on_pin_given_up(std::uint64_t unit, actions& out);
+  void on_pin_given_up(std::uint64_t unit, actions& out) override;
   /// Ends all pins of `unit` at once: the node leaves.
-  void on_pins_dropped(std::uint64_t unit, actions& out);
+  void on_pins_dropped(std::uint64_t unit, actions& out) override;
+  [[nodiscard]] bool is_pinned(std::uint64_t unit) const noexcept override { return units_[unit].pinned != 0; }
   /// At the home: who has the pin; this node itself if nobody has.
-  [[nodiscard]] node_id holder_of(std::uint64_t unit) const noexcept;
+  [[nodiscard]] node_id holder_of(std::uint64_t unit) const noexcept override;
   /// At the home: a pin_grant with content is about to be sent.
   void on_grant_leaves(std::uint64_t unit, actions& out);
   /// Content that comes with a pin may be placed.
-  [[nodiscard]] bool awaits_grant(std::uint64_t unit) const noexcept { return units_[unit].pin_data != 0; }
+  [[nodiscard]] bool awaits_grant(std::uint64_t unit) const noexcept override { return units_[unit].pin_data != 0; }
   /// What comes with the pin is as new as all that this node has heard of the unit.
   [[nodiscard]] bool grant_is_current(std::uint64_t unit) const noexcept { return units_[unit].pin_data != 0 && units_[unit].stale == 0; }
   /// It is so all the same.
@@ -110,11 +120,11 @@ class machine final : public model::machine {
 
   // Push and page broadcasting (KOAN; broadcast.cpp).
   /// From now on it is noticed whether threads here write `unit`. A release has just ended the open interval.
-  void on_produce_begin(std::uint64_t unit, actions& out);
+  void on_produce_begin(std::uint64_t unit, actions& out) override;
   /// Ends that. True if this node has written `unit` in the phase: push it. After a release.
-  [[nodiscard]] bool on_produce_end(std::uint64_t unit);
+  [[nodiscard]] bool on_produce_end(std::uint64_t unit) override;
   /// A thread here calls for a push of `unit`; `token` is told when all nodes have it. After a release.
-  void on_push(std::uint64_t unit, std::uint64_t token, actions& out);
+  void on_push(std::uint64_t unit, std::uint64_t token, actions& out) override;
   /// Whether content that comes unasked may be used.
   [[nodiscard]] bool awaits_spread(std::uint64_t unit) const noexcept {
     const unit_state& s = units_[unit];
@@ -132,11 +142,11 @@ class machine final : public model::machine {
 
   // The region's consistency changes (change.cpp). No message about any of its units is on its way, and there are no twins.
   /// Homes stay where they are, or may move again.
-  void keep_homes(bool keep) noexcept { homes_stay_ = keep; }
+  void stay(bool keep) noexcept override { homes_stay_ = keep; }
   /// Gives up what is known of `unit`, as if it had never been used. Copies that are no home's go.
-  [[nodiscard]] model::handover give(std::uint64_t unit, actions& out);
+  [[nodiscard]] model::handover give(std::uint64_t unit, actions& out) override;
   /// Goes on from what another protocol knew. Who is to be the home hears of it from the unit's manager.
-  void take(std::uint64_t unit, const model::handover& h, actions& out);
+  void take(std::uint64_t unit, const model::handover& h, actions& out) override;
   // Parallel blocks (blocks.cpp). In those that are checked (KOAN) the home keeps each unit as it was before (its twin), from its own first write on,
   // and shows others nothing else; no copy is taken away before the end.
   void check(bool checked) noexcept { checked_ = checked; }
@@ -159,15 +169,16 @@ class machine final : public model::machine {
   void on_block_over(std::uint64_t unit, actions& out);
 
   /// Units for which there is anything to give.
-  [[nodiscard]] const model::used_units& used() const noexcept { return used_; }
-  [[nodiscard]] bool knows(std::uint64_t u) const noexcept { return units_[u].touched != 0; }
-  void all_given() noexcept { used_.clear(); }
+  [[nodiscard]] model::used_units used() const noexcept override { return used_; }
+  [[nodiscard]] bool knows(std::uint64_t u) const noexcept override { return units_[u].touched != 0; }
+  void all_given() noexcept override { used_.clear(); }
 
   [[nodiscard]] const region_shape& shape() const noexcept { return shape_; }
   [[nodiscard]] const unit_state& unit(std::uint64_t u) const noexcept { return units_[u]; }
   [[nodiscard]] const counters& count() const noexcept { return count_; }
   /// Where this node believes the home to be.
   [[nodiscard]] node_id home_of(std::uint64_t unit) const noexcept { return is_home(unit) ? shape_.self : way_of(unit).to; }
+  [[nodiscard]] node_id authority_of(std::uint64_t unit) const noexcept override { return home_of(unit); }
   struct way {
     node_id to{};
     std::uint16_t moves = 0;
@@ -275,6 +286,7 @@ class machine final : public model::machine {
 
   region_shape shape_;
   unit_state* units_;
+  std::unique_ptr<machine_tables> own_{};
   interval& open_;
   counters count_{};
   model::used_units used_{};
@@ -283,5 +295,10 @@ class machine final : public model::machine {
   bool homes_stay_ = false;
   bool checked_ = false;
 };
+
+/// The machine of a region that this protocol decides for; null if another one does.
+[[nodiscard]] inline machine* in_charge(model::machine* m) noexcept {
+  return m != nullptr && m->protocol() == id ? static_cast<machine*>(m) : nullptr;
+}
 
 }  // namespace quire::release

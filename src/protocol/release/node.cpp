@@ -27,7 +27,7 @@ void node::release(bool all_end) {
   // Neighbours together: one system call, one message.
   std::sort(open_.written.begin(), open_.written.end());
   for (const written_unit& w : open_.written) {
-    machine* const m = effects_.machine_of(w.region);
+    machine* const m = machine_of(w.region);
     if (m == nullptr) continue;
     actions_.clear();
     m->on_release(w.unit, actions_);
@@ -45,7 +45,7 @@ void node::release(bool all_end) {
 void node::look_at_kept(bool all_end) {
   if (open_.kept.empty()) return;
   std::erase_if(open_.kept, [this](const kept_unit& k) {
-    const machine* const m = effects_.machine_of(k.what.region);
+    const machine* const m = machine_of(k.what.region);
     return m == nullptr || !m->is_kept(k.what.unit);
   });
   constexpr std::uint32_t most_idle = 8;
@@ -53,12 +53,12 @@ void node::look_at_kept(bool all_end) {
     k.ends = all_end || k.idle >= most_idle;
     if (!k.ends) continue;
     actions_.clear();
-    effects_.machine_of(k.what.region)->on_keep_ends(k.what.unit, actions_);
+    machine_of(k.what.region)->on_keep_ends(k.what.unit, actions_);
     effects_.perform(k.what.region, actions_);
   }
   effects_.perform_all();  // what is compared next is not written any more
   for (kept_unit& k : open_.kept) {
-    machine& m = *effects_.machine_of(k.what.region);
+    machine& m = *machine_of(k.what.region);
     if (!m.is_kept(k.what.unit)) continue;
     const bool written = effects_.differs(k.what.region, k.what.unit);
     if (written) m.on_written(k.what.unit);
@@ -92,7 +92,7 @@ void node::relieve() {
   const std::uint64_t goal = std::max<std::uint64_t>(twin_limit_ - twin_limit_ / 8, needed);
   for (; open_.twins > goal && relieved_ < open_.written.size(); ++relieved_) {
     const written_unit w = open_.written[relieved_];
-    machine* const m = effects_.machine_of(w.region);
+    machine* const m = machine_of(w.region);
     if (m == nullptr || open_.newest.contains(w)) continue;
     actions_.clear();
     m->on_twins_short(w.unit, actions_);
@@ -118,7 +118,7 @@ void node::on_acknowledged(node_id to, std::uint32_t count, unsigned group) {
 void node::on_applied() {
   if (open_.merged.empty()) return;
   for (const written_unit& w : open_.merged) {
-    machine* const m = effects_.machine_of(w.region);
+    machine* const m = machine_of(w.region);
     if (m == nullptr) continue;
     actions_.clear();
     m->on_merged(w.unit, actions_);
@@ -174,7 +174,7 @@ void node::add_interval() {
   open_.told = history_.known(self_);
   told_.swap(leaving_);
   for (const written_unit& w : told_) {
-    machine* const m = effects_.machine_of(w.region);
+    machine* const m = machine_of(w.region);
     if (m == nullptr || !m->is_home(w.unit)) continue;
     actions_.clear();
     m->on_told(w.unit, open_.told, actions_);
@@ -211,7 +211,7 @@ void node::announce_homes() {
   if (open_.came.empty()) return;
   std::sort(open_.came.begin(), open_.came.end());
   for (const written_unit& w : open_.came) {
-    const machine* const m = effects_.machine_of(w.region);
+    const machine* const m = machine_of(w.region);
     if (m != nullptr && m->is_home(w.unit)) history_.add_move(w.region, w.unit, self_, m->unit(w.unit).moves);
   }
   open_.came.clear();
@@ -260,7 +260,7 @@ void node::acquire() {
   const history::position first = std::max(history_.applied(), history_.begin());
   for (history::position at = first; at < history_.end(); ++at) {
     const notice& n = history_[at];
-    machine* const m = n.writer == self_ || n.count == 0 ? nullptr : effects_.machine_of(n.region);
+    machine* const m = n.writer == self_ || n.count == 0 ? nullptr : machine_of(n.region);
     if (m == nullptr) continue;
     (n.moves != 0 ? moved : written) = true;
     for (std::uint64_t unit = n.first; n.moves == 0 && unit < end_in(*m, n); ++unit) {
@@ -279,7 +279,7 @@ void node::acquire() {
 void node::learn_moves(history::position at) {
   for (at = std::max(at, history_.begin()); at < history_.end(); ++at) {
     const notice& n = history_[at];
-    machine* const m = n.writer == self_ || n.moves == 0 ? nullptr : effects_.machine_of(n.region);
+    machine* const m = n.writer == self_ || n.moves == 0 ? nullptr : machine_of(n.region);
     if (m == nullptr) continue;
     for (std::uint64_t unit = n.first; unit < end_in(*m, n); ++unit) m->on_moved(unit, n.home, n.moves);
   }
@@ -317,7 +317,7 @@ void node::move_homes() {
   writers_.clear();
   for (history::position at = std::max(epoch_, history_.begin()); at < history_.end(); ++at) {
     const notice& n = history_[at];
-    const machine* const m = effects_.machine_of(n.region);
+    const machine* const m = machine_of(n.region);
     if (n.moves != 0 || m == nullptr) continue;
     for (std::uint64_t unit = n.first; unit < end_in(*m, n); ++unit) {
       if (m->is_home(unit)) writers_.push_back({{n.region, unit}, n.writer.value()});
@@ -331,7 +331,7 @@ void node::move_homes() {
       if (writers_[i].writer != only) only = many;
     }
     if (only == many || only == self_.value()) continue;
-    machine& m = *effects_.machine_of(w.region);
+    machine& m = *machine_of(w.region);
     if (m.is_kept(w.unit)) {
       const auto kept = std::ranges::find(open_.kept, w, &kept_unit::what);
       if (kept != open_.kept.end() && kept->idle < 2) continue;  // it writes nearly always, too

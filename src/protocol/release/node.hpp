@@ -25,6 +25,7 @@
 
 #include "model/action.hpp"
 #include "model/edge.hpp"
+#include "protocol/contract/domain.hpp"
 #include "protocol/release/history.hpp"
 #include "protocol/release/machine.hpp"
 
@@ -35,27 +36,9 @@ using model::edge;
 /// Largest payload of a message that synchronises, and of notices.
 inline constexpr std::size_t max_value_bytes = 512;
 
-class node {
+class node final : public protocol::domain {
  public:
-  class effects {
-   public:
-    /// To any node, this one included; the payload is copied.
-    virtual void transmit(node_id to, const message& m, std::span<const std::byte> value) noexcept = 0;
-    /// Performed in order, together at perform_all() at the latest. Of send_diff: calls diff_sent() if there was a difference.
-    virtual void perform(model::region_id region, const actions& list) noexcept = 0;
-    virtual void perform_all() noexcept = 0;
-    /// Where written units are found without faults: tells machines which were, by on_written().
-    virtual void find_written() noexcept {}
-    /// Where units keep their right: whether the content of one differs from its twin.
-    [[nodiscard]] virtual bool differs(model::region_id, std::uint64_t) noexcept { return false; }
-    /// Whether content or twins that this node has sent may still be read where they lie.
-    [[nodiscard]] virtual bool content_leaves() noexcept { return false; }
-    /// The machine of a region under this protocol; null if there is none.
-    [[nodiscard]] virtual machine* machine_of(model::region_id region) noexcept = 0;
-
-   protected:
-    ~effects() = default;
-  };
+  using effects = protocol::domain::effects;
 
   /// `twin_limit`: pages of twins that this node may have at a time.
   node(node_id self, unsigned nodes, effects& to, std::size_t twin_limit, std::size_t notice_limit = history::default_limit)
@@ -68,10 +51,23 @@ class node {
 
   /// Sends a message that synchronises, now or when the diffs before it have arrived.
   void send(node_id to, const message& m, std::span<const std::byte> value, edge what);
+  bool leaves(node_id to, const message& m, std::span<const std::byte> value, edge what) override {
+    send(to, m, value, what);
+    return true;
+  }
+  /// Notices.
+  [[nodiscard]] bool on_message(const message& m, std::span<const std::byte> value) override { return on_notices(m.from, value); }
+  /// A home that goes to who asked to have it: whoever does an atomic operation there may count on what was released here.
+  void on_leaving(node_id to, const message& m) override {
+    if (m.kind == model::message_kind::home_move && (m.flags & model::message_flag::take) != 0) tell(to);
+  }
+  void on_arriving(const message& m) override {
+    if (m.kind == model::message_kind::pin_grant) acquire_pin(m.from, m.region, m.unit);
+  }
   /// All notices that this node knows go to `to`, before what is sent there next.
   void tell(node_id to);
   /// Before a call of this node's thread that ends an acquire goes on, and before memory of others is handed out.
-  void acquire();
+  void acquire() override;
   /// The same, when the home `from` has granted a pin of `unit`: what comes with it is as new as all that the home has told, and stale
   /// only if others have told more (pinning.cpp).
   void acquire_pin(node_id from, model::region_id region, std::uint64_t unit);
@@ -80,17 +76,17 @@ class node {
   [[nodiscard]] bool is_covered(model::region_id region, std::uint64_t unit, std::span<const std::uint32_t> known) const;
   /// Ends the open interval. What a later send() does; for calls that want to have it done. See busy(). No unit may keep its right beyond
   /// that if `all_end`: every write from now on is noticed.
-  void release(bool all_end = false);
+  void release(bool all_end = false) override;
   /// The same where a message follows by which this node releases, or joins: nobody waits for the diffs alone.
-  void release_ahead();
+  void release_ahead() override;
   /// Diffs that leave now are of a release_ahead(), and nobody waits for their acknowledgements either.
   [[nodiscard]] bool unhurried() const noexcept { return ahead_ && is_pair(); }
   /// The next release ends the right of all units that keep theirs beyond one.
   void end_keeping() noexcept { all_end_ = true; }
   /// Diffs are on their way.
-  [[nodiscard]] bool busy() const noexcept { return closing_ + fresh_ != 0; }
+  [[nodiscard]] bool busy() const noexcept override { return closing_ + fresh_ != 0; }
   /// After a fault: keeps the number of twins within the limit.
-  void relieve();
+  void relieve() override;
 
   /// Notices that `from` tells. False if they are none: nothing after the bad record is taken.
   [[nodiscard]] bool on_notices(node_id from, std::span<const std::byte> bytes);
@@ -110,10 +106,10 @@ class node {
   void on_passed(std::uint64_t count);
   /// This node's part in the job barrier: it sends its contribution upwards / the round is over, before it tells others and
   /// its own threads.
-  void on_gathered();
-  void on_epoch();
+  void on_gathered() override;
+  void on_epoch() override;
   /// In place of on_epoch(): the round was refused, and others may not have told or heard in it what this node did.
-  void on_round_refused() { gathered_ = settled_; }
+  void on_round_refused() override { gathered_ = settled_; }
 
   [[nodiscard]] const history& known() const noexcept { return history_; }
   [[nodiscard]] std::size_t waiting() const noexcept { return gate_.size() - left_; }
@@ -129,6 +125,7 @@ class node {
   [[nodiscard]] const counters& count() const noexcept { return count_; }
 
  private:
+  [[nodiscard]] machine* machine_of(model::region_id region) noexcept { return in_charge(effects_.machine_of(region)); }
   struct held_message {
     std::uint64_t after = 0;  ///< the group that it waits for
     node_id to{};

@@ -252,7 +252,7 @@ void machine::on_pin_end(const message& m, actions& out) {
 // ---- What comes with a pin
 
 void node::acquire_pin(node_id from, model::region_id region, std::uint64_t unit) {
-  machine* const m = effects_.machine_of(region);
+  machine* const m = machine_of(region);
   bool covered = m != nullptr && m->grant_is_current(unit);
   for (history::position at = std::max(history_.applied(), history_.begin()); covered && at < history_.end(); ++at) {
     const notice& n = history_[at];

@@ -8,6 +8,7 @@
 #include "directory/placement.hpp"
 #include "model/copyset.hpp"
 #include "model/ids.hpp"
+#include "protocol/contract/table_memory.hpp"
 
 namespace quire::release {
 
@@ -86,6 +87,12 @@ enum class updates : std::uint8_t {
   never,
   learned,  ///< to those that have read it before, again and again
   always,   ///< to all that have read it once; for tests
+};
+
+/// Of a machine that has its own.
+struct machine_tables {
+  explicit machine_tables(const protocol::table_memory& from) noexcept : units(from) {}
+  protocol::table<unit_state> units;
 };
 
 /// What a machine needs to know of its region and job.

@@ -7,7 +7,7 @@ namespace quire::sequential {
 using model::handover;
 using model::message_kind;
 
-handover machine::give(std::uint64_t unit) {
+handover machine::give(std::uint64_t unit, actions&) {
   unit_state& s = units_[unit];
   handover h;
   h.right = right_of(unit);

@@ -6,6 +6,13 @@
 // done; the caller performs the actions in order. Messages to the machine's own node are actions like any other.
 #pragma once
 
+#include <quire/quire.h>
+
+#include <array>
+#include <memory>
+#include <span>
+#include <utility>
+
 #include "base/check.hpp"
 #include "directory/pins.hpp"
 #include "model/action.hpp"
@@ -23,52 +30,57 @@ using directory::pin;
 using directory::pin_table;
 using model::fault_outcome;
 
+inline constexpr model::protocol_id id{QUIRE_SEQUENTIAL};
+
 class machine final : public model::machine {
  public:
   /// The tables have shape.units elements, zero at first, and outlive the machine; entries of units that other nodes
   /// manage stay untouched. `requests` and `pins` may be shared by the machines of all regions of a node.
   machine(const region_shape& shape, unit_state* units, directory_entry* entries, directory::request_pool& requests,
           pin_table& pins)
-      : shape_(shape), units_(units), entries_(entries), requests_(requests), pins_(pins) {}
+      : model::machine(id), shape_(shape), units_(units), entries_(entries), requests_(requests), pins_(pins) {}
+  /// The tables last as long as the machine.
+  void own(std::unique_ptr<machine_tables> tables) noexcept { own_ = std::move(tables); }
 
   // Node side.
   /// A thread touched `unit` and may not `want` it. `lost` says how many times in a row the thread was woken for this very
   /// access and could not do it after all; unless that is 0, the node keeps the unit a while when it comes (see `hold`).
   fault_outcome on_fault(std::uint64_t unit, access want, actions& out, unsigned lost = 0) override;
   /// The time asked for by a `hold` action is over. May come late, and for a hold that has ended already.
-  void on_hold_over(std::uint64_t unit, actions& out);
+  void on_hold_over(std::uint64_t unit, actions& out) override;
   /// Ask for `unit` before anybody touches it. With `withhold` it is not mapped when it arrives. `guessed`: it will be read,
   /// and then written like those before it; a withheld one shows whether it is. True if asked.
   bool on_read_ahead(std::uint64_t unit, access want, bool withhold, actions& out, bool guessed = false) override;
   /// Map a unit that this node may use already, together with a neighbour that faulted. True if there was anything to do.
   bool on_fault_around(std::uint64_t unit, actions& out) override;
   /// Threads of this node are going to write what they read of `unit` (KOAN: double faults), or no longer.
-  void on_advice(std::uint64_t unit, bool will_write);
+  void on_advice(std::uint64_t unit, bool will_write) override;
   /// A thread of this node calls for an atomic operation: `operation`, a, b, c (offset) and token of `call` are given.
   void on_atomic(const message& call, actions& out) override;
   /// A thread of this node calls for a push of `unit`; `token` is completed when all nodes have it.
-  void on_push(std::uint64_t unit, std::uint64_t token, actions& out);
+  void on_push(std::uint64_t unit, std::uint64_t token, actions& out) override;
 
   // Page broadcasting (KOAN): a phase in which threads of this node write a range, and all others read it afterwards.
   /// From now on it is noticed whether a thread writes `unit`.
-  void on_produce_begin(std::uint64_t unit, actions& out);
+  void on_produce_begin(std::uint64_t unit, actions& out) override;
   /// Ends that. True if this node has written `unit` in the phase, and nobody else since: push it.
-  [[nodiscard]] bool on_produce_end(std::uint64_t unit);
+  [[nodiscard]] bool on_produce_end(std::uint64_t unit) override;
 
   // Page locking (KOAN). A pinned unit is writable here and stays so: orders to give it away wait for the end of the pin.
   /// A thread wants `unit` pinned. Counts even if it must wait, and then holds as soon as the unit has come: `local` says
   /// that it is pinned now. Else the thread waits for `wake` and asks on_pin_again().
-  fault_outcome on_pin(std::uint64_t unit, actions& out);
+  fault_outcome on_pin(std::uint64_t unit, actions& out) override;
   /// A thread that waits for a pin was woken.
-  fault_outcome on_pin_again(std::uint64_t unit, actions& out);
+  fault_outcome on_pin_again(std::uint64_t unit, actions& out) override;
   /// A thread ends its pin. False if no thread of this node has pinned the unit; then nothing changes.
-  [[nodiscard]] bool on_unpin(std::uint64_t unit, actions& out);
+  [[nodiscard]] bool on_unpin(std::uint64_t unit, actions& out) override;
   /// A thread that waits for a pin waits no longer. The unit may still come.
-  void on_pin_given_up(std::uint64_t unit, actions& out);
+  void on_pin_given_up(std::uint64_t unit, actions& out) override;
   /// Ends all pins of `unit` at once: the node leaves.
-  void on_pins_dropped(std::uint64_t unit, actions& out);
+  void on_pins_dropped(std::uint64_t unit, actions& out) override;
+  [[nodiscard]] bool is_pinned(std::uint64_t unit) const noexcept override { return units_[unit].pinned != 0; }
   /// At the manager: the node that has `unit` and would have to give it to the next who asks.
-  [[nodiscard]] node_id holder_of(std::uint64_t unit) const noexcept;
+  [[nodiscard]] node_id holder_of(std::uint64_t unit) const noexcept override;
 
   // Page-out (paging.cpp).
   [[nodiscard]] model::frame_use use_of_frame(std::uint64_t unit) const noexcept override;
@@ -77,13 +89,14 @@ class machine final : public model::machine {
   bool on_please_take(std::uint64_t unit, actions& out) override;
 
   // A node is lost, and the others go on (loss.cpp says in which order). Calls and messages of each unit; jobs of at most 64 nodes.
-  void cut(std::uint64_t unit, actions& out);
-  void absorb(const message& m, actions& out);
-  void report(std::uint64_t unit, actions& out);
-  void settle(std::uint64_t unit, actions& out);
+  void cut(std::uint64_t unit, actions& out) override;
+  void absorb(const message& m, actions& out) override;
+  void report(std::uint64_t unit, actions& out) override;
+  void settle(std::uint64_t unit, actions& out) override;
+  [[nodiscard]] std::span<const model::unit_table> tables() const noexcept override { return tables_; }
 
   // Content on two nodes (replicas.cpp). Rounds are driven by advance() of replicas.hpp, which says in which order.
-  [[nodiscard]] bool replicated() const noexcept { return shape_.replicas.units != nullptr; }
+  [[nodiscard]] bool replicated() const noexcept override { return shape_.replicas.units != nullptr; }
   void begin_round() noexcept;
   /// Units of the round; units() ends them.
   [[nodiscard]] std::uint64_t first_in_round() const noexcept;
@@ -97,17 +110,17 @@ class machine final : public model::machine {
   void on_order(std::uint64_t unit, actions& out);
   void on_safe(std::uint64_t unit, actions& out) { out.add(model::action_kind::wake, unit); }
   /// After settle() on all nodes: a unit of this node's whose backup died is unsaved.
-  void mend(std::uint64_t unit);
+  void mend(std::uint64_t unit) override;
 
   // The region's consistency changes (change.cpp). No message about any of its units is on its way, nothing is pinned.
   /// Gives up what is known of `unit`, as if it had never been used.
-  [[nodiscard]] model::handover give(std::uint64_t unit);
+  [[nodiscard]] model::handover give(std::uint64_t unit, actions& out) override;
   /// Goes on from what another protocol knew. An owner's manager hears of it.
-  void take(std::uint64_t unit, const model::handover& h, actions& out);
+  void take(std::uint64_t unit, const model::handover& h, actions& out) override;
   /// Units for which there is anything to give.
-  [[nodiscard]] const model::used_units& used() const noexcept { return used_; }
-  [[nodiscard]] bool knows(std::uint64_t u) const noexcept { return units_[u].touched != 0 || entries_[u].touched != 0; }
-  void all_given() noexcept { used_.clear(); }
+  [[nodiscard]] model::used_units used() const noexcept override { return used_; }
+  [[nodiscard]] bool knows(std::uint64_t u) const noexcept override { return units_[u].touched != 0 || entries_[u].touched != 0; }
+  void all_given() noexcept override { used_.clear(); }
 
   /// A message for one unit (m.unit; m.count is ignored). Content, if any, has been placed already.
   void on_message(const message& m, actions& out) override;
@@ -117,6 +130,7 @@ class machine final : public model::machine {
     const node_id first = shape_.managers.of(unit);
     return shape_.members == nullptr ? first : shape_.members->successor(first, shape_.nodes.nodes);
   }
+  [[nodiscard]] node_id authority_of(std::uint64_t unit) const noexcept override { return manager_of(unit); }
   [[nodiscard]] const unit_state& unit(std::uint64_t u) const noexcept { return units_[u]; }
   [[nodiscard]] const directory_entry& entry(std::uint64_t u) const noexcept { return entries_[u]; }
   [[nodiscard]] const counters& count() const noexcept { return count_; }
@@ -220,6 +234,8 @@ class machine final : public model::machine {
   region_shape shape_;
   unit_state* units_;
   directory_entry* entries_;
+  std::array<model::unit_table, 2> tables_{{{units_, sizeof(unit_state)}, {entries_, sizeof(directory_entry)}}};
+  std::unique_ptr<machine_tables> own_{};
   directory::request_pool& requests_;
   pin_table& pins_;
   counters count_{};

@@ -10,6 +10,7 @@
 #include "model/copyset.hpp"
 #include "model/ids.hpp"
 #include "model/membership.hpp"
+#include "protocol/contract/table_memory.hpp"
 #include "protocol/sequential/replicas.hpp"
 
 namespace quire::sequential {
@@ -74,6 +75,22 @@ struct directory_entry {
   node_id served_by{};       ///< the owner when the request that is being served came to the front
 };
 static_assert(sizeof(directory_entry) == 24);
+
+/// Of a machine that has its own.
+struct machine_tables {
+  explicit machine_tables(const protocol::table_memory& from) noexcept : units(from), entries(from), replicas(from) {}
+  /// 0 or errno.
+  [[nodiscard]] int make(std::uint64_t count, bool on_two_nodes) noexcept {
+    int error = units.make(count);
+    if (error == 0) error = entries.make(count);
+    if (error == 0 && on_two_nodes) error = replicas.make(count);
+    return error;
+  }
+  protocol::table<unit_state> units;
+  protocol::table<directory_entry> entries;
+  protocol::table<replica_state> replicas;
+  replica_book book{};
+};
 
 /// What a machine needs to know of its region and job.
 struct region_shape {

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The protocols that regions of this node may have, and their domains; and what each kind of message needs. What concerns memory as a whole,
+// a release or an acquire, concerns the domains of all protocols whose consistency is weaker than sequential. Driver's thread.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/region_slot.hpp"
+#include "protocol/contract/row.hpp"
+
+namespace quire::core {
+
+class protocol_set {
+ public:
+  /// The rows outlive it; no two have the same number, or the same kind of message.
+  protocol_set(std::span<const protocol::row* const> rows, const protocol::job& node, protocol::domain::effects& to);
+  protocol_set(const protocol_set&) = delete;
+  protocol_set& operator=(const protocol_set&) = delete;
+
+  [[nodiscard]] std::span<const protocol::row* const> rows() const noexcept { return rows_; }
+  /// Null if there is none.
+  [[nodiscard]] const protocol::row* find(model::protocol_id id) const noexcept {
+    return id.value() < by_id_.size() ? by_id_[id.value()].what : nullptr;
+  }
+  [[nodiscard]] const protocol::row* find(int consistency) const noexcept {
+    const bool may = consistency >= 0 && static_cast<std::size_t>(consistency) < by_id_.size();
+    return may ? by_id_[static_cast<std::size_t>(consistency)].what : nullptr;
+  }
+  [[nodiscard]] const protocol::abilities& of(const region_slot& r) const noexcept { return by_id_[r.machine->protocol().value()].what->can; }
+  /// Of a protocol that the node has.
+  [[nodiscard]] protocol::domain& domain(model::protocol_id id) const noexcept { return *by_id_[id.value()].shared; }
+  [[nodiscard]] protocol::domain& domain_of(const region_slot& r) const noexcept { return domain(r.machine->protocol()); }
+  /// Of kinds that are nobody's, as well: those that are not about memory.
+  [[nodiscard]] const protocol::message_traits& traits(model::message_kind k) const noexcept { return traits_[static_cast<std::size_t>(k)]; }
+  /// Null, with errno in `error`, if there is no memory for it.
+  [[nodiscard]] std::unique_ptr<model::machine> make_machine(const protocol::row& of, const protocol::region_shape& shape, int& error) const {
+    return of.make_machine(node_, shape, domain(of.id), error);
+  }
+
+  // All domains of a weaker consistency.
+  void acquire() const {
+    for (protocol::domain* d : relaxed_) d->acquire();
+  }
+  void release(bool all_end) const {
+    for (protocol::domain* d : relaxed_) d->release(all_end);
+  }
+  void release_ahead() const {
+    for (protocol::domain* d : relaxed_) d->release_ahead();
+  }
+  void on_gathered() const {
+    for (protocol::domain* d : relaxed_) d->on_gathered();
+  }
+  void on_round_end(bool refused) const {
+    for (protocol::domain* d : relaxed_) refused ? d->on_round_refused() : d->on_epoch();
+  }
+  [[nodiscard]] bool leaves(model::node_id to, const model::message& m, std::span<const std::byte> value, model::edge what) const {
+    for (protocol::domain* d : relaxed_) {
+      if (d->leaves(to, m, value, what)) return true;
+    }
+    return false;
+  }
+  /// Of any domain.
+  [[nodiscard]] bool busy() const {
+    for (const entry& e : by_id_) {
+      if (e.shared != nullptr && e.shared->busy()) return true;
+    }
+    return false;
+  }
+
+ private:
+  struct entry {
+    const protocol::row* what = nullptr;
+    std::unique_ptr<protocol::domain> shared{};
+  };
+  std::span<const protocol::row* const> rows_;
+  protocol::job node_;
+  std::array<entry, region_slot::most_protocols> by_id_{};
+  std::array<protocol::message_traits, 256> traits_{};
+  std::vector<protocol::domain*> relaxed_{};
+};
+
+}  // namespace quire::core

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What all regions of a node share that have the same protocol: intervals, notices, queues of requests. No I/O: `effects` is what the core,
+// or a simulator, does for it. A protocol whose regions share nothing has a domain that does nothing: this one.
+//
+// Driver's thread only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "model/action.hpp"
+#include "model/edge.hpp"
+#include "model/machine.hpp"
+#include "model/message.hpp"
+
+namespace quire::protocol {
+
+class domain {
+ public:
+  class effects {
+   public:
+    /// To any node, this one included; the payload is copied.
+    virtual void transmit(model::node_id to, const model::message& m, std::span<const std::byte> value) noexcept = 0;
+    /// Performed in order, together at perform_all() at the latest. Of send_diff: calls release::node::diff_sent() if there was a difference.
+    virtual void perform(model::region_id region, const model::actions& list) noexcept = 0;
+    virtual void perform_all() noexcept = 0;
+    /// Where written units are found without faults: tells machines which were, by on_written().
+    virtual void find_written() noexcept {}
+    /// Where units keep their right: whether the content of one differs from its twin.
+    [[nodiscard]] virtual bool differs(model::region_id, std::uint64_t) noexcept { return false; }
+    /// Whether content or twins that this node has sent may still be read where they lie.
+    [[nodiscard]] virtual bool content_leaves() noexcept { return false; }
+    /// The machine in charge of a region; null if there is no such region.
+    [[nodiscard]] virtual model::machine* machine_of(model::region_id region) noexcept = 0;
+
+   protected:
+    ~effects() = default;
+  };
+
+  virtual ~domain() = default;
+
+  // ---- Of protocols whose consistency is weaker than sequential (abilities::relaxed), and that order messages by it
+  /// A message that synchronises threads is about to leave. True if the domain has taken it, and transmits it now or later.
+  virtual bool leaves(model::node_id, const model::message&, std::span<const std::byte> /*value*/, model::edge) { return false; }
+  /// A thread of this node goes on after a call that acquires.
+  virtual void acquire() {}
+  /// The open interval ends: what threads here have written is to be seen by who acquires. With `all_end` each write from now on is noticed.
+  virtual void release(bool /*all_end*/) {}
+  /// The same where a message follows by which this node releases, or joins: nobody waits for what leaves.
+  virtual void release_ahead() {}
+  /// This node's part in the job barrier: it sends its contribution upwards; then the round is over, before others and threads here are told;
+  /// or was refused, and others may not have told or heard in it what this node did.
+  virtual void on_gathered() {}
+  virtual void on_epoch() {}
+  virtual void on_round_refused() {}
+
+  // ---- Of all
+  /// A message of route::domain. False if it is none.
+  [[nodiscard]] virtual bool on_message(const model::message&, std::span<const std::byte> /*value*/) { return false; }
+  /// A message whose traits say that the domain sees it, before it leaves, and before a machine hears of it.
+  virtual void on_leaving(model::node_id /*to*/, const model::message&) {}
+  virtual void on_arriving(const model::message&) {}
+  /// After a fault, or hints: there may be too much of something.
+  virtual void relieve() {}
+  /// Something of this node is on its way that nobody waits for.
+  [[nodiscard]] virtual bool busy() const { return false; }
+};
+
+}  // namespace quire::protocol

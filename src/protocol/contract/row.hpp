@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A protocol as the core knows it: a row of the table of protocols. A folder of src/protocol has a row and what the row makes: a domain for
+// each node, a machine for each region on each node. The core asks no protocol who it is.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "directory/pins.hpp"
+#include "directory/placement.hpp"
+#include "model/copyset.hpp"
+#include "model/machine.hpp"
+#include "model/membership.hpp"
+#include "protocol/contract/abilities.hpp"
+#include "protocol/contract/domain.hpp"
+#include "protocol/contract/table_memory.hpp"
+#include "protocol/contract/traits.hpp"
+
+namespace quire::protocol {
+
+/// What is the same for all regions of a node. Outlives domains and machines.
+struct job {
+  model::node_id self{};
+  unsigned nodes = 1;
+  directory::pin_table* pins = nullptr;  ///< what threads of this node have pinned, or wait to pin
+  const model::membership* members = nullptr;  ///< null: the job ends when a node is lost
+  bool replicas = false;      ///< content is kept on two nodes
+  bool pages_out = false;     ///< some node of the job has a memory limit
+  bool learn_writes = true;   ///< options of the same names
+  bool move_homes = true;
+  bool updates = true;
+  std::size_t twin_pages = 0;  ///< that twins may take on this node
+  table_memory memory{};
+};
+
+/// A region, and what its units are.
+struct region_shape {
+  model::region_id region{};
+  directory::manager_map managers{};  ///< of units nobody has used yet
+  std::uint64_t units = 0;
+  std::uint32_t unit_pages = 1;
+  bool first_touch = false;  ///< the first node that asks for a unit becomes its home, where the protocol has homes
+  bool scans = false;        ///< written units are found by machine::on_written(), and no write faults
+};
+
+struct row {
+  model::protocol_id id{};
+  const char* name = "";  ///< of its consistency
+  abilities can{};
+  std::span<const message_traits> messages{};
+  std::unique_ptr<domain> (*make_domain)(const job& node, domain::effects& to) = nullptr;
+  /// With tables of its own. Null, with errno in `error`, if there is no memory for them.
+  std::unique_ptr<model::machine> (*make_machine)(const job& node, const region_shape& shape, domain& shared, int& error) = nullptr;
+};
+
+}  // namespace quire::protocol

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/release/protocol.hpp"
+
+#include "protocol/release/machine.hpp"
+#include "protocol/release/node.hpp"
+
+namespace quire::release {
+namespace {
+
+using model::message_kind;
+using protocol::message_traits;
+using protocol::passage;
+using protocol::payload;
+using protocol::route;
+
+constexpr message_traits messages[] = {
+    {.kind = message_kind::copy_request},
+    {.kind = message_kind::copy_reply, .brings = payload::content},
+    {.kind = message_kind::update, .brings = payload::offer, .later = true},
+    {.kind = message_kind::patch, .brings = payload::entries},
+    {.kind = message_kind::update_unused},
+    {.kind = message_kind::diffs, .brings = payload::entries, .to = route::part},
+    {.kind = message_kind::diffs_ack, .to = route::part, .later_of_two = true},
+    {.kind = message_kind::home_move, .brings = payload::content, .to = route::own, .domain_sees = true},
+    {.kind = message_kind::home_offer, .to = route::page_out, .later = true},
+    {.kind = message_kind::home_atomic, .leaves = passage::asked_for, .counted = false},
+    {.kind = message_kind::home_atomic_reply, .counted = false, .acquires = true},
+    {.kind = message_kind::notices, .brings = payload::value, .to = route::domain, .later = true},
+    {.kind = message_kind::pin_request},
+    {.kind = message_kind::pin_grant, .brings = payload::content, .leaves = passage::as_said, .one_by_one = true, .domain_sees = true},
+    {.kind = message_kind::pin_end, .leaves = passage::asked_for},
+    {.kind = message_kind::pin_next},
+    {.kind = message_kind::spread_request, .leaves = passage::asked_for},
+    {.kind = message_kind::spread, .brings = payload::spread, .to = route::part},
+    {.kind = message_kind::spread_ack, .to = route::part},
+    {.kind = message_kind::spread_done, .to = route::part},
+};
+
+std::unique_ptr<protocol::domain> make_domain(const protocol::job& job, protocol::domain::effects& to) {
+  auto made = std::make_unique<node>(job.self, job.nodes, to, job.twin_pages);
+  made->open().pins = job.pins;
+  return made;
+}
+
+std::unique_ptr<model::machine> make_machine(const protocol::job& job, const protocol::region_shape& of, protocol::domain& shared, int& error) {
+  auto own = std::make_unique<machine_tables>(job.memory);
+  error = own->units.make(of.units);
+  if (error != 0) return nullptr;
+  region_shape shape;
+  shape.region = of.region;
+  shape.self = job.self;
+  shape.nodes = model::geometry::of(job.nodes);
+  shape.managers = of.managers;
+  shape.units = of.units;
+  shape.first_touch = of.first_touch;
+  shape.scans = of.scans;
+  shape.migrates = job.move_homes;
+  shape.pages_out = job.pages_out;  // any node, not only this one
+  if (!job.updates) shape.update = updates::never;
+  shape.keeps = true;
+  shape.twin_pages = of.unit_pages;
+  auto made = std::make_unique<machine>(shape, own->units.data(), static_cast<node&>(shared).open());
+  made->own(std::move(own));
+  return made;
+}
+
+constexpr protocol::row the_row{
+    .id = id,
+    .name = "release",
+    .can = {.relaxed = true,
+            .atomics = true,
+            .pins = true,
+            .pins_bring_content = true,
+            .push = true,
+            .page_out = true,
+            .scan = true,
+            .twins = true,
+            .change = true,
+            .block = true,
+            .checkpoint = true},
+    .messages = messages,
+    .make_domain = make_domain,
+    .make_machine = make_machine,
+};
+
+}  // namespace
+
+const protocol::row& row() noexcept { return the_row; }
+
+}  // namespace quire::release

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/table/table.hpp"
+
+#include "protocol/release/protocol.hpp"
+#include "protocol/sequential/protocol.hpp"
+
+namespace quire::protocol {
+
+std::span<const row* const> built_in() noexcept {
+  static const row* const all[] = {&sequential::row(), &release::row()};
+  return all;
+}
+
+}  // namespace quire::protocol
