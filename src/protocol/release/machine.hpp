@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/check.hpp"
+#include "base/fault_heap.hpp"
 #include "model/handover.hpp"
 #include "model/machine.hpp"
 #include "protocol/release/interval.hpp"
@@ -266,7 +267,7 @@ class machine final : public model::machine {
     std::uint64_t unit = 0;
     bool held = false;
     node_id holder{};
-    std::vector<message> queue{};  ///< first come, first served
+    base::fault_vector<message> queue{};  ///< first come, first served
   };
   [[nodiscard]] const grant* find_grant(std::uint64_t unit) const noexcept;
   [[nodiscard]] grant* find_grant(std::uint64_t unit) noexcept { return const_cast<grant*>(static_cast<const machine*>(this)->find_grant(unit)); }
@@ -290,7 +291,7 @@ class machine final : public model::machine {
   interval& open_;
   counters count_{};
   model::used_units used_{};
-  std::vector<grant> grants_{};  ///< of units whose home is here, in order
+  base::fault_vector<grant> grants_{};  ///< of units whose home is here, in order
   std::uint64_t outstanding_ = 0;
   bool homes_stay_ = false;
   bool checked_ = false;
