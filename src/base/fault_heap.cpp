@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Pieces of powers of two. Those of a size that nobody uses are a stack without a lock: its top is an address and a count of changes, so that a
+// thread that was away while others took a piece and gave it back does not take the stack for unchanged. Pieces are never
+// unmapped, so that such a thread may look at one that is in use again.
+#include "base/fault_heap.hpp"
+
+#include <sys/mman.h>
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+
+#include "base/check.hpp"
+
+namespace quire::base {
+namespace {
+
+constexpr unsigned smallest = 6, largest = 47;  ///< powers of two
+constexpr std::size_t chunk_bytes = 256 * 1024;  ///< taken from the kernel at once for small pieces
+
+struct piece {
+  std::atomic<piece*> next;
+};
+
+class stack {
+ public:
+  void push(piece* first, piece* last) noexcept {
+    std::uint64_t top = top_.load(std::memory_order_relaxed);
+    do {
+      last->next.store(piece_of(top), std::memory_order_relaxed);
+    } while (!top_.compare_exchange_weak(top, changed(top, first), std::memory_order_release, std::memory_order_relaxed));
+  }
+  [[nodiscard]] piece* pop() noexcept {
+    std::uint64_t top = top_.load(std::memory_order_acquire);
+    for (;;) {
+      piece* const first = piece_of(top);
+      if (first == nullptr) return nullptr;
+      piece* const rest = first->next.load(std::memory_order_relaxed);
+      if (top_.compare_exchange_weak(top, changed(top, rest), std::memory_order_acquire)) return first;
+    }
+  }
+
+ private:
+  static constexpr unsigned address_bits = 48;
+  static constexpr std::uint64_t address_mask = (std::uint64_t{1} << address_bits) - 1;
+  [[nodiscard]] static piece* piece_of(std::uint64_t top) noexcept { return reinterpret_cast<piece*>(top & address_mask); }
+  [[nodiscard]] static std::uint64_t changed(std::uint64_t before, piece* top) noexcept {
+    return ((before >> address_bits) + 1) << address_bits | reinterpret_cast<std::uint64_t>(top);
+  }
+  std::atomic<std::uint64_t> top_{0};
+};
+
+constinit std::array<stack, largest + 1> g_free{};
+
+[[nodiscard]] std::byte* from_kernel(std::size_t bytes) noexcept {
+  void* const made = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  CHECK(made != MAP_FAILED && "the kernel has no memory for the runtime");
+  return static_cast<std::byte*>(made);
+}
+
+[[nodiscard]] unsigned power_for(std::size_t bytes) noexcept {
+  return bytes <= std::size_t{1} << smallest ? smallest : static_cast<unsigned>(std::bit_width(bytes - 1));
+}
+
+}  // namespace
+
+void* fault_allocate(std::size_t bytes) noexcept {
+  const unsigned power = power_for(bytes);
+  CHECK(power <= largest);
+  if (piece* const kept = g_free[power].pop(); kept != nullptr) return kept;
+  const std::size_t size = std::size_t{1} << power;
+  if (size >= chunk_bytes) return from_kernel(size);
+  std::byte* const chunk = from_kernel(chunk_bytes);
+  // The first piece is the caller's; the others wait for the next.
+  piece* last = nullptr;
+  for (std::size_t at = chunk_bytes - size; at != 0; at -= size) {
+    auto* const one = ::new (chunk + at) piece{last == nullptr ? nullptr : reinterpret_cast<piece*>(chunk + at + size)};
+    if (last == nullptr) last = one;
+  }
+  if (last != nullptr) g_free[power].push(reinterpret_cast<piece*>(chunk + size), last);
+  return chunk;
+}
+
+void fault_free(void* memory, std::size_t bytes) noexcept {
+  if (memory == nullptr) return;
+  auto* const one = ::new (memory) piece{nullptr};
+  g_free[power_for(bytes)].push(one, one);
+}
+
+}  // namespace quire::base
