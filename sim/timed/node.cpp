@@ -243,7 +243,7 @@ time_ns node::price_of_work() noexcept {
   const prices& cost = options_.costs;
   time_ns all = 0;
   core_.regions.for_each([&](const core::region_slot& r) {
-    if (const auto* const m = core::release_made(r); m != nullptr) all += m->count().twins * (r.bytes_of(1) / page_bytes) * cost.twin_page_ns;
+    if (const auto* const m = core::release_made(r); m != nullptr) all += m->count().twins * (r.layout.most_bytes() / page_bytes) * cost.twin_page_ns;
   });
   const auto& diffs = core_.diffs.count();
   const auto& told = core_.consistency.count();

@@ -39,9 +39,9 @@ class content_writer {
       : core_(core), to_(to), shown_(doing, all_bytes) {}
   outcome write(const kept_run& run) {
     const core::region_slot& r = *run.region;
-    const std::uint64_t step = std::max<std::uint64_t>(step_bytes >> r.unit_shift, 1);
-    for (std::uint64_t unit = run.first, end = run.first + run.count; unit < end; unit += step) {
-      const std::size_t bytes = r.bytes_of(std::min(step, end - unit));
+    for (std::uint64_t unit = run.first, end = run.first + run.count, next = end; unit < end; unit = next) {
+      next = std::min(unit + r.layout.fitting(unit, step_bytes), end);
+      const std::size_t bytes = r.bytes_of(unit, next - unit);
       std::span<const std::byte> content(r.system(unit), bytes);
       // What is not in memory, and what threads may be changing at this moment, goes by way of a buffer.
       if (!run.in_memory || r.scans()) {
@@ -55,7 +55,7 @@ class content_writer {
         }
         content = std::span(buffer_).first(bytes);
       }
-      if (outcome why = to_.add(r.about.id, unit, r.bytes_of(1), content); !why.ok()) return why;
+      if (outcome why = to_.add(r.about.id, unit, r.bytes_of(unit), content); !why.ok()) return why;
       shown_.at(done_ += bytes);
     }
     return {};
@@ -81,7 +81,7 @@ outcome write_node(runtime& r, const std::string& directory, const checkpoint::i
   if (outcome why = file.make(directory, what, static_cast<std::size_t>(quire_node())); !why.ok()) return why;
   const std::vector<kept_run> runs = r.core->holding.kept();
   std::uint64_t all_bytes = 0;
-  for (const kept_run& run : runs) all_bytes += run.region->bytes_of(run.count);
+  for (const kept_run& run : runs) all_bytes += run.region->bytes_of(run.first, run.count);
   content_writer content(*r.core, file, all_bytes);
   for (const kept_run& run : runs) {
     if (outcome why = content.write(run); !why.ok()) return why;

@@ -97,7 +97,7 @@ void add_regions(const runtime& r, std::string& json) {
     if (faults == 0) return;
     append(json, "%s{\"region\":%u,\"address\":%lu,\"bytes\":%lu,\"unit_bytes\":%lu,\"release\":%s,\"faults\":%lu,\"writes\":%lu,\"ns\":%lu}",
            first ? "" : ",", unsigned{slot.about.id}, static_cast<unsigned long>(slot.about.base), static_cast<unsigned long>(slot.about.bytes),
-           static_cast<unsigned long>(slot.bytes_of(1)), slot.consistency() == QUIRE_RELEASE ? "true" : "false", static_cast<unsigned long>(faults),
+           static_cast<unsigned long>(slot.layout.most_bytes()), slot.consistency() == QUIRE_RELEASE ? "true" : "false", static_cast<unsigned long>(faults),
            static_cast<unsigned long>(slot.waited.writes.load(std::memory_order_relaxed)),
            static_cast<unsigned long>(slot.waited.ns.load(std::memory_order_relaxed)));
     first = false;
@@ -113,8 +113,8 @@ void add_units(const runtime& r, std::string& json) {
   for (const auto& one : r.core->faults.hot().most(most)) {
     const auto* const slot = r.core->regions.slot(model::region_id{one.region});
     if (slot == nullptr) continue;
-    const std::uint64_t address = slot->about.base + (one.unit << slot->unit_shift);
-    const auto known = sites::of(address, slot->bytes_of(1));
+    const std::uint64_t address = slot->address_of(one.unit);
+    const auto known = sites::of(address, slot->bytes_of(one.unit));
     append(json, "%s{\"region\":%u,\"address\":%lu,\"faults\":%lu,\"writes\":%lu,\"ns\":%lu,\"blocks\":%lu,\"block_bytes\":%lu,\"calls\":[",
            first ? "" : ",", unsigned{one.region}, static_cast<unsigned long>(address), static_cast<unsigned long>(one.faults),
            static_cast<unsigned long>(one.writes), static_cast<unsigned long>(one.ns), static_cast<unsigned long>(known.blocks),

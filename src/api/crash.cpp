@@ -26,7 +26,7 @@ void add_part(const region_slot& r, std::uint64_t first, std::uint64_t bytes, st
   if (::mincore(at, bytes, resident.data()) != 0) return;
   for (std::size_t i = 0; i < resident.size(); ++i) {
     const std::uint64_t offset = first + i * page;
-    if ((resident[i] & 1) == 0 || !r.machine->has_content(offset >> r.unit_shift)) continue;
+    if ((resident[i] & 1) == 0 || !r.machine->has_content(r.layout.unit_of(offset))) continue;
     const std::uint64_t address = r.about.base + offset;
     if (!runs.empty() && runs.back().address + runs.back().bytes == address) {
       runs.back().bytes += page;

@@ -28,7 +28,7 @@ struct action_run {
   }
 };
 
-/// Runs in order. A Region says by bytes_of(count) how large so many of its units are.
+/// Runs in order. A Region says by bytes_of(first, count) how large so many of its units are.
 template <class Region>
 class action_runs {
  public:
@@ -73,7 +73,7 @@ class action_runs {
         return false;
     }
     if (w.with_content != a.with_content || before.count == wire::max_count) return false;
-    if (a.with_content && r.bytes_of(before.count + 1) > max_content_bytes) return false;
+    if (a.with_content && r.bytes_of(w.unit, before.count + 1) > max_content_bytes) return false;
     if (a.kind == action_kind::send ? w.to != a.to : !(w.targets == a.targets)) return false;
     model::message m = a.m;
     m.unit = w.m.unit;

@@ -123,7 +123,8 @@ base::status block_calls::declare(std::uint64_t address, std::uint64_t bytes) no
     release::machine* const machine = release_of(r);
     if (r.block == nullptr || machine == nullptr) return self.complete(QUIRE_INVALID);
     r.block->declared.add(range.first, range.end);
-    for (std::uint64_t unit = range.first >> r.unit_shift; unit <= (range.end - 1) >> r.unit_shift; ++unit) {
+    const unit_range units = r.layout.under(range.first, range.end - range.first);
+    for (std::uint64_t unit = units.first; unit < units.end; ++unit) {
       machine->on_declared(unit);
     }
     self.complete();

@@ -30,8 +30,8 @@ static_assert(sizeof(entry_header) == 16 && diff::worst_bytes(os::page_bytes) + 
 // ---- Out ----
 
 void diff_traffic::add(region_slot& r, node_id to, std::uint64_t first, std::uint64_t count, bool keep) noexcept {
-  const auto unit_bytes = static_cast<std::uint32_t>(r.bytes_of(1));
   for (std::uint64_t unit = first; unit < first + count; ++unit) {
+    const auto unit_bytes = static_cast<std::uint32_t>(r.bytes_of(unit));
     if (release_of(r)->is_declared(unit)) {
       add_declared(r, to, unit);
       continue;
@@ -75,7 +75,7 @@ void diff_traffic::add_page(region_slot& r, node_id to, std::uint64_t unit, std:
 }
 
 void diff_traffic::add_patch(region_slot& r, const model::action& a) noexcept {
-  const auto bytes = static_cast<std::uint32_t>(r.bytes_of(1));
+  const auto bytes = static_cast<std::uint32_t>(r.bytes_of(a.unit));
   std::byte* const twin = r.twin(a.unit);
   core_.frames.use(r, a.unit, 1, content::read);
   count_.compared += bytes / os::page_bytes;
@@ -108,9 +108,9 @@ void diff_traffic::merge(region_slot& r, std::uint64_t unit, std::span<const std
 
 /// In a parallel block: the bytes that this node has said it writes.
 void diff_traffic::add_declared(region_slot& r, node_id to, std::uint64_t unit) noexcept {
-  const std::uint64_t first = unit << r.unit_shift;
+  const std::uint64_t first = r.layout.offset_of(unit);
   source mine{model::region_id{r.about.id}, core_.config.self};
-  r.block->declared.for_each_in(first, first + r.bytes_of(1), [&](std::uint64_t from, std::uint64_t end) {
+  r.block->declared.for_each_in(first, first + r.bytes_of(unit), [&](std::uint64_t from, std::uint64_t end) {
     for (std::uint64_t at = from; at < end; at += most_at_once) {
       const auto bytes = static_cast<std::uint32_t>(std::min(end - at, most_at_once));
       const auto offset = static_cast<std::uint32_t>(at - first);
@@ -222,7 +222,7 @@ bool diff_traffic::take_entry(const region_slot& r, const message& m, std::span<
   const std::size_t length = head.length & ~whole;
   to.raw = (head.length & whole) != 0;
   to.reach = to.raw ? length : os::page_bytes;
-  const bool fits = head.unit < r.machine->units() && head.offset < r.bytes_of(1) && to.reach <= r.bytes_of(1) - head.offset &&
+  const bool fits = head.unit < r.machine->units() && head.offset < r.bytes_of(head.unit) && to.reach <= r.bytes_of(head.unit) - head.offset &&
                     padded(length) <= from.size() && (to.raw || head.offset % os::page_bytes == 0);
   if (!fits) refuse(m);
   to.unit = head.unit;

@@ -54,7 +54,7 @@ void fault_path::note_wait(region_slot& r, std::uint64_t unit, bool write, std::
 
 note_scope fault_path::note_memory(const char* name, const region_slot& r, std::uint64_t unit) noexcept {
   wait_note& n = this_thread().wants;
-  n.object = r.about.base + (unit << r.unit_shift);
+  n.object = r.address_of(unit);
   n.other = std::uint64_t{r.about.id} << 48 | unit;
   return {n, waits::what::memory, name};
 }
@@ -62,7 +62,7 @@ note_scope fault_path::note_memory(const char* name, const region_slot& r, std::
 read_ahead_plan fault_path::plan_for(const region_slot& r, std::uint64_t unit, access want, bool here, read_ahead& stream) const noexcept {
   std::uint64_t most = read_ahead::max_window_bytes;
   if (core_.frames.limited()) most = std::min(most, core_.frames.limit() / 16);
-  const std::uint64_t max_window = std::max<std::uint64_t>(most >> r.unit_shift, 1);
+  const std::uint64_t max_window = r.layout.fitting(unit, most);
   return stream.on_fault(model::region_id{r.about.id}, unit, r.machine->units(), max_window, want == access::write, here);
 }
 
@@ -117,7 +117,7 @@ void fault_path::map_again(region_slot& r, std::uint64_t unit, access want, cons
     if (a.kind == model::action_kind::permit && a.unit == unit) return;
   }
   if (r.machine->mapped(unit) >= want) {
-    (void)!r.detector->permit(r.application(unit), r.bytes_of(1), access::none, r.machine->mapped(unit));
+    (void)!r.detector->permit(r.application(unit), r.bytes_of(unit), access::none, r.machine->mapped(unit));
   }
 }
 
@@ -153,7 +153,7 @@ void fault_path::read_on(region_slot& r, const read_ahead_plan& plan, access wan
 void fault_path::wake_units(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
   core_.stamp(fault_trace::point::woken, r.about.id, first);
   if (r.detector->descriptor() >= 0) {
-    r.detector->wake(r.application(first), r.bytes_of(count));
+    r.detector->wake(r.application(first), r.bytes_of(first, count));
     if (kernel_waiting_ != 0) --kernel_waiting_;
   }
   core_.waiting.wake(r, first, count);
@@ -175,8 +175,8 @@ bool fault_path::drain_kernel_faults() noexcept {
 void fault_path::touch(std::uint64_t address, std::uint64_t bytes, access want) noexcept {
   region_slot* const r = core_.regions.find(address);
   if (r == nullptr || bytes == 0) return;
-  const std::uint64_t last = r->unit_of(std::min(address + bytes, r->about.base + r->about.bytes) - 1);
-  for (std::uint64_t unit = r->unit_of(address); unit <= last; ++unit) {
+  const unit_range all = r->under(address, std::min(bytes, r->about.base + r->about.bytes - address));
+  for (std::uint64_t unit = all.first; unit < all.end; ++unit) {
     (void)fault_and_wait(*r, unit, want, false, core_.now());
   }
 }
@@ -185,8 +185,8 @@ void fault_path::advise(std::uint64_t address, std::uint64_t bytes, bool will_wr
   constexpr std::uint64_t most_at_once = 16384;  // others may want to drive
   region_slot* const r = core_.regions.find(address);
   if (r == nullptr || bytes == 0 || !core_.protocols.of(*r).advice) return;
-  const std::uint64_t end = r->unit_of(address + bytes - 1) + 1;
-  for (std::uint64_t unit = r->unit_of(address); unit < end; unit += most_at_once) {
+  const unit_range all = r->under(address, bytes);
+  for (std::uint64_t unit = all.first; unit < all.end; unit += most_at_once) {
     struct advice_op : op {
       using op::op;
       region_slot* region = nullptr;
@@ -200,7 +200,7 @@ void fault_path::advise(std::uint64_t address, std::uint64_t bytes, bool will_wr
     }, op::type::call);
     o.region = r;
     o.first = unit;
-    o.end = std::min(end, unit + most_at_once);
+    o.end = std::min(all.end, unit + most_at_once);
     o.will_write = will_write;
     (void)core_.run(o);
   }
@@ -227,9 +227,9 @@ void fault_path::prefetch(std::uint64_t address, std::uint64_t bytes, access wan
   }, op::type::fault);
   o.region = core_.regions.find(address);
   if (o.region == nullptr || bytes == 0) return;
-  const std::uint64_t first = o.region->unit_of(address);
-  o.plan = {first, o.region->unit_of(address + bytes - 1) - first + 1, false};
-  if (core_.frames.limited()) o.plan.count = std::min(o.plan.count, std::max<std::uint64_t>(core_.frames.limit() / 16 >> o.region->unit_shift, 1));
+  const unit_range asked = o.region->under(address, bytes);
+  o.plan = {asked.first, asked.count(), false};
+  if (core_.frames.limited()) o.plan.count = std::min(o.plan.count, o.region->layout.fitting(asked.first, core_.frames.limit() / 16));
   o.want = want;
   (void)core_.run(o);
 }

@@ -58,15 +58,15 @@ void frames::bring(region_slot& r, std::uint64_t first, std::uint64_t units, con
 
 void frames::enter(region_slot& r, std::uint64_t unit, unit_queue& queue) noexcept {
   r.frames.data()[unit].resident = 1;
-  used_ += r.bytes_of(1);
-  queue.push({r.about.id, unit}, r.bytes_of(1));
+  used_ += r.bytes_of(unit);
+  queue.push({r.about.id, unit}, r.bytes_of(unit));
 }
 
 void frames::read_back(region_slot& r, std::uint64_t first, std::uint64_t units) noexcept {
-  const int error = file_.read(offset_of(r, first), {r.system(first), r.bytes_of(units)});
+  const int error = file_.read(offset_of(r, first), {r.system(first), r.bytes_of(first, units)});
   if (error != 0) {
     base::die(QUIRE_SYSTEM, "cannot read the page at 0x%lx back from the page-out file in %s: %s",
-              static_cast<unsigned long>(r.about.base + (first << r.unit_shift)), file_.directory().c_str(), std::strerror(error));
+              static_cast<unsigned long>(r.address_of(first)), file_.directory().c_str(), std::strerror(error));
   }
   count.units_read += units;
 }
@@ -77,7 +77,7 @@ int frames::save(region_slot& r, std::uint64_t first, std::uint64_t units) noexc
     std::uint64_t end = unit + 1;
     while (end < first + units && f[end].saved == f[unit].saved) ++end;
     if (f[unit].saved == 0) {
-      if (const int error = file_.write(offset_of(r, unit), {r.system(unit), r.bytes_of(end - unit)}); error != 0) return error;
+      if (const int error = file_.write(offset_of(r, unit), {r.system(unit), r.bytes_of(unit, end - unit)}); error != 0) return error;
       for (std::uint64_t u = unit; u < end; ++u) f[u].saved = 1;
       count.units_written += end - unit;
     }
@@ -87,7 +87,7 @@ int frames::save(region_slot& r, std::uint64_t first, std::uint64_t units) noexc
 }
 
 int frames::deposit(region_slot& r, std::uint64_t first, std::uint64_t units, std::span<const std::byte> from) noexcept {
-  r.dumped.add(*r.memory, first << r.unit_shift, r.bytes_of(units));
+  r.dumped.add(*r.memory, r.layout.offset_of(first), r.bytes_of(first, units));
   if (const int error = file_.write(offset_of(r, first), from); error != 0) return error;
   for (std::uint64_t unit = first; unit < first + units; ++unit) r.frames.data()[unit].saved = 1;
   count.units_written += units;
@@ -96,11 +96,11 @@ int frames::deposit(region_slot& r, std::uint64_t first, std::uint64_t units, st
 
 void frames::give_back(region_slot& r, std::uint64_t first, std::uint64_t units) noexcept {
   for (std::uint64_t unit = first; unit < first + units; ++unit) r.frames.data()[unit].resident = 0;
-  used_ -= r.bytes_of(units);
-  const int error = r.memory->give_back(first << r.unit_shift, r.bytes_of(units));
+  used_ -= r.bytes_of(first, units);
+  const int error = r.memory->give_back(r.layout.offset_of(first), r.bytes_of(first, units));
   if (error != 0) {
     base::die(QUIRE_SYSTEM, "cannot give %lu KiB of pool '%s' back to the system: %s; unset QUIRE_MEMORY_LIMIT, or use another pool",
-              static_cast<unsigned long>(r.bytes_of(units) >> 10), r.memory->name(), std::strerror(error));
+              static_cast<unsigned long>(r.bytes_of(first, units) >> 10), r.memory->name(), std::strerror(error));
   }
 }
 

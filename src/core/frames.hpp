@@ -74,7 +74,7 @@ class frames {
   [[nodiscard]] bool limited() const noexcept { return limit_ != 0; }
   /// Somebody is about to look at the content of these units, or to change it: it is in memory when this returns.
   void use(region_slot& r, std::uint64_t first, std::uint64_t count, content how) noexcept {
-    r.dumped.add(*r.memory, first << r.unit_shift, r.bytes_of(count));
+    r.dumped.add(*r.memory, r.layout.offset_of(first), r.bytes_of(first, count));
     if (limited()) [[unlikely]] bring(r, first, count, how);
   }
 
@@ -103,7 +103,7 @@ class frames {
   /// only unit that can leave.
   void note_let_in(const region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
     if (!limited()) return;
-    const std::uint64_t few = std::max<std::uint64_t>(1, limit_ / 128 >> r.unit_shift);  // a window of read-ahead may go: threads come for its first
+    const std::uint64_t few = r.layout.fitting(first, limit_ / 128);  // a window of read-ahead may go: threads come for its first
     let_in_[next_let_in_++ % let_in_.size()] = {&r, first, std::min(count, few)};
   }
   [[nodiscard]] bool was_let_in(const region_slot& r, std::uint64_t unit) const noexcept {
@@ -135,7 +135,7 @@ class frames {
   void enter(region_slot& r, std::uint64_t unit, unit_queue& queue) noexcept;
   void read_back(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept;
   [[nodiscard]] std::uint64_t offset_of(const region_slot& r, std::uint64_t unit) const noexcept {
-    return r.about.base - base_ + (unit << r.unit_shift);
+    return r.address_of(unit) - base_;
   }
 
   struct units {

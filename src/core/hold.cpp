@@ -27,8 +27,8 @@ template <class Predicate, class F>
 void for_each_run(const region_slot& r, Predicate&& what, F&& f) {
   std::uint64_t first = 0, end = 0;  // of the run that is open
   r.dumped.for_each(r.about.bytes, [&](std::uint64_t offset, std::uint64_t bytes) {
-    const std::uint64_t stop = (offset + bytes) >> r.unit_shift;
-    for (std::uint64_t unit = offset >> r.unit_shift; unit < stop; ++unit) {
+    const unit_range part = r.layout.under(offset, bytes);
+    for (std::uint64_t unit = std::max(part.first, end); unit < part.end; ++unit) {
       if (!what(unit)) continue;
       if (unit != end || first == end) {
         if (first != end) f(first, end - first);
@@ -89,7 +89,7 @@ void content_hold::stop_writers(totals& t) noexcept {
   core_.regions.for_each([&](region_slot& r) {
     for_each_writable_run(r, [&](std::uint64_t first, std::uint64_t count) {
       const int error =
-          r.detector->protect(r.application(first), r.bytes_of(count), model::access::write, model::access::read);
+          r.detector->protect(r.application(first), r.bytes_of(first, count), model::access::write, model::access::read);
       if (error == 0) return;
       if (t.failed == 0) {
         base::log(base::log_level::error, "cannot write-protect shared memory for a checkpoint: %s (%s)",
@@ -107,7 +107,7 @@ void content_hold::let_go() noexcept {
       if (!stopped) return;
       for_each_writable_run(r, [&](std::uint64_t first, std::uint64_t count) {
         // A page that the kernel has unmapped meanwhile comes back by a fault. That is all that may fail.
-        (void)!r.detector->permit(r.application(first), r.bytes_of(count), model::access::read, model::access::write);
+        (void)!r.detector->permit(r.application(first), r.bytes_of(first, count), model::access::read, model::access::write);
       });
     });
     core_.regions.for_each([&](region_slot& r) { core_.changes.thaw(r, r.block != nullptr); });
@@ -141,19 +141,18 @@ int content_hold::read_paged_out(const region_slot& r, std::uint64_t unit, std::
 
 base::status content_hold::adopt(region_slot& r, std::uint64_t first, std::uint64_t count, content_source read, void* context) noexcept {
   constexpr std::uint64_t most_at_once = 4u << 20;
-  const std::uint64_t step = std::max<std::uint64_t>(
-      (core_.frames.limited() ? std::min(most_at_once, core_.frames.limit() / 16) : most_at_once) >> r.unit_shift, 1);
+  const std::uint64_t step = core_.frames.limited() ? std::min(most_at_once, core_.frames.limit() / 16) : most_at_once;
   std::vector<std::byte> buffer;
   for (const std::uint64_t end = first + count; first < end;) {
-    const std::uint64_t units = std::min(step, end - first);
+    const std::uint64_t units = std::min(r.layout.fitting(first, step), end - first);
     bool fits = true;
     core_.as_driver([&] {
       // A limit leaves room for what the program needs at once; the rest waits in the page-out file.
-      fits = !core_.frames.limited() || core_.frames.used() + r.bytes_of(units) <= core_.frames.limit() / 2;
+      fits = !core_.frames.limited() || core_.frames.used() + r.bytes_of(first, units) <= core_.frames.limit() / 2;
       if (fits) core_.frames.use(r, first, units, content::promised);
     });
-    if (!fits) buffer.resize(r.bytes_of(units));
-    const std::span<std::byte> into = fits ? std::span(r.system(first), r.bytes_of(units)) : std::span(buffer);
+    if (!fits) buffer.resize(r.bytes_of(first, units));
+    const std::span<std::byte> into = fits ? std::span(r.system(first), r.bytes_of(first, units)) : std::span(buffer);
     if (const auto why = read(context, first, into); !why.ok()) return why;
     int error = 0;
     core_.as_driver([&] {

@@ -109,7 +109,7 @@ void inbox::handle_update(const message& m, std::span<const std::byte> bytes) no
     if (core_.actions.size() != 0) core_.performer.take(*r, core_.actions);
     if (outcome == release::update_outcome::drop) continue;
     core_.frames.use(*r, one.unit, 1, content::changed);
-    const auto content = bytes.subspan(r->bytes_of(i), r->bytes_of(1));
+    const auto content = bytes.subspan(r->bytes_of(m.unit, i), r->bytes_of(one.unit));
     if (outcome == release::update_outcome::merge) {
       core_.diffs.merge(*r, one.unit, content);
     } else {

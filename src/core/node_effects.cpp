@@ -61,8 +61,8 @@ void node_effects::end_of_actions() noexcept {
 
 void node_effects::make_twins(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
   core_.frames.use(r, first, count, content::read);
-  std::memcpy(r.twin(first), r.system(first), r.bytes_of(count));
-  twin_bytes_used_ += r.bytes_of(count);
+  std::memcpy(r.twin(first), r.system(first), r.bytes_of(first, count));
+  twin_bytes_used_ += r.bytes_of(first, count);
 }
 
 /// Threads may be writing: each word is read once. memcmp() may look again at what differed, find it as it was, and end there.
@@ -70,8 +70,8 @@ bool node_effects::differs(model::region_id region, std::uint64_t unit) noexcept
   region_slot& r = *core_.regions.slot(region);
   const auto* const content = reinterpret_cast<const volatile std::uint64_t*>(r.system(unit));
   const auto* const twin = reinterpret_cast<const std::uint64_t*>(r.twin(unit));
-  const std::uint64_t words = r.bytes_of(1) / sizeof(std::uint64_t);
-  core_.diffs.note_compared(r.bytes_of(1) / os::page_bytes);
+  const std::uint64_t words = r.bytes_of(unit) / sizeof(std::uint64_t);
+  core_.diffs.note_compared(r.bytes_of(unit) / os::page_bytes);
   for (std::uint64_t i = 0; i < words; ++i) {
     if (content[i] != twin[i]) return true;
   }
@@ -107,8 +107,8 @@ void node_effects::find_written() noexcept {
         }
         for (const auto& range : std::span(found).first(count)) {
           const auto offset = static_cast<std::uint64_t>(range.address - r.memory->application_view());
-          const std::uint64_t last = (offset + range.bytes - 1) >> r.unit_shift;
-          for (std::uint64_t unit = offset >> r.unit_shift; unit <= last; ++unit) release_of(r)->on_written(unit);
+          const unit_range units = r.layout.under(offset, range.bytes);
+          for (std::uint64_t unit = units.first; unit < units.end; ++unit) release_of(r)->on_written(unit);
         }
       }
     });

@@ -60,7 +60,7 @@ void outbox::send_units(region_slot& r, node_id to, const message& m, std::uint6
   if (!with_content) return send(to, out, {});
   CHECK(to != core_.config.self);
   core_.stamp(fault_trace::point::replied, r.about.id, first);
-  out.payload_bytes = static_cast<std::uint32_t>(r.bytes_of(count));
+  out.payload_bytes = static_cast<std::uint32_t>(r.bytes_of(first, count));
   const bool twin = (out.flags & (model::message_flag::base | model::message_flag::as_told)) != 0;
   if (!twin) core_.frames.use(r, first, count, content::sent);
   // In a block that is checked a copy is what was before it, whatever threads here write while it travels.
@@ -89,14 +89,14 @@ void outbox::send_grant(model::node_id to, message m) noexcept {
     return send(to, m, {});
   }
   core_.frames.use(r, m.unit, 1, content::sent);
-  m.payload_bytes = static_cast<std::uint32_t>(r.bytes_of(1));
+  m.payload_bytes = static_cast<std::uint32_t>(r.bytes_of(m.unit));
   post(to, m, {as_told(r, m.unit), m.payload_bytes});
 }
 
 /// Atomic operation on the content, through the system view: it is the same memory as the application view.
 void outbox::operate(region_slot& r, const action& a) noexcept {
   message m = a.m;
-  if (m.c > r.bytes_of(1) - sizeof(std::uint64_t) || m.c % sizeof(std::uint64_t) != 0) core_.in.refuse(m, "there is no word at that offset of the unit");
+  if (m.c > r.bytes_of(a.unit) - sizeof(std::uint64_t) || m.c % sizeof(std::uint64_t) != 0) core_.in.refuse(m, "there is no word at that offset of the unit");
   core_.frames.use(r, a.unit, 1, content::changed);
   std::atomic_ref<std::uint64_t> word(*reinterpret_cast<std::uint64_t*>(r.system(a.unit) + m.c));
   const std::uint64_t operand = m.a, desired = m.b;

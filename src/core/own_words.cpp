@@ -19,18 +19,18 @@ bool is_own(const region_slot& r, const frames& f, std::uint64_t unit) noexcept 
 /// A part of it, from `unit` on, which moves.
 void look_at_some(const region_slot& r, const frames& f, std::uint64_t& unit, std::uint64_t units, words_reader& reader) noexcept {
   constexpr std::uint64_t most_bytes = 1 << 20, most_units = 4096;
-  const unsigned part_units_shift = dumped_parts::part_shift - r.unit_shift;
+  constexpr std::uint64_t part = std::uint64_t{1} << dumped_parts::part_shift;
   std::uint64_t read = 0;
   for (std::uint64_t looked = 0; unit < units && looked < most_units && read < most_bytes; ++looked) {
-    const std::uint64_t offset = unit << r.unit_shift;
+    const std::uint64_t offset = r.layout.offset_of(unit);
     if (!r.dumped.has(offset)) {  // nobody here has used this part
-      unit = ((unit >> part_units_shift) + 1) << part_units_shift;
+      unit = offset + part - offset % part < r.about.bytes ? r.layout.unit_of(offset + part - offset % part) : units;
       continue;
     }
     if (is_own(r, f, unit)) {
       reader.read(r, offset,
-                  {reinterpret_cast<const std::uint64_t*>(r.system(unit)), r.bytes_of(1) / sizeof(std::uint64_t)});
-      read += r.bytes_of(1);
+                  {reinterpret_cast<const std::uint64_t*>(r.system(unit)), r.bytes_of(unit) / sizeof(std::uint64_t)});
+      read += r.bytes_of(unit);
     }
     ++unit;
   }
@@ -42,7 +42,7 @@ void look_at_own_words(core& node, words_reader& reader) noexcept {
   std::vector<region_slot*> regions;
   node.as_driver([&] { node.regions.for_each([&](region_slot& r) { regions.push_back(&r); }); });
   for (region_slot* const r : regions) {
-    const std::uint64_t units = r->about.bytes >> r->unit_shift;
+    const std::uint64_t units = r->layout.units();
     for (std::uint64_t unit = 0; unit < units;) node.as_driver([&] { look_at_some(*r, node.frames, unit, units, reader); });
   }
 }

@@ -73,22 +73,22 @@ std::uint64_t pager::choose(unit_queue& from, std::uint64_t goal) noexcept {
   for (; looks != 0 && got < goal; --looks) {
     const unit_queue::entry e = from.pop();
     region_slot& r = *core_.regions.slot(model::region_id{static_cast<std::uint16_t>(e.region)});
-    from.popped(r.bytes_of(1));
+    from.popped(r.bytes_of(e.unit));
     const bool fixed = r.change.frozen || r.block != nullptr || r.detector->scans() || core_.frames.is_moving(r, e.unit) || core_.frames.was_let_in(r, e.unit);
     const frame_use use = fixed ? frame_use::busy : r.machine->use_of_frame(e.unit);
     if (use == frame_use::busy) {
-      from.push(e, r.bytes_of(1));
+      from.push(e, r.bytes_of(e.unit));
     } else if (copies && use == frame_use::needed) {
-      core_.frames.own.push(e, r.bytes_of(1));
+      core_.frames.own.push(e, r.bytes_of(e.unit));
     } else if (use != frame_use::none && chances != 0 && r.machine->mapped(e.unit) != model::access::none) {
       --chances;
       core_.actions.clear();
       r.machine->on_unmap(e.unit, core_.actions);
       core_.performer.take(r, core_.actions);
-      from.push(e, r.bytes_of(1));
+      from.push(e, r.bytes_of(e.unit));
     } else {
       page_out_.victims.push_back({&r, e.unit, use});
-      got += r.bytes_of(1);
+      got += r.bytes_of(e.unit);
     }
   }
   return got;
@@ -102,7 +102,7 @@ void pager::leave() noexcept {
   node_id taker = find_taker(now, 0);
   for (page_out_state::victim& v : p.victims) {
     const bool content = v.use == frame_use::needed && v.region->machine->is_written(v.unit);
-    const std::uint64_t bytes = v.region->bytes_of(1);
+    const std::uint64_t bytes = v.region->bytes_of(v.unit);
     if (content && (taker == core_.config.self || p.peers[taker.value()].room < bytes)) taker = find_taker(now, bytes);
     if (content && taker != core_.config.self && p.peers[taker.value()].room >= bytes) {
       p.peers[taker.value()].room -= bytes;
@@ -153,7 +153,7 @@ void pager::leave_together(std::span<page_out_state::victim> run) noexcept {
     }
   }
   if (run.front().goes == page_out_state::way::stays) {
-    for (const auto& v : run) core_.frames.own.push({r.about.id, v.unit}, r.bytes_of(1));
+    for (const auto& v : run) core_.frames.own.push({r.about.id, v.unit}, r.bytes_of(v.unit));
     return;
   }
   core_.frames.give_back(r, first, run.size());
@@ -186,11 +186,11 @@ void pager::sweep_unused(unit_queue& from) noexcept {
   for (std::size_t looks = std::min(from.size(), most_looks); looks != 0; --looks) {
     const unit_queue::entry e = from.pop();
     region_slot& r = *core_.regions.slot(model::region_id{static_cast<std::uint16_t>(e.region)});
-    from.popped(r.bytes_of(1));
+    from.popped(r.bytes_of(e.unit));
     if (!r.change.frozen && r.machine->use_of_frame(e.unit) == frame_use::none && !core_.frames.is_moving(r, e.unit)) {
       core_.frames.give_back(r, e.unit, 1);
     } else {
-      from.push(e, r.bytes_of(1));
+      from.push(e, r.bytes_of(e.unit));
     }
   }
 }
@@ -199,12 +199,12 @@ void pager::take_over(region_slot& r, const message& m) noexcept {
   const bool asks = !r.change.frozen && !core_.ending.load(std::memory_order_relaxed);
   if (core_.wire.turn_period()) core_.frames.on_period();
   const std::uint64_t now = core_.host.now();
-  if (asks && core_.frames.room() < r.bytes_of(m.count) && now >= page_out_.sweep_again_ns) {
+  if (asks && core_.frames.room() < r.bytes_of(m.unit, m.count) && now >= page_out_.sweep_again_ns) {
     page_out_.sweep_again_ns = now + sweep_rest_ns;
     sweep_unused(core_.frames.own);
     sweep_unused(core_.frames.came);
   }
-  const bool may = asks && core_.frames.room() >= r.bytes_of(m.count);
+  const bool may = asks && core_.frames.room() >= r.bytes_of(m.unit, m.count);
   message answer;
   answer.kind = message_kind::room;
   answer.from = answer.requester = core_.config.self;
@@ -226,7 +226,7 @@ void pager::take_homes(region_slot& r, const message& m) noexcept {
   if (core_.ending.load(std::memory_order_relaxed) || core_.protocols.traits(m.kind).of != r.machine->protocol()) return;
   message one = m;
   one.count = 1;
-  for (; one.unit < m.unit + m.count && core_.frames.room() >= r.bytes_of(1); ++one.unit) {
+  for (; one.unit < m.unit + m.count && core_.frames.room() >= r.bytes_of(one.unit); ++one.unit) {
     core_.actions.clear();
     r.machine->on_message(one, core_.actions);
     if (core_.actions.size() == 0) continue;
@@ -261,7 +261,7 @@ void pager::settle_moves() noexcept {
       return true;
     }
     if (now < v.until_ns) return false;
-    core_.frames.own.push({v.region->about.id, v.unit}, v.region->bytes_of(1));
+    core_.frames.own.push({v.region->about.id, v.unit}, v.region->bytes_of(v.unit));
     return true;
   });
 }

@@ -45,7 +45,7 @@ const char* inbox::fault_of(const message& m) const noexcept {
   if (what == payload::spread)
     return core_.spread.is_legal(*r, m.payload_bytes) ? nullptr : "so many bytes are never spread at once";
   if (!lies_in(*r, m)) return "the region has no such units";
-  if (m.payload_bytes != r->bytes_of(m.count)) return "the payload is not the content of so many units";
+  if (m.payload_bytes != r->bytes_of(m.unit, m.count)) return "the payload is not the content of so many units";
   return what != payload::replica || r->machine->replicated() ? nullptr : "the region has no replicas";
 }
 
@@ -96,7 +96,7 @@ landing inbox::place_content(const message& m) noexcept {
   }
   core_.frames.use(r, m.unit, m.count, content::replaced);
   // Frames of a first visit in one call; the single page of a fault is as cheap by itself.
-  if (m.count > 1 && !r.machine->is_written(m.unit)) (void)!r.memory->populate(m.unit << r.unit_shift, m.payload_bytes);
+  if (m.count > 1 && !r.machine->is_written(m.unit)) (void)!r.memory->populate(r.layout.offset_of(m.unit), m.payload_bytes);
   return landing::at(r.system(m.unit));
 }
 

@@ -55,7 +55,7 @@ void performer::perform(const run& r) noexcept {
 
 namespace {
 [[noreturn]] void give_up(const char* what, const region_slot& r, std::uint64_t unit, int error) noexcept {
-  const auto address = static_cast<unsigned long>(r.about.base + (unit << r.unit_shift));
+  const auto address = static_cast<unsigned long>(r.address_of(unit));
   if (error == ENOMEM && !r.detector->accessible()) {
     base::die(QUIRE_NO_MEMORY,
               "cannot %s the page at 0x%lx: this process has as many mappings as the system allows (vm.max_map_count). "
@@ -74,9 +74,9 @@ void no_frame(const region_slot& r, std::uint64_t address) noexcept {
 void performer::permit(const run& r) noexcept {
   const action& a = r.what;
   region_slot& region = *r.region;
-  const std::size_t bytes = region.bytes_of(r.count);
+  const std::size_t bytes = region.bytes_of(a.unit, r.count);
   std::byte* const at = region.application(a.unit);
-  const std::uint64_t offset = a.unit << region.unit_shift;
+  const std::uint64_t offset = region.layout.offset_of(a.unit);
   to_.use_frames(region, a.unit, r.count, a.level);
   const auto populate = [&] {
     const int error = region.memory->populate(offset, bytes);
@@ -94,7 +94,7 @@ void performer::permit(const run& r) noexcept {
 
 void performer::protect(const run& r) noexcept {
   const action& a = r.what;
-  const int error = r.region->detector->protect(r.region->application(a.unit), r.region->bytes_of(r.count), a.from, a.level);
+  const int error = r.region->detector->protect(r.region->application(a.unit), r.region->bytes_of(a.unit, r.count), a.from, a.level);
   if (error != 0) give_up("protect", *r.region, a.unit, error);
 }
 

@@ -107,13 +107,13 @@ base::status pin_calls::acquire(std::uint64_t address, std::uint64_t bytes, std:
   if (bytes == 0) return {};
   if (!core_.protocols.of(*r).pins) return QUIRE_UNSUPPORTED;
   const std::uint64_t deadline_ns = timeout_ms < 0 ? 0 : core_.now() + static_cast<std::uint64_t>(base::limit_ns(timeout_ms));
-  const std::uint64_t first = r->unit_of(address), end = r->unit_of(address + bytes - 1) + 1;
+  const auto [first, end] = r->under(address, bytes);
   base::status why = end - first > core_.config.pin_limit ? base::status{QUIRE_LIMIT} : base::status{};
   std::uint64_t unit = first;
   // Only who has the first asks for the others in advance: of two nodes that want the same range, one waits quietly.
   for (; why.ok() && unit < end; ++unit) {
     if (unit == first + 1 && !core_.protocols.of(*r).pins_bring_content) {
-      core_.faults.prefetch(r->about.base + (unit << r->unit_shift), r->bytes_of(end - unit), model::access::write);
+      core_.faults.prefetch(r->address_of(unit), r->bytes_of(unit, end - unit), model::access::write);
     }
     why = pin_unit(*r, unit, deadline_ns);
   }
@@ -126,7 +126,7 @@ base::status pin_calls::acquire(std::uint64_t address, std::uint64_t bytes, std:
   if (why.code() != QUIRE_TIMED_OUT) return why;
   const std::uint64_t missed = unit - 1;
   holder = find_holder(*r, missed);
-  const auto at = static_cast<unsigned long>(r->about.base + (missed << r->unit_shift));
+  const auto at = static_cast<unsigned long>(r->address_of(missed));
   if (holder >= 0) {
     base::log(base::log_level::info, "gave up to acquire the page at 0x%lx: node %d has it pinned", at, holder);
   } else {
@@ -139,7 +139,8 @@ base::status pin_calls::release(std::uint64_t address, std::uint64_t bytes) noex
   region_slot* const r = core_.regions.find(address);
   if (r == nullptr) return QUIRE_BAD_ADDRESS;
   if (bytes == 0) return {};
-  return unpin_units(*r, r->unit_of(address), r->unit_of(address + bytes - 1) + 1);
+  const unit_range all = r->under(address, bytes);
+  return unpin_units(*r, all.first, all.end);
 }
 
 /// Ends a pin of each unit, or of none if one is not pinned.

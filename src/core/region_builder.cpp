@@ -21,7 +21,7 @@ base::status region_builder::open() {
 base::status region_builder::add(const region_description& about) {
   auto r = std::make_unique<region_slot>();
   r->about = about;
-  r->unit_shift = static_cast<unsigned>(__builtin_ctz(about.unit_bytes));
+  r->layout = unit_layout::uniform(about.bytes, about.unit_bytes);
   if (core_.frames.limited() && about.unit_bytes > core_.frames.limit() / 16) {
     base::log(base::log_level::error, "a unit of %u KiB is more than a sixteenth of QUIRE_MEMORY_LIMIT: threads could not use several at a "
               "time; make units smaller, or the limit larger", about.unit_bytes >> 10);
@@ -47,7 +47,7 @@ base::status region_builder::add(const region_description& about) {
   if (!memory.ok()) return memory.why();
   r->memory = std::move(memory.value());
   r->dumped.cover(about.bytes);
-  int error = core_.frames.limited() ? r->frames.make(about.bytes >> r->unit_shift) : 0;
+  int error = core_.frames.limited() ? r->frames.make(r->layout.units()) : 0;
   if (error == 0) error = prepare(*r, *of);
   if (error == 0) error = r->detector->attach(r->memory->application_view(), about.bytes);
   if (error != 0) {
@@ -76,7 +76,7 @@ int region_builder::prepare(region_slot& r, const protocol::row& of) {
   const region_description& about = r.about;
   protocol::region_shape shape;
   shape.region = model::region_id{about.id};
-  shape.units = about.bytes >> r.unit_shift;
+  shape.units = r.layout.units();
   shape.unit_pages = static_cast<std::uint32_t>(about.unit_bytes / os::page_bytes);
   shape.first_touch = about.placement == QUIRE_PLACE_FIRST_TOUCH;
   shape.scans = r.detector->scans();

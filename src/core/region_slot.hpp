@@ -13,6 +13,7 @@
 #include "base/fault_heap.hpp"
 #include "detect/detector.hpp"
 #include "core/block.hpp"
+#include "core/unit_layout.hpp"
 #include "os/memory.hpp"
 #include "pool/pool.hpp"
 #include "model/machine.hpp"
@@ -105,7 +106,7 @@ inline constexpr protocol::table_memory zeroes{os::map_table, os::unmap};
 
 struct region_slot {
   region_description about;
-  unsigned unit_shift = 12;
+  unit_layout layout;
   std::unique_ptr<pool::pool> memory;
   detect::detector* detector = nullptr;  ///< shared by all regions of its kind
   dumped_parts dumped;
@@ -126,17 +127,15 @@ struct region_slot {
   [[nodiscard]] quire_consistency consistency() const noexcept { return static_cast<quire_consistency>(machine->protocol().value()); }
   /// Its written units are found without faults.
   [[nodiscard]] bool scans() const noexcept { return detector->scans(); }
-  [[nodiscard]] std::uint64_t unit_of(std::uint64_t address) const noexcept {
-    return (address - about.base) >> unit_shift;
-  }
-  [[nodiscard]] std::byte* application(std::uint64_t unit) const noexcept {
-    return memory->application_view() + (unit << unit_shift);
-  }
-  [[nodiscard]] std::byte* system(std::uint64_t unit) const noexcept {
-    return memory->system_view() + (unit << unit_shift);
-  }
-  [[nodiscard]] std::byte* twin(std::uint64_t unit) noexcept { return twins.data() + (unit << unit_shift); }
-  [[nodiscard]] std::size_t bytes_of(std::uint64_t count) const noexcept { return count << unit_shift; }
+  [[nodiscard]] std::uint64_t unit_of(std::uint64_t address) const noexcept { return layout.unit_of(address - about.base); }
+  /// Units that have a byte of a range of addresses of the region.
+  [[nodiscard]] unit_range under(std::uint64_t address, std::uint64_t bytes) const noexcept { return layout.under(address - about.base, bytes); }
+  [[nodiscard]] std::uint64_t address_of(std::uint64_t unit) const noexcept { return about.base + layout.offset_of(unit); }
+  [[nodiscard]] std::byte* application(std::uint64_t unit) const noexcept { return memory->application_view() + layout.offset_of(unit); }
+  [[nodiscard]] std::byte* system(std::uint64_t unit) const noexcept { return memory->system_view() + layout.offset_of(unit); }
+  [[nodiscard]] std::byte* twin(std::uint64_t unit) const noexcept { return twins.data() + layout.offset_of(unit); }
+  [[nodiscard]] std::size_t bytes_of(std::uint64_t unit) const noexcept { return layout.bytes_of(unit); }
+  [[nodiscard]] std::size_t bytes_of(std::uint64_t first, std::uint64_t count) const noexcept { return layout.bytes_of(first, count); }
 };
 
 /// Whether the region has the units that a message speaks of.

@@ -45,7 +45,7 @@ void spread_traffic::add(region_slot& r, std::uint64_t first, std::uint64_t coun
   const auto& config = core_.config;
   for (std::uint64_t unit = first; unit < first + count; ++unit) {
     const bool written = r.machine->is_written(unit);
-    const std::size_t bytes = sizeof(entry_header) + (written ? r.bytes_of(1) : 0);
+    const std::size_t bytes = sizeof(entry_header) + (written ? r.bytes_of(unit) : 0);
     if (open_ != nobody) {
       const passage& p = *passages_[open_];
       const bool same = p.m.region == model::region_id{r.about.id} && p.m.requester == producer && p.m.c == call;
@@ -70,11 +70,11 @@ void spread_traffic::add(region_slot& r, std::uint64_t first, std::uint64_t coun
       }
     }
     passage& p = *passages_[open_];
-    const entry_header head{unit, written ? static_cast<std::uint32_t>(r.bytes_of(1)) : 0, 0};
+    const entry_header head{unit, written ? static_cast<std::uint32_t>(r.bytes_of(unit)) : 0, 0};
     std::memcpy(p.payload.data() + p.bytes, &head, sizeof head);
     if (written) {
       core_.frames.use(r, unit, 1, content::read);
-      std::memcpy(p.payload.data() + p.bytes + sizeof head, as_told(r, unit), r.bytes_of(1));
+      std::memcpy(p.payload.data() + p.bytes + sizeof head, as_told(r, unit), r.bytes_of(unit));
     }
     p.bytes += bytes;
     ++p.m.acks;
@@ -123,7 +123,7 @@ void spread_traffic::answer(passage& p) noexcept {
 
 bool spread_traffic::is_legal(const region_slot& r, std::size_t bytes) const noexcept {
   const std::size_t known = known_bytes(core_.config.nodes);
-  return bytes >= known + sizeof(entry_header) && bytes <= std::max(message_bytes, known + sizeof(entry_header) + r.bytes_of(1));
+  return bytes >= known + sizeof(entry_header) && bytes <= std::max(message_bytes, known + sizeof(entry_header) + r.layout.most_bytes());
 }
 
 std::byte* spread_traffic::place(const message& m) noexcept {
@@ -161,7 +161,7 @@ void spread_traffic::take(const passage& p) noexcept {
     const bool whole = entries.size() >= sizeof head;
     if (whole) std::memcpy(&head, entries.data(), sizeof head);
     entries = entries.subspan(whole ? sizeof head : entries.size());
-    const bool fits = whole && head.unit < r->machine->units() && head.length <= entries.size() && (head.length == 0 || head.length == r->bytes_of(1));
+    const bool fits = whole && head.unit < r->machine->units() && head.length <= entries.size() && (head.length == 0 || head.length == r->bytes_of(head.unit));
     if (!fits) core_.in.refuse(p.m, "what it spreads is no content of the region");
     release::machine& machine = *known;
     if (machine.awaits_spread(head.unit) && core_.consistency.is_covered(p.m.region, head.unit, known_)) {
@@ -171,7 +171,7 @@ void spread_traffic::take(const passage& p) noexcept {
       if (head.length != 0) {
         std::memcpy(r->system(head.unit), entries.data(), head.length);
       } else if (machine.is_written(head.unit)) {
-        std::memset(r->system(head.unit), 0, r->bytes_of(1));
+        std::memset(r->system(head.unit), 0, r->bytes_of(head.unit));
       }
       core_.actions.clear();
       machine.on_spread_copy(head.unit, head.length == 0, core_.actions);

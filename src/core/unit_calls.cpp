@@ -27,7 +27,7 @@ base::status unit_calls::atomic(std::uint64_t address, std::uint32_t operation, 
   o.region = core_.regions.find(address);
   if (!core_.protocols.of(*o.region).atomics) return QUIRE_UNSUPPORTED;
   o.m.unit = o.region->unit_of(address);
-  o.m.c = address - o.region->about.base - (o.m.unit << o.region->unit_shift);
+  o.m.c = address - o.region->address_of(o.m.unit);
   const auto noted = core_.faults.note_memory("an atomic operation", *o.region, o.m.unit);
   o.m.operation = operation;
   o.m.a = a;
@@ -50,7 +50,7 @@ base::status unit_calls::push(std::uint64_t address, std::uint64_t bytes) noexce
   if (!core_.protocols.of(*o.region).push) return QUIRE_UNSUPPORTED;
   o.m.unit = o.region->unit_of(address);
   const auto noted = core_.faults.note_memory("quire_push()", *o.region, o.m.unit);
-  o.replies = o.region->unit_of(address + bytes - 1) - o.m.unit + 1;
+  o.replies = o.region->under(address, bytes).count();
   (void)core_.run(o);
   return o.result();
 }
@@ -68,7 +68,7 @@ base::status unit_calls::produce(std::uint64_t address, std::uint64_t bytes, boo
   if (!core_.protocols.of(*o.region).push) return QUIRE_UNSUPPORTED;
   o.m.unit = o.region->unit_of(address);
   const auto noted = core_.faults.note_memory("a production phase", *o.region, o.m.unit);
-  o.m.c = o.region->unit_of(address + bytes - 1) - o.m.unit + 1;
+  o.m.c = o.region->under(address, bytes).count();
   o.m.a = end ? 1 : 0;
   (void)core_.run(o);
   return o.result();

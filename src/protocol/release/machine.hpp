@@ -50,7 +50,7 @@ class machine final : public model::machine {
   machine(const region_shape& shape, unit_state* units, interval& open)
       : model::machine(id), shape_(shape), units_(units), open_(open) {}
   /// The table lasts as long as the machine.
-  void own(std::unique_ptr<machine_tables> tables) noexcept { own_ = std::move(tables); }
+  void own(base::fault_ptr<machine_tables> tables) noexcept { own_ = std::move(tables); }
 
   fault_outcome on_fault(std::uint64_t unit, access want, actions& out, unsigned lost = 0) override;
   bool on_read_ahead(std::uint64_t unit, access want, bool withhold, actions& out, bool guessed = false) override;
@@ -287,7 +287,7 @@ class machine final : public model::machine {
 
   region_shape shape_;
   unit_state* units_;
-  std::unique_ptr<machine_tables> own_{};
+  base::fault_ptr<machine_tables> own_{};
   interval& open_;
   counters count_{};
   model::used_units used_{};
