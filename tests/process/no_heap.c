@@ -32,7 +32,10 @@ static int is_of_ucx(void* const* frames, int count) {
   for (int i = 0; i < count; ++i) {
     Dl_info of;
     if (dladdr(frames[i], &of) == 0 || of.dli_fname == NULL) continue;
-    if (strstr(of.dli_fname, "no_heap") != NULL || strstr(of.dli_fname, "libstdc++") != NULL || strstr(of.dli_fname, "libc.so") != NULL) continue;
+    if (strstr(of.dli_fname, "no_heap") != NULL || strstr(of.dli_fname, "libstdc++") != NULL ||
+        strstr(of.dli_fname, "libc.so") != NULL || strstr(of.dli_fname, "ld-linux") != NULL) {
+      continue;
+    }
     return strstr(of.dli_fname, "/libuc") != NULL;
   }
   return 0;
