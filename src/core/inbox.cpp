@@ -37,6 +37,9 @@ void inbox::deliver(const message& m) noexcept {
     return core_.replicas.traffic.arriving.with(m, [&](std::span<const std::byte> content) { core_.replicas.on_content(m, content); });
   }
   if (m.kind == message_kind::spread) return core_.spread.deliver(m);
+  if (payload_of(m.kind) == payload::piece && m.payload_bytes != 0) {
+    return core_.objects.with_piece(m, [&](std::span<const std::byte> content) { handle(m, content); });
+  }
   handle(m, std::span<const std::byte>(landing_).first(payload_of(m.kind) == payload::content ? 0 : m.payload_bytes));
 }
 

@@ -4,6 +4,7 @@
 
 #include "core/region_slot.hpp"
 #include "model/message.hpp"
+#include "sync/kinds.hpp"
 
 namespace quire::core {
 
@@ -15,6 +16,7 @@ enum class payload {
   replica,  ///< the same, which must be whole before it replaces what is there
   entries,  ///< parts of units: diffs.hpp
   spread,   ///< spread.hpp
+  piece,    ///< of an array of a group: sync/exchange.hpp
 };
 
 [[nodiscard]] constexpr payload payload_of(model::message_kind k) noexcept {
@@ -39,7 +41,8 @@ enum class payload {
     case message_kind::notices:
       return payload::value;
     default:
-      return k >= message_kind::sync_first ? payload::value : payload::none;
+      if (k < message_kind::sync_first) return payload::none;
+      return k <= message_kind::sync_last && sync::is_piece(sync::kind_of(k)) ? payload::piece : payload::value;
   }
 }
 
