@@ -16,7 +16,9 @@
 #pragma once
 
 #include <quire/error.hpp>
+#include <quire/group.hpp>
 #include <quire/job.hpp>
 #include <quire/memory.hpp>
 #include <quire/sync.hpp>
+#include <quire/team.hpp>
 #include <quire/thread.hpp>

@@ -16,7 +16,7 @@ using model::node_id;
 
 class group_shape {
  public:
-  static constexpr std::uint64_t most_members = 65'535;
+  static constexpr unsigned most_members = 65'535;
 
   /// The job: one thread of each node.
   [[nodiscard]] static group_shape of_job(unsigned nodes) {
