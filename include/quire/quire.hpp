@@ -15,6 +15,7 @@
 // Errors are exceptions of type quire::error.
 #pragma once
 
+#include <quire/channel.hpp>
 #include <quire/error.hpp>
 #include <quire/group.hpp>
 #include <quire/job.hpp>
