@@ -4,6 +4,7 @@
 // node notices nothing.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <deque>
 #include <map>
 #include <memory>
