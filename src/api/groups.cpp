@@ -55,7 +55,7 @@ quire_status ask_for_threads(quire::api::runtime& r, std::int64_t mine, std::vec
   if (const quire_status why = reduce_of_job(r, values, QUIRE_SUM); why != QUIRE_OK) return why;
   const auto bad = std::ranges::find_if(values, [](std::int64_t v) { return v < 0; });
   if (bad != values.end())
-    return quire::base::explain(QUIRE_INVALID, "quire_group_create(): the place for the handle is NULL on node %td", bad - values.begin());
+    return quire::base::explain(QUIRE_INVALID, "quire_group_create(): the place for the handle is NULL on node %ld", static_cast<long>(bad - values.begin()));
   std::uint64_t sum = 0;
   for (const std::int64_t v : values) sum += static_cast<std::uint64_t>(v);
   if (sum == 0) return quire::base::explain(QUIRE_INVALID, "quire_group_create(): no node has a thread in the group");

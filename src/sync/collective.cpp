@@ -17,8 +17,7 @@ quire_status collective::join(std::uint64_t place, std::uint32_t thread) noexcep
   if (is_job() || place >= slots_.size() || find(thread) != nullptr) return QUIRE_INVALID;
   slot& s = slots_[place];
   if (s.taken) return QUIRE_EXISTS;
-  s = slot{};
-  s.taken = true;
+  s.taken = true;  // refused rounds that the place has missed are heard by whoever has it
   s.thread = thread;
   return QUIRE_OK;
 }

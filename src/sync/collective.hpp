@@ -68,7 +68,7 @@ class collective {
     bool taken = false;
     phase at = phase::away;
     std::uint32_t thread = 0;
-    std::uint32_t unheard = 0;  ///< refused rounds that ended before the thread called; `last_` is of the last of them
+    std::uint32_t unheard = 0;  ///< refused rounds that ended before a thread of this place called; `last_` is of the last of them
     ticket who{};
     signature what = 0;
     value values{};

@@ -278,6 +278,22 @@ TEST(group, threads_of_one_node_that_differ_are_refused_at_once) {
   g.c.expect_rest();
 }
 
+TEST(group, who_joins_after_a_refusal_hears_of_it) {
+  team g({2, 1});
+  std::vector<double> v(1);
+  EXPECT_EQ(g.c.status_of(0, make_call(op::group_leave, g.id, 1)), QUIRE_OK);
+  const auto there = g.c.start(1, make_array(op::group_reduce_f64, g.id, 0, v)), here = g.c.start(0, g.wait(0));
+  g.c.settle();
+  EXPECT_NE(told(g.c.take(here)).find("node 1"), std::string::npos);
+  EXPECT_NE(told(g.c.take(there)).find("node 0"), std::string::npos);
+  EXPECT_EQ(g.c.status_of(0, make_call(op::group_join, g.id, 5, 1)), QUIRE_OK);
+  EXPECT_NE(told(g.c.run(0, g.wait(5))).find("node 1"), std::string::npos);
+  const auto a = g.c.start(0, g.wait(0)), b = g.c.start(0, g.wait(5)), c = g.c.start(1, g.wait(0));
+  g.c.settle();
+  for (const auto t : {a, b, c}) EXPECT_EQ(g.c.status_of(t), QUIRE_OK);
+  g.c.expect_rest();
+}
+
 TEST(group, arrays_that_differ_are_refused_before_they_travel) {
   team g({1, 1});
   std::vector<double> longer(30, 1), shorter(29, 2);
