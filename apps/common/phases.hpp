@@ -21,16 +21,13 @@ class phases {
     if (wanted.consistency != "blocks") return;
     for (const auto& array : arrays) regions_.push_back(quire::region::of(array.data()));
   }
-  /// Ends a phase and begins the next. One thread of each node calls.
-  void meet() {
-    if (regions_.empty()) return quire::barrier{}.arrive_and_wait();
+  /// Whether they are parallel blocks.
+  [[nodiscard]] bool are_blocks() const { return !regions_.empty(); }
+  /// Ends a block and begins the next: a barrier. One thread of each node calls.
+  void next_block() {
     end();
     for (const quire::region& r : regions_) r.begin_block();
     began_ = true;
-  }
-  /// The same after a collective operation of all nodes, which was a barrier.
-  void meet_after_reduction() {
-    if (!regions_.empty()) meet();
   }
   /// Ends the last one. The same.
   void end() {

@@ -12,7 +12,6 @@
 #include "common/progress.hpp"
 #include "common/report.hpp"
 #include "common/stopwatch.hpp"
-#include "common/team.hpp"
 #include "common/traffic.hpp"
 #include "raytracer/scene.hpp"
 #include "raytracer/settings.hpp"
@@ -63,7 +62,7 @@ void render_tiles(const raytracer::settings& wanted, const raytracer::tiling& ti
 int main(int argc, char** argv) try {
   const auto wanted = raytracer::parse(argc, argv, "quire");
   quire::session job;
-  quire::barrier everyone;
+  quire::team all(static_cast<unsigned>(wanted.threads));
   apps::report result;
   result.variant = "quire";
   result.nodes = job.nodes();
@@ -72,14 +71,11 @@ int main(int argc, char** argv) try {
   const shared_work work = *prepare(wanted);
   const raytracer::tiling tiles(wanted, static_cast<std::size_t>(job.nodes() * wanted.threads));
   apps::progress shown("raytracer", tiles.count(), wanted.progress && job.node() == 0);
-  everyone.arrive_and_wait();
   result.set_up_s = quire::all_reduce(set_up.seconds(), quire::operation::max);
 
   const quire_counters before = quire::counters();
   const apps::stopwatch watch;
-  apps::run_team(wanted.threads,
-                 [&](int thread) { render_tiles(wanted, tiles, work, thread == 0 ? &shown : nullptr); });
-  everyone.arrive_and_wait();
+  all.run([&](quire::member& me) { render_tiles(wanted, tiles, work, me.place() == 0 ? &shown : nullptr); });
   result.time_s = quire::all_reduce(watch.seconds(), quire::operation::max);
   result.shared = apps::traffic_between(before, quire::counters());
   shown.show(tiles.count());

@@ -9,7 +9,6 @@
 #include <bit>
 #include <cstdio>
 #include <exception>
-#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -18,15 +17,11 @@
 #include <quire/quire.hpp>
 
 #include "common/bits.hpp"
-#include "common/meeting.hpp"
+#include "common/crew.hpp"
 #include "common/partition.hpp"
-#include "common/phases.hpp"
 #include "common/progress.hpp"
 #include "common/report.hpp"
 #include "common/shared_array.hpp"
-#include "common/stopwatch.hpp"
-#include "common/team.hpp"
-#include "common/traffic.hpp"
 #include "sor/kernel.hpp"
 #include "sor/settings.hpp"
 
@@ -73,14 +68,14 @@ struct problem {
   quire::region grid;
 };
 
-/// Writes checkpoints when they are due. The last thread of a node to arrive calls, so that all the others wait.
+/// Writes checkpoints when they are due. Each thread has one, and all come to the same answer.
 class saver {
  public:
   saver(const sor::settings& wanted, problem* saved)
       : path_(wanted.checkpoint), saved_(saved), every_(wanted.every != 0 ? wanted.every : std::max(wanted.iterations / 10, 1)) {}
-  /// After each half sweep; of all nodes.
-  void half_sweep_done(bool leads) {
-    if (path_.empty() || ++halves_ % (2 * every_) != 0) return;
+  [[nodiscard]] bool is_due(int iterations_now) const { return !path_.empty() && iterations_now % every_ == 0; }
+  /// Of all nodes; one thread of each calls.
+  void save(bool leads) const {
     if (leads) saved_->done += every_;
     const quire_status why = quire_checkpoint(path_.c_str());  // a disk that is full need not end the computation
     if (why != QUIRE_OK && leads) fmt::print(stderr, "sor: no checkpoint after iteration {}: {}\n", saved_->done, quire_status_text(why));
@@ -89,7 +84,7 @@ class saver {
  private:
   std::string path_;
   problem* saved_;
-  int every_, halves_ = 0;
+  int every_;
 };
 
 apps::report compute(const quire::session& job, const sor::settings& wanted, std::span<double> grid, problem* saved) {
@@ -100,43 +95,27 @@ apps::report compute(const quire::session& job, const sor::settings& wanted, std
     return apps::block_of_rows(worker, workers, n, n * sizeof(double));
   };
   const int done = saved->done;
-  saver checkpoints(wanted, saved);
-  apps::phases phases(wanted, {grid});
-  bool sweeping = false;  // changes while all but one thread wait
-  // The last thread of a node to arrive waits for the other nodes on behalf of all.
-  apps::meeting everyone(wanted.threads, [&]() noexcept {
-    phases.meet();
-    if (sweeping) checkpoints.half_sweep_done(job.node() == 0);
-  });
+  const saver checkpoints(wanted, saved);
   auto result = sor::begin_report(wanted, "quire");
-  result.nodes = job.nodes();
-
   apps::progress shown("sor", static_cast<std::size_t>(wanted.iterations), wanted.progress && job.node() == 0);
-  std::optional<quire_counters> before;
-  apps::run_team(wanted.threads, [&](int thread) {
-    const auto mine = rows_of(thread);
-    const bool first = thread == 0;
-    everyone.arrive_and_wait();
-    const apps::stopwatch set_up;
-    if (done == 0) sor::initialise_rows(grid.data(), n, mine);
-    everyone.arrive_and_wait();
-    if (first) sweeping = true, result.set_up_s = set_up.seconds(), before = quire::counters();
-    const border_hints hints(grid, n, mine, wanted.hints);
-    const apps::stopwatch watch;
-    for (int iteration = done; iteration < wanted.iterations; ++iteration) {
-      for (unsigned colour : {0u, 1u}) {
-        sor::relax_rows(grid.data(), n, mine, colour, hints);
-        everyone.arrive_and_wait();
-      }
-      if (first) shown.show(static_cast<std::size_t>(iteration + 1));
-    }
-    if (first) result.time_s = watch.seconds();
-  });
-
-  phases.end();
-  result.shared = apps::traffic_between(*before, quire::counters());
-  result.set_up_s = quire::all_reduce(result.set_up_s, quire::operation::max);
-  result.time_s = quire::all_reduce(result.time_s, quire::operation::max);
+  apps::crew(wanted, {grid})
+      .run(
+          result,
+          [&](apps::crew::member& me) {
+            if (done == 0) sor::initialise_rows(grid.data(), n, rows_of(static_cast<int>(me.thread())));
+          },
+          [&](apps::crew::member& me) {
+            const auto mine = rows_of(static_cast<int>(me.thread()));
+            const border_hints hints(grid, n, mine, wanted.hints);
+            for (int iteration = done; iteration < wanted.iterations; ++iteration) {
+              for (unsigned colour : {0u, 1u}) {
+                sor::relax_rows(grid.data(), n, mine, colour, hints);
+                me.wait();
+              }
+              if (checkpoints.is_due(iteration + 1 - done)) me.alone([&] { checkpoints.save(job.node() == 0); });
+              if (me.thread() == 0) shown.show(static_cast<std::size_t>(iteration + 1));
+            }
+          });
   const apps::row_range of_node{rows_of(0).begin, rows_of(wanted.threads - 1).end};
   const auto sum = static_cast<std::int64_t>(
       apps::checksum(grid.subspan(of_node.begin * n, (of_node.end - of_node.begin) * n)));

@@ -11,6 +11,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <quire/error.hpp>
 #include <quire/memory.hpp>
@@ -78,23 +79,43 @@ template <class T>
 concept reducible = std::same_as<T, double> || std::same_as<T, float> || std::signed_integral<T> ||
     (std::unsigned_integral<T> && sizeof(T) < sizeof(std::int64_t));
 
-/// Combines the values of all nodes, element by element; afterwards every node has the result in `values`. The same
+namespace detail {
+
+/// Arrays of doubles and of std::int64_t as they are, others converted, some at a time.
+template <reducible T>
+void reduce(quire_group all, std::span<T> values, operation how) {
+  const auto combine = [&](auto* data, std::size_t count) {
+    const auto combined = static_cast<quire_operation>(how);
+    const bool few = all.id == 0 && count <= 8;
+    if constexpr (std::floating_point<T>)
+      check(few ? quire_reduce_f64(data, static_cast<std::uint32_t>(count), combined) : quire_group_reduce_f64(all, data, count, combined), "reduce");
+    else
+      check(few ? quire_reduce_i64(data, static_cast<std::uint32_t>(count), combined) : quire_group_reduce_i64(all, data, count, combined), "reduce");
+  };
+  using carried = std::conditional_t<std::floating_point<T>, double, std::int64_t>;
+  if constexpr (std::same_as<T, carried>) {
+    combine(values.data(), values.size());
+  } else {
+    constexpr std::size_t most = 8192;
+    std::vector<carried> buffer(std::min(most, values.size()));
+    std::size_t done = 0;
+    do {
+      const auto part = values.subspan(done, std::min(most, values.size() - done));
+      std::copy(part.begin(), part.end(), buffer.begin());
+      combine(buffer.data(), part.size());
+      std::transform(buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(part.size()), part.begin(), [](carried value) { return static_cast<T>(value); });
+      done += part.size();
+    } while (done < values.size());
+  }
+}
+
+}  // namespace detail
+
+/// Combines the values of all nodes, element by element; afterwards every node has the result in `values`. Of any size; the same
 /// number of elements on all nodes.
 template <reducible T>
 void all_reduce(std::span<T> values, operation how) {
-  using carried = std::conditional_t<std::floating_point<T>, double, std::int64_t>;
-  constexpr std::size_t most = 8;
-  for (std::size_t done = 0; done < values.size(); done += most) {
-    const auto part = values.subspan(done, std::min(most, values.size() - done));
-    carried buffer[most];
-    std::copy(part.begin(), part.end(), buffer);
-    const auto count = static_cast<std::uint32_t>(part.size());
-    if constexpr (std::floating_point<T>)
-      detail::check(quire_reduce_f64(buffer, count, static_cast<quire_operation>(how)), "all_reduce");
-    else
-      detail::check(quire_reduce_i64(buffer, count, static_cast<quire_operation>(how)), "all_reduce");
-    std::transform(buffer, buffer + count, part.begin(), [](carried value) { return static_cast<T>(value); });
-  }
+  detail::reduce(quire_group{0}, values, how);
 }
 
 /// The same for one value: `const double slowest = quire::all_reduce(seconds, quire::operation::max)`.
@@ -107,16 +128,22 @@ template <reducible T>
 /// True on all nodes if `value` is true on all nodes.
 [[nodiscard]] inline bool all_agree(bool value) { return all_reduce<int>(value ? 1 : 0, operation::min) != 0; }
 
+/// Gives the elements of an array of node `root` to all nodes; as many on all.
+template <class T>
+void broadcast_values(std::span<T> values, int root = 0) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  constexpr std::size_t few = 64;  // what quire_broadcast() takes
+  const auto from = static_cast<unsigned>(root);
+  const std::size_t bytes = values.size_bytes();
+  detail::check(bytes <= few ? quire_broadcast(values.data(), static_cast<std::uint32_t>(bytes), root) : quire_group_broadcast({0}, values.data(), bytes, from),
+                "broadcast");
+}
+
 /// Gives the value of node `root` to all nodes. Handles, pointers and spans travel well; pointers to private memory do
 /// not.
 template <class T>
 [[nodiscard]] T broadcast(T value, int root = 0) {
-  static_assert(std::is_trivially_copyable_v<T>);
-  constexpr std::size_t most = 64;
-  auto* bytes = reinterpret_cast<std::byte*>(&value);
-  for (std::size_t done = 0; done < sizeof(T); done += most)
-    detail::check(quire_broadcast(bytes + done, static_cast<std::uint32_t>(std::min(most, sizeof(T) - done)), root),
-                  "broadcast");
+  broadcast_values(std::span<T>(&value, 1), root);
   return value;
 }
 

@@ -353,12 +353,19 @@ class region {
 
 // ---- Atomic operations ----------------------------------------------------------------------------------------------
 
-/// Like std::atomic_ref, for a naturally aligned 64-bit object in shared memory: a changing operation is done where the
+/// Like std::atomic_ref, for a naturally aligned object of 1, 2, 4 or 8 bytes in shared memory: a changing operation is done where the
 /// object is, so that a counter or a flag that many nodes change does not drag its page about. Sequentially consistent
-/// with plain loads and stores. load() and store() are ordinary accesses, and bring the page here.
+/// with plain loads and stores. load() and store() are ordinary accesses, and bring the page here. What is done to fewer than 8 bytes, and
+/// sums of reals, are compare-exchanges of the word that the object lies in, as often as it takes: the bytes beside must not be written by plain
+/// stores of other nodes in a region with release consistency.
 template <class T>
 class atomic_ref {
-  static_assert(sizeof(T) == 8 && std::is_trivially_copyable_v<T>, "Quire's atomic operations are on 64-bit objects");
+  static_assert((sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8) && std::is_trivially_copyable_v<T>,
+                "Quire's atomic operations are on objects of 1, 2, 4 or 8 bytes");
+  static constexpr bool is_word = sizeof(T) == sizeof(std::uint64_t);
+  using bits = std::conditional_t<sizeof(T) == 1, std::uint8_t,
+                                  std::conditional_t<sizeof(T) == 2, std::uint16_t, std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
+  static_assert(std::endian::native == std::endian::little);
 
  public:
   using value_type = T;
@@ -367,29 +374,66 @@ class atomic_ref {
   [[nodiscard]] T load() const noexcept { return std::atomic_ref<T>(*object_).load(); }
   void store(T value) const noexcept { std::atomic_ref<T>(*object_).store(value); }
   T exchange(T value) const {
-    std::uint64_t before = 0;
-    detail::check(quire_exchange(word(), std::bit_cast<std::uint64_t>(value), &before), "atomic_ref::exchange");
-    return std::bit_cast<T>(before);
+    if constexpr (is_word) {
+      std::uint64_t before = 0;
+      detail::check(quire_exchange(word(), std::bit_cast<std::uint64_t>(value), &before), "atomic_ref::exchange");
+      return std::bit_cast<T>(before);
+    } else {
+      return update([value](T) { return value; });
+    }
   }
   bool compare_exchange(T& expected, T desired) const {
-    auto seen = std::bit_cast<std::uint64_t>(expected);
-    int done = 0;
-    detail::check(quire_compare_exchange(word(), &seen, std::bit_cast<std::uint64_t>(desired), &done),
-                  "atomic_ref::compare_exchange");
-    expected = std::bit_cast<T>(seen);
-    return done != 0;
+    std::uint64_t seen = with_part(guess(), expected);
+    for (;;) {
+      if (const T here = part_of(seen); std::bit_cast<bits>(here) != std::bit_cast<bits>(expected)) {
+        expected = here;
+        return false;
+      }
+      if (swap(seen, with_part(seen, desired), "atomic_ref::compare_exchange")) return true;
+    }
   }
-  T fetch_add(T value) const requires std::is_integral_v<T> {
-    std::uint64_t before = 0;
-    detail::check(quire_fetch_add(word(), static_cast<std::uint64_t>(value), &before), "atomic_ref::fetch_add");
-    return static_cast<T>(before);
+  T fetch_add(T value) const requires std::is_arithmetic_v<T> {
+    if constexpr (is_word && std::is_integral_v<T>) {
+      std::uint64_t before = 0;
+      detail::check(quire_fetch_add(word(), static_cast<std::uint64_t>(value), &before), "atomic_ref::fetch_add");
+      return static_cast<T>(before);
+    } else {
+      return update([value](T here) { return static_cast<T>(here + value); });
+    }
   }
-  T fetch_sub(T value) const requires std::is_integral_v<T> {
-    return fetch_add(static_cast<T>(0 - static_cast<std::uint64_t>(value)));
+  T fetch_sub(T value) const requires std::is_arithmetic_v<T> {
+    if constexpr (std::is_integral_v<T>)
+      return fetch_add(static_cast<T>(0 - static_cast<std::uint64_t>(value)));
+    else
+      return fetch_add(-value);
+  }
+  /// The object becomes change(object), at once; change() may be called several times. What it was before.
+  template <class Change>
+  requires std::is_invocable_r_v<T, Change&, T> T update(Change&& change) const {
+    std::uint64_t seen = guess();
+    for (;;) {
+      const T before = part_of(seen);
+      if (swap(seen, with_part(seen, change(before)), "atomic_ref::update")) return before;
+    }
   }
 
  private:
-  [[nodiscard]] std::uint64_t* word() const noexcept { return reinterpret_cast<std::uint64_t*>(object_); }
+  [[nodiscard]] std::uint64_t address() const noexcept { return reinterpret_cast<std::uint64_t>(object_); }
+  [[nodiscard]] std::uint64_t* word() const noexcept { return reinterpret_cast<std::uint64_t*>(address() & ~std::uint64_t{7}); }
+  [[nodiscard]] unsigned shift() const noexcept { return static_cast<unsigned>(address() % 8) * 8; }
+  /// What the word may be: the first compare-exchange tells. Nothing is read here, as that would bring the page.
+  [[nodiscard]] std::uint64_t guess() const noexcept { return 0; }
+  [[nodiscard]] T part_of(std::uint64_t whole) const noexcept { return std::bit_cast<T>(static_cast<bits>(whole >> shift())); }
+  [[nodiscard]] std::uint64_t with_part(std::uint64_t whole, T part) const noexcept {
+    const std::uint64_t mask = std::uint64_t{static_cast<bits>(~bits{0})} << shift();
+    return (whole & ~mask) | std::uint64_t{std::bit_cast<bits>(part)} << shift();
+  }
+  /// `seen` becomes what is there.
+  bool swap(std::uint64_t& seen, std::uint64_t desired, const char* call) const {
+    int done = 0;
+    detail::check(quire_compare_exchange(word(), &seen, desired, &done), call);
+    return done != 0;
+  }
   T* object_;
 };
 

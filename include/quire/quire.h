@@ -359,6 +359,46 @@ QUIRE_API quire_status quire_reduce_i64(int64_t* values, uint32_t count, quire_o
 /** Gives the `bytes` (at most 64) of node `root` to all. */
 QUIRE_API quire_status quire_broadcast(void* value, uint32_t bytes, int root);
 
+/* ---- Groups of threads ----------------------------------------------------------------------------------------------
+ * A team that meets again and again: some threads of each node. Threads of a node meet first, and then the nodes, along a tree; so
+ * a round costs one message up and one down for each node beyond the first, however many threads there are. All threads of a group make the same calls in
+ * the same order. Where two of them differ all get QUIRE_INVALID from that round, the others from their next call, and a message names
+ * the two. The calls release and acquire like a barrier. No call takes a time limit; QUIRE_PEER_LOST when the job ends.
+ * A zero handle is the group of the job: one thread of each node, whichever calls, and one of a node at a time, as said of
+ * quire_barrier_wait(). Members have numbers, from 0 on: those of node 0 in the order of their places there, then those of node 1. Any thread of a
+ * node may call what is not for members. Groups are not part of checkpoints. */
+
+typedef struct quire_group { uint64_t id; } quire_group;
+
+/** Makes a group with `threads` threads of this node. One thread of each node calls it, each with a number of its own, which may be 0; it is a
+ *  barrier of the job. All nodes get the same handle. QUIRE_INVALID on all nodes if no node has a thread in it, or `group` is NULL on
+ *  one; QUIRE_LIMIT: at most 65,535 threads in all. */
+QUIRE_API QUIRE_NODISCARD quire_status quire_group_create(uint32_t threads, quire_group* group);
+/** Ends a group. One thread of each node calls it; it is a barrier of the job. Threads that wait in the group get QUIRE_NOT_FOUND, as do
+ *  later calls. QUIRE_INVALID on all nodes if they give different groups, and for the job's. */
+QUIRE_API quire_status quire_group_destroy(quire_group group);
+/** The calling thread becomes a member, at a place of its node: 0 to one less than the node's threads in the group. Whoever calls next waits until all
+ *  places of all nodes are taken, and all members call. QUIRE_INVALID if there is no such place, or the thread has one;
+ *  QUIRE_EXISTS if another thread has it; QUIRE_NOT_FOUND. A thread may be in many groups. */
+QUIRE_API QUIRE_NODISCARD quire_status quire_group_join(quire_group group, uint32_t place);
+/** The calling thread is no member any more; another one may take its place. Before the thread ends. QUIRE_INVALID if it was none. */
+QUIRE_API quire_status quire_group_leave(quire_group group);
+/** How many members a group has in all, and the number of this node's first one: a member's own number is that and its
+ *  place. Either pointer may be NULL. */
+QUIRE_API quire_status quire_group_size(quire_group group, uint32_t* members, uint32_t* first);
+
+/** A barrier of all members. QUIRE_INVALID if the calling thread is none. Counts as a barrier of each thread (quire_counters). */
+QUIRE_API quire_status quire_group_wait(quire_group group);
+/** Combines the arrays of all members, element by element; every member gets the result. Of any size: 64 bytes travel with the round
+ *  itself, more in pieces. The order is fixed (a node's members by their places, then other nodes', by a tree), so that the same group
+ *  gets the same bits in every run. Arrays may lie in private or in shared memory; those of two members may not overlap. After an error
+ *  their content is undefined. QUIRE_LOST: a node of the group has died while an array of more than 64 bytes travelled, and this thread has not got all of
+ *  it (others may have). */
+QUIRE_API quire_status quire_group_reduce_f64(quire_group group, double* values, size_t count, quire_operation operation);
+QUIRE_API quire_status quire_group_reduce_i64(quire_group group, int64_t* values, size_t count, quire_operation operation);
+/** Gives the `bytes` of member `root` to all. As quire_group_reduce_f64(); QUIRE_LOST also if the root's node is dead. */
+QUIRE_API quire_status quire_group_broadcast(quire_group group, void* values, size_t bytes, uint32_t root);
+
 /* ---- Threads on other nodes (the programming model of Millipage) ---------------------------------------------------- */
 
 typedef struct quire_remote_thread { uint64_t id; } quire_remote_thread;

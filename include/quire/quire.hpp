@@ -15,8 +15,11 @@
 // Errors are exceptions of type quire::error.
 #pragma once
 
+#include <quire/channel.hpp>
 #include <quire/error.hpp>
+#include <quire/group.hpp>
 #include <quire/job.hpp>
 #include <quire/memory.hpp>
 #include <quire/sync.hpp>
+#include <quire/team.hpp>
 #include <quire/thread.hpp>

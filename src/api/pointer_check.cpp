@@ -68,6 +68,8 @@ pointer_check::pointer_check(unsigned node) {
 }
 
 void pointer_check::look(core::core& core) {
+  const std::unique_lock only(looking_, std::try_to_lock);
+  if (!only.owns_lock()) return;
   const auto mappings = os::writable_private_mappings();
   if (mappings.empty()) return;
   finder found(mappings);

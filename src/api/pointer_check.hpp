@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // QUIRE_CHECK=pointers: words in shared memory that look like pointers to private memory of this node. Application
-// threads, one at a time.
+// threads; one looks for all that come meanwhile.
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <unordered_set>
 
 #include "core/core.hpp"
@@ -22,6 +23,7 @@ class pointer_check {
 
  private:
   static constexpr std::size_t most_told = 8;
+  std::mutex looking_{};
   std::unordered_set<std::uint64_t> found_{};  ///< addresses of words
 };
 

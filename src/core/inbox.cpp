@@ -28,6 +28,9 @@ void inbox::deliver(const message& m) noexcept {
     case payload::offer: return updates_.with(m, [&](std::span<const std::byte> content) { handle_update(m, content); });
     case payload::replica:
       return core_.replicas.traffic.arriving.with(m, [&](std::span<const std::byte> content) { core_.replicas.on_content(m, content); });
+    case payload::piece:
+      if (m.payload_bytes == 0) return handle(m, {});
+      return core_.objects.with_piece(m, [&](std::span<const std::byte> content) { handle(m, content); });
     default: return handle(m, std::span<const std::byte>(landing_).first(what == payload::content ? 0 : m.payload_bytes));
   }
 }

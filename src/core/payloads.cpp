@@ -30,6 +30,8 @@ const char* inbox::fault_of(const message& m) const noexcept {
       return m.payload_bytes == 0 ? nullptr : "a message of this kind has no payload";
     case payload::value:
       return m.payload_bytes <= landing_.size() ? nullptr : "the value is too long";
+    case payload::piece:
+      return m.payload_bytes <= sync::array_limits{}.piece_bytes ? nullptr : "so many bytes of an array are never sent at once";
     case payload::entries:
       return m.payload_bytes != 0 && m.payload_bytes <= diff_traffic::message_bytes
                  ? nullptr
@@ -70,6 +72,8 @@ landing inbox::place(const message& m) noexcept {
       return landing::at(core_.spread.place(m));
     case payload::replica:
       return landing::at(core_.replicas.traffic.arriving.place(m));
+    case payload::piece:
+      return landing::at(core_.objects.place(m));
     case payload::offer:
       return place_offer(m);
     case payload::content:

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/protocol_set.hpp"
 
+#include "sync/kinds.hpp"
+
 namespace quire::core {
 
 using model::message_kind;
@@ -13,7 +15,8 @@ protocol::message_traits traits_of_core(message_kind k) noexcept {
   if (k == message_kind::please_take) return {.kind = k, .to = route::page_out};
   if (k == message_kind::room) return {.kind = k, .to = route::part};
   if (k < message_kind::sync_first) return {.kind = k, .to = route::nobody};
-  return {.kind = k, .brings = payload::value, .to = route::part};
+  const bool piece = k <= message_kind::sync_last && sync::is_piece(sync::kind_of(k));
+  return {.kind = k, .brings = piece ? payload::piece : payload::value, .to = route::part};
 }
 }  // namespace
 

@@ -50,11 +50,13 @@ class protocol_set {
   void release_ahead() const {
     for (protocol::domain* d : relaxed_) d->release_ahead();
   }
-  void on_gathered() const {
-    for (protocol::domain* d : relaxed_) d->on_gathered();
+  /// What they remember of the rounds of a group.
+  using marks = std::array<protocol::round_marks, region_slot::most_protocols>;
+  void on_gathered(marks& group) const {
+    for (std::size_t i = 0; i < relaxed_.size(); ++i) relaxed_[i]->on_gathered(group[i]);
   }
-  void on_round_end(bool refused) const {
-    for (protocol::domain* d : relaxed_) refused ? d->on_round_refused() : d->on_epoch();
+  void on_round_end(marks& group, bool refused) const {
+    for (std::size_t i = 0; i < relaxed_.size(); ++i) refused ? relaxed_[i]->on_round_refused(group[i]) : relaxed_[i]->on_epoch(group[i]);
   }
   [[nodiscard]] bool leaves(model::node_id to, const model::message& m, std::span<const std::byte> value, model::edge what) const {
     for (protocol::domain* d : relaxed_) {

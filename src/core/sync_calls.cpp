@@ -21,8 +21,9 @@ struct sync_op : op {
 void say_mismatch(const sync::call& c) {
   const auto why = sync::mismatch_in(c.values);
   if (!why) return;
-  base::log(base::log_level::error, "a meeting of all nodes cannot come: %s; all nodes call the same, in the same order",
-            sync::text_of(*why).c_str());
+  const sync::object_id group{c.object};
+  base::log(base::log_level::error, "a meeting of %s cannot come: %s; all %s call the same, in the same order",
+            c.object == 0 ? "all nodes" : sync::object_name(group).text, sync::text_of(*why).c_str(), c.object == 0 ? "nodes" : "its threads");
 }
 }  // namespace
 
@@ -31,7 +32,7 @@ base::status sync_calls::synchronise(sync::call& request, std::int64_t timeout_m
     sync::call& call = *static_cast<sync_op&>(self).request;
     call.token = e.tokens.add(self);
     if (e.host.has_timer()) call.now_ns = e.now();
-    if (sync::is_collective(call)) {
+    if (sync::is_collective(call) && e.objects.machine_.is_last(call)) {
       e.host.prepare_to_meet();
       e.protocols.release_ahead();  // diffs travel while the others are waited for
     }
@@ -39,10 +40,11 @@ base::status sync_calls::synchronise(sync::call& request, std::int64_t timeout_m
   });
   o.request = &request;
   wait_note& n = this_thread().wants;
-  const note_scope noted(n, sync::is_collective(request) ? waits::what::all_nodes : waits::what::object, sync::name_of(request.what));
+  const bool of_job = sync::is_collective(request) && request.object == 0, of_group = !of_job && request.what >= sync::operation::group_create;
+  const note_scope noted(n, of_job ? waits::what::all_nodes : waits::what::object, sync::name_of(request.what));
   n.object = request.object;
   n.other = request.operand;
-  n.node = n.kind == waits::what::object ? sync::home_of(sync::object_id{request.object}, core_.config.nodes).value() : waits::no_node;
+  n.node = n.kind == waits::what::object && !of_group ? sync::home_of(sync::object_id{request.object}, core_.config.nodes).value() : waits::no_node;
   request.try_only = timeout_ms == 0;
   const bool meets = sync::is_collective(request);
   if (meets) request.within = this_thread().meeting;
@@ -66,7 +68,7 @@ base::status sync_calls::synchronise(sync::call& request, std::int64_t timeout_m
 }
 
 void sync_calls::on_message(const model::message& m, std::span<const std::byte> value) noexcept {
-  if (sync::kind_of(m.kind) == sync::kind::spread && core_.relaxed()) on_round_end(m);
+  if (sync::kind_of(m.kind) == sync::kind::spread) on_round_end(m);
   step([&](sync::machine& machine, sync::actions& out) { machine.on_message(m, value, out); });
 }
 
@@ -81,26 +83,44 @@ bool sync_calls::end_lingers() noexcept {
 }
 
 
-/// A round that was refused is no epoch: some nodes may not have been in it.
-void sync_calls::on_round_end(const model::message& m) noexcept {
-  core_.protocols.on_round_end(m.operation != QUIRE_OK);
+/// Null if its rounds are none of epochs: of a group that some node has no thread in.
+sync_calls::epochs* sync_calls::epochs_of(const model::message& m) noexcept {
+  if (!core_.relaxed() || (m.c & sync::round_bit::whole) == 0) return nullptr;
+  const auto found = epochs_.find(m.unit);
+  return found == epochs_.end() ? nullptr : &found->second;
 }
 
-/// Rounds of the job barrier are epochs. The root's ends when it tells its first child.
+/// A round that was refused is no epoch: some nodes may not have been in it.
+void sync_calls::on_round_end(const model::message& m) noexcept {
+  epochs* const e = epochs_of(m);
+  if (e == nullptr) return;
+  core_.protocols.on_round_end(e->marks, m.operation != QUIRE_OK);
+}
+
+/// Rounds of the job, and of groups with threads on all nodes, are epochs. The root's ends when it tells its first child.
 void sync_calls::note_round(const model::message& m) noexcept {
+  epochs* const e = epochs_of(m);
   const auto kind = sync::kind_of(m.kind);
-  if (kind == sync::kind::gather) return core_.protocols.on_gathered();
-  if (kind != sync::kind::spread || core_.config.self != model::node_id{0} || m.b + 1 == rounds_) return;
-  rounds_ = m.b + 1;
-  core_.protocols.on_gathered();
+  if (e == nullptr) return;
+  if (kind == sync::kind::gather) return core_.protocols.on_gathered(e->marks);
+  if ((m.c & sync::round_bit::root) == 0 || m.b + 1 == e->rounds) return;
+  e->rounds = m.b + 1;
+  core_.protocols.on_gathered(e->marks);
   on_round_end(m);
+}
+
+/// Pieces of arrays order nothing: the round before them has done that. Who wrote them may go on at once.
+void sync_calls::send(const sync::action& a) noexcept {
+  const auto kind = sync::kind_of(a.m.kind);
+  if (sync::is_piece(kind)) return core_.out.post(a.to, a.m, a.payload(), transport::urgency::now, transport::lasting::now);
+  if (kind == sync::kind::gather || kind == sync::kind::spread) note_round(a.m);
+  core_.out.synchronise(a.to, a.m, a.values.bytes(), sync::edge_of(a.m));
 }
 
 void sync_calls::perform() noexcept {
   for (const sync::action& a : actions_) {
     if (a.kind == sync::action_kind::send) {
-      if (core_.relaxed()) note_round(a.m);
-      core_.out.synchronise(a.to, a.m, a.values.bytes(), sync::edge_of(a.m));
+      send(a);
       continue;
     }
     if (a.kind == sync::action_kind::linger) {
@@ -114,12 +134,22 @@ void sync_calls::perform() noexcept {
     if (o == nullptr || o->what() != op::type::synchronisation) continue;
     (void)core_.tokens.take(a.token);
     auto& call = *static_cast<sync_op&>(*o).request;
+    if (call.what == sync::operation::group_create && a.object != 0) epochs_.emplace(a.object, epochs{});
+    if (call.what == sync::operation::group_destroy) epochs_.erase(call.object);
     if (a.object != 0) call.object = a.object;
-    if (!a.values.empty()) call.values = a.values;
+    if (!a.values.empty() || a.status != QUIRE_OK) call.values = a.values;
     o->complete(a.status);
   }
 }
 
+sync_calls::group_size sync_calls::size_of(sync::object_id group) noexcept {
+  group_size size;
+  core_.as_driver([&] {
+    const sync::group_shape* const shape = machine_.shape_of(group);
+    if (shape != nullptr) size = {shape->members(), shape->first_of(core_.config.self)};
+  });
+  return size;
+}
 sync::saved_objects sync_calls::save() noexcept {
   sync::saved_objects all;
   core_.as_driver([&] { all = machine_.save(); });

@@ -4,10 +4,14 @@
 
 #include <cstdint>
 #include <span>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/status.hpp"
+#include "core/arrivals.hpp"
 #include "core/lingers.hpp"
+#include "core/protocol_set.hpp"
 #include "core/waiting.hpp"
 #include "sync/machine.hpp"
 
@@ -26,11 +30,22 @@ class sync_calls {
   [[nodiscard]] sync::saved_objects save() noexcept;
   [[nodiscard]] bool load(std::span<const sync::saved_objects> all) noexcept;
   [[nodiscard]] bool any() noexcept;
+  /// Members of a group, and the number of this node's first; of none, 0 members.
+  struct group_size {
+    std::uint32_t members = 0, first = 0;
+  };
+  [[nodiscard]] group_size size_of(sync::object_id group) noexcept;
   /// Nodes that may have made objects; changes in load().
   [[nodiscard]] unsigned makers() const noexcept { return machine_.makers(); }
 
   // Driver's thread.
   void on_message(const model::message& m, std::span<const std::byte> value) noexcept;
+  /// Where a piece of an array goes; and f(content) once it is there.
+  [[nodiscard]] std::byte* place(const model::message& m) { return pieces_.place(m); }
+  template <class F>
+  void with_piece(const model::message& m, F&& f) {
+    pieces_.with(m, std::forward<F>(f));
+  }
   /// Mutexes that were kept here for a thread that has not come. True if there were any.
   bool end_lingers() noexcept;
   /// f(machine, actions), and what it wants is done.
@@ -46,14 +61,22 @@ class sync_calls {
 
  private:
   void perform() noexcept;
+  void send(const sync::action& a) noexcept;
   void on_round_end(const model::message& m) noexcept;
   void note_round(const model::message& m) noexcept;
+  /// Rounds of a group that has a thread on every node.
+  struct epochs {
+    protocol_set::marks marks{};
+    std::uint64_t rounds = 0;  ///< that this node, the root, has ended
+  };
+  [[nodiscard]] epochs* epochs_of(const model::message& m) noexcept;
 
   core& core_;
   sync::machine machine_;
   sync::actions actions_;
   lingers lingers_;
-  std::uint64_t rounds_ = 0;  ///< of the job barrier that this node, the root, has ended
+  arrivals pieces_{};
+  std::unordered_map<std::uint64_t, epochs> epochs_{{0, {}}};  ///< by group
 };
 
 }  // namespace quire::core

@@ -28,10 +28,13 @@ enum class operation : std::uint8_t {
   event_create, event_set, event_reset, event_wait, event_destroy,
   semaphore_create, semaphore_acquire, semaphore_release, semaphore_destroy,
   reduce_f64, reduce_i64, broadcast,
+  group_create, group_destroy, group_join, group_leave,
+  group_wait, group_reduce_f64, group_reduce_i64, group_broadcast,
 };
+inline constexpr operation last_operation = operation::group_broadcast;
 // clang-format on
 
-/// The kind of object that an operation is about; none for reduce and broadcast.
+/// The kind of object that an operation is about; none for reduce and broadcast of the job.
 [[nodiscard]] constexpr object_kind object_of(operation what) noexcept {
   if (what <= operation::mutex_destroy) return object_kind::mutex;
   if (what <= operation::rwlock_destroy) return object_kind::rwlock;
@@ -39,7 +42,7 @@ enum class operation : std::uint8_t {
   if (what <= operation::barrier_destroy) return object_kind::barrier;
   if (what <= operation::event_destroy) return object_kind::event;
   if (what <= operation::semaphore_destroy) return object_kind::semaphore;
-  return object_kind::none;
+  return what >= operation::group_create ? object_kind::group : object_kind::none;
 }
 
 /// Calls of the API that consist of collectives. All collectives of one carry its name, so that they match those of no
@@ -54,7 +57,9 @@ enum class meeting : std::uint8_t {
   block_end,
   checkpoint,
   restore,
-  last = restore
+  group_create,
+  group_destroy,
+  last = group_destroy
 };
 
 /// Up to 64 bytes that travel as the payload of a message.
@@ -86,12 +91,16 @@ struct call {
   std::uint64_t object = 0;  ///< the handle, as the application gave it
   std::uint64_t now_ns =
       0;  ///< when, by a clock of this node; 0: the caller has none, and cannot perform action_kind::linger
-  /// condition_wait: the mutex. semaphore_create, _release: count. barrier_create: participants. broadcast: root.
+  /// condition_wait: the mutex. semaphore_create, _release: count. barrier_create: participants. broadcast: root, a node or a member of the
+  /// group. group_join: the place.
   std::uint64_t operand = 0;
   std::uint32_t count = 0;         ///< reduce: values; broadcast: bytes
   std::uint32_t combine = 0;       ///< reduce: quire_operation
   meeting within = meeting::none;  ///< collectives: the call of the API that this is a step of
-  value values{};                  ///< reduce: this node's; broadcast: the root's
+  value values{};                  ///< reduce: this thread's; broadcast: the root's
+  /// Collectives of groups with more than `value::capacity` bytes: the array, here and in the end; private memory that lasts until the
+  /// call has ended. group_create: threads, a std::uint32_t for each node.
+  std::span<std::byte> data{};
 };
 
 enum class action_kind : std::uint8_t {
@@ -108,6 +117,8 @@ struct action {
   std::uint64_t object = 0;        ///< complete: the new handle, after a create. linger: a mutex
   message m{};                     ///< send
   value values{};  ///< send: payload; complete: result of reduce and broadcast; of a refused collective a `mismatch`
+  std::span<const std::byte> piece{};  ///< send: payload in place of `values`; to be copied before the next step
+  [[nodiscard]] std::span<const std::byte> payload() const noexcept { return piece.empty() ? values.bytes() : piece; }
 };
 
 /// The actions of one step, in order. Memory is kept, so that only the largest step so far allocates.

@@ -5,107 +5,128 @@
 #include <utility>
 
 #include "base/status_number.hpp"
-#include "sync/combine.hpp"
 
 namespace quire::sync {
 
-unsigned collective_part::alive() const noexcept {
-  return shared_.nodes - static_cast<unsigned>(__builtin_popcountll(shared_.members.dead));
+collective::collective(context& c, object_id group, group_shape shape, array_limits limits)
+    : shared_(c), id_(group), shape_(std::move(shape)), exchange_(c, tree_, group, limits), slots_(shape_.threads_of(c.self)) {}
+
+// ---- Members ----
+
+quire_status collective::join(std::uint64_t place, std::uint32_t thread) noexcept {
+  if (is_job() || place >= slots_.size() || find(thread) != nullptr) return QUIRE_INVALID;
+  slot& s = slots_[place];
+  if (s.taken) return QUIRE_EXISTS;
+  s.taken = true;  // refused rounds that the place has missed are heard by whoever has it
+  s.thread = thread;
+  return QUIRE_OK;
 }
 
-unsigned collective_part::rank_of(node_id node) const noexcept {
-  const std::uint64_t dead = shared_.members.dead;
-  if (dead == 0) return node.value();
-  return node.value() - static_cast<unsigned>(__builtin_popcountll(dead & ((std::uint64_t{1} << node.value()) - 1)));
+quire_status collective::leave(std::uint32_t thread) noexcept {
+  slot* const s = is_job() ? nullptr : find(thread);
+  if (s == nullptr || s->at != phase::away) return QUIRE_INVALID;
+  s->taken = false;
+  return QUIRE_OK;
 }
 
-node_id collective_part::at_rank(unsigned rank) const noexcept {
-  node_id node{static_cast<std::uint16_t>(rank)};
-  while (shared_.members.dead != 0 && (shared_.members.is_dead(node) || rank_of(node) != rank)) {
-    node = node_id{static_cast<std::uint16_t>(node.value() + 1)};
-  }
-  return node;
+collective::slot* collective::find(std::uint32_t thread) noexcept {
+  if (is_job()) return slots_.data();
+  const auto found = std::ranges::find_if(slots_, [thread](const slot& s) { return s.taken && s.thread == thread; });
+  return found == slots_.end() ? nullptr : &*found;
 }
 
-unsigned collective_part::children() const noexcept {
-  const unsigned first = first_child(), all = alive();
-  return first >= all ? 0 : std::min(tree_arity, all - first);
+bool collective::is_last(std::uint32_t thread) const noexcept {
+  const slot* const s = const_cast<collective*>(this)->find(thread);
+  return s != nullptr && s->at == phase::away && s->unheard == 0 && arrived_ + 1 == slots_.size();
 }
 
-node_id collective_part::parent() const noexcept { return at_rank((rank_of(shared_.self) - 1) / tree_arity); }
+// ---- Rounds ----
 
-void collective_part::on_call(const call& c, actions& out) {
-  if (called_) {  // another thread of this node is in one
+void collective::on_call(const call& c, actions& out) {
+  slot* const s = find(c.thread);
+  if (s == nullptr || s->at != phase::away) {  // no member; of the job, another thread of this node is in one
     out.complete(c.token, QUIRE_INVALID);
     return;
   }
-  if (unheard_ != 0) {
-    --unheard_;
+  if (s->unheard != 0) {
+    --s->unheard;
     out.complete(c.token, last_.status).values = last_.values;
     return;
   }
-  called_ = true;
-  who_ = shared_.calls.add(c);
-  own_ = {true, QUIRE_OK, signature_of(c, shared_.self.value(), shared_.nodes), {}};
-  if (own_.what == 0) {
-    const std::uint64_t self = shared_.self.value();
-    own_.status = QUIRE_INVALID;
-    own_.values = value_of({{self, self}, {0, 0}});
-  } else if (c.what != operation::broadcast || c.operand == shared_.self.value()) {
-    own_.values = c.values;
-  }
+  const std::uint32_t member = shape_.first_of(shared_.self) + static_cast<std::uint32_t>(s - slots_.data());
+  s->at = phase::called;
+  s->who = shared_.calls.add(c);
+  s->what = signature_of(c, member, shape_.members());
+  s->values = s->what != 0 && (!is_broadcast(c.what) || c.operand == member) ? c.values : value{};
+  s->data = c.data;
+  if (s->what != 0 && is_array(c.what, c.count)) exchange_.make_room();
+  ++arrived_;
   gather(out);
 }
 
-void collective_part::on_gather(const message& m, std::span<const std::byte> bytes, actions& out) {
-  const unsigned rank = rank_of(m.from), child = rank - first_child();
-  if (shared_.members.is_dead(m.from) || rank < first_child() || child >= children() || m.b != round_) return;
+void collective::on_gather(const message& m, std::span<const std::byte> bytes, actions& out) {
+  const unsigned child = tree_.index_of(m.from);
+  if (slots_.empty() || child == tree_arity || m.b != round_) return;
   contribution& c = from_children_[child];
   if (c.present) return;
   c = {true, base::status_of(m.operation), m.a, value(bytes)};
   gather(out);
 }
 
-bool collective_part::complete() const noexcept {
-  const auto end = from_children_.begin() + children();
-  return called_ && std::all_of(from_children_.begin(), end, [](const contribution& c) { return c.present; });
+bool collective::complete() const noexcept {
+  const auto end = from_children_.begin() + tree_.children();
+  return all_called() && std::all_of(from_children_.begin(), end, [](const contribution& c) { return c.present; });
 }
 
 /// A child's before this node's own: it may know of two nodes that differ.
-const collective_part::contribution* collective_part::find_refused() const noexcept {
-  for (unsigned i = 0; i < children(); ++i) {
-    if (from_children_[i].present && is_refused(from_children_[i].status)) return &from_children_[i];
+bool collective::find_refused(contribution& found) const noexcept {
+  for (unsigned i = 0; i < tree_.children(); ++i) {
+    if (!from_children_[i].present || !is_refused(from_children_[i].status)) continue;
+    found = from_children_[i];
+    return true;
   }
-  return called_ && is_refused(own_.status) ? &own_ : nullptr;
+  const auto bad = std::ranges::find_if(slots_, [](const slot& s) { return s.at == phase::called && s.what == 0; });
+  if (bad == slots_.end()) return false;
+  const std::uint64_t self = shared_.self.value();
+  found = {true, QUIRE_INVALID, 0, value_of({{self, self}, {0, 0}})};
+  return true;
 }
 
 /// Two of those who have called by now, and not the same.
-bool collective_part::find_mismatch(mismatch& found) const noexcept {
-  const contribution* first = called_ ? &own_ : nullptr;
-  std::uint64_t first_node = shared_.self.value();
-  for (unsigned i = 0; i < children(); ++i) {
-    const contribution& c = from_children_[i];
-    if (!c.present) continue;
-    const std::uint64_t node = at_rank(first_child() + i).value();
-    if (first == nullptr) {
-      first = &c;
-      first_node = node;
-    } else if (c.what != first->what) {
-      found = {{first_node, node}, {first->what, c.what}};
-      return true;
-    }
+bool collective::find_mismatch(mismatch& found) const noexcept {
+  bool any = false;
+  mismatch m;
+  const auto differs = [&](node_id node, signature what) {
+    m.node[any ? 1 : 0] = node.value();
+    m.what[any ? 1 : 0] = what;
+    return std::exchange(any, true) && m.what[0] != what;
+  };
+  for (const slot& s : slots_) {
+    if (s.at == phase::called && differs(shared_.self, s.what)) return found = m, true;
+  }
+  for (unsigned i = 0; i < tree_.children(); ++i) {
+    if (from_children_[i].present && differs(tree_.child(i), from_children_[i].what)) return found = m, true;
   }
   return false;
 }
 
-/// Of calls that fit each other: its own first, then the children's in their order.
-collective_part::contribution collective_part::sum_up() const {
-  contribution sum = own_;
-  // What only the dead could give.
-  const bool has_root = operation_of(sum.what) == operation::broadcast;
-  if (has_root && shared_.members.is_dead(node_id{root_of(sum.what)})) sum.status = QUIRE_LOST;
+/// What the threads of this node give, which have all called.
+collective::contribution collective::own() const {
+  contribution sum{true, QUIRE_OK, slots_.front().what, slots_.front().values};
   const call_shape shape{operation_of(sum.what), combine_of(sum.what)};
-  for (unsigned i = 0; i < children(); ++i) {
+  for (std::size_t i = 1; i < slots_.size(); ++i) {
+    if (sum.status == QUIRE_OK && !combine(shape, sum.values, slots_[i].values)) sum.status = QUIRE_INVALID;
+  }
+  return sum;
+}
+
+/// Of calls that fit each other: its own first, then the children's in their order.
+collective::contribution collective::sum_up() const {
+  contribution sum = own();
+  // What only the dead could give.
+  const call_shape shape{operation_of(sum.what), combine_of(sum.what)};
+  if (is_broadcast(shape.what) && shared_.members.is_dead(shape_.node_of(root_of(sum.what)))) sum.status = QUIRE_LOST;
+  for (unsigned i = 0; i < tree_.children(); ++i) {
     const contribution& c = from_children_[i];
     if (sum.status == QUIRE_OK) sum.status = c.status;
     if (sum.status == QUIRE_OK && !combine(shape, sum.values, c.values)) sum.status = QUIRE_INVALID;
@@ -115,11 +136,12 @@ collective_part::contribution collective_part::sum_up() const {
 }
 
 /// Upwards what this node and its children gave, once all have called; or that some of them cannot meet, as soon as that is known.
-void collective_part::gather(actions& out) {
-  if (told_ || shared_.recovering) return;
+void collective::gather(actions& out) {
+  if (told_ || shared_.recovering || slots_.empty()) return;
   mismatch found;
-  if (const contribution* const refused = find_refused(); refused != nullptr) {
-    tell(*refused, out);
+  contribution refused;
+  if (find_refused(refused)) {
+    tell(refused, out);
   } else if (find_mismatch(found)) {
     tell({true, QUIRE_INVALID, 0, value_of(found)}, out);
   } else if (complete()) {
@@ -127,71 +149,158 @@ void collective_part::gather(actions& out) {
   }
 }
 
-void collective_part::tell(const contribution& sum, actions& out) {
-  if (is_root()) return finish_round(sum.status, value(sum.values), out);
-  told_ = true;
-  message m = shared_.make(kind::gather, {});
-  m.operation = static_cast<std::uint32_t>(sum.status);
-  m.a = sum.what;
+message collective::make(kind k, quire_status status) const noexcept {
+  message m = shared_.make(k, id_);
+  m.operation = static_cast<std::uint32_t>(status);
   m.b = round_;
-  shared_.send(parent(), m, out, sum.values);
+  m.c = (tree_.is_root() ? round_bit::root : 0) | (shape_.is_whole() ? round_bit::whole : 0);
+  return m;
 }
 
-void collective_part::on_spread(const message& m, std::span<const std::byte> bytes, actions& out) {
-  if (m.b != round_ || is_root() || m.from != parent()) return;
+void collective::tell(const contribution& sum, actions& out) {
+  if (tree_.is_root()) return finish_round(sum.status, value(sum.values), out);
+  told_ = true;
+  message m = make(kind::gather, sum.status);
+  m.a = sum.what;
+  shared_.send(tree_.parent(), m, out, sum.values);
+}
+
+void collective::on_spread(const message& m, std::span<const std::byte> bytes, actions& out) {
+  if (m.b != round_ || slots_.empty() || tree_.is_root() || m.from != tree_.parent()) return;
   const auto status = base::status_of(m.operation);
-  if (!called_ && !is_refused(status)) return;  // none that this node was not in
+  if (!all_called() && !is_refused(status)) return;  // none that this node was not in
   finish_round(status, value(bytes), out);
 }
 
 /// Downwards; the children first, they have farther to go.
-void collective_part::finish_round(quire_status status, const value& result, actions& out) {
-  message m = shared_.make(kind::spread, {});
-  m.operation = static_cast<std::uint32_t>(status);
-  m.b = round_;
-  for (unsigned i = 0; i < children(); ++i) shared_.send(at_rank(first_child() + i), m, out, result);
+void collective::finish_round(quire_status status, const value& result, actions& out) {
+  const message m = make(kind::spread, status);
+  for (unsigned i = 0; i < tree_.children(); ++i) shared_.send(tree_.child(i), m, out, result);
   end_rounds(round_ + 1, status, result, out);
 }
 
+void collective::finish(slot& s, quire_status status, actions& out) {
+  s.at = phase::away;
+  s.data = {};
+  action& a = shared_.calls.finish(s.who, status, out);
+  if (status == last_.status) a.values = last_.values;
+}
+
 /// This node's rounds before `until` are over.
-void collective_part::end_rounds(std::uint64_t until, quire_status status, const value& result, actions& out) {
-  unheard_ += until - round_ - (called_ ? 1 : 0);
+void collective::end_rounds(std::uint64_t until, quire_status status, const value& result, actions& out) {
+  const auto rounds = static_cast<std::uint32_t>(until - round_);
+  const bool array_follows = status == QUIRE_OK && is_array_next();
   last_ = {true, status, 0, result};
   round_ = until;
   told_ = false;
   from_children_ = {};
-  if (std::exchange(called_, false)) shared_.calls.finish(who_, status, out).values = last_.values;
+  if (array_follows && !struck_) return begin_exchange(out);
+  if (array_follows) status = QUIRE_LOST;  // others were in the middle of it
+  arrived_ = 0;
+  for (slot& s : slots_) {
+    s.unheard += rounds - (s.at == phase::called ? 1 : 0);
+    if (s.at == phase::called) finish(s, status, out);
+  }
 }
 
-void collective_part::cut() noexcept {
+// ---- Arrays ----
+
+bool collective::is_array_next() const noexcept {
+  const auto& s = slots_.front();
+  return s.at == phase::called && s.what != 0 && is_array(operation_of(s.what), static_cast<std::uint32_t>(s.what >> 32));
+}
+
+void collective::begin_exchange(actions& out) {
+  const signature what = slots_.front().what;
+  const call_shape shape{operation_of(what), combine_of(what)};
+  std::vector<std::span<std::byte>> arrays;
+  for (slot& s : slots_) {
+    s.at = phase::exchanges;
+    arrays.push_back(s.data);
+  }
+  arrived_ = 0;
+  const std::uint32_t root = root_of(what) - shape_.first_of(shared_.self);
+  const bool gives = !is_broadcast(shape.what) || root < slots_.size();
+  if (is_broadcast(shape.what) && gives) std::swap(arrays[0], arrays[root]);
+  exchange_.begin({round_, shape, gives}, std::move(arrays));
+  go_on(out);
+}
+
+void collective::on_piece(const message& m, std::span<const std::byte> bytes, actions& out) {
+  if (!exchange_.active() || shared_.members.is_dead(m.from)) return;
+  kind_of(m.kind) == kind::piece_up ? exchange_.on_up(m, bytes) : exchange_.on_down(m, bytes);
+  go_on(out);
+}
+
+void collective::go_on(actions& out) {
+  if (exchange_.advance(out)) end_exchange(QUIRE_OK, out);
+}
+
+void collective::end_exchange(quire_status status, actions& out) {
+  exchange_.stop();
+  for (slot& s : slots_) {
+    if (s.at != phase::exchanges) continue;
+    s.at = phase::away;
+    s.data = {};
+    shared_.calls.finish(s.who, status, out);
+  }
+}
+
+// ---- Deaths, and other ends ----
+
+void collective::cut(model::membership now_dead) noexcept {
   from_children_ = {};
   ahead_ = {};
   ahead_round_ = 0;
   told_ = false;
+  struck_ = struck_ || std::ranges::any_of(shape_.nodes(), [&](node_id n) { return now_dead.is_dead(n); });
+  if (struck_) exchange_.stop();  // the tree is another one
 }
 
 /// Of all survivors some may have ended a round of which others have not heard. None can have ended the next, unless that was refused
 /// without those others.
-void collective_part::report(actions& out) {
-  message m = shared_.make(kind::survey, {});
-  m.operation = static_cast<std::uint32_t>(last_.status);
-  m.b = round_;
-  for (std::uint16_t n = 0; n < shared_.nodes; ++n) {
-    const node_id node{n};
+void collective::report(actions& out) {
+  if (slots_.empty()) return;
+  const message m = make(kind::survey, last_.status);
+  for (const node_id node : shape_.nodes()) {
     if (node != shared_.self && !shared_.members.is_dead(node)) shared_.send(node, m, out, last_.values);
   }
 }
 
-void collective_part::on_survey(const message& m, std::span<const std::byte> bytes) noexcept {
+void collective::on_survey(const message& m, std::span<const std::byte> bytes) noexcept {
   if (!shared_.recovering || m.b <= round_ || m.b <= ahead_round_) return;
   ahead_ = {true, base::status_of(m.operation), 0, value(bytes)};
   ahead_round_ = m.b;
 }
 
-void collective_part::settle(actions& out) {
-  if (ahead_.present && (called_ || is_refused(ahead_.status))) end_rounds(ahead_round_, ahead_.status, value(ahead_.values), out);
+void collective::settle(actions& out) {
+  if (struck_) end_exchange(QUIRE_LOST, out);
+  const bool heard = ahead_.present && !slots_.empty() && (all_called() || is_refused(ahead_.status));
+  if (heard) end_rounds(ahead_round_, ahead_.status, value(ahead_.values), out);
   ahead_ = {};
   ahead_round_ = 0;
+  struck_ = false;
+}
+
+void collective::forget_waiting() noexcept {
+  exchange_.stop();
+  arrived_ = 0;
+  for (slot& s : slots_) s.at = phase::away;
+}
+
+void collective::end(quire_status status, actions& out) {
+  end_exchange(status, out);
+  for (slot& s : slots_) {
+    if (s.at == phase::called) finish(s, status, out);
+  }
+  arrived_ = 0;
+}
+
+bool collective::is_valid() const noexcept {
+  const auto count = [this](phase at) { return std::ranges::count_if(slots_, [at](const slot& s) { return s.at == at; }); };
+  const auto exchanging = static_cast<std::size_t>(count(phase::exchanges));
+  if (count(phase::called) != static_cast<std::ptrdiff_t>(arrived_)) return false;
+  return struck_ || exchanging == (exchange_.active() ? slots_.size() : 0);
 }
 
 }  // namespace quire::sync

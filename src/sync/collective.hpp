@@ -1,42 +1,79 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Job barrier, reduce and broadcast: one thread of each node calls, contributions go up a tree of all nodes to node 0,
-// the result comes down. Each node combines its own value first and then its children's in their order, whichever came
-// first: the same bits on every node and in every run with as many nodes.
+// The rounds of a group of threads on one of its nodes: barrier, reduce and broadcast. Threads of a node meet here first. Then contributions
+// go up a tree of the group's nodes to the first of them, and the result comes down. Each node combines its own threads' values first, in the
+// order of their places, and then its children's in their order, whichever came first: the same bits on every node and in every run of
+// as large a group. The job is the group of one thread of each node, whichever thread that is.
 //
-// Calls that differ cannot be of one round. Whoever finds two of them (its own and a child's, or two children's) sends that upwards
-// at once, without the nodes that have not called yet: these may wait for one of the two. The round ends with QUIRE_INVALID on all
-// nodes, and with a `mismatch` in place of a result; a node that had not called yet hears the same from its next call.
+// Calls that differ cannot be of one round. Whoever finds two of them (of its threads, or a thread's and a child's, or two children's) sends
+// that upwards at once, without the threads that have not called yet: these may wait for one of the two. The round ends with QUIRE_INVALID
+// on all nodes, and with a `mismatch` in place of a result; a thread that had not called yet hears the same from its next call.
+//
+// Values of more bytes than a `value` has follow when a round has found that all have called the same (exchange.hpp).
 #pragma once
 
 #include <array>
+#include <vector>
 
 #include "sync/context.hpp"
+#include "sync/exchange.hpp"
 #include "sync/mismatch.hpp"
 
 namespace quire::sync {
 
-/// Children of a node of the tree: with 8, a thousand nodes are four levels.
-inline constexpr unsigned tree_arity = 8;
-inline constexpr unsigned max_reduce_values = 8;
+inline constexpr unsigned max_reduce_values = 8;  ///< of a collective of the job
 
-class collective_part {
+class collective {
  public:
-  explicit collective_part(context& c) : shared_(c) {}
+  /// `group`: none for the job.
+  collective(context& c, object_id group, group_shape shape, array_limits limits);
+  collective(const collective&) = delete;
+  collective& operator=(const collective&) = delete;
 
-  /// barrier_wait, reduce_f64, reduce_i64, broadcast.
+  /// A thread of this node becomes a member: QUIRE_INVALID if there is no such place or the thread has one, QUIRE_EXISTS if it is taken.
+  [[nodiscard]] quire_status join(std::uint64_t place, std::uint32_t thread) noexcept;
+  /// And is none any more. QUIRE_INVALID if it was none.
+  [[nodiscard]] quire_status leave(std::uint32_t thread) noexcept;
   void on_call(const call& c, actions& out);
+  /// Whether a call of this thread would be the last of the node's in the round.
+  [[nodiscard]] bool is_last(std::uint32_t thread) const noexcept;
+
   void on_gather(const message& m, std::span<const std::byte> bytes, actions& out);
   void on_spread(const message& m, std::span<const std::byte> bytes, actions& out);
-  // Deaths: the round is gathered again, by a tree of the survivors; if some of them have ended it before, by their result.
-  void cut() noexcept;
+  void on_piece(const message& m, std::span<const std::byte> bytes, actions& out);
+  // Deaths: the round is gathered again, by a tree of the survivors; if some of them have ended it before, by their result. An array of a
+  // group that a death has struck is lost.
+  void cut(model::membership now_dead) noexcept;
   void report(actions& out);
   void on_survey(const message& m, std::span<const std::byte> bytes) noexcept;
   void settle(actions& out);
   void resume(actions& out) { gather(out); }
   /// All waiting calls of the node have ended, and there will be no more.
-  void forget_waiting() noexcept { called_ = false; }
+  void forget_waiting() noexcept;
+  /// The group is destroyed: calls that wait end so.
+  void end(quire_status status, actions& out);
+
+  [[nodiscard]] const group_shape& shape() const noexcept { return shape_; }
+  /// Threads of this node that have called.
+  [[nodiscard]] std::uint32_t arrived() const noexcept { return arrived_; }
+  [[nodiscard]] bool is_valid() const noexcept;
 
  private:
+  enum class phase : std::uint8_t {
+    away,
+    called,
+    exchanges,  ///< the round has ended, and the array has not come yet
+  };
+  /// A place for a thread of this node.
+  struct slot {
+    bool taken = false;
+    phase at = phase::away;
+    std::uint32_t thread = 0;
+    std::uint32_t unheard = 0;  ///< refused rounds that ended before a thread of this place called; `last_` is of the last of them
+    ticket who{};
+    signature what = 0;
+    value values{};
+    std::span<std::byte> data{};
+  };
   struct contribution {
     bool present = false;
     quire_status status = QUIRE_OK;
@@ -44,33 +81,38 @@ class collective_part {
     value values{};
   };
   static bool is_refused(quire_status s) noexcept { return s != QUIRE_OK && s != QUIRE_LOST; }
+  [[nodiscard]] bool is_job() const noexcept { return id_ == object_id{}; }
+  [[nodiscard]] slot* find(std::uint32_t thread) noexcept;
+  [[nodiscard]] bool all_called() const noexcept { return arrived_ == slots_.size(); }
   [[nodiscard]] bool complete() const noexcept;
-  [[nodiscard]] const contribution* find_refused() const noexcept;
+  [[nodiscard]] bool find_refused(contribution& found) const noexcept;
   [[nodiscard]] bool find_mismatch(mismatch& found) const noexcept;
+  [[nodiscard]] contribution own() const;
   [[nodiscard]] contribution sum_up() const;
   void gather(actions& out);
   void tell(const contribution& sum, actions& out);
   void finish_round(quire_status status, const value& result, actions& out);
-  // The tree is one of ranks: the place of a node among those alive.
-  [[nodiscard]] unsigned alive() const noexcept;
-  [[nodiscard]] unsigned rank_of(node_id node) const noexcept;
-  [[nodiscard]] node_id at_rank(unsigned rank) const noexcept;
-  [[nodiscard]] unsigned first_child() const noexcept { return rank_of(shared_.self) * tree_arity + 1; }
-  [[nodiscard]] unsigned children() const noexcept;
-  [[nodiscard]] bool is_root() const noexcept { return rank_of(shared_.self) == 0; }
-  [[nodiscard]] node_id parent() const noexcept;
   void end_rounds(std::uint64_t until, quire_status status, const value& result, actions& out);
+  void finish(slot& s, quire_status status, actions& out);
+  [[nodiscard]] bool is_array_next() const noexcept;
+  void begin_exchange(actions& out);
+  void go_on(actions& out);
+  void end_exchange(quire_status status, actions& out);
+  [[nodiscard]] message make(kind k, quire_status status) const noexcept;
 
   context& shared_;
+  object_id id_;
+  group_shape shape_;
+  tree tree_{shared_, shape_};
+  exchange exchange_;
   std::uint64_t round_ = 0;  ///< of collectives that this node has completed
-  bool called_ = false;
-  bool told_ = false;  ///< what is known of this round has gone upwards
-  ticket who_{};
-  contribution own_{};
-  contribution last_{};   ///< result of the last round; kept for those who have missed it
-  contribution ahead_{};  ///< result of the last round that another node has ended, if that is this one or later
+  bool told_ = false;        ///< what is known of this round has gone upwards
+  std::uint32_t arrived_ = 0;   ///< threads that have called
+  std::vector<slot> slots_{};   ///< of this node's threads, by place
+  contribution last_{};         ///< result of the last round; kept for those who have missed it
+  contribution ahead_{};        ///< result of the last round that another node has ended, if that is this one or later
   std::uint64_t ahead_round_ = 0;  ///< so many had it ended
-  std::uint64_t unheard_ = 0;  ///< refused rounds that ended before a thread of this node called; `last_` is of the last of them
+  bool struck_ = false;            ///< a member has died, and the survivors are not done with it
   std::array<contribution, tree_arity> from_children_{};
 };
 

@@ -6,44 +6,47 @@
 namespace quire::sync {
 namespace {
 
-template <class T>
-T combined(quire_operation how, T a, T b) noexcept {
-  switch (how) {
-    case QUIRE_MIN: return b < a ? b : a;
-    case QUIRE_MAX: return a < b ? b : a;
-    case QUIRE_PRODUCT: return a * b;
-    default: return a + b;
+template <class T, class F>
+void each(std::span<std::byte> into, std::span<const std::byte> from, F&& f) noexcept {
+  for (std::size_t at = 0; at + sizeof(T) <= into.size(); at += sizeof(T)) {
+    T a, b;
+    std::memcpy(&a, into.data() + at, sizeof a);
+    std::memcpy(&b, from.data() + at, sizeof b);
+    a = f(a, b);
+    std::memcpy(into.data() + at, &a, sizeof a);
   }
 }
 
-/// Overflow wraps, as in the machine, and is no undefined behaviour.
-std::int64_t combined(quire_operation how, std::int64_t a, std::int64_t b) noexcept {
-  if (how == QUIRE_MIN || how == QUIRE_MAX) return combined<std::int64_t>(how, a, b);
-  return static_cast<std::int64_t>(
-      combined<std::uint64_t>(how, static_cast<std::uint64_t>(a), static_cast<std::uint64_t>(b)));
-}
-
-template <class T>
+/// Sums and products of `Wrapping`: that of a whole number is unsigned, as overflow wraps, and is no undefined behaviour.
+template <class T, class Wrapping>
 void combine_each(quire_operation how, std::span<std::byte> into, std::span<const std::byte> from) noexcept {
-  for (std::size_t at = 0; at + sizeof(T) <= into.size(); at += sizeof(T)) {
-    T a, b;
-    std::memcpy(&a, &into[at], sizeof a);
-    std::memcpy(&b, &from[at], sizeof b);
-    a = combined(how, a, b);
-    std::memcpy(&into[at], &a, sizeof a);
+  switch (how) {
+    case QUIRE_MIN: return each<T>(into, from, [](T a, T b) { return b < a ? b : a; });
+    case QUIRE_MAX: return each<T>(into, from, [](T a, T b) { return a < b ? b : a; });
+    case QUIRE_PRODUCT: return each<Wrapping>(into, from, [](Wrapping a, Wrapping b) { return a * b; });
+    default: return each<Wrapping>(into, from, [](Wrapping a, Wrapping b) { return a + b; });
   }
 }
 
 }  // namespace
 
+void combine(call_shape shape, std::span<std::byte> into, std::span<const std::byte> from) noexcept {
+  switch (shape.what) {
+    case operation::reduce_f64:
+    case operation::group_reduce_f64: return combine_each<double, double>(shape.how, into, from);
+    case operation::reduce_i64:
+    case operation::group_reduce_i64: return combine_each<std::int64_t, std::uint64_t>(shape.how, into, from);
+    default: return;
+  }
+}
+
 bool combine(call_shape shape, value& into, const value& from) noexcept {
-  if (shape.what == operation::broadcast) {  // one of them is empty, but for the root's way up
+  if (is_broadcast(shape.what)) {  // one of them is empty, but for the root's way up
     if (into.empty()) into = from;
     return true;
   }
   if (into.size() != from.size()) return false;
-  if (shape.what == operation::reduce_f64) combine_each<double>(shape.how, into.bytes(), from.bytes());
-  if (shape.what == operation::reduce_i64) combine_each<std::int64_t>(shape.how, into.bytes(), from.bytes());
+  combine(shape, into.bytes(), from.bytes());
   return true;
 }
 

@@ -16,8 +16,8 @@ struct context {
   bool lost = false;  ///< a node of the job is lost: nothing may wait any more
   model::membership members{};  ///< who of them is dead, while the others go on (README.md, Deaths)
   bool recovering = false;      ///< what has to wait for the end of that waits
-  call_table calls;
-  waiter_pool waiters;
+  call_table calls{};
+  waiter_pool waiters{};
 
   /// Of a mutex, the next node alive takes over what a dead home kept.
   [[nodiscard]] node_id home_of(object_id id) const noexcept {
@@ -28,9 +28,9 @@ struct context {
   [[nodiscard]] bool is_inherited(object_id id) const noexcept {
     return members.is_dead(sync::home_of(id, nodes)) && home_of(id) == self;
   }
-  /// What only its dead home knew.
+  /// What only its dead home knew. A group has no home.
   [[nodiscard]] bool is_lost(object_id id) const noexcept {
-    return kind_of(id) != object_kind::none && members.is_dead(home_of(id));
+    return kind_of(id) != object_kind::none && kind_of(id) != object_kind::group && members.is_dead(home_of(id));
   }
   [[nodiscard]] object_id next_id(object_kind kind) noexcept { return make_object_id(kind, self, ++made); }
 
@@ -40,6 +40,13 @@ struct context {
     m.from = m.requester = self;
     m.unit = object.value();
     return m;
+  }
+  static void send_piece(node_id to, const message& m, actions& out, std::span<const std::byte> piece) {
+    action& a = out.add(action_kind::send);
+    a.to = to;
+    a.m = m;
+    a.m.payload_bytes = static_cast<std::uint32_t>(piece.size());
+    a.piece = piece;
   }
   static void send(node_id to, const message& m, actions& out, const value& payload = {}) {
     action& a = out.add(action_kind::send);

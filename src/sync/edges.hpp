@@ -30,16 +30,17 @@ using model::edge;
     case kind::barrier_arrive: return edge::releases;
     case kind::gather: return edge::joins;
     // The root's own contribution leaves with the result.
-    case kind::spread: return m.from == node_id{0} ? edge::joins : edge::carries;
+    case kind::spread: return (m.c & round_bit::root) != 0 ? edge::joins : edge::carries;
     case kind::reply:
     case kind::barrier_release: return edge::carries;
     default: return edge::none;
   }
 }
 
-/// Calls in which a thread of each node takes part: it releases when it calls, so that what it wrote leaves while the others are waited for.
+/// Calls in which the threads of a group, or one of each node, meet: the last one of a node releases when it calls, so that what the node
+/// wrote leaves while the others are waited for.
 [[nodiscard]] constexpr bool is_collective(const call& c) noexcept {
-  return c.what == operation::reduce_f64 || c.what == operation::reduce_i64 || c.what == operation::broadcast ||
+  return c.what >= operation::group_wait || c.what == operation::reduce_f64 || c.what == operation::reduce_i64 || c.what == operation::broadcast ||
          (c.what == operation::barrier_wait && c.object == 0);
 }
 

@@ -12,7 +12,7 @@ void machine::cut(std::uint64_t dead, actions& out) {
   shared_.members.dead = dead;
   shared_.recovering = true;
   locks_.cut();
-  collectives_.cut();
+  groups_.for_each([&](collective& g) { g.cut(now_dead); });
   rwlocks_.cut(out);
   conditions_.cut();
   events_.cut();
@@ -33,7 +33,8 @@ void machine::end_lost_calls(actions& out) {
 void machine::absorb(const message& m, std::span<const std::byte> payload, actions& out) {
   const kind what = kind_of(m.kind);
   const bool of_mutex = kind_of(object_id{m.unit}) == object_kind::mutex;
-  if (what == kind::gather || what == kind::spread || what == kind::survey) return;
+  // Pieces of an array that no death has struck go on; of others nobody takes them.
+  if (is_of_groups(what) && !is_piece(what)) return;
   if (what >= kind::lock_request && what <= kind::lock_revoked) return locks_.absorb(m, out);
   if (what == kind::lock_survives || (what == kind::request && of_mutex)) return;
   on_message(m, payload, out);
@@ -41,18 +42,18 @@ void machine::absorb(const message& m, std::span<const std::byte> payload, actio
 
 void machine::report(actions& out) {
   locks_.report(out);
-  collectives_.report(out);
+  groups_.for_each([&](collective& g) { g.report(out); });
 }
 
 void machine::settle(actions& out) {
   locks_.settle(out);
-  collectives_.settle(out);
+  groups_.for_each([&](collective& g) { g.settle(out); });
 }
 
 void machine::resume(actions& out) {
   shared_.recovering = false;
   locks_.resume(out);
-  collectives_.resume(out);
+  groups_.for_each([&](collective& g) { g.resume(out); });
   shared_.calls.for_each([&](ticket t, const waiting_call& w) {
     if (w.what != operation::mutex_destroy && w.what != operation::mutex_unlock) return;
     message m = shared_.make(kind::request, w.object);

@@ -9,24 +9,22 @@
 namespace quire::sync {
 namespace {
 
-bool is_collective(const call& c) noexcept {
-  return object_of(c.what) == object_kind::none || (c.what == operation::barrier_wait && c.object == 0);
+bool is_of_groups(const call& c) noexcept {
+  return c.what >= operation::reduce_f64 || (c.what == operation::barrier_wait && c.object == 0);
 }
 bool gives_back(operation what) noexcept { return what == operation::mutex_unlock || what == operation::rwlock_unlock; }
 
 }  // namespace
 
-machine::machine(node_id self, unsigned nodes)
-    : locks_(shared_),
+machine::machine(node_id self, unsigned nodes, array_limits limits)
+    : shared_{.self = self, .nodes = nodes, .makers = nodes},
+      locks_(shared_),
       rwlocks_(shared_),
       conditions_(shared_, locks_),
       barriers_(shared_),
       events_(shared_),
       semaphores_(shared_),
-      collectives_(shared_) {
-  shared_.self = self;
-  shared_.nodes = shared_.makers = nodes;
-}
+      groups_(shared_, limits) {}
 
 /// True if the call was one that creates an object.
 bool machine::create(const call& c, actions& out) {
@@ -37,6 +35,7 @@ bool machine::create(const call& c, actions& out) {
     case operation::condition_create: id = conditions_.create(); break;
     case operation::event_create: id = events_.create(); break;
     case operation::semaphore_create: id = semaphores_.create(c.operand); break;
+    case operation::group_create: id = groups_.create(c); break;
     case operation::barrier_create:
       if (c.operand != 0 && c.operand <= std::numeric_limits<std::uint32_t>::max()) {
         id = barriers_.create(static_cast<std::uint32_t>(c.operand));
@@ -54,7 +53,7 @@ void machine::on_call(const call& c, actions& out) {
     return;
   }
   if (create(c, out)) return;
-  if (is_collective(c)) return collectives_.on_call(c, out);
+  if (is_of_groups(c)) return groups_.on_call(c, out);
   if (!is_possible(object_id{c.object}, object_of(c.what), shared_.makers)) {
     out.complete(c.token, QUIRE_INVALID);
     return;
@@ -75,9 +74,7 @@ void machine::on_call(const call& c, actions& out) {
 
 void machine::on_message(const message& m, std::span<const std::byte> payload, actions& out) {
   const kind what = kind_of(m.kind);
-  if (what == kind::gather) return collectives_.on_gather(m, payload, out);
-  if (what == kind::spread) return collectives_.on_spread(m, payload, out);
-  if (what == kind::survey) return collectives_.on_survey(m, payload);
+  if (is_of_groups(what)) return groups_.on_message(m, payload, out);
   if (const object_id id{m.unit}; !is_possible(id, kind_of(id), shared_.makers)) return;
   switch (what) {
     case kind::request: return on_request(m, out);
@@ -107,6 +104,7 @@ void machine::on_request(const message& m, actions& out) {
     case object_kind::barrier: return barriers_.on_request(m, out);
     case object_kind::event: return events_.on_request(m, out);
     case object_kind::semaphore: return semaphores_.on_request(m, out);
+    case object_kind::group:
     case object_kind::none: return shared_.reply(m, QUIRE_INVALID, out);
   }
 }
@@ -169,13 +167,13 @@ void machine::on_peer_lost(actions& out) {
   shared_.lost = true;
   locks_.forget_waiting();
   barriers_.forget_waiting();
-  collectives_.forget_waiting();
+  groups_.for_each([](collective& g) { g.forget_waiting(); });
   shared_.calls.for_each([&](ticket t, const waiting_call&) { shared_.calls.finish(t, QUIRE_PEER_LOST, out); });
 }
 
 bool machine::is_valid() const noexcept {
   return locks_.is_valid() && rwlocks_.is_valid() && barriers_.is_valid() && events_.is_valid() &&
-         semaphores_.is_valid();
+         semaphores_.is_valid() && groups_.is_valid();
 }
 
 }  // namespace quire::sync

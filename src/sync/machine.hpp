@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Synchronisation as a machine without I/O, one per node: mutex, reader-writer lock, condition, barrier, event,
-// semaphore, reduce, broadcast. One part a file; README.md has the messages of each.
+// semaphore, groups of threads with their barriers, reductions and broadcasts. One part a file; README.md has the messages of each.
 //
 // Called on the driver's thread by the engine, and by the simulator. Every step appends what is to be done; the caller
 // performs the actions in order. Messages to the machine's own node are actions like any other. Each message must arrive
@@ -15,10 +15,10 @@
 #pragma once
 
 #include "sync/barrier.hpp"
-#include "sync/collective.hpp"
 #include "sync/condition.hpp"
 #include "sync/context.hpp"
 #include "sync/event.hpp"
+#include "sync/groups.hpp"
 #include "sync/lock.hpp"
 #include "sync/rwlock.hpp"
 #include "sync/saved.hpp"
@@ -28,7 +28,7 @@ namespace quire::sync {
 
 class machine {
  public:
-  machine(node_id self, unsigned nodes);
+  explicit machine(node_id self, unsigned nodes, array_limits limits = {});
   machine(const machine&) = delete;
   machine& operator=(const machine&) = delete;
 
@@ -67,6 +67,11 @@ class machine {
   /// Whether this node has made objects.
   [[nodiscard]] bool is_used() const noexcept { return shared_.made != 0; }
 
+  /// Whether a call of a group's collective would be the last of this node's in its round: from it on the node waits for others.
+  [[nodiscard]] bool is_last(const call& c) const noexcept { return groups_.is_last(c); }
+  /// Threads of a group; null if there is none. The job is one.
+  [[nodiscard]] const group_shape* shape_of(object_id group) const noexcept { return groups_.shape_of(group); }
+
   // For people who ask what the node waits for.
   /// f(lock, held, thread): locks that threads of this node hold, and mutexes that it has the right to lock.
   template <class F>
@@ -77,6 +82,7 @@ class machine {
   template <class F>
   void for_each_arrival(F&& f) const {
     barriers_.for_each_arrival(f);
+    groups_.for_each_arrival([&](object_id id, std::uint32_t arrived, std::uint32_t of) { f(id, shared_.self, arrived, of); });
   }
   /// f(thread, mutex): waits for conditions that are over but for the mutex.
   template <class F>
@@ -106,7 +112,7 @@ class machine {
   barrier_part barriers_;
   event_part events_;
   semaphore_part semaphores_;
-  collective_part collectives_;
+  group_part groups_;
 };
 
 }  // namespace quire::sync

@@ -18,11 +18,13 @@ constexpr const char* operations[] = {
   "quire_event_create", "quire_event_set", "quire_event_reset", "quire_event_wait", "quire_event_destroy",
   "quire_semaphore_create", "quire_semaphore_acquire", "quire_semaphore_release", "quire_semaphore_destroy",
   "quire_reduce_f64", "quire_reduce_i64", "quire_broadcast",
+  "quire_group_create", "quire_group_destroy", "quire_group_join", "quire_group_leave",
+  "quire_group_wait", "quire_group_reduce_f64", "quire_group_reduce_i64", "quire_group_broadcast",
 };
 // clang-format on
-static_assert(std::size(operations) == static_cast<std::size_t>(operation::broadcast) + 1);
-constexpr const char* kinds[] = {"object", "mutex", "rwlock", "condition", "barrier", "event", "semaphore"};
-static_assert(std::size(kinds) == static_cast<std::size_t>(object_kind::semaphore) + 1);
+static_assert(std::size(operations) == static_cast<std::size_t>(last_operation) + 1);
+constexpr const char* kinds[] = {"object", "mutex", "rwlock", "condition", "barrier", "event", "semaphore", "group"};
+static_assert(std::size(kinds) == static_cast<std::size_t>(object_kind::last) + 1);
 
 int format(char* to, int size, const char* text, ...) noexcept {
   std::va_list arguments;

@@ -12,7 +12,7 @@ namespace quire::sync {
 using model::node_id;
 using object_id = base::strong<struct object_tag, std::uint64_t>;
 
-enum class object_kind : std::uint8_t { none = 0, mutex, rwlock, condition, barrier, event, semaphore };
+enum class object_kind : std::uint8_t { none = 0, mutex, rwlock, condition, barrier, event, semaphore, group, last = group };
 
 // | kind: 8 bits | home: 16 bits | counter: 40 bits, from 1 |
 inline constexpr unsigned counter_bits = 40;

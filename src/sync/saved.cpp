@@ -110,6 +110,7 @@ bool machine::load(std::span<const saved_objects> all) {
       case object_kind::semaphore:
         semaphores_.load(id, o.value);
         break;
+      case object_kind::group:
       case object_kind::none:
         break;
     }

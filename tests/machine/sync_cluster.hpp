@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <random>
 #include <vector>
 
 #include "sync/machine.hpp"
@@ -26,6 +27,7 @@ struct in_flight {
   node_id to{};
   message m{};
   value values{};
+  std::vector<std::byte> piece{};  ///< in place of `values`
   std::uint32_t number = 0;  ///< among those that the sender has sent: the same in equivalent schedules
 };
 
@@ -37,8 +39,8 @@ inline node_id node(unsigned n) { return node_id{static_cast<std::uint16_t>(n)};
 
 class cluster {
  public:
-  explicit cluster(unsigned nodes) : sent_(nodes) {
-    for (unsigned n = 0; n < nodes; ++n) machines_.push_back(std::make_unique<machine>(node(n), nodes));
+  explicit cluster(unsigned nodes, array_limits limits = {}) : sent_(nodes) {
+    for (unsigned n = 0; n < nodes; ++n) machines_.push_back(std::make_unique<machine>(node(n), nodes, limits));
   }
 
   /// Calls on node `n`; the token is chosen here if the call has none.
@@ -137,7 +139,7 @@ class cluster {
  private:
   void arrive(const in_flight& f) {
     actions_.clear();
-    machines_[f.to.value()]->on_message(f.m, f.values.bytes(), actions_);
+    machines_[f.to.value()]->on_message(f.m, f.piece.empty() ? f.values.bytes() : std::span<const std::byte>(f.piece), actions_);
     perform(f.to.value());
   }
   void perform(unsigned n) {
@@ -145,9 +147,9 @@ class cluster {
       if (a.kind == action_kind::send) {
         ASSERT_LT(a.to.value(), nodes());
         ASSERT_EQ(a.m.from, node(n));
-        ASSERT_EQ(a.m.payload_bytes, a.values.size());
+        ASSERT_EQ(a.m.payload_bytes, a.payload().size());
         if (a.to != node(n)) ++messages_;
-        bag_.push_back({a.to, a.m, a.values, sent_[n]++});
+        bag_.push_back({a.to, a.m, a.values, {a.piece.begin(), a.piece.end()}, sent_[n]++});
       } else if (a.kind == action_kind::linger) {
         ++lingers_;
       } else {
@@ -173,6 +175,15 @@ class cluster {
   std::uint64_t messages_ = 0;
   std::uint64_t lingers_ = 0;
 };
+
+/// The oldest message of a pair of nodes; all that matters here is the order in a pair.
+inline void deliver_any(cluster& c, std::mt19937_64& random) {
+  const auto& bag = c.bag();
+  std::size_t next = random() % bag.size();
+  for (std::size_t i = 0; i < bag.size(); ++i)
+    if (bag[i].m.from == bag[next].m.from && bag[i].to == bag[next].to && bag[i].number < bag[next].number) next = i;
+  c.deliver(next);
+}
 
 // Calls, short to write.
 inline call make_call(operation what, std::uint64_t object = 0, std::uint32_t thread = 0, std::uint64_t operand = 0) {

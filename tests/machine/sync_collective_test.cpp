@@ -261,15 +261,6 @@ TEST(collective, arguments_that_no_call_can_have_are_named) {
   EXPECT_NE(told(c.run(2, bad)).find("node 2 is in a collective with arguments that are not valid"), std::string::npos);
 }
 
-/// The oldest message of a pair of nodes; all that matters here is the order in a pair.
-void deliver_any(cluster& c, std::mt19937_64& random) {
-  const auto& bag = c.bag();
-  std::size_t next = random() % bag.size();
-  for (std::size_t i = 0; i < bag.size(); ++i)
-    if (bag[i].m.from == bag[next].m.from && bag[i].to == bag[next].to && bag[i].number < bag[next].number) next = i;
-  c.deliver(next);
-}
-
 /// Programs that seldom agree: in each round all nodes have the same outcome, which is good if and only if all have
 /// called the same, and nobody waits for ever.
 TEST(collective, programs_that_differ_at_random_stay_together) {

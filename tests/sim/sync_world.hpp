@@ -55,9 +55,9 @@ class world {
   };
 
   /// `order::any`: in every second run.
-  world(std::uint64_t seed, unsigned nodes, order within_pairs)
+  world(std::uint64_t seed, unsigned nodes, order within_pairs, array_limits limits = {})
       : net_(options(seed, nodes, within_pairs)), trace_(net_) {
-    for (unsigned n = 0; n < nodes; ++n) machines_.push_back(std::make_unique<machine>(node(n), nodes));
+    for (unsigned n = 0; n < nodes; ++n) machines_.push_back(std::make_unique<machine>(node(n), nodes, limits));
     net_.on_delivery([this](node_id to, const message& m, std::span<const std::byte> payload) {
       if (on_message) on_message(to, m);
       actions_.clear();
@@ -175,7 +175,7 @@ class world {
     for (const action& a : actions_) {
       if (a.kind == action_kind::send) {
         ASSERT_EQ(a.m.from, node(n));
-        net_.send(node(n), a.to, a.m, a.values.bytes());
+        net_.send(node(n), a.to, a.m, a.payload());
         continue;
       }
       if (a.kind == action_kind::linger) {

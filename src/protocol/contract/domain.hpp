@@ -16,6 +16,13 @@
 
 namespace quire::protocol {
 
+/// Of the rounds of one group in which all nodes take part: what a domain has told upwards in this one, and in the last one, so that all
+/// know it. The domain's own positions; the core keeps them for it.
+struct round_marks {
+  std::uint64_t gathered = 0, settled = 0;
+  std::uint64_t packed = 0;  ///< what was known to all as of these places
+};
+
 class domain {
  public:
   class effects {
@@ -49,11 +56,11 @@ class domain {
   virtual void release(bool /*all_end*/) {}
   /// The same where a message follows by which this node releases, or joins: nobody waits for what leaves.
   virtual void release_ahead() {}
-  /// This node's part in the job barrier: it sends its contribution upwards; then the round is over, before others and threads here are told;
-  /// or was refused, and others may not have told or heard in it what this node did.
-  virtual void on_gathered() {}
-  virtual void on_epoch() {}
-  virtual void on_round_refused() {}
+  /// This node's part in a round of the job, or of a group with threads on all nodes: it sends its contribution upwards; then the round is over,
+  /// before others and threads here are told; or was refused, and others may not have told or heard in it what this node did.
+  virtual void on_gathered(round_marks&) {}
+  virtual void on_epoch(round_marks&) {}
+  virtual void on_round_refused(round_marks&) {}
 
   // ---- Of all
   /// A message of route::domain. False if it is none.

@@ -19,6 +19,7 @@ enum class payload : std::uint8_t {
   replica,  ///< the same, which must be whole before it replaces what is there
   entries,  ///< parts of units: core/diffs.hpp
   spread,   ///< core/spread.hpp
+  piece,    ///< of an array of a group: sync/exchange.hpp
 };
 
 /// Who takes it where it arrives.

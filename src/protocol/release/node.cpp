@@ -287,23 +287,23 @@ void node::learn_moves(history::position at) {
 
 // ---- Epochs ----
 
-void node::on_gathered() {
-  if (packed_ != history_.packed()) gathered_ = settled_ = history_.begin();
-  packed_ = history_.packed();
-  settled_ = gathered_;
-  gathered_ = history_.end();
+void node::on_gathered(round_marks& group) {
+  if (group.packed != history_.packed()) group.gathered = group.settled = history_.begin();
+  group.packed = history_.packed();
+  group.settled = group.gathered;
+  group.gathered = history_.end();
 }
 
-void node::on_epoch() {
+void node::on_epoch(round_marks& group) {
   acquire();
-  if (packed_ == history_.packed()) {
+  if (group.packed == history_.packed()) {
     move_homes();
     // What was told upwards in the round before has reached every node by the end of that round, and every node had
     // ended that round when it entered this one.
-    history_.forget(settled_);
+    history_.forget(group.settled);
   } else {
-    gathered_ = settled_ = history_.begin();
-    packed_ = history_.packed();
+    group.gathered = group.settled = history_.begin();
+    group.packed = history_.packed();
   }
   epoch_ = history_.end();
 }

@@ -11,8 +11,8 @@
 // learned since it last told it something, in messages of their own: a pair of nodes keeps its order. What is told
 // is kept; it invalidates copies only when a thread of the receiver acquires.
 //
-// Every round of the job barrier ends an epoch: what only one node wrote in it gets its home there, and what all know by
-// now is forgotten.
+// Every round of the job barrier, or of another group of threads of all nodes, ends an epoch: what only one node wrote in it gets its home
+// there, and what all know by now is forgotten.
 //
 // Driver's thread only.
 #pragma once
@@ -105,12 +105,16 @@ class node final : public protocol::domain {
   void on_applied();
   /// `count` diffs of others that this node has passed on are in the home's content.
   void on_passed(std::uint64_t count);
-  /// This node's part in the job barrier: it sends its contribution upwards / the round is over, before it tells others and
-  /// its own threads.
-  void on_gathered() override;
-  void on_epoch() override;
+  using round_marks = protocol::round_marks;
+  /// This node's part in a round: it sends its contribution upwards / the round is over, before it tells others and its own threads.
+  void on_gathered(round_marks& group) override;
+  void on_epoch(round_marks& group) override;
   /// In place of on_epoch(): the round was refused, and others may not have told or heard in it what this node did.
-  void on_round_refused() override { gathered_ = settled_; }
+  void on_round_refused(round_marks& group) override { group.gathered = group.settled; }
+  /// Of the job.
+  void on_gathered() { on_gathered(job_); }
+  void on_epoch() { on_epoch(job_); }
+  void on_round_refused() { on_round_refused(job_); }
 
   [[nodiscard]] const history& known() const noexcept { return history_; }
   [[nodiscard]] std::size_t waiting() const noexcept { return gate_.size() - left_; }
@@ -163,9 +167,8 @@ class node final : public protocol::domain {
   base::fault_vector<held_message> gate_{};  ///< messages that wait, oldest first; those before left_ have left
   std::size_t left_ = 0;
   std::size_t relieved_ = 0;  ///< units of the open interval up to here have been looked at by relieve()
-  history::position epoch_ = 0;                   ///< where the last epoch ended
-  history::position gathered_ = 0, settled_ = 0;  ///< told upwards in this round / in the last one: all know it
-  std::uint64_t packed_ = 0;                      ///< history::packed() as of these places
+  history::position epoch_ = 0;  ///< where the last epoch ended
+  round_marks job_{};
   actions actions_{};
   std::array<std::byte, max_value_bytes> buffer_{};
   counters count_{};

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// k-means clustering: points stay where they are, in private memory of the threads that have them; only the sums of the clusters travel, as
+// one array that all threads add up.
+// Run it: quire run -n 2 k_means [POINTS]
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <span>
+#include <vector>
+
+#include <quire/quire.hpp>
+
+namespace {
+
+constexpr std::size_t clusters = 12, dimensions = 8;
+constexpr int most_rounds = 50;
+using point = std::array<double, dimensions>;
+
+/// Point `i`, the same on all nodes: near the corner of a cube that follows from i.
+point make_point(std::size_t i) {
+  point p;
+  std::uint64_t z = i * 0x9e3779b97f4a7c15 + 12345;
+  for (std::size_t d = 0; d < dimensions; ++d) {
+    z = (z ^ (z >> 29)) * 0xbf58476d1ce4e5b9;
+    p[d] = static_cast<double>((i % clusters) >> (d % 4) & 1) * 4 + static_cast<double>(z >> 11) / 0x1p53;
+  }
+  return p;
+}
+
+double distance(const point& a, const double* b) {
+  double sum = 0;
+  for (std::size_t d = 0; d < dimensions; ++d) sum += (a[d] - b[d]) * (a[d] - b[d]);
+  return sum;
+}
+
+/// The centres at the end, by threads that each have some of the points. `add` puts the sums of all threads together.
+template <class Add>
+std::vector<double> find_centres(std::span<const point> mine, Add&& add) {
+  std::vector<double> centres;
+  for (std::size_t c = 0; c < clusters; ++c) {
+    const point first = make_point(c);
+    centres.insert(centres.end(), first.begin(), first.end());
+  }
+  double before = 0;
+  for (int round = 0; round < most_rounds; ++round) {
+    std::vector<double> sums(clusters * (dimensions + 1) + 1);  // of each cluster the sum of its points and their number; of all the distances
+    for (const point& p : mine) {
+      std::size_t nearest = 0;
+      for (std::size_t c = 1; c < clusters; ++c)
+        if (distance(p, &centres[c * dimensions]) < distance(p, &centres[nearest * dimensions])) nearest = c;
+      for (std::size_t d = 0; d < dimensions; ++d) sums[nearest * (dimensions + 1) + d] += p[d];
+      sums[nearest * (dimensions + 1) + dimensions] += 1;
+      sums.back() += distance(p, &centres[nearest * dimensions]);
+    }
+    add(sums);
+    for (std::size_t c = 0; c < clusters; ++c)
+      for (std::size_t d = 0; d < dimensions; ++d)
+        if (const double n = sums[c * (dimensions + 1) + dimensions]; n != 0) centres[c * dimensions + d] = sums[c * (dimensions + 1) + d] / n;
+    if (sums.back() == before) break;
+    before = sums.back();
+  }
+  return centres;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  quire::session job;
+  const std::size_t n = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 20'000;
+  std::vector<double> centres;
+  quire::team all(2);
+  all.run([&](quire::member& me) {
+    const auto mine = me.my_part(n);
+    std::vector<point> points;
+    for (std::size_t i = mine.first; i < mine.last; ++i) points.push_back(make_point(i));
+    auto found = find_centres(points, [&](std::vector<double>& sums) { me.reduce(std::span(sums), quire::operation::sum); });
+    if (me.place() == 0) centres = std::move(found);
+  });
+  double error = 0;
+  if (job.node() == 0) {
+    std::vector<point> points;
+    for (std::size_t i = 0; i < n; ++i) points.push_back(make_point(i));
+    const auto expected = find_centres(points, [](std::vector<double>&) {});
+    for (std::size_t i = 0; i < centres.size(); ++i) error = std::max(error, std::abs(centres[i] - expected[i]));
+    std::printf("%zu clusters of %zu points: %s\n", clusters, n, error < 1e-9 ? "right" : "wrong");
+  }
+  return quire::broadcast(error) < 1e-9 ? 0 : 1;
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// PageRank of a graph: each thread has the links into a block of pages, and reads the ranks of all pages, which all share.
+// Run it: quire run -n 2 page_rank [PAGES]
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include <quire/quire.hpp>
+
+namespace {
+
+constexpr double damping = 0.85;
+constexpr int iterations = 20;
+
+/// Page p links to a few others, the same on all nodes; every 50th to none.
+template <class F>
+void for_each_link(std::size_t p, std::size_t pages, F&& to) {
+  if (p % 50 == 49) return;
+  for (std::size_t i = 1; i <= 3 + p % 5; ++i) to((p * 31 + i * i * 17) % pages);
+}
+
+/// Who links to pages first .. last: only that part of the graph is in this thread's memory.
+struct links_into {
+  links_into(quire::index_range mine, std::size_t pages) : from(mine.size()), links(pages) {
+    for (std::size_t p = 0; p < pages; ++p) {
+      for_each_link(p, pages, [&](std::size_t to) {
+        ++links[p];
+        if (to >= mine.first && to < mine.last) from[to - mine.first].push_back(static_cast<std::uint32_t>(p));
+      });
+    }
+  }
+  std::vector<std::vector<std::uint32_t>> from;
+  std::vector<std::uint32_t> links;  ///< that leave each page
+};
+
+/// What pages without links give to all.
+double lost_rank(std::span<const double> rank, const links_into& graph, quire::index_range mine) {
+  double sum = 0;
+  for (std::size_t p = mine.first; p < mine.last; ++p)
+    if (graph.links[p] == 0) sum += rank[p];
+  return sum;
+}
+
+void iterate(std::span<const double> rank, std::span<double> next, const links_into& graph, quire::index_range mine, double lost) {
+  const auto n = static_cast<double>(rank.size());
+  for (std::size_t p = mine.first; p < mine.last; ++p) {
+    double sum = 0;
+    for (const std::uint32_t from : graph.from[p - mine.first]) sum += rank[from] / graph.links[from];
+    next[p] = (1 - damping) / n + damping * (sum + lost / n);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  quire::session job;
+  const std::size_t pages = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 20'000;
+  const auto make = [pages] { return quire::region::create(pages * sizeof(double), {.consistency = quire::consistency::release}).span<double>().first(pages); };
+  std::span<double> rank = quire::from_node(0, make), next = quire::from_node(0, make);
+  quire::team all(2);
+  all.run([&](quire::member& me) {
+    const auto mine = me.my_part(pages);
+    const links_into graph(mine, pages);
+    auto here = rank, there = next;
+    for (std::size_t p = mine.first; p < mine.last; ++p) here[p] = 1.0 / static_cast<double>(pages);
+    for (int i = 0; i < iterations; ++i, std::swap(here, there)) {
+      const double lost = me.sum(lost_rank(here, graph, mine));  // a barrier, too
+      iterate(here, there, graph, mine, lost);
+    }
+  });
+  // The same by one thread.
+  double error = 0, sum = 0;
+  if (job.node() == 0) {
+    const quire::index_range whole{0, pages};
+    const links_into graph(whole, pages);
+    std::vector<double> here(pages, 1.0 / static_cast<double>(pages)), there(pages);
+    for (int i = 0; i < iterations; ++i, std::swap(here, there)) iterate(here, there, graph, whole, lost_rank(here, graph, whole));
+    for (std::size_t p = 0; p < pages; ++p) {
+      error = std::max(error, std::abs(here[p] - rank[p]) / here[p]);
+      sum += rank[p];
+    }
+    std::printf("ranks of %zu pages, their sum is %.6f: %s\n", pages, sum, error < 1e-9 ? "right" : "wrong");
+  }
+  return quire::broadcast(error) < 1e-9 ? 0 : 1;
+}
