@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/fault_heap.hpp"
 #include "base/status.hpp"
 #include "core/arrivals.hpp"
 #include "core/lingers.hpp"
@@ -76,7 +77,7 @@ class sync_calls {
   sync::actions actions_;
   lingers lingers_;
   arrivals pieces_{};
-  std::unordered_map<std::uint64_t, epochs> epochs_{{0, {}}};  ///< by group
+  base::fault_hash_map<std::uint64_t, epochs> epochs_{{0, {}}};  ///< by group
 };
 
 }  // namespace quire::core

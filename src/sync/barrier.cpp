@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/fault_heap.hpp"
 #include "base/status_number.hpp"
 
 namespace quire::sync {
@@ -99,7 +100,7 @@ void barrier_part::shrink(entry& e, node_id dead) {
 }
 
 void barrier_part::cut(model::membership now_dead, actions& out) {
-  std::vector<object_id> lost;
+  base::fault_vector<object_id> lost;
   for (auto& [id, list] : waiting_) {
     if (!shared_.is_lost(id)) continue;
     while (!list.empty()) shared_.calls.finish(shared_.calls.pop(list), QUIRE_LOST, out);

@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include "base/fault_heap.hpp"
 #include "sync/context.hpp"
 #include "sync/object_table.hpp"
 #include "sync/saved.hpp"
@@ -49,9 +50,9 @@ class barrier_part {
     std::uint32_t arrived = 0;
     bool met = false;     ///< some round has been completed
     bool broken = false;  ///< a node has died, and nobody knows how many of its threads were to come
-    std::vector<std::uint32_t> by_node;  ///< arrivals of this round
-    std::vector<std::uint32_t> before;   ///< and of the last one that was completed
-    std::vector<node_id> nodes;          ///< those with any
+    base::fault_vector<std::uint32_t> by_node;  ///< arrivals of this round
+    base::fault_vector<std::uint32_t> before;   ///< and of the last one that was completed
+    base::fault_vector<node_id> nodes;          ///< those with any
   };
   void release(node_id to, object_id id, std::uint64_t threads, quire_status status, actions& out) const;
   void shrink(entry& e, node_id dead);

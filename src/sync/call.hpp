@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "base/fault_heap.hpp"
 #include "base/status.hpp"
 #include "model/message.hpp"
 #include "sync/object_id.hpp"
@@ -142,7 +143,7 @@ class actions {
   [[nodiscard]] const action& operator[](std::size_t i) const noexcept { return items_[i]; }
 
  private:
-  std::vector<action> items_;
+  base::fault_vector<action> items_;
 };
 
 }  // namespace quire::sync

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/fault_heap.hpp"
 #include "sync/call.hpp"
 
 namespace quire::sync {
@@ -72,8 +73,8 @@ class call_table {
   [[nodiscard]] ticket ticket_of(std::uint32_t index) const noexcept {
     return ticket{(std::uint64_t{slots_[index].generation} << 32) | index};
   }
-  std::vector<waiting_call> slots_;
-  std::vector<std::uint32_t> free_;
+  base::fault_vector<waiting_call> slots_;
+  base::fault_vector<std::uint32_t> free_;
   std::uint64_t ended_ = 0;
 };
 

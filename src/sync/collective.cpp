@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/fault_heap.hpp"
 #include "base/status_number.hpp"
 
 namespace quire::sync {
@@ -213,7 +214,7 @@ bool collective::is_array_next() const noexcept {
 void collective::begin_exchange(actions& out) {
   const signature what = slots_.front().what;
   const call_shape shape{operation_of(what), combine_of(what)};
-  std::vector<std::span<std::byte>> arrays;
+  base::fault_vector<std::span<std::byte>> arrays;
   for (slot& s : slots_) {
     s.at = phase::exchanges;
     arrays.push_back(s.data);

@@ -14,6 +14,7 @@
 #include <array>
 #include <vector>
 
+#include "base/fault_heap.hpp"
 #include "sync/context.hpp"
 #include "sync/exchange.hpp"
 #include "sync/mismatch.hpp"
@@ -108,7 +109,7 @@ class collective {
   std::uint64_t round_ = 0;  ///< of collectives that this node has completed
   bool told_ = false;        ///< what is known of this round has gone upwards
   std::uint32_t arrived_ = 0;   ///< threads that have called
-  std::vector<slot> slots_{};   ///< of this node's threads, by place
+  base::fault_vector<slot> slots_{};   ///< of this node's threads, by place
   contribution last_{};         ///< result of the last round; kept for those who have missed it
   contribution ahead_{};        ///< result of the last round that another node has ended, if that is this one or later
   std::uint64_t ahead_round_ = 0;  ///< so many had it ended

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/check.hpp"
+#include "base/fault_heap.hpp"
 
 namespace quire::sync {
 
@@ -13,10 +14,10 @@ void exchange::make_room() {
   if (!arrivals_.empty() || most_children == 0) return;
   arrivals_.resize(std::size_t{most_children} * limits_.window);
   results_.resize(limits_.window);
-  room_ = std::make_unique_for_overwrite<std::byte[]>(arrivals_.size() * limits_.piece_bytes);
+  room_.resize(arrivals_.size() * limits_.piece_bytes);
 }
 
-void exchange::begin(const plan& p, std::vector<std::span<std::byte>> arrays) {
+void exchange::begin(const plan& p, base::fault_vector<std::span<std::byte>> arrays) {
   CHECK(!active() && !arrays.empty());
   plan_ = p;
   arrays_ = std::move(arrays);

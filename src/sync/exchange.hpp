@@ -15,6 +15,7 @@
 #include <span>
 #include <vector>
 
+#include "base/fault_heap.hpp"
 #include "sync/combine.hpp"
 #include "sync/tree.hpp"
 
@@ -37,7 +38,7 @@ class exchange {
   /// Room for what children send: before the first array.
   void make_room();
   /// The threads' arrays, equally long; the first is the one to work in.
-  void begin(const plan& p, std::vector<std::span<std::byte>> arrays);
+  void begin(const plan& p, base::fault_vector<std::span<std::byte>> arrays);
   /// It is gone: what comes for it is dropped.
   void stop() noexcept { arrays_.clear(); }
   [[nodiscard]] bool active() const noexcept { return !arrays_.empty(); }
@@ -56,7 +57,7 @@ class exchange {
   [[nodiscard]] std::span<std::byte> piece_of(std::span<std::byte> array, std::uint64_t piece) const noexcept;
   [[nodiscard]] arrival& arrival_of(unsigned child, std::uint64_t piece) noexcept { return arrivals_[child * limits_.window + piece % limits_.window]; }
   [[nodiscard]] std::byte* room_of(unsigned child, std::uint64_t piece) noexcept {
-    return room_.get() + (child * limits_.window + piece % limits_.window) * limits_.piece_bytes;
+    return room_.data() + (child * limits_.window + piece % limits_.window) * limits_.piece_bytes;
   }
   [[nodiscard]] bool can_go_up() noexcept;
   void go_up(actions& out);
@@ -69,15 +70,15 @@ class exchange {
   object_id group_;
   array_limits limits_;
   plan plan_{};
-  std::vector<std::span<std::byte>> arrays_{};
+  base::fault_vector<std::span<std::byte>> arrays_{};
   unsigned children_ = 0;
   std::uint64_t pieces_ = 0;
   std::uint64_t up_ = 0;       ///< pieces that have gone up, or are results at the root
   std::uint64_t down_ = 0;     ///< pieces that are whole here, and have gone down
   bool content_up_ = false;    ///< the piece that goes up next has content
-  std::vector<arrival> arrivals_{};  ///< by child and place in the window
-  std::vector<bool> results_{};      ///< by place in the window: it has come down
-  std::unique_ptr<std::byte[]> room_{};
+  base::fault_vector<arrival> arrivals_{};  ///< by child and place in the window
+  base::fault_vector<bool> results_{};      ///< by place in the window: it has come down
+  base::fault_vector<std::byte> room_{};
 };
 
 }  // namespace quire::sync

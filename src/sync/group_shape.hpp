@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "base/fault_heap.hpp"
 #include "model/ids.hpp"
 
 namespace quire::sync {
@@ -20,7 +21,7 @@ class group_shape {
 
   /// The job: one thread of each node.
   [[nodiscard]] static group_shape of_job(unsigned nodes) {
-    const std::vector<std::uint32_t> one_each(nodes, 1);
+    const base::fault_vector<std::uint32_t> one_each(nodes, 1);
     return group_shape(one_each);
   }
   /// So many threads of each node of the job.
@@ -58,8 +59,8 @@ class group_shape {
   }
 
  private:
-  std::vector<std::uint32_t> first_{};  ///< of each node, and one more: the number of members
-  std::vector<node_id> nodes_{};
+  base::fault_vector<std::uint32_t> first_{};  ///< of each node, and one more: the number of members
+  base::fault_vector<node_id> nodes_{};
 };
 
 }  // namespace quire::sync

@@ -5,15 +5,17 @@
 #include <cstring>
 #include <vector>
 
+#include "base/fault_heap.hpp"
+
 namespace quire::sync {
 
 object_id group_part::create(const call& c) {
-  std::vector<std::uint32_t> threads(shared_.nodes);
+  base::fault_vector<std::uint32_t> threads(shared_.nodes);
   if (c.data.size() != threads.size() * sizeof threads[0]) return {};
   std::memcpy(threads.data(), c.data.data(), c.data.size());
   if (!group_shape::is_possible(threads)) return {};
   const object_id id = make_object_id(object_kind::group, node_id{0}, ++made_);
-  groups_.emplace(id, std::make_unique<collective>(shared_, id, group_shape(threads), limits_));
+  groups_.emplace(id, base::make_fault<collective>(shared_, id, group_shape(threads), limits_));
   return id;
 }
 

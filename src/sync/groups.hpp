@@ -6,6 +6,7 @@
 #include <memory>
 #include <unordered_map>
 
+#include "base/fault_heap.hpp"
 #include "sync/collective.hpp"
 
 namespace quire::sync {
@@ -45,7 +46,7 @@ class group_part {
   context& shared_;
   array_limits limits_;
   collective job_;
-  std::unordered_map<object_id, std::unique_ptr<collective>> groups_{};
+  base::fault_hash_map<object_id, base::fault_ptr<collective>> groups_{};
   std::uint64_t made_ = 0;
 };
 

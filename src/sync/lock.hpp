@@ -10,6 +10,7 @@
 
 #include <array>
 
+#include "base/fault_heap.hpp"
 #include "sync/context.hpp"
 #include "sync/object_table.hpp"
 #include "sync/saved.hpp"
@@ -140,7 +141,7 @@ class lock_part {
   object_table<local> local_;
   object_table<entry> home_;
   std::array<habit, 64> habits_{};
-  std::vector<object_id> destroyed_;  ///< of those inherited: they must not come to life again
+  base::fault_vector<object_id> destroyed_;  ///< of those inherited: they must not come to life again
 };
 
 }  // namespace quire::sync

@@ -6,6 +6,8 @@
 
 #include "sync/lock.hpp"
 
+#include "base/fault_heap.hpp"
+
 namespace quire::sync {
 
 /// Moves are over, wherever they were. Threads that wait go on waiting; resume() asks for them again.
@@ -50,7 +52,7 @@ void lock_part::on_survives(const message& m) {
 
 /// All reports are here.
 void lock_part::settle(actions& out) {
-  std::vector<object_id> destroyed;
+  base::fault_vector<object_id> destroyed;
   for (auto& [id, e] : home_) {
     if (e.found) {
       if (e.dying) shared_.send(e.holder, kind::lock_revoke, id, out);
@@ -75,7 +77,7 @@ void lock_part::adopt_token(object_id id, actions& out) {
 }
 
 void lock_part::resume(actions& out) {
-  std::vector<object_id> idle;
+  base::fault_vector<object_id> idle;
   for (auto& [id, l] : local_) {
     if (l.has_token || l.requested) continue;
     if (l.waiting.empty()) {

@@ -8,13 +8,14 @@
 #include <vector>
 
 #include "base/check.hpp"
+#include "base/fault_heap.hpp"
 #include "sync/object_id.hpp"
 
 namespace quire::sync {
 
 template <class State>
 class object_table {
-  using map = std::unordered_map<object_id, State>;
+  using map = base::fault_hash_map<object_id, State>;
 
  public:
   [[nodiscard]] State* find(object_id id) noexcept {
@@ -47,7 +48,7 @@ class object_table {
 
  private:
   map entries_;
-  std::vector<typename map::node_type> spare_;
+  base::fault_vector<typename map::node_type> spare_;
 };
 
 }  // namespace quire::sync

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "base/fault_heap.hpp"
 #include "sync/context.hpp"
 #include "sync/object_table.hpp"
 #include "sync/saved.hpp"
@@ -49,7 +50,7 @@ class rwlock_part {
     bool writing = false;
     bool orphaned = false;          ///< its writer is dead; all are told, up to the next writer
     node_id writer{};               ///< while writing
-    std::vector<node_id> reading{};  ///< the node of each reader
+    base::fault_vector<node_id> reading{};  ///< the node of each reader
     waiter_queue queue{};
   };
   [[nodiscard]] std::size_t find(object_id id, std::uint32_t thread) const noexcept;
@@ -58,7 +59,7 @@ class rwlock_part {
   void serve(object_id id, entry& e, actions& out);
 
   context& shared_;
-  std::vector<held> held_;  ///< by threads of this node
+  base::fault_vector<held> held_;  ///< by threads of this node
   object_table<entry> home_;
 };
 

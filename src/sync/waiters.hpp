@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/check.hpp"
+#include "base/fault_heap.hpp"
 #include "model/membership.hpp"
 #include "sync/call_table.hpp"
 
@@ -80,7 +81,7 @@ class waiter_pool {
     free_ = index;
     return c.what;
   }
-  std::vector<cell> cells_;
+  base::fault_vector<cell> cells_;
   std::uint32_t free_ = call_list::nobody;
 };
 

@@ -108,8 +108,8 @@ TEST(release_notices, every_cut_but_one_between_records_is_noticed) {
 
 // ---- what is remembered
 
-std::vector<written_unit> units(std::initializer_list<std::uint64_t> list) {
-  std::vector<written_unit> all;
+quire::base::fault_vector<written_unit> units(std::initializer_list<std::uint64_t> list) {
+  quire::base::fault_vector<written_unit> all;
   for (const std::uint64_t u : list) all.push_back({region_id{}, u});
   return all;
 }

@@ -100,7 +100,7 @@ TEST(release_node, a_move_is_believed_only_if_the_same_acquire_sends_no_diffs) {
   writer w(4);
   w.write();
   history theirs(node_id{2}, 4);
-  std::vector<written_unit> units{{region_id{0}, 1}};
+  quire::base::fault_vector<written_unit> units{{region_id{0}, 1}};
   theirs.add_interval(units);
   theirs.add_move(region_id{0}, 1, node_id{2}, 1);
   theirs.end_moves();
