@@ -32,6 +32,8 @@ struct fact_group {
 [[nodiscard]] fact_group pool_facts(const base::option_values& options);
 /// Which consistencies regions may have, and what goes with each.
 [[nodiscard]] fact_group consistency_facts();
+/// When threads that wait poll, give way and sleep.
+[[nodiscard]] fact_group pace_facts();
 /// What Quire will choose here with these options, and what does not work then.
 [[nodiscard]] fact_group choice_facts(const base::option_values& options);
 

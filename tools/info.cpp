@@ -113,7 +113,7 @@ int info(const info_arguments& asked) {
   }
   const std::vector<fact_group> groups = {machine_facts(),   limit_facts(),
                                           userfault_facts(), transport_facts(),
-                                          pool_facts(options.value()), consistency_facts(), choice_facts(options.value())};
+                                          pool_facts(options.value()), consistency_facts(), pace_facts(), choice_facts(options.value())};
   asked.as_json ? print_facts_json(groups) : print_facts(groups);
   return 0;
 }
