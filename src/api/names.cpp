@@ -13,7 +13,7 @@ using model::message;
 using region::service;
 
 namespace {
-std::string text_of(std::span<const std::byte> value) {
+std::string_view text_of(std::span<const std::byte> value) noexcept {
   return {reinterpret_cast<const char*>(value.data()), value.size()};
 }
 bool usable(const char* call, const char* name) noexcept {
@@ -27,10 +27,10 @@ bool usable(const char* call, const char* name) noexcept {
 
 name_service::name_service(core::core& e) : core_(e) {
   e.services.set(static_cast<std::uint32_t>(service::publish), [](void* self, core::core&, const message& m, auto v) noexcept {
-    static_cast<name_service*>(self)->on_publish(m, text_of(v));
+    static_cast<name_service*>(self)->on_publish(m, key_of(text_of(v)));
   }, this, "quire_publish");
   e.services.set(static_cast<std::uint32_t>(service::lookup), [](void* self, core::core&, const message& m, auto v) noexcept {
-    static_cast<name_service*>(self)->on_lookup(m, text_of(v));
+    static_cast<name_service*>(self)->on_lookup(m, key_of(text_of(v)));
   }, this, "quire_lookup");
 }
 
@@ -54,29 +54,41 @@ base::status name_service::lookup(const char* name, std::int64_t timeout_ms, std
   return why;
 }
 
-void name_service::on_publish(const message& m, const std::string& name) {
+name_service::key name_service::key_of(std::string_view name) noexcept {
+  key made{};
+  name.copy(made.data(), longest);
+  return made;
+}
+
+void name_service::on_publish(const message& m, const key& name) {
   const bool added = names_.emplace(name, m.a).second;
   core_.services.answer(m, added ? QUIRE_OK : QUIRE_EXISTS);
   if (!added) return;
-  const auto [first, last] = waiting_.equal_range(name);
-  for (auto i = first; i != last; ++i) core_.services.answer(i->second, QUIRE_OK, m.a);
-  waiting_.erase(first, last);
+  std::erase_if(waiting_, [&](const waiting& w) {
+    if (w.name != name) return false;
+    core_.services.answer(w.m, QUIRE_OK, m.a);
+    return true;
+  });
 }
 
 std::vector<std::pair<std::string, std::uint64_t>> name_service::save() {
+  base::fault_map<key, std::uint64_t> now;
+  core_.as_driver([&] { now = names_; });
   std::vector<std::pair<std::string, std::uint64_t>> all;
-  core_.as_driver([&] { all.assign(names_.begin(), names_.end()); });
+  for (const auto& [name, value] : now) all.emplace_back(name.data(), value);
   return all;
 }
 
 void name_service::load(std::span<const std::pair<std::string, std::uint64_t>> names) {
-  core_.as_driver([&] { names_.insert(names.begin(), names.end()); });
+  core_.as_driver([&] {
+    for (const auto& [name, value] : names) names_.emplace(key_of(name), value);
+  });
 }
 
-void name_service::on_lookup(const message& m, const std::string& name) {
+void name_service::on_lookup(const message& m, const key& name) {
   if (const auto found = names_.find(name); found != names_.end()) return core_.services.answer(m, QUIRE_OK, found->second);
   if (m.a == 0) return core_.services.answer(m, QUIRE_NOT_FOUND);
-  waiting_.emplace(name, m);
+  waiting_.push_back({name, m});
 }
 
 }  // namespace quire::api

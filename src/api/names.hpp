@@ -3,12 +3,14 @@
 // answered when the name appears.
 #pragma once
 
-#include <map>
+#include <array>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/fault_heap.hpp"
 #include "core/core.hpp"
 
 namespace quire::api {
@@ -25,13 +27,19 @@ class name_service {
   void load(std::span<const std::pair<std::string, std::uint64_t>> names);
 
  private:
-  void on_publish(const model::message& m, const std::string& name);
-  void on_lookup(const model::message& m, const std::string& name);
+  using key = std::array<char, longest + 1>;  ///< the rest is zero
+  struct waiting {
+    key name;
+    model::message m;
+  };
+  [[nodiscard]] static key key_of(std::string_view name) noexcept;
+  void on_publish(const model::message& m, const key& name);
+  void on_lookup(const model::message& m, const key& name);
 
   core::core& core_;
   // On node 0, driver's thread:
-  std::map<std::string, std::uint64_t, std::less<>> names_;
-  std::multimap<std::string, model::message> waiting_;
+  base::fault_map<key, std::uint64_t> names_;
+  base::fault_vector<waiting> waiting_;  ///< as they came
 };
 
 }  // namespace quire::api

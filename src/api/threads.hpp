@@ -3,9 +3,9 @@
 // offset, so that it is found where the program is loaded elsewhere.
 #pragma once
 
-#include <map>
 #include <string_view>
 
+#include "base/fault_heap.hpp"
 #include "core/core.hpp"
 
 namespace quire::api {
@@ -36,7 +36,7 @@ class thread_service {
   void on_driver(F f) noexcept;
 
   core::core& core_;
-  std::map<std::uint64_t, thread_entry> threads_;  ///< those that run here; driver's thread
+  base::fault_map<std::uint64_t, thread_entry> threads_;  ///< those that run here; driver's thread
   std::uint64_t next_ = 1;
 };
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/check.hpp"
+#include "base/fault_heap.hpp"
 #include "model/message.hpp"
 
 namespace quire::core {
@@ -20,7 +21,7 @@ class arrivals {
   [[nodiscard]] std::byte* place(const model::message& m) {
     std::size_t free = 0;
     while (free < all_.size() && all_[free]->used) ++free;
-    if (free == all_.size()) all_.push_back(std::make_unique<arrival>());
+    if (free == all_.size()) all_.push_back(base::make_fault<arrival>());
     if (all_[free]->payload.size() < m.payload_bytes) all_[free]->payload.resize(m.payload_bytes);
     all_[free]->used = true;
     all_[free]->m = m;
@@ -45,9 +46,9 @@ class arrivals {
   struct arrival {
     bool used = false;
     model::message m{};
-    std::vector<std::byte> payload{};  ///< as large as any so far
+    base::fault_vector<std::byte> payload{};  ///< as large as any so far
   };
-  std::vector<std::unique_ptr<arrival>> all_{};
+  base::fault_vector<base::fault_ptr<arrival>> all_{};
   std::size_t on_their_way_ = 0;
 };
 

@@ -33,14 +33,14 @@ block_merge::writer& block_merge::writer_of(unit_merge& u, model::node_id node) 
   for (writer& w : u.writers) {
     if (w.node == node) return w;
   }
-  return u.writers.emplace_back(writer{node, std::vector<std::uint64_t>((unit_bytes_ + 63) / 64)});
+  return u.writers.emplace_back(writer{node, base::fault_vector<std::uint64_t>((unit_bytes_ + 63) / 64)});
 }
 
 /// Remembers what of a part of the unit `node` changed, and tells where others did so before.
 void block_merge::note(std::uint64_t unit, unit_merge& u, std::size_t offset, model::node_id node, const std::byte* copy,
                        const std::byte* base, std::size_t bytes) {
   (void)writer_of(u, node);
-  std::vector<bool> told(u.writers.size());
+  base::fault_vector<bool> told(u.writers.size());
   for (std::size_t at = offset; at < offset + bytes;) {
     const std::size_t line = at / 64, within = at % 64;
     const std::size_t count = std::min(64 - within, offset + bytes - at);
@@ -68,11 +68,8 @@ void block_merge::keep(const overlap& o) {
 
 bool block_merge::add(std::uint64_t unit, std::size_t offset, model::node_id node, std::span<const std::byte> data, bool raw, const std::byte* base) {
   unit_merge& u = units_[unit];
-  if (u.merged == nullptr) {
-    u.merged = std::make_unique<std::byte[]>(unit_bytes_);
-    std::memcpy(u.merged.get(), base, unit_bytes_);
-  }
-  std::byte* const merged = u.merged.get() + offset;
+  if (u.merged.empty()) u.merged.assign(base, base + unit_bytes_);
+  std::byte* const merged = u.merged.data() + offset;
   base += offset;
   if (raw) {  // what is as it was before is not written, unless it was
     note(unit, u, offset, node, data.data(), base, data.size());
@@ -103,7 +100,7 @@ void block_merge::finish(std::uint64_t unit, model::node_id home, std::byte* con
       if ((own.changed[at / 64] >> at % 64 & 1) != 0) u.merged[at] = content[at];
     }
   }
-  std::memcpy(content, u.merged.get(), unit_bytes_);
+  std::memcpy(content, u.merged.data(), unit_bytes_);
   units_.erase(found);
 }
 

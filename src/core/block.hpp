@@ -17,6 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/fault_heap.hpp"
 #include "diff/diff.hpp"
 #include "model/ids.hpp"
 
@@ -55,11 +56,11 @@ class block_merge {
  private:
   struct writer {
     model::node_id node{};
-    std::vector<std::uint64_t> changed{};  ///< a bit a byte
+    base::fault_vector<std::uint64_t> changed{};  ///< a bit a byte
   };
   struct unit_merge {
-    std::unique_ptr<std::byte[]> merged;
-    std::vector<writer> writers{};
+    base::fault_vector<std::byte> merged;
+    base::fault_vector<writer> writers{};
   };
   static constexpr std::size_t page_bytes = 4096;
   [[nodiscard]] writer& writer_of(unit_merge& u, model::node_id node) const;
@@ -69,8 +70,8 @@ class block_merge {
 
   std::size_t unit_bytes_;
   diff::codec codec_{};
-  std::unordered_map<std::uint64_t, unit_merge> units_{};
-  std::vector<overlap> found_{};
+  base::fault_hash_map<std::uint64_t, unit_merge> units_{};
+  base::fault_vector<overlap> found_{};
   std::uint64_t count_ = 0;
 };
 
@@ -90,7 +91,7 @@ class byte_ranges {
   }
 
  private:
-  std::map<std::uint64_t, std::uint64_t> ranges_{};  ///< from the first byte to the end
+  base::fault_map<std::uint64_t, std::uint64_t> ranges_{};  ///< from the first byte to the end
 };
 
 struct parallel_block {

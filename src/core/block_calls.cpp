@@ -86,7 +86,7 @@ base::status block_calls::end(std::uint64_t region, quire_overlap& first) noexce
   c.checked = c.good && c.region->block->checked;
   if (c.good) c.to = core_.protocols.find(c.region->block->before);
   if (const auto why = core_.changes.change(c); !why.ok()) return why;
-  std::unique_ptr<parallel_block> ended;
+  base::fault_ptr<parallel_block> ended;
   core_.as_driver([&] { ended = std::move(c.region->block); });
   if (!c.checked) return {};
   const std::uint64_t base = c.region->about.base;

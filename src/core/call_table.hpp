@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/fault_heap.hpp"
 #include "core/op.hpp"
 
 namespace quire::core {
@@ -49,8 +50,8 @@ class call_table {
     op* waiting = nullptr;
     std::uint32_t generation = 0;
   };
-  std::vector<slot> slots_;
-  std::vector<std::uint32_t> free_;
+  base::fault_vector<slot> slots_;
+  base::fault_vector<std::uint32_t> free_;
 };
 
 }  // namespace quire::core

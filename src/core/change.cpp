@@ -23,6 +23,7 @@
 #include <utility>
 
 #include "base/detail.hpp"
+#include "base/fault_heap.hpp"
 #include "base/log.hpp"
 #include "core/core.hpp"
 #include "core/thread_state.hpp"
@@ -134,7 +135,7 @@ void changer::freeze(const change_call& call, totals& t) noexcept {
   if (core_.builder.prepare(r, *call.to) != 0) t.failed = 1;
   if (call.to->can.relaxed) core_.relaxes = true;  // the collectives that follow are rounds of its notices
   const bool begins = call.what == change_call::kind::begin_block, ends = call.what == change_call::kind::end_block;
-  if (begins) r.block = std::make_unique<parallel_block>(call.checked, r.machine->protocol(), r.layout.most_bytes());
+  if (begins) r.block = base::make_fault<parallel_block>(call.checked, r.machine->protocol(), r.layout.most_bytes());
   r.change.frozen = true;
   (void)core_.held.end();
   r.machine->stay(true);

@@ -145,7 +145,7 @@ diff_traffic::departure& diff_traffic::room_for(node_id to, const source& s, std
   }
   std::uint32_t free = 0;
   while (free < departures_.size() && departures_[free]->used) ++free;
-  if (free == departures_.size()) departures_.push_back(std::make_unique<departure>());
+  if (free == departures_.size()) departures_.push_back(base::make_fault<departure>());
   departure& d = *departures_[free];
   d.used = true;
   d.to = to;

@@ -23,6 +23,7 @@
 #include <span>
 #include <vector>
 
+#include "base/fault_heap.hpp"
 #include "diff/diff.hpp"
 #include "core/arrivals.hpp"
 #include "core/region_slot.hpp"
@@ -121,10 +122,10 @@ class diff_traffic {
 
   core& core_;
   diff::codec codec_{};
-  std::vector<std::unique_ptr<departure>> departures_{};
+  base::fault_vector<base::fault_ptr<departure>> departures_{};
   arrivals arrivals_{};
-  std::vector<std::uint32_t> open_;           ///< by destination: the departure that is being filled
-  std::vector<std::uint32_t> gathering_{};    ///< all of them
+  base::fault_vector<std::uint32_t> open_;           ///< by destination: the departure that is being filled
+  base::fault_vector<std::uint32_t> gathering_{};    ///< all of them
   std::array<std::byte, diff::worst_bytes(os::page_bytes)> scratch_{};
   counters count_{};
   std::size_t unanswered_ = 0;        ///< departures that wait for nothing but to be sent

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/fault_heap.hpp"
 #include "core/region_slot.hpp"
 
 namespace quire::core {
@@ -34,7 +35,7 @@ class held_units {
     std::uint64_t until_ns;
   };
   core& core_;
-  std::vector<held> all_{};
+  base::fault_vector<held> all_{};
 };
 
 }  // namespace quire::core

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/fault_heap.hpp"
+
 namespace quire::core {
 
 class lingers {
@@ -35,7 +37,7 @@ class lingers {
   struct kept {
     std::uint64_t object, until_ns;
   };
-  std::vector<kept> kept_;
+  base::fault_vector<kept> kept_;
 };
 
 }  // namespace quire::core

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/check.hpp"
+#include "base/fault_heap.hpp"
 #include "model/message.hpp"
 
 namespace quire::core {
@@ -37,12 +38,12 @@ class local_queue {
 
  private:
   void grow() {
-    std::vector<local_message> larger(ring_.size() * 2);
+    base::fault_vector<local_message> larger(ring_.size() * 2);
     for (std::size_t i = 0; i < size_; ++i) larger[i] = ring_[(head_ + i) % ring_.size()];
     ring_ = std::move(larger);
     head_ = 0;
   }
-  std::vector<local_message> ring_;
+  base::fault_vector<local_message> ring_;
   std::size_t head_ = 0, size_ = 0;
 };
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/fault_heap.hpp"
 #include "core/local_queue.hpp"
 #include "core/region_slot.hpp"
 #include "model/action.hpp"
@@ -52,7 +53,7 @@ class outbox {
     model::edge what{};  ///< none: completes a call here
   };
   core& core_;
-  std::vector<later_message> later_{};
+  base::fault_vector<later_message> later_{};
 };
 
 }  // namespace quire::core

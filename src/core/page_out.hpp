@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/fault_heap.hpp"
 #include "core/frames.hpp"
 #include "core/op.hpp"
 #include "core/region_slot.hpp"
@@ -34,9 +35,9 @@ struct page_out_state {
 
   void open(unsigned nodes, std::uint64_t limit);
 
-  std::vector<victim> victims{};  ///< of the step under way
-  std::vector<victim> moving{};   ///< another node has been asked to take them
-  std::vector<peer> peers{};
+  base::fault_vector<victim> victims{};  ///< of the step under way
+  base::fault_vector<victim> moving{};   ///< another node has been asked to take them
+  base::fault_vector<peer> peers{};
   struct fault {
     region_slot* region = nullptr;
     std::uint64_t address = 0;
@@ -47,7 +48,7 @@ struct page_out_state {
   [[nodiscard]] bool under_way() const noexcept { return !moving.empty() || anybody_starves(); }
 
   op* first_starved = nullptr;  ///< faults that wait for memory
-  std::vector<fault> starved_faults{};  ///< the same, of threads that the kernel holds
+  base::fault_vector<fault> starved_faults{};  ///< the same, of threads that the kernel holds
   std::uint64_t disk_rests_until_ns = 0, sweep_again_ns = 0;
   bool refused = false;  ///< a node has had no room, and nothing has left since
 };

@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/fault_heap.hpp"
 #include "detect/detector.hpp"
 #include "core/block.hpp"
 #include "core/unit_layout.hpp"
@@ -94,7 +95,7 @@ struct change_state {
   bool frozen = false;
   op* first = nullptr;  ///< operations to be executed afterwards, oldest first
   op* last = nullptr;
-  std::vector<fault> faults{};     ///< of threads that the kernel holds
+  base::fault_vector<fault> faults{};     ///< of threads that the kernel holds
   std::uint64_t calls = 0;         ///< of this node, under way: atomic operations, pushes
   std::uint64_t sent = 0;          ///< units in messages about units, those between calls and their replies left out
   std::uint64_t received = 0;
@@ -119,7 +120,7 @@ struct region_slot {
   struct {
     std::atomic<std::uint64_t> faults{0}, writes{0}, ns{0};
   } waited;  ///< by threads of this node, for units of the region
-  std::unique_ptr<parallel_block> block;  ///< while a parallel block lasts
+  base::fault_ptr<parallel_block> block;  ///< while a parallel block lasts
 
   /// The machine of this protocol, in charge or not; null if the region never had it.
   [[nodiscard]] model::machine* made_of(model::protocol_id id) const noexcept { return made[id.value()].get(); }

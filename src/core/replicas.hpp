@@ -11,6 +11,7 @@
 #include <deque>
 #include <span>
 
+#include "base/fault_heap.hpp"
 #include "core/action_runs.hpp"
 #include "core/arrivals.hpp"
 #include "model/edge.hpp"
@@ -63,7 +64,7 @@ class replica_traffic {
   [[nodiscard]] bool busy() const noexcept { return rounds.active || rounds.due() || !gate_.empty(); }
 
  private:
-  std::deque<held_message> gate_;
+  base::fault_deque<held_message> gate_;
 };
 
 class replicator {

@@ -29,7 +29,7 @@ constexpr std::size_t known_bytes(unsigned nodes) noexcept { return (nodes * siz
 std::size_t spread_traffic::find_free(std::size_t bytes) noexcept {
   std::size_t free = 0;
   while (free < passages_.size() && passages_[free]->used) ++free;
-  if (free == passages_.size()) passages_.push_back(std::make_unique<passage>());
+  if (free == passages_.size()) passages_.push_back(base::make_fault<passage>());
   passage& p = *passages_[free];
   p.used = true;
   p.left = 0;

@@ -20,6 +20,7 @@
 #include <span>
 #include <vector>
 
+#include "base/fault_heap.hpp"
 #include "core/region_slot.hpp"
 #include "model/message.hpp"
 
@@ -66,7 +67,7 @@ class spread_traffic {
     unsigned left = 0;
     std::size_t bytes = 0;
     std::size_t room = 0;  ///< bytes that there may be
-    std::vector<std::byte> payload{};  ///< as large as any so far
+    base::fault_vector<std::byte> payload{};  ///< as large as any so far
   };
   [[nodiscard]] std::size_t find_free(std::size_t bytes) noexcept;
   void leave() noexcept;
@@ -75,9 +76,9 @@ class spread_traffic {
   void take(const passage& p) noexcept;
 
   core& core_;
-  std::vector<std::unique_ptr<passage>> passages_{};
+  base::fault_vector<base::fault_ptr<passage>> passages_{};
   std::size_t open_ = nobody;
-  std::vector<std::uint32_t> known_{};  ///< what the home of a message that is taken knew
+  base::fault_vector<std::uint32_t> known_{};  ///< what the home of a message that is taken knew
   counters count_{};
 };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/check.hpp"
+#include "base/fault_heap.hpp"
 #include "model/message.hpp"
 
 namespace quire::directory {
@@ -85,14 +86,14 @@ class pin_table {
     return at;
   }
   void grow() {
-    std::vector<pin> old(places_.empty() ? 8 : 2 * places_.size());
+    base::fault_vector<pin> old(places_.empty() ? 8 : 2 * places_.size());
     old.swap(places_);
     for (const pin& p : old) {
       if (p.count != 0) places_[place_of(p.region, p.unit)] = p;
     }
   }
 
-  std::vector<pin> places_{};  ///< a power of two, at most half full
+  base::fault_vector<pin> places_{};  ///< a power of two, at most half full
   std::size_t size_ = 0;
   std::size_t limit_;
 };

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/check.hpp"
+#include "base/fault_heap.hpp"
 #include "model/message.hpp"
 
 namespace quire::directory {
@@ -63,7 +64,7 @@ class request_pool {
     cells_.emplace_back();
     return static_cast<std::uint32_t>(cells_.size() - 1);
   }
-  std::vector<cell> cells_;
+  base::fault_vector<cell> cells_;
   std::uint32_t free_ = 0;
   std::size_t in_use_ = 0;
 };

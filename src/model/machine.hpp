@@ -11,6 +11,7 @@
 #include <span>
 
 #include "base/check.hpp"
+#include "base/fault_heap.hpp"
 #include "model/action.hpp"
 #include "model/handover.hpp"
 #include "model/message.hpp"
@@ -44,6 +45,9 @@ class machine {
  public:
   explicit machine(protocol_id of) noexcept : protocol_(of) {}
   virtual ~machine() = default;
+  // A change of consistency makes machines while some other thread of the node may be driving, in fault context.
+  [[nodiscard]] static void* operator new(std::size_t bytes) noexcept { return base::fault_allocate(bytes); }
+  static void operator delete(void* at, std::size_t bytes) noexcept { base::fault_free(at, bytes); }
 
   [[nodiscard]] protocol_id protocol() const noexcept { return protocol_; }
   [[nodiscard]] virtual std::uint64_t units() const noexcept = 0;

@@ -8,12 +8,12 @@
 
 #include <atomic>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <vector>
 
+#include "base/fault_heap.hpp"
 #include "base/status.hpp"
 #include "core/core.hpp"
 #include "heap/heap.hpp"
@@ -113,7 +113,7 @@ class registry {
   // On node 0 only, driver's thread:
   std::uint64_t next_base_ = 0;
   std::uint16_t next_id_ = 1;
-  std::map<std::uint16_t, pending_region> pending_;
+  base::fault_map<std::uint16_t, pending_region> pending_;
 };
 
 }  // namespace quire::region

@@ -31,12 +31,14 @@ TEST(fault_heap, pieces_are_aligned_and_do_not_overlap) {
   for (const auto& [at, bytes] : pieces) fault_free(at, bytes);
 }
 
+#if !defined(__SANITIZE_ADDRESS__)
 TEST(fault_heap, what_is_given_back_is_used_again) {
   void* const first = fault_allocate(5000);
   fault_free(first, 5000);
   EXPECT_EQ(fault_allocate(8000), first);  // of the same power of two
   fault_free(first, 8000);
 }
+#endif
 
 TEST(fault_heap, threads_take_and_give_at_once) {
   std::vector<std::jthread> threads;

@@ -13,7 +13,7 @@ void history::append(const notice& n, node_id source) {
   log_.push_back({n, source});
 }
 
-void history::add_interval(std::vector<written_unit>& written) {
+void history::add_interval(base::fault_vector<written_unit>& written) {
   if (written.empty()) return;
   std::sort(written.begin(), written.end());
   const std::uint32_t number = known_[self_.value()] + 1;
@@ -88,8 +88,8 @@ void history::forget(position up_to) {
 /// everybody else starts from the beginning, and ignores what it knows. Intervals that are not complete stay as they are.
 void history::pack() {
   const position before = end();
-  std::vector<entry> open;
-  std::vector<bool> complete(known_.size());
+  base::fault_vector<entry> open;
+  base::fault_vector<bool> complete(known_.size());
   for (const entry& e : log_) {
     if (e.what.interval > known_[e.what.writer.value()]) {
       open.push_back(e);
@@ -102,7 +102,7 @@ void history::pack() {
   });
   const auto key = [](const entry& e) { return std::tuple(e.what.writer.value(), e.what.region.value(), e.what.first); };
   std::sort(log_.begin(), log_.end(), [&](const entry& a, const entry& b) { return key(a) < key(b); });
-  std::vector<entry> packed;
+  base::fault_vector<entry> packed;
   for (const entry& e : log_) {
     notice* const last = packed.empty() ? nullptr : &packed.back().what;
     const std::uint64_t stop = e.what.first + e.what.count;

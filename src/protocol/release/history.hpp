@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "base/fault_heap.hpp"
 #include "protocol/release/interval.hpp"
 #include "protocol/release/notices.hpp"
 
@@ -29,7 +30,7 @@ class history {
       : self_(self), limit_(limit), known_(nodes), told_(nodes) {}
 
   /// This node's interval ends: `written` (sorted by this call) becomes its notices.
-  void add_interval(std::vector<written_unit>& written);
+  void add_interval(base::fault_vector<written_unit>& written);
   /// The home of a unit has come to this node. After all of them: end_moves().
   void add_move(model::region_id region, std::uint64_t unit, node_id home, std::uint16_t moves);
   /// The moves are an interval of their own: what is not known to be complete goes from node to node again and again.
@@ -72,9 +73,9 @@ class history {
 
   node_id self_;
   std::size_t limit_;
-  std::vector<std::uint32_t> known_;
-  std::vector<position> told_;  ///< of this node itself: applied
-  std::vector<entry> log_{};
+  base::fault_vector<std::uint32_t> known_;
+  base::fault_vector<position> told_;  ///< of this node itself: applied
+  base::fault_vector<entry> log_{};
   position base_ = 0;
   std::uint64_t packings_ = 0;
   std::size_t packed_size_ = 0;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/fault_heap.hpp"
 #include "directory/pins.hpp"
 #include "model/ids.hpp"
 
@@ -67,12 +68,12 @@ class newest_twins {
 };
 
 struct interval {
-  std::vector<written_unit> written{};
-  std::vector<written_unit> came{};  ///< units whose home has come here: nobody else has been told yet
-  std::vector<written_unit> merged{};  ///< units whose partners may be sent the content of both (update.cpp)
-  std::vector<kept_unit> kept{};  ///< a few; some of them perhaps not any more
+  base::fault_vector<written_unit> written{};
+  base::fault_vector<written_unit> came{};  ///< units whose home has come here: nobody else has been told yet
+  base::fault_vector<written_unit> merged{};  ///< units whose partners may be sent the content of both (update.cpp)
+  base::fault_vector<kept_unit> kept{};  ///< a few; some of them perhaps not any more
   bool keeps_none = false;        ///< a release ends them all: none begins now
-  std::vector<std::uint32_t> unacknowledged{};  ///< by node: diffs that were sent there, and are not known to be in their homes' content
+  base::fault_vector<std::uint32_t> unacknowledged{};  ///< by node: diffs that were sent there, and are not known to be in their homes' content
   std::uint32_t told = 0;     ///< number of this node's last interval whose notices exist: all homes have what it wrote
   directory::pin_table* pins = nullptr;  ///< what threads of this node have pinned, or wait to pin; null: none may
   std::uint64_t twins = 0;    ///< pages of the twins that exist on this node

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/check.hpp"
+#include "base/fault_heap.hpp"
 #include "model/handover.hpp"
 #include "model/machine.hpp"
 #include "protocol/release/interval.hpp"
@@ -49,7 +50,7 @@ class machine final : public model::machine {
   machine(const region_shape& shape, unit_state* units, interval& open)
       : model::machine(id), shape_(shape), units_(units), open_(open) {}
   /// The table lasts as long as the machine.
-  void own(std::unique_ptr<machine_tables> tables) noexcept { own_ = std::move(tables); }
+  void own(base::fault_ptr<machine_tables> tables) noexcept { own_ = std::move(tables); }
 
   fault_outcome on_fault(std::uint64_t unit, access want, actions& out, unsigned lost = 0) override;
   bool on_read_ahead(std::uint64_t unit, access want, bool withhold, actions& out, bool guessed = false) override;
@@ -266,7 +267,7 @@ class machine final : public model::machine {
     std::uint64_t unit = 0;
     bool held = false;
     node_id holder{};
-    std::vector<message> queue{};  ///< first come, first served
+    base::fault_vector<message> queue{};  ///< first come, first served
   };
   [[nodiscard]] const grant* find_grant(std::uint64_t unit) const noexcept;
   [[nodiscard]] grant* find_grant(std::uint64_t unit) noexcept { return const_cast<grant*>(static_cast<const machine*>(this)->find_grant(unit)); }
@@ -286,11 +287,11 @@ class machine final : public model::machine {
 
   region_shape shape_;
   unit_state* units_;
-  std::unique_ptr<machine_tables> own_{};
+  base::fault_ptr<machine_tables> own_{};
   interval& open_;
   counters count_{};
   model::used_units used_{};
-  std::vector<grant> grants_{};  ///< of units whose home is here, in order
+  base::fault_vector<grant> grants_{};  ///< of units whose home is here, in order
   std::uint64_t outstanding_ = 0;
   bool homes_stay_ = false;
   bool checked_ = false;

@@ -23,6 +23,7 @@
 #include <span>
 #include <vector>
 
+#include "base/fault_heap.hpp"
 #include "model/action.hpp"
 #include "model/edge.hpp"
 #include "protocol/contract/domain.hpp"
@@ -151,15 +152,15 @@ class node final : public protocol::domain {
   std::uint64_t group_ = 1;             ///< of diffs that leave now
   std::uint64_t fresh_ = 0;             ///< of them, not acknowledged
   std::uint64_t closing_ = 0;           ///< of the group before, not acknowledged; of those before that, all are
-  std::vector<written_unit> closed_{};  ///< by release(), since the group began: told when it has arrived
-  std::vector<written_unit> leaving_{};  ///< by release(), in the group before
-  std::vector<written_unit> told_{};     ///< for add_interval()
+  base::fault_vector<written_unit> closed_{};  ///< by release(), since the group began: told when it has arrived
+  base::fault_vector<written_unit> leaving_{};  ///< by release(), in the group before
+  base::fault_vector<written_unit> told_{};     ///< for add_interval()
   struct writer_of {
     written_unit what;
     std::uint32_t writer;
   };
-  std::vector<writer_of> writers_{};     ///< for move_homes()
-  std::vector<held_message> gate_{};  ///< messages that wait, oldest first; those before left_ have left
+  base::fault_vector<writer_of> writers_{};     ///< for move_homes()
+  base::fault_vector<held_message> gate_{};  ///< messages that wait, oldest first; those before left_ have left
   std::size_t left_ = 0;
   std::size_t relieved_ = 0;  ///< units of the open interval up to here have been looked at by relieve()
   history::position epoch_ = 0;                   ///< where the last epoch ended

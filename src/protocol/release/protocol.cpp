@@ -43,7 +43,7 @@ std::unique_ptr<protocol::domain> make_domain(const protocol::job& job, protocol
 }
 
 std::unique_ptr<model::machine> make_machine(const protocol::job& job, const protocol::region_shape& of, protocol::domain& shared, int& error) {
-  auto own = std::make_unique<machine_tables>(job.memory);
+  auto own = base::make_fault<machine_tables>(job.memory);
   error = own->units.make(of.units);
   if (error != 0) return nullptr;
   region_shape shape;

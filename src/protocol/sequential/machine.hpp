@@ -13,6 +13,7 @@
 #include <span>
 #include <utility>
 
+#include "base/fault_heap.hpp"
 #include "base/check.hpp"
 #include "directory/pins.hpp"
 #include "model/action.hpp"
@@ -40,7 +41,7 @@ class machine final : public model::machine {
           pin_table& pins)
       : model::machine(id), shape_(shape), units_(units), entries_(entries), requests_(requests), pins_(pins) {}
   /// The tables last as long as the machine.
-  void own(std::unique_ptr<machine_tables> tables) noexcept { own_ = std::move(tables); }
+  void own(base::fault_ptr<machine_tables> tables) noexcept { own_ = std::move(tables); }
 
   // Node side.
   /// A thread touched `unit` and may not `want` it. `lost` says how many times in a row the thread was woken for this very
@@ -235,7 +236,7 @@ class machine final : public model::machine {
   unit_state* units_;
   directory_entry* entries_;
   std::array<model::unit_table, 2> tables_{{{units_, sizeof(unit_state)}, {entries_, sizeof(directory_entry)}}};
-  std::unique_ptr<machine_tables> own_{};
+  base::fault_ptr<machine_tables> own_{};
   directory::request_pool& requests_;
   pin_table& pins_;
   counters count_{};

@@ -44,7 +44,7 @@ std::unique_ptr<protocol::domain> make_domain(const protocol::job&, protocol::do
 
 std::unique_ptr<model::machine> make_machine(const protocol::job& node, const protocol::region_shape& of, protocol::domain& shared, int& error) {
   auto& all = static_cast<domain&>(shared);
-  auto own = std::make_unique<machine_tables>(node.memory);
+  auto own = base::make_fault<machine_tables>(node.memory);
   error = own->make(of.units, node.replicas);
   if (error != 0) return nullptr;
   region_shape shape;

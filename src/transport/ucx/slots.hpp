@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/check.hpp"
+#include "base/fault_heap.hpp"
 
 namespace quire::transport::ucx {
 
@@ -36,7 +37,7 @@ class slots {
 
  private:
   void grow() {
-    auto& fresh = *chunks_.emplace_back(std::make_unique<std::array<Slot, chunk>>());
+    auto& fresh = *chunks_.emplace_back(base::make_fault<std::array<Slot, chunk>>());
     for (Slot& slot : fresh) {
       slot.next = free_;
       free_ = &slot;
@@ -45,7 +46,7 @@ class slots {
 
   Slot* free_ = nullptr;
   std::size_t used_ = 0;
-  std::vector<std::unique_ptr<std::array<Slot, chunk>>> chunks_;
+  base::fault_vector<base::fault_ptr<std::array<Slot, chunk>>> chunks_;
 };
 
 }  // namespace quire::transport::ucx

@@ -17,6 +17,7 @@
 
 #include "base/check.hpp"
 #include "base/clock.hpp"
+#include "base/fault_heap.hpp"
 #include "base/log.hpp"
 #include "os/foreign_library.hpp"
 #include "transport/ucx/bells.hpp"
@@ -75,7 +76,7 @@ class ucx_transport final : public transport {
   struct send_slot {
     wire::header header;
     std::byte value[copied_bytes];  ///< a small payload
-    std::vector<std::byte> content; ///< one that threads are writing; as large as any so far
+    base::fault_vector<std::byte> content; ///< one that threads are writing; as large as any so far
     ucx_transport* owner;
     peer* to;
     std::uint8_t period;
