@@ -6,6 +6,7 @@
 #include <iostream>
 #include <string>
 
+#include "model/atomic_operation.hpp"
 #include "sim/seeds.hpp"
 #include "sim/whole/job.hpp"
 
@@ -57,6 +58,45 @@ TEST(whole_blocks, find_all_overlaps) {
   }
 }
 
+/// Who finds a value by an atomic operation sees what the thread that left it had written before, under release consistency too.
+class whole_atomics : public testing::TestWithParam<unsigned> {};
+
+TEST_P(whole_atomics, take_memory_along) {
+  constexpr std::uint64_t granule = std::uint64_t{2} << 20, data = base_address + granule, flag = base_address + 2 * granule;
+  constexpr auto add = static_cast<std::uint32_t>(model::atomic_operation::add), exchange = static_cast<std::uint32_t>(model::atomic_operation::exchange);
+  for (const std::uint64_t seed : sim::seeds(1, 100)) {
+    world_options o;
+    o.net.seed = seed;
+    o.net.nodes = GetParam();
+    world w(o);
+    for (const std::uint16_t id : {1, 2}) {
+      core::region_description about;
+      about.id = id;
+      about.base = base_address + id * granule;
+      about.bytes = 2 * 4096;
+      about.placement = QUIRE_PLACE_NODE;
+      about.home = static_cast<std::uint16_t>((seed / id) % GetParam());
+      about.consistency = QUIRE_RELEASE;
+      w.add_region(about);
+    }
+    for (unsigned n = 0; n < GetParam(); ++n) {
+      w.start(n, [&w, n](node& here) {
+        std::uint64_t found = 0;
+        for (std::uint64_t i = 1; i <= 20 && !w.failed(); ++i) {
+          w.sleep(w.net().rng().below(20'000));
+          if (n == 0) here.store(data, i);
+          const auto why = n == 0 ? here.core().calls.atomic(flag, exchange, i, 0, found) : here.core().calls.atomic(flag, add, 0, 0, found);
+          if (!why.ok()) w.fail("an atomic operation ends with status " + std::to_string(why.code()));
+          if (const std::uint64_t seen = here.load(data); seen < found) w.fail("the flag says " + std::to_string(found) + ", and the word has " + std::to_string(seen));
+        }
+      });
+    }
+    const std::string wrong = w.run();
+    if (!wrong.empty()) FAIL() << wrong << "replay: QUIRE_SIM_SEED=" << seed;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(nodes, whole_atomics, testing::Values(2u, 3u, 5u), [](const auto& info) { return "of_" + std::to_string(info.param); });
 INSTANTIATE_TEST_SUITE_P(nodes, whole, testing::Values(1u, 2u, 3u, 5u), [](const auto& info) { return "of_" + std::to_string(info.param); });
 
 }  // namespace

@@ -117,7 +117,8 @@ TEST(layers, fault_context_uses_neither_locks_nor_streams) {
       "detect/",           "protocol/",          "directory/",   "model/",          "os/futex",
       "os/memory",         "os/userfault",       "os/injection", "pool/",           "wire/",
       "core/performer",    "core/fault",         "drive/threads", "drive/driver",    "core/inbox",    "core/outbox",
-      "core/node_effects", "core/unit_waiters",  "core/op",        "core/read_ahead",   "core/region_slot",   "diff/"};
+      "core/node_effects", "core/unit_waiters",  "core/op",        "core/read_ahead",   "core/region_slot",   "core/protocol_set",
+      "core/unit_layout", "diff/"};
   int looked_at = 0;
   for (const included& i : all_includes(read_rows())) {
     for (const std::string& place : places) {
