@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.hpp"
 #include "base/status_number.hpp"
 
 namespace quire::sync {
@@ -59,7 +60,7 @@ void collective::on_call(const call& c, actions& out) {
   s->what = signature_of(c, member, shape_.members());
   s->values = s->what != 0 && (!is_broadcast(c.what) || c.operand == member) ? c.values : value{};
   s->data = c.data;
-  if (s->what != 0 && is_array(c.what, c.count)) exchange_.make_room();
+  if (s->what != 0 && is_array(c.what, c.count)) exchange_.make_room(slots_.size());
   ++arrived_;
   gather(out);
 }
@@ -213,7 +214,8 @@ bool collective::is_array_next() const noexcept {
 void collective::begin_exchange(actions& out) {
   const signature what = slots_.front().what;
   const call_shape shape{operation_of(what), combine_of(what)};
-  std::vector<std::span<std::byte>> arrays;
+  auto& arrays = exchange_.arrays();
+  CHECK(arrays.empty());
   for (slot& s : slots_) {
     s.at = phase::exchanges;
     arrays.push_back(s.data);
@@ -222,7 +224,7 @@ void collective::begin_exchange(actions& out) {
   const std::uint32_t root = root_of(what) - shape_.first_of(shared_.self);
   const bool gives = !is_broadcast(shape.what) || root < slots_.size();
   if (is_broadcast(shape.what) && gives) std::swap(arrays[0], arrays[root]);
-  exchange_.begin({round_, shape, gives}, std::move(arrays));
+  exchange_.begin({round_, shape, gives});
   go_on(out);
 }
 
