@@ -175,7 +175,10 @@ quire_status quire_group_destroy(quire_group group) {
   const auto id = static_cast<std::int64_t>(group.id);
   std::vector<std::int64_t> ids{id, ~id};
   if (const quire_status why = reduce_of_job(*r, ids, QUIRE_MAX); why != QUIRE_OK) return why;
-  if (ids[0] != ~ids[1]) return quire::base::explain(QUIRE_INVALID, "quire_group_destroy(): nodes gave different groups; here it is 0x%lx", static_cast<unsigned long>(group.id));
+  if (ids[0] != ~ids[1]) {
+    return quire::base::explain(QUIRE_INVALID, "quire_group_destroy(): nodes gave different groups; here it is 0x%lx",
+                                static_cast<unsigned long>(group.id));
+  }
   return call_of_member(operation::group_destroy, group.id, 0);
 }
 
