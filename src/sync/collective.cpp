@@ -255,7 +255,7 @@ void collective::cut(model::membership now_dead) noexcept {
   ahead_ = {};
   ahead_round_ = 0;
   told_ = false;
-  struck_ = struck_ || std::ranges::any_of(shape_.nodes(), [&](node_id n) { return now_dead.is_dead(n); });
+  for (unsigned i = 0; i < shape_.nodes(); ++i) struck_ = struck_ || now_dead.is_dead(shape_.node_at(i));
   if (struck_) exchange_.stop();  // the tree is another one
 }
 
@@ -264,7 +264,8 @@ void collective::cut(model::membership now_dead) noexcept {
 void collective::report(actions& out) {
   if (slots_.empty()) return;
   const message m = make(kind::survey, last_.status);
-  for (const node_id node : shape_.nodes()) {
+  for (unsigned i = 0; i < shape_.nodes(); ++i) {
+    const node_id node = shape_.node_at(i);
     if (node != shared_.self && !shared_.members.is_dead(node)) shared_.send(node, m, out, last_.values);
   }
 }
