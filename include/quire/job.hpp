@@ -84,28 +84,32 @@ namespace detail {
 /// Arrays of doubles and of std::int64_t as they are, others converted, some at a time.
 template <reducible T>
 void reduce(quire_group all, std::span<T> values, operation how) {
-  const auto combine = [&](auto* data, std::size_t count) {
+  const auto combine = [&](auto* data, std::size_t count) -> quire_status {
     const auto combined = static_cast<quire_operation>(how);
     const bool few = all.id == 0 && count <= 8;
     if constexpr (std::floating_point<T>)
-      check(few ? quire_reduce_f64(data, static_cast<std::uint32_t>(count), combined) : quire_group_reduce_f64(all, data, count, combined), "reduce");
+      return few ? quire_reduce_f64(data, static_cast<std::uint32_t>(count), combined) : quire_group_reduce_f64(all, data, count, combined);
     else
-      check(few ? quire_reduce_i64(data, static_cast<std::uint32_t>(count), combined) : quire_group_reduce_i64(all, data, count, combined), "reduce");
+      return few ? quire_reduce_i64(data, static_cast<std::uint32_t>(count), combined) : quire_group_reduce_i64(all, data, count, combined);
   };
   using carried = std::conditional_t<std::floating_point<T>, double, std::int64_t>;
   if constexpr (std::same_as<T, carried>) {
-    combine(values.data(), values.size());
+    check(combine(values.data(), values.size()), "reduce");
   } else {
     constexpr std::size_t most = 8192;
     std::vector<carried> buffer(std::min(most, values.size()));
     std::size_t done = 0;
+    quire_status worst = QUIRE_OK;  // a part that a death has taken from this thread is no reason to leave the others alone with the rest
     do {
       const auto part = values.subspan(done, std::min(most, values.size() - done));
       std::copy(part.begin(), part.end(), buffer.begin());
-      combine(buffer.data(), part.size());
+      const quire_status why = combine(buffer.data(), part.size());
+      if (why != QUIRE_LOST) check(why, "reduce");
+      if (worst == QUIRE_OK) worst = why;
       std::transform(buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(part.size()), part.begin(), [](carried value) { return static_cast<T>(value); });
       done += part.size();
     } while (done < values.size());
+    check(worst, "reduce");
   }
 }
 

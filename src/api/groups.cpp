@@ -135,12 +135,16 @@ quire_status meet_with(operation what, quire_group group, void* values, std::siz
   std::unique_ptr<std::byte[]> copy;
   if (is_shared(values, all.size())) copy = std::make_unique_for_overwrite<std::byte[]>(std::min(all.size(), most));
   std::size_t done = 0;
+  quire_status worst = QUIRE_OK;
   do {
     const auto part = all.subspan(done, std::min(most, all.size() - done));
-    if (const quire_status why = meet_part(what, group.id, part, copy.get(), combine, root); why != QUIRE_OK) return why;
+    const quire_status why = meet_part(what, group.id, part, copy.get(), combine, root);
+    // Others may have all of a part that is lost here, and go on with the next: so does this thread.
+    if (why != QUIRE_OK && why != QUIRE_LOST) return why;
+    if (worst == QUIRE_OK) worst = why;
     done += part.size();
   } while (done < all.size());
-  return QUIRE_OK;
+  return worst == QUIRE_OK ? worst : quire::base::explain(worst, "%s(): a node of the group has died, and a part of the array with it", quire::sync::name_of(what));
 }
 
 }  // namespace
@@ -171,7 +175,10 @@ quire_status quire_group_destroy(quire_group group) {
   const auto id = static_cast<std::int64_t>(group.id);
   std::vector<std::int64_t> ids{id, ~id};
   if (const quire_status why = reduce_of_job(*r, ids, QUIRE_MAX); why != QUIRE_OK) return why;
-  if (ids[0] != ~ids[1]) return quire::base::explain(QUIRE_INVALID, "quire_group_destroy(): nodes gave different groups; here it is 0x%lx", static_cast<unsigned long>(group.id));
+  if (ids[0] != ~ids[1]) {
+    return quire::base::explain(QUIRE_INVALID, "quire_group_destroy(): nodes gave different groups; here it is 0x%lx",
+                                static_cast<unsigned long>(group.id));
+  }
   return call_of_member(operation::group_destroy, group.id, 0);
 }
 

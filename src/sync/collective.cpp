@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.hpp"
 #include "base/fault_heap.hpp"
 #include "base/status_number.hpp"
 
@@ -60,7 +61,7 @@ void collective::on_call(const call& c, actions& out) {
   s->what = signature_of(c, member, shape_.members());
   s->values = s->what != 0 && (!is_broadcast(c.what) || c.operand == member) ? c.values : value{};
   s->data = c.data;
-  if (s->what != 0 && is_array(c.what, c.count)) exchange_.make_room();
+  if (s->what != 0 && is_array(c.what, c.count)) exchange_.make_room(slots_.size());
   ++arrived_;
   gather(out);
 }
@@ -214,7 +215,8 @@ bool collective::is_array_next() const noexcept {
 void collective::begin_exchange(actions& out) {
   const signature what = slots_.front().what;
   const call_shape shape{operation_of(what), combine_of(what)};
-  base::fault_vector<std::span<std::byte>> arrays;
+  auto& arrays = exchange_.arrays();
+  CHECK(arrays.empty());
   for (slot& s : slots_) {
     s.at = phase::exchanges;
     arrays.push_back(s.data);
@@ -223,7 +225,7 @@ void collective::begin_exchange(actions& out) {
   const std::uint32_t root = root_of(what) - shape_.first_of(shared_.self);
   const bool gives = !is_broadcast(shape.what) || root < slots_.size();
   if (is_broadcast(shape.what) && gives) std::swap(arrays[0], arrays[root]);
-  exchange_.begin({round_, shape, gives}, std::move(arrays));
+  exchange_.begin({round_, shape, gives});
   go_on(out);
 }
 
@@ -254,7 +256,7 @@ void collective::cut(model::membership now_dead) noexcept {
   ahead_ = {};
   ahead_round_ = 0;
   told_ = false;
-  struck_ = struck_ || std::ranges::any_of(shape_.nodes(), [&](node_id n) { return now_dead.is_dead(n); });
+  for (unsigned i = 0; i < shape_.nodes(); ++i) struck_ = struck_ || now_dead.is_dead(shape_.node_at(i));
   if (struck_) exchange_.stop();  // the tree is another one
 }
 
@@ -263,7 +265,8 @@ void collective::cut(model::membership now_dead) noexcept {
 void collective::report(actions& out) {
   if (slots_.empty()) return;
   const message m = make(kind::survey, last_.status);
-  for (const node_id node : shape_.nodes()) {
+  for (unsigned i = 0; i < shape_.nodes(); ++i) {
+    const node_id node = shape_.node_at(i);
     if (node != shared_.self && !shared_.members.is_dead(node)) shared_.send(node, m, out, last_.values);
   }
 }

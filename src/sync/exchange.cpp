@@ -9,7 +9,8 @@
 
 namespace quire::sync {
 
-void exchange::make_room() {
+void exchange::make_room(std::size_t threads) {
+  arrays_.reserve(threads);
   const unsigned most_children = std::min(tree_arity, shared_.nodes - 1);
   if (!arrivals_.empty() || most_children == 0) return;
   arrivals_.resize(std::size_t{most_children} * limits_.window);
@@ -17,10 +18,9 @@ void exchange::make_room() {
   room_.resize(arrivals_.size() * limits_.piece_bytes);
 }
 
-void exchange::begin(const plan& p, base::fault_vector<std::span<std::byte>> arrays) {
-  CHECK(!active() && !arrays.empty());
+void exchange::begin(const plan& p) {
+  CHECK(active());
   plan_ = p;
-  arrays_ = std::move(arrays);
   children_ = tree_.children();
   pieces_ = (arrays_.front().size() + limits_.piece_bytes - 1) / limits_.piece_bytes;
   up_ = down_ = 0;

@@ -35,10 +35,11 @@ class exchange {
     call_shape shape{};
     bool has_content = true;  ///< a thread of this node gives something: not so in broadcasts from elsewhere
   };
-  /// Room for what children send: before the first array.
-  void make_room();
-  /// The threads' arrays, equally long; the first is the one to work in.
-  void begin(const plan& p, base::fault_vector<std::span<std::byte>> arrays);
+  /// Room for what children send, and for so many threads' arrays: before the first array, where memory may be had.
+  void make_room(std::size_t threads);
+  /// The threads' arrays, equally long, the first one to work in: to be filled in before begin().
+  [[nodiscard]] base::fault_vector<std::span<std::byte>>& arrays() noexcept { return arrays_; }
+  void begin(const plan& p);
   /// It is gone: what comes for it is dropped.
   void stop() noexcept { arrays_.clear(); }
   [[nodiscard]] bool active() const noexcept { return !arrays_.empty(); }

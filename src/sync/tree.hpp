@@ -18,18 +18,16 @@ class tree {
   tree(const context& shared, const group_shape& shape) noexcept : shared_(shared), shape_(shape) {}
 
   [[nodiscard]] unsigned alive() const noexcept {
-    const auto all = static_cast<unsigned>(shape_.nodes().size());
-    return all - dead_before(all);
+    return shape_.nodes() - dead_before(shape_.nodes());
   }
   [[nodiscard]] unsigned rank_of(node_id node) const noexcept {
     const unsigned place = shape_.place_of(node);
     return place - dead_before(place);
   }
   [[nodiscard]] node_id at_rank(unsigned rank) const noexcept {
-    if (shared_.members.dead == 0) return shape_.nodes()[rank];
     unsigned place = rank;
-    while (shared_.members.is_dead(shape_.nodes()[place]) || place - dead_before(place) != rank) ++place;
-    return shape_.nodes()[place];
+    while (shared_.members.is_dead(shape_.node_at(place)) || place - dead_before(place) != rank) ++place;
+    return shape_.node_at(place);
   }
   [[nodiscard]] bool is_root() const noexcept { return rank_of(shared_.self) == 0; }
   [[nodiscard]] node_id parent() const noexcept { return at_rank((rank_of(shared_.self) - 1) / tree_arity); }
@@ -49,9 +47,9 @@ class tree {
   [[nodiscard]] unsigned first_child() const noexcept { return rank_of(shared_.self) * tree_arity + 1; }
   /// Of the first nodes of the group, up to this place.
   [[nodiscard]] unsigned dead_before(unsigned place) const noexcept {
-    if (shared_.members.dead == 0) return 0;
-    const auto before = shape_.nodes().first(place);
-    return static_cast<unsigned>(std::ranges::count_if(before, [this](node_id n) { return shared_.members.is_dead(n); }));
+    unsigned dead = 0;
+    for (unsigned i = 0; shared_.members.dead != 0 && i < place; ++i) dead += shared_.members.is_dead(shape_.node_at(i)) ? 1 : 0;
+    return dead;
   }
 
   const context& shared_;

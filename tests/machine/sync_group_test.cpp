@@ -225,6 +225,34 @@ TEST(group, arrays_of_any_size) {
   }
 }
 
+TEST(group, arrays_are_combined_in_the_order_of_single_values) {
+  team g({2, 1, 3, 1, 1, 1, 1, 1, 1, 1, 2});
+  constexpr std::size_t size = 20;
+  const auto mine = [](unsigned n, std::uint32_t t, std::size_t i) { return 1.0 / static_cast<double>(1 + n * 7 + t * 3 + i) * ((n + t) % 3 == 0 ? 1e9 : 1); };
+  std::vector<double> expected;
+  for (std::size_t i = 0; i < size; ++i) {
+    std::vector<std::uint64_t> open = g.all_call([&](unsigned n, std::uint32_t t) {
+      std::vector<double> one{mine(n, t, i)};
+      return make_array(op::group_reduce_f64, g.id, t, one);
+    });
+    g.c.settle();
+    for (const auto token : open) expected.resize(i), expected.push_back(values_of<double>(*g.c.take(token))[0]);
+  }
+  std::vector<std::vector<double>> arrays;
+  for (unsigned n = 0; n < g.c.nodes(); ++n)
+    for (std::uint32_t t = 0; t < g.by_node[n]; ++t) {
+      arrays.emplace_back();
+      for (std::size_t i = 0; i < size; ++i) arrays.back().push_back(mine(n, t, i));
+    }
+  std::size_t next = 0;
+  const auto open = g.all_call([&](unsigned, std::uint32_t t) { return make_array(op::group_reduce_f64, g.id, t, arrays[next++]); });
+  std::mt19937_64 random(3);
+  while (!g.c.bag().empty()) g.c.deliver(random() % g.c.bag().size());
+  for (const auto token : open) EXPECT_EQ(g.c.status_of(token), QUIRE_OK);
+  for (const auto& a : arrays) EXPECT_EQ(a, expected);
+  g.c.expect_rest();
+}
+
 TEST(group, arrays_of_the_job) {
   cluster c(5, small);
   std::vector<std::vector<double>> arrays(5, std::vector<double>(40, 1.5));

@@ -150,6 +150,27 @@ void rounds() {
     barrier();
   }
 }
+/// The same of two threads of each node, with arrays between: whole, or lost. Those of several parts end together.
+void group_rounds() {
+  quire_group group{};
+  REQUIRE_OK(quire_group_create(2, &group));
+  ready();
+  on_threads(2, [&](int place) {
+    REQUIRE_OK(quire_group_join(group, static_cast<std::uint32_t>(place)));
+    std::vector<double> array(300'000);
+    for (std::int64_t round = 1;; ++round) {
+      std::int64_t values[2] = {round, over() ? 1 : 0};
+      REQUIRE_OK(quire_group_reduce_i64(group, values, 2, QUIRE_MIN));
+      REQUIRE_EQUAL(values[0], round);
+      if (values[1] != 0) return;
+      std::fill(array.begin(), array.end(), 1.0);
+      const quire_status got = quire_group_reduce_f64(group, array.data(), array.size(), QUIRE_SUM);
+      REQUIRE(got == QUIRE_OK || got == QUIRE_LOST);
+      for (std::size_t i = 0; got == QUIRE_OK && i < array.size(); ++i) REQUIRE(array[i] >= 2.0 * quire_nodes_alive() || array[i] == array[0]);
+      REQUIRE_OK(quire_group_wait(group));
+    }
+  });
+}
 void in_lock() {
   const handles h = objects_of(other_than(victim));
   if (is_victim()) REQUIRE_OK(quire_mutex_lock(h.mutex));
@@ -425,7 +446,7 @@ void check_survivors() {
 
 int main(int argc, char** argv) {
   const std::map<std::string, void (*)()> ways = {
-      {"idle", idle}, {"compute", compute}, {"private_loop", private_loop}, {"at_barrier", at_barrier}, {"rounds", rounds},
+      {"idle", idle}, {"compute", compute}, {"private_loop", private_loop}, {"at_barrier", at_barrier}, {"rounds", rounds}, {"group_rounds", group_rounds},
       {"in_lock", in_lock}, {"home_of_lock", home_of_lock}, {"waiting_for_lock", waiting_for_lock}, {"in_rwlock", in_rwlock},
       {"objects", objects}, {"counted_barrier", counted_barrier}, {"in_fault", in_fault},
       {"acknowledged", acknowledged}};

@@ -128,7 +128,7 @@ TEST_P(survive, others_go_on) {
 
 std::vector<trial> trials() {
   std::vector<trial> all;
-  for (const char* const what : {"idle", "compute", "at_barrier", "rounds", "in_lock", "home_of_lock", "in_fault", "objects"})
+  for (const char* const what : {"idle", "compute", "at_barrier", "rounds", "group_rounds", "in_lock", "home_of_lock", "in_fault", "objects"})
     for (const int victim : {0, 1, 2}) all.push_back({.what = what, .victim = victim});
   for (const char* const what : {"private_loop", "waiting_for_lock", "in_rwlock", "counted_barrier"})
     for (const int victim : {0, 1}) all.push_back({.what = what, .victim = victim});
