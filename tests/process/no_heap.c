@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-3-Clause
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Preloaded, it ends the process with a backtrace when a thread takes or returns heap memory on its alternate stack, on which Quire serves faults.
 // UCX may: it takes memory for messages of several fragments and for connections, and cannot be told not to. A process in which nobody has
 // served a fault there ends with status 3: then this has watched nothing. NO_HEAP=report only tells.
