@@ -71,15 +71,19 @@ class table_detector final : public detect::detector {
   void hold_thread(const std::byte* at, std::uint64_t address, bool write, core::op& until);
   /// A thread is about to write there, which it may: for scans.
   void note_write(const std::byte* address) noexcept;
+  /// What threads may do there without a fault.
   [[nodiscard]] access right_at(const std::byte* address) const noexcept;
+  /// The kernel unmaps a page by itself, as it may: the next access faults, whatever has been permitted.
+  void unmap(const std::byte* address) noexcept;
   /// From now on pages may be protected from more than they have: a hold has taken writes away without a word to the machines.
   void expect_less(bool less) noexcept { less_ = less; }
 
  private:
   struct range {
     std::uint64_t bytes = 0;
-    std::vector<access> rights{};
-    std::vector<bool> written{};  ///< since they were permitted or collected
+    std::vector<access> rights{};   ///< as the core has said
+    std::vector<bool> unmapped{};   ///< by the kernel, since then
+    std::vector<bool> written{};    ///< since they were permitted or collected
     frame_map* framed = nullptr;
   };
   [[nodiscard]] const range* find(const std::byte* address, std::size_t& page) const noexcept;

@@ -49,7 +49,7 @@ void node::turn() {
   (void)core_.faults.drain_kernel_faults();
   execute_queued();
   in_turn_ = false;
-  world_.look_at_waiting(*this);
+  world_.after_turn(*this);
   if (core_.is_restless() || wire_.has_arrivals()) turn_soon();
 }
 
@@ -72,7 +72,7 @@ bool node::run(core::op& o, std::int64_t timeout_ms, bool in_fault) noexcept {
     execute_queued();
     core_.execute(o);
     in_turn_ = false;
-    world_.look_at_waiting(*this);
+    world_.after_turn(*this);
     if (core_.is_restless()) turn_soon();
   }
   return wait_for(o, timeout_ms, in_fault);
@@ -110,6 +110,8 @@ std::byte* node::reach(std::uint64_t address, access want) {
   std::byte* const at = r->memory->application_view() + (address - r->about.base);
   auto& detector = static_cast<table_detector&>(*r->detector);
   const access enough = detector.scans() ? access::read : want;
+  auto& rng = world_.net().rng();
+  if (rng.below(1000) < world_.options().unmapped_permille) detector.unmap(r->memory->application_view() + rng.below(r->about.bytes));
   for (int tries = 0; detector.right_at(at) < enough; ++tries) {
     if (tries == many) world_.fail("a thread faults a thousand times on one access");
     const auto why = detector.holds_threads() ? wait_in_kernel(detector, at, address, want) : core_.faults.fault(address, want == access::write, now());

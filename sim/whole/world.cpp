@@ -5,6 +5,7 @@
 
 #include "base/check.hpp"
 #include "sim/seeds.hpp"
+#include "sim/whole/checkers.hpp"
 
 namespace quire::whole {
 
@@ -25,6 +26,7 @@ world::~world() = default;
 
 void world::add_region(core::region_description about) {
   for (auto& n : nodes_) CHECK(n->core().builder.add(about).ok());
+  regions_.push_back(about.id);
 }
 
 void world::start(unsigned n, program what) {
@@ -84,10 +86,34 @@ bool world::wait(core::op& o, sim::time_ns until) {
   return o.done();
 }
 
+void world::after_turn(node& of) {
+  if (!failed()) check(of);
+  look_at_waiting(of);
+}
+
+/// In large jobs only now and then.
+void world::check(node& n) {
+  constexpr std::uint64_t small = 8;
+  const bool looks_at_all = nodes_.size() <= small || net_.steps() % nodes_.size() == 0;
+  for (const std::uint16_t region : regions_) {
+    if (const std::string wrong = check_node(n, region); !wrong.empty()) return fail(wrong);
+    if (!looks_at_all) continue;
+    if (const std::string wrong = check_views(*this, region); !wrong.empty()) return fail(wrong);
+  }
+}
+
 void world::look_at_waiting(const node& of) {
   for (auto& t : threads_) {
     if (t->at == &of && !t->resumes && t->waits_for != nullptr && t->waits_for->done()) resume_after(*t, net_.rng().below(options_.wake + 1));
   }
+}
+
+std::string world::name_of(std::uint64_t address) const {
+  const core::region_slot* const r = nodes_[0]->core().regions.find(address);
+  if (r == nullptr) return "a word of no region";
+  const std::uint64_t offset = address - r->about.base, unit = offset >> r->unit_shift;
+  const std::uint64_t word = (offset - (unit << r->unit_shift)) / sizeof(std::uint64_t);
+  return "word " + std::to_string(word) + " of unit " + std::to_string(unit) + " of region " + std::to_string(r->about.id);
 }
 
 void world::fail(const std::string& what) {
@@ -103,6 +129,7 @@ std::string world::run() {
   for (const auto& t : threads_) {
     if (!t->runs->finished() && !t->at->is_dead()) fail("a thread of node " + std::to_string(t->at->self().value()) + " waits for ever");
   }
+  if (const std::string wrong = check_quiet(*this); !wrong.empty()) fail(wrong);
   return failure_;
 }
 
