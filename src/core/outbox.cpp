@@ -22,6 +22,10 @@ namespace {
 bool is_of_pins(message_kind k) noexcept {
   return k == message_kind::pin_grant || k == message_kind::pin_end || k == message_kind::spread_request;
 }
+/// What survivors tell one another of locks and rounds. It says nothing of what threads have written, and the marker behind it does not wait.
+bool is_of_recovery(message_kind k) noexcept {
+  return k == sync::message_kind_of(sync::kind::lock_survives) || k == sync::message_kind_of(sync::kind::survey);
+}
 /// Whether a message has to be taken by a node where all threads compute. An arrival at a collective call has not, as a thread
 /// of that node will come to it; nor what tells of writes, as whoever shall see them is told by a message behind it; nor an offer, which
 /// nobody waits for.
@@ -148,7 +152,7 @@ void outbox::send_later() noexcept {
 
 void outbox::synchronise(model::node_id to, const model::message& m, std::span<const std::byte> value, model::edge what) noexcept {
   if (core_.relaxed()) return core_.consistency.send(to, m, value, what);
-  if (core_.replicas.hold_back(to, m, value, what != model::edge::none)) return;
+  if (!is_of_recovery(m.kind) && core_.replicas.hold_back(to, m, value, what != model::edge::none)) return;
   send(to, m, value);
 }
 
