@@ -99,7 +99,7 @@ class Tree:
     def run(self, program, limit_s):
         """Seeds from 1 on until one fails."""
         environment = os.environ | {"QUIRE_SIM_FIRST": "1", "QUIRE_SIM_SOAK": str(MANY)}
-        command = [str(self.build / "tests" / "sim_tests"), f"--gtest_filter=programs/whole.holds_for_every_seed/{program}"]
+        command = [str(self.build / "tests" / "sim_tests"), f"--gtest_filter={filter_of(program)}"]
         begin = time.monotonic()
         try:
             done = in_tree(self.sources, command, env=environment, timeout=limit_s)
@@ -110,6 +110,13 @@ class Tree:
         if seed is None:
             return Outcome(program, seconds=seconds, said=f"the test ended with status {done.returncode} and no seed")
         return Outcome(program, int(seed[1]), seconds, what_it_said(done.stdout))
+
+
+def filter_of(program):
+    """Of whole_test `mix_of_3`; of whole_death_test `deaths_of_3`, `replicas_of_3`."""
+    kind, nodes = program.split("_of_")
+    deaths = {"deaths": "lose_only_what_nobody_has", "replicas": "lose_nothing_that_is_on_two_nodes"}
+    return f"nodes/whole_deaths.{deaths[kind]}/of_{nodes}" if kind in deaths else f"programs/whole.holds_for_every_seed/{program}"
 
 
 def what_it_said(output):

@@ -15,6 +15,13 @@ core::region_slot& slot_of(node& n, std::uint16_t region) { return *n.core().reg
 
 std::uint64_t units_of(const core::region_slot& r) { return r.about.bytes >> r.unit_shift; }
 
+/// Where writes are found by scans, reading and writing are one permission.
+bool sees_its_views(const core::region_slot& r, std::uint64_t unit) {
+  const auto& detector = static_cast<const table_detector&>(*r.detector);
+  const access now = detector.permitted_at(r.application(unit)), believed = r.machine->mapped(unit);
+  return detector.expects_less() || (detector.scans() ? (now != access::none) == (believed != access::none) : now == believed);
+}
+
 std::string check_homes(world& w, std::uint16_t region) {
   const core::region_slot& first = slot_of(w.at(0), region);
   if (first.release == nullptr) return {};
@@ -46,6 +53,7 @@ std::string check_node(node& n, std::uint16_t region) {
   for (std::uint64_t unit = 0; unit < units_of(r); ++unit) {
     const bool valid = r.release != nullptr ? r.release->is_valid(unit) : r.sequential->is_valid(unit);
     if (!valid) return about(about("a machine's state is not valid", n).c_str(), r, unit);
+    if (!sees_its_views(r, unit)) return about(about("a machine is wrong about its view", n).c_str(), r, unit);
   }
   return {};
 }

@@ -9,7 +9,7 @@ using sync::operation;
 
 namespace {
 constexpr auto add = model::atomic_operation::add;
-constexpr unsigned slots = 4, first_counter = 8;  // words before that belong to others
+constexpr unsigned slots = 4, first_counter = 64;  // words before that are read and written
 constexpr unsigned first_number = 100;            // of a group's threads on their nodes
 constexpr unsigned readers_of_a_flag = 2, members_of_a_chain = 4;
 }  // namespace
@@ -27,7 +27,7 @@ std::uint64_t groups::word(unsigned group, unsigned slot) const {
 }
 
 std::uint64_t groups::counter(unsigned group, unsigned slot) const {
-  return options_.counters + group % options_.pages * options_.page_bytes + (first_counter + group * 2 + slot) * sizeof(std::uint64_t);
+  return options_.base + group % options_.pages * options_.page_bytes + (first_counter + group * 2 + slot) * sizeof(std::uint64_t);
 }
 
 void groups::begin(actor& maker) {
@@ -195,13 +195,13 @@ void groups::raise(actor& a, unsigned g, unsigned) {
   for (unsigned i = 1; i <= groups_[g].items && !world_.failed(); ++i) {
     for (unsigned slot = 0; slot < 2; ++slot) a.write(word(g, slot));
     (void)a.operate(counter(g, 0), add, 1);
-    while (a.operate(counter(g, 1), add, 0) != std::uint64_t{i} * readers_of_a_flag && !world_.failed()) world_.sleep(5'000);
+    while (a.operate(counter(g, 1), add, 0) != std::uint64_t{i} * readers_of_a_flag && !world_.failed()) world_.sleep(a.draw.below(60'000));  // not in step with anybody
   }
 }
 
 void groups::watch(actor& a, unsigned g, unsigned) {
   for (unsigned i = 1; i <= groups_[g].items && !world_.failed(); ++i) {
-    while (a.operate(counter(g, 0), add, 0) < i && !world_.failed()) world_.sleep(5'000);
+    while (a.operate(counter(g, 0), add, 0) < i && !world_.failed()) world_.sleep(a.draw.below(60'000));  // not in step with anybody
     for (unsigned slot = 0; slot < 2; ++slot) (void)a.read(word(g, slot));
     (void)a.operate(counter(g, 1), add, 1);
   }
@@ -210,7 +210,7 @@ void groups::watch(actor& a, unsigned g, unsigned) {
 void groups::spin(actor& a, unsigned g, unsigned) {
   constexpr auto compare_exchange = model::atomic_operation::compare_exchange;
   for (unsigned i = 0; i < groups_[g].items && !world_.failed(); ++i) {
-    while (a.operate(counter(g, 0), compare_exchange, 0, 1) != 0 && !world_.failed()) world_.sleep(5'000);
+    while (a.operate(counter(g, 0), compare_exchange, 0, 1) != 0 && !world_.failed()) world_.sleep(a.draw.below(60'000));  // not in step with anybody
     a.write(word(g, 0), a.read(word(g, 1)) + 1);
     if (a.draw.chance(50)) a.write(word(g, 1));
     (void)a.operate(counter(g, 0), model::atomic_operation::exchange, 0);

@@ -4,7 +4,7 @@
 //   free     words of a region with sequential consistency, which anybody reads and writes: each read finds what was written last
 //   locked   words that belong to mutexes, rwlocks and semaphores, those of different locks beside each other; the region's consistency changes
 //   pinned   words that are used by who has pinned their page
-//   counted  words that are only added to, atomically, or say by atomic operations that others may go on
+//   counted  words that are only added to, atomically
 //   phased   words that have another owner in each phase, between barriers; phases may be parallel blocks, or produced, or one node's alone
 //   handed   words that groups of threads hand on by conditions, events, semaphores, flags and rwlocks (groups.hpp)
 //   raced    words that are read and written without synchronisation (races.hpp)
@@ -38,7 +38,7 @@ struct job_options {
   std::uint64_t seed = 1;
   unsigned nodes = 2;
   unsigned most_threads = 3;  ///< of a node
-  unsigned most_pages = 6;    ///< of a region
+  unsigned least_pages = 1, most_pages = 6;  ///< of a region
   unsigned most_phases = 4;
   unsigned most_steps = 40;   ///< of a thread in a phase
   unsigned most_groups = 4;
@@ -48,6 +48,7 @@ struct job_options {
   unsigned short_percent = 30;    ///< runs whose nodes are short of memory
   unsigned replicas_percent = 10; ///< runs with content on two nodes: sequential consistency only
   unsigned scans_percent = 30;    ///< runs with regions where writes are found by scans
+  bool reorders = false;      ///< messages between two nodes overtake one another, as no transport has it
   job_bias often{};
 };
 

@@ -59,11 +59,11 @@ void job::change(thread& t, unsigned phase) {
 void job::hold(thread& t) {
   core::core& c = t.here.core();
   const core::job_call together(c, sync::meeting::checkpoint, "hold", static_cast<int>(t.number));
+  t.here.expect_less(true);
   const auto why = c.holding.hold();
   t.must(why, "a hold", QUIRE_BUSY);
-  if (!why.ok()) return;
+  if (!why.ok()) return t.here.expect_less(false);
   ++done_["holds"];
-  t.here.expect_less(true);
   const auto kept = c.holding.kept();
   world_.sleep(t.draw.below(50'000));
   check_kept(t, kept);

@@ -55,6 +55,12 @@ access table_detector::right_at(const std::byte* address) const noexcept {
   return r->unmapped[page] ? access::none : r->rights[page];
 }
 
+access table_detector::permitted_at(const std::byte* address) const noexcept {
+  std::size_t page = 0;
+  const range* const r = find(address, page);
+  return r->rights[page];
+}
+
 void table_detector::unmap(const std::byte* address) noexcept {
   std::size_t page = 0;
   find(address, page)->unmapped[page] = true;
@@ -79,6 +85,7 @@ int table_detector::permit(std::byte* address, std::size_t bytes, access from, a
 }
 
 int table_detector::protect(std::byte* address, std::size_t bytes, access from, access to) noexcept {
+  if (forgets_) return 0;
   std::size_t first = 0;
   range* const r = find(address, first);
   for (std::size_t page = first; page < first + bytes / os::page_bytes; ++page) {

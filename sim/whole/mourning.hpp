@@ -5,7 +5,7 @@
 //   words     what a survivor has written last is there, unless nobody has its unit any more; with content on two nodes one death loses none
 //   mutexes   one owner; who gets one after its owner's death hears OWNER_DIED; never lost
 //   others    lost if and only if the node that made them is dead; as many in a semaphore as it lets in; a rwlock is shared rightly
-//   barrier   of all threads: lets the survivors go on, or is lost; of all nodes: a sum has all survivors, and is the same for all
+//   barrier   of all threads: lets the survivors go on, or is lost; of all nodes: a sum has all survivors, and is the same for all of them
 //
 // All survivors come to an end.
 #pragma once
@@ -88,7 +88,7 @@ class mourning {
   holders mutexes_[2]{};
   holders rwlock_{};
   std::set<unsigned> admitted_{};     ///< in the semaphore
-  std::map<unsigned, std::int64_t> sums_{};  ///< by lap
+  std::map<unsigned, std::map<unsigned, std::int64_t>> sums_{};  ///< by lap and node
   std::unordered_map<std::uint64_t, std::vector<written>> past_{};  ///< of each word, oldest first
   std::map<std::string, std::uint64_t> done_{};
 };

@@ -62,6 +62,10 @@ class node final : public core::host, public core::mechanisms {
   void expect_less(bool less) noexcept {
     for (table_detector* const d : detectors_) d->expect_less(less);
   }
+  /// Nothing is taken away from its threads any more: a test breaks it.
+  void forget_to_protect() noexcept {
+    for (table_detector* const d : detectors_) d->forget_to_protect();
+  }
   /// Where the word lies on this node, whatever its rights are.
   [[nodiscard]] std::uint64_t peek(std::uint64_t address) noexcept;
 

@@ -38,6 +38,7 @@ void world::start(unsigned n, program what) {
 
 void world::kill(unsigned n, sim::time_ns late) {
   nodes_[n]->die();
+  net_.note(nodes_[n]->self(), "is dead");
   for (auto& other : nodes_) {
     if (other->is_dead()) continue;
     net_.after(net_.rng().below(late + 1), [this, &other, n] {
@@ -87,6 +88,7 @@ bool world::wait(core::op& o, sim::time_ns until) {
 }
 
 void world::after_turn(node& of) {
+  if (spoil_ != nullptr) spoil_(of);
   if (!failed()) check(of);
   look_at_waiting(of);
 }

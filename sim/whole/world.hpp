@@ -68,6 +68,9 @@ class world {
   /// Something has happened at a node: what must hold does, and who waits there for what is done now goes on soon.
   void after_turn(node& of);
 
+  /// After each turn of a node, before it is checked: tests spoil its state here, to see it noticed.
+  void on_turn(std::function<void(node&)> spoil) { spoil_ = std::move(spoil); }
+
   /// A value that no thread has written yet.
   [[nodiscard]] std::uint64_t unique() noexcept { return ++last_; }
   /// A word of shared memory, for people.
@@ -114,6 +117,7 @@ class world {
   std::unordered_map<std::uint64_t, node_id> writer_{};
   std::unordered_set<std::uint64_t> unknown_{};
   std::uint64_t last_ = 0;
+  std::function<void(node&)> spoil_{};
   std::string failure_{};
 };
 
