@@ -86,7 +86,7 @@ class node final : public core::host, public core::mechanisms {
 
  private:
   node(world& w, const core::configuration& c, std::unique_ptr<wire> own);
-  void turn_soon() noexcept;
+  void turn_soon(sim::time_ns least = 0) noexcept;
   void execute_queued() noexcept;
   [[nodiscard]] base::status wait_in_kernel(table_detector& kernel, const std::byte* at, std::uint64_t address, access want);
   /// The word, once threads may use it so; null if nobody has it any more.

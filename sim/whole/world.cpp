@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sim/whole/world.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/check.hpp"
@@ -108,6 +109,13 @@ void world::look_at_waiting(const node& of) {
   for (auto& t : threads_) {
     if (t->at == &of && !t->resumes && t->waits_for != nullptr && t->waits_for->done()) resume_after(*t, net_.rng().below(options_.wake + 1));
   }
+}
+
+void world::count_access(std::uint64_t faults, sim::time_ns waited) noexcept {
+  ++accesses_.accesses;
+  accesses_.faults += faults;
+  accesses_.most_faults = std::max(accesses_.most_faults, faults);
+  accesses_.longest_wait = std::max(accesses_.longest_wait, waited);
 }
 
 std::string world::name_of(std::uint64_t address) const {

@@ -35,6 +35,13 @@ struct world_options {
   unsigned unmapped_permille = 0;  ///< accesses before which the kernel has unmapped a page of the region (detectors that do not scan)
 };
 
+/// What accesses of programs have cost.
+struct access_counts {
+  std::uint64_t accesses = 0, faults = 0;
+  std::uint64_t most_faults = 0;    ///< of one access
+  sim::time_ns longest_wait = 0;    ///< from the first of them to the access
+};
+
 class world {
  public:
   using program = std::function<void(node&)>;
@@ -70,6 +77,9 @@ class world {
 
   /// After each turn of a node, before it is checked: tests spoil its state here, to see it noticed.
   void on_turn(std::function<void(node&)> spoil) { spoil_ = std::move(spoil); }
+
+  [[nodiscard]] const access_counts& accesses() const noexcept { return accesses_; }
+  void count_access(std::uint64_t faults, sim::time_ns waited) noexcept;
 
   /// A value that no thread has written yet.
   [[nodiscard]] std::uint64_t unique() noexcept { return ++last_; }
@@ -118,6 +128,7 @@ class world {
   std::unordered_set<std::uint64_t> unknown_{};
   std::uint64_t last_ = 0;
   std::function<void(node&)> spoil_{};
+  access_counts accesses_{};
   std::string failure_{};
 };
 
