@@ -3,7 +3,7 @@
 """Puts bugs of the past back, one at a time, and measures after how many seeds the simulator of whole nodes finds each.
 
 Each patch in patches/ is a bug, against today's code: a header says which one, the commit that ended it, how it was found then, and the program of
-tests/sim/whole_test.cpp that is expected to find it. The patch is applied to a copy of the tree, which is built and run with seeds from 1 on until
+tests/sim/whole_test.cpp that is expected to find it. Some are no bugs of the past, but show that the checkers see. The patch is applied to a copy of the tree, which is built and run with seeds from 1 on until
 one fails, or the time is up. A patch that does not apply any more, or does not build, is told as that. Exit status 1 if a bug was not found.
 
   scripts/mutations/run.py                         all, by the program that each names
@@ -113,7 +113,9 @@ class Tree:
 
 
 def filter_of(program):
-    """Of whole_test `mix_of_3`; of whole_death_test `deaths_of_3`, `replicas_of_3`."""
+    """Of whole_test `mix_of_3`; of whole_death_test `deaths_of_3`, `replicas_of_3`; of any other test a filter of its own."""
+    if "." in program:
+        return program
     kind, nodes = program.split("_of_")
     deaths = {"deaths": "lose_only_what_nobody_has", "replicas": "lose_nothing_that_is_on_two_nodes"}
     return f"nodes/whole_deaths.{deaths[kind]}/of_{nodes}" if kind in deaths else f"programs/whole.holds_for_every_seed/{program}"

@@ -16,7 +16,8 @@ constexpr unsigned readers_of_a_flag = 2, members_of_a_chain = 4;
 
 groups::groups(world& w, const groups_options& options, std::uint64_t seed) : world_(w), options_(options), draw_(sim::mix(seed ^ 0x6709)) {
   for (unsigned i = 0; i < options.count; ++i) {
-    const auto what = static_cast<kind>(draw_.below(static_cast<unsigned>(kind::last) + 1));
+    auto what = static_cast<kind>(draw_.below(static_cast<unsigned>(kind::last) + 1));
+    if (options.flags_only) what = draw_.chance(70) ? kind::flag : kind::spin;
     groups_.push_back({what, 2 + static_cast<unsigned>(draw_.below(5)), {}, 0});
   }
 }

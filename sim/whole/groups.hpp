@@ -23,6 +23,7 @@ namespace quire::whole {
 
 struct groups_options {
   unsigned count = 2;
+  bool flags_only = false;  ///< all of them are of kind flag or spin
   std::uint64_t base = 0;  ///< where their words lie; an atomic operation releases what lies in regions of the same consistency
   unsigned pages = 1;
   std::uint64_t page_bytes = 4096;

@@ -25,7 +25,10 @@ job::job(const job_options& options) : options_(options), draw_(sim::mix(options
   }
   constexpr sync::object_kind kinds[] = {sync::object_kind::mutex, sync::object_kind::mutex, sync::object_kind::rwlock, sync::object_kind::semaphore};
   locks_.resize(1 + draw_.below(4));
-  for (auto& l : locks_) l.kind = kinds[draw_.below(std::size(kinds))];
+  for (auto& l : locks_) {
+    l.kind = kinds[draw_.below(std::size(kinds))];
+    l.node = static_cast<unsigned>(draw_.below(options.nodes));
+  }
   for (unsigned n = 0; n < options.nodes; ++n) {
     threads_.push_back(1 + static_cast<unsigned>(draw_.below(options.most_threads)));
     all_threads_ += threads_.back();
@@ -62,6 +65,7 @@ void job::plan_phases() {
 void job::plan_others(quire_consistency raced_one) {
   groups_options g;
   g.count = options_.most_groups == 0 || options_.races_only ? 0 : static_cast<unsigned>(draw_.below(options_.most_groups + 1));
+  g.flags_only = options_.flags_only;
   g.base = address(handed, 0, 0);
   g.pages = pages_;
   g.page_bytes = page_bytes();
@@ -107,6 +111,7 @@ void job::draw_network(sim::network_options& net) {
 }
 
 void job::draw_memory(core::configuration& c, unsigned& limited_percent) {
+  if (draw_.chance(30)) c.notice_limit = 1 + draw_.below(12);
   if (draw_.chance(30)) c.twin_bytes = std::uint64_t{4096} << draw_.below(5);  // less than a unit, too
   if (replicas_ || !draw_.chance(options_.short_percent)) return;
   c.memory_limit = std::uint64_t{unit_} * (16 + draw_.below(8));
@@ -143,7 +148,7 @@ std::uint64_t job::address(unsigned region, std::uint64_t page, std::uint64_t wo
 }
 
 std::string job::run() {
-  world_.start(0, [this](node& here) { make_objects(here); });
+  make_lock(0);
   std::string wrong = world_.run();
   for (unsigned n = 0; n < world_.nodes(); ++n) count(world_.at(n).core());
   done_["races"] += races_->reads_of_others();
@@ -158,6 +163,7 @@ void job::count(const core::core& c) {
   done_["kept units"] += release.kept;
   done_["forwarded"] += release.forwarded;
   done_["patches"] += c.diffs.count().patches;
+  done_["packings"] += c.consistency.known().packed();
   done_["early diffs"] += c.consistency.count().early_diffs;
   const auto sequential = core::sequential_counters(c.regions);
   done_["copies given up"] += release.copies_dropped + sequential.copies_dropped;
@@ -165,14 +171,22 @@ void job::count(const core::core& c) {
   done_["replicas"] += sequential.replicas_sent;
 }
 
-void job::make_objects(node& here) {
-  actor maker(world_, here, 1, draw_.next());
-  for (auto& l : locks_) {
+/// One after the other, each on its node; then everything else.
+void job::make_lock(std::size_t number) {
+  const bool all = number == locks_.size();
+  world_.start(all ? 0 : locks_[number].node, [this, all, number, seed = draw_.next()](node& here) {
+    actor maker(world_, here, 1, seed);
+    if (all) return make_others(maker);
+    lock& l = locks_[number];
     const auto what = l.kind == sync::object_kind::mutex ? operation::mutex_create
                       : l.kind == sync::object_kind::rwlock ? operation::rwlock_create
                                                             : operation::semaphore_create;
     l.object = maker.create(what, 1);
-  }
+    make_lock(number + 1);
+  });
+}
+
+void job::make_others(actor& maker) {
   barrier_ = maker.create(operation::barrier_create, all_threads_);
   groups_->begin(maker);
   unsigned place = 0;
@@ -190,6 +204,9 @@ void job::make_objects(node& here) {
 void job::live(thread& t) {
   for (unsigned p = 0; p < phases_.size() && !world_.failed(); ++p) {
     do_phase(t, p);
+    t.must_call(operation::barrier_wait, barrier_);
+    if (!options_.rotates) continue;
+    if (t.leads()) t.must_call(operation::barrier_wait, 0);
     t.must_call(operation::barrier_wait, barrier_);
   }
   if (t.place == 0) groups_->join(t);
@@ -222,6 +239,10 @@ void job::do_phase(thread& t, unsigned number) {
     t.must_call(operation::barrier_wait, barrier_);
     if (t.leads()) end_block(t, p);
   }
+}
+
+bool job::may_write(const thread& t, unsigned phase) const noexcept {
+  return phases_[phase].kind != phase_kind::alone || phases_[phase].node == t.node_number();
 }
 
 void job::look_at_all(thread& t) {

@@ -43,8 +43,9 @@ struct job_options {
   unsigned most_steps = 40;   ///< of a thread in a phase
   unsigned most_groups = 4;
   bool blocks = false;        ///< all phases are parallel blocks that are checked
-  bool rotates = false;       ///< one node alone writes what is phased, in every second phase another one
+  bool rotates = false;       ///< in every second phase one node alone writes what is phased or raced; barriers of the job between phases
   bool races_only = false;    ///< nothing but races and barriers: what keeps them in order is not disturbed
+  bool flags_only = false;    ///< all groups set flags or spin
   unsigned short_percent = 30;    ///< runs whose nodes are short of memory
   unsigned replicas_percent = 10; ///< runs with content on two nodes: sequential consistency only
   unsigned scans_percent = 30;    ///< runs with regions where writes are found by scans
@@ -68,6 +69,7 @@ class job {
   enum class meeting : std::uint8_t { none, barrier, reduce, broadcast, change, hold, last = hold };
   struct lock {
     sync::object_kind kind{};
+    unsigned node = 0;  ///< that makes it
     std::uint64_t object = 0;
   };
   /// Two nodes are to write the same word in a block.
@@ -98,7 +100,9 @@ class job {
   void plan_others(quire_consistency raced_one);
   [[nodiscard]] std::uint64_t address(unsigned region, std::uint64_t page, std::uint64_t word) const;
   [[nodiscard]] std::uint64_t page_bytes() const noexcept { return unit_; }
-  void make_objects(node& here);
+  void make_lock(std::size_t number);
+  void make_others(actor& maker);
+  [[nodiscard]] bool may_write(const thread& t, unsigned phase) const noexcept;
   void live(thread& t);
   void do_phase(thread& t, unsigned number);
   void look_at_all(thread& t);

@@ -19,7 +19,7 @@ std::int64_t draw_timeout(sim::random& draw) { return draw.chance(80) ? -1 : sta
 
 void job::step(thread& t, unsigned phase) {
   const job_bias& often = options_.often;
-  if (options_.races_only || t.draw.chance(often.races)) return races_->step(t, t.place);
+  if (options_.races_only || t.draw.chance(often.races)) return races_->step(t, t.place, may_write(t, phase));
   if (t.draw.chance(often.pins)) return use_pinned(t);
   if (t.draw.chance(often.phased)) return use_phased(t, phase);
   if (t.draw.chance(often.pushes)) return push(t);
@@ -29,7 +29,7 @@ void job::step(thread& t, unsigned phase) {
     case 6: return use_pinned(t);
     case 7: return use_counted(t);
     case 8: return use_phased(t, phase);
-    case 9: return races_->step(t, t.place);
+    case 9: return races_->step(t, t.place, may_write(t, phase));
     default: return hint(t);
   }
 }
@@ -54,7 +54,9 @@ void job::use_locked(thread& t) {
   if (gave_up(why, timeout_ms)) return void(++done_["locks given up"]);
   t.must(why, "a lock");
   for (std::uint64_t i = t.draw.below(6); i != 0 && !world_.failed(); --i) {
-    const std::uint64_t at = address(locked, t.draw.below(pages_), t.draw.below(words_of_lock) * locks_.size() + number);
+    // Beside what homes move for, and go away with.
+    const std::uint64_t word = t.draw.below(words_of_lock) * locks_.size() + number;
+    const std::uint64_t at = options_.rotates ? address(phased, t.draw.below(pages_), 32 + word) : address(locked, t.draw.below(pages_), word);
     reads || t.draw.chance(50) ? (void)t.read(at) : t.write(at);
     if (t.draw.chance(30)) t.rest();
   }
@@ -98,7 +100,7 @@ void job::use_counted(thread& t) {
 }
 
 void job::use_phased(thread& t, unsigned phase) {
-  if (phases_[phase].kind == phase_kind::alone && phases_[phase].node != t.node_number()) return t.rest();
+  if (!may_write(t, phase)) return t.rest();
   for (std::uint64_t i = t.draw.below(6); i != 0; --i) {
     const std::uint64_t page = t.draw.below(pages_), word = t.draw.below(16);
     if ((page * 16 + word + phase * 7) % all_threads_ != t.place) continue;

@@ -17,14 +17,14 @@ std::uint64_t races::common(unsigned page, unsigned which) const {
   return options_.base + page * options_.page_bytes + which * sizeof(std::uint64_t);
 }
 
-void races::step(actor& a, unsigned place) {
+void races::step(actor& a, unsigned place, bool may_write) {
   for (std::uint64_t i = 1 + a.draw.below(6); i != 0 && !world_.failed(); --i) {
     const auto which = static_cast<unsigned>(a.draw.below(owned_words));
-    const bool writes = place < writers();
+    const bool owns = place < writers();
     const std::uint64_t shared = common(static_cast<unsigned>(a.draw.below(options_.pages)), static_cast<unsigned>(a.draw.below(common_words)));
-    switch (a.draw.below(5)) {
+    switch (may_write ? a.draw.below(5) : 1 + 3 * a.draw.below(2)) {
       case 0:
-        if (const std::uint64_t mine = owned(place, which); writes) a.write(mine, world_.latest(mine) + count_by);
+        if (const std::uint64_t mine = owned(place, which); owns) a.write(mine, world_.latest(mine) + count_by);
         break;
       case 1: case 2: read_owned(a, place, static_cast<unsigned>(a.draw.below(writers())), which); break;
       case 3: {

@@ -30,8 +30,8 @@ struct races_options {
 class races {
  public:
   races(world& w, const races_options& options) : world_(w), options_(options) {}
-  /// Some accesses of thread number `place`.
-  void step(actor& a, unsigned place);
+  /// Some accesses of thread number `place`; it writes if it may.
+  void step(actor& a, unsigned place, bool may_write);
   /// Behind a barrier: all common words.
   void look_at_all(actor& a);
   /// Whether anybody may write a word of the region.

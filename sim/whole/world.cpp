@@ -94,15 +94,14 @@ void world::after_turn(node& of) {
   look_at_waiting(of);
 }
 
-/// In large jobs only now and then.
+/// One region after the other; what is wrong stays so for a while. In large jobs all nodes are looked at only now and then.
 void world::check(node& n) {
+  if (regions_.empty()) return;
   constexpr std::uint64_t small = 8;
-  const bool looks_at_all = nodes_.size() <= small || net_.steps() % nodes_.size() == 0;
-  for (const std::uint16_t region : regions_) {
-    if (const std::string wrong = check_node(n, region); !wrong.empty()) return fail(wrong);
-    if (!looks_at_all) continue;
-    if (const std::string wrong = check_views(*this, region); !wrong.empty()) return fail(wrong);
-  }
+  const std::uint16_t region = regions_[next_checked_++ % regions_.size()];
+  if (const std::string wrong = check_node(n, region); !wrong.empty()) return fail(wrong);
+  if (nodes_.size() > small && next_checked_ % nodes_.size() != 0) return;
+  if (const std::string wrong = check_views(*this, region); !wrong.empty()) fail(wrong);
 }
 
 void world::look_at_waiting(const node& of) {

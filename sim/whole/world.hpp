@@ -126,7 +126,7 @@ class world {
   std::unordered_map<std::uint64_t, std::uint64_t> latest_{};
   std::unordered_map<std::uint64_t, node_id> writer_{};
   std::unordered_set<std::uint64_t> unknown_{};
-  std::uint64_t last_ = 0;
+  std::uint64_t last_ = 0, next_checked_ = 0;
   std::function<void(node&)> spoil_{};
   access_counts accesses_{};
   std::string failure_{};

@@ -20,7 +20,7 @@ configuration with_few_twins(configuration c) {
 core::core(const configuration& c, std::unique_ptr<transport::transport> t, bootstrap::bootstrap& starter, quire::core::host& threads,
            mechanisms& machine)
     : transport_(std::move(t)), config(with_few_twins(c)), host(threads), job(starter), wire(*transport_), pinned(c.pin_limit),
-      builder(*this, machine), consistency(c.self, c.nodes, effects, config.twin_bytes / os::page_bytes), diffs(*this, c.nodes),
+      builder(*this, machine), consistency(c.self, c.nodes, effects, config.twin_bytes / os::page_bytes, c.notice_limit), diffs(*this, c.nodes),
       objects(*this, c.self, c.nodes), survival(*this, c.self.value(), c.nodes, c.replicas),
       watching(*this, c.self.value(), c.nodes, c.peer_limit_ns) {
   frames.open(c.memory_limit, c.page_out_directory, c.base);

@@ -45,14 +45,15 @@ TEST_P(whole, holds_for_every_seed) {
   for (const char* const name : GetParam().about.seen) EXPECT_GT(done[name], 20u) << name << ": too few to mean anything";
 }
 
-const program mix{"mix", 300, {}, {"pins", "atomics", "pushes", "blocks", "productions", "changes", "holds", "races", "group threads", "home moves", "replicas"}};
+const program mix{"mix", 300, {}, {"pins", "atomics", "pushes", "blocks", "productions", "changes", "holds", "races", "group threads", "home moves", "replicas", "packings"}};
 
 /// The same on many nodes, with little to do for each.
 const program crowd{"crowd", 5, {.most_threads = 1, .most_pages = 3, .most_phases = 2, .most_steps = 6}, {}};
 const program city{"city", 1, crowd.what, {}};
 
 /// What a home's threads write under a pin is told by that home's next grant: it must not be another node's, to which the home has moved.
-const program pins{"pins", 400, {.most_pages = 2, .most_phases = 3, .most_steps = 20, .scans_percent = 60, .often = {.pins = 50}}, {"pins", "pin waits"}};
+const program pins{"pins", 400, {.most_pages = 2, .most_phases = 3, .most_steps = 20, .most_groups = 0, .replicas_percent = 0, .scans_percent = 80, .often = {.pins = 50}},
+                   {"pins", "pin waits"}};
 
 /// A copy that a home sends may be read from its memory for as long as it travels, and in a checked block must not have what the home's threads
 /// write meanwhile: an overlap would be missed. (Once in 20 runs of contract_block_program under load.)
@@ -60,11 +61,13 @@ const program blocks{"blocks", 400, {.most_pages = 2, .most_phases = 12, .most_s
 
 /// Homes move to the only writer, and back, while diffs and requests that were sent to where they were are under way.
 const program homes{"homes", 200,
-                    {.most_pages = 2, .most_phases = 12, .most_steps = 8, .most_groups = 2, .rotates = true, .replicas_percent = 0, .often = {.phased = 60}},
+                    {.most_pages = 2, .most_phases = 12, .most_steps = 8, .most_groups = 2, .rotates = true, .short_percent = 15, .replicas_percent = 0, .often = {.phased = 60}},
                     {"home moves", "forwarded"}};
+const program scanned_homes{"scanned_homes", 100, [] { job_options o = homes.what; o.scans_percent = 100; return o; }(), {"home moves"}};
 
 /// Words that are written and read without synchronisation.
-const program racing{"races", 150, {.most_pages = 2, .most_phases = 6, .races_only = true, .short_percent = 20, .replicas_percent = 0}, {"races", "patches"}};
+const program racing{"races", 150, {.most_pages = 2, .most_phases = 10, .most_steps = 15, .rotates = true, .races_only = true, .short_percent = 20, .replicas_percent = 0},
+                     {"races", "patches", "home moves"}};
 
 /// Content that comes unasked, by way of other nodes, meets requests, updates, notices, pins, page-out and homes that move.
 const program pushes{"pushes", 100,
@@ -73,6 +76,11 @@ const program pushes{"pushes", 100,
 
 /// Nodes that are short of memory: copies are given up, owners' and homes' content leaves, other nodes take units over.
 const program few_frames{"few_frames", 150, {.least_pages = 3, .most_phases = 6, .most_steps = 20, .short_percent = 100, .replicas_percent = 0, .often = {.phased = 20}}, {"copies given up"}};
+
+/// Words that say by atomic operations that others may go on, whose homes go to other nodes while what was written before is on its way.
+const program flags{"flags", 150,
+                    {.least_pages = 3, .most_pages = 4, .most_phases = 2, .most_steps = 12, .most_groups = 6, .flags_only = true, .short_percent = 100, .replicas_percent = 0},
+                    {"copies given up", "group threads"}};
 
 std::vector<extent> all() {
   std::vector<extent> list;
@@ -85,9 +93,11 @@ std::vector<extent> all() {
   add(pins, {3});
   add(blocks, {2});
   add(homes, {2, 3, 5});
+  add(scanned_homes, {2, 3});
   add(racing, {2, 3, 4});
   add(pushes, {2, 4, 8});
   add(few_frames, {2, 3});
+  add(flags, {3, 5});
   return list;
 }
 
