@@ -10,7 +10,7 @@ SOAK_FLAGS ?=
 # Tests wait more than they compute.
 TEST_JOBS ?= $(shell expr 2 \* $(JOBS))
 
-.PHONY: help demo test test-all soak bench bench-all model build configure setup install asan tsan fuzz format clean
+.PHONY: help demo test test-all soak mutations bench bench-all model build configure setup install asan tsan fuzz format clean
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
 
@@ -26,6 +26,9 @@ test-all: build ## every test, and all programs over all pools, detectors and tr
 
 soak: build ## new seeds, random settings, stress and kills for MINUTES (10); SEED and SOAK_FLAGS as scripts/soak/run.py --help says
 	@scripts/soak/run.py --build $(BUILD) --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) $(SOAK_FLAGS)
+
+mutations: ## put bugs of the past back, one at a time: after how many seeds the simulator finds each; half an hour
+	@scripts/mutations/run.py $(MUTATIONS)
 
 bench: build ## measure what has a target or a reader needs; table on the screen, in build/bench/results.json and in docs/results.md
 	@bench/run.py --build $(BUILD)

@@ -43,6 +43,9 @@ void network::send_read_late(node_id from, node_id to, const message& m, std::sp
 void network::post(node_id from, node_id to, const message& m, std::span<const std::byte> payload, std::span<const std::byte> late) {
   CHECK(from.value() < options_.nodes && to.value() < options_.nodes && m.kind != message_kind::invalid);
   event e;
+  e.m = m;
+  e.m.from = from;
+  if (gate_ != nullptr && !gate_(from, to, e.m)) return;
   e.at = now_ + delay_of(from, to);
   if (!options_.reorder_within_pairs) {
     time_ns& latest = latest_[std::uint32_t{from.value()} << 16 | to.value()];
@@ -50,8 +53,6 @@ void network::post(node_id from, node_id to, const message& m, std::span<const s
   }
   e.order = order_++;
   e.to = to;
-  e.m = m;
-  e.m.from = from;
   e.payload.assign(payload.begin(), payload.end());
   e.late = late;
   if (!late.empty()) ++late_from_[from.value()];

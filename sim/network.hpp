@@ -60,6 +60,9 @@ class network {
   explicit network(const network_options& options);
 
   void on_delivery(receiver r) { receive_ = std::move(r); }
+  /// A message is about to leave: tests change it here, or lose it (false).
+  using gate = std::function<bool(node_id from, node_id to, message& m)>;
+  void on_departure(gate g) { gate_ = std::move(g); }
   /// Sends a copy of `m` and of `payload`; m.from is set to `from`. To oneself is allowed.
   void send(node_id from, node_id to, const message& m, std::span<const std::byte> payload = {});
   /// The same, but if the options say so, what arrives are words of `payload` as it is now, as it is then, or some of each: a transport
@@ -121,6 +124,7 @@ class network {
   network_options options_;
   sim::random rng_;
   receiver receive_{};
+  gate gate_{};
   std::vector<event> queue_{};  ///< a heap
   std::unordered_map<std::uint32_t, time_ns> latest_{};  ///< last arrival of each pair, while order is kept
   std::deque<trace_line> past_{};

@@ -16,9 +16,7 @@ from settings import SCAN, SCANNED, Settings
 
 # The simulators, and which of their tests take seeds: the sources of those that are missing here are named by soak_test.py.
 SIMULATORS = {
-    "sequential_random_test": "*sequential_random.*",
     "sequential_page_out_test": "*sequential_page_out.*",
-    "sequential_livelock_test": "*livelock.hold_off_bounds*",  # the other one counts on no two events at one instant
     "sequential_replicas_test": "sequential_replicas.random_programs_without_deaths:sequential_replicas.each_node_is_killed_in_turn",
     "release_random_test": "*release_random.*",
     "release_page_out_test": "*release_page_out.*",
@@ -26,12 +24,13 @@ SIMULATORS = {
     "release_pin_test": "*release_pins.*",
     "release_keep_test": "*release_keep.*",
     "release_races_test": "release_races.*",
-    "whole_test": "*whole.*:whole_blocks.*:whole_pins.*",
+    "whole_test": "*whole.*",
+    "whole_waits_test": "*whole_waits.*:whole_livelock.*:whole_replay.survival*",
     "whole_death_test": "*whole_deaths.*",
     "sync_random_locks_test": "mutex.*:condition.*:rwlock.*",
     "sync_random_objects_test": "semaphore.*:event.*:barrier.*:collective.*:everything.*",
 }
-NOT_SOAKED = {"release_litmus_test": "it looks for rare outcomes, which some ranges of seeds do not have"}
+NOT_SOAKED = {"whole_litmus_test": "it looks for rare outcomes, which some ranges of seeds do not have"}
 
 
 @dataclass

@@ -5,37 +5,58 @@
 //   locked   words that belong to mutexes, rwlocks and semaphores, those of different locks beside each other; the region's consistency changes
 //   pinned   words that are used by who has pinned their page
 //   counted  words that are only added to, atomically
-//   phased   words that have another owner in each phase, between barriers; phases may be parallel blocks, or produced
+//   phased   words that have another owner in each phase, between barriers; phases may be parallel blocks, or produced, or one node's alone
+//   handed   words that groups of threads hand on by conditions, events, semaphores, flags and rwlocks (groups.hpp)
+//   raced    words that are read and written without synchronisation (races.hpp)
 //
-// Beside that hints, read-ahead, pushes, collectives, checkpoints' holds, frames and twins that are few. At the end all nodes find in all words
-// what was written last.
+// Beside that hints, read-ahead, pushes, collectives, checkpoints' holds, frames and twins that are few, pages that the kernel unmaps, and content
+// that is kept on two nodes. At the end all nodes find in all words what was written last.
+//
+// job.cpp: the plan of a seed, and the life of a thread. job_steps.cpp: its steps. job_meetings.cpp: calls in which all nodes take part.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "sim/whole/actor.hpp"
+#include "sim/whole/groups.hpp"
+#include "sim/whole/races.hpp"
 #include "sim/whole/world.hpp"
-#include "sync/call.hpp"
 
 namespace quire::whole {
+
+/// What a thread does more often than chance alone has it, in percent of its steps.
+struct job_bias {
+  unsigned pins = 0, phased = 0, races = 0, pushes = 0;
+};
 
 struct job_options {
   std::uint64_t seed = 1;
   unsigned nodes = 2;
   unsigned most_threads = 3;  ///< of a node
-  unsigned most_pages = 6;    ///< of a region
+  unsigned least_pages = 1, most_pages = 6;  ///< of a region
   unsigned most_phases = 4;
   unsigned most_steps = 40;   ///< of a thread in a phase
+  unsigned most_groups = 4;
   bool blocks = false;        ///< all phases are parallel blocks that are checked
-  unsigned pins_percent = 0;  ///< of a thread's steps; and as many of all others as chance will have it
+  bool rotates = false;       ///< in every second phase one node alone writes what is phased or raced; barriers of the job between phases
+  bool races_only = false;    ///< nothing but races and barriers: what keeps them in order is not disturbed
+  bool flags_only = false;    ///< all groups set flags or spin
+  unsigned short_percent = 30;    ///< runs whose nodes are short of memory
+  unsigned replicas_percent = 10; ///< runs with content on two nodes: sequential consistency only
+  unsigned scans_percent = 30;    ///< runs with regions where writes are found by scans
+  bool reorders = false;      ///< messages between two nodes overtake one another, as no transport has it
+  job_bias often{};
 };
 
 class job {
  public:
   explicit job(const job_options& options);
+  ~job();
   /// What is wrong, or an empty text.
   [[nodiscard]] std::string run();
   [[nodiscard]] world& nodes() noexcept { return world_; }
@@ -43,11 +64,12 @@ class job {
   [[nodiscard]] const std::map<std::string, std::uint64_t>& done() const noexcept { return done_; }
 
  private:
-  enum region_number : unsigned { free_words, locked, pinned, counted, phased, regions };
-  enum class phase_kind : std::uint8_t { plain, block, produced, last = produced };
+  enum region_number : unsigned { free_words, locked, pinned, counted, phased, handed, raced, regions };
+  enum class phase_kind : std::uint8_t { plain, block, produced, alone, last = alone };
   enum class meeting : std::uint8_t { none, barrier, reduce, broadcast, change, hold, last = hold };
   struct lock {
     sync::object_kind kind{};
+    unsigned node = 0;  ///< that makes it
     std::uint64_t object = 0;
   };
   /// Two nodes are to write the same word in a block.
@@ -60,50 +82,60 @@ class job {
     bool checked = false;  ///< the block
     std::vector<overlap> overlaps{};
     meeting what{};
-    unsigned producer = 0;
+    unsigned node = 0;  ///< the producer; who writes alone; the root of a broadcast
   };
-  struct thread {
-    node& here;
-    unsigned number = 0;  ///< of the thread on its node, from 1; the first one leads
-    unsigned place = 0;   ///< among all threads
-    sim::random draw;
-    [[nodiscard]] bool leads() const noexcept { return number == 1; }
+  struct thread : actor {
+    thread(world& w, node& at, unsigned number, unsigned place, std::uint64_t seed) : actor(w, at, number, seed), place(place) {}
+    unsigned place;  ///< among all threads
+    [[nodiscard]] bool leads() const noexcept { return number == 1; }  ///< of its node
   };
 
-  [[nodiscard]] world_options draw_options(const job_options& given);
+  // job.cpp
+  [[nodiscard]] world_options draw_options();
+  void draw_network(sim::network_options& net);
+  void draw_memory(core::configuration& c, unsigned& limited_percent);
   [[nodiscard]] core::region_description describe(unsigned number, quire_consistency consistency);
   [[nodiscard]] quire_consistency draw_consistency(unsigned release_percent);
+  void plan_phases();
+  void plan_others(quire_consistency raced_one);
   [[nodiscard]] std::uint64_t address(unsigned region, std::uint64_t page, std::uint64_t word) const;
   [[nodiscard]] std::uint64_t page_bytes() const noexcept { return unit_; }
-
-  void make_objects(node& here);
-  void live(thread t);
+  void make_lock(std::size_t number);
+  void make_others(actor& maker);
+  [[nodiscard]] bool may_write(const thread& t, unsigned phase) const noexcept;
+  void live(thread& t);
   void do_phase(thread& t, unsigned number);
+  void look_at_all(thread& t);
+  void count(const core::core& c);
+
+  // job_steps.cpp
   void step(thread& t, unsigned phase);
   void use_free(thread& t);
   void use_locked(thread& t);
   void use_pinned(thread& t);
+  void hold_pinned(thread& t, std::uint64_t page, std::uint64_t count);
   void use_counted(thread& t);
   void use_phased(thread& t, unsigned phase);
+  void hint(thread& t);
+  void push(thread& t);
+
+  // job_meetings.cpp
+  void meet(thread& t, unsigned phase);
+  void reduce(thread& t);
+  void broadcast(thread& t, unsigned phase);
+  void change(thread& t, unsigned phase);
+  void hold(thread& t);
+  void check_kept(thread& t, const std::vector<core::kept_run>& kept);
   void begin_block(thread& t, phase& p);
   void write_overlaps(thread& t, const phase& p);
   void end_block(thread& t, const phase& p);
-  void hint(thread& t);
-  void meet(thread& t, unsigned phase);
-  void hold(thread& t);
-  void look_at_all(thread& t);
-
-  [[nodiscard]] base::status call(thread& t, sync::operation what, std::uint64_t& object, std::uint64_t operand = 0, std::int64_t timeout_ms = -1);
-  void must(const base::status& why, const char* what, quire_status also = QUIRE_OK);
-  void rest(thread& t);
-  void check(thread& t, std::uint64_t address, std::uint64_t found);
-  void write(thread& t, std::uint64_t address) { t.here.store(address, ++last_); }
-  void read(thread& t, std::uint64_t address) { check(t, address, t.here.load(address)); }
 
   job_options options_;
   sim::random draw_;
   std::uint32_t unit_ = 4096;
   unsigned scan_percent_ = 0;  ///< of regions with release consistency
+  bool replicas_ = false;
+  bool in_order_ = true;  ///< see races
   world world_;  ///< after what its options are drawn with
   bool scanned_ = false;       ///< the region of locks is
   unsigned pages_ = 1, steps_ = 0;
@@ -111,7 +143,9 @@ class job {
   std::vector<phase> phases_{};
   std::vector<unsigned> threads_{};  ///< of each node
   unsigned all_threads_ = 0;
-  std::uint64_t barrier_ = 0, last_ = 0;
+  std::uint64_t barrier_ = 0;
+  std::unique_ptr<groups> groups_{};
+  std::unique_ptr<races> races_{};
   std::map<std::uint64_t, std::pair<unsigned, unsigned>> pinned_by_{};  ///< page: node, how often
   std::map<std::uint64_t, std::set<std::uint64_t>> before_{};           ///< of a counter: what additions have found
   std::map<std::string, std::uint64_t> done_{};

@@ -37,7 +37,7 @@ int array_pool::give_back(std::uint64_t offset, std::size_t bytes) noexcept {
 
 int table_detector::attach(std::byte* address, std::uint64_t bytes) noexcept {
   const std::size_t pages = bytes / os::page_bytes;
-  ranges_[address] = {bytes, std::vector<access>(pages, access::none), std::vector<bool>(pages), next_frames_};
+  ranges_[address] = {bytes, std::vector<access>(pages, access::none), std::vector<bool>(pages), std::vector<bool>(pages), next_frames_};
   return 0;
 }
 
@@ -53,7 +53,18 @@ const table_detector::range* table_detector::find(const std::byte* address, std:
 access table_detector::right_at(const std::byte* address) const noexcept {
   std::size_t page = 0;
   const range* const r = find(address, page);
+  return r->unmapped[page] ? access::none : r->rights[page];
+}
+
+access table_detector::permitted_at(const std::byte* address) const noexcept {
+  std::size_t page = 0;
+  const range* const r = find(address, page);
   return r->rights[page];
+}
+
+void table_detector::unmap(const std::byte* address) noexcept {
+  std::size_t page = 0;
+  find(address, page)->unmapped[page] = true;
 }
 
 int table_detector::permit(std::byte* address, std::size_t bytes, access from, access to) noexcept {
@@ -63,6 +74,10 @@ int table_detector::permit(std::byte* address, std::size_t bytes, access from, a
     if (!(*r->framed)[page]) return EFAULT;
     const bool again = from == access::none && r->rights[page] == to;  // in case the kernel has taken the page away
     if ((r->rights[page] != from && !again) || to <= from) wrong_(text("permitted", r->rights[page], from, to));
+    if (from == access::none && r->unmapped[page]) {
+      r->unmapped[page] = false;
+      if (again) r->written[page] = true;  // nobody knows
+    }
   }
   const bool again = from == access::none && r->rights[first] != access::none;
   if (from == access::none && !again) std::fill_n(r->written.begin() + static_cast<std::ptrdiff_t>(first), bytes / os::page_bytes, false);
@@ -71,6 +86,7 @@ int table_detector::permit(std::byte* address, std::size_t bytes, access from, a
 }
 
 int table_detector::protect(std::byte* address, std::size_t bytes, access from, access to) noexcept {
+  if (forgets_) return 0;
   std::size_t first = 0;
   range* const r = find(address, first);
   for (std::size_t page = first; page < first + bytes / os::page_bytes; ++page) {
@@ -78,6 +94,7 @@ int table_detector::protect(std::byte* address, std::size_t bytes, access from, 
     if ((r->rights[page] != from && !less) || to >= from) wrong_(text("protected", r->rights[page], from, to));
     r->rights[page] = to;
     r->written[page] = false;
+    if (to == access::none) r->unmapped[page] = false;
   }
   return 0;
 }

@@ -71,15 +71,24 @@ class table_detector : public detect::detector {
   void hold_thread(const std::byte* at, std::uint64_t address, bool write, core::op& until);
   /// A thread is about to write there, which it may: for scans.
   void note_write(const std::byte* address) noexcept;
+  /// What threads may do there without a fault.
   [[nodiscard]] access right_at(const std::byte* address) const noexcept;
+  /// What the core has said that they may do.
+  [[nodiscard]] access permitted_at(const std::byte* address) const noexcept;
+  /// The kernel unmaps a page by itself, as it may: the next access faults, whatever has been permitted.
+  void unmap(const std::byte* address) noexcept;
   /// From now on pages may be protected from more than they have: a hold has taken writes away without a word to the machines.
   void expect_less(bool less) noexcept { less_ = less; }
+  [[nodiscard]] bool expects_less() const noexcept { return less_; }
+  /// From now on nothing that is permitted is taken away: a test breaks it.
+  void forget_to_protect() noexcept { forgets_ = true; }
 
  private:
   struct range {
     std::uint64_t bytes = 0;
-    std::vector<access> rights{};
-    std::vector<bool> written{};  ///< since they were permitted or collected
+    std::vector<access> rights{};   ///< as the core has said
+    std::vector<bool> unmapped{};   ///< by the kernel, since then
+    std::vector<bool> written{};    ///< since they were permitted or collected
     frame_map* framed = nullptr;
   };
   [[nodiscard]] const range* find(const std::byte* address, std::size_t& page) const noexcept;
@@ -97,7 +106,7 @@ class table_detector : public detect::detector {
   std::vector<held_thread> held_{};
   frame_map* const& next_frames_;
   complaint wrong_;
-  bool less_ = false;
+  bool less_ = false, forgets_ = false;
   std::map<const std::byte*, range> ranges_{};
 };
 

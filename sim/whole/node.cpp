@@ -12,6 +12,7 @@
 namespace quire::whole {
 namespace {
 
+constexpr sim::time_ns a_moment = 100;  // what goes on by itself takes time
 constexpr std::uint64_t for_ever = std::numeric_limits<std::uint64_t>::max();
 
 std::unique_ptr<wire> make_wire(world& w, node_id self) { return std::make_unique<wire>(w.net(), self); }
@@ -34,9 +35,9 @@ void node::arrive(const message& m, std::span<const std::byte> payload) {
   turn_soon();
 }
 
-void node::turn_soon() noexcept {
+void node::turn_soon(sim::time_ns least) noexcept {
   if (std::exchange(turn_due_, true)) return;
-  world_.net().after(world_.net().rng().below(world_.options().drive + 1), [this] {
+  world_.net().after(least + world_.net().rng().below(world_.options().drive + 1), [this] {
     turn_due_ = false;
     if (!dead_) turn();
   });
@@ -49,8 +50,8 @@ void node::turn() {
   (void)core_.faults.drain_kernel_faults();
   execute_queued();
   in_turn_ = false;
-  world_.look_at_waiting(*this);
-  if (core_.is_restless() || wire_.has_arrivals()) turn_soon();
+  world_.after_turn(*this);
+  if (core_.is_restless() || wire_.has_arrivals()) turn_soon(wire_.has_arrivals() ? 0 : a_moment);
 }
 
 void node::execute_queued() noexcept {
@@ -72,8 +73,8 @@ bool node::run(core::op& o, std::int64_t timeout_ms, bool in_fault) noexcept {
     execute_queued();
     core_.execute(o);
     in_turn_ = false;
-    world_.look_at_waiting(*this);
-    if (core_.is_restless()) turn_soon();
+    world_.after_turn(*this);
+    if (core_.is_restless()) turn_soon(a_moment);
   }
   return wait_for(o, timeout_ms, in_fault);
 }
@@ -104,13 +105,17 @@ base::result<std::unique_ptr<detect::detector>> node::open_detector(detect::kind
 }
 
 std::byte* node::reach(std::uint64_t address, access want) {
-  constexpr int many = 1000;
+  constexpr std::uint64_t many = 1000;
   core::region_slot* const r = core_.regions.find(address);
   CHECK(r != nullptr && address % sizeof(std::uint64_t) == 0);
   std::byte* const at = r->memory->application_view() + (address - r->about.base);
   auto& detector = static_cast<table_detector&>(*r->detector);
   const access enough = detector.scans() ? access::read : want;
-  for (int tries = 0; detector.right_at(at) < enough; ++tries) {
+  auto& rng = world_.net().rng();
+  if (rng.below(1000) < world_.options().unmapped_permille) detector.unmap(r->memory->application_view() + rng.below(r->about.bytes));
+  const std::uint64_t begin = now();
+  std::uint64_t tries = 0;
+  for (; detector.right_at(at) < enough; ++tries) {
     if (tries == many) world_.fail("a thread faults a thousand times on one access");
     const auto why = detector.holds_threads() ? wait_in_kernel(detector, at, address, want) : core_.faults.fault(address, want == access::write, now());
     if (why.code() == QUIRE_LOST) return nullptr;
@@ -118,6 +123,7 @@ std::byte* node::reach(std::uint64_t address, access want) {
     if (world_.failed()) world_.sleep(for_ever);
   }
   if (want == access::write) detector.note_write(at);
+  world_.count_access(tries, now() - begin);
   return at;
 }
 

@@ -43,6 +43,10 @@ class node final : public core::host, public core::mechanisms {
   void expect_less(bool less) noexcept {
     for (table_detector* const d : detectors_) d->expect_less(less);
   }
+  /// Nothing is taken away from its threads any more: a test breaks it.
+  void forget_to_protect() noexcept {
+    for (table_detector* const d : detectors_) d->forget_to_protect();
+  }
   /// Where the word lies on this node, whatever its rights are.
   [[nodiscard]] std::uint64_t peek(std::uint64_t address) noexcept;
 
@@ -63,7 +67,7 @@ class node final : public core::host, public core::mechanisms {
 
  private:
   node(world& w, const core::configuration& c, std::unique_ptr<wire> own);
-  void turn_soon() noexcept;
+  void turn_soon(sim::time_ns least = 0) noexcept;
   void execute_queued() noexcept;
   [[nodiscard]] base::status wait_in_kernel(table_detector& kernel, const std::byte* at, std::uint64_t address, access want);
   /// The word, once threads may use it so; null if nobody has it any more.

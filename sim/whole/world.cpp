@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sim/whole/world.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/check.hpp"
 #include "sim/seeds.hpp"
+#include "sim/whole/checkers.hpp"
 
 namespace quire::whole {
 
@@ -25,6 +27,7 @@ world::~world() = default;
 
 void world::add_region(core::region_description about) {
   for (auto& n : nodes_) CHECK(n->core().builder.add(about).ok());
+  regions_.push_back(about.id);
 }
 
 void world::start(unsigned n, program what) {
@@ -36,6 +39,7 @@ void world::start(unsigned n, program what) {
 
 void world::kill(unsigned n, sim::time_ns late) {
   nodes_[n]->die();
+  net_.note(nodes_[n]->self(), "is dead");
   for (auto& other : nodes_) {
     if (other->is_dead()) continue;
     net_.after(net_.rng().below(late + 1), [this, &other, n] {
@@ -84,10 +88,41 @@ bool world::wait(core::op& o, sim::time_ns until) {
   return o.done();
 }
 
+void world::after_turn(node& of) {
+  if (spoil_ != nullptr) spoil_(of);
+  if (!failed()) check(of);
+  look_at_waiting(of);
+}
+
+/// One region after the other; what is wrong stays so for a while. In large jobs all nodes are looked at only now and then.
+void world::check(node& n) {
+  if (regions_.empty()) return;
+  constexpr std::uint64_t small = 8;
+  const std::uint16_t region = regions_[next_checked_++ % regions_.size()];
+  if (const std::string wrong = check_node(n, region); !wrong.empty()) return fail(wrong);
+  if (nodes_.size() > small && next_checked_ % nodes_.size() != 0) return;
+  if (const std::string wrong = check_views(*this, region); !wrong.empty()) fail(wrong);
+}
+
 void world::look_at_waiting(const node& of) {
   for (auto& t : threads_) {
     if (t->at == &of && !t->resumes && t->waits_for != nullptr && t->waits_for->done()) resume_after(*t, net_.rng().below(options_.wake + 1));
   }
+}
+
+void world::count_access(std::uint64_t faults, sim::time_ns waited) noexcept {
+  ++accesses_.accesses;
+  accesses_.faults += faults;
+  accesses_.most_faults = std::max(accesses_.most_faults, faults);
+  accesses_.longest_wait = std::max(accesses_.longest_wait, waited);
+}
+
+std::string world::name_of(std::uint64_t address) const {
+  const core::region_slot* const r = nodes_[0]->core().regions.find(address);
+  if (r == nullptr) return "a word of no region";
+  const std::uint64_t offset = address - r->about.base, unit = r->layout.unit_of(offset);
+  const std::uint64_t word = (offset - r->layout.offset_of(unit)) / sizeof(std::uint64_t);
+  return "word " + std::to_string(word) + " of unit " + std::to_string(unit) + " of region " + std::to_string(r->about.id);
 }
 
 void world::fail(const std::string& what) {
@@ -103,6 +138,7 @@ std::string world::run() {
   for (const auto& t : threads_) {
     if (!t->runs->finished() && !t->at->is_dead()) fail("a thread of node " + std::to_string(t->at->self().value()) + " waits for ever");
   }
+  if (const std::string wrong = check_quiet(*this); !wrong.empty()) fail(wrong);
   return failure_;
 }
 

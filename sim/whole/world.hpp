@@ -32,6 +32,14 @@ struct world_options {
   sim::time_ns drive = 2'000;    ///< so late is a node that has to look what has come
   unsigned limited_percent = 100;  ///< nodes that have the memory limit of `node`, if it has one
   unsigned queued_percent = 30;  ///< operations that wait for another thread to drive
+  unsigned unmapped_permille = 0;  ///< accesses before which the kernel has unmapped a page of the region (detectors that do not scan)
+};
+
+/// What accesses of programs have cost.
+struct access_counts {
+  std::uint64_t accesses = 0, faults = 0;
+  std::uint64_t most_faults = 0;    ///< of one access
+  sim::time_ns longest_wait = 0;    ///< from the first of them to the access
 };
 
 class world {
@@ -48,6 +56,7 @@ class world {
   [[nodiscard]] const world_options& options() const noexcept { return options_; }
   /// On all nodes.
   void add_region(core::region_description about);
+  [[nodiscard]] const std::vector<std::uint16_t>& regions() const noexcept { return regions_; }
   /// A thread of node `n` runs it, from a moment on that chance decides.
   void start(unsigned n, program what);
   /// From now on nothing of node `n` happens. All others hear of it from the launcher within `late`.
@@ -63,9 +72,19 @@ class world {
   void sleep(sim::time_ns ns);
   /// The running thread waits until `o` is done, or the time has come. True if it is done.
   [[nodiscard]] bool wait(core::op& o, sim::time_ns until);
-  /// Something has happened at a node: who waits there for what is done now goes on soon.
-  void look_at_waiting(const node& of);
+  /// Something has happened at a node: what must hold does, and who waits there for what is done now goes on soon.
+  void after_turn(node& of);
 
+  /// After each turn of a node, before it is checked: tests spoil its state here, to see it noticed.
+  void on_turn(std::function<void(node&)> spoil) { spoil_ = std::move(spoil); }
+
+  [[nodiscard]] const access_counts& accesses() const noexcept { return accesses_; }
+  void count_access(std::uint64_t faults, sim::time_ns waited) noexcept;
+
+  /// A value that no thread has written yet.
+  [[nodiscard]] std::uint64_t unique() noexcept { return ++last_; }
+  /// A word of shared memory, for people.
+  [[nodiscard]] std::string name_of(std::uint64_t address) const;
   /// What was written last to a word, by any thread.
   void wrote(std::uint64_t address, std::uint64_t value, node_id by) {
     latest_[address] = value;
@@ -93,17 +112,23 @@ class world {
     bool resumes = false;        ///< an event of its own will go on with it
     std::uint64_t turn = 0;      ///< counts its waits
   };
+  void look_at_waiting(const node& of);
+  void check(node& n);
   void resume(thread& t);
   void resume_after(thread& t, sim::time_ns ns);
 
   world_options options_;
   sim::network net_;
   std::vector<std::unique_ptr<node>> nodes_{};
+  std::vector<std::uint16_t> regions_{};
   std::vector<std::unique_ptr<thread>> threads_{};
   thread* running_ = nullptr;
   std::unordered_map<std::uint64_t, std::uint64_t> latest_{};
   std::unordered_map<std::uint64_t, node_id> writer_{};
   std::unordered_set<std::uint64_t> unknown_{};
+  std::uint64_t last_ = 0, next_checked_ = 0;
+  std::function<void(node&)> spoil_{};
+  access_counts accesses_{};
   std::string failure_{};
 };
 

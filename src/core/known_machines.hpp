@@ -10,6 +10,10 @@ namespace quire::core {
 
 /// The region's machine, if it has release consistency; else null.
 [[nodiscard]] inline release::machine* release_of(const region_slot& r) noexcept { return release::in_charge(r.machine.get()); }
+/// The same of sequential consistency.
+[[nodiscard]] inline sequential::machine* sequential_of(const region_slot& r) noexcept {
+  return r.machine->protocol() == sequential::id ? static_cast<sequential::machine*>(r.machine.get()) : nullptr;
+}
 /// The region's machine with release consistency, in charge or not; null if it never had that.
 [[nodiscard]] inline release::machine* release_made(const region_slot& r) noexcept {
   return static_cast<release::machine*>(r.made_of(release::id));

@@ -18,6 +18,10 @@ using model::message_kind;
 using model::node_id;
 
 namespace {
+/// What survivors tell one another of locks and rounds. It says nothing of what threads have written, and the marker behind it does not wait.
+bool is_of_recovery(message_kind k) noexcept {
+  return k == sync::message_kind_of(sync::kind::lock_survives) || k == sync::message_kind_of(sync::kind::survey);
+}
 /// Whether a message has to be taken by a node where all threads compute. An arrival at a collective call has not, as a thread
 /// of that node will come to it.
 transport::urgency urgency_of(const message& m, const protocol::message_traits& t, bool pair) noexcept {
@@ -144,7 +148,7 @@ void outbox::send_later() noexcept {
 
 void outbox::synchronise(model::node_id to, const model::message& m, std::span<const std::byte> value, model::edge what) noexcept {
   if (core_.relaxed() && core_.protocols.leaves(to, m, value, what)) return;
-  if (core_.replicas.hold_back(to, m, value, what != model::edge::none)) return;
+  if (!is_of_recovery(m.kind) && core_.replicas.hold_back(to, m, value, what != model::edge::none)) return;
   send(to, m, value);
 }
 

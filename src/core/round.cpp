@@ -24,6 +24,7 @@ protocol::job job_of(const configuration& c, directory::pin_table& pins, const m
   j.move_homes = c.move_homes;
   j.updates = c.updates;
   j.twin_pages = c.twin_bytes / os::page_bytes;
+  j.notices = c.notice_limit;
   j.memory = zeroes;
   return j;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Whole nodes, as they run in processes, in simulated time: several threads a node, regions of both consistencies, all that they can ask for
-// at random (sim/whole/job.hpp).
+// at random (sim/whole/job.hpp). Beside the mix, programs that do one thing more often than the mix does.
 #include <gtest/gtest.h>
 
 #include <iostream>
@@ -13,49 +13,93 @@
 namespace quire::whole {
 namespace {
 
-class whole : public testing::TestWithParam<unsigned> {};
+struct program {
+  const char* name;
+  std::uint64_t seeds;
+  job_options what;
+  std::vector<const char*> seen;  ///< what all runs together must have done more than 20 times
+};
+
+/// Every program of the table on each of its numbers of nodes.
+struct extent {
+  program about;
+  unsigned nodes;
+  friend void PrintTo(const extent& e, std::ostream* to) { *to << e.about.name << " of " << e.nodes; }
+};
+
+class whole : public testing::TestWithParam<extent> {};
 
 TEST_P(whole, holds_for_every_seed) {
   std::map<std::string, std::uint64_t> done;
-  for (const std::uint64_t seed : sim::seeds(1, 300)) {
-    job j({.seed = seed, .nodes = GetParam()});
+  job_options one = GetParam().about.what;
+  one.nodes = GetParam().nodes;
+  for (const std::uint64_t seed : sim::seeds(1, GetParam().about.seeds)) {
+    one.seed = seed;
+    job j(one);
     const std::string wrong = j.run();
     if (!wrong.empty()) FAIL() << wrong << "replay: QUIRE_SIM_SEED=" << seed;
-    for (const auto& [what, often] : j.done()) done[what] += often;
+    for (const auto& [name, often] : j.done()) done[name] += often;
   }
-  if (!sim::usual_seeds()) return;
-  for (const char* const what : {"pins", "atomics", "pushes", "blocks", "productions", "changes", "holds"}) EXPECT_GT(done[what], 20u) << what;
+  for (const auto& [name, often] : done) std::cout << often << " " << name << "; ";
+  std::cout << "\n";
+  if (!sim::usual_seeds() || one.nodes == 1) return;
+  for (const char* const name : GetParam().about.seen) EXPECT_GT(done[name], 20u) << name << ": too few to mean anything";
 }
 
-class whole_many : public testing::TestWithParam<unsigned> {};
+const program mix{"mix", 300, {}, {"pins", "atomics", "pushes", "blocks", "productions", "changes", "holds", "races", "group threads", "home moves", "replicas", "packings"}};
 
-TEST_P(whole_many, nodes_at_once) {
-  for (const std::uint64_t seed : sim::seeds(1, GetParam() > 100 ? 1 : 5)) {
-    job j({.seed = seed, .nodes = GetParam(), .most_threads = 1, .most_pages = 3, .most_phases = 2, .most_steps = 6});
-    const std::string wrong = j.run();
-    if (!wrong.empty()) FAIL() << wrong << "replay: QUIRE_SIM_SEED=" << seed;
-  }
-}
-
-INSTANTIATE_TEST_SUITE_P(nodes, whole_many, testing::Values(17u, 64u, 1000u), [](const auto& info) { return "of_" + std::to_string(info.param); });
+/// The same on many nodes, with little to do for each.
+const program crowd{"crowd", 5, {.most_threads = 1, .most_pages = 3, .most_phases = 2, .most_steps = 6}, {}};
+const program city{"city", 1, crowd.what, {}};
 
 /// What a home's threads write under a pin is told by that home's next grant: it must not be another node's, to which the home has moved.
-TEST(whole_pins, see_what_was_written_under_the_last_one) {
-  for (const std::uint64_t seed : sim::seeds(1, 400)) {
-    job j({.seed = seed, .nodes = 3, .most_pages = 2, .most_phases = 3, .most_steps = 20, .pins_percent = 50});
-    const std::string wrong = j.run();
-    if (!wrong.empty()) FAIL() << wrong << "replay: QUIRE_SIM_SEED=" << seed;
-  }
-}
+const program pins{"pins", 400, {.most_pages = 2, .most_phases = 3, .most_steps = 20, .most_groups = 0, .replicas_percent = 0, .scans_percent = 80, .often = {.pins = 50}},
+                   {"pins", "pin waits"}};
 
 /// A copy that a home sends may be read from its memory for as long as it travels, and in a checked block must not have what the home's threads
 /// write meanwhile: an overlap would be missed. (Once in 20 runs of contract_block_program under load.)
-TEST(whole_blocks, find_all_overlaps) {
-  for (const std::uint64_t seed : sim::seeds(1, 400)) {
-    job j({.seed = seed, .nodes = 2, .most_pages = 2, .most_phases = 12, .most_steps = 4, .blocks = true});
-    const std::string wrong = j.run();
-    if (!wrong.empty()) FAIL() << wrong << "replay: QUIRE_SIM_SEED=" << seed;
-  }
+const program blocks{"blocks", 400, {.most_pages = 2, .most_phases = 12, .most_steps = 4, .most_groups = 0, .blocks = true, .replicas_percent = 0}, {"blocks", "overlaps"}};
+
+/// Homes move to the only writer, and back, while diffs and requests that were sent to where they were are under way.
+const program homes{"homes", 200,
+                    {.most_pages = 2, .most_phases = 12, .most_steps = 8, .most_groups = 2, .rotates = true, .short_percent = 15, .replicas_percent = 0, .often = {.phased = 60}},
+                    {"home moves", "forwarded"}};
+const program scanned_homes{"scanned_homes", 100, [] { job_options o = homes.what; o.scans_percent = 100; return o; }(), {"home moves"}};
+
+/// Words that are written and read without synchronisation.
+const program racing{"races", 150, {.most_pages = 2, .most_phases = 10, .most_steps = 15, .rotates = true, .races_only = true, .short_percent = 20, .replicas_percent = 0},
+                     {"races", "patches", "home moves"}};
+
+/// Content that comes unasked, by way of other nodes, meets requests, updates, notices, pins, page-out and homes that move.
+const program pushes{"pushes", 100,
+                     {.least_pages = 3, .most_pages = 4, .most_steps = 12, .short_percent = 60, .replicas_percent = 0, .often = {.phased = 20, .pushes = 30}},
+                     {"pushes", "copies given up"}};
+
+/// Nodes that are short of memory: copies are given up, owners' and homes' content leaves, other nodes take units over.
+const program few_frames{"few_frames", 150, {.least_pages = 3, .most_phases = 6, .most_steps = 20, .short_percent = 100, .replicas_percent = 0, .often = {.phased = 20}}, {"copies given up"}};
+
+/// Words that say by atomic operations that others may go on, whose homes go to other nodes while what was written before is on its way.
+const program flags{"flags", 150,
+                    {.least_pages = 3, .most_pages = 4, .most_phases = 2, .most_steps = 12, .most_groups = 6, .flags_only = true, .short_percent = 100, .replicas_percent = 0},
+                    {"copies given up", "group threads"}};
+
+std::vector<extent> all() {
+  std::vector<extent> list;
+  const auto add = [&](const program& p, std::initializer_list<unsigned> nodes) {
+    for (const unsigned n : nodes) list.push_back({p, n});
+  };
+  add(mix, {1, 2, 3, 5});
+  add(crowd, {17, 64, 65});
+  add(city, {1000});
+  add(pins, {3});
+  add(blocks, {2});
+  add(homes, {2, 3, 5});
+  add(scanned_homes, {2, 3});
+  add(racing, {2, 3, 4});
+  add(pushes, {2, 4, 8});
+  add(few_frames, {2, 3});
+  add(flags, {3, 5});
+  return list;
 }
 
 /// Who finds a value by an atomic operation sees what the thread that left it had written before, under release consistency too.
@@ -97,7 +141,8 @@ TEST_P(whole_atomics, take_memory_along) {
 }
 
 INSTANTIATE_TEST_SUITE_P(nodes, whole_atomics, testing::Values(2u, 3u, 5u), [](const auto& info) { return "of_" + std::to_string(info.param); });
-INSTANTIATE_TEST_SUITE_P(nodes, whole, testing::Values(1u, 2u, 3u, 5u), [](const auto& info) { return "of_" + std::to_string(info.param); });
+INSTANTIATE_TEST_SUITE_P(programs, whole, testing::ValuesIn(all()),
+                         [](const auto& info) { return std::string(info.param.about.name) + "_of_" + std::to_string(info.param.nodes); });
 
 }  // namespace
 }  // namespace quire::whole

@@ -32,6 +32,7 @@ struct job {
   bool move_homes = true;
   bool updates = true;
   std::size_t twin_pages = 0;  ///< that twins may take on this node
+  std::size_t notices = 0;  ///< write notices that a node keeps before it packs them; 0: as many as the protocol likes
   table_memory memory{};
 };
 

@@ -37,7 +37,7 @@ constexpr message_traits messages[] = {
 };
 
 std::unique_ptr<protocol::domain> make_domain(const protocol::job& job, protocol::domain::effects& to) {
-  auto made = std::make_unique<node>(job.self, job.nodes, to, job.twin_pages);
+  auto made = std::make_unique<node>(job.self, job.nodes, to, job.twin_pages, job.notices != 0 ? job.notices : history::default_limit);
   made->open().pins = job.pins;
   return made;
 }

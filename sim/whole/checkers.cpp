@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sim/whole/checkers.hpp"
+
+#include "core/known_machines.hpp"
+#include "sim/whole/world.hpp"
+
+namespace quire::whole {
+
+using core::release_of;
+using core::sequential_of;
+
+namespace {
+
+std::string about(const char* what, const core::region_slot& r, std::uint64_t unit) {
+  return std::string(what) + " (unit " + std::to_string(unit) + " of region " + std::to_string(r.about.id) + ")";
+}
+std::string about(const char* what, node& n) { return std::string(what) + " (node " + std::to_string(n.self().value()) + ")"; }
+
+core::region_slot& slot_of(node& n, std::uint16_t region) { return *n.core().regions.slot(model::region_id{region}); }
+
+std::uint64_t units_of(const core::region_slot& r) { return r.layout.units(); }
+
+/// Where writes are found by scans, reading and writing are one permission.
+bool sees_its_views(const core::region_slot& r, std::uint64_t unit) {
+  const auto& detector = static_cast<const table_detector&>(*r.detector);
+  const access now = detector.permitted_at(r.application(unit)), believed = r.machine->mapped(unit);
+  return detector.expects_less() || (detector.scans() ? (now != access::none) == (believed != access::none) : now == believed);
+}
+
+std::string check_homes(world& w, std::uint16_t region) {
+  const core::region_slot& first = slot_of(w.at(0), region);
+  if (release_of(first) == nullptr) return {};
+  for (std::uint64_t unit = 0; unit < units_of(first); ++unit) {
+    unsigned homes = 0;
+    for (unsigned n = 0; n < w.nodes(); ++n) homes += release_of(slot_of(w.at(n), region))->is_home(unit) ? 1 : 0;
+    if (homes != 1) return about(homes == 0 ? "a unit has no home" : "a unit has several homes", first, unit);
+  }
+  return {};
+}
+
+std::string check_quiet(node& n) {
+  core::core& c = n.core();
+  if (c.consistency.busy()) return about("diffs are not acknowledged at the end", n);
+  if (c.consistency.waiting() != 0) return about("messages wait for ever", n);
+  if (c.pinned.size() != 0) return about("pins are left at the end", n);
+  std::string wrong;
+  c.regions.for_each([&](const core::region_slot& r) {
+    if (r.machine->outstanding() != 0) wrong = about("a unit has not come", n);
+    if (r.change.frozen) wrong = about("a region is left frozen", n);
+  });
+  return wrong;
+}
+
+}  // namespace
+
+std::string check_node(node& n, std::uint16_t region) {
+  const core::region_slot& r = slot_of(n, region);
+  for (std::uint64_t unit = 0; unit < units_of(r); ++unit) {
+    const bool valid = release_of(r) != nullptr ? release_of(r)->is_valid(unit) : sequential_of(r) == nullptr || sequential_of(r)->is_valid(unit);
+    if (!valid) return about(about("a machine's state is not valid", n).c_str(), r, unit);
+    if (!sees_its_views(r, unit)) return about(about("a machine is wrong about its view", n).c_str(), r, unit);
+  }
+  return {};
+}
+
+std::string check_views(world& w, std::uint16_t region) {
+  for (unsigned n = 0; n < w.nodes(); ++n) {
+    const core::region_slot& r = slot_of(w.at(n), region);
+    if (!w.at(n).is_dead() && (sequential_of(r) == nullptr || r.change.frozen)) return {};
+  }
+  const core::region_slot& first = slot_of(w.at(0), region);
+  for (std::uint64_t unit = 0; unit < units_of(first); ++unit) {
+    unsigned readers = 0, writers = 0;
+    for (unsigned n = 0; n < w.nodes(); ++n) {
+      if (w.at(n).is_dead()) continue;
+      const access right = slot_of(w.at(n), region).machine->mapped(unit);
+      readers += right == access::read ? 1 : 0;
+      writers += right == access::write ? 1 : 0;
+    }
+    if (writers > 1) return about("two nodes may write a unit", first, unit);
+    if (writers == 1 && readers != 0) return about("a node may write a unit while others may read it", first, unit);
+  }
+  return {};
+}
+
+std::string check_quiet(world& w) {
+  bool dead = false;
+  for (unsigned n = 0; n < w.nodes(); ++n) {
+    dead |= w.at(n).is_dead();
+    if (w.at(n).is_dead()) continue;
+    if (std::string wrong = check_quiet(w.at(n)); !wrong.empty()) return wrong;
+  }
+  for (const std::uint16_t region : w.regions()) {
+    if (std::string wrong = dead ? "" : check_homes(w, region); !wrong.empty()) return wrong;
+  }
+  return {};
+}
+
+}  // namespace quire::whole

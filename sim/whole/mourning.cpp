@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sim/whole/mourning.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace quire::whole {
+
+using sync::operation;
+
+namespace {
+constexpr std::uint64_t page = 4096, region_base = base_address + (2u << 20);
+constexpr std::uint64_t admits = 2;                      // the semaphore
+constexpr sim::time_ns latest_death = 5'000'000, longest_news = 300'000;  // from a death to the launcher's word of it
+enum : unsigned { mutex_a, mutex_b, rwlock, semaphore, condition, event, barrier, all_objects };
+}  // namespace
+
+mourning::mourning(const mourning_options& options)
+    : options_(options), draw_(sim::mix(options.seed ^ 0xdead)), world_(draw_options(options)), objects_(all_objects) {
+  core::region_description about;
+  about.id = 1;
+  about.base = region_base;
+  about.bytes = pages_ * page;
+  about.placement = draw_.chance(50) ? QUIRE_PLACE_BLOCK : QUIRE_PLACE_MODULO;
+  world_.add_region(about);
+  for (unsigned n = 0; n < options.nodes; ++n) {
+    threads_.push_back(1 + static_cast<unsigned>(draw_.below(3)));
+    node_of_.insert(node_of_.end(), threads_.back(), n);
+  }
+}
+
+world_options mourning::draw_options(const mourning_options& given) {
+  world_options o;
+  o.net.seed = given.seed;
+  o.net.nodes = given.nodes;
+  o.net.straggler_percent = draw_.chance(30) ? 5 : 0;
+  o.net.reads_late = draw_.chance(50);
+  o.unmapped_permille = draw_.chance(30) ? 10 : 0;
+  o.node.survives = true;
+  o.node.replicas = given.replicas;
+  o.node.read_ahead = draw_.chance(70);
+  pages_ = 1 + static_cast<unsigned>(draw_.below(5));
+  return o;
+}
+
+std::string mourning::run() {
+  make(0);
+  return world_.run();
+}
+
+/// One object after the other, each on a node that chance decides; then everything begins.
+void mourning::make(unsigned which) {
+  if (which == all_objects) return begin();
+  constexpr operation creates[] = {operation::mutex_create,     operation::mutex_create, operation::rwlock_create, operation::semaphore_create,
+                                   operation::condition_create, operation::event_create, operation::barrier_create};
+  objects_[which].home = static_cast<unsigned>(draw_.below(options_.nodes));
+  world_.start(objects_[which].home, [this, which, what = creates[which], seed = draw_.next()](node& here) {
+    actor maker(world_, here, 1, seed);
+    objects_[which].handle = maker.create(what, what == operation::barrier_create ? node_of_.size() : admits);
+    make(which + 1);
+  });
+}
+
+void mourning::begin() {
+  for (unsigned place = 0; place < node_of_.size(); ++place) {
+    const unsigned n = node_of_[place];
+    const auto number = 1 + static_cast<unsigned>(place - (std::find(node_of_.begin(), node_of_.end(), n) - node_of_.begin()));
+    world_.start(n, [this, number, place, seed = draw_.next()](node& here) {
+      mourner m(world_, here, number, place, seed);
+      live(m);
+    });
+  }
+  const auto deaths = options_.replicas || options_.nodes < 4 ? 1 : 1 + draw_.below(2);
+  for (std::uint64_t d = 0; d < deaths; ++d) {
+    world_.net().after(draw_.below(latest_death), [this, n = static_cast<unsigned>(draw_.below(options_.nodes))] { die(n); });
+  }
+}
+
+void mourning::die(unsigned node) {
+  if (is_dead(node)) return;
+  world_.kill(node, longest_news);
+  for (holders* const h : {&mutexes_[0], &mutexes_[1], &rwlock_}) {
+    if (h->owner != nobody && node_of_[h->owner] == node) *h = {{}, nobody, true};
+    std::erase_if(h->readers, [&](unsigned place) { return node_of_[place] == node; });
+  }
+}
+
+void mourning::live(mourner& m) {
+  for (unsigned lap = 0; lap < laps && !world_.failed(); ++lap) {
+    for (unsigned i = 0; i < steps && !world_.failed(); ++i) {
+      if (m.draw.chance(60)) world_.sleep(m.draw.below(30'000));
+      step(m);
+    }
+    if (m.number == 1) meet_nodes(m, lap);
+    meet_threads(m);
+  }
+  world_.sleep(latest_death + 2'000'000);  // by then all deaths are over
+  for (const auto& [at, value] : std::unordered_map(world_.all_written())) look(m, at);
+}
+
+void mourning::step(mourner& m) {
+  switch (m.draw.below(8)) {
+    case 0: return use_mutex(m);
+    case 1: return use_rwlock(m);
+    case 2: return use_semaphore(m);
+    case 3: return use_event(m);
+    default: return use_words(m);
+  }
+}
+
+void mourning::use_words(mourner& m) {
+  const std::uint64_t at = region_base + m.draw.below(pages_) * page + m.draw.below(words) * sizeof(std::uint64_t);
+  if (m.draw.chance(50)) return look(m, at);
+  const std::uint64_t value = world_.unique();
+  m.here.try_store(at, value) ? past_[at].push_back({value, m.node_number()}) : note_lost();
+}
+
+void mourning::note_lost() {
+  ++done_["lost units"];
+  if (options_.replicas) world_.fail("a unit is lost, though its content was on two nodes");
+}
+
+void mourning::look(mourner& m, std::uint64_t at) {
+  std::uint64_t found = 0;
+  if (!m.here.try_load(at, found)) return note_lost();
+  if (found == world_.latest(at)) return;
+  // What a dead node wrote last may have died with it: then what was there before is there again, for all.
+  auto& past = past_[at];
+  while (!past.empty() && past.back().value != found && is_dead(past.back().by)) past.pop_back();
+  if (past.empty() ? found != 0 : past.back().value != found) m.check(at, found);
+  world_.wrote(at, found, m.here.self());
+}
+
+bool mourning::ended_well(const object& o, const base::status& why, bool timed, const char* what) {
+  if (why.ok()) return true;
+  if (timed && (why.code() == QUIRE_TIMED_OUT || why.code() == QUIRE_BUSY)) {
+    ++done_["in vain"];
+    return false;
+  }
+  const bool lost = why.code() == QUIRE_LOST && is_dead(o.home);
+  if (!lost) world_.fail(std::string(what) + " ends with status " + std::to_string(why.code()) + ", and the node that made it is " + (is_dead(o.home) ? "dead" : "alive"));
+  ++done_["lost objects"];
+  return false;
+}
+
+/// The caller has it from now on.
+void mourning::own(mourner& m, holders& h, const base::status& why) {
+  if (h.owner != nobody || !h.readers.empty()) world_.fail("a lock has two owners");
+  if (h.orphan && why.code() != QUIRE_OWNER_DIED) world_.fail("the owner of a lock has died, and the next one does not hear it");
+  if (why.code() == QUIRE_OWNER_DIED) ++done_["inherited locks"];
+  h = {{}, m.place, false};
+}
+
+/// Some who have it wait for the condition, others notify it.
+void mourning::use_mutex(mourner& m) {
+  const auto which = static_cast<unsigned>(m.draw.below(2));
+  object& mutex = objects_[which];
+  const bool timed = m.draw.chance(20);
+  auto why = m.call(operation::mutex_lock, mutex.handle, 0, timed ? 1 : -1);
+  if (timed && why.code() == QUIRE_TIMED_OUT) return;
+  m.must(why, "a mutex", QUIRE_OWNER_DIED);
+  own(m, mutexes_[which], why);
+  use_words(m);
+  if (m.draw.chance(40)) m.rest();
+  if (m.draw.chance(30)) {
+    (void)ended_well(objects_[condition], m.call(m.draw.chance(50) ? operation::condition_notify_one : operation::condition_notify_all, objects_[condition].handle), false, "a notification");
+  } else if (m.draw.chance(30)) {
+    mutexes_[which].owner = nobody;
+    why = m.call(operation::condition_wait, objects_[condition].handle, mutex.handle, 1);
+    if (why.code() != QUIRE_OWNER_DIED) (void)ended_well(objects_[condition], why, true, "a wait for a condition");
+    mutexes_[which].orphan &= why.code() == QUIRE_OWNER_DIED;  // the call has one status, and the wait's goes before
+    own(m, mutexes_[which], why);
+  }
+  mutexes_[which].owner = nobody;
+  m.must(m.call(operation::mutex_unlock, mutex.handle), "an unlock");
+}
+
+void mourning::use_rwlock(mourner& m) {
+  const bool writes = m.draw.chance(40), timed = m.draw.chance(20);
+  object& o = objects_[rwlock];
+  const auto why = m.call(writes ? operation::rwlock_write_lock : operation::rwlock_read_lock, o.handle, 0, timed ? 1 : -1);
+  if (why.code() != QUIRE_OWNER_DIED && !ended_well(o, why, timed, "a rwlock")) return;
+  if (writes) {
+    own(m, rwlock_, why);
+  } else {
+    if (rwlock_.owner != nobody) world_.fail("a rwlock is shared with its writer");
+    if (rwlock_.orphan && why.code() != QUIRE_OWNER_DIED) world_.fail("the writer of a rwlock has died, and a reader does not hear it");
+    rwlock_.readers.insert(m.place);
+  }
+  use_words(m);
+  if (writes) rwlock_.owner = nobody;
+  rwlock_.readers.erase(m.place);
+  (void)ended_well(o, m.call(operation::rwlock_unlock, o.handle), false, "the unlock of a rwlock");
+}
+
+/// Who dies in it leaves it never: whoever waits does not wait for ever.
+void mourning::use_semaphore(mourner& m) {
+  object& o = objects_[semaphore];
+  if (!ended_well(o, m.call(operation::semaphore_acquire, o.handle, 0, 1), true, "a semaphore")) return;
+  admitted_.insert(m.place);
+  if (admitted_.size() > admits) world_.fail("a semaphore lets in more than it has room for");
+  use_words(m);
+  admitted_.erase(m.place);
+  (void)ended_well(o, m.call(operation::semaphore_release, o.handle, 1), false, "the release of a semaphore");
+}
+
+void mourning::use_event(mourner& m) {
+  object& o = objects_[event];
+  const auto what = m.draw.chance(50) ? operation::event_wait : m.draw.chance(60) ? operation::event_set : operation::event_reset;
+  const bool waits = what == operation::event_wait;
+  (void)ended_well(o, m.call(what, o.handle, 0, waits ? 1 : -1), waits, "an event");
+}
+
+/// Broken, it is lost for all that come later.
+void mourning::meet_threads(mourner& m) {
+  object& o = objects_[barrier];
+  const auto why = m.call(operation::barrier_wait, o.handle);
+  if (why.ok()) return void(++done_["barriers"]);
+  const bool any_dead = std::ranges::any_of(node_of_, [this](unsigned n) { return is_dead(n); });
+  if (why.code() != QUIRE_LOST || !any_dead) world_.fail("a barrier ends with status " + std::to_string(why.code()));
+  ++done_["broken barriers"];
+}
+
+void mourning::meet_nodes(mourner& m, unsigned lap) {
+  std::uint64_t alive = 0;
+  for (unsigned n = 0; n < options_.nodes; ++n) alive |= is_dead(n) ? 0 : std::uint64_t{1} << n;
+  auto sum = static_cast<std::int64_t>(std::uint64_t{1} << m.node_number());
+  sync::call c;
+  c.what = operation::reduce_i64;
+  c.count = 1;
+  c.combine = QUIRE_SUM;
+  c.values = sync::value(std::as_bytes(std::span(&sum, 1)));
+  m.must(m.here.core().objects.synchronise(c, -1), "a sum");
+  std::memcpy(&sum, c.values.bytes().data(), sizeof sum);
+  for (unsigned n = 0; n < options_.nodes; ++n) alive &= is_dead(n) ? ~(std::uint64_t{1} << n) : ~std::uint64_t{0};
+  if ((alive & ~static_cast<std::uint64_t>(sum)) != 0) world_.fail("a sum lacks a survivor");
+  // Nobody can ask the dead what they have seen.
+  for (const auto& [n, other] : sums_[lap]) {
+    if (!is_dead(n) && other != sum) world_.fail("a sum differs between nodes");
+  }
+  sums_[lap][m.node_number()] = sum;
+}
+
+}  // namespace quire::whole

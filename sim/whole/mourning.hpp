@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A random program on whole nodes of which one or two die, and the others go on. Threads read and write a region with sequential consistency, and
+// hold, wait for and inherit locks, semaphores, conditions, events and barriers. What must hold:
+//
+//   words     what a survivor has written last is there, unless nobody has its unit any more; with content on two nodes one death loses none
+//   mutexes   one owner; who gets one after its owner's death hears OWNER_DIED; never lost
+//   others    lost if and only if the node that made them is dead; as many in a semaphore as it lets in; a rwlock is shared rightly
+//   barrier   of all threads: lets the survivors go on, or is lost; of all nodes: a sum has all survivors, and is the same for all of them
+//
+// All survivors come to an end.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "sim/whole/actor.hpp"
+
+namespace quire::whole {
+
+struct mourning_options {
+  std::uint64_t seed = 1;
+  unsigned nodes = 3;
+  bool replicas = false;
+};
+
+class mourning {
+ public:
+  explicit mourning(const mourning_options& options);
+  /// What is wrong, or an empty text.
+  [[nodiscard]] std::string run();
+  /// What has been seen, by name.
+  [[nodiscard]] const std::map<std::string, std::uint64_t>& done() const noexcept { return done_; }
+
+ private:
+  static constexpr unsigned laps = 3, steps = 20, words = 4, nobody = ~0u;
+  /// An object, and the node that made it: it is gone with that node, unless it is a mutex.
+  struct object {
+    std::uint64_t handle = 0;
+    unsigned home = 0;
+  };
+  /// Who is between lock and unlock, by number.
+  struct holders {
+    std::set<unsigned> readers{};
+    unsigned owner = nobody;
+    bool orphan = false;  ///< the owner has died
+  };
+  struct written {
+    std::uint64_t value = 0;
+    unsigned by = 0;
+  };
+  struct mourner : actor {
+    mourner(world& w, node& at, unsigned number, unsigned place, std::uint64_t seed) : actor(w, at, number, seed), place(place) {}
+    unsigned place;  ///< among all threads
+  };
+
+  [[nodiscard]] world_options draw_options(const mourning_options& given);
+  void make(unsigned which);
+  void begin();
+  void die(unsigned node);
+  [[nodiscard]] bool is_dead(unsigned node) { return world_.at(node).is_dead(); }
+
+  void live(mourner& m);
+  void step(mourner& m);
+  void use_words(mourner& m);
+  void look(mourner& m, std::uint64_t at);
+  void use_mutex(mourner& m);
+  void own(mourner& m, holders& h, const base::status& why);
+  void use_rwlock(mourner& m);
+  void use_semaphore(mourner& m);
+  void use_event(mourner& m);
+  void meet_threads(mourner& m);
+  void meet_nodes(mourner& m, unsigned lap);
+  /// True if the call has ended well. It may be lost with the object's home, and with a time limit in vain.
+  [[nodiscard]] bool ended_well(const object& o, const base::status& why, bool timed, const char* what);
+  void note_lost();
+
+  mourning_options options_;
+  sim::random draw_;
+  unsigned pages_ = 1;
+  world world_;
+  std::vector<unsigned> threads_{};   ///< of each node
+  std::vector<unsigned> node_of_{};   ///< of each thread
+  std::vector<object> objects_{};     ///< two mutexes, rwlock, semaphore, condition, event, barrier
+  holders mutexes_[2]{};
+  holders rwlock_{};
+  std::set<unsigned> admitted_{};     ///< in the semaphore
+  std::map<unsigned, std::map<unsigned, std::int64_t>> sums_{};  ///< by lap and node
+  std::unordered_map<std::uint64_t, std::vector<written>> past_{};  ///< of each word, oldest first
+  std::map<std::string, std::uint64_t> done_{};
+};
+
+}  // namespace quire::whole
