@@ -191,7 +191,6 @@ class release_cluster {
     bool scans_miss_writes = false;         ///< what was written is not found
     bool patches_miss_twins = false;        ///< what comes as a patch, or as a diff to a kept unit, is not written into the twin
     bool sends_what_is_not_told = false;    ///< of a kept unit, the content instead of the twin
-    bool content_leaves_unseen = false;     ///< what the transport has not read yet counts as read
     bool kept_units_look_unwritten = false; ///< at every release
     bool diffs_keep_old_words = false;      ///< sends the whole unit instead of the difference
     bool forwards_with_own_name = false;    ///< a forwarded diff loses its writer
@@ -285,7 +284,7 @@ class release_cluster {
     void perform_all() noexcept override { cluster.flush(*this); }
     [[nodiscard]] bool differs(model::region_id region, std::uint64_t unit) noexcept override;
     void find_written() noexcept override;
-    [[nodiscard]] bool content_leaves() noexcept override { return cluster.driver_.units_leave(self) && !cluster.tamper_.content_leaves_unseen; }
+    [[nodiscard]] bool content_leaves() noexcept override { return cluster.driver_.units_leave(self); }
     [[nodiscard]] release::machine* machine_of(model::region_id region) noexcept override;
 
     release_cluster& cluster;

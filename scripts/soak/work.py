@@ -23,7 +23,6 @@ SIMULATORS = {
     "release_push_test": "*release_push.*",
     "release_pin_test": "*release_pins.*",
     "release_keep_test": "*release_keep.*",
-    "release_races_test": "release_races.*",
     "whole_test": "*whole.*",
     "whole_waits_test": "*whole_waits.*:whole_livelock.*:whole_replay.survival*",
     "whole_death_test": "*whole_deaths.*",

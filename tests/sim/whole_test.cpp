@@ -53,7 +53,8 @@ const program crowd{"crowd", 5, {.most_threads = 1, .most_pages = 3, .most_phase
 const program city{"city", 1, crowd.what, {}};
 
 /// What a home's threads write under a pin is told by that home's next grant: it must not be another node's, to which the home has moved.
-const program pins{"pins", 400, {.most_pages = 2, .most_phases = 3, .most_steps = 20, .most_groups = 0, .replicas_percent = 0, .scans_percent = 80, .often = {.pins = 50}},
+const program pins{"pins", 200,
+                   {.most_pages = 2, .most_phases = 8, .most_steps = 10, .most_groups = 0, .rotates = true, .replicas_percent = 0, .scans_percent = 80, .often = {.pins = 60}},
                    {"pins", "pin waits"}};
 
 /// A copy that a home sends may be read from its memory for as long as it travels, and in a checked block must not have what the home's threads
