@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// As apps/ep: batches of numbers, and one sum of twelve values, which takes two reductions.
+// As apps/ep: batches of numbers, and one sum of twelve values. The application adds them as an array of a group; here they are two reductions.
 #include "sim/timed/patterns.hpp"
 
 namespace quire::timed {
