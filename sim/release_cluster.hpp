@@ -268,6 +268,8 @@ class release_cluster {
   struct passed_on {
     node_id from{};
     std::uint64_t token = 0;
+    node_id to{};
+    unsigned group = 0;
   };
   /// Pushed content that passes a node, until all below have it.
   struct passage {

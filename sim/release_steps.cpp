@@ -228,13 +228,14 @@ void release_cluster::on_diffs(node_state& n, const message& m, std::span<const 
     if (what == release::diff_outcome::forward) {
       ++count_.forwarded_diffs;
       const node_id writer = tamper_.forwards_with_own_name ? n.self : m.requester;
+      const auto way = machine.way_of(d.unit);
+      const unsigned group = n.release->diff_passed(way.to);
       if (tamper_.acknowledges_when_forwarding) {
         ++in_place;
-        n.forwards[++n.tokens] = {n.self, 0};
+        n.forwards[++n.tokens] = {n.self, 0, way.to, group};
       } else {
-        n.forwards[++n.tokens] = {m.from, m.token};
+        n.forwards[++n.tokens] = {m.from, m.token, way.to, group};
       }
-      const auto way = machine.way_of(d.unit);
       d.moves = way.moves;
       send_diffs(n, way.to, region, writer, n.tokens, std::span(&d, 1));
     } else {
@@ -268,7 +269,7 @@ void release_cluster::on_diffs_ack(node_state& n, const message& m) {
   CHECK(found != n.forwards.end() && m.count == 1);
   const passed_on p = found->second;
   n.forwards.erase(found);
-  n.release->on_passed(m.count);
+  n.release->on_passed(p.to, m.count, p.group);
   if (p.from == n.self) return;
   message ack = m;
   ack.token = p.token;
