@@ -5,7 +5,7 @@
 #include <string>
 
 #include "sim/network.hpp"
-#include "sim/release_cluster.hpp"
+#include "sim/bare/release_cluster.hpp"
 #include "sim/seeds.hpp"
 
 namespace quire::sim {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "sim/checkers.hpp"
+#include "sim/bare/sequential_checkers.hpp"
 #include "sim/seeds.hpp"
 
 namespace quire::sim {

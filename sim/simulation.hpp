@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/cluster.hpp"
+#include "sim/bare/sequential_cluster.hpp"
 #include "sim/network.hpp"
 
 namespace quire::sim {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/cluster.hpp"
+#include "sim/bare/sequential_cluster.hpp"
 #include "sim/random.hpp"
 
 namespace quire::sim {

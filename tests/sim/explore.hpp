@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Exploration of small programs (sim/explorer.hpp) as tests write it.
+// Exploration of small programs (sim/bare/sequential_explorer.hpp) as tests write it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/explorer.hpp"
+#include "sim/bare/sequential_explorer.hpp"
 
 namespace quire::sim {
 

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <iostream>
 
-#include "sim/release_explorer.hpp"
+#include "sim/bare/release_explorer.hpp"
 
 namespace quire::sim {
 namespace {

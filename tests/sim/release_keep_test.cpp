@@ -6,7 +6,7 @@
 #include <iostream>
 
 #include "release_programs.hpp"
-#include "sim/release_explorer.hpp"
+#include "sim/bare/release_explorer.hpp"
 
 namespace quire::sim {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "release_programs.hpp"
-#include "sim/release_explorer.hpp"
+#include "sim/bare/release_explorer.hpp"
 
 namespace quire::sim {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "sim/explorer.hpp"
+#include "sim/bare/sequential_explorer.hpp"
 #include "sim/scenario.hpp"
 
 namespace quire::sim {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sim/cluster.hpp"
+#include "sim/bare/sequential_cluster.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
 #include "model/atomic_operation.hpp"
-#include "sim/checkers.hpp"
+#include "sim/bare/sequential_checkers.hpp"
 
 namespace quire::sim {
 

@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "sim/cluster.hpp"
+#include "sim/bare/sequential_cluster.hpp"
 
 namespace quire::sim {
 

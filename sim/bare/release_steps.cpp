@@ -7,7 +7,7 @@
 
 #include "sim/frames.hpp"
 #include "sim/random.hpp"
-#include "sim/release_cluster.hpp"
+#include "sim/bare/release_cluster.hpp"
 #include "sync/edges.hpp"
 
 namespace quire::sim {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "sim/checkers.hpp"
-#include "sim/cluster.hpp"
+#include "sim/bare/sequential_checkers.hpp"
+#include "sim/bare/sequential_cluster.hpp"
 
 namespace quire::sim {
 

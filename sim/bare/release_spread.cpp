@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "sim/frames.hpp"
-#include "sim/release_cluster.hpp"
+#include "sim/bare/release_cluster.hpp"
 
 namespace quire::sim {
 

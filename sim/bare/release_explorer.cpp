@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sim/release_explorer.hpp"
+#include "sim/bare/release_explorer.hpp"
 
 #include <algorithm>
 #include <deque>

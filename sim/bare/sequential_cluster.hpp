@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Nodes that run the sequential machine, with their application views, their memory and their threads. It performs the
-// actions of the machines exactly in order, as the engine does, and has every step checked (checkers.hpp). What a thread may
+// actions of the machines exactly in order, as the engine does, and has every step checked (sequential_checkers.hpp). What a thread may
 // do follows from what `permit` and `protect` did to its node's view, never from what the machine believes.
 //
-// A cluster does nothing by itself: a driver (simulation.hpp: random timing; explorer.hpp: all interleavings) delivers
+// A cluster does nothing by itself: a driver (simulation.hpp: random timing; sequential_explorer.hpp: all interleavings) delivers
 // messages and lets threads run. All that changes is in cluster_state, plain data that can be copied, put back and hashed.
 #pragma once
 
@@ -18,7 +18,7 @@
 #include "model/action.hpp"
 #include "protocol/sequential/machine.hpp"
 #include "sim/frames.hpp"
-#include "sim/ledger.hpp"
+#include "sim/bare/ledger.hpp"
 #include "watch/recovery.hpp"
 
 namespace quire::sim {

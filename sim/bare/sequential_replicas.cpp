@@ -3,8 +3,8 @@
 // around protocol/sequential/replicas.cpp.
 #include <algorithm>
 
-#include "sim/checkers.hpp"
-#include "sim/cluster.hpp"
+#include "sim/bare/sequential_checkers.hpp"
+#include "sim/bare/sequential_cluster.hpp"
 
 namespace quire::sim {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sim/release_cluster.hpp"
+#include "sim/bare/release_cluster.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sim/explorer.hpp"
+#include "sim/bare/sequential_explorer.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
 
-#include "sim/checkers.hpp"
+#include "sim/bare/sequential_checkers.hpp"
 #include "sim/network.hpp"
 #include "sim/random.hpp"
 
