@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `quire info`: what this machine offers, what Quire will choose, the table of options, and what is in a checkpoint.
+// `quire info`: what this machine offers, what Quire will choose, the tables of options and counters, and what is in a checkpoint.
 #include <fmt/core.h>
 #include <quire/quire.h>
 #include <unistd.h>
@@ -12,6 +12,7 @@
 #include "bootstrap/launcher/launcher.hpp"
 #include "checkpoint_info.hpp"
 #include "commands.hpp"
+#include "core/counter_table.hpp"
 #include "facts.hpp"
 
 namespace quire::tools {
@@ -94,8 +95,22 @@ void print_options_json() {
   fmt::print("{}\n", rows.dump(2));
 }
 
+void print_counters() {
+  fmt::print("Counters of a node: quire_counters_read(), and `quire run --stats`.\n");
+  for (const auto& row : core::counter_table) {
+    fmt::print("\n{}\n    ", row.name);
+    print_wrapped(row.meaning, 4);
+  }
+}
+
+void print_counters_json() {
+  json rows = json::array();
+  for (const auto& row : core::counter_table) rows.push_back({{"name", row.name}, {"meaning", row.meaning}});
+  fmt::print("{}\n", rows.dump(2));
+}
+
 struct info_arguments {
-  bool as_json = false, options = false;
+  bool as_json = false, options = false, counters = false;
   std::string checkpoint{};
 };
 
@@ -103,6 +118,10 @@ int info(const info_arguments& asked) {
   if (!asked.checkpoint.empty()) return checkpoint_info(asked.checkpoint, asked.as_json);
   if (asked.options) {
     asked.as_json ? print_options_json() : print_options();
+    return 0;
+  }
+  if (asked.counters) {
+    asked.as_json ? print_counters_json() : print_counters();
     return 0;
   }
   std::string why;
@@ -126,6 +145,7 @@ void add_info(CLI::App& quire, session& about) {
   const auto asked = std::make_shared<info_arguments>();
   command->add_flag("--json", asked->as_json, "For programs");
   command->add_flag("--options", asked->options, "The table of options (environment variables) instead");
+  command->add_flag("--counters", asked->counters, "The table of counters (quire run --stats) instead");
   command->add_option("--checkpoint", asked->checkpoint, "What is in the checkpoints of this directory, and whether they are whole")
       ->type_name("DIRECTORY");
   command->callback([asked, &about] { about.command = [asked] { return info(*asked); }; });

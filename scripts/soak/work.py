@@ -16,13 +16,6 @@ from settings import SCAN, SCANNED, Settings
 
 # The simulators, and which of their tests take seeds: the sources of those that are missing here are named by soak_test.py.
 SIMULATORS = {
-    "sequential_page_out_test": "*sequential_page_out.*",
-    "sequential_replicas_test": "sequential_replicas.random_programs_without_deaths:sequential_replicas.each_node_is_killed_in_turn",
-    "release_random_test": "*release_random.*",
-    "release_page_out_test": "*release_page_out.*",
-    "release_push_test": "*release_push.*",
-    "release_pin_test": "*release_pins.*",
-    "release_keep_test": "*release_keep.*",
     "whole_test": "*whole.*:*whole_atomics.*",
     "whole_group_test": "*whole_groups.*",
     "whole_protocol_test": "*other_protocol.*",

@@ -2,84 +2,49 @@
 #include "api/counters.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstring>
-#include <utility>
 
 #include "api/forward.hpp"
 #include "api/sites.hpp"
 #include "api/versions.hpp"
+#include "core/counter_table.hpp"
 
 namespace quire::api {
+namespace {
 
-void fill(const runtime& r, quire_counters& out) noexcept {
-  const auto p = core::sequential_counters(r.core->regions);
-  auto& e = r.core->count;
-  const auto& t = r.core->wire.counters();
-  out.read_faults = p.read_faults;
-  out.write_faults = p.write_faults;
-  out.upgrade_faults = p.upgrade_faults;
-  out.local_faults = p.local_faults;
-  out.racing_faults = p.racing_faults;
-  out.competing_requests = p.competing_requests;
-  out.invalidations = p.invalidations;
-  out.read_ahead_units = p.read_ahead_units;
-  out.read_ahead_wasted = p.read_ahead_wasted;
-  // Not those by which nodes watch each other: they depend on the time that passes, not on what the program does.
-  const auto& w = r.core->watching.count();
-  const std::uint64_t pings_out = w.sent.load(std::memory_order_relaxed), pings_in = w.received.load(std::memory_order_relaxed);
-  out.messages_sent = t.messages_sent - pings_out;
-  out.bytes_sent = t.bytes_sent - pings_out * w.message_bytes;
-  out.messages_received = t.messages_received - pings_in;
-  out.bytes_received = t.bytes_received - pings_in * w.message_bytes;
-  out.fault_ns = e.fault_ns.load(std::memory_order_relaxed);
-  out.barrier_ns = e.barrier_ns.load(std::memory_order_relaxed);
-  out.lock_ns = e.lock_ns.load(std::memory_order_relaxed);
-  out.barriers = e.barriers.load(std::memory_order_relaxed);
-  out.locks = e.locks.load(std::memory_order_relaxed);
-  out.atomics = p.atomics;
-  out.double_faults = p.double_faults;
-  out.exclusive_reads = p.exclusive_reads;
-  out.exclusive_wasted = p.exclusive_wasted;
-  const auto c = core::release_counters(r.core->regions);
-  const auto& n = r.core->consistency;
-  const auto& d = r.core->diffs.count();
-  out.read_faults += c.read_faults;
-  out.write_faults += c.write_faults;
-  out.local_faults += c.local_faults;
-  out.racing_faults += c.racing_faults;
-  out.invalidations += c.invalidations;
-  out.read_ahead_units += c.read_ahead_units;
-  out.read_ahead_wasted += c.read_ahead_wasted;
-  out.atomics += c.atomics;
-  out.pins = p.pins + c.pins;
-  out.pin_waits = p.pin_waits + c.pin_waits;
-  out.intervals = n.intervals();
-  out.twins = c.twins;
-  out.diffs = d.diffs;
-  out.diff_bytes = d.bytes;
-  out.notices_sent = n.count().notices_sent;
-  out.notices_heard = n.count().notices_heard;
-  out.home_moves = c.home_moves;
-  out.forwarded = c.forwarded;
-  const auto& m = r.core->frames.count;
-  out.copies_dropped = p.copies_dropped + c.copies_dropped;
-  out.paged_to_nodes = m.units_given;
-  out.paged_to_disk = m.units_written;
-  out.paged_from_disk = m.units_read;
-  out.most_memory = m.most_bytes;
-  out.replicas_sent = p.replicas_sent;
-  out.replica_waits = p.replica_waits;
-  out.replica_rounds = r.core->replicas.traffic.rounds.ended;
-  out.updates_sent = c.updates_sent;
-  out.updates_applied = c.updates_applied;
-  out.units_kept = c.kept;
-  out.connections_refused = t.connections_refused;
-  out.messages_refused = t.refused + e.refused.load(std::memory_order_relaxed);
-  out.bad_frees = r.regions->bad_frees();
+/// Messages by which nodes watch each other are left out: they depend on the time that passes, not on what the program does.
+transport::traffic without_pings(transport::traffic all, const core::peer_watch::traffic& watch) noexcept {
+  const std::uint64_t out = watch.sent.load(std::memory_order_relaxed), in = watch.received.load(std::memory_order_relaxed);
+  all.messages_sent -= out;
+  all.bytes_sent -= out * watch.message_bytes;
+  all.messages_received -= in;
+  all.bytes_received -= in * watch.message_bytes;
+  return all;
 }
 
-namespace {
+core::counter_sources gather(const runtime& r) noexcept {
+  const core::core& node = *r.core;
+  const auto now = [](const std::atomic<std::uint64_t>& count) { return count.load(std::memory_order_relaxed); };
+  core::counter_sources all;
+  all.sequential = core::sequential_counters(node.regions);
+  all.release = core::release_counters(node.regions);
+  all.notices = node.consistency.count();
+  all.diffs = node.diffs.count();
+  all.frames = node.frames.count;
+  all.wire = without_pings(node.wire.counters(), node.watching.count());
+  all.intervals = node.consistency.intervals();
+  all.replica_rounds = node.replicas.traffic.rounds.ended;
+  all.bad_frees = r.regions->bad_frees();
+  all.fault_ns = now(node.count.fault_ns);
+  all.barrier_ns = now(node.count.barrier_ns);
+  all.lock_ns = now(node.count.lock_ns);
+  all.barriers = now(node.count.barriers);
+  all.locks = now(node.count.locks);
+  all.refused = now(node.count.refused);
+  return all;
+}
 
 template <class... Values>
 void append(std::string& to, const char* format, Values... values) {
@@ -135,33 +100,15 @@ void add_units(const runtime& r, std::string& json) {
 
 }  // namespace
 
+void fill(const runtime& r, quire_counters& out) noexcept { core::read_counters(gather(r), out); }
+
 std::string counters_json(const runtime& r) {
-  quire_counters c{};
-  fill(r, c);
-  const std::pair<const char*, std::uint64_t> rows[] = {
-      {"read_faults", c.read_faults}, {"write_faults", c.write_faults}, {"upgrade_faults", c.upgrade_faults},
-      {"local_faults", c.local_faults}, {"racing_faults", c.racing_faults}, {"competing_requests", c.competing_requests},
-      {"invalidations", c.invalidations}, {"read_ahead_units", c.read_ahead_units},
-      {"read_ahead_wasted", c.read_ahead_wasted}, {"messages_sent", c.messages_sent}, {"bytes_sent", c.bytes_sent},
-      {"messages_received", c.messages_received}, {"bytes_received", c.bytes_received}, {"fault_ns", c.fault_ns},
-      {"barrier_ns", c.barrier_ns}, {"lock_ns", c.lock_ns}, {"barriers", c.barriers}, {"locks", c.locks},
-      {"atomics", c.atomics}, {"double_faults", c.double_faults},
-      {"exclusive_reads", c.exclusive_reads}, {"exclusive_wasted", c.exclusive_wasted},
-      {"pins", c.pins}, {"pin_waits", c.pin_waits},
-      {"intervals", c.intervals}, {"twins", c.twins}, {"diffs", c.diffs}, {"diff_bytes", c.diff_bytes},
-      {"notices_sent", c.notices_sent}, {"notices_heard", c.notices_heard}, {"home_moves", c.home_moves},
-      {"forwarded", c.forwarded}, {"copies_dropped", c.copies_dropped}, {"paged_to_nodes", c.paged_to_nodes},
-      {"paged_to_disk", c.paged_to_disk}, {"paged_from_disk", c.paged_from_disk}, {"most_memory", c.most_memory},
-      {"updates_sent", c.updates_sent}, {"updates_applied", c.updates_applied}, {"units_kept", c.units_kept},
-      {"replicas_sent", c.replicas_sent}, {"replica_waits", c.replica_waits}, {"replica_rounds", c.replica_rounds},
-      {"connections_refused", c.connections_refused}, {"messages_refused", c.messages_refused},
-      {"bad_frees", c.bad_frees}};
+  const core::counter_sources numbers = gather(r);
   std::string json = "{";
-  for (const auto& [name, value] : rows) {
-    if (json.size() > 1) json += ',';
-    json += '"';
-    json += name;
-    json += "\":" + std::to_string(value);
+  for (const core::counter_row& row : core::counter_table) {
+    json += json.size() > 1 ? ",\"" : "\"";
+    json += row.name;
+    json += "\":" + std::to_string(row.value(numbers));
   }
   add_regions(r, json);
   add_units(r, json);

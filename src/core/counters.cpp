@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/counters.hpp"
 
+#include "base/add_counts.hpp"
 #include "core/known_machines.hpp"
 
 namespace quire::core {
@@ -8,27 +9,7 @@ namespace quire::core {
 sequential::counters sequential_counters(const region_map& regions) noexcept {
   sequential::counters sum;
   regions.for_each([&sum](const region_slot& r) {
-    const sequential::machine* const m = sequential_made(r);
-    if (m == nullptr) return;
-    const auto& c = m->count();
-    sum.read_faults += c.read_faults;
-    sum.write_faults += c.write_faults;
-    sum.upgrade_faults += c.upgrade_faults;
-    sum.local_faults += c.local_faults;
-    sum.racing_faults += c.racing_faults;
-    sum.competing_requests += c.competing_requests;
-    sum.invalidations += c.invalidations;
-    sum.read_ahead_units += c.read_ahead_units;
-    sum.read_ahead_wasted += c.read_ahead_wasted;
-    sum.atomics += c.atomics;
-    sum.double_faults += c.double_faults;
-    sum.exclusive_reads += c.exclusive_reads;
-    sum.exclusive_wasted += c.exclusive_wasted;
-    sum.pins += c.pins;
-    sum.pin_waits += c.pin_waits;
-    sum.copies_dropped += c.copies_dropped;
-    sum.replicas_sent += c.replicas_sent;
-    sum.replica_waits += c.replica_waits;
+    if (const sequential::machine* const m = sequential_made(r); m != nullptr) base::add_counts(sum, m->count());
   });
   return sum;
 }
@@ -36,27 +17,7 @@ sequential::counters sequential_counters(const region_map& regions) noexcept {
 release::counters release_counters(const region_map& regions) noexcept {
   release::counters sum;
   regions.for_each([&sum](const region_slot& r) {
-    const release::machine* const m = release_made(r);
-    if (m == nullptr) return;
-    const auto& c = m->count();
-    sum.read_faults += c.read_faults;
-    sum.write_faults += c.write_faults;
-    sum.local_faults += c.local_faults;
-    sum.racing_faults += c.racing_faults;
-    sum.twins += c.twins;
-    sum.invalidations += c.invalidations;
-    sum.stale_replies += c.stale_replies;
-    sum.home_moves += c.home_moves;
-    sum.forwarded += c.forwarded;
-    sum.read_ahead_units += c.read_ahead_units;
-    sum.read_ahead_wasted += c.read_ahead_wasted;
-    sum.atomics += c.atomics;
-    sum.copies_dropped += c.copies_dropped;
-    sum.updates_sent += c.updates_sent;
-    sum.updates_applied += c.updates_applied;
-    sum.kept += c.kept;
-    sum.pins += c.pins;
-    sum.pin_waits += c.pin_waits;
+    if (const release::machine* const m = release_made(r); m != nullptr) base::add_counts(sum, m->count());
   });
   return sum;
 }

@@ -2,7 +2,7 @@
 // A node of the job is dead, and the others go on (QUIRE_ON_FAILURE=notify). The launcher says who is dead, which it knows for
 // certain; then the survivors put together what they have, by the rounds of src/watch/recovery.hpp, and go on. Meanwhile threads
 // use what is mapped; whatever needs another node waits (region_slot's `frozen`). What machines do is in
-// protocol/sequential/loss.cpp and sync/loss.cpp; sim/cluster_loss.cpp drives them in the same order.
+// protocol/sequential/loss.cpp and sync/loss.cpp; sim/bare/sequential_loss.cpp drives them in the same order.
 #include "core/survival.hpp"
 
 #include <limits>

@@ -184,6 +184,33 @@ def check_manual(page, helps):
     return wrong
 
 
+def fields_of(struct, header):
+    """The names of the fields of a struct of 64-bit numbers, but for its size."""
+    body = re.search(rf"typedef struct {struct} {{(.*?)}} {struct};", header, flags=re.S).group(1)
+    body = re.sub(r"/\*.*?\*/", "", body, flags=re.S)
+    return [name for names in re.findall(r"uint64_t ([^;]+);", body) for name in re.split(r",\s*", names.strip())]
+
+
+def check_counters(page, rows, header):
+    """`rows`: [{name, meaning}] of the table. COUNTERS of quire(7) has just these, and so has the struct, in order."""
+    section = page.split("\n.SH COUNTERS\n", 1)[-1].split("\n.SH", 1)[0].replace("\\-", "-")
+    told = re.findall(r"^\.TP\n\.B (\w+)\n(.*)\.$", section, flags=re.M)
+    known = [(row["name"], row["meaning"]) for row in rows]
+    wrong = [f"quire(7), COUNTERS, does not say: {name}: {meaning}" for name, meaning in known if (name, meaning) not in told]
+    wrong += [f"quire(7), COUNTERS, says what the table does not: {name}: {meaning}" for name, meaning in told if (name, meaning) not in known]
+    if not wrong and told != known:
+        wrong.append("quire(7), COUNTERS, has another order than the table")
+    if fields_of("quire_counters", header) != [name for name, _ in known]:
+        wrong.append("the fields of quire_counters are not the names of the table, in order")
+    return wrong
+
+
+def check_counter_names(name, text, counters):
+    """What stands in the first column of a table of statistics is a counter."""
+    return [f"{name}: {word} is no counter" for line in text.splitlines() if line.startswith("| ") and "`" in line.split("|")[1]
+            for word in re.findall(r"`([a-z_]+)`", line.split("|")[1]) if word not in counters]
+
+
 # ---- Names, links, figures ---------------------------------------------------------------------------------------------
 
 def check_names(name, text, variables, headers):

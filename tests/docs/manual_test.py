@@ -13,13 +13,18 @@ import manual  # noqa: E402
 ROOT, QUIRE = Path(sys.argv[1]).resolve(), sys.argv[2]
 
 
+def table(which):
+    rows = subprocess.run([QUIRE, "info", which, "--json"], capture_output=True, text=True, check=True, timeout=60).stdout
+    return json.loads(rows)
+
+
 def setUpModule():
-    global DOCUMENTS, HELPS, PROGRAMS, VARIABLES, HEADERS
+    global DOCUMENTS, HELPS, PROGRAMS, VARIABLES, COUNTERS, HEADERS
     DOCUMENTS = manual.documents(ROOT)
     HELPS = manual.help_of(QUIRE)
     PROGRAMS = {p.name: p.read_text() for p in sorted((ROOT / "examples" / "guide").iterdir()) if p.suffix in (".c", ".cpp")}
-    rows = subprocess.run([QUIRE, "info", "--options", "--json"], capture_output=True, text=True, check=True, timeout=60).stdout
-    VARIABLES = {row["variable"] for row in json.loads(rows)}
+    VARIABLES = {row["variable"] for row in table("--options")}
+    COUNTERS = table("--counters")
     HEADERS = "\n".join(p.read_text() for p in (ROOT / "include" / "quire").iterdir())
 
 
@@ -55,6 +60,12 @@ class Tree(unittest.TestCase):
 
     def test_manual_page_has_all_options(self):
         self.none(manual.check_manual((ROOT / "docs" / "quire.1").read_text(), HELPS))
+
+    def test_manual_page_and_struct_have_all_counters(self):
+        self.none(manual.check_counters((ROOT / "docs" / "quire.7").read_text(), COUNTERS, HEADERS))
+
+    def test_statistics_tell_of_counters(self):
+        self.over(lambda name, text: manual.check_counter_names(name, text, {row["name"] for row in COUNTERS}), lambda name: name.endswith("statistics.md"))
 
     def test_names_are_those_of_the_headers(self):
         self.over(lambda name, text: manual.check_names(name, text, VARIABLES, HEADERS),
@@ -124,6 +135,18 @@ class Mistakes(unittest.TestCase):
         self.assertEqual(len(manual.check_manual(page, {"run": {**helps["run"], "--more": False}})), 1)
         self.assertEqual(len(manual.check_manual(page.replace("tag", "tog"), helps)), 2)
         self.assertEqual(len(manual.check_manual(page.replace("RUN", "WALK"), helps)), 1)
+
+    def test_counters(self):
+        rows = [{"name": "a", "meaning": "Faults --of one"}, {"name": "b_ns", "meaning": "Waits"}, {"name": "c", "meaning": "Rest"}]
+        page = ".SH X\n.TP\n.B x\ny.\n.SH COUNTERS\nAll.\n.TP\n.B a\nFaults \\-\\-of one.\n.TP\n.B b_ns\nWaits.\n.TP\n.B c\nRest.\n.SH NEXT\n.TP\n.B d\nNo.\n"
+        header = "typedef struct quire_counters {\n  size_t size;\n  uint64_t a, /* of, all; */ b_ns;\n  uint64_t c; /**< d */\n} quire_counters;"
+        self.assertEqual(manual.check_counters(page, rows, header), [])
+        self.assertEqual(len(manual.check_counters(page.replace("Rest", "All"), rows, header)), 2)
+        self.assertEqual(len(manual.check_counters(page.replace(".TP\n.B c\nRest.\n", ""), rows, header)), 1)
+        self.assertEqual(len(manual.check_counters(page, rows, header.replace("a, /* of, all; */ b_ns", "b_ns, a"))), 1)
+        self.assertEqual(len(manual.check_counters(page, rows[:2], header)), 2)
+        self.assertEqual(manual.check_counter_names("x.md", "| many `a`, few `b_ns` | `z` |\n| --- | --- |\n| text | `y` |", {"a", "b_ns"}), [])
+        self.assertEqual(len(manual.check_counter_names("x.md", "| many `a`, few `b` | `z` |", {"a", "b_ns"})), 1)
 
     def test_names_links_figures(self):
         self.assertEqual(manual.check_names("x.md", "QUIRE_POOL, QUIRE_OK, quire::mutex, quire_end()", {"QUIRE_POOL"}, "QUIRE_OK mutex quire_end"), [])

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Exploration of small programs (sim/explorer.hpp) as tests write it.
+// Exploration of small programs (sim/bare/sequential_explorer.hpp) as tests write it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -8,10 +8,12 @@
 #include <cstdint>
 #include <initializer_list>
 #include <iostream>
+#include <string>
 #include <utility>
 #include <vector>
 
-#include "sim/explorer.hpp"
+#include "breakages.hpp"
+#include "sim/bare/sequential_explorer.hpp"
 
 namespace quire::sim {
 
@@ -25,6 +27,13 @@ inline void explore(const cluster_options& shape, std::vector<script> scripts, s
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   std::cout << found.states << " states, " << found.steps << " steps, " << found.ends << " ends, longest path "
             << found.deepest << ", " << took.count() << " s\n";
+}
+
+/// What the checkers say first of a program in which something is broken, in any order of what happens; empty if they see nothing.
+inline std::string verdict(const cluster_options& shape, const std::vector<script>& program, const cluster::tampering& broken) {
+  explorer x(shape, program);
+  x.nodes().set_tampering(broken);
+  return x.run().failure;
 }
 
 /// Without hold-off nodes may steal from each other in cycles: an end must be within reach all the same.

@@ -3,59 +3,14 @@
 // pairs of nodes can arrive, and in which threads can run. Where there are too many, as many as time allows.
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <iostream>
-
-#include "sim/release_explorer.hpp"
+#include "release_explore.hpp"
 
 namespace quire::sim {
 namespace {
 
 using sync::operation;
-using word = release_cluster::word;
 constexpr auto add = model::atomic_operation::add;
 
-release_options shape(unsigned nodes, unsigned units = 1, unsigned words = 2) {
-  release_options o;
-  o.nodes = nodes;
-  o.units = units;
-  o.words = words;
-  o.placement = model::placement::node;
-  o.batches = true;
-  return o;
-}
-
-void explore(const release_options& o, const release_explorer::scenario& make, std::uint64_t at_least, bool released = false,
-             std::uint64_t most_states = 40'000) {
-  const auto start = std::chrono::steady_clock::now();
-  release_explorer x(o, make, most_states);
-  const release_exploration found = x.run(released);
-  EXPECT_EQ(found.failure, "");
-  EXPECT_GE(found.states, at_least) << "the program no longer leads to what it was written for";
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  std::cout << found.states << " states, " << found.steps << " steps, " << found.ends << " ends, longest path " << found.longest
-            << (found.complete ? ", all" : ", cut off") << ", " << took.count() << " s\n";
-}
-
-release_program locked(release_cluster& c, std::size_t self, std::uint64_t mutex, word w, unsigned times = 1) {
-  for (unsigned i = 0; i < times; ++i) {
-    co_await c.call(self, operation::mutex_lock, mutex);
-    co_await c.write(self, w, co_await c.read(self, w) + 1);
-    co_await c.call(self, operation::mutex_unlock, mutex);
-  }
-}
-release_program one_word(release_cluster& c, std::size_t self, word w, std::uint64_t value) {
-  co_await c.write(self, w, value);
-  co_await c.read(self, w);
-}
-release_program in_epochs(release_cluster& c, std::size_t self, word mine, word other, unsigned epochs) {
-  for (unsigned i = 0; i < epochs; ++i) {
-    if (mine != ~word{0}) co_await c.write(self, mine, i * 2 + 1);
-    co_await c.call(self, operation::barrier_wait, 0);
-    if (other != ~word{0}) co_await c.read(self, other);
-    co_await c.call(self, operation::barrier_wait, 0);
-  }
-}
 release_program counted(release_cluster& c, std::size_t self, word counter, word mine) {
   co_await c.write(self, mine, self + 1);
   co_await c.atomic(self, counter, add, 1);
@@ -87,7 +42,7 @@ TEST(release_exhaustive, a_lock_between_three_nodes_one_of_them_the_home) {
     const std::uint64_t m = c.make_object(1, operation::mutex_create);
     for (unsigned n = 0; n < 3; ++n) {
       const std::size_t t = c.add_thread(n);
-      c.begin(t, locked(c, t, m, 0));
+      c.begin(t, locked(c, t, m, 0, 1));
     }
   }, 1'000);
 }
@@ -97,7 +52,7 @@ TEST(release_exhaustive, a_lock_beside_a_thread_that_writes_another_word_of_the_
     const std::uint64_t m = c.make_object(0, operation::mutex_create);
     for (unsigned n = 0; n < 2; ++n) {
       const std::size_t t = c.add_thread(n);
-      c.begin(t, locked(c, t, m, 0));
+      c.begin(t, locked(c, t, m, 0, 1));
     }
     const std::size_t other = c.add_thread(1);
     c.begin(other, one_word(c, other, 1, 5));
@@ -112,7 +67,7 @@ TEST(release_exhaustive, two_locks_and_two_words_of_one_unit) {
       const std::uint64_t m = c.make_object(static_cast<unsigned>(w), operation::mutex_create);
       for (unsigned n = 0; n < 2; ++n) {
         const std::size_t t = c.add_thread(n);
-        c.begin(t, locked(c, t, m, w));
+        c.begin(t, locked(c, t, m, w, 1));
       }
     }
   }, 10'000);
@@ -124,16 +79,16 @@ TEST(release_exhaustive, few_twins) {
   explore(o, [](release_cluster& c) {
     const std::uint64_t m = c.make_object(1, operation::mutex_create);
     const std::size_t a = c.add_thread(1), b = c.add_thread(1), d = c.add_thread(0);
-    c.begin(a, locked(c, a, m, 0));
+    c.begin(a, locked(c, a, m, 0, 1));
     c.begin(b, one_word(c, b, 1, 5));
-    c.begin(d, locked(c, d, m, 0));
+    c.begin(d, locked(c, d, m, 0, 1));
   }, 500, false, 5'000);
 }
 
 TEST(release_exhaustive, the_home_moves_between_barriers_to_its_only_writer) {
   explore(shape(2), [](release_cluster& c) {
     const std::size_t a = c.add_thread(0), b = c.add_thread(1);
-    c.begin(a, in_epochs(c, a, ~word{0}, 0, 2));
+    c.begin(a, in_epochs(c, a, no_word, 0, 2));
     c.begin(b, in_epochs(c, b, 0, 0, 2));
   }, 100, true);
 }
@@ -142,19 +97,19 @@ TEST(release_exhaustive, the_home_moves_while_another_thread_uses_the_unit) {
   explore(shape(2), [](release_cluster& c) {
     const std::uint64_t m = c.make_object(0, operation::mutex_create);
     const std::size_t a = c.add_thread(0), b = c.add_thread(1), d = c.add_thread(1), e = c.add_thread(0);
-    c.begin(a, in_epochs(c, a, ~word{0}, 0, 1));
+    c.begin(a, in_epochs(c, a, no_word, 0, 1));
     c.begin(b, in_epochs(c, b, 0, 0, 1));
-    c.begin(d, locked(c, d, m, 1));
-    c.begin(e, locked(c, e, m, 1));
+    c.begin(d, locked(c, d, m, 1, 1));
+    c.begin(e, locked(c, e, m, 1, 1));
   }, 10'000);
 }
 
 TEST(release_exhaustive, the_home_moves_on_three_nodes_and_a_third_node_goes_after_it) {
   explore(shape(3, 1, 3), [](release_cluster& c) {
     const std::size_t a = c.add_thread(0), b = c.add_thread(1), d = c.add_thread(2), e = c.add_thread(2);
-    c.begin(a, in_epochs(c, a, ~word{0}, 0, 1));
-    c.begin(b, in_epochs(c, b, 0, ~word{0}, 1));
-    c.begin(d, in_epochs(c, d, ~word{0}, 0, 1));
+    c.begin(a, in_epochs(c, a, no_word, 0, 1));
+    c.begin(b, in_epochs(c, b, 0, no_word, 1));
+    c.begin(d, in_epochs(c, d, no_word, 0, 1));
     c.begin(e, one_word(c, e, 2, 9));
   }, 10'000);
 }
@@ -166,7 +121,7 @@ TEST(release_exhaustive, first_touch) {
     const std::uint64_t m = c.make_object(0, operation::mutex_create);
     for (unsigned n = 0; n < 3; ++n) {
       const std::size_t t = c.add_thread(n);
-      c.begin(t, locked(c, t, m, 0));
+      c.begin(t, locked(c, t, m, 0, 1));
     }
   }, 1'000);
 }
@@ -203,22 +158,13 @@ TEST(release_exhaustive, notices_that_are_packed_all_the_time) {
   }, 300);
 }
 
-release_program all_words(release_cluster& c, std::size_t self, word first, word mine, unsigned epochs) {
-  for (unsigned i = 0; i < epochs; ++i) {
-    if (mine != ~word{0}) co_await c.write(self, mine, i * 2 + 1);
-    co_await c.call(self, operation::barrier_wait, 0);
-    for (word w = first; w < first + 2; ++w) co_await c.read(self, w);
-    co_await c.call(self, operation::barrier_wait, 0);
-  }
-}
-
 TEST(release_exhaustive, updates_between_barriers) {
   release_options o = shape(2);
   o.update = release::updates::always;
   explore(o, [](release_cluster& c) {
     const std::size_t a = c.add_thread(0), b = c.add_thread(1);
-    c.begin(a, all_words(c, a, 0, 0, 3));
-    c.begin(b, all_words(c, b, 0, ~word{0}, 3));
+    c.begin(a, edge(c, a, 0, 0, 2, 3));
+    c.begin(b, edge(c, b, no_word, 0, 2, 3));
   }, 100, true);
 }
 
@@ -227,8 +173,8 @@ TEST(release_exhaustive, updates_of_a_unit_that_its_reader_writes_too) {
   o.update = release::updates::always;
   explore(o, [](release_cluster& c) {
     const std::size_t a = c.add_thread(0), b = c.add_thread(1);
-    c.begin(a, all_words(c, a, 0, 0, 2));
-    c.begin(b, all_words(c, b, 0, 1, 2));
+    c.begin(a, edge(c, a, 0, 0, 2, 2));
+    c.begin(b, edge(c, b, 1, 0, 2, 2));
   }, 300, true);
 }
 
@@ -237,9 +183,9 @@ TEST(release_exhaustive, updates_on_three_nodes_where_notices_take_another_way) 
   o.update = release::updates::always;
   explore(o, [](release_cluster& c) {
     const std::size_t a = c.add_thread(0), b = c.add_thread(1), d = c.add_thread(2);
-    c.begin(a, all_words(c, a, 0, ~word{0}, 2));
-    c.begin(b, all_words(c, b, 0, 0, 2));
-    c.begin(d, all_words(c, d, 0, 1, 2));
+    c.begin(a, edge(c, a, no_word, 0, 2, 2));
+    c.begin(b, edge(c, b, 0, 0, 2, 2));
+    c.begin(d, edge(c, d, 1, 0, 2, 2));
   }, 3'000, true);
 }
 
@@ -250,7 +196,7 @@ TEST(release_exhaustive, updates_under_a_lock_that_three_nodes_hand_on) {
     const std::uint64_t m = c.make_object(1, operation::mutex_create);
     for (unsigned n = 0; n < 3; ++n) {
       const std::size_t t = c.add_thread(n);
-      c.begin(t, locked(c, t, m, 0));
+      c.begin(t, locked(c, t, m, 0, 1));
     }
   }, 1'000);
 }
@@ -258,15 +204,10 @@ TEST(release_exhaustive, updates_under_a_lock_that_three_nodes_hand_on) {
 /// That it would notice: the same with one thing broken.
 TEST(release_exhaustive, what_is_broken_is_found) {
   const auto broken = [](const std::function<void(release_cluster&)>& break_it) {
-    release_explorer x(shape(2), [&](release_cluster& c) {
-      break_it(c);
+    return verdict(shape(2), [&](release_cluster& c) {
       const std::uint64_t m = c.make_object(0, operation::mutex_create);
-      for (unsigned n = 0; n < 2; ++n) {
-        const std::size_t t = c.add_thread(n);
-        c.begin(t, locked(c, t, m, 0, 2));
-      }
-    }, 20'000);
-    return x.run(false).failure;
+      for (unsigned n = 0; n < 2; ++n) with(c, n, locked, m, 0, 2);
+    }, break_it);
   };
   EXPECT_EQ(broken([](release_cluster&) {}), "");
   EXPECT_NE(broken([](release_cluster& c) { c.tamper().never_acquires = true; }), "");

@@ -79,18 +79,8 @@ TEST(sequential_death, with_hold_off_and_double_faults) {
 
 /// The failure that is found when `spoil` has its way with the actions of every step.
 std::string spoiled(std::function<void(model::actions&)> spoil) {
-  explorer x(dying({a}), {{b, {get(0), set(0, 2)}}, {c, {get(0), set(0, 3), get(0)}}});
-  x.nodes().set_tampering([&](cluster&, node_id, const message*, model::actions& out) { spoil(out); });
-  const auto found = x.run();
-  return found.failure.substr(0, found.failure.find('\n'));
-}
-
-void remove(model::actions& out, const std::function<bool(const model::action&)>& which) {
-  model::actions kept;
-  for (const auto& one : out) {
-    if (!which(one)) kept.add(one.kind, one.unit) = one;
-  }
-  out = kept;
+  return verdict(dying({a}), {{b, {get(0), set(0, 2)}}, {c, {get(0), set(0, 3), get(0)}}},
+                 [&](cluster&, node_id, const message*, model::actions& out) { spoil(out); });
 }
 
 bool sends(const model::action& one, model::message_kind what) {
@@ -99,21 +89,21 @@ bool sends(const model::action& one, model::message_kind what) {
 
 TEST(sequential_death_noticed, a_survivor_that_does_not_report) {
   EXPECT_THAT(spoiled([](auto& out) {
-                remove(out, [](const auto& one) { return sends(one, model::message_kind::survives); });
+                drop(out, [](const auto& one) { return sends(one, model::message_kind::survives); });
               }),
               AnyOf(HasSubstr("is lost, but a node has a copy"), HasSubstr("with a copy is not in the copyset")));
 }
 
 TEST(sequential_death_noticed, an_answer_that_does_not_come) {
   EXPECT_THAT(spoiled([](auto& out) {
-                remove(out, [](const auto& one) { return sends(one, model::message_kind::unit_lost); });
+                drop(out, [](const auto& one) { return sends(one, model::message_kind::unit_lost); });
               }),
               HasSubstr("lost wake-up"));
 }
 
 TEST(sequential_death_noticed, threads_that_are_not_woken_at_the_cut) {
   EXPECT_THAT(spoiled([](auto& out) {
-                if (out.size() == 1) remove(out, [](const auto& one) { return one.kind == model::action_kind::wake; });
+                if (out.size() == 1) drop(out, [](const auto& one) { return one.kind == model::action_kind::wake; });
               }),
               HasSubstr("lost wake-up"));
 }

@@ -19,7 +19,7 @@ import work  # noqa: E402
 from command import MARK, words_of  # noqa: E402
 
 WELL = "echo 'checked 12 reads'"
-SEEDS = 'case "$1" in --gtest_list_tests) echo "nodes/release_random."; echo "  some/of_2";; *) echo "seeds 5 to 14"; {};; esac'
+SEEDS = 'case "$1" in --gtest_list_tests) echo "programs/whole."; echo "  some/of_2";; *) echo "seeds 5 to 14"; {};; esac'
 
 
 class Soak(unittest.TestCase):
@@ -58,13 +58,13 @@ class Soak(unittest.TestCase):
         self.assertEqual(self.soak("probes"), 0, self.said)
         self.assertRegex(self.said, r"[1-9]\d* jobs of \d+ nodes, [1-9]\d* checked reads, 0 kills, 0 failed")
         self.assertEqual(self.soak("simulators"), 0, self.said)
-        self.assertRegex(self.said, r"release_random +[1-9][\d,]*0 seeds")
+        self.assertRegex(self.said, r"whole +[1-9][\d,]*0 seeds")
         self.assertFalse((self.build / "soak").exists())
 
     def test_a_failing_seed_comes_with_its_command(self):
         self.program("tests/sim_tests", SEEDS.format('echo "replay: QUIRE_SIM_SEED=7"; exit 1'))
         self.assertEqual(self.soak("simulators"), 1, self.said)
-        self.assertIn(f"QUIRE_SIM_SEED=7 {self.build}/tests/sim_tests --gtest_filter=nodes/release_random.some/of_2", self.said)
+        self.assertIn(f"QUIRE_SIM_SEED=7 {self.build}/tests/sim_tests --gtest_filter=programs/whole.some/of_2", self.said)
 
     def test_a_failing_program_comes_with_its_command_and_its_words(self):
         self.program("bin/quire", 'echo "FAILED x.cpp:1 on node 0: 1 is 2"; exit 1')

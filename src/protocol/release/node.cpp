@@ -190,10 +190,12 @@ void node::add_interval() {
   for (const written_unit& w : told_) {
     machine* const m = machine_of(w.region);
     if (m == nullptr || !m->is_home(w.unit)) continue;
+    open_.keeps_none = open_.twins > twin_limit_ / 2;  // a home that begins to keep a unit makes a twin
     actions_.clear();
     m->on_told(w.unit, open_.told, actions_);
     if (actions_.size() != 0) effects_.perform(w.region, actions_);
   }
+  open_.keeps_none = false;
   told_.clear();
   effects_.perform_all();
 }

@@ -6,8 +6,7 @@
 #include <utility>
 
 #include "sim/frames.hpp"
-#include "sim/random.hpp"
-#include "sim/release_cluster.hpp"
+#include "sim/bare/release_cluster.hpp"
 #include "sync/edges.hpp"
 
 namespace quire::sim {
@@ -35,17 +34,8 @@ void release_cluster::acquire(node_state& n) {
 }
 
 void release_cluster::synchronise(node_state& n, node_id to, const message& m, std::span<const std::byte> value, model::edge what) {
-  if (tamper_.tells_nobody_on_carries && what == model::edge::carries) what = model::edge::none;
   if (tamper_.releases_nothing && what == model::edge::releases) what = model::edge::carries;
   n.release->send(to, m, value, what);
-}
-
-void release_cluster::end_epoch(node_state& n) {
-  if (tamper_.forgets_too_early) {
-    n.release->on_gathered();
-    n.release->on_gathered();
-  }
-  n.release->on_epoch();
 }
 
 void release_cluster::perform_sync(node_state& n, const sync::actions& list) {
@@ -59,14 +49,10 @@ void release_cluster::perform_sync(node_state& n, const sync::actions& list) {
       continue;
     }
     const sync::kind kind = sync::kind_of(a.m.kind);
-    if (!tamper_.collectives_have_no_epoch) {
-      if (kind == sync::kind::gather) {
-        n.release->on_gathered();
-      }
-      if (kind == sync::kind::spread && n.self == node_id{0} && !std::exchange(epoch_ended, true)) {
-        n.release->on_gathered();
-        end_epoch(n);
-      }
+    if (kind == sync::kind::gather) n.release->on_gathered(n.marks);
+    if (kind == sync::kind::spread && n.self == node_id{0} && !std::exchange(epoch_ended, true)) {
+      n.release->on_gathered(n.marks);
+      n.release->on_epoch(n.marks);
     }
     synchronise(n, a.to, a.m, a.values.bytes(), sync::edge_of(a.m));
   }
@@ -84,10 +70,8 @@ void release_cluster::deliver(node_id to, const message& m, std::span<const std:
   }
   if (m.kind == message_kind::diffs) return on_diffs(n, m, payload);
   if (m.kind == message_kind::diffs_ack) return on_diffs_ack(n, m);
-  if (m.kind == message_kind::spread) return on_spread(n, m, payload);
-  if (m.kind == message_kind::spread_ack || m.kind == message_kind::spread_done) return on_spread_ack(n, m);
   if (m.kind >= message_kind::sync_first && m.kind <= message_kind::sync_last) {
-    if (sync::kind_of(m.kind) == sync::kind::spread && to != node_id{0} && !tamper_.collectives_have_no_epoch) end_epoch(n);
+    if (sync::kind_of(m.kind) == sync::kind::spread && to != node_id{0}) n.release->on_epoch(n.marks);
     sync::actions out;
     n.sync.on_message(m, payload, out);
     return perform_sync(n, out);
@@ -95,7 +79,7 @@ void release_cluster::deliver(node_id to, const message& m, std::span<const std:
   const unsigned region = m.region.value();
   release::machine& machine = *n.memory[region]->machine;
   const bool taken = m.kind == message_kind::home_move && (m.flags & message_flag::take) != 0;
-  const bool copy = m.kind == message_kind::copy_reply && (machine.awaits_content(m.unit) || tamper_.places_all_content);
+  const bool copy = m.kind == message_kind::copy_reply && machine.awaits_content(m.unit);
   if (taken && !machine.awaits_content(m.unit)) fail("a home comes to who does not wait for it" + at_unit(to, region, m.unit));
   if (copy || taken || (m.kind == message_kind::pin_grant && machine.awaits_grant(m.unit))) {
     if (!payload.empty()) {
@@ -110,9 +94,7 @@ void release_cluster::deliver(node_id to, const message& m, std::span<const std:
   if (m.kind == message_kind::update) {
     CHECK(payload.size() == options_.words * sizeof(std::uint64_t));
     model::actions out;
-    auto outcome = machine.on_update(m, out);
-    if (tamper_.applies_all_updates) outcome = release::update_outcome::replace;
-    if (outcome != release::update_outcome::drop) ++count_.updates;
+    const auto outcome = machine.on_update(m, out);
     std::vector<std::uint64_t> content(options_.words);
     std::memcpy(content.data(), payload.data(), payload.size());
     if (outcome == release::update_outcome::replace) std::ranges::copy(content, frame(n, region, m.unit).begin());
@@ -121,20 +103,16 @@ void release_cluster::deliver(node_id to, const message& m, std::span<const std:
   }
   if (m.kind == message_kind::patch) return on_patch(n, m, payload);
   if (m.kind == message_kind::home_move) --moving_[region * options_.units + m.unit];
-  if (m.kind == message_kind::pin_grant && !tamper_.never_acquires) {
-    n.release->acquire_pin(m.from, m.region, m.unit);
-    if (tamper_.pins_cover_all_news) machine.on_covered(m.unit);
-  }
+  if (m.kind == message_kind::pin_grant && !tamper_.never_acquires) n.release->acquire_pin(m.from, m.region, m.unit);
   model::actions out;
   m.kind == message_kind::please_take ? (void)machine.on_please_take(m.unit, out) : machine.on_message(m, out);
   finish_step(n, region, m.unit, &m, out);
 }
 
-void release_cluster::leave(node_state& n, node_id to, const message& m, std::span<const std::byte> payload, bool lies_in_frame) {
+void release_cluster::leave(node_state& n, node_id to, const message& m, std::span<const std::byte> payload) {
   flush(n);
-  if (tamper_.leaves && !tamper_.leaves(n.self, to, m)) return;
   if (m.kind == message_kind::home_move) ++moving_[m.region.value() * options_.units + m.unit];
-  lies_in_frame ? driver_.send_unit(n.self, to, m, payload) : driver_.send(n.self, to, m, payload);
+  driver_.send(n.self, to, m, payload);
 }
 
 void release_cluster::node_state::transmit(node_id to, const message& m, std::span<const std::byte> value) noexcept {
@@ -152,9 +130,8 @@ void release_cluster::node_state::transmit(node_id to, const message& m, std::sp
       sent.flags |= message_flag::zero;
     }
   }
-  if (m.kind == message_kind::spread) payload = std::as_bytes(std::span(passages.at(m.token).words));
   sent.payload_bytes = static_cast<std::uint32_t>(payload.size());
-  cluster.leave(*this, to, sent, payload, m.kind == message_kind::pin_grant);
+  cluster.leave(*this, to, sent, payload);
 }
 
 void release_cluster::node_state::perform(region_id region, const model::actions& list) noexcept {
@@ -162,10 +139,7 @@ void release_cluster::node_state::perform(region_id region, const model::actions
     model::actions one;
     one.add(a.kind, a.unit) = a;
     if (cluster.tamper_.actions) cluster.tamper_.actions(self.value(), region.value(), nullptr, one);
-    for (const action& performed : one) {
-      cluster.driver_.between_actions(self);
-      cluster.perform(*this, region.value(), performed);
-    }
+    for (const action& performed : one) cluster.perform(*this, region.value(), performed);
   }
   if (list.size() != 0) {
     if (cluster.tamper_.after) cluster.tamper_.after(self.value(), region.value(), list[0].unit, nullptr);
@@ -226,24 +200,16 @@ void release_cluster::on_diffs(node_state& n, const message& m, std::span<const 
     for (std::uint64_t left = words[i++]; left != 0; --left, i += 3) d.words.push_back({words[i], words[i + 1], words[i + 2]});
     const auto what = machine.on_diff(d.unit, m.requester, static_cast<std::uint16_t>(d.moves));
     if (what == release::diff_outcome::forward) {
-      ++count_.forwarded_diffs;
-      const node_id writer = tamper_.forwards_with_own_name ? n.self : m.requester;
       const auto way = machine.way_of(d.unit);
-      const unsigned group = n.release->diff_passed(way.to);
-      if (tamper_.acknowledges_when_forwarding) {
-        ++in_place;
-        n.forwards[++n.tokens] = {n.self, 0, way.to, group};
-      } else {
-        n.forwards[++n.tokens] = {m.from, m.token, way.to, group};
-      }
+      n.forwards[++n.tokens] = {m.from, m.token, way.to, n.release->diff_passed(way.to)};
       d.moves = way.moves;
-      send_diffs(n, way.to, region, writer, n.tokens, std::span(&d, 1));
+      send_diffs(n, way.to, region, m.requester, n.tokens, std::span(&d, 1));
     } else {
       ++in_place;
-      if (what == release::diff_outcome::apply || tamper_.applies_own_diffs) {
+      if (what == release::diff_outcome::apply) {
         for (const changed_word& w : d.words) {
           w.apply(frame(n, region, d.unit));
-          if (machine.is_kept(d.unit) && !tamper_.patches_miss_twins) w.apply(twin(n, region, d.unit));
+          if (machine.is_kept(d.unit)) w.apply(twin(n, region, d.unit));
         }
       }
     }
@@ -276,42 +242,11 @@ void release_cluster::on_diffs_ack(node_state& n, const message& m) {
   leave(n, p.from, ack, {});
 }
 
-// ---- page-out
-
-/// What the engine does with a frame that it wants back. The content of a home's goes to another node, or to disk, which makes no
-/// difference here.
-void release_cluster::page_out(node_state& n) {
-  const std::uint64_t draw = mix(++page_outs_);
-  const unsigned region = static_cast<unsigned>(draw % options_.regions);
-  const std::uint64_t unit = (draw >> 32) % options_.units;
-  release::machine& m = *n.memory[region]->machine;
-  const model::frame_use use = m.use_of_frame(unit);
-  model::actions out;
-  if (use == model::frame_use::needed && m.is_written(unit) && (draw >> 16) % 4 == 0) {
-    message ask;
-    ask.kind = message_kind::please_take;
-    ask.region = region_id{static_cast<std::uint16_t>(region)};
-    ask.from = ask.requester = n.self;
-    ask.unit = unit;
-    const auto other = static_cast<std::uint16_t>((n.self.value() + 1 + (draw >> 20) % (options_.nodes - 1)) % options_.nodes);
-    return leave(n, node_id{other}, ask, {});
-  }
-  if (use == model::frame_use::needed) m.on_unmap(unit, out);
-  if (use == model::frame_use::copy) m.on_drop_copy(unit, out);
-  finish_step(n, region, unit, nullptr, out);
-  if (use != model::frame_use::none && use != model::frame_use::copy) return;
-  ++count_.paged_out;
-  if (m.is_written(unit)) std::ranges::fill(frame(n, region, unit), frame_is_gone);
-}
-
 // ---- actions
 
 void release_cluster::finish_step(node_state& n, unsigned region, std::uint64_t unit, const message* trigger, model::actions& out) {
   if (tamper_.actions) tamper_.actions(n.self.value(), region, trigger, out);
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    if (i != 0) driver_.between_actions(n.self);
-    perform(n, region, out[i]);
-  }
+  for (const action& a : out) perform(n, region, a);
   flush(n);
   if (tamper_.after) tamper_.after(n.self.value(), region, unit, trigger);
   check_unit(n, region, unit);
@@ -354,8 +289,7 @@ void release_cluster::send_unit(node_state& n, unsigned region, const action& a)
   if (a.m.kind == message_kind::home_atomic) {
     return synchronise(n, a.to, a.m, {}, a.m.requester == n.self ? model::edge::releases : model::edge::carries);
   }
-  if (a.m.kind == message_kind::spread) return spread(n, region, a);
-  if (a.m.kind == message_kind::pin_grant || a.m.kind == message_kind::pin_end || a.m.kind == message_kind::spread_request) {
+  if (a.m.kind == message_kind::pin_grant || a.m.kind == message_kind::pin_end) {
     const bool releases = a.m.kind == message_kind::pin_grant ? a.m.b != 0 : a.m.requester == n.self;
     return synchronise(n, a.to, a.m, {}, releases ? model::edge::releases : model::edge::carries);
   }
@@ -371,11 +305,8 @@ void release_cluster::send_unit(node_state& n, unsigned region, const action& a)
   const auto payload = std::as_bytes(as_told(n, region, a.unit));
   message m = a.m;
   m.payload_bytes = static_cast<std::uint32_t>(payload.size());
-  leave(n, a.to, m, payload, true);
-  if (!gives) return;
-  ++count_.given;
-  if (tamper_.given_frames_stay) return;
-  std::ranges::fill(frame(n, region, a.unit), frame_is_gone);
+  leave(n, a.to, m, payload);
+  if (gives) std::ranges::fill(frame(n, region, a.unit), frame_is_gone);
 }
 
 void release_cluster::change_view(node_state& n, unsigned region, const action& a) {
@@ -384,7 +315,6 @@ void release_cluster::change_view(node_state& n, unsigned region, const action& 
   if ((a.kind == action_kind::permit) != (a.level > a.from)) fail("permit must raise and protect must lower");
   if (a.fresh && !all_zero(frame(n, region, a.unit))) fail("a frame is called fresh, but has content" + at_unit(n.self, region, a.unit));
   view = a.level;
-  if (view == access::none) n.memory[region]->written[a.unit] = false;  // the kernel forgets it with the page
 }
 
 void release_cluster::make_twin(node_state& n, unsigned region, std::uint64_t unit) {
@@ -406,13 +336,12 @@ void release_cluster::drop_twin(node_state& n, unsigned region, std::uint64_t un
 void release_cluster::take_diff(node_state& n, unsigned region, const action& a) {
   region_memory& m = *n.memory[region];
   if (!m.has_twin[a.unit]) return fail("there is no twin" + at_unit(n.self, region, a.unit));
-  if (m.views[a.unit] == access::write && !a.keep && !options_.scans) fail("a difference is taken while threads may write" + at_unit(n.self, region, a.unit));
+  if (m.views[a.unit] == access::write && !a.keep) fail("a difference is taken while threads may write" + at_unit(n.self, region, a.unit));
   diff d{a.unit, m.machine->way_of(a.unit).moves, changes(n, region, a.unit)};
   std::ranges::copy(frame(n, region, a.unit), twin(n, region, a.unit).begin());
   if (!a.keep) drop_twin(n, region, a.unit);
   if (d.words.empty()) return;
   if (!a.keep) m.machine->on_differs(a.unit);
-  ++count_.diffs;
   const unsigned group = tamper_.ignores_acknowledgements ? 0 : n.release->diff_sent(a.to);
   n.diffs[{a.to.value(), region, group}].push_back(std::move(d));
   if (!options_.batches) flush(n);
@@ -422,24 +351,14 @@ std::vector<release_cluster::changed_word> release_cluster::changes(node_state& 
   std::vector<changed_word> found;
   const auto now = frame(n, region, unit), before = twin(n, region, unit);
   for (std::uint32_t w = 0; w < options_.words; ++w) {
-    const std::uint64_t bits = tamper_.diffs_keep_old_words ? ~std::uint64_t{0} : now[w] ^ before[w];
+    const std::uint64_t bits = now[w] ^ before[w];
     if (bits != 0) found.push_back({w, bits, now[w]});
   }
   return found;
 }
 
-void release_cluster::node_state::find_written() noexcept {
-  if (!cluster.options_.scans) return;
-  for (const auto& m : memory) {
-    for (std::uint64_t u = 0; u < m->written.size(); ++u) {
-      if (m->written[u] && !cluster.tamper_.scans_miss_writes) m->machine->on_written(u);
-      m->written[u] = false;
-    }
-  }
-}
-
 bool release_cluster::node_state::differs(region_id region, std::uint64_t unit) noexcept {
-  return !cluster.changes(*this, region.value(), unit).empty() && !cluster.tamper_.kept_units_look_unwritten;
+  return !cluster.changes(*this, region.value(), unit).empty();
 }
 
 void release_cluster::send_patch(node_state& n, unsigned region, const action& a) {
@@ -460,10 +379,9 @@ void release_cluster::on_patch(node_state& n, const message& m, std::span<const 
   const unsigned region = m.region.value();
   model::actions out;
   if (n.memory[region]->machine->on_patch(m, out)) {
-    ++count_.patches;
     std::vector<std::uint64_t> words(payload.size() / sizeof(std::uint64_t));
     if (!words.empty()) std::memcpy(words.data(), payload.data(), payload.size());
-    const bool has_twin = n.memory[region]->has_twin[m.unit] && !tamper_.patches_miss_twins;
+    const bool has_twin = n.memory[region]->has_twin[m.unit];
     for (std::size_t i = 0; i < words.size(); i += 3) {
       const changed_word w{words[i], words[i + 1], words[i + 2]};
       w.apply(frame(n, region, m.unit));
@@ -474,7 +392,6 @@ void release_cluster::on_patch(node_state& n, const message& m, std::span<const 
 }
 
 void release_cluster::merge(node_state& n, unsigned region, std::uint64_t unit, std::span<const std::uint64_t> content) {
-  ++count_.merges;
   const auto before = twin(n, region, unit);
   for (unsigned w = 0; w < options_.words; ++w) {
     const changed_word theirs{w, content[w] ^ before[w], content[w]};
@@ -490,12 +407,7 @@ std::uint64_t release_cluster::operate(node_state& n, unsigned region, const mes
   if (value != last) fail("an atomic operation works on an old value" + at_unit(n.self, region, m.unit));
   const std::uint64_t before = value;
   value = last = model::apply(static_cast<model::atomic_operation>(m.operation), before, m.a, m.b);
-  if (value == before) return before;
-  if (tamper_.operations_are_no_news) {
-    unit(n.self.value(), region, m.unit).written = 1;
-  } else {
-    n.memory[region]->machine->on_operated(m.unit);
-  }
+  if (value != before) n.memory[region]->machine->on_operated(m.unit);
   return before;
 }
 
@@ -525,16 +437,14 @@ void release_cluster::check_quiet(bool released) {
     if (n.release->busy()) fail("diffs are not acknowledged at the end" + who);
     if (n.release->waiting() != 0) fail("messages wait for ever" + who);
     if (!n.forwards.empty()) fail("forwarded diffs are not acknowledged at the end" + who);
-    if (!n.passages.empty()) fail("pushed content is still on its way at the end" + who);
     if (n.sync.waiting() != 0) fail("synchronisation waits at the end" + who);
     if (n.pins.size() != 0) fail("pins are left at the end" + who);
-    if (!options_.scans && n.release->open().twins != n.twins * options_.twin_pages) fail("the node counts its twins wrongly" + who);
+    if (n.release->open().twins != n.twins) fail("the node counts its twins wrongly" + who);
     std::uint64_t kept = 0;
     for (unsigned r = 0; r < options_.regions; ++r) {
       for (std::uint64_t u = 0; u < options_.units; ++u) kept += n.memory[r]->units[u].kept;
     }
-    // By scans, twins stay, and a home that is given away counts as written.
-    if (released && !options_.scans && (n.twins != kept || !n.release->open().written.empty())) fail("twins or written units after a release" + who);
+    if (released && (n.twins != kept || !n.release->open().written.empty())) fail("twins or written units after a release" + who);
     for (unsigned r = 0; r < options_.regions; ++r) {
       if (n.memory[r]->machine->outstanding() != 0) fail("a unit has not come" + who);
       for (std::uint64_t u = 0; u < options_.units; ++u) {

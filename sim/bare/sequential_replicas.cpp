@@ -3,8 +3,8 @@
 // around protocol/sequential/replicas.cpp.
 #include <algorithm>
 
-#include "sim/checkers.hpp"
-#include "sim/cluster.hpp"
+#include "sim/bare/sequential_checkers.hpp"
+#include "sim/bare/sequential_cluster.hpp"
 
 namespace quire::sim {
 
@@ -45,7 +45,6 @@ bool cluster::hold_back(node_id from, node_id to, const message& m) {
 void cluster::release(std::size_t t) {
   thread& self = state_.threads[t];
   self.now = thread::state::waits_for_call;
-  around_.waits(t);
   const node_id node = node_of(t);
   state_.knows.ask(node.value(), t);
   auto& rounds = state_.rounds[node.value()];
@@ -62,7 +61,7 @@ void cluster::open_gate(node_id node) {
     const gated next = gate.front();
     gate.erase(gate.begin());
     if (next.m.kind != message_kind::invalid) {
-      around_.send(node, next.to, next.m, {});
+      driver_.send(node, next.to, next.m, {});
       continue;
     }
     state_.knows.synchronised(next.m.token - 1);
@@ -73,7 +72,7 @@ void cluster::open_gate(node_id node) {
 /// Others are going to ask again, unless the answer comes before they know of the death. Requests are made again.
 void cluster::cut_gate(node_id node) {
   for (const gated& one : state_.gates[node.value()]) {
-    if (one.m.kind == message_kind::atomic_reply) around_.send(node, one.to, one.m, {});
+    if (one.m.kind == message_kind::atomic_reply) driver_.send(node, one.to, one.m, {});
   }
   std::erase_if(state_.gates[node.value()], [](const gated& one) { return one.m.kind != message_kind::invalid; });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sim/release_cluster.hpp"
+#include "sim/bare/release_cluster.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -23,7 +23,7 @@ release_cluster::release_cluster(const release_options& options, release_driver&
     node_state& node = *nodes_.back();
     node.release = std::make_unique<release::node>(node.self, options.nodes, node, options.twin_limit, options.notice_limit);
     node.release->open().pins = &node.pins;
-    if (options.twin_pages == 1) node.release->open().newest.keep(0);  // one word is written at a time
+    node.release->open().newest.keep(0);  // one word is written at a time
     for (unsigned r = 0; r < options.regions; ++r) {
       auto m = std::make_unique<region_memory>();
       const std::size_t cells = std::size_t{options.units} * options.words;
@@ -32,7 +32,6 @@ release_cluster::release_cluster(const release_options& options, release_driver&
       m->frames.resize(cells);
       m->twins.resize(cells);
       m->has_twin.resize(options.units);
-      m->written.resize(options.units);
       release::region_shape shape;
       shape.region = region_id{static_cast<std::uint16_t>(r)};
       shape.self = node.self;
@@ -41,11 +40,9 @@ release_cluster::release_cluster(const release_options& options, release_driver&
       shape.units = options.units;
       shape.first_touch = options.first_touch;
       shape.migrates = options.migrates;
-      shape.pages_out = options.limited || options.pages_out;
+      shape.pages_out = options.limited;
       shape.update = options.update;
       shape.keeps = options.keeps;
-      shape.scans = options.scans;
-      shape.twin_pages = options.twin_pages;
       m->machine = std::make_unique<release::machine>(shape, m->units.data(), node.release->open());
       node.memory.push_back(std::move(m));
     }
@@ -65,11 +62,6 @@ void release_cluster::fail(std::string why) {
 release_cluster::place release_cluster::place_of(word at) const noexcept {
   const word in_region = word{options_.units} * options_.words;
   return {static_cast<unsigned>(at / in_region), at % in_region / options_.words, static_cast<unsigned>(at % options_.words)};
-}
-
-std::uint64_t release_cluster::frame_word(unsigned n, word at) const {
-  const place p = place_of(at);
-  return nodes_[n]->memory[p.region]->frames[p.unit * options_.words + p.word];
 }
 
 // ---- programs
@@ -121,16 +113,7 @@ release_cluster::awaiter release_cluster::atomic(std::size_t t, word at, model::
   r.operation = what;
   return {*this, t, r};
 }
-release_cluster::awaiter release_cluster::read_ahead(std::size_t t, word at, bool withhold) {
-  request r;
-  r.what = request::kind::read_ahead;
-  r.at = at;
-  r.withhold = withhold;
-  return {*this, t, r};
-}
-release_cluster::awaiter release_cluster::map_around(std::size_t t, word at) { return ask(t, request::kind::map_around, at); }
 release_cluster::awaiter release_cluster::take_over(std::size_t t, word at) { return ask(t, request::kind::take_over, at); }
-release_cluster::awaiter release_cluster::push(std::size_t t, word at) { return ask(t, request::kind::push, at); }
 release_cluster::awaiter release_cluster::pin(std::size_t t, word at) { return ask(t, request::kind::pin, at); }
 release_cluster::awaiter release_cluster::try_pin(std::size_t t, word at) { return ask(t, request::kind::try_pin, at); }
 release_cluster::awaiter release_cluster::unpin(std::size_t t, word at) { return ask(t, request::kind::unpin, at); }
@@ -147,17 +130,10 @@ release_cluster::awaiter release_cluster::call(std::size_t t, sync::operation wh
   c.operand = operand;
   return call(t, c);
 }
-release_cluster::awaiter release_cluster::pause(std::size_t t) {
-  request r;
-  r.what = request::kind::pause;
-  return {*this, t, r};
-}
-
 // ---- threads
 
 void release_cluster::run_thread(std::size_t t) {
   thread& self = threads_[t];
-  if (options_.pages_out) page_out(*nodes_[self.node]);
   if (self.now == thread::state::done) return resume(t);
   CHECK(self.now == thread::state::ready);
   switch (self.next.what) {
@@ -169,32 +145,16 @@ void release_cluster::run_thread(std::size_t t) {
     case request::kind::pin:
     case request::kind::try_pin: return step_pin(t);
     case request::kind::unpin: return step_unpin(t);
-    case request::kind::push: return step_push(t);
-    case request::kind::read_ahead:
-    case request::kind::take_over:
-    case request::kind::map_around: {
+    case request::kind::take_over: {
       const place p = place_of(self.next.at);
       node_state& n = *nodes_[self.node];
       model::actions out;
-      release::machine& m = *n.memory[p.region]->machine;
-      if (self.next.what == request::kind::map_around) {
-        (void)m.on_fault_around(p.unit, out);
-      } else if (self.next.what == request::kind::take_over) {
-        (void)m.on_please_take(p.unit, out);
-      } else {
-        (void)m.on_read_ahead(p.unit, access::read, self.next.withhold, out);
-      }
+      (void)n.memory[p.region]->machine->on_please_take(p.unit, out);
       finish_step(n, p.region, p.unit, nullptr, out);
       return resume(t);
     }
-    case request::kind::pause:
     case request::kind::none: return resume(t);
   }
-}
-
-void release_cluster::run_thread_if_mapped(std::size_t t) {
-  thread& self = threads_[t];
-  if (self.now == thread::state::ready && self.next.what <= request::kind::write && try_access(t)) self.now = thread::state::done;
 }
 
 void release_cluster::resume(std::size_t t) {
@@ -204,14 +164,6 @@ void release_cluster::resume(std::size_t t) {
   self.next = {};
   self.program.resume();
   if (self.program.done()) self.now = thread::state::finished;
-}
-
-bool release_cluster::all_finished() const noexcept {
-  return std::ranges::all_of(threads_, [](const thread& t) { return t.now == thread::state::finished; });
-}
-
-bool release_cluster::waits(std::size_t t) const noexcept {
-  return threads_[t].now == thread::state::waits_for_call || threads_[t].now == thread::state::waits_for_unit;
 }
 
 bool release_cluster::try_access(std::size_t t) {
@@ -224,20 +176,13 @@ bool release_cluster::try_access(std::size_t t) {
   if (n.memory[p.region]->views[p.unit] < want) return false;
   std::uint64_t& w = frame(n, p.region, p.unit)[p.word];
   if (want == access::write) {
-    ++count_.writes;
     w = latest_[r.at] = r.a;
-    n.memory[p.region]->written[p.unit] = true;
-    driver_.note(n.self, "writes word, value", r.at, r.a);
     return true;
   }
-  ++count_.reads;
   self.value = w;
-  if (w != latest_[r.at]) {
-    ++count_.stale_reads;
-    if (r.what == request::kind::read) {
-      fail("a thread reads " + std::to_string(w) + " from word " + std::to_string(r.at) + ", the last write left " +
-           std::to_string(latest_[r.at]) + at_unit(n.self, p.region, p.unit));
-    }
+  if (w != latest_[r.at] && r.what == request::kind::read) {
+    fail("a thread reads " + std::to_string(w) + " from word " + std::to_string(r.at) + ", the last write left " + std::to_string(latest_[r.at]) +
+         at_unit(n.self, p.region, p.unit));
   }
   return true;
 }
@@ -251,10 +196,8 @@ void release_cluster::fault(std::size_t t, access want) {
   thread& self = threads_[t];
   const place p = place_of(self.next.at);
   node_state& n = *nodes_[self.node];
-  ++count_.faults;
   if (++self.faults > options_.fault_limit) return fail("livelock: an access faults for ever" + at_unit(n.self, p.region, p.unit));
   self.now = thread::state::waits_for_unit;
-  driver_.note(n.self, want == access::write ? "write fault, unit" : "read fault, unit", p.unit, self.next.at);
   model::actions out;
   (void)n.memory[p.region]->machine->on_fault(p.unit, want, out, self.faults - 1);
   finish_step(n, p.region, p.unit, nullptr, out);
@@ -265,7 +208,6 @@ void release_cluster::step_atomic(std::size_t t) {
   thread& self = threads_[t];
   const place p = place_of(self.next.at);
   node_state& n = *nodes_[self.node];
-  ++count_.atomics;
   self.now = thread::state::waits_for_call;
   message m;
   m.unit = p.unit;
@@ -274,7 +216,7 @@ void release_cluster::step_atomic(std::size_t t) {
   m.b = self.next.b;
   m.c = p.word * sizeof(std::uint64_t);
   m.token = t + 1;
-  if (!tamper_.atomics_do_not_release) n.release->release();
+  n.release->release();
   model::actions out;
   n.memory[p.region]->machine->on_atomic(m, out);
   finish_step(n, p.region, p.unit, nullptr, out);
@@ -283,12 +225,10 @@ void release_cluster::step_atomic(std::size_t t) {
 void release_cluster::step_call(std::size_t t) {
   thread& self = threads_[t];
   node_state& n = *nodes_[self.node];
-  ++count_.calls;
   self.now = thread::state::waits_for_call;
   sync::call c = self.next.call;
   c.token = t + 1;
   c.thread = self.number;
-  driver_.note(n.self, "calls sync operation, object", static_cast<std::uint64_t>(c.what), c.object);
   if (sync::is_collective(c) && !tamper_.releases_nothing) n.release->release();
   sync::actions out;
   n.sync.on_call(c, out);
@@ -302,7 +242,6 @@ void release_cluster::step_pin(std::size_t t) {
   release::machine& m = *n.memory[p.region]->machine;
   model::actions out;
   self.now = thread::state::waits_for_unit;
-  driver_.note(n.self, "pins, unit", p.unit, self.pin_counted ? 1 : 0);
   const auto outcome = std::exchange(self.pin_counted, true) ? m.on_pin_again(p.unit, out) : m.on_pin(p.unit, out);
   finish_step(n, p.region, p.unit, nullptr, out);
   self.value = outcome == model::fault_outcome::local ? 1 : 0;
@@ -311,7 +250,6 @@ void release_cluster::step_pin(std::size_t t) {
     int& holder = holders_[p.region * options_.units + p.unit];
     if (holder >= 0) fail("two nodes have a pin" + at_unit(n.self, p.region, p.unit));
     holder = static_cast<int>(self.node);
-    ++count_.pins;
   } else if (self.next.what == request::kind::pin) {
     return;  // until it is woken
   } else {

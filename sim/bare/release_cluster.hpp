@@ -13,8 +13,8 @@
 // every read must find what the last write left, by the order of the run: that is checked, and what else
 // sim/README.md lists.
 //
-// A cluster does nothing by itself: a driver delivers messages and lets threads run (release_simulation: random timing;
-// release_explorer: all interleavings).
+// A cluster does nothing by itself: the explorer (release_explorer.hpp) delivers messages and lets threads run. It has what small programs need that
+// are run in all orders; all else (pushes, scans, memory that is short, random programs) runs on whole nodes, sim/whole.
 #pragma once
 
 #include <coroutine>
@@ -63,12 +63,9 @@ struct release_options {
   bool first_touch = false, migrates = true;
   release::updates update = release::updates::learned;
   bool keeps = false;            ///< units that are written in every interval keep their right
-  bool scans = false;            ///< threads write without faults, and nodes look which units were written
   std::size_t twin_limit = 64;   ///< pages
-  unsigned twin_pages = 1;       ///< what a twin counts for: pages of a unit
   std::size_t notice_limit = release::history::default_limit;
   bool limited = false;          ///< nodes may be short of memory: no home counts on copies
-  bool pages_out = false;        ///< and are: with every step of a thread a frame goes, if it may
   bool batches = true;           ///< diffs for one node wait for each other as long as they may
   unsigned fault_limit = 1'000;  ///< an access that faults more often is reported as a livelock
 };
@@ -77,15 +74,8 @@ struct release_options {
 class release_driver {
  public:
   virtual void send(node_id from, node_id to, const message& m, std::span<const std::byte> payload) = 0;
-  /// The payload is a frame or a twin, which the transport reads until the message has arrived.
-  virtual void send_unit(node_id from, node_id to, const message& m, std::span<const std::byte> payload) { send(from, to, m, payload); }
-  /// Whether any of those of the node has not arrived yet.
-  [[nodiscard]] virtual bool units_leave(node_id /*from*/) { return false; }
   /// The thread may be run again, after a while.
   virtual void go_on(std::size_t thread) = 0;
-  /// Other threads of the node may use what they have mapped.
-  virtual void between_actions(node_id node) = 0;
-  virtual void note(node_id node, const char* what, std::uint64_t a, std::uint64_t b) = 0;
 
  protected:
   ~release_driver() = default;
@@ -127,24 +117,18 @@ class release_cluster {
   [[nodiscard]] awaiter read_anything(std::size_t thread, word at);  ///< in a race: no value is wrong
   [[nodiscard]] awaiter write(std::size_t thread, word at, std::uint64_t value);
   [[nodiscard]] awaiter atomic(std::size_t thread, word at, model::atomic_operation what, std::uint64_t a, std::uint64_t b = 0);
-  [[nodiscard]] awaiter read_ahead(std::size_t thread, word at, bool withhold);
-  [[nodiscard]] awaiter map_around(std::size_t thread, word at);
   [[nodiscard]] awaiter take_over(std::size_t thread, word at);  ///< another node is short of memory, and asks this one to be the unit's home
-  [[nodiscard]] awaiter push(std::size_t thread, word at);  ///< the word's unit to all nodes; not while this node has it pinned
   /// Page locking of the word's unit; one thread of a node at a time. try_pin gives up when it would have to wait: 1 if pinned.
   [[nodiscard]] awaiter pin(std::size_t thread, word at);
   [[nodiscard]] awaiter try_pin(std::size_t thread, word at);
   [[nodiscard]] awaiter unpin(std::size_t thread, word at);
   [[nodiscard]] awaiter call(std::size_t thread, const sync::call& c);
   [[nodiscard]] awaiter call(std::size_t thread, sync::operation what, std::uint64_t object, std::uint64_t operand = 0);
-  [[nodiscard]] awaiter pause(std::size_t thread);
 
   // For drivers.
   void deliver(node_id to, const message& m, std::span<const std::byte> payload);
   /// The thread, which the cluster said may go on, does its next step.
   void run_thread(std::size_t thread);
-  /// The same at once, if it is an access that the view permits; for between_actions. The driver's own call finds it done.
-  void run_thread_if_mapped(std::size_t thread);
   [[nodiscard]] std::span<const std::size_t> threads_of(node_id node) const { return nodes_[node.value()]->threads; }
 
   // What there is to see.
@@ -154,22 +138,10 @@ class release_cluster {
   [[nodiscard]] release::node& node(unsigned n) { return *nodes_[n]->release; }
   [[nodiscard]] release::machine& machine(unsigned n, unsigned region = 0) { return *nodes_[n]->memory[region]->machine; }
   [[nodiscard]] release::unit_state& unit(unsigned n, unsigned region, std::uint64_t u) { return nodes_[n]->memory[region]->units[u]; }
-  [[nodiscard]] std::uint64_t frame_word(unsigned n, word at) const;
-  [[nodiscard]] std::uint64_t latest(word at) const { return latest_[at]; }
-  [[nodiscard]] std::uint64_t twins(unsigned n) const { return nodes_[n]->twins; }
-  [[nodiscard]] bool all_finished() const noexcept;
-  [[nodiscard]] bool waits(std::size_t thread) const noexcept;
   [[nodiscard]] const std::string& failure() const noexcept { return failure_; }
   void fail(std::string why);
   /// What must hold when nothing happens any more. `released`: the last thing that each node did was a release.
   void check_quiet(bool released);
-
-  struct counters {
-    std::uint64_t paged_out = 0, reads = 0, writes = 0, atomics = 0, calls = 0, faults = 0, diffs = 0, updates = 0, patches = 0, merges = 0, pins = 0, stale_reads = 0, forwarded_diffs = 0;
-    std::uint64_t given = 0;  ///< units that another node took over with their content
-    std::uint64_t pushes = 0, spreads_taken = 0;
-  };
-  [[nodiscard]] const counters& count() const noexcept { return count_; }
 
   /// Tests break the protocol here, to see it noticed.
   struct tampering {
@@ -177,43 +149,22 @@ class release_cluster {
     std::function<void(unsigned node, unsigned region, const message* trigger, model::actions& out)> actions{};
     /// After a step about the unit, the message's or the action's.
     std::function<void(unsigned node, unsigned region, std::uint64_t unit, const message* trigger)> after{};
-    /// A message that is about to leave; false: it does not.
-    std::function<bool(node_id from, node_id to, const message& m)> leaves{};
-    /// A notice message that arrives, or a diff; false: it is ignored.
+    /// A message that arrives; false: it is lost.
     std::function<bool(node_id to, const message& m)> arrives{};
-    bool ignores_acknowledgements = false;  ///< diff_sent() is not called
+    bool ignores_acknowledgements = false;  ///< diff_sent() is not called: nothing waits for diffs
     bool never_acquires = false;
-    bool tells_nobody_on_carries = false;   ///< all messages leave as edge::none, or as said here
     bool releases_nothing = false;
-    bool applies_own_diffs = false;
-    bool places_all_content = false;
-    bool applies_all_updates = false;       ///< whatever on_update() says
-    bool scans_miss_writes = false;         ///< what was written is not found
-    bool patches_miss_twins = false;        ///< what comes as a patch, or as a diff to a kept unit, is not written into the twin
-    bool sends_what_is_not_told = false;    ///< of a kept unit, the content instead of the twin
-    bool kept_units_look_unwritten = false; ///< at every release
-    bool diffs_keep_old_words = false;      ///< sends the whole unit instead of the difference
-    bool forwards_with_own_name = false;    ///< a forwarded diff loses its writer
-    bool acknowledges_when_forwarding = false;
-    bool atomics_do_not_release = false;
-    bool operations_are_no_news = false;    ///< on_operated() is not called
-    bool forgets_too_early = false;         ///< at the end of an epoch, all that the node knows counts as known to all
-    bool collectives_have_no_epoch = false;
-    bool pins_cover_all_news = false;       ///< what comes with a pin is taken whatever this node has heard
-    bool given_frames_stay = false;         ///< of units that another node takes over
     bool homes_go_silently = false;         ///< what the old home knows does not go along
-    bool spreads_cover_all_news = false;    ///< the same for what is pushed
   };
   tampering& tamper() noexcept { return tamper_; }
 
   /// What a thread asks for; public for awaiter only.
   struct request {
-    enum class kind : std::uint8_t { none, read, read_anything, write, atomic, read_ahead, map_around, take_over, push, pin, try_pin, unpin, call, pause };
+    enum class kind : std::uint8_t { none, read, read_anything, write, atomic, take_over, pin, try_pin, unpin, call };
     kind what = kind::none;
     word at = 0;
     std::uint64_t a = 0, b = 0;
     model::atomic_operation operation{};
-    bool withhold = false;
     sync::call call{};
   };
   class awaiter {
@@ -260,7 +211,6 @@ class release_cluster {
     std::vector<access> views{};
     std::vector<std::uint64_t> frames{}, twins{};
     std::vector<bool> has_twin{};
-    std::vector<bool> written{};  ///< where that is found by scans: since the last one, or since it was mapped
     std::unique_ptr<release::machine> machine{};
   };
   /// The token of a diff message: its group if it is the node's own, else from here on.
@@ -271,22 +221,12 @@ class release_cluster {
     node_id to{};
     unsigned group = 0;
   };
-  /// Pushed content that passes a node, until all below have it.
-  struct passage {
-    node_id from{};  ///< who is to be told; this node if it is the home
-    std::uint64_t from_token = 0;
-    message m{};
-    unsigned left = 0;
-    std::vector<std::uint64_t> words{};  ///< what the home knew, by node; then the content, if there is any
-  };
   struct node_state final : release::node::effects {
     node_state(release_cluster& c, unsigned n) : cluster(c), self{static_cast<std::uint16_t>(n)}, sync(self, c.options_.nodes) {}
     void transmit(node_id to, const message& m, std::span<const std::byte> value) noexcept override;
     void perform(model::region_id region, const model::actions& list) noexcept override;
     void perform_all() noexcept override { cluster.flush(*this); }
     [[nodiscard]] bool differs(model::region_id region, std::uint64_t unit) noexcept override;
-    void find_written() noexcept override;
-    [[nodiscard]] bool content_leaves() noexcept override { return cluster.driver_.units_leave(self); }
     [[nodiscard]] release::machine* machine_of(model::region_id region) noexcept override;
 
     release_cluster& cluster;
@@ -297,9 +237,9 @@ class release_cluster {
     std::vector<std::size_t> threads{};
     std::map<std::tuple<std::uint16_t, unsigned, unsigned>, std::vector<diff>> diffs{};  ///< by node, region and group; not sent yet
     std::map<std::uint64_t, passed_on> forwards{};
-    std::map<std::uint64_t, passage> passages{};  ///< by token
     std::uint64_t tokens = first_forward, twins = 0;
     directory::pin_table pins{};
+    protocol::round_marks marks{};  ///< of the job's barrier
   };
   friend class awaiter;
 
@@ -311,17 +251,8 @@ class release_cluster {
   void step_call(std::size_t t);
   void step_pin(std::size_t t);
   void step_unpin(std::size_t t);
-  // release_spread.cpp
-  void step_push(std::size_t t);
-  void spread(node_state& n, unsigned region, const model::action& a);
-  void pass_on(node_state& n, std::uint64_t token);
-  void answer_spread(node_state& n, std::uint64_t token);
-  void on_spread(node_state& n, const message& m, std::span<const std::byte> payload);
-  void on_spread_ack(node_state& n, const message& m);
   void resume(std::size_t t);
-  void finish(std::size_t t);
 
-  void page_out(node_state& n);
   void finish_step(node_state& n, unsigned region, std::uint64_t unit, const message* trigger, model::actions& out);
   void perform(node_state& n, unsigned region, const model::action& a);
   void perform_sync(node_state& n, const sync::actions& list);
@@ -338,12 +269,11 @@ class release_cluster {
   void complete(std::uint64_t token, std::uint64_t value);
   void wake(node_state& n, unsigned region, std::uint64_t unit);
   void flush(node_state& n);
-  void leave(node_state& n, node_id to, const message& m, std::span<const std::byte> payload, bool lies_in_frame = false);
+  void leave(node_state& n, node_id to, const message& m, std::span<const std::byte> payload);
   void send_diffs(node_state& n, node_id to, unsigned region, node_id writer, std::uint64_t token, std::span<const diff> list);
   void on_diffs(node_state& n, const message& m, std::span<const std::byte> payload);
   void on_diffs_ack(node_state& n, const message& m);
   void acquire(node_state& n);
-  void end_epoch(node_state& n);
   void synchronise(node_state& n, node_id to, const message& m, std::span<const std::byte> value, model::edge what);
   void check_unit(node_state& n, unsigned region, std::uint64_t unit);
 
@@ -352,7 +282,7 @@ class release_cluster {
   }
   /// What others may be sent of a unit whose home is here.
   [[nodiscard]] std::span<const std::uint64_t> as_told(node_state& n, unsigned region, std::uint64_t unit) noexcept {
-    return n.memory[region]->machine->is_kept(unit) && !tamper_.sends_what_is_not_told ? twin(n, region, unit) : frame(n, region, unit);
+    return n.memory[region]->machine->is_kept(unit) ? twin(n, region, unit) : frame(n, region, unit);
   }
   [[nodiscard]] std::span<std::uint64_t> twin(node_state& n, unsigned region, std::uint64_t unit) noexcept {
     return std::span(n.memory[region]->twins).subspan(unit * options_.words, options_.words);
@@ -370,8 +300,6 @@ class release_cluster {
   std::vector<unsigned> moving_{};            ///< [region][unit]: home_move messages on their way
   std::string failure_{};
   tampering tamper_{};
-  counters count_{};
-  std::uint64_t page_outs_ = 0;  ///< draws
 };
 
 }  // namespace quire::sim

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sim/cluster.hpp"
+#include "sim/bare/sequential_cluster.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
 #include "model/atomic_operation.hpp"
-#include "sim/checkers.hpp"
+#include "sim/bare/sequential_checkers.hpp"
 
 namespace quire::sim {
 
@@ -30,8 +30,8 @@ model::atomic_operation atomic_of(operation_kind k) noexcept {
 
 }  // namespace
 
-cluster::cluster(const cluster_options& options, std::vector<script> scripts, surroundings& around)
-    : options_(options), scripts_(std::move(scripts)), threads_of_(options.nodes), around_(around) {
+cluster::cluster(const cluster_options& options, std::vector<script> scripts, cluster_driver& driver)
+    : options_(options), scripts_(std::move(scripts)), threads_of_(options.nodes), driver_(driver) {
   const std::size_t cells = std::size_t{options.nodes} * options.units;
   if (options.replicas) {
     options_.survives = true;
@@ -71,17 +71,6 @@ cluster::cluster(const cluster_options& options, std::vector<script> scripts, su
     threads_of_[scripts_[t].node.value()].push_back(t);
     if (scripts_[t].operations.empty()) state_.threads[t].now = thread::state::finished;
   }
-}
-
-std::size_t cluster::operations() const noexcept {
-  std::size_t n = 0;
-  for (const script& s : scripts_) n += s.operations.size();
-  return n;
-}
-
-bool cluster::all_finished() const noexcept {
-  return std::all_of(state_.threads.begin(), state_.threads.end(),
-                     [](const thread& t) { return t.now == thread::state::finished; });
 }
 
 void cluster::fail(std::string why) {
@@ -155,7 +144,7 @@ void cluster::try_operation(std::size_t t) {
   auto& m = machines_[node_of(t).value()];
   if (o.what == operation_kind::take_over) {
     if (m.on_please_take(o.unit, out)) {
-      bring(node_of(t), o.unit, m.has_content(o.unit) && !forgets_ ? content_use::read : content_use::promised);
+      bring(node_of(t), o.unit, m.has_content(o.unit) ? content_use::read : content_use::promised);
     }
   } else if (o.what >= operation_kind::advise_writing) {
     m.on_advice(o.unit, o.what == operation_kind::advise_writing);
@@ -167,7 +156,6 @@ void cluster::try_operation(std::size_t t) {
   }
   finish_step(node_of(t), o.unit, nullptr, out);
   finish_operation(t);
-  around_.go_on(t);
 }
 
 /// As core::frames does.
@@ -175,7 +163,6 @@ void cluster::bring(node_id node, std::uint64_t unit, content_use how) noexcept 
   std::uint8_t& where = state_.where[node.value() * options_.units + unit];
   if (where == (frame_gone | frame_saved) && how != content_use::replaced && how != content_use::promised) {
     std::ranges::copy(content(node, unit), frame(node, unit).begin());
-    ++read_back_;
   }
   where &= static_cast<std::uint8_t>(~frame_gone);
   if (how != content_use::read) where &= static_cast<std::uint8_t>(~frame_saved);
@@ -200,13 +187,6 @@ void cluster::page_out(std::size_t t, const operation& o) {
     std::ranges::fill(frame(node, o.unit), frame_is_gone);
   }
   finish_operation(t);
-  around_.go_on(t);
-}
-
-void cluster::run_thread_if_mapped(std::size_t t) {
-  if (state_.threads[t].now != thread::state::ready) return;
-  const operation& o = operation_of(t);
-  if (is_access(o.what)) (void)try_access(t, o, right_needed(o.what));
 }
 
 // ---- threads
@@ -226,17 +206,12 @@ bool cluster::try_access(std::size_t t, const operation& o, access want) {
          std::to_string(node.value()) + ": " + std::to_string(word) + ", not " + std::to_string(latest(o.unit, o.word)) + ")");
   }
   if (options_.replicas && want == access::read) state_.knows.read(node.value(), o.unit);
-  around_.note(node, want == access::write ? "writes unit, value" : "reads unit, value", o.unit, word);
   finish_operation(t);
   return true;
 }
 
 void cluster::access_unit(std::size_t t, const operation& o, access want) {
-  if (try_access(t, o, want)) {
-    around_.go_on(t);
-  } else {
-    fault(t, o, want);
-  }
+  if (!try_access(t, o, want)) fault(t, o, want);
 }
 
 void cluster::fault(std::size_t t, const operation& o, access want) {
@@ -247,15 +222,12 @@ void cluster::fault(std::size_t t, const operation& o, access want) {
     fail("livelock: thread " + std::to_string(t) + " of node " + std::to_string(node.value()) + " faulted " +
          std::to_string(self.faults) + " times on unit " + std::to_string(o.unit) + " for one access");
   }
-  around_.note(node, want == access::write ? "write fault on unit, lost before" : "read fault on unit, lost before", o.unit,
-               self.lost);
   model::actions out;
   const auto outcome = machines_[node.value()].on_fault(o.unit, want, out, options_.hold_off ? self.lost : 0);
   if (outcome == sequential::fault_outcome::lost) return finish_lost(t);
   const bool waits = outcome != sequential::fault_outcome::local;
   if (waits) {
     self.now = thread::state::waits_for_unit;
-    around_.waits(t);
   }
   finish_step(node, o.unit, nullptr, out);
   if (waits) {
@@ -265,12 +237,10 @@ void cluster::fault(std::size_t t, const operation& o, access want) {
     return;
   }
   if (view(node, o.unit) < want) fail("a local fault ended without the right");
-  around_.go_on(t);
 }
 
 void cluster::call(std::size_t t, const operation& o) {
   state_.threads[t].now = thread::state::waits_for_call;
-  around_.waits(t);
   auto& machine = machines_[node_of(t).value()];
   model::actions out;
   const std::uint64_t token = t + 1;
@@ -314,7 +284,6 @@ void cluster::pin(std::size_t t, const operation& o) {
   model::actions out;
   const bool again = std::exchange(self.pinning, true);
   ++self.faults;
-  around_.note(node, again ? "pins unit, after a wake" : "pins unit", o.unit, 0);
   const auto outcome = again ? m.on_pin_again(o.unit, out) : m.on_pin(o.unit, out);
   if (outcome == sequential::fault_outcome::refused) {
     fail("a pin is refused");
@@ -325,28 +294,23 @@ void cluster::pin(std::size_t t, const operation& o) {
   } else if (outcome == sequential::fault_outcome::local) {
     self.pins += one_pin(o.unit);
     ++state_.pinned[o.unit];
-    around_.pinned(t, o.unit, true);
     finish_operation(t);
   } else {
     if (pins_of(node, o.unit) != 0) {
       fail("a thread waits for a unit that its node has pinned (unit " + std::to_string(o.unit) + ")");
     }
     self.now = thread::state::waits_for_unit;
-    around_.waits(t);
   }
   finish_step(node, o.unit, nullptr, out);
-  if (outcome == sequential::fault_outcome::local) around_.go_on(t);
 }
 
 void cluster::give_up(std::size_t t) {
   if (!may_give_up(t) || is_frozen(node_of(t))) return;
   const operation o = operation_of(t);
-  around_.note(node_of(t), "gives up to pin unit", o.unit, 0);
   model::actions out;
   machines_[node_of(t).value()].on_pin_given_up(o.unit, out);
   finish_operation(t);
   finish_step(node_of(t), o.unit, nullptr, out);
-  around_.go_on(t);
   replicate(node_of(t));
 }
 
@@ -355,15 +319,12 @@ void cluster::unpin(std::size_t t, const operation& o) {
   model::actions out;
   const node_id node = node_of(t);
   if (pins_in(self.pins, o.unit) != 0) {
-    around_.note(node, "ends its pin of unit", o.unit, 0);
     self.pins -= one_pin(o.unit);
     --state_.pinned[o.unit];
-    around_.pinned(t, o.unit, false);
     if (!machines_[node.value()].on_unpin(o.unit, out)) fail("the machine has lost a pin (unit " + std::to_string(o.unit) + ")");
   }
   finish_operation(t);
   finish_step(node, o.unit, nullptr, out);
-  around_.go_on(t);
 }
 
 void cluster::finish_operation(std::size_t t) {
@@ -381,7 +342,6 @@ void cluster::finish_operation(std::size_t t) {
 void cluster::finish_step(node_id node, std::uint64_t unit, const message* trigger, model::actions& out) {
   if (tamper_) tamper_(*this, node, trigger, out);
   for (std::size_t i = 0; i < out.size(); ++i) {
-    if (i != 0) around_.between_actions(node);
     perform(node, out[i]);
     fail(check_views(*this, out[i].unit));
     fail(check_pins(*this, out[i].unit));
@@ -401,7 +361,7 @@ void cluster::perform(node_id node, const action& a) {
     case action_kind::operate:
     case action_kind::operate_here: return operate(node, a);
     case action_kind::complete: return complete(a.m);
-    case action_kind::hold: return around_.hold(node, a.unit, static_cast<unsigned>(a.m.a));
+    case action_kind::hold: return;  // unit_state::held tells
     case action_kind::make_twin:
     case action_kind::send_diff:
     case action_kind::send_patch:
@@ -414,12 +374,12 @@ void cluster::send(node_id from, node_id to, const action& a) {
   if (a.m.kind == message_kind::push_reply) fail(check_pushed(*this, a.unit));
   message m = a.m;
   if (hold_back(from, to, m)) return;
-  if (!a.with_content) return around_.send(from, to, m, {});
+  if (!a.with_content) return driver_.send(from, to, m, {});
   if (from == to) fail("content is sent to the node itself");
   bring(from, a.unit, content_use::read);
   const auto payload = std::as_bytes(content(from, a.unit));
   m.payload_bytes = static_cast<std::uint32_t>(payload.size());
-  around_.send(from, to, m, payload);
+  driver_.send(from, to, m, payload);
 }
 
 void cluster::change_view(node_id node, const action& a) {
@@ -451,10 +411,9 @@ void cluster::operate(node_id node, const action& a) {
   m.a = before;
   count_write(node, a.unit);
   if (options_.replicas) state_.knows.operate(node.value(), m.token - 1, a.unit, latest(a.unit, options_.words - 1));
-  around_.note(node, "operates on unit, value before", a.unit, before);
   if (a.kind == action_kind::operate_here) return complete(m);
   if (hold_back(node, a.to, m)) return;
-  around_.send(node, a.to, m, {});
+  driver_.send(node, a.to, m, {});
 }
 
 /// The last word of a unit counts its writes, so that contents can be told apart by age.
@@ -469,7 +428,6 @@ void cluster::wake(node_id node, std::uint64_t unit) {
     thread& sleeper = state_.threads[t];
     if (sleeper.now != thread::state::waits_for_unit || operation_of(t).unit != unit) continue;
     sleeper.now = thread::state::ready;
-    around_.go_on(t);
   }
 }
 
@@ -479,7 +437,6 @@ void cluster::complete(const message& m) {
   if (state_.threads[t].now != thread::state::waits_for_call) return fail("a call is completed twice");
   if (options_.replicas && operation_of(t).what < operation_kind::push) state_.knows.answer(node_of(t).value(), t, operation_of(t).unit);
   finish_operation(t);
-  around_.go_on(t);
 }
 
 }  // namespace quire::sim

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "sim/random.hpp"
-#include "sim/release_cluster.hpp"
+#include "sim/bare/release_cluster.hpp"
 
 namespace quire::sim {
 

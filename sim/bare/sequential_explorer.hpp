@@ -5,7 +5,7 @@
 // have finished wherever nothing can happen any more, and an end must be within reach from every state (else threads could
 // go round in circles for ever).
 //
-// Steps are atomic here: accesses of other threads between two actions of one step are left to simulation.hpp.
+// Steps are atomic here: accesses of other threads between two actions of one step are left to sim/whole.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "sim/cluster.hpp"
+#include "sim/bare/sequential_cluster.hpp"
 
 namespace quire::sim {
 
@@ -23,11 +23,13 @@ struct exploration {
   std::uint64_t deepest = 0;  ///< longest path walked
 };
 
-class explorer final : private surroundings {
+class explorer final : private cluster_driver {
  public:
   explorer(const cluster_options& shape, std::vector<script> scripts, std::uint64_t most_states = 5'000'000);
 
   [[nodiscard]] exploration run();
+  /// Messages between two nodes overtake each other, as no transport has it.
+  void forget_the_order_of_pairs() noexcept { ordered_ = false; }
   [[nodiscard]] cluster& nodes() noexcept { return nodes_; }
 
  private:
@@ -57,12 +59,6 @@ class explorer final : private surroundings {
   };
 
   void send(node_id from, node_id to, const message& m, std::span<const std::byte> payload) override;
-  void go_on(std::size_t) override {}
-  void waits(std::size_t) override {}
-  void hold(node_id, std::uint64_t, unsigned) override {}  // unit_state::held tells
-  void between_actions(node_id) override {}
-  void pinned(std::size_t, std::uint64_t, bool) override {}
-  void note(node_id, const char*, std::uint64_t, std::uint64_t) override {}
 
   [[nodiscard]] std::vector<step> possible_steps() const;
   [[nodiscard]] std::uint64_t place_in_pair(std::size_t flight) const noexcept;
@@ -77,6 +73,7 @@ class explorer final : private surroundings {
 
   cluster nodes_;
   std::uint64_t most_states_;
+  bool ordered_ = true;
   std::vector<flight> flights_{};
   std::unordered_map<fingerprint, std::uint32_t, fingerprint_hash> known_{};
   std::vector<situation> open_{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sim/release_explorer.hpp"
+#include "sim/bare/release_explorer.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -65,8 +65,6 @@ class release_explorer::world final : private release_driver {
     flights_[{from.value(), to.value()}].push_back({from, to, sent, {payload.begin(), payload.end()}});
   }
   void go_on(std::size_t thread) override { ready_.push_back(thread); }
-  void between_actions(node_id) override {}
-  void note(node_id, const char*, std::uint64_t, std::uint64_t) override {}
 
   void add(unsigned node, std::uint64_t what) { hashes_[node] = mix(hashes_[node] * 0x9e3779b97f4a7c15u + what); }
   static std::uint64_t hash_of(const flight& f) {

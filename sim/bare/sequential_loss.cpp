@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "sim/checkers.hpp"
-#include "sim/cluster.hpp"
+#include "sim/bare/sequential_checkers.hpp"
+#include "sim/bare/sequential_cluster.hpp"
 
 namespace quire::sim {
 
@@ -104,7 +104,6 @@ void cluster::recover(node_id node, recovery::step s) {
     } else {
       caller.now = thread::state::ready;
     }
-    around_.go_on(t);
   }
   replicate(node);  // others may have gone on before, and asked
 }
@@ -115,17 +114,15 @@ void cluster::send_markers(node_id node, recovery::round r) {
   m.operation = static_cast<std::uint32_t>(r);
   m.a = state_.recoveries[node.value()].dead();
   for (std::uint16_t n = 0; n < options_.nodes; ++n) {
-    if ((m.a >> n & 1) == 0 && !is_dead(node_id{n})) around_.send(node, node_id{n}, m, {});
+    if ((m.a >> n & 1) == 0 && !is_dead(node_id{n})) driver_.send(node, node_id{n}, m, {});
   }
 }
 
 /// The thread gets its signal, or its status, and goes on.
 void cluster::finish_lost(std::size_t t) {
   const std::uint32_t unit = operation_of(t).unit;
-  around_.note(node_of(t), "finds unit lost", unit, 0);
   fail(check_lost(*this, unit));
   finish_operation(t);
-  around_.go_on(t);
 }
 
 }  // namespace quire::sim

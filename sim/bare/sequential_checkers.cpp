@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sim/checkers.hpp"
+#include "sim/bare/sequential_checkers.hpp"
 
 #include <algorithm>
 
-#include "sim/cluster.hpp"
+#include "sim/bare/sequential_cluster.hpp"
 
 namespace quire::sim {
 namespace {

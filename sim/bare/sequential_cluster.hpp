@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Nodes that run the sequential machine, with their application views, their memory and their threads. It performs the
-// actions of the machines exactly in order, as the engine does, and has every step checked (checkers.hpp). What a thread may
+// actions of the machines exactly in order, as the engine does, and has every step checked (sequential_checkers.hpp). What a thread may
 // do follows from what `permit` and `protect` did to its node's view, never from what the machine believes.
 //
-// A cluster does nothing by itself: a driver (simulation.hpp: random timing; explorer.hpp: all interleavings) delivers
-// messages and lets threads run. All that changes is in cluster_state, plain data that can be copied, put back and hashed.
+// A cluster does nothing by itself: the explorer (sequential_explorer.hpp) delivers messages and lets threads run. All that changes is in
+// cluster_state, plain data that can be copied, put back and hashed.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 #include "model/action.hpp"
 #include "protocol/sequential/machine.hpp"
 #include "sim/frames.hpp"
-#include "sim/ledger.hpp"
+#include "sim/bare/ledger.hpp"
 #include "watch/recovery.hpp"
 
 namespace quire::sim {
@@ -115,29 +115,18 @@ struct cluster_state {
   std::uint64_t calm = 0;                              ///< the dead, when last all survivors had gone on
 };
 
-/// What a cluster needs from its driver.
-class surroundings {
+/// Where messages of a cluster go.
+class cluster_driver {
  public:
   virtual void send(node_id from, node_id to, const message& m, std::span<const std::byte> payload) = 0;
-  /// The thread may be run again, some time from now.
-  virtual void go_on(std::size_t thread) = 0;
-  /// The thread begins to wait for a unit or a call.
-  virtual void waits(std::size_t thread) = 0;
-  /// Action `hold`: call on_hold_over in a while, the longer the higher `strength`.
-  virtual void hold(node_id node, std::uint64_t unit, unsigned strength) = 0;
-  /// Two actions of one step lie a moment apart: other threads of the node may use what they have.
-  virtual void between_actions(node_id node) = 0;
-  /// The thread has pinned a unit, or ended a pin.
-  virtual void pinned(std::size_t thread, std::uint64_t unit, bool begins) = 0;
-  virtual void note(node_id node, const char* what, std::uint64_t a, std::uint64_t b) = 0;
 
  protected:
-  ~surroundings() = default;
+  ~cluster_driver() = default;
 };
 
 class cluster {
  public:
-  cluster(const cluster_options& options, std::vector<script> scripts, surroundings& around);
+  cluster(const cluster_options& options, std::vector<script> scripts, cluster_driver& driver);
   cluster(const cluster&) = delete;
   cluster& operator=(const cluster&) = delete;
 
@@ -145,8 +134,6 @@ class cluster {
   void deliver(node_id to, const message& m, std::span<const std::byte> payload);
   /// The thread, which is ready, tries its operation: it succeeds, faults, or calls.
   void run_thread(std::size_t thread);
-  /// The thread's next operation, if it is an access that its view permits now. For between_actions.
-  void run_thread_if_mapped(std::size_t thread);
   void on_hold_over(node_id node, std::uint64_t unit);
   /// The node dies. The driver sees to what is on its way there; what comes from it may still arrive where nobody knows.
   /// `concerned`: units about which messages from or to it are on their way.
@@ -195,8 +182,6 @@ class cluster {
   }
   /// How often threads of the node have the unit pinned, as they know it.
   [[nodiscard]] unsigned pins_of(node_id node, std::uint64_t unit) const noexcept;
-  [[nodiscard]] std::size_t operations() const noexcept;
-  [[nodiscard]] bool all_finished() const noexcept;
   /// What a checker found first; empty while all is well.
   [[nodiscard]] const std::string& failure() const noexcept { return failure_; }
   void fail(std::string why);
@@ -208,9 +193,6 @@ class cluster {
   /// `trigger` is the message handled, null for a fault or call.
   using tampering = std::function<void(cluster&, node_id node, const message* trigger, model::actions& out)>;
   void set_tampering(tampering t) { tamper_ = std::move(t); }
-  /// Who is asked to take a unit counts on the content to come, though it may have it in its file, and nobody else does.
-  void forget_when_taking() noexcept { forgets_ = true; }
-  [[nodiscard]] std::uint64_t read_back() const noexcept { return read_back_; }
   [[nodiscard]] sequential::directory_entry& entry(std::uint64_t unit) noexcept;
   [[nodiscard]] sequential::unit_state& unit(node_id node, std::uint64_t unit) noexcept {
     return state_.units[std::size_t{node.value()} * options_.units + unit];
@@ -260,12 +242,10 @@ class cluster {
   }
 
   static constexpr std::uint8_t frame_gone = 1, frame_saved = 2;
-  bool forgets_ = false;
-  std::uint64_t read_back_ = 0;
   cluster_options options_;
   std::vector<script> scripts_;
   std::vector<std::vector<std::size_t>> threads_of_{};
-  surroundings& around_;
+  cluster_driver& driver_;
   cluster_state state_{};
   std::deque<sequential::machine> machines_{};
   std::string failure_{};
