@@ -114,6 +114,8 @@ class Mistakes(unittest.TestCase):
             self.assertEqual(check(good), [], good)
         for bad in ("```cpp\nint b = 3;\n```", "```cpp\nint a = 1;\n```", "```\nint b = 2;\n```", "```c\nint b = 2;  // more\n```"):
             self.assertEqual(len(check(bad)), 1, bad)
+        self.assertEqual(len(check("```diff\n-int a = 1;\n```")), 1)
+        self.assertEqual(manual.check_snippets(manual.GENERATED[-1], "```diff\n-int a = 1;\n```", programs), [])
         self.assertEqual(len(manual.check_regions_are_shown(programs, ["```cpp\nint b = 2;\n```"])), 1)
         self.assertRaises(ValueError, manual.regions, "// [open]\nint a;\n")
 
