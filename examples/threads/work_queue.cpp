@@ -21,7 +21,7 @@ struct interval {
   double from = 0, to = 0;
 };
 constexpr interval whole{1e-5, 1};
-constexpr int steps_between = 4000;  ///< gifts of a thread to the queue
+constexpr int steps_between = 10'000;  ///< gifts of a thread to the queue
 
 double f(double x) { return std::sin(1 / x); }  // wild near 0
 double simpson(interval i) { return (i.to - i.from) / 6 * (f(i.from) + 4 * f((i.from + i.to) / 2) + f(i.to)); }
