@@ -187,6 +187,17 @@ def check_manual(page, helps):
     return wrong
 
 
+# ---- Invariants --------------------------------------------------------------------------------------------------------
+
+def check_invariants(name, text, sources):
+    """A README with rows `| (I1) | ...`, numbered in order; `sources`: {path: text} name none but these, and each of them somewhere."""
+    rows = [int(n) for n in re.findall(r"^\| \(I(\d+)\) \|", text, flags=re.M)]
+    wrong = [] if rows and rows == list(range(1, len(rows) + 1)) else [f"{name}: invariants are not numbered from 1 on: {rows}"]
+    named = {int(n): path for path, source in sources.items() for n in re.findall(r"\bI(\d+)\b", source)}
+    wrong += [f"{path} names (I{n}), which {name} does not have" for n, path in sorted(named.items()) if n not in rows]
+    return wrong + [f"{name}: no source names (I{n})" for n in rows if n not in named]
+
+
 # ---- Names, links, figures ---------------------------------------------------------------------------------------------
 
 def check_names(name, text, variables, headers):

@@ -56,6 +56,11 @@ class Tree(unittest.TestCase):
     def test_manual_page_has_all_options(self):
         self.none(manual.check_manual((ROOT / "docs" / "quire.1").read_text(), HELPS))
 
+    def test_invariants_are_those_of_the_sources(self):
+        folder = ROOT / "src" / "protocol" / "sequential"
+        sources = {str(p.relative_to(ROOT)): p.read_text() for p in folder.iterdir() if p.suffix in (".cpp", ".hpp")}
+        self.none(manual.check_invariants("src/protocol/sequential/README.md", (folder / "README.md").read_text(), sources))
+
     def test_names_are_those_of_the_headers(self):
         self.over(lambda name, text: manual.check_names(name, text, VARIABLES, HEADERS),
                   lambda name: name == "README.md" or name.startswith("docs/"))
@@ -118,6 +123,12 @@ class Mistakes(unittest.TestCase):
         self.assertEqual(manual.check_snippets(manual.GENERATED[-1], "```diff\n-int a = 1;\n```", programs), [])
         self.assertEqual(len(manual.check_regions_are_shown(programs, ["```cpp\nint b = 2;\n```"])), 1)
         self.assertRaises(ValueError, manual.regions, "// [open]\nint a;\n")
+
+    def test_invariants(self):
+        table = "| (I1) | one |\n| (I2) | two (I1) |\n"
+        self.assertEqual(manual.check_invariants("R", table, {"a.cpp": "// (I1)", "b.cpp": "// README.md, I2"}), [])
+        for text, source in ((table, "// (I1)"), (table, "// (I1) (I2) (I3)"), (table + "| (I4) | four |\n", "(I1) (I2) (I4)"), ("", "")):
+            self.assertEqual(len(manual.check_invariants("R", text, {"a.cpp": source})), 1, source)
 
     def test_manual_page(self):
         helps = {"run": {"-n": True, "--nodes": True, "--tag": False, "--help": False}}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Nodes that are short of memory (page-out), under all that the other tests do: copies are given up, owners' and homes' content
-// leaves memory, others take units over. A frame that was given back holds garbage from then on, so that whoever still counts
+// leaves memory, others take units over (invariants I4 and I15 of src/protocol/sequential/README.md). A frame that was given back holds garbage from then on, so that whoever still counts
 // on it is seen. QUIRE_SIM_SEED=<seed> runs only that one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Content on two nodes: in each state of small programs a node may die, and the survivors hear of it at any later
 // moment. No unit is lost, and no write that was acknowledged (sim/ledger.hpp); while nobody is dead or recovering,
-// each acknowledged write is at two living nodes. Then random programs, of which each node is killed in turn.
+// each acknowledged write is at two living nodes (invariant I12 of src/protocol/sequential/README.md). Then random programs, of which each node is killed in turn.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
