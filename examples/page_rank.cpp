@@ -76,7 +76,9 @@ int main(int argc, char** argv) {
   quire::session job;
   const std::size_t pages = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 20'000;
   const unsigned threads = argc > 2 ? static_cast<unsigned>(std::atoi(argv[2])) : 2;
-  const auto make = [pages] { return quire::region::create(pages * sizeof(double), {.consistency = quire::consistency::release, .unit_bytes = 65536}).span<double>().first(pages); };
+  const auto make = [pages] {
+    return quire::region::create(pages * sizeof(double), {.consistency = quire::consistency::release, .unit_bytes = 65536}).span<double>().first(pages);
+  };
   const std::span<double> rank = quire::from_node(0, make), next = quire::from_node(0, make);
   std::chrono::duration<double> took{};
   quire::team all(threads);
