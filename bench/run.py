@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import platform
+import re
 import statistics
 import subprocess
 import sys
@@ -33,7 +34,7 @@ class Runner:
 
     def command(self, program):
         name, *arguments = program.command
-        path = next((p for p in (self.build / "bench" / name, self.build / "bin" / name) if p.exists()), None)
+        path = next((p for p in (self.build / "bench" / name, self.build / "bin" / name, self.build / name) if p.exists()), None)
         if path is None:
             raise Failed("it has not been built")
         command = [str(path), *arguments, *(program.quick if self.quick else program.full)]
@@ -55,6 +56,9 @@ class Runner:
         took_ms = (time.perf_counter() - start) * 1000
         if program.wall:
             self.note(program.key, {"name": "wall", "unit": "ms", "median": took_ms, "min": took_ms})
+        if program.told_in_seconds:
+            self.note(program.key, seconds_in(out))
+            return
         for line in filter(str.strip, out.splitlines()):
             try:
                 found = json.loads(line)
@@ -81,13 +85,21 @@ class Runner:
             median, least = median - statistics.median(taken_off["medians"]), least - min(taken_off["mins"])
         baseline = wanted.baseline
         if isinstance(baseline, str):
-            baseline = statistics.median(self.measured[baseline]["medians"])
+            baseline = statistics.median(self.measured[baseline]["medians"]) * wanted.times
         ratio = median / baseline if baseline else None  # against nothing there is no ratio
         meets = None
         if wanted.target is not None and ratio is not None:
             meets = ratio <= wanted.target if wanted.bound == "most" else ratio >= wanted.target
         return {"name": wanted.name, "unit": value["unit"], "median": median, "min": least,
                 "baseline": baseline, "ratio": ratio, "target": wanted.target, "bound": wanted.bound, "meets": meets}
+
+
+def seconds_in(out):
+    """The time that an example says its work took: a line like `0.1234 s`."""
+    found = re.findall(r"^(\d+\.\d+) s$", out, flags=re.M)
+    if len(found) != 1:
+        raise Failed(f"one line with seconds was expected: {out}")
+    return {"name": "time_s", "unit": "s", "median": float(found[0]), "min": float(found[0])}
 
 
 def first_line(path, key):

@@ -19,6 +19,7 @@ class Program:
     full: tuple = ()  # more arguments,
     quick: tuple = ()  # and what stands in their place with --quick
     wall: bool = False
+    told_in_seconds: bool = False  # an example: it prints a result and `0.1234 s` in place of JSON
     crowd: int = 0  # so many busy processes run beside it
 
 
@@ -28,6 +29,7 @@ class Row:
     value: str
     baseline: object = None  # a measurement, or a number
     target: float = None  # what the ratio value / baseline is compared to
+    times: float = 1  # the baseline, a measurement, is taken so many times
     bound: str = "most"  # the ratio must be at "most" or at "least" the target
     minus: str = None  # a measurement that is taken off the value
     told: bool = False  # a reader needs it though it has no target: not only with --all
@@ -53,23 +55,27 @@ class Group:
         return Group(self.name, self.about, programs, rows, max(min(self.rounds, 3), self.rounds // 3)) if rows else None
 
 
-def fault_group(transport, target):
+def fault_group(transport, target, four):
     few = ("--pages", "1024", "--rounds", "1")
 
-    def job(key, read_ahead):
-        return Program(key, ("quire_fault",), job_options=("--transport", transport),
+    def job(key, read_ahead, nodes=2):
+        return Program(key, ("quire_fault",), nodes=nodes, job_options=("--transport", transport),
                        environment={"QUIRE_READ_AHEAD": read_ahead}, quick=few)
 
     return Group(
         f"fault-{transport}", f"faults, 4 KiB pages in random order, {transport}",
         [Program("floor", ("floor_fault", "--transport", transport), "pair", quick=few),
-         job("quire", "1"), job("plain", "0")],
+         job("quire", "1"), job("plain", "0"), job("four", "1", 4)],
         [Row(f"read fault, {transport}", "quire:read_fault", "floor:read_fault", target),
          Row(f"read fault without read-ahead, {transport}", "plain:read_fault", "floor:read_fault", target),
          Row(f"read fault, frame never used, {transport}", "quire:first_read_fault", "floor:first_read_fault"),
          Row(f"write fault, upgrade at the home, {transport}", "quire:upgrade_fault_home", "quire:read_fault", 2),
          Row(f"write fault, upgrade elsewhere, {transport}", "quire:upgrade_fault_away", "quire:read_fault", 2),
-         Row(f"write fault, page owned elsewhere, {transport}", "quire:write_fault", "quire:read_fault", 2)],
+         Row(f"write fault, page owned elsewhere, {transport}", "quire:write_fault", "quire:read_fault", 2),
+         # Manager, owner and requester are three nodes: three messages where the floor has two, and the fourth node looks on.
+         Row(f"read fault, owner at a third of 4 nodes, {transport}", "four:read_fault_third", "floor:read_fault", four, times=1.5),
+         Row(f"write fault, owner at a third of 4 nodes, {transport}", "four:write_fault_third", "four:read_fault_third", 2),
+         Row(f"write fault, copies on all of 4 nodes, {transport}", "four:upgrade_fault_of_all", "four:read_fault_third", 2)],
         rounds=5)
 
 
@@ -93,14 +99,26 @@ def sweep_group(transport):
 def sync_group(transport):
     few = ("--count", "1000")
     return Group(
-        f"sync-{transport}", f"synchronisation of two nodes, {transport}",
+        f"sync-{transport}", f"synchronisation of 2 and 4 nodes, {transport}",
         [Program("floor", ("floor_exchange", "--transport", transport), "pair", quick=few),
-         Program("quire", ("quire_sync",), job_options=("--transport", transport), quick=few)],
+         Program("quire", ("quire_sync",), job_options=("--transport", transport), quick=few),
+         Program("turns", ("floor_turns",), "plain", quick=few),
+         Program("four", ("quire_sync",), nodes=4, job_options=("--transport", transport), quick=few)],
         [Row(f"barrier, {transport}", "quire:barrier", "floor:exchange", 1.5),
          Row(f"lock + unlock, held last by the other node, {transport}", "quire:lock_unlock", "floor:exchange", 1.5),
          Row(f"atomic addition at the other node, {transport}", "quire:atomic", "floor:exchange"),
-         Row(f"bare exchange with a page as reply, {transport}", "floor:page_exchange", "floor:exchange")],
+         Row(f"bare exchange with a page as reply, {transport}", "floor:page_exchange", "floor:exchange"),
+         *four_sync_rows(transport)],
         rounds=5)
+
+
+def four_sync_rows(transport):
+    """Two hops for a barrier, three for a lock that is at a third node. Four nodes take turns on two cores: so do the processes of floor_turns, which
+    share memory; over TCP it is the exchange of two that sleep for nobody."""
+    barrier, lock = f"barrier of 4 nodes, {transport}", f"lock + unlock, held last by a third of 4 nodes, {transport}"
+    if transport == "shm":
+        return [Row(barrier, "four:barrier", "turns:barrier", 3), Row(lock, "four:lock_unlock", "turns:hop", 3, times=3)]
+    return [Row(barrier, "four:barrier", "floor:exchange", 3), Row(lock, "four:lock_unlock", "floor:exchange", 3, times=1.5)]
 
 
 def free_group(transport):
@@ -118,7 +136,7 @@ def free_group(transport):
 def queue_group():
     """A work queue by mutex and conditions; the lock is measured in the same job, in turns with the tasks."""
     programs = [Program(f"{n}", ("quire_queue",), nodes=n, quick=("--rounds", "3")) for n in (2, 4)]
-    rows = [Row(f"a task through a queue of {n} nodes, against a lock that moves", f"{n}:task", f"{n}:lock_unlock", 5 if n == 2 else None)
+    rows = [Row(f"a task through a queue of {n} nodes, against a lock that moves", f"{n}:task", f"{n}:lock_unlock", 5)
             for n in (2, 4)]
     rows += [Row(f"{what} a task, {n} nodes", f"{n}:{key}_task") for n in (2, 4)
              for what, key in (("messages", "messages"), ("read faults", "read_faults"), ("upgrade faults", "upgrade_faults"))]
@@ -162,12 +180,15 @@ def nodes_group():
     return Group("nodes", "start and memory of a job of many nodes on this machine", programs, rows, rounds=3)
 
 
-def app_group(name, about, full, quick, target=None):
+def app_group(name, about, full, quick, target=None, four=None):
+    """`four`: the target of 4 nodes, which have the cores of two."""
     return Group(
         name, about,
         [Program("openmp", (f"{name}_openmp", "--threads", "2", "--json"), "plain", full=full, quick=quick),
-         Program("quire", (name, "--json"), full=full, quick=quick)],
-        [Row(f"{about}, 2 nodes against OpenMP with 2 threads", "quire:time_s", "openmp:time_s", target, told=True)],
+         Program("quire", (name, "--json"), full=full, quick=quick),
+         Program("four", (name, "--json"), nodes=4, full=full, quick=quick)],
+        [Row(f"{about}, 2 nodes against OpenMP with 2 threads", "quire:time_s", "openmp:time_s", target, told=True),
+         Row(f"{about}, 4 nodes against 2", "four:time_s", "quire:time_s", four, told=True)],
         rounds=5)
 
 
@@ -214,8 +235,12 @@ def release_group(transport):
              Row(f"phase of false sharing, release against sequential, {transport}", "quire:phase_release",
                  "quire:phase_sequential"),
              Row(f"pages moved in a phase of false sharing, {transport}", "quire:moved_release", 1, 0)]
+    rows += [Row(f"barrier of 4 nodes with 1000 dirty pages beyond an empty one, {transport}", "four:barrier_1000", "four:floor_1000", minus="four:barrier_0"),
+             Row(f"phase of false sharing of 4 nodes, release against sequential, {transport}", "four:phase_release", "four:phase_sequential"),
+             Row(f"pages moved in a phase of false sharing of 4 nodes, {transport}", "four:moved_release", 1, 0)]
     return Group(f"release-{transport}", f"release consistency, pages of 4 KiB, {transport}; the floor is memcpy, diff and apply",
-                 [Program("quire", ("quire_release",), quick=("--rounds", "5"), **job)], rows)
+                 [Program("quire", ("quire_release",), quick=("--rounds", "5"), **job),
+                  Program("four", ("quire_release",), nodes=4, full=("--rounds", "10"), quick=("--rounds", "3"), **job)], rows)
 
 
 def myoan_group():
@@ -232,7 +257,8 @@ def myoan_group():
                           full=("--pages", "50"), quick=("--pages", "5"))], rows, rounds=1)
 
 
-def consistency_group(name, about, full, quick, target):
+def consistency_group(name, about, full, quick, target, four):
+    """`four`: the target of release consistency on 4 nodes against 2, which have as many cores."""
     programs = [Program("openmp", (f"{name}_openmp", "--threads", "2", "--json"), "plain", full=full, quick=quick)]
     rows = []
     for how in ("sequential", "release", "scan", "blocks"):
@@ -243,12 +269,13 @@ def consistency_group(name, about, full, quick, target):
     for how in ("sequential", "release", "blocks"):
         for nodes in (1, 4):
             programs.append(Program(f"{how} {nodes}", (name, "--json", "--consistency", how), nodes=nodes, full=full, quick=quick))
-            rows.append(Row(f"{about}, {how}, {nodes} nodes against 2", f"{how} {nodes}:time_s", f"{how}:time_s"))
+            rows.append(Row(f"{about}, {how}, {nodes} nodes against 2", f"{how} {nodes}:time_s", f"{how}:time_s",
+                            four if (how, nodes) == ("release", 4) else None))
     for what, key in (("messages", "messages"), ("bytes", "bytes"), ("read faults", "read_faults"), ("write faults", "write_faults")):
         for nodes in ("", " 4"):
             rows += [Row(f"{about}, {what}, {how} against sequential,{nodes or ' 2'} nodes", f"{how}{nodes}:{key}", f"sequential{nodes}:{key}")
                      for how in ("release", "blocks")]
-    return Group(f"{name}-consistency", f"{about} by consistency, 2 nodes", programs, rows, rounds=15)
+    return Group(f"{name}-consistency", f"{about} by consistency, 1, 2 and 4 nodes", programs, rows, rounds=15)
 
 
 def model_group():
@@ -273,6 +300,21 @@ def model_group():
     return Group("model", "messages and bytes of the applications, against the model's", programs, rows, rounds=3)
 
 
+def programs_group():
+    """The examples of docs/guide/programs.md: on Quire, against the same program with two threads of one process."""
+    sizes = (("word_count", ("8000000",), ("100000",)), ("sample_sort", ("6000000",), ("100000",)), ("page_rank", ("400000",), ("10000",)),
+             ("work_queue", ("9",), ("5",)), ("k_means", ("500000",), ("10000",)), ("heat", ("300", "1024"), ("50", "256")))
+    programs, rows = [], []
+    for name, full, quick in sizes:
+        def program(key, folder, threads, kind="job", nodes=2):
+            return Program(f"{name} {key}", (f"examples/{folder}{name}",), kind, nodes, full=(*full, threads), quick=(*quick, threads), told_in_seconds=True)
+        programs += [program("threads", "threads/", "2", "plain"), program("one", "", "2", nodes=1), program("two", "", "1"), program("four", "", "1", nodes=4)]
+        rows += [Row(f"{name}, 1 node of 2 threads against 2 threads without Quire", f"{name} one:time_s", f"{name} threads:time_s", 1.3),
+                 Row(f"{name}, 2 nodes of a thread against 2 threads without Quire", f"{name} two:time_s", f"{name} threads:time_s", 1.1),
+                 Row(f"{name}, 4 nodes of a thread against 2", f"{name} four:time_s", f"{name} two:time_s", 1.2)]
+    return Group("programs", "six programs of the guide, against the same with threads of one process", programs, rows, rounds=9)
+
+
 def replicas_group():
     """What it costs to keep content on two nodes: time, messages and bytes, with against without."""
     applications = (("sor", "SOR 4096 x 4096", ("--size", "4096", "--iterations", "20"), ("--size", "1024", "--iterations", "5")),
@@ -293,8 +335,8 @@ def replicas_group():
 
 
 GROUPS = [
-    fault_group("shm", 1.5),
-    fault_group("tcp", 1.3),
+    fault_group("shm", 1.5, 2),
+    fault_group("tcp", 1.3, 2),
     sweep_group("shm"),
     sweep_group("tcp"),
     sync_group("shm"),
@@ -308,9 +350,9 @@ GROUPS = [
     diff_group(),
     written_group(),
     app_group("sor", "SOR 4096 x 4096", ("--size", "4096", "--iterations", "20"), ("--size", "4096", "--iterations", "5"),
-              1.05),
+              1.05, 1.1),
     app_group("raytracer", "ray tracer 1024 x 768", ("--width", "1024", "--height", "768"),
-              ("--width", "1024", "--height", "768", "--samples", "1"), 1.05),
+              ("--width", "1024", "--height", "768", "--samples", "1"), 1.05, 1.05),
     app_group("cg", "CG, class A", ("--class", "A"), ("--class", "S")),
     app_group("ep", "EP, class W", ("--class", "W"), ("--class", "S")),
     app_group("helmholtz", "Helmholtz 1000 x 1000", (), ("--iterations", "5")),
@@ -320,11 +362,12 @@ GROUPS = [
     myoan_group(),
     replicas_group(),
     model_group(),
-    consistency_group("sor", "SOR 4096 x 4096", ("--size", "4096"), ("--size", "4096", "--iterations", "5"), 1.05),
-    consistency_group("helmholtz", "Helmholtz 1000 x 1000", (), ("--iterations", "5"), 1.05),
-    consistency_group("md", "MD, 2048 particles", (), ("--steps", "2"), 1.05),
-    consistency_group("ep", "EP, class W", ("--class", "W"), ("--class", "S"), 1.05),
-    consistency_group("cg", "CG, class A", ("--class", "A"), ("--class", "S"), 1.3),
+    consistency_group("sor", "SOR 4096 x 4096", ("--size", "4096"), ("--size", "4096", "--iterations", "5"), 1.05, 1.1),
+    consistency_group("helmholtz", "Helmholtz 1000 x 1000", (), ("--iterations", "5"), 1.05, 1.1),
+    consistency_group("md", "MD, 2048 particles", (), ("--steps", "2"), 1.05, 1.1),
+    consistency_group("ep", "EP, class W", ("--class", "W"), ("--class", "S"), 1.05, 1.1),
+    consistency_group("cg", "CG, class A", ("--class", "A"), ("--class", "S"), 1.3, 1.1),
+    programs_group(),
     Group("arrays", "a stencil over three arrays of a node's own",
           [Program("quire", ("quire_arrays",), nodes=1, quick=("--rounds", "3"))],
           [Row("arrays in regions", "quire:regions", "quire:private", 1.05),

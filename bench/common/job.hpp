@@ -14,4 +14,8 @@ inline void expect_nodes(const quire::session& job, int nodes) {
     throw std::runtime_error("this needs " + std::to_string(nodes) + " nodes: quire run -n " + std::to_string(nodes));
 }
 
+inline void expect_nodes_or_more(const quire::session& job, int nodes) {
+  if (job.nodes() < nodes) expect_nodes(job, nodes);
+}
+
 }  // namespace bench

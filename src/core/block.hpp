@@ -4,7 +4,7 @@
 // merge of checked blocks, and declarations, take memory from the heap.
 //
 // In a checked block the home keeps the content from before (the base copy, in the unit's twin) as long as the block
-// lasts, answers requests with it, and lets what comes from others into a copy of its own, so that nothing shows before
+// lasts, and answers requests with it. Diffs of others go into a copy of its own, so that nothing shows before
 // the end.
 #pragma once
 

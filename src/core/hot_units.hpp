@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which units the threads of this node wait for: for each the faults, and the time that they took. The table has a
-// fixed size. Where it is full, a unit that is new counts against the one with the fewest faults nearby, and takes its place in the
-// end (Misra and Gries, Finding Repeated Elements, 1982): what threads wait for often is in it. Any thread, fault context too: a few
+// fixed size. Where it is full, a new unit counts against the one with the fewest faults nearby, and takes its place in the
+// end (Misra and Gries, Finding Repeated Elements, 1982). So units that threads wait for often are in it. Any thread, fault context too: a few
 // instructions, no lock. Two threads that count at the same moment may lose a count.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Peers that are silent or gone. src/watch decides whom to ask and when silence is a loss; here its questions and
-// answers travel, the launcher is told of a loss (it judges, as it hears all), and this node ends when it is told so,
+// Peers that are silent or gone. src/watch decides which peer to ask, and when silence is a loss. Here its questions and
+// answers travel, and the launcher is told of a loss: it judges, as it hears all. This node ends when it is told so,
 // or hears nothing.
 //
 // The service thread sleeps until the next look is due. While application threads drive it may miss its turn; then

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who drives. One thread at a time may touch machines, transport and detectors: the driver. Any thread of the node can be
-// it: a thread that faults or calls sends its own request, polls for the reply, and does for others what they
-// have queued meanwhile (flat combining), which saves two context switches a fault. When nobody waits, the service thread
+// The driver: the one thread that may touch machines, transport and detectors now (README.md). Any thread of the node can be it.
+// A thread that faults or calls sends its own request and polls for the reply. It executes meanwhile the operations that
+// others have queued (flat combining). That saves two context switches a fault. When no thread waits, the service thread
 // takes over, and sleeps in epoll while there is nothing to do.
 //
-// The service thread sleeps until the transport, which is armed, wakes it. A thread that polls takes what arrives itself, so
-// meanwhile the transport wakes nobody (mute), and who stops polling arms it again (unmute): the service thread is not
-// woken at a barrier, and takes no core from threads that compute after it. While no thread of the node waits for another node, only what
-// is urgent wakes it (transport::urgency): who arrives at a barrier first does not disturb those who compute. Where threads drive again and again, as in a
-// sweep of faults, arming would be on the path of every fault: then the service thread looks once a tick (wake_policy.hpp), and
+// The service thread sleeps until the transport, which is armed, wakes it. A thread that polls takes all messages itself. So
+// meanwhile the transport wakes nobody (mute). The thread that stops polling arms it again (unmute): the service thread is not
+// woken at a barrier, and takes no core from threads that compute after it. While no thread of the node waits for another node, only
+// urgent messages wake it (transport::urgency): an early arrival at a barrier does not disturb threads that compute. Where threads drive again and again, as in a
+// sweep of faults, arming would be on the path of every fault. Then the service thread looks once a tick (wake_policy.hpp), and
 // arms when they have stopped.
 #pragma once
 

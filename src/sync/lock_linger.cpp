@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A mutex that threads of a node lock again as soon as they have unlocked it stays there for a moment although another
-// node wants it, so that a move serves several of them (cohort locks: Dice, Marathe and Shavit 2012). What it guards
+// node wants it. So a move serves several of them (cohort locks: Dice, Marathe and Shavit 2012). The data that it guards
 // lies in pages that move behind it: each costs several times as much as the move itself.
 //
 // Where that has not been seen a few times in a row the mutex leaves at once. If others were kept waiting in vain it

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Handles of synchronisation objects. Kind, the node that made it and a counter of that are in the number itself, so that
+// Handles of synchronisation objects. The number holds the kind, the node that made the object, and a counter of that node. So
 // every node finds an object's home without asking, and a number is never used twice. Any context.
 #pragma once
 

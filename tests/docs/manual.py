@@ -10,7 +10,8 @@ from pathlib import Path
 
 COMMANDS = ("run", "info", "config", "bench page-update", "agent")
 SOURCES = ("src", "docs", "examples", "bench", "tests", "sim", "apps", "include", "scripts", "tools", "cmake")
-GENERATED = ("docs/results.md", "docs/design/model-results.md")  # of make bench and make model
+GENERATED = ("docs/results.md", "docs/design/model-results.md",  # of make bench and make model,
+             "docs/guide/programs.md")  # and of examples/threads/page.py
 COMMON_OPTIONS = ("-h", "--help")
 
 
@@ -78,13 +79,15 @@ def regions(program):
 
 
 def check_snippets(name, text, programs):
-    """`programs`: {path: text}. Blocks in C and C++ are regions of programs; others hold neither."""
+    """`programs`: {path: text}. Blocks in C and C++ are regions of programs; others hold neither, and differences are generated."""
     known = {lines for program in programs.values() for lines in regions(program).values()}
     wrong = []
     for language, lines in blocks(text):
         if language in ("cpp", "c"):
             if bare(lines) not in known:
                 wrong.append(f"{name}: no program in examples/guide has this region:\n" + "\n".join(lines))
+        elif language == "diff" and name in GENERATED:
+            continue
         elif any(line.rstrip().endswith((";", "{")) for line in lines):
             wrong.append(f"{name}: this block looks like C or C++, and does not say so:\n" + "\n".join(lines))
     return wrong
@@ -209,6 +212,17 @@ def check_counter_names(name, text, counters):
     """What stands in the first column of a table of statistics is a counter."""
     return [f"{name}: {word} is no counter" for line in text.splitlines() if line.startswith("| ") and "`" in line.split("|")[1]
             for word in re.findall(r"`([a-z_]+)`", line.split("|")[1]) if word not in counters]
+
+
+# ---- Invariants --------------------------------------------------------------------------------------------------------
+
+def check_invariants(name, text, sources):
+    """A README with rows `| (I1) | ...`, numbered in order; `sources`: {path: text} name none but these, and each of them somewhere."""
+    rows = [int(n) for n in re.findall(r"^\| \(I(\d+)\) \|", text, flags=re.M)]
+    wrong = [] if rows and rows == list(range(1, len(rows) + 1)) else [f"{name}: invariants are not numbered from 1 on: {rows}"]
+    named = {int(n): path for path, source in sources.items() for n in re.findall(r"\bI(\d+)\b", source)}
+    wrong += [f"{path} names (I{n}), which {name} does not have" for n, path in sorted(named.items()) if n not in rows]
+    return wrong + [f"{name}: no source names (I{n})" for n in rows if n not in named]
 
 
 # ---- Names, links, figures ---------------------------------------------------------------------------------------------

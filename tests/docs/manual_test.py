@@ -67,6 +67,11 @@ class Tree(unittest.TestCase):
     def test_statistics_tell_of_counters(self):
         self.over(lambda name, text: manual.check_counter_names(name, text, {row["name"] for row in COUNTERS}), lambda name: name.endswith("statistics.md"))
 
+    def test_invariants_are_those_of_the_sources(self):
+        folder = ROOT / "src" / "protocol" / "sequential"
+        sources = {str(p.relative_to(ROOT)): p.read_text() for p in folder.iterdir() if p.suffix in (".cpp", ".hpp")}
+        self.none(manual.check_invariants("src/protocol/sequential/README.md", (folder / "README.md").read_text(), sources))
+
     def test_names_are_those_of_the_headers(self):
         self.over(lambda name, text: manual.check_names(name, text, VARIABLES, HEADERS),
                   lambda name: name == "README.md" or name.startswith("docs/"))
@@ -125,8 +130,16 @@ class Mistakes(unittest.TestCase):
             self.assertEqual(check(good), [], good)
         for bad in ("```cpp\nint b = 3;\n```", "```cpp\nint a = 1;\n```", "```\nint b = 2;\n```", "```c\nint b = 2;  // more\n```"):
             self.assertEqual(len(check(bad)), 1, bad)
+        self.assertEqual(len(check("```diff\n-int a = 1;\n```")), 1)
+        self.assertEqual(manual.check_snippets(manual.GENERATED[-1], "```diff\n-int a = 1;\n```", programs), [])
         self.assertEqual(len(manual.check_regions_are_shown(programs, ["```cpp\nint b = 2;\n```"])), 1)
         self.assertRaises(ValueError, manual.regions, "// [open]\nint a;\n")
+
+    def test_invariants(self):
+        table = "| (I1) | one |\n| (I2) | two (I1) |\n"
+        self.assertEqual(manual.check_invariants("R", table, {"a.cpp": "// (I1)", "b.cpp": "// README.md, I2"}), [])
+        for text, source in ((table, "// (I1)"), (table, "// (I1) (I2) (I3)"), (table + "| (I4) | four |\n", "(I1) (I2) (I4)"), ("", "")):
+            self.assertEqual(len(manual.check_invariants("R", text, {"a.cpp": source})), 1, source)
 
     def test_manual_page(self):
         helps = {"run": {"-n": True, "--nodes": True, "--tag": False, "--help": False}}

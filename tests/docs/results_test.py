@@ -15,6 +15,7 @@ sys.path += [str(ROOT / "bench"), str(ROOT / "bench" / "model")]
 import model  # noqa: E402
 import results  # noqa: E402
 import run  # noqa: E402
+import suite  # noqa: E402
 
 SAMPLE = json.loads((Path(__file__).resolve().parent / "results_sample.json").read_text())
 
@@ -43,6 +44,30 @@ class Results(unittest.TestCase):
     def test_runner_writes_what_the_page_needs(self):
         facts = run.about()
         self.assertEqual(sorted([*facts, "complete"]), sorted(SAMPLE["about"]))
+
+    def test_seconds_of_an_example(self):
+        self.assertEqual(run.seconds_in("200 steps: right\n0.1250 s\n")["median"], 0.125)
+        for wrong in ("200 steps: right\n", "0.1 s\n0.2 s\n", "it took 0.1 s\n"):
+            self.assertRaises(run.Failed, run.seconds_in, wrong)
+
+    def test_rows_compare_with_baselines(self):
+        runner = run.Runner(ROOT, quick=True)
+        for key, value in (("floor:exchange", 2), ("quire:lock", 9), ("quire:empty", 3)):
+            key, name = key.split(":")
+            runner.note(key, {"name": name, "unit": "us", "median": value, "min": value})
+        for row, ratio, meets in ((suite.Row("a", "quire:lock", "floor:exchange", 5), 4.5, True),
+                                  (suite.Row("b", "quire:lock", "floor:exchange", 2.9, times=1.5), 3, False),
+                                  (suite.Row("c", "quire:lock", "floor:exchange", 4, bound="least"), 4.5, True),
+                                  (suite.Row("d", "quire:lock", 4, 1, minus="quire:empty"), 1.5, False)):
+            made = runner.row(row)
+            self.assertEqual((made["ratio"], made["meets"]), (ratio, meets), row)
+
+    def test_rows_of_the_suite_have_programs(self):
+        for group in suite.GROUPS:
+            keys = [p.key for p in group.programs]
+            self.assertEqual(len(keys), len(set(keys)), group.name)
+            for row in group.rows:
+                self.assertLessEqual(row.needs(), set(keys), f"{group.name}: {row.name}")
 
     def test_command(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Page locking (KOAN: acquire and release): a pinned unit is the node's alone, and requests of others wait where they are
-// until the last pin ends.
+// until the last pin ends (invariant I8 of src/protocol/sequential/README.md).
 #include "sequential_chart.hpp"
 
 namespace quire::sequential {

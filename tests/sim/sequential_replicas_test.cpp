@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Content on two nodes: in each state of small programs a node may die, and the survivors hear of it at any later
 // moment. No unit is lost, and no write that was acknowledged (sim/ledger.hpp); while nobody is dead or recovering,
-// each acknowledged write is at two living nodes. Whole nodes die at random moments of random programs in whole_death_test.
+// each acknowledged write is at two living nodes (invariant I12 of src/protocol/sequential/README.md). Whole nodes die at random moments of random
+// programs in whole_death_test.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

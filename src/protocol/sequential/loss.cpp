@@ -100,7 +100,7 @@ void machine::on_survives(const message& m) {
   ++e.acks_left;  // how many call themselves the owner
 }
 
-/// All reports are here. Any copy is as good as the owner's; where nobody has one, the content was the dead node's alone.
+/// All reports are here. Any copy is as good as the owner's (README.md, I4); where nobody has one, the content was the dead node's alone (I16).
 void machine::settle(std::uint64_t unit, actions& out) {
   if (manager_of(unit) != shape_.self) return;
   directory_entry& e = entries_[unit];

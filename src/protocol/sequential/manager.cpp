@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The manager's side of the sequential protocol: one request of a unit is served at a time, the others queue here. The
-// requester's `done` ends it, so that a node never gets an order for a unit that is still on its way to it. Where all that
-// the requester waits for comes from the manager's own node, the order of messages sees to that: the request is settled at
-// once, and there is no `done`.
+// requester's `done` ends it, so that a node never gets an order for a unit that is still on its way to it (README.md, I5). Where
+// all that the requester waits for comes from the manager's own node, the order of messages sees to that: the request is settled
+// at once, and there is no `done` (I7).
 #include "protocol/sequential/machine.hpp"
 
 namespace quire::sequential {
@@ -47,7 +47,7 @@ void machine::on_request(const message& m, actions& out) {
   }
 }
 
-/// Does all of the request now, if this node can do so alone. While a unit is not busy no order about it is on its way to
+/// Does all of the request now, if this node can do so alone (I7). While a unit is not busy no order about it is on its way to
 /// this node itself, so that the node's part may be done right here.
 bool machine::settle(const message& m, directory_entry& e, actions& out) {
   if (m.requester == shape_.self || (m.flags & message_flag::keep) != 0) return false;
@@ -193,7 +193,7 @@ void machine::serve_push(const message& m, directory_entry& e, actions& out) {
 void machine::on_push_ack(const message& m, actions& out) {
   directory_entry& e = touch_entry(m.unit);
   CHECK(e.acks_left > 0);
-  e.copies.add(shape_.nodes, m.from);  // one by one: a node may give its copy up before the others have theirs
+  e.copies.add(shape_.nodes, m.from);  // (I4), one by one: a node may give its copy up before the others have theirs
   if (--e.acks_left != 0) return;
   send(m.requester, reply_to(m, message_kind::push_reply), false, out);
   finish(m.unit, e, out);
@@ -201,11 +201,11 @@ void machine::on_push_ack(const message& m, actions& out) {
 
 void machine::on_done(const message& m, actions& out) {
   directory_entry& e = touch_entry(m.unit);
-  CHECK(!e.requests.empty() && requests_.front(e.requests).requester == m.requester);
+  CHECK(!e.requests.empty() && requests_.front(e.requests).requester == m.requester);  // (I5)
   finish(m.unit, e, out);
 }
 
-/// The request at the front has been served; the next, if there is one, begins.
+/// The request at the front has been served; the next, if there is one, begins, in the order of their coming (I14).
 void machine::finish(std::uint64_t unit, directory_entry& e, actions& out) {
   requests_.pop(e.requests);
   if (!e.requests.empty()) serve(unit, e, out);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The node's side of the sequential protocol: faults, replies, and what the manager orders this node to give up.
+// The node's side of the sequential protocol: faults, replies, and orders of the manager to give rights up. (I1) to (I16): README.md, Invariants.
 #include "protocol/sequential/machine.hpp"
 
 namespace quire::sequential {
@@ -58,8 +58,8 @@ void machine::ask(std::uint64_t unit, unit_state& s, access want, actions& out) 
   send(manager_of(unit), m, false, out);
 }
 
-/// Raises the application view to all that the protocol allows: a home that reads first and writes next faults once. Only a
-/// probe is mapped for reading, what is watched by a production phase, and what is on two nodes until a thread wants to write.
+/// Raises the application view to all that the protocol allows (I2): a home that reads first and writes next faults once. Only a
+/// probe is mapped for reading, what is watched by a production phase, and what is on two nodes until a thread wants to write (I11).
 void machine::permit(std::uint64_t unit, unit_state& s, access want, actions& out) {
   s.withhold = 0;
   s.read_ahead = 0;
@@ -73,11 +73,11 @@ void machine::permit(std::uint64_t unit, unit_state& s, access want, actions& ou
   a.fresh = s.written == 0 && s.mapped() == access::none;
   s.set_mapped(level);
   if (level != access::write) return;
-  s.written = 1;
+  s.written = 1;  // (I10)
   mark_unsaved(unit);
 }
 
-/// Gives up rights: first the application view, before anybody reads the content.
+/// Gives up rights: first the application view, before anybody reads the content (I6).
 void machine::lower(std::uint64_t unit, unit_state& s, access to, actions& out) {
   note_loss(s, to);
   if (s.mapped() > to) {
@@ -96,7 +96,7 @@ void machine::lower(std::uint64_t unit, unit_state& s, access to, actions& out) 
   }
   s.set_right(to);
   if (to != access::none) return;
-  CHECK(is_safe(unit));
+  CHECK(is_safe(unit));  // (I12)
   s.owner = 0;
 }
 
@@ -230,19 +230,19 @@ void machine::on_invalidate_ack(const message& m, actions& out) {
 
 void machine::complete_write_if_ready(std::uint64_t unit, unit_state& s, bool settled, actions& out) {
   if (s.replied == 0 || s.acks_got < s.acks_expected) return;
-  CHECK(s.acks_got == s.acks_expected);
+  CHECK(s.acks_got == s.acks_expected);  // (I9)
   s.replied = 0;
   s.acks_got = s.acks_expected = 0;
   s.set_right(access::write);
-  s.owner = 1;
-  if (pins_.find(shape_.region, unit) != nullptr) s.pinned = 1;  // from the first moment: the next order may be here already
+  s.owner = 1;  // (I3)
+  if (pins_.find(shape_.region, unit) != nullptr) s.pinned = 1;  // (I8), from the first moment: the next order may be here already
   arrived(unit, s, settled, out);
 }
 
 /// fetch_read, fetch_write: this node is the owner and sends its copy straight to the requester.
 void machine::on_fetch(const message& m, actions& out) {
   unit_state& s = touch(m.unit);
-  CHECK(s.right() >= access::read && m.requester != shape_.self);
+  CHECK(s.right() >= access::read && m.requester != shape_.self);  // (I5)
   const bool for_writing = m.kind == message_kind::fetch_write;
   const bool there = is_backup(m.unit, m.requester);
   lower(m.unit, s, for_writing ? access::none : access::read, out);
@@ -287,7 +287,7 @@ void machine::on_atomic(const message& call, actions& out) {
 /// This node is the owner, all other copies are gone: it may write, and does the operation.
 void machine::on_atomic_fetch(const message& m, actions& out) {
   unit_state& s = touch(m.unit);
-  CHECK(s.owner != 0 && s.right() >= access::read);
+  CHECK(s.owner != 0 && s.right() >= access::read);  // (I3), (I5)
   s.set_right(access::write);
   s.written = 1;
   mark_unsaved(m.unit);
@@ -340,19 +340,19 @@ void machine::on_message(const message& m, actions& out) {
 bool machine::is_valid(std::uint64_t unit) const noexcept {
   const unit_state& s = units_[unit];
   const bool writes = s.pending() == access::write || right_of(unit) == access::write;
-  if (s.probe != 0 && (s.mapped() == access::write || !writes)) return false;
-  if (s.producing != 0 && s.mapped() == access::write) return false;
-  if (s.mapped() > right_of(unit)) return false;
-  if (s.touched != 0 && (s.owner != 0 ? s.right() == access::none : s.right() == access::write)) return false;
-  if (s.pending() == access::none && (s.replied != 0 || s.acks_got != 0)) return false;
+  if (s.probe != 0 && (s.mapped() == access::write || !writes)) return false;  // (I11)
+  if (s.producing != 0 && s.mapped() == access::write) return false;  // (I11)
+  if (s.mapped() > right_of(unit)) return false;  // (I2)
+  if (s.touched != 0 && (s.owner != 0 ? s.right() == access::none : s.right() == access::write)) return false;  // (I3)
+  if (s.pending() == access::none && (s.replied != 0 || s.acks_got != 0)) return false;  // (I9)
   if (replicated() && !is_valid_replica(unit)) return false;
-  if (s.held != 0 && (s.pending() != access::none || right_of(unit) == access::none)) return false;
+  if (s.held != 0 && (s.pending() != access::none || right_of(unit) == access::none)) return false;  // (I13)
   const pin* const p = pins_.find(shape_.region, unit);
-  if (s.pinned != 0 && (p == nullptr || right_of(unit) != access::write)) return false;
+  if (s.pinned != 0 && (p == nullptr || right_of(unit) != access::write)) return false;  // (I8)
   if (s.pinned == 0 && p != nullptr && p->waiting.kind != message_kind::invalid) return false;
   if (manager_of(unit) != shape_.self) return entries_ == nullptr || entries_[unit].touched == 0;
   const directory_entry& e = entries_[unit];
-  return e.touched != 1 || e.copies.may_contain(shape_.nodes, e.owner);
+  return e.touched != 1 || e.copies.may_contain(shape_.nodes, e.owner);  // (I4)
 }
 
 }  // namespace quire::sequential

@@ -46,7 +46,7 @@ void machine::on_drop_copy(std::uint64_t unit, actions& out) {
   send(manager_of(unit), m, false, out);
 }
 
-/// At the manager. A later request of the same node comes behind this, and so does its acknowledgement of a push.
+/// At the manager. A later request of the same node comes behind this (README.md, I15), and so does its acknowledgement of a push.
 void machine::on_copy_dropped(const message& m) {
   directory_entry& e = touch_entry(m.unit);
   CHECK(m.requester != e.owner);

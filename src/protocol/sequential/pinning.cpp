@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Page locking on the node's side (KOAN: acquire and release). A pin takes the unit for writing and keeps it: what the manager
-// orders this node to give up meanwhile is kept here, and obeyed when the last pin ends. There is never more than one such
+// Page locking on the node's side (KOAN: acquire and release). A pin takes the unit for writing and keeps it (README.md, I8). An order
+// of the manager to give it up meanwhile is kept here, and obeyed when the last pin ends. There is never more than one such
 // order, since the manager serves one request of a unit at a time, and a pinned unit has no other copies.
 #include "protocol/sequential/machine.hpp"
 
@@ -66,7 +66,7 @@ bool machine::put_off(const message& m) {
   }
   if (units_[m.unit].pinned == 0) return false;
   pin* const p = pins_.find(shape_.region, m.unit);
-  CHECK(p != nullptr && p->waiting.kind == message_kind::invalid);
+  CHECK(p != nullptr && p->waiting.kind == message_kind::invalid);  // (I8)
   p->waiting = m;
   ++count_.pin_waits;
   return true;

@@ -65,7 +65,7 @@ void machine::on_push_copy(const message& m, actions& out) {
   if (s.pending() != access::write) out.add(action_kind::wake, m.unit);
 }
 
-/// From now on a write is noticed.
+/// From now on a write is noticed (README.md, I11).
 void machine::on_produce_begin(std::uint64_t unit, actions& out) {
   unit_state& s = touch(unit);
   s.producing = 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The content of every unit that was written is on two nodes (README.md, Replicas): its owner's and a backup's, whose
 // frame keeps it without a right. Nobody learns of what this node wrote, by content or by synchronisation, before it is
-// safe.
+// safe (README.md, I12).
 #include "protocol/sequential/machine.hpp"
 
 namespace quire::sequential {
