@@ -12,11 +12,13 @@
 #include "model/ids.hpp"
 #include "pool/pool.hpp"
 #include "protocol/table/table.hpp"
+#include "store/table.hpp"
 
 namespace quire::core {
 
 struct configuration {
   std::span<const protocol::row* const> protocols = protocol::built_in();  ///< that regions may have
+  std::span<const store::row* const> stores = store::built_in();           ///< that regions may name
   model::node_id self{};
   unsigned nodes = 1;
   std::uint64_t base = 0;

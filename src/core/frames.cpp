@@ -6,7 +6,6 @@
 
 #include "base/log.hpp"
 #include "os/memory.hpp"
-#include "os/segments.hpp"
 
 namespace quire::core {
 
@@ -24,13 +23,6 @@ void unit_queue::grow() noexcept {
   head_ = 0;
 }
 
-void frames::open(std::uint64_t limit, const std::string& directory, std::uint64_t base) {
-  limit_ = limit;
-  base_ = base;
-  if (!limited()) return;
-  file_.set_directory(os::temporary_directory(directory));
-}
-
 std::uint64_t frames::room() const noexcept {
   if (!limited()) return std::uint64_t{1} << 40;
   const std::uint64_t reserve = limit_ / 8;
@@ -42,7 +34,7 @@ void frames::bring(region_slot& r, std::uint64_t first, std::uint64_t units, con
     frame_state& f = r.frames.data()[unit];
     if (f.resident == 0) {
       if (f.saved != 0 && how != content::replaced && how != content::promised) {
-        std::uint64_t end = unit + 1;  // a file is read in long pieces
+        std::uint64_t end = unit + 1;  // a store is read in long pieces
         while (end < first + units && r.frames.data()[end].resident == 0 && r.frames.data()[end].saved != 0) ++end;
         read_back(r, unit, end - unit);
         for (std::uint64_t u = unit + 1; u < end; ++u) enter(r, u, own);
@@ -63,10 +55,10 @@ void frames::enter(region_slot& r, std::uint64_t unit, unit_queue& queue) noexce
 }
 
 void frames::read_back(region_slot& r, std::uint64_t first, std::uint64_t units) noexcept {
-  const int error = file_.read(offset_of(r, first), {r.system(first), r.bytes_of(first, units)});
+  const int error = r.store->fill(offset_of(r, first), {r.system(first), r.bytes_of(first, units)});
   if (error != 0) {
-    base::die(QUIRE_SYSTEM, "cannot read the page at 0x%lx back from the page-out file in %s: %s",
-              static_cast<unsigned long>(r.address_of(first)), file_.directory().c_str(), std::strerror(error));
+    base::die(QUIRE_SYSTEM, "cannot read the page at 0x%lx back from the %s in %s: %s",
+              static_cast<unsigned long>(r.address_of(first)), r.store->name(), r.store->where(), std::strerror(error));
   }
   count.units_read += units;
 }
@@ -77,7 +69,7 @@ int frames::save(region_slot& r, std::uint64_t first, std::uint64_t units) noexc
     std::uint64_t end = unit + 1;
     while (end < first + units && f[end].saved == f[unit].saved) ++end;
     if (f[unit].saved == 0) {
-      if (const int error = file_.write(offset_of(r, unit), {r.system(unit), r.bytes_of(unit, end - unit)}); error != 0) return error;
+      if (const int error = r.store->flush(offset_of(r, unit), {r.system(unit), r.bytes_of(unit, end - unit)}); error != 0) return error;
       for (std::uint64_t u = unit; u < end; ++u) f[u].saved = 1;
       count.units_written += end - unit;
     }
@@ -88,7 +80,7 @@ int frames::save(region_slot& r, std::uint64_t first, std::uint64_t units) noexc
 
 int frames::deposit(region_slot& r, std::uint64_t first, std::uint64_t units, std::span<const std::byte> from) noexcept {
   r.dumped.add(*r.memory, r.layout.offset_of(first), r.bytes_of(first, units));
-  if (const int error = file_.write(offset_of(r, first), from); error != 0) return error;
+  if (const int error = r.store->flush(offset_of(r, first), from); error != 0) return error;
   for (std::uint64_t unit = first; unit < first + units; ++unit) r.frames.data()[unit].saved = 1;
   count.units_written += units;
   return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The memory that the units of a node take, and what has left it (page-out, KOAN). Counts frames and holds them against
-// QUIRE_MEMORY_LIMIT; brings content back from the page-out file before anybody looks at it. Which units go, and where to,
+// QUIRE_MEMORY_LIMIT; brings content back from its store (src/store) before anybody looks at it. Which units go, and where to,
 // is page_out.cpp's. Without a limit all of this costs one comparison. Driver's thread only; see page_out.cpp for the idea.
 #pragma once
 
@@ -8,10 +8,8 @@
 #include <array>
 #include <cstdint>
 #include <span>
-#include <string>
 
 #include "core/region_slot.hpp"
-#include "os/scratch_file.hpp"
 
 namespace quire::core {
 
@@ -63,14 +61,16 @@ class frames {
  public:
   struct counters {
     std::uint64_t units_given = 0;    ///< taken over by other nodes, because this one asked them to
-    std::uint64_t units_written = 0;  ///< to the page-out file
-    std::uint64_t units_read = 0;     ///< back from it
+    std::uint64_t units_written = 0;  ///< to stores
+    std::uint64_t units_read = 0;     ///< back from them
     std::uint64_t most_bytes = 0;     ///< in memory at a time
   };
 
-  /// `limit` in bytes; 0: none. The file is made in `directory` when it is first needed ($TMPDIR or /var/tmp, if it is empty).
-  /// `base`: the first shared address.
-  void open(std::uint64_t limit, const std::string& directory, std::uint64_t base);
+  /// `limit` in bytes; 0: none. `base`: the first shared address.
+  void open(std::uint64_t limit, std::uint64_t base) noexcept {
+    limit_ = limit;
+    base_ = base;
+  }
   [[nodiscard]] bool limited() const noexcept { return limit_ != 0; }
   /// Somebody is about to look at the content of these units, or to change it: it is in memory when this returns.
   void use(region_slot& r, std::uint64_t first, std::uint64_t count, content how) noexcept {
@@ -78,14 +78,13 @@ class frames {
     if (limited()) [[unlikely]] bring(r, first, count, how);
   }
 
-  [[nodiscard]] const std::string& directory() const noexcept { return file_.directory(); }
   // Checkpoints: content that is looked at, or comes to be, without a frame.
   [[nodiscard]] bool in_memory(const region_slot& r, std::uint64_t unit) const noexcept {
     return !limited() || r.frames.data()[unit].resident != 0 || r.frames.data()[unit].saved == 0;
   }
   /// 0 or errno. Any thread, while nobody can change it.
   [[nodiscard]] int look(const region_slot& r, std::uint64_t first, std::span<std::byte> into) const noexcept {
-    return file_.read(offset_of(r, first), into);
+    return r.store->fill(offset_of(r, first), into);
   }
   /// The units have had neither frames nor content. 0 or errno.
   [[nodiscard]] int deposit(region_slot& r, std::uint64_t first, std::uint64_t count, std::span<const std::byte> from) noexcept;
@@ -120,7 +119,7 @@ class frames {
   [[nodiscard]] bool over() const noexcept { return used_ > limit_ && limited(); }
   /// What this node could take for others, bytes; a part of the limit stays its own.
   [[nodiscard]] std::uint64_t room() const noexcept;
-  /// Copies the content of units, none of which anybody can change now, to the file, unless it is there. 0 or errno.
+  /// Copies the content of units, none of which anybody can change now, to the store, unless it is there. 0 or errno.
   [[nodiscard]] int save(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept;
   /// Gives the frames of units back to the system. Their content is saved, or means nothing.
   void give_back(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept;
@@ -146,7 +145,6 @@ class frames {
   std::array<units, 8> let_in_{};  ///< the last ones
   std::size_t next_let_in_ = 0;
   std::uint8_t period_ = 2, before_ = 1;  ///< of sending, 1 to 31: what was sent in another has left
-  os::scratch_file file_{};
 };
 
 }  // namespace quire::core

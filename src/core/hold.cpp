@@ -172,7 +172,7 @@ base::status content_hold::adopt(region_slot& r, std::uint64_t first, std::uint6
       base::log(base::log_level::error,
                 "cannot write pages to a file in %s: %s; QUIRE_PAGE_OUT_DIR sets another directory, and a higher "
                 "QUIRE_MEMORY_LIMIT needs less of it",
-                core_.frames.directory().c_str(), std::strerror(error));
+                r.store->where(), std::strerror(error));
       return QUIRE_SYSTEM;
     }
     first += units;

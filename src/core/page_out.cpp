@@ -147,7 +147,7 @@ void pager::leave_together(std::span<page_out_state::victim> run) noexcept {
   if (run.front().goes == page_out_state::way::to_disk) {
     if (const int error = core_.frames.save(r, first, run.size()); error != 0) {
       base::log(base::log_level::warning, "cannot write pages to a file in %s: %s; this node takes more memory than QUIRE_MEMORY_LIMIT "
-                "until there is room (QUIRE_PAGE_OUT_DIR sets another directory)", core_.frames.directory().c_str(), std::strerror(error));
+                "until there is room (QUIRE_PAGE_OUT_DIR sets another directory)", r.store->where(), std::strerror(error));
       p.disk_rests_until_ns = core_.now() + disk_rest_ns;
       for (page_out_state::victim& v : run) v.goes = page_out_state::way::stays;
     }

@@ -36,6 +36,8 @@ base::status region_builder::add(const region_description& about) {
     base::log(base::log_level::error, "under pool 'fork' all regions are of that pool, not of '%s'", pool::name_of(pool.which));
     return QUIRE_UNSUPPORTED;
   }
+  if (core_.frames.limited()) r->store = store_for(about);
+  if (core_.frames.limited() && r->store == nullptr) return QUIRE_INVALID;
   auto detector = detector_for(about.detector, pool);
   if (!detector.ok()) return detector.why();
   r->detector = detector.value();
@@ -92,6 +94,22 @@ int region_builder::prepare(region_slot& r, const protocol::row& of) {
 void region_builder::put_in_charge(region_slot& r, const protocol::row& of) noexcept {
   if (of.can.relaxed) core_.relaxes = true;
   r.machine.set(r.made_of(of.id));
+}
+
+/// The store that a region names; made for the first that does. Null, and a line, if it cannot have it.
+store::store* region_builder::store_for(const region_description& about) {
+  const std::lock_guard guard(regions_mutex_);
+  const store::row* const of = store::find(core_.config.stores, about.store);
+  if (of == nullptr) {
+    base::log(base::log_level::error, "this node has no store of number %u", static_cast<unsigned>(about.store));
+    return nullptr;
+  }
+  auto& made = stores_[of->id];
+  if (made == nullptr) made = of->make({core_.config.page_out_directory});
+  if (about.unit_bytes % made->grain() == 0) return made.get();
+  base::log(base::log_level::error, "a unit of %u bytes is no multiple of the %zu bytes that store '%s' reads and writes at a time", about.unit_bytes,
+            made->grain(), of->name);
+  return nullptr;
 }
 
 /// The detector that a region asks for, or the job's, or one that its pool can have; each kind is opened once.

@@ -12,6 +12,7 @@
 #include "detect/detector.hpp"
 #include "pool/pool.hpp"
 #include "protocol/contract/row.hpp"
+#include "store/store.hpp"
 
 namespace quire::core {
 
@@ -44,11 +45,13 @@ class region_builder {
 
  private:
   [[nodiscard]] base::status can_survive(const region_description& about, const protocol::row& of) const noexcept;
+  [[nodiscard]] store::store* store_for(const region_description& about);
   [[nodiscard]] base::result<detect::detector*> detector_for(std::uint8_t asked, const pool::settings& pool);
 
   core& core_;
   mechanisms& mechanisms_;
   std::array<std::unique_ptr<detect::detector>, 5> detectors_{};  ///< the job's, then one of each kind asked for
+  std::array<std::unique_ptr<store::store>, 256> stores_{};  ///< by the number of their row; where memory is limited
   std::mutex regions_mutex_;
   bool split_ = false;     ///< the application is another process (pool 'fork')
   bool scanning_ = false;

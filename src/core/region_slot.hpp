@@ -18,6 +18,7 @@
 #include "pool/pool.hpp"
 #include "model/machine.hpp"
 #include "protocol/contract/table_memory.hpp"
+#include "store/store.hpp"
 
 namespace quire::core {
 
@@ -32,6 +33,7 @@ struct region_description {
   std::uint8_t consistency = 0;
   std::uint8_t pool = 0;
   std::uint8_t detector = 0;
+  std::uint8_t store = 0;  ///< a row of the table of stores
 };
 
 /// Which parts of a region have been used on this node: what holds content lies in them. So a core file and a checkpoint look at those
@@ -66,10 +68,13 @@ class dumped_parts {
 
 /// Of a unit, where memory is limited (frames.hpp).
 struct frame_state {
-  std::uint8_t resident : 1 = 0;  ///< has a frame
-  std::uint8_t saved : 1 = 0;     ///< the page-out file has its content
-  std::uint8_t landing : 1 = 0;   ///< its content is being received
-  std::uint8_t sent : 5 = 0;      ///< when its content was sent last: see frames::period_
+  std::uint16_t resident : 1 = 0;  ///< has a frame with its content
+  std::uint16_t saved : 1 = 0;     ///< the store has its content, or gets it by the flush that is under way
+  std::uint16_t landing : 1 = 0;   ///< its content is being received
+  std::uint16_t sent : 5 = 0;      ///< when its content was sent last: see frames::period_
+  std::uint16_t flushing : 1 = 0;  ///< its frame is on its way to the store
+  std::uint16_t used : 1 = 0;      ///< and was used since
+  std::uint16_t filling : 1 = 0;   ///< it has a frame, and its content is on its way from the store
 };
 
 class op;
@@ -111,6 +116,7 @@ struct region_slot {
   detect::detector* detector = nullptr;  ///< shared by all regions of its kind
   dumped_parts dumped;
   protocol::table<frame_state> frames{zeroes};
+  store::store* store = nullptr;  ///< where content is that has no frame; null where memory has no limit
   protocol::table<std::byte> twins{zeroes};  ///< as large as the region; used where a unit has a twin
   static constexpr std::size_t most_protocols = 16;
   /// By protocol, each made when the region first has its consistency. One of them is in charge.

@@ -44,7 +44,7 @@ core::core(const configuration& c, std::unique_ptr<transport::transport> t, boot
       protocols(config.protocols, job_of(config, pinned, survival.members()), effects), builder(*this, machine),
       consistency(static_cast<release::node&>(protocols.domain(release::id))), diffs(*this, c.nodes), objects(*this, c.self, c.nodes),
       replicas(*this, static_cast<sequential::domain&>(protocols.domain(sequential::id)).rounds), watching(*this, c.self.value(), c.nodes, c.peer_limit_ns) {
-  frames.open(c.memory_limit, c.page_out_directory, c.base);
+  frames.open(c.memory_limit, c.base);
   if (frames.limited()) paging.open(c.nodes, c.memory_limit);
   pins.open();
 }

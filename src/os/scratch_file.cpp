@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "os/scratch_file.hpp"
 
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,14 +15,22 @@ scratch_file::~scratch_file() {
   if (fd_ >= 0) ::close(fd_);
 }
 
+/// A descriptor, or -errno. Of two threads that make it at the same moment one keeps its own.
+int scratch_file::open_file() noexcept {
+  const int made = make_temporary_file(directory_.c_str(), 0);
+  if (made < 0) return made;
+  int none = -1;
+  if (fd_.compare_exchange_strong(none, made)) return made;
+  ::close(made);
+  return none;
+}
+
 int scratch_file::write(std::uint64_t offset, std::span<const std::byte> bytes) noexcept {
-  if (fd_ < 0) {
-    const int made = make_temporary_file(directory_.c_str(), 0);
-    if (made < 0) return -made;
-    fd_ = made;
-  }
+  int fd = fd_;
+  if (fd < 0) fd = open_file();
+  if (fd < 0) return -fd;
   while (!bytes.empty()) {
-    const ssize_t done = injected(call::scratch_write) ? -1 : ::pwrite(fd_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    const ssize_t done = injected(call::scratch_write) ? -1 : ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (done < 0 && errno == EINTR) continue;
     if (done < 0) return errno;
     bytes = bytes.subspan(static_cast<std::size_t>(done));
@@ -39,6 +48,13 @@ int scratch_file::read(std::uint64_t offset, std::span<std::byte> bytes) const n
     offset += static_cast<std::uint64_t>(done);
   }
   return 0;
+}
+
+/// Some file systems (tmpfs) cannot say whether they would block.
+int scratch_file::try_read(std::uint64_t offset, std::span<std::byte> bytes) const noexcept {
+  const iovec into{bytes.data(), bytes.size()};
+  const ssize_t done = ::preadv2(fd_, &into, 1, static_cast<off_t>(offset), RWF_NOWAIT);
+  return done == static_cast<ssize_t>(bytes.size()) ? 0 : EAGAIN;
 }
 
 }  // namespace quire::os
