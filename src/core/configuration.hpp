@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "core/layouts.hpp"
 #include "detect/kinds.hpp"
 #include "directory/pins.hpp"
 #include "model/ids.hpp"
@@ -18,6 +19,7 @@ namespace quire::core {
 
 struct configuration {
   std::span<const protocol::row* const> protocols = protocol::built_in();  ///< that regions may have
+  std::span<const layout_row* const> layouts = layouts::built_in();                ///< the same
   std::span<const store::row* const> stores = store::built_in();           ///< that regions may name
   model::node_id self{};
   unsigned nodes = 1;

@@ -21,10 +21,10 @@ base::status region_builder::open() {
 base::status region_builder::add(const region_description& about) {
   auto r = std::make_unique<region_slot>();
   r->about = about;
-  r->layout = unit_layout::uniform(about.bytes, about.unit_bytes);
-  if (core_.frames.limited() && about.unit_bytes > core_.frames.limit() / 16) {
+  if (const auto why = lay_out(*r); !why.ok()) return why;
+  if (core_.frames.limited() && r->layout.most_bytes() > core_.frames.limit() / 16) {
     base::log(base::log_level::error, "a unit of %u KiB is more than a sixteenth of QUIRE_MEMORY_LIMIT: threads could not use several at a "
-              "time; make units smaller, or the limit larger", about.unit_bytes >> 10);
+              "time; make units smaller, or the limit larger", static_cast<unsigned>(r->layout.most_bytes() >> 10));
     return QUIRE_INVALID;
   }
   const protocol::row* const of = core_.protocols.find(int{about.consistency});
@@ -63,6 +63,25 @@ base::status region_builder::add(const region_description& about) {
   return {};
 }
 
+/// Where its units lie.
+base::status region_builder::lay_out(region_slot& r) const {
+  const auto rows = core_.config.layouts;
+  const auto row = std::ranges::find(rows, r.about.layout, [](const layout_row* one) { return one->id; });
+  if (row == rows.end()) return QUIRE_INVALID;
+  if ((*row)->make == nullptr) {
+    r.layout = unit_layout::uniform(r.about.bytes, r.about.unit_bytes);
+    return {};
+  }
+  r.layout_parts = (*row)->make(r.about.bytes, r.about.unit_bytes);
+  if (r.layout_parts == nullptr) {
+    base::log(base::log_level::error, "a region of %lu KiB with units of %u KiB cannot have the layout '%s'",
+              static_cast<unsigned long>(r.about.bytes >> 10), r.about.unit_bytes >> 10, (*row)->name);
+    return QUIRE_INVALID;
+  }
+  r.layout = unit_layout::of(*r.layout_parts);
+  return {};
+}
+
 /// Whether the region can outlast the death of a node, if it has to.
 base::status region_builder::can_survive(const region_description& about, const protocol::row& of) const noexcept {
   if (!core_.config.survives) return {};
@@ -79,7 +98,7 @@ int region_builder::prepare(region_slot& r, const protocol::row& of) {
   protocol::region_shape shape;
   shape.region = model::region_id{about.id};
   shape.units = r.layout.units();
-  shape.unit_pages = static_cast<std::uint32_t>(about.unit_bytes / os::page_bytes);
+  shape.unit_pages = static_cast<std::uint32_t>(r.layout.most_bytes() / os::page_bytes);
   shape.first_touch = about.placement == QUIRE_PLACE_FIRST_TOUCH;
   shape.scans = r.detector->scans();
   const auto placement = shape.first_touch ? model::placement::block : static_cast<model::placement>(about.placement);

@@ -44,6 +44,7 @@ class region_builder {
   [[nodiscard]] bool scanning() const noexcept { return scanning_; }
 
  private:
+  [[nodiscard]] base::status lay_out(region_slot& r) const;
   [[nodiscard]] base::status can_survive(const region_description& about, const protocol::row& of) const noexcept;
   [[nodiscard]] store::store* store_for(const region_description& about);
   [[nodiscard]] base::result<detect::detector*> detector_for(std::uint8_t asked, const pool::settings& pool);

@@ -34,6 +34,7 @@ struct region_description {
   std::uint8_t pool = 0;
   std::uint8_t detector = 0;
   std::uint8_t store = 0;  ///< a row of the table of stores
+  std::uint8_t layout = 0;  ///< and of layouts
 };
 
 /// Which parts of a region have been used on this node: what holds content lies in them. So a core file and a checkpoint look at those
@@ -112,6 +113,7 @@ inline constexpr protocol::table_memory zeroes{os::map_table, os::unmap};
 struct region_slot {
   region_description about;
   unit_layout layout;
+  std::unique_ptr<const layout_body> layout_parts;  ///< of one that is not uniform
   std::unique_ptr<pool::pool> memory;
   detect::detector* detector = nullptr;  ///< shared by all regions of its kind
   dumped_parts dumped;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Where the units of a region lie, and how large they are: the only place that knows. A value, safe in a signal handler.
 //
-// This layout is uniform: units of one size, a power of two, one behind the other. What uses it takes units by their numbers only: `count`
-// units from `first` on lie one behind the other, and how many bytes they have depends on which they are. Another layout (units of several
-// sizes, several to a page) is another body of this class.
+// A layout is a row (layouts.hpp). The uniform one, units of one size, a power of two, one behind the other, is a shift. Any other is a body of its own.
+// Users take units by their numbers only: `count` units from `first` on lie one behind the other, and how many bytes they have depends on which
+// they are.
 #pragma once
 
 #include <algorithm>
@@ -17,6 +17,20 @@ struct unit_range {
   [[nodiscard]] std::uint64_t count() const noexcept { return end - first; }
 };
 
+/// A layout that is not uniform, of one region. Units cover the region without gaps, in the order of their addresses; each is whole pages.
+/// Any thread, also in fault context: no heap, no lock, nothing that changes.
+class layout_body {
+ public:
+  virtual ~layout_body() = default;
+  [[nodiscard]] virtual std::uint64_t units() const noexcept = 0;
+  /// The unit of a byte of the region.
+  [[nodiscard]] virtual std::uint64_t unit_of(std::uint64_t offset) const noexcept = 0;
+  /// Where a unit begins; of units(): where the last one ends.
+  [[nodiscard]] virtual std::uint64_t offset_of(std::uint64_t unit) const noexcept = 0;
+  /// Of the largest unit.
+  [[nodiscard]] virtual std::uint64_t most_bytes() const noexcept = 0;
+};
+
 class unit_layout {
  public:
   unit_layout() = default;
@@ -24,29 +38,42 @@ class unit_layout {
   [[nodiscard]] static unit_layout uniform(std::uint64_t bytes, std::uint64_t unit_bytes) noexcept {
     return unit_layout(bytes, static_cast<unsigned>(__builtin_ctzll(unit_bytes)));
   }
+  /// `body` lasts as long as the layout.
+  [[nodiscard]] static unit_layout of(const layout_body& body) noexcept {
+    unit_layout made;
+    made.body_ = &body;
+    return made;
+  }
 
-  [[nodiscard]] std::uint64_t units() const noexcept { return bytes_ >> shift_; }
+  [[nodiscard]] bool is_uniform() const noexcept { return body_ == nullptr; }
+  [[nodiscard]] std::uint64_t units() const noexcept { return is_uniform() ? bytes_ >> shift_ : body_->units(); }
   /// The unit of a byte of the region.
-  [[nodiscard]] std::uint64_t unit_of(std::uint64_t offset) const noexcept { return offset >> shift_; }
+  [[nodiscard]] std::uint64_t unit_of(std::uint64_t offset) const noexcept { return is_uniform() ? offset >> shift_ : body_->unit_of(offset); }
   /// Where a unit begins.
-  [[nodiscard]] std::uint64_t offset_of(std::uint64_t unit) const noexcept { return unit << shift_; }
-  [[nodiscard]] std::uint64_t bytes_of(std::uint64_t /*unit*/) const noexcept { return std::uint64_t{1} << shift_; }
+  [[nodiscard]] std::uint64_t offset_of(std::uint64_t unit) const noexcept { return is_uniform() ? unit << shift_ : body_->offset_of(unit); }
+  [[nodiscard]] std::uint64_t bytes_of(std::uint64_t unit) const noexcept { return bytes_of(unit, 1); }
   /// Of several.
-  [[nodiscard]] std::uint64_t bytes_of(std::uint64_t /*first*/, std::uint64_t count) const noexcept { return count << shift_; }
+  [[nodiscard]] std::uint64_t bytes_of(std::uint64_t first, std::uint64_t count) const noexcept {
+    return is_uniform() ? count << shift_ : body_->offset_of(first + count) - body_->offset_of(first);
+  }
   /// Of the largest unit.
-  [[nodiscard]] std::uint64_t most_bytes() const noexcept { return std::uint64_t{1} << shift_; }
+  [[nodiscard]] std::uint64_t most_bytes() const noexcept { return is_uniform() ? std::uint64_t{1} << shift_ : body_->most_bytes(); }
   /// Units that have a byte of a range of at least one byte.
   [[nodiscard]] unit_range under(std::uint64_t offset, std::uint64_t bytes) const noexcept {
     return {unit_of(offset), unit_of(offset + bytes - 1) + 1};
   }
-  /// As many units from `first` on as have at most so many bytes together; one at least.
-  [[nodiscard]] std::uint64_t fitting(std::uint64_t /*first*/, std::uint64_t bytes) const noexcept {
-    return std::max<std::uint64_t>(bytes >> shift_, 1);
+  /// As many units from `first` on as have at most so many bytes together, whether or not the region has them; one at least.
+  [[nodiscard]] std::uint64_t fitting(std::uint64_t first, std::uint64_t bytes) const noexcept {
+    if (is_uniform()) return std::max<std::uint64_t>(bytes >> shift_, 1);
+    const std::uint64_t end = std::min(body_->offset_of(first) + bytes, body_->offset_of(body_->units()));
+    const std::uint64_t behind = end < body_->offset_of(body_->units()) ? body_->unit_of(end) : body_->units();  // the first that does not fit
+    return std::max<std::uint64_t>(behind - first, 1);
   }
 
  private:
   unit_layout(std::uint64_t bytes, unsigned shift) noexcept : bytes_(bytes), shift_(shift) {}
   std::uint64_t bytes_ = 0;
+  const layout_body* body_ = nullptr;
   unsigned shift_ = 12;
 };
 

@@ -68,9 +68,10 @@ class Tree(unittest.TestCase):
         self.over(lambda name, text: manual.check_counter_names(name, text, {row["name"] for row in COUNTERS}), lambda name: name.endswith("statistics.md"))
 
     def test_invariants_are_those_of_the_sources(self):
-        folder = ROOT / "src" / "protocol" / "sequential"
-        sources = {str(p.relative_to(ROOT)): p.read_text() for p in folder.iterdir() if p.suffix in (".cpp", ".hpp")}
-        self.none(manual.check_invariants("src/protocol/sequential/README.md", (folder / "README.md").read_text(), sources))
+        for protocol in ("sequential", "release"):
+            folder = ROOT / "src" / "protocol" / protocol
+            sources = {str(p.relative_to(ROOT)): p.read_text() for p in folder.iterdir() if p.suffix in (".cpp", ".hpp")}
+            self.none(manual.check_invariants(f"src/protocol/{protocol}/README.md", (folder / "README.md").read_text(), sources))
 
     def test_names_are_those_of_the_headers(self):
         self.over(lambda name, text: manual.check_names(name, text, VARIABLES, HEADERS),

@@ -395,6 +395,7 @@ void machine::ask_for_home(std::uint64_t unit, unit_state& s, actions& out) {
   ask(unit, s, access::read, out, message_flag::take);
 }
 
+/// From here on this node is the home, and there is no other (I1).
 void machine::on_home_move(const message& m, actions& out) {
   unit_state& s = touch(m.unit);
   if ((m.flags & message_flag::settled) != 0 && s.is_home != 0) return;  // it knew
@@ -427,7 +428,7 @@ void machine::on_moved(std::uint64_t unit, node_id home, std::uint16_t moves) {
   if (s.is_home == 0 && home != shape_.self) believe(s, home, moves);
 }
 
-/// Whoever sends through this node counts on the way that its messages take from here: a request must not overtake a diff.
+/// Nodes that send through this one count on the way that their messages take from here: a request must not overtake a diff (I9).
 void machine::believe(unit_state& s, node_id home, std::uint16_t moves) const noexcept {
   if (!is_newer(moves, s.moves) || open_.passing != 0) return;
   s.home = home;
@@ -533,6 +534,7 @@ void machine::on_message(const message& m, actions& out) {
   }
 }
 
+/// Of one unit on one node: (I2), (I7), (I8), and that fields mean something only where they may.
 bool machine::is_valid(std::uint64_t unit) const noexcept {
   const unit_state& s = units_[unit];
   if (s.touched == 0) return s == unit_state{};

@@ -222,7 +222,8 @@ void node::send(node_id to, const message& m, std::span<const std::byte> value, 
   open_gate();
 }
 
-/// The last group of diffs that a message to `to` must not overtake: those of its own releases, and those that the notices tell of which go before it.
+/// The last group of diffs that a message to `to` must not overtake: those of its own releases (I3), and those that the notices tell of which go
+/// before it (I4).
 std::uint64_t node::last_awaited(node_id to, edge what, std::uint64_t after) const noexcept {
   if (what == edge::none) return 0;
   const std::uint64_t told = told_early_.to == to ? 0 : told_early_.last;
@@ -267,7 +268,7 @@ void node::call(node_id to, bool back) {
   effects_.transmit(to, m, {});
 }
 
-/// The new home says that it is one: who heard of it before would send it what it could only send back.
+/// The new home says that it is one, and not before: a node that heard of it earlier would send it messages that it could only send back (I9).
 void node::announce_homes() {
   if (open_.came.empty()) return;
   std::sort(open_.came.begin(), open_.came.end());
@@ -280,6 +281,7 @@ void node::announce_homes() {
   open_.told = history_.known(self_);
 }
 
+/// All that this node knows, before what comes behind it (I5).
 void node::tell(node_id to) {
   if (to == self_) return;
   announce_homes();
@@ -316,6 +318,7 @@ bool node::on_notices(node_id from, std::span<const std::byte> bytes) {
   return in.ok();
 }
 
+/// Copies that are older than a notice go (I6).
 void node::acquire() {
   if (history_.applied() == history_.end()) return;
   bool written = false, moved = false;
@@ -337,7 +340,7 @@ void node::acquire() {
   history_.set_applied(history_.end());
 }
 
-/// A request must not overtake a diff: none is on its way.
+/// A request must not overtake a diff (I9): none is on its way.
 void node::learn_moves(history::position at) {
   for (at = std::max(at, history_.begin()); at < history_.end(); ++at) {
     const notice& n = history_[at];
@@ -361,7 +364,7 @@ void node::on_epoch(round_marks& group) {
   if (group.packed == history_.packed()) {
     move_homes();
     // What was told upwards in the round before has reached every node by the end of that round, and every node had
-    // ended that round when it entered this one.
+    // ended that round when it entered this one (I11).
     history_.forget(group.settled);
   } else {
     group.gathered = group.settled = history_.begin();
@@ -370,8 +373,8 @@ void node::on_epoch(round_marks& group) {
   epoch_ = history_.end();
 }
 
-/// What one node alone wrote in the epoch moves there, if its home is here. Not while a diff of this node is on its way: it may
-/// have been sent before the home came here, and must find it here.
+/// A unit that one node alone wrote in the epoch gets its home there, if its home is here. Not while a diff of this node is on its way: it may
+/// have been sent before the home came here, and must find it here (I10). Nor while the history lacks something that this node has written.
 void node::move_homes() {
   if (busy() || !closed_.empty() || !leaving_.empty()) return;
   open_.content_leaves = effects_.content_leaves();

@@ -48,7 +48,7 @@ bool machine::awaits_homes() const noexcept {
   return std::ranges::any_of(open_.unacknowledged, [](std::uint32_t diffs) { return diffs != 0; });
 }
 
-/// Whether the home may move, as far as the unit tells: nobody counts on its being here, no request of this node's from before it came is on
+/// Whether the home may move (I10), as far as the unit tells: nobody counts on its being here, no request of this node's from before it came is on
 /// its way, and nothing that it has passed on. That no diff of this node is on its way is for the callers to see.
 bool machine::may_leave(const unit_state& s) const noexcept {
   // What threads here wrote under a pin is told by this node's next grant, and by nobody else's.
