@@ -18,10 +18,10 @@ PAGE = EXAMPLES.parent / "docs" / "guide" / "programs.md"
 POINTS = {
     "word_count": "A `quire::sharded_map` stands in place of a map and a mutex. `merge()` locks one shard after the other, and begins with another one on each node. "
                   "A key lies in shared memory, so it is plain data and no view of the text, of which each node has a copy of its own.",
-    "sample_sort": "The two arrays lie in regions. What the threads exchange beside them is one array, which `me.reduce()` combines by messages: no shared object, and no barrier, is needed for it.",
+    "sample_sort": "The two arrays lie in regions. Beside them the threads exchange one array of samples, which `me.reduce()` combines by messages: it needs no shared object, and no barrier.",
     "page_rank": "The ranks lie in regions with release consistency and units of 64 KiB, as each thread reads what all have written. `me.sum()` is a sum and a barrier. Each thread's part of the graph "
                  "is private in both programs.",
-    "work_queue": "`quire::channel` is a queue of all nodes, which a program of threads has to write itself. The count of open tasks is an atomic in shared memory. Tasks are some milliseconds long: one that moves costs a lock, which moves, too.",
+    "work_queue": "`quire::channel` is a queue of all nodes, which a program of threads has to write itself. The count of open tasks is an atomic in shared memory. Tasks are a millisecond long or more: a task that moves to another node costs a lock and some pages, which move, too.",
     "k_means": "Nothing is shared at all. The points are private in both programs; the sums of the clusters are an array in `me.reduce()`.",
     "heat": "The plates lie in regions, and the object that names them is on the shared heap: a run that is started again finds it by name. The barrier is `me.wait()`. "
             "The program of threads has no checkpoints, and most of the difference is that.",
