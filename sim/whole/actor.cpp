@@ -6,15 +6,16 @@
 namespace quire::whole {
 
 std::uint64_t actor::read(std::uint64_t address) {
-  const std::uint64_t found = here.load(address);
-  check(address, found);
+  std::uint64_t latest = 0;
+  const std::uint64_t found = here.load(address, latest);
+  check(address, found, latest);
   return found;
 }
 
-void actor::check(std::uint64_t address, std::uint64_t found) {
-  if (found == world_.latest(address) || world_.is_unknown(address)) return;
+void actor::check(std::uint64_t address, std::uint64_t found, std::uint64_t latest) {
+  if (found == latest || world_.is_unknown(address)) return;
   world_.fail("node " + std::to_string(node_number()) + " finds " + std::to_string(found) + " in " + world_.name_of(address) + ", where " +
-              std::to_string(world_.latest(address)) + " was written last");
+              std::to_string(latest) + " was written last");
 }
 
 std::uint64_t actor::operate(std::uint64_t address, model::atomic_operation what, std::uint64_t a, std::uint64_t b) {

@@ -37,9 +37,11 @@ class actor {
   void must(const base::status& why, const std::string& what, quire_status also = QUIRE_OK);
   /// Does nothing for a moment, more often than not.
   void rest();
-  void check(std::uint64_t address, std::uint64_t found);
+  /// It is what was written last to the word.
+  void check(std::uint64_t address, std::uint64_t found) { check(address, found, world_.latest(address)); }
 
  private:
+  void check(std::uint64_t address, std::uint64_t found, std::uint64_t latest);
   world& world_;
 };
 

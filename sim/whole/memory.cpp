@@ -68,6 +68,7 @@ void table_detector::unmap(const std::byte* address) noexcept {
 }
 
 int table_detector::permit(std::byte* address, std::size_t bytes, access from, access to) noexcept {
+  if (meanwhile_ != nullptr) meanwhile_();
   std::size_t first = 0;
   range* const r = find(address, first);
   for (std::size_t page = first; page < first + bytes / os::page_bytes; ++page) {
@@ -86,6 +87,7 @@ int table_detector::permit(std::byte* address, std::size_t bytes, access from, a
 }
 
 int table_detector::protect(std::byte* address, std::size_t bytes, access from, access to) noexcept {
+  if (meanwhile_ != nullptr) meanwhile_();
   if (forgets_) return 0;
   std::size_t first = 0;
   range* const r = find(address, first);

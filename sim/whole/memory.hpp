@@ -82,6 +82,8 @@ class table_detector : public detect::detector {
   [[nodiscard]] bool expects_less() const noexcept { return less_; }
   /// From now on nothing that is permitted is taken away: a test breaks it.
   void forget_to_protect() noexcept { forgets_ = true; }
+  /// Called before each change of what is permitted: other threads of the node do something meanwhile.
+  void on_change(std::function<void()> meanwhile) { meanwhile_ = std::move(meanwhile); }
 
  private:
   struct range {
@@ -106,6 +108,7 @@ class table_detector : public detect::detector {
   std::vector<held_thread> held_{};
   frame_map* const& next_frames_;
   complaint wrong_;
+  std::function<void()> meanwhile_{};
   bool less_ = false, forgets_ = false;
   std::map<const std::byte*, range> ranges_{};
 };

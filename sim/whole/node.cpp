@@ -24,6 +24,7 @@ node::node(world& w, const core::configuration& c) : node(w, c, make_wire(w, c.s
 node::node(world& w, const core::configuration& c, std::unique_ptr<wire> own)
     : world_(w), job_(c.self.value(), c.nodes), wire_(*own), core_(c, std::move(own), job_, *this, *this) {
   wire_.attach(core_.in);
+  wire_.on_departure([this] { meanwhile(); });
   wire_.on_question([this](node_id n) { return world_.at(n.value()).is_dead(); });
   CHECK(core_.open().ok());
   core_.begin();
@@ -100,6 +101,7 @@ base::result<std::unique_ptr<pool::pool>> node::make_pool(const pool::settings&,
 base::result<std::unique_ptr<detect::detector>> node::open_detector(detect::kind which) {
   auto made = std::make_unique<table_detector>(which, next_frames_,
                                                [this](const std::string& what) { world_.fail(what); });
+  made->on_change([this] { meanwhile(); });
   detectors_.push_back(made.get());
   return std::unique_ptr<detect::detector>(std::move(made));
 }
@@ -135,19 +137,58 @@ base::status node::wait_in_kernel(table_detector& kernel, const std::byte* at, s
   return {};
 }
 
+bool node::waits_with(intent& i) {
+  auto& rng = world_.net().rng();
+  if (!rng.chance(world_.options().intruding_percent)) return false;
+  intents_.push_back(&i);
+  world_.sleep(rng.below(world_.options().think + 1));
+  std::erase(intents_, &i);
+  return i.done;
+}
+
+void node::meanwhile() noexcept {
+  for (intent* const i : intents_) {
+    if (!i->done && world_.net().rng().chance(50)) i->done = access_if_mapped(*i);
+  }
+}
+
+bool node::access_if_mapped(intent& i) noexcept {
+  core::region_slot* const r = core_.regions.find(i.address);
+  std::byte* const at = r->memory->application_view() + (i.address - r->about.base);
+  auto& detector = static_cast<table_detector&>(*r->detector);
+  if (detector.right_at(at) < (detector.scans() ? access::read : i.want)) return false;
+  if (i.want == access::write) {
+    detector.note_write(at);
+    std::memcpy(at, &i.value, sizeof i.value);
+  } else {
+    std::memcpy(&i.value, at, sizeof i.value);
+    i.latest = world_.latest(i.address);
+  }
+  note_access(i);
+  return true;
+}
+
+void node::note_access(const intent& i) {
+  const bool writes = i.want == access::write;
+  world_.net().note(self(), writes ? "writes" : "reads", (i.address - base_address) / sizeof i.value, i.value);
+  if (writes) world_.wrote(i.address, i.value, self());
+}
+
 bool node::try_load(std::uint64_t address, std::uint64_t& value) {
   const std::byte* const at = reach(address, access::read);
-  if (at != nullptr) std::memcpy(&value, at, sizeof value);
-  world_.net().note(self(), "reads", (address - base_address) / sizeof value, value);
-  return at != nullptr;
+  if (at == nullptr) return false;
+  std::memcpy(&value, at, sizeof value);
+  note_access({.address = address, .value = value});
+  return true;
 }
 
 bool node::try_store(std::uint64_t address, std::uint64_t value) {
+  intent i{.address = address, .want = access::write, .value = value};
+  if (waits_with(i)) return true;
   std::byte* const at = reach(address, access::write);
   if (at == nullptr) return false;
   std::memcpy(at, &value, sizeof value);
-  world_.net().note(self(), "writes", (address - base_address) / sizeof value, value);
-  world_.wrote(address, value, self());
+  note_access(i);
   return true;
 }
 
@@ -155,6 +196,16 @@ std::uint64_t node::load(std::uint64_t address) {
   std::uint64_t value = 0;
   if (!try_load(address, value)) world_.fail("nobody has a word that is read");
   return value;
+}
+
+std::uint64_t node::load(std::uint64_t address, std::uint64_t& latest) {
+  intent i{.address = address};
+  if (!waits_with(i)) {
+    i.value = load(address);
+    i.latest = world_.latest(address);
+  }
+  latest = i.latest;
+  return i.value;
 }
 
 void node::store(std::uint64_t address, std::uint64_t value) {

@@ -35,6 +35,8 @@ class node final : public core::host, public core::mechanisms {
   // What programs do; from a fibre.
   /// A word of shared memory, at an address that is a multiple of 8. It may take a while.
   [[nodiscard]] std::uint64_t load(std::uint64_t address);
+  /// The same, and what had been written there last when the thread read it.
+  [[nodiscard]] std::uint64_t load(std::uint64_t address, std::uint64_t& latest);
   void store(std::uint64_t address, std::uint64_t value);
   /// The same where nodes die. False if nobody has the word any more.
   [[nodiscard]] bool try_load(std::uint64_t address, std::uint64_t& value);
@@ -72,6 +74,20 @@ class node final : public core::host, public core::mechanisms {
   [[nodiscard]] base::status wait_in_kernel(table_detector& kernel, const std::byte* at, std::uint64_t address, access want);
   /// The word, once threads may use it so; null if nobody has it any more.
   [[nodiscard]] std::byte* reach(std::uint64_t address, access want);
+  /// An access that a thread is about to make. It may happen between two actions of a step of this node, if the word is mapped for it.
+  struct intent {
+    std::uint64_t address = 0;
+    access want = access::read;
+    std::uint64_t value = 0;   ///< to write; that was read
+    std::uint64_t latest = 0;  ///< written when it was read
+    bool done = false;
+  };
+  /// Waits for a while with it, now and then. True if it has been done.
+  [[nodiscard]] bool waits_with(intent& i);
+  /// Between two actions of a step.
+  void meanwhile() noexcept;
+  [[nodiscard]] bool access_if_mapped(intent& i) noexcept;
+  void note_access(const intent& i);
 
   world& world_;
   sim::quiet_job job_;
@@ -81,6 +97,7 @@ class node final : public core::host, public core::mechanisms {
   std::vector<table_detector*> detectors_{};  ///< the core's
   core::core core_;
   std::vector<core::op*> queued_{};
+  std::vector<intent*> intents_{};
   bool turn_due_ = false, dead_ = false, in_turn_ = false;
 };
 

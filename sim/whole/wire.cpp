@@ -13,6 +13,7 @@ using ::quire::transport::landing;
 void wire::send(node_id to, const message& m, std::span<const std::byte> payload, ::quire::transport::urgency,
                 ::quire::transport::lasting lasts) noexcept {
   CHECK(to != self_ && m.payload_bytes == payload.size());
+  if (meanwhile_ != nullptr) meanwhile_();
   if (abandoned_[to.value()]) return;
   ++traffic_.messages_sent;
   traffic_.bytes_sent += ::quire::wire::header_bytes + payload.size();

@@ -22,6 +22,8 @@ class wire final : public transport::transport {
   wire(sim::network& net, node_id self) : net_(net), self_(self), abandoned_(net.options().nodes) {}
   /// Whether a node is gone; what it sent last may be lost then, but never what it sent before something that has come.
   void on_question(std::function<bool(node_id)> is_gone) { is_gone_ = std::move(is_gone); }
+  /// Called before each message that leaves: threads of the node do something meanwhile.
+  void on_departure(std::function<void()> meanwhile) { meanwhile_ = std::move(meanwhile); }
   void attach(::quire::transport::sink& to) noexcept { sink_ = &to; }
 
   /// From the network.
@@ -63,6 +65,7 @@ class wire final : public transport::transport {
   std::vector<bool> abandoned_;
   std::vector<bool> cut_ = std::vector<bool>(abandoned_.size());
   std::function<bool(node_id)> is_gone_{};
+  std::function<void()> meanwhile_{};
   ::quire::transport::traffic traffic_{};
 };
 

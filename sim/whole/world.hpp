@@ -32,6 +32,7 @@ struct world_options {
   sim::time_ns drive = 2'000;    ///< so late is a node that has to look what has come
   unsigned limited_percent = 100;  ///< nodes that have the memory limit of `node`, if it has one
   unsigned queued_percent = 30;  ///< operations that wait for another thread to drive
+  unsigned intruding_percent = 0;  ///< accesses that may come between two actions of a step, where the word is mapped
   unsigned unmapped_permille = 0;  ///< accesses before which the kernel has unmapped a page of the region (detectors that do not scan)
 };
 
