@@ -20,6 +20,7 @@
 #include "sim/timed/wire.hpp"
 #include "sim/whole/fibre.hpp"
 #include "sim/whole/memory.hpp"
+#include "sim/whole/prompt_crew.hpp"
 
 namespace quire::timed {
 
@@ -113,6 +114,7 @@ class node final : public core::host, public core::mechanisms, public processor 
   void call_at(std::uint64_t ns) noexcept override { net_.after(std::max(ns, net_.now()), self_, looks); }
   [[nodiscard]] bool has_timer() const noexcept override { return true; }
   void watch_faults(const detect::detector&) noexcept override {}
+  [[nodiscard]] store::crew& crew() noexcept override { return crew_; }
   // core::mechanisms
   [[nodiscard]] base::result<std::unique_ptr<pool::pool>> make_pool(const pool::settings& how, std::uint64_t address, std::uint64_t bytes,
                                                                     bool accessible) override;
@@ -126,6 +128,7 @@ class node final : public core::host, public core::mechanisms, public processor 
   std::vector<std::unique_ptr<whole::frame_map>> frames_{};
   whole::frame_map* next_frames_ = nullptr;
   priced_detector* detector_ = nullptr;  ///< the core's
+  whole::prompt_crew crew_{};
   core::core core_;
   std::vector<std::uint64_t> bases_{};  ///< of regions
   std::uint64_t next_base_ = base_address;

@@ -38,8 +38,34 @@ std::string check_homes(world& w, std::uint16_t region) {
   return {};
 }
 
+/// Frames add up to what is counted, and what has been written is in memory or in the store.
+std::string check_frames(node& n, std::uint16_t region) {
+  core::core& c = n.core();
+  if (!c.frames.limited()) return {};
+  std::uint64_t used = 0, leaving = 0;
+  c.regions.for_each([&](const core::region_slot& r) {
+    for (std::uint64_t unit = 0; unit < units_of(r); ++unit) {
+      const core::frame_state& f = r.frames.data()[unit];
+      if (f.resident != 0 || f.filling != 0) used += r.bytes_of(unit);
+      if (f.flushing != 0) leaving += r.bytes_of(unit);
+    }
+  });
+  if (used != c.frames.used() || leaving != c.frames.leaving()) return about("frames are counted wrong", n);
+  const core::region_slot& r = slot_of(n, region);
+  for (std::uint64_t unit = 0; unit < units_of(r); ++unit) {
+    const core::frame_state& f = r.frames.data()[unit];
+    if (f.resident != 0 && f.filling != 0) return about(about("a frame is in use while it is being filled", n).c_str(), r, unit);
+    const bool kept = f.resident != 0 || f.saved != 0;
+    if (!kept && r.machine->keeps(unit) && r.machine->has_content(unit) && r.machine->is_written(unit)) return about(about("content is lost", n).c_str(), r, unit);
+    if (f.resident == 0 && r.machine->mapped(unit) != access::none) return about(about("threads may use a unit without a frame", n).c_str(), r, unit);
+    if (c.absent.holds(r, unit) && !f.filling && !f.resident) return about(about("what waits for content waits for ever", n).c_str(), r, unit);
+  }
+  return {};
+}
+
 std::string check_quiet(node& n) {
   core::core& c = n.core();
+  if (!c.absent.is_quiet()) return about("content is on its way at the end, or something waits for it", n);
   if (c.consistency.busy()) return about("diffs are not acknowledged at the end", n);
   if (c.consistency.waiting() != 0) return about("messages wait for ever", n);
   if (c.pinned.size() != 0) return about("pins are left at the end", n);
@@ -60,7 +86,7 @@ std::string check_node(node& n, std::uint16_t region) {
     if (!valid) return about(about("a machine's state is not valid", n).c_str(), r, unit);
     if (!sees_its_views(r, unit)) return about(about("a machine is wrong about its view", n).c_str(), r, unit);
   }
-  return {};
+  return check_frames(n, region);
 }
 
 std::string check_views(world& w, std::uint16_t region) {

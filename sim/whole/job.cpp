@@ -94,7 +94,7 @@ world_options job::draw_options() {
   o.node.move_homes = options_.rotates || draw_.chance(80);
   o.node.updates = draw_.chance(80);
   o.node.survives = o.node.replicas = replicas_;
-  draw_memory(o.node, o.limited_percent);
+  draw_memory(o);
   o.intruding_percent = sim::mix(options_.seed) % 2 == 0 ? 25 : 0;
   in_order_ = !o.net.reads_late && !o.node.pages_out;
   return o;
@@ -111,13 +111,16 @@ void job::draw_network(sim::network_options& net) {
   net.reorder_within_pairs = options_.reorders;
 }
 
-void job::draw_memory(core::configuration& c, unsigned& limited_percent) {
+void job::draw_memory(world_options& o) {
+  core::configuration& c = o.node;
   if (draw_.chance(30)) c.notice_limit = 1 + draw_.below(12);
   if (draw_.chance(30)) c.twin_bytes = std::uint64_t{4096} << draw_.below(5);  // less than a unit, too
   if (replicas_ || !draw_.chance(options_.short_percent)) return;
   c.memory_limit = std::uint64_t{unit_} * (16 + draw_.below(8));
   c.pages_out = true;
-  limited_percent = 60;
+  o.limited_percent = 60;
+  o.store_delay = draw_.chance(50) ? 20'000 : 500'000;
+  o.store_fails_percent = draw_.chance(30) ? 20 : 0;
 }
 
 quire_consistency job::draw_consistency(unsigned release_percent) {
@@ -151,13 +154,19 @@ std::uint64_t job::address(unsigned region, std::uint64_t page, std::uint64_t wo
 std::string job::run() {
   make_lock(0);
   std::string wrong = world_.run();
-  for (unsigned n = 0; n < world_.nodes(); ++n) count(world_.at(n).core());
+  for (unsigned n = 0; n < world_.nodes(); ++n) count(world_.at(n));
   done_["races"] += races_->reads_of_others();
   done_["group threads"] += groups_->threads();
   return wrong;
 }
 
-void job::count(const core::core& c) {
+void job::count(node& n) {
+  const core::core& c = n.core();
+  done_["written to stores"] += c.frames.count.units_written;
+  done_["read from stores"] += c.frames.count.units_read;
+  done_["fills"] += n.crew().count().fills;
+  done_["fills that a driver waits for"] += n.crew().count().awaited;
+  done_["failed writes"] += n.crew().count().failed;
   const auto release = core::release_counters(c.regions);
   done_["home moves"] += release.home_moves;
   done_["updates"] += release.updates_applied;

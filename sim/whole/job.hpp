@@ -93,7 +93,7 @@ class job {
   // job.cpp
   [[nodiscard]] world_options draw_options();
   void draw_network(sim::network_options& net);
-  void draw_memory(core::configuration& c, unsigned& limited_percent);
+  void draw_memory(world_options& o);
   [[nodiscard]] core::region_description describe(unsigned number, quire_consistency consistency);
   [[nodiscard]] quire_consistency draw_consistency(unsigned release_percent);
   void plan_phases();
@@ -106,7 +106,7 @@ class job {
   void live(thread& t);
   void do_phase(thread& t, unsigned number);
   void look_at_all(thread& t);
-  void count(const core::core& c);
+  void count(node& n);
 
   // job_steps.cpp
   void step(thread& t, unsigned phase);

@@ -12,7 +12,7 @@
 namespace quire::whole {
 namespace {
 
-constexpr sim::time_ns a_moment = 100;  // what goes on by itself takes time
+constexpr sim::time_ns a_moment = 100, a_while = 5'000;  // what goes on by itself takes time
 constexpr std::uint64_t for_ever = std::numeric_limits<std::uint64_t>::max();
 
 std::unique_ptr<wire> make_wire(world& w, node_id self) { return std::make_unique<wire>(w.net(), self); }
@@ -22,7 +22,7 @@ std::unique_ptr<wire> make_wire(world& w, node_id self) { return std::make_uniqu
 node::node(world& w, const core::configuration& c) : node(w, c, make_wire(w, c.self)) {}
 
 node::node(world& w, const core::configuration& c, std::unique_ptr<wire> own)
-    : world_(w), job_(c.self.value(), c.nodes), wire_(*own), core_(c, std::move(own), job_, *this, *this) {
+    : world_(w), job_(c.self.value(), c.nodes), wire_(*own), crew_(w, *this), core_(c, std::move(own), job_, *this, *this) {
   wire_.attach(core_.in);
   wire_.on_departure([this] { meanwhile(); });
   wire_.on_question([this](node_id n) { return world_.at(n.value()).is_dead(); });
@@ -52,8 +52,11 @@ void node::turn() {
   execute_queued();
   in_turn_ = false;
   world_.after_turn(*this);
-  if (core_.is_restless() || wire_.has_arrivals()) turn_soon(wire_.has_arrivals() ? 0 : a_moment);
+  if (core_.is_restless() || wire_.has_arrivals()) turn_soon(wire_.has_arrivals() ? 0 : next_look());
 }
+
+/// Units that other nodes were asked to take may be a while: nobody polls for them.
+sim::time_ns node::next_look() const noexcept { return core_.held.empty() ? a_while : a_moment; }
 
 void node::execute_queued() noexcept {
   while (!queued_.empty()) {
@@ -75,7 +78,7 @@ bool node::run(core::op& o, std::int64_t timeout_ms, bool in_fault) noexcept {
     core_.execute(o);
     in_turn_ = false;
     world_.after_turn(*this);
-    if (core_.is_restless()) turn_soon(a_moment);
+    if (core_.is_restless()) turn_soon(next_look());
   }
   return wait_for(o, timeout_ms, in_fault);
 }

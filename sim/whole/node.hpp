@@ -9,6 +9,7 @@
 
 #include "core/core.hpp"
 #include "sim/quiet_job.hpp"
+#include "sim/whole/chance_crew.hpp"
 #include "sim/whole/memory.hpp"
 #include "sim/whole/wire.hpp"
 
@@ -62,6 +63,7 @@ class node final : public core::host, public core::mechanisms {
   void call_at(std::uint64_t ns) noexcept override;
   [[nodiscard]] bool has_timer() const noexcept override { return true; }
   void watch_faults(const detect::detector&) noexcept override {}
+  [[nodiscard]] chance_crew& crew() noexcept override { return crew_; }
   // core::mechanisms
   [[nodiscard]] base::result<std::unique_ptr<pool::pool>> make_pool(const pool::settings& how, std::uint64_t address, std::uint64_t bytes,
                                                                     bool accessible) override;
@@ -70,6 +72,7 @@ class node final : public core::host, public core::mechanisms {
  private:
   node(world& w, const core::configuration& c, std::unique_ptr<wire> own);
   void turn_soon(sim::time_ns least = 0) noexcept;
+  [[nodiscard]] sim::time_ns next_look() const noexcept;
   void execute_queued() noexcept;
   [[nodiscard]] base::status wait_in_kernel(table_detector& kernel, const std::byte* at, std::uint64_t address, access want);
   /// The word, once threads may use it so; null if nobody has it any more.
@@ -95,6 +98,7 @@ class node final : public core::host, public core::mechanisms {
   std::vector<std::unique_ptr<frame_map>> frames_{};
   frame_map* next_frames_ = nullptr;
   std::vector<table_detector*> detectors_{};  ///< the core's
+  chance_crew crew_;
   core::core core_;
   std::vector<core::op*> queued_{};
   std::vector<intent*> intents_{};

@@ -2,11 +2,13 @@
 #include "sim/whole/world.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/check.hpp"
 #include "sim/seeds.hpp"
 #include "sim/whole/checkers.hpp"
+#include "sim/whole/kept_store.hpp"
 
 namespace quire::whole {
 
@@ -15,6 +17,8 @@ world::world(const world_options& options) : options_(options), net_(options.net
   c.nodes = options.net.nodes;
   c.base = base_address;
   c.bytes = range_bytes;
+  static constexpr std::array simulated = {&kept_store::the_row};
+  if (c.stores.data() == store::built_in().data()) c.stores = simulated;
   for (unsigned n = 0; n < c.nodes; ++n) {
     c.self = node_id{static_cast<std::uint16_t>(n)};
     c.memory_limit = net_.rng().chance(options.limited_percent) ? options.node.memory_limit : 0;
@@ -26,6 +30,7 @@ world::world(const world_options& options) : options_(options), net_(options.net
 world::~world() = default;
 
 void world::add_region(core::region_description about) {
+  kept_store::complain_to([this](const std::string& wrong) { fail(wrong); });
   for (auto& n : nodes_) CHECK(n->core().builder.add(about).ok());
   regions_.push_back(about.id);
 }

@@ -31,6 +31,8 @@ struct world_options {
   sim::time_ns wake = 5'000;     ///< and is up to so late when it is woken
   sim::time_ns drive = 2'000;    ///< so late is a node that has to look what has come
   unsigned limited_percent = 100;  ///< nodes that have the memory limit of `node`, if it has one
+  sim::time_ns store_delay = 20'000;  ///< reading and writing for a store takes up to so long
+  unsigned store_fails_percent = 0;   ///< writes that fail
   unsigned queued_percent = 30;  ///< operations that wait for another thread to drive
   unsigned intruding_percent = 0;  ///< accesses that may come between two actions of a step, where the word is mapped
   unsigned unmapped_permille = 0;  ///< accesses before which the kernel has unmapped a page of the region (detectors that do not scan)

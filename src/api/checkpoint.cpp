@@ -48,7 +48,7 @@ class content_writer {
         buffer_.resize(step_bytes);
         if (!run.in_memory) {
           if (const int error = core_.holding.read_paged_out(r, unit, std::span(buffer_).first(bytes)); error != 0) {
-            return checkpoint::refused("read", "the page-out file", error);
+            return checkpoint::refused("read", std::string("the ") + r.store->name(), error);
           }
         } else {
           std::memcpy(buffer_.data(), content.data(), bytes);

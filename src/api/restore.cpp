@@ -10,6 +10,7 @@
 #include "api/names.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "checkpoint/content.hpp"
 #include "checkpoint/store.hpp"
 #include "directory/placement.hpp"
 #include "core/job_call.hpp"
@@ -26,19 +27,16 @@ const checkpoint::region_row& row_of(const checkpoint::manifest& m, std::uint64_
   return *std::find_if(m.regions.begin(), m.regions.end(), [&](const auto& row) { return row.id == region; });
 }
 
-/// Units of an extent that this node will manage.
+/// Units of the checkpoint that this node will manage.
 struct piece {
-  const checkpoint::node_reader* file = nullptr;
-  std::size_t extent = 0;
-  std::uint64_t skip = 0, count = 0;
-  std::uint64_t region = 0, first = 0, unit_bytes = 0;
+  const checkpoint::region_row* region = nullptr;
+  std::uint64_t first = 0, count = 0;
 };
 
 std::vector<piece> pieces_of(const checkpoint::opened& whole, unsigned nodes, model::node_id self) {
   std::vector<piece> mine;
   for (const checkpoint::node_reader& file : whole.files()) {
-    for (std::size_t i = 0; i < file.extents().size(); ++i) {
-      const checkpoint::extent& e = file.extents()[i];
+    for (const checkpoint::extent& e : file.extents()) {
       const checkpoint::region_row& row = row_of(whole.about(), e.region);
       const bool first_touch = row.placement == QUIRE_PLACE_FIRST_TOUCH;
       const auto managers = directory::manager_map::make(
@@ -48,7 +46,7 @@ std::vector<piece> pieces_of(const checkpoint::opened& whole, unsigned nodes, mo
         std::uint64_t end = unit + 1;
         const bool here = managers.of(unit) == self;
         while (end < e.end() && (managers.of(end) == self) == here) ++end;
-        if (here) mine.push_back({&file, i, unit - e.first, end - unit, e.region, unit, row.unit_bytes});
+        if (here) mine.push_back({&row, unit, end - unit});
         unit = end;
       }
     }
@@ -76,20 +74,25 @@ outcome check_settings(const core::core& core, const core::region_description& h
   return {QUIRE_BAD_OPTION, text};
 }
 
-outcome check_content(const std::vector<piece>& mine) {
-  std::uint64_t all = 0, done = 0;
-  for (const piece& p : mine) all += p.count * p.unit_bytes;
+std::uint64_t bytes_of(const std::vector<piece>& all) {
+  std::uint64_t bytes = 0;
+  for (const piece& p : all) bytes += p.count * p.region->unit_bytes;
+  return bytes;
+}
+
+outcome check_content(checkpoint::content& from, std::uint64_t base, const std::vector<piece>& mine) {
+  const std::uint64_t all = bytes_of(mine);
+  std::uint64_t done = 0;
   progress_lines shown("restore: checking", all);
   std::vector<std::byte> buffer(step_bytes);
   for (const piece& p : mine) {
-    const std::uint64_t step = std::max<std::uint64_t>(step_bytes / p.unit_bytes, 1);
+    const std::uint64_t unit_bytes = p.region->unit_bytes;
+    const std::uint64_t step = std::max<std::uint64_t>(step_bytes / unit_bytes, 1);
     for (std::uint64_t at = 0; at < p.count; at += step) {
       const std::uint64_t units = std::min(step, p.count - at);
-      if (outcome why =
-              p.file->read(p.extent, p.skip + at, p.unit_bytes, std::span(buffer).first(units * p.unit_bytes));
-          !why.ok())
-        return why;
-      shown.at(done += units * p.unit_bytes);
+      const std::uint64_t position = p.region->base - base + (p.first + at) * unit_bytes;
+      if (from.fill(position, std::span(buffer).first(units * unit_bytes)) != 0) return from.why();
+      shown.at(done += units * unit_bytes);
     }
   }
   return {};
@@ -109,7 +112,8 @@ outcome check(runtime& r, const std::string& directory, checkpoint::opened& whol
   const core::region_slot* const heap = r.core->regions.slot(model::region_id{0});
   if (outcome why = check_settings(*r.core, heap->about, whole.about(), directory); !why.ok()) return why;
   mine = pieces_of(whole, r.core->config.nodes, r.core->config.self);
-  return check_content(mine);
+  checkpoint::content content(whole);
+  return check_content(content, whole.about().base, mine);
 }
 
 outcome failed(const std::string& directory, const std::string& what) {
@@ -152,26 +156,15 @@ outcome take_tables(runtime& r, const checkpoint::opened& whole) {
   return {};
 }
 
-outcome take_content(runtime& r, const std::vector<piece>& mine) {
-  struct source {
-    const piece* from;
-    outcome why{};
-  };
-  std::uint64_t all = 0, done = 0;
-  for (const piece& p : mine) all += p.count * p.unit_bytes;
-  progress_lines shown("restore", all);
+outcome take_content(runtime& r, const checkpoint::opened& whole, const std::vector<piece>& mine) {
+  checkpoint::content from(whole);
+  std::uint64_t done = 0;
+  progress_lines shown("restore", bytes_of(mine));
   for (const piece& p : mine) {
-    source s{&p, {}};
-    const auto read = [](void* context, std::uint64_t first, std::span<std::byte> into) -> base::status {
-      auto& from = *static_cast<source*>(context);
-      from.why = from.from->file->read(from.from->extent, from.from->skip + (first - from.from->first),
-                                       from.from->unit_bytes, into);
-      return from.why.code;
-    };
-    core::region_slot& slot = *r.core->regions.slot(model::region_id{static_cast<std::uint16_t>(p.region)});
-    if (const auto why = r.core->holding.adopt(slot, p.first, p.count, read, &s); !why.ok())
-      return s.why.ok() ? outcome{why.code(), "the content cannot be kept"} : s.why;
-    shown.at(done += p.count * p.unit_bytes);
+    core::region_slot& slot = *r.core->regions.slot(model::region_id{static_cast<std::uint16_t>(p.region->id)});
+    if (const auto why = r.core->holding.adopt(slot, p.first, p.count, from); !why.ok())
+      return from.why().ok() ? outcome{why.code(), "the content cannot be kept"} : from.why();
+    shown.at(done += p.count * p.region->unit_bytes);
   }
   return {};
 }
@@ -190,7 +183,7 @@ quire_status try_one(runtime& r, const std::string& directory, bool& taken) {
   if (const quire_status why = agree(doing, check(r, directory, whole, mine)); why != QUIRE_OK) return why;
   taken = true;
   if (const quire_status why = agree(doing, take_tables(r, whole)); why != QUIRE_OK) return why;
-  if (const quire_status why = agree(doing, take_content(r, mine)); why != QUIRE_OK) return why;
+  if (const quire_status why = agree(doing, take_content(r, whole, mine)); why != QUIRE_OK) return why;
   base::log(quire_node() == 0 ? base::log_level::info : base::log_level::debug, "goes on from %s, written by %zu nodes",
             directory.c_str(), whole.files().size());
   return QUIRE_OK;

@@ -183,7 +183,7 @@ void changer::unpark(region_slot& r, const op& o) noexcept {
 
 /// Whether this node has all that its threads have asked for, and nothing to tell by itself.
 bool changer::is_quiet(const region_slot& r) const noexcept {
-  return r.machine->outstanding() == 0 && r.change.calls == 0 && !core_.held.has_any_of(r);
+  return r.machine->outstanding() == 0 && r.change.calls == 0 && !core_.held.has_any_of(r) && core_.absent.is_quiet(r);
 }
 
 /// Of one region, or of all (null).

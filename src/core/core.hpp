@@ -15,6 +15,7 @@
 #include <memory>
 
 #include "bootstrap/bootstrap.hpp"
+#include "core/absent_units.hpp"
 #include "core/block_calls.hpp"
 #include "core/call_table.hpp"
 #include "core/change.hpp"
@@ -80,7 +81,7 @@ class core final {
   /// `look` is called by look_around(). True if it has sent something. One for the node; before it starts.
   void on_idle(bool (*look)(void* context) noexcept, void* context) noexcept { idle_ = {look, context}; }
   /// Something goes on by itself: round() is to be called again soon.
-  [[nodiscard]] bool is_restless() const noexcept { return !held.empty() || paging.under_way(); }
+  [[nodiscard]] bool is_restless() const noexcept { return !held.empty() || paging.is_restless(); }
 
   // By application threads.
   /// As of host.
@@ -129,6 +130,7 @@ class core final {
   // Memory.
   region_builder builder;
   pager paging{*this};
+  absent_units absent{*this, frames};
   pin_calls pins{*this};
   unit_calls calls{*this};
   changer changes{*this};

@@ -213,8 +213,15 @@ void diff_traffic::free_sent() noexcept {
 
 void diff_traffic::deliver(const message& m) noexcept {
   arrivals_.with(m, [&](std::span<const std::byte> entries) {
+    settle(m, entries);
     m.kind == message_kind::patch ? on_patches(m, entries) : on_diffs(m, entries);
   });
+}
+
+/// What waits for the units of a message comes first: some of it may be from the same node.
+void diff_traffic::settle(const message& m, std::span<const std::byte> entries) noexcept {
+  region_slot* const r = core_.regions.slot(m.region);
+  for (entry e; r != nullptr && !core_.absent.parked().empty() && take_entry(*r, m, entries, e);) core_.absent.settle(*r, e.unit, 1);
 }
 
 /// The next entry. False if there is none.

@@ -109,6 +109,7 @@ class diff_traffic {
   [[nodiscard]] bool take_entry(const region_slot& r, const model::message& m, std::span<const std::byte>& from, entry& to) noexcept;
   [[nodiscard]] bool apply(const entry& e, std::byte* unit, diff::beside threads = diff::beside::none) const noexcept;
   [[nodiscard]] bool apply_here(region_slot& r, const entry& e) const noexcept;
+  void settle(const model::message& m, std::span<const std::byte> entries) noexcept;
   [[noreturn]] void refuse(const model::message& m) noexcept;
   void on_patches(const model::message& m, std::span<const std::byte> entries) noexcept;
   [[nodiscard]] departure& room_for(model::node_id to, const source& s, std::size_t bytes) noexcept;

@@ -91,7 +91,8 @@ model::fault_outcome fault_path::let_in(region_slot& r, std::uint64_t unit, acce
 
 void fault_path::begin_fault(fault_op& o) noexcept {
   if (o.region->change.frozen) return changer::park(*o.region, o);
-  if (core_.frames.over() && core_.paging.starved()) return core_.paging.starve(o);
+  if (core_.frames.limited() && core_.paging.starves(*o.region, o.unit)) return core_.paging.starve(o);
+  if (core_.absent.must_wait(*o.region, o.unit, 1)) return core_.absent.park(*o.region, o.unit, o);
   // Once it waits in a bucket `o` belongs to whoever wakes its unit. The stream is of a thread that waits for this driver at least.
   const auto outcome =
       let_in(*o.region, o.unit, o.want, o.lost, o.lost != 0, *o.stream, [this, &o]() noexcept { core_.waiting.add(o); });
@@ -102,8 +103,9 @@ void fault_path::begin_fault(fault_op& o) noexcept {
 
 void fault_path::begin_kernel_fault(region_slot& r, std::uint64_t address, bool write) noexcept {
   if (r.change.frozen) return r.change.faults.push_back({address, write});
-  if (core_.frames.over() && core_.paging.starved()) return core_.paging.starve(r, address, write);
   const std::uint64_t unit = r.unit_of(address);
+  if (core_.frames.limited() && core_.paging.starves(r, unit)) return core_.paging.starve(r, address, write);
+  if (core_.absent.must_wait(r, unit, 1)) return core_.absent.park(r, unit, address, write);
   core_.stamp(fault_trace::point::entered, r.about.id, unit);
   note_wait(r, unit, write, 0);  // how long the kernel holds the thread is not known
   (void)let_in(r, unit, write ? access::write : access::read, 0, true, kernel_stream_, [this]() noexcept { ++kernel_waiting_; });
@@ -121,15 +123,17 @@ void fault_path::map_again(region_slot& r, std::uint64_t unit, access want, cons
   }
 }
 
-/// After a fault that cost no message: units next to it that this node may use as well need not fault one by one.
+/// After a fault that cost no message: units next to it that this node may use as well need not fault one by one. Those in a store are brought
+/// for the faults to come.
 void fault_path::map_around(region_slot& r, std::uint64_t unit, read_ahead& stream) noexcept {
   const model::region_id id{r.about.id};
   const std::uint64_t units = r.machine->units();
   const std::uint64_t count = stream.around(id, unit);
+  if (count != 0) core_.absent.prefetch(r, unit + 1, count);
   std::uint64_t next = unit + 1;
   for (; next < units && next <= unit + count; ++next) {
     core_.actions.clear();
-    if (!r.machine->on_fault_around(next, core_.actions)) break;
+    if (core_.absent.is_absent(r, next) || !r.machine->on_fault_around(next, core_.actions)) break;
     core_.performer.take(r, core_.actions);
   }
   if (next > unit + 1) stream.on_mapped_up_to(id, unit, next);
@@ -215,8 +219,10 @@ void fault_path::prefetch(std::uint64_t address, std::uint64_t bytes, access wan
   } o([](core& e, op& self) noexcept {
     auto& range = static_cast<range_op&>(self);
     if (range.region->change.frozen) return changer::park(*range.region, self);
+    e.absent.prefetch(*range.region, range.plan.first, range.plan.count);
     for (std::uint64_t i = 0; i < range.plan.count; ++i) {
       e.actions.clear();
+      if (e.absent.is_absent(*range.region, range.plan.first + i)) continue;
       if (range.region->machine->on_hint(range.plan.first + i, range.want, e.actions)) {
         e.performer.take(*range.region, e.actions);
       }

@@ -32,12 +32,13 @@ std::uint64_t frames::room() const noexcept {
 void frames::bring(region_slot& r, std::uint64_t first, std::uint64_t units, content how) noexcept {
   for (std::uint64_t unit = first; unit < first + units; ++unit) {
     frame_state& f = r.frames.data()[unit];
+    if (f.filling != 0) [[unlikely]] finish_fill(r, unit);
+    f.used = 1;
     if (f.resident == 0) {
       if (f.saved != 0 && how != content::replaced && how != content::promised) {
-        std::uint64_t end = unit + 1;  // a store is read in long pieces
-        while (end < first + units && r.frames.data()[end].resident == 0 && r.frames.data()[end].saved != 0) ++end;
-        read_back(r, unit, end - unit);
-        for (std::uint64_t u = unit + 1; u < end; ++u) enter(r, u, own);
+        const std::uint64_t count = away_from(r, unit, first + units - unit);  // a store is read in long pieces
+        read_back(r, unit, count);
+        for (std::uint64_t u = unit + 1; u < unit + count; ++u) enter(r, u, own);
       }
       enter(r, unit, how == content::replaced ? came : own);
     }
@@ -54,36 +55,23 @@ void frames::enter(region_slot& r, std::uint64_t unit, unit_queue& queue) noexce
   queue.push({r.about.id, unit}, r.bytes_of(unit));
 }
 
+/// In the middle of a step, which cannot be put off: the driver waits for the store.
 void frames::read_back(region_slot& r, std::uint64_t first, std::uint64_t units) noexcept {
-  const int error = r.store->fill(offset_of(r, first), {r.system(first), r.bytes_of(first, units)});
-  if (error != 0) {
-    base::die(QUIRE_SYSTEM, "cannot read the page at 0x%lx back from the %s in %s: %s",
-              static_cast<unsigned long>(r.address_of(first)), r.store->name(), r.store->where(), std::strerror(error));
-  }
+  const int error = r.store->fill(position_of(r, first), {r.system(first), r.bytes_of(first, units)});
+  if (error != 0) lost(r, first, error);
   count.units_read += units;
 }
 
-int frames::save(region_slot& r, std::uint64_t first, std::uint64_t units) noexcept {
-  for (std::uint64_t unit = first; unit < first + units;) {
-    frame_state* const f = r.frames.data();
-    std::uint64_t end = unit + 1;
-    while (end < first + units && f[end].saved == f[unit].saved) ++end;
-    if (f[unit].saved == 0) {
-      if (const int error = r.store->flush(offset_of(r, unit), {r.system(unit), r.bytes_of(unit, end - unit)}); error != 0) return error;
-      for (std::uint64_t u = unit; u < end; ++u) f[u].saved = 1;
-      count.units_written += end - unit;
-    }
-    unit = end;
-  }
-  return 0;
+/// What only the store had cannot be had from there. The job ends, as nobody else has it.
+void frames::lost(const region_slot& r, std::uint64_t first, int error) noexcept {
+  base::die(QUIRE_SYSTEM, "cannot read the page at 0x%lx back from the %s in %s: %s", static_cast<unsigned long>(r.address_of(first)),
+            r.store->name(), r.store->where(), std::strerror(error));
 }
 
-int frames::deposit(region_slot& r, std::uint64_t first, std::uint64_t units, std::span<const std::byte> from) noexcept {
+void frames::deposited(region_slot& r, std::uint64_t first, std::uint64_t units) noexcept {
   r.dumped.add(*r.memory, r.layout.offset_of(first), r.bytes_of(first, units));
-  if (const int error = r.store->flush(offset_of(r, first), from); error != 0) return error;
   for (std::uint64_t unit = first; unit < first + units; ++unit) r.frames.data()[unit].saved = 1;
   count.units_written += units;
-  return 0;
 }
 
 void frames::give_back(region_slot& r, std::uint64_t first, std::uint64_t units) noexcept {

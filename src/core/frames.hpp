@@ -2,14 +2,21 @@
 // The memory that the units of a node take, and what has left it (page-out, KOAN). Counts frames and holds them against
 // QUIRE_MEMORY_LIMIT; brings content back from its store (src/store) before anybody looks at it. Which units go, and where to,
 // is page_out.cpp's. Without a limit all of this costs one comparison. Driver's thread only; see page_out.cpp for the idea.
+//
+// Stores are read and written by the node's crew (store/io.hpp). A frame on its way to its store stays what it is, and may be used meanwhile;
+// if it was, it stays. A frame that is being filled is used by nobody.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
+#include <utility>
+#include <vector>
 
+#include "base/fault_heap.hpp"
 #include "core/region_slot.hpp"
+#include "store/io.hpp"
 
 namespace quire::core {
 
@@ -57,6 +64,14 @@ enum class content : std::uint8_t {
   sent,      ///< it leaves in a message
 };
 
+/// Neighbouring units on their way between memory and their store.
+struct unit_io : store::io {
+  region_slot* region = nullptr;
+  std::uint64_t first = 0, count = 0;
+  bool under_way = false;
+  bool settled = false;  ///< done, and the units' states say so
+};
+
 class frames {
  public:
   struct counters {
@@ -66,10 +81,11 @@ class frames {
     std::uint64_t most_bytes = 0;     ///< in memory at a time
   };
 
-  /// `limit` in bytes; 0: none. `base`: the first shared address.
-  void open(std::uint64_t limit, std::uint64_t base) noexcept {
+  /// `limit` in bytes; 0: none. `base`: the first shared address. `crew` reads and writes.
+  void open(std::uint64_t limit, std::uint64_t base, store::crew& crew) noexcept {
     limit_ = limit;
     base_ = base;
+    crew_ = &crew;
   }
   [[nodiscard]] bool limited() const noexcept { return limit_ != 0; }
   /// Somebody is about to look at the content of these units, or to change it: it is in memory when this returns.
@@ -78,16 +94,56 @@ class frames {
     if (limited()) [[unlikely]] bring(r, first, count, how);
   }
 
+  // Content on its way (frame_io.cpp).
+  /// Content of this node that is neither in memory nor on its way from the store: brings it at once, if that takes microseconds. Units from `first`
+  /// on, not more than `most`. True if that one has come.
+  [[nodiscard]] bool try_fill(region_slot& r, std::uint64_t first, std::uint64_t most) noexcept;
+  /// The same content is on its way from now on.
+  void begin_fill(region_slot& r, std::uint64_t first, std::uint64_t most) noexcept;
+  /// Units none of which anybody can change now go to the store, unless they are there; then their frames are given back.
+  void begin_flush(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept;
+  /// f(io) for each that is done, when the units' states say so.
+  template <class F>
+  bool take_done(F&& f) noexcept {
+    bool any = false;
+    for (store::io* o = crew_->take_done(); o != nullptr; any = true) {
+      unit_io& done = static_cast<unit_io&>(*std::exchange(o, o->next));
+      settle(done);
+      f(done);
+      done.under_way = false;
+    }
+    return any;
+  }
+  /// The unit's content is on its way from the store, and is here when this returns.
+  void finish_fill(region_slot& r, std::uint64_t unit) noexcept;
+  /// Some content of the region is on its way.
+  [[nodiscard]] bool any_under_way(const region_slot& r) const noexcept;
+  [[nodiscard]] bool any_under_way() const noexcept;
+  /// Has a frame with its content.
+  [[nodiscard]] bool is_here(const region_slot& r, std::uint64_t unit) const noexcept { return r.frames.data()[unit].resident != 0; }
+  /// Its content, if this node has it, is in the store only, or on its way from there.
+  [[nodiscard]] bool is_away(const region_slot& r, std::uint64_t unit) const noexcept {
+    const frame_state& f = r.frames.data()[unit];
+    return f.resident == 0 && f.saved != 0;
+  }
+  [[nodiscard]] bool is_filling(const region_slot& r, std::uint64_t unit) const noexcept { return r.frames.data()[unit].filling != 0; }
+
+  /// Of a unit, in its store.
+  [[nodiscard]] std::uint64_t position_of(const region_slot& r, std::uint64_t unit) const noexcept { return r.address_of(unit) - base_; }
+
   // Checkpoints: content that is looked at, or comes to be, without a frame.
   [[nodiscard]] bool in_memory(const region_slot& r, std::uint64_t unit) const noexcept {
     return !limited() || r.frames.data()[unit].resident != 0 || r.frames.data()[unit].saved == 0;
   }
   /// 0 or errno. Any thread, while nobody can change it.
   [[nodiscard]] int look(const region_slot& r, std::uint64_t first, std::span<std::byte> into) const noexcept {
-    return r.store->fill(offset_of(r, first), into);
+    return r.store->fill(position_of(r, first), into);
   }
-  /// The units have had neither frames nor content. 0 or errno.
-  [[nodiscard]] int deposit(region_slot& r, std::uint64_t first, std::uint64_t count, std::span<const std::byte> from) noexcept;
+  /// To the store, of units that have had neither frames nor content. 0 or errno; then the driver is to say deposited(). Any thread.
+  [[nodiscard]] int deposit(const region_slot& r, std::uint64_t first, std::span<const std::byte> from) const noexcept {
+    return r.store->flush(position_of(r, first), from);
+  }
+  void deposited(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept;
 
   /// The message with `replaced` content has been received.
   void landed(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
@@ -116,13 +172,17 @@ class frames {
 
   [[nodiscard]] std::uint64_t limit() const noexcept { return limit_; }
   [[nodiscard]] std::uint64_t used() const noexcept { return used_; }
-  [[nodiscard]] bool over() const noexcept { return used_ > limit_ && limited(); }
+  /// Of what is in memory, what is on its way to stores and leaves when it is there.
+  [[nodiscard]] std::uint64_t leaving() const noexcept { return leaving_; }
+  /// More has to leave.
+  [[nodiscard]] bool over() const noexcept { return used_ - leaving_ > limit_ && limited(); }
   /// What this node could take for others, bytes; a part of the limit stays its own.
   [[nodiscard]] std::uint64_t room() const noexcept;
-  /// Copies the content of units, none of which anybody can change now, to the store, unless it is there. 0 or errno.
-  [[nodiscard]] int save(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept;
-  /// Gives the frames of units back to the system. Their content is saved, or means nothing.
-  void give_back(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept;
+  /// Gives the frames of units back to the system: their content means nothing, nor does what the store has of it.
+  void drop(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
+    for (std::uint64_t unit = first; unit < first + count; ++unit) r.frames.data()[unit].saved = 0;
+    give_back(r, first, count);
+  }
 
   /// Units in memory: those whose content came from elsewhere, and all others. Each is in one of them, or in nobody's hands but
   /// page_out.cpp's.
@@ -133,15 +193,20 @@ class frames {
   void bring(region_slot& r, std::uint64_t first, std::uint64_t count, content how) noexcept;
   void enter(region_slot& r, std::uint64_t unit, unit_queue& queue) noexcept;
   void read_back(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept;
-  [[nodiscard]] std::uint64_t offset_of(const region_slot& r, std::uint64_t unit) const noexcept {
-    return r.address_of(unit) - base_;
-  }
+  [[noreturn]] void lost(const region_slot& r, std::uint64_t first, int error) noexcept;
+  [[nodiscard]] std::uint64_t away_from(const region_slot& r, std::uint64_t first, std::uint64_t most) const noexcept;
+  void begin(store::io::kind what, region_slot& r, std::uint64_t first, std::uint64_t count) noexcept;
+  void settle(unit_io& done) noexcept;
+  void settle_flush(unit_io& done) noexcept;
+  void give_back(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept;
 
   struct units {
     const region_slot* region = nullptr;
     std::uint64_t first = 0, count = 0;
   };
-  std::uint64_t limit_ = 0, used_ = 0, base_ = 0;
+  store::crew* crew_ = nullptr;
+  base::fault_vector<base::fault_ptr<unit_io>> ios_{};  ///< some are under way
+  std::uint64_t limit_ = 0, used_ = 0, leaving_ = 0, base_ = 0;
   std::array<units, 8> let_in_{};  ///< the last ones
   std::size_t next_let_in_ = 0;
   std::uint8_t period_ = 2, before_ = 1;  ///< of sending, 1 to 31: what was sent in another has left

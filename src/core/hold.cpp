@@ -139,7 +139,7 @@ int content_hold::read_paged_out(const region_slot& r, std::uint64_t unit, std::
 
 // ---- Restart
 
-base::status content_hold::adopt(region_slot& r, std::uint64_t first, std::uint64_t count, content_source read, void* context) noexcept {
+base::status content_hold::adopt(region_slot& r, std::uint64_t first, std::uint64_t count, store::store& from) noexcept {
   constexpr std::uint64_t most_at_once = 4u << 20;
   const std::uint64_t step = core_.frames.limited() ? std::min(most_at_once, core_.frames.limit() / 16) : most_at_once;
   std::vector<std::byte> buffer;
@@ -147,17 +147,24 @@ base::status content_hold::adopt(region_slot& r, std::uint64_t first, std::uint6
     const std::uint64_t units = std::min(r.layout.fitting(first, step), end - first);
     bool fits = true;
     core_.as_driver([&] {
-      // A limit leaves room for what the program needs at once; the rest waits in the page-out file.
+      // A limit leaves room for what the program needs at once; the rest waits in the region's store.
       fits = !core_.frames.limited() || core_.frames.used() + r.bytes_of(first, units) <= core_.frames.limit() / 2;
       if (fits) core_.frames.use(r, first, units, content::promised);
     });
     if (!fits) buffer.resize(r.bytes_of(first, units));
     const std::span<std::byte> into = fits ? std::span(r.system(first), r.bytes_of(first, units)) : std::span(buffer);
-    if (const auto why = read(context, first, into); !why.ok()) return why;
-    int error = 0;
+    if (from.fill(core_.frames.position_of(r, first), into) != 0) return QUIRE_DAMAGED;
+    const int error = fits ? 0 : core_.frames.deposit(r, first, buffer);
+    if (error != 0) {
+      base::log(base::log_level::error,
+                "cannot write pages to a file in %s: %s; QUIRE_PAGE_OUT_DIR sets another directory, and a higher "
+                "QUIRE_MEMORY_LIMIT needs less of it",
+                r.store->where(), std::strerror(error));
+      return QUIRE_SYSTEM;
+    }
     core_.as_driver([&] {
-      if (!fits) error = core_.frames.deposit(r, first, units, buffer);
-      for (std::uint64_t unit = first; error == 0 && unit < first + units; ++unit) {
+      if (!fits) core_.frames.deposited(r, first, units);
+      for (std::uint64_t unit = first; unit < first + units; ++unit) {
         model::handover h;
         h.right = model::access::write;
         h.written = h.manages = true;
@@ -168,13 +175,6 @@ base::status content_hold::adopt(region_slot& r, std::uint64_t first, std::uint6
       }
       core_.performer.flush();
     });
-    if (error != 0) {
-      base::log(base::log_level::error,
-                "cannot write pages to a file in %s: %s; QUIRE_PAGE_OUT_DIR sets another directory, and a higher "
-                "QUIRE_MEMORY_LIMIT needs less of it",
-                r.store->where(), std::strerror(error));
-      return QUIRE_SYSTEM;
-    }
     first += units;
   }
   return {};

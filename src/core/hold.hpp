@@ -18,7 +18,7 @@ class core;
 struct kept_run {
   region_slot* region = nullptr;
   std::uint64_t first = 0, count = 0;
-  bool in_memory = true;  ///< else in the page-out file
+  bool in_memory = true;  ///< else in the region's store
 };
 
 class content_hold {
@@ -34,10 +34,9 @@ class content_hold {
   [[nodiscard]] std::vector<kept_run> kept() noexcept;
   /// Content of a unit of kept() that is not in memory. 0 or errno. Any thread.
   [[nodiscard]] int read_paged_out(const region_slot& r, std::uint64_t unit, std::span<std::byte> into) const noexcept;
-  /// At a restart: units of a region that nobody has used yet, whose manager this node is, get content. `read` puts it where it is
-  /// told: units from `first` on. Its status is what comes back.
-  using content_source = base::status (*)(void* context, std::uint64_t first, std::span<std::byte> into);
-  [[nodiscard]] base::status adopt(region_slot& r, std::uint64_t first, std::uint64_t count, content_source read, void* context) noexcept;
+  /// At a restart: units of a region that nobody has used yet, whose manager this node is, get the content that they have in another store.
+  /// QUIRE_DAMAGED if that cannot be read from there; QUIRE_SYSTEM, and a line, if it cannot be kept here.
+  [[nodiscard]] base::status adopt(region_slot& r, std::uint64_t first, std::uint64_t count, store::store& from) noexcept;
 
  private:
   void freeze_all(totals& t) noexcept;

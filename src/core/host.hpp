@@ -10,6 +10,7 @@
 #include "core/op.hpp"
 #include "detect/detector.hpp"
 #include "pool/pool.hpp"
+#include "store/io.hpp"
 
 namespace quire::core {
 
@@ -33,6 +34,8 @@ class host {
   virtual void call_at(std::uint64_t ns) noexcept = 0;
   /// Whether there is anything that call_at() can set.
   [[nodiscard]] virtual bool has_timer() const noexcept = 0;
+  /// Reads and writes for the node's stores.
+  [[nodiscard]] virtual store::crew& crew() noexcept = 0;
   /// Faults come from this detector's descriptor from now on. Application thread.
   virtual void watch_faults(const detect::detector& from) noexcept = 0;
 

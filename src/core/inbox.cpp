@@ -79,27 +79,44 @@ void inbox::handle_units(const message& m, const protocol::message_traits& t) no
   region_slot* const r = core_.regions.slot(m.region);
   if (r == nullptr || !lies_in(*r, m)) refuse(m, "there are no such units");
   core_.stamp(fault_trace::point::received, m.region.value(), m.unit);
-  if (t.counted) r->change.received += m.count;
-  if (t.to == route::page_out) return core_.paging.on_units(*r, m);
+  if (t.to == route::page_out) {
+    if (t.counted) r->change.received += m.count;
+    return core_.paging.on_units(*r, m);
+  }
   if (t.brings == payload::content && m.payload_bytes != 0) core_.frames.landed(*r, m.unit, m.count);
-  if (t.domain_sees) core_.protocols.domain(t.of).on_arriving(m);
-  model::machine* const own = t.to == route::own ? r->made_of(t.of) : nullptr;
-  model::machine& machine = own != nullptr ? *own : *r->machine;
   message one = m;
   one.count = 1;
   for (std::uint32_t i = 0; i < m.count; ++i) {
     one.unit = m.unit + i;
-    core_.actions.clear();
-    machine.on_message(one, core_.actions);
-    core_.performer.take(*r, core_.actions);
+    waits(*r, one, t, m.count - i) ? core_.absent.park(*r, one) : step(*r, one, t);
   }
   core_.stamp(fault_trace::point::decided, m.region.value(), m.unit);
   core_.performer.flush();
 }
 
+bool inbox::waits(region_slot& r, const message& one, const protocol::message_traits& t, std::uint64_t ahead) noexcept {
+  return t.content_free ? core_.absent.holds(r, one.unit) : core_.absent.must_wait(r, one.unit, ahead);
+}
+
+/// A message counts as received when a machine takes it: before that it is on its way, whoever wants to know (change.cpp).
+void inbox::step(region_slot& r, const message& one, const protocol::message_traits& t) noexcept {
+  if (t.counted) ++r.change.received;
+  if (t.domain_sees) core_.protocols.domain(t.of).on_arriving(one);
+  model::machine* const own = t.to == route::own ? r.made_of(t.of) : nullptr;
+  core_.actions.clear();
+  (own != nullptr ? *own : *r.machine).on_message(one, core_.actions);
+  core_.performer.take(r, core_.actions);
+}
+
+void inbox::take_unit(region_slot& r, const message& one) noexcept {
+  const protocol::message_traits& t = core_.protocols.traits(one.kind);
+  waits(r, one, t, 1) ? core_.absent.park(r, one) : step(r, one, t);
+}
+
 /// Threads may read the units meanwhile: what they may look at does not change by it.
 void inbox::handle_update(const message& m, std::span<const std::byte> bytes) noexcept {
   region_slot* const r = core_.regions.slot(m.region);
+  core_.absent.settle(*r, m.unit, m.count);
   r->change.received += m.count;
   release::machine* const machine = release_of(*r);
   if (machine == nullptr) return;  // an offer from before the region's consistency changed

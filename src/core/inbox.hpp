@@ -27,6 +27,8 @@ class inbox final : public transport::sink {
 
   /// A message that has come whole, from anywhere.
   void handle(const model::message& m, std::span<const std::byte> value) noexcept;
+  /// A message of one unit that has waited for its content. The performer is to be flushed.
+  void take_unit(region_slot& r, const model::message& one) noexcept;
   /// Why no node may send this, nor take it; null if all is well.
   [[nodiscard]] const char* fault_of(const model::message& m) const noexcept;
   /// Ends the process: whoever sent it waits, and what is said in it is lost.
@@ -36,6 +38,8 @@ class inbox final : public transport::sink {
 
  private:
   void handle_units(const model::message& m, const protocol::message_traits& t) noexcept;
+  [[nodiscard]] bool waits(region_slot& r, const model::message& one, const protocol::message_traits& t, std::uint64_t ahead) noexcept;
+  void step(region_slot& r, const model::message& one, const protocol::message_traits& t) noexcept;
   void handle_part(const model::message& m, std::span<const std::byte> value) noexcept;
   void handle_memory(const model::message& m, std::span<const std::byte> value) noexcept;
   void handle_update(const model::message& m, std::span<const std::byte> bytes) noexcept;

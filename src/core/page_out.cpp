@@ -4,12 +4,13 @@
 //   1. frames without content that means anything: of units that other nodes have taken; nobody needs to know
 //   2. clean copies of what other nodes have, but for an eighth of the limit, more where it is small: what has just come is to be of use
 //   3. what only this node has, to another node that has room: it is asked to take the units, and does so as if to write
-//   4. the same, to a file
+//   4. the same, to the region's store: a file
 //
 // Units go in the order in which they came; one that threads use is unmapped first, and goes when it comes to the front again
 // without having been touched (second chance). Those that threads were let into last stay. Nothing goes while a message that is being sent may still read its frame.
 //
-// All of this on the driver's thread, between steps of the machines: after a fault, and in every round of driving.
+// All of this on the driver's thread, between steps of the machines: after a fault, and in every round of driving. The crew writes to stores;
+// a unit that is used while its frame is on its way there stays.
 #include "core/page_out.hpp"
 
 #include <algorithm>
@@ -54,7 +55,7 @@ void pager::page_out() noexcept {
   if (core_.frames.over() && starved()) sweep_unused(core_.frames.own);
   if (core_.frames.over()) {
     const std::uint64_t step = std::min(core_.frames.limit() / 16, most_at_once);
-    const std::uint64_t goal = std::min(core_.frames.used() - core_.frames.limit() + step / 2, step);
+    const std::uint64_t goal = std::min(core_.frames.used() - core_.frames.leaving() - core_.frames.limit() + step / 2, step);
     const std::uint64_t copies = core_.frames.came.bytes(), share = std::max(core_.frames.limit() / 8, std::min<std::uint64_t>(core_.frames.limit() / 4, 1 << 16));
     const std::uint64_t found = copies > share ? choose(core_.frames.came, std::min(goal, copies - share)) : 0;
     // What others ask for while units are on their way to a node makes more of them leave, to the file.
@@ -74,7 +75,8 @@ std::uint64_t pager::choose(unit_queue& from, std::uint64_t goal) noexcept {
     const unit_queue::entry e = from.pop();
     region_slot& r = *core_.regions.slot(model::region_id{static_cast<std::uint16_t>(e.region)});
     from.popped(r.bytes_of(e.unit));
-    const bool fixed = r.change.frozen || r.block != nullptr || r.detector->scans() || core_.frames.is_moving(r, e.unit) || core_.frames.was_let_in(r, e.unit);
+    const bool fixed = r.change.frozen || r.block != nullptr || r.detector->scans() || core_.frames.is_moving(r, e.unit) || core_.frames.was_let_in(r, e.unit) ||
+                       core_.absent.holds(r, e.unit);
     const frame_use use = fixed ? frame_use::busy : r.machine->use_of_frame(e.unit);
     if (use == frame_use::busy) {
       from.push(e, r.bytes_of(e.unit));
@@ -144,19 +146,21 @@ void pager::leave_together(std::span<page_out_state::victim> run) noexcept {
     p.moving.insert(p.moving.end(), run.begin(), run.end());
     return core_.out.send_units(r, run.front().taker, m, first, run.size(), false);
   }
-  if (run.front().goes == page_out_state::way::to_disk) {
-    if (const int error = core_.frames.save(r, first, run.size()); error != 0) {
-      base::log(base::log_level::warning, "cannot write pages to a file in %s: %s; this node takes more memory than QUIRE_MEMORY_LIMIT "
-                "until there is room (QUIRE_PAGE_OUT_DIR sets another directory)", r.store->where(), std::strerror(error));
-      p.disk_rests_until_ns = core_.now() + disk_rest_ns;
-      for (page_out_state::victim& v : run) v.goes = page_out_state::way::stays;
-    }
-  }
+  if (run.front().goes == page_out_state::way::to_disk) return core_.frames.begin_flush(r, first, run.size());
   if (run.front().goes == page_out_state::way::stays) {
     for (const auto& v : run) core_.frames.own.push({r.about.id, v.unit}, r.bytes_of(v.unit));
     return;
   }
-  core_.frames.give_back(r, first, run.size());
+  core_.frames.drop(r, first, run.size());
+}
+
+void pager::on_flush_failed(const region_slot& r, int error) noexcept {
+  const std::uint64_t now = core_.now();
+  if (now >= page_out_.disk_rests_until_ns) {  // else others that were on their way have failed as well
+    base::log(base::log_level::warning, "cannot write pages to a file in %s: %s; this node takes more memory than QUIRE_MEMORY_LIMIT "
+              "until there is room (QUIRE_PAGE_OUT_DIR sets another directory)", r.store->where(), std::strerror(error));
+  }
+  page_out_.disk_rests_until_ns = now + disk_rest_ns;
 }
 
 // ---- To other nodes
@@ -188,7 +192,7 @@ void pager::sweep_unused(unit_queue& from) noexcept {
     region_slot& r = *core_.regions.slot(model::region_id{static_cast<std::uint16_t>(e.region)});
     from.popped(r.bytes_of(e.unit));
     if (!r.change.frozen && r.machine->use_of_frame(e.unit) == frame_use::none && !core_.frames.is_moving(r, e.unit)) {
-      core_.frames.give_back(r, e.unit, 1);
+      core_.frames.drop(r, e.unit, 1);
     } else {
       from.push(e, r.bytes_of(e.unit));
     }
@@ -208,6 +212,7 @@ void pager::take_over(region_slot& r, const message& m) noexcept {
   message answer;
   answer.kind = message_kind::room;
   answer.from = answer.requester = core_.config.self;
+  if (may) core_.absent.settle(r, m.unit, m.count);
   for (std::uint64_t unit = m.unit; may && unit < m.unit + m.count; ++unit) {
     core_.actions.clear();
     if (!r.machine->on_please_take(unit, core_.actions)) continue;
@@ -224,6 +229,7 @@ void pager::take_over(region_slot& r, const message& m) noexcept {
 /// Offers of units to keep. One may be from before the region's consistency changed.
 void pager::take_homes(region_slot& r, const message& m) noexcept {
   if (core_.ending.load(std::memory_order_relaxed) || core_.protocols.traits(m.kind).of != r.machine->protocol()) return;
+  core_.absent.settle(r, m.unit, m.count);
   message one = m;
   one.count = 1;
   for (; one.unit < m.unit + m.count && core_.frames.room() >= r.bytes_of(one.unit); ++one.unit) {
@@ -257,7 +263,7 @@ void pager::settle_moves() noexcept {
   std::erase_if(page_out_.moving, [&](const page_out_state::victim& v) {
     if (v.region->machine->use_of_frame(v.unit) == frame_use::none && !core_.frames.is_moving(*v.region, v.unit)) {
       ++core_.frames.count.units_given;
-      core_.frames.give_back(*v.region, v.unit, 1);
+      core_.frames.drop(*v.region, v.unit, 1);
       return true;
     }
     if (now < v.until_ns) return false;
@@ -271,8 +277,14 @@ void pager::settle_moves() noexcept {
 bool pager::is_over_by(std::uint64_t part) const noexcept { return core_.frames.used() > core_.frames.limit() + core_.frames.limit() / part; }
 
 bool pager::starved() const noexcept {
-  const bool leaving = !page_out_.moving.empty() || core_.wire.sends_pending();
+  const bool leaving = core_.frames.leaving() != 0 || !page_out_.moving.empty() || core_.wire.sends_pending();
   return leaving && is_over_by(8);
+}
+
+bool pager::starves(const region_slot& r, std::uint64_t unit) const noexcept { return starved() && !core_.frames.is_here(r, unit); }
+
+bool pager::is_restless() const noexcept {
+  return !page_out_.moving.empty() || (page_out_.anybody_starves() && core_.frames.leaving() == 0);
 }
 
 void pager::starve(op& o) noexcept {

@@ -44,7 +44,7 @@ struct page_out_state {
     bool write = false;
   };
   [[nodiscard]] bool anybody_starves() const noexcept { return first_starved != nullptr || !starved_faults.empty(); }
-  /// Somebody must look again soon.
+  /// Somebody must look again.
   [[nodiscard]] bool under_way() const noexcept { return !moving.empty() || anybody_starves(); }
 
   op* first_starved = nullptr;  ///< faults that wait for memory
@@ -60,8 +60,10 @@ class pager {
 
   /// Gives up frames while there are too many.
   void page_out() noexcept;
-  /// Somebody must look again soon.
+  /// Somebody must look again;
   [[nodiscard]] bool under_way() const noexcept { return page_out_.under_way(); }
+  /// and soon: who starves until a store has written something is told when it has.
+  [[nodiscard]] bool is_restless() const noexcept;
 
   /// Units that this node is to have.
   void on_units(region_slot& r, const model::message& m) noexcept {
@@ -69,10 +71,14 @@ class pager {
   }
   /// A node that was asked to take units has answered.
   void on_room(const model::message& m) noexcept;
+  /// A store could not write what was to leave: it stays.
+  void on_flush_failed(const region_slot& r, int error) noexcept;
 
   // Threads that ask for more while there is far too much.
-  /// Whether it is too much to go on, and will be less in a moment: what goes to other nodes is still on its way.
+  /// Whether it is too much to go on, and will be less in a moment: what goes to other nodes, or to stores, is still on its way.
   [[nodiscard]] bool starved() const noexcept;
+  /// The same for a thread that faults on a unit. One that has a frame asks for no more.
+  [[nodiscard]] bool starves(const region_slot& r, std::uint64_t unit) const noexcept;
   void starve(op& o) noexcept;
   void starve(region_slot& r, std::uint64_t address, bool write) noexcept { page_out_.starved_faults.push_back({&r, address, write}); }
 

@@ -39,6 +39,7 @@ void pin_calls::begin_pin(pin_op& o) noexcept {
   if (core_.ending.load(std::memory_order_relaxed)) return o.complete(QUIRE_NOT_STARTED);  // and what it had is dropped
   if (r.change.frozen) return changer::park(r, o);
   if (r.block != nullptr) return o.complete(QUIRE_UNSUPPORTED);
+  if (core_.absent.must_wait(r, o.unit, 1)) return core_.absent.park(r, o.unit, o);
   core_.actions.clear();
   const auto outcome = o.again ? r.machine->on_pin_again(o.unit, core_.actions) : r.machine->on_pin(o.unit, core_.actions);
   if (outcome == model::fault_outcome::refused) return o.complete(QUIRE_LIMIT);
@@ -92,6 +93,7 @@ base::status pin_calls::pin_unit(region_slot& r, std::uint64_t unit, std::uint64
 
 void pin_calls::give_pin_up(pin_op& o) noexcept {
   core_.waiting.remove(o);
+  core_.absent.unpark(*o.region, o.unit, o);
   changer::unpark(*o.region, o);
   if (o.pinned || !o.counted || core_.ending.load(std::memory_order_relaxed)) return;
   core_.actions.clear();

@@ -44,18 +44,19 @@ core::core(const configuration& c, std::unique_ptr<transport::transport> t, boot
       protocols(config.protocols, job_of(config, pinned, survival.members()), effects), builder(*this, machine),
       consistency(static_cast<release::node&>(protocols.domain(release::id))), diffs(*this, c.nodes), objects(*this, c.self, c.nodes),
       replicas(*this, static_cast<sequential::domain&>(protocols.domain(sequential::id)).rounds), watching(*this, c.self.value(), c.nodes, c.peer_limit_ns) {
-  frames.open(c.memory_limit, c.base);
-  if (frames.limited()) paging.open(c.nodes, c.memory_limit);
+  if (c.memory_limit != 0) paging.open(c.nodes, c.memory_limit);
   pins.open();
 }
 
 base::status core::open() {
+  frames.open(config.memory_limit, config.base, host.crew());
   regions.cover(config.base, config.bytes);
   return builder.open();
 }
 
 bool core::round() noexcept {
   bool any = wire.progress();
+  if (absent.look()) any = true;
   if (!held.empty() && held.end()) any = true;
   if (objects.end_lingers()) any = true;
   changes.look();
@@ -100,7 +101,7 @@ void core::expect_end() noexcept {
       left = 0;
       regions.for_each([&](const region_slot& r) { left += r.machine->outstanding(); });
       // What is still queued here could not leave any more once the others have stopped.
-      if (wire.sends_pending() || !held.empty() || protocols.busy() || replicas.traffic.busy()) ++left;
+      if (wire.sends_pending() || !held.empty() || protocols.busy() || replicas.traffic.busy() || !absent.is_quiet()) ++left;
     });
     if (left != 0) host.pause(100'000);
   }

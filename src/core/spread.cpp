@@ -163,6 +163,7 @@ void spread_traffic::take(const passage& p) noexcept {
     entries = entries.subspan(whole ? sizeof head : entries.size());
     const bool fits = whole && head.unit < r->machine->units() && head.length <= entries.size() && (head.length == 0 || head.length == r->bytes_of(head.unit));
     if (!fits) core_.in.refuse(p.m, "what it spreads is no content of the region");
+    core_.absent.settle(*r, head.unit, 1);
     release::machine& machine = *known;
     if (machine.awaits_spread(head.unit) && core_.consistency.is_covered(p.m.region, head.unit, known_)) {
       ++count_.taken;

@@ -14,6 +14,7 @@ base::status unit_calls::atomic(std::uint64_t address, std::uint32_t operation, 
   call_op o([](core& e, op& self) noexcept {
     auto& call = static_cast<call_op&>(self);
     if (call.region->change.frozen) return changer::park(*call.region, self);
+    if (e.absent.must_wait(*call.region, call.m.unit, 1)) return e.absent.park(*call.region, call.m.unit, self);
     ++call.region->change.calls;
     call.token = e.tokens.add(self);
     call.m.token = call.token;

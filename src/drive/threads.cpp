@@ -274,6 +274,7 @@ void threads::start() {
   watch(job_.descriptor());
   watch_faults(core_.builder.detector());
   core_.begin();
+  if (core_.frames.limited()) crew_.start(store::crew_of_threads::usual_threads);
   service_ = std::thread([this] { service_loop(); });
 }
 
@@ -297,6 +298,7 @@ void threads::stop() noexcept {
   stopping_.store(true);
   call();
   service_.join();
+  crew_.stop();
   parked_.store(false, std::memory_order_relaxed);
   ::close(epoll_);
   ::close(call_);

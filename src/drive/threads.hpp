@@ -11,6 +11,7 @@
 #include "core/host.hpp"
 #include "drive/driver.hpp"
 #include "drive/waits.hpp"
+#include "store/crew.hpp"
 #include "transport/transport.hpp"
 
 namespace quire::drive {
@@ -44,6 +45,7 @@ class threads final : public core::host {
   void call_at(std::uint64_t ns) noexcept override;
   [[nodiscard]] bool has_timer() const noexcept override { return timer_ >= 0; }
   void watch_faults(const detect::detector& from) noexcept override;
+  [[nodiscard]] store::crew& crew() noexcept override { return crew_; }
 
  private:
   [[nodiscard]] transport::transport& wire() const noexcept;
@@ -76,6 +78,8 @@ class threads final : public core::host {
   driver driver_;
   core::wait_board shown_;
   waits_told waits_;
+  /// What a store has done is the driver's to take: the service thread's, if no other drives.
+  store::crew_of_threads crew_{[](void* me) noexcept { static_cast<threads*>(me)->call(); }, this};
   std::thread service_;
   std::atomic<bool> stopping_{false};
   std::atomic<bool> kernel_faults_{false};  ///< some detector tells faults by a descriptor

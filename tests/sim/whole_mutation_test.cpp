@@ -183,6 +183,40 @@ TEST(whole_mutation, copyset_that_forgets_the_readers) {
               HasSubstr("may write a unit while others may read it"));
 }
 
+// ---- stores
+
+const job_options short_of_memory = [] {
+  job_options o = both_consistencies;
+  o.least_pages = 7;
+  o.most_pages = 14;
+  o.most_steps = 25;
+  o.short_percent = 100;
+  o.most_groups = 0;
+  return o;
+}();
+
+TEST(whole_mutation, nodes_that_are_short_of_memory_pass) { EXPECT_EQ(verdict([](world&) {}, short_of_memory), ""); }
+
+TEST(whole_mutation, stores_that_say_too_early_that_they_are_done) {
+  EXPECT_THAT(verdict([](world& w) {
+                for (unsigned n = 0; n < w.nodes(); ++n) w.at(n).crew().tell_early();
+              }, short_of_memory),
+              AnyOf(an_old_value, HasSubstr("a store is asked for what it does not have"), HasSubstr("on its way to its store"), HasSubstr("keeps")));
+}
+
+/// A frame that was used while it was on its way to the store is given back all the same.
+TEST(whole_mutation, frames_that_leave_although_they_were_used) {
+  EXPECT_THAT(verdict([](world& w) {
+                w.on_turn([&w](node& n) {
+                  for (const std::uint16_t id : w.regions()) {
+                    core::region_slot& r = *n.core().regions.slot(model::region_id{id});
+                    for (std::uint64_t unit = 0; n.core().frames.limited() && unit < r.layout.units(); ++unit) r.frames.data()[unit].used = 0;
+                  }
+                });
+              }, short_of_memory),
+              AnyOf(an_old_value, HasSubstr("without a frame"), HasSubstr("content is lost"), HasSubstr("keeps")));
+}
+
 TEST(whole_mutation, pages_that_are_not_taken_away) {
   EXPECT_THAT(verdict([](world& w) {
                 for (unsigned n = 0; n < w.nodes(); ++n) w.at(n).forget_to_protect();

@@ -77,7 +77,13 @@ const program pushes{"pushes", 100,
                      {"pushes", "copies given up"}};
 
 /// Nodes that are short of memory: copies are given up, owners' and homes' content leaves, other nodes take units over.
-const program few_frames{"few_frames", 150, {.least_pages = 3, .most_phases = 6, .most_steps = 20, .short_percent = 100, .replicas_percent = 0, .often = {.phased = 20}}, {"copies given up"}};
+const program few_frames{"few_frames", 150, {.least_pages = 3, .most_phases = 6, .most_steps = 20, .short_percent = 100, .replicas_percent = 0, .often = {.phased = 20}},
+                         {"copies given up", "written to stores", "fills", "read from stores"}};
+
+/// Most content is in stores: what is asked of a unit waits for it, beside page-out, changes of consistency, holds and blocks.
+const program stores{"stores", 60,
+                     {.least_pages = 7, .most_pages = 14, .most_phases = 6, .most_steps = 25, .short_percent = 100, .replicas_percent = 0, .often = {.phased = 30, .pushes = 5}},
+                     {"written to stores", "fills", "read from stores", "changes", "holds", "blocks", "pins"}};
 
 /// Words that say by atomic operations that others may go on, whose homes go to other nodes while what was written before is on its way.
 const program flags{"flags", 150,
@@ -99,6 +105,7 @@ std::vector<extent> all() {
   add(racing, {2, 3, 4});
   add(pushes, {2, 4, 8});
   add(few_frames, {2, 3});
+  add(stores, {1, 2, 3, 5});
   add(flags, {3, 5});
   return list;
 }

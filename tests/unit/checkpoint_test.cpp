@@ -10,6 +10,7 @@
 #include <functional>
 #include <random>
 
+#include "checkpoint/content.hpp"
 #include "checkpoint/crc32c.hpp"
 #include "checkpoint/store.hpp"
 #include "os/injection.hpp"
@@ -124,6 +125,43 @@ TEST_F(checkpoint_directory, gives_back_what_was_written) {
     EXPECT_LT(whole.about().files[node].bytes, 300 * page + 2 * 8192 + 2 * page);
   }
   EXPECT_TRUE(verify(whole).ok());
+}
+
+/// As a store: by positions, across the files of its nodes, zeroes where nothing was written.
+TEST_F(checkpoint_directory, is_a_store) {
+  ASSERT_TRUE(write(1).ok());
+  opened whole;
+  ASSERT_TRUE(whole.open(generation_path(path_, 1)).ok());
+  content from(whole);
+  std::vector<std::byte> expected(1'400 * page), found(expected.size(), std::byte{0xee});
+  for (unsigned node = 0; node < 2; ++node) {
+    auto written = random_bytes(300 * page, 1 + node);
+    std::fill_n(written.begin() + 7 * page, 3 * page, std::byte{0});
+    std::copy(written.begin(), written.end(), expected.begin() + static_cast<std::ptrdiff_t>(1'000 * node * page));
+  }
+  ASSERT_EQ(from.fill(0, found), 0);
+  EXPECT_EQ(found, expected);
+  ASSERT_EQ(from.fill(1'100 * page, std::span(found).first(2 * page)), 0);
+  EXPECT_TRUE(std::equal(found.begin(), found.begin() + 2 * page, expected.begin() + 1'100 * page));
+  const std::uint64_t region = std::uint64_t{1} << 39;
+  ASSERT_EQ(from.fill(region + 20 * 8192, std::span(found).first(8192)), 0);
+  EXPECT_TRUE(std::equal(found.begin(), found.begin() + 8192, expected.begin() + 1'000 * page));
+  EXPECT_EQ(from.flush(0, found), EROFS);
+  EXPECT_STREQ(from.where(), generation_path(path_, 1).c_str());
+}
+
+TEST_F(checkpoint_directory, says_as_a_store_what_is_damaged) {
+  ASSERT_TRUE(write(1).ok());
+  const std::string file = generation_path(path_, 1) + "/node-1";
+  std::fstream(file, std::ios::in | std::ios::out | std::ios::binary).seekp(4096 + 50 * page + 17).put('?');
+  opened whole;
+  ASSERT_TRUE(whole.open(generation_path(path_, 1)).ok());
+  content from(whole);
+  std::vector<std::byte> found(300 * page);
+  EXPECT_EQ(from.fill(0, found), 0);
+  EXPECT_EQ(from.fill(1'000 * page, found), EBADMSG);
+  EXPECT_EQ(from.why().code, QUIRE_DAMAGED);
+  EXPECT_THAT(from.why().text, HasSubstr(file));
 }
 
 TEST_F(checkpoint_directory, keeps_the_newest_and_those_before_it) {

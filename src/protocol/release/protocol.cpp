@@ -18,7 +18,7 @@ constexpr message_traits messages[] = {
     {.kind = message_kind::copy_reply, .brings = payload::content},
     {.kind = message_kind::update, .brings = payload::offer, .later = true},
     {.kind = message_kind::patch, .brings = payload::entries, .later = true},
-    {.kind = message_kind::update_unused},
+    {.kind = message_kind::update_unused, .content_free = true},
     {.kind = message_kind::diffs, .brings = payload::entries, .to = route::part, .later_if_said = true},
     {.kind = message_kind::diffs_ack, .to = route::part, .later_if_said = true},
     {.kind = message_kind::home_move, .brings = payload::content, .to = route::own, .domain_sees = true},

@@ -18,7 +18,7 @@ constexpr message_traits messages[] = {
     {.kind = message_kind::atomic_request, .tells = true},
     {.kind = message_kind::push_request},
     {.kind = message_kind::done},
-    {.kind = message_kind::copy_dropped},
+    {.kind = message_kind::copy_dropped, .content_free = true},
     {.kind = message_kind::fetch_read},
     {.kind = message_kind::fetch_write},
     {.kind = message_kind::fetch_push},

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/absent_units.hpp"
+
+#include <algorithm>
+
+#include "core/core.hpp"
+
+namespace quire::core {
+
+/// Units from this one on that are in the store only, and whose content means something. Not a large part of what may be in memory.
+std::uint64_t absent_units::run_from(const region_slot& r, std::uint64_t unit, std::uint64_t most) const noexcept {
+  most = std::min({most, r.machine->units() - unit, r.layout.fitting(unit, frames_.limit() / 16)});
+  std::uint64_t count = 0;
+  while (count < most && frames_.is_away(r, unit + count) && r.machine->has_content(unit + count)) ++count;
+  return count;
+}
+
+bool absent_units::waits(region_slot& r, std::uint64_t unit, std::uint64_t ahead) noexcept {
+  if (!is_absent(r, unit)) return false;
+  if (parked_.has(r, unit) || frames_.is_filling(r, unit)) return true;
+  const std::uint64_t run = run_from(r, unit, std::max<std::uint64_t>(ahead, 1));
+  if (frames_.try_fill(r, unit, run)) return false;
+  frames_.begin_fill(r, unit, run);
+  return true;
+}
+
+void absent_units::prefetch(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
+  if (!frames_.limited()) return;
+  const std::uint64_t end = std::min(first + count, r.machine->units());
+  for (std::uint64_t unit = first; unit < end; ++unit) {
+    const std::uint64_t run = frames_.is_filling(r, unit) ? 0 : run_from(r, unit, end - unit);
+    if (run == 0 || frames_.try_fill(r, unit, run)) continue;
+    frames_.begin_fill(r, unit, run);
+    unit += run - 1;
+  }
+}
+
+void absent_units::settle(region_slot& r, std::uint64_t unit) noexcept {
+  while (parked_.has(r, unit)) {
+    frames_.finish_fill(r, unit);
+    go_on(r, unit, 1);
+  }
+}
+
+bool absent_units::take_done() noexcept {
+  return frames_.take_done([this](const unit_io& done) {
+    if (done.what == store::io::kind::fill) return go_on(*done.region, done.first, done.count);
+    if (done.error != 0) core_.paging.on_flush_failed(*done.region, done.error);
+  });
+}
+
+/// What waited for the units, in order. Replies about neighbours leave together, at the end. Some may have to wait again, if the unit has left
+/// memory meanwhile: behind one another, as before.
+void absent_units::go_on(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
+  if (parked_.empty()) return;
+  for (std::uint64_t unit = first; unit < first + count; ++unit) {
+    for (const parked_unit& p : parked_.take(r, unit)) {
+      if (p.m.kind != model::message_kind::invalid) {
+        core_.in.take_unit(r, p.m);
+        continue;
+      }
+      core_.performer.flush();
+      // Not core::execute(): what the node has sent to itself comes behind all that waits here.
+      p.operation != nullptr ? p.operation->execute(core_) : core_.faults.begin_kernel_fault(r, p.address, p.write);
+    }
+  }
+  core_.performer.flush();
+}
+
+}  // namespace quire::core

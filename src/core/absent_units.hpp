@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Units whose content this node has, and has in a store only. What is asked of such a unit waits in a queue of the unit, and whatever comes
+// later behind it; all of it goes on in order when the content is there. Machines know nothing of it: to them the unit's messages come a little
+// later. Other units go on meanwhile. Driver's thread only; absent_units.cpp.
+//
+// So is a step that needs content: who begins one asks must_wait() first. What cannot be put off calls settle(), which waits for the store and
+// has what waits done first; and frames::use() waits by itself for what is needed in the middle of a step (docs/limits.md has the list).
+#pragma once
+
+#include <cstdint>
+
+#include "core/frames.hpp"
+#include "core/parked_units.hpp"
+#include "core/region_slot.hpp"
+#include "model/message.hpp"
+
+namespace quire::core {
+
+class core;
+
+class absent_units {
+ public:
+  absent_units(core& node, frames& memory) : core_(node), frames_(memory) {}
+
+  /// What is about to be done with a unit has to be parked: its content is on its way from now on, or something waits already. `ahead`: units
+  /// from this one on that will be of use.
+  [[nodiscard]] bool must_wait(region_slot& r, std::uint64_t unit, std::uint64_t ahead) noexcept {
+    return frames_.limited() && waits(r, unit, ahead);
+  }
+  void park(region_slot& r, std::uint64_t unit, op& o) noexcept { parked_.push({.region = &r, .unit = unit, .operation = &o}); }
+  /// A message of one unit.
+  void park(region_slot& r, const model::message& m) noexcept { parked_.push({.region = &r, .unit = m.unit, .m = m}); }
+  /// A fault of a thread that the kernel holds.
+  void park(region_slot& r, std::uint64_t unit, std::uint64_t address, bool write) noexcept {
+    parked_.push({.region = &r, .unit = unit, .address = address, .write = write});
+  }
+  /// `o` waits no longer, if it did.
+  void unpark(const region_slot& r, std::uint64_t unit, const op& o) noexcept { parked_.remove(r, unit, o); }
+
+  /// Of these units, what is in the store only is on its way from now on.
+  void prefetch(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept;
+  /// What is done with the unit now would have to wait.
+  [[nodiscard]] bool is_absent(const region_slot& r, std::uint64_t unit) const noexcept {
+    return frames_.limited() && (parked_.has(r, unit) || (frames_.is_away(r, unit) && (frames_.is_filling(r, unit) || r.machine->has_content(unit))));
+  }
+  /// Something waits for it.
+  [[nodiscard]] bool holds(const region_slot& r, std::uint64_t unit) const noexcept { return parked_.has(r, unit); }
+  /// Between steps: all that waits for these units has been done when this returns.
+  void settle(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
+    for (std::uint64_t unit = first; !parked_.empty() && unit < first + count; ++unit) settle(r, unit);
+  }
+
+  /// What stores have done since the last round. True if there was anything.
+  bool look() noexcept { return frames_.limited() && take_done(); }
+  /// Nothing of the region waits, and none of its content is on its way.
+  [[nodiscard]] bool is_quiet(const region_slot& r) const noexcept {
+    return !frames_.limited() || (!parked_.has_any_of(r) && !frames_.any_under_way(r));
+  }
+  /// The same of all.
+  [[nodiscard]] bool is_quiet() const noexcept { return parked_.empty() && !frames_.any_under_way(); }
+
+  [[nodiscard]] parked_units& parked() noexcept { return parked_; }
+
+ private:
+  [[nodiscard]] bool waits(region_slot& r, std::uint64_t unit, std::uint64_t ahead) noexcept;
+  [[nodiscard]] std::uint64_t run_from(const region_slot& r, std::uint64_t unit, std::uint64_t most) const noexcept;
+  void settle(region_slot& r, std::uint64_t unit) noexcept;
+  bool take_done() noexcept;
+  void go_on(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept;
+
+  core& core_;
+  frames& frames_;
+  parked_units parked_{};
+};
+
+}  // namespace quire::core

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What waits for the content of a unit: operations, messages, and faults of threads that the kernel holds, a queue a unit. Driver's thread only;
+// no heap.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/fault_heap.hpp"
+#include "core/op.hpp"
+#include "core/region_slot.hpp"
+#include "model/message.hpp"
+
+namespace quire::core {
+
+struct parked_unit {
+  region_slot* region = nullptr;
+  std::uint64_t unit = 0;
+  // One of these.
+  op* operation = nullptr;
+  model::message m{};         ///< of one unit; of no kind: there is none
+  std::uint64_t address = 0;  ///< of a fault that the kernel tells
+  bool write = false;
+};
+
+class parked_units {
+ public:
+  using list = base::fault_vector<parked_unit>;
+
+  [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
+  [[nodiscard]] bool has(const region_slot& r, std::uint64_t unit) const noexcept {
+    if (empty()) return false;
+    const list& bucket = buckets_[bucket_of(r, unit)];
+    return std::any_of(bucket.begin(), bucket.end(), [&](const parked_unit& p) { return p.region == &r && p.unit == unit; });
+  }
+  [[nodiscard]] bool has_any_of(const region_slot& r) const noexcept {
+    const auto of_it = [&](const parked_unit& p) { return p.region == &r; };
+    return !empty() && std::any_of(buckets_.begin(), buckets_.end(), [&](const list& b) { return std::any_of(b.begin(), b.end(), of_it); });
+  }
+  /// Behind all others of its unit.
+  void push(const parked_unit& p) noexcept {
+    buckets_[bucket_of(*p.region, p.unit)].push_back(p);
+    ++count_;
+  }
+  /// All of a unit, in order.
+  [[nodiscard]] list take(const region_slot& r, std::uint64_t unit) noexcept {
+    list taken;
+    erase_if(bucket_of(r, unit), [&](const parked_unit& p) {
+      if (p.region != &r || p.unit != unit) return false;
+      taken.push_back(p);
+      return true;
+    });
+    return taken;
+  }
+  /// `o` waits no longer, if it did.
+  void remove(const region_slot& r, std::uint64_t unit, const op& o) noexcept {
+    erase_if(bucket_of(r, unit), [&](const parked_unit& p) { return p.operation == &o; });
+  }
+
+ private:
+  static constexpr std::size_t buckets = 256;
+  [[nodiscard]] static std::size_t bucket_of(const region_slot& r, std::uint64_t unit) noexcept {
+    return (unit * 0x9e3779b97f4a7c15u >> 56 ^ r.about.id) % buckets;
+  }
+  template <class Predicate>
+  void erase_if(std::size_t bucket, Predicate&& which) noexcept {
+    if (empty()) return;
+    list& b = buckets_[bucket];
+    const std::size_t before = b.size();
+    b.erase(std::remove_if(b.begin(), b.end(), which), b.end());
+    count_ -= before - b.size();
+  }
+  std::array<list, buckets> buckets_{};
+  std::size_t count_ = 0;
+};
+
+}  // namespace quire::core

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The threads of a node that read and write for its stores, so that no other thread waits for a disk. They sleep while there is nothing to do. What
+// threads of the program wait for, fills, goes before what makes room.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "store/io.hpp"
+
+namespace quire::store {
+
+class crew_of_threads final : public crew {
+ public:
+  /// `tell` is called by a thread of the crew when something is done, and was not when take_done() was called last.
+  crew_of_threads(void (*tell)(void* context) noexcept, void* context) noexcept : tell_(tell), context_(context) {}
+  ~crew_of_threads() { stop(); }
+  crew_of_threads(const crew_of_threads&) = delete;
+  crew_of_threads& operator=(const crew_of_threads&) = delete;
+
+  static constexpr unsigned usual_threads = 4;
+  /// What was begun before waits for it. Application thread.
+  void start(unsigned threads);
+  /// Each thread ends what it is at; the rest is not done.
+  void stop() noexcept;
+
+  void begin(io& o) noexcept override;
+  [[nodiscard]] io* take_done() noexcept override;
+  void finish(io& o) noexcept override;
+
+ private:
+  /// First come first served, linked by io::next.
+  struct queue {
+    io* first = nullptr;
+    io* last = nullptr;
+    void push(io& o) noexcept;
+    [[nodiscard]] io* pop() noexcept;
+  };
+  void work() noexcept;
+  [[nodiscard]] bool take_ticket() noexcept;
+  [[nodiscard]] io& take_next() noexcept;
+  void done(io& o) noexcept;
+
+  void (*tell_)(void*) noexcept;
+  void* context_;
+  std::vector<std::thread> threads_{};
+  std::atomic<bool> stopping_{false};
+  std::atomic<io*> begun_{nullptr};        ///< newest first: the driver pushes, who has the mutex takes all
+  std::atomic<std::uint32_t> tickets_{0};  ///< as many as were begun, and nobody has taken: a thread sleeps on it
+  std::atomic<std::uint32_t> idle_{0};     ///< threads that sleep, or are about to
+  std::mutex mutex_{};                     ///< of the threads of the crew only: nobody waits for it in fault context
+  queue fills_{}, flushes_{};              ///< under the mutex
+  std::atomic<io*> done_{nullptr};         ///< newest first
+};
+
+}  // namespace quire::store
