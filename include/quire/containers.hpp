@@ -93,6 +93,7 @@ class sharded_map {
       const std::size_t at = (first + i) % count_;
       if (by_shard[at].empty()) continue;
       const std::scoped_lock lock(shards_[at].guard);
+      shards_[at].expect(by_shard[at].size());
       for (const auto& [h, entry] : by_shard[at]) combine(shards_[at].place_for(entry->first, h)->value, entry->second);
     }
   }
@@ -139,6 +140,7 @@ class sharded_map {
   };
   /// On pages of its own: what one node changes does not take another one's shards along.
   struct alignas(4096) shard {
+    static constexpr std::size_t least_places = 64;
     mutex guard{};
     std::size_t size = 0, capacity = 0;
     place* places = nullptr;
@@ -163,11 +165,23 @@ class sharded_map {
       }
       return p;
     }
+    /// So many keys come, in the order of no address: their pages are asked for together, and an empty shard has room for all of them at once.
+    void expect(std::size_t keys) {
+      constexpr std::size_t page = 4096;
+      if (capacity == 0) {
+        std::size_t places_wanted = least_places;
+        while (keys * 4 > places_wanted * 3) places_wanted *= 2;
+        grow(places_wanted);
+      } else if (keys >= capacity * sizeof(place) / page) {
+        prefetch(std::span(places, capacity), access::write);
+      }
+    }
+    void grow() { grow(capacity == 0 ? least_places : capacity * 2); }
     /// Into memory of the node that wants more.
-    void grow() {
+    void grow(std::size_t wanted) {
       place* const before = places;
       const std::size_t old = capacity;
-      capacity = old == 0 ? 64 : old * 2;
+      capacity = wanted;
       places = static_cast<place*>(detail::allocate(capacity * sizeof(place), alignof(place)));
       for (std::size_t i = 0; i < capacity; ++i) places[i].used = false;
       for (std::size_t i = 0; i < old; ++i) {
