@@ -27,6 +27,7 @@ mourning::mourning(const mourning_options& options)
     threads_.push_back(1 + static_cast<unsigned>(draw_.below(3)));
     node_of_.insert(node_of_.end(), threads_.back(), n);
   }
+  knows_ = sim::ledger(options.nodes, pages_ * words, node_of_.size());
 }
 
 world_options mourning::draw_options(const mourning_options& given) {
@@ -83,6 +84,10 @@ void mourning::die(unsigned node) {
     if (h->owner != nobody && node_of_[h->owner] == node) *h = {{}, nobody, true};
     std::erase_if(h->readers, [&](unsigned place) { return node_of_[place] == node; });
   }
+  // What it wrote last, and nobody could know of, may be gone: nothing follows from it any more.
+  for (const auto& [at, past] : past_) {
+    if (!past.empty() && past.back().by == node) knows_.roll_back(place_of(at), knows_.acknowledged(place_of(at)));
+  }
 }
 
 void mourning::live(mourner& m) {
@@ -112,7 +117,14 @@ void mourning::use_words(mourner& m) {
   const std::uint64_t at = region_base + m.draw.below(pages_) * page + m.draw.below(words) * sizeof(std::uint64_t);
   if (m.draw.chance(50)) return look(m, at);
   const std::uint64_t value = world_.unique();
-  m.here.try_store(at, value) ? past_[at].push_back({value, m.node_number()}) : note_lost();
+  m.here.try_store(at, value) ? note_write(m, at, value) : note_lost();
+}
+
+std::size_t mourning::place_of(std::uint64_t at) const noexcept { return (at - region_base) / page * words + at % page / sizeof(std::uint64_t); }
+
+void mourning::note_write(mourner& m, std::uint64_t at, std::uint64_t value) {
+  past_[at].push_back({value, m.node_number(), ++writes_});
+  knows_.write(m.node_number(), place_of(at), writes_);
 }
 
 void mourning::note_lost() {
@@ -123,12 +135,24 @@ void mourning::note_lost() {
 void mourning::look(mourner& m, std::uint64_t at) {
   std::uint64_t found = 0;
   if (!m.here.try_load(at, found)) return note_lost();
-  if (found == world_.latest(at)) return;
-  // What a dead node wrote last may have died with it: then what was there before is there again, for all.
+  if (found != world_.latest(at)) {
+    roll_back(at, found);
+    if (past_[at].empty() ? found != 0 : past_[at].back().value != found) m.check(at, found);
+    world_.wrote(at, found, m.here.self());
+  }
+  // What comes of a dead node's backup says nothing of what else that node has written.
+  if (!past_[at].empty() && !is_dead(past_[at].back().by)) knows_.read(m.node_number(), place_of(at));
+}
+
+void mourning::roll_back(std::uint64_t at, std::uint64_t found) {
   auto& past = past_[at];
-  while (!past.empty() && past.back().value != found && is_dead(past.back().by)) past.pop_back();
-  if (past.empty() ? found != 0 : past.back().value != found) m.check(at, found);
-  world_.wrote(at, found, m.here.self());
+  while (!past.empty() && past.back().value != found && is_dead(past.back().by)) {
+    const bool acknowledged = past.back().number <= knows_.acknowledged(place_of(at));
+    if (options_.replicas && acknowledged) world_.fail("an acknowledged write is lost: " + world_.name_of(at));
+    past.pop_back();
+    ++done_["lost writes"];
+  }
+  knows_.roll_back(place_of(at), past.empty() ? 0 : past.back().number);
 }
 
 bool mourning::ended_well(const object& o, const base::status& why, bool timed, const char* what) {
@@ -230,7 +254,9 @@ void mourning::meet_nodes(mourner& m, unsigned lap) {
   c.count = 1;
   c.combine = QUIRE_SUM;
   c.values = sync::value(std::as_bytes(std::span(&sum, 1)));
+  knows_.ask(m.node_number(), m.place);
   m.must(m.here.core().objects.synchronise(c, -1), "a sum");
+  knows_.synchronised(m.place);
   std::memcpy(&sum, c.values.bytes().data(), sizeof sum);
   for (unsigned n = 0; n < options_.nodes; ++n) alive &= is_dead(n) ? ~(std::uint64_t{1} << n) : ~std::uint64_t{0};
   if ((alive & ~static_cast<std::uint64_t>(sum)) != 0) world_.fail("a sum lacks a survivor");

@@ -2,7 +2,8 @@
 // A random program on whole nodes of which one or two die, and the others go on. Threads read and write a region with sequential consistency, and
 // hold, wait for and inherit locks, semaphores, conditions, events and barriers. What must hold:
 //
-//   words     what a survivor has written last is there, unless nobody has its unit any more; with content on two nodes one death loses none
+//   words     what a survivor has written last is there, unless nobody has its unit any more; with content on two nodes one death loses none,
+//             and no write that another node could know of (sim/bare/ledger.hpp)
 //   mutexes   one owner; who gets one after its owner's death hears OWNER_DIED; never lost
 //   others    lost if and only if the node that made them is dead; as many in a semaphore as it lets in; a rwlock is shared rightly
 //   barrier   of all threads: lets the survivors go on, or is lost; of all nodes: a sum has all survivors, and is the same for all of them
@@ -17,6 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "sim/bare/ledger.hpp"
 #include "sim/whole/actor.hpp"
 
 namespace quire::whole {
@@ -51,6 +53,7 @@ class mourning {
   struct written {
     std::uint64_t value = 0;
     unsigned by = 0;
+    std::uint64_t number = 0;  ///< of the word's writes
   };
   struct mourner : actor {
     mourner(world& w, node& at, unsigned number, unsigned place, std::uint64_t seed) : actor(w, at, number, seed), place(place) {}
@@ -66,7 +69,12 @@ class mourning {
   void live(mourner& m);
   void step(mourner& m);
   void use_words(mourner& m);
+  void note_write(mourner& m, std::uint64_t at, std::uint64_t value);
   void look(mourner& m, std::uint64_t at);
+  /// The word has an older value than it should: what dead nodes have written last may be gone.
+  void roll_back(std::uint64_t at, std::uint64_t found);
+  /// For the ledger.
+  [[nodiscard]] std::size_t place_of(std::uint64_t at) const noexcept;
   void use_mutex(mourner& m);
   void own(mourner& m, holders& h, const base::status& why);
   void use_rwlock(mourner& m);
@@ -90,6 +98,8 @@ class mourning {
   std::set<unsigned> admitted_{};     ///< in the semaphore
   std::map<unsigned, std::map<unsigned, std::int64_t>> sums_{};  ///< by lap and node
   std::unordered_map<std::uint64_t, std::vector<written>> past_{};  ///< of each word, oldest first
+  std::uint64_t writes_ = 0;
+  sim::ledger knows_{};
   std::map<std::string, std::uint64_t> done_{};
 };
 
