@@ -25,6 +25,8 @@ class diff_groups {
 
   /// The group in which diffs leave now. The first is 1.
   [[nodiscard]] std::uint64_t present() const noexcept { return number_; }
+  /// The last group in which a diff has left that is on its way; a smaller one if none is.
+  [[nodiscard]] std::uint64_t last_used() const noexcept { return present_.all != 0 ? number_ : number_ - 1; }
   /// All diffs of the groups up to this one have arrived.
   [[nodiscard]] std::uint64_t settled() const noexcept { return before_.all != 0 ? number_ - 2 : present_.all != 0 ? number_ - 1 : number_; }
   /// Of the groups up to `last` none but diffs to `to` are on their way: whatever is sent to `to` now comes behind all of them.

@@ -205,11 +205,11 @@ void node::send(node_id to, const message& m, std::span<const std::byte> value, 
   if (what == edge::releases) to == self_ ? release() : release_ahead(to);
   const bool ends = what == edge::releases || what == edge::joins;
   if (to == self_) {
-    if (ends) owed_last_ = groups_.present();
+    if (ends) owed_last_ = last_closed();
     return effects_.transmit(to, m, value);
   }
   // A message that releases nothing may not overtake one that waits, and need not wait for what threads here write.
-  const std::uint64_t after = ends ? groups_.present() : 0;
+  const std::uint64_t after = ends ? last_closed() : 0;
   if (waiting() == 0 && may_leave(to, what, after)) return leave(to, m, value, what, after);
   CHECK(value.size() <= max_value_bytes);
   held_message& held = gate_.emplace_back();
@@ -221,6 +221,9 @@ void node::send(node_id to, const message& m, std::span<const std::byte> value, 
   hurry(to);
   open_gate();
 }
+
+/// The last group with diffs or intervals of releases that have begun.
+std::uint64_t node::last_closed() const noexcept { return closed_.empty() ? groups_.last_used() : groups_.present(); }
 
 /// The last group of diffs that a message to `to` must not overtake: those of its own releases (I3), and those that the notices tell of which go
 /// before it (I4).

@@ -142,6 +142,7 @@ class node final : public protocol::domain {
     std::array<std::byte, max_value_bytes> value{};
   };
   void announce_homes();
+  [[nodiscard]] std::uint64_t last_closed() const noexcept;
   [[nodiscard]] std::uint64_t last_awaited(node_id to, edge what, std::uint64_t after) const noexcept;
   [[nodiscard]] bool may_leave(node_id to, edge what, std::uint64_t after) const noexcept;
   void leave(node_id to, const message& m, std::span<const std::byte> value, edge what, std::uint64_t after);
