@@ -114,10 +114,6 @@ class node final : public protocol::domain {
   void on_epoch(round_marks& group) override;
   /// In place of on_epoch(): the round was refused, and others may not have told or heard in it what this node did.
   void on_round_refused(round_marks& group) override { group.gathered = group.settled; }
-  /// Of the job.
-  void on_gathered() { on_gathered(job_); }
-  void on_epoch() { on_epoch(job_); }
-  void on_round_refused() { on_round_refused(job_); }
 
   [[nodiscard]] const history& known() const noexcept { return history_; }
   [[nodiscard]] std::size_t waiting() const noexcept { return gate_.size() - left_; }
@@ -184,7 +180,6 @@ class node final : public protocol::domain {
   std::size_t left_ = 0;
   std::size_t relieved_ = 0;  ///< units of the open interval up to here have been looked at by relieve()
   history::position epoch_ = 0;  ///< where the last epoch ended
-  round_marks job_{};
   actions actions_{};
   std::array<std::byte, max_value_bytes> buffer_{};
   counters count_{};
