@@ -9,7 +9,10 @@
 //   mixed    threads write, read, pin and operate at random, regions change their consistency and have parallel blocks
 //   unequal  node 0 has no limit, and would give the homes of units to nodes that have given their copies up
 //   full     as disk, where the file cannot be written: more memory is taken instead, and nothing is lost
+//   slow     one write to the file takes half a second (QUIRE_FAIL): the node serves others meanwhile
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <string_view>
 
 #include "node.hpp"
@@ -189,6 +192,32 @@ void mixed() {
   REQUIRE(counters().copies_dropped != 0);
 }
 
+/// Node 0 needs the file. Node 1 asks node 0, which knows all names, for one after the other, and waits for none as long as the disk takes.
+void slow() {
+  using clock = std::chrono::steady_clock;
+  const std::uint64_t count = g_limit * 4 / sizeof(word);
+  volatile word* const at = make_region("slow", g_limit * 4, QUIRE_PLACE_NODE, QUIRE_SEQUENTIAL);
+  barrier();
+  if (me() == 0) {
+    fill(at, 0, count, 1);
+    std::this_thread::sleep_for(std::chrono::milliseconds(700));  // so that the slow write ends
+    verify(at, 0, count, 1);
+    REQUIRE(counters().paged_to_disk != 0);
+    REQUIRE_OK(quire_publish("over", const_cast<word*>(at)));
+  } else if (me() == 1) {
+    auto longest = clock::duration::zero();
+    for (quire_status found = QUIRE_TIMED_OUT; found != QUIRE_OK;) {
+      void* where = nullptr;
+      const auto begin = clock::now();
+      found = quire_lookup("over", 0, &where);
+      longest = std::max(longest, clock::now() - begin);
+    }
+    const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(longest).count();
+    if (ms > 400) fail(__FILE__, __LINE__, "node 0 answered after %ld ms", static_cast<long>(ms));
+  }
+  barrier();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -211,6 +240,7 @@ int main(int argc, char** argv) {
   }
   if (what == "mixed") mixed();
   if (what == "unequal") unequal();
+  if (what == "slow") slow();
   REQUIRE_OK(quire_end());
   return 0;
 }
