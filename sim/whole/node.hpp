@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/core.hpp"
+#include "region/keeper.hpp"
 #include "sim/quiet_job.hpp"
 #include "sim/whole/memory.hpp"
 #include "sim/whole/wire.hpp"
@@ -23,6 +24,8 @@ class node final : public core::host, public core::mechanisms {
   node& operator=(const node&) = delete;
 
   [[nodiscard]] core::core& core() noexcept { return core_; }
+  /// Of regions that come and go; others are there from the start.
+  [[nodiscard]] region::keeper& keeper() noexcept { return keeper_; }
   [[nodiscard]] node_id self() const noexcept { return core_.config.self; }
   /// From the network.
   void arrive(const message& m, std::span<const std::byte> payload);
@@ -80,6 +83,7 @@ class node final : public core::host, public core::mechanisms {
   frame_map* next_frames_ = nullptr;
   std::vector<table_detector*> detectors_{};  ///< the core's
   core::core core_;
+  region::keeper keeper_{core_};
   std::vector<core::op*> queued_{};
   bool turn_due_ = false, dead_ = false, in_turn_ = false;
 };

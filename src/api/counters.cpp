@@ -13,7 +13,7 @@
 namespace quire::api {
 
 void fill(const runtime& r, quire_counters& out) noexcept {
-  const auto p = core::sequential_counters(r.core->regions);
+  const auto p = core::sequential_counters(r.core->regions, r.core->gone);
   auto& e = r.core->count;
   const auto& t = r.core->wire.counters();
   out.read_faults = p.read_faults;
@@ -41,7 +41,7 @@ void fill(const runtime& r, quire_counters& out) noexcept {
   out.double_faults = p.double_faults;
   out.exclusive_reads = p.exclusive_reads;
   out.exclusive_wasted = p.exclusive_wasted;
-  const auto c = core::release_counters(r.core->regions);
+  const auto c = core::release_counters(r.core->regions, r.core->gone);
   const auto& n = r.core->consistency;
   const auto& d = r.core->diffs.count();
   out.read_faults += c.read_faults;

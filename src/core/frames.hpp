@@ -42,6 +42,23 @@ class unit_queue {
     return e;
   }
   void popped(std::uint64_t bytes) noexcept { bytes_ -= bytes; }
+  /// Takes those of a region out, whose units have `bytes_of(unit)`.
+  template <class F>
+  void forget(std::uint16_t region, F&& bytes_of) noexcept {
+    for (std::size_t left = size_; left != 0; --left) {
+      const entry e = pop();
+      if (e.region != region) {
+        ring_[(head_ + size_++) & (capacity_ - 1)] = e;
+      } else {
+        bytes_ -= bytes_of(e.unit);
+      }
+    }
+  }
+  /// f(entry) for all.
+  template <class F>
+  void for_each(F&& f) const noexcept {
+    for (std::size_t i = 0; i < size_; ++i) f(ring_[(head_ + i) & (capacity_ - 1)]);
+  }
 
  private:
   void grow() noexcept;
@@ -124,6 +141,8 @@ class frames {
   [[nodiscard]] int save(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept;
   /// Gives the frames of units back to the system. Their content is saved, or means nothing.
   void give_back(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept;
+  /// The region goes: its units have neither frames nor content in the file.
+  void forget(region_slot& r) noexcept;
 
   /// Units in memory: those whose content came from elsewhere, and all others. Each is in one of them, or in nobody's hands but
   /// page_out.cpp's.

@@ -19,8 +19,41 @@ base::status region_builder::open() {
 }
 
 base::status region_builder::add(const region_description& about) {
-  auto r = std::make_unique<region_slot>();
+  auto r = core_.regions.take_empty(about.id);
+  const auto why = fill(*r, about);
+  if (why.ok()) {
+    core_.regions.publish(std::move(r));
+  } else {
+    empty(*r);
+    core_.regions.keep_empty(std::move(r), about.id);
+  }
+  return why;
+}
+
+/// What a thread that found the region may read stays as it is.
+void region_builder::empty(region_slot& r) noexcept {
+  if (r.memory != nullptr && r.memory->application_view() != nullptr) {
+    std::byte* const at = r.memory->application_view();
+    if (const int error = r.memory->leave(); error != 0) {
+      base::die(QUIRE_SYSTEM, "cannot give the memory of region %u back (pool '%s'): %s", unsigned{r.about.id}, r.memory->name(), std::strerror(error));
+    }
+    if (r.detector != nullptr) r.detector->detach(at, r.about.bytes);
+  }
+  for (const auto& m : r.made) {
+    if (m != nullptr) m->forget();
+  }
+  r.frames.reset();
+  r.twins.reset();
+}
+
+base::status region_builder::fill(region_slot& slot, const region_description& about) {
+  region_slot* const r = &slot;
   r->about = about;
+  r->change = {};
+  for (auto& m : r->made) m.reset();
+  r->memory.reset();
+  r->block.reset();
+  for (auto* const n : {&r->waited.faults, &r->waited.writes, &r->waited.ns}) n->store(0, std::memory_order_relaxed);
   r->layout = unit_layout::uniform(about.bytes, about.unit_bytes);
   if (core_.frames.limited() && about.unit_bytes > core_.frames.limit() / 16) {
     base::log(base::log_level::error, "a unit of %u KiB is more than a sixteenth of QUIRE_MEMORY_LIMIT: threads could not use several at a "
@@ -56,8 +89,7 @@ base::status region_builder::add(const region_description& about) {
     return QUIRE_SYSTEM;
   }
   put_in_charge(*r, *of);
-  r->change.frozen = core_.survival.recovery().active();
-  core_.regions.publish(std::move(r));
+  if (core_.survival.recovery().active()) r->change.frozen.add(freeze::recovery);
   return {};
 }
 

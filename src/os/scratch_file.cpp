@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "os/scratch_file.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -39,6 +40,12 @@ int scratch_file::read(std::uint64_t offset, std::span<std::byte> bytes) const n
     offset += static_cast<std::uint64_t>(done);
   }
   return 0;
+}
+
+/// A file system that cannot do it keeps the room until it is written again.
+void scratch_file::forget(std::uint64_t offset, std::uint64_t bytes) noexcept {
+  if (fd_ < 0) return;
+  (void)!::fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset), static_cast<off_t>(bytes));
 }
 
 }  // namespace quire::os

@@ -22,6 +22,8 @@ class scratch_file {
   [[nodiscard]] int write(std::uint64_t offset, std::span<const std::byte> bytes) noexcept;
   /// Reads what was written there. 0 or errno; EIO if the file ends before.
   [[nodiscard]] int read(std::uint64_t offset, std::span<std::byte> bytes) const noexcept;
+  /// What was written there is needed no longer.
+  void forget(std::uint64_t offset, std::uint64_t bytes) noexcept;
 
  private:
   std::string directory_{};
