@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdio>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include <quire/quire.hpp>
 
@@ -64,6 +66,20 @@ int main() {
   area.end_block();                                         // merged, exact to the byte
   // [/block]
   right = right && sum(grid) == 3.0 * static_cast<double>(grid.size());
+  auto scratch = quire::from_node(0, [] { return quire::region::create(bytes).span<double>(); });
+  right = right && scratch[static_cast<std::size_t>(job.node())] == 0.0;
+  // [destroy]
+  quire::barrier{}.arrive_and_wait();                       // nobody uses it any more
+  if (job.node() == 0) quire::region::of(scratch.data()).destroy();
+  // [/destroy]
+  // [heap]
+  const auto nodes = quire::from_node(0, [] {
+    return quire::region::create(bytes, {.consistency = quire::consistency::release, .heap = true});
+  });
+  std::vector<double, quire::allocator<double>> own(1000, 1.0, quire::allocator<double>{nodes});
+  auto* const pair = nodes.make<std::pair<int, int>>(3, 4);
+  // [/heap]
+  right = right && quire::region::of(own.data()) == nodes && quire::region::of(pair) == nodes && sum(own) == 1000.0;
   if (job.node() == 0) std::printf("%zu and %zu numbers are %s\n", grid.size(), table.size(), right ? "right" : "WRONG");
   return right ? 0 : 1;
 }

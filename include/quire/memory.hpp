@@ -26,17 +26,22 @@
 #include <quire/shareable.hpp>
 
 namespace quire {
+
+class region;
+
 namespace detail {
 
 /// What every allocation of quire_malloc() is aligned to.
 inline constexpr std::size_t natural_alignment = 16;
 
-[[nodiscard]] inline void* allocate(std::size_t bytes, std::size_t alignment) {
+[[nodiscard]] inline void* allocate(std::size_t bytes, std::size_t alignment, quire_region from = {}) {
   void* address = nullptr;
   if (bytes == 0) bytes = 1;
-  check_memory(
-      alignment <= natural_alignment ? quire_malloc(bytes, &address) : quire_aligned_alloc(alignment, bytes, &address),
-      "allocate");
+  if (alignment < natural_alignment) alignment = natural_alignment;
+  check_memory(from.id != 0                    ? quire_region_malloc(from, alignment, bytes, &address)
+               : alignment == natural_alignment ? quire_malloc(bytes, &address)
+                                                : quire_aligned_alloc(alignment, bytes, &address),
+               "allocate");
   return address;
 }
 
@@ -49,8 +54,9 @@ inline void deallocate(void* address) noexcept {
 
 }  // namespace detail
 
-/// The standard allocator of shared memory: `std::vector<int, quire::allocator<int>>`. It has no state; what one node
-/// allocated, any other may free. A container that is used by several nodes must itself lie in shared memory
+/// The standard allocator of shared memory: `std::vector<int, quire::allocator<int>>`, or from a region that was made with
+/// region_options::heap: `std::vector<int, quire::allocator<int>> v(quire::allocator<int>{region})`. What one node
+/// allocated, any other may free, and whatever the region is: all allocators are equal. A container that is used by several nodes must itself lie in shared memory
 /// (new_object()) and be guarded like any shared object. Elements that cannot be shared do not compile (shareable.hpp).
 template <class T>
 class allocator {
@@ -60,13 +66,14 @@ class allocator {
   using propagate_on_container_move_assignment = std::true_type;
 
   constexpr allocator() noexcept = default;
+  constexpr explicit allocator(region from) noexcept;
   template <class U>
-  constexpr allocator(const allocator<U>&) noexcept {}  // NOLINT: allocators convert into each other
+  constexpr allocator(const allocator<U>& other) noexcept : from_(other.native_region()) {}  // NOLINT: allocators convert into each other
 
   [[nodiscard]] T* allocate(std::size_t n) {
     detail::require_shareable<T>();
     if (n > std::numeric_limits<std::size_t>::max() / sizeof(T)) throw std::bad_array_new_length();
-    return static_cast<T*>(detail::allocate(n * sizeof(T), alignof(T)));
+    return static_cast<T*>(detail::allocate(n * sizeof(T), alignof(T), from_));
   }
   void deallocate(T* address, std::size_t) noexcept { detail::deallocate(address); }
   /// What containers make their elements with, which they allocate as parts of nodes of their own.
@@ -75,21 +82,31 @@ class allocator {
     detail::require_shareable<U>();
     std::construct_at(place, std::forward<Arguments>(arguments)...);
   }
+  /// Where it allocates; zero: the heap of the job.
+  [[nodiscard]] constexpr quire_region native_region() const noexcept { return from_; }
   template <class U>
   [[nodiscard]] friend constexpr bool operator==(const allocator&, const allocator<U>&) noexcept {
     return true;
   }
+
+ private:
+  quire_region from_{};
 };
 
 /// The same for std::pmr. Note that a pmr container keeps a pointer to its resource, which is private to a node: let
 /// only the node that made the container change it, or use quire::allocator.
 class memory_resource final : public std::pmr::memory_resource {
+ public:
+  memory_resource() noexcept = default;
+  explicit memory_resource(const region& from) noexcept;
+
  private:
-  void* do_allocate(std::size_t bytes, std::size_t alignment) override { return detail::allocate(bytes, alignment); }
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override { return detail::allocate(bytes, alignment, from_); }
   void do_deallocate(void* address, std::size_t, std::size_t) override { detail::deallocate(address); }
   [[nodiscard]] bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
     return dynamic_cast<const memory_resource*>(&other) != nullptr;
   }
+  quire_region from_{};
 };
 
 /// Makes an object in shared memory. Types that cannot work there do not compile, as far as the compiler can find out (shareable.hpp).
@@ -282,10 +299,11 @@ struct region_options {
   int home = 0;                        ///< the node, for placement::node
   quire::pool pool = quire::pool::standard;
   quire::detector detector = quire::detector::standard;
+  bool heap = false;  ///< memory is allocated from it: quire::allocator, region::make(); it has no bytes() nor span() then
 };
 
 /// A range of shared addresses with one consistency. A handle, as those of sync.hpp; default-constructed it names the
-/// region of the allocator. One node makes it and all may use it; it lasts until the end of the session.
+/// region of the allocator. One node makes it and all may use it; it lasts until one destroys it, or the end of the session.
 class region {
  public:
   constexpr region() noexcept = default;
@@ -297,11 +315,30 @@ class region {
                                       .placement = static_cast<quire_placement>(options.place),
                                       .home = options.home,
                                       .pool = static_cast<quire_pool>(options.pool),
-                                      .detector = static_cast<quire_detector>(options.detector)};
+                                      .detector = static_cast<quire_detector>(options.detector),
+                                      .heap = options.heap ? 1 : 0};
     region made;
     detail::check(quire_region_create(&wanted, bytes, &made.native_), "region::create");
     return made;
   }
+  /// Its content, memory and addresses go on all nodes. Nobody uses it any more; one thread calls. errc::not_found, errc::busy while units are
+  /// pinned, in a parallel block, while its consistency changes or a checkpoint is written; nothing has changed then.
+  void destroy() const { detail::check(quire_region_destroy(native_), "region::destroy"); }
+  /// Of a region with region_options::heap: an object in it, as of new_object(), which delete_object() gives back.
+  template <class T, class... Arguments>
+  [[nodiscard]] T* make(Arguments&&... arguments) const {
+    detail::require_shareable<T>();
+    void* place = detail::allocate(sizeof(T), alignof(T), native_);
+    try {
+      return ::new (place) T(std::forward<Arguments>(arguments)...);
+    } catch (...) {
+      detail::deallocate(place);
+      throw;
+    }
+  }
+  /// The same of an array, zero or value-initialised, which free_shared_array() gives back.
+  template <class T>
+  [[nodiscard]] std::span<T> make_array(std::size_t n) const;
   /// The region that an address belongs to; errc::bad_address if none.
   [[nodiscard]] static region of(const void* address) {
     region found;
@@ -344,12 +381,25 @@ class region {
     detail::check(status, "region::end_block");
     return std::nullopt;
   }
-  [[nodiscard]] quire_region native_handle() const noexcept { return native_; }
+  [[nodiscard]] constexpr quire_region native_handle() const noexcept { return native_; }
   [[nodiscard]] friend bool operator==(region a, region b) noexcept { return a.native_.id == b.native_.id; }
 
  private:
   quire_region native_{};
 };
+
+template <class T>
+constexpr allocator<T>::allocator(region from) noexcept : from_(from.native_handle()) {}
+inline memory_resource::memory_resource(const region& from) noexcept : from_(from.native_handle()) {}
+template <class T>
+std::span<T> region::make_array(std::size_t n) const {
+  detail::require_shareable<T>();
+  static_assert(std::is_trivially_destructible_v<T>, "use std::vector<T, quire::allocator<T>>");
+  if (n == 0) return {};
+  T* const first = allocator<T>{*this}.allocate(n);
+  std::uninitialized_value_construct_n(first, n);
+  return {first, n};
+}
 
 // ---- Atomic operations ----------------------------------------------------------------------------------------------
 

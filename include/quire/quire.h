@@ -151,19 +151,29 @@ typedef struct quire_region_options {
   int home;                      /**< the node, for QUIRE_PLACE_NODE */
   quire_pool pool;
   quire_detector detector;
+  int heap; /**< not 0: memory is allocated from the region, by quire_region_malloc(), and by nothing else */
 } quire_region_options;
 
-/** A region. Zero is the region that quire_malloc() uses. */
+/** A region. Zero is the region that quire_malloc() uses. A handle is that of one region for ever: when the region is destroyed, calls with it give
+ *  QUIRE_NOT_FOUND, though another region may have its number and its addresses then. */
 typedef struct quire_region {
   uint64_t id;
 } quire_region;
 
 /** Makes a region of at least `bytes` (rounded up to whole units) on all nodes. The content is zero. `options` may be
  *  NULL. On return every node can use its addresses. QUIRE_INVALID, QUIRE_NO_ADDRESSES, QUIRE_UNSUPPORTED; QUIRE_LIMIT: a job
- *  has at most 4,095 regions, and they stay until its end. */
+ *  has at most 4,095 regions at a time; they stay until they are destroyed, or the job ends. */
 QUIRE_API QUIRE_NODISCARD quire_status quire_region_create(const quire_region_options* options, uint64_t bytes,
                                                            quire_region* region);
-/** First address and size of a region. Either pointer may be NULL. */
+/** Destroys a region: its content, its addresses and the memory that it takes go on all nodes. One thread of any node calls it, as it does
+ *  quire_region_create(); it waits for messages of all nodes, but for no thread. Nobody may use the region any more when it is called: synchronise before.
+ *  Names that were published for addresses in it go as well; what was allocated from it is gone without a free. Later regions
+ *  may have its addresses. An access to an address of a region that was destroyed, while no other has it, ends the node with a
+ *  line that says so. QUIRE_INVALID for the region of quire_malloc(); QUIRE_NOT_FOUND if it was destroyed already; QUIRE_BUSY, and nothing has
+ *  changed, while some of it is pinned, in a parallel block, while its consistency changes, or while a checkpoint is written. In a job that goes
+ *  on without nodes: QUIRE_LOST if node 0 is dead; if it dies during the call, the region may be gone or not. Not in signal handlers. */
+QUIRE_API quire_status quire_region_destroy(quire_region region);
+/** First address and size of a region. Either pointer may be NULL. QUIRE_NOT_FOUND; QUIRE_INVALID for one with quire_region_options::heap. */
 QUIRE_API quire_status quire_region_range(quire_region region, void** address, uint64_t* bytes);
 /** Changes what threads of different nodes see of each other's writes to a region (KOAN: a region's consistency may change
  *  while the program runs). One thread of each node calls it, with the same arguments, and it is a barrier of the job. No
@@ -218,7 +228,13 @@ QUIRE_API QUIRE_NODISCARD quire_status quire_malloc(size_t bytes, void** address
 QUIRE_API QUIRE_NODISCARD quire_status quire_calloc(size_t count, size_t bytes, void** address);
 /** The same with an alignment: a power of two, up to 2 MiB. */
 QUIRE_API QUIRE_NODISCARD quire_status quire_aligned_alloc(size_t alignment, size_t bytes, void** address);
-/** Grows or shrinks `*address`, which may move. A NULL `*address` allocates; on failure `*address` stays valid. */
+/** The same from a region that was made with quire_region_options::heap; alignment 0 is 16. Of region zero it is quire_aligned_alloc(). A heap
+ *  is cut into parts of consecutive addresses, for as many nodes as there are, or fewer where a part would have less than 1 MiB or 16 units: a
+ *  node allocates from its part without a message, asks others when that is full, or it has none, and no allocation is larger than a
+ *  part. QUIRE_NOT_FOUND if the region was destroyed; QUIRE_INVALID for a region that is no heap, for size 0 and for more than the region has;
+ *  QUIRE_NO_MEMORY. */
+QUIRE_API QUIRE_NODISCARD quire_status quire_region_malloc(quire_region region, size_t alignment, size_t bytes, void** address);
+/** Grows or shrinks `*address`, which may move, within its region. A NULL `*address` allocates; on failure `*address` stays valid. */
 QUIRE_API QUIRE_NODISCARD quire_status quire_realloc(size_t bytes, void** address);
 /** Gives back an allocation, from any node. NULL is allowed. QUIRE_BAD_ADDRESS for what is not the start of a live
  *  allocation (a second free included).

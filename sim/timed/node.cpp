@@ -165,8 +165,8 @@ void node::reduce(unsigned doubles) {
 void node::synchronise(sync::call& c) { CHECK(core_.objects.synchronise(c, -1).ok()); }
 
 tally node::count() noexcept {
-  const auto sequential = sequential_counters(core_.regions);
-  const auto release = release_counters(core_.regions);
+  const auto sequential = sequential_counters(core_.regions, core_.gone);
+  const auto release = release_counters(core_.regions, core_.gone);
   return {.messages = wire_.counters().messages_sent,
           .bytes = wire_.counters().bytes_sent,
           .read_faults = sequential.read_faults + release.read_faults,

@@ -18,6 +18,8 @@ std::string about(const char* what, node& n) { return std::string(what) + " (nod
 
 core::region_slot& slot_of(node& n, std::uint16_t region) { return *n.core().regions.slot(model::region_id{region}); }
 
+bool has(node& n, std::uint16_t region) { return n.core().regions.slot(model::region_id{region}) != nullptr; }
+
 std::uint64_t units_of(const core::region_slot& r) { return r.layout.units(); }
 
 /// Where writes are found by scans, reading and writing are one permission.
@@ -63,12 +65,27 @@ std::string check_frames(node& n, std::uint16_t region) {
   return {};
 }
 
+/// The queues of frames speak of regions that are there.
+std::string check_queues(node& n) {
+  core::core& c = n.core();
+  if (!c.frames.limited()) return {};
+  bool stale = false;
+  for (const core::unit_queue* const queue : {&c.frames.came, &c.frames.own}) {
+    queue->for_each([&](core::unit_queue::entry e) {
+      const core::region_slot* const of = c.regions.slot(model::region_id{static_cast<std::uint16_t>(e.region)});
+      stale |= of == nullptr || e.unit >= units_of(*of);
+    });
+  }
+  return stale ? about("a queue of frames has a unit of a region that is gone", n) : std::string();
+}
+
 std::string check_quiet(node& n) {
   core::core& c = n.core();
   if (!c.absent.is_quiet()) return about("content is on its way at the end, or something waits for it", n);
   if (c.consistency.busy()) return about("diffs are not acknowledged at the end", n);
   if (c.consistency.waiting() != 0) return about("messages wait for ever", n);
   if (c.pinned.size() != 0) return about("pins are left at the end", n);
+  if (std::string wrong = check_queues(n); !wrong.empty()) return wrong;
   std::string wrong;
   c.regions.for_each([&](const core::region_slot& r) {
     if (r.machine->outstanding() != 0) wrong = about("a unit has not come", n);
@@ -80,6 +97,7 @@ std::string check_quiet(node& n) {
 }  // namespace
 
 std::string check_node(node& n, std::uint16_t region) {
+  if (!has(n, region)) return {};  // not yet, or no longer
   const core::region_slot& r = slot_of(n, region);
   for (std::uint64_t unit = 0; unit < units_of(r); ++unit) {
     const bool valid = release_of(r) != nullptr ? release_of(r)->is_valid(unit) : sequential_of(r) == nullptr || sequential_of(r)->is_valid(unit);
@@ -91,6 +109,8 @@ std::string check_node(node& n, std::uint16_t region) {
 
 std::string check_views(world& w, std::uint16_t region) {
   for (unsigned n = 0; n < w.nodes(); ++n) {
+    if (!w.at(n).is_dead() && !has(w.at(n), region)) return {};
+    if (w.at(n).is_dead() && !has(w.at(n), region)) continue;
     const core::region_slot& r = slot_of(w.at(n), region);
     if (!w.at(n).is_dead() && (sequential_of(r) == nullptr || r.change.frozen)) return {};
   }

@@ -78,6 +78,15 @@ void job::plan_others(quire_consistency raced_one) {
   r.in_order = in_order_ && options_.races_only;
   r.sequential = raced_one == QUIRE_SEQUENTIAL;
   races_ = std::make_unique<races>(world_, r);
+  comings_options k;
+  k.phases = static_cast<unsigned>(phases_.size());
+  k.most = options_.races_only ? 0 : options_.most_comings;
+  k.threads = all_threads_;
+  k.nodes = options_.nodes;
+  k.unit_bytes = unit_;
+  k.replicas = replicas_;
+  k.scans_percent = scan_percent_;
+  comings_ = std::make_unique<comings>(world_, k, draw_.next());
 }
 
 world_options job::draw_options() {
@@ -156,6 +165,8 @@ std::string job::run() {
   std::string wrong = world_.run();
   for (unsigned n = 0; n < world_.nodes(); ++n) count(world_.at(n));
   done_["races"] += races_->reads_of_others();
+  done_["regions that went"] += comings_->gone();
+  done_["regions at old addresses"] += comings_->again();
   done_["group threads"] += groups_->threads();
   return wrong;
 }
@@ -167,7 +178,7 @@ void job::count(node& n) {
   done_["fills"] += n.crew().count().fills;
   done_["fills that a driver waits for"] += n.crew().count().awaited;
   done_["failed writes"] += n.crew().count().failed;
-  const auto release = core::release_counters(c.regions);
+  const auto release = core::release_counters(c.regions, c.gone);
   done_["home moves"] += release.home_moves;
   done_["updates"] += release.updates_applied;
   done_["kept units"] += release.kept;
@@ -175,7 +186,7 @@ void job::count(node& n) {
   done_["patches"] += c.diffs.count().patches;
   done_["packings"] += c.consistency.known().packed();
   done_["early diffs"] += c.consistency.count().early_diffs;
-  const auto sequential = core::sequential_counters(c.regions);
+  const auto sequential = core::sequential_counters(c.regions, c.gone);
   done_["copies given up"] += release.copies_dropped + sequential.copies_dropped;
   done_["pin waits"] += release.pin_waits + sequential.pin_waits;
   done_["replicas"] += sequential.replicas_sent;
@@ -213,6 +224,10 @@ void job::make_others(actor& maker) {
 
 void job::live(thread& t) {
   for (unsigned p = 0; p < phases_.size() && !world_.failed(); ++p) {
+    if (comings_->any()) {
+      comings_->begin(t, t.place, p);
+      t.must_call(operation::barrier_wait, barrier_);
+    }
     do_phase(t, p);
     t.must_call(operation::barrier_wait, barrier_);
     if (!options_.rotates) continue;

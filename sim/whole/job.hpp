@@ -8,6 +8,7 @@
 //   phased   words that have another owner in each phase, between barriers; phases may be parallel blocks, or produced, or one node's alone
 //   handed   words that groups of threads hand on by conditions, events, semaphores, flags and rwlocks (groups.hpp)
 //   raced    words that are read and written without synchronisation (races.hpp)
+//   others   regions that threads make and destroy (comings.hpp)
 //
 // Beside that hints, read-ahead, pushes, collectives, checkpoints' holds, frames and twins that are few, pages that the kernel unmaps, and content
 // that is kept on two nodes. At the end all nodes find in all words what was written last.
@@ -23,6 +24,7 @@
 #include <vector>
 
 #include "sim/whole/actor.hpp"
+#include "sim/whole/comings.hpp"
 #include "sim/whole/groups.hpp"
 #include "sim/whole/races.hpp"
 #include "sim/whole/world.hpp"
@@ -31,7 +33,7 @@ namespace quire::whole {
 
 /// What a thread does more often than chance alone has it, in percent of its steps.
 struct job_bias {
-  unsigned pins = 0, phased = 0, races = 0, pushes = 0;
+  unsigned pins = 0, phased = 0, races = 0, pushes = 0, comings = 0;
 };
 
 struct job_options {
@@ -42,6 +44,7 @@ struct job_options {
   unsigned most_phases = 4;
   unsigned most_steps = 40;   ///< of a thread in a phase
   unsigned most_groups = 4;
+  unsigned most_comings = 3;  ///< regions that a phase makes; nobody uses them in the one after
   bool blocks = false;        ///< all phases are parallel blocks that are checked
   bool rotates = false;       ///< in every second phase one node alone writes what is phased or raced; barriers of the job between phases
   bool races_only = false;    ///< nothing but races and barriers: what keeps them in order is not disturbed
@@ -146,6 +149,7 @@ class job {
   std::uint64_t barrier_ = 0;
   std::unique_ptr<groups> groups_{};
   std::unique_ptr<races> races_{};
+  std::unique_ptr<comings> comings_{};
   std::map<std::uint64_t, std::pair<unsigned, unsigned>> pinned_by_{};  ///< page: node, how often
   std::map<std::uint64_t, std::set<std::uint64_t>> before_{};           ///< of a counter: what additions have found
   std::map<std::string, std::uint64_t> done_{};

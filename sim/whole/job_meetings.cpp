@@ -75,7 +75,7 @@ void job::hold(thread& t) {
 void job::check_kept(thread& t, const std::vector<core::kept_run>& kept) {
   for (const auto& run : kept) {
     const unsigned id = run.region->about.id;
-    if (id == counted || id == raced || run.region->scans()) continue;
+    if (id == counted || id >= raced || run.region->scans()) continue;
     for (std::uint64_t unit = run.first; run.in_memory && unit < run.first + run.count; ++unit) {
       for (std::uint64_t w = 0; w < page_bytes() / sizeof(std::uint64_t); ++w) {
         const std::uint64_t at = run.region->about.base + unit * page_bytes() + w * sizeof(std::uint64_t);

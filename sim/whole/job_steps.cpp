@@ -19,6 +19,7 @@ std::int64_t draw_timeout(sim::random& draw) { return draw.chance(80) ? -1 : sta
 
 void job::step(thread& t, unsigned phase) {
   const job_bias& often = options_.often;
+  if (comings_->any() && t.draw.chance(std::max(often.comings, 15u))) return comings_->use(t, t.place, phase);
   if (options_.races_only || t.draw.chance(often.races)) return races_->step(t, t.place, may_write(t, phase));
   if (t.draw.chance(often.pins)) return use_pinned(t);
   if (t.draw.chance(often.phased)) return use_phased(t, phase);

@@ -25,10 +25,11 @@ class kept_store : public store::store {
   [[nodiscard]] int flush(std::uint64_t at, std::span<const std::byte> from) noexcept override;
   /// Every third time.
   [[nodiscard]] int try_fill(std::uint64_t at, std::span<std::byte> into) noexcept override;
+  void forget(std::uint64_t at, std::uint64_t bytes) noexcept override { spoil(at, bytes); }
   [[nodiscard]] std::size_t grain() const noexcept override { return os::page_bytes; }
   [[nodiscard]] const char* name() const noexcept override { return "kept store"; }
   [[nodiscard]] const char* where() const noexcept override { return "the simulator"; }
-  /// A write has failed half-way: nobody can rely on what is there.
+  /// A write has failed half-way, or a region has gone: nobody can rely on what is there.
   void spoil(std::uint64_t at, std::uint64_t bytes);
 
  private:

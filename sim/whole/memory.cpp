@@ -24,6 +24,12 @@ array_pool::array_pool(std::uint64_t bytes, frame_map& framed)
 
 array_pool::~array_pool() { os::unmap(at_, bytes_); }
 
+int array_pool::leave() noexcept {
+  os::unmap(at_, bytes_);
+  at_ = nullptr;
+  return 0;
+}
+
 int array_pool::populate(std::uint64_t offset, std::size_t bytes) noexcept {
   for (std::uint64_t page = offset / os::page_bytes; page < (offset + bytes) / os::page_bytes; ++page) framed_[page] = true;
   return 0;
@@ -39,6 +45,11 @@ int table_detector::attach(std::byte* address, std::uint64_t bytes) noexcept {
   const std::size_t pages = bytes / os::page_bytes;
   ranges_[address] = {bytes, std::vector<access>(pages, access::none), std::vector<bool>(pages), std::vector<bool>(pages), next_frames_};
   return 0;
+}
+
+void table_detector::detach(std::byte* address, std::uint64_t bytes) noexcept {
+  ranges_.erase(address);
+  wake(address, bytes);
 }
 
 const table_detector::range* table_detector::find(const std::byte* address, std::size_t& page) const noexcept {

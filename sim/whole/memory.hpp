@@ -40,6 +40,7 @@ class array_pool final : public pool::pool {
   [[nodiscard]] int give_back(std::uint64_t offset, std::size_t bytes) noexcept override;
   [[nodiscard]] const char* name() const noexcept override { return "array"; }
   [[nodiscard]] const char* when_full() const noexcept override { return "it is never full"; }
+  [[nodiscard]] int leave() noexcept override;
   void dump(std::uint64_t, std::uint64_t) noexcept override {}
 
  private:
@@ -54,6 +55,7 @@ class table_detector : public detect::detector {
   table_detector(detect::kind which, frame_map* const& next_frames, complaint wrong)
       : kind_(which), next_frames_(next_frames), wrong_(std::move(wrong)) {}
   [[nodiscard]] int attach(std::byte* address, std::uint64_t bytes) noexcept override;
+  void detach(std::byte* address, std::uint64_t bytes) noexcept override;
   [[nodiscard]] int permit(std::byte* address, std::size_t bytes, access from, access to) noexcept override;
   [[nodiscard]] int protect(std::byte* address, std::size_t bytes, access from, access to) noexcept override;
   void wake(std::byte* address, std::size_t bytes) noexcept override;

@@ -27,6 +27,7 @@ node::node(world& w, const core::configuration& c, std::unique_ptr<wire> own)
   wire_.on_departure([this] { meanwhile(); });
   wire_.on_question([this](node_id n) { return world_.at(n.value()).is_dead(); });
   CHECK(core_.open().ok());
+  keeper_.open(base_address + first_kept * (std::uint64_t{2} << 20), first_kept);
   core_.begin();
 }
 
@@ -111,7 +112,7 @@ base::result<std::unique_ptr<detect::detector>> node::open_detector(detect::kind
 
 std::byte* node::reach(std::uint64_t address, access want) {
   constexpr std::uint64_t many = 1000;
-  core::region_slot* const r = core_.regions.find(address);
+  const core::region_ref r = core_.regions.find(address);
   CHECK(r != nullptr && address % sizeof(std::uint64_t) == 0);
   std::byte* const at = r->memory->application_view() + (address - r->about.base);
   auto& detector = static_cast<table_detector&>(*r->detector);
@@ -216,7 +217,7 @@ void node::store(std::uint64_t address, std::uint64_t value) {
 }
 
 std::uint64_t node::peek(std::uint64_t address) noexcept {
-  core::region_slot* const r = core_.regions.find(address);
+  const core::region_ref r = core_.regions.find(address);
   std::uint64_t value = 0;
   std::memcpy(&value, r->memory->system_view() + (address - r->about.base), sizeof value);
   return value;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/core.hpp"
+#include "region/keeper.hpp"
 #include "sim/quiet_job.hpp"
 #include "sim/whole/chance_crew.hpp"
 #include "sim/whole/memory.hpp"
@@ -24,6 +25,8 @@ class node final : public core::host, public core::mechanisms {
   node& operator=(const node&) = delete;
 
   [[nodiscard]] core::core& core() noexcept { return core_; }
+  /// Of regions that come and go; others are there from the start.
+  [[nodiscard]] region::keeper& keeper() noexcept { return keeper_; }
   [[nodiscard]] node_id self() const noexcept { return core_.config.self; }
   /// From the network.
   void arrive(const message& m, std::span<const std::byte> payload);
@@ -100,6 +103,7 @@ class node final : public core::host, public core::mechanisms {
   std::vector<table_detector*> detectors_{};  ///< the core's
   chance_crew crew_;
   core::core core_;
+  region::keeper keeper_{core_};
   std::vector<core::op*> queued_{};
   std::vector<intent*> intents_{};
   bool turn_due_ = false, dead_ = false, in_turn_ = false;

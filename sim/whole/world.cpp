@@ -35,6 +35,13 @@ void world::add_region(core::region_description about) {
   regions_.push_back(about.id);
 }
 
+void world::leave_region(const core::region_description& about) {
+  std::erase(regions_, about.id);
+  const auto lies_in = [&](std::uint64_t at) { return at - about.base < about.bytes; };
+  std::erase_if(latest_, [&](const auto& word) { return lies_in(word.first); });
+  std::erase_if(unknown_, lies_in);
+}
+
 void world::start(unsigned n, program what) {
   auto& t = *threads_.emplace_back(std::make_unique<thread>());
   t.at = nodes_[n].get();
@@ -123,7 +130,7 @@ void world::count_access(std::uint64_t faults, sim::time_ns waited) noexcept {
 }
 
 std::string world::name_of(std::uint64_t address) const {
-  const core::region_slot* const r = nodes_[0]->core().regions.find(address);
+  const core::region_ref r = nodes_[0]->core().regions.find(address);
   if (r == nullptr) return "a word of no region";
   const std::uint64_t offset = address - r->about.base, unit = r->layout.unit_of(offset);
   const std::uint64_t word = (offset - r->layout.offset_of(unit)) / sizeof(std::uint64_t);

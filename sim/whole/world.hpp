@@ -23,6 +23,8 @@
 namespace quire::whole {
 
 inline constexpr std::uint64_t base_address = 0x300000000000, range_bytes = std::uint64_t{64} << 20;
+/// Numbers and granules of regions that come and go begin here.
+inline constexpr std::uint16_t first_kept = 8;
 
 struct world_options {
   sim::network_options net{};
@@ -60,6 +62,9 @@ class world {
   /// On all nodes.
   void add_region(core::region_description about);
   [[nodiscard]] const std::vector<std::uint16_t>& regions() const noexcept { return regions_; }
+  /// A region that a program has made is looked at as well, until it is to go: then nobody uses it, and what was written there is forgotten.
+  void watch_region(std::uint16_t id) { regions_.push_back(id); }
+  void leave_region(const core::region_description& about);
   /// A thread of node `n` runs it, from a moment on that chance decides.
   void start(unsigned n, program what);
   /// From now on nothing of node `n` happens. All others hear of it from the launcher within `late`.

@@ -87,15 +87,14 @@ outcome write_node(runtime& r, const std::string& directory, const checkpoint::i
     if (outcome why = content.write(run); !why.ok()) return why;
   }
   std::vector<std::uint64_t> heap;
-  std::uint64_t next_base = 0, next_id = 0;
-  r.regions->save(heap, next_base, next_id);
+  r.regions->save(heap);
   return file.finish(heap, words_of(r.core->objects.save()), row);
 }
 
 checkpoint::region_row row_of(const core::region_slot& r) {
   const core::region_description& d = r.about;
   const auto consistency = static_cast<std::uint64_t>(r.consistency());
-  return {d.id, d.base, d.bytes, d.unit_bytes, d.placement, d.home, consistency, d.pool, d.detector};
+  return {d.id, d.base, d.bytes, d.unit_bytes, d.placement, d.home, consistency, d.pool, d.detector, d.life, d.heap};
 }
 
 /// Node 0: all that is not the nodes' own.
@@ -105,8 +104,10 @@ checkpoint::manifest describe(runtime& r, const checkpoint::identity& what) {
   m.written_s = static_cast<std::uint64_t>(std::time(nullptr));
   m.base = r.base;
   m.range_bytes = r.bytes;
-  std::vector<std::uint64_t> heap;
-  r.regions->save(heap, m.next_base, m.next_id);
+  const region::keeper::saved next = r.regions->others().save();
+  m.next_base = next.next_base;
+  m.next_id = next.next_id;
+  m.gone = next.gone;
   r.core->regions.for_each([&](const core::region_slot& slot) { m.regions.push_back(row_of(slot)); });
   m.names = r.names->save();
   return m;

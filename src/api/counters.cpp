@@ -28,8 +28,8 @@ core::counter_sources gather(const runtime& r) noexcept {
   const core::core& node = *r.core;
   const auto now = [](const std::atomic<std::uint64_t>& count) { return count.load(std::memory_order_relaxed); };
   core::counter_sources all;
-  all.sequential = core::sequential_counters(node.regions);
-  all.release = core::release_counters(node.regions);
+  all.sequential = core::sequential_counters(node.regions, node.gone);
+  all.release = core::release_counters(node.regions, node.gone);
   all.notices = node.consistency.count();
   all.diffs = node.diffs.count();
   all.frames = node.frames.count;

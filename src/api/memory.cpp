@@ -19,20 +19,20 @@ using quire::model::atomic_operation;
 namespace {
 
 /// `dirty_bytes` of it, from the start, may not be zero.
-quire_status find_room(std::uint64_t bytes, std::uint64_t alignment, std::uint64_t* at, std::uint64_t* dirty_bytes) {
-  QUIRE_FORWARD(find_room, bytes, alignment, at, dirty_bytes);
+quire_status find_room(quire_region from, std::uint64_t bytes, std::uint64_t alignment, std::uint64_t* at, std::uint64_t* dirty_bytes) {
+  QUIRE_FORWARD(find_room, from, bytes, alignment, at, dirty_bytes);
   QUIRE_ENTER(r);
-  return r->regions->allocate(bytes, alignment, *at, *dirty_bytes).code();
+  return r->regions->allocate(from, bytes, alignment, *at, *dirty_bytes).code();
 }
 
-quire_status allocate(const char* call, std::uint64_t bytes, std::uint64_t alignment, void** address, bool zero) {
+quire_status allocate(const char* call, std::uint64_t bytes, std::uint64_t alignment, void** address, bool zero, quire_region from = {}) {
   std::uint64_t at = 0;
   std::uint64_t dirty_bytes = 0;
   if (address == nullptr) {
     QUIRE_STARTED();
     return explain(QUIRE_INVALID, "%s(): the place for the address is NULL", call);
   }
-  if (const auto why = find_room(bytes, alignment, &at, &dirty_bytes); why != QUIRE_OK) return why;
+  if (const auto why = find_room(from, bytes, alignment, &at, &dirty_bytes); why != QUIRE_OK) return why;
   *address = reinterpret_cast<void*>(at);
   quire::api::sites::on_allocated(at, bytes);
   if (zero) std::memset(*address, 0, std::min(bytes, dirty_bytes));
@@ -42,7 +42,7 @@ quire_status allocate(const char* call, std::uint64_t bytes, std::uint64_t align
 /// The whole range lies in one region.
 bool shared_range(quire::api::runtime& r, const void* address, std::size_t bytes) noexcept {
   const auto at = reinterpret_cast<std::uint64_t>(address);
-  const auto* slot = r.core->regions.find(at);
+  const quire::core::region_ref slot = r.core->regions.find(at);
   if (slot == nullptr) {
     (void)explain(QUIRE_BAD_ADDRESS, "the address 0x%lx lies in no shared region", static_cast<unsigned long>(at));
     return false;
@@ -77,7 +77,12 @@ quire_status change_size(std::uint64_t address, std::uint64_t bytes) {
 quire_status create_region(quire_region_options given, std::uint64_t bytes, quire_region* region) {
   QUIRE_FORWARD(create_region, given, bytes, region);
   QUIRE_ENTER(r);
-  return r->regions->create(given, bytes, *region).code();
+  return r->regions->others().create(given, bytes, *region).code();
+}
+
+quire_status no_region(const char* call, quire_region region) {
+  return explain(QUIRE_NOT_FOUND, "%s(): there is no region of the handle 0x%lx; it was destroyed, or never made", call,
+                 static_cast<unsigned long>(region.id));
 }
 
 }  // namespace
@@ -97,6 +102,10 @@ quire_status quire_aligned_alloc(size_t alignment, size_t bytes, void** address)
   return allocate("quire_aligned_alloc", bytes, alignment, address, false);
 }
 
+quire_status quire_region_malloc(quire_region region, size_t alignment, size_t bytes, void** address) {
+  return allocate("quire_region_malloc", bytes, alignment == 0 ? 16 : alignment, address, false, region);
+}
+
 quire_status quire_realloc(size_t bytes, void** address) {
   QUIRE_STARTED();
   if (address == nullptr) return explain(QUIRE_INVALID, "quire_realloc(): the place of the address is NULL");
@@ -107,7 +116,9 @@ quire_status quire_realloc(size_t bytes, void** address) {
   if (bytes <= old && bytes >= old / 2) return QUIRE_OK;  // it fits, and not most of it would lie idle
   if (change_size(reinterpret_cast<std::uint64_t>(*address), bytes) == QUIRE_OK) return QUIRE_OK;
   void* moved = nullptr;
-  if (const auto why = quire_malloc(bytes, &moved); why != QUIRE_OK) return why;
+  quire_region own{};
+  if (const auto why = quire_region_of(*address, &own); why != QUIRE_OK) return why;
+  if (const auto why = allocate("quire_realloc", bytes, 16, &moved, false, own); why != QUIRE_OK) return why;
   std::memcpy(moved, *address, bytes < old ? bytes : old);
   const quire_status freed = quire_free(*address);
   *address = moved;
@@ -139,12 +150,21 @@ quire_status quire_region_create(const quire_region_options* options, uint64_t b
   return create_region(given, bytes, region);
 }
 
+quire_status quire_region_destroy(quire_region region) {
+  QUIRE_FORWARD(quire_region_destroy, region);
+  QUIRE_ENTER(r);
+  return r->regions->others().destroy(region).code();
+}
+
 quire_status quire_region_range(quire_region region, void** address, uint64_t* bytes) {
   QUIRE_FORWARD(quire_region_range, region, address, bytes);
   QUIRE_ENTER(r);
-  if (region.id > UINT16_MAX) return QUIRE_NOT_FOUND;
-  const auto* slot = r->core->regions.slot(quire::model::region_id{static_cast<std::uint16_t>(region.id)});
-  if (slot == nullptr) return QUIRE_NOT_FOUND;
+  const quire::core::region_ref slot = r->core->regions.of_handle(region.id);
+  if (slot == nullptr) return no_region("quire_region_range", region);
+  if (slot->about.heap != 0) {
+    return explain(QUIRE_INVALID, "quire_region_range(): region %u is a heap (quire_region_options.heap): allocate from it by quire_region_malloc()",
+                   unsigned{slot->about.id});
+  }
   if (address != nullptr) *address = reinterpret_cast<void*>(slot->about.base);
   if (bytes != nullptr) *bytes = slot->about.bytes;
   return QUIRE_OK;
@@ -189,9 +209,9 @@ quire_status quire_block_end(quire_region region, quire_overlap* overlap) {
 quire_status quire_region_of(const void* address, quire_region* region) {
   QUIRE_FORWARD(quire_region_of, address, region);
   QUIRE_ENTER(r);
-  const auto* slot = r->core->regions.find(reinterpret_cast<std::uint64_t>(address));
+  const quire::core::region_ref slot = r->core->regions.find(reinterpret_cast<std::uint64_t>(address));
   if (slot == nullptr) return QUIRE_BAD_ADDRESS;
-  if (region != nullptr) region->id = slot->about.id;
+  if (region != nullptr) region->id = quire::core::handle_of(slot->about);
   return QUIRE_OK;
 }
 

@@ -71,6 +71,10 @@ void name_service::on_publish(const message& m, const key& name) {
   });
 }
 
+void name_service::forget(std::uint64_t base, std::uint64_t bytes) noexcept {
+  std::erase_if(names_, [&](const auto& one) { return one.second - base < bytes; });
+}
+
 std::vector<std::pair<std::string, std::uint64_t>> name_service::save() {
   base::fault_map<key, std::uint64_t> now;
   core_.as_driver([&] { now = names_; });

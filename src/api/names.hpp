@@ -22,6 +22,9 @@ class name_service {
   [[nodiscard]] base::status publish(const char* name, std::uint64_t value);
   [[nodiscard]] base::status lookup(const char* name, std::int64_t timeout_ms, std::uint64_t& value);
 
+  /// A region goes: names of what lay in it go, too. Driver's thread; on nodes other than 0 there are none.
+  void forget(std::uint64_t base, std::uint64_t bytes) noexcept;
+
   // Checkpoints; on node 0.
   [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> save();
   void load(std::span<const std::pair<std::string, std::uint64_t>> names);

@@ -131,11 +131,11 @@ outcome take_tables(runtime& r, const checkpoint::opened& whole) {
       return failed(whole.directory(), "its synchronisation objects make no sense");
   }
   std::string why;
-  if (!r.regions->load_heap(heaps, why)) return failed(whole.directory(), why);
   if (!r.core->objects.load(objects)) return failed(whole.directory(), "its synchronisation objects make no sense");
+  std::vector<core::region_description> made;
   for (const checkpoint::region_row& row : m.regions) {
     if (row.id == 0) continue;
-    core::region_description about;
+    core::region_description& about = made.emplace_back();
     about.base = row.base;
     about.bytes = row.bytes;
     about.unit_bytes = static_cast<std::uint32_t>(row.unit_bytes);
@@ -145,12 +145,15 @@ outcome take_tables(runtime& r, const checkpoint::opened& whole) {
     about.consistency = static_cast<std::uint8_t>(row.consistency);
     about.pool = static_cast<std::uint8_t>(row.pool);
     about.detector = static_cast<std::uint8_t>(row.detector);
-    if (const auto made = r.regions->load_region(about); !made.ok()) {
-      return {made.code(), whole.directory() + ": region " + std::to_string(row.id) + " cannot be made here"};
+    about.life = static_cast<std::uint32_t>(row.life);
+    about.heap = static_cast<std::uint8_t>(row.heap);
+    if (const auto why = r.regions->load_region(about); !why.ok()) {
+      return {why.code(), whole.directory() + ": region " + std::to_string(row.id) + " cannot be made here"};
     }
   }
+  if (!r.regions->load_heap(heaps, why)) return failed(whole.directory(), why);
   if (quire_node() == 0) {
-    r.regions->load_next(m.next_base, m.next_id);
+    r.regions->others().load({m.next_base, m.next_id, m.gone}, made);
     r.names->load(m.names);
   }
   return {};

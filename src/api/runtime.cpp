@@ -15,6 +15,7 @@
 #include "api/failure.hpp"
 #include "api/forward.hpp"
 #include "api/names.hpp"
+#include "api/sites.hpp"
 #include "api/pointer_check.hpp"
 #include "api/quit.hpp"
 #include "api/terminate.hpp"
@@ -325,6 +326,10 @@ base::status begin(runtime& r, const quire_options& given) {
   r.names = std::make_unique<name_service>(*r.core);
   r.threads = std::make_unique<thread_service>(*r.core);
   r.failures = std::make_unique<failure_service>(*r.core);
+  r.regions->others().when_gone([](void* self, const core::region_description& gone) noexcept {
+    static_cast<name_service*>(self)->forget(gone.base, gone.bytes);
+    if (gone.heap != 0) sites::forget(gone.base, gone.bytes);
+  }, r.names.get());
   if (const auto s = r.regions->open(static_cast<std::uint32_t>(r.options.number(base::option::unit)),
                                       static_cast<quire_consistency>(r.options.number(base::option::consistency)),
                                       static_cast<std::size_t>(r.options.number(base::option::free_batch))); !s.ok()) return s;

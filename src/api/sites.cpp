@@ -110,6 +110,21 @@ void name_calls(std::uint32_t number, std::vector<std::string>& to) {
   if (p->blocks.fetch_add(1, std::memory_order_relaxed) == 0) p->first.store(stack_here(), std::memory_order_relaxed);
 }
 
+void forget(std::uint64_t first, std::uint64_t bytes) noexcept {
+  const std::size_t used = std::min(g_large_used.load(std::memory_order_relaxed), most_large);
+  for (std::size_t i = 0; i < used; ++i) {
+    if (g_large[i].address - first < bytes) g_large[i].ready.store(false, std::memory_order_relaxed);
+  }
+  for (page& p : g_pages) {
+    const std::uint64_t number = p.number.load(std::memory_order_relaxed);
+    if (number == 0 || (number << page_shift) - first >= bytes) continue;
+    p.bytes.store(0, std::memory_order_relaxed);
+    p.blocks.store(0, std::memory_order_relaxed);
+    p.first.store(0, std::memory_order_relaxed);
+    p.number.store(0, std::memory_order_relaxed);
+  }
+}
+
 known of(std::uint64_t first, std::uint64_t bytes) {
   known k;
   const std::size_t used = std::min(g_large_used.load(std::memory_order_relaxed), most_large);

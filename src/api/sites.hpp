@@ -13,6 +13,9 @@ namespace quire::api::sites {
 /// A block was given out by one of the functions of the C API, which called this.
 void on_allocated(std::uint64_t address, std::uint64_t bytes) noexcept;
 
+/// A region goes: what was allocated in it is no more. Any thread.
+void forget(std::uint64_t first, std::uint64_t bytes) noexcept;
+
 struct known {
   std::uint64_t blocks = 0, bytes = 0;  ///< allocated so far, on the pages asked for; of one large block, that one
   std::vector<std::string> calls{};     ///< "file+0x1234", the innermost first; libquire's own are left out

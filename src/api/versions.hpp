@@ -16,6 +16,8 @@ namespace quire::api {
 /// The sizes that a struct has had, oldest first. Whoever adds a field keeps the size from before.
 template <class Struct>
 inline constexpr std::size_t sizes_of[] = {sizeof(Struct)};
+template <>
+inline constexpr std::size_t sizes_of<quire_region_options>[] = {offsetof(quire_region_options, heap), sizeof(quire_region_options)};
 
 template <class Struct>
 [[nodiscard]] bool is_size_of(std::size_t size) noexcept {

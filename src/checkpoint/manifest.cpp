@@ -73,11 +73,11 @@ bool take_line(words& w, const std::string& key, manifest& m) {
   if (key == "id") return w.number(m.what.id, 16);
   if (key == "written") return w.number(m.written_s);
   if (key == "range") return w.number(m.base, 16) && w.number(m.range_bytes);
-  if (key == "next") return w.number(m.next_base, 16) && w.number(m.next_id);
+  if (key == "next") return w.number(m.next_base, 16) && w.numbers(m.next_id, m.gone);
   if (key == "region") {
     region_row r;
     const bool good = w.number(r.id) && w.number(r.base, 16) &&
-                      w.numbers(r.bytes, r.unit_bytes, r.placement, r.home, r.consistency, r.pool, r.detector);
+                      w.numbers(r.bytes, r.unit_bytes, r.placement, r.home, r.consistency, r.pool, r.detector, r.life, r.heap);
     m.regions.push_back(r);
     return good;
   }
@@ -106,10 +106,10 @@ std::string print(const manifest& m) {
   std::ostringstream out;
   out << "quire-checkpoint " << format_version << "\ngeneration " << m.what.generation << "\nid " << hex(m.what.id)
       << "\nwritten " << m.written_s << "\nrange " << hex(m.base) << ' ' << m.range_bytes << "\nnext "
-      << hex(m.next_base) << ' ' << m.next_id << '\n';
+      << hex(m.next_base) << ' ' << m.next_id << ' ' << m.gone << '\n';
   for (const region_row& r : m.regions) {
     out << "region " << r.id << ' ' << hex(r.base) << ' ' << r.bytes << ' ' << r.unit_bytes << ' ' << r.placement << ' '
-        << r.home << ' ' << r.consistency << ' ' << r.pool << ' ' << r.detector << '\n';
+        << r.home << ' ' << r.consistency << ' ' << r.pool << ' ' << r.detector << ' ' << r.life << ' ' << r.heap << '\n';
   }
   for (const auto& [name, value] : m.names) out << "name " << hex(value) << ' ' << hex(name) << '\n';
   for (std::size_t node = 0; node < m.files.size(); ++node) {

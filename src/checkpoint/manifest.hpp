@@ -13,7 +13,7 @@
 
 namespace quire::checkpoint {
 
-inline constexpr unsigned format_version = 1;
+inline constexpr unsigned format_version = 2;
 inline constexpr const char* manifest_name = "manifest";
 
 /// What binds the files of one checkpoint together.
@@ -26,6 +26,8 @@ struct identity {
 struct region_row {
   std::uint64_t id = 0, base = 0, bytes = 0, unit_bytes = 0;
   std::uint64_t placement = 0, home = 0, consistency = 0, pool = 0, detector = 0;
+  std::uint64_t life = 0;  ///< regions that had gone when it was made: part of its handle
+  std::uint64_t heap = 0;  ///< 1: memory is allocated from it
   friend bool operator==(const region_row&, const region_row&) noexcept = default;
 };
 
@@ -41,7 +43,7 @@ struct manifest {
   identity what{};
   std::uint64_t written_s = 0;  ///< seconds since 1970
   std::uint64_t base = 0, range_bytes = 0;
-  std::uint64_t next_base = 0, next_id = 0;  ///< of regions that will be made
+  std::uint64_t next_base = 0, next_id = 0, gone = 0;  ///< of regions that will be made, and how many have gone
   std::vector<region_row> regions{};         ///< the first is that of quire_malloc()
   std::vector<std::pair<std::string, std::uint64_t>> names{};
   std::vector<file_row> files{};  ///< by node

@@ -72,6 +72,7 @@ base::status block_calls::begin(std::uint64_t region, unsigned flags) noexcept {
   change_call c;
   c.what = change_call::kind::begin_block;
   c.region = changeable(core_.regions, region);
+  c.old = core_.regions.is_old(region);
   c.to = core_.protocols.find(release::id);
   c.checked = (flags & QUIRE_BLOCK_CHECK) != 0;
   c.good = c.region != nullptr && c.region->block == nullptr && core_.protocols.of(*c.region).block && c.region->layout.is_uniform() && (flags & ~unsigned{QUIRE_BLOCK_CHECK}) == 0;
@@ -82,6 +83,7 @@ base::status block_calls::end(std::uint64_t region, quire_overlap& first) noexce
   change_call c;
   c.what = change_call::kind::end_block;
   c.region = changeable(core_.regions, region);
+  c.old = core_.regions.is_old(region);
   c.good = c.region != nullptr && c.region->block != nullptr;
   c.checked = c.good && c.region->block->checked;
   if (c.good) c.to = core_.protocols.find(c.region->block->before);
@@ -114,11 +116,12 @@ base::status block_calls::end(std::uint64_t region, quire_overlap& first) noexce
 base::status block_calls::declare(std::uint64_t address, std::uint64_t bytes) noexcept {
   struct declare_op : op {
     using op::op;
-    region_slot* region = nullptr;
+    region_ref region{};
     std::uint64_t first = 0, end = 0;
   } o([](core&, op& self) noexcept {
     auto& range = static_cast<declare_op&>(self);
     region_slot& r = *range.region;
+    if (range.region.gone()) return self.complete(QUIRE_NOT_FOUND);
     if (r.change.frozen) return changer::park(r, self);
     release::machine* const machine = release_of(r);
     if (r.block == nullptr || machine == nullptr) return self.complete(QUIRE_INVALID);

@@ -56,6 +56,7 @@ base::status changer::lowest(std::int64_t& value) noexcept {
 base::status changer::set_consistency(std::uint64_t region, quire_consistency to) noexcept {
   change_call c;
   c.region = changeable(core_.regions, region);
+  c.old = core_.regions.is_old(region);
   c.to = core_.protocols.find(int{to});
   // Where writes are found by scans they cannot be stopped.
   c.good = c.region != nullptr && c.region->block == nullptr && c.to != nullptr && (!c.region->scans() || c.to->can.scan) &&
@@ -76,7 +77,7 @@ base::status changer::change(const change_call& call) noexcept {
   if (const auto why = gather(t); !why.ok()) return why;
   // All terms are equal if and only if n times the sum of squares is the square of the sum: every node finds the same.
   if (t.bad != 0 || t.call_squared * core_.config.nodes != t.call * t.call) {
-    return base::explain(QUIRE_INVALID, "%s",
+    return base::explain(call.old ? QUIRE_NOT_FOUND : QUIRE_INVALID, "%s",
                          !call.good     ? call.why_not()
                          : t.bad != 0 ? "the same call of another node has arguments that are not valid"
                                       : "the calls of the nodes differ: another region, consistency or flag");
@@ -84,8 +85,9 @@ base::status changer::change(const change_call& call) noexcept {
   region_slot& r = *call.region;
   if (call.what == change_call::kind::set && call.to->id == r.machine->protocol()) return {};
   t = {};
-  core_.as_driver([&] { freeze(call, t); });
+  core_.as_driver([&] { stop(call, t); });
   base::status why = gather(t);
+  if (why.ok() && t.call != 0) why = base::explain(QUIRE_BUSY, "the region is about to be destroyed");
   if (why.ok() && t.failed != 0) why = QUIRE_NO_MEMORY;
   if (why.ok() && t.pins != 0) why = QUIRE_BUSY;
   if (why.ok()) why = drain(&r, t);
@@ -97,9 +99,13 @@ base::status changer::change(const change_call& call) noexcept {
       why = gather(t);
     } while (why.ok() && t.sent != t.received);
   } else if (call.what == change_call::kind::begin_block) {
-    core_.as_driver([&] { r.block.reset(); });
+    core_.as_driver([&] {
+      if (!call.region.gone()) r.block.reset();
+    });
   }
-  core_.as_driver([&] { thaw(r, call.what == change_call::kind::begin_block && r.block != nullptr); });
+  core_.as_driver([&] {
+    if (!call.region.gone()) thaw(r, freeze::change, call.what == change_call::kind::begin_block && r.block != nullptr);
+  });
   return why;
 }
 
@@ -130,13 +136,17 @@ void changer::add_up(region_slot* r, totals& t) noexcept {
   }
 }
 
-void changer::freeze(const change_call& call, totals& t) noexcept {
+void changer::stop(const change_call& call, totals& t) noexcept {
   region_slot& r = *call.region;
+  if (call.region.gone() || r.change.frozen.has(freeze::end)) {
+    ++t.call;
+    return;
+  }
   if (core_.builder.prepare(r, *call.to) != 0) t.failed = 1;
   if (call.to->can.relaxed) core_.relaxes = true;  // the collectives that follow are rounds of its notices
   const bool begins = call.what == change_call::kind::begin_block, ends = call.what == change_call::kind::end_block;
   if (begins) r.block = base::make_fault<parallel_block>(call.checked, r.machine->protocol(), r.layout.most_bytes());
-  r.change.frozen = true;
+  r.change.frozen.add(freeze::change);
   (void)core_.held.end();
   r.machine->stay(true);
   if (begins && call.checked) core_.blocks.stop_scanned_writes(r);
@@ -146,9 +156,10 @@ void changer::freeze(const change_call& call, totals& t) noexcept {
   add_up(&r, t);
 }
 
-void changer::thaw(region_slot& r, bool homes_stay) noexcept {
+void changer::thaw(region_slot& r, freeze why, bool homes_stay) noexcept {
   change_state& c = r.change;
-  c.frozen = false;
+  c.frozen.remove(why);
+  if (c.frozen) return;
   for (const auto& machine : r.made) {
     if (machine != nullptr) machine->stay(homes_stay);
   }

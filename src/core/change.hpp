@@ -15,7 +15,7 @@ class core;
 
 /// What nodes add up, in one collective.
 struct totals {
-  std::int64_t call = 0, call_squared = 0;  ///< what was called: the same on all nodes?
+  std::int64_t call = 0, call_squared = 0;  ///< what was called: the same on all nodes? Once that is known, `call`: regions about to go
   std::int64_t bad = 0;       ///< nodes with bad arguments
   std::int64_t failed = 0;    ///< nodes without memory for it
   std::int64_t pins = 0;      ///< units pinned, or about to be
@@ -27,14 +27,15 @@ struct totals {
 struct change_call {
   enum class kind { set, begin_block, end_block };
   kind what = kind::set;
-  region_slot* region = nullptr;
+  region_ref region{};
   const protocol::row* to = nullptr;
   bool checked = false;
   bool good = false;
+  bool old = false;  ///< the handle is of a region that has gone
 
   /// Of a call that is not good.
   [[nodiscard]] const char* why_not() const noexcept {
-    if (region == nullptr) return "there is no such region, or it is that of quire_malloc(), which keeps its consistency";
+    if (region == nullptr) return "there is no such region (it was destroyed, or never made), or it is that of quire_malloc(), which keeps its consistency";
     if (what == kind::end_block) return "no parallel block is under way on the region";
     if (region->block != nullptr) return "a parallel block is under way on the region";
     if (what == kind::begin_block) return "a flag is not known, or the region's consistency goes without parallel blocks";
@@ -50,8 +51,8 @@ struct change_call {
 };
 
 /// The heap has too many units to look at them all.
-inline region_slot* changeable(region_map& regions, std::uint64_t region) noexcept {
-  return region != 0 && region < region_map::max_regions ? regions.slot(model::region_id{static_cast<std::uint16_t>(region)}) : nullptr;
+inline region_ref changeable(region_map& regions, std::uint64_t region) noexcept {
+  return region != 0 ? regions.of_handle(region) : nullptr;
 }
 
 class changer {
@@ -71,8 +72,8 @@ class changer {
 
   // Driver's thread.
   void add_up(region_slot* r, totals& t) noexcept;
-  /// What was kept for later is executed.
-  void thaw(region_slot& r, bool homes_stay) noexcept;
+  /// Its threads need not wait for this reason any more. What was kept for later is executed, if there is no other.
+  void thaw(region_slot& r, freeze why, bool homes_stay) noexcept;
   /// Keeps an operation for later: its region is frozen.
   static void park(region_slot& r, op& o) noexcept;
   /// `o` waits no longer, if it did.
@@ -83,7 +84,7 @@ class changer {
   }
 
  private:
-  void freeze(const change_call& call, totals& t) noexcept;
+  void stop(const change_call& call, totals& t) noexcept;
   void convert(const change_call& call) noexcept;
   [[nodiscard]] bool is_quiet(const region_slot& r) const noexcept;
   void wait_quiet(const region_slot* r) noexcept;  // null: all regions

@@ -36,6 +36,7 @@
 #include "core/pins.hpp"
 #include "core/protocol_set.hpp"
 #include "core/region_builder.hpp"
+#include "core/region_remover.hpp"
 #include "core/region_slot.hpp"
 #include "core/replicas.hpp"
 #include "core/services.hpp"
@@ -110,6 +111,7 @@ class core final {
   model::actions actions;  ///< of the step under way
   call_table tokens;       ///< calls that wait for a message
   engine_counters count;
+  gone_counters gone;
   fault_trace trace;
   job_call_state job_call;           ///< a call in which a thread of each node takes part, and this node has one
   std::atomic<bool> ending{false};   ///< see expect_end()
@@ -136,6 +138,7 @@ class core final {
   changer changes{*this};
   block_calls blocks{*this};
   content_hold holding{*this};
+  region_remover removing{*this};
   // Release consistency.
   release::node& consistency;  ///< its domain
   diff_traffic diffs;

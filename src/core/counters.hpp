@@ -17,8 +17,16 @@ struct engine_counters {
   std::atomic<std::uint64_t> refused{0};  ///< messages whose content makes no sense here
 };
 
-/// Sums over regions.
-[[nodiscard]] sequential::counters sequential_counters(const region_map& regions) noexcept;
-[[nodiscard]] release::counters release_counters(const region_map& regions) noexcept;
+/// What machines of regions have counted that have gone.
+struct gone_counters {
+  sequential::counters sequential{};
+  release::counters release{};
+  /// The region goes. Driver's thread.
+  void add(const region_slot& r) noexcept;
+};
+
+/// Sums over regions, those that have gone too.
+[[nodiscard]] sequential::counters sequential_counters(const region_map& regions, const gone_counters& gone) noexcept;
+[[nodiscard]] release::counters release_counters(const region_map& regions, const gone_counters& gone) noexcept;
 
 }  // namespace quire::core

@@ -16,6 +16,7 @@
 // unit in which nothing has changed, and no answer; m.acks is their number, too.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -57,6 +58,13 @@ class diff_traffic {
   /// A message of this node to itself.
   void on_diffs(const model::message& m, std::span<const std::byte> entries) noexcept;
   void on_ack(const model::message& m) noexcept;
+
+  /// Whether something of a region has been sent and is not acknowledged, or waits to be sent.
+  [[nodiscard]] bool has_any_of(const region_slot& r) const noexcept {
+    return std::any_of(departures_.begin(), departures_.end(), [&](const auto& d) {
+      return d->used && (d->answered || d->left != 0) && d->m.region == model::region_id{r.about.id};
+    });
+  }
 
   struct counters {
     std::uint64_t diffs = 0;  ///< pages sent, this node's own

@@ -3,6 +3,7 @@
 // The faulting thread's context; begin_fault() and what it calls run on the driver's thread.
 #include "core/fault.hpp"
 
+#include "base/log.hpp"
 #include "core/core.hpp"
 #include "core/thread_state.hpp"
 
@@ -11,12 +12,25 @@ namespace quire::core {
 using model::access;
 
 base::status fault_path::fault(std::uint64_t address, bool write, std::uint64_t entered_ns) noexcept {
-  region_slot* const r = core_.regions.find(address);
+  const region_ref r = core_.regions.find(address);
   if (r == nullptr) {
+    check_gone(address);
     check_frames(address);
     return QUIRE_BAD_ADDRESS;
   }
-  return fault_and_wait(*r, r->unit_of(address), write ? access::write : access::read, true, entered_ns);
+  const base::status why = fault_and_wait(r, r->unit_of(address), write ? access::write : access::read, true, entered_ns);
+  if (why.code() == QUIRE_NOT_FOUND) check_gone(address);
+  return why.code() == QUIRE_NOT_FOUND ? base::status{} : why;  // another region has the address now
+}
+
+void fault_path::check_gone(std::uint64_t address) const noexcept {
+  region_description was;
+  if (!core_.regions.find_gone(address, was)) return;
+  base::die(QUIRE_BAD_ADDRESS,
+            "a thread of this node has accessed 0x%lx, an address of a region that was destroyed (quire_region_destroy): byte %lu of region %u, "
+            "which had %lu KiB from 0x%lx on",
+            static_cast<unsigned long>(address), static_cast<unsigned long>(address - was.base), unsigned{was.id},
+            static_cast<unsigned long>(was.bytes >> 10), static_cast<unsigned long>(was.base));
 }
 
 /// In the system view any access is allowed: if it fails there is no frame.
@@ -27,9 +41,10 @@ void fault_path::check_frames(std::uint64_t address) const noexcept {
   });
 }
 
-base::status fault_path::fault_and_wait(region_slot& r, std::uint64_t unit, access want, bool in_signal, std::uint64_t entered_ns) noexcept {
+base::status fault_path::fault_and_wait(region_ref at, std::uint64_t unit, access want, bool in_signal, std::uint64_t entered_ns) noexcept {
   fault_op o([](core& e, op& self) noexcept { e.faults.begin_fault(static_cast<fault_op&>(self)); });
-  o.region = &r;
+  region_slot& r = *at;
+  o.region = at;
   o.unit = unit;
   o.want = want;
   thread_state& here = this_thread();
@@ -90,6 +105,7 @@ model::fault_outcome fault_path::let_in(region_slot& r, std::uint64_t unit, acce
 }
 
 void fault_path::begin_fault(fault_op& o) noexcept {
+  if (o.region.gone()) return o.complete(QUIRE_NOT_FOUND);
   if (o.region->change.frozen) return changer::park(*o.region, o);
   if (core_.frames.limited() && core_.paging.starves(*o.region, o.unit)) return core_.paging.starve(o);
   if (core_.absent.must_wait(*o.region, o.unit, 1)) return core_.absent.park(*o.region, o.unit, o);
@@ -169,7 +185,7 @@ bool fault_path::drain_kernel_faults() noexcept {
     detect::fault_event event;
     while (d.descriptor() >= 0 && d.next(event)) {
       any = true;
-      if (region_slot* const r = core_.regions.find(event.address); r != nullptr) begin_kernel_fault(*r, event.address, event.write);
+      if (const region_ref r = core_.regions.find(event.address); r != nullptr) begin_kernel_fault(*r, event.address, event.write);
     }
   });
   core_.settle();
@@ -177,27 +193,28 @@ bool fault_path::drain_kernel_faults() noexcept {
 }
 
 void fault_path::touch(std::uint64_t address, std::uint64_t bytes, access want) noexcept {
-  region_slot* const r = core_.regions.find(address);
+  const region_ref r = core_.regions.find(address);
   if (r == nullptr || bytes == 0) return;
   const unit_range all = r->under(address, std::min(bytes, r->about.base + r->about.bytes - address));
   for (std::uint64_t unit = all.first; unit < all.end; ++unit) {
-    (void)fault_and_wait(*r, unit, want, false, core_.now());
+    if (fault_and_wait(r, unit, want, false, core_.now()).code() == QUIRE_NOT_FOUND) return;
   }
 }
 
 void fault_path::advise(std::uint64_t address, std::uint64_t bytes, bool will_write) noexcept {
   constexpr std::uint64_t most_at_once = 16384;  // others may want to drive
-  region_slot* const r = core_.regions.find(address);
+  const region_ref r = core_.regions.find(address);
   if (r == nullptr || bytes == 0 || !core_.protocols.of(*r).advice) return;
   const unit_range all = r->under(address, bytes);
   for (std::uint64_t unit = all.first; unit < all.end; unit += most_at_once) {
     struct advice_op : op {
       using op::op;
-      region_slot* region = nullptr;
+      region_ref region{};
       std::uint64_t first = 0, end = 0;
       bool will_write = false;
     } o([](core&, op& self) noexcept {
       auto& advice = static_cast<advice_op&>(self);
+      if (advice.region.gone()) return self.complete();
       model::machine& machine = *advice.region->machine;
       for (std::uint64_t u = advice.first; u < advice.end; ++u) machine.on_advice(u, advice.will_write);
       self.complete();
@@ -213,11 +230,12 @@ void fault_path::advise(std::uint64_t address, std::uint64_t bytes, bool will_wr
 void fault_path::prefetch(std::uint64_t address, std::uint64_t bytes, access want) noexcept {
   struct range_op : op {
     using op::op;
-    region_slot* region = nullptr;
+    region_ref region{};
     read_ahead_plan plan{};
     access want{};
   } o([](core& e, op& self) noexcept {
     auto& range = static_cast<range_op&>(self);
+    if (range.region.gone()) return self.complete();
     if (range.region->change.frozen) return changer::park(*range.region, self);
     e.absent.prefetch(*range.region, range.plan.first, range.plan.count);
     for (std::uint64_t i = 0; i < range.plan.count; ++i) {

@@ -32,6 +32,8 @@ class fault_path {
   void prefetch(std::uint64_t address, std::uint64_t bytes, model::access want) noexcept;
   /// What the calling thread waits for, if it has to.
   [[nodiscard]] static note_scope note_memory(const char* name, const region_slot& r, std::uint64_t unit) noexcept;
+  /// Of an address in a region that has gone: ends the process with a line that says so. Fault context.
+  void check_gone(std::uint64_t address) const noexcept;
 
   // Driver's thread.
   /// Faults that detectors tell by their descriptors: the kernel holds the threads, also those inside a system call. True if there were any.
@@ -43,6 +45,9 @@ class fault_path {
   /// Threads that the kernel holds, about: they leave their cores free.
   [[nodiscard]] std::size_t held_by_kernel() const noexcept { return kernel_waiting_; }
 
+  /// The region goes.
+  void forget(const region_slot& r) noexcept { hot_.forget(r.about.id); }
+
   [[nodiscard]] const hot_units& hot() const noexcept { return hot_; }
 
  private:
@@ -50,7 +55,7 @@ class fault_path {
   model::fault_outcome let_in(region_slot& r, std::uint64_t unit, model::access want, unsigned lost, bool again, read_ahead& stream,
                               F&& waits) noexcept;
   void begin_fault(fault_op& o) noexcept;
-  base::status fault_and_wait(region_slot& r, std::uint64_t unit, model::access want, bool in_signal, std::uint64_t entered_ns) noexcept;
+  base::status fault_and_wait(region_ref at, std::uint64_t unit, model::access want, bool in_signal, std::uint64_t entered_ns) noexcept;
   void note_wait(region_slot& r, std::uint64_t unit, bool write, std::uint64_t ns) noexcept;
   void map_again(region_slot& r, std::uint64_t unit, model::access want, const model::actions& done) noexcept;
   [[nodiscard]] read_ahead_plan plan_for(const region_slot& r, std::uint64_t unit, model::access want, bool here,

@@ -84,4 +84,30 @@ void frames::give_back(region_slot& r, std::uint64_t first, std::uint64_t units)
   }
 }
 
+void frames::forget(region_slot& r) noexcept {
+  if (!limited()) return;
+  for (const auto& io : ios_) {  // of a region that goes after a death: it has not come to rest
+    if (!io->under_way || io->region != &r) continue;
+    crew_->finish(*io);
+    settle(*io);
+  }
+  const auto bytes_of = [&](std::uint64_t unit) { return r.bytes_of(unit); };
+  came.forget(r.about.id, bytes_of);
+  own.forget(r.about.id, bytes_of);
+  bool saved = false;
+  r.dumped.for_each(r.about.bytes, [&](std::uint64_t offset, std::uint64_t bytes) {
+    const unit_range part = r.layout.under(offset, bytes);
+    for (std::uint64_t unit = part.first; unit < part.end; ++unit) {
+      frame_state& f = r.frames.data()[unit];
+      if (f.resident != 0) used_ -= r.bytes_of(unit);
+      saved |= f.saved != 0;
+      f = {};
+    }
+  });
+  if (saved) r.store->forget(position_of(r, 0), r.about.bytes);
+  for (units& u : let_in_) {
+    if (u.region == &r) u = {};
+  }
+}
+
 }  // namespace quire::core

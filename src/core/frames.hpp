@@ -47,6 +47,23 @@ class unit_queue {
     return e;
   }
   void popped(std::uint64_t bytes) noexcept { bytes_ -= bytes; }
+  /// Takes those of a region out, whose units have `bytes_of(unit)`.
+  template <class F>
+  void forget(std::uint16_t region, F&& bytes_of) noexcept {
+    for (std::size_t left = size_; left != 0; --left) {
+      const entry e = pop();
+      if (e.region != region) {
+        ring_[(head_ + size_++) & (capacity_ - 1)] = e;
+      } else {
+        bytes_ -= bytes_of(e.unit);
+      }
+    }
+  }
+  /// f(entry) for all.
+  template <class F>
+  void for_each(F&& f) const noexcept {
+    for (std::size_t i = 0; i < size_; ++i) f(ring_[(head_ + i) & (capacity_ - 1)]);
+  }
 
  private:
   void grow() noexcept;
@@ -183,6 +200,8 @@ class frames {
     for (std::uint64_t unit = first; unit < first + count; ++unit) r.frames.data()[unit].saved = 0;
     give_back(r, first, count);
   }
+  /// The region goes: its units have neither frames nor content in the store.
+  void forget(region_slot& r) noexcept;
 
   /// Units in memory: those whose content came from elsewhere, and all others. Each is in one of them, or in nobody's hands but
   /// page_out.cpp's.

@@ -23,6 +23,9 @@ class held_units {
   /// Managers hear of those whose time is over, or whose region is frozen. True if there were any.
   bool end() noexcept;
   void forget() noexcept { all_.clear(); }
+  void forget(const region_slot& r) noexcept {
+    std::erase_if(all_, [&](const held& h) { return h.region == &r; });
+  }
   [[nodiscard]] bool empty() const noexcept { return all_.empty(); }
   [[nodiscard]] bool has_any_of(const region_slot& r) const noexcept {
     return std::any_of(all_.begin(), all_.end(), [&](const held& h) { return h.region == &r; });

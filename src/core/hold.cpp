@@ -22,6 +22,8 @@ namespace quire::core {
 
 namespace {
 
+constexpr std::uint64_t while_regions_go_ns = 100'000;
+
 /// Calls f(first, count) for runs of units of which `what` holds, among those that this node has used.
 template <class Predicate, class F>
 void for_each_run(const region_slot& r, Predicate&& what, F&& f) {
@@ -58,9 +60,15 @@ base::status content_hold::hold() noexcept {
   if (const auto why = core_.changes.gather(t); !why.ok()) return why;
   if (t.failed != 0) return QUIRE_UNSUPPORTED;
   if (t.bad != 0) return QUIRE_INVALID;
-  t = {};
-  core_.as_driver([&] { freeze_all(t); });
-  base::status why = core_.changes.gather(t);
+  base::status why;
+  for (;;) {
+    t = {};
+    core_.as_driver([&] { freeze_all(t); });
+    why = core_.changes.gather(t);
+    if (!why.ok() || t.call == 0) break;
+    let_go();  // regions are about to go, which takes as long as messages do
+    core_.host.pause(while_regions_go_ns);
+  }
   if (why.ok() && t.pins != 0) why = QUIRE_BUSY;
   if (why.ok()) why = core_.changes.drain(nullptr, t);
   if (why.ok()) {
@@ -74,8 +82,9 @@ base::status content_hold::hold() noexcept {
 }
 
 void content_hold::freeze_all(totals& t) noexcept {
-  core_.regions.for_each([](region_slot& r) {
-    r.change.frozen = true;
+  core_.regions.for_each([&t](region_slot& r) {
+    t.call += r.change.frozen.has(freeze::end) ? 1 : 0;
+    r.change.frozen.add(freeze::hold);
     r.machine->stay(true);
   });
   (void)core_.held.end();
@@ -110,7 +119,7 @@ void content_hold::let_go() noexcept {
         (void)!r.detector->permit(r.application(first), r.bytes_of(first, count), model::access::read, model::access::write);
       });
     });
-    core_.regions.for_each([&](region_slot& r) { core_.changes.thaw(r, r.block != nullptr); });
+    core_.regions.for_each([&](region_slot& r) { core_.changes.thaw(r, freeze::hold, r.block != nullptr); });
   });
 }
 

@@ -30,7 +30,7 @@ void sync_calls::add_holders(const wait_board& notes, std::vector<record>& all) 
     add(r);
   });
   notes.for_each([&](const wait_note& n) {
-    region_slot* const r = n.kind == what::memory ? core_.regions.find(n.object) : nullptr;
+    const region_ref r = n.kind == what::memory ? core_.regions.find(n.object) : region_ref{};
     if (r == nullptr) return;
     const std::uint64_t unit = r->unit_of(n.object);
     record asked;

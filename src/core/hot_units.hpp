@@ -45,6 +45,18 @@ class hot_units {
     fewest->count(write, ns);
   }
 
+  /// Of a region that goes.
+  void forget(std::uint16_t region) noexcept {
+    for (std::size_t i = 0; i < places; ++i) {
+      place& p = table_[i];
+      const std::uint64_t key = p.key.load(std::memory_order_relaxed);
+      if (key == 0 || static_cast<std::uint16_t>(key >> 46) != region) continue;
+      p.faults.store(0, std::memory_order_relaxed);
+      p.writes.store(0, std::memory_order_relaxed);
+      p.ns.store(0, std::memory_order_relaxed);
+      p.key.store(0, std::memory_order_relaxed);
+    }
+  }
   /// Those that cost the most time, first; at most `count`.
   [[nodiscard]] std::vector<item> most(std::size_t count) const {
     std::vector<item> all;

@@ -18,6 +18,7 @@ using protocol::route;
 
 void inbox::deliver(const message& m) noexcept {
   core_.watching.heard(m.from);
+  if (is_too_late(m)) return;
   if (m.payload_bytes == 0) {  // else place() has looked at it
     if (const char* const why = fault_of(m); why != nullptr) refuse(m, why);
   }
@@ -33,6 +34,18 @@ void inbox::deliver(const message& m) noexcept {
       return core_.objects.with_piece(m, [&](std::span<const std::byte> content) { handle(m, content); });
     default: return handle(m, std::span<const std::byte>(landing_).first(what == payload::content ? 0 : m.payload_bytes));
   }
+}
+
+/// In a job that goes on without nodes, of which the first one may be that numbers regions: a region may go before all that was sent has come.
+bool inbox::is_too_late(const message& m) const noexcept {
+  return core_.config.survives && m.kind < message_kind::sync_first && core_.protocols.traits(m.kind).to != route::part &&
+         core_.regions.slot(m.region) == nullptr;
+}
+
+/// What was sent before its sender knew of a death is not counted there any more.
+void inbox::count_received(region_slot& r, const message& m) const noexcept {
+  const bool old = core_.config.survives && core_.survival.recovery().is_old(m.from.value());
+  if (!old) r.change.received += m.count;
 }
 
 void inbox::peer_lost(model::node_id peer) noexcept { core_.watching.lost(peer); }
@@ -77,10 +90,11 @@ void inbox::handle_part(const message& m, std::span<const std::byte> value) noex
 
 void inbox::handle_units(const message& m, const protocol::message_traits& t) noexcept {
   region_slot* const r = core_.regions.slot(m.region);
+  if (r == nullptr && is_too_late(m)) return;  // of this node to itself
   if (r == nullptr || !lies_in(*r, m)) refuse(m, "there are no such units");
   core_.stamp(fault_trace::point::received, m.region.value(), m.unit);
   if (t.to == route::page_out) {
-    if (t.counted) r->change.received += m.count;
+    if (t.counted) count_received(*r, m);
     return core_.paging.on_units(*r, m);
   }
   if (t.brings == payload::content && m.payload_bytes != 0) core_.frames.landed(*r, m.unit, m.count);
@@ -100,7 +114,7 @@ bool inbox::waits(region_slot& r, const message& one, const protocol::message_tr
 
 /// A message counts as received when a machine takes it: before that it is on its way, whoever wants to know (change.cpp).
 void inbox::step(region_slot& r, const message& one, const protocol::message_traits& t) noexcept {
-  if (t.counted) ++r.change.received;
+  if (t.counted) count_received(r, one);
   if (t.domain_sees) core_.protocols.domain(t.of).on_arriving(one);
   model::machine* const own = t.to == route::own ? r.made_of(t.of) : nullptr;
   core_.actions.clear();
@@ -117,7 +131,7 @@ void inbox::take_unit(region_slot& r, const message& one) noexcept {
 void inbox::handle_update(const message& m, std::span<const std::byte> bytes) noexcept {
   region_slot* const r = core_.regions.slot(m.region);
   core_.absent.settle(*r, m.unit, m.count);
-  r->change.received += m.count;
+  count_received(*r, m);
   release::machine* const machine = release_of(*r);
   if (machine == nullptr) return;  // an offer from before the region's consistency changed
   message one = m;

@@ -35,6 +35,12 @@ void node_effects::send_patch(region_slot& r, const action& a) noexcept { core_.
 void node_effects::perform(model::region_id region, const model::actions& list) noexcept { core_.performer.take(*core_.regions.slot(region), list); }
 void node_effects::perform_all() noexcept { core_.performer.flush(); }
 bool node_effects::content_leaves() noexcept { return core_.wire.sends_pending(); }
+/// A node that has no region of the number, as it has not heard of it yet, or has given it up, knows nothing of any life.
+std::uint32_t node_effects::life_of(model::region_id region) noexcept {
+  constexpr std::uint32_t none = ~std::uint32_t{0};
+  const region_slot* const r = core_.regions.slot(region);
+  return r != nullptr ? r->about.life : none;
+}
 model::machine* node_effects::machine_of(model::region_id region) noexcept {
   const region_slot* const r = core_.regions.slot(region);
   return r != nullptr ? r->machine.get() : nullptr;
@@ -95,7 +101,7 @@ void node_effects::trim_twins() noexcept {
 void node_effects::find_written() noexcept {
   if (!core_.builder.scanning()) return;
   core_.regions.for_each([](region_slot& r) {
-    if (!r.scans()) return;
+    if (!r.scans() || r.change.frozen.has(freeze::end)) return;
     std::array<detect::page_range, 64> found;
     r.dumped.for_each(r.about.bytes, [&](std::uint64_t first, std::uint64_t bytes) {
       std::byte* at = r.memory->application_view() + first;

@@ -18,7 +18,7 @@ struct call_op : op {
   model::node_id to{};
   std::uint64_t token = 0;
   std::uint64_t replies = 1;    ///< how many replies complete it
-  region_slot* region = nullptr;
+  region_ref region{};
   // Of calls that are made again when a node has died (survival.cpp).
   bool pushes = false;                 ///< else an atomic operation, whose manager is `to`
   std::uint64_t first = 0, units = 0;  ///< what is pushed
@@ -28,7 +28,7 @@ struct call_op : op {
 /// A thread that waits for a unit.
 struct fault_op : op {
   explicit fault_op(body execute) noexcept : op(execute, type::fault) {}
-  region_slot* region = nullptr;
+  region_ref region{};
   std::uint64_t unit = 0;
   model::access want = model::access::none;
   unsigned lost = 0;  ///< how often in a row the thread was let in and came back at once

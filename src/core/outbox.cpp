@@ -58,7 +58,7 @@ void outbox::send_units(region_slot& r, node_id to, const message& m, std::uint6
   message out = m;
   out.unit = first;
   out.count = static_cast<std::uint32_t>(count);
-  if (t.counted) r.change.sent += count;
+  if (t.counted && !core_.survival.members().is_dead(to)) r.change.sent += count;
   if (t.leaves != protocol::passage::plain) return send_behind(to, out, t);
   if (t.tells && core_.replicas.hold_back(to, out, {}, true)) return;
   if (t.domain_sees) core_.protocols.domain(t.of).on_leaving(to, m);

@@ -39,11 +39,16 @@ void look_at_some(const region_slot& r, const frames& f, std::uint64_t& unit, st
 }  // namespace
 
 void look_at_own_words(core& node, words_reader& reader) noexcept {
-  std::vector<region_slot*> regions;
-  node.as_driver([&] { node.regions.for_each([&](region_slot& r) { regions.push_back(&r); }); });
-  for (region_slot* const r : regions) {
-    const std::uint64_t units = r->layout.units();
-    for (std::uint64_t unit = 0; unit < units;) node.as_driver([&] { look_at_some(*r, node.frames, unit, units, reader); });
+  std::vector<region_ref> regions;
+  node.as_driver([&] { node.regions.for_each([&](region_slot& r) { regions.emplace_back(&r); }); });
+  for (const region_ref& r : regions) {
+    std::uint64_t units = 1;
+    for (std::uint64_t unit = 0; unit < units;) {
+      node.as_driver([&] {
+        units = r.gone() ? 0 : r->layout.units();
+        look_at_some(*r, node.frames, unit, units, reader);
+      });
+    }
   }
 }
 

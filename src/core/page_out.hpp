@@ -74,6 +74,12 @@ class pager {
   /// A store could not write what was to leave: it stays.
   void on_flush_failed(const region_slot& r, int error) noexcept;
 
+  /// The region goes.
+  void forget(const region_slot& r) noexcept {
+    std::erase_if(page_out_.moving, [&](const page_out_state::victim& v) { return v.region == &r; });
+    std::erase_if(page_out_.starved_faults, [&](const page_out_state::fault& f) { return f.region == &r; });
+  }
+
   // Threads that ask for more while there is far too much.
   /// Whether it is too much to go on, and will be less in a moment: what goes to other nodes, or to stores, is still on its way.
   [[nodiscard]] bool starved() const noexcept;

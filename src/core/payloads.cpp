@@ -63,7 +63,7 @@ void inbox::refuse(const message& m, const char* why) noexcept {
 
 landing inbox::place(const message& m) noexcept {
   core_.watching.heard(m.from);  // what is announced may take a while to come
-  if (core_.survival.members().is_dead(m.from)) return landing::too_late();
+  if (core_.survival.members().is_dead(m.from) || is_too_late(m)) return landing::too_late();
   if (const char* const why = fault_of(m); why != nullptr) refuse(m, why);
   switch (core_.protocols.traits(m.kind).brings) {
     case payload::entries:
@@ -86,7 +86,7 @@ landing inbox::place(const message& m) noexcept {
 landing inbox::place_offer(const message& m) noexcept {
   if (updates_.on_their_way() == 0 || updates_.on_their_way() + m.payload_bytes <= most_offered)
     return landing::at(updates_.place(m));
-  core_.regions.slot(m.region)->change.received += m.count;
+  count_received(*core_.regions.slot(m.region), m);
   return landing::too_late();
 }
 
@@ -95,7 +95,7 @@ landing inbox::place_content(const message& m) noexcept {
   for (std::uint32_t i = 0; i < m.count; ++i) {
     const std::uint64_t unit = m.unit + i;
     if (m.kind == message_kind::pin_grant ? r.machine->awaits_grant(unit) : r.machine->awaits_content(unit)) continue;
-    r.change.received += m.count;
+    count_received(r, m);
     return landing::too_late();
   }
   core_.frames.use(r, m.unit, m.count, content::replaced);

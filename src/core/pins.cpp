@@ -37,6 +37,7 @@ void pin_calls::open() noexcept {
 void pin_calls::begin_pin(pin_op& o) noexcept {
   region_slot& r = *o.region;
   if (core_.ending.load(std::memory_order_relaxed)) return o.complete(QUIRE_NOT_STARTED);  // and what it had is dropped
+  if (o.region.gone()) return o.complete(QUIRE_NOT_FOUND);
   if (r.change.frozen) return changer::park(r, o);
   if (r.block != nullptr) return o.complete(QUIRE_UNSUPPORTED);
   if (core_.absent.must_wait(r, o.unit, 1)) return core_.absent.park(r, o.unit, o);
@@ -63,14 +64,14 @@ void pin_calls::begin_pin(pin_op& o) noexcept {
 }
 
 /// Pins one unit, or gives up at `deadline_ns` (0: waits for ever).
-base::status pin_calls::pin_unit(region_slot& r, std::uint64_t unit, std::uint64_t deadline_ns) noexcept {
+base::status pin_calls::pin_unit(region_ref r, std::uint64_t unit, std::uint64_t deadline_ns) noexcept {
   for (bool again = false;; again = true) {
     pin_op o([](core& e, op& self) noexcept { e.pins.begin_pin(static_cast<pin_op&>(self)); });
-    o.region = &r;
+    o.region = r;
     o.unit = unit;
     o.want = model::access::write;
     o.again = o.counted = again;
-    const auto noted = core_.faults.note_memory("quire_acquire()", r, unit);
+    const auto noted = core_.faults.note_memory("quire_acquire()", *r, unit);
     const std::uint64_t now = core_.host.now();
     const std::uint64_t left_ns = deadline_ns > now ? deadline_ns - now : 0;
     const bool done = core_.run(o, deadline_ns == 0 ? -1 : static_cast<std::int64_t>((left_ns + 999'999) / 1'000'000));
@@ -92,6 +93,7 @@ base::status pin_calls::pin_unit(region_slot& r, std::uint64_t unit, std::uint64
 }
 
 void pin_calls::give_pin_up(pin_op& o) noexcept {
+  if (o.region.gone()) return;
   core_.waiting.remove(o);
   core_.absent.unpark(*o.region, o.unit, o);
   changer::unpark(*o.region, o);
@@ -104,7 +106,7 @@ void pin_calls::give_pin_up(pin_op& o) noexcept {
 
 base::status pin_calls::acquire(std::uint64_t address, std::uint64_t bytes, std::int64_t timeout_ms, int& holder) noexcept {
   holder = -1;
-  region_slot* const r = core_.regions.find(address);
+  const region_ref r = core_.regions.find(address);
   if (r == nullptr) return QUIRE_BAD_ADDRESS;
   if (bytes == 0) return {};
   if (!core_.protocols.of(*r).pins) return QUIRE_UNSUPPORTED;
@@ -117,17 +119,17 @@ base::status pin_calls::acquire(std::uint64_t address, std::uint64_t bytes, std:
     if (unit == first + 1 && !core_.protocols.of(*r).pins_bring_content) {
       core_.faults.prefetch(r->address_of(unit), r->bytes_of(unit, end - unit), model::access::write);
     }
-    why = pin_unit(*r, unit, deadline_ns);
+    why = pin_unit(r, unit, deadline_ns);
   }
   if (why.ok()) return {};
-  if (unit > first + 1) (void)unpin_units(*r, first, unit - 1);  // the last was not pinned
+  if (unit > first + 1) (void)unpin_units(r, first, unit - 1);  // the last was not pinned
   if (why.code() == QUIRE_LIMIT) {
     base::log(base::log_level::warning, "a node may have %lu units pinned at a time (QUIRE_PIN_LIMIT)",
               static_cast<unsigned long>(core_.config.pin_limit));
   }
   if (why.code() != QUIRE_TIMED_OUT) return why;
   const std::uint64_t missed = unit - 1;
-  holder = find_holder(*r, missed);
+  holder = find_holder(r, missed);
   const auto at = static_cast<unsigned long>(r->address_of(missed));
   if (holder >= 0) {
     base::log(base::log_level::info, "gave up to acquire the page at 0x%lx: node %d has it pinned", at, holder);
@@ -138,21 +140,22 @@ base::status pin_calls::acquire(std::uint64_t address, std::uint64_t bytes, std:
 }
 
 base::status pin_calls::release(std::uint64_t address, std::uint64_t bytes) noexcept {
-  region_slot* const r = core_.regions.find(address);
+  const region_ref r = core_.regions.find(address);
   if (r == nullptr) return QUIRE_BAD_ADDRESS;
   if (bytes == 0) return {};
   const unit_range all = r->under(address, bytes);
-  return unpin_units(*r, all.first, all.end);
+  return unpin_units(r, all.first, all.end);
 }
 
 /// Ends a pin of each unit, or of none if one is not pinned.
-base::status pin_calls::unpin_units(region_slot& r, std::uint64_t first, std::uint64_t end) noexcept {
+base::status pin_calls::unpin_units(region_ref r, std::uint64_t first, std::uint64_t end) noexcept {
   struct range_op : op {
     using op::op;
-    region_slot* region = nullptr;
+    region_ref region{};
     std::uint64_t first = 0, end = 0;
   } o([](core& e, op& self) noexcept {
     auto& range = static_cast<range_op&>(self);
+    if (range.region.gone()) return self.complete(QUIRE_NOT_FOUND);
     model::machine& m = *range.region->machine;
     for (std::uint64_t unit = range.first; unit < range.end; ++unit) {
       if (!m.is_pinned(unit)) return self.complete(QUIRE_NOT_OWNER);
@@ -165,7 +168,7 @@ base::status pin_calls::unpin_units(region_slot& r, std::uint64_t first, std::ui
     e.performer.flush();
     self.complete();
   }, op::type::call);
-  o.region = &r;
+  o.region = r;
   o.first = first;
   o.end = end;
   (void)core_.run(o);
@@ -186,18 +189,23 @@ void pin_calls::drop_pins() noexcept {
 }
 
 /// The node that has `unit` pinned; -1 if none has now.
-int pin_calls::find_holder(region_slot& r, std::uint64_t unit) noexcept {
+int pin_calls::find_holder(region_ref r, std::uint64_t unit) noexcept {
   message m;
   const auto put = [&](question what) {
     m = {};
-    m.a = r.about.id;
+    m.a = r->about.id;
     m.b = unit;
     m.c = static_cast<std::uint64_t>(what);
   };
   // Under release consistency the home knows, and who was home knows where it went.
   int node = -1;
   model::node_id whom{};
-  core_.as_driver([&] { whom = r.machine->authority_of(unit); });
+  bool gone = false;
+  core_.as_driver([&] {
+    gone = r.gone();
+    if (!gone) whom = r->machine->authority_of(unit);
+  });
+  if (gone) return -1;
   for (unsigned hops = 0; node < 0 && hops < core_.config.nodes; ++hops) {
     put(question::who_has_it);
     if (!core_.services.ask(whom, holder_service, m, {}, patience_ms).ok() || m.a >= core_.config.nodes) return -1;

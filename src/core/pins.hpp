@@ -28,9 +28,9 @@ class pin_calls {
  private:
   void begin_pin(pin_op& o) noexcept;
   void give_pin_up(pin_op& o) noexcept;
-  [[nodiscard]] base::status pin_unit(region_slot& r, std::uint64_t unit, std::uint64_t deadline_ns) noexcept;
-  [[nodiscard]] base::status unpin_units(region_slot& r, std::uint64_t first, std::uint64_t end) noexcept;
-  [[nodiscard]] int find_holder(region_slot& r, std::uint64_t unit) noexcept;
+  [[nodiscard]] base::status pin_unit(region_ref r, std::uint64_t unit, std::uint64_t deadline_ns) noexcept;
+  [[nodiscard]] base::status unpin_units(region_ref r, std::uint64_t first, std::uint64_t end) noexcept;
+  [[nodiscard]] int find_holder(region_ref r, std::uint64_t unit) noexcept;
   void answer_holder(const model::message& m) noexcept;
 
   core& core_;

@@ -19,8 +19,42 @@ base::status region_builder::open() {
 }
 
 base::status region_builder::add(const region_description& about) {
-  auto r = std::make_unique<region_slot>();
+  auto r = core_.regions.take_empty(about.id);
+  const auto why = fill(*r, about);
+  if (why.ok()) {
+    core_.regions.publish(std::move(r));
+  } else {
+    empty(*r);
+    core_.regions.keep_empty(std::move(r), about.id);
+  }
+  return why;
+}
+
+/// What a thread that found the region may read stays as it is.
+void region_builder::empty(region_slot& r) noexcept {
+  if (r.memory != nullptr && r.memory->application_view() != nullptr) {
+    std::byte* const at = r.memory->application_view();
+    if (const int error = r.memory->leave(); error != 0) {
+      base::die(QUIRE_SYSTEM, "cannot give the memory of region %u back (pool '%s'): %s", unsigned{r.about.id}, r.memory->name(), std::strerror(error));
+    }
+    if (r.detector != nullptr) r.detector->detach(at, r.about.bytes);
+  }
+  for (const auto& m : r.made) {
+    if (m != nullptr) m->forget();
+  }
+  r.frames.reset();
+  r.twins.reset();
+}
+
+base::status region_builder::fill(region_slot& slot, const region_description& about) {
+  region_slot* const r = &slot;
   r->about = about;
+  r->change = {};
+  for (auto& m : r->made) m.reset();
+  r->memory.reset();
+  r->block.reset();
+  r->store = nullptr;
+  for (auto* const n : {&r->waited.faults, &r->waited.writes, &r->waited.ns}) n->store(0, std::memory_order_relaxed);
   if (const auto why = lay_out(*r); !why.ok()) return why;
   if (core_.frames.limited() && r->layout.most_bytes() > core_.frames.limit() / 16) {
     base::log(base::log_level::error, "a unit of %u KiB is more than a sixteenth of QUIRE_MEMORY_LIMIT: threads could not use several at a "
@@ -58,8 +92,7 @@ base::status region_builder::add(const region_description& about) {
     return QUIRE_SYSTEM;
   }
   put_in_charge(*r, *of);
-  r->change.frozen = core_.survival.recovery().active();
-  core_.regions.publish(std::move(r));
+  if (core_.survival.recovery().active()) r->change.frozen.add(freeze::recovery);
   return {};
 }
 
@@ -72,13 +105,13 @@ base::status region_builder::lay_out(region_slot& r) const {
     r.layout = unit_layout::uniform(r.about.bytes, r.about.unit_bytes);
     return {};
   }
-  r.layout_parts = (*row)->make(r.about.bytes, r.about.unit_bytes);
-  if (r.layout_parts == nullptr) {
+  auto made = (*row)->make(r.about.bytes, r.about.unit_bytes);
+  if (made == nullptr) {
     base::log(base::log_level::error, "a region of %lu KiB with units of %u KiB cannot have the layout '%s'",
               static_cast<unsigned long>(r.about.bytes >> 10), r.about.unit_bytes >> 10, (*row)->name);
     return QUIRE_INVALID;
   }
-  r.layout = unit_layout::of(*r.layout_parts);
+  r.layout = unit_layout::of(*r.layout_parts.emplace_back(std::move(made)));
   return {};
 }
 

@@ -26,6 +26,8 @@ class region_builder {
   [[nodiscard]] base::status open();
   /// Makes a region here. All nodes do so with the same description.
   [[nodiscard]] base::status add(const region_description& about);
+  /// Gives up all that a region had: memory, protection, tables. Driver's thread, of a slot that nobody finds.
+  void empty(region_slot& r) noexcept;
   /// Makes what a region needs for a protocol, unless it has it. 0 or errno. Driver's thread, of a region that others know.
   [[nodiscard]] int prepare(region_slot& r, const protocol::row& of);
   /// The machine of this protocol decides from now on. Driver's thread, as above.
@@ -45,6 +47,8 @@ class region_builder {
 
  private:
   [[nodiscard]] base::status lay_out(region_slot& r) const;
+
+  [[nodiscard]] base::status fill(region_slot& r, const region_description& about);
   [[nodiscard]] base::status can_survive(const region_description& about, const protocol::row& of) const noexcept;
   [[nodiscard]] store::store* store_for(const region_description& about);
   [[nodiscard]] base::result<detect::detector*> detector_for(std::uint8_t asked, const pool::settings& pool);

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A region as the engine sees it: where it lies, which mechanisms it uses, its protocol machine and tables. Slots are added
-// and never move or go until the end, so that fault handlers find them without a lock.
+// A region as the engine sees it: where it lies, which mechanisms it uses, its protocol machine and tables.
+//
+// Fault handlers find slots without a lock. That is right though regions go: a slot never moves, and its memory never goes before the
+// end. A slot whose region goes (region_remover.cpp) is emptied by the driver, and kept for the next region of its number. A thread may still have its
+// address then: all that such a thread does with it is to read plain numbers, and to ask the driver. It asks by a region_ref, which
+// has the slot's turn as of the moment when it was found. The driver, who alone empties and fills slots, compares the turn before it looks at
+// anything else, and refuses what is of another turn.
 #pragma once
 
 #include <algorithm>
@@ -33,16 +38,21 @@ struct region_description {
   std::uint8_t consistency = 0;
   std::uint8_t pool = 0;
   std::uint8_t detector = 0;
+  std::uint8_t heap = 0;   ///< memory is allocated from it (region::registry)
   std::uint8_t store = 0;  ///< a row of the table of stores
   std::uint8_t layout = 0;  ///< and of layouts
+  std::uint8_t unused = 0;
+  std::uint32_t life = 0;  ///< regions that had gone when it was made: with `id` it names the region for ever
 };
+/// The handle that programs have (quire_region::id).
+[[nodiscard]] inline std::uint64_t handle_of(const region_description& d) noexcept { return d.id | std::uint64_t{d.life} << 16; }
 
 /// Which parts of a region have been used on this node: what holds content lies in them. So a core file and a checkpoint look at those
 /// and no others.
 class dumped_parts {
  public:
   static constexpr unsigned part_shift = 26;  // 64 MiB
-  void cover(std::uint64_t bytes) { known_.resize((bytes >> part_shift) + 1); }
+  void cover(std::uint64_t bytes) { known_.assign((bytes >> part_shift) + 1, false); }
   /// Memory of `memory` is used from now on. Driver's thread; a system call once a part.
   void add(pool::pool& memory, std::uint64_t offset, std::uint64_t bytes) noexcept {
     for (std::uint64_t part = offset >> part_shift; part <= (offset + bytes - 1) >> part_shift; ++part) {
@@ -92,13 +102,31 @@ class machine_link {
   std::atomic<model::machine*> at_{nullptr};
 };
 
-/// While the consistency of a region changes (change.cpp), what its threads ask for waits here. Driver's thread.
+/// Why what the threads of a region ask for waits.
+enum class freeze : std::uint8_t {
+  change = 1,    ///< its consistency changes, or a block begins or ends
+  hold = 2,      ///< a checkpoint holds content still
+  recovery = 4,  ///< a node has died
+  end = 8,       ///< it is about to go
+};
+class freezes {
+ public:
+  void add(freeze why) noexcept { bits_ |= static_cast<std::uint8_t>(why); }
+  void remove(freeze why) noexcept { bits_ &= static_cast<std::uint8_t>(~static_cast<unsigned>(why)); }
+  [[nodiscard]] bool has(freeze why) const noexcept { return (bits_ & static_cast<std::uint8_t>(why)) != 0; }
+  [[nodiscard]] explicit operator bool() const noexcept { return bits_ != 0; }
+
+ private:
+  std::uint8_t bits_ = 0;
+};
+
+/// While the consistency of a region changes (change.cpp), or it is about to go, what its threads ask for waits here. Driver's thread.
 struct change_state {
   struct fault {
     std::uint64_t address = 0;
     bool write = false;
   };
-  bool frozen = false;
+  freezes frozen{};
   op* first = nullptr;  ///< operations to be executed afterwards, oldest first
   op* last = nullptr;
   base::fault_vector<fault> faults{};     ///< of threads that the kernel holds
@@ -113,7 +141,8 @@ inline constexpr protocol::table_memory zeroes{os::map_table, os::unmap};
 struct region_slot {
   region_description about;
   unit_layout layout;
-  std::unique_ptr<const layout_body> layout_parts;  ///< of one that is not uniform
+  /// Of layouts that are not uniform; those of regions that have gone, too, as a thread may be reading them.
+  std::vector<std::unique_ptr<const layout_body>> layout_parts;
   std::unique_ptr<pool::pool> memory;
   detect::detector* detector = nullptr;  ///< shared by all regions of its kind
   dumped_parts dumped;
@@ -125,6 +154,7 @@ struct region_slot {
   std::array<std::unique_ptr<model::machine>, most_protocols> made;
   machine_link machine;
   change_state change;
+  std::atomic<std::uint32_t> turn{0};  ///< odd: the slot has a region; grows when one comes, and when it goes
   struct {
     std::atomic<std::uint64_t> faults{0}, writes{0}, ns{0};
   } waited;  ///< by threads of this node, for units of the region
@@ -144,6 +174,24 @@ struct region_slot {
   [[nodiscard]] std::byte* twin(std::uint64_t unit) const noexcept { return twins.data() + layout.offset_of(unit); }
   [[nodiscard]] std::size_t bytes_of(std::uint64_t unit) const noexcept { return layout.bytes_of(unit); }
   [[nodiscard]] std::size_t bytes_of(std::uint64_t first, std::uint64_t count) const noexcept { return layout.bytes_of(first, count); }
+};
+
+/// A region as a thread has found it. Any thread may have one for as long as it likes; what it leads to is that region only if the driver says so.
+class region_ref {
+ public:
+  region_ref() noexcept = default;
+  region_ref(std::nullptr_t) noexcept {}
+  region_ref(region_slot* slot) noexcept : slot_(slot), turn_(slot != nullptr ? slot->turn.load(std::memory_order_acquire) : 0) {}
+  [[nodiscard]] region_slot* get() const noexcept { return slot_; }
+  [[nodiscard]] region_slot* operator->() const noexcept { return slot_; }
+  [[nodiscard]] region_slot& operator*() const noexcept { return *slot_; }
+  operator region_slot*() const noexcept { return slot_; }
+  /// Its slot is empty, or another region's. Driver's thread.
+  [[nodiscard]] bool gone() const noexcept { return turn_ % 2 == 0 || slot_->turn.load(std::memory_order_relaxed) != turn_; }
+
+ private:
+  region_slot* slot_ = nullptr;
+  std::uint32_t turn_ = 0;
 };
 
 /// Whether the region has the units that a message speaks of.
@@ -167,26 +215,61 @@ class region_map {
     while (granule_shift_ > smallest && bytes >> granule_shift_ < many) --granule_shift_;
     granules_ = std::make_unique<std::atomic<std::uint16_t>[]>((bytes >> granule_shift_) + 1);
     slots_ = std::make_unique<std::atomic<region_slot*>[]>(max_regions);
+    empty_ = std::make_unique<std::atomic<region_slot*>[]>(max_regions);
   }
   /// The slot of a region; null if there is none of that number.
   [[nodiscard]] region_slot* slot(model::region_id id) const noexcept {
     return id.value() < max_regions ? slots_[id.value()].load(std::memory_order_acquire) : nullptr;
   }
-  [[nodiscard]] region_slot* find(std::uint64_t address) const noexcept {
+  /// The region of a handle.
+  [[nodiscard]] region_ref of_handle(std::uint64_t handle) const noexcept {
+    const region_ref s = slot(model::region_id{static_cast<std::uint16_t>(handle)});
+    return s != nullptr && handle_of(s->about) == handle ? s : nullptr;
+  }
+  /// Whether it is one of a region that has gone.
+  [[nodiscard]] bool is_old(std::uint64_t handle) const noexcept {
+    const auto id = static_cast<std::uint16_t>(handle);
+    const std::uint64_t life = handle >> 16;
+    if (id >= max_regions) return false;
+    const region_slot* const s = slots_[id].load(std::memory_order_acquire);
+    const region_slot* const had = empty_[id].load(std::memory_order_acquire);
+    return s != nullptr ? life < s->about.life : had != nullptr && life <= had->about.life;
+  }
+  [[nodiscard]] region_ref find(std::uint64_t address) const noexcept {
     if (address - base_ >= bytes_) return nullptr;
     const std::uint16_t tag = granules_[(address - base_) >> granule_shift_].load(std::memory_order_acquire);
     if (tag == 0) return nullptr;
-    region_slot* s = slots_[tag - 1].load(std::memory_order_acquire);
+    const region_ref s = slots_[tag - 1].load(std::memory_order_acquire);  // its turn is read before anything of it
     return s != nullptr && address - s->about.base < s->about.bytes ? s : nullptr;
   }
   void publish(std::unique_ptr<region_slot> s) {
     region_slot* raw = s.release();
+    raw->turn.fetch_add(1, std::memory_order_release);
     slots_[raw->about.id].store(raw, std::memory_order_release);
-    const std::uint64_t first = (raw->about.base - base_) >> granule_shift_;
-    const std::uint64_t last = (raw->about.base + raw->about.bytes - 1 - base_) >> granule_shift_;
-    for (std::uint64_t g = first; g <= last; ++g) {
-      granules_[g].store(static_cast<std::uint16_t>(raw->about.id + 1), std::memory_order_release);
+    tag(*raw, static_cast<std::uint16_t>(raw->about.id + 1));
+  }
+  /// The region goes: nobody finds it any more, and who has found it does not get to it. Its slot is kept empty.
+  void withdraw(region_slot& s) noexcept {
+    tag(s, 0);
+    slots_[s.about.id].store(nullptr, std::memory_order_release);
+    s.turn.fetch_add(1, std::memory_order_release);
+    empty_[s.about.id].store(&s, std::memory_order_release);
+  }
+  /// The empty slot of a number, or a new one: for publish(). What is taken and not published is given back by keep_empty().
+  [[nodiscard]] std::unique_ptr<region_slot> take_empty(std::uint16_t id) {
+    region_slot* const had = empty_[id].exchange(nullptr, std::memory_order_acq_rel);
+    return had != nullptr ? std::unique_ptr<region_slot>(had) : std::make_unique<region_slot>();
+  }
+  void keep_empty(std::unique_ptr<region_slot> s, std::uint16_t id) noexcept { empty_[id].store(s.release(), std::memory_order_release); }
+  /// What was at an address that no region has: of a region that has gone, its description. False if nothing is known. Any thread, fault context.
+  [[nodiscard]] bool find_gone(std::uint64_t address, region_description& was) const noexcept {
+    for (std::size_t i = 0; empty_ != nullptr && i < max_regions; ++i) {
+      const region_slot* const s = empty_[i].load(std::memory_order_acquire);
+      if (s == nullptr || address - s->about.base >= s->about.bytes) continue;
+      was = s->about;
+      return true;
     }
+    return false;
   }
   template <class F>
   void for_each(F&& f) const {
@@ -199,6 +282,7 @@ class region_map {
   region_map& operator=(const region_map&) = delete;
   ~region_map() {
     for_each([](region_slot& s) { delete &s; });
+    for (std::size_t i = 0; empty_ != nullptr && i < max_regions; ++i) delete empty_[i].load();
   }
 
   [[nodiscard]] std::uint64_t base() const noexcept { return base_; }
@@ -206,10 +290,15 @@ class region_map {
   [[nodiscard]] std::uint64_t granule_bytes() const noexcept { return std::uint64_t{1} << granule_shift_; }
 
  private:
+  void tag(const region_slot& s, std::uint16_t with) noexcept {
+    const std::uint64_t first = (s.about.base - base_) >> granule_shift_, last = (s.about.base + s.about.bytes - 1 - base_) >> granule_shift_;
+    for (std::uint64_t g = first; g <= last; ++g) granules_[g].store(with, std::memory_order_release);
+  }
   std::uint64_t base_ = 0, bytes_ = 0;
   unsigned granule_shift_ = 0;
   std::unique_ptr<std::atomic<std::uint16_t>[]> granules_;
   std::unique_ptr<std::atomic<region_slot*>[]> slots_;
+  std::unique_ptr<std::atomic<region_slot*>[]> empty_;  ///< slots whose region has gone
 };
 
 }  // namespace quire::core

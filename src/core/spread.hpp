@@ -14,6 +14,7 @@
 // m.requester is the producer, m.a the home, m.acks the number of entries, m.c the producer's call; m.token is the sender's own.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -49,6 +50,11 @@ class spread_traffic {
   /// Of a message that leaves now.
   [[nodiscard]] std::span<const std::byte> payload_of(const model::message& m) const noexcept {
     return {passages_[m.token]->payload.data(), passages_[m.token]->bytes};
+  }
+
+  /// Whether something of a region is under way here.
+  [[nodiscard]] bool has_any_of(const region_slot& r) const noexcept {
+    return std::any_of(passages_.begin(), passages_.end(), [&](const auto& p) { return p->used && p->m.region == model::region_id{r.about.id}; });
   }
 
   struct counters {

@@ -142,7 +142,10 @@ void survivor::begin_recovery() noexcept {
   survival_.untold.fetch_and(~dead);
   survival_.suspects &= ~dead;
   if (survival_.suspects == 0) core_.watching.doubt_nobody();
-  core_.regions.for_each([](region_slot& r) { r.change.frozen = true; });
+  core_.regions.for_each([](region_slot& r) {
+    r.change.frozen.add(freeze::recovery);
+    r.change.sent = r.change.received = 0;  // from here on: what was sent before, others take as old
+  });
   core_.held.forget();
   // What waits to be safe is as good as sent before; requests for operations are made again.
   constexpr auto all = std::numeric_limits<std::uint64_t>::max();
@@ -220,7 +223,7 @@ void survivor::go_on() noexcept {
   call_again();
   core_.objects.step([](sync::machine& machine, sync::actions& out) { machine.resume(out); });
   core_.regions.for_each([&](region_slot& r) {
-    if (!survival_.recovery.active()) core_.changes.thaw(r, false);
+    if (!survival_.recovery.active()) core_.changes.thaw(r, freeze::recovery, false);
   });
   core_.replicas.replicate();  // others may have gone on before, and asked
   tell_over();

@@ -69,6 +69,7 @@ class survivor {
   // Driver's thread.
   [[nodiscard]] const model::membership& members() const noexcept { return survival_.members; }
   [[nodiscard]] watch::recovery& recovery() noexcept { return survival_.recovery; }
+  [[nodiscard]] const watch::recovery& recovery() const noexcept { return survival_.recovery; }
   /// What the launcher has said since the last time.
   void look() noexcept {
     if (survival_.announced.load(std::memory_order_acquire) != survival_.over) take_deaths();

@@ -13,6 +13,7 @@ using model::message_kind;
 base::status unit_calls::atomic(std::uint64_t address, std::uint32_t operation, std::uint64_t a, std::uint64_t b, std::uint64_t& before) noexcept {
   call_op o([](core& e, op& self) noexcept {
     auto& call = static_cast<call_op&>(self);
+    if (call.region.gone()) return self.complete(QUIRE_NOT_FOUND);
     if (call.region->change.frozen) return changer::park(*call.region, self);
     if (e.absent.must_wait(*call.region, call.m.unit, 1)) return e.absent.park(*call.region, call.m.unit, self);
     ++call.region->change.calls;
@@ -26,6 +27,7 @@ base::status unit_calls::atomic(std::uint64_t address, std::uint32_t operation, 
     e.performer.flush();
   });
   o.region = core_.regions.find(address);
+  if (o.region == nullptr) return QUIRE_BAD_ADDRESS;
   if (!core_.protocols.of(*o.region).atomics) return QUIRE_UNSUPPORTED;
   o.m.unit = o.region->unit_of(address);
   o.m.c = address - o.region->address_of(o.m.unit);
@@ -42,6 +44,7 @@ base::status unit_calls::push(std::uint64_t address, std::uint64_t bytes) noexce
   call_op o([](core& e, op& self) noexcept {
     auto& call = static_cast<call_op&>(self);
     const std::uint64_t units = call.replies;
+    if (call.region.gone()) return self.complete(QUIRE_NOT_FOUND);
     if (call.region->change.frozen) return changer::park(*call.region, self);
     if (call.region->block != nullptr) return self.complete(QUIRE_UNSUPPORTED);
     e.calls.push_units(call, call.m.unit, call.m.unit + units, false);
@@ -59,6 +62,7 @@ base::status unit_calls::push(std::uint64_t address, std::uint64_t bytes) noexce
 base::status unit_calls::produce(std::uint64_t address, std::uint64_t bytes, bool end) noexcept {
   call_op o([](core& e, op& self) noexcept {
     auto& call = static_cast<call_op&>(self);
+    if (call.region.gone()) return self.complete(QUIRE_NOT_FOUND);
     if (call.region->change.frozen) return changer::park(*call.region, self);
     if (call.region->block != nullptr) return self.complete(QUIRE_UNSUPPORTED);
     const std::uint64_t first = call.m.unit, last = first + call.m.c;

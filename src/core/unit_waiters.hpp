@@ -32,13 +32,29 @@ class unit_waiters {
     for (std::uint64_t unit = first; waiting_ != 0 && unit < first + count; ++unit) {
       for (fault_op** link = &waiters_[bucket_of(r, unit)]; *link != nullptr;) {
         fault_op* const o = *link;
-        if (o->region != &r || o->unit != unit) {
+        if (o->region.get() != &r || o->unit != unit) {
           link = &o->next_waiter;
           continue;
         }
         *link = o->next_waiter;
         --waiting_;
         o->complete();
+      }
+    }
+  }
+
+  /// All that wait for units of a region are done.
+  void end(const region_slot& r, base::status why) noexcept {
+    for (fault_op*& first : waiters_) {
+      for (fault_op** link = &first; *link != nullptr;) {
+        fault_op* const o = *link;
+        if (o->region.get() != &r) {
+          link = &o->next_waiter;
+          continue;
+        }
+        *link = o->next_waiter;
+        --waiting_;
+        o->complete(why);
       }
     }
   }

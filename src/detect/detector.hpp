@@ -38,6 +38,8 @@ class detector {
   virtual ~detector() = default;
   /// Starts to watch a range, in which nothing is permitted. Application thread, before the range is used.
   [[nodiscard]] virtual int attach(std::byte* address, std::uint64_t bytes) noexcept = 0;
+  /// Ends that: nobody may access the range any more. Threads that the kernel holds there try again.
+  virtual void detach(std::byte* address, std::uint64_t bytes) noexcept = 0;
   /// Raises the permission of a range from `from` to `to` (read or write); frames exist, else EFAULT. Wakes kernel waiters.
   [[nodiscard]] virtual int permit(std::byte* address, std::size_t bytes, access from, access to) noexcept = 0;
   /// Lowers the permission of a range from `from` to `to` (none or read). On return no thread uses the old one.

@@ -138,6 +138,12 @@ class machine {
   [[nodiscard]] virtual bool knows(std::uint64_t) const noexcept { leaves_out(); }
   virtual void all_given() noexcept { leaves_out(); }
 
+  // ---- The region goes
+  /// This node has all that it has asked for, and will tell others nothing by itself. No thread asks for anything meanwhile.
+  [[nodiscard]] virtual bool at_rest() noexcept { return outstanding() == 0; }
+  /// Its tables go, and what it has of the memory that the machines of a node share. Asked for nothing any more but protocol() and units().
+  virtual void forget() noexcept {}
+
   // ---- A node is lost, and the others go on (core/survival.cpp says in which order)
   virtual void cut(std::uint64_t, actions&) { leaves_out(); }
   virtual void absorb(const message&, actions&) { leaves_out(); }

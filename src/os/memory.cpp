@@ -63,6 +63,12 @@ void* reserve(std::uint64_t bytes, void* at, int& error) noexcept {
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at != nullptr ? MAP_FIXED_NOREPLACE : 0), -1, error);
 }
 
+int reserve_again(void* address, std::uint64_t bytes) noexcept {
+  int error = 0;
+  (void)map(address, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, error);
+  return error;
+}
+
 void unmap(void* address, std::uint64_t bytes) noexcept {
   if (address != nullptr) ::munmap(address, bytes);
 }

@@ -23,6 +23,8 @@ void close_descriptor(int fd) noexcept;
 [[nodiscard]] void* map_table(std::uint64_t bytes, int& error) noexcept;
 /// Address space without memory; with `at`, there and only if nothing is there yet. nullptr with errno in `error` (EEXIST).
 [[nodiscard]] void* reserve(std::uint64_t bytes, void* at, int& error) noexcept;
+/// The same in place of whatever is mapped there, in one step: nobody else can get the addresses meanwhile. 0 or errno.
+[[nodiscard]] int reserve_again(void* address, std::uint64_t bytes) noexcept;
 void unmap(void* address, std::uint64_t bytes) noexcept;
 
 [[nodiscard]] int protect(void* address, std::size_t bytes, int prot) noexcept;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "os/scratch_file.hpp"
 
+#include <fcntl.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -55,6 +56,12 @@ int scratch_file::try_read(std::uint64_t offset, std::span<std::byte> bytes) con
   const iovec into{bytes.data(), bytes.size()};
   const ssize_t done = ::preadv2(fd_, &into, 1, static_cast<off_t>(offset), RWF_NOWAIT);
   return done == static_cast<ssize_t>(bytes.size()) ? 0 : EAGAIN;
+}
+
+/// A file system that cannot do it keeps the room until it is written again.
+void scratch_file::forget(std::uint64_t offset, std::uint64_t bytes) noexcept {
+  if (fd_ < 0) return;
+  (void)!::fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset), static_cast<off_t>(bytes));
 }
 
 }  // namespace quire::os

@@ -26,6 +26,9 @@ class scratch_file {
   /// The same if the kernel has it in memory, and says so; else EAGAIN.
   [[nodiscard]] int try_read(std::uint64_t offset, std::span<std::byte> bytes) const noexcept;
 
+  /// What was written there is needed no longer.
+  void forget(std::uint64_t offset, std::uint64_t bytes) noexcept;
+
  private:
   [[nodiscard]] int open_file() noexcept;
   std::string directory_;

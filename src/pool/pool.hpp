@@ -27,6 +27,9 @@ class pool {
   [[nodiscard]] virtual const char* name() const noexcept = 0;
   /// For people: what is used up when there is no frame for a page (populate() gives EFAULT, a store SIGBUS), and what helps.
   [[nodiscard]] virtual const char* when_full() const noexcept = 0;
+  /// Gives up all frames and both views, for good: the addresses of the application view are a reservation again, which nobody may access.
+  /// Nothing is left but the object. 0 or errno. Driver's thread.
+  [[nodiscard]] virtual int leave() noexcept = 0;
   /// This part goes into core files of the application from now on.
   virtual void dump(std::uint64_t offset, std::uint64_t bytes) noexcept = 0;
 };

@@ -33,6 +33,14 @@ class two_views final : public pool {
   }
   const char* name() const noexcept override { return name_; }
   const char* when_full() const noexcept override { return when_full_; }
+  int leave() noexcept override {
+    const int error = os::reserve_again(application_, bytes_);
+    if (error != 0) return error;
+    application_ = nullptr;
+    os::unmap(system_, bytes_);
+    system_ = nullptr;
+    return 0;
+  }
   void dump(std::uint64_t offset, std::uint64_t length) noexcept override {
     os::advise_dump(application_ + offset, length);
   }

@@ -19,20 +19,6 @@ using model::node_id;
 
 namespace {
 constexpr std::uint64_t largest_slice = std::uint64_t{8} << 40;  // what the heap's page numbers reach
-
-std::span<const std::byte> bytes_of(const region_description& d) noexcept {
-  return std::as_bytes(std::span(&d, 1));
-}
-std::uint64_t round_up(std::uint64_t value, std::uint64_t to) noexcept { return (value + to - 1) / to * to; }
-
-/// How far from the beginning of its granule a region begins. Were it the same for all, the n-th bytes of several arrays would lie
-/// at a multiple of 64 MiB from each other, where caches and the processor's predictors of them take them for the same: a loop over
-/// three arrays was a third slower (bench/README.md, "Arrays at round distances").
-std::uint64_t colour_of(std::uint16_t id, std::uint64_t unit, std::uint64_t granule) noexcept {
-  const std::uint64_t step = std::max<std::uint64_t>(unit, 64 * 1024);
-  const std::uint64_t colours = std::min<std::uint64_t>(granule / 4 / step, 16);
-  return colours == 0 ? 0 : id % colours * step;
-}
 }  // namespace
 
 base::status registry::open(std::uint32_t heap_unit_bytes, quire_consistency consistency, std::size_t free_batch) {
@@ -51,42 +37,34 @@ base::status registry::open(std::uint32_t heap_unit_bytes, quire_consistency con
   about.unit_bytes = heap_unit_bytes;
   about.placement = QUIRE_PLACE_BLOCK;
   about.consistency = static_cast<std::uint8_t>(consistency);
-  const protocol::row* const of = core_.protocols.find(int{consistency});
-  heap_relaxed_ = of != nullptr && of->can.relaxed;
-  next_base_ = c.base + about.bytes;
+  keeper_.open(c.base + about.bytes);
   if (const auto s = core_.builder.add(about); !s.ok()) return s;
-  heap_about_ = about;
-  slices_ = cut(about.base, about.base + about.bytes, about.base);
-  for (slice& s : slices_) {
-    if (s.node == c.self) s.memory = std::make_unique<heap::heap>(s.base, s.end - s.base, heap_unit_bytes);
-  }
-
+  on_made(about);
+  keeper_.when_made([](void* self, const region_description& made) { static_cast<registry*>(self)->on_made(made); }, this);
+  keeper_.when_gone([](void* self, const region_description& gone) noexcept { static_cast<registry*>(self)->on_gone(gone); }, this);
   if (c.survives) {
-    core_.survival.on_deaths([](void* self, unsigned node) noexcept { static_cast<registry*>(self)->on_death(node); }, this, false);
+    core_.survival.on_deaths([](void* self, unsigned node) noexcept {
+      static_cast<registry*>(self)->dead_.fetch_or(std::uint64_t{1} << node);
+    }, this, false);
   }
   using value = std::span<const std::byte>;
   const auto serve = [this](service s, core::service_table::handler h, const char* name = nullptr) {
     core_.services.set(static_cast<std::uint32_t>(s), h, this, name);
   };
-  serve(service::region_create, [](void* self, core::core&, const message& m, value v) noexcept {
-    static_cast<registry*>(self)->on_create(m, v);
-  }, "quire_region_create");
-  serve(service::region_announce, [](void* self, core::core&, const message&, value v) noexcept {
-    static_cast<registry*>(self)->on_announce(v);
-  });
-  serve(service::region_added, [](void* self, core::core&, const message& m, value) noexcept {
-    static_cast<registry*>(self)->on_added(m);
-  });
   serve(service::allocate, [](void* self, core::core& e, const message& m, value) noexcept {
-    auto block = static_cast<registry*>(self)->allocate_here(m.a, m.b);
+    shared_heap* const from = static_cast<registry*>(self)->heap_of_handle(m.c);
+    if (from == nullptr) return e.services.answer(m, QUIRE_NOT_FOUND);
+    auto block = from->allocate_here(m.a, m.b);
     e.services.answer(m, block.why(), block.value().address, block.value().dirty_bytes);
   }, "quire_malloc");
   serve(service::release, [](void* self, core::core& e, const message& m, value) noexcept {
-    e.services.answer(m, static_cast<registry*>(self)->release_here(m.a));
+    shared_heap* const of = static_cast<registry*>(self)->heap_of(m.a);
+    e.services.answer(m, of != nullptr ? of->release_here(m.a) : base::status(QUIRE_BAD_ADDRESS));
   }, "quire_free");
   open_frees(free_batch);
   serve(service::allocation_size, [](void* self, core::core& e, const message& m, value) noexcept {
-    auto size = static_cast<registry*>(self)->size_here(m.a);
+    shared_heap* const of = static_cast<registry*>(self)->heap_of(m.a);
+    auto size = of != nullptr ? of->size_here(m.a) : base::result<std::uint64_t>(QUIRE_BAD_ADDRESS);
     e.services.answer(m, size.why(), size.value());
   }, "quire_allocation_size");
   return {};
@@ -96,157 +74,53 @@ base::status registry::ask(node_id to, region::service number, message& m, std::
   return core_.services.ask(to, static_cast<std::uint32_t>(number), m, value);
 }
 
-// ---- Regions ----
-
-base::status registry::create(const quire_region_options& options, std::uint64_t bytes, quire_region& region) {
-  const auto& c = core_.config;
-  const std::uint64_t unit = options.unit_bytes == 0 ? 4096 : options.unit_bytes;
-  const bool fits = unit >= 4096 && unit <= (2u << 20) && (unit & (unit - 1)) == 0;
-  const bool known = core_.protocols.find(int{options.consistency}) != nullptr &&
-                     options.placement >= QUIRE_PLACE_BLOCK && options.placement <= QUIRE_PLACE_FIRST_TOUCH && options.pool >= QUIRE_POOL_DEFAULT &&
-                     options.pool <= QUIRE_POOL_FORK && options.detector >= QUIRE_DETECT_DEFAULT &&
-                     options.detector <= QUIRE_DETECT_SCAN;
-  const bool home = options.placement != QUIRE_PLACE_NODE || (options.home >= 0 && options.home < static_cast<int>(c.nodes));
-  if (bytes == 0) return base::explain(QUIRE_INVALID, "quire_region_create(): the size is 0");
-  if (!fits) {
-    return base::explain(QUIRE_INVALID, "quire_region_create(): units of %zu bytes: they must be a power of two from 4 KiB to 2 MiB",
-                         options.unit_bytes);
-  }
-  if (!known) {
-    return base::explain(QUIRE_INVALID,
-                         "quire_region_create(): one of consistency (%d), placement (%d), pool (%d) and detector (%d) has a value that is none",
-                         static_cast<int>(options.consistency), static_cast<int>(options.placement), static_cast<int>(options.pool),
-                         static_cast<int>(options.detector));
-  }
-  if (!home) {
-    return base::explain(QUIRE_INVALID, "quire_region_create(): there is no node %d for a home; the job has %u nodes", options.home, c.nodes);
-  }
-  if (bytes > c.bytes) {
-    return base::explain(QUIRE_NO_ADDRESSES, "quire_region_create(): %lu bytes are more than the shared range has, %lu (QUIRE_RANGE)",
-                         static_cast<unsigned long>(bytes), static_cast<unsigned long>(c.bytes));
-  }
-  region_description about;
-  about.bytes = round_up(bytes, unit);
-  about.unit_bytes = static_cast<std::uint32_t>(unit);
-  about.home = static_cast<std::uint16_t>(options.placement == QUIRE_PLACE_NODE ? options.home : 0);
-  about.placement = static_cast<std::uint8_t>(options.placement);
-  about.consistency = static_cast<std::uint8_t>(options.consistency);
-  about.pool = static_cast<std::uint8_t>(options.pool);
-  about.detector = static_cast<std::uint8_t>(options.detector);
-  message m;
-  const auto why = ask(node_id{0}, service::region_create, m, bytes_of(about));
-  if (why.ok()) region.id = m.a;
-  if (why == QUIRE_LIMIT) {
-    base::log(base::log_level::error, "a job has at most %zu regions beside the memory of quire_malloc(): make fewer and larger ones",
-              core::region_map::max_regions - 1);
-  }
-  return why;
-}
-
-/// Node 0: gives the region its number and addresses, and tells everyone.
-void registry::on_create(const message& m, std::span<const std::byte> value) noexcept {
-  pending_region p;
-  if (value.size() != sizeof p.about) return core_.services.answer(m, QUIRE_INVALID);
-  std::memcpy(&p.about, value.data(), sizeof p.about);
-  const auto& c = core_.config;
-  const std::uint64_t room = c.base + c.bytes - next_base_;
-  if (next_id_ >= core::region_map::max_regions) return core_.services.answer(m, QUIRE_LIMIT);
-  if (p.about.bytes > room) return core_.services.answer(m, QUIRE_NO_ADDRESSES);
-  p.about.id = next_id_++;
-  const std::uint64_t granule = core_.regions.granule_bytes();
-  std::uint64_t colour = colour_of(p.about.id, p.about.unit_bytes, granule);
-  if (p.about.bytes > room - std::min(colour, room)) colour = 0;
-  p.about.base = next_base_ + colour;
-  next_base_ += round_up(colour + p.about.bytes, granule);
-  p.request = m;
-  const std::uint64_t dead = core_.survival.members().dead;
-  p.answered = dead;
-  p.left = c.nodes - static_cast<unsigned>(__builtin_popcountll(dead));
-  const auto about = p.about;
-  pending_.emplace(about.id, p);
-  for (unsigned n = 0; n < c.nodes; ++n) {
-    core_.services.notify(node_id{static_cast<std::uint16_t>(n)}, static_cast<std::uint32_t>(service::region_announce), 0, 0, 0,
-                   bytes_of(about));
-  }
-}
-
-void registry::on_announce(std::span<const std::byte> value) noexcept {
-  region_description about;
-  if (value.size() != sizeof about) return;
-  std::memcpy(&about, value.data(), sizeof about);
-  const auto why = core_.builder.add(about);
-  core_.services.notify(node_id{0}, static_cast<std::uint32_t>(service::region_added), about.id,
-                 static_cast<std::uint64_t>(why.code()), 0, {});
-}
-
-void registry::on_added(const message& m) noexcept {
-  const auto found = pending_.find(static_cast<std::uint16_t>(m.a));
-  if (found == pending_.end()) return;
-  pending_region& p = found->second;
-  if (m.b != QUIRE_OK) p.why = base::status_of(m.b);
-  on_answer(p, m.from.value());
-}
-
-void registry::on_answer(pending_region& p, unsigned node) {
-  if (node < 64) p.answered |= std::uint64_t{1} << node;
-  if (--p.left != 0) return;
-  core_.services.answer(p.request, p.why, p.about.id);
-  pending_.erase(p.about.id);
-}
-
-/// Regions are not kept waiting for a node that is dead. What was to be told it goes with it.
-void registry::on_death(unsigned node) {
-  dead_.fetch_or(std::uint64_t{1} << node);
-  for (auto i = pending_.begin(); i != pending_.end();) {
-    pending_region& p = (i++)->second;  // it may be gone then
-    if ((p.answered >> node & 1) == 0) on_answer(p, node);
-  }
-}
-
 // ---- Memory ----
 
+registry::~registry() {
+  clear_old();
+  for (auto& h : heaps_) delete h.load();
+}
+
+/// Driver's thread, or before the engine starts.
+void registry::on_made(const region_description& about) {
+  if (about.id != 0 && about.heap == 0) return;
+  heaps_[about.id].store(new shared_heap(about, core_.config.nodes, core_.config.self), std::memory_order_release);
+}
+
+void registry::on_gone(const region_description& about) noexcept {
+  shared_heap* const gone = heaps_[about.id].exchange(nullptr, std::memory_order_acq_rel);
+  if (gone == nullptr) return;
+  gone->next = old_.load(std::memory_order_relaxed);
+  while (!old_.compare_exchange_weak(gone->next, gone, std::memory_order_acq_rel)) continue;
+}
+
+/// Application thread: what the driver must not give back, as it may be within a fault.
+void registry::clear_old() noexcept {
+  if (old_.load(std::memory_order_relaxed) == nullptr) return;
+  for (shared_heap* one = old_.exchange(nullptr, std::memory_order_acq_rel); one != nullptr;) {
+    shared_heap* const next = one->next;
+    delete one;
+    one = next;
+  }
+}
+
+shared_heap* registry::heap_of_handle(std::uint64_t handle) const noexcept {
+  const core::region_ref r = core_.regions.of_handle(handle);
+  return r != nullptr ? heaps_[r->about.id].load(std::memory_order_acquire) : nullptr;
+}
+
+shared_heap* registry::heap_of(std::uint64_t address, core::region_ref* in) const noexcept {
+  const core::region_ref r = core_.regions.find(address);
+  if (in != nullptr) *in = r;
+  return r != nullptr ? heaps_[r->about.id].load(std::memory_order_acquire) : nullptr;
+}
+
 const registry::slice* registry::slice_of(std::uint64_t address) const noexcept {
-  const auto before = [](std::uint64_t a, const slice& s) { return a < s.base; };
-  const auto after = std::upper_bound(slices_.begin(), slices_.end(), address, before);
-  return after != slices_.begin() && address < after[-1].end ? &after[-1] : nullptr;
+  const shared_heap* const of = heap_of(address);
+  return of != nullptr ? of->slice_of(address) : nullptr;
 }
 
-/// Cuts a part of the heap so that what was never handed out belongs to the nodes that manage it. What was stays in one slice.
-std::vector<registry::slice> registry::cut(std::uint64_t base, std::uint64_t end, std::uint64_t used_end) const {
-  const std::uint64_t unit = heap_about_.unit_bytes, first = heap_about_.base;
-  const unsigned nodes = core_.config.nodes;
-  const auto managers = directory::manager_map::make(model::placement::block, nodes, heap_about_.bytes / unit, {});
-  std::vector<slice> slices;
-  while (base < end) {
-    const std::uint64_t block = (base - first) / unit / managers.block_units;
-    std::uint64_t to = first + (block + 1) * managers.block_units * unit;
-    while (to < used_end) to += managers.block_units * unit;
-    slices.push_back({base, std::min(to, end), managers.of((base - first) / unit), {}});
-    base = to;
-  }
-  return slices;
-}
-
-base::result<heap::allocation> registry::allocate_here(std::uint64_t bytes, std::uint64_t alignment) noexcept {
-  for (slice& s : slices_) {
-    if (s.memory == nullptr || bytes > s.end - s.base) continue;
-    auto block = s.memory->allocate(bytes, alignment);
-    if (block.ok() || block.why().code() != QUIRE_NO_MEMORY) return block;
-  }
-  return QUIRE_NO_MEMORY;
-}
-
-base::result<std::uint64_t> registry::size_here(std::uint64_t address) const noexcept {
-  const slice* const s = slice_of(address);
-  return s != nullptr && s->memory != nullptr ? s->memory->size_of(address) : base::result<std::uint64_t>(QUIRE_BAD_ADDRESS);
-}
-
-base::status registry::release_here(std::uint64_t address) noexcept {
-  const slice* const s = slice_of(address);
-  return s != nullptr && s->memory != nullptr ? s->memory->release(address) : base::status(QUIRE_BAD_ADDRESS);
-}
-
-base::status registry::allocate(std::uint64_t bytes, std::uint64_t alignment, std::uint64_t& address,
+base::status registry::allocate(quire_region from, std::uint64_t bytes, std::uint64_t alignment, std::uint64_t& address,
                                std::uint64_t& dirty_bytes) {
   const bool aligns = std::has_single_bit(alignment) && alignment <= heap::largest_alignment_bytes;
   if (bytes == 0) return base::explain(QUIRE_INVALID, "an allocation of 0 bytes");
@@ -257,39 +131,51 @@ base::status registry::allocate(std::uint64_t bytes, std::uint64_t alignment, st
   if (!aligns) {
     return base::explain(QUIRE_INVALID, "an alignment of %lu: it must be a power of two up to 2 MiB", static_cast<unsigned long>(alignment));
   }
-  auto block = allocate_here(bytes, alignment);
-  if (block.ok()) {
-    if (heap_relaxed_) core_.catch_up();
-    address = block.value().address;
-    dirty_bytes = block.value().dirty_bytes;
-    return {};
+  clear_old();
+  const core::region_ref region = core_.regions.of_handle(from.id);
+  if (region == nullptr) {
+    return base::explain(QUIRE_NOT_FOUND, "quire_region_malloc(): there is no region of the handle 0x%lx; it was destroyed, or never made",
+                         static_cast<unsigned long>(from.id));
   }
+  shared_heap* const heap = heaps_[region->about.id].load(std::memory_order_acquire);
+  if (heap == nullptr) {
+    return base::explain(QUIRE_INVALID, "quire_region_malloc(): region %u is used by its range (quire_region_range); make it with "
+                         "quire_region_options.heap = 1 to allocate from it", unsigned{region->about.id});
+  }
+  if (bytes > heap->about().bytes) {
+    return base::explain(QUIRE_INVALID, "an allocation of %lu bytes; region %u has %lu", static_cast<unsigned long>(bytes),
+                         unsigned{region->about.id}, static_cast<unsigned long>(heap->about().bytes));
+  }
+  const auto take = [&](const heap::allocation& block) {
+    if (core_.protocols.of(*region).relaxed) core_.catch_up();
+    address = block.address;
+    dirty_bytes = block.dirty_bytes;
+    return base::status{};
+  };
+  auto block = heap->allocate_here(bytes, alignment);
+  if (block.ok()) return take(block.value());
   if (block.why().code() != QUIRE_NO_MEMORY) return block.why();
   // This node's slice is full, and so may all be, of what others have freed and not told yet. A second time, because what they send to
   // third nodes may have come there after the first.
   for (int tries = 0; tries < 2; ++tries) {
     const std::uint64_t freed = collect_frees();
-    if (freed != 0) block = allocate_here(bytes, alignment);
-    if (block.ok()) {
-      if (heap_relaxed_) core_.catch_up();
-      address = block.value().address;
-      dirty_bytes = block.value().dirty_bytes;
-      return {};
-    }
-    if (const auto why = allocate_elsewhere(bytes, alignment, address, dirty_bytes); why.ok() || freed == 0) return why;
+    if (freed != 0) block = heap->allocate_here(bytes, alignment);
+    if (block.ok()) return take(block.value());
+    if (const auto why = allocate_elsewhere(*heap, bytes, alignment, address, dirty_bytes); why.ok() || freed == 0) return why;
   }
   return QUIRE_NO_MEMORY;
 }
 
-base::status registry::allocate_elsewhere(std::uint64_t bytes, std::uint64_t alignment, std::uint64_t& address,
+base::status registry::allocate_elsewhere(const shared_heap& from, std::uint64_t bytes, std::uint64_t alignment, std::uint64_t& address,
                                           std::uint64_t& dirty_bytes) {
   const unsigned nodes = core_.config.nodes;
   for (unsigned i = 1; i < nodes; ++i) {
     message m;
     m.a = bytes;
     m.b = alignment;
-    const auto at = static_cast<std::uint16_t>((core_.config.self.value() + i) % nodes);
-    if (!ask(node_id{at}, service::allocate, m).ok()) continue;
+    m.c = core::handle_of(from.about());
+    const node_id at{static_cast<std::uint16_t>((core_.config.self.value() + i) % nodes)};
+    if (!from.has_any(at) || !ask(at, service::allocate, m).ok()) continue;
     address = m.a;
     dirty_bytes = m.b;
     return {};
@@ -299,7 +185,7 @@ base::status registry::allocate_elsewhere(std::uint64_t bytes, std::uint64_t ali
 
 namespace {
 base::status no_allocation(const char* call, std::uint64_t address) noexcept {
-  return base::explain(QUIRE_BAD_ADDRESS, "%s(): no live allocation starts at 0x%lx; it was freed already, or is no address that quire_malloc() gave",
+  return base::explain(QUIRE_BAD_ADDRESS, "%s(): no live allocation starts at 0x%lx; it was freed already, or is no address that quire_malloc() or quire_region_malloc() gave",
                        call, static_cast<unsigned long>(address));
 }
 }  // namespace

@@ -4,6 +4,9 @@
 // waited, when some node has no memory left, and at the end. The message is one that releases: who is handed the memory
 // again hears of it after all that was written to it before, as with any free.
 //
+// A word of a message is an address, and above its 48 bits the life of its region: memory that has gone with its region, whose free is still on its way,
+// is not another region's at the same address.
+//
 // What is wrong with a free is told at once as far as it is known here (no shared address, not aligned as allocations
 // are, a second free while the first one waits). Else the owner finds out, and this node says so in its log and counts
 // it.
@@ -36,7 +39,17 @@ void for_each_address(std::span<const std::byte> value, F f) {
   }
 }
 
+constexpr unsigned address_bits = 48;
+constexpr std::uint64_t address_mask = (std::uint64_t{1} << address_bits) - 1;
+
+std::uint64_t word(std::uint64_t address, std::uint32_t life) noexcept { return address | std::uint64_t{life & 0xffff} << address_bits; }
+
 }  // namespace
+
+std::uint64_t registry::word_of(std::uint64_t address) const noexcept {
+  const core::region_ref r = core_.regions.find(address);
+  return word(address, r != nullptr ? r->about.life : 0);
+}
 
 void registry::open_frees(std::size_t batch) {
   free_batch_ = batch;
@@ -74,7 +87,7 @@ base::status registry::release_elsewhere(const slice& where, std::uint64_t addre
   std::vector<std::uint64_t> leaves;
   {
     const std::lock_guard guard(frees_mutex_);
-    const auto outcome = frees_->add(node, address, base::now_ns());
+    const auto outcome = frees_->add(node, word_of(address), base::now_ns());
     if (outcome == remote_frees::outcome::twice) return QUIRE_BAD_ADDRESS;
     if (outcome == remote_frees::outcome::full) leaves = frees_->take(node);
     frees_waiting_.store(frees_->waiting(), std::memory_order_relaxed);
@@ -86,7 +99,7 @@ base::status registry::release_elsewhere(const slice& where, std::uint64_t addre
 bool registry::waits_to_be_free(const slice& where, std::uint64_t address) {
   if (frees_waiting_.load(std::memory_order_relaxed) == 0) return false;
   const std::lock_guard guard(frees_mutex_);
-  return frees_->contains(where.node.value(), address);
+  return frees_->contains(where.node.value(), word_of(address));
 }
 
 /// Driver's thread.
@@ -145,8 +158,12 @@ std::uint64_t registry::collect_frees() {
 void registry::on_release_many(const message& m, std::span<const std::byte> value) noexcept {
   std::array<std::uint64_t, remote_frees::most> bad;
   std::size_t count = 0;
-  for_each_address(value, [&](std::uint64_t address) {
-    if (!release_here(address).ok() && count < bad.size()) bad[count++] = address;
+  for_each_address(value, [&](std::uint64_t sent) {
+    const std::uint64_t address = sent & address_mask;
+    core::region_ref in;
+    shared_heap* const of = heap_of(address, &in);
+    if (in == nullptr || word(address, in->about.life) != sent) return;  // it went with its region
+    if ((of == nullptr || !of->release_here(address).ok()) && count < bad.size()) bad[count++] = address;
   });
   if (count != 0) {
     core_.services.notify(m.from, static_cast<std::uint32_t>(service::release_refused), 0, 0, 0,

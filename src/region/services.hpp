@@ -20,6 +20,9 @@ enum class service : std::uint32_t {
   release_many,       ///< -> the node of the slices: addresses. As a request it is answered when all are freed, as a notice not
   release_refused,    ///< and back: those that start no live allocation
   flush_frees,        ///< any -> any, which is to send what it has gathered; answered with how many that were
+  region_destroy,     ///< any node -> node 0: handle; answered when no node has anything of the region, or with a reason why it stays
+  region_step,        ///< node 0 -> all: a step of that (region/keeper_end.cpp)
+  region_step_done,   ///< all -> node 0
 };
 
 }  // namespace quire::region

@@ -35,6 +35,8 @@ class store {
   // These do not block, and take neither heap memory nor a lock: driver's thread, fault context.
   /// As fill(), if that is a matter of microseconds; else EAGAIN.
   [[nodiscard]] virtual int try_fill(std::uint64_t, std::span<std::byte>) noexcept { return EAGAIN; }
+  /// What is there means nothing any more. A store that cannot give the room back keeps it.
+  virtual void forget(std::uint64_t /*at*/, std::uint64_t /*bytes*/) noexcept {}
   /// Ranges are whole multiples of it.
   [[nodiscard]] virtual std::size_t grain() const noexcept { return 1; }
   /// For people: "page-out file".

@@ -49,15 +49,17 @@ TEST(release_notices, any_records_come_back_as_they_were) {
         n.moves = static_cast<std::uint16_t>(1 + rng.below(65'535));
         n.home = node(static_cast<unsigned>(rng.below(model::max_nodes)));
       }
+      if (rng.chance(30)) n.life = static_cast<std::uint32_t>(rng.next() >> rng.between(32, 63));
       if (!sent.empty() && rng.chance(60)) {
         n.writer = sent.back().writer;
         n.region = sent.back().region;
+        n.life = sent.back().life;
         n.interval = sent.back().interval;
       }
       if (!out.add(n)) break;
       sent.push_back(n);
     }
-    EXPECT_GE(sent.size(), 512u / 32);
+    EXPECT_GE(sent.size(), 512u / 38);
     bool ok = false;
     EXPECT_EQ(read_all(out.bytes(), ok), sent);
     EXPECT_TRUE(ok);
@@ -232,6 +234,28 @@ TEST(release_history, what_all_know_is_forgotten_and_positions_go_on) {
   history other(node(1), 2);
   EXPECT_EQ(tell(h, 0, other, 1), 1u);
   EXPECT_EQ(other.known(node(0)), 4u);
+}
+
+TEST(release_history, of_a_region_that_goes_only_the_ends_of_intervals_are_left) {
+  history h(node(0), 3);
+  const auto of = [](unsigned region, notice n) {
+    n.region = region_id{static_cast<std::uint16_t>(region)};
+    return n;
+  };
+  ASSERT_TRUE(h.learn(of(7, run(1, 1, 0, 4)), node(1)));
+  ASSERT_TRUE(h.learn(of(8, run(1, 1, 2, 1)), node(1)));
+  ASSERT_TRUE(h.learn(of(7, run(1, 1, 9, 1, true)), node(1)));
+  h.forget_region(region_id{7});
+  history::position at = 0;
+  const notice* next = h.next_for(node(2), at);
+  ASSERT_NE(next, nullptr);
+  EXPECT_EQ(next->region, region_id{8});
+  next = h.next_for(node(2), ++at);
+  ASSERT_NE(next, nullptr);
+  EXPECT_EQ(next->count, 0u);
+  EXPECT_TRUE(next->last);
+  EXPECT_EQ(h.next_for(node(2), ++at), nullptr);
+  EXPECT_EQ(h.known(node(1)), 1u);
 }
 
 }  // namespace

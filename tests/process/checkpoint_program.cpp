@@ -33,6 +33,8 @@ struct state {
   quire_event event;
   quire_barrier alone;
   quire_rwlock rwlock;
+  quire_region heap;       ///< every other block lies in it
+  quire_region gone;       ///< destroyed before the first checkpoint
   std::uint64_t* strong;   ///< two arrays of cells, sequential
   std::uint64_t* relaxed;  ///< the same with release consistency
   char* noise;
@@ -65,8 +67,14 @@ state* make() {
     REQUIRE_OK(quire_semaphore_create(0, &s->semaphore));
     REQUIRE_OK(quire_event_create(&s->event));
     REQUIRE_OK(quire_barrier_create(1, &s->alone));
+    REQUIRE_OK(quire_region_create(nullptr, 1 << 20, &s->gone));
     s->strong = make_array(QUIRE_SEQUENTIAL, QUIRE_PLACE_MODULO, 4096);
     s->relaxed = make_array(QUIRE_RELEASE, QUIRE_PLACE_BLOCK, 8192);
+    REQUIRE_OK(quire_region_destroy(s->gone));
+    quire_region_options about = region_options(4096, QUIRE_PLACE_MODULO);
+    about.consistency = QUIRE_RELEASE;
+    about.heap = 1;
+    REQUIRE_OK(quire_region_create(&about, std::size_t{16} << 20, &s->heap));  // at the number of the one that is gone
     for (std::size_t i = 0; i < cells; ++i) s->strong[i] = s->relaxed[i] = first_value(i);
     REQUIRE_OK(quire_calloc(2, far, &at));
     s->noise = static_cast<char*>(at);
@@ -97,7 +105,11 @@ void compute(state* s) {
   }
   if (step % nodes == self) {
     void* at = nullptr;
-    REQUIRE_OK(quire_malloc(size_of_block(step), &at));
+    if (step % 2 == 0) {
+      REQUIRE_OK(quire_malloc(size_of_block(step), &at));
+    } else {
+      REQUIRE_OK(quire_region_malloc(s->heap, 0, size_of_block(step), &at));
+    }
     auto* b = static_cast<block*>(at);
     std::memset(at, static_cast<int>(step + 1), size_of_block(step));
     *b = {s->newest, step, size_of_block(step)};
@@ -172,7 +184,25 @@ void check_arrays(const state* s) {
   }
 }
 
+/// Handles are what they were: of the heap, and of the region that is gone; a new one is neither.
+void check_regions(const state* s) {
+  REQUIRE_STATUS(quire_region_range(s->gone, nullptr, nullptr), QUIRE_NOT_FOUND);
+  void* at = nullptr;
+  REQUIRE_OK(quire_region_malloc(s->heap, 0, 100, &at));
+  quire_region found{};
+  REQUIRE_OK(quire_region_of(at, &found));
+  REQUIRE_EQUAL(found.id, s->heap.id);
+  REQUIRE_OK(quire_free(at));
+  barrier();
+  if (quire_node() != 0) return;
+  quire_region made{};
+  REQUIRE_OK(quire_region_create(nullptr, 1 << 20, &made));
+  REQUIRE(made.id != s->gone.id && made.id != s->heap.id);
+  REQUIRE_OK(quire_region_destroy(made));
+}
+
 void check_all(state* s) {
+  check_regions(s);
   check_arrays(s);
   REQUIRE_EQUAL(s->counter, turns * s->step);
   const block* b = s->newest;

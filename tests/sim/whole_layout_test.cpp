@@ -97,7 +97,7 @@ TEST(toy_layout, moves_units_of_both_sizes) {
   });
   w.start(1, [&](node& here) {
     (void)meet(here);
-    const auto faults = [&] { return core::sequential_counters(here.core().regions).read_faults; };
+    const auto faults = [&] { return core::sequential_counters(here.core().regions, here.core().gone).read_faults; };
     const std::uint64_t before = faults();
     for (std::uint64_t at = 0; at < bytes / 2; at += page) (void)here.load(base + at);
     const std::uint64_t half = faults();

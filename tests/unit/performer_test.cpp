@@ -32,11 +32,13 @@ struct fake_pool final : pool::pool {
   }
   const char* name() const noexcept override { return "fake"; }
   const char* when_full() const noexcept override { return "full"; }
+  int leave() noexcept override { return 0; }
   void dump(std::uint64_t, std::uint64_t) noexcept override {}
 };
 
 struct fake_detector final : detect::detector {
   int attach(std::byte*, std::uint64_t) noexcept override { return 0; }
+  void detach(std::byte*, std::uint64_t) noexcept override {}
   int permit(std::byte* at, std::size_t length, access, access to) noexcept override {
     g_log.push_back((to == access::read ? "read " : "write ") +
                     pages(static_cast<std::uint64_t>(at - application) >> 12, length >> 12));

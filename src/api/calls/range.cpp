@@ -19,7 +19,7 @@ bool needs_help(std::uint64_t address) noexcept {
   }
   auto* const r = current();
   if (r == nullptr) return false;
-  const auto* slot = r->core->regions.find(address);
+  const quire::core::region_ref slot = r->core->regions.find(address);
   return slot != nullptr && slot->detector->descriptor() < 0;
 }
 

@@ -16,6 +16,7 @@ class segv_detector final : public detector {
  public:
   explicit segv_detector(os::address_space& where) : where_(where) {}
   int attach(std::byte*, std::uint64_t) noexcept override { return 0; }
+  void detach(std::byte*, std::uint64_t) noexcept override {}
   int permit(std::byte* address, std::size_t bytes, access, access to) noexcept override {
     return where_.protect(address, bytes, prot_of(to));
   }

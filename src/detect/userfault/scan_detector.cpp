@@ -46,6 +46,10 @@ class scan_detector final : public detector {
     if (const int error = permitted_.cover(number_of(address), bytes); error != 0) return error;
     return os::userfault_register(userfault_, address, bytes);
   }
+  void detach(std::byte* address, std::uint64_t bytes) noexcept override {
+    (void)!os::userfault_unregister(userfault_, address, bytes);  // which may have ended with the mapping
+    permitted_.erase(number_of(address), bytes);
+  }
 
   int permit(std::byte* address, std::size_t bytes, access from, access) noexcept override {
     if (from != access::none) return 0;

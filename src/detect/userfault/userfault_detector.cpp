@@ -28,6 +28,10 @@ class userfault_detector final : public detector {
   int attach(std::byte* address, std::uint64_t bytes) noexcept override {
     return os::userfault_register(fd_, address, bytes);
   }
+  void detach(std::byte* address, std::uint64_t bytes) noexcept override {
+    (void)!os::userfault_unregister(fd_, address, bytes);  // which may have ended with the mapping
+    (void)!os::userfault_wake(fd_, address, bytes);
+  }
   int permit(std::byte* address, std::size_t bytes, access from, access to) noexcept override {
     if (from == access::none) return os::userfault_continue(fd_, address, bytes, to == access::read);
     return os::userfault_protect(fd_, address, bytes, false);

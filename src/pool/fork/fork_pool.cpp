@@ -23,6 +23,10 @@ class fork_pool final : public pool {
   int give_back(std::uint64_t offset, std::size_t length) noexcept override { return os::advise(at_ + offset, length, MADV_REMOVE); }
   const char* name() const noexcept override { return "fork"; }
   const char* when_full() const noexcept override { return ::quire::pool::when_full(kind::fork); }
+  int leave() noexcept override {
+    if (const int error = there_.protect(at_, bytes_, PROT_NONE); error != 0) return error;
+    return os::advise(at_, bytes_, MADV_REMOVE);
+  }
   void dump(std::uint64_t offset, std::uint64_t length) noexcept override {
     (void)there_.advise(at_ + offset, length, MADV_DODUMP);
   }

@@ -38,6 +38,8 @@ class domain {
     [[nodiscard]] virtual bool differs(model::region_id, std::uint64_t) noexcept { return false; }
     /// Whether content or twins that this node has sent may still be read where they lie.
     [[nodiscard]] virtual bool content_leaves() noexcept { return false; }
+    /// Which of all regions that have had this number it is: a number that grows, 0 of the first.
+    [[nodiscard]] virtual std::uint32_t life_of(model::region_id) noexcept { return 0; }
     /// The machine in charge of a region; null if there is no such region.
     [[nodiscard]] virtual model::machine* machine_of(model::region_id region) noexcept = 0;
 
@@ -71,6 +73,8 @@ class domain {
   virtual void on_arriving(const model::message&) {}
   /// After a fault, or hints: there may be too much of something.
   virtual void relieve() {}
+  /// The region goes, here and on all other nodes; none of its messages is on its way.
+  virtual void forget(model::region_id) {}
   /// Something of this node is on its way that nobody waits for.
   [[nodiscard]] virtual bool busy() const { return false; }
 };

@@ -22,8 +22,12 @@ class table {
   explicit table(const table_memory& from) noexcept : from_(from) {}
   table(const table&) = delete;
   table& operator=(const table&) = delete;
-  ~table() {
+  ~table() { reset(); }
+  /// As if it had never been made.
+  void reset() noexcept {
     if (entries_ != nullptr) from_.unmap(entries_, bytes_);
+    entries_ = nullptr;
+    bytes_ = 0;
   }
   /// Unless it is there already. 0 or errno.
   [[nodiscard]] int make(std::uint64_t count) noexcept {

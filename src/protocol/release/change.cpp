@@ -63,4 +63,14 @@ void machine::take(std::uint64_t unit, const handover& h, actions& out) {
   send(h.owner, m, false, out);
 }
 
+/// Diffs and bases have gone before; what is left of twins nobody needs.
+void machine::forget() noexcept {
+  for (std::uint64_t unit = used_.first(); !shape_.scans && unit < used_.end(); ++unit) {
+    if (units_[unit].twin != 0 && units_[unit].declared == 0) open_.twins -= shape_.twin_pages;
+  }
+  used_.clear();
+  own_.reset();
+  units_ = nullptr;
+}
+
 }  // namespace quire::release

@@ -71,9 +71,17 @@ bool history::learn(const notice& n, node_id from) {
 const notice* history::next_for(node_id to, position& at) const noexcept {
   for (at = std::max(at, base_); at < end(); ++at) {
     const entry& e = log_[at - base_];
-    if (e.source != to && e.what.writer != to) return &log_[at - base_].what;
+    if (e.source != to && e.what.writer != to && (e.what.count != 0 || e.what.last)) return &log_[at - base_].what;
   }
   return nullptr;
+}
+
+void history::forget_region(model::region_id region) {
+  for (entry& e : log_) {
+    if (e.what.region != region) continue;
+    e.what.region = {};
+    e.what.count = e.what.moves = 0;
+  }
 }
 
 void history::forget(position up_to) {

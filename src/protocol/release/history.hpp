@@ -57,6 +57,8 @@ class history {
   [[nodiscard]] position applied() const noexcept { return told_[self_.value()]; }
   void set_applied(position up_to) noexcept { told_[self_.value()] = up_to; }
 
+  /// The region goes: of its notices nothing is left but where intervals end.
+  void forget_region(model::region_id region);
   /// Every node knows what comes before `up_to`.
   void forget(position up_to);
   /// Last complete interval known of `writer`: an element of the vector timestamp.

@@ -3,6 +3,7 @@
 // regions share.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -44,6 +45,10 @@ class newest_twins {
     if (count_ == 0) return;
     for (; i != 0; --i) items_[i] = items_[i - 1];
     items_[0] = {u, pages};
+  }
+  void forget(model::region_id region) noexcept {
+    const auto end = std::remove_if(items_.begin(), items_.end(), [region](const item& i) { return i.unit.region == region; });
+    std::fill(end, items_.end(), item{});
   }
   [[nodiscard]] bool contains(const written_unit& u) const noexcept {
     for (std::size_t i = 0; i < count_; ++i) {

@@ -174,6 +174,8 @@ class machine final : public model::machine {
   [[nodiscard]] bool knows(std::uint64_t u) const noexcept override { return units_[u].touched != 0; }
   void all_given() noexcept override { used_.clear(); }
 
+  void forget() noexcept override;
+
   [[nodiscard]] const region_shape& shape() const noexcept { return shape_; }
   [[nodiscard]] const unit_state& unit(std::uint64_t u) const noexcept { return units_[u]; }
   [[nodiscard]] const counters& count() const noexcept { return count_; }

@@ -297,7 +297,9 @@ void node::tell(node_id to) {
     m.from = m.requester = self_;
     notice_writer out(buffer_);
     while (next != nullptr) {
-      if (out.add(*next)) {
+      notice n = *next;
+      n.life = effects_.life_of(n.region);
+      if (out.add(n)) {
         ++count_.notices_sent;
         next = history_.next_for(to, ++at);
         if (next != nullptr) continue;
@@ -310,12 +312,31 @@ void node::tell(node_id to) {
   history_.set_told(to, history_.end());
 }
 
+void node::forget(model::region_id region) {
+  history_.forget_region(region);
+  const auto drop = [region](auto& list) { std::erase_if(list, [region](const written_unit& w) { return w.region == region; }); };
+  drop(open_.written);
+  drop(open_.came);
+  drop(open_.merged);
+  drop(closed_);
+  drop(leaving_);
+  std::erase_if(open_.kept, [region](const kept_unit& k) { return k.what.region == region; });
+  open_.newest.forget(region);
+  relieved_ = 0;
+}
+
 // ---- Acquires ----
 
 bool node::on_notices(node_id from, std::span<const std::byte> bytes) {
   notice_reader in(bytes);
   for (notice n; in.next(n);) {
     if (n.writer.value() >= nodes_ || n.home.value() >= nodes_) return false;
+    if (n.life != effects_.life_of(n.region)) {
+      if (!n.last) continue;
+      n.region = {};
+      n.count = n.moves = 0;
+    }
+    n.life = 0;
     if (history_.learn(n, from)) ++count_.notices_heard;
   }
   return in.ok();

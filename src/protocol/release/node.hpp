@@ -93,6 +93,8 @@ class node final : public protocol::domain {
   [[nodiscard]] bool busy() const noexcept override { return own_ != 0; }
   /// After a fault: keeps the number of twins within the limit.
   void relieve() override;
+  /// What is told of the region later, by nodes that it has not left yet, is of another life, and not heard.
+  void forget(model::region_id region) override;
 
   /// Notices that `from` tells. False if they are none: nothing after the bad record is taken.
   [[nodiscard]] bool on_notices(node_id from, std::span<const std::byte> bytes);

@@ -7,8 +7,8 @@
 namespace quire::release {
 namespace {
 
-constexpr std::uint8_t flag_origin = 1, flag_last = 2, flag_moved = 4;
-constexpr std::size_t longest_record = 1 + 3 + 3 + 5 + 3 + 3 + 10 + 5;
+constexpr std::uint8_t flag_origin = 1, flag_last = 2, flag_moved = 4, flag_life = 8;
+constexpr std::size_t longest_record = 1 + 3 + 3 + 5 + 5 + 3 + 3 + 10 + 5;
 
 std::byte* put(std::byte* at, std::uint64_t value) noexcept {
   for (; value >= 0x80; value >>= 7) *at++ = static_cast<std::byte>(value | 0x80);
@@ -21,7 +21,7 @@ std::uint64_t zigzag(std::uint64_t difference) noexcept {
 std::uint64_t unzigzag(std::uint64_t value) noexcept { return value >> 1 ^ (0 - (value & 1)); }
 
 bool same_origin(const notice& a, const notice& b) noexcept {
-  return a.writer == b.writer && a.region == b.region && a.interval == b.interval;
+  return a.writer == b.writer && a.region == b.region && a.life == b.life && a.interval == b.interval;
 }
 
 }  // namespace
@@ -30,8 +30,10 @@ bool notice_writer::add(const notice& n) noexcept {
   std::byte record[longest_record];
   const bool origin = size_ == 0 || !same_origin(n, before_);
   std::byte* at = record;
-  *at++ = static_cast<std::byte>((origin ? flag_origin : 0) | (n.last ? flag_last : 0) | (n.moves != 0 ? flag_moved : 0));
+  *at++ = static_cast<std::byte>((origin ? flag_origin : 0) | (n.last ? flag_last : 0) | (n.moves != 0 ? flag_moved : 0) |
+                                 (origin && n.life != 0 ? flag_life : 0));
   if (origin) at = put(put(put(at, n.writer.value()), n.region.value()), n.interval);
+  if (origin && n.life != 0) at = put(at, n.life);
   if (n.moves != 0) at = put(put(at, n.home.value()), n.moves);
   const std::uint64_t expected = origin ? 0 : before_.first + before_.count;
   at = put(put(at, zigzag(n.first - expected)), n.count);
@@ -59,12 +61,13 @@ bool notice_reader::next(notice& n) noexcept {
   const auto flags = static_cast<std::uint8_t>(bytes_.front());
   bytes_ = bytes_.subspan(1);
   ok_ = false;
-  if ((flags & ~(flag_origin | flag_last | flag_moved)) != 0 || ((flags & flag_origin) == 0 && !any_)) return false;
+  if ((flags & ~(flag_origin | flag_last | flag_moved | flag_life)) != 0 || ((flags & flag_origin) == 0 && (!any_ || (flags & flag_life) != 0))) return false;
   std::uint64_t a = 0, b = 0, c = 0;
   const bool origin = (flags & flag_origin) != 0;
   n = {};
   n.writer = before_.writer;
   n.region = before_.region;
+  n.life = before_.life;
   n.interval = before_.interval;
   if (origin) {
     if (!read(a, model::max_nodes - 1) || !read(b, std::numeric_limits<std::uint16_t>::max()) ||
@@ -74,6 +77,11 @@ bool notice_reader::next(notice& n) noexcept {
     n.writer = node_id{static_cast<std::uint16_t>(a)};
     n.region = model::region_id{static_cast<std::uint16_t>(b)};
     n.interval = static_cast<std::uint32_t>(c);
+    n.life = 0;
+    if ((flags & flag_life) != 0) {
+      if (!read(a, std::numeric_limits<std::uint32_t>::max()) || a == 0) return false;
+      n.life = static_cast<std::uint32_t>(a);
+    }
   }
   if ((flags & flag_moved) != 0) {
     if (!read(a, model::max_nodes - 1) || !read(b, std::numeric_limits<std::uint16_t>::max()) || b == 0) return false;

@@ -122,6 +122,8 @@ class machine final : public model::machine {
   [[nodiscard]] model::used_units used() const noexcept override { return used_; }
   [[nodiscard]] bool knows(std::uint64_t u) const noexcept override { return units_[u].touched != 0 || entries_[u].touched != 0; }
   void all_given() noexcept override { used_.clear(); }
+  [[nodiscard]] bool at_rest() noexcept override;
+  void forget() noexcept override;
 
   /// A message for one unit (m.unit; m.count is ignored). Content, if any, has been placed already.
   void on_message(const message& m, actions& out) override;

@@ -117,6 +117,7 @@ void machine::on_save(std::uint64_t unit, actions& out) {
   m.b = r.stamp;
   send(to, m, true, out);
   ++rounds.unanswered;
+  ++shape_.replicas.book->unanswered;
   ++count_.replicas_sent;
 }
 
@@ -183,6 +184,7 @@ void machine::keep_replica(const message& m) {
 void machine::on_replica_ack(const message& m) {
   CHECK(replicated() && shape_.replicas.units[m.unit].saving != 0 && shape_.replicas.rounds->unanswered != 0);
   --shape_.replicas.rounds->unanswered;
+  --shape_.replicas.book->unanswered;
 }
 
 // ---- what waits for the end of a round
@@ -240,7 +242,7 @@ void machine::cut_round(std::uint64_t unit) noexcept {
   if (!replicated()) return;
   replica_rounds& rounds = *shape_.replicas.rounds;
   rounds.active = false;
-  rounds.unanswered = 0;
+  rounds.unanswered = shape_.replicas.book->unanswered = 0;
   for (std::uint64_t one = 0; take_saved(one);) {
     shape_.replicas.units[one].saving = 0;
     mark_unsaved(one);
@@ -303,6 +305,33 @@ bool machine::is_valid_replica(std::uint64_t unit) const noexcept {
   if (s.mapped() == access::write && r.unsaved == 0) return false;
   if (r.stalled != 0 && entries_[unit].requests.empty()) return false;
   return r.stalled == 0 || r.unsaved != 0 || r.saving != 0;
+}
+
+// ---- the region goes
+
+bool machine::at_rest() noexcept {
+  const bool saved = !replicated() || (shape_.replicas.book->unsaved.head == 0 && shape_.replicas.book->saving.head == 0);
+  if (!saved) shape_.replicas.rounds->wanted = true;
+  return saved && outstanding_ == 0;
+}
+
+/// Where it goes without having come to rest, as a death has it, requests and rounds end with it.
+void machine::forget() noexcept {
+  if (replicated()) {
+    replica_rounds& rounds = *shape_.replicas.rounds;
+    replica_book& book = *shape_.replicas.book;
+    for (std::uint64_t unit = std::uint64_t{book.unsaved.head} - 1; unit < shape_.units; unit = next_in_round(unit)) --rounds.unsaved;
+    rounds.unanswered -= book.unanswered;
+  }
+  for (std::uint64_t unit = used_.first(); unit < used_.end() && requests_.in_use() != 0; ++unit) {
+    while (!entries_[unit].requests.empty()) requests_.pop(entries_[unit].requests);
+    while (replicated() && !shape_.replicas.units[unit].orders.empty()) requests_.pop(shape_.replicas.units[unit].orders);
+  }
+  used_.clear();
+  own_.reset();
+  units_ = nullptr;
+  entries_ = nullptr;
+  shape_.replicas = {};
 }
 
 }  // namespace quire::sequential

@@ -34,6 +34,7 @@ struct unit_chain {
 struct replica_book {
   std::uint64_t clock = 0;  ///< no content here has a higher stamp; each round's is one more
   unit_chain unsaved{}, saving{};
+  std::uint64_t unanswered = 0;  ///< of replica_rounds::unanswered, so many are this machine's
 };
 
 /// Rounds of one node, all its regions together: what is unsaved when a round begins is sent to backups, and nobody

@@ -17,6 +17,7 @@ class swap final : public store {
   [[nodiscard]] int flush(std::uint64_t at, std::span<const std::byte> from) noexcept override { return file_.write(at, from); }
   /// From the page cache.
   [[nodiscard]] int try_fill(std::uint64_t at, std::span<std::byte> into) noexcept override { return file_.try_read(at, into); }
+  void forget(std::uint64_t at, std::uint64_t bytes) noexcept override { file_.forget(at, bytes); }
   [[nodiscard]] const char* name() const noexcept override { return "page-out file"; }
   [[nodiscard]] const char* where() const noexcept override { return file_.directory().c_str(); }
 

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "region/keeper.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/detail.hpp"
+#include "base/log.hpp"
+#include "base/status_number.hpp"
+#include "region/services.hpp"
+
+namespace quire::region {
+
+using core::region_description;
+using model::message;
+using model::node_id;
+
+namespace {
+std::span<const std::byte> bytes_of(const region_description& d) noexcept { return std::as_bytes(std::span(&d, 1)); }
+
+/// How far from the beginning of its granule a region begins. Were it the same for all, the n-th bytes of several arrays would lie
+/// at a multiple of 64 MiB from each other, where caches and the processor's predictors of them take them for the same: a loop over
+/// three arrays was a third slower (bench/README.md, "Arrays at round distances").
+std::uint64_t colour_of(std::uint16_t id, std::uint64_t unit, std::uint64_t granule) noexcept {
+  const std::uint64_t step = std::max<std::uint64_t>(unit, 64 * 1024);
+  const std::uint64_t colours = std::min<std::uint64_t>(granule / 4 / step, 16);
+  return colours == 0 ? 0 : id % colours * step;
+}
+}  // namespace
+
+void keeper::open(std::uint64_t base, std::uint16_t first) {
+  const auto& c = core_.config;
+  numbers_.load(first);
+  space_.open(base, c.base + c.bytes, core_.regions.granule_bytes());
+  if (c.survives) {
+    core_.survival.on_deaths([](void* self, unsigned node) noexcept { static_cast<keeper*>(self)->on_death(node); }, this, false);
+    core_.survival.on_deaths([](void* self, unsigned node) noexcept {
+      if (node == 0) static_cast<keeper*>(self)->go_on_without_leader();
+    }, this, true);
+  }
+  using value = std::span<const std::byte>;
+  const auto serve = [this](service s, core::service_table::handler h, const char* name = nullptr) {
+    core_.services.set(static_cast<std::uint32_t>(s), h, this, name);
+  };
+  serve(service::region_create, [](void* self, core::core&, const message& m, value v) noexcept {
+    static_cast<keeper*>(self)->on_create(m, v);
+  }, "quire_region_create");
+  serve(service::region_announce, [](void* self, core::core&, const message&, value v) noexcept {
+    static_cast<keeper*>(self)->on_announce(v);
+  });
+  serve(service::region_added, [](void* self, core::core&, const message& m, value) noexcept {
+    static_cast<keeper*>(self)->on_added(m);
+  });
+  open_end();
+}
+
+base::status keeper::check(const quire_region_options& options, std::uint64_t bytes) const {
+  const auto& c = core_.config;
+  const std::uint64_t unit = options.unit_bytes == 0 ? 4096 : options.unit_bytes;
+  const bool fits = unit >= 4096 && unit <= (2u << 20) && (unit & (unit - 1)) == 0;
+  const bool known = core_.protocols.find(int{options.consistency}) != nullptr &&
+                     options.placement >= QUIRE_PLACE_BLOCK && options.placement <= QUIRE_PLACE_FIRST_TOUCH && options.pool >= QUIRE_POOL_DEFAULT &&
+                     options.pool <= QUIRE_POOL_FORK && options.detector >= QUIRE_DETECT_DEFAULT &&
+                     options.detector <= QUIRE_DETECT_SCAN;
+  const bool home = options.placement != QUIRE_PLACE_NODE || (options.home >= 0 && options.home < static_cast<int>(c.nodes));
+  if (bytes == 0) return base::explain(QUIRE_INVALID, "quire_region_create(): the size is 0");
+  if (!fits) {
+    return base::explain(QUIRE_INVALID, "quire_region_create(): units of %zu bytes: they must be a power of two from 4 KiB to 2 MiB",
+                         options.unit_bytes);
+  }
+  if (!known) {
+    return base::explain(QUIRE_INVALID,
+                         "quire_region_create(): one of consistency (%d), placement (%d), pool (%d) and detector (%d) has a value that is none",
+                         static_cast<int>(options.consistency), static_cast<int>(options.placement), static_cast<int>(options.pool),
+                         static_cast<int>(options.detector));
+  }
+  if (!home) {
+    return base::explain(QUIRE_INVALID, "quire_region_create(): there is no node %d for a home; the job has %u nodes", options.home, c.nodes);
+  }
+  if (bytes > c.bytes) {
+    return base::explain(QUIRE_NO_ADDRESSES, "quire_region_create(): %lu bytes are more than the shared range has, %lu (QUIRE_RANGE)",
+                         static_cast<unsigned long>(bytes), static_cast<unsigned long>(c.bytes));
+  }
+  return {};
+}
+
+base::status keeper::create(const quire_region_options& options, std::uint64_t bytes, quire_region& region) {
+  if (const auto why = check(options, bytes); !why.ok()) return why;
+  const std::uint64_t unit = options.unit_bytes == 0 ? 4096 : options.unit_bytes;
+  region_description about;
+  about.bytes = (bytes + unit - 1) / unit * unit;
+  about.unit_bytes = static_cast<std::uint32_t>(unit);
+  about.home = static_cast<std::uint16_t>(options.placement == QUIRE_PLACE_NODE ? options.home : 0);
+  about.placement = static_cast<std::uint8_t>(options.placement);
+  about.consistency = static_cast<std::uint8_t>(options.consistency);
+  about.pool = static_cast<std::uint8_t>(options.pool);
+  about.detector = static_cast<std::uint8_t>(options.detector);
+  about.heap = options.heap != 0 ? 1 : 0;
+  message m;
+  const auto why = core_.services.ask(node_id{0}, static_cast<std::uint32_t>(service::region_create), m, bytes_of(about));
+  if (why.ok()) region.id = m.a;
+  if (why == QUIRE_LIMIT) {
+    base::log(base::log_level::error, "a job has at most %zu regions at a time beside the memory of quire_malloc(): make fewer and larger ones, "
+              "or destroy what is not needed (quire_region_destroy)", core::region_map::max_regions - 1);
+  }
+  return why;
+}
+
+/// Node 0: gives the region its number and addresses, and tells everyone.
+void keeper::on_create(const message& m, std::span<const std::byte> value) noexcept {
+  question q;
+  if (value.size() != sizeof q.about) return core_.services.answer(m, QUIRE_INVALID);
+  std::memcpy(&q.about, value.data(), sizeof q.about);
+  q.about.id = numbers_.take();
+  if (q.about.id == 0) return core_.services.answer(m, QUIRE_LIMIT);
+  q.about.life = gone_;
+  if (!space_.take(q.about.bytes, colour_of(q.about.id, q.about.unit_bytes, core_.regions.granule_bytes()), q.about.base)) {
+    numbers_.give_back(q.about.id);
+    return core_.services.answer(m, QUIRE_NO_ADDRESSES);
+  }
+  q.request = m;
+  const auto about = q.about;
+  ask_all(questions_.emplace(about.id, q).first->second);
+  tell_all(static_cast<std::uint32_t>(service::region_announce), bytes_of(about));
+}
+
+/// The dead answer nothing.
+void keeper::ask_all(question& q) {
+  const std::uint64_t dead = core_.survival.members().dead;
+  q.answered = dead;
+  q.left = core_.config.nodes - static_cast<unsigned>(__builtin_popcountll(dead));
+}
+
+void keeper::tell_all(std::uint32_t service, std::span<const std::byte> value) {
+  for (unsigned n = 0; n < core_.config.nodes; ++n) {
+    const node_id to{static_cast<std::uint16_t>(n)};
+    if (!core_.survival.members().is_dead(to)) core_.services.notify(to, service, 0, 0, 0, value);
+  }
+}
+
+void keeper::on_announce(std::span<const std::byte> value) noexcept {
+  region_description about;
+  if (value.size() != sizeof about) return;
+  std::memcpy(&about, value.data(), sizeof about);
+  const auto why = core_.builder.add(about);
+  if (why.ok() && made_.tell != nullptr) made_.tell(made_.context, about);
+  core_.services.notify(node_id{0}, static_cast<std::uint32_t>(service::region_added), about.id,
+                 static_cast<std::uint64_t>(why.code()), 0, {});
+}
+
+void keeper::on_added(const message& m) noexcept {
+  const auto found = questions_.find(static_cast<std::uint16_t>(m.a));
+  if (found == questions_.end()) return;
+  if (m.b != QUIRE_OK) found->second.why = base::status_of(m.b);
+  on_answer(found->second, m.from.value());
+}
+
+void keeper::on_answer(question& q, unsigned node) {
+  if (node < 64) q.answered |= std::uint64_t{1} << node;
+  if (--q.left != 0) return;
+  q.ends ? all_have_done(q) : all_have_added(q);
+}
+
+/// What some node could not make goes again from the others.
+void keeper::all_have_added(question& q) {
+  if (!q.why.ok()) {
+    q.ends = true;
+    return tell_step(q, step::finish);
+  }
+  core_.services.answer(q.request, {}, core::handle_of(q.about));
+  questions_.erase(q.about.id);
+}
+
+/// Nobody waits for a node that is dead. What was to be told it goes with it.
+void keeper::on_death(unsigned node) {
+  for (auto i = questions_.begin(); i != questions_.end();) {
+    question& q = (i++)->second;  // it may be gone then
+    if ((q.answered >> node & 1) == 0) on_answer(q, node);
+  }
+}
+
+// ---- Checkpoints ----
+
+keeper::saved keeper::save() {
+  saved s;
+  core_.as_driver([&] { s = {space_.next(), numbers_.next(), gone_}; });
+  return s;
+}
+
+bool keeper::is_used() {
+  bool used = false;
+  core_.as_driver([&] { used = numbers_.next() != 1; });
+  core_.regions.for_each([&](const core::region_slot& r) { used = used || r.about.id != 0; });
+  return used;
+}
+
+void keeper::load(const saved& from, std::span<const region_description> regions) {
+  std::vector<region_description> all(regions.begin(), regions.end());
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.base < b.base; });
+  const std::uint64_t granule = core_.regions.granule_bytes();
+  core_.as_driver([&] {
+    space_.load(from.next_base);
+    numbers_.load(static_cast<std::uint16_t>(from.next_id));
+    gone_ = static_cast<std::uint32_t>(from.gone);
+    std::uint64_t at = space_.base();
+    for (const auto& r : all) {
+      const std::uint64_t first = space_.base() + (r.base - space_.base()) / granule * granule;
+      if (at < first) space_.load_free(at, first);
+      at = space_.round_up(r.base + r.bytes);
+    }
+    if (at < from.next_base) space_.load_free(at, from.next_base);
+    for (std::uint16_t id = 1; id < from.next_id; ++id) {
+      if (std::none_of(all.begin(), all.end(), [id](const auto& r) { return r.id == id; })) numbers_.give_back(id);
+    }
+  });
+}
+
+}  // namespace quire::region

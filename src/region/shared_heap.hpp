@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A region that memory is allocated from: the job's heap (region 0), or one that a program has made so. It is cut into slices of consecutive
+// addresses, each of one node, which keeps what is known of it. Region 0 has a slice for each node. A smaller one has fewer where a slice would
+// be too small to be of use; they go to the nodes that manage their first units when units are placed in blocks. So a node allocates from
+// its own slice without a message, and where units are placed in blocks it is home of what it allocates.
+//
+// Any thread may ask; slices change only in load(), before anybody does.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/status.hpp"
+#include "core/region_slot.hpp"
+#include "heap/heap.hpp"
+
+namespace quire::region {
+
+class shared_heap {
+ public:
+  /// A part of the heap. They cover it without gaps, by address.
+  struct slice {
+    std::uint64_t base = 0, end = 0;
+    model::node_id node{};
+    std::unique_ptr<heap::heap> memory{};  ///< on its own node
+  };
+  /// Of a checkpoint: what some node has saved of a part.
+  struct part {
+    heap::saved_extent about;
+    std::span<const std::uint64_t> words;
+  };
+
+  shared_heap(const core::region_description& about, unsigned nodes, model::node_id self);
+
+  [[nodiscard]] const core::region_description& about() const noexcept { return about_; }
+  /// Null for an address that lies in none.
+  [[nodiscard]] const slice* slice_of(std::uint64_t address) const noexcept;
+  /// Nodes that have some of it, and so can be asked.
+  [[nodiscard]] bool has_any(model::node_id node) const noexcept;
+
+  // On this node's slices.
+  [[nodiscard]] base::result<heap::allocation> allocate_here(std::uint64_t bytes, std::uint64_t alignment) noexcept;
+  [[nodiscard]] base::result<std::uint64_t> size_here(std::uint64_t address) const noexcept;
+  [[nodiscard]] base::status release_here(std::uint64_t address) noexcept;
+  [[nodiscard]] bool is_used() const noexcept;
+
+  // Checkpoints (restored.cpp).
+  void save(std::vector<std::uint64_t>& words) const;
+  /// What saved parts, by address, come to in this job. False if they do not make this heap.
+  [[nodiscard]] bool load(std::span<const part> parts, std::vector<slice>& slices) const;
+  void replace(std::vector<slice>&& slices) noexcept { slices_ = std::move(slices); }
+
+  shared_heap* next = nullptr;  ///< of those that are needed no longer
+
+ private:
+  [[nodiscard]] std::vector<slice> cut(std::uint64_t base, std::uint64_t end, std::uint64_t used_end) const;
+
+  core::region_description about_;
+  unsigned nodes_;
+  model::node_id self_;
+  std::uint64_t block_units_;  ///< of a slice
+  std::vector<slice> slices_;
+};
+
+}  // namespace quire::region
