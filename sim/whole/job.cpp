@@ -104,7 +104,7 @@ world_options job::draw_options() {
   o.node.updates = draw_.chance(80);
   o.node.survives = o.node.replicas = replicas_;
   draw_memory(o);
-  o.intruding_percent = sim::mix(options_.seed) % 2 == 0 ? 25 : 0;
+  o.intruding_percent = options_.intrudes && sim::mix(options_.seed) % 2 == 0 ? 25 : 0;
   in_order_ = !o.net.reads_late && !o.node.pages_out;
   return o;
 }

@@ -143,7 +143,7 @@ base::status node::wait_in_kernel(table_detector& kernel, const std::byte* at, s
 
 bool node::waits_with(intent& i) {
   auto& rng = world_.net().rng();
-  if (!rng.chance(world_.options().intruding_percent)) return false;
+  if (const unsigned often = world_.options().intruding_percent; often == 0 || !rng.chance(often)) return false;
   intents_.push_back(&i);
   world_.sleep(rng.below(world_.options().think + 1));
   std::erase(intents_, &i);

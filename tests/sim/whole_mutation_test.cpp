@@ -15,7 +15,7 @@ using model::message_kind;
 using testing::AnyOf;
 using testing::HasSubstr;
 
-const job_options both_consistencies{.most_pages = 2, .most_phases = 6, .most_steps = 12, .most_groups = 2, .replicas_percent = 0, .often = {.phased = 20}};
+const job_options both_consistencies{.most_pages = 2, .most_phases = 6, .most_steps = 12, .most_groups = 2, .replicas_percent = 0, .intrudes = false, .often = {.phased = 20}};
 
 /// Nobody looks at a word until it changes: who waits for ever is quiet.
 const job_options without_groups = [] {
