@@ -16,7 +16,9 @@ std::uint64_t absent_units::run_from(const region_slot& r, std::uint64_t unit, s
 }
 
 bool absent_units::waits(region_slot& r, std::uint64_t unit, std::uint64_t ahead) noexcept {
-  if (!is_absent(r, unit)) return false;
+  const bool resumes = resuming_ == &r && resuming_unit_ == unit;
+  if (resumes) resuming_ = nullptr;
+  if (resumes || !is_absent(r, unit)) return false;
   if (parked_.has(r, unit) || frames_.is_filling(r, unit)) return true;
   const std::uint64_t run = run_from(r, unit, std::max<std::uint64_t>(ahead, 1));
   if (frames_.try_fill(r, unit, run)) return false;
@@ -49,19 +51,21 @@ bool absent_units::take_done() noexcept {
   });
 }
 
-/// What waited for the units, in order. Replies about neighbours leave together, at the end. Some may have to wait again, if the unit has left
-/// memory meanwhile: behind one another, as before.
+/// What waited for the units, in order. Replies about neighbours leave together, at the end. A unit for which something waits does not leave memory
+/// (page_out.cpp); and what comes for it meanwhile, from this node itself, waits behind the rest.
 void absent_units::go_on(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
   if (parked_.empty()) return;
   for (std::uint64_t unit = first; unit < first + count; ++unit) {
-    for (const parked_unit& p : parked_.take(r, unit)) {
-      if (p.m.kind != model::message_kind::invalid) {
-        core_.in.take_unit(r, p.m);
+    for (parked_unit next; parked_.pop(r, unit, next);) {
+      if (next.m.kind != model::message_kind::invalid) {
+        core_.in.take_unit(r, next.m);
         continue;
       }
       core_.performer.flush();
-      // Not core::execute(): what the node has sent to itself comes behind all that waits here.
-      p.operation != nullptr ? p.operation->execute(core_) : core_.faults.begin_kernel_fault(r, p.address, p.write);
+      resuming_ = &r;
+      resuming_unit_ = unit;
+      next.operation != nullptr ? next.operation->execute(core_) : core_.faults.begin_kernel_fault(r, next.address, next.write);
+      resuming_ = nullptr;
     }
   }
   core_.performer.flush();

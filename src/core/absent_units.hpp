@@ -71,6 +71,8 @@ class absent_units {
   core& core_;
   frames& frames_;
   parked_units parked_{};
+  const region_slot* resuming_ = nullptr;  ///< what goes on is about `resuming_unit_`: its content is here
+  std::uint64_t resuming_unit_ = 0;
 };
 
 }  // namespace quire::core

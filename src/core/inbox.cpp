@@ -102,14 +102,11 @@ void inbox::handle_units(const message& m, const protocol::message_traits& t) no
   one.count = 1;
   for (std::uint32_t i = 0; i < m.count; ++i) {
     one.unit = m.unit + i;
-    waits(*r, one, t, m.count - i) ? core_.absent.park(*r, one) : step(*r, one, t);
+    const bool waits = t.content_free ? core_.absent.holds(*r, one.unit) : core_.absent.must_wait(*r, one.unit, m.count - i);
+    waits ? core_.absent.park(*r, one) : step(*r, one, t);
   }
   core_.stamp(fault_trace::point::decided, m.region.value(), m.unit);
   core_.performer.flush();
-}
-
-bool inbox::waits(region_slot& r, const message& one, const protocol::message_traits& t, std::uint64_t ahead) noexcept {
-  return t.content_free ? core_.absent.holds(r, one.unit) : core_.absent.must_wait(r, one.unit, ahead);
 }
 
 /// A message counts as received when a machine takes it: before that it is on its way, whoever wants to know (change.cpp).
@@ -123,8 +120,7 @@ void inbox::step(region_slot& r, const message& one, const protocol::message_tra
 }
 
 void inbox::take_unit(region_slot& r, const message& one) noexcept {
-  const protocol::message_traits& t = core_.protocols.traits(one.kind);
-  waits(r, one, t, 1) ? core_.absent.park(r, one) : step(r, one, t);
+  step(r, one, core_.protocols.traits(one.kind));
 }
 
 /// Threads may read the units meanwhile: what they may look at does not change by it.

@@ -28,8 +28,6 @@ struct parked_unit {
 
 class parked_units {
  public:
-  using list = base::fault_vector<parked_unit>;
-
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
   [[nodiscard]] bool has(const region_slot& r, std::uint64_t unit) const noexcept {
     if (empty()) return false;
@@ -45,33 +43,32 @@ class parked_units {
     buckets_[bucket_of(*p.region, p.unit)].push_back(p);
     ++count_;
   }
-  /// All of a unit, in order.
-  [[nodiscard]] list take(const region_slot& r, std::uint64_t unit) noexcept {
-    list taken;
-    erase_if(bucket_of(r, unit), [&](const parked_unit& p) {
-      if (p.region != &r || p.unit != unit) return false;
-      taken.push_back(p);
-      return true;
-    });
-    return taken;
+  /// Takes the first of a unit. False if there is none.
+  [[nodiscard]] bool pop(const region_slot& r, std::uint64_t unit, parked_unit& first) noexcept {
+    return take(r, unit, [](const parked_unit&) { return true; }, first);
   }
   /// `o` waits no longer, if it did.
   void remove(const region_slot& r, std::uint64_t unit, const op& o) noexcept {
-    erase_if(bucket_of(r, unit), [&](const parked_unit& p) { return p.operation == &o; });
+    parked_unit removed;
+    (void)take(r, unit, [&](const parked_unit& p) { return p.operation == &o; }, removed);
   }
 
  private:
+  using list = base::fault_vector<parked_unit>;
   static constexpr std::size_t buckets = 256;
   [[nodiscard]] static std::size_t bucket_of(const region_slot& r, std::uint64_t unit) noexcept {
     return (unit * 0x9e3779b97f4a7c15u >> 56 ^ r.about.id) % buckets;
   }
   template <class Predicate>
-  void erase_if(std::size_t bucket, Predicate&& which) noexcept {
-    if (empty()) return;
-    list& b = buckets_[bucket];
-    const std::size_t before = b.size();
-    b.erase(std::remove_if(b.begin(), b.end(), which), b.end());
-    count_ -= before - b.size();
+  [[nodiscard]] bool take(const region_slot& r, std::uint64_t unit, Predicate&& which, parked_unit& taken) noexcept {
+    if (empty()) return false;
+    list& b = buckets_[bucket_of(r, unit)];
+    const auto found = std::find_if(b.begin(), b.end(), [&](const parked_unit& p) { return p.region == &r && p.unit == unit && which(p); });
+    if (found == b.end()) return false;
+    taken = *found;
+    b.erase(found);
+    --count_;
+    return true;
   }
   std::array<list, buckets> buckets_{};
   std::size_t count_ = 0;

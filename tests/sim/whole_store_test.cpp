@@ -4,6 +4,7 @@
 
 #include <array>
 #include <string>
+#include <vector>
 
 #include "sim/seeds.hpp"
 #include "sim/whole/kept_store.hpp"
@@ -100,7 +101,8 @@ std::string run_with_readers(std::uint64_t seed, bool overtaking) {
     w.on_turn([](node& n) {
       core::region_slot& r = *n.core().regions.slot(model::region_id{1});
       for (std::uint64_t unit = 0; unit < 3 * pages; ++unit) {
-        auto all = n.core().absent.parked().take(r, unit);
+        std::vector<core::parked_unit> all;
+        for (core::parked_unit next; n.core().absent.parked().pop(r, unit, next);) all.push_back(next);
         for (auto p = all.rbegin(); p != all.rend(); ++p) n.core().absent.parked().push(*p);
       }
     });
@@ -169,6 +171,13 @@ TEST(toy_store, is_caught_when_it_is_wrong) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) found += run_with_toy(seed, 2).empty() ? 0 : 1;
   toy::masked::forgets_its_mask = false;
   EXPECT_GT(found, 7u);
+}
+
+/// Nobody else has the content.
+TEST(toy_store, ends_the_job_when_it_has_lost_something) {
+  toy::masked::loses = true;
+  EXPECT_EXIT((void)run_with_toy(1, 2), testing::ExitedWithCode(QUIRE_SYSTEM), "cannot read the page at 0x[0-9a-f]+ back from the masked store in a test: Input/output error");
+  toy::masked::loses = false;
 }
 
 /// As at a restart: each node fills what it manages, and all nodes find it, whether it fits into memory or not.

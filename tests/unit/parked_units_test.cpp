@@ -15,7 +15,8 @@ TEST(parked_units, are_taken_by_unit_in_the_order_in_which_they_came) {
   parked_units all;
   region_slot one, other;
   other.about.id = 1;
-  EXPECT_TRUE(all.empty() && !all.has(one, 5) && all.take(one, 5).empty());
+  parked_unit next;
+  EXPECT_TRUE(all.empty() && !all.has(one, 5) && !all.pop(one, 5, next));
   for (std::uint64_t i = 0; i < 3'000; ++i) {  // far more than there are buckets
     model::message m;
     m.kind = model::message_kind::done;
@@ -25,9 +26,10 @@ TEST(parked_units, are_taken_by_unit_in_the_order_in_which_they_came) {
   }
   EXPECT_TRUE(all.has(one, 4) && !all.has(other, 4) && all.has_any_of(one) && all.has_any_of(other));
   for (std::uint64_t unit = 0; unit < 1'000; ++unit) {
-    const auto taken = all.take(unit % 2 == 0 ? one : other, unit);
-    ASSERT_EQ(taken.size(), 3u) << unit;
-    for (std::uint64_t k = 0; k < 3; ++k) EXPECT_EQ(taken[k].m.a, unit + 1'000 * k);
+    for (std::uint64_t k = 0; k < 3; ++k) {
+      ASSERT_TRUE(all.pop(unit % 2 == 0 ? one : other, unit, next)) << unit;
+      EXPECT_EQ(next.m.a, unit + 1'000 * k);
+    }
     EXPECT_FALSE(all.has(one, unit) || all.has(other, unit));
   }
   EXPECT_TRUE(all.empty() && !all.has_any_of(one));
@@ -40,9 +42,9 @@ TEST(parked_units, lose_who_waits_no_longer) {
   for (op* const o : {&a, &b}) all.push({.region = &r, .unit = 7, .operation = o});
   all.remove(r, 7, a);
   all.remove(r, 7, a);
-  const auto left = all.take(r, 7);
-  ASSERT_EQ(left.size(), 1u);
-  EXPECT_EQ(left[0].operation, &b);
+  parked_unit left;
+  ASSERT_TRUE(all.pop(r, 7, left));
+  EXPECT_EQ(left.operation, &b);
   EXPECT_TRUE(all.empty());
 }
 

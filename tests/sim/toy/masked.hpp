@@ -31,11 +31,12 @@ class masked final : public store::store {
  public:
   static constexpr std::size_t page = 4096;
   static inline bool forgets_its_mask = false;  ///< now and then, for a test that must fail
+  static inline bool loses = false;             ///< all that it is given, for another
 
   [[nodiscard]] int fill(std::uint64_t at, std::span<std::byte> into) noexcept override {
     for (std::size_t done = 0; done < into.size(); done += page) {
       const auto found = pages_.find(at + done);
-      if (found == pages_.end()) return ENODATA;
+      if (found == pages_.end() || loses) return EIO;
       std::memcpy(into.data() + done, found->second.data(), page);
     }
     each_word(into, at, [](std::uint64_t word, std::uint64_t position) { return word ^ number_at(position); });
