@@ -183,7 +183,18 @@ void keeper::go_on_without_leader() {
     o.what = step::finish;
     o.id = r->about.id;
     o.life = r->about.life;
-    tell_all(static_cast<std::uint32_t>(service::region_step), std::as_bytes(std::span(&o, 1)));
+    const auto bytes = std::as_bytes(std::span(&o, 1));
+    message m;
+    m.kind = model::message_kind::service_notice;
+    m.operation = static_cast<std::uint32_t>(service::region_step);
+    m.from = m.requester = core_.config.self;
+    m.payload_bytes = static_cast<std::uint32_t>(bytes.size());
+    for (std::uint16_t n = 0; n < core_.config.nodes; ++n) {
+      const node_id to{n};
+      // Past all that waits until content is safe: that may wait for an answer about this very region.
+      if (to != core_.config.self && !core_.survival.members().is_dead(to)) core_.out.send(to, m, bytes);
+    }
+    finish_here(*r);
   }
 }
 

@@ -142,7 +142,7 @@ base::status registry::allocate(quire_region from, std::uint64_t bytes, std::uin
     return base::explain(QUIRE_INVALID, "quire_region_malloc(): region %u is used by its range (quire_region_range); make it with "
                          "quire_region_options.heap = 1 to allocate from it", unsigned{region->about.id});
   }
-  if (bytes > heap->about().bytes) {
+  if (from.id != 0 && bytes > heap->about().bytes) {
     return base::explain(QUIRE_INVALID, "an allocation of %lu bytes; region %u has %lu", static_cast<unsigned long>(bytes),
                          unsigned{region->about.id}, static_cast<unsigned long>(heap->about().bytes));
   }

@@ -39,6 +39,7 @@ struct writer final : node::effects {
   void perform_all() noexcept override {
     for (const node_id to : std::exchange(diffs, {})) (void)self.diff_sent(to);
   }
+  [[nodiscard]] std::uint32_t life_of(region_id) noexcept override { return life; }
   [[nodiscard]] machine* machine_of(region_id) noexcept override { return m.get(); }
 
   /// A thread writes unit 1, whose home is node 1.
@@ -54,6 +55,7 @@ struct writer final : node::effects {
   }
   void send(unsigned to, edge what) { self.send(node_id{static_cast<std::uint16_t>(to)}, {}, {}, what); }
 
+  std::uint32_t life = 0;
   std::vector<std::string> left{};
   std::vector<node_id> diffs{};
   std::vector<unit_state> units = std::vector<unit_state>(4);
@@ -219,6 +221,31 @@ TEST(release_node, diffs_that_are_waited_for_are_urgent) {
   w.write();
   w.self.release();
   EXPECT_EQ(w.left, (strings{"diff to 1"}));
+}
+
+/// A node that a region has not left yet may tell of it when another region has its number here.
+TEST(release_node, of_another_life_of_a_region_nothing_is_heard_but_that_an_interval_ended) {
+  writer w(4);
+  w.write();
+  w.life = 2;
+  history theirs(node_id{2}, 4);
+  history::position at = theirs.begin();
+  for (const std::uint32_t told : {1u, 2u}) {
+    quire::base::fault_vector<written_unit> units{{region_id{0}, 1}};
+    theirs.add_interval(units);
+    std::array<std::byte, 256> room;
+    notice_writer out(room);
+    const notice* const next = theirs.next_for(node_id{0}, at);
+    ASSERT_NE(next, nullptr);
+    notice n = *next;
+    n.life = told;
+    ASSERT_TRUE(out.add(n));
+    ++at;
+    ASSERT_TRUE(w.self.on_notices(node_id{2}, out.bytes()));
+    w.self.acquire();
+    EXPECT_EQ(w.self.known().known(node_id{2}), told);
+    EXPECT_EQ(w.left, told == 1 ? strings{} : (strings{"diff to 1"})) << "life " << told;
+  }
 }
 
 }  // namespace
