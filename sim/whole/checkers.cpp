@@ -40,8 +40,17 @@ std::string check_homes(world& w, std::uint16_t region) {
   return {};
 }
 
+/// Whether a thread has written a word of the unit.
+bool has_words(const world& w, const core::region_slot& r, std::uint64_t unit) {
+  const std::uint64_t first = r.address_of(unit), end = first + r.bytes_of(unit);
+  for (std::uint64_t at = first; at < end; at += sizeof(std::uint64_t)) {
+    if (w.latest(at) != 0) return true;
+  }
+  return false;
+}
+
 /// Frames add up to what is counted, and what has been written is in memory or in the store.
-std::string check_frames(node& n, std::uint16_t region) {
+std::string check_frames(const world& w, node& n, std::uint16_t region) {
   core::core& c = n.core();
   if (!c.frames.limited()) return {};
   std::uint64_t used = 0, leaving = 0;
@@ -58,7 +67,8 @@ std::string check_frames(node& n, std::uint16_t region) {
     const core::frame_state& f = r.frames.data()[unit];
     if (f.resident != 0 && f.filling != 0) return about(about("a frame is in use while it is being filled", n).c_str(), r, unit);
     const bool kept = f.resident != 0 || f.saved != 0;
-    if (!kept && r.machine->keeps(unit) && r.machine->has_content(unit) && r.machine->is_written(unit)) return about(about("content is lost", n).c_str(), r, unit);
+    const bool counts = r.machine->keeps(unit) && r.machine->has_content(unit) && r.machine->is_written(unit);
+    if (!kept && counts && has_words(w, r, unit)) return about(about("content is lost", n).c_str(), r, unit);
     if (f.resident == 0 && r.machine->mapped(unit) != access::none) return about(about("threads may use a unit without a frame", n).c_str(), r, unit);
     if (c.absent.holds(r, unit) && !f.filling && !f.resident) return about(about("what waits for content waits for ever", n).c_str(), r, unit);
   }
@@ -96,7 +106,7 @@ std::string check_quiet(node& n) {
 
 }  // namespace
 
-std::string check_node(node& n, std::uint16_t region) {
+std::string check_node(world& w, node& n, std::uint16_t region) {
   if (!has(n, region)) return {};  // not yet, or no longer
   const core::region_slot& r = slot_of(n, region);
   for (std::uint64_t unit = 0; unit < units_of(r); ++unit) {
@@ -104,7 +114,7 @@ std::string check_node(node& n, std::uint16_t region) {
     if (!valid) return about(about("a machine's state is not valid", n).c_str(), r, unit);
     if (!sees_its_views(r, unit)) return about(about("a machine is wrong about its view", n).c_str(), r, unit);
   }
-  return check_frames(n, region);
+  return check_frames(w, n, region);
 }
 
 std::string check_views(world& w, std::uint16_t region) {

@@ -111,7 +111,7 @@ void world::check(node& n) {
   if (regions_.empty()) return;
   constexpr std::uint64_t small = 8;
   const std::uint16_t region = regions_[next_checked_++ % regions_.size()];
-  if (const std::string wrong = check_node(n, region); !wrong.empty()) return fail(wrong);
+  if (const std::string wrong = check_node(*this, n, region); !wrong.empty()) return fail(wrong);
   if (nodes_.size() > small && next_checked_ % nodes_.size() != 0) return;
   if (const std::string wrong = check_views(*this, region); !wrong.empty()) fail(wrong);
 }
