@@ -180,7 +180,7 @@ QUIRE_API quire_status quire_region_range(quire_region region, void** address, u
  *  content is lost, and other threads of any node may use the region meanwhile: those that need more of it than they
  *  have just then wait until it has changed. To the consistency that the region has it is a barrier and no more.
  *  QUIRE_INVALID on all nodes for calls that differ, for the region of quire_malloc(), and for what is no region or no
- *  consistency; QUIRE_BUSY on all nodes if some of it is pinned; QUIRE_NO_MEMORY; QUIRE_PEER_LOST. After an error the region is what it was. */
+ *  consistency; QUIRE_NOT_FOUND for a region that was destroyed; QUIRE_BUSY on all nodes if some of it is pinned, or it is about to be destroyed; QUIRE_NO_MEMORY; QUIRE_PEER_LOST. After an error the region is what it was. */
 QUIRE_API quire_status quire_region_set_consistency(quire_region region, quire_consistency consistency);
 /* Parallel blocks (KOAN, multiple-writers consistency). Nodes that work on different data of a region (Bernstein's
  * conditions: none reads or writes what another one writes) need not exchange it in between, although it lies on the same pages. Between

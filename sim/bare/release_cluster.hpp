@@ -218,8 +218,6 @@ class release_cluster {
   struct passed_on {
     node_id from{};
     std::uint64_t token = 0;
-    node_id to{};
-    unsigned group = 0;
   };
   struct node_state final : release::node::effects {
     node_state(release_cluster& c, unsigned n) : cluster(c), self{static_cast<std::uint16_t>(n)}, sync(self, c.options_.nodes) {}

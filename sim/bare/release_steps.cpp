@@ -200,8 +200,8 @@ void release_cluster::on_diffs(node_state& n, const message& m, std::span<const 
     for (std::uint64_t left = words[i++]; left != 0; --left, i += 3) d.words.push_back({words[i], words[i + 1], words[i + 2]});
     const auto what = machine.on_diff(d.unit, m.requester, static_cast<std::uint16_t>(d.moves));
     if (what == release::diff_outcome::forward) {
+      n.forwards[++n.tokens] = {m.from, m.token};
       const auto way = machine.way_of(d.unit);
-      n.forwards[++n.tokens] = {m.from, m.token, way.to, n.release->diff_passed(way.to)};
       d.moves = way.moves;
       send_diffs(n, way.to, region, m.requester, n.tokens, std::span(&d, 1));
     } else {
@@ -235,7 +235,7 @@ void release_cluster::on_diffs_ack(node_state& n, const message& m) {
   CHECK(found != n.forwards.end() && m.count == 1);
   const passed_on p = found->second;
   n.forwards.erase(found);
-  n.release->on_passed(p.to, m.count, p.group);
+  n.release->on_passed(m.count);
   if (p.from == n.self) return;
   message ack = m;
   ack.token = p.token;

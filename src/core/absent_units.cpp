@@ -44,6 +44,12 @@ void absent_units::settle(region_slot& r, std::uint64_t unit) noexcept {
   }
 }
 
+void absent_units::finish_all(region_slot& r) noexcept {
+  while (const unit_io* const done = frames_.finish_one(r)) {
+    if (done->what == store::io::kind::fill) go_on(r, done->first, done->count);
+  }
+}
+
 bool absent_units::take_done() noexcept {
   return frames_.take_done([this](const unit_io& done) {
     if (done.what == store::io::kind::fill) return go_on(*done.region, done.first, done.count);

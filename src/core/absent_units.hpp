@@ -50,6 +50,11 @@ class absent_units {
     for (std::uint64_t unit = first; !parked_.empty() && unit < first + count; ++unit) settle(r, unit);
   }
 
+  /// The region goes: all of its content that is on its way has come, and what waited for it is done, when this returns.
+  void finish(region_slot& r) noexcept {
+    if (frames_.limited()) finish_all(r);
+  }
+
   /// What stores have done since the last round. True if there was anything.
   bool look() noexcept { return frames_.limited() && take_done(); }
   /// Nothing of the region waits, and none of its content is on its way.
@@ -65,6 +70,7 @@ class absent_units {
   [[nodiscard]] bool waits(region_slot& r, std::uint64_t unit, std::uint64_t ahead) noexcept;
   [[nodiscard]] std::uint64_t run_from(const region_slot& r, std::uint64_t unit, std::uint64_t most) const noexcept;
   void settle(region_slot& r, std::uint64_t unit) noexcept;
+  void finish_all(region_slot& r) noexcept;
   bool take_done() noexcept;
   void go_on(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept;
 

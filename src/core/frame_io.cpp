@@ -104,15 +104,23 @@ void frames::settle_flush(unit_io& done) noexcept {
 
 void frames::finish_fill(region_slot& r, std::uint64_t unit) noexcept {
   for (const auto& io : ios_) {
-    const bool has_it = io->under_way && io->region == &r && unit - io->first < io->count;
+    const bool has_it = io->under_way && !io->settled && io->region == &r && unit - io->first < io->count;
     if (!has_it || io->what != store::io::kind::fill) continue;
     crew_->finish(*io);
     return settle(*io);
   }
 }
 
+const unit_io* frames::finish_one(const region_slot& r) noexcept {
+  const auto found = std::find_if(ios_.begin(), ios_.end(), [&](const auto& io) { return io->under_way && !io->settled && io->region == &r; });
+  if (found == ios_.end()) return nullptr;
+  crew_->finish(**found);
+  settle(**found);
+  return found->get();
+}
+
 bool frames::any_under_way(const region_slot& r) const noexcept {
-  return std::any_of(ios_.begin(), ios_.end(), [&](const auto& io) { return io->under_way && io->region == &r; });
+  return std::any_of(ios_.begin(), ios_.end(), [&](const auto& io) { return io->under_way && !io->settled && io->region == &r; });
 }
 
 bool frames::any_under_way() const noexcept {

@@ -86,11 +86,7 @@ void frames::give_back(region_slot& r, std::uint64_t first, std::uint64_t units)
 
 void frames::forget(region_slot& r) noexcept {
   if (!limited()) return;
-  for (const auto& io : ios_) {  // of a region that goes after a death: it has not come to rest
-    if (!io->under_way || io->region != &r) continue;
-    crew_->finish(*io);
-    settle(*io);
-  }
+  while (finish_one(r) != nullptr) continue;
   const auto bytes_of = [&](std::uint64_t unit) { return r.bytes_of(unit); };
   came.forget(r.about.id, bytes_of);
   own.forget(r.about.id, bytes_of);

@@ -133,6 +133,8 @@ class frames {
   }
   /// The unit's content is on its way from the store, and is here when this returns.
   void finish_fill(region_slot& r, std::uint64_t unit) noexcept;
+  /// Waits for one I/O of the region that is under way, and settles it: null if there is none.
+  const unit_io* finish_one(const region_slot& r) noexcept;
   /// Some content of the region is on its way.
   [[nodiscard]] bool any_under_way(const region_slot& r) const noexcept;
   [[nodiscard]] bool any_under_way() const noexcept;

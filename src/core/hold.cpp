@@ -66,7 +66,7 @@ base::status content_hold::hold() noexcept {
     core_.as_driver([&] { freeze_all(t); });
     why = core_.changes.gather(t);
     if (!why.ok() || t.call == 0) break;
-    let_go();  // regions are about to go, which takes as long as messages do
+    let_go();  // regions are about to come or to go, which takes as long as messages do
     core_.host.pause(while_regions_go_ns);
   }
   if (why.ok() && t.pins != 0) why = QUIRE_BUSY;
@@ -82,6 +82,8 @@ base::status content_hold::hold() noexcept {
 }
 
 void content_hold::freeze_all(totals& t) noexcept {
+  under_way_ = true;
+  t.call += making_;
   core_.regions.for_each([&t](region_slot& r) {
     t.call += r.change.frozen.has(freeze::end) ? 1 : 0;
     r.change.frozen.add(freeze::hold);
@@ -111,6 +113,7 @@ void content_hold::stop_writers(totals& t) noexcept {
 
 void content_hold::let_go() noexcept {
   core_.as_driver([&] {
+    under_way_ = false;
     const bool stopped = std::exchange(writers_stopped_, false);
     core_.regions.for_each([&](region_slot& r) {
       if (!stopped) return;

@@ -31,6 +31,9 @@ class content_hold {
   /// is held.
   [[nodiscard]] base::status hold() noexcept;
   void let_go() noexcept;
+  // Node 0, driver's thread: no region is made from hold() to let_go(), and hold() waits for those that are being made.
+  [[nodiscard]] bool is_under_way() const noexcept { return under_way_; }
+  void on_making(bool begins) noexcept { making_ += begins ? 1 : -1; }
   [[nodiscard]] std::vector<kept_run> kept() noexcept;
   /// Content of a unit of kept() that is not in memory. 0 or errno. Any thread.
   [[nodiscard]] int read_paged_out(const region_slot& r, std::uint64_t unit, std::span<std::byte> into) const noexcept;
@@ -43,7 +46,8 @@ class content_hold {
   void stop_writers(totals& t) noexcept;
 
   core& core_;
-  bool writers_stopped_ = false;
+  bool writers_stopped_ = false, under_way_ = false;
+  int making_ = 0;
 };
 
 }  // namespace quire::core

@@ -47,8 +47,8 @@ class protocol_set {
   void release(bool all_end) const {
     for (protocol::domain* d : relaxed_) d->release(all_end);
   }
-  void release_ahead(model::node_id next) const {
-    for (protocol::domain* d : relaxed_) d->release_ahead(next);
+  void release_ahead() const {
+    for (protocol::domain* d : relaxed_) d->release_ahead();
   }
   /// What they remember of the rounds of a group.
   using marks = std::array<protocol::round_marks, region_slot::most_protocols>;

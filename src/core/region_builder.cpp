@@ -89,6 +89,7 @@ base::status region_builder::fill(region_slot& slot, const region_description& a
   if (error != 0) {
     base::log(base::log_level::error, "cannot prepare a region of %lu MiB: %s (%s)",
               static_cast<unsigned long>(about.bytes >> 20), std::strerror(error), r->detector->name());
+    r->detector = nullptr;  // it does not know the region
     return QUIRE_SYSTEM;
   }
   put_in_charge(*r, *of);

@@ -32,7 +32,9 @@ void region_remover::give_up(region_slot& r) noexcept {
   if (r.change.frozen.has(freeze::end)) core_.changes.thaw(r, freeze::end, r.block != nullptr);
 }
 
+/// A region that goes is in no hurry: its I/O is waited for.
 region_rest region_remover::look(region_slot& r) noexcept {
+  core_.absent.finish(r);
   region_rest now;
   bool at_rest = true;
   for (const auto& m : r.made) at_rest = at_rest && (m == nullptr || m->at_rest());

@@ -16,6 +16,8 @@ using model::message;
 using model::node_id;
 
 namespace {
+constexpr std::uint64_t while_held_ns = 1'000'000;
+
 std::span<const std::byte> bytes_of(const region_description& d) noexcept { return std::as_bytes(std::span(&d, 1)); }
 
 /// How far from the beginning of its granule a region begins. Were it the same for all, the n-th bytes of several arrays would lie
@@ -97,7 +99,13 @@ base::status keeper::create(const quire_region_options& options, std::uint64_t b
   about.detector = static_cast<std::uint8_t>(options.detector);
   about.heap = options.heap != 0 ? 1 : 0;
   message m;
-  const auto why = core_.services.ask(node_id{0}, static_cast<std::uint32_t>(service::region_create), m, bytes_of(about));
+  base::status why;
+  for (;;) {
+    m = {};
+    why = core_.services.ask(node_id{0}, static_cast<std::uint32_t>(service::region_create), m, bytes_of(about));
+    if (why != QUIRE_BUSY) break;
+    core_.host.pause(while_held_ns);  // a checkpoint is being written
+  }
   if (why.ok()) region.id = m.a;
   if (why == QUIRE_LIMIT) {
     base::log(base::log_level::error, "a job has at most %zu regions at a time beside the memory of quire_malloc(): make fewer and larger ones, "
@@ -111,6 +119,7 @@ void keeper::on_create(const message& m, std::span<const std::byte> value) noexc
   question q;
   if (value.size() != sizeof q.about) return core_.services.answer(m, QUIRE_INVALID);
   std::memcpy(&q.about, value.data(), sizeof q.about);
+  if (core_.holding.is_under_way()) return core_.services.answer(m, QUIRE_BUSY);
   q.about.id = numbers_.take();
   if (q.about.id == 0) return core_.services.answer(m, QUIRE_LIMIT);
   q.about.life = gone_;
@@ -120,6 +129,7 @@ void keeper::on_create(const message& m, std::span<const std::byte> value) noexc
   }
   q.request = m;
   const auto about = q.about;
+  core_.holding.on_making(true);
   ask_all(questions_.emplace(about.id, q).first->second);
   tell_all(static_cast<std::uint32_t>(service::region_announce), bytes_of(about));
 }
@@ -163,6 +173,7 @@ void keeper::on_answer(question& q, unsigned node) {
 
 /// What some node could not make goes again from the others.
 void keeper::all_have_added(question& q) {
+  core_.holding.on_making(false);
   if (!q.why.ok()) {
     q.ends = true;
     return tell_step(q, step::finish);

@@ -56,9 +56,8 @@ class domain {
   virtual void acquire() {}
   /// The open interval ends: what threads here have written is to be seen by who acquires. With `all_end` each write from now on is noticed.
   virtual void release(bool /*all_end*/) {}
-  /// The same where a message to `next` follows by which this node releases, or joins: `next` need not hurry to look at what leaves. This node itself:
-  /// more than one other node is told next.
-  virtual void release_ahead(model::node_id /*next*/) {}
+  /// The same where a message follows by which this node releases, or joins: nobody waits for what leaves.
+  virtual void release_ahead() {}
   /// This node's part in a round of the job, or of a group with threads on all nodes: it sends its contribution upwards; then the round is over,
   /// before others and threads here are told; or was refused, and others may not have told or heard in it what this node did.
   virtual void on_gathered(round_marks&) {}

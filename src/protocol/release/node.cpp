@@ -103,30 +103,15 @@ void node::relieve() {
   if (relieved_ == open_.written.size()) relieved_ = 0;
 }
 
-unsigned node::diff_sent(node_id to) {
-  ++open_.unacknowledged[to.value()];
-  ++own_;
-  if (is_unhurried(to)) note_unhurried(to);
-  return groups_.sent(to);
-}
-
-unsigned node::diff_passed(node_id to) {
-  passed_last_ = groups_.present();
-  return groups_.sent(to);
-}
-
 void node::on_acknowledged(node_id to, std::uint32_t count, unsigned group) {
-  CHECK(count <= own_ && count <= open_.unacknowledged[to.value()]);
+  CHECK(count <= closing_ + fresh_ && count <= open_.unacknowledged[to.value()]);
   open_.unacknowledged[to.value()] -= count;
-  own_ -= count;
-  groups_.arrived(to, count, group);
-  open_gate();
-}
-
-void node::on_passed(node_id to, std::uint32_t count, unsigned group) {
-  CHECK(count <= open_.passing);
-  open_.passing -= count;
-  groups_.arrived(to, count, group);
+  // Of diffs whose group is not known, the later ones are taken to be here first: nothing is told too early.
+  const std::uint64_t most = group == any_group || group == group_ % 2 ? fresh_ : 0;
+  const std::uint64_t of_fresh = std::min<std::uint64_t>(count, most);
+  CHECK(count - of_fresh <= closing_);
+  fresh_ -= of_fresh;
+  closing_ -= count - of_fresh;
   open_gate();
 }
 
@@ -143,45 +128,46 @@ void node::on_applied() {
   effects_.perform_all();
 }
 
-void node::release_ahead(node_id next) {
+void node::on_passed(std::uint64_t count) {
+  CHECK(count <= open_.passing);
+  open_.passing -= count;
+}
+
+void node::release_ahead() {
   ahead_ = true;
-  next_ = next;
   release();
   ahead_ = false;
 }
 
-/// What waits leaves, oldest first, as soon as it may. If anything is left that waits, it is for the present group, which is the one before
-/// from now on.
+/// If the diffs of the group before are all at their homes: what was written in it may be told, and what waited for it may
+/// leave; if anything is left that waits, it is for the present group, which is the one before from now on.
 void node::open_gate() {
-  for (;;) {
-    if (groups_.may_turn()) add_interval();
-    if (waiting() != 0 && may_leave(gate_[left_].to, gate_[left_].what, gate_[left_].after)) {
+  if (is_pair()) {
+    std::swap(leaving_, closed_);
+    if (!leaving_.empty()) add_interval();
+    return;
+  }
+  while (closing_ == 0) {
+    if (!leaving_.empty()) {
+      add_interval();
+    }
+    while (waiting() != 0 && gate_[left_].after < group_) {
       const held_message next = gate_[left_++];
       if (waiting() == 0) {
         gate_.clear();
         left_ = 0;
       }
-      leave(next.to, next.m, std::span(next.value).first(next.m.payload_bytes), next.what, next.after);
-      continue;
+      pass(next.to, next.m, std::span(next.value).first(next.m.payload_bytes), true);
     }
-    if (!groups_.may_turn() || (waiting() == 0 && closed_.empty())) return;
-    groups_.turn();
+    if (waiting() == 0 && closed_.empty()) return;
+    ++group_;
+    closing_ = std::exchange(fresh_, 0);
     std::swap(leaving_, closed_);
   }
 }
 
-/// Intervals whose diffs left in the groups up to this one join the history.
-void node::add_up_to(std::uint64_t group) {
-  if (group >= groups_.present()) {
-    leaving_.insert(leaving_.end(), closed_.begin(), closed_.end());
-    closed_.clear();
-  }
-  if (group + 1 >= groups_.present()) add_interval();
-}
-
-/// What was written is told from now on, and sent before that to those who will read it.
+/// What was written is told from now on (I4), and sent before that to those who will read it.
 void node::add_interval() {
-  if (leaving_.empty()) return;
   std::sort(leaving_.begin(), leaving_.end());
   leaving_.erase(std::unique(leaving_.begin(), leaving_.end()), leaving_.end());
   history_.add_interval(leaving_);
@@ -200,75 +186,27 @@ void node::add_interval() {
   effects_.perform_all();
 }
 
-/// A message to this node itself tells nothing. What it makes this node send to others waits in its place.
+/// A message by which threads here release waits until the homes have what they wrote (I3).
 void node::send(node_id to, const message& m, std::span<const std::byte> value, edge what) {
-  if (what == edge::releases) to == self_ ? release() : release_ahead(to);
-  const bool ends = what == edge::releases || what == edge::joins;
-  if (to == self_) {
-    if (ends) owed_last_ = last_closed();
-    return effects_.transmit(to, m, value);
+  if (what == edge::releases) to == self_ ? release() : release_ahead();
+  // A message that releases nothing may not overtake one that waits, and need not wait for itself.
+  const bool waits = !is_pair() && busy() && (what == edge::releases || what == edge::joins);
+  if (waits || waiting() != 0) {
+    CHECK(value.size() <= max_value_bytes);
+    const std::uint64_t after = waits ? group_ : gate_.back().after;
+    held_message& held = gate_.emplace_back();
+    held.after = after;
+    held.to = to;
+    held.m = m;
+    std::copy(value.begin(), value.end(), held.value.begin());
+    return open_gate();
   }
-  // A message that releases nothing may not overtake one that waits, and need not wait for what threads here write.
-  const std::uint64_t after = ends ? last_closed() : 0;
-  if (waiting() == 0 && may_leave(to, what, after)) return leave(to, m, value, what, after);
-  CHECK(value.size() <= max_value_bytes);
-  held_message& held = gate_.emplace_back();
-  held.after = after;
-  held.what = what;
-  held.to = to;
-  held.m = m;
-  std::copy(value.begin(), value.end(), held.value.begin());
-  hurry(to);
-  open_gate();
+  pass(to, m, value, what != edge::none);
 }
 
-/// The last group with diffs or intervals of releases that have begun.
-std::uint64_t node::last_closed() const noexcept { return closed_.empty() ? groups_.last_used() : groups_.present(); }
-
-/// The last group of diffs that a message to `to` must not overtake: those of its own releases (I3), and those that the notices tell of which go
-/// before it (I4).
-std::uint64_t node::last_awaited(node_id to, edge what, std::uint64_t after) const noexcept {
-  if (what == edge::none) return 0;
-  const std::uint64_t told = told_early_.to == to ? 0 : told_early_.last;
-  return std::max({after, told, passed_last_, owed_last_});
-}
-
-bool node::may_leave(node_id to, edge what, std::uint64_t after) const noexcept {
-  return groups_.lead_only_to(to, last_awaited(to, what, after));
-}
-
-void node::leave(node_id to, const message& m, std::span<const std::byte> value, edge what, std::uint64_t after) {
-  if (what != edge::none) {
-    const std::uint64_t last = last_awaited(to, what, after);
-    add_up_to(last);
-    if (last > groups_.settled()) told_early_ = {to, std::max(last, told_early_.last)};
-    tell(to);
-  }
+void node::pass(node_id to, const message& m, std::span<const std::byte> value, bool with_notices) {
+  if (with_notices) tell(to);
   effects_.transmit(to, m, value);
-}
-
-/// Diffs went to `to` that need not be looked at before something else comes there.
-void node::note_unhurried(node_id to) {
-  if (std::ranges::find(unhurried_, to) == unhurried_.end()) unhurried_.push_back(to);
-}
-
-/// A message waits for diffs to other nodes than `but`. Those that were in no hurry are to be looked at. Their acknowledgements are in no hurry
-/// either: an answer comes behind them.
-void node::hurry(node_id but) {
-  std::erase_if(unhurried_, [&](node_id n) {
-    if (n == but) return false;
-    if (groups_.any_to(n)) call(n, true);
-    return true;
-  });
-}
-
-/// Has a node look at all that came before. `back`: it does the same.
-void node::call(node_id to, bool back) {
-  message m;
-  m.kind = message_kind::notices;
-  m.from = m.requester = self_;
-  m.a = back ? 1 : 0;
-  effects_.transmit(to, m, {});
 }
 
 /// The new home says that it is one, and not before: a node that heard of it earlier would send it messages that it could only send back (I9).
@@ -293,7 +231,6 @@ void node::tell(node_id to) {
   if (next != nullptr) {
     message m;
     m.kind = message_kind::notices;
-    m.flags = model::message_flag::unhurried;  // what it tells counts for what comes behind it
     m.from = m.requester = self_;
     notice_writer out(buffer_);
     while (next != nullptr) {
@@ -400,7 +337,7 @@ void node::on_epoch(round_marks& group) {
 /// A unit that one node alone wrote in the epoch gets its home there, if its home is here. Not while a diff of this node is on its way: it may
 /// have been sent before the home came here, and must find it here (I10). Nor while the history lacks something that this node has written.
 void node::move_homes() {
-  if (busy() || !closed_.empty() || !leaving_.empty()) return;
+  if (busy()) return;
   open_.content_leaves = effects_.content_leaves();
   constexpr std::uint32_t many = model::max_nodes;
   writers_.clear();
