@@ -112,6 +112,7 @@ world_options job::draw_options() {
 void job::draw_network(sim::network_options& net) {
   net.seed = options_.seed;
   net.nodes = options_.nodes;
+  net.step_limit = options_.step_limit;
   net.straggler_percent = draw_.chance(40) ? 5 + static_cast<unsigned>(draw_.below(20)) : 0;
   net.straggler_delay = draw_.chance(50) ? 100'000 : 500'000;
   net.min_delay = draw_.chance(20) ? 0 : net.min_delay;
