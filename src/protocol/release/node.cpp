@@ -335,7 +335,7 @@ void node::on_epoch(round_marks& group) {
 }
 
 /// A unit that one node alone wrote in the epoch gets its home there, if its home is here. Not while a diff of this node is on its way: it may
-/// have been sent before the home came here, and must find it here (I10). Nor while the history lacks something that this node has written.
+/// have been sent before the home came here, and must find it here (I10).
 void node::move_homes() {
   if (busy()) return;
   open_.content_leaves = effects_.content_leaves();
