@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "api/adopt.hpp"
 #include "api/calls/range.hpp"
 #include "api/counters.hpp"
 #include "api/crash.hpp"
@@ -411,11 +412,12 @@ base::status start_split(std::unique_ptr<runtime> r, const quire_options& given)
 }
 
 /// What all nodes do together at the end.
-quire_status end_together(runtime& r) {
+quire_status end_together(runtime& r, kept_memory& kept) {
   const core::job_call together(*r.core, sync::meeting::end, "quire_end", quire_thread());
   if (!together.status().ok()) return together.status().code();
   r.failures->stop();
   r.regions->settle_frees();
+  if (const quire_status why = kept.fetch(r); why != QUIRE_OK) return why;
   r.core->expect_end();
   const auto why = quire_barrier_wait(quire_barrier{0});  // nobody waits for this node any more, and no other barrier is the end
   if (why != QUIRE_OK) r.core->expect_no_end();
@@ -501,7 +503,8 @@ quire_status quire_end(void) {
   namespace api = quire::api;
   if (auto* const there = api::elsewhere()) return api::end_split(*there);
   QUIRE_ENTER(r);
-  if (const auto why = api::end_together(*r); why != QUIRE_OK) return why;
+  api::kept_memory kept;
+  if (const auto why = api::end_together(*r, kept); why != QUIRE_OK) return why;
   if (r->pointers != nullptr) r->pointers->tell_total();
   api::remove_quit();
   api::remove_terminate();
@@ -510,6 +513,7 @@ quire_status quire_end(void) {
   api::calls::hide_range();
   api::g_runtime.store(nullptr);
   r->node->stop();
+  kept.put_back(*r);
   r->core->trace.write();
   const auto flushed = r->core->wire.flush(10'000);
   r->job->leave(numbers);

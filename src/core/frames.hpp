@@ -98,10 +98,9 @@ class frames {
     std::uint64_t most_bytes = 0;     ///< in memory at a time
   };
 
-  /// `limit` in bytes; 0: none. `base`: the first shared address. `crew` reads and writes.
-  void open(std::uint64_t limit, std::uint64_t base, store::crew& crew) noexcept {
+  /// `limit` in bytes; 0: none. `crew` reads and writes.
+  void open(std::uint64_t limit, store::crew& crew) noexcept {
     limit_ = limit;
-    base_ = base;
     crew_ = &crew;
   }
   [[nodiscard]] bool limited() const noexcept { return limit_ != 0; }
@@ -148,7 +147,7 @@ class frames {
   [[nodiscard]] bool is_filling(const region_slot& r, std::uint64_t unit) const noexcept { return r.frames.data()[unit].filling != 0; }
 
   /// Of a unit, in its store.
-  [[nodiscard]] std::uint64_t position_of(const region_slot& r, std::uint64_t unit) const noexcept { return r.address_of(unit) - base_; }
+  [[nodiscard]] std::uint64_t position_of(const region_slot& r, std::uint64_t unit) const noexcept { return r.position + r.layout.offset_of(unit); }
 
   // Checkpoints: content that is looked at, or comes to be, without a frame.
   [[nodiscard]] bool in_memory(const region_slot& r, std::uint64_t unit) const noexcept {
@@ -227,7 +226,7 @@ class frames {
   };
   store::crew* crew_ = nullptr;
   base::fault_vector<base::fault_ptr<unit_io>> ios_{};  ///< some are under way
-  std::uint64_t limit_ = 0, used_ = 0, leaving_ = 0, base_ = 0;
+  std::uint64_t limit_ = 0, used_ = 0, leaving_ = 0;
   std::array<units, 8> let_in_{};  ///< the last ones
   std::size_t next_let_in_ = 0;
   std::uint8_t period_ = 2, before_ = 1;  ///< of sending, 1 to 31: what was sent in another has left

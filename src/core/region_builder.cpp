@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "base/log.hpp"
 #include "core/core.hpp"
@@ -54,6 +55,7 @@ base::status region_builder::fill(region_slot& slot, const region_description& a
   r->memory.reset();
   r->block.reset();
   r->store = nullptr;
+  r->position = position_for(about);
   for (auto* const n : {&r->waited.faults, &r->waited.writes, &r->waited.ns}) n->store(0, std::memory_order_relaxed);
   if (const auto why = lay_out(*r); !why.ok()) return why;
   if (core_.frames.limited() && r->layout.most_bytes() > core_.frames.limit() / 16) {
@@ -95,6 +97,13 @@ base::status region_builder::fill(region_slot& slot, const region_description& a
   put_in_charge(*r, *of);
   if (core_.survival.recovery().active()) r->change.frozen.add(freeze::recovery);
   return {};
+}
+
+/// Stores have room for the shared range, and behind it for what was adopted.
+std::uint64_t region_builder::position_for(const region_description& about) {
+  if (!core_.regions.is_adopted(about)) return about.base - core_.config.base;
+  const std::lock_guard guard(regions_mutex_);
+  return core_.config.bytes + std::exchange(adopted_bytes_, adopted_bytes_ + about.bytes);
 }
 
 /// Where its units lie.

@@ -47,6 +47,7 @@ class region_builder {
 
  private:
   [[nodiscard]] base::status lay_out(region_slot& r) const;
+  [[nodiscard]] std::uint64_t position_for(const region_description& about);
 
   [[nodiscard]] base::status fill(region_slot& r, const region_description& about);
   [[nodiscard]] base::status can_survive(const region_description& about, const protocol::row& of) const noexcept;
@@ -58,6 +59,7 @@ class region_builder {
   std::array<std::unique_ptr<detect::detector>, 5> detectors_{};  ///< the job's, then one of each kind asked for
   std::array<std::unique_ptr<store::store>, 256> stores_{};  ///< by the number of their row; where memory is limited
   std::mutex regions_mutex_;
+  std::uint64_t adopted_bytes_ = 0;  ///< of regions outside of the range, so far
   bool split_ = false;     ///< the application is another process (pool 'fork')
   bool scanning_ = false;
 };

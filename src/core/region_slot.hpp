@@ -12,7 +12,9 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <iterator>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/fault_heap.hpp"
@@ -147,6 +149,7 @@ struct region_slot {
   detect::detector* detector = nullptr;  ///< shared by all regions of its kind
   dumped_parts dumped;
   protocol::table<frame_state> frames{zeroes};
+  std::uint64_t position = 0;     ///< of its first byte in stores
   store::store* store = nullptr;  ///< where content is that has no frame; null where memory has no limit
   protocol::table<std::byte> twins{zeroes};  ///< as large as the region; used where a unit has a twin
   static constexpr std::size_t most_protocols = 16;
@@ -201,7 +204,8 @@ class region_ref {
 }
 
 /// Finds the region of an address: the shared range is cut into granules, each of one region: 64 MiB, and less in a range
-/// that would have few of them, down to 2 MiB. Reading is lock-free and async-signal-safe.
+/// that would have few of them, down to 2 MiB. Beside the range lie the regions of
+/// memory that programs had before (quire_region_adopt), in a list. Reading is lock-free and async-signal-safe.
 class region_map {
  public:
   static constexpr std::size_t max_regions = 4096;
@@ -236,11 +240,20 @@ class region_map {
     return s != nullptr ? life < s->about.life : had != nullptr && life <= had->about.life;
   }
   [[nodiscard]] region_ref find(std::uint64_t address) const noexcept {
-    if (address - base_ >= bytes_) return nullptr;
+    if (address - base_ >= bytes_) [[unlikely]] return find_adopted(address);
     const std::uint16_t tag = granules_[(address - base_) >> granule_shift_].load(std::memory_order_acquire);
     if (tag == 0) return nullptr;
     const region_ref s = slots_[tag - 1].load(std::memory_order_acquire);  // its turn is read before anything of it
     return s != nullptr && address - s->about.base < s->about.bytes ? s : nullptr;
+  }
+  /// Regions of memory that programs had before lie outside of the range.
+  [[nodiscard]] bool is_adopted(const region_description& d) const noexcept { return d.base - base_ >= bytes_; }
+  [[nodiscard]] bool any_adopted() const noexcept { return adopted_.load(std::memory_order_acquire) != nullptr; }
+  /// Some byte of a range outside is one of such a region.
+  [[nodiscard]] bool meets_adopted(std::uint64_t base, std::uint64_t bytes) const noexcept {
+    bool meets = false;
+    for_each([&](const region_slot& r) { meets = meets || (is_adopted(r.about) && base < r.about.base + r.about.bytes && base + bytes > r.about.base); });
+    return meets;
   }
   void publish(std::unique_ptr<region_slot> s) {
     region_slot* raw = s.release();
@@ -281,6 +294,7 @@ class region_map {
   region_map(const region_map&) = delete;
   region_map& operator=(const region_map&) = delete;
   ~region_map() {
+    delete adopted_.load();
     for_each([](region_slot& s) { delete &s; });
     for (std::size_t i = 0; empty_ != nullptr && i < max_regions; ++i) delete empty_[i].load();
   }
@@ -290,7 +304,34 @@ class region_map {
   [[nodiscard]] std::uint64_t granule_bytes() const noexcept { return std::uint64_t{1} << granule_shift_; }
 
  private:
-  void tag(const region_slot& s, std::uint16_t with) noexcept {
+  /// Adopted regions in the order of their addresses. There is a new list for each that comes; it may be read for as long as the map lives.
+  struct adopted_list {
+    std::vector<std::pair<std::uint64_t, region_slot*>> regions;  ///< by the first address
+    std::unique_ptr<const adopted_list> before;
+  };
+  [[nodiscard]] region_ref find_adopted(std::uint64_t address) const noexcept {
+    const adopted_list* const list = adopted_.load(std::memory_order_acquire);
+    if (list == nullptr) return nullptr;
+    const auto after = std::ranges::upper_bound(list->regions, address, {}, &std::pair<std::uint64_t, region_slot*>::first);
+    if (after == list->regions.begin()) return nullptr;
+    const region_ref s = std::prev(after)->second;
+    return !s.gone() && address - s->about.base < s->about.bytes ? s : nullptr;
+  }
+  void add_adopted(region_slot& s) {
+    auto list = std::make_unique<adopted_list>();
+    if (const adopted_list* const now = adopted_.load(); now != nullptr) {
+      std::ranges::copy_if(now->regions, std::back_inserter(list->regions), [](const auto& r) { return !region_ref(r.second).gone(); });
+    }
+    const std::pair<std::uint64_t, region_slot*> one{s.about.base, &s};
+    list->regions.insert(std::ranges::upper_bound(list->regions, one), one);
+    list->before.reset(adopted_.load());
+    adopted_.store(list.release(), std::memory_order_release);
+  }
+  void tag(region_slot& s, std::uint16_t with) {
+    if (is_adopted(s.about)) {
+      if (with != 0) add_adopted(s);
+      return;
+    }
     const std::uint64_t first = (s.about.base - base_) >> granule_shift_, last = (s.about.base + s.about.bytes - 1 - base_) >> granule_shift_;
     for (std::uint64_t g = first; g <= last; ++g) granules_[g].store(with, std::memory_order_release);
   }
@@ -298,6 +339,7 @@ class region_map {
   unsigned granule_shift_ = 0;
   std::unique_ptr<std::atomic<std::uint16_t>[]> granules_;
   std::unique_ptr<std::atomic<region_slot*>[]> slots_;
+  std::atomic<const adopted_list*> adopted_{nullptr};
   std::unique_ptr<std::atomic<region_slot*>[]> empty_;  ///< slots whose region has gone
 };
 

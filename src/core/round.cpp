@@ -49,7 +49,7 @@ core::core(const configuration& c, std::unique_ptr<transport::transport> t, boot
 }
 
 base::status core::open() {
-  frames.open(config.memory_limit, config.base, host.crew());
+  frames.open(config.memory_limit, host.crew());
   regions.cover(config.base, config.bytes);
   return builder.open();
 }

@@ -56,7 +56,7 @@ void keeper::open(std::uint64_t base, std::uint16_t first) {
   open_end();
 }
 
-base::status keeper::check(const quire_region_options& options, std::uint64_t bytes) const {
+base::status keeper::check(const char* call, const quire_region_options& options, std::uint64_t bytes) const {
   const auto& c = core_.config;
   const std::uint64_t unit = options.unit_bytes == 0 ? 4096 : options.unit_bytes;
   const bool fits = unit >= 4096 && unit <= (2u << 20) && (unit & (unit - 1)) == 0;
@@ -65,31 +65,29 @@ base::status keeper::check(const quire_region_options& options, std::uint64_t by
                      options.pool <= QUIRE_POOL_FORK && options.detector >= QUIRE_DETECT_DEFAULT &&
                      options.detector <= QUIRE_DETECT_SCAN;
   const bool home = options.placement != QUIRE_PLACE_NODE || (options.home >= 0 && options.home < static_cast<int>(c.nodes));
-  if (bytes == 0) return base::explain(QUIRE_INVALID, "quire_region_create(): the size is 0");
+  if (bytes == 0) return base::explain(QUIRE_INVALID, "%s(): the size is 0", call);
   if (!fits) {
-    return base::explain(QUIRE_INVALID, "quire_region_create(): units of %zu bytes: they must be a power of two from 4 KiB to 2 MiB",
+    return base::explain(QUIRE_INVALID, "%s(): units of %zu bytes: they must be a power of two from 4 KiB to 2 MiB", call,
                          options.unit_bytes);
   }
   if (!known) {
     return base::explain(QUIRE_INVALID,
-                         "quire_region_create(): one of consistency (%d), placement (%d), pool (%d) and detector (%d) has a value that is none",
-                         static_cast<int>(options.consistency), static_cast<int>(options.placement), static_cast<int>(options.pool),
+                         "%s(): one of consistency (%d), placement (%d), pool (%d) and detector (%d) has a value that is none",
+                         call, static_cast<int>(options.consistency), static_cast<int>(options.placement), static_cast<int>(options.pool),
                          static_cast<int>(options.detector));
   }
   if (!home) {
-    return base::explain(QUIRE_INVALID, "quire_region_create(): there is no node %d for a home; the job has %u nodes", options.home, c.nodes);
-  }
-  if (bytes > c.bytes) {
-    return base::explain(QUIRE_NO_ADDRESSES, "quire_region_create(): %lu bytes are more than the shared range has, %lu (QUIRE_RANGE)",
-                         static_cast<unsigned long>(bytes), static_cast<unsigned long>(c.bytes));
+    return base::explain(QUIRE_INVALID, "%s(): there is no node %d for a home; the job has %u nodes", call, options.home, c.nodes);
   }
   return {};
 }
 
-base::status keeper::create(const quire_region_options& options, std::uint64_t bytes, quire_region& region) {
-  if (const auto why = check(options, bytes); !why.ok()) return why;
-  const std::uint64_t unit = options.unit_bytes == 0 ? 4096 : options.unit_bytes;
+namespace {
+std::uint64_t unit_of(const quire_region_options& options) noexcept { return options.unit_bytes == 0 ? 4096 : options.unit_bytes; }
+
+region_description describe(const quire_region_options& options, std::uint64_t bytes) noexcept {
   region_description about;
+  const std::uint64_t unit = unit_of(options);
   about.bytes = (bytes + unit - 1) / unit * unit;
   about.unit_bytes = static_cast<std::uint32_t>(unit);
   about.home = static_cast<std::uint16_t>(options.placement == QUIRE_PLACE_NODE ? options.home : 0);
@@ -98,6 +96,54 @@ base::status keeper::create(const quire_region_options& options, std::uint64_t b
   about.pool = static_cast<std::uint8_t>(options.pool);
   about.detector = static_cast<std::uint8_t>(options.detector);
   about.heap = options.heap != 0 ? 1 : 0;
+  return about;
+}
+}  // namespace
+
+base::status keeper::create(const quire_region_options& options, std::uint64_t bytes, quire_region& region) {
+  if (const auto why = check("quire_region_create", options, bytes); !why.ok()) return why;
+  const auto& c = core_.config;
+  if (bytes > c.bytes) {
+    return base::explain(QUIRE_NO_ADDRESSES, "quire_region_create(): %lu bytes are more than the shared range has, %lu (QUIRE_RANGE)",
+                         static_cast<unsigned long>(bytes), static_cast<unsigned long>(c.bytes));
+  }
+  return ask_for(describe(options, bytes), region);
+}
+
+base::status keeper::may_adopt(const quire_region_options& options, std::uint64_t base, std::uint64_t bytes, int home) const {
+  constexpr const char* call = "quire_region_adopt";
+  if (const auto why = check(call, options, bytes); !why.ok()) return why;
+  const auto& c = core_.config;
+  if (options.placement != QUIRE_PLACE_BLOCK || options.home != 0 || options.heap != 0) {
+    return base::explain(QUIRE_INVALID, "%s(): memory that has content is no heap, and its units start at the node that has it: leave placement, home and heap 0",
+                         call);
+  }
+  if (home < 0 || home >= static_cast<int>(c.nodes)) {
+    return base::explain(QUIRE_INVALID, "%s(): there is no node %d to have the content; the job has %u nodes", call, home, c.nodes);
+  }
+  if (base == 0 || base % unit_of(options) != 0 || bytes % unit_of(options) != 0) {
+    return base::explain(QUIRE_INVALID, "%s(): the %lu bytes from 0x%lx on are no whole units of %lu bytes", call, static_cast<unsigned long>(bytes),
+                         static_cast<unsigned long>(base), static_cast<unsigned long>(unit_of(options)));
+  }
+  constexpr std::uint64_t highest = std::uint64_t{1} << 47;  // that programs can have
+  if (base >= highest || bytes > highest - base) {
+    return base::explain(QUIRE_INVALID, "%s(): no program has %lu bytes from 0x%lx on", call, static_cast<unsigned long>(bytes), static_cast<unsigned long>(base));
+  }
+  const bool in_range = base < c.base + c.bytes && base + bytes > c.base;
+  if (!in_range && !core_.regions.meets_adopted(base, bytes)) return {};
+  return base::explain(QUIRE_EXISTS, "%s(): some of the %lu bytes from 0x%lx on are shared already", call, static_cast<unsigned long>(bytes),
+                       static_cast<unsigned long>(base));
+}
+
+base::status keeper::adopt(const quire_region_options& options, std::uint64_t base, std::uint64_t bytes, int home, quire_region& region) {
+  region_description about = describe(options, bytes);
+  about.base = base;
+  about.placement = QUIRE_PLACE_NODE;
+  about.home = static_cast<std::uint16_t>(home);
+  return ask_for(about, region);
+}
+
+base::status keeper::ask_for(region_description about, quire_region& region) {
   message m;
   base::status why;
   for (;;) {
@@ -123,7 +169,7 @@ void keeper::on_create(const message& m, std::span<const std::byte> value) noexc
   q.about.id = numbers_.take();
   if (q.about.id == 0) return core_.services.answer(m, QUIRE_LIMIT);
   q.about.life = gone_;
-  if (!space_.take(q.about.bytes, colour_of(q.about.id, q.about.unit_bytes, core_.regions.granule_bytes()), q.about.base)) {
+  if (!find_place(q.about)) {
     numbers_.give_back(q.about.id);
     return core_.services.answer(m, QUIRE_NO_ADDRESSES);
   }
@@ -132,6 +178,11 @@ void keeper::on_create(const message& m, std::span<const std::byte> value) noexc
   core_.holding.on_making(true);
   ask_all(questions_.emplace(about.id, q).first->second);
   tell_all(static_cast<std::uint32_t>(service::region_announce), bytes_of(about));
+}
+
+/// What is adopted has its place.
+bool keeper::find_place(region_description& about) {
+  return about.base != 0 || space_.take(about.bytes, colour_of(about.id, about.unit_bytes, core_.regions.granule_bytes()), about.base);
 }
 
 /// The dead answer nothing.

@@ -26,6 +26,10 @@ class keeper {
   // Application threads.
   [[nodiscard]] base::status create(const quire_region_options& options, std::uint64_t bytes, quire_region& region);
   [[nodiscard]] base::status destroy(quire_region region);
+  /// A region at addresses outside of the range, whose units all start at node `home`. What was mapped there is replaced on every node.
+  [[nodiscard]] base::status adopt(const quire_region_options& options, std::uint64_t base, std::uint64_t bytes, int home, quire_region& region);
+  /// Whether adopt() could be asked for that, as far as this node knows.
+  [[nodiscard]] base::status may_adopt(const quire_region_options& options, std::uint64_t base, std::uint64_t bytes, int home) const;
 
   /// `tell` is called on every node for each region that has been made there, or that has gone. Driver's thread. Before the engine starts.
   void when_made(void (*tell)(void*, const core::region_description&), void* context) { made_ = {tell, context}; }
@@ -72,7 +76,9 @@ class keeper {
   };
 
   // keeper.cpp
-  [[nodiscard]] base::status check(const quire_region_options& options, std::uint64_t bytes) const;
+  [[nodiscard]] base::status check(const char* call, const quire_region_options& options, std::uint64_t bytes) const;
+  [[nodiscard]] base::status ask_for(core::region_description about, quire_region& region);
+  [[nodiscard]] bool find_place(core::region_description& about);
   void on_create(const model::message& m, std::span<const std::byte> value) noexcept;
   void on_announce(std::span<const std::byte> value) noexcept;
   void on_added(const model::message& m) noexcept;

@@ -53,6 +53,10 @@ base::status keeper::destroy(quire_region region) {
   if (region.id == 0) {
     return base::explain(QUIRE_INVALID, "quire_region_destroy(): the region is that of quire_malloc(), which lasts as long as the job");
   }
+  if (const core::region_ref r = core_.regions.of_handle(region.id); r != nullptr && core_.regions.is_adopted(r->about)) {
+    return base::explain(QUIRE_INVALID, "quire_region_destroy(): region %lu is memory that the program had before (quire_region_adopt), which stays",
+                         static_cast<unsigned long>(region.id & 0xffff));
+  }
   message m;
   m.a = region.id;
   const auto why = core_.services.ask(leader, static_cast<std::uint32_t>(service::region_destroy), m, {});
@@ -164,7 +168,7 @@ void keeper::all_have_done(question& q) {
     }
     case step::finish:
       core_.services.answer(q.request, q.why);
-      space_.give_back(q.about.base, q.about.bytes);
+      if (!core_.regions.is_adopted(q.about)) space_.give_back(q.about.base, q.about.bytes);
       numbers_.give_back(id);
       ++gone_;
       questions_.erase(id);

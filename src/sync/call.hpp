@@ -60,7 +60,8 @@ enum class meeting : std::uint8_t {
   restore,
   group_create,
   group_destroy,
-  last = group_destroy
+  adopt,
+  last = adopt
 };
 
 /// Up to 64 bytes that travel as the payload of a message.

@@ -33,6 +33,8 @@ const char* name_of(meeting m) noexcept {
       return "quire_group_create()";
     case meeting::group_destroy:
       return "quire_group_destroy()";
+    case meeting::adopt:
+      return "quire_region_adopt()";
   }
   return nullptr;
 }

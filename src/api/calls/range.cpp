@@ -41,6 +41,22 @@ void watch_range(std::uint64_t base, std::uint64_t bytes) noexcept {
   take_over_signals();
 }
 
-void hide_range() noexcept { g_range.bytes.store(0); }
+void watch_adopted(std::uint64_t base, std::uint64_t bytes) noexcept {
+  const std::uint64_t had = g_range.adopted_bytes.load(), first = g_range.adopted_base.load();
+  const std::uint64_t low = had == 0 ? base : std::min(base, first), high = had == 0 ? base + bytes : std::max(base + bytes, first + had);
+  g_range.adopted_bytes.store(0);  // never more than there is
+  g_range.adopted_base.store(low);
+  g_range.adopted_bytes.store(high - low);
+}
+
+bool is_adopted(std::uint64_t address) noexcept {
+  auto* const r = current();
+  return r != nullptr && r->core->regions.find(address) != nullptr;
+}
+
+void hide_range() noexcept {
+  g_range.bytes.store(0);
+  g_range.adopted_bytes.store(0);
+}
 
 }  // namespace quire::api::calls

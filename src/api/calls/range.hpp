@@ -12,16 +12,24 @@ namespace quire::api::calls {
 struct shared_range {
   std::atomic<std::uint64_t> base{0};
   std::atomic<std::uint64_t> bytes{0};  ///< 0: not started, ended, or a forked child
+  // What was adopted (quire_region_adopt) lies somewhere in these.
+  std::atomic<std::uint64_t> adopted_base{0};
+  std::atomic<std::uint64_t> adopted_bytes{0};
 };
 extern constinit shared_range g_range __attribute__((visibility("hidden")));
 
 /// Of an address in the range: whether the faulting thread handles its faults. With detector 'thread' the kernel waits.
 [[nodiscard]] bool needs_help(std::uint64_t address) noexcept;
 
-/// Whether an address lies in the range at all.
+/// Of an address between adopted ones: whether it is one itself.
+[[nodiscard]] bool is_adopted(std::uint64_t address) noexcept;
+
+/// Whether an address is shared at all.
 [[nodiscard]] inline bool is_shared(const void* address) noexcept {
-  return reinterpret_cast<std::uint64_t>(address) - g_range.base.load(std::memory_order_relaxed) <
-         g_range.bytes.load(std::memory_order_relaxed);
+  const auto at = reinterpret_cast<std::uint64_t>(address);
+  if (at - g_range.base.load(std::memory_order_relaxed) < g_range.bytes.load(std::memory_order_relaxed)) return true;
+  const bool may_be = at - g_range.adopted_base.load(std::memory_order_relaxed) < g_range.adopted_bytes.load(std::memory_order_relaxed);
+  return may_be && is_adopted(at);
 }
 [[nodiscard]] inline bool is_away(const void* address) noexcept {
   return is_shared(address) && needs_help(reinterpret_cast<std::uint64_t>(address));
@@ -33,6 +41,8 @@ extern constinit shared_range g_range __attribute__((visibility("hidden")));
 /// From the start of the job on calls look at this range, until hide(). Both are also called where calls must be as
 /// without Quire.
 void watch_range(std::uint64_t base, std::uint64_t bytes) noexcept;
+/// And at this memory. One thread at a time.
+void watch_adopted(std::uint64_t base, std::uint64_t bytes) noexcept;
 void hide_range() noexcept;
 
 }  // namespace quire::api::calls

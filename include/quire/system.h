@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Quire for runtimes that bring programs to it which know nothing of shared memory: what quire.h leaves out, as no program written for Quire
+ * needs it. Thread context, statuses and words as in quire.h. */
+#ifndef QUIRE_SYSTEM_H
+#define QUIRE_SYSTEM_H
+
+#include <quire/quire.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Makes a region of memory that the program has already: static data, say. All nodes have one thread call with the same arguments (`options`
+ *  may be NULL). Afterwards the `bytes` from `address` on, whole units, are shared, and have the content that they had on node `node`; their units
+ *  start there. What other nodes had at these addresses is gone. Nobody but the callers may use the memory meanwhile.
+ *
+ *  Memory of Quire and of the C library, and the stack of a caller, cannot be shared. Of the options, placement, home and heap stay 0. The region
+ *  cannot be destroyed; at quire_end() each node keeps the content of the end as private memory. A child of fork(2) in a process with such
+ *  a region ends at once, with a line (posix_spawn(3) and vfork(2) work). Checkpoints are refused as long as there is one.
+ *
+ *  Errors, on all nodes, after which the memory is as it was: QUIRE_INVALID; QUIRE_BAD_ADDRESS: on some node not all of it is mapped and readable;
+ *  QUIRE_EXISTS: some of it is shared; QUIRE_LIMIT, QUIRE_NO_MEMORY, QUIRE_SYSTEM; QUIRE_UNSUPPORTED (pool `fork`). */
+QUIRE_API QUIRE_NODISCARD quire_status quire_region_adopt(const quire_region_options* options, void* address, uint64_t bytes, int node,
+                                                          quire_region* region);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

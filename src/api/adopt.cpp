@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// quire_region_adopt(): memory that a program was born with becomes a region, in steps that all nodes take together.
+//
+//   1  all agree on the arguments, and that nothing is in the way
+//   2  each copies what it has there; so nothing is lost if a later step fails
+//   3  the region is made as any other, at these addresses: what was mapped there is replaced
+//   4  the node whose content counts takes its copy over, without a message
+//
+// From 3 to 4 the addresses have no content: neither the driver nor a caller touches them.
+#include <quire/system.h>
+
+#include <link.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include "api/adopt.hpp"
+#include "api/agreement.hpp"
+#include "api/calls/range.hpp"
+#include "api/forward.hpp"
+#include "api/versions.hpp"
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "core/job_call.hpp"
+
+namespace quire::api {
+namespace {
+
+using base::explain;
+using checkpoint::outcome;
+
+constexpr const char* call = "quire_region_adopt";
+
+struct request {
+  quire_region_options options{};
+  std::byte* address = nullptr;
+  std::uint64_t bytes = 0;
+  int node = 0;
+  [[nodiscard]] std::uint64_t base() const noexcept { return reinterpret_cast<std::uint64_t>(address); }
+  [[nodiscard]] std::uint64_t unit() const noexcept { return options.unit_bytes == 0 ? os::page_bytes : options.unit_bytes; }
+};
+
+// ---- What cannot be shared
+
+/// Data that the runtime, or what it stands on, uses while it serves a fault.
+struct own_data {
+  std::uint64_t base = 0, bytes = 0;
+  const char* found = nullptr;
+};
+
+bool has_code_at(const dl_phdr_info& module, const void* function) noexcept {
+  const auto at = reinterpret_cast<std::uint64_t>(function) - module.dlpi_addr;
+  return std::any_of(module.dlpi_phdr, module.dlpi_phdr + module.dlpi_phnum,
+                     [at](const ElfW(Phdr)& h) { return h.p_type == PT_LOAD && at - h.p_vaddr < h.p_memsz; });
+}
+
+int look_at_module(dl_phdr_info* module, std::size_t, void* argument) {
+  auto& own = *static_cast<own_data*>(argument);
+  const bool is_quire = has_code_at(*module, reinterpret_cast<const void*>(&quire_region_adopt));
+  if (!is_quire && !has_code_at(*module, reinterpret_cast<const void*>(&::getpid))) return 0;
+  for (const ElfW(Phdr)* h = module->dlpi_phdr; h != module->dlpi_phdr + module->dlpi_phnum; ++h) {
+    const std::uint64_t first = module->dlpi_addr + h->p_vaddr;
+    if (h->p_type != PT_LOAD || (h->p_flags & PF_W) == 0 || first >= own.base + own.bytes || first + h->p_memsz <= own.base) continue;
+    own.found = is_quire ? "Quire" : "the C library";
+  }
+  return 0;
+}
+
+/// With the sentence that explain() was given.
+outcome said(base::status why) { return {why.code(), why.ok() ? "" : base::detail()}; }
+
+outcome check(runtime& r, const request& what) {
+  const auto why = r.regions->others().may_adopt(what.options, what.base(), what.bytes, what.node);
+  if (!why.ok()) return said(why);
+  const auto in_it = [&](const void* at) { return reinterpret_cast<std::uint64_t>(at) - what.base() < what.bytes; };
+  if (in_it(&what)) return said(explain(QUIRE_INVALID, "%s(): the stack of the calling thread lies in the memory", call));
+  own_data own{what.base(), what.bytes};
+  ::dl_iterate_phdr(look_at_module, &own);
+  if (own.found == nullptr) return {};
+  return said(explain(QUIRE_INVALID, "%s(): data of %s lies in the memory, and stays private", call, own.found));
+}
+
+// ---- The steps
+
+/// All nodes: is all well, and are the arguments the same?
+quire_status agree_on(const outcome& mine, const request& what) {
+  std::uint64_t sum = 14695981039346656037u;  // FNV-1a
+  const std::uint64_t all[] = {what.base(), what.bytes, static_cast<std::uint64_t>(what.node), what.unit(),
+                               static_cast<std::uint64_t>(what.options.consistency), static_cast<std::uint64_t>(what.options.pool),
+                               static_cast<std::uint64_t>(what.options.detector)};
+  for (const std::uint64_t one : all) sum = (sum ^ one) * 1099511628211u;
+  const auto hash = static_cast<std::int64_t>(sum >> 2);
+  std::int64_t values[] = {mine.ok() ? 0 : std::int64_t{mine.code} << 32 | quire_node(), hash, -hash};
+  if (const quire_status why = quire_reduce_i64(values, 3, QUIRE_MAX); why != QUIRE_OK) return why;
+  if (!mine.ok()) return explain(mine.code, "%s", mine.text.c_str());
+  if (const auto code = static_cast<quire_status>(values[0] >> 32); code != QUIRE_OK) {
+    return explain(code, "%s(): node %d cannot (%s)", call, static_cast<int>(values[0] & 0xffffffff), quire_status_text(code));
+  }
+  if (values[1] == -values[2]) return QUIRE_OK;
+  return explain(QUIRE_INVALID, "%s(): not all nodes ask for the same memory, node and options", call);
+}
+
+outcome copy(const request& what, os::content_copy& to) {
+  const int error = to.take(what.address, what.bytes);
+  if (error == 0) return {};
+  if (error == EFAULT) return said(explain(QUIRE_BAD_ADDRESS, "%s(): not all of the memory is mapped here, and may be read", call));
+  return said(explain(QUIRE_NO_MEMORY, "%s(): cannot copy the memory: %s", call, std::strerror(error)));
+}
+
+/// A copy as the store that a region is filled from.
+class copied final : public store::store {
+ public:
+  copied(const os::content_copy& content, std::uint64_t from) : content_(content), from_(from) {}
+  [[nodiscard]] int fill(std::uint64_t at, std::span<std::byte> into) noexcept override {
+    std::memcpy(into.data(), content_.data() + (at - from_), into.size());
+    return 0;
+  }
+  [[nodiscard]] int flush(std::uint64_t, std::span<const std::byte>) noexcept override { return EROFS; }
+  [[nodiscard]] const char* name() const noexcept override { return "memory of the program"; }
+  [[nodiscard]] const char* where() const noexcept override { return "memory"; }
+
+ private:
+  const os::content_copy& content_;
+  std::uint64_t from_;
+};
+
+quire_status take_over(runtime& r, quire_region region, const os::content_copy& content) {
+  core::region_slot& slot = *r.core->regions.of_handle(region.id);
+  copied from(content, slot.position);
+  const std::uint64_t unit_bytes = slot.about.unit_bytes, units = slot.layout.units();
+  const auto holds = [&](std::uint64_t unit) { return content.holds(unit * unit_bytes, unit_bytes); };
+  for (std::uint64_t first = 0, end = 0; first < units; first = end) {
+    const bool some = holds(first);
+    for (end = first + 1; end < units && holds(end) == some;) ++end;
+    if (!some) continue;
+    if (const auto why = r.core->holding.adopt(slot, first, end - first, from); !why.ok()) return why.code();
+  }
+  return QUIRE_OK;
+}
+
+std::atomic<bool> g_any{false};
+
+/// The data of the program is not there in a child.
+void refuse_to_fork() noexcept {
+  if (!g_any.load()) return;
+  base::log(base::log_level::error, "a child of fork(2) has none of the program's static data, which is shared: use posix_spawn(3), or vfork(2) and exec(3)");
+  ::_exit(127);
+}
+
+quire_status adopt(runtime& r, const request& what, quire_region& region) {
+  if (const quire_status why = agree_on(check(r, what), what); why != QUIRE_OK) return why;
+  os::content_copy before;
+  if (const quire_status why = agree_on(copy(what, before), what); why != QUIRE_OK) return why;
+  static const int once = ::pthread_atfork(nullptr, nullptr, refuse_to_fork);
+  (void)once;
+  struct {
+    std::uint64_t id = 0;
+    quire_status why = QUIRE_OK;
+  } made;
+  const bool mine = quire_node() == what.node;
+  if (mine) {
+    quire_region one{};
+    made.why = r.regions->others().adopt(what.options, what.base(), what.bytes, what.node, one).code();
+    made.id = one.id;  // 0: no node has it
+    if (made.why == QUIRE_OK) made.why = take_over(r, one, before);
+  }
+  if (const quire_status why = quire_broadcast(&made, sizeof made, what.node); why != QUIRE_OK) return why;
+  if (made.why != QUIRE_OK) {
+    if (made.id == 0 && before.move_to(what.address) == 0) return explain(made.why, "%s(): the region cannot be made: %s", call, quire_status_text(made.why));
+    base::die(made.why, "%s(): the memory from 0x%lx on can be neither shared nor put back", call, static_cast<unsigned long>(what.base()));
+  }
+  g_any.store(true);
+  calls::watch_adopted(what.base(), what.bytes);
+  region.id = made.id;
+  return QUIRE_OK;
+}
+
+}  // namespace
+
+quire_status kept_memory::fetch(runtime& r) {
+  if (!r.core->regions.any_adopted()) return QUIRE_OK;
+  if (const quire_status why = quire_barrier_wait(quire_barrier{0}); why != QUIRE_OK) return why;
+  r.core->regions.for_each([&](core::region_slot& slot) {
+    if (r.core->regions.is_adopted(slot.about)) parts_.push_back({&slot});
+  });
+  for (part& p : parts_) {
+    if (const int error = p.content.make(p.region->about.bytes); error != 0) {
+      return explain(QUIRE_NO_MEMORY, "quire_end(): no memory for what the program's data holds: %s", std::strerror(error));
+    }
+    for (std::uint64_t at = 0; at < p.region->about.bytes; at += os::page_bytes) {
+      const std::uint64_t address = p.region->about.base + at;
+      const auto here = r.core->faults.fault(address, false, base::now_ns());
+      if (here.ok()) p.content.put(at, reinterpret_cast<const std::byte*>(address));  // else it was lost with a node
+    }
+  }
+  return QUIRE_OK;
+}
+
+void kept_memory::put_back(runtime& r) noexcept {
+  for (part& p : parts_) {
+    auto* const at = reinterpret_cast<std::byte*>(p.region->about.base);
+    r.core->builder.empty(*p.region);
+    if (const int error = p.content.move_to(at); error != 0) {
+      base::die(QUIRE_SYSTEM, "quire_end(): cannot give the program its data back: %s", std::strerror(error));
+    }
+  }
+  g_any.store(false);
+}
+
+}  // namespace quire::api
+
+quire_status quire_region_adopt(const quire_region_options* options, void* address, uint64_t bytes, int node, quire_region* region) {
+  namespace api = quire::api;
+  QUIRE_STARTED();
+  api::request what{{}, static_cast<std::byte*>(address), bytes, node};
+  if (!api::take(options, what.options, api::call, "quire_region_options")) return QUIRE_INVALID;
+  if (region == nullptr) return quire::base::explain(QUIRE_INVALID, "%s(): the place for the region is NULL", api::call);
+  if (api::elsewhere() != nullptr) return quire::base::explain(QUIRE_UNSUPPORTED, "%s(): not with pool 'fork'", api::call);
+  QUIRE_ENTER(r);
+  const quire::core::job_call together(*r->core, quire::sync::meeting::adopt, api::call, quire_thread());
+  return together.status().ok() ? api::adopt(*r, what, *region) : together.status().code();
+}
