@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A call of the API in a split node (pool 'fork') is made in the engine's process: arguments and results travel by value,
-// also those behind pointers. Memory of the application never does: what must be read or written there is done here.
+// also those behind pointers. So does a call of a thread whose stack is shared: it is made on a private one. Memory of the application never does: what must be read or written there is done here.
 #pragma once
 
 #include <cstring>
@@ -10,6 +10,7 @@
 
 #include "api/runtime.hpp"
 #include "base/detail.hpp"
+#include "detect/private_stack.hpp"
 #include "split/application_side.hpp"
 
 namespace quire::api {
@@ -80,6 +81,16 @@ struct forwarder<function> {
     if (b.result != QUIRE_OK) keep_detail(there);
     return b.result;
   }
+  /// The same in this process, for a thread whose stack is shared.
+  static quire_status call_aside(P... p) noexcept {
+    static_assert(sizeof(block) <= detect::private_stack::argument_bytes);
+    const detect::private_stack aside = detect::private_stack_of_thread();
+    if (aside.arguments == nullptr) return base::explain(QUIRE_NO_MEMORY, "there is no memory for a private stack of this thread, whose own is shared");
+    auto& b = *new (aside.arguments) block{QUIRE_SYSTEM, {carried<P>(p)...}};
+    detect::call_on(aside.top, [](void* at) { run(static_cast<std::byte*>(at)); }, &b);
+    std::apply([&](auto&... a) { (a.give_back(p), ...); }, b.arguments);
+    return b.result;
+  }
 };
 
 }  // namespace quire::api
@@ -92,7 +103,8 @@ struct forwarder<function> {
     if (::quire::api::enter(why_not) == nullptr) return why_not.code();       \
   }
 
-/// Opens the body of a function that the engine's process must run.
-#define QUIRE_FORWARD(function, ...) \
-  if (auto* const there = ::quire::api::elsewhere()) \
-  return ::quire::api::forwarder<&function>::call(*there __VA_OPT__(, ) __VA_ARGS__)
+/// Opens the body of a function that the engine's process must run, or that runs on a private stack.
+#define QUIRE_FORWARD(function, ...)                                                                                                              \
+  if (auto* const there = ::quire::api::elsewhere()) return ::quire::api::forwarder<&function>::call(*there __VA_OPT__(, ) __VA_ARGS__); \
+  if (::quire::api::on_shared_stack()) [[unlikely]]                                                                                                \
+  return ::quire::api::forwarder<&function>::call_aside(__VA_ARGS__)

@@ -77,8 +77,10 @@ quire_status call_of_member(operation what, std::uint64_t group, std::uint64_t o
 }
 
 /// A round of a group, with values in private memory.
-quire_status meet(operation what, std::uint64_t group, std::span<std::byte> bytes, std::uint32_t combine, std::uint64_t root) {
+quire_status meet(operation what, std::uint64_t group, std::uint64_t values, std::size_t length, std::uint32_t combine, std::uint64_t root) {
+  QUIRE_FORWARD(meet, what, group, values, length, combine, root);
   QUIRE_ENTER(r);
+  const std::span<std::byte> bytes(reinterpret_cast<std::byte*>(values), length);
   std::optional<quire::core::job_call> together;
   if (group == 0) together.emplace(*r->core, quire::sync::meeting::none, quire::sync::name_of(what), quire_thread());
   if (together && !together->status().ok()) return together->status().code();
@@ -98,7 +100,7 @@ quire_status meet(operation what, std::uint64_t group, std::span<std::byte> byte
 
 quire_status meet_in_engine(operation what, std::uint64_t group, small_part* part, std::size_t bytes, std::uint32_t combine, std::uint64_t root) {
   QUIRE_FORWARD(meet_in_engine, what, group, part, bytes, combine, root);
-  return meet(what, group, {part->bytes, bytes}, combine, root);
+  return meet(what, group, reinterpret_cast<std::uint64_t>(part->bytes), bytes, combine, root);
 }
 
 /// One part of an array. What is shared is copied by the calling thread, which may fault.
@@ -110,17 +112,16 @@ quire_status meet_part(operation what, std::uint64_t group, std::span<std::byte>
     if (why == QUIRE_OK && !part.empty()) std::memcpy(part.data(), small.bytes, part.size());
     return why;
   }
-  if (copy == nullptr) return meet(what, group, part, combine, root);
+  if (copy == nullptr) return meet(what, group, reinterpret_cast<std::uint64_t>(part.data()), part.size(), combine, root);
   std::memcpy(copy, part.data(), part.size());
-  const quire_status why = meet(what, group, {copy, part.size()}, combine, root);
+  const quire_status why = meet(what, group, reinterpret_cast<std::uint64_t>(copy), part.size(), combine, root);
   if (why == QUIRE_OK) std::memcpy(part.data(), copy, part.size());
   return why;
 }
 
 bool is_shared(const void* address, std::size_t bytes) noexcept {
-  const quire::api::runtime* const r = quire::api::current();
-  const auto first = reinterpret_cast<std::uint64_t>(address);
-  return r != nullptr && first < r->base + r->bytes && first + bytes > r->base;
+  const auto* const first = static_cast<const std::byte*>(address);
+  return bytes != 0 && (quire::api::calls::is_shared(first) || quire::api::calls::is_shared(first + bytes - 1));
 }
 
 quire_status meet_with(operation what, quire_group group, void* values, std::size_t count, std::uint32_t combine, std::uint64_t root) {
@@ -208,7 +209,7 @@ quire_status quire_group_wait(quire_group group) {
   QUIRE_ENTER(r);
   if (r->pointers != nullptr) r->pointers->look(*r->core);
   const std::uint64_t start = quire::base::now_ns();
-  const quire_status why = meet(operation::group_wait, group.id, {}, 0, 0);
+  const quire_status why = meet(operation::group_wait, group.id, 0, 0, 0, 0);
   auto& count = r->core->count;
   count.barrier_ns.fetch_add(quire::base::now_ns() - start, std::memory_order_relaxed);
   count.barriers.fetch_add(1, std::memory_order_relaxed);

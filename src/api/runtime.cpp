@@ -401,7 +401,10 @@ base::status start_split(std::unique_ptr<runtime> r, const quire_options& given)
   const auto why = detect::install_signals([](std::uint64_t address, bool write) noexcept {
     auto* const there = elsewhere();
     return there != nullptr && there->contains(address) && serve_fault(address, write ? 1 : 0, base::now_ns()) == QUIRE_OK;
-  }, nullptr, {base, bytes});
+  }, nullptr, [](std::uint64_t address) noexcept {
+    auto* const there = elsewhere();
+    return there != nullptr && there->contains(address);
+  });
   if (!why.ok()) return why;
   calls::watch_range(base, bytes);
   ::pthread_atfork(nullptr, nullptr, [] { g_forked.store(true); });
@@ -463,6 +466,10 @@ runtime::~runtime() = default;
 
 runtime* current() noexcept {
   return g_forked.load(std::memory_order_relaxed) ? nullptr : g_runtime.load(std::memory_order_acquire);
+}
+
+quire_status refuse_shared_stack() noexcept {
+  return base::explain(QUIRE_UNSUPPORTED, "this call is not made on a stack in shared memory: switch to a private one before");
 }
 
 runtime* enter(base::status& why) noexcept {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "api/calls/range.hpp"
 #include "base/detail.hpp"
 #include "base/options.hpp"
 #include "bootstrap/bootstrap.hpp"
@@ -43,6 +44,11 @@ struct runtime {
 /// The running runtime or null, for contexts that must not fail (interposed calls, counters).
 [[nodiscard]] runtime* current() noexcept;
 
+/// Whether the caller's stack lies in shared memory. What the driver, or the kernel, is to write must not lie there.
+[[nodiscard]] inline bool on_shared_stack() noexcept { return calls::is_shared(__builtin_frame_address(0)); }
+/// Of a call that is not made from there: why not.
+[[nodiscard]] quire_status refuse_shared_stack() noexcept;
+
 }  // namespace quire::api
 
 /// Opens the body of an API call: `r` is the runtime, or the call returns why there is none.
@@ -50,4 +56,5 @@ struct runtime {
   ::quire::base::clear_detail();              \
   ::quire::base::status r##_why;              \
   auto* const r = ::quire::api::enter(r##_why); \
-  if (r == nullptr) return r##_why.code()
+  if (r == nullptr) return r##_why.code();            \
+  if (::quire::api::on_shared_stack()) [[unlikely]] return ::quire::api::refuse_shared_stack()

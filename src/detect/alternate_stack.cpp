@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cerrno>
 
+#include "detect/private_stack.hpp"
 #include "os/memory.hpp"
 
 namespace quire::detect {
@@ -18,7 +19,7 @@ constexpr std::size_t guard_bytes = 4096, stack_bytes = 256 * 1024, all_bytes = 
 /// On less than that no fault is served.
 constexpr std::size_t roomy_bytes = 64 * 1024;
 
-std::atomic<std::uint64_t> g_base{0}, g_bytes{0};
+std::atomic<bool (*)(std::uint64_t) noexcept> g_shared{nullptr};
 pthread_key_t g_at_thread_end;
 bool g_has_key = false;
 /// The thread has had one, and may have given it up: it gets no second.
@@ -48,43 +49,13 @@ bool make_stack(stack_t& made) noexcept {
 }
 
 bool is_shared(std::uintptr_t address) noexcept {
-  return address - g_base.load(std::memory_order_relaxed) < g_bytes.load(std::memory_order_relaxed);
-}
-
-/// Calls body(argument) on another stack. The frame pointer leads back, for debuggers too.
-[[gnu::noinline]] void call_on(std::uintptr_t top, void (*body)(void*), void* argument) noexcept {
-#if defined(__x86_64__)
-  asm volatile(
-      "movq %%rsp, %%rbx\n\t"
-      "movq %1, %%rsp\n\t"
-      "callq *%2\n\t"
-      "movq %%rbx, %%rsp"
-      : "+D"(argument)
-      : "r"(top), "r"(body)
-      : "rbx", "rax", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3",
-        "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
-#elif defined(__aarch64__)
-  register void* first asm("x0") = argument;
-  asm volatile(
-      "mov x19, sp\n\t"
-      "mov sp, %1\n\t"
-      "blr %2\n\t"
-      "mov sp, x19"
-      : "+r"(first)
-      : "r"(top), "r"(body)
-      : "x19", "x30", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15",
-        "x16", "x17", "x18", "memory", "cc", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11",
-        "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27",
-        "v28", "v29", "v30", "v31");
-#endif
+  const auto shared = g_shared.load(std::memory_order_relaxed);
+  return shared != nullptr && shared(address);
 }
 
 }  // namespace
 
-void keep_off_stacks_in(std::uint64_t base, std::uint64_t bytes) noexcept {
-  g_base.store(base);
-  g_bytes.store(bytes);
-}
+void keep_off_stacks_at(bool (*shared)(std::uint64_t) noexcept) noexcept { g_shared.store(shared); }
 
 void give_alternate_stack() noexcept {
   stack_t now{}, made{};

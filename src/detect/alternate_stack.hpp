@@ -9,8 +9,8 @@
 
 namespace quire::detect {
 
-/// Threads may have stacks in this range: nothing of Quire's may run there.
-void keep_off_stacks_in(std::uint64_t base, std::uint64_t bytes) noexcept;
+/// Threads may have stacks at these addresses: nothing of Quire's may run there.
+void keep_off_stacks_at(bool (*shared)(std::uint64_t address) noexcept) noexcept;
 
 /// The calling thread has an alternate stack afterwards, if there is memory; freed at its end. Not for handlers.
 void give_alternate_stack() noexcept;

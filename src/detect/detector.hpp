@@ -96,15 +96,13 @@ using fault_handler = bool (*)(std::uint64_t address, bool write) noexcept;
 /// Asked after the handler has not taken a fault: is it one of shared memory that nobody has any more? Then the thread gets SIGBUS.
 using lost_check = bool (*)() noexcept;
 
-/// Where threads may have a stack that faults.
-struct shared_addresses {
-  std::uint64_t base = 0, bytes = 0;
-};
+/// Whether an address is shared: threads may have a stack there.
+using shared_check = bool (*)(std::uint64_t address) noexcept;
 
 /// Routes SIGSEGV and SIGBUS to `handler`. What it does not take goes to the handler that was there before, or
 /// ends the process by the signal's own default (with its core). The calling thread gets an alternate stack, so that a stack in shared
 /// memory can fault; threads get theirs by prepare_thread(), or with their first fault.
-[[nodiscard]] base::status install_signals(fault_handler handler, lost_check is_lost = nullptr, shared_addresses where = {}) noexcept;
+[[nodiscard]] base::status install_signals(fault_handler handler, lost_check is_lost = nullptr, shared_check is_shared = nullptr) noexcept;
 /// While they are installed: gives the calling thread, which has just started, its alternate stack. Its first fault may come on a stack in
 /// shared memory, where the kernel could not put a signal's frame.
 void prepare_thread() noexcept;

@@ -152,11 +152,11 @@ void on_signal(int signal, siginfo_t* info, void* context) {
 
 }  // namespace
 
-base::status install_signals(fault_handler handler, lost_check is_lost, shared_addresses where) noexcept {
+base::status install_signals(fault_handler handler, lost_check is_lost, shared_check is_shared) noexcept {
   // A forked child has no shared memory: what it touches there ends it, as any wrong address does.
   static const int once = ::pthread_atfork(nullptr, nullptr, [] { g_handler.store(nullptr); });
   (void)once;
-  keep_off_stacks_in(where.base, where.bytes);
+  keep_off_stacks_at(is_shared);
   g_handler.store(handler, std::memory_order_release);
   g_is_lost.store(is_lost);
   struct sigaction ours {};

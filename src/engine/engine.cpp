@@ -20,6 +20,11 @@ bool on_signal(std::uint64_t address, bool write) noexcept {
   return g_engine != nullptr && g_engine->on_fault(address, write, base::now_ns());
 }
 bool found_lost() noexcept { return t_found_lost; }
+bool is_shared(std::uint64_t address) noexcept {
+  if (g_engine == nullptr) return false;
+  const core::region_map& regions = g_engine->node().regions;
+  return address - regions.base() < regions.bytes() || regions.find(address) != nullptr;
+}
 
 }  // namespace
 
@@ -52,7 +57,7 @@ base::status engine::open() {
   if (const auto s = split ? base::status{} : reserve(); !s.ok()) return s;
   if (const auto s = core_.open(); !s.ok() || split) return s;
   g_engine = this;
-  return detect::install_signals(on_signal, c.survives ? found_lost : nullptr, {c.base, c.bytes});
+  return detect::install_signals(on_signal, c.survives ? found_lost : nullptr, is_shared);
 }
 
 base::status engine::reserve() {

@@ -30,7 +30,7 @@ inline constexpr std::size_t most_bytes = 0x7ffff000;  // what one system call m
 class copies {
  public:
   explicit copies(std::size_t bytes) noexcept : bytes_(bytes) {
-    if (bytes <= sizeof small_) {
+    if (bytes <= sizeof small_ && !is_shared(small_)) {
       start_ = at_ = small_;
       return;
     }
