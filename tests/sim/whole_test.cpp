@@ -92,6 +92,12 @@ const program flags{"flags", 150,
                     {.least_pages = 3, .most_pages = 4, .most_phases = 2, .most_steps = 12, .most_groups = 6, .flags_only = true, .short_percent = 100, .replicas_percent = 0},
                     {"copies given up", "group threads"}};
 
+/// Twins are always short: what was written leaves before it is released, and units that keep their right lose it at any time.
+const program few_twins{"few_twins", 150,
+                        {.least_pages = 6, .most_pages = 10, .most_phases = 8, .most_steps = 25, .rotates = true, .short_percent = 0, .few_twins_percent = 100,
+                         .replicas_percent = 0, .scans_percent = 10, .often = {.phased = 40, .races = 20}},
+                        {"early diffs", "kept units", "home moves"}};
+
 std::vector<extent> all() {
   std::vector<extent> list;
   const auto add = [&](const program& p, std::initializer_list<unsigned> nodes) {
@@ -109,6 +115,7 @@ std::vector<extent> all() {
   add(few_frames, {2, 3});
   add(stores, {1, 2, 3, 5});
   add(flags, {3, 5});
+  add(few_twins, {2, 3, 5});
   return list;
 }
 
