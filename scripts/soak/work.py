@@ -16,11 +16,11 @@ from settings import SCAN, SCANNED, Settings
 
 # The simulators, and which of their tests take seeds: the sources of those that are missing here are named by soak_test.py.
 SIMULATORS = {
-    "whole_test": "*whole.*:*whole_atomics.*",
+    "whole_test": "*whole.*:*whole_atomics.*:whole_patches.*",
     "whole_group_test": "*whole_groups.*",
     "whole_protocol_test": "*other_protocol.*",
     "whole_store_test": "*other_store.*:parked_messages.of_one*",
-    "whole_region_test": "*whole_regions.*:*whole_region_deaths.*:whole_region_misuse.*",
+    "whole_region_test": "*whole_regions.*:*whole_region_deaths.*:whole_region_misuse.*:whole_region_holds.*",
     "whole_layout_test": "*other_layout.*",
     "whole_waits_test": "*whole_waits.*:whole_livelock.*:whole_replay.survival*",
     "whole_death_test": "*whole_deaths.*",

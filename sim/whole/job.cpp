@@ -117,14 +117,14 @@ void job::draw_network(sim::network_options& net) {
   net.straggler_delay = draw_.chance(50) ? 100'000 : 500'000;
   net.min_delay = draw_.chance(20) ? 0 : net.min_delay;
   net.max_delay = draw_.chance(15) ? 200'000 : net.max_delay;
-  net.reads_late = draw_.chance(50) || options_.reads_late;
+  net.reads_late = draw_.chance(50);
   net.reorder_within_pairs = options_.reorders;
 }
 
 void job::draw_memory(world_options& o) {
   core::configuration& c = o.node;
   if (draw_.chance(30)) c.notice_limit = 1 + draw_.below(12);
-  if (draw_.chance(30)) c.twin_bytes = std::uint64_t{4096} << draw_.below(5);  // less than a unit, too
+  if (draw_.chance(options_.few_twins_percent)) c.twin_bytes = std::uint64_t{4096} << draw_.below(5);  // less than a unit, too
   if (replicas_ || !draw_.chance(options_.short_percent)) return;
   c.memory_limit = std::uint64_t{unit_} * (16 + draw_.below(8));
   c.pages_out = true;

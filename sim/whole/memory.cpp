@@ -48,7 +48,7 @@ int table_detector::attach(std::byte* address, std::uint64_t bytes) noexcept {
 }
 
 void table_detector::detach(std::byte* address, std::uint64_t bytes) noexcept {
-  ranges_.erase(address);
+  if (ranges_.erase(address) == 0) wrong_("a range is taken from a detector that does not know it");
   wake(address, bytes);
 }
 

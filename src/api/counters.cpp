@@ -5,10 +5,12 @@
 #include <atomic>
 #include <cstdio>
 #include <cstring>
+#include <vector>
 
 #include "api/forward.hpp"
 #include "api/sites.hpp"
 #include "api/versions.hpp"
+#include "base/fault_heap.hpp"
 #include "core/counter_table.hpp"
 
 namespace quire::api {
@@ -24,6 +26,7 @@ transport::traffic without_pings(transport::traffic all, const core::peer_watch:
   return all;
 }
 
+/// Driver's thread: a region that goes takes its machines along.
 core::counter_sources gather(const runtime& r) noexcept {
   const core::core& node = *r.core;
   const auto now = [](const std::atomic<std::uint64_t>& count) { return count.load(std::memory_order_relaxed); };
@@ -53,36 +56,69 @@ void append(std::string& to, const char* format, Values... values) {
   to.append(text, static_cast<std::size_t>(std::clamp(length, 0, static_cast<int>(sizeof text) - 1)));
 }
 
-/// Regions whose units threads of this node have waited for.
-void add_regions(const runtime& r, std::string& json) {
+struct waited_region {
+  std::uint64_t id = 0, address = 0, bytes = 0, unit_bytes = 0;
+  bool release = false;
+  std::uint64_t faults = 0, writes = 0, ns = 0;
+};
+
+/// Regions whose units threads of this node have waited for. Driver's thread.
+base::fault_vector<waited_region> waited_regions(const runtime& r) noexcept {
+  base::fault_vector<waited_region> all;
+  r.core->regions.for_each([&](const core::region_slot& slot) {
+    const auto now = [](const std::atomic<std::uint64_t>& count) { return count.load(std::memory_order_relaxed); };
+    if (now(slot.waited.faults) == 0) return;
+    all.push_back({slot.about.id, slot.about.base, slot.about.bytes, slot.layout.most_bytes(), slot.consistency() == QUIRE_RELEASE,
+                   now(slot.waited.faults), now(slot.waited.writes), now(slot.waited.ns)});
+  });
+  return all;
+}
+
+void add_regions(std::string& json, const base::fault_vector<waited_region>& all) {
   json += ",\"regions\":[";
   bool first = true;
-  r.core->regions.for_each([&](const core::region_slot& slot) {
-    const std::uint64_t faults = slot.waited.faults.load(std::memory_order_relaxed);
-    if (faults == 0) return;
-    append(json, "%s{\"region\":%u,\"address\":%lu,\"bytes\":%lu,\"unit_bytes\":%lu,\"release\":%s,\"faults\":%lu,\"writes\":%lu,\"ns\":%lu}",
-           first ? "" : ",", unsigned{slot.about.id}, static_cast<unsigned long>(slot.about.base), static_cast<unsigned long>(slot.about.bytes),
-           static_cast<unsigned long>(slot.layout.most_bytes()), slot.consistency() == QUIRE_RELEASE ? "true" : "false", static_cast<unsigned long>(faults),
-           static_cast<unsigned long>(slot.waited.writes.load(std::memory_order_relaxed)),
-           static_cast<unsigned long>(slot.waited.ns.load(std::memory_order_relaxed)));
+  for (const waited_region& one : all) {
+    append(json, "%s{\"region\":%lu,\"address\":%lu,\"bytes\":%lu,\"unit_bytes\":%lu,\"release\":%s,\"faults\":%lu,\"writes\":%lu,\"ns\":%lu}",
+           first ? "" : ",", static_cast<unsigned long>(one.id), static_cast<unsigned long>(one.address), static_cast<unsigned long>(one.bytes),
+           static_cast<unsigned long>(one.unit_bytes), one.release ? "true" : "false", static_cast<unsigned long>(one.faults),
+           static_cast<unsigned long>(one.writes), static_cast<unsigned long>(one.ns));
     first = false;
-  });
+  }
   json += ']';
 }
 
-/// The units that this node's threads have waited for most, and where this node has allocated what lies there.
-void add_units(const runtime& r, std::string& json) {
+struct waited_unit {
+  core::hot_units::item waits;
+  std::uint64_t address = 0, bytes = 0;  ///< no bytes: the region has gone
+};
+
+/// The units that this node's threads have waited for most.
+std::vector<waited_unit> waited_units(const runtime& r) {
   constexpr std::size_t most = 32;
+  std::vector<waited_unit> all;
+  for (const auto& one : r.core->faults.hot().most(most)) all.push_back({one});
+  r.core->as_driver([&] {
+    for (waited_unit& one : all) {
+      const auto* const slot = r.core->regions.slot(model::region_id{one.waits.region});
+      // A thread that waited for a unit of a region that has gone may count it when the next of that number is there.
+      if (slot == nullptr || one.waits.unit >= slot->layout.units()) continue;
+      one.address = slot->address_of(one.waits.unit);
+      one.bytes = slot->bytes_of(one.waits.unit);
+    }
+  });
+  return all;
+}
+
+/// And where this node has allocated what lies there.
+void add_units(std::string& json, const std::vector<waited_unit>& all) {
   json += ",\"units\":[";
   bool first = true;
-  for (const auto& one : r.core->faults.hot().most(most)) {
-    const auto* const slot = r.core->regions.slot(model::region_id{one.region});
-    if (slot == nullptr) continue;
-    const std::uint64_t address = slot->address_of(one.unit);
-    const auto known = sites::of(address, slot->bytes_of(one.unit));
+  for (const waited_unit& one : all) {
+    if (one.bytes == 0) continue;
+    const auto known = sites::of(one.address, one.bytes);
     append(json, "%s{\"region\":%u,\"address\":%lu,\"faults\":%lu,\"writes\":%lu,\"ns\":%lu,\"blocks\":%lu,\"block_bytes\":%lu,\"calls\":[",
-           first ? "" : ",", unsigned{one.region}, static_cast<unsigned long>(address), static_cast<unsigned long>(one.faults),
-           static_cast<unsigned long>(one.writes), static_cast<unsigned long>(one.ns), static_cast<unsigned long>(known.blocks),
+           first ? "" : ",", unsigned{one.waits.region}, static_cast<unsigned long>(one.address), static_cast<unsigned long>(one.waits.faults),
+           static_cast<unsigned long>(one.waits.writes), static_cast<unsigned long>(one.waits.ns), static_cast<unsigned long>(known.blocks),
            static_cast<unsigned long>(known.bytes));
     for (std::size_t i = 0; i < known.calls.size(); ++i) {
       json += i == 0 ? "\"" : ",\"";
@@ -100,18 +136,27 @@ void add_units(const runtime& r, std::string& json) {
 
 }  // namespace
 
-void fill(const runtime& r, quire_counters& out) noexcept { core::read_counters(gather(r), out); }
+void fill(const runtime& r, quire_counters& out) noexcept {
+  core::counter_sources numbers;
+  r.core->as_driver([&] { numbers = gather(r); });
+  core::read_counters(numbers, out);
+}
 
 std::string counters_json(const runtime& r) {
-  const core::counter_sources numbers = gather(r);
+  core::counter_sources numbers;
+  base::fault_vector<waited_region> regions;
+  r.core->as_driver([&] {
+    numbers = gather(r);
+    regions = waited_regions(r);
+  });
   std::string json = "{";
   for (const core::counter_row& row : core::counter_table) {
     json += json.size() > 1 ? ",\"" : "\"";
     json += row.name;
     json += "\":" + std::to_string(row.value(numbers));
   }
-  add_regions(r, json);
-  add_units(r, json);
+  add_regions(json, regions);
+  add_units(json, waited_units(r));
   return json + "}";
 }
 

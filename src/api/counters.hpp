@@ -8,6 +8,7 @@
 
 namespace quire::api {
 
+// Application threads, as both ask the driver.
 void fill(const runtime& r, quire_counters& out) noexcept;
 /// A flat object, name to integer.
 [[nodiscard]] std::string counters_json(const runtime& r);

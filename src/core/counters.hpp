@@ -25,7 +25,7 @@ struct gone_counters {
   void add(const region_slot& r) noexcept;
 };
 
-/// Sums over regions, those that have gone too.
+/// Sums over regions, those that have gone too. Driver's thread.
 [[nodiscard]] sequential::counters sequential_counters(const region_map& regions, const gone_counters& gone) noexcept;
 [[nodiscard]] release::counters release_counters(const region_map& regions, const gone_counters& gone) noexcept;
 

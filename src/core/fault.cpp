@@ -33,11 +33,12 @@ void fault_path::check_gone(std::uint64_t address) const noexcept {
             static_cast<unsigned long>(was.bytes >> 10), static_cast<unsigned long>(was.base));
 }
 
-/// In the system view any access is allowed: if it fails there is no frame.
+/// In the system view any access is allowed: if it fails there is no frame. Any access of the program outside of regions comes by here, too.
 void fault_path::check_frames(std::uint64_t address) const noexcept {
   core_.regions.for_each([address](const region_slot& r) {
-    const std::uint64_t offset = address - reinterpret_cast<std::uint64_t>(r.memory->system_view());
-    if (offset < r.about.bytes) no_frame(r, r.about.base + offset);
+    const std::uint64_t base = r.system_base.load(std::memory_order_relaxed);
+    const std::uint64_t offset = address - base;
+    if (base != 0 && offset < r.about.bytes) no_frame(r, r.about.base + offset);
   });
 }
 

@@ -53,9 +53,12 @@ void for_each_writable_run(const region_slot& r, F&& f) {
 
 base::status content_hold::hold() noexcept {
   totals t;
-  core_.regions.for_each([&](const region_slot& r) {
-    t.bad += r.block != nullptr ? 1 : 0;
-    t.failed += core_.protocols.of(r).checkpoint && r.layout.is_uniform() && !core_.regions.is_adopted(r.about) ? 0 : 1;  // files of checkpoints know units of one size, in the shared range
+  core_.as_driver([&] {
+    core_.regions.for_each([&](const region_slot& r) {
+      t.bad += r.block != nullptr ? 1 : 0;
+      // Files of checkpoints know units of one size, in the shared range.
+      t.failed += core_.protocols.of(r).checkpoint && r.layout.is_uniform() && !core_.regions.is_adopted(r.about) ? 0 : 1;
+    });
   });
   if (const auto why = core_.changes.gather(t); !why.ok()) return why;
   if (t.failed != 0) return QUIRE_UNSUPPORTED;

@@ -65,11 +65,11 @@ void outbox::send_units(region_slot& r, node_id to, const message& m, std::uint6
   CHECK(to != core_.config.self);
   core_.stamp(fault_trace::point::replied, r.about.id, first);
   out.payload_bytes = static_cast<std::uint32_t>(r.bytes_of(first, count));
-  const bool twin = (out.flags & (model::message_flag::base | model::message_flag::as_told)) != 0;
-  bool changes = (out.flags & model::message_flag::as_told) != 0;  // by the next patch, which is relative to what is sent now
+  const bool told = (out.flags & model::message_flag::as_told) != 0, twin = told || (out.flags & model::message_flag::base) != 0;
   if (!twin) core_.frames.use(r, first, count, content::sent);
-  // In a block that is checked a copy is what was before it, whatever threads here write while it travels.
-  changes |= !twin && r.block != nullptr && r.block->checked;
+  // In a block that is checked a copy is what was before it, whatever threads here write while it travels. And the twin of a unit that is kept
+  // is what the patches behind it begin with: they change some bytes, and would make a mixture of what it has become meanwhile.
+  bool changes = told || (!twin && r.block != nullptr && r.block->checked);
   for (std::uint64_t unit = first; !twin && unit < first + count; ++unit) changes |= r.machine->mapped(unit) == model::access::write;
   post(to, out, {twin ? r.twin(first) : r.system(first), out.payload_bytes}, urgency_of(out, t, core_.config.nodes == 2),
        changes ? transport::lasting::now : transport::lasting::until_sent);
@@ -95,8 +95,8 @@ void outbox::send_grant(model::node_id to, message m) noexcept {
   }
   core_.frames.use(r, m.unit, 1, content::sent);
   m.payload_bytes = static_cast<std::uint32_t>(r.bytes_of(m.unit));
-  post(to, m, {as_told(r, m.unit), m.payload_bytes}, transport::urgency::now,
-       release_of(r)->is_kept(m.unit) ? transport::lasting::now : transport::lasting::until_sent);
+  const bool told = release_of(r)->is_kept(m.unit);
+  post(to, m, {as_told(r, m.unit), m.payload_bytes}, transport::urgency::now, told ? transport::lasting::now : transport::lasting::until_sent);
 }
 
 /// Atomic operation on the content, through the system view: it is the same memory as the application view.

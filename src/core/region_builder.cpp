@@ -52,6 +52,7 @@ base::status region_builder::fill(region_slot& slot, const region_description& a
   r->about = about;
   r->change = {};
   for (auto& m : r->made) m.reset();
+  r->system_base.store(0, std::memory_order_relaxed);
   r->memory.reset();
   r->block.reset();
   r->store = nullptr;
@@ -84,6 +85,7 @@ base::status region_builder::fill(region_slot& slot, const region_description& a
   auto memory = mechanisms_.make_pool(pool, about.base, about.bytes, r->detector->accessible());
   if (!memory.ok()) return memory.why();
   r->memory = std::move(memory.value());
+  r->system_base.store(reinterpret_cast<std::uint64_t>(r->memory->system_view()), std::memory_order_relaxed);
   r->dumped.cover(about.bytes);
   int error = core_.frames.limited() ? r->frames.make(r->layout.units()) : 0;
   if (error == 0) error = prepare(*r, *of);

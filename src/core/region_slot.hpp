@@ -146,6 +146,7 @@ struct region_slot {
   /// Of layouts that are not uniform; those of regions that have gone, too, as a thread may be reading them.
   std::vector<std::unique_ptr<const layout_body>> layout_parts;
   std::unique_ptr<pool::pool> memory;
+  std::atomic<std::uint64_t> system_base{0};  ///< its system view, for threads that must not look at `memory`
   detect::detector* detector = nullptr;  ///< shared by all regions of its kind
   dumped_parts dumped;
   protocol::table<frame_state> frames{zeroes};

@@ -29,6 +29,7 @@ transfer outcome_of(ssize_t result) noexcept {
 struct stat_line {
   char state = 0;  ///< 0: it is gone
   pid_t parent = 0;
+  unsigned flags = 0;  ///< the kernel's PF_
 };
 
 /// Of a process, from /proc/PID/stat.
@@ -38,12 +39,19 @@ stat_line stat_of(const char* pid) noexcept {
   const descriptor file(::open(path, O_RDONLY | O_CLOEXEC));
   const ssize_t length = file.open() ? ::read(file.number(), buffer, sizeof buffer) : 0;
   if (length <= 0) return {};
-  // "pid (name) state parent ...", where the name may hold anything, brackets and spaces included.
+  // "pid (name) state parent group session terminal its-group flags ...", where the name may hold anything, brackets and spaces included.
   const std::string_view text(buffer, static_cast<std::size_t>(length));
   const std::size_t bracket = text.rfind(')');
   if (bracket == text.npos || bracket + 4 >= text.size()) return {};
-  stat_line found{text[bracket + 2], 0};
-  std::from_chars(text.data() + bracket + 4, text.data() + text.size(), found.parent);
+  stat_line found;
+  found.state = text[bracket + 2];
+  std::size_t at = bracket + 4;
+  std::from_chars(text.data() + at, text.data() + text.size(), found.parent);
+  for (int fields = 0; fields < 5; ++fields) {
+    at = text.find(' ', at);
+    if (at++ == text.npos) return found;
+  }
+  std::from_chars(text.data() + at, text.data() + text.size(), found.flags);
   return found;
 }
 
@@ -137,6 +145,12 @@ std::vector<pid_t> children() {
 }
 
 bool is_stopped(pid_t pid) noexcept { return stat_of(pid).state == 'T'; }
+
+bool is_ending(pid_t pid) noexcept {
+  constexpr unsigned exiting = 4;  // PF_EXITING
+  const stat_line found = stat_of(pid);
+  return found.state == 'Z' || found.state == 'X' || (found.flags & exiting) != 0;
+}
 
 bool descends_from(pid_t pid, pid_t ancestor) noexcept {
   constexpr int farthest = 64;

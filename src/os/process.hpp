@@ -71,6 +71,8 @@ int wait_ready(std::span<pollfd> entries, int timeout_ms) noexcept;
 [[nodiscard]] std::vector<pid_t> children();
 /// Whether a process is stopped by a signal, or by the terminal; not by a debugger. False for one that is not there.
 [[nodiscard]] bool is_stopped(pid_t pid) noexcept;
+/// Whether a process is on its way out, or has ended and was not waited for. False for one that is not there.
+[[nodiscard]] bool is_ending(pid_t pid) noexcept;
 /// Whether `pid` is `ancestor` or comes of it, as this process counts processes.
 [[nodiscard]] bool descends_from(pid_t pid, pid_t ancestor) noexcept;
 

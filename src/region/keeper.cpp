@@ -251,8 +251,10 @@ keeper::saved keeper::save() {
 
 bool keeper::is_used() {
   bool used = false;
-  core_.as_driver([&] { used = numbers_.next() != 1; });
-  core_.regions.for_each([&](const core::region_slot& r) { used = used || r.about.id != 0; });
+  core_.as_driver([&] {
+    used = numbers_.next() != 1;
+    core_.regions.for_each([&](const core::region_slot& r) { used = used || r.about.id != 0; });
+  });
   return used;
 }
 

@@ -231,6 +231,32 @@ void beside_other_work() {
   barrier();
 }
 
+/// Numbers are read meanwhile. What regions that have gone counted stays counted, so no number ever goes down.
+void beside_counters(int times) {
+  std::atomic<bool> stop{false};
+  std::thread reader([&] {
+    std::uint64_t before = 0;
+    for (std::size_t reads = 0; !stop.load(); ++reads) {
+      const quire_counters now = counters();
+      const std::uint64_t faults = now.read_faults + now.write_faults + now.local_faults;
+      REQUIRE(faults >= before && faults < before + 1'000'000);
+      before = faults;
+    }
+  });
+  for (int round = 0; round < times; ++round) {
+    quire_region_options about = region_options(page, QUIRE_PLACE_BLOCK, quire_node());
+    about.consistency = round % 2 == 0 ? QUIRE_SEQUENTIAL : QUIRE_RELEASE;
+    quire_region mine{};
+    void* at = nullptr;
+    REQUIRE_OK(quire_region_create(&about, 16 * about.unit_bytes, &mine));
+    REQUIRE_OK(quire_region_range(mine, &at, nullptr));
+    for (std::size_t i = 0; i < 16; ++i) static_cast<volatile std::byte*>(at)[i * about.unit_bytes] = std::byte{1};
+    REQUIRE_OK(quire_region_destroy(mine));
+  }
+  stop = true;
+  reader.join();
+}
+
 #include "contract_region_heap.hpp"
 
 void access_it(bool waits) {
@@ -256,6 +282,7 @@ int main(int argc, char** argv) {
     section("what is against it", is_refused);
     section("names", names_go);
     section("beside other work", beside_other_work);
+    section("beside counters", [] { beside_counters(100); });
     section("memory", gives_memory_back);
     section("heaps in regions", heaps_in_regions);
     const int times = what.empty() ? 300 : std::atoi(argv[1]);

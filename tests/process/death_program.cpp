@@ -3,6 +3,8 @@
 // minute; the test kills one of them meanwhile ("ends": they end well at once). Whoever comes to the end of it has not noticed: that is a failure.
 #include <signal.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <map>
 
@@ -53,6 +55,24 @@ void in_condition(shared& s) {
 void in_lookup(shared&) {
   void* found = nullptr;
   REQUIRE_STATUS(quire_lookup("what nobody publishes", -1, &found), QUIRE_PEER_LOST);
+}
+/// Each node has some regions, whose pages have homes on all nodes, makes another one and destroys the oldest. A limit of 2 MiB lets not even those of
+/// this node stand.
+void destroying(shared&) {
+  std::array<quire_region, 4> mine{};
+  for (const double until = now_seconds() + 60; now_seconds() < until;) {
+    quire_region_options about = region_options(4096, QUIRE_PLACE_MODULO);
+    about.consistency = quire_node() == 0 ? QUIRE_RELEASE : QUIRE_SEQUENTIAL;
+    quire_status why = mine.back().id != 0 ? quire_region_destroy(mine.back()) : QUIRE_OK;
+    std::rotate(mine.begin(), mine.end() - 1, mine.end());
+    void* at = nullptr;
+    const std::size_t bytes = std::size_t{1} << 20;
+    if (why == QUIRE_OK) why = quire_region_create(&about, bytes, mine.data());
+    if (why == QUIRE_OK) why = quire_region_range(mine[0], &at, nullptr);
+    for (std::size_t i = 0; why == QUIRE_OK && i < bytes; i += 4096) static_cast<volatile std::byte*>(at)[i] = std::byte{1};
+    REQUIRE(why == QUIRE_OK || why == QUIRE_PEER_LOST);
+    if (why != QUIRE_OK) sleep_ms(60'000);
+  }
 }
 void* sleeps(void* argument) {
   sleep_ms(60'000);
@@ -127,6 +147,7 @@ int main(int argc, char** argv) {
                                                            {"in_lookup", in_lookup},
                                                            {"in_join", in_join},
                                                            {"in_fault", in_fault},
+                                                           {"destroying", destroying},
                                                            {"end_meets_barrier", end_meets_barrier},
                                                            {"checkpoint_meets_reduce", checkpoint_meets_reduce},
                                                            {"fails_after_end", fails_after_end},

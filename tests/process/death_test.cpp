@@ -20,9 +20,10 @@ constexpr double limit_seconds = 8;  ///< 3 s as a rule; the machine may be busy
 /// A job of death_program that has come to the place in question.
 class running_job {
  public:
-  running_job(const std::string& where, const std::string& detector, const std::string& transport)
+  /// `limit`: of a node's memory.
+  running_job(const std::string& where, const std::string& detector, const std::string& transport, const std::string& limit = "0")
       : job_({QUIRE_TOOL, "run", "-n", std::to_string(nodes), "--timeout", "50", "--detect", detector, "--transport",
-              transport, QUIRE_PROGRAMS "/death_program", where}) {}
+              transport, "--memory-limit", limit, QUIRE_PROGRAMS "/death_program", where}) {}
 
   /// The pids of all nodes, when all of them are there; empty if they do not come.
   std::vector<pid_t> wait_for_nodes() {
@@ -53,20 +54,22 @@ class running_job {
 struct place {
   const char *where, *detector, *transport;
   int victim;
+  const char* limit = "0";
 };
 void PrintTo(const place& p, std::ostream* out) {
-  *out << p.where << ", " << p.detector << ", " << p.transport << ", node " << p.victim;
+  *out << p.where << ", " << p.detector << ", " << p.transport << ", node " << p.victim << ", limit " << p.limit;
 }
 std::string name_of(const testing::TestParamInfo<place>& info) {
+  const std::string limit = info.param.limit;
   return std::string(info.param.where) + "_" + info.param.detector + "_" + info.param.transport + "_node_" +
-         std::to_string(info.param.victim);
+         std::to_string(info.param.victim) + (limit == "0" ? "" : "_" + limit);
 }
 
 class death : public testing::TestWithParam<place> {};
 
 TEST_P(death, of_one_ends_all) {
   const place& p = GetParam();
-  running_job running(p.where, p.detector, p.transport);
+  running_job running(p.where, p.detector, p.transport, p.limit);
   const auto pids = running.wait_for_nodes();
   ASSERT_FALSE(pids.empty()) << running.job().out();
   const pid_t victim = pids[static_cast<std::size_t>(p.victim)];
@@ -96,7 +99,11 @@ INSTANTIATE_TEST_SUITE_P(
                     place{"in_semaphore", "userfault", "shm", 0}, place{"in_condition", "userfault", "shm", 1},
                     place{"in_lookup", "userfault", "shm", 0}, place{"in_join", "userfault", "shm", 2},
                     place{"in_fault", "userfault", "shm", 2}, place{"in_fault", "thread", "shm", 2},
-                    place{"in_fault", "segv", "tcp", 1}, place{"reading_input", "userfault", "shm", 1}),
+                    place{"in_fault", "segv", "tcp", 1}, place{"reading_input", "userfault", "shm", 1},
+                    place{"destroying", "userfault", "shm", 0}, place{"destroying", "userfault", "shm", 1},
+                    place{"destroying", "thread", "tcp", 0}, place{"destroying", "segv", "tcp", 2},
+                    place{"destroying", "userfault", "tcp", 0, "2M"}, place{"destroying", "userfault", "shm", 2, "2M"},
+                    place{"destroying", "segv", "shm", 1, "2M"}),
     name_of);
 
 /// Without the launcher nobody is left to tell the nodes: they notice that it is gone.

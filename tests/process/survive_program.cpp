@@ -385,6 +385,48 @@ void acknowledged() {
   barrier();
 }
 
+/// Each node makes and destroys regions. While node 0 lives all of them go; what was under way when it dies is gone on all nodes, or on none.
+void destroying() {
+  ready();
+  quire_region unsure{};
+  for (const double until = now_seconds() + 50; !over() && unsure.id == 0;) {
+    if (now_seconds() > until) fail(__FILE__, __LINE__, "no death was heard of");
+    const quire_region_options about = region_options(4096, QUIRE_PLACE_MODULO);
+    quire_region mine{};
+    void* at = nullptr;
+    const quire_status made = quire_region_create(&about, 16 * about.unit_bytes, &mine);
+    if (made != QUIRE_OK) {
+      REQUIRE(victim == 0 && made == QUIRE_LOST);
+      break;
+    }
+    REQUIRE_OK(quire_region_range(mine, &at, nullptr));
+    for (std::size_t i = 0; i < 16; ++i) {
+      (void)use(static_cast<std::uint64_t*>(at) + i * about.unit_bytes / 8, [](volatile std::uint64_t& w) { w = 1; });
+    }
+    const quire_status gone = quire_region_destroy(mine);
+    if (gone == QUIRE_OK) {
+      REQUIRE_STATUS(quire_region_range(mine, nullptr, nullptr), QUIRE_NOT_FOUND);
+      continue;
+    }
+    REQUIRE(victim == 0 && gone == QUIRE_LOST);
+    unsure = mine;
+  }
+  wait_for_death();
+  for (int maker = 0; maker < quire_nodes(); ++maker) {
+    if (quire_alive(maker) == 0) continue;
+    quire_region region = unsure;
+    REQUIRE_OK(quire_broadcast(&region, sizeof region, maker));
+    if (region.id == 0) continue;
+    std::int64_t least = 0, most = 1;
+    for (const double until = now_seconds() + 10; least != most;) {  // one node may hear of it a moment later
+      REQUIRE(now_seconds() < until);
+      least = most = quire_region_range(region, nullptr, nullptr) == QUIRE_OK ? 1 : 0;
+      REQUIRE_OK(quire_reduce_i64(&least, 1, QUIRE_MIN));
+      REQUIRE_OK(quire_reduce_i64(&most, 1, QUIRE_MAX));
+    }
+  }
+}
+
 // ---- What must be true afterwards ----
 
 void check_survivors() {
@@ -448,7 +490,7 @@ int main(int argc, char** argv) {
   const std::map<std::string, void (*)()> ways = {
       {"idle", idle}, {"compute", compute}, {"private_loop", private_loop}, {"at_barrier", at_barrier}, {"rounds", rounds}, {"group_rounds", group_rounds},
       {"in_lock", in_lock}, {"home_of_lock", home_of_lock}, {"waiting_for_lock", waiting_for_lock}, {"in_rwlock", in_rwlock},
-      {"objects", objects}, {"counted_barrier", counted_barrier}, {"in_fault", in_fault},
+      {"objects", objects}, {"counted_barrier", counted_barrier}, {"in_fault", in_fault}, {"destroying", destroying},
       {"acknowledged", acknowledged}};
   if (argc > 2) g_deaths = std::atoi(argv[2]);
   if (const char* const who = std::getenv("TEST_VICTIM"); who != nullptr) victim = std::atoi(who);

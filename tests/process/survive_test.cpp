@@ -128,11 +128,11 @@ TEST_P(survive, others_go_on) {
 
 std::vector<trial> trials() {
   std::vector<trial> all;
-  for (const char* const what : {"idle", "compute", "at_barrier", "rounds", "group_rounds", "in_lock", "home_of_lock", "in_fault", "objects"})
+  for (const char* const what : {"idle", "compute", "at_barrier", "rounds", "group_rounds", "in_lock", "home_of_lock", "in_fault", "objects", "destroying"})
     for (const int victim : {0, 1, 2}) all.push_back({.what = what, .victim = victim});
   for (const char* const what : {"private_loop", "waiting_for_lock", "in_rwlock", "counted_barrier"})
     for (const int victim : {0, 1}) all.push_back({.what = what, .victim = victim});
-  for (const char* const what : {"compute", "in_fault", "in_lock"}) all.push_back({.what = what, .detector = "segv"});
+  for (const char* const what : {"compute", "in_fault", "in_lock", "destroying"}) all.push_back({.what = what, .detector = "segv"});
   for (const char* const what : {"idle", "compute", "in_lock"})
     for (const int victim : {0, 2}) all.push_back({.what = what, .victim = victim, .signal = SIGSTOP});
   for (const int pause_ms : {0, 1, 3, 500}) {
@@ -141,7 +141,7 @@ std::vector<trial> trials() {
   }
   // Content on two nodes: no acknowledged write is lost.
   for (const int victim : {0, 1, 2}) {
-    for (const char* const what : {"idle", "compute", "acknowledged"}) all.push_back({.what = what, .victim = victim, .replicas = true});
+    for (const char* const what : {"idle", "compute", "acknowledged", "destroying"}) all.push_back({.what = what, .victim = victim, .replicas = true});
     all.push_back({.what = "acknowledged", .detector = "segv", .victim = victim, .replicas = true});
   }
   for (const int victim : {0, 1, 2, 3}) all.push_back({.what = "acknowledged", .victim = victim, .nodes = 4, .second = 3 - victim, .pause_ms = 1000, .replicas = true});

@@ -73,6 +73,26 @@ void two_threads() {
   barrier();
 }
 
+/// A member of node 1 ends without quire_group_leave(): all others wait for it, until SIGUSR1, when the group goes.
+void ended_member() {
+  quire_group group{};
+  REQUIRE_OK(quire_group_create(2, &group));
+  const auto member = [group](std::uint32_t place) {
+    REQUIRE_OK(quire_group_join(group, place));
+    REQUIRE_OK(quire_group_wait(group));
+    if (quire_node() == 1 && place == 1) return;
+    REQUIRE_STATUS(quire_group_wait(group), QUIRE_NOT_FOUND);
+  };
+  std::thread first(member, 0), second(member, 1);
+  if (quire_node() == 1) second.join();
+  say_ready();
+  while (!may_go_on) sleep_ms(5);
+  REQUIRE_OK(quire_group_destroy(group));
+  first.join();
+  if (second.joinable()) second.join();
+  std::printf("node %d goes on\n", quire_node());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -82,6 +102,7 @@ int main(int argc, char** argv) {
     if (how == "circle") return circle();
     if (how == "late") return late();
     if (how == "two_threads") return two_threads();
+    if (how == "ended_member") return ended_member();
     fail(__FILE__, __LINE__, "no such way to wait");
   });
 }

@@ -40,10 +40,10 @@ TEST(waits, of_a_deadlock_are_told_at_the_time_limit) {
   EXPECT_LT(result.seconds, 15);
 }
 
-/// Starts `late`, has `ask` send signals, then lets the job go on.
+/// Starts `how`, has `ask` send signals, then lets the job go on.
 template <class Ask>
-void ask_and_go_on(const std::string& options, int nodes, Ask ask) {
-  command job_command(job(options, "late"));
+void ask_and_go_on(const std::string& options, int nodes, Ask ask, const std::string& how = "late") {
+  command job_command(job(options, how));
   for (int node = 0; node < nodes; ++node)
     EXPECT_TRUE(job_command.wait_for("node " + std::to_string(node) + " waits", 30)) << job_command.out();
   ask(job_command);
@@ -74,6 +74,13 @@ TEST_P(every_pool, waits_are_told_by_sigquit_and_the_job_goes_on) {
     ask_until(c, R"(in quire_barrier_wait\(\); node 2 has not come)");
     ask_until(c, R"(node 2 \(pid [0-9]+\), thread 1 .* in quire_event_wait\(\) for event 1 of node 0)");
   });
+}
+
+/// Its place stays taken. Who waits says how many have come, and from where; and goes on when the group goes.
+TEST_P(every_pool, waits_for_a_member_that_has_ended_are_told_with_those_who_have_come) {
+  ask_and_go_on(std::string("-n 3 --timeout 60 --pool ") + GetParam(), 3, [](command& c) {
+    ask_until(c, R"(node 1 \(pid [0-9]+\), thread [0-9]+ .* in quire_group_wait\(\) for group 1 of node 0 \(0x[0-9a-f]+\); 5 of 6 have come: 2 of node 0, 1 of node 1, 2 of node 2)");
+  }, "ended_member");
 }
 
 TEST(waits, of_nodes_on_other_hosts_are_told_too) {

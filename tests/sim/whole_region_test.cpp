@@ -3,11 +3,14 @@
 // that die while a region goes, threads that go on using one, and what the checkers say if a number is used again too early, or something stays.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cerrno>
 #include <iostream>
 #include <map>
 #include <set>
 #include <string>
 
+#include "os/injection.hpp"
 #include "sim/seeds.hpp"
 #include "sim/whole/job.hpp"
 
@@ -122,6 +125,93 @@ TEST(whole_region_misuse, a_thread_that_goes_on_is_told) {
     if (!wrong.empty()) FAIL() << wrong << "replay: QUIRE_SIM_SEED=" << seed;
     EXPECT_TRUE(told);
   }
+}
+
+/// While content is held, as for a checkpoint, no region comes: who wants one asks again until all have let go. One that was being made by then is
+/// there on all nodes, and held.
+TEST(whole_region_holds, keep_regions_from_coming) {
+  constexpr unsigned nodes = 3, rounds = 4;
+  unsigned made = 0, held = 0;
+  for (const std::uint64_t seed : sim::seeds(1, 200)) {
+    world_options o;
+    o.net.seed = seed;
+    o.net.nodes = nodes;
+    world w(o);
+    const auto regions_of = [&w](node& here) {
+      std::set<std::uint64_t> all;
+      here.core().as_driver([&] {
+        here.core().regions.for_each([&](const core::region_slot& r) {
+          all.insert(core::handle_of(r.about));
+          if (!r.change.frozen.has(core::freeze::hold)) w.fail("a region is there, and not held");
+        });
+      });
+      return all;
+    };
+    std::array<std::set<std::uint64_t>, nodes> found;
+    unsigned come = 0, over = 0;
+    const auto meet = [&w, &come](unsigned times) {
+      for (++come; come < times * nodes && !w.failed();) w.sleep(1'000);
+    };
+    for (unsigned n = 0; n < nodes; ++n) {
+      w.start(n, [&, n](node& here) {
+        for (unsigned round = 0; round < rounds && !w.failed(); ++round) {
+          w.sleep(w.net().rng().below(100'000));
+          here.expect_less(true);
+          if (!here.core().holding.hold().ok()) w.fail("a hold ends badly");
+          found[n] = regions_of(here);
+          meet(2 * round + 1);
+          if (found[n] != found[0]) w.fail("content is held, and a region is on some nodes only");
+          w.sleep(30'000);
+          if (regions_of(here) != found[n]) w.fail("a region has come or gone while content was held");
+          held += found[n].size() > 0 ? 1 : 0;
+          meet(2 * round + 2);
+          here.core().holding.let_go();
+          here.expect_less(false);
+        }
+        ++over;
+      });
+      w.start(n, [&](node& here) {
+        while (over < nodes && !w.failed()) {
+          std::uint64_t at = 0;
+          const quire_region mine = make(here, seed % 2 == 0 ? QUIRE_RELEASE : QUIRE_SEQUENTIAL, at);
+          if (at == 0) return w.fail("a region is not made");
+          ++made;
+          here.store(at, 1);
+          while (here.keeper().destroy(mine).code() == QUIRE_BUSY && !w.failed()) w.sleep(5'000);
+        }
+      });
+    }
+    const std::string wrong = w.run();
+    if (!wrong.empty()) FAIL() << wrong << "replay: QUIRE_SIM_SEED=" << seed;
+  }
+  std::cout << made << " regions came, " << held << " times some were held\n";
+  if (!sim::usual_seeds()) return;
+  EXPECT_GT(made, 200u);
+  EXPECT_GT(held, 200u);
+}
+
+/// There is no memory for a table of the region: the detector has not been told of it, and is not asked to forget it.
+TEST(whole_region_preparation, that_fails_leaves_the_detector_alone) {
+  core::region_description about;
+  about.id = first_kept;
+  about.base = base_address + first_kept * (std::uint64_t{2} << 20);
+  about.bytes = 4 * 4096;
+  about.consistency = QUIRE_RELEASE;
+  about.detector = QUIRE_DETECT_SCAN;
+  int failed = 0;
+  for (int nth = 2; nth < 20; ++nth) {  // the first is the region's memory
+    world w({.net = {.nodes = 1}});
+    core::region_builder& builder = w.at(0).core().builder;
+    os::inject(os::call::map, nth, ENOMEM);
+    const auto why = builder.add(about);
+    os::inject(os::call::none, 0, 0);
+    if (why.ok()) break;
+    EXPECT_EQ(why.code(), QUIRE_SYSTEM);
+    ++failed;
+    EXPECT_TRUE(builder.add(about).ok());  // then there is
+    EXPECT_EQ(w.run(), "") << nth;
+  }
+  EXPECT_GT(failed, 1);
 }
 
 // ---- Do the checkers see?

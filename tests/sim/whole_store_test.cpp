@@ -151,6 +151,34 @@ TEST(parked_messages, go_before_diffs_that_come_later) {
   EXPECT_GT(awaited, 20u);
 }
 
+/// What the driver has waited for is told by the crew later. Until then its unit may leave and come again: who waits for it then waits for the second fill.
+TEST(fills, that_have_been_waited_for_are_not_found_again) {
+  world_options o = options_of(1, 1);
+  o.store_delay = 1'000'000;
+  world w(o);
+  w.add_region(describe(1, 0));
+  w.start(0, [](node& here) {
+    here.store(base_address + granule, 7);
+    here.core().as_driver([&here] {
+      core::frames& f = here.core().frames;
+      core::region_slot& r = *here.core().regions.slot(model::region_id{1});
+      for (unsigned times = 0; times < 3; ++times) {
+        f.own.forget(1, [](std::uint64_t) { return page; });
+        f.begin_flush(r, 0, 1);  // the first time; then the store has it
+        while (f.finish_one(r) != nullptr) continue;
+        ASSERT_TRUE(f.is_away(r, 0));
+        f.begin_fill(r, 0, 1);
+        EXPECT_TRUE(f.any_under_way(r));
+        f.finish_fill(r, 0);
+        ASSERT_TRUE(f.is_here(r, 0) && !f.is_filling(r, 0)) << times;
+        EXPECT_FALSE(f.any_under_way(r));
+      }
+    });
+    EXPECT_EQ(here.load(base_address + granule), 7u);
+  });
+  EXPECT_EQ(w.run(), "");
+}
+
 class other_store : public testing::TestWithParam<unsigned> {};
 
 TEST_P(other_store, holds_for_every_seed) {

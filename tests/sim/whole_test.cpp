@@ -3,7 +3,9 @@
 // at random (sim/whole/job.hpp). Beside the mix, programs that do one thing more often than the mix does.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <iostream>
+#include <set>
 #include <string>
 
 #include "model/atomic_operation.hpp"
@@ -71,13 +73,6 @@ const program scanned_homes{"scanned_homes", 100, [] { job_options o = homes.wha
 const program racing{"races", 150, {.most_pages = 2, .most_phases = 10, .most_steps = 15, .rotates = true, .races_only = true, .short_percent = 20, .replicas_percent = 0},
                      {"races", "patches", "home moves"}};
 
-/// What a home that keeps a unit sends is read on its way, when the next patch has changed the twin that it is read from: a word would be
-/// one half of each.
-const program late{"late", 300,
-                   {.most_threads = 2, .most_pages = 1, .most_phases = 10, .most_steps = 30, .rotates = true, .races_only = true, .short_percent = 0, .replicas_percent = 0,
-                    .scans_percent = 0, .reads_late = true},
-                   {"races", "patches"}};
-
 /// Content that comes unasked, by way of other nodes, meets requests, updates, notices, pins, page-out and homes that move.
 const program pushes{"pushes", 100,
                      {.least_pages = 3, .most_pages = 4, .most_steps = 12, .short_percent = 60, .replicas_percent = 0, .often = {.phased = 20, .pushes = 30}},
@@ -97,6 +92,12 @@ const program flags{"flags", 150,
                     {.least_pages = 3, .most_pages = 4, .most_phases = 2, .most_steps = 12, .most_groups = 6, .flags_only = true, .short_percent = 100, .replicas_percent = 0},
                     {"copies given up", "group threads"}};
 
+/// Twins are always short: what was written leaves before it is released, and units that keep their right lose it at any time.
+const program few_twins{"few_twins", 150,
+                        {.least_pages = 6, .most_pages = 10, .most_phases = 8, .most_steps = 25, .rotates = true, .short_percent = 0, .few_twins_percent = 100,
+                         .replicas_percent = 0, .scans_percent = 10, .often = {.phased = 40, .races = 20}},
+                        {"early diffs", "kept units", "home moves"}};
+
 std::vector<extent> all() {
   std::vector<extent> list;
   const auto add = [&](const program& p, std::initializer_list<unsigned> nodes) {
@@ -110,11 +111,11 @@ std::vector<extent> all() {
   add(homes, {2, 3, 5});
   add(scanned_homes, {2, 3});
   add(racing, {2, 3, 4});
-  add(late, {2, 4});
   add(pushes, {2, 4, 8});
   add(few_frames, {2, 3});
   add(stores, {1, 2, 3, 5});
   add(flags, {3, 5});
+  add(few_twins, {2, 3, 5});
   return list;
 }
 
@@ -154,6 +155,64 @@ TEST_P(whole_atomics, take_memory_along) {
     const std::string wrong = w.run();
     if (!wrong.empty()) FAIL() << wrong << "replay: QUIRE_SIM_SEED=" << seed;
   }
+}
+
+/// A home that keeps a unit answers with its twin, with which the patches behind the answer begin. An answer that is read on its way must not have what
+/// the twin has become meanwhile: the first of two patches would put some bytes of its value into the value of the second.
+TEST(whole_patches, are_put_on_what_they_begin_with) {
+  constexpr std::uint64_t first = base_address + (std::uint64_t{2} << 20), units = 3;
+  std::uint64_t patches = 0;
+  for (const std::uint64_t seed : sim::seeds(1, 200)) {
+    world_options o;
+    o.net.seed = seed;
+    o.net.nodes = 3;
+    o.net.reads_late = true;
+    o.think = 10'000;
+    world w(o);
+    core::region_description about;
+    about.id = 1;
+    about.base = first;
+    about.bytes = units * 4096;
+    about.placement = QUIRE_PLACE_NODE;
+    about.consistency = QUIRE_RELEASE;
+    w.add_region(about);
+    bool over = false;
+    std::array<std::set<std::uint64_t>, units> written;
+    for (auto& all : written) all.insert(0);
+    for (unsigned n = 0; n < 3; ++n) {
+      w.start(n, [&, n](node& here) {
+        actor a(w, here, 1, sim::mix(seed * 4 + n));
+        const auto write = [&](std::uint64_t unit) {  // another value of one byte
+          const std::uint64_t at = first + unit * 4096, value = w.latest(at) ^ (1 + a.draw.below(255)) << 8 * a.draw.below(8);
+          written[unit].insert(value);
+          a.write(at, value);
+        };
+        for (unsigned round = 0; round < 36; ++round) {  // node 1 reads what node 0 writes, again and again: it is sent it, and units are kept
+          for (std::uint64_t unit = 0; unit < units && n == 0; ++unit) write(unit);
+          a.must_call(sync::operation::barrier_wait, 0);
+          for (std::uint64_t unit = 0; unit < units && n == 1; ++unit) (void)a.read(first + unit * 4096);
+          a.must_call(sync::operation::barrier_wait, 0);
+        }
+        for (unsigned i = 0; i < 40 && n == 0 && !w.failed(); ++i) {
+          for (std::uint64_t unit = 0; unit < units; ++unit) write(unit);
+          here.core().as_driver([&here] { here.core().protocols.release(false); });
+          a.rest();
+        }
+        if (n == 0) w.sleep(100'000);
+        over |= n == 0;
+        while (n == 2 && !over && !w.failed()) {
+          w.sleep(a.draw.below(1'000));
+          const std::uint64_t unit = a.draw.below(units), at = first + unit * 4096, found = here.load(at);
+          if (!written[unit].contains(found)) w.fail("a thread finds parts of several values in " + w.name_of(at));
+        }
+      });
+    }
+    const std::string wrong = w.run();
+    if (!wrong.empty()) FAIL() << wrong << "replay: QUIRE_SIM_SEED=" << seed;
+    patches += w.at(0).core().diffs.count().patches;
+  }
+  if (!sim::usual_seeds()) return;
+  EXPECT_GT(patches, 1000u);
 }
 
 INSTANTIATE_TEST_SUITE_P(nodes, whole_atomics, testing::Values(2u, 3u, 5u), [](const auto& info) { return "of_" + std::to_string(info.param); });

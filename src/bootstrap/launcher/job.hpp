@@ -111,6 +111,7 @@ class job {
   void judge();
   void watch_stops();
   [[nodiscard]] bool is_stopped(int node) const;
+  [[nodiscard]] bool is_ending(int node) const;
   void kill_node(int node);
   void kill_for(int node, const std::string& why);
   void watch_links();

@@ -56,7 +56,8 @@ void job::on_withdrawal(int by, const local::frame& frame) {
 
 /// A node of which others hear nothing is stopped, hangs, is cut off, or has no core. The kernel says the first, and
 /// then those that are not stopped are not judged beside it. To the others the limit is given once more: who gets a
-/// core again is heard, and those who have accused it say so.
+/// core again is heard, and those who have accused it say so. So it is to one whose connections are gone because it is ending: the kernel closes them
+/// first, and says last why; to give much memory back takes a while.
 bool job::puts_off(std::uint64_t now) {
   for (int node = 0; node < plan_.nodes; ++node) {
     if (at(node).host < 0) stops_.saw(node, at(node).alive && is_stopped(node));
@@ -64,7 +65,7 @@ bool job::puts_off(std::uint64_t now) {
   const auto stopped = [this](int node) { return stops_.is_stopped(node); };
   accusations_.narrow(stopped);
   const accusation worst = accusations_.worst();
-  if (worst.silent_ms == 0 || stopped(worst.whom)) return false;
+  if (stopped(worst.whom) || (worst.silent_ms == 0 && !is_ending(worst.whom))) return false;
   if (put_off_ns_ == 0) put_off_ns_ = now + peer_limit_ns();
   if (now >= put_off_ns_) return false;
   judge_ns_ = std::min(put_off_ns_, now + peer_limit_ns() / watch::parts);
@@ -122,6 +123,11 @@ void job::kill_node(int node) {
 bool job::is_stopped(int node) const {
   const auto& record = at(node);
   return os::is_stopped(record.pid) || (record.member_pid > 0 && os::is_stopped(record.member_pid));
+}
+
+bool job::is_ending(int node) const {
+  const auto& record = at(node);
+  return record.host < 0 && (os::is_ending(record.pid) || (record.member_pid > 0 && os::is_ending(record.member_pid)));
 }
 
 /// Stopped nodes in every phase of the job, also where nobody hears a node, or has to.

@@ -11,7 +11,8 @@
 // their way. Others' writes have notices of their own, which take the copy away.
 //
 // What a home that keeps a unit sends whole is its twin, too. It must not be later than that: where a byte is as it was again when the next
-// patch is made, the patch would not have it.
+// patch is made, the patch would not have it. Nor may it become later on its way (it is copied when it leaves): a patch that was made meanwhile, and comes
+// behind it, would put some bytes of an older value into a newer one.
 //
 // At the home a thread may write between a release and the moment when it is told. Nobody needs to hear of that again: the patch has
 // it, and copies from before fall to the notice. At any other time a release tells all that differs from the twin, so that nothing
