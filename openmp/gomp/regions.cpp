@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Calls that gcc makes for parallel regions, barriers, single and master.
+#include "openmp/gomp/export.hpp"
+#include "openmp/gomp/shared_state.hpp"
+#include "openmp/team/team.hpp"
+
+using namespace quire::openmp;
+
+QUIRE_GOMP void GOMP_parallel(region_function what, void* data, unsigned threads, unsigned) { run_region(what, data, threads); }
+QUIRE_GOMP void GOMP_barrier() { team_barrier(); }
+
+/// The first thread of the team, so that nobody has to ask whether another one was faster.
+QUIRE_GOMP bool GOMP_single_start() { return me().number == 0; }
+
+/// Null: the caller does the work, and hands on `data` by GOMP_single_copy_end().
+QUIRE_GOMP void* GOMP_single_copy_start() {
+  if (me().number == 0) return nullptr;
+  team_barrier();
+  void* const data = reinterpret_cast<void*>(me().count > 1 ? shared().copied : 0);
+  return data;
+}
+QUIRE_GOMP void GOMP_single_copy_end(void* data) {
+  if (me().count > 1) shared().copied = reinterpret_cast<std::uint64_t>(data);
+  team_barrier();
+}

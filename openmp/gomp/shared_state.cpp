@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmp/gomp/shared_state.hpp"
+
+#include <initializer_list>
+
+#include "openmp/start/fail.hpp"
+
+namespace quire::openmp {
+namespace {
+shared_state* g_state = nullptr;
+}
+
+void open_shared_state() {
+  void* at = nullptr;
+  if (quire_node() == 0) {
+    if (const quire_status why = quire_aligned_alloc(4096, sizeof(shared_state), &at); why != QUIRE_OK) fail("no shared memory", why);
+    auto& s = *static_cast<shared_state*>(at);  // new pages are zero
+    for (quire_mutex* const m : {&s.critical, &s.atomics, &s.names}) {
+      if (const quire_status why = quire_mutex_create(m); why != QUIRE_OK) fail("no mutex", why);
+    }
+  }
+  if (const quire_status why = quire_broadcast(&at, sizeof at, 0); why != QUIRE_OK) fail("nodes cannot begin", why);
+  g_state = static_cast<shared_state*>(at);
+}
+
+shared_state& shared() noexcept { return *g_state; }
+
+void lock(quire_mutex m) noexcept {
+  if (const quire_status why = quire_mutex_lock(m); why != QUIRE_OK) fail("a lock cannot be had", why);
+}
+void unlock(quire_mutex m) noexcept {
+  if (const quire_status why = quire_mutex_unlock(m); why != QUIRE_OK) fail("a lock cannot be given back", why);
+}
+
+std::uint32_t make_lock() noexcept {
+  quire_mutex made{};
+  if (quire_mutex_create(&made) != QUIRE_OK) return 0;
+  shared_state& s = *g_state;
+  lock(s.names);
+  std::uint64_t number = 0;
+  if (s.locks_used < shared_state::most_locks) {
+    number = ++s.locks_used;
+  } else {
+    for (std::uint64_t i = 0; i < shared_state::most_locks && number == 0; ++i) {
+      if (s.locks[i] == 0) number = i + 1;
+    }
+  }
+  if (number != 0) s.locks[number - 1] = made.id;
+  unlock(s.names);
+  if (number == 0) (void)!quire_mutex_destroy(made);
+  return static_cast<std::uint32_t>(number);
+}
+
+void destroy_lock(std::uint32_t number) noexcept {
+  const quire_mutex m = lock_of(number);
+  lock(g_state->names);
+  g_state->locks[number - 1] = 0;
+  unlock(g_state->names);
+  (void)!quire_mutex_destroy(m);
+}
+
+quire_mutex lock_of(std::uint32_t number) noexcept {
+  if (number == 0 || number > shared_state::most_locks || g_state->locks[number - 1] == 0) fail("a lock was never initialised, or is destroyed", QUIRE_INVALID);
+  return {g_state->locks[number - 1]};
+}
+
+}  // namespace quire::openmp

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the nodes of a team share beside the program's memory: locks, and the counters of loops whose parts are handed out.
+#pragma once
+
+#include <quire/quire.h>
+
+#include <cstdint>
+
+namespace quire::openmp {
+
+struct shared_state {
+  static constexpr std::uint32_t most_locks = 1u << 16, most_shares = 64;
+  quire_mutex critical, atomics, names;  ///< of critical sections without a name; of atomic operations without an instruction; of tables
+  alignas(4096) std::uint64_t locks[most_locks];  ///< handles by number - 1; 0: free
+  std::uint64_t locks_used;                       ///< below that all numbers have been given
+  struct alignas(4096) counter {
+    std::uint64_t word;  ///< of the loop with this number: its number << 40, and how many iterations are taken
+  } shares[most_shares];
+  alignas(4096) std::uint64_t copied;  ///< the address that a copyprivate hands on
+};
+
+/// Collective, once.
+void open_shared_state();
+[[nodiscard]] shared_state& shared() noexcept;
+
+/// A mutex of the job, by a number that fits into the smallest lock of OpenMP; 0: none could be made.
+[[nodiscard]] std::uint32_t make_lock() noexcept;
+void destroy_lock(std::uint32_t number) noexcept;
+[[nodiscard]] quire_mutex lock_of(std::uint32_t number) noexcept;
+void lock(quire_mutex m) noexcept;
+void unlock(quire_mutex m) noexcept;
+
+}  // namespace quire::openmp

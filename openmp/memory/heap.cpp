@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// malloc and its family. Memory is shared if a thread of the program asks for it: its stack is shared, and the caller is not libc or the dynamic
+// linker, whose own structures are of this node. Anything else is libc's business, as before. free() goes by the address.
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <malloc.h>
+#include <quire/quire.h>
+
+#include <cstring>
+
+#include "openmp/memory/heap.hpp"
+#include "openmp/memory/stacks.hpp"
+
+extern "C" {
+void* __libc_malloc(std::size_t);
+void* __libc_calloc(std::size_t, std::size_t);
+void* __libc_realloc(void*, std::size_t);
+void* __libc_memalign(std::size_t, std::size_t);
+void __libc_free(void*);
+}
+
+namespace quire::openmp {
+namespace {
+
+struct span {
+  std::uintptr_t first = 0, bytes = 0;
+  [[nodiscard]] bool has(const void* at) const noexcept { return reinterpret_cast<std::uintptr_t>(at) - first < bytes; }
+};
+span g_shared, g_libc, g_linker;
+
+/// The code of the module that has `symbol`.
+span code_around(const void* symbol) noexcept {
+  struct search {
+    std::uintptr_t at;
+    span found{};
+  } s{reinterpret_cast<std::uintptr_t>(symbol)};
+  ::dl_iterate_phdr([](dl_phdr_info* module, std::size_t, void* argument) {
+    auto& in = *static_cast<search*>(argument);
+    for (const ElfW(Phdr)* h = module->dlpi_phdr; h != module->dlpi_phdr + module->dlpi_phnum; ++h) {
+      const span one{module->dlpi_addr + h->p_vaddr, h->p_memsz};
+      if (h->p_type != PT_LOAD || (h->p_flags & PF_X) == 0 || !one.has(reinterpret_cast<void*>(in.at))) continue;
+      in.found = one;
+      return 1;
+    }
+    return 0;
+  }, &s);
+  return s.found;
+}
+
+bool is_shared(const void* at) noexcept { return g_shared.has(at); }
+
+/// `caller`: a return address of the function that was called.
+bool wants_shared(const void* caller) noexcept {
+  return g_shared.bytes != 0 && is_shared(__builtin_frame_address(0)) && !g_libc.has(caller) && !g_linker.has(caller);
+}
+
+void* shared(std::size_t bytes, std::size_t alignment, bool zero) noexcept {
+  void* at = nullptr;
+  if (bytes == 0) bytes = 1;
+  const quire_status why = zero ? quire_calloc(1, bytes, &at) : alignment > 16 ? quire_aligned_alloc(alignment, bytes, &at) : quire_malloc(bytes, &at);
+  if (why == QUIRE_OK) return at;
+  errno = ENOMEM;
+  return nullptr;
+}
+
+std::size_t size_of(void* at) noexcept {
+  std::size_t bytes = 0;
+  return quire_allocation_size(at, &bytes) == QUIRE_OK ? bytes : 0;
+}
+
+}  // namespace
+
+void open_heap() noexcept {
+  void* any = nullptr;
+  quire_region heap{};
+  void* first = nullptr;
+  std::uint64_t bytes = 0;
+  if (quire_malloc(1, &any) != QUIRE_OK || quire_region_of(any, &heap) != QUIRE_OK || quire_region_range(heap, &first, &bytes) != QUIRE_OK) return;
+  (void)quire_free(any);
+  g_libc = code_around(reinterpret_cast<const void*>(&::fflush));
+  const auto* const linker = ::dlsym(RTLD_DEFAULT, "__tls_get_addr");
+  g_linker = linker != nullptr ? code_around(linker) : span{};
+  g_shared = {reinterpret_cast<std::uintptr_t>(first), bytes};
+}
+
+void close_heap() noexcept { g_shared = {}; }
+
+}  // namespace quire::openmp
+
+using namespace quire::openmp;
+
+#define QUIRE_CALLER __builtin_return_address(0)
+#define QUIRE_EXPORT extern "C" __attribute__((visibility("default")))
+
+QUIRE_EXPORT void* malloc(std::size_t bytes) noexcept { return wants_shared(QUIRE_CALLER) ? shared(bytes, 16, false) : __libc_malloc(bytes); }
+
+QUIRE_EXPORT void* calloc(std::size_t count, std::size_t bytes) noexcept {
+  if (!wants_shared(QUIRE_CALLER)) return __libc_calloc(count, bytes);
+  std::size_t all = 0;
+  if (__builtin_mul_overflow(count, bytes, &all)) {
+    errno = ENOMEM;
+    return nullptr;
+  }
+  return shared(all, 16, true);
+}
+
+QUIRE_EXPORT void free(void* at) noexcept {
+  if (!is_shared(at)) return __libc_free(at);
+  const int saved = errno;
+  (void)quire_free(at);
+  errno = saved;
+}
+
+/// What is private stays so, and what is shared too: only new memory is of the kind that its caller wants.
+QUIRE_EXPORT void* realloc(void* at, std::size_t bytes) noexcept {
+  if (at == nullptr) return wants_shared(QUIRE_CALLER) ? shared(bytes, 16, false) : __libc_malloc(bytes);
+  if (!is_shared(at)) {
+    if (!wants_shared(QUIRE_CALLER)) return __libc_realloc(at, bytes);
+    void* const moved = shared(bytes, 16, false);
+    if (moved == nullptr) return nullptr;
+    const std::size_t had = ::malloc_usable_size(at);
+    std::memcpy(moved, at, had < bytes ? had : bytes);
+    __libc_free(at);
+    return moved;
+  }
+  if (bytes == 0) {
+    (void)quire_free(at);
+    return nullptr;
+  }
+  void* moved = at;
+  if (quire_realloc(bytes, &moved) == QUIRE_OK) return moved;
+  errno = ENOMEM;
+  return nullptr;
+}
+
+QUIRE_EXPORT void* reallocarray(void* at, std::size_t count, std::size_t bytes) noexcept {
+  std::size_t all = 0;
+  if (!__builtin_mul_overflow(count, bytes, &all)) return ::realloc(at, all);
+  errno = ENOMEM;
+  return nullptr;
+}
+
+QUIRE_EXPORT void* memalign(std::size_t alignment, std::size_t bytes) noexcept {
+  return wants_shared(QUIRE_CALLER) ? shared(bytes, alignment, false) : __libc_memalign(alignment, bytes);
+}
+QUIRE_EXPORT void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
+  return wants_shared(QUIRE_CALLER) ? shared(bytes, alignment, false) : __libc_memalign(alignment, bytes);
+}
+QUIRE_EXPORT void* valloc(std::size_t bytes) noexcept { return wants_shared(QUIRE_CALLER) ? shared(bytes, 4096, false) : __libc_memalign(4096, bytes); }
+
+QUIRE_EXPORT int posix_memalign(void** to, std::size_t alignment, std::size_t bytes) noexcept {
+  if (alignment < sizeof(void*) || (alignment & (alignment - 1)) != 0) return EINVAL;
+  const int saved = errno;
+  void* const at = wants_shared(QUIRE_CALLER) ? shared(bytes, alignment, false) : __libc_memalign(alignment, bytes);
+  errno = saved;
+  if (at == nullptr) return ENOMEM;
+  *to = at;
+  return 0;
+}
+
+QUIRE_EXPORT std::size_t malloc_usable_size(void* at) noexcept {
+  if (is_shared(at)) return size_of(at);
+  static const auto real = reinterpret_cast<std::size_t (*)(void*)>(::dlsym(RTLD_NEXT, "malloc_usable_size"));
+  return at == nullptr || real == nullptr ? 0 : real(at);
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Stacks in shared memory: what a thread has on its stack, others of its team use by pointer.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace quire::openmp {
+
+/// A stack of this node, in shared memory, for a thread that lasts as long as the job. Ends the node if there is none.
+[[nodiscard]] std::byte* make_stack(std::size_t bytes) noexcept;
+
+/// Whether an address lies on a shared stack of this node.
+[[nodiscard]] bool on_stack(std::uintptr_t address) noexcept;
+
+/// Calls body(argument) with the stack pointer at `top`. The frame pointer leads back, for debuggers and for exceptions that nobody catches.
+void call_on(std::byte* top, void (*body)(void*), void* argument) noexcept;
+
+}  // namespace quire::openmp

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A program begins on all nodes, and its main() runs on node 0.
+//
+//   the dynamic linker, on each node      constructors of libraries; then __libc_start_main, which is the one below
+//   1  addresses are the same on all nodes, or the program begins anew without random ones
+//   2  libc is started with no constructors of the program, and with lead() for main()
+//   3  lead() starts Quire, and shares the program's static data as node 0 has it
+//   4  node 0 runs the program's constructors, and main() on a shared stack; other nodes serve regions
+//   5  exit() on node 0: its handlers and destructors run while others still serve; then the job ends
+#include <dlfcn.h>
+#include <link.h>
+#include <quire/system.h>
+#include <sys/personality.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "openmp/gomp/shared_state.hpp"
+#include "openmp/memory/heap.hpp"
+#include "openmp/memory/stacks.hpp"
+#include "openmp/start/fail.hpp"
+#include "openmp/start/image.hpp"
+#include "openmp/team/team.hpp"
+
+namespace quire::openmp {
+namespace {
+
+using main_function = int (*)(int, char**, char**);
+using init_function = void (*)(int, char**, char**);
+
+struct program {
+  main_function run = nullptr;
+  init_function init = nullptr;  ///< of programs that were linked with a libc before 2.34; others have none
+  int count = 0;
+  char** arguments = nullptr;
+  char** environment = nullptr;
+};
+program g_program;
+bool g_running = false;  ///< a job, on node 0
+std::byte* g_private_top = nullptr;
+
+void no_constructors(int, char**, char**) noexcept {}
+
+void without_random_addresses() noexcept {
+  const int now = ::personality(0xffffffff);
+  if (now == -1 || (now & ADDR_NO_RANDOMIZE) != 0) return;
+  if (::personality(static_cast<unsigned long>(now) | ADDR_NO_RANDOMIZE) == -1) {
+    fail("the system lets no program have the same addresses on all nodes (personality(2), ADDR_NO_RANDOMIZE)", QUIRE_UNSUPPORTED);
+  }
+  ::execv("/proc/self/exe", g_program.arguments);
+  fail("the program cannot be started again", QUIRE_SYSTEM);
+}
+
+/// What threads of other nodes may look at by pointers of main().
+char** share_texts(char** texts, std::size_t count) noexcept {
+  std::size_t bytes = (count + 1) * sizeof(char*);
+  for (std::size_t i = 0; i < count; ++i) bytes += std::strlen(texts[i]) + 1;
+  void* at = nullptr;
+  if (const quire_status why = quire_malloc(bytes, &at); why != QUIRE_OK) fail("no shared memory for the arguments", why);
+  auto** const shared = static_cast<char**>(at);
+  char* next = reinterpret_cast<char*>(shared + count + 1);
+  for (std::size_t i = 0; i < count; ++i) {
+    shared[i] = next;
+    next = ::stpcpy(next, texts[i]) + 1;
+  }
+  shared[count] = nullptr;
+  return shared;
+}
+
+void run_main(void* result) noexcept {
+  program& p = g_program;
+  if (p.init != nullptr) {
+    p.init(p.count, p.arguments, p.environment);
+  } else {
+    run_constructors(p.count, p.arguments, p.environment);
+  }
+  *static_cast<int*>(result) = p.run(p.count, p.arguments, p.environment);
+}
+
+std::size_t main_stack_bytes() noexcept {
+  constexpr std::size_t usual = 8u << 20, most = std::size_t{1} << 30;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return 8 * usual;
+  return limit.rlim_cur > most ? most : static_cast<std::size_t>(limit.rlim_cur) / 4096 * 4096;
+}
+
+int lead(int, char**, char** environment) {
+  g_private_top = static_cast<std::byte*>(__builtin_frame_address(0)) - 4096;
+  g_program.environment = environment;
+  restore_environment();
+  if (const quire_status why = quire_start(nullptr); why != QUIRE_OK) fail("the job cannot start", why);
+  share_static_data();
+  open_team();
+  open_shared_state();
+  if (job().node != 0) {
+    serve();
+    (void)std::fflush(nullptr);
+    ::_exit(quire_end() == QUIRE_OK ? 0 : 1);
+  }
+  g_running = true;
+  g_program.arguments = share_texts(g_program.arguments, static_cast<std::size_t>(g_program.count));
+  std::byte* const top = make_stack(main_stack_bytes());
+  open_heap();
+  int result = 0;
+  call_on(top, run_main, &result);
+  return result;
+}
+
+/// After the program's own destructors, before those of Quire and what it stands on.
+[[gnu::destructor]] void end_job() noexcept {
+  if (!g_running) return;
+  g_running = false;
+  close_heap();
+  dismiss();
+  if (const quire_status why = quire_end(); why != QUIRE_OK) fail("the job cannot end", why);
+}
+
+}  // namespace
+}  // namespace quire::openmp
+
+using namespace quire::openmp;
+
+#define QUIRE_EXPORT extern "C" __attribute__((visibility("default")))
+
+QUIRE_EXPORT int __libc_start_main(main_function run, int count, char** arguments, init_function init, void (*fini)(), void (*linker_fini)(),
+                                   void* stack_end) {
+  using start_function = int (*)(main_function, int, char**, init_function, void (*)(), void (*)(), void*);
+  const auto real = reinterpret_cast<start_function>(::dlsym(RTLD_NEXT, "__libc_start_main"));
+  g_program = {run, init, count, arguments, nullptr};
+  without_random_addresses();
+  return real(lead, count, arguments, no_constructors, fini, linker_fini, stack_end);
+}
+
+/// Handlers and destructors run on the private stack, from which the job can end.
+QUIRE_EXPORT void exit(int status) {
+  using exit_function = void (*)(int);
+  static const auto real = reinterpret_cast<exit_function>(::dlsym(RTLD_NEXT, "exit"));
+  struct call {
+    exit_function real;
+    int status;
+  };
+  static call c;  // private: the caller's stack is not
+  c = {real, status};
+  if (on_stack(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0))) && job().node == 0) {
+    call_on(g_private_top, [](void* at) { static_cast<call*>(at)->real(static_cast<call*>(at)->status); }, &c);
+  }
+  real(status);
+  __builtin_unreachable();
+}

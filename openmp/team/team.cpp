@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmp/team/team.hpp"
+
+#include <pthread.h>
+#include <quire/quire.h>
+#include <sched.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include "openmp/memory/stacks.hpp"
+#include "openmp/start/fail.hpp"
+#include "openmp/team/barrier.hpp"
+#include "openmp/team/plan.hpp"
+
+namespace quire::openmp {
+namespace {
+
+/// Travels as it is. No function: the job is over.
+struct command {
+  region_function what = nullptr;
+  void* data = nullptr;
+  std::int64_t threads = 0;
+};
+static_assert(sizeof(command) <= 64);
+
+/// A thread of this node that waits for regions.
+struct worker {
+  std::atomic<std::uint32_t> round{0};  ///< of the last region that it was called to
+  std::byte* top = nullptr;
+};
+
+settings g_job;
+node_barrier g_barrier;
+command g_now;  ///< the region that runs on this node
+std::vector<std::unique_ptr<worker>> g_workers;
+std::byte* g_lead_top = nullptr;
+thread_local context t_me;
+
+context enter(int number, int count, int here, bool spans) noexcept {
+  context& c = t_me;
+  const context before = c;
+  c = {};
+  c.number = number;
+  c.count = count;
+  c.here = here;
+  c.spans = spans;
+  c.level = before.level + 1;
+  c.active_level = before.active_level + (count > 1 ? 1 : 0);
+  c.outer_number = before.number;
+  c.outer_count = before.count;
+  return before;
+}
+
+/// A thread's part of a region, from its function to the barrier at its end.
+void take_part(int number, const share& mine) noexcept {
+  const command now = g_now;
+  const auto threads = static_cast<int>(now.threads);
+  const context before = enter(number, threads, mine.count, spans_nodes(threads, g_job.nodes));
+  now.what(now.data);
+  team_barrier();
+  t_me = before;
+}
+
+struct called {
+  worker* self;
+  int place;
+};
+
+void* live(void* argument) noexcept {
+  const std::unique_ptr<called> about(static_cast<called*>(argument));
+  worker& self = *about->self;
+  for (std::uint32_t round = 0;; ++round) {
+    while (self.round.load(std::memory_order_acquire) == round) self.round.wait(round, std::memory_order_acquire);
+    call_on(self.top, [](void* at) {
+      const share mine = share_of(g_job.node, static_cast<int>(g_now.threads), g_job.nodes);
+      take_part(mine.first + static_cast<called*>(at)->place, mine);
+    }, about.get());
+  }
+}
+
+void need_workers(std::size_t count) noexcept {
+  while (g_workers.size() < count) {
+    auto& w = g_workers.emplace_back(std::make_unique<worker>());
+    w->top = make_stack(g_job.stack_bytes);
+    auto about = std::make_unique<called>(called{w.get(), static_cast<int>(g_workers.size())});
+    pthread_t thread;
+    if (::pthread_create(&thread, nullptr, live, about.get()) != 0) fail("cannot start a thread", QUIRE_NO_MEMORY);
+    (void)about.release();
+    ::pthread_detach(thread);
+  }
+}
+
+/// This node's part of a region. The caller is its first thread here.
+void run_here(const command& c) noexcept {
+  const share mine = share_of(g_job.node, static_cast<int>(c.threads), g_job.nodes);
+  if (mine.count == 0) return;
+  g_now = c;
+  need_workers(static_cast<std::size_t>(mine.count) - 1);
+  for (int i = 0; i + 1 < mine.count; ++i) {
+    worker& w = *g_workers[static_cast<std::size_t>(i)];
+    w.round.fetch_add(1, std::memory_order_release);
+    w.round.notify_one();
+  }
+  take_part(mine.first, mine);
+}
+
+void run_alone(region_function what, void* data) noexcept {
+  const context before = enter(0, 1, 1, false);
+  what(data);
+  t_me = before;
+}
+
+int processors_here() noexcept {
+  cpu_set_t mine;
+  return ::sched_getaffinity(0, sizeof mine, &mine) == 0 ? CPU_COUNT(&mine) : 1;
+}
+
+/// OMP_NUM_THREADS, of which the first number counts; 0: not given.
+int threads_asked_for() noexcept {
+  const char* const text = std::getenv("OMP_NUM_THREADS");
+  if (text == nullptr || *text == 0) return 0;
+  char* end = nullptr;
+  const long number = std::strtol(text, &end, 10);
+  constexpr long most = 65'536;
+  if (number >= 1 && number <= most && (*end == 0 || *end == ',' || *end == ' ')) return static_cast<int>(number);
+  std::fprintf(stderr, "quire: OpenMP: OMP_NUM_THREADS is \"%s\", which is no number of threads from 1 to %ld; it is not looked at\n", text, most);
+  return 0;
+}
+
+}  // namespace
+
+context& me() noexcept { return t_me; }
+settings& job() noexcept { return g_job; }
+
+void open_team() {
+  g_job.node = quire_node();
+  g_job.nodes = quire_nodes();
+  std::int64_t processors = processors_here();
+  if (const quire_status why = quire_reduce_i64(&processors, 1, QUIRE_SUM); why != QUIRE_OK) fail("nodes cannot agree on their processors", why);
+  std::int64_t asked = threads_asked_for();
+  if (const quire_status why = quire_broadcast(&asked, sizeof asked, 0); why != QUIRE_OK) fail("nodes cannot agree on their threads", why);
+  g_job.processors = static_cast<int>(processors);
+  g_job.threads = asked != 0 ? static_cast<int>(asked) : g_job.processors;
+}
+
+/// The master runs one page below the data that it hands over, lest its own frames take that page from who reads it.
+void run_region(region_function what, void* data, unsigned threads) noexcept {
+  const command c{what, data, threads != 0 ? static_cast<std::int64_t>(threads) : g_job.threads};
+  if (c.threads == 1 || t_me.level > 0) return run_alone(what, data);
+  if (spans_nodes(static_cast<int>(c.threads), g_job.nodes)) {
+    command told = c;
+    if (const quire_status why = quire_broadcast(&told, sizeof told, 0); why != QUIRE_OK) fail("a parallel region cannot begin", why);
+  }
+  constexpr std::uintptr_t page = 4096;
+  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  auto* const below = reinterpret_cast<std::byte*>((here - page) / page * page);
+  call_on(below, [](void* at) { run_here(*static_cast<const command*>(at)); }, const_cast<command*>(&c));
+}
+
+void team_barrier() noexcept {
+  const context& c = t_me;
+  if (c.count == 1) return;
+  g_barrier.wait(c.here, [&] {
+    if (!c.spans) return;
+    if (const quire_status why = quire_barrier_wait(quire_barrier{0}); why != QUIRE_OK) fail("a barrier cannot end", why);
+  });
+}
+
+void serve() noexcept {
+  g_lead_top = make_stack(g_job.stack_bytes);
+  for (command c;;) {
+    if (const quire_status why = quire_broadcast(&c, sizeof c, 0); why != QUIRE_OK) fail("node 0 cannot be heard", why);
+    if (c.what == nullptr) return;
+    call_on(g_lead_top, [](void* at) { run_here(*static_cast<const command*>(at)); }, &c);
+    (void)std::fflush(nullptr);
+  }
+}
+
+void dismiss() noexcept {
+  command c;
+  if (g_job.nodes > 1) (void)!quire_broadcast(&c, sizeof c, 0);
+}
+
+}  // namespace quire::openmp

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Parallel regions: the team of a region is the threads of all nodes. Node 0's master tells the others by one broadcast which function runs on
+// which data; each node's lead thread wakes the threads of its node; a barrier of the team ends the region. README.md draws it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace quire::openmp {
+
+using region_function = void (*)(void* data);
+
+/// What a thread of the program is within its team.
+struct context {
+  int number = 0, count = 1;
+  int level = 0;         ///< parallel regions around it, those of one thread too
+  int active_level = 0;  ///< and without them
+  int here = 1;          ///< threads of the team on this node
+  bool spans = false;    ///< the team has threads on other nodes
+  std::uint64_t shares = 0;  ///< loops with a shared counter that it has come to in the region
+  std::uint64_t share = 0;   ///< the one that it is in
+  int outer_number = 0, outer_count = 1;  ///< of the region around
+};
+[[nodiscard]] context& me() noexcept;
+
+/// What all nodes know of a job.
+struct settings {
+  int node = 0, nodes = 1;
+  int processors = 1;    ///< of all nodes
+  int threads = 1;       ///< that a region has which asks for no number
+  std::size_t stack_bytes = 8u << 20;
+};
+[[nodiscard]] settings& job() noexcept;
+
+/// Collective, once: agrees on the settings.
+void open_team();
+/// A parallel region: `threads` run the function, of which the caller is one; 0: as many as usual.
+void run_region(region_function what, void* data, unsigned threads) noexcept;
+/// All threads of the caller's team.
+void team_barrier() noexcept;
+
+/// The lead thread of a node that is not node 0: runs what the master tells, until the end of the job.
+void serve() noexcept;
+/// Node 0, when no region can begin any more: the others end.
+void dismiss() noexcept;
+
+}  // namespace quire::openmp
