@@ -117,7 +117,7 @@ void job::draw_network(sim::network_options& net) {
   net.straggler_delay = draw_.chance(50) ? 100'000 : 500'000;
   net.min_delay = draw_.chance(20) ? 0 : net.min_delay;
   net.max_delay = draw_.chance(15) ? 200'000 : net.max_delay;
-  net.reads_late = draw_.chance(50);
+  net.reads_late = draw_.chance(50) || options_.reads_late;
   net.reorder_within_pairs = options_.reorders;
 }
 

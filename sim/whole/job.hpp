@@ -53,6 +53,7 @@ struct job_options {
   unsigned replicas_percent = 10; ///< runs with content on two nodes: sequential consistency only
   unsigned scans_percent = 30;    ///< runs with regions where writes are found by scans
   bool reorders = false;      ///< messages between two nodes overtake one another, as no transport has it
+  bool reads_late = false;    ///< content is read when it arrives in all runs, not in half of them
   bool intrudes = true;       ///< in half of the runs some accesses come between two actions of a step
   std::uint64_t step_limit = sim::network_options{}.step_limit;  ///< events; beyond that something goes round in circles
   job_bias often{};

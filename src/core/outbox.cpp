@@ -67,9 +67,10 @@ void outbox::send_units(region_slot& r, node_id to, const message& m, std::uint6
   core_.stamp(fault_trace::point::replied, r.about.id, first);
   out.payload_bytes = static_cast<std::uint32_t>(r.bytes_of(first, count));
   const bool twin = (out.flags & (model::message_flag::base | model::message_flag::as_told)) != 0;
+  bool changes = (out.flags & model::message_flag::as_told) != 0;  // by the next patch, which is relative to what is sent now
   if (!twin) core_.frames.use(r, first, count, content::sent);
   // In a block that is checked a copy is what was before it, whatever threads here write while it travels.
-  bool changes = !twin && r.block != nullptr && r.block->checked;
+  changes |= !twin && r.block != nullptr && r.block->checked;
   for (std::uint64_t unit = first; !twin && unit < first + count; ++unit) changes |= r.machine->mapped(unit) == model::access::write;
   post(to, out, {twin ? r.twin(first) : r.system(first), out.payload_bytes}, urgency_of(out, t),
        changes ? transport::lasting::now : transport::lasting::until_sent);
@@ -95,7 +96,8 @@ void outbox::send_grant(model::node_id to, message m) noexcept {
   }
   core_.frames.use(r, m.unit, 1, content::sent);
   m.payload_bytes = static_cast<std::uint32_t>(r.bytes_of(m.unit));
-  post(to, m, {as_told(r, m.unit), m.payload_bytes});
+  post(to, m, {as_told(r, m.unit), m.payload_bytes}, transport::urgency::now,
+       release_of(r)->is_kept(m.unit) ? transport::lasting::now : transport::lasting::until_sent);
 }
 
 /// Atomic operation on the content, through the system view: it is the same memory as the application view.

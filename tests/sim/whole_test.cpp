@@ -71,6 +71,13 @@ const program scanned_homes{"scanned_homes", 100, [] { job_options o = homes.wha
 const program racing{"races", 150, {.most_pages = 2, .most_phases = 10, .most_steps = 15, .rotates = true, .races_only = true, .short_percent = 20, .replicas_percent = 0},
                      {"races", "patches", "home moves"}};
 
+/// What a home that keeps a unit sends is read on its way, when the next patch has changed the twin that it is read from: a word would be
+/// one half of each.
+const program late{"late", 300,
+                   {.most_threads = 2, .most_pages = 1, .most_phases = 10, .most_steps = 30, .rotates = true, .races_only = true, .short_percent = 0, .replicas_percent = 0,
+                    .scans_percent = 0, .reads_late = true},
+                   {"races", "patches"}};
+
 /// Content that comes unasked, by way of other nodes, meets requests, updates, notices, pins, page-out and homes that move.
 const program pushes{"pushes", 100,
                      {.least_pages = 3, .most_pages = 4, .most_steps = 12, .short_percent = 60, .replicas_percent = 0, .often = {.phased = 20, .pushes = 30}},
@@ -103,6 +110,7 @@ std::vector<extent> all() {
   add(homes, {2, 3, 5});
   add(scanned_homes, {2, 3});
   add(racing, {2, 3, 4});
+  add(late, {2, 4});
   add(pushes, {2, 4, 8});
   add(few_frames, {2, 3});
   add(stores, {1, 2, 3, 5});
