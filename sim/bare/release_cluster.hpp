@@ -154,6 +154,7 @@ class release_cluster {
     bool ignores_acknowledgements = false;  ///< diff_sent() is not called: nothing waits for diffs
     bool never_acquires = false;
     bool releases_nothing = false;
+    bool keeps_nothing_back = false;        ///< what comes behind diffs that are passed on is heard at once
     bool homes_go_silently = false;         ///< what the old home knows does not go along
   };
   tampering& tamper() noexcept { return tamper_; }
@@ -218,6 +219,7 @@ class release_cluster {
   struct passed_on {
     node_id from{};
     std::uint64_t token = 0;
+    unsigned group = 0;
   };
   struct node_state final : release::node::effects {
     node_state(release_cluster& c, unsigned n) : cluster(c), self{static_cast<std::uint16_t>(n)}, sync(self, c.options_.nodes) {}
@@ -226,6 +228,7 @@ class release_cluster {
     void perform_all() noexcept override { cluster.flush(*this); }
     [[nodiscard]] bool differs(model::region_id region, std::uint64_t unit) noexcept override;
     [[nodiscard]] release::machine* machine_of(model::region_id region) noexcept override;
+    void hear(const message& m, std::span<const std::byte> value) noexcept override { cluster.handle(*this, m, value); }
 
     release_cluster& cluster;
     node_id self;
@@ -269,6 +272,7 @@ class release_cluster {
   void flush(node_state& n);
   void leave(node_state& n, node_id to, const message& m, std::span<const std::byte> payload);
   void send_diffs(node_state& n, node_id to, unsigned region, node_id writer, std::uint64_t token, std::span<const diff> list);
+  void handle(node_state& n, const message& m, std::span<const std::byte> payload);
   void on_diffs(node_state& n, const message& m, std::span<const std::byte> payload);
   void on_diffs_ack(node_state& n, const message& m);
   void acquire(node_state& n);

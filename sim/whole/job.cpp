@@ -186,6 +186,8 @@ void job::count(node& n) {
   done_["forwarded"] += release.forwarded;
   done_["patches"] += c.diffs.count().patches;
   done_["packings"] += c.consistency.known().packed();
+  done_["told early"] += c.consistency.count().told_early;
+  done_["kept back"] += c.consistency.count().kept_back;
   done_["early diffs"] += c.consistency.count().early_diffs;
   const auto sequential = core::sequential_counters(c.regions, c.gone);
   done_["copies given up"] += release.copies_dropped + sequential.copies_dropped;

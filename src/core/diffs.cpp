@@ -59,7 +59,7 @@ void diff_traffic::add_page(region_slot& r, node_id to, std::uint64_t unit, std:
   differs = true;
   ++count_.diffs;
   source mine{model::region_id{r.about.id}, core_.config.self};
-  mine.group = core_.consistency.diff_sent(to);
+  note_sent(mine, to);
   const std::uint16_t moves = release_of(r)->way_of(unit).moves;
   if (made.what == diff::outcome::whole) {
     std::memcpy(scratch_.data(), content.data(), bytes);  // threads may go on writing: the twin becomes what was sent
@@ -72,6 +72,12 @@ void diff_traffic::add_page(region_slot& r, node_id to, std::uint64_t unit, std:
     if (keep) CHECK(codec_.apply(data, {twin, bytes}));
     count_.bytes += made.bytes;
   }
+}
+
+/// A diff of this node's own leaves for `to`.
+void diff_traffic::note_sent(source& mine, node_id to) noexcept {
+  mine.group = core_.consistency.diff_sent(to);
+  mine.flags = core_.consistency.is_unhurried(to) ? model::message_flag::unhurried : 0;
 }
 
 void diff_traffic::add_patch(region_slot& r, const model::action& a) noexcept {
@@ -114,7 +120,7 @@ void diff_traffic::add_declared(region_slot& r, node_id to, std::uint64_t unit) 
     for (std::uint64_t at = from; at < end; at += most_at_once) {
       const auto bytes = static_cast<std::uint32_t>(std::min(end - at, most_at_once));
       const auto offset = static_cast<std::uint32_t>(at - first);
-      mine.group = core_.consistency.diff_sent(to);
+      note_sent(mine, to);
       put(to, mine, {unit, release_of(r)->way_of(unit).moves, offset, bytes | whole, {r.system(unit) + offset, bytes}});
       ++count_.diffs;
       count_.bytes += bytes;
@@ -181,8 +187,7 @@ void diff_traffic::depart(std::uint32_t index) noexcept {
   // To itself: the home came here after the diff was made for another. It stands where it is until it is acknowledged.
   const std::span<const std::byte> entries(d.payload.data(), d.bytes);
   if (d.to == core_.config.self) return on_diffs(d.m, entries);
-  const bool later = !d.answered || (!d.forwards && core_.consistency.unhurried());
-  core_.out.post(d.to, d.m, entries, later ? transport::urgency::later : transport::urgency::now);
+  core_.out.send(d.to, d.m, entries);
 }
 
 void diff_traffic::leave() noexcept {
@@ -262,7 +267,7 @@ void diff_traffic::on_diffs(const message& m, std::span<const std::byte> entries
   region_slot* const r = core_.regions.slot(m.region);
   release::machine* const machine = r != nullptr ? release_of(*r) : nullptr;
   if (machine == nullptr) refuse(m);
-  const source theirs{m.region, m.requester, true, m.from, m.token};
+  source theirs{m.region, m.requester, true, m.from, m.token};
   std::uint32_t done = 0;
   for (entry e; take_entry(*r, m, entries, e);) {
     switch (machine->on_diff(e.unit, m.requester, e.moves)) {
@@ -285,6 +290,7 @@ void diff_traffic::on_diffs(const message& m, std::span<const std::byte> entries
         ++count_.forwarded;
         const auto way = machine->way_of(e.unit);
         e.moves = way.moves;
+        theirs.group = core_.consistency.diff_passed(m.from);
         put(way.to, theirs, e);
         break;
       }
@@ -297,6 +303,7 @@ void diff_traffic::on_diffs(const message& m, std::span<const std::byte> entries
   ack.from = ack.requester = core_.config.self;
   ack.token = m.token;
   ack.acks = done;
+  ack.flags = m.flags & model::message_flag::unhurried;
   core_.out.send(m.from, ack, {});
   core_.consistency.on_applied();
 }
@@ -331,12 +338,14 @@ void diff_traffic::on_ack(const message& m) noexcept {
   const node_id origin = d.origin;
   const std::uint64_t token = d.origin_token;
   if (d.left == 0) d.used = false;
-  if (!forwards) return core_.consistency.on_acknowledged(d.to, m.acks, d.group);
-  core_.consistency.on_passed(m.acks);
+  const unsigned group = d.group;
+  if (!forwards) return core_.consistency.on_acknowledged(d.to, m.acks, group);
   message ack = m;
+  ack.flags = 0;
   ack.from = ack.requester = core_.config.self;
   ack.token = token;
   core_.out.send(origin, ack, {});
+  core_.consistency.on_passed(origin, m.acks, group);
 }
 
 }  // namespace quire::core

@@ -125,6 +125,7 @@ class diff_traffic {
   void add_page(region_slot& r, model::node_id to, std::uint64_t unit, std::uint32_t offset, std::uint32_t bytes, bool keep,
                 bool& differs) noexcept;
   void add_declared(region_slot& r, model::node_id to, std::uint64_t unit) noexcept;
+  void note_sent(source& mine, model::node_id to) noexcept;
   void leave() noexcept;
   void free_sent() noexcept;
   void depart(std::uint32_t index) noexcept;

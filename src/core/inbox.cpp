@@ -11,6 +11,14 @@
 
 namespace quire::core {
 
+namespace {
+/// Whether a message left by outbox::synchronise(), or tells what those are to tell: threads of this node may go on by it.
+bool synchronises(const model::message& m, const protocol::message_traits& t) noexcept {
+  if (m.kind < model::message_kind::sync_first) return t.leaves != protocol::passage::plain || t.acquires || t.to == protocol::route::domain;
+  return m.kind <= model::message_kind::sync_last ? !sync::is_piece(sync::kind_of(m.kind)) : m.kind <= model::message_kind::service_notice;
+}
+}  // namespace
+
 using model::message;
 using model::message_kind;
 using protocol::payload;
@@ -32,8 +40,11 @@ void inbox::deliver(const message& m) noexcept {
     case payload::piece:
       if (m.payload_bytes == 0) return handle(m, {});
       return core_.objects.with_piece(m, [&](std::span<const std::byte> content) { handle(m, content); });
-    default: return handle(m, std::span<const std::byte>(landing_).first(what == payload::content ? 0 : m.payload_bytes));
+    default: break;
   }
+  const auto value = std::span<const std::byte>(landing_).first(what == payload::content ? 0 : m.payload_bytes);
+  if (core_.relaxed() && synchronises(m, core_.protocols.traits(m.kind)) && core_.protocols.keeps_back(m, value)) return;
+  handle(m, value);
 }
 
 /// In a job that goes on without nodes, of which the first one may be that numbers regions: a region may go before all that was sent has come.

@@ -24,9 +24,10 @@ bool is_of_recovery(message_kind k) noexcept {
 }
 /// Whether a message has to be taken by a node where all threads compute. An arrival at a collective call has not, as a thread
 /// of that node will come to it.
-transport::urgency urgency_of(const message& m, const protocol::message_traits& t, bool pair) noexcept {
+transport::urgency urgency_of(const message& m, const protocol::message_traits& t) noexcept {
+  const bool said = t.later_if_said && (m.flags & model::message_flag::unhurried) != 0;
   const bool sync = m.kind >= message_kind::sync_first && m.kind <= message_kind::sync_last;
-  const bool later = t.later || (t.later_of_two && pair) || (sync && sync::kind_of(m.kind) == sync::kind::gather);
+  const bool later = t.later || said || (sync && sync::kind_of(m.kind) == sync::kind::gather);
   return later ? transport::urgency::later : transport::urgency::now;
 }
 /// What a message does to memory that lets threads go on.
@@ -46,7 +47,7 @@ void outbox::send(node_id to, const message& m, std::span<const std::byte> value
   if (to == core_.config.self) {
     local.push(m, value);
   } else {
-    post(to, m, value, urgency_of(m, core_.protocols.traits(m.kind), core_.config.nodes == 2));
+    post(to, m, value, urgency_of(m, core_.protocols.traits(m.kind)));
   }
 }
 
@@ -71,7 +72,7 @@ void outbox::send_units(region_slot& r, node_id to, const message& m, std::uint6
   // is what the patches behind it begin with: they change some bytes, and would make a mixture of what it has become meanwhile.
   bool changes = told || (!twin && r.block != nullptr && r.block->checked);
   for (std::uint64_t unit = first; !twin && unit < first + count; ++unit) changes |= r.machine->mapped(unit) == model::access::write;
-  post(to, out, {twin ? r.twin(first) : r.system(first), out.payload_bytes}, urgency_of(out, t, core_.config.nodes == 2),
+  post(to, out, {twin ? r.twin(first) : r.system(first), out.payload_bytes}, urgency_of(out, t),
        changes ? transport::lasting::now : transport::lasting::until_sent);
 }
 

@@ -47,8 +47,8 @@ class protocol_set {
   void release(bool all_end) const {
     for (protocol::domain* d : relaxed_) d->release(all_end);
   }
-  void release_ahead() const {
-    for (protocol::domain* d : relaxed_) d->release_ahead();
+  void release_ahead(model::node_id next) const {
+    for (protocol::domain* d : relaxed_) d->release_ahead(next);
   }
   /// What they remember of the rounds of a group.
   using marks = std::array<protocol::round_marks, region_slot::most_protocols>;
@@ -61,6 +61,12 @@ class protocol_set {
   [[nodiscard]] bool leaves(model::node_id to, const model::message& m, std::span<const std::byte> value, model::edge what) const {
     for (protocol::domain* d : relaxed_) {
       if (d->leaves(to, m, value, what)) return true;
+    }
+    return false;
+  }
+  [[nodiscard]] bool keeps_back(const model::message& m, std::span<const std::byte> value) const {
+    for (protocol::domain* d : relaxed_) {
+      if (d->keeps_back(m, value)) return true;
     }
     return false;
   }

@@ -34,7 +34,7 @@ base::status sync_calls::synchronise(sync::call& request, std::int64_t timeout_m
     if (e.host.has_timer()) call.now_ns = e.now();
     if (sync::is_collective(call) && e.objects.machine_.is_last(call)) {
       e.host.prepare_to_meet();
-      e.protocols.release_ahead();  // diffs travel while the others are waited for
+      e.protocols.release_ahead(e.objects.machine_.next_told(call));  // diffs travel while the others are waited for
     }
     e.objects.step([&](sync::machine& m, sync::actions& out) { m.on_call(call, out); });
   });

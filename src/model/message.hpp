@@ -91,6 +91,7 @@ inline constexpr std::uint8_t settled = 8;  ///< reply: the manager has finished
 inline constexpr std::uint8_t fresh = 16;   ///< home_move: nobody has used the unit before
 inline constexpr std::uint8_t base = 32;    ///< copy_reply: the content from before a parallel block, which is in the twin
 inline constexpr std::uint8_t sample = 64;  ///< update: see whether it is used
+inline constexpr std::uint8_t unhurried = sample;  ///< diffs, their acknowledgements, notices: another message will come when they are needed
 inline constexpr std::uint8_t as_told = fresh;  ///< copy_reply, update: the content without what the home has written and not told, from its twin
 inline constexpr std::uint8_t take = keep;  ///< copy_request: the requester would be the home; home_move: as it asked to be, and here is the content
 }  // namespace message_flag

@@ -42,6 +42,12 @@ bool collective::is_last(std::uint32_t thread) const noexcept {
   return s != nullptr && s->at == phase::away && s->unheard == 0 && arrived_ + 1 == slots_.size();
 }
 
+node_id collective::next_told() const noexcept {
+  if (slots_.empty()) return shared_.self;
+  if (!tree_.is_root()) return tree_.parent();
+  return tree_.children() == 1 ? tree_.child(0) : shared_.self;
+}
+
 // ---- Rounds ----
 
 void collective::on_call(const call& c, actions& out) {

@@ -37,6 +37,9 @@ class collective {
   void on_call(const call& c, actions& out);
   /// Whether a call of this thread would be the last of the node's in the round.
   [[nodiscard]] bool is_last(std::uint32_t thread) const noexcept;
+  /// The other node that hears first of what threads here have done before the round: the parent; of the root its child. This node if it has none,
+  /// or several.
+  [[nodiscard]] node_id next_told() const noexcept;
 
   void on_gather(const message& m, std::span<const std::byte> bytes, actions& out);
   void on_spread(const message& m, std::span<const std::byte> bytes, actions& out);

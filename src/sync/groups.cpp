@@ -69,6 +69,10 @@ bool group_part::is_last(const call& c) const noexcept {
   return group != nullptr && group->is_last(c.thread);
 }
 
+node_id group_part::next_told(const call& c) const noexcept {
+  return const_cast<group_part*>(this)->find(object_id{c.object})->next_told();
+}
+
 const group_shape* group_part::shape_of(object_id id) const noexcept {
   const collective* const group = const_cast<group_part*>(this)->find(id);
   return group != nullptr ? &group->shape() : nullptr;

@@ -23,6 +23,7 @@ class group_part {
   void on_message(const message& m, std::span<const std::byte> payload, actions& out);
   /// As of collective.
   [[nodiscard]] bool is_last(const call& c) const noexcept;
+  [[nodiscard]] node_id next_told(const call& c) const noexcept;
   [[nodiscard]] const group_shape* shape_of(object_id id) const noexcept;
 
   /// f(group), the job first.

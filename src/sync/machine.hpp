@@ -69,6 +69,8 @@ class machine {
 
   /// Whether a call of a group's collective would be the last of this node's in its round: from it on the node waits for others.
   [[nodiscard]] bool is_last(const call& c) const noexcept { return groups_.is_last(c); }
+  /// After it: the other node that hears first of what threads here have done; this node if it is none, or several.
+  [[nodiscard]] node_id next_told(const call& c) const noexcept { return groups_.next_told(c); }
   /// Threads of a group; null if there is none. The job is one.
   [[nodiscard]] const group_shape* shape_of(object_id group) const noexcept { return groups_.shape_of(group); }
 

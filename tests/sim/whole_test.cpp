@@ -66,7 +66,7 @@ const program blocks{"blocks", 400, {.most_pages = 2, .most_phases = 12, .most_s
 /// Homes move to the only writer, and back, while diffs and requests that were sent to where they were are under way.
 const program homes{"homes", 200,
                     {.most_pages = 2, .most_phases = 12, .most_steps = 8, .most_groups = 2, .rotates = true, .short_percent = 15, .replicas_percent = 0, .often = {.phased = 60}},
-                    {"home moves", "forwarded"}};
+                    {"home moves", "forwarded", "told early", "kept back"}};
 const program scanned_homes{"scanned_homes", 100, [] { job_options o = homes.what; o.scans_percent = 100; return o; }(), {"home moves"}};
 
 /// Words that are written and read without synchronisation.

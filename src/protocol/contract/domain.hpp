@@ -40,6 +40,8 @@ class domain {
     [[nodiscard]] virtual bool content_leaves() noexcept { return false; }
     /// Which of all regions that have had this number it is: a number that grows, 0 of the first.
     [[nodiscard]] virtual std::uint32_t life_of(model::region_id) noexcept { return 0; }
+    /// A message that keeps_back() has kept: it is handled as if it came now.
+    virtual void hear(const model::message&, std::span<const std::byte> /*value*/) noexcept {}
     /// The machine in charge of a region; null if there is no such region.
     [[nodiscard]] virtual model::machine* machine_of(model::region_id region) noexcept = 0;
 
@@ -52,12 +54,15 @@ class domain {
   // ---- Of protocols whose consistency is weaker than sequential (abilities::relaxed), and that order messages by it
   /// A message that synchronises threads is about to leave. True if the domain has taken it, and transmits it now or later.
   virtual bool leaves(model::node_id, const model::message&, std::span<const std::byte> /*value*/, model::edge) { return false; }
+  /// Such a message has come from another node. True if the domain keeps it, and gives it back by effects::hear().
+  virtual bool keeps_back(const model::message&, std::span<const std::byte> /*value*/) { return false; }
   /// A thread of this node goes on after a call that acquires.
   virtual void acquire() {}
   /// The open interval ends: what threads here have written is to be seen by who acquires. With `all_end` each write from now on is noticed.
   virtual void release(bool /*all_end*/) {}
-  /// The same where a message follows by which this node releases, or joins: nobody waits for what leaves.
-  virtual void release_ahead() {}
+  /// The same where a message to `next` follows by which this node releases, or joins: `next` need not hurry to look at what leaves. This node itself:
+  /// more than one other node is told next.
+  virtual void release_ahead(model::node_id /*next*/) {}
   /// This node's part in a round of the job, or of a group with threads on all nodes: it sends its contribution upwards; then the round is over,
   /// before others and threads here are told; or was refused, and others may not have told or heard in it what this node did.
   virtual void on_gathered(round_marks&) {}

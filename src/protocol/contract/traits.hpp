@@ -47,7 +47,7 @@ struct message_traits {
   passage leaves = passage::plain;
   bool one_by_one = false;  ///< several units are as many messages
   bool later = false;       ///< need not be taken by a node all of whose threads compute: who shall see what it tells is told by a message behind it
-  bool later_of_two = false;  ///< the same in a job of two nodes
+  bool later_if_said = false;  ///< the same if it has message_flag::unhurried
   bool counted = true;      ///< else who asks waits for the reply, and is known to wait: change_state::calls
   bool acquires = false;    ///< a reply: the thread that waits for it acquires, when the actions before are done
   bool tells = false;       ///< the receiver learns what threads here have done: it waits until that is safe (replicas)

@@ -103,18 +103,6 @@ void node::relieve() {
   if (relieved_ == open_.written.size()) relieved_ = 0;
 }
 
-void node::on_acknowledged(node_id to, std::uint32_t count, unsigned group) {
-  CHECK(count <= closing_ + fresh_ && count <= open_.unacknowledged[to.value()]);
-  open_.unacknowledged[to.value()] -= count;
-  // Of diffs whose group is not known, the later ones are taken to be here first: nothing is told too early.
-  const std::uint64_t most = group == any_group || group == group_ % 2 ? fresh_ : 0;
-  const std::uint64_t of_fresh = std::min<std::uint64_t>(count, most);
-  CHECK(count - of_fresh <= closing_);
-  fresh_ -= of_fresh;
-  closing_ -= count - of_fresh;
-  open_gate();
-}
-
 void node::on_applied() {
   if (open_.merged.empty()) return;
   for (const written_unit& w : open_.merged) {
@@ -128,46 +116,16 @@ void node::on_applied() {
   effects_.perform_all();
 }
 
-void node::on_passed(std::uint64_t count) {
-  CHECK(count <= open_.passing);
-  open_.passing -= count;
-}
-
-void node::release_ahead() {
+void node::release_ahead(node_id next) {
   ahead_ = true;
+  next_ = next;
   release();
   ahead_ = false;
 }
 
-/// If the diffs of the group before are all at their homes: what was written in it may be told, and what waited for it may
-/// leave; if anything is left that waits, it is for the present group, which is the one before from now on.
-void node::open_gate() {
-  if (is_pair()) {
-    std::swap(leaving_, closed_);
-    if (!leaving_.empty()) add_interval();
-    return;
-  }
-  while (closing_ == 0) {
-    if (!leaving_.empty()) {
-      add_interval();
-    }
-    while (waiting() != 0 && gate_[left_].after < group_) {
-      const held_message next = gate_[left_++];
-      if (waiting() == 0) {
-        gate_.clear();
-        left_ = 0;
-      }
-      pass(next.to, next.m, std::span(next.value).first(next.m.payload_bytes), true);
-    }
-    if (waiting() == 0 && closed_.empty()) return;
-    ++group_;
-    closing_ = std::exchange(fresh_, 0);
-    std::swap(leaving_, closed_);
-  }
-}
-
-/// What was written is told from now on (I4), and sent before that to those who will read it.
+/// What was written is told from now on, and sent before that to those who will read it.
 void node::add_interval() {
+  if (leaving_.empty()) return;
   std::sort(leaving_.begin(), leaving_.end());
   leaving_.erase(std::unique(leaving_.begin(), leaving_.end()), leaving_.end());
   history_.add_interval(leaving_);
@@ -184,29 +142,6 @@ void node::add_interval() {
   open_.keeps_none = false;
   told_.clear();
   effects_.perform_all();
-}
-
-/// A message by which threads here release waits until the homes have what they wrote (I3).
-void node::send(node_id to, const message& m, std::span<const std::byte> value, edge what) {
-  if (what == edge::releases) to == self_ ? release() : release_ahead();
-  // A message that releases nothing may not overtake one that waits, and need not wait for itself.
-  const bool waits = !is_pair() && busy() && (what == edge::releases || what == edge::joins);
-  if (waits || waiting() != 0) {
-    CHECK(value.size() <= max_value_bytes);
-    const std::uint64_t after = waits ? group_ : gate_.back().after;
-    held_message& held = gate_.emplace_back();
-    held.after = after;
-    held.to = to;
-    held.m = m;
-    std::copy(value.begin(), value.end(), held.value.begin());
-    return open_gate();
-  }
-  pass(to, m, value, what != edge::none);
-}
-
-void node::pass(node_id to, const message& m, std::span<const std::byte> value, bool with_notices) {
-  if (with_notices) tell(to);
-  effects_.transmit(to, m, value);
 }
 
 /// The new home says that it is one, and not before: a node that heard of it earlier would send it messages that it could only send back (I9).
@@ -231,6 +166,7 @@ void node::tell(node_id to) {
   if (next != nullptr) {
     message m;
     m.kind = message_kind::notices;
+    m.flags = model::message_flag::unhurried;  // what it tells counts for what comes behind it
     m.from = m.requester = self_;
     notice_writer out(buffer_);
     while (next != nullptr) {
@@ -337,7 +273,7 @@ void node::on_epoch(round_marks& group) {
 /// A unit that one node alone wrote in the epoch gets its home there, if its home is here. Not while a diff of this node is on its way: it may
 /// have been sent before the home came here, and must find it here (I10).
 void node::move_homes() {
-  if (busy()) return;
+  if (busy() || !closed_.empty() || !leaving_.empty()) return;
   open_.content_leaves = effects_.content_leaves();
   constexpr std::uint32_t many = model::max_nodes;
   writers_.clear();

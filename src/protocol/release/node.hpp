@@ -3,13 +3,15 @@
 // synchronisation, and what an acquire does. No I/O: the engine and the simulator give it `effects`.
 //
 // Every message that synchronises threads leaves through send(). One by which a thread of this node releases (a lock's right, an
-// arrival, a signal) ends the open interval first: diffs go to the homes, and the message waits until all of them have been
-// acknowledged, and with it all that follow. It does not wait for diffs that leave after it, or a thread that writes much
-// would hold up the others of its node as long as it likes: diffs form groups, of which two are on their way at most, and a
-// group takes no more diffs when a message waits for it and the one before has arrived. Of two nodes none waits: what one sends the other
-// comes behind its diffs, and nobody else could ask for what they changed. Before any such message the receiver is told the notices that this node has
-// learned since it last told it something, in messages of their own: a pair of nodes keeps its order. What is told
+// arrival, a signal) ends the open interval first: diffs go to the homes. It waits until all diffs before it are where a request of its
+// receiver finds them: those that were sent to the receiver itself are, as the message comes behind them; all others must have been
+// acknowledged (diff_groups.hpp). All messages that follow it wait with it. Before any such message the receiver is told the notices that this
+// node has learned since it last told it something, in messages of their own: a pair of nodes keeps its order. What is told
 // is kept; it invalidates copies only when a thread of the receiver acquires.
+//
+// So notices may be known here while the diffs that they tell of are on their way to one node. Until they have arrived nobody else is told of them.
+// That node may have been the home once, and pass the diffs on: then it keeps back what this node sends behind them (keeps_back()) until they have
+// arrived, and is told no earlier than anybody else. gates.cpp has both.
 //
 // Every round of the job barrier, or of another group of threads of all nodes, ends an epoch: what only one node wrote in it gets its home
 // there, and what all know by now is forgotten.
@@ -27,6 +29,7 @@
 #include "model/action.hpp"
 #include "model/edge.hpp"
 #include "protocol/contract/domain.hpp"
+#include "protocol/release/diff_groups.hpp"
 #include "protocol/release/history.hpp"
 #include "protocol/release/machine.hpp"
 
@@ -43,7 +46,7 @@ class node final : public protocol::domain {
 
   /// `twin_limit`: pages of twins that this node may have at a time.
   node(node_id self, unsigned nodes, effects& to, std::size_t twin_limit, std::size_t notice_limit = history::default_limit)
-      : self_(self), nodes_(nodes), effects_(to), twin_limit_(twin_limit), history_(self, nodes, notice_limit) {
+      : self_(self), nodes_(nodes), effects_(to), twin_limit_(twin_limit), history_(self, nodes, notice_limit), groups_(nodes), passed_(nodes) {
     open_.unacknowledged.resize(nodes);
   }
 
@@ -56,8 +59,11 @@ class node final : public protocol::domain {
     send(to, m, value, what);
     return true;
   }
-  /// Notices.
-  [[nodiscard]] bool on_message(const message& m, std::span<const std::byte> value) override { return on_notices(m.from, value); }
+  /// Notices; or none, where this node is to hurry, and say so.
+  [[nodiscard]] bool on_message(const message& m, std::span<const std::byte> value) override {
+    if (m.a != 0) call(m.from, false);
+    return on_notices(m.from, value);
+  }
   /// A home that goes to who asked to have it: whoever does an atomic operation there may count on what was released here.
   void on_leaving(node_id to, const message& m) override {
     if (m.kind == model::message_kind::home_move && (m.flags & model::message_flag::take) != 0) tell(to);
@@ -79,13 +85,13 @@ class node final : public protocol::domain {
   /// that if `all_end`: every write from now on is noticed.
   void release(bool all_end = false) override;
   /// The same where a message follows by which this node releases, or joins: nobody waits for the diffs alone.
-  void release_ahead() override;
-  /// Diffs that leave now are of a release_ahead(), and nobody waits for their acknowledgements either.
-  [[nodiscard]] bool unhurried() const noexcept { return ahead_ && is_pair(); }
+  void release_ahead(node_id next) override;
+  /// Diffs that leave now for `to` come before a message that goes there, too: nobody waits for them alone, nor for their acknowledgements.
+  [[nodiscard]] bool is_unhurried(node_id to) const noexcept { return ahead_ && next_ == to; }
   /// The next release ends the right of all units that keep theirs beyond one.
   void end_keeping() noexcept { all_end_ = true; }
-  /// Diffs are on their way.
-  [[nodiscard]] bool busy() const noexcept override { return closing_ + fresh_ != 0; }
+  /// Diffs of this node are on their way.
+  [[nodiscard]] bool busy() const noexcept override { return own_ != 0; }
   /// After a fault: keeps the number of twins within the limit.
   void relieve() override;
   /// What is told of the region later, by nodes that it has not left yet, is of another life, and not heard.
@@ -93,20 +99,19 @@ class node final : public protocol::domain {
 
   /// Notices that `from` tells. False if they are none: nothing after the bad record is taken.
   [[nodiscard]] bool on_notices(node_id from, std::span<const std::byte> bytes);
+  static constexpr unsigned any_group = diff_groups::any;
   /// A diff leaves for a home, `to` as far as this node knows. Returns its group.
-  unsigned diff_sent(node_id to) noexcept {
-    ++open_.unacknowledged[to.value()];
-    ++fresh_;
-    return group_ % 2;
-  }
-  static constexpr unsigned any_group = 2;
+  unsigned diff_sent(node_id to);
+  /// A diff that `from` has sent is passed on. Returns its group.
+  unsigned diff_passed(node_id from);
   /// `count` diffs of a group that were sent to `to` are in the home's content. Who cannot tell the group waits for those that came later
   /// too.
   void on_acknowledged(node_id to, std::uint32_t count, unsigned group = any_group);
+  /// `count` diffs that `from` had sent here, and this node has passed on, are in the home's content.
+  void on_passed(node_id from, std::uint32_t count, unsigned group = any_group);
+  bool keeps_back(const message& m, std::span<const std::byte> value) override;
   /// The diffs of a message are in the content here, and acknowledged: who wrote them is sent what else is new, if it will use it.
   void on_applied();
-  /// `count` diffs of others that this node has passed on are in the home's content.
-  void on_passed(std::uint64_t count);
   using round_marks = protocol::round_marks;
   /// This node's part in a round: it sends its contribution upwards / the round is over, before it tells others and its own threads.
   void on_gathered(round_marks& group) override;
@@ -116,6 +121,7 @@ class node final : public protocol::domain {
 
   [[nodiscard]] const history& known() const noexcept { return history_; }
   [[nodiscard]] std::size_t waiting() const noexcept { return gate_.size() - left_; }
+  [[nodiscard]] std::size_t unheard() const noexcept { return unheard_.size(); }
   [[nodiscard]] std::uint64_t intervals() const noexcept { return history_.known(self_); }
 
   struct counters {
@@ -124,24 +130,36 @@ class node final : public protocol::domain {
     std::uint64_t notices_sent = 0;    ///< runs of units
     std::uint64_t notices_heard = 0;
     std::uint64_t early_diffs = 0;     ///< sent before the release, for want of twins
+    std::uint64_t told_early = 0;      ///< messages that left while diffs were on their way to their receivers
+    std::uint64_t kept_back = 0;       ///< messages that came while diffs of their senders were passed on
   };
   [[nodiscard]] const counters& count() const noexcept { return count_; }
 
  private:
   [[nodiscard]] machine* machine_of(model::region_id region) noexcept { return in_charge(effects_.machine_of(region)); }
   struct held_message {
-    std::uint64_t after = 0;  ///< the group that it waits for
+    std::uint64_t after = 0;  ///< out: diffs up to this group are of threads that release by it; in: it waits for them
+    edge what = edge::none;
     node_id to{};
     message m{};
+    std::size_t bytes = 0;
     std::array<std::byte, max_value_bytes> value{};
   };
-  [[nodiscard]] bool is_pair() const noexcept { return nodes_ == 2; }
+  static held_message& hold(base::fault_vector<held_message>& gate, const message& m, std::span<const std::byte> value);
+  void hear();
   void announce_homes();
-  void pass(node_id to, const message& m, std::span<const std::byte> value, bool with_notices);
+  [[nodiscard]] std::uint64_t last_closed() const noexcept;
+  [[nodiscard]] std::uint64_t last_awaited(node_id to, edge what, std::uint64_t after) const noexcept;
+  [[nodiscard]] bool may_leave(node_id to, edge what, std::uint64_t after) const noexcept;
+  void leave(node_id to, const message& m, std::span<const std::byte> value, edge what, std::uint64_t after);
+  void hurry(node_id but);
+  void call(node_id to, bool back);
+  void note_unhurried(node_id to);
   void look_at_kept(bool all_end);
   void stop_keeping(machine& m, const written_unit& w);
   void open_gate();
   void add_interval();
+  void add_up_to(std::uint64_t group);
   void move_homes();
   void learn_moves(history::position at);
 
@@ -151,11 +169,16 @@ class node final : public protocol::domain {
   std::size_t twin_limit_;
   history history_;
   interval open_{};
-  std::uint64_t group_ = 1;             ///< of diffs that leave now
-  std::uint64_t fresh_ = 0;             ///< of them, not acknowledged
-  std::uint64_t closing_ = 0;           ///< of the group before, not acknowledged; of those before that, all are
-  base::fault_vector<written_unit> closed_{};  ///< by release(), since the group began: told when it has arrived
-  base::fault_vector<written_unit> leaving_{};  ///< by release(), in the group before
+  diff_groups groups_;
+  std::uint64_t own_ = 0;  ///< diffs of this node that are not acknowledged
+  // Groups up to which diffs are on their way that notices in the history tell of, or threads here have released:
+  struct {
+    node_id to{};  ///< that node has been told: they were on their way there, and to no other
+    std::uint64_t last = 0;
+  } told_early_;
+  std::uint64_t owed_last_ = 0;    ///< released to this node itself: whoever hears of that from here
+  base::fault_vector<written_unit> closed_{};   ///< by release(), with diffs of the present group: not in the history yet
+  base::fault_vector<written_unit> leaving_{};  ///< the same, with diffs of the group before
   base::fault_vector<written_unit> told_{};     ///< for add_interval()
   struct writer_of {
     written_unit what;
@@ -163,6 +186,9 @@ class node final : public protocol::domain {
   };
   base::fault_vector<writer_of> writers_{};     ///< for move_homes()
   base::fault_vector<held_message> gate_{};  ///< messages that wait, oldest first; those before left_ have left
+  diff_groups passed_;  ///< of other nodes
+  base::fault_vector<held_message> unheard_{};  ///< messages kept back, oldest first
+  bool hearing_ = false;
   std::size_t left_ = 0;
   std::size_t relieved_ = 0;  ///< units of the open interval up to here have been looked at by relieve()
   history::position epoch_ = 0;  ///< where the last epoch ended
@@ -171,6 +197,8 @@ class node final : public protocol::domain {
   counters count_{};
   bool all_end_ = false;
   bool ahead_ = false;
+  node_id next_{};  ///< of release_ahead()
+  base::fault_vector<node_id> unhurried_{};  ///< nodes that may leave diffs of this node lying for a while
 };
 
 }  // namespace quire::release

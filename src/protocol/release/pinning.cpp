@@ -5,8 +5,8 @@
 // copies, atomic operations) waits at the home, first come first served; what the holder's own node asks is served. Copies that
 // nodes have go on being used, the home's too: under release consistency that is no business of the holder's.
 //
-// Ending a pin releases, and getting it acquires, all memory: `pin_end` leaves when all diffs before it are at their homes (of two
-// nodes, behind them), and behind their notices. The home tells all that it knows before `pin_grant` (node.hpp). The home does not move meanwhile.
+// Ending a pin releases, and getting it acquires, all memory: `pin_end` leaves when all diffs before it are at their homes, or
+// on their way to its receiver, and behind their notices. The home tells all that it knows before `pin_grant` (node.hpp). The home does not move meanwhile.
 #include <algorithm>
 
 #include "protocol/release/node.hpp"
