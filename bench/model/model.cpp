@@ -63,6 +63,13 @@ void print_json(const row& r, const bench::model::settings& wanted) {
   whole("bytes", f.bytes);
   whole("read_faults", f.read_faults);
   whole("write_faults", f.write_faults);
+  std::printf("\"counters\": {");
+  separator = "";
+  for (std::size_t i = 0; i < f.counters.size(); ++i) {
+    std::printf("%s\"%s\": %llu", separator, quire::core::counter_table[i].name, static_cast<unsigned long long>(f.counters[i]));
+    separator = ", ";
+  }
+  std::printf("}, ");
   std::printf("\"time_s\": %.9f, \"speed_up\": %.6g, \"efficiency\": %.6g}\n", r.seconds(), r.speed_up, r.efficiency());
   std::fflush(stdout);
 }

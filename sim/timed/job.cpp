@@ -30,11 +30,14 @@ class world final : public fabric::sink {
       if (!n->finished()) throw std::runtime_error("a thread waits for ever: " + std::to_string(&n - nodes_.data()));
       const tally &before = n->begun(), &after = n->ended();
       sum.time = std::max(sum.time, after.at - before.at);
-      sum.messages += after.messages - before.messages;
-      sum.bytes += after.bytes - before.bytes;
-      sum.read_faults += after.read_faults - before.read_faults;
-      sum.write_faults += after.write_faults - before.write_faults;
+      for (std::size_t i = 0; i < sum.counters.size(); ++i) sum.counters[i] += after.counters[i] - before.counters[i];
     }
+    quire_counters named{};
+    for (std::size_t i = 0; i < sum.counters.size(); ++i) named.*core::counter_table[i].place = sum.counters[i];
+    sum.messages = named.messages_sent;
+    sum.bytes = named.bytes_sent;
+    sum.read_faults = named.read_faults;
+    sum.write_faults = named.write_faults + named.upgrade_faults;
     return sum;
   }
 

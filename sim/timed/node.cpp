@@ -45,8 +45,8 @@ void complain(const std::string& what) {
 /// A table of rights whose changes have a price.
 class node::priced_detector final : public whole::table_detector {
  public:
-  priced_detector(detect::kind which, whole::frame_map* const& next_frames, const prices& costs, processor& here)
-      : table_detector(which, next_frames, complain), costs_(costs), here_(here) {}
+  priced_detector(detect::kind which, whole::frame_map* const& next_frames, node& here)
+      : table_detector(which, next_frames, complain), costs_(here.options_.costs), here_(here) {}
   [[nodiscard]] int permit(std::byte* address, std::size_t bytes, access from, access to) noexcept override {
     const int error = table_detector::permit(address, bytes, from, to);
     if (error == 0) here_.spend(costs_.permit_ns + bytes / page_bytes * costs_.permit_page_ns);
@@ -54,12 +54,14 @@ class node::priced_detector final : public whole::table_detector {
   }
   [[nodiscard]] int protect(std::byte* address, std::size_t bytes, access from, access to) noexcept override {
     here_.spend(costs_.protect_ns + bytes / page_bytes * costs_.protect_page_ns);
-    return table_detector::protect(address, bytes, from, to);
+    const int error = table_detector::protect(address, bytes, from, to);
+    here_.on_loss();
+    return error;
   }
 
  private:
   const prices& costs_;
-  processor& here_;
+  node& here_;
 };
 
 node::node(const node_options& options, std::span<const region_size> regions, node_id self, fabric& net)
@@ -94,7 +96,7 @@ base::result<std::unique_ptr<pool::pool>> node::make_pool(const pool::settings&,
 }
 
 base::result<std::unique_ptr<detect::detector>> node::open_detector(detect::kind which) {
-  auto made = std::make_unique<priced_detector>(which, next_frames_, options_.costs, *this);
+  auto made = std::make_unique<priced_detector>(which, next_frames_, *this);
   detector_ = made.get();
   return std::unique_ptr<detect::detector>(std::move(made));
 }
@@ -103,11 +105,11 @@ base::result<std::unique_ptr<detect::detector>> node::open_detector(detect::kind
 
 void node::start(program p) {
   thread_ = std::make_unique<whole::fibre>([this, p = std::move(p)] { p(*this); });
-  net_.after(net_.now(), self_, resumes);
+  go_on_at(net_.now());
 }
 
 void node::sleep(time_ns ns) {
-  net_.after(net_.now() + ns, self_, resumes);
+  go_on_at(net_.now() + ns);
   whole::fibre::yield();
 }
 
@@ -134,6 +136,43 @@ void node::write(unsigned region, std::uint64_t first, std::uint64_t bytes, std:
     const std::uint64_t value = sign_and_exponent | sim::mix(++written_) >> 16;
     std::memcpy(page + at % page_bytes, &value, sizeof value);
   }
+}
+
+void node::work(time_ns asked, std::span<const use> what) {
+  const time_ns ns = std::max<time_ns>(asked, 1);
+  std::vector<std::uint64_t> written(what.size());  // bytes of each that have their new content
+  for (time_ns done = 0; done < ns;) {
+    for (const use& u : what) (void)reach(u.region, u.place(done, ns), u.want);
+    // Up to where the next page of something is missing. What another access has taken away again was used once.
+    time_ns until = ns;
+    for (std::size_t i = 0; i < what.size(); ++i) {
+      const use& u = what[i];
+      std::uint64_t at = u.place(done, ns);
+      const std::uint64_t once = at - u.first + u.stride;
+      while (at < u.first + u.bytes && may(u, at)) at = (at / page_bytes + 1) * page_bytes;
+      const std::uint64_t reached = std::min(std::max(at - u.first, once), u.bytes);
+      if (reached < u.bytes) until = std::min(until, std::max<time_ns>((reached * ns + u.bytes - 1) / u.bytes, done + 1));
+      if (u.want != access::write || reached <= written[i]) continue;
+      const std::uint64_t from = (written[i] + u.stride - 1) / u.stride * u.stride;
+      if (from < reached && at > u.first + from) write(u.region, u.first + from, std::min(at - u.first, u.bytes) - from, u.stride);
+      written[i] = reached;
+    }
+    const time_ns began = net_.now();
+    works_ = true;
+    sleep(until - done);
+    works_ = false;
+    done += net_.now() - began;
+  }
+}
+
+bool node::may(const use& u, std::uint64_t at) const {
+  const core::region_slot& r = *core_.regions.slot(model::region_id{static_cast<std::uint16_t>(u.region)});
+  return detector_->right_at(r.memory->application_view() + at) >= u.want;
+}
+
+/// A thread that computes with what has gone notices it at once.
+void node::on_loss() noexcept {
+  if (works_) go_on_at(std::max(clock_, net_.now()));
 }
 
 void node::prefetch(unsigned region, std::uint64_t first, std::uint64_t bytes, access want) {
@@ -164,14 +203,47 @@ void node::reduce(unsigned doubles) {
 
 void node::synchronise(sync::call& c) { CHECK(core_.objects.synchronise(c, -1).ok()); }
 
+// As in api/groups.cpp and quire::team.
+void node::make_team() {
+  reduce(1);
+  std::vector<std::uint32_t> threads(options_.nodes, 1);
+  sync::call c;
+  c.what = sync::operation::group_create;
+  c.data = std::as_writable_bytes(std::span(threads));
+  synchronise(c);
+  team_ = c.object;
+  barrier();
+  call_team(sync::operation::group_join);
+  wait();
+}
+
+void node::call_team(sync::operation what, std::uint64_t operand) {
+  sync::call c;
+  c.what = what;
+  c.object = team_;
+  c.operand = operand;
+  synchronise(c);
+}
+
+void node::wait() { call_team(sync::operation::group_wait); }
+
+void node::sum(unsigned doubles) {
+  std::vector<double> numbers(doubles);
+  const auto bytes = std::as_writable_bytes(std::span(numbers));
+  sync::call c;
+  c.what = sync::operation::group_reduce_f64;
+  c.object = team_;
+  c.count = doubles;
+  c.combine = QUIRE_SUM;
+  sync::is_array(c.what, c.count) ? void(c.data = bytes) : void(c.values = sync::value(bytes));
+  synchronise(c);
+}
+
 tally node::count() noexcept {
-  const auto sequential = sequential_counters(core_.regions, core_.gone);
-  const auto release = release_counters(core_.regions, core_.gone);
-  return {.messages = wire_.counters().messages_sent,
-          .bytes = wire_.counters().bytes_sent,
-          .read_faults = sequential.read_faults + release.read_faults,
-          .write_faults = sequential.write_faults + sequential.upgrade_faults + release.write_faults,
-          .at = net_.now()};
+  const core::counter_sources all = core::sources_of(core_);
+  tally now{.at = net_.now()};
+  for (std::size_t i = 0; i < now.counters.size(); ++i) now.counters[i] = core::counter_table[i].value(all);
+  return now;
 }
 
 // ---- The processor
@@ -184,6 +256,8 @@ void node::on_arrival(fabric::number parcel) {
 void node::on_timer(std::uint32_t what, std::uint64_t data) {
   switch (static_cast<timer>(what)) {
     case resumes:
+      if (data != sleeps_) return;
+      ++sleeps_;
       return thread_->resume();
     case asks:
       return add(reinterpret_cast<core::op*>(data));
@@ -219,7 +293,7 @@ void node::take_turn() {
   in_turn_ = false;
   if (waits_for_ != nullptr && waits_for_->done()) {
     waits_for_ = nullptr;
-    net_.after(clock_ + way_back_, self_, resumes);
+    go_on_at(clock_ + way_back_);
   }
   if (core_.is_restless()) look_later();
   turn_set_ = !inbox_.empty();

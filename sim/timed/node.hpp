@@ -6,14 +6,17 @@
 // The thread computes beside that: it has a core of its own. The memory is real as well, so that diffs have their sizes.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "core/core.hpp"
+#include "core/counter_table.hpp"
 #include "sim/quiet_job.hpp"
 #include "sim/timed/fabric.hpp"
 #include "sim/timed/region_size.hpp"
@@ -26,10 +29,11 @@ namespace quire::timed {
 
 using model::access;
 
+/// All counters of a node, in the order of core::counter_table.
+using counter_values = std::array<std::uint64_t, std::size(core::counter_table)>;
 /// What is counted between begin_measuring() and end_measuring(), as the applications count.
 struct tally {
-  std::uint64_t messages = 0, bytes = 0;            ///< sent to other nodes, headers included
-  std::uint64_t read_faults = 0, write_faults = 0;  ///< that needed another node
+  counter_values counters{};
   time_ns at = 0;
 };
 
@@ -65,8 +69,20 @@ class node final : public core::host, public core::mechanisms, public processor 
   [[nodiscard]] const tally& ended() const noexcept { return ended_; }
 
   // What a program does. `first` and `bytes` are of the region. Reads and writes take no time by themselves, but for what they have to wait
-  // for: compute() says how long the work takes.
+  // for: compute() and work() say how long the work takes.
   void compute(time_ns ns);
+  /// Computes for so long, and goes through all of `what` at an even pace meanwhile: a unit that is lost is missed at the next byte of it. Of
+  /// what is written the first 8 of each `stride` bytes change, as in write().
+  struct use {
+    unsigned region = 0;
+    std::uint64_t first = 0, bytes = 0;
+    access want = access::read;
+    std::uint64_t stride = 8;
+    /// Where the thread is when it has computed `done` of `all`.
+    [[nodiscard]] std::uint64_t place(time_ns done, time_ns all) const noexcept { return first + done * bytes / all / stride * stride; }
+  };
+  void work(time_ns ns, std::span<const use> what);
+  void work(time_ns ns, std::initializer_list<use> what) { work(ns, std::span(what.begin(), what.size())); }
   void read(unsigned region, std::uint64_t first, std::uint64_t bytes);
   /// The first 8 of each `stride` bytes, which is a multiple of 8, become another floating-point number: its lower bytes change.
   void write(unsigned region, std::uint64_t first, std::uint64_t bytes, std::uint64_t stride = 8);
@@ -74,10 +90,16 @@ class node final : public core::host, public core::mechanisms, public processor 
   void prefetch(unsigned region, std::uint64_t first, std::uint64_t bytes, access want = access::read);
   /// Adds 1 to a word; what was there before.
   [[nodiscard]] std::uint64_t count_up(unsigned region, std::uint64_t at);
-  /// The job's.
+  /// The job's,
   void barrier();
-  /// quire_reduce of so many doubles.
+  /// and quire_reduce_f64() of so many doubles, 8 at most.
   void reduce(unsigned doubles);
+  /// As quire::team of one thread of each node, which all of them make.
+  void make_team();
+  /// quire_group_wait() of the team,
+  void wait();
+  /// and quire_group_reduce_f64() of as many doubles as you like.
+  void sum(unsigned doubles);
   /// What counts begins here,
   void begin_measuring() { begun_ = count(); }
   /// and ends here.
@@ -93,7 +115,11 @@ class node final : public core::host, public core::mechanisms, public processor 
   // The thread.
   [[nodiscard]] std::byte* reach(unsigned region, std::uint64_t byte, access want);
   void sleep(time_ns ns);
+  void go_on_at(time_ns at) { net_.after(at, self_, resumes, sleeps_); }
+  void on_loss() noexcept;
+  [[nodiscard]] bool may(const use& u, std::uint64_t at) const;
   void synchronise(sync::call& c);
+  void call_team(sync::operation what, std::uint64_t operand = 0);
   [[nodiscard]] tally count() noexcept;
 
   // The processor. A null operation stands for a parcel, or for a look at what is due.
@@ -139,8 +165,11 @@ class node final : public core::host, public core::mechanisms, public processor 
   time_ns paid_ = 0;   ///< of price_of_work()
 
   std::unique_ptr<whole::fibre> thread_{};
+  std::uint64_t sleeps_ = 0;  ///< so often has it gone on: a resume for an earlier time is stale
+  bool works_ = false;        ///< in work(): what it may lose matters to it
   core::op* waits_for_ = nullptr;
   time_ns way_back_ = 0;  ///< until the thread goes on when that is done
+  std::uint64_t team_ = 0;  ///< the handle of its group
   std::uint64_t written_ = 0;
   tally begun_{}, ended_{};
 };

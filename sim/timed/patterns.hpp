@@ -47,6 +47,20 @@ struct raytracer_shape {
   bool hints = true;
 };
 
+/// As apps::crew::run(): set_up(), then what is measured. Its last barrier, and the team's own, count.
+template <class SetUp, class Compute>
+void run_crew(node& me, const SetUp& set_up, const Compute& compute) {
+  me.make_team();
+  me.wait();
+  set_up();
+  me.wait();
+  me.begin_measuring();
+  compute();
+  me.wait();
+  me.wait();
+  me.end_measuring();
+}
+
 [[nodiscard]] pattern sor(const sor_shape& shape, unsigned nodes);
 [[nodiscard]] pattern cg(const cg_shape& shape, unsigned nodes);
 [[nodiscard]] pattern md(const md_shape& shape, unsigned nodes);

@@ -170,6 +170,31 @@ TEST(timed_fault, a_home_serves_one_request_after_the_other) {
   EXPECT_EQ(found.time, read_fault(p) + service(p) - p.send_ns);
 }
 
+// ---- Work
+
+/// Node 0 writes a page for a millisecond, from its first word to its last. Node 1 reads the page after a third of it, and again at the end.
+void write_while_another_reads(node& me, unsigned number) {
+  me.make_team();
+  me.wait();
+  if (number == 0) me.write(0, 0, page);
+  me.wait();
+  me.begin_measuring();
+  if (number == 0) me.work(1'000'000, {{.first = 0, .bytes = page, .want = quire::model::access::write}});
+  if (number == 1) me.compute(300'000);
+  if (number == 1) me.read(0, 0, 8);
+  me.end_measuring();
+}
+
+TEST(timed_work, a_unit_that_is_lost_in_the_middle_is_missed_at_the_next_word) {
+  pattern p;
+  p.regions = {{16 * page, page}};
+  p.thread_of = [](unsigned number) { return [number](node& me) { write_while_another_reads(me, number); }; };
+  const outcome found = run_job(nodes_at(2, false, prices{}), p);
+  EXPECT_EQ(found.read_faults, 1u);
+  EXPECT_EQ(found.write_faults, 1u) << "node 0 has only a copy from then on, and has to take node 1's away";
+  EXPECT_GT(found.time, 1'000'000u + 2'200) << "it waited for that, and computed as long as before";
+}
+
 // ---- A diff
 
 void write_a_word(node& me, unsigned number) {
@@ -236,6 +261,18 @@ TEST(timed_sor, messages_under_release_consistency) {
 TEST(timed_sor, updates_save_messages) {
   for (const unsigned nodes : {2u, 4u}) {
     EXPECT_LT(messages_of_sor(nodes, true, 50, true), messages_of_sor(nodes, true, 50)) << nodes;
+  }
+}
+
+// ---- EP
+
+// An array of twelve values: a round of the group, and then a piece up and a piece down. And the barriers of the crew and of its team.
+TEST(timed_ep, an_array_goes_up_and_down_by_itself) {
+  for (const unsigned nodes : {2u, 4u}) {
+    const outcome found = run_job(nodes_at(nodes, false, prices{}), ep({.batches = 8}, nodes));
+    const std::uint64_t edges = nodes - 1;
+    EXPECT_EQ(found.messages, edges * 2 * (2 + 1 + 1));
+    EXPECT_EQ(found.bytes, edges * 2 * (4 * header + 12 * sizeof(double)));
   }
 }
 
