@@ -4,6 +4,7 @@
 
 #include "common/partition.hpp"
 #include "sim/timed/patterns.hpp"
+#include "sim/timed/picture_costs.hpp"
 
 namespace quire::timed {
 namespace {
@@ -24,7 +25,8 @@ void work(node& me, const raytracer_shape& shape, unsigned number, std::uint64_t
     if (shape.hints) me.prefetch(picture, first * row_bytes, (end - first) * row_bytes, access::write);
     for (std::uint64_t row = first; row < end; ++row) {
       me.read(scene, 0, shape.scene_bytes);
-      me.work(static_cast<time_ns>(shape.pixel_ns * static_cast<double>(shape.width)), {{picture, row * row_bytes, row_bytes, access::write}});
+      const double row_ns = shape.pixel_ns * cost_of_row(row, shape.height) * static_cast<double>(shape.width);
+      me.work(static_cast<time_ns>(row_ns), {{picture, row * row_bytes, row_bytes, access::write}});
     }
   }
   me.wait();

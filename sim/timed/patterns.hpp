@@ -42,7 +42,7 @@ struct ep_shape {
 struct raytracer_shape {
   std::uint64_t width = 1024, height = 768;
   std::uint64_t tile_rows = 4;
-  double pixel_ns = 2'700;
+  double pixel_ns = 2'700;  ///< the mean; picture_costs.hpp has how rows differ
   std::uint64_t scene_bytes = 16 * 1024;  ///< which all read
   bool hints = true;
 };
