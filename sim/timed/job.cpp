@@ -8,11 +8,11 @@
 namespace quire::timed {
 namespace {
 
-class world final : public fabric::sink {
+class world final : public fabric::sink, public cores::threads {
  public:
-  world(const node_options& options, const pattern& what) : net_(options.nodes, options.costs) {
+  world(const node_options& options, const pattern& what) : net_(options.nodes, options.costs), machine_(options.cores, options.costs.slice_ns, *this) {
     for (std::uint16_t n = 0; n < options.nodes; ++n) {
-      nodes_.push_back(std::make_unique<node>(options, what.regions, node_id{n}, net_));
+      nodes_.push_back(std::make_unique<node>(options, what.regions, node_id{n}, net_, machine_));
       nodes_.back()->start(what.thread_of(n));
     }
   }
@@ -20,6 +20,8 @@ class world final : public fabric::sink {
   void on_timer(node_id at, std::uint32_t what, std::uint64_t data) override {
     nodes_[at.value()]->on_timer(what, data);
   }
+  void on_core_changed(node_id who) override { nodes_[who.value()]->on_core_changed(); }
+  void on_stolen(node_id who, time_ns ns) override { nodes_[who.value()]->on_stolen(ns); }
 
   outcome run() {
     net_.run(*this);
@@ -43,6 +45,7 @@ class world final : public fabric::sink {
 
  private:
   fabric net_;
+  cores machine_;
   std::vector<std::unique_ptr<node>> nodes_{};
 };
 

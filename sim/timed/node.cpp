@@ -64,11 +64,11 @@ class node::priced_detector final : public whole::table_detector {
   node& here_;
 };
 
-node::node(const node_options& options, std::span<const region_size> regions, node_id self, fabric& net)
-    : node(options, regions, self, net, std::make_unique<wire>(net, options.costs, self, *this)) {}
+node::node(const node_options& options, std::span<const region_size> regions, node_id self, fabric& net, cores& machine)
+    : node(options, regions, self, net, machine, std::make_unique<wire>(net, options.costs, self, *this)) {}
 
-node::node(const node_options& options, std::span<const region_size> regions, node_id self, fabric& net, std::unique_ptr<wire> own)
-    : options_(options), self_(self), net_(net), job_(self.value(), options.nodes), wire_(*own),
+node::node(const node_options& options, std::span<const region_size> regions, node_id self, fabric& net, cores& machine, std::unique_ptr<wire> own)
+    : options_(options), self_(self), net_(net), machine_(machine), job_(self.value(), options.nodes), wire_(*own),
       core_(configure(options, regions, self), std::move(own), job_, *this, *this) {
   wire_.attach(core_.in);
   CHECK(core_.open().ok());
@@ -104,7 +104,10 @@ base::result<std::unique_ptr<detect::detector>> node::open_detector(detect::kind
 // ---- The thread
 
 void node::start(program p) {
-  thread_ = std::make_unique<whole::fibre>([this, p = std::move(p)] { p(*this); });
+  thread_ = std::make_unique<whole::fibre>([this, p = std::move(p)] {
+    p(*this);
+    machine_.leave(self_, net_.now());
+  });
   go_on_at(net_.now());
 }
 
@@ -113,8 +116,29 @@ void node::sleep(time_ns ns) {
   whole::fibre::yield();
 }
 
-void node::compute(time_ns ns) {
-  if (ns != 0) sleep(ns);
+void node::begin_phase() noexcept {
+  const std::uint64_t draw = sim::mix(options_.seed << 40 ^ std::uint64_t{self_.value()} << 24 ^ ++phases_);
+  speed_ = 1 + options_.unevenness * (2 * static_cast<double>(draw >> 11) * 0x1p-53 - 1);
+}
+
+void node::compute(time_ns asked) {
+  const time_ns ns = at_speed(asked);
+  for (time_ns done = 0; done < ns;) done += use_core(ns - done);
+}
+
+/// Computes for so long at most: until it loses its core or, in work(), something else. For how long it has.
+time_ns node::use_core(time_ns ns) {
+  machine_.want(self_, net_.now());
+  while (!machine_.has(self_)) whole::fibre::yield();
+  const time_ns began = net_.now(), most = std::min(ns, machine_.end_of_slice(self_) - began);
+  stolen_ = 0;
+  has_lost_ = false;
+  sleep(most);
+  // It has to have in addition what its core did for others meanwhile.
+  for (time_ns had = 0; stolen_ > had && !has_lost_ && machine_.has(self_);) sleep(stolen_ - std::exchange(had, stolen_));
+  machine_.look_at_slice(self_, net_.now());
+  const time_ns passed = net_.now() - began;
+  return std::min(passed - std::min(passed, stolen_), ns);
 }
 
 /// Where the byte lies, once the thread may use it so.
@@ -139,7 +163,7 @@ void node::write(unsigned region, std::uint64_t first, std::uint64_t bytes, std:
 }
 
 void node::work(time_ns asked, std::span<const use> what) {
-  const time_ns ns = std::max<time_ns>(asked, 1);
+  const time_ns ns = std::max<time_ns>(at_speed(asked), 1);
   std::vector<std::uint64_t> written(what.size());  // bytes of each that have their new content
   for (time_ns done = 0; done < ns;) {
     for (const use& u : what) (void)reach(u.region, u.place(done, ns), u.want);
@@ -157,11 +181,9 @@ void node::work(time_ns asked, std::span<const use> what) {
       if (from < reached && at > u.first + from) write(u.region, u.first + from, std::min(at - u.first, u.bytes) - from, u.stride);
       written[i] = reached;
     }
-    const time_ns began = net_.now();
     works_ = true;
-    sleep(until - done);
+    done += use_core(until - done);
     works_ = false;
-    done += net_.now() - began;
   }
 }
 
@@ -172,7 +194,9 @@ bool node::may(const use& u, std::uint64_t at) const {
 
 /// A thread that computes with what has gone notices it at once.
 void node::on_loss() noexcept {
-  if (works_) go_on_at(std::max(clock_, net_.now()));
+  if (!works_) return;
+  has_lost_ = true;
+  go_on_at(std::max(clock_, net_.now()));
 }
 
 void node::prefetch(unsigned region, std::uint64_t first, std::uint64_t bytes, access want) {
@@ -182,6 +206,7 @@ void node::prefetch(unsigned region, std::uint64_t first, std::uint64_t bytes, a
 std::uint64_t node::count_up(unsigned region, std::uint64_t at) {
   std::uint64_t before = 0;
   CHECK(core_.calls.atomic(bases_[region] + at, static_cast<std::uint32_t>(model::atomic_operation::add), 1, 0, before).ok());
+  begin_phase();
   return before;
 }
 
@@ -201,7 +226,10 @@ void node::reduce(unsigned doubles) {
   synchronise(c);
 }
 
-void node::synchronise(sync::call& c) { CHECK(core_.objects.synchronise(c, -1).ok()); }
+void node::synchronise(sync::call& c) {
+  CHECK(core_.objects.synchronise(c, -1).ok());
+  begin_phase();
+}
 
 // As in api/groups.cpp and quire::team.
 void node::make_team() {
@@ -248,19 +276,33 @@ tally node::count() noexcept {
 
 // ---- The processor
 
+/// What is not urgent wakes nobody while the thread computes: it lies until somebody comes (drive/threads.cpp, arm()).
 void node::on_arrival(fabric::number parcel) {
   wire_.on_arrival(parcel);
+  const bool polls = turn_set_ || waits_for_ != nullptr || net_.now() < clock_ + options_.costs.follow_up_ns;
+  if (!polls && net_.at(parcel).how == transport::urgency::later) {
+    ++lying_;
+    return;
+  }
+  take_what_lies();
   add(nullptr);
+}
+
+void node::take_what_lies() {
+  for (; lying_ != 0; --lying_) add(nullptr);
 }
 
 void node::on_timer(std::uint32_t what, std::uint64_t data) {
   switch (static_cast<timer>(what)) {
     case resumes:
-      if (data != sleeps_) return;
+      if (data != sleeps_ || thread_->finished()) return;
       ++sleeps_;
       return thread_->resume();
     case asks:
       return add(reinterpret_cast<core::op*>(data));
+    case gives_way:
+      if (data == sleeps_ && waits_for_ != nullptr) machine_.leave(self_, net_.now());
+      return;
     case turn:
       return take_turn();
     case looks:
@@ -274,14 +316,15 @@ void node::add(core::op* asked) {
   inbox_.push_back(asked);
   if (std::exchange(turn_set_, true)) return;
   time_ns at = std::max(net_.now(), clock_);
-  if (asked == nullptr && at - clock_ > options_.costs.spin_ns) at += options_.costs.wake_ns;
+  woken_ = asked == nullptr && waits_for_ == nullptr;
+  if (asked == nullptr && at - clock_ > options_.costs.spin_ns) at += options_.costs.wake_ns + (machine_.any_free() ? 0 : options_.costs.wake_late_ns);
   net_.after(at, self_, turn);
 }
 
 void node::take_turn() {
   core::op* const asked = inbox_.front();
   inbox_.pop_front();
-  clock_ = net_.now();
+  const time_ns began = clock_ = net_.now();
   in_turn_ = true;
   if (asked != nullptr) {
     core_.execute(*asked);
@@ -291,6 +334,10 @@ void node::take_turn() {
   }
   clock_ = settle_up();
   in_turn_ = false;
+  // A thread that waits works itself, if it has a core.
+  if (asked == nullptr && !(waits_for_ != nullptr && machine_.has(self_))) machine_.work(self_, clock_ - began + (woken_ ? options_.costs.steal_ns : 0));
+  woken_ = false;
+  if (asked != nullptr && !asked->done()) take_what_lies();
   if (waits_for_ != nullptr && waits_for_->done()) {
     waits_for_ = nullptr;
     go_on_at(clock_ + way_back_);
@@ -339,6 +386,8 @@ bool node::run(core::op& o, std::int64_t timeout_ms, bool in_fault) noexcept {
 
 bool node::wait_for(core::op& o, std::int64_t timeout_ms, bool in_fault) noexcept {
   CHECK(timeout_ms < 0);
+  constexpr time_ns patience_ns = 3'000;
+  if (!machine_.unlimited()) net_.after(net_.now() + patience_ns, self_, gives_way, sleeps_);
   while (!o.done()) {
     waits_for_ = &o;
     way_back_ = in_fault ? options_.costs.resume_ns : 0;

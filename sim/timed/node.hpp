@@ -18,6 +18,7 @@
 #include "core/core.hpp"
 #include "core/counter_table.hpp"
 #include "sim/quiet_job.hpp"
+#include "sim/timed/cores.hpp"
 #include "sim/timed/fabric.hpp"
 #include "sim/timed/region_size.hpp"
 #include "sim/timed/wire.hpp"
@@ -43,6 +44,11 @@ struct node_options {
   bool updates = true;   ///< release consistency: homes send what they wrote before it is asked for
   bool read_ahead = true;
   bool learn_writes = true;
+  unsigned cores = 0;  ///< that all nodes share; 0: each thread and each runtime has its own
+  /// No phase of a real thread takes as long as the one before: caches, interrupts. Between two synchronisations a thread computes faster or
+  /// slower by up to this part, evenly spread; 0: never.
+  double unevenness = 0;
+  std::uint64_t seed = 1;  ///< of that
   prices costs{};
 };
 
@@ -53,7 +59,7 @@ using program = std::function<void(node& me)>;
 class node final : public core::host, public core::mechanisms, public processor {
  public:
   static constexpr std::uint64_t base_address = 0x300000000000;
-  node(const node_options& options, std::span<const region_size> regions, node_id self, fabric& net);
+  node(const node_options& options, std::span<const region_size> regions, node_id self, fabric& net, cores& machine);
   node(const node&) = delete;
   node& operator=(const node&) = delete;
 
@@ -62,6 +68,9 @@ class node final : public core::host, public core::mechanisms, public processor 
   // From the fabric.
   void on_arrival(fabric::number parcel);
   void on_timer(std::uint32_t what, std::uint64_t data);
+  // From the cores.
+  void on_core_changed() { go_on_at(net_.now()); }
+  void on_stolen(time_ns ns) noexcept { stolen_ += ns; }
 
   [[nodiscard]] bool finished() const noexcept { return thread_->finished(); }
   /// Zero if the program did not measure.
@@ -106,15 +115,18 @@ class node final : public core::host, public core::mechanisms, public processor 
   void end_measuring() { ended_ = count(); }
 
  private:
-  enum timer : std::uint32_t { resumes, asks, turn, looks };
+  enum timer : std::uint32_t { resumes, asks, turn, looks, gives_way };
   class priced_detector;
 
-  node(const node_options& options, std::span<const region_size> regions, node_id self, fabric& net, std::unique_ptr<wire> own);
+  node(const node_options& options, std::span<const region_size> regions, node_id self, fabric& net, cores& machine, std::unique_ptr<wire> own);
   void add_region(const region_size& size);
 
   // The thread.
   [[nodiscard]] std::byte* reach(unsigned region, std::uint64_t byte, access want);
+  void begin_phase() noexcept;
+  [[nodiscard]] time_ns at_speed(time_ns ns) const noexcept { return static_cast<time_ns>(static_cast<double>(ns) * speed_); }
   void sleep(time_ns ns);
+  [[nodiscard]] time_ns use_core(time_ns ns);
   void go_on_at(time_ns at) { net_.after(at, self_, resumes, sleeps_); }
   void on_loss() noexcept;
   [[nodiscard]] bool may(const use& u, std::uint64_t at) const;
@@ -126,6 +138,7 @@ class node final : public core::host, public core::mechanisms, public processor 
   void add(core::op* asked);
   void take_turn();
   void look_later();
+  void take_what_lies();
   [[nodiscard]] time_ns price_of_work() noexcept;
   void spend(time_ns ns) noexcept override { clock_ += ns; }
   [[nodiscard]] time_ns settle_up() noexcept override;
@@ -149,6 +162,7 @@ class node final : public core::host, public core::mechanisms, public processor 
   const node_options& options_;
   node_id self_;
   fabric& net_;
+  cores& machine_;
   sim::quiet_job job_;
   wire& wire_;  ///< the core's
   std::vector<std::unique_ptr<whole::frame_map>> frames_{};
@@ -160,13 +174,19 @@ class node final : public core::host, public core::mechanisms, public processor 
   std::uint64_t next_base_ = base_address;
 
   std::deque<core::op*> inbox_{};
+  std::size_t lying_ = 0;  ///< parcels that nobody has been woken for
+  bool woken_ = false;     ///< for the turn that is set
   bool turn_set_ = false, look_set_ = false, in_turn_ = false;
   time_ns clock_ = 0;  ///< of the processor: while it works, and afterwards when it will be free
   time_ns paid_ = 0;   ///< of price_of_work()
 
   std::unique_ptr<whole::fibre> thread_{};
+  double speed_ = 1;          ///< time that computing takes, against what it was said to take
+  std::uint64_t phases_ = 0;
   std::uint64_t sleeps_ = 0;  ///< so often has it gone on: a resume for an earlier time is stale
   bool works_ = false;        ///< in work(): what it may lose matters to it
+  bool has_lost_ = false;     ///< meanwhile, some of it
+  time_ns stolen_ = 0;        ///< of the time since it went on
   core::op* waits_for_ = nullptr;
   time_ns way_back_ = 0;  ///< until the thread goes on when that is done
   std::uint64_t team_ = 0;  ///< the handle of its group
