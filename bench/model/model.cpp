@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "model/settings.hpp"
 
@@ -63,8 +65,31 @@ void print_json(const row& r, const bench::model::settings& wanted) {
   whole("bytes", f.bytes);
   whole("read_faults", f.read_faults);
   whole("write_faults", f.write_faults);
+  std::printf("\"counters\": {");
+  separator = "";
+  for (std::size_t i = 0; i < f.counters.size(); ++i) {
+    std::printf("%s\"%s\": %llu", separator, quire::core::counter_table[i].name, static_cast<unsigned long long>(f.counters[i]));
+    separator = ", ";
+  }
+  std::printf("}, ");
   std::printf("\"time_s\": %.9f, \"speed_up\": %.6g, \"efficiency\": %.6g}\n", r.seconds(), r.speed_up, r.efficiency());
   std::fflush(stdout);
+}
+
+/// Of each figure by itself.
+outcome median_of(std::vector<outcome> all) {
+  outcome middle = all.front();
+  const auto median = [&](auto&& part) {
+    std::vector<std::uint64_t> values;
+    for (outcome& one : all) values.push_back(part(one));
+    std::ranges::sort(values);
+    part(middle) = values[values.size() / 2];
+  };
+  for (const auto part : {&outcome::time, &outcome::messages, &outcome::bytes, &outcome::read_faults, &outcome::write_faults, &outcome::events})
+    median([&](outcome& o) -> std::uint64_t& { return o.*part; });
+  for (std::size_t i = 0; i < middle.counters.size(); ++i)
+    median([&](outcome& o) -> std::uint64_t& { return o.counters[i]; });
+  return middle;
 }
 
 void run(const bench::model::settings& wanted, const std::string& application, const std::string& consistency) {
@@ -72,7 +97,9 @@ void run(const bench::model::settings& wanted, const std::string& application, c
   options.relaxed = consistency == "release";
   const auto on = [&](unsigned nodes) {
     options.nodes = nodes;
-    return run_job(options, wanted.pattern_of(application, nodes));
+    std::vector<outcome> found;
+    for (unsigned i = 0; i < wanted.runs; ++i, ++options.seed) found.push_back(run_job(options, wanted.pattern_of(application, nodes)));
+    return median_of(std::move(found));
   };
   const outcome alone = on(1);
   for (const unsigned nodes : wanted.nodes) {

@@ -87,6 +87,12 @@ settings parse(int argc, char** argv) {
   bool hints = true;
   app.add_flag("!--no-hints", hints, "programs do not say beforehand what they will touch");
   app.add_flag("!--no-read-ahead", wanted.node.read_ahead, "sweeps are not noticed");
+  app.add_option("--unevenness", wanted.node.unevenness, "threads compute faster or slower by up to this part, from one synchronisation to the next")
+      ->check(CLI::Range(0.0, 0.9))
+      ->capture_default_str();
+  app.add_option("--runs", wanted.runs, "with --unevenness: of so many runs the median is told")->check(CLI::Range(1, 1000))->capture_default_str();
+  app.add_option("--cores", wanted.node.cores, "as on one machine: cores that all nodes share; 0: each thread and each runtime has its own")
+      ->capture_default_str();
   app.add_flag("--json", wanted.json, "a line of JSON for each run");
   try {
     app.parse(argc, argv);

@@ -21,6 +21,7 @@ struct settings {
   quire::timed::helmholtz_shape helmholtz{};
   quire::timed::ep_shape ep{};
   quire::timed::raytracer_shape raytracer{};
+  unsigned runs = 1;  ///< of which the median is told
   bool json = false;
 
   [[nodiscard]] quire::timed::pattern pattern_of(const std::string& application, unsigned on_nodes) const;

@@ -25,7 +25,7 @@ void fabric::after(time_ns at, node_id node, std::uint32_t what, std::uint64_t d
   add(e);
 }
 
-void fabric::send(time_ns at, node_id from, node_id to, const message& m, std::span<const std::byte> payload) {
+void fabric::send(time_ns at, node_id from, node_id to, const message& m, std::span<const std::byte> payload, transport::urgency how) {
   CHECK(from != to && to.value() < links_.size());
   if (free_.empty()) {
     free_.push_back(static_cast<number>(parcels_.size()));
@@ -38,6 +38,7 @@ void fabric::send(time_ns at, node_id from, node_id to, const message& m, std::s
   p.m = m;
   p.m.from = from;
   p.to = to;
+  p.how = how;
   p.payload.assign(payload.begin(), payload.end());
   time_ns& out = links_[from.value()].out;
   const time_ns begins = std::max(at, out);

@@ -45,8 +45,8 @@ void complain(const std::string& what) {
 /// A table of rights whose changes have a price.
 class node::priced_detector final : public whole::table_detector {
  public:
-  priced_detector(detect::kind which, whole::frame_map* const& next_frames, const prices& costs, processor& here)
-      : table_detector(which, next_frames, complain), costs_(costs), here_(here) {}
+  priced_detector(detect::kind which, whole::frame_map* const& next_frames, node& here)
+      : table_detector(which, next_frames, complain), costs_(here.options_.costs), here_(here) {}
   [[nodiscard]] int permit(std::byte* address, std::size_t bytes, access from, access to) noexcept override {
     const int error = table_detector::permit(address, bytes, from, to);
     if (error == 0) here_.spend(costs_.permit_ns + bytes / page_bytes * costs_.permit_page_ns);
@@ -54,19 +54,21 @@ class node::priced_detector final : public whole::table_detector {
   }
   [[nodiscard]] int protect(std::byte* address, std::size_t bytes, access from, access to) noexcept override {
     here_.spend(costs_.protect_ns + bytes / page_bytes * costs_.protect_page_ns);
-    return table_detector::protect(address, bytes, from, to);
+    const int error = table_detector::protect(address, bytes, from, to);
+    here_.on_loss();
+    return error;
   }
 
  private:
   const prices& costs_;
-  processor& here_;
+  node& here_;
 };
 
-node::node(const node_options& options, std::span<const region_size> regions, node_id self, fabric& net)
-    : node(options, regions, self, net, std::make_unique<wire>(net, options.costs, self, *this)) {}
+node::node(const node_options& options, std::span<const region_size> regions, node_id self, fabric& net, cores& machine)
+    : node(options, regions, self, net, machine, std::make_unique<wire>(net, options.costs, self, *this)) {}
 
-node::node(const node_options& options, std::span<const region_size> regions, node_id self, fabric& net, std::unique_ptr<wire> own)
-    : options_(options), self_(self), net_(net), job_(self.value(), options.nodes), wire_(*own),
+node::node(const node_options& options, std::span<const region_size> regions, node_id self, fabric& net, cores& machine, std::unique_ptr<wire> own)
+    : options_(options), self_(self), net_(net), machine_(machine), job_(self.value(), options.nodes), wire_(*own),
       core_(configure(options, regions, self), std::move(own), job_, *this, *this) {
   wire_.attach(core_.in);
   CHECK(core_.open().ok());
@@ -94,7 +96,7 @@ base::result<std::unique_ptr<pool::pool>> node::make_pool(const pool::settings&,
 }
 
 base::result<std::unique_ptr<detect::detector>> node::open_detector(detect::kind which) {
-  auto made = std::make_unique<priced_detector>(which, next_frames_, options_.costs, *this);
+  auto made = std::make_unique<priced_detector>(which, next_frames_, *this);
   detector_ = made.get();
   return std::unique_ptr<detect::detector>(std::move(made));
 }
@@ -102,17 +104,41 @@ base::result<std::unique_ptr<detect::detector>> node::open_detector(detect::kind
 // ---- The thread
 
 void node::start(program p) {
-  thread_ = std::make_unique<whole::fibre>([this, p = std::move(p)] { p(*this); });
-  net_.after(net_.now(), self_, resumes);
+  thread_ = std::make_unique<whole::fibre>([this, p = std::move(p)] {
+    p(*this);
+    machine_.leave(self_, net_.now());
+  });
+  go_on_at(net_.now());
 }
 
 void node::sleep(time_ns ns) {
-  net_.after(net_.now() + ns, self_, resumes);
+  go_on_at(net_.now() + ns);
   whole::fibre::yield();
 }
 
-void node::compute(time_ns ns) {
-  if (ns != 0) sleep(ns);
+void node::begin_phase() noexcept {
+  const std::uint64_t draw = sim::mix(options_.seed << 40 ^ std::uint64_t{self_.value()} << 24 ^ ++phases_);
+  speed_ = 1 + options_.unevenness * (2 * static_cast<double>(draw >> 11) * 0x1p-53 - 1);
+}
+
+void node::compute(time_ns asked) {
+  const time_ns ns = at_speed(asked);
+  for (time_ns done = 0; done < ns;) done += use_core(ns - done);
+}
+
+/// Computes for so long at most: until it loses its core or, in work(), something else. For how long it has.
+time_ns node::use_core(time_ns ns) {
+  machine_.want(self_, net_.now());
+  while (!machine_.has(self_)) whole::fibre::yield();
+  const time_ns began = net_.now(), most = std::min(ns, machine_.end_of_slice(self_) - began);
+  stolen_ = 0;
+  has_lost_ = false;
+  sleep(most);
+  // It has to have in addition what its core did for others meanwhile.
+  for (time_ns had = 0; stolen_ > had && !has_lost_ && machine_.has(self_);) sleep(stolen_ - std::exchange(had, stolen_));
+  machine_.look_at_slice(self_, net_.now());
+  const time_ns passed = net_.now() - began;
+  return std::min(passed - std::min(passed, stolen_), ns);
 }
 
 /// Where the byte lies, once the thread may use it so.
@@ -136,6 +162,43 @@ void node::write(unsigned region, std::uint64_t first, std::uint64_t bytes, std:
   }
 }
 
+void node::work(time_ns asked, std::span<const use> what) {
+  const time_ns ns = std::max<time_ns>(at_speed(asked), 1);
+  std::vector<std::uint64_t> written(what.size());  // bytes of each that have their new content
+  for (time_ns done = 0; done < ns;) {
+    for (const use& u : what) (void)reach(u.region, u.place(done, ns), u.want);
+    // Up to where the next page of something is missing. What another access has taken away again was used once.
+    time_ns until = ns;
+    for (std::size_t i = 0; i < what.size(); ++i) {
+      const use& u = what[i];
+      std::uint64_t at = u.place(done, ns);
+      const std::uint64_t once = at - u.first + u.stride;
+      while (at < u.first + u.bytes && may(u, at)) at = (at / page_bytes + 1) * page_bytes;
+      const std::uint64_t reached = std::min(std::max(at - u.first, once), u.bytes);
+      if (reached < u.bytes) until = std::min(until, std::max<time_ns>((reached * ns + u.bytes - 1) / u.bytes, done + 1));
+      if (u.want != access::write || reached <= written[i]) continue;
+      const std::uint64_t from = (written[i] + u.stride - 1) / u.stride * u.stride;
+      if (from < reached && at > u.first + from) write(u.region, u.first + from, std::min(at - u.first, u.bytes) - from, u.stride);
+      written[i] = reached;
+    }
+    works_ = true;
+    done += use_core(until - done);
+    works_ = false;
+  }
+}
+
+bool node::may(const use& u, std::uint64_t at) const {
+  const core::region_slot& r = *core_.regions.slot(model::region_id{static_cast<std::uint16_t>(u.region)});
+  return detector_->right_at(r.memory->application_view() + at) >= u.want;
+}
+
+/// A thread that computes with what has gone notices it at once.
+void node::on_loss() noexcept {
+  if (!works_) return;
+  has_lost_ = true;
+  go_on_at(std::max(clock_, net_.now()));
+}
+
 void node::prefetch(unsigned region, std::uint64_t first, std::uint64_t bytes, access want) {
   core_.faults.prefetch(bases_[region] + first, bytes, want);
 }
@@ -143,6 +206,7 @@ void node::prefetch(unsigned region, std::uint64_t first, std::uint64_t bytes, a
 std::uint64_t node::count_up(unsigned region, std::uint64_t at) {
   std::uint64_t before = 0;
   CHECK(core_.calls.atomic(bases_[region] + at, static_cast<std::uint32_t>(model::atomic_operation::add), 1, 0, before).ok());
+  begin_phase();
   return before;
 }
 
@@ -162,31 +226,83 @@ void node::reduce(unsigned doubles) {
   synchronise(c);
 }
 
-void node::synchronise(sync::call& c) { CHECK(core_.objects.synchronise(c, -1).ok()); }
+void node::synchronise(sync::call& c) {
+  CHECK(core_.objects.synchronise(c, -1).ok());
+  begin_phase();
+}
+
+// As in api/groups.cpp and quire::team.
+void node::make_team() {
+  reduce(1);
+  std::vector<std::uint32_t> threads(options_.nodes, 1);
+  sync::call c;
+  c.what = sync::operation::group_create;
+  c.data = std::as_writable_bytes(std::span(threads));
+  synchronise(c);
+  team_ = c.object;
+  barrier();
+  call_team(sync::operation::group_join);
+  wait();
+}
+
+void node::call_team(sync::operation what, std::uint64_t operand) {
+  sync::call c;
+  c.what = what;
+  c.object = team_;
+  c.operand = operand;
+  synchronise(c);
+}
+
+void node::wait() { call_team(sync::operation::group_wait); }
+
+void node::sum(unsigned doubles) {
+  std::vector<double> numbers(doubles);
+  const auto bytes = std::as_writable_bytes(std::span(numbers));
+  sync::call c;
+  c.what = sync::operation::group_reduce_f64;
+  c.object = team_;
+  c.count = doubles;
+  c.combine = QUIRE_SUM;
+  sync::is_array(c.what, c.count) ? void(c.data = bytes) : void(c.values = sync::value(bytes));
+  synchronise(c);
+}
 
 tally node::count() noexcept {
-  const auto sequential = sequential_counters(core_.regions, core_.gone);
-  const auto release = release_counters(core_.regions, core_.gone);
-  return {.messages = wire_.counters().messages_sent,
-          .bytes = wire_.counters().bytes_sent,
-          .read_faults = sequential.read_faults + release.read_faults,
-          .write_faults = sequential.write_faults + sequential.upgrade_faults + release.write_faults,
-          .at = net_.now()};
+  const core::counter_sources all = core::sources_of(core_);
+  tally now{.at = net_.now()};
+  for (std::size_t i = 0; i < now.counters.size(); ++i) now.counters[i] = core::counter_table[i].value(all);
+  return now;
 }
 
 // ---- The processor
 
+/// What is not urgent wakes nobody while the thread computes: it lies until somebody comes (drive/threads.cpp, arm()).
 void node::on_arrival(fabric::number parcel) {
   wire_.on_arrival(parcel);
+  const bool polls = turn_set_ || waits_for_ != nullptr || net_.now() < clock_ + options_.costs.follow_up_ns;
+  if (!polls && net_.at(parcel).how == transport::urgency::later) {
+    ++lying_;
+    return;
+  }
+  take_what_lies();
   add(nullptr);
+}
+
+void node::take_what_lies() {
+  for (; lying_ != 0; --lying_) add(nullptr);
 }
 
 void node::on_timer(std::uint32_t what, std::uint64_t data) {
   switch (static_cast<timer>(what)) {
     case resumes:
+      if (data != sleeps_ || thread_->finished()) return;
+      ++sleeps_;
       return thread_->resume();
     case asks:
       return add(reinterpret_cast<core::op*>(data));
+    case gives_way:
+      if (data == sleeps_ && waits_for_ != nullptr) machine_.leave(self_, net_.now());
+      return;
     case turn:
       return take_turn();
     case looks:
@@ -200,14 +316,15 @@ void node::add(core::op* asked) {
   inbox_.push_back(asked);
   if (std::exchange(turn_set_, true)) return;
   time_ns at = std::max(net_.now(), clock_);
-  if (asked == nullptr && at - clock_ > options_.costs.spin_ns) at += options_.costs.wake_ns;
+  woken_ = asked == nullptr && waits_for_ == nullptr;
+  if (asked == nullptr && at - clock_ > options_.costs.spin_ns) at += options_.costs.wake_ns + (machine_.any_free() ? 0 : options_.costs.wake_late_ns);
   net_.after(at, self_, turn);
 }
 
 void node::take_turn() {
   core::op* const asked = inbox_.front();
   inbox_.pop_front();
-  clock_ = net_.now();
+  const time_ns began = clock_ = net_.now();
   in_turn_ = true;
   if (asked != nullptr) {
     core_.execute(*asked);
@@ -217,9 +334,13 @@ void node::take_turn() {
   }
   clock_ = settle_up();
   in_turn_ = false;
+  // A thread that waits works itself, if it has a core.
+  if (asked == nullptr && !(waits_for_ != nullptr && machine_.has(self_))) machine_.work(self_, clock_ - began + (woken_ ? options_.costs.steal_ns : 0));
+  woken_ = false;
+  if (asked != nullptr && !asked->done()) take_what_lies();
   if (waits_for_ != nullptr && waits_for_->done()) {
     waits_for_ = nullptr;
-    net_.after(clock_ + way_back_, self_, resumes);
+    go_on_at(clock_ + way_back_);
   }
   if (core_.is_restless()) look_later();
   turn_set_ = !inbox_.empty();
@@ -265,6 +386,8 @@ bool node::run(core::op& o, std::int64_t timeout_ms, bool in_fault) noexcept {
 
 bool node::wait_for(core::op& o, std::int64_t timeout_ms, bool in_fault) noexcept {
   CHECK(timeout_ms < 0);
+  constexpr time_ns patience_ns = 3'000;
+  if (!machine_.unlimited()) net_.after(net_.now() + patience_ns, self_, gives_way, sleeps_);
   while (!o.done()) {
     waits_for_ = &o;
     way_back_ = in_fault ? options_.costs.resume_ns : 0;

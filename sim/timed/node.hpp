@@ -6,15 +6,19 @@
 // The thread computes beside that: it has a core of its own. The memory is real as well, so that diffs have their sizes.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "core/core.hpp"
+#include "core/counter_table.hpp"
 #include "sim/quiet_job.hpp"
+#include "sim/timed/cores.hpp"
 #include "sim/timed/fabric.hpp"
 #include "sim/timed/region_size.hpp"
 #include "sim/timed/wire.hpp"
@@ -26,10 +30,11 @@ namespace quire::timed {
 
 using model::access;
 
+/// All counters of a node, in the order of core::counter_table.
+using counter_values = std::array<std::uint64_t, std::size(core::counter_table)>;
 /// What is counted between begin_measuring() and end_measuring(), as the applications count.
 struct tally {
-  std::uint64_t messages = 0, bytes = 0;            ///< sent to other nodes, headers included
-  std::uint64_t read_faults = 0, write_faults = 0;  ///< that needed another node
+  counter_values counters{};
   time_ns at = 0;
 };
 
@@ -39,6 +44,11 @@ struct node_options {
   bool updates = true;   ///< release consistency: homes send what they wrote before it is asked for
   bool read_ahead = true;
   bool learn_writes = true;
+  unsigned cores = 0;  ///< that all nodes share; 0: each thread and each runtime has its own
+  /// No phase of a real thread takes as long as the one before: caches, interrupts. Between two synchronisations a thread computes faster or
+  /// slower by up to this part, evenly spread; 0: never.
+  double unevenness = 0;
+  std::uint64_t seed = 1;  ///< of that
   prices costs{};
 };
 
@@ -49,7 +59,7 @@ using program = std::function<void(node& me)>;
 class node final : public core::host, public core::mechanisms, public processor {
  public:
   static constexpr std::uint64_t base_address = 0x300000000000;
-  node(const node_options& options, std::span<const region_size> regions, node_id self, fabric& net);
+  node(const node_options& options, std::span<const region_size> regions, node_id self, fabric& net, cores& machine);
   node(const node&) = delete;
   node& operator=(const node&) = delete;
 
@@ -58,6 +68,9 @@ class node final : public core::host, public core::mechanisms, public processor 
   // From the fabric.
   void on_arrival(fabric::number parcel);
   void on_timer(std::uint32_t what, std::uint64_t data);
+  // From the cores.
+  void on_core_changed() { go_on_at(net_.now()); }
+  void on_stolen(time_ns ns) noexcept { stolen_ += ns; }
 
   [[nodiscard]] bool finished() const noexcept { return thread_->finished(); }
   /// Zero if the program did not measure.
@@ -65,8 +78,20 @@ class node final : public core::host, public core::mechanisms, public processor 
   [[nodiscard]] const tally& ended() const noexcept { return ended_; }
 
   // What a program does. `first` and `bytes` are of the region. Reads and writes take no time by themselves, but for what they have to wait
-  // for: compute() says how long the work takes.
+  // for: compute() and work() say how long the work takes.
   void compute(time_ns ns);
+  /// Computes for so long, and goes through all of `what` at an even pace meanwhile: a unit that is lost is missed at the next byte of it. Of
+  /// what is written the first 8 of each `stride` bytes change, as in write().
+  struct use {
+    unsigned region = 0;
+    std::uint64_t first = 0, bytes = 0;
+    access want = access::read;
+    std::uint64_t stride = 8;
+    /// Where the thread is when it has computed `done` of `all`.
+    [[nodiscard]] std::uint64_t place(time_ns done, time_ns all) const noexcept { return first + done * bytes / all / stride * stride; }
+  };
+  void work(time_ns ns, std::span<const use> what);
+  void work(time_ns ns, std::initializer_list<use> what) { work(ns, std::span(what.begin(), what.size())); }
   void read(unsigned region, std::uint64_t first, std::uint64_t bytes);
   /// The first 8 of each `stride` bytes, which is a multiple of 8, become another floating-point number: its lower bytes change.
   void write(unsigned region, std::uint64_t first, std::uint64_t bytes, std::uint64_t stride = 8);
@@ -74,32 +99,46 @@ class node final : public core::host, public core::mechanisms, public processor 
   void prefetch(unsigned region, std::uint64_t first, std::uint64_t bytes, access want = access::read);
   /// Adds 1 to a word; what was there before.
   [[nodiscard]] std::uint64_t count_up(unsigned region, std::uint64_t at);
-  /// The job's.
+  /// The job's,
   void barrier();
-  /// quire_reduce of so many doubles.
+  /// and quire_reduce_f64() of so many doubles, 8 at most.
   void reduce(unsigned doubles);
+  /// As quire::team of one thread of each node, which all of them make.
+  void make_team();
+  /// quire_group_wait() of the team,
+  void wait();
+  /// and quire_group_reduce_f64() of as many doubles as you like.
+  void sum(unsigned doubles);
   /// What counts begins here,
   void begin_measuring() { begun_ = count(); }
   /// and ends here.
   void end_measuring() { ended_ = count(); }
 
  private:
-  enum timer : std::uint32_t { resumes, asks, turn, looks };
+  enum timer : std::uint32_t { resumes, asks, turn, looks, gives_way };
   class priced_detector;
 
-  node(const node_options& options, std::span<const region_size> regions, node_id self, fabric& net, std::unique_ptr<wire> own);
+  node(const node_options& options, std::span<const region_size> regions, node_id self, fabric& net, cores& machine, std::unique_ptr<wire> own);
   void add_region(const region_size& size);
 
   // The thread.
   [[nodiscard]] std::byte* reach(unsigned region, std::uint64_t byte, access want);
+  void begin_phase() noexcept;
+  [[nodiscard]] time_ns at_speed(time_ns ns) const noexcept { return static_cast<time_ns>(static_cast<double>(ns) * speed_); }
   void sleep(time_ns ns);
+  [[nodiscard]] time_ns use_core(time_ns ns);
+  void go_on_at(time_ns at) { net_.after(at, self_, resumes, sleeps_); }
+  void on_loss() noexcept;
+  [[nodiscard]] bool may(const use& u, std::uint64_t at) const;
   void synchronise(sync::call& c);
+  void call_team(sync::operation what, std::uint64_t operand = 0);
   [[nodiscard]] tally count() noexcept;
 
   // The processor. A null operation stands for a parcel, or for a look at what is due.
   void add(core::op* asked);
   void take_turn();
   void look_later();
+  void take_what_lies();
   [[nodiscard]] time_ns price_of_work() noexcept;
   void spend(time_ns ns) noexcept override { clock_ += ns; }
   [[nodiscard]] time_ns settle_up() noexcept override;
@@ -123,6 +162,7 @@ class node final : public core::host, public core::mechanisms, public processor 
   const node_options& options_;
   node_id self_;
   fabric& net_;
+  cores& machine_;
   sim::quiet_job job_;
   wire& wire_;  ///< the core's
   std::vector<std::unique_ptr<whole::frame_map>> frames_{};
@@ -134,13 +174,22 @@ class node final : public core::host, public core::mechanisms, public processor 
   std::uint64_t next_base_ = base_address;
 
   std::deque<core::op*> inbox_{};
+  std::size_t lying_ = 0;  ///< parcels that nobody has been woken for
+  bool woken_ = false;     ///< for the turn that is set
   bool turn_set_ = false, look_set_ = false, in_turn_ = false;
   time_ns clock_ = 0;  ///< of the processor: while it works, and afterwards when it will be free
   time_ns paid_ = 0;   ///< of price_of_work()
 
   std::unique_ptr<whole::fibre> thread_{};
+  double speed_ = 1;          ///< time that computing takes, against what it was said to take
+  std::uint64_t phases_ = 0;
+  std::uint64_t sleeps_ = 0;  ///< so often has it gone on: a resume for an earlier time is stale
+  bool works_ = false;        ///< in work(): what it may lose matters to it
+  bool has_lost_ = false;     ///< meanwhile, some of it
+  time_ns stolen_ = 0;        ///< of the time since it went on
   core::op* waits_for_ = nullptr;
   time_ns way_back_ = 0;  ///< until the thread goes on when that is done
+  std::uint64_t team_ = 0;  ///< the handle of its group
   std::uint64_t written_ = 0;
   tally begun_{}, ended_{};
 };

@@ -21,17 +21,10 @@ void work(node& me, const cg_shape& shape, apps::row_range mine) {
   std::uint64_t hop = std::min<std::uint64_t>(11, pages);
   while (std::gcd(hop, pages) != 1) ++hop;
 
-  me.barrier();
-  me.write(x, first, bytes);
-  for (unsigned iteration = 0; iteration <= shape.iterations; ++iteration) {
-    if (iteration == 1) {  // what came before was to warm up
-      me.write(x, first, bytes);
-      me.barrier();
-      me.begin_measuring();
-    }
+  const auto iterate = [&] {
     me.read(x, first, bytes);
     for (const unsigned vector : {z, r, p}) me.write(vector, first, bytes);
-    me.reduce(1);
+    me.sum(1);
     for (unsigned step = 0; step <= shape.steps; ++step) {
       // q = A p; in the end r = A z, to see how good z is.
       const bool last = step == shape.steps;
@@ -43,22 +36,29 @@ void work(node& me, const cg_shape& shape, apps::row_range mine) {
         me.write(to, row * value_bytes, rows * value_bytes);
         me.compute(static_cast<time_ns>(shape.element_ns * shape.row_elements * static_cast<double>(rows)));
       }
-      me.reduce(1);
+      me.sum(1);
       if (last) break;
       for (const unsigned vector : {p, q}) me.read(vector, first, bytes);
       for (const unsigned vector : {z, r}) me.write(vector, first, bytes);
-      me.reduce(1);
+      me.sum(1);
       if (shape.hints && bytes != 0) me.prefetch(p, first, bytes, access::write);
       me.read(r, first, bytes);
       me.write(p, first, bytes);
-      me.barrier();
+      me.wait();
     }
-    me.reduce(2);
+    me.sum(2);
     me.read(z, first, bytes);
     me.write(x, first, bytes);
-  }
-  me.barrier();
-  me.end_measuring();
+  };
+  const auto warm_up = [&] {
+    me.write(x, first, bytes);
+    iterate();
+    me.write(x, first, bytes);
+  };
+  const auto compute = [&] {
+    for (unsigned i = 0; i < shape.iterations; ++i) iterate();
+  };
+  run_crew(me, warm_up, compute);
 }
 
 }  // namespace

@@ -17,13 +17,13 @@ class worker {
       : me_(me), shape_(shape), mine_(mine), inside_{std::max<std::uint64_t>(mine.begin, 1), std::min(mine.end, shape.rows - 1)} {}
 
   void work() {
-    me_.barrier();
-    for (const unsigned grid : {u, old, f}) me_.write(grid, at(mine_.begin), at(mine_.end) - at(mine_.begin));
-    me_.barrier();
-    me_.begin_measuring();
-    for (unsigned i = 0; i < shape_.iterations; ++i) iterate();
-    me_.barrier();
-    me_.end_measuring();
+    const auto set_up = [&] {
+      for (const unsigned grid : {u, old, f}) me_.write(grid, at(mine_.begin), at(mine_.end) - at(mine_.begin));
+    };
+    const auto compute = [&] {
+      for (unsigned i = 0; i < shape_.iterations; ++i) iterate();
+    };
+    run_crew(me_, set_up, compute);
   }
 
  private:
@@ -34,14 +34,10 @@ class worker {
   }
 
   void iterate() {
-    for (std::uint64_t i = mine_.begin; i < mine_.end; ++i) {
-      me_.read(u, at(i), at(1));
-      me_.write(old, at(i), at(1));
-      me_.compute(for_row(shape_.copy_ns));
-    }
-    me_.barrier();
+    for (std::uint64_t i = mine_.begin; i < mine_.end; ++i) me_.work(for_row(shape_.copy_ns), {{u, at(i), at(1)}, {old, at(i), at(1), access::write}});
+    me_.wait();
     if (inside_.begin < inside_.end) relax();
-    me_.reduce(1);
+    me_.sum(1);
     if (mine_.begin == mine_.end) return;
     hint(mine_.begin, access::write);
     hint(mine_.end - 1, access::write);
@@ -56,10 +52,11 @@ class worker {
     if (last > inside_.begin) relax(last);
   }
   void relax(std::uint64_t row) {
-    me_.read(old, at(row - 1), 3 * at(1));
-    me_.read(f, at(row), at(1));
-    me_.write(u, at(row) + value_bytes, at(1) - 2 * value_bytes);
-    me_.compute(for_row(shape_.point_ns));
+    me_.work(for_row(shape_.point_ns), {{old, at(row), at(1)},
+                                        {old, at(row - 1), at(1)},
+                                        {old, at(row + 1), at(1)},
+                                        {f, at(row), at(1)},
+                                        {u, at(row) + value_bytes, at(1) - 2 * value_bytes, access::write}});
   }
 
   node& me_;

@@ -15,30 +15,27 @@ void work(node& me, const md_shape& shape, apps::row_range mine) {
   const std::uint64_t first = mine.begin * particle_bytes, bytes = (mine.end - mine.begin) * particle_bytes;
   const std::uint64_t all = shape.particles * particle_bytes;
 
-  me.barrier();
-  for (const unsigned array : {position, velocity, acceleration}) me.write(array, first, bytes);
-  me.barrier();
-  me.begin_measuring();
-  for (unsigned step = 0; step <= shape.steps; ++step) {
-    if (step != 0) {  // new positions
-      for (const unsigned array : {velocity, acceleration}) me.read(array, first, bytes);
-      me.write(position, first, bytes);
-      me.barrier();
-      if (shape.hints) me.prefetch(position, 0, all);
-    }
-    for (std::uint64_t i = mine.begin; i < mine.end; ++i) {
-      for (std::uint64_t at = 0; at < all; at += page_bytes) {
-        const std::uint64_t part = std::min(page_bytes, all - at);
-        me.read(position, at, part);
-        me.compute(static_cast<time_ns>(shape.pair_ns * static_cast<double>(part) / particle_bytes));
+  const auto set_up = [&] {
+    for (const unsigned array : {position, velocity, acceleration}) me.write(array, first, bytes);
+  };
+  const auto particle_ns = static_cast<time_ns>(shape.pair_ns * static_cast<double>(shape.particles));
+  const auto compute = [&] {
+    for (unsigned step = 0; step <= shape.steps; ++step) {
+      if (step != 0) {  // new positions
+        for (const unsigned array : {velocity, acceleration}) me.read(array, first, bytes);
+        me.write(position, first, bytes);
+        me.wait();
+        if (shape.hints) me.prefetch(position, 0, all);
       }
-      for (const unsigned array : {velocity, acceleration}) me.write(array, i * particle_bytes, particle_bytes);
+      for (std::uint64_t i = mine.begin; i < mine.end; ++i) {
+        me.work(particle_ns, {{position, 0, all}});
+        for (const unsigned array : {velocity, acceleration}) me.write(array, i * particle_bytes, particle_bytes);
+      }
+      me.sum(2);  // energies
+      if (step != 0 && shape.hints && bytes != 0) me.prefetch(position, first, bytes, access::write);
     }
-    me.reduce(2);  // energies
-    if (step != 0 && shape.hints && bytes != 0) me.prefetch(position, first, bytes, access::write);
-  }
-  me.barrier();
-  me.end_measuring();
+  };
+  run_crew(me, set_up, compute);
 }
 
 }  // namespace

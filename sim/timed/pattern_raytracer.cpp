@@ -4,6 +4,7 @@
 
 #include "common/partition.hpp"
 #include "sim/timed/patterns.hpp"
+#include "sim/timed/picture_costs.hpp"
 
 namespace quire::timed {
 namespace {
@@ -13,6 +14,7 @@ enum part : unsigned { scene, counter, picture };
 
 void work(node& me, const raytracer_shape& shape, unsigned number, std::uint64_t rows_of_tile) {
   const std::uint64_t row_bytes = shape.width * pixel_bytes;
+  me.make_team();
   if (number == 0) me.write(scene, 0, shape.scene_bytes);
   me.barrier();
   me.reduce(1);
@@ -23,11 +25,11 @@ void work(node& me, const raytracer_shape& shape, unsigned number, std::uint64_t
     if (shape.hints) me.prefetch(picture, first * row_bytes, (end - first) * row_bytes, access::write);
     for (std::uint64_t row = first; row < end; ++row) {
       me.read(scene, 0, shape.scene_bytes);
-      me.compute(static_cast<time_ns>(shape.pixel_ns * static_cast<double>(shape.width)));
-      me.write(picture, row * row_bytes, row_bytes);
+      const double row_ns = shape.pixel_ns * cost_of_row(row, shape.height) * static_cast<double>(shape.width);
+      me.work(static_cast<time_ns>(row_ns), {{picture, row * row_bytes, row_bytes, access::write}});
     }
   }
-  me.barrier();
+  me.wait();
   me.reduce(1);
   me.end_measuring();
 }

@@ -23,31 +23,31 @@ void work(node& me, const sor_shape& shape, apps::row_range mine) {
   const std::uint64_t quarter = begin + (end - begin + 3) / 4, half = begin + (end - begin + 1) / 2;
   const auto row = [&](std::uint64_t i) { return i * row_bytes; };
 
-  me.barrier();
-  if (mine.begin < mine.end) me.write(0, row(mine.begin), (mine.end - mine.begin) * row_bytes);
-  me.barrier();
-  me.begin_measuring();
-  for (unsigned sweep = 0; sweep < 2 * shape.iterations; ++sweep) {
-    for (std::uint64_t k = begin; k < end; ++k) {
-      // The first row has its turn after a quarter of the others.
-      const std::uint64_t i = k + 1 < quarter ? k + 1 : k + 1 == quarter ? begin : k;
-      if (shape.hints && k == begin && mine.begin != 0) {
-        me.prefetch(0, row(mine.begin - 1), row_bytes);
-        me.prefetch(0, row(mine.begin), row_bytes, access::write);
+  const auto set_up = [&] {
+    if (mine.begin < mine.end) me.write(0, row(mine.begin), (mine.end - mine.begin) * row_bytes);
+  };
+  const auto compute = [&] {
+    for (unsigned sweep = 0; sweep < 2 * shape.iterations; ++sweep) {
+      for (std::uint64_t k = begin; k < end; ++k) {
+        // The first row has its turn after a quarter of the others.
+        const std::uint64_t i = k + 1 < quarter ? k + 1 : k + 1 == quarter ? begin : k;
+        if (shape.hints && k == begin && mine.begin != 0) {
+          me.prefetch(0, row(mine.begin - 1), row_bytes);
+          me.prefetch(0, row(mine.begin), row_bytes, access::write);
+        }
+        if (shape.hints && k == half && mine.end != n) {
+          me.prefetch(0, row(mine.end - 1), row_bytes, access::write);
+          me.prefetch(0, row(mine.end), row_bytes);
+        }
+        const std::uint64_t first = 1 + (i + 1 + sweep % 2) % 2;
+        me.work(row_ns, {{0, row(i) + first * cell_bytes, (n - 1 - first) * cell_bytes, access::write, 2 * cell_bytes},
+                         {0, row(i - 1), row_bytes},
+                         {0, row(i + 1), row_bytes}});
       }
-      if (shape.hints && k == half && mine.end != n) {
-        me.prefetch(0, row(mine.end - 1), row_bytes, access::write);
-        me.prefetch(0, row(mine.end), row_bytes);
-      }
-      me.read(0, row(i - 1), row_bytes);
-      me.read(0, row(i + 1), row_bytes);
-      const std::uint64_t first = 1 + (i + 1 + sweep % 2) % 2;
-      me.write(0, row(i) + first * cell_bytes, (n - 1 - first) * cell_bytes, 2 * cell_bytes);
-      me.compute(row_ns);
+      me.wait();
     }
-    me.barrier();
-  }
-  me.end_measuring();
+  };
+  run_crew(me, set_up, compute);
 }
 
 }  // namespace

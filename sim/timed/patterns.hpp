@@ -42,10 +42,24 @@ struct ep_shape {
 struct raytracer_shape {
   std::uint64_t width = 1024, height = 768;
   std::uint64_t tile_rows = 4;
-  double pixel_ns = 2'700;
+  double pixel_ns = 2'700;  ///< the mean; picture_costs.hpp has how rows differ
   std::uint64_t scene_bytes = 16 * 1024;  ///< which all read
   bool hints = true;
 };
+
+/// As apps::crew::run(): set_up(), then what is measured. Its last barrier, and the team's own, count.
+template <class SetUp, class Compute>
+void run_crew(node& me, const SetUp& set_up, const Compute& compute) {
+  me.make_team();
+  me.wait();
+  set_up();
+  me.wait();
+  me.begin_measuring();
+  compute();
+  me.wait();
+  me.wait();
+  me.end_measuring();
+}
 
 [[nodiscard]] pattern sor(const sor_shape& shape, unsigned nodes);
 [[nodiscard]] pattern cg(const cg_shape& shape, unsigned nodes);

@@ -27,6 +27,12 @@ struct prices {
   std::uint64_t copy_in_mbs = 10'000;  ///< and at the receiver
   time_ns spin_ns = 20'000;            ///< who has had nothing to do for so long sleeps,
   time_ns wake_ns = 5'000;             ///< and takes so long to wake
+  // Where nodes share cores: how long a thread computes while others wait for its core, and how long a runtime that was woken keeps a core
+  // beyond its work: two switches, and the look for what may follow (pace::follow_up_ns).
+  time_ns slice_ns = 4'000'000;
+  time_ns steal_ns = 15'000;
+  time_ns wake_late_ns = 10'000;  ///< to wake takes so much longer where a thread computes on the core
+  time_ns follow_up_ns = 10'000;  ///< who has served something looks on for so long (pace::follow_up_ns)
   // Memory: a fault on its way in and the thread's way back; a change of permission, for the call and for each 4 KiB.
   time_ns fault_ns = 2'200;
   time_ns resume_ns = 500;

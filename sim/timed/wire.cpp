@@ -7,13 +7,13 @@
 
 namespace quire::timed {
 
-void wire::send(node_id to, const message& m, std::span<const std::byte> payload, ::quire::transport::urgency,
+void wire::send(node_id to, const message& m, std::span<const std::byte> payload, ::quire::transport::urgency how,
                 ::quire::transport::lasting) noexcept {
   CHECK(to != self_ && m.payload_bytes == payload.size());
   here_.spend(costs_.send_ns + time_for(payload.size(), costs_.copy_out_mbs));
   ++traffic_.messages_sent;
   traffic_.bytes_sent += fabric::bytes_of(m);
-  net_.send(here_.settle_up(), self_, to, m, payload);
+  net_.send(here_.settle_up(), self_, to, m, payload, how);
 }
 
 bool wire::progress() noexcept {

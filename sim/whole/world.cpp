@@ -45,6 +45,7 @@ void world::leave_region(const core::region_description& about) {
 void world::start(unsigned n, program what) {
   auto& t = *threads_.emplace_back(std::make_unique<thread>());
   t.at = nodes_[n].get();
+  threads_of_[t.at].push_back(&t);
   t.runs = std::make_unique<fibre>([this, &t, what = std::move(what)] { what(*t.at); });
   resume_after(t, net_.rng().below(options_.think + 1));
 }
@@ -117,8 +118,10 @@ void world::check(node& n) {
 }
 
 void world::look_at_waiting(const node& of) {
-  for (auto& t : threads_) {
-    if (t->at == &of && !t->resumes && t->waits_for != nullptr && t->waits_for->done()) resume_after(*t, net_.rng().below(options_.wake + 1));
+  const auto own = threads_of_.find(&of);
+  if (own == threads_of_.end()) return;
+  for (thread* const t : own->second) {
+    if (!t->resumes && t->waits_for != nullptr && t->waits_for->done()) resume_after(*t, net_.rng().below(options_.wake + 1));
   }
 }
 

@@ -130,6 +130,7 @@ class world {
   std::vector<std::unique_ptr<node>> nodes_{};
   std::vector<std::uint16_t> regions_{};
   std::vector<std::unique_ptr<thread>> threads_{};
+  std::unordered_map<const node*, std::vector<thread*>> threads_of_{};  ///< in the same order
   thread* running_ = nullptr;
   std::unordered_map<std::uint64_t, std::uint64_t> latest_{};
   std::unordered_map<std::uint64_t, node_id> writer_{};

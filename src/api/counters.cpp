@@ -16,36 +16,10 @@
 namespace quire::api {
 namespace {
 
-/// Messages by which nodes watch each other are left out: they depend on the time that passes, not on what the program does.
-transport::traffic without_pings(transport::traffic all, const core::peer_watch::traffic& watch) noexcept {
-  const std::uint64_t out = watch.sent.load(std::memory_order_relaxed), in = watch.received.load(std::memory_order_relaxed);
-  all.messages_sent -= out;
-  all.bytes_sent -= out * watch.message_bytes;
-  all.messages_received -= in;
-  all.bytes_received -= in * watch.message_bytes;
-  return all;
-}
-
 /// Driver's thread: a region that goes takes its machines along.
 core::counter_sources gather(const runtime& r) noexcept {
-  const core::core& node = *r.core;
-  const auto now = [](const std::atomic<std::uint64_t>& count) { return count.load(std::memory_order_relaxed); };
-  core::counter_sources all;
-  all.sequential = core::sequential_counters(node.regions, node.gone);
-  all.release = core::release_counters(node.regions, node.gone);
-  all.notices = node.consistency.count();
-  all.diffs = node.diffs.count();
-  all.frames = node.frames.count;
-  all.wire = without_pings(node.wire.counters(), node.watching.count());
-  all.intervals = node.consistency.intervals();
-  all.replica_rounds = node.replicas.traffic.rounds.ended;
+  core::counter_sources all = core::sources_of(*r.core);
   all.bad_frees = r.regions->bad_frees();
-  all.fault_ns = now(node.count.fault_ns);
-  all.barrier_ns = now(node.count.barrier_ns);
-  all.lock_ns = now(node.count.lock_ns);
-  all.barriers = now(node.count.barriers);
-  all.locks = now(node.count.locks);
-  all.refused = now(node.count.refused);
   return all;
 }
 

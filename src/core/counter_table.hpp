@@ -33,6 +33,11 @@ struct counter_sources {
   std::uint64_t refused = 0;             ///< messages whose content makes no sense here
 };
 
+class core;
+/// Of a node, but for what only its API counts (bad_frees). Without messages by which nodes watch each other: they depend on the time that
+/// passes, not on what the program does.
+[[nodiscard]] counter_sources sources_of(const core& node) noexcept;
+
 struct counter_row {
   const char* name;
   std::uint64_t quire_counters::*place;

@@ -2,6 +2,8 @@
 #include "core/counters.hpp"
 
 #include "base/add_counts.hpp"
+#include "core/core.hpp"
+#include "core/counter_table.hpp"
 #include "core/known_machines.hpp"
 
 namespace quire::core {
@@ -25,6 +27,37 @@ release::counters release_counters(const region_map& regions, const gone_counter
     if (const release::machine* const m = release_made(r); m != nullptr) base::add_counts(sum, m->count());
   });
   return sum;
+}
+
+namespace {
+transport::traffic without_pings(transport::traffic all, const peer_watch::traffic& watch) noexcept {
+  const std::uint64_t out = watch.sent.load(std::memory_order_relaxed), in = watch.received.load(std::memory_order_relaxed);
+  all.messages_sent -= out;
+  all.bytes_sent -= out * watch.message_bytes;
+  all.messages_received -= in;
+  all.bytes_received -= in * watch.message_bytes;
+  return all;
+}
+}  // namespace
+
+counter_sources sources_of(const core& node) noexcept {
+  const auto now = [](const std::atomic<std::uint64_t>& count) { return count.load(std::memory_order_relaxed); };
+  counter_sources all;
+  all.sequential = sequential_counters(node.regions, node.gone);
+  all.release = release_counters(node.regions, node.gone);
+  all.notices = node.consistency.count();
+  all.diffs = node.diffs.count();
+  all.frames = node.frames.count;
+  all.wire = without_pings(node.wire.counters(), node.watching.count());
+  all.intervals = node.consistency.intervals();
+  all.replica_rounds = node.replicas.traffic.rounds.ended;
+  all.fault_ns = now(node.count.fault_ns);
+  all.barrier_ns = now(node.count.barrier_ns);
+  all.lock_ns = now(node.count.lock_ns);
+  all.barriers = now(node.count.barriers);
+  all.locks = now(node.count.locks);
+  all.refused = now(node.count.refused);
+  return all;
 }
 
 }  // namespace quire::core

@@ -259,6 +259,8 @@ class region_map {
   void publish(std::unique_ptr<region_slot> s) {
     region_slot* raw = s.release();
     raw->turn.fetch_add(1, std::memory_order_release);
+    const std::size_t beyond = raw->about.id + std::size_t{1};
+    if (end_.load(std::memory_order_relaxed) < beyond) end_.store(beyond, std::memory_order_release);
     slots_[raw->about.id].store(raw, std::memory_order_release);
     tag(*raw, static_cast<std::uint16_t>(raw->about.id + 1));
   }
@@ -287,7 +289,8 @@ class region_map {
   }
   template <class F>
   void for_each(F&& f) const {
-    for (std::size_t i = 0; slots_ != nullptr && i < max_regions; ++i) {
+    const std::size_t end = end_.load(std::memory_order_acquire);
+    for (std::size_t i = 0; slots_ != nullptr && i < end; ++i) {
       if (region_slot* s = slots_[i].load(std::memory_order_acquire); s != nullptr) f(*s);
     }
   }
@@ -338,6 +341,7 @@ class region_map {
   }
   std::uint64_t base_ = 0, bytes_ = 0;
   unsigned granule_shift_ = 0;
+  std::atomic<std::size_t> end_{0};  ///< no region has ever had this number, or a greater one
   std::unique_ptr<std::atomic<std::uint16_t>[]> granules_;
   std::unique_ptr<std::atomic<region_slot*>[]> slots_;
   std::atomic<const adopted_list*> adopted_{nullptr};

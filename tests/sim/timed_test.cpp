@@ -3,6 +3,7 @@
 // by hand.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
@@ -170,6 +171,94 @@ TEST(timed_fault, a_home_serves_one_request_after_the_other) {
   EXPECT_EQ(found.time, read_fault(p) + service(p) - p.send_ns);
 }
 
+// ---- Work
+
+/// Node 0 writes a page for a millisecond, from its first word to its last. Node 1 reads the page after a third of it, and again at the end.
+void write_while_another_reads(node& me, unsigned number) {
+  me.make_team();
+  me.wait();
+  if (number == 0) me.write(0, 0, page);
+  me.wait();
+  me.begin_measuring();
+  if (number == 0) me.work(1'000'000, {{.first = 0, .bytes = page, .want = quire::model::access::write}});
+  if (number == 1) me.compute(300'000);
+  if (number == 1) me.read(0, 0, 8);
+  me.end_measuring();
+}
+
+TEST(timed_work, a_unit_that_is_lost_in_the_middle_is_missed_at_the_next_word) {
+  pattern p;
+  p.regions = {{16 * page, page}};
+  p.thread_of = [](unsigned number) { return [number](node& me) { write_while_another_reads(me, number); }; };
+  const outcome found = run_job(nodes_at(2, false, prices{}), p);
+  EXPECT_EQ(found.read_faults, 1u);
+  EXPECT_EQ(found.write_faults, 1u) << "node 0 has only a copy from then on, and has to take node 1's away";
+  EXPECT_GT(found.time, 1'000'000u + 2'200) << "it waited for that, and computed as long as before";
+}
+
+// ---- Cores
+
+/// When the last of two nodes has computed for 20 ms, which they begin at about the same time.
+time_ns time_of_two(unsigned cores, double unevenness = 0, std::uint64_t seed = 1) {
+  pattern p;
+  p.regions = {{16 * page, page}};
+  p.thread_of = [](unsigned) {
+    return [](node& me) {
+      me.make_team();
+      me.begin_measuring();
+      me.compute(20'000'000);
+      me.end_measuring();
+    };
+  };
+  node_options o = nodes_at(2, false, prices{});
+  o.cores = cores;
+  o.unevenness = unevenness;
+  o.seed = seed;
+  return run_job(o, p).time;
+}
+
+TEST(timed_cores, threads_of_one_core_take_turns) {
+  EXPECT_EQ(time_of_two(0), 20'000'000u);
+  EXPECT_EQ(time_of_two(2), 20'000'000u);
+  EXPECT_GT(time_of_two(1), 39'900'000u) << "the other one goes on after each slice";
+  EXPECT_LT(time_of_two(1), 40'100'000u);
+}
+
+TEST(timed_cores, a_node_that_serves_takes_the_time_from_one_that_computes) {
+  // Node 1 reads 8 pages of node 0, one after the other. Each read takes what node 0 works for it, and a look for more.
+  pattern p;
+  p.regions = {{16 * page, page}};
+  p.thread_of = [](unsigned number) {
+    return [number](node& me) {
+      if (number == 0) me.write(0, 0, 8 * page);
+      me.barrier();
+      if (number == 0) me.begin_measuring();
+      if (number == 0) me.compute(20'000'000);
+      for (unsigned i = 0; number == 1 && i < 8; ++i) me.read(0, i * page, 8), me.compute(1'000'000);
+      if (number == 0) me.end_measuring();
+      me.barrier();
+    };
+  };
+  node_options o = nodes_at(2, false, prices{});
+  EXPECT_EQ(run_job(o, p).time, 20'000'000u);
+  o.cores = 1;
+  EXPECT_GT(run_job(o, p).time, 28'000'000u);
+  o.cores = 2;
+  o.costs.spin_ns = 0;
+  const time_ns found = run_job(o, p).time;
+  EXPECT_LT(found, 20'000'000u + 8 * (o.costs.steal_ns + 10'000)) << "a core was free while node 1 waited";
+}
+
+TEST(timed_cores, uneven_threads_stay_within_what_was_said) {
+  std::vector<time_ns> seen;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) seen.push_back(time_of_two(0, 0.1, seed));
+  const auto [least, most] = std::ranges::minmax(seen);
+  EXPECT_GE(least, 18'000'000u);
+  EXPECT_LE(most, 22'000'000u);
+  EXPECT_LT(least, most);
+  EXPECT_EQ(time_of_two(0, 0.1, 7), seen[6]);
+}
+
 // ---- A diff
 
 void write_a_word(node& me, unsigned number) {
@@ -236,6 +325,18 @@ TEST(timed_sor, messages_under_release_consistency) {
 TEST(timed_sor, updates_save_messages) {
   for (const unsigned nodes : {2u, 4u}) {
     EXPECT_LT(messages_of_sor(nodes, true, 50, true), messages_of_sor(nodes, true, 50)) << nodes;
+  }
+}
+
+// ---- EP
+
+// An array of twelve values: a round of the group, and then a piece up and a piece down. And the barriers of the crew and of its team.
+TEST(timed_ep, an_array_goes_up_and_down_by_itself) {
+  for (const unsigned nodes : {2u, 4u}) {
+    const outcome found = run_job(nodes_at(nodes, false, prices{}), ep({.batches = 8}, nodes));
+    const std::uint64_t edges = nodes - 1;
+    EXPECT_EQ(found.messages, edges * 2 * (2 + 1 + 1));
+    EXPECT_EQ(found.bytes, edges * 2 * (4 * header + 12 * sizeof(double)));
   }
 }
 
