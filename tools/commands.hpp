@@ -23,6 +23,7 @@ struct session {
 void add_run(CLI::App& quire, session& about);
 /// The hidden command that serves `quire run --hosts` on a host.
 void add_agent(CLI::App& quire, session& about);
+void add_exec(CLI::App& quire, session& about);
 void add_info(CLI::App& quire, session& about);
 void add_config(CLI::App& quire, session& about);
 void add_bench(CLI::App& quire, session& about);

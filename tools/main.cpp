@@ -19,7 +19,7 @@ int refuse(const std::string& why) {
 /// A word that the parser has no use for.
 int refuse_word(const std::string& word, bool after_command) {
   if (after_command) return refuse(word + " is too much (`quire COMMAND --help` tells what may stand there)");
-  constexpr std::string_view commands[] = {"run", "info", "config", "bench"};
+  constexpr std::string_view commands[] = {"run", "exec", "info", "config", "bench"};
   const auto nearest = quire::base::nearest_word(word, commands);
   const std::string hint = nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest);
   return refuse(fmt::format("{} is not a command or option of `quire`{} (`quire --help` lists all)", word, hint));
@@ -67,6 +67,7 @@ int main(int argc, char** argv) {
 
   quire::tools::add_run(app, about);
   quire::tools::add_agent(app, about);
+  quire::tools::add_exec(app, about);
   quire::tools::add_info(app, about);
   quire::tools::add_config(app, about);
   quire::tools::add_bench(app, about);

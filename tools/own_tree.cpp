@@ -22,7 +22,7 @@ std::optional<own_tree> as_built(const fs::path& bin) {
   fs::path include = joined(build, QUIRE_BUILD_TO_SOURCE "/include");
   if (!fs::exists(include / header, ignored))
     include = QUIRE_SOURCE_DIR "/include";  // the build folder was moved alone
-  return own_tree{build, include, folder, folder, false};
+  return own_tree{build, include, folder, folder, build / "openmp", build / "openmp" / "stand_ins", false};
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ std::optional<own_tree> find_own_tree(std::string& why) {
     fs::path prefix = joined(bin, QUIRE_BIN_TO_PREFIX);
     if (!prefix.has_filename()) prefix = prefix.parent_path();  // lexically_normal() leaves a slash at the end
     const fs::path folder = joined(prefix, QUIRE_LIBDIR);
-    found = own_tree{prefix, joined(prefix, QUIRE_INCLUDEDIR), folder, folder / "quire", true};
+    found = own_tree{prefix, joined(prefix, QUIRE_INCLUDEDIR), folder, folder / "quire", folder, folder / "quire" / "openmp", true};
   }
   for (const auto& needed : {found->library / library, found->include / header}) {
     if (fs::exists(needed, error)) continue;

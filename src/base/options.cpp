@@ -298,6 +298,7 @@ result<option_values> read_options(const char* const* environment, std::string& 
     const std::string_view name = entry.substr(0, equals);
     const std::string_view text = entry.substr(std::min(equals + 1, entry.size()));
     if (std::find(internal_variables.begin(), internal_variables.end(), name) != internal_variables.end()) continue;
+    if (name.starts_with("QUIRE_EXEC_")) continue;  // left by `quire exec` for libquire_omp
     const option_row* row = find_option(name);
     if (row == nullptr || name != row->variable) {
       why = unknown_option_text(name);

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "elf_file.hpp"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <map>
+
+#include "os/process.hpp"
+
+namespace quire::tools {
+namespace {
+
+constexpr std::size_t most_segments = 1024, most_sections = 65536, most_entries = 65536, most_versions = 65536;
+
+#if defined(__x86_64__)
+constexpr auto own_machine = EM_X86_64;
+#else
+constexpr auto own_machine = EM_AARCH64;
+#endif
+
+std::string name_of_machine(unsigned machine) {
+  switch (machine) {
+    case EM_386: return "32-bit x86";
+    case EM_X86_64: return "x86-64";
+    case EM_AARCH64: return "aarch64";
+    case EM_ARM: return "arm";
+    case EM_PPC64: return "ppc64";
+    case EM_RISCV: return "riscv";
+    case EM_S390: return "s390";
+    default: return "machine number " + std::to_string(machine);
+  }
+}
+
+/// Reads the tables of one file in turn. The first thing that is wrong ends it.
+class elf_reader {
+ public:
+  explicit elf_reader(const std::string& path) { open(path); }
+
+  [[nodiscard]] elf_answer read() {
+    if (answer_.trouble != elf_trouble::none || !read_header() || !read_segments() || !read_dynamic()) return answer_;
+    file_.has_symbol_table = std::any_of(sections_.begin(), sections_.end(), [](const auto& s) { return s.sh_type == SHT_SYMTAB; });
+    answer_.file = file_;
+    return answer_;
+  }
+
+ private:
+  bool wrong(elf_trouble trouble, std::string why) {
+    answer_.trouble = trouble;
+    answer_.why = std::move(why);
+    return false;
+  }
+  bool damaged(const char* what) { return wrong(elf_trouble::damaged, std::string("is damaged: ") + what); }
+
+  void open(const std::string& path) {
+    struct stat about;
+    if (::stat(path.c_str(), &about) != 0) {
+      wrong(elf_trouble::unreadable, "cannot be read: " + os::error_text(errno));
+    } else if (!S_ISREG(about.st_mode)) {  // not opened: to open a pipe waits, to open a device may do anything
+      wrong(elf_trouble::unreadable, S_ISDIR(about.st_mode) ? "is a directory" : "is not a regular file");
+    } else {
+      descriptor_ = os::descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+      if (!descriptor_.open()) wrong(elf_trouble::unreadable, "cannot be read: " + os::error_text(errno));
+      bytes_ = static_cast<std::uint64_t>(about.st_size);
+    }
+  }
+
+  [[nodiscard]] bool lies_within(std::uint64_t offset, std::uint64_t bytes) const {
+    return offset <= bytes_ && bytes <= bytes_ - offset;
+  }
+
+  [[nodiscard]] bool read_at(std::uint64_t offset, void* into, std::size_t bytes) const {
+    return lies_within(offset, bytes) &&
+           ::pread(descriptor_.number(), into, bytes, static_cast<off_t>(offset)) == static_cast<ssize_t>(bytes);
+  }
+
+  /// `count` records. The file's size is looked at before any memory is taken.
+  template <class Record>
+  [[nodiscard]] bool read_records(std::uint64_t offset, std::uint64_t count, std::vector<Record>& into) const {
+    if (count > bytes_ / sizeof(Record) || !lies_within(offset, count * sizeof(Record))) return false;
+    into.resize(count);
+    return count == 0 || read_at(offset, into.data(), count * sizeof(Record));
+  }
+
+  bool read_header();
+  bool read_segments();
+  void read_sections();
+  bool read_dynamic();
+  bool read_strings();
+  bool read_names();
+  bool read_needed_versions();
+  bool read_defined_versions();
+  bool read_symbols();
+  [[nodiscard]] std::optional<std::uint64_t> count_symbols(std::uint64_t table) const;
+
+  /// Where in the file stands what the program has at an address, if all of these bytes do.
+  [[nodiscard]] std::optional<std::uint64_t> offset_of(std::uint64_t address, std::uint64_t bytes) const {
+    for (const auto& one : segments_)
+      if (one.p_type == PT_LOAD && address >= one.p_vaddr && address - one.p_vaddr < one.p_filesz &&
+          bytes <= one.p_filesz - (address - one.p_vaddr) && one.p_offset <= bytes_)
+        return one.p_offset + (address - one.p_vaddr);
+    return std::nullopt;
+  }
+
+  [[nodiscard]] std::optional<std::uint64_t> entry(std::int64_t tag) const {
+    for (const auto& one : dynamic_)
+      if (one.d_tag == tag) return one.d_un.d_val;
+    return std::nullopt;
+  }
+
+  template <class Record>
+  [[nodiscard]] bool read_mapped(std::uint64_t address, Record& into) const {
+    const auto offset = offset_of(address, sizeof into);
+    return offset && read_at(*offset, &into, sizeof into);
+  }
+
+  [[nodiscard]] std::optional<std::string> text(std::uint64_t at) const {
+    const std::size_t end = at < strings_.size() ? strings_.find('\0', at) : strings_.npos;
+    if (end == strings_.npos) return std::nullopt;
+    return strings_.substr(at, end - at);
+  }
+
+  elf_answer answer_{};
+  elf_file file_{};
+  os::descriptor descriptor_;
+  std::uint64_t bytes_ = 0;
+  Elf64_Ehdr header_{};
+  std::vector<Elf64_Phdr> segments_;
+  std::vector<Elf64_Shdr> sections_;
+  std::vector<Elf64_Dyn> dynamic_;
+  std::string strings_;
+  std::map<std::uint16_t, std::string> library_of_version_;  ///< by the number that a symbol has for its version
+};
+
+bool elf_reader::read_header() {
+  unsigned char ident[EI_NIDENT] = {};
+  if (!read_at(0, ident, std::min<std::uint64_t>(sizeof ident, bytes_))) return wrong(elf_trouble::unreadable, "cannot be read");
+  if (std::memcmp(ident, "#!", 2) == 0) return wrong(elf_trouble::script, "is a script");
+  if (std::memcmp(ident, ELFMAG, SELFMAG) != 0) return wrong(elf_trouble::other_format, "is no program (not an ELF file)");
+  if (ident[EI_CLASS] != ELFCLASS64) return wrong(elf_trouble::other_machine, "is not a 64-bit program");
+  if (ident[EI_DATA] != ELFDATA2LSB) return wrong(elf_trouble::other_machine, "is for another machine (big-endian)");
+  if (!read_at(0, &header_, sizeof header_)) return damaged("its header is cut off");
+  if (header_.e_machine != own_machine)
+    return wrong(elf_trouble::other_machine, "is for another machine (" + name_of_machine(header_.e_machine) + "; this is " + name_of_machine(own_machine) + ")");
+  if (header_.e_type != ET_EXEC && header_.e_type != ET_DYN) return wrong(elf_trouble::other_format, "is an ELF file, but neither a program nor a library");
+  return true;
+}
+
+bool elf_reader::read_segments() {
+  if (header_.e_phentsize != sizeof(Elf64_Phdr) || header_.e_phnum > most_segments ||
+      !read_records(header_.e_phoff, header_.e_phnum, segments_))
+    return damaged("its table of segments lies outside");
+  read_sections();
+  return true;
+}
+
+/// These serve linkers and debuggers: without them, or with bad ones, a program runs.
+void elf_reader::read_sections() {
+  if (header_.e_shentsize != sizeof(Elf64_Shdr) || header_.e_shnum > most_sections ||
+      !read_records(header_.e_shoff, header_.e_shnum, sections_))
+    sections_.clear();
+}
+
+bool elf_reader::read_dynamic() {
+  const auto find = [&](std::uint32_t type) {
+    return std::find_if(segments_.begin(), segments_.end(), [type](const auto& s) { return s.p_type == type; });
+  };
+  const bool interpreted = find(PT_INTERP) != segments_.end();
+  const auto table = find(PT_DYNAMIC);
+  if (table != segments_.end()) {
+    if (!read_records(table->p_offset, std::min<std::uint64_t>(table->p_filesz / sizeof(Elf64_Dyn), most_entries), dynamic_))
+      return damaged("its dynamic table lies outside");
+    dynamic_.erase(std::find_if(dynamic_.begin(), dynamic_.end(), [](const auto& e) { return e.d_tag == DT_NULL; }), dynamic_.end());
+  }
+  if (header_.e_type == ET_DYN) {
+    const bool pie = interpreted || (entry(DT_FLAGS_1).value_or(0) & DF_1_PIE) != 0;
+    file_.what = pie ? elf_file::form::position_independent : elf_file::form::library;
+  }
+  file_.is_static = !interpreted && file_.what != elf_file::form::library;
+  return dynamic_.empty() || (read_strings() && read_names() && read_needed_versions() && read_defined_versions() && read_symbols());
+}
+
+bool elf_reader::read_strings() {
+  const auto address = entry(DT_STRTAB), bytes = entry(DT_STRSZ);
+  if (!address || !bytes) return damaged("it has no table of names");
+  const auto offset = offset_of(*address, *bytes);
+  if (!offset || !lies_within(*offset, *bytes)) return damaged("its table of names lies outside");
+  strings_.resize(*bytes);
+  return read_at(*offset, strings_.data(), strings_.size()) || damaged("its table of names cannot be read");
+}
+
+bool elf_reader::read_names() {
+  for (const auto& one : dynamic_) {
+    if (one.d_tag != DT_NEEDED && one.d_tag != DT_SONAME) continue;
+    auto name = text(one.d_un.d_val);
+    if (!name) return damaged("the name of a library lies outside its table");
+    if (one.d_tag == DT_NEEDED) file_.needed.push_back(std::move(*name));
+    else file_.soname = std::move(*name);
+  }
+  return true;
+}
+
+bool elf_reader::read_needed_versions() {
+  const auto first = entry(DT_VERNEED);
+  std::uint64_t at = first.value_or(0);
+  for (std::uint64_t left = first ? entry(DT_VERNEEDNUM).value_or(0) : 0; left > 0; --left) {
+    Elf64_Verneed library;
+    if (!read_mapped(at, library)) return damaged("its table of needed versions lies outside");
+    const auto name = text(library.vn_file);
+    std::uint64_t aux = at + library.vn_aux;
+    for (unsigned count = library.vn_cnt; count > 0; --count) {
+      Elf64_Vernaux one;
+      if (!read_mapped(aux, one)) return damaged("its table of needed versions lies outside");
+      const auto version = text(one.vna_name);
+      if (!name || !version) return damaged("the name of a version lies outside its table");
+      if (file_.needed_versions.size() >= most_versions) return damaged("it needs too many versions");
+      file_.needed_versions.push_back({*name, *version});
+      library_of_version_[one.vna_other] = *name;
+      aux += one.vna_next;
+    }
+    if (library.vn_next == 0) break;
+    at += library.vn_next;
+  }
+  return true;
+}
+
+bool elf_reader::read_defined_versions() {
+  const auto first = entry(DT_VERDEF);
+  std::uint64_t at = first.value_or(0);
+  for (std::uint64_t left = first ? entry(DT_VERDEFNUM).value_or(0) : 0; left > 0; --left) {
+    Elf64_Verdef one;
+    Elf64_Verdaux named;
+    if (!read_mapped(at, one) || !read_mapped(at + one.vd_aux, named)) return damaged("its table of versions lies outside");
+    auto name = text(named.vda_name);
+    if (!name) return damaged("the name of a version lies outside its table");
+    if (file_.defined_versions.size() >= most_versions) return damaged("it has too many versions");
+    if ((one.vd_flags & VER_FLG_BASE) == 0) file_.defined_versions.push_back(std::move(*name));
+    if (one.vd_next == 0) break;
+    at += one.vd_next;
+  }
+  return true;
+}
+
+/// The dynamic table does not say how long the table of symbols is: the sections do, and the older kind of hash table;
+/// else it ends, with every linker, where at the latest the next table begins.
+std::optional<std::uint64_t> elf_reader::count_symbols(std::uint64_t table) const {
+  for (const auto& section : sections_)
+    if (section.sh_type == SHT_DYNSYM && section.sh_addr == table) return section.sh_size / sizeof(Elf64_Sym);
+  if (const auto hash = entry(DT_HASH)) {
+    std::uint32_t counts[2];  // buckets, and chains: one for each symbol
+    if (!read_mapped(*hash, counts)) return std::nullopt;
+    return counts[1];
+  }
+  std::uint64_t end = UINT64_MAX;
+  for (const std::int64_t tag : {DT_STRTAB, DT_GNU_HASH, DT_VERSYM, DT_VERNEED, DT_VERDEF, DT_RELA, DT_JMPREL, DT_INIT})
+    if (const auto address = entry(tag); address && *address > table) end = std::min(end, *address);
+  if (end == UINT64_MAX) return std::nullopt;
+  return (end - table) / sizeof(Elf64_Sym);
+}
+
+bool elf_reader::read_symbols() {
+  const auto table = entry(DT_SYMTAB);
+  if (!table) return true;
+  const auto count = count_symbols(*table);
+  std::vector<Elf64_Sym> symbols;
+  const auto offset = count && *count <= bytes_ / sizeof(Elf64_Sym) ? offset_of(*table, *count * sizeof(Elf64_Sym)) : std::nullopt;
+  if (!offset || !read_records(*offset, *count, symbols)) return damaged("its table of symbols lies outside");
+  std::vector<std::uint16_t> versions;
+  if (const auto address = entry(DT_VERSYM)) {
+    const auto at = offset_of(*address, *count * sizeof(std::uint16_t));
+    if (!at || !read_records(*at, *count, versions)) return damaged("its table of versions of symbols lies outside");
+  }
+  for (std::size_t number = 0; number < symbols.size(); ++number) {
+    const auto& one = symbols[number];
+    const unsigned binding = ELF64_ST_BIND(one.st_info);
+    if (one.st_name == 0 || (binding != STB_GLOBAL && binding != STB_WEAK && binding != STB_GNU_UNIQUE)) continue;
+    auto name = text(one.st_name);
+    if (!name) return damaged("the name of a symbol lies outside its table");
+    const bool defined = one.st_shndx != SHN_UNDEF;
+    const auto library = defined || versions.empty() ? library_of_version_.end() : library_of_version_.find(versions[number] & 0x7fff);
+    file_.symbols.push_back({std::move(*name), defined, binding == STB_WEAK, library == library_of_version_.end() ? "" : library->second});
+  }
+  return true;
+}
+
+}  // namespace
+
+elf_answer read_elf(const std::string& path) { return elf_reader(path).read(); }
+
+bool needs(const elf_file& file, const char* prefix) {
+  return std::any_of(file.needed.begin(), file.needed.end(), [prefix](const auto& name) { return name.starts_with(prefix); });
+}
+
+}  // namespace quire::tools

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the ELF file of a program or library tells before anything of it runs: how it is linked, which libraries,
+// versions and functions it needs. Nothing of the file is believed: every offset is checked against its end. Called by
+// `quire exec`, `quire run` and `quire info`.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace quire::tools {
+
+/// Why there is no elf_file.
+enum class elf_trouble {
+  none,
+  unreadable,     ///< missing, not a regular file, or not to be read
+  script,         ///< begins with "#!"
+  other_format,   ///< not ELF
+  other_machine,  ///< of another architecture
+  damaged         ///< cut off, or its tables lead out of it
+};
+
+struct elf_version {
+  std::string library;  ///< the library that must have it
+  std::string version;
+};
+
+struct elf_symbol {
+  std::string name;
+  bool defined = false;     ///< else it is wanted from another file
+  bool weak = false;        ///< wanted, but the program starts without it, too
+  std::string library{};    ///< of one that is wanted: the library that has its version; empty if it has none
+};
+
+struct elf_file {
+  enum class form { fixed_address, position_independent, library };
+  form what = form::fixed_address;
+  bool is_static = false;           ///< no loader runs: nothing can be preloaded
+  std::vector<std::string> needed;  ///< libraries that it names itself (DT_NEEDED)
+  std::string soname;
+  std::vector<elf_version> needed_versions;
+  std::vector<std::string> defined_versions;
+  std::vector<elf_symbol> symbols;  ///< global and weak ones of the dynamic table
+  bool has_symbol_table = false;    ///< .symtab: it was not stripped
+};
+
+struct elf_answer {
+  std::optional<elf_file> file;
+  elf_trouble trouble = elf_trouble::none;
+  std::string why;  ///< with a trouble: what follows the name of the file in a sentence, as in "is cut off"
+};
+
+[[nodiscard]] elf_answer read_elf(const std::string& path);
+
+/// Whether one of the libraries that it names begins with `prefix`.
+[[nodiscard]] bool needs(const elf_file& file, const char* prefix);
+
+}  // namespace quire::tools

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `quire exec`: becomes a program with OpenMP, with Quire's runtime in the place of the one that it was linked with, and
+// with the same layout of its address space on all nodes.
+#include <fmt/core.h>
+#include <sys/personality.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bootstrap/launcher/launcher.hpp"
+#include "bootstrap/launcher/misspelt.hpp"
+#include "commands.hpp"
+#include "exec_environment.hpp"
+#include "exec_plan.hpp"
+#include "os/process.hpp"
+
+namespace quire::tools {
+namespace {
+
+using bootstrap::launcher::cannot_execute;
+using bootstrap::launcher::launcher_failed;
+
+/// The kernel leaves room for the stack's limit above all mappings: it must be the same on all nodes. Up to 128 MiB makes
+/// no difference, so that a lower hard limit does no harm.
+constexpr rlim_t standard_stack = rlim_t{8} << 20, least_stack = rlim_t{64} << 10;
+/// For "unlimited", which would turn the address space's layout over.
+constexpr rlim_t ample_stack = rlim_t{1} << 30;
+
+struct exec_arguments {
+  bool any = false;
+  std::string stack;
+};
+
+int refuse(int status, const std::string& why) {
+  fmt::print(stderr, "quire exec: {}\n", why);
+  return status;
+}
+
+/// "64M", "unlimited". Nothing if it is no size.
+std::optional<rlim_t> size_of(const std::string& text) {
+  if (text == "unlimited") return ample_stack;
+  rlim_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || rest == text.data()) return std::nullopt;
+  int shift = 0;
+  if (rest != end) {
+    constexpr std::string_view units = "KMGT";
+    const auto unit = units.find(static_cast<char>(std::toupper(static_cast<unsigned char>(*rest))));
+    if (unit == units.npos || rest + 1 != end) return std::nullopt;
+    shift = 10 * (static_cast<int>(unit) + 1);
+  }
+  if (number > (RLIM_INFINITY >> 1) >> shift) return std::nullopt;
+  return number << shift;
+}
+
+/// Sets the soft limit; what it was in `before`. False with a sentence in `why`.
+bool limit_stack(const std::string& asked, std::string& before, std::string& why) {
+  rlimit limit;
+  if (::getrlimit(RLIMIT_STACK, &limit) != 0) return why = "cannot read the stack's limit: " + os::error_text(errno), false;
+  before = limit.rlim_cur == RLIM_INFINITY ? "unlimited" : std::to_string(limit.rlim_cur);
+  rlim_t wanted = std::min(standard_stack, limit.rlim_max);
+  if (!asked.empty()) {
+    const auto size = size_of(asked);
+    if (!size || *size < least_stack)
+      return why = fmt::format("--stack {}: a size of at least 64K, as 64M, or unlimited", asked), false;
+    if (*size > limit.rlim_max)
+      return why = fmt::format("--stack {}: here the hard limit is {} bytes (ulimit -Hs)", asked, limit.rlim_max), false;
+    wanted = *size;
+  }
+  limit.rlim_cur = wanted;
+  if (::setrlimit(RLIMIT_STACK, &limit) != 0) return why = "cannot set the stack's limit: " + os::error_text(errno), false;
+  return true;
+}
+
+bool never_randomised() {
+  int how = -1;
+  std::ifstream("/proc/sys/kernel/randomize_va_space") >> how;
+  return how == 0;
+}
+
+/// All nodes must have the program and its libraries at the same addresses.
+bool fix_addresses(std::string& why) {
+  const int old = ::personality(0xffffffff);
+  if (old != -1 && (old & ADDR_NO_RANDOMIZE) != 0) return true;
+  if (old != -1 && ::personality(static_cast<unsigned long>(old) | ADDR_NO_RANDOMIZE) != -1) return true;
+  const int error = errno;
+  if (never_randomised()) return true;
+  why = fmt::format(
+      "addresses would be random, and those of nodes would differ: personality(ADDR_NO_RANDOMIZE) was refused ({}), as some "
+      "containers do. Allow it (docker run --security-opt seccomp=unconfined), or set kernel.randomize_va_space to 0",
+      os::error_text(error));
+  return false;
+}
+
+void change(const char* name, const std::string& value, const char* remembered_as) {
+  const char* const old = std::getenv(name);
+  ::setenv(remembered_as, old != nullptr ? old : "", 1);
+  ::setenv(name, value.c_str(), 1);
+}
+
+void change_environment(const std::vector<std::string>& preload, const std::string& stack_before) {
+  std::string list;
+  for (const auto& path : preload) list += (list.empty() ? "" : ":") + path;
+  const char* const users = std::getenv("LD_PRELOAD");
+  if (users != nullptr && *users != '\0') list += std::string(":") + users;
+  change("LD_PRELOAD", list, exec_preload_variable);
+  change("LD_BIND_NOW", "1", exec_bind_now_variable);
+  ::setenv(exec_stack_variable, stack_before.c_str(), 1);
+}
+
+int exec(const CLI::App& command, const exec_arguments& asked, const std::vector<std::string>& after_dashes) {
+  std::vector<std::string> words = command.remaining();
+  if (!words.empty() && words[0].starts_with('-')) return refuse(launcher_failed, unknown_option_text(command, "exec", words[0]));
+  const std::ptrdiff_t ours = words.empty() && !after_dashes.empty() ? 1 : 0;  // the first "--" ends this command's options
+  words.insert(words.end(), after_dashes.begin() + ours, after_dashes.end());
+  if (words.empty() || words[0].empty()) return refuse(launcher_failed, "which program? For example: quire exec ./program arguments");
+
+  const auto plan = plan_exec(words[0], asked.any);
+  if (plan.status != 0) return refuse(plan.status, plan.why);
+  std::string why, stack_before;
+  if (!fix_addresses(why) || !limit_stack(asked.stack, stack_before, why)) return refuse(launcher_failed, why);
+  change_environment(plan.preload, stack_before);
+  std::vector<char*> pointers;
+  for (auto& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  ::execv(plan.path.c_str(), pointers.data());
+  return refuse(cannot_execute, bootstrap::launcher::cannot_run_text(plan.path, errno));
+}
+
+constexpr const char* footer =
+    "PROGRAM is an executable that gcc, clang or gfortran has linked with OpenMP, as it is. It needs a launcher for more\n"
+    "than one node; `quire run` writes `quire exec` before such programs by itself:\n"
+    "  quire run -n 4 ./program arguments\n"
+    "  srun --mpi=pmix quire exec ./program arguments\n\n"
+    "Exit status: the program's; 125: wrong use, or something of Quire or this machine is missing; 126: the program cannot\n"
+    "be run so; 127: not found.";
+
+class exec_formatter final : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App*, std::string) const override {
+    return "Usage: quire exec [OPTIONS] PROGRAM [ARGUMENTS...]\n";
+  }
+};
+
+}  // namespace
+
+void add_exec(CLI::App& quire, session& about) {
+  auto* command = quire.add_subcommand("exec", "Become a program with OpenMP, as one node of a job");
+  const auto asked = std::make_shared<exec_arguments>();
+  command->formatter(std::make_shared<exec_formatter>());
+  command->prefix_command();
+  command->footer(footer);
+  command->add_flag("--any", asked->any, "Also a program without OpenMP, or one that calls what Quire lacks");
+  command->add_option("--stack", asked->stack, "Soft limit of the stack, the same on all nodes (default: 8M)")->type_name("SIZE");
+  command->callback([command, asked, &about] {
+    about.command = [&about, command, asked] { return exec(*command, *asked, about.after_dashes); };
+  });
+}
+
+}  // namespace quire::tools

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What `quire exec` leaves in the environment for libquire_omp, which restores what was changed and removes these: a
+// program that the user's program starts is no node. openmp/stand_ins/README.md says the same.
+#pragma once
+
+namespace quire::tools {
+
+/// What LD_PRELOAD and LD_BIND_NOW were. Empty: they were not set, or empty, which is the same to the loader.
+inline constexpr const char* exec_preload_variable = "QUIRE_EXEC_LD_PRELOAD";
+inline constexpr const char* exec_bind_now_variable = "QUIRE_EXEC_LD_BIND_NOW";
+/// The soft limit of the stack before, in bytes, or "unlimited".
+inline constexpr const char* exec_stack_variable = "QUIRE_EXEC_STACK";
+
+}  // namespace quire::tools

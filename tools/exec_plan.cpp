@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "exec_plan.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <string_view>
+
+#include "bootstrap/launcher/launcher.hpp"
+#include "bootstrap/launcher/misspelt.hpp"
+
+namespace quire::tools {
+namespace {
+
+using bootstrap::launcher::cannot_execute;
+using bootstrap::launcher::command_not_found;
+using bootstrap::launcher::launcher_failed;
+
+constexpr std::size_t most_listed = 8;
+
+exec_plan refusal(int status, std::string why) { return {status, std::move(why), {}, {}}; }
+
+bool is_file(const std::string& path) {
+  struct stat about;
+  return ::stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode);
+}
+
+/// The loader preloads nothing into a program that gains rights by its start.
+bool gains_rights(const std::string& path) {
+  struct stat about;
+  if (::stat(path.c_str(), &about) != 0) return false;
+  return ((about.st_mode & S_ISUID) != 0 && about.st_uid != ::getuid()) || ((about.st_mode & S_ISGID) != 0 && about.st_gid != ::getgid());
+}
+
+/// Why a file that can be executed gets nothing from `quire exec`, whatever the user asks for; empty if it can.
+std::string hindrance(const std::string& path, const elf_answer& answer) {
+  if (answer.trouble == elf_trouble::script)
+    return path + " is a script: write `quire exec` in it, before the program with OpenMP";
+  if (!answer.file) return path + " " + answer.why;
+  const elf_file& file = *answer.file;
+  if (file.what == elf_file::form::library) return path + " is a library, not a program";
+  if (file.is_static)
+    return path + " is linked statically: Quire cannot stand in for an OpenMP runtime that is part of the program (link it without -static)";
+  if (links_quire(file)) return path + " is linked with Quire: start it without `quire exec`";
+  if (gains_rights(path)) return path + " is set-user-ID or set-group-ID: the loader would ignore what Quire preloads";
+  return {};
+}
+
+/// The loader takes spaces and colons for the end of a name, and knows no other way to write them.
+const std::string* unspeakable(const std::vector<std::string>& paths) {
+  const auto found = std::find_if(paths.begin(), paths.end(), [](const auto& path) { return path.find_first_of(" :") != path.npos; });
+  return found == paths.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::string program_path(const std::string& program) {
+  if (program.find('/') != program.npos) return program;
+  const char* const set = std::getenv("PATH");
+  std::string_view rest = set != nullptr ? set : "/bin:/usr/bin";
+  std::string not_executable;
+  for (bool more = !program.empty(); more;) {
+    const std::size_t end = std::min(rest.find(':'), rest.size());
+    const std::string folder(rest.substr(0, end));
+    more = end < rest.size();
+    rest.remove_prefix(more ? end + 1 : end);
+    const std::string path = (folder.empty() ? "." : folder) + "/" + program;
+    if (!is_file(path)) continue;
+    if (::access(path.c_str(), X_OK) == 0) return path;
+    if (not_executable.empty()) not_executable = path;
+  }
+  return not_executable;
+}
+
+bool is_for_exec(const std::string& program) {
+  const std::string path = program_path(program);
+  if (path.empty()) return false;
+  const auto answer = read_elf(path);
+  return answer.file && !answer.file->is_static && !links_quire(*answer.file) && !openmp_of(*answer.file).runtimes.empty();
+}
+
+exec_plan plan_exec(const std::string& program, bool any) {
+  const std::string path = program_path(program);
+  struct stat about;
+  if (path.empty()) return refusal(command_not_found, bootstrap::launcher::cannot_run_text(program, ENOENT));
+  if (::stat(path.c_str(), &about) != 0)
+    return refusal(errno == ENOENT ? command_not_found : cannot_execute, bootstrap::launcher::cannot_run_text(program, errno));
+  if (S_ISDIR(about.st_mode)) return refusal(cannot_execute, path + " is a directory");
+  if (::access(path.c_str(), X_OK) != 0) return refusal(cannot_execute, bootstrap::launcher::cannot_run_text(path, errno));
+
+  const auto answer = read_elf(path);
+  if (const auto why = hindrance(path, answer); !why.empty()) return refusal(cannot_execute, why);
+  const auto use = openmp_of(*answer.file);
+  if (use.runtimes.empty() && !any)
+    return refusal(cannot_execute, path + " needs no OpenMP runtime: its nodes would share nothing (--any starts it all the same)");
+  std::string why;
+  const auto libraries = find_openmp_libraries(why);
+  if (!libraries) return refusal(launcher_failed, why);
+  const auto lack = lacking(*answer.file, *libraries, why);
+  if (!lack) return refusal(launcher_failed, why);
+  if (!lack->versions.empty() && !any)
+    return refusal(cannot_execute, fmt::format("{} needs {}, which is newer than this Quire", path, listed(lack->versions, most_listed)));
+  if (!lack->functions.empty() && !any)
+    return refusal(cannot_execute, fmt::format("{} calls functions of OpenMP that this Quire lacks: {} (`quire info {}` lists all)", path,
+                                               listed(lack->functions, most_listed), path));
+  auto preload = libraries->in_order();
+  if (const auto* bad = unspeakable(preload))
+    return refusal(launcher_failed, *bad + " cannot be preloaded: its name has a space or a colon; move Quire to another folder");
+  return {0, {}, path, std::move(preload)};
+}
+
+}  // namespace quire::tools

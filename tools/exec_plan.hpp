@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whether `quire exec` can start a program, and with what: asked by it, and beforehand, once for all nodes, by `quire run`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "openmp_program.hpp"
+
+namespace quire::tools {
+
+struct exec_plan {
+  int status = 0;    ///< 0, else the exit status of a refusal
+  std::string why;   ///< of a refusal
+  std::string path;  ///< of the program, as execv() takes it
+  std::vector<std::string> preload;
+};
+
+/// `program`: as execvp() takes it. `any`: also one without OpenMP, and one that needs what Quire lacks.
+[[nodiscard]] exec_plan plan_exec(const std::string& program, bool any);
+
+/// The file that execvp() would run: as it is written if it has a slash, else the first executable in PATH; else the
+/// first file of that name there; empty if there is none.
+[[nodiscard]] std::string program_path(const std::string& program);
+
+/// Whether `quire run` starts the nodes by `quire exec`: a program with OpenMP that is not linked with Quire.
+[[nodiscard]] bool is_for_exec(const std::string& program);
+
+}  // namespace quire::tools

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmp_program.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string_view>
+
+#include "own_tree.hpp"
+
+namespace quire::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The runtimes that Quire stands in for: gcc's; LLVM's as Debian calls it, and as LLVM does; Intel's.
+constexpr std::array<const char*, 4> known_runtimes = {"libgomp.so.1", "libomp.so.5", "libomp.so", "libiomp5.so"};
+/// How functions of a runtime begin, where versions do not tell whose they are.
+constexpr std::array<const char*, 5> beginnings = {"GOMP_", "GOACC_", "__kmpc_", "kmp_", "omp_"};
+constexpr const char* runtime_file = "libquire_omp.so";
+
+bool is_runtime(std::string_view library) {
+  return std::find(known_runtimes.begin(), known_runtimes.end(), library) != known_runtimes.end();
+}
+
+bool begins_as_runtime(const std::string& name) {
+  return std::any_of(beginnings.begin(), beginnings.end(), [&](const char* begin) { return name.starts_with(begin); });
+}
+
+bool is_of_runtime(const elf_symbol& symbol) {
+  return !symbol.defined && (symbol.library.empty() ? begins_as_runtime(symbol.name) : is_runtime(symbol.library));
+}
+
+std::optional<elf_file> read_library(const std::string& path, std::string& why) {
+  auto answer = read_elf(path);
+  if (!answer.file) why = path + " " + answer.why;
+  return std::move(answer.file);
+}
+
+}  // namespace
+
+openmp_use openmp_of(const elf_file& file) {
+  openmp_use found;
+  std::copy_if(file.needed.begin(), file.needed.end(), std::back_inserter(found.runtimes), is_runtime);
+  for (const auto& symbol : file.symbols)
+    if (is_of_runtime(symbol)) found.functions.push_back(symbol.name);
+  std::sort(found.functions.begin(), found.functions.end());
+  found.functions.erase(std::unique(found.functions.begin(), found.functions.end()), found.functions.end());
+  return found;
+}
+
+bool links_quire(const elf_file& file) { return needs(file, "libquire.so") || needs(file, runtime_file); }
+
+std::vector<std::string> openmp_libraries::in_order() const {
+  std::vector<std::string> all = stand_ins;
+  all.push_back(runtime);
+  all.push_back(quire);
+  return all;
+}
+
+std::optional<openmp_libraries> find_openmp_libraries(std::string& why) {
+  const auto tree = find_own_tree(why);
+  if (!tree) return std::nullopt;
+  openmp_libraries found;
+  for (const char* name : known_runtimes) found.stand_ins.push_back(tree->stand_ins / name);
+  found.runtime = tree->openmp_runtime / runtime_file;
+  found.quire = tree->library / "libquire.so";
+  std::error_code ignored;
+  for (const auto& path : found.in_order()) {
+    if (fs::exists(path, ignored)) continue;
+    why = path + " is missing: this Quire was built without its OpenMP runtime";
+    return std::nullopt;
+  }
+  return found;
+}
+
+std::optional<openmp_lack> lacking(const elf_file& file, const openmp_libraries& libraries, std::string& why) {
+  openmp_lack lack;
+  const auto runtime = read_library(libraries.runtime, why);
+  if (!runtime) return std::nullopt;
+  std::vector<std::string> there;
+  for (const auto& symbol : runtime->symbols)
+    if (symbol.defined) there.push_back(symbol.name);
+  std::sort(there.begin(), there.end());
+  for (const auto& symbol : file.symbols)
+    if (is_of_runtime(symbol) && !symbol.library.empty() && !symbol.weak && !std::binary_search(there.begin(), there.end(), symbol.name))
+      lack.functions.push_back(symbol.name);
+  std::sort(lack.functions.begin(), lack.functions.end());
+  for (const auto& path : libraries.stand_ins) {
+    const std::string library = fs::path(path).filename();
+    const auto stand_in = read_library(path, why);
+    if (!stand_in) return std::nullopt;
+    for (const auto& wanted : file.needed_versions) {
+      const auto& has = stand_in->defined_versions;
+      if (wanted.library == library && std::find(has.begin(), has.end(), wanted.version) == has.end())
+        lack.versions.push_back(wanted.version + " of " + library);
+    }
+  }
+  return lack;
+}
+
+std::string listed(const std::vector<std::string>& words, std::size_t most) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(words.size(), most); ++i) text += (i == 0 ? "" : ", ") + words[i];
+  return words.size() > most ? text + " and " + std::to_string(words.size() - most) + " more" : text;
+}
+
+}  // namespace quire::tools

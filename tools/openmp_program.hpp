@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a program has to do with OpenMP, and what this Quire has for it: the libraries that `quire exec` preloads. Used
+// by `quire exec`, `quire run` and `quire info`.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "elf_file.hpp"
+
+namespace quire::tools {
+
+struct openmp_use {
+  std::vector<std::string> runtimes;   ///< of the runtimes that Quire stands in for, those which it names itself
+  std::vector<std::string> functions;  ///< of a runtime that it calls or may call, sorted
+};
+[[nodiscard]] openmp_use openmp_of(const elf_file& file);
+
+/// Linked with Quire, or with its OpenMP runtime: it starts without `quire exec`.
+[[nodiscard]] bool links_quire(const elf_file& file);
+
+/// The libraries of this Quire for programs with OpenMP.
+struct openmp_libraries {
+  std::vector<std::string> stand_ins;
+  std::string runtime;  ///< libquire_omp.so
+  std::string quire;    ///< libquire.so
+  [[nodiscard]] std::vector<std::string> in_order() const;  ///< as the loader has to load them
+};
+/// Nothing with a sentence in `why` if one is missing.
+[[nodiscard]] std::optional<openmp_libraries> find_openmp_libraries(std::string& why);
+
+/// What of the program's needs these libraries lack.
+struct openmp_lack {
+  std::vector<std::string> functions;
+  std::vector<std::string> versions;  ///< "GOMP_9.0 of libgomp.so.1"
+};
+/// Nothing with a sentence in `why` if a library cannot be read.
+[[nodiscard]] std::optional<openmp_lack> lacking(const elf_file& file, const openmp_libraries& libraries, std::string& why);
+
+/// "a, b, c", or the first of very many and how many more.
+[[nodiscard]] std::string listed(const std::vector<std::string>& words, std::size_t most);
+
+}  // namespace quire::tools
