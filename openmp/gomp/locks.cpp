@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Critical sections, and atomic operations for which gcc has no instruction.
 #include "openmp/gomp/export.hpp"
-#include "openmp/gomp/shared_state.hpp"
+#include "openmp/team/shared_state.hpp"
 
 using namespace quire::openmp;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Calls that gcc makes for parallel regions, barriers, single and master.
 #include "openmp/gomp/export.hpp"
-#include "openmp/gomp/shared_state.hpp"
+#include "openmp/team/shared_state.hpp"
 #include "openmp/team/team.hpp"
 
 using namespace quire::openmp;

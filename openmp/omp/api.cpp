@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "openmp/gomp/export.hpp"
-#include "openmp/gomp/shared_state.hpp"
+#include "openmp/team/shared_state.hpp"
 #include "openmp/start/fail.hpp"
 #include "openmp/team/team.hpp"
 

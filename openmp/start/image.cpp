@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <cstdlib>
-#include <initializer_list>
 
 #include "openmp/start/fail.hpp"
 
@@ -71,8 +70,21 @@ void run_constructors(int count, char** arguments, char** environment) {
   for (std::uint64_t i = 0; i < bytes / sizeof(function); ++i) functions[i](count, arguments, environment);
 }
 
+/// `quire exec` has kept what was there before (tools/exec_environment.hpp).
 void restore_environment() {
-  for (const char* const name : {"LD_PRELOAD", "LD_BIND_NOW"}) ::unsetenv(name);
+  constexpr struct {
+    const char *name, *kept;
+  } changed[] = {{"LD_PRELOAD", "QUIRE_EXEC_LD_PRELOAD"}, {"LD_BIND_NOW", "QUIRE_EXEC_LD_BIND_NOW"}};
+  for (const auto& one : changed) {
+    const char* const before = std::getenv(one.kept);
+    if (before != nullptr && *before != 0) {
+      ::setenv(one.name, before, 1);
+    } else {
+      ::unsetenv(one.name);
+    }
+    ::unsetenv(one.kept);
+  }
+  ::unsetenv("QUIRE_EXEC_STACK");
 }
 
 }  // namespace quire::openmp

@@ -18,7 +18,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "openmp/gomp/shared_state.hpp"
+#include "openmp/team/shared_state.hpp"
 #include "openmp/memory/heap.hpp"
 #include "openmp/memory/stacks.hpp"
 #include "openmp/start/fail.hpp"

@@ -5,16 +5,17 @@
 #include <quire/quire.h>
 #include <sched.h>
 
+#include <array>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
-#include <vector>
+#include <cstring>
 
 #include "openmp/memory/stacks.hpp"
 #include "openmp/start/fail.hpp"
 #include "openmp/team/barrier.hpp"
 #include "openmp/team/plan.hpp"
+#include "openmp/team/take.hpp"
 
 namespace quire::openmp {
 namespace {
@@ -23,20 +24,25 @@ namespace {
 struct command {
   region_function what = nullptr;
   void* data = nullptr;
-  std::int64_t threads = 0;
+  std::int32_t threads = 0;
+  std::uint32_t unused = 0;
+  loop first{};              ///< that its threads are in from the beginning, where the compiler has made one call of both
 };
 static_assert(sizeof(command) <= 64);
 
-/// A thread of this node that waits for regions.
+/// A thread of this node that waits for regions. It has the place behind its number among the threads of a team here: the lead is the first.
 struct worker {
   std::atomic<std::uint32_t> round{0};  ///< of the last region that it was called to
   std::byte* top = nullptr;
 };
+constexpr std::size_t most_workers = 4095;
 
 settings g_job;
 node_barrier g_barrier;
 command g_now;  ///< the region that runs on this node
-std::vector<std::unique_ptr<worker>> g_workers;
+// No container: what a thread on a shared stack allocates is shared.
+std::array<worker, most_workers> g_workers;
+std::size_t g_started = 0;
 std::byte* g_lead_top = nullptr;
 thread_local context t_me;
 
@@ -58,58 +64,55 @@ context enter(int number, int count, int here, bool spans) noexcept {
 /// A thread's part of a region, from its function to the barrier at its end.
 void take_part(int number, const share& mine) noexcept {
   const command now = g_now;
-  const auto threads = static_cast<int>(now.threads);
+  const int threads = now.threads;
   const context before = enter(number, threads, mine.count, spans_nodes(threads, g_job.nodes));
+  t_me.in = now.first;
   now.what(now.data);
   team_barrier();
+  const std::uint64_t counted = t_me.counted;
   t_me = before;
+  if (number == 0 && counted != 0) clear_counters(counted);
 }
 
-struct called {
-  worker* self;
-  int place;
-};
-
 void* live(void* argument) noexcept {
-  const std::unique_ptr<called> about(static_cast<called*>(argument));
-  worker& self = *about->self;
+  worker& self = *static_cast<worker*>(argument);
   for (std::uint32_t round = 0;; ++round) {
     while (self.round.load(std::memory_order_acquire) == round) self.round.wait(round, std::memory_order_acquire);
     call_on(self.top, [](void* at) {
-      const share mine = share_of(g_job.node, static_cast<int>(g_now.threads), g_job.nodes);
-      take_part(mine.first + static_cast<called*>(at)->place, mine);
-    }, about.get());
+      const share mine = share_of(g_job.node, g_now.threads, g_job.nodes);
+      take_part(mine.first + 1 + static_cast<int>(static_cast<worker*>(at) - g_workers.data()), mine);
+    }, &self);
   }
 }
 
 void need_workers(std::size_t count) noexcept {
-  while (g_workers.size() < count) {
-    auto& w = g_workers.emplace_back(std::make_unique<worker>());
-    w->top = make_stack(g_job.stack_bytes);
-    auto about = std::make_unique<called>(called{w.get(), static_cast<int>(g_workers.size())});
+  if (count > most_workers) fail("a node has too many threads", QUIRE_LIMIT);
+  for (; g_started < count; ++g_started) {
+    worker& w = g_workers[g_started];
+    w.top = make_stack(g_job.stack_bytes);
     pthread_t thread;
-    if (::pthread_create(&thread, nullptr, live, about.get()) != 0) fail("cannot start a thread", QUIRE_NO_MEMORY);
-    (void)about.release();
+    if (::pthread_create(&thread, nullptr, live, &w) != 0) fail("cannot start a thread", QUIRE_NO_MEMORY);
     ::pthread_detach(thread);
   }
 }
 
 /// This node's part of a region. The caller is its first thread here.
 void run_here(const command& c) noexcept {
-  const share mine = share_of(g_job.node, static_cast<int>(c.threads), g_job.nodes);
+  const share mine = share_of(g_job.node, c.threads, g_job.nodes);
   if (mine.count == 0) return;
   g_now = c;
   need_workers(static_cast<std::size_t>(mine.count) - 1);
   for (int i = 0; i + 1 < mine.count; ++i) {
-    worker& w = *g_workers[static_cast<std::size_t>(i)];
+    worker& w = g_workers[static_cast<std::size_t>(i)];
     w.round.fetch_add(1, std::memory_order_release);
     w.round.notify_one();
   }
   take_part(mine.first, mine);
 }
 
-void run_alone(region_function what, void* data) noexcept {
+void run_alone(region_function what, void* data, const loop& first) noexcept {
   const context before = enter(0, 1, 1, false);
+  t_me.in = first;
   what(data);
   t_me = before;
 }
@@ -131,6 +134,28 @@ int threads_asked_for() noexcept {
   return 0;
 }
 
+/// OMP_SCHEDULE: [modifier:]kind[,chunk].
+void read_schedule() noexcept {
+  const char* text = std::getenv("OMP_SCHEDULE");
+  if (text == nullptr || *text == 0) return;
+  const char* const whole = text;
+  if (const char* const colon = std::strchr(text, ':'); colon != nullptr) text = colon + 1;
+  constexpr struct {
+    const char* name;
+    loop::schedule how;
+    std::uint64_t chunk;
+  } kinds[] = {{"static", loop::schedule::blocks, 0}, {"dynamic", loop::schedule::taken, 1}, {"guided", loop::schedule::guided, 1}, {"auto", loop::schedule::blocks, 0}};
+  for (const auto& k : kinds) {
+    const std::size_t length = std::strlen(k.name);
+    if (::strncasecmp(text, k.name, length) != 0 || (text[length] != 0 && text[length] != ',')) continue;
+    const long chunk = text[length] == ',' ? std::strtol(text + length + 1, nullptr, 10) : 0;
+    g_job.schedule = chunk > 0 && k.how == loop::schedule::blocks ? loop::schedule::rounds : k.how;
+    g_job.chunk = chunk > 0 ? static_cast<std::uint64_t>(chunk) : k.chunk;
+    return;
+  }
+  std::fprintf(stderr, "quire: OpenMP: OMP_SCHEDULE is \"%s\", which is no schedule; dynamic,1 is taken\n", whole);
+}
+
 }  // namespace
 
 context& me() noexcept { return t_me; }
@@ -143,15 +168,17 @@ void open_team() {
   if (const quire_status why = quire_reduce_i64(&processors, 1, QUIRE_SUM); why != QUIRE_OK) fail("nodes cannot agree on their processors", why);
   std::int64_t asked = threads_asked_for();
   if (const quire_status why = quire_broadcast(&asked, sizeof asked, 0); why != QUIRE_OK) fail("nodes cannot agree on their threads", why);
+  read_schedule();
   g_job.processors = static_cast<int>(processors);
   g_job.threads = asked != 0 ? static_cast<int>(asked) : g_job.processors;
 }
 
 /// The master runs one page below the data that it hands over, lest its own frames take that page from who reads it.
-void run_region(region_function what, void* data, unsigned threads) noexcept {
-  const command c{what, data, threads != 0 ? static_cast<std::int64_t>(threads) : g_job.threads};
-  if (c.threads == 1 || t_me.level > 0) return run_alone(what, data);
-  if (spans_nodes(static_cast<int>(c.threads), g_job.nodes)) {
+void run_region(region_function what, void* data, unsigned threads, const loop& first) noexcept {
+  const int wanted = threads != 0 ? static_cast<int>(threads) : g_job.threads;
+  if (wanted == 1 || t_me.level > 0) return run_alone(what, data, first);
+  const command c{what, data, wanted, 0, first};
+  if (spans_nodes(c.threads, g_job.nodes)) {
     command told = c;
     if (const quire_status why = quire_broadcast(&told, sizeof told, 0); why != QUIRE_OK) fail("a parallel region cannot begin", why);
   }

@@ -10,6 +10,14 @@ namespace quire::openmp {
 
 using region_function = void (*)(void* data);
 
+/// A loop whose iterations threads of a team take from a common counter, or by their number.
+struct loop {
+  enum class schedule : std::uint8_t { blocks, rounds, taken, guided };  ///< the first two need no counter
+  std::int64_t start = 0, step = 1;
+  std::uint64_t iterations = 0, chunk = 1;
+  schedule how = schedule::taken;
+};
+
 /// What a thread of the program is within its team.
 struct context {
   int number = 0, count = 1;
@@ -17,8 +25,10 @@ struct context {
   int active_level = 0;  ///< and without them
   int here = 1;          ///< threads of the team on this node
   bool spans = false;    ///< the team has threads on other nodes
-  std::uint64_t shares = 0;  ///< loops with a shared counter that it has come to in the region
-  std::uint64_t share = 0;   ///< the one that it is in
+  std::uint64_t shares = 1;  ///< the loop or section that it has come to last, in this region; the first comes with the region
+  std::uint64_t counted = 0; ///< the last of these that had a counter
+  loop in{};                 ///< the loop that it is in
+  std::uint64_t rounds = 0;  ///< parts of that which it has taken by its number
   int outer_number = 0, outer_count = 1;  ///< of the region around
 };
 [[nodiscard]] context& me() noexcept;
@@ -29,13 +39,15 @@ struct settings {
   int processors = 1;    ///< of all nodes
   int threads = 1;       ///< that a region has which asks for no number
   std::size_t stack_bytes = 8u << 20;
+  loop::schedule schedule = loop::schedule::taken;  ///< of loops that leave it to the user (OMP_SCHEDULE)
+  std::uint64_t chunk = 1;
 };
 [[nodiscard]] settings& job() noexcept;
 
 /// Collective, once: agrees on the settings.
 void open_team();
 /// A parallel region: `threads` run the function, of which the caller is one; 0: as many as usual.
-void run_region(region_function what, void* data, unsigned threads) noexcept;
+void run_region(region_function what, void* data, unsigned threads, const loop& first = {}) noexcept;
 /// All threads of the caller's team.
 void team_barrier() noexcept;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "openmp/gomp/shared_state.hpp"
+#include "openmp/team/shared_state.hpp"
 
 #include <initializer_list>
 

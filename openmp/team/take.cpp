@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A counter serves one loop of a region after the other. Its word has the loop's number above, and the iterations that are taken below: who comes
+// first to a loop finds the number of an older one, and begins anew. When the region is over the master clears the counters. All operations are done
+// where the word lies.
+#include "openmp/team/take.hpp"
+
+#include <algorithm>
+
+#include "openmp/team/shared_state.hpp"
+#include "openmp/start/fail.hpp"
+
+namespace quire::openmp {
+namespace {
+
+constexpr unsigned number_shift = 40;
+constexpr std::uint64_t taken_mask = (std::uint64_t{1} << number_shift) - 1;
+
+std::uint64_t add(std::uint64_t* word, std::uint64_t much) noexcept {
+  std::uint64_t before = 0;
+  if (const quire_status why = quire_fetch_add(word, much, &before); why != QUIRE_OK) fail("a loop cannot go on", why);
+  return before;
+}
+
+bool replace(std::uint64_t* word, std::uint64_t& expected, std::uint64_t by) noexcept {
+  int done = 0;
+  if (const quire_status why = quire_compare_exchange(word, &expected, by, &done); why != QUIRE_OK) fail("a loop cannot go on", why);
+  return done != 0;
+}
+
+std::uint64_t take_one(std::uint64_t* word, std::uint64_t number, std::uint64_t chunk) noexcept {
+  for (std::uint64_t now = add(word, chunk);;) {
+    if (now >> number_shift == number) return now & taken_mask;
+    now += chunk;
+    while (now >> number_shift != number) {
+      if (replace(word, now, number << number_shift | chunk)) return 0;
+    }
+    now = add(word, chunk);
+  }
+}
+
+/// Half of an equal share of what is left.
+part take_guided(std::uint64_t* word, std::uint64_t number, const loop& l) noexcept {
+  const auto threads = static_cast<std::uint64_t>(me().count);
+  for (std::uint64_t now = add(word, 0);;) {
+    const std::uint64_t first = now >> number_shift == number ? now & taken_mask : 0;
+    if (first >= l.iterations) return {first, first};
+    const std::uint64_t end = first + std::min(l.iterations - first, std::max(l.chunk, (l.iterations - first) / (2 * threads)));
+    if (replace(word, now, number << number_shift | end)) return {first, end};
+  }
+}
+
+part take_by_number(const loop& l) noexcept {
+  context& c = me();
+  const auto number = static_cast<std::uint64_t>(c.number), count = static_cast<std::uint64_t>(c.count);
+  const std::uint64_t round = c.rounds++;
+  if (l.how == loop::schedule::rounds) {
+    const std::uint64_t first = (round * count + number) * l.chunk;
+    return {first, first + l.chunk};
+  }
+  if (round != 0) return {l.iterations, l.iterations};
+  const std::uint64_t each = l.iterations / count, more = l.iterations % count;
+  const std::uint64_t first = number * each + std::min(number, more);
+  return {first, first + each + (number < more ? 1 : 0)};
+}
+
+}  // namespace
+
+void begin_loop(const loop& l) noexcept {
+  context& c = me();
+  ++c.shares;
+  c.in = l;
+  c.rounds = 0;
+}
+
+bool next_part(part& p) noexcept {
+  const loop& l = me().in;
+  const bool alone = me().count == 1;
+  if (alone) {
+    p = me().rounds++ == 0 ? part{0, l.iterations} : part{};
+  } else if (l.how == loop::schedule::blocks || l.how == loop::schedule::rounds) {
+    p = take_by_number(l);
+  } else {
+    const std::uint64_t number = me().counted = me().shares & (~std::uint64_t{0} >> number_shift);
+    std::uint64_t* const word = &shared().shares[number % shared_state::most_shares].word;
+    if (l.how == loop::schedule::guided) {
+      p = take_guided(word, number, l);
+    } else {
+      const std::uint64_t first = take_one(word, number, l.chunk);
+      p = {first, first + l.chunk};
+    }
+  }
+  p.end = std::min(p.end, l.iterations);
+  return p.first < p.end;
+}
+
+void clear_counters(std::uint64_t loops) noexcept {
+  for (std::uint64_t i = 0; i < std::min<std::uint64_t>(loops + 1, shared_state::most_shares); ++i) shared().shares[i].word = 0;
+}
+
+}  // namespace quire::openmp
