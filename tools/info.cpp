@@ -117,7 +117,11 @@ struct info_arguments {
 };
 
 int info(const info_arguments& asked) {
-  if (!asked.checkpoint.empty()) return checkpoint_info(asked.checkpoint, asked.as_json);
+  if (!asked.checkpoint.empty() && asked.program.empty()) return checkpoint_info(asked.checkpoint, asked.as_json);
+  if (!asked.program.empty() && (asked.options || asked.counters || !asked.checkpoint.empty())) {
+    fmt::print(stderr, "quire info: a program, and another table: ask for one of them\n");
+    return bootstrap::launcher::launcher_failed;
+  }
   if (!asked.program.empty()) return program_info(asked.program, asked.as_json);
   if (asked.options) {
     asked.as_json ? print_options_json() : print_options();
