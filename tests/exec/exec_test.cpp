@@ -261,6 +261,26 @@ TEST_F(ExecOpenMP, InfoTellsWhatAProgramNeeds) {
   EXPECT_THAT(quire_does({"info", barrier}).out, HasSubstr("not known: " + runtime.string() + " is missing"));
 }
 
+TEST_F(Exec, AllRuntimesHaveAStandIn) {
+  const std::pair<std::string, std::string> rows[] = {{"llvm", "libomp.so"}, {"debian", "libomp.so.5"}, {"intel", "libiomp5.so"}};
+  for (const auto& [name, runtime_name] : rows) {
+    const std::string program = programs + "/" + name + "_program";
+    EXPECT_EQ(run({program}).out, "the other runtime\n");
+    const auto result = quire_does({"exec", program});
+    EXPECT_EQ(result.status, 3) << result.err;
+    EXPECT_EQ(result.out, "the small runtime\n");
+    EXPECT_EQ(result.err, "");
+    const auto told = json::parse(quire_does({"info", "--json", program}).out, nullptr, false);
+    EXPECT_EQ(told["openmp"]["runtimes"], json({runtime_name}));
+    EXPECT_EQ(told["openmp"]["versions"], json({"VERSION"}));
+    EXPECT_EQ(told["openmp"]["functions"], json({"__kmpc_global_thread_num"}));
+  }
+}
+
+TEST_F(Exec, AVersionOfLaterYearsIsNamed) {
+  refused({"exec", programs + "/later_program"}, 126, "needs GOMP_99.0 of libgomp.so.1, which is newer than this Quire");
+}
+
 TEST_F(Exec, InfoTellsOfOtherPrograms) {
   const auto how = [&](const std::string& path) {
     return json::parse(quire_does({"info", "--json", path}).out, nullptr, false)["start"]["how"];
