@@ -31,11 +31,9 @@ namespace {
 using bootstrap::launcher::cannot_execute;
 using bootstrap::launcher::launcher_failed;
 
-/// The kernel leaves room for the stack's limit above all mappings: it must be the same on all nodes. Up to 128 MiB makes
-/// no difference, so that a lower hard limit does no harm.
-constexpr rlim_t standard_stack = rlim_t{8} << 20, least_stack = rlim_t{64} << 10;
+constexpr rlim_t least_stack_bytes = rlim_t{64} << 10;
 /// For "unlimited", which would turn the address space's layout over.
-constexpr rlim_t ample_stack = rlim_t{1} << 30;
+constexpr rlim_t ample_stack_bytes = rlim_t{1} << 30;
 
 struct exec_arguments {
   bool any = false;
@@ -49,7 +47,7 @@ int refuse(int status, const std::string& why) {
 
 /// "64M", "unlimited". Nothing if it is no size.
 std::optional<rlim_t> size_of(const std::string& text) {
-  if (text == "unlimited") return ample_stack;
+  if (text == "unlimited") return ample_stack_bytes;
   rlim_t number = 0;
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, number);
@@ -70,10 +68,10 @@ bool limit_stack(const std::string& asked, std::string& before, std::string& why
   rlimit limit;
   if (::getrlimit(RLIMIT_STACK, &limit) != 0) return why = "cannot read the stack's limit: " + os::error_text(errno), false;
   before = limit.rlim_cur == RLIM_INFINITY ? "unlimited" : std::to_string(limit.rlim_cur);
-  rlim_t wanted = std::min(standard_stack, limit.rlim_max);
+  rlim_t wanted = std::min(standard_stack_bytes, limit.rlim_max);
   if (!asked.empty()) {
     const auto size = size_of(asked);
-    if (!size || *size < least_stack)
+    if (!size || *size < least_stack_bytes)
       return why = fmt::format("--stack {}: a size of at least 64K, as 64M, or unlimited", asked), false;
     if (*size > limit.rlim_max)
       return why = fmt::format("--stack {}: here the hard limit is {} bytes (ulimit -Hs)", asked, limit.rlim_max), false;

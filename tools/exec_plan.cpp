@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 #include <string_view>
 
 #include "bootstrap/launcher/launcher.hpp"
@@ -81,6 +82,16 @@ bool is_for_exec(const std::string& program) {
   if (path.empty()) return false;
   const auto answer = read_elf(path);
   return answer.file && !answer.file->is_static && !links_quire(*answer.file) && !openmp_of(*answer.file).runtimes.empty();
+}
+
+std::vector<std::string> exec_words() {
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  std::vector<std::string> words{error ? "quire" : self.string(), "exec"};
+  rlimit stack;
+  if (::getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur != standard_stack_bytes)
+    words.insert(words.end(), {"--stack", stack.rlim_cur == RLIM_INFINITY ? "unlimited" : std::to_string(stack.rlim_cur)});
+  return words;
 }
 
 exec_plan plan_exec(const std::string& program, bool any) {

@@ -2,12 +2,18 @@
 // Whether `quire exec` can start a program, and with what: asked by it, and beforehand, once for all nodes, by `quire run`.
 #pragma once
 
+#include <sys/resource.h>
+
 #include <string>
 #include <vector>
 
 #include "openmp_program.hpp"
 
 namespace quire::tools {
+
+/// The kernel leaves room for the stack's limit above all mappings: it must be the same on all nodes. Up to 128 MiB makes
+/// no difference, so that a lower hard limit does no harm.
+inline constexpr rlim_t standard_stack_bytes = rlim_t{8} << 20;
 
 struct exec_plan {
   int status = 0;    ///< 0, else the exit status of a refusal
@@ -25,5 +31,9 @@ struct exec_plan {
 
 /// Whether `quire run` starts the nodes by `quire exec`: a program with OpenMP that is not linked with Quire.
 [[nodiscard]] bool is_for_exec(const std::string& program);
+
+/// The words to start it by, on this host or another one: this command, `exec`, and the limit of the stack where the
+/// user's is not the usual one.
+[[nodiscard]] std::vector<std::string> exec_words();
 
 }  // namespace quire::tools

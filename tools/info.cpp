@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `quire info`: what this machine offers, what Quire will choose, the tables of options and counters, and what is in a checkpoint.
+// `quire info`: what this machine offers, what Quire will choose, the tables of options and counters, what is in a checkpoint,
+// and how a program is linked.
 #include <fmt/core.h>
 #include <quire/quire.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include "commands.hpp"
 #include "core/counter_table.hpp"
 #include "facts.hpp"
+#include "program_info.hpp"
 
 namespace quire::tools {
 namespace {
@@ -111,11 +113,16 @@ void print_counters_json() {
 
 struct info_arguments {
   bool as_json = false, options = false, counters = false;
-  std::string checkpoint{};
+  std::string checkpoint{}, program{};
 };
 
 int info(const info_arguments& asked) {
-  if (!asked.checkpoint.empty()) return checkpoint_info(asked.checkpoint, asked.as_json);
+  if (!asked.checkpoint.empty() && asked.program.empty()) return checkpoint_info(asked.checkpoint, asked.as_json);
+  if (!asked.program.empty() && (asked.options || asked.counters || !asked.checkpoint.empty())) {
+    fmt::print(stderr, "quire info: a program, and another table: ask for one of them\n");
+    return bootstrap::launcher::launcher_failed;
+  }
+  if (!asked.program.empty()) return program_info(asked.program, asked.as_json);
   if (asked.options) {
     asked.as_json ? print_options_json() : print_options();
     return 0;
@@ -141,13 +148,14 @@ int info(const info_arguments& asked) {
 
 void add_info(CLI::App& quire, session& about) {
   auto* command = quire.add_subcommand("info", "Tell what this machine offers, and what Quire will choose");
-  command->prefix_command(false);  // a program's name is for `run` only
+  command->prefix_command(false);  // a program has no arguments here
   const auto asked = std::make_shared<info_arguments>();
   command->add_flag("--json", asked->as_json, "For programs");
   command->add_flag("--options", asked->options, "The table of options (environment variables) instead");
   command->add_flag("--counters", asked->counters, "The table of counters (quire run --stats) instead");
   command->add_option("--checkpoint", asked->checkpoint, "What is in the checkpoints of this directory, and whether they are whole")
       ->type_name("DIRECTORY");
+  command->add_option("PROGRAM", asked->program, "How this program is linked, what it needs of OpenMP, and how `quire run` would start it");
   command->callback([asked, &about] { about.command = [asked] { return info(*asked); }; });
 }
 

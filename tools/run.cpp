@@ -20,6 +20,7 @@
 #include "bootstrap/launcher/statistics.hpp"
 #include "commands.hpp"
 #include "copies.hpp"
+#include "exec_plan.hpp"
 #include "library_path.hpp"
 #include "os/process.hpp"
 #include "run_hosts.hpp"
@@ -120,6 +121,18 @@ void report(const bootstrap::launcher::job_plan& plan, const bootstrap::launcher
   }
 }
 
+/// Asks here what each node would refuse; 0, or the exit status after a message.
+int start_by_exec(bootstrap::launcher::job_plan& plan) {
+  const auto exec = plan_exec(plan.command[0], false);
+  if (exec.status != 0) {
+    fmt::print(stderr, "quire run: {}. To start copies that share nothing, write env before the program\n", exec.why);
+    return exec.status;
+  }
+  const auto words = exec_words();
+  plan.command.insert(plan.command.begin(), words.begin(), words.end());
+  return 0;
+}
+
 int run(const CLI::App& command, const run_arguments& asked, const std::vector<std::string>& after_dashes) {
   std::string why;
   const auto from_environment = base::read_options(environ, why);
@@ -136,7 +149,11 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
   plan.command.insert(plan.command.end(), after_dashes.begin() + static_cast<std::ptrdiff_t>(ours), after_dashes.end());
   if (plan.command.empty() || plan.command[0].empty())
     return refuse("which program? For example: quire run -n 4 ./program arguments");
-  if (const auto path = library_path_for(plan.command[0])) plan.environment.emplace_back("LD_LIBRARY_PATH", *path);
+  const std::string program = plan.command[0];
+  const bool by_exec = is_for_exec(program);
+  if (by_exec)
+    if (const int status = start_by_exec(plan); status != 0) return status;
+  if (const auto path = library_path_for(program)) plan.environment.emplace_back("LD_LIBRARY_PATH", *path);
   if (!settings_into(asked, options, plan, why)) return refuse(why);
   plan.peer_timeout_s = static_cast<int>(options.number(base::option::peer_timeout));
   plan.survivors_go_on = options.choice<base::failure_choice>(base::option::on_failure) == base::failure_choice::notify;
@@ -161,8 +178,8 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
   }
   const auto outcome = bootstrap::launcher::run_job(plan);
   if (!asked.statistics.empty()) report(plan, outcome, json.get());
-  if (outcome.nobody_joined && options.choice<base::log_level>(base::option::log) >= base::log_level::warning)
-    if (const auto warning = copies_warning(plan.command[0], plan.nodes)) fmt::print(stderr, "quire run: {}\n", *warning);
+  if (outcome.nobody_joined && !by_exec && options.choice<base::log_level>(base::option::log) >= base::log_level::warning)
+    if (const auto warning = copies_warning(program, plan.nodes)) fmt::print(stderr, "quire run: {}\n", *warning);
   return outcome.exit_status;
 }
 

@@ -8,8 +8,8 @@ import shlex
 import subprocess
 from pathlib import Path
 
-COMMANDS = ("run", "info", "config", "bench page-update", "agent")
-SOURCES = ("src", "docs", "examples", "bench", "tests", "sim", "apps", "include", "scripts", "tools", "cmake")
+COMMANDS = ("run", "exec", "info", "config", "bench page-update", "agent")
+SOURCES = ("src", "docs", "examples", "bench", "tests", "sim", "apps", "include", "scripts", "tools", "cmake", "openmp")
 GENERATED = ("docs/results.md", "docs/design/model-results.md",  # of make bench and make model,
              "docs/guide/programs.md")  # and of examples/threads/page.py
 COMMON_OPTIONS = ("-h", "--help")
@@ -127,7 +127,7 @@ def commands_in(text):
     lines += re.findall(r"`([^`\n]+)`", rest)
     found = []
     for line in lines:
-        for command in re.findall(r"(?:^|\s|/|\()quire ((?:run|info|config|bench|agent)\b[^|)]*)", line.partition("#")[0]):
+        for command in re.findall(r"(?:^|\s|/|\()quire ((?:run|exec|info|config|bench|agent)\b[^|)]*)", line.partition("#")[0]):
             found.append(command.strip())
     return found
 
@@ -144,8 +144,8 @@ def check_command(command, helps, settings):
     while words:
         word = words.pop(0)
         if not word.startswith("-") or word == "--":
-            # A program and its arguments; other commands take none.
-            return None if name == "run" or word == "--" else f"`quire {name}` takes no {word}"
+            # A program and its arguments, or a program alone; other commands take none.
+            return None if name in ("run", "exec") or word == "--" or (name == "info" and not words) else f"`quire {name}` takes no {word}"
         option, equals, value = word.partition("=")
         if option not in options:
             return f"`quire {name}` has no option {option}"

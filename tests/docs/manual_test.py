@@ -107,7 +107,7 @@ class Mistakes(unittest.TestCase):
     """The checks see what they are for."""
 
     def setUp(self):
-        self.helps = {"run": manual.options_in_help(HELP), "info": {"--json": False}}
+        self.helps = {"run": manual.options_in_help(HELP), "exec": {"--stack": True, "--any": False}, "info": {"--json": False}}
 
     def command(self, text):
         return manual.check_commands("x.md", text, self.helps, {"UNIT"})
@@ -118,10 +118,11 @@ class Mistakes(unittest.TestCase):
 
     def test_commands(self):
         for good in ("```sh\nquire run -n 2 --pool file --stats ./program --its own\n```", "```\nbuild/bin/quire info --json  # quire run -x\n```",
-                     "say `quire run --set unit=64K ./p`", "    quire run --stats=FILE p\n", "```cpp\nquire run --nonsense\n```"):
+                     "say `quire run --set unit=64K ./p`", "    quire run --stats=FILE p\n", "```cpp\nquire run --nonsense\n```", "`quire info program`",
+                     "    srun quire exec --stack 64M ./p --its own\n"):
             self.assertEqual(self.command(good), [], good)
         for bad in ("```sh\nquire run --nods 2 ./program\n```", "```\nbuild/bin/quire info --jason\n```", "say `quire run --set units=64K ./p`",
-                    "    quire run --pool file --tags ./p\n", "`quire info program`"):
+                    "    quire run --pool file --tags ./p\n", "`quire info program more`", "say `quire exec --sack 1M ./p`"):
             self.assertEqual(len(self.command(bad)), 1, bad)
 
     def test_snippets(self):

@@ -74,6 +74,11 @@ expect "$libdir/quire" "${run[@]}" --hosts a --agent "$work/agent" "$work/plain"
 # shellcheck disable=SC2016
 [ "$("${run[@]}" sh -c 'echo "${LD_LIBRARY_PATH-unset}"')" = unset ] || fail "LD_LIBRARY_PATH is set for a shell"
 
+echo "stand-ins for OpenMP runtimes"
+for name in libgomp.so.1 libomp.so.5 libomp.so libiomp5.so; do [ -f "$libdir/quire/openmp/$name" ] || fail "$name is not installed"; done
+beside=$(find "$libdir/quire" -mindepth 1 -maxdepth 1 ! -name 'libquire.so.*' ! -name openmp)
+[ -z "$beside" ] || fail "$beside is in a folder of LD_LIBRARY_PATH"
+
 echo "documented commands"
 python3 "$source/documented.py" "$prefix" "$build/bin/quire" "$source/../.." "$work/documented"
 

@@ -488,7 +488,9 @@ TEST_F(Launchers, AreUsedWhenAskedFor) {
 TEST(BadUse, OfTheCommandItself) {
   EXPECT_THAT(run({QUIRE_TOOL, "rnu"}).err, HasSubstr("did you mean run?"));
   EXPECT_EQ(run({QUIRE_TOOL}).status, 125);
-  EXPECT_EQ(run({QUIRE_TOOL, "info", "more"}).status, 125);
+  EXPECT_EQ(run({QUIRE_TOOL, "info", "more", "more"}).status, 125);
+  EXPECT_EQ(run({QUIRE_TOOL, "info", "--options", "more"}).status, 125);
+  EXPECT_THAT(run({QUIRE_TOOL, "exce"}).err, HasSubstr("did you mean exec?"));
 }
 
 TEST(Arguments, OfTheProgramAreLeftAlone) {

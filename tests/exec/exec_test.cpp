@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `quire exec`, and `quire run` and `quire info` of programs with OpenMP: what a program sees of its start, and what is
+// refused. With a tree that looks installed and has a small runtime of these tests in the place of libquire_omp.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "command.hpp"
+
+namespace quire::test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+using words = std::vector<std::string>;
+using nlohmann::json;
+
+const std::string programs = QUIRE_PROGRAMS;
+
+class Exec : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = fs::temp_directory_path() / "quire-exec-XXXXXX";
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    folder = name;
+    plant(folder / "tree");
+  }
+  void TearDown() override { fs::remove_all(folder); }
+
+  void plant(const fs::path& tree) {
+    const fs::path library = tree / QUIRE_LIBDIR, bin = (tree / QUIRE_PREFIX_TO_BIN).lexically_normal();
+    for (const auto& path : {library / "quire" / "openmp", bin, tree / QUIRE_INCLUDEDIR / "quire"}) fs::create_directories(path);
+    fs::copy_file(QUIRE_TOOL, bin / "quire");
+    fs::create_symlink(QUIRE_LIBRARY, library / "libquire.so");
+    fs::create_symlink(QUIRE_SMALL_RUNTIME, library / "libquire_omp.so");
+    for (const auto& file : fs::directory_iterator(QUIRE_STAND_INS))
+      if (file.path().filename().string().starts_with("lib")) fs::create_symlink(file, library / "quire" / "openmp" / file.path().filename());
+    std::ofstream(tree / QUIRE_INCLUDEDIR / "quire" / "quire.h") << "\n";
+    quire = bin / "quire";
+    runtime = library / "libquire_omp.so";
+  }
+
+  words quire_words(const words& rest) const {
+    words all{quire};
+    all.insert(all.end(), rest.begin(), rest.end());
+    return all;
+  }
+  command_result quire_does(const words& rest, const command::settings& environment = {}) const {
+    return run(quire_words(rest), environment);
+  }
+  /// Refused with this status, and a message that says this much.
+  void refused(const words& rest, int status, const std::string& text, const command::settings& environment = {}) const {
+    const auto result = quire_does(rest, environment);
+    EXPECT_EQ(result.status, status) << result.out << result.err;
+    EXPECT_THAT(result.err, StartsWith("quire " + rest[0] + ": "));
+    EXPECT_THAT(result.err, HasSubstr(text));
+    EXPECT_EQ(result.out, "");
+  }
+  std::string put(const std::string& name, const std::string& text, fs::perms rights = fs::perms::owner_all) const {
+    std::ofstream(folder / name) << text;
+    fs::permissions(folder / name, rights);
+    return folder / name;
+  }
+
+  fs::path folder, quire, runtime;
+};
+
+class ExecOpenMP : public Exec {
+ protected:
+  void SetUp() override {
+    if (!QUIRE_C_HAS_OPENMP) GTEST_SKIP() << "the C compiler has no OpenMP";
+    Exec::SetUp();
+  }
+  const std::string program = programs + "/openmp_pie", fixed = programs + "/openmp_fixed", barrier = programs + "/openmp_barrier";
+};
+
+TEST_F(ExecOpenMP, AProgramRunsWithTheRuntimeOfQuireAlone) {
+  for (const auto& one : {program, fixed}) {
+    const auto result = quire_does({"exec", one, "a", "--", "--any"});
+    EXPECT_EQ(result.status, 0) << result.err;
+    EXPECT_EQ(result.err, "") << "the loader warns of nothing";
+    EXPECT_THAT(result.out, HasSubstr("the small runtime\nin the region\n"));
+    EXPECT_THAT(result.out, HasSubstr("argument 0 " + one + "\nargument 1 a\nargument 2 --\nargument 3 --any\n"));
+    for (std::size_t at = result.out.find("libgomp.so.1"); at != result.out.npos; at = result.out.find("libgomp.so.1", at + 1)) {
+      const auto line = result.out.rfind('\n', at);
+      const std::string before = result.out.substr(line + 1, at - line - 1);
+      EXPECT_THAT(before, testing::AnyOf(HasSubstr("stand_ins"), HasSubstr("quire/openmp"))) << "the real one is not loaded";
+    }
+  }
+}
+
+TEST_F(ExecOpenMP, TheExitStatusIsThePrograms) { EXPECT_EQ(quire_does({"exec", program, "fail"}).status, 7); }
+
+TEST_F(ExecOpenMP, AddressesAreTheSameEachTime) {
+  const auto main_of = [&](const command_result& result) {
+    EXPECT_THAT(result.out, HasSubstr("random 0\n"));
+    const auto at = result.out.find("main 0x");
+    return at == result.out.npos ? "" : result.out.substr(at, result.out.find('\n', at) - at);
+  };
+  const auto first = main_of(quire_does({"exec", program}));
+  EXPECT_NE(first, "");
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(main_of(quire_does({"exec", program})), first);
+}
+
+TEST_F(ExecOpenMP, PreloadsInOrderAndRemembersWhatThereWas) {
+  const auto plain = run({"env", "-u", "LD_PRELOAD", "-u", "LD_BIND_NOW", quire, "exec", program});
+  EXPECT_THAT(plain.out, HasSubstr("QUIRE_EXEC_LD_PRELOAD=\n"));
+  EXPECT_THAT(plain.out, HasSubstr("QUIRE_EXEC_LD_BIND_NOW=\n"));
+  EXPECT_THAT(plain.out, HasSubstr("LD_BIND_NOW=1\n"));
+  const fs::path library = folder / "tree" / QUIRE_LIBDIR, stand_ins = library / "quire" / "openmp";
+  std::string list = "LD_PRELOAD=";
+  for (const char* name : {"libgomp.so.1", "libomp.so.5", "libomp.so", "libiomp5.so"}) list += (stand_ins / name).string() + ":";
+  list += (library / "libquire_omp.so").string() + ":" + (library / "libquire.so").string();
+  EXPECT_THAT(plain.out, HasSubstr(list + "\n"));
+
+  const auto users = run({"env", "LD_PRELOAD=libm.so.6", "LD_BIND_NOW=yes", quire, "exec", program});
+  EXPECT_THAT(users.out, HasSubstr(list + ":libm.so.6\n"));
+  EXPECT_THAT(users.out, HasSubstr("QUIRE_EXEC_LD_PRELOAD=libm.so.6\n"));
+  EXPECT_THAT(users.out, HasSubstr("QUIRE_EXEC_LD_BIND_NOW=yes\n"));
+}
+
+TEST_F(ExecOpenMP, TheStacksLimitIsOneEverywhere) {
+  rlimit own;
+  ASSERT_EQ(::getrlimit(RLIMIT_STACK, &own), 0);
+  if (own.rlim_max < rlim_t{64} << 20) GTEST_SKIP() << "the hard limit is low here";
+  const auto with = [&](const std::string& limit, const words& rest) {
+    words all{"sh", "-c", "ulimit -S -s " + limit + "; exec \"$@\"", "sh"};
+    const auto after = quire_words(rest);
+    all.insert(all.end(), after.begin(), after.end());
+    return run(all).out;
+  };
+  EXPECT_THAT(with("1024", {"exec", program}), HasSubstr("stack 8388608\n"));
+  EXPECT_THAT(with("1024", {"exec", program}), HasSubstr("QUIRE_EXEC_STACK=1048576\n"));
+  EXPECT_THAT(with("1024", {"exec", "--stack", "16M", program}), HasSubstr("stack 16777216\n"));
+  EXPECT_THAT(with("16384", {"run", "-n", "1", program}), HasSubstr("stack 16777216\n")) << "who sets it for `quire run` has asked";
+  EXPECT_THAT(with("8192", {"run", "-n", "1", program}), HasSubstr("stack 8388608\n"));
+}
+
+TEST_F(ExecOpenMP, ALowerHardLimitIsTakenUnlessMoreIsAskedFor) {
+  const auto limited = [&](const words& rest) {
+    words all{"sh", "-c", "ulimit -s 4096; exec \"$@\"", "sh"};
+    const auto after = quire_words(rest);
+    all.insert(all.end(), after.begin(), after.end());
+    return run(all);
+  };
+  EXPECT_THAT(limited({"exec", program}).out, HasSubstr("stack 4194304\n"));
+  const auto result = limited({"exec", "--stack", "16M", program});
+  EXPECT_EQ(result.status, 125);
+  EXPECT_THAT(result.err, HasSubstr("the hard limit is 4194304 bytes"));
+}
+
+TEST_F(ExecOpenMP, SizesOfTheStackAreChecked) {
+  for (const char* bad : {"3", "x", "8Q", "8MM", "-1", "99999999999T", "M", ""})
+    if (*bad != '\0') refused({"exec", std::string("--stack=") + bad, program}, 125, "--stack");
+}
+
+TEST_F(ExecOpenMP, AProgramIsFoundInPath) {
+  put("openmp_pie", "not to be executed", fs::perms::owner_read);
+  const auto result = run({"env", "PATH=" + folder.string() + "::" + programs, quire, "exec", "openmp_pie", "x"});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("argument 0 openmp_pie\nargument 1 x\n"));
+}
+
+TEST_F(ExecOpenMP, RandomAddressesThatCannotBeHelpedAreAnError) {
+  int randomised = 0;
+  std::ifstream("/proc/sys/kernel/randomize_va_space") >> randomised;
+  const std::string without = programs + "/without_personality";
+  words all{without};
+  for (const auto& word : quire_words({"exec", program})) all.push_back(word);
+  if (run({without, "true"}).status == 77) GTEST_SKIP() << "no seccomp here";
+  const auto result = run(all);
+  if (randomised == 0) GTEST_SKIP() << "addresses are never random here";
+  EXPECT_EQ(result.status, 125) << result.out;
+  EXPECT_THAT(result.err, HasSubstr("personality(ADDR_NO_RANDOMIZE) was refused (Operation not permitted), as some containers do"));
+  // Where somebody else has seen to it, nothing needs to be set.
+  all.insert(all.begin(), {"setarch", "-R"});
+  if (run({"setarch", "-R", "true"}).status == 0) {
+    EXPECT_EQ(run(all).status, 125) << "what cannot be read counts as refused";
+  }
+}
+
+TEST_F(ExecOpenMP, FunctionsThatAreLackingAreNamed) {
+  refused({"exec", barrier}, 126, "calls functions of OpenMP that this Quire lacks: GOMP_barrier (`quire info " + barrier + "` lists all)");
+  refused({"run", "-n", "2", barrier}, 126, "GOMP_barrier");
+}
+
+TEST_F(ExecOpenMP, ATreeWithoutTheRuntimeSaysSo) {
+  fs::remove(runtime);
+  refused({"exec", program}, 125, runtime.string() + " is missing: this Quire was built without its OpenMP runtime");
+  refused({"run", "-n", "2", program}, 125, "is missing");
+  std::ofstream(runtime) << "no library";
+  refused({"exec", program}, 125, runtime.string() + " is no program (not an ELF file)");
+}
+
+TEST_F(ExecOpenMP, ATreeWhoseNameTheLoaderCannotTakeSaysSo) {
+  plant(folder / "a tree");
+  refused({"exec", program}, 125, "its name has a space or a colon");
+}
+
+TEST_F(ExecOpenMP, RunStartsTheNodesByExec) {
+  const auto result = quire_does({"run", "-n", "3", "--tag", program, "x"});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(result.err, "") << "no warning of copies";
+  for (const char* node : {"[0] ", "[1] ", "[2] "}) EXPECT_THAT(result.out, HasSubstr(std::string(node) + "the small runtime\n"));
+  EXPECT_THAT(quire_does({"run", "-n", "1", program, "fail"}).err, HasSubstr("status 7"));
+}
+
+TEST_F(ExecOpenMP, RunStartsThemByExecOnOtherHosts) {
+  const std::string agent = put("agent", "#!/bin/sh\nshift\nexec sh -c \"$*\"\n");
+  const auto result = quire_does({"run", "--hosts", "a,b", "--agent", agent, program, "x"});
+  EXPECT_EQ(result.status, 0) << result.err;
+  const auto first = result.out.find("the small runtime");
+  EXPECT_NE(first, result.out.npos);
+  EXPECT_NE(result.out.find("the small runtime", first + 1), result.out.npos);
+}
+
+TEST_F(ExecOpenMP, WrappersAndScriptsAreRunAsTheyAre) {
+  for (const words& wrapped : {words{"env", program}, words{put("script", "#!/bin/sh\nexec " + program + "\n")}}) {
+    words all{"run", "-n", "1"};
+    all.insert(all.end(), wrapped.begin(), wrapped.end());
+    const auto result = quire_does(all, {{"OMP_NUM_THREADS", "1"}});
+    EXPECT_EQ(result.status, 0) << result.err;
+    EXPECT_THAT(result.out, Not(HasSubstr("the small runtime")));
+    EXPECT_THAT(result.out, HasSubstr("in the region"));
+  }
+}
+
+TEST_F(ExecOpenMP, InfoTellsWhatAProgramNeeds) {
+  const auto told = [&](const std::string& path) {
+    const auto result = quire_does({"info", "--json", path});
+    EXPECT_EQ(result.status, 0) << result.err;
+    return json::parse(result.out, nullptr, false);
+  };
+  const auto good = told(program);
+  EXPECT_EQ(good["form"], "position_independent");
+  EXPECT_EQ(good["static"], false);
+  EXPECT_EQ(good["start"]["how"], "exec");
+  EXPECT_EQ(good["openmp"]["runtimes"], json({"libgomp.so.1"}));
+  EXPECT_EQ(good["openmp"]["functions"], json({"GOMP_parallel"}));
+  EXPECT_EQ(good["openmp"]["versions"], json({"GOMP_4.0"}));
+  EXPECT_TRUE(good["openmp"]["lacking"]["functions"].empty());
+  EXPECT_EQ(told(fixed)["form"], "fixed_address");
+  const auto bad = told(barrier);
+  EXPECT_EQ(bad["start"]["how"], "refused");
+  EXPECT_EQ(bad["openmp"]["lacking"]["functions"], json({"GOMP_barrier"}));
+  const auto text = quire_does({"info", barrier}).out;
+  EXPECT_THAT(text, HasSubstr("lacking       GOMP_barrier\n"));
+  EXPECT_THAT(text, HasSubstr("functions     GOMP_barrier, GOMP_parallel\n"));
+  fs::remove(runtime);
+  EXPECT_THAT(quire_does({"info", barrier}).out, HasSubstr("not known: " + runtime.string() + " is missing"));
+}
+
+TEST_F(Exec, AllRuntimesHaveAStandIn) {
+  const std::pair<std::string, std::string> rows[] = {{"llvm", "libomp.so"}, {"debian", "libomp.so.5"}, {"intel", "libiomp5.so"}};
+  for (const auto& [name, runtime_name] : rows) {
+    const std::string program = programs + "/" + name + "_program";
+    EXPECT_EQ(run({program}).out, "the other runtime\n");
+    const auto result = quire_does({"exec", program});
+    EXPECT_EQ(result.status, 3) << result.err;
+    EXPECT_EQ(result.out, "the small runtime\n");
+    EXPECT_EQ(result.err, "");
+    const auto told = json::parse(quire_does({"info", "--json", program}).out, nullptr, false);
+    EXPECT_EQ(told["openmp"]["runtimes"], json({runtime_name}));
+    EXPECT_EQ(told["openmp"]["versions"], json({"VERSION"}));
+    EXPECT_EQ(told["openmp"]["functions"], json({"__kmpc_global_thread_num"}));
+  }
+}
+
+TEST_F(Exec, AVersionOfLaterYearsIsNamed) {
+  refused({"exec", programs + "/later_program"}, 126, "needs GOMP_99.0 of libgomp.so.1, which is newer than this Quire");
+}
+
+TEST_F(Exec, InfoTellsOfOtherPrograms) {
+  const auto how = [&](const std::string& path) {
+    return json::parse(quire_does({"info", "--json", path}).out, nullptr, false)["start"]["how"];
+  };
+  EXPECT_EQ(how("true"), "copies");
+  EXPECT_EQ(how(programs + "/linked_statically"), "copies");
+  EXPECT_EQ(how(QUIRE_LIBRARY), "not");
+  refused({"info", put("text", "text")}, 126, "is no program (not an ELF file)");
+  refused({"info", folder / "missing"}, 127, "No such file or directory");
+}
+
+TEST_F(Exec, WhatIsNoSuchProgramIsRefused) {
+  refused({"exec"}, 125, "which program?");
+  refused({"exec", "--stakc", "8M", "true"}, 125, "did you mean --stack?");
+  refused({"exec", folder / "missing"}, 127, "No such file or directory");
+  refused({"exec", "no-such-program-anywhere"}, 127, "No such file or directory");
+  refused({"exec", folder}, 126, "is a directory");
+  refused({"exec", put("plain", "text", fs::perms::owner_read)}, 126, "Permission denied");
+  refused({"exec", put("text", "text")}, 126, "is no program (not an ELF file)");
+  refused({"exec", put("script", "#!/bin/sh\n")}, 126, "is a script");
+  refused({"exec", put("damaged", std::string("\x7f" "ELF\2\1\1", 7))}, 126, "is damaged: its header is cut off");
+  refused({"exec", programs + "/linked_statically"}, 126, "is linked statically");
+  refused({"exec", QUIRE_LIBRARY}, 126, "is a library, not a program");
+  std::string elsewhere{"\x7f" "ELF\2\1\1", 7};
+  elsewhere.resize(64);
+  elsewhere[16] = 2, elsewhere[18] = '\xf3';
+  refused({"exec", put("elsewhere", elsewhere)}, 126, "is for another machine (riscv");
+}
+
+TEST_F(Exec, AProgramWithoutOpenMPIsStartedOnlyIfThatIsMeant) {
+  const std::string program = programs + "/without_openmp";
+  refused({"exec", program}, 126, "needs no OpenMP runtime: its nodes would share nothing (--any starts it all the same)");
+  const auto result = quire_does({"exec", "--any", program});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("libquire_omp.so"));
+}
+
+TEST_F(Exec, HelpNamesTheOptions) {
+  const auto result = quire_does({"exec", "--help"});
+  EXPECT_EQ(result.status, 0);
+  EXPECT_THAT(result.out, HasSubstr("Usage: quire exec [OPTIONS] PROGRAM [ARGUMENTS...]"));
+}
+
+}  // namespace
+}  // namespace quire::test

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "program_info.hpp"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <vector>
+
+#include "bootstrap/launcher/launcher.hpp"
+#include "bootstrap/launcher/misspelt.hpp"
+#include "exec_plan.hpp"
+
+namespace quire::tools {
+namespace {
+
+using json = nlohmann::ordered_json;
+using bootstrap::launcher::cannot_execute;
+using bootstrap::launcher::command_not_found;
+
+constexpr std::size_t text_columns = 120, name_columns = 12;
+
+const char* form_text(const elf_file& file) {
+  if (file.what == elf_file::form::library) return "a library";
+  if (file.what == elf_file::form::fixed_address)
+    return file.is_static ? "a program at a fixed address, linked statically" : "a program at a fixed address, dynamically linked";
+  return file.is_static ? "a position-independent program, linked statically" : "a position-independent program, dynamically linked";
+}
+
+/// Of the runtimes that it names.
+std::vector<std::string> versions_of(const elf_file& file, const openmp_use& use) {
+  std::vector<std::string> versions;
+  for (const auto& one : file.needed_versions)
+    if (std::find(use.runtimes.begin(), use.runtimes.end(), one.library) != use.runtimes.end()) versions.push_back(one.version);
+  std::sort(versions.begin(), versions.end());
+  versions.erase(std::unique(versions.begin(), versions.end()), versions.end());
+  return versions;
+}
+
+/// How `quire run` starts it: a word for programs, a sentence for people.
+struct start_fact {
+  const char* word;
+  std::string text;
+};
+
+start_fact start_of(const std::string& path, const elf_file& file, const openmp_use& use) {
+  if (file.what == elf_file::form::library) return {"not", "not at all: it is a library"};
+  if (links_quire(file)) return {"quire", "as it is: it uses Quire itself"};
+  if (file.is_static) return {"copies", "as copies that share nothing: in a program that is linked statically Quire cannot take the place of the OpenMP runtime"};
+  if (use.runtimes.empty()) return {"copies", "as copies that share nothing: it needs no OpenMP runtime"};
+  const auto plan = plan_exec(path, false);
+  if (plan.status != 0) return {"refused", "not at all: " + plan.why};
+  return {"exec", "by `quire exec`: all nodes' threads form the team; memory under sequential consistency"};
+}
+
+struct program_facts {
+  std::string path;
+  elf_file file;
+  openmp_use use;
+  std::vector<std::string> versions;
+  std::optional<openmp_lack> lack;  ///< nothing without a runtime, or where libraries are missing
+  std::string unknown;              ///< then why
+  start_fact start;
+};
+
+program_facts facts_of(const std::string& path, elf_file file) {
+  program_facts facts{path, std::move(file), {}, {}, {}, {}, {}};
+  facts.use = openmp_of(facts.file);
+  facts.versions = versions_of(facts.file, facts.use);
+  if (!facts.use.runtimes.empty())
+    if (const auto libraries = find_openmp_libraries(facts.unknown)) facts.lack = lacking(facts.file, *libraries, facts.unknown);
+  facts.start = start_of(path, facts.file, facts.use);
+  return facts;
+}
+
+void print_row(std::string_view name, std::string_view text) {
+  fmt::print("  {:<{}}  ", name, name_columns);
+  constexpr std::size_t indent = name_columns + 4;
+  while (text.size() + indent > text_columns) {
+    const std::size_t at = text.rfind(' ', text_columns - indent);
+    if (at == text.npos || at == 0) break;
+    fmt::print("{}\n{:{}}", text.substr(0, at), "", indent);
+    text.remove_prefix(at + 1);
+  }
+  fmt::print("{}\n", text);
+}
+
+std::string all_of(const std::vector<std::string>& words) { return words.empty() ? "none" : listed(words, words.size()); }
+
+void print_text(const program_facts& facts) {
+  fmt::print("{}\n", facts.path);
+  print_row("form", form_text(facts.file));
+  print_row("symbols", facts.file.has_symbol_table ? "not stripped" : "stripped: the sizes of static objects are not known");
+  print_row("OpenMP", all_of(facts.use.runtimes));
+  print_row("quire run", facts.start.text);
+  if (facts.use.runtimes.empty()) return;
+  print_row("versions", all_of(facts.versions));
+  print_row("functions", all_of(facts.use.functions));
+  if (!facts.lack) {
+    print_row("lacking", "not known: " + facts.unknown);
+    return;
+  }
+  std::vector<std::string> all = facts.lack->functions;
+  all.insert(all.end(), facts.lack->versions.begin(), facts.lack->versions.end());
+  print_row("lacking", all_of(all));
+}
+
+void print_json(const program_facts& facts) {
+  json document = {{"path", facts.path},
+                   {"form", facts.file.what == elf_file::form::library         ? "library"
+                            : facts.file.what == elf_file::form::fixed_address ? "fixed_address"
+                                                                               : "position_independent"},
+                   {"static", facts.file.is_static},
+                   {"stripped", !facts.file.has_symbol_table},
+                   {"needed", facts.file.needed},
+                   {"start", {{"how", facts.start.word}, {"text", facts.start.text}}},
+                   {"openmp", {{"runtimes", facts.use.runtimes}, {"versions", facts.versions}, {"functions", facts.use.functions}}}};
+  if (facts.lack) {
+    document["openmp"]["lacking"] = {{"functions", facts.lack->functions}, {"versions", facts.lack->versions}};
+  } else if (!facts.unknown.empty()) {
+    document["openmp"]["lacking"] = facts.unknown;
+  }
+  fmt::print("{}\n", document.dump(2, ' ', false, json::error_handler_t::replace));
+}
+
+}  // namespace
+
+int program_info(const std::string& program, bool as_json) {
+  const auto refuse = [](int status, const std::string& why) {
+    fmt::print(stderr, "quire info: {}\n", why);
+    return status;
+  };
+  const std::string path = program_path(program);
+  if (path.empty() || ::access(path.c_str(), F_OK) != 0)
+    return refuse(command_not_found, bootstrap::launcher::cannot_run_text(program, ENOENT));
+  const auto answer = read_elf(path);
+  if (!answer.file) return refuse(cannot_execute, path + " " + answer.why);
+  const auto facts = facts_of(path, *answer.file);
+  as_json ? print_json(facts) : print_text(facts);
+  return 0;
+}
+
+}  // namespace quire::tools
