@@ -17,6 +17,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ios>
+#include <new>
 
 #include "openmp/team/shared_state.hpp"
 #include "openmp/memory/heap.hpp"
@@ -80,6 +82,19 @@ void run_main(void* result) noexcept {
   *static_cast<int*>(result) = p.run(p.count, p.arguments, p.environment);
 }
 
+/// std::cout and its like lie in the program's data, and lead to buffers in libstdc++, which each node has for itself.
+void construct_streams() noexcept {
+  alignas(std::ios_base::Init) static std::byte room[sizeof(std::ios_base::Init)];
+  (void)new (room) std::ios_base::Init;  // never destroyed: the program's own does that
+}
+
+/// Programs of any kind may synchronise by flags and atomic operations: the memory that they share is sequentially consistent.
+void keep_sequential() noexcept {
+  const char* const asked = std::getenv("QUIRE_CONSISTENCY");
+  if (asked == nullptr || std::strcmp(asked, "sequential") == 0) return;
+  fail("QUIRE_CONSISTENCY is set, and programs with OpenMP have sequential consistency: unset it", QUIRE_BAD_OPTION);
+}
+
 std::size_t main_stack_bytes() noexcept {
   constexpr std::size_t usual = 8u << 20, most = std::size_t{1} << 30;
   rlimit limit{};
@@ -91,6 +106,8 @@ int lead(int, char**, char** environment) {
   g_private_top = static_cast<std::byte*>(__builtin_frame_address(0)) - 4096;
   g_program.environment = environment;
   restore_environment();
+  construct_streams();
+  keep_sequential();
   if (const quire_status why = quire_start(nullptr); why != QUIRE_OK) fail("the job cannot start", why);
   share_static_data();
   open_team();
