@@ -112,15 +112,16 @@ int lead(int, char**, char** environment) {
   share_static_data();
   open_team();
   open_shared_state();
+  open_heap();
   if (job().node != 0) {
     serve();
+    close_heap();
     (void)std::fflush(nullptr);
     ::_exit(quire_end() == QUIRE_OK ? 0 : 1);
   }
   g_running = true;
   g_program.arguments = share_texts(g_program.arguments, static_cast<std::size_t>(g_program.count));
   std::byte* const top = make_stack(main_stack_bytes());
-  open_heap();
   int result = 0;
   call_on(top, run_main, &result);
   return result;

@@ -15,37 +15,23 @@ namespace {
 constexpr unsigned number_shift = 40;
 constexpr std::uint64_t taken_mask = (std::uint64_t{1} << number_shift) - 1;
 
-std::uint64_t add(std::uint64_t* word, std::uint64_t much) noexcept {
-  std::uint64_t before = 0;
-  if (const quire_status why = quire_fetch_add(word, much, &before); why != QUIRE_OK) fail("a loop cannot go on", why);
-  return before;
-}
-
+/// Replaces what is expected; if something else is there, that is expected from now on.
 bool replace(std::uint64_t* word, std::uint64_t& expected, std::uint64_t by) noexcept {
   int done = 0;
   if (const quire_status why = quire_compare_exchange(word, &expected, by, &done); why != QUIRE_OK) fail("a loop cannot go on", why);
   return done != 0;
 }
 
-std::uint64_t take_one(std::uint64_t* word, std::uint64_t number, std::uint64_t chunk) noexcept {
-  for (std::uint64_t now = add(word, chunk);;) {
-    if (now >> number_shift == number) return now & taken_mask;
-    now += chunk;
-    while (now >> number_shift != number) {
-      if (replace(word, now, number << number_shift | chunk)) return 0;
-    }
-    now = add(word, chunk);
-  }
-}
-
-/// Half of an equal share of what is left.
-part take_guided(std::uint64_t* word, std::uint64_t number, const loop& l) noexcept {
+/// A thread may come here so late that the counter is a later loop's: then nothing of its own is left, as nobody leaves a loop before.
+part take(std::uint64_t number, const loop& l) noexcept {
+  std::uint64_t* const word = &shared().shares[number % shared_state::most_shares].word;
   const auto threads = static_cast<std::uint64_t>(me().count);
-  for (std::uint64_t now = add(word, 0);;) {
-    const std::uint64_t first = now >> number_shift == number ? now & taken_mask : 0;
-    if (first >= l.iterations) return {first, first};
-    const std::uint64_t end = first + std::min(l.iterations - first, std::max(l.chunk, (l.iterations - first) / (2 * threads)));
-    if (replace(word, now, number << number_shift | end)) return {first, end};
+  for (std::uint64_t now = number << number_shift;;) {
+    const std::uint64_t of = now >> number_shift, first = of == number ? now & taken_mask : 0;
+    if (of > number || first >= l.iterations) return {l.iterations, l.iterations};
+    const std::uint64_t left = l.iterations - first;
+    const std::uint64_t much = l.how == loop::schedule::guided ? std::max(l.chunk, left / (2 * threads)) : l.chunk;
+    if (replace(word, now, number << number_shift | (first + std::min(left, much)))) return {first, first + std::min(left, much)};
   }
 }
 
@@ -81,13 +67,7 @@ bool next_part(part& p) noexcept {
     p = take_by_number(l);
   } else {
     const std::uint64_t number = me().counted = me().shares & (~std::uint64_t{0} >> number_shift);
-    std::uint64_t* const word = &shared().shares[number % shared_state::most_shares].word;
-    if (l.how == loop::schedule::guided) {
-      p = take_guided(word, number, l);
-    } else {
-      const std::uint64_t first = take_one(word, number, l.chunk);
-      p = {first, first + l.chunk};
-    }
+    p = take(number, l);
   }
   p.end = std::min(p.end, l.iterations);
   return p.first < p.end;

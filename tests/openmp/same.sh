@@ -1,0 +1,17 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# same.sh QUIRE NODES PROGRAM [ARGUMENTS]: the program prints the same, and ends with the same status, on so many nodes as with the stock runtime.
+quire=$1 nodes=$2
+shift 2
+OMP_NUM_THREADS=${OMP_NUM_THREADS:-4}
+export OMP_NUM_THREADS
+wanted=$("$@" 2>&1)
+wanted_status=$?
+found=$("$quire" run -n "$nodes" --timeout 60 "$@" 2>/dev/null)
+found_status=$?
+if [ "$wanted" != "$found" ] || [ $wanted_status != $found_status ]; then
+  echo "stock runtime, status $wanted_status: $wanted"
+  echo "$nodes nodes, status $found_status: $found"
+  exit 1
+fi
+echo "$found"
