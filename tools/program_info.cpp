@@ -46,11 +46,12 @@ struct start_fact {
   std::string text;
 };
 
-start_fact start_of(const std::string& path, const elf_file& file, const openmp_use& use) {
+start_fact start_of(const std::string& path, const elf_file& file, const openmp_use& use, const std::optional<openmp_lack>& lack) {
   if (file.what == elf_file::form::library) return {"not", "not at all: it is a library"};
   if (links_quire(file)) return {"quire", "as it is: it uses Quire itself"};
   if (file.is_static) return {"copies", "as copies that share nothing: in a program that is linked statically Quire cannot take the place of the OpenMP runtime"};
   if (use.runtimes.empty()) return {"copies", "as copies that share nothing: it needs no OpenMP runtime"};
+  if (lack && !(lack->functions.empty() && lack->versions.empty())) return {"refused", "not at all: it needs what this Quire lacks"};
   const auto plan = plan_exec(path, false);
   if (plan.status != 0) return {"refused", "not at all: " + plan.why};
   return {"exec", "by `quire exec`: all nodes' threads form the team; memory under sequential consistency"};
@@ -72,7 +73,7 @@ program_facts facts_of(const std::string& path, elf_file file) {
   facts.versions = versions_of(facts.file, facts.use);
   if (!facts.use.runtimes.empty())
     if (const auto libraries = find_openmp_libraries(facts.unknown)) facts.lack = lacking(facts.file, *libraries, facts.unknown);
-  facts.start = start_of(path, facts.file, facts.use);
+  facts.start = start_of(path, facts.file, facts.use, facts.lack);
   return facts;
 }
 

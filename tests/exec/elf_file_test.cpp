@@ -5,6 +5,7 @@
 #include <elf.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +14,8 @@
 #include <fstream>
 #include <iterator>
 #include <random>
+
+#include "os/process.hpp"
 
 namespace quire::tools {
 namespace {
@@ -32,9 +35,11 @@ class ElfFile : public ::testing::Test {
   }
   void TearDown() override { fs::remove_all(folder); }
 
+  /// A file with this content, for as long as there is no other: in memory, as there are very many.
   std::string put(const std::string& bytes) {
-    std::ofstream(folder / "file", std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    return folder / "file";
+    EXPECT_EQ(::ftruncate(memory.number(), 0), 0);
+    EXPECT_EQ(::pwrite(memory.number(), bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
+    return "/proc/self/fd/" + std::to_string(memory.number());
   }
 
   static std::string bytes_of(const std::string& path) {
@@ -49,6 +54,7 @@ class ElfFile : public ::testing::Test {
   }
 
   fs::path folder;
+  os::descriptor memory{::memfd_create("elf", MFD_CLOEXEC)};
 };
 
 constexpr const char* small_program = "/bin/true";
