@@ -14,6 +14,7 @@ struct shared_state {
   alignas(4096) std::uint64_t locks[most_locks];  ///< handles by number - 1; 0: free
   std::uint64_t locks_used;                       ///< below that all numbers have been given
   struct alignas(4096) counter {
+    std::uint64_t turn;  ///< of an ordered loop: its number << 40, and the iteration up to which all have had their turn
     std::uint64_t word;  ///< the number of a loop of the region << 40, and how many of its iterations are taken
   } shares[most_shares];
   alignas(4096) std::uint64_t copied;  ///< the address that a copyprivate hands on

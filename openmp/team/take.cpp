@@ -4,6 +4,8 @@
 // where the word lies.
 #include "openmp/team/take.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 
 #include "openmp/team/shared_state.hpp"
@@ -55,26 +57,65 @@ void begin_loop(const loop& l) noexcept {
   context& c = me();
   ++c.shares;
   c.in = l;
-  c.rounds = 0;
+  c.rounds = c.part_first = c.part_end = 0;
+}
+
+namespace {
+
+/// 0: nobody has had a turn in the caller's loop.
+std::uint64_t turn_of(const shared_state::counter& c, std::uint64_t number) noexcept {
+  const std::uint64_t now = __atomic_load_n(&c.turn, __ATOMIC_ACQUIRE);
+  return now >> number_shift == number ? now & taken_mask : 0;
+}
+
+shared_state::counter& counter_of(std::uint64_t number) noexcept { return shared().shares[number % shared_state::most_shares]; }
+std::uint64_t number_of_loop() noexcept { return me().counted = me().shares & (~std::uint64_t{0} >> number_shift); }
+
+}  // namespace
+
+/// The word is read here until another node writes it.
+void wait_for_turn() noexcept {
+  const context& c = me();
+  if (c.count == 1 || c.part_first == c.part_end) return;
+  const std::uint64_t number = number_of_loop();
+  for (unsigned tries = 0; turn_of(counter_of(number), number) != c.part_first; ++tries) {
+    constexpr unsigned short_while = 1000;
+    if (tries < short_while) {
+      __builtin_ia32_pause();
+    } else {
+      ::sched_yield();
+    }
+  }
+}
+
+/// The next may have their turn.
+static void end_turn() noexcept {
+  context& c = me();
+  if (c.count == 1 || c.part_first == c.part_end) return;
+  wait_for_turn();
+  const std::uint64_t number = number_of_loop();
+  __atomic_store_n(&counter_of(number).turn, number << number_shift | c.part_end, __ATOMIC_RELEASE);
 }
 
 bool next_part(part& p) noexcept {
   const loop& l = me().in;
   const bool alone = me().count == 1;
+  if (l.ordered) end_turn();
   if (alone) {
     p = me().rounds++ == 0 ? part{0, l.iterations} : part{};
   } else if (l.how == loop::schedule::blocks || l.how == loop::schedule::rounds) {
     p = take_by_number(l);
   } else {
-    const std::uint64_t number = me().counted = me().shares & (~std::uint64_t{0} >> number_shift);
-    p = take(number, l);
+    p = take(number_of_loop(), l);
   }
   p.end = std::min(p.end, l.iterations);
+  me().part_first = std::min(p.first, p.end);
+  me().part_end = p.end;
   return p.first < p.end;
 }
 
 void clear_counters(std::uint64_t loops) noexcept {
-  for (std::uint64_t i = 0; i < std::min<std::uint64_t>(loops + 1, shared_state::most_shares); ++i) shared().shares[i].word = 0;
+  for (std::uint64_t i = 0; i < std::min<std::uint64_t>(loops + 1, shared_state::most_shares); ++i) shared().shares[i].word = shared().shares[i].turn = 0;
 }
 
 }  // namespace quire::openmp

@@ -16,6 +16,7 @@ struct loop {
   std::int64_t start = 0, step = 1;
   std::uint64_t iterations = 0, chunk = 1;
   schedule how = schedule::taken;
+  bool ordered = false;  ///< some of each iteration is done in the order of iterations
 };
 
 /// What a thread of the program is within its team.
@@ -29,6 +30,7 @@ struct context {
   std::uint64_t counted = 0; ///< the last of these that had a counter
   loop in{};                 ///< the loop that it is in
   std::uint64_t rounds = 0;  ///< parts of that which it has taken by its number
+  std::uint64_t part_first = 0, part_end = 0;  ///< the part that it has
   int outer_number = 0, outer_count = 1;  ///< of the region around
 };
 [[nodiscard]] context& me() noexcept;

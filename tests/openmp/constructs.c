@@ -46,6 +46,36 @@ static void loops(void) {
   for (int i = 0; i < 100; ++i)
     for (int j = 0; j < 100; ++j) hits[100 * i + j]++;
   each_once("collapse");
+#pragma omp parallel for schedule(dynamic, 3)
+  for (unsigned long long i = 0; i < N; i += 2) {
+    hits[i]++;
+    hits[i + 1]++;
+  }
+  each_once("unsigned");
+#pragma omp parallel for schedule(guided)
+  for (unsigned long long i = N; i > 0; i -= 1) hits[i - 1]++;
+  each_once("unsigned, downwards");
+  for (int kind = 0; kind < 2; ++kind) {
+    int next = 0, wrong = 0;
+    if (kind == 0) {
+#pragma omp parallel for ordered schedule(dynamic, 3)
+      for (int i = 0; i < 200; ++i) {
+#pragma omp ordered
+        wrong += next++ != i;
+      }
+    } else {
+#pragma omp parallel for ordered schedule(static, 2)
+      for (int i = 0; i < 200; ++i) {
+        if (i % 5 == 0) continue;  // no turn
+#pragma omp ordered
+        {
+          wrong += i < next;
+          next = i;
+        }
+      }
+    }
+    expect("ordered", wrong, 0);
+  }
   // Threads are in different loops at a time.
 #pragma omp parallel
   for (int round = 0; round < 100; ++round) {
