@@ -5,7 +5,7 @@ quire=$1 nodes=$2
 shift 2
 OMP_NUM_THREADS=${OMP_NUM_THREADS:-4}
 export OMP_NUM_THREADS
-wanted=$("$@" 2>&1)
+wanted=$("$@" 2>/dev/null)
 wanted_status=$?
 found=$("$quire" run -n "$nodes" --timeout 60 "$@" 2>/dev/null)
 found_status=$?
