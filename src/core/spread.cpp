@@ -49,7 +49,7 @@ void spread_traffic::add(region_slot& r, std::uint64_t first, std::uint64_t coun
     if (open_ != nobody) {
       const passage& p = *passages_[open_];
       const bool same = p.m.region == model::region_id{r.about.id} && p.m.requester == producer && p.m.c == call;
-      if (!same || p.bytes + bytes > p.room) leave();
+      if (!same || p.bytes + bytes > p.room) close();
     }
     if (open_ == nobody) {
       open_ = find_free(std::max(message_bytes, known_bytes(config.nodes) + bytes));
@@ -82,7 +82,17 @@ void spread_traffic::add(region_slot& r, std::uint64_t first, std::uint64_t coun
   }
 }
 
-void spread_traffic::leave() noexcept { pass_on(std::exchange(open_, nobody)); }
+void spread_traffic::close() noexcept { closed_.push_back(std::exchange(open_, nobody)); }
+
+/// What leaves may end an interval of this node, whose actions come back here.
+void spread_traffic::send_all() noexcept {
+  if (open_ != nobody) close();
+  while (!closed_.empty()) {
+    const std::size_t first = closed_.front();
+    closed_.erase(closed_.begin());
+    pass_on(first);
+  }
+}
 
 /// To the nodes below this one in the tree of the home.
 void spread_traffic::pass_on(std::size_t index) noexcept {

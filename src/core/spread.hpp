@@ -35,12 +35,10 @@ class spread_traffic {
 
   explicit spread_traffic(core& e) : core_(e) {}
 
-  /// The home sends `count` units, as `call` of the node `producer` wants.
+  /// The home sends `count` units, as `call` of the node `producer` wants. In the middle of actions: nothing leaves yet, as that makes actions of its own.
   void add(region_slot& r, std::uint64_t first, std::uint64_t count, model::node_id producer, std::uint64_t call) noexcept;
   /// What was gathered so far leaves.
-  void send_all() noexcept {
-    if (open_ != nobody) leave();
-  }
+  void send_all() noexcept;
   // As transport::sink.
   /// Whether a payload of so many bytes may be of `r`.
   [[nodiscard]] bool is_legal(const region_slot& r, std::size_t bytes) const noexcept;
@@ -76,7 +74,7 @@ class spread_traffic {
     base::fault_vector<std::byte> payload{};  ///< as large as any so far
   };
   [[nodiscard]] std::size_t find_free(std::size_t bytes) noexcept;
-  void leave() noexcept;
+  void close() noexcept;
   void pass_on(std::size_t index) noexcept;
   void answer(passage& p) noexcept;
   void take(const passage& p) noexcept;
@@ -84,6 +82,7 @@ class spread_traffic {
   core& core_;
   base::fault_vector<base::fault_ptr<passage>> passages_{};
   std::size_t open_ = nobody;
+  base::fault_vector<std::size_t> closed_{};  ///< that are full, and have not left
   base::fault_vector<std::uint32_t> known_{};  ///< what the home of a message that is taken knew
   counters count_{};
 };
