@@ -21,9 +21,12 @@ void performer::take(region_slot& r, const action& a) noexcept {
   CHECK(runs_.add(r, a));
 }
 
-/// In the middle of a step perhaps: what comes after actions has to wait for flush().
+/// In the middle of a step perhaps: what comes after actions has to wait for flush(). No action makes others.
 void performer::perform_runs() noexcept {
+  CHECK(!performs_);
+  performs_ = true;
   for (std::size_t i = 0; i < runs_.size(); ++i) perform(runs_[i]);
+  performs_ = false;
   runs_.clear();
 }
 

@@ -55,6 +55,7 @@ class performer {
 
   effects& to_;
   action_runs<region_slot> runs_{};
+  bool performs_ = false;
 };
 
 }  // namespace quire::core
