@@ -247,9 +247,12 @@ void pager::on_room(const message& m) noexcept {
   if (m.from.value() >= p.peers.size()) return;  // this node has no limit, and has asked nobody
   page_out_state::peer& peer = p.peers[m.from.value()];
   peer.room = m.a;
-  peer.rest_ns = m.b != 0 ? shortest_rest_ns : std::min(2 * peer.rest_ns + shortest_rest_ns, longest_rest_ns);
-  peer.ask_again_ns = core_.now() + peer.rest_ns;
-  if (m.b == 0) p.refused = true;
+  if (m.b == 0) {
+    rest(peer);
+  } else {
+    peer.rest_ns = shortest_rest_ns;
+    peer.ask_again_ns = core_.now() + peer.rest_ns;
+  }
   // Some will not go there, or come back before anybody has looked.
   const std::uint64_t until = m.b == 0 ? 0 : core_.now() + arrival_time_ns;
   for (page_out_state::victim& v : p.moving) {
@@ -257,19 +260,34 @@ void pager::on_room(const message& m) noexcept {
   }
 }
 
-/// Looks which units have gone to the node that was asked to take them.
+/// A peer takes nothing for the present: what leaves goes to the store.
+void pager::rest(page_out_state::peer& peer) noexcept {
+  peer.rest_ns = std::min(2 * peer.rest_ns + shortest_rest_ns, longest_rest_ns);
+  peer.ask_again_ns = core_.now() + peer.rest_ns;
+  page_out_.refused = true;
+}
+
+/// Looks which units have gone to the node that was asked to take them. Where none has, they may be such as never will, as long as a production
+/// phase lasts, say, or a pin.
 void pager::settle_moves() noexcept {
   const std::uint64_t now = core_.host.now();
+  const node_id taker = page_out_.moving.empty() ? core_.config.self : page_out_.moving.front().taker;
   std::erase_if(page_out_.moving, [&](const page_out_state::victim& v) {
     if (v.region->machine->use_of_frame(v.unit) == frame_use::none && !core_.frames.is_moving(*v.region, v.unit)) {
       ++core_.frames.count.units_given;
       core_.frames.drop(*v.region, v.unit, 1);
+      page_out_.some_went = true;
       return true;
     }
     if (now < v.until_ns) return false;
     core_.frames.own.push({v.region->about.id, v.unit}, v.region->bytes_of(v.unit));
     return true;
   });
+  if (!page_out_.moving.empty() || taker == core_.config.self) return;
+  if (!std::exchange(page_out_.some_went, false)) {
+    page_out_.peers[taker.value()].room = 0;
+    rest(page_out_.peers[taker.value()]);
+  }
 }
 
 // ---- Threads that ask for more while there is far too much

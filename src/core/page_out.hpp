@@ -51,6 +51,7 @@ struct page_out_state {
   base::fault_vector<fault> starved_faults{};  ///< the same, of threads that the kernel holds
   std::uint64_t disk_rests_until_ns = 0, sweep_again_ns = 0;
   bool refused = false;  ///< a node has had no room, and nothing has left since
+  bool some_went = false;  ///< of those in `moving`, so far
 };
 
 class pager {
@@ -99,6 +100,7 @@ class pager {
   [[nodiscard]] model::node_id find_taker(std::uint64_t now, std::uint64_t bytes) noexcept;
   void sweep_unused(unit_queue& from) noexcept;
   void settle_moves() noexcept;
+  void rest(page_out_state::peer& peer) noexcept;
   /// Beyond the memory limit by more than a `part`th of it.
   [[nodiscard]] bool is_over_by(std::uint64_t part) const noexcept;
   void feed() noexcept;

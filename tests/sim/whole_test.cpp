@@ -215,6 +215,26 @@ TEST(whole_patches, are_put_on_what_they_begin_with) {
   EXPECT_GT(patches, 1000u);
 }
 
+/// Seeds that the soak has found, of bugs that are rare in the daily ones.
+TEST(whole_pins, hold) {
+  const struct {
+    const program& about;
+    unsigned nodes;
+    std::uint64_t seed;
+  } pins[] = {
+      {stores, 2, 23'703'215'131'197'497},  // in a production phase units were offered to the other node for ever, and threads waited for room
+      {stores, 3, 47'419'048'997'158'985},  // the same
+      {few_twins, 2, 77},                   // a push left in the middle of a step's actions
+  };
+  for (const auto& pin : pins) {
+    job_options one = pin.about.what;
+    one.nodes = pin.nodes;
+    one.seed = pin.seed;
+    job j(one);
+    EXPECT_EQ(j.run(), "") << pin.about.name << " of " << pin.nodes << ", seed " << pin.seed;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(nodes, whole_atomics, testing::Values(2u, 3u, 5u), [](const auto& info) { return "of_" + std::to_string(info.param); });
 INSTANTIATE_TEST_SUITE_P(programs, whole, testing::ValuesIn(all()),
                          [](const auto& info) { return std::string(info.param.about.name) + "_of_" + std::to_string(info.param.nodes); });
