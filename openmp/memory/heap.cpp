@@ -28,6 +28,7 @@ struct span {
   [[nodiscard]] bool has(const void* at) const noexcept { return reinterpret_cast<std::uintptr_t>(at) - first < bytes; }
 };
 span g_shared, g_libc, g_linker;
+bool g_open = false;
 
 /// The code of the module that has `symbol`.
 span code_around(const void* symbol) noexcept {
@@ -52,7 +53,7 @@ bool is_shared(const void* at) noexcept { return g_shared.has(at); }
 
 /// `caller`: a return address of the function that was called.
 bool wants_shared(const void* caller) noexcept {
-  return g_shared.bytes != 0 && is_shared(__builtin_frame_address(0)) && !g_libc.has(caller) && !g_linker.has(caller);
+  return g_open && is_shared(__builtin_frame_address(0)) && !g_libc.has(caller) && !g_linker.has(caller);
 }
 
 void* shared(std::size_t bytes, std::size_t alignment, bool zero) noexcept {
@@ -82,9 +83,10 @@ void open_heap() noexcept {
   const auto* const linker = ::dlsym(RTLD_DEFAULT, "__tls_get_addr");
   g_linker = linker != nullptr ? code_around(linker) : span{};
   g_shared = {reinterpret_cast<std::uintptr_t>(first), bytes};
+  g_open = true;
 }
 
-void close_heap() noexcept { g_shared = {}; }
+void close_heap() noexcept { g_open = false; }
 
 }  // namespace quire::openmp
 
@@ -107,6 +109,7 @@ QUIRE_EXPORT void* calloc(std::size_t count, std::size_t bytes) noexcept {
 
 QUIRE_EXPORT void free(void* at) noexcept {
   if (!is_shared(at)) return __libc_free(at);
+  if (!g_open) return;  // the job ends, and shared memory with it
   const int saved = errno;
   (void)quire_free(at);
   errno = saved;

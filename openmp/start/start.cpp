@@ -116,6 +116,7 @@ int lead(int, char**, char** environment) {
   if (job().node != 0) {
     serve();
     close_heap();
+    wait_for_workers();
     (void)std::fflush(nullptr);
     ::_exit(quire_end() == QUIRE_OK ? 0 : 1);
   }
@@ -133,6 +134,7 @@ int lead(int, char**, char** environment) {
   g_running = false;
   close_heap();
   dismiss();
+  wait_for_workers();
   if (const quire_status why = quire_end(); why != QUIRE_OK) fail("the job cannot end", why);
 }
 
@@ -151,6 +153,9 @@ QUIRE_EXPORT int __libc_start_main(main_function run, int count, char** argument
   without_random_addresses();
   return real(lead, count, arguments, no_constructors, fini, linker_fini, stack_end);
 }
+
+/// Streams of C++ write through stdio, which each node has for itself. Buffers of their own would be shared objects that only one node has made.
+QUIRE_EXPORT bool _ZNSt8ios_base15sync_with_stdioEb(bool) { return true; }
 
 /// Handlers and destructors run on the private stack, from which the job can end.
 QUIRE_EXPORT void exit(int status) {

@@ -9,7 +9,7 @@
 namespace quire::openmp {
 
 struct shared_state {
-  static constexpr std::uint32_t most_locks = 1u << 16, most_shares = 64;
+  static constexpr std::uint32_t most_locks = 1u << 20, most_shares = 64;
   quire_mutex critical, atomics, names;  ///< of critical sections without a name; of atomic operations without an instruction; of tables
   alignas(4096) std::uint64_t locks[most_locks];  ///< handles by number - 1; 0: free
   std::uint64_t locks_used;                       ///< below that all numbers have been given

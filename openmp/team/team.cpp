@@ -7,6 +7,7 @@
 
 #include <array>
 #include <atomic>
+#include <cctype>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -43,6 +44,7 @@ command g_now;  ///< the region that runs on this node
 // No container: what a thread on a shared stack allocates is shared.
 std::array<worker, most_workers> g_workers;
 std::size_t g_started = 0;
+std::atomic<std::uint32_t> g_on_stacks{0};  ///< workers that are on their shared stacks
 std::byte* g_lead_top = nullptr;
 thread_local context t_me;
 
@@ -82,6 +84,7 @@ void* live(void* argument) noexcept {
       const share mine = share_of(g_job.node, g_now.threads, g_job.nodes);
       take_part(mine.first + 1 + static_cast<int>(static_cast<worker*>(at) - g_workers.data()), mine);
     }, &self);
+    if (g_on_stacks.fetch_sub(1, std::memory_order_acq_rel) == 1) g_on_stacks.notify_all();
   }
 }
 
@@ -102,6 +105,7 @@ void run_here(const command& c) noexcept {
   if (mine.count == 0) return;
   g_now = c;
   need_workers(static_cast<std::size_t>(mine.count) - 1);
+  g_on_stacks.fetch_add(static_cast<std::uint32_t>(mine.count) - 1, std::memory_order_acq_rel);
   for (int i = 0; i + 1 < mine.count; ++i) {
     worker& w = g_workers[static_cast<std::size_t>(i)];
     w.round.fetch_add(1, std::memory_order_release);
@@ -156,6 +160,24 @@ void read_schedule() noexcept {
   std::fprintf(stderr, "quire: OpenMP: OMP_SCHEDULE is \"%s\", which is no schedule; dynamic,1 is taken\n", whole);
 }
 
+/// OMP_STACKSIZE: kibibytes, or a number with B, K, M or G.
+void read_stack_size() noexcept {
+  const char* const text = std::getenv("OMP_STACKSIZE");
+  if (text == nullptr || *text == 0) return;
+  char* end = nullptr;
+  const unsigned long long number = std::strtoull(text, &end, 10);
+  while (*end == ' ') ++end;
+  const char unit = *end == 0 ? 'K' : static_cast<char>(std::toupper(static_cast<unsigned char>(*end)));
+  const int shift = unit == 'B' ? 0 : unit == 'K' ? 10 : unit == 'M' ? 20 : unit == 'G' ? 30 : -1;
+  constexpr unsigned long long least = 64u << 10, most = 1ull << 36;
+  const bool known = end != text && shift >= 0 && number <= most >> shift;
+  if (known && number << shift >= least) {
+    g_job.stack_bytes = static_cast<std::size_t>((number << shift) + 4095) / 4096 * 4096;
+    return;
+  }
+  std::fprintf(stderr, "quire: OpenMP: OMP_STACKSIZE is \"%s\", which is no size from 64K to 64G; stacks have 8 MiB\n", text);
+}
+
 }  // namespace
 
 context& me() noexcept { return t_me; }
@@ -169,6 +191,14 @@ void open_team() {
   std::int64_t asked = threads_asked_for();
   if (const quire_status why = quire_broadcast(&asked, sizeof asked, 0); why != QUIRE_OK) fail("nodes cannot agree on their threads", why);
   read_schedule();
+  read_stack_size();
+  struct {
+    loop::schedule how;
+    std::uint64_t chunk;
+  } schedule{g_job.schedule, g_job.chunk};
+  if (const quire_status why = quire_broadcast(&schedule, sizeof schedule, 0); why != QUIRE_OK) fail("nodes cannot agree on their schedule", why);
+  g_job.schedule = schedule.how;
+  g_job.chunk = schedule.chunk;
   g_job.processors = static_cast<int>(processors);
   g_job.threads = asked != 0 ? static_cast<int>(asked) : g_job.processors;
 }
@@ -176,9 +206,11 @@ void open_team() {
 /// The master runs one page below the data that it hands over, lest its own frames take that page from who reads it.
 void run_region(region_function what, void* data, unsigned threads, const loop& first) noexcept {
   const int wanted = threads != 0 ? static_cast<int>(threads) : g_job.threads;
-  if (wanted == 1 || t_me.level > 0) return run_alone(what, data, first);
+  const bool begins = t_me.level == 0 && on_stack(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
+  if (wanted == 1 || !begins) return run_alone(what, data, first);
   const command c{what, data, wanted, 0, first};
   if (spans_nodes(c.threads, g_job.nodes)) {
+    (void)std::fflush(stdout);  // what comes of other nodes comes behind it
     command told = c;
     if (const quire_status why = quire_broadcast(&told, sizeof told, 0); why != QUIRE_OK) fail("a parallel region cannot begin", why);
   }
@@ -205,6 +237,10 @@ void serve() noexcept {
     call_on(g_lead_top, [](void* at) { run_here(*static_cast<const command*>(at)); }, &c);
     (void)std::fflush(nullptr);
   }
+}
+
+void wait_for_workers() noexcept {
+  for (std::uint32_t left = 0; (left = g_on_stacks.load(std::memory_order_acquire)) != 0;) g_on_stacks.wait(left, std::memory_order_acquire);
 }
 
 void dismiss() noexcept {

@@ -55,6 +55,8 @@ void team_barrier() noexcept;
 
 /// The lead thread of a node that is not node 0: runs what the master tells, until the end of the job.
 void serve() noexcept;
+/// No region runs any more: until no thread is on a shared stack. Before the job ends, as stacks go then.
+void wait_for_workers() noexcept;
 /// Node 0, when no region can begin any more: the others end.
 void dismiss() noexcept;
 

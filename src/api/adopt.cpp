@@ -186,10 +186,13 @@ quire_status kept_memory::fetch(runtime& r) {
   r.core->regions.for_each([&](core::region_slot& slot) {
     if (r.core->regions.is_adopted(slot.about)) parts_.push_back({&slot});
   });
+  int error = 0;
   for (part& p : parts_) {
-    if (const int error = p.content.make(p.region->about.bytes); error != 0) {
-      return explain(QUIRE_NO_MEMORY, "quire_end(): no memory for what the program's data holds: %s", std::strerror(error));
-    }
+    if (error == 0) error = p.content.make(p.region->about.bytes);
+  }
+  const outcome mine = error == 0 ? outcome{} : said(explain(QUIRE_NO_MEMORY, "quire_end(): no memory for what the program's data holds: %s", std::strerror(error)));
+  if (const quire_status why = agree("quire_end", mine); why != QUIRE_OK) return why;
+  for (part& p : parts_) {
     for (std::uint64_t at = 0; at < p.region->about.bytes; at += os::page_bytes) {
       const std::uint64_t address = p.region->about.base + at;
       const auto here = r.core->faults.fault(address, false, base::now_ns());

@@ -18,7 +18,10 @@ bool g_has_key = false;
 
 /// A key that is made early has its place in the thread itself: setting it allocates nothing.
 [[gnu::constructor]] void make_key() noexcept {
-  g_has_key = ::pthread_key_create(&g_at_thread_end, [](void* start) { os::unmap(start, all_bytes); }) == 0;
+  g_has_key = ::pthread_key_create(&g_at_thread_end, [](void* start) {
+    t_stack = nullptr;
+    os::unmap(start, all_bytes);
+  }) == 0;
 }
 
 std::byte* make() noexcept {

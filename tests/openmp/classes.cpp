@@ -22,11 +22,24 @@ struct counted {
   }
 };
 counted g_first, g_second;
+
+int slow_value() {
+  static int made = 0;
+  const double until = omp_get_wtime() + 0.01;
+  while (omp_get_wtime() < until) {
+  }
+  return ++made;
+}
+int once() {
+  static const int value = slow_value();  // made by the thread that comes first, while others wait
+  return value;
+}
 std::map<std::string, int> g_words;
 
 }  // namespace
 
 int main() {
+  std::ios::sync_with_stdio(false);
   std::vector<double> squares(5000);
   std::vector<std::string> names(64);
   int caught = 0;
@@ -42,6 +55,7 @@ int main() {
 #pragma omp atomic
       caught += std::string(e.what()) == "within";
     }
+    if (once() != 1) throw std::logic_error("a static object was made twice");
 #pragma omp critical
     ++g_words["threads"];
   }

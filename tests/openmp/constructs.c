@@ -76,6 +76,22 @@ static void loops(void) {
     }
     expect("ordered", wrong, 0);
   }
+  // One thread is late in the first of many.
+  int turns = 0;
+#pragma omp parallel
+  for (int round = 0; round < 200; ++round) {
+    if (round == 0 && omp_get_thread_num() == 1) {
+      const double until = omp_get_wtime() + 0.02;
+      while (omp_get_wtime() < until) {
+      }
+    }
+#pragma omp for ordered schedule(dynamic) nowait
+    for (int i = 0; i < 4; ++i) {
+#pragma omp ordered
+      turns++;
+    }
+  }
+  expect("ordered, nowait", turns, 800);
   // Threads are in different loops at a time.
 #pragma omp parallel
   for (int round = 0; round < 100; ++round) {
@@ -273,6 +289,13 @@ int main(int argc, char** argv) {
       total++;
     }
   }
+  total = 0;
+#pragma omp parallel num_threads(60)
+  {
+#pragma omp atomic
+    total++;
+  }
+  expect("many threads, of which some are on their way out when the program ends", total, 60);
   printf("%d arguments, the last is %s; %d threads\n", argc - 1, argv[argc - 1], omp_get_max_threads());
   return argc > 2 ? atoi(argv[2]) : 0;
 }
