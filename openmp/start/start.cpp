@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <quire/system.h>
+#include <signal.h>
 #include <sys/personality.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <ios>
 #include <new>
 
@@ -132,10 +134,16 @@ int lead(int, char**, char** environment) {
 [[gnu::destructor]] void end_job() noexcept {
   if (!g_running) return;
   g_running = false;
+  // No handler of the program may ask for memory of nodes that have ended.
+  sigset_t others, before;
+  ::sigfillset(&others);
+  for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) ::sigdelset(&others, own);
+  ::pthread_sigmask(SIG_BLOCK, &others, &before);
   close_heap();
   dismiss();
   wait_for_workers();
   if (const quire_status why = quire_end(); why != QUIRE_OK) fail("the job cannot end", why);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 }  // namespace

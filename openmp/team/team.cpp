@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <quire/quire.h>
 #include <sched.h>
+#include <signal.h>
 
 #include <array>
 #include <atomic>
@@ -11,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 
 #include "openmp/memory/stacks.hpp"
 #include "openmp/start/fail.hpp"
@@ -88,8 +90,14 @@ void* live(void* argument) noexcept {
   }
 }
 
+/// Signals of the process are the main thread's business. A handler that faulted before a thread has its alternate stack would take that away again.
 void need_workers(std::size_t count) noexcept {
   if (count > most_workers) fail("a node has too many threads", QUIRE_LIMIT);
+  if (g_started >= count) return;
+  sigset_t others, before;
+  ::sigfillset(&others);
+  for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) ::sigdelset(&others, own);
+  ::pthread_sigmask(SIG_BLOCK, &others, &before);
   for (; g_started < count; ++g_started) {
     worker& w = g_workers[g_started];
     w.top = make_stack(g_job.stack_bytes);
@@ -97,6 +105,7 @@ void need_workers(std::size_t count) noexcept {
     if (::pthread_create(&thread, nullptr, live, &w) != 0) fail("cannot start a thread", QUIRE_NO_MEMORY);
     ::pthread_detach(thread);
   }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 /// This node's part of a region. The caller is its first thread here.

@@ -520,9 +520,9 @@ quire_status quire_end(void) {
   api::calls::hide_range();
   api::g_runtime.store(nullptr);
   r->node->stop();
-  kept.put_back(*r);
   r->core->trace.write();
   const auto flushed = r->core->wire.flush(10'000);
+  kept.put_back(*r);  // until now messages of nodes that are not so far may have come
   r->job->leave(numbers);
   delete r;
   return flushed.code();
