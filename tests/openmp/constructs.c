@@ -76,7 +76,7 @@ static void loops(void) {
     }
     expect("ordered", wrong, 0);
   }
-  // One thread is late in the first of many.
+  // One thread is late in the first of many. Others may be in a later loop's ordered part meanwhile.
   int turns = 0;
 #pragma omp parallel
   for (int round = 0; round < 200; ++round) {
@@ -88,7 +88,10 @@ static void loops(void) {
 #pragma omp for ordered schedule(dynamic) nowait
     for (int i = 0; i < 4; ++i) {
 #pragma omp ordered
-      turns++;
+      {
+#pragma omp atomic
+        turns++;
+      }
     }
   }
   expect("ordered, nowait", turns, 800);
