@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 // A plate whose upper edge is hot: Jacobi's method, as anybody would write it with OpenMP. It knows nothing of Quire:
 //
-//   gcc -fopenmp -O2 jacobi.c -o jacobi && OMP_NUM_THREADS=8 quire run -n 4 ./jacobi
+//   gcc -fopenmp -O2 jacobi.c -o jacobi -lm && OMP_NUM_THREADS=8 quire run -n 4 ./jacobi
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "openmp/gomp/export.hpp"
 #include "openmp/team/team.hpp"
@@ -15,7 +16,6 @@ namespace {
 
 /// What gcc makes of a task's data: moved as bytes, or by a function of its own.
 using copy_function = void (*)(void* to, void* from);
-
 
 std::byte* aligned(std::byte* room, std::size_t alignment) noexcept {
   const auto at = reinterpret_cast<std::uintptr_t>(room);
