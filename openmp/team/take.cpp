@@ -26,6 +26,7 @@ bool replace(std::uint64_t* word, std::uint64_t& expected, std::uint64_t by) noe
 
 /// A thread may come here so late that the counter is a later loop's: then nothing of its own is left, as nobody leaves a loop before.
 part take(std::uint64_t number, const loop& l) noexcept {
+  if (l.iterations > taken_mask) fail("a loop of more than 2^40 iterations cannot hand them out: use schedule(static)", QUIRE_LIMIT);
   std::uint64_t* const word = &shared().shares[number % shared_state::most_shares].word;
   const auto threads = static_cast<std::uint64_t>(me().count);
   for (std::uint64_t now = number << number_shift;;) {
