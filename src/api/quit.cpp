@@ -29,6 +29,8 @@ void on_quit(int, siginfo_t* info, void*) {
 
 }  // namespace
 
+bool is_quit_handler(const void* handler) noexcept { return handler == reinterpret_cast<const void*>(on_quit); }
+
 void install_quit() noexcept {
   struct sigaction now {};
   if (::sigaction(SIGQUIT, nullptr, &now) != 0 || (now.sa_flags & SA_SIGINFO) != 0) return;

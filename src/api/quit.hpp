@@ -10,5 +10,7 @@ namespace quire::api {
 void install_quit() noexcept;
 /// Puts back what was there before, unless the program has put another in its place.
 void remove_quit() noexcept;
+/// Whether a handler of SIGQUIT is this one, which touches no shared memory. Any thread.
+[[nodiscard]] bool is_quit_handler(const void* handler) noexcept;
 
 }  // namespace quire::api

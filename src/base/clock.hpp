@@ -10,10 +10,15 @@
 
 namespace quire::base {
 
+/// The kernel's function where the process has it: libc's clock_gettime is one of those that libquire takes for the program.
+using clock_function = int (*)(clockid_t, timespec*);
+extern clock_function const kernel_clock;
+
 /// Monotonic nanoseconds; async-signal-safe (vDSO).
 [[nodiscard]] inline std::uint64_t now_ns() noexcept {
   timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
+  // While libraries are loaded, before this one's constants are there.
+  (kernel_clock != nullptr ? kernel_clock : ::clock_gettime)(CLOCK_MONOTONIC, &t);
   return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(t.tv_nsec);
 }
 

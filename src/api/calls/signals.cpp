@@ -17,6 +17,7 @@
 #include "api/calls/copies.hpp"
 #include "api/calls/signals.hpp"
 #include "api/forward.hpp"
+#include "api/quit.hpp"
 #include "base/log.hpp"
 #include "detect/detector.hpp"
 
@@ -50,9 +51,9 @@ bool is_function(const void* handler) noexcept {
          handler != reinterpret_cast<const void*>(SIG_ERR);
 }
 
-/// A handler of the application may touch shared memory: from now on signals wait while a thread drives.
+/// A handler of the application may touch shared memory: from now on signals wait while a thread drives. Quire's own handler does not.
 void note(int signal, const void* handler) noexcept {
-  if (signal == SIGSEGV || signal == SIGBUS || !is_function(handler)) return;
+  if (signal == SIGSEGV || signal == SIGBUS || !is_function(handler) || quire::api::is_quit_handler(handler)) return;
   quire::drive::driver::signals_handled.store(true);
 }
 

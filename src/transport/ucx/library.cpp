@@ -18,6 +18,7 @@ struct setting {
 };
 constexpr setting load_settings[] = {
     {"UCX_HANDLE_ERRORS", "none"},  // no handlers for SIGSEGV, SIGBUS, SIGILL, SIGFPE: faults are ours
+    {"UCX_DEBUG_SIGNO", "0"},       // no handler for SIGHUP, which would start a debugger where a program ends
     {"UCX_MEM_EVENTS", "n"},        // no patches of mmap, munmap, madvise: right for TCP and shared memory
     {"UCX_VFS_ENABLE", "n"},        // no thread and no directory for inspection
     {"UCX_LOG_LEVEL", "fatal"},     // UCX writes to standard output; Quire itself tells what was lost
