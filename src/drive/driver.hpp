@@ -30,6 +30,14 @@ namespace quire::drive {
 class contention {
  public:
   [[nodiscard]] bool present(std::uint64_t now) const noexcept { return now < until_.load(std::memory_order_relaxed); }
+  /// The same, now. Where nothing has been noticed for a while it costs no look at the clock.
+  [[nodiscard]] bool present() noexcept {
+    std::uint64_t until = until_.load(std::memory_order_relaxed);
+    if (until == 0) return false;
+    if (base::now_ns() < until) return true;
+    until_.compare_exchange_strong(until, 0, std::memory_order_relaxed);
+    return false;
+  }
   /// A polling thread looks at the clock, and did so `before`. True if it had to wait for its core in between: it shall sleep,
   /// and for a while nobody shall poll.
   bool noticed(std::uint64_t before, std::uint64_t now) noexcept {
@@ -62,8 +70,8 @@ class contention {
 class driver {
  public:
   /// Whether a thread that waits may poll.
-  [[nodiscard]] bool may_spin() const noexcept {
-    return how.spin_ns != 0 && !cores.present(base::now_ns());
+  [[nodiscard]] bool may_spin() noexcept {
+    return how.spin_ns != 0 && !cores.present();
   }
   /// Takes the right to drive if it is free.
   [[nodiscard]] bool try_lock() noexcept {

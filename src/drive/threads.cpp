@@ -184,9 +184,8 @@ bool threads::run(core::op& o, std::int64_t timeout_ms, bool in_fault) noexcept 
 void threads::drive_for(const core::op& o, bool driving) noexcept {
   const pace& how = driver_.how;
   driver_.polling.fetch_add(1, std::memory_order_relaxed);
-  const std::uint64_t start = base::now_ns();
-  polling wait(how, start);
-  std::uint64_t looked = start;
+  polling wait(how);
+  std::uint64_t looked = 0;
   bool moved = false, away = false;
   if (driving) mute();
   for (unsigned round = 1; !o.done(); ++round) {
@@ -201,7 +200,7 @@ void threads::drive_for(const core::op& o, bool driving) noexcept {
     }
     if (round % how.rounds_between_looks != 0) continue;
     const std::uint64_t now = base::now_ns();
-    away = driver_.cores.noticed(looked, now);
+    away = looked != 0 && driver_.cores.noticed(looked, now);
     if (away) break;
     looked = now;
     const next_step next = wait.look(now, std::exchange(moved, false));
@@ -209,7 +208,7 @@ void threads::drive_for(const core::op& o, bool driving) noexcept {
     if (next == next_step::give_way) ::sched_yield();
   }
   // What has arrived meanwhile is taken now rather than with the next fault: in a sweep, the rest of the window.
-  if (driving && !away && o.done()) {
+  if (driving && !away && o.done() && drive()) {
     for (const std::uint64_t until = base::now_ns() + how.linger_ns; drive() && base::now_ns() < until;) continue;
   }
   driver_.polling.fetch_sub(1, std::memory_order_relaxed);

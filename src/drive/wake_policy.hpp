@@ -37,20 +37,21 @@ struct pace {
 /// What a thread that polls does next.
 enum class next_step : std::uint8_t { poll, give_way, sleep };
 
-/// One wait of an application thread.
+/// One wait of an application thread. It begins with the first look: a short one needs no clock.
 class polling {
  public:
-  polling(const pace& p, std::uint64_t now) noexcept : pace_(p), start_(now), quiet_since_(now) {}
+  explicit polling(const pace& p) noexcept : pace_(p) {}
   /// `moved`: something has come since the last look; it may as well be this thread that takes what follows.
   [[nodiscard]] next_step look(std::uint64_t now, bool moved) noexcept {
-    if (moved) quiet_since_ = now;
+    if (start_ == 0) start_ = now;
+    if (moved || quiet_since_ == 0) quiet_since_ = now;
     if (now - quiet_since_ > pace_.spin_ns || now - start_ > pace_.longest_drive_ns) return next_step::sleep;
     return now - quiet_since_ > pace_.patience_ns ? next_step::give_way : next_step::poll;
   }
 
  private:
   const pace& pace_;
-  std::uint64_t start_, quiet_since_;
+  std::uint64_t start_ = 0, quiet_since_ = 0;
 };
 
 /// How long the service thread looks on after it has served something. The while grows as long as it is worth it: with requests in quick

@@ -15,7 +15,8 @@ pace some_pace() {
 
 TEST(wake_policy, a_thread_polls_gives_way_and_sleeps) {
   const pace p = some_pace();
-  polling w(p, 1'000);
+  polling w(p);
+  EXPECT_EQ(w.look(1'000, false), next_step::poll) << "its time begins";
   EXPECT_EQ(w.look(2'000, false), next_step::poll);
   EXPECT_EQ(w.look(1'000 + p.patience_ns + 1, false), next_step::give_way);
   EXPECT_EQ(w.look(500'000, true), next_step::poll) << "something has come";
@@ -25,15 +26,18 @@ TEST(wake_policy, a_thread_polls_gives_way_and_sleeps) {
 
 TEST(wake_policy, whatever_comes_a_thread_does_not_drive_for_ever) {
   const pace p = some_pace();
-  polling w(p, 0);
-  EXPECT_EQ(w.look(p.longest_drive_ns, true), next_step::poll);
-  EXPECT_EQ(w.look(p.longest_drive_ns + 1, true), next_step::sleep);
+  polling w(p);
+  EXPECT_EQ(w.look(1, true), next_step::poll);
+  EXPECT_EQ(w.look(1 + p.longest_drive_ns, true), next_step::poll);
+  EXPECT_EQ(w.look(2 + p.longest_drive_ns, true), next_step::sleep);
 }
 
-TEST(wake_policy, without_time_to_poll_a_thread_sleeps_at_its_first_look) {
+TEST(wake_policy, without_time_to_poll_a_thread_sleeps_at_its_second_look) {
   pace p = some_pace();
   p.spin_ns = 0;
-  EXPECT_EQ(polling(p, 0).look(1, false), next_step::sleep);
+  polling w(p);
+  EXPECT_EQ(w.look(1, false), next_step::poll);
+  EXPECT_EQ(w.look(2, false), next_step::sleep);
 }
 
 TEST(wake_policy, the_service_thread_looks_on_longer_where_it_pays_and_shorter_where_not) {
