@@ -300,6 +300,7 @@ struct region_options {
   quire::pool pool = quire::pool::standard;
   quire::detector detector = quire::detector::standard;
   bool heap = false;  ///< memory is allocated from it: quire::allocator, region::make(); it has no bytes() nor span() then
+  bool orders = false;  ///< flags in it synchronise: who reads one sees what was written before into regions with release consistency
 };
 
 /// A range of shared addresses with one consistency. A handle, as those of sync.hpp; default-constructed it names the
@@ -316,7 +317,8 @@ class region {
                                       .home = options.home,
                                       .pool = static_cast<quire_pool>(options.pool),
                                       .detector = static_cast<quire_detector>(options.detector),
-                                      .heap = options.heap ? 1 : 0};
+                                      .heap = options.heap ? 1 : 0,
+                                      .orders = options.orders ? 1 : 0};
     region made;
     detail::check(quire_region_create(&wanted, bytes, &made.native_), "region::create");
     return made;

@@ -152,6 +152,11 @@ typedef struct quire_region_options {
   quire_pool pool;
   quire_detector detector;
   int heap; /**< not 0: memory is allocated from the region, by quire_region_malloc(), and by nothing else */
+  /** Not 0: the region, while it has sequential consistency, synchronises threads. Who reads from it what a thread of another node wrote there, by
+   *  plain loads and stores or by atomic instructions and calls, sees what that thread had written before into regions with QUIRE_RELEASE. Without it only
+   *  locks, barriers and other calls of Quire do that. A unit that leaves a node takes what was written there along: many small units
+   *  that go to and fro cost more. No effect while no region has QUIRE_RELEASE. */
+  int orders;
 } quire_region_options;
 
 /** A region. Zero is the region that quire_malloc() uses. A handle is that of one region for ever: when the region is destroyed, calls with it give

@@ -35,6 +35,7 @@ job::job(const job_options& options) : options_(options), draw_(sim::mix(options
   }
   plan_phases();
   plan_others(last);
+  plan_turns();
 }
 
 job::~job() = default;
@@ -87,6 +88,23 @@ void job::plan_others(quire_consistency raced_one) {
   k.replicas = replicas_;
   k.scans_percent = scan_percent_;
   comings_ = std::make_unique<comings>(world_, k, draw_.next());
+}
+
+/// Words beside those of locks, in the region whose consistency changes.
+void job::plan_turns() {
+  turns_options o;
+  if (options_.turns) {
+    core::region_description about = describe(flags, QUIRE_SEQUENTIAL);
+    about.orders = 1;
+    world_.add_region(about);
+    o.count = 1 + static_cast<unsigned>(draw_.below(4));
+  }
+  o.flags = address(flags, 0, 0);
+  o.base = address(locked, 0, 0);
+  o.pages = pages_;
+  o.page_bytes = page_bytes();
+  o.threads = all_threads_;
+  turns_ = std::make_unique<turns>(world_, o);
 }
 
 world_options job::draw_options() {
@@ -166,6 +184,7 @@ std::string job::run() {
   std::string wrong = world_.run();
   for (unsigned n = 0; n < world_.nodes(); ++n) count(world_.at(n));
   done_["races"] += races_->reads_of_others();
+  done_["turns"] += turns_->taken();
   done_["regions that went"] += comings_->gone();
   done_["regions at old addresses"] += comings_->again();
   done_["group threads"] += groups_->threads();

@@ -8,6 +8,7 @@
 //   phased   words that have another owner in each phase, between barriers; phases may be parallel blocks, or produced, or one node's alone
 //   handed   words that groups of threads hand on by conditions, events, semaphores, flags and rwlocks (groups.hpp)
 //   raced    words that are read and written without synchronisation (races.hpp)
+//   turned   words that threads hand on by plain flags, in some programs (turns.hpp)
 //   others   regions that threads make and destroy (comings.hpp)
 //
 // Beside that hints, read-ahead, pushes, collectives, checkpoints' holds, frames and twins that are few, pages that the kernel unmaps, and content
@@ -27,6 +28,7 @@
 #include "sim/whole/comings.hpp"
 #include "sim/whole/groups.hpp"
 #include "sim/whole/races.hpp"
+#include "sim/whole/turns.hpp"
 #include "sim/whole/world.hpp"
 
 namespace quire::whole {
@@ -49,6 +51,7 @@ struct job_options {
   bool rotates = false;       ///< in every second phase one node alone writes what is phased or raced; barriers of the job between phases
   bool races_only = false;    ///< nothing but races and barriers: what keeps them in order is not disturbed
   bool flags_only = false;    ///< all groups set flags or spin
+  bool turns = false;         ///< flags of a region that orders
   unsigned short_percent = 30;    ///< runs whose nodes are short of memory
   unsigned few_twins_percent = 30;  ///< runs whose nodes have room for a few twins only
   unsigned replicas_percent = 10; ///< runs with content on two nodes: sequential consistency only
@@ -70,7 +73,7 @@ class job {
   [[nodiscard]] const std::map<std::string, std::uint64_t>& done() const noexcept { return done_; }
 
  private:
-  enum region_number : unsigned { free_words, locked, pinned, counted, phased, handed, raced, regions };
+  enum region_number : unsigned { free_words, locked, pinned, counted, phased, handed, raced, regions, flags = regions };
   enum class phase_kind : std::uint8_t { plain, block, produced, alone, last = alone };
   enum class meeting : std::uint8_t { none, barrier, reduce, broadcast, change, hold, last = hold };
   struct lock {
@@ -104,6 +107,7 @@ class job {
   [[nodiscard]] quire_consistency draw_consistency(unsigned release_percent);
   void plan_phases();
   void plan_others(quire_consistency raced_one);
+  void plan_turns();
   [[nodiscard]] std::uint64_t address(unsigned region, std::uint64_t page, std::uint64_t word) const;
   [[nodiscard]] std::uint64_t page_bytes() const noexcept { return unit_; }
   void make_lock(std::size_t number);
@@ -152,6 +156,7 @@ class job {
   std::uint64_t barrier_ = 0;
   std::unique_ptr<groups> groups_{};
   std::unique_ptr<races> races_{};
+  std::unique_ptr<turns> turns_{};
   std::unique_ptr<comings> comings_{};
   std::map<std::uint64_t, std::pair<unsigned, unsigned>> pinned_by_{};  ///< page: node, how often
   std::map<std::uint64_t, std::set<std::uint64_t>> before_{};           ///< of a counter: what additions have found

@@ -21,6 +21,7 @@ void job::step(thread& t, unsigned phase) {
   const job_bias& often = options_.often;
   if (comings_->any() && t.draw.chance(std::max(often.comings, 15u))) return comings_->use(t, t.place, phase);
   if (options_.races_only || t.draw.chance(often.races)) return races_->step(t, t.place, may_write(t, phase));
+  if (turns_->any() && t.draw.chance(40)) return turns_->step(t, t.place);
   if (t.draw.chance(often.pins)) return use_pinned(t);
   if (t.draw.chance(often.phased)) return use_phased(t, phase);
   if (t.draw.chance(often.pushes)) return push(t);

@@ -90,7 +90,7 @@ quire_status agree_on(const outcome& mine, const request& what) {
   std::uint64_t sum = 14695981039346656037u;  // FNV-1a
   const std::uint64_t all[] = {what.base(), what.bytes, static_cast<std::uint64_t>(what.node), what.unit(),
                                static_cast<std::uint64_t>(what.options.consistency), static_cast<std::uint64_t>(what.options.pool),
-                               static_cast<std::uint64_t>(what.options.detector)};
+                               static_cast<std::uint64_t>(what.options.detector), what.options.orders != 0 ? 1u : 0u};
   for (const std::uint64_t one : all) sum = (sum ^ one) * 1099511628211u;
   const auto hash = static_cast<std::int64_t>(sum >> 2);
   std::int64_t values[] = {mine.ok() ? 0 : std::int64_t{mine.code} << 32 | quire_node(), hash, -hash};

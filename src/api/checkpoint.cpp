@@ -94,7 +94,7 @@ outcome write_node(runtime& r, const std::string& directory, const checkpoint::i
 checkpoint::region_row row_of(const core::region_slot& r) {
   const core::region_description& d = r.about;
   const auto consistency = static_cast<std::uint64_t>(r.consistency());
-  return {d.id, d.base, d.bytes, d.unit_bytes, d.placement, d.home, consistency, d.pool, d.detector, d.life, d.heap};
+  return {d.id, d.base, d.bytes, d.unit_bytes, d.placement, d.home, consistency, d.pool, d.detector, d.life, d.heap, d.orders};
 }
 
 /// Node 0: all that is not the nodes' own.

@@ -147,6 +147,7 @@ outcome take_tables(runtime& r, const checkpoint::opened& whole) {
     about.detector = static_cast<std::uint8_t>(row.detector);
     about.life = static_cast<std::uint32_t>(row.life);
     about.heap = static_cast<std::uint8_t>(row.heap);
+    about.orders = static_cast<std::uint8_t>(row.orders);
     if (const auto why = r.regions->load_region(about); !why.ok()) {
       return {why.code(), whole.directory() + ": region " + std::to_string(row.id) + " cannot be made here"};
     }

@@ -59,6 +59,13 @@ class words {
   bool numbers(Numbers&... all) {
     return (number(all) && ...);
   }
+  /// What files of earlier versions of Quire lack.
+  bool number_or_end(std::uint64_t& value) {
+    std::string word;
+    if (!next(word)) return true;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+    return error == std::errc{} && end == word.data() + word.size();
+  }
   bool at_end() {
     std::string rest;
     return !next(rest);
@@ -77,7 +84,8 @@ bool take_line(words& w, const std::string& key, manifest& m) {
   if (key == "region") {
     region_row r;
     const bool good = w.number(r.id) && w.number(r.base, 16) &&
-                      w.numbers(r.bytes, r.unit_bytes, r.placement, r.home, r.consistency, r.pool, r.detector, r.life, r.heap);
+                      w.numbers(r.bytes, r.unit_bytes, r.placement, r.home, r.consistency, r.pool, r.detector, r.life, r.heap) &&
+                      w.number_or_end(r.orders);
     m.regions.push_back(r);
     return good;
   }
@@ -109,7 +117,9 @@ std::string print(const manifest& m) {
       << hex(m.next_base) << ' ' << m.next_id << ' ' << m.gone << '\n';
   for (const region_row& r : m.regions) {
     out << "region " << r.id << ' ' << hex(r.base) << ' ' << r.bytes << ' ' << r.unit_bytes << ' ' << r.placement << ' '
-        << r.home << ' ' << r.consistency << ' ' << r.pool << ' ' << r.detector << ' ' << r.life << ' ' << r.heap << '\n';
+        << r.home << ' ' << r.consistency << ' ' << r.pool << ' ' << r.detector << ' ' << r.life << ' ' << r.heap;
+    if (r.orders != 0) out << ' ' << r.orders;
+    out << '\n';
   }
   for (const auto& [name, value] : m.names) out << "name " << hex(value) << ' ' << hex(name) << '\n';
   for (std::size_t node = 0; node < m.files.size(); ++node) {

@@ -28,6 +28,7 @@ struct region_row {
   std::uint64_t placement = 0, home = 0, consistency = 0, pool = 0, detector = 0;
   std::uint64_t life = 0;  ///< regions that had gone when it was made: part of its handle
   std::uint64_t heap = 0;  ///< 1: memory is allocated from it
+  std::uint64_t orders = 0;  ///< 1: its units carry release consistency along
   friend bool operator==(const region_row&, const region_row&) noexcept = default;
 };
 

@@ -96,6 +96,9 @@ class core final {
   [[nodiscard]] std::uint64_t now() const noexcept { return host.now(); }
   /// Some region's consistency is weaker than sequential.
   [[nodiscard]] bool relaxed() const noexcept { return relaxes.load(std::memory_order_relaxed); }
+  /// A region with sequential consistency, and quire_region_options::orders: a thread that reads from it what another has written there acquires what
+  /// that one wrote before into regions of release consistency.
+  [[nodiscard]] bool orders(const region_slot& r) const noexcept { return r.about.orders != 0 && relaxed() && !protocols.of(r).relaxed; }
   void stamp(fault_trace::point where, unsigned region, std::uint64_t unit) noexcept {
     if (trace.is_open()) trace.add(where, region, unit, now());
   }

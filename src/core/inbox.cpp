@@ -43,8 +43,15 @@ void inbox::deliver(const message& m) noexcept {
     default: break;
   }
   const auto value = std::span<const std::byte>(landing_).first(what == payload::content ? 0 : m.payload_bytes);
-  if (core_.relaxed() && synchronises(m, core_.protocols.traits(m.kind)) && core_.protocols.keeps_back(m, value)) return;
+  const protocol::message_traits& t = core_.protocols.traits(m.kind);
+  if (core_.relaxed() && (synchronises(m, t) || is_ordered(m)) && core_.protocols.keeps_back(m, value)) return;
   handle(m, value);
+}
+
+/// About units of a region that orders.
+bool inbox::is_ordered(const message& m) const noexcept {
+  const region_slot* const r = m.kind < message_kind::sync_first ? core_.regions.slot(m.region) : nullptr;
+  return r != nullptr && core_.orders(*r);
 }
 
 /// In a job that goes on without nodes, of which the first one may be that numbers regions: a region may go before all that was sent has come.
@@ -109,6 +116,7 @@ void inbox::handle_units(const message& m, const protocol::message_traits& t) no
     return core_.paging.on_units(*r, m);
   }
   if (t.brings == payload::content && m.payload_bytes != 0) core_.frames.landed(*r, m.unit, m.count);
+  if (t.orders && core_.orders(*r)) core_.protocols.acquire();  // before a thread here can look at the units
   message one = m;
   one.count = 1;
   for (std::uint32_t i = 0; i < m.count; ++i) {

@@ -24,6 +24,9 @@ void node_effects::use_frames(region_slot& r, std::uint64_t first, std::uint64_t
   core_.frames.use(r, first, count, level == model::access::write ? content::changed : content::read);
   core_.frames.note_let_in(r, first, count);
 }
+void node_effects::note_protected(region_slot& r, model::access from) noexcept {
+  if (from == model::access::write && core_.orders(r)) core_.out.note_write_ended();
+}
 void node_effects::wake_units(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept { core_.faults.wake_units(r, first, count); }
 void node_effects::operate(region_slot& r, const action& a) noexcept { core_.out.operate(r, a); }
 void node_effects::complete_call(const message& m) noexcept { core_.out.complete_call(m); }
@@ -56,6 +59,8 @@ void node_effects::transmit(node_id to, const message& m, std::span<const std::b
     return core_.out.post(to, full, payload);
   }
   if (m.kind == message_kind::pin_grant && (m.flags & model::message_flag::no_data) == 0) return core_.out.send_grant(to, m);
+  const region_slot* const r = m.kind < message_kind::sync_first && value.empty() ? core_.regions.slot(m.region) : nullptr;
+  if (r != nullptr && core_.orders(*r)) return core_.out.send_ordered(to, m);
   core_.out.send(to, m, value);
 }
 

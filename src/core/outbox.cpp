@@ -3,6 +3,7 @@
 #include "core/outbox.hpp"
 
 #include <atomic>
+#include <utility>
 
 #include "base/log.hpp"
 #include "core/core.hpp"
@@ -29,6 +30,10 @@ transport::urgency urgency_of(const message& m, const protocol::message_traits& 
   const bool sync = m.kind >= message_kind::sync_first && m.kind <= message_kind::sync_last;
   const bool later = t.later || said || (sync && sync::kind_of(m.kind) == sync::kind::gather);
   return later ? transport::urgency::later : transport::urgency::now;
+}
+bool brings_content(const message& m, const protocol::message_traits& t) noexcept {
+  constexpr unsigned empty = model::message_flag::zero | model::message_flag::no_data;
+  return t.brings == protocol::payload::content && (m.flags & empty) == 0;
 }
 /// What a message does to memory that lets threads go on.
 model::edge edge_of(const message& m, protocol::passage how, node_id self) noexcept {
@@ -60,10 +65,16 @@ void outbox::send_units(region_slot& r, node_id to, const message& m, std::uint6
   out.count = static_cast<std::uint32_t>(count);
   if (t.counted && !core_.survival.members().is_dead(to)) r.change.sent += count;
   if (t.leaves != protocol::passage::plain) return send_behind(to, out, t);
+  if (core_.orders(r)) return send_in_order(r, to, out, t);
   if (t.tells && core_.replicas.hold_back(to, out, {}, true)) return;
   if (t.domain_sees) core_.protocols.domain(t.of).on_leaving(to, m);
   if (!with_content) return send(to, out, {});
+  send_content(r, to, out, t);
+}
+
+void outbox::send_content(region_slot& r, node_id to, message out, const protocol::message_traits& t) noexcept {
   CHECK(to != core_.config.self);
+  const std::uint64_t first = out.unit, count = out.count;
   core_.stamp(fault_trace::point::replied, r.about.id, first);
   out.payload_bytes = static_cast<std::uint32_t>(r.bytes_of(first, count));
   const bool told = (out.flags & model::message_flag::as_told) != 0, twin = told || (out.flags & model::message_flag::base) != 0;
@@ -82,6 +93,31 @@ void outbox::send_behind(node_id to, message m, const protocol::message_traits& 
   const std::uint64_t end = m.unit + m.count;
   if (t.one_by_one) m.count = 1;
   for (; m.unit < end; m.unit += m.count) later_.push_back({to, m, what});
+}
+
+/// Of a region that orders: no message overtakes one that waits for diffs (sequential (I7) needs the order of a pair). What threads here may have
+/// written into a unit before its content leaves is behind all that they wrote before that; content of later copies is behind the same interval.
+void outbox::send_in_order(region_slot& r, node_id to, const message& m, const protocol::message_traits& t) noexcept {
+  if (brings_content(m, t)) {  // from its frame, when it leaves
+    core_.frames.use(r, m.unit, m.count, content::sent);
+    ++content_waits_;
+  }
+  model::edge what = model::edge::none;
+  if (t.orders) {
+    const bool own = m.requester == core_.config.self;  // an atomic operation of a thread here
+    what = own || std::exchange(write_ended_, false) ? model::edge::releases : model::edge::joins;
+  }
+  later_.push_back({to, m, what});
+}
+
+bool outbox::turn_period() noexcept { return content_waits_ == 0 && core_.wire.turn_period(); }
+
+void outbox::send_ordered(node_id to, const message& m) noexcept {
+  const protocol::message_traits& t = core_.protocols.traits(m.kind);
+  if (!brings_content(m, t)) return send(to, m, {});
+  CHECK(content_waits_ != 0);
+  --content_waits_;
+  send_content(*core_.regions.slot(m.region), to, m, t);
 }
 
 void outbox::send_grant(model::node_id to, message m) noexcept {
@@ -119,34 +155,39 @@ void outbox::operate(region_slot& r, const action& a) noexcept {
   }
   const bool here = a.kind == model::action_kind::operate_here;
   if (!core_.protocols.of(r).relaxed) {
+    if (core_.orders(r)) note_write_ended();  // the view may not let threads write here, and will not be lowered then
     if (here) return complete_call(m);
+    if (core_.orders(r)) return later_.push_back({a.to, m, model::edge::releases});  // threads here may have written the word
     return core_.replicas.hold_back(a.to, m, {}, true) ? void() : send(a.to, m, {});
   }
   const auto what = static_cast<model::atomic_operation>(m.operation);
   if (model::apply(what, m.a, operand, desired) != m.a) r.machine->on_operated(a.unit);
   // Who sees a value that a thread here has left sees what that thread wrote before.
-  later_.push_back({a.to, m, here ? model::edge::none : model::edge::releases});
+  later_.push_back({a.to, m, model::edge::releases, here});
 }
 
 void outbox::complete_call(const message& m) noexcept {
   if (core_.protocols.traits(m.kind).acquires) {
-    later_.push_back({core_.config.self, m, model::edge::none});
+    later_.push_back({core_.config.self, m, model::edge::none, true});
   } else {
     core_.calls.finish(m);
   }
 }
 
+/// In order: the end of an interval, which one of them asks for, has actions of its own and comes here again.
 void outbox::send_later() noexcept {
+  if (std::exchange(sends_later_, true)) return;
   while (!later_.empty()) {
     const later_message next = later_.front();
     later_.erase(later_.begin());
-    if (next.what != model::edge::none) {
+    if (!next.completes) {
       synchronise(next.to, next.m, {}, next.what);
       continue;
     }
     core_.protocols.acquire();
     core_.calls.finish(next.m);
   }
+  sends_later_ = false;
 }
 
 void outbox::synchronise(model::node_id to, const model::message& m, std::span<const std::byte> value, model::edge what) noexcept {

@@ -50,7 +50,7 @@ void page_out_state::open(unsigned nodes, std::uint64_t limit) {
 
 void pager::page_out() noexcept {
   page_out_state& p = page_out_;
-  if (core_.wire.turn_period()) core_.frames.on_period();
+  if (core_.out.turn_period()) core_.frames.on_period();
   if (!p.moving.empty()) settle_moves();
   if (core_.frames.over() && starved()) sweep_unused(core_.frames.own);
   if (core_.frames.over()) {
@@ -201,7 +201,7 @@ void pager::sweep_unused(unit_queue& from) noexcept {
 
 void pager::take_over(region_slot& r, const message& m) noexcept {
   const bool asks = !r.change.frozen && !core_.ending.load(std::memory_order_relaxed);
-  if (core_.wire.turn_period()) core_.frames.on_period();
+  if (core_.out.turn_period()) core_.frames.on_period();
   const std::uint64_t now = core_.host.now();
   if (asks && core_.frames.room() < r.bytes_of(m.unit, m.count) && now >= page_out_.sweep_again_ns) {
     page_out_.sweep_again_ns = now + sweep_rest_ns;

@@ -99,6 +99,7 @@ void performer::protect(const run& r) noexcept {
   const action& a = r.what;
   const int error = r.region->detector->protect(r.region->application(a.unit), r.region->bytes_of(a.unit, r.count), a.from, a.level);
   if (error != 0) give_up("protect", *r.region, a.unit, error);
+  to_.note_protected(*r.region, a.from);
 }
 
 }  // namespace quire::core

@@ -43,7 +43,7 @@ struct region_description {
   std::uint8_t heap = 0;   ///< memory is allocated from it (region::registry)
   std::uint8_t store = 0;  ///< a row of the table of stores
   std::uint8_t layout = 0;  ///< and of layouts
-  std::uint8_t unused = 0;
+  std::uint8_t orders = 0;  ///< its units carry release consistency along (core::orders())
   std::uint32_t life = 0;  ///< regions that had gone when it was made: with `id` it names the region for ever
 };
 /// The handle that programs have (quire_region::id).

@@ -96,6 +96,7 @@ region_description describe(const quire_region_options& options, std::uint64_t b
   about.pool = static_cast<std::uint8_t>(options.pool);
   about.detector = static_cast<std::uint8_t>(options.detector);
   about.heap = options.heap != 0 ? 1 : 0;
+  about.orders = options.orders != 0 ? 1 : 0;
   return about;
 }
 }  // namespace

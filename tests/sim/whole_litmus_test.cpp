@@ -23,6 +23,8 @@ using testing::Each;
 using testing::Not;
 
 constexpr std::uint64_t x = base_address, y = base_address + 4096;
+/// Of a region with sequential consistency.
+constexpr std::uint64_t flags_base = base_address + (std::uint64_t{2} << 20), f = flags_base, g = flags_base + 4096;
 
 /// What the threads of one run share outside the simulated memory, and what one of them does, a moment after what it did before.
 struct stage {
@@ -73,13 +75,23 @@ core::region_description two_units() {
   about.consistency = QUIRE_RELEASE;
   return about;
 }
+/// `orders`: what they show is behind what was written before them.
+core::region_description two_flags(bool orders) {
+  core::region_description about = two_units();
+  about.id = 2;
+  about.base = flags_base;
+  about.consistency = QUIRE_SEQUENTIAL;
+  about.orders = orders ? 1 : 0;
+  return about;
+}
 
 /// One thread a node, from node 1 on; `reads`: how many values an outcome has.
-std::set<outcome> outcomes(const std::vector<part>& parts, std::size_t reads) {
+std::set<outcome> outcomes(const std::vector<part>& parts, std::size_t reads, bool orders = false) {
   std::set<outcome> all;
   for (const std::uint64_t seed : sim::seeds(1, 400, sim::looks_for::rare_outcomes)) {
     world w(options_of(seed));
     w.add_region(two_units());
+    w.add_region(two_flags(orders));
     outcome seen(reads, ~std::uint64_t{0});
     stage s{w, seen};
     w.start(0, [&](node& here) {
@@ -233,6 +245,63 @@ void read_y_then_x(stage& s, actor& a) {
 TEST(whole_litmus, independent_reads_of_independent_writes) {
   EXPECT_THAT(outcomes({write_x, write_y, read_x_then_y, read_y_then_x}, 4), Contains(outcome{1, 0, 1, 0}))
       << "relaxed: two readers disagree about the order of two writes";
+}
+
+void write_x_then_f(stage& s, actor& a) {
+  s.write(a, x, 1);
+  s.write(a, f, 1);
+}
+/// `x` is released too, at some time: without that it would never be seen.
+void write_x_then_f_and_release(stage& s, actor& a) {
+  write_x_then_f(s, a);
+  a.must_call(operation::semaphore_release, s.semaphore, 1);
+}
+void write_x_then_add_to_f(stage& s, actor& a) {
+  s.write(a, x, 1);
+  s.pause(a);
+  (void)a.operate(f, model::atomic_operation::add, 1);
+}
+void warm_x_then_f_x(stage& s, actor& a) {
+  (void)s.read(a, x);
+  s.pause(a, 8);
+  s.seen[0] = s.read(a, f);
+  s.seen[1] = s.read(a, x);
+}
+void warm_x_then_operate_on_f(stage& s, actor& a) {
+  (void)s.read(a, x);
+  s.pause(a, 2);
+  s.seen[0] = a.operate(f, model::atomic_operation::add, 0);
+  s.seen[1] = s.read(a, x);
+}
+void hand_f_on_in_g(stage& s, actor& a) {
+  s.pause(a, 4);
+  if (s.read(a, f) != 0) s.write(a, g, 1);
+}
+void warm_x_then_g_x(stage& s, actor& a) {
+  (void)s.read(a, x);
+  s.pause(a, 12);
+  s.seen[0] = s.read(a, g);
+  s.seen[1] = s.read(a, x);
+}
+
+TEST(whole_litmus, a_flag_of_a_region_that_orders_is_a_release_and_an_acquire) {
+  EXPECT_THAT(outcomes({write_x_then_f_and_release, warm_x_then_f_x}, 2), Contains(outcome{1, 0})) << "a region that does not order";
+  for (const part writer : {write_x_then_f, write_x_then_add_to_f}) {
+    for (const part reader : {warm_x_then_f_x, warm_x_then_operate_on_f}) {
+      const auto all = outcomes({writer, reader}, 2, true);
+      EXPECT_THAT(all, Not(Contains(outcome{1, 0})));
+      EXPECT_THAT(all, Contains(outcome{1, 1}));
+    }
+  }
+}
+
+TEST(whole_litmus, flags_of_a_region_that_orders_pass_on_what_others_wrote) {
+  EXPECT_THAT(outcomes({write_x_then_f_and_release, hand_f_on_in_g, warm_x_then_g_x}, 2), Contains(outcome{1, 0})) << "a region that does not order";
+  for (const part writer : {write_x_then_f, write_x_then_add_to_f}) {
+    const auto all = outcomes({writer, hand_f_on_in_g, warm_x_then_g_x}, 2, true);
+    EXPECT_THAT(all, Not(Contains(outcome{1, 0})));
+    EXPECT_THAT(all, Contains(outcome{1, 1}));
+  }
 }
 
 }  // namespace

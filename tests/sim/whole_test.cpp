@@ -98,6 +98,10 @@ const program few_twins{"few_twins", 150,
                          .replicas_percent = 0, .scans_percent = 10, .often = {.phased = 40, .races = 20}},
                         {"early diffs", "kept units", "home moves"}};
 
+/// Flags in a region with sequential consistency that orders say who may use words of release consistency.
+const program turned{"turns", 150, {.least_pages = 2, .most_pages = 4, .most_phases = 6, .most_steps = 40, .most_groups = 2, .turns = true, .replicas_percent = 0},
+                     {"turns", "home moves", "told early", "changes"}};
+
 std::vector<extent> all() {
   std::vector<extent> list;
   const auto add = [&](const program& p, std::initializer_list<unsigned> nodes) {
@@ -116,6 +120,7 @@ std::vector<extent> all() {
   add(stores, {1, 2, 3, 5});
   add(flags, {3, 5});
   add(few_twins, {2, 3, 5});
+  add(turned, {2, 3, 5});
   return list;
 }
 

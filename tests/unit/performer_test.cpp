@@ -61,6 +61,7 @@ struct recorder final : core::effects {
     g_log.push_back("send to " + std::to_string(to.value()) + " " + pages(first, count) + (content ? " content" : ""));
   }
   void use_frames(region_slot&, std::uint64_t, std::uint64_t, model::access) noexcept override {}
+  void note_protected(region_slot&, model::access) noexcept override {}
   void wake_units(region_slot&, std::uint64_t first, std::uint64_t count) noexcept override {
     g_log.push_back("wake " + pages(first, count));
   }
