@@ -41,7 +41,7 @@ QUIRE_GOMP void omp_destroy_lock(std::uint32_t* l) {
 }
 QUIRE_GOMP void omp_set_lock(std::uint32_t* l) { lock(lock_of(*l)); }
 QUIRE_GOMP void omp_unset_lock(std::uint32_t* l) { unlock(lock_of(*l)); }
-QUIRE_GOMP int omp_test_lock(std::uint32_t* l) { return quire_mutex_try_lock(lock_of(*l)) == QUIRE_OK ? 1 : 0; }
+QUIRE_GOMP int omp_test_lock(std::uint32_t* l) { return try_lock(lock_of(*l)) ? 1 : 0; }
 
 QUIRE_GOMP void omp_init_nest_lock(nest_lock* l) { *l = {number_of_new_lock(), 0, 0}; }
 QUIRE_GOMP void omp_init_nest_lock_with_hint(nest_lock* l, int) { *l = {number_of_new_lock(), 0, 0}; }
@@ -63,7 +63,7 @@ QUIRE_GOMP void omp_unset_nest_lock(nest_lock* l) {
 }
 QUIRE_GOMP int omp_test_nest_lock(nest_lock* l) {
   if (__atomic_load_n(&l->owner, __ATOMIC_RELAXED) != caller()) {
-    if (quire_mutex_try_lock(lock_of(l->number)) != QUIRE_OK) return 0;
+    if (!try_lock(lock_of(l->number))) return 0;
     __atomic_store_n(&l->owner, caller(), __ATOMIC_RELAXED);
   }
   return ++l->depth;
