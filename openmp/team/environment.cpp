@@ -176,6 +176,9 @@ void read_environment(settings& job) noexcept {
   if (read_number("OMP_NUM_TEAMS", 1, INT_MAX, number)) job.first.teams_asked = static_cast<int>(number);
   if (read_number("OMP_TEAMS_THREAD_LIMIT", 1, INT_MAX, number)) job.first.teams_limit = static_cast<int>(number);
   const char* const offload = value_of("OMP_TARGET_OFFLOAD");
+  const char* const display = value_of("OMP_DISPLAY_ENV");
+  job.display = display != nullptr && is_word(display, "verbose");
+  if (!job.display) (void)read_truth("OMP_DISPLAY_ENV", job.display);
   job.needs_device = offload != nullptr && is_word(offload, "mandatory");
 }
 

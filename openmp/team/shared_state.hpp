@@ -38,6 +38,7 @@ struct shared_state {
   } shares[common_state::most_shares];
   alignas(4096) common_state common;  ///< of the team of all nodes
   alignas(4096) variables own;        ///< what tasks of its region begin with
+  alignas(4096) std::uint64_t exit_status;  ///< + 1, of a thread on another node than 0 that has called exit(3)
 };
 
 /// Collective, once.

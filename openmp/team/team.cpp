@@ -284,6 +284,7 @@ void open_team() {
     limit_threads(g_job);
   }
   agree_on(g_job);
+  if (g_job.display && g_job.node == 0) display_environment(false);
   g_variables = g_job.first;
   if (polls()) open_exchange();
 }

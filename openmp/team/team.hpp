@@ -75,6 +75,7 @@ struct settings {
   int node = 0, nodes = 1;
   int processors = 1;    ///< of all nodes
   int most_priority = 0;
+  bool display = false;       ///< OMP_DISPLAY_ENV
   bool needs_device = false;  ///< OMP_TARGET_OFFLOAD=mandatory
   int threads_at[most_levels] = {};  ///< of regions that ask for no number, by their level; 0: as one level above
   std::size_t stack_bytes = 8u << 20;
