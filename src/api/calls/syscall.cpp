@@ -32,13 +32,15 @@ using real_syscall = long(long, ...);
 long futex(real_syscall* real, long word, long op, long value, long timeout, long other, long value3) {
   const int what = static_cast<int>(op) & FUTEX_CMD_MASK;
   const bool timed = what == FUTEX_WAIT || what == FUTEX_WAIT_BITSET || what == FUTEX_LOCK_PI || what == FUTEX_WAIT_REQUEUE_PI;
+  // Who has no use for the second word gives none: something is in its place all the same.
+  const bool two = what == FUTEX_REQUEUE || what == FUTEX_CMP_REQUEUE || what == FUTEX_WAKE_OP || what == FUTEX_WAIT_REQUEUE_PI || what == FUTEX_CMP_REQUEUE_PI;
   timespec limit{};
   if (timed && is_away(reinterpret_cast<void*>(timeout))) {
     limit = *reinterpret_cast<const timespec*>(timeout);
     timeout = reinterpret_cast<long>(&limit);
   }
   for (;;) {
-    for (const long address : {word, other}) {
+    for (const long address : {word, two ? other : 0}) {
       if (is_away(reinterpret_cast<void*>(address))) (void)touch(static_cast<std::uint64_t>(address), 4, quire::model::access::write);
     }
     const long result = real(SYS_futex, word, op, value, timeout, other, value3);
