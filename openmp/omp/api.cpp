@@ -53,7 +53,7 @@ QUIRE_GOMP double omp_get_wtime() {
 }
 QUIRE_GOMP double omp_get_wtick() { return 1e-9; }
 
-// ---- Locks. gcc's omp_lock_t has 4 bytes, omp_nest_lock_t 16.
+// ---- Locks. A lock of gcc's has four bytes, which all have: its number. Eight is what all have for a nested one: an address in shared memory.
 
 namespace {
 
@@ -68,11 +68,26 @@ struct nest_lock {
   std::int32_t depth;
   std::uint64_t owner;  ///< a thread of the job, + 1
 };
-static_assert(sizeof(nest_lock) == 16);
 
 std::uint64_t caller() noexcept {
   return (static_cast<std::uint64_t>(job().node) << 32 | static_cast<std::uint32_t>(quire_thread())) + 1;
 }
+
+nest_lock* new_nest_lock() noexcept {
+  void* at = nullptr;
+  if (const quire_status why = quire_malloc(sizeof(nest_lock), &at); why != QUIRE_OK) fail("no shared memory for a lock", why);
+  auto* const made = static_cast<nest_lock*>(at);
+  *made = {number_of_new_lock(), 0, 0};
+  return made;
+}
+
+nest_lock& nest_lock_of(nest_lock* l) noexcept {
+  if (l == nullptr) fail("a nested lock was never initialised, or is destroyed", QUIRE_INVALID);
+  return *l;
+}
+
+bool is_callers(const nest_lock& l) noexcept { return __atomic_load_n(&l.owner, __ATOMIC_RELAXED) == caller(); }
+void hold(nest_lock& l) noexcept { __atomic_store_n(&l.owner, caller(), __ATOMIC_RELAXED); }
 
 }  // namespace
 
@@ -86,28 +101,32 @@ QUIRE_GOMP void omp_set_lock(std::uint32_t* l) { lock(lock_of(*l)); }
 QUIRE_GOMP void omp_unset_lock(std::uint32_t* l) { unlock(lock_of(*l)); }
 QUIRE_GOMP int omp_test_lock(std::uint32_t* l) { return quire_mutex_try_lock(lock_of(*l)) == QUIRE_OK ? 1 : 0; }
 
-QUIRE_GOMP void omp_init_nest_lock(nest_lock* l) { *l = {number_of_new_lock(), 0, 0}; }
-QUIRE_GOMP void omp_init_nest_lock_with_hint(nest_lock* l, int) { *l = {number_of_new_lock(), 0, 0}; }
-QUIRE_GOMP void omp_destroy_nest_lock(nest_lock* l) {
-  destroy_lock(l->number);
-  *l = {};
+QUIRE_GOMP void omp_init_nest_lock(nest_lock** l) { *l = new_nest_lock(); }
+QUIRE_GOMP void omp_init_nest_lock_with_hint(nest_lock** l, int) { *l = new_nest_lock(); }
+QUIRE_GOMP void omp_destroy_nest_lock(nest_lock** l) {
+  destroy_lock(nest_lock_of(*l).number);
+  (void)!quire_free(*l);
+  *l = nullptr;
 }
-QUIRE_GOMP void omp_set_nest_lock(nest_lock* l) {
-  if (__atomic_load_n(&l->owner, __ATOMIC_RELAXED) != caller()) {
-    lock(lock_of(l->number));
-    __atomic_store_n(&l->owner, caller(), __ATOMIC_RELAXED);
+QUIRE_GOMP void omp_set_nest_lock(nest_lock** l) {
+  nest_lock& n = nest_lock_of(*l);
+  if (!is_callers(n)) {
+    lock(lock_of(n.number));
+    hold(n);
   }
-  ++l->depth;
+  ++n.depth;
 }
-QUIRE_GOMP void omp_unset_nest_lock(nest_lock* l) {
-  if (--l->depth != 0) return;
-  __atomic_store_n(&l->owner, 0, __ATOMIC_RELAXED);
-  unlock(lock_of(l->number));
+QUIRE_GOMP void omp_unset_nest_lock(nest_lock** l) {
+  nest_lock& n = nest_lock_of(*l);
+  if (--n.depth != 0) return;
+  __atomic_store_n(&n.owner, 0, __ATOMIC_RELAXED);
+  unlock(lock_of(n.number));
 }
-QUIRE_GOMP int omp_test_nest_lock(nest_lock* l) {
-  if (__atomic_load_n(&l->owner, __ATOMIC_RELAXED) != caller()) {
-    if (quire_mutex_try_lock(lock_of(l->number)) != QUIRE_OK) return 0;
-    __atomic_store_n(&l->owner, caller(), __ATOMIC_RELAXED);
+QUIRE_GOMP int omp_test_nest_lock(nest_lock** l) {
+  nest_lock& n = nest_lock_of(*l);
+  if (!is_callers(n)) {
+    if (quire_mutex_try_lock(lock_of(n.number)) != QUIRE_OK) return 0;
+    hold(n);
   }
-  return ++l->depth;
+  return ++n.depth;
 }

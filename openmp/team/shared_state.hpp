@@ -31,4 +31,8 @@ void destroy_lock(std::uint32_t number) noexcept;
 void lock(quire_mutex m) noexcept;
 void unlock(quire_mutex m) noexcept;
 
+/// The lock of a critical section, whose word the compiler has made for its name: shared, zero at first, and the number of a lock then.
+void lock_by_name(std::uint32_t* word) noexcept;
+void unlock_by_name(std::uint32_t* word) noexcept;
+
 }  // namespace quire::openmp

@@ -130,6 +130,13 @@ void run_alone(region_function what, void* data, const loop& first) noexcept {
   t_me = before;
 }
 
+/// What a thread was before a region of its own, for those whose end is a call.
+struct kept_context {
+  context before;
+  kept_context* below;
+};
+thread_local kept_context* t_kept = nullptr;
+
 int processors_here() noexcept {
   cpu_set_t mine;
   return ::sched_getaffinity(0, sizeof mine, &mine) == 0 ? CPU_COUNT(&mine) : 1;
@@ -227,6 +234,29 @@ void run_region(region_function what, void* data, unsigned threads, const loop& 
   const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   auto* const below = reinterpret_cast<std::byte*>((here - page) / page * page);
   call_on(below, [](void* at) { run_here(*static_cast<const command*>(at)); }, const_cast<command*>(&c));
+}
+
+void begin_alone() noexcept {
+  auto* const kept = static_cast<kept_context*>(std::malloc(sizeof(kept_context)));
+  if (kept == nullptr) fail("no memory for a region of one thread", QUIRE_NO_MEMORY);
+  *kept = {enter(0, 1, 1, false), t_kept};
+  t_kept = kept;
+}
+
+void end_alone() noexcept {
+  kept_context* const kept = t_kept;
+  t_me = kept->before;
+  t_kept = kept->below;
+  std::free(kept);
+}
+
+bool meet_on_node(void (*last)(void*), void* argument) noexcept {
+  bool mine = false;
+  g_barrier.wait(t_me.here, [&] {
+    mine = true;
+    last(argument);
+  });
+  return mine;
 }
 
 void team_barrier() noexcept {

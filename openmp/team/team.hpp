@@ -50,8 +50,13 @@ struct settings {
 void open_team();
 /// A parallel region: `threads` run the function, of which the caller is one; 0: as many as usual.
 void run_region(region_function what, void* data, unsigned threads, const loop& first = {}) noexcept;
+/// A region of the caller alone, whose function the caller has in itself.
+void begin_alone() noexcept;
+void end_alone() noexcept;
 /// All threads of the caller's team.
 void team_barrier() noexcept;
+/// Those of them that are on this node: the last one calls `last` while the others wait. Whether that was the caller.
+[[nodiscard]] bool meet_on_node(void (*last)(void* argument), void* argument) noexcept;
 
 /// The lead thread of a node that is not node 0: runs what the master tells, until the end of the job.
 void serve() noexcept;

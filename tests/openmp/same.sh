@@ -7,6 +7,10 @@ OMP_NUM_THREADS=${OMP_NUM_THREADS:-4}
 export OMP_NUM_THREADS
 wanted=$("$@" 2>/dev/null)
 wanted_status=$?
+if [ -z "$wanted" ]; then
+  echo "with the stock runtime it prints nothing: status $wanted_status"
+  exit 1
+fi
 found=$("$quire" run -n "$nodes" --timeout 60 "$@" 2>/dev/null)
 found_status=$?
 if [ "$wanted" != "$found" ] || [ $wanted_status != $found_status ]; then

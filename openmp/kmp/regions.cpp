@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Calls that clang makes for parallel regions. The addresses of what a region shares, on the caller's shared stack, lie in its frame.
+#include <algorithm>
+#include <cstdarg>
+#include <utility>
+
+#include "openmp/kmp/abi.hpp"
+#include "openmp/team/team.hpp"
+
+using namespace quire::openmp;
+using namespace quire::openmp::kmp;
+
+namespace {
+
+struct region {
+  microtask what;
+  id count;
+  void** arguments;
+};
+
+/// What num_threads asks of the caller's next region; 0: nothing.
+thread_local unsigned t_asked = 0;
+constexpr id least_arguments = 4;  ///< as invoke() wants
+
+void run(void* data) {
+  const region& r = *static_cast<const region*>(data);
+  id thread = me().number, thread_of_team = thread;
+  invoke(r.what, &thread, &thread_of_team, r.count, r.arguments);
+}
+
+}  // namespace
+
+QUIRE_KMP void __kmpc_begin(place*, id) {}
+QUIRE_KMP void __kmpc_end(place*) {}
+QUIRE_KMP id __kmpc_global_thread_num(place*) { return me().number; }
+QUIRE_KMP id __kmpc_global_num_threads(place*) { return me().count; }
+QUIRE_KMP id __kmpc_bound_thread_num(place*) { return me().number; }
+QUIRE_KMP id __kmpc_bound_num_threads(place*) { return me().count; }
+QUIRE_KMP id __kmpc_in_parallel(place*) { return me().active_level > 0 ? 1 : 0; }
+QUIRE_KMP id __kmpc_ok_to_fork(place*) { return 1; }
+
+QUIRE_KMP void __kmpc_push_num_threads(place*, id, id threads) { t_asked = threads > 0 ? static_cast<unsigned>(threads) : 0; }
+QUIRE_KMP void __kmpc_pop_num_threads(place*, id) { t_asked = 0; }
+QUIRE_KMP void __kmpc_push_proc_bind(place*, id, id) {}  // a node's threads go where its system wants them
+
+QUIRE_KMP void __kmpc_fork_call(place*, id count, microtask what, ...) {
+  auto** const arguments = static_cast<void**>(__builtin_alloca(sizeof(void*) * static_cast<std::size_t>(std::max(count, least_arguments))));
+  std::fill_n(arguments, least_arguments, nullptr);
+  std::va_list list;
+  va_start(list, what);
+  for (id i = 0; i < count; ++i) arguments[i] = va_arg(list, void*);
+  va_end(list);
+  region r{what, count, arguments};
+  run_region(run, &r, std::exchange(t_asked, 0));
+}
+
+/// The `if` clause in the same call; clang passes one address then.
+QUIRE_KMP void __kmpc_fork_call_if(place*, id count, microtask what, id condition, void* argument) {
+  void* arguments[least_arguments] = {argument};
+  region r{what, std::min(count, least_arguments), arguments};
+  const unsigned asked = std::exchange(t_asked, 0);
+  run_region(run, &r, condition != 0 ? asked : 1);
+}
+
+/// The caller runs the region itself, between these two.
+QUIRE_KMP void __kmpc_serialized_parallel(place*, id) {
+  t_asked = 0;
+  begin_alone();
+}
+QUIRE_KMP void __kmpc_end_serialized_parallel(place*, id) { end_alone(); }
