@@ -1,11 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
+
 namespace quire::openmp {
 
 /// From now on threads of the program get shared memory by malloc(3) and its family (heap.cpp).
 void open_heap() noexcept;
 /// And from now on not any more. What is shared is not freed then.
 void close_heap() noexcept;
+
+/// Whether code of the program has made a call: `caller`, a return address, is neither in libc, nor in the dynamic linker or Quire.
+[[nodiscard]] bool from_program(const void* caller) noexcept;
+/// The same, and the stack is a shared one. Such a call gets shared memory.
+[[nodiscard]] bool for_program(const void* caller) noexcept;
+/// Whether an address lies in the shared heap, as stacks do too.
+[[nodiscard]] bool in_heap(const void* at) noexcept;
+/// Shared memory. Null, and errno, if there is none.
+[[nodiscard]] void* allocate_shared(std::size_t bytes, std::size_t alignment = 16, bool zero = false) noexcept;
+
+/// The return address of the function that it stands in.
+#define QUIRE_CALLER __builtin_return_address(0)
 
 }  // namespace quire::openmp
