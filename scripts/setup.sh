@@ -12,7 +12,7 @@ packages=(g++ cmake ninja-build pkg-config ccache libucx-dev libpmix-dev libfmt-
 packages+=(zlib1g-dev libsqlite3-dev libcurl4-openssl-dev python3-numpy)
 if [ "${1:-}" = launchers ]; then
   packages+=(iproute2 openmpi-bin mpich slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge openssh-server
-    openssh-client clang-14 libomp-14-dev)
+    openssh-client clang-14 libomp-14-dev gfortran)
 fi
 
 if [ "${1:-}" = fuzz ]; then

@@ -9,6 +9,7 @@
 
 #include <cstring>
 
+#include "openmp/fortran/units.hpp"
 #include "openmp/memory/heap.hpp"
 #include "openmp/memory/stacks.hpp"
 
@@ -23,14 +24,11 @@ void __libc_free(void*);
 namespace quire::openmp {
 namespace {
 
-struct span {
-  std::uintptr_t first = 0, bytes = 0;
-  [[nodiscard]] bool has(const void* at) const noexcept { return reinterpret_cast<std::uintptr_t>(at) - first < bytes; }
-};
 span g_shared, g_libc, g_linker, g_quire;
 bool g_open = false;
 
-/// The code of the module that has `symbol`.
+}  // namespace
+
 span code_around(const void* symbol) noexcept {
   struct search {
     std::uintptr_t at;
@@ -49,6 +47,8 @@ span code_around(const void* symbol) noexcept {
   return s.found;
 }
 
+namespace {
+
 bool is_shared(const void* at) noexcept { return g_shared.has(at); }
 
 bool wants_shared(const void* caller) noexcept { return for_program(caller); }
@@ -62,7 +62,7 @@ std::size_t size_of(void* at) noexcept {
 
 }  // namespace
 
-bool from_program(const void* caller) noexcept { return g_open && !g_libc.has(caller) && !g_linker.has(caller) && !g_quire.has(caller); }
+bool from_program(const void* caller) noexcept { return g_open && !g_libc.has(caller) && !g_linker.has(caller) && !g_quire.has(caller) && !is_for_unit(caller); }
 bool for_program(const void* caller) noexcept { return g_open && is_shared(__builtin_frame_address(0)) && from_program(caller); }
 
 bool in_heap(const void* at) noexcept { return g_open && is_shared(at); }

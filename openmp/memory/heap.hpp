@@ -2,15 +2,24 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace quire::openmp {
+
+struct span {
+  std::uintptr_t first = 0, bytes = 0;
+  [[nodiscard]] bool has(const void* at) const noexcept { return reinterpret_cast<std::uintptr_t>(at) - first < bytes; }
+};
+/// The code of the module that has `symbol`.
+[[nodiscard]] span code_around(const void* symbol) noexcept;
 
 /// From now on threads of the program get shared memory by malloc(3) and its family (heap.cpp).
 void open_heap() noexcept;
 /// And from now on not any more. What is shared is not freed then.
 void close_heap() noexcept;
 
-/// Whether code of the program has made a call: `caller`, a return address, is neither in libc, nor in the dynamic linker or Quire.
+/// Whether code of the program has made a call: `caller`, a return address, is neither in libc, nor in the dynamic linker or Quire;
+/// nor in libgfortran for what it keeps of a unit.
 [[nodiscard]] bool from_program(const void* caller) noexcept;
 /// The same, and the stack is a shared one. Such a call gets shared memory.
 [[nodiscard]] bool for_program(const void* caller) noexcept;

@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "openmp/fortran/units.hpp"
+
 namespace quire::openmp {
 
 struct shared_state {
@@ -17,6 +19,7 @@ struct shared_state {
     std::uint64_t turn;  ///< of an ordered loop: its number << 40, and the iteration up to which all have had their turn
     std::uint64_t word;  ///< the number of a loop of the region << 40, and how many of its iterations are taken
   } shares[most_shares];
+  fortran_settings fortran;
   alignas(4096) std::uint64_t copied;  ///< the address that a copyprivate hands on
 };
 

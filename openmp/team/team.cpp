@@ -13,7 +13,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
+#include <utility>
 
+#include "openmp/fortran/units.hpp"
 #include "openmp/memory/stacks.hpp"
 #include "openmp/start/fail.hpp"
 #include "openmp/team/barrier.hpp"
@@ -227,6 +229,7 @@ void run_region(region_function what, void* data, unsigned threads, const loop& 
   const command c{what, data, wanted, 0, first};
   if (spans_nodes(c.threads, g_job.nodes)) {
     (void)std::fflush(stdout);  // what comes of other nodes comes behind it
+    flush_units();
     command told = c;
     if (const quire_status why = quire_broadcast(&told, sizeof told, 0); why != QUIRE_OK) fail("a parallel region cannot begin", why);
   }
@@ -270,11 +273,14 @@ void team_barrier() noexcept {
 
 void serve() noexcept {
   g_lead_top = make_stack(g_job.stack_bytes);
+  bool first = true;
   for (command c;;) {
     if (const quire_status why = quire_broadcast(&c, sizeof c, 0); why != QUIRE_OK) fail("node 0 cannot be heard", why);
     if (c.what == nullptr) return;
+    if (std::exchange(first, false)) repeat_fortran_settings();
     call_on(g_lead_top, [](void* at) { run_here(*static_cast<const command*>(at)); }, &c);
     (void)std::fflush(nullptr);
+    flush_units();
   }
 }
 
