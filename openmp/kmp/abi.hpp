@@ -8,7 +8,7 @@
 namespace quire::openmp::kmp {
 
 using id = std::int32_t;
-struct place;  ///< in the source; nobody looks at it
+struct source;  ///< the place in it; nobody looks at that
 
 /// A word that the compiler makes for a critical section or for reductions; zero at first.
 struct critical_name {

@@ -47,15 +47,15 @@ id next(id* is_last, Integer* first, Integer* last, std::make_signed_t<Integer>*
 }  // namespace
 
 #define QUIRE_DISPATCH(name, type, signed_type)                                                                                                  \
-  QUIRE_KMP void __kmpc_dispatch_init_##name(place*, id, id kind, type first, type last, signed_type step, signed_type chunk) {                   \
+  QUIRE_KMP void __kmpc_dispatch_init_##name(source*, id, id kind, type first, type last, signed_type step, signed_type chunk) {                   \
     begin<type>(kind, first, last, step, chunk);                                                                                                 \
   }                                                                                                                                              \
-  QUIRE_KMP id __kmpc_dispatch_next_##name(place*, id, id* is_last, type* first, type* last, signed_type* step) { return next<type>(is_last, first, last, step); } \
-  QUIRE_KMP void __kmpc_dispatch_fini_##name(place*, id) {}  // after each iteration of an ordered loop
+  QUIRE_KMP id __kmpc_dispatch_next_##name(source*, id, id* is_last, type* first, type* last, signed_type* step) { return next<type>(is_last, first, last, step); } \
+  QUIRE_KMP void __kmpc_dispatch_fini_##name(source*, id) {}  // after each iteration of an ordered loop
 QUIRE_DISPATCH(4, std::int32_t, std::int32_t)
 QUIRE_DISPATCH(4u, std::uint32_t, std::int32_t)
 QUIRE_DISPATCH(8, std::int64_t, std::int64_t)
 QUIRE_DISPATCH(8u, std::uint64_t, std::int64_t)
 
 /// Newer compilers: behind a loop.
-QUIRE_KMP void __kmpc_dispatch_deinit(place*, id) {}
+QUIRE_KMP void __kmpc_dispatch_deinit(source*, id) {}

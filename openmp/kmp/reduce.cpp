@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reductions: the threads of a node put their values together by the compiler's function, which costs no message; then one of each node adds them to
-// the original, under a lock.
-#include <array>
+// Reductions: the threads of a node put their values together by the compiler's function, which costs no message. If nobody goes on before the result
+// is there, node 0 does the same with those of the nodes, so that the original is touched when all threads have come: programs set it to zero in a
+// `single nowait` before. Else one thread of each node adds to the original, under a lock.
 #include <cstddef>
+#include <cstdint>
 
 #include "openmp/kmp/abi.hpp"
-#include "openmp/team/plan.hpp"
+#include "openmp/start/fail.hpp"
 #include "openmp/team/shared_state.hpp"
 #include "openmp/team/team.hpp"
 
@@ -16,52 +17,57 @@ namespace {
 
 using combine_function = void (*)(void* into, void* from);
 
-constexpr std::size_t most_threads = 4096;  ///< of a node
-std::array<void*, most_threads> g_values;   ///< of its threads; private
-
 struct gathering {
   combine_function combine;
-  std::size_t count, own;
+  void* own;
+  bool all_nodes;
 };
 
-/// The last thread's values get those of the others, which wait meanwhile, in the order of their numbers.
-void put_together(void* argument) {
-  const gathering& g = *static_cast<const gathering*>(argument);
-  for (std::size_t i = 0; i < g.count; ++i) {
-    if (i != g.own) g.combine(g_values[g.own], g_values[i]);
+/// Values of other nodes lie on stacks of threads that wait until this is done, and after.
+void put_nodes_together(const gathering& g) {
+  constexpr int most_at_a_time = 8;  // as quire_reduce_i64() has it
+  for (int first = 0; first < job().nodes; first += most_at_a_time) {
+    std::int64_t values[most_at_a_time] = {};
+    const int own = job().node - first;
+    if (own >= 0 && own < most_at_a_time) values[own] = reinterpret_cast<std::int64_t>(g.own);
+    if (const quire_status why = quire_reduce_i64(values, most_at_a_time, QUIRE_SUM); why != QUIRE_OK) fail("a reduction cannot go on", why);
+    for (int i = 0; job().node == 0 && i < most_at_a_time; ++i) {
+      if (values[i] != 0 && i != own) g.combine(g.own, reinterpret_cast<void*>(values[i]));
+    }
   }
 }
 
-/// Whether the caller has what the node's threads have found, and the lock.
-bool gather(void* own, combine_function combine, critical_name* name) noexcept {
-  if (me().count == 1) return true;
-  const int first = share_of(job().node, me().count, job().nodes).first;
-  gathering g{combine, static_cast<std::size_t>(me().here), static_cast<std::size_t>(me().number - first)};
-  g_values[g.own] = own;
-  if (!meet_on_node(put_together, &g)) return false;
-  lock_by_name(name->words);
-  return true;
+/// The last thread's values get those of the others, which wait meanwhile.
+void put_together(const brought* all, void* argument) {
+  const gathering& g = *static_cast<const gathering*>(argument);
+  for (const brought* b = all; b != nullptr; b = b->next) {
+    if (b->what != g.own) g.combine(g.own, b->what);
+  }
+  if (g.all_nodes) put_nodes_together(g);
 }
 
-void end(critical_name* name) noexcept {
-  if (me().count > 1) unlock_by_name(name->words);
+/// Whether the caller has what the node's threads have found, or with `all_nodes` what all have.
+bool gather(void* own, combine_function combine, bool all_nodes) noexcept {
+  if (me().count == 1) return true;
+  gathering g{combine, own, all_nodes && me().spans};
+  return meet_on_node(own, put_together, &g) && (!g.all_nodes || job().node == 0);
 }
 
 }  // namespace
 
 /// 1: the caller adds its values to the original, and calls the second function. 0: they are taken already.
-QUIRE_KMP id __kmpc_reduce_nowait(place*, id, id, std::size_t, void* own, combine_function combine, critical_name* name) {
-  return gather(own, combine, name) ? 1 : 0;
+QUIRE_KMP id __kmpc_reduce_nowait(source*, id, id, std::size_t, void* own, combine_function combine, critical_name* name) {
+  if (!gather(own, combine, false)) return 0;
+  if (me().spans) lock_by_name(name->words);
+  return 1;
 }
-QUIRE_KMP void __kmpc_end_reduce_nowait(place*, id, critical_name* name) { end(name); }
+QUIRE_KMP void __kmpc_end_reduce_nowait(source*, id, critical_name* name) {
+  if (me().spans) unlock_by_name(name->words);
+}
 
-/// Nobody goes on before the result is there.
-QUIRE_KMP id __kmpc_reduce(place*, id, id, std::size_t, void* own, combine_function combine, critical_name* name) {
-  if (gather(own, combine, name)) return 1;
+QUIRE_KMP id __kmpc_reduce(source*, id, id, std::size_t, void* own, combine_function combine, critical_name*) {
+  if (gather(own, combine, true)) return 1;
   team_barrier();
   return 0;
 }
-QUIRE_KMP void __kmpc_end_reduce(place*, id, critical_name* name) {
-  end(name);
-  team_barrier();
-}
+QUIRE_KMP void __kmpc_end_reduce(source*, id, critical_name*) { team_barrier(); }

@@ -30,20 +30,20 @@ void run(void* data) {
 
 }  // namespace
 
-QUIRE_KMP void __kmpc_begin(place*, id) {}
-QUIRE_KMP void __kmpc_end(place*) {}
-QUIRE_KMP id __kmpc_global_thread_num(place*) { return me().number; }
-QUIRE_KMP id __kmpc_global_num_threads(place*) { return me().count; }
-QUIRE_KMP id __kmpc_bound_thread_num(place*) { return me().number; }
-QUIRE_KMP id __kmpc_bound_num_threads(place*) { return me().count; }
-QUIRE_KMP id __kmpc_in_parallel(place*) { return me().active_level > 0 ? 1 : 0; }
-QUIRE_KMP id __kmpc_ok_to_fork(place*) { return 1; }
+QUIRE_KMP void __kmpc_begin(source*, id) {}
+QUIRE_KMP void __kmpc_end(source*) {}
+QUIRE_KMP id __kmpc_global_thread_num(source*) { return me().number; }
+QUIRE_KMP id __kmpc_global_num_threads(source*) { return me().count; }
+QUIRE_KMP id __kmpc_bound_thread_num(source*) { return me().number; }
+QUIRE_KMP id __kmpc_bound_num_threads(source*) { return me().count; }
+QUIRE_KMP id __kmpc_in_parallel(source*) { return me().active_level > 0 ? 1 : 0; }
+QUIRE_KMP id __kmpc_ok_to_fork(source*) { return 1; }
 
-QUIRE_KMP void __kmpc_push_num_threads(place*, id, id threads) { t_asked = threads > 0 ? static_cast<unsigned>(threads) : 0; }
-QUIRE_KMP void __kmpc_pop_num_threads(place*, id) { t_asked = 0; }
-QUIRE_KMP void __kmpc_push_proc_bind(place*, id, id) {}  // a node's threads go where its system wants them
+QUIRE_KMP void __kmpc_push_num_threads(source*, id, id threads) { t_asked = threads > 0 ? static_cast<unsigned>(threads) : 0; }
+QUIRE_KMP void __kmpc_pop_num_threads(source*, id) { t_asked = 0; }
+QUIRE_KMP void __kmpc_push_proc_bind(source*, id, id) {}  // a node's threads go where its system wants them
 
-QUIRE_KMP void __kmpc_fork_call(place*, id count, microtask what, ...) {
+QUIRE_KMP void __kmpc_fork_call(source*, id count, microtask what, ...) {
   auto** const arguments = static_cast<void**>(__builtin_alloca(sizeof(void*) * static_cast<std::size_t>(std::max(count, least_arguments))));
   std::fill_n(arguments, least_arguments, nullptr);
   std::va_list list;
@@ -55,7 +55,7 @@ QUIRE_KMP void __kmpc_fork_call(place*, id count, microtask what, ...) {
 }
 
 /// The `if` clause in the same call; clang passes one address then.
-QUIRE_KMP void __kmpc_fork_call_if(place*, id count, microtask what, id condition, void* argument) {
+QUIRE_KMP void __kmpc_fork_call_if(source*, id count, microtask what, id condition, void* argument) {
   void* arguments[least_arguments] = {argument};
   region r{what, std::min(count, least_arguments), arguments};
   const unsigned asked = std::exchange(t_asked, 0);
@@ -63,8 +63,8 @@ QUIRE_KMP void __kmpc_fork_call_if(place*, id count, microtask what, id conditio
 }
 
 /// The caller runs the region itself, between these two.
-QUIRE_KMP void __kmpc_serialized_parallel(place*, id) {
+QUIRE_KMP void __kmpc_serialized_parallel(source*, id) {
   t_asked = 0;
   begin_alone();
 }
-QUIRE_KMP void __kmpc_end_serialized_parallel(place*, id) { end_alone(); }
+QUIRE_KMP void __kmpc_end_serialized_parallel(source*, id) { end_alone(); }

@@ -63,7 +63,7 @@ id plain(id kind) noexcept { return kind & ~modifiers; }
 }  // namespace
 
 #define QUIRE_STATIC(name, type, signed_type)                                                                                                  \
-  QUIRE_KMP void __kmpc_for_static_init_##name(place*, id, id kind, id* is_last, type* lower, type* upper, signed_type* stride, signed_type step, \
+  QUIRE_KMP void __kmpc_for_static_init_##name(source*, id, id kind, id* is_last, type* lower, type* upper, signed_type* stride, signed_type step, \
                                                signed_type chunk) {                                                                            \
     divide<type>(thread_of_team(), plain(kind), is_last, lower, upper, stride, step, chunk);                                                   \
   }
@@ -72,4 +72,4 @@ QUIRE_STATIC(4u, std::uint32_t, std::int32_t)
 QUIRE_STATIC(8, std::int64_t, std::int64_t)
 QUIRE_STATIC(8u, std::uint64_t, std::int64_t)
 
-QUIRE_KMP void __kmpc_for_static_fini(place*, id) {}
+QUIRE_KMP void __kmpc_for_static_fini(source*, id) {}

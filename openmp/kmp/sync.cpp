@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "openmp/kmp/abi.hpp"
+#include "openmp/team/members.hpp"
 #include "openmp/team/shared_state.hpp"
 #include "openmp/team/take.hpp"
 #include "openmp/team/team.hpp"
@@ -11,52 +12,52 @@
 using namespace quire::openmp;
 using namespace quire::openmp::kmp;
 
-QUIRE_KMP void __kmpc_flush(place*) { std::atomic_thread_fence(std::memory_order_seq_cst); }
-QUIRE_KMP void __kmpc_barrier(place*, id) { team_barrier(); }
+QUIRE_KMP void __kmpc_flush(source*) { std::atomic_thread_fence(std::memory_order_seq_cst); }
+QUIRE_KMP void __kmpc_barrier(source*, id) { team_barrier(); }
 
 /// The first thread of the team, so that nobody has to ask whether another one was faster.
-QUIRE_KMP id __kmpc_single(place*, id) { return me().number == 0 ? 1 : 0; }
-QUIRE_KMP void __kmpc_end_single(place*, id) {}
-QUIRE_KMP id __kmpc_master(place*, id) { return me().number == 0 ? 1 : 0; }
-QUIRE_KMP void __kmpc_end_master(place*, id) {}
-QUIRE_KMP id __kmpc_masked(place*, id, id filter) { return me().number == filter ? 1 : 0; }
-QUIRE_KMP void __kmpc_end_masked(place*, id) {}
-QUIRE_KMP void __kmpc_scope(place*, id, void*) {}
-QUIRE_KMP void __kmpc_end_scope(place*, id, void*) {}
+QUIRE_KMP id __kmpc_single(source*, id) { return me().number == 0 ? 1 : 0; }
+QUIRE_KMP void __kmpc_end_single(source*, id) {}
+QUIRE_KMP id __kmpc_master(source*, id) { return me().number == 0 ? 1 : 0; }
+QUIRE_KMP void __kmpc_end_master(source*, id) {}
+QUIRE_KMP id __kmpc_masked(source*, id, id filter) { return me().number == filter ? 1 : 0; }
+QUIRE_KMP void __kmpc_end_masked(source*, id) {}
+QUIRE_KMP void __kmpc_scope(source*, id, void*) {}
+QUIRE_KMP void __kmpc_end_scope(source*, id, void*) {}
 
 /// The master goes on when all have come; the others, when it has called the second function.
-QUIRE_KMP id __kmpc_barrier_master(place*, id) {
+QUIRE_KMP id __kmpc_barrier_master(source*, id) {
   team_barrier();
   if (me().number == 0) return 1;
   team_barrier();
   return 0;
 }
-QUIRE_KMP void __kmpc_end_barrier_master(place*, id) { team_barrier(); }
-QUIRE_KMP id __kmpc_barrier_master_nowait(place*, id) {
+QUIRE_KMP void __kmpc_end_barrier_master(source*, id) { team_barrier(); }
+QUIRE_KMP id __kmpc_barrier_master_nowait(source*, id) {
   team_barrier();
   return me().number == 0 ? 1 : 0;
 }
 
 /// Who has done a `single` hands its addresses on; they lie on its shared stack, which it leaves when all have copied.
-QUIRE_KMP void __kmpc_copyprivate(place*, id, std::size_t, void* own, void (*copy)(void* to, void* from), id did_it) {
+QUIRE_KMP void __kmpc_copyprivate(source*, id, std::size_t, void* own, void (*copy)(void* to, void* from), id did_it) {
   if (me().count == 1) return;
-  if (did_it != 0) shared().copied = reinterpret_cast<std::uint64_t>(own);
+  if (did_it != 0) common().copied = reinterpret_cast<std::uint64_t>(own);
   team_barrier();
-  if (did_it == 0) copy(own, reinterpret_cast<void*>(shared().copied));
+  if (did_it == 0) copy(own, reinterpret_cast<void*>(common().copied));
   team_barrier();
 }
 
-QUIRE_KMP void __kmpc_critical(place*, id, critical_name* name) { lock_by_name(name->words); }
-QUIRE_KMP void __kmpc_critical_with_hint(place*, id, critical_name* name, std::uint32_t) { lock_by_name(name->words); }
-QUIRE_KMP void __kmpc_end_critical(place*, id, critical_name* name) { unlock_by_name(name->words); }
+QUIRE_KMP void __kmpc_critical(source*, id, critical_name* name) { lock_by_name(name->words); }
+QUIRE_KMP void __kmpc_critical_with_hint(source*, id, critical_name* name, std::uint32_t) { lock_by_name(name->words); }
+QUIRE_KMP void __kmpc_end_critical(source*, id, critical_name* name) { unlock_by_name(name->words); }
 
-QUIRE_KMP void __kmpc_ordered(place*, id) { wait_for_turn(); }
-QUIRE_KMP void __kmpc_end_ordered(place*, id) {}  // the thread's part as a whole has its turn
+QUIRE_KMP void __kmpc_ordered(source*, id) { wait_for_turn(); }
+QUIRE_KMP void __kmpc_end_ordered(source*, id) {}  // the thread's part as a whole has its turn
 
 // Nothing is cancelled: OMP_CANCELLATION is false.
-QUIRE_KMP id __kmpc_cancel(place*, id, id) { return 0; }
-QUIRE_KMP id __kmpc_cancellationpoint(place*, id, id) { return 0; }
-QUIRE_KMP id __kmpc_cancel_barrier(place*, id) {
+QUIRE_KMP id __kmpc_cancel(source*, id, id) { return 0; }
+QUIRE_KMP id __kmpc_cancellationpoint(source*, id, id) { return 0; }
+QUIRE_KMP id __kmpc_cancel_barrier(source*, id) {
   team_barrier();
   return 0;
 }
