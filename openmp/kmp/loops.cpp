@@ -25,7 +25,9 @@ void begin(id kind, Integer first, Integer last, std::make_signed_t<Integer> ste
   l.how = asked.how;
   l.chunk = asked.chunk;
   l.ordered = asked.ordered;
+  std::uint64_t* const rows = me().rows;  // of a doacross loop, whose call is before this one
   begin_loop(l);
+  me().rows = rows;
 }
 
 template <class Integer>

@@ -4,7 +4,7 @@
 #include <cstdarg>
 #include <utility>
 
-#include "openmp/kmp/abi.hpp"
+#include "openmp/kmp/region.hpp"
 #include "openmp/team/team.hpp"
 
 using namespace quire::openmp;
@@ -12,23 +12,16 @@ using namespace quire::openmp::kmp;
 
 namespace {
 
-struct region {
-  microtask what;
-  id count;
-  void** arguments;
-};
-
 /// What num_threads asks of the caller's next region; 0: nothing.
 thread_local unsigned t_asked = 0;
-constexpr id least_arguments = 4;  ///< as invoke() wants
 
-void run(void* data) {
+}  // namespace
+
+void quire::openmp::kmp::run_region_of(void* data) {
   const region& r = *static_cast<const region*>(data);
   id thread = me().number, thread_of_team = thread;
   invoke(r.what, &thread, &thread_of_team, r.count, r.arguments);
 }
-
-}  // namespace
 
 QUIRE_KMP void __kmpc_begin(source*, id) {}
 QUIRE_KMP void __kmpc_end(source*) {}
@@ -44,14 +37,10 @@ QUIRE_KMP void __kmpc_pop_num_threads(source*, id) { t_asked = 0; }
 QUIRE_KMP void __kmpc_push_proc_bind(source*, id, id) {}  // a node's threads go where its system wants them
 
 QUIRE_KMP void __kmpc_fork_call(source*, id count, microtask what, ...) {
-  auto** const arguments = static_cast<void**>(__builtin_alloca(sizeof(void*) * static_cast<std::size_t>(std::max(count, least_arguments))));
-  std::fill_n(arguments, least_arguments, nullptr);
-  std::va_list list;
-  va_start(list, what);
-  for (id i = 0; i < count; ++i) arguments[i] = va_arg(list, void*);
-  va_end(list);
+  auto** const arguments = static_cast<void**>(__builtin_alloca(argument_bytes(count)));
+  QUIRE_KMP_ARGUMENTS(arguments, count, what)
   region r{what, count, arguments};
-  run_region(run, &r, std::exchange(t_asked, 0));
+  run_region(run_region_of, &r, std::exchange(t_asked, 0));
 }
 
 /// The `if` clause in the same call; clang passes one address then.
@@ -59,7 +48,7 @@ QUIRE_KMP void __kmpc_fork_call_if(source*, id count, microtask what, id conditi
   void* arguments[least_arguments] = {argument};
   region r{what, std::min(count, least_arguments), arguments};
   const unsigned asked = std::exchange(t_asked, 0);
-  run_region(run, &r, condition != 0 ? asked : 1);
+  run_region(run_region_of, &r, condition != 0 ? asked : 1);
 }
 
 /// The caller runs the region itself, between these two.

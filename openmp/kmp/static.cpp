@@ -18,6 +18,7 @@ namespace {
 struct member {
   std::uint64_t number, count;
 };
+member team_of_league() noexcept { return {static_cast<std::uint64_t>(own_variables().team_number), static_cast<std::uint64_t>(own_variables().teams)}; }
 member thread_of_team() noexcept { return {static_cast<std::uint64_t>(me().number), static_cast<std::uint64_t>(me().count)}; }
 
 /// Iterations of one member; the next ones are `stride` away.
@@ -58,14 +59,38 @@ void divide(member m, id kind, id* is_last, Integer* lower, Integer* upper, Sign
   if (is_last != nullptr) *is_last = (iterations - 1 - p.first) % p.stride < p.end - p.first ? 1 : 0;
 }
 
-id plain(id kind) noexcept { return kind & ~modifiers; }
+/// For threads, or for the teams of a league.
+template <class Integer, class Signed = std::make_signed_t<Integer>>
+void begin(id kind, id* is_last, Integer* lower, Integer* upper, Signed* stride, Signed step, Signed chunk) noexcept {
+  kind &= ~modifiers;
+  if (kind != distribute_chunked && kind != distribute_even) return divide(thread_of_team(), kind, is_last, lower, upper, stride, step, chunk);
+  divide(team_of_league(), kind - distribute_chunked + static_chunked, is_last, lower, upper, stride, step, chunk);
+}
+
+/// For the teams, and then for the threads of the caller's. `upper_of_team`: what the team has.
+template <class Integer, class Signed = std::make_signed_t<Integer>>
+void begin_both(id kind, id* is_last, Integer* lower, Integer* upper, Integer* upper_of_team, Signed* stride, Signed step, Signed chunk) noexcept {
+  id last_team = 0, last_thread = 0;
+  divide(team_of_league(), static_even, &last_team, lower, upper, stride, step, chunk);
+  *upper_of_team = *upper;
+  divide(thread_of_team(), kind & ~modifiers, &last_thread, lower, upper, stride, step, chunk);
+  if (is_last != nullptr) *is_last = last_team & last_thread;
+}
 
 }  // namespace
 
 #define QUIRE_STATIC(name, type, signed_type)                                                                                                  \
   QUIRE_KMP void __kmpc_for_static_init_##name(source*, id, id kind, id* is_last, type* lower, type* upper, signed_type* stride, signed_type step, \
                                                signed_type chunk) {                                                                            \
-    divide<type>(thread_of_team(), plain(kind), is_last, lower, upper, stride, step, chunk);                                                   \
+    begin<type>(kind, is_last, lower, upper, stride, step, chunk);                                                                              \
+  }                                                                                                                                            \
+  QUIRE_KMP void __kmpc_team_static_init_##name(source*, id, id* is_last, type* lower, type* upper, signed_type* stride, signed_type step,     \
+                                                signed_type chunk) {                                                                           \
+    begin<type>(distribute_chunked, is_last, lower, upper, stride, step, chunk);                                                               \
+  }                                                                                                                                            \
+  QUIRE_KMP void __kmpc_dist_for_static_init_##name(source*, id, id kind, id* is_last, type* lower, type* upper, type* upper_of_team,          \
+                                                    signed_type* stride, signed_type step, signed_type chunk) {                                \
+    begin_both<type>(kind, is_last, lower, upper, upper_of_team, stride, step, chunk);                                                         \
   }
 QUIRE_STATIC(4, std::int32_t, std::int32_t)
 QUIRE_STATIC(4u, std::uint32_t, std::int32_t)
