@@ -38,6 +38,7 @@ struct shared_state {
     loop_counter counter;
   } shares[common_state::most_shares];
   fortran_settings fortran;
+  void* threadprivates;  ///< what is known of variables that clang asks for by calls (kmp/threadprivate.cpp)
   alignas(4096) common_state common;  ///< of the team of all nodes
   alignas(4096) variables own;        ///< what tasks of its region begin with
 };

@@ -142,8 +142,12 @@ contains
   end function
 
   subroutine numbers()
-    integer :: wrong, f
+    integer :: wrong, f, chunk
+    integer(omp_sched_kind) :: kind
     wrong = 0
+    call omp_set_schedule(omp_sched_dynamic, 7)
+    call omp_get_schedule(kind, chunk)
+    if (kind /= omp_sched_dynamic .or. chunk /= 7 .or. omp_in_final() .or. omp_get_num_teams() /= 1) wrong = wrong + 1
     call omp_set_num_threads(3)
     call omp_set_dynamic(.false.)
 !$omp parallel reduction(+ : wrong)
