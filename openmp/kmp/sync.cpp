@@ -47,6 +47,14 @@ QUIRE_KMP void __kmpc_copyprivate(source*, id, std::size_t, void* own, void (*co
   team_barrier();
 }
 
+/// The same for a pointer alone: the caller has the other barrier.
+QUIRE_KMP void* __kmpc_copyprivate_light(source*, id, void* own) {
+  if (me().count == 1) return own;
+  if (own != nullptr) common().copied = reinterpret_cast<std::uint64_t>(own);
+  team_barrier();
+  return reinterpret_cast<void*>(common().copied);
+}
+
 QUIRE_KMP void __kmpc_critical(source*, id, critical_name* name) { lock_by_name(name->words); }
 QUIRE_KMP void __kmpc_critical_with_hint(source*, id, critical_name* name, std::uint32_t) { lock_by_name(name->words); }
 QUIRE_KMP void __kmpc_end_critical(source*, id, critical_name* name) { unlock_by_name(name->words); }
