@@ -4,7 +4,9 @@
 #include <stdio.h>
 
 struct wide {
-  long a, b, c, d;
+  long a, b;
+  char between[5000];  // on two pages
+  long c, d;
 };
 static _Atomic struct wide counters;
 static struct __attribute__((packed)) {
@@ -18,11 +20,13 @@ int main(void) {
 #pragma omp parallel reduction(+ : threads, wrong)
   {
     threads++;
-    for (int i = 0; i < 50; ++i) {
+    for (int i = 0; i < 600; ++i) {
       struct wide old = counters, new;
       do {
         wrong += old.a != old.b || old.a != old.d;
-        new = (struct wide){old.a + 1, old.b + 1, old.c + omp_get_thread_num(), old.d + 1};
+        new = old;
+        new.a++, new.b++, new.d++;
+        new.c += omp_get_thread_num();
       } while (!__c11_atomic_compare_exchange_strong(&counters, &old, new, 5, 5));
 #pragma omp atomic
       sums.value += 1.0 + 2.0i;
