@@ -117,19 +117,3 @@ QUIRE_GOMP void GOMP_taskwait_depend(void** depend) { wait_for_dependences(depen
 QUIRE_GOMP void GOMP_taskyield() { yield_to_tasks(); }
 QUIRE_GOMP void GOMP_taskgroup_start() { begin_group(); }
 QUIRE_GOMP void GOMP_taskgroup_end() { end_group(); }
-
-// Nothing is cancelled: OMP_CANCELLATION is false.
-QUIRE_GOMP bool GOMP_cancel(int, bool) { return false; }
-QUIRE_GOMP bool GOMP_cancellation_point(int) { return false; }
-QUIRE_GOMP bool GOMP_barrier_cancel() {
-  team_barrier();
-  return false;
-}
-QUIRE_GOMP bool GOMP_loop_end_cancel() {
-  team_barrier();
-  return false;
-}
-QUIRE_GOMP bool GOMP_sections_end_cancel() {
-  team_barrier();
-  return false;
-}

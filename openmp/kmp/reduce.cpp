@@ -7,6 +7,7 @@
 
 #include "openmp/kmp/abi.hpp"
 #include "openmp/start/fail.hpp"
+#include "openmp/team/meet.hpp"
 #include "openmp/team/shared_state.hpp"
 #include "openmp/team/team.hpp"
 
@@ -53,21 +54,33 @@ bool gather(void* own, combine_function combine, bool all_nodes) noexcept {
   return meet_on_node(own, put_together, &g) && (!g.all_nodes || job().node == 0);
 }
 
+/// Where threads run tasks while they wait, they must not wait here: each adds its own.
+bool each_for_itself() noexcept { return me().count > 1 && polls(); }
+
 }  // namespace
 
 /// 1: the caller adds its values to the original, and calls the second function. 0: they are taken already.
 QUIRE_KMP id __kmpc_reduce_nowait(source*, id, id, std::size_t, void* own, combine_function combine, critical_name* name) {
-  if (!gather(own, combine, false)) return 0;
-  if (me().spans) lock_by_name(name->words);
+  const bool each = each_for_itself();
+  if (!each && !gather(own, combine, false)) return 0;
+  if (each || me().spans) lock_by_name(name->words);
   return 1;
 }
 QUIRE_KMP void __kmpc_end_reduce_nowait(source*, id, critical_name* name) {
-  if (me().spans) unlock_by_name(name->words);
+  if (each_for_itself() || me().spans) unlock_by_name(name->words);
 }
 
-QUIRE_KMP id __kmpc_reduce(source*, id, id, std::size_t, void* own, combine_function combine, critical_name*) {
+QUIRE_KMP id __kmpc_reduce(source*, id, id, std::size_t, void* own, combine_function combine, critical_name* name) {
+  if (each_for_itself()) {
+    team_barrier();
+    lock_by_name(name->words);
+    return 1;
+  }
   if (gather(own, combine, true)) return 1;
   team_barrier();
   return 0;
 }
-QUIRE_KMP void __kmpc_end_reduce(source*, id, critical_name*) { team_barrier(); }
+QUIRE_KMP void __kmpc_end_reduce(source*, id, critical_name* name) {
+  if (each_for_itself()) unlock_by_name(name->words);
+  team_barrier();
+}

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "openmp/kmp/abi.hpp"
+#include "openmp/team/cancel.hpp"
 #include "openmp/team/members.hpp"
 #include "openmp/team/shared_state.hpp"
 #include "openmp/team/take.hpp"
@@ -62,10 +63,11 @@ QUIRE_KMP void __kmpc_end_critical(source*, id, critical_name* name) { unlock_by
 QUIRE_KMP void __kmpc_ordered(source*, id) { wait_for_turn(); }
 QUIRE_KMP void __kmpc_end_ordered(source*, id) {}  // the thread's part as a whole has its turn
 
-// Nothing is cancelled: OMP_CANCELLATION is false.
-QUIRE_KMP id __kmpc_cancel(source*, id, id) { return 0; }
-QUIRE_KMP id __kmpc_cancellationpoint(source*, id, id) { return 0; }
-QUIRE_KMP id __kmpc_cancel_barrier(source*, id) {
-  team_barrier();
-  return 0;
-}
+namespace {
+/// The compiler's numbers of constructs: region, loop, sections, taskgroup.
+int construct_of(id number) noexcept { return 1 << (number - 1); }
+static_assert(a_region == 1 << 0 && a_loop == 1 << 1 && some_sections == 1 << 2 && a_taskgroup == 1 << 3);
+}  // namespace
+QUIRE_KMP id __kmpc_cancel(source*, id, id which) { return cancel(construct_of(which)) ? 1 : 0; }
+QUIRE_KMP id __kmpc_cancellationpoint(source*, id, id which) { return is_cancelled(construct_of(which)) ? 1 : 0; }
+QUIRE_KMP id __kmpc_cancel_barrier(source*, id) { return barrier_and_look() ? 1 : 0; }

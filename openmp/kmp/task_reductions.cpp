@@ -33,8 +33,9 @@ struct copies {
   std::size_t stride;
   std::byte* first;
 };
-/// A taskgroup's.
+/// A taskgroup's, and those of the taskgroups around it: tasks that are run on other nodes have these by address.
 struct reductions {
+  const reductions* around;
   std::size_t threads, count;
   bool of_team;  ///< threads have a taskgroup each, and the copies together
   copies* variables;
@@ -60,11 +61,18 @@ std::byte* make_copies(const variable& v, std::size_t threads, std::size_t strid
   return first;
 }
 
+const reductions* around_caller() noexcept {
+  for (const group* g = group_of_caller(); g != nullptr; g = g->outer) {
+    if (g->reductions != nullptr) return static_cast<const reductions*>(g->reductions);
+  }
+  return nullptr;
+}
+
 /// `others`: copies that another thread has made, one address for each variable; null: the caller makes them.
 reductions* describe(const variable* list, std::size_t count, bool of_team, std::byte* const* others) {
   constexpr std::size_t line = 64;
   auto* const r = allocate<reductions>(1);
-  *r = {static_cast<std::size_t>(me().count), count, of_team, allocate<copies>(count)};
+  *r = {around_caller(), static_cast<std::size_t>(me().count), count, of_team, allocate<copies>(count)};
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t stride = (list[i].bytes + line - 1) / line * line;
     r->variables[i] = {list[i], stride, others != nullptr ? others[i] : make_copies(list[i], r->threads, stride)};
@@ -139,9 +147,8 @@ QUIRE_KMP void __kmpc_task_reduction_modifier_fini(source* where, id thread, id)
 
 QUIRE_KMP void* __kmpc_task_reduction_get_th_data(id, void*, void* address) {
   if (me().count == 1) return address;
-  for (group* g = group_of_caller(); g != nullptr; g = g->outer) {
-    if (g->reductions == nullptr) continue;
-    if (void* const copy = copy_in(*static_cast<const reductions*>(g->reductions), address); copy != nullptr) return copy;
+  for (const reductions* r = around_caller(); r != nullptr; r = r->around) {
+    if (void* const copy = copy_in(*r, address); copy != nullptr) return copy;
   }
   fail("a task takes part in a reduction that no taskgroup around it has", QUIRE_NOT_FOUND);
 }

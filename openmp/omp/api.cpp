@@ -53,7 +53,7 @@ QUIRE_GOMP void omp_destroy_lock(std::uint32_t* l) {
 }
 QUIRE_GOMP void omp_set_lock(std::uint32_t* l) { lock(lock_of(*l)); }
 QUIRE_GOMP void omp_unset_lock(std::uint32_t* l) { unlock(lock_of(*l)); }
-QUIRE_GOMP int omp_test_lock(std::uint32_t* l) { return quire_mutex_try_lock(lock_of(*l)) == QUIRE_OK ? 1 : 0; }
+QUIRE_GOMP int omp_test_lock(std::uint32_t* l) { return try_lock(lock_of(*l)) ? 1 : 0; }
 
 QUIRE_GOMP void omp_init_nest_lock(nest_lock** l) { *l = new_nest_lock(); }
 QUIRE_GOMP void omp_init_nest_lock_with_hint(nest_lock** l, int) { *l = new_nest_lock(); }
@@ -79,7 +79,7 @@ QUIRE_GOMP void omp_unset_nest_lock(nest_lock** l) {
 QUIRE_GOMP int omp_test_nest_lock(nest_lock** l) {
   nest_lock& n = nest_lock_of(*l);
   if (!is_callers(n)) {
-    if (quire_mutex_try_lock(lock_of(n.number)) != QUIRE_OK) return 0;
+    if (!try_lock(lock_of(n.number))) return 0;
     hold(n);
   }
   return ++n.depth;

@@ -42,6 +42,25 @@ void pool::add(task& t, task& parent, std::span<const dependence> on) {
   if (!on.empty()) depend(t, parent, on);
 }
 
+void pool::add_from_elsewhere(task& t, task& stand_in, group& its) noexcept {
+  stand_in.in = &its;
+  add(t, stand_in, {});
+  stand_in.in = nullptr;
+  queue(t);
+}
+
+void pool::let_go(group& g) noexcept {
+  if (--g.tasks != 0 || g.origin == nullptr) return;
+  g.next_empty = empty_;
+  empty_ = &g;
+}
+
+group* pool::take_empty() noexcept {
+  group* const g = empty_;
+  if (g != nullptr) empty_ = g->next_empty;
+  return g;
+}
+
 void pool::queue(task& t) noexcept {
   t.queued = true;
   if (t.missing == 0) enqueue(t);
@@ -142,7 +161,7 @@ void pool::finish(task& t) noexcept {
 }
 
 void pool::leave(task& t) noexcept {
-  if (t.in != nullptr) --t.in->tasks;
+  if (t.in != nullptr) let_go(*t.in);
   --open_;
   drop(t);
 }

@@ -37,6 +37,14 @@ class pool {
   /// ... and now all its descendants have finished there, too.
   void left_elsewhere(task& t) noexcept;
 
+  /// A task from another node begins a group of its own here, which has an origin, below a record that stands for the other node.
+  void add_from_elsewhere(task& t, task& stand_in, group& its) noexcept;
+  /// It is not empty until it is let go.
+  static void hold(group& g) noexcept { ++g.tasks; }
+  void let_go(group& g) noexcept;
+  /// A group with an origin whose tasks have all finished, once. Null: there is none.
+  [[nodiscard]] group* take_empty() noexcept;
+
   /// Nothing is missing for a task that its maker runs?
   [[nodiscard]] static bool may_run(const task& t) noexcept { return t.missing == 0; }
   /// No task is open: made, and not finished with all that belongs to it.
@@ -58,6 +66,7 @@ class pool {
 
   dispose_function dispose_;
   task_list<&task::in_queue> queue_;
+  group* empty_ = nullptr;
   std::uint64_t open_ = 0, ready_ = 0;
 };
 

@@ -66,8 +66,10 @@ struct group {
   group* outer = nullptr;
   std::uint64_t tasks = 0;  ///< that have not finished: those made in it, and their descendants but for inner groups'
   task_list<&task::in_group> ready;
-  const std::uint32_t* cancelled = nullptr;  ///< where it says so
+  std::uint32_t* cancelled = nullptr;  ///< where it says so
   void* reductions = nullptr;                ///< the front-end's
+  void* origin = nullptr;                    ///< of tasks that have come from another node: what it is told when all have finished
+  group* next_empty = nullptr;
 };
 
 template <link task::*Link>

@@ -15,6 +15,11 @@ namespace quire::openmp {
 
 void dispose_task(task& t) noexcept;
 
+/// Of barriers in which threads run tasks: how many threads have come, in all rounds; the round that has closed on this node, and that is over.
+struct meeting {
+  std::atomic<std::uint64_t> arrived{0}, closed{0}, released{0};
+};
+
 struct team {
   region_function what = nullptr;
   void* data = nullptr;
@@ -28,10 +33,12 @@ struct team {
 
   std::atomic<brought*> offered{nullptr};       ///< what threads have come to meet with
   node_barrier barrier;                         ///< where there are no tasks
-  std::atomic<std::uint64_t> arrived{0}, closing{0}, released{0};  ///< of barriers in which threads run tasks: how many threads; which round
+  meeting within, end;                          ///< and where there are: barriers of the region, and that at its end
   news happened;                                ///< that a thread may wait for
   std::mutex guard;                             ///< of the tasks
   pool tasks{dispose_task};
+  user_task* stand_in = nullptr;                ///< for other nodes, as the parent of tasks that came from there
+  std::uint64_t sequence = 0;                   ///< of a team of all nodes: the how many-th
   user_task* open_events = nullptr;             ///< tasks whose events are not fulfilled
   loop_counter counters[common_state::most_shares] = {};  ///< these two where its threads are all on this node
   common_state common{};

@@ -26,7 +26,7 @@ class news {
   }
   [[nodiscard]] std::uint32_t number() const noexcept { return number_.load(std::memory_order_seq_cst); }
   void sleep(std::uint32_t seen) noexcept {
-    constexpr timespec longest{0, 1'000'000};
+    static constexpr timespec longest{0, 100'000};
     const int saved = errno;
     sleepers_.fetch_add(1, std::memory_order_seq_cst);
     ::syscall(SYS_futex, &number_, FUTEX_WAIT_PRIVATE, seen, &longest, nullptr, 0);

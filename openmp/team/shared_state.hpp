@@ -26,7 +26,7 @@ struct common_state {
   } kept[most_kept];
   std::uint64_t copied;           ///< the address that a copyprivate hands on
   std::uint32_t cancelled;        ///< the region
-  std::uint64_t cancelled_share;  ///< the loop or sections
+  std::uint32_t cancelled_share;  ///< the loop or sections that the team is in
 };
 
 struct shared_state {
@@ -52,6 +52,9 @@ void open_shared_state();
 void destroy_lock(std::uint32_t number) noexcept;
 [[nodiscard]] quire_mutex lock_of(std::uint32_t number) noexcept;
 void lock(quire_mutex m) noexcept;
+[[nodiscard]] bool try_lock(quire_mutex m) noexcept;
+/// How many of these the calling thread has.
+[[nodiscard]] int locks_held() noexcept;
 void unlock(quire_mutex m) noexcept;
 
 /// The lock of a critical section, whose word the compiler has made for its name: shared, zero at first, and the number of a lock then.

@@ -8,6 +8,7 @@
 
 #include "openmp/memory/stacks.hpp"
 #include "openmp/start/fail.hpp"
+#include "openmp/team/exchange.hpp"
 #include "openmp/team/members.hpp"
 
 namespace quire::openmp {
@@ -38,11 +39,29 @@ void run_body(team& in, user_task& t) noexcept {
   if (!is_cancelled(t)) call_with_room(job().stack_bytes, call_body, &t);
   c.now = before;
   c.own = kept;
+  void* const parcel = t.parcel;
+  group* const its = t.in;
+  bool tell = false;
   {
     const std::lock_guard held(in.guard);
     in.tasks.end_body(t);
+    tell = parcel != nullptr && its->tasks != 0;
+    if (tell) pool::hold(*its);  // that it has ended is told before that all have
   }
+  if (tell) {
+    tell_of_end(parcel);
+    const std::lock_guard held(in.guard);
+    in.tasks.let_go(*its);
+  }
+  tell_of_empty_groups(in);
   in.happened.tell();
+}
+
+/// Shared, and zero.
+void* new_word() noexcept {
+  void* memory = nullptr;
+  if (const quire_status why = quire_calloc(1, sizeof(std::uint64_t), &memory); why != QUIRE_OK) fail("no shared memory for a word", why);
+  return memory;
 }
 
 /// Takes and runs one; false: there is none.
@@ -58,32 +77,26 @@ bool run_one(team& in, Take&& take) noexcept {
   return true;
 }
 
-/// Events are words in shared memory, which any node sets; threads that wait look at those that are open.
-void look_at_events(team& in) noexcept {
-  if (in.open_events == nullptr) return;
-  const std::lock_guard held(in.guard);
-  for (user_task** at = &in.open_events; *at != nullptr;) {
-    user_task& t = **at;
-    if (__atomic_load_n(t.event, __ATOMIC_ACQUIRE) == 0) {
-      at = &t.next_event;
-      continue;
-    }
-    *at = t.next_event;
-    in.tasks.fulfil(t);
-  }
-}
-
-/// Runs what `take` finds until `done`, which is asked under the lock.
+/// Runs what `take` finds until `done`, which is asked under the lock. Of a team of all nodes the thread runs anything when it has found nothing for
+/// a while, unless it has a lock: what it waits for may be on another node, whose threads wait for what has come here. Nobody waits in a circle, as
+/// a task waits for what has begun later than itself, and has begun later than what is below it on its stack.
 template <class Done, class Take>
 void wait_until(team& in, Done&& done, Take&& take) noexcept {
+  constexpr unsigned a_while = 100;
+  unsigned idle = 0;
   for (news_watch watch(in.happened);;) {
     watch.look();
     look_at_events(in);
+    look_at_mail();
     {
       const std::lock_guard held(in.guard);
       if (done()) return;
     }
-    if (!run_one(in, take)) watch.wait();
+    if (run_one(in, take) || (in.spans && ++idle > a_while && locks_held() == 0 && run_any(in))) {
+      idle = 0;
+    } else {
+      watch.wait();
+    }
   }
 }
 
@@ -98,6 +111,24 @@ void prepare(user_task& t, const task_options& options) noexcept {
 }
 
 }  // namespace
+
+void look_at_events(team& in) noexcept {
+  if (in.open_events == nullptr) return;
+  const std::lock_guard held(in.guard);
+  for (user_task** at = &in.open_events; *at != nullptr;) {
+    user_task& t = **at;
+    if (__atomic_load_n(t.event, __ATOMIC_ACQUIRE) == 0) {
+      at = &t.next_event;
+      continue;
+    }
+    *at = t.next_event;
+    in.tasks.fulfil(t);
+  }
+}
+
+bool run_any(team& in) noexcept {
+  return run_one(in, [](pool& p) { return p.take_any(); });
+}
 
 void dispose_task(task& t) noexcept {
   auto* const u = static_cast<user_task*>(&t);
@@ -147,7 +178,10 @@ void start_task(user_task* t, const task_options& options) noexcept {
     if (wanted) in.tasks.queue(*t);
     if (now) ++t->references;
   }
-  if (wanted) return in.happened.tell();
+  if (wanted) {
+    on_new_task(in);
+    return in.happened.tell();
+  }
   const auto take = [&](pool& p) { return p.take_below(maker); };
   if (!ready) wait_until(in, [&] { return pool::may_run(*t); }, take);
   run_body(in, *t);
@@ -180,6 +214,7 @@ void end_task_here(user_task* t) noexcept {
     const std::lock_guard held(in.guard);
     in.tasks.end_body(*t);
   }
+  tell_of_empty_groups(in);
   in.happened.tell();
   wait_until(in, [&] { return t->finished; }, [&](pool& p) { return p.take_below(*t->maker); });
   const std::lock_guard held(in.guard);
@@ -187,10 +222,8 @@ void end_task_here(user_task* t) noexcept {
 }
 
 void* event_of(user_task& t) noexcept {
-  void* memory = nullptr;
-  if (const quire_status why = quire_calloc(1, sizeof(std::uint64_t), &memory); why != QUIRE_OK) fail("no shared memory for an event", why);
-  t.event = static_cast<std::uint64_t*>(memory);
-  return memory;
+  t.event = static_cast<std::uint64_t*>(new_word());
+  return t.event;
 }
 
 void fulfil_event(void* event) noexcept {
@@ -221,6 +254,7 @@ void begin_group() noexcept {
   user_task& now = current();
   auto* const g = make_private<group>();
   g->outer = now.in;
+  if (job().cancellation) g->cancelled = static_cast<std::uint32_t*>(new_word());
   now.in = g;
 }
 
@@ -231,42 +265,12 @@ void end_group() noexcept {
   team& in = own_team();
   wait_until(in, [&] { return g->tasks == 0; }, [&](pool& p) { return p.take_of(*g, now); });
   now.in = g->outer;
+  if (g->cancelled != nullptr) (void)quire_free(g->cancelled);
   destroy_private(g);
 }
 
 group* group_of_caller() noexcept { return me().now != nullptr ? me().now->in : nullptr; }
 bool in_final_task() noexcept { return me().now != nullptr && me().now->final; }
-
-void barrier_with_tasks() noexcept {
-  context& c = me();
-  team& in = *c.in_team;
-  const std::uint64_t round = ++c.meetings;
-  in.arrived.fetch_add(1, std::memory_order_acq_rel);
-  in.happened.tell();
-  for (news_watch watch(in.happened);;) {
-    watch.look();
-    look_at_events(in);
-    if (in.released.load(std::memory_order_acquire) >= round) return;
-    if (run_one(in, [](pool& p) { return p.take_any(); })) continue;
-    if (in.arrived.load(std::memory_order_acquire) >= round * static_cast<std::uint64_t>(in.here)) {
-      bool idle = false;
-      {
-        const std::lock_guard held(in.guard);
-        idle = in.tasks.idle();
-      }
-      std::uint64_t last = round - 1;
-      if (idle && in.closing.compare_exchange_strong(last, round)) {
-        if (in.spans) {
-          if (const quire_status why = quire_barrier_wait(quire_barrier{0}); why != QUIRE_OK) fail("a barrier cannot end", why);
-        }
-        in.released.store(round, std::memory_order_release);
-        in.happened.tell();
-        return;
-      }
-    }
-    watch.wait();
-  }
-}
 
 void end_lone_team() noexcept {
   context& c = me();

@@ -21,6 +21,7 @@ struct user_task : task {
   user_task* next_event = nullptr;
   user_task* maker = nullptr;  ///< of a task whose body is between two calls
   variables makers{};
+  void* parcel = nullptr;     ///< what has brought it from another node (exchange.cpp)
 };
 
 struct task_options {
@@ -59,8 +60,10 @@ void end_group() noexcept;
 void fulfil_event(void* event) noexcept;
 [[nodiscard]] bool in_final_task() noexcept;
 
-/// A barrier of the team in which its threads run its tasks.
-void barrier_with_tasks() noexcept;
+/// A thread in a barrier runs one of the team's tasks. False: none is ready.
+[[nodiscard]] bool run_any(team& in) noexcept;
+/// Events are words in shared memory, which any node sets; threads that wait look at those that are open.
+void look_at_events(team& in) noexcept;
 /// The caller's implicit task ends; all tasks of its team are done.
 void end_implicit_task() noexcept;
 /// A thread alone: runs what waits, and gives up the team that it has got for that.

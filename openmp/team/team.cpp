@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdio>
 #include <cstring>
+#include <initializer_list>
 #include <utility>
 
 #include "openmp/fortran/units.hpp"
@@ -15,6 +16,8 @@
 #include "openmp/start/fail.hpp"
 #include "openmp/team/common_memory.hpp"
 #include "openmp/team/environment.hpp"
+#include "openmp/team/exchange.hpp"
+#include "openmp/team/meet.hpp"
 #include "openmp/team/members.hpp"
 #include "openmp/team/plan.hpp"
 #include "openmp/team/take.hpp"
@@ -66,6 +69,7 @@ void clear_common() noexcept {
   if (c.counted != 0) clear_counters(c.counted);
   if (c.kept != 0) clear_kept_memory();
   if (common().cancelled != 0) common().cancelled = 0;
+  if (common().cancelled_share != 0) common().cancelled_share = 0;
 }
 
 /// The caller is in no region, nor in a target construct within one.
@@ -105,6 +109,7 @@ team& begin_here(const command& c, const share& mine) noexcept {
   t.own = g_variables;
   t.reductions = c.first.reductions ? *static_cast<void**>(c.data) : nullptr;
   t.inside = mine.count;
+  if (t.spans && polls()) join_exchange(t);
   call_workers(t, mine.first + 1, mine.count - 1, true);
   return t;
 }
@@ -150,7 +155,11 @@ context begin_part(team& t, int number) noexcept {
 }
 /// ... and until here.
 void end_part(team& t, const context& before) noexcept {
-  team_barrier();
+  if (polls()) {
+    meet_at_end(t);
+  } else {
+    team_barrier();
+  }
   // Nobody is in a loop any more.
   if (t_me.number == 0) clear_common();
   end_implicit_task();
@@ -232,7 +241,7 @@ team& take_team() noexcept {
 }
 
 void give_team(team& t) noexcept {
-  t.arrived = t.closing = t.released = 0;
+  for (meeting* const m : {&t.within, &t.end}) m->arrived = m->closed = m->released = 0;
   t.reductions = nullptr;
   const std::lock_guard held(g_teams_guard);
   t.next_free = g_free_teams;
@@ -279,6 +288,7 @@ void open_team() {
   }
   agree_on(g_job);
   g_variables = g_job.first;
+  if (polls()) open_exchange();
 }
 
 int threads_of_region(unsigned threads) noexcept {
@@ -353,7 +363,7 @@ void take_part(team& t, int number) noexcept {
 
 void team_barrier() noexcept {
   const context& c = t_me;
-  if (g_job.has_tasks && c.in_team != nullptr) return barrier_with_tasks();
+  if (polls() && c.in_team != nullptr) return meet(*c.in_team);
   if (c.count == 1) return;
   c.in_team->barrier.wait(c.here, [&] {
     if (!c.spans) return;

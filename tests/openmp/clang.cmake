@@ -56,6 +56,11 @@ else()
     clang_program(wide_atomics wide_atomics.c -O1 -Wl,--no-as-needed -latomic)
     same_by_clang(wide_atomics wide_atomics 2)
   endif()
+  clang_program(cancel cancel.c -O2)
+  same_by_clang(cancel cancel 1)
+  same_by_clang(cancel cancel 2)
+  # libomp 14 hangs in it.
+  set_tests_properties(openmp.cancel_clang.1_nodes openmp.cancel_clang.2_nodes PROPERTIES ENVIRONMENT "OMP_CANCELLATION=true;WANTED=cancellation 1\ndone")
   # libomp 14 has no more teams than processors, and ends tasks that are detached or untied with a failed assertion.
   clang_program(teams teams.c -O2)
   clang_program(tasks_O0 tasks.c -O0)
