@@ -57,11 +57,7 @@ QUIRE_PARALLEL_RUNTIME_LOOP(nonmonotonic_runtime)
 QUIRE_PARALLEL_RUNTIME_LOOP(maybe_nonmonotonic_runtime)
 
 QUIRE_GOMP void GOMP_loop_end() { team_barrier(); }
-/// Counters are used again after so many loops; a thread that waits for its turn must not find a later loop there.
-QUIRE_GOMP void GOMP_loop_end_nowait() {
-  constexpr std::uint64_t often = 32;
-  if (me().in.ordered && me().shares % often == 0) team_barrier();
-}
+QUIRE_GOMP void GOMP_loop_end_nowait() { end_loop_nowait(); }
 QUIRE_GOMP void GOMP_ordered_start() { wait_for_turn(); }
 QUIRE_GOMP void GOMP_ordered_end() {}  // the thread's part as a whole has its turn
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Calls that gcc makes for target constructs and leagues of teams. There is no device: the host runs them, on the data where they are.
-#include <algorithm>
-#include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -10,6 +8,7 @@
 #include "openmp/gomp/dependences.hpp"
 #include "openmp/gomp/export.hpp"
 #include "openmp/start/fail.hpp"
+#include "openmp/team/league.hpp"
 #include "openmp/team/tasking.hpp"
 #include "openmp/team/team.hpp"
 
@@ -82,38 +81,12 @@ QUIRE_GOMP void GOMP_offload_unregister(const void*, int, const void*) {}
 
 // ---- Leagues: their teams run one after the other.
 
-namespace {
-constexpr unsigned usual_teams = 1;
-void begin_team(unsigned number, unsigned teams, unsigned limit) noexcept {
-  variables& own = own_variables();
-  own.team_number = static_cast<int>(number);
-  own.teams = static_cast<int>(teams);
-  if (limit != 0) own.thread_limit = static_cast<int>(std::min<unsigned>(limit, INT_MAX));
-}
-unsigned teams_of(unsigned asked) noexcept {
-  return asked != 0 ? asked : own_variables().teams_asked != 0 ? static_cast<unsigned>(own_variables().teams_asked) : usual_teams;
-}
-}  // namespace
-
-QUIRE_GOMP void GOMP_teams_reg(region_function what, void* data, unsigned teams, unsigned limit, unsigned) {
-  struct league {
-    region_function what;
-    void* data;
-    unsigned number, teams, limit;
-  } l{what, data, 0, teams_of(teams), limit != 0 ? limit : static_cast<unsigned>(own_variables().teams_limit)};
-  for (; l.number < l.teams; ++l.number) {
-    run_initial([](void* at) {
-      const league& now = *static_cast<league*>(at);
-      begin_team(now.number, now.teams, now.limit);
-      now.what(now.data);
-    }, &l);
-  }
-}
+QUIRE_GOMP void GOMP_teams_reg(region_function what, void* data, unsigned teams, unsigned limit, unsigned) { run_league(what, data, teams, limit); }
 /// Within target: the code is called for each team, until there is none left.
 QUIRE_GOMP bool GOMP_teams4(unsigned, unsigned high, unsigned limit, bool first) {
   variables& own = own_variables();
   if (first) {
-    begin_team(0, teams_of(high), limit != 0 ? limit : static_cast<unsigned>(own.teams_limit));
+    begin_team(0, teams_of_league(high), limit != 0 ? limit : static_cast<unsigned>(own.teams_limit));
     return true;
   }
   if (own.team_number + 1 >= own.teams) return false;

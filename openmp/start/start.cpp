@@ -24,6 +24,7 @@
 #include <new>
 
 #include "openmp/team/shared_state.hpp"
+#include "openmp/libc/state.hpp"
 #include "openmp/memory/heap.hpp"
 #include "openmp/memory/stacks.hpp"
 #include "openmp/start/exits.hpp"
@@ -118,6 +119,7 @@ int lead(int, char**, char** environment) {
   share_static_data();
   open_team();
   open_shared_state();
+  open_libc_state();
   open_heap();
   if (job().node != 0) {
     serve();
@@ -146,6 +148,7 @@ int lead(int, char**, char** environment) {
   ::sigfillset(&others);
   for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) ::sigdelset(&others, own);
   ::pthread_sigmask(SIG_BLOCK, &others, &before);
+  close_libc_state();
   close_heap();
   dismiss();
   wait_for_workers();

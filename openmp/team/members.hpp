@@ -31,6 +31,7 @@ struct team {
   variables own{};    ///< what its threads' tasks begin with
   void* reductions = nullptr;  ///< of tasks, which its region begins with
 
+  std::atomic<brought*> offered{nullptr};       ///< what threads have come to meet with
   node_barrier barrier;                         ///< where there are no tasks
   meeting within, end;                          ///< and where there are: barriers of the region, and that at its end
   news happened;                                ///< that a thread may wait for

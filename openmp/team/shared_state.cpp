@@ -73,4 +73,19 @@ quire_mutex lock_of(std::uint32_t number) noexcept {
   return {g_state->locks[number - 1]};
 }
 
+void lock_by_name(std::uint32_t* word) noexcept {
+  std::uint32_t number = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+  if (number == 0) {
+    const std::uint32_t made = make_lock();
+    if (made == 0) fail("no more critical sections can have locks", QUIRE_LIMIT);
+    if (__atomic_compare_exchange_n(word, &number, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+      number = made;
+    } else {
+      destroy_lock(made);
+    }
+  }
+  lock(lock_of(number));
+}
+void unlock_by_name(std::uint32_t* word) noexcept { unlock(lock_of(__atomic_load_n(word, __ATOMIC_ACQUIRE))); }
+
 }  // namespace quire::openmp

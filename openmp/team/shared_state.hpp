@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "openmp/fortran/units.hpp"
 #include "openmp/team/team.hpp"
 
 namespace quire::openmp {
@@ -36,6 +37,8 @@ struct shared_state {
   struct alignas(4096) {
     loop_counter counter;
   } shares[common_state::most_shares];
+  fortran_settings fortran;
+  void* threadprivates;  ///< what is known of variables that clang asks for by calls (kmp/threadprivate.cpp)
   alignas(4096) common_state common;  ///< of the team of all nodes
   alignas(4096) variables own;        ///< what tasks of its region begin with
   alignas(4096) std::uint64_t exit_status;  ///< + 1, of a thread on another node than 0 that has called exit(3)
@@ -54,5 +57,9 @@ void lock(quire_mutex m) noexcept;
 /// How many of these the calling thread has.
 [[nodiscard]] int locks_held() noexcept;
 void unlock(quire_mutex m) noexcept;
+
+/// The lock of a critical section, whose word the compiler has made for its name: shared, zero at first, and the number of a lock then.
+void lock_by_name(std::uint32_t* word) noexcept;
+void unlock_by_name(std::uint32_t* word) noexcept;
 
 }  // namespace quire::openmp

@@ -121,6 +121,12 @@ bool next_part(part& p) noexcept {
   return p.first < p.end;
 }
 
+/// Counters are used again after so many loops; a thread that waits for its turn must not find a later loop there.
+void end_loop_nowait() noexcept {
+  constexpr std::uint64_t often = common_state::most_shares / 2;
+  if (me().in.ordered && me().shares % often == 0) team_barrier();
+}
+
 void clear_counters(std::uint64_t loops) noexcept {
   for (std::uint64_t i = 0; i < std::min<std::uint64_t>(loops + 1, common_state::most_shares); ++i) counter_of(i) = {};
 }

@@ -191,6 +191,36 @@ void start_task(user_task* t, const task_options& options) noexcept {
   in.tasks.drop(*t);
 }
 
+void begin_task_here(user_task* t, const task_options& options) noexcept {
+  team& in = own_team();
+  prepare(*t, options);
+  t->maker = &current();
+  t->makers = me().own;
+  {
+    const std::lock_guard held(in.guard);
+    in.tasks.add(*t, *t->maker, options.on);
+    ++t->references;
+  }
+  wait_until(in, [&] { return pool::may_run(*t); }, [&](pool& p) { return p.take_below(*t->maker); });
+  me().now = t;
+  me().own = t->own;
+}
+
+void end_task_here(user_task* t) noexcept {
+  team& in = own_team();
+  me().now = t->maker;
+  me().own = t->makers;
+  {
+    const std::lock_guard held(in.guard);
+    in.tasks.end_body(*t);
+  }
+  tell_of_empty_groups(in);
+  in.happened.tell();
+  wait_until(in, [&] { return t->finished; }, [&](pool& p) { return p.take_below(*t->maker); });
+  const std::lock_guard held(in.guard);
+  in.tasks.drop(*t);
+}
+
 void* event_of(user_task& t) noexcept {
   t.event = static_cast<std::uint64_t*>(new_word());
   return t.event;

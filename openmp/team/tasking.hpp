@@ -19,6 +19,8 @@ struct user_task : task {
   bool final = false;         ///< its children are run at once, by their maker
   std::uint64_t* event = nullptr;  ///< a word in shared memory, of a task that is not done before someone sets it
   user_task* next_event = nullptr;
+  user_task* maker = nullptr;  ///< of a task whose body is between two calls
+  variables makers{};
   void* parcel = nullptr;     ///< what has brought it from another node (exchange.cpp)
 };
 
@@ -34,6 +36,9 @@ struct task_options {
 [[nodiscard]] user_task* make_task_on(region_function run, void* arguments) noexcept;
 /// The task begins: at once, by the caller; or when it may, by a thread of the team.
 void start_task(user_task* t, const task_options& options) noexcept;
+/// A task whose body the caller has in itself, between these two calls; it is not deferred.
+void begin_task_here(user_task* t, const task_options& options) noexcept;
+void end_task_here(user_task* t) noexcept;
 /// Whether a task made now is run by its maker, so that its arguments need not be copied.
 [[nodiscard]] bool runs_at_once(const task_options& options) noexcept;
 

@@ -9,7 +9,9 @@
 #include <cstdio>
 #include <cstring>
 #include <initializer_list>
+#include <utility>
 
+#include "openmp/fortran/units.hpp"
 #include "openmp/memory/stacks.hpp"
 #include "openmp/start/fail.hpp"
 #include "openmp/team/common_memory.hpp"
@@ -83,6 +85,7 @@ command tell_nodes(region_function what, void* data, int threads, const loop& fi
   const command c{what, data, threads, g_variables_version, first};
   if (!spans_nodes(threads, g_job.nodes)) return c;
   (void)std::fflush(stdout);  // what comes of other nodes comes behind it
+  flush_units();
   command told = c;
   if (const quire_status why = quire_broadcast(&told, sizeof told, 0); why != QUIRE_OK) fail("a parallel region cannot begin", why);
   return c;
@@ -369,13 +372,29 @@ void team_barrier() noexcept {
   });
 }
 
+bool meet_on_node(void* what, void (*last)(const brought*, void*), void* argument) noexcept {
+  team& t = own_team();
+  brought own{what, t.offered.load(std::memory_order_relaxed)};
+  while (!t.offered.compare_exchange_weak(own.next, &own, std::memory_order_acq_rel)) {
+  }
+  bool mine = false;
+  t.barrier.wait(t_me.here, [&] {
+    mine = true;
+    last(t.offered.exchange(nullptr, std::memory_order_acq_rel), argument);
+  });
+  return mine;
+}
+
 void serve() noexcept {
   g_lead_top = make_stack(g_job.stack_bytes);
+  bool first = true;
   for (command c;;) {
     if (const quire_status why = quire_broadcast(&c, sizeof c, 0); why != QUIRE_OK) fail("node 0 cannot be heard", why);
     if (c.what == nullptr) return;
+    if (std::exchange(first, false)) repeat_fortran_settings();
     call_on(g_lead_top, [](void* at) { run_here(*static_cast<const command*>(at)); }, &c);
     (void)std::fflush(nullptr);
+    flush_units();
   }
 }
 

@@ -101,6 +101,12 @@ void end_region() noexcept;
 void run_initial(region_function run, void* data) noexcept;
 /// All threads of the caller's team; its tasks are run first.
 void team_barrier() noexcept;
+/// Those of them that are on this node, each with something: the last one calls `last` with all of it while the others wait. Whether that was the caller.
+struct brought {
+  void* what;
+  brought* next;
+};
+[[nodiscard]] bool meet_on_node(void* what, void (*last)(const brought* all, void* argument), void* argument) noexcept;
 
 /// The lead thread of a node that is not node 0: runs what the master tells, until the end of the job.
 void serve() noexcept;

@@ -139,7 +139,11 @@ static void loops(void) {
 #pragma omp taskloop lastprivate(last) collapse(2)
     for (unsigned long long i = 0; i < 10; ++i)
       for (unsigned long long j = 0; j < 10; ++j) last = 100 * i + j;
+#if defined(__clang__) && __clang_major__ < 15
+#pragma omp taskloop grainsize(3) nogroup
+#else
 #pragma omp taskloop grainsize(strict : 3) nogroup
+#endif
     for (int i = 0; i < 5000; ++i) {
 #pragma omp atomic
       hits[i]++;
@@ -195,7 +199,12 @@ static void reductions(void) {
         loop_sum += i;
       }
     }
+#if defined(__clang__)
+#pragma omp for reduction(task, + : scoped)
+    for (int i = 0; i < omp_get_num_threads(); ++i)
+#else
 #pragma omp scope reduction(task, + : scoped)
+#endif
     {
 #pragma omp task in_reduction(+ : scoped)
       scoped += 5;
