@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs the packages that the build needs and that are missing. Says nothing when there is nothing to do.
 #   scripts/setup.sh             what the build needs
-#   scripts/setup.sh launchers   also what tests/launch starts jobs with (sshd and Slurm among it, so not by default)
+#   scripts/setup.sh launchers   also what tests/launch starts jobs with, and compilers for tests/openmp (sshd and Slurm among it, so not by default)
 #   scripts/setup.sh fuzz        also clang with libFuzzer, for scripts/fuzz.sh
 set -euo pipefail
 
@@ -12,7 +12,7 @@ packages=(g++ cmake ninja-build pkg-config ccache libucx-dev libpmix-dev libfmt-
 packages+=(zlib1g-dev libsqlite3-dev libcurl4-openssl-dev python3-numpy)
 if [ "${1:-}" = launchers ]; then
   packages+=(iproute2 openmpi-bin mpich slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge openssh-server
-    openssh-client)
+    openssh-client clang-14 libomp-14-dev gfortran)
 fi
 
 if [ "${1:-}" = fuzz ]; then

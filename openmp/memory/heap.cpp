@@ -9,6 +9,7 @@
 
 #include <cstring>
 
+#include "openmp/fortran/units.hpp"
 #include "openmp/memory/heap.hpp"
 #include "openmp/memory/stacks.hpp"
 
@@ -23,14 +24,11 @@ void __libc_free(void*);
 namespace quire::openmp {
 namespace {
 
-struct span {
-  std::uintptr_t first = 0, bytes = 0;
-  [[nodiscard]] bool has(const void* at) const noexcept { return reinterpret_cast<std::uintptr_t>(at) - first < bytes; }
-};
-span g_shared, g_libc, g_linker;
+span g_shared, g_libc, g_linker, g_quire;
 bool g_open = false;
 
-/// The code of the module that has `symbol`.
+}  // namespace
+
 span code_around(const void* symbol) noexcept {
   struct search {
     std::uintptr_t at;
@@ -49,21 +47,13 @@ span code_around(const void* symbol) noexcept {
   return s.found;
 }
 
+namespace {
+
 bool is_shared(const void* at) noexcept { return g_shared.has(at); }
 
-/// `caller`: a return address of the function that was called.
-bool wants_shared(const void* caller) noexcept {
-  return g_open && is_shared(__builtin_frame_address(0)) && !g_libc.has(caller) && !g_linker.has(caller);
-}
+bool wants_shared(const void* caller) noexcept { return for_program(caller); }
 
-void* shared(std::size_t bytes, std::size_t alignment, bool zero) noexcept {
-  void* at = nullptr;
-  if (bytes == 0) bytes = 1;
-  const quire_status why = zero ? quire_calloc(1, bytes, &at) : alignment > 16 ? quire_aligned_alloc(alignment, bytes, &at) : quire_malloc(bytes, &at);
-  if (why == QUIRE_OK) return at;
-  errno = ENOMEM;
-  return nullptr;
-}
+void* shared(std::size_t bytes, std::size_t alignment, bool zero) noexcept { return allocate_shared(bytes, alignment, zero); }
 
 std::size_t size_of(void* at) noexcept {
   std::size_t bytes = 0;
@@ -71,6 +61,24 @@ std::size_t size_of(void* at) noexcept {
 }
 
 }  // namespace
+
+bool from_program(const void* caller) noexcept { return g_open && !g_libc.has(caller) && !g_linker.has(caller) && !g_quire.has(caller) && !is_for_unit(caller); }
+bool for_program(const void* caller) noexcept { return g_open && is_shared(__builtin_frame_address(0)) && from_program(caller); }
+
+bool in_heap(const void* at) noexcept { return g_open && is_shared(at); }
+
+void* allocate_shared(std::size_t bytes, std::size_t alignment, bool zero) noexcept {
+  void* at = nullptr;
+  if (bytes == 0) bytes = 1;
+  const bool plain = alignment <= 16 || (alignment == 4096 && bytes >= 4096);  // from a page on, memory begins on a page
+  const quire_status why = zero && plain ? quire_calloc(1, bytes, &at) : plain ? quire_malloc(bytes, &at) : quire_aligned_alloc(alignment, bytes, &at);
+  if (why == QUIRE_OK) {
+    if (zero && !plain) std::memset(at, 0, bytes);
+    return at;
+  }
+  errno = ENOMEM;
+  return nullptr;
+}
 
 void open_heap() noexcept {
   void* any = nullptr;
@@ -82,6 +90,7 @@ void open_heap() noexcept {
   g_libc = code_around(reinterpret_cast<const void*>(&::fflush));
   const auto* const linker = ::dlsym(RTLD_DEFAULT, "__tls_get_addr");
   g_linker = linker != nullptr ? code_around(linker) : span{};
+  g_quire = code_around(reinterpret_cast<const void*>(&quire_start));
   g_shared = {reinterpret_cast<std::uintptr_t>(first), bytes};
   g_open = true;
 }
@@ -92,7 +101,6 @@ void close_heap() noexcept { g_open = false; }
 
 using namespace quire::openmp;
 
-#define QUIRE_CALLER __builtin_return_address(0)
 #define QUIRE_EXPORT extern "C" __attribute__((visibility("default")))
 
 QUIRE_EXPORT void* malloc(std::size_t bytes) noexcept { return wants_shared(QUIRE_CALLER) ? shared(bytes, 16, false) : __libc_malloc(bytes); }
@@ -115,11 +123,13 @@ QUIRE_EXPORT void free(void* at) noexcept {
   errno = saved;
 }
 
-/// What is private stays so, and what is shared too: only new memory is of the kind that its caller wants.
-QUIRE_EXPORT void* realloc(void* at, std::size_t bytes) noexcept {
-  if (at == nullptr) return wants_shared(QUIRE_CALLER) ? shared(bytes, 16, false) : __libc_malloc(bytes);
+namespace {
+
+/// What is shared stays so: only other memory is of the kind that its caller wants.
+void* resize(void* at, std::size_t bytes, const void* caller) noexcept {
+  if (at == nullptr) return wants_shared(caller) ? shared(bytes, 16, false) : __libc_malloc(bytes);
   if (!is_shared(at)) {
-    if (!wants_shared(QUIRE_CALLER)) return __libc_realloc(at, bytes);
+    if (!wants_shared(caller)) return __libc_realloc(at, bytes);
     void* const moved = shared(bytes, 16, false);
     if (moved == nullptr) return nullptr;
     const std::size_t had = ::malloc_usable_size(at);
@@ -137,9 +147,12 @@ QUIRE_EXPORT void* realloc(void* at, std::size_t bytes) noexcept {
   return nullptr;
 }
 
+}  // namespace
+
+QUIRE_EXPORT void* realloc(void* at, std::size_t bytes) noexcept { return resize(at, bytes, QUIRE_CALLER); }
 QUIRE_EXPORT void* reallocarray(void* at, std::size_t count, std::size_t bytes) noexcept {
   std::size_t all = 0;
-  if (!__builtin_mul_overflow(count, bytes, &all)) return ::realloc(at, all);
+  if (!__builtin_mul_overflow(count, bytes, &all)) return resize(at, all, QUIRE_CALLER);
   errno = ENOMEM;
   return nullptr;
 }
@@ -151,6 +164,11 @@ QUIRE_EXPORT void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexc
   return wants_shared(QUIRE_CALLER) ? shared(bytes, alignment, false) : __libc_memalign(alignment, bytes);
 }
 QUIRE_EXPORT void* valloc(std::size_t bytes) noexcept { return wants_shared(QUIRE_CALLER) ? shared(bytes, 4096, false) : __libc_memalign(4096, bytes); }
+
+QUIRE_EXPORT void* pvalloc(std::size_t bytes) noexcept {
+  const std::size_t whole = (bytes + 4095) / 4096 * 4096;
+  return wants_shared(QUIRE_CALLER) ? shared(whole, 4096, false) : __libc_memalign(4096, whole);
+}
 
 QUIRE_EXPORT int posix_memalign(void** to, std::size_t alignment, std::size_t bytes) noexcept {
   if (alignment < sizeof(void*) || (alignment & (alignment - 1)) != 0) return EINVAL;

@@ -15,6 +15,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -23,8 +24,10 @@
 #include <new>
 
 #include "openmp/team/shared_state.hpp"
+#include "openmp/libc/state.hpp"
 #include "openmp/memory/heap.hpp"
 #include "openmp/memory/stacks.hpp"
+#include "openmp/start/exits.hpp"
 #include "openmp/start/fail.hpp"
 #include "openmp/start/image.hpp"
 #include "openmp/team/team.hpp"
@@ -44,6 +47,8 @@ struct program {
 };
 program g_program;
 bool g_running = false;  ///< a job, on node 0
+std::atomic<bool> g_exits_within{false};  ///< exit(3) was called in a region
+int g_status = 0;
 std::byte* g_private_top = nullptr;
 
 void no_constructors(int, char**, char**) noexcept {}
@@ -114,6 +119,7 @@ int lead(int, char**, char** environment) {
   share_static_data();
   open_team();
   open_shared_state();
+  open_libc_state();
   open_heap();
   if (job().node != 0) {
     serve();
@@ -123,6 +129,7 @@ int lead(int, char**, char** environment) {
     ::_exit(quire_end() == QUIRE_OK ? 0 : 1);
   }
   g_running = true;
+  if (job().nodes > 1) watch_for_exits();
   g_program.arguments = share_texts(g_program.arguments, static_cast<std::size_t>(g_program.count));
   std::byte* const top = make_stack(main_stack_bytes());
   int result = 0;
@@ -134,11 +141,14 @@ int lead(int, char**, char** environment) {
 [[gnu::destructor]] void end_job() noexcept {
   if (!g_running) return;
   g_running = false;
+  if (g_exits_within) end_within_region(g_status);
+  stop_watching();
   // No handler of the program may ask for memory of nodes that have ended.
   sigset_t others, before;
   ::sigfillset(&others);
   for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) ::sigdelset(&others, own);
   ::pthread_sigmask(SIG_BLOCK, &others, &before);
+  close_libc_state();
   close_heap();
   dismiss();
   wait_for_workers();
@@ -165,7 +175,7 @@ QUIRE_EXPORT int __libc_start_main(main_function run, int count, char** argument
 /// Streams of C++ write through stdio, which each node has for itself. Buffers of their own would be shared objects that only one node has made.
 QUIRE_EXPORT bool _ZNSt8ios_base15sync_with_stdioEb(bool) { return true; }
 
-/// Handlers and destructors run on the private stack, from which the job can end.
+/// Handlers and destructors run on the private stack, from which the job can end. In a region those of node 0 run, on a stack that is nobody's.
 QUIRE_EXPORT void exit(int status) {
   using exit_function = void (*)(int);
   static const auto real = reinterpret_cast<exit_function>(::dlsym(RTLD_NEXT, "exit"));
@@ -174,7 +184,13 @@ QUIRE_EXPORT void exit(int status) {
     int status;
   };
   static call c;  // private: the caller's stack is not
-  c = {real, status};
+  if (me().active_level > 0 || is_exit_watcher()) {
+    if (job().node != 0) exit_on_node_0(status);
+    if (g_exits_within.exchange(true)) {
+      for (;;) ::pause();
+    }
+  }
+  c = {real, g_status = status};
   if (on_stack(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0))) && job().node == 0) {
     call_on(g_private_top, [](void* at) { static_cast<call*>(at)->real(static_cast<call*>(at)->status); }, &c);
   }

@@ -8,6 +8,7 @@
 namespace quire::openmp {
 namespace {
 shared_state* g_state = nullptr;
+thread_local int t_held = 0;
 }
 
 void open_shared_state() {
@@ -25,11 +26,19 @@ void open_shared_state() {
 
 shared_state& shared() noexcept { return *g_state; }
 
+int locks_held() noexcept { return t_held; }
+bool try_lock(quire_mutex m) noexcept {
+  if (quire_mutex_try_lock(m) != QUIRE_OK) return false;
+  ++t_held;
+  return true;
+}
 void lock(quire_mutex m) noexcept {
   if (const quire_status why = quire_mutex_lock(m); why != QUIRE_OK) fail("a lock cannot be had", why);
+  ++t_held;
 }
 void unlock(quire_mutex m) noexcept {
   if (const quire_status why = quire_mutex_unlock(m); why != QUIRE_OK) fail("a lock cannot be given back", why);
+  --t_held;
 }
 
 std::uint32_t make_lock() noexcept {
@@ -63,5 +72,20 @@ quire_mutex lock_of(std::uint32_t number) noexcept {
   if (number == 0 || number > shared_state::most_locks || g_state->locks[number - 1] == 0) fail("a lock was never initialised, or is destroyed", QUIRE_INVALID);
   return {g_state->locks[number - 1]};
 }
+
+void lock_by_name(std::uint32_t* word) noexcept {
+  std::uint32_t number = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+  if (number == 0) {
+    const std::uint32_t made = make_lock();
+    if (made == 0) fail("no more critical sections can have locks", QUIRE_LIMIT);
+    if (__atomic_compare_exchange_n(word, &number, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+      number = made;
+    } else {
+      destroy_lock(made);
+    }
+  }
+  lock(lock_of(number));
+}
+void unlock_by_name(std::uint32_t* word) noexcept { unlock(lock_of(__atomic_load_n(word, __ATOMIC_ACQUIRE))); }
 
 }  // namespace quire::openmp

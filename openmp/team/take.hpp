@@ -18,6 +18,9 @@ void begin_loop(const loop& l) noexcept;
 /// Its next part for the caller. False: there is none.
 [[nodiscard]] bool next_part(part& p) noexcept;
 
+/// The caller leaves a loop at whose end nobody waits.
+void end_loop_nowait() noexcept;
+
 /// In an ordered loop: waits until all parts before the caller's have been done.
 void wait_for_turn() noexcept;
 /// The region has ended, whose loops had numbers up to that.

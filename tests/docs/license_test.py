@@ -14,7 +14,7 @@ LINE = "SPDX-License-Identifier: BSD-3-Clause"
 KINDS = {
     ".cpp": ("// ", ""), ".hpp": ("// ", ""), ".c": ("/* ", " */"), ".h": ("/* ", " */"), ".css": ("/* ", " */"),
     ".py": ("# ", ""), ".sh": ("# ", ""), ".cmake": ("# ", ""), ".txt": ("# ", ""), ".in": ("# ", ""), ".map": ("# ", ""),
-    ".patch": ("# ", ""), "Makefile": ("# ", ""), ".ci/run": ("# ", ""), ".clang-format": ("# ", ""), ".gitignore": ("# ", ""), ".1": ('.\\" ', ""), ".7": ('.\\" ', ""),
+    ".patch": ("# ", ""), "Makefile": ("# ", ""), ".ci/run": ("# ", ""), ".clang-format": ("# ", ""), ".gitignore": ("# ", ""), ".f90": ("! ", ""), ".1": ('.\\" ', ""), ".7": ('.\\" ', ""),
 }
 # Files without the line, and why.
 WITHOUT = {

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// gfortran's run-time library, which each node has for itself: its units, and what main() tells it.
+#pragma once
+
+#include <cstdint>
+
+namespace quire::openmp {
+
+/// What main() of a Fortran program has told libgfortran, on node 0, before anything else. Shared.
+struct fortran_settings {
+  static constexpr std::uint32_t most = 16;
+  struct call {
+    std::uint32_t function = 0;  ///< a row of the table in settings.cpp
+    std::int32_t number = 0;
+    void* array = nullptr;
+  } calls[most];
+  std::uint32_t count = 0;
+};
+
+/// A node that is not node 0, before its first region: the same for its own libgfortran. Its threads have the traps of the one that calls.
+void repeat_fortran_settings() noexcept;
+
+/// Whether a call from libgfortran is about one of its units, not for the program: the caller's thread is in an input or output statement.
+[[nodiscard]] bool is_for_unit(const void* caller) noexcept;
+
+/// Fortran's units of this node write what they hold back. In an input or output statement of the caller nothing happens.
+void flush_units() noexcept;
+
+}  // namespace quire::openmp

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Calls that clang makes for parallel regions. The addresses of what a region shares, on the caller's shared stack, lie in its frame.
+#include <algorithm>
+#include <cstdarg>
+#include <utility>
+
+#include "openmp/kmp/region.hpp"
+#include "openmp/team/team.hpp"
+
+using namespace quire::openmp;
+using namespace quire::openmp::kmp;
+
+namespace {
+
+/// What num_threads asks of the caller's next region; 0: nothing.
+thread_local unsigned t_asked = 0;
+
+}  // namespace
+
+void quire::openmp::kmp::run_region_of(void* data) {
+  const region& r = *static_cast<const region*>(data);
+  id thread = me().number, thread_of_team = thread;
+  invoke(r.what, &thread, &thread_of_team, r.count, r.arguments);
+}
+
+QUIRE_KMP void __kmpc_begin(source*, id) {}
+QUIRE_KMP void __kmpc_end(source*) {}
+QUIRE_KMP id __kmpc_global_thread_num(source*) { return me().number; }
+QUIRE_KMP id __kmpc_global_num_threads(source*) { return me().count; }
+QUIRE_KMP id __kmpc_bound_thread_num(source*) { return me().number; }
+QUIRE_KMP id __kmpc_bound_num_threads(source*) { return me().count; }
+QUIRE_KMP id __kmpc_in_parallel(source*) { return me().active_level > 0 ? 1 : 0; }
+QUIRE_KMP id __kmpc_ok_to_fork(source*) { return 1; }
+
+QUIRE_KMP void __kmpc_push_num_threads(source*, id, id threads) { t_asked = threads > 0 ? static_cast<unsigned>(threads) : 0; }
+QUIRE_KMP void __kmpc_pop_num_threads(source*, id) { t_asked = 0; }
+QUIRE_KMP void __kmpc_push_proc_bind(source*, id, id) {}  // a node's threads go where its system wants them
+
+QUIRE_KMP void __kmpc_fork_call(source*, id count, microtask what, ...) {
+  auto** const arguments = static_cast<void**>(__builtin_alloca(argument_bytes(count)));
+  QUIRE_KMP_ARGUMENTS(arguments, count, what)
+  region r{what, count, arguments};
+  run_region(run_region_of, &r, std::exchange(t_asked, 0));
+}
+
+/// The `if` clause in the same call; clang passes one address then.
+QUIRE_KMP void __kmpc_fork_call_if(source*, id count, microtask what, id condition, void* argument) {
+  void* arguments[least_arguments] = {argument};
+  region r{what, std::min(count, least_arguments), arguments};
+  const unsigned asked = std::exchange(t_asked, 0);
+  run_region(run_region_of, &r, condition != 0 ? asked : 1);
+}
+
+/// The caller runs the region itself, between these two.
+QUIRE_KMP void __kmpc_serialized_parallel(source*, id) {
+  t_asked = 0;
+  begin_alone();
+}
+QUIRE_KMP void __kmpc_end_serialized_parallel(source*, id) { end_alone(); }

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Memory that functions of libc give out, for the caller to free: libc allocates it as its own, which is private. Calls of the program get a shared copy.
+#include <dirent.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <wchar.h>
+
+#include "openmp/libc/interpose.hpp"
+#include "openmp/memory/heap.hpp"
+
+extern "C" {
+void* __libc_malloc(size_t);
+void __libc_free(void*);
+int __vasprintf_chk(char**, int, const char*, va_list) noexcept;
+}
+
+using namespace quire::openmp;
+
+namespace {
+
+void* allocate(size_t bytes, const void* caller) noexcept { return for_program(caller) ? allocate_shared(bytes) : __libc_malloc(bytes); }
+
+char* copy(const char* text, size_t length, const void* caller) noexcept {
+  auto* const made = static_cast<char*>(allocate(length + 1, caller));
+  if (made == nullptr) return nullptr;
+  memcpy(made, text, length);
+  made[length] = 0;
+  return made;
+}
+
+/// What libc has allocated, in shared memory. Null stays null.
+void* hand_over(void* what, size_t bytes, const void* caller) noexcept {
+  if (what == nullptr || in_heap(what) || !for_program(caller)) return what;
+  void* const made = allocate_shared(bytes);
+  if (made != nullptr) memcpy(made, what, bytes);
+  __libc_free(what);
+  return made;
+}
+char* hand_over(char* text, const void* caller) noexcept {
+  return text == nullptr ? nullptr : static_cast<char*>(hand_over(text, strlen(text) + 1, caller));
+}
+
+/// `written`: what the call has returned.
+int hand_over_written(char** to, int written, const void* caller) noexcept {
+  if (written < 0) return written;
+  *to = static_cast<char*>(hand_over(*to, static_cast<size_t>(written) + 1, caller));
+  return *to == nullptr ? -1 : written;
+}
+
+}  // namespace
+
+QUIRE_LIBC char* strdup(const char* text) noexcept { return copy(text, strlen(text), QUIRE_CALLER); }
+QUIRE_LIBC char* __strdup(const char* text) noexcept { return copy(text, strlen(text), QUIRE_CALLER); }
+QUIRE_LIBC char* strndup(const char* text, size_t most) noexcept { return copy(text, strnlen(text, most), QUIRE_CALLER); }
+QUIRE_LIBC char* __strndup(const char* text, size_t most) noexcept { return copy(text, strnlen(text, most), QUIRE_CALLER); }
+QUIRE_LIBC wchar_t* wcsdup(const wchar_t* text) noexcept {
+  const size_t bytes = (wcslen(text) + 1) * sizeof *text;
+  void* const made = allocate(bytes, QUIRE_CALLER);
+  return made == nullptr ? nullptr : static_cast<wchar_t*>(memcpy(made, text, bytes));
+}
+
+QUIRE_LIBC int vasprintf(char** to, const char* format, va_list arguments) noexcept {
+  return hand_over_written(to, QUIRE_NEXT(vasprintf)(to, format, arguments), QUIRE_CALLER);
+}
+QUIRE_LIBC int asprintf(char** to, const char* format, ...) noexcept {
+  va_list arguments;
+  va_start(arguments, format);
+  const int written = QUIRE_NEXT(vasprintf)(to, format, arguments);
+  va_end(arguments);
+  return hand_over_written(to, written, QUIRE_CALLER);
+}
+QUIRE_LIBC int __vasprintf_chk(char** to, int flag, const char* format, va_list arguments) noexcept {
+  return hand_over_written(to, QUIRE_NEXT(__vasprintf_chk)(to, flag, format, arguments), QUIRE_CALLER);
+}
+QUIRE_LIBC int __asprintf_chk(char** to, int flag, const char* format, ...) noexcept {
+  va_list arguments;
+  va_start(arguments, format);
+  const int written = QUIRE_NEXT(__vasprintf_chk)(to, flag, format, arguments);
+  va_end(arguments);
+  return hand_over_written(to, written, QUIRE_CALLER);
+}
+
+namespace {
+
+/// The line comes to private memory first, as libc would make the caller's larger with private memory.
+ssize_t read_line(char** line, size_t* room, int delimiter, FILE* from, const void* caller) noexcept {
+  if (!for_program(caller) || line == nullptr || room == nullptr) return QUIRE_NEXT(getdelim)(line, room, delimiter, from);
+  char* own = nullptr;
+  size_t own_room = 0;
+  const ssize_t length = QUIRE_NEXT(getdelim)(&own, &own_room, delimiter, from);
+  if (length >= 0) {
+    const size_t needed = static_cast<size_t>(length) + 1;
+    if (*line == nullptr || *room < needed) {
+      const size_t more = needed < 120 ? 120 : 2 * needed;
+      void* const made = realloc(*line, more);
+      if (made == nullptr) return __libc_free(own), -1;
+      *line = static_cast<char*>(made);
+      *room = more;
+    }
+    memcpy(*line, own, needed);
+  }
+  __libc_free(own);
+  return length;
+}
+
+}  // namespace
+
+QUIRE_LIBC ssize_t getline(char** line, size_t* room, FILE* from) { return read_line(line, room, '\n', from, QUIRE_CALLER); }
+QUIRE_LIBC ssize_t getdelim(char** line, size_t* room, int delimiter, FILE* from) { return read_line(line, room, delimiter, from, QUIRE_CALLER); }
+QUIRE_LIBC ssize_t __getdelim(char** line, size_t* room, int delimiter, FILE* from) { return read_line(line, room, delimiter, from, QUIRE_CALLER); }
+
+QUIRE_LIBC char* realpath(const char* path, char* to) noexcept {
+  char* const found = QUIRE_NEXT(realpath)(path, to);
+  return to != nullptr ? found : hand_over(found, QUIRE_CALLER);
+}
+QUIRE_LIBC char* canonicalize_file_name(const char* path) noexcept { return hand_over(QUIRE_NEXT(realpath)(path, nullptr), QUIRE_CALLER); }
+QUIRE_LIBC char* getcwd(char* to, size_t bytes) noexcept {
+  char* const found = QUIRE_NEXT(getcwd)(to, bytes);
+  if (to != nullptr || found == nullptr) return found;
+  const size_t length = strlen(found) + 1;
+  return static_cast<char*>(hand_over(found, bytes > length ? bytes : length, QUIRE_CALLER));
+}
+QUIRE_LIBC char* get_current_dir_name() noexcept { return hand_over(QUIRE_NEXT(get_current_dir_name)(), QUIRE_CALLER); }
+QUIRE_LIBC char* tempnam(const char* directory, const char* prefix) noexcept { return hand_over(QUIRE_NEXT(tempnam)(directory, prefix), QUIRE_CALLER); }
+
+namespace {
+
+int hand_over_entries(dirent*** list, int count, const void* caller) noexcept {
+  if (count < 0 || !for_program(caller)) return count;
+  for (int i = 0; i < count; ++i) {
+    dirent*& one = (*list)[i];
+    one = static_cast<dirent*>(hand_over(one, one->d_reclen, caller));
+    if (one == nullptr) return -1;
+  }
+  *list = static_cast<dirent**>(hand_over(*list, (static_cast<size_t>(count) + 1) * sizeof **list, caller));
+  return *list == nullptr ? -1 : count;
+}
+
+}  // namespace
+
+using filter_function = int (*)(const dirent*);
+using compare_function = int (*)(const dirent**, const dirent**);
+QUIRE_LIBC int scandir(const char* directory, dirent*** list, filter_function filter, compare_function compare) {
+  return hand_over_entries(list, QUIRE_NEXT(scandir)(directory, list, filter, compare), QUIRE_CALLER);
+}
+/// The same structure on this machine.
+QUIRE_LIBC int quire_scandir64(const char* directory, dirent*** list, filter_function filter, compare_function compare) asm("scandir64");
+int quire_scandir64(const char* directory, dirent*** list, filter_function filter, compare_function compare) {
+  return hand_over_entries(list, QUIRE_NEXT(scandir)(directory, list, filter, compare), QUIRE_CALLER);
+}

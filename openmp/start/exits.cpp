@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmp/start/exits.hpp"
+
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <initializer_list>
+#include <mutex>
+
+#include "openmp/start/fail.hpp"
+#include "openmp/team/shared_state.hpp"
+
+namespace quire::openmp {
+namespace {
+
+thread_local bool t_watches = false;
+std::mutex g_guard;
+bool g_over = false;  ///< the job ends, and shared memory with it
+
+/// Handlers of the program run in this thread, as they would in that which has called exit(3).
+void* watch(void*) noexcept {
+  t_watches = true;
+  for (;;) {
+    static constexpr timespec often{0, 5'000'000};
+    ::nanosleep(&often, nullptr);
+    std::uint64_t asked = 0;
+    {
+      const std::lock_guard held(g_guard);
+      if (g_over) return nullptr;
+      asked = __atomic_load_n(&shared().exit_status, __ATOMIC_ACQUIRE);
+    }
+    if (asked != 0) std::exit(static_cast<int>(static_cast<std::uint32_t>(asked - 1)));
+  }
+}
+
+}  // namespace
+
+void stop_watching() noexcept {
+  const std::lock_guard held(g_guard);
+  g_over = true;
+}
+
+bool is_exit_watcher() noexcept { return t_watches; }
+
+void watch_for_exits() noexcept {
+  sigset_t all, before;
+  ::sigfillset(&all);
+  for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) ::sigdelset(&all, own);
+  ::pthread_sigmask(SIG_BLOCK, &all, &before);
+  pthread_t thread;
+  if (::pthread_create(&thread, nullptr, watch, nullptr) != 0) fail("cannot start a thread", QUIRE_NO_MEMORY);
+  ::pthread_detach(thread);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void exit_on_node_0(int status) noexcept {
+  (void)std::fflush(nullptr);
+  std::uint64_t expected = 0;
+  int done = 0;
+  (void)!quire_compare_exchange(&shared().exit_status, &expected, std::uint64_t{static_cast<std::uint32_t>(status)} + 1, &done);
+  for (;;) ::pause();
+}
+
+void end_within_region(int status) noexcept {
+  (void)std::fflush(nullptr);
+  if ((status & 0xff) != 0) ::_exit(status);
+  std::fprintf(stderr, "quire: OpenMP: the program has called exit(0) in a parallel region, whose other threads cannot be waited for: the job ends with status 1\n");
+  ::_exit(1);
+}
+
+}  // namespace quire::openmp

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// exit(3) within a region, on any node.
+#pragma once
+
+namespace quire::openmp {
+
+/// Node 0, once: a thread that waits for other nodes' threads to call exit(3).
+void watch_for_exits() noexcept;
+/// Before the job ends.
+void stop_watching() noexcept;
+[[nodiscard]] bool is_exit_watcher() noexcept;
+/// A thread of another node has called it: node 0 ends the program. What this node has written comes first. Or another thread was first.
+[[noreturn]] void exit_on_node_0(int status) noexcept;
+/// The caller is in a region, whose other threads cannot be waited for: the job ends by this node's end.
+[[noreturn]] void end_within_region(int status) noexcept;
+
+}  // namespace quire::openmp

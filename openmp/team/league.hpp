@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Leagues of teams: each team is an initial task, and its regions have the threads of all nodes. The teams run one after the other.
+#pragma once
+
+#include "openmp/team/team.hpp"
+
+namespace quire::openmp {
+
+/// How many teams a league has that asks for so many; 0: as many as usual.
+[[nodiscard]] unsigned teams_of_league(unsigned asked) noexcept;
+/// The caller's task is a team's from here on; `limit`: of the threads of its regions; 0: none.
+void begin_team(unsigned number, unsigned teams, unsigned limit) noexcept;
+/// what(data) for each team.
+void run_league(region_function what, void* data, unsigned teams, unsigned limit) noexcept;
+
+}  // namespace quire::openmp
