@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A program begins on all nodes, and its main() runs on node 0.
 //
-//   the dynamic linker, on each node      constructors of libraries; then __libc_start_main, which is the one below
+//   the dynamic linker, on each node      constructors of the system's libraries; then __libc_start_main, which is the one below
 //   1  addresses are the same on all nodes, or the program begins anew without random ones
 //   2  libc is started with no constructors of the program, and with lead() for main()
 //   3  lead() starts Quire, and shares the program's static data as node 0 has it
-//   4  node 0 runs the program's constructors, and main() on a shared stack; other nodes serve regions
+//   4  node 0 runs constructors of the program and of its libraries, and main() on a shared stack; other nodes serve regions
 //   5  exit() on node 0: its handlers and destructors run while others still serve; then the job ends
 #include <dlfcn.h>
 #include <link.h>
@@ -26,8 +26,10 @@
 #include "openmp/libc/state.hpp"
 #include "openmp/memory/heap.hpp"
 #include "openmp/memory/stacks.hpp"
+#include "openmp/start/constructors.hpp"
 #include "openmp/start/fail.hpp"
 #include "openmp/start/image.hpp"
+#include "openmp/start/loading.hpp"
 #include "openmp/team/team.hpp"
 
 namespace quire::openmp {
@@ -77,11 +79,8 @@ char** share_texts(char** texts, std::size_t count) noexcept {
 
 void run_main(void* result) noexcept {
   program& p = g_program;
-  if (p.init != nullptr) {
-    p.init(p.count, p.arguments, p.environment);
-  } else {
-    run_constructors(p.count, p.arguments, p.environment);
-  }
+  run_constructors(p.count, p.arguments, p.environment, p.init == nullptr);
+  if (p.init != nullptr) p.init(p.count, p.arguments, p.environment);
   *static_cast<int*>(result) = p.run(p.count, p.arguments, p.environment);
 }
 
@@ -112,11 +111,13 @@ int lead(int, char**, char** environment) {
   construct_streams();
   keep_sequential();
   if (const quire_status why = quire_start(nullptr); why != QUIRE_OK) fail("the job cannot start", why);
+  compare_modules();
   share_static_data();
   open_team();
   open_shared_state();
   open_libc_state();
   open_heap();
+  refuse_to_load();
   if (job().node != 0) {
     serve();
     close_heap();
@@ -136,6 +137,7 @@ int lead(int, char**, char** environment) {
 [[gnu::destructor]] void end_job() noexcept {
   if (!g_running) return;
   g_running = false;
+  run_destructors();
   // No handler of the program may ask for memory of nodes that have ended.
   sigset_t others, before;
   ::sigfillset(&others);

@@ -16,6 +16,7 @@
 
 #include "openmp/memory/stacks.hpp"
 #include "openmp/start/fail.hpp"
+#include "openmp/start/loading.hpp"
 #include "openmp/team/barrier.hpp"
 #include "openmp/team/plan.hpp"
 #include "openmp/team/take.hpp"
@@ -72,6 +73,7 @@ void take_part(int number, const share& mine) noexcept {
   const context before = enter(number, threads, mine.count, spans_nodes(threads, g_job.nodes));
   t_me.in = now.first;
   now.what(now.data);
+  look_at_loaded();
   team_barrier();
   const std::uint64_t counted = t_me.counted;
   t_me = before;
@@ -214,6 +216,7 @@ void open_team() {
 
 /// The master runs one page below the data that it hands over, lest its own frames take that page from who reads it.
 void run_region(region_function what, void* data, unsigned threads, const loop& first) noexcept {
+  look_at_loaded();
   const int wanted = threads != 0 ? static_cast<int>(threads) : g_job.threads;
   const bool begins = t_me.level == 0 && on_stack(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
   if (wanted == 1 || !begins) return run_alone(what, data, first);
