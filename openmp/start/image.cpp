@@ -96,9 +96,9 @@ void compare_modules() {
 void share_static_data() {
   for (const module& m : modules()) {
     if (!m.programs) continue;
-    if (m.thread_data_bytes != 0 && quire_node() == 0) {
-      std::fprintf(stderr, "quire: OpenMP: %s has threadprivate (or thread_local) variables: each thread has its own, but copyin and copyprivate of them, and "
-                   "pointers to them, do not reach other nodes\n", file_of(m));
+    if (m.thread_data_bytes != 0 && m.name[0] != 0 && quire_node() == 0 && quire_nodes() > 1) {
+      std::fprintf(stderr, "quire: OpenMP: the library %s has threadprivate (or thread_local) variables: each thread has its own, but copyin and copyprivate of "
+                   "them, and pointers to them, do not reach other nodes (those of the executable do)\n", file_of(m));
     }
     share(m);
   }

@@ -69,6 +69,7 @@ void look_at(module& of, const ElfW(Phdr)& h) noexcept {
   if (h.p_type == PT_TLS && h.p_memsz != 0) {
     of.thread_data = reinterpret_cast<const void*>(first);
     of.thread_data_bytes = h.p_memsz;
+    of.thread_data_alignment = h.p_align;
   }
   if (h.p_type != PT_LOAD) return;
   add(of.sum, first);

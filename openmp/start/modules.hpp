@@ -18,6 +18,7 @@ struct module {
   ElfW(Dyn)* dynamic = nullptr;
   const void* thread_data = nullptr;     ///< what its thread-local variables begin with
   std::uint64_t thread_data_bytes = 0;   ///< 0: it has none
+  std::uint64_t thread_data_alignment = 1;
   bool programs = false;  ///< the executable, or a library of the program's own: neither the system's nor Quire's
 
   /// An entry of its dynamic section; null if there is none.

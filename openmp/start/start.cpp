@@ -26,6 +26,7 @@
 #include "openmp/libc/state.hpp"
 #include "openmp/memory/heap.hpp"
 #include "openmp/memory/stacks.hpp"
+#include "openmp/memory/thread_data.hpp"
 #include "openmp/start/constructors.hpp"
 #include "openmp/start/fail.hpp"
 #include "openmp/start/image.hpp"
@@ -104,6 +105,21 @@ std::size_t main_stack_bytes() noexcept {
   return limit.rlim_cur > most ? most : static_cast<std::size_t>(limit.rlim_cur) / 4096 * 4096;
 }
 
+/// The main thread of another node than node 0 has no thread-local variables of its own any more: another one serves, and gets the signals.
+void serve_in_place() noexcept {
+  if (!has_thread_data()) return serve();
+  make_places(1);
+  start_thread_at(0, [](void*) -> void* {
+    serve();
+    return nullptr;
+  }, nullptr, false);
+  sigset_t others;
+  ::sigfillset(&others);
+  for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) ::sigdelset(&others, own);
+  ::pthread_sigmask(SIG_BLOCK, &others, nullptr);
+  wait_for_lead();
+}
+
 int lead(int, char**, char** environment) {
   g_private_top = static_cast<std::byte*>(__builtin_frame_address(0)) - 4096;
   g_program.environment = environment;
@@ -113,18 +129,20 @@ int lead(int, char**, char** environment) {
   if (const quire_status why = quire_start(nullptr); why != QUIRE_OK) fail("the job cannot start", why);
   compare_modules();
   share_static_data();
+  open_thread_data();
   open_team();
   open_shared_state();
   open_libc_state();
   open_heap();
   refuse_to_load();
   if (job().node != 0) {
-    serve();
+    serve_in_place();
     close_heap();
     wait_for_workers();
     (void)std::fflush(nullptr);
     ::_exit(quire_end() == QUIRE_OK ? 0 : 1);
   }
+  make_places(1);
   g_running = true;
   g_program.arguments = share_texts(g_program.arguments, static_cast<std::size_t>(g_program.count));
   std::byte* const top = make_stack(main_stack_bytes());

@@ -15,6 +15,7 @@
 #include <initializer_list>
 
 #include "openmp/memory/stacks.hpp"
+#include "openmp/memory/thread_data.hpp"
 #include "openmp/start/fail.hpp"
 #include "openmp/start/loading.hpp"
 #include "openmp/team/barrier.hpp"
@@ -29,7 +30,7 @@ struct command {
   region_function what = nullptr;
   void* data = nullptr;
   std::int32_t threads = 0;
-  std::uint32_t unused = 0;
+  std::uint32_t only_places = 0; ///< not 0: no region yet, but nodes make places for so many threads
   loop first{};              ///< that its threads are in from the beginning, where the compiler has made one call of both
 };
 static_assert(sizeof(command) <= 64);
@@ -49,6 +50,7 @@ std::array<worker, most_workers> g_workers;
 std::size_t g_started = 0;
 std::atomic<std::uint32_t> g_on_stacks{0};  ///< workers that are on their shared stacks
 std::byte* g_lead_top = nullptr;
+int g_places = 0;  ///< threads of the last team that places were made for
 thread_local context t_me;
 
 context enter(int number, int count, int here, bool spans) noexcept {
@@ -103,11 +105,18 @@ void need_workers(std::size_t count) noexcept {
   for (; g_started < count; ++g_started) {
     worker& w = g_workers[g_started];
     w.top = make_stack(g_job.stack_bytes);
-    pthread_t thread;
-    if (::pthread_create(&thread, nullptr, live, &w) != 0) fail("cannot start a thread", QUIRE_NO_MEMORY);
-    ::pthread_detach(thread);
+    start_thread_at(g_started + 1, live, &w, true);
   }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+/// Node 0, before a region of so many threads.
+void need_places(int threads) noexcept {
+  if (threads == g_places || has_places(threads)) return;
+  g_places = threads;
+  command told{nullptr, nullptr, threads, 1, {}};
+  if (const quire_status why = quire_broadcast(&told, sizeof told, 0); why != QUIRE_OK) fail("a parallel region cannot begin", why);
+  make_places(threads);
 }
 
 /// This node's part of a region. The caller is its first thread here.
@@ -221,6 +230,7 @@ void run_region(region_function what, void* data, unsigned threads, const loop& 
   const bool begins = t_me.level == 0 && on_stack(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
   if (wanted == 1 || !begins) return run_alone(what, data, first);
   const command c{what, data, wanted, 0, first};
+  need_places(wanted);
   if (spans_nodes(c.threads, g_job.nodes)) {
     (void)std::fflush(stdout);  // what comes of other nodes comes behind it
     command told = c;
@@ -245,6 +255,10 @@ void serve() noexcept {
   g_lead_top = make_stack(g_job.stack_bytes);
   for (command c;;) {
     if (const quire_status why = quire_broadcast(&c, sizeof c, 0); why != QUIRE_OK) fail("node 0 cannot be heard", why);
+    if (c.only_places != 0) {
+      make_places(c.threads);
+      continue;
+    }
     if (c.what == nullptr) return;
     call_on(g_lead_top, [](void* at) { run_here(*static_cast<const command*>(at)); }, &c);
     (void)std::fflush(nullptr);

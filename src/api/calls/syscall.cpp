@@ -27,6 +27,11 @@ quire_status touch(std::uint64_t address, std::uint64_t bytes, quire::model::acc
 
 using real_syscall = long(long, ...);
 
+/// Others leave the argument away, and what is in its place may be any address.
+bool has_second_word(int what) noexcept {
+  return what == FUTEX_REQUEUE || what == FUTEX_CMP_REQUEUE || what == FUTEX_WAKE_OP || what == FUTEX_WAIT_REQUEUE_PI || what == FUTEX_CMP_REQUEUE_PI;
+}
+
 /// Sleeping and waking on a shared word: its page must be here when the kernel looks. EFAULT tells that nothing was done, so
 /// that trying again is right. (A time limit lies in private memory, or is exchanged.)
 long futex(real_syscall* real, long word, long op, long value, long timeout, long other, long value3) {
@@ -38,7 +43,7 @@ long futex(real_syscall* real, long word, long op, long value, long timeout, lon
     timeout = reinterpret_cast<long>(&limit);
   }
   for (;;) {
-    for (const long address : {word, other}) {
+    for (const long address : {word, has_second_word(what) ? other : 0}) {
       if (is_away(reinterpret_cast<void*>(address))) (void)touch(static_cast<std::uint64_t>(address), 4, quire::model::access::write);
     }
     const long result = real(SYS_futex, word, op, value, timeout, other, value3);
