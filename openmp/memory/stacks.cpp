@@ -2,9 +2,12 @@
 #include "openmp/memory/stacks.hpp"
 
 #include <quire/quire.h>
+#include <sched.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <utility>
 
 #include "openmp/start/fail.hpp"
 
@@ -18,18 +21,55 @@ struct range {
 };
 std::array<range, most_stacks> g_stacks;
 std::atomic<std::size_t> g_count{0};
+std::atomic_flag g_busy;  ///< a thread makes a stack, or looks for one
+
+/// Stacks that threads have given back, for others: private, and few.
+std::array<range, 256> g_free;
+
+thread_local constinit std::byte* t_private = nullptr;
+
+struct turn {
+  turn() noexcept {
+    while (g_busy.test_and_set(std::memory_order_acquire)) ::sched_yield();
+  }
+  turn(const turn&) = delete;
+  turn& operator=(const turn&) = delete;
+  ~turn() { g_busy.clear(std::memory_order_release); }
+};
 
 }  // namespace
 
 std::byte* make_stack(std::size_t bytes) noexcept {
   void* at = nullptr;
   if (const quire_status why = quire_aligned_alloc(page, bytes, &at); why != QUIRE_OK) fail("no shared memory for the stack of a thread", why);
-  const std::size_t number = g_count.load();  // one thread makes stacks
+  const turn mine;
+  const std::size_t number = g_count.load();
   if (number == most_stacks) fail("a node has too many threads", QUIRE_LIMIT);
   g_stacks[number] = {reinterpret_cast<std::uintptr_t>(at), bytes};
   g_count.store(number + 1, std::memory_order_release);
   return static_cast<std::byte*>(at) + bytes;
 }
+
+std::byte* take_stack(std::size_t bytes) noexcept {
+  {
+    const turn mine;
+    const auto found = std::find_if(g_free.begin(), g_free.end(), [bytes](const range& r) { return r.bytes == bytes; });
+    if (found != g_free.end()) return reinterpret_cast<std::byte*>(std::exchange(*found, range{}).first) + bytes;
+  }
+  return make_stack(bytes);
+}
+
+void give_stack_back(std::byte* end, std::size_t bytes) noexcept {
+  const turn mine;
+  const auto room = std::find_if(g_free.begin(), g_free.end(), [](const range& r) { return r.bytes == 0; });
+  if (room != g_free.end()) *room = {reinterpret_cast<std::uintptr_t>(end) - bytes, bytes};  // else nobody uses it any more
+}
+
+void remember_private_stack() noexcept {
+  constexpr std::size_t frames = 4096;  // of who remembers, and of call_on()
+  t_private = static_cast<std::byte*>(__builtin_frame_address(0)) - frames;
+}
+std::byte* private_stack() noexcept { return t_private; }
 
 bool on_stack(std::uintptr_t address) noexcept {
   for (std::size_t i = 0, count = g_count.load(std::memory_order_acquire); i < count; ++i) {

@@ -7,11 +7,19 @@
 
 namespace quire::openmp {
 
-/// A stack of this node, in shared memory, for a thread that lasts as long as the job. Ends the node if there is none.
+/// A stack of this node, in shared memory, for a thread that lasts as long as the job: its end. Ends the node if there is none.
 [[nodiscard]] std::byte* make_stack(std::size_t bytes) noexcept;
+/// The same for other threads, which give it back.
+[[nodiscard]] std::byte* take_stack(std::size_t bytes) noexcept;
+void give_stack_back(std::byte* end, std::size_t bytes) noexcept;
 
 /// Whether an address lies on a shared stack of this node.
 [[nodiscard]] bool on_stack(std::uintptr_t address) noexcept;
+
+/// The calling thread is on its private stack, and about to leave it by call_on().
+void remember_private_stack() noexcept;
+/// Where it may go on there meanwhile: below the frames that it has left.
+[[nodiscard]] std::byte* private_stack() noexcept;
 
 /// Calls body(argument) with the stack pointer at `top`. The frame pointer leads back, for debuggers and for exceptions that nobody catches.
 void call_on(std::byte* top, void (*body)(void*), void* argument) noexcept;

@@ -23,6 +23,7 @@
 #include <cstring>
 #include <vector>
 
+#include "openmp/libc/interpose.hpp"
 #include "openmp/start/fail.hpp"
 #include "openmp/start/modules.hpp"
 #include "openmp/team/plan.hpp"
@@ -154,7 +155,7 @@ void start_thread_at(std::size_t place, void* (*body)(void*), void* argument, bo
     error = ::pthread_attr_setstack(&about, reinterpret_cast<void*>(at), g_place_bytes);
   }
   pthread_t thread;
-  if (error == 0) error = ::pthread_create(&thread, &about, begin, b);
+  if (error == 0) error = QUIRE_NEXT(pthread_create)(&thread, &about, begin, b);  // none of the program's own (threads/threads.cpp)
   ::pthread_attr_destroy(&about);
   if (error != 0) fail("cannot start a thread", QUIRE_NO_MEMORY);
   if (detached) {
@@ -162,6 +163,11 @@ void start_thread_at(std::size_t place, void* (*body)(void*), void* argument, bo
   } else {
     g_lead = thread;
   }
+}
+
+int node_of_place(std::uint64_t address) noexcept {
+  const std::uint64_t node = g_bytes != 0 && address >= first_place ? (address - first_place) / (most_places * g_place_bytes) : g_made.size();
+  return node < g_made.size() ? static_cast<int>(node) : -1;
 }
 
 void wait_for_lead() noexcept { ::pthread_join(g_lead, nullptr); }

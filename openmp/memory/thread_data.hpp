@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace quire::openmp {
 
@@ -17,6 +18,8 @@ void open_thread_data();
 void make_places(int threads);
 /// Starts a thread of this node at its place: 0 is the lead's, behind it workers' (no places needed: anywhere). Ends the node if it cannot.
 void start_thread_at(std::size_t place, void* (*body)(void*), void* argument, bool detached) noexcept;
+/// The node that has a place at an address; -1: none. In any context.
+[[nodiscard]] int node_of_place(std::uint64_t address) noexcept;
 /// Waits for the end of the lead, which was not detached.
 void wait_for_lead() noexcept;
 

@@ -109,6 +109,8 @@ bool in_static_data(const void* at) noexcept {
   return std::any_of(g_shared.begin(), g_shared.begin() + static_cast<std::ptrdiff_t>(g_count), [address](const range& r) { return address - r.first < r.bytes; });
 }
 
+void close_static_data() noexcept { g_count = 0; }
+
 /// `quire exec` has kept what was there before (tools/exec_environment.hpp).
 void restore_environment() {
   constexpr struct {

@@ -28,10 +28,12 @@
 #include "openmp/memory/stacks.hpp"
 #include "openmp/memory/thread_data.hpp"
 #include "openmp/start/constructors.hpp"
+#include "openmp/start/crash.hpp"
 #include "openmp/start/fail.hpp"
 #include "openmp/start/image.hpp"
 #include "openmp/start/loading.hpp"
 #include "openmp/team/team.hpp"
+#include "openmp/threads/own_threads.hpp"
 
 namespace quire::openmp {
 namespace {
@@ -48,7 +50,6 @@ struct program {
 };
 program g_program;
 bool g_running = false;  ///< a job, on node 0
-std::byte* g_private_top = nullptr;
 
 void no_constructors(int, char**, char**) noexcept {}
 
@@ -121,11 +122,13 @@ void serve_in_place() noexcept {
 }
 
 int lead(int, char**, char** environment) {
-  g_private_top = static_cast<std::byte*>(__builtin_frame_address(0)) - 4096;
+  remember_private_stack();
+  begin_main_thread();
   g_program.environment = environment;
   restore_environment();
   construct_streams();
   keep_sequential();
+  explain_crashes();
   if (const quire_status why = quire_start(nullptr); why != QUIRE_OK) fail("the job cannot start", why);
   compare_modules();
   share_static_data();
@@ -135,10 +138,13 @@ int lead(int, char**, char** environment) {
   open_libc_state();
   open_heap();
   refuse_to_load();
+  separate_private_memory();
   if (job().node != 0) {
     serve_in_place();
+    close_static_data();
     close_heap();
     wait_for_workers();
+    if (own_threads() != 0) stop_others_at_faults();
     (void)std::fflush(nullptr);
     ::_exit(quire_end() == QUIRE_OK ? 0 : 1);
   }
@@ -162,9 +168,11 @@ int lead(int, char**, char** environment) {
   for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) ::sigdelset(&others, own);
   ::pthread_sigmask(SIG_BLOCK, &others, &before);
   close_libc_state();
+  close_static_data();
   close_heap();
   dismiss();
   wait_for_workers();
+  if (own_threads() != 0) stop_others_at_faults();
   if (const quire_status why = quire_end(); why != QUIRE_OK) fail("the job cannot end", why);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
@@ -198,8 +206,8 @@ QUIRE_EXPORT void exit(int status) {
   };
   static call c;  // private: the caller's stack is not
   c = {real, status};
-  if (on_stack(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0))) && job().node == 0) {
-    call_on(g_private_top, [](void* at) { static_cast<call*>(at)->real(static_cast<call*>(at)->status); }, &c);
+  if (in_heap(__builtin_frame_address(0)) && private_stack() != nullptr && job().node == 0) {
+    call_on(private_stack(), [](void* at) { static_cast<call*>(at)->real(static_cast<call*>(at)->status); }, &c);
   }
   real(status);
   __builtin_unreachable();

@@ -52,6 +52,7 @@ std::atomic<std::uint32_t> g_on_stacks{0};  ///< workers that are on their share
 std::byte* g_lead_top = nullptr;
 int g_places = 0;  ///< threads of the last team that places were made for
 thread_local context t_me;
+thread_local bool t_is_main = false;
 
 context enter(int number, int count, int here, bool spans) noexcept {
   context& c = t_me;
@@ -84,6 +85,7 @@ void take_part(int number, const share& mine) noexcept {
 
 void* live(void* argument) noexcept {
   worker& self = *static_cast<worker*>(argument);
+  remember_private_stack();
   for (std::uint32_t round = 0;; ++round) {
     while (self.round.load(std::memory_order_acquire) == round) self.round.wait(round, std::memory_order_acquire);
     call_on(self.top, [](void* at) {
@@ -200,6 +202,7 @@ void read_stack_size() noexcept {
 
 }  // namespace
 
+void begin_main_thread() noexcept { t_is_main = true; }
 context& me() noexcept { return t_me; }
 settings& job() noexcept { return g_job; }
 
@@ -227,7 +230,7 @@ void open_team() {
 void run_region(region_function what, void* data, unsigned threads, const loop& first) noexcept {
   look_at_loaded();
   const int wanted = threads != 0 ? static_cast<int>(threads) : g_job.threads;
-  const bool begins = t_me.level == 0 && on_stack(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
+  const bool begins = t_me.level == 0 && t_is_main && on_stack(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
   if (wanted == 1 || !begins) return run_alone(what, data, first);
   const command c{what, data, wanted, 0, first};
   need_places(wanted);
@@ -253,6 +256,7 @@ void team_barrier() noexcept {
 
 void serve() noexcept {
   g_lead_top = make_stack(g_job.stack_bytes);
+  remember_private_stack();
   for (command c;;) {
     if (const quire_status why = quire_broadcast(&c, sizeof c, 0); why != QUIRE_OK) fail("node 0 cannot be heard", why);
     if (c.only_places != 0) {
