@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "openmp/memory/stacks.hpp"
 
-#include <quire/quire.h>
+#include <quire/system.h>
 #include <sched.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstdio>
 #include <utility>
 
 #include "openmp/start/fail.hpp"
@@ -39,9 +40,15 @@ struct turn {
 
 }  // namespace
 
-std::byte* make_stack(std::size_t bytes) noexcept {
+/// Below each stack there are addresses for nothing but to be told of an overflow.
+std::byte* make_stack(std::size_t bytes, const char* what_is_larger) noexcept {
+  constexpr std::size_t below = 2u << 20;
   void* at = nullptr;
-  if (const quire_status why = quire_aligned_alloc(page, bytes, &at); why != QUIRE_OK) fail("no shared memory for the stack of a thread", why);
+  if (const quire_status why = quire_aligned_alloc(page, below + bytes, &at); why != QUIRE_OK) fail("no shared memory for the stack of a thread", why);
+  char line[100];
+  std::snprintf(line, sizeof line, "the stack of a thread, of %zu KiB, has run over: raise %s", bytes >> 10, what_is_larger);
+  if (const quire_status why = quire_guard(at, below, line); why != QUIRE_OK) fail("the stack of a thread cannot be watched", why);
+  at = static_cast<std::byte*>(at) + below;
   const turn mine;
   const std::size_t number = g_count.load();
   if (number == most_stacks) fail("a node has too many threads", QUIRE_LIMIT);
@@ -56,7 +63,7 @@ std::byte* take_stack(std::size_t bytes) noexcept {
     const auto found = std::find_if(g_free.begin(), g_free.end(), [bytes](const range& r) { return r.bytes == bytes; });
     if (found != g_free.end()) return reinterpret_cast<std::byte*>(std::exchange(*found, range{}).first) + bytes;
   }
-  return make_stack(bytes);
+  return make_stack(bytes, "the size that the program gives to its thread");
 }
 
 void give_stack_back(std::byte* end, std::size_t bytes) noexcept {

@@ -8,7 +8,8 @@
 namespace quire::openmp {
 
 /// A stack of this node, in shared memory, for a thread that lasts as long as the job: its end. Ends the node if there is none.
-[[nodiscard]] std::byte* make_stack(std::size_t bytes) noexcept;
+/// An overflow ends it too, with a line that says what to raise.
+[[nodiscard]] std::byte* make_stack(std::size_t bytes, const char* what_is_larger = "OMP_STACKSIZE") noexcept;
 /// The same for other threads, which give it back.
 [[nodiscard]] std::byte* take_stack(std::size_t bytes) noexcept;
 void give_stack_back(std::byte* end, std::size_t bytes) noexcept;

@@ -151,7 +151,7 @@ int lead(int, char**, char** environment) {
   make_places(1);
   g_running = true;
   g_program.arguments = share_texts(g_program.arguments, static_cast<std::size_t>(g_program.count));
-  std::byte* const top = make_stack(main_stack_bytes());
+  std::byte* const top = make_stack(main_stack_bytes(), "the limit of the shell, or quire exec --stack");
   int result = 0;
   call_on(top, run_main, &result);
   return result;
