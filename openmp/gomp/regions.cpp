@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Calls that gcc makes for parallel regions, barriers, single and master.
 #include "openmp/gomp/export.hpp"
-#include "openmp/team/shared_state.hpp"
-#include "openmp/team/team.hpp"
+#include "openmp/team/members.hpp"
 
 using namespace quire::openmp;
 
@@ -16,10 +15,9 @@ QUIRE_GOMP bool GOMP_single_start() { return me().number == 0; }
 QUIRE_GOMP void* GOMP_single_copy_start() {
   if (me().number == 0) return nullptr;
   team_barrier();
-  void* const data = reinterpret_cast<void*>(me().count > 1 ? shared().copied : 0);
-  return data;
+  return reinterpret_cast<void*>(common().copied);
 }
 QUIRE_GOMP void GOMP_single_copy_end(void* data) {
-  if (me().count > 1) shared().copied = reinterpret_cast<std::uint64_t>(data);
+  if (me().count > 1) common().copied = reinterpret_cast<std::uint64_t>(data);
   team_barrier();
 }

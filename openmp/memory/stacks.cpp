@@ -2,12 +2,12 @@
 #include "openmp/memory/stacks.hpp"
 
 #include <quire/system.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdio>
+#include <mutex>
 #include <utility>
 
 #include "openmp/start/fail.hpp"
@@ -22,21 +22,15 @@ struct range {
 };
 std::array<range, most_stacks> g_stacks;
 std::atomic<std::size_t> g_count{0};
-std::atomic_flag g_busy;  ///< a thread makes a stack, or looks for one
+std::mutex g_guard;  ///< of new stacks, and of those to spare
+std::array<std::byte*, most_stacks> g_spare;
+std::size_t g_spare_count = 0;
+thread_local range t_last;  ///< the stack that the thread was seen on last
 
-/// Stacks that threads have given back, for others: private, and few.
+/// Stacks that threads of the program's own have given back, for others: private, and few.
 std::array<range, 256> g_free;
 
 thread_local constinit std::byte* t_private = nullptr;
-
-struct turn {
-  turn() noexcept {
-    while (g_busy.test_and_set(std::memory_order_acquire)) ::sched_yield();
-  }
-  turn(const turn&) = delete;
-  turn& operator=(const turn&) = delete;
-  ~turn() { g_busy.clear(std::memory_order_release); }
-};
 
 }  // namespace
 
@@ -49,7 +43,7 @@ std::byte* make_stack(std::size_t bytes, const char* what_is_larger) noexcept {
   std::snprintf(line, sizeof line, "the stack of a thread, of %zu KiB, has run over: raise %s", bytes >> 10, what_is_larger);
   if (const quire_status why = quire_guard(at, below, line); why != QUIRE_OK) fail("the stack of a thread cannot be watched", why);
   at = static_cast<std::byte*>(at) + below;
-  const turn mine;
+  const std::lock_guard held(g_guard);
   const std::size_t number = g_count.load();
   if (number == most_stacks) fail("a node has too many threads", QUIRE_LIMIT);
   g_stacks[number] = {reinterpret_cast<std::uintptr_t>(at), bytes};
@@ -59,7 +53,7 @@ std::byte* make_stack(std::size_t bytes, const char* what_is_larger) noexcept {
 
 std::byte* take_stack(std::size_t bytes) noexcept {
   {
-    const turn mine;
+    const std::lock_guard held(g_guard);
     const auto found = std::find_if(g_free.begin(), g_free.end(), [bytes](const range& r) { return r.bytes == bytes; });
     if (found != g_free.end()) return reinterpret_cast<std::byte*>(std::exchange(*found, range{}).first) + bytes;
   }
@@ -67,7 +61,7 @@ std::byte* take_stack(std::size_t bytes) noexcept {
 }
 
 void give_stack_back(std::byte* end, std::size_t bytes) noexcept {
-  const turn mine;
+  const std::lock_guard held(g_guard);
   const auto room = std::find_if(g_free.begin(), g_free.end(), [](const range& r) { return r.bytes == 0; });
   if (room != g_free.end()) *room = {reinterpret_cast<std::uintptr_t>(end) - bytes, bytes};  // else nobody uses it any more
 }
@@ -83,6 +77,32 @@ bool on_stack(std::uintptr_t address) noexcept {
     if (address - g_stacks[i].first < g_stacks[i].bytes) return true;
   }
   return false;
+}
+
+/// Bytes below an address, on its stack; 0: it is on none of these.
+static std::size_t room_below(std::uintptr_t address) noexcept {
+  if (address - t_last.first < t_last.bytes) return address - t_last.first;
+  for (std::size_t i = 0, count = g_count.load(std::memory_order_acquire); i < count; ++i) {
+    if (address - g_stacks[i].first >= g_stacks[i].bytes) continue;
+    t_last = g_stacks[i];
+    return address - t_last.first;
+  }
+  return 0;
+}
+
+void call_with_room(std::size_t bytes, void (*body)(void*), void* argument) noexcept {
+  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  const std::size_t room = room_below(here);
+  if (room >= t_last.bytes / 2 || room == 0) return body(argument);  // a thread of the program's own has a stack that nobody knows
+  std::byte* top = nullptr;
+  {
+    const std::lock_guard held(g_guard);
+    if (g_spare_count != 0) top = g_spare[--g_spare_count];
+  }
+  if (top == nullptr) top = make_stack(bytes);
+  call_on(top, body, argument);
+  const std::lock_guard held(g_guard);
+  g_spare[g_spare_count++] = top;
 }
 
 [[gnu::noinline]] void call_on(std::byte* top, void (*body)(void*), void* argument) noexcept {

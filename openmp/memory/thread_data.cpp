@@ -149,7 +149,7 @@ void start_thread_at(std::size_t place, void* (*body)(void*), void* argument, bo
   ::pthread_attr_init(&about);
   auto* const b = new beginning{0, body, argument};
   int error = 0;
-  if (g_bytes != 0) {
+  if (g_bytes != 0 && place < static_cast<std::size_t>(g_made[static_cast<std::size_t>(quire_node())])) {
     const std::uint64_t at = place_of(static_cast<std::size_t>(quire_node()), place);
     b->descriptor = descriptor_of(at);
     error = ::pthread_attr_setstack(&about, reinterpret_cast<void*>(at), g_place_bytes);

@@ -16,7 +16,7 @@ void open_thread_data();
 [[nodiscard]] bool has_places(int threads) noexcept;
 /// Collective: each node has places for its threads of a team of so many, and for its lead thread.
 void make_places(int threads);
-/// Starts a thread of this node at its place: 0 is the lead's, behind it workers' (no places needed: anywhere). Ends the node if it cannot.
+/// Starts a thread of this node at its place: 0 is the lead's, behind it workers' (no such place: anywhere). Ends the node if it cannot.
 void start_thread_at(std::size_t place, void* (*body)(void*), void* argument, bool detached) noexcept;
 /// The node that has a place at an address; -1: none. In any context.
 [[nodiscard]] int node_of_place(std::uint64_t address) noexcept;

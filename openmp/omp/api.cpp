@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The omp_* functions.
-#include <time.h>
+// Locks of omp_*.
 
 #include <cstdint>
 
@@ -10,48 +9,6 @@
 #include "openmp/team/team.hpp"
 
 using namespace quire::openmp;
-
-QUIRE_GOMP int omp_get_thread_num() { return me().number; }
-QUIRE_GOMP int omp_get_num_threads() { return me().count; }
-QUIRE_GOMP int omp_get_max_threads() { return job().threads; }
-QUIRE_GOMP int omp_get_num_procs() { return job().processors; }
-QUIRE_GOMP int omp_get_thread_limit() { return 65'536; }
-QUIRE_GOMP int omp_in_parallel() { return me().active_level > 0 ? 1 : 0; }
-QUIRE_GOMP int omp_get_level() { return me().level; }
-QUIRE_GOMP int omp_get_active_level() { return me().active_level; }
-QUIRE_GOMP int omp_get_max_active_levels() { return 1; }
-QUIRE_GOMP void omp_set_max_active_levels(int) {}
-QUIRE_GOMP int omp_get_supported_active_levels() { return 1; }
-QUIRE_GOMP int omp_get_nested() { return 0; }
-QUIRE_GOMP void omp_set_nested(int) {}
-QUIRE_GOMP int omp_get_dynamic() { return 0; }
-QUIRE_GOMP void omp_set_dynamic(int) {}
-QUIRE_GOMP int omp_get_cancellation() { return 0; }
-QUIRE_GOMP int omp_get_num_devices() { return 0; }
-QUIRE_GOMP int omp_is_initial_device() { return 1; }
-QUIRE_GOMP int omp_get_num_teams() { return 1; }
-QUIRE_GOMP int omp_get_team_num() { return 0; }
-
-/// Node 0's master calls, and no other node begins regions.
-QUIRE_GOMP void omp_set_num_threads(int threads) {
-  if (threads > 0) job().threads = threads;
-}
-
-QUIRE_GOMP int omp_get_ancestor_thread_num(int level) {
-  if (level == me().level) return me().number;
-  return level == 0 ? 0 : level == me().level - 1 ? me().outer_number : -1;
-}
-QUIRE_GOMP int omp_get_team_size(int level) {
-  if (level == me().level) return me().count;
-  return level == 0 ? 1 : level == me().level - 1 ? me().outer_count : -1;
-}
-
-QUIRE_GOMP double omp_get_wtime() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-QUIRE_GOMP double omp_get_wtick() { return 1e-9; }
 
 // ---- Locks. gcc's omp_lock_t has 4 bytes, omp_nest_lock_t 16.
 
@@ -84,7 +41,7 @@ QUIRE_GOMP void omp_destroy_lock(std::uint32_t* l) {
 }
 QUIRE_GOMP void omp_set_lock(std::uint32_t* l) { lock(lock_of(*l)); }
 QUIRE_GOMP void omp_unset_lock(std::uint32_t* l) { unlock(lock_of(*l)); }
-QUIRE_GOMP int omp_test_lock(std::uint32_t* l) { return quire_mutex_try_lock(lock_of(*l)) == QUIRE_OK ? 1 : 0; }
+QUIRE_GOMP int omp_test_lock(std::uint32_t* l) { return try_lock(lock_of(*l)) ? 1 : 0; }
 
 QUIRE_GOMP void omp_init_nest_lock(nest_lock* l) { *l = {number_of_new_lock(), 0, 0}; }
 QUIRE_GOMP void omp_init_nest_lock_with_hint(nest_lock* l, int) { *l = {number_of_new_lock(), 0, 0}; }
@@ -106,7 +63,7 @@ QUIRE_GOMP void omp_unset_nest_lock(nest_lock* l) {
 }
 QUIRE_GOMP int omp_test_nest_lock(nest_lock* l) {
   if (__atomic_load_n(&l->owner, __ATOMIC_RELAXED) != caller()) {
-    if (quire_mutex_try_lock(lock_of(l->number)) != QUIRE_OK) return 0;
+    if (!try_lock(lock_of(l->number))) return 0;
     __atomic_store_n(&l->owner, caller(), __ATOMIC_RELAXED);
   }
   return ++l->depth;

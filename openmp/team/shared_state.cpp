@@ -8,6 +8,7 @@
 namespace quire::openmp {
 namespace {
 shared_state* g_state = nullptr;
+thread_local int t_held = 0;
 }
 
 void open_shared_state() {
@@ -25,11 +26,19 @@ void open_shared_state() {
 
 shared_state& shared() noexcept { return *g_state; }
 
+int locks_held() noexcept { return t_held; }
+bool try_lock(quire_mutex m) noexcept {
+  if (quire_mutex_try_lock(m) != QUIRE_OK) return false;
+  ++t_held;
+  return true;
+}
 void lock(quire_mutex m) noexcept {
   if (const quire_status why = quire_mutex_lock(m); why != QUIRE_OK) fail("a lock cannot be had", why);
+  ++t_held;
 }
 void unlock(quire_mutex m) noexcept {
   if (const quire_status why = quire_mutex_unlock(m); why != QUIRE_OK) fail("a lock cannot be given back", why);
+  --t_held;
 }
 
 std::uint32_t make_lock() noexcept {

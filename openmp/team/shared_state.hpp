@@ -6,18 +6,38 @@
 
 #include <cstdint>
 
+#include "openmp/team/team.hpp"
+
 namespace quire::openmp {
 
+/// A loop's, or a section's: which parts are taken.
+struct loop_counter {
+  std::uint64_t turn;  ///< of an ordered loop: its number << 40, and the iteration up to which all have had their turn
+  std::uint64_t word;  ///< the number of a loop of the region << 40, and how many of its iterations are taken
+};
+
+/// What the threads of a team share.
+struct common_state {
+  static constexpr std::uint32_t most_shares = 64, most_kept = 16;
+  struct kept_memory {
+    std::uint64_t number;  ///< the construct whose memory it is, counted by each thread
+    void* memory;
+  } kept[most_kept];
+  std::uint64_t copied;           ///< the address that a copyprivate hands on
+  std::uint32_t cancelled;        ///< the region
+  std::uint32_t cancelled_share;  ///< the loop or sections that the team is in
+};
+
 struct shared_state {
-  static constexpr std::uint32_t most_locks = 1u << 20, most_shares = 64;
+  static constexpr std::uint32_t most_locks = 1u << 20;
   quire_mutex critical, atomics, names;  ///< of critical sections without a name; of atomic operations without an instruction; of tables
   alignas(4096) std::uint64_t locks[most_locks];  ///< handles by number - 1; 0: free
   std::uint64_t locks_used;                       ///< below that all numbers have been given
-  struct alignas(4096) counter {
-    std::uint64_t turn;  ///< of an ordered loop: its number << 40, and the iteration up to which all have had their turn
-    std::uint64_t word;  ///< the number of a loop of the region << 40, and how many of its iterations are taken
-  } shares[most_shares];
-  alignas(4096) std::uint64_t copied;  ///< the address that a copyprivate hands on
+  struct alignas(4096) {
+    loop_counter counter;
+  } shares[common_state::most_shares];
+  alignas(4096) common_state common;  ///< of the team of all nodes
+  alignas(4096) variables own;        ///< what tasks of its region begin with
 };
 
 /// Collective, once.
@@ -29,6 +49,9 @@ void open_shared_state();
 void destroy_lock(std::uint32_t number) noexcept;
 [[nodiscard]] quire_mutex lock_of(std::uint32_t number) noexcept;
 void lock(quire_mutex m) noexcept;
+[[nodiscard]] bool try_lock(quire_mutex m) noexcept;
+/// How many of these the calling thread has.
+[[nodiscard]] int locks_held() noexcept;
 void unlock(quire_mutex m) noexcept;
 
 }  // namespace quire::openmp

@@ -8,8 +8,8 @@
 
 #include <algorithm>
 
-#include "openmp/team/shared_state.hpp"
 #include "openmp/start/fail.hpp"
+#include "openmp/team/members.hpp"
 
 namespace quire::openmp {
 namespace {
@@ -19,15 +19,21 @@ constexpr std::uint64_t taken_mask = (std::uint64_t{1} << number_shift) - 1;
 
 /// Replaces what is expected; if something else is there, that is expected from now on.
 bool replace(std::uint64_t* word, std::uint64_t& expected, std::uint64_t by) noexcept {
+  if (!me().spans) return __atomic_compare_exchange_n(word, &expected, by, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
   int done = 0;
   if (const quire_status why = quire_compare_exchange(word, &expected, by, &done); why != QUIRE_OK) fail("a loop cannot go on", why);
   return done != 0;
 }
 
+loop_counter& counter_of(std::uint64_t number) noexcept {
+  const std::uint64_t at = number % common_state::most_shares;
+  return me().spans ? shared().shares[at].counter : me().in_team->counters[at];
+}
+
 /// A thread may come here so late that the counter is a later loop's: then nothing of its own is left, as nobody leaves a loop before.
 part take(std::uint64_t number, const loop& l) noexcept {
   if (l.iterations > taken_mask) fail("a loop of more than 2^40 iterations cannot hand them out: use schedule(static)", QUIRE_LIMIT);
-  std::uint64_t* const word = &shared().shares[number % shared_state::most_shares].word;
+  std::uint64_t* const word = &counter_of(number).word;
   const auto threads = static_cast<std::uint64_t>(me().count);
   for (std::uint64_t now = number << number_shift;;) {
     const std::uint64_t of = now >> number_shift, first = of == number ? now & taken_mask : 0;
@@ -58,18 +64,18 @@ void begin_loop(const loop& l) noexcept {
   context& c = me();
   ++c.shares;
   c.in = l;
+  c.rows = nullptr;
   c.rounds = c.part_first = c.part_end = 0;
 }
 
 namespace {
 
 /// 0: nobody has had a turn in the caller's loop.
-std::uint64_t turn_of(const shared_state::counter& c, std::uint64_t number) noexcept {
+std::uint64_t turn_of(const loop_counter& c, std::uint64_t number) noexcept {
   const std::uint64_t now = __atomic_load_n(&c.turn, __ATOMIC_ACQUIRE);
   return now >> number_shift == number ? now & taken_mask : 0;
 }
 
-shared_state::counter& counter_of(std::uint64_t number) noexcept { return shared().shares[number % shared_state::most_shares]; }
 std::uint64_t number_of_loop() noexcept { return me().counted = me().shares & (~std::uint64_t{0} >> number_shift); }
 
 }  // namespace
@@ -116,7 +122,7 @@ bool next_part(part& p) noexcept {
 }
 
 void clear_counters(std::uint64_t loops) noexcept {
-  for (std::uint64_t i = 0; i < std::min<std::uint64_t>(loops + 1, shared_state::most_shares); ++i) shared().shares[i].word = shared().shares[i].turn = 0;
+  for (std::uint64_t i = 0; i < std::min<std::uint64_t>(loops + 1, common_state::most_shares); ++i) counter_of(i) = {};
 }
 
 }  // namespace quire::openmp

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "openmp/team/team.hpp"
 
-#include <pthread.h>
 #include <quire/quire.h>
 #include <sched.h>
-#include <signal.h>
 
+#include <algorithm>
 #include <array>
-#include <atomic>
-#include <cctype>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 
@@ -18,9 +14,15 @@
 #include "openmp/memory/thread_data.hpp"
 #include "openmp/start/fail.hpp"
 #include "openmp/start/loading.hpp"
-#include "openmp/team/barrier.hpp"
+#include "openmp/team/common_memory.hpp"
+#include "openmp/team/environment.hpp"
+#include "openmp/team/exchange.hpp"
+#include "openmp/team/meet.hpp"
+#include "openmp/team/members.hpp"
 #include "openmp/team/plan.hpp"
 #include "openmp/team/take.hpp"
+#include "openmp/team/tasking.hpp"
+#include "openmp/team/workers.hpp"
 
 namespace quire::openmp {
 namespace {
@@ -30,117 +32,174 @@ struct command {
   region_function what = nullptr;
   void* data = nullptr;
   std::int32_t threads = 0;
-  std::uint32_t only_places = 0; ///< not 0: no region yet, but nodes make places for so many threads
-  loop first{};              ///< that its threads are in from the beginning, where the compiler has made one call of both
+  std::uint32_t variables_version = 0;  ///< of shared_state::own
+  loop first{};
 };
 static_assert(sizeof(command) <= 64);
 
-/// A thread of this node that waits for regions. It has the place behind its number among the threads of a team here: the lead is the first.
-struct worker {
-  std::atomic<std::uint32_t> round{0};  ///< of the last region that it was called to
-  std::byte* top = nullptr;
-};
-constexpr std::size_t most_workers = 4095;
-
 settings g_job;
-node_barrier g_barrier;
-command g_now;  ///< the region that runs on this node
-// No container: what a thread on a shared stack allocates is shared.
-std::array<worker, most_workers> g_workers;
-std::size_t g_started = 0;
-std::atomic<std::uint32_t> g_on_stacks{0};  ///< workers that are on their shared stacks
+std::uint32_t g_variables_version = 0;
+variables g_variables;  ///< of that version
 std::byte* g_lead_top = nullptr;
-int g_places = 0;  ///< threads of the last team that places were made for
+std::mutex g_teams_guard;
+team* g_free_teams = nullptr;
 thread_local context t_me;
 thread_local bool t_is_main = false;
+int g_places = 0;  ///< threads of the last team that places were made for
 
-context enter(int number, int count, int here, bool spans) noexcept {
+context enter(const team& t, int number) noexcept {
   context& c = t_me;
   const context before = c;
   c = {};
   c.number = number;
-  c.count = count;
-  c.here = here;
-  c.spans = spans;
-  c.level = before.level + 1;
-  c.active_level = before.active_level + (count > 1 ? 1 : 0);
-  c.outer_number = before.number;
-  c.outer_count = before.count;
+  c.count = t.threads;
+  c.here = t.here;
+  c.spans = t.spans;
+  c.outer = &t.outer;
+  c.level = t.outer.level + 1;
+  c.active_level = t.outer.active_level + (t.threads > 1 ? 1 : 0);
+  c.own = t.own;
+  c.known = true;
+  c.within = t.outer.within;
+  if (c.level < settings::most_levels && g_job.threads_at[c.level] != 0) c.own.threads = g_job.threads_at[c.level];
   return before;
 }
 
-/// A thread's part of a region, from its function to the barrier at its end.
-void take_part(int number, const share& mine) noexcept {
-  const command now = g_now;
-  const int threads = now.threads;
-  const context before = enter(number, threads, mine.count, spans_nodes(threads, g_job.nodes));
-  t_me.in = now.first;
-  now.what(now.data);
-  look_at_loaded();
-  team_barrier();
-  const std::uint64_t counted = t_me.counted;
-  t_me = before;
-  if (number == 0 && counted != 0) clear_counters(counted);
+/// The team of the nodes' threads; what it shares lies in shared memory.
+void clear_common() noexcept {
+  context& c = t_me;
+  if (c.counted != 0) clear_counters(c.counted);
+  if (c.kept != 0) clear_kept_memory();
+  if (common().cancelled != 0) common().cancelled = 0;
+  if (common().cancelled_share != 0) common().cancelled_share = 0;
 }
 
-void* live(void* argument) noexcept {
-  worker& self = *static_cast<worker*>(argument);
-  remember_private_stack();
-  for (std::uint32_t round = 0;; ++round) {
-    while (self.round.load(std::memory_order_acquire) == round) self.round.wait(round, std::memory_order_acquire);
-    call_on(self.top, [](void* at) {
-      const share mine = share_of(g_job.node, g_now.threads, g_job.nodes);
-      take_part(mine.first + 1 + static_cast<int>(static_cast<worker*>(at) - g_workers.data()), mine);
-    }, &self);
-    if (g_on_stacks.fetch_sub(1, std::memory_order_acq_rel) == 1) g_on_stacks.notify_all();
-  }
-}
+/// The caller is in no region, nor in a target construct within one.
+bool is_outermost() noexcept { return t_me.level == 0 && !t_me.within; }
 
-/// Signals of the process are the main thread's business. A handler that faulted before a thread has its alternate stack would take that away again.
-void need_workers(std::size_t count) noexcept {
-  if (count > most_workers) fail("a node has too many threads", QUIRE_LIMIT);
-  if (g_started >= count) return;
-  sigset_t others, before;
-  ::sigfillset(&others);
-  for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) ::sigdelset(&others, own);
-  ::pthread_sigmask(SIG_BLOCK, &others, &before);
-  for (; g_started < count; ++g_started) {
-    worker& w = g_workers[g_started];
-    w.top = make_stack(g_job.stack_bytes);
-    start_thread_at(g_started + 1, live, &w, true);
-  }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-}
-
-/// Node 0, before a region of so many threads.
+/// Node 0, before a region of so many threads. No function, but threads: nodes make places.
 void need_places(int threads) noexcept {
   if (threads == g_places || has_places(threads)) return;
   g_places = threads;
-  command told{nullptr, nullptr, threads, 1, {}};
+  command told{nullptr, nullptr, threads, g_variables_version, {}};
   if (const quire_status why = quire_broadcast(&told, sizeof told, 0); why != QUIRE_OK) fail("a parallel region cannot begin", why);
   make_places(threads);
 }
 
-/// This node's part of a region. The caller is its first thread here.
+/// A region begins on all nodes that have a part in it.
+command tell_nodes(region_function what, void* data, int threads, const loop& first) noexcept {
+  if (own_variables() != g_variables) {
+    g_variables = t_me.own;
+    ++g_variables_version;
+    shared().own = g_variables;
+  }
+  need_places(threads);
+  const command c{what, data, threads, g_variables_version, first};
+  if (!spans_nodes(threads, g_job.nodes)) return c;
+  (void)std::fflush(stdout);  // what comes of other nodes comes behind it
+  command told = c;
+  if (const quire_status why = quire_broadcast(&told, sizeof told, 0); why != QUIRE_OK) fail("a parallel region cannot begin", why);
+  return c;
+}
+
+/// This node's part of an outermost region, with all its threads but the caller, which is the first here.
+team& begin_here(const command& c, const share& mine) noexcept {
+  if (c.variables_version != g_variables_version) {
+    g_variables = shared().own;
+    g_variables_version = c.variables_version;
+  }
+  team& t = take_team();
+  t.what = c.what;
+  t.data = c.data;
+  t.first = c.first;
+  t.threads = c.threads;
+  t.first_number = mine.first;
+  t.here = mine.count;
+  t.spans = spans_nodes(c.threads, g_job.nodes);
+  t.outer = g_job.node == 0 ? t_me : context{};
+  t.own = g_variables;
+  t.reductions = c.first.reductions ? *static_cast<void**>(c.data) : nullptr;
+  t.inside = mine.count;
+  if (t.spans && polls()) join_exchange(t);
+  call_workers(t, mine.first + 1, mine.count - 1, true);
+  return t;
+}
+
 void run_here(const command& c) noexcept {
   const share mine = share_of(g_job.node, c.threads, g_job.nodes);
   if (mine.count == 0) return;
-  g_now = c;
-  need_workers(static_cast<std::size_t>(mine.count) - 1);
-  g_on_stacks.fetch_add(static_cast<std::uint32_t>(mine.count) - 1, std::memory_order_acq_rel);
-  for (int i = 0; i + 1 < mine.count; ++i) {
-    worker& w = g_workers[static_cast<std::size_t>(i)];
-    w.round.fetch_add(1, std::memory_order_release);
-    w.round.notify_one();
+  take_part(begin_here(c, mine), mine.first);
+}
+
+/// A region within a region: threads of this node.
+team& begin_within(region_function what, void* data, int threads, const loop& first) noexcept {
+  team& t = take_team();
+  t.what = what;
+  t.data = data;
+  t.first = first;
+  t.threads = t.here = threads;
+  t.first_number = 0;
+  t.spans = false;
+  t.outer = t_me;
+  t.own = own_variables();
+  t.reductions = first.reductions ? *static_cast<void**>(data) : nullptr;
+  t.inside = threads + 1;  // the caller needs it beyond the end
+  call_workers(t, 1, threads - 1, false);
+  return t;
+}
+void end_within(team& t) noexcept {
+  release_workers(t);
+  leave_team(t);
+}
+void run_within(region_function what, void* data, int threads, const loop& first) noexcept {
+  team& t = begin_within(what, data, threads, first);
+  take_part(t, 0);
+  end_within(t);
+}
+
+/// The caller is thread `number` of the team from here on ...
+context begin_part(team& t, int number) noexcept {
+  const context before = enter(t, number);
+  t_me.in = t.first;
+  t_me.in_team = &t;
+  return before;
+}
+/// ... and until here.
+void end_part(team& t, const context& before) noexcept {
+  if (polls()) {
+    meet_at_end(t);
+  } else {
+    team_barrier();
   }
-  take_part(mine.first, mine);
+  // Nobody is in a loop any more.
+  if (t_me.number == 0) clear_common();
+  end_implicit_task();
+  t_me = before;
+  leave_team(t);
 }
 
 void run_alone(region_function what, void* data, const loop& first) noexcept {
-  const context before = enter(0, 1, 1, false);
+  const context before = enter_alone();
+  t_me.outer = &before;
   t_me.in = first;
+  if (first.reductions) own_team().reductions = *static_cast<void**>(data);
   what(data);
+  end_lone_team();
   t_me = before;
+}
+
+/// What a thread was before a region whose end is a call.
+struct kept_context {
+  context before;
+  team* of;  ///< null: it is alone
+  bool outermost;
+  kept_context* below;
+};
+thread_local kept_context* t_kept = nullptr;
+
+void keep(const context& before, team* of, bool outermost) noexcept {
+  t_kept = make_private<kept_context>(before, of, outermost, t_kept);
+  if (of == nullptr) t_me.outer = &t_kept->before;
 }
 
 int processors_here() noexcept {
@@ -148,56 +207,24 @@ int processors_here() noexcept {
   return ::sched_getaffinity(0, sizeof mine, &mine) == 0 ? CPU_COUNT(&mine) : 1;
 }
 
-/// OMP_NUM_THREADS, of which the first number counts; 0: not given.
-int threads_asked_for() noexcept {
-  const char* const text = std::getenv("OMP_NUM_THREADS");
-  if (text == nullptr || *text == 0) return 0;
-  char* end = nullptr;
-  const long number = std::strtol(text, &end, 10);
-  constexpr long most = 65'536;
-  if (number >= 1 && number <= most && (*end == 0 || *end == ',' || *end == ' ')) return static_cast<int>(number);
-  std::fprintf(stderr, "quire: OpenMP: OMP_NUM_THREADS is \"%s\", which is no number of threads from 1 to %ld; it is not looked at\n", text, most);
-  return 0;
+/// As node 0 has them, in pieces.
+void agree_on(settings& job) noexcept {
+  const settings own = job;
+  std::array<std::byte, (sizeof(settings) + 63) / 64 * 64> all{};
+  std::memcpy(all.data(), &job, sizeof job);
+  for (std::size_t at = 0; at < all.size(); at += 64) {
+    if (const quire_status why = quire_broadcast(all.data() + at, 64, 0); why != QUIRE_OK) fail("nodes cannot agree on their settings", why);
+  }
+  std::memcpy(&job, all.data(), sizeof job);
+  job.node = own.node;
 }
 
-/// OMP_SCHEDULE: [modifier:]kind[,chunk].
-void read_schedule() noexcept {
-  const char* text = std::getenv("OMP_SCHEDULE");
-  if (text == nullptr || *text == 0) return;
-  const char* const whole = text;
-  if (const char* const colon = std::strchr(text, ':'); colon != nullptr) text = colon + 1;
-  constexpr struct {
-    const char* name;
-    loop::schedule how;
-    std::uint64_t chunk;
-  } kinds[] = {{"static", loop::schedule::blocks, 0}, {"dynamic", loop::schedule::taken, 1}, {"guided", loop::schedule::guided, 1}, {"auto", loop::schedule::blocks, 0}};
-  for (const auto& k : kinds) {
-    const std::size_t length = std::strlen(k.name);
-    if (::strncasecmp(text, k.name, length) != 0 || (text[length] != 0 && text[length] != ',')) continue;
-    const long chunk = text[length] == ',' ? std::strtol(text + length + 1, nullptr, 10) : 0;
-    g_job.schedule = chunk > 0 && k.how == loop::schedule::blocks ? loop::schedule::rounds : k.how;
-    g_job.chunk = chunk > 0 ? static_cast<std::uint64_t>(chunk) : k.chunk;
-    return;
-  }
-  std::fprintf(stderr, "quire: OpenMP: OMP_SCHEDULE is \"%s\", which is no schedule; dynamic,1 is taken\n", whole);
-}
-
-/// OMP_STACKSIZE: kibibytes, or a number with B, K, M or G.
-void read_stack_size() noexcept {
-  const char* const text = std::getenv("OMP_STACKSIZE");
-  if (text == nullptr || *text == 0) return;
-  char* end = nullptr;
-  const unsigned long long number = std::strtoull(text, &end, 10);
-  while (*end == ' ') ++end;
-  const char unit = *end == 0 ? 'K' : static_cast<char>(std::toupper(static_cast<unsigned char>(*end)));
-  const int shift = unit == 'B' ? 0 : unit == 'K' ? 10 : unit == 'M' ? 20 : unit == 'G' ? 30 : -1;
-  constexpr unsigned long long least = 64u << 10, most = 1ull << 36;
-  const bool known = end != text && shift >= 0 && number <= most >> shift;
-  if (known && number << shift >= least) {
-    g_job.stack_bytes = static_cast<std::size_t>((number << shift) + 4095) / 4096 * 4096;
-    return;
-  }
-  std::fprintf(stderr, "quire: OpenMP: OMP_STACKSIZE is \"%s\", which is no size from 64K to 64G; stacks have 8 MiB\n", text);
+/// A node's threads have numbers in a table, and stacks.
+void limit_threads(settings& job) noexcept {
+  const int most = job.nodes * (most_workers + 1);
+  if (job.first.threads <= most) return;
+  std::fprintf(stderr, "quire: OpenMP: %d threads are more than %d nodes can have, which is %d: regions have these\n", job.first.threads, job.nodes, most);
+  job.first.threads = most;
 }
 
 }  // namespace
@@ -206,49 +233,154 @@ void begin_main_thread() noexcept { t_is_main = true; }
 context& me() noexcept { return t_me; }
 settings& job() noexcept { return g_job; }
 
+variables& own_variables() noexcept {
+  context& c = t_me;
+  if (!c.known) {
+    c.own = g_job.first;
+    c.known = true;
+  }
+  return c.own;
+}
+
+common_state& common() noexcept { return t_me.spans ? shared().common : own_team().common; }
+
+team& take_team() noexcept {
+  const std::lock_guard held(g_teams_guard);
+  team* const t = g_free_teams;
+  if (t == nullptr) return *make_private<team>();
+  g_free_teams = t->next_free;
+  return *t;
+}
+
+void give_team(team& t) noexcept {
+  for (meeting* const m : {&t.within, &t.end}) m->arrived = m->closed = m->released = 0;
+  t.reductions = nullptr;
+  const std::lock_guard held(g_teams_guard);
+  t.next_free = g_free_teams;
+  g_free_teams = &t;
+}
+
+void leave_team(team& t) noexcept {
+  if (t.inside.fetch_sub(1, std::memory_order_acq_rel) == 1) give_team(t);
+}
+
+team& own_team() noexcept {
+  context& c = t_me;
+  if (c.in_team == nullptr) {
+    c.in_team = &take_team();
+    c.in_team->threads = c.in_team->here = 1;
+    c.in_team->spans = false;
+  }
+  return *c.in_team;
+}
+
+context enter_alone() noexcept {
+  (void)own_variables();
+  const context before = t_me;
+  context& c = t_me;
+  c = {};
+  c.level = before.level + 1;
+  c.active_level = before.active_level;
+  c.own = before.own;
+  c.known = true;
+  return before;
+}
+
 void open_team() {
   g_job.node = quire_node();
   g_job.nodes = quire_nodes();
   std::int64_t processors = processors_here();
   if (const quire_status why = quire_reduce_i64(&processors, 1, QUIRE_SUM); why != QUIRE_OK) fail("nodes cannot agree on their processors", why);
-  std::int64_t asked = threads_asked_for();
-  if (const quire_status why = quire_broadcast(&asked, sizeof asked, 0); why != QUIRE_OK) fail("nodes cannot agree on their threads", why);
-  read_schedule();
-  read_stack_size();
-  struct {
-    loop::schedule how;
-    std::uint64_t chunk;
-  } schedule{g_job.schedule, g_job.chunk};
-  if (const quire_status why = quire_broadcast(&schedule, sizeof schedule, 0); why != QUIRE_OK) fail("nodes cannot agree on their schedule", why);
-  g_job.schedule = schedule.how;
-  g_job.chunk = schedule.chunk;
   g_job.processors = static_cast<int>(processors);
-  g_job.threads = asked != 0 ? static_cast<int>(asked) : g_job.processors;
+  g_job.first.threads = g_job.processors;
+  g_job.has_tasks = program_has_tasks();
+  if (g_job.node == 0) {
+    read_environment(g_job);
+    limit_threads(g_job);
+  }
+  agree_on(g_job);
+  g_variables = g_job.first;
+  if (polls()) open_exchange();
+}
+
+int threads_of_region(unsigned threads) noexcept {
+  look_at_loaded();
+  const context& c = t_me;
+  const variables& own = own_variables();
+  const int wanted = std::min(threads != 0 ? static_cast<int>(std::min(threads, 1u << 20)) : own.threads, own.thread_limit);
+  if (wanted <= 1 || c.active_level >= own.most_active_levels || !on_stack(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)))) return 1;
+  if (is_outermost() && !t_is_main) return 1;  // a thread of the program's own
+  if (is_outermost()) return std::min(wanted, g_job.nodes * (most_workers + 1));
+  return std::min(wanted, idle_workers() + 1);
 }
 
 /// The master runs one page below the data that it hands over, lest its own frames take that page from who reads it.
 void run_region(region_function what, void* data, unsigned threads, const loop& first) noexcept {
-  look_at_loaded();
-  const int wanted = threads != 0 ? static_cast<int>(threads) : g_job.threads;
-  const bool begins = t_me.level == 0 && t_is_main && on_stack(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
-  if (wanted == 1 || !begins) return run_alone(what, data, first);
-  const command c{what, data, wanted, 0, first};
-  need_places(wanted);
-  if (spans_nodes(c.threads, g_job.nodes)) {
-    (void)std::fflush(stdout);  // what comes of other nodes comes behind it
-    command told = c;
-    if (const quire_status why = quire_broadcast(&told, sizeof told, 0); why != QUIRE_OK) fail("a parallel region cannot begin", why);
-  }
+  const int wanted = threads_of_region(threads);
+  if (wanted == 1) return run_alone(what, data, first);
+  if (!is_outermost()) return run_within(what, data, wanted, first);
+  const command c = tell_nodes(what, data, wanted, first);
   constexpr std::uintptr_t page = 4096;
   const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   auto* const below = reinterpret_cast<std::byte*>((here - page) / page * page);
   call_on(below, [](void* at) { run_here(*static_cast<const command*>(at)); }, const_cast<command*>(&c));
 }
 
+void begin_alone() noexcept { keep(enter_alone(), nullptr, false); }
+void end_alone() noexcept { end_region(); }
+
+void begin_region(region_function what, void* data, unsigned threads, const loop& first) noexcept {
+  const int wanted = threads_of_region(threads);
+  if (wanted == 1) {
+    begin_alone();
+    t_me.in = first;
+  } else if (is_outermost()) {
+    const command c = tell_nodes(what, data, wanted, first);
+    team& t = begin_here(c, share_of(g_job.node, wanted, g_job.nodes));
+    keep(begin_part(t, 0), &t, true);
+  } else {
+    team& t = begin_within(what, data, wanted, first);
+    keep(begin_part(t, 0), &t, false);
+  }
+}
+
+void end_region() noexcept {
+  kept_context* const kept = t_kept;
+  if (kept == nullptr) fail("a region ends that has not begun", QUIRE_INVALID);
+  t_kept = kept->below;
+  if (kept->of == nullptr) {
+    end_lone_team();
+    t_me = kept->before;
+  } else {
+    end_part(*kept->of, kept->before);
+    if (!kept->outermost) end_within(*kept->of);
+  }
+  destroy_private(kept);
+}
+
+void run_initial(region_function run, void* data) noexcept {
+  const context before = enter_alone();
+  context& c = t_me;
+  c.level = c.active_level = 0;
+  c.outer = nullptr;
+  c.within = before.level > 0 || before.within;
+  run(data);
+  end_lone_team();
+  t_me = before;
+}
+
+void take_part(team& t, int number) noexcept {
+  const context before = begin_part(t, number);
+  t.what(t.data);
+  look_at_loaded();
+  end_part(t, before);
+}
+
 void team_barrier() noexcept {
   const context& c = t_me;
+  if (polls() && c.in_team != nullptr) return meet(*c.in_team);
   if (c.count == 1) return;
-  g_barrier.wait(c.here, [&] {
+  c.in_team->barrier.wait(c.here, [&] {
     if (!c.spans) return;
     if (const quire_status why = quire_barrier_wait(quire_barrier{0}); why != QUIRE_OK) fail("a barrier cannot end", why);
   });
@@ -259,18 +391,14 @@ void serve() noexcept {
   remember_private_stack();
   for (command c;;) {
     if (const quire_status why = quire_broadcast(&c, sizeof c, 0); why != QUIRE_OK) fail("node 0 cannot be heard", why);
-    if (c.only_places != 0) {
+    if (c.what == nullptr && c.threads == 0) return;
+    if (c.what == nullptr) {
       make_places(c.threads);
       continue;
     }
-    if (c.what == nullptr) return;
     call_on(g_lead_top, [](void* at) { run_here(*static_cast<const command*>(at)); }, &c);
     (void)std::fflush(nullptr);
   }
-}
-
-void wait_for_workers() noexcept {
-  for (std::uint32_t left = 0; (left = g_on_stacks.load(std::memory_order_acquire)) != 0;) g_on_stacks.wait(left, std::memory_order_acquire);
 }
 
 void dismiss() noexcept {

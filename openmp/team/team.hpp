@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parallel regions: the team of a region is the threads of all nodes. Node 0's master tells the others by one broadcast which function runs on
-// which data; each node's lead thread wakes the threads of its node; a barrier of the team ends the region. README.md draws it.
+// Parallel regions: the team of an outermost region is the threads of all nodes. Node 0's master tells the others by one broadcast which function
+// runs on which data; each node's lead thread wakes the threads of its node; a barrier of the team ends the region. README.md draws it. A region
+// within a region has threads of its node.
 #pragma once
 
+#include <climits>
 #include <cstddef>
 #include <cstdint>
 
@@ -17,7 +19,27 @@ struct loop {
   std::uint64_t iterations = 0, chunk = 1;
   schedule how = schedule::taken;
   bool ordered = false;  ///< some of each iteration is done in the order of iterations
+  bool reductions = false;  ///< of a region: its data begin with a pointer to reductions of tasks
 };
+
+/// What the standard calls internal control variables: a task has its own, and hands them on to the tasks and regions that it makes.
+struct variables {
+  int threads = 1;  ///< that a region has which asks for no number
+  int thread_limit = INT_MAX;
+  int most_active_levels = 1;
+  int device = 0;
+  int team_number = 0, teams = 1;  ///< of a league (teams)
+  int teams_asked = 0, teams_limit = 0;  ///< of leagues that ask for no number; 0: not set
+  bool dynamic = false, monotonic = false;
+  bool automatic = false;  ///< the schedule's kind was auto
+  loop::schedule schedule = loop::schedule::taken;  ///< of loops that leave it to the user (OMP_SCHEDULE)
+  std::uint64_t chunk = 1;
+  std::uint64_t allocator = 1;
+  bool operator==(const variables&) const = default;
+};
+
+struct team;
+struct user_task;
 
 /// What a thread of the program is within its team.
 struct context {
@@ -26,23 +48,39 @@ struct context {
   int active_level = 0;  ///< and without them
   int here = 1;          ///< threads of the team on this node
   bool spans = false;    ///< the team has threads on other nodes
+  bool known = false;    ///< `own` is set
+  bool within = false;   ///< an initial task (of target) within a region
   std::uint64_t shares = 1;  ///< the loop or section that it has come to last, in this region; the first comes with the region
   std::uint64_t counted = 0; ///< the last of these that had a counter
+  std::uint64_t kept = 0;    ///< and how many had memory of their own (team/common_memory.hpp)
+  std::uint64_t meetings = 0;  ///< barriers of the region that it has come to
   loop in{};                 ///< the loop that it is in
   std::uint64_t rounds = 0;  ///< parts of that which it has taken by its number
   std::uint64_t part_first = 0, part_end = 0;  ///< the part that it has
-  int outer_number = 0, outer_count = 1;  ///< of the region around
+  const context* outer = nullptr;  ///< of the region around: the master's
+  team* in_team = nullptr;         ///< null: a thread alone, until it has a task that waits
+  user_task* now = nullptr;        ///< the task that it runs; null: its implicit one, which has no record yet
+  user_task* implicit = nullptr;
+  variables own{};
+  std::uint64_t* rows = nullptr;   ///< of a doacross loop: what is done of each iteration of its outermost level
+  std::uint64_t row = 0;           ///< up to which all are, of the thread's part
 };
 [[nodiscard]] context& me() noexcept;
+/// Of the caller's task.
+[[nodiscard]] variables& own_variables() noexcept;
 
 /// What all nodes know of a job.
 struct settings {
+  static constexpr int most_levels = 8;
   int node = 0, nodes = 1;
   int processors = 1;    ///< of all nodes
-  int threads = 1;       ///< that a region has which asks for no number
+  int most_priority = 0;
+  bool needs_device = false;  ///< OMP_TARGET_OFFLOAD=mandatory
+  int threads_at[most_levels] = {};  ///< of regions that ask for no number, by their level; 0: as one level above
   std::size_t stack_bytes = 8u << 20;
-  loop::schedule schedule = loop::schedule::taken;  ///< of loops that leave it to the user (OMP_SCHEDULE)
-  std::uint64_t chunk = 1;
+  bool has_tasks = false;    ///< the program makes tasks: threads run them in barriers
+  bool cancellation = false; ///< OMP_CANCELLATION
+  variables first{};         ///< of the initial task
 };
 [[nodiscard]] settings& job() noexcept;
 
@@ -52,7 +90,17 @@ void open_team();
 void begin_main_thread() noexcept;
 /// A parallel region: `threads` run the function, of which the caller is one; 0: as many as usual.
 void run_region(region_function what, void* data, unsigned threads, const loop& first = {}) noexcept;
-/// All threads of the caller's team.
+/// How many threads run_region() would take.
+[[nodiscard]] int threads_of_region(unsigned threads) noexcept;
+/// A region of the caller alone, whose function the caller has in itself.
+void begin_alone() noexcept;
+void end_alone() noexcept;
+/// A region whose function the caller has in itself; others run `what`.
+void begin_region(region_function what, void* data, unsigned threads, const loop& first = {}) noexcept;
+void end_region() noexcept;
+/// An initial task, as target and teams have it: run(data) outside of all regions.
+void run_initial(region_function run, void* data) noexcept;
+/// All threads of the caller's team; its tasks are run first.
 void team_barrier() noexcept;
 
 /// The lead thread of a node that is not node 0: runs what the master tells, until the end of the job.

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Calls that gcc makes for target constructs and leagues of teams. There is no device: the host runs them, on the data where they are.
+#include <algorithm>
+#include <climits>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+
+#include "openmp/gomp/dependences.hpp"
+#include "openmp/gomp/export.hpp"
+#include "openmp/start/fail.hpp"
+#include "openmp/team/tasking.hpp"
+#include "openmp/team/team.hpp"
+
+using namespace quire::openmp;
+
+namespace {
+
+void need_no_device() noexcept {
+  if (job().needs_device) fail("OMP_TARGET_OFFLOAD is mandatory, and there is no device", QUIRE_UNSUPPORTED);
+}
+
+/// How the compiler says what becomes of a variable: the kind, and above it the logarithm of the alignment.
+constexpr unsigned kind_mask = 0xff, alignment_shift = 8, firstprivate = 12;
+
+std::size_t private_bytes(std::size_t count, const std::size_t* sizes, const unsigned short* kinds) noexcept {
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    if ((kinds[i] & kind_mask) == firstprivate) bytes += sizes[i] + (std::size_t{1} << (kinds[i] >> alignment_shift));
+  }
+  return bytes;
+}
+
+/// Variables that the construct has for itself get copies.
+void make_private_copies(std::byte* room, std::size_t count, void** addresses, const std::size_t* sizes, const unsigned short* kinds) noexcept {
+  for (std::size_t i = 0; i < count; ++i) {
+    if ((kinds[i] & kind_mask) != firstprivate) continue;
+    const std::uintptr_t alignment = std::uintptr_t{1} << (kinds[i] >> alignment_shift);
+    room += (alignment - reinterpret_cast<std::uintptr_t>(room) % alignment) % alignment;
+    std::memcpy(room, addresses[i], sizes[i]);
+    addresses[i] = room;
+    room += sizes[i];
+  }
+}
+
+void wait_for(void** depend) {
+  if (depend != nullptr) wait_for_dependences(dependences_of(depend));
+}
+
+}  // namespace
+
+QUIRE_GOMP void GOMP_target_ext(int, region_function what, std::size_t count, void** addresses, std::size_t* sizes, unsigned short* kinds, unsigned, void** depend,
+                                void**) {
+  need_no_device();
+  wait_for(depend);
+  const std::size_t bytes = private_bytes(count, sizes, kinds);
+  if (bytes != 0) make_private_copies(static_cast<std::byte*>(__builtin_alloca(bytes)), count, addresses, sizes, kinds);
+  run_initial(what, addresses);
+}
+QUIRE_GOMP void GOMP_target(int, region_function what, const void*, std::size_t, void** addresses, std::size_t*, unsigned char*) {
+  need_no_device();
+  run_initial(what, addresses);
+}
+QUIRE_GOMP void GOMP_target_data_ext(int, std::size_t, void**, std::size_t*, unsigned short*) { need_no_device(); }
+QUIRE_GOMP void GOMP_target_data(int, const void*, std::size_t, void**, std::size_t*, unsigned char*) { need_no_device(); }
+QUIRE_GOMP void GOMP_target_end_data() {}
+QUIRE_GOMP void GOMP_target_update_ext(int, std::size_t, void**, std::size_t*, unsigned short*, unsigned, void** depend) {
+  need_no_device();
+  wait_for(depend);
+}
+QUIRE_GOMP void GOMP_target_update(int, const void*, std::size_t, void**, std::size_t*, unsigned char*) { need_no_device(); }
+QUIRE_GOMP void GOMP_target_enter_exit_data(int, std::size_t, void**, std::size_t*, unsigned short*, unsigned, void** depend) {
+  need_no_device();
+  wait_for(depend);
+}
+// Code for devices that the program brings has no device to go to.
+QUIRE_GOMP void GOMP_offload_register_ver(unsigned, const void*, int, const void*) {}
+QUIRE_GOMP void GOMP_offload_register(const void*, int, const void*) {}
+QUIRE_GOMP void GOMP_offload_unregister_ver(unsigned, const void*, int, const void*) {}
+QUIRE_GOMP void GOMP_offload_unregister(const void*, int, const void*) {}
+
+// ---- Leagues: their teams run one after the other.
+
+namespace {
+constexpr unsigned usual_teams = 1;
+void begin_team(unsigned number, unsigned teams, unsigned limit) noexcept {
+  variables& own = own_variables();
+  own.team_number = static_cast<int>(number);
+  own.teams = static_cast<int>(teams);
+  if (limit != 0) own.thread_limit = static_cast<int>(std::min<unsigned>(limit, INT_MAX));
+}
+unsigned teams_of(unsigned asked) noexcept {
+  return asked != 0 ? asked : own_variables().teams_asked != 0 ? static_cast<unsigned>(own_variables().teams_asked) : usual_teams;
+}
+}  // namespace
+
+QUIRE_GOMP void GOMP_teams_reg(region_function what, void* data, unsigned teams, unsigned limit, unsigned) {
+  struct league {
+    region_function what;
+    void* data;
+    unsigned number, teams, limit;
+  } l{what, data, 0, teams_of(teams), limit != 0 ? limit : static_cast<unsigned>(own_variables().teams_limit)};
+  for (; l.number < l.teams; ++l.number) {
+    run_initial([](void* at) {
+      const league& now = *static_cast<league*>(at);
+      begin_team(now.number, now.teams, now.limit);
+      now.what(now.data);
+    }, &l);
+  }
+}
+/// Within target: the code is called for each team, until there is none left.
+QUIRE_GOMP bool GOMP_teams4(unsigned, unsigned high, unsigned limit, bool first) {
+  variables& own = own_variables();
+  if (first) {
+    begin_team(0, teams_of(high), limit != 0 ? limit : static_cast<unsigned>(own.teams_limit));
+    return true;
+  }
+  if (own.team_number + 1 >= own.teams) return false;
+  ++own.team_number;
+  return true;
+}
+QUIRE_GOMP void GOMP_teams(unsigned teams, unsigned limit) {
+  (void)teams;  // one, which may be fewer than asked for
+  begin_team(0, 1, limit);
+}
+
+// ---- What the compiler says while the program runs.
+
+QUIRE_GOMP void GOMP_warning(const char* text, std::size_t) { std::fprintf(stderr, "quire: OpenMP: error directive encountered: %s\n", text != nullptr ? text : ""); }
+QUIRE_GOMP void GOMP_error(const char* text, std::size_t) {
+  char line[600];
+  std::snprintf(line, sizeof line, "error directive encountered: %s", text != nullptr ? text : "");
+  fail(line, QUIRE_OK);
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Places, of which there are none as OMP_PLACES is not looked at, and what threads say of where they are.
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "openmp/gomp/export.hpp"
+#include "openmp/team/team.hpp"
+
+using namespace quire::openmp;
+
+QUIRE_GOMP int omp_get_proc_bind() { return 0; }
+QUIRE_GOMP int omp_get_num_places() { return 0; }
+QUIRE_GOMP int omp_get_place_num() { return -1; }
+QUIRE_GOMP int omp_get_place_num_procs(int) { return 0; }
+QUIRE_GOMP void omp_get_place_proc_ids(int, int*) {}
+QUIRE_GOMP int omp_get_partition_num_places() { return 0; }
+QUIRE_GOMP void omp_get_partition_place_nums(int*) {}
+
+namespace {
+
+constexpr std::size_t longest = 512;
+char g_format[longest] = "level %L thread %i affinity %A";
+
+/// Text that is cut where it does not fit, and its whole length.
+struct writer {
+  char* to;
+  std::size_t room, length = 0;
+  void put(const char* text, std::size_t bytes) noexcept {
+    for (std::size_t i = 0; i < bytes; ++i, ++length) {
+      if (length + 1 < room) to[length] = text[i];
+    }
+    if (room != 0) to[std::min(length, room - 1)] = 0;
+  }
+  void put(const char* text) noexcept { put(text, std::strlen(text)); }
+};
+
+/// Processors as ranges: "0-3,8".
+void describe_processors(char (&text)[longest]) noexcept {
+  cpu_set_t mine;
+  text[0] = 0;
+  if (::sched_getaffinity(0, sizeof mine, &mine) != 0) return;
+  std::size_t used = 0;
+  for (int i = 0; i < CPU_SETSIZE; ++i) {
+    if (!CPU_ISSET(i, &mine)) continue;
+    int end = i;
+    while (end + 1 < CPU_SETSIZE && CPU_ISSET(end + 1, &mine)) ++end;
+    const int wrote = std::snprintf(text + used, sizeof text - used, end == i ? "%s%d" : "%s%d-%d", used != 0 ? "," : "", i, end);
+    used += static_cast<std::size_t>(wrote);
+    if (used + 16 > sizeof text) return;
+    i = end;
+  }
+}
+
+struct field {
+  char letter;
+  const char* name;
+};
+constexpr field fields[] = {{'t', "team_num"}, {'T', "num_teams"}, {'L', "nesting_level"}, {'n', "thread_num"}, {'N', "num_threads"}, {'a', "ancestor_tnum"},
+                            {'H', "host"}, {'P', "process_id"}, {'i', "native_thread_id"}, {'A', "thread_affinity"}};
+
+bool value_of(char letter, char (&text)[longest]) noexcept {
+  const context& c = me();
+  const auto number = [&](long n) { std::snprintf(text, sizeof text, "%ld", n); };
+  switch (letter) {
+    case 't': number(own_variables().team_number); return true;
+    case 'T': number(own_variables().teams); return true;
+    case 'L': number(c.level); return true;
+    case 'n': number(c.number); return true;
+    case 'N': number(c.count); return true;
+    case 'a': number(c.outer != nullptr ? c.outer->number : -1); return true;
+    case 'H': return ::gethostname(text, sizeof text) == 0;
+    case 'P': number(::getpid()); return true;
+    case 'i': number(::syscall(SYS_gettid)); return true;
+    case 'A': describe_processors(text); return true;
+    default: return false;
+  }
+}
+
+/// One "%[0][.]width letter" or "%{name}", from behind the percent sign; where it ends.
+const char* expand_field(const char* at, writer& out) noexcept {
+  if (*at == '%') {
+    out.put("%");
+    return at + 1;
+  }
+  const bool zeros = *at == '0';
+  if (zeros) ++at;
+  const bool right = *at == '.';
+  if (right) ++at;
+  std::size_t width = 0;
+  while (std::isdigit(static_cast<unsigned char>(*at)) != 0) width = std::min<std::size_t>(width * 10 + static_cast<std::size_t>(*at++ - '0'), longest - 1);
+  char letter = *at;
+  if (letter == '{') {
+    const char* const end = std::strchr(at, '}');
+    letter = 0;
+    for (const field& f : fields) {
+      if (end != nullptr && std::strlen(f.name) == static_cast<std::size_t>(end - at - 1) && std::strncmp(f.name, at + 1, std::strlen(f.name)) == 0) letter = f.letter;
+    }
+    at = end;
+  }
+  char text[longest];
+  if (at == nullptr || letter == 0 || !value_of(letter, text)) {
+    out.put("undefined");
+    return at == nullptr || *at == 0 ? "" : at + 1;
+  }
+  const std::size_t length = std::strlen(text), fill = width > length ? width - length : 0;
+  if (right) for (std::size_t i = 0; i < fill; ++i) out.put(zeros ? "0" : " ");
+  out.put(text);
+  if (!right) for (std::size_t i = 0; i < fill; ++i) out.put(" ");
+  return at + 1;
+}
+
+std::size_t expand(char* to, std::size_t room, const char* format) noexcept {
+  writer out{to, room};
+  out.put("");
+  for (const char* at = format; *at != 0;) {
+    if (*at == '%') {
+      at = expand_field(at + 1, out);
+    } else {
+      out.put(at++, 1);
+    }
+  }
+  return out.length;
+}
+
+}  // namespace
+
+QUIRE_GOMP void omp_set_affinity_format(const char* format) { std::snprintf(g_format, sizeof g_format, "%s", format); }
+QUIRE_GOMP std::size_t omp_get_affinity_format(char* to, std::size_t room) {
+  if (room != 0) std::snprintf(to, room, "%s", g_format);
+  return std::strlen(g_format);
+}
+QUIRE_GOMP std::size_t omp_capture_affinity(char* to, std::size_t room, const char* format) {
+  return expand(to, room, format == nullptr || *format == 0 ? g_format : format);
+}
+QUIRE_GOMP void omp_display_affinity(const char* format) {
+  char text[2 * longest];
+  (void)expand(text, sizeof text, format == nullptr || *format == 0 ? g_format : format);
+  std::fprintf(stderr, "%s\n", text);
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmp/team/environment.hpp"
+
+#include <link.h>
+
+#include <algorithm>
+#include <cctype>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <strings.h>
+#include <string_view>
+
+namespace quire::openmp {
+namespace {
+
+/// Null: not set, or empty.
+const char* value_of(const char* name) noexcept {
+  const char* text = std::getenv(name);
+  while (text != nullptr && std::isspace(static_cast<unsigned char>(*text)) != 0) ++text;
+  return text == nullptr || *text == 0 ? nullptr : text;
+}
+
+void refuse(const char* name, const char* text, const char* wanted) noexcept {
+  std::fprintf(stderr, "quire: OpenMP: %s is \"%s\", which is no %s; it is not looked at\n", name, text, wanted);
+}
+
+const char* skip_spaces(const char* at) noexcept {
+  while (std::isspace(static_cast<unsigned char>(*at)) != 0) ++at;
+  return at;
+}
+
+/// A number up to `most`, and what follows it.
+bool number_at(const char*& at, long least, long most, long& number) noexcept {
+  char* end = nullptr;
+  const long found = std::strtol(at, &end, 10);
+  if (end == at || found < least || found > most) return false;
+  at = skip_spaces(end);
+  number = found;
+  return true;
+}
+
+bool read_number(const char* name, long least, long most, long& number) noexcept {
+  const char* const text = value_of(name);
+  if (text == nullptr) return false;
+  const char* at = text;
+  long found = 0;
+  if (number_at(at, least, most, found) && *at == 0) {
+    number = found;
+    return true;
+  }
+  char wanted[80];
+  std::snprintf(wanted, sizeof wanted, "number from %ld to %ld", least, most);
+  refuse(name, text, wanted);
+  return false;
+}
+
+bool is_word(const char* text, std::string_view word) noexcept {
+  return ::strncasecmp(text, word.data(), word.size()) == 0 && *skip_spaces(text + word.size()) == 0;
+}
+
+bool read_truth(const char* name, bool& value) noexcept {
+  const char* const text = value_of(name);
+  if (text == nullptr) return false;
+  if (is_word(text, "true") || is_word(text, "1")) return value = true;
+  if (is_word(text, "false") || is_word(text, "0")) {
+    value = false;
+    return true;
+  }
+  refuse(name, text, "true or false");
+  return false;
+}
+
+/// OMP_NUM_THREADS: a number for each level of regions.
+void read_threads(settings& job) noexcept {
+  const char* const text = value_of("OMP_NUM_THREADS");
+  if (text == nullptr) return;
+  constexpr long most = 65'536;
+  int found[settings::most_levels] = {}, levels = 0;
+  for (const char* at = text;; ++at) {
+    long number = 0;
+    if (!number_at(at, 1, most, number) || (*at != 0 && *at != ',')) {
+      std::fprintf(stderr, "quire: OpenMP: OMP_NUM_THREADS is \"%s\", which is no number of threads from 1 to %ld; it is not looked at\n", text, most);
+      return;
+    }
+    if (levels < settings::most_levels) found[levels++] = static_cast<int>(number);
+    if (*at == 0) break;
+  }
+  std::copy(std::begin(found), std::end(found), job.threads_at);
+  job.first.threads = found[0];
+  if (levels > 1) job.first.most_active_levels = INT_MAX;
+}
+
+/// OMP_SCHEDULE: [modifier:]kind[,chunk].
+void read_schedule(variables& own) noexcept {
+  const char* const whole = value_of("OMP_SCHEDULE");
+  if (whole == nullptr) return;
+  const char* text = whole;
+  const bool monotonic = ::strncasecmp(text, "monotonic", 9) == 0;
+  if (monotonic || ::strncasecmp(text, "nonmonotonic", 12) == 0) {
+    text = skip_spaces(text + (monotonic ? 9 : 12));
+    text = *text == ':' ? skip_spaces(text + 1) : "";
+  }
+  constexpr struct {
+    std::string_view name;
+    loop::schedule how;
+    std::uint64_t chunk;
+  } kinds[] = {{"static", loop::schedule::blocks, 0}, {"dynamic", loop::schedule::taken, 1}, {"guided", loop::schedule::guided, 1}, {"auto", loop::schedule::blocks, 0}};
+  for (const auto& k : kinds) {
+    if (::strncasecmp(text, k.name.data(), k.name.size()) != 0) continue;
+    const char* at = skip_spaces(text + k.name.size());
+    long chunk = 0;
+    if (*at == ',' && !number_at(++at, 1, INT_MAX, chunk)) break;
+    if (*at != 0) break;
+    own.schedule = chunk > 0 && k.how == loop::schedule::blocks ? loop::schedule::rounds : k.how;
+    own.chunk = chunk > 0 ? static_cast<std::uint64_t>(chunk) : k.chunk;
+    own.automatic = k.name == "auto";
+    own.monotonic = monotonic;
+    return;
+  }
+  std::fprintf(stderr, "quire: OpenMP: OMP_SCHEDULE is \"%s\", which is no schedule; dynamic,1 is taken\n", whole);
+}
+
+/// OMP_STACKSIZE: kibibytes, or a number with B, K, M or G.
+void read_stack_size(settings& job) noexcept {
+  const char* const text = value_of("OMP_STACKSIZE");
+  if (text == nullptr) return;
+  char* end = nullptr;
+  const unsigned long long number = std::strtoull(text, &end, 10);
+  const char* rest = skip_spaces(end);
+  const char unit = *rest == 0 ? 'K' : static_cast<char>(std::toupper(static_cast<unsigned char>(*rest)));
+  if (*rest != 0) rest = skip_spaces(rest + 1);
+  const int shift = unit == 'B' ? 0 : unit == 'K' ? 10 : unit == 'M' ? 20 : unit == 'G' ? 30 : -1;
+  constexpr unsigned long long least = 64u << 10, most = 1ull << 36;
+  const bool known = end != text && *text != '-' && *rest == 0 && shift >= 0 && number <= most >> shift;
+  if (known && number << shift >= least) {
+    job.stack_bytes = static_cast<std::size_t>((number << shift) + 4095) / 4096 * 4096;
+    return;
+  }
+  std::fprintf(stderr, "quire: OpenMP: OMP_STACKSIZE is \"%s\", which is no size from 64K to 64G; stacks have 8 MiB\n", text);
+}
+
+/// OMP_NESTED, which is older, gives way to OMP_MAX_ACTIVE_LEVELS.
+void read_levels(variables& own) noexcept {
+  bool nested = false;
+  if (read_truth("OMP_NESTED", nested)) own.most_active_levels = nested ? INT_MAX : 1;
+  long levels = 0;
+  if (read_number("OMP_MAX_ACTIVE_LEVELS", 0, INT_MAX, levels)) own.most_active_levels = static_cast<int>(levels);
+}
+
+bool has_text(const char* text, std::size_t bytes, std::string_view word) noexcept {
+  return std::string_view(text, bytes).find(word) != std::string_view::npos;
+}
+
+const char* schedule_text(const variables& own, char (&room)[64]) noexcept {
+  const char* const kind = own.automatic ? "AUTO" : own.schedule == loop::schedule::taken ? "DYNAMIC" : own.schedule == loop::schedule::guided ? "GUIDED" : "STATIC";
+  const bool plain = own.chunk <= (own.schedule == loop::schedule::blocks ? 0u : 1u);
+  std::snprintf(room, sizeof room, plain ? "%s%s" : "%s%s,%llu", own.monotonic ? "MONOTONIC:" : "", kind, static_cast<unsigned long long>(own.chunk));
+  return room;
+}
+
+}  // namespace
+
+void read_environment(settings& job) noexcept {
+  read_threads(job);
+  read_schedule(job.first);
+  read_stack_size(job);
+  read_levels(job.first);
+  (void)read_truth("OMP_DYNAMIC", job.first.dynamic);
+  (void)read_truth("OMP_CANCELLATION", job.cancellation);
+  long number = 0;
+  if (read_number("OMP_THREAD_LIMIT", 1, INT_MAX, number)) job.first.thread_limit = static_cast<int>(number);
+  if (read_number("OMP_DEFAULT_DEVICE", 0, INT_MAX, number)) job.first.device = static_cast<int>(number);
+  if (read_number("OMP_MAX_TASK_PRIORITY", 0, INT_MAX, number)) job.most_priority = static_cast<int>(number);
+  if (read_number("OMP_NUM_TEAMS", 1, INT_MAX, number)) job.first.teams_asked = static_cast<int>(number);
+  if (read_number("OMP_TEAMS_THREAD_LIMIT", 1, INT_MAX, number)) job.first.teams_limit = static_cast<int>(number);
+  const char* const offload = value_of("OMP_TARGET_OFFLOAD");
+  job.needs_device = offload != nullptr && is_word(offload, "mandatory");
+}
+
+void display_environment(bool more) noexcept {
+  const settings& j = job();
+  const variables& own = j.first;
+  char room[64];
+  std::fprintf(stderr, "\nOPENMP DISPLAY ENVIRONMENT BEGIN\n  _OPENMP = '201511'\n");
+  std::fprintf(stderr, "  OMP_DYNAMIC = '%s'\n", own.dynamic ? "TRUE" : "FALSE");
+  std::fprintf(stderr, "  OMP_NESTED = '%s'\n", own.most_active_levels > 1 ? "TRUE" : "FALSE");
+  std::fprintf(stderr, "  OMP_NUM_THREADS = '%d", own.threads);
+  for (int i = 1; i < settings::most_levels && j.threads_at[i] != 0; ++i) std::fprintf(stderr, ",%d", j.threads_at[i]);
+  std::fprintf(stderr, "'\n  OMP_SCHEDULE = '%s'\n", schedule_text(own, room));
+  std::fprintf(stderr, "  OMP_PROC_BIND = 'FALSE'\n  OMP_PLACES = ''\n  OMP_STACKSIZE = '%zu'\n  OMP_WAIT_POLICY = 'PASSIVE'\n", j.stack_bytes);
+  std::fprintf(stderr, "  OMP_THREAD_LIMIT = '%u'\n", static_cast<unsigned>(own.thread_limit));
+  std::fprintf(stderr, "  OMP_MAX_ACTIVE_LEVELS = '%u'\n  OMP_NUM_TEAMS = '%d'\n  OMP_TEAMS_THREAD_LIMIT = '%d'\n", static_cast<unsigned>(own.most_active_levels), own.teams_asked,
+               own.teams_limit);
+  std::fprintf(stderr, "  OMP_CANCELLATION = '%s'\n  OMP_DEFAULT_DEVICE = '%d'\n", j.cancellation ? "TRUE" : "FALSE", own.device);
+  std::fprintf(stderr, "  OMP_MAX_TASK_PRIORITY = '%d'\n  OMP_TARGET_OFFLOAD = '%s'\n", j.most_priority, j.needs_device ? "MANDATORY" : "DEFAULT");
+  if (more) std::fprintf(stderr, "  QUIRE_NODES = '%d'\n", j.nodes);
+  std::fprintf(stderr, "OPENMP DISPLAY ENVIRONMENT END\n");
+}
+
+/// Names of functions that a module needs stand among its texts.
+bool program_has_tasks() noexcept {
+  bool found = false;
+  ::dl_iterate_phdr([](dl_phdr_info* module, std::size_t, void* argument) {
+    if (module->dlpi_name != nullptr && std::strstr(module->dlpi_name, "libquire") != nullptr) return 0;
+    const ElfW(Dyn)* dynamic = nullptr;
+    for (const ElfW(Phdr)* h = module->dlpi_phdr; h != module->dlpi_phdr + module->dlpi_phnum; ++h) {
+      if (h->p_type == PT_DYNAMIC) dynamic = reinterpret_cast<const ElfW(Dyn)*>(module->dlpi_addr + h->p_vaddr);
+    }
+    const char* texts = nullptr;
+    std::size_t bytes = 0;
+    for (const ElfW(Dyn)* d = dynamic; d != nullptr && d->d_tag != DT_NULL; ++d) {
+      if (d->d_tag == DT_STRTAB) texts = reinterpret_cast<const char*>(d->d_un.d_ptr);
+      if (d->d_tag == DT_STRSZ) bytes = d->d_un.d_val;
+    }
+    // The vDSO has addresses that nobody has relocated.
+    if (texts == nullptr || reinterpret_cast<std::uintptr_t>(texts) < module->dlpi_addr) return 0;
+    for (const char* name : {"GOMP_task", "__kmpc_omp_task"}) *static_cast<bool*>(argument) |= has_text(texts, bytes, name);
+    return 0;
+  }, &found);
+  return found;
+}
+
+}  // namespace quire::openmp

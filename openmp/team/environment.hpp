@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// OMP_* of the environment.
+#pragma once
+
+#include "openmp/team/team.hpp"
+
+namespace quire::openmp {
+
+/// What the environment says, into settings that have the defaults already. Says on standard error what is no value, and is not looked at.
+void read_environment(settings& job) noexcept;
+/// OMP_DISPLAY_ENV, and omp_display_env(): what holds, in the form of the standard. Writes to standard error.
+void display_environment(bool more) noexcept;
+/// Whether the program, or a library of it, makes tasks.
+[[nodiscard]] bool program_has_tasks() noexcept;
+
+}  // namespace quire::openmp
