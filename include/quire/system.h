@@ -14,6 +14,8 @@ extern "C" {
  *  may be NULL). Afterwards the `bytes` from `address` on, whole units, are shared, and have the content that they had on node `node`; their units
  *  start there. What other nodes had at these addresses is gone. Nobody but the callers may use the memory meanwhile.
  *
+ *  The caller may have its stack in shared memory, but not in this one.
+ *
  *  Memory of Quire and of the C library, and the stack of a caller, cannot be shared. Of the options, placement, home and heap stay 0. The region
  *  cannot be destroyed; at quire_end() each node keeps the content of the end as private memory. A child of fork(2) in a process with such
  *  a region ends at once, with a line (posix_spawn(3) and vfork(2) work). Checkpoints are refused as long as there is one.
@@ -22,6 +24,12 @@ extern "C" {
  *  QUIRE_EXISTS: some of it is shared; QUIRE_LIMIT, QUIRE_NO_MEMORY, QUIRE_SYSTEM; QUIRE_UNSUPPORTED (pool `fork`). */
 QUIRE_API QUIRE_NODISCARD quire_status quire_region_adopt(const quire_region_options* options, void* address, uint64_t bytes, int node,
                                                           quire_region* region);
+
+/** Shared memory that is there for no use, such as the addresses below a stack: a thread of this node that accesses it ends the node with a line
+ *  that has `why`, a sentence of at most 111 characters, which is copied. To the end of the job. Only accesses that fault are noticed: give memory
+ *  that was never used, and 2 MiB or more, as Quire may map up to 1 MiB behind what is used below it. At most 4,096 a node; they make each
+ *  fault a little slower. Any thread. QUIRE_INVALID: no bytes, or no `why`; QUIRE_BAD_ADDRESS: not within one region; QUIRE_LIMIT. */
+QUIRE_API QUIRE_NODISCARD quire_status quire_guard(const void* address, uint64_t bytes, const char* why);
 
 #ifdef __cplusplus
 }

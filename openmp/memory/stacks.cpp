@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "openmp/memory/stacks.hpp"
 
-#include <quire/quire.h>
+#include <quire/system.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstdio>
 #include <mutex>
+#include <utility>
 
 #include "openmp/start/fail.hpp"
 
@@ -24,11 +27,22 @@ std::array<std::byte*, most_stacks> g_spare;
 std::size_t g_spare_count = 0;
 thread_local range t_last;  ///< the stack that the thread was seen on last
 
+/// Stacks that threads of the program's own have given back, for others: private, and few.
+std::array<range, 256> g_free;
+
+thread_local constinit std::byte* t_private = nullptr;
+
 }  // namespace
 
-std::byte* make_stack(std::size_t bytes) noexcept {
+/// Below each stack there are addresses for nothing but to be told of an overflow.
+std::byte* make_stack(std::size_t bytes, const char* what_is_larger) noexcept {
+  constexpr std::size_t below = 2u << 20;
   void* at = nullptr;
-  if (const quire_status why = quire_aligned_alloc(page, bytes, &at); why != QUIRE_OK) fail("no shared memory for the stack of a thread", why);
+  if (const quire_status why = quire_aligned_alloc(page, below + bytes, &at); why != QUIRE_OK) fail("no shared memory for the stack of a thread", why);
+  char line[100];
+  std::snprintf(line, sizeof line, "the stack of a thread, of %zu KiB, has run over: raise %s", bytes >> 10, what_is_larger);
+  if (const quire_status why = quire_guard(at, below, line); why != QUIRE_OK) fail("the stack of a thread cannot be watched", why);
+  at = static_cast<std::byte*>(at) + below;
   const std::lock_guard held(g_guard);
   const std::size_t number = g_count.load();
   if (number == most_stacks) fail("a node has too many threads", QUIRE_LIMIT);
@@ -36,6 +50,27 @@ std::byte* make_stack(std::size_t bytes) noexcept {
   g_count.store(number + 1, std::memory_order_release);
   return static_cast<std::byte*>(at) + bytes;
 }
+
+std::byte* take_stack(std::size_t bytes) noexcept {
+  {
+    const std::lock_guard held(g_guard);
+    const auto found = std::find_if(g_free.begin(), g_free.end(), [bytes](const range& r) { return r.bytes == bytes; });
+    if (found != g_free.end()) return reinterpret_cast<std::byte*>(std::exchange(*found, range{}).first) + bytes;
+  }
+  return make_stack(bytes, "the size that the program gives to its thread");
+}
+
+void give_stack_back(std::byte* end, std::size_t bytes) noexcept {
+  const std::lock_guard held(g_guard);
+  const auto room = std::find_if(g_free.begin(), g_free.end(), [](const range& r) { return r.bytes == 0; });
+  if (room != g_free.end()) *room = {reinterpret_cast<std::uintptr_t>(end) - bytes, bytes};  // else nobody uses it any more
+}
+
+void remember_private_stack() noexcept {
+  constexpr std::size_t frames = 4096;  // of who remembers, and of call_on()
+  t_private = static_cast<std::byte*>(__builtin_frame_address(0)) - frames;
+}
+std::byte* private_stack() noexcept { return t_private; }
 
 bool on_stack(std::uintptr_t address) noexcept {
   for (std::size_t i = 0, count = g_count.load(std::memory_order_acquire); i < count; ++i) {

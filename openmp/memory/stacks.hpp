@@ -7,11 +7,20 @@
 
 namespace quire::openmp {
 
-/// A stack of this node, in shared memory, for a thread that lasts as long as the job. Ends the node if there is none.
-[[nodiscard]] std::byte* make_stack(std::size_t bytes) noexcept;
+/// A stack of this node, in shared memory, for a thread that lasts as long as the job: its end. Ends the node if there is none.
+/// An overflow ends it too, with a line that says what to raise.
+[[nodiscard]] std::byte* make_stack(std::size_t bytes, const char* what_is_larger = "OMP_STACKSIZE") noexcept;
+/// The same for other threads, which give it back.
+[[nodiscard]] std::byte* take_stack(std::size_t bytes) noexcept;
+void give_stack_back(std::byte* end, std::size_t bytes) noexcept;
 
 /// Whether an address lies on a shared stack of this node.
 [[nodiscard]] bool on_stack(std::uintptr_t address) noexcept;
+
+/// The calling thread is on its private stack, and about to leave it by call_on().
+void remember_private_stack() noexcept;
+/// Where it may go on there meanwhile: below the frames that it has left.
+[[nodiscard]] std::byte* private_stack() noexcept;
 
 /// Calls body(argument), on another stack of `bytes` if half of the caller's is used: tasks that wait for tasks may be as deep as they like.
 void call_with_room(std::size_t bytes, void (*body)(void*), void* argument) noexcept;

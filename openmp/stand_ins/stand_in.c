@@ -3,3 +3,9 @@
    linkers want a symbol. */
 extern const char quire_stand_in;
 const char quire_stand_in = 1;
+
+#ifdef QUIRE_APART
+/* Comes right behind the executable's thread-local variables, and keeps those of libraries away from their pages
+   (openmp/memory/thread_data.cpp). */
+__attribute__((used)) static _Thread_local char apart[8192];
+#endif

@@ -1,81 +1,115 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "openmp/start/image.hpp"
 
-#include <link.h>
 #include <quire/system.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include "openmp/start/fail.hpp"
+#include "openmp/start/modules.hpp"
 
 namespace quire::openmp {
 namespace {
 
-constexpr std::uint64_t page = 4096;
-
-struct image {
-  std::uint64_t first_writable = ~std::uint64_t{0}, end = 0, after_relocation = 0;
-  const ElfW(Dyn)* dynamic = nullptr;
-  std::uint64_t base = 0;
-  bool has_thread_data = false;
+struct range {
+  std::uint64_t first = 0, bytes = 0;
 };
+std::array<range, 512> g_shared;
+std::size_t g_count = 0;
 
-/// The first module is the executable.
-int look_at(dl_phdr_info* module, std::size_t, void* argument) {
-  auto& of = *static_cast<image*>(argument);
-  of.base = module->dlpi_addr;
-  for (const ElfW(Phdr)* h = module->dlpi_phdr; h != module->dlpi_phdr + module->dlpi_phnum; ++h) {
-    const std::uint64_t first = module->dlpi_addr + h->p_vaddr, end = first + h->p_memsz;
-    if (h->p_type == PT_TLS && h->p_memsz != 0) of.has_thread_data = true;
-    if (h->p_type == PT_DYNAMIC) of.dynamic = reinterpret_cast<const ElfW(Dyn)*>(first);
-    if (h->p_type == PT_GNU_RELRO && end > of.after_relocation) of.after_relocation = end;
-    if (h->p_type != PT_LOAD || (h->p_flags & PF_W) == 0) continue;
-    if (first < of.first_writable) of.first_writable = first;
-    if (end > of.end) of.end = end;
-  }
-  return 1;
+const char* file_of(const module& m) noexcept {
+  if (m.name[0] == 0) return "the executable";
+  const char* const slash = std::strrchr(m.name, '/');
+  return slash != nullptr ? slash + 1 : m.name;
 }
 
-image executable() noexcept {
-  image of;
-  ::dl_iterate_phdr(look_at, &of);
-  return of;
+/// The kernel's own, which no program points to.
+bool counts(const module& m) noexcept { return std::strncmp(m.name, "linux-vdso", 10) != 0; }
+
+/// What travels of a module.
+struct summary {
+  std::uint64_t base = 0, sum = 0;
+  char file[40] = {};
+};
+static_assert(sizeof(summary) <= 64);
+
+summary summary_of(const module& m) noexcept {
+  summary s{m.base, m.sum, {}};
+  std::strncpy(s.file, file_of(m), sizeof s.file - 1);
+  return s;
+}
+
+void compare_one(const module* own) {
+  const summary mine = own != nullptr ? summary_of(*own) : summary{};
+  summary first = mine;
+  if (const quire_status why = quire_broadcast(&first, sizeof first, 0); why != QUIRE_OK) fail("nodes cannot compare their programs", why);
+  if (std::memcmp(&first, &mine, sizeof mine) == 0) return;
+  char line[300];
+  const char* const how = std::strcmp(first.file, mine.file) != 0 ? "is loaded in the place of" : first.base != mine.base ? "lies elsewhere than on node 0" : "is another build than";
+  const bool placed = first.base != mine.base && std::strcmp(first.file, mine.file) == 0;
+  std::snprintf(line, sizeof line, "node %d: %s %s%s%s", quire_node(), mine.file[0] != 0 ? mine.file : "nothing", how, placed ? "" : " node 0's ", placed ? "" : first.file);
+  fail(line, QUIRE_INVALID);
+}
+
+void share(const module& m) {
+  if (m.data_first() >= m.data_end() || m.end == 0) return;
+  quire_region region{};
+  const quire_status why = quire_region_adopt(nullptr, reinterpret_cast<void*>(m.data_first()), m.data_end() - m.data_first(), 0, &region);
+  if (why != QUIRE_OK) {
+    char line[300];
+    std::snprintf(line, sizeof line, "static data of %s cannot be shared", file_of(m));
+    fail(line, why);
+  }
+  g_shared[g_count++] = {m.data_first(), m.data_end() - m.data_first()};
 }
 
 }  // namespace
 
-void share_static_data() {
-  const image of = executable();
-  const std::uint64_t start = of.after_relocation > of.first_writable ? of.after_relocation : of.first_writable;
-  const std::uint64_t first = start / page * page, end = (of.end + page - 1) / page * page;
-  std::uint64_t values[] = {first, end};
-  if (const quire_status why = quire_broadcast(values, sizeof values, 0); why != QUIRE_OK) fail("nodes cannot compare their programs", why);
-  if (values[0] != first || values[1] != end) fail("the program lies elsewhere than on node 0, or is another one", QUIRE_INVALID);
-  if (first >= end) return;
-  if (of.has_thread_data && quire_node() == 0) {
-    std::fprintf(stderr, "quire: OpenMP: the program has threadprivate (or thread_local) variables: each thread has its own, but copyin and copyprivate of them, and "
-                 "pointers to them, do not reach other nodes\n");
+void compare_modules() {
+  std::uint64_t all = 14695981039346656037u;
+  std::int64_t number = 0;
+  for (const module& m : modules()) {
+    if (!counts(m)) continue;
+    const summary s = summary_of(m);
+    for (const std::uint64_t word : {s.base, s.sum}) all = (all ^ word) * 1099511628211u;
+    for (const char c : s.file) all = (all ^ static_cast<unsigned char>(c)) * 1099511628211u;
+    ++number;
   }
-  quire_region region{};
-  const quire_status why = quire_region_adopt(nullptr, reinterpret_cast<void*>(first), end - first, 0, &region);
-  if (why != QUIRE_OK) fail("the program's static data cannot be shared", why);
+  const auto sum = static_cast<std::int64_t>(all >> 2);
+  std::int64_t values[] = {sum, -sum, number};
+  if (const quire_status why = quire_reduce_i64(values, 3, QUIRE_MAX); why != QUIRE_OK) fail("nodes cannot compare their programs", why);
+  if (values[0] == -values[1]) return;
+  std::int64_t compared = 0;
+  for (const module& m : modules()) {
+    if (!counts(m)) continue;
+    compare_one(&m);
+    ++compared;
+  }
+  for (; compared < values[2]; ++compared) compare_one(nullptr);
 }
 
-void run_constructors(int count, char** arguments, char** environment) {
-  using function = void (*)(int, char**, char**);
-  const image of = executable();
-  std::uint64_t init = 0, array = 0, bytes = 0;
-  for (const ElfW(Dyn)* d = of.dynamic; d != nullptr && d->d_tag != DT_NULL; ++d) {
-    if (d->d_tag == DT_INIT) init = of.base + d->d_un.d_ptr;
-    if (d->d_tag == DT_INIT_ARRAY) array = of.base + d->d_un.d_ptr;
-    if (d->d_tag == DT_INIT_ARRAYSZ) bytes = d->d_un.d_val;
+void share_static_data() {
+  for (const module& m : modules()) {
+    if (!m.programs) continue;
+    if (m.thread_data_bytes != 0 && m.name[0] != 0 && quire_node() == 0 && quire_nodes() > 1) {
+      std::fprintf(stderr, "quire: OpenMP: the library %s has threadprivate (or thread_local) variables: each thread has its own, but copyin and copyprivate of "
+                   "them, and pointers to them, do not reach other nodes (those of the executable do)\n", file_of(m));
+    }
+    share(m);
   }
-  if (init != 0) reinterpret_cast<function>(init)(count, arguments, environment);
-  const auto* const functions = reinterpret_cast<const function*>(array);
-  for (std::uint64_t i = 0; i < bytes / sizeof(function); ++i) functions[i](count, arguments, environment);
 }
+
+bool in_static_data(const void* at) noexcept {
+  const auto address = reinterpret_cast<std::uint64_t>(at);
+  return std::any_of(g_shared.begin(), g_shared.begin() + static_cast<std::ptrdiff_t>(g_count), [address](const range& r) { return address - r.first < r.bytes; });
+}
+
+void close_static_data() noexcept { g_count = 0; }
 
 /// `quire exec` has kept what was there before (tools/exec_environment.hpp).
 void restore_environment() {

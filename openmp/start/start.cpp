@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A program begins on all nodes, and its main() runs on node 0.
 //
-//   the dynamic linker, on each node      constructors of libraries; then __libc_start_main, which is the one below
+//   the dynamic linker, on each node      constructors of the system's libraries; then __libc_start_main, which is the one below
 //   1  addresses are the same on all nodes, or the program begins anew without random ones
 //   2  libc is started with no constructors of the program, and with lead() for main()
 //   3  lead() starts Quire, and shares the program's static data as node 0 has it
-//   4  node 0 runs the program's constructors, and main() on a shared stack; other nodes serve regions
+//   4  node 0 runs constructors of the program and of its libraries, and main() on a shared stack; other nodes serve regions
 //   5  exit() on node 0: its handlers and destructors run while others still serve; then the job ends
 #include <dlfcn.h>
 #include <link.h>
@@ -27,10 +27,15 @@
 #include "openmp/libc/state.hpp"
 #include "openmp/memory/heap.hpp"
 #include "openmp/memory/stacks.hpp"
+#include "openmp/memory/thread_data.hpp"
+#include "openmp/start/constructors.hpp"
+#include "openmp/start/crash.hpp"
 #include "openmp/start/exits.hpp"
 #include "openmp/start/fail.hpp"
 #include "openmp/start/image.hpp"
+#include "openmp/start/loading.hpp"
 #include "openmp/team/team.hpp"
+#include "openmp/threads/own_threads.hpp"
 
 namespace quire::openmp {
 namespace {
@@ -49,7 +54,6 @@ program g_program;
 bool g_running = false;  ///< a job, on node 0
 std::atomic<bool> g_exits_within{false};  ///< exit(3) was called in a region
 int g_status = 0;
-std::byte* g_private_top = nullptr;
 
 void no_constructors(int, char**, char**) noexcept {}
 
@@ -81,11 +85,8 @@ char** share_texts(char** texts, std::size_t count) noexcept {
 
 void run_main(void* result) noexcept {
   program& p = g_program;
-  if (p.init != nullptr) {
-    p.init(p.count, p.arguments, p.environment);
-  } else {
-    run_constructors(p.count, p.arguments, p.environment);
-  }
+  run_constructors(p.count, p.arguments, p.environment, p.init == nullptr);
+  if (p.init != nullptr) p.init(p.count, p.arguments, p.environment);
   *static_cast<int*>(result) = p.run(p.count, p.arguments, p.environment);
 }
 
@@ -109,29 +110,53 @@ std::size_t main_stack_bytes() noexcept {
   return limit.rlim_cur > most ? most : static_cast<std::size_t>(limit.rlim_cur) / 4096 * 4096;
 }
 
+/// The main thread of another node than node 0 has no thread-local variables of its own any more: another one serves, and gets the signals.
+void serve_in_place() noexcept {
+  if (!has_thread_data()) return serve();
+  make_places(1);
+  start_thread_at(0, [](void*) -> void* {
+    serve();
+    return nullptr;
+  }, nullptr, false);
+  sigset_t others;
+  ::sigfillset(&others);
+  for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) ::sigdelset(&others, own);
+  ::pthread_sigmask(SIG_BLOCK, &others, nullptr);
+  wait_for_lead();
+}
+
 int lead(int, char**, char** environment) {
-  g_private_top = static_cast<std::byte*>(__builtin_frame_address(0)) - 4096;
+  remember_private_stack();
+  begin_main_thread();
   g_program.environment = environment;
   restore_environment();
   construct_streams();
   keep_sequential();
+  explain_crashes();
   if (const quire_status why = quire_start(nullptr); why != QUIRE_OK) fail("the job cannot start", why);
+  compare_modules();
   share_static_data();
+  open_thread_data();
   open_team();
   open_shared_state();
   open_libc_state();
   open_heap();
+  refuse_to_load();
+  separate_private_memory();
   if (job().node != 0) {
-    serve();
+    serve_in_place();
+    close_static_data();
     close_heap();
     wait_for_workers();
+    if (own_threads() != 0) stop_others_at_faults();
     (void)std::fflush(nullptr);
     ::_exit(quire_end() == QUIRE_OK ? 0 : 1);
   }
+  make_places(1);
   g_running = true;
   if (job().nodes > 1) watch_for_exits();
   g_program.arguments = share_texts(g_program.arguments, static_cast<std::size_t>(g_program.count));
-  std::byte* const top = make_stack(main_stack_bytes());
+  std::byte* const top = make_stack(main_stack_bytes(), "the limit of the shell, or quire exec --stack");
   int result = 0;
   call_on(top, run_main, &result);
   return result;
@@ -143,15 +168,18 @@ int lead(int, char**, char** environment) {
   g_running = false;
   if (g_exits_within) end_within_region(g_status);
   stop_watching();
+  run_destructors();
   // No handler of the program may ask for memory of nodes that have ended.
   sigset_t others, before;
   ::sigfillset(&others);
   for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) ::sigdelset(&others, own);
   ::pthread_sigmask(SIG_BLOCK, &others, &before);
   close_libc_state();
+  close_static_data();
   close_heap();
   dismiss();
   wait_for_workers();
+  if (own_threads() != 0) stop_others_at_faults();
   if (const quire_status why = quire_end(); why != QUIRE_OK) fail("the job cannot end", why);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
@@ -191,8 +219,8 @@ QUIRE_EXPORT void exit(int status) {
     }
   }
   c = {real, g_status = status};
-  if (on_stack(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0))) && job().node == 0) {
-    call_on(g_private_top, [](void* at) { static_cast<call*>(at)->real(static_cast<call*>(at)->status); }, &c);
+  if (in_heap(__builtin_frame_address(0)) && private_stack() != nullptr && job().node == 0) {
+    call_on(private_stack(), [](void* at) { static_cast<call*>(at)->real(static_cast<call*>(at)->status); }, &c);
   }
   real(status);
   __builtin_unreachable();

@@ -13,7 +13,9 @@
 
 #include "openmp/fortran/units.hpp"
 #include "openmp/memory/stacks.hpp"
+#include "openmp/memory/thread_data.hpp"
 #include "openmp/start/fail.hpp"
+#include "openmp/start/loading.hpp"
 #include "openmp/team/common_memory.hpp"
 #include "openmp/team/environment.hpp"
 #include "openmp/team/exchange.hpp"
@@ -44,6 +46,8 @@ std::byte* g_lead_top = nullptr;
 std::mutex g_teams_guard;
 team* g_free_teams = nullptr;
 thread_local context t_me;
+thread_local bool t_is_main = false;
+int g_places = 0;  ///< threads of the last team that places were made for
 
 context enter(const team& t, int number) noexcept {
   context& c = t_me;
@@ -75,6 +79,15 @@ void clear_common() noexcept {
 /// The caller is in no region, nor in a target construct within one.
 bool is_outermost() noexcept { return t_me.level == 0 && !t_me.within; }
 
+/// Node 0, before a region of so many threads. No function, but threads: nodes make places.
+void need_places(int threads) noexcept {
+  if (threads == g_places || has_places(threads)) return;
+  g_places = threads;
+  command told{nullptr, nullptr, threads, g_variables_version, {}};
+  if (const quire_status why = quire_broadcast(&told, sizeof told, 0); why != QUIRE_OK) fail("a parallel region cannot begin", why);
+  make_places(threads);
+}
+
 /// A region begins on all nodes that have a part in it.
 command tell_nodes(region_function what, void* data, int threads, const loop& first) noexcept {
   if (own_variables() != g_variables) {
@@ -82,6 +95,7 @@ command tell_nodes(region_function what, void* data, int threads, const loop& fi
     ++g_variables_version;
     shared().own = g_variables;
   }
+  need_places(threads);
   const command c{what, data, threads, g_variables_version, first};
   if (!spans_nodes(threads, g_job.nodes)) return c;
   (void)std::fflush(stdout);  // what comes of other nodes comes behind it
@@ -218,6 +232,7 @@ void limit_threads(settings& job) noexcept {
 
 }  // namespace
 
+void begin_main_thread() noexcept { t_is_main = true; }
 context& me() noexcept { return t_me; }
 settings& job() noexcept { return g_job; }
 
@@ -293,10 +308,12 @@ void open_team() {
 }
 
 int threads_of_region(unsigned threads) noexcept {
+  look_at_loaded();
   const context& c = t_me;
   const variables& own = own_variables();
   const int wanted = std::min(threads != 0 ? static_cast<int>(std::min(threads, 1u << 20)) : own.threads, own.thread_limit);
   if (wanted <= 1 || c.active_level >= own.most_active_levels || !on_stack(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)))) return 1;
+  if (is_outermost() && !t_is_main) return 1;  // a thread of the program's own
   if (is_outermost()) return std::min(wanted, g_job.nodes * (most_workers + 1));
   return std::min(wanted, idle_workers() + 1);
 }
@@ -359,6 +376,7 @@ void run_initial(region_function run, void* data) noexcept {
 void take_part(team& t, int number) noexcept {
   const context before = begin_part(t, number);
   t.what(t.data);
+  look_at_loaded();
   end_part(t, before);
 }
 
@@ -387,10 +405,15 @@ bool meet_on_node(void* what, void (*last)(const brought*, void*), void* argumen
 
 void serve() noexcept {
   g_lead_top = make_stack(g_job.stack_bytes);
+  remember_private_stack();
   bool first = true;
   for (command c;;) {
     if (const quire_status why = quire_broadcast(&c, sizeof c, 0); why != QUIRE_OK) fail("node 0 cannot be heard", why);
-    if (c.what == nullptr) return;
+    if (c.what == nullptr && c.threads == 0) return;
+    if (c.what == nullptr) {
+      make_places(c.threads);
+      continue;
+    }
     if (std::exchange(first, false)) repeat_fortran_settings();
     call_on(g_lead_top, [](void* at) { run_here(*static_cast<const command*>(at)); }, &c);
     (void)std::fflush(nullptr);

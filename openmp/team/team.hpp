@@ -87,6 +87,8 @@ struct settings {
 
 /// Collective, once: agrees on the settings.
 void open_team();
+/// The calling thread runs main(), and begins regions of the whole team. Those of other threads have one thread.
+void begin_main_thread() noexcept;
 /// A parallel region: `threads` run the function, of which the caller is one; 0: as many as usual.
 void run_region(region_function what, void* data, unsigned threads, const loop& first = {}) noexcept;
 /// How many threads run_region() would take.

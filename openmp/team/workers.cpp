@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "openmp/memory/stacks.hpp"
+#include "openmp/memory/thread_data.hpp"
 #include "openmp/start/fail.hpp"
 #include "openmp/team/members.hpp"
 
@@ -38,6 +39,7 @@ void work(void* at) noexcept {
 
 void* live(void* argument) noexcept {
   worker& self = *static_cast<worker*>(argument);
+  remember_private_stack();
   for (std::uint32_t round = 0;; ++round) {
     while (self.round.load(std::memory_order_acquire) == round) self.round.wait(round, std::memory_order_acquire);
     call_on(self.top, work, &self);
@@ -56,9 +58,7 @@ void need_workers(int count) noexcept {
   for (; g_started < count; ++g_started) {
     worker& w = g_workers[static_cast<std::size_t>(g_started)];
     w.top = make_stack(job().stack_bytes);
-    pthread_t thread;
-    if (::pthread_create(&thread, nullptr, live, &w) != 0) fail("cannot start a thread", QUIRE_NO_MEMORY);
-    ::pthread_detach(thread);
+    start_thread_at(static_cast<std::size_t>(g_started) + 1, live, &w, true);
   }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }

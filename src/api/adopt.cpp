@@ -222,6 +222,7 @@ quire_status quire_region_adopt(const quire_region_options* options, void* addre
   if (!api::take(options, what.options, api::call, "quire_region_options")) return QUIRE_INVALID;
   if (region == nullptr) return quire::base::explain(QUIRE_INVALID, "%s(): the place for the region is NULL", api::call);
   if (api::elsewhere() != nullptr) return quire::base::explain(QUIRE_UNSUPPORTED, "%s(): not with pool 'fork'", api::call);
+  if (api::on_shared_stack()) return api::forwarder<&quire_region_adopt>::call_aside(options, address, bytes, node, region);
   QUIRE_ENTER(r);
   const quire::core::job_call together(*r->core, quire::sync::meeting::adopt, api::call, quire_thread());
   return together.status().ok() ? api::adopt(*r, what, *region) : together.status().code();

@@ -18,9 +18,16 @@ base::status fault_path::fault(std::uint64_t address, bool write, std::uint64_t 
     check_frames(address);
     return QUIRE_BAD_ADDRESS;
   }
+  check_guards(address);
   const base::status why = fault_and_wait(r, r->unit_of(address), write ? access::write : access::read, true, entered_ns);
   if (why.code() == QUIRE_NOT_FOUND) check_gone(address);
   return why.code() == QUIRE_NOT_FOUND ? base::status{} : why;  // another region has the address now
+}
+
+void fault_path::check_guards(std::uint64_t address) const noexcept {
+  if (const char* const why = guards_.find(address); why != nullptr) {
+    base::die(QUIRE_BAD_ADDRESS, "a thread of this node has accessed 0x%lx: %s", static_cast<unsigned long>(address), why);
+  }
 }
 
 void fault_path::check_gone(std::uint64_t address) const noexcept {
@@ -119,6 +126,7 @@ void fault_path::begin_fault(fault_op& o) noexcept {
 }
 
 void fault_path::begin_kernel_fault(region_slot& r, std::uint64_t address, bool write) noexcept {
+  check_guards(address);
   if (r.change.frozen) return r.change.faults.push_back({address, write});
   const std::uint64_t unit = r.unit_of(address);
   if (core_.frames.limited() && core_.paging.starves(r, unit)) return core_.paging.starve(r, address, write);

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "base/status.hpp"
+#include "core/guards.hpp"
 #include "core/hot_units.hpp"
 #include "core/ops.hpp"
 #include "core/waiting.hpp"
@@ -45,6 +46,8 @@ class fault_path {
   /// Threads that the kernel holds, about: they leave their cores free.
   [[nodiscard]] std::size_t held_by_kernel() const noexcept { return kernel_waiting_; }
 
+  /// What may not be accessed. Any thread.
+  [[nodiscard]] guards& guarded() noexcept { return guards_; }
   /// The region goes.
   void forget(const region_slot& r) noexcept { hot_.forget(r.about.id); }
 
@@ -63,7 +66,10 @@ class fault_path {
   void map_around(region_slot& r, std::uint64_t unit, read_ahead& stream) noexcept;
   void read_on(region_slot& r, const read_ahead_plan& plan, model::access want, read_ahead& stream) noexcept;
 
+  void check_guards(std::uint64_t address) const noexcept;
+
   core& core_;
+  guards guards_;
   read_ahead kernel_stream_;  ///< faults that come through a descriptor do not tell their thread
   std::size_t kernel_waiting_ = 0;
   hot_units hot_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Wrong use of Quire, one case a run: bad_input_program CASE. What must end the process is judged by bad_input_test.
 #include <pthread.h>
+#include <quire/system.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
@@ -543,6 +544,23 @@ void used_after_end() {
   REQUIRE_OK(quire_end());
   words[0] = 1;
 }
+/// A range that the program has guarded: beside it all is as ever, and arguments are checked.
+void guarded() {
+  start();
+  constexpr std::size_t large = 4u << 20;
+  void* at = nullptr;
+  REQUIRE_OK(quire_malloc(large, &at));
+  auto* const bytes = static_cast<volatile char*>(at);
+  int private_byte = 0;
+  REQUIRE_STATUS(quire_guard(at, 0, "words"), QUIRE_INVALID);
+  REQUIRE_STATUS(quire_guard(at, large, nullptr), QUIRE_INVALID);
+  REQUIRE_STATUS(quire_guard(&private_byte, 1, "words"), QUIRE_BAD_ADDRESS);
+  REQUIRE_OK(quire_guard(at, large / 2, "this is the guarded half"));
+  for (std::size_t i = large / 2; i < large; i += 4096) bytes[i] = 1;
+  barrier();
+  if (quire_node() == 1) bytes[large / 2 - 1] = 1;
+  barrier();
+}
 /// A program that keeps signals away from its threads, as many do, and then shares memory from them.
 void all_signals_blocked() {
   start();
@@ -664,6 +682,7 @@ int main(int argc, char** argv) {
                                                    {"bus_error", bus_error},
                                                    {"beyond_all_regions", beyond_all_regions},
                                                    {"used_after_end", used_after_end},
+                                                   {"guarded", guarded},
                                                    {"all_signals_blocked", all_signals_blocked},
                                                    {"handlers_that_share", handlers_that_share},
                                                    {"end_with_prefetch", end_with_prefetch},

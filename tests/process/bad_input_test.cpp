@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Bad input: what a wrong program gets to see, and how it ends. The cases are in bad_input_program.
 #include <gtest/gtest.h>
+#include <quire/quire.h>
 #include <signal.h>
 
 #include <cstdlib>
@@ -57,6 +58,7 @@ TEST_P(every_detector, addresses_of_no_region_are_wrong) { ends_with("beyond_all
 TEST_P(every_detector, shared_addresses_end_with_the_job) {
   ends_with("used_after_end", 128 + SIGSEGV, "killed by signal");
 }
+TEST_P(every_detector, memory_that_is_guarded_may_not_be_used) { ends_with("guarded", QUIRE_BAD_ADDRESS, "this is the guarded half"); }
 TEST_P(every_detector, threads_may_block_all_signals) { good("all_signals_blocked"); }
 TEST_P(every_detector, what_was_prefetched_does_not_hold_up_the_end) { good("end_with_prefetch", 3); }
 TEST_P(every_detector, signal_handlers_may_share_memory) { good("handlers_that_share"); }

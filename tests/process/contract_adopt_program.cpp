@@ -48,7 +48,7 @@ void without_random_addresses(char** arguments) {
   REQUIRE(!"execv");
 }
 
-quire_region adopt(void* at, std::size_t bytes, int node, quire_region_options options = {sizeof(quire_region_options), {}, 0, {}, 0, {}, {}, 0}) {
+quire_region adopt(void* at, std::size_t bytes, int node, quire_region_options options = {sizeof(quire_region_options), {}, 0, {}, 0, {}, {}, 0, 0}) {
   quire_region region{};
   REQUIRE_OK(quire_region_adopt(&options, at, bytes, node, &region));
   return region;
@@ -59,7 +59,7 @@ void takes_the_content_of_one_node() {
   const int last = nodes() - 1;
   g_data.words[0] = 10 + self();
   g_data.words[words_of_page] = 20 + self();
-  const quire_region region = adopt(&g_data, sizeof g_data, last, {});
+  const quire_region region = adopt(&g_data, sizeof g_data, last);
   REQUIRE_EQUAL(g_data.words[0], 10 + last);
   REQUIRE_EQUAL(g_data.words[1], 8);
   REQUIRE_EQUAL(g_data.words[words_of_page], 20 + last);
@@ -128,7 +128,7 @@ void takes_many() {
     REQUIRE(reinterpret_cast<std::uint64_t>(at) == base);
     const auto word = [at](std::size_t i) { return reinterpret_cast<std::uint64_t*>(at + i * page); };
     for (std::size_t i = 0; i < 2 * count; ++i) *word(i) = 1000 * self() + i;
-    for (std::size_t i = 0; i < count; ++i) (void)adopt(word(2 * (i * 29 % count)), page, static_cast<int>(i) % nodes(), {});
+    for (std::size_t i = 0; i < count; ++i) (void)adopt(word(2 * (i * 29 % count)), page, static_cast<int>(i) % nodes());
     for (std::size_t i = 0; i < count; ++i) {
       REQUIRE_EQUAL(*word(2 * (i * 29 % count)), 1000 * (i % static_cast<std::size_t>(nodes())) + 2 * (i * 29 % count));
       REQUIRE_EQUAL(*word(2 * i + 1), 1000 * self() + 2 * i + 1);

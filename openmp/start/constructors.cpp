@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Those of the executable are left to us by __libc_start_main. Those of libraries the dynamic linker would run on each node, before the job begins,
+// where they would leave private memory in static data. It finds them by the library's dynamic section. This library is the first to be initialised
+// (-z initfirst), and gives it functions instead that do nothing but note the order.
+#include "openmp/start/constructors.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <utility>
+
+#include "openmp/start/fail.hpp"
+#include "openmp/start/modules.hpp"
+
+namespace quire::openmp {
+namespace {
+
+using function = void (*)(int, char**, char**);
+
+/// What a dynamic section has said before.
+struct held_back {
+  const module* of = nullptr;
+  std::uint64_t init = 0, fini = 0;  ///< 0: none
+  const function* first = nullptr;
+  const function* last = nullptr;
+  std::uint64_t first_count = 0, last_count = 0;
+};
+constexpr std::size_t most = 128;
+std::array<held_back, most> g_held;
+std::array<std::uint16_t, most> g_order;
+std::size_t g_count = 0, g_noted = 0;
+bool g_too_many = false, g_cannot = false;
+
+template <std::size_t number>
+void note(int, char**, char**) {
+  g_order[g_noted++] = number;
+}
+template <std::size_t... number>
+constexpr std::array<function, most> all_notes(std::index_sequence<number...>) noexcept {
+  return {&note<number>...};
+}
+constexpr std::array<function, most> notes = all_notes(std::make_index_sequence<most>());
+void nothing() {}
+
+std::uint64_t value(const module& of, std::int64_t tag) noexcept {
+  const auto* const entry = of.entry(tag);
+  return entry != nullptr ? entry->d_un.d_val : 0;
+}
+/// Addresses of a dynamic section are counted from the module's base.
+void point(const module& of, std::int64_t tag, const void* to) noexcept {
+  if (auto* const entry = of.entry(tag); entry != nullptr) entry->d_un.d_ptr = reinterpret_cast<std::uint64_t>(to) - of.base;
+}
+void set(const module& of, std::int64_t tag, std::uint64_t to) noexcept {
+  if (auto* const entry = of.entry(tag); entry != nullptr) entry->d_un.d_val = to;
+}
+
+bool let_write(const module& of) noexcept {
+  constexpr std::uint64_t page = 4096;
+  const ElfW(Dyn)* end = of.dynamic;
+  while (end->d_tag != DT_NULL) ++end;
+  const auto first = reinterpret_cast<std::uint64_t>(of.dynamic) / page * page, last = reinterpret_cast<std::uint64_t>(end + 1);
+  return ::mprotect(reinterpret_cast<void*>(first), last - first, PROT_READ | PROT_WRITE) == 0;
+}
+
+held_back of_module(const module& of) noexcept {
+  held_back h;
+  h.of = &of;
+  const auto at = [&of](std::uint64_t offset) { return offset == 0 ? 0 : of.base + offset; };
+  h.init = at(value(of, DT_INIT));
+  h.fini = at(value(of, DT_FINI));
+  h.first = reinterpret_cast<const function*>(at(value(of, DT_INIT_ARRAY)));
+  h.last = reinterpret_cast<const function*>(at(value(of, DT_FINI_ARRAY)));
+  h.first_count = value(of, DT_INIT_ARRAYSZ) / sizeof(function);
+  h.last_count = value(of, DT_FINI_ARRAYSZ) / sizeof(function);
+  return h;
+}
+
+void hold_back_last(const module& of) noexcept {
+  point(of, DT_FINI, reinterpret_cast<const void*>(&nothing));
+  set(of, DT_FINI_ARRAYSZ, 0);
+}
+
+void hold_back(const module& of) noexcept {
+  const std::size_t number = g_count++;
+  const held_back& h = g_held[number] = of_module(of);
+  if (h.init != 0) {
+    point(of, DT_INIT, reinterpret_cast<const void*>(notes[number]));
+    set(of, DT_INIT_ARRAYSZ, 0);
+  } else {
+    point(of, DT_INIT_ARRAY, &notes[number]);
+    set(of, DT_INIT_ARRAYSZ, sizeof(function));
+  }
+  hold_back_last(of);
+}
+
+/// Before all other constructors.
+[[gnu::constructor(101)]] void hold_back_all() noexcept {
+  for (const module& m : modules()) {
+    if (!m.programs || m.name[0] == 0 || m.dynamic == nullptr) continue;
+    if (g_count == most) {
+      g_too_many = true;
+      return;
+    }
+    if (!let_write(m)) {
+      g_cannot = true;
+      return;
+    }
+    hold_back(m);
+  }
+}
+
+void run(const held_back& h, int count, char** arguments, char** environment) {
+  if (h.init != 0) reinterpret_cast<function>(h.init)(count, arguments, environment);
+  for (std::uint64_t i = 0; i < h.first_count; ++i) h.first[i](count, arguments, environment);
+}
+
+void run_last(const held_back& h) {
+  using last_function = void (*)();
+  for (std::uint64_t i = h.last_count; i-- > 0;) reinterpret_cast<last_function>(h.last[i])();
+  if (h.fini != 0) reinterpret_cast<last_function>(h.fini)();
+}
+
+/// What the program has loaded itself (a job of one node), and the dynamic linker would run after the end of the job.
+int find_late(dl_phdr_info* info, std::size_t, void* argument) {
+  auto& late = *static_cast<std::array<module, most>*>(argument);
+  const auto known = modules();
+  const module m = describe(*info);
+  if (!m.programs || std::any_of(known.begin(), known.end(), [&m](const module& k) { return k.base == m.base; })) return 0;
+  const auto room = std::find_if(late.begin(), late.end(), [](const module& l) { return l.dynamic == nullptr; });
+  if (room != late.end() && m.dynamic != nullptr && let_write(m)) *room = m;
+  return 0;
+}
+
+void run_late() {
+  static std::array<module, most> late;
+  ::dl_iterate_phdr(find_late, &late);
+  for (std::size_t i = most; i-- > 0;) {
+    if (late[i].dynamic == nullptr) continue;
+    const held_back h = of_module(late[i]);
+    hold_back_last(late[i]);
+    run_last(h);
+  }
+}
+
+}  // namespace
+
+void run_constructors(int count, char** arguments, char** environment, bool of_executable) {
+  if (g_too_many) fail("the program has more libraries of its own than this version can start", QUIRE_LIMIT);
+  if (g_cannot) fail("constructors of the program's libraries cannot be kept back (mprotect)", QUIRE_SYSTEM);
+  for (std::size_t i = 0; i < g_noted; ++i) run(g_held[g_order[i]], count, arguments, environment);
+  if (of_executable) run(of_module(modules()[0]), count, arguments, environment);
+}
+
+void run_destructors() noexcept {
+  run_late();
+  for (std::size_t i = g_noted; i-- > 0;) run_last(g_held[g_order[i]]);
+}
+
+}  // namespace quire::openmp

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// No C++ library yet: this runs before all constructors.
+#include "openmp/start/modules.hpp"
+
+#include <elf.h>
+#include <string.h>
+
+#include <array>
+
+#include "openmp/start/fail.hpp"
+
+namespace quire::openmp {
+namespace {
+
+constexpr std::uint64_t page = 4096;
+std::array<module, 512> g_modules;
+std::size_t g_count = 0;
+bool g_too_many = false;
+
+const char* last_part(const char* path) noexcept {
+  const char* const slash = strrchr(path, '/');
+  return slash != nullptr ? slash + 1 : path;
+}
+
+bool begins(const char* text, const char* with) noexcept { return strncmp(text, with, strlen(with)) == 0; }
+
+/// Where the system and its compilers have their libraries.
+bool is_in_system_folder(const char* path) noexcept {
+  for (const char* folder : {"/lib/", "/lib64/", "/lib32/", "/usr/lib/", "/usr/lib64/", "/usr/libexec/"}) {
+    if (begins(path, folder)) return true;
+  }
+  return false;
+}
+
+/// Run-time libraries of languages, wherever a compiler was installed; and libquire's own.
+bool is_of_a_compiler(const char* file) noexcept {
+  for (const char* name : {"ld-linux", "libc.so", "libm.so", "libdl.so", "librt.so", "libpthread.so", "libgcc_s.so", "libstdc++.so", "libc++.so", "libc++abi.so",
+                           "libunwind", "libgfortran.so", "libquadmath.so", "libatomic.so", "libmvec.so", "libgomp.so", "libomp.so", "libiomp5.so", "libasan.so",
+                           "libubsan.so", "libtsan.so", "liblsan.so", "libFortranRuntime", "libsvml.so", "libimf.so", "libintlc.so", "libirng.so", "libirc.so",
+                           "libquire.so", "libquire_omp.so", "linux-vdso"}) {
+    if (begins(file, name)) return true;
+  }
+  return false;
+}
+
+void add(std::uint64_t& sum, std::uint64_t value) noexcept { sum = (sum ^ value) * 1099511628211u; }
+
+/// The linker gives each file that it makes a number of its own.
+void add_build_id(std::uint64_t& sum, const std::byte* notes, std::uint64_t bytes) noexcept {
+  while (bytes >= sizeof(ElfW(Nhdr))) {
+    ElfW(Nhdr) head;
+    memcpy(&head, notes, sizeof head);
+    const std::uint64_t name = (head.n_namesz + 3u) / 4 * 4, value = (head.n_descsz + 3u) / 4 * 4, all = sizeof head + name + value;
+    if (all > bytes) return;
+    if (head.n_type == NT_GNU_BUILD_ID && head.n_namesz == 4 && memcmp(notes + sizeof head, "GNU", 4) == 0) {
+      for (std::uint64_t i = 0; i < head.n_descsz; ++i) add(sum, static_cast<std::uint64_t>(notes[sizeof head + name + i]));
+      return;
+    }
+    notes += all;
+    bytes -= all;
+  }
+}
+
+void look_at(module& of, const ElfW(Phdr)& h) noexcept {
+  const std::uint64_t first = of.base + h.p_vaddr, end = first + h.p_memsz;
+  if (h.p_type == PT_DYNAMIC) of.dynamic = reinterpret_cast<ElfW(Dyn)*>(first);
+  if (h.p_type == PT_GNU_RELRO && end > of.after_relocation) of.after_relocation = end;
+  if (h.p_type == PT_NOTE) add_build_id(of.sum, reinterpret_cast<const std::byte*>(first), h.p_memsz);
+  if (h.p_type == PT_TLS && h.p_memsz != 0) {
+    of.thread_data = reinterpret_cast<const void*>(first);
+    of.thread_data_bytes = h.p_memsz;
+    of.thread_data_alignment = h.p_align;
+  }
+  if (h.p_type != PT_LOAD) return;
+  add(of.sum, first);
+  add(of.sum, end);
+  if ((h.p_flags & PF_X) != 0) {
+    of.code_first = first;
+    of.code_end = end;
+  }
+  if ((h.p_flags & PF_W) == 0) return;
+  if (first < of.first_writable) of.first_writable = first;
+  if (end > of.end) of.end = end;
+}
+
+int look_at_module(dl_phdr_info* info, std::size_t, void*) {
+  if (g_count == g_modules.size()) {
+    g_too_many = true;
+    return 1;
+  }
+  g_modules[g_count++] = describe(*info);
+  return 0;
+}
+
+/// What libquire needs itself (UCX, say) stays private with it, wherever that lies.
+void leave_out_needed_by(const module& of, int depth) noexcept {
+  const auto* const texts = of.entry(DT_STRTAB);
+  if (texts == nullptr || depth == 0) return;
+  for (const ElfW(Dyn)* d = of.dynamic; d->d_tag != DT_NULL; ++d) {
+    if (d->d_tag != DT_NEEDED) continue;
+    const char* const name = reinterpret_cast<const char*>(texts->d_un.d_ptr) + d->d_un.d_val;
+    for (std::size_t i = 1; i < g_count; ++i) {
+      module& other = g_modules[i];
+      if (!other.programs || strcmp(last_part(other.name), last_part(name)) != 0) continue;
+      other.programs = false;
+      leave_out_needed_by(other, depth - 1);
+    }
+  }
+}
+
+}  // namespace
+
+ElfW(Dyn)* module::entry(std::int64_t tag) const noexcept {
+  for (ElfW(Dyn)* d = dynamic; d != nullptr && d->d_tag != DT_NULL; ++d) {
+    if (d->d_tag == tag) return d;
+  }
+  return nullptr;
+}
+
+std::uint64_t module::data_first() const noexcept { return (after_relocation > first_writable ? after_relocation : first_writable) / page * page; }
+std::uint64_t module::data_end() const noexcept { return (end + page - 1) / page * page; }
+
+module describe(const dl_phdr_info& info) noexcept {
+  module of;
+  of.name = info.dlpi_name;
+  of.base = info.dlpi_addr;
+  for (const ElfW(Phdr)* h = info.dlpi_phdr; h != info.dlpi_phdr + info.dlpi_phnum; ++h) look_at(of, *h);
+  of.programs = of.name[0] == 0 || is_programs_own(of.name);
+  return of;
+}
+
+bool is_programs_own(const char* path) noexcept { return !is_in_system_folder(path) && !is_of_a_compiler(last_part(path)); }
+
+std::span<module> modules() noexcept {
+  if (g_count == 0) {
+    ::dl_iterate_phdr(look_at_module, nullptr);
+    constexpr int deepest = 16;
+    for (std::size_t i = 1; i < g_count; ++i) {
+      if (begins(last_part(g_modules[i].name), "libquire")) leave_out_needed_by(g_modules[i], deepest);
+    }
+  }
+  if (g_too_many) fail("the program has more libraries than this version can look at", QUIRE_LIMIT);
+  return {g_modules.data(), g_count};
+}
+
+}  // namespace quire::openmp

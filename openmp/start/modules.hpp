@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The executable and its libraries as the dynamic linker has mapped them at the start. What is loaded later, by Quire or by dlopen(3), is not among them.
+#pragma once
+
+#include <link.h>
+
+#include <cstdint>
+#include <span>
+
+namespace quire::openmp {
+
+struct module {
+  const char* name = "";  ///< its path; empty: the executable
+  std::uint64_t base = 0;
+  std::uint64_t first_writable = ~std::uint64_t{0}, after_relocation = 0, end = 0;
+  std::uint64_t code_first = 0, code_end = 0;
+  std::uint64_t sum = 0;  ///< of its build-id and of where its parts lie
+  ElfW(Dyn)* dynamic = nullptr;
+  const void* thread_data = nullptr;     ///< what its thread-local variables begin with
+  std::uint64_t thread_data_bytes = 0;   ///< 0: it has none
+  std::uint64_t thread_data_alignment = 1;
+  bool programs = false;  ///< the executable, or a library of the program's own: neither the system's nor Quire's
+
+  /// An entry of its dynamic section; null if there is none.
+  [[nodiscard]] ElfW(Dyn)* entry(std::int64_t tag) const noexcept;
+  /// Whole pages that are written after relocation.
+  [[nodiscard]] std::uint64_t data_first() const noexcept;
+  [[nodiscard]] std::uint64_t data_end() const noexcept;
+};
+
+/// In the order of loading, the executable first. The first call looks, before anything runs that could load more.
+[[nodiscard]] std::span<module> modules() noexcept;
+
+/// A module that was loaded later. The executable's is its first.
+[[nodiscard]] module describe(const dl_phdr_info& info) noexcept;
+
+/// Whether the library at a path is neither the system's, nor a compiler's or Quire's.
+[[nodiscard]] bool is_programs_own(const char* path) noexcept;
+
+}  // namespace quire::openmp

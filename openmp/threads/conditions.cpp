@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Condition variables, barriers and semaphores of pthreads in shared memory, for threads of all nodes; others are libc's.
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <threads.h>
+
+#include "openmp/libc/interpose.hpp"
+#include "openmp/threads/waiting.hpp"
+
+using namespace quire::openmp;
+
+namespace {
+
+// ---- Conditions. A signal wakes all: waiters must look at what they wait for anyway.
+
+struct condition {
+  std::uint32_t signals, waiters;
+};
+condition& of(pthread_cond_t* c) noexcept { return *reinterpret_cast<condition*>(c); }
+/// libc keeps the clock that the condition was initialised with.
+clockid_t clock_of(const pthread_cond_t* c) noexcept { return (c->__data.__wrefs & 2) != 0 ? CLOCK_MONOTONIC : CLOCK_REALTIME; }
+
+int wait(pthread_cond_t* at, pthread_mutex_t* m, const deadline& end) noexcept {
+  if (!end.is_valid()) return EINVAL;
+  condition& c = of(at);
+  __atomic_fetch_add(&c.waiters, 1, __ATOMIC_ACQ_REL);
+  const std::uint32_t before = load(c.signals);
+  if (const int error = ::pthread_mutex_unlock(m); error != 0) {
+    __atomic_fetch_sub(&c.waiters, 1, __ATOMIC_ACQ_REL);
+    return error;
+  }
+  const bool signalled = wait_until([&] { return load(c.signals) != before; }, end);
+  __atomic_fetch_sub(&c.waiters, 1, __ATOMIC_ACQ_REL);
+  const int error = ::pthread_mutex_lock(m);
+  return error != 0 ? error : signalled ? 0 : ETIMEDOUT;
+}
+
+int signal(condition& c) noexcept {
+  if (load(c.waiters) != 0) __atomic_fetch_add(&c.signals, 1, __ATOMIC_ACQ_REL);
+  return 0;
+}
+
+// ---- Barriers, in libc's layout: how many have come, rounds, how many there are
+
+struct barrier {
+  std::uint32_t here, round, count;
+};
+
+int wait(barrier& b) noexcept {
+  const std::uint32_t round = load(b.round);
+  if (__atomic_add_fetch(&b.here, 1, __ATOMIC_ACQ_REL) == b.count) {
+    store(b.here, 0);
+    store(b.round, round + 1);
+    return PTHREAD_BARRIER_SERIAL_THREAD;
+  }
+  (void)!wait_until([&] { return load(b.round) != round; });
+  return 0;
+}
+
+// ---- Semaphores: libc has the value first, too
+
+std::uint32_t& value_of(sem_t* s) noexcept { return *reinterpret_cast<std::uint32_t*>(s); }
+
+bool take(std::uint32_t& value) noexcept {
+  for (std::uint32_t now = load(value); now != 0; now = load(value)) {
+    if (swap(value, now, now - 1)) return true;
+  }
+  return false;
+}
+
+int failed(int error) noexcept {
+  errno = error;
+  return -1;
+}
+
+int wait(std::uint32_t& value, const deadline& end) noexcept {
+  if (take(value)) return 0;
+  if (!end.is_valid()) return failed(EINVAL);
+  return wait_until([&] { return take(value); }, end) ? 0 : failed(ETIMEDOUT);
+}
+
+int post(std::uint32_t& value) noexcept {
+  for (std::uint32_t now = load(value);; now = load(value)) {
+    if (now == SEM_VALUE_MAX) return failed(EOVERFLOW);
+    if (swap(value, now, now + 1)) return 0;
+  }
+}
+
+pthread_cond_t* of(cnd_t* c) noexcept { return reinterpret_cast<pthread_cond_t*>(c); }
+pthread_mutex_t* of(mtx_t* m) noexcept { return reinterpret_cast<pthread_mutex_t*>(m); }
+int in_c11(int error) noexcept { return error == 0 ? thrd_success : error == ETIMEDOUT ? thrd_timedout : thrd_error; }
+
+}  // namespace
+
+QUIRE_LIBC int pthread_cond_wait(pthread_cond_t* c, pthread_mutex_t* m) { return is_for_all_nodes(c) ? wait(c, m, {}) : QUIRE_NEXT(pthread_cond_wait)(c, m); }
+QUIRE_LIBC int pthread_cond_timedwait(pthread_cond_t* c, pthread_mutex_t* m, const timespec* until) {
+  return is_for_all_nodes(c) ? wait(c, m, {until, clock_of(c)}) : QUIRE_NEXT(pthread_cond_timedwait)(c, m, until);
+}
+QUIRE_LIBC int pthread_cond_clockwait(pthread_cond_t* c, pthread_mutex_t* m, clockid_t clock, const timespec* until) {
+  return is_for_all_nodes(c) ? wait(c, m, {until, clock}) : QUIRE_NEXT(pthread_cond_clockwait)(c, m, clock, until);
+}
+QUIRE_LIBC int pthread_cond_signal(pthread_cond_t* c) noexcept { return is_for_all_nodes(c) ? signal(of(c)) : QUIRE_NEXT(pthread_cond_signal)(c); }
+QUIRE_LIBC int pthread_cond_broadcast(pthread_cond_t* c) noexcept { return is_for_all_nodes(c) ? signal(of(c)) : QUIRE_NEXT(pthread_cond_broadcast)(c); }
+/// libc would take the counts for its own.
+QUIRE_LIBC int pthread_cond_destroy(pthread_cond_t* c) noexcept { return is_for_all_nodes(c) ? 0 : QUIRE_NEXT(pthread_cond_destroy)(c); }
+QUIRE_LIBC int cnd_wait(cnd_t* c, mtx_t* m) { return in_c11(::pthread_cond_wait(of(c), of(m))); }
+QUIRE_LIBC int cnd_timedwait(cnd_t* c, mtx_t* m, const timespec* until) { return in_c11(::pthread_cond_timedwait(of(c), of(m), until)); }
+QUIRE_LIBC int cnd_signal(cnd_t* c) { return in_c11(::pthread_cond_signal(of(c))); }
+QUIRE_LIBC int cnd_broadcast(cnd_t* c) { return in_c11(::pthread_cond_broadcast(of(c))); }
+QUIRE_LIBC void cnd_destroy(cnd_t* c) { (void)::pthread_cond_destroy(of(c)); }
+
+QUIRE_LIBC int pthread_barrier_wait(pthread_barrier_t* b) noexcept {
+  return is_for_all_nodes(b) ? wait(*reinterpret_cast<barrier*>(b)) : QUIRE_NEXT(pthread_barrier_wait)(b);
+}
+
+QUIRE_LIBC int sem_wait(sem_t* s) { return is_for_all_nodes(s) ? wait(value_of(s), {}) : QUIRE_NEXT(sem_wait)(s); }
+QUIRE_LIBC int sem_trywait(sem_t* s) noexcept {
+  if (!is_for_all_nodes(s)) return QUIRE_NEXT(sem_trywait)(s);
+  return take(value_of(s)) ? 0 : failed(EAGAIN);
+}
+QUIRE_LIBC int sem_timedwait(sem_t* s, const timespec* until) {
+  return is_for_all_nodes(s) ? wait(value_of(s), {until, CLOCK_REALTIME}) : QUIRE_NEXT(sem_timedwait)(s, until);
+}
+QUIRE_LIBC int sem_clockwait(sem_t* s, clockid_t clock, const timespec* until) {
+  return is_for_all_nodes(s) ? wait(value_of(s), {until, clock}) : QUIRE_NEXT(sem_clockwait)(s, clock, until);
+}
+QUIRE_LIBC int sem_post(sem_t* s) noexcept { return is_for_all_nodes(s) ? post(value_of(s)) : QUIRE_NEXT(sem_post)(s); }
