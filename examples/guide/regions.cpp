@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Unit, consistency, placement and hints, of docs/guide/regions.md: quire run -n 2 guide/regions
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdio>
 #include <span>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -66,6 +68,16 @@ int main() {
   area.end_block();                                         // merged, exact to the byte
   // [/block]
   right = right && sum(grid) == 3.0 * static_cast<double>(grid.size());
+  // [orders]
+  auto flags = quire::from_node(0, [] { return quire::region::create(4096, {.orders = true}).span<int>(); });
+  if (job.node() == 0) {
+    grid[0] = 4.0;                                          // of a region with release consistency
+    std::atomic_ref(flags[0]).store(1, std::memory_order_release);
+  }
+  while (std::atomic_ref(flags[0]).load(std::memory_order_acquire) == 0) std::this_thread::yield();
+  const double seen = grid[0];                              // 4, on all nodes
+  // [/orders]
+  right = right && seen == 4.0;
   auto scratch = quire::from_node(0, [] { return quire::region::create(bytes).span<double>(); });
   right = right && scratch[static_cast<std::size_t>(job.node())] == 0.0;
   // [destroy]
