@@ -38,6 +38,7 @@ constexpr rlim_t ample_stack_bytes = rlim_t{1} << 30;
 struct exec_arguments {
   bool any = false;
   std::string stack;
+  std::string memory = sequential_memory;
 };
 
 int refuse(int status, const std::string& why) {
@@ -108,7 +109,7 @@ void change(const char* name, const std::string& value, const char* remembered_a
   ::setenv(name, value.c_str(), 1);
 }
 
-void change_environment(const std::vector<std::string>& preload, const std::string& stack_before) {
+void change_environment(const std::vector<std::string>& preload, const std::string& stack_before, const std::string& memory) {
   std::string list;
   for (const auto& path : preload) list += (list.empty() ? "" : ":") + path;
   const char* const users = std::getenv("LD_PRELOAD");
@@ -116,6 +117,7 @@ void change_environment(const std::vector<std::string>& preload, const std::stri
   change("LD_PRELOAD", list, exec_preload_variable);
   change("LD_BIND_NOW", "1", exec_bind_now_variable);
   ::setenv(exec_stack_variable, stack_before.c_str(), 1);
+  ::setenv(exec_memory_variable, memory.c_str(), 1);
 }
 
 int exec(const CLI::App& command, const exec_arguments& asked, const std::vector<std::string>& after_dashes) {
@@ -129,7 +131,7 @@ int exec(const CLI::App& command, const exec_arguments& asked, const std::vector
   if (plan.status != 0) return refuse(plan.status, plan.why);
   std::string why, stack_before;
   if (!fix_addresses(why) || !limit_stack(asked.stack, stack_before, why)) return refuse(launcher_failed, why);
-  change_environment(plan.preload, stack_before);
+  change_environment(plan.preload, stack_before, asked.memory);
   std::vector<char*> pointers;
   for (auto& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
@@ -162,6 +164,7 @@ void add_exec(CLI::App& quire, session& about) {
   command->footer(footer);
   command->add_flag("--any", asked->any, "Also a program without OpenMP, or one that calls what Quire lacks");
   command->add_option("--stack", asked->stack, "Soft limit of the stack, the same on all nodes (default: 8M)")->type_name("SIZE");
+  command->add_option("--memory", asked->memory, memory_help)->check(CLI::IsMember({sequential_memory, mixed_memory}));
   command->callback([command, asked, &about] {
     about.command = [&about, command, asked] { return exec(*command, *asked, about.after_dashes); };
   });

@@ -84,13 +84,14 @@ bool is_for_exec(const std::string& program) {
   return answer.file && !answer.file->is_static && !links_quire(*answer.file) && !openmp_of(*answer.file).runtimes.empty();
 }
 
-std::vector<std::string> exec_words() {
+std::vector<std::string> exec_words(const std::string& memory) {
   std::error_code error;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
   std::vector<std::string> words{error ? "quire" : self.string(), "exec"};
   rlimit stack;
   if (::getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur != standard_stack_bytes)
     words.insert(words.end(), {"--stack", stack.rlim_cur == RLIM_INFINITY ? "unlimited" : std::to_string(stack.rlim_cur)});
+  if (!memory.empty()) words.insert(words.end(), {"--memory", memory});
   return words;
 }
 

@@ -32,8 +32,14 @@ struct exec_plan {
 /// Whether `quire run` starts the nodes by `quire exec`: a program with OpenMP that is not linked with Quire.
 [[nodiscard]] bool is_for_exec(const std::string& program);
 
-/// The words to start it by, on this host or another one: this command, `exec`, and the limit of the stack where the
-/// user's is not the usual one.
-[[nodiscard]] std::vector<std::string> exec_words();
+/// What `--memory` can be: openmp/start/memory_mode.hpp.
+inline constexpr const char *sequential_memory = "sequential", *mixed_memory = "mixed";
+inline constexpr const char* memory_help =
+    "Of a program with OpenMP. mixed: static arrays of 64 KiB and more have release consistency, which is faster, and right if no atomic operation or plain "
+    "flag of the program lies in one";
+
+/// The words to start it by, on this host or another one: this command, `exec`, the limit of the stack where the
+/// user's is not the usual one, and `memory` unless it is empty.
+[[nodiscard]] std::vector<std::string> exec_words(const std::string& memory);
 
 }  // namespace quire::tools

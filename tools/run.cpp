@@ -38,7 +38,7 @@ struct run_arguments {
   std::optional<int> nodes;
   bool tag = false;
   std::optional<double> timeout_seconds;
-  std::string statistics, detect, transport, pool, replicas, memory_limit, peer_timeout, on_failure;
+  std::string statistics, detect, transport, pool, replicas, memory, memory_limit, peer_timeout, on_failure;
   std::vector<std::string> settings;
   host_arguments where;
 };
@@ -122,13 +122,13 @@ void report(const bootstrap::launcher::job_plan& plan, const bootstrap::launcher
 }
 
 /// Asks here what each node would refuse; 0, or the exit status after a message.
-int start_by_exec(bootstrap::launcher::job_plan& plan) {
+int start_by_exec(bootstrap::launcher::job_plan& plan, const std::string& memory) {
   const auto exec = plan_exec(plan.command[0], false);
   if (exec.status != 0) {
     fmt::print(stderr, "quire run: {}. To start copies that share nothing, write env before the program\n", exec.why);
     return exec.status;
   }
-  const auto words = exec_words();
+  const auto words = exec_words(memory);
   plan.command.insert(plan.command.begin(), words.begin(), words.end());
   return 0;
 }
@@ -151,8 +151,9 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
     return refuse("which program? For example: quire run -n 4 ./program arguments");
   const std::string program = plan.command[0];
   const bool by_exec = is_for_exec(program);
+  if (!by_exec && !asked.memory.empty()) return refuse("--memory is for programs with OpenMP that are not linked with Quire; " + program + " is none");
   if (by_exec)
-    if (const int status = start_by_exec(plan); status != 0) return status;
+    if (const int status = start_by_exec(plan, asked.memory); status != 0) return status;
   if (const auto path = library_path_for(program)) plan.environment.emplace_back("LD_LIBRARY_PATH", *path);
   if (!settings_into(asked, options, plan, why)) return refuse(why);
   plan.peer_timeout_s = static_cast<int>(options.number(base::option::peer_timeout));
@@ -241,6 +242,7 @@ void add_run(CLI::App& quire, session& about) {
       ->type_name(legal(base::option::detect));
   command->add_option("--transport", asked->transport, "How nodes talk")->type_name(legal(base::option::transport));
   command->add_option("--replicas", asked->replicas, "Keep the content of each unit on so many nodes beside its owner's")->type_name(legal(base::option::replicas));
+  command->add_option("--memory", asked->memory, memory_help)->check(CLI::IsMember({sequential_memory, mixed_memory}));
   command->add_option("--memory-limit", asked->memory_limit,
                       "Memory that shared pages may take on each node: what is more goes to other nodes, then to a file")->type_name("SIZE");
   command->add_option("--peer-timeout", asked->peer_timeout,

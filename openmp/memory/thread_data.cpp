@@ -25,6 +25,7 @@
 
 #include "openmp/libc/interpose.hpp"
 #include "openmp/start/fail.hpp"
+#include "openmp/start/memory_mode.hpp"
 #include "openmp/start/modules.hpp"
 #include "openmp/team/plan.hpp"
 
@@ -72,8 +73,11 @@ void check_layout() noexcept {
 }
 
 void share_pages(std::uint64_t at, int node) {
+  quire_region_options how{};
+  how.size = sizeof how;
+  how.orders = is_mixed() ? 1 : 0;
   quire_region region{};
-  const quire_status why = quire_region_adopt(nullptr, reinterpret_cast<void*>(at), g_bytes, node, &region);
+  const quire_status why = quire_region_adopt(&how, reinterpret_cast<void*>(at), g_bytes, node, &region);
   if (why != QUIRE_OK) fail("thread-local variables of a thread cannot be shared", why);
 }
 

@@ -10,7 +10,9 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "openmp/memory/large_objects.hpp"
 #include "openmp/start/fail.hpp"
+#include "openmp/start/memory_mode.hpp"
 #include "openmp/start/modules.hpp"
 
 namespace quire::openmp {
@@ -56,15 +58,32 @@ void compare_one(const module* own) {
   fail(line, QUIRE_INVALID);
 }
 
+void share(const module& m, std::uint64_t first, std::uint64_t end, bool large) {
+  if (first >= end) return;
+  quire_region_options how{};
+  how.size = sizeof how;
+  how.consistency = large ? QUIRE_RELEASE : QUIRE_SEQUENTIAL;
+  how.orders = is_mixed() ? 1 : 0;
+  quire_region region{};
+  const quire_status why = quire_region_adopt(&how, reinterpret_cast<void*>(first), end - first, 0, &region);
+  if (why == QUIRE_OK) return;
+  char line[300];
+  std::snprintf(line, sizeof line, "static data of %s cannot be shared", file_of(m));
+  fail(line, why);
+}
+
+/// All data, each large object as a region of its own where memory is mixed.
 void share(const module& m) {
   if (m.data_first() >= m.data_end() || m.end == 0) return;
-  quire_region region{};
-  const quire_status why = quire_region_adopt(nullptr, reinterpret_cast<void*>(m.data_first()), m.data_end() - m.data_first(), 0, &region);
-  if (why != QUIRE_OK) {
-    char line[300];
-    std::snprintf(line, sizeof line, "static data of %s cannot be shared", file_of(m));
-    fail(line, why);
+  std::uint64_t first = m.data_first();
+  if (is_mixed()) {
+    for (const large_object& o : large_objects(m)) {
+      share(m, first, o.first, false);
+      share(m, o.first, o.first + o.bytes, true);
+      first = o.first + o.bytes;
+    }
   }
+  share(m, first, m.data_end(), false);
   g_shared[g_count++] = {m.data_first(), m.data_end() - m.data_first()};
 }
 
@@ -126,6 +145,7 @@ void restore_environment() {
     ::unsetenv(one.kept);
   }
   ::unsetenv("QUIRE_EXEC_STACK");
+  ::unsetenv("QUIRE_EXEC_MEMORY");
 }
 
 }  // namespace quire::openmp

@@ -34,6 +34,7 @@
 #include "openmp/start/fail.hpp"
 #include "openmp/start/image.hpp"
 #include "openmp/start/loading.hpp"
+#include "openmp/start/memory_mode.hpp"
 #include "openmp/team/team.hpp"
 #include "openmp/threads/own_threads.hpp"
 
@@ -96,13 +97,6 @@ void construct_streams() noexcept {
   (void)new (room) std::ios_base::Init;  // never destroyed: the program's own does that
 }
 
-/// Programs of any kind may synchronise by flags and atomic operations: the memory that they share is sequentially consistent.
-void keep_sequential() noexcept {
-  const char* const asked = std::getenv("QUIRE_CONSISTENCY");
-  if (asked == nullptr || std::strcmp(asked, "sequential") == 0) return;
-  fail("QUIRE_CONSISTENCY is set, and programs with OpenMP have sequential consistency: unset it", QUIRE_BAD_OPTION);
-}
-
 std::size_t main_stack_bytes() noexcept {
   constexpr std::size_t usual = 8u << 20, most = std::size_t{1} << 30;
   rlimit limit{};
@@ -129,9 +123,9 @@ int lead(int, char**, char** environment) {
   remember_private_stack();
   begin_main_thread();
   g_program.environment = environment;
+  choose_memory();
   restore_environment();
   construct_streams();
-  keep_sequential();
   explain_crashes();
   if (const quire_status why = quire_start(nullptr); why != QUIRE_OK) fail("the job cannot start", why);
   compare_modules();

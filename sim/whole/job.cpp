@@ -17,7 +17,9 @@ constexpr std::uint64_t granule = std::uint64_t{2} << 20, word_bytes = sizeof(st
 job::job(const job_options& options) : options_(options), draw_(sim::mix(options.seed ^ 0x3073)), world_(draw_options()) {
   pages_ = static_cast<unsigned>(draw_.between(options.least_pages, options.most_pages));
   steps_ = 5 + static_cast<unsigned>(draw_.below(options.most_steps));
-  world_.add_region(describe(free_words, QUIRE_SEQUENTIAL));
+  core::region_description first = describe(free_words, QUIRE_SEQUENTIAL);
+  first.orders = options.turns ? 1 : 0;  // messages of no region have its number
+  world_.add_region(first);
   quire_consistency last = QUIRE_SEQUENTIAL;
   for (unsigned r = locked; r < regions; ++r) {
     last = draw_consistency(options.races_only ? 100 : 70);

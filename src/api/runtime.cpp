@@ -333,7 +333,7 @@ base::status begin(runtime& r, const quire_options& given) {
   }, r.names.get());
   if (const auto s = r.regions->open(static_cast<std::uint32_t>(r.options.number(base::option::unit)),
                                       static_cast<quire_consistency>(r.options.number(base::option::consistency)),
-                                      static_cast<std::size_t>(r.options.number(base::option::free_batch))); !s.ok()) return s;
+                                      r.options.flag(base::option::orders), static_cast<std::size_t>(r.options.number(base::option::free_batch))); !s.ok()) return s;
   if (const auto s = others.connect(r, r.core->wire); !s.ok()) return s;
   r.job->ready();
   r.node->start();

@@ -63,6 +63,8 @@ constexpr option_row table[] = {
      "how many checkpoints of a directory stay: the newest, and those before it, in case it is damaged later", 1, 1000, 1, false},
     {option::consistency, "QUIRE_CONSISTENCY", option_type::choice, "sequential", "sequential|release",
      "what nodes see of each other's writes to the memory of quire_malloc()", 0, 1, 1, false},
+    {option::orders, "QUIRE_ORDERS", option_type::flag, "0", "0|1",
+     "the memory of quire_malloc() synchronises threads, as a region with quire_region_options.orders", 0, 1, 1, false},
     {option::move_homes, "QUIRE_MOVE_HOMES", option_type::flag, "1", "0|1",
      "release: at a barrier, what one node alone has written since the last gets its home there", 0, 1, 1, false},
     {option::updates, "QUIRE_UPDATES", option_type::flag, "1", "0|1",

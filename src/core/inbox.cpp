@@ -44,13 +44,14 @@ void inbox::deliver(const message& m) noexcept {
   }
   const auto value = std::span<const std::byte>(landing_).first(what == payload::content ? 0 : m.payload_bytes);
   const protocol::message_traits& t = core_.protocols.traits(m.kind);
-  if (core_.relaxed() && (synchronises(m, t) || is_ordered(m)) && core_.protocols.keeps_back(m, value)) return;
+  if (core_.relaxed() && (synchronises(m, t) || is_ordered(m, t)) && core_.protocols.keeps_back(m, value)) return;
   handle(m, value);
 }
 
-/// About units of a region that orders.
-bool inbox::is_ordered(const message& m) const noexcept {
-  const region_slot* const r = m.kind < message_kind::sync_first ? core_.regions.slot(m.region) : nullptr;
+/// About units of a region that orders. Messages of no region, as acknowledgements of diffs, have the number of one: to keep them back would be for ever.
+bool inbox::is_ordered(const message& m, const protocol::message_traits& t) const noexcept {
+  const bool of_units = m.kind < message_kind::sync_first && (t.to == route::machine || t.to == route::own);
+  const region_slot* const r = of_units ? core_.regions.slot(m.region) : nullptr;
   return r != nullptr && core_.orders(*r);
 }
 

@@ -37,7 +37,7 @@ class inbox final : public transport::sink {
   static constexpr std::size_t value_bytes = 512;  ///< of a message that brings a value, at most
 
  private:
-  [[nodiscard]] bool is_ordered(const model::message& m) const noexcept;
+  [[nodiscard]] bool is_ordered(const model::message& m, const protocol::message_traits& t) const noexcept;
   [[nodiscard]] bool is_too_late(const model::message& m) const noexcept;
   void count_received(region_slot& r, const model::message& m) const noexcept;
   void handle_units(const model::message& m, const protocol::message_traits& t) noexcept;

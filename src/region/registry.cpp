@@ -21,7 +21,7 @@ namespace {
 constexpr std::uint64_t largest_slice = std::uint64_t{8} << 40;  // what the heap's page numbers reach
 }  // namespace
 
-base::status registry::open(std::uint32_t heap_unit_bytes, quire_consistency consistency, std::size_t free_batch) {
+base::status registry::open(std::uint32_t heap_unit_bytes, quire_consistency consistency, bool orders, std::size_t free_batch) {
   const auto& c = core_.config;
   const std::uint64_t granule = core_.regions.granule_bytes();
   // Half of the range is the heap, however many nodes there are: a restart may have another number of them.
@@ -37,6 +37,7 @@ base::status registry::open(std::uint32_t heap_unit_bytes, quire_consistency con
   about.unit_bytes = heap_unit_bytes;
   about.placement = QUIRE_PLACE_BLOCK;
   about.consistency = static_cast<std::uint8_t>(consistency);
+  about.orders = orders ? 1 : 0;
   keeper_.open(c.base + about.bytes);
   if (const auto s = core_.builder.add(about); !s.ok()) return s;
   on_made(about);

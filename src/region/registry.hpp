@@ -30,7 +30,7 @@ class registry {
   explicit registry(core::core& e) : core_(e), keeper_(e) {}
   ~registry();
   /// `free_batch`: so many frees of a node's memory travel together; 1: each by itself, and its caller waits for the answer.
-  [[nodiscard]] base::status open(std::uint32_t heap_unit_bytes, quire_consistency consistency, std::size_t free_batch);
+  [[nodiscard]] base::status open(std::uint32_t heap_unit_bytes, quire_consistency consistency, bool orders, std::size_t free_batch);
 
   /// The other regions.
   [[nodiscard]] keeper& others() noexcept { return keeper_; }

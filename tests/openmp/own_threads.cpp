@@ -23,7 +23,7 @@ std::shared_mutex g_shared;
 std::condition_variable g_condition;
 std::once_flag g_once;
 pthread_mutex_t g_plain = PTHREAD_MUTEX_INITIALIZER, g_checked = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
-long g_count = 0, g_pairs[2] = {0, 0};
+long g_count = 0, g_recursive_count = 0, g_plain_count = 0, g_pairs[2] = {0, 0};
 int g_turn = 0, g_made = 0, g_caught = 0;
 
 void expect(bool ok, const char* what) {
@@ -41,10 +41,10 @@ void exclusion() {
     {
       const std::lock_guard outer(g_recursive);
       const std::lock_guard inner(g_recursive);
-      ++g_count;
+      ++g_recursive_count;
     }
     pthread_mutex_lock(&g_plain);
-    ++g_count;
+    ++g_plain_count;
     pthread_mutex_unlock(&g_plain);
     if (i % 10 == 0) {
       const std::unique_lock write(g_shared);
@@ -54,7 +54,7 @@ void exclusion() {
       torn += g_pairs[0] != g_pairs[1];
     }
   }
-  std::printf("%ld %ld %ld\n", g_count, g_pairs[0], torn);
+  std::printf("%ld %ld %ld %ld %ld\n", g_count, g_recursive_count, g_plain_count, g_pairs[0], torn);
   int refused = 0;
   pthread_mutex_lock(&g_checked);
   refused += pthread_mutex_lock(&g_checked) == EDEADLK;

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which consistency the program's memory has: `quire run --memory`, `quire exec --memory`.
+//
+//   sequential  all of it is sequentially consistent: what an x86 machine allows
+//   mixed       static objects of 64 KiB and more have release consistency, all else is sequential and orders (quire_region_options::orders). A program that
+//               synchronises by OpenMP's constructs, by locks, or by flags and atomic operations on small objects sees no difference but the time.
+//               Atomic operations of the processor, and plain flags, in a large object would be wrong
+#pragma once
+
+namespace quire::openmp {
+
+/// Before restore_environment(), and before the job starts; sets what the job needs to know of it. Ends the process if the value is none.
+void choose_memory() noexcept;
+[[nodiscard]] bool is_mixed() noexcept;
+
+}  // namespace quire::openmp
