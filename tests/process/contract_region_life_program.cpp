@@ -30,7 +30,7 @@ struct area {
 bool leads() { return quire_node() == 0; }
 int nodes() { return quire_nodes(); }
 
-/// Node `maker` makes it, all know it.
+/// Node `maker` makes it, all know it: nobody destroys it before.
 area make(std::size_t bytes, quire_region_options about, int maker = 0) {
   quire_region region{};
   if (quire_node() == maker) REQUIRE_OK(quire_region_create(&about, bytes, &region));
@@ -41,6 +41,7 @@ area make(std::size_t bytes, quire_region_options about, int maker = 0) {
     REQUIRE_OK(quire_region_range(region, &at, nullptr));
     a.words = static_cast<std::uint64_t*>(at);
   }
+  barrier();
   return a;
 }
 
