@@ -23,6 +23,11 @@ struct range {
 };
 std::array<range, 512> g_shared;
 std::size_t g_count = 0;
+/// Static objects with release consistency.
+struct {
+  std::size_t count = 0;
+  std::uint64_t bytes = 0;
+} g_large;
 
 const char* file_of(const module& m) noexcept {
   if (m.name[0] == 0) return "the executable";
@@ -80,11 +85,21 @@ void share(const module& m) {
     for (const large_object& o : large_objects(m)) {
       share(m, first, o.first, false);
       share(m, o.first, o.first + o.bytes, true);
+      ++g_large.count;
+      g_large.bytes += o.bytes;
       first = o.first + o.bytes;
     }
   }
   share(m, first, m.data_end(), false);
   g_shared[g_count++] = {m.data_first(), m.data_end() - m.data_first()};
+}
+
+/// What mixed memory means to this program; a file without symbols has no large objects, and gains nothing.
+void tell_mode() {
+  if (!is_mixed() || quire_node() != 0 || quire_nodes() == 1) return;
+  std::fprintf(stderr, "quire: OpenMP: memory is mixed: %zu static objects, %lu KiB, have release consistency%s\n", g_large.count,
+               static_cast<unsigned long>(g_large.bytes >> 10),
+               g_large.count == 0 ? " (those of 64 KiB and more that are in the symbol table would have)" : "; atomic operations and flags in them would go wrong");
 }
 
 }  // namespace
@@ -121,6 +136,7 @@ void share_static_data() {
     }
     share(m);
   }
+  tell_mode();
 }
 
 bool in_static_data(const void* at) noexcept {

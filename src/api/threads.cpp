@@ -14,6 +14,7 @@
 #include "api/forward.hpp"
 #include "base/detail.hpp"
 #include "base/log.hpp"
+#include "os/foreign_library.hpp"
 #include "region/services.hpp"
 #include "split/engine_side.hpp"
 
@@ -24,7 +25,8 @@ using region::service;
 
 namespace {
 
-constexpr std::size_t longest_module = 220;
+constexpr std::size_t longest_module = thread_service::longest_module;
+using thread_plan = thread_service::plan;
 
 /// Where a function lies, independent of where things are loaded. The program itself has an empty name.
 struct function_place {
@@ -75,6 +77,19 @@ thread_service::thread_service(core::core& e) : core_(e) {
   e.services.set(static_cast<std::uint32_t>(service::join), [](void* self, core::core&, const message& m, auto) noexcept {
     static_cast<thread_service*>(self)->on_join(m);
   }, this, "quire_join");
+  if (split::engine_here() != nullptr) return;  // threads are of the other process
+  const os::signals_blocked_scope none;
+  starter_ = std::thread([this] { start_threads(); });
+}
+
+thread_service::~thread_service() {
+  if (!starter_.joinable()) return;
+  {
+    const std::lock_guard guard(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_one();
+  starter_.join();
 }
 
 base::status thread_service::spawn(int node, std::string_view module, std::uint64_t offset, std::uint64_t argument,
@@ -102,13 +117,6 @@ base::status thread_service::join(std::uint64_t id, std::uint64_t& result) {
 }
 
 namespace {
-
-/// What a new thread is given. It may be of another process than the engine (pool 'fork').
-struct thread_plan {
-  message request;
-  std::uint32_t length = 0;
-  std::array<char, longest_module> module;
-};
 
 quire_status say_started(message request, int found, std::uint64_t* id) {
   QUIRE_FORWARD(say_started, request, found, id);
@@ -158,16 +166,6 @@ int start_thread(const std::byte* data) {
 
 }  // namespace
 
-/// Driver's thread.
-void thread_service::on_spawn(const message& m, std::span<const std::byte> value) {
-  thread_plan plan{m, static_cast<std::uint32_t>(std::min(value.size(), longest_module)), {}};
-  std::memcpy(plan.module.data(), value.data(), plan.length);
-  const auto bytes = std::as_bytes(std::span(&plan, 1));
-  auto* const split = split::engine_here();
-  const int error = split != nullptr ? split->run_there(start_thread, bytes) : start_thread(bytes.data());
-  if (error != 0) core_.services.answer(m, QUIRE_NO_MEMORY);
-}
-
 /// Runs `f` on the driver and waits for it.
 template <class F>
 void thread_service::on_driver(F f) noexcept {
@@ -180,6 +178,35 @@ void thread_service::on_driver(F f) noexcept {
     F& f_;
   } o(f);
   (void)core_.run(o);
+}
+
+/// Driver's thread.
+void thread_service::on_spawn(const message& m, std::span<const std::byte> value) {
+  thread_plan plan{m, static_cast<std::uint32_t>(std::min(value.size(), longest_module)), {}};
+  std::memcpy(plan.module.data(), value.data(), plan.length);
+  if (auto* const split = split::engine_here(); split != nullptr) {
+    if (split->run_there(start_thread, std::as_bytes(std::span(&plan, 1))) != 0) core_.services.answer(m, QUIRE_NO_MEMORY);
+    return;
+  }
+  {
+    const std::lock_guard guard(mutex_);
+    plans_.push_back(plan);
+  }
+  wake_.notify_one();
+}
+
+void thread_service::start_threads() noexcept {
+  ::pthread_setname_np(::pthread_self(), "quire-starter");
+  for (;;) {
+    std::unique_lock lock(mutex_);
+    wake_.wait(lock, [this] { return stopping_ || !plans_.empty(); });
+    if (plans_.empty()) return;
+    const thread_plan next = plans_.front();
+    plans_.pop_front();
+    lock.unlock();
+    if (start_thread(reinterpret_cast<const std::byte*>(&next)) == 0) continue;
+    on_driver([&] { core_.services.answer(next.request, QUIRE_NO_MEMORY); });
+  }
 }
 
 std::uint64_t thread_service::started(const message& request, bool found) noexcept {

@@ -3,7 +3,12 @@
 // offset, so that it is found where the program is loaded elsewhere.
 #pragma once
 
+#include <array>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
 #include <string_view>
+#include <thread>
 
 #include "base/fault_heap.hpp"
 #include "core/core.hpp"
@@ -13,6 +18,18 @@ namespace quire::api {
 class thread_service {
  public:
   explicit thread_service(core::core& e);
+  ~thread_service();
+  thread_service(const thread_service&) = delete;
+  thread_service& operator=(const thread_service&) = delete;
+
+  static constexpr std::size_t longest_module = 220;
+  /// What a new thread is given. It may be of another process than the engine (pool 'fork').
+  struct plan {
+    model::message request;
+    std::uint32_t length = 0;
+    std::array<char, longest_module> module;
+  };
+
   /// Starts what lies at `offset` of `module` (its base name; the program's is empty).
   [[nodiscard]] base::status spawn(int node, std::string_view module, std::uint64_t offset, std::uint64_t argument,
                                    std::uint64_t& id);
@@ -29,6 +46,9 @@ class thread_service {
     std::uint64_t result = 0;
     model::message join{};
   };
+  /// The starter: pthread_create() takes locks of libc and of the dynamic linker. A thread of the program may have them while it waits for a page of
+  /// a stack that is shared, and only the driver can bring that page: the driver must not wait for these locks.
+  void start_threads() noexcept;
   void on_spawn(const model::message& m, std::span<const std::byte> value);
   void on_join(const model::message& m);
   void on_finished(std::uint64_t id, std::uint64_t result);
@@ -38,6 +58,11 @@ class thread_service {
   core::core& core_;
   base::fault_map<std::uint64_t, thread_entry> threads_;  ///< those that run here; driver's thread
   std::uint64_t next_ = 1;
+  std::mutex mutex_{};  ///< for the next two
+  std::deque<plan> plans_{};
+  bool stopping_ = false;
+  std::condition_variable wake_{};
+  std::thread starter_{};
 };
 
 }  // namespace quire::api

@@ -48,7 +48,7 @@ void inbox::deliver(const message& m) noexcept {
   handle(m, value);
 }
 
-/// About units of a region that orders. Messages of no region, as acknowledgements of diffs, have the number of one: to keep them back would be for ever.
+/// Messages of no region, as acknowledgements of diffs, have the number of one: to keep them back would be for ever.
 bool inbox::is_ordered(const message& m, const protocol::message_traits& t) const noexcept {
   const bool of_units = m.kind < message_kind::sync_first && (t.to == route::machine || t.to == route::own);
   const region_slot* const r = of_units ? core_.regions.slot(m.region) : nullptr;

@@ -29,6 +29,8 @@ class inbox final : public transport::sink {
   void handle(const model::message& m, std::span<const std::byte> value) noexcept;
   /// A message of one unit that has waited for its content. The performer is to be flushed.
   void take_unit(region_slot& r, const model::message& one) noexcept;
+  /// About units of a region that orders (core::orders()).
+  [[nodiscard]] bool is_ordered(const model::message& m, const protocol::message_traits& t) const noexcept;
   /// Why no node may send this, nor take it; null if all is well.
   [[nodiscard]] const char* fault_of(const model::message& m) const noexcept;
   /// Ends the process: whoever sent it waits, and what is said in it is lost.
@@ -37,7 +39,6 @@ class inbox final : public transport::sink {
   static constexpr std::size_t value_bytes = 512;  ///< of a message that brings a value, at most
 
  private:
-  [[nodiscard]] bool is_ordered(const model::message& m, const protocol::message_traits& t) const noexcept;
   [[nodiscard]] bool is_too_late(const model::message& m) const noexcept;
   void count_received(region_slot& r, const model::message& m) const noexcept;
   void handle_units(const model::message& m, const protocol::message_traits& t) noexcept;

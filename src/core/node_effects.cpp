@@ -59,8 +59,7 @@ void node_effects::transmit(node_id to, const message& m, std::span<const std::b
     return core_.out.post(to, full, payload);
   }
   if (m.kind == message_kind::pin_grant && (m.flags & model::message_flag::no_data) == 0) return core_.out.send_grant(to, m);
-  const region_slot* const r = m.kind < message_kind::sync_first && value.empty() ? core_.regions.slot(m.region) : nullptr;
-  if (r != nullptr && core_.orders(*r)) return core_.out.send_ordered(to, m);
+  if (core_.in.is_ordered(m, core_.protocols.traits(m.kind))) return core_.out.send_ordered(to, m);
   core_.out.send(to, m, value);
 }
 

@@ -152,6 +152,14 @@ void handled_while_waiting(const std::string& in) {
   }
   barrier();
 }
+/// Neither Quire nor the transport has a handler for what ends programs: a terminal that closes ends a node.
+void nothing_is_handled() {
+  for (const int signal : {SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGPIPE}) {
+    struct sigaction now {};
+    REQUIRE(::sigaction(signal, nullptr, &now) == 0);
+    REQUIRE(now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN);
+  }
+}
 /// Without a handler the signal ends the node, also in the middle of a fault.
 void ends_while_faulting() {
   memory_of_node_0();
@@ -279,6 +287,7 @@ int main(int count, char** arguments) {
     if (what == "faults_in_its_handler") return faults_in_its_handler();
     if (what == "handles_once") return handles_once();
     if (what == "barrier" || what == "lock" || what == "fault") return handled_while_waiting(what);
+    if (what == "nothing_is_handled") return nothing_is_handled();
     if (what == "ends_while_faulting") return ends_while_faulting();
     if (what == "stack_is_shared") return stack_is_shared();
     if (what == "first_fault_on_shared_stack") return first_fault_on_shared_stack();

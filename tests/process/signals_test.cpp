@@ -47,6 +47,7 @@ TEST_P(signals, without_a_handler_end_a_node_that_faults) {
   const auto result = job("ends_while_faulting");
   EXPECT_EQ(result.status, 128 + SIGALRM) << result.out << result.err;
 }
+TEST_P(signals, that_end_programs_have_no_handler) { good("nothing_is_handled"); }
 TEST_P(signals, handlers_from_before_the_start_block_nothing_needed) { good("handler_from_before"); }
 TEST_P(signals, a_small_alternate_stack_stays_the_programs) { good("small_alternate_stack"); }
 TEST_P(signals, stacks_in_shared_memory_fault) { good("stack_is_shared"); }

@@ -52,7 +52,7 @@ class checkpoint_directory : public testing::Test {
     m.next_base = m.base + (std::uint64_t{1} << 39);
     m.next_id = 2;
     m.regions = {{0, m.base, std::uint64_t{1} << 39, page, 0, 0, 0, 0, 0},
-                 {1, m.next_base, 64 * 8192, 8192, 1, 3, 1, 0, 2}};
+                 {1, m.next_base, 64 * 8192, 8192, 1, 3, 1, 0, 2, 0, 0, 1}};
     m.names = {{"a name\n with anything \xff", 5}, {"b", ~std::uint64_t{0}}};
     return m;
   }
