@@ -31,6 +31,12 @@ QUIRE_API QUIRE_NODISCARD quire_status quire_region_adopt(const quire_region_opt
  *  fault a little slower. Any thread. QUIRE_INVALID: no bytes, or no `why`; QUIRE_BAD_ADDRESS: not within one region; QUIRE_LIMIT. */
 QUIRE_API QUIRE_NODISCARD quire_status quire_guard(const void* address, uint64_t bytes, const char* why);
 
+/** Ends the job at once, whatever its threads do, as exit(3) ends a process: what stdio holds is written on all nodes, then all processes end, this one
+ *  with `status`, the others with 0. No handlers of atexit(3) run, and no destructors. Another node's status is the job's where that calls, too, at
+ *  the same time. Does not return. Any thread; before quire_start(), or after quire_end(), it ends this process only. A node that cannot end
+ *  within 3 seconds is ended without its output. */
+QUIRE_API void quire_exit(int status) __attribute__((noreturn));
+
 #ifdef __cplusplus
 }
 #endif

@@ -2,7 +2,9 @@
 #include "openmp/start/exits.hpp"
 
 #include <pthread.h>
+#include <quire/system.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -12,6 +14,7 @@
 #include <initializer_list>
 #include <mutex>
 
+#include "openmp/memory/heap.hpp"
 #include "openmp/start/fail.hpp"
 #include "openmp/team/shared_state.hpp"
 
@@ -66,11 +69,18 @@ void exit_on_node_0(int status) noexcept {
   for (;;) ::pause();
 }
 
-void end_within_region(int status) noexcept {
-  (void)std::fflush(nullptr);
-  if ((status & 0xff) != 0) ::_exit(status);
-  std::fprintf(stderr, "quire: OpenMP: the program has called exit(0) in a parallel region, whose other threads cannot be waited for: the job ends with status 1\n");
-  ::_exit(1);
-}
-
 }  // namespace quire::openmp
+
+using namespace quire::openmp;
+
+/// Of the program: it ends all nodes. Unlike libc's, this one writes what streams hold.
+extern "C" __attribute__((visibility("default"))) void _exit(int status) {
+  if (from_program(QUIRE_CALLER)) quire_exit(status);
+  ::syscall(SYS_exit_group, status);
+  __builtin_unreachable();
+}
+extern "C" __attribute__((visibility("default"))) void _Exit(int status) {
+  if (from_program(QUIRE_CALLER)) quire_exit(status);
+  ::syscall(SYS_exit_group, status);
+  __builtin_unreachable();
+}

@@ -11,7 +11,5 @@ void stop_watching() noexcept;
 [[nodiscard]] bool is_exit_watcher() noexcept;
 /// A thread of another node has called it: node 0 ends the program. What this node has written comes first. Or another thread was first.
 [[noreturn]] void exit_on_node_0(int status) noexcept;
-/// The caller is in a region, whose other threads cannot be waited for: the job ends by this node's end.
-[[noreturn]] void end_within_region(int status) noexcept;
 
 }  // namespace quire::openmp

@@ -160,7 +160,10 @@ int lead(int, char**, char** environment) {
 [[gnu::destructor]] void end_job() noexcept {
   if (!g_running) return;
   g_running = false;
-  if (g_exits_within) end_within_region(g_status);
+  if (g_exits_within) {
+    run_destructors();
+    quire_exit(g_status);  // other threads of the region cannot be waited for
+  }
   stop_watching();
   run_destructors();
   // No handler of the program may ask for memory of nodes that have ended.

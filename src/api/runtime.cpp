@@ -13,6 +13,7 @@
 #include "api/calls/range.hpp"
 #include "api/counters.hpp"
 #include "api/crash.hpp"
+#include "api/exit.hpp"
 #include "api/failure.hpp"
 #include "api/forward.hpp"
 #include "api/names.hpp"
@@ -326,6 +327,7 @@ base::status begin(runtime& r, const quire_options& given) {
   r.regions = std::make_unique<region::registry>(*r.core);
   r.names = std::make_unique<name_service>(*r.core);
   r.threads = std::make_unique<thread_service>(*r.core);
+  r.exits = std::make_unique<exit_service>(*r.core, *r.threads);
   r.failures = std::make_unique<failure_service>(*r.core);
   r.regions->others().when_gone([](void* self, const core::region_description& gone) noexcept {
     static_cast<name_service*>(self)->forget(gone.base, gone.bytes);

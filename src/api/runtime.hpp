@@ -17,6 +17,7 @@
 
 namespace quire::api {
 
+class exit_service;
 class failure_service;
 class name_service;
 class pointer_check;
@@ -31,6 +32,7 @@ struct runtime {
   std::unique_ptr<region::registry> regions;
   std::unique_ptr<name_service> names;
   std::unique_ptr<thread_service> threads;
+  std::unique_ptr<exit_service> exits;
   std::unique_ptr<failure_service> failures;
   std::unique_ptr<pointer_check> pointers;  ///< null: not asked for
 

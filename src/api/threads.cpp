@@ -184,28 +184,35 @@ void thread_service::on_driver(F f) noexcept {
 void thread_service::on_spawn(const message& m, std::span<const std::byte> value) {
   thread_plan plan{m, static_cast<std::uint32_t>(std::min(value.size(), longest_module)), {}};
   std::memcpy(plan.module.data(), value.data(), plan.length);
+  start(start_thread, plan);
+}
+
+void thread_service::start(int (*procedure)(const std::byte*), const plan& what) {
   if (auto* const split = split::engine_here(); split != nullptr) {
-    if (split->run_there(start_thread, std::as_bytes(std::span(&plan, 1))) != 0) core_.services.answer(m, QUIRE_NO_MEMORY);
+    if (split->run_there(procedure, std::as_bytes(std::span(&what, 1))) != 0) refuse(what);
     return;
   }
   {
     const std::lock_guard guard(mutex_);
-    plans_.push_back(plan);
+    orders_.push_back({procedure, what});
   }
   wake_.notify_one();
+}
+
+void thread_service::refuse(const plan& what) noexcept {
+  if (what.request.kind == model::message_kind::service_request) core_.services.answer(what.request, QUIRE_NO_MEMORY);
 }
 
 void thread_service::start_threads() noexcept {
   ::pthread_setname_np(::pthread_self(), "quire-starter");
   for (;;) {
     std::unique_lock lock(mutex_);
-    wake_.wait(lock, [this] { return stopping_ || !plans_.empty(); });
-    if (plans_.empty()) return;
-    const thread_plan next = plans_.front();
-    plans_.pop_front();
+    wake_.wait(lock, [this] { return stopping_ || !orders_.empty(); });
+    if (orders_.empty()) return;
+    const order next = orders_.front();
+    orders_.pop_front();
     lock.unlock();
-    if (start_thread(reinterpret_cast<const std::byte*>(&next)) == 0) continue;
-    on_driver([&] { core_.services.answer(next.request, QUIRE_NO_MEMORY); });
+    if (next.procedure(reinterpret_cast<const std::byte*>(&next.what)) != 0) on_driver([&] { refuse(next.what); });
   }
 }
 

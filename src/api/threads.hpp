@@ -30,6 +30,9 @@ class thread_service {
     std::array<char, longest_module> module;
   };
 
+  /// Calls `procedure`, in the application's process and not on the driver, which calls this. It gets `what`, and returns 0 or errno; then a request is refused.
+  void start(int (*procedure)(const std::byte*), const plan& what);
+
   /// Starts what lies at `offset` of `module` (its base name; the program's is empty).
   [[nodiscard]] base::status spawn(int node, std::string_view module, std::uint64_t offset, std::uint64_t argument,
                                    std::uint64_t& id);
@@ -46,9 +49,14 @@ class thread_service {
     std::uint64_t result = 0;
     model::message join{};
   };
+  struct order {
+    int (*procedure)(const std::byte*);
+    plan what;
+  };
   /// The starter: pthread_create() takes locks of libc and of the dynamic linker. A thread of the program may have them while it waits for a page of
   /// a stack that is shared, and only the driver can bring that page: the driver must not wait for these locks.
   void start_threads() noexcept;
+  void refuse(const plan& what) noexcept;
   void on_spawn(const model::message& m, std::span<const std::byte> value);
   void on_join(const model::message& m);
   void on_finished(std::uint64_t id, std::uint64_t result);
@@ -59,7 +67,7 @@ class thread_service {
   base::fault_map<std::uint64_t, thread_entry> threads_;  ///< those that run here; driver's thread
   std::uint64_t next_ = 1;
   std::mutex mutex_{};  ///< for the next two
-  std::deque<plan> plans_{};
+  std::deque<order> orders_{};
   bool stopping_ = false;
   std::condition_variable wake_{};
   std::thread starter_{};

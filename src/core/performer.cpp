@@ -57,6 +57,9 @@ void performer::perform(const run& r) noexcept {
 }
 
 namespace {
+/// userfaultfd says so of a process that has gone (pool `fork`): nobody needs the page. The engine's process ends when it hears of it.
+bool application_ended(int error) noexcept { return error == ESRCH; }
+
 [[noreturn]] void give_up(const char* what, const region_slot& r, std::uint64_t unit, int error) noexcept {
   const auto address = static_cast<unsigned long>(r.address_of(unit));
   if (error == ENOMEM && !r.detector->accessible()) {
@@ -92,13 +95,13 @@ void performer::permit(const run& r) noexcept {
     error = populate();
     if (error == 0) error = region.detector->permit(at, bytes, a.from, a.level);
   }
-  if (error != 0) give_up("permit", region, a.unit, error);
+  if (error != 0 && !application_ended(error)) give_up("permit", region, a.unit, error);
 }
 
 void performer::protect(const run& r) noexcept {
   const action& a = r.what;
   const int error = r.region->detector->protect(r.region->application(a.unit), r.region->bytes_of(a.unit, r.count), a.from, a.level);
-  if (error != 0) give_up("protect", *r.region, a.unit, error);
+  if (error != 0 && !application_ended(error)) give_up("protect", *r.region, a.unit, error);
   to_.note_protected(*r.region, a.from);
 }
 

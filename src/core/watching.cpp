@@ -98,8 +98,15 @@ std::uint64_t peer_watch::patience_with_silence() const noexcept {
                                  : core_.config.peer_limit_ns / watch::parts + second;
 }
 
+void peer_watch::leave_by(std::uint64_t until_ns) noexcept {
+  leaves_.store(true, std::memory_order_release);
+  lost_until_ns_.store(until_ns, std::memory_order_release);
+  core_.host.call();
+}
+
 /// `patience_ns`: how long this node waits for the launcher's word.
 void peer_watch::lose(unsigned peer, std::uint64_t silent_ms, std::uint64_t patience_ns, bool tells) noexcept {
+  if (leaves()) return;
   if (core_.config.survives) return core_.survival.suspect(peer, silent_ms, tells);
   if (tells) tell({peer, silent_ms, false});
   const std::uint64_t until = core_.now() + patience_ns, before = lost_until_ns_.load(std::memory_order_relaxed);
@@ -113,6 +120,7 @@ void peer_watch::lose(unsigned peer, std::uint64_t silent_ms, std::uint64_t pati
 
 /// A peer that was silent for too long is heard again.
 void peer_watch::regain(unsigned peer) noexcept {
+  if (leaves()) return;
   tell({peer, 0, true});
   const bool others = core_.config.survives && core_.survival.is_back(peer);
   if (lost_silent_ms_ != 0 && lost_peer_ == peer && !others) lost_until_ns_.store(0, std::memory_order_release);

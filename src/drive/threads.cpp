@@ -445,10 +445,14 @@ void threads::service_sleep(std::uint64_t longest_ms) noexcept {
   }
 }
 
-/// A peer was lost, and the launcher has not said why.
+/// A peer was lost, and the launcher has not said why. Or the job ends, and this node has not.
 void threads::handle_loss() noexcept {
   const std::uint64_t until = core_.watching.lost_until_ns();
   if (until == 0 || base::now_ns() < until) return;
+  if (core_.watching.leaves()) {
+    job_.leave({});
+    base::end_process(0);
+  }
   base::die(QUIRE_PEER_LOST, "%s; this node ends", core_.watching.loss_text().c_str());
 }
 
@@ -465,7 +469,7 @@ void threads::handle_news() noexcept {
     base::log(base::log_level::info, "%s; this node goes on", news.text.c_str());
     core_.survival.on_announced(static_cast<unsigned>(news.node));
   }
-  if (news.what == bootstrap::news::kind::nothing) return;
+  if (news.what == bootstrap::news::kind::nothing || core_.watching.leaves()) return;
   if (news.text.empty()) base::end_process(QUIRE_PEER_LOST);
   base::die(QUIRE_PEER_LOST, "%s; this node ends", news.text.c_str());
 }

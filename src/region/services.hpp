@@ -23,6 +23,8 @@ enum class service : std::uint32_t {
   region_destroy,     ///< any node -> node 0: handle; answered when no node has anything of the region, or with a reason why it stays
   region_step,        ///< node 0 -> all: a step of that (region/keeper_end.cpp)
   region_step_done,   ///< all -> node 0
+  exit,               ///< any node -> all: the job ends; a notice
+  exit_answer,        ///< and back: the sender is about to end
 };
 
 }  // namespace quire::region

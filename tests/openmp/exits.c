@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// exit() in a region, by the thread and with the status that arguments say: handlers run once, on node 0, and the status is the program's.
+// exit(), or _exit(), in a region, by the thread and with the status that arguments say: handlers run once, on node 0, and the status is the program's.
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static int shared_value;
 static void on_exit_handler(void) { printf("a handler sees %d\n", shared_value); }
@@ -15,6 +16,11 @@ int main(int argc, char** argv) {
 #pragma omp barrier
     if (omp_get_thread_num() == who) {
       shared_value = 42;
+      if (argc > 3) {
+        printf("without handlers\n");
+        fflush(stdout);
+        _exit(status);
+      }
       exit(status);
     }
 #pragma omp barrier

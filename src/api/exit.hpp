@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// quire_exit(): the job ends although its threads go on. The node that calls tells all others. Each has a thread write what stdio holds, tells its
+// launcher that its end is no accident, answers, and ends; the driver ends it if that takes too long.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "api/threads.hpp"
+#include "core/core.hpp"
+
+namespace quire::api {
+
+class exit_service {
+ public:
+  exit_service(core::core& e, thread_service& threads);
+  exit_service(const exit_service&) = delete;
+  exit_service& operator=(const exit_service&) = delete;
+
+  /// Ends the other nodes, and waits for their answers, but not for ever. False: another thread of this node does so already. Application thread.
+  [[nodiscard]] bool end_others() noexcept;
+  /// The answer to the node that ends the job. Application thread.
+  void answer() noexcept;
+
+ private:
+  void on_told(const model::message& m) noexcept;
+  void ends(model::node_id node) noexcept;
+
+  core::core& core_;
+  thread_service& threads_;
+  std::atomic<bool> exits_{false};    ///< this node ends the job
+  std::vector<std::uint8_t> ended_;   ///< nodes that have answered, or end the job themselves; driver's thread
+  std::atomic<unsigned> answers_{0};  ///< how many these are
+  std::atomic<unsigned> told_by_{0};  ///< 1 + the node that ends the job; 0: none does
+};
+
+}  // namespace quire::api
