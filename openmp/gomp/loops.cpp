@@ -17,7 +17,8 @@ using namespace quire::openmp::gomp;
   }                                                                                                                                                 \
   QUIRE_GOMP bool GOMP_loop_ull_##name##_next(whole* first, whole* end) { return next(first, end); }
 #define QUIRE_PARALLEL_LOOP(name, how)                                                                                                              \
-  QUIRE_GOMP void GOMP_parallel_loop_##name(region_function what, void* data, unsigned threads, long from, long to, long step, long chunk, unsigned) { \
+  QUIRE_GOMP void GOMP_parallel_loop_##name(region_function what, void* data, unsigned threads, long from, long to, long step, long chunk, unsigned flags) { \
+    ask_binding(binding_of(flags)); \
     run_region(what, data, threads, of(from, to, step, how, chunk));                                                                                \
   }
 QUIRE_LOOP(static, schedule::blocks, false)
@@ -45,7 +46,8 @@ QUIRE_PARALLEL_LOOP(nonmonotonic_guided, schedule::guided)
   }                                                                                                                                        \
   QUIRE_GOMP bool GOMP_loop_ull_##name##_next(whole* first, whole* end) { return next(first, end); }
 #define QUIRE_PARALLEL_RUNTIME_LOOP(name)                                                                                                  \
-  QUIRE_GOMP void GOMP_parallel_loop_##name(region_function what, void* data, unsigned threads, long from, long to, long step, unsigned) { \
+  QUIRE_GOMP void GOMP_parallel_loop_##name(region_function what, void* data, unsigned threads, long from, long to, long step, unsigned flags) { \
+    ask_binding(binding_of(flags)); \
     run_region(what, data, threads, of(from, to, step, usual(), usual_chunk()));                                                           \
   }
 QUIRE_RUNTIME_LOOP(runtime, false)
@@ -68,6 +70,7 @@ QUIRE_GOMP unsigned GOMP_sections_start(unsigned count) {
 QUIRE_GOMP unsigned GOMP_sections_next() { return next_section(); }
 QUIRE_GOMP void GOMP_sections_end() { team_barrier(); }
 QUIRE_GOMP void GOMP_sections_end_nowait() {}
-QUIRE_GOMP void GOMP_parallel_sections(region_function what, void* data, unsigned threads, unsigned count, unsigned) {
+QUIRE_GOMP void GOMP_parallel_sections(region_function what, void* data, unsigned threads, unsigned count, unsigned flags) {
+  ask_binding(binding_of(flags));
   run_region(what, data, threads, sections(count));
 }

@@ -5,7 +5,10 @@
 
 using namespace quire::openmp;
 
-QUIRE_GOMP void GOMP_parallel(region_function what, void* data, unsigned threads, unsigned) { run_region(what, data, threads); }
+QUIRE_GOMP void GOMP_parallel(region_function what, void* data, unsigned threads, unsigned flags) {
+  ask_binding(binding_of(flags));
+  run_region(what, data, threads);
+}
 QUIRE_GOMP void GOMP_barrier() { team_barrier(); }
 
 /// The first thread of the team, so that nobody has to ask whether another one was faster.

@@ -74,7 +74,8 @@ QUIRE_GOMP unsigned GOMP_sections2_start(unsigned count, std::uintptr_t* reducti
 QUIRE_GOMP void GOMP_scope_start(std::uintptr_t* reductions) { begin_shared_reductions(reductions); }
 
 /// The region's data begin with the reductions.
-QUIRE_GOMP unsigned GOMP_parallel_reductions(region_function what, void* data, unsigned threads, unsigned) {
+QUIRE_GOMP unsigned GOMP_parallel_reductions(region_function what, void* data, unsigned threads, unsigned flags) {
+  ask_binding(binding_of(flags));
   const int count = threads_of_region(threads);
   allocate_reductions(*static_cast<std::uintptr_t**>(data), count);
   loop first;

@@ -34,7 +34,9 @@ QUIRE_KMP id __kmpc_ok_to_fork(source*) { return 1; }
 
 QUIRE_KMP void __kmpc_push_num_threads(source*, id, id threads) { t_asked = threads > 0 ? static_cast<unsigned>(threads) : 0; }
 QUIRE_KMP void __kmpc_pop_num_threads(source*, id) { t_asked = 0; }
-QUIRE_KMP void __kmpc_push_proc_bind(source*, id, id) {}  // a node's threads go where its system wants them
+QUIRE_KMP void __kmpc_push_proc_bind(source*, id, id how) {
+  if (how >= static_cast<id>(binding::primary) && how <= static_cast<id>(binding::spread)) ask_binding(static_cast<binding>(how));
+}
 
 QUIRE_KMP void __kmpc_fork_call(source*, id count, microtask what, ...) {
   auto** const arguments = static_cast<void**>(__builtin_alloca(argument_bytes(count)));

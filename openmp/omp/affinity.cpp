@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Places, of which there are none as OMP_PLACES is not looked at, and what threads say of where they are.
+// What programs ask of places, and what threads say of where they are.
+#include "openmp/omp/affinity.hpp"
+
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -9,24 +11,45 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "openmp/gomp/export.hpp"
+#include "openmp/places/places.hpp"
 #include "openmp/team/team.hpp"
 
 using namespace quire::openmp;
 
-QUIRE_GOMP int omp_get_proc_bind() { return 0; }
-QUIRE_GOMP int omp_get_num_places() { return 0; }
-QUIRE_GOMP int omp_get_place_num() { return -1; }
-QUIRE_GOMP int omp_get_place_num_procs(int) { return 0; }
-QUIRE_GOMP void omp_get_place_proc_ids(int, int*) {}
-QUIRE_GOMP int omp_get_partition_num_places() { return 0; }
-QUIRE_GOMP void omp_get_partition_place_nums(int*) {}
+QUIRE_GOMP int omp_get_proc_bind() { return static_cast<int>(binding_of_region(binding::none, me().active_level)); }
+QUIRE_GOMP int omp_get_num_places() { return count_places(); }
+QUIRE_GOMP int omp_get_place_num() { return me().seat.place < 0 ? -1 : first_place_here() + me().seat.place; }
+QUIRE_GOMP int omp_get_place_num_procs(int number) {
+  const processor_set* const p = place_by_number(number);
+  return p != nullptr ? p->count() : 0;
+}
+QUIRE_GOMP void omp_get_place_proc_ids(int number, int* processors) {
+  const processor_set* const p = place_by_number(number);
+  for (int i = 0; p != nullptr && i < processor_set::most; ++i) {
+    if (p->has(i)) *processors++ = i;
+  }
+}
+QUIRE_GOMP int omp_get_partition_num_places() { return me().seat.part.count; }
+QUIRE_GOMP void omp_get_partition_place_nums(int* places) {
+  const partition mine = me().seat.part;
+  for (int i = 0; i < mine.count; ++i) places[i] = first_place_here() + mine.first + i;
+}
 
 namespace {
 
 constexpr std::size_t longest = 512;
 char g_format[longest] = "level %L thread %i affinity %A";
+bool g_format_known = false;  ///< OMP_AFFINITY_FORMAT was looked at
+
+const char* usual_format() noexcept {
+  if (!std::exchange(g_format_known, true)) {
+    if (const char* const text = std::getenv("OMP_AFFINITY_FORMAT"); text != nullptr && *text != 0) std::snprintf(g_format, sizeof g_format, "%s", text);
+  }
+  return g_format;
+}
 
 /// Text that is cut where it does not fit, and its whole length.
 struct writer {
@@ -131,16 +154,29 @@ std::size_t expand(char* to, std::size_t room, const char* format) noexcept {
 
 }  // namespace
 
-QUIRE_GOMP void omp_set_affinity_format(const char* format) { std::snprintf(g_format, sizeof g_format, "%s", format); }
+QUIRE_GOMP void omp_set_affinity_format(const char* format) {
+  g_format_known = true;
+  std::snprintf(g_format, sizeof g_format, "%s", format);
+}
 QUIRE_GOMP std::size_t omp_get_affinity_format(char* to, std::size_t room) {
-  if (room != 0) std::snprintf(to, room, "%s", g_format);
-  return std::strlen(g_format);
+  if (room != 0) std::snprintf(to, room, "%s", usual_format());
+  return std::strlen(usual_format());
 }
 QUIRE_GOMP std::size_t omp_capture_affinity(char* to, std::size_t room, const char* format) {
-  return expand(to, room, format == nullptr || *format == 0 ? g_format : format);
+  return expand(to, room, format == nullptr || *format == 0 ? usual_format() : format);
 }
 QUIRE_GOMP void omp_display_affinity(const char* format) {
   char text[2 * longest];
-  (void)expand(text, sizeof text, format == nullptr || *format == 0 ? g_format : format);
+  (void)expand(text, sizeof text, format == nullptr || *format == 0 ? usual_format() : format);
   std::fprintf(stderr, "%s\n", text);
+}
+
+/// A thread's first region, and those in which its place, or the team's size, has changed.
+void quire::openmp::show_affinity() noexcept {
+  thread_local int shown_count = 0, shown_place = -2;
+  const context& c = me();
+  if (c.count == shown_count && c.seat.place == shown_place) return;
+  shown_count = c.count;
+  shown_place = c.seat.place;
+  omp_display_affinity(nullptr);
 }

@@ -15,6 +15,15 @@ int narrow(std::int64_t value) noexcept {
   return static_cast<int>(std::clamp<std::int64_t>(value, std::numeric_limits<int>::min(), std::numeric_limits<int>::max()));
 }
 
+/// A list of `count` numbers, which `list` writes.
+template <class List>
+void widen(int count, std::int64_t* to, List list) {
+  int found[1024];
+  if (count <= 0 || count > 1024) return;
+  list(found);
+  std::copy(found, found + count, to);
+}
+
 }  // namespace
 
 /// Without arguments.
@@ -105,11 +114,12 @@ QUIRE_GOMP void omp_get_schedule_8_(std::int32_t* kind, std::int64_t* chunk) {
   *chunk = found;
 }
 QUIRE_GOMP int omp_pause_resource_(const std::int32_t* kind, const std::int32_t* device) { return omp_pause_resource(*kind, *device); }
-// There are no places, so that nothing is written.
 QUIRE_GOMP void omp_get_place_proc_ids_(const std::int32_t* place, std::int32_t* ids) { omp_get_place_proc_ids(*place, ids); }
-QUIRE_GOMP void omp_get_place_proc_ids_8_(const std::int64_t*, std::int64_t*) {}
+QUIRE_GOMP void omp_get_place_proc_ids_8_(const std::int64_t* place, std::int64_t* ids) {
+  widen(omp_get_place_num_procs(narrow(*place)), ids, [&](int* found) { omp_get_place_proc_ids(narrow(*place), found); });
+}
 QUIRE_GOMP void omp_get_partition_place_nums_(std::int32_t* places) { omp_get_partition_place_nums(places); }
-QUIRE_GOMP void omp_get_partition_place_nums_8_(std::int64_t*) {}
+QUIRE_GOMP void omp_get_partition_place_nums_8_(std::int64_t* places) { widen(omp_get_partition_num_places(), places, omp_get_partition_place_nums); }
 
 // ---- Allocators and events, by handles of eight bytes.
 

@@ -28,6 +28,7 @@
 #include "openmp/memory/heap.hpp"
 #include "openmp/memory/stacks.hpp"
 #include "openmp/memory/thread_data.hpp"
+#include "openmp/places/places.hpp"
 #include "openmp/start/constructors.hpp"
 #include "openmp/start/crash.hpp"
 #include "openmp/start/exits.hpp"
@@ -133,6 +134,7 @@ int lead(int, char**, char** environment) {
   open_thread_data();
   open_team();
   open_shared_state();
+  open_places();
   open_libc_state();
   open_heap();
   refuse_to_load();
@@ -147,6 +149,7 @@ int lead(int, char**, char** environment) {
     ::_exit(quire_end() == QUIRE_OK ? 0 : 1);
   }
   make_places(1);
+  me().seat = take_seat(binding::primary, 1, 0, {});
   g_running = true;
   if (job().nodes > 1) watch_for_exits();
   g_program.arguments = share_texts(g_program.arguments, static_cast<std::size_t>(g_program.count));

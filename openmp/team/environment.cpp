@@ -122,6 +122,30 @@ void read_schedule(variables& own) noexcept {
   std::fprintf(stderr, "quire: OpenMP: OMP_SCHEDULE is \"%s\", which is no schedule; dynamic,1 is taken\n", whole);
 }
 
+/// OMP_PROC_BIND: true, false, or a policy for each level of regions. Without it threads are bound if there are places.
+void read_binding(settings& job) noexcept {
+  const char* const text = value_of("OMP_PROC_BIND");
+  std::fill(std::begin(job.bind_at), std::end(job.bind_at), text == nullptr && value_of("OMP_PLACES") != nullptr ? binding::fixed : binding::none);
+  if (text == nullptr || is_word(text, "false")) return;
+  if (is_word(text, "true")) return std::fill(std::begin(job.bind_at), std::end(job.bind_at), binding::fixed);
+  constexpr struct {
+    std::string_view name;
+    binding how;
+  } policies[] = {{"master", binding::primary}, {"primary", binding::primary}, {"close", binding::close}, {"spread", binding::spread}};
+  int level = 0;
+  for (const char* at = text;; ++at) {
+    at = skip_spaces(at);
+    const auto* const found = std::find_if(std::begin(policies), std::end(policies), [at](const auto& p) { return ::strncasecmp(at, p.name.data(), p.name.size()) == 0; });
+    at = found != std::end(policies) ? skip_spaces(at + found->name.size()) : "?";
+    if (*at != 0 && *at != ',') {
+      std::fill(std::begin(job.bind_at), std::end(job.bind_at), binding::none);
+      return refuse("OMP_PROC_BIND", text, "true, false, or list of primary, close and spread");
+    }
+    if (level < settings::most_levels) std::fill(job.bind_at + level++, std::end(job.bind_at), found->how);
+    if (*at == 0) return;
+  }
+}
+
 /// OMP_STACKSIZE: kibibytes, or a number with B, K, M or G.
 void read_stack_size(settings& job) noexcept {
   const char* const text = value_of("OMP_STACKSIZE");
@@ -149,6 +173,16 @@ void read_levels(variables& own) noexcept {
   if (read_number("OMP_MAX_ACTIVE_LEVELS", 0, INT_MAX, levels)) own.most_active_levels = static_cast<int>(levels);
 }
 
+void display_binding(const settings& j) noexcept {
+  static constexpr const char* names[] = {"FALSE", "TRUE", "PRIMARY", "CLOSE", "SPREAD"};
+  int last = settings::most_levels - 1;
+  while (last > 0 && j.bind_at[last] == j.bind_at[last - 1]) --last;
+  std::fprintf(stderr, "  OMP_PROC_BIND = '");
+  for (int i = 0; i <= last; ++i) std::fprintf(stderr, i == 0 ? "%s" : ",%s", names[static_cast<int>(j.bind_at[i])]);
+  const char* const places = value_of("OMP_PLACES");
+  std::fprintf(stderr, "'\n  OMP_PLACES = '%s'\n", places != nullptr ? places : "");
+}
+
 bool has_text(const char* text, std::size_t bytes, std::string_view word) noexcept {
   return std::string_view(text, bytes).find(word) != std::string_view::npos;
 }
@@ -167,6 +201,8 @@ void read_environment(settings& job) noexcept {
   read_schedule(job.first);
   read_stack_size(job);
   read_levels(job.first);
+  read_binding(job);
+  (void)read_truth("OMP_DISPLAY_AFFINITY", job.display_affinity);
   (void)read_truth("OMP_DYNAMIC", job.first.dynamic);
   (void)read_truth("OMP_CANCELLATION", job.cancellation);
   long number = 0;
@@ -192,7 +228,8 @@ void display_environment(bool more) noexcept {
   std::fprintf(stderr, "  OMP_NUM_THREADS = '%d", own.threads);
   for (int i = 1; i < settings::most_levels && j.threads_at[i] != 0; ++i) std::fprintf(stderr, ",%d", j.threads_at[i]);
   std::fprintf(stderr, "'\n  OMP_SCHEDULE = '%s'\n", schedule_text(own, room));
-  std::fprintf(stderr, "  OMP_PROC_BIND = 'FALSE'\n  OMP_PLACES = ''\n  OMP_STACKSIZE = '%zu'\n  OMP_WAIT_POLICY = 'PASSIVE'\n", j.stack_bytes);
+  display_binding(j);
+  std::fprintf(stderr, "  OMP_STACKSIZE = '%zu'\n  OMP_WAIT_POLICY = 'PASSIVE'\n", j.stack_bytes);
   std::fprintf(stderr, "  OMP_THREAD_LIMIT = '%u'\n", static_cast<unsigned>(own.thread_limit));
   std::fprintf(stderr, "  OMP_MAX_ACTIVE_LEVELS = '%u'\n  OMP_NUM_TEAMS = '%d'\n  OMP_TEAMS_THREAD_LIMIT = '%d'\n", static_cast<unsigned>(own.most_active_levels), own.teams_asked,
                own.teams_limit);

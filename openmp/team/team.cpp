@@ -14,6 +14,8 @@
 #include "openmp/fortran/units.hpp"
 #include "openmp/memory/stacks.hpp"
 #include "openmp/memory/thread_data.hpp"
+#include "openmp/omp/affinity.hpp"
+#include "openmp/places/places.hpp"
 #include "openmp/start/fail.hpp"
 #include "openmp/start/loading.hpp"
 #include "openmp/team/common_memory.hpp"
@@ -47,6 +49,7 @@ std::mutex g_teams_guard;
 team* g_free_teams = nullptr;
 thread_local context t_me;
 thread_local bool t_is_main = false;
+thread_local binding t_asked_binding = binding::none;  ///< of the next region
 int g_places = 0;  ///< threads of the last team that places were made for
 
 context enter(const team& t, int number) noexcept {
@@ -63,6 +66,7 @@ context enter(const team& t, int number) noexcept {
   c.own = t.own;
   c.known = true;
   c.within = t.outer.within;
+  if (has_bound_threads()) c.seat = take_seat(binding_of_region(t.first.bind, t.outer.active_level), t.here, number - t.first_number, t.outer.seat);
   if (c.level < settings::most_levels && g_job.threads_at[c.level] != 0) c.own.threads = g_job.threads_at[c.level];
   return before;
 }
@@ -96,7 +100,8 @@ command tell_nodes(region_function what, void* data, int threads, const loop& fi
     shared().own = g_variables;
   }
   need_places(threads);
-  const command c{what, data, threads, g_variables_version, first};
+  command c{what, data, threads, g_variables_version, first};
+  c.first.bind = std::exchange(t_asked_binding, binding::none);
   if (!spans_nodes(threads, g_job.nodes)) return c;
   (void)std::fflush(stdout);  // what comes of other nodes comes behind it
   flush_units();
@@ -140,6 +145,7 @@ team& begin_within(region_function what, void* data, int threads, const loop& fi
   t.what = what;
   t.data = data;
   t.first = first;
+  t.first.bind = std::exchange(t_asked_binding, binding::none);
   t.threads = t.here = threads;
   t.first_number = 0;
   t.spans = false;
@@ -233,6 +239,7 @@ void limit_threads(settings& job) noexcept {
 }  // namespace
 
 void begin_main_thread() noexcept { t_is_main = true; }
+void ask_binding(binding how) noexcept { t_asked_binding = how; }
 context& me() noexcept { return t_me; }
 settings& job() noexcept { return g_job; }
 
@@ -286,6 +293,8 @@ context enter_alone() noexcept {
   c.active_level = before.active_level;
   c.own = before.own;
   c.known = true;
+  c.seat = before.seat;
+  t_asked_binding = binding::none;
   return before;
 }
 
@@ -342,6 +351,7 @@ void begin_region(region_function what, void* data, unsigned threads, const loop
     const command c = tell_nodes(what, data, wanted, first);
     team& t = begin_here(c, share_of(g_job.node, wanted, g_job.nodes));
     keep(begin_part(t, 0), &t, true);
+    if (g_job.display_affinity) show_affinity();
   } else {
     team& t = begin_within(what, data, wanted, first);
     keep(begin_part(t, 0), &t, false);
@@ -375,6 +385,7 @@ void run_initial(region_function run, void* data) noexcept {
 
 void take_part(team& t, int number) noexcept {
   const context before = begin_part(t, number);
+  if (g_job.display_affinity) show_affinity();
   t.what(t.data);
   look_at_loaded();
   end_part(t, before);

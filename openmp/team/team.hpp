@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "openmp/places/assignment.hpp"
+
 namespace quire::openmp {
 
 using region_function = void (*)(void* data);
@@ -20,6 +22,7 @@ struct loop {
   schedule how = schedule::taken;
   bool ordered = false;  ///< some of each iteration is done in the order of iterations
   bool reductions = false;  ///< of a region: its data begin with a pointer to reductions of tasks
+  binding bind = binding::none;  ///< of a region: its clause proc_bind
 };
 
 /// What the standard calls internal control variables: a task has its own, and hands them on to the tasks and regions that it makes.
@@ -62,6 +65,7 @@ struct context {
   user_task* now = nullptr;        ///< the task that it runs; null: its implicit one, which has no record yet
   user_task* implicit = nullptr;
   variables own{};
+  quire::openmp::seat seat{};      ///< where it is bound to, and its regions' threads will be
   std::uint64_t* rows = nullptr;   ///< of a doacross loop: what is done of each iteration of its outermost level
   std::uint64_t row = 0;           ///< up to which all are, of the thread's part
 };
@@ -81,6 +85,8 @@ struct settings {
   std::size_t stack_bytes = 8u << 20;
   bool has_tasks = false;    ///< the program makes tasks: threads run them in barriers
   bool cancellation = false; ///< OMP_CANCELLATION
+  bool display_affinity = false;  ///< OMP_DISPLAY_AFFINITY
+  binding bind_at[most_levels] = {};  ///< OMP_PROC_BIND of regions by their level; the first is none: no thread is bound
   variables first{};         ///< of the initial task
 };
 [[nodiscard]] settings& job() noexcept;
@@ -91,6 +97,8 @@ void open_team();
 void begin_main_thread() noexcept;
 /// A parallel region: `threads` run the function, of which the caller is one; 0: as many as usual.
 void run_region(region_function what, void* data, unsigned threads, const loop& first = {}) noexcept;
+/// The clause proc_bind of the caller's next region.
+void ask_binding(binding how) noexcept;
 /// How many threads run_region() would take.
 [[nodiscard]] int threads_of_region(unsigned threads) noexcept;
 /// A region of the caller alone, whose function the caller has in itself.
