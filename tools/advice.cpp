@@ -51,7 +51,7 @@ std::string about_shared_writes(const job_statistics& all, const std::vector<std
   std::string text = units == 1 ? fmt::format("Several nodes write one unit: threads waited {} for it. ", time_text(ns))
                                 : fmt::format("Several nodes write the same {} units: threads waited {} for them. ", units, time_text(ns));
   const std::string line = costliest_line(all, where, counts);
-  if (!line.empty()) text += fmt::format("Most of that memory was allocated at {}. ", line);
+  if (!line.empty()) text += fmt::format("Most of that memory: {}. ", line);
   if (with_blocks != 0 && blocks >= 4 * with_blocks) {
     text += fmt::format(
         "A unit holds about {} blocks of {} bytes there, one after the other as they were allocated: blocks that are used under different locks, or by "
@@ -74,7 +74,7 @@ std::string about_reads(const job_statistics& all, const std::vector<std::string
   if (ns < worth_ns || faults == 0 || ahead > faults) return {};
   std::string text = fmt::format("Threads waited {} for {} reads of memory that was elsewhere, and little of it could be fetched ahead. ", time_text(ns), faults);
   const std::string line = costliest_line(all, where, read_only);
-  if (!line.empty()) text += fmt::format("Most of that memory was allocated at {}. ", line);
+  if (!line.empty()) text += fmt::format("Most of that memory: {}. ", line);
   return text + "Larger units (QUIRE_UNIT, quire_region_options) bring more at a time; quire::prefetch asks before the data is needed.";
 }
 

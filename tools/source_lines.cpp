@@ -3,39 +3,16 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
+#include <algorithm>
 #include <cstdlib>
-#include <memory>
+#include <iterator>
 #include <set>
 #include <string_view>
 
+#include "command_lines.hpp"
+
 namespace quire::tools {
 namespace {
-
-struct pipe_closer {
-  void operator()(std::FILE* pipe) const noexcept { ::pclose(pipe); }
-};
-
-/// For a shell.
-std::string quoted(const std::string& text) {
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
-std::vector<std::string> lines_of(const std::string& command) {
-  std::vector<std::string> lines;
-  const std::unique_ptr<std::FILE, pipe_closer> pipe(::popen(command.c_str(), "re"));
-  if (pipe == nullptr) return lines;
-  char* text = nullptr;
-  std::size_t room = 0;
-  for (ssize_t length; (length = ::getline(&text, &room, pipe.get())) > 0;) {
-    if (text[length - 1] == '\n') --length;
-    lines.emplace_back(text, static_cast<std::size_t>(length));
-  }
-  std::free(text);
-  return lines;
-}
 
 bool is_users(const std::string& file) {
   return file != "??" && !file.starts_with("/usr/include/") && !file.starts_with("/usr/lib/") && file.find("/include/quire/") == std::string::npos;
@@ -55,6 +32,12 @@ std::string short_name(std::string function) {
   }
   return out.empty() ? function : out;
 }
+
+/// Memory that a front-end of Quire has allocated for the program.
+constexpr struct {
+  std::string_view function, what;
+} of_quire[] = {{"quire::openmp::make_stack", "the stack of a thread"}, {"quire::openmp::open_shared_state", "what OpenMP's threads share"},
+                {"quire::openmp::start_thread_at", "thread-local variables"}};
 
 }  // namespace
 
@@ -93,7 +76,9 @@ std::string source_lines::own_line(const std::vector<std::string>& calls) const 
     const auto found = lines_.find(call);
     if (found == lines_.end()) continue;
     for (const line& one : found->second) {
-      if (one.number == 0 || !is_users(one.file)) continue;
+      const auto* const own = std::find_if(std::begin(of_quire), std::end(of_quire), [&](const auto& o) { return one.function.starts_with(o.function); });
+      if (own != std::end(of_quire)) return std::string(own->what);
+      if (one.number == 0 || !is_users(one.file) || one.function.starts_with("quire::")) continue;
       const std::size_t slash = one.file.rfind('/');
       return fmt::format("{}:{} in {}()", one.file.substr(slash == std::string::npos ? 0 : slash + 1), one.number, short_name(one.function));
     }

@@ -8,6 +8,7 @@
 
 #include "advice.hpp"
 #include "bootstrap/launcher/statistics.hpp"
+#include "object_names.hpp"
 #include "source_lines.hpp"
 
 namespace quire::tools {
@@ -56,31 +57,51 @@ void print_counters(std::string& out, const job_statistics& all, int nodes) {
 
 std::string name_of(int region) { return region == 0 ? "heap" : fmt::format("region {}", region); }
 
+/// Static objects in each of the regions, or units, of `bytes` each or of their own size.
+template <class Entries>
+std::vector<std::string> objects_of(const Entries& all, const auto& bytes_of) {
+  std::vector<object_names::range> ranges;
+  for (const auto& one : all) ranges.push_back({one.data, bytes_of(one)});
+  const object_names known(ranges);
+  std::vector<std::string> names;
+  for (const auto& r : ranges) names.push_back(known.in(r));
+  return names;
+}
+
 void print_regions(std::string& out, const job_statistics& all) {
+  const auto names = objects_of(all.regions, [](const auto& r) { return r.bytes; });
   out += '\n';
   std::vector<row> rows{{"memory", "size", "unit", "consistency", "faults", "to write", "waited"}};
+  const bool named = std::ranges::any_of(names, [](const std::string& n) { return !n.empty(); });
+  if (named) rows[0].push_back("static objects");
   for (std::size_t i = 0; i < std::min(all.regions.size(), most_regions); ++i) {
     const auto& r = all.regions[i];
     rows.push_back({name_of(r.region), size_text(r.bytes), size_text(r.unit_bytes), r.release ? "release" : "sequential",
                     fmt::to_string(r.faults), fmt::to_string(r.writes), time_text(r.ns)});
+    if (named) rows.back().push_back(names[i].empty() ? "-" : names[i]);
   }
   print(out, rows);
   if (all.regions.size() > most_regions) out += fmt::format("and {} more regions\n", all.regions.size() - most_regions);
 }
 
-/// Where the program allocated each of the units, as far as that is known.
+/// Where the program allocated each of the units, or which static objects lie there, as far as that is known.
 std::vector<std::string> lines_of(const job_statistics& all) {
   std::vector<std::vector<std::string>> stacks;
   for (const auto& u : all.units) stacks.push_back(u.calls);
   const source_lines known(stacks);
   std::vector<std::string> lines;
-  for (const auto& calls : stacks) lines.push_back(known.own_line(calls));
+  const auto unit_bytes = [&all](const auto& u) {
+    const auto region = std::ranges::find_if(all.regions, [&u](const auto& r) { return r.region == u.region; });
+    return region != all.regions.end() ? region->unit_bytes : 1;
+  };
+  const auto objects = objects_of(all.units, unit_bytes);
+  for (std::size_t i = 0; i < stacks.size(); ++i) lines.push_back(objects[i].empty() ? known.own_line(stacks[i]) : objects[i]);
   return lines;
 }
 
 void print_units(std::string& out, const job_statistics& all, const std::vector<std::string>& where) {
   out += '\n';
-  std::vector<row> rows{{"units waited for most", "faults", "to write", "waited", "nodes", "writers", "blocks", "allocated at"}};
+  std::vector<row> rows{{"units waited for most", "faults", "to write", "waited", "nodes", "writers", "blocks", "allocated at, or static objects"}};
   for (std::size_t i = 0; i < std::min(all.units.size(), most_units); ++i) {
     const auto& u = all.units[i];
     rows.push_back({fmt::format("0x{:x} {}", u.address, name_of(u.region)), fmt::to_string(u.faults), fmt::to_string(u.writes), time_text(u.ns),

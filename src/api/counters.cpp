@@ -30,6 +30,23 @@ void append(std::string& to, const char* format, Values... values) {
   to.append(text, static_cast<std::size_t>(std::clamp(length, 0, static_cast<int>(sizeof text) - 1)));
 }
 
+void append_text(std::string& to, const std::string& text) {
+  to += '"';
+  for (const char c : text) {
+    if (c == '"' || c == '\\') to += '\\';
+    if (static_cast<unsigned char>(c) >= 0x20) to += c;
+  }
+  to += '"';
+}
+
+/// The entry of memory that is static data says so.
+void append_static_place(std::string& to, std::uint64_t address) {
+  const std::string place = sites::static_place(address);
+  if (place.empty()) return;
+  to += ",\"data\":";
+  append_text(to, place);
+}
+
 struct waited_region {
   std::uint64_t id = 0, address = 0, bytes = 0, unit_bytes = 0;
   bool release = false;
@@ -52,10 +69,12 @@ void add_regions(std::string& json, const base::fault_vector<waited_region>& all
   json += ",\"regions\":[";
   bool first = true;
   for (const waited_region& one : all) {
-    append(json, "%s{\"region\":%lu,\"address\":%lu,\"bytes\":%lu,\"unit_bytes\":%lu,\"release\":%s,\"faults\":%lu,\"writes\":%lu,\"ns\":%lu}",
+    append(json, "%s{\"region\":%lu,\"address\":%lu,\"bytes\":%lu,\"unit_bytes\":%lu,\"release\":%s,\"faults\":%lu,\"writes\":%lu,\"ns\":%lu",
            first ? "" : ",", static_cast<unsigned long>(one.id), static_cast<unsigned long>(one.address), static_cast<unsigned long>(one.bytes),
            static_cast<unsigned long>(one.unit_bytes), one.release ? "true" : "false", static_cast<unsigned long>(one.faults),
            static_cast<unsigned long>(one.writes), static_cast<unsigned long>(one.ns));
+    append_static_place(json, one.address);
+    json += '}';
     first = false;
   }
   json += ']';
@@ -95,14 +114,12 @@ void add_units(std::string& json, const std::vector<waited_unit>& all) {
            static_cast<unsigned long>(one.waits.writes), static_cast<unsigned long>(one.waits.ns), static_cast<unsigned long>(known.blocks),
            static_cast<unsigned long>(known.bytes));
     for (std::size_t i = 0; i < known.calls.size(); ++i) {
-      json += i == 0 ? "\"" : ",\"";
-      for (const char c : known.calls[i]) {
-        if (c == '"' || c == '\\') json += '\\';
-        if (static_cast<unsigned char>(c) >= 0x20) json += c;
-      }
-      json += '"';
+      if (i != 0) json += ',';
+      append_text(json, known.calls[i]);
     }
-    json += "]}";
+    json += ']';
+    append_static_place(json, one.address);
+    json += '}';
     first = false;
   }
   json += ']';

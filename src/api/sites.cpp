@@ -125,6 +125,15 @@ void forget(std::uint64_t first, std::uint64_t bytes) noexcept {
   }
 }
 
+std::string static_place(std::uint64_t address) {
+  Dl_info about{};
+  link_map* map = nullptr;
+  if (::dladdr1(reinterpret_cast<void*>(address), &about, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0 || map == nullptr) return {};
+  char offset[32];
+  std::snprintf(offset, sizeof offset, "+0x%lx", static_cast<unsigned long>(address - map->l_addr));
+  return std::string(about.dli_fname) + offset;
+}
+
 known of(std::uint64_t first, std::uint64_t bytes) {
   known k;
   const std::size_t used = std::min(g_large_used.load(std::memory_order_relaxed), most_large);

@@ -23,4 +23,7 @@ struct known {
 /// Of the pages of [first, first + bytes). No blocks: nothing is known.
 [[nodiscard]] known of(std::uint64_t first, std::uint64_t bytes);
 
+/// Of static data of the program or of a library, "file+0x1234"; else empty.
+[[nodiscard]] std::string static_place(std::uint64_t address);
+
 }  // namespace quire::api::sites

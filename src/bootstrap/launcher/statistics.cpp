@@ -31,6 +31,7 @@ Entry* add(std::vector<Entry>& all, const json& told) {
   at->ns += number(told, "ns");
   at->nodes += number(told, "faults") != 0 ? 1 : 0;
   at->writers += number(told, "writes") != 0 ? 1 : 0;
+  if (const json data = told.value("data", json()); data.is_string()) at->data = data.get<std::string>();
   return &*at;
 }
 
@@ -54,7 +55,9 @@ void add_places(job_statistics& all, const json& told) {
 }
 
 json as_json(const waited_for& w) {
-  return {{"region", w.region}, {"address", w.address}, {"faults", w.faults}, {"writes", w.writes}, {"ns", w.ns}, {"nodes", w.nodes}, {"writers", w.writers}};
+  json all = {{"region", w.region}, {"address", w.address}, {"faults", w.faults}, {"writes", w.writes}, {"ns", w.ns}, {"nodes", w.nodes}, {"writers", w.writers}};
+  if (!w.data.empty()) all["data"] = w.data;
+  return all;
 }
 
 }  // namespace

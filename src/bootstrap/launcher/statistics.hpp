@@ -24,6 +24,7 @@ struct waited_for {
   int region = 0;
   std::uint64_t address = 0;
   std::uint64_t faults = 0, writes = 0, ns = 0;
+  std::string data{};          ///< "file+0x1234" of static data
   int nodes = 0, writers = 0;  ///< how many nodes have faulted there, and to write
 };
 struct waited_region : waited_for {
@@ -46,8 +47,9 @@ struct job_statistics {
 [[nodiscard]] job_statistics gather(std::span<const std::string> statistics);
 
 /// {"command": [...], "nodes": n, "exit_status": s, "seconds": t, "total": {...}, "by_node": [{...} or null, ...],
-///  "regions": [{"region": i, "address": a, "bytes": b, "unit_bytes": u, "release": false, "faults": f, "writes": w, "ns": t, "nodes": n, "writers": m}, ...],
-///  "units": [{"region": i, "address": a, "faults": f, "writes": w, "ns": t, "nodes": n, "writers": m, "blocks": b, "block_bytes": s, "calls": [...]}, ...]}
+///  "regions": [{"region": i, "address": a, "bytes": b, "unit_bytes": u, "release": false, "faults": f, "writes": w, "ns": t, "nodes": n, "writers": m, "data": d}, ...],
+///  "units": [{"region": i, "address": a, "faults": f, "writes": w, "ns": t, "nodes": n, "writers": m, "blocks": b, "block_bytes": s, "calls": [...], "data": d}, ...]}
+/// `data`: "file+0x1234" of static data, else there is none.
 [[nodiscard]] std::string statistics_json(const job_plan& plan, const job_outcome& outcome);
 
 }  // namespace quire::bootstrap::launcher
