@@ -21,6 +21,7 @@ class Program:
     quick: tuple = ()  # and what stands in their place with --quick
     wall: bool = False
     told_in_seconds: bool = False  # an example: it prints a result and `0.1234 s` in place of JSON
+    told_by: str = None  # a program of others: this pattern finds its seconds
     crowd: int = 0  # so many busy processes run beside it
 
 
@@ -337,6 +338,46 @@ def replicas_group():
     return Group("replicas", "content on two nodes, against on one; 2 nodes, TCP", programs, rows, rounds=5)
 
 
+def openmp_group():
+    """Stock programs under `quire run`: constructs by themselves, the six applications' OpenMP versions, and, where QUIRE_NPB names a folder that has them,
+    NPB's class A as gcc makes them (NPB3.0-omp-C, `make suite`; bin/cg.A and so on)."""
+    def under(key, command, nodes, memory="sequential", **more):
+        return Program(key, command, nodes=nodes, job_options=("--memory", memory), environment={"OMP_NUM_THREADS": str(nodes)}, **more)
+
+    def stock(key, command, **more):
+        return Program(key, command, "plain", environment={"OMP_NUM_THREADS": "2"}, **more)
+
+    few = {"quick": ("200",)}
+    programs = [stock("stock", ("openmp_costs",), **few), under("two", ("openmp_costs",), 2, **few), under("four", ("openmp_costs",), 4, **few),
+                stock("stock start", ("openmp_costs", "0"), wall=True), under("start", ("openmp_costs", "0"), 2, wall=True)]
+    constructs = (("region_with_sum", "parallel region with a sum"), ("barrier", "barrier"), ("single", "single"), ("critical", "critical section"), ("atomic", "atomic addition"),
+                  ("fifty_iterations", "dynamic loop of 50 iterations"), ("hundred_tasks", "region of 100 tasks"))
+    rows = [Row("empty parallel region, 2 nodes", "two:region", 15, 1), Row("empty parallel region, 4 nodes", "four:region", told=True),
+            Row("start and end beyond the plain program, 2 nodes", "start:wall", 150, 1, minus="stock start:wall")]
+    rows += [Row(f"{about}, {n} nodes against the stock runtime", f"{key}:{name}", f"stock:{name}") for name, about in constructs for n, key in ((2, "two"), (4, "four"))]
+    sizes = (("sor", "SOR 4096 x 4096", ("--size", "4096"), ("--size", "1024", "--iterations", "5")), ("cg", "CG, class A", ("--class", "A"), ("--class", "S")),
+             ("ep", "EP, class W", ("--class", "W"), ("--class", "S")), ("helmholtz", "Helmholtz 1000 x 1000", (), ("--iterations", "5")),
+             ("md", "MD, 2048 particles", (), ("--steps", "2")), ("raytracer", "ray tracer 1024 x 768", ("--width", "1024", "--height", "768"), ("--samples", "1")))
+    for name, about, full, quick in sizes:
+        programs.append(Program(f"{name} quire", (name, "--json"), full=full, quick=quick))
+        for memory in ("sequential", "mixed"):
+            programs.append(under(f"{name} {memory}", (f"{name}_openmp", "--threads", "2", "--json"), 2, memory, full=full, quick=quick))
+            rows.append(Row(f"{about}, OpenMP on 2 nodes, {memory}, against its version for Quire", f"{name} {memory}:time_s", f"{name} quire:time_s",
+                            1.1 if memory == "mixed" else None))
+    targets = {"cg": (1.6, 1.25), "ep": (1.05, 1.05), "ft": (2.5, 1.5), "is": (2, 1.5), "mg": (2, 1.4), "lu": (1.6, 1.3), "bt": (1.6, 1.3), "sp": (1.6, 1.3)}
+    folder = os.environ.get("QUIRE_NPB")
+    for name, wanted in targets.items() if folder else ():
+        command = (f"{folder}/bin/{name}.A",)
+        programs.append(stock(f"npb {name}", command, told_by=NPB_TIME))
+        for memory, target in zip(("sequential", "mixed"), wanted):
+            programs += [under(f"npb {name} {memory} {n}", command, n, memory, told_by=NPB_TIME) for n in (2, 4)]
+            rows += [Row(f"NPB {name.upper()}, class A, {memory}, {n} nodes against the stock runtime with 2 threads", f"npb {name} {memory} {n}:time_s", f"npb {name}:time_s",
+                         target if n == 2 else None, told=True) for n in (2, 4)]
+    return Group("openmp", "stock OpenMP programs on several nodes, a thread on each", programs, rows, rounds=5)
+
+
+NPB_TIME = r"^ *Time in seconds *= *(\d+\.\d+)$"
+
 GROUPS = [
     fault_group("shm", 1.5, 2),
     fault_group("tcp", 1.3, 2),
@@ -371,6 +412,7 @@ GROUPS = [
     consistency_group("ep", "EP, class W", ("--class", "W"), ("--class", "S"), 1.05, 1.1),
     consistency_group("cg", "CG, class A", ("--class", "A"), ("--class", "S"), 1.3, 1.1),
     programs_group(),
+    openmp_group(),
     Group("arrays", "a stencil over three arrays of a node's own",
           [Program("quire", ("quire_arrays",), nodes=1, quick=("--rounds", "3"))],
           [Row("arrays in regions", "quire:regions", "quire:private", 1.05),

@@ -3,6 +3,8 @@
 #include "base/clock.hpp"
 
 #include <dlfcn.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace quire::base {
 namespace {
@@ -14,7 +16,9 @@ clock_function find() noexcept {
 #else
   void* const found = kernel != nullptr ? ::dlsym(kernel, "__kernel_clock_gettime") : nullptr;
 #endif
-  return found != nullptr ? reinterpret_cast<clock_function>(found) : ::clock_gettime;
+  // Not libc's name: libquire defines that, by this one.
+  constexpr auto ask = [](clockid_t clock, timespec* to) noexcept { return static_cast<int>(::syscall(SYS_clock_gettime, clock, to)); };
+  return found != nullptr ? reinterpret_cast<clock_function>(found) : static_cast<clock_function>(ask);
 }
 
 }  // namespace

@@ -7,7 +7,9 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/uio.h>
+#include <time.h>
 
 #include <atomic>
 #include <cerrno>
@@ -75,6 +77,25 @@ void files(char* source, char* target) {
   REQUIRE_CALL(::read(-1, target + 20 * page, 10), -1);
   REQUIRE_EQUAL(errno, EBADF);
   ::close(fd);
+}
+
+/// The kernel's code in user space tells these, or the kernel itself (of processor time).
+void clocks(char*, char* target) {
+  auto* const times = reinterpret_cast<timespec*>(target + page - sizeof(timespec) / 2);  // on two pages
+  int at = 0;
+  for (const clockid_t clock : {CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_PROCESS_CPUTIME_ID, CLOCK_THREAD_CPUTIME_ID, CLOCK_BOOTTIME}) {
+    REQUIRE_CALL(::clock_gettime(clock, &times[256 * at]), 0);
+    REQUIRE(times[256 * at].tv_sec != 0 || times[256 * at].tv_nsec != 0);
+    ++at;
+  }
+  auto* const day = reinterpret_cast<timeval*>(target + 20 * page);
+  REQUIRE_CALL(::gettimeofday(day, nullptr), 0);
+  REQUIRE(day->tv_sec - times[0].tv_sec < 100 && day->tv_usec < 1'000'000);
+  auto* const zone = target + 22 * page;
+  REQUIRE_CALL(::gettimeofday(day + 256, reinterpret_cast<struct timezone*>(zone)), 0);
+  errno = 0;
+  REQUIRE_CALL(::clock_gettime(static_cast<clockid_t>(12345), &times[0]), -1);
+  REQUIRE_EQUAL(errno, EINVAL);
 }
 
 void vectors(char* source, char* target) {
@@ -287,7 +308,8 @@ void calls_on_pages_that_are_written() {
 int main() {
   return node_main([] {
     g_memory = shared_region<char>("memory", bytes_of_all, region_options(page, QUIRE_PLACE_NODE, 0));
-    on_absent_pages("files", files);
+    on_absent_pages("clocks", clocks);
+  on_absent_pages("files", files);
     on_absent_pages("vectors", vectors);
     on_absent_pages("stream sockets", streams);
     on_absent_pages("datagrams", datagrams);
