@@ -17,6 +17,8 @@ from processes import Failed, output_of  # noqa: E402
 from run import about  # noqa: E402
 
 APPLICATIONS = ("sor", "cg", "md", "helmholtz", "ep", "raytracer")
+CONSTRUCTS = ("openmp-barrier", "openmp-region", "openmp-sum-gcc", "openmp-sum-clang")
+ROUNDS = 20  # of each
 WITHOUT_ARRAYS = ("ep", "raytracer")  # whose memory is the heap: sequential consistency alone
 CONSISTENCIES = ("sequential", "release")
 LIMIT_S = 1200
@@ -25,10 +27,10 @@ COLUMNS = (("application", "application"), ("consistency", "consistency"), ("nod
            ("speed_up", "speed-up"), ("efficiency", "efficiency"))
 
 
-def runs_of(program, nodes, options):
+def runs_of(program, nodes, options, applications=APPLICATIONS):
     """One run at a time on each core, the longest first."""
-    cases = [(n, a, c) for n in sorted(nodes, reverse=True) for a in APPLICATIONS for c in CONSISTENCIES
-             if not (a in WITHOUT_ARRAYS and c == "release")]
+    cases = [(n, a, c) for n in sorted(nodes, reverse=True) for a in applications for c in CONSISTENCIES
+             if a in APPLICATIONS and not (a in WITHOUT_ARRAYS and c == "release") or a in CONSTRUCTS and c == "sequential"]
 
     def run(case):
         n, application, consistency = case
@@ -47,7 +49,7 @@ def runs_of(program, nodes, options):
             raise
     if sys.stderr.isatty():
         print("\r\033[K", end="", file=sys.stderr)
-    return sorted(runs, key=lambda r: (APPLICATIONS.index(r["application"]), CONSISTENCIES.index(r["consistency"]), r["nodes"]))
+    return sorted(runs, key=lambda r: (applications.index(r["application"]), CONSISTENCIES.index(r["consistency"]), r["nodes"]))
 
 
 def table(runs):
@@ -78,13 +80,27 @@ def by_nodes(runs, key):
     return lines
 
 
-def page(runs, commit):
+CONSTRUCT_TITLES = {"openmp-barrier": "barrier", "openmp-region": "empty parallel region", "openmp-sum-gcc": "region with a sum, by gcc",
+                    "openmp-sum-clang": "region with a sum, by clang"}
+
+
+def construct_table(constructs):
+    """Microseconds of each construct of OpenMP."""
+    nodes = sorted({r["nodes"] for r in constructs})
+    took = {(r["application"], r["nodes"]): r["time_s"] / ROUNDS * 1e6 for r in constructs}
+    return ["| nodes | " + " | ".join(f"{n:,}" for n in nodes) + " |", "| --- |" + " ---: |" * len(nodes),
+            *(f"| {CONSTRUCT_TITLES[c]} | " + " | ".join(f"{took[c, n]:.3g}" for n in nodes) + " |" for c in CONSTRUCTS)]
+
+
+def page(runs, constructs, commit):
     """The text of docs/design/model-results.md."""
     prices = runs[0]["prices"]
     lines = ["# What the model says", "", "Written by `make model` (bench/model/model.py); [model.md](model.md) says what is modelled. The same commit gives the same figures on",
              f"every machine. Commit {commit}, network {runs[0]['network']}.", "", "![Messages, bytes and speed-up](model.svg)"]
     for title, key in (("Speed-up against one node", "speed_up"), ("Messages", "messages"), ("Bytes", "bytes"), ("Time, seconds of virtual time", "time_s")):
         lines += ["", f"## {title}", "", *by_nodes(runs, key)]
+    lines += ["", "## Constructs of OpenMP, microseconds of virtual time", "", "A thread on each node. gcc has each thread add to a word of its master's; clang joins the sums of nodes by messages.", "",
+              *construct_table(constructs)]
     lines += ["", "## Prices", "", "In nanoseconds (ns), and in 10^6 bytes a second (mbs; 0: no limit).", "", "| price | value |", "| --- | ---: |"]
     lines += [f"| {name} | {value} |" for name, value in prices.items()]
     return "\n".join(lines) + "\n"
@@ -99,13 +115,15 @@ def main():
     wanted, options = parser.parse_known_args()
     output = wanted.output or wanted.build / "bench"
     try:
-        runs = runs_of(wanted.build / "bench" / "quire_model", [int(n) for n in wanted.nodes.split(",")], options)
+        program, nodes = wanted.build / "bench" / "quire_model", [int(n) for n in wanted.nodes.split(",")]
+        runs = runs_of(program, nodes, options)
+        constructs = runs_of(program, nodes, [*options, "--openmp-rounds", str(ROUNDS)], CONSTRUCTS)
         output.mkdir(parents=True, exist_ok=True)
-        (output / "model.json").write_text(json.dumps(runs, indent=1) + "\n")
+        (output / "model.json").write_text(json.dumps(runs + constructs, indent=1) + "\n")
         (output / "model.svg").write_text(plot.svg(runs, caption(runs[0])))
         if wanted.document:
             facts = about()
-            (wanted.document / "model-results.md").write_text(page(runs, f"{facts['commit']} of {facts['date']}"))
+            (wanted.document / "model-results.md").write_text(page(runs, constructs, f"{facts['commit']} of {facts['date']}"))
             (wanted.document / "model.svg").write_text(plot.svg(runs, caption(runs[0])))
     except (Failed, OSError, ValueError) as e:
         print(f"model.py: {e}", file=sys.stderr)

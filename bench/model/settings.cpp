@@ -25,6 +25,20 @@ std::string about(const price_option& price) {
   return text;
 }
 
+constexpr struct {
+  const char* name;
+  quire::timed::openmp_shape::construct what;
+} constructs[] = {{"openmp-barrier", quire::timed::openmp_shape::construct::barrier},
+                  {"openmp-region", quire::timed::openmp_shape::construct::region},
+                  {"openmp-sum-gcc", quire::timed::openmp_shape::construct::sum_by_memory},
+                  {"openmp-sum-clang", quire::timed::openmp_shape::construct::sum_by_messages}};
+
+std::vector<std::string> names_of_constructs() {
+  std::vector<std::string> names;
+  for (const auto& c : constructs) names.emplace_back(c.name);
+  return names;
+}
+
 void add_shapes(CLI::App& app, settings& wanted) {
   const auto positive = CLI::Range(1, 1 << 20);
   app.add_option("--sor-size", wanted.sor.size, "SOR: rows and columns")
@@ -57,6 +71,7 @@ void add_shapes(CLI::App& app, settings& wanted) {
   app.add_option("--ep-pair-ns", wanted.ep.pair_ns, "EP: time for a pair")->capture_default_str();
   app.add_option("--raytracer-width", wanted.raytracer.width, "ray tracer: pixels across")->check(positive)->capture_default_str();
   app.add_option("--raytracer-height", wanted.raytracer.height, "ray tracer: pixels down")->check(positive)->capture_default_str();
+  app.add_option("--openmp-rounds", wanted.openmp_rounds, "constructs of OpenMP: how many of them")->check(positive)->capture_default_str();
   app.add_option("--raytracer-pixel-ns", wanted.raytracer.pixel_ns, "ray tracer: time for a pixel")->capture_default_str();
 }
 
@@ -67,9 +82,10 @@ settings parse(int argc, char** argv) {
   for (unsigned n = 1; n <= ::quire::model::max_nodes; n *= 2) wanted.nodes.push_back(n);
   CLI::App app{
       "What applications on Quire would cost on many nodes: the real protocols in virtual time (docs/design/model.md)"};
-  app.add_option("--app", wanted.applications, "access patterns: sor, cg, md, helmholtz, ep, raytracer; all unless given")
+  app.add_option("--app", wanted.applications, "access patterns: sor, cg, md, helmholtz, ep, raytracer, all of these unless given; constructs of OpenMP: openmp-barrier, openmp-region, "
+                 "openmp-sum-gcc, openmp-sum-clang")
       ->delimiter(',')
-      ->check(CLI::IsMember(wanted.applications));
+      ->check(CLI::IsMember(wanted.applications) | CLI::IsMember(names_of_constructs()));
   app.add_option("--consistency", wanted.consistencies, "sequential, release; both unless given")
       ->delimiter(',')
       ->check(CLI::IsMember({"sequential", "release"}));
@@ -113,6 +129,9 @@ quire::timed::pattern settings::pattern_of(const std::string& application, unsig
   if (application == "helmholtz") return quire::timed::helmholtz(helmholtz, on_nodes);
   if (application == "ep") return quire::timed::ep(ep, on_nodes);
   if (application == "raytracer") return quire::timed::raytracer(raytracer, on_nodes);
+  for (const auto& c : constructs) {
+    if (application == c.name) return quire::timed::openmp({c.what, openmp_rounds});
+  }
   return quire::timed::md(md, on_nodes);
 }
 

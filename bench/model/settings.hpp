@@ -21,6 +21,7 @@ struct settings {
   quire::timed::helmholtz_shape helmholtz{};
   quire::timed::ep_shape ep{};
   quire::timed::raytracer_shape raytracer{};
+  unsigned openmp_rounds = quire::timed::openmp_shape{}.rounds;
   unsigned runs = 1;  ///< of which the median is told
   bool json = false;
 

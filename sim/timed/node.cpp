@@ -226,6 +226,16 @@ void node::reduce(unsigned doubles) {
   synchronise(c);
 }
 
+void node::broadcast(unsigned bytes, unsigned root) {
+  static constexpr std::array<std::byte, sync::value::capacity> some{};
+  sync::call c;
+  c.what = sync::operation::broadcast;
+  c.count = bytes;
+  c.operand = root;
+  if (self_.value() == root) c.values = sync::value(std::span(some).first(bytes));
+  synchronise(c);
+}
+
 void node::synchronise(sync::call& c) {
   CHECK(core_.objects.synchronise(c, -1).ok());
   begin_phase();

@@ -103,6 +103,8 @@ class node final : public core::host, public core::mechanisms, public processor 
   void barrier();
   /// and quire_reduce_f64() of so many doubles, 8 at most.
   void reduce(unsigned doubles);
+  /// quire_broadcast() of so many bytes, 64 at most.
+  void broadcast(unsigned bytes, unsigned root);
   /// As quire::team of one thread of each node, which all of them make.
   void make_team();
   /// quire_group_wait() of the team,

@@ -47,6 +47,12 @@ struct raytracer_shape {
   bool hints = true;
 };
 
+/// A construct of OpenMP, again and again, by a thread of each node.
+struct openmp_shape {
+  enum class construct { barrier, region, sum_by_memory, sum_by_messages } what = construct::region;
+  unsigned rounds = 20;
+};
+
 /// As apps::crew::run(): set_up(), then what is measured. Its last barrier, and the team's own, count.
 template <class SetUp, class Compute>
 void run_crew(node& me, const SetUp& set_up, const Compute& compute) {
@@ -67,5 +73,6 @@ void run_crew(node& me, const SetUp& set_up, const Compute& compute) {
 [[nodiscard]] pattern helmholtz(const helmholtz_shape& shape, unsigned nodes);
 [[nodiscard]] pattern ep(const ep_shape& shape, unsigned nodes);
 [[nodiscard]] pattern raytracer(const raytracer_shape& shape, unsigned nodes);
+[[nodiscard]] pattern openmp(const openmp_shape& shape);
 
 }  // namespace quire::timed

@@ -85,11 +85,13 @@ class Results(unittest.TestCase):
     def test_page_of_the_model(self):
         runs = [{"application": a, "consistency": c, "nodes": n, "messages": 1000 * n, "bytes": 5, "speed_up": n * 0.5, "time_s": 1 / n,
                  "network": "ib", "prices": {"latency_ns": 1000}} for n in (1, 64) for a, c in (("sor", "release"), ("cg", "sequential"))]
-        page = model.page(runs, "0123 of a day")
+        constructs = [{"application": c, "nodes": n, "time_s": n * 2e-5} for c in model.CONSTRUCTS for n in (2, 64)]
+        page = model.page(runs, constructs, "0123 of a day")
         self.assertIn("Commit 0123 of a day, network ib.", page)
         self.assertIn("## Messages\n\n| nodes | 1 | 64 |\n| --- | ---: | ---: |\n| CG, sequential | 1,000 | 64,000 |\n| SOR, release | 1,000 | 64,000 |\n", page)
         self.assertIn("| SOR, release | 0.5 | 32 |", page)
         self.assertIn("| latency_ns | 1000 |", page)
+        self.assertIn("| nodes | 2 | 64 |\n| --- | ---: | ---: |\n| barrier | 2 | 64 |\n", page)
 
 
 if __name__ == "__main__":

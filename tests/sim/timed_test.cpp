@@ -355,6 +355,23 @@ const application applications[] = {
     {"raytracer", [](unsigned nodes) { return raytracer({.width = 256, .height = 192}, nodes); }},
 };
 
+/// A collective has a message up and one down for each node but one; a region is two of them.
+TEST(timed_openmp, constructs_send_what_their_collectives_do) {
+  using construct = openmp_shape::construct;
+  for (const unsigned nodes : {2u, 3u, 17u}) {
+    const auto messages = [&](construct what) {
+      node_options o;
+      o.nodes = nodes;
+      return run_job(o, openmp({what, 10})).messages / 10;
+    };
+    const std::uint64_t collective = 2 * (nodes - 1);
+    EXPECT_EQ(messages(construct::barrier), collective);
+    EXPECT_EQ(messages(construct::region), 2 * collective);
+    EXPECT_EQ(messages(construct::sum_by_messages), 3 * collective);
+    EXPECT_GE(messages(construct::sum_by_memory), 2 * collective + nodes);
+  }
+}
+
 TEST(timed_patterns, both_protocols_end_on_64_nodes) {
   for (const auto& a : applications) {
     for (const bool relaxed : {false, true}) {
