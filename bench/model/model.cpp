@@ -104,7 +104,7 @@ void run(const bench::model::settings& wanted, const std::string& application, c
   const outcome alone = on(1);
   for (const unsigned nodes : wanted.nodes) {
     row r{application, consistency, nodes == 1 ? alone : on(nodes)};
-    r.speed_up = static_cast<double>(alone.time) / static_cast<double>(r.found.time);
+    if (r.found.time != 0) r.speed_up = static_cast<double>(alone.time) / static_cast<double>(r.found.time);
     wanted.json ? print_json(r, wanted) : print(r);
   }
 }

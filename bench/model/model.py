@@ -117,7 +117,7 @@ def main():
     try:
         program, nodes = wanted.build / "bench" / "quire_model", [int(n) for n in wanted.nodes.split(",")]
         runs = runs_of(program, nodes, options)
-        constructs = runs_of(program, nodes, [*options, "--openmp-rounds", str(ROUNDS)], CONSTRUCTS)
+        constructs = runs_of(program, [n for n in nodes if n > 1], [*options, "--openmp-rounds", str(ROUNDS)], CONSTRUCTS)
         output.mkdir(parents=True, exist_ok=True)
         (output / "model.json").write_text(json.dumps(runs + constructs, indent=1) + "\n")
         (output / "model.svg").write_text(plot.svg(runs, caption(runs[0])))
