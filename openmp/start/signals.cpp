@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "openmp/memory/heap.hpp"
 #include "openmp/threads/records.hpp"
 #include "openmp/threads/waiting.hpp"
 
@@ -33,7 +34,8 @@ std::atomic<std::uint32_t> g_version{0};
 
 /// A thread of the program has set it: other nodes follow when they need it.
 void note(int number, const struct sigaction& now) noexcept {
-  if (number <= 0 || number >= threads_state::most_signals || own() == nullptr || own()->record == nullptr) return;
+  const bool by_program = are_threads_open() && own() != nullptr && in_heap(__builtin_frame_address(0));  // Quire is on a private stack
+  if (!by_program || number <= 0 || number >= threads_state::most_signals) return;
   threads_state& all = threads();
   const auto at = static_cast<std::size_t>(number);
   all.actions[at] = now;
