@@ -15,25 +15,22 @@ namespace quire::tools {
 namespace {
 
 namespace fs = std::filesystem;
+}
 
-/// Installed with the system; /usr/local holds what somebody has built.
 bool is_of_the_system(const std::string& path) {
   constexpr std::array folders = {"/usr/", "/bin/", "/sbin/", "/lib/", "/lib64/"};
   return !path.starts_with("/usr/local/") &&
          std::any_of(folders.begin(), folders.end(), [&](const char* folder) { return path.starts_with(folder); });
 }
 
-/// A program that runs others, wherever it is installed: python3.11 counts as python.
-bool is_interpreter(const fs::path& path) {
+bool is_interpreter(const std::string& path) {
   constexpr std::array<std::string_view, 15> known = {"sh",   "bash", "dash",    "zsh",    "ksh",
                                                       "fish", "tcsh", "busybox", "python", "pypy",
                                                       "perl", "ruby", "lua",     "node",   "julia"};
-  const std::string name = path.filename();
+  const std::string name = fs::path(path).filename();
   const std::string plain = name.substr(0, name.find_last_not_of("0123456789.-") + 1);
   return std::find(known.begin(), known.end(), plain) != known.end();
 }
-
-}  // namespace
 
 std::optional<std::string> copies_warning(const std::string& program, int nodes) {
   const std::string file = program.find('/') == program.npos ? bootstrap::launcher::find_program(program) : program;

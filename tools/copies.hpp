@@ -12,4 +12,9 @@ namespace quire::tools {
 /// scripts. `program`: the first word of the command.
 [[nodiscard]] std::optional<std::string> copies_warning(const std::string& program, int nodes);
 
+/// Installed with the system; /usr/local holds what somebody has built. The path is canonical.
+[[nodiscard]] bool is_of_the_system(const std::string& path);
+/// A program that runs others, wherever it is installed: python3.11 counts as python.
+[[nodiscard]] bool is_interpreter(const std::string& path);
+
 }  // namespace quire::tools

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `quire exec`: becomes a program with OpenMP, with Quire's runtime in the place of the one that it was linked with, and
-// with the same layout of its address space on all nodes.
+// `quire exec`: becomes a program with OpenMP, or with threads of its own, with Quire's runtime in the place of the one that it
+// was linked with, and of pthreads', and with the same layout of its address space on all nodes.
 #include <fmt/core.h>
 #include <sys/personality.h>
 #include <sys/resource.h>
@@ -39,6 +39,7 @@ struct exec_arguments {
   bool any = false;
   std::string stack;
   std::string memory = sequential_memory;
+  std::string place;
 };
 
 int refuse(int status, const std::string& why) {
@@ -109,7 +110,7 @@ void change(const char* name, const std::string& value, const char* remembered_a
   ::setenv(name, value.c_str(), 1);
 }
 
-void change_environment(const std::vector<std::string>& preload, const std::string& stack_before, const std::string& memory) {
+void change_environment(const std::vector<std::string>& preload, const std::string& stack_before, const std::string& memory, const std::string& place) {
   std::string list;
   for (const auto& path : preload) list += (list.empty() ? "" : ":") + path;
   const char* const users = std::getenv("LD_PRELOAD");
@@ -118,6 +119,7 @@ void change_environment(const std::vector<std::string>& preload, const std::stri
   change("LD_BIND_NOW", "1", exec_bind_now_variable);
   ::setenv(exec_stack_variable, stack_before.c_str(), 1);
   ::setenv(exec_memory_variable, memory.c_str(), 1);
+  place.empty() ? ::unsetenv(exec_place_variable) : ::setenv(exec_place_variable, place.c_str(), 1);
 }
 
 int exec(const CLI::App& command, const exec_arguments& asked, const std::vector<std::string>& after_dashes) {
@@ -129,9 +131,11 @@ int exec(const CLI::App& command, const exec_arguments& asked, const std::vector
 
   const auto plan = plan_exec(words[0], asked.any);
   if (plan.status != 0) return refuse(plan.status, plan.why);
+  if (!plan.places_threads && !asked.place.empty())
+    return refuse(launcher_failed, "--place is for threads of programs without OpenMP; those that " + plan.path + " makes itself stay where they are made");
   std::string why, stack_before;
   if (!fix_addresses(why) || !limit_stack(asked.stack, stack_before, why)) return refuse(launcher_failed, why);
-  change_environment(plan.preload, stack_before, asked.memory);
+  change_environment(plan.preload, stack_before, asked.memory, !plan.places_threads ? "" : asked.place.empty() ? usual_place : asked.place);
   std::vector<char*> pointers;
   for (auto& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
@@ -140,8 +144,8 @@ int exec(const CLI::App& command, const exec_arguments& asked, const std::vector
 }
 
 constexpr const char* footer =
-    "PROGRAM is an executable that gcc, clang or gfortran has linked with OpenMP, as it is. It needs a launcher for more\n"
-    "than one node; `quire run` writes `quire exec` before such programs by itself:\n"
+    "PROGRAM is an executable that gcc, clang or gfortran has linked with OpenMP, or that makes threads itself (pthreads,\n"
+    "std::thread), as it is. It needs a launcher for more than one node; `quire run` writes `quire exec` before such programs by itself:\n"
     "  quire run -n 4 ./program arguments\n"
     "  srun --mpi=pmix quire exec ./program arguments\n\n"
     "Exit status: the program's; 125: wrong use, or something of Quire or this machine is missing; 126: the program cannot\n"
@@ -157,13 +161,14 @@ class exec_formatter final : public CLI::Formatter {
 }  // namespace
 
 void add_exec(CLI::App& quire, session& about) {
-  auto* command = quire.add_subcommand("exec", "Become a program with OpenMP, as one node of a job");
+  auto* command = quire.add_subcommand("exec", "Become a program with OpenMP or with threads, as one node of a job");
   const auto asked = std::make_shared<exec_arguments>();
   command->formatter(std::make_shared<exec_formatter>());
   command->prefix_command();
   command->footer(footer);
   command->add_flag("--any", asked->any, "Also a program without OpenMP, or one that calls what Quire lacks");
   command->add_option("--stack", asked->stack, "Soft limit of the stack, the same on all nodes (default: 8M)")->type_name("SIZE");
+  command->add_option("--place", asked->place, place_help)->type_name("HOW")->check(CLI::Validator(wrong_place, ""));
   command->add_option("--memory", asked->memory, memory_help)->check(CLI::IsMember({sequential_memory, mixed_memory}));
   command->callback([command, asked, &about] {
     about.command = [&about, command, asked] { return exec(*command, *asked, about.after_dashes); };

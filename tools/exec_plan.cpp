@@ -13,6 +13,7 @@
 
 #include "bootstrap/launcher/launcher.hpp"
 #include "bootstrap/launcher/misspelt.hpp"
+#include "openmp/threads/placement.hpp"
 
 namespace quire::tools {
 namespace {
@@ -23,7 +24,7 @@ using bootstrap::launcher::launcher_failed;
 
 constexpr std::size_t most_listed = 8;
 
-exec_plan refusal(int status, std::string why) { return {status, std::move(why), {}, {}}; }
+exec_plan refusal(int status, std::string why) { return {status, std::move(why), {}, {}, false}; }
 
 bool is_file(const std::string& path) {
   struct stat about;
@@ -81,10 +82,16 @@ bool is_for_exec(const std::string& program) {
   const std::string path = program_path(program);
   if (path.empty()) return false;
   const auto answer = read_elf(path);
-  return answer.file && !answer.file->is_static && !links_quire(*answer.file) && !openmp_of(*answer.file).runtimes.empty();
+  if (!answer.file || answer.file->is_static || links_quire(*answer.file)) return false;
+  return !openmp_of(*answer.file).runtimes.empty() || is_for_threads(path, *answer.file);
 }
 
-std::vector<std::string> exec_words(const std::string& memory) {
+std::string wrong_place(const std::string& text) {
+  if (openmp::placement_of(text)) return {};
+  return text + ": least, round, blocks:N with a number N of threads, or here";
+}
+
+std::vector<std::string> exec_words(const std::string& memory, const std::string& place) {
   std::error_code error;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
   std::vector<std::string> words{error ? "quire" : self.string(), "exec"};
@@ -92,6 +99,7 @@ std::vector<std::string> exec_words(const std::string& memory) {
   if (::getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur != standard_stack_bytes)
     words.insert(words.end(), {"--stack", stack.rlim_cur == RLIM_INFINITY ? "unlimited" : std::to_string(stack.rlim_cur)});
   if (!memory.empty()) words.insert(words.end(), {"--memory", memory});
+  if (!place.empty()) words.insert(words.end(), {"--place", place});
   return words;
 }
 
@@ -107,8 +115,8 @@ exec_plan plan_exec(const std::string& program, bool any) {
   const auto answer = read_elf(path);
   if (const auto why = hindrance(path, answer); !why.empty()) return refusal(cannot_execute, why);
   const auto use = openmp_of(*answer.file);
-  if (use.runtimes.empty() && !any)
-    return refusal(cannot_execute, path + " needs no OpenMP runtime: its nodes would share nothing (--any starts it all the same)");
+  if (use.runtimes.empty() && !makes_threads(*answer.file) && !any)
+    return refusal(cannot_execute, path + " needs no OpenMP runtime, and makes no threads: its nodes would have nothing to do (--any starts it all the same)");
   std::string why;
   const auto libraries = find_openmp_libraries(why);
   if (!libraries) return refusal(launcher_failed, why);
@@ -122,7 +130,7 @@ exec_plan plan_exec(const std::string& program, bool any) {
   auto preload = libraries->in_order();
   if (const auto* bad = unspeakable(preload))
     return refusal(launcher_failed, *bad + " cannot be preloaded: its name has a space or a colon; move Quire to another folder");
-  return {0, {}, path, std::move(preload)};
+  return {0, {}, path, std::move(preload), use.runtimes.empty()};
 }
 
 }  // namespace quire::tools

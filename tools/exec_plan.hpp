@@ -20,6 +20,7 @@ struct exec_plan {
   std::string why;   ///< of a refusal
   std::string path;  ///< of the program, as execv() takes it
   std::vector<std::string> preload;
+  bool places_threads = false;  ///< no OpenMP: the threads that it makes itself are on all nodes
 };
 
 /// `program`: as execvp() takes it. `any`: also one without OpenMP, and one that needs what Quire lacks.
@@ -29,17 +30,24 @@ struct exec_plan {
 /// first file of that name there; empty if there is none.
 [[nodiscard]] std::string program_path(const std::string& program);
 
-/// Whether `quire run` starts the nodes by `quire exec`: a program with OpenMP that is not linked with Quire.
+/// Whether `quire run` starts the nodes by `quire exec`: a program with OpenMP, or with threads, that is not linked with Quire.
 [[nodiscard]] bool is_for_exec(const std::string& program);
 
 /// What `--memory` can be: openmp/start/memory_mode.hpp.
 inline constexpr const char *sequential_memory = "sequential", *mixed_memory = "mixed";
 inline constexpr const char* memory_help =
-    "Of a program with OpenMP. mixed: static arrays of 64 KiB and more have release consistency, which is faster, and right if no atomic operation or plain "
+    "Of a program with OpenMP, or with threads of its own. mixed: static arrays of 64 KiB and more have release consistency, which is faster, and right if no atomic operation or plain "
     "flag of the program lies in one";
 
+/// What `--place` can be: openmp/threads/placement.hpp.
+inline constexpr const char* usual_place = "least";
+inline constexpr const char* place_help =
+    "On which node a thread begins that a program without OpenMP makes. least: where the fewest run; round: on one after the other; blocks:N: N on each in turn; here: where it is made";
+/// Refuses another one.
+[[nodiscard]] std::string wrong_place(const std::string& text);
+
 /// The words to start it by, on this host or another one: this command, `exec`, the limit of the stack where the
-/// user's is not the usual one, and `memory` unless it is empty.
-[[nodiscard]] std::vector<std::string> exec_words(const std::string& memory);
+/// user's is not the usual one, and `memory` and `place` unless they are empty.
+[[nodiscard]] std::vector<std::string> exec_words(const std::string& memory, const std::string& place);
 
 }  // namespace quire::tools

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "copies.hpp"
 #include "own_tree.hpp"
 
 namespace quire::tools {
@@ -47,6 +48,21 @@ openmp_use openmp_of(const elf_file& file) {
   std::sort(found.functions.begin(), found.functions.end());
   found.functions.erase(std::unique(found.functions.begin(), found.functions.end()), found.functions.end());
   return found;
+}
+
+bool makes_threads(const elf_file& file) {
+  return std::any_of(file.symbols.begin(), file.symbols.end(), [](const elf_symbol& s) {
+    return !s.defined && (s.name == "pthread_create" || s.name == "thrd_create" || s.name.starts_with("_ZNSt6thread15_M_start_thread"));
+  });
+}
+
+bool is_for_threads(const std::string& path, const elf_file& file) {
+  constexpr std::array<const char*, 6> others = {"libmpi", "libmpich", "libpmi", "liboshmem", "libpython", "libjli"};
+  if (!makes_threads(file) || file.is_static || links_quire(file) || !openmp_of(file).runtimes.empty()) return false;
+  if (std::any_of(others.begin(), others.end(), [&](const char* library) { return needs(file, library); })) return false;
+  std::error_code error;
+  const std::string real = fs::canonical(path, error);
+  return !error && !is_of_the_system(real) && !is_interpreter(real);
 }
 
 bool links_quire(const elf_file& file) { return needs(file, "libquire.so") || needs(file, runtime_file); }

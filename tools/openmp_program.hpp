@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a program has to do with OpenMP, and what this Quire has for it: the libraries that `quire exec` preloads. Used
-// by `quire exec`, `quire run` and `quire info`.
+// What a program has to do with OpenMP, or with threads of its own, and what this Quire has for it: the libraries that
+// `quire exec` preloads. Used by `quire exec`, `quire run` and `quire info`.
 #pragma once
 
 #include <optional>
@@ -19,6 +19,12 @@ struct openmp_use {
 
 /// Linked with Quire, or with its OpenMP runtime: it starts without `quire exec`.
 [[nodiscard]] bool links_quire(const elf_file& file);
+
+/// Whether it makes threads itself, by pthreads, C11 or C++.
+[[nodiscard]] bool makes_threads(const elf_file& file);
+/// Whether `quire run` places its threads on all nodes: it makes some, needs no OpenMP runtime, and is the user's own: neither the system's (the path is as
+/// execvp() takes it), nor one that runs other programs, nor one of another system of nodes (MPI).
+[[nodiscard]] bool is_for_threads(const std::string& path, const elf_file& file);
 
 /// The libraries of this Quire for programs with OpenMP.
 struct openmp_libraries {

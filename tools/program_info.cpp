@@ -50,10 +50,13 @@ start_fact start_of(const std::string& path, const elf_file& file, const openmp_
   if (file.what == elf_file::form::library) return {"not", "not at all: it is a library"};
   if (links_quire(file)) return {"quire", "as it is: it uses Quire itself"};
   if (file.is_static) return {"copies", "as copies that share nothing: in a program that is linked statically Quire cannot take the place of the OpenMP runtime"};
-  if (use.runtimes.empty()) return {"copies", "as copies that share nothing: it needs no OpenMP runtime"};
+  if (use.runtimes.empty() && !is_for_threads(path, file))
+    return {"copies", makes_threads(file) ? "as copies that share nothing: it is the system's, or an interpreter, or MPI's (quire exec --any places its threads on all nodes)"
+                                          : "as copies that share nothing: it needs no OpenMP runtime, and makes no threads"};
   if (lack && !(lack->functions.empty() && lack->versions.empty())) return {"refused", "not at all: it needs what this Quire lacks"};
   const auto plan = plan_exec(path, false);
   if (plan.status != 0) return {"refused", "not at all: " + plan.why};
+  if (use.runtimes.empty()) return {"threads", "by `quire exec`: the threads that it makes are placed on all nodes; memory under sequential consistency"};
   return {"exec", "by `quire exec`: all nodes' threads form the team; memory under sequential consistency"};
 }
 

@@ -38,7 +38,7 @@ struct run_arguments {
   std::optional<int> nodes;
   bool tag = false;
   std::optional<double> timeout_seconds;
-  std::string statistics, detect, transport, pool, replicas, memory, memory_limit, peer_timeout, on_failure;
+  std::string statistics, detect, transport, pool, replicas, memory, place, memory_limit, peer_timeout, on_failure;
   std::vector<std::string> settings;
   host_arguments where;
 };
@@ -122,13 +122,17 @@ void report(const bootstrap::launcher::job_plan& plan, const bootstrap::launcher
 }
 
 /// Asks here what each node would refuse; 0, or the exit status after a message.
-int start_by_exec(bootstrap::launcher::job_plan& plan, const std::string& memory) {
+int start_by_exec(bootstrap::launcher::job_plan& plan, const run_arguments& asked, bool tells) {
   const auto exec = plan_exec(plan.command[0], false);
   if (exec.status != 0) {
     fmt::print(stderr, "quire run: {}. To start copies that share nothing, write env before the program\n", exec.why);
     return exec.status;
   }
-  const auto words = exec_words(memory);
+  if (!exec.places_threads && !asked.place.empty())
+    return refuse("--place is for threads of programs without OpenMP; those that " + exec.path + " makes itself stay where they are made");
+  if (exec.places_threads && tells)
+    fmt::print(stderr, "quire run: the threads that {} makes are on all nodes, with one memory (docs/guide/threads.md; for copies that share nothing, write env before it)\n", exec.path);
+  const auto words = exec_words(asked.memory, asked.place);
   plan.command.insert(plan.command.begin(), words.begin(), words.end());
   return 0;
 }
@@ -151,9 +155,11 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
     return refuse("which program? For example: quire run -n 4 ./program arguments");
   const std::string program = plan.command[0];
   const bool by_exec = is_for_exec(program);
-  if (!by_exec && !asked.memory.empty()) return refuse("--memory is for programs with OpenMP that are not linked with Quire; " + program + " is none");
+  if (const char* const option = !asked.memory.empty() ? "--memory" : !asked.place.empty() ? "--place" : nullptr; !by_exec && option != nullptr)
+    return refuse(fmt::format("{} is for programs with OpenMP, or with threads, that are not linked with Quire; {} is none", option, program));
+  const bool tells = options.choice<base::log_level>(base::option::log) >= base::log_level::warning;
   if (by_exec)
-    if (const int status = start_by_exec(plan, asked.memory); status != 0) return status;
+    if (const int status = start_by_exec(plan, asked, tells); status != 0) return status;
   if (const auto path = library_path_for(program)) plan.environment.emplace_back("LD_LIBRARY_PATH", *path);
   if (!settings_into(asked, options, plan, why)) return refuse(why);
   plan.peer_timeout_s = static_cast<int>(options.number(base::option::peer_timeout));
@@ -243,6 +249,7 @@ void add_run(CLI::App& quire, session& about) {
   command->add_option("--transport", asked->transport, "How nodes talk")->type_name(legal(base::option::transport));
   command->add_option("--replicas", asked->replicas, "Keep the content of each unit on so many nodes beside its owner's")->type_name(legal(base::option::replicas));
   command->add_option("--memory", asked->memory, memory_help)->check(CLI::IsMember({sequential_memory, mixed_memory}));
+  command->add_option("--place", asked->place, place_help)->type_name("HOW")->check(CLI::Validator(wrong_place, ""));
   command->add_option("--memory-limit", asked->memory_limit,
                       "Memory that shared pages may take on each node: what is more goes to other nodes, then to a file")->type_name("SIZE");
   command->add_option("--peer-timeout", asked->peer_timeout,

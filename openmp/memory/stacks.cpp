@@ -27,8 +27,8 @@ std::array<std::byte*, most_stacks> g_spare;
 std::size_t g_spare_count = 0;
 thread_local range t_last;  ///< the stack that the thread was seen on last
 
-/// Stacks that threads of the program's own have given back, for others: private, and few.
-std::array<range, 256> g_free;
+/// Stacks that threads of the program's own have given back, for others.
+std::array<range, most_stacks> g_free;
 
 thread_local constinit std::byte* t_private = nullptr;
 
@@ -105,7 +105,7 @@ void call_with_room(std::size_t bytes, void (*body)(void*), void* argument) noex
   g_spare[g_spare_count++] = top;
 }
 
-[[gnu::noinline]] void call_on(std::byte* top, void (*body)(void*), void* argument) noexcept {
+[[gnu::noinline]] void call_on(std::byte* top, void (*body)(void*), void* argument) {
 #if defined(__x86_64__)
   asm volatile(
       "movq %%rsp, %%rbx\n\t"

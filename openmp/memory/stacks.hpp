@@ -25,7 +25,8 @@ void remember_private_stack() noexcept;
 /// Calls body(argument), on another stack of `bytes` if half of the caller's is used: tasks that wait for tasks may be as deep as they like.
 void call_with_room(std::size_t bytes, void (*body)(void*), void* argument) noexcept;
 
-/// Calls body(argument) with the stack pointer at `top`. The frame pointer leads back, for debuggers and for exceptions that nobody catches.
-void call_on(std::byte* top, void (*body)(void*), void* argument) noexcept;
+/// Calls body(argument) with the stack pointer at `top`. The frame pointer leads back, for debuggers, for exceptions that nobody catches, and for the
+/// unwinding of pthread_exit(3).
+void call_on(std::byte* top, void (*body)(void*), void* argument);
 
 }  // namespace quire::openmp

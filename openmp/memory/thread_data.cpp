@@ -18,6 +18,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -32,16 +33,17 @@
 namespace quire::openmp {
 namespace {
 
-constexpr std::uint64_t page = 4096, most_places = 4096, first_place = 0x3000'0000'0000;
+constexpr std::uint64_t page = 4096, first_place = 0x3000'0000'0000;
 [[gnu::used]] alignas(page) thread_local char t_alignment[64];
 
-std::uint64_t g_bytes = 0;        ///< shared of each thread; 0: there are no places
-std::uint64_t g_place_bytes = 0;  ///< from one place to the next
+std::uint64_t g_bytes = 0;        ///< shared of each thread; 0: there is nothing to share
+std::uint64_t g_place_bytes = 0;  ///< from one place to the next; 0: there are no places
 std::vector<int> g_made;          ///< places of each node
+std::atomic<int> g_made_here{0};  ///< the same of this node, for any thread
 pthread_t g_lead;
 
 std::uint64_t round_up(std::uint64_t bytes, std::uint64_t to) noexcept { return (bytes + to - 1) / to * to; }
-std::uint64_t place_of(std::size_t node, std::uint64_t number) noexcept { return first_place + (node * most_places + number) * g_place_bytes; }
+std::uint64_t place_start(std::size_t node, std::uint64_t number) noexcept { return first_place + (node * most_places + number) * g_place_bytes; }
 std::uint64_t descriptor_of(std::uint64_t place) noexcept { return place + g_place_bytes - page; }
 std::uint64_t own_descriptor() noexcept { return reinterpret_cast<std::uint64_t>(__builtin_thread_pointer()); }
 
@@ -89,7 +91,7 @@ void map(std::uint64_t at, std::uint64_t bytes) noexcept {
 
 void make_place(int node, int number) {
   if (static_cast<std::uint64_t>(number) >= most_places) fail("a node has too many threads", QUIRE_LIMIT);
-  const std::uint64_t place = place_of(static_cast<std::size_t>(node), static_cast<std::uint64_t>(number)), shared = descriptor_of(place) - g_bytes;
+  const std::uint64_t place = place_start(static_cast<std::size_t>(node), static_cast<std::uint64_t>(number)), shared = descriptor_of(place) - g_bytes;
   if (node == quire_node()) {
     map(place, g_place_bytes);
   } else {
@@ -115,15 +117,17 @@ void* begin(void* at) noexcept {
 
 bool has_thread_data() noexcept { return g_bytes != 0; }
 
-void open_thread_data() {
+void open_thread_data(bool always) {
   const module& program = modules()[0];
-  if (program.thread_data_bytes == 0 || quire_nodes() == 1) return;
+  const bool shares = program.thread_data_bytes != 0 && quire_nodes() > 1;
+  if (!shares && !always) return;
   constexpr std::uint64_t own_stack = 1u << 20;
-  g_bytes = round_up(round_up(program.thread_data_bytes, program.thread_data_alignment), page);
+  if (shares) g_bytes = round_up(round_up(program.thread_data_bytes, program.thread_data_alignment), page);
   g_place_bytes = round_up(own_stack + g_bytes, own_stack);
   for (const module& m : modules()) g_place_bytes += round_up(m.thread_data_bytes, page);
   g_made.assign(static_cast<std::size_t>(quire_nodes()), 0);
   check_layout();
+  if (!shares) return;
   std::uint64_t main_thread = own_descriptor();
   if (const quire_status why = quire_broadcast(&main_thread, sizeof main_thread, 0); why != QUIRE_OK) fail("nodes cannot begin", why);
   if (main_thread != own_descriptor()) fail("thread-local variables cannot be shared: those of main() lie elsewhere than on node 0", QUIRE_INVALID);
@@ -138,13 +142,14 @@ bool has_places(int threads) noexcept {
 }
 
 void make_places(int threads) {
-  if (g_bytes == 0) return;
+  if (g_bytes == 0) return;  // add_place_here()
   const int nodes = quire_nodes();
   for (int node = 0; node < nodes; ++node) {
     int& made = g_made[static_cast<std::size_t>(node)];
     for (const int wanted = std::max(share_of(node, threads, nodes).count, 1); made < wanted; ++made) {
       if (node != 0 || made != 0) make_place(node, made);  // node 0's first is the main thread
     }
+    if (node == quire_node()) g_made_here.store(made, std::memory_order_release);
   }
 }
 
@@ -154,7 +159,7 @@ void start_thread_at(std::size_t place, void* (*body)(void*), void* argument, bo
   auto* const b = new beginning{0, body, argument};
   int error = 0;
   if (g_bytes != 0 && place < static_cast<std::size_t>(g_made[static_cast<std::size_t>(quire_node())])) {
-    const std::uint64_t at = place_of(static_cast<std::size_t>(quire_node()), place);
+    const std::uint64_t at = place_start(static_cast<std::size_t>(quire_node()), place);
     b->descriptor = descriptor_of(at);
     error = ::pthread_attr_setstack(&about, reinterpret_cast<void*>(at), g_place_bytes);
   }
@@ -163,17 +168,45 @@ void start_thread_at(std::size_t place, void* (*body)(void*), void* argument, bo
   ::pthread_attr_destroy(&about);
   if (error != 0) fail("cannot start a thread", QUIRE_NO_MEMORY);
   if (detached) {
-    ::pthread_detach(thread);
+    QUIRE_NEXT(pthread_detach)(thread);
   } else {
     g_lead = thread;
   }
 }
 
+std::size_t places_here() noexcept { return static_cast<std::size_t>(g_made_here.load(std::memory_order_acquire)); }
+
+bool add_place_here() noexcept {
+  const auto number = static_cast<std::uint64_t>(std::max(g_made_here.load(), 1));
+  if (g_bytes != 0 || number >= most_places) return false;
+  map(place_start(static_cast<std::size_t>(quire_node()), number), g_place_bytes);
+  g_made_here.store(static_cast<int>(number) + 1);
+  return true;
+}
+
+int create_at_place(std::size_t place, pthread_attr_t& about, void* (*body)(void*), void* argument, pthread_t& thread) noexcept {
+  const std::uint64_t at = place_start(static_cast<std::size_t>(quire_node()), place);
+  if (const int error = ::pthread_attr_setstack(&about, reinterpret_cast<void*>(at), g_place_bytes); error != 0) return error;
+  if (const int error = QUIRE_NEXT(pthread_create)(&thread, &about, body, argument); error != 0) return error;
+  if (thread != descriptor_of(at)) fail("libc places a thread elsewhere than expected", QUIRE_UNSUPPORTED);
+  return 0;
+}
+
+pthread_t handle_of_place(std::size_t place) noexcept { return descriptor_of(place_start(static_cast<std::size_t>(quire_node()), place)); }
+
+int node_of_handle(pthread_t thread, std::size_t& place) noexcept {
+  const int node = node_of_place(thread);
+  if (node < 0) return -1;
+  const std::uint64_t from = thread - place_start(static_cast<std::size_t>(node), 0);
+  place = from / g_place_bytes;
+  return from % g_place_bytes == g_place_bytes - page ? node : -1;
+}
+
 int node_of_place(std::uint64_t address) noexcept {
-  const std::uint64_t node = g_bytes != 0 && address >= first_place ? (address - first_place) / (most_places * g_place_bytes) : g_made.size();
+  const std::uint64_t node = g_place_bytes != 0 && address >= first_place ? (address - first_place) / (most_places * g_place_bytes) : g_made.size();
   return node < g_made.size() ? static_cast<int>(node) : -1;
 }
 
-void wait_for_lead() noexcept { ::pthread_join(g_lead, nullptr); }
+void wait_for_lead() noexcept { QUIRE_NEXT(pthread_join)(g_lead, nullptr); }
 
 }  // namespace quire::openmp

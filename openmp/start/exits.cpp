@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -49,6 +50,14 @@ void stop_watching() noexcept {
 }
 
 bool is_exit_watcher() noexcept { return t_watches; }
+
+bool is_exit_begun() noexcept {
+  static std::atomic<bool> begun{false};
+  thread_local bool t_begins = false;  // a handler may call exit(3) again
+  if (t_begins) return false;
+  t_begins = !begun.exchange(true);
+  return !t_begins;
+}
 
 void watch_for_exits() noexcept {
   sigset_t all, before;

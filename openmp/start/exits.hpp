@@ -12,4 +12,7 @@ void stop_watching() noexcept;
 /// A thread of another node has called it: node 0 ends the program. What this node has written comes first. Or another thread was first.
 [[noreturn]] void exit_on_node_0(int status) noexcept;
 
+/// Whether exit(3) is another thread's affair already; else the caller's.
+[[nodiscard]] bool is_exit_begun() noexcept;
+
 }  // namespace quire::openmp

@@ -162,6 +162,7 @@ void restore_environment() {
   }
   ::unsetenv("QUIRE_EXEC_STACK");
   ::unsetenv("QUIRE_EXEC_MEMORY");
+  ::unsetenv("QUIRE_EXEC_PLACE");
 }
 
 }  // namespace quire::openmp

@@ -7,6 +7,7 @@
 //   3  lead() starts Quire, and shares the program's static data as node 0 has it
 //   4  node 0 runs constructors of the program and of its libraries, and main() on a shared stack; other nodes serve regions
 //   5  exit() on node 0: its handlers and destructors run while others still serve; then the job ends
+#include <cxxabi.h>
 #include <dlfcn.h>
 #include <link.h>
 #include <quire/system.h>
@@ -36,8 +37,10 @@
 #include "openmp/start/image.hpp"
 #include "openmp/start/loading.hpp"
 #include "openmp/start/memory_mode.hpp"
+#include "openmp/start/single_threaded.hpp"
 #include "openmp/team/team.hpp"
 #include "openmp/threads/own_threads.hpp"
+#include "openmp/threads/starting.hpp"
 
 namespace quire::openmp {
 namespace {
@@ -87,15 +90,29 @@ char** share_texts(char** texts, std::size_t count) noexcept {
 
 void run_main(void* result) noexcept {
   program& p = g_program;
+  begin_own_main();
   run_constructors(p.count, p.arguments, p.environment, p.init == nullptr);
   if (p.init != nullptr) p.init(p.count, p.arguments, p.environment);
-  *static_cast<int*>(result) = p.run(p.count, p.arguments, p.environment);
+  if (!has_placement()) {
+    *static_cast<int*>(result) = p.run(p.count, p.arguments, p.environment);
+    return;
+  }
+  try {
+    ::exit(p.run(p.count, p.arguments, p.environment));
+  } catch (abi::__forced_unwind&) {
+    end_after_others(*own());
+  }
 }
 
 /// std::cout and its like lie in the program's data, and lead to buffers in libstdc++, which each node has for itself.
 void construct_streams() noexcept {
   alignas(std::ios_base::Init) static std::byte room[sizeof(std::ios_base::Init)];
   (void)new (room) std::ios_base::Init;  // never destroyed: the program's own does that
+}
+
+/// Threads of all nodes write: what one has written comes before what another one writes when it hears of that.
+void write_lines() noexcept {
+  if (job().nodes > 1) (void)std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
 }
 
 std::size_t main_stack_bytes() noexcept {
@@ -108,7 +125,7 @@ std::size_t main_stack_bytes() noexcept {
 /// The main thread of another node than node 0 has no thread-local variables of its own any more: another one serves, and gets the signals.
 void serve_in_place() noexcept {
   if (!has_thread_data()) return serve();
-  make_places(1);
+  make_places(first_places() * job().nodes);
   start_thread_at(0, [](void*) -> void* {
     serve();
     return nullptr;
@@ -125,22 +142,27 @@ int lead(int, char**, char** environment) {
   begin_main_thread();
   g_program.environment = environment;
   choose_memory();
+  choose_placement();
   restore_environment();
+  separate_single_threaded();
   construct_streams();
   explain_crashes();
   if (const quire_status why = quire_start(nullptr); why != QUIRE_OK) fail("the job cannot start", why);
   compare_modules();
   share_static_data();
-  open_thread_data();
+  open_thread_data(has_placement());
   open_team();
   open_shared_state();
   open_places();
   open_libc_state();
+  open_threads();
   open_heap();
   refuse_to_load();
   separate_private_memory();
   if (job().node != 0) {
+    if (has_placement()) write_lines();
     serve_in_place();
+    close_threads();
     close_static_data();
     close_heap();
     wait_for_workers();
@@ -148,8 +170,9 @@ int lead(int, char**, char** environment) {
     (void)std::fflush(nullptr);
     ::_exit(quire_end() == QUIRE_OK ? 0 : 1);
   }
-  make_places(1);
+  make_places(first_places() * job().nodes);
   me().seat = take_seat(binding::primary, 1, 0, {});
+  if (has_placement()) write_lines();
   g_running = true;
   if (job().nodes > 1) watch_for_exits();
   g_program.arguments = share_texts(g_program.arguments, static_cast<std::size_t>(g_program.count));
@@ -169,12 +192,15 @@ int lead(int, char**, char** environment) {
   }
   stop_watching();
   run_destructors();
+  if (do_threads_run()) quire_exit(g_status);
   // No handler of the program may ask for memory of nodes that have ended.
   sigset_t others, before;
   ::sigfillset(&others);
   for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) ::sigdelset(&others, own);
   ::pthread_sigmask(SIG_BLOCK, &others, &before);
+  stop_making_places();
   close_libc_state();
+  close_threads();
   close_static_data();
   close_heap();
   dismiss();
@@ -212,7 +238,11 @@ QUIRE_EXPORT void exit(int status) {
     int status;
   };
   static call c;  // private: the caller's stack is not
-  if (me().active_level > 0 || is_exit_watcher()) {
+  if (has_placement()) {
+    if (own() != nullptr) run_last_calls(*own());
+    if (job().node != 0) exit_on_node_0(status);
+    while (is_exit_begun()) ::pause();
+  } else if (me().active_level > 0 || is_exit_watcher()) {
     if (job().node != 0) exit_on_node_0(status);
     if (g_exits_within.exchange(true)) {
       for (;;) ::pause();

@@ -27,6 +27,7 @@
 #include "openmp/team/take.hpp"
 #include "openmp/team/tasking.hpp"
 #include "openmp/team/workers.hpp"
+#include "openmp/threads/records.hpp"
 
 namespace quire::openmp {
 namespace {
@@ -87,9 +88,7 @@ bool is_outermost() noexcept { return t_me.level == 0 && !t_me.within; }
 void need_places(int threads) noexcept {
   if (threads == g_places || has_places(threads)) return;
   g_places = threads;
-  command told{nullptr, nullptr, threads, g_variables_version, {}};
-  if (const quire_status why = quire_broadcast(&told, sizeof told, 0); why != QUIRE_OK) fail("a parallel region cannot begin", why);
-  make_places(threads);
+  tell_of_places(threads);
 }
 
 /// A region begins on all nodes that have a part in it.
@@ -241,6 +240,12 @@ void limit_threads(settings& job) noexcept {
 void begin_main_thread() noexcept { t_is_main = true; }
 void ask_binding(binding how) noexcept { t_asked_binding = how; }
 context& me() noexcept { return t_me; }
+
+void tell_of_places(int threads) noexcept {
+  command told{nullptr, nullptr, threads, g_variables_version, {}};
+  if (const quire_status why = quire_broadcast(&told, sizeof told, 0); why != QUIRE_OK) fail("nodes cannot make places for threads", why);
+  make_places(threads);
+}
 settings& job() noexcept { return g_job; }
 
 variables& own_variables() noexcept {
@@ -319,6 +324,7 @@ void open_team() {
 int threads_of_region(unsigned threads) noexcept {
   look_at_loaded();
   const context& c = t_me;
+  if (has_placement()) return 1;  // a library's: the program has no OpenMP
   const variables& own = own_variables();
   const int wanted = std::min(threads != 0 ? static_cast<int>(std::min(threads, 1u << 20)) : own.threads, own.thread_limit);
   if (wanted <= 1 || c.active_level >= own.most_active_levels || !on_stack(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)))) return 1;

@@ -122,6 +122,8 @@ struct brought {
 void serve() noexcept;
 /// No region runs any more: until no thread is on a shared stack. Before the job ends, as stacks go then.
 void wait_for_workers() noexcept;
+/// Node 0, while no region runs: all nodes make places for the threads of a team of so many.
+void tell_of_places(int threads) noexcept;
 /// Node 0, when no region can begin any more: the others end.
 void dismiss() noexcept;
 

@@ -7,6 +7,7 @@
 #include <threads.h>
 
 #include "openmp/libc/interpose.hpp"
+#include "openmp/threads/own_threads.hpp"
 #include "openmp/threads/waiting.hpp"
 
 using namespace quire::openmp;
@@ -22,8 +23,9 @@ condition& of(pthread_cond_t* c) noexcept { return *reinterpret_cast<condition*>
 /// libc keeps the clock that the condition was initialised with.
 clockid_t clock_of(const pthread_cond_t* c) noexcept { return (c->__data.__wrefs & 2) != 0 ? CLOCK_MONOTONIC : CLOCK_REALTIME; }
 
-int wait(pthread_cond_t* at, pthread_mutex_t* m, const deadline& end) noexcept {
+int wait(pthread_cond_t* at, pthread_mutex_t* m, const deadline& end) {
   if (!end.is_valid()) return EINVAL;
+  look_at_cancellation();
   condition& c = of(at);
   __atomic_fetch_add(&c.waiters, 1, __ATOMIC_ACQ_REL);
   const std::uint32_t before = load(c.signals);
@@ -31,9 +33,11 @@ int wait(pthread_cond_t* at, pthread_mutex_t* m, const deadline& end) noexcept {
     __atomic_fetch_sub(&c.waiters, 1, __ATOMIC_ACQ_REL);
     return error;
   }
-  const bool signalled = wait_until([&] { return load(c.signals) != before; }, end);
+  (void)!wait_until([&] { return load(c.signals) != before || is_cancelled_here(); }, end);
+  const bool signalled = load(c.signals) != before;
   __atomic_fetch_sub(&c.waiters, 1, __ATOMIC_ACQ_REL);
   const int error = ::pthread_mutex_lock(m);
+  if (!signalled) look_at_cancellation();
   return error != 0 ? error : signalled ? 0 : ETIMEDOUT;
 }
 
@@ -75,10 +79,14 @@ int failed(int error) noexcept {
   return -1;
 }
 
-int wait(std::uint32_t& value, const deadline& end) noexcept {
+int wait(std::uint32_t& value, const deadline& end) {
+  look_at_cancellation();
   if (take(value)) return 0;
   if (!end.is_valid()) return failed(EINVAL);
-  return wait_until([&] { return take(value); }, end) ? 0 : failed(ETIMEDOUT);
+  bool taken = false;
+  const bool in_time = wait_until([&] { return (taken = take(value)) || is_cancelled_here(); }, end);
+  if (!taken) look_at_cancellation();
+  return taken ? 0 : failed(in_time ? EINTR : ETIMEDOUT);
 }
 
 int post(std::uint32_t& value) noexcept {

@@ -11,6 +11,7 @@
 #include "openmp/memory/heap.hpp"
 #include "openmp/start/image.hpp"
 #include "openmp/team/team.hpp"
+#include "openmp/threads/records.hpp"
 #include "openmp/threads/waiting.hpp"
 
 namespace quire::openmp {
@@ -21,6 +22,7 @@ std::uint32_t number_of_thread() noexcept {
   static constinit std::atomic<std::uint32_t> g_next{1};
   thread_local constinit std::uint32_t t_number = 0;
   constexpr unsigned node_shift = 16;
+  if (t_number == 0) t_number = number_of_own();
   if (t_number == 0) t_number = static_cast<std::uint32_t>(job().node) << node_shift | g_next.fetch_add(1);
   return t_number;
 }

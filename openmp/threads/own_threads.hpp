@@ -1,9 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Threads that the program makes itself, by pthreads, C11 or C++.
 #pragma once
+
+#include <pthread.h>
+
+#include "openmp/threads/records.hpp"
 
 namespace quire::openmp {
 
 /// Threads of this node that the program has made itself, and that have not ended.
 [[nodiscard]] int own_threads() noexcept;
+/// As pthread_create(3), for a call of the program (for_program()).
+[[nodiscard]] int make_own_thread(pthread_t* thread, const pthread_attr_t* about, void* (*body)(void*), void* argument) noexcept;
+
+/// On the shared stack, at the end of a thread: destructors of its thread_local objects and thread-specific data.
+void run_last_calls(own_thread& self);
+void destroy_values(own_thread& self);
+/// main() has called pthread_exit(3): others go on; the program ends with the last of them. On main()'s stack.
+[[noreturn]] void end_after_others(own_thread& self);
+/// The caller's pthread_exit(3).
+[[noreturn]] void leave_thread(void* result);
+
+/// Ends the caller by pthread_exit(3) if somebody has cancelled it, and it allows that. What waits looks whether it is to stop.
+void look_at_cancellation();
+[[nodiscard]] bool is_cancelled_here() noexcept;
 
 }  // namespace quire::openmp

@@ -1,83 +1,191 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Threads that the program makes itself: they run on the node where they are made, on a shared stack, as others may follow pointers to what is on it.
+// Threads that the program makes itself. They have shared stacks, as others may follow pointers to what is on them. Where the program has OpenMP they run on
+// the node where they are made; else placement.hpp says on which.
+#include <cxxabi.h>
 #include <errno.h>
-#include <pthread.h>
 
 #include <atomic>
-#include <cstddef>
-#include <cstdint>
+#include <cstdio>
+#include <new>
 
 #include "openmp/libc/interpose.hpp"
 #include "openmp/memory/heap.hpp"
 #include "openmp/memory/stacks.hpp"
+#include "openmp/memory/thread_data.hpp"
+#include "openmp/start/signals.hpp"
+#include "openmp/tasks/memory.hpp"
+#include "openmp/team/team.hpp"
+#include "openmp/threads/elsewhere.hpp"
 #include "openmp/threads/own_threads.hpp"
-
-extern "C" {
-void* __libc_malloc(std::size_t);
-void __libc_free(void*);
-}
+#include "openmp/threads/starting.hpp"
+#include "openmp/threads/waiting.hpp"
 
 namespace quire::openmp {
 namespace {
 
 std::atomic<int> g_running{0};
 
-/// Private, and the thread's own.
-struct beginning {
-  void* (*body)(void*);
-  void* argument;
-  std::byte* top;        ///< null: it gets a stack of `bytes`
-  std::size_t bytes;
-  void* result;
-};
-
-/// At the end of a thread, however that comes, and on its private stack.
-void end(void* at) noexcept {
-  auto* const b = static_cast<beginning*>(at);
-  if (b->bytes != 0) give_stack_back(b->top, b->bytes);
-  __libc_free(b);
-  g_running.fetch_sub(1);
+/// The body, on the shared stack, and what comes at the end of a thread: it may allocate, and use what others share.
+void live(void* at) {
+  auto& self = *static_cast<own_thread*>(at);
+  const auto end = [&self] {
+    self.cancel_state = PTHREAD_CANCEL_DISABLE;
+    run_last_calls(self);
+    destroy_values(self);
+  };
+  try {
+    self.result = self.body(self.argument);
+  } catch (abi::__forced_unwind&) {
+    if (!self.leaves) self.result = PTHREAD_CANCELED;
+    end();
+    throw;
+  }
+  end();
 }
+
+/// Others may take its place, its stack and its result from now on.
+void tell_end(const own_thread& self) noexcept {
+  if (self.record == nullptr) return;
+  if (job().node != 0) (void)std::fflush(stdout);
+  self.record->result = self.result;
+  __atomic_fetch_sub(&running_on(job().node), 1, __ATOMIC_ACQ_REL);
+  __atomic_fetch_or(&self.record->now, thread_record::ended, __ATOMIC_ACQ_REL);
+  __atomic_fetch_sub(&threads().living, 1, __ATOMIC_ACQ_REL);
+}
+
+/// On the private stack, after libc's own last calls.
+void count_end(void*) noexcept { g_running.fetch_sub(1); }
 
 pthread_key_t key_of_end() noexcept {
   static const pthread_key_t key = [] {
     pthread_key_t made{};
-    (void)::pthread_key_create(&made, end);
+    (void)::pthread_key_create(&made, count_end);
     return made;
   }();
   return key;
 }
 
+/// Also where a thread is unwound.
+struct life {
+  own_thread& self;
+  explicit life(own_thread& s) noexcept : self(s) {
+    set_own(&self);
+    (void)::pthread_setspecific(key_of_end(), &self);
+    if (self.stack_bytes != 0) self.top = take_stack(self.stack_bytes);
+    remember_private_stack();
+  }
+  life(const life&) = delete;
+  life& operator=(const life&) = delete;
+  ~life() {
+    if (self.stack_bytes != 0) give_stack_back(self.top, self.stack_bytes);
+    tell_end(self);
+    set_own(nullptr);
+    destroy_private(&self);
+  }
+};
+
 void* run(void* at) {
-  auto* const b = static_cast<beginning*>(at);
-  if (b->bytes != 0) b->top = take_stack(b->bytes);
-  (void)::pthread_setspecific(key_of_end(), b);
-  remember_private_stack();
-  call_on(b->top, [](void* of) {
-    auto& self = *static_cast<beginning*>(of);
-    self.result = self.body(self.argument);
-  }, b);
-  return b->result;
+  auto& self = *static_cast<own_thread*>(at);
+  void* const* const result = &self.result;
+  const bool joins_itself = self.record == nullptr;
+  void* value = nullptr;
+  {
+    const life here(self);
+    (void)::pthread_sigmask(SIG_SETMASK, &self.mask, nullptr);
+    if (self.record != nullptr) repeat_actions();
+    call_on(self.top, live, &self);
+    value = *result;
+  }
+  return joins_itself ? value : nullptr;
 }
 
-std::size_t stack_bytes(const pthread_attr_t* about) noexcept {
-  constexpr std::size_t usual = 8u << 20, most = std::size_t{1} << 36;
-  std::size_t bytes = usual;
-  if (about != nullptr) (void)::pthread_attr_getstacksize(about, &bytes);
-  return bytes > most ? usual : (bytes + 4095) / 4096 * 4096;
+own_thread* new_own(const new_thread& wanted, thread_record* record) noexcept {
+  auto* const self = make_private<own_thread>();
+  self->record = record;
+  self->body = wanted.body;
+  self->argument = wanted.argument;
+  self->top = wanted.top;
+  self->stack_bytes = wanted.top != nullptr ? 0 : wanted.stack_bytes;
+  self->mask = wanted.mask;
+  return self;
 }
 
-/// The stack that the program has chosen, if that is shared: the thread itself gets another one then.
-std::byte* chosen_stack(const pthread_attr_t* about) noexcept {
-  void* stack = nullptr;
-  std::size_t bytes = 0;
-  if (about == nullptr || ::pthread_attr_getstack(about, &stack, &bytes) != 0 || !in_heap(stack)) return nullptr;
-  return static_cast<std::byte*>(stack) + bytes;
+/// Today's thread of a program with OpenMP: libc's in all but the stack.
+int make_here(pthread_t* thread, const pthread_attr_t* about, const new_thread& wanted) noexcept {
+  pthread_attr_t plain;
+  if (wanted.top != nullptr) {
+    (void)::pthread_attr_init(&plain);
+    (void)::pthread_attr_setdetachstate(&plain, wanted.detached ? PTHREAD_CREATE_DETACHED : PTHREAD_CREATE_JOINABLE);
+  }
+  own_thread* const self = new_own(wanted, nullptr);
+  g_running.fetch_add(1);
+  const int error = QUIRE_NEXT(pthread_create)(thread, wanted.top != nullptr ? &plain : about, run, self);
+  if (error == 0) return 0;
+  g_running.fetch_sub(1);
+  destroy_private(self);
+  return error;
+}
+
+void* start_for_other(void* at) noexcept {
+  start_here(*static_cast<new_thread*>(at));
+  return nullptr;
+}
+
+int node_of_next() noexcept {
+  const std::uint64_t number = __atomic_fetch_add(&threads().made, 1, __ATOMIC_ACQ_REL);
+  return node_of_new_thread(threads_placement(), job().nodes, job().node, number, [](int node) { return __atomic_load_n(&running_on(node), __ATOMIC_RELAXED); });
 }
 
 }  // namespace
 
 int own_threads() noexcept { return g_running.load(); }
+
+void start_here(new_thread& wanted) noexcept {
+  const std::size_t number = take_place(thread_record::running | (wanted.detached ? thread_record::detached : 0u));
+  if (number == 0) {
+    wanted.error = EAGAIN;
+    return;
+  }
+  pthread_attr_t about;
+  (void)::pthread_attr_init(&about);
+  if (wanted.has_affinity) (void)::pthread_attr_setaffinity_np(&about, sizeof wanted.affinity, &wanted.affinity);
+  if (wanted.has_schedule) {
+    (void)::pthread_attr_setinheritsched(&about, PTHREAD_EXPLICIT_SCHED);
+    (void)::pthread_attr_setschedpolicy(&about, wanted.policy);
+    (void)::pthread_attr_setschedparam(&about, &wanted.parameters);
+  }
+  own_thread* const self = new_own(wanted, &record_of(job().node, number));
+  g_running.fetch_add(1);
+  wanted.handle = handle_of_place(number);
+  pthread_t made{};
+  wanted.error = create_at_place(number, about, run, self, made);
+  (void)::pthread_attr_destroy(&about);
+  if (wanted.error == 0) return;
+  g_running.fetch_sub(1);
+  destroy_private(self);
+  give_place(number);
+}
+
+int make_own_thread(pthread_t* thread, const pthread_attr_t* about, void* (*body)(void*), void* argument) noexcept {
+  new_thread wanted = describe(about, body, argument);
+  if (!has_placement()) return make_here(thread, about, wanted);
+  const int node = node_of_next();
+  __atomic_fetch_add(&running_on(node), 1, __ATOMIC_ACQ_REL);
+  __atomic_fetch_add(&threads().living, 1, __ATOMIC_ACQ_REL);
+  if (node == job().node) {
+    run_aside([](void* at) { start_here(*static_cast<new_thread*>(at)); }, &wanted);
+  } else {
+    if (job().node == 0) (void)std::fflush(stdout);  // what the thread writes comes behind it
+    if (!run_on(node, start_for_other, &wanted)) wanted.error = EAGAIN;
+  }
+  if (wanted.error == 0) {
+    *thread = wanted.handle;
+    return 0;
+  }
+  __atomic_fetch_sub(&running_on(node), 1, __ATOMIC_ACQ_REL);
+  __atomic_fetch_sub(&threads().living, 1, __ATOMIC_ACQ_REL);
+  return wanted.error;
+}
 
 }  // namespace quire::openmp
 
@@ -85,21 +193,5 @@ using namespace quire::openmp;
 
 QUIRE_LIBC int pthread_create(pthread_t* thread, const pthread_attr_t* about, void* (*body)(void*), void* argument) noexcept {
   if (!for_program(QUIRE_CALLER)) return QUIRE_NEXT(pthread_create)(thread, about, body, argument);
-  auto* const b = static_cast<beginning*>(__libc_malloc(sizeof(beginning)));
-  if (b == nullptr) return EAGAIN;
-  std::byte* const chosen = chosen_stack(about);
-  *b = {body, argument, chosen, chosen != nullptr ? 0 : stack_bytes(about), nullptr};
-  pthread_attr_t plain;
-  if (chosen != nullptr) {
-    int detached = PTHREAD_CREATE_JOINABLE;
-    (void)::pthread_attr_getdetachstate(about, &detached);
-    (void)::pthread_attr_init(&plain);
-    (void)::pthread_attr_setdetachstate(&plain, detached);
-  }
-  g_running.fetch_add(1);
-  const int error = QUIRE_NEXT(pthread_create)(thread, chosen != nullptr ? &plain : about, run, b);
-  if (error == 0) return 0;
-  g_running.fetch_sub(1);
-  __libc_free(b);
-  return error;
+  return make_own_thread(thread, about, body, argument);
 }

@@ -312,7 +312,7 @@ TEST_F(Exec, WhatIsNoSuchProgramIsRefused) {
 
 TEST_F(Exec, AProgramWithoutOpenMPIsStartedOnlyIfThatIsMeant) {
   const std::string program = programs + "/without_openmp";
-  refused({"exec", program}, 126, "needs no OpenMP runtime: its nodes would share nothing (--any starts it all the same)");
+  refused({"exec", program}, 126, "needs no OpenMP runtime, and makes no threads: its nodes would have nothing to do (--any starts it all the same)");
   const auto result = quire_does({"exec", "--any", program});
   EXPECT_EQ(result.status, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("libquire_omp.so"));

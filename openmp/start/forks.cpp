@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// fork(2) from a private stack: the child has none of the shared ones, and must be able to say so.
+#include <unistd.h>
+
+#include "openmp/libc/interpose.hpp"
+#include "openmp/threads/elsewhere.hpp"
+
+using namespace quire::openmp;
+
+QUIRE_LIBC pid_t fork() noexcept {
+  static thread_local pid_t t_child;  // the caller's stack is not the child's
+  run_aside([](void*) { t_child = QUIRE_NEXT(fork)(); }, nullptr);
+  return t_child;
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmp/start/single_threaded.hpp"
+
+#include <link.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/single_threaded.h>
+
+#include <cstdint>
+
+#include "openmp/start/modules.hpp"
+
+namespace quire::openmp {
+namespace {
+
+constexpr std::uint64_t page = 4096;
+constexpr const char* name = "__libc_single_threaded";
+/// There are always threads of Quire.
+char g_never = 0;
+
+std::uint64_t value(const module& of, std::int64_t tag) noexcept {
+  const auto* const entry = of.entry(tag);
+  return entry != nullptr ? entry->d_un.d_val : 0;
+}
+
+/// A word of a table that the dynamic linker may have made read-only.
+void set(std::uint64_t* at, std::uint64_t to, bool read_only) noexcept {
+  void* const first = reinterpret_cast<void*>(reinterpret_cast<std::uint64_t>(at) / page * page);
+  if (read_only && ::mprotect(first, page, PROT_READ | PROT_WRITE) != 0) return;
+  *at = to;
+  if (read_only) (void)::mprotect(first, page, PROT_READ);
+}
+
+void point_to_private(const module& of) noexcept {
+  const auto* const relocations = reinterpret_cast<const ElfW(Rela)*>(value(of, DT_RELA));
+  const auto* const symbols = reinterpret_cast<const ElfW(Sym)*>(value(of, DT_SYMTAB));
+  const auto* const texts = reinterpret_cast<const char*>(value(of, DT_STRTAB));
+  if (relocations == nullptr || symbols == nullptr || texts == nullptr || value(of, DT_RELA) < of.base) return;
+  for (std::uint64_t i = 0; i < value(of, DT_RELASZ) / sizeof(ElfW(Rela)); ++i) {
+    const ElfW(Rela)& r = relocations[i];
+    const auto kind = ELF64_R_TYPE(r.r_info);
+    if ((kind != R_X86_64_GLOB_DAT && kind != R_X86_64_64) || strcmp(texts + symbols[ELF64_R_SYM(r.r_info)].st_name, name) != 0) continue;
+    const std::uint64_t at = of.base + r.r_offset;
+    set(reinterpret_cast<std::uint64_t*>(at), reinterpret_cast<std::uint64_t>(&g_never), at < of.after_relocation);
+  }
+}
+
+}  // namespace
+
+void separate_single_threaded() noexcept {
+  __libc_single_threaded = 0;  // the executable's copy too
+  for (const module& m : modules()) {
+    if (!m.programs && m.dynamic != nullptr) point_to_private(m);
+  }
+}
+
+}  // namespace quire::openmp

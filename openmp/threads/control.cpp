@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Calls of pthreads about a thread of another node are made there: signals, names, processors, priorities. Memory that the program hands over lies on a shared
+// stack or in the heap, as all of the program's does; the kernel gets copies of it.
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <atomic>
+#include <cstddef>
+
+#include "openmp/libc/interpose.hpp"
+#include "openmp/start/signals.hpp"
+#include "openmp/team/team.hpp"
+#include "openmp/threads/elsewhere.hpp"
+#include "openmp/threads/own_threads.hpp"
+#include "openmp/threads/starting.hpp"
+#include "openmp/threads/waiting.hpp"
+
+namespace quire::openmp {
+namespace {
+
+template <class Call>
+struct message {
+  const Call& call;
+  thread_place of;
+  int result = ESRCH;
+};
+
+/// On the node of the thread. A thread that has ended is there as long as somebody may wait for it.
+template <class Call>
+void make_call(message<Call>& m) noexcept {
+  const places_held held;
+  const std::uint32_t now = load(record_of(m.of.node, m.of.number).now);
+  if (now == 0 || (m.of.number != 0 && (now & thread_record::collected) != 0)) return;
+  m.result = m.call();
+}
+
+using name_text = char[16];  ///< the longest that the kernel has
+using processors = std::byte[1 << 14];
+
+/// The caller itself: its handlers may come at once, and do what they like.
+template <class Call>
+int call_aside(const Call& call) noexcept {
+  struct {
+    const Call& call;
+    int result;
+  } own{call, 0};
+  run_aside([](void* at) {
+    auto& o = *static_cast<decltype(own)*>(at);
+    o.result = o.call();
+  }, &own);
+  return own.result;
+}
+
+/// call() where the thread runs: here too if it is none of the program's.
+template <class Call>
+int at_thread(pthread_t thread, const Call& call) noexcept {
+  const thread_place of = place_of(thread);
+  if (of.node < 0) return call();
+  if (::pthread_equal(thread, ::pthread_self()) != 0) return call_aside(call);
+  message<Call> m{call, of};
+  if (of.node == job().node) {
+    run_aside([](void* at) { make_call(*static_cast<message<Call>*>(at)); }, &m);
+    return m.result;
+  }
+  const bool made = run_on(of.node, [](void* at) -> void* {
+    make_call(*static_cast<message<Call>*>(at));
+    return nullptr;
+  }, &m);
+  return made ? m.result : EAGAIN;
+}
+
+/// What leads to memory of the thread's node, or to a clock of its process.
+bool is_refused(pthread_t thread, const char* what) noexcept {
+  const thread_place of = place_of(thread);
+  if (of.node < 0 || of.node == job().node) return false;
+  static std::atomic<bool> told{false};
+  if (!told.exchange(true)) ::fprintf(stderr, "quire: threads: %s of a thread on another node is refused (ENOTSUP)\n", what);
+  return true;
+}
+
+}  // namespace
+}  // namespace quire::openmp
+
+using namespace quire::openmp;
+
+QUIRE_LIBC int pthread_kill(pthread_t thread, int number) noexcept {
+  return at_thread(thread, [=] {
+    repeat_actions();
+    return QUIRE_NEXT(pthread_kill)(thread, number);
+  });
+}
+QUIRE_LIBC int pthread_sigqueue(pthread_t thread, int number, const sigval value) noexcept {
+  return at_thread(thread, [=] {
+    repeat_actions();
+    return QUIRE_NEXT(pthread_sigqueue)(thread, number, value);
+  });
+}
+QUIRE_LIBC int raise(int number) noexcept {
+  if (for_program(QUIRE_CALLER)) repeat_actions();
+  return QUIRE_NEXT(raise)(number);
+}
+
+QUIRE_LIBC int pthread_setname_np(pthread_t thread, const char* name) noexcept {
+  return at_thread(thread, [=] {
+    name_text own{};
+    if (::strnlen(name, sizeof own) == sizeof own) return ERANGE;
+    ::strcpy(own, name);
+    return QUIRE_NEXT(pthread_setname_np)(thread, own);
+  });
+}
+QUIRE_LIBC int pthread_getname_np(pthread_t thread, char* name, size_t bytes) noexcept {
+  return at_thread(thread, [=] {
+    name_text own{};
+    if (bytes < sizeof own) return ERANGE;
+    const int error = QUIRE_NEXT(pthread_getname_np)(thread, own, sizeof own);
+    if (error == 0) ::strcpy(name, own);
+    return error;
+  });
+}
+QUIRE_LIBC int pthread_setaffinity_np(pthread_t thread, size_t bytes, const cpu_set_t* set) noexcept {
+  return at_thread(thread, [=] {
+    processors own{};
+    if (bytes > sizeof own) return EINVAL;
+    ::memcpy(own, set, bytes);
+    return QUIRE_NEXT(pthread_setaffinity_np)(thread, bytes, reinterpret_cast<const cpu_set_t*>(own));
+  });
+}
+QUIRE_LIBC int pthread_getaffinity_np(pthread_t thread, size_t bytes, cpu_set_t* set) noexcept {
+  return at_thread(thread, [=] {
+    processors own{};
+    if (bytes > sizeof own) return EINVAL;
+    const int error = QUIRE_NEXT(pthread_getaffinity_np)(thread, bytes, reinterpret_cast<cpu_set_t*>(own));
+    if (error == 0) ::memcpy(set, own, bytes);
+    return error;
+  });
+}
+QUIRE_LIBC int pthread_setschedparam(pthread_t thread, int policy, const sched_param* parameters) noexcept {
+  return at_thread(thread, [=] {
+    const sched_param own = *parameters;
+    return QUIRE_NEXT(pthread_setschedparam)(thread, policy, &own);
+  });
+}
+QUIRE_LIBC int pthread_getschedparam(pthread_t thread, int* policy, sched_param* parameters) noexcept {
+  return at_thread(thread, [=] {
+    int own_policy = 0;
+    sched_param own{};
+    const int error = QUIRE_NEXT(pthread_getschedparam)(thread, &own_policy, &own);
+    if (error == 0) *policy = own_policy, *parameters = own;
+    return error;
+  });
+}
+QUIRE_LIBC int pthread_setschedprio(pthread_t thread, int priority) noexcept {
+  return at_thread(thread, [=] { return QUIRE_NEXT(pthread_setschedprio)(thread, priority); });
+}
+QUIRE_LIBC int pthread_getcpuclockid(pthread_t thread, clockid_t* clock) noexcept {
+  return is_refused(thread, "the clock (pthread_getcpuclockid)") ? ENOTSUP : QUIRE_NEXT(pthread_getcpuclockid)(thread, clock);
+}
+QUIRE_LIBC int pthread_getattr_np(pthread_t thread, pthread_attr_t* to) noexcept {
+  return is_refused(thread, "attributes (pthread_getattr_np)") ? ENOTSUP : QUIRE_NEXT(pthread_getattr_np)(thread, to);
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A thread's attributes, which libc keeps in memory of the node that has set them.
+#include "openmp/memory/heap.hpp"
+#include "openmp/threads/starting.hpp"
+
+namespace quire::openmp {
+namespace {
+
+std::size_t stack_bytes(const pthread_attr_t* about) noexcept {
+  constexpr std::size_t usual = 8u << 20, most = std::size_t{1} << 36;
+  std::size_t bytes = usual;
+  if (about != nullptr) (void)::pthread_attr_getstacksize(about, &bytes);
+  return bytes > most ? usual : (bytes + 4095) / 4096 * 4096;
+}
+
+/// The stack that the program has chosen, if that is shared: the thread itself gets another one then.
+std::byte* chosen_stack(const pthread_attr_t* about) noexcept {
+  void* stack = nullptr;
+  std::size_t bytes = 0;
+  if (about == nullptr || ::pthread_attr_getstack(about, &stack, &bytes) != 0 || !in_heap(stack)) return nullptr;
+  return static_cast<std::byte*>(stack) + bytes;
+}
+
+void describe_schedule(const pthread_attr_t* about, new_thread& to) noexcept {
+  int inherits = PTHREAD_INHERIT_SCHED;
+  (void)::pthread_attr_getinheritsched(about, &inherits);
+  to.has_schedule = inherits == PTHREAD_EXPLICIT_SCHED;
+  (void)::pthread_attr_getschedpolicy(about, &to.policy);
+  (void)::pthread_attr_getschedparam(about, &to.parameters);
+}
+
+/// All processors, as libc says where nothing was set, are no choice.
+void describe_affinity(const pthread_attr_t* about, new_thread& to) noexcept {
+  cpu_set_t set;
+  if (::pthread_attr_getaffinity_np(about, sizeof set, &set) != 0) return;
+  to.has_affinity = CPU_COUNT(&set) != CPU_SETSIZE;
+  to.affinity = set;
+}
+
+}  // namespace
+
+new_thread describe(const pthread_attr_t* about, void* (*body)(void*), void* argument) noexcept {
+  new_thread found;
+  found.body = body;
+  found.argument = argument;
+  found.top = chosen_stack(about);
+  found.stack_bytes = stack_bytes(about);
+  (void)::pthread_sigmask(SIG_SETMASK, nullptr, &found.mask);
+  if (about == nullptr) return found;
+  int detached = PTHREAD_CREATE_JOINABLE;
+  (void)::pthread_attr_getdetachstate(about, &detached);
+  found.detached = detached == PTHREAD_CREATE_DETACHED;
+  describe_schedule(about, found);
+  describe_affinity(about, found);
+  return found;
+}
+
+}  // namespace quire::openmp

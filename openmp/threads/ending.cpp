@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How a thread of the program ends: destructors of its thread_local objects run on its shared stack, as the rest of it does; libc would run them on the
+// private one, where memory that they allocate is of one node.
+#include <quire/quire.h>
+#include <stdlib.h>
+
+#include <utility>
+
+#include "openmp/libc/interpose.hpp"
+#include "openmp/start/exits.hpp"
+#include "openmp/tasks/memory.hpp"
+#include "openmp/threads/own_threads.hpp"
+#include "openmp/threads/waiting.hpp"
+
+namespace quire::openmp {
+
+void run_last_calls(own_thread& self) {
+  while (self.last_calls != nullptr) {
+    const own_thread::last_call now = *self.last_calls;
+    destroy_private(std::exchange(self.last_calls, now.before));
+    now.what(now.argument);
+  }
+}
+
+void end_after_others(own_thread& self) {
+  destroy_values(self);
+  __atomic_store_n(&self.record->result, self.result, __ATOMIC_RELEASE);
+  __atomic_fetch_or(&self.record->now, thread_record::ended, __ATOMIC_ACQ_REL);
+  (void)!wait_until([] { return load(threads().living) == 0; });
+  self.last_calls = nullptr;  // libc leaves thread_local objects of main() alone then
+  ::exit(0);
+}
+
+void leave_thread(void* result) {
+  if (own_thread* const self = own(); self != nullptr) {
+    self->leaves = true;
+    self->result = result;
+  }
+  QUIRE_NEXT(pthread_exit)(result);
+  __builtin_unreachable();
+}
+
+bool is_cancelled_here() noexcept {
+  const own_thread* const self = own();
+  return self != nullptr && self->record != nullptr && self->cancel_state == PTHREAD_CANCEL_ENABLE && (load(self->record->now) & thread_record::cancelled) != 0;
+}
+
+void look_at_cancellation() {
+  if (!is_cancelled_here()) return;
+  own()->cancel_state = PTHREAD_CANCEL_DISABLE;
+  leave_thread(PTHREAD_CANCELED);
+}
+
+}  // namespace quire::openmp
+
+using namespace quire::openmp;
+
+QUIRE_LIBC void pthread_exit(void* result) { leave_thread(result); }
+
+namespace {
+
+/// False: libc is to run it.
+bool keep_last_call(void (*what)(void*), void* argument) noexcept {
+  own_thread* const self = own();
+  if (self == nullptr) return false;
+  self->last_calls = make_private<own_thread::last_call>(what, argument, self->last_calls);
+  return true;
+}
+
+using register_function = int(void (*)(void*), void*, void*);
+
+}  // namespace
+
+QUIRE_LIBC int __cxa_thread_atexit(void (*what)(void*), void* argument, void* library) noexcept {
+  if (keep_last_call(what, argument)) return 0;
+  static auto* const real = next<register_function>("__cxa_thread_atexit");
+  return real(what, argument, library);
+}
+QUIRE_LIBC int __cxa_thread_atexit_impl(void (*what)(void*), void* argument, void* library) noexcept {
+  if (keep_last_call(what, argument)) return 0;
+  static auto* const real = next<register_function>("__cxa_thread_atexit_impl");
+  return real(what, argument, library);
+}

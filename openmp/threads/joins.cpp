@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Waiting for threads of all nodes, and letting them go. Threads that have no place (threads/records.hpp) are libc's affair.
+#include <errno.h>
+#include <pthread.h>
+
+#include "openmp/libc/interpose.hpp"
+#include "openmp/threads/own_threads.hpp"
+#include "openmp/threads/waiting.hpp"
+
+namespace quire::openmp {
+namespace {
+
+bool has_ended(const thread_record& r) noexcept { return (load(r.now) & thread_record::ended) != 0; }
+
+/// The caller alone waits for it from here on; 0, or why not.
+int claim(thread_record& r) noexcept {
+  for (;;) {
+    const std::uint32_t now = load(r.now);
+    if (now == 0 || (now & thread_record::collected) != 0) return ESRCH;
+    if ((now & (thread_record::detached | thread_record::awaited)) != 0) return EINVAL;
+    if (swap(r.now, now, now | thread_record::awaited)) return 0;
+  }
+}
+void give_up(thread_record& r) noexcept { __atomic_fetch_and(&r.now, ~std::uint32_t{thread_record::awaited}, __ATOMIC_ACQ_REL); }
+
+int join(thread_record& r, void** result, const deadline& end) {
+  if (own() != nullptr && own()->record == &r) return EDEADLK;
+  look_at_cancellation();
+  if (!end.is_valid()) return EINVAL;
+  if (const int error = claim(r); error != 0) return error;
+  const bool in_time = wait_until([&] { return has_ended(r) || is_cancelled_here(); }, end);
+  if (!has_ended(r)) {
+    give_up(r);
+    look_at_cancellation();
+    if (!in_time) return ETIMEDOUT;
+  }
+  if (result != nullptr) *result = r.result;
+  __atomic_fetch_or(&r.now, thread_record::collected, __ATOMIC_ACQ_REL);
+  return 0;
+}
+
+int let_go(thread_record& r) noexcept {
+  for (;;) {
+    const std::uint32_t now = load(r.now);
+    if (now == 0 || (now & thread_record::collected) != 0) return ESRCH;
+    if ((now & (thread_record::detached | thread_record::awaited)) != 0) return EINVAL;
+    if (swap(r.now, now, now | thread_record::detached)) return 0;
+  }
+}
+
+/// Null: libc knows it.
+thread_record* known(pthread_t thread) noexcept {
+  const thread_place at = place_of(thread);
+  return at.node < 0 ? nullptr : &record_of(at.node, at.number);
+}
+
+constexpr timespec at_once{0, 0};
+
+}  // namespace
+}  // namespace quire::openmp
+
+using namespace quire::openmp;
+
+QUIRE_LIBC int pthread_join(pthread_t thread, void** result) {
+  thread_record* const r = known(thread);
+  return r != nullptr ? join(*r, result, {}) : QUIRE_NEXT(pthread_join)(thread, result);
+}
+QUIRE_LIBC int pthread_timedjoin_np(pthread_t thread, void** result, const timespec* until) {
+  thread_record* const r = known(thread);
+  return r != nullptr ? join(*r, result, {until, CLOCK_REALTIME}) : QUIRE_NEXT(pthread_timedjoin_np)(thread, result, until);
+}
+QUIRE_LIBC int pthread_clockjoin_np(pthread_t thread, void** result, clockid_t clock, const timespec* until) {
+  thread_record* const r = known(thread);
+  return r != nullptr ? join(*r, result, {until, clock}) : QUIRE_NEXT(pthread_clockjoin_np)(thread, result, clock, until);
+}
+QUIRE_LIBC int pthread_tryjoin_np(pthread_t thread, void** result) noexcept {
+  thread_record* const r = known(thread);
+  if (r == nullptr) return QUIRE_NEXT(pthread_tryjoin_np)(thread, result);
+  if (!has_ended(*r)) return EBUSY;
+  const int error = join(*r, result, {&at_once, CLOCK_REALTIME});
+  return error == ETIMEDOUT ? EBUSY : error;
+}
+QUIRE_LIBC int pthread_detach(pthread_t thread) noexcept {
+  thread_record* const r = known(thread);
+  return r != nullptr ? let_go(*r) : QUIRE_NEXT(pthread_detach)(thread);
+}
