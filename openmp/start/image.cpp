@@ -96,8 +96,13 @@ void share(const module& m) {
 
 /// What mixed memory means to this program; a file without symbols has no large objects, and gains nothing.
 void tell_mode() {
-  if (!is_mixed() || quire_node() != 0 || quire_nodes() == 1) return;
-  std::fprintf(stderr, "quire: OpenMP: memory is mixed: %zu static objects, %lu KiB, have release consistency%s\n", g_large.count,
+  const char* const why = why_memory();
+  if (quire_node() != 0 || quire_nodes() == 1 || (!is_mixed() && *why == 0)) return;
+  if (!is_mixed()) {
+    std::fprintf(stderr, "quire: OpenMP: memory is sequential, as %s\n", why);
+    return;
+  }
+  std::fprintf(stderr, "quire: OpenMP: memory is mixed%s%s: %zu static objects, %lu KiB, have release consistency%s\n", *why != 0 ? ", as " : "", why, g_large.count,
                static_cast<unsigned long>(g_large.bytes >> 10),
                g_large.count == 0 ? " (those of 64 KiB and more that are in the symbol table would have)" : "; atomic operations and flags in them would go wrong");
 }

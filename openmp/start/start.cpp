@@ -129,6 +129,7 @@ int lead(int, char**, char** environment) {
   explain_crashes();
   if (const quire_status why = quire_start(nullptr); why != QUIRE_OK) fail("the job cannot start", why);
   compare_modules();
+  compare_memory();
   share_static_data();
   open_thread_data();
   open_team();
