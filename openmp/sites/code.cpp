@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <initializer_list>
+#include <utility>
 
 #include "openmp/sites/elf_view.hpp"
 
@@ -56,16 +57,27 @@ bool is_code(const Elf64_Shdr& s) noexcept {
   return s.sh_type == SHT_PROGBITS && (s.sh_flags & wanted) == wanted;
 }
 
+/// Code that jumps over a LOCK needs the update where it is.
+void keep_entered(std::vector<site>& sites, const std::vector<std::uint64_t>& targets) {
+  for (const std::uint64_t target : targets) {
+    const auto after = std::upper_bound(sites.begin(), sites.end(), target, [](std::uint64_t at, const site& s) { return at < s.address; });
+    if (after == sites.begin()) continue;
+    site& s = *(after - 1);
+    if (target > s.address && target < s.address + s.length) s.movable = false;
+  }
+}
+
 }  // namespace
 
-bool read_section(const decoder& by, std::span<const std::byte> bytes, std::uint64_t address, std::vector<site>& into, std::uint64_t& bad) {
+bool read_section(const decoder& by, std::span<const std::byte> bytes, std::uint64_t address, sections& into, std::uint64_t& bad) {
   for (std::size_t at = 0; at < bytes.size();) {
     instruction i;
     if (!by.decode(bytes.subspan(at), address + at, i)) {
       bad = address + at;
       return false;
     }
-    if (i.is_site && into.size() < most_sites) into.push_back(i.what);
+    if (i.is_site && into.found.size() < most_sites) into.found.push_back(i.what);
+    if (i.jumps) into.targets.push_back(i.target);
     at += i.length;
   }
   return true;
@@ -79,6 +91,7 @@ code read_code(const decoder& by, std::span<const std::byte> file) {
     return all;
   }
   std::uint64_t bytes = 0;
+  sections read;
   for (const Elf64_Shdr& s : elf.sections()) {
     if (!is_code(s)) continue;
     const auto part = elf.table<std::byte>(s.sh_offset, s.sh_size);
@@ -88,17 +101,19 @@ code read_code(const decoder& by, std::span<const std::byte> file) {
       all.trouble = "is cut off";
     } else if (bytes > most_code_bytes) {
       all.trouble = "has more code than is looked at";
-    } else if (!read_section(by, part, s.sh_addr, all.found, bad)) {
+    } else if (!read_section(by, part, s.sh_addr, read, bad)) {
       char text[100];
       std::snprintf(text, sizeof text, "has bytes at 0x%lx that are no instruction", static_cast<unsigned long>(bad));
       all.trouble = text;
-    } else if (all.found.size() >= most_sites) {
+    } else if (read.found.size() >= most_sites) {
       all.trouble = "has more atomic operations than are looked at";
     }
     if (!all.trouble.empty()) return all;
   }
   read_calls(elf, all);
+  all.found = std::move(read.found);
   std::sort(all.found.begin(), all.found.end(), [](const site& a, const site& b) { return a.address < b.address; });
+  keep_entered(all.found, read.targets);
   return all;
 }
 

@@ -20,8 +20,13 @@ struct code {
   std::vector<std::string> fencing{};  ///< and as a fence
 };
 
+/// What sections of code have.
+struct sections {
+  std::vector<site> found{};
+  std::vector<std::uint64_t> targets{};  ///< of direct jumps and calls
+};
 /// One section. False if an instruction cannot be read, whose address `bad` then has.
-[[nodiscard]] bool read_section(const decoder& by, std::span<const std::byte> bytes, std::uint64_t address, std::vector<site>& into, std::uint64_t& bad);
+[[nodiscard]] bool read_section(const decoder& by, std::span<const std::byte> bytes, std::uint64_t address, sections& into, std::uint64_t& bad);
 /// An ELF file.
 [[nodiscard]] code read_code(const decoder& by, std::span<const std::byte> file);
 /// The function around an address, by the file's symbols; empty if there is none.

@@ -96,6 +96,8 @@ bool decoder::decode(std::span<const std::byte> code, std::uint64_t address, ins
   site& s = into.what;
   s.address = address;
   s.length = i.length;
+  into.jumps = i.raw.imm[0].size != 0 && i.raw.imm[0].is_relative;
+  if (into.jumps) into.target = address + i.length + static_cast<std::uint64_t>(i.raw.imm[0].value.s);
   into.is_site = true;
   if (is_update(i)) {
     ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT_VISIBLE];

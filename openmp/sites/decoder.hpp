@@ -15,6 +15,8 @@ struct instruction {
   std::uint8_t length = 0;
   bool is_site = false;
   site what{};  ///< if it is one, with its address
+  bool jumps = false;        ///< to `target`, directly
+  std::uint64_t target = 0;
 };
 
 class decoder {

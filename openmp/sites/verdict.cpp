@@ -7,52 +7,50 @@
 namespace quire::openmp::sites {
 namespace {
 
-bool is_update(const site& s) noexcept { return s.kind == site_kind::update && !s.harmless; }
+struct words {
+  const char *one, *many, *how;  ///< "a fence", "fences", and the instruction
+};
 
-const char* name_of(const site& s) noexcept {
+words words_for(const site& s) noexcept {
   switch (s.kind) {
-    case site_kind::fence: return s.length == 3 ? "fence (mfence)" : "fence (lock or)";
-    case site_kind::spin: return "loop that waits (pause)";
-    case site_kind::transaction: return "transaction (xbegin)";
-    default: return "atomic operation";
+    case site_kind::fence: return {"a fence", "fences", s.length == 3 ? "mfence" : "lock or"};
+    case site_kind::spin: return {"a loop that waits", "loops that wait", "pause"};
+    case site_kind::transaction: return {"a transaction", "transactions", "xbegin"};
+    default: return {"an atomic operation", "atomic operations", "lock or xchg"};
   }
 }
 
-/// "6 fences", of the kind that `one` is of.
-std::string counted(const code& c, const site& one) {
-  const auto count = std::count_if(c.found.begin(), c.found.end(), [&](const site& s) { return s.kind == one.kind && (one.kind != site_kind::update || is_update(s)); });
-  const char* const noun = one.kind == site_kind::fence ? "fence" : one.kind == site_kind::spin ? "loop" : one.kind == site_kind::transaction ? "transaction" : "atomic operation";
-  const char* const more = one.kind == site_kind::spin ? " that waits (pause)" : "";
-  const char* const plural = one.kind == site_kind::spin && count != 1 ? " that wait (pause)" : more;
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s") + plural;
-}
-
-std::string place(const file_code& f, const site& s) {
-  char text[64];
-  std::snprintf(text, sizeof text, " at 0x%lx", static_cast<unsigned long>(s.address));
-  return text + (f.function.empty() ? std::string() : ", in " + f.function);
+/// "a fence (mfence) at 0x1234, in work", "2 fences, the first (mfence) at 0x1234, in work".
+std::string told(const file_code& f, const site& first) {
+  const auto is_such = [&first](const site& s) { return s.kind == first.kind && (s.kind != site_kind::update || is_watched(s)); };
+  const auto count = std::count_if(f.what.found.begin(), f.what.found.end(), is_such);
+  const words w = words_for(first);
+  char place[100];
+  std::snprintf(place, sizeof place, " (%s) at 0x%lx", w.how, static_cast<unsigned long>(first.address));
+  return (count == 1 ? std::string(w.one) : std::to_string(count) + " " + w.many + ", the first") + place + (f.function.empty() ? "" : ", in " + f.function);
 }
 
 /// Empty if nothing speaks against mixed memory.
 std::string against(const file_code& f, bool watches) {
   if (!f.what.trouble.empty()) return f.name + " " + f.what.trouble;
-  if (const site* const s = first_against(f.what); s != nullptr) return f.name + " has " + counted(f.what, *s) + ", the first " + name_of(*s) + place(f, *s);
+  if (const site* const s = first_against(f.what); s != nullptr) return f.name + " has " + told(f, *s);
   if (!f.what.fencing.empty()) return f.name + " calls " + f.what.fencing.front();
   if (!f.what.updating.empty()) return f.name + " calls " + f.what.updating.front();
   if (watches) return {};
-  const auto first = std::find_if(f.what.found.begin(), f.what.found.end(), is_update);
-  if (first == f.what.found.end()) return {};
-  return f.name + " has " + counted(f.what, *first) + ", the first" + place(f, *first);
+  const auto first = std::find_if(f.what.found.begin(), f.what.found.end(), is_watched);
+  return first == f.what.found.end() ? std::string() : f.name + " has " + told(f, *first);
 }
 
 }  // namespace
+
+bool is_watched(const site& s) noexcept { return s.kind == site_kind::update && !s.harmless; }
 
 const site* first_against(const code& c) noexcept {
   const auto found = std::find_if(c.found.begin(), c.found.end(), [](const site& s) { return s.kind != site_kind::update; });
   return found == c.found.end() ? nullptr : &*found;
 }
 
-std::size_t updates_in(const code& c) noexcept { return static_cast<std::size_t>(std::count_if(c.found.begin(), c.found.end(), is_update)); }
+std::size_t updates_in(const code& c) noexcept { return static_cast<std::size_t>(std::count_if(c.found.begin(), c.found.end(), is_watched)); }
 
 verdict decide(std::span<const file_code> files, bool watches) {
   verdict v;

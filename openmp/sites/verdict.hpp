@@ -2,7 +2,7 @@
 // Which memory `--memory auto` takes for a program, by what stands in its code, and why, in a sentence for people.
 //
 //   nothing                 mixed: threads meet by OpenMP's constructs and locks only, or by plain variables, which nobody can see
-//   updates                 mixed, if each of them can be made to look first at where it goes (`watched`), as a large object loses them
+//   updates                 mixed, if each of them can be made to look first where it goes (../watch), as a large object would lose them
 //   a fence, a flush, a     sequential: the program has flags of its own, which are plain loads and stores, and may lie in a large object
 //   loop that waits
 //   what cannot be read     sequential
@@ -18,7 +18,7 @@
 namespace quire::openmp::sites {
 
 /// Whether this version makes updates look.
-inline constexpr bool can_watch = false;
+inline constexpr bool can_watch = true;
 
 /// What was found in one file.
 struct file_code {
@@ -37,7 +37,8 @@ struct verdict {
 [[nodiscard]] verdict decide(std::span<const file_code> files, bool watches);
 /// The first place that speaks against it whatever can be watched; null if there is none.
 [[nodiscard]] const site* first_against(const code& c) noexcept;
-/// Updates that are not harmless.
+/// An update that has to be watched, as it is not harmless.
+[[nodiscard]] bool is_watched(const site& s) noexcept;
 [[nodiscard]] std::size_t updates_in(const code& c) noexcept;
 
 }  // namespace quire::openmp::sites

@@ -14,6 +14,7 @@ namespace quire::openmp {
 namespace {
 
 bool g_mixed = false;
+bool g_watched = false;
 std::string g_why{};  ///< of `auto`
 
 /// Programs may synchronise by flags and atomic operations on the heap and on stacks.
@@ -33,8 +34,10 @@ void choose_memory() noexcept {
     const sites::verdict v = choose_by_code();
     g_mixed = v.mixed;
     g_why = v.why;
+    g_watched = v.mixed;
   } else if (std::strcmp(asked, "mixed") == 0) {
     g_mixed = true;
+    g_watched = watch_what_can_be();
   } else {
     fail("the program's memory is to be none of sequential, mixed and auto", QUIRE_BAD_OPTION);
   }
@@ -51,6 +54,7 @@ void compare_memory() {
   fail(line, QUIRE_INVALID);
 }
 
+bool is_watched() noexcept { return g_watched; }
 const char* why_memory() noexcept { return g_why.c_str(); }
 
 bool is_mixed() noexcept { return g_mixed; }

@@ -37,6 +37,7 @@
 #include "openmp/start/memory_mode.hpp"
 #include "openmp/team/team.hpp"
 #include "openmp/threads/own_threads.hpp"
+#include "openmp/watch/demotion.hpp"
 
 namespace quire::openmp {
 namespace {
@@ -136,6 +137,7 @@ int lead(int, char**, char** environment) {
   open_shared_state();
   open_libc_state();
   open_heap();
+  if (is_mixed() && job().nodes > 1) watch::open_demotion();
   refuse_to_load();
   separate_private_memory();
   if (job().node != 0) {
@@ -143,6 +145,7 @@ int lead(int, char**, char** environment) {
     close_static_data();
     close_heap();
     wait_for_workers();
+    watch::close_demotion();
     if (own_threads() != 0) stop_others_at_faults();
     (void)std::fflush(nullptr);
     ::_exit(quire_end() == QUIRE_OK ? 0 : 1);
@@ -175,8 +178,10 @@ int lead(int, char**, char** environment) {
   close_libc_state();
   close_static_data();
   close_heap();
+  watch::tell_end_of_demotion();
   dismiss();
   wait_for_workers();
+  watch::close_demotion();
   if (own_threads() != 0) stop_others_at_faults();
   if (const quire_status why = quire_end(); why != QUIRE_OK) fail("the job cannot end", why);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);

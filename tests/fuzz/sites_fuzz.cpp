@@ -28,9 +28,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t byte
   const code c = read_code(*by, file);
   for (const site& s : c.found) look_at(s);
   (void)function_at(file, bytes);
-  std::vector<site> found;
+  sections found;
   std::uint64_t bad = 0;
   if (!read_section(*by, file, 0x1000, found, bad)) MUST(bad >= 0x1000 && bad - 0x1000 < bytes);
-  for (const site& s : found) look_at(s);
+  for (const site& s : found.found) look_at(s);
   return 0;
 }

@@ -89,15 +89,15 @@ TEST_F(Sites, OtherInstructionsAreNone) {
 }
 
 TEST_F(Sites, ASectionIsReadToItsEndOrToWhatIsNoInstruction) {
-  std::vector<site> found;
+  sections read;
   std::uint64_t bad = 0;
-  EXPECT_TRUE(read_section(*by_, bytes_of({0x90, 0xf0, 0xff, 0x00, 0xc3}), 0x400, found, bad));
-  ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].address, 0x401u);
-  EXPECT_FALSE(read_section(*by_, bytes_of({0x90, 0x06}), 0x400, found, bad)) << "push %es is of 32 bits";
+  EXPECT_TRUE(read_section(*by_, bytes_of({0x90, 0xf0, 0xff, 0x00, 0xc3}), 0x400, read, bad));
+  ASSERT_EQ(read.found.size(), 1u);
+  EXPECT_EQ(read.found[0].address, 0x401u);
+  EXPECT_FALSE(read_section(*by_, bytes_of({0x90, 0x06}), 0x400, read, bad)) << "push %es is of 32 bits";
   EXPECT_EQ(bad, 0x401u);
-  EXPECT_FALSE(read_section(*by_, bytes_of({0xf0, 0x83, 0x00}), 0x400, found, bad)) << "cut off";
-  EXPECT_FALSE(read_section(*by_, bytes_of({0xf0, 0x90}), 0x400, found, bad)) << "lock without memory";
+  EXPECT_FALSE(read_section(*by_, bytes_of({0xf0, 0x83, 0x00}), 0x400, read, bad)) << "cut off";
+  EXPECT_FALSE(read_section(*by_, bytes_of({0xf0, 0x90}), 0x400, read, bad)) << "lock without memory";
 }
 
 file_code with(std::vector<site> found) {
@@ -116,7 +116,9 @@ TEST_F(Sites, TheVerdict) {
   EXPECT_TRUE(decided(with({update}), true).mixed);
   EXPECT_EQ(decided(with({update, update}), true).watched, 2u);
   EXPECT_FALSE(decided(with({update, fence}), true).mixed);
-  EXPECT_EQ(decided(with({fence, fence}), true).why, "the program has 2 fences, the first fence (mfence) at 0x1000");
+  EXPECT_EQ(decided(with({fence, fence}), true).why, "the program has 2 fences, the first (mfence) at 0x1000");
+  EXPECT_EQ(decided(with({fence}), true).why, "the program has a fence (mfence) at 0x1000");
+  EXPECT_EQ(decided(with({update, harmless}), false).why, "the program has an atomic operation (lock or xchg) at 0x1000");
   file_code calls = with({});
   calls.what.fencing = {"__kmpc_flush"};
   EXPECT_EQ(decided(calls, true).why, "the program calls __kmpc_flush");
