@@ -6,7 +6,7 @@
 #   scripts/setup.sh fuzz        also clang with libFuzzer, for scripts/fuzz.sh
 set -euo pipefail
 
-packages=(g++ cmake ninja-build pkg-config ccache libucx-dev libpmix-dev libfmt-dev libcli11-dev nlohmann-json3-dev
+packages=(g++ cmake ninja-build pkg-config ccache libucx-dev libpmix-dev libfmt-dev libcli11-dev nlohmann-json3-dev libzydis-dev
   libgtest-dev libgmock-dev libbenchmark-dev libpng-dev python3)
 # What tests/process/libraries uses on shared memory. Without them these tests are skipped.
 packages+=(zlib1g-dev libsqlite3-dev libcurl4-openssl-dev python3-numpy)

@@ -169,7 +169,7 @@ void add_exec(CLI::App& quire, session& about) {
   command->add_flag("--any", asked->any, "Also a program without OpenMP, or one that calls what Quire lacks");
   command->add_option("--stack", asked->stack, "Soft limit of the stack, the same on all nodes (default: 8M)")->type_name("SIZE");
   command->add_option("--place", asked->place, place_help)->type_name("HOW")->check(CLI::Validator(wrong_place, ""));
-  command->add_option("--memory", asked->memory, memory_help)->check(CLI::IsMember({sequential_memory, mixed_memory}));
+  command->add_option("--memory", asked->memory, memory_help)->check(CLI::IsMember({sequential_memory, mixed_memory, automatic_memory}));
   command->callback([command, asked, &about] {
     about.command = [&about, command, asked] { return exec(*command, *asked, about.after_dashes); };
   });

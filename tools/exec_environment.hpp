@@ -10,7 +10,7 @@ inline constexpr const char* exec_preload_variable = "QUIRE_EXEC_LD_PRELOAD";
 inline constexpr const char* exec_bind_now_variable = "QUIRE_EXEC_LD_BIND_NOW";
 /// The soft limit of the stack before, in bytes, or "unlimited".
 inline constexpr const char* exec_stack_variable = "QUIRE_EXEC_STACK";
-/// Which consistency the program's memory is to have (openmp/start/memory_mode.hpp): "sequential" or "mixed".
+/// Which consistency the program's memory is to have (openmp/start/memory_mode.hpp): "sequential", "mixed" or "auto".
 inline constexpr const char* exec_memory_variable = "QUIRE_EXEC_MEMORY";
 
 /// How threads that the program makes itself are placed on nodes (openmp/threads/placement.hpp); not set for a program with OpenMP.

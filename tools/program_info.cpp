@@ -13,6 +13,7 @@
 #include "bootstrap/launcher/launcher.hpp"
 #include "bootstrap/launcher/misspelt.hpp"
 #include "exec_plan.hpp"
+#include "memory_fact.hpp"
 
 namespace quire::tools {
 namespace {
@@ -21,6 +22,7 @@ using json = nlohmann::ordered_json;
 using bootstrap::launcher::cannot_execute;
 using bootstrap::launcher::command_not_found;
 
+constexpr const char *by_exec = "exec", *as_threads = "threads";  ///< of start_fact: both by `quire exec`
 constexpr std::size_t text_columns = 120, name_columns = 12;
 
 const char* form_text(const elf_file& file) {
@@ -56,8 +58,8 @@ start_fact start_of(const std::string& path, const elf_file& file, const openmp_
   if (lack && !(lack->functions.empty() && lack->versions.empty())) return {"refused", "not at all: it needs what this Quire lacks"};
   const auto plan = plan_exec(path, false);
   if (plan.status != 0) return {"refused", "not at all: " + plan.why};
-  if (use.runtimes.empty()) return {"threads", "by `quire exec`: the threads that it makes are placed on all nodes; memory under sequential consistency"};
-  return {"exec", "by `quire exec`: all nodes' threads form the team; memory under sequential consistency"};
+  if (use.runtimes.empty()) return {as_threads, "by `quire exec`: the threads that it makes are placed on all nodes"};
+  return {by_exec, "by `quire exec`: all nodes' threads form the team"};
 }
 
 struct program_facts {
@@ -68,15 +70,17 @@ struct program_facts {
   std::optional<openmp_lack> lack;  ///< nothing without a runtime, or where libraries are missing
   std::string unknown;              ///< then why
   start_fact start;
+  std::optional<memory_fact> memory;  ///< of a program that `quire exec` starts
 };
 
 program_facts facts_of(const std::string& path, elf_file file) {
-  program_facts facts{path, std::move(file), {}, {}, {}, {}, {}};
+  program_facts facts{path, std::move(file), {}, {}, {}, {}, {}, {}};
   facts.use = openmp_of(facts.file);
   facts.versions = versions_of(facts.file, facts.use);
   if (!facts.use.runtimes.empty())
     if (const auto libraries = find_openmp_libraries(facts.unknown)) facts.lack = lacking(facts.file, *libraries, facts.unknown);
   facts.start = start_of(path, facts.file, facts.use, facts.lack);
+  if (facts.start.word == by_exec || facts.start.word == as_threads) facts.memory = memory_for(path);
   return facts;
 }
 
@@ -100,6 +104,7 @@ void print_text(const program_facts& facts) {
   print_row("symbols", facts.file.has_symbol_table ? "not stripped" : "stripped: the sizes of static objects are not known");
   print_row("OpenMP", all_of(facts.use.runtimes));
   print_row("quire run", facts.start.text);
+  if (facts.memory) print_row("memory auto", facts.memory->text);
   if (facts.use.runtimes.empty()) return;
   print_row("versions", all_of(facts.versions));
   print_row("functions", all_of(facts.use.functions));
@@ -122,6 +127,7 @@ void print_json(const program_facts& facts) {
                    {"needed", facts.file.needed},
                    {"start", {{"how", facts.start.word}, {"text", facts.start.text}}},
                    {"openmp", {{"runtimes", facts.use.runtimes}, {"versions", facts.versions}, {"functions", facts.use.functions}}}};
+  if (facts.memory) document["memory_auto"] = {{"choice", facts.memory->word}, {"text", facts.memory->text}};
   if (facts.lack) {
     document["openmp"]["lacking"] = {{"functions", facts.lack->functions}, {"versions", facts.lack->versions}};
   } else if (!facts.unknown.empty()) {

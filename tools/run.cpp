@@ -248,7 +248,7 @@ void add_run(CLI::App& quire, session& about) {
       ->type_name(legal(base::option::detect));
   command->add_option("--transport", asked->transport, "How nodes talk")->type_name(legal(base::option::transport));
   command->add_option("--replicas", asked->replicas, "Keep the content of each unit on so many nodes beside its owner's")->type_name(legal(base::option::replicas));
-  command->add_option("--memory", asked->memory, memory_help)->check(CLI::IsMember({sequential_memory, mixed_memory}));
+  command->add_option("--memory", asked->memory, memory_help)->check(CLI::IsMember({sequential_memory, mixed_memory, automatic_memory}));
   command->add_option("--place", asked->place, place_help)->type_name("HOW")->check(CLI::Validator(wrong_place, ""));
   command->add_option("--memory-limit", asked->memory_limit,
                       "Memory that shared pages may take on each node: what is more goes to other nodes, then to a file")->type_name("SIZE");

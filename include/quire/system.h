@@ -25,6 +25,11 @@ extern "C" {
 QUIRE_API QUIRE_NODISCARD quire_status quire_region_adopt(const quire_region_options* options, void* address, uint64_t bytes, int node,
                                                           quire_region* region);
 
+/** quire_region_set_consistency() by the members of a group that has one thread on each node: other threads may be in calls of all nodes meanwhile, as in a
+ *  barrier of the job. All members call with the same arguments. QUIRE_INVALID also if the group has not one member on each node, or the calling thread is
+ *  none; no other change of consistency, parallel block or checkpoint may be under way. */
+QUIRE_API quire_status quire_region_set_consistency_by(quire_group group, quire_region region, quire_consistency consistency);
+
 /** Shared memory that is there for no use, such as the addresses below a stack: a thread of this node that accesses it ends the node with a line
  *  that has `why`, a sentence of at most 111 characters, which is copied. To the end of the job. Only accesses that fault are noticed: give memory
  *  that was never used, and 2 MiB or more, as Quire may map up to 1 MiB behind what is used below it. At most 4,096 a node; they make each

@@ -8,6 +8,7 @@
 
 #include "openmp/kmp/abi.hpp"
 #include "openmp/team/shared_state.hpp"
+#include "openmp/watch/demotion.hpp"
 
 using namespace quire::openmp;
 using namespace quire::openmp::kmp;
@@ -33,6 +34,7 @@ values<Type> update(Type* at, Operation&& operation) noexcept {
     return v;
   } else {
     using word = word_of<Type>;
+    watch::before_update(at);
     auto* const bits = reinterpret_cast<word*>(at);
     word now = __atomic_load_n(bits, __ATOMIC_RELAXED), then = 0;
     values<Type> v{};

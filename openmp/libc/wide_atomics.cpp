@@ -9,6 +9,7 @@
 
 #include "openmp/libc/interpose.hpp"
 #include "openmp/team/shared_state.hpp"
+#include "openmp/watch/demotion.hpp"
 
 using namespace quire::openmp;
 
@@ -21,6 +22,7 @@ bool has_instruction(std::size_t bytes, const volatile void* at) noexcept {
 }
 
 bool needs_lock(std::size_t bytes, const volatile void* at) noexcept {
+  watch::before_update(const_cast<const void*>(at));
   quire_region of{};
   return bytes != 0 && !has_instruction(bytes, at) && quire_region_of(const_cast<const void*>(at), &of) == QUIRE_OK;
 }

@@ -14,6 +14,7 @@
 #include "openmp/start/fail.hpp"
 #include "openmp/start/memory_mode.hpp"
 #include "openmp/start/modules.hpp"
+#include "openmp/watch/ranges.hpp"
 
 namespace quire::openmp {
 namespace {
@@ -71,7 +72,10 @@ void share(const module& m, std::uint64_t first, std::uint64_t end, bool large) 
   how.orders = is_mixed() ? 1 : 0;
   quire_region region{};
   const quire_status why = quire_region_adopt(&how, reinterpret_cast<void*>(first), end - first, 0, &region);
-  if (why == QUIRE_OK) return;
+  if (why == QUIRE_OK) {
+    if (large) watch::note_release_region(region, first, end - first);
+    return;
+  }
   char line[300];
   std::snprintf(line, sizeof line, "static data of %s cannot be shared", file_of(m));
   fail(line, why);
@@ -96,10 +100,15 @@ void share(const module& m) {
 
 /// What mixed memory means to this program; a file without symbols has no large objects, and gains nothing.
 void tell_mode() {
-  if (!is_mixed() || quire_node() != 0 || quire_nodes() == 1) return;
-  std::fprintf(stderr, "quire: OpenMP: memory is mixed: %zu static objects, %lu KiB, have release consistency%s\n", g_large.count,
+  const char* const why = why_memory();
+  if (quire_node() != 0 || quire_nodes() == 1 || (!is_mixed() && *why == 0)) return;
+  if (!is_mixed()) {
+    std::fprintf(stderr, "quire: OpenMP: memory is sequential, as %s\n", why);
+    return;
+  }
+  std::fprintf(stderr, "quire: OpenMP: memory is mixed%s%s: %zu static objects, %lu KiB, have release consistency%s\n", *why != 0 ? ", as " : "", why, g_large.count,
                static_cast<unsigned long>(g_large.bytes >> 10),
-               g_large.count == 0 ? " (those of 64 KiB and more that are in the symbol table would have)" : "; atomic operations and flags in them would go wrong");
+               g_large.count == 0 ? " (those of 64 KiB and more that are in the symbol table would have)" : is_watched() ? "; flags in them, which are plain variables, would go wrong" : "; atomic operations and flags in them would go wrong");
 }
 
 }  // namespace

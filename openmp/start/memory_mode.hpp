@@ -4,7 +4,8 @@
 //   sequential  all of it is sequentially consistent: what an x86 machine allows
 //   mixed       static objects of 64 KiB and more have release consistency, all else is sequential and orders (quire_region_options::orders). A program that
 //               synchronises by OpenMP's constructs, by locks, or by flags and atomic operations on small objects sees no difference but the time.
-//               Atomic operations of the processor, and plain flags, in a large object would be wrong
+//               Plain flags in a large object would be wrong, and atomic operations that are not watched
+//   auto        mixed, if the program's code shows nothing that could go wrong with it, else sequential (sites/verdict.hpp)
 #pragma once
 
 namespace quire::openmp {
@@ -12,5 +13,11 @@ namespace quire::openmp {
 /// Before restore_environment(), and before the job starts; sets what the job needs to know of it. Ends the process if the value is none.
 void choose_memory() noexcept;
 [[nodiscard]] bool is_mixed() noexcept;
+/// If it is: atomic operations in large objects make these sequential (watch/demotion.hpp).
+[[nodiscard]] bool is_watched() noexcept;
+/// Of `auto`: why it is so, after "as". Else empty.
+[[nodiscard]] const char* why_memory() noexcept;
+/// Collective: ends the job if nodes have not the same.
+void compare_memory();
 
 }  // namespace quire::openmp

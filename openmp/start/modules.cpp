@@ -7,41 +7,19 @@
 
 #include <array>
 
+#include "openmp/sites/known_libraries.hpp"
 #include "openmp/start/fail.hpp"
 
 namespace quire::openmp {
 namespace {
 
+using sites::begins;
+using sites::last_part;
+
 constexpr std::uint64_t page = 4096;
 std::array<module, 512> g_modules;
 std::size_t g_count = 0;
 bool g_too_many = false;
-
-const char* last_part(const char* path) noexcept {
-  const char* const slash = strrchr(path, '/');
-  return slash != nullptr ? slash + 1 : path;
-}
-
-bool begins(const char* text, const char* with) noexcept { return strncmp(text, with, strlen(with)) == 0; }
-
-/// Where the system and its compilers have their libraries.
-bool is_in_system_folder(const char* path) noexcept {
-  for (const char* folder : {"/lib/", "/lib64/", "/lib32/", "/usr/lib/", "/usr/lib64/", "/usr/libexec/"}) {
-    if (begins(path, folder)) return true;
-  }
-  return false;
-}
-
-/// Run-time libraries of languages, wherever a compiler was installed; and libquire's own.
-bool is_of_a_compiler(const char* file) noexcept {
-  for (const char* name : {"ld-linux", "libc.so", "libm.so", "libdl.so", "librt.so", "libpthread.so", "libgcc_s.so", "libstdc++.so", "libc++.so", "libc++abi.so",
-                           "libunwind", "libgfortran.so", "libquadmath.so", "libatomic.so", "libmvec.so", "libgomp.so", "libomp.so", "libiomp5.so", "libasan.so",
-                           "libubsan.so", "libtsan.so", "liblsan.so", "libFortranRuntime", "libsvml.so", "libimf.so", "libintlc.so", "libirng.so", "libirc.so",
-                           "libquire.so", "libquire_omp.so", "linux-vdso"}) {
-    if (begins(file, name)) return true;
-  }
-  return false;
-}
 
 void add(std::uint64_t& sum, std::uint64_t value) noexcept { sum = (sum ^ value) * 1099511628211u; }
 
@@ -92,7 +70,7 @@ int look_at_module(dl_phdr_info* info, std::size_t, void*) {
   return 0;
 }
 
-/// What libquire needs itself (UCX, say) stays private with it, wherever that lies.
+/// What libquire needs itself stays private with it, wherever that lies.
 void leave_out_needed_by(const module& of, int depth) noexcept {
   const auto* const texts = of.entry(DT_STRTAB);
   if (texts == nullptr || depth == 0) return;
@@ -101,7 +79,8 @@ void leave_out_needed_by(const module& of, int depth) noexcept {
     const char* const name = reinterpret_cast<const char*>(texts->d_un.d_ptr) + d->d_un.d_val;
     for (std::size_t i = 1; i < g_count; ++i) {
       module& other = g_modules[i];
-      if (!other.programs || strcmp(last_part(other.name), last_part(name)) != 0) continue;
+      if (other.known || strcmp(last_part(other.name), last_part(name)) != 0) continue;
+      other.known = true;
       other.programs = false;
       leave_out_needed_by(other, depth - 1);
     }
@@ -125,11 +104,12 @@ module describe(const dl_phdr_info& info) noexcept {
   of.name = info.dlpi_name;
   of.base = info.dlpi_addr;
   for (const ElfW(Phdr)* h = info.dlpi_phdr; h != info.dlpi_phdr + info.dlpi_phnum; ++h) look_at(of, *h);
+  of.known = of.name[0] != 0 && sites::is_of_a_compiler(last_part(of.name));
   of.programs = of.name[0] == 0 || is_programs_own(of.name);
   return of;
 }
 
-bool is_programs_own(const char* path) noexcept { return !is_in_system_folder(path) && !is_of_a_compiler(last_part(path)); }
+bool is_programs_own(const char* path) noexcept { return !sites::is_in_system_folder(path) && !sites::is_of_a_compiler(last_part(path)); }
 
 std::span<module> modules() noexcept {
   if (g_count == 0) {

@@ -41,6 +41,7 @@
 #include "openmp/team/team.hpp"
 #include "openmp/threads/own_threads.hpp"
 #include "openmp/threads/starting.hpp"
+#include "openmp/watch/demotion.hpp"
 
 namespace quire::openmp {
 namespace {
@@ -149,6 +150,7 @@ int lead(int, char**, char** environment) {
   explain_crashes();
   if (const quire_status why = quire_start(nullptr); why != QUIRE_OK) fail("the job cannot start", why);
   compare_modules();
+  compare_memory();
   share_static_data();
   open_thread_data(has_placement());
   open_team();
@@ -157,6 +159,7 @@ int lead(int, char**, char** environment) {
   open_libc_state();
   open_threads();
   open_heap();
+  if (is_mixed() && job().nodes > 1) watch::open_demotion();
   refuse_to_load();
   separate_private_memory();
   if (job().node != 0) {
@@ -166,6 +169,7 @@ int lead(int, char**, char** environment) {
     close_static_data();
     close_heap();
     wait_for_workers();
+    watch::close_demotion();
     if (own_threads() != 0) stop_others_at_faults();
     (void)std::fflush(nullptr);
     ::_exit(quire_end() == QUIRE_OK ? 0 : 1);
@@ -203,8 +207,10 @@ int lead(int, char**, char** environment) {
   close_threads();
   close_static_data();
   close_heap();
+  watch::tell_end_of_demotion();
   dismiss();
   wait_for_workers();
+  watch::close_demotion();
   if (own_threads() != 0) stop_others_at_faults();
   if (const quire_status why = quire_end(); why != QUIRE_OK) fail("the job cannot end", why);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);

@@ -13,10 +13,15 @@
 #include "openmp/team/team.hpp"
 #include "openmp/threads/records.hpp"
 #include "openmp/threads/waiting.hpp"
+#include "openmp/watch/demotion.hpp"
 
 namespace quire::openmp {
 
-bool is_for_all_nodes(const void* object) noexcept { return in_heap(object) || in_static_data(object); }
+bool is_for_all_nodes(const void* object) noexcept {
+  if (!in_heap(object) && !in_static_data(object)) return false;
+  watch::before_update(object);
+  return true;
+}
 
 std::uint32_t number_of_thread() noexcept {
   static constinit std::atomic<std::uint32_t> g_next{1};

@@ -55,7 +55,7 @@ inline void store(std::uint32_t& word, std::uint32_t value) noexcept { __atomic_
   return __atomic_compare_exchange_n(&word, &expected, wanted, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
-/// Whether an object of the program is shared, so that threads of other nodes may use it.
+/// Whether an object of the program is shared, so that threads of other nodes may use it; it can be updated then.
 [[nodiscard]] bool is_for_all_nodes(const void* object) noexcept;
 /// A number that no other thread of the job has; not 0.
 [[nodiscard]] std::uint32_t number_of_thread() noexcept;

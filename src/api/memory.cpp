@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Shared memory: the bodies of quire_malloc() and its family, of regions, names, hints and atomic operations.
+#include <quire/system.h>
+
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -175,6 +177,19 @@ quire_status quire_region_set_consistency(quire_region region, quire_consistency
   QUIRE_ENTER(r);
   const quire::core::job_call together(*r->core, quire::sync::meeting::set_consistency, "quire_region_set_consistency", quire_thread());
   return together.status().ok() ? r->core->changes.set_consistency(region.id, consistency).code() : together.status().code();
+}
+
+quire_status quire_region_set_consistency_by(quire_group group, quire_region region, quire_consistency consistency) {
+  QUIRE_FORWARD(quire_region_set_consistency_by, group, region, consistency);
+  QUIRE_ENTER(r);
+  const auto shape = r->core->objects.size_of(quire::sync::object_id{group.id});
+  if (group.id == 0 || shape.members != r->core->config.nodes || shape.first != r->core->config.self.value())
+    return explain(QUIRE_INVALID, "quire_region_set_consistency_by(): the group 0x%lx has not one member on each node", static_cast<unsigned long>(group.id));
+  auto& meeting = quire::core::this_thread().meeting;
+  meeting = quire::sync::meeting::set_consistency;
+  const auto why = r->core->changes.set_consistency(region.id, consistency, {group.id, static_cast<std::uint32_t>(quire_thread())});
+  meeting = quire::sync::meeting::none;
+  return why.code();
 }
 
 quire_status quire_block_begin(quire_region region, unsigned flags) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A region's consistency changes while the program runs (KOAN: "the consistency semantics of a region may change
-// dynamically"). One thread of each node calls; threads of all nodes may go on using the region, and wait while it changes.
+// dynamically"). One thread of each node calls; threads of all nodes may go on using the region, and wait while it changes. The callers'
+// collectives are the job's, or those of a group of theirs, beside which others may be in collectives of the job.
 //
 //   all have called and mean the same   the first collective; from here on nobody waits for what a program does
 //   freeze     what threads ask for is kept for later; twins are sent home; homes stay where they are
@@ -30,10 +31,12 @@
 
 namespace quire::core {
 
-base::status changer::gather(totals& t) noexcept {
+base::status changer::gather(totals& t, channel by) noexcept {
   static_assert(sizeof t == sync::max_reduce_values * sizeof(std::int64_t));
   sync::call c;
-  c.what = sync::operation::reduce_i64;
+  c.what = by.group == 0 ? sync::operation::reduce_i64 : sync::operation::group_reduce_i64;
+  c.object = by.group;
+  c.thread = by.thread;
   c.count = sync::max_reduce_values;
   c.combine = QUIRE_SUM;
   c.values = sync::value(std::as_bytes(std::span(&t, 1)));
@@ -53,8 +56,9 @@ base::status changer::lowest(std::int64_t& value) noexcept {
   return why;
 }
 
-base::status changer::set_consistency(std::uint64_t region, quire_consistency to) noexcept {
+base::status changer::set_consistency(std::uint64_t region, quire_consistency to, channel by) noexcept {
   change_call c;
+  c.by = by;
   c.region = changeable(core_.regions, region);
   c.old = core_.regions.is_old(region);
   c.to = core_.protocols.find(int{to});
@@ -74,7 +78,7 @@ base::status changer::change(const change_call& call) noexcept {
   t.bad = call.good ? 0 : 1;
   t.call = call.signature();
   t.call_squared = t.call * t.call;
-  if (const auto why = gather(t); !why.ok()) return why;
+  if (const auto why = gather(t, call.by); !why.ok()) return why;
   // All terms are equal if and only if n times the sum of squares is the square of the sum: every node finds the same.
   if (t.bad != 0 || t.call_squared * core_.config.nodes != t.call * t.call) {
     return base::explain(call.old ? QUIRE_NOT_FOUND : QUIRE_INVALID, "%s",
@@ -86,17 +90,17 @@ base::status changer::change(const change_call& call) noexcept {
   if (call.what == change_call::kind::set && call.to->id == r.machine->protocol()) return {};
   t = {};
   core_.as_driver([&] { stop(call, t); });
-  base::status why = gather(t);
+  base::status why = gather(t, call.by);
   if (why.ok() && t.call != 0) why = base::explain(QUIRE_BUSY, "the region is about to be destroyed");
   if (why.ok() && t.failed != 0) why = QUIRE_NO_MEMORY;
   if (why.ok() && t.pins != 0) why = QUIRE_BUSY;
-  if (why.ok()) why = drain(&r, t);
+  if (why.ok()) why = drain(&r, t, call.by);
   if (why.ok()) {
     core_.as_driver([&] { convert(call); });
     do {  // conversion answers nothing: what has been sent is all there will be
       t = {};
       core_.as_driver([&] { add_up(&r, t); });
-      why = gather(t);
+      why = gather(t, call.by);
     } while (why.ok() && t.sent != t.received);
   } else if (call.what == change_call::kind::begin_block) {
     core_.as_driver([&] {
@@ -112,12 +116,12 @@ base::status changer::change(const change_call& call) noexcept {
 /// Until nothing of the region, or of any, is on its way. Nodes that have all they have asked for send only in answer to messages; if then
 /// everything that had been sent at one collective was received by the one before, all is quiet (Mattern, Algorithms for
 /// Distributed Termination Detection, 1987: four counters).
-base::status changer::drain(region_slot* r, totals last) noexcept {
+base::status changer::drain(region_slot* r, totals last, channel by) noexcept {
   for (;;) {
     wait_quiet(r);
     totals t;
     core_.as_driver([&] { add_up(r, t); });
-    if (const auto why = gather(t); !why.ok()) return why;
+    if (const auto why = gather(t, by); !why.ok()) return why;
     if (last.busy == 0 && last.received == t.sent) return {};
     last = t;
   }

@@ -23,6 +23,12 @@ struct totals {
   std::int64_t sent = 0, received = 0;
 };
 
+/// Whose collectives a change takes: the job's, or those of a group that has one member on each node.
+struct channel {
+  std::uint64_t group = 0;   ///< 0: the job
+  std::uint32_t thread = 0;  ///< the calling member's number
+};
+
 /// One of the calls that change a region. Nodes must agree on all of it.
 struct change_call {
   enum class kind { set, begin_block, end_block };
@@ -31,6 +37,7 @@ struct change_call {
   const protocol::row* to = nullptr;
   bool checked = false;
   bool good = false;
+  channel by{};
   bool old = false;  ///< the handle is of a region that has gone
 
   /// Of a call that is not good.
@@ -61,14 +68,14 @@ class changer {
 
   // Application threads: one of each node calls.
   /// As in quire.h.
-  [[nodiscard]] base::status set_consistency(std::uint64_t region, quire_consistency to) noexcept;
+  [[nodiscard]] base::status set_consistency(std::uint64_t region, quire_consistency to, channel by = {}) noexcept;
   [[nodiscard]] base::status change(const change_call& call) noexcept;
   /// Sums over all nodes.
-  [[nodiscard]] base::status gather(totals& t) noexcept;
+  [[nodiscard]] base::status gather(totals& t, channel by = {}) noexcept;
   /// The lowest that any node has.
   [[nodiscard]] base::status lowest(std::int64_t& value) noexcept;
   /// Until nothing of a region, or of all (null), is on its way; `last`: what has been summed up before.
-  [[nodiscard]] base::status drain(region_slot* r, totals last) noexcept;
+  [[nodiscard]] base::status drain(region_slot* r, totals last, channel by = {}) noexcept;
 
   // Driver's thread.
   void add_up(region_slot* r, totals& t) noexcept;

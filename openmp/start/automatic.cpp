@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmp/start/automatic.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "openmp/sites/known_libraries.hpp"
+#include "openmp/sites/look.hpp"
+#include "openmp/start/modules.hpp"
+#include "openmp/watch/patch.hpp"
+
+namespace quire::openmp {
+namespace {
+
+struct looked_at {
+  std::vector<sites::file_code> files{};
+  std::vector<watch::watched_code> modules{};
+};
+
+looked_at look(std::span<const module> all, const sites::decoder& by) {
+  looked_at found;
+  for (const module& m : all) {
+    if (m.known) continue;
+    const bool executable = m.name[0] == 0;
+    sites::file_code f = sites::look_at(by, executable ? "/proc/self/exe" : m.name, executable ? "the program" : sites::last_part(m.name));
+    watch::watched_code w{f.name, m.base, m.code_first, m.code_end, {}};
+    std::copy_if(f.what.found.begin(), f.what.found.end(), std::back_inserter(w.updates), sites::is_watched);
+    found.files.push_back(std::move(f));
+    found.modules.push_back(std::move(w));
+  }
+  return found;
+}
+
+}  // namespace
+
+sites::verdict choose_by_code() {
+  sites::verdict v;
+  const auto all = modules();  // before the decoder's library is among them
+  const sites::decoder* const by = sites::decoder::open(v.why);
+  if (by == nullptr) return v;
+  const looked_at found = look(all, *by);
+  v = sites::decide(found.files, sites::can_watch);
+  if (v.mixed) v.mixed = watch::watch_updates(found.modules, v.why);
+  return v;
+}
+
+bool watch_what_can_be() {
+  std::string why;
+  const auto all = modules();
+  const sites::decoder* const by = sites::decoder::open(why);
+  if (by == nullptr) return false;
+  const looked_at found = look(all, *by);
+  const bool known = std::all_of(found.files.begin(), found.files.end(), [](const sites::file_code& f) { return f.what.trouble.empty(); });
+  return watch::watch_updates(found.modules, why) && known;
+}
+
+}  // namespace quire::openmp

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// From the highest address to the lowest: what follows an update has its final bytes then, and a jump whose last bytes are those of what follows can rely on
+// them. All jumps are planned, and their stubs written, before any code changes.
+#include "openmp/watch/patch.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <map>
+
+#include "openmp/watch/arena.hpp"
+#include "openmp/watch/look.hpp"
+#include "openmp/watch/stub.hpp"
+
+namespace quire::openmp::watch {
+namespace {
+
+watch_table g_table;
+
+class plan {
+ public:
+  explicit plan(arena& stubs) noexcept : stubs_(stubs) {}
+
+  [[nodiscard]] bool add(const watched_code& m, const sites::site& s) {
+    const std::uint64_t at = m.base + s.address;
+    if (!s.movable || at < m.code_first || at + s.length + most_following > m.code_end || std::memcmp(reinterpret_cast<const void*>(at), s.bytes.data(), s.length) != 0) return false;
+    std::array<std::uint8_t, most_following> following{};
+    for (std::size_t i = 0; i < following.size(); ++i) following[i] = byte_at(at + s.length + i);
+    for (const place& p : places_for(s, at, following)) {
+      const std::uint64_t stub = stubs_.take(p.first, p.bytes, most_stub_bytes);
+      if (stub == 0) continue;
+      const auto code = encode_stub(s, at, stub, &g_table);
+      if (!code) continue;
+      std::memcpy(reinterpret_cast<void*>(stub), code->bytes.data(), code->size);
+      set(at, encode_jump(s, at, stub, p.prefixes));
+      return true;
+    }
+    return false;
+  }
+
+  /// False: the system allows no code to be changed. What has changed is as it was again.
+  [[nodiscard]] bool perform() {
+    const auto done = write();
+    if (done == bytes_.end()) return true;
+    for (auto b = bytes_.begin(); b != done; ++b) b->second = b->second.other();
+    (void)!(write() == done);
+    return false;
+  }
+
+ private:
+  static constexpr std::uint64_t page = 4096;
+  struct change {
+    std::uint8_t after = 0, before = 0;
+    [[nodiscard]] change other() const noexcept { return {before, after}; }
+  };
+  using changes = std::map<std::uint64_t, change>;
+
+  [[nodiscard]] std::uint8_t byte_at(std::uint64_t at) const {
+    const auto planned = bytes_.find(at);
+    return planned != bytes_.end() ? planned->second.after : *reinterpret_cast<const std::uint8_t*>(at);
+  }
+  void set(std::uint64_t at, const std::vector<std::uint8_t>& bytes) {
+    for (const std::uint8_t b : bytes) {
+      bytes_[at] = {b, *reinterpret_cast<const std::uint8_t*>(at)};
+      ++at;
+    }
+  }
+  /// Page by page. Returns the first change that was not made.
+  changes::iterator write() {
+    for (auto b = bytes_.begin(); b != bytes_.end();) {
+      const std::uint64_t first = b->first / page * page;
+      void* const here = reinterpret_cast<void*>(first);
+      if (::mprotect(here, page, PROT_READ | PROT_WRITE) != 0) return b;
+      for (; b != bytes_.end() && b->first - first < page; ++b) *reinterpret_cast<std::uint8_t*>(b->first) = b->second.after;
+      if (::mprotect(here, page, PROT_READ | PROT_EXEC) != 0) return b;
+    }
+    return bytes_.end();
+  }
+
+  arena& stubs_;
+  changes bytes_{};
+};
+
+std::string place_of(const watched_code& m, const sites::site& s) {
+  char text[100];
+  std::snprintf(text, sizeof text, " has an atomic operation at 0x%lx that cannot be watched", static_cast<unsigned long>(s.address));
+  return m.name + text;
+}
+
+}  // namespace
+
+bool watch_updates(std::span<const watched_code> modules, std::string& why) {
+  constexpr std::size_t most_updates = 20000;
+  std::size_t count = 0;
+  for (const watched_code& m : modules) count += m.updates.size();
+  if (count == 0) return true;
+  if (count > most_updates) return why = "it has more atomic operations than can be watched", false;
+  g_table.look = look_for_stubs();
+  if (g_table.look == nullptr) return why = "its atomic operations cannot be watched on this processor (no xsave)", false;
+  arena stubs;
+  plan changes(stubs);
+  for (const watched_code& m : modules) {
+    for (auto s = m.updates.rbegin(); s != m.updates.rend(); ++s) {
+      if (!changes.add(m, *s)) return why = place_of(m, *s), false;
+    }
+  }
+  if (stubs.keep() && changes.perform()) return true;
+  return why = "its atomic operations cannot be watched: the system lets no code be changed", false;
+}
+
+void set_common_heap(std::uint64_t first, std::uint64_t bytes) noexcept {
+  g_table.heap_first = first;
+  g_table.heap_bytes = bytes;
+}
+
+}  // namespace quire::openmp::watch
