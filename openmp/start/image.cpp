@@ -23,10 +23,11 @@ struct range {
 };
 std::array<range, 512> g_shared;
 std::size_t g_count = 0;
-/// Static objects with release consistency.
+/// Static objects with release consistency: all of them in number, and where they lie, as far as there is room to know it.
 struct {
   std::size_t count = 0;
   std::uint64_t bytes = 0;
+  std::array<range, 512> at;
 } g_large;
 
 const char* file_of(const module& m) noexcept {
@@ -85,6 +86,7 @@ void share(const module& m) {
     for (const large_object& o : large_objects(m)) {
       share(m, first, o.first, false);
       share(m, o.first, o.first + o.bytes, true);
+      if (g_large.count < g_large.at.size()) g_large.at[g_large.count] = {o.first, o.bytes};
       ++g_large.count;
       g_large.bytes += o.bytes;
       first = o.first + o.bytes;
@@ -94,12 +96,12 @@ void share(const module& m) {
   g_shared[g_count++] = {m.data_first(), m.data_end() - m.data_first()};
 }
 
-/// What mixed memory means to this program; a file without symbols has no large objects, and gains nothing.
+/// What mixed memory means to this program; a file without symbols has no large objects.
 void tell_mode() {
   if (!is_mixed() || quire_node() != 0 || quire_nodes() == 1) return;
-  std::fprintf(stderr, "quire: OpenMP: memory is mixed: %zu static objects, %lu KiB, have release consistency%s\n", g_large.count,
-               static_cast<unsigned long>(g_large.bytes >> 10),
-               g_large.count == 0 ? " (those of 64 KiB and more that are in the symbol table would have)" : "; atomic operations and flags in them would go wrong");
+  std::fprintf(stderr, "quire: OpenMP: memory is mixed: %zu static objects, %lu KiB, and blocks of the heap from %lu KiB on have release consistency%s\n", g_large.count,
+               static_cast<unsigned long>(g_large.bytes >> 10), static_cast<unsigned long>(least_large_bytes >> 10),
+               g_large.count == 0 ? " (static objects of that size would have, too, that are in the symbol table)" : "; atomic operations and flags in them would go wrong");
 }
 
 }  // namespace
@@ -139,10 +141,15 @@ void share_static_data() {
   tell_mode();
 }
 
-bool in_static_data(const void* at) noexcept {
+namespace {
+bool is_in(const range* first, std::size_t count, const void* at) noexcept {
   const auto address = reinterpret_cast<std::uint64_t>(at);
-  return std::any_of(g_shared.begin(), g_shared.begin() + static_cast<std::ptrdiff_t>(g_count), [address](const range& r) { return address - r.first < r.bytes; });
+  return std::any_of(first, first + count, [address](const range& r) { return address - r.first < r.bytes; });
 }
+}  // namespace
+
+bool in_static_data(const void* at) noexcept { return is_in(g_shared.data(), g_count, at); }
+bool in_large_object(const void* at) noexcept { return is_in(g_large.at.data(), std::min(g_large.count, g_large.at.size()), at); }
 
 void close_static_data() noexcept { g_count = 0; }
 

@@ -11,6 +11,8 @@ void compare_modules();
 void share_static_data();
 /// Whether an address lies in static data that is shared. In any context.
 [[nodiscard]] bool in_static_data(const void* at) noexcept;
+/// Whether an address lies in a static object with release consistency.
+[[nodiscard]] bool in_large_object(const void* at) noexcept;
 /// Not any more: the job ends.
 void close_static_data() noexcept;
 /// What was set to start the program with this library, and is none of its business: children shall not have it.

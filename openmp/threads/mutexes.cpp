@@ -9,13 +9,22 @@
 
 #include "openmp/libc/interpose.hpp"
 #include "openmp/memory/heap.hpp"
+#include "openmp/memory/release_heap.hpp"
+#include "openmp/start/fail.hpp"
 #include "openmp/start/image.hpp"
 #include "openmp/team/team.hpp"
 #include "openmp/threads/waiting.hpp"
 
 namespace quire::openmp {
 
-bool is_for_all_nodes(const void* object) noexcept { return in_heap(object) || in_static_data(object); }
+bool is_for_all_nodes(const void* object) noexcept {
+  if (!in_heap(object) && !in_static_data(object)) return false;
+  if (job().nodes > 1 && (in_release_heap(object) || in_large_object(object))) {
+    fail("a mutex, or another object of threads, lies in an object of 64 KiB or more, which cannot be where memory is mixed: run the program with --memory sequential",
+         QUIRE_INVALID);
+  }
+  return true;
+}
 
 std::uint32_t number_of_thread() noexcept {
   static constinit std::atomic<std::uint32_t> g_next{1};
