@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A thread's attributes, which libc keeps in memory of the node that has set them.
 #include "openmp/memory/heap.hpp"
+#include "openmp/memory/release_heap.hpp"
 #include "openmp/threads/starting.hpp"
 
 namespace quire::openmp {
@@ -13,12 +14,15 @@ std::size_t stack_bytes(const pthread_attr_t* about) noexcept {
   return bytes > most ? usual : (bytes + 4095) / 4096 * 4096;
 }
 
-/// The stack that the program has chosen, if that is shared: the thread itself gets another one then.
-std::byte* chosen_stack(const pthread_attr_t* about) noexcept {
+/// The stack that the program has chosen, if that is shared: the thread itself gets another one then. So do its functions, where that one has release
+/// consistency: variables on stacks may be flags.
+void describe_stack(const pthread_attr_t* about, new_thread& to) noexcept {
   void* stack = nullptr;
   std::size_t bytes = 0;
-  if (about == nullptr || ::pthread_attr_getstack(about, &stack, &bytes) != 0 || !in_heap(stack)) return nullptr;
-  return static_cast<std::byte*>(stack) + bytes;
+  to.stack_bytes = stack_bytes(about);
+  if (about == nullptr || ::pthread_attr_getstack(about, &stack, &bytes) != 0 || !in_heap(stack)) return;
+  to.has_shared_stack = true;
+  if (!in_release_heap(stack)) to.top = static_cast<std::byte*>(stack) + bytes;
 }
 
 void describe_schedule(const pthread_attr_t* about, new_thread& to) noexcept {
@@ -43,8 +47,7 @@ new_thread describe(const pthread_attr_t* about, void* (*body)(void*), void* arg
   new_thread found;
   found.body = body;
   found.argument = argument;
-  found.top = chosen_stack(about);
-  found.stack_bytes = stack_bytes(about);
+  describe_stack(about, found);
   (void)::pthread_sigmask(SIG_SETMASK, nullptr, &found.mask);
   if (about == nullptr) return found;
   int detached = PTHREAD_CREATE_JOINABLE;

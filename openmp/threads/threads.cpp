@@ -113,13 +113,13 @@ own_thread* new_own(const new_thread& wanted, thread_record* record) noexcept {
 /// Today's thread of a program with OpenMP: libc's in all but the stack.
 int make_here(pthread_t* thread, const pthread_attr_t* about, const new_thread& wanted) noexcept {
   pthread_attr_t plain;
-  if (wanted.top != nullptr) {
+  if (wanted.has_shared_stack) {
     (void)::pthread_attr_init(&plain);
     (void)::pthread_attr_setdetachstate(&plain, wanted.detached ? PTHREAD_CREATE_DETACHED : PTHREAD_CREATE_JOINABLE);
   }
   own_thread* const self = new_own(wanted, nullptr);
   g_running.fetch_add(1);
-  const int error = QUIRE_NEXT(pthread_create)(thread, wanted.top != nullptr ? &plain : about, run, self);
+  const int error = QUIRE_NEXT(pthread_create)(thread, wanted.has_shared_stack ? &plain : about, run, self);
   if (error == 0) return 0;
   g_running.fetch_sub(1);
   destroy_private(self);
