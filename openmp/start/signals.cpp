@@ -11,8 +11,7 @@
 #include <cstdint>
 
 #include "openmp/memory/heap.hpp"
-#include "openmp/threads/records.hpp"
-#include "openmp/threads/waiting.hpp"
+#include "openmp/team/shared_state.hpp"
 
 using namespace quire::openmp;
 
@@ -29,36 +28,35 @@ action_function real() noexcept {
 thread_local struct sigaction t_now, t_before;
 
 /// Versions of what this node has, by signal, and the last of all.
-std::array<std::atomic<std::uint32_t>, threads_state::most_signals> g_versions{};
+std::array<std::atomic<std::uint32_t>, signal_actions::most> g_versions{};
 std::atomic<std::uint32_t> g_version{0};
 
 /// A thread of the program has set it: other nodes follow when they need it.
 void note(int number, const struct sigaction& now) noexcept {
-  const bool by_program = are_threads_open() && own() != nullptr && in_heap(__builtin_frame_address(0));  // Quire is on a private stack
-  if (!by_program || number <= 0 || number >= threads_state::most_signals) return;
-  threads_state& all = threads();
+  if (number <= 0 || number >= signal_actions::most) return;
+  signal_actions& all = shared().actions;
   const auto at = static_cast<std::size_t>(number);
-  all.actions[at] = now;
-  g_versions[at].store(__atomic_add_fetch(&all.action_versions[at], 1, __ATOMIC_ACQ_REL));
-  __atomic_fetch_add(&all.actions_version, 1, __ATOMIC_ACQ_REL);
+  all.set[at] = now;
+  g_versions[at].store(__atomic_add_fetch(&all.versions[at], 1, __ATOMIC_ACQ_REL));
+  __atomic_fetch_add(&all.version, 1, __ATOMIC_ACQ_REL);
 }
 
-int install(int number, const struct sigaction* now, struct sigaction* before) noexcept {
+int install(int number, const struct sigaction* now, struct sigaction* before, const void* caller) noexcept {
   if (now != nullptr) {
     t_now = *now;
     t_now.sa_flags |= SA_ONSTACK;
   }
   const int result = real()(number, now != nullptr ? &t_now : nullptr, &t_before);
-  if (result == 0 && now != nullptr) note(number, t_now);
+  if (result == 0 && now != nullptr && for_program(caller)) note(number, t_now);
   if (result == 0 && before != nullptr) *before = t_before;
   return result;
 }
 
-sighandler_t replace(int number, sighandler_t handler, int flags) noexcept {
+sighandler_t replace(int number, sighandler_t handler, int flags, const void* caller) noexcept {
   struct sigaction now {}, before {};
   now.sa_handler = handler;
   now.sa_flags = flags;
-  return install(number, &now, &before) == 0 ? before.sa_handler : SIG_ERR;
+  return install(number, &now, &before, caller) == 0 ? before.sa_handler : SIG_ERR;
 }
 
 }  // namespace
@@ -66,14 +64,13 @@ sighandler_t replace(int number, sighandler_t handler, int flags) noexcept {
 namespace quire::openmp {
 
 void repeat_actions() noexcept {
-  if (!are_threads_open()) return;
-  const threads_state& all = threads();
-  const std::uint32_t version = load(all.actions_version);
+  const signal_actions& all = shared().actions;
+  const std::uint32_t version = __atomic_load_n(&all.version, __ATOMIC_ACQUIRE);
   if (g_version.exchange(version) == version) return;
   for (std::size_t at = 1; at < g_versions.size(); ++at) {
-    const std::uint32_t wanted = load(all.action_versions[at]);
+    const std::uint32_t wanted = __atomic_load_n(&all.versions[at], __ATOMIC_ACQUIRE);
     if (g_versions[at].exchange(wanted) == wanted) continue;
-    t_now = all.actions[at];
+    t_now = all.set[at];
     (void)real()(static_cast<int>(at), &t_now, nullptr);
   }
 }
@@ -82,8 +79,8 @@ void repeat_actions() noexcept {
 
 #define QUIRE_EXPORT extern "C" __attribute__((visibility("default")))
 
-QUIRE_EXPORT int sigaction(int number, const struct sigaction* now, struct sigaction* before) noexcept { return install(number, now, before); }
-QUIRE_EXPORT sighandler_t signal(int number, sighandler_t handler) noexcept { return replace(number, handler, SA_RESTART); }
-QUIRE_EXPORT sighandler_t bsd_signal(int number, sighandler_t handler) noexcept { return replace(number, handler, SA_RESTART); }
-QUIRE_EXPORT sighandler_t sysv_signal(int number, sighandler_t handler) noexcept { return replace(number, handler, SA_RESETHAND | SA_NODEFER); }
-QUIRE_EXPORT sighandler_t __sysv_signal(int number, sighandler_t handler) noexcept { return replace(number, handler, SA_RESETHAND | SA_NODEFER); }
+QUIRE_EXPORT int sigaction(int number, const struct sigaction* now, struct sigaction* before) noexcept { return install(number, now, before, QUIRE_CALLER); }
+QUIRE_EXPORT sighandler_t signal(int number, sighandler_t handler) noexcept { return replace(number, handler, SA_RESTART, QUIRE_CALLER); }
+QUIRE_EXPORT sighandler_t bsd_signal(int number, sighandler_t handler) noexcept { return replace(number, handler, SA_RESTART, QUIRE_CALLER); }
+QUIRE_EXPORT sighandler_t sysv_signal(int number, sighandler_t handler) noexcept { return replace(number, handler, SA_RESETHAND | SA_NODEFER, QUIRE_CALLER); }
+QUIRE_EXPORT sighandler_t __sysv_signal(int number, sighandler_t handler) noexcept { return replace(number, handler, SA_RESETHAND | SA_NODEFER, QUIRE_CALLER); }

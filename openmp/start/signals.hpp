@@ -3,7 +3,7 @@
 
 namespace quire::openmp {
 
-/// What the program's threads have set for signals by sigaction(2) on any node holds on this one, too, where its threads are on all nodes.
+/// What the program's threads have set for signals by sigaction(2) on any node holds on this one, too.
 void repeat_actions() noexcept;
 
 }  // namespace quire::openmp

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <quire/quire.h>
+#include <signal.h>
 
 #include <cstdint>
 
@@ -29,6 +30,14 @@ struct common_state {
   std::uint32_t cancelled_share;  ///< the loop or sections that the team is in
 };
 
+/// What threads of the program have set by sigaction(2).
+struct signal_actions {
+  static constexpr int most = 65;
+  std::uint32_t version;  ///< of all
+  struct sigaction set[most];
+  std::uint32_t versions[most];  ///< 0: nothing was set
+};
+
 struct shared_state {
   static constexpr std::uint32_t most_locks = 1u << 20;
   quire_mutex critical, atomics, names;  ///< of critical sections without a name; of atomic operations without an instruction; of tables
@@ -41,6 +50,7 @@ struct shared_state {
   void* threadprivates;  ///< what is known of variables that clang asks for by calls (kmp/threadprivate.cpp)
   alignas(4096) common_state common;  ///< of the team of all nodes
   alignas(4096) variables own;        ///< what tasks of its region begin with
+  alignas(4096) signal_actions actions;
   alignas(4096) std::uint64_t exit_status;  ///< + 1, of a thread on another node than 0 that has called exit(3)
 };
 

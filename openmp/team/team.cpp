@@ -18,6 +18,7 @@
 #include "openmp/places/places.hpp"
 #include "openmp/start/fail.hpp"
 #include "openmp/start/loading.hpp"
+#include "openmp/start/signals.hpp"
 #include "openmp/team/common_memory.hpp"
 #include "openmp/team/environment.hpp"
 #include "openmp/team/exchange.hpp"
@@ -423,6 +424,7 @@ bool meet_on_node(void* what, void (*last)(const brought*, void*), void* argumen
 void serve() noexcept {
   g_lead_top = make_stack(g_job.stack_bytes);
   remember_private_stack();
+  begin_team_thread();
   bool first = true;
   for (command c;;) {
     if (const quire_status why = quire_broadcast(&c, sizeof c, 0); why != QUIRE_OK) fail("node 0 cannot be heard", why);
@@ -432,6 +434,7 @@ void serve() noexcept {
       continue;
     }
     if (std::exchange(first, false)) repeat_fortran_settings();
+    repeat_actions();
     call_on(g_lead_top, [](void* at) { run_here(*static_cast<const command*>(at)); }, &c);
     (void)std::fflush(nullptr);
     flush_units();

@@ -39,6 +39,7 @@ void work(void* at) noexcept {
 
 void* live(void* argument) noexcept {
   worker& self = *static_cast<worker*>(argument);
+  begin_team_thread();
   remember_private_stack();
   for (std::uint32_t round = 0;; ++round) {
     while (self.round.load(std::memory_order_acquire) == round) self.round.wait(round, std::memory_order_acquire);
@@ -64,6 +65,12 @@ void need_workers(int count) noexcept {
 }
 
 }  // namespace
+
+namespace {
+thread_local bool t_of_team = false;
+}
+bool is_of_team() noexcept { return t_of_team; }
+void begin_team_thread() noexcept { t_of_team = true; }
 
 void call_workers(team& t, int first_number, int count, bool outermost) noexcept {
   if (count == 0 && !outermost) return;

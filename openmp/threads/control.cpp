@@ -13,6 +13,7 @@
 #include "openmp/libc/interpose.hpp"
 #include "openmp/start/signals.hpp"
 #include "openmp/team/team.hpp"
+#include "openmp/team/workers.hpp"
 #include "openmp/threads/elsewhere.hpp"
 #include "openmp/threads/own_threads.hpp"
 #include "openmp/threads/starting.hpp"
@@ -98,9 +99,18 @@ QUIRE_LIBC int pthread_sigqueue(pthread_t thread, int number, const sigval value
     return QUIRE_NEXT(pthread_sigqueue)(thread, number, value);
   });
 }
+/// Signals of the process are for the main thread, and blocked in threads of teams; one that such a thread sends to itself is not.
 QUIRE_LIBC int raise(int number) noexcept {
-  if (for_program(QUIRE_CALLER)) repeat_actions();
-  return QUIRE_NEXT(raise)(number);
+  if (!for_program(QUIRE_CALLER)) return QUIRE_NEXT(raise)(number);
+  repeat_actions();
+  if (!is_of_team()) return QUIRE_NEXT(raise)(number);
+  static thread_local sigset_t one, before;
+  ::sigemptyset(&one);
+  ::sigaddset(&one, number);
+  ::pthread_sigmask(SIG_UNBLOCK, &one, &before);
+  const int result = QUIRE_NEXT(raise)(number);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return result;
 }
 
 QUIRE_LIBC int pthread_setname_np(pthread_t thread, const char* name) noexcept {

@@ -30,13 +30,9 @@ struct thread_key {
 /// In shared memory, once.
 struct threads_state {
   static constexpr std::uint32_t most_keys = 1024;
-  static constexpr int most_signals = 65;
   std::uint64_t made = 0;            ///< threads, up to now
   std::uint32_t living = 0;          ///< those that have not ended, without main()
-  std::uint32_t actions_version = 0;  ///< of the following
   alignas(4096) std::array<thread_key, most_keys> keys{};
-  alignas(4096) std::array<struct sigaction, most_signals> actions{};
-  std::array<std::uint32_t, most_signals> action_versions{};
   alignas(4096) std::uint32_t running[1] = {};  ///< of each node; their records follow
 };
 
