@@ -56,7 +56,11 @@ bool start(loop l, bool ordered, Integer* first, Integer* end) noexcept {
 }
 
 /// Sections are iterations from 1 on, each by itself.
-inline loop sections(unsigned count) noexcept { return of(1, static_cast<long>(count) + 1, 1, schedule::taken, 1); }
+inline loop sections(unsigned count) noexcept {
+  loop all = of(1, static_cast<long>(count) + 1, 1, schedule::taken, 1);
+  all.sections = true;
+  return all;
+}
 inline unsigned next_section() noexcept {
   long first = 0, end = 0;
   return next(&first, &end) ? static_cast<unsigned>(first) : 0;

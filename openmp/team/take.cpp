@@ -109,7 +109,8 @@ bool next_part(part& p) noexcept {
   const bool alone = me().count == 1;
   if (l.ordered) end_turn();
   if (alone) {
-    p = me().rounds++ == 0 ? part{0, l.iterations} : part{};
+    const std::uint64_t round = me().rounds++;
+    p = l.sections ? part{round, round + 1} : round == 0 ? part{0, l.iterations} : part{};
   } else if (l.how == loop::schedule::blocks || l.how == loop::schedule::rounds) {
     p = take_by_number(l);
   } else {

@@ -21,6 +21,7 @@ struct loop {
   std::uint64_t iterations = 0, chunk = 1;
   schedule how = schedule::taken;
   bool ordered = false;  ///< some of each iteration is done in the order of iterations
+  bool sections = false;  ///< its iterations are sections: a thread takes one at a time
   bool reductions = false;  ///< of a region: its data begin with a pointer to reductions of tasks
   binding bind = binding::none;  ///< of a region: its clause proc_bind
 };
