@@ -38,6 +38,7 @@
 #include "openmp/start/image.hpp"
 #include "openmp/start/loading.hpp"
 #include "openmp/start/memory_mode.hpp"
+#include "openmp/start/other_jobs.hpp"
 #include "openmp/start/single_threaded.hpp"
 #include "openmp/team/team.hpp"
 #include "openmp/threads/own_threads.hpp"
@@ -146,6 +147,7 @@ int lead(int, char**, char** environment) {
   choose_memory();
   choose_placement();
   restore_environment();
+  if (has_placement()) refuse_other_jobs();
   separate_single_threaded();
   construct_streams();
   explain_crashes();

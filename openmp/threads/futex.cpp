@@ -34,11 +34,17 @@ timespec later(clockid_t clock, const timespec& by) noexcept {
   return t;
 }
 
+/// Its caller looks again, and writes that it does so: seldom where many wait.
+timespec patience() noexcept {
+  constexpr long looks = 50, second = 1'000'000'000;
+  const long ns = looks * one_more_waits::longest_ns();
+  return {ns / second, ns % second};
+}
+
 long wait(const std::uint32_t& word, std::uint32_t expected, const deadline& end) noexcept {
-  static constexpr timespec patience{0, 50'000'000};
   if (!end.is_valid()) return failed(EINVAL);
   if (load(word) != expected) return failed(EAGAIN);
-  const timespec soon = later(CLOCK_MONOTONIC, patience);
+  const timespec soon = later(CLOCK_MONOTONIC, patience());
   const deadline at_last{&soon, CLOCK_MONOTONIC};
   const bool changed = wait_until([&] { return load(word) != expected || end.has_passed(); }, at_last);
   return changed && load(word) == expected ? failed(ETIMEDOUT) : 0;

@@ -110,7 +110,7 @@ own_thread* new_own(const new_thread& wanted, thread_record* record) noexcept {
   return self;
 }
 
-/// Today's thread of a program with OpenMP: libc's in all but the stack.
+/// A thread of a program with OpenMP: libc's in all but the stack.
 int make_here(pthread_t* thread, const pthread_attr_t* about, const new_thread& wanted) noexcept {
   pthread_attr_t plain;
   if (wanted.has_shared_stack) {

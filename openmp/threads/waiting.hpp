@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a thread waits for a word in shared memory that a thread of any node will change: it looks, and sleeps longer and longer in between. The kernel
-// wakes threads of its own machine only.
+// How a thread waits for a word in shared memory that a thread of any node will change: it looks, and sleeps longer and longer in between, and longer where
+// many threads of the node wait. The kernel wakes threads of its own machine only.
 #pragma once
 
 #include <sys/syscall.h>
 #include <time.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 
 namespace quire::openmp {
@@ -33,16 +34,33 @@ inline void sleep_a_little(long ns) noexcept {
   asm volatile("syscall" : "+a"(result) : "D"(&t_little), "S"(nullptr) : "rcx", "r11", "memory");
 }
 
+/// Threads of this node that sleep so.
+inline constinit std::atomic<int> g_waiting{0};
+class one_more_waits {
+ public:
+  one_more_waits() noexcept { g_waiting.fetch_add(1, std::memory_order_relaxed); }
+  one_more_waits(const one_more_waits&) = delete;
+  one_more_waits& operator=(const one_more_waits&) = delete;
+  ~one_more_waits() { g_waiting.fetch_sub(1, std::memory_order_relaxed); }
+  /// Together they look so often that a processor has time for others.
+  [[nodiscard]] static long longest_ns() noexcept {
+    constexpr int few = 16;
+    constexpr long of_few = 1'000'000;
+    return of_few * (1 + g_waiting.load(std::memory_order_relaxed) / few);
+  }
+};
+
 /// Waits until `done()`. False: the time has passed.
 template <class Done>
 [[nodiscard]] bool wait_until(Done&& done, const deadline& end = {}) noexcept {
   constexpr int looks = 200;
-  constexpr long first_ns = 10'000, longest_ns = 1'000'000;
+  constexpr long first_ns = 10'000;
   for (int i = 0; i < looks; ++i) {
     if (done()) return true;
     __builtin_ia32_pause();
   }
-  for (long ns = first_ns;; ns = std::min(2 * ns, longest_ns)) {
+  const one_more_waits here;
+  for (long ns = first_ns;; ns = std::min(2 * ns, here.longest_ns())) {
     if (done()) return true;
     if (end.has_passed()) return false;
     sleep_a_little(ns);
