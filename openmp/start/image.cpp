@@ -64,21 +64,33 @@ void compare_one(const module* own) {
   fail(line, QUIRE_INVALID);
 }
 
-void share(const module& m, std::uint64_t first, std::uint64_t end, bool large) {
+void share(const module& m, std::uint64_t first, std::uint64_t end, quire_consistency consistency, std::uint64_t unit = 4096) {
   if (first >= end) return;
   quire_region_options how{};
   how.size = sizeof how;
-  how.consistency = large ? QUIRE_RELEASE : QUIRE_SEQUENTIAL;
+  how.consistency = consistency;
+  how.unit_bytes = unit;
   how.orders = is_mixed() ? 1 : 0;
   quire_region region{};
   const quire_status why = quire_region_adopt(&how, reinterpret_cast<void*>(first), end - first, 0, &region);
   if (why == QUIRE_OK) {
-    if (large) watch::note_release_region(region, first, end - first);
+    if (consistency == QUIRE_RELEASE) watch::note_release_region(region, first, end - first);
     return;
   }
   char line[300];
   std::snprintf(line, sizeof line, "static data of %s cannot be shared", file_of(m));
   fail(line, why);
+}
+
+/// Objects of many megabytes have larger units in their middle: a fault costs as much as the way of some pages.
+void share(const module& m, const large_object& o) {
+  constexpr std::uint64_t huge_bytes = 32u << 20, unit = 64u << 10;
+  const std::uint64_t end = o.first + o.bytes;
+  if (o.bytes < huge_bytes) return share(m, o.first, end, QUIRE_RELEASE);
+  const std::uint64_t middle = (o.first + unit - 1) / unit * unit, middle_end = end / unit * unit;
+  share(m, o.first, middle, QUIRE_RELEASE);
+  share(m, middle, middle_end, QUIRE_RELEASE, unit);
+  share(m, middle_end, end, QUIRE_RELEASE);
 }
 
 /// All data, each large object as a region of its own where memory is mixed.
@@ -87,14 +99,14 @@ void share(const module& m) {
   std::uint64_t first = m.data_first();
   if (is_mixed()) {
     for (const large_object& o : large_objects(m)) {
-      share(m, first, o.first, false);
-      share(m, o.first, o.first + o.bytes, true);
+      share(m, first, o.first, QUIRE_SEQUENTIAL);
+      share(m, o);
       ++g_large.count;
       g_large.bytes += o.bytes;
       first = o.first + o.bytes;
     }
   }
-  share(m, first, m.data_end(), false);
+  share(m, first, m.data_end(), QUIRE_SEQUENTIAL);
   g_shared[g_count++] = {m.data_first(), m.data_end() - m.data_first()};
 }
 

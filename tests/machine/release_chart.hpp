@@ -255,6 +255,7 @@ class chart {
     message ack = m;
     ack.kind = message_kind::diffs_ack;
     send(node, m.from, ack, false);
+    open_[node].counted = interval::none;
     for (const written_unit& w : std::exchange(open_[node].merged, {})) {
       at(node).on_merged(w.unit, out_);
       perform(node);

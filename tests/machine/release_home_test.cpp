@@ -64,6 +64,27 @@ TEST(release_home, and_is_offered_where_it_may_have_been_written_since) {
   EXPECT_TRUE(c.at(1).is_home(0));
 }
 
+TEST(release_home, who_alone_writes_in_three_intervals_in_a_row_and_more_is_to_have_the_home) {
+  chart c(3);
+  const auto writes = [&](std::uint16_t node) {
+    c.open(0).lone.clear();
+    c.before(node, access::write);
+    c.release(node);
+    c.run();
+    return c.open(0).lone.size();
+  };
+  EXPECT_EQ(writes(1), 0u);
+  EXPECT_EQ(writes(1), 0u);
+  EXPECT_EQ(writes(1), 1u);
+  EXPECT_EQ(c.open(0).lone[0].writer, node_id{1});
+  EXPECT_EQ(writes(1), 1u) << "it may not have been the time";
+  c.before(0, access::write);
+  EXPECT_EQ(writes(1), 0u) << "the home has written, too";
+  EXPECT_EQ(writes(2), 0u) << "another node has";
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(writes(1), 0u) << "its first one began behind the other's";
+  EXPECT_EQ(writes(1), 1u);
+}
+
 TEST(release_home, a_home_that_is_writing_is_not_offered) {
   chart c(3);
   c.before(1, access::write);

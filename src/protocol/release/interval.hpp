@@ -15,6 +15,8 @@
 
 namespace quire::release {
 
+using model::node_id;
+
 struct written_unit {
   model::region_id region{};
   std::uint64_t unit = 0;
@@ -29,6 +31,12 @@ struct kept_unit {
   written_unit what{};
   std::uint32_t idle = 0;  ///< releases in a row at which it had not been written
   bool ends = false;       ///< at this release
+};
+
+/// A unit that one node alone has written, again and again, and which has its home elsewhere.
+struct lone_unit {
+  written_unit what{};
+  node_id writer{};
 };
 
 /// The units that got a twin last because a thread writes them. They keep it, however few twins there may be: an instruction may write two
@@ -73,6 +81,9 @@ class newest_twins {
 };
 
 struct interval {
+  base::fault_vector<lone_unit> lone{};  ///< of the diffs that have just come
+  static constexpr written_unit none{{}, ~std::uint64_t{0}};
+  written_unit counted = none;  ///< of the last diff, as a unit of several pages has several
   base::fault_vector<written_unit> written{};
   base::fault_vector<written_unit> came{};  ///< units whose home has come here: nobody else has been told yet
   base::fault_vector<written_unit> merged{};  ///< units whose partners may be sent the content of both (update.cpp)

@@ -92,6 +92,7 @@ void machine::list(std::uint64_t unit, unit_state& s) {
 void machine::write_here(std::uint64_t unit, unit_state& s) {
   s.assigned = s.written = 1;
   s.producing = 0;
+  s.streak = 0;
   s.current.clear();
   if (s.shared != 0) list(unit, s);
 }
@@ -301,8 +302,21 @@ diff_outcome machine::on_diff(std::uint64_t unit, node_id writer, std::uint16_t 
   s.current.clear();
   if (keeps) s.current.add(shape_.nodes, writer);
   s.readers.remove(shape_.nodes, writer);
+  count_streak(unit, s, writer, keeps);
   note_writer(unit, s, writer);
   return diff_outcome::apply;
+}
+
+/// A node that writes a unit in one interval after the other, between barriers, gets its home as the only writer of an epoch does. `again`: its copy
+/// was as good as the content before.
+void machine::count_streak(std::uint64_t unit, unit_state& s, node_id writer, bool again) {
+  constexpr unsigned long_enough = 3;
+  const written_unit self{shape_.region, unit};
+  if (!shape_.migrates || shape_.scans || s.kept != 0 || open_.counted == self) return;
+  open_.counted = self;
+  const bool same = again || (s.partnered != 0 && s.source == writer);
+  s.streak = !same ? 0 : s.streak < long_enough ? s.streak + 1 : long_enough;
+  if (s.streak == long_enough) open_.lone.push_back({self, writer});
 }
 
 void machine::on_home_atomic(const message& m, actions& out) {
@@ -334,7 +348,7 @@ void machine::move_home(std::uint64_t unit, unit_state& s, node_id to, std::uint
     CHECK(s.mapped() != access::write && s.listed == 0);
   }
   ++count_.home_moves;
-  s.is_home = s.shared = s.fetched = s.again = 0;
+  s.is_home = s.shared = s.fetched = s.again = s.streak = 0;
   s.credit = s.grant = 0;
   s.readers.clear();
   end_partnership(s);
@@ -543,6 +557,7 @@ bool machine::is_valid(std::uint64_t unit) const noexcept {
   const bool elsewhere = s.was_home == 0 && s.home != shape_.self;
   if (home && (s.valid != 0 || strange_twin || elsewhere || s.pending() != access::none)) return false;
   if (!home && (s.shared != 0 || !s.current.empty() || !s.readers.empty() || s.credit != 0 || s.partnered != 0)) return false;
+  if (!home && s.streak != 0) return false;
   if (s.partnered == 0 && (s.paired != 0 || s.merged != 0 || s.behind != 0)) return false;
   if (s.follows != 0 && (home || s.valid == 0)) return false;
   if (s.version == given_away && (home || s.valid != 0)) return false;

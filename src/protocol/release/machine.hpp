@@ -251,6 +251,7 @@ class machine final : public model::machine {
   [[nodiscard]] model::copyset take_readers(unit_state& s, std::uint8_t& flags) const noexcept;
   [[nodiscard]] bool is_looked_at(const message& m, unit_state& s, actions& out);
   void note_reader(unit_state& s, node_id reader) const noexcept;
+  void count_streak(std::uint64_t unit, unit_state& s, node_id writer, bool again);
   void note_writer(std::uint64_t unit, unit_state& s, node_id writer);
   void note_fetch(unit_state& s, node_id reader) const noexcept;
   static void end_partnership(unit_state& s) noexcept;

@@ -104,6 +104,8 @@ void node::relieve() {
 }
 
 void node::on_applied() {
+  open_.counted = interval::none;
+  if (!open_.lone.empty()) give_lone();
   if (open_.merged.empty()) return;
   for (const written_unit& w : open_.merged) {
     machine* const m = machine_of(w.region);
@@ -114,6 +116,22 @@ void node::on_applied() {
   }
   open_.merged.clear();
   effects_.perform_all();
+}
+
+/// Between barriers, too, a home goes to who alone writes the unit. As in move_homes(); another diff comes where this is not the time.
+void node::give_lone() {
+  if (!busy() && closed_.empty() && leaving_.empty()) {
+    open_.content_leaves = effects_.content_leaves();
+    for (const lone_unit& l : open_.lone) {
+      machine* const m = machine_of(l.what.region);
+      if (m == nullptr || m->is_kept(l.what.unit)) continue;
+      actions_.clear();
+      m->on_only_writer(l.what.unit, l.writer, actions_);
+      if (actions_.size() != 0) effects_.perform(l.what.region, actions_);
+    }
+    effects_.perform_all();
+  }
+  open_.lone.clear();
 }
 
 void node::release_ahead(node_id next) {
@@ -191,6 +209,7 @@ void node::forget(model::region_id region) {
   drop(open_.written);
   drop(open_.came);
   drop(open_.merged);
+  std::erase_if(open_.lone, [region](const lone_unit& l) { return l.what.region == region; });
   drop(closed_);
   drop(leaving_);
   std::erase_if(open_.kept, [region](const kept_unit& k) { return k.what.region == region; });

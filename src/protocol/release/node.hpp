@@ -160,6 +160,7 @@ class node final : public protocol::domain {
   void open_gate();
   void add_interval();
   void add_up_to(std::uint64_t group);
+  void give_lone();
   void move_homes();
   void learn_moves(history::position at);
 

@@ -49,12 +49,13 @@ struct unit_state {
   std::uint8_t fetched : 1 = 0;     ///< home: somebody has fetched it since it last told what it wrote
   std::uint8_t again : 1 = 0;       ///< home: somebody who had fetched it before that, too
   std::uint8_t sampled : 1 = 0;     ///< copy: not mapped since an update came, to see whether that is used
-  std::uint8_t credit = 0;          ///< home: updates to be sent before readers have to ask again
-  std::uint8_t grant : 4 = 0;       ///< home: binary logarithm of the next credit
+  std::uint8_t credit : 7 = 0;      ///< home: updates to be sent before readers have to ask again
+  std::uint8_t behind : 1 = 0;      ///< home: what this node wrote since it sent the content to the partner has been told
+  std::uint8_t grant : 3 = 0;       ///< home: binary logarithm of the next credit
   std::uint8_t partnered : 1 = 0;   ///< home: of all others, `source` wrote it last
   std::uint8_t paired : 1 = 0;      ///< home: and fetched it again after that: it is sent the content of both
   std::uint8_t merged : 1 = 0;      ///< home: the content has what the partner wrote since it was sent the content last
-  std::uint8_t behind : 1 = 0;      ///< home: what this node wrote since then has been told
+  std::uint8_t streak : 2 = 0;      ///< home: intervals in a row in which one other node, and nobody else, has written it, as far as is known
 
   std::uint8_t producing : 1 = 0;  ///< in a production phase, and not written yet
   // Page locking (pinning.cpp).
