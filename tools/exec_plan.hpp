@@ -35,7 +35,7 @@ struct exec_plan {
 /// What `--memory` can be: openmp/start/memory_mode.hpp.
 inline constexpr const char *sequential_memory = "sequential", *mixed_memory = "mixed", *automatic_memory = "auto";
 inline constexpr const char* memory_help =
-    "Of a program with OpenMP. mixed: static arrays of 64 KiB and more have release consistency, which is faster, and right if no atomic operation or plain "
+    "Of a program with OpenMP. mixed: static arrays and heap blocks of 64 KiB and more have release consistency, which is faster, and right if no atomic operation or plain "
     "flag of the program lies in one. auto: mixed, if the code of the program shows no fences, flushes or loops that wait, and its atomic operations can be watched; else sequential (quire info PROGRAM says which, and why)";
 
 /// The words to start it by, on this host or another one: this command, `exec`, the limit of the stack where the

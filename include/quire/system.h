@@ -36,6 +36,12 @@ QUIRE_API quire_status quire_region_set_consistency_by(quire_group group, quire_
  *  fault a little slower. Any thread. QUIRE_INVALID: no bytes, or no `why`; QUIRE_BAD_ADDRESS: not within one region; QUIRE_LIMIT. */
 QUIRE_API QUIRE_NODISCARD quire_status quire_guard(const void* address, uint64_t bytes, const char* why);
 
+/** quire_region_malloc() with content zero. Memory that was never handed out before is not touched for that. */
+QUIRE_API QUIRE_NODISCARD quire_status quire_region_calloc(quire_region region, size_t alignment, size_t bytes, void** address);
+/** First address and size of a region that memory is allocated from (quire_region_options::heap), region zero too: to tell its memory from other
+ *  memory without a call. Either pointer may be NULL. QUIRE_NOT_FOUND; QUIRE_INVALID for a region that is no heap. */
+QUIRE_API quire_status quire_heap_range(quire_region region, void** address, uint64_t* bytes);
+
 /** Ends the job at once, whatever its threads do, as exit(3) ends a process: what stdio holds is written on all nodes, then all processes end, this one
  *  with `status`, the others with 0. No handlers of atexit(3) run, and no destructors. Another node's status is the job's where that calls, too, at
  *  the same time. Does not return. Any thread; before quire_start(), or after quire_end(), it ends this process only. A node that cannot end

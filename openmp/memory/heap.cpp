@@ -11,6 +11,7 @@
 
 #include "openmp/fortran/units.hpp"
 #include "openmp/memory/heap.hpp"
+#include "openmp/memory/release_heap.hpp"
 #include "openmp/memory/stacks.hpp"
 
 extern "C" {
@@ -49,11 +50,17 @@ span code_around(const void* symbol) noexcept {
 
 namespace {
 
-bool is_shared(const void* at) noexcept { return g_shared.has(at); }
+bool is_shared(const void* at) noexcept { return g_shared.has(at) || in_release_heap(at); }
 
 bool wants_shared(const void* caller) noexcept { return for_program(caller); }
 
-void* shared(std::size_t bytes, std::size_t alignment, bool zero) noexcept { return allocate_shared(bytes, alignment, zero); }
+/// Large blocks have release consistency where memory is mixed, as long as there is room for them.
+void* shared(std::size_t bytes, std::size_t alignment, bool zero) noexcept {
+  if (is_large(bytes)) {
+    if (void* const at = allocate_large(bytes, alignment, zero); at != nullptr) return at;
+  }
+  return allocate_shared(bytes, alignment, zero);
+}
 
 std::size_t size_of(void* at) noexcept {
   std::size_t bytes = 0;
@@ -125,6 +132,16 @@ QUIRE_EXPORT void free(void* at) noexcept {
 
 namespace {
 
+/// To memory of the other consistency: a block of less than 64 KiB may be a flag.
+void* move(void* at, std::size_t bytes) noexcept {
+  void* const moved = shared(bytes, 16, false);
+  if (moved == nullptr) return nullptr;
+  const std::size_t had = size_of(at);
+  std::memcpy(moved, at, had < bytes ? had : bytes);
+  (void)quire_free(at);
+  return moved;
+}
+
 /// What is shared stays so: only other memory is of the kind that its caller wants.
 void* resize(void* at, std::size_t bytes, const void* caller) noexcept {
   if (at == nullptr) return wants_shared(caller) ? shared(bytes, 16, false) : __libc_malloc(bytes);
@@ -141,8 +158,11 @@ void* resize(void* at, std::size_t bytes, const void* caller) noexcept {
     (void)quire_free(at);
     return nullptr;
   }
+  const bool large = is_large(bytes), is_there = in_release_heap(at);
+  if (is_there ? !large : large && !is_large(size_of(at))) return move(at, bytes);
   void* moved = at;
   if (quire_realloc(bytes, &moved) == QUIRE_OK) return moved;
+  if (is_there) return move(at, bytes);  // that heap is full
   errno = ENOMEM;
   return nullptr;
 }

@@ -24,6 +24,9 @@ bool begins_with_any(std::string_view name, std::initializer_list<std::string_vi
 bool updates(std::string_view name) noexcept {
   return begins_with_any(name, {"__atomic_", "__sync_", "__kmpc_atomic_", "_ZN9__gnu_cxx18__exchange_and_add", "_ZN9__gnu_cxx12__atomic_add", "_ZNSs", "_ZNKSs", "_ZNSbI", "_ZNKSbI"});
 }
+bool locks(std::string_view name) noexcept {
+  return begins_with_any(name, {"pthread_mutex_", "pthread_cond_", "pthread_rwlock_", "pthread_barrier_", "pthread_spin_", "pthread_once", "sem_", "mtx_", "cnd_", "call_once"});
+}
 bool fences(std::string_view name) noexcept { return name == "__kmpc_flush" || name == "_mm_mfence"; }
 
 void read_calls(const elf_view& elf, code& into) {
@@ -32,6 +35,7 @@ void read_calls(const elf_view& elf, code& into) {
     if (s.st_shndx != SHN_UNDEF) continue;
     const std::string_view name = name_in(names, s.st_name);
     if (updates(name)) into.updating.emplace_back(name);
+    if (locks(name)) into.locks = true;
     if (fences(name)) into.fencing.emplace_back(name);
   }
 }

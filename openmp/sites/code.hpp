@@ -17,6 +17,7 @@ struct code {
   std::string trouble{};               ///< why not all is known, as the end of a sentence that begins with the file's name; empty: all is
   std::vector<site> found{};           ///< by address, as in the file
   std::vector<std::string> updating{}; ///< functions that it calls for atomic operations
+  bool locks = false;                  ///< it calls functions of pthreads that wait
   std::vector<std::string> fencing{};  ///< and as a fence
 };
 

@@ -57,6 +57,7 @@ verdict decide(std::span<const file_code> files, bool watches) {
   for (const file_code& f : files) {
     v.why = against(f, watches);
     if (!v.why.empty()) return v;
+    v.locks = v.locks || f.what.locks;
     v.watched += updates_in(f.what);
   }
   v.mixed = true;

@@ -30,6 +30,7 @@ struct file_code {
 struct verdict {
   bool mixed = false;
   std::string why{};          ///< after "mixed, as " or "sequential, as "
+  bool locks = false;       ///< it has locks of pthreads
   std::size_t watched = 0;  ///< updates that have to be watched, if it is mixed
 };
 

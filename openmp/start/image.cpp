@@ -98,7 +98,7 @@ void share(const module& m) {
   g_shared[g_count++] = {m.data_first(), m.data_end() - m.data_first()};
 }
 
-/// What mixed memory means to this program; a file without symbols has no large objects, and gains nothing.
+/// What mixed memory means to this program; a file without symbols has no large objects.
 void tell_mode() {
   const char* const why = why_memory();
   if (quire_node() != 0 || quire_nodes() == 1 || (!is_mixed() && *why == 0)) return;
@@ -106,9 +106,13 @@ void tell_mode() {
     std::fprintf(stderr, "quire: OpenMP: memory is sequential, as %s\n", why);
     return;
   }
-  std::fprintf(stderr, "quire: OpenMP: memory is mixed%s%s: %zu static objects, %lu KiB, have release consistency%s\n", *why != 0 ? ", as " : "", why, g_large.count,
-               static_cast<unsigned long>(g_large.bytes >> 10),
-               g_large.count == 0 ? " (those of 64 KiB and more that are in the symbol table would have)" : is_watched() ? "; flags in them, which are plain variables, would go wrong" : "; atomic operations and flags in them would go wrong");
+  char heap[100] = "";
+  if (has_release_heap()) std::snprintf(heap, sizeof heap, " and blocks of the heap from %lu KiB on", static_cast<unsigned long>(least_large_bytes >> 10));
+  const char* const which = g_large.count == 0 ? " (static objects of 64 KiB and more would have, too, that are in the symbol table)"
+                            : is_watched()     ? "; flags in them, which are plain variables, would go wrong"
+                                               : "; atomic operations and flags in them would go wrong";
+  std::fprintf(stderr, "quire: OpenMP: memory is mixed%s%s: %zu static objects, %lu KiB,%s have release consistency%s\n", *why != 0 ? ", as " : "", why, g_large.count,
+               static_cast<unsigned long>(g_large.bytes >> 10), heap, which);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace quire::openmp {
 namespace {
 
 bool g_mixed = false;
-bool g_watched = false;
+bool g_watched = false, g_release_heap = false;
 std::string g_why{};  ///< of `auto`
 
 /// Programs may synchronise by flags and atomic operations on the heap and on stacks.
@@ -35,8 +35,9 @@ void choose_memory() noexcept {
     g_mixed = v.mixed;
     g_why = v.why;
     g_watched = v.mixed;
+    g_release_heap = v.mixed && v.watched == 0 && !v.locks;
   } else if (std::strcmp(asked, "mixed") == 0) {
-    g_mixed = true;
+    g_mixed = g_release_heap = true;
     g_watched = watch_what_can_be();
   } else {
     fail("the program's memory is to be none of sequential, mixed and auto", QUIRE_BAD_OPTION);
@@ -54,6 +55,7 @@ void compare_memory() {
   fail(line, QUIRE_INVALID);
 }
 
+bool has_release_heap() noexcept { return g_release_heap; }
 bool is_watched() noexcept { return g_watched; }
 const char* why_memory() noexcept { return g_why.c_str(); }
 

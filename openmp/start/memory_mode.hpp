@@ -2,7 +2,7 @@
 // Which consistency the program's memory has: `quire run --memory`, `quire exec --memory`.
 //
 //   sequential  all of it is sequentially consistent: what an x86 machine allows
-//   mixed       static objects of 64 KiB and more have release consistency, all else is sequential and orders (quire_region_options::orders). A program that
+//   mixed       static objects and blocks of the heap of 64 KiB and more have release consistency, all else is sequential and orders (quire_region_options::orders). A program that
 //               synchronises by OpenMP's constructs, by locks, or by flags and atomic operations on small objects sees no difference but the time.
 //               Plain flags in a large object would be wrong, and atomic operations that are not watched
 //   auto        mixed, if the program's code shows nothing that could go wrong with it, else sequential (sites/verdict.hpp)
@@ -13,6 +13,8 @@ namespace quire::openmp {
 /// Before restore_environment(), and before the job starts; sets what the job needs to know of it. Ends the process if the value is none.
 void choose_memory() noexcept;
 [[nodiscard]] bool is_mixed() noexcept;
+/// Whether large blocks of the heap have release consistency, too. They cannot become sequential: with `auto` only if no atomic operation or lock can meet one.
+[[nodiscard]] bool has_release_heap() noexcept;
 /// If it is: atomic operations in large objects make these sequential (watch/demotion.hpp).
 [[nodiscard]] bool is_watched() noexcept;
 /// Of `auto`: why it is so, after "as". Else empty.

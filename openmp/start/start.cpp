@@ -26,6 +26,7 @@
 #include "openmp/team/shared_state.hpp"
 #include "openmp/libc/state.hpp"
 #include "openmp/memory/heap.hpp"
+#include "openmp/memory/release_heap.hpp"
 #include "openmp/memory/stacks.hpp"
 #include "openmp/memory/thread_data.hpp"
 #include "openmp/start/constructors.hpp"
@@ -136,6 +137,7 @@ int lead(int, char**, char** environment) {
   open_team();
   open_shared_state();
   open_libc_state();
+  open_release_heap();
   open_heap();
   if (is_mixed() && job().nodes > 1) watch::open_demotion();
   refuse_to_load();

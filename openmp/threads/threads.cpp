@@ -9,6 +9,7 @@
 
 #include "openmp/libc/interpose.hpp"
 #include "openmp/memory/heap.hpp"
+#include "openmp/memory/release_heap.hpp"
 #include "openmp/memory/stacks.hpp"
 #include "openmp/threads/own_threads.hpp"
 
@@ -67,12 +68,17 @@ std::size_t stack_bytes(const pthread_attr_t* about) noexcept {
   return bytes > most ? usual : (bytes + 4095) / 4096 * 4096;
 }
 
-/// The stack that the program has chosen, if that is shared: the thread itself gets another one then.
-std::byte* chosen_stack(const pthread_attr_t* about) noexcept {
+/// The stack that the program has chosen, if that is shared: the thread itself gets another one then. So do its functions, where that one has release
+/// consistency: variables on stacks may be flags.
+struct chosen_stack {
+  bool is_shared = false;
+  std::byte* top = nullptr;  ///< null: none that is of use
+};
+chosen_stack stack_of(const pthread_attr_t* about) noexcept {
   void* stack = nullptr;
   std::size_t bytes = 0;
-  if (about == nullptr || ::pthread_attr_getstack(about, &stack, &bytes) != 0 || !in_heap(stack)) return nullptr;
-  return static_cast<std::byte*>(stack) + bytes;
+  if (about == nullptr || ::pthread_attr_getstack(about, &stack, &bytes) != 0 || !in_heap(stack)) return {};
+  return {true, in_release_heap(stack) ? nullptr : static_cast<std::byte*>(stack) + bytes};
 }
 
 }  // namespace
@@ -87,17 +93,17 @@ QUIRE_LIBC int pthread_create(pthread_t* thread, const pthread_attr_t* about, vo
   if (!for_program(QUIRE_CALLER)) return QUIRE_NEXT(pthread_create)(thread, about, body, argument);
   auto* const b = static_cast<beginning*>(__libc_malloc(sizeof(beginning)));
   if (b == nullptr) return EAGAIN;
-  std::byte* const chosen = chosen_stack(about);
-  *b = {body, argument, chosen, chosen != nullptr ? 0 : stack_bytes(about), nullptr};
+  const chosen_stack chosen = stack_of(about);
+  *b = {body, argument, chosen.top, chosen.top != nullptr ? 0 : stack_bytes(about), nullptr};
   pthread_attr_t plain;
-  if (chosen != nullptr) {
+  if (chosen.is_shared) {
     int detached = PTHREAD_CREATE_JOINABLE;
     (void)::pthread_attr_getdetachstate(about, &detached);
     (void)::pthread_attr_init(&plain);
     (void)::pthread_attr_setdetachstate(&plain, detached);
   }
   g_running.fetch_add(1);
-  const int error = QUIRE_NEXT(pthread_create)(thread, chosen != nullptr ? &plain : about, run, b);
+  const int error = QUIRE_NEXT(pthread_create)(thread, chosen.is_shared ? &plain : about, run, b);
   if (error == 0) return 0;
   g_running.fetch_sub(1);
   __libc_free(b);

@@ -104,7 +104,12 @@ void before_update(const void* at) noexcept {
 
 extern "C" void quire_own_demote(std::uint64_t address) noexcept {
   const quire_region region = release_region_of(address);
-  if (region.id == 0 || !g_open) return;
+  if (!g_open) return;
+  if (region.id == 0 && is_release(address)) {
+    fail("an atomic operation, a mutex or another object of threads lies in a block of the heap of 64 KiB or more, which cannot be where memory is mixed: run the program with "
+         "--memory sequential, or auto", QUIRE_INVALID);
+  }
+  if (region.id == 0) return;
   const int saved = errno;
   ask(region.id);
   constexpr long first_ns = 20'000, longest_ns = 1'000'000;

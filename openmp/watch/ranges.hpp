@@ -8,14 +8,14 @@
 
 namespace quire::openmp::watch {
 
-/// A region that was made with release consistency, the same on all nodes, in any order; before the program runs.
+/// A region that was made with release consistency, the same on all nodes, in any order; before the program runs. Zero: one that stays so.
 void note_release_region(quire_region region, std::uint64_t first, std::uint64_t bytes);
 /// It has sequential consistency from now on.
 void note_sequential(quire_region region) noexcept;
 
 /// Whether an update at an address may be lost. Uses no vector registers and no thread-local variables: stubs call it.
 [[nodiscard]] bool is_release(std::uint64_t address) noexcept;
-/// The region of such an address; 0: none any more.
+/// The region of such an address; 0: none any more, or one that stays so.
 [[nodiscard]] quire_region release_region_of(std::uint64_t address) noexcept;
 
 }  // namespace quire::openmp::watch

@@ -108,6 +108,10 @@ quire_status quire_region_malloc(quire_region region, size_t alignment, size_t b
   return allocate("quire_region_malloc", bytes, alignment == 0 ? 16 : alignment, address, false, region);
 }
 
+quire_status quire_region_calloc(quire_region region, size_t alignment, size_t bytes, void** address) {
+  return allocate("quire_region_calloc", bytes, alignment == 0 ? 16 : alignment, address, true, region);
+}
+
 quire_status quire_realloc(size_t bytes, void** address) {
   QUIRE_STARTED();
   if (address == nullptr) return explain(QUIRE_INVALID, "quire_realloc(): the place of the address is NULL");
@@ -166,6 +170,19 @@ quire_status quire_region_range(quire_region region, void** address, uint64_t* b
   if (slot->about.heap != 0) {
     return explain(QUIRE_INVALID, "quire_region_range(): region %u is a heap (quire_region_options.heap): allocate from it by quire_region_malloc()",
                    unsigned{slot->about.id});
+  }
+  if (address != nullptr) *address = reinterpret_cast<void*>(slot->about.base);
+  if (bytes != nullptr) *bytes = slot->about.bytes;
+  return QUIRE_OK;
+}
+
+quire_status quire_heap_range(quire_region region, void** address, uint64_t* bytes) {
+  QUIRE_FORWARD(quire_heap_range, region, address, bytes);
+  QUIRE_ENTER(r);
+  const quire::core::region_ref slot = r->core->regions.of_handle(region.id);
+  if (slot == nullptr) return no_region("quire_heap_range", region);
+  if (slot->about.id != 0 && slot->about.heap == 0) {
+    return explain(QUIRE_INVALID, "quire_heap_range(): region %u is no heap; quire_region_range() gives its range", unsigned{slot->about.id});
   }
   if (address != nullptr) *address = reinterpret_cast<void*>(slot->about.base);
   if (bytes != nullptr) *bytes = slot->about.bytes;

@@ -86,6 +86,21 @@ void is_no_heap() {
   REQUIRE_STATUS(quire_region_malloc(heap.region, 0, 16, nullptr), QUIRE_INVALID);
   REQUIRE_STATUS(quire_region_malloc(quire_region{~0ull}, 0, 16, &at), QUIRE_NOT_FOUND);
   REQUIRE_STATUS(quire_free(range.words), QUIRE_BAD_ADDRESS);
+  REQUIRE_STATUS(quire_heap_range(range.region, &at, nullptr), QUIRE_INVALID);
+  REQUIRE_STATUS(quire_heap_range(quire_region{~0ull}, &at, nullptr), QUIRE_NOT_FOUND);
+  void* first = nullptr;
+  std::uint64_t bytes = 0;
+  REQUIRE_OK(quire_heap_range(heap.region, &first, &bytes));
+  REQUIRE_EQUAL(bytes, 4u << 20);
+  for (int i = 0; i < 3; ++i) {
+    REQUIRE_OK(quire_region_calloc(heap.region, 0, 5 * page, &at));
+    REQUIRE(static_cast<std::byte*>(at) >= first && static_cast<std::byte*>(at) + 5 * page <= static_cast<std::byte*>(first) + bytes);
+    REQUIRE(std::all_of(static_cast<std::byte*>(at), static_cast<std::byte*>(at) + 5 * page, [](std::byte b) { return b == std::byte{}; }));
+    std::memset(at, 7, 5 * page);
+    REQUIRE_OK(quire_free(at));
+  }
+  REQUIRE_OK(quire_heap_range({}, &first, &bytes));
+  REQUIRE(bytes != 0);
   REQUIRE_OK(quire_region_malloc(quire_region{0}, 64, 100, &at));
   REQUIRE_OK(quire_free(at));
   barrier();
