@@ -6,6 +6,7 @@
 #include <link.h>
 #include <malloc.h>
 #include <quire/quire.h>
+#include <sys/mman.h>
 
 #include <cstring>
 
@@ -50,6 +51,20 @@ span code_around(const void* symbol) noexcept {
 
 namespace {
 
+/// Of scratch_memory: handed out from its start on.
+constexpr std::size_t scratch_bytes = std::size_t{4} << 30;
+std::byte* g_scratch = nullptr;
+std::size_t g_scratch_used = 0;
+
+bool is_scratch(const void* at) noexcept { return g_scratch != nullptr && span{reinterpret_cast<std::uintptr_t>(g_scratch), scratch_bytes}.has(at); }
+
+void* scratch(std::size_t bytes) noexcept {
+  if (bytes > scratch_bytes - g_scratch_used) return nullptr;
+  void* const at = g_scratch + g_scratch_used;
+  g_scratch_used += (bytes + 15) / 16 * 16;
+  return at;
+}
+
 bool is_shared(const void* at) noexcept { return g_shared.has(at) || in_release_heap(at); }
 
 bool wants_shared(const void* caller) noexcept { return for_program(caller); }
@@ -73,6 +88,18 @@ bool from_program(const void* caller) noexcept { return g_open && !g_libc.has(ca
 bool for_program(const void* caller) noexcept { return g_open && is_shared(__builtin_frame_address(0)) && from_program(caller); }
 
 bool in_heap(const void* at) noexcept { return g_open && is_shared(at); }
+
+scratch_memory::scratch_memory() noexcept {
+  void* const at = ::mmap(nullptr, scratch_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (at == MAP_FAILED) return;  // libc's memory does as well
+  g_scratch = static_cast<std::byte*>(at);
+  g_scratch_used = 0;
+}
+
+scratch_memory::~scratch_memory() {
+  if (g_scratch != nullptr) ::munmap(g_scratch, scratch_bytes);
+  g_scratch = nullptr;
+}
 
 void* allocate_shared(std::size_t bytes, std::size_t alignment, bool zero) noexcept {
   void* at = nullptr;
@@ -110,7 +137,10 @@ using namespace quire::openmp;
 
 #define QUIRE_EXPORT extern "C" __attribute__((visibility("default")))
 
-QUIRE_EXPORT void* malloc(std::size_t bytes) noexcept { return wants_shared(QUIRE_CALLER) ? shared(bytes, 16, false) : __libc_malloc(bytes); }
+QUIRE_EXPORT void* malloc(std::size_t bytes) noexcept {
+  if (g_scratch != nullptr) [[unlikely]] return scratch(bytes);
+  return wants_shared(QUIRE_CALLER) ? shared(bytes, 16, false) : __libc_malloc(bytes);
+}
 
 QUIRE_EXPORT void* calloc(std::size_t count, std::size_t bytes) noexcept {
   if (!wants_shared(QUIRE_CALLER)) return __libc_calloc(count, bytes);
@@ -123,6 +153,7 @@ QUIRE_EXPORT void* calloc(std::size_t count, std::size_t bytes) noexcept {
 }
 
 QUIRE_EXPORT void free(void* at) noexcept {
+  if (is_scratch(at)) [[unlikely]] return;
   if (!is_shared(at)) return __libc_free(at);
   if (!g_open) return;  // the job ends, and shared memory with it
   const int saved = errno;

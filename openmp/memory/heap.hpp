@@ -28,6 +28,16 @@ void close_heap() noexcept;
 /// Shared memory. Null, and errno, if there is none.
 [[nodiscard]] void* allocate_shared(std::size_t bytes, std::size_t alignment = 16, bool zero = false) noexcept;
 
+/// While it lives all memory by malloc(3), of the one thread there is, is its own, and goes with it. What libc has free at the start has the same addresses on all
+/// nodes, and so should be little.
+class scratch_memory {
+ public:
+  scratch_memory() noexcept;
+  scratch_memory(const scratch_memory&) = delete;
+  scratch_memory& operator=(const scratch_memory&) = delete;
+  ~scratch_memory();
+};
+
 /// The return address of the function that it stands in.
 #define QUIRE_CALLER __builtin_return_address(0)
 

@@ -2,10 +2,13 @@
 #include "openmp/start/automatic.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <iterator>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "openmp/memory/heap.hpp"
 #include "openmp/sites/known_libraries.hpp"
 #include "openmp/sites/look.hpp"
 #include "openmp/start/modules.hpp"
@@ -35,15 +38,21 @@ looked_at look(std::span<const module> all, const sites::decoder& by) {
 
 }  // namespace
 
-sites::verdict choose_by_code() {
-  sites::verdict v;
+memory_choice choose_by_code() {
+  memory_choice c;
+  std::string why;
   const auto all = modules();  // before the decoder's library is among them
-  const sites::decoder* const by = sites::decoder::open(v.why);
-  if (by == nullptr) return v;
+  const sites::decoder* const by = sites::decoder::open(why);
+  if (by == nullptr) {
+    std::snprintf(c.why, sizeof c.why, "%s", why.c_str());
+    return c;
+  }
+  const scratch_memory scratch;
   const looked_at found = look(all, *by);
-  v = sites::decide(found.files, sites::can_watch);
-  if (v.mixed) v.mixed = watch::watch_updates(found.modules, v.why);
-  return v;
+  sites::verdict v = sites::decide(found.files, sites::can_watch);
+  c.mixed = v.mixed && watch::watch_updates(found.modules, v.why);
+  std::snprintf(c.why, sizeof c.why, "%s", v.why.c_str());
+  return c;
 }
 
 bool watch_what_can_be() {
@@ -51,9 +60,11 @@ bool watch_what_can_be() {
   const auto all = modules();
   const sites::decoder* const by = sites::decoder::open(why);
   if (by == nullptr) return false;
+  const scratch_memory scratch;
+  std::string trouble;
   const looked_at found = look(all, *by);
   const bool known = std::all_of(found.files.begin(), found.files.end(), [](const sites::file_code& f) { return f.what.trouble.empty(); });
-  return watch::watch_updates(found.modules, why) && known;
+  return watch::watch_updates(found.modules, trouble) && known;
 }
 
 }  // namespace quire::openmp

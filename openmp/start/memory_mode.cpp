@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <string>
 
 #include "openmp/start/automatic.hpp"
 #include "openmp/start/fail.hpp"
@@ -15,7 +14,7 @@ namespace {
 
 bool g_mixed = false;
 bool g_watched = false;
-std::string g_why{};  ///< of `auto`
+memory_choice g_choice;  ///< of `auto`
 
 /// Programs may synchronise by flags and atomic operations on the heap and on stacks.
 void keep_heap_sequential() noexcept {
@@ -31,10 +30,8 @@ void choose_memory() noexcept {
   const char* const asked = std::getenv("QUIRE_EXEC_MEMORY");
   if (asked == nullptr || std::strcmp(asked, "sequential") == 0) return;
   if (std::strcmp(asked, "auto") == 0) {
-    const sites::verdict v = choose_by_code();
-    g_mixed = v.mixed;
-    g_why = v.why;
-    g_watched = v.mixed;
+    g_choice = choose_by_code();
+    g_mixed = g_watched = g_choice.mixed;
   } else if (std::strcmp(asked, "mixed") == 0) {
     g_mixed = true;
     g_watched = watch_what_can_be();
@@ -48,14 +45,14 @@ void compare_memory() {
   std::int64_t values[] = {g_mixed ? 1 : 0, g_mixed ? 0 : 1};
   if (const quire_status why = quire_reduce_i64(values, 2, QUIRE_MAX); why != QUIRE_OK) fail("nodes cannot compare their programs", why);
   if (values[0] == 0 || values[1] == 0) return;
-  char line[600];
+  char line[800];
   std::snprintf(line, sizeof line, "node %d has %s memory%s%s, and other nodes have not: ask for --memory sequential, or mixed, on all of them", quire_node(), g_mixed ? "mixed" : "sequential",
-                g_why.empty() ? "" : ", as ", g_why.c_str());
+                g_choice.why[0] == 0 ? "" : ", as ", g_choice.why);
   fail(line, QUIRE_INVALID);
 }
 
 bool is_watched() noexcept { return g_watched; }
-const char* why_memory() noexcept { return g_why.c_str(); }
+const char* why_memory() noexcept { return g_choice.why; }
 
 bool is_mixed() noexcept { return g_mixed; }
 

@@ -163,9 +163,9 @@ int lead(int, char**, char** environment) {
   open_threads();
   open_release_heap();
   open_heap();
-  if (is_mixed() && job().nodes > 1) watch::open_demotion();
   refuse_to_load();
-  separate_private_memory();
+  separate_private_memory();  // while there is no thread that maps memory meanwhile
+  if (is_mixed() && job().nodes > 1) watch::open_demotion();
   if (job().node != 0) {
     if (has_placement()) write_lines();
     serve_in_place();
