@@ -57,13 +57,15 @@ bool absent_units::take_done() noexcept {
   });
 }
 
-/// What waited for the units, in order. Replies about neighbours leave together, at the end. A unit for which something waits does not leave memory
+/// What waited for the units, in order. Replies about neighbours leave together, at the end; of one unit each message has its effects before the next. A unit for which something waits does not leave memory
 /// (page_out.cpp); and what comes for it meanwhile, from this node itself, waits behind the rest.
 void absent_units::go_on(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
   if (parked_.empty()) return;
   for (std::uint64_t unit = first; unit < first + count; ++unit) {
-    for (parked_unit next; parked_.pop(r, unit, next);) {
+    bool first_of_unit = true;
+    for (parked_unit next; parked_.pop(r, unit, next); first_of_unit = false) {
       if (next.m.kind != model::message_kind::invalid) {
+        if (!first_of_unit) core_.performer.flush();  // an operation is done before the home goes away
         core_.in.take_unit(r, next.m);
         continue;
       }

@@ -230,6 +230,7 @@ TEST(whole_pins, hold) {
       {stores, 2, 23'703'215'131'197'497},  // in a production phase units were offered to the other node for ever, and threads waited for room
       {stores, 3, 47'419'048'997'158'985},  // the same
       {few_twins, 2, 77},                   // a push left in the middle of a step's actions
+      {stores, 2, 24'237'172'291'665'969},  // an operation, which had waited for its unit's content, was done after the home had gone
   };
   for (const auto& pin : pins) {
     job_options one = pin.about.what;
