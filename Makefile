@@ -8,7 +8,7 @@ MINUTES ?= 10
 SEED ?=
 SOAK_FLAGS ?=
 # Tests wait more than they compute.
-TEST_JOBS ?= $(shell expr 3 \* $(JOBS))
+TEST_JOBS ?= $(shell expr 2 \* $(JOBS))
 
 .PHONY: help demo test test-all soak mutations bench bench-all model build configure setup install asan tsan fuzz format clean
 help: ## this list
