@@ -27,6 +27,7 @@ quire_region make_heap() {
   how.consistency = QUIRE_RELEASE;
   how.placement = QUIRE_PLACE_FIRST_TOUCH;
   how.heap = 1;
+  how.orders = 1;  // as what it becomes when an update meets it
   if (quire_heap_range({}, nullptr, &bytes) != QUIRE_OK) return {};
   for (bytes /= 2; bytes >= least; bytes /= 2) {
     const quire_status why = quire_region_create(&how, bytes, &made);

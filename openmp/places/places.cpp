@@ -27,7 +27,7 @@ void sum(std::vector<std::int64_t>& values) {
   if (const quire_status why = quire_reduce_i64(values.data(), values.size(), QUIRE_SUM); why != QUIRE_OK) fail("nodes cannot agree on their places", why);
 }
 
-/// A number for the host: its name, and when it was started.
+/// A number for the host, its name and when it was started, and for the processors of it that this node may use: others divide what is theirs.
 std::int64_t host_number() {
   char name[256] = {};
   (void)::gethostname(name, sizeof name - 1);
@@ -37,6 +37,8 @@ std::int64_t host_number() {
     if (std::fgets(text, sizeof text, file) != nullptr) all += text;
     std::fclose(file);
   }
+  cpu_set_t mine;
+  if (::sched_getaffinity(0, sizeof mine, &mine) == 0) all.append(reinterpret_cast<const char*>(&mine), sizeof mine);
   return static_cast<std::int64_t>(std::hash<std::string>{}(all));
 }
 

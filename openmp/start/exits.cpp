@@ -82,14 +82,20 @@ void exit_on_node_0(int status) noexcept {
 
 using namespace quire::openmp;
 
+namespace {
+const pid_t g_process = ::getpid();
+/// Not a child of vfork(2), which has this memory.
+bool is_node() noexcept { return static_cast<pid_t>(::syscall(SYS_getpid)) == g_process; }
+}  // namespace
+
 /// Of the program: it ends all nodes. Unlike libc's, this one writes what streams hold.
 extern "C" __attribute__((visibility("default"))) void _exit(int status) {
-  if (from_program(QUIRE_CALLER)) quire_exit(status);
+  if (is_node() && from_program(QUIRE_CALLER)) quire_exit(status);
   ::syscall(SYS_exit_group, status);
   __builtin_unreachable();
 }
 extern "C" __attribute__((visibility("default"))) void _Exit(int status) {
-  if (from_program(QUIRE_CALLER)) quire_exit(status);
+  if (is_node() && from_program(QUIRE_CALLER)) quire_exit(status);
   ::syscall(SYS_exit_group, status);
   __builtin_unreachable();
 }

@@ -66,13 +66,15 @@ namespace quire::openmp {
 void repeat_actions() noexcept {
   const signal_actions& all = shared().actions;
   const std::uint32_t version = __atomic_load_n(&all.version, __ATOMIC_ACQUIRE);
-  if (g_version.exchange(version) == version) return;
+  if (g_version.load() == version) return;
   for (std::size_t at = 1; at < g_versions.size(); ++at) {
     const std::uint32_t wanted = __atomic_load_n(&all.versions[at], __ATOMIC_ACQUIRE);
-    if (g_versions[at].exchange(wanted) == wanted) continue;
+    if (g_versions[at].load() == wanted) continue;
     t_now = all.set[at];
     (void)real()(static_cast<int>(at), &t_now, nullptr);
+    g_versions[at].store(wanted);
   }
+  g_version.store(version);  // behind: another thread that sees it sends signals
 }
 
 }  // namespace quire::openmp

@@ -62,6 +62,7 @@ program g_program;
 bool g_running = false;  ///< a job, on node 0
 std::atomic<bool> g_exits_within{false};  ///< exit(3) was called in a region
 int g_status = 0;
+bool g_in_job = false;
 
 void no_constructors(int, char**, char**) noexcept {}
 
@@ -140,6 +141,14 @@ void serve_in_place() noexcept {
   wait_for_lead();
 }
 
+/// libc calls exit(3) itself, past the one below, for err(3), error(3) and at the end of main(). Behind the program's own handlers.
+void note_exit(int status, void*) noexcept {
+  if (!g_in_job) return;
+  if (job().node != 0) exit_on_node_0(status);
+  g_status = status;
+  if (!has_placement() && me().active_level > 0) g_exits_within = true;
+}
+
 int lead(int, char**, char** environment) {
   remember_private_stack();
   begin_main_thread();
@@ -164,6 +173,8 @@ int lead(int, char**, char** environment) {
   open_release_heap();
   open_heap();
   refuse_to_load();
+  (void)::on_exit(note_exit, nullptr);
+  g_in_job = true;
   separate_private_memory();  // while there is no thread that maps memory meanwhile
   if (is_mixed() && job().nodes > 1) watch::open_demotion();
   if (job().node != 0) {
@@ -190,10 +201,7 @@ int lead(int, char**, char** environment) {
   return result;
 }
 
-/// After the program's own destructors, before those of Quire and what it stands on.
-[[gnu::destructor]] void end_job() noexcept {
-  if (!g_running) return;
-  g_running = false;
+void end_job_on_private_stack() noexcept {
   if (g_exits_within) {
     run_destructors();
     quire_exit(g_status);  // other threads of the region cannot be waited for
@@ -218,6 +226,18 @@ int lead(int, char**, char** environment) {
   if (own_threads() != 0) stop_others_at_faults();
   if (const quire_status why = quire_end(); why != QUIRE_OK) fail("the job cannot end", why);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+/// After the program's own destructors, before those of Quire and what it stands on.
+[[gnu::destructor]] void end_job() noexcept {
+  if (!g_running) return;
+  g_running = false;
+  if (!in_heap(__builtin_frame_address(0)) || private_stack() == nullptr) return end_job_on_private_stack();
+  call_on(private_stack(), [](void*) {
+    end_job_on_private_stack();
+    (void)std::fflush(nullptr);
+    ::_exit(g_status);  // the stack that it would return to is no more
+  }, nullptr);
 }
 
 }  // namespace

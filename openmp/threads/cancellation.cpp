@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <limits>
 
 #include "openmp/libc/interpose.hpp"
 #include "openmp/memory/heap.hpp"
@@ -35,7 +36,9 @@ int exchange(int& state, int wanted, int* before, int one, int other) noexcept {
 constexpr long ns_of_second = 1'000'000'000;
 bool is_before(const timespec& a, const timespec& b) noexcept { return a.tv_sec < b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec < b.tv_nsec); }
 timespec sum(const timespec& a, const timespec& b) noexcept {
-  timespec s{a.tv_sec + b.tv_sec, a.tv_nsec + b.tv_nsec};
+  constexpr time_t never = std::numeric_limits<time_t>::max() - 1;
+  timespec s{0, a.tv_nsec + b.tv_nsec};
+  if (__builtin_add_overflow(a.tv_sec, b.tv_sec, &s.tv_sec) || s.tv_sec > never) return {never, 0};
   if (s.tv_nsec >= ns_of_second) ++s.tv_sec, s.tv_nsec -= ns_of_second;
   return s;
 }

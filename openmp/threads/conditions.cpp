@@ -46,21 +46,24 @@ int signal(condition& c) noexcept {
   return 0;
 }
 
-// ---- Barriers, in libc's layout: how many have come, rounds, how many there are
+// ---- Barriers, in libc's layout: how many have come, rounds, how many there are; and how many libc would call gone
 
 struct barrier {
-  std::uint32_t here, round, count;
+  std::uint32_t here, round, count, kind, inside;  ///< the last: threads that will look at it again
 };
 
 int wait(barrier& b) noexcept {
+  __atomic_fetch_add(&b.inside, 1, __ATOMIC_ACQ_REL);
   const std::uint32_t round = load(b.round);
-  if (__atomic_add_fetch(&b.here, 1, __ATOMIC_ACQ_REL) == b.count) {
+  const bool last = __atomic_add_fetch(&b.here, 1, __ATOMIC_ACQ_REL) == b.count;
+  if (last) {
     store(b.here, 0);
     store(b.round, round + 1);
-    return PTHREAD_BARRIER_SERIAL_THREAD;
+  } else {
+    (void)!wait_until([&] { return load(b.round) != round; });
   }
-  (void)!wait_until([&] { return load(b.round) != round; });
-  return 0;
+  __atomic_fetch_sub(&b.inside, 1, __ATOMIC_ACQ_REL);
+  return last ? PTHREAD_BARRIER_SERIAL_THREAD : 0;
 }
 
 // ---- Semaphores: libc has the value first, too
@@ -111,8 +114,12 @@ QUIRE_LIBC int pthread_cond_clockwait(pthread_cond_t* c, pthread_mutex_t* m, clo
 }
 QUIRE_LIBC int pthread_cond_signal(pthread_cond_t* c) noexcept { return is_for_all_nodes(c) ? signal(of(c)) : QUIRE_NEXT(pthread_cond_signal)(c); }
 QUIRE_LIBC int pthread_cond_broadcast(pthread_cond_t* c) noexcept { return is_for_all_nodes(c) ? signal(of(c)) : QUIRE_NEXT(pthread_cond_broadcast)(c); }
-/// libc would take the counts for its own.
-QUIRE_LIBC int pthread_cond_destroy(pthread_cond_t* c) noexcept { return is_for_all_nodes(c) ? 0 : QUIRE_NEXT(pthread_cond_destroy)(c); }
+/// libc would take the counts for its own. Threads that were woken may still have to look.
+QUIRE_LIBC int pthread_cond_destroy(pthread_cond_t* c) noexcept {
+  if (!is_for_all_nodes(c)) return QUIRE_NEXT(pthread_cond_destroy)(c);
+  (void)!wait_until([&] { return load(of(c).waiters) == 0; });
+  return 0;
+}
 QUIRE_LIBC int cnd_wait(cnd_t* c, mtx_t* m) { return in_c11(::pthread_cond_wait(of(c), of(m))); }
 QUIRE_LIBC int cnd_timedwait(cnd_t* c, mtx_t* m, const timespec* until) { return in_c11(::pthread_cond_timedwait(of(c), of(m), until)); }
 QUIRE_LIBC int cnd_signal(cnd_t* c) { return in_c11(::pthread_cond_signal(of(c))); }
@@ -121,6 +128,12 @@ QUIRE_LIBC void cnd_destroy(cnd_t* c) { (void)::pthread_cond_destroy(of(c)); }
 
 QUIRE_LIBC int pthread_barrier_wait(pthread_barrier_t* b) noexcept {
   return is_for_all_nodes(b) ? wait(*reinterpret_cast<barrier*>(b)) : QUIRE_NEXT(pthread_barrier_wait)(b);
+}
+
+QUIRE_LIBC int pthread_barrier_destroy(pthread_barrier_t* b) noexcept {
+  if (!is_for_all_nodes(b)) return QUIRE_NEXT(pthread_barrier_destroy)(b);
+  (void)!wait_until([&] { return load(reinterpret_cast<barrier*>(b)->inside) == 0; });
+  return 0;
 }
 
 QUIRE_LIBC int sem_wait(sem_t* s) { return is_for_all_nodes(s) ? wait(value_of(s), {}) : QUIRE_NEXT(sem_wait)(s); }

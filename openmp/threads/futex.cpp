@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <limits>
 
 #include "openmp/libc/interpose.hpp"
 #include "openmp/team/team.hpp"
@@ -28,7 +29,7 @@ timespec later(clockid_t clock, const timespec& by) noexcept {
   constexpr long second = 1'000'000'000;
   timespec t{};
   ::clock_gettime(clock, &t);
-  t.tv_sec += by.tv_sec;
+  if (__builtin_add_overflow(t.tv_sec, by.tv_sec, &t.tv_sec)) return {std::numeric_limits<time_t>::max(), 0};
   t.tv_nsec += by.tv_nsec;
   if (t.tv_nsec >= second) ++t.tv_sec, t.tv_nsec -= second;
   return t;
@@ -46,8 +47,8 @@ long wait(const std::uint32_t& word, std::uint32_t expected, const deadline& end
   if (load(word) != expected) return failed(EAGAIN);
   const timespec soon = later(CLOCK_MONOTONIC, patience());
   const deadline at_last{&soon, CLOCK_MONOTONIC};
-  const bool changed = wait_until([&] { return load(word) != expected || end.has_passed(); }, at_last);
-  return changed && load(word) == expected ? failed(ETIMEDOUT) : 0;
+  (void)!wait_until([&] { return load(word) != expected || end.has_passed(); }, at_last);
+  return end.has_passed() && load(word) == expected ? failed(ETIMEDOUT) : 0;
 }
 
 long refuse(int what) noexcept {

@@ -23,6 +23,11 @@ int claim(thread_record& r) noexcept {
 }
 void give_up(thread_record& r) noexcept { __atomic_fetch_and(&r.now, ~std::uint32_t{thread_record::awaited}, __ATOMIC_ACQ_REL); }
 
+void collect(thread_record& r, void** result) noexcept {
+  if (result != nullptr) *result = r.result;
+  __atomic_fetch_or(&r.now, thread_record::collected, __ATOMIC_ACQ_REL);
+}
+
 int join(thread_record& r, void** result, const deadline& end) {
   if (own() != nullptr && own()->record == &r) return EDEADLK;
   look_at_cancellation();
@@ -34,8 +39,7 @@ int join(thread_record& r, void** result, const deadline& end) {
     look_at_cancellation();
     if (!in_time) return ETIMEDOUT;
   }
-  if (result != nullptr) *result = r.result;
-  __atomic_fetch_or(&r.now, thread_record::collected, __ATOMIC_ACQ_REL);
+  collect(r, result);
   return 0;
 }
 
@@ -53,8 +57,6 @@ thread_record* known(pthread_t thread) noexcept {
   const thread_place at = place_of(thread);
   return at.node < 0 ? nullptr : &record_of(at.node, at.number);
 }
-
-constexpr timespec at_once{0, 0};
 
 }  // namespace
 }  // namespace quire::openmp
@@ -76,9 +78,11 @@ QUIRE_LIBC int pthread_clockjoin_np(pthread_t thread, void** result, clockid_t c
 QUIRE_LIBC int pthread_tryjoin_np(pthread_t thread, void** result) noexcept {
   thread_record* const r = known(thread);
   if (r == nullptr) return QUIRE_NEXT(pthread_tryjoin_np)(thread, result);
+  if (own() != nullptr && own()->record == r) return EDEADLK;
   if (!has_ended(*r)) return EBUSY;
-  const int error = join(*r, result, {&at_once, CLOCK_REALTIME});
-  return error == ETIMEDOUT ? EBUSY : error;
+  if (const int error = claim(*r); error != 0) return error;
+  collect(*r, result);
+  return 0;
 }
 QUIRE_LIBC int pthread_detach(pthread_t thread) noexcept {
   thread_record* const r = known(thread);

@@ -91,8 +91,8 @@ void* run(void* at) {
   void* value = nullptr;
   {
     const life here(self);
-    (void)::pthread_sigmask(SIG_SETMASK, &self.mask, nullptr);
     if (self.record != nullptr) repeat_actions();
+    (void)::pthread_sigmask(SIG_SETMASK, &self.mask, nullptr);
     call_on(self.top, live, &self);
     value = *result;
   }

@@ -23,7 +23,9 @@ job::job(const job_options& options) : options_(options), draw_(sim::mix(options
   quire_consistency last = QUIRE_SEQUENTIAL;
   for (unsigned r = locked; r < regions; ++r) {
     last = draw_consistency(options.races_only ? 100 : 70);
-    world_.add_region(describe(r, last));
+    core::region_description about = describe(r, last);
+    about.orders = options.turns ? 1 : 0;  // of release consistency: homes move between barriers, too
+    world_.add_region(about);
   }
   constexpr sync::object_kind kinds[] = {sync::object_kind::mutex, sync::object_kind::mutex, sync::object_kind::rwlock, sync::object_kind::semaphore};
   locks_.resize(1 + draw_.below(4));

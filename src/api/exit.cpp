@@ -52,10 +52,10 @@ quire_status leave_job() {
   return QUIRE_OK;
 }
 
-quire_status end_others() {
-  QUIRE_FORWARD(end_others);
+quire_status end_others(int status) {
+  QUIRE_FORWARD(end_others, status);
   QUIRE_ENTER(r);
-  return r->exits->end_others() ? QUIRE_OK : QUIRE_EXISTS;
+  return r->exits->end_others(status) ? QUIRE_OK : QUIRE_EXISTS;
 }
 
 /// In the application's process, as thread_service::start() has it.
@@ -72,7 +72,7 @@ int start_leaving(const std::byte*) {
 
 }  // namespace
 
-exit_service::exit_service(core::core& e, thread_service& threads) : core_(e), threads_(threads), ended_(e.config.nodes) {
+exit_service::exit_service(core::core& e, thread_service& threads) : core_(e), threads_(threads), ended_(e.config.nodes), tellers_(e.config.nodes) {
   e.services.set(static_cast<std::uint32_t>(service::exit), [](void* self, core::core&, const message& m, auto) noexcept {
     static_cast<exit_service*>(self)->on_told(m);
   }, this, "quire_exit");
@@ -90,18 +90,19 @@ void exit_service::ends(node_id node) noexcept {
 void exit_service::on_told(const message& m) noexcept {
   ends(m.from);
   if (exits_.load()) return core_.services.notify(m.from, static_cast<std::uint32_t>(service::exit_answer), 0, 0, 0, {});
-  unsigned nobody = 0;
-  if (!told_by_.compare_exchange_strong(nobody, m.from.value() + 1u)) return;
+  tellers_[m.from.value()] = 1;
+  if (told_.exchange(true)) return;
   core_.ending.store(true);
-  core_.watching.leave_by(core_.now() + leave_ns);
+  core_.watching.leave_by(core_.now() + leave_ns, 0);
   threads_.start(start_leaving, {});
 }
 
 void exit_service::answer() noexcept {
-  const unsigned by = told_by_.load();
-  if (by == 0) return;
+  if (!told_.load()) return;
   core_.as_driver([&] {
-    core_.services.notify(node_id{static_cast<std::uint16_t>(by - 1)}, static_cast<std::uint32_t>(service::exit_answer), 0, 0, 0, {});
+    for (std::size_t node = 0; node < tellers_.size(); ++node) {
+      if (tellers_[node] != 0) core_.services.notify(node_id{static_cast<std::uint16_t>(node)}, static_cast<std::uint32_t>(service::exit_answer), 0, 0, 0, {});
+    }
   });
   bool pending = true;
   for (const std::uint64_t until = core_.now() + send_ns; pending && core_.now() < until;) {
@@ -110,13 +111,13 @@ void exit_service::answer() noexcept {
   }
 }
 
-bool exit_service::end_others() noexcept {
+bool exit_service::end_others(int status) noexcept {
   if (exits_.exchange(true)) return false;
   core_.ending.store(true);
   const unsigned self = core_.config.self.value(), nodes = core_.config.nodes;
   unsigned alive = 0;
   core_.as_driver([&] {
-    core_.watching.leave_by(core_.now() + exit_ns);  // whatever the launcher says of others meanwhile
+    core_.watching.leave_by(core_.now() + exit_ns, status);  // whatever the launcher says of others meanwhile
     for (unsigned node = 0; node < nodes; ++node) {
       if (node == self || core_.survival.members().is_dead(node_id{static_cast<std::uint16_t>(node)})) continue;
       ++alive;
@@ -130,8 +131,10 @@ bool exit_service::end_others() noexcept {
 }  // namespace quire::api
 
 void quire_exit(int status) {
-  if (const quire_status why = quire::api::end_others(); why == QUIRE_OK) {
-    quire::api::flush_streams();
+  static thread_local bool exits = false;  // a handler of a signal has called again: others have been told
+  const bool again = std::exchange(exits, true);
+  if (const quire_status why = again ? QUIRE_OK : quire::api::end_others(status); why == QUIRE_OK) {
+    if (!again) quire::api::flush_streams();
     (void)quire::api::leave_job();
   } else if (why == QUIRE_EXISTS) {
     for (;;) ::pause();

@@ -19,8 +19,8 @@ class exit_service {
   exit_service& operator=(const exit_service&) = delete;
 
   /// Ends the other nodes, and waits for their answers, but not for ever. False: another thread of this node does so already. Application thread.
-  [[nodiscard]] bool end_others() noexcept;
-  /// The answer to the node that ends the job. Application thread.
+  [[nodiscard]] bool end_others(int status) noexcept;
+  /// The answer to all nodes that end the job. Application thread.
   void answer() noexcept;
 
  private:
@@ -32,7 +32,8 @@ class exit_service {
   std::atomic<bool> exits_{false};    ///< this node ends the job
   std::vector<std::uint8_t> ended_;   ///< nodes that have answered, or end the job themselves; driver's thread
   std::atomic<unsigned> answers_{0};  ///< how many these are
-  std::atomic<unsigned> told_by_{0};  ///< 1 + the node that ends the job; 0: none does
+  std::vector<std::uint8_t> tellers_;  ///< nodes that end the job; driver's thread
+  std::atomic<bool> told_{false};      ///< there is one
 };
 
 }  // namespace quire::api

@@ -145,6 +145,7 @@ int region_builder::prepare(region_slot& r, const protocol::row& of) {
   shape.units = r.layout.units();
   shape.unit_pages = static_cast<std::uint32_t>(r.layout.most_bytes() / os::page_bytes);
   shape.first_touch = about.placement == QUIRE_PLACE_FIRST_TOUCH;
+  shape.beside_others = about.orders != 0;
   shape.scans = r.detector->scans();
   const auto placement = shape.first_touch ? model::placement::block : static_cast<model::placement>(about.placement);
   shape.managers = directory::manager_map::make(placement, core_.config.nodes, shape.units, model::node_id{about.home});

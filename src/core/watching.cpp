@@ -98,9 +98,10 @@ std::uint64_t peer_watch::patience_with_silence() const noexcept {
                                  : core_.config.peer_limit_ns / watch::parts + second;
 }
 
-void peer_watch::leave_by(std::uint64_t until_ns) noexcept {
+void peer_watch::leave_by(std::uint64_t until_ns, int status) noexcept {
+  leave_status_.store(status, std::memory_order_relaxed);
+  lost_until_ns_.store(until_ns, std::memory_order_release);  // before: an earlier time is of a loss
   leaves_.store(true, std::memory_order_release);
-  lost_until_ns_.store(until_ns, std::memory_order_release);
   core_.host.call();
 }
 

@@ -47,8 +47,9 @@ class peer_watch {
   /// A peer is lost, and this node ends at that time unless it hears more; 0: none.
   [[nodiscard]] std::uint64_t lost_until_ns() const noexcept { return lost_until_ns_.load(std::memory_order_acquire); }
   [[nodiscard]] std::string loss_text() const;
-  /// Another node ends the job: this one ends without a word at `until_ns`, if it has not before. Driver's thread.
-  void leave_by(std::uint64_t until_ns) noexcept;
+  /// Another node ends the job: this one ends without a word at `until_ns`, with `status`, if it has not before. Driver's thread.
+  void leave_by(std::uint64_t until_ns, int status) noexcept;
+  [[nodiscard]] int leave_status() const noexcept { return leave_status_.load(std::memory_order_relaxed); }
   [[nodiscard]] bool leaves() const noexcept { return leaves_.load(std::memory_order_acquire); }
   /// What the launcher is to hear of peers. Service thread.
   void tell_launcher() noexcept;
@@ -89,6 +90,7 @@ class peer_watch {
   std::atomic<bool> look_due_{false};                 ///< it could not drive then: who does looks at the peers
   std::atomic<std::uint64_t> lost_until_ns_{0};  ///< a peer is lost; when this node ends unless it hears more
   std::atomic<bool> leaves_{false};
+  std::atomic<int> leave_status_{0};
   unsigned lost_peer_ = 0;
   std::uint64_t lost_silent_ms_ = 0;          ///< how long it was silent; 0: the transport has lost it
   std::array<word_of_loss, 16> untold_{};  ///< by the driver; more than fit are told by others

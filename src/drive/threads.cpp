@@ -451,7 +451,7 @@ void threads::handle_loss() noexcept {
   if (until == 0 || base::now_ns() < until) return;
   if (core_.watching.leaves()) {
     job_.leave({});
-    base::end_process(0);
+    base::end_process(core_.watching.leave_status());
   }
   base::die(QUIRE_PEER_LOST, "%s; this node ends", core_.watching.loss_text().c_str());
 }

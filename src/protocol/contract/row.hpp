@@ -43,6 +43,7 @@ struct region_shape {
   std::uint64_t units = 0;
   std::uint32_t unit_pages = 1;
   bool first_touch = false;  ///< the first node that asks for a unit becomes its home, where the protocol has homes
+  bool beside_others = false;  ///< threads synchronise by memory of other regions, which orders (quire_region_options::orders)
   bool scans = false;        ///< written units are found by machine::on_written(), and no write faults
 };
 

@@ -312,7 +312,7 @@ diff_outcome machine::on_diff(std::uint64_t unit, node_id writer, std::uint16_t 
 void machine::count_streak(std::uint64_t unit, unit_state& s, node_id writer, bool again) {
   constexpr unsigned long_enough = 3;
   const written_unit self{shape_.region, unit};
-  if (!shape_.migrates || shape_.scans || s.kept != 0 || open_.counted == self) return;
+  if (!shape_.migrates || !shape_.moves_between || shape_.scans || s.kept != 0 || open_.counted == self) return;
   open_.counted = self;
   const bool same = again || (s.partnered != 0 && s.source == writer);
   s.streak = !same ? 0 : s.streak < long_enough ? s.streak + 1 : long_enough;

@@ -55,6 +55,7 @@ std::unique_ptr<model::machine> make_machine(const protocol::job& job, const pro
   shape.first_touch = of.first_touch;
   shape.scans = of.scans;
   shape.migrates = job.move_homes;
+  shape.moves_between = of.beside_others;
   shape.pages_out = job.pages_out;  // any node, not only this one
   if (!job.updates) shape.update = updates::never;
   shape.keeps = true;

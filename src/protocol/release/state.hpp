@@ -107,6 +107,7 @@ struct region_shape {
   bool scans = false;  ///< written units are found by on_written(), and no write faults
   bool first_touch = false;  ///< the first node that asks for a unit becomes its home
   bool migrates = true;      ///< homes move to the only writer of a barrier epoch
+  bool moves_between = false;  ///< and between barriers, to a node that alone writes again and again: nobody polls words of the region at their home
   bool pages_out = false;    ///< nodes give up copies without a word
   updates update = updates::learned;
   bool keeps = false;  ///< what is written in every interval is not protected in between (kept.cpp)
