@@ -42,8 +42,9 @@ void choose_memory() noexcept {
 }
 
 void compare_memory() {
-  std::int64_t values[] = {g_mixed ? 1 : 0, g_mixed ? 0 : 1};
-  if (const quire_status why = quire_reduce_i64(values, 2, QUIRE_MAX); why != QUIRE_OK) fail("nodes cannot compare their programs", why);
+  std::int64_t values[] = {g_mixed ? 1 : 0, g_mixed ? 0 : 1, g_watched ? 0 : 1};
+  if (const quire_status why = quire_reduce_i64(values, 3, QUIRE_MAX); why != QUIRE_OK) fail("nodes cannot compare their programs", why);
+  if (values[2] != 0) g_watched = false;  // what one node cannot watch goes wrong: a line says so
   if (values[0] == 0 || values[1] == 0) return;
   char line[800];
   std::snprintf(line, sizeof line, "node %d has %s memory%s%s, and other nodes have not: ask for --memory sequential, or mixed, on all of them", quire_node(), g_mixed ? "mixed" : "sequential",

@@ -50,6 +50,7 @@ std::uint64_t arena::take(std::uint64_t first, std::uint64_t count, std::size_t 
   const std::uint64_t step = std::max(page, count / most_tries / page * page), middle = low + (high - low) / 2 / page * page;
   for (std::uint64_t at = middle; at >= low; at -= step) {
     if (map(at)) return within(blocks_.back());
+    if (at - low < step) break;
   }
   for (std::uint64_t at = middle + step; at <= high; at += step) {
     if (map(at)) return within(blocks_.back());

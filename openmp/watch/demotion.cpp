@@ -4,13 +4,13 @@
 #include <pthread.h>
 #include <quire/system.h>
 #include <signal.h>
-#include <time.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <initializer_list>
 
 #include "openmp/start/fail.hpp"
+#include "openmp/threads/waiting.hpp"
 #include "openmp/watch/patch.hpp"
 #include "openmp/watch/ranges.hpp"
 
@@ -20,7 +20,7 @@ namespace {
 /// What threads of all nodes have asked for. A region may be asked for by several.
 struct request_list {
   static constexpr std::uint64_t most = 1u << 16, over = ~std::uint64_t{0};
-  std::uint64_t taken;          ///< places
+  std::uint64_t taken;          ///< about so many places; those behind them may be taken, too
   std::uint64_t regions[most];  ///< 0: not written yet; `over`: the job ends
 };
 request_list* g_requests = nullptr;
@@ -30,15 +30,13 @@ bool g_open = false;
 
 constexpr long look_ns = 2'000'000;
 
-void pause(long ns) noexcept {
-  const timespec little{0, ns};
-  ::nanosleep(&little, nullptr);
-}
-
 void ask(std::uint64_t region) noexcept {
-  const std::uint64_t place = __atomic_fetch_add(&g_requests->taken, 1, __ATOMIC_ACQ_REL);
+  std::uint64_t place = __atomic_load_n(&g_requests->taken, __ATOMIC_ACQUIRE), nothing = 0;
+  for (; place < request_list::most; ++place, nothing = 0) {
+    if (__atomic_compare_exchange_n(&g_requests->regions[place], &nothing, region, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) break;
+  }
   if (place >= request_list::most) fail("too many atomic operations meet in large objects: ask for --memory sequential", QUIRE_LIMIT);
-  __atomic_store_n(&g_requests->regions[place], region, __ATOMIC_RELEASE);
+  __atomic_store_n(&g_requests->taken, place + 1, __ATOMIC_RELEASE);
 }
 
 void* control(void*) noexcept {
@@ -47,7 +45,7 @@ void* control(void*) noexcept {
     const std::uint64_t id = __atomic_load_n(&g_requests->regions[next], __ATOMIC_ACQUIRE);
     if (id == request_list::over) break;
     if (id == 0) {
-      pause(look_ns);
+      sleep_a_little(look_ns);
       continue;
     }
     const quire_region region{static_cast<decltype(quire_region::id)>(id)};
@@ -98,17 +96,20 @@ void close_demotion() noexcept {
 }
 
 void before_update(const void* at) noexcept {
-  const auto address = reinterpret_cast<std::uint64_t>(at);
-  if (is_release(address)) quire_own_demote(address);
+  constexpr std::uint64_t most_bytes = 48;  // of a pthread object that is looked at
+  const auto first = reinterpret_cast<std::uint64_t>(at);
+  for (const std::uint64_t address : {first, first + most_bytes - 1}) {
+    if (is_release(address)) quire_own_demote(address);
+  }
 }
 
 extern "C" void quire_own_demote(std::uint64_t address) noexcept {
   const quire_region region = release_region_of(address);
   if (region.id == 0 || !g_open) return;
   const int saved = errno;
-  ask(region.id);
+  if (is_first_request(address)) ask(region.id);
   constexpr long first_ns = 20'000, longest_ns = 1'000'000;
-  for (long ns = first_ns; is_release(address); ns = ns < longest_ns ? 2 * ns : ns) pause(ns);
+  for (long ns = first_ns; is_release(address); ns = ns < longest_ns ? 2 * ns : ns) sleep_a_little(ns);
   errno = saved;
 }
 

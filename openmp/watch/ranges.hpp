@@ -15,6 +15,8 @@ void note_sequential(quire_region region) noexcept;
 
 /// Whether an update at an address may be lost. Uses no vector registers and no thread-local variables: stubs call it.
 [[nodiscard]] bool is_release(std::uint64_t address) noexcept;
+/// Whether the caller is the first of this node that wants the region of such an address to be sequential.
+[[nodiscard]] bool is_first_request(std::uint64_t address) noexcept;
 /// The region of such an address; 0: none any more.
 [[nodiscard]] quire_region release_region_of(std::uint64_t address) noexcept;
 
