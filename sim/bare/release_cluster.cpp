@@ -39,7 +39,7 @@ release_cluster::release_cluster(const release_options& options, release_driver&
       shape.managers = directory::manager_map::make(options.placement, options.nodes, options.units, options.fixed);
       shape.units = options.units;
       shape.first_touch = options.first_touch;
-      shape.migrates = options.migrates;
+      shape.migrates = shape.moves_between = options.migrates;
       shape.pages_out = options.limited;
       shape.update = options.update;
       shape.keeps = options.keeps;

@@ -36,6 +36,7 @@ class chart {
       : units_(nodes * nodes), open_(nodes), pins_(nodes) {
     for (std::uint16_t n = 0; n < nodes; ++n) {
       region_shape shape;
+      shape.moves_between = true;
       shape.self = node_id{n};
       shape.nodes = model::geometry::of(nodes);
       shape.managers = directory::manager_map::make(model::placement::modulo, nodes, nodes, {});

@@ -76,6 +76,7 @@ TEST(release_home, who_alone_writes_in_three_intervals_in_a_row_and_more_is_to_h
   EXPECT_EQ(writes(1), 0u);
   EXPECT_EQ(writes(1), 0u);
   EXPECT_EQ(writes(1), 1u);
+  ASSERT_FALSE(c.open(0).lone.empty());
   EXPECT_EQ(c.open(0).lone[0].writer, node_id{1});
   EXPECT_EQ(writes(1), 1u) << "it may not have been the time";
   c.before(0, access::write);
