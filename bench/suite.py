@@ -20,8 +20,7 @@ class Program:
     full: tuple = ()  # more arguments,
     quick: tuple = ()  # and what stands in their place with --quick
     wall: bool = False
-    told_in_seconds: bool = False  # an example: it prints a result and `0.1234 s` in place of JSON
-    told_by: str = None  # a program of others: this pattern finds its seconds
+    told_by: str = None  # it prints no JSON: this pattern finds its seconds
     crowd: int = 0  # so many busy processes run beside it
 
 
@@ -311,7 +310,7 @@ def programs_group():
     programs, rows = [], []
     for name, full, quick in sizes:
         def program(key, folder, threads, kind="job", nodes=2):
-            return Program(f"{name} {key}", (f"examples/{folder}{name}",), kind, nodes, full=(*full, threads), quick=(*quick, threads), told_in_seconds=True)
+            return Program(f"{name} {key}", (f"examples/{folder}{name}",), kind, nodes, full=(*full, threads), quick=(*quick, threads), told_by=EXAMPLE_TIME)
         programs += [program("threads", "threads/", "2", "plain"), program("one", "", "2", nodes=1), program("two", "", "1"), program("four", "", "1", nodes=4)]
         rows += [Row(f"{name}, 1 node of 2 threads against 2 threads without Quire", f"{name} one:time_s", f"{name} threads:time_s", 1.3),
                  Row(f"{name}, 2 nodes of a thread against 2 threads without Quire", f"{name} two:time_s", f"{name} threads:time_s", 1.1),
@@ -376,6 +375,7 @@ def openmp_group():
     return Group("openmp", "stock OpenMP programs on several nodes, a thread on each", programs, rows, rounds=5)
 
 
+EXAMPLE_TIME = r"^(\d+\.\d+) s$"  # of an example, which prints a result and `0.1234 s`
 NPB_TIME = r"^ *Time in seconds *= *(\d+\.\d+)$"
 
 GROUPS = [

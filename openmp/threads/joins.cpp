@@ -12,13 +12,13 @@ namespace {
 
 bool has_ended(const thread_record& r) noexcept { return (load(r.now) & thread_record::ended) != 0; }
 
-/// The caller alone waits for it from here on; 0, or why not.
-int claim(thread_record& r) noexcept {
+/// From here on the caller alone waits for it (`awaited`), or nobody will (`detached`); 0, or why not.
+int claim(thread_record& r, thread_record::state how) noexcept {
   for (;;) {
     const std::uint32_t now = load(r.now);
     if (now == 0 || (now & thread_record::collected) != 0) return ESRCH;
     if ((now & (thread_record::detached | thread_record::awaited)) != 0) return EINVAL;
-    if (swap(r.now, now, now | thread_record::awaited)) return 0;
+    if (swap(r.now, now, now | how)) return 0;
   }
 }
 void give_up(thread_record& r) noexcept { __atomic_fetch_and(&r.now, ~std::uint32_t{thread_record::awaited}, __ATOMIC_ACQ_REL); }
@@ -32,7 +32,7 @@ int join(thread_record& r, void** result, const deadline& end) {
   if (own() != nullptr && own()->record == &r) return EDEADLK;
   look_at_cancellation();
   if (!end.is_valid()) return EINVAL;
-  if (const int error = claim(r); error != 0) return error;
+  if (const int error = claim(r, thread_record::awaited); error != 0) return error;
   const bool in_time = wait_until([&] { return has_ended(r) || is_cancelled_here(); }, end);
   if (!has_ended(r)) {
     give_up(r);
@@ -41,15 +41,6 @@ int join(thread_record& r, void** result, const deadline& end) {
   }
   collect(r, result);
   return 0;
-}
-
-int let_go(thread_record& r) noexcept {
-  for (;;) {
-    const std::uint32_t now = load(r.now);
-    if (now == 0 || (now & thread_record::collected) != 0) return ESRCH;
-    if ((now & (thread_record::detached | thread_record::awaited)) != 0) return EINVAL;
-    if (swap(r.now, now, now | thread_record::detached)) return 0;
-  }
 }
 
 /// Null: libc knows it.
@@ -80,11 +71,11 @@ QUIRE_LIBC int pthread_tryjoin_np(pthread_t thread, void** result) noexcept {
   if (r == nullptr) return QUIRE_NEXT(pthread_tryjoin_np)(thread, result);
   if (own() != nullptr && own()->record == r) return EDEADLK;
   if (!has_ended(*r)) return EBUSY;
-  if (const int error = claim(*r); error != 0) return error;
+  if (const int error = claim(*r, thread_record::awaited); error != 0) return error;
   collect(*r, result);
   return 0;
 }
 QUIRE_LIBC int pthread_detach(pthread_t thread) noexcept {
   thread_record* const r = known(thread);
-  return r != nullptr ? let_go(*r) : QUIRE_NEXT(pthread_detach)(thread);
+  return r != nullptr ? claim(*r, thread_record::detached) : QUIRE_NEXT(pthread_detach)(thread);
 }

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <map>
 
+#include "openmp/start/fail.hpp"
 #include "openmp/watch/arena.hpp"
 #include "openmp/watch/look.hpp"
 #include "openmp/watch/stub.hpp"
@@ -43,10 +44,10 @@ class plan {
 
   /// False: the system allows no code to be changed. What has changed is as it was again.
   [[nodiscard]] bool perform() {
-    const auto done = write();
+    const auto done = write(bytes_.end());
     if (done == bytes_.end()) return true;
     for (auto b = bytes_.begin(); b != done; ++b) b->second = b->second.other();
-    (void)!(write() == done);
+    if (write(done) != done) fail("the system does not let the program's code run again that was changed: ask for --memory sequential", QUIRE_SYSTEM);
     return false;
   }
 
@@ -68,16 +69,16 @@ class plan {
       ++at;
     }
   }
-  /// Page by page. Returns the first change that was not made.
-  changes::iterator write() {
-    for (auto b = bytes_.begin(); b != bytes_.end();) {
+  /// Page by page, those before `end`. Returns the first change that was not made; that before it may be in a page that cannot be run.
+  changes::iterator write(changes::iterator end) {
+    for (auto b = bytes_.begin(); b != end;) {
       const std::uint64_t first = b->first / page * page;
       void* const here = reinterpret_cast<void*>(first);
       if (::mprotect(here, page, PROT_READ | PROT_WRITE) != 0) return b;
-      for (; b != bytes_.end() && b->first - first < page; ++b) *reinterpret_cast<std::uint8_t*>(b->first) = b->second.after;
+      for (; b != end && b->first - first < page; ++b) *reinterpret_cast<std::uint8_t*>(b->first) = b->second.after;
       if (::mprotect(here, page, PROT_READ | PROT_EXEC) != 0) return b;
     }
-    return bytes_.end();
+    return end;
   }
 
   arena& stubs_;

@@ -57,8 +57,9 @@ bool absent_units::take_done() noexcept {
   });
 }
 
-/// What waited for the units, in order. Replies about neighbours leave together, at the end; of one unit each message has its effects before the next. A unit for which something waits does not leave memory
-/// (page_out.cpp); and what comes for it meanwhile, from this node itself, waits behind the rest.
+/// What waited for the units, in order. Replies about neighbours leave together, at the end; of one unit each message has its effects before the
+/// next. A unit for which something waits does not leave memory (page_out.cpp); and what comes for it meanwhile, from this node itself, waits
+/// behind the rest.
 void absent_units::go_on(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
   if (parked_.empty()) return;
   for (std::uint64_t unit = first; unit < first + count; ++unit) {

@@ -47,7 +47,7 @@ class peer_watch {
   /// A peer is lost, and this node ends at that time unless it hears more; 0: none.
   [[nodiscard]] std::uint64_t lost_until_ns() const noexcept { return lost_until_ns_.load(std::memory_order_acquire); }
   [[nodiscard]] std::string loss_text() const;
-  /// Another node ends the job: this one ends without a word at `until_ns`, with `status`, if it has not before. Driver's thread.
+  /// The job ends, by this node or another one: this one ends without a word at `until_ns`, with `status`, if it has not before. Driver's thread.
   void leave_by(std::uint64_t until_ns, int status) noexcept;
   [[nodiscard]] int leave_status() const noexcept { return leave_status_.load(std::memory_order_relaxed); }
   [[nodiscard]] bool leaves() const noexcept { return leaves_.load(std::memory_order_acquire); }

@@ -46,10 +46,10 @@ class Results(unittest.TestCase):
         self.assertEqual(sorted([*facts, "complete"]), sorted(SAMPLE["about"]))
 
     def test_seconds_of_an_example(self):
-        self.assertEqual(run.seconds_in("200 steps: right\n0.1250 s\n")["median"], 0.125)
+        self.assertEqual(run.seconds_in("200 steps: right\n0.1250 s\n", suite.EXAMPLE_TIME)["median"], 0.125)
         self.assertEqual(run.seconds_in(" Class = A\n Time in seconds =                     1.36\n", suite.NPB_TIME)["median"], 1.36)
         for wrong in ("200 steps: right\n", "0.1 s\n0.2 s\n", "it took 0.1 s\n"):
-            self.assertRaises(run.Failed, run.seconds_in, wrong)
+            self.assertRaises(run.Failed, run.seconds_in, wrong, suite.EXAMPLE_TIME)
 
     def test_rows_compare_with_baselines(self):
         runner = run.Runner(ROOT, quick=True)

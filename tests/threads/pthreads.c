@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -318,7 +319,73 @@ static void signals(void) {
   printf("signals %d\n", (int)g_signals);
 }
 
+/* Barriers and conditions that go as soon as the last thread has come, or was woken; their memory is used again at once. */
+static pthread_barrier_t* g_short_barrier;
+static pthread_cond_t* g_short_condition;
+static int g_came, g_woken;
+static void* come(void* argument) {
+  (void)argument;
+  pthread_barrier_wait(g_short_barrier);
+  return NULL;
+}
+static void* wait_for_word(void* argument) {
+  (void)argument;
+  pthread_mutex_lock(&g_mutex);
+  ++g_came;
+  while (!g_woken) pthread_cond_wait(g_short_condition, &g_mutex);
+  pthread_mutex_unlock(&g_mutex);
+  return NULL;
+}
+static void short_lives(void) {
+  pthread_t all[2];
+  for (int i = 0; i < 20; ++i) {
+    g_short_barrier = malloc(sizeof *g_short_barrier);
+    pthread_barrier_init(g_short_barrier, NULL, 3);
+    for (int t = 0; t < 2; ++t) pthread_create(&all[t], NULL, come, NULL);
+    pthread_barrier_wait(g_short_barrier);
+    pthread_barrier_destroy(g_short_barrier);
+    memset(g_short_barrier, 0, sizeof *g_short_barrier);
+    for (int t = 0; t < 2; ++t) pthread_join(all[t], NULL);
+    free(g_short_barrier);
+    g_short_condition = malloc(sizeof *g_short_condition);
+    pthread_cond_init(g_short_condition, NULL);
+    g_came = g_woken = 0;
+    for (int t = 0; t < 2; ++t) pthread_create(&all[t], NULL, wait_for_word, NULL);
+    for (int came = 0; came < 2;) {
+      pthread_mutex_lock(&g_mutex);
+      came = g_came;
+      pthread_mutex_unlock(&g_mutex);
+    }
+    pthread_mutex_lock(&g_mutex);
+    g_woken = 1;
+    pthread_cond_broadcast(g_short_condition);
+    pthread_mutex_unlock(&g_mutex);
+    pthread_cond_destroy(g_short_condition);
+    memset(g_short_condition, 0x55, sizeof *g_short_condition);
+    for (int t = 0; t < 2; ++t) pthread_join(all[t], NULL);
+    for (size_t k = 0; k < sizeof *g_short_condition; ++k) {
+      if (((unsigned char*)g_short_condition)[k] != 0x55) printf("a waiter has changed a condition that was no more\n");
+    }
+    free(g_short_condition);
+  }
+  printf("short lives\n");
+}
+
+/* A child that has this memory, and ends without its program. */
+static void child(void) {
+  int status = 0;
+  const pid_t one = vfork();
+  if (one == 0) {
+    execl("/no/such/program", "program", (char*)NULL);
+    _exit(17);
+  }
+  waitpid(one, &status, 0);
+  printf("child %d\n", WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+}
+
 int main(void) {
+  child();
+  short_lives();
   together();
   ends();
   cancellation();
