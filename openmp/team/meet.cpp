@@ -5,6 +5,7 @@
 
 #include "openmp/team/exchange.hpp"
 #include "openmp/team/members.hpp"
+#include "openmp/team/output.hpp"
 #include "openmp/team/tasking.hpp"
 
 namespace quire::openmp {
@@ -20,7 +21,10 @@ void close(team& in, meeting& m, std::uint64_t round, bool at_end) noexcept {
   if (m.arrived.load(std::memory_order_acquire) < round * static_cast<std::uint64_t>(in.here) || m.closed.load(std::memory_order_acquire) >= round || !is_idle(in)) return;
   std::uint64_t last = round - 1;
   if (!m.closed.compare_exchange_strong(last, round)) return;
-  if (in.spans) return node_is_ready(in, round, at_end);
+  if (in.spans) {
+    write_output();
+    return node_is_ready(in, round, at_end);
+  }
   if (in.common.cancelled_share != 0) __atomic_store_n(&in.common.cancelled_share, 0, __ATOMIC_RELAXED);
   m.released.store(round, std::memory_order_release);
   in.happened.tell();

@@ -24,6 +24,7 @@
 #include "openmp/team/exchange.hpp"
 #include "openmp/team/meet.hpp"
 #include "openmp/team/members.hpp"
+#include "openmp/team/output.hpp"
 #include "openmp/team/plan.hpp"
 #include "openmp/team/take.hpp"
 #include "openmp/team/tasking.hpp"
@@ -103,7 +104,7 @@ command tell_nodes(region_function what, void* data, int threads, const loop& fi
   command c{what, data, threads, g_variables_version, first};
   c.first.bind = std::exchange(t_asked_binding, binding::none);
   if (!spans_nodes(threads, g_job.nodes)) return c;
-  (void)std::fflush(stdout);  // what comes of other nodes comes behind it
+  write_output();
   flush_units();
   command told = c;
   if (const quire_status why = quire_broadcast(&told, sizeof told, 0); why != QUIRE_OK) fail("a parallel region cannot begin", why);
@@ -404,6 +405,7 @@ void team_barrier() noexcept {
   if (c.count == 1) return;
   c.in_team->barrier.wait(c.here, [&] {
     if (!c.spans) return;
+    write_output();
     if (const quire_status why = quire_barrier_wait(quire_barrier{0}); why != QUIRE_OK) fail("a barrier cannot end", why);
   });
 }
