@@ -2,6 +2,7 @@
 // Calls that gcc makes for parallel regions, barriers, single and master.
 #include "openmp/gomp/export.hpp"
 #include "openmp/team/members.hpp"
+#include "openmp/team/single.hpp"
 
 using namespace quire::openmp;
 
@@ -11,12 +12,11 @@ QUIRE_GOMP void GOMP_parallel(region_function what, void* data, unsigned threads
 }
 QUIRE_GOMP void GOMP_barrier() { team_barrier(); }
 
-/// The first thread of the team, so that nobody has to ask whether another one was faster.
-QUIRE_GOMP bool GOMP_single_start() { return me().number == 0; }
+QUIRE_GOMP bool GOMP_single_start() { return is_first_at_single(); }
 
 /// Null: the caller does the work, and hands on `data` by GOMP_single_copy_end().
 QUIRE_GOMP void* GOMP_single_copy_start() {
-  if (me().number == 0) return nullptr;
+  if (is_first_at_single()) return nullptr;
   team_barrier();
   return reinterpret_cast<void*>(common().copied);
 }

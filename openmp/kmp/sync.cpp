@@ -7,6 +7,7 @@
 #include "openmp/team/cancel.hpp"
 #include "openmp/team/members.hpp"
 #include "openmp/team/shared_state.hpp"
+#include "openmp/team/single.hpp"
 #include "openmp/team/take.hpp"
 #include "openmp/team/team.hpp"
 
@@ -16,8 +17,7 @@ using namespace quire::openmp::kmp;
 QUIRE_KMP void __kmpc_flush(source*) { std::atomic_thread_fence(std::memory_order_seq_cst); }
 QUIRE_KMP void __kmpc_barrier(source*, id) { team_barrier(); }
 
-/// The first thread of the team, so that nobody has to ask whether another one was faster.
-QUIRE_KMP id __kmpc_single(source*, id) { return me().number == 0 ? 1 : 0; }
+QUIRE_KMP id __kmpc_single(source*, id) { return is_first_at_single() ? 1 : 0; }
 QUIRE_KMP void __kmpc_end_single(source*, id) {}
 QUIRE_KMP id __kmpc_master(source*, id) { return me().number == 0 ? 1 : 0; }
 QUIRE_KMP void __kmpc_end_master(source*, id) {}

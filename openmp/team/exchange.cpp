@@ -35,7 +35,6 @@ struct parcel {
 std::mutex g_guard;  ///< of receiving, and of what follows
 meeting_tree g_tree;
 team* g_team = nullptr;  ///< the team of all nodes, while its region runs
-std::uint64_t g_sequence = 0;
 std::atomic<bool>*g_asked = nullptr, *g_hungry = nullptr;  ///< by node: whom this one has asked, and who has asked it
 std::atomic<int> g_hungry_nodes{0};
 std::atomic<std::uint64_t> g_calls{0}, g_last_feed{0};
@@ -187,7 +186,6 @@ void open_exchange() {
 
 void join_exchange(team& t) noexcept {
   const std::lock_guard held(g_guard);
-  t.sequence = ++g_sequence;
   g_team = &t;
 }
 

@@ -48,6 +48,7 @@ struct shared_state {
   } shares[common_state::most_shares];
   fortran_settings fortran;
   void* threadprivates;  ///< what is known of variables that clang asks for by calls (kmp/threadprivate.cpp)
+  alignas(4096) std::uint64_t single;  ///< which is claimed last (single.cpp)
   alignas(4096) common_state common;  ///< of the team of all nodes
   alignas(4096) variables own;        ///< what tasks of its region begin with
   alignas(4096) signal_actions actions;

@@ -53,6 +53,7 @@ team* g_free_teams = nullptr;
 thread_local context t_me;
 thread_local bool t_is_main = false;
 thread_local binding t_asked_binding = binding::none;  ///< of the next region
+std::uint64_t g_spanning = 0;  ///< teams of all nodes so far
 int g_places = 0;  ///< threads of the last team that places were made for
 
 context enter(const team& t, int number) noexcept {
@@ -129,6 +130,7 @@ team& begin_here(const command& c, const share& mine) noexcept {
   t.own = g_variables;
   t.reductions = c.first.reductions ? *static_cast<void**>(c.data) : nullptr;
   t.inside = mine.count;
+  if (t.spans) t.sequence = ++g_spanning;
   if (t.spans && polls()) join_exchange(t);
   call_workers(t, mine.first + 1, mine.count - 1, true);
   return t;
@@ -272,6 +274,7 @@ team& take_team() noexcept {
 void give_team(team& t) noexcept {
   for (meeting* const m : {&t.within, &t.end}) m->arrived = m->closed = m->released = 0;
   t.reductions = nullptr;
+  t.singles = 0;
   const std::lock_guard held(g_teams_guard);
   t.next_free = g_free_teams;
   g_free_teams = &t;

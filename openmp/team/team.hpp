@@ -57,6 +57,7 @@ struct context {
   std::uint64_t shares = 1;  ///< the loop or section that it has come to last, in this region; the first comes with the region
   std::uint64_t counted = 0; ///< the last of these that had a counter
   std::uint64_t kept = 0;    ///< and how many had memory of their own (team/common_memory.hpp)
+  std::uint64_t singles = 0;   ///< to which it has come, in this region
   std::uint64_t meetings = 0;  ///< barriers of the region that it has come to
   loop in{};                 ///< the loop that it is in
   std::uint64_t rounds = 0;  ///< parts of that which it has taken by its number

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void expect(const char* what, long found, long wanted) {
   if (found == wanted) return;
@@ -234,6 +235,40 @@ static void host(void) {
   printf("%d devices, initial %d, %d\n", omp_get_num_devices(), omp_is_initial_device(), omp_get_device_num());
 }
 
+/// Others add to what the first of a `single nowait` has set, with no barrier between, but long after: the first to come has to be the one.
+static void first_comes(void) {
+  int sum = 7, first = -1, wrong = 0;
+#pragma omp parallel num_threads(4)
+  for (int round = 0; round < 3; ++round) {
+    if (omp_get_thread_num() == round) usleep(300000);
+#pragma omp single nowait
+    {
+      sum = 0;
+      first = omp_get_thread_num();
+    }
+    if (omp_get_thread_num() != round) usleep(100000);
+#pragma omp atomic
+    sum++;
+#pragma omp barrier
+#pragma omp master
+    wrong += sum != 4 || first == round;
+#pragma omp barrier
+  }
+  expect("a single's first thread", wrong, 0);
+  long times = 0, by_threads = 0;
+#pragma omp parallel num_threads(4) reduction(+ : by_threads)
+  for (int i = 0; i < 500; ++i) {
+#pragma omp single nowait
+    by_threads++;
+    if (i % 50 == 49) {
+#pragma omp single
+      times++;
+    }
+  }
+  expect("singles", by_threads, 500);
+  expect("singles with a barrier", times, 10);
+}
+
 static void allocators(void) {
   const omp_alloctrait_t traits[] = {{omp_atk_alignment, 256}, {omp_atk_pool_size, 4096}, {omp_atk_fallback, omp_atv_null_fb}};
   omp_allocator_handle_t a = omp_init_allocator(omp_default_mem_space, 3, traits);
@@ -278,6 +313,7 @@ int main(void) {
   nested();
   variables();
   host();
+  first_comes();
   allocators();
   char text[64];
   omp_capture_affinity(text, sizeof text, "%L of %{nesting_level}, thread %0.4n|%3N|%%, team %t of %T, %a");
