@@ -17,13 +17,18 @@ extern "C" {
  *  The caller may have its stack in shared memory, but not in this one.
  *
  *  Memory of Quire and of the C library, and the stack of a caller, cannot be shared. Of the options, placement, home and heap stay 0. The region
- *  cannot be destroyed; at quire_end() each node keeps the content of the end as private memory. A child of fork(2) in a process with such
+ *  cannot be destroyed; at quire_end() each node keeps the content of the end as private memory, but for what quire_region_forget() names. A child of fork(2) in a process with such
  *  a region ends at once, with a line (posix_spawn(3) and vfork(2) work). Checkpoints are refused as long as there is one.
  *
  *  Errors, on all nodes, after which the memory is as it was: QUIRE_INVALID; QUIRE_BAD_ADDRESS: on some node not all of it is mapped and readable;
  *  QUIRE_EXISTS: some of it is shared; QUIRE_LIMIT, QUIRE_NO_MEMORY, QUIRE_SYSTEM; QUIRE_UNSUPPORTED (pool `fork`). */
 QUIRE_API QUIRE_NODISCARD quire_status quire_region_adopt(const quire_region_options* options, void* address, uint64_t bytes, int node,
                                                           quire_region* region);
+
+/** This node has no use for the content of memory that was adopted once the job is over: quire_end() does not fetch the whole pages between
+ *  `address` and `address + bytes`, which are private memory with zeroes then. Large arrays whose results are written out need not come to every node.
+ *  Any thread. QUIRE_INVALID: no bytes; QUIRE_BAD_ADDRESS: not all of it was adopted. */
+QUIRE_API QUIRE_NODISCARD quire_status quire_region_forget(const void* address, uint64_t bytes);
 
 /** quire_region_set_consistency() by the members of a group that has one thread on each node: other threads may be in calls of all nodes meanwhile, as in a
  *  barrier of the job. All members call with the same arguments. QUIRE_INVALID also if the group has not one member on each node, or the calling thread is

@@ -165,7 +165,14 @@ bool in_static_data(const void* at) noexcept {
   return std::any_of(g_shared.begin(), g_shared.begin() + static_cast<std::ptrdiff_t>(g_count), [address](const range& r) { return address - r.first < r.bytes; });
 }
 
-void close_static_data() noexcept { g_count = 0; }
+/// What large objects hold is of no use after the program's own destructors: no node fetches that at the end.
+void close_static_data() noexcept {
+  g_count = 0;
+  for (const module& m : modules()) {
+    if (!m.programs || m.data_first() >= m.data_end() || m.end == 0) continue;
+    for (const large_object& o : large_objects(m)) (void)!quire_region_forget(reinterpret_cast<const void*>(o.first), o.bytes);
+  }
+}
 
 /// `quire exec` has kept what was there before (tools/exec_environment.hpp).
 void restore_environment() {

@@ -215,7 +215,7 @@ void release_cluster::on_diffs(node_state& n, const message& m, std::span<const 
     d.unit = words[i++];
     d.moves = words[i++];
     for (std::uint64_t left = words[i++]; left != 0; --left, i += 3) d.words.push_back({words[i], words[i + 1], words[i + 2]});
-    const auto what = machine.on_diff(d.unit, m.requester, static_cast<std::uint16_t>(d.moves));
+    const auto what = machine.on_diff(d.unit, m.requester, static_cast<std::uint16_t>(d.moves), true);
     if (what == release::diff_outcome::forward) {
       const auto way = machine.way_of(d.unit);
       n.forwards[++n.tokens] = {m.from, m.token, n.release->diff_passed(m.from)};

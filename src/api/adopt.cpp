@@ -16,6 +16,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <mutex>
+#include <utility>
+#include <vector>
 
 #include "api/adopt.hpp"
 #include "api/agreement.hpp"
@@ -143,6 +146,31 @@ quire_status take_over(runtime& r, quire_region region, const os::content_copy& 
 
 std::atomic<bool> g_any{false};
 
+/// Whole pages that need not be kept (quire_region_forget).
+class forgotten_pages {
+ public:
+  void add(std::uint64_t first, std::uint64_t end) {
+    const std::lock_guard held(guard_);
+    ranges_.push_back({first, end});
+  }
+  /// Where the range ends that has the page at `address`; else `address`.
+  [[nodiscard]] std::uint64_t end_at(std::uint64_t address) {
+    const std::lock_guard held(guard_);
+    for (const auto& [first, end] : ranges_) {
+      if (address >= first && address < end) return end;
+    }
+    return address;
+  }
+  void clear() {
+    const std::lock_guard held(guard_);
+    ranges_.clear();
+  }
+
+ private:
+  std::mutex guard_;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges_;
+} g_forgotten;
+
 /// The data of the program is not there in a child.
 void refuse_to_fork() noexcept {
   if (!g_any.load()) return;
@@ -180,6 +208,23 @@ quire_status adopt(runtime& r, const request& what, quire_region& region) {
 
 }  // namespace
 
+namespace {
+/// A fault for each unit: all its pages can be read then. Pages of one that was lost with a node stay zero.
+void fetch_content(runtime& r, const core::region_slot& region, os::content_copy& into) {
+  const std::uint64_t base = region.about.base, end = base + region.about.bytes, unit_bytes = region.about.unit_bytes;
+  std::uint64_t readable = base;  // up to here
+  for (std::uint64_t at = base; at < end;) {
+    if (const std::uint64_t over = g_forgotten.end_at(at); over != at) {
+      at = over;
+      continue;
+    }
+    if (at >= readable && r.core->faults.fault(at, false, base::now_ns()).ok()) readable = base + ((at - base) / unit_bytes + 1) * unit_bytes;
+    if (at < readable) into.put(at - base, reinterpret_cast<const std::byte*>(at));
+    at += os::page_bytes;
+  }
+}
+}  // namespace
+
 quire_status kept_memory::fetch(runtime& r) {
   if (!r.core->regions.any_adopted()) return QUIRE_OK;
   if (const quire_status why = quire_barrier_wait(quire_barrier{0}); why != QUIRE_OK) return why;
@@ -193,11 +238,7 @@ quire_status kept_memory::fetch(runtime& r) {
   const outcome mine = error == 0 ? outcome{} : said(explain(QUIRE_NO_MEMORY, "quire_end(): no memory for what the program's data holds: %s", std::strerror(error)));
   if (const quire_status why = agree("quire_end", mine); why != QUIRE_OK) return why;
   for (part& p : parts_) {
-    for (std::uint64_t at = 0; at < p.region->about.bytes; at += os::page_bytes) {
-      const std::uint64_t address = p.region->about.base + at;
-      const auto here = r.core->faults.fault(address, false, base::now_ns());
-      if (here.ok()) p.content.put(at, reinterpret_cast<const std::byte*>(address));  // else it was lost with a node
-    }
+    fetch_content(r, *p.region, p.content);
   }
   return QUIRE_OK;
 }
@@ -211,9 +252,29 @@ void kept_memory::put_back(runtime& r) noexcept {
     }
   }
   g_any.store(false);
+  g_forgotten.clear();
 }
 
 }  // namespace quire::api
+
+quire_status quire_region_forget(const void* address, uint64_t bytes) {
+  namespace api = quire::api;
+  if (api::on_shared_stack()) return api::forwarder<&quire_region_forget>::call_aside(address, bytes);
+  QUIRE_ENTER(r);
+  constexpr std::uint64_t page = quire::os::page_bytes;
+  const auto first = reinterpret_cast<std::uint64_t>(address), end = first + bytes;
+  if (bytes == 0 || end < first) return quire::base::explain(QUIRE_INVALID, "quire_region_forget(): %lu bytes", static_cast<unsigned long>(bytes));
+  for (std::uint64_t at = first; at < end;) {
+    const quire::core::region_ref found = r->core->regions.find(at);
+    if (found == nullptr || !r->core->regions.is_adopted(found->about)) {
+      return quire::base::explain(QUIRE_BAD_ADDRESS, "quire_region_forget(): %p was not adopted (quire_region_adopt)", reinterpret_cast<const void*>(at));
+    }
+    at = found->about.base + found->about.bytes;
+  }
+  const std::uint64_t first_page = (first + page - 1) / page * page, end_page = end / page * page;
+  if (first_page < end_page) api::g_forgotten.add(first_page, end_page);
+  return QUIRE_OK;
+}
 
 quire_status quire_region_adopt(const quire_region_options* options, void* address, uint64_t bytes, int node, quire_region* region) {
   namespace api = quire::api;

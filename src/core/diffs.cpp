@@ -21,7 +21,8 @@ struct entry_header {
   std::uint32_t offset;
   std::uint32_t length;
 };
-constexpr std::uint32_t whole = 1u << 31;
+// Beside the length: the bytes as they are, not their differences; the first entry of a unit in its interval.
+constexpr std::uint32_t whole = 1u << 31, begins = 1u << 30;
 constexpr std::uint64_t most_at_once = 16 * 1024;  // of the content itself, in one entry
 constexpr std::size_t padded(std::size_t bytes) noexcept { return (bytes + 7) & ~std::size_t{7}; }
 static_assert(sizeof(entry_header) == 16 && diff::worst_bytes(os::page_bytes) + 32 < diff_traffic::message_bytes);
@@ -56,6 +57,7 @@ void diff_traffic::add_page(region_slot& r, node_id to, std::uint64_t unit, std:
   const auto made = codec_.encode(content, twin, scratch_, diff::writers::several);
   if (made.what == diff::outcome::unchanged) return;
   CHECK(made.what != diff::outcome::no_room);
+  const std::uint32_t first = differs ? 0 : begins;
   differs = true;
   ++count_.diffs;
   source mine{model::region_id{r.about.id}, core_.config.self};
@@ -63,12 +65,12 @@ void diff_traffic::add_page(region_slot& r, node_id to, std::uint64_t unit, std:
   const std::uint16_t moves = release_of(r)->way_of(unit).moves;
   if (made.what == diff::outcome::whole) {
     std::memcpy(scratch_.data(), content.data(), bytes);  // threads may go on writing: the twin becomes what was sent
-    put(to, mine, {unit, moves, offset, bytes | whole, std::span<const std::byte>(scratch_).first(bytes)});
+    put(to, mine, {unit, moves, offset, bytes | whole | first, std::span<const std::byte>(scratch_).first(bytes)});
     if (keep) std::memcpy(twin, scratch_.data(), bytes);
     count_.bytes += bytes;
   } else {
     const auto data = std::span<const std::byte>(scratch_).first(made.bytes);
-    put(to, mine, {unit, moves, offset, static_cast<std::uint32_t>(made.bytes), data});
+    put(to, mine, {unit, moves, offset, static_cast<std::uint32_t>(made.bytes) | first, data});
     if (keep) CHECK(codec_.apply(data, {twin, bytes}));
     count_.bytes += made.bytes;
   }
@@ -116,12 +118,14 @@ void diff_traffic::merge(region_slot& r, std::uint64_t unit, std::span<const std
 void diff_traffic::add_declared(region_slot& r, node_id to, std::uint64_t unit) noexcept {
   const std::uint64_t first = r.layout.offset_of(unit);
   source mine{model::region_id{r.about.id}, core_.config.self};
+  std::uint32_t flags = whole | begins;
   r.block->declared.for_each_in(first, first + r.bytes_of(unit), [&](std::uint64_t from, std::uint64_t end) {
     for (std::uint64_t at = from; at < end; at += most_at_once) {
       const auto bytes = static_cast<std::uint32_t>(std::min(end - at, most_at_once));
       const auto offset = static_cast<std::uint32_t>(at - first);
       note_sent(mine, to);
-      put(to, mine, {unit, release_of(r)->way_of(unit).moves, offset, bytes | whole, {r.system(unit) + offset, bytes}});
+      put(to, mine, {unit, release_of(r)->way_of(unit).moves, offset, bytes | flags, {r.system(unit) + offset, bytes}});
+      flags = whole;
       ++count_.diffs;
       count_.bytes += bytes;
     }
@@ -231,7 +235,7 @@ bool diff_traffic::take_entry(const region_slot& r, const message& m, std::span<
   entry_header head;
   std::memcpy(&head, from.data(), sizeof head);
   from = from.subspan(sizeof head);
-  const std::size_t length = head.length & ~whole;
+  const std::size_t length = head.length & ~(whole | begins);
   to.raw = (head.length & whole) != 0;
   to.reach = to.raw ? length : os::page_bytes;
   const bool fits = head.unit < r.machine->units() && head.offset < r.bytes_of(head.unit) && to.reach <= r.bytes_of(head.unit) - head.offset &&
@@ -270,7 +274,7 @@ void diff_traffic::on_diffs(const message& m, std::span<const std::byte> entries
   source theirs{m.region, m.requester, true, m.from, m.token};
   std::uint32_t done = 0;
   for (entry e; take_entry(*r, m, entries, e);) {
-    switch (machine->on_diff(e.unit, m.requester, e.moves)) {
+    switch (machine->on_diff(e.unit, m.requester, e.moves, (e.length & begins) != 0)) {
       case release::diff_outcome::apply:
         core_.frames.use(*r, e.unit, 1, content::changed);
         if (!apply_here(*r, e) || (machine->is_kept(e.unit) && !apply(e, r->twin(e.unit)))) refuse(m);

@@ -241,7 +241,7 @@ class chart {
   /// m.token: through which node it came, plus one, in steps of 256.
   void on_diff(std::uint16_t node, const message& m) {
     const std::string of = " diff of " + std::to_string(m.requester.value());
-    switch (at(node).on_diff(m.unit, m.requester, static_cast<std::uint16_t>(m.acks))) {
+    switch (at(node).on_diff(m.unit, m.requester, static_cast<std::uint16_t>(m.acks), true)) {
       case diff_outcome::apply: line(node, "applies" + of); break;
       case diff_outcome::collect: line(node, "collects" + of); break;
       case diff_outcome::own: line(node, "has its own diff"); break;
@@ -256,7 +256,6 @@ class chart {
     message ack = m;
     ack.kind = message_kind::diffs_ack;
     send(node, m.from, ack, false);
-    open_[node].counted = interval::none;
     for (const written_unit& w : std::exchange(open_[node].merged, {})) {
       at(node).on_merged(w.unit, out_);
       perform(node);

@@ -32,6 +32,7 @@ alignas(64 << 10) std::uint64_t g_large[(64u << 20) / sizeof(std::uint64_t)];  /
 struct at_exit {
   ~at_exit() {
     if (g_data.words[0] != 100 || g_large[5] != 6) ::_exit(3);
+    if (g_large[std::size(g_large) - 1] != 0) ::_exit(4);  // forgotten
     g_data.words[1] = 1;
   }
 } g_at_exit;
@@ -115,6 +116,14 @@ void takes_large_memory() {
   (void)adopt(g_large, sizeof g_large, 0, options);
   REQUIRE_EQUAL(g_large[5], 6);
   REQUIRE_EQUAL(g_large[std::size(g_large) / 2], 0);
+  REQUIRE_EQUAL(g_large[std::size(g_large) - 1], 8);
+  REQUIRE_OK(quire_region_forget(&g_large[std::size(g_large) / 2], sizeof g_large / 2));
+  REQUIRE_OK(quire_region_forget(&g_large[1], 1));
+  REQUIRE_STATUS(quire_region_forget(nullptr, 0), QUIRE_INVALID);
+  REQUIRE_STATUS(quire_region_forget(&g_large[0], ~std::uint64_t{0}), QUIRE_INVALID);
+  REQUIRE_STATUS(quire_region_forget(&options, sizeof options), QUIRE_BAD_ADDRESS);
+  REQUIRE_STATUS(quire_region_forget(&g_large[0], sizeof g_large + (std::uint64_t{1} << 50)), QUIRE_BAD_ADDRESS);
+  barrier();
   REQUIRE_EQUAL(g_large[std::size(g_large) - 1], 8);
   barrier();
 }

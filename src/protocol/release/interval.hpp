@@ -82,8 +82,6 @@ class newest_twins {
 
 struct interval {
   base::fault_vector<lone_unit> lone{};  ///< of the diffs that have just come
-  static constexpr written_unit none{{}, ~std::uint64_t{0}};
-  written_unit counted = none;  ///< of the last diff, as a unit of several pages has several
   base::fault_vector<written_unit> written{};
   base::fault_vector<written_unit> came{};  ///< units whose home has come here: nobody else has been told yet
   base::fault_vector<written_unit> merged{};  ///< units whose partners may be sent the content of both (update.cpp)

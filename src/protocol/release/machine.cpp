@@ -288,7 +288,7 @@ void machine::reply_with_copy(const message& m, unit_state& s, actions& out) {
   send(m.requester, r, s.written != 0, out);
 }
 
-diff_outcome machine::on_diff(std::uint64_t unit, node_id writer, std::uint16_t moves) {
+diff_outcome machine::on_diff(std::uint64_t unit, node_id writer, std::uint16_t moves, bool begins) {
   unit_state& s = touch(unit);
   if (!is_for_here(s, writer, moves)) {
     ++count_.forwarded;
@@ -302,7 +302,7 @@ diff_outcome machine::on_diff(std::uint64_t unit, node_id writer, std::uint16_t 
   s.current.clear();
   if (keeps) s.current.add(shape_.nodes, writer);
   s.readers.remove(shape_.nodes, writer);
-  count_streak(unit, s, writer, keeps);
+  if (begins) count_streak(unit, s, writer, keeps);
   note_writer(unit, s, writer);
   return diff_outcome::apply;
 }
@@ -311,12 +311,10 @@ diff_outcome machine::on_diff(std::uint64_t unit, node_id writer, std::uint16_t 
 /// was as good as the content before.
 void machine::count_streak(std::uint64_t unit, unit_state& s, node_id writer, bool again) {
   constexpr unsigned long_enough = 3;
-  const written_unit self{shape_.region, unit};
-  if (!shape_.migrates || !shape_.moves_between || shape_.scans || s.kept != 0 || open_.counted == self) return;
-  open_.counted = self;
+  if (!shape_.migrates || !shape_.moves_between || shape_.scans || s.kept != 0) return;
   const bool same = again || (s.partnered != 0 && s.source == writer);
   s.streak = !same ? 0 : s.streak < long_enough ? s.streak + 1 : long_enough;
-  if (s.streak == long_enough) open_.lone.push_back({self, writer});
+  if (s.streak == long_enough) open_.lone.push_back({{shape_.region, unit}, writer});
 }
 
 void machine::on_home_atomic(const message& m, actions& out) {

@@ -61,8 +61,9 @@ class machine final : public model::machine {
 
   /// An operation of `operate` or `operate_here` has changed the content: called before its reply is sent, or its call ends.
   void on_operated(std::uint64_t unit) override;
-  /// A node that wrote `unit` has sent its diff here; `writer` made it, and who sent it knew of `moves` moves of the home.
-  [[nodiscard]] diff_outcome on_diff(std::uint64_t unit, node_id writer, std::uint16_t moves);
+  /// A node that wrote `unit` has sent its diff here, or a part of it; `writer` made it, and who sent it knew of `moves` moves of the home. `begins`: the
+  /// first part of an interval.
+  [[nodiscard]] diff_outcome on_diff(std::uint64_t unit, node_id writer, std::uint16_t moves, bool begins);
   /// An acquire has brought the news that `writer` wrote `unit` in one of its intervals: a copy here that does not have it goes,
   /// what was changed in it to the home first.
   void on_notice(std::uint64_t unit, node_id writer, std::uint32_t interval, actions& out);

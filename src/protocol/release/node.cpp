@@ -104,7 +104,6 @@ void node::relieve() {
 }
 
 void node::on_applied() {
-  open_.counted = interval::none;
   if (!open_.lone.empty()) give_lone();
   if (open_.merged.empty()) return;
   for (const written_unit& w : open_.merged) {
