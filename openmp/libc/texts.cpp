@@ -8,6 +8,8 @@
 #include <unistd.h>
 #include <wchar.h>
 
+#include "openmp/files/errand.hpp"
+#include "openmp/files/where.hpp"
 #include "openmp/libc/interpose.hpp"
 #include "openmp/memory/heap.hpp"
 
@@ -85,24 +87,45 @@ QUIRE_LIBC int __asprintf_chk(char** to, int flag, const char* format, ...) noex
 
 namespace {
 
+/// From a stream of another node: its text is private there.
+ssize_t read_line_of(int node, char** own, int delimiter, FILE* from) noexcept {
+  struct line {
+    char* text;
+    ssize_t length;
+  };
+  errand e(node);
+  const line got = e.run([=] {
+    char* text = nullptr;
+    size_t room = 0;
+    const ssize_t length = QUIRE_NEXT(getdelim)(&text, &room, delimiter, from);
+    void* const shared = length >= 0 ? allocate_shared(static_cast<size_t>(length) + 1) : nullptr;
+    if (shared != nullptr) memcpy(shared, text, static_cast<size_t>(length) + 1);
+    __libc_free(text);
+    return line{static_cast<char*>(shared), shared != nullptr ? length : -1};
+  });
+  *own = got.text;
+  return got.length;
+}
+
 /// The line comes to private memory first, as libc would make the caller's larger with private memory.
 ssize_t read_line(char** line, size_t* room, int delimiter, FILE* from, const void* caller) noexcept {
-  if (!for_program(caller) || line == nullptr || room == nullptr) return QUIRE_NEXT(getdelim)(line, room, delimiter, from);
+  const int node = node_of(from, caller);
+  if ((!for_program(caller) && node == here) || line == nullptr || room == nullptr) return QUIRE_NEXT(getdelim)(line, room, delimiter, from);
   char* own = nullptr;
   size_t own_room = 0;
-  const ssize_t length = QUIRE_NEXT(getdelim)(&own, &own_room, delimiter, from);
+  const ssize_t length = node != here ? read_line_of(node, &own, delimiter, from) : QUIRE_NEXT(getdelim)(&own, &own_room, delimiter, from);
   if (length >= 0) {
     const size_t needed = static_cast<size_t>(length) + 1;
     if (*line == nullptr || *room < needed) {
       const size_t more = needed < 120 ? 120 : 2 * needed;
       void* const made = realloc(*line, more);
-      if (made == nullptr) return __libc_free(own), -1;
+      if (made == nullptr) return free(own), -1;
       *line = static_cast<char*>(made);
       *room = more;
     }
     memcpy(*line, own, needed);
   }
-  __libc_free(own);
+  free(own);
   return length;
 }
 

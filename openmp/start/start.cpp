@@ -24,6 +24,8 @@
 #include <ios>
 #include <new>
 
+#include "openmp/files/errand.hpp"
+#include "openmp/files/where.hpp"
 #include "openmp/team/shared_state.hpp"
 #include "openmp/libc/state.hpp"
 #include "openmp/memory/heap.hpp"
@@ -176,10 +178,12 @@ int lead(int, char**, char** environment) {
   (void)::on_exit(note_exit, nullptr);
   g_in_job = true;
   separate_private_memory();  // while there is no thread that maps memory meanwhile
+  open_files();
   if (is_mixed() && job().nodes > 1) watch::open_demotion();
   if (job().node != 0) {
     if (has_placement()) write_lines();
     serve_in_place();
+    close_files();
     close_threads();
     close_static_data();
     close_heap();
@@ -216,6 +220,8 @@ void end_job_on_private_stack() noexcept {
   ::pthread_sigmask(SIG_BLOCK, &others, &before);
   stop_making_places();
   close_libc_state();
+  close_files();
+  dismiss_clerks();
   close_threads();
   close_static_data();
   close_heap();

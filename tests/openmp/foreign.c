@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
   long seen = 0;
 #pragma omp parallel num_threads(4) reduction(+ : seen)
   if (omp_get_thread_num() == 3) {
-    if (strcmp(argv[argc - 1], "stream") == 0) seen += fprintf(stream, "text");
+    if (strcmp(argv[argc - 1], "stream") == 0) seen += putc_unlocked('t', stream);  // within the program's own code
     if (strcmp(argv[argc - 1], "directory") == 0) seen += readdir(directory) != NULL;
     if (strcmp(argv[argc - 1], "file") == 0) seen += file[1] == 'E';
     if (strcmp(argv[argc - 1], "free") == 0) free(stream);

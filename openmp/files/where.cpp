@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmp/files/where.hpp"
+
+#include <dlfcn.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "openmp/start/crash.hpp"
+#include "openmp/start/modules.hpp"
+#include "openmp/team/team.hpp"
+
+namespace quire::openmp {
+
+bool files::apart = false;
+
+namespace {
+
+span g_own, g_fortran;  ///< code of this library, and of libgfortran, whose units are of each node
+pid_t g_process = 0;
+
+bool is_in_programs_code(const void* caller) noexcept {
+  const auto at = reinterpret_cast<std::uint64_t>(caller);
+  for (const module& m : modules()) {
+    if (m.programs && at >= m.code_first && at < m.code_end) return true;
+  }
+  return false;
+}
+
+/// Not in a child of vfork(2), whose descriptors are its own.
+bool is_node() noexcept { return static_cast<pid_t>(::syscall(SYS_getpid)) == g_process; }
+
+}  // namespace
+
+/// Handlers of signals run on private stacks, as Quire itself does, and what it stands on.
+bool is_of_program(const void* caller) noexcept {
+  if (g_own.has(caller) || g_fortran.has(caller)) return false;
+  return for_program(caller) || (from_program(caller) && is_in_programs_code(caller));
+}
+
+int files::find_descriptor(const void* caller) noexcept { return job().node != 0 && is_of_program(caller) && is_node() ? 0 : here; }
+
+/// Addresses below all nodes' own are those of libc's first heap, which nodes have at the same place.
+int files::find_stream(const FILE* stream, const void* caller) noexcept {
+  if (stream == nullptr) return here;
+  const int node = node_of_private(reinterpret_cast<std::uint64_t>(stream));
+  if (node < 0) return find_descriptor(caller);
+  return node == job().node || !is_node() ? here : node;
+}
+
+void open_files() noexcept {
+  g_own = code_around(reinterpret_cast<const void*>(&open_files));
+  const void* const fortran = ::dlsym(RTLD_DEFAULT, "_gfortran_get_command_argument_i4");
+  if (fortran != nullptr) g_fortran = code_around(fortran);
+  g_process = ::getpid();
+  files::apart = job().nodes > 1;
+}
+
+void close_files() noexcept { files::apart = false; }
+
+}  // namespace quire::openmp
