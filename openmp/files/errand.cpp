@@ -166,6 +166,17 @@ void* errand::make_room(void* to, std::size_t bytes) noexcept {
   return is_shared(to) ? to : of_heap(bytes);
 }
 
+char* errand::joined(const iovec* parts, int count, std::size_t bytes) noexcept {
+  void* at = on_desk(bytes);
+  if (at == nullptr) at = of_heap(bytes);
+  char* to = static_cast<char*>(at);
+  for (int i = 0; i < count; ++i) {
+    if (parts[i].iov_len != 0) std::memcpy(to, parts[i].iov_base, parts[i].iov_len);
+    to += parts[i].iov_len;
+  }
+  return static_cast<char*>(at);
+}
+
 void dismiss_clerks() noexcept {
   for (desk* d = __atomic_load_n(&shared().desks, __ATOMIC_ACQUIRE); d != nullptr; d = d->next) {
     d->what = nullptr;

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <quire/quire.h>
+#include <sys/uio.h>
 
 #include <cstddef>
 #include <cstring>
@@ -68,6 +69,9 @@ class errand {
     if (there != what) std::memcpy(static_cast<void*>(there), what, bytes);
     return there;
   }
+
+  /// Room for `bytes`, which begin with the first `count` parts.
+  char* joined(const iovec* parts, int count, std::size_t bytes) noexcept;
 
   /// The clerk is the thread's own until let_go() has been called as often.
   void hold() noexcept;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <wchar.h>
 
-#include "openmp/files/streams.hpp"
+#include "openmp/files/at_owner.hpp"
 
 extern "C" {
 [[noreturn]] void __chk_fail();
@@ -181,17 +181,17 @@ QUIRE_LIBC wchar_t* fgetws(wchar_t* to, int room, FILE* stream) {
   const int node = node_of(stream, QUIRE_CALLER);
   return node == here ? QUIRE_NEXT(fgetws)(to, room, stream) : get_wide_line(node, to, room, stream);
 }
-QUIRE_OF_STREAM(int, fgetc, (FILE* stream), stream, (stream))
-QUIRE_OF_STREAM(int, getc, (FILE* stream), stream, (stream))
-QUIRE_OF_STREAM(int, _IO_getc, (FILE* stream), stream, (stream))
-QUIRE_OF_STREAM(int, fgetc_unlocked, (FILE* stream), stream, (stream))
-QUIRE_OF_STREAM(int, getc_unlocked, (FILE* stream), stream, (stream))
-QUIRE_OF_STREAM(int, getchar, (), stdin, ())
-QUIRE_OF_STREAM(int, getw, (FILE* stream), stream, (stream))
-QUIRE_OF_STREAM(int, ungetc, (int one, FILE* stream), stream, (one, stream))
-QUIRE_OF_STREAM(wint_t, fgetwc, (FILE* stream), stream, (stream))
-QUIRE_OF_STREAM(wint_t, getwc, (FILE* stream), stream, (stream))
-QUIRE_OF_STREAM(wint_t, ungetwc, (wint_t one, FILE* stream), stream, (one, stream))
+QUIRE_AT_OWNER(int, fgetc, (FILE* stream), stream, (stream))
+QUIRE_AT_OWNER(int, getc, (FILE* stream), stream, (stream))
+QUIRE_AT_OWNER(int, _IO_getc, (FILE* stream), stream, (stream))
+QUIRE_AT_OWNER(int, fgetc_unlocked, (FILE* stream), stream, (stream))
+QUIRE_AT_OWNER(int, getc_unlocked, (FILE* stream), stream, (stream))
+QUIRE_AT_OWNER(int, getchar, (), stdin, ())
+QUIRE_AT_OWNER(int, getw, (FILE* stream), stream, (stream))
+QUIRE_AT_OWNER(int, ungetc, (int one, FILE* stream), stream, (one, stream))
+QUIRE_AT_OWNER(wint_t, fgetwc, (FILE* stream), stream, (stream))
+QUIRE_AT_OWNER(wint_t, getwc, (FILE* stream), stream, (stream))
+QUIRE_AT_OWNER(wint_t, ungetwc, (wint_t one, FILE* stream), stream, (one, stream))
 
 // What a program built with _FORTIFY_SOURCE calls instead.
 namespace {

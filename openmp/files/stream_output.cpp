@@ -5,7 +5,7 @@
 #include <string.h>
 #include <wchar.h>
 
-#include "openmp/files/streams.hpp"
+#include "openmp/files/at_owner.hpp"
 
 extern "C" {
 [[noreturn]] void __chk_fail();
@@ -160,11 +160,11 @@ QUIRE_LIBC int fputws(const wchar_t* text, FILE* stream) {
   const int node = node_of(stream, QUIRE_CALLER);
   return node == here ? QUIRE_NEXT(fputws)(text, stream) : put_wide(node, stream, text, wcslen(text));
 }
-QUIRE_OF_STREAM(int, fputc, (int one, FILE* stream), stream, (one, stream))
-QUIRE_OF_STREAM(int, putc, (int one, FILE* stream), stream, (one, stream))
-QUIRE_OF_STREAM(int, _IO_putc, (int one, FILE* stream), stream, (one, stream))
-QUIRE_OF_STREAM(int, fputc_unlocked, (int one, FILE* stream), stream, (one, stream))
-QUIRE_OF_STREAM(int, putc_unlocked, (int one, FILE* stream), stream, (one, stream))
-QUIRE_OF_STREAM(int, putw, (int word, FILE* stream), stream, (word, stream))
-QUIRE_OF_STREAM(wint_t, fputwc, (wchar_t one, FILE* stream), stream, (one, stream))
-QUIRE_OF_STREAM(wint_t, putwc, (wchar_t one, FILE* stream), stream, (one, stream))
+QUIRE_AT_OWNER(int, fputc, (int one, FILE* stream), stream, (one, stream))
+QUIRE_AT_OWNER(int, putc, (int one, FILE* stream), stream, (one, stream))
+QUIRE_AT_OWNER(int, _IO_putc, (int one, FILE* stream), stream, (one, stream))
+QUIRE_AT_OWNER(int, fputc_unlocked, (int one, FILE* stream), stream, (one, stream))
+QUIRE_AT_OWNER(int, putc_unlocked, (int one, FILE* stream), stream, (one, stream))
+QUIRE_AT_OWNER(int, putw, (int word, FILE* stream), stream, (word, stream))
+QUIRE_AT_OWNER(wint_t, fputwc, (wchar_t one, FILE* stream), stream, (one, stream))
+QUIRE_AT_OWNER(wint_t, putwc, (wchar_t one, FILE* stream), stream, (one, stream))

@@ -4,34 +4,34 @@
 #include <stdio_ext.h>
 #include <wchar.h>
 
-#include "openmp/files/streams.hpp"
+#include "openmp/files/at_owner.hpp"
 
 using namespace quire::openmp;
 
-QUIRE_OF_STREAM(int, fclose, (FILE* stream), stream, (stream))
-QUIRE_OF_STREAM(int, fseek, (FILE* stream, long offset, int from), stream, (stream, offset, from))
-QUIRE_OF_STREAM(int, fseeko, (FILE* stream, off_t offset, int from), stream, (stream, offset, from))
-QUIRE_OF_STREAM(int, fseeko64, (FILE* stream, off64_t offset, int from), stream, (stream, offset, from))
-QUIRE_OF_STREAM(long, ftell, (FILE* stream), stream, (stream))
-QUIRE_OF_STREAM(off_t, ftello, (FILE* stream), stream, (stream))
-QUIRE_OF_STREAM(off64_t, ftello64, (FILE* stream), stream, (stream))
-QUIRE_AT_STREAM(rewind, (FILE* stream), stream, (stream))
-QUIRE_OF_STREAM(int, feof, (FILE* stream), stream, (stream), noexcept)
-QUIRE_OF_STREAM(int, ferror, (FILE* stream), stream, (stream), noexcept)
-QUIRE_AT_STREAM(clearerr, (FILE* stream), stream, (stream), noexcept)
-QUIRE_OF_STREAM(int, fileno, (FILE* stream), stream, (stream), noexcept)
-QUIRE_OF_STREAM(int, feof_unlocked, (FILE* stream), stream, (stream), noexcept)
-QUIRE_OF_STREAM(int, ferror_unlocked, (FILE* stream), stream, (stream), noexcept)
-QUIRE_AT_STREAM(clearerr_unlocked, (FILE* stream), stream, (stream), noexcept)
-QUIRE_OF_STREAM(int, fileno_unlocked, (FILE* stream), stream, (stream), noexcept)
-QUIRE_OF_STREAM(int, fwide, (FILE* stream, int mode), stream, (stream, mode), noexcept)
-QUIRE_AT_STREAM(__fpurge, (FILE* stream), stream, (stream), noexcept)
-QUIRE_OF_STREAM(size_t, __fpending, (FILE* stream), stream, (stream), noexcept)
-QUIRE_OF_STREAM(int, __fsetlocking, (FILE* stream, int type), stream, (stream, type), noexcept)
+QUIRE_AT_OWNER(int, fclose, (FILE* stream), stream, (stream))
+QUIRE_AT_OWNER(int, fseek, (FILE* stream, long offset, int from), stream, (stream, offset, from))
+QUIRE_AT_OWNER(int, fseeko, (FILE* stream, off_t offset, int from), stream, (stream, offset, from))
+QUIRE_AT_OWNER(int, fseeko64, (FILE* stream, off64_t offset, int from), stream, (stream, offset, from))
+QUIRE_AT_OWNER(long, ftell, (FILE* stream), stream, (stream))
+QUIRE_AT_OWNER(off_t, ftello, (FILE* stream), stream, (stream))
+QUIRE_AT_OWNER(off64_t, ftello64, (FILE* stream), stream, (stream))
+QUIRE_AT_OWNER_VOID(rewind, (FILE* stream), stream, (stream))
+QUIRE_AT_OWNER(int, feof, (FILE* stream), stream, (stream), noexcept)
+QUIRE_AT_OWNER(int, ferror, (FILE* stream), stream, (stream), noexcept)
+QUIRE_AT_OWNER_VOID(clearerr, (FILE* stream), stream, (stream), noexcept)
+QUIRE_AT_OWNER(int, fileno, (FILE* stream), stream, (stream), noexcept)
+QUIRE_AT_OWNER(int, feof_unlocked, (FILE* stream), stream, (stream), noexcept)
+QUIRE_AT_OWNER(int, ferror_unlocked, (FILE* stream), stream, (stream), noexcept)
+QUIRE_AT_OWNER_VOID(clearerr_unlocked, (FILE* stream), stream, (stream), noexcept)
+QUIRE_AT_OWNER(int, fileno_unlocked, (FILE* stream), stream, (stream), noexcept)
+QUIRE_AT_OWNER(int, fwide, (FILE* stream, int mode), stream, (stream, mode), noexcept)
+QUIRE_AT_OWNER_VOID(__fpurge, (FILE* stream), stream, (stream), noexcept)
+QUIRE_AT_OWNER(size_t, __fpending, (FILE* stream), stream, (stream), noexcept)
+QUIRE_AT_OWNER(int, __fsetlocking, (FILE* stream, int type), stream, (stream, type), noexcept)
 
 /// Null: the streams of this node, and those of the program on node 0.
 QUIRE_LIBC int fflush(FILE* stream) {
-  const int node = stream == nullptr ? node_of_new(QUIRE_CALLER) : node_of(stream, QUIRE_CALLER);
+  const int node = stream == nullptr ? node_of(new_one(), QUIRE_CALLER) : node_of(stream, QUIRE_CALLER);
   const int result = stream == nullptr || node == here ? QUIRE_NEXT(fflush)(stream) : 0;
   return node == here ? result : errand(node).run([=] { return QUIRE_NEXT(fflush)(stream); });
 }
@@ -92,7 +92,7 @@ QUIRE_LIBC void setbuf(FILE* stream, char* buffer) noexcept {
   const int mode = buffer != nullptr ? _IOFBF : _IONBF;
   (void)errand(node).run([=] { return QUIRE_NEXT(setvbuf)(stream, nullptr, mode, BUFSIZ); });
 }
-QUIRE_AT_STREAM(setlinebuf, (FILE* stream), stream, (stream), noexcept)
+QUIRE_AT_OWNER_VOID(setlinebuf, (FILE* stream), stream, (stream), noexcept)
 
 // The lock is the clerk's, who stays with the thread as long as it has one.
 QUIRE_LIBC void flockfile(FILE* stream) noexcept {
@@ -135,11 +135,11 @@ FILE* open_again(int node, const char* name, const char* mode, FILE* stream, Ope
 }
 }  // namespace
 QUIRE_LIBC FILE* fopen(const char* name, const char* mode) {
-  const int node = node_of_new(QUIRE_CALLER);
+  const int node = node_of(new_one(), QUIRE_CALLER);
   return node == here ? QUIRE_NEXT(fopen)(name, mode) : open_by_name(node, name, mode, QUIRE_NEXT(fopen));
 }
 QUIRE_LIBC FILE* fopen64(const char* name, const char* mode) {
-  const int node = node_of_new(QUIRE_CALLER);
+  const int node = node_of(new_one(), QUIRE_CALLER);
   return node == here ? QUIRE_NEXT(fopen64)(name, mode) : open_by_name(node, name, mode, QUIRE_NEXT(fopen64));
 }
 QUIRE_LIBC FILE* freopen(const char* name, const char* mode, FILE* stream) {
@@ -158,15 +158,15 @@ QUIRE_LIBC FILE* fdopen(int descriptor, const char* mode) noexcept {
   return e.run([=] { return QUIRE_NEXT(fdopen)(descriptor, there); });
 }
 QUIRE_LIBC FILE* tmpfile() {
-  const int node = node_of_new(QUIRE_CALLER);
+  const int node = node_of(new_one(), QUIRE_CALLER);
   return node == here ? QUIRE_NEXT(tmpfile)() : errand(node).run([] { return QUIRE_NEXT(tmpfile)(); });
 }
 QUIRE_LIBC FILE* tmpfile64() {
-  const int node = node_of_new(QUIRE_CALLER);
+  const int node = node_of(new_one(), QUIRE_CALLER);
   return node == here ? QUIRE_NEXT(tmpfile64)() : errand(node).run([] { return QUIRE_NEXT(tmpfile64)(); });
 }
 QUIRE_LIBC FILE* popen(const char* command, const char* mode) {
-  const int node = node_of_new(QUIRE_CALLER);
+  const int node = node_of(new_one(), QUIRE_CALLER);
   return node == here ? QUIRE_NEXT(popen)(command, mode) : open_by_name(node, command, mode, QUIRE_NEXT(popen));
 }
-QUIRE_OF_STREAM(int, pclose, (FILE* stream), stream, (stream))
+QUIRE_AT_OWNER(int, pclose, (FILE* stream), stream, (stream))

@@ -2,6 +2,8 @@
 #include "openmp/files/where.hpp"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -40,11 +42,18 @@ bool is_of_program(const void* caller) noexcept {
 int files::find_descriptor(const void* caller) noexcept { return job().node != 0 && is_of_program(caller) && is_node() ? 0 : here; }
 
 /// Addresses below all nodes' own are those of libc's first heap, which nodes have at the same place.
-int files::find_stream(const FILE* stream, const void* caller) noexcept {
-  if (stream == nullptr) return here;
-  const int node = node_of_private(reinterpret_cast<std::uint64_t>(stream));
+int files::find_stream(const void* handle, const void* caller) noexcept {
+  if (handle == nullptr) return here;
+  const int node = node_of_private(reinterpret_cast<std::uint64_t>(handle));
   if (node < 0) return find_descriptor(caller);
   return node == job().node || !is_node() ? here : node;
+}
+
+void refuse(const char* call) noexcept {
+  char line[200];
+  const int length = ::snprintf(line, sizeof line, "quire: node %d: %s is refused: files are of node 0 (openmp/README.md)\n", job().node, call);
+  (void)!::write(2, line, static_cast<size_t>(length));
+  errno = ENOTSUP;
 }
 
 void open_files() noexcept {

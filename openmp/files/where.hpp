@@ -3,6 +3,7 @@
 // tells its node by its address; streams in the program's own memory (open_memstream, fopencookie) are of the node that has made them.
 #pragma once
 
+#include <dirent.h>
 #include <stdio.h>
 
 #include "openmp/libc/interpose.hpp"
@@ -16,7 +17,7 @@ constexpr int here = -1;
 namespace files {
 /// Several nodes, and the program runs.
 __attribute__((visibility("hidden"))) extern bool apart;
-[[nodiscard]] int find_stream(const FILE* stream, const void* caller) noexcept;
+[[nodiscard]] int find_stream(const void* handle, const void* caller) noexcept;
 [[nodiscard]] int find_descriptor(const void* caller) noexcept;
 }  // namespace files
 
@@ -29,11 +30,20 @@ void close_files() noexcept;
 [[nodiscard]] inline int node_of(const FILE* stream, const void* caller) noexcept {
   return !files::apart || stream == stdout || stream == stderr ? here : files::find_stream(stream, caller);
 }
-/// The same for what has no descriptor yet: node 0.
-[[nodiscard]] inline int node_of_new(const void* caller) noexcept { return files::apart ? files::find_descriptor(caller) : here; }
+/// The same for what has no descriptor yet, or is a name: node 0.
+struct new_one {};
+[[nodiscard]] inline int node_of(new_one, const void* caller) noexcept { return files::apart ? files::find_descriptor(caller) : here; }
 [[nodiscard]] inline int node_of(int descriptor, const void* caller) noexcept {
   return !files::apart || descriptor < 0 || descriptor == 1 || descriptor == 2 ? here : files::find_descriptor(caller);
 }
+
+/// Directories are handles of libc's as streams are.
+[[nodiscard]] inline int node_of(const DIR* directory, const void* caller) noexcept {
+  return files::apart ? files::find_stream(directory, caller) : here;
+}
+
+/// A call on another node than node 0 that only node 0 could make: says so. errno becomes ENOTSUP.
+void refuse(const char* call) noexcept;
 
 /// Whether the program has made a call: its own code, or that of a library which works for it on a shared stack.
 [[nodiscard]] bool is_of_program(const void* caller) noexcept;

@@ -209,6 +209,7 @@ static void wide(void) {
 static void errors(const char* name) {
   FILE* const only_read = fopen(name, "r");
   FILE* const full = fopen("/dev/full", "w");
+  FILE* const shut = tmpfile();
   FILE* const null = fopen("/dev/null", "w");
 #pragma omp parallel num_threads(threads)
   if (omp_get_thread_num() == threads - 1) {
@@ -228,6 +229,11 @@ static void errors(const char* name) {
     say(" %s\n", strerror(errno));
     errno = 0;
     say("close %d", fclose(full));
+    say(" %s\n", strerror(errno));
+    fputs("text", shut);
+    close(fileno(shut));
+    errno = 0;
+    say("its descriptor is closed: %d", fflush(shut));
     say(" %s\n", strerror(errno));
     errno = 0;
     say("none: %d", fopen("/none/of this", "r") == NULL);
