@@ -160,8 +160,13 @@ QUIRE_LIBC int __dprintf_chk(int fd, int flag, const char* format, ...) {
                       if (done == 0) e.bring(to, there, sizeof *to), __VA_ARGS__)
 QUIRE_FILLED(fstat, struct stat, (int fd, struct stat* to), (fd, to), (fd, there), noexcept)
 QUIRE_FILLED(fstat64, struct stat64, (int fd, struct stat64* to), (fd, to), (fd, there), noexcept)
-QUIRE_FILLED(__fxstat, struct stat, (int version, int fd, struct stat* to), (version, fd, to), (version, fd, there), noexcept)
-QUIRE_FILLED(__fxstat64, struct stat64, (int version, int fd, struct stat64* to), (version, fd, to), (version, fd, there), noexcept)
+// What programs call that were built with a libc before 2.33.
+QUIRE_LIBC int __fxstat(int version, int fd, struct stat* to) noexcept {
+  return node_of(fd, QUIRE_CALLER) == here ? QUIRE_NEXT(__fxstat)(version, fd, to) : ::fstat(fd, to);
+}
+QUIRE_LIBC int __fxstat64(int version, int fd, struct stat64* to) noexcept {
+  return node_of(fd, QUIRE_CALLER) == here ? QUIRE_NEXT(__fxstat64)(version, fd, to) : ::fstat64(fd, to);
+}
 QUIRE_FILLED(fstatfs, struct statfs, (int fd, struct statfs* to), (fd, to), (fd, there), noexcept)
 QUIRE_FILLED(fstatvfs, struct statvfs, (int fd, struct statvfs* to), (fd, to), (fd, there), noexcept)
 QUIRE_FILLED(eventfd_read, eventfd_t, (int fd, eventfd_t* to), (fd, to), (fd, there))

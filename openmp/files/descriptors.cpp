@@ -2,6 +2,7 @@
 // Calls of descriptors without memory, and those that make descriptors.
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -168,8 +169,27 @@ QUIRE_MAKE_TEMPORARY(mkstemp, (char* name), name, (name), (there))
 QUIRE_MAKE_TEMPORARY(mkstemp64, (char* name), name, (name), (there))
 QUIRE_MAKE_TEMPORARY(mkostemp, (char* name, int flags), name, (name, flags), (there, flags))
 QUIRE_MAKE_TEMPORARY(mkostemp64, (char* name, int flags), name, (name, flags), (there, flags))
-QUIRE_MAKE_TEMPORARY(mkstemps, (char* name, int suffix), name, (name, suffix), (there, suffix))
-QUIRE_MAKE_TEMPORARY(mkostemps, (char* name, int suffix, int flags), name, (name, suffix, flags), (there, suffix, flags))
+
+/// Libc hands these names to the system, which does not see shared memory.
+QUIRE_LIBC int mkostemps(char* name, int suffix, int flags) {
+  const int node = node_of(new_one(), QUIRE_CALLER);
+  if (node == here) return QUIRE_NEXT(mkostemps)(name, suffix, flags);
+  const size_t bytes = strlen(name) + 1;
+  if (bytes > PATH_MAX) return errno = ENAMETOOLONG, -1;
+  errand e(node);
+  char* const there = e.take_along(name, bytes);
+  const int done = e.run([=] {
+    char own[PATH_MAX];
+    const int fd = QUIRE_NEXT(mkostemps)(strcpy(own, there), suffix, flags);
+    strcpy(there, own);
+    return fd;
+  });
+  e.bring(name, there, bytes);
+  return done;
+}
+QUIRE_LIBC int mkstemps(char* name, int suffix) {
+  return node_of(new_one(), QUIRE_CALLER) == here ? QUIRE_NEXT(mkstemps)(name, suffix) : ::mkostemps(name, suffix, 0);
+}
 
 // What is no file.
 #define QUIRE_MAKE_TWO(function, parameters, two, arguments, arguments_there)                                                    \

@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What streams of other nodes are asked for, and told, beside input and output; and how streams are opened: on node 0.
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdio_ext.h>
+#include <string.h>
 #include <wchar.h>
 
 #include "openmp/files/at_owner.hpp"
+
+extern "C" {
+void* __libc_malloc(size_t);
+void __libc_free(void*);
+}
 
 using namespace quire::openmp;
 
@@ -165,8 +173,28 @@ QUIRE_LIBC FILE* tmpfile64() {
   const int node = node_of(new_one(), QUIRE_CALLER);
   return node == here ? QUIRE_NEXT(tmpfile64)() : errand(node).run([] { return QUIRE_NEXT(tmpfile64)(); });
 }
+namespace {
+/// Libc hands the text to the system, which does not see shared memory.
+FILE* open_command(const char* command, const char* mode) {
+  char* const own = in_heap(command) ? static_cast<char*>(__libc_malloc(strlen(command) + 1)) : nullptr;
+  FILE* const made = QUIRE_NEXT(popen)(own != nullptr ? strcpy(own, command) : command, mode);
+  const int saved = errno;
+  __libc_free(own);
+  errno = saved;
+  return made;
+}
+/// A child begins with the signals of the thread that makes it, and a clerk has none.
+FILE* open_command_by_clerk(const char* command, const char* mode) {
+  sigset_t none, before;
+  ::sigemptyset(&none);
+  ::pthread_sigmask(SIG_SETMASK, &none, &before);
+  FILE* const made = open_command(command, mode);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return made;
+}
+}  // namespace
 QUIRE_LIBC FILE* popen(const char* command, const char* mode) {
   const int node = node_of(new_one(), QUIRE_CALLER);
-  return node == here ? QUIRE_NEXT(popen)(command, mode) : open_by_name(node, command, mode, QUIRE_NEXT(popen));
+  return node == here ? open_command(command, mode) : open_by_name(node, command, mode, open_command_by_clerk);
 }
 QUIRE_AT_OWNER(int, pclose, (FILE* stream), stream, (stream))

@@ -17,7 +17,7 @@ bool files::apart = false;
 
 namespace {
 
-span g_own, g_fortran;  ///< code of this library, and of libgfortran, whose units are of each node
+span g_fortran;  ///< libgfortran's code: its units are of each node
 pid_t g_process = 0;
 
 bool is_in_programs_code(const void* caller) noexcept {
@@ -33,9 +33,9 @@ bool is_node() noexcept { return static_cast<pid_t>(::syscall(SYS_getpid)) == g_
 
 }  // namespace
 
-/// Handlers of signals run on private stacks, as Quire itself does, and what it stands on.
+/// Handlers of signals run on private stacks, as Quire itself does, and what it stands on. A call that ends the function of a region seems to come from this library.
 bool is_of_program(const void* caller) noexcept {
-  if (g_own.has(caller) || g_fortran.has(caller)) return false;
+  if (g_fortran.has(caller)) return false;
   return for_program(caller) || (from_program(caller) && is_in_programs_code(caller));
 }
 
@@ -57,7 +57,6 @@ void refuse(const char* call) noexcept {
 }
 
 void open_files() noexcept {
-  g_own = code_around(reinterpret_cast<const void*>(&open_files));
   const void* const fortran = ::dlsym(RTLD_DEFAULT, "_gfortran_get_command_argument_i4");
   if (fortran != nullptr) g_fortran = code_around(fortran);
   g_process = ::getpid();

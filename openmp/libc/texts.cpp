@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Memory that functions of libc give out, for the caller to free: libc allocates it as its own, which is private. Calls of the program get a shared copy.
 #include <dirent.h>
+#include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +16,7 @@
 #include "openmp/memory/heap.hpp"
 
 extern "C" {
+[[noreturn]] void __chk_fail();
 void* __libc_malloc(size_t);
 void __libc_free(void*);
 int __vasprintf_chk(char**, int, const char*, va_list) noexcept;
@@ -135,16 +138,64 @@ QUIRE_LIBC ssize_t getline(char** line, size_t* room, FILE* from) { return read_
 QUIRE_LIBC ssize_t getdelim(char** line, size_t* room, int delimiter, FILE* from) { return read_line(line, room, delimiter, from, QUIRE_CALLER); }
 QUIRE_LIBC ssize_t __getdelim(char** line, size_t* room, int delimiter, FILE* from) { return read_line(line, room, delimiter, from, QUIRE_CALLER); }
 
-QUIRE_LIBC char* realpath(const char* path, char* to) noexcept {
-  char* const found = QUIRE_NEXT(realpath)(path, to);
-  return to != nullptr ? found : hand_over(found, QUIRE_CALLER);
+namespace {
+
+/// Names are node 0's. A text of libc's there, in shared memory.
+template <class Call>
+char* text_of(int node, const char* name, Call call) noexcept {
+  errand e(node);
+  const char* const there = e.take(name);
+  return e.run([=] {
+    char* const text = call(there);
+    char* const shared = text == nullptr ? nullptr : static_cast<char*>(allocate_shared(strlen(text) + 1));
+    if (shared != nullptr) strcpy(shared, text);
+    __libc_free(text);
+    return shared;
+  });
 }
-QUIRE_LIBC char* canonicalize_file_name(const char* path) noexcept { return hand_over(QUIRE_NEXT(realpath)(path, nullptr), QUIRE_CALLER); }
-QUIRE_LIBC char* getcwd(char* to, size_t bytes) noexcept {
+/// In the caller's memory, if there is room for it.
+char* move_to(char* to, size_t bytes, char* shared) noexcept {
+  if (to == nullptr || shared == nullptr) return shared;
+  const bool fits = strlen(shared) < bytes;
+  if (fits) strcpy(to, shared);
+  free(shared);
+  if (!fits) errno = ERANGE;
+  return fits ? to : nullptr;
+}
+
+char* find_path(const char* path, char* to, const void* caller) noexcept {
+  const int node = node_of(new_one(), caller);
+  if (node != here) return move_to(to, PATH_MAX, text_of(node, path, [](const char* there) { return QUIRE_NEXT(realpath)(there, nullptr); }));
+  char* const found = QUIRE_NEXT(realpath)(path, to);
+  return to != nullptr ? found : hand_over(found, caller);
+}
+char* find_directory(char* to, size_t bytes, const void* caller) noexcept {
+  const int node = node_of(new_one(), caller);
+  if (node != here) {
+    if (to != nullptr && bytes == 0) return errno = EINVAL, nullptr;
+    char* const now = text_of(node, nullptr, [](const char*) { return QUIRE_NEXT(getcwd)(nullptr, 0); });
+    if (to != nullptr || bytes == 0 || now == nullptr) return move_to(to, bytes, now);
+    return move_to(static_cast<char*>(allocate_shared(bytes)), bytes, now);
+  }
   char* const found = QUIRE_NEXT(getcwd)(to, bytes);
   if (to != nullptr || found == nullptr) return found;
   const size_t length = strlen(found) + 1;
-  return static_cast<char*>(hand_over(found, bytes > length ? bytes : length, QUIRE_CALLER));
+  return static_cast<char*>(hand_over(found, bytes > length ? bytes : length, caller));
+}
+
+}  // namespace
+
+QUIRE_LIBC char* realpath(const char* path, char* to) noexcept { return find_path(path, to, QUIRE_CALLER); }
+QUIRE_LIBC char* canonicalize_file_name(const char* path) noexcept { return find_path(path, nullptr, QUIRE_CALLER); }
+QUIRE_LIBC char* getcwd(char* to, size_t bytes) noexcept { return find_directory(to, bytes, QUIRE_CALLER); }
+// What a program built with _FORTIFY_SOURCE calls instead.
+QUIRE_LIBC char* __realpath_chk(const char* path, char* to, size_t room) noexcept {
+  if (room < PATH_MAX) __chk_fail();
+  return find_path(path, to, QUIRE_CALLER);
+}
+QUIRE_LIBC char* __getcwd_chk(char* to, size_t bytes, size_t room) noexcept {
+  if (bytes > room) __chk_fail();
+  return find_directory(to, bytes, QUIRE_CALLER);
 }
 QUIRE_LIBC char* get_current_dir_name() noexcept { return hand_over(QUIRE_NEXT(get_current_dir_name)(), QUIRE_CALLER); }
 QUIRE_LIBC char* tempnam(const char* directory, const char* prefix) noexcept { return hand_over(QUIRE_NEXT(tempnam)(directory, prefix), QUIRE_CALLER); }

@@ -24,6 +24,7 @@
 #include <ios>
 #include <new>
 
+#include "openmp/files/environment.hpp"
 #include "openmp/files/errand.hpp"
 #include "openmp/files/where.hpp"
 #include "openmp/team/shared_state.hpp"
@@ -197,7 +198,10 @@ int lead(int, char**, char** environment) {
   me().seat = take_seat(binding::primary, 1, 0, {});
   if (has_placement()) write_lines();
   g_running = true;
-  if (job().nodes > 1) watch_for_exits();
+  if (job().nodes > 1) {
+    watch_for_exits();
+    share_environment();
+  }
   g_program.arguments = share_texts(g_program.arguments, static_cast<std::size_t>(g_program.count));
   std::byte* const top = make_stack(main_stack_bytes(), "the limit of the shell, or quire exec --stack");
   int result = 0;

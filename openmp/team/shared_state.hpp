@@ -43,6 +43,7 @@ struct desk;
 struct shared_state {
   static constexpr std::uint32_t most_locks = 1u << 20;
   quire_mutex critical, atomics, names;  ///< of critical sections without a name; of atomic operations without an instruction; of tables
+  quire_mutex process;  ///< of calls that change what a process has once (files/on_all_nodes.hpp)
   alignas(4096) std::uint64_t locks[most_locks];  ///< handles by number - 1; 0: free
   std::uint64_t locks_used;                       ///< below that all numbers have been given
   struct alignas(4096) {
