@@ -30,7 +30,6 @@ int __openat64_2(int, const char*, int);
 
 using namespace quire::openmp;
 
-QUIRE_AT_OWNER(int, close, (int fd), fd, (fd))
 QUIRE_AT_OWNER(off_t, lseek, (int fd, off_t at, int from), fd, (fd, at, from), noexcept)
 QUIRE_AT_OWNER(off64_t, lseek64, (int fd, off64_t at, int from), fd, (fd, at, from), noexcept)
 QUIRE_AT_OWNER(int, fsync, (int fd), fd, (fd))
@@ -58,19 +57,10 @@ QUIRE_AT_OWNER(int, eventfd_write, (int fd, eventfd_t value), fd, (fd, value))
 // A copy of standard output is a descriptor like others.
 namespace {
 int node_of_copied(int fd, const void* caller) noexcept { return fd == 1 || fd == 2 ? node_of(new_one(), caller) : node_of(fd, caller); }
-bool is_of_output(int fd) noexcept { return fd == 1 || fd == 2; }
 }  // namespace
 QUIRE_LIBC int dup(int fd) noexcept {
   const int node = node_of_copied(fd, QUIRE_CALLER);
   return node == here ? QUIRE_NEXT(dup)(fd) : errand(node).run([=] { return QUIRE_NEXT(dup)(fd); });
-}
-QUIRE_LIBC int dup2(int fd, int to) noexcept {
-  const int node = is_of_output(fd) && is_of_output(to) ? here : node_of_copied(fd, QUIRE_CALLER);
-  return node == here ? QUIRE_NEXT(dup2)(fd, to) : errand(node).run([=] { return QUIRE_NEXT(dup2)(fd, to); });
-}
-QUIRE_LIBC int dup3(int fd, int to, int flags) noexcept {
-  const int node = is_of_output(fd) && is_of_output(to) ? here : node_of_copied(fd, QUIRE_CALLER);
-  return node == here ? QUIRE_NEXT(dup3)(fd, to, flags) : errand(node).run([=] { return QUIRE_NEXT(dup3)(fd, to, flags); });
 }
 
 namespace {

@@ -26,6 +26,7 @@
 
 #include "openmp/files/environment.hpp"
 #include "openmp/files/errand.hpp"
+#include "openmp/files/own_descriptors.hpp"
 #include "openmp/files/where.hpp"
 #include "openmp/team/shared_state.hpp"
 #include "openmp/libc/state.hpp"
@@ -163,6 +164,7 @@ int lead(int, char**, char** environment) {
   separate_single_threaded();
   construct_streams();
   explain_crashes();
+  note_inherited_descriptors();
   if (const quire_status why = quire_start(nullptr); why != QUIRE_OK) fail("the job cannot start", why);
   compare_modules();
   compare_memory();
@@ -179,6 +181,7 @@ int lead(int, char**, char** environment) {
   (void)::on_exit(note_exit, nullptr);
   g_in_job = true;
   separate_private_memory();  // while there is no thread that maps memory meanwhile
+  note_own_descriptors();
   open_files();
   if (is_mixed() && job().nodes > 1) watch::open_demotion();
   if (job().node != 0) {

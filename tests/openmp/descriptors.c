@@ -241,7 +241,22 @@ static void sockets(void) {
   close(server);
 }
 
+// Programs that begin by closing all that they do not know.
+static void close_all(void) {
+  int closed = 0;
+  for (int fd = 3; fd < 250; ++fd) closed += close(fd) == 0;
+  say("%d\n", closed >= 0);
+  say("%d\n", dup2(0, 249));
+#pragma omp parallel num_threads(threads)
+  if (is_last()) {
+    for (int fd = 3; fd < 1000; ++fd) close(fd);
+    say_error("close_range", close_range(900, 1000, 0));
+    closefrom(3);
+  }
+}
+
 int main(void) {
+  close_all();
   file();
   opened_within();
   errors();
