@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Memory that functions of libc give out, for the caller to free: libc allocates it as its own, which is private. Calls of the program get a shared copy.
 #include <dirent.h>
+#include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,10 +10,13 @@
 #include <unistd.h>
 #include <wchar.h>
 
+#include "openmp/files/errand.hpp"
+#include "openmp/files/where.hpp"
 #include "openmp/libc/interpose.hpp"
 #include "openmp/memory/heap.hpp"
 
 extern "C" {
+[[noreturn]] void __chk_fail();
 void* __libc_malloc(size_t);
 void __libc_free(void*);
 int __vasprintf_chk(char**, int, const char*, va_list) noexcept;
@@ -85,24 +90,45 @@ QUIRE_LIBC int __asprintf_chk(char** to, int flag, const char* format, ...) noex
 
 namespace {
 
+/// From a stream of another node: its text is private there.
+ssize_t read_line_of(int node, char** own, int delimiter, FILE* from) noexcept {
+  struct line {
+    char* text;
+    ssize_t length;
+  };
+  errand e(node);
+  const line got = e.run([=] {
+    char* text = nullptr;
+    size_t room = 0;
+    const ssize_t length = QUIRE_NEXT(getdelim)(&text, &room, delimiter, from);
+    void* const shared = length >= 0 ? allocate_shared(static_cast<size_t>(length) + 1) : nullptr;
+    if (shared != nullptr) memcpy(shared, text, static_cast<size_t>(length) + 1);
+    __libc_free(text);
+    return line{static_cast<char*>(shared), shared != nullptr ? length : -1};
+  });
+  *own = got.text;
+  return got.length;
+}
+
 /// The line comes to private memory first, as libc would make the caller's larger with private memory.
 ssize_t read_line(char** line, size_t* room, int delimiter, FILE* from, const void* caller) noexcept {
-  if (!for_program(caller) || line == nullptr || room == nullptr) return QUIRE_NEXT(getdelim)(line, room, delimiter, from);
+  const int node = node_of(from, caller);
+  if ((!for_program(caller) && node == here) || line == nullptr || room == nullptr) return QUIRE_NEXT(getdelim)(line, room, delimiter, from);
   char* own = nullptr;
   size_t own_room = 0;
-  const ssize_t length = QUIRE_NEXT(getdelim)(&own, &own_room, delimiter, from);
+  const ssize_t length = node != here ? read_line_of(node, &own, delimiter, from) : QUIRE_NEXT(getdelim)(&own, &own_room, delimiter, from);
   if (length >= 0) {
     const size_t needed = static_cast<size_t>(length) + 1;
     if (*line == nullptr || *room < needed) {
       const size_t more = needed < 120 ? 120 : 2 * needed;
       void* const made = realloc(*line, more);
-      if (made == nullptr) return __libc_free(own), -1;
+      if (made == nullptr) return free(own), -1;
       *line = static_cast<char*>(made);
       *room = more;
     }
     memcpy(*line, own, needed);
   }
-  __libc_free(own);
+  free(own);
   return length;
 }
 
@@ -112,16 +138,64 @@ QUIRE_LIBC ssize_t getline(char** line, size_t* room, FILE* from) { return read_
 QUIRE_LIBC ssize_t getdelim(char** line, size_t* room, int delimiter, FILE* from) { return read_line(line, room, delimiter, from, QUIRE_CALLER); }
 QUIRE_LIBC ssize_t __getdelim(char** line, size_t* room, int delimiter, FILE* from) { return read_line(line, room, delimiter, from, QUIRE_CALLER); }
 
-QUIRE_LIBC char* realpath(const char* path, char* to) noexcept {
-  char* const found = QUIRE_NEXT(realpath)(path, to);
-  return to != nullptr ? found : hand_over(found, QUIRE_CALLER);
+namespace {
+
+/// Names are node 0's. A text of libc's there, in shared memory.
+template <class Call>
+char* text_of(int node, const char* name, Call call) noexcept {
+  errand e(node);
+  const char* const there = e.take(name);
+  return e.run([=] {
+    char* const text = call(there);
+    char* const shared = text == nullptr ? nullptr : static_cast<char*>(allocate_shared(strlen(text) + 1));
+    if (shared != nullptr) strcpy(shared, text);
+    __libc_free(text);
+    return shared;
+  });
 }
-QUIRE_LIBC char* canonicalize_file_name(const char* path) noexcept { return hand_over(QUIRE_NEXT(realpath)(path, nullptr), QUIRE_CALLER); }
-QUIRE_LIBC char* getcwd(char* to, size_t bytes) noexcept {
+/// In the caller's memory, if there is room for it.
+char* move_to(char* to, size_t bytes, char* shared) noexcept {
+  if (to == nullptr || shared == nullptr) return shared;
+  const bool fits = strlen(shared) < bytes;
+  if (fits) strcpy(to, shared);
+  free(shared);
+  if (!fits) errno = ERANGE;
+  return fits ? to : nullptr;
+}
+
+char* find_path(const char* path, char* to, const void* caller) noexcept {
+  const int node = node_of(new_one(), caller);
+  if (node != here) return move_to(to, PATH_MAX, text_of(node, path, [](const char* there) { return QUIRE_NEXT(realpath)(there, nullptr); }));
+  char* const found = QUIRE_NEXT(realpath)(path, to);
+  return to != nullptr ? found : hand_over(found, caller);
+}
+char* find_directory(char* to, size_t bytes, const void* caller) noexcept {
+  const int node = node_of(new_one(), caller);
+  if (node != here) {
+    if (to != nullptr && bytes == 0) return errno = EINVAL, nullptr;
+    char* const now = text_of(node, nullptr, [](const char*) { return QUIRE_NEXT(getcwd)(nullptr, 0); });
+    if (to != nullptr || bytes == 0 || now == nullptr) return move_to(to, bytes, now);
+    return move_to(static_cast<char*>(allocate_shared(bytes)), bytes, now);
+  }
   char* const found = QUIRE_NEXT(getcwd)(to, bytes);
   if (to != nullptr || found == nullptr) return found;
   const size_t length = strlen(found) + 1;
-  return static_cast<char*>(hand_over(found, bytes > length ? bytes : length, QUIRE_CALLER));
+  return static_cast<char*>(hand_over(found, bytes > length ? bytes : length, caller));
+}
+
+}  // namespace
+
+QUIRE_LIBC char* realpath(const char* path, char* to) noexcept { return find_path(path, to, QUIRE_CALLER); }
+QUIRE_LIBC char* canonicalize_file_name(const char* path) noexcept { return find_path(path, nullptr, QUIRE_CALLER); }
+QUIRE_LIBC char* getcwd(char* to, size_t bytes) noexcept { return find_directory(to, bytes, QUIRE_CALLER); }
+// What a program built with _FORTIFY_SOURCE calls instead.
+QUIRE_LIBC char* __realpath_chk(const char* path, char* to, size_t room) noexcept {
+  if (room < PATH_MAX) __chk_fail();
+  return find_path(path, to, QUIRE_CALLER);
+}
+QUIRE_LIBC char* __getcwd_chk(char* to, size_t bytes, size_t room) noexcept {
+  if (bytes > room) __chk_fail();
+  return find_directory(to, bytes, QUIRE_CALLER);
 }
 QUIRE_LIBC char* get_current_dir_name() noexcept { return hand_over(QUIRE_NEXT(get_current_dir_name)(), QUIRE_CALLER); }
 QUIRE_LIBC char* tempnam(const char* directory, const char* prefix) noexcept { return hand_over(QUIRE_NEXT(tempnam)(directory, prefix), QUIRE_CALLER); }

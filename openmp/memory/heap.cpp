@@ -121,7 +121,7 @@ void open_heap() noexcept {
   std::uint64_t bytes = 0;
   if (quire_malloc(1, &any) != QUIRE_OK || quire_region_of(any, &heap) != QUIRE_OK || quire_region_range(heap, &first, &bytes) != QUIRE_OK) return;
   (void)quire_free(any);
-  g_libc = code_around(reinterpret_cast<const void*>(&::fflush));
+  g_libc = code_around(reinterpret_cast<const void*>(&__libc_malloc));
   const auto* const linker = ::dlsym(RTLD_DEFAULT, "__tls_get_addr");
   g_linker = linker != nullptr ? code_around(linker) : span{};
   g_quire = code_around(reinterpret_cast<const void*>(&quire_start));

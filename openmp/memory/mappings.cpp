@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "openmp/files/where.hpp"
 #include "openmp/libc/interpose.hpp"
 #include "openmp/memory/heap.hpp"
 
@@ -43,15 +44,24 @@ void unmap_shared(void* at, std::size_t bytes) noexcept {
   memset(at, 0, whole(bytes));
 }
 
+/// A file is mapped on its own node, whose memory it is.
+void* map_file(void* at, std::size_t bytes, int protection, int flags, int file, off64_t offset, const void* caller) noexcept {
+  if ((flags & MAP_ANONYMOUS) == 0 && node_of(file, caller) != here) {
+    refuse("mmap() of a file");
+    return MAP_FAILED;
+  }
+  return QUIRE_NEXT(mmap)(at, bytes, protection, flags, file, offset);
+}
+
 }  // namespace
 
 QUIRE_LIBC void* mmap(void* at, std::size_t bytes, int protection, int flags, int file, off_t offset) noexcept {
   if (is_for_all(bytes, protection, flags) && for_program(QUIRE_CALLER)) return map_shared(bytes);
-  return QUIRE_NEXT(mmap)(at, bytes, protection, flags, file, offset);
+  return map_file(at, bytes, protection, flags, file, offset, QUIRE_CALLER);
 }
 QUIRE_LIBC void* mmap64(void* at, std::size_t bytes, int protection, int flags, int file, off64_t offset) noexcept {
   if (is_for_all(bytes, protection, flags) && for_program(QUIRE_CALLER)) return map_shared(bytes);
-  return QUIRE_NEXT(mmap)(at, bytes, protection, flags, file, offset);
+  return map_file(at, bytes, protection, flags, file, offset, QUIRE_CALLER);
 }
 
 QUIRE_LIBC int munmap(void* at, std::size_t bytes) noexcept {

@@ -24,6 +24,10 @@
 #include <ios>
 #include <new>
 
+#include "openmp/files/environment.hpp"
+#include "openmp/files/errand.hpp"
+#include "openmp/files/own_descriptors.hpp"
+#include "openmp/files/where.hpp"
 #include "openmp/team/shared_state.hpp"
 #include "openmp/libc/state.hpp"
 #include "openmp/memory/heap.hpp"
@@ -160,6 +164,7 @@ int lead(int, char**, char** environment) {
   separate_single_threaded();
   construct_streams();
   explain_crashes();
+  note_inherited_descriptors();
   if (const quire_status why = quire_start(nullptr); why != QUIRE_OK) fail("the job cannot start", why);
   compare_modules();
   compare_memory();
@@ -176,10 +181,13 @@ int lead(int, char**, char** environment) {
   (void)::on_exit(note_exit, nullptr);
   g_in_job = true;
   separate_private_memory();  // while there is no thread that maps memory meanwhile
+  note_own_descriptors();
+  open_files();
   if (is_mixed() && job().nodes > 1) watch::open_demotion();
   if (job().node != 0) {
     if (has_placement()) write_lines();
     serve_in_place();
+    close_files();
     close_threads();
     close_static_data();
     close_heap();
@@ -193,7 +201,10 @@ int lead(int, char**, char** environment) {
   me().seat = take_seat(binding::primary, 1, 0, {});
   if (has_placement()) write_lines();
   g_running = true;
-  if (job().nodes > 1) watch_for_exits();
+  if (job().nodes > 1) {
+    watch_for_exits();
+    share_environment();
+  }
   g_program.arguments = share_texts(g_program.arguments, static_cast<std::size_t>(g_program.count));
   std::byte* const top = make_stack(main_stack_bytes(), "the limit of the shell, or quire exec --stack");
   int result = 0;
@@ -216,6 +227,8 @@ void end_job_on_private_stack() noexcept {
   ::pthread_sigmask(SIG_BLOCK, &others, &before);
   stop_making_places();
   close_libc_state();
+  close_files();
+  dismiss_clerks();
   close_threads();
   close_static_data();
   close_heap();

@@ -16,7 +16,7 @@ void open_shared_state() {
   if (quire_node() == 0) {
     if (const quire_status why = quire_aligned_alloc(4096, sizeof(shared_state), &at); why != QUIRE_OK) fail("no shared memory", why);
     auto& s = *static_cast<shared_state*>(at);  // new pages are zero
-    for (quire_mutex* const m : {&s.critical, &s.atomics, &s.names}) {
+    for (quire_mutex* const m : {&s.critical, &s.atomics, &s.names, &s.process}) {
       if (const quire_status why = quire_mutex_create(m); why != QUIRE_OK) fail("no mutex", why);
     }
   }

@@ -38,9 +38,12 @@ struct signal_actions {
   std::uint32_t versions[most];  ///< 0: nothing was set
 };
 
+struct desk;
+
 struct shared_state {
   static constexpr std::uint32_t most_locks = 1u << 20;
   quire_mutex critical, atomics, names;  ///< of critical sections without a name; of atomic operations without an instruction; of tables
+  quire_mutex process;  ///< of calls that change what a process has once (files/on_all_nodes.hpp)
   alignas(4096) std::uint64_t locks[most_locks];  ///< handles by number - 1; 0: free
   std::uint64_t locks_used;                       ///< below that all numbers have been given
   struct alignas(4096) {
@@ -52,6 +55,7 @@ struct shared_state {
   alignas(4096) common_state common;  ///< of the team of all nodes
   alignas(4096) variables own;        ///< what tasks of its region begin with
   alignas(4096) signal_actions actions;
+  desk* desks;  ///< of clerks (files/errand.hpp), one after the other
   alignas(4096) std::uint64_t exit_status;  ///< + 1, of a thread on another node than 0 that has called exit(3)
 };
 

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "openmp/files/errand.hpp"
+
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+
+#include <initializer_list>
+#include <mutex>
+
+#include "openmp/memory/heap.hpp"
+#include "openmp/start/fail.hpp"
+#include "openmp/tasks/memory.hpp"
+#include "openmp/team/shared_state.hpp"
+
+namespace quire::openmp {
+
+/// What this node knows of a clerk that works for it elsewhere. Private.
+struct clerk_of_other {
+  int node = 0;
+  desk* at = nullptr;
+  int holds = 0;
+  clerk_of_other* next = nullptr;  ///< of those that are idle, or of those that are a thread's own
+};
+
+namespace {
+
+std::mutex g_guard;
+clerk_of_other* g_idle = nullptr;
+thread_local clerk_of_other* t_own = nullptr;
+
+/// A node that has ended takes no calls: the caller ends with its own node.
+[[noreturn]] void end_with_job(quire_status why) noexcept {
+  const timespec long_enough{10, 0};
+  ::nanosleep(&long_enough, nullptr);
+  fail("another node cannot be asked to make a call", why);
+}
+void must(quire_status why) noexcept {
+  if (why != QUIRE_OK) end_with_job(why);
+}
+
+/// Signals are for threads of the program.
+void block_signals() noexcept {
+  sigset_t others;
+  ::sigfillset(&others);
+  for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) ::sigdelset(&others, own);
+  ::pthread_sigmask(SIG_BLOCK, &others, nullptr);
+}
+
+void* work(void* at) noexcept {
+  block_signals();
+  auto& d = *static_cast<desk*>(at);
+  for (;;) {
+    if (quire_semaphore_acquire(d.called, -1) != QUIRE_OK || d.what == nullptr) return nullptr;
+    errno = 0;
+    d.what(d);
+    d.error = errno;
+    if (quire_semaphore_release(d.done, 1) != QUIRE_OK) return nullptr;
+  }
+}
+
+clerk_of_other* engage(int node) noexcept {
+  void* at = nullptr;
+  must(quire_aligned_alloc(desk::page, desk::page, &at));
+  auto* const d = new (at) desk;
+  must(quire_semaphore_create(0, &d->called));
+  must(quire_semaphore_create(0, &d->done));
+  must(quire_spawn(node, work, d, &d->clerk));
+  desk*& all = shared().desks;
+  d->next = __atomic_load_n(&all, __ATOMIC_ACQUIRE);
+  while (!__atomic_compare_exchange_n(&all, &d->next, d, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+  }
+  auto* const made = make_private<clerk_of_other>();
+  made->node = node;
+  made->at = d;
+  return made;
+}
+
+clerk_of_other** find(clerk_of_other** list, int node) noexcept {
+  while (*list != nullptr && (*list)->node != node) list = &(*list)->next;
+  return list;
+}
+
+clerk_of_other* take_idle(int node) noexcept {
+  const std::lock_guard held(g_guard);
+  clerk_of_other** const at = find(&g_idle, node);
+  clerk_of_other* const found = *at;
+  if (found != nullptr) *at = found->next;
+  return found;
+}
+
+bool is_shared(const void* at) noexcept {
+  quire_region of{};
+  return in_heap(at) || quire_region_of(at, &of) == QUIRE_OK;
+}
+/// Null, and what the kernel refuses on any node.
+bool is_never_mapped(const void* at) noexcept { return reinterpret_cast<std::uintptr_t>(at) < 65536; }
+
+}  // namespace
+
+errand::errand(int node) noexcept : clerk_(*find(&t_own, node)) {
+  if (clerk_ == nullptr) clerk_ = take_idle(node);
+  if (clerk_ == nullptr) clerk_ = engage(node);
+}
+
+errand::~errand() {
+  const int saved = errno;
+  for (std::size_t i = 0; i < block_count_; ++i) (void)quire_free(blocks_[i]);
+  errno = saved;
+  if (clerk_->holds != 0) return;
+  const std::lock_guard held(g_guard);
+  clerk_->next = g_idle;
+  g_idle = clerk_;
+}
+
+void errand::hold() noexcept {
+  if (clerk_->holds++ != 0) return;
+  clerk_->next = t_own;
+  t_own = clerk_;
+}
+
+void errand::let_go() noexcept {
+  if (clerk_->holds == 0 || --clerk_->holds != 0) return;
+  clerk_of_other** at = &t_own;
+  while (*at != clerk_) at = &(*at)->next;
+  *at = clerk_->next;
+}
+
+desk& errand::at_desk() noexcept { return *clerk_->at; }
+
+void errand::wait() noexcept {
+  const int saved = errno;
+  desk& d = *clerk_->at;
+  must(quire_semaphore_release(d.called, 1));
+  must(quire_semaphore_acquire(d.done, -1));
+  errno = d.error != 0 ? d.error : saved;
+}
+
+void* errand::on_desk(std::size_t bytes) noexcept {
+  const std::size_t room = (bytes + 15) / 16 * 16;
+  if (room > sizeof(desk::carried) - used_) return nullptr;
+  void* const at = clerk_->at->carried + used_;
+  used_ += room;
+  return at;
+}
+
+void* errand::of_heap(std::size_t bytes) noexcept {
+  void* at = nullptr;
+  if (block_count_ == most_blocks || quire_malloc(bytes, &at) != QUIRE_OK) fail("no shared memory for a call on another node", QUIRE_NO_MEMORY);
+  return blocks_[block_count_++] = at;
+}
+
+/// What is little travels with the desk: else the caller's page would travel, which it goes on to use.
+const void* errand::carry(const void* from, std::size_t bytes) noexcept {
+  if (is_never_mapped(from)) return from;
+  void* to = on_desk(bytes);
+  if (to == nullptr && is_shared(from)) return from;
+  if (to == nullptr) to = of_heap(bytes);
+  std::memcpy(to, from, bytes);
+  return to;
+}
+
+void* errand::make_room(void* to, std::size_t bytes) noexcept {
+  if (is_never_mapped(to)) return to;
+  if (void* const at = on_desk(bytes); at != nullptr) return at;
+  return is_shared(to) ? to : of_heap(bytes);
+}
+
+char* errand::joined(const iovec* parts, int count, std::size_t bytes) noexcept {
+  void* at = on_desk(bytes);
+  if (at == nullptr) at = of_heap(bytes);
+  char* to = static_cast<char*>(at);
+  for (int i = 0; i < count; ++i) {
+    if (parts[i].iov_len != 0) std::memcpy(to, parts[i].iov_base, parts[i].iov_len);
+    to += parts[i].iov_len;
+  }
+  return static_cast<char*>(at);
+}
+
+void dismiss_clerks() noexcept {
+  for (desk* d = __atomic_load_n(&shared().desks, __ATOMIC_ACQUIRE); d != nullptr; d = d->next) {
+    d->what = nullptr;
+    if (quire_semaphore_release(d->called, 1) == QUIRE_OK) (void)quire_join(d->clerk, nullptr);
+  }
+}
+
+}  // namespace quire::openmp

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a process has once, and here each node has: a call that changes it is made on all nodes, one after the other from node 0 on, before it returns. One such call at a
+// time in the job.
+#pragma once
+
+#include "openmp/files/errand.hpp"
+#include "openmp/files/where.hpp"
+#include "openmp/team/shared_state.hpp"
+
+namespace quire::openmp {
+
+/// Whether a call of the program changes what other nodes have, too.
+[[nodiscard]] inline bool is_for_all_nodes(const void* caller) noexcept { return files::apart && is_of_program(caller); }
+
+/// The caller alone changes what all nodes have, as long as this lives.
+class process_turn {
+ public:
+  process_turn() noexcept { lock(shared().process); }
+  process_turn(const process_turn&) = delete;
+  process_turn& operator=(const process_turn&) = delete;
+  ~process_turn() {
+    const int saved = errno;
+    unlock(shared().process);
+    errno = saved;
+  }
+};
+
+/// call(texts...) on a node, to which the texts travel. Null stays null.
+template <class Call, class... Text>
+auto call_with_texts(int node, const Call& call, Text... texts) noexcept {
+  if (node == job().node) return call(texts...);
+  errand e(node);
+  return [&e, &call](auto... there) { return e.run([=] { return call(there...); }); }(e.take(texts)...);
+}
+
+/// The same on all nodes; what it gives on this one.
+template <class Call, class... Text>
+auto call_on_all(const Call& call, Text... texts) noexcept {
+  decltype(call(texts...)) own{};
+  int error = errno;
+  for (int node = 0; node < job().nodes; ++node) {
+    const auto result = call_with_texts(node, call, texts...);
+    if (node != job().node) continue;
+    own = result;
+    error = errno;
+  }
+  errno = error;
+  return own;
+}
+
+}  // namespace quire::openmp
