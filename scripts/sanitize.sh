@@ -19,6 +19,6 @@ target=sanitized_tests which=(-L 'unit|machine|sim' -E 'exhaustive|every_order|s
 ninja -C "$build" "$target"
 cd "$build"
 # Instrumented code takes four times as long. Mistakes in the use of memory do not need the rare interleavings.
-export QUIRE_SIM_PART=8
+export QUIRE_SIM_PART=24
 ASAN_OPTIONS=detect_leaks=0 TSAN_OPTIONS=halt_on_error=1 \
   ctest --output-on-failure --no-tests=error "${which[@]}" -j $((2 * $(nproc)))

@@ -16,7 +16,8 @@ extern "C" {
  *
  *  The caller may have its stack in shared memory, but not in this one.
  *
- *  Memory of Quire and of the C library, and the stack of a caller, cannot be shared. Of the options, placement, home and heap stay 0. The region
+ *  Memory of Quire and of the C library, and the stack of a caller, cannot be shared. Of the options, home and heap stay 0, and placement, or it is QUIRE_PLACE_FIRST_TOUCH: with release
+ *  consistency, units of nothing but zeroes start at the node that touches them first. The region
  *  cannot be destroyed; at quire_end() each node keeps the content of the end as private memory, but for what quire_region_forget() names. A child of fork(2) in a process with such
  *  a region ends at once, with a line (posix_spawn(3) and vfork(2) work). Checkpoints are refused as long as there is one.
  *

@@ -70,6 +70,7 @@ void share(const module& m, std::uint64_t first, std::uint64_t end, quire_consis
   how.size = sizeof how;
   how.consistency = consistency;
   how.unit_bytes = unit;
+  if (consistency == QUIRE_RELEASE) how.placement = QUIRE_PLACE_FIRST_TOUCH;
   how.orders = is_mixed() ? 1 : 0;
   quire_region region{};
   const quire_status why = quire_region_adopt(&how, reinterpret_cast<void*>(first), end - first, 0, &region);

@@ -92,7 +92,7 @@ outcome check(runtime& r, const request& what) {
 quire_status agree_on(const outcome& mine, const request& what) {
   std::uint64_t sum = 14695981039346656037u;  // FNV-1a
   const std::uint64_t all[] = {what.base(), what.bytes, static_cast<std::uint64_t>(what.node), what.unit(),
-                               static_cast<std::uint64_t>(what.options.consistency), static_cast<std::uint64_t>(what.options.pool),
+                               static_cast<std::uint64_t>(what.options.consistency), static_cast<std::uint64_t>(what.options.placement), static_cast<std::uint64_t>(what.options.pool),
                                static_cast<std::uint64_t>(what.options.detector), what.options.orders != 0 ? 1u : 0u};
   for (const std::uint64_t one : all) sum = (sum ^ one) * 1099511628211u;
   const auto hash = static_cast<std::int64_t>(sum >> 2);

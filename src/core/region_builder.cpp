@@ -147,7 +147,8 @@ int region_builder::prepare(region_slot& r, const protocol::row& of) {
   shape.first_touch = about.placement == QUIRE_PLACE_FIRST_TOUCH;
   shape.beside_others = about.orders != 0;
   shape.scans = r.detector->scans();
-  const auto placement = shape.first_touch ? model::placement::block : static_cast<model::placement>(about.placement);
+  const auto untouched = core_.regions.is_adopted(about) ? model::placement::node : model::placement::block;  // where units are until a node touches them
+  const auto placement = shape.first_touch ? untouched : static_cast<model::placement>(about.placement);
   shape.managers = directory::manager_map::make(placement, core_.config.nodes, shape.units, model::node_id{about.home});
   int error = of.can.twins ? r.twins.make(about.bytes) : 0;
   if (error != 0) return error;

@@ -115,9 +115,9 @@ base::status keeper::may_adopt(const quire_region_options& options, std::uint64_
   constexpr const char* call = "quire_region_adopt";
   if (const auto why = check(call, options, bytes); !why.ok()) return why;
   const auto& c = core_.config;
-  if (options.placement != QUIRE_PLACE_BLOCK || options.home != 0 || options.heap != 0) {
-    return base::explain(QUIRE_INVALID, "%s(): memory that has content is no heap, and its units start at the node that has it: leave placement, home and heap 0",
-                         call);
+  if ((options.placement != QUIRE_PLACE_BLOCK && options.placement != QUIRE_PLACE_FIRST_TOUCH) || options.home != 0 || options.heap != 0) {
+    return base::explain(QUIRE_INVALID, "%s(): memory that has content is no heap, and its units start at the node that has it: leave home and heap 0, and placement, or take "
+                         "QUIRE_PLACE_FIRST_TOUCH", call);
   }
   if (home < 0 || home >= static_cast<int>(c.nodes)) {
     return base::explain(QUIRE_INVALID, "%s(): there is no node %d to have the content; the job has %u nodes", call, home, c.nodes);
@@ -139,7 +139,7 @@ base::status keeper::may_adopt(const quire_region_options& options, std::uint64_
 base::status keeper::adopt(const quire_region_options& options, std::uint64_t base, std::uint64_t bytes, int home, quire_region& region) {
   region_description about = describe(options, bytes);
   about.base = base;
-  about.placement = QUIRE_PLACE_NODE;
+  if (options.placement != QUIRE_PLACE_FIRST_TOUCH) about.placement = QUIRE_PLACE_NODE;
   about.home = static_cast<std::uint16_t>(home);
   return ask_for(about, region);
 }

@@ -25,6 +25,8 @@ struct alignas(page) pages {
 pages g_data = {{7, 8, 9}};     // .data
 pages g_nothing;                // .bss
 pages g_released = {{1}};
+constexpr std::size_t pages_touched = 4;
+pages g_touched = {{1}};        // content on its first page alone
 pages g_alone = {{5}};          // never shared
 alignas(64 << 10) std::uint64_t g_large[(64u << 20) / sizeof(std::uint64_t)];  // .bss, hardly touched
 
@@ -84,6 +86,32 @@ void takes_the_content_of_one_node() {
   REQUIRE_STATUS(quire_region_destroy(region), QUIRE_INVALID);
   REQUIRE(std::strstr(quire_last_error(), "quire_region_adopt") != nullptr);
   barrier();
+}
+
+/// What had content starts where that was, and the rest where it is touched: the last node's writes go to no other.
+void has_homes_where_it_is_touched() {
+  quire_region_options options{};
+  options.size = sizeof options;
+  options.consistency = QUIRE_RELEASE;
+  options.placement = QUIRE_PLACE_FIRST_TOUCH;
+  const int last = nodes() - 1;
+  if (last != 0 && quire_node() == last) g_touched.words[1] = 5;
+  (void)adopt(&g_touched, sizeof g_touched, 0, options);
+  quire_counters before{}, after{};
+  before.size = after.size = sizeof before;
+  REQUIRE_OK(quire_counters_read(&before));
+  REQUIRE_EQUAL(g_touched.words[0], 1);
+  REQUIRE_EQUAL(g_touched.words[1], 0);
+  barrier();
+  for (std::size_t page_number = 1; quire_node() == last && page_number < pages_touched; ++page_number) g_touched.words[page_number * words_of_page + 7] = page_number;
+  barrier();
+  for (std::size_t page_number = 1; quire_node() == 0 && page_number < pages_touched; ++page_number) {
+    REQUIRE_EQUAL(g_touched.words[page_number * words_of_page + 7], page_number);
+    REQUIRE_EQUAL(g_touched.words[page_number * words_of_page + 8], 0);
+  }
+  barrier();
+  REQUIRE_OK(quire_counters_read(&after));
+  if (quire_node() == last) REQUIRE_EQUAL(after.diffs, before.diffs);
 }
 
 void has_both_consistencies() {
@@ -235,6 +263,7 @@ int main(int argc, char** argv) {
   takes_the_content_of_one_node();
   takes_large_memory();
   if (argc > 1 && std::string_view(argv[1]) == "fork") forks();
+  has_homes_where_it_is_touched();
   has_both_consistencies();
   takes_many();
   works_with_system_calls();

@@ -287,7 +287,7 @@ int main(int argc, char** argv) {
     section("beside counters", [] { beside_counters(100); });
     section("memory", gives_memory_back);
     section("heaps in regions", heaps_in_regions);
-    const int times = what.empty() ? 300 : std::atoi(argv[1]);
+    const int times = what.empty() ? 120 : std::atoi(argv[1]);
     section("for ever", [&] { without_growth(times); });
   });
 }
