@@ -83,7 +83,13 @@ bool is_for_exec(const std::string& program) {
   if (path.empty()) return false;
   const auto answer = read_elf(path);
   if (!answer.file || answer.file->is_static || links_quire(*answer.file)) return false;
-  return !openmp_of(*answer.file).runtimes.empty() || is_for_threads(path, *answer.file);
+  return !openmp_of(*answer.file).runtimes.empty() || is_for_threads(path, *answer.file) || !openmp_libraries_of(path, *answer.file).empty();
+}
+
+std::string why_no_copies(const std::string& program) {
+  const std::string path = program_path(program);
+  const auto answer = path.empty() ? elf_answer{} : read_elf(path);
+  return answer.file && answer.file->is_static && contains_runtime(path) ? hindrance(path, answer) : std::string();
 }
 
 std::string wrong_place(const std::string& text) {
@@ -114,23 +120,30 @@ exec_plan plan_exec(const std::string& program, bool any) {
 
   const auto answer = read_elf(path);
   if (const auto why = hindrance(path, answer); !why.empty()) return refusal(cannot_execute, why);
-  const auto use = openmp_of(*answer.file);
-  if (use.runtimes.empty() && !makes_threads(*answer.file) && !any)
+  const auto own = openmp_libraries_of(path, *answer.file);
+  const bool has_openmp = !own.empty() || !openmp_of(*answer.file).runtimes.empty();
+  if (!has_openmp && !makes_threads(*answer.file) && !any) {
+    const std::string missing = missing_library_of(path);
+    if (!missing.empty()) return refusal(cannot_execute, fmt::format("{} needs {}, which is not found here (LD_LIBRARY_PATH, or an rpath, tells where it is)", path, missing));
     return refusal(cannot_execute, path + " needs no OpenMP runtime, and makes no threads: its nodes would have nothing to do (--any starts it all the same)");
+  }
   std::string why;
   const auto libraries = find_openmp_libraries(why);
   if (!libraries) return refusal(launcher_failed, why);
-  const auto lack = lacking(*answer.file, *libraries, why);
-  if (!lack) return refusal(launcher_failed, why);
-  if (!lack->versions.empty() && !any)
-    return refusal(cannot_execute, fmt::format("{} needs {}, which is newer than this Quire", path, listed(lack->versions, most_listed)));
-  if (!lack->functions.empty() && !any)
-    return refusal(cannot_execute, fmt::format("{} calls functions of OpenMP that this Quire lacks: {} (`quire info {}` lists all)", path,
-                                               listed(lack->functions, most_listed), path));
+  for (std::size_t i = 0; i <= own.size(); ++i) {  // the program, and then its libraries
+    const std::string& who = i == 0 ? path : own[i - 1].path;
+    const auto lack = lacking(i == 0 ? *answer.file : own[i - 1].file, *libraries, why);
+    if (!lack) return refusal(launcher_failed, why);
+    if (!lack->versions.empty() && !any)
+      return refusal(cannot_execute, fmt::format("{} needs {}, which is newer than this Quire", who, listed(lack->versions, most_listed)));
+    if (!lack->functions.empty() && !any)
+      return refusal(cannot_execute, fmt::format("{} calls functions of OpenMP that this Quire lacks: {} (`quire info {}` lists all)", who,
+                                                 listed(lack->functions, most_listed), who));
+  }
   auto preload = libraries->in_order();
   if (const auto* bad = unspeakable(preload))
     return refusal(launcher_failed, *bad + " cannot be preloaded: its name has a space or a colon; move Quire to another folder");
-  return {0, {}, path, std::move(preload), use.runtimes.empty()};
+  return {0, {}, path, std::move(preload), !has_openmp};
 }
 
 }  // namespace quire::tools

@@ -33,6 +33,9 @@ struct exec_plan {
 /// Whether `quire run` starts the nodes by `quire exec`: a program with OpenMP, or with threads, that is not linked with Quire.
 [[nodiscard]] bool is_for_exec(const std::string& program);
 
+/// Why `quire run` does not start copies of one that is not for `quire exec`: it is meant to be, and cannot. Empty for all others.
+[[nodiscard]] std::string why_no_copies(const std::string& program);
+
 /// What `--memory` can be: openmp/start/memory_mode.hpp.
 inline constexpr const char *sequential_memory = "sequential", *mixed_memory = "mixed", *automatic_memory = "auto";
 inline constexpr const char* memory_help =

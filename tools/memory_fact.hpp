@@ -3,7 +3,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 namespace quire::tools {
 
@@ -12,8 +11,5 @@ struct memory_fact {
   std::string text;  ///< "mixed, as ..."
 };
 [[nodiscard]] memory_fact memory_for(const std::string& path);
-
-/// Paths of the libraries that the system's dynamic linker would load with a program; nothing of the program runs. False if it cannot tell.
-[[nodiscard]] bool libraries_of(const std::string& path, std::vector<std::string>& into);
 
 }  // namespace quire::tools

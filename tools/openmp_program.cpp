@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "openmp_program.hpp"
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <filesystem>
 #include <string_view>
 
 #include "copies.hpp"
+#include "os/process.hpp"
 #include "own_tree.hpp"
 
 namespace quire::tools {
@@ -38,7 +45,18 @@ std::optional<elf_file> read_library(const std::string& path, std::string& why) 
   return std::move(answer.file);
 }
 
+/// Neither the system's, nor one that runs other programs, nor one of another system of nodes.
+bool is_users_own(const std::string& path, const elf_file& file) {
+  constexpr std::array<const char*, 6> others = {"libmpi", "libmpich", "libpmi", "liboshmem", "libpython", "libjli"};
+  if (file.is_static || links_quire(file) || std::any_of(others.begin(), others.end(), [&](const char* library) { return needs(file, library); })) return false;
+  std::error_code error;
+  const std::string real = fs::canonical(path, error);
+  return !error && !is_of_the_system(real) && !is_interpreter(real);
+}
+
 }  // namespace
+
+bool links_quire(const elf_file& file) { return needs(file, "libquire.so") || needs(file, runtime_file); }
 
 openmp_use openmp_of(const elf_file& file) {
   openmp_use found;
@@ -50,6 +68,26 @@ openmp_use openmp_of(const elf_file& file) {
   return found;
 }
 
+std::vector<own_library> openmp_libraries_of(const std::string& path, const elf_file& file) {
+  if (!openmp_of(file).runtimes.empty() || makes_threads(file) || !is_users_own(path, file)) return {};
+  auto found = own_libraries_of(path);
+  if (std::any_of(found.begin(), found.end(), [](const own_library& one) { return links_quire(one.file); })) return {};
+  std::erase_if(found, [](const own_library& one) { return openmp_of(one.file).runtimes.empty(); });
+  return found;
+}
+
+bool contains_runtime(const std::string& path) {
+  const os::descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat about;
+  if (!file.open() || ::fstat(file.number(), &about) != 0 || !S_ISREG(about.st_mode) || about.st_size == 0) return false;
+  const auto bytes = static_cast<std::size_t>(about.st_size);
+  void* const at = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file.number(), 0);
+  if (at == MAP_FAILED) return false;
+  const bool found = ::memmem(at, bytes, "libgomp: ", 9) != nullptr || ::memmem(at, bytes, "KMP_AFFINITY", 12) != nullptr;
+  ::munmap(at, bytes);
+  return found;
+}
+
 bool makes_threads(const elf_file& file) {
   return std::any_of(file.symbols.begin(), file.symbols.end(), [](const elf_symbol& s) {
     return !s.defined && (s.name == "pthread_create" || s.name == "thrd_create" || s.name.starts_with("_ZNSt6thread15_M_start_thread"));
@@ -57,15 +95,8 @@ bool makes_threads(const elf_file& file) {
 }
 
 bool is_for_threads(const std::string& path, const elf_file& file) {
-  constexpr std::array<const char*, 6> others = {"libmpi", "libmpich", "libpmi", "liboshmem", "libpython", "libjli"};
-  if (!makes_threads(file) || file.is_static || links_quire(file) || !openmp_of(file).runtimes.empty()) return false;
-  if (std::any_of(others.begin(), others.end(), [&](const char* library) { return needs(file, library); })) return false;
-  std::error_code error;
-  const std::string real = fs::canonical(path, error);
-  return !error && !is_of_the_system(real) && !is_interpreter(real);
+  return makes_threads(file) && openmp_of(file).runtimes.empty() && is_users_own(path, file);
 }
-
-bool links_quire(const elf_file& file) { return needs(file, "libquire.so") || needs(file, runtime_file); }
 
 std::vector<std::string> openmp_libraries::in_order() const {
   std::vector<std::string> all = stand_ins;

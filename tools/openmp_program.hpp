@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "elf_file.hpp"
+#include "program_libraries.hpp"
 
 namespace quire::tools {
 
@@ -16,6 +17,13 @@ struct openmp_use {
   std::vector<std::string> functions;  ///< of a runtime that it calls or may call, sorted
 };
 [[nodiscard]] openmp_use openmp_of(const elf_file& file);
+
+/// Those of a program's own libraries that need a runtime, where the executable needs none, makes no threads, and is the user's own as below. None if a
+/// library uses Quire itself.
+[[nodiscard]] std::vector<own_library> openmp_libraries_of(const std::string& path, const elf_file& file);
+
+/// Whether the file has an OpenMP runtime in itself (libgomp.a, libomp.a), by its messages: a stripped one has no names.
+[[nodiscard]] bool contains_runtime(const std::string& path);
 
 /// Linked with Quire, or with its OpenMP runtime: it starts without `quire exec`.
 [[nodiscard]] bool links_quire(const elf_file& file);

@@ -51,6 +51,8 @@ struct start_fact {
 start_fact start_of(const std::string& path, const elf_file& file, const openmp_use& use, const std::optional<openmp_lack>& lack) {
   if (file.what == elf_file::form::library) return {"not", "not at all: it is a library"};
   if (links_quire(file)) return {"quire", "as it is: it uses Quire itself"};
+  if (file.is_static && contains_runtime(path))
+    return {"refused", "not at all: it has an OpenMP runtime in itself, in whose place Quire cannot be (link it without -static)"};
   if (file.is_static) return {"copies", "as copies that share nothing: in a program that is linked statically Quire cannot take the place of the OpenMP runtime"};
   if (use.runtimes.empty() && !is_for_threads(path, file))
     return {"copies", makes_threads(file) ? "as copies that share nothing: it is the system's, or an interpreter, or MPI's (quire exec --any places its threads on all nodes)"
@@ -65,6 +67,7 @@ start_fact start_of(const std::string& path, const elf_file& file, const openmp_
 struct program_facts {
   std::string path;
   elf_file file;
+  std::vector<own_library> libraries;  ///< of its own, which need a runtime where it needs none itself; what they need is in `use`, `versions` and `lack`
   openmp_use use;
   std::vector<std::string> versions;
   std::optional<openmp_lack> lack;  ///< nothing without a runtime, or where libraries are missing
@@ -73,12 +76,32 @@ struct program_facts {
   std::optional<memory_fact> memory;  ///< of a program that `quire exec` starts
 };
 
+void add(std::vector<std::string>& to, const std::vector<std::string>& more) {
+  to.insert(to.end(), more.begin(), more.end());
+  std::sort(to.begin(), to.end());
+  to.erase(std::unique(to.begin(), to.end()), to.end());
+}
+
+void add_needs(program_facts& facts, const elf_file& file, const std::optional<openmp_libraries>& there) {
+  const auto use = openmp_of(file);
+  add(facts.use.runtimes, use.runtimes);
+  add(facts.use.functions, use.functions);
+  add(facts.versions, versions_of(file, use));
+  if (use.runtimes.empty() || !there || !facts.unknown.empty()) return;
+  const auto lack = lacking(file, *there, facts.unknown);
+  if (!lack) return facts.lack.reset();
+  if (!facts.lack) facts.lack.emplace();
+  add(facts.lack->functions, lack->functions);
+  add(facts.lack->versions, lack->versions);
+}
+
 program_facts facts_of(const std::string& path, elf_file file) {
-  program_facts facts{path, std::move(file), {}, {}, {}, {}, {}, {}};
-  facts.use = openmp_of(facts.file);
-  facts.versions = versions_of(facts.file, facts.use);
-  if (!facts.use.runtimes.empty())
-    if (const auto libraries = find_openmp_libraries(facts.unknown)) facts.lack = lacking(facts.file, *libraries, facts.unknown);
+  program_facts facts{path, std::move(file), {}, {}, {}, {}, {}, {}, {}};
+  facts.libraries = openmp_libraries_of(path, facts.file);
+  const bool any = !facts.libraries.empty() || !openmp_of(facts.file).runtimes.empty();
+  const auto there = any ? find_openmp_libraries(facts.unknown) : std::nullopt;
+  add_needs(facts, facts.file, there);
+  for (const own_library& one : facts.libraries) add_needs(facts, one.file, there);
   facts.start = start_of(path, facts.file, facts.use, facts.lack);
   if (facts.start.word == by_exec || facts.start.word == as_threads) facts.memory = memory_for(path);
   return facts;
@@ -98,11 +121,18 @@ void print_row(std::string_view name, std::string_view text) {
 
 std::string all_of(const std::vector<std::string>& words) { return words.empty() ? "none" : listed(words, words.size()); }
 
+std::vector<std::string> paths_of(const std::vector<own_library>& libraries) {
+  std::vector<std::string> paths;
+  for (const auto& one : libraries) paths.push_back(one.path);
+  return paths;
+}
+
 void print_text(const program_facts& facts) {
   fmt::print("{}\n", facts.path);
   print_row("form", form_text(facts.file));
   print_row("symbols", facts.file.has_symbol_table ? "not stripped" : "stripped: the sizes of static objects are not known");
   print_row("OpenMP", all_of(facts.use.runtimes));
+  if (!facts.libraries.empty()) print_row("needed by", all_of(paths_of(facts.libraries)));
   print_row("quire run", facts.start.text);
   if (facts.memory) print_row("memory auto", facts.memory->text);
   if (facts.use.runtimes.empty()) return;
@@ -127,6 +157,7 @@ void print_json(const program_facts& facts) {
                    {"needed", facts.file.needed},
                    {"start", {{"how", facts.start.word}, {"text", facts.start.text}}},
                    {"openmp", {{"runtimes", facts.use.runtimes}, {"versions", facts.versions}, {"functions", facts.use.functions}}}};
+  if (!facts.libraries.empty()) document["openmp"]["libraries"] = paths_of(facts.libraries);
   if (facts.memory) document["memory_auto"] = {{"choice", facts.memory->word}, {"text", facts.memory->text}};
   if (facts.lack) {
     document["openmp"]["lacking"] = {{"functions", facts.lack->functions}, {"versions", facts.lack->versions}};

@@ -32,6 +32,7 @@ namespace {
 using bootstrap::launcher::launcher_failed;
 
 constexpr const char* to_table = "-";  // --stats without a file
+constexpr const char* copies_hint = "To start copies that share nothing, write env before the program";
 
 /// What was written on the command line.
 struct run_arguments {
@@ -125,7 +126,7 @@ void report(const bootstrap::launcher::job_plan& plan, const bootstrap::launcher
 int start_by_exec(bootstrap::launcher::job_plan& plan, const run_arguments& asked, bool tells) {
   const auto exec = plan_exec(plan.command[0], false);
   if (exec.status != 0) {
-    fmt::print(stderr, "quire run: {}. To start copies that share nothing, write env before the program\n", exec.why);
+    fmt::print(stderr, "quire run: {}. {}\n", exec.why, copies_hint);
     return exec.status;
   }
   if (!exec.places_threads && !asked.place.empty())
@@ -160,6 +161,10 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
   const bool tells = options.choice<base::log_level>(base::option::log) >= base::log_level::warning;
   if (by_exec)
     if (const int status = start_by_exec(plan, asked, tells); status != 0) return status;
+  if (const auto bad = by_exec ? std::string() : why_no_copies(program); !bad.empty()) {
+    fmt::print(stderr, "quire run: {}. {}\n", bad, copies_hint);
+    return bootstrap::launcher::cannot_execute;
+  }
   if (const auto path = library_path_for(program)) plan.environment.emplace_back("LD_LIBRARY_PATH", *path);
   if (!settings_into(asked, options, plan, why)) return refuse(why);
   plan.peer_timeout_s = static_cast<int>(options.number(base::option::peer_timeout));

@@ -15,12 +15,20 @@
 #include <initializer_list>
 #include <mutex>
 
+#include "openmp/libc/interpose.hpp"
 #include "openmp/memory/heap.hpp"
 #include "openmp/start/fail.hpp"
 #include "openmp/team/shared_state.hpp"
 
 namespace quire::openmp {
 namespace {
+
+const pid_t g_process = ::getpid();
+/// Not a child of vfork(2), which has this memory.
+bool is_node() noexcept { return static_cast<pid_t>(::syscall(SYS_getpid)) == g_process; }
+
+constexpr std::uint64_t quick_exit_bit = std::uint64_t{1} << 40;  ///< of shared_state::exit_status
+std::atomic<int> g_quick_status{0};
 
 thread_local bool t_watches = false;
 std::mutex g_guard;
@@ -38,7 +46,9 @@ void* watch(void*) noexcept {
       if (g_over) return nullptr;
       asked = __atomic_load_n(&shared().exit_status, __ATOMIC_ACQUIRE);
     }
-    if (asked != 0) std::exit(static_cast<int>(static_cast<std::uint32_t>(asked - 1)));
+    if (asked == 0) continue;
+    const auto status = static_cast<int>(static_cast<std::uint32_t>((asked & ~quick_exit_bit) - 1));
+    (asked & quick_exit_bit) != 0 ? std::quick_exit(status) : std::exit(status);
   }
 }
 
@@ -70,23 +80,33 @@ void watch_for_exits() noexcept {
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-void exit_on_node_0(int status) noexcept {
+void exit_on_node_0(int status, exit_kind how) noexcept {
   (void)std::fflush(nullptr);
   std::uint64_t expected = 0;
   int done = 0;
-  (void)!quire_compare_exchange(&shared().exit_status, &expected, std::uint64_t{static_cast<std::uint32_t>(status)} + 1, &done);
+  const std::uint64_t asked = std::uint64_t{static_cast<std::uint32_t>(status)} + 1;
+  (void)!quire_compare_exchange(&shared().exit_status, &expected, how == exit_kind::quick ? asked | quick_exit_bit : asked, &done);
   for (;;) ::pause();
+}
+
+/// The first that is registered is the last that runs.
+void end_job_by_quick_exit() noexcept {
+  (void)::at_quick_exit([] {
+    if (is_node()) quire_exit(g_quick_status.load());
+  });
 }
 
 }  // namespace quire::openmp
 
 using namespace quire::openmp;
 
-namespace {
-const pid_t g_process = ::getpid();
-/// Not a child of vfork(2), which has this memory.
-bool is_node() noexcept { return static_cast<pid_t>(::syscall(SYS_getpid)) == g_process; }
-}  // namespace
+/// Its handlers are registered, and run, on node 0.
+QUIRE_LIBC void quick_exit(int status) noexcept {
+  if (is_node() && job().node != 0) exit_on_node_0(status, exit_kind::quick);
+  g_quick_status.store(status);
+  QUIRE_NEXT(quick_exit)(status);
+  __builtin_unreachable();
+}
 
 /// Of the program: it ends all nodes. Unlike libc's, this one writes what streams hold.
 extern "C" __attribute__((visibility("default"))) void _exit(int status) {

@@ -58,9 +58,13 @@ void compare_one(const module* own) {
   if (const quire_status why = quire_broadcast(&first, sizeof first, 0); why != QUIRE_OK) fail("nodes cannot compare their programs", why);
   if (std::memcmp(&first, &mine, sizeof mine) == 0) return;
   char line[300];
-  const char* const how = std::strcmp(first.file, mine.file) != 0 ? "is loaded in the place of" : first.base != mine.base ? "lies elsewhere than on node 0" : "is another build than";
-  const bool placed = first.base != mine.base && std::strcmp(first.file, mine.file) == 0;
-  std::snprintf(line, sizeof line, "node %d: %s %s%s%s", quire_node(), mine.file[0] != 0 ? mine.file : "nothing", how, placed ? "" : " node 0's ", placed ? "" : first.file);
+  const char* const name = mine.file[0] != 0 ? mine.file : "nothing";
+  constexpr const char* wanted = "all nodes need the same program, libraries and system libraries";
+  if (std::strcmp(first.file, mine.file) != 0) {
+    std::snprintf(line, sizeof line, "node %d: %s is loaded in the place of node 0's %s; %s", quire_node(), name, first.file[0] != 0 ? first.file : "nothing", wanted);
+  } else {
+    std::snprintf(line, sizeof line, "node %d: %s %s than on node 0; %s", quire_node(), name, first.base != mine.base ? "lies elsewhere" : "is another build", wanted);
+  }
   fail(line, QUIRE_INVALID);
 }
 

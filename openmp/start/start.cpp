@@ -179,6 +179,7 @@ int lead(int, char**, char** environment) {
   open_heap();
   refuse_to_load();
   (void)::on_exit(note_exit, nullptr);
+  end_job_by_quick_exit();
   g_in_job = true;
   separate_private_memory();  // while there is no thread that maps memory meanwhile
   note_own_descriptors();

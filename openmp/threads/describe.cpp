@@ -41,6 +41,14 @@ void describe_affinity(const pthread_attr_t* about, new_thread& to) noexcept {
   to.affinity = set;
 }
 
+/// Signals that the attributes block, if they say anything of that: else the maker's mask holds.
+void describe_mask([[maybe_unused]] const pthread_attr_t* about, [[maybe_unused]] new_thread& to) noexcept {
+#ifdef PTHREAD_ATTR_NO_SIGMASK_NP
+  sigset_t mask;
+  if (::pthread_attr_getsigmask_np(about, &mask) == 0) to.mask = mask;
+#endif
+}
+
 }  // namespace
 
 new_thread describe(const pthread_attr_t* about, void* (*body)(void*), void* argument) noexcept {
@@ -55,6 +63,7 @@ new_thread describe(const pthread_attr_t* about, void* (*body)(void*), void* arg
   found.detached = detached == PTHREAD_CREATE_DETACHED;
   describe_schedule(about, found);
   describe_affinity(about, found);
+  describe_mask(about, found);
   return found;
 }
 

@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Puts bugs of the past back, one at a time, and measures after how many seeds the simulator of whole nodes finds each.
+"""Puts bugs of the past back, one at a time, and measures after how many seeds the simulator of whole nodes finds each, or whether a unit test does.
 
 Each patch in patches/ is a bug, against today's code: a header says which one, the commit that ended it, how it was found then, and the program of
 tests/sim/whole_test.cpp that is expected to find it. Some are no bugs of the past, but show that the checkers see. The patch is applied to a copy
 of the tree, which is built and run with seeds from 1 on until one fails, or the time is up. A patch that does not apply any more, or does not build, is told as that. Exit status 1 if a bug was not found.
 
+Where no seeds are, the finder is BINARY:FILTER, a target of googletest and which of its tests: openmp_machine_tests:tasks.*; it has found the bug if one
+of these fails, or they end in another way than well.
+
   scripts/mutations/run.py                         all, by the program that each names
   scripts/mutations/run.py twins_below_a_unit      one of them
   scripts/mutations/run.py --with homes_of_3       all, by another program
+  scripts/mutations/run.py --kind openmp           those whose finder begins so: openmp_machine_tests, openmp_sites_tests, openmp_watch_tests
 """
 import argparse
 import os
@@ -41,7 +45,7 @@ class Mutation:
 
 @dataclass
 class Outcome:
-    """What came of one: `seeds` until it was found by `program`, or why not."""
+    """What came of one: `seeds` until it was found by `program`, 1 of a unit test, or why not."""
     program: str
     seeds: int = 0
     seconds: float = 0.0
@@ -96,14 +100,33 @@ class Tree:
         shutil.copy2(source, target)
         os.utime(target)
 
-    def make(self):
-        return in_tree(self.sources, ["ninja", "-C", str(self.build), "-j", str(self.jobs), "sim_tests"])
+    def make(self, programs):
+        targets = sorted({binary_of(program) for program in programs})
+        return in_tree(self.sources, ["ninja", "-C", str(self.build), "-j", str(self.jobs), *targets])
 
     def apply(self, patch, back=False):
         with patch.open() as text:
             return in_tree(self.sources, ["patch", "-p1", "--no-backup-if-mismatch", "-r", "-", *(["-R"] if back else ["-N"])], stdin=text)
 
     def run(self, program, limit_s):
+        return self.run_test(program, limit_s) if ":" in program else self.run_seeds(program, limit_s)
+
+    def run_test(self, program, limit_s):
+        binary, which = program.split(":", 1)
+        places = [self.build / folder / binary for folder in ("tests", "tests/openmp", "tests/threads", "tests/sim")]
+        limit = int(limit_s)
+        before = spent()
+        done = in_tree(self.sources, [str(next(p for p in places if p.exists())), f"--gtest_filter={which}"],
+                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5)))
+        seconds = spent() - before
+        if "Running 0 tests" in done.stdout:
+            return Outcome(program, seconds=seconds, said="THERE IS NO SUCH TEST")
+        if done.returncode == 0:
+            return Outcome(program, seconds=seconds, said="not found")
+        failed = re.search(r"^\[  FAILED  \] (\S+)", done.stdout, re.MULTILINE)
+        return Outcome(program, 1, seconds, failed[1] if failed else "does not end" if done.returncode == -signal.SIGXCPU else what_it_said(done.stdout))
+
+    def run_seeds(self, program, limit_s):
         """Seeds from 1 on until one fails."""
         environment = os.environ | {"QUIRE_SIM_FIRST": "1", "QUIRE_SIM_SOAK": str(MANY)}
         command = [str(self.build / "tests" / "sim_tests"), f"--gtest_filter={filter_of(program)}"]
@@ -117,6 +140,10 @@ class Tree:
         if seed is None:
             return Outcome(program, seconds=seconds, said=f"the test ended with status {done.returncode} and no seed")
         return Outcome(program, int(seed[1]), seconds, what_it_said(done.stdout))
+
+
+def binary_of(program):
+    return program.split(":")[0] if ":" in program else "sim_tests"
 
 
 def filter_of(program):
@@ -140,7 +167,7 @@ def try_one(tree, mutation, programs, limit_s):
         tree.copy()
         return [Outcome("-", said="DOES NOT APPLY: " + applied.stdout.strip().splitlines()[-1])]
     try:
-        built = tree.make()
+        built = tree.make(programs)
         if built.returncode != 0:
             return [Outcome("-", said="DOES NOT BUILD: " + next((l for l in built.stdout.splitlines() if "error" in l), ""))]
         return [tree.run(program, limit_s) for program in programs]
@@ -151,13 +178,14 @@ def try_one(tree, mutation, programs, limit_s):
 
 def line(mutation, o):
     seeds = f"{o.seeds:,}" if o.found else "-"
-    return f"{mutation.name:<40} {mutation.commit:<8} {o.program:<16} {seeds:>8} {o.seconds:>7.1f} s  {o.said[:90]}"
+    return f"{mutation.name:<47} {mutation.commit:<8} {o.program[:32]:<32} {seeds:>8} {o.seconds:>7.1f} s  {o.said[:90]}"
 
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("names", nargs="*", help="of patches; all of them otherwise")
     arguments.add_argument("--with", dest="programs", action="append", default=[], metavar="PROGRAM", help="of whole_test, such as mix_of_3; may be repeated")
+    arguments.add_argument("--kind", default="", metavar="BEGINNING", help="only those whose finder begins so")
     arguments.add_argument("--seconds", type=float, default=60, help="of one core, for each run (60)")
     arguments.add_argument("--jobs", type=int, default=os.cpu_count())
     arguments.add_argument("--folder", type=Path, default=ROOT / "build-mutations", help="for the copy and its build (build-mutations)")
@@ -168,9 +196,9 @@ def main():
     if unknown:
         sys.exit(f"mutations: there is no {', '.join(unknown)}; there are {', '.join(known)}")
     tree = Tree(given.folder.resolve(), given.jobs, given.cmake)
-    print(f"{'bug':<40} {'commit':<8} {'program':<16} {'seeds':>8} {'time':>9}  said", flush=True)
+    print(f"{'bug':<47} {'commit':<8} {'program':<32} {'seeds':>8} {'time':>9}  said", flush=True)
     missed = 0
-    for name in given.names or known:
+    for name in given.names or [name for name, mutation in known.items() if mutation.finder.startswith(given.kind)]:
         outcomes = try_one(tree, known[name], given.programs or [known[name].finder], given.seconds)
         for outcome in outcomes:
             print(line(known[name], outcome), flush=True)

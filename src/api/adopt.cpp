@@ -14,8 +14,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstring>
+#include <iterator>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -206,14 +208,46 @@ quire_status adopt(runtime& r, const request& what, quire_region& region) {
   return QUIRE_OK;
 }
 
-}  // namespace
+// ---- The end
 
-namespace {
+/// Units first to end - 1. None: the end of a list.
+struct run {
+  std::uint64_t first = 0, end = 0;
+};
+
+/// What some node has used of a region: who asks for a unit for the first time asks its home, which has heard of all of them. Small gaps are left in.
+std::vector<run> used_of(runtime& r, const core::region_slot& slot) {
+  constexpr std::uint64_t least_gap = 256;
+  std::vector<run> all;
+  r.core->as_driver([&] {
+    for (std::uint64_t unit = 0; unit < slot.layout.units(); ++unit) {
+      if (!slot.machine->knows(unit)) continue;
+      if (all.empty() || unit - all.back().end > least_gap) all.push_back({unit, unit});
+      all.back().end = unit + 1;
+    }
+  });
+  return all;
+}
+
+/// All nodes: the same, as the region's home says. Everything where a node has died, maybe the home.
+quire_status agree_on_used(runtime& r, const core::region_slot& slot, bool any_dead, std::vector<run>& used) {
+  if (any_dead) return used = {{0, slot.layout.units()}}, QUIRE_OK;
+  const bool home = quire_node() == slot.about.home;
+  if (home) used = used_of(r, slot);
+  for (std::size_t next = 0;;) {
+    std::array<run, 4> some{};
+    if (home) next += static_cast<std::size_t>(std::copy_n(used.begin() + static_cast<std::ptrdiff_t>(next), std::min(some.size(), used.size() - next), some.begin()) - some.begin());
+    if (const quire_status why = quire_broadcast(&some, sizeof some, slot.about.home); why != QUIRE_OK) return why;
+    if (!home) std::copy_if(some.begin(), some.end(), std::back_inserter(used), [](const run& one) { return one.end != 0; });
+    if (some.back().end == 0) return QUIRE_OK;
+  }
+}
+
 /// A fault for each unit: all its pages can be read then. Pages of one that was lost with a node stay zero.
-void fetch_content(runtime& r, const core::region_slot& region, os::content_copy& into) {
-  const std::uint64_t base = region.about.base, end = base + region.about.bytes, unit_bytes = region.about.unit_bytes;
+void fetch_content(runtime& r, const core::region_slot& region, const run& used, os::content_copy& into) {
+  const std::uint64_t base = region.about.base, unit_bytes = region.about.unit_bytes, end = base + used.end * unit_bytes;
   std::uint64_t readable = base;  // up to here
-  for (std::uint64_t at = base; at < end;) {
+  for (std::uint64_t at = base + used.first * unit_bytes; at < end;) {
     if (const std::uint64_t over = g_forgotten.end_at(at); over != at) {
       at = over;
       continue;
@@ -237,8 +271,13 @@ quire_status kept_memory::fetch(runtime& r) {
   }
   const outcome mine = error == 0 ? outcome{} : said(explain(QUIRE_NO_MEMORY, "quire_end(): no memory for what the program's data holds: %s", std::strerror(error)));
   if (const quire_status why = agree("quire_end", mine); why != QUIRE_OK) return why;
+  std::int64_t dead = 0;
+  r.core->as_driver([&] { dead = r.core->survival.members().dead != 0 ? 1 : 0; });
+  if (const quire_status why = quire_reduce_i64(&dead, 1, QUIRE_MAX); why != QUIRE_OK) return why;
   for (part& p : parts_) {
-    fetch_content(r, *p.region, p.content);
+    std::vector<run> used;
+    if (const quire_status why = agree_on_used(r, *p.region, dead != 0, used); why != QUIRE_OK) return why;
+    for (const run& one : used) fetch_content(r, *p.region, one, p.content);
   }
   return QUIRE_OK;
 }

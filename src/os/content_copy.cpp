@@ -69,7 +69,8 @@ bool parse(const std::string& line, mapping& m) noexcept {
 
 }  // namespace
 
-content_copy::content_copy(content_copy&& from) noexcept : data_(std::exchange(from.data_, nullptr)), bytes_(std::exchange(from.bytes_, 0)) {}
+content_copy::content_copy(content_copy&& from) noexcept
+    : data_(std::exchange(from.data_, nullptr)), bytes_(std::exchange(from.bytes_, 0)), held_(std::move(from.held_)) {}
 
 content_copy::~content_copy() { unmap(data_, bytes_); }
 
@@ -78,6 +79,7 @@ int content_copy::make(std::uint64_t bytes) noexcept {
   data_ = static_cast<std::byte*>(map_table(bytes, error));
   if (data_ == nullptr) return error;
   bytes_ = bytes;
+  held_.assign(bytes / page_bytes, false);
   return 0;
 }
 
@@ -100,7 +102,9 @@ int content_copy::take(const std::byte* from, std::uint64_t bytes) {
 }
 
 void content_copy::put(std::uint64_t offset, const std::byte* page) noexcept {
-  if (!is_zero(page)) std::memcpy(data_ + offset, page, page_bytes);
+  if (is_zero(page)) return;
+  std::memcpy(data_ + offset, page, page_bytes);
+  held_[offset / page_bytes] = true;
 }
 
 int content_copy::move_to(void* address) noexcept {
@@ -108,14 +112,14 @@ int content_copy::move_to(void* address) noexcept {
   if (::mremap(data_, bytes_, bytes_, MREMAP_MAYMOVE | MREMAP_FIXED, address) == MAP_FAILED) return errno;
   data_ = nullptr;
   bytes_ = 0;
+  held_.clear();
   return 0;
 }
 
 bool content_copy::holds(std::uint64_t offset, std::uint64_t bytes) const noexcept {
-  for (const std::uint64_t end = offset + bytes; offset < end; offset += page_bytes) {
-    if (!is_zero(data_ + offset)) return true;
-  }
-  return false;
+  const auto first = held_.begin() + static_cast<std::ptrdiff_t>(offset / page_bytes);
+  const auto end = first + static_cast<std::ptrdiff_t>(bytes / page_bytes);
+  return std::find(first, end, true) != end;
 }
 
 }  // namespace quire::os

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace quire::os {
 
@@ -31,6 +32,7 @@ class content_copy {
  private:
   std::byte* data_ = nullptr;
   std::uint64_t bytes_ = 0;
+  std::vector<bool> held_;  ///< by page: to look at one that holds nothing costs a fault
 };
 
 }  // namespace quire::os

@@ -18,7 +18,7 @@ import time
 import others
 import suite
 from namespaces import Hosts
-from suite import LONG, REPRESENTATIVE, WHOLE, program, quire, run_suite
+from suite import ENDS_WITH_5, LONG, REPRESENTATIVE, WHOLE, program, quire, run_stock, run_suite
 from support import Failed, Job, adopt_orphans, end_children, name_of, require, run, run_well, wait_until
 
 LIMIT = 220  # seconds for a case
@@ -34,6 +34,7 @@ def own_starter():
         hosts.require_traffic(1_000_000)
         told = run_well([*quire_run(hosts, "-n", "6", "--tag"), program("launcher_program"), "exchange", "4000"], 30).out
         require(sorted(told.split("\n"))[1:] == [f"[{i}] node {i} of 6, {2 if i < 4 else 1} here" for i in range(6)], told)
+        run_stock(quire_run(hosts))
         hosts.require_nothing_left()
 
 
@@ -247,6 +248,7 @@ def ssh():
         # On a host itself: its sshd is reached over the network.
         inside = [*hosts.inside(1, quire_run(hosts, "--tag", agent=reach))]
         run_suite([["contract_sync_program"], ["stress_program", "1"]], inside)
+        run_stock(hosts.inside(1, quire_run(hosts, agent=reach)), [ENDS_WITH_5])
         hosts.require_traffic(100_000)
         job = Job([*inside, "sleep", "60"])
         wait_until(lambda: len([pid for pid in hosts.processes() if name_of(pid) == "sleep"]) == 3, 20, "the nodes")

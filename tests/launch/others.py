@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from namespaces import Hosts
 from slurm import Slurm
-from suite import REPRESENTATIVE, SHORT, WHOLE, program, quire, run_suite
+from suite import ENDS_WITH_5, REPRESENTATIVE, SHORT, WHOLE, program, quire, run_stock, run_suite
 from support import Job, need_program, require, run, run_well, state_of, wait_until
 
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -52,8 +52,10 @@ def mpirun():
         own = {**open_mpi(hosts, reach), "QUIRE_MEMORY_LIMIT": "0"}
         run_suite(WHOLE, mpirun_on(hosts), environment=own)
         hosts.require_traffic(1_000_000)
+        run_stock([*mpirun_on(hosts), "-x", "OMP_NUM_THREADS", quire(), "exec"], [ENDS_WITH_5], environment=own)
         by_quire = [quire(), "run", "--launcher", "mpirun", "--agent", reach]
         run_suite([["contract_sync_program"]], hosts.inside(1, [*by_quire, "--hosts", ",".join(hosts.addresses)]), environment=own)
+        run_stock(hosts.inside(1, [*by_quire, "--hosts", ",".join(hosts.addresses)]), [ENDS_WITH_5], environment=own)
         # The order that was asked for, and two nodes on a host; mpirun by itself begins with its own host.
         told = run_well(hosts.inside(1, [*by_quire, "--hosts", "10.77.0.3:2,10.77.0.1,10.77.0.2", "sh", "-c",
                                          "echo $PMIX_RANK $(hostname)"]), 30, environment=own).out
@@ -79,6 +81,7 @@ def mpirun_5():
         start = [starter, "-np", "3", "--bind-to", "none", "--host", ",".join(f"{a}:1" for a in hosts.addresses)]
         run_suite([["contract_pages_program"], *SHORT], hosts.inside(1, start), environment=own)
         hosts.require_traffic(1_000_000)
+        run_stock(hosts.inside(1, [*start, "-x", "OMP_NUM_THREADS", quire(), "exec"]), environment=own)
         path = {"PATH": os.path.dirname(starter) + ":" + os.environ["PATH"]}
         told = run_well(hosts.inside(1, [quire(), "run", "--launcher", "mpirun", "--agent", hosts.agent, "--hosts",
                                          "10.77.0.3:2,10.77.0.1,10.77.0.2", "sh", "-c", "echo $PMIX_RANK $(hostname)"]), 30,
@@ -92,6 +95,7 @@ def mpirun_local():
     starter = need_program("mpirun.openmpi", "openmpi-bin")
     start = [starter, "--oversubscribe", "--bind-to", "none"]
     run_suite(SHORT, [*start, "-np", "3"], environment=AS_ROOT)
+    run_stock([*start, "-np", "3", quire(), "exec"], environment=AS_ROOT)
     run_well([*start, "-np", "2", program("contract_sync_program")], 60, environment={**AS_ROOT, "QUIRE_POOL": "fork"})
     stopped_node([*start, "-np", "3"], environment={**AS_ROOT, "QUIRE_PEER_TIMEOUT": "2"})
     # Survivors are told of a death, as long as the launcher lets them live.
@@ -106,6 +110,7 @@ def hydra():
     told = run_well([*start, program("launcher_program"), "exchange", "20000"], 30).out
     require(sorted(told.split("\n"))[1:] == [f"node {i} of 4, 4 here" for i in range(4)], told)
     run_suite(SHORT, start)
+    run_stock([*start, quire(), "exec"])
     # Several at once: Hydra, when a node tells it to end all, drops what it has not read, on a busy machine often the very message.
     with ThreadPoolExecutor(6) as at_once:
         list(at_once.map(lambda _: stopped_node([starter, "-n", "3"], environment={"QUIRE_PEER_TIMEOUT": "2"}), range(6)))
@@ -122,6 +127,7 @@ def slurm():
         start = [*SRUN, "--mpi=pmix"]
         own = {**cluster.environment, "QUIRE_TRANSPORT": "tcp"}
         run_suite(WHOLE, start, environment=own)
+        run_stock([*start, quire(), "exec"], environment=own)
         stopped_node(["srun", "-u", "-N", "3", "-n", "3", "--cpu-bind=none", "--mpi=pmix"],
                      environment={**own, "QUIRE_PEER_TIMEOUT": "2"})
         result = run([*start, program("death_program"), "exit_with_5"], 40, environment=cluster.environment)
@@ -140,6 +146,7 @@ def slurm_starts():
                          program("launcher_program"), "exchange", "10"], 30, environment=own).out
         require(sorted(told.split("\n"))[1:] == ["node 0 of 4, 1 here"] + [f"node {i} of 4, 3 here" for i in (1, 2, 3)], told)
         run_suite(SHORT, start, environment=own)
+        run_stock([*start, quire(), "exec"], [ENDS_WITH_5], environment=own)
         stopped_node(["srun", "-u", "-N", "3", "-n", "3", "--cpu-bind=none", "--mpi=pmi2"],
                      environment={**own, "QUIRE_PEER_TIMEOUT": "2"})
         # This plug-in tells nobody of a death, and lets the others live; they notice.
@@ -151,6 +158,7 @@ def slurm_starts():
 
         by_quire = [quire(), "run", "--launcher", "srun"]
         run_suite([["contract_sync_program"]], [*by_quire, "-n", "4"], environment=cluster.environment)
+        run_stock([*by_quire, "-n", "4"], [ENDS_WITH_5], environment=cluster.environment)
         # The order that was asked for, and two nodes on a host that has one core in the allocation.
         run_well(["salloc", "-N4", "--no-shell"], 20, environment=cluster.environment)
         job = run_well(["squeue", "-h", "-o", "%i"], 20, environment=cluster.environment).out.strip()

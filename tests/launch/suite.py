@@ -4,7 +4,7 @@
 import os
 import time
 
-from support import run_well
+from support import require, run, run_well
 
 build = ""  # the build folder; set once by launch_test.py
 
@@ -32,6 +32,9 @@ LONG = [["race_free_program"], ["contract_change_program"], ["contract_block_pro
 # Where the network is slow: pages, messages and diffs, each way of synchronising, and all at random.
 REPRESENTATIVE = [["contract_pages_program"], ["contract_heap_program"], ["contract_sync_program"],
                   ["contract_locking_program"], ["contract_release_program"], ["stress_program", "1"]]
+# Of tests/openmp, by gcc, which know nothing of Quire: how they end, and what they print, is the stock runtime's.
+ENDS_WITH_5 = ["openmp_constructs_O3_pie", "words", "5"]
+STOCK = [["openmp_jacobi", "64", "20"], ENDS_WITH_5]
 SHORT = [["contract_sync_program"], ["contract_release_program"], ["stress_program", "1"]]
 
 
@@ -43,3 +46,19 @@ def run_suite(suite, start, limit=120, environment=None, **how):
         own = {key: value for word in rest if isinstance(word, dict) for key, value in word.items()}
         run_well([*start, program(name), *words], limit, environment={**(environment or {}), **own}, **how)
     print(f"  {len(suite)} programs: {time.monotonic() - begin:.1f} s", flush=True)
+
+
+def run_stock(start, programs=None, limit=60, environment=None, **how):
+    """Programs with OpenMP, as they are: `start` begins a command line of four nodes or fewer."""
+    programs = programs or STOCK
+    threads = {"OMP_NUM_THREADS": "4"}
+    begin = time.monotonic()
+    for name, *words in programs:
+        path = os.path.join(build, "tests", "openmp", name)
+        if not os.path.exists(path):
+            print("  without programs with OpenMP: they have not been built", flush=True)
+            return
+        wanted = run([path, *words], limit, environment=threads)
+        found = run([*start, path, *words], limit, environment={**(environment or {}), **threads}, **how)
+        require(found.out == wanted.out and found.status == wanted.status, f"{found}\nwith the stock runtime: {wanted}")
+    print(f"  {len(programs)} programs with OpenMP: {time.monotonic() - begin:.1f} s", flush=True)

@@ -32,11 +32,11 @@ using model::message_kind;
 class chart {
  public:
   explicit chart(unsigned nodes, bool first_touch = false, updates update = updates::learned, bool scans = false, bool pages_out = false,
-                 bool keeps = false)
+                 bool keeps = false, bool moves_between = true)
       : units_(nodes * nodes), open_(nodes), pins_(nodes) {
     for (std::uint16_t n = 0; n < nodes; ++n) {
       region_shape shape;
-      shape.moves_between = true;
+      shape.moves_between = moves_between;
       shape.self = node_id{n};
       shape.nodes = model::geometry::of(nodes);
       shape.managers = directory::manager_map::make(model::placement::modulo, nodes, nodes, {});

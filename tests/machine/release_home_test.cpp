@@ -86,6 +86,16 @@ TEST(release_home, who_alone_writes_in_three_intervals_in_a_row_and_more_is_to_h
   EXPECT_EQ(writes(1), 1u);
 }
 
+TEST(release_home, nobody_is_to_have_it_between_barriers_where_threads_may_poll_words_at_their_home) {
+  chart c(2, false, updates::learned, false, false, false, false);
+  for (int i = 0; i < 5; ++i) {
+    c.before(1, access::write);
+    c.release(1);
+    c.run();
+    EXPECT_TRUE(c.open(0).lone.empty());
+  }
+}
+
 TEST(release_home, a_home_that_is_writing_is_not_offered) {
   chart c(3);
   c.before(1, access::write);

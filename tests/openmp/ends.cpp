@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ways in which a program with OpenMP does not end well, in a region, on the last of its threads: `ends HOW`.
+// Ways in which a program with OpenMP does not end well, in a region, on the last of its threads, or on another one: `ends HOW [THREAD]`.
 #include <omp.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -67,11 +67,12 @@ void end(std::string_view how) {
 int main(int argc, char** argv) {
   const std::string_view how = argc > 1 ? argv[1] : "";
   signal(SIGUSR1, on_signal);
+  const int who = argc > 2 ? std::atoi(argv[2]) : -1;
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
 #pragma omp parallel
   {
 #pragma omp barrier
-    if (omp_get_thread_num() == omp_get_num_threads() - 1) end(how);
+    if (omp_get_thread_num() == (who >= 0 ? who : omp_get_num_threads() - 1)) end(how);
 #pragma omp barrier
   }
   std::printf("the end\n");

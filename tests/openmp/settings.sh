@@ -10,11 +10,18 @@ check() {  # NAME VALUE PART: standard error has the part, and the program succe
     *"$3"*) ;;
     *) echo "$1=$2, status $status: no \"$3\" in: $found"; exit 1 ;;
   esac
+  # Places are of a node.
+  [ "$1" = OMP_PLACES ] || [ "$(echo "$found" | grep -c "$1 is")" -le 1 ] || { echo "$1=$2: more than one line: $found"; exit 1; }
   [ $status = 0 ] || { echo "$1=$2: status $status: $found"; exit 1; }
 }
 check OMP_NUM_THREADS zero "OMP_NUM_THREADS is \"zero\""
 check OMP_NUM_THREADS 0 "OMP_NUM_THREADS is \"0\""
 check OMP_NUM_THREADS 4,x "OMP_NUM_THREADS is \"4,x\""
+check OMP_NUM_THREADS -1 "OMP_NUM_THREADS is \"-1\""
+check OMP_NUM_THREADS 2147483648 "OMP_NUM_THREADS is \"2147483648\""
+check OMP_STACKSIZE 1 "OMP_STACKSIZE is \"1\""
+check OMP_STACKSIZE 1152921504606846976 "OMP_STACKSIZE is \"1152921504606846976\""
+check OMP_STACKSIZE lots "OMP_STACKSIZE is \"lots\""
 check OMP_STACKSIZE 65G "OMP_STACKSIZE is \"65G\""
 check OMP_STACKSIZE 0 "OMP_STACKSIZE is \"0\""
 check OMP_STACKSIZE -5M "OMP_STACKSIZE is \"-5M\""

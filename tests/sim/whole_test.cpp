@@ -102,6 +102,11 @@ const program few_twins{"few_twins", 150,
 const program turned{"turns", 150, {.least_pages = 2, .most_pages = 4, .most_phases = 6, .most_steps = 40, .most_groups = 2, .turns = true, .replicas_percent = 0},
                      {"turns", "home moves", "told early", "changes"}};
 
+/// The same with content in stores: homes move between barriers while operations wait for it.
+const program turned_stores{"turned_stores", 60,
+                            {.least_pages = 7, .most_pages = 14, .most_phases = 6, .most_steps = 25, .turns = true, .short_percent = 100, .replicas_percent = 0},
+                            {"turns", "home moves", "fills", "read from stores"}};
+
 std::vector<extent> all() {
   std::vector<extent> list;
   const auto add = [&](const program& p, std::initializer_list<unsigned> nodes) {
@@ -121,6 +126,7 @@ std::vector<extent> all() {
   add(flags, {3, 5});
   add(few_twins, {2, 3, 5});
   add(turned, {2, 3, 5});
+  add(turned_stores, {2, 3});
   return list;
 }
 
@@ -231,6 +237,7 @@ TEST(whole_pins, hold) {
       {stores, 3, 47'419'048'997'158'985},  // the same
       {few_twins, 2, 77},                   // a push left in the middle of a step's actions
       {stores, 2, 24'237'172'291'665'969},  // an operation, which had waited for its unit's content, was done after the home had gone
+      {turned_stores, 3, 713},              // an invalidation left in the middle of a reply's leaving, and came before it
   };
   for (const auto& pin : pins) {
     job_options one = pin.about.what;

@@ -37,9 +37,9 @@ void node::on_acknowledged(node_id to, std::uint32_t count, unsigned group) {
 }
 
 /// What waits leaves, oldest first, as soon as it may. If anything is left that waits, it is for the present group, which is the one before
-/// from now on.
+/// from now on. Not while a message leaves: what that makes this node do before comes here, too, and would let younger ones out.
 void node::open_gate() {
-  for (;;) {
+  while (!in_gate_) {
     if (groups_.may_turn()) add_interval();
     if (waiting() != 0 && may_leave(gate_[left_].to, gate_[left_].what, gate_[left_].after)) {
       const held_message next = gate_[left_++];
@@ -75,7 +75,11 @@ void node::send(node_id to, const message& m, std::span<const std::byte> value, 
   }
   // A message that releases nothing may not overtake one that waits, and need not wait for what threads here write.
   const std::uint64_t after = ends ? last_closed() : 0;
-  if (waiting() == 0 && may_leave(to, what, after)) return leave(to, m, value, what, after);
+  if (waiting() == 0 && !in_gate_ && may_leave(to, what, after)) {
+    leave(to, m, value, what, after);
+    if (waiting() != 0) open_gate();
+    return;
+  }
   held_message& held = hold(gate_, m, value);
   held.after = after;
   held.what = what;
@@ -100,6 +104,7 @@ bool node::may_leave(node_id to, edge what, std::uint64_t after) const noexcept 
 }
 
 void node::leave(node_id to, const message& m, std::span<const std::byte> value, edge what, std::uint64_t after) {
+  CHECK(!std::exchange(in_gate_, true));
   if (what != edge::none) {
     const std::uint64_t last = last_awaited(to, what, after);
     add_up_to(last);
@@ -110,6 +115,7 @@ void node::leave(node_id to, const message& m, std::span<const std::byte> value,
     tell(to);
   }
   effects_.transmit(to, m, value);
+  in_gate_ = false;
 }
 
 /// Diffs went to `to` that need not be looked at before something else comes there.

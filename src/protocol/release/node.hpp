@@ -191,6 +191,7 @@ class node final : public protocol::domain {
   base::fault_vector<held_message> unheard_{};  ///< messages kept back, oldest first
   bool hearing_ = false;
   std::size_t left_ = 0;
+  bool in_gate_ = false;  ///< a message leaves; what comes meanwhile waits behind it
   std::size_t relieved_ = 0;  ///< units of the open interval up to here have been looked at by relieve()
   history::position epoch_ = 0;  ///< where the last epoch ended
   actions actions_{};
