@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <initializer_list>
 #include <mutex>
@@ -59,17 +60,29 @@ void* work(void* at) noexcept {
   }
 }
 
+/// What stands for all desks when the job ends.
+desk* no_more() noexcept { return reinterpret_cast<desk*>(desk::page - 1); }
+bool pass(desk& d, std::uint32_t from, std::uint32_t to) noexcept {
+  return __atomic_compare_exchange_n(&d.use, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+/// Of a thread that the program has left behind: its node ends.
+[[noreturn]] void wait_for_end() noexcept {
+  for (;;) ::pause();
+}
+
 clerk_of_other* engage(int node) noexcept {
   void* at = nullptr;
   must(quire_aligned_alloc(desk::page, desk::page, &at));
   auto* const d = new (at) desk;
   must(quire_semaphore_create(0, &d->called));
   must(quire_semaphore_create(0, &d->done));
-  must(quire_spawn(node, work, d, &d->clerk));
+  d->use = desk::caller;
   desk*& all = shared().desks;
   d->next = __atomic_load_n(&all, __ATOMIC_ACQUIRE);
-  while (!__atomic_compare_exchange_n(&all, &d->next, d, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-  }
+  do {
+    if (d->next == no_more()) wait_for_end();
+  } while (!__atomic_compare_exchange_n(&all, &d->next, d, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+  must(quire_spawn(node, work, d, &d->clerk));
   auto* const made = make_private<clerk_of_other>();
   made->node = node;
   made->at = d;
@@ -99,7 +112,10 @@ bool is_never_mapped(const void* at) noexcept { return reinterpret_cast<std::uin
 }  // namespace
 
 errand::errand(int node) noexcept : clerk_(*find(&t_own, node)) {
-  if (clerk_ == nullptr) clerk_ = take_idle(node);
+  if (clerk_ == nullptr) {
+    clerk_ = take_idle(node);
+    if (clerk_ != nullptr && !pass(*clerk_->at, desk::nobody, desk::caller)) wait_for_end();
+  }
   if (clerk_ == nullptr) clerk_ = engage(node);
 }
 
@@ -108,6 +124,7 @@ errand::~errand() {
   for (std::size_t i = 0; i < block_count_; ++i) (void)quire_free(blocks_[i]);
   errno = saved;
   if (clerk_->holds != 0) return;
+  __atomic_store_n(&clerk_->at->use, desk::nobody, __ATOMIC_RELEASE);
   const std::lock_guard held(g_guard);
   clerk_->next = g_idle;
   g_idle = clerk_;
@@ -137,6 +154,7 @@ void errand::wait() noexcept {
 }
 
 void* errand::on_desk(std::size_t bytes) noexcept {
+  if (bytes > sizeof(desk::carried) - used_) return nullptr;
   const std::size_t room = (bytes + 15) / 16 * 16;
   if (room > sizeof(desk::carried) - used_) return nullptr;
   void* const at = clerk_->at->carried + used_;
@@ -177,11 +195,16 @@ char* errand::joined(const iovec* parts, int count, std::size_t bytes) noexcept 
   return static_cast<char*>(at);
 }
 
-void dismiss_clerks() noexcept {
-  for (desk* d = __atomic_load_n(&shared().desks, __ATOMIC_ACQUIRE); d != nullptr; d = d->next) {
+bool dismiss_clerks() noexcept {
+  desk* const all = __atomic_exchange_n(&shared().desks, no_more(), __ATOMIC_ACQ_REL);
+  for (desk* d = all; d != nullptr; d = d->next) {
+    if (!pass(*d, desk::nobody, desk::ended)) return false;
+  }
+  for (desk* d = all; d != nullptr; d = d->next) {
     d->what = nullptr;
     if (quire_semaphore_release(d->called, 1) == QUIRE_OK) (void)quire_join(d->clerk, nullptr);
   }
+  return true;
 }
 
 }  // namespace quire::openmp

@@ -8,6 +8,7 @@
 #include <sys/uio.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <new>
 #include <type_traits>
@@ -25,6 +26,8 @@ struct desk {
   desk* next;  ///< of all desks of the job
   void (*what)(desk&);  ///< null: the clerk ends
   int error;   ///< errno, if the call has set it
+  std::uint32_t use;  ///< who has it
+  static constexpr std::uint32_t nobody = 0, caller = 1, ended = 2;
   alignas(64) std::byte result[result_room];
   alignas(64) std::byte call[call_room];
   alignas(64) std::byte carried[page - 64 - result_room - call_room];  ///< what the call reads and writes, if it is little
@@ -100,7 +103,7 @@ auto call_on_node(int node, const Call& call) noexcept {
   return e.run(call);
 }
 
-/// Node 0, when no thread of the program is left but the caller: all clerks of the job end.
-void dismiss_clerks() noexcept;
+/// Node 0, when the job ends: all clerks do. False: a thread is in a call, which may last for ever.
+[[nodiscard]] bool dismiss_clerks() noexcept;
 
 }  // namespace quire::openmp

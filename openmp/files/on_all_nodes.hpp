@@ -10,7 +10,7 @@
 namespace quire::openmp {
 
 /// Whether a call of the program changes what other nodes have, too.
-[[nodiscard]] inline bool is_for_all_nodes(const void* caller) noexcept { return files::apart && is_of_program(caller); }
+[[nodiscard]] inline bool is_for_all_nodes(const void* caller) noexcept { return files::apart && is_of_program(caller) && files::is_node(); }
 
 /// The caller alone changes what all nodes have, as long as this lives.
 class process_turn {

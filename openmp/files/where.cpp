@@ -28,9 +28,6 @@ bool is_in_programs_code(const void* caller) noexcept {
   return false;
 }
 
-/// Not in a child of vfork(2), whose descriptors are its own.
-bool is_node() noexcept { return static_cast<pid_t>(::syscall(SYS_getpid)) == g_process; }
-
 }  // namespace
 
 /// Handlers of signals run on private stacks, as Quire itself does, and what it stands on. A call that ends the function of a region seems to come from this library.
@@ -39,7 +36,9 @@ bool is_of_program(const void* caller) noexcept {
   return for_program(caller) || (from_program(caller) && is_in_programs_code(caller));
 }
 
-int files::find_descriptor(const void* caller) noexcept { return job().node != 0 && is_of_program(caller) && is_node() ? 0 : here; }
+bool files::is_node() noexcept { return static_cast<pid_t>(::syscall(SYS_getpid)) == g_process; }
+
+int files::find_descriptor(const void* caller) noexcept { return job().node != 0 && is_of_program(caller) && files::is_node() ? 0 : here; }
 
 /// Addresses below all nodes' own are those of libc's first heap, which nodes have at the same place.
 int files::find_stream(const void* handle, const void* caller) noexcept {

@@ -15,6 +15,8 @@ namespace quire::openmp {
 constexpr int here = -1;
 
 namespace files {
+/// Not in a child of vfork(2), which has a node's memory but descriptors and a state of its own.
+[[nodiscard]] bool is_node() noexcept;
 /// Several nodes, and the program runs.
 __attribute__((visibility("hidden"))) extern bool apart;
 [[nodiscard]] int find_stream(const void* handle, const void* caller) noexcept;

@@ -80,8 +80,24 @@ void watch_for_exits() noexcept {
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
+namespace {
+
+/// This node's, before handlers write on node 0. Another thread may have the lock, and keep it.
+void flush_output() noexcept {
+  static constexpr timespec a_while{0, 1'000'000};
+  constexpr int most = 500;
+  for (int tries = 0; QUIRE_NEXT(ftrylockfile)(stdout) != 0; ++tries) {
+    if (tries == most) return;
+    ::nanosleep(&a_while, nullptr);
+  }
+  (void)QUIRE_NEXT(fflush_unlocked)(stdout);
+  QUIRE_NEXT(funlockfile)(stdout);
+}
+
+}  // namespace
+
 void exit_on_node_0(int status, exit_kind how) noexcept {
-  (void)std::fflush(nullptr);
+  flush_output();
   std::uint64_t expected = 0;
   int done = 0;
   const std::uint64_t asked = std::uint64_t{static_cast<std::uint32_t>(status)} + 1;

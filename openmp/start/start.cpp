@@ -29,6 +29,7 @@
 #include "openmp/files/own_descriptors.hpp"
 #include "openmp/files/where.hpp"
 #include "openmp/team/shared_state.hpp"
+#include "openmp/libc/interpose.hpp"
 #include "openmp/libc/state.hpp"
 #include "openmp/memory/heap.hpp"
 #include "openmp/memory/release_heap.hpp"
@@ -195,7 +196,7 @@ int lead(int, char**, char** environment) {
     wait_for_workers();
     watch::close_demotion();
     if (own_threads() != 0) stop_others_at_faults();
-    (void)std::fflush(nullptr);
+    (void)QUIRE_NEXT(fflush)(nullptr);
     ::_exit(quire_end() == QUIRE_OK ? 0 : 1);
   }
   make_places(first_places() * job().nodes);
@@ -229,7 +230,7 @@ void end_job_on_private_stack() noexcept {
   stop_making_places();
   close_libc_state();
   close_files();
-  dismiss_clerks();
+  if (!dismiss_clerks()) quire_exit(g_status);  // a thread that the program has left behind is in a call
   close_threads();
   close_static_data();
   close_heap();
@@ -249,7 +250,7 @@ void end_job_on_private_stack() noexcept {
   if (!in_heap(__builtin_frame_address(0)) || private_stack() == nullptr) return end_job_on_private_stack();
   call_on(private_stack(), [](void*) {
     end_job_on_private_stack();
-    (void)std::fflush(nullptr);
+    (void)QUIRE_NEXT(fflush)(nullptr);
     ::_exit(g_status);  // the stack that it would return to is no more
   }, nullptr);
 }

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "openmp/fortran/units.hpp"
+#include "openmp/libc/interpose.hpp"
 #include "openmp/memory/stacks.hpp"
 #include "openmp/memory/thread_data.hpp"
 #include "openmp/omp/affinity.hpp"
@@ -441,7 +442,7 @@ void serve() noexcept {
     if (std::exchange(first, false)) repeat_fortran_settings();
     repeat_actions();
     call_on(g_lead_top, [](void* at) { run_here(*static_cast<const command*>(at)); }, &c);
-    (void)std::fflush(nullptr);
+    (void)QUIRE_NEXT(fflush)(nullptr);
     flush_units();
   }
 }
