@@ -167,6 +167,8 @@ QUIRE_LIBC int __fxstat(int version, int fd, struct stat* to) noexcept {
 QUIRE_LIBC int __fxstat64(int version, int fd, struct stat64* to) noexcept {
   return node_of(fd, QUIRE_CALLER) == here ? QUIRE_NEXT(__fxstat64)(version, fd, to) : ::fstat64(fd, to);
 }
+QUIRE_FILLED(fstatfs64, struct statfs64, (int fd, struct statfs64* to), (fd, to), (fd, there), noexcept)
+QUIRE_FILLED(fstatvfs64, struct statvfs64, (int fd, struct statvfs64* to), (fd, to), (fd, there), noexcept)
 QUIRE_FILLED(fstatfs, struct statfs, (int fd, struct statfs* to), (fd, to), (fd, there), noexcept)
 QUIRE_FILLED(fstatvfs, struct statvfs, (int fd, struct statvfs* to), (fd, to), (fd, there), noexcept)
 QUIRE_FILLED(eventfd_read, eventfd_t, (int fd, eventfd_t* to), (fd, to), (fd, there))

@@ -180,6 +180,12 @@ QUIRE_LIBC int mkostemps(char* name, int suffix, int flags) {
 QUIRE_LIBC int mkstemps(char* name, int suffix) {
   return node_of(new_one(), QUIRE_CALLER) == here ? QUIRE_NEXT(mkstemps)(name, suffix) : ::mkostemps(name, suffix, 0);
 }
+QUIRE_LIBC int mkstemps64(char* name, int suffix) {
+  return node_of(new_one(), QUIRE_CALLER) == here ? QUIRE_NEXT(mkstemps64)(name, suffix) : ::mkostemps(name, suffix, 0);
+}
+QUIRE_LIBC int mkostemps64(char* name, int suffix, int flags) {
+  return node_of(new_one(), QUIRE_CALLER) == here ? QUIRE_NEXT(mkostemps64)(name, suffix, flags) : ::mkostemps(name, suffix, flags);
+}
 
 // What is no file.
 #define QUIRE_MAKE_TWO(function, parameters, two, arguments, arguments_there)                                                    \

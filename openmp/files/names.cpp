@@ -19,6 +19,12 @@ using namespace quire::openmp;
   QUIRE_AT_OWNER_WITH(result, function, parameters, new_one(), arguments, const char* const there = e.take(name), arguments_there, , __VA_ARGS__)
 QUIRE_BY_NAME(int, access, (const char* name, int mode), (name, mode), (there, mode), noexcept)
 QUIRE_BY_NAME(int, faccessat, (int at, const char* name, int mode, int flags), (at, name, mode, flags), (at, there, mode, flags), noexcept)
+QUIRE_BY_NAME(int, euidaccess, (const char* name, int mode), (name, mode), (there, mode), noexcept)
+QUIRE_BY_NAME(int, eaccess, (const char* name, int mode), (name, mode), (there, mode), noexcept)
+QUIRE_BY_NAME(int, mknod, (const char* name, mode_t mode, dev_t what), (name, mode, what), (there, mode, what), noexcept)
+QUIRE_BY_NAME(int, mknodat, (int at, const char* name, mode_t mode, dev_t what), (at, name, mode, what), (at, there, mode, what), noexcept)
+QUIRE_BY_NAME(int, mkfifoat, (int at, const char* name, mode_t mode), (at, name, mode), (at, there, mode), noexcept)
+QUIRE_BY_NAME(int, fchownat, (int at, const char* name, uid_t user, gid_t group, int flags), (at, name, user, group, flags), (at, there, user, group, flags), noexcept)
 QUIRE_BY_NAME(int, mkdir, (const char* name, mode_t mode), (name, mode), (there, mode), noexcept)
 QUIRE_BY_NAME(int, mkdirat, (int at, const char* name, mode_t mode), (at, name, mode), (at, there, mode), noexcept)
 QUIRE_BY_NAME(int, rmdir, (const char* name), (name), (there), noexcept)
@@ -57,6 +63,8 @@ QUIRE_ASKED(fstatat64, (int at, const char* name, struct stat64* to, int flags),
 QUIRE_ASKED(statx, (int at, const char* name, int flags, unsigned mask, struct statx* to), (at, name, flags, mask, to), (at, there, flags, mask, to_there))
 QUIRE_ASKED(statfs, (const char* name, struct statfs* to), (name, to), (there, to_there))
 QUIRE_ASKED(statvfs, (const char* name, struct statvfs* to), (name, to), (there, to_there))
+QUIRE_ASKED(statfs64, (const char* name, struct statfs64* to), (name, to), (there, to_there))
+QUIRE_ASKED(statvfs64, (const char* name, struct statvfs64* to), (name, to), (there, to_there))
 
 QUIRE_AT_OWNER_WITH(ssize_t, readlink, (const char* name, char* to, size_t bytes), new_one(), (name, to, bytes),
                     const char* const there = e.take(name); char* const to_there = e.room_for(to, bytes), (there, to_there, bytes),

@@ -67,7 +67,7 @@ QUIRE_LIBC int close(int fd) {
   if (node != here) return errand(node).run([=] { return is_own_descriptor(fd) ? none() : QUIRE_NEXT(close)(fd); });
   if (!is_own_descriptor(fd)) return QUIRE_NEXT(close)(fd);
   if (is_of_program(QUIRE_CALLER)) return none();
-  g_own[static_cast<std::size_t>(fd)] = false;  // its number may be the program's next
+  if (files::is_node()) g_own[static_cast<std::size_t>(fd)] = false;  // its number may be the program's next
   return QUIRE_NEXT(close)(fd);
 }
 
@@ -75,11 +75,16 @@ namespace {
 
 /// A copy of standard output is a descriptor like others.
 bool is_of_output(int fd) noexcept { return fd == 1 || fd == 2; }
+/// A child of vfork(2) on another node than node 0 has that node's descriptors; the program's number is another file there.
+bool is_in_other_child(int fd, const void* caller) noexcept {
+  return files::apart && fd > 2 && job().node != 0 && is_of_program(caller) && !files::is_node();
+}
 template <class Copy>
 int copy_to(int fd, int to, const void* caller, Copy copy) noexcept {
+  if (is_in_other_child(fd, caller)) return refuse("dup2() in a child of vfork()"), -1;
   const int node = !is_of_output(fd) ? node_of(fd, caller) : is_of_output(to) ? here : node_of(new_one(), caller);
   if (node != here) return errand(node).run([=] { return is_own_descriptor(to) ? none() : copy(); });
-  return is_own_descriptor(to) && is_of_program(caller) ? none() : copy();
+  return is_own_descriptor(to) && is_of_program(caller) && files::is_node() ? none() : copy();
 }
 
 }  // namespace

@@ -187,11 +187,22 @@ QUIRE_AT_OWNER(int, _IO_getc, (FILE* stream), stream, (stream))
 QUIRE_AT_OWNER(int, fgetc_unlocked, (FILE* stream), stream, (stream))
 QUIRE_AT_OWNER(int, getc_unlocked, (FILE* stream), stream, (stream))
 QUIRE_AT_OWNER(int, getchar, (), stdin, ())
+QUIRE_AT_OWNER(int, getchar_unlocked, (), stdin, ())
 QUIRE_AT_OWNER(int, getw, (FILE* stream), stream, (stream))
 QUIRE_AT_OWNER(int, ungetc, (int one, FILE* stream), stream, (one, stream))
 QUIRE_AT_OWNER(wint_t, fgetwc, (FILE* stream), stream, (stream))
 QUIRE_AT_OWNER(wint_t, getwc, (FILE* stream), stream, (stream))
+QUIRE_AT_OWNER(wint_t, getwchar, (), stdin, ())
+QUIRE_AT_OWNER(wint_t, fgetwc_unlocked, (FILE* stream), stream, (stream))
+QUIRE_AT_OWNER(wint_t, getwc_unlocked, (FILE* stream), stream, (stream))
+QUIRE_AT_OWNER(wint_t, getwchar_unlocked, (), stdin, ())
 QUIRE_AT_OWNER(wint_t, ungetwc, (wint_t one, FILE* stream), stream, (one, stream))
+
+/// What getc_unlocked() in the program's own code calls where its node's stream has nothing, as standard input has not elsewhere than on node 0.
+QUIRE_LIBC int __uflow(FILE* stream) {
+  const int node = node_of(stream, QUIRE_CALLER);
+  return node == here ? QUIRE_NEXT(__uflow)(stream) : errand(node).run([=] { return QUIRE_NEXT(fgetc_unlocked)(stream); });
+}
 
 // What a program built with _FORTIFY_SOURCE calls instead.
 namespace {

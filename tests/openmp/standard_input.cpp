@@ -16,6 +16,8 @@ int main() {
       std::string second, third;
       if (fgets(first, sizeof first, stdin) != nullptr) all += std::to_string(i) + ' ' + first;
       all += getchar();
+      all += static_cast<char>(getc_unlocked(stdin));
+      all += static_cast<char>(getchar_unlocked());
       if (scanf("%99s", word) == 1) all += word;
       std::cin >> second;
       std::getline(std::cin, third);
