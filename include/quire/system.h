@@ -16,10 +16,10 @@ extern "C" {
  *
  *  The caller may have its stack in shared memory, but not in this one.
  *
- *  Memory of Quire and of the C library, and the stack of a caller, cannot be shared. Of the options, home and heap stay 0, and placement, or it is QUIRE_PLACE_FIRST_TOUCH: with release
- *  consistency, units of nothing but zeroes start at the node that touches them first. The region
- *  cannot be destroyed; at quire_end() each node keeps the content of the end as private memory, but for what quire_region_forget() names. A child of fork(2) in a process with such
- *  a region ends at once, with a line (posix_spawn(3) and vfork(2) work). Checkpoints are refused as long as there is one.
+ *  Memory of Quire and of the C library, and the stack of a caller, cannot be shared. Of the options, home and heap stay 0; placement stays 0 too, or
+ *  is QUIRE_PLACE_FIRST_TOUCH: with release consistency, units of nothing but zeroes start at the node that touches them first. The region cannot be
+ *  destroyed; at quire_end() each node keeps the content of the end as private memory, but for what quire_region_forget() names. A child of fork(2) in
+ *  a process with such a region ends at once, with a line (posix_spawn(3) and vfork(2) work). Checkpoints are refused as long as there is one.
  *
  *  Errors, on all nodes, after which the memory is as it was: QUIRE_INVALID; QUIRE_BAD_ADDRESS: on some node not all of it is mapped and readable;
  *  QUIRE_EXISTS: some of it is shared; QUIRE_LIMIT, QUIRE_NO_MEMORY, QUIRE_SYSTEM; QUIRE_UNSUPPORTED (pool `fork`). */

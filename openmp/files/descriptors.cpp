@@ -81,22 +81,17 @@ int node_of_control(int fd, int request, const void* caller) noexcept {
 }
 void* argument_of(va_list arguments) noexcept { return va_arg(arguments, void*); }
 }  // namespace
-QUIRE_LIBC int fcntl(int fd, int request, ...) {
-  va_list arguments;
-  va_start(arguments, request);
-  void* const what = argument_of(arguments);
-  va_end(arguments);
-  const int node = node_of_control(fd, request, QUIRE_CALLER);
-  return node == here ? QUIRE_NEXT(fcntl)(fd, request, what) : control_there(node, fd, request, what, QUIRE_NEXT(fcntl));
-}
-QUIRE_LIBC int fcntl64(int fd, int request, ...) {
-  va_list arguments;
-  va_start(arguments, request);
-  void* const what = argument_of(arguments);
-  va_end(arguments);
-  const int node = node_of_control(fd, request, QUIRE_CALLER);
-  return node == here ? QUIRE_NEXT(fcntl64)(fd, request, what) : control_there(node, fd, request, what, QUIRE_NEXT(fcntl64));
-}
+#define QUIRE_CONTROL(function)                                                                                                    \
+  QUIRE_LIBC int function(int fd, int request, ...) {                                                                              \
+    va_list arguments;                                                                                                             \
+    va_start(arguments, request);                                                                                                  \
+    void* const what = argument_of(arguments);                                                                                     \
+    va_end(arguments);                                                                                                             \
+    const int node = node_of_control(fd, request, QUIRE_CALLER);                                                                   \
+    return node == here ? QUIRE_NEXT(function)(fd, request, what) : control_there(node, fd, request, what, QUIRE_NEXT(function)); \
+  }
+QUIRE_CONTROL(fcntl)
+QUIRE_CONTROL(fcntl64)
 QUIRE_LIBC int ioctl(int fd, unsigned long request, ...) noexcept {
   va_list arguments;
   va_start(arguments, request);
