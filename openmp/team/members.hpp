@@ -39,7 +39,7 @@ struct team {
   pool tasks{dispose_task};
   user_task* stand_in = nullptr;                ///< for other nodes, as the parent of tasks that came from there
   std::uint64_t sequence = 0;                   ///< of a team of all nodes: the how many-th
-  std::atomic<std::uint64_t> singles{0};        ///< to how many of the region a thread of this node has come
+  std::atomic<std::uint64_t> singles{0};        ///< how many of the region are claimed, as far as this node has heard
   user_task* open_events = nullptr;             ///< tasks whose events are not fulfilled
   loop_counter counters[common_state::most_shares] = {};  ///< these two where its threads are all on this node
   common_state common{};

@@ -14,8 +14,8 @@ namespace {
 
 constexpr unsigned region_shift = 32;
 
-/// The caller's node is the first to claim `number`, counted from 1 in the region. The word has the region's number above, and the last construct that is
-/// claimed below. Nobody comes to a construct before the one in front of it is claimed.
+/// The caller is the first to claim `number`, counted from 1 in the region. The word has the region's number above, and the last construct that is
+/// claimed below. Nobody comes to a construct before the one in front of it is claimed: so the word grows by one at a time.
 bool claim(const team& t, std::uint64_t number) noexcept {
   const std::uint64_t region = t.sequence << region_shift;
   std::uint64_t now = region | (number - 1);
@@ -34,7 +34,13 @@ bool is_first_at_single() noexcept {
   if (c.count == 1) return true;
   team& t = *c.in_team;
   std::uint64_t before = c.singles++;
-  return t.singles.compare_exchange_strong(before, c.singles) && (!t.spans || claim(t, c.singles));
+  if (!t.spans) return t.singles.compare_exchange_strong(before, c.singles);
+  if (t.singles.load() >= c.singles) return false;
+  const bool first = claim(t, c.singles);
+  // Only now may the node's other threads pass without a message of their own: a thread that passed before could claim the next construct first.
+  while (before < c.singles && !t.singles.compare_exchange_weak(before, c.singles)) {
+  }
+  return first;
 }
 
 }  // namespace quire::openmp

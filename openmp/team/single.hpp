@@ -5,8 +5,8 @@
 
 namespace quire::openmp {
 
-/// Whether the caller does the work of the `single` to which it has come. A thread that is the first of its node, in a team of several nodes, asks
-/// by one operation on shared memory; all others know without a message.
+/// Whether the caller does the work of the `single` to which it has come. In a team of several nodes, a thread asks by one operation on shared memory
+/// unless another one of its node has the answer already.
 [[nodiscard]] bool is_first_at_single() noexcept;
 
 }  // namespace quire::openmp

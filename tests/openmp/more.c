@@ -257,15 +257,15 @@ static void first_comes(void) {
   expect("a single's first thread", wrong, 0);
   long times = 0, by_threads = 0;
 #pragma omp parallel num_threads(4) reduction(+ : by_threads)
-  for (int i = 0; i < 500; ++i) {
+  for (int i = 0; i < 20000; ++i) {
 #pragma omp single nowait
     by_threads++;
-    if (i % 50 == 49) {
+    if (i % 2000 == 1999) {
 #pragma omp single
       times++;
     }
   }
-  expect("singles", by_threads, 500);
+  expect("singles", by_threads, 20000);
   expect("singles with a barrier", times, 10);
 }
 
