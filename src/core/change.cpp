@@ -152,7 +152,7 @@ void changer::stop(const change_call& call, totals& t) noexcept {
   if (begins) r.block = base::make_fault<parallel_block>(call.checked, r.machine->protocol(), r.layout.most_bytes());
   r.change.frozen.add(freeze::change);
   (void)core_.held.end();
-  r.machine->stay(true);
+  r.machine->successor().stay(true);
   if (begins && call.checked) core_.blocks.stop_scanned_writes(r);
   if (ends && call.checked) core_.blocks.close(r);
   core_.protocols.domain_of(r).release(true);
@@ -165,7 +165,7 @@ void changer::thaw(region_slot& r, freeze why, bool homes_stay) noexcept {
   c.frozen.remove(why);
   if (c.frozen) return;
   for (const auto& machine : r.made) {
-    if (machine != nullptr) machine->stay(homes_stay);
+    if (machine != nullptr) machine->successor().stay(homes_stay);
   }
   op* o = c.first;
   c.first = c.last = nullptr;
@@ -237,11 +237,11 @@ void changer::convert(const change_call& call) noexcept {
   for (std::uint64_t unit = used.first(); unit < used.end(); ++unit) {
     if (!from.knows(unit)) continue;
     core_.actions.clear();
-    const model::handover h = from.give(unit, core_.actions);
-    to.take(unit, h, core_.actions);
+    const model::handover h = from.successor().give(unit, core_.actions);
+    to.successor().take(unit, h, core_.actions);
     if (core_.actions.size() != 0) core_.performer.take(r, core_.actions);
   }
-  from.all_given();
+  from.successor().all_given();
   core_.performer.flush();
 }
 

@@ -90,7 +90,7 @@ void content_hold::freeze_all(totals& t) noexcept {
   core_.regions.for_each([&t](region_slot& r) {
     t.call += r.change.frozen.has(freeze::end) ? 1 : 0;
     r.change.frozen.add(freeze::hold);
-    r.machine->stay(true);
+    r.machine->successor().stay(true);
   });
   (void)core_.held.end();
   core_.protocols.release(true);
@@ -185,7 +185,7 @@ base::status content_hold::adopt(region_slot& r, std::uint64_t first, std::uint6
         h.written = h.manages = true;
         h.owner = core_.config.self;
         core_.actions.clear();
-        r.machine->take(unit, h, core_.actions);
+        r.machine->successor().take(unit, h, core_.actions);
         core_.performer.take(r, core_.actions);
       }
       core_.performer.flush();

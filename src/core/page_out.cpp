@@ -77,7 +77,7 @@ std::uint64_t pager::choose(unit_queue& from, std::uint64_t goal) noexcept {
     from.popped(r.bytes_of(e.unit));
     const bool fixed = r.change.frozen || r.block != nullptr || r.detector->scans() || core_.frames.is_moving(r, e.unit) || core_.frames.was_let_in(r, e.unit) ||
                        core_.absent.holds(r, e.unit);
-    const frame_use use = fixed ? frame_use::busy : r.machine->use_of_frame(e.unit);
+    const frame_use use = fixed ? frame_use::busy : r.machine->frames().use_of_frame(e.unit);
     if (use == frame_use::busy) {
       from.push(e, r.bytes_of(e.unit));
     } else if (copies && use == frame_use::needed) {
@@ -85,7 +85,7 @@ std::uint64_t pager::choose(unit_queue& from, std::uint64_t goal) noexcept {
     } else if (use != frame_use::none && chances != 0 && r.machine->mapped(e.unit) != model::access::none) {
       --chances;
       core_.actions.clear();
-      r.machine->on_unmap(e.unit, core_.actions);
+      r.machine->frames().on_unmap(e.unit, core_.actions);
       core_.performer.take(r, core_.actions);
       from.push(e, r.bytes_of(e.unit));
     } else {
@@ -119,8 +119,8 @@ void pager::leave() noexcept {
     }
     v.goes = content ? page_out_state::way::to_disk : page_out_state::way::nowhere;
     core_.actions.clear();
-    if (v.use == frame_use::copy) v.region->machine->on_drop_copy(v.unit, core_.actions);
-    if (v.use == frame_use::needed) v.region->machine->on_unmap(v.unit, core_.actions);
+    if (v.use == frame_use::copy) v.region->machine->frames().on_drop_copy(v.unit, core_.actions);
+    if (v.use == frame_use::needed) v.region->machine->frames().on_unmap(v.unit, core_.actions);
     core_.performer.take(*v.region, core_.actions);
   }
   core_.performer.flush();  // from here on nobody can touch them
@@ -191,7 +191,7 @@ void pager::sweep_unused(unit_queue& from) noexcept {
     const unit_queue::entry e = from.pop();
     region_slot& r = *core_.regions.slot(model::region_id{static_cast<std::uint16_t>(e.region)});
     from.popped(r.bytes_of(e.unit));
-    if (!r.change.frozen && r.machine->use_of_frame(e.unit) == frame_use::none && !core_.frames.is_moving(r, e.unit)) {
+    if (!r.change.frozen && r.machine->frames().use_of_frame(e.unit) == frame_use::none && !core_.frames.is_moving(r, e.unit)) {
       core_.frames.drop(r, e.unit, 1);
     } else {
       from.push(e, r.bytes_of(e.unit));
@@ -215,7 +215,7 @@ void pager::take_over(region_slot& r, const message& m) noexcept {
   if (may) core_.absent.settle(r, m.unit, m.count);
   for (std::uint64_t unit = m.unit; may && unit < m.unit + m.count; ++unit) {
     core_.actions.clear();
-    if (!r.machine->on_please_take(unit, core_.actions)) continue;
+    if (!r.machine->frames().on_please_take(unit, core_.actions)) continue;
     // Counts from now on. What is here may be all there is: then the right to write it comes without content.
     core_.frames.use(r, unit, 1, r.machine->has_content(unit) ? content::read : content::promised);
     core_.performer.take(r, core_.actions);
@@ -273,7 +273,7 @@ void pager::settle_moves() noexcept {
   const std::uint64_t now = core_.host.now();
   const node_id taker = page_out_.moving.empty() ? core_.config.self : page_out_.moving.front().taker;
   std::erase_if(page_out_.moving, [&](const page_out_state::victim& v) {
-    if (v.region->machine->use_of_frame(v.unit) == frame_use::none && !core_.frames.is_moving(*v.region, v.unit)) {
+    if (v.region->machine->frames().use_of_frame(v.unit) == frame_use::none && !core_.frames.is_moving(*v.region, v.unit)) {
       ++core_.frames.count.units_given;
       core_.frames.drop(*v.region, v.unit, 1);
       page_out_.some_went = true;

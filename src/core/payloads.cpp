@@ -48,7 +48,7 @@ const char* inbox::fault_of(const message& m) const noexcept {
     return core_.spread.is_legal(*r, m.payload_bytes) ? nullptr : "so many bytes are never spread at once";
   if (!lies_in(*r, m)) return "the region has no such units";
   if (m.payload_bytes != r->bytes_of(m.unit, m.count)) return "the payload is not the content of so many units";
-  return what != payload::replica || r->machine->replicated() ? nullptr : "the region has no replicas";
+  return what != payload::replica || r->machine->losses().replicated() ? nullptr : "the region has no replicas";
 }
 
 void inbox::refuse(const message& m, const char* why) noexcept {
@@ -94,7 +94,7 @@ landing inbox::place_content(const message& m) noexcept {
   region_slot& r = *core_.regions.slot(m.region);
   for (std::uint32_t i = 0; i < m.count; ++i) {
     const std::uint64_t unit = m.unit + i;
-    if (m.kind == message_kind::pin_grant ? r.machine->awaits_grant(unit) : r.machine->awaits_content(unit)) continue;
+    if (m.kind == message_kind::pin_grant ? r.machine->pins().awaits_grant(unit) : r.machine->awaits_content(unit)) continue;
     count_received(r, m);
     return landing::too_late();
   }

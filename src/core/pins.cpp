@@ -42,13 +42,13 @@ void pin_calls::begin_pin(pin_op& o) noexcept {
   if (r.block != nullptr) return o.complete(QUIRE_UNSUPPORTED);
   if (core_.absent.must_wait(r, o.unit, 1)) return core_.absent.park(r, o.unit, o);
   core_.actions.clear();
-  const auto outcome = o.again ? r.machine->on_pin_again(o.unit, core_.actions) : r.machine->on_pin(o.unit, core_.actions);
+  const auto outcome = o.again ? r.machine->pins().on_pin_again(o.unit, core_.actions) : r.machine->pins().on_pin(o.unit, core_.actions);
   if (outcome == model::fault_outcome::refused) return o.complete(QUIRE_LIMIT);
   o.counted = true;
   core_.performer.take(r, core_.actions);
   if (outcome == model::fault_outcome::lost) {
     core_.actions.clear();
-    r.machine->on_pin_given_up(o.unit, core_.actions);
+    r.machine->pins().on_pin_given_up(o.unit, core_.actions);
     core_.performer.take(r, core_.actions);
     core_.performer.flush();
     return o.complete(QUIRE_LOST);
@@ -99,7 +99,7 @@ void pin_calls::give_pin_up(pin_op& o) noexcept {
   changer::unpark(*o.region, o);
   if (o.pinned || !o.counted || core_.ending.load(std::memory_order_relaxed)) return;
   core_.actions.clear();
-  o.region->machine->on_pin_given_up(o.unit, core_.actions);
+  o.region->machine->pins().on_pin_given_up(o.unit, core_.actions);
   core_.performer.take(*o.region, core_.actions);
   core_.performer.flush();
 }
@@ -158,11 +158,11 @@ base::status pin_calls::unpin_units(region_ref r, std::uint64_t first, std::uint
     if (range.region.gone()) return self.complete(QUIRE_NOT_FOUND);
     model::machine& m = *range.region->machine;
     for (std::uint64_t unit = range.first; unit < range.end; ++unit) {
-      if (!m.is_pinned(unit)) return self.complete(QUIRE_NOT_OWNER);
+      if (!m.pins().is_pinned(unit)) return self.complete(QUIRE_NOT_OWNER);
     }
     for (std::uint64_t unit = range.first; unit < range.end; ++unit) {
       e.actions.clear();
-      CHECK(m.on_unpin(unit, e.actions));
+      CHECK(m.pins().on_unpin(unit, e.actions));
       e.performer.take(*range.region, e.actions);
     }
     e.performer.flush();
@@ -182,7 +182,7 @@ void pin_calls::drop_pins() noexcept {
   base::log(base::log_level::warning, "%lu units were still pinned at the end", static_cast<unsigned long>(all.size()));
   for (const auto& [region, unit] : all) {
     core_.actions.clear();
-    region->machine->on_pins_dropped(unit, core_.actions);
+    region->machine->pins().on_pins_dropped(unit, core_.actions);
     core_.performer.take(*region, core_.actions);
   }
   core_.performer.flush();
@@ -224,11 +224,11 @@ void pin_calls::answer_holder(const message& m) noexcept {
   region_slot* const r = m.a < region_map::max_regions ? core_.regions.slot(model::region_id{static_cast<std::uint16_t>(m.a)}) : nullptr;
   if (r == nullptr || m.b >= r->machine->units()) return core_.services.answer(m, QUIRE_BAD_ADDRESS);
   if (!core_.protocols.of(*r).pins) return core_.services.answer(m, QUIRE_UNSUPPORTED);
-  const model::machine& machine = *r->machine;
-  if (m.c == static_cast<std::uint64_t>(question::is_it_pinned)) return core_.services.answer(m, {}, machine.is_pinned(m.b) ? 1 : 0);
+  model::machine& machine = *r->machine;
+  if (m.c == static_cast<std::uint64_t>(question::is_it_pinned)) return core_.services.answer(m, {}, machine.pins().is_pinned(m.b) ? 1 : 0);
   const model::node_id knows = machine.authority_of(m.b);
   if (knows != core_.config.self) return core_.services.answer(m, {}, knows.value(), 1);
-  core_.services.answer(m, {}, machine.holder_of(m.b).value());
+  core_.services.answer(m, {}, machine.pins().holder_of(m.b).value());
 }
 
 }  // namespace quire::core

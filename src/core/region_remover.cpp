@@ -23,7 +23,7 @@ stays region_remover::begin(region_slot& r) noexcept {
   if (pinned) return stays::pinned;
   r.change.frozen.add(freeze::end);
   (void)core_.held.end();
-  r.machine->stay(true);
+  r.machine->successor().stay(true);
   core_.protocols.domain_of(r).release(true);
   return stays::no;
 }

@@ -34,7 +34,7 @@ void each_used_unit(region_slot& r, F f) {
   }
   const std::uint64_t first = used.first() / chunk * chunk;
   std::vector<bool> present((end - first) / chunk + 1);
-  for (const model::unit_table& table : r.machine->tables()) {
+  for (const model::unit_table& table : r.machine->losses().tables()) {
     const auto* const at = static_cast<const std::byte*>(table.entries);
     const std::size_t each = table.bytes_of_entry;
     const std::size_t from = first * each / os::page_bytes * os::page_bytes, to = end * each;
@@ -93,7 +93,7 @@ bool survivor::take_recovery(const message& m, std::span<const std::byte> value)
   for (std::uint64_t i = 0; i < m.count && m.unit + i < slot->machine->units(); ++i) {
     one.unit = m.unit + i;
     core_.actions.clear();
-    slot->machine->absorb(one, core_.actions);
+    slot->machine->losses().absorb(one, core_.actions);
     core_.performer.take(*slot, core_.actions);
   }
   core_.performer.flush();
@@ -115,17 +115,17 @@ void survivor::all_units(F f) noexcept {
 void survivor::recover(watch::recovery::step s) noexcept {
   if (s.begin) begin_recovery();
   if (s.report) {
-    all_units([](model::machine& m, std::uint64_t unit, model::actions& out) { m.report(unit, out); });
+    all_units([](model::machine& m, std::uint64_t unit, model::actions& out) { m.losses().report(unit, out); });
     core_.objects.step([](sync::machine& machine, sync::actions& out) { machine.report(out); });
     send_markers(watch::recovery::round::reports);
   }
   if (s.settle) {
-    all_units([](model::machine& m, std::uint64_t unit, model::actions& out) { m.settle(unit, out); });
+    all_units([](model::machine& m, std::uint64_t unit, model::actions& out) { m.losses().settle(unit, out); });
     core_.objects.step([](sync::machine& machine, sync::actions& out) { machine.settle(out); });
     send_markers(watch::recovery::round::settled);
   }
   if (s.copy) {
-    all_units([](model::machine& m, std::uint64_t unit, model::actions&) { m.mend(unit); });
+    all_units([](model::machine& m, std::uint64_t unit, model::actions&) { m.losses().mend(unit); });
     core_.replicas.replicate();
   }
   if (s.go_on) go_on();
@@ -152,7 +152,7 @@ void survivor::begin_recovery() noexcept {
   core_.replicas.traffic.open_gate(all, [&](node_id to, const message& m, std::span<const std::byte> value) {
     if (m.kind != message_kind::atomic_request && !survival_.members.is_dead(to)) core_.out.send(to, m, value);
   });
-  all_units([](model::machine& m, std::uint64_t unit, model::actions& out) { m.cut(unit, out); });
+  all_units([](model::machine& m, std::uint64_t unit, model::actions& out) { m.losses().cut(unit, out); });
   core_.objects.step([&](sync::machine& machine, sync::actions& out) { machine.cut(dead, out); });
   end_lost_asks();
   for (const auto& l : survival_.listeners) {
@@ -210,7 +210,7 @@ void survivor::call_again() noexcept {
       call.replies = call.units;
       for (std::uint64_t i = 0; i < call.units; ++i) {
         core_.actions.clear();
-        r.machine->on_push(call.first + i, token, core_.actions);
+        r.machine->pushes().on_push(call.first + i, token, core_.actions);
         core_.performer.take(r, core_.actions);
       }
     }

@@ -84,7 +84,7 @@ void unit_calls::begin_production(call_op& call, std::uint64_t first, std::uint6
   core_.protocols.domain_of(r).release(true);  // afterwards the next write of each copy is noticed
   for (std::uint64_t unit = first; unit < end; ++unit) {
     core_.actions.clear();
-    r.machine->on_produce_begin(unit, core_.actions);
+    r.machine->pushes().on_produce_begin(unit, core_.actions);
     if (core_.actions.size() != 0) core_.performer.take(r, core_.actions);
   }
   core_.performer.flush();
@@ -97,7 +97,7 @@ void unit_calls::push_units(call_op& call, std::uint64_t first, std::uint64_t en
   model::machine& machine = *r.machine;
   // A push would wait for the end of a pin that may well be the caller's own.
   for (std::uint64_t unit = first; unit < end; ++unit) {
-    if (machine.is_pinned(unit)) return call.complete(QUIRE_BUSY);
+    if (machine.pins().is_pinned(unit)) return call.complete(QUIRE_BUSY);
   }
   core_.protocols.domain_of(r).release(true);
   const std::uint64_t token = call.token = core_.tokens.add(call);
@@ -107,10 +107,10 @@ void unit_calls::push_units(call_op& call, std::uint64_t first, std::uint64_t en
   call.replies = 0;
   ++r.change.calls;
   for (std::uint64_t unit = first; unit < end; ++unit) {
-    if (written_only && !machine.on_produce_end(unit)) continue;
+    if (written_only && !machine.pushes().on_produce_end(unit)) continue;
     ++call.replies;
     core_.actions.clear();
-    machine.on_push(unit, token, core_.actions);
+    machine.pushes().on_push(unit, token, core_.actions);
     core_.performer.take(r, core_.actions);
   }
   const bool any = call.replies != 0;

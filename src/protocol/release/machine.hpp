@@ -44,8 +44,12 @@ enum class update_outcome : std::uint8_t {
 
 inline constexpr model::protocol_id id{QUIRE_RELEASE};
 
-class machine final : public model::machine {
+class machine final : public model::machine, public model::page_locking, public model::broadcasting, public model::paging, public model::succession {
  public:
+  [[nodiscard]] model::page_locking& pins() noexcept override { return *this; }
+  [[nodiscard]] model::broadcasting& pushes() noexcept override { return *this; }
+  [[nodiscard]] model::paging& frames() noexcept override { return *this; }
+  [[nodiscard]] model::succession& successor() noexcept override { return *this; }
   /// The table has shape.units elements, zero at first, and outlives the machine; so does `open`.
   machine(const region_shape& shape, unit_state* units, interval& open)
       : model::machine(id), shape_(shape), units_(units), open_(open) {}

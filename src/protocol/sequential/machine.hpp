@@ -33,8 +33,13 @@ using model::fault_outcome;
 
 inline constexpr model::protocol_id id{QUIRE_SEQUENTIAL};
 
-class machine final : public model::machine {
+class machine final : public model::machine, public model::page_locking, public model::broadcasting, public model::paging, public model::succession, public model::survival {
  public:
+  [[nodiscard]] model::page_locking& pins() noexcept override { return *this; }
+  [[nodiscard]] model::broadcasting& pushes() noexcept override { return *this; }
+  [[nodiscard]] model::paging& frames() noexcept override { return *this; }
+  [[nodiscard]] model::succession& successor() noexcept override { return *this; }
+  [[nodiscard]] model::survival& losses() noexcept override { return *this; }
   /// The tables have shape.units elements, zero at first, and outlive the machine; entries of units that other nodes
   /// manage stay untouched. `requests` and `pins` may be shared by the machines of all regions of a node.
   machine(const region_shape& shape, unit_state* units, directory_entry* entries, directory::request_pool& requests,
