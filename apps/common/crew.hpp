@@ -24,7 +24,7 @@ class crew {
   class member;
 
   /// One on each node, within the session; the same settings on all. `written`: the arrays that phases write, see phases.hpp.
-  explicit crew(const run_settings& wanted, std::initializer_list<std::span<double>> written = {})
+  explicit crew(const run_settings& wanted, std::initializer_list<phased_array> written = {})
       : hints_(wanted.hints), one_thread_(wanted.threads == 1), phases_(wanted, written), team_(static_cast<unsigned>(wanted.threads)) {}
 
   /// Runs set_up(me), then compute(me), on every worker, and fills in what the report says of times and of sharing.
@@ -58,10 +58,12 @@ class crew::member {
     me_.wait();
   }
 
-  void will_read(std::span<const double> range) {
+  template <class T>
+  void will_read(std::span<T> range) {
     if (crew_.hints_) quire::prefetch(range);
   }
-  void will_write(std::span<const double> range) {
+  template <class T>
+  void will_write(std::span<T> range) {
     if (crew_.hints_) quire::prefetch(range, quire::access::write);
   }
 

@@ -64,8 +64,10 @@ class openmp_crew::member {
 #pragma omp barrier
   }
 
-  void will_read(std::span<const double>) {}
-  void will_write(std::span<const double>) {}
+  template <class T>
+  void will_read(std::span<T>) {}
+  template <class T>
+  void will_write(std::span<T>) {}
 
   template <std::size_t N>
   [[nodiscard]] std::array<double, N> sum(const std::array<double, N>& mine) {

@@ -14,12 +14,19 @@
 
 namespace apps {
 
+/// An array of any type, for phases.
+struct phased_array {
+  template <class T>
+  phased_array(std::span<T> array) : begin(array.data()) {}
+  const void* begin;
+};
+
 class phases {
  public:
   /// `arrays`: each in a region of its own. Those of which other nodes read what a node wrote, or that share pages with theirs.
-  phases(const run_settings& wanted, std::initializer_list<std::span<double>> arrays) {
+  phases(const run_settings& wanted, std::initializer_list<phased_array> arrays) {
     if (wanted.consistency != "blocks") return;
-    for (const auto& array : arrays) regions_.push_back(quire::region::of(array.data()));
+    for (const auto& array : arrays) regions_.push_back(quire::region::of(array.begin));
   }
   /// Whether they are parallel blocks.
   [[nodiscard]] bool are_blocks() const { return !regions_.empty(); }

@@ -21,9 +21,10 @@ namespace apps {
 
 /// `n` zeros in a region of their own, so on pages of their own. Its units are spread over the nodes in blocks, as rows
 /// are over the workers. One node calls it; unit_kib 0 stands for 4.
-[[nodiscard]] inline std::span<double> make_shared_array(const run_settings& wanted, std::size_t n, std::size_t unit_kib = 0) {
+template <class T = double>
+[[nodiscard]] std::span<T> make_shared_array(const run_settings& wanted, std::size_t n, std::size_t unit_kib = 0) {
   const auto options = array_region(wanted, unit_kib * 1024);
-  return quire::region::create(n * sizeof(double), options).span<double>().first(n);
+  return quire::region::create(n * sizeof(T), options).span<T>().first(n);
 }
 
 }  // namespace apps
