@@ -3,6 +3,7 @@
 #include "common/settings.hpp"
 
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <set>
 
@@ -48,6 +49,9 @@ void command_line::parse(run_settings& wanted, const std::string& check_about, i
   } catch (const CLI::ParseError& e) {
     std::exit(options_->exit(e));
   }
+  if (!locks_ || wanted.consistency != "blocks") return;
+  std::fputs("--consistency blocks: parallel blocks are between barriers, not in a program with locks\n", stderr);
+  std::exit(1);
 }
 
 void command_line::add_unit(std::size_t& unit_kib, const std::string& standard) {

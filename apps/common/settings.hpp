@@ -41,6 +41,8 @@ class command_line {
   void add_unit(std::size_t& unit_kib, const std::string& standard);
   /// Adds --no-hints to a "quire" variant.
   void add_hints(run_settings& wanted);
+  /// The program has locks: it refuses --consistency blocks, within which threads of different nodes do not meet.
+  void has_locks() { locks_ = true; }
   [[nodiscard]] bool is_quire() const { return variant_ == "quire"; }
 
   /// Adds --threads (not to a "serial" variant), --consistency (to a "quire" variant), --check with the given description, --progress and
@@ -50,6 +52,7 @@ class command_line {
  private:
   std::unique_ptr<CLI::App> options_;
   std::string variant_;
+  bool locks_ = false;
 };
 
 }  // namespace apps
