@@ -51,24 +51,56 @@ std::span<const Elf64_Sym> symbols_of(const mapped_file& file) noexcept {
   return {};
 }
 
+/// A name of the symbol table that has an address in the data.
+struct named {
+  std::uint64_t first = 0, end = 0;  ///< without an end: its size is not known
+};
+
+/// All names of the module's data, in the order of their addresses. `whole`: the table has names that only one file of the program's source knows; a table
+/// without them (strip -x) may leave small objects unnamed.
+std::vector<named> names_of(const module& m, const mapped_file& file, bool& whole) {
+  std::vector<named> found;
+  whole = false;
+  for (const Elf64_Sym& s : symbols_of(file)) {
+    const unsigned type = ELF64_ST_TYPE(s.st_info);
+    if ((type != STT_OBJECT && type != STT_NOTYPE && type != STT_COMMON) || s.st_shndx == SHN_UNDEF || s.st_shndx == SHN_ABS) continue;
+    whole = whole || (type == STT_OBJECT && ELF64_ST_BIND(s.st_info) == STB_LOCAL);
+    const std::uint64_t first = m.base + s.st_value;
+    if (first >= m.data_first() && first < m.data_end()) found.push_back({first, first + (type == STT_NOTYPE ? 0 : s.st_size)});
+  }
+  std::sort(found.begin(), found.end(), [](const named& a, const named& b) { return a.first != b.first ? a.first < b.first : a.end > b.end; });
+  return found;
+}
+
+bool is_large(const named& n) noexcept { return n.end - n.first >= least_large_bytes; }
+
+/// The page on which one large object ends and the next one begins has nothing else, if no name lies between them, and no more than alignment asks for.
+bool share_page(const std::vector<named>& names, std::size_t one, bool whole) noexcept {
+  constexpr std::uint64_t most_alignment = 64;
+  if (!whole || one + 1 == names.size()) return false;
+  const named &before = names[one], &after = names[one + 1];
+  return is_large(after) && after.first >= before.end && after.first - before.end < most_alignment && before.end % page != 0 && before.end / page == after.first / page;
+}
+
 }  // namespace
 
 std::vector<large_object> large_objects(const module& m) {
   std::vector<large_object> found;
   const mapped_file file(m.name[0] != 0 ? m.name : "/proc/self/exe");
-  for (const Elf64_Sym& s : symbols_of(file)) {
-    if (ELF64_ST_TYPE(s.st_info) != STT_OBJECT || s.st_shndx == SHN_UNDEF || s.st_size < least_large_bytes) continue;
-    const std::uint64_t first = std::max((m.base + s.st_value + page - 1) / page * page, m.data_first());
-    const std::uint64_t end = std::min((m.base + s.st_value + s.st_size) / page * page, m.data_end());
-    if (first < end) found.push_back({first, end - first});
-  }
-  std::sort(found.begin(), found.end(), [](const large_object& a, const large_object& b) { return a.first < b.first; });
-  std::uint64_t end = 0;  // two names of one object
-  std::erase_if(found, [&end](const large_object& o) {
-    if (o.first < end) return true;
-    end = o.first + o.bytes;
+  bool whole = false;
+  std::vector<named> names = names_of(m, file, whole);
+  std::uint64_t covered = 0;  // two names of one object, or a name within it
+  std::erase_if(names, [&covered](const named& n) {
+    if (n.first < covered) return true;
+    covered = std::max(covered, n.end);
     return false;
   });
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (!is_large(names[i])) continue;
+    const std::uint64_t first = (names[i].first + page - 1) / page * page;
+    const std::uint64_t last = names[i].end / page * page + (share_page(names, i, whole) ? page : 0), end = std::min(last, m.data_end());
+    if (first < end) found.push_back({first, end - first});
+  }
   return found;
 }
 
