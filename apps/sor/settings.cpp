@@ -13,8 +13,9 @@ namespace sor {
 
 settings parse(int argc, char** argv, const std::string& variant) {
   settings wanted;
-  apps::command_line app("Red-black successive over-relaxation on a square grid of doubles", variant);
-  app.add<std::size_t>("--size", wanted.size, 3, 1 << 20, "rows and columns");
+  apps::command_line app("Red-black successive over-relaxation on a grid of doubles", variant);
+  app.add<std::size_t>("--size", wanted.size, 3, 1 << 20, "rows, and columns if --columns does not say others");
+  app.add<std::size_t>("--columns", wanted.columns, 3, 1 << 20, "columns", false);
   app.add("--iterations", wanted.iterations, 0, 1000000, "sweeps over red and black");
   app.add_unit(wanted.unit_kib, "a row, where it can be");
   app.add_hints(wanted);
@@ -23,23 +24,25 @@ settings parse(int argc, char** argv, const std::string& variant) {
     app.add("--every", wanted.every, 0, 1000000, "iterations between checkpoints; 0: a tenth of all", false);
   }
   app.parse(wanted, "compare with a serial run in plain memory, bit by bit", argc, argv);
+  if (wanted.columns == 0) wanted.columns = wanted.size;
   return wanted;
 }
 
-bool equals_serial(const settings& wanted, const double* grid) {
-  const std::size_t n = wanted.size;
-  const auto expected = std::make_unique_for_overwrite<double[]>(n * n);
-  initialise_rows(expected.get(), n, {0, n});
+bool equals_serial(const settings& wanted, const grid& found) {
+  const auto memory = std::make_unique_for_overwrite<double[]>(found.size());
+  const grid expected = wanted.of(memory.get());
+  const apps::row_range all{0, expected.rows};
+  initialise_rows(expected, all);
   for (int iteration = 0; iteration < wanted.iterations; ++iteration)
-    for (unsigned colour : {0u, 1u}) relax_rows(expected.get(), n, {0, n}, colour);
-  return apps::same_bits("sor", {grid, n * n}, {expected.get(), n * n}, n);
+    for (unsigned colour : {0u, 1u}) relax_rows(expected, all, colour);
+  return apps::same_bits("sor", {found.cells, found.size()}, {expected.cells, expected.size()}, found.columns);
 }
 
 apps::report begin_report(const settings& wanted, const std::string& variant) {
   apps::report result;
   result.program = "sor";
   result.variant = variant;
-  result.problem = fmt::format("{0} x {0}, {1} iterations", wanted.size, wanted.iterations);
+  result.problem = fmt::format("{} x {}, {} iterations", wanted.size, wanted.columns, wanted.iterations);
   result.threads = wanted.threads;
   return result;
 }

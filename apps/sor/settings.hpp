@@ -7,22 +7,27 @@
 
 #include "common/report.hpp"
 #include "common/settings.hpp"
+#include "sor/kernel.hpp"
 
 namespace sor {
 
 struct settings : apps::run_settings {
-  std::size_t size = 2048;  ///< rows and columns, border included
+  std::size_t size = 2048;    ///< rows, border included
+  std::size_t columns = 0;    ///< the same; 0: as many as rows
   int iterations = 20;
   std::string checkpoint;  ///< Quire only: directory of checkpoints; empty: none
   int every = 0;           ///< iterations between them; 0: a tenth of all
   std::size_t unit_kib = 0;  ///< Quire only: sharing unit; 0: as long as a row, where it can be
+
+  [[nodiscard]] std::size_t row_bytes() const { return columns * sizeof(double); }
+  [[nodiscard]] grid of(double* cells) const { return {cells, size, columns}; }
 };
 
 /// Reads the command line; prints and exits on --help and on errors.
 [[nodiscard]] settings parse(int argc, char** argv, const std::string& variant);
 
 /// Is the grid that of a serial run, bit by bit? Says on standard error where it first differs.
-[[nodiscard]] bool equals_serial(const settings& wanted, const double* grid);
+[[nodiscard]] bool equals_serial(const settings& wanted, const grid& found);
 
 /// A report with everything filled in that follows from the settings.
 [[nodiscard]] apps::report begin_report(const settings& wanted, const std::string& variant);

@@ -30,7 +30,7 @@ namespace {
 /// A unit as long as a row makes one fault of what would be several, if rows are a power of two and not too long.
 std::size_t unit_bytes(const sor::settings& wanted) {
   if (wanted.unit_kib != 0) return wanted.unit_kib * 1024;
-  const std::size_t row_bytes = wanted.size * sizeof(double);
+  const std::size_t row_bytes = wanted.row_bytes();
   return std::has_single_bit(row_bytes) ? std::clamp<std::size_t>(row_bytes, 4096, 65536) : 4096;
 }
 
@@ -38,32 +38,30 @@ std::size_t unit_bytes(const sor::settings& wanted) {
 /// neighbours have copies, become its own, before it comes to them.
 class border_hints {
  public:
-  border_hints(std::span<double> grid, std::size_t n, apps::row_range mine, bool wanted)
-      : grid_(grid), n_(n), mine_(mine), wanted_(wanted) {}
+  border_hints(const sor::grid& grid, apps::row_range mine, bool wanted) : grid_(grid), mine_(mine), wanted_(wanted) {}
   void at_the_start() const {
     if (mine_.begin == 0) return;
     say(mine_.begin - 1, quire::access::read);
     say(mine_.begin, quire::access::write);
   }
   void half_way() const {
-    if (mine_.end == n_) return;
+    if (mine_.end == grid_.rows) return;
     say(mine_.end - 1, quire::access::write);
     say(mine_.end, quire::access::read);
   }
 
  private:
   void say(std::size_t row, quire::access how) const {
-    if (wanted_) quire::prefetch(grid_.subspan(row * n_, n_), how);
+    if (wanted_) quire::prefetch(std::span(grid_.row(row), grid_.columns), how);
   }
-  std::span<double> grid_;
-  std::size_t n_;
+  sor::grid grid_;
   apps::row_range mine_;
   bool wanted_;
 };
 
 /// What a later run goes on from, under the name "sor".
 struct problem {
-  std::size_t size;
+  std::size_t size, columns;
   int done;  ///< iterations
   quire::region grid;
 };
@@ -87,29 +85,29 @@ class saver {
   int every_;
 };
 
-apps::report compute(const quire::session& job, const sor::settings& wanted, std::span<double> grid, problem* saved) {
-  const std::size_t n = wanted.size;
+apps::report compute(const quire::session& job, const sor::settings& wanted, std::span<double> cells, problem* saved) {
+  const sor::grid grid = wanted.of(cells.data());
   const auto workers = static_cast<std::size_t>(job.nodes() * wanted.threads);
   const auto rows_of = [&](int thread) {
     const auto worker = static_cast<std::size_t>(job.node() * wanted.threads + thread);
-    return apps::block_of_rows(worker, workers, n, n * sizeof(double));
+    return apps::block_of_rows(worker, workers, wanted.size, wanted.row_bytes());
   };
   const int done = saved->done;
   const saver checkpoints(wanted, saved);
   auto result = sor::begin_report(wanted, "quire");
   apps::progress shown("sor", static_cast<std::size_t>(wanted.iterations), wanted.progress && job.node() == 0);
-  apps::crew(wanted, {grid})
+  apps::crew(wanted, {cells})
       .run(
           result,
           [&](apps::crew::member& me) {
-            if (done == 0) sor::initialise_rows(grid.data(), n, rows_of(static_cast<int>(me.thread())));
+            if (done == 0) sor::initialise_rows(grid, rows_of(static_cast<int>(me.thread())));
           },
           [&](apps::crew::member& me) {
             const auto mine = rows_of(static_cast<int>(me.thread()));
-            const border_hints hints(grid, n, mine, wanted.hints);
+            const border_hints hints(grid, mine, wanted.hints);
             for (int iteration = done; iteration < wanted.iterations; ++iteration) {
               for (unsigned colour : {0u, 1u}) {
-                sor::relax_rows(grid.data(), n, mine, colour, hints);
+                sor::relax_rows(grid, mine, colour, hints);
                 me.wait();
               }
               if (checkpoints.is_due(iteration + 1 - done)) me.alone([&] { checkpoints.save(job.node() == 0); });
@@ -118,7 +116,7 @@ apps::report compute(const quire::session& job, const sor::settings& wanted, std
           });
   const apps::row_range of_node{rows_of(0).begin, rows_of(wanted.threads - 1).end};
   const auto sum = static_cast<std::int64_t>(
-      apps::checksum(grid.subspan(of_node.begin * n, (of_node.end - of_node.begin) * n)));
+      apps::checksum({grid.row(of_node.begin), (of_node.end - of_node.begin) * grid.columns}));
   result.checksum = static_cast<std::uint64_t>(quire::all_reduce(sum, quire::operation::sum));
   return result;
 }
@@ -129,13 +127,15 @@ problem* find_problem(const quire::session& job, const sor::settings& wanted) {
     return quire::from_node(0, [&] {
       auto* const made = quire::new_object<problem>();
       made->size = wanted.size;
-      made->grid = quire::region::create(wanted.size * wanted.size * sizeof(double), apps::array_region(wanted, unit_bytes(wanted)));
+      made->columns = wanted.columns;
+      made->grid = quire::region::create(wanted.size * wanted.row_bytes(), apps::array_region(wanted, unit_bytes(wanted)));
       quire::publish("sor", made);
       return made;
     });
   }
   auto* const found = quire::lookup<problem>("sor");
-  if (found->size != wanted.size) throw std::runtime_error(fmt::format("the checkpoint is of a grid of {0} x {0}; say --size {0}", found->size));
+  if (found->size != wanted.size || found->columns != wanted.columns)
+    throw std::runtime_error(fmt::format("the checkpoint is of a grid of {0} x {1}; say --size {0} --columns {1}", found->size, found->columns));
   if (job.node() == 0 && !wanted.json) fmt::print("goes on after {} iterations\n", found->done);
   return found;
 }
@@ -153,7 +153,7 @@ int main(int argc, char** argv) try {
   auto result = compute(job, wanted, grid, all);
   int status = 0;
   if (job.node() == 0) {
-    if (wanted.check) result.matches = sor::equals_serial(wanted, grid.data());
+    if (wanted.check) result.matches = sor::equals_serial(wanted, wanted.of(grid.data()));
     status = apps::print(result, wanted.json);
   }
   return quire::broadcast(status);

@@ -24,30 +24,29 @@ constexpr const char* variant = "openmp";
 constexpr const char* variant = "serial";
 #endif
 
-apps::report compute(const sor::settings& wanted, double* grid) {
-  const std::size_t n = wanted.size;
+apps::report compute(const sor::settings& wanted, const sor::grid& grid) {
   const int parts = wanted.threads;
   const auto rows_of = [&](int part) {
-    return apps::block_of_rows(static_cast<std::size_t>(part), static_cast<std::size_t>(parts), n, n * sizeof(double));
+    return apps::block_of_rows(static_cast<std::size_t>(part), static_cast<std::size_t>(parts), wanted.size, wanted.row_bytes());
   };
   auto result = sor::begin_report(wanted, variant);
   apps::progress shown("sor", static_cast<std::size_t>(wanted.iterations), wanted.progress);
 
   const apps::stopwatch set_up;
 #pragma omp parallel for schedule(static) num_threads(parts)
-  for (int part = 0; part < parts; ++part) sor::initialise_rows(grid, n, rows_of(part));
+  for (int part = 0; part < parts; ++part) sor::initialise_rows(grid, rows_of(part));
   result.set_up_s = set_up.seconds();
 
   const apps::stopwatch watch;
   for (int iteration = 0; iteration < wanted.iterations; ++iteration) {
     for (unsigned colour : {0u, 1u}) {
 #pragma omp parallel for schedule(static) num_threads(parts)
-      for (int part = 0; part < parts; ++part) sor::relax_rows(grid, n, rows_of(part), colour);
+      for (int part = 0; part < parts; ++part) sor::relax_rows(grid, rows_of(part), colour);
     }
     shown.show(static_cast<std::size_t>(iteration + 1));
   }
   result.time_s = watch.seconds();
-  result.checksum = apps::checksum({grid, n * n});
+  result.checksum = apps::checksum({grid.cells, grid.size()});
   return result;
 }
 
@@ -55,9 +54,10 @@ apps::report compute(const sor::settings& wanted, double* grid) {
 
 int main(int argc, char** argv) try {
   const auto wanted = sor::parse(argc, argv, variant);
-  const auto grid = std::make_unique_for_overwrite<double[]>(wanted.size * wanted.size);
-  auto result = compute(wanted, grid.get());
-  if (wanted.check) result.matches = sor::equals_serial(wanted, grid.get());
+  const auto memory = std::make_unique_for_overwrite<double[]>(wanted.size * wanted.columns);
+  const sor::grid grid = wanted.of(memory.get());
+  auto result = compute(wanted, grid);
+  if (wanted.check) result.matches = sor::equals_serial(wanted, grid);
   return apps::print(result, wanted.json);
 } catch (const std::exception& e) {
   fmt::print(stderr, "sor: {}\n", e.what());

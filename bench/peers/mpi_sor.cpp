@@ -35,20 +35,20 @@ void exchange_borders(const peers::mpi_job& job, double* grid, std::size_t n, ap
 int main(int argc, char** argv) try {
   const auto wanted = sor::parse(argc, argv, "mpi");
   peers::mpi_job me;
-  const std::size_t n = wanted.size;
-  const auto mine = apps::block_of_rows(me.number(), me.count(), n, n * sizeof(double));
-  const auto grid = std::make_unique_for_overwrite<double[]>(n * n);
+  const auto mine = apps::block_of_rows(me.number(), me.count(), wanted.size, wanted.row_bytes());
+  const auto memory = std::make_unique_for_overwrite<double[]>(wanted.size * wanted.columns);
+  const sor::grid grid = wanted.of(memory.get());
   auto result = sor::begin_report(wanted, "mpi");
   me.run(
-      result, [&] { sor::initialise_rows(grid.get(), n, mine); },
+      result, [&] { sor::initialise_rows(grid, mine); },
       [&] {
         for (int iteration = 0; iteration < wanted.iterations; ++iteration)
           for (unsigned colour : {0u, 1u}) {
-            exchange_borders(me, grid.get(), n, mine);
-            sor::relax_rows(grid.get(), n, mine, colour);
+            exchange_borders(me, grid.cells, grid.columns, mine);
+            sor::relax_rows(grid, mine, colour);
           }
       });
-  std::uint64_t sum = apps::checksum({grid.get() + mine.begin * n, (mine.end - mine.begin) * n});
+  std::uint64_t sum = apps::checksum({grid.row(mine.begin), (mine.end - mine.begin) * grid.columns});
   MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
   result.checksum = sum;
   return me.number() == 0 ? apps::print(result, wanted.json) : 0;

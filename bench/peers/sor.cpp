@@ -29,27 +29,27 @@ std::uint64_t sum_over_nodes(peers::node_worker& me, std::uint64_t mine) {
 
 int main(int argc, char** argv) try {
   const auto wanted = sor::parse(system_arguments(argc, argv), argv, system_name());
-  const std::size_t n = wanted.size, row_bytes = n * sizeof(double);
-  system_start(argc, argv, n * row_bytes);
+  const std::size_t row_bytes = wanted.row_bytes();
+  system_start(argc, argv, wanted.size * row_bytes);
   peers::node_worker me;
   const std::size_t nodes = me.count();
-  const auto rows_of = [&](std::size_t node) { return apps::block_of_rows(node, nodes, n, row_bytes); };
+  const auto rows_of = [&](std::size_t node) { return apps::block_of_rows(node, nodes, wanted.size, row_bytes); };
   std::vector<std::size_t> begin(nodes + 1);
   for (std::size_t node = 0; node < nodes; ++node) begin[node + 1] = rows_of(node).end * row_bytes;
-  auto* const grid = peers::allocate_blocks<double>(begin);
+  const sor::grid grid = wanted.of(peers::allocate_blocks<double>(begin));
 
   const auto mine = rows_of(me.number());
   auto result = sor::begin_report(wanted, system_name());
   peers::run(
-      result, [&] { sor::initialise_rows(grid, n, mine); },
+      result, [&] { sor::initialise_rows(grid, mine); },
       [&] {
         for (int iteration = 0; iteration < wanted.iterations; ++iteration)
           for (unsigned colour : {0u, 1u}) {
-            sor::relax_rows(grid, n, mine, colour);
+            sor::relax_rows(grid, mine, colour);
             me.wait();
           }
       });
-  result.checksum = sum_over_nodes(me, apps::checksum({grid + mine.begin * n, (mine.end - mine.begin) * n}));
+  result.checksum = sum_over_nodes(me, apps::checksum({grid.row(mine.begin), (mine.end - mine.begin) * grid.columns}));
   int status = 0;
   if (me.number() == 0) {
     if (wanted.check) result.matches = sor::equals_serial(wanted, grid);
