@@ -149,7 +149,7 @@ void release_cluster::run_thread(std::size_t t) {
       const place p = place_of(self.next.at);
       node_state& n = *nodes_[self.node];
       model::actions out;
-      (void)n.memory[p.region]->machine->on_please_take(p.unit, out);
+      (void)n.memory[p.region]->machine->frames().on_please_take(p.unit, out);
       finish_step(n, p.region, p.unit, nullptr, out);
       return resume(t);
     }
@@ -242,7 +242,7 @@ void release_cluster::step_pin(std::size_t t) {
   release::machine& m = *n.memory[p.region]->machine;
   model::actions out;
   self.now = thread::state::waits_for_unit;
-  const auto outcome = std::exchange(self.pin_counted, true) ? m.on_pin_again(p.unit, out) : m.on_pin(p.unit, out);
+  const auto outcome = std::exchange(self.pin_counted, true) ? m.pins().on_pin_again(p.unit, out) : m.pins().on_pin(p.unit, out);
   finish_step(n, p.region, p.unit, nullptr, out);
   self.value = outcome == model::fault_outcome::local ? 1 : 0;
   if (outcome == model::fault_outcome::local) {
@@ -254,7 +254,7 @@ void release_cluster::step_pin(std::size_t t) {
     return;  // until it is woken
   } else {
     out.clear();
-    m.on_pin_given_up(p.unit, out);
+    m.pins().on_pin_given_up(p.unit, out);
     finish_step(n, p.region, p.unit, nullptr, out);
   }
   self.pin_counted = false;
@@ -266,7 +266,7 @@ void release_cluster::step_unpin(std::size_t t) {
   node_state& n = *nodes_[threads_[t].node];
   model::actions out;
   holders_[p.region * options_.units + p.unit] = -1;
-  if (!n.memory[p.region]->machine->on_unpin(p.unit, out)) fail("a pin is not known to the machine" + at_unit(n.self, p.region, p.unit));
+  if (!n.memory[p.region]->machine->pins().on_unpin(p.unit, out)) fail("a pin is not known to the machine" + at_unit(n.self, p.region, p.unit));
   finish_step(n, p.region, p.unit, nullptr, out);
   resume(t);
 }

@@ -284,7 +284,7 @@ class release_cluster {
   }
   /// What others may be sent of a unit whose home is here.
   [[nodiscard]] std::span<const std::uint64_t> as_told(node_state& n, unsigned region, std::uint64_t unit) noexcept {
-    return n.memory[region]->machine->is_kept(unit) ? twin(n, region, unit) : frame(n, region, unit);
+    return n.memory[region]->machine->kept().is_kept(unit) ? twin(n, region, unit) : frame(n, region, unit);
   }
   [[nodiscard]] std::span<std::uint64_t> twin(node_state& n, unsigned region, std::uint64_t unit) noexcept {
     return std::span(n.memory[region]->twins).subspan(unit * options_.words, options_.words);

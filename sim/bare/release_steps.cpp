@@ -98,7 +98,7 @@ void release_cluster::handle(node_state& n, const message& m, std::span<const st
   const bool taken = m.kind == message_kind::home_move && (m.flags & message_flag::take) != 0;
   const bool copy = m.kind == message_kind::copy_reply && machine.awaits_content(m.unit);
   if (taken && !machine.awaits_content(m.unit)) fail("a home comes to who does not wait for it" + at_unit(to, region, m.unit));
-  if (copy || taken || (m.kind == message_kind::pin_grant && machine.awaits_grant(m.unit))) {
+  if (copy || taken || (m.kind == message_kind::pin_grant && machine.pins().awaits_grant(m.unit))) {
     if (!payload.empty()) {
       CHECK(payload.size() == options_.words * sizeof(std::uint64_t));
       std::memcpy(frame(n, region, m.unit).data(), payload.data(), payload.size());
@@ -111,7 +111,7 @@ void release_cluster::handle(node_state& n, const message& m, std::span<const st
   if (m.kind == message_kind::update) {
     CHECK(payload.size() == options_.words * sizeof(std::uint64_t));
     model::actions out;
-    const auto outcome = machine.on_update(m, out);
+    const auto outcome = machine.updates().on_update(m, out);
     std::vector<std::uint64_t> content(options_.words);
     std::memcpy(content.data(), payload.data(), payload.size());
     if (outcome == release::update_outcome::replace) std::ranges::copy(content, frame(n, region, m.unit).begin());
@@ -122,7 +122,7 @@ void release_cluster::handle(node_state& n, const message& m, std::span<const st
   if (m.kind == message_kind::home_move) --moving_[region * options_.units + m.unit];
   if (m.kind == message_kind::pin_grant && !tamper_.never_acquires) n.release->acquire_pin(m.from, m.region, m.unit);
   model::actions out;
-  m.kind == message_kind::please_take ? (void)machine.on_please_take(m.unit, out) : machine.on_message(m, out);
+  m.kind == message_kind::please_take ? (void)machine.frames().on_please_take(m.unit, out) : machine.on_message(m, out);
   finish_step(n, region, m.unit, &m, out);
 }
 
@@ -138,7 +138,7 @@ void release_cluster::node_state::transmit(node_id to, const message& m, std::sp
   if (m.kind == message_kind::pin_grant && (m.flags & message_flag::no_data) == 0) {
     release::machine& home = *memory[m.region.value()]->machine;
     model::actions out;
-    home.on_grant_leaves(m.unit, out);
+    home.pins().on_grant_leaves(m.unit, out);
     perform(m.region, out);
     if (!home.is_home(m.unit)) cluster.fail("a pin leaves a node that is not the home" + at_unit(self, m.region.value(), m.unit));
     if (home.is_written(m.unit)) {
@@ -215,7 +215,7 @@ void release_cluster::on_diffs(node_state& n, const message& m, std::span<const 
     d.unit = words[i++];
     d.moves = words[i++];
     for (std::uint64_t left = words[i++]; left != 0; --left, i += 3) d.words.push_back({words[i], words[i + 1], words[i + 2]});
-    const auto what = machine.on_diff(d.unit, m.requester, static_cast<std::uint16_t>(d.moves), true);
+    const auto what = machine.homes().on_diff(d.unit, m.requester, static_cast<std::uint16_t>(d.moves), true);
     if (what == release::diff_outcome::forward) {
       const auto way = machine.way_of(d.unit);
       n.forwards[++n.tokens] = {m.from, m.token, n.release->diff_passed(m.from)};
@@ -226,7 +226,7 @@ void release_cluster::on_diffs(node_state& n, const message& m, std::span<const 
       if (what == release::diff_outcome::apply) {
         for (const changed_word& w : d.words) {
           w.apply(frame(n, region, d.unit));
-          if (machine.is_kept(d.unit)) w.apply(twin(n, region, d.unit));
+          if (machine.kept().is_kept(d.unit)) w.apply(twin(n, region, d.unit));
         }
       }
     }
@@ -336,7 +336,7 @@ void release_cluster::change_view(node_state& n, unsigned region, const action& 
 
 void release_cluster::make_twin(node_state& n, unsigned region, std::uint64_t unit) {
   region_memory& m = *n.memory[region];
-  if (m.views[unit] == access::write && !m.machine->is_kept(unit)) fail("a twin is made while threads may write" + at_unit(n.self, region, unit));
+  if (m.views[unit] == access::write && !m.machine->kept().is_kept(unit)) fail("a twin is made while threads may write" + at_unit(n.self, region, unit));
   if (m.has_twin[unit]) fail("a second twin" + at_unit(n.self, region, unit));
   m.has_twin[unit] = true;
   ++n.twins;
@@ -358,7 +358,7 @@ void release_cluster::take_diff(node_state& n, unsigned region, const action& a)
   std::ranges::copy(frame(n, region, a.unit), twin(n, region, a.unit).begin());
   if (!a.keep) drop_twin(n, region, a.unit);
   if (d.words.empty()) return;
-  if (!a.keep) m.machine->on_differs(a.unit);
+  if (!a.keep) m.machine->rights().on_differs(a.unit);
   const unsigned group = tamper_.ignores_acknowledgements ? 0 : n.release->diff_sent(a.to);
   n.diffs[{a.to.value(), region, group}].push_back(std::move(d));
   if (!options_.batches) flush(n);
@@ -395,7 +395,7 @@ void release_cluster::send_patch(node_state& n, unsigned region, const action& a
 void release_cluster::on_patch(node_state& n, const message& m, std::span<const std::byte> payload) {
   const unsigned region = m.region.value();
   model::actions out;
-  if (n.memory[region]->machine->on_patch(m, out)) {
+  if (n.memory[region]->machine->updates().on_patch(m, out)) {
     std::vector<std::uint64_t> words(payload.size() / sizeof(std::uint64_t));
     if (!words.empty()) std::memcpy(words.data(), payload.data(), payload.size());
     const bool has_twin = n.memory[region]->has_twin[m.unit];

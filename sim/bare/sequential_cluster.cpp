@@ -143,7 +143,7 @@ void cluster::try_operation(std::size_t t) {
   model::actions out;
   auto& m = machines_[node_of(t).value()];
   if (o.what == operation_kind::take_over) {
-    if (m.on_please_take(o.unit, out)) {
+    if (m.frames().on_please_take(o.unit, out)) {
       bring(node_of(t), o.unit, m.has_content(o.unit) ? content_use::read : content_use::promised);
     }
   } else if (o.what >= operation_kind::advise_writing) {
@@ -172,10 +172,10 @@ void cluster::bring(node_id node, std::uint64_t unit, content_use how) noexcept 
 void cluster::page_out(std::size_t t, const operation& o) {
   const node_id node = node_of(t);
   auto& m = machines_[node.value()];
-  const model::frame_use use = m.use_of_frame(o.unit);
+  const model::frame_use use = m.frames().use_of_frame(o.unit);
   model::actions out;
-  if (use == model::frame_use::needed) m.on_unmap(o.unit, out);
-  if (use == model::frame_use::copy) m.on_drop_copy(o.unit, out);
+  if (use == model::frame_use::needed) m.frames().on_unmap(o.unit, out);
+  if (use == model::frame_use::copy) m.frames().on_drop_copy(o.unit, out);
   finish_step(node, o.unit, nullptr, out);
   std::uint8_t& where = state_.where[node.value() * options_.units + o.unit];
   if (use != model::frame_use::busy && (where & frame_gone) == 0 && m.is_written(o.unit)) {
@@ -246,7 +246,7 @@ void cluster::call(std::size_t t, const operation& o) {
   const std::uint64_t token = t + 1;
   if (options_.replicas) state_.knows.ask(node_of(t).value(), t);
   if (o.what == operation_kind::push) {
-    machine.on_push(o.unit, token, out);
+    machine.pushes().on_push(o.unit, token, out);
   } else {
     message m;
     m.unit = o.unit;
@@ -284,11 +284,11 @@ void cluster::pin(std::size_t t, const operation& o) {
   model::actions out;
   const bool again = std::exchange(self.pinning, true);
   ++self.faults;
-  const auto outcome = again ? m.on_pin_again(o.unit, out) : m.on_pin(o.unit, out);
+  const auto outcome = again ? m.pins().on_pin_again(o.unit, out) : m.pins().on_pin(o.unit, out);
   if (outcome == sequential::fault_outcome::refused) {
     fail("a pin is refused");
   } else if (outcome == sequential::fault_outcome::lost) {
-    m.on_pin_given_up(o.unit, out);
+    m.pins().on_pin_given_up(o.unit, out);
     finish_step(node, o.unit, nullptr, out);
     return finish_lost(t);
   } else if (outcome == sequential::fault_outcome::local) {
@@ -308,7 +308,7 @@ void cluster::give_up(std::size_t t) {
   if (!may_give_up(t) || is_frozen(node_of(t))) return;
   const operation o = operation_of(t);
   model::actions out;
-  machines_[node_of(t).value()].on_pin_given_up(o.unit, out);
+  machines_[node_of(t).value()].pins().on_pin_given_up(o.unit, out);
   finish_operation(t);
   finish_step(node_of(t), o.unit, nullptr, out);
   replicate(node_of(t));
@@ -321,7 +321,7 @@ void cluster::unpin(std::size_t t, const operation& o) {
   if (pins_in(self.pins, o.unit) != 0) {
     self.pins -= one_pin(o.unit);
     --state_.pinned[o.unit];
-    if (!machines_[node.value()].on_unpin(o.unit, out)) fail("the machine has lost a pin (unit " + std::to_string(o.unit) + ")");
+    if (!machines_[node.value()].pins().on_unpin(o.unit, out)) fail("the machine has lost a pin (unit " + std::to_string(o.unit) + ")");
   }
   finish_operation(t);
   finish_step(node, o.unit, nullptr, out);

@@ -55,7 +55,7 @@ bool cluster::take_recovery(node_id to, const message& m, std::span<const std::b
   const bool content = m.kind == message_kind::read_reply || m.kind == message_kind::write_reply || m.kind == message_kind::replica;
   if (content && !payload.empty()) std::memcpy(frame(to, m.unit).data(), payload.data(), payload.size());
   model::actions out;
-  machines_[to.value()].absorb(m, out);
+  machines_[to.value()].losses().absorb(m, out);
   finish_step(to, m.unit, &m, out);
   return true;
 }
@@ -73,19 +73,19 @@ void cluster::recover(node_id node, recovery::step s) {
   if (s.begin) {
     state_.members[node.value()].learn(state_.recoveries[node.value()].dead());
     if (options_.replicas) cut_gate(node);
-    all_units(node, [](sequential::machine& m, std::uint64_t unit, model::actions& out) { m.cut(unit, out); });
+    all_units(node, [](sequential::machine& m, std::uint64_t unit, model::actions& out) { m.losses().cut(unit, out); });
     send_markers(node, recovery::round::cut);
   }
   if (s.report) {
-    all_units(node, [](sequential::machine& m, std::uint64_t unit, model::actions& out) { m.report(unit, out); });
+    all_units(node, [](sequential::machine& m, std::uint64_t unit, model::actions& out) { m.losses().report(unit, out); });
     send_markers(node, recovery::round::reports);
   }
   if (s.settle) {
-    all_units(node, [](sequential::machine& m, std::uint64_t unit, model::actions& out) { m.settle(unit, out); });
+    all_units(node, [](sequential::machine& m, std::uint64_t unit, model::actions& out) { m.losses().settle(unit, out); });
     send_markers(node, recovery::round::settled);
   }
   if (s.copy) {
-    all_units(node, [](sequential::machine& m, std::uint64_t unit, model::actions&) { m.mend(unit); });
+    all_units(node, [](sequential::machine& m, std::uint64_t unit, model::actions&) { m.losses().mend(unit); });
     replicate(node);
   }
   if (!s.go_on) return;

@@ -18,8 +18,8 @@ void cluster::replicate(node_id node) {
   if (recovery.active() && !recovery.copying()) return;
   auto& rounds = state_.rounds[node.value()];
   sequential::advance(
-      rounds, [&](auto&& f) { f(machines_[node.value()]); },
-      [&](sequential::machine&, std::uint64_t unit, auto&& step) {
+      rounds, [&](auto&& f) { f(machines_[node.value()].rounds()); },
+      [&](sequential::saving_rounds&, std::uint64_t unit, auto&& step) {
         model::actions out;
         step(out);
         finish_step(node, unit, nullptr, out);

@@ -23,7 +23,7 @@ void block_calls::stop_scanned_writes(region_slot& r) noexcept {
   const auto used = m.used();
   for (std::uint64_t unit = used.first(); unit < used.end(); ++unit) {
     core_.actions.clear();
-    m.on_block_ahead(unit, core_.actions);
+    m.blocks().on_block_ahead(unit, core_.actions);
     if (core_.actions.size() != 0) core_.performer.take(r, core_.actions);
   }
   core_.performer.flush();
@@ -34,7 +34,7 @@ void block_calls::close(region_slot& r) noexcept {
   const auto used = m.used();
   for (std::uint64_t unit = used.first(); unit < used.end(); ++unit) {
     core_.actions.clear();
-    m.on_block_end(unit, core_.actions);
+    m.blocks().on_block_end(unit, core_.actions);
     if (core_.actions.size() != 0) core_.performer.take(r, core_.actions);
   }
   core_.performer.flush();
@@ -45,16 +45,16 @@ void block_calls::merge(region_slot& r) noexcept {
   release::machine& m = *release_of(r);
   for (std::uint64_t unit = m.used().first(); unit < m.used().end(); ++unit) {
     if (!m.knows(unit) || !m.is_home(unit)) continue;
-    const bool has_base = m.has_base(unit);
+    const bool has_base = m.blocks().has_base(unit);
     if (r.block->merge.has(unit)) core_.frames.use(r, unit, 1, content::changed);
     r.block->merge.finish(unit, core_.config.self, r.system(unit), has_base ? r.twin(unit) : nullptr);
-    if (has_base) m.on_base_dropped(unit);
+    if (has_base) m.blocks().on_base_dropped(unit);
   }
 }
 
 void block_calls::turn(region_slot& r, bool begins, bool checked) noexcept {
   if (!begins && checked) merge(r);
-  release_made(r)->check(begins && checked);
+  release_made(r)->blocks().check(begins && checked);
 }
 
 void block_calls::mark(region_slot& r, bool begins) noexcept {
@@ -62,7 +62,7 @@ void block_calls::mark(region_slot& r, bool begins) noexcept {
   for (std::uint64_t unit = m.used().first(); unit < m.used().end(); ++unit) {
     if (!m.knows(unit)) continue;
     core_.actions.clear();
-    begins ? m.on_block_begin(unit, core_.actions) : m.on_block_over(unit, core_.actions);
+    begins ? m.blocks().on_block_begin(unit, core_.actions) : m.blocks().on_block_over(unit, core_.actions);
     if (core_.actions.size() != 0) core_.performer.take(r, core_.actions);
   }
   core_.performer.flush();
@@ -128,7 +128,7 @@ base::status block_calls::declare(std::uint64_t address, std::uint64_t bytes) no
     r.block->declared.add(range.first, range.end);
     const unit_range units = r.layout.under(range.first, range.end - range.first);
     for (std::uint64_t unit = units.first; unit < units.end; ++unit) {
-      machine->on_declared(unit);
+      machine->blocks().on_declared(unit);
     }
     self.complete();
   }, op::type::call);

@@ -33,7 +33,7 @@ static_assert(sizeof(entry_header) == 16 && diff::worst_bytes(os::page_bytes) + 
 void diff_traffic::add(region_slot& r, node_id to, std::uint64_t first, std::uint64_t count, bool keep) noexcept {
   for (std::uint64_t unit = first; unit < first + count; ++unit) {
     const auto unit_bytes = static_cast<std::uint32_t>(r.bytes_of(unit));
-    if (release_of(r)->is_declared(unit)) {
+    if (release_of(r)->blocks().is_declared(unit)) {
       add_declared(r, to, unit);
       continue;
     }
@@ -44,7 +44,7 @@ void diff_traffic::add(region_slot& r, node_id to, std::uint64_t first, std::uin
     if (!differs) {
       ++count_.unchanged;
     } else if (!keep) {
-      release_of(r)->on_differs(unit);
+      release_of(r)->rights().on_differs(unit);
     }
   }
 }
@@ -274,16 +274,16 @@ void diff_traffic::on_diffs(const message& m, std::span<const std::byte> entries
   source theirs{m.region, m.requester, true, m.from, m.token};
   std::uint32_t done = 0;
   for (entry e; take_entry(*r, m, entries, e);) {
-    switch (machine->on_diff(e.unit, m.requester, e.moves, (e.length & begins) != 0)) {
+    switch (machine->homes().on_diff(e.unit, m.requester, e.moves, (e.length & begins) != 0)) {
       case release::diff_outcome::apply:
         core_.frames.use(*r, e.unit, 1, content::changed);
-        if (!apply_here(*r, e) || (machine->is_kept(e.unit) && !apply(e, r->twin(e.unit)))) refuse(m);
+        if (!apply_here(*r, e) || (machine->kept().is_kept(e.unit) && !apply(e, r->twin(e.unit)))) refuse(m);
         ++count_.applied;
         ++done;
         break;
       case release::diff_outcome::collect: {
         core_.frames.use(*r, e.unit, 1, content::read);
-        const std::byte* const base = machine->has_base(e.unit) ? r->twin(e.unit) : r->system(e.unit);
+        const std::byte* const base = machine->blocks().has_base(e.unit) ? r->twin(e.unit) : r->system(e.unit);
         if (!r->block->merge.add(e.unit, e.offset, m.requester, e.data, e.raw, base)) refuse(m);
         ++count_.applied;
         ++done;
@@ -323,7 +323,7 @@ void diff_traffic::on_patches(const message& m, std::span<const std::byte> entri
     message one = m;
     one.unit = e.unit;
     core_.actions.clear();
-    const bool applies = machine->on_patch(one, core_.actions);
+    const bool applies = machine->updates().on_patch(one, core_.actions);
     if (core_.actions.size() != 0) core_.performer.take(*r, core_.actions);
     if (!applies) continue;
     core_.frames.use(*r, e.unit, 1, content::changed);

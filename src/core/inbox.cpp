@@ -155,7 +155,7 @@ void inbox::handle_update(const message& m, std::span<const std::byte> bytes) no
   for (std::uint32_t i = 0; i < m.count; ++i) {
     one.unit = m.unit + i;
     core_.actions.clear();
-    const auto outcome = machine->on_update(one, core_.actions);
+    const auto outcome = machine->updates().on_update(one, core_.actions);
     if (core_.actions.size() != 0) core_.performer.take(*r, core_.actions);
     if (outcome == release::update_outcome::drop) continue;
     core_.frames.use(*r, one.unit, 1, content::changed);

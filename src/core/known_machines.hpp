@@ -23,7 +23,7 @@ namespace quire::core {
 }
 /// What others may be sent of a unit whose home is here.
 [[nodiscard]] inline const std::byte* as_told(region_slot& r, std::uint64_t unit) noexcept {
-  return release_of(r)->is_kept(unit) ? r.twin(unit) : r.system(unit);
+  return release_of(r)->kept().is_kept(unit) ? r.twin(unit) : r.system(unit);
 }
 
 }  // namespace quire::core

@@ -119,7 +119,7 @@ void node_effects::find_written() noexcept {
         for (const auto& range : std::span(found).first(count)) {
           const auto offset = static_cast<std::uint64_t>(range.address - r.memory->application_view());
           const unit_range units = r.layout.under(offset, range.bytes);
-          for (std::uint64_t unit = units.first; unit < units.end; ++unit) release_of(r)->on_written(unit);
+          for (std::uint64_t unit = units.first; unit < units.end; ++unit) release_of(r)->rights().on_written(unit);
         }
       }
     });

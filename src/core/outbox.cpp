@@ -123,7 +123,7 @@ void outbox::send_ordered(node_id to, const message& m) noexcept {
 void outbox::send_grant(model::node_id to, message m) noexcept {
   region_slot& r = *core_.regions.slot(m.region);
   model::actions list;
-  release_of(r)->on_grant_leaves(m.unit, list);
+  release_of(r)->pins().on_grant_leaves(m.unit, list);
   core_.performer.take(r, list);
   core_.performer.flush();
   if (!r.machine->is_written(m.unit)) {
@@ -132,7 +132,7 @@ void outbox::send_grant(model::node_id to, message m) noexcept {
   }
   core_.frames.use(r, m.unit, 1, content::sent);
   m.payload_bytes = static_cast<std::uint32_t>(r.bytes_of(m.unit));
-  const bool told = release_of(r)->is_kept(m.unit);
+  const bool told = release_of(r)->kept().is_kept(m.unit);
   post(to, m, {as_told(r, m.unit), m.payload_bytes}, transport::urgency::now, told ? transport::lasting::now : transport::lasting::until_sent);
 }
 

@@ -20,10 +20,10 @@ void replicator::replicate() noexcept {
       traffic.rounds,
       [&](auto&& f) {
         core_.regions.for_each([&](region_slot& r) {
-          if (sequential::machine* const m = sequential_made(r); m != nullptr) f(*m);
+          if (sequential::machine* const m = sequential_made(r); m != nullptr) f(m->rounds());
         });
       },
-      [&](sequential::machine& m, std::uint64_t, auto&& step) {
+      [&](sequential::saving_rounds& m, std::uint64_t, auto&& step) {
         core_.actions.clear();
         step(core_.actions);
         core_.performer.take(*core_.regions.slot(m.shape().region), core_.actions);

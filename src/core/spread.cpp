@@ -175,7 +175,7 @@ void spread_traffic::take(const passage& p) noexcept {
     if (!fits) core_.in.refuse(p.m, "what it spreads is no content of the region");
     core_.absent.settle(*r, head.unit, 1);
     release::machine& machine = *known;
-    if (machine.awaits_spread(head.unit) && core_.consistency.is_covered(p.m.region, head.unit, known_)) {
+    if (machine.pushes().awaits_spread(head.unit) && core_.consistency.is_covered(p.m.region, head.unit, known_)) {
       ++count_.taken;
       core_.frames.use(*r, head.unit, 1, content::replaced);
       core_.frames.landed(*r, head.unit, 1);
@@ -185,7 +185,7 @@ void spread_traffic::take(const passage& p) noexcept {
         std::memset(r->system(head.unit), 0, r->bytes_of(head.unit));
       }
       core_.actions.clear();
-      machine.on_spread_copy(head.unit, head.length == 0, core_.actions);
+      machine.pushes().on_spread_copy(head.unit, head.length == 0, core_.actions);
       core_.performer.take(*r, core_.actions);
     } else {
       ++count_.left;

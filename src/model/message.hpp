@@ -65,7 +65,7 @@ enum class message_kind : std::uint8_t {
   survives,   ///< a node with a copy -> the unit's manager; a = 1: it was the owner; c = 1: a replica only, b = its stamp
   owner_is,   ///< manager -> who has copies: `requester` is the owner; a = 1: and has all that there is of the unit
   unit_lost,  ///< manager -> requester: nobody has the unit any more; operation = what was asked
-  // content is kept on two nodes: see src/protocol/sequential/replicas.cpp
+  // content is kept on two nodes: see src/protocol/sequential/saving.hpp
   replica,      ///< owner -> backup: the content, to be kept without a right; b = stamp
   replica_ack,  ///< and back: it is kept
   // of protocols that the library does not have: their rows say what each is

@@ -99,27 +99,27 @@ class world {
       const auto used = strong(n).used();
       for (std::uint64_t u = used.first(); u < used.end(); ++u) {
         model::actions out;
-        if (strong(n).knows(u)) relaxed(n).take(u, strong(n).give(u, out), out);
+        if (strong(n).knows(u)) relaxed(n).successor().take(u, strong(n).successor().give(u, out), out);
         perform(n, out);
       }
-      strong(n).all_given();
+      strong(n).successor().all_given();
     });
   }
   void to_sequential() {
     for (unsigned n = 0; n < nodes; ++n) {  // the release that comes before
       for (const auto& w : std::exchange(nodes_[n]->open.written, {})) {
         model::actions out;
-        relaxed(n).on_release(w.unit, out);
+        relaxed(n).copies().on_release(w.unit, out);
       }
     }
     convert_all([&](unsigned n) {
       const auto used = relaxed(n).used();
       for (std::uint64_t u = used.first(); u < used.end(); ++u) {
         model::actions out;
-        if (relaxed(n).knows(u)) strong(n).take(u, relaxed(n).give(u, out), out);
+        if (relaxed(n).knows(u)) strong(n).successor().take(u, relaxed(n).successor().give(u, out), out);
         perform(n, out);
       }
-      relaxed(n).all_given();
+      relaxed(n).successor().all_given();
     });
   }
 
@@ -164,7 +164,7 @@ TEST(change, to_and_fro) {
       unsigned owner[unit_count];
       access right[unit_count][nodes], mapped[unit_count][nodes];
       for (std::uint64_t u = 0; u < unit_count; ++u) {
-        owner[u] = w.strong(u % nodes).holder_of(u).value();
+        owner[u] = w.strong(u % nodes).pins().holder_of(u).value();
         for (unsigned n = 0; n < nodes; ++n) {
           right[u][n] = w.strong(n).right_of(u);
           mapped[u][n] = w.strong(n).mapped(u);
@@ -188,7 +188,7 @@ TEST(change, to_and_fro) {
       for (std::uint64_t u = 0; u < unit_count; ++u) home[u] = home_of(w, u);
       w.to_sequential();
       for (std::uint64_t u = 0; u < unit_count; ++u) {
-        EXPECT_EQ(w.strong(u % nodes).holder_of(u).value(), home[u]);
+        EXPECT_EQ(w.strong(u % nodes).pins().holder_of(u).value(), home[u]);
         for (unsigned n = 0; n < nodes; ++n) {
           EXPECT_TRUE(w.strong(n).is_valid(u));
           EXPECT_FALSE(w.relaxed(n).knows(u));

@@ -17,7 +17,7 @@ TEST(release_block, the_home_keeps_what_was_there_before_its_first_write) {
     0: twin
     0: permit read > write
     0: wake)"));
-  EXPECT_TRUE(c.at(0).has_base(0));
+  EXPECT_TRUE(c.at(0).blocks().has_base(0));
 }
 
 TEST(release_block, a_copy_of_what_was_there_before_is_told_of_the_write_that_it_does_not_have) {
@@ -128,24 +128,24 @@ TEST(release_block, where_written_units_are_scanned_for_writes_end_before_a_chec
   chart c(2, false, updates::learned, true);
   c.before(1, access::read);
   actions out;
-  c.at(1).on_block_ahead(0, out);
+  c.at(1).blocks().on_block_ahead(0, out);
   ASSERT_EQ(out.size(), 2u);
   EXPECT_EQ(out.begin()[0].kind, model::action_kind::protect);
   EXPECT_EQ(out.begin()[0].level, access::none);
   EXPECT_EQ(out.begin()[1].kind, model::action_kind::send_diff);
   EXPECT_FALSE(out.begin()[1].keep);
-  c.at(1).on_differs(0);
+  c.at(1).rights().on_differs(0);
   EXPECT_EQ(c.open(1).written.size(), 1u) << "it is told";
   out.clear();
-  c.at(1).on_block_ahead(0, out);
+  c.at(1).blocks().on_block_ahead(0, out);
   EXPECT_EQ(out.size(), 0u);
   EXPECT_EQ(c.at(1).on_fault(0, access::read, out), fault_outcome::local) << "and the copy is as good as before";
 }
 
 TEST(release_block, where_written_units_are_scanned_for_declarations_change_nothing) {
   chart c(2, false, updates::learned, true);
-  c.at(1).on_declared(0);
-  EXPECT_FALSE(c.at(1).is_declared(0));
+  c.at(1).blocks().on_declared(0);
+  EXPECT_FALSE(c.at(1).blocks().is_declared(0));
 }
 
 }  // namespace

@@ -12,10 +12,10 @@ TEST(release_broadcast, what_the_home_writes_in_a_phase_is_noticed) {
   EXPECT_EQ(c.take(), lines(R"(
     0: release
     0: protect write > read)"));
-  EXPECT_FALSE(c.at(0).on_produce_end(0)) << "nothing was";
+  EXPECT_FALSE(c.at(0).pushes().on_produce_end(0)) << "nothing was";
   c.produce(0);
   c.before(0, access::write);
-  EXPECT_TRUE(c.at(0).on_produce_end(0));
+  EXPECT_TRUE(c.at(0).pushes().on_produce_end(0));
 }
 
 TEST(release_broadcast, reading_at_the_home_is_not_writing) {
@@ -27,7 +27,7 @@ TEST(release_broadcast, reading_at_the_home_is_not_writing) {
     0: read fault
     0: permit none > read
     0: wake)")) << "though nobody has a copy";
-  EXPECT_FALSE(c.at(0).on_produce_end(0));
+  EXPECT_FALSE(c.at(0).pushes().on_produce_end(0));
 }
 
 TEST(release_broadcast, what_is_written_in_a_copy_is_noticed) {
@@ -35,11 +35,11 @@ TEST(release_broadcast, what_is_written_in_a_copy_is_noticed) {
   c.before(1, access::write);
   c.produce(1);
   c.run();
-  EXPECT_FALSE(c.at(1).on_produce_end(0)) << "that was before";
+  EXPECT_FALSE(c.at(1).pushes().on_produce_end(0)) << "that was before";
   c.produce(1);
   c.before(1, access::write);
   c.release(1);  // by a lock, in the phase
-  EXPECT_TRUE(c.at(1).on_produce_end(0));
+  EXPECT_TRUE(c.at(1).pushes().on_produce_end(0));
 }
 
 TEST(release_broadcast, the_home_spreads_and_counts_on_copies_from_then_on) {

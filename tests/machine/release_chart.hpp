@@ -66,40 +66,40 @@ class chart {
   }
   fault_outcome pin(std::uint16_t node, bool again = false, std::uint64_t unit = 0) {
     line(node, again ? "pin again" : "pin");
-    const auto outcome = again ? at(node).on_pin_again(unit, out_) : at(node).on_pin(unit, out_);
+    const auto outcome = again ? at(node).pins().on_pin_again(unit, out_) : at(node).pins().on_pin(unit, out_);
     perform(node);
     return outcome;
   }
   bool unpin(std::uint16_t node, std::uint64_t unit = 0) {
     line(node, "unpin");
-    const bool was = at(node).on_unpin(unit, out_);
+    const bool was = at(node).pins().on_unpin(unit, out_);
     perform(node);
     return was;
   }
   void give_pin_up(std::uint16_t node, std::uint64_t unit = 0) {
     line(node, "gives up");
-    at(node).on_pin_given_up(unit, out_);
+    at(node).pins().on_pin_given_up(unit, out_);
     perform(node);
   }
   /// Another node is short of memory.
   bool please_take(std::uint16_t node, std::uint64_t unit = 0) {
-    const bool takes = at(node).on_please_take(unit, out_);
+    const bool takes = at(node).frames().on_please_take(unit, out_);
     perform(node);
     return takes;
   }
   void produce(std::uint16_t node, std::uint64_t unit = 0) {
     release(node);
-    at(node).on_produce_begin(unit, out_);
+    at(node).pushes().on_produce_begin(unit, out_);
     perform(node);
   }
   void push(std::uint16_t node, std::uint64_t unit = 0) {
-    at(node).on_push(unit, 1, out_);
+    at(node).pushes().on_push(unit, 1, out_);
     perform(node);
   }
   /// Content comes unasked: whether it was taken.
   bool spread(std::uint16_t node, std::uint64_t unit = 0) {
-    if (!at(node).awaits_spread(unit)) return false;
-    at(node).on_spread_copy(unit, false, out_);
+    if (!at(node).pushes().awaits_spread(unit)) return false;
+    at(node).pushes().on_spread_copy(unit, false, out_);
     perform(node);
     return true;
   }
@@ -116,47 +116,47 @@ class chart {
   /// Threads of the node have written the unit, which keeps its right, since the last release.
   void written(std::uint16_t node, std::uint64_t unit = 0) {
     line(node, "has written");
-    at(node).on_written(unit);
+    at(node).rights().on_written(unit);
   }
   /// The unit's right ends with this release.
   void end_keeping(std::uint16_t node, bool was_written, std::uint64_t unit = 0) {
     line(node, "keeps no longer");
-    at(node).on_keep_ends(unit, out_);
+    at(node).kept().on_keep_ends(unit, out_);
     perform(node);
-    if (was_written) at(node).on_written(unit);
-    at(node).on_keep_over(unit, out_);
+    if (was_written) at(node).rights().on_written(unit);
+    at(node).kept().on_keep_over(unit, out_);
     perform(node);
   }
   /// The interval of the node ends.
   void release(std::uint16_t node) {
     line(node, "release");
     for (const written_unit& w : std::exchange(open_[node].written, {})) {
-      at(node).on_release(w.unit, out_);
+      at(node).copies().on_release(w.unit, out_);
       perform(node);
     }
   }
   void notice(std::uint16_t node, std::uint64_t unit = 0) { notice_of(node, 0, ~std::uint32_t{0}, unit); }
   void notice_of(std::uint16_t node, std::uint16_t writer, std::uint32_t interval, std::uint64_t unit = 0) {
     line(node, "notice");
-    at(node).on_notice(unit, node_id{writer}, interval, out_);
+    at(node).copies().on_notice(unit, node_id{writer}, interval, out_);
     perform(node);
   }
   /// The notices of the node's interval are about to be told.
   void told(std::uint16_t node, std::uint32_t interval, std::uint64_t unit = 0) {
     line(node, "tells");
     open_[node].told = interval;
-    at(node).on_told(unit, interval, out_);
+    at(node).updates().on_told(unit, interval, out_);
     perform(node);
   }
   void twins_short(std::uint16_t node, std::uint64_t unit = 0) {
     line(node, "twins are short");
-    at(node).on_twins_short(unit, out_);
+    at(node).copies().on_twins_short(unit, out_);
     perform(node);
   }
   /// Whether the home moves, with no more to be said.
   bool only_writer(std::uint16_t node, std::uint16_t writer, std::uint64_t unit = 0) {
     line(node, "only " + std::to_string(writer) + " wrote");
-    at(node).on_only_writer(unit, node_id{writer}, out_);
+    at(node).homes().on_only_writer(unit, node_id{writer}, out_);
     const bool moves = std::any_of(out_.begin(), out_.end(), [](const model::action& a) { return a.m.kind == message_kind::home_move; });
     perform(node);
     return moves;
@@ -174,12 +174,12 @@ class chart {
   /// A parallel block begins on all nodes, or ends: all that was written has been sent and told.
   void block(bool begins, bool checked = true) {
     for (std::uint16_t n = 0; n < machines_.size(); ++n) {
-      if (!begins && checked && at(n).has_base(0)) at(n).on_base_dropped(0);
-      at(n).check(begins && checked);
-      at(n).stay(begins);
+      if (!begins && checked && at(n).blocks().has_base(0)) at(n).blocks().on_base_dropped(0);
+      at(n).blocks().check(begins && checked);
+      at(n).successor().stay(begins);
       if (!at(n).knows(0)) continue;
       line(n, begins ? "block" : "end");
-      begins ? at(n).on_block_begin(0, out_) : at(n).on_block_over(0, out_);
+      begins ? at(n).blocks().on_block_begin(0, out_) : at(n).blocks().on_block_over(0, out_);
       perform(n);
     }
   }
@@ -226,12 +226,12 @@ class chart {
     if (f.m.kind == message_kind::diffs) return on_diff(node, f.m);
     if (f.m.kind == message_kind::diffs_ack) return on_ack(node, f.m);
     if (f.m.kind == message_kind::update) {
-      const update_outcome what = at(node).on_update(f.m, out_);
+      const update_outcome what = at(node).updates().on_update(f.m, out_);
       line(node, what == update_outcome::replace ? "takes the update" : what == update_outcome::merge ? "merges the update" : "drops the update");
       return perform(node);
     }
     if (f.m.kind == message_kind::patch) {
-      line(node, at(node).on_patch(f.m, out_) ? "takes the patch" : "drops the patch");
+      line(node, at(node).updates().on_patch(f.m, out_) ? "takes the patch" : "drops the patch");
       return perform(node);
     }
     at(node).on_message(f.m, out_);
@@ -241,7 +241,7 @@ class chart {
   /// m.token: through which node it came, plus one, in steps of 256.
   void on_diff(std::uint16_t node, const message& m) {
     const std::string of = " diff of " + std::to_string(m.requester.value());
-    switch (at(node).on_diff(m.unit, m.requester, static_cast<std::uint16_t>(m.acks), true)) {
+    switch (at(node).homes().on_diff(m.unit, m.requester, static_cast<std::uint16_t>(m.acks), true)) {
       case diff_outcome::apply: line(node, "applies" + of); break;
       case diff_outcome::collect: line(node, "collects" + of); break;
       case diff_outcome::own: line(node, "has its own diff"); break;
@@ -257,7 +257,7 @@ class chart {
     ack.kind = message_kind::diffs_ack;
     send(node, m.from, ack, false);
     for (const written_unit& w : std::exchange(open_[node].merged, {})) {
-      at(node).on_merged(w.unit, out_);
+      at(node).updates().on_merged(w.unit, out_);
       perform(node);
     }
   }
@@ -278,7 +278,7 @@ class chart {
         case action_kind::send:
           if (a.m.kind == message_kind::pin_grant && (a.m.flags & model::message_flag::no_data) == 0) {
             model::actions more;
-            at(node).on_grant_leaves(a.unit, more);
+            at(node).pins().on_grant_leaves(a.unit, more);
             for (const action& m : more) line(node, std::string("protect ") + name(m.from) + " > " + name(m.level));
           }
           if (a.m.kind == message_kind::spread) {  // what the engine does then is its own

@@ -33,7 +33,7 @@ TEST(release_home, the_home_moves_to_the_only_writer_without_content) {
 TEST(release_home, where_written_units_are_scanned_for_the_home_moves_away_from_who_never_used_the_unit) {
   chart c(2, false, updates::learned, true);
   c.before(1, access::write);
-  c.at(1).on_written(0);
+  c.at(1).rights().on_written(0);
   c.release(1);
   c.run();
   (void)c.take();
@@ -52,7 +52,7 @@ TEST(release_home, and_is_offered_where_it_may_have_been_written_since) {
   chart c(2, false, updates::learned, true);
   c.before(1, access::write);
   c.before(0, access::read);
-  c.at(1).on_written(0);
+  c.at(1).rights().on_written(0);
   c.release(1);
   c.run();
   (void)c.take();
@@ -239,7 +239,7 @@ TEST(release_home, who_passes_a_diff_on_keeps_the_way_until_it_has_arrived) {
   c.notice(2);  // its diff goes to 0, and on to 1
   (void)c.take();
   c.deliver(message_kind::diffs, 2, 0);
-  c.at(0).on_moved(0, node_id{3}, 2);
+  c.at(0).homes().on_moved(0, node_id{3}, 2);
   c.fault(2, access::read);
   c.deliver(message_kind::copy_request, 2, 0);
   EXPECT_EQ(c.take(), lines(R"(
@@ -249,7 +249,7 @@ TEST(release_home, who_passes_a_diff_on_keeps_the_way_until_it_has_arrived) {
     2 -> 0 copy_request
     0 -> 1 copy_request for 2)"));
   c.run();
-  c.at(0).on_moved(0, node_id{3}, 2);
+  c.at(0).homes().on_moved(0, node_id{3}, 2);
   EXPECT_EQ(c.at(0).home_of(0), node_id{3}) << "now it may";
 }
 
@@ -333,7 +333,7 @@ TEST(release_home, a_request_takes_the_way_of_a_diff_that_the_home_passed_on_whe
 
 TEST(release_home, who_has_heard_that_the_home_is_back_is_served_at_once) {
   chart c = with_the_home_back();
-  c.at(3).on_moved(0, node_id{0}, 2);
+  c.at(3).homes().on_moved(0, node_id{0}, 2);
   (void)c.fault(3, access::read);
   c.deliver(message_kind::copy_request, 3, 0);
   EXPECT_EQ(c.take(), lines(R"(
@@ -345,11 +345,11 @@ TEST(release_home, who_has_heard_that_the_home_is_back_is_served_at_once) {
 
 TEST(release_home, an_older_belief_about_the_home_does_not_replace_a_newer_one) {
   chart c(3);
-  c.at(2).on_moved(0, node_id{1}, 2);
+  c.at(2).homes().on_moved(0, node_id{1}, 2);
   EXPECT_EQ(c.at(2).home_of(0), node_id{1});
-  c.at(2).on_moved(0, node_id{0}, 1);
+  c.at(2).homes().on_moved(0, node_id{0}, 1);
   EXPECT_EQ(c.at(2).home_of(0), node_id{1});
-  c.at(2).on_moved(0, node_id{2}, 3);  // the move itself is still on its way here
+  c.at(2).homes().on_moved(0, node_id{2}, 3);  // the move itself is still on its way here
   EXPECT_EQ(c.at(2).home_of(0), node_id{1});
 }
 

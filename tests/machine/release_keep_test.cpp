@@ -104,7 +104,7 @@ TEST(release_keep, a_request_leaves_the_right_to_write) {
 
 TEST(release_keep, a_home_whose_readers_are_gone_is_as_any_other) {
   chart c = kept_at_home();
-  for (std::uint32_t interval = 2; c.at(0).is_kept(0); ++interval) {
+  for (std::uint32_t interval = 2; c.at(0).kept().is_kept(0); ++interval) {
     ASSERT_LT(interval, 200u) << "a row of updates ends";
     write(c, 0, interval);
   }
@@ -131,7 +131,7 @@ TEST(release_keep, a_notice_takes_it_with_what_was_written_since) {
     1: notice
     1: protect write > none
     1 -> 0 diff)"));
-  c.at(1).on_differs(0);
+  c.at(1).rights().on_differs(0);
   EXPECT_EQ(c.open(1).written.size(), 1u) << "nobody had seen that it was written";
   EXPECT_EQ(c.open(1).twins, 0u);
 }
@@ -163,7 +163,7 @@ TEST(release_keep, a_home_that_comes_to_a_kept_copy_finds_its_right_and_its_twin
   c.only_writer(0, 1);
   c.run();
   EXPECT_TRUE(c.at(1).is_home(0));
-  EXPECT_TRUE(c.at(1).is_kept(0));
+  EXPECT_TRUE(c.at(1).kept().is_kept(0));
   EXPECT_EQ(c.unit(1).mapped(), access::write);
   EXPECT_TRUE(c.open(1).written.empty()) << "whether it was written since is found by comparison";
 }
@@ -176,7 +176,7 @@ TEST(release_keep, both_sides_write_and_what_they_send_crosses) {
     c.release(1);
     c.run();
   }
-  ASSERT_TRUE(c.at(1).is_kept(0));
+  ASSERT_TRUE(c.at(1).kept().is_kept(0));
   c.notice(1);  // and comes back once
   c.run();
   c.before(1, access::write);
@@ -211,7 +211,7 @@ TEST(release_keep, nothing_is_kept_where_that_is_not_wanted) {
       c.release(1);
       c.run();
     }
-    EXPECT_FALSE(c.at(1).is_kept(0));
+    EXPECT_FALSE(c.at(1).kept().is_kept(0));
     EXPECT_EQ(c.unit(1).mapped(), access::read);
   }
 }

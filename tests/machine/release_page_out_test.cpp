@@ -17,8 +17,8 @@ TEST(release_page_out, who_is_asked_becomes_the_home) {
     0: protect write > none
     0 -> 1 home_move +data take
     1: wake)"));
-  EXPECT_EQ(c.at(0).use_of_frame(0), model::frame_use::none);
-  EXPECT_EQ(c.at(1).use_of_frame(0), model::frame_use::needed);
+  EXPECT_EQ(c.at(0).frames().use_of_frame(0), model::frame_use::none);
+  EXPECT_EQ(c.at(1).frames().use_of_frame(0), model::frame_use::needed);
   c.fault(0, access::read);
   c.run();
   EXPECT_EQ(c.take(), lines(R"(

@@ -23,7 +23,7 @@ TEST(release_pin, the_content_comes_with_the_pin) {
   chart c(2);
   c.before(0, access::write);
   EXPECT_EQ(c.pin(1), fault_outcome::started);
-  EXPECT_TRUE(c.at(1).awaits_grant(0));
+  EXPECT_TRUE(c.at(1).pins().awaits_grant(0));
   EXPECT_EQ(c.fault(1, access::read), fault_outcome::started) << "and need not be asked for";
   c.run();
   EXPECT_EQ(c.pin(1, true), fault_outcome::local);
@@ -39,7 +39,7 @@ TEST(release_pin, the_content_comes_with_the_pin) {
     1: permit read > write
     1: wake
     1: pin again)"));
-  EXPECT_EQ(c.at(0).holder_of(0), node_id{1});
+  EXPECT_EQ(c.at(0).pins().holder_of(0), node_id{1});
   EXPECT_TRUE(c.unpin(1));
   c.run();
   EXPECT_EQ(c.take(), lines(R"(
@@ -51,7 +51,7 @@ TEST(release_pin, what_is_here_stays_and_is_not_sent_again) {
   chart c(2);
   c.before(1, access::write);
   c.pin(1);
-  EXPECT_FALSE(c.at(1).awaits_grant(0));
+  EXPECT_FALSE(c.at(1).pins().awaits_grant(0));
   c.run();
   EXPECT_EQ(c.take(), lines(R"(
     1: pin
@@ -137,7 +137,7 @@ TEST(release_pin, news_that_came_while_the_pin_was_waited_for_make_its_content_s
   c.before(0, access::write);
   c.pin(1);
   c.notice(1);
-  EXPECT_FALSE(c.at(1).grant_is_current(0));
+  EXPECT_FALSE(c.at(1).pins().grant_is_current(0));
   (void)c.take();
   c.run();
   EXPECT_EQ(c.take(), lines(R"(
@@ -155,9 +155,9 @@ TEST(release_pin, news_that_the_home_has_told_do_not) {
   chart c(2);
   c.before(0, access::write);
   c.pin(1);
-  EXPECT_TRUE(c.at(1).grant_is_current(0));
+  EXPECT_TRUE(c.at(1).pins().grant_is_current(0));
   c.notice(1);
-  c.at(1).on_covered(0);
+  c.at(1).pins().on_covered(0);
   c.run();
   EXPECT_EQ(c.unit(1).mapped(), access::write);
   EXPECT_EQ(c.at(1).count().stale_replies, 0u);

@@ -70,31 +70,31 @@ class chart {
   }
   void push(std::uint16_t node, std::uint64_t unit = 0) {
     line(node, "push");
-    at(node).on_push(unit, 1, out_);
+    at(node).pushes().on_push(unit, 1, out_);
     perform(node);
   }
   fault_outcome pin(std::uint16_t node, std::uint64_t unit = 0) {
     line(node, "pin");
-    const auto outcome = at(node).on_pin(unit, out_);
+    const auto outcome = at(node).pins().on_pin(unit, out_);
     perform(node);
     return outcome;
   }
   /// The thread that waits for a pin was woken.
   fault_outcome pin_again(std::uint16_t node, std::uint64_t unit = 0) {
     line(node, "pin again");
-    const auto outcome = at(node).on_pin_again(unit, out_);
+    const auto outcome = at(node).pins().on_pin_again(unit, out_);
     perform(node);
     return outcome;
   }
   bool unpin(std::uint16_t node, std::uint64_t unit = 0) {
     line(node, "unpin");
-    const bool was = at(node).on_unpin(unit, out_);
+    const bool was = at(node).pins().on_unpin(unit, out_);
     perform(node);
     return was;
   }
   void give_up(std::uint16_t node, std::uint64_t unit = 0) {
     line(node, "gives up");
-    at(node).on_pin_given_up(unit, out_);
+    at(node).pins().on_pin_given_up(unit, out_);
     perform(node);
   }
   void hold_over(std::uint16_t node, std::uint64_t unit = 0) {

@@ -102,13 +102,13 @@ TEST(sequential_produce, a_write_of_the_phase_is_noticed_by_a_local_fault) {
   chart c(2);
   c.before(0, access::write);
   model::actions out;
-  c.at(0).on_produce_begin(0, out);
+  c.at(0).pushes().on_produce_begin(0, out);
   ASSERT_EQ(out.size(), 1u);
   EXPECT_EQ(out[0].kind, model::action_kind::protect);
   EXPECT_EQ(out[0].level, access::read);
   EXPECT_EQ(c.at(0).right_of(0), access::write);
   EXPECT_EQ(c.fault(0, access::write), fault_outcome::local);
-  EXPECT_TRUE(c.at(0).on_produce_end(0));
+  EXPECT_TRUE(c.at(0).pushes().on_produce_end(0));
   EXPECT_EQ(c.at(0).unit(0).mapped(), access::write);
 }
 
@@ -116,13 +116,13 @@ TEST(sequential_produce, what_is_only_read_or_lost_again_is_not_produced) {
   chart c(2);
   c.before(0, access::write);
   model::actions out;
-  c.at(0).on_produce_begin(0, out);
-  EXPECT_FALSE(c.at(0).on_produce_end(0)) << "not written";
-  c.at(0).on_produce_begin(0, out);
+  c.at(0).pushes().on_produce_begin(0, out);
+  EXPECT_FALSE(c.at(0).pushes().on_produce_end(0)) << "not written";
+  c.at(0).pushes().on_produce_begin(0, out);
   (void)c.fault(0, access::write);
   (void)c.fault(1, access::write);
   c.run();
-  EXPECT_FALSE(c.at(0).on_produce_end(0)) << "another node has written it since";
+  EXPECT_FALSE(c.at(0).pushes().on_produce_end(0)) << "another node has written it since";
 }
 
 TEST(sequential_push, read_request_that_meets_a_push_gets_no_data) {

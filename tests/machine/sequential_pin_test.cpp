@@ -92,7 +92,7 @@ TEST(sequential_pin, request_that_the_manager_could_settle_queues_while_its_own_
     1 -> 0 read_request
     0 -> 0 fetch_read
   )"));
-  EXPECT_EQ(c.at(0).holder_of(0), node_id{0});
+  EXPECT_EQ(c.at(0).pins().holder_of(0), node_id{0});
   (void)c.unpin(0);
   c.run();
   EXPECT_EQ(c.take(), lines(R"(
@@ -268,7 +268,7 @@ TEST(sequential_pin, nobody_pins_more_than_the_limit) {
   chart c(3);  // three units a node
   for (const std::uint64_t unit : {0u, 1u, 2u}) EXPECT_NE(c.pin(0, unit), fault_outcome::refused);
   c.run();
-  EXPECT_EQ(c.at(0).on_pin(0, *std::make_unique<model::actions>()), fault_outcome::local) << "not one unit more";
+  EXPECT_EQ(c.at(0).pins().on_pin(0, *std::make_unique<model::actions>()), fault_outcome::local) << "not one unit more";
   pin_table full(1);
   EXPECT_TRUE(full.add(model::region_id{0}, 5));
   EXPECT_TRUE(full.add(model::region_id{0}, 5));
@@ -278,17 +278,17 @@ TEST(sequential_pin, nobody_pins_more_than_the_limit) {
 
 TEST(sequential_pin, manager_tells_who_has_the_unit_while_requests_wait) {
   chart c(4);
-  EXPECT_EQ(c.at(0).holder_of(0), node_id{0});
+  EXPECT_EQ(c.at(0).pins().holder_of(0), node_id{0});
   c.before(1, access::write);
-  EXPECT_EQ(c.at(0).holder_of(0), node_id{1});
+  EXPECT_EQ(c.at(0).pins().holder_of(0), node_id{1});
   (void)c.pin(1);
   (void)c.pin(2);
   (void)c.pin(3);
   c.run();
-  EXPECT_EQ(c.at(0).holder_of(0), node_id{1}) << "not the next";
+  EXPECT_EQ(c.at(0).pins().holder_of(0), node_id{1}) << "not the next";
   (void)c.unpin(1);
   c.run();
-  EXPECT_EQ(c.at(0).holder_of(0), node_id{2});
+  EXPECT_EQ(c.at(0).pins().holder_of(0), node_id{2});
 }
 
 TEST(sequential_pin, node_that_leaves_ends_all_its_pins) {
@@ -300,7 +300,7 @@ TEST(sequential_pin, node_that_leaves_ends_all_its_pins) {
   c.run();
   (void)c.take();
   model::actions out;
-  c.at(1).on_pins_dropped(0, out);
+  c.at(1).pins().on_pins_dropped(0, out);
   ASSERT_EQ(out.size(), 2u);
   EXPECT_EQ(out[1].m.kind, message_kind::write_reply);
 }

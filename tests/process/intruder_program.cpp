@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A job that strangers are let loose on: intruder_program SECONDS. Nodes count under a lock and pass pages around,
+// A job that strangers are let loose on: intruder_program SECONDS [FILE]: so long, and until there is FILE. Nodes count under a lock and pass pages around,
 // check both, and tell at the end what they have refused.
 #include <algorithm>
 #include <atomic>
+#include <filesystem>
 
 #include "node.hpp"
 
@@ -20,7 +21,8 @@ struct world {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const double seconds = argc > 1 ? std::atof(argv[1]) : 2;
+  if (argc < 2) return 2;
+  const double seconds = std::atof(argv[1]);
   return node_main([&] {
     auto& w = *shared_object<world>("world");
     auto* const pages = shared_region<std::uint64_t>("pages", words * 8, region_options(4096, QUIRE_PLACE_MODULO));
@@ -40,8 +42,8 @@ int main(int argc, char** argv) {
       w.count = w.count + 1;
       ++mine;
       REQUIRE_OK(quire_mutex_unlock(w.mutex));
-      std::int64_t go_on = now_seconds() < until ? 1 : 0;
-      REQUIRE_OK(quire_reduce_i64(&go_on, 1, QUIRE_MIN));
+      std::int64_t go_on = now_seconds() < until || (argc > 2 && !std::filesystem::exists(argv[2])) ? 1 : 0;
+      REQUIRE_OK(quire_reduce_i64(&go_on, 1, QUIRE_MAX));
       if (go_on == 0) break;
     }
     std::uint64_t before;

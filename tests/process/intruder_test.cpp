@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <random>
 #include <regex>
 #include <thread>
@@ -51,12 +53,13 @@ bool is_closed(int s) {
   return s < 0 || (::poll(&entry, 1, 20'000) == 1 && ::recv(s, &byte, 1, MSG_DONTWAIT) <= 0);
 }
 
-/// intruder_program on three nodes over TCP, which says when it is ready, and what came of it.
+/// intruder_program on three nodes over TCP, which says when it is ready, and what came of it. It runs until it is asked for that, and `seconds` at least.
 class visited_job {
  public:
   explicit visited_job(double seconds)
-      : job_({QUIRE_TOOL, "run", "-n", std::to_string(nodes), "--transport", "tcp", "--timeout", "50",
-              QUIRE_PROGRAMS "/intruder_program", std::to_string(seconds)}) {}
+      : end_(std::filesystem::temp_directory_path() / ("quire-intruder-" + std::to_string(::getpid()))), job_({QUIRE_TOOL, "run", "-n", std::to_string(nodes), "--transport", "tcp", "--timeout", "50",
+              QUIRE_PROGRAMS "/intruder_program", std::to_string(seconds), end_}) {}
+  ~visited_job() { std::filesystem::remove(end_); }
 
   std::vector<sockaddr_in> ports() {
     std::vector<sockaddr_in> found;
@@ -69,6 +72,7 @@ class visited_job {
   }
   /// What all nodes refused; -1 if the job did not end well.
   long refused_connections() {
+    std::ofstream{end_};
     const auto result = job_.finish(50);
     EXPECT_EQ(result.status, 0) << result.out << result.err;
     EXPECT_TRUE(job_.left_behind(5).empty());
@@ -90,11 +94,12 @@ class visited_job {
 
  private:
   bool any_v6_ = false;
+  std::filesystem::path end_;
   command job_;
 };
 
 TEST(strangers, that_do_not_come_are_not_counted) {
-  visited_job job(3);  // as long as reading the ports may take beside other tests
+  visited_job job(1);
   const auto ports = job.ports();
   for (const auto& where : ports)
     EXPECT_EQ(where.sin_addr.s_addr, htonl(INADDR_LOOPBACK)) << "listens beyond this host";
@@ -160,7 +165,7 @@ TEST(strangers, that_have_listened_and_say_the_same_are_dropped_and_counted) {
   if (wire < 0) GTEST_SKIP() << "only root can listen to others";
   constexpr int room = 8 << 20;
   ::setsockopt(wire, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof room);
-  visited_job job(3);
+  visited_job job(1);
   struct heard {
     in_port_t port;
     std::string first;
@@ -192,6 +197,7 @@ TEST(strangers, that_have_listened_and_say_the_same_are_dropped_and_counted) {
   for (const auto& where : ports)
     for (const auto& h : all) {  // to the same listener, and to others
       const int s = connect_to(where);
+      ASSERT_GE(s, 0) << "the job does not listen any more";
       say(s, h.first);
       EXPECT_TRUE(is_closed(s)) << "a repeated proof is taken";
       ::close(s);

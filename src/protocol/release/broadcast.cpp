@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Push and page broadcasting under release consistency. What threads of the producer's node write between begin and end is noted; at the
 // end the units' homes, which have the content once the producer has released, send it to all nodes (src/core/spread.hpp).
+#include "protocol/release/broadcast.hpp"
+
 #include <algorithm>
 
 #include "protocol/release/node.hpp"
@@ -10,49 +12,49 @@ namespace quire::release {
 using model::message_kind;
 
 /// From now on it is noticed whether threads here write `unit`. The interval has just ended.
-void machine::on_produce_begin(std::uint64_t unit, actions& out) {
-  unit_state& s = touch(unit);
+void broadcasts::on_produce_begin(std::uint64_t unit, actions& out) {
+  unit_state& s = table_.touch(unit);
   s.producing = 1;
-  if (s.is_home != 0 && !shape_.scans) protect(unit, s, access::read, out);
+  if (s.is_home != 0 && !table_.shape.scans) table_.protect(unit, s, access::read, out);
 }
 
 /// Ends that. True if it was written.
-bool machine::on_produce_end(std::uint64_t unit) {
-  unit_state& s = touch(unit);
+bool broadcasts::on_produce_end(std::uint64_t unit) {
+  unit_state& s = table_.touch(unit);
   const bool written = s.producing == 0;
   s.producing = 0;
   return written;
 }
 
-void machine::on_push(std::uint64_t unit, std::uint64_t token, actions& out) {
-  unit_state& s = touch(unit);
+void broadcasts::on_push(std::uint64_t unit, std::uint64_t token, actions& out) {
+  unit_state& s = table_.touch(unit);
   message m;
   m.kind = message_kind::spread_request;
   m.unit = unit;
-  m.requester = shape_.self;
+  m.requester = table_.shape.self;
   m.token = token;
-  s.is_home != 0 ? on_spread_request(m, out) : send_home(m, out);
+  s.is_home != 0 ? on_spread_request(m, out) : table_.send_home(m, out);
 }
 
 /// At the home: all nodes get copies like those that they ask for.
-void machine::on_spread_request(const message& m, actions& out) {
-  unit_state& s = touch(m.unit);
-  if (passes_on(m, s, out)) return;
+void broadcasts::on_spread_request(const message& m, actions& out) {
+  unit_state& s = table_.touch(m.unit);
+  if (table_.passes_on(m, s, out)) return;
   s.assigned = 1;
-  watch_writes(m.unit, s, out);
+  table_.watch_writes(m.unit, s, out);
   s.shared = 1;
   message spread = m;
   spread.kind = message_kind::spread;
   spread.acks = 0;
-  send(shape_.self, spread, true, out);
+  table_.send(table_.shape.self, spread, true, out);
 }
 
-void machine::on_spread_copy(std::uint64_t unit, bool zero, actions& out) {
+void broadcasts::on_spread_copy(std::uint64_t unit, bool zero, actions& out) {
   CHECK(awaits_spread(unit));
-  unit_state& s = touch(unit);
+  unit_state& s = table_.touch(unit);
   s.valid = 1;
   if (!zero) s.written = 1;
-  allow(unit, s, access::read, out);
+  rights_.allow(unit, s, access::read, out);
 }
 
 /// Whether content that a home took when it knew `known` has all that this node knows of, and has written itself.

@@ -4,7 +4,7 @@
 // From the sequential protocol: the owner of a unit becomes its home. Who may write it knows that it is the owner; who may
 // read it does not, and hears from the manager, which also passes on who has a copy. All copies stay. Back again: the home
 // becomes the owner, and its copy the only one.
-#include "protocol/release/machine.hpp"
+#include "protocol/release/change.hpp"
 
 namespace quire::release {
 
@@ -12,36 +12,36 @@ using model::handover;
 using model::message_kind;
 namespace message_flag = model::message_flag;
 
-handover machine::give(std::uint64_t unit, actions& out) {
-  unit_state& s = units_[unit];
+handover handovers::give(std::uint64_t unit, actions& out) {
+  unit_state& s = table_.units[unit];
   CHECK(s.pending() == access::none && s.asked == 0 && s.twin == 0 && s.pinned == 0 && s.pin_asked == 0 && s.granted == 0);
   handover h;
   h.written = s.written != 0;
-  if (is_home(unit)) {
+  if (table_.is_home(unit)) {
     h.right = access::write;
     h.mapped = s.mapped();
   } else {
-    protect(unit, s, access::none, out);
+    table_.protect(unit, s, access::none, out);
   }
   s = {};
   return h;
 }
 
-void machine::take(std::uint64_t unit, const handover& h, actions& out) {
-  const bool manages = shape_.managers.of(unit) == shape_.self;
+void handovers::take(std::uint64_t unit, const handover& h, actions& out) {
+  const bool manages = table_.shape.managers.of(unit) == table_.shape.self;
   CHECK(h.manages == manages && h.mapped <= h.right);
-  unit_state& s = touch(unit);
+  unit_state& s = table_.touch(unit);
   CHECK(s.mapped() == access::none && s.pending() == access::none);
   s.assigned = 1;
   s.set_mapped(h.mapped);
   if (h.written) s.written = 1;
-  if (h.right == access::write || (manages && h.owner == shape_.self)) {
+  if (h.right == access::write || (manages && h.owner == table_.shape.self)) {
     s.is_home = 1;
-    s.home = shape_.self;
+    s.home = table_.shape.self;
     s.moves = manages ? 0 : 1;
     s.shared = h.right == access::write ? 0 : 1;
     s.current = h.right == access::write ? model::copyset{} : h.copies;
-    if (checked_) protect(unit, s, access::read, out);
+    if (table_.checked) table_.protect(unit, s, access::read, out);
     return;
   }
   if (!manages) {  // the manager's message may have been here first
@@ -59,18 +59,8 @@ void machine::take(std::uint64_t unit, const handover& h, actions& out) {
   m.unit = unit;
   m.requester = h.owner;
   m.a = s.moves;
-  m.b = h.copies.bits() & ~model::copyset::of(shape_.nodes, shape_.self).bits();
-  send(h.owner, m, false, out);
-}
-
-/// Diffs and bases have gone before; what is left of twins nobody needs.
-void machine::forget() noexcept {
-  for (std::uint64_t unit = used_.first(); !shape_.scans && unit < used_.end(); ++unit) {
-    if (units_[unit].twin != 0 && units_[unit].declared == 0) open_.twins -= shape_.twin_pages;
-  }
-  used_.clear();
-  own_.reset();
-  units_ = nullptr;
+  m.b = h.copies.bits() & ~model::copyset::of(table_.shape.nodes, table_.shape.self).bits();
+  table_.send(h.owner, m, false, out);
 }
 
 }  // namespace quire::release

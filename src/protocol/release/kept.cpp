@@ -17,44 +17,42 @@
 // At the home a thread may write between a release and the moment when it is told. Nobody needs to hear of that again: the patch has
 // it, and copies from before fall to the notice. At any other time a release tells all that differs from the twin, so that nothing
 // is in a patch which a thread elsewhere may have seen, and overwritten, before.
-#include <algorithm>
+#include "protocol/release/kept.hpp"
 
-#include "protocol/release/machine.hpp"
+#include <algorithm>
 
 namespace quire::release {
 
 using model::action_kind;
-using model::message_kind;
-namespace message_flag = model::message_flag;
 
 namespace {
 /// More cannot be compared at every release, which may be every unlock.
 constexpr std::size_t most_kept = 64;
 }  // namespace
 
-bool machine::may_keep(const unit_state& s) const noexcept {
-  const bool can = shape_.keeps && shape_.update != updates::never && !shape_.scans && shape_.migrates && !shape_.pages_out &&
-                   shape_.twin_pages == 1 && shape_.nodes.exact();
-  return can && !open_.keeps_none && !checked_ && !homes_stay_ && s.producing == 0 && s.declared == 0 && s.mapped() == access::write &&
-         open_.kept.size() < most_kept;
+bool kept_units::may_keep(const unit_state& s) const noexcept {
+  const bool can = table_.shape.keeps && table_.shape.update != updates::never && !table_.shape.scans && table_.shape.migrates && !table_.shape.pages_out &&
+                   table_.shape.twin_pages == 1 && table_.shape.nodes.exact();
+  return can && !table_.open.keeps_none && !table_.checked && !table_.homes_stay && s.producing == 0 && s.declared == 0 && s.mapped() == access::write &&
+         table_.open.kept.size() < most_kept;
 }
 
 /// The twin is as the content was just now.
-void machine::keep(std::uint64_t unit, unit_state& s) {
+void kept_units::keep(std::uint64_t unit, unit_state& s) {
   if (s.kept != 0) return;
   s.kept = 1;
-  ++count_.kept;
-  const written_unit self{shape_.region, unit};
-  const auto known = std::ranges::find(open_.kept, self, &kept_unit::what);
-  if (known == open_.kept.end()) open_.kept.push_back({self});
+  ++table_.count.kept;
+  const written_unit self{table_.shape.region, unit};
+  const auto known = std::ranges::find(table_.open.kept, self, &kept_unit::what);
+  if (known == table_.open.kept.end()) table_.open.kept.push_back({self});
 }
 
 /// At the home, when `interval` is about to be told. At no other time: of a copy from before, which has an interval of this home, it would
 /// not be known whether it has what the twin has.
-void machine::keep_home(std::uint64_t unit, unit_state& s, std::uint32_t interval, actions& out) {
-  if (may_keep(s) && (s.steady != 0 || shape_.update == updates::always)) {
+void kept_units::keep_home(std::uint64_t unit, unit_state& s, std::uint32_t interval, actions& out) {
+  if (may_keep(s) && (s.steady != 0 || table_.shape.update == updates::always)) {
     s.twin = s.shared = 1;  // from now on all that is written is told, and in the twin then
-    open_.twins += shape_.twin_pages;
+    table_.open.twins += table_.shape.twin_pages;
     s.version = interval;
     keep(unit, s);
     out.add(action_kind::make_twin, unit);
@@ -62,54 +60,18 @@ void machine::keep_home(std::uint64_t unit, unit_state& s, std::uint32_t interva
   s.steady = 1;
 }
 
-void machine::on_keep_ends(std::uint64_t unit, actions& out) {
-  unit_state& s = units_[unit];
+void kept_units::on_keep_ends(std::uint64_t unit, actions& out) {
+  unit_state& s = table_.units[unit];
   CHECK(s.kept != 0);
-  protect(unit, s, access::read, out);
+  table_.protect(unit, s, access::read, out);
 }
 
-void machine::on_keep_over(std::uint64_t unit, actions& out) {
-  unit_state& s = units_[unit];
+void kept_units::on_keep_over(std::uint64_t unit, actions& out) {
+  unit_state& s = table_.units[unit];
   CHECK(s.kept != 0 && s.mapped() != access::write);
   s.kept = s.steady = 0;
   const bool as_others = s.is_home == 0 && s.listed != 0;
-  if (!as_others) drop_twin(unit, s, out);
-}
-
-void machine::drop_twin(std::uint64_t unit, unit_state& s, actions& out) {
-  if (s.is_home != 0) s.version = no_version;
-  s.twin = 0;
-  open_.twins -= shape_.twin_pages;
-  out.add(action_kind::drop_twin, unit);
-}
-
-/// A copy for which the home's updates count: nothing that the home wrote up to `version` is missing.
-bool machine::follows_home(const unit_state& s) noexcept {
-  return s.valid != 0 && (s.follows != 0 || s.kept != 0) && s.version != no_version;
-}
-
-/// What the home has changed since its twin, to whoever is in `to`. The twin becomes what was sent.
-void machine::send_patch(std::uint64_t unit, unit_state& s, model::copyset to, std::uint32_t interval, std::uint8_t flags, actions& out) {
-  CHECK(s.kept != 0 && s.is_home != 0);
-  if (to.empty() && s.shared == 0) {  // nobody has a copy: it is written without a fault anyway
-    s.kept = s.steady = 0;
-    return drop_twin(unit, s, out);
-  }
-  if (!to.empty()) s.shared = 1;
-  auto& a = out.add(action_kind::send_patch, unit);
-  offer(a, message_kind::patch, to, interval, flags);
-  a.m.b = s.version;
-  s.version = interval;
-}
-
-bool machine::on_patch(const message& m, actions& out) {
-  unit_state& s = units_[m.unit];
-  const bool applies = follows_home(s) && s.source == m.from && m.b <= s.version && m.a > s.version && !checked_ && s.declared == 0;
-  if (!applies || !is_looked_at(m, s, out)) return false;
-  s.version = static_cast<std::uint32_t>(m.a);
-  s.written = 1;
-  ++count_.updates_applied;
-  return true;
+  if (!as_others) rights_.drop_twin(unit, s, out);
 }
 
 }  // namespace quire::release

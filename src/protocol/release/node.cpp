@@ -30,7 +30,7 @@ void node::release(bool all_end) {
     machine* const m = machine_of(w.region);
     if (m == nullptr) continue;
     actions_.clear();
-    m->on_release(w.unit, actions_);
+    m->copies().on_release(w.unit, actions_);
     effects_.perform(w.region, actions_);
   }
   effects_.perform_all();
@@ -45,27 +45,27 @@ void node::release(bool all_end) {
 void node::look_at_kept(bool all_end) {
   if (open_.kept.empty()) return;
   std::erase_if(open_.kept, [this](const kept_unit& k) {
-    const machine* const m = machine_of(k.what.region);
-    return m == nullptr || !m->is_kept(k.what.unit);
+    machine* const m = machine_of(k.what.region);
+    return m == nullptr || !m->kept().is_kept(k.what.unit);
   });
   constexpr std::uint32_t most_idle = 8;
   for (kept_unit& k : open_.kept) {
     k.ends = all_end || k.idle >= most_idle;
     if (!k.ends) continue;
     actions_.clear();
-    machine_of(k.what.region)->on_keep_ends(k.what.unit, actions_);
+    machine_of(k.what.region)->kept().on_keep_ends(k.what.unit, actions_);
     effects_.perform(k.what.region, actions_);
   }
   effects_.perform_all();  // what is compared next is not written any more
   for (kept_unit& k : open_.kept) {
     machine& m = *machine_of(k.what.region);
-    if (!m.is_kept(k.what.unit)) continue;
+    if (!m.kept().is_kept(k.what.unit)) continue;
     const bool written = effects_.differs(k.what.region, k.what.unit);
-    if (written) m.on_written(k.what.unit);
+    if (written) m.rights().on_written(k.what.unit);
     k.idle = written ? 0 : k.idle + 1;
     if (!k.ends) continue;
     actions_.clear();
-    m.on_keep_over(k.what.unit, actions_);
+    m.kept().on_keep_over(k.what.unit, actions_);
     effects_.perform(k.what.region, actions_);
   }
   effects_.perform_all();
@@ -75,12 +75,12 @@ void node::look_at_kept(bool all_end) {
 /// The same of one unit, which ends.
 void node::stop_keeping(machine& m, const written_unit& w) {
   actions_.clear();
-  m.on_keep_ends(w.unit, actions_);
+  m.kept().on_keep_ends(w.unit, actions_);
   effects_.perform(w.region, actions_);
   effects_.perform_all();
-  if (effects_.differs(w.region, w.unit)) m.on_written(w.unit);
+  if (effects_.differs(w.region, w.unit)) m.rights().on_written(w.unit);
   actions_.clear();
-  m.on_keep_over(w.unit, actions_);
+  m.kept().on_keep_over(w.unit, actions_);
   effects_.perform(w.region, actions_);
 }
 
@@ -95,7 +95,7 @@ void node::relieve() {
     machine* const m = machine_of(w.region);
     if (m == nullptr || open_.newest.contains(w)) continue;
     actions_.clear();
-    m->on_twins_short(w.unit, actions_);
+    m->copies().on_twins_short(w.unit, actions_);
     effects_.perform(w.region, actions_);
     ++count_.early_diffs;
   }
@@ -110,7 +110,7 @@ void node::on_applied() {
     machine* const m = machine_of(w.region);
     if (m == nullptr) continue;
     actions_.clear();
-    m->on_merged(w.unit, actions_);
+    m->updates().on_merged(w.unit, actions_);
     if (actions_.size() != 0) effects_.perform(w.region, actions_);
   }
   open_.merged.clear();
@@ -123,9 +123,9 @@ void node::give_lone() {
     open_.content_leaves = effects_.content_leaves();
     for (const lone_unit& l : open_.lone) {
       machine* const m = machine_of(l.what.region);
-      if (m == nullptr || m->is_kept(l.what.unit)) continue;
+      if (m == nullptr || m->kept().is_kept(l.what.unit)) continue;
       actions_.clear();
-      m->on_only_writer(l.what.unit, l.writer, actions_);
+      m->homes().on_only_writer(l.what.unit, l.writer, actions_);
       if (actions_.size() != 0) effects_.perform(l.what.region, actions_);
     }
     effects_.perform_all();
@@ -153,7 +153,7 @@ void node::add_interval() {
     if (m == nullptr || !m->is_home(w.unit)) continue;
     open_.keeps_none = open_.twins > twin_limit_ / 2;  // a home that begins to keep a unit makes a twin
     actions_.clear();
-    m->on_told(w.unit, open_.told, actions_);
+    m->updates().on_told(w.unit, open_.told, actions_);
     if (actions_.size() != 0) effects_.perform(w.region, actions_);
   }
   open_.keeps_none = false;
@@ -245,7 +245,7 @@ void node::acquire() {
     (n.moves != 0 ? moved : written) = true;
     for (std::uint64_t unit = n.first; n.moves == 0 && unit < end_in(*m, n); ++unit) {
       actions_.clear();
-      m->on_notice(unit, n.writer, n.interval, actions_);
+      m->copies().on_notice(unit, n.writer, n.interval, actions_);
       if (actions_.size() != 0) effects_.perform(n.region, actions_);
     }
   }
@@ -261,7 +261,7 @@ void node::learn_moves(history::position at) {
     const notice& n = history_[at];
     machine* const m = n.writer == self_ || n.moves == 0 ? nullptr : machine_of(n.region);
     if (m == nullptr) continue;
-    for (std::uint64_t unit = n.first; unit < end_in(*m, n); ++unit) m->on_moved(unit, n.home, n.moves);
+    for (std::uint64_t unit = n.first; unit < end_in(*m, n); ++unit) m->homes().on_moved(unit, n.home, n.moves);
   }
 }
 
@@ -312,13 +312,13 @@ void node::move_homes() {
     }
     if (only == many || only == self_.value()) continue;
     machine& m = *machine_of(w.region);
-    if (m.is_kept(w.unit)) {
+    if (m.kept().is_kept(w.unit)) {
       const auto kept = std::ranges::find(open_.kept, w, &kept_unit::what);
       if (kept != open_.kept.end() && kept->idle < 2) continue;  // it writes nearly always, too
       stop_keeping(m, w);
     }
     actions_.clear();
-    m.on_only_writer(w.unit, node_id{static_cast<std::uint16_t>(only)}, actions_);
+    m.homes().on_only_writer(w.unit, node_id{static_cast<std::uint16_t>(only)}, actions_);
     if (actions_.size() != 0) effects_.perform(w.region, actions_);
   }
   effects_.perform_all();

@@ -13,12 +13,13 @@
 // A partner that fetched the unit after it wrote it is sent the content of both from then on, as soon as its diff is in and the
 // home's writes are told, whichever is later. By then its node has no more diffs on their way to this home: the acknowledgement
 // went before. Its diffs show that it uses what it gets, so there is nothing to sample.
-#include <algorithm>
+#include "protocol/release/update.hpp"
 
-#include "protocol/release/machine.hpp"
+#include <algorithm>
 
 namespace quire::release {
 
+using model::action_kind;
 using model::message_kind;
 namespace message_flag = model::message_flag;
 
@@ -26,17 +27,17 @@ namespace {
 constexpr std::uint8_t first_grant = 2, last_grant = 6;  // 4 to 64 updates
 }
 
-void machine::note_reader(unit_state& s, node_id reader) const noexcept {
-  if (shape_.update == updates::never || shape_.scans || !shape_.nodes.exact()) return;
+void home_updates::note_reader(unit_state& s, node_id reader) const noexcept {
+  if (table_.shape.update == updates::never || table_.shape.scans || !table_.shape.nodes.exact()) return;
   s.fetched = 1;
-  if (shape_.update == updates::always || s.readers.may_contain(shape_.nodes, reader)) s.again = 1;
-  s.readers.add(shape_.nodes, reader);
+  if (table_.shape.update == updates::always || s.readers.may_contain(table_.shape.nodes, reader)) s.again = 1;
+  s.readers.add(table_.shape.nodes, reader);
 }
 
 /// The content, as of `interval` of this node's, to whoever is in `to`.
-void machine::send_update(std::uint64_t unit, unit_state& s, model::copyset to, std::uint32_t interval, std::uint8_t flags, actions& out) {
+void home_updates::send_update(std::uint64_t unit, unit_state& s, model::copyset to, std::uint32_t interval, std::uint8_t flags, actions& out) {
   // As for a copy that is asked for: from now on the home's writes have to be noticed.
-  watch_writes(unit, s, out);
+  table_.watch_writes(unit, s, out);
   s.shared = 1;
   if (s.kept != 0) flags |= message_flag::as_told;
   auto& a = out.add(model::action_kind::multicast, unit);
@@ -44,30 +45,44 @@ void machine::send_update(std::uint64_t unit, unit_state& s, model::copyset to, 
   offer(a, message_kind::update, to, interval, flags);
 }
 
+/// What the home has changed since its twin, to whoever is in `to`. The twin becomes what was sent.
+void home_updates::send_patch(std::uint64_t unit, unit_state& s, model::copyset to, std::uint32_t interval, std::uint8_t flags, actions& out) {
+  CHECK(s.kept != 0 && s.is_home != 0);
+  if (to.empty() && s.shared == 0) {  // nobody has a copy: it is written without a fault anyway
+    s.kept = s.steady = 0;
+    return rights_.drop_twin(unit, s, out);
+  }
+  if (!to.empty()) s.shared = 1;
+  auto& a = out.add(action_kind::send_patch, unit);
+  offer(a, message_kind::patch, to, interval, flags);
+  a.m.b = s.version;
+  s.version = interval;
+}
+
 /// What a home sends unasked.
-void machine::offer(model::action& a, message_kind kind, model::copyset to, std::uint32_t interval, std::uint8_t flags) {
-  a.targets = {.members = to, .shape = shape_.nodes, .skip_a = shape_.self, .skip_b = shape_.self};
+void home_updates::offer(model::action& a, message_kind kind, model::copyset to, std::uint32_t interval, std::uint8_t flags) {
+  a.targets = {.members = to, .shape = table_.shape.nodes, .skip_a = table_.shape.self, .skip_b = table_.shape.self};
   a.m.kind = kind;
-  a.m.region = shape_.region;
+  a.m.region = table_.shape.region;
   a.m.unit = a.unit;
-  a.m.from = a.m.requester = shape_.self;
+  a.m.from = a.m.requester = table_.shape.self;
   a.m.a = interval;
   a.m.flags = flags;
-  count_.updates_sent += a.targets.count();
+  table_.count.updates_sent += a.targets.count();
 }
 
 // ---- Readers
 
-void machine::on_told(std::uint64_t unit, std::uint32_t interval, actions& out) {
-  unit_state& s = units_[unit];
-  if (checked_) return;
+void home_updates::on_told(std::uint64_t unit, std::uint32_t interval, actions& out) {
+  unit_state& s = table_.units[unit];
+  if (table_.checked) return;
   std::uint8_t flags = 0;
   model::copyset to = take_readers(s, flags);
   if (s.kept != 0) {
-    if (s.paired != 0) to.add(shape_.nodes, s.source);
+    if (s.paired != 0) to.add(table_.shape.nodes, s.source);
     return send_patch(unit, s, to, interval, flags, out);
   }
-  if (s.paired != 0 || !to.empty()) keep_home(unit, s, interval, out);
+  if (s.paired != 0 || !to.empty()) kept_.keep_home(unit, s, interval, out);
   if (s.partnered != 0) {
     s.behind = 1;
     on_merged(unit, out);
@@ -76,9 +91,9 @@ void machine::on_told(std::uint64_t unit, std::uint32_t interval, actions& out) 
 }
 
 /// Those readers who are sent what the home wrote this time.
-model::copyset machine::take_readers(unit_state& s, std::uint8_t& flags) const noexcept {
+model::copyset home_updates::take_readers(unit_state& s, std::uint8_t& flags) const noexcept {
   model::copyset readers = s.readers;
-  if (s.paired != 0) readers.remove(shape_.nodes, s.source);
+  if (s.paired != 0) readers.remove(table_.shape.nodes, s.source);
   if (readers.empty()) return {};
   const bool begins = s.credit == 0 && s.again != 0;
   if (begins) {
@@ -100,81 +115,96 @@ model::copyset machine::take_readers(unit_state& s, std::uint8_t& flags) const n
   return readers;
 }
 
-void machine::on_update_unused(const message& m) {
-  unit_state& s = units_[m.unit];
-  if (!shape_.nodes.exact() || !is_home(m.unit)) return;
-  s.readers.remove(shape_.nodes, m.from);
+void home_updates::on_update_unused(const message& m) {
+  unit_state& s = table_.units[m.unit];
+  if (!table_.shape.nodes.exact() || !table_.is_home(m.unit)) return;
+  s.readers.remove(table_.shape.nodes, m.from);
   if (s.readers.empty()) s.credit = s.grant = 0;
 }
 
 // ---- Partners
 
-void machine::note_writer(std::uint64_t unit, unit_state& s, node_id writer) {
-  if (shape_.scans) {  // no partner, but who wrote: see on_only_writer()
+void home_updates::note_writer(std::uint64_t unit, unit_state& s, node_id writer) {
+  if (table_.shape.scans) {  // no partner, but who wrote: see on_only_writer()
     s.partnered = 1;
     s.source = writer;
     return;
   }
-  if (shape_.update == updates::never || !shape_.nodes.exact()) return;
+  if (table_.shape.update == updates::never || !table_.shape.nodes.exact()) return;
   if (s.partnered == 0 || s.source != writer) {
     s.partnered = 1;
     s.source = writer;
-    s.paired = shape_.update == updates::always ? 1 : 0;
+    s.paired = table_.shape.update == updates::always ? 1 : 0;
     s.behind = 0;
   }
   s.merged = 1;
-  if (s.paired != 0 && s.behind != 0) open_.merged.push_back({shape_.region, unit});
+  if (s.paired != 0 && s.behind != 0) table_.open.merged.push_back({table_.shape.region, unit});
 }
 
 /// `reader` has the content as it is, or gets it next.
-void machine::note_fetch(unit_state& s, node_id reader) const noexcept {
-  if (s.partnered == 0 || s.source != reader || shape_.scans) return;
+void home_updates::note_fetch(unit_state& s, node_id reader) const noexcept {
+  if (s.partnered == 0 || s.source != reader || table_.shape.scans) return;
   s.paired = 1;
   s.merged = s.behind = 0;
 }
 
-void machine::end_partnership(unit_state& s) noexcept {
+void home_updates::end_partnership(unit_state& s) noexcept {
   s.partnered = s.paired = s.merged = s.behind = 0;
   s.source = {};
 }
 
-void machine::on_merged(std::uint64_t unit, actions& out) {
-  unit_state& s = units_[unit];
-  if (s.paired == 0 || s.merged == 0 || s.behind == 0 || s.is_home == 0 || checked_) return;
+void home_updates::on_merged(std::uint64_t unit, actions& out) {
+  unit_state& s = table_.units[unit];
+  if (s.paired == 0 || s.merged == 0 || s.behind == 0 || s.is_home == 0 || table_.checked) return;
   s.merged = s.behind = 0;
-  send_update(unit, s, model::copyset::of(shape_.nodes, s.source), open_.told, 0, out);
+  send_update(unit, s, model::copyset::of(table_.shape.nodes, s.source), table_.open.told, 0, out);
 }
 
 // ---- Copies
 
 /// Whether somebody here uses what the home sends. If not, it is told, and from now on this copy takes nothing.
-bool machine::is_looked_at(const message& m, unit_state& s, actions& out) {
+bool home_updates::is_looked_at(const message& m, unit_state& s, actions& out) {
   if (s.sampled != 0 && s.mapped() == access::none) {
     s.sampled = s.follows = 0;
     message back;
     back.kind = message_kind::update_unused;
     back.unit = m.unit;
-    back.requester = shape_.self;
-    send(m.from, back, false, out);
+    back.requester = table_.shape.self;
+    table_.send(m.from, back, false, out);
     return false;
   }
   s.sampled = (m.flags & message_flag::sample) != 0 && s.twin == 0 ? 1 : 0;
-  if (s.sampled != 0) protect(m.unit, s, access::none, out);
+  if (s.sampled != 0) table_.protect(m.unit, s, access::none, out);
   return true;
 }
 
-update_outcome machine::on_update(const message& m, actions& out) {
-  unit_state& s = units_[m.unit];
-  const bool is_whole = s.follows != 0 || (s.home == m.from && open_.unacknowledged[m.from.value()] == 0);  // nothing written here is missing
-  const bool applies = s.valid != 0 && is_whole && (s.twin == 0 || s.kept != 0) && s.source == m.from && m.a > s.version && !checked_ &&
+update_outcome home_updates::on_update(const message& m, actions& out) {
+  unit_state& s = table_.units[m.unit];
+  const bool is_whole = s.follows != 0 || (s.home == m.from && table_.open.unacknowledged[m.from.value()] == 0);  // nothing written here is missing
+  const bool applies = s.valid != 0 && is_whole && (s.twin == 0 || s.kept != 0) && s.source == m.from && m.a > s.version && !table_.checked &&
                        s.declared == 0;
   if (!applies || !is_looked_at(m, s, out)) return update_outcome::drop;
   s.version = static_cast<std::uint32_t>(m.a);
   s.written = 1;
-  ++count_.updates_applied;
+  ++table_.count.updates_applied;
   if (s.kept != 0) return update_outcome::merge;
   s.follows = 1;
   return update_outcome::replace;
+}
+
+/// A copy for which the home's updates count: nothing that the home wrote up to `version` is missing.
+bool home_updates::follows_home(const unit_state& s) noexcept {
+  return s.valid != 0 && (s.follows != 0 || s.kept != 0) && s.version != no_version;
+}
+
+bool home_updates::on_patch(const message& m, actions& out) {
+  unit_state& s = table_.units[m.unit];
+  const bool applies = follows_home(s) && s.source == m.from && m.b <= s.version && m.a > s.version && !table_.checked && s.declared == 0;
+  if (!applies || !is_looked_at(m, s, out)) return false;
+  s.version = static_cast<std::uint32_t>(m.a);
+  s.written = 1;
+  ++table_.count.updates_applied;
+  return true;
 }
 
 }  // namespace quire::release

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Units that come from, or go to, another protocol (KOAN: the consistency of a region changes while the program runs).
-#include "protocol/sequential/machine.hpp"
+#include "protocol/sequential/change.hpp"
 
 namespace quire::sequential {
 
 using model::handover;
 using model::message_kind;
 
-handover machine::give(std::uint64_t unit, actions&) {
-  unit_state& s = units_[unit];
+handover handovers::give(std::uint64_t unit, actions&) {
+  unit_state& s = table_.units[unit];
   handover h;
-  h.right = right_of(unit);
+  h.right = table_.right_of(unit);
   h.mapped = s.mapped();
   h.written = s.written != 0;
   CHECK(s.pending() == access::none && s.held == 0 && s.pinned == 0);
   s = {};
-  if (manager_of(unit) != shape_.self) return h;
-  directory_entry& e = touch_entry(unit);
+  if (table_.manager_of(unit) != table_.shape.self) return h;
+  directory_entry& e = table_.touch_entry(unit);
   CHECK(e.requests.empty() && e.acks_left == 0);
   h.manages = true;
   h.owner = e.owner;
@@ -25,31 +25,31 @@ handover machine::give(std::uint64_t unit, actions&) {
   return h;
 }
 
-void machine::take(std::uint64_t unit, const handover& h, actions& out) {
+void handovers::take(std::uint64_t unit, const handover& h, actions& out) {
   CHECK(h.mapped <= h.right && h.right != access::read);
-  used_.add(unit);
-  unit_state& s = units_[unit];
+  table_.used.add(unit);
+  unit_state& s = table_.units[unit];
   s = {};
   s.touched = 1;
   s.set_right(h.right);
   s.owner = h.right == access::write ? 1 : 0;
   s.set_mapped(h.mapped);
   s.written = h.written ? 1 : 0;
-  if (h.right == access::write && h.written) mark_unsaved(unit);
-  if (h.right == access::none || manager_of(unit) == shape_.self) return;
+  if (h.right == access::write && h.written) marks_.mark_unsaved(unit);
+  if (h.right == access::none || table_.manager_of(unit) == table_.shape.self) return;
   message m;
   m.kind = message_kind::owner_here;
   m.unit = unit;
-  m.requester = shape_.self;
-  send(manager_of(unit), m, false, out);
+  m.requester = table_.shape.self;
+  table_.send(table_.manager_of(unit), m, false, out);
 }
 
 /// May come before this node itself has changed over.
-void machine::on_owner_here(const message& m) {
-  directory_entry& e = touch_entry(m.unit);
+void handovers::on_owner_here(const message& m) {
+  directory_entry& e = table_.touch_entry(m.unit);
   CHECK(e.requests.empty());
   e.owner = m.requester;
-  e.copies = model::copyset::of(shape_.nodes, m.requester);
+  e.copies = model::copyset::of(table_.shape.nodes, m.requester);
 }
 
 }  // namespace quire::sequential

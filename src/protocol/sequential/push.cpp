@@ -2,7 +2,7 @@
 // Push (Millipage, section 4.3) and page broadcasting (KOAN, BeginProduction and EndProduction): copies that nobody has asked
 // for go to all nodes. They travel by a tree whose root is the owner, so that nobody sends more than `fan_out` times, and
 // every node tells the manager when it has its own; until the last has, the unit does not change.
-#include "protocol/sequential/machine.hpp"
+#include "protocol/sequential/push.hpp"
 
 namespace quire::sequential {
 
@@ -14,60 +14,60 @@ namespace {
 constexpr unsigned fan_out = 4;
 }
 
-void machine::on_push(std::uint64_t unit, std::uint64_t token, actions& out) {
-  end_hold(unit, touch(unit), out);
+void broadcasts::on_push(std::uint64_t unit, std::uint64_t token, actions& out) {
+  node_.end_hold(unit, table_.touch(unit), out);
   message m;
   m.kind = message_kind::push_request;
   m.unit = unit;
-  m.requester = shape_.self;
+  m.requester = table_.shape.self;
   m.token = token;
-  send(manager_of(unit), m, false, out);
+  table_.send(table_.manager_of(unit), m, false, out);
 }
 
 /// Copies for the nodes below this one in the tree of `owner`.
-void machine::push_on(const message& m, node_id owner, actions& out) {
-  const unsigned nodes = shape_.nodes.nodes;
-  const unsigned rank = (shape_.self.value() + nodes - owner.value()) % nodes;
-  message copy = reply_to(m, message_kind::push_copy);
+void broadcasts::push_on(const message& m, node_id owner, actions& out) {
+  const unsigned nodes = table_.shape.nodes.nodes;
+  const unsigned rank = (table_.shape.self.value() + nodes - owner.value()) % nodes;
+  message copy = table_.reply_to(m, message_kind::push_copy);
   copy.a = owner.value();
-  if (replicated()) copy.b = shape_.replicas.units[m.unit].stamp;
-  const unit_state& s = units_[m.unit];
+  if (table_.replicated()) copy.b = table_.shape.replicas.units[m.unit].stamp;
+  const unit_state& s = table_.units[m.unit];
   if (s.written == 0) copy.flags |= message_flag::zero;
-  if (shape_.members != nullptr && shape_.members->dead != 0) {  // a tree would have holes
+  if (table_.shape.members != nullptr && table_.shape.members->dead != 0) {  // a tree would have holes
     for (unsigned n = 0; n < nodes && rank == 0; ++n) {
       const node_id to{static_cast<std::uint16_t>(n)};
-      if (to != owner && !shape_.members->is_dead(to)) send(to, copy, s.written != 0, out);
+      if (to != owner && !table_.shape.members->is_dead(to)) table_.send(to, copy, s.written != 0, out);
     }
     return;
   }
   for (unsigned child = rank * fan_out + 1; child <= rank * fan_out + fan_out && child < nodes; ++child) {
-    send(node_id{static_cast<std::uint16_t>((owner.value() + child) % nodes)}, copy, s.written != 0, out);
+    table_.send(node_id{static_cast<std::uint16_t>((owner.value() + child) % nodes)}, copy, s.written != 0, out);
   }
 }
 
-void machine::on_fetch_push(const message& m, actions& out) {
-  unit_state& s = touch(m.unit);
+void broadcasts::on_fetch_push(const message& m, actions& out) {
+  unit_state& s = table_.touch(m.unit);
   CHECK(s.right() >= access::read);
-  lower(m.unit, s, access::read, out);
-  push_on(m, shape_.self, out);
+  node_.lower(m.unit, s, access::read, out);
+  push_on(m, table_.shape.self, out);
 }
 
-void machine::on_push_copy(const message& m, actions& out) {
-  unit_state& s = touch(m.unit);
+void broadcasts::on_push_copy(const message& m, actions& out) {
+  unit_state& s = table_.touch(m.unit);
   CHECK(s.right() != access::write);
   if ((m.flags & message_flag::zero) == 0) s.written = 1;
   s.set_right(access::read);
-  note_content(m);
-  permit(m.unit, s, access::read, out);
+  marks_.note_content(m);
+  node_.permit(m.unit, s, access::read, out);
   push_on(m, node_id{static_cast<std::uint16_t>(m.a)}, out);
-  send(manager_of(m.unit), reply_to(m, message_kind::push_ack), false, out);
+  table_.send(table_.manager_of(m.unit), table_.reply_to(m, message_kind::push_ack), false, out);
   // Threads that wait for more would wake for nothing, and be told when they have it.
   if (s.pending() != access::write) out.add(action_kind::wake, m.unit);
 }
 
 /// From now on a write is noticed (README.md, I11).
-void machine::on_produce_begin(std::uint64_t unit, actions& out) {
-  unit_state& s = touch(unit);
+void broadcasts::on_produce_begin(std::uint64_t unit, actions& out) {
+  unit_state& s = table_.touch(unit);
   s.producing = 1;
   if (s.mapped() != access::write) return;
   auto& a = out.add(action_kind::protect, unit);
@@ -76,8 +76,8 @@ void machine::on_produce_begin(std::uint64_t unit, actions& out) {
   s.set_mapped(access::read);
 }
 
-bool machine::on_produce_end(std::uint64_t unit) {
-  unit_state& s = touch(unit);
+bool broadcasts::on_produce_end(std::uint64_t unit) {
+  unit_state& s = table_.touch(unit);
   const bool produced = s.producing == 0 && s.right() == access::write;
   s.producing = 0;
   return produced;

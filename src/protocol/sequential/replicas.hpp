@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a node remembers where the content of every unit is kept on two nodes (replicas.cpp): plain data, all zero at
+// What a node remembers where the content of every unit is kept on two nodes (replica_marks.hpp, saving.hpp): plain data, all zero at
 // first. The tables of units belong to a region, the rounds to a node. Driver's thread only.
 #pragma once
 
@@ -65,8 +65,8 @@ struct replica_tables {
   replica_rounds* rounds = nullptr;
 };
 
-/// Ends the round under way if it can end, and begins the next if one is wanted. `machines(f)` calls f(machine) for all
-/// machines of the node, `perform(machine, unit, step)` calls step(actions) and performs them, `ended()` is called
+/// Ends the round under way if it can end, and begins the next if one is wanted. `machines(f)` calls f(rounds) for the
+/// saving_rounds of all machines of the node, `perform(rounds, unit, step)` calls step(actions) and performs them, `ended()` is called
 /// after each round.
 template <class Machines, class Perform, class Ended>
 void advance(replica_rounds& rounds, Machines&& machines, Perform&& perform, Ended&& ended) {

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/release/rights.hpp"
+
+namespace quire::release {
+
+using model::action_kind;
+
+/// The node has the content: lets its threads have `want` of it.
+void rights::allow(std::uint64_t unit, unit_state& s, access want, actions& out) {
+  s.withhold = s.read_ahead = 0;
+  if (s.is_home != 0) {
+    s.assigned = 1;
+    if (table_.shape.scans) {
+      s.written = 1;  // as soon as a thread likes
+      keep_base(unit, s, out);
+      return table_.permit(unit, s, access::write, out);
+    }
+    // What nobody else has can be written at once, and later without a fault.
+    if (s.shared == 0 && !table_.checked && s.producing == 0) want = access::write;
+    if (want == access::write) keep_base(unit, s, out);
+    table_.permit(unit, s, want, out);
+    if (want == access::write) write_here(unit, s);
+    return;
+  }
+  if (table_.shape.scans) want = access::write;
+  if (want == access::write && s.twin == 0) {
+    s.twin = 1;
+    if (s.declared == 0) {
+      ++table_.count.twins;
+      out.add(action_kind::make_twin, unit);
+    }
+    if (!table_.shape.scans) {
+      if (s.declared == 0) table_.open.twins += table_.shape.twin_pages;
+      table_.list(unit, s);
+    }
+  }
+  table_.permit(unit, s, want, out);
+}
+
+/// A thread that has faulted writes the unit next.
+void rights::note_write(std::uint64_t unit, const unit_state& s) {
+  if (s.twin != 0 && s.is_home == 0 && s.declared == 0 && !table_.shape.scans) table_.open.newest.add({table_.shape.region, unit}, table_.shape.twin_pages);
+}
+
+/// The home's content changes by a thread of the home. Nobody needs to hear of it if nobody has a copy.
+void rights::write_here(std::uint64_t unit, unit_state& s) {
+  s.assigned = s.written = 1;
+  s.producing = 0;
+  s.streak = 0;
+  s.current.clear();
+  if (s.shared != 0) table_.list(unit, s);
+}
+
+/// Before the first write at the home.
+void rights::keep_base(std::uint64_t unit, unit_state& s, actions& out) {
+  if (!table_.checked || s.twin != 0) return;
+  s.twin = 1;
+  ++table_.open.bases;
+  out.add(model::action_kind::make_twin, unit);
+}
+
+/// The next write here is to be noticed. Where writes do not fault all access goes, and with it what the kernel knew of them.
+void rights::close_home(std::uint64_t unit, unit_state& s, actions& out) {
+  if (table_.shape.scans && s.mapped() != access::none) write_here(unit, s);
+  table_.protect(unit, s, table_.shape.scans ? access::none : access::read, out);
+}
+
+void rights::send_diff(std::uint64_t unit, unit_state& s, bool keep, actions& out) {
+  CHECK(s.twin != 0);
+  s.twin = keep ? 1 : 0;
+  s.follows = 0;
+  if (!keep) {
+    s.kept = 0;
+    if (!table_.shape.scans && s.declared == 0) table_.open.twins -= table_.shape.twin_pages;
+  }
+  auto& a = out.add(action_kind::send_diff, unit);
+  a.to = s.home;
+  a.m.region = table_.shape.region;
+  a.keep = keep;
+}
+
+void rights::drop_twin(std::uint64_t unit, unit_state& s, actions& out) {
+  if (s.is_home != 0) s.version = no_version;
+  s.twin = 0;
+  table_.open.twins -= table_.shape.twin_pages;
+  out.add(action_kind::drop_twin, unit);
+}
+
+void rights::on_written(std::uint64_t unit) {
+  unit_state& s = table_.touch(unit);
+  if (s.is_home != 0) {
+    write_here(unit, s);
+  } else if (s.twin != 0) {
+    table_.list(unit, s);
+  }
+}
+
+/// Of a copy that has gone; what still is here is known to be written, or the next release looks.
+void rights::on_differs(std::uint64_t unit) {
+  unit_state& s = table_.touch(unit);
+  if (s.mapped() == access::none) table_.list(unit, s);
+}
+
+}  // namespace quire::release

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A node is lost, and the others go on (loss.cpp says in which order). Calls and messages of each unit; jobs of at most 64 nodes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "protocol/sequential/replica_marks.hpp"
+#include "protocol/sequential/unit_table.hpp"
+
+namespace quire::sequential {
+
+class losses final : public model::survival {
+ public:
+  losses(unit_table& table, replica_marks& marks) noexcept : table_(table), marks_(marks) {}
+
+  void cut(std::uint64_t unit, actions& out) override;
+  void absorb(const message& m, actions& out) override;
+  void report(std::uint64_t unit, actions& out) override;
+  void settle(std::uint64_t unit, actions& out) override;
+  /// After settle() on all nodes: a unit of this node's whose backup died is unsaved.
+  void mend(std::uint64_t unit) override;
+  [[nodiscard]] std::span<const model::unit_table> tables() const noexcept override { return tables_; }
+  [[nodiscard]] bool replicated() const noexcept override { return table_.replicated(); }
+
+  void on_survives(const message& m);
+  void on_owner_is(const message& m);
+  void on_unit_lost(const message& m, actions& out);
+
+ private:
+  [[nodiscard]] bool restore(std::uint64_t unit, directory_entry& e, const message& best, actions& out);
+
+  unit_table& table_;
+  replica_marks& marks_;
+  std::array<model::unit_table, 2> tables_{{{table_.units, sizeof(unit_state)}, {table_.entries, sizeof(directory_entry)}}};
+};
+
+}  // namespace quire::sequential
