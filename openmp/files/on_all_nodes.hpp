@@ -4,6 +4,7 @@
 #pragma once
 
 #include "openmp/files/errand.hpp"
+#include "openmp/files/no_handlers.hpp"
 #include "openmp/files/where.hpp"
 #include "openmp/team/shared_state.hpp"
 
@@ -12,7 +13,7 @@ namespace quire::openmp {
 /// Whether a call of the program changes what other nodes have, too.
 [[nodiscard]] inline bool is_for_all_nodes(const void* caller) noexcept { return files::apart && is_of_program(caller) && files::is_node(); }
 
-/// The caller alone changes what all nodes have, as long as this lives.
+/// The caller alone changes what all nodes have, as long as this lives. A handler that comes meanwhile would wait for its own thread.
 class process_turn {
  public:
   process_turn() noexcept { lock(shared().process); }
@@ -23,6 +24,9 @@ class process_turn {
     unlock(shared().process);
     errno = saved;
   }
+
+ private:
+  no_handlers none_;
 };
 
 /// call(texts...) on a node, to which the texts travel. Null stays null.
