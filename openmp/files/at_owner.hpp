@@ -21,12 +21,15 @@
   }
 /// One with memory: `prepare` exchanges arguments for what is good there, by `e`, an errand; `arguments_there` are then made of it, and `finish` brings `done`'s memory back.
 #define QUIRE_AT_OWNER_WITH(result, name, parameters, owner, arguments, prepare, arguments_there, finish, ...) \
+  QUIRE_AT_OWNER_AS(result, name, parameters, owner, QUIRE_NEXT(name) arguments, prepare, QUIRE_NEXT(name) arguments_there, finish, __VA_ARGS__)
+/// The same, of two expressions: for the call here, and there.
+#define QUIRE_AT_OWNER_AS(result, name, parameters, owner, call_here, prepare, call_there, finish, ...) \
   QUIRE_LIBC result name parameters __VA_ARGS__ {                                             \
     const int node = ::quire::openmp::node_of(owner, QUIRE_CALLER);                           \
-    if (node == ::quire::openmp::here) return QUIRE_NEXT(name) arguments;                     \
+    if (node == ::quire::openmp::here) return call_here;                                      \
     ::quire::openmp::errand e(node);                                                          \
     prepare;                                                                                  \
-    const auto done = e.run([=] { return QUIRE_NEXT(name) arguments_there; });              \
+    const auto done = e.run([=] { return call_there; });                                      \
     finish;                                                                                   \
     return done;                                                                              \
   }

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "openmp/files/at_owner.hpp"
+#include "openmp/files/own_descriptors.hpp"
 
 extern "C" {
 int __open_2(const char*, int);
@@ -60,24 +61,28 @@ int node_of_copied(int fd, const void* caller) noexcept { return fd == 1 || fd =
 }  // namespace
 QUIRE_LIBC int dup(int fd) noexcept {
   const int node = node_of_copied(fd, QUIRE_CALLER);
-  return node == here ? QUIRE_NEXT(dup)(fd) : errand(node).run([=] { return QUIRE_NEXT(dup)(fd); });
+  return node == here ? given_to(QUIRE_CALLER, QUIRE_NEXT(dup)(fd)) : errand(node).run([=] { return given_to(nullptr, QUIRE_NEXT(dup)(fd)); });
 }
 
 namespace {
 bool has_lock(int request) noexcept {
   return request == F_GETLK || request == F_SETLK || request == F_SETLKW || request == F_OFD_GETLK || request == F_OFD_SETLK || request == F_OFD_SETLKW;
 }
+bool gives_number(int request) noexcept { return request == F_DUPFD || request == F_DUPFD_CLOEXEC; }
 /// What is no structure of a known length is a number, or shared memory.
 int control_there(int node, int fd, int request, void* what, int (*real)(int, int, ...)) noexcept {
   errand e(node);
   const bool locks = has_lock(request) && what != nullptr;
   void* const there = locks ? e.take_along(static_cast<struct flock*>(what), sizeof(struct flock)) : what;
-  const int done = e.run([=] { return real(fd, request, there); });
+  const int done = e.run([=] {
+    const int result = real(fd, request, there);
+    return gives_number(request) ? given_to(nullptr, result) : result;
+  });
   if (locks) e.bring(what, there, sizeof(struct flock));
   return done;
 }
 int node_of_control(int fd, int request, const void* caller) noexcept {
-  return request == F_DUPFD || request == F_DUPFD_CLOEXEC ? node_of_copied(fd, caller) : node_of(fd, caller);
+  return gives_number(request) ? node_of_copied(fd, caller) : node_of(fd, caller);
 }
 void* argument_of(va_list arguments) noexcept { return va_arg(arguments, void*); }
 }  // namespace
@@ -88,7 +93,9 @@ void* argument_of(va_list arguments) noexcept { return va_arg(arguments, void*);
     void* const what = argument_of(arguments);                                                                                     \
     va_end(arguments);                                                                                                             \
     const int node = node_of_control(fd, request, QUIRE_CALLER);                                                                   \
-    return node == here ? QUIRE_NEXT(function)(fd, request, what) : control_there(node, fd, request, what, QUIRE_NEXT(function)); \
+    if (node != here) return control_there(node, fd, request, what, QUIRE_NEXT(function));                                         \
+    const int done = QUIRE_NEXT(function)(fd, request, what);                                                                      \
+    return gives_number(request) ? given_to(QUIRE_CALLER, done) : done;                                                            \
   }
 QUIRE_CONTROL(fcntl)
 QUIRE_CONTROL(fcntl64)
@@ -119,8 +126,8 @@ mode_t mode_of(int flags, va_list arguments) noexcept { return (flags & O_CREAT)
     const mode_t mode = mode_of(flags, arguments);                                                                      \
     va_end(arguments);                                                                                                  \
     const int node = node_of(new_one(), QUIRE_CALLER);                                                                  \
-    if (node == here) return QUIRE_NEXT(function)(name, flags, mode);                                                   \
-    return open_there(node, name, [=](const char* there) { return QUIRE_NEXT(function)(there, flags, mode); });         \
+    if (node == here) return given_to(QUIRE_CALLER, QUIRE_NEXT(function)(name, flags, mode));                           \
+    return open_there(node, name, [=](const char* there) { return given_to(nullptr, QUIRE_NEXT(function)(there, flags, mode)); }); \
   }
 QUIRE_OPEN(open)
 QUIRE_OPEN(open64)
@@ -131,14 +138,15 @@ QUIRE_OPEN(open64)
     const mode_t mode = mode_of(flags, arguments);                                                                      \
     va_end(arguments);                                                                                                  \
     const int node = node_of(new_one(), QUIRE_CALLER);                                                                  \
-    if (node == here) return QUIRE_NEXT(function)(at, name, flags, mode);                                               \
-    return open_there(node, name, [=](const char* there) { return QUIRE_NEXT(function)(at, there, flags, mode); });     \
+    if (node == here) return given_to(QUIRE_CALLER, QUIRE_NEXT(function)(at, name, flags, mode));                       \
+    return open_there(node, name, [=](const char* there) { return given_to(nullptr, QUIRE_NEXT(function)(at, there, flags, mode)); }); \
   }
 QUIRE_OPEN_AT(openat)
 QUIRE_OPEN_AT(openat64)
 
 #define QUIRE_MAKE_BY_NAME(function, parameters, name, arguments, arguments_there, ...) \
-  QUIRE_AT_OWNER_WITH(int, function, parameters, new_one(), arguments, const char* const there = e.take(name), arguments_there, , __VA_ARGS__)
+  QUIRE_AT_OWNER_AS(int, function, parameters, new_one(), given_to(QUIRE_CALLER, QUIRE_NEXT(function) arguments), const char* const there = e.take(name), \
+                    given_to(nullptr, QUIRE_NEXT(function) arguments_there), , __VA_ARGS__)
 QUIRE_MAKE_BY_NAME(creat, (const char* name, mode_t mode), name, (name, mode), (there, mode))
 QUIRE_MAKE_BY_NAME(creat64, (const char* name, mode_t mode), name, (name, mode), (there, mode))
 QUIRE_MAKE_BY_NAME(__open_2, (const char* name, int flags), name, (name, flags), (there, flags))
@@ -148,8 +156,8 @@ QUIRE_MAKE_BY_NAME(__openat64_2, (int at, const char* name, int flags), name, (a
 QUIRE_MAKE_BY_NAME(shm_open, (const char* name, int flags, mode_t mode), name, (name, flags, mode), (there, flags, mode))
 QUIRE_MAKE_BY_NAME(memfd_create, (const char* name, unsigned flags), name, (name, flags), (there, flags), noexcept)
 #define QUIRE_MAKE_TEMPORARY(function, parameters, name, arguments, arguments_there)                                           \
-  QUIRE_AT_OWNER_WITH(int, function, parameters, new_one(), arguments, char* const there = e.take_along(name, strlen(name) + 1), \
-                      arguments_there, e.bring(name, there, strlen(name)))
+  QUIRE_AT_OWNER_AS(int, function, parameters, new_one(), given_to(QUIRE_CALLER, QUIRE_NEXT(function) arguments), char* const there = e.take_along(name, strlen(name) + 1), \
+                    given_to(nullptr, QUIRE_NEXT(function) arguments_there), e.bring(name, there, strlen(name)))
 QUIRE_MAKE_TEMPORARY(mkstemp, (char* name), name, (name), (there))
 QUIRE_MAKE_TEMPORARY(mkstemp64, (char* name), name, (name), (there))
 QUIRE_MAKE_TEMPORARY(mkostemp, (char* name, int flags), name, (name, flags), (there, flags))
@@ -158,7 +166,7 @@ QUIRE_MAKE_TEMPORARY(mkostemp64, (char* name, int flags), name, (name, flags), (
 /// Libc hands these names to the system, which does not see shared memory.
 QUIRE_LIBC int mkostemps(char* name, int suffix, int flags) {
   const int node = node_of(new_one(), QUIRE_CALLER);
-  if (node == here) return QUIRE_NEXT(mkostemps)(name, suffix, flags);
+  if (node == here) return given_to(QUIRE_CALLER, QUIRE_NEXT(mkostemps)(name, suffix, flags));
   const size_t bytes = strlen(name) + 1;
   if (bytes > PATH_MAX) return errno = ENAMETOOLONG, -1;
   errand e(node);
@@ -167,39 +175,42 @@ QUIRE_LIBC int mkostemps(char* name, int suffix, int flags) {
     char own[PATH_MAX];
     const int fd = QUIRE_NEXT(mkostemps)(strcpy(own, there), suffix, flags);
     strcpy(there, own);
-    return fd;
+    return given_to(nullptr, fd);
   });
   e.bring(name, there, bytes);
   return done;
 }
 QUIRE_LIBC int mkstemps(char* name, int suffix) {
-  return node_of(new_one(), QUIRE_CALLER) == here ? QUIRE_NEXT(mkstemps)(name, suffix) : ::mkostemps(name, suffix, 0);
+  return node_of(new_one(), QUIRE_CALLER) == here ? given_to(QUIRE_CALLER, QUIRE_NEXT(mkstemps)(name, suffix)) : ::mkostemps(name, suffix, 0);
 }
 QUIRE_LIBC int mkstemps64(char* name, int suffix) {
-  return node_of(new_one(), QUIRE_CALLER) == here ? QUIRE_NEXT(mkstemps64)(name, suffix) : ::mkostemps(name, suffix, 0);
+  return node_of(new_one(), QUIRE_CALLER) == here ? given_to(QUIRE_CALLER, QUIRE_NEXT(mkstemps64)(name, suffix)) : ::mkostemps(name, suffix, 0);
 }
 QUIRE_LIBC int mkostemps64(char* name, int suffix, int flags) {
-  return node_of(new_one(), QUIRE_CALLER) == here ? QUIRE_NEXT(mkostemps64)(name, suffix, flags) : ::mkostemps(name, suffix, flags);
+  return node_of(new_one(), QUIRE_CALLER) == here ? given_to(QUIRE_CALLER, QUIRE_NEXT(mkostemps64)(name, suffix, flags)) : ::mkostemps(name, suffix, flags);
 }
 
 // What is no file.
 #define QUIRE_MAKE_TWO(function, parameters, two, arguments, arguments_there)                                                    \
-  QUIRE_AT_OWNER_WITH(int, function, parameters, new_one(), arguments, int* const there = e.room_for(two, 2 * sizeof(int)), arguments_there, \
-                      if (done == 0) e.bring(two, there, 2 * sizeof(int)), noexcept)
+  QUIRE_AT_OWNER_AS(int, function, parameters, new_one(), given_to(QUIRE_CALLER, QUIRE_NEXT(function) arguments, two), \
+                    int* const there = e.room_for(two, 2 * sizeof(int)), given_to(nullptr, QUIRE_NEXT(function) arguments_there, there), \
+                    if (done == 0) e.bring(two, there, 2 * sizeof(int)), noexcept)
 QUIRE_MAKE_TWO(pipe, (int* two), two, (two), (there))
 QUIRE_MAKE_TWO(pipe2, (int* two, int flags), two, (two, flags), (there, flags))
 QUIRE_MAKE_TWO(socketpair, (int domain, int type, int protocol, int* two), two, (domain, type, protocol, two), (domain, type, protocol, there))
-QUIRE_AT_OWNER(int, socket, (int domain, int type, int protocol), new_one(), (domain, type, protocol), noexcept)
-QUIRE_AT_OWNER(int, epoll_create, (int size), new_one(), (size), noexcept)
-QUIRE_AT_OWNER(int, epoll_create1, (int flags), new_one(), (flags), noexcept)
-QUIRE_AT_OWNER(int, eventfd, (unsigned value, int flags), new_one(), (value, flags), noexcept)
-QUIRE_AT_OWNER(int, timerfd_create, (clockid_t clock, int flags), new_one(), (clock, flags), noexcept)
-QUIRE_AT_OWNER(int, inotify_init, (), new_one(), (), noexcept)
-QUIRE_AT_OWNER(int, inotify_init1, (int flags), new_one(), (flags), noexcept)
+#define QUIRE_MAKE(function, parameters, arguments) \
+  QUIRE_AT_OWNER_AS(int, function, parameters, new_one(), given_to(QUIRE_CALLER, QUIRE_NEXT(function) arguments), , given_to(nullptr, QUIRE_NEXT(function) arguments), , noexcept)
+QUIRE_MAKE(socket, (int domain, int type, int protocol), (domain, type, protocol))
+QUIRE_MAKE(epoll_create, (int size), (size))
+QUIRE_MAKE(epoll_create1, (int flags), (flags))
+QUIRE_MAKE(eventfd, (unsigned value, int flags), (value, flags))
+QUIRE_MAKE(timerfd_create, (clockid_t clock, int flags), (clock, flags))
+QUIRE_MAKE(inotify_init, (), ())
+QUIRE_MAKE(inotify_init1, (int flags), (flags))
 
 // What another node cannot do for the caller.
 QUIRE_LIBC int signalfd(int fd, const sigset_t* set, int flags) noexcept {
-  if (node_of(new_one(), QUIRE_CALLER) == here) return QUIRE_NEXT(signalfd)(fd, set, flags);
+  if (node_of(new_one(), QUIRE_CALLER) == here) return given_to(QUIRE_CALLER, QUIRE_NEXT(signalfd)(fd, set, flags));
   refuse("signalfd()");
   return -1;
 }

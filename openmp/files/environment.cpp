@@ -82,6 +82,7 @@ struct changed {
   char** now;
   bool done;
 };
+bool has_failed(const changed& c) noexcept { return !c.done; }
 changed set_in(char** before, const char* name, const char* value, bool replaces) noexcept {
   variables all(before);
   const size_t length = strlen(name), at = all.find(name, length);
@@ -108,15 +109,15 @@ int take_change(const changed& c) noexcept {
 
 int set(const char* name, const char* value, int replace) noexcept {
   const process_turn mine;
-  if (!is_one_for_all()) return call_on_all([=](const char* n, const char* v) { return QUIRE_NEXT(setenv)(n, v, replace); }, name, value);
+  if (!is_one_for_all()) return call_on_all("setenv()", [=](const char* n, const char* v) { return QUIRE_NEXT(setenv)(n, v, replace); }, name, value);
   char** const before = environ;
-  return take_change(call_on_all([=](const char* n, const char* v) { return set_in(before, n, v, replace != 0); }, name, value));
+  return take_change(call_on_all("setenv()", [=](const char* n, const char* v) { return set_in(before, n, v, replace != 0); }, name, value));
 }
 int remove_name(const char* name) noexcept {
   const process_turn mine;
-  if (!is_one_for_all()) return call_on_all([](const char* n) { return QUIRE_NEXT(unsetenv)(n); }, name);
+  if (!is_one_for_all()) return call_on_all("unsetenv()", [](const char* n) { return QUIRE_NEXT(unsetenv)(n); }, name);
   char** const before = environ;
-  return take_change(call_on_all([=](const char* n) { return remove_in(before, n); }, name));
+  return take_change(call_on_all("unsetenv()", [=](const char* n) { return remove_in(before, n); }, name));
 }
 bool is_name(const char* name) noexcept { return name != nullptr && *name != 0 && strchr(name, '=') == nullptr; }
 
@@ -131,7 +132,7 @@ void share_environment() noexcept {
     const char* const end = strchr(*one, '=');
     if (end == nullptr) continue;
     const auto length = static_cast<size_t>(end - *one);
-    all = call_on_all([=](const char* text) {
+    all = call_on_all("the environment", [=](const char* text) {
       char name[256];
       if (length >= sizeof name) return changed{all, false};
       *static_cast<char*>(mempcpy(name, text, length)) = 0;
@@ -168,7 +169,7 @@ QUIRE_LIBC int putenv(char* text) noexcept {
 QUIRE_LIBC int clearenv() noexcept {
   if (!is_for_all_nodes(QUIRE_CALLER)) return QUIRE_NEXT(clearenv)();
   const process_turn mine;
-  if (!is_one_for_all()) return call_on_all([] { return QUIRE_NEXT(clearenv)(); });
+  if (!is_one_for_all()) return call_on_all("clearenv()", [] { return QUIRE_NEXT(clearenv)(); });
   environ = nullptr;
   return 0;
 }

@@ -3,14 +3,17 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <initializer_list>
 #include <mutex>
 
+#include "openmp/files/no_handlers.hpp"
 #include "openmp/memory/heap.hpp"
 #include "openmp/start/fail.hpp"
+#include "openmp/start/signals.hpp"
 #include "openmp/tasks/memory.hpp"
 #include "openmp/team/shared_state.hpp"
 
@@ -21,6 +24,7 @@ struct clerk_of_other {
   int node = 0;
   desk* at = nullptr;
   int holds = 0;
+  bool busy = false;  ///< an errand of its thread, which a handler has interrupted
   clerk_of_other* next = nullptr;  ///< of those that are idle, or of those that are a thread's own
 };
 
@@ -48,6 +52,20 @@ void block_signals() noexcept {
   ::pthread_sigmask(SIG_BLOCK, &others, nullptr);
 }
 
+/// The kernel gives SIGPIPE to the thread that has written: here it waits, as the clerk has it blocked.
+bool take_broken_pipe() noexcept {
+  sigset_t one;
+  ::sigemptyset(&one);
+  ::sigaddset(&one, SIGPIPE);
+  static constexpr timespec none{0, 0};
+  return ::sigtimedwait(&one, nullptr, &none) == SIGPIPE;
+}
+/// For the thread that would have written. What any thread has set for the signal holds.
+void raise_broken_pipe() noexcept {
+  repeat_actions();
+  ::syscall(SYS_tgkill, ::getpid(), ::syscall(SYS_gettid), SIGPIPE);
+}
+
 void* work(void* at) noexcept {
   block_signals();
   auto& d = *static_cast<desk*>(at);
@@ -56,6 +74,7 @@ void* work(void* at) noexcept {
     errno = 0;
     d.what(d);
     d.error = errno;
+    d.broken_pipe = take_broken_pipe();
     if (quire_semaphore_release(d.done, 1) != QUIRE_OK) return nullptr;
   }
 }
@@ -90,7 +109,7 @@ clerk_of_other* engage(int node) noexcept {
 }
 
 clerk_of_other** find(clerk_of_other** list, int node) noexcept {
-  while (*list != nullptr && (*list)->node != node) list = &(*list)->next;
+  while (*list != nullptr && ((*list)->node != node || (*list)->busy)) list = &(*list)->next;
   return list;
 }
 
@@ -111,18 +130,29 @@ bool is_never_mapped(const void* at) noexcept { return reinterpret_cast<std::uin
 
 }  // namespace
 
-errand::errand(int node) noexcept : clerk_(*find(&t_own, node)) {
+// A handler of the program may come at any time but while the thread has a lock, and make such calls itself: by another clerk.
+errand::errand(int node) noexcept {
+  const no_handlers none;
+  clerk_ = *find(&t_own, node);
   if (clerk_ == nullptr) {
     clerk_ = take_idle(node);
     if (clerk_ != nullptr && !pass(*clerk_->at, desk::nobody, desk::caller)) wait_for_end();
   }
   if (clerk_ == nullptr) clerk_ = engage(node);
+  clerk_->busy = true;
 }
 
 errand::~errand() {
   const int saved = errno;
-  for (std::size_t i = 0; i < block_count_; ++i) (void)quire_free(blocks_[i]);
+  give_back();
+  if (broken_pipe_) raise_broken_pipe();
   errno = saved;
+}
+
+void errand::give_back() noexcept {
+  const no_handlers none;
+  for (std::size_t i = 0; i < block_count_; ++i) (void)quire_free(blocks_[i]);
+  clerk_->busy = false;
   if (clerk_->holds != 0) return;
   __atomic_store_n(&clerk_->at->use, desk::nobody, __ATOMIC_RELEASE);
   const std::lock_guard held(g_guard);
@@ -148,8 +178,12 @@ desk& errand::at_desk() noexcept { return *clerk_->at; }
 void errand::wait() noexcept {
   const int saved = errno;
   desk& d = *clerk_->at;
-  must(quire_semaphore_release(d.called, 1));
+  {
+    const no_handlers none;
+    must(quire_semaphore_release(d.called, 1));
+  }
   must(quire_semaphore_acquire(d.done, -1));
+  broken_pipe_ |= d.broken_pipe;
   errno = d.error != 0 ? d.error : saved;
 }
 
@@ -163,6 +197,7 @@ void* errand::on_desk(std::size_t bytes) noexcept {
 }
 
 void* errand::of_heap(std::size_t bytes) noexcept {
+  const no_handlers none;
   void* at = nullptr;
   if (block_count_ == most_blocks || quire_malloc(bytes, &at) != QUIRE_OK) fail("no shared memory for a call on another node", QUIRE_NO_MEMORY);
   return blocks_[block_count_++] = at;

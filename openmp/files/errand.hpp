@@ -27,6 +27,7 @@ struct desk {
   void (*what)(desk&);  ///< null: the clerk ends
   int error;   ///< errno, if the call has set it
   std::uint32_t use;  ///< who has it
+  bool broken_pipe;  ///< the call has raised SIGPIPE
   static constexpr std::uint32_t nobody = 0, caller = 1, ended = 2;
   alignas(64) std::byte result[result_room];
   alignas(64) std::byte call[call_room];
@@ -83,12 +84,14 @@ class errand {
  private:
   [[nodiscard]] desk& at_desk() noexcept;
   void wait() noexcept;
+  void give_back() noexcept;
   const void* carry(const void* from, std::size_t bytes) noexcept;
   void* make_room(void* to, std::size_t bytes) noexcept;
   void* on_desk(std::size_t bytes) noexcept;
   void* of_heap(std::size_t bytes) noexcept;
 
   clerk_of_other* clerk_;
+  bool broken_pipe_ = false;  ///< a call has raised SIGPIPE
   std::size_t used_ = 0;
   static constexpr std::size_t most_blocks = 4;
   void* blocks_[most_blocks] = {};  ///< of the heap, for what is too large

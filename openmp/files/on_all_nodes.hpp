@@ -4,6 +4,7 @@
 #pragma once
 
 #include "openmp/files/errand.hpp"
+#include "openmp/files/no_handlers.hpp"
 #include "openmp/files/where.hpp"
 #include "openmp/team/shared_state.hpp"
 
@@ -12,7 +13,7 @@ namespace quire::openmp {
 /// Whether a call of the program changes what other nodes have, too.
 [[nodiscard]] inline bool is_for_all_nodes(const void* caller) noexcept { return files::apart && is_of_program(caller) && files::is_node(); }
 
-/// The caller alone changes what all nodes have, as long as this lives.
+/// The caller alone changes what all nodes have, as long as this lives. A handler that comes meanwhile would wait for its own thread.
 class process_turn {
  public:
   process_turn() noexcept { lock(shared().process); }
@@ -23,6 +24,9 @@ class process_turn {
     unlock(shared().process);
     errno = saved;
   }
+
+ private:
+  no_handlers none_;
 };
 
 /// call(texts...) on a node, to which the texts travel. Null stays null.
@@ -33,14 +37,22 @@ auto call_with_texts(int node, const Call& call, Text... texts) noexcept {
   return [&e, &call](auto... there) { return e.run([=] { return call(there...); }); }(e.take(texts)...);
 }
 
-/// The same on all nodes; what it gives on this one.
+/// A node has failed where others have not: says so, on standard error. `consequence`: what comes of it.
+void tell_difference(int node, const char* call, int error, const char* consequence) noexcept;
+
+[[nodiscard]] inline bool has_failed(int result) noexcept { return result != 0; }
+
+/// The same on all nodes; what it gives on this one. Where node 0 fails, others are not asked. Where another one does, a line says so, and the call fails with its reason.
 template <class Call, class... Text>
-auto call_on_all(const Call& call, Text... texts) noexcept {
-  decltype(call(texts...)) own{};
+auto call_on_all(const char* name, const Call& call, Text... texts) noexcept {
+  auto own = call_with_texts(0, call, texts...);
   int error = errno;
-  for (int node = 0; node < job().nodes; ++node) {
+  bool failed = has_failed(own);
+  for (int node = 1; node < job().nodes && !failed; ++node) {
     const auto result = call_with_texts(node, call, texts...);
-    if (node != job().node) continue;
+    failed = has_failed(result);
+    if (failed) tell_difference(node, name, errno, "the nodes differ now");
+    if (!failed && node != job().node) continue;
     own = result;
     error = errno;
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "openmp/files/at_owner.hpp"
+#include "openmp/files/own_descriptors.hpp"
 
 using namespace quire::openmp;
 
@@ -49,13 +50,13 @@ QUIRE_LIBC int bind(int fd, const sockaddr* address, socklen_t length) noexcept 
 QUIRE_TO_ADDRESS(connect)
 QUIRE_LIBC int accept(int fd, sockaddr* address, socklen_t* length) {
   const int node = node_of(fd, QUIRE_CALLER);
-  if (node == here) return QUIRE_NEXT(accept)(fd, address, length);
-  return with_address(node, address, length, [=](sockaddr* a, socklen_t* l) { return QUIRE_NEXT(accept)(fd, a, l); });
+  if (node == here) return given_to(QUIRE_CALLER, QUIRE_NEXT(accept)(fd, address, length));
+  return with_address(node, address, length, [=](sockaddr* a, socklen_t* l) { return given_to(nullptr, QUIRE_NEXT(accept)(fd, a, l)); });
 }
 QUIRE_LIBC int accept4(int fd, sockaddr* address, socklen_t* length, int flags) {
   const int node = node_of(fd, QUIRE_CALLER);
-  if (node == here) return QUIRE_NEXT(accept4)(fd, address, length, flags);
-  return with_address(node, address, length, [=](sockaddr* a, socklen_t* l) { return QUIRE_NEXT(accept4)(fd, a, l, flags); });
+  if (node == here) return given_to(QUIRE_CALLER, QUIRE_NEXT(accept4)(fd, address, length, flags));
+  return with_address(node, address, length, [=](sockaddr* a, socklen_t* l) { return given_to(nullptr, QUIRE_NEXT(accept4)(fd, a, l, flags)); });
 }
 QUIRE_LIBC int getsockname(int fd, sockaddr* address, socklen_t* length) noexcept {
   const int node = node_of(fd, QUIRE_CALLER);

@@ -10,6 +10,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "openmp/files/errand.hpp"
+#include "openmp/files/where.hpp"
 #include "openmp/memory/heap.hpp"
 #include "openmp/team/shared_state.hpp"
 
@@ -39,6 +41,8 @@ void note(int number, const struct sigaction& now) noexcept {
   all.set[at] = now;
   g_versions[at].store(__atomic_add_fetch(&all.versions[at], 1, __ATOMIC_ACQ_REL));
   __atomic_fetch_add(&all.version, 1, __ATOMIC_ACQ_REL);
+  // Node 0 writes for all, and the kernel sends it this one.
+  if (number == SIGPIPE && files::apart && job().node != 0) (void)call_on_node(0, [] { return repeat_actions(), 0; });
 }
 
 int install(int number, const struct sigaction* now, struct sigaction* before, const void* caller) noexcept {

@@ -27,6 +27,7 @@
 #include "openmp/files/environment.hpp"
 #include "openmp/files/errand.hpp"
 #include "openmp/files/own_descriptors.hpp"
+#include "openmp/files/process_state.hpp"
 #include "openmp/files/where.hpp"
 #include "openmp/team/shared_state.hpp"
 #include "openmp/libc/interpose.hpp"
@@ -206,6 +207,7 @@ int lead(int, char**, char** environment) {
   if (job().nodes > 1) {
     watch_for_exits();
     share_environment();
+    share_mask();
   }
   g_program.arguments = share_texts(g_program.arguments, static_cast<std::size_t>(g_program.count));
   std::byte* const top = make_stack(main_stack_bytes(), "the limit of the shell, or quire exec --stack");

@@ -48,13 +48,13 @@ void* live(void* argument) noexcept {
   }
 }
 
-/// Signals of the process are the main thread's business. A handler that faulted before a thread has its alternate stack would take that away again.
+/// Signals of the process are the main thread's business; SIGPIPE is the one's that writes. A handler that faulted before a thread has its alternate stack would take that away again.
 void need_workers(int count) noexcept {
   if (count > most_workers) fail("a node has too many threads", QUIRE_LIMIT);
   if (g_started >= count) return;
   sigset_t others, before;
   ::sigfillset(&others);
-  for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) ::sigdelset(&others, own);
+  for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGPIPE}) ::sigdelset(&others, own);
   ::pthread_sigmask(SIG_BLOCK, &others, &before);
   for (; g_started < count; ++g_started) {
     worker& w = g_workers[static_cast<std::size_t>(g_started)];
