@@ -218,7 +218,7 @@ void release_cluster::on_diffs(node_state& n, const message& m, std::span<const 
     const auto what = machine.homes().on_diff(d.unit, m.requester, static_cast<std::uint16_t>(d.moves), true);
     if (what == release::diff_outcome::forward) {
       const auto way = machine.way_of(d.unit);
-      n.forwards[++n.tokens] = {m.from, m.token, n.release->diff_passed(m.from)};
+      n.forwards[++n.tokens] = {m.from, m.token, n.release->arrivals().diff_passed(m.from)};
       d.moves = way.moves;
       send_diffs(n, way.to, region, m.requester, n.tokens, std::span(&d, 1));
     } else {
@@ -252,11 +252,11 @@ void release_cluster::on_diffs_ack(node_state& n, const message& m) {
   CHECK(found != n.forwards.end() && m.count == 1);
   const passed_on p = found->second;
   n.forwards.erase(found);
-  if (p.from == n.self) return n.release->on_passed(p.from, m.count, p.group);
+  if (p.from == n.self) return n.release->arrivals().on_passed(p.from, m.count, p.group);
   message ack = m;
   ack.token = p.token;
   leave(n, p.from, ack, {});
-  n.release->on_passed(p.from, m.count, p.group);
+  n.release->arrivals().on_passed(p.from, m.count, p.group);
 }
 
 // ---- actions
@@ -452,7 +452,7 @@ void release_cluster::check_quiet(bool released) {
     node_state& n = *p;
     const std::string who = " (node " + std::to_string(n.self.value()) + ")";
     if (n.release->busy()) fail("diffs are not acknowledged at the end" + who);
-    if (n.release->waiting() + n.release->unheard() != 0) fail("messages wait for ever" + who);
+    if (n.release->waiting() + n.release->arrivals().waiting() != 0) fail("messages wait for ever" + who);
     if (!n.forwards.empty()) fail("forwarded diffs are not acknowledged at the end" + who);
     if (n.sync.waiting() != 0) fail("synchronisation waits at the end" + who);
     if (n.pins.size() != 0) fail("pins are left at the end" + who);

@@ -93,7 +93,7 @@ std::string check_quiet(node& n) {
   core::core& c = n.core();
   if (!c.absent.is_quiet()) return about("content is on its way at the end, or something waits for it", n);
   if (c.consistency.busy()) return about("diffs are not acknowledged at the end", n);
-  if (c.consistency.waiting() + c.consistency.unheard() != 0) return about("messages wait for ever", n);
+  if (c.consistency.waiting() + c.consistency.arrivals().waiting() != 0) return about("messages wait for ever", n);
   if (c.pinned.size() != 0) return about("pins are left at the end", n);
   if (std::string wrong = check_queues(n); !wrong.empty()) return wrong;
   std::string wrong;

@@ -294,7 +294,7 @@ void diff_traffic::on_diffs(const message& m, std::span<const std::byte> entries
         ++count_.forwarded;
         const auto way = machine->way_of(e.unit);
         e.moves = way.moves;
-        theirs.group = core_.consistency.diff_passed(m.from);
+        theirs.group = core_.consistency.arrivals().diff_passed(m.from);
         put(way.to, theirs, e);
         break;
       }
@@ -349,7 +349,7 @@ void diff_traffic::on_ack(const message& m) noexcept {
   ack.from = ack.requester = core_.config.self;
   ack.token = token;
   core_.out.send(origin, ack, {});
-  core_.consistency.on_passed(origin, m.acks, group);
+  core_.consistency.arrivals().on_passed(origin, m.acks, group);
 }
 
 }  // namespace quire::core

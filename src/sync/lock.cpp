@@ -10,14 +10,19 @@ namespace quire::sync {
 
 object_id lock_part::create() {
   const object_id id = shared_.next_id(object_kind::mutex);
-  home_.make(id).holder = shared_.self;
+  home_.make(id);
   local_.make(id).has_token = true;
   return id;
 }
 
 /// False for a handle of this node that it has not given out: a mutex that comes later must find no trace of it.
 bool lock_part::may_exist(object_id id) const noexcept {
-  return shared_.home_of(id) != shared_.self || home_.find(id) != nullptr || may_inherit(id);
+  return shared_.home_of(id) != shared_.self || home_.may_exist(id);
+}
+
+bool lock_part::is_requested(object_id id) const noexcept {
+  const local* const l = local_.find(id);
+  return l != nullptr && l->requested;
 }
 
 void lock_part::on_lock(const call& c, actions& out) {
@@ -135,7 +140,7 @@ void lock_part::hand_over(object_id id, local& l, node_id to, actions& out) {
   } else {
     request(id, l, false, out);
   }
-  if (settled) on_arrived(id, to, out);  // as good as there: what the home sends now comes after the grant
+  if (settled) home_.on_arrived(id, to, out);  // as good as there: what the home sends now comes after the grant
 }
 
 void lock_part::end_waiting(local& l, quire_status status, actions& out) {
@@ -158,15 +163,15 @@ void lock_part::forget_waiting() noexcept {
 
 void lock_part::on_message(const message& m, actions& out) {
   switch (kind_of(m.kind)) {
-    case kind::lock_request: return on_lock_request(m, out);
+    case kind::lock_request: return home_.on_lock_request(m, out);
     case kind::lock_pass: return on_pass(m, out);
     case kind::lock_grant: return on_grant(m, out);
-    case kind::lock_arrived: return on_arrived(object_id{m.unit}, m.from, out);
+    case kind::lock_arrived: return home_.on_arrived(object_id{m.unit}, m.from, out);
     case kind::lock_refused: return on_refused(m, out);
-    case kind::lock_kept: return on_kept(m, out);
+    case kind::lock_kept: return home_.on_kept(m, out);
     case kind::lock_revoke: return on_revoke(m, out);
-    case kind::lock_revoked: return on_revoked(m, out);
-    case kind::lock_survives: return on_survives(m);
+    case kind::lock_revoked: return home_.on_revoked(m, out);
+    case kind::lock_survives: return home_.on_survives(m);
     default: return;
   }
 }
@@ -183,7 +188,7 @@ void lock_part::on_pass(const message& m, actions& out) {
   } else if (!l->owned) {
     hand_over(id, *l, m.requester, out);
   } else {
-    refuse(m.requester, id, QUIRE_BUSY, out);
+    home_.refuse(m.requester, id, QUIRE_BUSY, out);
     shared_.send(shared_.home_of(id), kind::lock_kept, id, out);
   }
 }
@@ -199,7 +204,7 @@ void lock_part::on_grant(const message& m, actions& out) {
   if (!l->waiting.empty()) take(id, *l, shared_.calls.pop(l->waiting), out);
   if ((m.b & 1) != 0) return;
   // The home's next order may be for itself, so it comes after the take.
-  if (shared_.home_of(id) == shared_.self) return on_arrived(id, shared_.self, out);
+  if (shared_.home_of(id) == shared_.self) return home_.on_arrived(id, shared_.self, out);
   shared_.send(shared_.home_of(id), kind::lock_arrived, id, out);
 }
 
@@ -241,12 +246,7 @@ bool lock_part::is_valid() const noexcept {
     if (!l.has_token && !l.requested) return false;  // such an entry is dropped
     if (l.grants > max_local_grants) return false;
   }
-  for (const auto& [id, e] : home_) {
-    if (!e.passing && !e.dying && !e.queue.empty()) return false;
-    if (e.dying && !e.queue.empty()) return false;
-    if (e.holder == shared_.self && !e.passing && !e.dying && !has_token(id)) return false;
-  }
-  return true;
+  return home_.is_valid();
 }
 
 }  // namespace quire::sync

@@ -12,6 +12,7 @@
 
 #include "base/fault_heap.hpp"
 #include "sync/context.hpp"
+#include "sync/lock_home.hpp"
 #include "sync/object_table.hpp"
 #include "sync/saved.hpp"
 
@@ -22,7 +23,7 @@ inline constexpr unsigned max_local_grants = 16;
 /// How long a mutex that another node wants is kept at most while it is free, where threads used to lock it again at once.
 inline constexpr std::uint64_t linger_ns = 20'000;
 
-class lock_part {
+class lock_part final : lock_home::own_node {
  public:
   explicit lock_part(context& c) : shared_(c) {}
 
@@ -48,13 +49,13 @@ class lock_part {
   void cut();
   void absorb(const message& m, actions& out);
   void report(actions& out);
-  void settle(actions& out);
+  void settle(actions& out) { home_.settle(out); }
   void resume(actions& out);
 
   /// kind::lock_... only.
   void on_message(const message& m, actions& out);
   /// Home: mutex_destroy, or an unlock by a thread that does not own the mutex.
-  void on_request(const message& m, actions& out);
+  void on_request(const message& m, actions& out) { home_.on_request(m, out); }
 
   [[nodiscard]] bool is_valid() const noexcept;
   /// f(mutex, held, thread) for each that this node has the right to lock; `thread` of it holds it if `held`.
@@ -65,11 +66,11 @@ class lock_part {
     }
   }
   /// Whether this node has the right to lock (for checkers).
-  [[nodiscard]] bool has_token(object_id id) const noexcept;
+  [[nodiscard]] bool has_token(object_id id) const noexcept override;
   /// Whether it keeps that for threads of its own that have not come yet (for checkers).
   [[nodiscard]] bool lingers(object_id id) const noexcept;
   /// For checkpoints: mutexes whose home is here; and to have one again, free.
-  void save(std::vector<saved_object>& to) const;
+  void save(std::vector<saved_object>& to) const { home_.save(to); }
   void load(object_id id);
 
  private:
@@ -85,17 +86,7 @@ class lock_part {
     node_id next{};
     call_list waiting{};
   };
-  struct entry {
-    node_id holder{};
-    bool passing = false;  ///< on its way from `holder` to `next`
-    bool dying = false;    ///< destroyed; the token is to be revoked
-    bool own_is_stale = false;  ///< inherited while this node's own request was on its way: it has the token already
-    bool found = false;    ///< after a death: the token is at `holder`
-    node_id next{};
-    waiter_queue queue{};  ///< nodes
-    waiter destroyer{};
-  };
-
+  [[nodiscard]] bool is_requested(object_id id) const noexcept override;
   // lock.cpp
   [[nodiscard]] bool may_exist(object_id id) const noexcept;
   void own(object_id id, local& l, std::uint32_t thread) noexcept;
@@ -104,7 +95,7 @@ class lock_part {
   void pass_on(object_id id, local& l, actions& out);
   void hand_over(object_id id, local& l, node_id to, actions& out);
   void end_waiting(local& l, quire_status status, actions& out);
-  void on_pass(const message& m, actions& out);
+  void on_pass(const message& m, actions& out) override;
   void on_grant(const message& m, actions& out);
   void on_refused(const message& m, actions& out);
   void on_revoke(const message& m, actions& out);
@@ -123,25 +114,12 @@ class lock_part {
   void note_use(object_id id) noexcept;
   [[nodiscard]] bool linger(object_id id, local& l, actions& out);
   // lock_loss.cpp
-  void on_survives(const message& m);
-  [[nodiscard]] bool may_inherit(object_id id) const noexcept;
-  entry& inherit(object_id id, actions& out);
-  void adopt_token(object_id id, actions& out);
-  // lock_home.cpp
-  [[nodiscard]] entry* find_home(object_id id, actions& out);
-  void end_destroy(object_id id, actions& out);
-  void on_lock_request(const message& m, actions& out);
-  void on_arrived(object_id id, node_id at, actions& out);
-  void on_kept(const message& m, actions& out);
-  void on_revoked(const message& m, actions& out);
-  void proceed(object_id id, entry& e, actions& out);
-  void refuse(node_id to, object_id id, quire_status status, actions& out) const;
+  void adopt_token(object_id id, actions& out) override;
 
   context& shared_;
   object_table<local> local_;
-  object_table<entry> home_;
   std::array<habit, 64> habits_{};
-  base::fault_vector<object_id> destroyed_;  ///< of those inherited: they must not come to life again
+  lock_home home_{shared_, *this};
 };
 
 }  // namespace quire::sync

@@ -9,13 +9,13 @@
 
 namespace quire::sync {
 
-void lock_part::save(std::vector<saved_object>& to) const {
-  for (const auto& [id, e] : home_) {
+void lock_home::save(std::vector<saved_object>& to) const {
+  for (const auto& [id, e] : homes_) {
     if (!e.dying) to.push_back({id.value(), 0});
   }
 }
 void lock_part::load(object_id id) {
-  home_.make(id).holder = shared_.self;
+  home_.make(id);
   local_.make(id).has_token = true;
 }
 

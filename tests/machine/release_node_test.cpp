@@ -144,7 +144,7 @@ TEST(release_node, what_comes_behind_a_diff_that_is_passed_on_is_kept_back) {
   };
   const auto passes = [&w](unsigned from) {
     ++w.self.open().passing;
-    return w.self.diff_passed(node_id{static_cast<std::uint16_t>(from)});
+    return w.self.arrivals().diff_passed(node_id{static_cast<std::uint16_t>(from)});
   };
   EXPECT_FALSE(comes(1, 1));
   const unsigned first = passes(1);
@@ -152,9 +152,9 @@ TEST(release_node, what_comes_behind_a_diff_that_is_passed_on_is_kept_back) {
   EXPECT_FALSE(comes(2, 3)) << "that node has sent no diff";
   const unsigned later = passes(1);
   EXPECT_TRUE(comes(1, 4));
-  w.self.on_passed(node_id{1}, 1, first);
+  w.self.arrivals().on_passed(node_id{1}, 1, first);
   EXPECT_EQ(w.left, (strings{"2 is heard"})) << "and does not wait for what came behind it";
-  w.self.on_passed(node_id{1}, 1, later);
+  w.self.arrivals().on_passed(node_id{1}, 1, later);
   EXPECT_EQ(w.left, (strings{"2 is heard", "4 is heard"}));
   EXPECT_FALSE(comes(1, 5));
 }
@@ -162,7 +162,7 @@ TEST(release_node, what_comes_behind_a_diff_that_is_passed_on_is_kept_back) {
 TEST(release_node, this_node_itself_waits_for_no_diff_that_it_passes_on) {
   writer w(3);
   ++w.self.open().passing;
-  (void)w.self.diff_passed(node_id{1});
+  (void)w.self.arrivals().diff_passed(node_id{1});
   w.send(2, edge::carries);
   EXPECT_EQ(w.left, (strings{"message to 2"}));
 }

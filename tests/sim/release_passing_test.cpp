@@ -144,14 +144,14 @@ TEST(release_passing, what_is_told_behind_a_diff_that_is_passed_on_is_heard_when
   script s(passing());
   let_a_home_come_back_before_a_diff(s);
   EXPECT_EQ(s.cluster.failure(), "");
-  EXPECT_EQ(s.cluster.node(x).unheard(), 2u);
+  EXPECT_EQ(s.cluster.node(x).arrivals().waiting(), 2u);
   EXPECT_TRUE(s.cluster.machine(x).is_home(0));
   s.arrives(x, z, message_kind::diffs);
   s.arrives(z, x, message_kind::diffs);      // it is in the content
   s.arrives(x, z, message_kind::diffs_ack);
-  EXPECT_EQ(s.cluster.node(x).unheard(), 2u);
+  EXPECT_EQ(s.cluster.node(x).arrivals().waiting(), 2u);
   s.arrives(z, x, message_kind::diffs_ack);
-  EXPECT_EQ(s.cluster.node(x).unheard(), 0u);
+  EXPECT_EQ(s.cluster.node(x).arrivals().waiting(), 0u);
   s.all_runs();
   s.cluster.check_quiet(true);
   EXPECT_EQ(s.cluster.failure(), "");

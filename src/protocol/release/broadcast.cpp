@@ -66,7 +66,7 @@ bool node::is_covered(model::region_id region, std::uint64_t unit, std::span<con
   }
   const written_unit self{region, unit};
   const auto has = [&self](const base::fault_vector<written_unit>& list) { return std::find(list.begin(), list.end(), self) != list.end(); };
-  return !has(closed_) && !has(leaving_) && !has(open_.written);
+  return !has(closed_) && !has(leaving_) && !has(state_.open.written);
 }
 
 }  // namespace quire::release

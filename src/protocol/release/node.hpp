@@ -29,16 +29,17 @@
 #include "model/action.hpp"
 #include "model/edge.hpp"
 #include "protocol/contract/domain.hpp"
+#include "protocol/release/arrivals.hpp"
 #include "protocol/release/diff_groups.hpp"
+#include "protocol/release/held_message.hpp"
 #include "protocol/release/history.hpp"
+#include "protocol/release/home_moves.hpp"
+#include "protocol/release/kept_watch.hpp"
 #include "protocol/release/machine.hpp"
+#include "protocol/release/node_state.hpp"
+#include "protocol/release/unhurried.hpp"
 
 namespace quire::release {
-
-using model::edge;
-
-/// Largest payload of a message that synchronises, and of notices.
-inline constexpr std::size_t max_value_bytes = 512;
 
 class node final : public protocol::domain {
  public:
@@ -46,12 +47,12 @@ class node final : public protocol::domain {
 
   /// `twin_limit`: pages of twins that this node may have at a time.
   node(node_id self, unsigned nodes, effects& to, std::size_t twin_limit, std::size_t notice_limit = history::default_limit)
-      : self_(self), nodes_(nodes), effects_(to), twin_limit_(twin_limit), history_(self, nodes, notice_limit), groups_(nodes), passed_(nodes) {
-    open_.unacknowledged.resize(nodes);
+      : state_{.self = self, .effects = to}, nodes_(nodes), twin_limit_(twin_limit), history_(self, nodes, notice_limit), groups_(nodes), arrivals_(state_, nodes) {
+    state_.open.unacknowledged.resize(nodes);
   }
 
   /// For the machines of this node.
-  [[nodiscard]] interval& open() noexcept { return open_; }
+  [[nodiscard]] interval& open() noexcept { return state_.open; }
 
   /// Sends a message that synchronises, now or when the diffs before it have arrived.
   void send(node_id to, const message& m, std::span<const std::byte> value, edge what);
@@ -61,7 +62,7 @@ class node final : public protocol::domain {
   }
   /// Notices; or none, where this node is to hurry, and say so.
   [[nodiscard]] bool on_message(const message& m, std::span<const std::byte> value) override {
-    if (m.a != 0) call(m.from, false);
+    if (m.a != 0) unhurried_.call(m.from, false);
     return on_notices(m.from, value);
   }
   /// A home that goes to who asked to have it: whoever does an atomic operation there may count on what was released here.
@@ -102,14 +103,12 @@ class node final : public protocol::domain {
   static constexpr unsigned any_group = diff_groups::any;
   /// A diff leaves for a home, `to` as far as this node knows. Returns its group.
   unsigned diff_sent(node_id to);
-  /// A diff that `from` has sent is passed on. Returns its group.
-  unsigned diff_passed(node_id from);
   /// `count` diffs of a group that were sent to `to` are in the home's content. Who cannot tell the group waits for those that came later
   /// too.
   void on_acknowledged(node_id to, std::uint32_t count, unsigned group = any_group);
-  /// `count` diffs that `from` had sent here, and this node has passed on, are in the home's content.
-  void on_passed(node_id from, std::uint32_t count, unsigned group = any_group);
-  bool keeps_back(const message& m, std::span<const std::byte> value) override;
+  bool keeps_back(const message& m, std::span<const std::byte> value) override { return arrivals_.keeps_back(m, value); }
+  /// What has come, and waits to be heard.
+  [[nodiscard]] release::arrivals& arrivals() noexcept { return arrivals_; }
   /// The diffs of a message are in the content here, and acknowledged: who wrote them is sent what else is new, if it will use it.
   void on_applied();
   using round_marks = protocol::round_marks;
@@ -121,56 +120,31 @@ class node final : public protocol::domain {
 
   [[nodiscard]] const history& known() const noexcept { return history_; }
   [[nodiscard]] std::size_t waiting() const noexcept { return gate_.size() - left_; }
-  [[nodiscard]] std::size_t unheard() const noexcept { return unheard_.size(); }
-  [[nodiscard]] std::uint64_t intervals() const noexcept { return history_.known(self_); }
+  [[nodiscard]] std::uint64_t intervals() const noexcept { return history_.known(state_.self); }
 
-  struct counters {
-    std::uint64_t releases = 0;        ///< intervals that ended
-    std::uint64_t acquires = 0;        ///< that had something to invalidate
-    std::uint64_t notices_sent = 0;    ///< runs of units
-    std::uint64_t notices_heard = 0;
-    std::uint64_t early_diffs = 0;     ///< sent before the release, for want of twins
-    std::uint64_t told_early = 0;      ///< messages that left while diffs were on their way to their receivers
-    std::uint64_t kept_back = 0;       ///< messages that came while diffs of their senders were passed on
-  };
-  [[nodiscard]] const counters& count() const noexcept { return count_; }
+  using counters = node_counters;
+  [[nodiscard]] const counters& count() const noexcept { return state_.count; }
 
  private:
-  [[nodiscard]] machine* machine_of(model::region_id region) noexcept { return in_charge(effects_.machine_of(region)); }
-  struct held_message {
-    std::uint64_t after = 0;  ///< out: diffs up to this group are of threads that release by it; in: it waits for them
-    edge what = edge::none;
-    node_id to{};
-    message m{};
-    std::size_t bytes = 0;
-    std::array<std::byte, max_value_bytes> value{};
-  };
-  static held_message& hold(base::fault_vector<held_message>& gate, const message& m, std::span<const std::byte> value);
-  void hear();
-  void announce_homes();
+  /// No diff of this node is on its way, and all that it wrote is told.
+  [[nodiscard]] bool at_rest() const noexcept { return !busy() && closed_.empty() && leaving_.empty(); }
   [[nodiscard]] std::uint64_t last_closed() const noexcept;
   [[nodiscard]] std::uint64_t last_awaited(node_id to, edge what, std::uint64_t after) const noexcept;
   [[nodiscard]] bool may_leave(node_id to, edge what, std::uint64_t after) const noexcept;
   void leave(node_id to, const message& m, std::span<const std::byte> value, edge what, std::uint64_t after);
-  void hurry(node_id but);
-  void call(node_id to, bool back);
-  void note_unhurried(node_id to);
-  void look_at_kept(bool all_end);
-  void stop_keeping(machine& m, const written_unit& w);
   void open_gate();
   void add_interval();
   void add_up_to(std::uint64_t group);
-  void give_lone();
-  void move_homes();
-  void learn_moves(history::position at);
 
-  node_id self_;
+  node_state state_;
   unsigned nodes_;
-  effects& effects_;
   std::size_t twin_limit_;
   history history_;
-  interval open_{};
+  kept_watch kept_{state_};
+  home_moves moves_{state_, history_, kept_};
   diff_groups groups_;
+  release::arrivals arrivals_;
+  unhurried unhurried_{state_};
   std::uint64_t own_ = 0;  ///< diffs of this node that are not acknowledged
   // Groups up to which diffs are on their way that notices in the history tell of, or threads here have released:
   struct {
@@ -181,26 +155,15 @@ class node final : public protocol::domain {
   base::fault_vector<written_unit> closed_{};   ///< by release(), with diffs of the present group: not in the history yet
   base::fault_vector<written_unit> leaving_{};  ///< the same, with diffs of the group before
   base::fault_vector<written_unit> told_{};     ///< for add_interval()
-  struct writer_of {
-    written_unit what;
-    std::uint32_t writer;
-  };
-  base::fault_vector<writer_of> writers_{};     ///< for move_homes()
   base::fault_vector<held_message> gate_{};  ///< messages that wait, oldest first; those before left_ have left
-  diff_groups passed_;  ///< of other nodes
-  base::fault_vector<held_message> unheard_{};  ///< messages kept back, oldest first
-  bool hearing_ = false;
   std::size_t left_ = 0;
   bool in_gate_ = false;  ///< a message leaves; what comes meanwhile waits behind it
   std::size_t relieved_ = 0;  ///< units of the open interval up to here have been looked at by relieve()
   history::position epoch_ = 0;  ///< where the last epoch ended
-  actions actions_{};
   std::array<std::byte, max_value_bytes> buffer_{};
-  counters count_{};
   bool all_end_ = false;
   bool ahead_ = false;
   node_id next_{};  ///< of release_ahead()
-  base::fault_vector<node_id> unhurried_{};  ///< nodes that may leave diffs of this node lying for a while
 };
 
 }  // namespace quire::release

@@ -225,11 +225,11 @@ node_id page_locks::holder_of(std::uint64_t unit) const noexcept {
 // ---- What comes with a pin
 
 void node::acquire_pin(node_id from, model::region_id region, std::uint64_t unit) {
-  machine* const m = machine_of(region);
+  machine* const m = state_.machine_of(region);
   bool covered = m != nullptr && m->pins().grant_is_current(unit);
   for (history::position at = std::max(history_.applied(), history_.begin()); covered && at < history_.end(); ++at) {
     const notice& n = history_[at];
-    const bool about = n.region == region && n.moves == 0 && n.writer != self_ && unit >= n.first && unit - n.first < n.count;
+    const bool about = n.region == region && n.moves == 0 && n.writer != state_.self && unit >= n.first && unit - n.first < n.count;
     if (about && history_.source(at) != from) covered = false;
   }
   acquire();

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The gate of a node for messages that have come: they wait to be heard, for diffs of their sender that this node has passed on to where the home moved.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/fault_heap.hpp"
+#include "protocol/release/diff_groups.hpp"
+#include "protocol/release/held_message.hpp"
+#include "protocol/release/node_state.hpp"
+
+namespace quire::release {
+
+class arrivals {
+ public:
+  arrivals(node_state& state, unsigned nodes) : state_(state), passed_(nodes) {}
+  /// A diff that `from` has sent is passed on. Returns its group.
+  unsigned diff_passed(node_id from);
+  /// `count` diffs that `from` had sent here, and this node has passed on, are in the home's content.
+  void on_passed(node_id from, std::uint32_t count, unsigned group = diff_groups::any);
+  bool keeps_back(const message& m, std::span<const std::byte> value);
+  [[nodiscard]] std::size_t waiting() const noexcept { return unheard_.size(); }
+
+ private:
+  void hear();
+
+  node_state& state_;
+  diff_groups passed_;  ///< of other nodes
+  base::fault_vector<held_message> unheard_{};  ///< messages kept back, oldest first
+  bool hearing_ = false;
+};
+
+}  // namespace quire::release
