@@ -11,7 +11,7 @@
 //
 // So notices may be known here while the diffs that they tell of are on their way to one node. Until they have arrived nobody else is told of them.
 // That node may have been the home once, and pass the diffs on: then it keeps back what this node sends behind them (keeps_back()) until they have
-// arrived, and is told no earlier than anybody else. gates.cpp has both.
+// arrived, and is told no earlier than anybody else. gates.cpp has the first, arrivals.cpp the second.
 //
 // Every round of the job barrier, or of another group of threads of all nodes, ends an epoch: what only one node wrote in it gets its home
 // there, and what all know by now is forgotten.
