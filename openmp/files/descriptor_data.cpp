@@ -28,8 +28,6 @@ ssize_t __read_chk(int, void*, size_t, size_t);
 ssize_t __pread_chk(int, void*, size_t, off_t, size_t);
 ssize_t __pread64_chk(int, void*, size_t, off64_t, size_t);
 ssize_t __recv_chk(int, void*, size_t, size_t, int);
-int __fxstat(int, int, struct stat*) noexcept;
-int __fxstat64(int, int, struct stat64*) noexcept;
 int __poll_chk(pollfd*, nfds_t, int, size_t);
 int __vdprintf_chk(int, int, const char*, va_list);
 }
@@ -160,13 +158,6 @@ QUIRE_LIBC int __dprintf_chk(int fd, int flag, const char* format, ...) {
                       if (done == 0) e.bring(to, there, sizeof *to), __VA_ARGS__)
 QUIRE_FILLED(fstat, struct stat, (int fd, struct stat* to), (fd, to), (fd, there), noexcept)
 QUIRE_FILLED(fstat64, struct stat64, (int fd, struct stat64* to), (fd, to), (fd, there), noexcept)
-// What programs call that were built with a libc before 2.33.
-QUIRE_LIBC int __fxstat(int version, int fd, struct stat* to) noexcept {
-  return node_of(fd, QUIRE_CALLER) == here ? QUIRE_NEXT(__fxstat)(version, fd, to) : ::fstat(fd, to);
-}
-QUIRE_LIBC int __fxstat64(int version, int fd, struct stat64* to) noexcept {
-  return node_of(fd, QUIRE_CALLER) == here ? QUIRE_NEXT(__fxstat64)(version, fd, to) : ::fstat64(fd, to);
-}
 QUIRE_FILLED(fstatfs64, struct statfs64, (int fd, struct statfs64* to), (fd, to), (fd, there), noexcept)
 QUIRE_FILLED(fstatvfs64, struct statvfs64, (int fd, struct statvfs64* to), (fd, to), (fd, there), noexcept)
 QUIRE_FILLED(fstatfs, struct statfs, (int fd, struct statfs* to), (fd, to), (fd, there), noexcept)
@@ -247,12 +238,21 @@ QUIRE_LIBC int __poll_chk(pollfd* list, nfds_t count, int timeout, size_t room) 
   if (room / sizeof *list < count) __chk_fail();
   return poll_there(node, list, count, [=](pollfd* there) { return QUIRE_NEXT(poll)(there, count, timeout); });
 }
-QUIRE_LIBC int ppoll(pollfd* list, nfds_t count, const timespec* timeout, const sigset_t* signals) {
-  const int node = files::apart ? node_of_all(list, count, QUIRE_CALLER) : here;
-  if (node == here) return QUIRE_NEXT(ppoll)(list, count, timeout, signals);
+namespace {
+int ppoll_there(int node, pollfd* list, nfds_t count, const timespec* timeout) noexcept {
   const bool forever = timeout == nullptr;
   const timespec limit = forever ? timespec{} : *timeout;
   return poll_there(node, list, count, [=](pollfd* there) { return QUIRE_NEXT(ppoll)(there, count, forever ? nullptr : &limit, nullptr); });
+}
+}  // namespace
+QUIRE_LIBC int ppoll(pollfd* list, nfds_t count, const timespec* timeout, const sigset_t* signals) {
+  const int node = files::apart ? node_of_all(list, count, QUIRE_CALLER) : here;
+  return node == here ? QUIRE_NEXT(ppoll)(list, count, timeout, signals) : ppoll_there(node, list, count, timeout);
+}
+QUIRE_LIBC int __ppoll_chk(pollfd* list, nfds_t count, const timespec* timeout, const sigset_t* signals, size_t room) {
+  const int node = files::apart ? node_of_all(list, count, QUIRE_CALLER) : here;
+  if (room / sizeof *list < count) __chk_fail();
+  return node == here ? QUIRE_NEXT(ppoll)(list, count, timeout, signals) : ppoll_there(node, list, count, timeout);
 }
 namespace {
 int node_of_set(int count, const fd_set* set, const void* caller) noexcept {

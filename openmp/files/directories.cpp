@@ -70,6 +70,27 @@ dirent* read_there(int node, DIR* directory) noexcept {
   if (at != nullptr) copy_entry(at, room);
   return at;
 }
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+/// readdir_r(3): the entry is the caller's own.
+int copy_there(int node, DIR* directory, dirent* entry, dirent** result) noexcept {
+  struct outcome {
+    int error;
+    bool found;
+  };
+  errand e(node);
+  dirent own;
+  dirent* const room = e.room_for(&own, sizeof own);
+  const outcome done = e.run([=] {
+    dirent* found = nullptr;
+    const int error = QUIRE_NEXT(readdir_r)(directory, room, &found);
+    return outcome{error, found != nullptr};
+  });
+  if (done.found) copy_entry(entry, room);
+  *result = done.found ? entry : nullptr;
+  return done.error;
+}
+#pragma GCC diagnostic pop
 bool is_shared_here(const void* caller) noexcept { return files::apart && is_of_program(caller) && files::is_node(); }
 
 }  // namespace
@@ -86,6 +107,18 @@ QUIRE_LIBC dirent64* readdir64(DIR* directory) {
   if (node != here) return reinterpret_cast<dirent64*>(read_there(node, directory));
   return is_shared_here(QUIRE_CALLER) ? reinterpret_cast<dirent64*>(read_own(directory, nullptr)) : QUIRE_NEXT(readdir64)(directory);
 }
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+QUIRE_LIBC int readdir_r(DIR* directory, dirent* entry, dirent** result) {
+  const int node = node_of(directory, QUIRE_CALLER);
+  return node == here ? QUIRE_NEXT(readdir_r)(directory, entry, result) : copy_there(node, directory, entry, result);
+}
+QUIRE_LIBC int readdir64_r(DIR* directory, dirent64* entry, dirent64** result) {
+  const int node = node_of(directory, QUIRE_CALLER);
+  if (node == here) return QUIRE_NEXT(readdir64_r)(directory, entry, result);
+  return copy_there(node, directory, reinterpret_cast<dirent*>(entry), reinterpret_cast<dirent**>(result));
+}
+#pragma GCC diagnostic pop
 QUIRE_LIBC int closedir(DIR* directory) {
   const int node = node_of(directory, QUIRE_CALLER);
   return node == here ? close_own(directory) : errand(node).run([=] { return close_own(directory); });

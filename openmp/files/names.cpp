@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Calls by the name of a file: names are those of node 0, where files are opened.
 #include <fcntl.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ipc.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
@@ -12,6 +14,7 @@
 #include <utime.h>
 
 #include "openmp/files/at_owner.hpp"
+#include "openmp/files/private_text.hpp"
 
 using namespace quire::openmp;
 
@@ -38,6 +41,7 @@ QUIRE_BY_NAME(int, lchown, (const char* name, uid_t user, gid_t group), (name, u
 QUIRE_BY_NAME(int, truncate, (const char* name, off_t length), (name, length), (there, length), noexcept)
 QUIRE_BY_NAME(int, truncate64, (const char* name, off64_t length), (name, length), (there, length), noexcept)
 QUIRE_BY_NAME(int, mkfifo, (const char* name, mode_t mode), (name, mode), (there, mode), noexcept)
+QUIRE_BY_NAME(int, sem_unlink, (const char* name), (name), (there), noexcept)
 QUIRE_BY_NAME(int, shm_unlink, (const char* name), (name), (there))
 
 #define QUIRE_BY_NAMES(function, parameters, one, two, arguments, arguments_there)                                                                        \
@@ -76,15 +80,35 @@ QUIRE_AT_OWNER_WITH(int, utimensat, (int at, const char* name, const timespec* t
                     const char* const there = e.take(name); const timespec* const two_there = e.take(two, 2 * sizeof *two), (at, there, two_there, flags), , noexcept)
 QUIRE_AT_OWNER_WITH(int, utimes, (const char* name, const timeval* two), new_one(), (name, two), const char* const there = e.take(name);
                     const timeval* const two_there = e.take(two, 2 * sizeof *two), (there, two_there), , noexcept)
+QUIRE_AT_OWNER_WITH(int, lutimes, (const char* name, const timeval* two), new_one(), (name, two), const char* const there = e.take(name);
+                    const timeval* const two_there = e.take(two, 2 * sizeof *two), (there, two_there), , noexcept)
 QUIRE_AT_OWNER_WITH(int, utime, (const char* name, const utimbuf* two), new_one(), (name, two), const char* const there = e.take(name);
                     const utimbuf* const two_there = e.take(two, sizeof *two), (there, two_there), , noexcept)
-QUIRE_LIBC char* mkdtemp(char* name) noexcept {
-  const int node = node_of(new_one(), QUIRE_CALLER);
-  if (node == here) return QUIRE_NEXT(mkdtemp)(name);
+namespace {
+template <class Make>
+char* fill_template(int node, char* name, Make make) noexcept {
   errand e(node);
   const size_t bytes = strlen(name) + 1;
   char* const there = e.take_along(name, bytes);
-  const bool made = e.run([=] { return QUIRE_NEXT(mkdtemp)(there) != nullptr; });
+  const bool made = e.run([=] { return make(there) != nullptr; });
   e.bring(name, there, bytes);
   return made ? name : nullptr;
+}
+}  // namespace
+QUIRE_LIBC char* mkdtemp(char* name) noexcept {
+  const int node = node_of(new_one(), QUIRE_CALLER);
+  return node == here ? QUIRE_NEXT(mkdtemp)(name) : fill_template(node, name, QUIRE_NEXT(mkdtemp));
+}
+/// By its name: the linker warns of those who call it. Without success the text is empty.
+QUIRE_LIBC char* mktemp(char* name) noexcept {
+  static auto* const real = next<char*(char*)>("mktemp");
+  const int node = node_of(new_one(), QUIRE_CALLER);
+  const auto make = [](char* one) {
+    const private_text own(one);
+    const bool made = real(own.get())[0] != 0;
+    strcpy(one, own.get());
+    return made ? one : nullptr;
+  };
+  (void)(node == here ? make(name) : fill_template(node, name, make));
+  return name;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Input from streams of other nodes. Standard input is node 0's.
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <wchar.h>
 
@@ -18,6 +19,9 @@ int __isoc99_fscanf(FILE*, const char*, ...);
 int __isoc99_vscanf(const char*, va_list);
 int __isoc99_scanf(const char*, ...);
 int _IO_getc(FILE*);
+char* gets(char*);
+char* __gets_chk(char*, size_t);
+wchar_t* __fgetws_unlocked_chk(wchar_t*, size_t, int, FILE*);
 }
 
 using namespace quire::openmp;
@@ -76,6 +80,25 @@ wchar_t* get_wide_line(int node, wchar_t* to, int room, FILE* stream) noexcept {
   if (length < 0) return nullptr;
   e.bring(to, there, (static_cast<size_t>(length) + 1) * sizeof *to);
   return to;
+}
+
+/// As gets(3): nobody tells how much room there is, so the clerk writes where the program's memory is. `room` is what there is at least.
+char* get_without_limit(int node, char* to, size_t room) {
+  struct outcome {
+    bool any, fits;
+  };
+  const outcome done = errand(node).run([=] {
+    QUIRE_NEXT(flockfile)(stdin);
+    size_t length = 0;
+    int one = EOF;
+    while ((one = ::getc_unlocked(stdin)) != EOF && one != '\n' && length < room) to[length++] = static_cast<char>(one);
+    const bool any = (one != EOF || length != 0) && ferror_unlocked(stdin) == 0;
+    if (any && length < room) to[length] = 0;
+    QUIRE_NEXT(funlockfile)(stdin);
+    return outcome{any, length < room};
+  });
+  if (!done.fits) __chk_fail();
+  return done.any ? to : nullptr;
 }
 
 /// The arguments are on the caller's stack, and lead to memory of the program: all of it is shared.
@@ -181,6 +204,14 @@ QUIRE_LIBC wchar_t* fgetws(wchar_t* to, int room, FILE* stream) {
   const int node = node_of(stream, QUIRE_CALLER);
   return node == here ? QUIRE_NEXT(fgetws)(to, room, stream) : get_wide_line(node, to, room, stream);
 }
+QUIRE_LIBC wchar_t* fgetws_unlocked(wchar_t* to, int room, FILE* stream) {
+  const int node = node_of(stream, QUIRE_CALLER);
+  return node == here ? QUIRE_NEXT(fgetws_unlocked)(to, room, stream) : get_wide_line(node, to, room, stream);
+}
+QUIRE_LIBC char* gets(char* to) {
+  const int node = node_of(stdin, QUIRE_CALLER);
+  return node == here ? QUIRE_NEXT(gets)(to) : get_without_limit(node, to, SIZE_MAX);
+}
 QUIRE_AT_OWNER(int, fgetc, (FILE* stream), stream, (stream))
 QUIRE_AT_OWNER(int, getc, (FILE* stream), stream, (stream))
 QUIRE_AT_OWNER(int, _IO_getc, (FILE* stream), stream, (stream))
@@ -240,4 +271,14 @@ QUIRE_LIBC wchar_t* __fgetws_chk(wchar_t* to, size_t room, int count, FILE* stre
   if (node == here) return QUIRE_NEXT(__fgetws_chk)(to, room, count, stream);
   if (count > 0) check(room, 1, static_cast<size_t>(count));
   return get_wide_line(node, to, count, stream);
+}
+QUIRE_LIBC wchar_t* __fgetws_unlocked_chk(wchar_t* to, size_t room, int count, FILE* stream) {
+  const int node = node_of(stream, QUIRE_CALLER);
+  if (node == here) return QUIRE_NEXT(__fgetws_unlocked_chk)(to, room, count, stream);
+  if (count > 0) check(room, 1, static_cast<size_t>(count));
+  return get_wide_line(node, to, count, stream);
+}
+QUIRE_LIBC char* __gets_chk(char* to, size_t room) {
+  const int node = node_of(stdin, QUIRE_CALLER);
+  return node == here ? QUIRE_NEXT(__gets_chk)(to, room) : get_without_limit(node, to, room);
 }

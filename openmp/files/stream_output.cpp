@@ -168,3 +168,9 @@ QUIRE_AT_OWNER(int, putc_unlocked, (int one, FILE* stream), stream, (one, stream
 QUIRE_AT_OWNER(int, putw, (int word, FILE* stream), stream, (word, stream))
 QUIRE_AT_OWNER(wint_t, fputwc, (wchar_t one, FILE* stream), stream, (one, stream))
 QUIRE_AT_OWNER(wint_t, putwc, (wchar_t one, FILE* stream), stream, (one, stream))
+QUIRE_AT_OWNER(wint_t, fputwc_unlocked, (wchar_t one, FILE* stream), stream, (one, stream))
+QUIRE_AT_OWNER(wint_t, putwc_unlocked, (wchar_t one, FILE* stream), stream, (one, stream))
+QUIRE_LIBC int fputws_unlocked(const wchar_t* text, FILE* stream) {
+  const int node = node_of(stream, QUIRE_CALLER);
+  return node == here ? QUIRE_NEXT(fputws_unlocked)(text, stream) : put_wide(node, stream, text, wcslen(text));
+}

@@ -35,6 +35,12 @@ QUIRE_AT_OWNER(int, fileno_unlocked, (FILE* stream), stream, (stream), noexcept)
 QUIRE_AT_OWNER(int, fwide, (FILE* stream, int mode), stream, (stream, mode), noexcept)
 QUIRE_AT_OWNER_VOID(__fpurge, (FILE* stream), stream, (stream), noexcept)
 QUIRE_AT_OWNER(size_t, __fpending, (FILE* stream), stream, (stream), noexcept)
+QUIRE_AT_OWNER(size_t, __fbufsize, (FILE* stream), stream, (stream), noexcept)
+QUIRE_AT_OWNER(int, __flbf, (FILE* stream), stream, (stream), noexcept)
+QUIRE_AT_OWNER(int, __freadable, (FILE* stream), stream, (stream), noexcept)
+QUIRE_AT_OWNER(int, __freading, (FILE* stream), stream, (stream), noexcept)
+QUIRE_AT_OWNER(int, __fwritable, (FILE* stream), stream, (stream), noexcept)
+QUIRE_AT_OWNER(int, __fwriting, (FILE* stream), stream, (stream), noexcept)
 QUIRE_AT_OWNER(int, __fsetlocking, (FILE* stream, int type), stream, (stream, type), noexcept)
 
 /// Null: the streams of this node, and those of the program on node 0.

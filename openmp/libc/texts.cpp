@@ -2,6 +2,7 @@
 // Memory that functions of libc give out, for the caller to free: libc allocates it as its own, which is private. Calls of the program get a shared copy.
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include <wchar.h>
 
 #include "openmp/files/errand.hpp"
+#include "openmp/files/private_text.hpp"
 #include "openmp/files/where.hpp"
 #include "openmp/libc/interpose.hpp"
 #include "openmp/memory/heap.hpp"
@@ -198,7 +200,28 @@ QUIRE_LIBC char* __getcwd_chk(char* to, size_t bytes, size_t room) noexcept {
   return find_directory(to, bytes, QUIRE_CALLER);
 }
 QUIRE_LIBC char* get_current_dir_name() noexcept { return hand_over(QUIRE_NEXT(get_current_dir_name)(), QUIRE_CALLER); }
-QUIRE_LIBC char* tempnam(const char* directory, const char* prefix) noexcept { return hand_over(QUIRE_NEXT(tempnam)(directory, prefix), QUIRE_CALLER); }
+/// A name that nothing has on node 0.
+QUIRE_LIBC char* tempnam(const char* directory, const char* prefix) noexcept {
+  const int node = node_of(new_one(), QUIRE_CALLER);
+  if (node == here) return hand_over(QUIRE_NEXT(tempnam)(private_text(directory).get(), prefix), QUIRE_CALLER);
+  errand e(node);
+  const char* const there = e.take(directory);
+  const char* const prefix_there = e.take(prefix);
+  return e.run([=] {
+    char* const text = QUIRE_NEXT(tempnam)(private_text(there).get(), prefix_there);
+    char* const shared = text == nullptr ? nullptr : static_cast<char*>(allocate_shared(strlen(text) + 1));
+    if (shared != nullptr) strcpy(shared, text);
+    __libc_free(text);
+    return shared;
+  });
+}
+// What a program built with _FORTIFY_SOURCE calls, or an old one.
+QUIRE_LIBC char* getwd(char* to) noexcept { return find_directory(to, PATH_MAX, QUIRE_CALLER); }
+QUIRE_LIBC char* __getwd_chk(char* to, size_t room) noexcept {
+  char* const found = find_directory(to, room < PATH_MAX ? room : PATH_MAX, QUIRE_CALLER);
+  if (found == nullptr && errno == ERANGE && room < PATH_MAX) __chk_fail();
+  return found;
+}
 
 namespace {
 
@@ -213,15 +236,76 @@ int hand_over_entries(dirent*** list, int count, const void* caller) noexcept {
   return *list == nullptr ? -1 : count;
 }
 
-}  // namespace
-
 using filter_function = int (*)(const dirent*);
 using compare_function = int (*)(const dirent**, const dirent**);
+
+/// All entries of a directory of node 0, in shared memory; -1, and errno. `list` is shared.
+int all_entries(int at, const char* directory, dirent*** list) noexcept {
+  dirent** own = nullptr;
+  const private_text name(directory);
+  const int count = QUIRE_NEXT(scandirat)(at, name.get(), &own, nullptr, nullptr);
+  if (count < 0) return count;
+  *list = static_cast<dirent**>(allocate_shared((static_cast<size_t>(count) + 1) * sizeof **list));
+  bool all = *list != nullptr;
+  for (int i = 0; i < count; ++i) {
+    void* const one = all ? allocate_shared(own[i]->d_reclen) : nullptr;
+    all = one != nullptr;
+    if (all) (*list)[i] = static_cast<dirent*>(memcpy(one, own[i], own[i]->d_reclen));
+    __libc_free(own[i]);
+  }
+  __libc_free(own);
+  if (!all) errno = ENOMEM;
+  return all ? count : -1;
+}
+
+/// The caller's functions choose, and order, what node 0 has found.
+int scan_there(int node, int at, const char* directory, dirent*** list, filter_function filter, compare_function compare) {
+  struct found {
+    int count;
+    dirent** list;
+  };
+  const found all = [&] {
+    errand e(node);
+    const char* const there = e.take(directory);
+    return e.run([=] {
+      found f{};
+      f.count = all_entries(at, there, &f.list);
+      return f;
+    });
+  }();
+  if (all.count < 0) return all.count;
+  int kept = 0;
+  for (int i = 0; i < all.count; ++i) {
+    if (filter == nullptr || filter(all.list[i]) != 0) all.list[kept++] = all.list[i];
+    else free(all.list[i]);
+  }
+  if (compare != nullptr && kept > 1) {
+    ::qsort(all.list, static_cast<size_t>(kept), sizeof *all.list, reinterpret_cast<int (*)(const void*, const void*)>(compare));
+  }
+  *list = all.list;
+  return kept;
+}
+int scan_directory(int at, const char* directory, dirent*** list, filter_function filter, compare_function compare, const void* caller) {
+  const int node = node_of(new_one(), caller);
+  if (node != here) return scan_there(node, at, directory, list, filter, compare);
+  const private_text name(directory);
+  return hand_over_entries(list, QUIRE_NEXT(scandirat)(at, name.get(), list, filter, compare), caller);
+}
+
+}  // namespace
+
 QUIRE_LIBC int scandir(const char* directory, dirent*** list, filter_function filter, compare_function compare) {
-  return hand_over_entries(list, QUIRE_NEXT(scandir)(directory, list, filter, compare), QUIRE_CALLER);
+  return scan_directory(AT_FDCWD, directory, list, filter, compare, QUIRE_CALLER);
+}
+QUIRE_LIBC int scandirat(int at, const char* directory, dirent*** list, filter_function filter, compare_function compare) {
+  return scan_directory(at, directory, list, filter, compare, QUIRE_CALLER);
 }
 /// The same structure on this machine.
 QUIRE_LIBC int quire_scandir64(const char* directory, dirent*** list, filter_function filter, compare_function compare) asm("scandir64");
 int quire_scandir64(const char* directory, dirent*** list, filter_function filter, compare_function compare) {
-  return hand_over_entries(list, QUIRE_NEXT(scandir)(directory, list, filter, compare), QUIRE_CALLER);
+  return scan_directory(AT_FDCWD, directory, list, filter, compare, QUIRE_CALLER);
+}
+QUIRE_LIBC int quire_scandirat64(int at, const char* directory, dirent*** list, filter_function filter, compare_function compare) asm("scandirat64");
+int quire_scandirat64(int at, const char* directory, dirent*** list, filter_function filter, compare_function compare) {
+  return scan_directory(at, directory, list, filter, compare, QUIRE_CALLER);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// A program ends while a thread waits in a call: `blocked exit`, called by the last thread of a region; `blocked end`, of main().
+// A program ends while a thread waits in a call: `blocked exit READER`, called by the last thread of a region while another one waits for
+// standard input; `blocked end`, of main().
 #include <omp.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -21,14 +22,14 @@ static void leave(void) {
 }
 
 int main(int argc, char** argv) {
-  const int exits = argc > 1 && strcmp(argv[1], "exit") == 0;
+  const int exits = argc > 1 && strcmp(argv[1], "exit") == 0, reader = argc > 2 ? atoi(argv[2]) : 1;
   if (pipe(ends) != 0) return 1;
   atexit(leave);
   if (exits && dup2(ends[0], 0) != 0) return 2;
 #pragma omp parallel num_threads(4)
   {
     const int last = omp_get_thread_num() == omp_get_num_threads() - 1;
-    if (exits && omp_get_thread_num() == 1) {
+    if (exits && omp_get_thread_num() == reader) {
       reading = 1;
       if (fgets(line, sizeof line, stdin) != NULL) printf("a line\n");
     }

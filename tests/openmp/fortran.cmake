@@ -25,8 +25,20 @@ else()
   fortran_program(O0 -O0)
   fortran_program(O3_fixed -O3 -fno-pie -no-pie)
   fortran_program(long_integers -O2 -fdefault-integer-8)
-  # libgfortran in the executable, whose units are shared data then.
+  # libgfortran in the executable: its units are shared data then, its calls the program's.
   fortran_program(static -O1 -static-libgfortran)
+  set(units ${CMAKE_CURRENT_BINARY_DIR}/fortran/units)
+  add_custom_command(OUTPUT ${units} DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/fortran_units.f90 VERBATIM
+    COMMAND ${QUIRE_GFORTRAN} -fopenmp -w -O1 -static-libgfortran ${CMAKE_CURRENT_SOURCE_DIR}/fortran_units.f90 -o ${units})
+  add_custom_target(openmp_fortran_units ALL DEPENDS ${units})
+  add_dependencies(openmp_fortran_units quire_tool quire_omp)
+  foreach(memory sequential mixed)
+    foreach(nodes 1 2 4)
+      add_test(NAME openmp.fortran_units_${memory}.${nodes}_nodes COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/same.sh $<TARGET_FILE:quire_tool> ${nodes} ${units})
+      set_tests_properties(openmp.fortran_units_${memory}.${nodes}_nodes PROPERTIES LABELS openmp TIMEOUT 120
+        ENVIRONMENT "SAME_OPTIONS=--memory=${memory};INPUT=${CMAKE_CURRENT_SOURCE_DIR}/fortran_units.f90")
+    endforeach()
+  endforeach()
   same_in_fortran(static 1)
   same_in_fortran(static 3)
   same_in_fortran(O0 2)
