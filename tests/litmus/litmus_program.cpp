@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A litmus test as real processes: litmus_program SHAPE [ROUNDS [release]]. Each thread of the shape lives on another node, as
+// A litmus test as real processes: litmus_program SHAPE [ROUNDS [release|mixed]]. Each thread of the shape lives on another node, as
 // far as there are nodes. Every kind of access is tried on every layout of the variables; an outcome that the access's
 // memory model does not allow ends the program. A histogram tells how often each outcome was seen. See README.md.
 #include <sched.h>
@@ -23,8 +23,10 @@ constexpr const char* access_names[] = {"seq_cst atomics", "plain", "under a loc
 constexpr const char* layout_names[] = {"same page", "two pages", "own pages"};
 
 bool g_relaxed = false;  ///< in a region with release consistency
+bool g_mixed = false;    ///< x is in such a region, and y in a sequential one that orders
 
 model model_of(access how) {
+  // Message passing, with y as the flag: who sees it sees x, as if both were sequential.
   if (g_relaxed && (how == access::plain || how == access::seq_cst)) return model::coherent;
   return how == access::plain ? model::tso : how == access::locked ? model::serial : model::sequential;
 }
@@ -36,7 +38,13 @@ struct board {
   std::uint8_t registers[batch][max_registers];
 };
 
-word* place_of(word* words, layout where, std::size_t round, int variable) {
+/// The variables of a run: `words` has both; where they are mixed, `flags` has y.
+struct places {
+  word *words = nullptr, *flags = nullptr;
+};
+
+word* place_of(const places& all, layout where, std::size_t round, int variable) {
+  word* const words = variable == 1 && g_mixed ? all.flags : all.words;
   const auto v = static_cast<std::size_t>(variable);
   switch (where) {
     case layout::same_page:
@@ -91,7 +99,13 @@ class test_run {
   test_run(const shape& test, int rounds) : test_(test), rounds_(rounds) {
     auto about = region_options(4096, QUIRE_PLACE_MODULO);
     if (g_relaxed) about.consistency = QUIRE_RELEASE;
-    words_ = shared_region<word>("litmus words", 2 * batch * 4096, about);
+    if (g_mixed) {
+      auto flags = about;
+      flags.orders = 1;
+      words_.flags = shared_region<word>("litmus flags", 2 * batch * 4096, flags);
+      about.consistency = QUIRE_RELEASE;
+    }
+    words_.words = shared_region<word>("litmus words", 2 * batch * 4096, about);
     board_ = shared_object<board>("litmus board");
     if (quire_node() == 0) REQUIRE_OK(quire_mutex_create(&board_->mutex));
     barrier();
@@ -186,7 +200,7 @@ class test_run {
   const shape& test_;
   const int rounds_;
   int weak_ = 0;  ///< outcomes that no interleaving explains
-  word* words_ = nullptr;
+  places words_;
   board* board_ = nullptr;
 };
 
@@ -197,6 +211,7 @@ int main(int argc, char** argv) {
   for (const shape& test : shapes()) {
     if (name != test.name) continue;
     g_relaxed = argc > 3 && std::string(argv[3]) == "release";
+    g_mixed = argc > 3 && std::string(argv[3]) == "mixed";
     return node_main([&] {
       test_run run(test, argc > 2 ? std::atoi(argv[2]) : 1024);
       for (const auto how : {access::seq_cst, access::plain, access::locked, access::by_quire})
