@@ -130,8 +130,9 @@ bool is_never_mapped(const void* at) noexcept { return reinterpret_cast<std::uin
 
 }  // namespace
 
-// A handler of the program may come at any time but while the thread has a lock, and make such calls itself: by another clerk.
+// A handler of the program may come at any time but while the thread has a lock, and make such calls itself: by another clerk. errno is the call's alone.
 errand::errand(int node) noexcept {
+  const int saved = errno;
   const no_handlers none;
   clerk_ = *find(&t_own, node);
   if (clerk_ == nullptr) {
@@ -140,6 +141,7 @@ errand::errand(int node) noexcept {
   }
   if (clerk_ == nullptr) clerk_ = engage(node);
   clerk_->busy = true;
+  errno = saved;
 }
 
 errand::~errand() {
@@ -197,9 +199,11 @@ void* errand::on_desk(std::size_t bytes) noexcept {
 }
 
 void* errand::of_heap(std::size_t bytes) noexcept {
+  const int saved = errno;
   const no_handlers none;
   void* at = nullptr;
   if (block_count_ == most_blocks || quire_malloc(bytes, &at) != QUIRE_OK) fail("no shared memory for a call on another node", QUIRE_NO_MEMORY);
+  errno = saved;
   return blocks_[block_count_++] = at;
 }
 

@@ -16,7 +16,11 @@ namespace quire::openmp {
 /// The caller alone changes what all nodes have, as long as this lives. A handler that comes meanwhile would wait for its own thread.
 class process_turn {
  public:
-  process_turn() noexcept { lock(shared().process); }
+  process_turn() noexcept {
+    const int saved = errno;
+    lock(shared().process);
+    errno = saved;
+  }
   process_turn(const process_turn&) = delete;
   process_turn& operator=(const process_turn&) = delete;
   ~process_turn() {

@@ -49,7 +49,9 @@ static void read_two(void) {
     asprintf(&pairs[count++], "%s", a->d_name);
   }
   qsort(pairs, count, sizeof *pairs, compare);
-  say("thread %d: %d pairs, right %d, from %s to %s, at the end %d\n", omp_get_thread_num(), count, kinds, pairs[0], pairs[count - 1], next_file(two) == NULL);
+  errno = 0;
+  const int ended = next_file(two) == NULL, error = errno;  // by which a program tells the end from an error
+  say("thread %d: %d pairs, right %d, from %s to %s, at the end %d %d\n", omp_get_thread_num(), count, kinds, pairs[0], pairs[count - 1], ended, error);
   for (int i = 0; i < count; ++i) free(pairs[i]);
   say("close %d %d\n", closedir(one), closedir(two));
 }
