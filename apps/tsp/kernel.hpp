@@ -124,7 +124,9 @@ class seeker {
     return -1;
   }
   /// Whether the pool has room for all that begin like `t`.
-  [[nodiscard]] bool has_room_for(const tour& t) const { return all_.state->entries + map_.count() - static_cast<std::size_t>(t.count) + taken_at_once < all_.pool.size(); }
+  [[nodiscard]] bool has_room_for(const tour& t) const {
+    return all_.state->entries + map_.count() - static_cast<std::size_t>(t.count) + taken_at_once < all_.pool.size();
+  }
   void add(const tour& t) {
     const std::int32_t number = all_.state->free;
     all_.state->free = at(number).next;

@@ -13,7 +13,8 @@ namespace quire::sequential {
 
 class saving_rounds {
  public:
-  saving_rounds(unit_table& table, node_side& node, manager_side& manager, replica_marks& marks, model::machine& whole) noexcept : table_(table), node_(node), manager_(manager), marks_(marks), whole_(whole) {}
+  saving_rounds(unit_table& table, node_side& node, manager_side& manager, replica_marks& marks, model::machine& whole) noexcept
+      : table_(table), node_(node), manager_(manager), marks_(marks), whole_(whole) {}
 
   [[nodiscard]] const region_shape& shape() const noexcept { return table_.shape; }
   [[nodiscard]] std::uint64_t units() const noexcept { return table_.shape.units; }
