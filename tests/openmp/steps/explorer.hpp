@@ -27,7 +27,7 @@ using factory = std::function<std::unique_ptr<program>()>;
 
 struct limits {
   std::uint64_t most_states = 20'000'000;
-  std::size_t most_steps = 20'000;  ///< of one run
+  std::size_t most_steps = 200'000;  ///< of one run
 };
 
 [[nodiscard]] exploration explore(const factory& make, const limits& most = {});

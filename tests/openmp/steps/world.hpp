@@ -24,6 +24,8 @@ class program {
   [[nodiscard]] virtual int threads() const = 0;
   /// What thread `number` does. All that it shares with others are words, locks and plain_state; no chance, no clock.
   virtual void run(int number) = 0;
+  /// Threads of one role do the same, and states in which they have changed places are one.
+  [[nodiscard]] virtual int role(int number) const { return number; }
   /// What the words do not show of the program's state, hashed.
   [[nodiscard]] virtual std::uint64_t fingerprint() const { return 0; }
   /// When all threads have ended: what is wrong; empty: nothing.
@@ -83,7 +85,7 @@ class world {
     watch* innermost = nullptr;
     const mutex* wanted = nullptr;
     bool woken = false;   ///< its next step follows at once
-    int quiet_locks = 0;  ///< that it has
+    int quiet_locks = 0, quiet_words = 0;  ///< that it has, and has used under them
     int number = 0;
   };
   static void live(void* at);
@@ -157,7 +159,8 @@ class word {
   int id_;
 };
 
-/// With the names of std::mutex. `quiet`: what is done under it is one step, and no words are used there.
+/// With the names of std::mutex. `quiet`: what is done under it is one step, in which one word may be used. To take a lock and to give it back can be put
+/// off, or done earlier, past the steps of others, up to that one.
 class mutex {
  public:
   explicit mutex(bool quiet, const char* name = "a lock") noexcept : quiet_(quiet), id_(world::now().add(0, name)) {}
