@@ -6,6 +6,7 @@
 #include <cstring>
 #include <mutex>
 #include <type_traits>
+#include <utility>
 
 namespace quire::openmp {
 void* take_private(std::size_t bytes) noexcept { return std::malloc(bytes); }
@@ -42,6 +43,10 @@ test_node::test_node(steps::region& in, const region_shape& shape, int number) :
   from_.resize(static_cast<std::size_t>(shape.nodes));
   to_.resize(static_cast<std::size_t>(shape.nodes));
   exchange_.open(number, shape.nodes);
+}
+
+test_node::~test_node() {
+  for (auto* k = const_cast<exchange<test_node>::kept_letter*>(exchange_.kept()); k != nullptr;) destroy_private(std::exchange(k, k->next));
 }
 
 bool test_node::put(int other, const letter& l) {
@@ -179,7 +184,9 @@ std::uint64_t test_node::fingerprint() const {
   for (const ring_sender& r : to_) all = join(all, r.next());
   for (const test_task& t : records_) {
     all = join(all, join(t.references, t.children));
-    all = join(all, join(number_of_task(t.in_queue.before), (t.in_queue.in ? 16u : 0u) + (t.began ? 8u : 0u) + (t.gone ? 4u : 0u) + (t.finished ? 2u : 0u) + (t.body_done ? 1u : 0u)));
+    std::uint64_t flags = 0;
+    for (const bool f : {t.in_queue.in, t.began, t.gone, t.finished, t.body_done}) flags = flags * 2 + (f ? 1 : 0);
+    all = join(all, join(number_of_task(t.in_queue.before), flags));
     all = join(all, join(static_cast<std::uint64_t>(t.barrier), static_cast<std::uint64_t>(t.children_to_make)));
     all = join(all, join(t.gone ? 0 : number_of_task(t.parent), t.parcel == nullptr ? 0 : t.parcel->number));
   }

@@ -66,6 +66,9 @@ class test_node {
   static constexpr std::uint64_t most_given = 8;
 
   test_node(region& in, const region_shape& shape, int number);
+  ~test_node();
+  test_node(const test_node&) = delete;
+  test_node& operator=(const test_node&) = delete;
 
   [[nodiscard]] int node() const noexcept { return number_; }
   [[nodiscard]] int nodes() const noexcept { return shape_.nodes; }

@@ -56,7 +56,8 @@ class loops : public program {
   int threads() const override { return shape_.threads; }
   int role(int) const override { return 0; }
   void run(int) override {
-    const auto size = [&](std::uint64_t left) { return shape_.guided ? std::max<std::uint64_t>(1, left / (2 * static_cast<std::uint64_t>(shape_.threads))) : 1; };
+    const auto share = 2 * static_cast<std::uint64_t>(shape_.threads);
+    const auto size = [&](std::uint64_t left) { return shape_.guided ? std::max<std::uint64_t>(1, left / share) : 1; };
     for (std::uint64_t number = 1; number <= shape_.loops; ++number) {
       for (;;) {
         const taken its = How::take_part(counters_[number % shape_.counters], number, shape_.iterations, size);
