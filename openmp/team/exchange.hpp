@@ -19,12 +19,10 @@ void look_at_mail() noexcept;
 void node_is_ready(team& in, std::uint64_t round, bool at_end) noexcept;
 
 /// A thread of this node has nothing to do: other nodes may give it tasks.
-void ask_for_tasks(team& in) noexcept;
+void ask_for_tasks() noexcept;
 /// One more task is ready here: nodes that have asked may get some.
 void on_new_task(team& in) noexcept;
-/// The body of a task that another node has given has ended here ...
-void tell_of_end(void* parcel) noexcept;
-/// ... and of such tasks all that they have made.
-void tell_of_empty_groups(team& in) noexcept;
+/// The body of a task has ended here: whoever waits for it may go on, and nodes that have given it are told.
+void end_body(team& in, user_task& t) noexcept;
 
 }  // namespace quire::openmp

@@ -6,48 +6,50 @@
 #include "openmp/team/exchange.hpp"
 #include "openmp/team/members.hpp"
 #include "openmp/team/output.hpp"
+#include "openmp/team/steps/meet.hpp"
 #include "openmp/team/tasking.hpp"
 
 namespace quire::openmp {
 namespace {
 
-bool is_idle(team& in) noexcept {
-  const std::lock_guard held(in.guard);
-  return in.tasks.idle();
-}
+/// What the steps have around them in a process.
+struct surroundings {
+  static constexpr unsigned soon = 64;  ///< rounds without a task, until others are asked
 
-/// All threads of the node have come for this round, and one finds that nothing is left to do here.
-void close(team& in, meeting& m, std::uint64_t round, bool at_end) noexcept {
-  if (m.arrived.load(std::memory_order_acquire) < round * static_cast<std::uint64_t>(in.here) || m.closed.load(std::memory_order_acquire) >= round || !is_idle(in)) return;
-  std::uint64_t last = round - 1;
-  if (!m.closed.compare_exchange_strong(last, round)) return;
-  if (in.spans) {
-    write_output();
-    return node_is_ready(in, round, at_end);
+  team& in;
+  meeting& at;
+  bool at_end;
+
+  [[nodiscard]] std::uint64_t threads_here() const noexcept { return static_cast<std::uint64_t>(in.here); }
+  [[nodiscard]] bool is_idle() const noexcept {
+    const std::lock_guard held(in.guard);
+    return in.tasks.idle();
   }
-  if (in.common.cancelled_share != 0) __atomic_store_n(&in.common.cancelled_share, 0, __ATOMIC_RELAXED);
-  m.released.store(round, std::memory_order_release);
-  in.happened.tell();
-}
-
-void meet(team& in, meeting& m, std::uint64_t round, bool at_end) noexcept {
-  m.arrived.fetch_add(1, std::memory_order_acq_rel);
-  in.happened.tell();
-  unsigned idle = 0;
-  for (news_watch watch(in.happened);;) {
-    watch.look();
+  void tell() const noexcept { in.happened.tell(); }
+  [[nodiscard]] news_watch watch() const noexcept { return news_watch(in.happened); }
+  void look_around() const noexcept {
     look_at_mail();
     if (in.open_events != nullptr) look_at_events(in);
-    if (m.released.load(std::memory_order_acquire) >= round || (!at_end && is_region_cancelled())) return;
-    if (run_any(in)) {
-      idle = 0;
-      continue;
-    }
-    close(in, m, round, at_end);
-    constexpr unsigned soon = 64;
-    if (in.spans && ++idle > soon) ask_for_tasks(in);
-    if (m.released.load(std::memory_order_acquire) < round) watch.wait();
   }
+  [[nodiscard]] bool leaves_early() const noexcept { return !at_end && is_region_cancelled(); }
+  [[nodiscard]] bool run_any() const noexcept { return quire::openmp::run_any(in); }
+  void ask_for_tasks() const noexcept {
+    if (in.spans) quire::openmp::ask_for_tasks();
+  }
+  void on_closed(std::uint64_t round) const noexcept {
+    if (in.spans) {
+      write_output();
+      return node_is_ready(in, round, at_end);
+    }
+    if (in.common.cancelled_share != 0) __atomic_store_n(&in.common.cancelled_share, 0, __ATOMIC_RELAXED);
+    at.released.store(round, std::memory_order_release);
+    in.happened.tell();
+  }
+};
+
+void meet(team& in, meeting& at, std::uint64_t round, bool at_end) noexcept {
+  surroundings here{in, at, at_end};
+  steps::meet(at, here, round);
 }
 
 }  // namespace

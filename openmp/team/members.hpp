@@ -9,16 +9,14 @@
 #include "openmp/team/barrier.hpp"
 #include "openmp/team/news.hpp"
 #include "openmp/team/shared_state.hpp"
+#include "openmp/team/steps/meet.hpp"
 #include "openmp/team/team.hpp"
 
 namespace quire::openmp {
 
 void dispose_task(task& t) noexcept;
 
-/// Of barriers in which threads run tasks: how many threads have come, in all rounds; the round that has closed on this node, and that is over.
-struct meeting {
-  std::atomic<std::uint64_t> arrived{0}, closed{0}, released{0};
-};
+using meeting = steps::meeting_words<std::atomic<std::uint64_t>>;
 
 struct team {
   region_function what = nullptr;
@@ -33,7 +31,7 @@ struct team {
 
   std::atomic<brought*> offered{nullptr};       ///< what threads have come to meet with
   node_barrier barrier;                         ///< where there are no tasks
-  meeting within, end;                          ///< and where there are: barriers of the region, and that at its end
+  meeting within, end;                          ///< and where there are (meet.cpp): barriers of the region, and that at its end
   news happened;                                ///< that a thread may wait for
   std::mutex guard;                             ///< of the tasks
   pool tasks{dispose_task};

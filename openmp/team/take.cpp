@@ -1,47 +1,39 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A counter serves one loop of a region after the other. Its word has the loop's number above, and the iterations that are taken below: who comes
-// first to a loop finds the number of an older one, and begins anew. When the region is over the master clears the counters. All operations are done
-// where the word lies.
+// Parts are taken from counters as steps/take.hpp says, by operations that are done where a counter lies. When the region is over the master clears them.
 #include "openmp/team/take.hpp"
 
 #include <sched.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "openmp/start/fail.hpp"
 #include "openmp/team/members.hpp"
+#include "openmp/team/shared_word.hpp"
+#include "openmp/team/steps/take.hpp"
 
 namespace quire::openmp {
 namespace {
 
-constexpr unsigned number_shift = 40;
-constexpr std::uint64_t taken_mask = (std::uint64_t{1} << number_shift) - 1;
-
-/// Replaces what is expected; if something else is there, that is expected from now on.
-bool replace(std::uint64_t* word, std::uint64_t& expected, std::uint64_t by) noexcept {
-  if (!me().spans) return __atomic_compare_exchange_n(word, &expected, by, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
-  int done = 0;
-  if (const quire_status why = quire_compare_exchange(word, &expected, by, &done); why != QUIRE_OK) fail("a loop cannot go on", why);
-  return done != 0;
-}
+using steps::number_shift;
+using steps::taken_mask;
 
 loop_counter& counter_of(std::uint64_t number) noexcept {
   const std::uint64_t at = number % common_state::most_shares;
   return me().spans ? shared().shares[at].counter : me().in_team->counters[at];
 }
 
-/// A thread may come here so late that the counter is a later loop's: then nothing of its own is left, as nobody leaves a loop before.
 part take(std::uint64_t number, const loop& l) noexcept {
   if (l.iterations > taken_mask) fail("a loop of more than 2^40 iterations cannot hand them out: use schedule(static)", QUIRE_LIMIT);
-  std::uint64_t* const word = &counter_of(number).word;
   const auto threads = static_cast<std::uint64_t>(me().count);
-  for (std::uint64_t now = number << number_shift;;) {
-    const std::uint64_t of = now >> number_shift, first = of == number ? now & taken_mask : 0;
-    if (of > number || first >= l.iterations) return {l.iterations, l.iterations};
-    const std::uint64_t left = l.iterations - first;
-    const std::uint64_t much = l.how == loop::schedule::guided ? std::max(l.chunk, left / (2 * threads)) : l.chunk;
-    if (replace(word, now, number << number_shift | (first + std::min(left, much)))) return {first, first + std::min(left, much)};
-  }
+  const auto size = [&](std::uint64_t left) { return l.how == loop::schedule::guided ? std::max(l.chunk, left / (2 * threads)) : l.chunk; };
+  const auto take_from = [&](auto word) {
+    const steps::taken its = steps::take(word, number, l.iterations, size);
+    return part{its.first, its.end};
+  };
+  std::uint64_t& word = counter_of(number).word;
+  if (me().spans) return take_from(shared_word(&word, "a loop cannot go on"));
+  return take_from(std::atomic_ref(word));
 }
 
 part take_by_number(const loop& l) noexcept {

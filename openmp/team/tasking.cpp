@@ -39,21 +39,7 @@ void run_body(team& in, user_task& t) noexcept {
   if (!is_cancelled(t)) call_with_room(job().stack_bytes, call_body, &t);
   c.now = before;
   c.own = kept;
-  void* const parcel = t.parcel;
-  group* const its = t.in;
-  bool tell = false;
-  {
-    const std::lock_guard held(in.guard);
-    in.tasks.end_body(t);
-    tell = parcel != nullptr && its->tasks != 0;
-    if (tell) pool::hold(*its);  // that it has ended is told before that all have
-  }
-  if (tell) {
-    tell_of_end(parcel);
-    const std::lock_guard held(in.guard);
-    in.tasks.let_go(*its);
-  }
-  tell_of_empty_groups(in);
+  end_body(in, t);
   in.happened.tell();
 }
 
@@ -210,11 +196,7 @@ void end_task_here(user_task* t) noexcept {
   team& in = own_team();
   me().now = t->maker;
   me().own = t->makers;
-  {
-    const std::lock_guard held(in.guard);
-    in.tasks.end_body(*t);
-  }
-  tell_of_empty_groups(in);
+  end_body(in, *t);
   in.happened.tell();
   wait_until(in, [&] { return t->finished; }, [&](pool& p) { return p.take_below(*t->maker); });
   const std::lock_guard held(in.guard);

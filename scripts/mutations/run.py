@@ -12,7 +12,7 @@ of these fails, or they end in another way than well.
   scripts/mutations/run.py                         all, by the program that each names
   scripts/mutations/run.py twins_below_a_unit      one of them
   scripts/mutations/run.py --with homes_of_3       all, by another program
-  scripts/mutations/run.py --kind openmp           those whose finder begins so: openmp_machine_tests, openmp_sites_tests, openmp_watch_tests
+  scripts/mutations/run.py --kind openmp           those whose finder begins so: openmp_machine_tests, openmp_steps_tests ...
 """
 import argparse
 import os
