@@ -3,6 +3,8 @@
 // The faulting thread's context; begin_fault() and what it calls run on the driver's thread.
 #include "core/fault.hpp"
 
+#include <algorithm>
+
 #include "base/log.hpp"
 #include "core/core.hpp"
 #include "core/thread_state.hpp"
@@ -10,6 +12,8 @@
 namespace quire::core {
 
 using model::access;
+
+fault_path::fault_path(core& node) : core_(node), sharing_(node.config.sharing ? std::make_unique<sharing::table>() : nullptr) {}
 
 base::status fault_path::fault(std::uint64_t address, bool write, std::uint64_t entered_ns) noexcept {
   const region_ref r = core_.regions.find(address);
@@ -19,7 +23,7 @@ base::status fault_path::fault(std::uint64_t address, bool write, std::uint64_t 
     return QUIRE_BAD_ADDRESS;
   }
   check_guards(address);
-  const base::status why = fault_and_wait(r, r->unit_of(address), write ? access::write : access::read, true, entered_ns);
+  const base::status why = fault_and_wait(r, r->unit_of(address), write ? access::write : access::read, true, entered_ns, address);
   if (why.code() == QUIRE_NOT_FOUND) check_gone(address);
   return why.code() == QUIRE_NOT_FOUND ? base::status{} : why;  // another region has the address now
 }
@@ -49,12 +53,14 @@ void fault_path::check_frames(std::uint64_t address) const noexcept {
   });
 }
 
-base::status fault_path::fault_and_wait(region_ref at, std::uint64_t unit, access want, bool in_signal, std::uint64_t entered_ns) noexcept {
+base::status fault_path::fault_and_wait(region_ref at, std::uint64_t unit, access want, bool in_signal, std::uint64_t entered_ns,
+                                        std::uint64_t address) noexcept {
   fault_op o([](core& e, op& self) noexcept { e.faults.begin_fault(static_cast<fault_op&>(self)); });
   region_slot& r = *at;
   o.region = at;
   o.unit = unit;
   o.want = want;
+  o.address = address;
   thread_state& here = this_thread();
   o.stream = &here.stream;
   core_.trace.add(fault_trace::point::entered, r.about.id, unit, entered_ns);
@@ -65,6 +71,7 @@ base::status fault_path::fault_and_wait(region_ref at, std::uint64_t unit, acces
   const std::uint64_t waited_ns = here.granted_ns - entered_ns;
   core_.count.fault_ns.fetch_add(waited_ns, std::memory_order_relaxed);
   note_wait(r, unit, want == access::write, waited_ns);
+  if (sharing_ != nullptr) sharing_->add_wait(r.about.id, unit, waited_ns);
   return o.result();
 }
 
@@ -73,6 +80,24 @@ void fault_path::note_wait(region_slot& r, std::uint64_t unit, bool write, std::
   if (write) r.waited.writes.fetch_add(1, std::memory_order_relaxed);
   r.waited.ns.fetch_add(ns, std::memory_order_relaxed);
   hot_.add(r.about.id, unit, write, ns);
+}
+
+/// Under release consistency others hear of a write although it waits for nobody. Driver's thread.
+void fault_path::note_use(const region_slot& r, std::uint64_t unit, std::uint64_t address, access want, model::fault_outcome how) noexcept {
+  using enum model::fault_outcome;
+  if (how == lost || how == refused) return;
+  const bool told = want == access::write && core_.protocols.of(r).relaxed;
+  const auto what = how == started ? sharing::event::moved : how == joined || told ? sharing::event::used : sharing::event::seen;
+  sharing_->add(r.about.id, unit, sharing::word_of(address - r.address_of(unit), r.bytes_of(unit)), want == access::write, what);
+}
+
+void fault_path::note_changes(const region_slot& r, std::uint64_t unit, std::uint64_t offset, std::uint64_t bytes, const std::byte* now,
+                              const std::byte* before, bool begins) noexcept {
+  if (sharing_ == nullptr) return;
+  const std::uint64_t unit_bytes = r.bytes_of(unit);
+  const sharing::word_mask written = before != nullptr ? sharing::words_that_differ(now, before, offset, bytes, unit_bytes)
+                                                       : sharing::words_under(offset, bytes, unit_bytes);
+  if (written.any()) sharing_->add_changes(r.about.id, unit, written, begins ? sharing::event::moved : sharing::event::used);
 }
 
 note_scope fault_path::note_memory(const char* name, const region_slot& r, std::uint64_t unit) noexcept {
@@ -89,8 +114,8 @@ read_ahead_plan fault_path::plan_for(const region_slot& r, std::uint64_t unit, a
   return stream.on_fault(model::region_id{r.about.id}, unit, r.machine->units(), max_window, want == access::write, here);
 }
 
-/// The way of every fault, whoever waits: the machine decides, what it wants is performed, neighbours are mapped or asked for. `waits` is called
-/// before the request leaves, unless the thread may go on, or the unit is lost.
+/// The way of every fault, whoever waits: the machine decides, what it wants is performed, neighbours are mapped or asked for. `waits` is called with
+/// the outcome before the request leaves, unless the thread may go on, or the unit is lost.
 template <class F>
 model::fault_outcome fault_path::let_in(region_slot& r, std::uint64_t unit, access want, unsigned lost, bool again, read_ahead& stream,
                                         F&& waits) noexcept {
@@ -103,7 +128,7 @@ model::fault_outcome fault_path::let_in(region_slot& r, std::uint64_t unit, acce
     map_around(r, unit, stream);
   } else if (outcome != model::fault_outcome::lost) {
     core_.stamp(fault_trace::point::asked, r.about.id, unit);
-    waits();
+    waits(outcome);
   }
   core_.performer.flush();  // the request leaves before anything else is prepared
   if (outcome == model::fault_outcome::lost) return outcome;
@@ -119,8 +144,14 @@ void fault_path::begin_fault(fault_op& o) noexcept {
   if (core_.absent.must_wait(*o.region, o.unit, 1)) return core_.absent.park(*o.region, o.unit, o);
   // Once it waits in a bucket `o` belongs to whoever wakes its unit. The stream is of a thread that waits for this driver at least.
   const auto outcome =
-      let_in(*o.region, o.unit, o.want, o.lost, o.lost != 0, *o.stream, [this, &o]() noexcept { core_.waiting.add(o); });
-  if (outcome == model::fault_outcome::local) o.complete();
+      let_in(*o.region, o.unit, o.want, o.lost, o.lost != 0, *o.stream, [this, &o](model::fault_outcome how) noexcept {
+        if (sharing_ != nullptr) note_use(*o.region, o.unit, o.address, o.want, how);
+        core_.waiting.add(o);
+      });
+  if (outcome == model::fault_outcome::local) {
+    if (sharing_ != nullptr) note_use(*o.region, o.unit, o.address, o.want, outcome);
+    o.complete();
+  }
   if (outcome == model::fault_outcome::lost) o.complete(QUIRE_LOST);
   if (core_.frames.over()) core_.paging.page_out();
 }
@@ -133,7 +164,12 @@ void fault_path::begin_kernel_fault(region_slot& r, std::uint64_t address, bool 
   if (core_.absent.must_wait(r, unit, 1)) return core_.absent.park(r, unit, address, write);
   core_.stamp(fault_trace::point::entered, r.about.id, unit);
   note_wait(r, unit, write, 0);  // how long the kernel holds the thread is not known
-  (void)let_in(r, unit, write ? access::write : access::read, 0, true, kernel_stream_, [this]() noexcept { ++kernel_waiting_; });
+  const access want = write ? access::write : access::read;
+  const auto outcome = let_in(r, unit, want, 0, true, kernel_stream_, [&](model::fault_outcome how) noexcept {
+    if (sharing_ != nullptr) note_use(r, unit, address, want, how);
+    ++kernel_waiting_;
+  });
+  if (sharing_ != nullptr && outcome == model::fault_outcome::local) note_use(r, unit, address, want, outcome);
   if (core_.frames.over()) core_.paging.page_out();
 }
 
@@ -181,6 +217,9 @@ void fault_path::read_on(region_slot& r, const read_ahead_plan& plan, access wan
 
 void fault_path::wake_units(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
   core_.stamp(fault_trace::point::woken, r.about.id, first);
+  if (sharing_ != nullptr && !core_.protocols.of(r).relaxed) {
+    for (std::uint64_t unit = first; unit < first + count; ++unit) sharing_->came(r.about.id, unit, r.machine->mapped(unit) == access::write);
+  }
   if (r.detector->descriptor() >= 0) {
     r.detector->wake(r.application(first), r.bytes_of(first, count));
     if (kernel_waiting_ != 0) --kernel_waiting_;
@@ -206,7 +245,7 @@ void fault_path::touch(std::uint64_t address, std::uint64_t bytes, access want) 
   if (r == nullptr || bytes == 0) return;
   const unit_range all = r->under(address, std::min(bytes, r->about.base + r->about.bytes - address));
   for (std::uint64_t unit = all.first; unit < all.end; ++unit) {
-    if (fault_and_wait(r, unit, want, false, core_.now()).code() == QUIRE_NOT_FOUND) return;
+    if (fault_and_wait(r, unit, want, false, core_.now(), std::max(address, r->address_of(unit))).code() == QUIRE_NOT_FOUND) return;
   }
 }
 

@@ -33,6 +33,7 @@ struct fault_op : op {
   model::access want = model::access::none;
   unsigned lost = 0;  ///< how often in a row the thread was let in and came back at once
   read_ahead* stream = nullptr;
+  std::uint64_t address = 0;  ///< of the access
   fault_op* next_waiter = nullptr;
 };
 
