@@ -59,4 +59,14 @@ std::string object_names::in(const range& r) const {
   return more == 0 ? fmt::format("{}", fmt::join(names, ", ")) : fmt::format("{} and {} more", fmt::join(names, ", "), more);
 }
 
+std::vector<sharing::object> object_names::all_in(const range& r, std::uint64_t address) const {
+  std::vector<sharing::object> all;
+  const auto [file, first] = split(r.place);
+  const auto found = by_file_.find(file);
+  if (found == by_file_.end()) return all;
+  for (const object& o : found->second)
+    if (o.first < first + r.bytes && first < o.first + o.bytes) all.push_back({address + o.first - first, o.bytes, o.name});
+  return all;
+}
+
 }  // namespace quire::tools

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "sharing/verdict.hpp"
+
 namespace quire::tools {
 
 class object_names {
@@ -20,6 +22,8 @@ class object_names {
   explicit object_names(std::span<const range> ranges);
   /// "colidx", "grid, norm, sum, turn and 3 more": the largest first. Empty if no object of the range is known.
   [[nodiscard]] std::string in(const range& r) const;
+  /// All of them, with addresses as if the range began at `address`.
+  [[nodiscard]] std::vector<sharing::object> all_in(const range& r, std::uint64_t address) const;
 
  private:
   struct object {

@@ -32,6 +32,7 @@ namespace {
 using bootstrap::launcher::launcher_failed;
 
 constexpr const char* to_table = "-";  // --stats without a file
+constexpr const char* with_sharing = "sharing";  // a table, and the report on false sharing
 constexpr const char* copies_hint = "To start copies that share nothing, write env before the program";
 
 /// What was written on the command line.
@@ -77,6 +78,15 @@ CLI::Validator number_of(const std::string& legal) {
       "");
 }
 
+bool is_file(const std::string& statistics) { return !statistics.empty() && statistics != to_table && statistics != with_sharing; }
+
+/// What --stats asks for; a bare word that is none of those that it knows is hardly a file. Empty if it is all right.
+std::string wrong_statistics(const std::string& asked) {
+  if (!is_file(asked) || asked.find_first_of("./") != asked.npos) return {};
+  return fmt::format("--stats={0} is not allowed; it may be sharing (the table, and a report on false sharing), or a file with a . or / in its name, as ./{0}",
+                     asked);
+}
+
 /// Settings of the command line as environment variables, and over those of the environment in `options`; what is wrong with them in `why`.
 bool settings_into(const run_arguments& asked, base::option_values& options, bootstrap::launcher::job_plan& plan, std::string& why) {
   std::vector<std::pair<std::string, std::string>> all;
@@ -88,6 +98,7 @@ bool settings_into(const run_arguments& asked, base::option_values& options, boo
   if (!asked.peer_timeout.empty()) all.emplace_back("peer_timeout", asked.peer_timeout);
   if (!asked.on_failure.empty()) all.emplace_back("on_failure", asked.on_failure);
   // Two contents are of use to who goes on.
+  if (asked.statistics == with_sharing) all.emplace_back("sharing", "1");
   if (asked.replicas == "1" && asked.on_failure.empty()) all.emplace_back("on_failure", "notify");
   for (const auto& setting : asked.settings) {
     const std::size_t equals = setting.find('=');
@@ -166,6 +177,7 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
     return bootstrap::launcher::cannot_execute;
   }
   if (const auto path = library_path_for(program)) plan.environment.emplace_back("LD_LIBRARY_PATH", *path);
+  if (const auto wrong = wrong_statistics(asked.statistics); !wrong.empty()) return refuse(wrong);
   if (!settings_into(asked, options, plan, why)) return refuse(why);
   plan.peer_timeout_s = static_cast<int>(options.number(base::option::peer_timeout));
   plan.survivors_go_on = options.choice<base::failure_choice>(base::option::on_failure) == base::failure_choice::notify;
@@ -184,7 +196,7 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
   const char* const own_only = plan.survivors_go_on ? "--on-failure notify" : !asked.statistics.empty() ? "--stats" : nullptr;
   if (!hand_over(asked.where, own_only, plan, why)) return refuse(why);
   file json;
-  if (!asked.statistics.empty() && asked.statistics != to_table) {
+  if (is_file(asked.statistics)) {
     json.reset(std::fopen(asked.statistics.c_str(), "we"));
     if (json == nullptr) return refuse(fmt::format("cannot write {}: {}", asked.statistics, os::error_text(errno)));
   }
@@ -247,7 +259,8 @@ void add_run(CLI::App& quire, session& about) {
       ->type_name("SECONDS")
       ->check(number_of<double>("more than 0, and at most 1000000000"));
   command->add_flag(fmt::format("--stats{{{}}}", to_table), asked->statistics,
-                    "Counters of all nodes at the end: a table on standard error, or with --stats=FILE as JSON");
+                    "Counters of all nodes at the end: a table on standard error, with --stats=sharing a report on false sharing as well; with "
+                    "--stats=FILE as JSON");
   const auto legal = [](base::option which) { return base::row_of(which).legal; };
   command->add_option("--detect", asked->detect, "How an access to an absent page is noticed")
       ->type_name(legal(base::option::detect));

@@ -9,6 +9,7 @@
 #include "advice.hpp"
 #include "bootstrap/launcher/statistics.hpp"
 #include "object_names.hpp"
+#include "sharing_report.hpp"
 #include "source_lines.hpp"
 
 namespace quire::tools {
@@ -126,6 +127,7 @@ std::string statistics_table(const bootstrap::launcher::job_plan& plan,
   const auto where = lines_of(all);
   if (!all.units.empty()) print_units(out, all, where);
   for (const auto& sentence : advice(all, plan.nodes, outcome.seconds, where)) out += "\nquire: " + sentence + '\n';
+  if (all.sharing_told != 0) out += '\n' + sharing_report(all);
   return out;
 }
 

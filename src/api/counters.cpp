@@ -3,11 +3,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
 #include <cstring>
 #include <vector>
 
 #include "api/forward.hpp"
+#include "api/json.hpp"
+#include "api/sharing.hpp"
 #include "api/sites.hpp"
 #include "api/versions.hpp"
 #include "base/fault_heap.hpp"
@@ -21,30 +22,6 @@ core::counter_sources gather(const runtime& r) noexcept {
   core::counter_sources all = core::sources_of(*r.core);
   all.bad_frees = r.regions->bad_frees();
   return all;
-}
-
-template <class... Values>
-void append(std::string& to, const char* format, Values... values) {
-  char text[512];
-  const int length = std::snprintf(text, sizeof text, format, values...);
-  to.append(text, static_cast<std::size_t>(std::clamp(length, 0, static_cast<int>(sizeof text) - 1)));
-}
-
-void append_text(std::string& to, const std::string& text) {
-  to += '"';
-  for (const char c : text) {
-    if (c == '"' || c == '\\') to += '\\';
-    if (static_cast<unsigned char>(c) >= 0x20) to += c;
-  }
-  to += '"';
-}
-
-/// The entry of memory that is static data says so.
-void append_static_place(std::string& to, std::uint64_t address) {
-  const std::string place = sites::static_place(address);
-  if (place.empty()) return;
-  to += ",\"data\":";
-  append_text(to, place);
 }
 
 struct waited_region {
@@ -148,6 +125,7 @@ std::string counters_json(const runtime& r) {
   }
   add_regions(json, regions);
   add_units(json, waited_units(r));
+  add_sharing(json, r);
   return json + "}";
 }
 

@@ -20,6 +20,7 @@
 #include "api/sites.hpp"
 #include "api/pointer_check.hpp"
 #include "api/quit.hpp"
+#include "api/sharing.hpp"
 #include "api/terminate.hpp"
 #include "api/threads.hpp"
 #include "api/versions.hpp"
@@ -289,6 +290,7 @@ base::status begin(runtime& r, const quire_options& given) {
   c.bytes = r.bytes;
   c.read_ahead = r.options.flag(base::option::read_ahead);
   c.learn_writes = r.options.flag(base::option::learn_writes);
+  c.sharing = r.options.flag(base::option::sharing);
   c.pin_limit = static_cast<std::size_t>(r.options.number(base::option::pin_limit));
   c.move_homes = r.options.flag(base::option::move_homes);
   c.updates = r.options.flag(base::option::updates);
@@ -422,6 +424,7 @@ quire_status end_together(runtime& r, kept_memory& kept) {
   if (!together.status().ok()) return together.status().code();
   r.failures->stop();
   r.regions->settle_frees();
+  find_allocations(r);
   if (const quire_status why = kept.fetch(r); why != QUIRE_OK) return why;
   r.core->expect_end();
   const auto why = quire_barrier_wait(quire_barrier{0});  // nobody waits for this node any more, and no other barrier is the end

@@ -35,6 +35,7 @@ struct runtime {
   std::unique_ptr<exit_service> exits;
   std::unique_ptr<failure_service> failures;
   std::unique_ptr<pointer_check> pointers;  ///< null: not asked for
+  std::vector<heap::allocation> allocations{};  ///< on units that moved often: api/sharing.cpp
 
   runtime();
   ~runtime();

@@ -75,6 +75,8 @@ constexpr option_row table[] = {
      "how much moves at once in the memory of quire_malloc()", 4 * KiB, 2 * MiB, 1, true},
     {option::free_batch, "QUIRE_FREE_BATCH", option_type::number, "62", "1 to 62",
      "so many quire_free() of one other node's memory travel together; 1: each by itself, and tells at once what is wrong with it", 1, 62, 1, false},
+    {option::sharing, "QUIRE_SHARING", option_type::flag, "0", "0|1",
+     "count which lines of units each node uses, for the report on false sharing of `quire run --stats=sharing`", 0, 1, 1, false},
     {option::check, "QUIRE_CHECK", option_type::choice, "none", "none|pointers",
      "pointers: at each barrier of the job, report words in shared memory that look like pointers to private memory; slow", 0, 1, 1, false},
     {option::log, "QUIRE_LOG", option_type::choice, "warning", "error|warning|info|debug",

@@ -55,6 +55,7 @@ void diff_traffic::add_page(region_slot& r, node_id to, std::uint64_t unit, std:
   const std::span<const std::byte> content(r.system(unit) + offset, bytes);
   std::byte* const twin = r.twin(unit) + offset;
   ++count_.compared;
+  core_.faults.note_changes(r, unit, offset, bytes, content.data(), twin, !differs);
   const auto made = codec_.encode(content, twin, scratch_, diff::writers::several);
   if (made.what == diff::outcome::unchanged) return;
   CHECK(made.what != diff::outcome::no_room);
@@ -88,6 +89,7 @@ void diff_traffic::add_patch(region_slot& r, const model::action& a) noexcept {
   std::byte* const twin = r.twin(a.unit);
   core_.frames.use(r, a.unit, 1, content::read);
   count_.compared += (bytes + os::page_bytes - 1) / os::page_bytes;
+  core_.faults.note_changes(r, a.unit, 0, bytes, r.system(a.unit), twin, true);
   const auto made = codec_.encode({r.system(a.unit), bytes}, twin, scratch_, diff::writers::several);
   CHECK(made.what != diff::outcome::no_room);
   const bool raw = made.what == diff::outcome::whole;
@@ -125,6 +127,7 @@ void diff_traffic::add_declared(region_slot& r, node_id to, std::uint64_t unit) 
       const auto bytes = static_cast<std::uint32_t>(std::min(end - at, most_at_once));
       const auto offset = static_cast<std::uint32_t>(at - first);
       note_sent(mine, to);
+      core_.faults.note_changes(r, unit, offset, bytes, nullptr, nullptr, (flags & begins) != 0);
       put(to, mine, {unit, release_of(r)->way_of(unit).moves, offset, bytes | flags, {r.system(unit) + offset, bytes}});
       flags = whole;
       ++count_.diffs;

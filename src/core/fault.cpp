@@ -14,6 +14,8 @@ namespace quire::core {
 
 using model::access;
 
+fault_path::fault_path(core& node) : core_(node), sharing_(node.config.sharing ? std::make_unique<sharing::table>() : nullptr) {}
+
 namespace {
 void tell_wrong_page(const region_slot& r, std::uint64_t address) noexcept {
   base::log(base::log_level::error, "a thread has accessed 0x%lx, which is in a fine view of region %u and shows no minipage there: byte %lu of its page of "
@@ -35,7 +37,7 @@ base::status fault_path::fault(std::uint64_t address, bool write, std::uint64_t 
     tell_wrong_page(*r, address);
     return QUIRE_BAD_ADDRESS;
   }
-  const base::status why = fault_and_wait(r, what, write ? access::write : access::read, true, entered_ns);
+  const base::status why = fault_and_wait(r, what, write ? access::write : access::read, true, entered_ns, address);
   if (why.code() == QUIRE_NOT_FOUND) check_gone(address);
   return why.code() == QUIRE_NOT_FOUND ? base::status{} : why;  // another region has the address now
 }
@@ -65,7 +67,8 @@ void fault_path::check_frames(std::uint64_t address) const noexcept {
   });
 }
 
-base::status fault_path::fault_and_wait(region_ref at, const accessed& what, access want, bool in_signal, std::uint64_t entered_ns) noexcept {
+base::status fault_path::fault_and_wait(region_ref at, const accessed& what, access want, bool in_signal, std::uint64_t entered_ns,
+                                        std::uint64_t address) noexcept {
   fault_op o([](core& e, op& self) noexcept { e.faults.begin_fault(static_cast<fault_op&>(self)); });
   region_slot& r = *at;
   const std::uint64_t unit = what.unit;
@@ -73,6 +76,7 @@ base::status fault_path::fault_and_wait(region_ref at, const accessed& what, acc
   o.unit = unit;
   o.composed = what.page == accessed::by::composed_page;
   o.want = want;
+  o.address = address;
   thread_state& here = this_thread();
   o.stream = &here.stream;
   core_.trace.add(fault_trace::point::entered, r.about.id, unit, entered_ns);
@@ -83,6 +87,7 @@ base::status fault_path::fault_and_wait(region_ref at, const accessed& what, acc
   const std::uint64_t waited_ns = here.granted_ns - entered_ns;
   core_.count.fault_ns.fetch_add(waited_ns, std::memory_order_relaxed);
   note_wait(r, unit, want == access::write, waited_ns);
+  if (sharing_ != nullptr) sharing_->add_wait(r.about.id, unit, waited_ns);
   return o.result();
 }
 
@@ -91,6 +96,24 @@ void fault_path::note_wait(region_slot& r, std::uint64_t unit, bool write, std::
   if (write) r.waited.writes.fetch_add(1, std::memory_order_relaxed);
   r.waited.ns.fetch_add(ns, std::memory_order_relaxed);
   hot_.add(r.about.id, unit, write, ns);
+}
+
+/// Under release consistency others hear of a write although it waits for nobody. Driver's thread.
+void fault_path::note_use(const region_slot& r, std::uint64_t unit, std::uint64_t address, access want, model::fault_outcome how) noexcept {
+  using enum model::fault_outcome;
+  if (how == lost || how == refused) return;
+  const bool told = want == access::write && core_.protocols.of(r).relaxed;
+  const auto what = how == started ? sharing::event::moved : how == joined || told ? sharing::event::used : sharing::event::seen;
+  sharing_->add(r.about.id, unit, sharing::word_of(r.natural(address) - r.address_of(unit), r.bytes_of(unit)), want == access::write, what);
+}
+
+void fault_path::note_changes(const region_slot& r, std::uint64_t unit, std::uint64_t offset, std::uint64_t bytes, const std::byte* now,
+                              const std::byte* before, bool begins) noexcept {
+  if (sharing_ == nullptr) return;
+  const std::uint64_t unit_bytes = r.bytes_of(unit);
+  const sharing::word_mask written = before != nullptr ? sharing::words_that_differ(now, before, offset, bytes, unit_bytes)
+                                                       : sharing::words_under(offset, bytes, unit_bytes);
+  if (written.any()) sharing_->add_changes(r.about.id, unit, written, begins ? sharing::event::moved : sharing::event::used);
 }
 
 note_scope fault_path::note_memory(const char* name, const region_slot& r, std::uint64_t unit) noexcept {
@@ -107,8 +130,8 @@ read_ahead_plan fault_path::plan_for(const region_slot& r, std::uint64_t unit, a
   return stream.on_fault(model::region_id{r.about.id}, unit, r.machine->units(), max_window, want == access::write, here);
 }
 
-/// The way of every fault, whoever waits: the machine decides, what it wants is performed, neighbours are mapped or asked for. `waits` is called
-/// before the request leaves, unless the thread may go on, or the unit is lost.
+/// The way of every fault, whoever waits: the machine decides, what it wants is performed, neighbours are mapped or asked for. `waits` is called with
+/// the outcome before the request leaves, unless the thread may go on, or the unit is lost.
 template <class F>
 model::fault_outcome fault_path::let_in(region_slot& r, std::uint64_t unit, access want, unsigned lost, bool again, read_ahead& stream,
                                         F&& waits) noexcept {
@@ -126,7 +149,7 @@ model::fault_outcome fault_path::let_in(region_slot& r, std::uint64_t unit, acce
     if (guesses) map_around(r, unit, stream);
   } else if (outcome != model::fault_outcome::lost) {
     core_.stamp(fault_trace::point::asked, r.about.id, unit);
-    waits();
+    waits(outcome);
   }
   core_.performer.flush();  // the request leaves before anything else is prepared
   if (outcome == model::fault_outcome::lost) return outcome;
@@ -188,8 +211,14 @@ void fault_path::begin_fault(fault_op& o) noexcept {
                                                    o.unit = missing;
                                                    core_.waiting.add(o);
                                                  })
-                                  : let_in(*o.region, o.unit, o.want, o.lost, o.lost != 0, *o.stream, [this, &o]() noexcept { core_.waiting.add(o); });
-  if (outcome == model::fault_outcome::local) o.complete();
+                                  : let_in(*o.region, o.unit, o.want, o.lost, o.lost != 0, *o.stream, [this, &o](model::fault_outcome how) noexcept {
+                                      if (sharing_ != nullptr) note_use(*o.region, o.unit, o.address, o.want, how);
+                                      core_.waiting.add(o);
+                                    });
+  if (outcome == model::fault_outcome::local) {
+    if (sharing_ != nullptr && !o.composed) note_use(*o.region, o.unit, o.address, o.want, outcome);
+    o.complete();
+  }
   if (outcome == model::fault_outcome::lost) o.complete(QUIRE_LOST);
   if (core_.frames.over()) core_.paging.page_out();
 }
@@ -211,7 +240,11 @@ void fault_path::begin_kernel_fault(region_slot& r, std::uint64_t address, bool 
   if (what.page == accessed::by::composed_page) {
     (void)let_in_whole(r, unit, want, 0, [this](std::uint64_t) noexcept { ++kernel_waiting_; });
   } else {
-    (void)let_in(r, unit, want, 0, true, kernel_stream_, [this]() noexcept { ++kernel_waiting_; });
+    const auto outcome = let_in(r, unit, want, 0, true, kernel_stream_, [&](model::fault_outcome how) noexcept {
+      if (sharing_ != nullptr) note_use(r, unit, address, want, how);
+      ++kernel_waiting_;
+    });
+    if (sharing_ != nullptr && outcome == model::fault_outcome::local) note_use(r, unit, address, want, outcome);
   }
   if (core_.frames.over()) core_.paging.page_out();
 }
@@ -262,6 +295,9 @@ void fault_path::read_on(region_slot& r, const read_ahead_plan& plan, access wan
 
 void fault_path::wake_units(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
   core_.stamp(fault_trace::point::woken, r.about.id, first);
+  if (sharing_ != nullptr && !core_.protocols.of(r).relaxed) {
+    for (std::uint64_t unit = first; unit < first + count; ++unit) sharing_->came(r.about.id, unit, r.machine->mapped(unit) == access::write);
+  }
   if (r.detector->descriptor() >= 0) {
     mapping::wake(r, first, count);
     if (kernel_waiting_ != 0) --kernel_waiting_;
@@ -289,7 +325,7 @@ void fault_path::touch(std::uint64_t address, std::uint64_t bytes, access want) 
   const std::uint64_t end = address + std::min(bytes, r->bytes_from(address));
   while (address < end) {
     const accessed what = r->access_at(address);
-    if (fault_and_wait(r, what, want, false, core_.now()).code() == QUIRE_NOT_FOUND) return;
+    if (fault_and_wait(r, what, want, false, core_.now(), address).code() == QUIRE_NOT_FOUND) return;
     const std::uint64_t offset = r->offset_of(address);
     const bool page = what.page == accessed::by::composed_page;
     const std::uint64_t next = page ? (offset / view_map::page_bytes + 1) * view_map::page_bytes : r->layout.offset_of(what.unit) + r->bytes_of(what.unit);

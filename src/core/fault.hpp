@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "base/status.hpp"
 #include "core/guards.hpp"
@@ -11,6 +12,7 @@
 #include "core/ops.hpp"
 #include "core/waiting.hpp"
 #include "model/action.hpp"
+#include "sharing/table.hpp"
 
 namespace quire::core {
 
@@ -18,7 +20,7 @@ class core;
 
 class fault_path {
  public:
-  explicit fault_path(core& node) : core_(node) {}
+  explicit fault_path(core& node);
 
   /// The calling thread has accessed shared memory that it may not access, and may try again when this returns. QUIRE_BAD_ADDRESS: the
   /// address is not shared; QUIRE_LOST: nobody has the unit any more. `entered_ns`: when the fault came to a handler. Fault context.
@@ -46,12 +48,22 @@ class fault_path {
   /// Threads that the kernel holds, about: they leave their cores free.
   [[nodiscard]] std::size_t held_by_kernel() const noexcept { return kernel_waiting_; }
 
+  /// Changes of a unit are about to leave: `bytes` bytes from `offset` on, of which those count that differ from what they were. For the first of a
+  /// unit, `begins`. Nothing unless parts are counted.
+  void note_changes(const region_slot& r, std::uint64_t unit, std::uint64_t offset, std::uint64_t bytes, const std::byte* now, const std::byte* before,
+                    bool begins) noexcept;
+
   /// What may not be accessed. Any thread.
   [[nodiscard]] guards& guarded() noexcept { return guards_; }
   /// The region goes.
-  void forget(const region_slot& r) noexcept { hot_.forget(r.about.id); }
+  void forget(const region_slot& r) noexcept {
+    hot_.forget(r.about.id);
+    if (sharing_ != nullptr) sharing_->forget(r.about.id);
+  }
 
   [[nodiscard]] const hot_units& hot() const noexcept { return hot_; }
+  /// Null: nobody wants to know.
+  [[nodiscard]] sharing::table* sharing() const noexcept { return sharing_.get(); }
 
  private:
   template <class F>
@@ -60,8 +72,10 @@ class fault_path {
   template <class F>
   model::fault_outcome let_in_whole(region_slot& r, std::uint64_t first, model::access want, unsigned lost, F&& waits) noexcept;
   void begin_fault(fault_op& o) noexcept;
-  base::status fault_and_wait(region_ref at, const accessed& what, model::access want, bool in_signal, std::uint64_t entered_ns) noexcept;
+  base::status fault_and_wait(region_ref at, const accessed& what, model::access want, bool in_signal, std::uint64_t entered_ns,
+                              std::uint64_t address) noexcept;
   void note_wait(region_slot& r, std::uint64_t unit, bool write, std::uint64_t ns) noexcept;
+  void note_use(const region_slot& r, std::uint64_t unit, std::uint64_t address, model::access want, model::fault_outcome how) noexcept;
   void map_again(region_slot& r, std::uint64_t unit, model::access want, const model::actions& done) noexcept;
   [[nodiscard]] read_ahead_plan plan_for(const region_slot& r, std::uint64_t unit, model::access want, bool here,
                                          read_ahead& stream) const noexcept;
@@ -75,6 +89,7 @@ class fault_path {
   read_ahead kernel_stream_;  ///< faults that come through a descriptor do not tell their thread
   std::size_t kernel_waiting_ = 0;
   hot_units hot_;
+  std::unique_ptr<sharing::table> sharing_;
 };
 
 }  // namespace quire::core

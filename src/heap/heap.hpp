@@ -72,6 +72,10 @@ class heap {
   /// Usable bytes of the allocation that starts at `address`, or QUIRE_BAD_ADDRESS.
   [[nodiscard]] base::result<std::uint64_t> size_of(std::uint64_t address) const noexcept;
 
+  /// The allocation that has the byte at `address`: where it begins, and its usable bytes. The place of a small object is told when it has been freed, too.
+  /// QUIRE_BAD_ADDRESS if none has it.
+  [[nodiscard]] base::result<allocation> around(std::uint64_t address) const noexcept;
+
   /// Checkpoints (saved.cpp): appends all that is known, as words.
   void save(std::vector<std::uint64_t>& words) const;
   /// On a heap that was never used: goes on from what another one has saved that began at the same address. It may be

@@ -68,6 +68,11 @@ base::status registry::open(std::uint32_t heap_unit_bytes, quire_consistency con
     auto size = of != nullptr ? of->size_here(m.a) : base::result<std::uint64_t>(QUIRE_BAD_ADDRESS);
     e.services.answer(m, size.why(), size.value());
   }, "quire_allocation_size");
+  serve(service::allocation_around, [](void* self, core::core& e, const message& m, value) noexcept {
+    shared_heap* const of = static_cast<registry*>(self)->heap_of(m.a);
+    auto found = of != nullptr ? of->around_here(m.a) : base::result<heap::allocation>(QUIRE_BAD_ADDRESS);
+    e.services.answer(m, found.why(), found.value().address, found.value().bytes);
+  }, "quire_end");
   return {};
 }
 
@@ -218,6 +223,16 @@ base::status registry::size_of(std::uint64_t address, std::uint64_t& bytes) {
   const auto why = ask(s->node, service::allocation_size, m);
   if (why.ok()) bytes = m.a;
   return why;
+}
+
+base::result<heap::allocation> registry::around(std::uint64_t address) {
+  const slice* const s = slice_of(address);
+  if (s == nullptr) return QUIRE_BAD_ADDRESS;
+  if (s->memory != nullptr) return s->memory->around(address);
+  message m;
+  m.a = address;
+  if (const auto why = ask(s->node, service::allocation_around, m); !why.ok()) return why;
+  return heap::allocation{m.a, m.b, 0};
 }
 
 }  // namespace quire::region

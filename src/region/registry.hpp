@@ -42,6 +42,8 @@ class registry {
   [[nodiscard]] base::status resize(std::uint64_t address, std::uint64_t bytes);
   [[nodiscard]] base::status release(std::uint64_t address);
   [[nodiscard]] base::status size_of(std::uint64_t address, std::uint64_t& bytes);
+  /// The allocation that has this byte, wherever it was made: heap::around().
+  [[nodiscard]] base::result<heap::allocation> around(std::uint64_t address);
 
   // Frees of other nodes' memory (remote_frees.cpp).
   /// Sends what has been gathered. Costs nothing where that is nothing.

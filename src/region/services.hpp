@@ -25,6 +25,7 @@ enum class service : std::uint32_t {
   region_step_done,   ///< all -> node 0
   exit,               ///< any node -> all: the job ends; a notice
   exit_answer,        ///< and back: the sender is about to end
+  allocation_around,  ///< -> the node of the slice: address; answered with where its allocation begins, and how long it is
 };
 
 }  // namespace quire::region

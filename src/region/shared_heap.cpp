@@ -65,6 +65,11 @@ base::result<std::uint64_t> shared_heap::size_here(std::uint64_t address) const 
   return s != nullptr && s->memory != nullptr ? s->memory->size_of(address) : base::result<std::uint64_t>(QUIRE_BAD_ADDRESS);
 }
 
+base::result<heap::allocation> shared_heap::around_here(std::uint64_t address) const noexcept {
+  const slice* const s = slice_of(address);
+  return s != nullptr && s->memory != nullptr ? s->memory->around(address) : base::result<heap::allocation>(QUIRE_BAD_ADDRESS);
+}
+
 base::status shared_heap::release_here(std::uint64_t address) noexcept {
   const slice* const s = slice_of(address);
   return s != nullptr && s->memory != nullptr ? s->memory->release(address) : base::status(QUIRE_BAD_ADDRESS);

@@ -44,6 +44,7 @@ class shared_heap {
   // On this node's slices.
   [[nodiscard]] base::result<heap::allocation> allocate_here(std::uint64_t bytes, std::uint64_t alignment) noexcept;
   [[nodiscard]] base::result<std::uint64_t> size_here(std::uint64_t address) const noexcept;
+  [[nodiscard]] base::result<heap::allocation> around_here(std::uint64_t address) const noexcept;
   [[nodiscard]] base::status release_here(std::uint64_t address) noexcept;
   [[nodiscard]] bool is_used() const noexcept;
 

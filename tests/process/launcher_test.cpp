@@ -412,6 +412,7 @@ TEST(BadUse, IsRefusedBeforeAnythingStarts) {
       {{"echo", "started"}, {{"QUIRE_TRANPORT", "tcp"}}, "did you mean QUIRE_TRANSPORT?"},
       {{"echo", "started"}, {{"QUIRE_RANGE", "1"}}, "4M to 64T"},
       {{"--stats=/no/such/directory/file", "echo", "started"}, {}, "cannot write"},
+      {{"--stats=sharng", "echo", "started"}, {}, "it may be sharing"},
   };
   for (const auto& use : cases) {
     const auto result = run(job(use.arguments), use.environment);
