@@ -2,6 +2,7 @@
 #include "sharing/verdict.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
 namespace quire::sharing {
@@ -19,33 +20,39 @@ std::bitset<N> worth_telling(const std::array<std::uint64_t, N>& counts) noexcep
   return mask;
 }
 
-/// Of so many uses, `most` of them by one node, how many have a partner. A node that has been here by the way shares no more than it has used.
-constexpr std::uint64_t paired(std::uint64_t sum, std::uint64_t most) noexcept { return std::min(sum, 2 * (sum - most)); }
+/// Of so many uses, `most` of them by one side, how many have a partner: all, unless the other side has a small part in them. Who has been here by the way
+/// makes little of them shared.
+constexpr std::uint64_t paired(std::uint64_t sum, std::uint64_t most) noexcept { return std::min(sum, 4 * (sum - most)); }
 
 /// How many of the uses of all nodes are of what others use, too.
 struct weight {
   std::uint64_t all = 0, shared = 0;
 };
 
+std::uint64_t written_in(const node_use& n, unsigned line) noexcept {
+  return std::accumulate(n.writes.begin() + line * words_a_line, n.writes.begin() + (line + 1) * words_a_line, std::uint64_t{0});
+}
+
 weight weigh(const unit_use& unit, unsigned line) noexcept {
   std::uint64_t readers = 0, writers = 0, writes = 0, meets = 0;  // uses by nodes that hardly write the line, and by the others
   std::array<std::uint64_t, words_a_line> sum{}, most{};
+  std::uint64_t busiest = 0;
+  for (const node_use& n : unit.nodes) busiest = std::max(busiest, written_in(n, line));
   for (const node_use& n : unit.nodes) {
-    std::uint64_t written = 0;
+    const std::uint64_t written = written_in(n, line);
     for (unsigned i = 0; i < words_a_line; ++i) {
       const std::uint64_t count = n.writes[line * words_a_line + i];
-      written += count;
       sum[i] += count;
       most[i] = std::max(most[i], count);
     }
     writes += written;
-    (written * 8 >= n.reads[line] ? writers : readers) += n.reads[line] + written;
+    (written != 0 && written * 16 >= busiest ? writers : readers) += n.reads[line] + written;
   }
   weight w{readers + writers, 0};
   if (writes == 0) return w;
   for (unsigned i = 0; i < words_a_line; ++i) meets += paired(sum[i], most[i]);
   // What writers have read of the line is taken to be what they write.
-  w.shared = std::min(w.all, writers * meets / writes + 2 * std::min(readers, writers));
+  w.shared = std::min(w.all, writers * meets / writes + paired(w.all, std::max(readers, writers)));
   return w;
 }
 

@@ -188,6 +188,31 @@ TEST(sharing_verdict, a_reader_of_what_another_writes_shares_truly_and_of_other_
   EXPECT_EQ(judge(u).kind, sharing_kind::falsely);
 }
 
+TEST(sharing_verdict, a_few_writes_among_many_reads_count) {
+  unit_use u = page();
+  for (int node = 0; node < 2; ++node) {
+    node_use& n = add_node(u, node, 100);
+    n.reads[0] = 100;
+    n.writes[0] = 2;
+  }
+  EXPECT_EQ(judge(u).kind, sharing_kind::truly);
+  u.nodes[1].writes[0] = 0;
+  u.nodes[1].writes[1] = 2;
+  EXPECT_EQ(judge(u).kind, sharing_kind::falsely);
+  u.nodes[0].writes[0] = 100;
+  EXPECT_EQ(judge(u).kind, sharing_kind::truly) << "node 1 reads what node 0 writes, but for a word by the way";
+}
+
+TEST(sharing_verdict, nodes_need_not_use_the_same_equally_often) {
+  unit_use u = page();
+  add_node(u, 0, 300).writes[0] = 300;
+  add_node(u, 1, 100).writes[0] = 100;
+  EXPECT_EQ(judge(u).kind, sharing_kind::truly);
+  u.nodes[1].writes[0] = 1;
+  u.nodes[1].writes[8] = 99;
+  EXPECT_EQ(judge(u).kind, sharing_kind::falsely) << "once is by the way";
+}
+
 TEST(sharing_verdict, some_lines_shared_and_some_not_are_both) {
   unit_use u = page();
   node_use& a = add_node(u, 0, 40);
