@@ -20,8 +20,9 @@ std::bitset<N> worth_telling(const std::array<std::uint64_t, N>& counts) noexcep
   return mask;
 }
 
-/// Of so many uses, `most` of them by one node, how many have a partner. A node that has been here by the way shares no more than it has used.
-constexpr std::uint64_t paired(std::uint64_t sum, std::uint64_t most) noexcept { return std::min(sum, 2 * (sum - most)); }
+/// Of so many uses, `most` of them by one side, how many have a partner: all, unless the other side has a small part in them. Who has been here by the way
+/// makes little of them shared.
+constexpr std::uint64_t paired(std::uint64_t sum, std::uint64_t most) noexcept { return std::min(sum, 4 * (sum - most)); }
 
 /// How many of the uses of all nodes are of what others use, too.
 struct weight {
@@ -51,7 +52,7 @@ weight weigh(const unit_use& unit, unsigned line) noexcept {
   if (writes == 0) return w;
   for (unsigned i = 0; i < words_a_line; ++i) meets += paired(sum[i], most[i]);
   // What writers have read of the line is taken to be what they write.
-  w.shared = std::min(w.all, writers * meets / writes + 2 * std::min(readers, writers));
+  w.shared = std::min(w.all, writers * meets / writes + paired(w.all, std::max(readers, writers)));
   return w;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A node for sharing_test: nodes count, each in turn, in words that lie as the argument says.
 //   lines    64 bytes apart in one array
+//   twice    the same, and then in a line 1 KiB further on, which makes no fault
 //   words    one beside the other in one array
 //   objects  in blocks of their own, allocated one after the other
 //   same     all in the same word
@@ -66,6 +67,7 @@ int main(int count, char** arguments) {
         } else {
           counter* const mine = how == "mixed" && round % 2 != 0 ? all.at[0] + 511 : all.at[me];
           *mine = *mine + 1;
+          if (how == "twice") mine[128] = mine[128] + 1;
         }
       }
       barrier();

@@ -203,6 +203,16 @@ TEST(sharing_verdict, a_few_writes_among_many_reads_count) {
   EXPECT_EQ(judge(u).kind, sharing_kind::truly) << "node 1 reads what node 0 writes, but for a word by the way";
 }
 
+TEST(sharing_verdict, nodes_need_not_use_the_same_equally_often) {
+  unit_use u = page();
+  add_node(u, 0, 300).writes[0] = 300;
+  add_node(u, 1, 100).writes[0] = 100;
+  EXPECT_EQ(judge(u).kind, sharing_kind::truly);
+  u.nodes[1].writes[0] = 1;
+  u.nodes[1].writes[8] = 99;
+  EXPECT_EQ(judge(u).kind, sharing_kind::falsely) << "once is by the way";
+}
+
 TEST(sharing_verdict, some_lines_shared_and_some_not_are_both) {
   unit_use u = page();
   node_use& a = add_node(u, 0, 40);
