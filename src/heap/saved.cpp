@@ -101,6 +101,8 @@ bool heap::load_run(run& at, std::uint64_t use, words& from) {
       spare = &at;
       return true;
     }
+    case run_use::minipages:
+      return false;
   }
   return false;
 }
