@@ -301,6 +301,8 @@ struct region_options {
   quire::detector detector = quire::detector::standard;
   bool heap = false;  ///< memory is allocated from it: quire::allocator, region::make(); it has no bytes() nor span() then
   bool orders = false;  ///< flags in it synchronise: who reads one sees what was written before into regions with release consistency
+  std::size_t minipage_bytes = 0;  ///< not 0: units of so many bytes, below a page (minipages.hpp has arrays of them)
+  int views = 0;                   ///< of a heap, not 0: every allocation of at most 2,048 bytes is a unit of its own, seen in one of so many views
 };
 
 /// A range of shared addresses with one consistency. A handle, as those of sync.hpp; default-constructed it names the
@@ -318,7 +320,9 @@ class region {
                                       .pool = static_cast<quire_pool>(options.pool),
                                       .detector = static_cast<quire_detector>(options.detector),
                                       .heap = options.heap ? 1 : 0,
-                                      .orders = options.orders ? 1 : 0};
+                                      .orders = options.orders ? 1 : 0,
+                                      .minipage_bytes = options.minipage_bytes,
+                                      .views = options.views};
     region made;
     detail::check(quire_region_create(&wanted, bytes, &made.native_), "region::create");
     return made;

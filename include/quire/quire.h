@@ -157,6 +157,14 @@ typedef struct quire_region_options {
    *  locks, barriers and other calls of Quire do that. A unit that leaves a node takes what was written there along: many small units
    *  that go to and fro cost more. No effect while no region has QUIRE_RELEASE. */
   int orders;
+  /** Not 0: the region is cut into minipages of so many bytes, each of which moves by itself though several lie on a page (Millipage's static
+   *  layout): a multiple of 16, from 16 to 2048. A page has 4096 / minipage_bytes of them, and what is left at its end belongs to the last. Each has two
+   *  addresses: in the natural view, which is the range of the region, and in a fine view, where nothing else moves with it: see quire_view().
+   *  unit_bytes is 0, and heap is 0. Not with QUIRE_DETECT_SCAN, QUIRE_POOL_FORK, QUIRE_MEMORY_LIMIT, nor in regions that are adopted. */
+  size_t minipage_bytes;
+  /** Of a heap, not 0: every allocation of at most 2,048 bytes is a minipage (Millipage's dynamic layout), shown by one of so many fine views: 1 to 256, and
+   *  a page has at most so many allocations. quire_region_malloc() gives fine addresses. unit_bytes is 0; not with what minipage_bytes does not go with. */
+  int views;
 } quire_region_options;
 
 /** A region. Zero is the region that quire_malloc() uses. A handle is that of one region for ever: when the region is destroyed, calls with it give
@@ -223,6 +231,22 @@ QUIRE_API quire_status quire_block_declare(const void* address, size_t bytes);
 QUIRE_API quire_status quire_block_end(quire_region region, quire_overlap* overlap);
 /** The region that an address belongs to. QUIRE_BAD_ADDRESS if none. Also in signal handlers. */
 QUIRE_API quire_status quire_region_of(const void* address, quire_region* region);
+
+/* MultiView (Itzkovitz and Schuster, MultiView and Millipage: fine-grain sharing in page-based DSMs, OSDI 1999). A region with minipages shows its pages
+ * several times. In the natural view it is contiguous: there an access brings all minipages of the page, as a page would be brought. In the
+ * fine view of a minipage, an access brings that one. Both see the same memory, and may be mixed. Access to a fine address outside of
+ * the minipage that the view shows there is a mistake: it ends the program with a line that says so, unless another minipage of
+ * the same page and view is in use; then it reads or writes memory that no node keeps in order. */
+typedef enum quire_view_kind {
+  QUIRE_NATURAL = 0, /**< contiguous; pages move as one */
+  QUIRE_FINE = 1     /**< the minipage moves by itself */
+} quire_view_kind;
+/** The address of the same byte in the other view, or in this one. Addresses of memory without minipages are what they are. Also in signal handlers.
+ *  QUIRE_BAD_ADDRESS if `address` lies in no region, or shows no minipage; QUIRE_INVALID. */
+QUIRE_API quire_status quire_view(const void* address, quire_view_kind kind, void** same);
+/** The unit that an address belongs to: where it begins, seen alone, and its bytes. Either pointer may be NULL. Also in signal handlers. QUIRE_BAD_ADDRESS as of
+ *  quire_view(). */
+QUIRE_API quire_status quire_minipage_of(const void* address, void** first, size_t* bytes);
 
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 

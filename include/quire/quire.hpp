@@ -20,6 +20,7 @@
 #include <quire/group.hpp>
 #include <quire/job.hpp>
 #include <quire/memory.hpp>
+#include <quire/minipages.hpp>
 #include <quire/sync.hpp>
 #include <quire/team.hpp>
 #include <quire/thread.hpp>

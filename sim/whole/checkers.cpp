@@ -22,9 +22,21 @@ bool has(node& n, std::uint16_t region) { return n.core().regions.slot(model::re
 
 std::uint64_t units_of(const core::region_slot& r) { return r.layout.units(); }
 
+/// No page that shows a unit permits more than the machine believes, and each permits what its state says.
+bool sees_its_fine_views(const core::region_slot& r, std::uint64_t unit, const table_detector& detector) {
+  if (r.layout.bytes_of(unit) == 0) return r.states.own(unit) == access::none;
+  const access believed = r.machine->mapped(unit), own = detector.permitted_at(r.application(unit));
+  if (own != r.states.own(unit) || own > believed) return false;
+  const std::uint64_t page = unit / r.layout.units_a_page();
+  if (r.layout.view_of(unit) == 0) return true;
+  const access composed = detector.permitted_at(r.memory->application_view() + page * os::page_bytes);
+  return composed == r.states.composed(page) && composed <= believed;
+}
+
 /// Where writes are found by scans, reading and writing are one permission.
 bool sees_its_views(const core::region_slot& r, std::uint64_t unit) {
   const auto& detector = static_cast<const table_detector&>(*r.detector);
+  if (r.states.used()) return sees_its_fine_views(r, unit, detector);
   const access now = detector.permitted_at(r.application(unit)), believed = r.machine->mapped(unit);
   return detector.expects_less() || (detector.scans() ? (now != access::none) == (believed != access::none) : now == believed);
 }

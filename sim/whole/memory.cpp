@@ -15,18 +15,25 @@ std::string text(const char* what, access now, access from, access to) {
 }
 }  // namespace
 
-array_pool::array_pool(std::uint64_t bytes, frame_map& framed)
-    : bytes_(bytes), at_(nullptr), framed_(framed) {
+array_pool::array_pool(std::uint64_t bytes, frame_map& framed, const ::quire::pool::fine_views& fine)
+    : bytes_(bytes), at_(nullptr), views_bytes_(fine.count * fine.stride + bytes), framed_(framed) {
   int error = 0;
   at_ = static_cast<std::byte*>(os::map_table(bytes, error));
   CHECK(at_ != nullptr);
+  if (fine.count == 0) return;
+  views_ = static_cast<std::byte*>(os::reserve(views_bytes_, nullptr, error));
+  CHECK(views_ != nullptr);
 }
 
-array_pool::~array_pool() { os::unmap(at_, bytes_); }
+array_pool::~array_pool() {
+  os::unmap(at_, bytes_);
+  os::unmap(views_, views_bytes_);
+}
 
 int array_pool::leave() noexcept {
   os::unmap(at_, bytes_);
-  at_ = nullptr;
+  os::unmap(views_, views_bytes_);
+  at_ = views_ = nullptr;
   return 0;
 }
 

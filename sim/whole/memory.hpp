@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory of a simulated node: a pool whose two views are one array, and a detector that only keeps what is permitted. Programs look at it before
+// Memory of a simulated node: a pool whose two views are one array (fine views are addresses without memory), and a detector that only keeps what is permitted. Programs look at it before
 // they access a page (node::load, node::store). Both check what they are asked for: a page is permitted and protected from the state
 // that the core says, and not without a frame. One that scans notices writes without faults, and tells them when asked; one that the kernel
 // tells faults by a descriptor holds the thread itself.
@@ -29,11 +29,11 @@ using frame_map = std::vector<bool>;
 
 class array_pool final : public pool::pool {
  public:
-  array_pool(std::uint64_t bytes, frame_map& framed);
+  array_pool(std::uint64_t bytes, frame_map& framed, const ::quire::pool::fine_views& fine = {});
   ~array_pool() override;
   array_pool(const array_pool&) = delete;
   array_pool& operator=(const array_pool&) = delete;
-  [[nodiscard]] std::byte* application_view() const noexcept override { return at_; }
+  [[nodiscard]] std::byte* application_view() const noexcept override { return views_ != nullptr ? views_ : at_; }
   [[nodiscard]] std::byte* system_view() const noexcept override { return at_; }
   [[nodiscard]] std::uint64_t bytes() const noexcept override { return bytes_; }
   [[nodiscard]] int populate(std::uint64_t offset, std::size_t bytes) noexcept override;
@@ -46,6 +46,8 @@ class array_pool final : public pool::pool {
  private:
   std::uint64_t bytes_;
   std::byte* at_;
+  std::byte* views_ = nullptr;  ///< addresses of all application views, where there are fine ones: they only name pages
+  std::uint64_t views_bytes_;
   frame_map& framed_;
 };
 

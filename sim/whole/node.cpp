@@ -97,9 +97,10 @@ void node::call_at(std::uint64_t ns) noexcept {
   });
 }
 
-base::result<std::unique_ptr<pool::pool>> node::make_pool(const pool::settings&, std::uint64_t, std::uint64_t bytes, bool) {
+base::result<std::unique_ptr<pool::pool>> node::make_pool(const pool::settings&, std::uint64_t, std::uint64_t bytes, bool,
+                                                            const pool::fine_views& fine) {
   next_frames_ = frames_.emplace_back(std::make_unique<frame_map>(bytes / os::page_bytes)).get();
-  return std::unique_ptr<pool::pool>(std::make_unique<array_pool>(bytes, *next_frames_));
+  return std::unique_ptr<pool::pool>(std::make_unique<array_pool>(bytes, *next_frames_, fine));
 }
 
 base::result<std::unique_ptr<detect::detector>> node::open_detector(detect::kind which) {
@@ -110,15 +111,23 @@ base::result<std::unique_ptr<detect::detector>> node::open_detector(detect::kind
   return std::unique_ptr<detect::detector>(std::move(made));
 }
 
+namespace {
+/// The kernel takes some page of some view away.
+void unmap_one(const core::region_slot& r, table_detector& from, sim::random& rng) {
+  const auto view = static_cast<unsigned>(rng.below(r.views.fine() + std::uint64_t{1}));
+  from.unmap(r.memory->application_view() + r.views.distance({view, rng.below(r.about.bytes)}));
+}
+}  // namespace
+
 std::byte* node::reach(std::uint64_t address, access want) {
   constexpr std::uint64_t many = 1000;
   const core::region_ref r = core_.regions.find(address);
   CHECK(r != nullptr && address % sizeof(std::uint64_t) == 0);
-  std::byte* const at = r->memory->application_view() + (address - r->about.base);
+  const std::byte* const at = r->memory->application_view() + (address - r->about.base);
   auto& detector = static_cast<table_detector&>(*r->detector);
   const access enough = detector.scans() ? access::read : want;
   auto& rng = world_.net().rng();
-  if (rng.below(1000) < world_.options().unmapped_permille) detector.unmap(r->memory->application_view() + rng.below(r->about.bytes));
+  if (rng.below(1000) < world_.options().unmapped_permille) unmap_one(*r, detector, rng);
   const std::uint64_t begin = now();
   std::uint64_t tries = 0;
   for (; detector.right_at(at) < enough; ++tries) {
@@ -130,7 +139,7 @@ std::byte* node::reach(std::uint64_t address, access want) {
   }
   if (want == access::write) detector.note_write(at);
   world_.count_access(tries, now() - begin);
-  return at;
+  return r->memory->system_view() + r->offset_of(address);
 }
 
 base::status node::wait_in_kernel(table_detector& kernel, const std::byte* at, std::uint64_t address, access want) {
@@ -158,15 +167,16 @@ void node::meanwhile() noexcept {
 
 bool node::access_if_mapped(intent& i) noexcept {
   core::region_slot* const r = core_.regions.find(i.address);
-  std::byte* const at = r->memory->application_view() + (i.address - r->about.base);
+  const std::byte* const at = r->memory->application_view() + (i.address - r->about.base);
+  std::byte* const content = r->memory->system_view() + r->offset_of(i.address);
   auto& detector = static_cast<table_detector&>(*r->detector);
   if (detector.right_at(at) < (detector.scans() ? access::read : i.want)) return false;
   if (i.want == access::write) {
     detector.note_write(at);
-    std::memcpy(at, &i.value, sizeof i.value);
+    std::memcpy(content, &i.value, sizeof i.value);
   } else {
-    std::memcpy(&i.value, at, sizeof i.value);
-    i.latest = world_.latest(i.address);
+    std::memcpy(&i.value, content, sizeof i.value);
+    i.latest = world_.latest(r->natural(i.address));
   }
   note_access(i);
   return true;
@@ -175,7 +185,7 @@ bool node::access_if_mapped(intent& i) noexcept {
 void node::note_access(const intent& i) {
   const bool writes = i.want == access::write;
   world_.net().note(self(), writes ? "writes" : "reads", (i.address - base_address) / sizeof i.value, i.value);
-  if (writes) world_.wrote(i.address, i.value, self());
+  if (writes) world_.wrote(core_.regions.find(i.address)->natural(i.address), i.value, self());
 }
 
 bool node::try_load(std::uint64_t address, std::uint64_t& value) {
@@ -206,7 +216,7 @@ std::uint64_t node::load(std::uint64_t address, std::uint64_t& latest) {
   intent i{.address = address};
   if (!waits_with(i)) {
     i.value = load(address);
-    i.latest = world_.latest(address);
+    i.latest = world_.latest(core_.regions.find(address)->natural(address));
   }
   latest = i.latest;
   return i.value;
@@ -219,7 +229,7 @@ void node::store(std::uint64_t address, std::uint64_t value) {
 std::uint64_t node::peek(std::uint64_t address) noexcept {
   const core::region_ref r = core_.regions.find(address);
   std::uint64_t value = 0;
-  std::memcpy(&value, r->memory->system_view() + (address - r->about.base), sizeof value);
+  std::memcpy(&value, r->memory->system_view() + r->offset_of(address), sizeof value);
   return value;
 }
 

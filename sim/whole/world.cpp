@@ -135,7 +135,7 @@ void world::count_access(std::uint64_t faults, sim::time_ns waited) noexcept {
 std::string world::name_of(std::uint64_t address) const {
   const core::region_ref r = nodes_[0]->core().regions.find(address);
   if (r == nullptr) return "a word of no region";
-  const std::uint64_t offset = address - r->about.base, unit = r->layout.unit_of(offset);
+  const std::uint64_t offset = r->offset_of(address), unit = r->layout.unit_of(offset);
   const std::uint64_t word = (offset - r->layout.offset_of(unit)) / sizeof(std::uint64_t);
   return "word " + std::to_string(word) + " of unit " + std::to_string(unit) + " of region " + std::to_string(r->about.id);
 }

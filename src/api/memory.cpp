@@ -49,9 +49,11 @@ bool shared_range(quire::api::runtime& r, const void* address, std::size_t bytes
     (void)explain(QUIRE_BAD_ADDRESS, "the address 0x%lx lies in no shared region", static_cast<unsigned long>(at));
     return false;
   }
-  if (bytes <= slot->about.bytes - (at - slot->about.base)) return true;
-  (void)explain(QUIRE_BAD_ADDRESS, "the range of %zu bytes from 0x%lx on goes beyond the end of region %u", bytes,
-                static_cast<unsigned long>(at), static_cast<unsigned>(slot->about.id));
+  if (bytes <= slot->bytes_from(at)) return true;
+  const bool fine = slot->views.of(at - slot->about.base).view != 0;
+  (void)explain(QUIRE_BAD_ADDRESS, "the range of %zu bytes from 0x%lx on goes beyond the end of %s %u%s", bytes, static_cast<unsigned long>(at),
+                fine ? "the minipage, in region" : "region", static_cast<unsigned>(slot->about.id),
+                fine ? ": ranges of several are those of the natural view (quire_view())" : "");
   return false;
 }
 
@@ -244,6 +246,30 @@ quire_status quire_region_of(const void* address, quire_region* region) {
   const quire::core::region_ref slot = r->core->regions.find(reinterpret_cast<std::uint64_t>(address));
   if (slot == nullptr) return QUIRE_BAD_ADDRESS;
   if (region != nullptr) region->id = quire::core::handle_of(slot->about);
+  return QUIRE_OK;
+}
+
+quire_status quire_view(const void* address, quire_view_kind kind, void** same) {
+  QUIRE_FORWARD(quire_view, address, kind, same);
+  QUIRE_ENTER(r);
+  if (kind != QUIRE_NATURAL && kind != QUIRE_FINE) return explain(QUIRE_INVALID, "quire_view(): %d is no quire_view_kind", static_cast<int>(kind));
+  if (same == nullptr) return explain(QUIRE_INVALID, "quire_view(): the place for the address is NULL");
+  if (!shared_range(*r, address, 1)) return QUIRE_BAD_ADDRESS;
+  const auto at = reinterpret_cast<std::uint64_t>(address);
+  const quire::core::region_ref slot = r->core->regions.find(at);
+  *same = reinterpret_cast<void*>(kind == QUIRE_FINE ? slot->fine(at) : slot->natural(at));
+  return QUIRE_OK;
+}
+
+quire_status quire_minipage_of(const void* address, void** first, size_t* bytes) {
+  QUIRE_FORWARD(quire_minipage_of, address, first, bytes);
+  QUIRE_ENTER(r);
+  if (!shared_range(*r, address, 1)) return QUIRE_BAD_ADDRESS;
+  const auto at = reinterpret_cast<std::uint64_t>(address);
+  const quire::core::region_ref slot = r->core->regions.find(at);
+  const std::uint64_t unit = slot->unit_of(at);
+  if (first != nullptr) *first = reinterpret_cast<void*>(slot->fine(slot->address_of(unit)));
+  if (bytes != nullptr) *bytes = slot->bytes_of(unit);
   return QUIRE_OK;
 }
 

@@ -152,6 +152,7 @@ void changer::stop(const change_call& call, totals& t) noexcept {
   if (begins) r.block = base::make_fault<parallel_block>(call.checked, r.machine->protocol(), r.layout.most_bytes());
   r.change.frozen.add(freeze::change);
   (void)core_.held.end();
+  core_.whole.end();
   r.machine->successor().stay(true);
   if (begins && call.checked) core_.blocks.stop_scanned_writes(r);
   if (ends && call.checked) core_.blocks.close(r);

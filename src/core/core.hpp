@@ -25,6 +25,7 @@
 #include "core/fault.hpp"
 #include "core/frames.hpp"
 #include "core/held_units.hpp"
+#include "core/minipages/whole_pages.hpp"
 #include "core/hold.hpp"
 #include "core/host.hpp"
 #include "core/inbox.hpp"
@@ -82,7 +83,7 @@ class core final {
   /// `look` is called by look_around(). True if it has sent something. One for the node; before it starts.
   void on_idle(bool (*look)(void* context) noexcept, void* context) noexcept { idle_ = {look, context}; }
   /// Something goes on by itself: round() is to be called again soon.
-  [[nodiscard]] bool is_restless() const noexcept { return !held.empty() || paging.is_restless(); }
+  [[nodiscard]] bool is_restless() const noexcept { return !held.empty() || !whole.empty() || paging.is_restless(); }
 
   // By application threads.
   /// As of host.
@@ -132,6 +133,7 @@ class core final {
   fault_path faults{*this};
   unit_waiters waiting{};
   held_units held{*this};
+  whole_pages whole{*this};
   // Memory.
   region_builder builder;
   pager paging{*this};

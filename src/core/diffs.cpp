@@ -24,6 +24,7 @@ struct entry_header {
 // Beside the length: the bytes as they are, not their differences; the first entry of a unit in its interval.
 constexpr std::uint32_t whole = 1u << 31, begins = 1u << 30;
 constexpr std::uint64_t most_at_once = 16 * 1024;  // of the content itself, in one entry
+constexpr std::uint32_t most_encoded = os::page_bytes;  // of the content, in a diff
 constexpr std::size_t padded(std::size_t bytes) noexcept { return (bytes + 7) & ~std::size_t{7}; }
 static_assert(sizeof(entry_header) == 16 && diff::worst_bytes(os::page_bytes) + 32 < diff_traffic::message_bytes);
 }  // namespace
@@ -38,8 +39,8 @@ void diff_traffic::add(region_slot& r, node_id to, std::uint64_t first, std::uin
       continue;
     }
     bool differs = false;
-    for (std::uint32_t offset = 0; offset < unit_bytes; offset += os::page_bytes) {
-      add_page(r, to, unit, offset, os::page_bytes, keep, differs);
+    for (std::uint32_t offset = 0; offset < unit_bytes; offset += most_encoded) {
+      add_page(r, to, unit, offset, std::min(most_encoded, unit_bytes - offset), keep, differs);
     }
     if (!differs) {
       ++count_.unchanged;
@@ -86,7 +87,7 @@ void diff_traffic::add_patch(region_slot& r, const model::action& a) noexcept {
   const auto bytes = static_cast<std::uint32_t>(r.bytes_of(a.unit));
   std::byte* const twin = r.twin(a.unit);
   core_.frames.use(r, a.unit, 1, content::read);
-  count_.compared += bytes / os::page_bytes;
+  count_.compared += (bytes + os::page_bytes - 1) / os::page_bytes;
   const auto made = codec_.encode({r.system(a.unit), bytes}, twin, scratch_, diff::writers::several);
   CHECK(made.what != diff::outcome::no_room);
   const bool raw = made.what == diff::outcome::whole;
@@ -237,9 +238,9 @@ bool diff_traffic::take_entry(const region_slot& r, const message& m, std::span<
   from = from.subspan(sizeof head);
   const std::size_t length = head.length & ~(whole | begins);
   to.raw = (head.length & whole) != 0;
-  to.reach = to.raw ? length : os::page_bytes;
-  const bool fits = head.unit < r.machine->units() && head.offset < r.bytes_of(head.unit) && to.reach <= r.bytes_of(head.unit) - head.offset &&
-                    padded(length) <= from.size() && (to.raw || head.offset % os::page_bytes == 0);
+  const std::uint64_t rest = head.unit < r.machine->units() && head.offset < r.bytes_of(head.unit) ? r.bytes_of(head.unit) - head.offset : 0;
+  to.reach = to.raw ? length : std::min<std::uint64_t>(most_encoded, rest);
+  const bool fits = rest != 0 && to.reach <= rest && padded(length) <= from.size() && (to.raw || head.offset % most_encoded == 0);
   if (!fits) refuse(m);
   to.unit = head.unit;
   to.moves = head.moves;

@@ -3,13 +3,24 @@
 // The faulting thread's context; begin_fault() and what it calls run on the driver's thread.
 #include "core/fault.hpp"
 
+#include <algorithm>
+
 #include "base/log.hpp"
 #include "core/core.hpp"
+#include "core/mapping.hpp"
 #include "core/thread_state.hpp"
 
 namespace quire::core {
 
 using model::access;
+
+namespace {
+void tell_wrong_page(const region_slot& r, std::uint64_t address) noexcept {
+  base::log(base::log_level::error, "a thread has accessed 0x%lx, which is in a fine view of region %u and shows no minipage there: byte %lu of its page of "
+            "the natural view lies in the minipage whose address is 0x%lx", static_cast<unsigned long>(address), unsigned{r.about.id},
+            static_cast<unsigned long>(r.offset_of(address) % view_map::page_bytes), static_cast<unsigned long>(r.fine(r.natural(address))));
+}
+}  // namespace
 
 base::status fault_path::fault(std::uint64_t address, bool write, std::uint64_t entered_ns) noexcept {
   const region_ref r = core_.regions.find(address);
@@ -19,7 +30,12 @@ base::status fault_path::fault(std::uint64_t address, bool write, std::uint64_t 
     return QUIRE_BAD_ADDRESS;
   }
   check_guards(address);
-  const base::status why = fault_and_wait(r, r->unit_of(address), write ? access::write : access::read, true, entered_ns);
+  const accessed what = r->access_at(address);
+  if (what.page == accessed::by::wrong_page) {
+    tell_wrong_page(*r, address);
+    return QUIRE_BAD_ADDRESS;
+  }
+  const base::status why = fault_and_wait(r, what, write ? access::write : access::read, true, entered_ns);
   if (why.code() == QUIRE_NOT_FOUND) check_gone(address);
   return why.code() == QUIRE_NOT_FOUND ? base::status{} : why;  // another region has the address now
 }
@@ -49,11 +65,13 @@ void fault_path::check_frames(std::uint64_t address) const noexcept {
   });
 }
 
-base::status fault_path::fault_and_wait(region_ref at, std::uint64_t unit, access want, bool in_signal, std::uint64_t entered_ns) noexcept {
+base::status fault_path::fault_and_wait(region_ref at, const accessed& what, access want, bool in_signal, std::uint64_t entered_ns) noexcept {
   fault_op o([](core& e, op& self) noexcept { e.faults.begin_fault(static_cast<fault_op&>(self)); });
   region_slot& r = *at;
+  const std::uint64_t unit = what.unit;
   o.region = at;
   o.unit = unit;
+  o.composed = what.page == accessed::by::composed_page;
   o.want = want;
   thread_state& here = this_thread();
   o.stream = &here.stream;
@@ -94,13 +112,18 @@ read_ahead_plan fault_path::plan_for(const region_slot& r, std::uint64_t unit, a
 template <class F>
 model::fault_outcome fault_path::let_in(region_slot& r, std::uint64_t unit, access want, unsigned lost, bool again, read_ahead& stream,
                                         F&& waits) noexcept {
+  if (r.states.used()) {
+    r.states.use_whole(unit / r.layout.units_a_page(), false);
+    again = true;
+  }
   core_.actions.clear();
   const auto outcome = r.machine->on_fault(unit, want, core_.actions, lost);
-  const auto plan = plan_for(r, unit, want, outcome == model::fault_outcome::local, stream);
+  const bool guesses = r.can_be_guessed(unit);
+  const auto plan = guesses ? plan_for(r, unit, want, outcome == model::fault_outcome::local, stream) : read_ahead_plan{};
   core_.performer.take(r, core_.actions);
   if (outcome == model::fault_outcome::local) {
     if (again) map_again(r, unit, want, core_.actions);
-    map_around(r, unit, stream);
+    if (guesses) map_around(r, unit, stream);
   } else if (outcome != model::fault_outcome::lost) {
     core_.stamp(fault_trace::point::asked, r.about.id, unit);
     waits();
@@ -112,14 +135,60 @@ model::fault_outcome fault_path::let_in(region_slot& r, std::uint64_t unit, acce
   return outcome;
 }
 
+/// The same for all units of a page that is used as a whole: they are asked for together. The thread waits for the first that is missing, and
+/// comes again then.
+template <class F>
+model::fault_outcome fault_path::let_in_whole(region_slot& r, std::uint64_t first, access want, unsigned lost, F&& waits) noexcept {
+  using model::fault_outcome;
+  constexpr std::uint64_t none = ~std::uint64_t{0};
+  const std::uint64_t page = first / r.layout.units_a_page();
+  const unit_range all = r.layout.under(page * view_map::page_bytes, view_map::page_bytes);
+  if (core_.whole.gathers(r, page)) {
+    waits(all.end - 1);
+    return fault_outcome::joined;
+  }
+  std::uint64_t missing = none;
+  r.states.use_whole(page, true);
+  for (std::uint64_t unit = all.first; unit < all.end; ++unit) {
+    if (r.machine->mapped(unit) >= want) continue;
+    core_.actions.clear();
+    const auto outcome = r.machine->on_fault(unit, want, core_.actions, lost);
+    core_.performer.take(r, core_.actions);
+    if (outcome == fault_outcome::lost) {
+      core_.performer.flush();
+      return outcome;
+    }
+    if (outcome != fault_outcome::local && missing == none) missing = unit;
+  }
+  if (missing != none) {
+    core_.stamp(fault_trace::point::asked, r.about.id, missing);
+    core_.whole.note_try(r, page);
+    waits(missing);
+    core_.performer.flush();
+    core_.protocols.domain_of(r).relieve();
+    return fault_outcome::joined;
+  }
+  core_.performer.flush();
+  access least = access::write;
+  for (std::uint64_t unit = all.first; unit < all.end; ++unit) least = std::min(least, r.machine->mapped(unit));
+  if (least >= want) core_.performer.compose(r, page, least);
+  if (r.detector->descriptor() >= 0) mapping::wake(r, all.first, 1);  // it comes again, unless it has what it wants
+  core_.protocols.domain_of(r).relieve();
+  return fault_outcome::local;
+}
+
 void fault_path::begin_fault(fault_op& o) noexcept {
   if (o.region.gone()) return o.complete(QUIRE_NOT_FOUND);
   if (o.region->change.frozen) return changer::park(*o.region, o);
   if (core_.frames.limited() && core_.paging.starves(*o.region, o.unit)) return core_.paging.starve(o);
   if (core_.absent.must_wait(*o.region, o.unit, 1)) return core_.absent.park(*o.region, o.unit, o);
   // Once it waits in a bucket `o` belongs to whoever wakes its unit. The stream is of a thread that waits for this driver at least.
-  const auto outcome =
-      let_in(*o.region, o.unit, o.want, o.lost, o.lost != 0, *o.stream, [this, &o]() noexcept { core_.waiting.add(o); });
+  const auto outcome = o.composed ? let_in_whole(*o.region, o.unit, o.want, o.lost,
+                                                 [this, &o](std::uint64_t missing) noexcept {
+                                                   o.unit = missing;
+                                                   core_.waiting.add(o);
+                                                 })
+                                  : let_in(*o.region, o.unit, o.want, o.lost, o.lost != 0, *o.stream, [this, &o]() noexcept { core_.waiting.add(o); });
   if (outcome == model::fault_outcome::local) o.complete();
   if (outcome == model::fault_outcome::lost) o.complete(QUIRE_LOST);
   if (core_.frames.over()) core_.paging.page_out();
@@ -128,23 +197,33 @@ void fault_path::begin_fault(fault_op& o) noexcept {
 void fault_path::begin_kernel_fault(region_slot& r, std::uint64_t address, bool write) noexcept {
   check_guards(address);
   if (r.change.frozen) return r.change.faults.push_back({address, write});
-  const std::uint64_t unit = r.unit_of(address);
+  const accessed what = r.access_at(address);
+  if (what.page == accessed::by::wrong_page) {
+    tell_wrong_page(r, address);
+    base::die(QUIRE_BAD_ADDRESS, "detector 'thread' cannot give the thread its SIGSEGV");
+  }
+  const std::uint64_t unit = what.unit;
   if (core_.frames.limited() && core_.paging.starves(r, unit)) return core_.paging.starve(r, address, write);
   if (core_.absent.must_wait(r, unit, 1)) return core_.absent.park(r, unit, address, write);
   core_.stamp(fault_trace::point::entered, r.about.id, unit);
   note_wait(r, unit, write, 0);  // how long the kernel holds the thread is not known
-  (void)let_in(r, unit, write ? access::write : access::read, 0, true, kernel_stream_, [this]() noexcept { ++kernel_waiting_; });
+  const access want = write ? access::write : access::read;
+  if (what.page == accessed::by::composed_page) {
+    (void)let_in_whole(r, unit, want, 0, [this](std::uint64_t) noexcept { ++kernel_waiting_; });
+  } else {
+    (void)let_in(r, unit, want, 0, true, kernel_stream_, [this]() noexcept { ++kernel_waiting_; });
+  }
   if (core_.frames.over()) core_.paging.page_out();
 }
 
 /// The kernel may unmap a page by itself (it swaps, or makes huge pages of small ones). Then a thread faults on what it may
-/// use, and there is nothing to permit.
+/// use, and there is nothing to permit. Or the unit was wanted for a composed page, and its own page was left for later.
 void fault_path::map_again(region_slot& r, std::uint64_t unit, access want, const model::actions& done) noexcept {
   for (const auto& a : done) {
     if (a.kind == model::action_kind::permit && a.unit == unit) return;
   }
   if (r.machine->mapped(unit) >= want) {
-    (void)!r.detector->permit(r.application(unit), r.bytes_of(unit), access::none, r.machine->mapped(unit));
+    (void)!mapping::map_again(r, unit, r.machine->mapped(unit));
   }
 }
 
@@ -158,6 +237,7 @@ void fault_path::map_around(region_slot& r, std::uint64_t unit, read_ahead& stre
   std::uint64_t next = unit + 1;
   for (; next < units && next <= unit + count; ++next) {
     core_.actions.clear();
+    if (!r.can_be_guessed(next)) continue;
     if (core_.absent.is_absent(r, next) || !r.machine->on_fault_around(next, core_.actions)) break;
     core_.performer.take(r, core_.actions);
   }
@@ -169,6 +249,7 @@ void fault_path::read_on(region_slot& r, const read_ahead_plan& plan, access wan
   if (plan.count == 0) return;
   bool asked = false;
   for (std::uint64_t i = 0; i < plan.count; ++i) {
+    if (!r.can_be_guessed(plan.first + i)) continue;
     core_.actions.clear();
     const bool guessed = plan.will_write && want == access::read && core_.config.learn_writes;
     if (!r.machine->on_read_ahead(plan.first + i, want, i == 0 || plan.withhold_all, core_.actions, guessed)) continue;
@@ -182,9 +263,10 @@ void fault_path::read_on(region_slot& r, const read_ahead_plan& plan, access wan
 void fault_path::wake_units(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
   core_.stamp(fault_trace::point::woken, r.about.id, first);
   if (r.detector->descriptor() >= 0) {
-    r.detector->wake(r.application(first), r.bytes_of(first, count));
+    mapping::wake(r, first, count);
     if (kernel_waiting_ != 0) --kernel_waiting_;
   }
+  if (!core_.whole.empty()) core_.whole.on_woken(r, first, count);
   core_.waiting.wake(r, first, count);
 }
 
@@ -204,9 +286,14 @@ bool fault_path::drain_kernel_faults() noexcept {
 void fault_path::touch(std::uint64_t address, std::uint64_t bytes, access want) noexcept {
   const region_ref r = core_.regions.find(address);
   if (r == nullptr || bytes == 0) return;
-  const unit_range all = r->under(address, std::min(bytes, r->about.base + r->about.bytes - address));
-  for (std::uint64_t unit = all.first; unit < all.end; ++unit) {
-    if (fault_and_wait(r, unit, want, false, core_.now()).code() == QUIRE_NOT_FOUND) return;
+  const std::uint64_t end = address + std::min(bytes, r->bytes_from(address));
+  while (address < end) {
+    const accessed what = r->access_at(address);
+    if (fault_and_wait(r, what, want, false, core_.now()).code() == QUIRE_NOT_FOUND) return;
+    const std::uint64_t offset = r->offset_of(address);
+    const bool page = what.page == accessed::by::composed_page;
+    const std::uint64_t next = page ? (offset / view_map::page_bytes + 1) * view_map::page_bytes : r->layout.offset_of(what.unit) + r->bytes_of(what.unit);
+    address += next - offset;
   }
 }
 
@@ -249,7 +336,7 @@ void fault_path::prefetch(std::uint64_t address, std::uint64_t bytes, access wan
     e.absent.prefetch(*range.region, range.plan.first, range.plan.count);
     for (std::uint64_t i = 0; i < range.plan.count; ++i) {
       e.actions.clear();
-      if (e.absent.is_absent(*range.region, range.plan.first + i)) continue;
+      if (range.region->bytes_of(range.plan.first + i) == 0 || e.absent.is_absent(*range.region, range.plan.first + i)) continue;
       if (range.region->machine->on_hint(range.plan.first + i, range.want, e.actions)) {
         e.performer.take(*range.region, e.actions);
       }

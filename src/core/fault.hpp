@@ -57,8 +57,10 @@ class fault_path {
   template <class F>
   model::fault_outcome let_in(region_slot& r, std::uint64_t unit, model::access want, unsigned lost, bool again, read_ahead& stream,
                               F&& waits) noexcept;
+  template <class F>
+  model::fault_outcome let_in_whole(region_slot& r, std::uint64_t first, model::access want, unsigned lost, F&& waits) noexcept;
   void begin_fault(fault_op& o) noexcept;
-  base::status fault_and_wait(region_ref at, std::uint64_t unit, model::access want, bool in_signal, std::uint64_t entered_ns) noexcept;
+  base::status fault_and_wait(region_ref at, const accessed& what, model::access want, bool in_signal, std::uint64_t entered_ns) noexcept;
   void note_wait(region_slot& r, std::uint64_t unit, bool write, std::uint64_t ns) noexcept;
   void map_again(region_slot& r, std::uint64_t unit, model::access want, const model::actions& done) noexcept;
   [[nodiscard]] read_ahead_plan plan_for(const region_slot& r, std::uint64_t unit, model::access want, bool here,

@@ -17,6 +17,7 @@
 
 #include "base/log.hpp"
 #include "core/core.hpp"
+#include "core/mapping.hpp"
 
 namespace quire::core {
 
@@ -93,6 +94,7 @@ void content_hold::freeze_all(totals& t) noexcept {
     r.machine->successor().stay(true);
   });
   (void)core_.held.end();
+  core_.whole.end();
   core_.protocols.release(true);
   core_.pinned.for_each([&](const directory::pin&) { ++t.pins; });
   core_.changes.add_up(nullptr, t);
@@ -102,8 +104,7 @@ void content_hold::stop_writers(totals& t) noexcept {
   writers_stopped_ = true;
   core_.regions.for_each([&](region_slot& r) {
     for_each_writable_run(r, [&](std::uint64_t first, std::uint64_t count) {
-      const int error =
-          r.detector->protect(r.application(first), r.bytes_of(first, count), model::access::write, model::access::read);
+      const int error = mapping::protect(r, first, count, model::access::write, model::access::read);
       if (error == 0) return;
       if (t.failed == 0) {
         base::log(base::log_level::error, "cannot write-protect shared memory for a checkpoint: %s (%s)",
@@ -122,7 +123,7 @@ void content_hold::let_go() noexcept {
       if (!stopped) return;
       for_each_writable_run(r, [&](std::uint64_t first, std::uint64_t count) {
         // A page that the kernel has unmapped meanwhile comes back by a fault. That is all that may fail.
-        (void)!r.detector->permit(r.application(first), r.bytes_of(first, count), model::access::read, model::access::write);
+        (void)!mapping::permit(r, first, count, model::access::read, model::access::write);
       });
     });
     core_.regions.for_each([&](region_slot& r) { core_.changes.thaw(r, freeze::hold, r.block != nullptr); });

@@ -82,7 +82,7 @@ bool node_effects::differs(model::region_id region, std::uint64_t unit) noexcept
   const auto* const content = reinterpret_cast<const volatile std::uint64_t*>(r.system(unit));
   const auto* const twin = reinterpret_cast<const std::uint64_t*>(r.twin(unit));
   const std::uint64_t words = r.bytes_of(unit) / sizeof(std::uint64_t);
-  core_.diffs.note_compared(r.bytes_of(unit) / os::page_bytes);
+  core_.diffs.note_compared((r.bytes_of(unit) + os::page_bytes - 1) / os::page_bytes);
   for (std::uint64_t i = 0; i < words; ++i) {
     if (content[i] != twin[i]) return true;
   }

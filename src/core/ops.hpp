@@ -25,12 +25,13 @@ struct call_op : op {
   base::status why{};                  ///< of the replies so far
 };
 
-/// A thread that waits for a unit.
+/// A thread that waits for a unit, or for one after the other of a composed page.
 struct fault_op : op {
   explicit fault_op(body execute) noexcept : op(execute, type::fault) {}
   region_ref region{};
   std::uint64_t unit = 0;
   model::access want = model::access::none;
+  bool composed = false;  ///< all units of the page are wanted, of which `unit` is the first, or the one that it waits for
   unsigned lost = 0;  ///< how often in a row the thread was let in and came back at once
   read_ahead* stream = nullptr;
   fault_op* next_waiter = nullptr;

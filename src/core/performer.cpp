@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/log.hpp"
+#include "core/mapping.hpp"
 
 namespace quire::core {
 
@@ -77,32 +78,44 @@ void no_frame(const region_slot& r, std::uint64_t address) noexcept {
             r.memory->name(), r.memory->when_full());
 }
 
+namespace {
+/// Frames for all pages that have a byte of these units. 0 or errno.
+int populate(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
+  constexpr std::uint64_t page = view_map::page_bytes;
+  const std::uint64_t offset = r.layout.offset_of(first) / page * page, end = (r.layout.offset_of(first) + r.bytes_of(first, count) + page - 1) / page * page;
+  const int error = r.memory->populate(offset, end - offset);
+  if (error == EFAULT) no_frame(r, r.about.base + offset);
+  return error;
+}
+}  // namespace
+
 void performer::permit(const run& r) noexcept {
   const action& a = r.what;
   region_slot& region = *r.region;
-  const std::size_t bytes = region.bytes_of(a.unit, r.count);
-  std::byte* const at = region.application(a.unit);
-  const std::uint64_t offset = region.layout.offset_of(a.unit);
   to_.use_frames(region, a.unit, r.count, a.level);
-  const auto populate = [&] {
-    const int error = region.memory->populate(offset, bytes);
-    if (error == EFAULT) no_frame(region, region.about.base + offset);
-    return error;
-  };
-  int error = a.fresh ? populate() : 0;
-  if (error == 0) error = region.detector->permit(at, bytes, a.from, a.level);
+  int error = a.fresh ? populate(region, a.unit, r.count) : 0;
+  if (error == 0) error = mapping::permit(region, a.unit, r.count, a.from, a.level);
   if (error == EFAULT) {  // a frame is missing after all
-    error = populate();
-    if (error == 0) error = region.detector->permit(at, bytes, a.from, a.level);
+    error = populate(region, a.unit, r.count);
+    if (error == 0) error = mapping::permit(region, a.unit, r.count, a.from, a.level);
   }
   if (error != 0 && !application_ended(error)) give_up("permit", region, a.unit, error);
 }
 
 void performer::protect(const run& r) noexcept {
   const action& a = r.what;
-  const int error = r.region->detector->protect(r.region->application(a.unit), r.region->bytes_of(a.unit, r.count), a.from, a.level);
+  const int error = mapping::protect(*r.region, a.unit, r.count, a.from, a.level);
   if (error != 0 && !application_ended(error)) give_up("protect", *r.region, a.unit, error);
   to_.note_protected(*r.region, a.from);
+}
+
+void performer::compose(region_slot& r, std::uint64_t page, model::access level) noexcept {
+  int error = mapping::compose(r, page, level);
+  if (error == EFAULT) {
+    error = populate(r, page * r.layout.units_a_page(), 1);
+    if (error == 0) error = mapping::compose(r, page, level);
+  }
+  if (error != 0 && !application_ended(error)) give_up("permit", r, page * r.layout.units_a_page(), error);
 }
 
 }  // namespace quire::core

@@ -45,6 +45,8 @@ class performer {
   void take(region_slot& r, const model::actions& list) noexcept;
   /// Performs everything taken so far. Only between steps.
   void flush() noexcept;
+  /// Lets threads use a page of the natural view, all units of which permit `level`. Nothing is taken and not performed.
+  void compose(region_slot& r, std::uint64_t page, model::access level) noexcept;
 
  private:
   using run = action_run<region_slot>;

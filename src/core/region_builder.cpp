@@ -38,18 +38,21 @@ void region_builder::empty(region_slot& r) noexcept {
     if (const int error = r.memory->leave(); error != 0) {
       base::die(QUIRE_SYSTEM, "cannot give the memory of region %u back (pool '%s'): %s", unsigned{r.about.id}, r.memory->name(), std::strerror(error));
     }
-    if (r.detector != nullptr) r.detector->detach(at, r.about.bytes);
+    for (unsigned view = 0; r.detector != nullptr && view <= r.views.fine(); ++view) r.detector->detach(at + r.views.distance({view, 0}), r.about.bytes);
   }
   for (const auto& m : r.made) {
     if (m != nullptr) m->forget();
   }
   r.frames.reset();
   r.twins.reset();
+  r.states.reset();
 }
 
 base::status region_builder::fill(region_slot& slot, const region_description& about) {
   region_slot* const r = &slot;
   r->about = about;
+  r->views = views_of(about);
+  r->minipages = nullptr;
   r->change = {};
   for (auto& m : r->made) m.reset();
   r->system_base.store(0, std::memory_order_relaxed);
@@ -82,17 +85,23 @@ base::status region_builder::fill(region_slot& slot, const region_description& a
     base::log(base::log_level::error, "detector 'scan' finds writes too late for anything but release consistency");
     return QUIRE_UNSUPPORTED;
   }
-  auto memory = mechanisms_.make_pool(pool, about.base, about.bytes, r->detector->accessible());
+  if (const auto why = can_have_views(*r); !why.ok()) return why;
+  auto memory = mechanisms_.make_pool(pool, about.base, about.bytes, r->detector->accessible(), {r->views.fine(), r->views.stride()});
   if (!memory.ok()) return memory.why();
   r->memory = std::move(memory.value());
   r->system_base.store(reinterpret_cast<std::uint64_t>(r->memory->system_view()), std::memory_order_relaxed);
   r->dumped.cover(about.bytes);
   int error = core_.frames.limited() ? r->frames.make(r->layout.units()) : 0;
   if (error == 0) error = prepare(*r, *of);
-  if (error == 0) error = r->detector->attach(r->memory->application_view(), about.bytes);
+  if (error == 0 && r->views.fine() != 0) error = r->states.make(about.bytes / view_map::page_bytes, r->layout.units_a_page());
+  unsigned attached = 0;
+  for (; error == 0 && attached <= r->views.fine(); ++attached) {
+    error = r->detector->attach(r->memory->application_view() + r->views.distance({attached, 0}), about.bytes);
+  }
   if (error != 0) {
     base::log(base::log_level::error, "cannot prepare a region of %lu MiB: %s (%s)",
               static_cast<unsigned long>(about.bytes >> 20), std::strerror(error), r->detector->name());
+    for (unsigned view = 0; view + 1 < attached; ++view) r->detector->detach(r->memory->application_view() + r->views.distance({view, 0}), about.bytes);
     r->detector = nullptr;  // it does not know the region
     return QUIRE_SYSTEM;
   }
@@ -117,14 +126,24 @@ base::status region_builder::lay_out(region_slot& r) const {
     r.layout = unit_layout::uniform(r.about.bytes, r.about.unit_bytes);
     return {};
   }
-  auto made = (*row)->make(r.about.bytes, r.about.unit_bytes);
+  auto made = (*row)->make({r.about.bytes, r.about.unit_bytes, r.about.views});
   if (made == nullptr) {
-    base::log(base::log_level::error, "a region of %lu KiB with units of %u KiB cannot have the layout '%s'",
-              static_cast<unsigned long>(r.about.bytes >> 10), r.about.unit_bytes >> 10, (*row)->name);
+    base::log(base::log_level::error, "a region of %lu KiB with units of %u bytes and %u fine views cannot have the layout '%s'",
+              static_cast<unsigned long>(r.about.bytes >> 10), r.about.unit_bytes, unsigned{r.about.views}, (*row)->name);
     return QUIRE_INVALID;
   }
+  r.minipages = dynamic_cast<class minipages*>(made.get());
   r.layout = unit_layout::of(*r.layout_parts.emplace_back(std::move(made)));
   return {};
+}
+
+/// What does not go with fine views.
+base::status region_builder::can_have_views(const region_slot& r) const noexcept {
+  if (r.views.fine() == 0) return {};
+  const char* const what = r.detector->scans() ? "detector 'scan', which would look at all views" : core_.frames.limited() ? "QUIRE_MEMORY_LIMIT" : nullptr;
+  if (what == nullptr) return {};
+  base::log(base::log_level::error, "a region with minipages (quire_region_options.minipage_bytes, .views) does not go with %s", what);
+  return QUIRE_UNSUPPORTED;
 }
 
 /// Whether the region can outlast the death of a node, if it has to.
@@ -143,13 +162,13 @@ int region_builder::prepare(region_slot& r, const protocol::row& of) {
   protocol::region_shape shape;
   shape.region = model::region_id{about.id};
   shape.units = r.layout.units();
-  shape.unit_pages = static_cast<std::uint32_t>(r.layout.most_bytes() / os::page_bytes);
+  shape.unit_pages = static_cast<std::uint32_t>(std::max<std::uint64_t>(r.layout.most_bytes() / os::page_bytes, 1));
   shape.first_touch = about.placement == QUIRE_PLACE_FIRST_TOUCH;
   shape.beside_others = about.orders != 0;
   shape.scans = r.detector->scans();
   const auto untouched = core_.regions.is_adopted(about) ? model::placement::node : model::placement::block;  // where units are until a node touches them
   const auto placement = shape.first_touch ? untouched : static_cast<model::placement>(about.placement);
-  shape.managers = directory::manager_map::make(placement, core_.config.nodes, shape.units, model::node_id{about.home});
+  shape.managers = directory::manager_map::make(placement, core_.config.nodes, shape.units, model::node_id{about.home}, r.layout.units_a_page());
   int error = of.can.twins ? r.twins.make(about.bytes) : 0;
   if (error != 0) return error;
   if (shape.scans) scanning_ = true;

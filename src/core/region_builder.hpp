@@ -50,6 +50,7 @@ class region_builder {
   [[nodiscard]] std::uint64_t position_for(const region_description& about);
 
   [[nodiscard]] base::status fill(region_slot& r, const region_description& about);
+  [[nodiscard]] base::status can_have_views(const region_slot& r) const noexcept;
   [[nodiscard]] base::status can_survive(const region_description& about, const protocol::row& of) const noexcept;
   [[nodiscard]] store::store* store_for(const region_description& about);
   [[nodiscard]] base::result<detect::detector*> detector_for(std::uint8_t asked, const pool::settings& pool);

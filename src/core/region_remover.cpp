@@ -18,6 +18,7 @@ namespace quire::core {
 stays region_remover::begin(region_slot& r) noexcept {
   if (r.block != nullptr) return stays::in_block;
   if (r.change.frozen.has(freeze::change) || r.change.frozen.has(freeze::hold) || r.change.frozen.has(freeze::end)) return stays::changes;
+  core_.whole.end();
   bool pinned = false;
   core_.pinned.for_each([&](const directory::pin& p) { pinned |= p.region.value() == r.about.id; });
   if (pinned) return stays::pinned;
@@ -57,6 +58,7 @@ void region_remover::finish(region_slot& r) noexcept {
   });
   for (const std::uint64_t unit : pinned) core_.pinned.remove(id, unit);
   core_.held.forget(r);
+  core_.whole.forget(r);
   core_.paging.forget(r);
   core_.frames.forget(r);
   core_.faults.forget(r);

@@ -20,7 +20,10 @@
 #include "base/fault_heap.hpp"
 #include "detect/detector.hpp"
 #include "core/block.hpp"
+#include "core/minipages/minipages.hpp"
+#include "core/minipages/view_states.hpp"
 #include "core/unit_layout.hpp"
+#include "core/view_map.hpp"
 #include "os/memory.hpp"
 #include "pool/pool.hpp"
 #include "model/machine.hpp"
@@ -45,9 +48,12 @@ struct region_description {
   std::uint8_t layout = 0;  ///< and of layouts
   std::uint8_t orders = 0;  ///< its units carry release consistency along (core::orders())
   std::uint32_t life = 0;  ///< regions that had gone when it was made: with `id` it names the region for ever
+  std::uint16_t views = 0;  ///< fine ones, each of a unit a page (MultiView)
 };
 /// The handle that programs have (quire_region::id).
 [[nodiscard]] inline std::uint64_t handle_of(const region_description& d) noexcept { return d.id | std::uint64_t{d.life} << 16; }
+
+[[nodiscard]] inline view_map views_of(const region_description& d) noexcept { return {d.bytes, d.views}; }
 
 /// Which parts of a region have been used on this node: what holds content lies in them. So a core file and a checkpoint look at those
 /// and no others.
@@ -140,11 +146,25 @@ struct change_state {
 /// Memory for tables, by the system.
 inline constexpr protocol::table_memory zeroes{os::map_table, os::unmap};
 
+/// Where an access to a region has been.
+struct accessed {
+  enum class by : std::uint8_t {
+    own_page,       ///< a page of addresses that shows the unit alone
+    composed_page,  ///< a page of the natural view that shows several: `unit` is the first of them
+    wrong_page,     ///< a page of a fine view, and at a byte that it is not there to show
+  };
+  std::uint64_t unit = 0;
+  by page = by::own_page;
+};
+
 struct region_slot {
   region_description about;
   unit_layout layout;
+  view_map views;
   /// Of layouts that are not uniform; those of regions that have gone, too, as a thread may be reading them.
-  std::vector<std::unique_ptr<const layout_body>> layout_parts;
+  std::vector<std::unique_ptr<layout_body>> layout_parts;
+  class minipages* minipages = nullptr;  ///< its layout, if it has units smaller than a page
+  view_states states{zeroes};            ///< used where it has fine views
   std::unique_ptr<pool::pool> memory;
   std::atomic<std::uint64_t> system_base{0};  ///< its system view, for threads that must not look at `memory`
   detect::detector* detector = nullptr;  ///< shared by all regions of its kind
@@ -169,11 +189,44 @@ struct region_slot {
   [[nodiscard]] quire_consistency consistency() const noexcept { return static_cast<quire_consistency>(machine->protocol().value()); }
   /// Its written units are found without faults.
   [[nodiscard]] bool scans() const noexcept { return detector->scans(); }
-  [[nodiscard]] std::uint64_t unit_of(std::uint64_t address) const noexcept { return layout.unit_of(address - about.base); }
+  /// Of an address in any view.
+  [[nodiscard]] std::uint64_t offset_of(std::uint64_t address) const noexcept { return views.of(address - about.base).offset; }
+  [[nodiscard]] std::uint64_t unit_of(std::uint64_t address) const noexcept { return layout.unit_of(offset_of(address)); }
   /// Units that have a byte of a range of addresses of the region.
-  [[nodiscard]] unit_range under(std::uint64_t address, std::uint64_t bytes) const noexcept { return layout.under(address - about.base, bytes); }
+  [[nodiscard]] unit_range under(std::uint64_t address, std::uint64_t bytes) const noexcept { return layout.under(offset_of(address), bytes); }
+  /// In the natural view.
   [[nodiscard]] std::uint64_t address_of(std::uint64_t unit) const noexcept { return about.base + layout.offset_of(unit); }
-  [[nodiscard]] std::byte* application(std::uint64_t unit) const noexcept { return memory->application_view() + layout.offset_of(unit); }
+  [[nodiscard]] std::uint64_t natural(std::uint64_t address) const noexcept { return about.base + offset_of(address); }
+  /// The same byte where its unit is shown alone.
+  [[nodiscard]] std::uint64_t fine(std::uint64_t address) const noexcept {
+    const std::uint64_t offset = offset_of(address);
+    return about.base + views.distance({layout.view_of(layout.unit_of(offset)), offset});
+  }
+  [[nodiscard]] accessed access_at(std::uint64_t address) const noexcept {
+    const auto [view, offset] = views.of(address - about.base);
+    const std::uint64_t unit = layout.unit_of(offset);
+    const unsigned shown = views.fine() == 0 ? 0 : layout.view_of(unit);
+    if (view == shown) return {unit, accessed::by::own_page};
+    if (view != 0) return {unit, accessed::by::wrong_page};
+    return {layout.unit_of(offset - offset % view_map::page_bytes), accessed::by::composed_page};
+  }
+  /// Whether to bring or map the unit before anybody asks for it. Not what has no bytes, nor pages that are not divided yet: they may be, while what was asked
+  /// for is on its way.
+  [[nodiscard]] bool can_be_guessed(std::uint64_t unit) const noexcept {
+    return views.fine() == 0 || (layout.bytes_of(unit) != 0 && layout.view_of(unit) != 0);
+  }
+  /// Bytes from an address on that can be used together: to the end of the region in the natural view, of the unit in a fine one; 0 where that does
+  /// not show it.
+  [[nodiscard]] std::uint64_t bytes_from(std::uint64_t address) const noexcept {
+    const auto [view, offset] = views.of(address - about.base);
+    if (view == 0) return about.bytes - offset;
+    const std::uint64_t unit = layout.unit_of(offset);
+    return layout.view_of(unit) == view ? layout.offset_of(unit + 1) - offset : 0;
+  }
+  /// Where threads see the unit, by a page that shows no other.
+  [[nodiscard]] std::byte* application(std::uint64_t unit) const noexcept {
+    return memory->application_view() + views.distance({views.fine() == 0 ? 0 : layout.view_of(unit), layout.offset_of(unit)});
+  }
   [[nodiscard]] std::byte* system(std::uint64_t unit) const noexcept { return memory->system_view() + layout.offset_of(unit); }
   [[nodiscard]] std::byte* twin(std::uint64_t unit) const noexcept { return twins.data() + layout.offset_of(unit); }
   [[nodiscard]] std::size_t bytes_of(std::uint64_t unit) const noexcept { return layout.bytes_of(unit); }
@@ -245,7 +298,7 @@ class region_map {
     const std::uint16_t tag = granules_[(address - base_) >> granule_shift_].load(std::memory_order_acquire);
     if (tag == 0) return nullptr;
     const region_ref s = slots_[tag - 1].load(std::memory_order_acquire);  // its turn is read before anything of it
-    return s != nullptr && address - s->about.base < s->about.bytes ? s : nullptr;
+    return s != nullptr && s->views.has(address - s->about.base) ? s : nullptr;
   }
   /// Regions of memory that programs had before lie outside of the range.
   [[nodiscard]] bool is_adopted(const region_description& d) const noexcept { return d.base - base_ >= bytes_; }
@@ -281,7 +334,7 @@ class region_map {
   [[nodiscard]] bool find_gone(std::uint64_t address, region_description& was) const noexcept {
     for (std::size_t i = 0; empty_ != nullptr && i < max_regions; ++i) {
       const region_slot* const s = empty_[i].load(std::memory_order_acquire);
-      if (s == nullptr || address - s->about.base >= s->about.bytes) continue;
+      if (s == nullptr || address - s->about.base >= s->views.span()) continue;
       was = s->about;
       return true;
     }
@@ -336,7 +389,7 @@ class region_map {
       if (with != 0) add_adopted(s);
       return;
     }
-    const std::uint64_t first = (s.about.base - base_) >> granule_shift_, last = (s.about.base + s.about.bytes - 1 - base_) >> granule_shift_;
+    const std::uint64_t first = (s.about.base - base_) >> granule_shift_, last = (s.about.base + s.views.span() - 1 - base_) >> granule_shift_;
     for (std::uint64_t g = first; g <= last; ++g) granules_[g].store(with, std::memory_order_release);
   }
   std::uint64_t base_ = 0, bytes_ = 0;

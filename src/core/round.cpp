@@ -58,6 +58,7 @@ bool core::round() noexcept {
   bool any = wire.progress();
   if (absent.look()) any = true;
   if (!held.empty() && held.end()) any = true;
+  if (!whole.empty() && whole.look()) any = true;
   if (objects.end_lingers()) any = true;
   changes.look();
   survival.look();
@@ -97,11 +98,12 @@ void core::expect_end() noexcept {
     as_driver([&] {
       config.read_ahead = false;
       (void)wire.progress();  // what comes for nobody wakes nobody
+      whole.end();
       pins.drop_pins();
       left = 0;
       regions.for_each([&](const region_slot& r) { left += r.machine->outstanding(); });
       // What is still queued here could not leave any more once the others have stopped.
-      if (wire.sends_pending() || !held.empty() || protocols.busy() || replicas.traffic.busy() || !absent.is_quiet()) ++left;
+      if (wire.sends_pending() || !held.empty() || !whole.empty() || protocols.busy() || replicas.traffic.busy() || !absent.is_quiet()) ++left;
     });
     if (left != 0) host.pause(100'000);
   }

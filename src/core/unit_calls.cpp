@@ -30,7 +30,7 @@ base::status unit_calls::atomic(std::uint64_t address, std::uint32_t operation, 
   if (o.region == nullptr) return QUIRE_BAD_ADDRESS;
   if (!core_.protocols.of(*o.region).atomics) return QUIRE_UNSUPPORTED;
   o.m.unit = o.region->unit_of(address);
-  o.m.c = address - o.region->address_of(o.m.unit);
+  o.m.c = o.region->natural(address) - o.region->address_of(o.m.unit);
   const auto noted = core_.faults.note_memory("an atomic operation", *o.region, o.m.unit);
   o.m.operation = operation;
   o.m.a = a;
@@ -107,6 +107,7 @@ void unit_calls::push_units(call_op& call, std::uint64_t first, std::uint64_t en
   call.replies = 0;
   ++r.change.calls;
   for (std::uint64_t unit = first; unit < end; ++unit) {
+    if (r.bytes_of(unit) == 0) continue;
     if (written_only && !machine.pushes().on_produce_end(unit)) continue;
     ++call.replies;
     core_.actions.clear();

@@ -17,8 +17,9 @@ struct unit_range {
   [[nodiscard]] std::uint64_t count() const noexcept { return end - first; }
 };
 
-/// A layout that is not uniform, of one region. Units cover the region without gaps, in the order of their addresses; each is whole pages.
-/// Any thread, also in fault context: no heap, no lock, nothing that changes.
+/// A layout that is not uniform, of one region. Units cover the region without gaps, in the order of their addresses; each is whole pages, or lies
+/// within one. Units may have 0 bytes: they are numbers that nobody uses.
+/// Any thread, also in fault context: no heap, no lock, nothing that changes once somebody uses it.
 class layout_body {
  public:
   virtual ~layout_body() = default;
@@ -29,6 +30,10 @@ class layout_body {
   [[nodiscard]] virtual std::uint64_t offset_of(std::uint64_t unit) const noexcept = 0;
   /// Of the largest unit.
   [[nodiscard]] virtual std::uint64_t most_bytes() const noexcept = 0;
+  /// The view whose pages show this unit and no other (view_map.hpp).
+  [[nodiscard]] virtual unsigned view_of(std::uint64_t /*unit*/) const noexcept { return 0; }
+  /// Numbers of units that each page has, where the region has fine views.
+  [[nodiscard]] virtual unsigned units_a_page() const noexcept { return 1; }
 };
 
 class unit_layout {
@@ -58,6 +63,8 @@ class unit_layout {
   }
   /// Of the largest unit.
   [[nodiscard]] std::uint64_t most_bytes() const noexcept { return is_uniform() ? std::uint64_t{1} << shift_ : body_->most_bytes(); }
+  [[nodiscard]] unsigned view_of(std::uint64_t unit) const noexcept { return is_uniform() ? 0 : body_->view_of(unit); }
+  [[nodiscard]] unsigned units_a_page() const noexcept { return is_uniform() ? 1 : body_->units_a_page(); }
   /// Units that have a byte of a range of at least one byte.
   [[nodiscard]] unit_range under(std::uint64_t offset, std::uint64_t bytes) const noexcept {
     return {unit_of(offset), unit_of(offset + bytes - 1) + 1};

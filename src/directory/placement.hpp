@@ -14,14 +14,17 @@ struct manager_map {
   std::uint16_t nodes = 1;
   model::node_id fixed{};         ///< for placement::node
   std::uint64_t block_units = 1;  ///< for placement::block: units a node manages
+  unsigned together = 1;          ///< neighbours that one node manages
 
-  static constexpr manager_map make(model::placement kind, unsigned nodes, std::uint64_t units, model::node_id fixed) {
-    return {kind, static_cast<std::uint16_t>(nodes), fixed, units < nodes ? 1 : (units + nodes - 1) / nodes};
+  /// `together`: of how many neighbours, from unit 0 on, one node is to manage all.
+  static constexpr manager_map make(model::placement kind, unsigned nodes, std::uint64_t units, model::node_id fixed, unsigned together = 1) {
+    const std::uint64_t groups = units / together;
+    return {kind, static_cast<std::uint16_t>(nodes), fixed, (groups < nodes ? 1 : (groups + nodes - 1) / nodes) * together, together};
   }
   [[nodiscard]] constexpr model::node_id of(std::uint64_t unit) const noexcept {
     switch (kind) {
       case model::placement::block: return model::node_id{static_cast<std::uint16_t>(unit / block_units)};
-      case model::placement::modulo: return model::node_id{static_cast<std::uint16_t>(unit % nodes)};
+      case model::placement::modulo: return model::node_id{static_cast<std::uint16_t>(unit / together % nodes)};
       case model::placement::node: break;
     }
     return fixed;

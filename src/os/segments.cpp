@@ -151,8 +151,8 @@ int attach_segment(int id, void* at) noexcept {
 
 void remove_segment(int id) noexcept { ::shmctl(id, IPC_RMID, nullptr); }
 
-void* mdup(void* address, std::uint64_t bytes, int& error) noexcept {
-  void* const second = ::mremap(address, 0, bytes, MREMAP_MAYMOVE);
+void* mdup(void* address, std::uint64_t bytes, void* at, int& error) noexcept {
+  void* const second = at != nullptr ? ::mremap(address, 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, at) : ::mremap(address, 0, bytes, MREMAP_MAYMOVE);
   error = second == MAP_FAILED ? errno : 0;
   return second == MAP_FAILED ? nullptr : second;
 }

@@ -39,7 +39,8 @@ void remove_dead_segments() noexcept;
 /// The segment goes when nobody is attached any more.
 void remove_segment(int id) noexcept;
 
-/// ParADE's mdup(): a second range of addresses for the pages of a shared mapping, which stays. nullptr with errno in `error`.
-[[nodiscard]] void* mdup(void* address, std::uint64_t bytes, int& error) noexcept;
+/// ParADE's mdup(): a second range of addresses for the pages of a shared mapping, which stays. With `at`, exactly there, replacing what the caller has
+/// reserved. nullptr with errno in `error`.
+[[nodiscard]] void* mdup(void* address, std::uint64_t bytes, void* at, int& error) noexcept;
 
 }  // namespace quire::os

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A page pool: one physical page, two access paths. The application view is what programs use and carries the
 // protections; the system view is always readable and writable and only the runtime uses it, so that a page can be updated
-// while no thread may see it (ParADE's atomic page update problem; Millipage's privileged view). One folder a body.
+// while no thread may see it (ParADE's atomic page update problem; Millipage's privileged view). A pool may have further application views of the same
+// pages, each with protections of its own (Millipage: MultiView). One folder a body.
 #pragma once
 
 #include <cstddef>
@@ -53,13 +54,19 @@ struct settings {
   os::address_space* application = &os::this_process();  ///< whose the application view is; fork: another process
 };
 
+/// Application views beside the first one: the n-th lies n * stride bytes behind that.
+struct fine_views {
+  unsigned count = 0;
+  std::uint64_t stride = 0;
+};
+
 /// Makes a pool of `bytes` (whole pages) whose application view stands at `address` exactly, which the caller has reserved.
 /// `accessible`: the application view's initial protection is read-write (userfaultfd keeps pages away) or none
-/// (mprotect). Neither view goes into a core file before somebody asks for it (dump()). Application thread. A crash, kill -9
+/// (mprotect); so are fine views, whose addresses the caller has reserved, too. No view goes into a core file before somebody asks for it (dump()). Application thread. A crash, kill -9
 /// included, leaves nothing. QUIRE_SYSTEM, QUIRE_NO_MEMORY, QUIRE_UNSUPPORTED (fork, in a process that is not split); the reason
 /// is logged.
 [[nodiscard]] base::result<std::unique_ptr<pool>> make(const settings& how, std::uint64_t address, std::uint64_t bytes,
-                                                       bool accessible);
+                                                       bool accessible, const fine_views& fine = {});
 
 /// Whether userfaultfd can watch such a pool: its pages must be the kernel's shared memory, and not System V's.
 [[nodiscard]] bool takes_userfault(const settings& how) noexcept;

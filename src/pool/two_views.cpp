@@ -8,6 +8,7 @@
 
 #include "base/log.hpp"
 #include "os/memory.hpp"
+#include "os/segments.hpp"
 
 namespace quire::pool {
 namespace {
@@ -15,11 +16,11 @@ namespace {
 class two_views final : public pool {
  public:
   two_views(const request& r, std::byte* system)
-      : name_(r.name), when_full_(r.when_full), application_(r.application()), system_(system), bytes_(r.bytes) {}
+      : name_(r.name), when_full_(r.when_full), application_(r.application()), system_(system), bytes_(r.bytes), fine_(r.fine) {}
   two_views(const two_views&) = delete;
   two_views& operator=(const two_views&) = delete;
   ~two_views() override {
-    os::unmap(application_, bytes_);
+    for (unsigned view = 0; application_ != nullptr && view <= fine_.count; ++view) os::unmap(application_ + view * fine_.stride, bytes_);
     os::unmap(system_, bytes_);
   }
   std::byte* application_view() const noexcept override { return application_; }
@@ -34,8 +35,9 @@ class two_views final : public pool {
   const char* name() const noexcept override { return name_; }
   const char* when_full() const noexcept override { return when_full_; }
   int leave() noexcept override {
-    const int error = os::reserve_again(application_, bytes_);
-    if (error != 0) return error;
+    for (unsigned view = 0; view <= fine_.count; ++view) {
+      if (const int error = os::reserve_again(application_ + view * fine_.stride, bytes_); error != 0) return error;
+    }
     application_ = nullptr;
     os::unmap(system_, bytes_);
     system_ = nullptr;
@@ -51,7 +53,19 @@ class two_views final : public pool {
   std::byte* application_;
   std::byte* system_;
   std::uint64_t bytes_;
+  fine_views fine_;
 };
+
+/// Fine views are copies of the system view's mapping, whatever that is made of. 0 or errno.
+int add_fine_views(const request& r, std::byte* system) noexcept {
+  for (unsigned view = 1; view <= r.fine.count; ++view) {
+    int error = 0;
+    void* const made = os::mdup(system, r.bytes, r.application() + view * r.fine.stride, error);
+    if (made != nullptr && !r.accessible) error = os::protect(made, r.bytes, PROT_NONE);
+    if (error != 0) return error;
+  }
+  return 0;
+}
 
 }  // namespace
 
@@ -61,7 +75,7 @@ base::status failed(const request& r, const char* what, int error) {
   return error == ENOMEM || error == ENOSPC ? QUIRE_NO_MEMORY : QUIRE_SYSTEM;
 }
 
-std::unique_ptr<pool> own_views(const request& r, std::byte* system) {
+base::result<std::unique_ptr<pool>> own_views(const request& r, std::byte* system) {
   // A forked child must not see raw pages without protection (userfaultfd does not follow a fork).
   if (os::advise(r.application(), r.bytes, MADV_DONTFORK) != 0 || os::advise(system, r.bytes, MADV_DONTFORK) != 0) {
     base::log(base::log_level::warning, "a forked child will see shared memory without protection: madvise failed");
@@ -70,7 +84,12 @@ std::unique_ptr<pool> own_views(const request& r, std::byte* system) {
   // of the application view. The system view would only double it.
   (void)!os::advise(r.application(), r.bytes, MADV_DONTDUMP);
   (void)!os::advise(system, r.bytes, MADV_DONTDUMP);
-  return std::make_unique<two_views>(r, system);
+  std::unique_ptr<pool> made = std::make_unique<two_views>(r, system);
+  if (const int error = add_fine_views(r, system); error != 0) {
+    (void)made->leave();
+    return failed(r, "map the fine views of", error);
+  }
+  return made;
 }
 
 base::result<std::unique_ptr<pool>> map_twice(const request& r, int fd) {

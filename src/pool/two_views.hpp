@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What most pools come to once they are made: two mappings of the same pages. The papers' three steps are a pool's own
+// What most pools come to once they are made: two mappings of the same pages, and more where a region has fine views. The papers' three steps are a pool's own
 // (create the global heap), map_application() and map_system().
 #pragma once
 
@@ -14,6 +14,7 @@ struct request {
   std::uint64_t address;
   std::uint64_t bytes;
   bool accessible;
+  fine_views fine{};
 
   [[nodiscard]] std::byte* application() const noexcept { return reinterpret_cast<std::byte*>(address); }
 };
@@ -21,8 +22,8 @@ struct request {
 /// Logs that `what` (a verb) has failed with `error`, and gives the status for it.
 [[nodiscard]] base::status failed(const request& r, const char* what, int error);
 
-/// Takes over two views of the same pages. Both go away with the pool.
-[[nodiscard]] std::unique_ptr<pool> own_views(const request& r, std::byte* system);
+/// Takes over two views of the same pages, and adds the fine ones. All go away with the pool.
+[[nodiscard]] base::result<std::unique_ptr<pool>> own_views(const request& r, std::byte* system);
 
 /// Maps the object behind `fd` twice, and closes `fd`: the mappings keep it alive, and nothing else does.
 [[nodiscard]] base::result<std::unique_ptr<pool>> map_twice(const request& r, int fd);

@@ -56,6 +56,28 @@ void keeper::open(std::uint64_t base, std::uint16_t first) {
   open_end();
 }
 
+namespace {
+/// Of MultiView.
+base::status check_minipages(const char* call, const quire_region_options& options) {
+  using core::minipages;
+  const std::size_t bytes = options.minipage_bytes;
+  if (bytes != 0 && !minipages::is_size(bytes, minipages::most_views)) {
+    return base::explain(QUIRE_INVALID, "%s(): minipages of %zu bytes: they must be a multiple of 16, from 16 to 2048; larger units are whole pages (unit_bytes)", call, bytes);
+  }
+  if (options.views < 0 || options.views > static_cast<int>(minipages::most_views)) {
+    return base::explain(QUIRE_INVALID, "%s(): %d fine views: a heap may have 1 to %u", call, options.views, minipages::most_views);
+  }
+  if (bytes != 0 && (options.heap != 0 || options.views != 0)) {
+    return base::explain(QUIRE_INVALID, "%s(): minipage_bytes is for a region that is used by its range; a heap has minipages as large as its allocations (views)", call);
+  }
+  if (options.views != 0 && options.heap == 0) return base::explain(QUIRE_INVALID, "%s(): views is for heaps; a region has minipages by minipage_bytes", call);
+  if ((bytes != 0 || options.views != 0) && options.unit_bytes != 0 && options.unit_bytes != minipages::page_bytes) {
+    return base::explain(QUIRE_INVALID, "%s(): units of %zu bytes, and minipages: unit_bytes must be 0", call, options.unit_bytes);
+  }
+  return {};
+}
+}  // namespace
+
 base::status keeper::check(const char* call, const quire_region_options& options, std::uint64_t bytes) const {
   const auto& c = core_.config;
   const std::uint64_t unit = options.unit_bytes == 0 ? 4096 : options.unit_bytes;
@@ -70,6 +92,7 @@ base::status keeper::check(const char* call, const quire_region_options& options
     return base::explain(QUIRE_INVALID, "%s(): units of %zu bytes: they must be a power of two from 4 KiB to 2 MiB", call,
                          options.unit_bytes);
   }
+  if (const auto why = check_minipages(call, options); !why.ok()) return why;
   if (!known) {
     return base::explain(QUIRE_INVALID,
                          "%s(): one of consistency (%d), placement (%d), pool (%d) and detector (%d) has a value that is none",
@@ -97,6 +120,13 @@ region_description describe(const quire_region_options& options, std::uint64_t b
   about.detector = static_cast<std::uint8_t>(options.detector);
   about.heap = options.heap != 0 ? 1 : 0;
   about.orders = options.orders != 0 ? 1 : 0;
+  if (options.minipage_bytes != 0) {
+    about.unit_bytes = static_cast<std::uint32_t>(options.minipage_bytes);
+    about.views = static_cast<std::uint16_t>(unit / options.minipage_bytes);
+  } else if (options.views != 0) {
+    about.views = static_cast<std::uint16_t>(options.views);
+  }
+  if (about.views != 0) about.layout = core::layouts::divided.id;
   return about;
 }
 }  // namespace
@@ -104,19 +134,20 @@ region_description describe(const quire_region_options& options, std::uint64_t b
 base::status keeper::create(const quire_region_options& options, std::uint64_t bytes, quire_region& region) {
   if (const auto why = check("quire_region_create", options, bytes); !why.ok()) return why;
   const auto& c = core_.config;
-  if (bytes > c.bytes) {
-    return base::explain(QUIRE_NO_ADDRESSES, "quire_region_create(): %lu bytes are more than the shared range has, %lu (QUIRE_RANGE)",
-                         static_cast<unsigned long>(bytes), static_cast<unsigned long>(c.bytes));
+  const region_description about = describe(options, bytes);
+  if (bytes > c.bytes || core::views_of(about).span() > c.bytes) {
+    return base::explain(QUIRE_NO_ADDRESSES, "quire_region_create(): %lu bytes, which %u views show, are more than the shared range has, %lu (QUIRE_RANGE)",
+                         static_cast<unsigned long>(bytes), about.views + 1u, static_cast<unsigned long>(c.bytes));
   }
-  return ask_for(describe(options, bytes), region);
+  return ask_for(about, region);
 }
 
 base::status keeper::may_adopt(const quire_region_options& options, std::uint64_t base, std::uint64_t bytes, int home) const {
   constexpr const char* call = "quire_region_adopt";
   if (const auto why = check(call, options, bytes); !why.ok()) return why;
   const auto& c = core_.config;
-  if ((options.placement != QUIRE_PLACE_BLOCK && options.placement != QUIRE_PLACE_FIRST_TOUCH) || options.home != 0 || options.heap != 0) {
-    return base::explain(QUIRE_INVALID, "%s(): memory that has content is no heap, and its units start at the node that has it: leave home and heap 0, and placement, or take "
+  if ((options.placement != QUIRE_PLACE_BLOCK && options.placement != QUIRE_PLACE_FIRST_TOUCH) || options.home != 0 || options.heap != 0 || options.minipage_bytes != 0) {
+    return base::explain(QUIRE_INVALID, "%s(): memory that has content is no heap, and its units start at the node that has it: leave home, heap and minipage_bytes 0, and placement, or take "
                          "QUIRE_PLACE_FIRST_TOUCH", call);
   }
   if (home < 0 || home >= static_cast<int>(c.nodes)) {
@@ -183,7 +214,7 @@ void keeper::on_create(const message& m, std::span<const std::byte> value) noexc
 
 /// What is adopted has its place.
 bool keeper::find_place(region_description& about) {
-  return about.base != 0 || space_.take(about.bytes, colour_of(about.id, about.unit_bytes, core_.regions.granule_bytes()), about.base);
+  return about.base != 0 || space_.take(core::views_of(about).span(), colour_of(about.id, about.unit_bytes, core_.regions.granule_bytes()), about.base);
 }
 
 /// The dead answer nothing.

@@ -168,7 +168,7 @@ void keeper::all_have_done(question& q) {
     }
     case step::finish:
       core_.services.answer(q.request, q.why);
-      if (!core_.regions.is_adopted(q.about)) space_.give_back(q.about.base, q.about.bytes);
+      if (!core_.regions.is_adopted(q.about)) space_.give_back(q.about.base, core::views_of(q.about).span());
       numbers_.give_back(id);
       ++gone_;
       questions_.erase(id);

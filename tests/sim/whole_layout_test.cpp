@@ -126,7 +126,7 @@ TEST(toy_layout, refuses_what_needs_units_of_one_size) {
 }
 
 TEST(toy_layout, gives_each_byte_to_one_unit) {
-  const auto body = toy::two_sizes::make(bytes, large);
+  const auto body = toy::two_sizes::make({.bytes = bytes, .unit_bytes = large});
   const auto layout = core::unit_layout::of(*body);
   std::uint64_t offset = 0;
   for (std::uint64_t unit = 0; unit < layout.units(); offset += layout.bytes_of(unit), ++unit) {
@@ -139,7 +139,7 @@ TEST(toy_layout, gives_each_byte_to_one_unit) {
     EXPECT_TRUE(unit + fits == layout.units() || layout.bytes_of(unit, fits + 1) > most);
   }
   EXPECT_EQ(offset, bytes);
-  EXPECT_EQ(toy::two_sizes::make(bytes + page, large), nullptr);
+  EXPECT_EQ(toy::two_sizes::make({.bytes = bytes + page, .unit_bytes = large}), nullptr);
 }
 
 }  // namespace

@@ -29,7 +29,11 @@ std::size_t within_region(const void* address, std::size_t bytes) noexcept {
   std::uint64_t all = 0;
   if (quire_region_of(address, &of) != QUIRE_OK || quire_region_range(of, &start, &all) != QUIRE_OK) return bytes;
   const auto before = static_cast<std::uint64_t>(static_cast<const char*>(address) - static_cast<const char*>(start));
-  return static_cast<std::size_t>(std::min<std::uint64_t>(bytes, all - before));
+  if (before < all) return static_cast<std::size_t>(std::min<std::uint64_t>(bytes, all - before));
+  std::size_t of_minipage = 0;  // of a fine view
+  void* first = nullptr;
+  if (quire_minipage_of(address, &first, &of_minipage) != QUIRE_OK) return bytes;
+  return std::min(bytes, of_minipage - static_cast<std::size_t>(static_cast<const char*>(address) - static_cast<const char*>(first)));
 }
 
 void watch_range(std::uint64_t base, std::uint64_t bytes) noexcept {

@@ -14,7 +14,7 @@ base::result<std::unique_ptr<pool>> make_mdup(const request& r) {
   int error = 0;
   void* const application = os::map_shared(-1, r.bytes, r.application(), true, error);
   if (application == nullptr) return failed(r, "map", error);
-  auto* const system = static_cast<std::byte*>(os::mdup(application, r.bytes, error));
+  auto* const system = static_cast<std::byte*>(os::mdup(application, r.bytes, nullptr, error));
   if (system != nullptr && !r.accessible) error = os::protect(application, r.bytes, PROT_NONE);
   if (error == 0) return own_views(r, system);
   os::unmap(application, r.bytes);

@@ -20,9 +20,9 @@ class two_sizes final : public core::layout_body {
   }
   [[nodiscard]] std::uint64_t most_bytes() const noexcept override { return large_; }
 
-  static std::unique_ptr<const core::layout_body> make(std::uint64_t bytes, std::uint64_t unit_bytes) {
-    if (bytes % (2 * unit_bytes) != 0) return nullptr;  // halves of whole units
-    return std::make_unique<two_sizes>(bytes, unit_bytes);
+  static std::unique_ptr<core::layout_body> make(const core::layout_request& about) {
+    if (about.bytes % (2 * about.unit_bytes) != 0) return nullptr;  // halves of whole units
+    return std::make_unique<two_sizes>(about.bytes, about.unit_bytes);
   }
 
  private:

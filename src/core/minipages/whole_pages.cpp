@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/minipages/whole_pages.hpp"
+
+#include "core/core.hpp"
+
+namespace quire::core {
+
+namespace {
+constexpr unsigned tries_before_claim = 4;
+constexpr std::uint64_t in_a_row_ns = 500'000;     // tries that come within so long of each other
+constexpr std::uint64_t shortest_use_ns = 30'000;  // a thread needs so long to wake up and go on
+constexpr unsigned most_levels = 5;
+constexpr std::uint64_t patience_ns = 5'000'000;   // of who has pinned some units, with the next
+constexpr std::uint64_t for_ever = ~std::uint64_t{0};
+}  // namespace
+
+void whole_pages::note_try(region_slot& r, std::uint64_t page) noexcept {
+  if (!core_.protocols.of(r).pins || core_.protocols.of(r).relaxed) return;
+  recent& seen = recent_[(page ^ r.about.id * 7u) % recent_.size()];
+  const std::uint64_t now = core_.now();
+  if (seen.region != &r || seen.page != page || now - seen.last_ns > in_a_row_ns) seen = {&r, page, now, 0, 0};
+  seen.last_ns = now;
+  if (++seen.tries < tries_before_claim) return;
+  seen.tries = 0;
+  begin(r, page, std::min(seen.claims++, most_levels));
+}
+
+void whole_pages::begin(region_slot& r, std::uint64_t page, unsigned level) noexcept {
+  if (std::ranges::any_of(claims_, [&](const claim& c) { return c.region == &r && c.page == page; })) return;
+  const unit_range all = r.layout.under(page * view_map::page_bytes, view_map::page_bytes);
+  claims_.push_back({&r, page, all.first, all.first, all.end, false, true, false, level, for_ever});
+}
+
+/// Within a step perhaps: the claim goes on after it.
+void whole_pages::on_woken(const region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
+  for (claim& c : claims_) c.ready = c.ready || (c.region == &r && c.next - first < count);
+}
+
+bool whole_pages::look() noexcept {
+  bool any = false;
+  for (std::size_t i = 0; i < claims_.size();) {
+    claim& c = claims_[i];
+    if (c.ready && !c.whole && !c.region->change.frozen) {
+      any = true;
+      go_on(c);
+    }
+    if (core_.now() < c.until_ns || c.region->change.frozen) {
+      ++i;
+      continue;
+    }
+    any = true;
+    const claim over = c;
+    claims_[i] = claims_.back();
+    claims_.pop_back();
+    claim last = over;
+    end(last);
+  }
+  return any;
+}
+
+void whole_pages::go_on(claim& c) noexcept {
+  using model::fault_outcome;
+  region_slot& r = *c.region;
+  c.ready = false;
+  while (c.next != c.end) {
+    core_.actions.clear();
+    const auto outcome = c.counted ? r.machine->pins().on_pin_again(c.next, core_.actions) : r.machine->pins().on_pin(c.next, core_.actions);
+    core_.performer.take(r, core_.actions);
+    c.counted = outcome != fault_outcome::refused;
+    if (outcome == fault_outcome::refused || outcome == fault_outcome::lost) c.until_ns = 0;  // no more of it
+    if (outcome != fault_outcome::local) return core_.performer.flush();
+    ++c.next;
+    c.counted = false;
+    c.until_ns = core_.now() + patience_ns;
+  }
+  core_.performer.flush();
+  c.whole = true;
+  c.until_ns = core_.now() + (shortest_use_ns << c.level);
+  core_.performer.compose(r, c.page, model::access::write);
+  core_.faults.wake_units(r, c.first, c.end - c.first);
+}
+
+void whole_pages::end(claim& c) noexcept {
+  region_slot& r = *c.region;
+  for (std::uint64_t unit = c.first; unit < c.next; ++unit) {
+    core_.actions.clear();
+    CHECK(r.machine->pins().on_unpin(unit, core_.actions));
+    core_.performer.take(r, core_.actions);
+  }
+  if (c.counted) {
+    core_.actions.clear();
+    r.machine->pins().on_pin_given_up(c.next, core_.actions);
+    core_.performer.take(r, core_.actions);
+  }
+  core_.performer.flush();
+  if (!c.whole) core_.faults.wake_units(r, c.first, c.end - c.first);
+}
+
+void whole_pages::end() noexcept {
+  while (!claims_.empty()) {
+    claim last = claims_.back();
+    claims_.pop_back();
+    end(last);
+  }
+}
+
+}  // namespace quire::core
