@@ -55,13 +55,15 @@ class allocator {
   /// Usable bytes of the allocation that starts at `address`, or QUIRE_BAD_ADDRESS.
   [[nodiscard]] virtual base::result<std::uint64_t> size_of(std::uint64_t address) const noexcept = 0;
 
-  // Where allocate() says QUIRE_BUSY.
+  // Of heaps with minipages, whose allocate() may say QUIRE_BUSY.
   /// Pages for such an allocation. The caller tells all nodes, then settle()s the plan, then allocates again. QUIRE_BUSY when somebody else
   /// has been given that plan and has not settled it: allocate when that is done. QUIRE_NO_MEMORY when there are no such pages, or no memory for metadata:
   /// allocate() knows better now.
   [[nodiscard]] virtual base::result<span_plan> plan(std::uint64_t, std::uint64_t) noexcept { return QUIRE_NO_MEMORY; }
   /// `laid`: all nodes know. Else none of its addresses is handed out, and the next plan() for such an allocation gives the same pages again.
   virtual void settle(const span_plan&, bool) noexcept {}
+  /// So many objects share a sharing unit of what is laid out from now on.
+  virtual void set_chunk(unsigned) noexcept {}
 
   // Checkpoints: not of heaps with minipages.
   virtual void save(std::vector<std::uint64_t>&) const {}

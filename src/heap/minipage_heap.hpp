@@ -43,7 +43,7 @@ class minipage_heap final : public allocator {
 
   /// From now on so many consecutive slots, 1 to 128, make a minipage; where they have more than 2048 bytes, the page is one sharing unit. What is
   /// allocated already stays what it is.
-  void set_chunk(unsigned slots) noexcept;
+  void set_chunk(unsigned slots) noexcept override;
 
   [[nodiscard]] heap_numbers numbers() const noexcept override;
   [[nodiscard]] bool is_valid() const noexcept override;

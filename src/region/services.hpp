@@ -25,6 +25,8 @@ enum class service : std::uint32_t {
   region_step_done,   ///< all -> node 0
   exit,               ///< any node -> all: the job ends; a notice
   exit_answer,        ///< and back: the sender is about to end
+  lay,                ///< the node of a slice -> all: pages, and how large their minipages are; a notice
+  laid,               ///< and back: the sender has written it down, or a reason why not
 };
 
 }  // namespace quire::region
