@@ -303,6 +303,7 @@ struct region_options {
   bool orders = false;  ///< flags in it synchronise: who reads one sees what was written before into regions with release consistency
   std::size_t minipage_bytes = 0;  ///< not 0: units of so many bytes, below a page (minipages.hpp has arrays of them)
   int views = 0;                   ///< of a heap, not 0: every allocation of at most 2,048 bytes is a unit of its own, seen in one of so many views
+  int chunk = 0;                   ///< of such a heap: so many allocations of one size are a unit together; 0: 1
 };
 
 /// A range of shared addresses with one consistency. A handle, as those of sync.hpp; default-constructed it names the
@@ -322,7 +323,8 @@ class region {
                                       .heap = options.heap ? 1 : 0,
                                       .orders = options.orders ? 1 : 0,
                                       .minipage_bytes = options.minipage_bytes,
-                                      .views = options.views};
+                                      .views = options.views,
+                                      .chunk = options.chunk};
     region made;
     detail::check(quire_region_create(&wanted, bytes, &made.native_), "region::create");
     return made;

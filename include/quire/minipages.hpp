@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sharing below a page (Millipage: MultiView): arrays whose elements move between nodes one by one, though several lie on a page.
+// Sharing below a page (Millipage: MultiView): arrays whose elements, and heaps whose objects, move between nodes one by one, though several lie on a page.
+//
+// Any thread of any node may call, between the start and the end of the session. Calls throw quire::error; allocations throw std::bad_alloc when no memory
+// is left.
 #pragma once
 
 #include <compare>
@@ -8,6 +11,7 @@
 #include <iterator>
 #include <new>
 #include <type_traits>
+#include <utility>
 
 #include <quire/memory.hpp>
 
@@ -103,5 +107,54 @@ class minipage_array {
   std::uint64_t stride_ = 0;
   std::size_t size_ = 0;
 };
+
+// ---- Heaps --------------------------------------------------------------------------------------------------------------
+
+struct minipage_options {
+  int views = 16;                      ///< as many objects of a page can be sharing units of their own, 1 to 256: smaller ones take that part of a page
+  int chunk = 1;                       ///< so many objects of one size share a sharing unit
+  placement place = placement::block;  ///< managers
+  int home = 0;                        ///< the node, for placement::node
+};
+
+/// A heap of minipages. A handle, as region is: one node makes it and all may use it.
+class minipage_heap {
+ public:
+  constexpr minipage_heap() noexcept = default;
+  /// With at least `bytes` for objects. It takes addresses for each of its views, and memory for what is used.
+  [[nodiscard]] static minipage_heap create(std::uint64_t bytes, const minipage_options& options = {}) {
+    minipage_heap made;
+    made.region_ = region::create(bytes, {.place = options.place, .home = options.home, .heap = true, .views = options.views, .chunk = options.chunk});
+    return made;
+  }
+  /// All that was allocated from it is gone, as with region::destroy().
+  void destroy() const { region_.destroy(); }
+
+  /// An object of its own sharing unit, if it has at most 2048 bytes; else it has pages of its own.
+  template <class T, class... Arguments>
+  [[nodiscard]] T* make(Arguments&&... arguments) const {
+    return region_.make<T>(std::forward<Arguments>(arguments)...);
+  }
+  /// Destroys an object of make() and gives its memory back, from any node.
+  template <class T>
+  void free(T* object) const {
+    delete_object(object);
+  }
+
+  /// From now on so many objects of one size share a sharing unit of what this node allocates.
+  void set_chunk(unsigned objects) const { detail::check(quire_region_set_chunk(native_handle(), objects), "minipage_heap::set_chunk"); }
+
+  constexpr operator region() const noexcept { return region_; }  // NOLINT: it is one
+  [[nodiscard]] constexpr quire_region native_handle() const noexcept { return region_.native_handle(); }
+  [[nodiscard]] friend bool operator==(minipage_heap a, minipage_heap b) noexcept { return a.region_ == b.region_; }
+
+ private:
+  region region_{};
+};
+
+/// The allocator of such a heap: `using a = quire::minipage_allocator<std::pair<const int, int>>; std::map<int, int, std::less<int>, a> m(a{heap})`.
+/// Each node of a list or map is a sharing unit of its own then. It is quire::allocator: containers of both kinds convert into each other.
+template <class T>
+using minipage_allocator = allocator<T>;
 
 }  // namespace quire

@@ -165,6 +165,8 @@ typedef struct quire_region_options {
   /** Of a heap, not 0: every allocation of at most 2,048 bytes is a minipage (Millipage's dynamic layout), shown by one of so many fine views: 1 to 256, and
    *  a page has at most so many allocations. quire_region_malloc() gives fine addresses. unit_bytes is 0; not with what minipage_bytes does not go with. */
   int views;
+  /** Of a heap with views: so many consecutive allocations of one size are a minipage together (quire_region_set_chunk()). 0 is 1. */
+  int chunk;
 } quire_region_options;
 
 /** A region. Zero is the region that quire_malloc() uses. A handle is that of one region for ever: when the region is destroyed, calls with it give
@@ -263,6 +265,10 @@ QUIRE_API QUIRE_NODISCARD quire_status quire_aligned_alloc(size_t alignment, siz
  *  part. QUIRE_NOT_FOUND if the region was destroyed; QUIRE_INVALID for a region that is no heap, for size 0 and for more than the region has;
  *  QUIRE_NO_MEMORY. */
 QUIRE_API QUIRE_NODISCARD quire_status quire_region_malloc(quire_region region, size_t alignment, size_t bytes, void** address);
+/** Of a heap with quire_region_options::views: so many consecutive objects of one size, 1 to 128, share a sharing unit (Millipage's chunks) of what this node
+ *  allocates from now on; where they have more than 2048 bytes together, the unit is the page. What is allocated already stays what it is. More objects
+ *  a unit means fewer faults for who uses neighbours, and that nodes that write neighbours wait for each other. QUIRE_INVALID; QUIRE_NOT_FOUND. */
+QUIRE_API quire_status quire_region_set_chunk(quire_region region, unsigned objects);
 /** Grows or shrinks `*address`, which may move, within its region. A NULL `*address` allocates; on failure `*address` stays valid. */
 QUIRE_API QUIRE_NODISCARD quire_status quire_realloc(size_t bytes, void** address);
 /** Gives back an allocation, from any node. NULL is allowed. QUIRE_BAD_ADDRESS for what is not the start of a live

@@ -45,7 +45,8 @@ QUIRE_API QUIRE_NODISCARD quire_status quire_guard(const void* address, uint64_t
 /** quire_region_malloc() with content zero. Memory that was never handed out before is not touched for that. */
 QUIRE_API QUIRE_NODISCARD quire_status quire_region_calloc(quire_region region, size_t alignment, size_t bytes, void** address);
 /** First address and size of a region that memory is allocated from (quire_region_options::heap), region zero too: to tell its memory from other
- *  memory without a call. Either pointer may be NULL. QUIRE_NOT_FOUND; QUIRE_INVALID for a region that is no heap. */
+ *  memory without a call. With quire_region_options::views that is where all its views lie. Either pointer may be NULL. QUIRE_NOT_FOUND;
+ *  QUIRE_INVALID for a region that is no heap. */
 QUIRE_API quire_status quire_heap_range(quire_region region, void** address, uint64_t* bytes);
 
 /** Ends the job at once, whatever its threads do, as exit(3) ends a process: what stdio holds is written on all nodes, then all processes end, this one

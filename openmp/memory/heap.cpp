@@ -6,6 +6,7 @@
 #include <link.h>
 #include <malloc.h>
 #include <quire/quire.h>
+#include <quire/system.h>
 #include <sys/mman.h>
 
 #include <cstring>
@@ -26,7 +27,7 @@ void __libc_free(void*);
 namespace quire::openmp {
 namespace {
 
-span g_shared, g_libc, g_linker, g_quire;
+span g_shared, g_small, g_libc, g_linker, g_quire;  // of shared memory: what is large, and small blocks if they lie elsewhere (QUIRE_HEAP_VIEWS)
 bool g_open = false;
 
 }  // namespace
@@ -65,7 +66,7 @@ void* scratch(std::size_t bytes) noexcept {
   return at;
 }
 
-bool is_shared(const void* at) noexcept { return g_shared.has(at) || in_release_heap(at); }
+bool is_shared(const void* at) noexcept { return g_shared.has(at) || g_small.has(at) || in_release_heap(at); }
 
 bool wants_shared(const void* caller) noexcept { return for_program(caller); }
 
@@ -114,18 +115,27 @@ void* allocate_shared(std::size_t bytes, std::size_t alignment, bool zero) noexc
   return nullptr;
 }
 
-void open_heap() noexcept {
-  void* any = nullptr;
+namespace {
+
+/// The heap that blocks of so many bytes come from.
+bool find_heap(std::size_t bytes, span& where) noexcept {
+  void *any = nullptr, *first = nullptr;
   quire_region heap{};
-  void* first = nullptr;
-  std::uint64_t bytes = 0;
-  if (quire_malloc(1, &any) != QUIRE_OK || quire_region_of(any, &heap) != QUIRE_OK || quire_region_range(heap, &first, &bytes) != QUIRE_OK) return;
+  std::uint64_t all = 0;
+  if (quire_malloc(bytes, &any) != QUIRE_OK || quire_region_of(any, &heap) != QUIRE_OK || quire_heap_range(heap, &first, &all) != QUIRE_OK) return false;
   (void)quire_free(any);
+  where = {reinterpret_cast<std::uintptr_t>(first), all};
+  return true;
+}
+
+}  // namespace
+
+void open_heap() noexcept {
+  if (!find_heap(4096, g_shared) || !find_heap(1, g_small)) return;
   g_libc = code_around(reinterpret_cast<const void*>(&__libc_malloc));
   const auto* const linker = ::dlsym(RTLD_DEFAULT, "__tls_get_addr");
   g_linker = linker != nullptr ? code_around(linker) : span{};
   g_quire = code_around(reinterpret_cast<const void*>(&quire_start));
-  g_shared = {reinterpret_cast<std::uintptr_t>(first), bytes};
   g_open = true;
 }
 

@@ -114,6 +114,12 @@ quire_status quire_region_calloc(quire_region region, size_t alignment, size_t b
   return allocate("quire_region_calloc", bytes, alignment == 0 ? 16 : alignment, address, true, region);
 }
 
+quire_status quire_region_set_chunk(quire_region region, unsigned objects) {
+  QUIRE_FORWARD(quire_region_set_chunk, region, objects);
+  QUIRE_ENTER(r);
+  return r->regions->set_chunk(region, objects).code();
+}
+
 quire_status quire_realloc(size_t bytes, void** address) {
   QUIRE_STARTED();
   if (address == nullptr) return explain(QUIRE_INVALID, "quire_realloc(): the place of the address is NULL");
@@ -187,7 +193,7 @@ quire_status quire_heap_range(quire_region region, void** address, uint64_t* byt
     return explain(QUIRE_INVALID, "quire_heap_range(): region %u is no heap; quire_region_range() gives its range", unsigned{slot->about.id});
   }
   if (address != nullptr) *address = reinterpret_cast<void*>(slot->about.base);
-  if (bytes != nullptr) *bytes = slot->about.bytes;
+  if (bytes != nullptr) *bytes = slot->views.span();
   return QUIRE_OK;
 }
 

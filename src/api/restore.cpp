@@ -175,6 +175,9 @@ outcome take_content(runtime& r, const checkpoint::opened& whole, const std::vec
 
 /// Nothing has been made yet that would be in the way?
 outcome check_unused(runtime& r) {
+  if (r.options.number(base::option::heap_views) != 0) {
+    return {QUIRE_UNSUPPORTED, "quire_restore(): checkpoints do not have sharing units below a page: restore without QUIRE_HEAP_VIEWS"};
+  }
   if (!r.regions->is_used() && !r.core->objects.any() && r.names->save().empty()) return {};
   return {QUIRE_INVALID,
           "quire_restore() comes first: before memory, regions, names or synchronisation objects of this job are made"};

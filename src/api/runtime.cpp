@@ -335,9 +335,12 @@ base::status begin(runtime& r, const quire_options& given) {
     static_cast<name_service*>(self)->forget(gone.base, gone.bytes);
     if (gone.heap != 0) sites::forget(gone.base, gone.bytes);
   }, r.names.get());
-  if (const auto s = r.regions->open(static_cast<std::uint32_t>(r.options.number(base::option::unit)),
-                                      static_cast<quire_consistency>(r.options.number(base::option::consistency)),
-                                      r.options.flag(base::option::orders), static_cast<std::size_t>(r.options.number(base::option::free_batch))); !s.ok()) return s;
+  const region::heap_settings heap{.unit_bytes = static_cast<std::uint32_t>(r.options.number(base::option::unit)),
+                                   .consistency = static_cast<quire_consistency>(r.options.number(base::option::consistency)),
+                                   .orders = r.options.flag(base::option::orders),
+                                   .free_batch = static_cast<std::size_t>(r.options.number(base::option::free_batch)),
+                                   .views = static_cast<std::uint16_t>(r.options.number(base::option::heap_views))};
+  if (const auto s = r.regions->open(heap); !s.ok()) return s;
   if (const auto s = others.connect(r, r.core->wire); !s.ok()) return s;
   r.job->ready();
   r.node->start();

@@ -49,6 +49,7 @@ struct region_description {
   std::uint8_t orders = 0;  ///< its units carry release consistency along (core::orders())
   std::uint32_t life = 0;  ///< regions that had gone when it was made: with `id` it names the region for ever
   std::uint16_t views = 0;  ///< fine ones, each of a unit a page (MultiView)
+  std::uint16_t chunk = 0;  ///< of a heap with them: allocations a unit; 0: 1
 };
 /// The handle that programs have (quire_region::id).
 [[nodiscard]] inline std::uint64_t handle_of(const region_description& d) noexcept { return d.id | std::uint64_t{d.life} << 16; }

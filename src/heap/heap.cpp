@@ -14,14 +14,6 @@ namespace {
 /// A span this long wastes at most 4% behind its last slot.
 constexpr std::uint64_t span_bytes = 64 << 10;
 
-constexpr std::uint64_t round_up(std::uint64_t bytes, std::uint64_t power_of_two) noexcept {
-  return (bytes + power_of_two - 1) & ~(power_of_two - 1);
-}
-
-constexpr unsigned alignment_power_of(std::uint64_t alignment) noexcept {
-  return alignment <= page_bytes ? 0 : static_cast<unsigned>(std::countr_zero(alignment)) - page_shift;
-}
-
 }  // namespace
 
 heap::heap(std::uint64_t base, std::uint64_t size, std::uint64_t unit_bytes) noexcept
@@ -76,12 +68,8 @@ base::result<allocation> heap::allocate_large(std::uint64_t bytes, std::uint64_t
 }
 
 run* heap::take_run(std::uint64_t page_count, unsigned alignment_power, std::uint64_t& dirty_bytes) noexcept {
-  const std::uint64_t frontier = pages_.frontier();
-  run* taken = pages_.take(page_count, alignment_power);
-  if (taken == nullptr && give_back_spares()) taken = pages_.take(page_count, alignment_power);
-  if (taken == nullptr) return nullptr;
-  const std::uint64_t dirty_end = std::min(frontier, taken->end_page());
-  dirty_bytes = dirty_end > taken->first_page ? (dirty_end - taken->first_page) << page_shift : 0;
+  run* taken = pages_.take(page_count, alignment_power, dirty_bytes);
+  if (taken == nullptr && give_back_spares()) taken = pages_.take(page_count, alignment_power, dirty_bytes);
   return taken;
 }
 

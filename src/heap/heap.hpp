@@ -19,29 +19,11 @@
 #include <vector>
 
 #include "base/status.hpp"
+#include "heap/allocator.hpp"
 #include "heap/page_runs.hpp"
 #include "heap/size_classes.hpp"
 
 namespace quire::heap {
-
-inline constexpr std::uint64_t largest_alignment_bytes = page_bytes << (alignment_count - 1);
-static_assert(largest_alignment_bytes == 2u << 20);
-
-/// What allocate() gave.
-struct allocation {
-  std::uint64_t address = 0;
-  std::uint64_t bytes = 0;  ///< usable, at least what was asked for
-  /// The first `dirty_bytes` may have been handed out before. What follows never was: if the range was zero at first,
-  /// it still is.
-  std::uint64_t dirty_bytes = 0;
-};
-
-struct heap_numbers {
-  std::uint64_t live_bytes = 0;  ///< usable bytes of all live allocations
-  std::uint64_t live_objects = 0;
-  std::uint64_t runs = 0;           ///< large objects, spans, free ranges between them: what metadata are kept of
-  std::uint64_t reached_bytes = 0;  ///< from the base to the highest page that was ever handed out
-};
 
 /// Of a saved heap, without loading it: where it began, what it could hand out, and how far it was used.
 struct saved_extent {
@@ -50,43 +32,30 @@ struct saved_extent {
 /// Takes the words of one saved heap from the front. False if they make no sense.
 [[nodiscard]] bool skip_saved(std::span<const std::uint64_t>& words, saved_extent& about) noexcept;
 
-class heap {
+class heap final : public allocator {
  public:
   /// Hands out the whole pages of [base, base + size), less than 16 TiB. `unit_bytes` is the sharing unit: a power of
   /// two, 4 KiB to 2 MiB. Takes no memory worth speaking of until used.
   heap(std::uint64_t base, std::uint64_t size, std::uint64_t unit_bytes) noexcept;
 
-  /// Alignment: a power of two up to 2 MiB; 16 and less are the same, as is a page and less for what is larger than
-  /// 3840 bytes. QUIRE_INVALID for a bad alignment, size 0 or a size above that of the range; QUIRE_NO_MEMORY when no
-  /// free range is long enough, or the machine has no memory for metadata.
-  [[nodiscard]] base::result<allocation> allocate(std::uint64_t bytes, std::uint64_t alignment = 16) noexcept;
-
-  /// QUIRE_BAD_ADDRESS for anything but the start of a live allocation.
-  base::status release(std::uint64_t address) noexcept;
-
-  /// Makes an allocation larger or smaller where it stands. QUIRE_NO_MEMORY when it cannot grow there; then nothing has
-  /// changed, and the caller moves it. QUIRE_BAD_ADDRESS, QUIRE_INVALID as above. A small object keeps its slot when it
-  /// shrinks, a large one at least a page.
-  base::status try_resize(std::uint64_t address, std::uint64_t bytes) noexcept;
-
-  /// Usable bytes of the allocation that starts at `address`, or QUIRE_BAD_ADDRESS.
-  [[nodiscard]] base::result<std::uint64_t> size_of(std::uint64_t address) const noexcept;
-
-  /// The allocation that has the byte at `address`: where it begins, and its usable bytes. The place of a small object is told when it has been freed, too.
-  /// QUIRE_BAD_ADDRESS if none has it.
-  [[nodiscard]] base::result<allocation> around(std::uint64_t address) const noexcept;
+  /// 16 and less are the same alignment, as is a page and less for what is larger than 3840 bytes.
+  [[nodiscard]] base::result<allocation> allocate(std::uint64_t bytes, std::uint64_t alignment = 16) noexcept override;
+  base::status release(std::uint64_t address) noexcept override;
+  /// A small object keeps its slot when it shrinks, a large one at least a page.
+  base::status try_resize(std::uint64_t address, std::uint64_t bytes) noexcept override;
+  [[nodiscard]] base::result<std::uint64_t> size_of(std::uint64_t address) const noexcept override;
+  [[nodiscard]] base::result<allocation> around(std::uint64_t address) const noexcept override;
 
   /// Checkpoints (saved.cpp): appends all that is known, as words.
-  void save(std::vector<std::uint64_t>& words) const;
+  void save(std::vector<std::uint64_t>& words) const override;
   /// On a heap that was never used: goes on from what another one has saved that began at the same address. It may be
   /// shorter or longer than that was, but reaches as far as it was used. Takes its words from the front. False for words that make no
   /// sense, and without memory; the heap is of no use then.
-  [[nodiscard]] bool load(std::span<const std::uint64_t>& words);
+  [[nodiscard]] bool load(std::span<const std::uint64_t>& words) override;
 
   [[nodiscard]] std::uint64_t base() const noexcept { return base_; }
-  [[nodiscard]] heap_numbers numbers() const noexcept;
-  /// Audit of the whole structure, for tests: O(n log n).
-  [[nodiscard]] bool is_valid() const noexcept;
+  [[nodiscard]] heap_numbers numbers() const noexcept override;
+  [[nodiscard]] bool is_valid() const noexcept override;
 
  private:
   /// Where an address leads: a run, and for a small object the offset in its span. `in` is null for a bad address.

@@ -2,6 +2,8 @@
 // See page_runs.hpp.
 #include "heap/page_runs.hpp"
 
+#include <algorithm>
+
 #include "base/check.hpp"
 
 namespace quire::heap {
@@ -20,6 +22,15 @@ bool is_free(const run* at) noexcept { return at != nullptr && at->use == run_us
 page_runs::page_runs(std::uint64_t first_page, std::uint64_t end_page) noexcept
     : first_(first_page), end_(end_page), frontier_(first_page) {
   CHECK(first_page <= end_page && end_page - first_page <= UINT32_MAX);  // what an offer can count
+}
+
+run* page_runs::take(std::uint64_t page_count, unsigned alignment_power, std::uint64_t& dirty_bytes) noexcept {
+  const std::uint64_t frontier = frontier_;
+  run* const taken = take(page_count, alignment_power);
+  if (taken == nullptr) return nullptr;
+  const std::uint64_t dirty_end = std::min(frontier, taken->end_page());
+  dirty_bytes = dirty_end > taken->first_page ? (dirty_end - taken->first_page) << page_shift : 0;
+  return taken;
 }
 
 run* page_runs::take(std::uint64_t page_count, unsigned alignment_power) noexcept {

@@ -5,32 +5,46 @@
 // two free runs are neighbours. Called by heap with its lock held.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "heap/run_tree.hpp"
 
 namespace quire::heap {
 
+inline constexpr std::uint64_t largest_alignment_bytes = page_bytes << (alignment_count - 1);
+static_assert(largest_alignment_bytes == 2u << 20);
+
+[[nodiscard]] constexpr std::uint64_t round_up(std::uint64_t bytes, std::uint64_t power_of_two) noexcept {
+  return (bytes + power_of_two - 1) & ~(power_of_two - 1);
+}
+/// Of a run whose address has this alignment.
+[[nodiscard]] constexpr unsigned alignment_power_of(std::uint64_t alignment) noexcept {
+  return alignment <= page_bytes ? 0 : static_cast<unsigned>(std::countr_zero(alignment)) - page_shift;
+}
+
 class page_runs {
  public:
   page_runs(std::uint64_t first_page, std::uint64_t end_page) noexcept;
 
-  /// A run for one object, or null when there is no room (or no memory for metadata).
-  [[nodiscard]] run* take(std::uint64_t page_count, unsigned alignment_power) noexcept;
+  /// A run for one object, or null when there is no room (or no memory for metadata). Of its bytes the first `dirty_bytes` may have been handed out before.
+  [[nodiscard]] run* take(std::uint64_t page_count, unsigned alignment_power, std::uint64_t& dirty_bytes) noexcept;
   /// Frees a run for one object.
   void give_back(run* taken) noexcept;
   /// Grows or shrinks a run where it stands; false when what lies behind it is taken.
   [[nodiscard]] bool resize(run* taken, std::uint64_t page_count) noexcept;
 
-  /// Checkpoints (saved.cpp): a run of `page_count` behind all others, taken as one object; moves the frontier. Null if it does not
-  /// fit, or without memory.
+  /// A run of `page_count` behind all others, which was never handed out, taken as one object; moves the frontier. Null if it does not fit, or without
+  /// memory.
   [[nodiscard]] run* append_taken(std::uint64_t page_count) noexcept;
   [[nodiscard]] std::uint64_t frontier() const noexcept { return frontier_; }
+  [[nodiscard]] std::uint64_t untouched_pages() const noexcept { return end_ - frontier_; }
   [[nodiscard]] run_tree& tree() noexcept { return tree_; }
   [[nodiscard]] const run_tree& tree() const noexcept { return tree_; }
   [[nodiscard]] bool is_valid() const noexcept;
 
  private:
+  [[nodiscard]] run* take(std::uint64_t page_count, unsigned alignment_power) noexcept;
   [[nodiscard]] run* push_frontier(std::uint64_t page_count, unsigned alignment_power) noexcept;
   void join_free_neighbours(run* free) noexcept;
 

@@ -58,7 +58,8 @@ bool subtree_is_valid(const run* top, std::size_t& count) noexcept {
     if (child != nullptr && (child->parent != top || child->priority > top->priority)) return false;
   }
   return subtree_is_valid(top->left, count) && subtree_is_valid(top->right, count) &&
-         top->subtree == subtree_offer(*top) && (top->use == run_use::span) == (top->objects != nullptr);
+         top->subtree == subtree_offer(*top) && (top->use == run_use::span) == (top->objects != nullptr) &&
+         (top->use == run_use::minipages) == (top->minipages != nullptr);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // All runs of a heap in one tree, in the order of their addresses. A run is a series of pages with one use: free, one
-// large object, or a span of small ones. Each node also sums up what its subtree offers, so the lowest free run for a
+// large object, a span of small ones, or one of minipages. Each node also sums up what its subtree offers, so the lowest free run for a
 // size and alignment, and the lowest span with room for a size class, are found in one descent, O(log n) expected.
 //
 // A treap (Seidel and Aragon, Randomized Search Trees, 1996) with links between neighbours. Its shape is no secret
@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "heap/minipage_span.hpp"
 #include "heap/span.hpp"
 
 namespace quire::heap {
@@ -21,7 +22,7 @@ inline constexpr std::uint64_t page_bytes = std::uint64_t{1} << page_shift;
 /// Alignments that a run may need: 1, 2, 4, ... 512 pages (4 KiB to 2 MiB), by their power of two.
 inline constexpr unsigned alignment_count = 10;
 
-enum class run_use : std::uint8_t { free, object, span };
+enum class run_use : std::uint8_t { free, object, span, minipages };
 
 /// What a run, or a whole subtree, has to offer.
 struct offer {
@@ -35,7 +36,8 @@ struct run {
   std::uint64_t page_count = 0;
   run_use use = run_use::free;
   std::uint32_t priority = 0;
-  std::unique_ptr<span> objects;  ///< for run_use::span
+  std::unique_ptr<span> objects;            ///< for run_use::span
+  std::unique_ptr<minipage_span> minipages;  ///< for run_use::minipages
   run *previous = nullptr, *next = nullptr;
   run *parent = nullptr, *left = nullptr, *right = nullptr;
   offer subtree;

@@ -32,9 +32,27 @@ std::uint64_t bitmap_words(std::uint64_t size_class, std::uint64_t bytes) noexce
 
 // ---- Spans
 
+void slot_set::save(std::vector<std::uint64_t>& out) const { out.insert(out.end(), free_.get(), free_.get() + words()); }
+
+bool slot_set::load(std::uint32_t untouched, std::span<const std::uint64_t>& from) noexcept {
+  if (from.size() < words()) return false;
+  untouched_ = untouched;
+  std::uint64_t free_slots = 0;
+  for (std::uint32_t word = 0; word < words(); ++word) {
+    const std::uint64_t bits = from[word];
+    if ((bits & ~free_[word]) != 0) return false;  // slots that there are not
+    free_[word] = bits;
+    if (bits == 0) summary_[word / 64] &= ~(std::uint64_t{1} << (word % 64));
+    free_slots += static_cast<std::uint64_t>(std::popcount(bits));
+  }
+  from = from.subspan(words());
+  taken_ = slots_ - static_cast<std::uint32_t>(free_slots);
+  return untouched_ <= slots_;
+}
+
 void span::save(std::vector<std::uint64_t>& out) const {
-  out.push_back(std::uint64_t{size_class_} << 32 | untouched_);
-  out.insert(out.end(), free_.get(), free_.get() + words());
+  out.push_back(std::uint64_t{size_class_} << 32 | slots_.untouched());
+  slots_.save(out);
 }
 
 std::unique_ptr<span> span::load(std::span<const std::uint64_t>& from, std::uint64_t bytes) noexcept {
@@ -43,19 +61,8 @@ std::unique_ptr<span> span::load(std::span<const std::uint64_t>& from, std::uint
   const auto size_class = static_cast<unsigned>(first >> 32);
   if (bytes < size_class_bytes(size_class) || bytes / size_class_bytes(size_class) > UINT32_MAX) return nullptr;
   std::unique_ptr<span> made = make(size_class, bytes, 0);
-  if (made == nullptr || from.size() < made->words()) return nullptr;
-  made->untouched_ = static_cast<std::uint32_t>(first);
-  std::uint64_t free_slots = 0;
-  for (std::uint32_t word = 0; word < made->words(); ++word) {
-    const std::uint64_t bits = from[word];
-    if ((bits & ~made->free_[word]) != 0) return nullptr;  // slots that there are not
-    made->free_[word] = bits;
-    if (bits == 0) made->summary_[word / 64] &= ~(std::uint64_t{1} << (word % 64));
-    free_slots += static_cast<std::uint64_t>(std::popcount(bits));
-  }
-  from = from.subspan(made->words());
-  made->taken_ = made->slots_ - static_cast<std::uint32_t>(free_slots);
-  return made->untouched_ <= made->slots_ && made->is_valid() ? std::move(made) : nullptr;
+  if (made == nullptr || !made->slots_.load(static_cast<std::uint32_t>(first), from)) return nullptr;
+  return made->is_valid() ? std::move(made) : nullptr;
 }
 
 // ---- Heaps
@@ -94,6 +101,8 @@ bool heap::load_run(run& at, std::uint64_t use, words& from) {
       spare = &at;
       return true;
     }
+    case run_use::minipages:
+      return false;
   }
   return false;
 }

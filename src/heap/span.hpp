@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The objects of one span: consecutive pages cut into slots of one size class, with one bit a slot, in private memory.
-// Slots are given lowest first. Called by heap with its lock held; knows offsets into the span, no addresses.
+// The objects of one span: consecutive pages cut into slots of one size class (slot_set.hpp). Called by heap with its lock held; knows offsets into
+// the span, no addresses.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
+
+#include "heap/slot_set.hpp"
 
 namespace quire::heap {
 
@@ -22,11 +24,14 @@ class span {
     bool fresh;  ///< no byte of it was ever handed out
   };
   /// The lowest free slot. The span must not be full.
-  [[nodiscard]] piece take() noexcept;
+  [[nodiscard]] piece take() noexcept {
+    const slot_set::piece taken = slots_.take();
+    return {std::uint64_t{taken.slot} * slot_bytes_, taken.fresh};
+  }
   /// Frees the slot that starts at `offset`; false if no taken slot starts there.
-  [[nodiscard]] bool give_back(std::uint64_t offset) noexcept;
+  [[nodiscard]] bool give_back(std::uint64_t offset) noexcept { return offset % slot_bytes_ == 0 && slots_.give_back(offset / slot_bytes_); }
   /// Whether a taken slot starts at `offset`.
-  [[nodiscard]] bool is_taken(std::uint64_t offset) const noexcept;
+  [[nodiscard]] bool is_taken(std::uint64_t offset) const noexcept { return offset % slot_bytes_ == 0 && slots_.is_taken(offset / slot_bytes_); }
 
   // Checkpoints (saved.cpp).
   void save(std::vector<std::uint64_t>& words) const;
@@ -35,23 +40,17 @@ class span {
 
   [[nodiscard]] unsigned size_class() const noexcept { return size_class_; }
   [[nodiscard]] std::uint64_t slot_bytes() const noexcept { return slot_bytes_; }
-  [[nodiscard]] std::uint32_t taken() const noexcept { return taken_; }
-  [[nodiscard]] bool is_full() const noexcept { return taken_ == slots_; }
-  [[nodiscard]] bool is_empty() const noexcept { return taken_ == 0; }
+  [[nodiscard]] std::uint32_t taken() const noexcept { return slots_.taken(); }
+  [[nodiscard]] bool is_full() const noexcept { return slots_.is_full(); }
+  [[nodiscard]] bool is_empty() const noexcept { return slots_.is_empty(); }
   [[nodiscard]] bool is_valid() const noexcept;
 
  private:
   span() noexcept = default;
-  [[nodiscard]] std::uint32_t words() const noexcept { return (slots_ + 63) / 64; }
-  [[nodiscard]] std::uint32_t summary_words() const noexcept { return (words() + 63) / 64; }
 
   unsigned size_class_ = 0;
   std::uint32_t slot_bytes_ = 0;
-  std::uint32_t slots_ = 0;
-  std::uint32_t taken_ = 0;
-  std::uint32_t untouched_ = 0;               ///< from this slot on, no byte was ever handed out
-  std::unique_ptr<std::uint64_t[]> free_;     ///< one bit a slot: it is free
-  std::unique_ptr<std::uint64_t[]> summary_;  ///< one bit a word of free_: it has a free slot
+  slot_set slots_;
 };
 
 }  // namespace quire::heap

@@ -7,6 +7,7 @@
 #include "base/detail.hpp"
 #include "base/log.hpp"
 #include "base/status_number.hpp"
+#include "heap/minipage_heap.hpp"
 #include "region/services.hpp"
 
 namespace quire::region {
@@ -32,6 +33,7 @@ std::uint64_t colour_of(std::uint16_t id, std::uint64_t unit, std::uint64_t gran
 
 void keeper::open(std::uint64_t base, std::uint16_t first) {
   const auto& c = core_.config;
+  first_ = first;
   numbers_.load(first);
   space_.open(base, c.base + c.bytes, core_.regions.granule_bytes());
   if (c.survives) {
@@ -69,6 +71,9 @@ base::status check_minipages(const char* call, const quire_region_options& optio
   }
   if (bytes != 0 && (options.heap != 0 || options.views != 0)) {
     return base::explain(QUIRE_INVALID, "%s(): minipage_bytes is for a region that is used by its range; a heap has minipages as large as its allocations (views)", call);
+  }
+  if (options.chunk < 0 || options.chunk > static_cast<int>(heap::largest_chunk) || (options.chunk != 0 && options.views == 0)) {
+    return base::explain(QUIRE_INVALID, "%s(): chunks of %d allocations: 1 to %u, and only of a heap with views", call, options.chunk, heap::largest_chunk);
   }
   if (options.views != 0 && options.heap == 0) return base::explain(QUIRE_INVALID, "%s(): views is for heaps; a region has minipages by minipage_bytes", call);
   if ((bytes != 0 || options.views != 0) && options.unit_bytes != 0 && options.unit_bytes != minipages::page_bytes) {
@@ -125,6 +130,7 @@ region_description describe(const quire_region_options& options, std::uint64_t b
     about.views = static_cast<std::uint16_t>(unit / options.minipage_bytes);
   } else if (options.views != 0) {
     about.views = static_cast<std::uint16_t>(options.views);
+    about.chunk = static_cast<std::uint16_t>(options.chunk);
   }
   if (about.views != 0) about.layout = core::layouts::divided.id;
   return about;
@@ -284,8 +290,8 @@ keeper::saved keeper::save() {
 bool keeper::is_used() {
   bool used = false;
   core_.as_driver([&] {
-    used = numbers_.next() != 1;
-    core_.regions.for_each([&](const core::region_slot& r) { used = used || r.about.id != 0; });
+    used = numbers_.next() != first_;
+    core_.regions.for_each([&](const core::region_slot& r) { used = used || r.about.id >= first_; });
   });
   return used;
 }

@@ -110,6 +110,7 @@ class keeper {
     void (*tell)(void*, const core::region_description&) = nullptr;
     void* context = nullptr;
   } made_{};
+  std::uint16_t first_ = 1;  ///< number of the first region that is made by a call
   // On node 0 only, driver's thread:
   address_space space_{};
   numbers numbers_;

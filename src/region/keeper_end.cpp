@@ -50,7 +50,7 @@ void keeper::open_end() {
 }
 
 base::status keeper::destroy(quire_region region) {
-  if (region.id == 0) {
+  if ((region.id & 0xffff) < first_) {
     return base::explain(QUIRE_INVALID, "quire_region_destroy(): the region is that of quire_malloc(), which lasts as long as the job");
   }
   if (const core::region_ref r = core_.regions.of_handle(region.id); r != nullptr && core_.regions.is_adopted(r->about)) {

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "base/detail.hpp"
 #include "base/log.hpp"
 #include "base/status_number.hpp"
 #include "directory/placement.hpp"
+#include "heap/minipage_heap.hpp"
 #include "region/services.hpp"
 
 namespace quire::region {
@@ -19,9 +21,11 @@ using model::node_id;
 
 namespace {
 constexpr std::uint64_t largest_slice = std::uint64_t{8} << 40;  // what the heap's page numbers reach
+constexpr std::uint64_t most_small_bytes = std::uint64_t{8} << 30;
+constexpr std::uint16_t small_id = 1;
 }  // namespace
 
-base::status registry::open(std::uint32_t heap_unit_bytes, quire_consistency consistency, bool orders, std::size_t free_batch) {
+base::status registry::open(const heap_settings& how) {
   const auto& c = core_.config;
   const std::uint64_t granule = core_.regions.granule_bytes();
   // Half of the range is the heap, however many nodes there are: a restart may have another number of them.
@@ -34,13 +38,17 @@ base::status registry::open(std::uint32_t heap_unit_bytes, quire_consistency con
   region_description about;
   about.base = c.base;
   about.bytes = bytes;
-  about.unit_bytes = heap_unit_bytes;
+  about.unit_bytes = how.unit_bytes;
   about.placement = QUIRE_PLACE_BLOCK;
-  about.consistency = static_cast<std::uint8_t>(consistency);
-  about.orders = orders ? 1 : 0;
-  keeper_.open(c.base + about.bytes);
+  about.consistency = static_cast<std::uint8_t>(how.consistency);
+  about.orders = how.orders ? 1 : 0;
   if (const auto s = core_.builder.add(about); !s.ok()) return s;
   on_made(about);
+  if (how.views == 0) {
+    keeper_.open(c.base + about.bytes);
+  } else if (const auto s = open_small(c.base + about.bytes, how); !s.ok()) {
+    return s;
+  }
   keeper_.when_made([](void* self, const region_description& made) { static_cast<registry*>(self)->on_made(made); }, this);
   keeper_.when_gone([](void* self, const region_description& gone) noexcept { static_cast<registry*>(self)->on_gone(gone); }, this);
   if (c.survives) {
@@ -52,17 +60,15 @@ base::status registry::open(std::uint32_t heap_unit_bytes, quire_consistency con
   const auto serve = [this](service s, core::service_table::handler h, const char* name = nullptr) {
     core_.services.set(static_cast<std::uint32_t>(s), h, this, name);
   };
-  serve(service::allocate, [](void* self, core::core& e, const message& m, value) noexcept {
-    shared_heap* const from = static_cast<registry*>(self)->heap_of_handle(m.c);
-    if (from == nullptr) return e.services.answer(m, QUIRE_NOT_FOUND);
-    auto block = from->allocate_here(m.a, m.b);
-    e.services.answer(m, block.why(), block.value().address, block.value().dirty_bytes);
-  }, "quire_malloc");
+  serve(service::allocate, [](void* self, core::core&, const message& m, value) noexcept { static_cast<registry*>(self)->on_allocate(m); }, "quire_malloc");
   serve(service::release, [](void* self, core::core& e, const message& m, value) noexcept {
     shared_heap* const of = static_cast<registry*>(self)->heap_of(m.a);
     e.services.answer(m, of != nullptr ? of->release_here(m.a) : base::status(QUIRE_BAD_ADDRESS));
   }, "quire_free");
-  open_frees(free_batch);
+  open_frees(how.free_batch);
+  announcements_.open([](void* self, std::uint64_t handle, const heap::span_plan& plan, base::status why) noexcept {
+    static_cast<registry*>(self)->on_laid(handle, plan, why);
+  }, this);
   serve(service::allocation_size, [](void* self, core::core& e, const message& m, value) noexcept {
     shared_heap* const of = static_cast<registry*>(self)->heap_of(m.a);
     auto size = of != nullptr ? of->size_here(m.a) : base::result<std::uint64_t>(QUIRE_BAD_ADDRESS);
@@ -73,6 +79,32 @@ base::status registry::open(std::uint32_t heap_unit_bytes, quire_consistency con
     auto found = of != nullptr ? of->around_here(m.a) : base::result<heap::allocation>(QUIRE_BAD_ADDRESS);
     e.services.answer(m, found.why(), found.value().address, found.value().bytes);
   }, "quire_end");
+  return {};
+}
+
+/// The heap of small objects, behind the other one. Sequential consistency does for any program.
+base::status registry::open_small(std::uint64_t base, const heap_settings& how) {
+  const auto& c = core_.config;
+  region_description about;
+  about.id = small_id;
+  about.base = base;
+  about.bytes = std::min(most_small_bytes, c.bytes / 8 / (how.views + 1u)) / heap::page_bytes * heap::page_bytes;
+  about.placement = QUIRE_PLACE_BLOCK;
+  about.consistency = QUIRE_SEQUENTIAL;
+  about.orders = how.orders ? 1 : 0;
+  about.heap = 1;
+  about.views = how.views;
+  about.layout = core::layouts::divided.id;
+  if (about.bytes == 0) {
+    base::log(base::log_level::error, "a shared range of %lu MiB is too small for a heap of %u views (QUIRE_HEAP_VIEWS); set QUIRE_RANGE to more",
+              static_cast<unsigned long>(c.bytes >> 20), unsigned{how.views});
+    return QUIRE_NO_ADDRESSES;
+  }
+  const std::uint64_t granule = core_.regions.granule_bytes();
+  keeper_.open(base + (core::views_of(about).span() + granule - 1) / granule * granule, small_id + 1);
+  if (const auto s = core_.builder.add(about); !s.ok()) return s;
+  on_made(about);
+  small_ = core::handle_of(about);
   return {};
 }
 
@@ -121,9 +153,14 @@ shared_heap* registry::heap_of(std::uint64_t address, core::region_ref* in) cons
   return r != nullptr ? heaps_[r->about.id].load(std::memory_order_acquire) : nullptr;
 }
 
-const registry::slice* registry::slice_of(std::uint64_t address) const noexcept {
-  const shared_heap* const of = heap_of(address);
-  return of != nullptr ? of->slice_of(address) : nullptr;
+const registry::slice* registry::slice_of(std::uint64_t& address) const noexcept {
+  core::region_ref in;
+  const shared_heap* const of = heap_of(address, &in);
+  if (of == nullptr) return nullptr;
+  const std::uint64_t natural = in->natural(address);
+  if (address != natural && address != in->fine(natural)) return nullptr;  // another minipage's view
+  address = natural;
+  return of->slice_of(natural);
 }
 
 base::status registry::allocate(quire_region from, std::uint64_t bytes, std::uint64_t alignment, std::uint64_t& address,
@@ -138,6 +175,17 @@ base::status registry::allocate(quire_region from, std::uint64_t bytes, std::uin
     return base::explain(QUIRE_INVALID, "an alignment of %lu: it must be a power of two up to 2 MiB", static_cast<unsigned long>(alignment));
   }
   clear_old();
+  if (small_ != 0 && (from.id == 0 || from.id == small_)) {
+    if (bytes <= heap::largest_minipage_bytes && alignment <= heap::largest_minipage_bytes) {
+      const auto why = allocate_from(quire_region{small_}, bytes, alignment, address, dirty_bytes);
+      if (why.code() != QUIRE_NO_MEMORY) return why;
+    }
+    from = {};
+  }
+  return allocate_from(from, bytes, alignment, address, dirty_bytes);
+}
+
+base::status registry::allocate_from(quire_region from, std::uint64_t bytes, std::uint64_t alignment, std::uint64_t& address, std::uint64_t& dirty_bytes) {
   const core::region_ref region = core_.regions.of_handle(from.id);
   if (region == nullptr) {
     return base::explain(QUIRE_NOT_FOUND, "quire_region_malloc(): there is no region of the handle 0x%lx; it was destroyed, or never made",
@@ -154,39 +202,84 @@ base::status registry::allocate(quire_region from, std::uint64_t bytes, std::uin
   }
   const auto take = [&](const heap::allocation& block) {
     if (core_.protocols.of(*region).relaxed) core_.catch_up();
-    address = block.address;
+    address = region->fine(block.address);
     dirty_bytes = block.dirty_bytes;
     return base::status{};
   };
-  auto block = heap->allocate_here(bytes, alignment);
+  auto block = allocate_here(*heap, bytes, alignment);
   if (block.ok()) return take(block.value());
   if (block.why().code() != QUIRE_NO_MEMORY) return block.why();
   // This node's slice is full, and so may all be, of what others have freed and not told yet. A second time, because what they send to
   // third nodes may have come there after the first.
   for (int tries = 0; tries < 2; ++tries) {
     const std::uint64_t freed = collect_frees();
-    if (freed != 0) block = heap->allocate_here(bytes, alignment);
+    if (freed != 0) block = allocate_here(*heap, bytes, alignment);
     if (block.ok()) return take(block.value());
-    if (const auto why = allocate_elsewhere(*heap, bytes, alignment, address, dirty_bytes); why.ok() || freed == 0) return why;
+    if (block.why().code() != QUIRE_NO_MEMORY) return block.why();
+    heap::allocation other;
+    const auto why = allocate_elsewhere(*heap, bytes, alignment, other);
+    if (why.ok()) return take(other);
+    if (freed == 0) return why;
   }
   return QUIRE_NO_MEMORY;
 }
 
-base::status registry::allocate_elsewhere(const shared_heap& from, std::uint64_t bytes, std::uint64_t alignment, std::uint64_t& address,
-                                          std::uint64_t& dirty_bytes) {
+base::status registry::allocate_elsewhere(const shared_heap& from, std::uint64_t bytes, std::uint64_t alignment, heap::allocation& given) {
   const unsigned nodes = core_.config.nodes;
   for (unsigned i = 1; i < nodes; ++i) {
-    message m;
-    m.a = bytes;
-    m.b = alignment;
-    m.c = core::handle_of(from.about());
     const node_id at{static_cast<std::uint16_t>((core_.config.self.value() + i) % nodes)};
-    if (!from.has_any(at) || !ask(at, service::allocate, m).ok()) continue;
-    address = m.a;
-    dirty_bytes = m.b;
-    return {};
+    if (from.has_any(at) && allocate_at(at, from, bytes, alignment, given).ok()) return {};
   }
   return QUIRE_NO_MEMORY;
+}
+
+base::status registry::allocate_at(node_id node, const shared_heap& from, std::uint64_t bytes, std::uint64_t alignment, heap::allocation& given) {
+  message m;
+  m.a = bytes;
+  m.b = alignment;
+  m.c = core::handle_of(from.about());
+  const auto why = ask(node, service::allocate, m);
+  if (why.ok()) given = {.address = m.a, .bytes = bytes, .dirty_bytes = m.b};
+  return why;
+}
+
+/// Where pages have to be laid out first, the driver sees to that.
+base::result<heap::allocation> registry::allocate_here(shared_heap& from, std::uint64_t bytes, std::uint64_t alignment) {
+  auto block = from.allocate_here(bytes, alignment);
+  if (block.why().code() != QUIRE_BUSY) return block;
+  heap::allocation given;
+  const auto why = allocate_at(core_.config.self, from, bytes, alignment, given);
+  return why.ok() ? base::result<heap::allocation>(given) : base::result<heap::allocation>(why);
+}
+
+/// Driver's thread: what another node asks for, or a thread of this one for which pages have to be laid out. Then the answer waits.
+void registry::on_allocate(const message& m) noexcept {
+  shared_heap* const from = heap_of_handle(m.c);
+  if (from == nullptr) return core_.services.answer(m, QUIRE_NOT_FOUND);
+  for (int tries = 0; tries < 2; ++tries) {
+    auto block = from->allocate_here(m.a, m.b);
+    if (block.why().code() != QUIRE_BUSY) return core_.services.answer(m, block.why(), block.value().address, block.value().dirty_bytes);
+    const auto plan = from->plan_here(m.a, m.b);
+    if (plan.ok() || plan.why().code() == QUIRE_BUSY) waiting_.push_back(m);
+    if (plan.ok()) announcements_.tell_all(m.c, plan.value());
+    if (plan.ok() || plan.why().code() == QUIRE_BUSY) return;
+  }
+  core_.services.answer(m, QUIRE_NO_MEMORY);
+}
+
+/// Driver's thread. Who waits for other pages of the heap asks in vain, and waits again.
+void registry::on_laid(std::uint64_t handle, const heap::span_plan& plan, base::status why) noexcept {
+  shared_heap* const of = heap_of_handle(handle);
+  if (of != nullptr) of->settle_here(plan, why.ok());
+  for (const message& m : std::exchange(waiting_, {})) {
+    if (m.c != handle) {
+      waiting_.push_back(m);
+    } else if (of != nullptr && !why.ok()) {
+      core_.services.answer(m, why);
+    } else {
+      on_allocate(m);
+    }
+  }
 }
 
 namespace {
@@ -196,17 +289,32 @@ base::status no_allocation(const char* call, std::uint64_t address) noexcept {
 }
 }  // namespace
 
-base::status registry::release(std::uint64_t address) {
+base::status registry::release(std::uint64_t given) {
+  std::uint64_t address = given;
   const slice* const s = slice_of(address);
-  if (s == nullptr) return no_allocation("quire_free", address);
+  if (s == nullptr) return no_allocation("quire_free", given);
   const base::status why = s->memory != nullptr ? s->memory->release(address) : release_elsewhere(*s, address);
-  return why.code() == QUIRE_BAD_ADDRESS ? no_allocation("quire_free", address) : why;
+  return why.code() == QUIRE_BAD_ADDRESS ? no_allocation("quire_free", given) : why;
 }
 
 base::status registry::resize(std::uint64_t address, std::uint64_t bytes) {
   const slice* const s = slice_of(address);
   if (s == nullptr) return QUIRE_BAD_ADDRESS;
   return s->memory != nullptr ? s->memory->try_resize(address, bytes) : base::status(QUIRE_NO_MEMORY);
+}
+
+base::status registry::set_chunk(quire_region of, unsigned slots) {
+  shared_heap* const heap = heap_of_handle(of.id);
+  if (heap == nullptr) {
+    return base::explain(QUIRE_NOT_FOUND, "quire_region_set_chunk(): there is no heap of the handle 0x%lx; it was destroyed, or never made",
+                         static_cast<unsigned long>(of.id));
+  }
+  if (heap->about().views == 0 || slots < 1 || slots > heap::largest_chunk) {
+    return base::explain(QUIRE_INVALID, "quire_region_set_chunk(): %u objects a minipage: 1 to %u, and the region must have been made with "
+                         "quire_region_options.views", slots, heap::largest_chunk);
+  }
+  heap->set_chunk_here(slots);
+  return {};
 }
 
 base::status registry::size_of(std::uint64_t address, std::uint64_t& bytes) {

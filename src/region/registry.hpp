@@ -18,19 +18,30 @@
 #include "core/core.hpp"
 #include "heap/heap.hpp"
 #include "heap/remote_frees.hpp"
+#include "region/announcements.hpp"
 #include "region/keeper.hpp"
 #include "region/shared_heap.hpp"
 #include "region/services.hpp"
 
 namespace quire::region {
 
+/// The memory of quire_malloc().
+struct heap_settings {
+  std::uint32_t unit_bytes = 4096;
+  quire_consistency consistency = QUIRE_SEQUENTIAL;
+  bool orders = false;
+  /// So many frees of a node's memory travel together; 1: each by itself, and its caller waits for the answer.
+  std::size_t free_batch = 1;
+  /// Not 0: allocations of at most 2048 bytes are sharing units of their own, from a heap with so many views.
+  std::uint16_t views = 0;
+};
+
 class registry {
  public:
-  /// Makes region 0 and answers the services of regions and memory. Before the engine starts.
-  explicit registry(core::core& e) : core_(e), keeper_(e) {}
+  explicit registry(core::core& e) : core_(e), keeper_(e), announcements_(e) {}
   ~registry();
-  /// `free_batch`: so many frees of a node's memory travel together; 1: each by itself, and its caller waits for the answer.
-  [[nodiscard]] base::status open(std::uint32_t heap_unit_bytes, quire_consistency consistency, bool orders, std::size_t free_batch);
+  /// Makes region 0, and that of small objects where they have one; answers the services of regions and memory. Before the engine starts.
+  [[nodiscard]] base::status open(const heap_settings& how);
 
   /// The other regions.
   [[nodiscard]] keeper& others() noexcept { return keeper_; }
@@ -44,6 +55,8 @@ class registry {
   [[nodiscard]] base::status size_of(std::uint64_t address, std::uint64_t& bytes);
   /// The allocation that has this byte, wherever it was made: heap::around().
   [[nodiscard]] base::result<heap::allocation> around(std::uint64_t address);
+  /// Of a heap with views: from now on this node puts so many objects into each minipage.
+  [[nodiscard]] base::status set_chunk(quire_region heap, unsigned slots);
 
   // Frees of other nodes' memory (remote_frees.cpp).
   /// Sends what has been gathered. Costs nothing where that is nothing.
@@ -68,17 +81,23 @@ class registry {
 
  private:
   using slice = shared_heap::slice;
+  [[nodiscard]] base::status open_small(std::uint64_t base, const heap_settings& how);
   void on_made(const core::region_description& about);
   void on_gone(const core::region_description& about) noexcept;
   void clear_old() noexcept;
   [[nodiscard]] shared_heap* heap_of_handle(std::uint64_t handle) const noexcept;
   /// The heap that an address lies in, and whose region has it now; null if there is none.
   [[nodiscard]] shared_heap* heap_of(std::uint64_t address, core::region_ref* in = nullptr) const noexcept;
-  [[nodiscard]] const slice* slice_of(std::uint64_t address) const noexcept;
+  /// Where it lies, by its natural address, which replaces `address`. Null for what no heap gives as an address.
+  [[nodiscard]] const slice* slice_of(std::uint64_t& address) const noexcept;
   [[nodiscard]] base::status ask(model::node_id to, region::service number, model::message& m,
                                  std::span<const std::byte> value = {});
-  [[nodiscard]] base::status allocate_elsewhere(const shared_heap& from, std::uint64_t bytes, std::uint64_t alignment, std::uint64_t& address,
-                                                std::uint64_t& dirty_bytes);
+  [[nodiscard]] base::status allocate_from(quire_region from, std::uint64_t bytes, std::uint64_t alignment, std::uint64_t& address, std::uint64_t& dirty_bytes);
+  [[nodiscard]] base::result<heap::allocation> allocate_here(shared_heap& from, std::uint64_t bytes, std::uint64_t alignment);
+  [[nodiscard]] base::status allocate_elsewhere(const shared_heap& from, std::uint64_t bytes, std::uint64_t alignment, heap::allocation& given);
+  [[nodiscard]] base::status allocate_at(model::node_id node, const shared_heap& from, std::uint64_t bytes, std::uint64_t alignment, heap::allocation& given);
+  void on_allocate(const model::message& m) noexcept;
+  void on_laid(std::uint64_t handle, const heap::span_plan& plan, base::status why) noexcept;
 
   // remote_frees.cpp
   void open_frees(std::size_t batch);
@@ -93,6 +112,9 @@ class registry {
 
   core::core& core_;
   keeper keeper_;
+  std::uint64_t small_ = 0;  ///< handle of the region that small objects of the job's heap come from; 0: of region 0
+  announcements announcements_;
+  base::fault_deque<model::message> waiting_{};  ///< requests for memory, until pages are laid out; driver's thread
   /// By region. Made and taken away by the driver; what is taken away is in nobody's hands but those of programs in error, and goes a little later.
   std::array<std::atomic<shared_heap*>, core::region_map::max_regions> heaps_{};
   std::atomic<shared_heap*> old_{nullptr};

@@ -26,6 +26,8 @@ enum class service : std::uint32_t {
   exit,               ///< any node -> all: the job ends; a notice
   exit_answer,        ///< and back: the sender is about to end
   allocation_around,  ///< -> the node of the slice: address; answered with where its allocation begins, and how long it is
+  lay,                ///< the node of a slice -> all: pages, and how large their minipages are; a notice
+  laid,               ///< and back: the sender has written it down, or a reason why not
 };
 
 }  // namespace quire::region

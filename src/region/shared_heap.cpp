@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "directory/placement.hpp"
+#include "heap/minipage_heap.hpp"
 
 namespace quire::region {
 
@@ -22,8 +23,15 @@ shared_heap::shared_heap(const core::region_description& about, unsigned nodes, 
   block_units_ = slices == nodes ? managers_of(about, nodes).block_units : (units + slices - 1) / slices;
   slices_ = cut(about.base, about.base + about.bytes, about.base);
   for (slice& s : slices_) {
-    if (s.node == self) s.memory = std::make_unique<heap::heap>(s.base, s.end - s.base, about.unit_bytes);
+    if (s.node == self) s.memory = memory_of(s);
   }
+}
+
+std::unique_ptr<heap::allocator> shared_heap::memory_of(const slice& own) const {
+  if (about_.views == 0) return std::make_unique<heap::heap>(own.base, own.end - own.base, about_.unit_bytes);
+  auto made = std::make_unique<heap::minipage_heap>(own.base, own.end - own.base, about_.views);
+  if (about_.chunk != 0) made->set_chunk(about_.chunk);
+  return made;
 }
 
 /// Cuts a part so that what was never handed out belongs to the nodes that manage it. What was stays in one slice.
@@ -60,6 +68,26 @@ base::result<heap::allocation> shared_heap::allocate_here(std::uint64_t bytes, s
   return QUIRE_NO_MEMORY;
 }
 
+base::result<heap::span_plan> shared_heap::plan_here(std::uint64_t bytes, std::uint64_t alignment) noexcept {
+  for (slice& s : slices_) {
+    if (s.memory == nullptr || bytes > s.end - s.base) continue;
+    auto plan = s.memory->plan(bytes, alignment);
+    if (plan.ok() || plan.why().code() != QUIRE_NO_MEMORY) return plan;
+  }
+  return QUIRE_NO_MEMORY;
+}
+
+void shared_heap::settle_here(const heap::span_plan& plan, bool laid) noexcept {
+  const slice* const s = slice_of(plan.address);
+  if (s != nullptr && s->memory != nullptr) s->memory->settle(plan, laid);
+}
+
+void shared_heap::set_chunk_here(unsigned slots) noexcept {
+  for (slice& s : slices_) {
+    if (s.memory != nullptr) s.memory->set_chunk(slots);
+  }
+}
+
 base::result<std::uint64_t> shared_heap::size_here(std::uint64_t address) const noexcept {
   const slice* const s = slice_of(address);
   return s != nullptr && s->memory != nullptr ? s->memory->size_of(address) : base::result<std::uint64_t>(QUIRE_BAD_ADDRESS);
@@ -94,7 +122,7 @@ bool shared_heap::load(std::span<const part> parts, std::vector<slice>& slices) 
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       slice& s = pieces[i];
       if (s.node == self_) {
-        s.memory = std::make_unique<heap::heap>(s.base, s.end - s.base, about_.unit_bytes);
+        s.memory = memory_of(s);
         std::span<const std::uint64_t> words = p.words;
         if (i == 0 && !s.memory->load(words)) return false;
       }

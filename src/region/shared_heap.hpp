@@ -15,6 +15,7 @@
 
 #include "base/status.hpp"
 #include "core/region_slot.hpp"
+#include "heap/allocator.hpp"
 #include "heap/heap.hpp"
 
 namespace quire::region {
@@ -25,7 +26,7 @@ class shared_heap {
   struct slice {
     std::uint64_t base = 0, end = 0;
     model::node_id node{};
-    std::unique_ptr<heap::heap> memory{};  ///< on its own node
+    std::unique_ptr<heap::allocator> memory{};  ///< on its own node
   };
   /// Of a checkpoint: what some node has saved of a part.
   struct part {
@@ -42,7 +43,13 @@ class shared_heap {
   [[nodiscard]] bool has_any(model::node_id node) const noexcept;
 
   // On this node's slices.
+  /// QUIRE_BUSY: pages have to be laid out first.
   [[nodiscard]] base::result<heap::allocation> allocate_here(std::uint64_t bytes, std::uint64_t alignment) noexcept;
+  /// Those pages (heap::allocator::plan).
+  [[nodiscard]] base::result<heap::span_plan> plan_here(std::uint64_t bytes, std::uint64_t alignment) noexcept;
+  void settle_here(const heap::span_plan& plan, bool laid) noexcept;
+  /// Of a heap with views, for what this node's slices hand out from now on.
+  void set_chunk_here(unsigned slots) noexcept;
   [[nodiscard]] base::result<std::uint64_t> size_here(std::uint64_t address) const noexcept;
   [[nodiscard]] base::result<heap::allocation> around_here(std::uint64_t address) const noexcept;
   [[nodiscard]] base::status release_here(std::uint64_t address) noexcept;
@@ -57,6 +64,7 @@ class shared_heap {
   shared_heap* next = nullptr;  ///< of those that are needed no longer
 
  private:
+  [[nodiscard]] std::unique_ptr<heap::allocator> memory_of(const slice& own) const;
   [[nodiscard]] std::vector<slice> cut(std::uint64_t base, std::uint64_t end, std::uint64_t used_end) const;
 
   core::region_description about_;

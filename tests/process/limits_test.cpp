@@ -39,6 +39,7 @@ constexpr extremes all[] = {
     {"QUIRE_TWIN_LIMIT", "64K", "1T", "65535", "1099511627777"},
     {"QUIRE_FREE_BATCH", "1", "62", "0", "63"},
     {"QUIRE_UNIT", "4K", "2M", "2K", "4M"},
+    {"QUIRE_HEAP_VIEWS", "0", "256", "-1", "257"},
     {"QUIRE_NODES", "1", "1024", "0", "1025"},
 };
 

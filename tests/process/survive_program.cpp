@@ -385,6 +385,46 @@ void acknowledged() {
   barrier();
 }
 
+/// Nodes allocate objects of ever new sizes, so that all nodes have to be told where those lie; a dead one is not waited for.
+void allocating() {
+  quire_region_options about = region_options(4096, QUIRE_PLACE_BLOCK);
+  about.unit_bytes = 0;
+  about.heap = 1;
+  about.views = 16;
+  quire_region heap{};
+  if (quire_node() == other_than(victim)) REQUIRE_OK(quire_region_create(&about, std::uint64_t{1} << 30, &heap));
+  REQUIRE_OK(quire_broadcast(&heap, sizeof heap, other_than(victim)));
+  ready();
+  on_threads(2, [&](int t) {
+    random_numbers draw(static_cast<std::uint64_t>(quire_node() * 16 + t + 1));
+    for (const double until = now_seconds() + 50; !over(); sleep_ms(1)) {
+      if (now_seconds() > until) fail(__FILE__, __LINE__, "no death was heard of");
+      if (draw.below(20) == 0) REQUIRE_OK(quire_region_set_chunk(heap, static_cast<unsigned>(1 + draw.below(7))));
+      for (int i = 0; i < 20; ++i) {
+        void* at = nullptr;
+        REQUIRE_OK(quire_region_malloc(heap, 0, 1 + draw.below(2048), &at));
+        if (i == 0) (void)use(static_cast<std::uint64_t*>(at), [](volatile std::uint64_t& w) { w = 1; });
+        if (draw.below(2) == 0) REQUIRE_OK(quire_free(at));
+      }
+    }
+  });
+  wait_for_death();
+  REQUIRE_OK(quire_region_set_chunk(heap, 11));  // that nobody has had
+  for (int maker = 0; maker < quire_nodes(); ++maker) {
+    if (quire_alive(maker) == 0) continue;
+    void* at = nullptr;
+    if (quire_node() == maker) {
+      REQUIRE_OK(quire_region_malloc(heap, 0, 168, &at));
+      *static_cast<std::uint64_t*>(at) = 5;
+    }
+    REQUIRE_OK(quire_broadcast(&at, sizeof at, maker));
+    barrier();
+    REQUIRE_EQUAL(*static_cast<volatile std::uint64_t*>(at), 5);
+    barrier();
+    if (quire_node() == maker) REQUIRE_OK(quire_free(at));
+  }
+}
+
 /// Each node makes and destroys regions. While node 0 lives all of them go; what was under way when it dies is gone on all nodes, or on none.
 void destroying() {
   ready();
@@ -490,7 +530,7 @@ int main(int argc, char** argv) {
   const std::map<std::string, void (*)()> ways = {
       {"idle", idle}, {"compute", compute}, {"private_loop", private_loop}, {"at_barrier", at_barrier}, {"rounds", rounds}, {"group_rounds", group_rounds},
       {"in_lock", in_lock}, {"home_of_lock", home_of_lock}, {"waiting_for_lock", waiting_for_lock}, {"in_rwlock", in_rwlock},
-      {"objects", objects}, {"counted_barrier", counted_barrier}, {"in_fault", in_fault}, {"destroying", destroying},
+      {"objects", objects}, {"counted_barrier", counted_barrier}, {"in_fault", in_fault}, {"destroying", destroying}, {"allocating", allocating},
       {"acknowledged", acknowledged}};
   if (argc > 2) g_deaths = std::atoi(argv[2]);
   if (const char* const who = std::getenv("TEST_VICTIM"); who != nullptr) victim = std::atoi(who);

@@ -128,12 +128,12 @@ TEST_P(survive, others_go_on) {
 
 std::vector<trial> trials() {
   std::vector<trial> all;
-  for (const char* const what : {"idle", "compute", "at_barrier", "rounds", "group_rounds", "in_lock", "home_of_lock", "in_fault", "objects", "destroying"})
+  for (const char* const what : {"idle", "compute", "at_barrier", "rounds", "group_rounds", "in_lock", "home_of_lock", "in_fault", "objects", "destroying", "allocating"})
     for (const int victim : {0, 1, 2}) all.push_back({.what = what, .victim = victim});
   for (const char* const what : {"private_loop", "waiting_for_lock", "in_rwlock", "counted_barrier"})
     for (const int victim : {0, 1}) all.push_back({.what = what, .victim = victim});
   for (const char* const what : {"compute", "in_fault", "in_lock", "destroying"}) all.push_back({.what = what, .detector = "segv"});
-  for (const char* const what : {"idle", "compute", "in_lock"})
+  for (const char* const what : {"idle", "compute", "in_lock", "allocating"})
     for (const int victim : {0, 2}) all.push_back({.what = what, .victim = victim, .signal = SIGSTOP});
   for (const int pause_ms : {0, 1, 3, 500}) {
     all.push_back({.what = "compute", .victim = 0, .nodes = 4, .second = 1, .pause_ms = pause_ms});

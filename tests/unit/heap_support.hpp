@@ -15,6 +15,9 @@ inline constexpr std::uint64_t base_address = 0x2000'0000'0000;
 inline constexpr std::uint64_t page = page_bytes;
 inline constexpr std::uint64_t kib = 1 << 10, mib = 1 << 20, gib = 1 << 30;
 
+/// Metadata allocations of this thread that still succeed; negative: all (heap_test.cpp).
+extern thread_local int allocations_left;
+
 /// The heap has nothing live and its free memory is in one piece.
 inline void expect_all_free(heap& h, std::uint64_t size) {
   EXPECT_EQ(h.numbers().live_bytes, 0u);

@@ -12,12 +12,14 @@
 
 #include "heap_support.hpp"
 
+namespace quire::heap {
+thread_local int allocations_left = -1;
+}  // namespace quire::heap
+
 namespace {
 
-/// Metadata allocations of this thread that still succeed; negative: all.
-thread_local int allocations_left = -1;
-
 bool allocation_fails() noexcept {
+  using quire::heap::allocations_left;
   if (allocations_left < 0) return false;
   if (allocations_left == 0) return true;
   --allocations_left;

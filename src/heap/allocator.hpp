@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What its users know of a heap, whichever it is: it hands out addresses of a range that one node owns. There are two: heap.hpp, whose sharing units are
+// whole pages or more, and minipage_heap.hpp, where each small object is a sharing unit of its own.
+//
+// Called by region and api, from application threads and from the service thread, never in fault context. Thread-safe, and nothing waits.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/status.hpp"
+#include "heap/page_runs.hpp"
+
+namespace quire::heap {
+
+/// What allocate() gave.
+struct allocation {
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;  ///< usable, at least what was asked for
+  /// The first `dirty_bytes` may have been handed out before. What follows never was: if the range was zero at first,
+  /// it still is.
+  std::uint64_t dirty_bytes = 0;
+};
+
+struct heap_numbers {
+  std::uint64_t live_bytes = 0;  ///< usable bytes of all live allocations
+  std::uint64_t live_objects = 0;
+  std::uint64_t runs = 0;           ///< large objects, spans, free ranges between them: what metadata are kept of
+  std::uint64_t reached_bytes = 0;  ///< from the base to the highest page that was ever handed out
+};
+
+/// Pages that are to be cut into sharing units. All nodes have to know that before an address of them is handed out.
+struct span_plan {
+  std::uint64_t address = 0;
+  std::uint64_t pages = 0;
+  std::uint32_t minipage_bytes = 0;
+};
+
+class allocator {
+ public:
+  virtual ~allocator() = default;
+
+  /// Alignment: a power of two up to 2 MiB. QUIRE_INVALID for a bad alignment, size 0 or a size above that of the range; QUIRE_NO_MEMORY when no free
+  /// range is long enough, or the machine has no memory for metadata; QUIRE_BUSY when pages have to be laid out first (plan()).
+  [[nodiscard]] virtual base::result<allocation> allocate(std::uint64_t bytes, std::uint64_t alignment) noexcept = 0;
+
+  /// QUIRE_BAD_ADDRESS for anything but the start of a live allocation.
+  virtual base::status release(std::uint64_t address) noexcept = 0;
+
+  /// Makes an allocation larger or smaller where it stands. QUIRE_NO_MEMORY when it cannot grow there; then nothing has
+  /// changed, and the caller moves it. QUIRE_BAD_ADDRESS, QUIRE_INVALID as above.
+  virtual base::status try_resize(std::uint64_t address, std::uint64_t bytes) noexcept = 0;
+
+  /// Usable bytes of the allocation that starts at `address`, or QUIRE_BAD_ADDRESS.
+  [[nodiscard]] virtual base::result<std::uint64_t> size_of(std::uint64_t address) const noexcept = 0;
+
+  /// The allocation that has the byte at `address`: where it begins, and its usable bytes. The place of a small object is told when it has been freed, too.
+  /// QUIRE_BAD_ADDRESS if none has it.
+  [[nodiscard]] virtual base::result<allocation> around(std::uint64_t address) const noexcept = 0;
+
+  // Of heaps with minipages, whose allocate() may say QUIRE_BUSY.
+  /// Pages for such an allocation. The caller tells all nodes, then settle()s the plan, then allocates again. QUIRE_BUSY when somebody else
+  /// has been given that plan and has not settled it: allocate when that is done. QUIRE_NO_MEMORY when there are no such pages, or no memory for metadata:
+  /// allocate() knows better now.
+  [[nodiscard]] virtual base::result<span_plan> plan(std::uint64_t, std::uint64_t) noexcept { return QUIRE_NO_MEMORY; }
+  /// `laid`: all nodes know. Else none of its addresses is handed out, and the next plan() for such an allocation gives the same pages again.
+  virtual void settle(const span_plan&, bool) noexcept {}
+  /// So many objects share a sharing unit of what is laid out from now on.
+  virtual void set_chunk(unsigned) noexcept {}
+
+  // Checkpoints: not of heaps with minipages.
+  virtual void save(std::vector<std::uint64_t>&) const {}
+  [[nodiscard]] virtual bool load(std::span<const std::uint64_t>&) { return false; }
+
+  [[nodiscard]] virtual heap_numbers numbers() const noexcept = 0;
+  /// Audit of the whole structure, for tests: O(n log n).
+  [[nodiscard]] virtual bool is_valid() const noexcept = 0;
+};
+
+}  // namespace quire::heap
