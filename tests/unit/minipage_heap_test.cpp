@@ -329,6 +329,27 @@ TEST(minipage_heap_use, only_the_start_of_a_live_allocation_can_be_freed) {
   EXPECT_TRUE(h.is_valid());
 }
 
+TEST(minipage_heap_use, the_allocation_around_a_byte) {
+  minipage_heap h{base_address, 64 * mib, 16};
+  page_table table{64 * mib};
+  std::set<std::uint64_t> all;
+  for (unsigned i = 0; i < 7; ++i) all.insert(allocate(h, table, 660).value().address);
+  for (const std::uint64_t address : all) {
+    for (const std::uint64_t offset : {0, 1, 671}) {
+      const auto found = h.around(address + offset);
+      ASSERT_TRUE(found.ok()) << offset;
+      EXPECT_EQ(found.value().address, address);
+      EXPECT_EQ(found.value().bytes, 672u);
+    }
+  }
+  EXPECT_EQ(h.around(*all.begin() + 6 * 672).why(), QUIRE_BAD_ADDRESS) << "what is left at the end of a page";
+  const std::uint64_t large = h.allocate(3 * page).value().address;
+  EXPECT_EQ(h.around(large + 2 * page + 5).value().address, large);
+  EXPECT_EQ(h.around(large + 2 * page + 5).value().bytes, 3 * page);
+  EXPECT_EQ(h.around(base_address - 1).why(), QUIRE_BAD_ADDRESS);
+  EXPECT_EQ(h.around(base_address + 32 * mib).why(), QUIRE_BAD_ADDRESS);
+}
+
 TEST(minipage_heap_use, resize_where_it_stands) {
   minipage_heap h{base_address, 64 * page, 16};
   page_table table{64 * page};
