@@ -53,7 +53,8 @@ struct job_statistics {
 ///  "regions": [{"region": i, "address": a, "bytes": b, "unit_bytes": u, "release": false, "faults": f, "writes": w, "ns": t, "nodes": n, "writers": m, "data": d}, ...],
 ///  "units": [{"region": i, "address": a, "faults": f, "writes": w, "ns": t, "nodes": n, "writers": m, "blocks": b, "block_bytes": s, "calls": [...], "data": d}, ...]}
 /// `data`: "file+0x1234" of static data, else there is none. Where nodes have told of it:
-///  "sharing": [{"region": i, "address": a, "bytes": b, "release": false, "kind": "false", "switches": s, "ns": t, "line_bytes": l, "word_bytes": w, "shared": [lines],
+///  "sharing": [{"region": i, "address": a, "bytes": b, "release": false, "kind": "false", "switches": s, "ns": t,
+///   "line_bytes": l, "word_bytes": w, "shared": [lines],
 ///   "nodes": [{"node": n, "moves": m, "ns": t, "reads": {line: times}, "writes": {word: times}}], "objects": [{"address": a, "bytes": b}], "calls": [...],
 ///   "data": d, "advice": "..."}, ...]
 /// `kind`: false, true, both, none.
