@@ -82,7 +82,8 @@ base::status registry::open(const heap_settings& how) {
   return {};
 }
 
-/// The heap of small objects, behind the other one. Sequential consistency does for any program.
+/// The heap of small objects, behind the other one. Sequential consistency does for any program; it orders, as atomic operations on the other heap do where
+/// that has release consistency.
 base::status registry::open_small(std::uint64_t base, const heap_settings& how) {
   const auto& c = core_.config;
   region_description about;
@@ -91,7 +92,7 @@ base::status registry::open_small(std::uint64_t base, const heap_settings& how) 
   about.bytes = std::min(most_small_bytes, c.bytes / 8 / (how.views + 1u)) / heap::page_bytes * heap::page_bytes;
   about.placement = QUIRE_PLACE_BLOCK;
   about.consistency = QUIRE_SEQUENTIAL;
-  about.orders = how.orders ? 1 : 0;
+  about.orders = how.orders || how.consistency == QUIRE_RELEASE ? 1 : 0;
   about.heap = 1;
   about.views = how.views;
   about.layout = core::layouts::divided.id;

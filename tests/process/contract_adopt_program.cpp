@@ -51,7 +51,8 @@ void without_random_addresses(char** arguments) {
   REQUIRE(!"execv");
 }
 
-quire_region adopt(void* at, std::size_t bytes, int node, quire_region_options options = region_options(0, QUIRE_PLACE_BLOCK)) {
+quire_region adopt(void* at, std::size_t bytes, int node, quire_region_options options = {}) {
+  options.size = sizeof options;
   quire_region region{};
   REQUIRE_OK(quire_region_adopt(&options, at, bytes, node, &region));
   return region;
