@@ -181,15 +181,17 @@ def nodes_group():
     return Group("nodes", "start and memory of a job of many nodes on this machine", programs, rows, rounds=3)
 
 
-def app_group(name, about, full, quick, target=None, four=None, group=None):
-    """`four`: the target of 4 nodes, which have the cores of two. `group`: its name, if not the program's."""
+def app_group(name, about, full, quick, target=None, four=None, group=None, sharings=()):
+    """`four`: the target of 4 nodes, which have the cores of two. `group`: its name, if not the program's. `sharings`: other ones than by pages."""
     return Group(
         group or name, about,
         [Program("openmp", (f"{name}_openmp", "--threads", "2", "--json"), "plain", full=full, quick=quick),
          Program("quire", (name, "--json"), full=full, quick=quick),
-         Program("four", (name, "--json"), nodes=4, full=full, quick=quick)],
+         Program("four", (name, "--json"), nodes=4, full=full, quick=quick)]
+        + [Program(sharing, (name, "--json", "--sharing", sharing), full=full, quick=quick) for sharing in sharings],
         [Row(f"{about}, 2 nodes against OpenMP with 2 threads", "quire:time_s", "openmp:time_s", target, told=True),
-         Row(f"{about}, 4 nodes against 2", "four:time_s", "quire:time_s", four, told=True)],
+         Row(f"{about}, 4 nodes against 2", "four:time_s", "quire:time_s", four, told=True)]
+        + [Row(f"{about}, {sharing}, 2 nodes against OpenMP with 2 threads", f"{sharing}:time_s", "openmp:time_s") for sharing in sharings],
         rounds=5)
 
 
@@ -404,7 +406,7 @@ GROUPS = [
     app_group("sor", "SOR 32768 x 64", ("--size", "32768", "--columns", "64"), ("--size", "4096", "--columns", "64", "--iterations", "5"), 1.1, group="sor-short-rows"),
     app_group("is", "IS, class A", ("--class", "A"), ("--class", "S"), 1.1),
     app_group("lu", "LU 1024 x 1024", ("--size", "1024"), ("--size", "256"), 1.1),
-    app_group("water", "WATER, 512 molecules", (), ("--steps", "2"), 1.2),
+    app_group("water", "WATER, 512 molecules", (), ("--steps", "2"), 1.2, sharings=("minipages", "composed", "chunk=2", "chunk=3")),
     app_group("tsp", "TSP, 19 cities", (), ("--size", "12", "--alone", "7"), 1.1),
     release_group("shm"),
     release_group("tcp"),
