@@ -407,7 +407,7 @@ GROUPS = [
     app_group("is", "IS, class A", ("--class", "A"), ("--class", "S"), 1.1),
     app_group("lu", "LU 1024 x 1024", ("--size", "1024"), ("--size", "256"), 1.1),
     app_group("water", "WATER, 512 molecules", (), ("--steps", "2"), 1.2, sharings=("minipages", "composed", "chunk=2", "chunk=3")),
-    app_group("tsp", "TSP, 19 cities", (), ("--size", "12", "--alone", "7"), 1.1),
+    app_group("tsp", "TSP, 19 cities", (), ("--size", "12", "--alone", "7"), 1.1, sharings=("minipages", "chunk=4", "chunk=13")),
     release_group("shm"),
     release_group("tcp"),
     myoan_group(),
