@@ -12,6 +12,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <quire/quire.hpp>
@@ -32,6 +33,19 @@ std::size_t unit_bytes(const sor::settings& wanted) {
   if (wanted.unit_kib != 0) return wanted.unit_kib * 1024;
   const std::size_t row_bytes = wanted.row_bytes();
   return std::has_single_bit(row_bytes) ? std::clamp<std::size_t>(row_bytes, 4096, 65536) : 4096;
+}
+
+quire::region make_grid(const sor::settings& wanted) {
+  auto options = apps::array_region(wanted, wanted.minipage_bytes() == 0 ? unit_bytes(wanted) : 0);
+  options.minipage_bytes = wanted.minipage_bytes();
+  return quire::region::create(wanted.size * wanted.row_bytes(), options);
+}
+
+/// Where rows lie that do not move with the rest of their page; none if they are to.
+std::vector<double*> rows_apart(const sor::settings& wanted, std::span<double> cells) {
+  std::vector<double*> rows;
+  for (std::size_t i = 0; i < wanted.size && wanted.minipage_bytes() != 0; ++i) rows.push_back(apps::seen_in(QUIRE_FINE, &cells[i * wanted.columns]));
+  return rows;
 }
 
 /// The rows that a block shares with the blocks beside it. Those that it reads come, and those that it writes, of which the
@@ -86,7 +100,8 @@ class saver {
 };
 
 apps::report compute(const quire::session& job, const sor::settings& wanted, std::span<double> cells, problem* saved) {
-  const sor::grid grid = wanted.of(cells.data());
+  const auto apart = rows_apart(wanted, cells);
+  const sor::grid grid = wanted.of(cells.data(), apart.empty() ? nullptr : apart.data());
   const auto workers = static_cast<std::size_t>(job.nodes() * wanted.threads);
   const auto rows_of = [&](int thread) {
     const auto worker = static_cast<std::size_t>(job.node() * wanted.threads + thread);
@@ -116,7 +131,7 @@ apps::report compute(const quire::session& job, const sor::settings& wanted, std
           });
   const apps::row_range of_node{rows_of(0).begin, rows_of(wanted.threads - 1).end};
   const auto sum = static_cast<std::int64_t>(
-      apps::checksum({grid.row(of_node.begin), (of_node.end - of_node.begin) * grid.columns}));
+      apps::checksum({grid.cells + of_node.begin * grid.columns, (of_node.end - of_node.begin) * grid.columns}));
   result.checksum = static_cast<std::uint64_t>(quire::all_reduce(sum, quire::operation::sum));
   return result;
 }
@@ -128,7 +143,7 @@ problem* find_problem(const quire::session& job, const sor::settings& wanted) {
       auto* const made = quire::new_object<problem>();
       made->size = wanted.size;
       made->columns = wanted.columns;
-      made->grid = quire::region::create(wanted.size * wanted.row_bytes(), apps::array_region(wanted, unit_bytes(wanted)));
+      made->grid = make_grid(wanted);
       quire::publish("sor", made);
       return made;
     });
@@ -147,6 +162,10 @@ int main(int argc, char** argv) try {
   if (!wanted.checkpoint.empty() && wanted.consistency == "blocks") {
     throw std::runtime_error("there are no checkpoints within parallel blocks: leave out --checkpoint, or choose another --consistency");
   }
+  if (const std::size_t bytes = wanted.minipage_bytes(); bytes != 0 && (bytes > apps::most_minipage_bytes || !std::has_single_bit(bytes)))
+    throw std::runtime_error(fmt::format("minipages of {} bytes: rows of {} bytes do not fill pages so", bytes, wanted.row_bytes()));
+  if (wanted.minipage_bytes() != 0 && (!wanted.checkpoint.empty() || wanted.consistency == "blocks"))
+    throw std::runtime_error("checkpoints and parallel blocks go with --sharing pages");
   quire::session job;
   problem* const all = find_problem(job, wanted);
   const auto grid = all->grid.span<double>();
