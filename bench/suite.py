@@ -406,6 +406,8 @@ GROUPS = [
     app_group("sor", "SOR 32768 x 64", ("--size", "32768", "--columns", "64"), ("--size", "4096", "--columns", "64", "--iterations", "5"), 1.1,
               group="sor-short-rows", sharings=("minipages", "chunk=4")),
     app_group("is", "IS, class A", ("--class", "A"), ("--class", "S"), 1.1),
+    app_group("is", "IS, 2^23 keys of 2^9 values", ("--class", "millipage"), ("--class", "S"), group="is-millipage",
+              sharings=("minipages", "composed", "chunk=4")),
     app_group("lu", "LU 1024 x 1024", ("--size", "1024"), ("--size", "256"), 1.1),
     app_group("water", "WATER, 512 molecules", (), ("--steps", "2"), 1.2, sharings=("minipages", "composed", "chunk=2", "chunk=3")),
     app_group("tsp", "TSP, 19 cities", (), ("--size", "12", "--alone", "7"), 1.1, sharings=("minipages", "chunk=4", "chunk=13")),

@@ -36,16 +36,9 @@ std::size_t unit_bytes(const sor::settings& wanted) {
 }
 
 quire::region make_grid(const sor::settings& wanted) {
-  auto options = apps::array_region(wanted, wanted.minipage_bytes() == 0 ? unit_bytes(wanted) : 0);
-  options.minipage_bytes = wanted.minipage_bytes();
-  return quire::region::create(wanted.size * wanted.row_bytes(), options);
-}
-
-/// Where rows lie that do not move with the rest of their page; none if they are to.
-std::vector<double*> rows_apart(const sor::settings& wanted, std::span<double> cells) {
-  std::vector<double*> rows;
-  for (std::size_t i = 0; i < wanted.size && wanted.minipage_bytes() != 0; ++i) rows.push_back(apps::seen_in(QUIRE_FINE, &cells[i * wanted.columns]));
-  return rows;
+  const std::size_t cells = wanted.size * wanted.columns;
+  if (wanted.minipage_bytes() != 0) return quire::region::of(apps::make_array_in_minipages<double>(wanted, cells, wanted.minipage_bytes()).data());
+  return quire::region::create(cells * sizeof(double), apps::array_region(wanted, unit_bytes(wanted)));
 }
 
 /// The rows that a block shares with the blocks beside it. Those that it reads come, and those that it writes, of which the
@@ -100,7 +93,8 @@ class saver {
 };
 
 apps::report compute(const quire::session& job, const sor::settings& wanted, std::span<double> cells, problem* saved) {
-  const auto apart = rows_apart(wanted, cells);
+  std::vector<double*> apart;
+  if (wanted.minipage_bytes() != 0) apart = apps::pieces_apart(cells.first(wanted.size * wanted.columns), wanted.columns);
   const sor::grid grid = wanted.of(cells.data(), apart.empty() ? nullptr : apart.data());
   const auto workers = static_cast<std::size_t>(job.nodes() * wanted.threads);
   const auto rows_of = [&](int thread) {
@@ -162,10 +156,8 @@ int main(int argc, char** argv) try {
   if (!wanted.checkpoint.empty() && wanted.consistency == "blocks") {
     throw std::runtime_error("there are no checkpoints within parallel blocks: leave out --checkpoint, or choose another --consistency");
   }
-  if (const std::size_t bytes = wanted.minipage_bytes(); bytes != 0 && (bytes > apps::most_minipage_bytes || !std::has_single_bit(bytes)))
-    throw std::runtime_error(fmt::format("minipages of {} bytes: rows of {} bytes do not fill pages so", bytes, wanted.row_bytes()));
-  if (wanted.minipage_bytes() != 0 && (!wanted.checkpoint.empty() || wanted.consistency == "blocks"))
-    throw std::runtime_error("checkpoints and parallel blocks go with --sharing pages");
+  apps::require_filled_pages(wanted, wanted.minipage_bytes());
+  if (wanted.minipage_bytes() != 0 && !wanted.checkpoint.empty()) throw std::runtime_error("--checkpoint goes with --sharing pages");
   quire::session job;
   problem* const all = find_problem(job, wanted);
   const auto grid = all->grid.span<double>();
