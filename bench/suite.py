@@ -181,15 +181,17 @@ def nodes_group():
     return Group("nodes", "start and memory of a job of many nodes on this machine", programs, rows, rounds=3)
 
 
-def app_group(name, about, full, quick, target=None, four=None, group=None):
-    """`four`: the target of 4 nodes, which have the cores of two. `group`: its name, if not the program's."""
+def app_group(name, about, full, quick, target=None, four=None, group=None, sharings=()):
+    """`four`: the target of 4 nodes, which have the cores of two. `group`: its name, if not the program's. `sharings`: other ones than by pages."""
     return Group(
         group or name, about,
         [Program("openmp", (f"{name}_openmp", "--threads", "2", "--json"), "plain", full=full, quick=quick),
          Program("quire", (name, "--json"), full=full, quick=quick),
-         Program("four", (name, "--json"), nodes=4, full=full, quick=quick)],
+         Program("four", (name, "--json"), nodes=4, full=full, quick=quick)]
+        + [Program(sharing, (name, "--json", "--sharing", sharing), full=full, quick=quick) for sharing in sharings],
         [Row(f"{about}, 2 nodes against OpenMP with 2 threads", "quire:time_s", "openmp:time_s", target, told=True),
-         Row(f"{about}, 4 nodes against 2", "four:time_s", "quire:time_s", four, told=True)],
+         Row(f"{about}, 4 nodes against 2", "four:time_s", "quire:time_s", four, told=True)]
+        + [Row(f"{about}, {sharing}, 2 nodes against OpenMP with 2 threads", f"{sharing}:time_s", "openmp:time_s") for sharing in sharings],
         rounds=5)
 
 
@@ -401,11 +403,14 @@ GROUPS = [
     app_group("ep", "EP, class W", ("--class", "W"), ("--class", "S")),
     app_group("helmholtz", "Helmholtz 1000 x 1000", (), ("--iterations", "5")),
     app_group("md", "MD, 2048 particles", (), ("--steps", "2")),
-    app_group("sor", "SOR 32768 x 64", ("--size", "32768", "--columns", "64"), ("--size", "4096", "--columns", "64", "--iterations", "5"), 1.1, group="sor-short-rows"),
+    app_group("sor", "SOR 32768 x 64", ("--size", "32768", "--columns", "64"), ("--size", "4096", "--columns", "64", "--iterations", "5"), 1.1,
+              group="sor-short-rows", sharings=("minipages", "chunk=4")),
     app_group("is", "IS, class A", ("--class", "A"), ("--class", "S"), 1.1),
+    app_group("is", "IS, 2^23 keys of 2^9 values", ("--class", "millipage"), ("--class", "S"), group="is-millipage",
+              sharings=("minipages", "composed", "chunk=4")),
     app_group("lu", "LU 1024 x 1024", ("--size", "1024"), ("--size", "256"), 1.1),
-    app_group("water", "WATER, 512 molecules", (), ("--steps", "2"), 1.2),
-    app_group("tsp", "TSP, 19 cities", (), ("--size", "12", "--alone", "7"), 1.1),
+    app_group("water", "WATER, 512 molecules", (), ("--steps", "2"), 1.2, sharings=("minipages", "composed", "chunk=2", "chunk=3")),
+    app_group("tsp", "TSP, 19 cities", (), ("--size", "12", "--alone", "7"), 1.1, sharings=("minipages", "chunk=4", "chunk=13")),
     release_group("shm"),
     release_group("tcp"),
     myoan_group(),

@@ -10,6 +10,7 @@
 namespace apps {
 
 inline constexpr std::size_t page_bytes = 4096;
+inline constexpr std::size_t most_minipage_bytes = page_bytes / 2;
 
 /// Rows [begin, end).
 struct row_range {

@@ -2,12 +2,18 @@
 // Called once at the start of a run. The only place of the applications that includes CLI11.
 #include "common/settings.hpp"
 
+#include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <set>
+#include <string_view>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "common/partition.hpp"
 
 namespace apps {
 
@@ -58,6 +64,24 @@ void command_line::add_unit(std::size_t& unit_kib, const std::string& standard) 
   if (is_quire())
     options_->add_option("--unit", unit_kib, "sharing unit in KiB; 0: " + standard)
         ->check(CLI::IsMember(std::set<std::size_t>{0, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048}));
+}
+
+void command_line::add_sharing(sharing& value, const std::string& element, std::size_t bytes, bool can_compose) {
+  if (!is_quire()) return;
+  const std::size_t most = most_minipage_bytes / bytes;
+  const auto take = [&value, most, can_compose](const std::string& text) {
+    constexpr std::string_view chunk = "chunk=";
+    value = {};
+    if (text == "pages") return true;
+    value = {.chunk = 1, .composed = text == "composed"};
+    if (text == "minipages" || (value.composed && can_compose)) return true;
+    const auto [end, error] = std::from_chars(text.data() + std::min(chunk.size(), text.size()), text.data() + text.size(), value.chunk);
+    return text.starts_with(chunk) && error == std::errc() && end == text.data() + text.size() && value.chunk >= 1 && value.chunk <= most;
+  };
+  options_->add_option_function<std::string>("--sharing", [take](const std::string& text) {
+    if (!take(text)) throw CLI::ValidationError("--sharing", text + " is none of its choices");
+  }, fmt::format("what moves between nodes: pages (the default), minipages (each {0}), chunk=N (N of them, 1 to {1}){2}", element, most,
+                 can_compose ? fmt::format(", composed (each {0}, but pages where all are read in turn)", element) : ""));
 }
 
 void command_line::add_hints(run_settings& wanted) {

@@ -14,6 +14,12 @@ class App;
 
 namespace apps {
 
+/// How the elements of an array are shared: pages of them, or, if `chunk` is not 0, minipages with so many.
+struct sharing {
+  std::size_t chunk = 0;
+  bool composed = false;  ///< where all elements are read in turn they come by pages all the same: in the natural view of the minipages
+};
+
 struct run_settings {
   int threads = 1;     ///< per node
   std::string consistency = "sequential";  ///< Quire only: of the arrays, "sequential", "release", "scan" or "blocks"
@@ -39,6 +45,8 @@ class command_line {
 
   /// Adds --unit, the sharing unit in KiB, to a "quire" variant; `standard` says what 0 stands for.
   void add_unit(std::size_t& unit_kib, const std::string& standard);
+  /// Adds --sharing to a "quire" variant. `element`: its name; `bytes`: of one.
+  void add_sharing(sharing& value, const std::string& element, std::size_t bytes, bool can_compose);
   /// Adds --no-hints to a "quire" variant.
   void add_hints(run_settings& wanted);
   /// The program has locks: it refuses --consistency blocks, within which threads of different nodes do not meet.

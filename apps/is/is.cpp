@@ -18,8 +18,15 @@
 
 int main(int argc, char** argv) try {
   const auto wanted = is::parse(argc, argv, "quire");
+  apps::require_filled_pages(wanted, wanted.minipage_bytes());
   quire::session job;
-  const auto counts = quire::from_node(0, [&] { return apps::make_shared_array<is::count>(wanted, wanted.problem.values()); });
+  const auto counts = quire::from_node(0, [&] {
+    const std::size_t values = wanted.problem.values(), minipage = wanted.minipage_bytes();
+    return minipage != 0 ? apps::make_array_in_minipages<is::count>(wanted, values, minipage) : apps::make_shared_array<is::count>(wanted, values);
+  });
+  std::vector<is::count*> apart;
+  if (wanted.minipage_bytes() != 0) apart = apps::pieces_apart(counts, is::shared_counts::piece);
+  const is::shared_counts shared{counts, apart, wanted.sharing.composed};
 
   auto result = is::begin_report(wanted, "quire");
   apps::progress shown("is", is::iterations, wanted.progress && job.node() == 0);
@@ -30,7 +37,7 @@ int main(int argc, char** argv) try {
           result, [&](auto& me) { keys[me.thread()] = is::make_keys(wanted.problem, me.number(), me.count()); },
           [&](auto& me) {
             const bool first = me.thread() == 0;
-            const int found = is::rank_again_and_again(me, wanted.problem, keys[me.thread()], counts, [&](int done) {
+            const int found = is::rank_again_and_again(me, wanted.problem, keys[me.thread()], shared, [&](int done) {
               if (first) shown.show(static_cast<std::size_t>(done));
             });
             if (first) wrong = found;

@@ -26,7 +26,7 @@ int main(int argc, char** argv) try {
           result, [&](auto& me) { keys[me.number()] = is::make_keys(wanted.problem, me.number(), me.count()); },
           [&](auto& me) {
             const bool first = me.thread() == 0;
-            const int found = is::rank_again_and_again(me, wanted.problem, keys[me.number()], std::span(counts), [&](int done) {
+            const int found = is::rank_again_and_again(me, wanted.problem, keys[me.number()], {counts}, [&](int done) {
               if (first) shown.show(static_cast<std::size_t>(done));
             });
             if (first) wrong = found;

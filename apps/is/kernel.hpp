@@ -67,6 +67,29 @@ struct part {
   return {values * number / workers, values * (number + 1) / workers};
 }
 
+/// The counts that all share, one after the other in memory.
+struct shared_counts {
+  static constexpr std::size_t piece = 64;  ///< 256 bytes, as in Millipage's evaluation
+
+  std::span<count> all;
+  std::span<count* const> apart{};  ///< if any: where each piece is, for who does not want what lies beside it
+  bool composed = false;            ///< who reads all of them reads them in `all`
+
+  /// f(first, counts) for all values of a range, in as many calls as it takes.
+  template <class F>
+  void visit(apps::row_range values, const F& f) const {
+    if (apart.empty()) return f(values.begin, all.subspan(values.begin, values.end - values.begin));
+    for (std::size_t v = values.begin, next = 0; v < values.end; v = next) {
+      next = std::min(v - v % piece + piece, values.end);
+      f(v, std::span(apart[v / piece] + v % piece, next - v));
+    }
+  }
+  template <class F>
+  void visit_all(const F& f) const {
+    (composed ? shared_counts{all} : *this).visit({0, all.size()}, f);
+  }
+};
+
 /// Private to a worker.
 struct scratch {
   explicit scratch(std::size_t values) : own(values), before(values) {}
@@ -76,26 +99,30 @@ struct scratch {
 
 /// One ranking. Afterwards `counts` has all keys, and `mine.before` is right.
 template <apps::worker Worker>
-void rank(Worker& me, const part& keys, std::span<count> counts, scratch& mine) {
+void rank(Worker& me, const part& keys, const shared_counts& counts, scratch& mine) {
   std::ranges::fill(mine.own, 0);
   for (const count key : keys.keys) ++mine.own[static_cast<std::size_t>(key)];
   for (std::size_t turn = 0; turn < me.count(); ++turn) {
-    const apps::row_range here = section((me.number() + turn) % me.count(), me.count(), counts.size());
-    me.will_write(counts.subspan(here.begin, here.end - here.begin));
-    for (std::size_t v = here.begin; v < here.end; ++v) counts[v] = turn == 0 ? mine.own[v] : counts[v] + mine.own[v];
+    const apps::row_range here = section((me.number() + turn) % me.count(), me.count(), counts.all.size());
+    counts.visit(here, [&](std::size_t, std::span<count> some) { me.will_write(some); });
+    counts.visit(here, [&](std::size_t first, std::span<count> some) {
+      for (std::size_t i = 0; i < some.size(); ++i) some[i] = turn == 0 ? mine.own[first + i] : some[i] + mine.own[first + i];
+    });
     me.wait();
   }
-  me.will_read(counts);
+  counts.visit_all([&](std::size_t, std::span<count> some) { me.will_read(some); });
   count sum = 0;
-  for (std::size_t v = 0; v < counts.size(); ++v) {
-    mine.before[v] = sum;
-    sum += counts[v];
-  }
+  counts.visit_all([&](std::size_t first, std::span<count> some) {
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      mine.before[first + i] = sum;
+      sum += some[i];
+    }
+  });
 }
 
 /// What one worker does; shown(done) after each ranking. How many ranks of test keys were not the official ones, on all workers.
 template <apps::worker Worker, class Shown>
-int rank_again_and_again(Worker& me, const problem_class& of, part& keys, std::span<count> counts, const Shown& shown) {
+int rank_again_and_again(Worker& me, const problem_class& of, part& keys, const shared_counts& counts, const Shown& shown) {
   scratch mine(of.values());
   const auto is_mine = [&](std::size_t number) { return number >= keys.range.begin && number < keys.range.end; };
   int wrong = 0;

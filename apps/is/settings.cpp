@@ -26,7 +26,7 @@ bool verified(const settings& wanted, std::span<const count> counts) {
   apps::lone_worker me;
   std::vector<count> expected(wanted.problem.values());
   part keys = make_keys(wanted.problem, 0, 1);
-  (void)rank_again_and_again(me, wanted.problem, keys, expected, [](int) {});
+  (void)rank_again_and_again(me, wanted.problem, keys, {expected}, [](int) {});
   return apps::same_bits("is", as_doubles(counts), as_doubles(expected), 1);
 }
 
@@ -38,6 +38,7 @@ settings parse(int argc, char** argv, const std::string& variant) {
   apps::command_line app("NAS IS: ranks of integer keys", variant);
   app.add_choice("--class", name, {"S", "W", "A", "millipage"}, "size of the problem: S, W, A, or millipage: 2^23 keys of 2^9 values");
   app.add_hints(wanted);
+  app.add_sharing(wanted.sharing, "256 bytes of counts", wanted.bytes_of_piece, true);
   app.parse(wanted, "compare with a serial run; official ranks are always compared", argc, argv);
   for (const problem_class& known : classes)
     if (name == known.name) wanted.problem = known;

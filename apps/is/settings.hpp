@@ -13,6 +13,10 @@ namespace is {
 
 struct settings : apps::run_settings {
   problem_class problem;
+  apps::sharing sharing;  ///< Quire only: of pieces of the counts
+
+  static constexpr std::size_t bytes_of_piece = shared_counts::piece * sizeof(count);
+  [[nodiscard]] std::size_t minipage_bytes() const { return sharing.chunk * bytes_of_piece; }  ///< 0: none
 };
 
 /// Reads the command line; prints and exits on --help and on errors.

@@ -17,10 +17,11 @@ namespace sor {
 inline constexpr double omega = 1.5;
 
 struct grid {
-  double* cells = nullptr;
+  double* cells = nullptr;  ///< all, one row after the other
   std::size_t rows = 0, columns = 0;
+  double* const* apart = nullptr;  ///< if any: where each row is, for who does not want what lies beside it
 
-  [[nodiscard]] double* row(std::size_t number) const { return cells + number * columns; }
+  [[nodiscard]] double* row(std::size_t number) const { return apart != nullptr ? apart[number] : cells + number * columns; }
   [[nodiscard]] std::size_t size() const { return rows * columns; }
 };
 

@@ -10,6 +10,11 @@
 #include "sor/kernel.hpp"
 
 namespace sor {
+namespace {
+
+constexpr std::size_t least_row_bytes = 3 * sizeof(double);
+
+}  // namespace
 
 settings parse(int argc, char** argv, const std::string& variant) {
   settings wanted;
@@ -19,6 +24,7 @@ settings parse(int argc, char** argv, const std::string& variant) {
   app.add("--iterations", wanted.iterations, 0, 1000000, "sweeps over red and black");
   app.add_unit(wanted.unit_kib, "a row, where it can be");
   app.add_hints(wanted);
+  app.add_sharing(wanted.sharing, "row", least_row_bytes, false);
   if (app.is_quire()) {
     app.add_text("--checkpoint", wanted.checkpoint, "write checkpoints to this directory, and go on from the last one there");
     app.add("--every", wanted.every, 0, 1000000, "iterations between checkpoints; 0: a tenth of all", false);

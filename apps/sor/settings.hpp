@@ -17,10 +17,12 @@ struct settings : apps::run_settings {
   int iterations = 20;
   std::string checkpoint;  ///< Quire only: directory of checkpoints; empty: none
   int every = 0;           ///< iterations between them; 0: a tenth of all
+  apps::sharing sharing;     ///< Quire only: of rows
   std::size_t unit_kib = 0;  ///< Quire only: sharing unit; 0: as long as a row, where it can be
 
   [[nodiscard]] std::size_t row_bytes() const { return columns * sizeof(double); }
-  [[nodiscard]] grid of(double* cells) const { return {cells, size, columns}; }
+  [[nodiscard]] std::size_t minipage_bytes() const { return sharing.chunk * row_bytes(); }  ///< 0: none
+  [[nodiscard]] grid of(double* cells, double* const* apart = nullptr) const { return {cells, size, columns, apart}; }
 };
 
 /// Reads the command line; prints and exits on --help and on errors.

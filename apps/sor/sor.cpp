@@ -12,6 +12,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <quire/quire.hpp>
@@ -32,6 +33,12 @@ std::size_t unit_bytes(const sor::settings& wanted) {
   if (wanted.unit_kib != 0) return wanted.unit_kib * 1024;
   const std::size_t row_bytes = wanted.row_bytes();
   return std::has_single_bit(row_bytes) ? std::clamp<std::size_t>(row_bytes, 4096, 65536) : 4096;
+}
+
+quire::region make_grid(const sor::settings& wanted) {
+  const std::size_t cells = wanted.size * wanted.columns;
+  if (wanted.minipage_bytes() != 0) return quire::region::of(apps::make_array_in_minipages<double>(wanted, cells, wanted.minipage_bytes()).data());
+  return quire::region::create(cells * sizeof(double), apps::array_region(wanted, unit_bytes(wanted)));
 }
 
 /// The rows that a block shares with the blocks beside it. Those that it reads come, and those that it writes, of which the
@@ -86,7 +93,9 @@ class saver {
 };
 
 apps::report compute(const quire::session& job, const sor::settings& wanted, std::span<double> cells, problem* saved) {
-  const sor::grid grid = wanted.of(cells.data());
+  std::vector<double*> apart;
+  if (wanted.minipage_bytes() != 0) apart = apps::pieces_apart(cells.first(wanted.size * wanted.columns), wanted.columns);
+  const sor::grid grid = wanted.of(cells.data(), apart.empty() ? nullptr : apart.data());
   const auto workers = static_cast<std::size_t>(job.nodes() * wanted.threads);
   const auto rows_of = [&](int thread) {
     const auto worker = static_cast<std::size_t>(job.node() * wanted.threads + thread);
@@ -116,7 +125,7 @@ apps::report compute(const quire::session& job, const sor::settings& wanted, std
           });
   const apps::row_range of_node{rows_of(0).begin, rows_of(wanted.threads - 1).end};
   const auto sum = static_cast<std::int64_t>(
-      apps::checksum({grid.row(of_node.begin), (of_node.end - of_node.begin) * grid.columns}));
+      apps::checksum({grid.cells + of_node.begin * grid.columns, (of_node.end - of_node.begin) * grid.columns}));
   result.checksum = static_cast<std::uint64_t>(quire::all_reduce(sum, quire::operation::sum));
   return result;
 }
@@ -128,7 +137,7 @@ problem* find_problem(const quire::session& job, const sor::settings& wanted) {
       auto* const made = quire::new_object<problem>();
       made->size = wanted.size;
       made->columns = wanted.columns;
-      made->grid = quire::region::create(wanted.size * wanted.row_bytes(), apps::array_region(wanted, unit_bytes(wanted)));
+      made->grid = make_grid(wanted);
       quire::publish("sor", made);
       return made;
     });
@@ -147,6 +156,8 @@ int main(int argc, char** argv) try {
   if (!wanted.checkpoint.empty() && wanted.consistency == "blocks") {
     throw std::runtime_error("there are no checkpoints within parallel blocks: leave out --checkpoint, or choose another --consistency");
   }
+  apps::require_filled_pages(wanted, wanted.minipage_bytes());
+  if (wanted.minipage_bytes() != 0 && !wanted.checkpoint.empty()) throw std::runtime_error("--checkpoint goes with --sharing pages");
   quire::session job;
   problem* const all = find_problem(job, wanted);
   const auto grid = all->grid.span<double>();

@@ -60,6 +60,7 @@ settings parse(int argc, char** argv, const std::string& variant) {
   app.add<std::size_t>("--alone", wanted.alone, 1, most_cities, "a worker completes tours with so many cities left");
   app.add<std::size_t>("--pool", wanted.pool, 5000, 1 << 24, "beginnings of tours that there is room for");
   app.add("--seed", wanted.seed, 0u, 1u << 30, "of the places of the cities");
+  app.add_sharing(wanted.sharing, "tour", sizeof(tour), false);
   app.has_locks();
   app.parse(wanted, "compare with the length that a serial search finds", argc, argv);
   return wanted;

@@ -16,6 +16,7 @@ struct settings : apps::run_settings {
   std::size_t alone = 12;  ///< a worker completes tours with so many cities left
   std::size_t pool = 9000; ///< tours
   unsigned seed = 1;
+  apps::sharing sharing;   ///< Quire only: of tours
 };
 
 /// Reads the command line; prints and exits on --help and on errors.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// TSP on Quire. Each beginning of a tour is an object in shared memory, smaller than a page; the queue and the best tour have mutexes. The length of
-// the best tour is pushed to all nodes when it changes, and read without a lock.
+// TSP on Quire. Each beginning of a tour is an object in shared memory, smaller than a page; it may be a minipage. The queue and the best tour have
+// mutexes. The length of the best tour is pushed to all nodes when it changes, and read without a lock.
 #include <cstddef>
 #include <cstdio>
 #include <exception>
 #include <mutex>
+#include <new>
 #include <span>
 #include <vector>
 
@@ -38,7 +39,11 @@ shared_search make(const tsp::settings& wanted) {
   const auto memory = quire::region::create(4 * wanted.pool * sizeof(tsp::tour) + (1 << 20), options);
   shared_search made;
   made.pool = quire::make_shared_array<tsp::tour*>(wanted.pool);
-  for (auto& t : made.pool) t = memory.make<tsp::tour>();
+  if (const std::size_t chunk = wanted.sharing.chunk; chunk != 0) {
+    apps::make_in_minipages(wanted, wanted.pool, sizeof(tsp::tour), chunk, [&](std::size_t i, void* place) { made.pool[i] = ::new (place) tsp::tour; });
+  } else {
+    for (auto& t : made.pool) t = memory.make<tsp::tour>();
+  }
   made.queue = memory.make_array<tsp::entry>(wanted.pool);
   made.state = memory.make<tsp::queue_state>();
   made.best = memory.make<lone_best>();

@@ -25,6 +25,7 @@ namespace water {
 struct liquid {
   std::span<molecule* const> molecules;
   cube box;
+  std::span<molecule* const> in_turn{};  ///< if any, the same by other addresses: a worker copies the positions of all from there, and computes with that
 };
 
 [[nodiscard]] inline std::size_t lattice_edge(std::size_t molecules) {
@@ -119,7 +120,7 @@ class mover {
   /// `locks`: one a molecule; locks.of(i) holds one while it lives.
   mover(Worker& me, const liquid& all, Locks& locks)
       : me_(me), all_(all), locks_(locks), count_(all.molecules.size()), mine_{count_ * me.number() / me.count(), count_ * (me.number() + 1) / me.count()},
-        forces_(count_), touched_(count_) {}
+        forces_(count_), touched_(count_), copies_(all.in_turn.size()) {}
 
   void place_own() const {
     for (std::size_t i = mine_.begin; i < mine_.end; ++i) place(*all_.molecules[i], i, count_);
@@ -159,14 +160,17 @@ class mover {
   }
 
  private:
+  [[nodiscard]] const per_atom& position(std::size_t i) const { return copies_.empty() ? all_.molecules[i]->position() : copies_[i]; }
+
   /// Between molecules: each of the worker's own, and the half of the others that follow it.
   double add_forces() {
     double energy = 0;
+    for (std::size_t i = 0; i < copies_.size(); ++i) copies_[i] = all_.in_turn[i]->position();
     for (std::size_t i = mine_.begin; i < mine_.end; ++i)
       for (std::size_t k = 1; k <= count_ / 2; ++k) {
         if (2 * k == count_ && i >= count_ / 2) continue;  // the pair is the other one's
         const std::size_t j = (i + k) % count_;
-        const double of_pair = forces_between(all_.molecules[i]->position(), all_.molecules[j]->position(), all_.box, forces_[i], forces_[j]);
+        const double of_pair = forces_between(position(i), position(j), all_.box, forces_[i], forces_[j]);
         if (of_pair == 0) continue;
         energy += of_pair;
         touched_[i] = touched_[j] = 1;
@@ -191,6 +195,7 @@ class mover {
   apps::row_range mine_;
   std::vector<per_atom> forces_;  ///< that the worker has found in this step
   std::vector<char> touched_;
+  std::vector<per_atom> copies_;  ///< of positions, where they are read in turn
 };
 
 /// What one worker does; shown(done) after each step.

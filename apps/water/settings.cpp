@@ -56,6 +56,7 @@ settings parse(int argc, char** argv, const std::string& variant) {
   apps::command_line app("Molecules of water, moved by forces between all of them", variant);
   app.add<std::size_t>("--molecules", wanted.molecules, 8, 1 << 16, "molecules");
   app.add("--steps", wanted.steps, 0, 1000000, "steps in time, of 0.2 fs");
+  app.add_sharing(wanted.sharing, "molecule", sizeof(molecule), true);
   app.has_locks();
   app.parse(wanted, "compare energies with those of a serial run, and see that energy and momentum are conserved", argc, argv);
   return wanted;

@@ -14,6 +14,7 @@ namespace water {
 struct settings : apps::run_settings {
   std::size_t molecules = 512;
   int steps = 10;
+  apps::sharing sharing;  ///< Quire only: of molecules
 };
 
 /// Reads the command line; prints and exits on --help and on errors.

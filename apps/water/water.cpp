@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // WATER on Quire. Each molecule is an object in shared memory with a mutex of its own; node 0 makes them, and workers own them in blocks. Molecules
-// are smaller than a page: neighbours that two nodes own share one.
+// are smaller than a page: neighbours that two nodes own share one, unless each is a minipage.
 #include <cstddef>
 #include <cstdio>
 #include <exception>
 #include <mutex>
+#include <new>
 #include <span>
 #include <vector>
 
@@ -26,11 +27,16 @@ struct shared_liquid {
 };
 
 shared_liquid make(const water::settings& wanted) {
-  auto options = apps::array_region(wanted, 0);
-  options.heap = true;
-  const auto memory = quire::region::create(4 * wanted.molecules * sizeof(water::molecule) + (1 << 20), options);
   const shared_liquid made{quire::make_shared_array<water::molecule*>(wanted.molecules), quire::make_shared_array<quire::mutex>(wanted.molecules)};
-  for (auto& m : made.molecules) m = memory.make<water::molecule>();
+  if (const std::size_t chunk = wanted.sharing.chunk; chunk != 0) {
+    apps::make_in_minipages(wanted, wanted.molecules, sizeof(water::molecule), chunk,
+                            [&](std::size_t i, void* place) { made.molecules[i] = ::new (place) water::molecule; });
+  } else {
+    auto options = apps::array_region(wanted, 0);
+    options.heap = true;
+    const auto memory = quire::region::create(4 * wanted.molecules * sizeof(water::molecule) + (1 << 20), options);
+    for (auto& m : made.molecules) m = memory.make<water::molecule>();
+  }
   for (auto& lock : made.locks) lock = quire::mutex::create();
   return made;
 }
@@ -52,7 +58,10 @@ int main(int argc, char** argv) try {
   quire::session job;
   const auto shared = quire::from_node(0, [&] { return make(wanted); });
   const std::vector<water::molecule*> molecules(shared.molecules.begin(), shared.molecules.end());
-  const water::liquid all{molecules, water::box_of(wanted.molecules)};
+  std::vector<water::molecule*> in_turn;
+  if (wanted.sharing.composed)
+    for (auto* const m : molecules) in_turn.push_back(apps::seen_in(QUIRE_NATURAL, m));
+  const water::liquid all{molecules, water::box_of(wanted.molecules), in_turn};
   locks own(shared.locks);
 
   auto result = water::begin_report(wanted, "quire");
