@@ -48,6 +48,17 @@ int main() {
   bool right = faults() == before;
   quire::barrier{}.arrive_and_wait();
   for (const molecule* m : *all) right = right && m->force[0] == 1001.0;
+  // [array]
+  const auto grid = quire::from_node(0, [] { return quire::minipage_array<molecule>::create(1000); });
+  for (std::size_t i = self; i < grid.size(); i += nodes) grid[i].position[0] = static_cast<double>(i);  // one by one
+  // [/array]
+  quire::barrier{}.arrive_and_wait();
+  // [natural]
+  double sum = 0;
+  for (std::size_t i = 0; i < grid.size(); ++i) sum += grid.natural(i).position[0];  // page by page
+  // [/natural]
+  right = right && sum == 999.0 * 1000.0 / 2;
+  quire::barrier{}.arrive_and_wait();
   // [containers]
   using allocator = quire::minipage_allocator<std::pair<const int, double>>;
   using map = std::map<int, double, std::less<int>, allocator>;

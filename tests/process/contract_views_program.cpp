@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -287,6 +288,40 @@ void bad_input() {
   barrier();
 }
 
+/// The region's consistency changes to and fro, and no content is lost.
+void changes() {
+  auto* const base = shared_region<std::uint64_t>("changes", page, minipages(256, QUIRE_SEQUENTIAL));
+  quire_region region{};
+  REQUIRE_OK(quire_region_of(base, &region));
+  const auto self = static_cast<std::size_t>(quire_node()), nodes = static_cast<std::size_t>(quire_nodes());
+  for (std::uint64_t round = 1; round <= 6; ++round) {
+    for (std::size_t i = self; i < 16; i += nodes) (round % 3 == 0 ? natural(minipage(base, 256, i)) : minipage(base, 256, i))[round] = round * 100 + i;
+    REQUIRE_OK(quire_region_set_consistency(region, round % 2 == 0 ? QUIRE_SEQUENTIAL : QUIRE_RELEASE));
+    for (std::size_t i = 0; i < 16; ++i) {
+      for (std::uint64_t before = 1; before <= round; ++before) REQUIRE_EQUAL(minipage(base, 256, i)[before], before * 100 + i);
+    }
+    barrier();
+  }
+}
+
+void refused() {
+  auto* const base = shared_region<std::uint64_t>("refused", page, minipages(256, QUIRE_SEQUENTIAL));
+  quire_region region{};
+  REQUIRE_OK(quire_region_of(base, &region));
+  REQUIRE_STATUS(quire_block_begin(region, 0), QUIRE_INVALID);
+  char where[] = "/tmp/quire-views-XXXXXX";
+  auto* const told = shared_object<char[sizeof where]>("where");
+  if (quire_node() == 0) {
+    REQUIRE(::mkdtemp(where) != nullptr);
+    std::memcpy(*told, where, sizeof where);
+  }
+  barrier();
+  std::memcpy(where, *told, sizeof where);
+  REQUIRE_STATUS(quire_checkpoint(where), QUIRE_UNSUPPORTED);
+  barrier();
+  if (quire_node() == 0) std::filesystem::remove_all(where);
+}
+
 /// What ends the program: an access to a place where a fine view shows nothing.
 [[noreturn]] void wrong_view() {
   auto* const base = shared_region<volatile std::uint64_t>("wrong", page, minipages(256, QUIRE_SEQUENTIAL));
@@ -316,6 +351,8 @@ int main(int argc, char** argv) {
     }
     for (const std::size_t bytes : {256u, 1024u}) section((std::string("composed pages of ") + std::to_string(bytes)).c_str(), [&] { composed_pages(bytes); });
     section("arrays", arrays);
+    section("changes of consistency", changes);
+    section("what is refused", refused);
     section("bad input", bad_input);
   });
 }

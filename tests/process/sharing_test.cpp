@@ -2,6 +2,7 @@
 // `quire run --stats=sharing`: which units nodes share falsely, which lines each of them uses, what lies there, and what to do.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -116,7 +117,7 @@ TEST_P(SharingReport, SeesLinesOfLargerUnitsAndTheUnitThatPartsThem) {
 }
 
 TEST_P(SharingReport, IsInTheFile) {
-  const std::string name = testing::TempDir() + "sharing_test.json";
+  const std::string name = testing::TempDir() + "sharing_test." + std::to_string(::getpid()) + ".json";  // others run at the same time
   const auto result = report("lines", {{"QUIRE_SHARING", "1"}}, "--stats=" + name);
   ASSERT_EQ(result.status, 0) << result.err;
   const auto document = nlohmann::json::parse(std::ifstream(name), nullptr, false);
