@@ -72,7 +72,8 @@ class Hosts:
         os.makedirs("/run/sshd", exist_ok=True)
         with open(os.path.join(self.folder, "sshd_config"), "w") as file:
             file.write(f"HostKey {key}\nAuthorizedKeysFile {key}.pub\nPermitRootLogin yes\nStrictModes no\nUsePAM no\n"
-                       "PasswordAuthentication no\nPidFile none\nMaxStartups 100\n")
+                       "PasswordAuthentication no\nPidFile none\nMaxStartups 100\n"
+                       "SetEnv SHLVL=2\n")  # as no first shell, bash leaves the user's start files alone, which may take a minute
         with open(os.path.join(self.folder, "ssh_config"), "w") as file:
             file.write(f"Host *\nIdentityFile {key}\nStrictHostKeyChecking no\nUserKnownHostsFile /dev/null\n"
                        "LogLevel ERROR\nBatchMode yes\n")
