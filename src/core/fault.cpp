@@ -256,7 +256,7 @@ void fault_path::map_again(region_slot& r, std::uint64_t unit, access want, cons
     if (a.kind == model::action_kind::permit && a.unit == unit) return;
   }
   if (r.machine->mapped(unit) >= want) {
-    (void)!mapping::map_again(r, unit, r.machine->mapped(unit));
+    core_.performer.map_again(r, unit, r.machine->mapped(unit));
   }
 }
 

@@ -109,6 +109,12 @@ void performer::protect(const run& r) noexcept {
   to_.note_protected(*r.region, a.from);
 }
 
+/// What was left for later may have no frame yet, where nobody has written it. Else nothing may fail that a further fault does not mend.
+void performer::map_again(region_slot& r, std::uint64_t unit, model::access level) noexcept {
+  if (mapping::map_again(r, unit, level) != EFAULT) return;
+  if (populate(r, unit, 1) == 0) (void)!mapping::map_again(r, unit, level);
+}
+
 void performer::compose(region_slot& r, std::uint64_t page, model::access level) noexcept {
   int error = mapping::compose(r, page, level);
   if (error == EFAULT) {

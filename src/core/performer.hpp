@@ -47,6 +47,8 @@ class performer {
   void flush() noexcept;
   /// Lets threads use a page of the natural view, all units of which permit `level`. Nothing is taken and not performed.
   void compose(region_slot& r, std::uint64_t page, model::access level) noexcept;
+  /// A thread faults on a unit that it may use, as far as the machine knows: see mapping::map_again().
+  void map_again(region_slot& r, std::uint64_t unit, model::access level) noexcept;
 
  private:
   using run = action_run<region_slot>;
