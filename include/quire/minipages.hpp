@@ -56,7 +56,9 @@ class minipage_array {
     friend iterator operator+(iterator i, difference_type n) noexcept { return i += n; }
     friend iterator operator+(difference_type n, iterator i) noexcept { return i += n; }
     friend iterator operator-(iterator i, difference_type n) noexcept { return i -= n; }
-    friend difference_type operator-(const iterator& a, const iterator& b) noexcept { return static_cast<difference_type>(a.at_) - static_cast<difference_type>(b.at_); }
+    friend difference_type operator-(const iterator& a, const iterator& b) noexcept {
+      return static_cast<difference_type>(a.at_) - static_cast<difference_type>(b.at_);
+    }
     friend bool operator==(const iterator& a, const iterator& b) noexcept { return a.at_ == b.at_; }
     friend auto operator<=>(const iterator& a, const iterator& b) noexcept { return a.at_ <=> b.at_; }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory of a simulated node: a pool whose two views are one array (fine views are addresses without memory), and a detector that only keeps what is permitted. Programs look at it before
-// they access a page (node::load, node::store). Both check what they are asked for: a page is permitted and protected from the state
+// Memory of a simulated node: a pool whose two views are one array (fine views are addresses without memory), and a detector that
+// only keeps what is permitted. Programs look at it before they access a page (node::load, node::store). Both check what
+// they are asked for: a page is permitted and protected from the state
 // that the core says, and not without a frame. One that scans notices writes without faults, and tells them when asked; one that the kernel
 // tells faults by a descriptor holds the thread itself.
 #pragma once

@@ -75,10 +75,11 @@ base::status block_calls::begin(std::uint64_t region, unsigned flags) noexcept {
   c.old = core_.regions.is_old(region);
   c.to = core_.protocols.find(release::id);
   c.checked = (flags & QUIRE_BLOCK_CHECK) != 0;
-  if (c.region != nullptr && !c.region->layout.is_uniform()) {
+  const bool uniform = c.region != nullptr && c.region->layout.is_uniform();
+  if (c.region != nullptr && !uniform) {
     base::log(base::log_level::error, "region %u has units smaller than a page, and so no parallel blocks", unsigned{c.region->about.id});
   }
-  c.good = c.region != nullptr && c.region->block == nullptr && core_.protocols.of(*c.region).block && c.region->layout.is_uniform() && (flags & ~unsigned{QUIRE_BLOCK_CHECK}) == 0;
+  c.good = uniform && c.region->block == nullptr && core_.protocols.of(*c.region).block && (flags & ~unsigned{QUIRE_BLOCK_CHECK}) == 0;
   return core_.changes.change(c);
 }
 

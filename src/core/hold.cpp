@@ -58,7 +58,9 @@ base::status content_hold::hold() noexcept {
     core_.regions.for_each([&](const region_slot& r) {
       t.bad += r.block != nullptr ? 1 : 0;
       // Files of checkpoints know units of one size, in the shared range.
-      if (!r.layout.is_uniform()) base::log(base::log_level::error, "region %u has units smaller than a page, and so no place in a checkpoint", unsigned{r.about.id});
+      if (!r.layout.is_uniform()) {
+        base::log(base::log_level::error, "region %u has units smaller than a page, and so no place in a checkpoint", unsigned{r.about.id});
+      }
       t.failed += core_.protocols.of(r).checkpoint && r.layout.is_uniform() && !core_.regions.is_adopted(r.about) ? 0 : 1;
     });
   });
