@@ -309,15 +309,11 @@ void refused() {
   quire_region region{};
   REQUIRE_OK(quire_region_of(base, &region));
   REQUIRE_STATUS(quire_block_begin(region, 0), QUIRE_INVALID);
-  char where[] = "/tmp/quire-views-XXXXXX";
-  auto* const told = shared_object<char[sizeof where]>("where");
-  if (quire_node() == 0) {
-    REQUIRE(::mkdtemp(where) != nullptr);
-    std::memcpy(*told, where, sizeof where);
-  }
+  auto* const first = shared_object<int>("first process");
+  if (quire_node() == 0) *first = ::getpid();
   barrier();
-  std::memcpy(where, *told, sizeof where);
-  REQUIRE_STATUS(quire_checkpoint(where), QUIRE_UNSUPPORTED);
+  const auto where = std::filesystem::temp_directory_path() / ("quire-views-" + std::to_string(*first));
+  REQUIRE_STATUS(quire_checkpoint(where.c_str()), QUIRE_UNSUPPORTED);
   barrier();
   if (quire_node() == 0) std::filesystem::remove_all(where);
 }

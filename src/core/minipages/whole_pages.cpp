@@ -49,11 +49,10 @@ bool whole_pages::look() noexcept {
       continue;
     }
     any = true;
-    const claim over = c;
+    claim over = c;
     claims_[i] = claims_.back();
     claims_.pop_back();
-    claim last = over;
-    end(last);
+    end(over);
   }
   return any;
 }
