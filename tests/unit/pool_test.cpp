@@ -247,8 +247,13 @@ std::size_t segments_without_process(pid_t maker) {
 
 TEST(pool_leftovers, segment_of_a_process_that_was_killed_goes_with_the_next_pool) {
   const settings sysv{kind::sysv, "", false, 0};
-  const pid_t killed = killed_at(os::call::segment_attach, sysv);
-  ASSERT_EQ(segments_without_process(killed), 1u) << "this test would see no segment";  // unless another process looks just now
+  pid_t killed = -1;
+  bool seen = false;
+  for (int tries = 0; tries < 100 && !seen; ++tries) {  // a pool that another process makes just now, as tests beside this one do, removes the segment
+    killed = killed_at(os::call::segment_attach, sysv);
+    seen = segments_without_process(killed) == 1;
+  }
+  EXPECT_TRUE(seen);
   const auto next = make(sysv, reserved(size), size, true);
   EXPECT_TRUE(next.ok());
   EXPECT_EQ(segments_without_process(killed), 0u);
