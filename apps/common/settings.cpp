@@ -73,14 +73,14 @@ void command_line::add_sharing(sharing& value, const std::string& element, std::
     constexpr std::string_view chunk = "chunk=";
     value = {};
     if (text == "pages") return true;
-    value = {.chunk = 1, .composed = text == "composed"};
-    if (text == "minipages" || (value.composed && can_compose)) return true;
+    value = {.chunk = 1, .adaptive = text == "adaptive", .composed = text == "composed"};
+    if (text == "minipages" || value.adaptive || (value.composed && can_compose)) return true;
     const auto [end, error] = std::from_chars(text.data() + std::min(chunk.size(), text.size()), text.data() + text.size(), value.chunk);
     return text.starts_with(chunk) && error == std::errc() && end == text.data() + text.size() && value.chunk >= 1 && value.chunk <= most;
   };
   options_->add_option_function<std::string>("--sharing", [take](const std::string& text) {
     if (!take(text)) throw CLI::ValidationError("--sharing", text + " is none of its choices");
-  }, fmt::format("what moves between nodes: pages (the default), minipages (each {0}), chunk=N (N of them, 1 to {1}){2}", element, most,
+  }, fmt::format("what moves between nodes: pages (the default), minipages (each {0}), adaptive (each {0}, and with it those that are used together), chunk=N (N of them, 1 to {1}){2}", element, most,
                  can_compose ? fmt::format(", composed (each {0}, but pages where all are read in turn)", element) : ""));
 }
 

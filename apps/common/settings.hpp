@@ -17,6 +17,7 @@ namespace apps {
 /// How the elements of an array are shared: pages of them, or, if `chunk` is not 0, minipages with so many.
 struct sharing {
   std::size_t chunk = 0;
+  bool adaptive = false;  ///< a fault on one brings those of its page along that are used with it
   bool composed = false;  ///< where all elements are read in turn they come by pages all the same: in the natural view of the minipages
 };
 

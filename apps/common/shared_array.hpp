@@ -40,11 +40,18 @@ template <class T>
   return static_cast<T*>(same);
 }
 
-/// `n` zeros in a region of their own, in minipages of so many bytes that fill pages: in the natural view they lie one after the other. One node calls it.
-template <class T>
-[[nodiscard]] std::span<T> make_array_in_minipages(const run_settings& wanted, std::size_t n, std::size_t minipage_bytes) {
+/// A region in minipages.
+[[nodiscard]] inline quire::region_options minipage_region(const run_settings& wanted, const sharing& how, std::size_t minipage_bytes) {
   auto options = array_region(wanted, 0);
   options.minipage_bytes = minipage_bytes;
+  if (how.adaptive) options.grouping = quire::grouping::adaptive;
+  return options;
+}
+
+/// `n` zeros in a region of their own, in minipages of so many bytes that fill pages: in the natural view they lie one after the other. One node calls it.
+template <class T>
+[[nodiscard]] std::span<T> make_array_in_minipages(const run_settings& wanted, const sharing& how, std::size_t n, std::size_t minipage_bytes) {
+  const auto options = minipage_region(wanted, how, minipage_bytes);
   return quire::region::create(n * sizeof(T), options).span<T>().first(n);
 }
 /// Throws where minipages of so many bytes cannot be such an array, or not with these settings; 0: none are wanted. All nodes call it first.
@@ -62,12 +69,12 @@ template <class T>
   return pieces;
 }
 
-/// Room for `n` elements of so many bytes, `chunk` of them in each minipage: what quire::minipage_array has, for sizes that only a run knows. at(i, place)
+/// Room for `n` elements of so many bytes, `how.chunk` of them in each minipage: what quire::minipage_array has, for sizes that only a run knows. at(i, place)
 /// learns where each is, in the fine view. One node calls it.
 template <class At>
-void make_in_minipages(const run_settings& wanted, std::size_t n, std::size_t bytes, std::size_t chunk, const At& at) {
-  auto options = array_region(wanted, 0);
-  options.minipage_bytes = (chunk * bytes + 15) / 16 * 16;
+void make_in_minipages(const run_settings& wanted, const sharing& how, std::size_t n, std::size_t bytes, const At& at) {
+  const std::size_t chunk = how.chunk;
+  const auto options = minipage_region(wanted, how, (chunk * bytes + 15) / 16 * 16);
   const std::size_t chunks = (n + chunk - 1) / chunk, a_page = page_bytes / options.minipage_bytes;
   std::byte* const base = quire::region::create((chunks + a_page - 1) / a_page * page_bytes, options).bytes().data();
   for (std::size_t c = 0; c < chunks; ++c) {

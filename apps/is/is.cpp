@@ -22,7 +22,8 @@ int main(int argc, char** argv) try {
   quire::session job;
   const auto counts = quire::from_node(0, [&] {
     const std::size_t values = wanted.problem.values(), minipage = wanted.minipage_bytes();
-    return minipage != 0 ? apps::make_array_in_minipages<is::count>(wanted, values, minipage) : apps::make_shared_array<is::count>(wanted, values);
+    return minipage != 0 ? apps::make_array_in_minipages<is::count>(wanted, wanted.sharing, values, minipage)
+                         : apps::make_shared_array<is::count>(wanted, values);
   });
   std::vector<is::count*> apart;
   if (wanted.minipage_bytes() != 0) apart = apps::pieces_apart(counts, is::shared_counts::piece);

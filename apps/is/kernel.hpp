@@ -104,13 +104,13 @@ void rank(Worker& me, const part& keys, const shared_counts& counts, scratch& mi
   for (const count key : keys.keys) ++mine.own[static_cast<std::size_t>(key)];
   for (std::size_t turn = 0; turn < me.count(); ++turn) {
     const apps::row_range here = section((me.number() + turn) % me.count(), me.count(), counts.all.size());
-    counts.visit(here, [&](std::size_t, std::span<count> some) { me.will_write(some); });
+    me.will_write(counts.all.subspan(here.begin, here.end - here.begin));  // of all pieces at once, wherever they are used
     counts.visit(here, [&](std::size_t first, std::span<count> some) {
       for (std::size_t i = 0; i < some.size(); ++i) some[i] = turn == 0 ? mine.own[first + i] : some[i] + mine.own[first + i];
     });
     me.wait();
   }
-  counts.visit_all([&](std::size_t, std::span<count> some) { me.will_read(some); });
+  me.will_read(counts.all);
   count sum = 0;
   counts.visit_all([&](std::size_t first, std::span<count> some) {
     for (std::size_t i = 0; i < some.size(); ++i) {

@@ -39,8 +39,8 @@ shared_search make(const tsp::settings& wanted) {
   const auto memory = quire::region::create(4 * wanted.pool * sizeof(tsp::tour) + (1 << 20), options);
   shared_search made;
   made.pool = quire::make_shared_array<tsp::tour*>(wanted.pool);
-  if (const std::size_t chunk = wanted.sharing.chunk; chunk != 0) {
-    apps::make_in_minipages(wanted, wanted.pool, sizeof(tsp::tour), chunk, [&](std::size_t i, void* place) { made.pool[i] = ::new (place) tsp::tour; });
+  if (wanted.sharing.chunk != 0) {
+    apps::make_in_minipages(wanted, wanted.sharing, wanted.pool, sizeof(tsp::tour), [&](std::size_t i, void* place) { made.pool[i] = ::new (place) tsp::tour; });
   } else {
     for (auto& t : made.pool) t = memory.make<tsp::tour>();
   }

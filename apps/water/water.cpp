@@ -28,8 +28,8 @@ struct shared_liquid {
 
 shared_liquid make(const water::settings& wanted) {
   const shared_liquid made{quire::make_shared_array<water::molecule*>(wanted.molecules), quire::make_shared_array<quire::mutex>(wanted.molecules)};
-  if (const std::size_t chunk = wanted.sharing.chunk; chunk != 0) {
-    apps::make_in_minipages(wanted, wanted.molecules, sizeof(water::molecule), chunk,
+  if (wanted.sharing.chunk != 0) {
+    apps::make_in_minipages(wanted, wanted.sharing, wanted.molecules, sizeof(water::molecule),
                             [&](std::size_t i, void* place) { made.molecules[i] = ::new (place) water::molecule; });
   } else {
     auto options = apps::array_region(wanted, 0);

@@ -291,6 +291,13 @@ enum class detector {
   scan = QUIRE_DETECT_SCAN,
 };
 
+/// Which minipages of a page a node brings together.
+enum class grouping {
+  none = QUIRE_GROUP_NONE,          ///< each by itself
+  page = QUIRE_GROUP_PAGE,          ///< with all others of its page
+  adaptive = QUIRE_GROUP_ADAPTIVE,  ///< with those that are used together, as experience says
+};
+
 /// How a region behaves; name what differs: `region::create(bytes, {.unit_bytes = 65536, .place = placement::modulo})`.
 struct region_options {
   quire::consistency consistency = quire::consistency::sequential;
@@ -304,6 +311,7 @@ struct region_options {
   std::size_t minipage_bytes = 0;  ///< not 0: units of so many bytes, below a page (minipages.hpp has arrays of them)
   int views = 0;                   ///< of a heap, not 0: every allocation of at most 2,048 bytes is a unit of its own, seen in one of so many views
   int chunk = 0;                   ///< of such a heap: so many allocations of one size are a unit together; 0: 1
+  quire::grouping grouping = quire::grouping::none;  ///< of minipages: a fault on one may bring others of its page along
 };
 
 /// A range of shared addresses with one consistency. A handle, as those of sync.hpp; default-constructed it names the
@@ -324,7 +332,8 @@ class region {
                                       .orders = options.orders ? 1 : 0,
                                       .minipage_bytes = options.minipage_bytes,
                                       .views = options.views,
-                                      .chunk = options.chunk};
+                                      .chunk = options.chunk,
+                                      .grouping = static_cast<quire_grouping>(options.grouping)};
     region made;
     detail::check(quire_region_create(&wanted, bytes, &made.native_), "region::create");
     return made;

@@ -117,6 +117,7 @@ struct minipage_options {
   int chunk = 1;                       ///< so many objects of one size share a sharing unit
   placement place = placement::block;  ///< managers
   int home = 0;                        ///< the node, for placement::node
+  quire::grouping grouping = quire::grouping::none;  ///< a fault on one object may bring others of its page along
 };
 
 /// A heap of minipages. A handle, as region is: one node makes it and all may use it.
@@ -126,7 +127,12 @@ class minipage_heap {
   /// With at least `bytes` for objects. It takes addresses for each of its views, and memory for what is used.
   [[nodiscard]] static minipage_heap create(std::uint64_t bytes, const minipage_options& options = {}) {
     minipage_heap made;
-    made.region_ = region::create(bytes, {.place = options.place, .home = options.home, .heap = true, .views = options.views, .chunk = options.chunk});
+    made.region_ = region::create(bytes, {.place = options.place,
+                                          .home = options.home,
+                                          .heap = true,
+                                          .views = options.views,
+                                          .chunk = options.chunk,
+                                          .grouping = options.grouping});
     return made;
   }
   /// All that was allocated from it is gone, as with region::destroy().

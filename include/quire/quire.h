@@ -141,6 +141,14 @@ typedef enum quire_detector {
   QUIRE_DETECT_SCAN = 4,
 } quire_detector;
 
+/** Which minipages of a page a node brings together. */
+typedef enum quire_grouping {
+  QUIRE_GROUP_NONE = 0,     /**< each by itself */
+  QUIRE_GROUP_PAGE = 1,     /**< with all others of its page */
+  /** With those that threads of the node use together, as experience says: groups are coarse at first, and become as fine as the sharing is. */
+  QUIRE_GROUP_ADAPTIVE = 2,
+} quire_grouping;
+
 /** How a region behaves. Zero-initialise and set `size`; QUIRE_INVALID for any other size than that of the struct, now or in an
  *  earlier version of Quire. */
 typedef struct quire_region_options {
@@ -167,6 +175,9 @@ typedef struct quire_region_options {
   int views;
   /** Of a heap with views: so many consecutive allocations of one size are a minipage together (quire_region_set_chunk()). 0 is 1. */
   int chunk;
+  /** Of a region with minipages: a fault on one may bring others of its page along, at most 32. They stay units of their own: what two nodes use at a
+   *  time goes its own way again. */
+  quire_grouping grouping;
 } quire_region_options;
 
 /** A region. Zero is the region that quire_malloc() uses. A handle is that of one region for ever: when the region is destroyed, calls with it give

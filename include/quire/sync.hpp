@@ -163,6 +163,7 @@ class condition_variable : public detail::handle<quire_condition, quire_conditio
 /// A barrier. A default-constructed one is the barrier of the whole job, at which one thread of each node arrives.
 class barrier : public detail::handle<quire_barrier, quire_barrier_destroy> {
  public:
+  [[nodiscard("a barrier is met by arrive_and_wait()")]] constexpr barrier() noexcept = default;
   /// A barrier for `participants` threads of whichever nodes.
   [[nodiscard]] static barrier create(std::uint32_t participants) {
     barrier b;

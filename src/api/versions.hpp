@@ -18,7 +18,7 @@ template <class Struct>
 inline constexpr std::size_t sizes_of[] = {sizeof(Struct)};
 template <>
 inline constexpr std::size_t sizes_of<quire_region_options>[] = {offsetof(quire_region_options, heap), offsetof(quire_region_options, minipage_bytes),
-                                                                        sizeof(quire_region_options)};
+                                                                        offsetof(quire_region_options, grouping), sizeof(quire_region_options)};
 static_assert(offsetof(quire_region_options, minipage_bytes) == 48);  // `orders` is where `heap` had padding behind it
 
 template <class Struct>

@@ -140,10 +140,16 @@ model::fault_outcome fault_path::let_in(region_slot& r, std::uint64_t unit, acce
     again = true;
   }
   core_.actions.clear();
+  const bool had = r.together.used() && r.machine->has_content(unit);
   const auto outcome = r.machine->on_fault(unit, want, core_.actions, lost);
   const bool guesses = r.can_be_guessed(unit);
   const auto plan = guesses ? plan_for(r, unit, want, outcome == model::fault_outcome::local, stream) : read_ahead_plan{};
+  if (r.together.used()) r.together.on_fault(unit, want, outcome, had);
+  const bool brings = guesses && r.together.used() && outcome == model::fault_outcome::started && lost == 0 && core_.config.read_ahead;
+  const unit_range mates = brings ? r.together.around(unit) : unit_range{unit, unit + 1};
+  bring_mates(r, {mates.first, unit}, want);  // in ascending order: they are one message
   core_.performer.take(r, core_.actions);
+  bring_mates(r, {unit + 1, mates.end}, want);
   if (outcome == model::fault_outcome::local) {
     if (again) map_again(r, unit, want, core_.actions);
     if (guesses) map_around(r, unit, stream);
@@ -156,6 +162,21 @@ model::fault_outcome fault_path::let_in(region_slot& r, std::uint64_t unit, acce
   if (core_.config.read_ahead) read_on(r, plan, want, stream);
   core_.protocols.domain_of(r).relieve();
   return outcome;
+}
+
+/// Of units of one page, next to one that has been asked for: asks for those that are used together with it.
+void fault_path::bring_mates(region_slot& r, unit_range some, access want) noexcept {
+  const access wanted = core_.protocols.of(r).relaxed ? access::read : want;  // there a copy is asked for, whatever for
+  model::actions list;
+  for (std::uint64_t mate = some.first; mate < some.end; ++mate) {
+    if (r.layout.bytes_of(mate) == 0) continue;
+    const groups::guess how = r.together.judge(mate, wanted, !r.machine->has_content(mate) && !r.machine->awaits_content(mate));
+    if (how.want == access::none) continue;
+    list.clear();
+    if (!r.machine->on_read_ahead(mate, how.want, how.withhold, list, false)) continue;
+    r.together.on_asked(mate, how);
+    core_.performer.take(r, list);
+  }
 }
 
 /// The same for all units of a page that is used as a whole: they are asked for together. The thread waits for the first that is missing, and

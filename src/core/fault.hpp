@@ -82,6 +82,8 @@ class fault_path {
   void map_around(region_slot& r, std::uint64_t unit, read_ahead& stream) noexcept;
   void read_on(region_slot& r, const read_ahead_plan& plan, model::access want, read_ahead& stream) noexcept;
 
+  void bring_mates(region_slot& r, unit_range some, model::access want) noexcept;
+
   void check_guards(std::uint64_t address) const noexcept;
 
   core& core_;

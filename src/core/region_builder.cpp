@@ -46,6 +46,7 @@ void region_builder::empty(region_slot& r) noexcept {
   r.frames.reset();
   r.twins.reset();
   r.states.reset();
+  r.together.reset();
 }
 
 base::status region_builder::fill(region_slot& slot, const region_description& about) {
@@ -94,6 +95,7 @@ base::status region_builder::fill(region_slot& slot, const region_description& a
   int error = core_.frames.limited() ? r->frames.make(r->layout.units()) : 0;
   if (error == 0) error = prepare(*r, *of);
   if (error == 0 && r->views.fine() != 0) error = r->states.make(about.bytes / view_map::page_bytes, r->layout.units_a_page());
+  if (error == 0 && r->views.fine() != 0) error = r->together.make(static_cast<grouping>(about.grouping), r->layout.units(), r->layout.units_a_page());
   unsigned attached = 0;
   for (; error == 0 && attached <= r->views.fine(); ++attached) {
     error = r->detector->attach(r->memory->application_view() + r->views.distance({attached, 0}), about.bytes);

@@ -20,6 +20,7 @@
 #include "base/fault_heap.hpp"
 #include "detect/detector.hpp"
 #include "core/block.hpp"
+#include "core/minipages/groups.hpp"
 #include "core/minipages/minipages.hpp"
 #include "core/minipages/view_states.hpp"
 #include "core/unit_layout.hpp"
@@ -50,6 +51,7 @@ struct region_description {
   std::uint32_t life = 0;  ///< regions that had gone when it was made: with `id` it names the region for ever
   std::uint16_t views = 0;  ///< fine ones, each of a unit a page (MultiView)
   std::uint16_t chunk = 0;  ///< of a heap with them: allocations a unit; 0: 1
+  std::uint8_t grouping = 0;  ///< core::grouping
 };
 /// The handle that programs have (quire_region::id).
 [[nodiscard]] inline std::uint64_t handle_of(const region_description& d) noexcept { return d.id | std::uint64_t{d.life} << 16; }
@@ -166,6 +168,7 @@ struct region_slot {
   std::vector<std::unique_ptr<layout_body>> layout_parts;
   class minipages* minipages = nullptr;  ///< its layout, if it has units smaller than a page
   view_states states{zeroes};            ///< used where it has fine views
+  groups together{zeroes};               ///< the same, if units of a page may come together
   std::unique_ptr<pool::pool> memory;
   std::atomic<std::uint64_t> system_base{0};  ///< its system view, for threads that must not look at `memory`
   detect::detector* detector = nullptr;  ///< shared by all regions of its kind

@@ -75,6 +75,10 @@ base::status check_minipages(const char* call, const quire_region_options& optio
   if (options.chunk < 0 || options.chunk > static_cast<int>(heap::largest_chunk) || (options.chunk != 0 && options.views == 0)) {
     return base::explain(QUIRE_INVALID, "%s(): chunks of %d allocations: 1 to %u, and only of a heap with views", call, options.chunk, heap::largest_chunk);
   }
+  if (options.grouping < QUIRE_GROUP_NONE || options.grouping > QUIRE_GROUP_ADAPTIVE || (options.grouping != 0 && bytes == 0 && options.views == 0)) {
+    return base::explain(QUIRE_INVALID, "%s(): grouping is %d: it is one of quire_grouping, and only of a region with minipages (minipage_bytes, views)", call,
+                         static_cast<int>(options.grouping));
+  }
   if (options.views != 0 && options.heap == 0) return base::explain(QUIRE_INVALID, "%s(): views is for heaps; a region has minipages by minipage_bytes", call);
   if ((bytes != 0 || options.views != 0) && options.unit_bytes != 0 && options.unit_bytes != minipages::page_bytes) {
     return base::explain(QUIRE_INVALID, "%s(): units of %zu bytes, and minipages: unit_bytes must be 0", call, options.unit_bytes);
@@ -132,6 +136,7 @@ region_description describe(const quire_region_options& options, std::uint64_t b
     about.views = static_cast<std::uint16_t>(options.views);
     about.chunk = static_cast<std::uint16_t>(options.chunk);
   }
+  about.grouping = static_cast<std::uint8_t>(options.grouping);
   if (about.views != 0) about.layout = core::layouts::divided.id;
   return about;
 }

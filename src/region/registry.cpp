@@ -95,6 +95,7 @@ base::status registry::open_small(std::uint64_t base, const heap_settings& how) 
   about.orders = how.orders || how.consistency == QUIRE_RELEASE ? 1 : 0;
   about.heap = 1;
   about.views = how.views;
+  about.grouping = static_cast<std::uint8_t>(how.grouping);
   about.layout = core::layouts::divided.id;
   if (about.bytes == 0) {
     base::log(base::log_level::error, "a shared range of %lu MiB is too small for a heap of %u views (QUIRE_HEAP_VIEWS); set QUIRE_RANGE to more",

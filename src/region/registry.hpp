@@ -34,6 +34,7 @@ struct heap_settings {
   std::size_t free_batch = 1;
   /// Not 0: allocations of at most 2048 bytes are sharing units of their own, from a heap with so many views.
   std::uint16_t views = 0;
+  quire_grouping grouping = QUIRE_GROUP_NONE;  ///< of that
 };
 
 class registry {

@@ -28,7 +28,9 @@ struct shape {
 constexpr shape halves{"halves", 2048, 2}, quarters{"quarters", 1024, 4}, sixths{"of_672_bytes", 672, 6}, small{"of_256_bytes", 256, 16},
     smallest{"of_16_bytes", 16, 256}, mixed{"of_several_sizes", 4096, 16, {256, 0, 1360}};
 
-core::region_description region(const shape& s, quire_consistency consistency) {
+core::grouping grouping_of(std::uint64_t seed) { return static_cast<core::grouping>(sim::mix(seed ^ 0x3173) % 3); }
+
+core::region_description region(const shape& s, quire_consistency consistency, core::grouping how) {
   core::region_description about;
   about.id = 1;
   about.base = base;
@@ -38,6 +40,7 @@ core::region_description region(const shape& s, quire_consistency consistency) {
   about.placement = QUIRE_PLACE_MODULO;
   about.consistency = static_cast<std::uint8_t>(consistency);
   about.layout = core::layouts::divided.id;
+  about.grouping = static_cast<std::uint8_t>(how);
   return about;
 }
 
@@ -53,8 +56,8 @@ world_options options(std::uint64_t seed, unsigned nodes, sim::random& draw) {
   return o;
 }
 
-void add(world& w, const shape& s, quire_consistency consistency) {
-  w.add_region(region(s, consistency));
+void add(world& w, const shape& s, quire_consistency consistency, core::grouping how = core::grouping::none) {
+  w.add_region(region(s, consistency, how));
   for (unsigned n = 0; s.unit_bytes == page && n < w.nodes(); ++n) {
     core::region_slot& r = *w.at(n).core().regions.slot(model::region_id{1});
     for (std::uint64_t p = 0; p < pages; ++p) EXPECT_TRUE(core::mapping::divide(r, p, 1, s.of_page[p]));
@@ -76,11 +79,11 @@ std::uint64_t address_of(node& here, std::uint64_t word, unsigned natural_percen
 using checked = testing::TestWithParam<shape>;
 
 /// Sequential: whoever reads a word reads what was written last, whichever way.
-std::string in_order(const shape& of, std::uint64_t seed) {
+std::string in_order(const shape& of, std::uint64_t seed, core::grouping how) {
   sim::random draw(sim::mix(seed ^ 0x3171));
   const unsigned nodes = 2 + static_cast<unsigned>(seed % 3), natural_percent = std::array{0u, 10u, 50u, 100u}[draw.below(4)];
   world w(options(seed, nodes, draw));
-  add(w, of, QUIRE_SEQUENTIAL);
+  add(w, of, QUIRE_SEQUENTIAL, how);
   const std::uint64_t spread = draw.chance(50) ? words : 64;  // all of it, or a few units of one page
   for (unsigned n = 0; n < nodes; ++n) {
     for (unsigned thread = 0; thread < 2; ++thread) {
@@ -104,7 +107,7 @@ std::string in_order(const shape& of, std::uint64_t seed) {
 class minipages_in_order : public checked {};
 TEST_P(minipages_in_order, holds_for_every_seed) {
   for (const std::uint64_t seed : sim::seeds(1, GetParam().unit_bytes < 100 ? 4 : 150)) {
-    const std::string wrong = in_order(GetParam(), seed);
+    const std::string wrong = in_order(GetParam(), seed, grouping_of(seed));
     if (!wrong.empty()) FAIL() << wrong << "replay: QUIRE_SIM_SEED=" << seed;
   }
 }
@@ -113,8 +116,8 @@ INSTANTIATE_TEST_SUITE_P(sizes, minipages_in_order, testing::Values(halves, quar
 
 /// A unit without a frame came for a composed page, whose page was taken away before; then a thread used it by its own page, and faulted for ever.
 TEST(minipages, map_what_was_left_for_later_though_it_has_no_frame) {
-  EXPECT_EQ(in_order(halves, 4298), "");
-  EXPECT_EQ(in_order(mixed, 6812), "");
+  EXPECT_EQ(in_order(halves, 4298, core::grouping::none), "");
+  EXPECT_EQ(in_order(mixed, 6812, core::grouping::none), "");
 }
 
 /// Release: words of one's own, seen by all behind a barrier.
@@ -124,7 +127,7 @@ TEST_P(minipages_released, holds_for_every_seed) {
     sim::random draw(sim::mix(seed ^ 0x3172));
     const unsigned nodes = 2 + static_cast<unsigned>(seed % 3), natural_percent = std::array{0u, 10u, 50u, 100u}[draw.below(4)];
     world w(options(seed, nodes, draw));
-    add(w, GetParam(), QUIRE_RELEASE);
+    add(w, GetParam(), QUIRE_RELEASE, grouping_of(seed));
     for (unsigned n = 0; n < nodes; ++n) {
       w.start(n, [&, n, s = draw.next()](node& here) {
         sim::random mine(s);
@@ -172,6 +175,51 @@ TEST(minipages, do_not_share_falsely) {
   }
   ASSERT_EQ(w.run(), "");
   EXPECT_EQ(faults[0] + faults[1], 0u);
+}
+
+struct counts {
+  std::uint64_t messages = 0, faults = 0;
+};
+
+/// Two nodes, in turns: node 0 writes the first word of units [first, end) of the first page, node 1 reads those of [first, read_end). What the last
+/// of so many rounds cost node 1.
+counts read_in_turns(core::grouping how, std::uint64_t end, std::uint64_t read_end, unsigned rounds) {
+  world_options o;
+  o.net.seed = 5;
+  o.net.nodes = 2;
+  world w(o);
+  add(w, small, QUIRE_SEQUENTIAL, how);
+  counts last;
+  for (unsigned n = 0; n < 2; ++n) {
+    w.start(n, [&, n](node& here) {
+      const auto at = [&](std::uint64_t i) { return here.core().regions.find(base)->fine(base + i * 7 % 16 * 256); };
+      for (unsigned round = 1; round <= rounds; ++round) {
+        for (std::uint64_t i = 0; n == 0 && i < end; ++i) here.store(at(i), round);
+        (void)meet(here);
+        const counts before{w.net().messages(), core::sequential_counters(here.core().regions, here.core().gone).read_faults};
+        for (std::uint64_t i = 0; n == 1 && i < read_end; ++i) EXPECT_EQ(here.load(at(i)), round);
+        if (n == 1) last = {w.net().messages() - before.messages, core::sequential_counters(here.core().regions, here.core().gone).read_faults - before.faults};
+        (void)meet(here);
+      }
+    });
+  }
+  EXPECT_EQ(w.run(), "");
+  return last;
+}
+
+TEST(minipages, come_together_where_they_are_used_together) {
+  EXPECT_EQ(read_in_turns(core::grouping::none, 16, 16, 8).faults, 16u);
+  for (const auto how : {core::grouping::page, core::grouping::adaptive}) {
+    for (const unsigned rounds : {1, 8, 40}) EXPECT_EQ(read_in_turns(how, 16, 16, rounds).faults, 1u);
+    EXPECT_LE(read_in_turns(how, 16, 16, 8).messages, read_in_turns(core::grouping::none, 16, 16, 8).messages / 4);
+  }
+}
+
+/// Node 0 keeps 14 of 16 to itself: they stay where they are as soon as they have come for nothing.
+TEST(minipages, stay_apart_where_they_are_used_apart) {
+  EXPECT_EQ(read_in_turns(core::grouping::none, 16, 2, 8).faults, 2u);
+  EXPECT_EQ(read_in_turns(core::grouping::adaptive, 16, 2, 8).faults, 1u);
+  EXPECT_LE(read_in_turns(core::grouping::adaptive, 16, 2, 8).messages, read_in_turns(core::grouping::none, 16, 2, 8).messages);
 }
 
 /// A page of the natural view comes by one request, though it has many units.
