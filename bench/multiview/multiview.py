@@ -90,7 +90,9 @@ class Evaluation(Comparison):
             self.say(f"basic costs: {transport}")
             here = self.several(self.job(2, self.programs / "multiview_costs", *few, transport=transport))
             here.update(self.several(self.job(2, self.programs / "quire_sync", *count, transport=transport)))
-            here.update(self.several([self.programs / "pair", self.programs / "floor_exchange", "--transport", transport, *count]))
+            for size in (512, 1024, PAGE):
+                floor = self.several([self.programs / "pair", self.programs / "floor_exchange", "--transport", transport, "--bytes", size, *count])
+                here.update({"exchange": floor["exchange"], f"exchange {size}": floor["page_exchange"]})
             found["by_transport"][transport] = here
         for nodes in (3,) if self.quick else (4, 8):
             self.say(f"basic costs: {nodes} nodes")

@@ -60,11 +60,14 @@ def overheads(rows):
 
 # ---- Table 1
 
-def half(row, other=None):
-    """One way of an exchange; or, of one whose answer is a page, what is left of it without the request."""
-    if other is None:
-        return {"median": row["median"] / 2, "min": row["min"] / 2}
-    return {"median": row["median"] - other["median"] / 2, "min": row["min"] - other["min"] / 2}
+def half(row):
+    return {key: row[key] / 2 for key in ("median", "min")}
+
+
+def answer(exchange, short):
+    """What is left of an exchange without its short request. None where other work on the machine has drowned the difference."""
+    left = {key: exchange[key] - short[key] / 2 for key in ("median", "min")}
+    return left if min(left.values()) > 0 else None
 
 
 def costs(found):
@@ -73,7 +76,8 @@ def costs(found):
     model = found["model"]["published prices"]
     rows = [("access fault", machine["access fault"], None, None), ("get protection", None, None, None),
             ("set protection", machine["set protection"], None, None), ("header message", half(shm["exchange"]), half(tcp["exchange"]), None),
-            ("data message, 4 KB", half(shm["page_exchange"], shm["exchange"]), half(tcp["page_exchange"], tcp["exchange"]), None),
+            *((f"data message, {name}", *(answer(t[f"exchange {bytes_}"], t["exchange"]) for t in (shm, tcp)), None)
+              for name, bytes_ in (("0.5 KB", 512), ("1 KB", 1024), ("4 KB", PAGE))),
             ("minipage lookup", shm["lookup"], None, None)]
     rows += [(f"read {b}", shm[f"read {b}"], tcp[f"read {b}"], model[f"read {b}"]) for b in (128, 4096)]
     rows += [(f"write {b}", shm[f"write {b} 0"], tcp[f"write {b} 0"], model[f"write {b} 0"]) for b in (128, 4096)]
