@@ -88,13 +88,20 @@ void measure_counters(const quire::session& job, const settings& wanted) {
 /// Words of a sweep, in order.
 using places = std::vector<const volatile std::uint64_t*>;
 
-[[gnu::noinline]] double sweep(const places& all, std::size_t bytes, std::uint64_t expected) {
+struct sweep_cost {
+  double rate = 0;      ///< MB/s
+  double messages = 0;  ///< that the reader sends, a page
+};
+
+[[gnu::noinline]] sweep_cost sweep(const places& all, std::size_t bytes, std::uint64_t expected) {
+  const auto before = quire::counters().messages_sent;
   const auto start = bench::now_ns();
   std::uint64_t wrong = 0;
   for (const auto* const word : all) wrong += *word != expected;
   const auto took = bench::now_ns() - start;
   if (wrong != 0) throw std::runtime_error("the memory has an old content");
-  return static_cast<double>(bytes) * 1000 / static_cast<double>(took);
+  const auto sent = static_cast<double>(quire::counters().messages_sent - before);
+  return {static_cast<double>(bytes) * 1000 / static_cast<double>(took), sent * bench::page_bytes / static_cast<double>(bytes)};
 }
 
 void measure_sweeps(const quire::session& job, const settings& wanted) {
@@ -111,6 +118,7 @@ void measure_sweeps(const quire::session& job, const settings& wanted) {
     all[2].push_back(word_at(natural_region.bytes().data() + at));
   }
   std::array<bench::samples, 3> rates{{{"sweep pages", "MB/s"}, {"sweep minipages", "MB/s"}, {"sweep natural", "MB/s"}}};
+  std::array<bench::samples, 3> messages{{{"sweep pages messages", "a page"}, {"sweep minipages messages", "a page"}, {"sweep natural messages", "a page"}}};
   std::array<bench::samples, 2> ratios{{{"sweep minipages ratio", "of pages"}, {"sweep natural ratio", "of pages"}}};
   for (std::uint64_t round = 0; round <= wanted.rounds; ++round) {
     if (job.node() == 0)
@@ -118,18 +126,21 @@ void measure_sweeps(const quire::session& job, const settings& wanted) {
         const auto words = r.span<std::uint64_t>();
         for (std::size_t i = 0; i < bytes / sizeof(std::uint64_t); i += sweep_minipage / sizeof(std::uint64_t)) words[i] = round + 1;
       }
-    std::array<double, 3> found{};
+    std::array<sweep_cost, 3> found{};
     for (std::size_t which = 0; which < all.size(); ++which) {
       quire::barrier{}.arrive_and_wait();
       if (job.node() == 1) found[which] = sweep(all[which], bytes, round + 1);
-      if (round != 0) rates[which].add(found[which]);  // the first makes frames
+      if (round == 0) continue;  // it makes frames
+      rates[which].add(found[which].rate);
+      messages[which].add(found[which].messages);
     }
     quire::barrier{}.arrive_and_wait();
     if (round == 0 || job.node() == 0) continue;
-    for (std::size_t i = 0; i < ratios.size(); ++i) ratios[i].add(found[i + 1] / found[0]);
+    for (std::size_t i = 0; i < ratios.size(); ++i) ratios[i].add(found[i + 1].rate / found[0].rate);
   }
   if (job.node() != 1) return;
   for (const auto& r : rates) r.print();
+  for (const auto& m : messages) m.print();
   for (const auto& r : ratios) r.print();
 }
 

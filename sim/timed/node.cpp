@@ -366,8 +366,8 @@ void node::add(core::op* asked) {
   if (std::exchange(turn_set_, true)) return;
   time_ns at = std::max(net_.now(), clock_);
   woken_ = asked == nullptr && waits_for_ == nullptr;
-  if (woken_ && !thread_->finished()) at += options_.costs.poll_ns;
-  if (asked == nullptr && at - clock_ > options_.costs.spin_ns) at += options_.costs.wake_ns + (machine_.any_free() ? 0 : options_.costs.wake_late_ns);
+  if (woken_ && options_.costs.poll_ns != 0 && !thread_->finished()) at += options_.costs.poll_ns;
+  else if (asked == nullptr && at - clock_ > options_.costs.spin_ns) at += options_.costs.wake_ns + (machine_.any_free() ? 0 : options_.costs.wake_late_ns);
   net_.after(at, self_, turn);
 }
 
