@@ -10,6 +10,7 @@
 #include "common/job.hpp"
 #include "common/order.hpp"
 #include "common/program.hpp"
+#include "common/ratio.hpp"
 #include "common/samples.hpp"
 
 namespace {
@@ -140,8 +141,8 @@ void run(const settings& wanted) {
       const figure &a = *fine.found[i], &b = *pages.found[i];
       a.all.print();
       b.all.print();
-      bench::samples ratio(a.name + " ratio", "of a page");
-      for (std::size_t round = 0; round < a.rounds.size(); ++round) ratio.add(a.rounds[round] / b.rounds[round]);
+      bench::ratio ratio(a.name, "of a page");
+      for (std::size_t round = 0; round < a.rounds.size(); ++round) ratio.add(a.rounds[round], b.rounds[round]);
       ratio.print();
     }
     measure_lookup(some.bytes().data(), (1 << 20) / minipage_bytes);

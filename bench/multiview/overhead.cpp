@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdio>
 #include <memory>
@@ -15,6 +16,7 @@
 #include "common/clock.hpp"
 #include "common/order.hpp"
 #include "common/program.hpp"
+#include "common/ratio.hpp"
 #include "common/samples.hpp"
 
 namespace {
@@ -22,6 +24,7 @@ namespace {
 using bench::page_bytes;
 constexpr std::size_t least_bytes = 512 << 10;
 constexpr std::size_t skew = 9 * page_bytes;
+constexpr std::size_t bytes_a_round = 4 << 20;  ///< or more: small arrays are read several times
 
 struct settings {
   std::uint64_t largest = 16 << 20;
@@ -49,6 +52,7 @@ class mapped_array {
   mapped_array& operator=(const mapped_array&) = delete;
 
   [[nodiscard]] std::size_t views() const noexcept { return views_; }
+  [[nodiscard]] std::size_t passes() const noexcept { return std::max<std::size_t>(bytes_a_round / bytes_, 1); }
   /// Each element once, by a load of its own.
   template <class Element>
   [[gnu::noinline]] std::uint64_t read() const {
@@ -67,27 +71,35 @@ class mapped_array {
   std::byte* at_ = nullptr;
 };
 
+/// Microseconds of a pass, when there has just been one.
+template <class Element>
+double time_of(const mapped_array& a, std::uint64_t expected) {
+  std::uint64_t wrong = a.read<Element>() ^ expected;
+  const auto start = bench::now_ns();
+  for (std::size_t pass = 0; pass < a.passes(); ++pass) wrong |= a.read<Element>() ^ expected;
+  const auto took = bench::now_ns() - start;
+  if (wrong != 0) throw std::runtime_error("views show different contents");
+  return static_cast<double>(took) / 1000 / static_cast<double>(a.passes());
+}
+
 /// Each round reads through every number of views, in turn: its ratios are of one moment.
 template <class Element>
 void measure(const std::vector<std::unique_ptr<mapped_array>>& arrays, const std::string& what, const std::string& how, std::uint64_t rounds) {
-  std::vector<bench::samples> times, ratios;
+  std::vector<bench::samples> times;
+  std::vector<bench::ratio> ratios;
   for (const auto& a : arrays) {
     const std::string name = what + " " + std::to_string(a->views()) + " " + how;
     times.emplace_back(name + " time", "us");
-    ratios.emplace_back(name + " ratio", "of one view");
+    ratios.emplace_back(name, "of one view");
   }
   const std::uint64_t expected = arrays.front()->template read<Element>();
-  for (const auto& a : arrays)
-    if (a->template read<Element>() != expected) throw std::runtime_error("views show different contents");
   for (std::uint64_t round = 0; round < rounds; ++round) {
     double one = 0;
     for (std::size_t i = 0; i < arrays.size(); ++i) {
-      const auto start = bench::now_ns();
-      if (arrays[i]->template read<Element>() != expected) throw std::runtime_error("the array has changed");
-      const double took = static_cast<double>(bench::now_ns() - start) / 1000;
+      const double took = time_of<Element>(*arrays[i], expected);
       if (i == 0) one = took;
       times[i].add(took);
-      ratios[i].add(took / one);
+      ratios[i].add(took, one);
     }
   }
   for (std::size_t i = 0; i < arrays.size(); ++i) times[i].print(), ratios[i].print();

@@ -181,6 +181,7 @@ void relax(node& me, const workload& what, const elements& rows, row_range mine)
 // ---- TSP ---------------------------------------------------------------------------------------------------------------
 
 constexpr std::uint64_t tour_bytes = 160, entry_bytes = 8;
+constexpr std::uint64_t most_tours = 9000;
 constexpr unsigned longer_tours = 12, takes_an_expansion = longer_tours;
 enum part_of_search : unsigned { pool, queue, state };
 
@@ -201,13 +202,11 @@ void seek(node& me, const workload& what, const elements& tours, std::uint64_t m
     const auto release = [&](std::uint64_t tour) { tours.write(me, pool, tour), all.free.push_back(tour); };
     if (had != none) release(had);
     if (all.left == 0) return me.unlock(mutex);
-    const auto touch_queue = [&] {
-      for (std::uint64_t at = all.waiting.size();; at /= 2) {
-        me.write(queue, at * entry_bytes, 8);
-        if (at == 0) break;
-      }
+    const auto touch_queue = [&] {  // from the root of the heap to some leaf
+      std::uint64_t way = quire::sim::mix(++all.drawn);
+      for (std::uint64_t at = 0; at <= all.waiting.size(); at = 2 * at + 1 + way % 2, way /= 2) me.write(queue, at * entry_bytes, 8);
     };
-    if (all.takes++ % takes_an_expansion == 0) {
+    if (all.takes++ % takes_an_expansion == 0 || all.waiting.empty()) {
       for (unsigned i = 0; i < longer_tours && !all.free.empty(); ++i) {
         const std::uint64_t tour = all.free.back();
         all.free.pop_back();
@@ -290,19 +289,20 @@ pattern sor(const workload& what, unsigned nodes) {
 }
 
 pattern tsp(const workload& what, unsigned) {
-  constexpr std::uint64_t most_tours = 9000;
   const elements tours(most_tours, tour_bytes, what.how);
   const auto mutex = std::make_shared<std::vector<std::uint64_t>>(1);
   const auto all = std::make_shared<search>();
   all->left = what.size;
-  for (std::uint64_t i = most_tours; i-- > 0;) all->free.push_back(i);
+  // The search is under way: half of what it will take waits in the queue.
+  const std::uint64_t at_first = std::min(what.size / 2 + 1, most_tours / 2);
+  for (std::uint64_t i = most_tours; i-- > 0;) (i < at_first ? all->waiting : all->free).push_back(i);
   pattern p;
   p.regions = {tours.region(), {.bytes = most_tours * entry_bytes, .home = 0}, {.bytes = page_bytes, .home = 0}};
   p.thread_of = [=](unsigned number) {
     return [=](node& me) {
       make_mutexes(me, number, mutex);
       const auto prepare = [&] {
-        for (std::uint64_t i = 0; i < most_tours && number == 0; ++i) tours.write(me, pool, i);
+        for (std::uint64_t i = 0; i < most_tours && number == 0; ++i) tours.write(me, pool, i), me.write(queue, i * entry_bytes, 8);
       };
       run_crew(me, prepare, [&] { seek(me, what, tours, mutex->front(), *all); });
     };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Short models of the five applications of Millipage's evaluation, for sim/timed: what each node reads, writes and locks, in which order, with pages or
 // minipages as units; what they compute is but a time, in all that of the serial program. They follow apps/{water,lu,is,sor,tsp}. Left out: what
-// neither faults nor synchronises; TSP's search itself, whose tasks have lengths drawn at random and whose best length never changes.
+// neither faults nor synchronises; TSP's search itself, whose tasks have lengths drawn at random and whose best length never changes: it is the roughest one.
 #pragma once
 
 #include <cstdint>

@@ -9,6 +9,7 @@
 #include "common/job.hpp"
 #include "common/order.hpp"
 #include "common/program.hpp"
+#include "common/ratio.hpp"
 #include "common/samples.hpp"
 
 namespace {
@@ -65,8 +66,8 @@ void measure_counters(const quire::session& job, const settings& wanted) {
           *const falsely = counter_at(page.bytes().data() + mine);
   counter *const unit_other = counter_at(fine(minipages.bytes().data() + others)), *const falsely_other = counter_at(page.bytes().data() + others);
 
-  bench::samples plain("counter private", "ns"), split("counter minipages", "ns"), together("counter page", "ns"), ratio("counter ratio", "of private"),
-      messages("counter minipages messages", "messages"), false_messages("counter page messages", "messages per 1000 increments");
+  bench::samples plain("counter private", "ns"), split("counter minipages", "ns"), together("counter page", "ns"), messages("counter minipages messages", "messages"), false_messages("counter page messages", "messages per 1000 increments");
+  bench::ratio ratio("counter", "of private");
   for (std::uint64_t round = 0; round < wanted.rounds; ++round) {
     const cost in_private = measure_counter(own, own, wanted.increments);
     const cost in_minipages = measure_counter(unit, unit_other, wanted.increments);
@@ -74,12 +75,14 @@ void measure_counters(const quire::session& job, const settings& wanted) {
     plain.add(in_private.ns);
     split.add(in_minipages.ns);
     together.add(in_page.ns);
-    ratio.add(in_minipages.ns / in_private.ns);
+    ratio.add(in_minipages.ns, in_private.ns);
     messages.add(in_minipages.messages);
     false_messages.add(in_page.messages * 1000 / static_cast<double>(2 * wanted.falsely));
   }
-  if (job.node() == 1)
-    for (const auto* const s : {&plain, &split, &together, &ratio, &messages, &false_messages}) s->print();
+  if (job.node() == 1) {
+    for (const auto* const s : {&plain, &split, &together, &messages, &false_messages}) s->print();
+    ratio.print();
+  }
   quire::barrier{}.arrive_and_wait();
 }
 
@@ -119,7 +122,7 @@ void measure_sweeps(const quire::session& job, const settings& wanted) {
   }
   std::array<bench::samples, 3> rates{{{"sweep pages", "MB/s"}, {"sweep minipages", "MB/s"}, {"sweep natural", "MB/s"}}};
   std::array<bench::samples, 3> messages{{{"sweep pages messages", "a page"}, {"sweep minipages messages", "a page"}, {"sweep natural messages", "a page"}}};
-  std::array<bench::samples, 2> ratios{{{"sweep minipages ratio", "of pages"}, {"sweep natural ratio", "of pages"}}};
+  std::array<bench::ratio, 2> ratios{{{"sweep minipages", "of pages"}, {"sweep natural", "of pages"}}};  // of rates
   for (std::uint64_t round = 0; round <= wanted.rounds; ++round) {
     if (job.node() == 0)
       for (const auto& r : {pages, fine_region, natural_region}) {
@@ -136,12 +139,12 @@ void measure_sweeps(const quire::session& job, const settings& wanted) {
     }
     quire::barrier{}.arrive_and_wait();
     if (round == 0 || job.node() == 0) continue;
-    for (std::size_t i = 0; i < ratios.size(); ++i) ratios[i].add(found[i + 1].rate / found[0].rate);
+    for (std::size_t i = 0; i < ratios.size(); ++i) ratios[i].add(1 / found[0].rate, 1 / found[i + 1].rate);
   }
   if (job.node() != 1) return;
   for (const auto& r : rates) r.print();
   for (const auto& m : messages) m.print();
-  for (const auto& r : ratios) r.print();
+  for (auto& r : ratios) r.print();
 }
 
 void run(const settings& wanted) {
