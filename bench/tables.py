@@ -46,7 +46,7 @@ def html(found, title, heading, intro, tables):
            f"<h1>{escape.escape(heading)}</h1>", f"<p>{escape.escape(about(found))}. {escape.escape(intro)}</p>"]
     for t in tables:
         out.append(f"<h2>{escape.escape(t.title)}</h2><p class='note'>{escape.escape(t.note)}</p>")
-        out += [f"<p>{escape.escape(name)}</p>{figure}" for name, figure in t.figures]
+        out += [(f"<p>{escape.escape(name)}</p>" if name else "") + figure for name, figure in t.figures]
         cells = "".join("<tr>" + "".join(f"<td>{escape.escape(str(c))}</td>" for c in row) + "</tr>" for row in t.rows)
         out.append("<table><tr>" + "".join(f"<th>{escape.escape(str(c))}</th>" for c in t.columns) + f"</tr>{cells}</table>")
     if found.get("left_out"):

@@ -34,12 +34,13 @@ def tables(found):
     yield from overheads(found["overheads"])
     yield costs(found["costs"])
     yield copies(found["costs"])
-    yield characteristics(found)
-    yield speed_ups(found["applications"])
-    yield from modelled_speed_ups(found)
-    yield counts(found)
-    yield chunks(found)
-    yield modelled_chunks(found["model"])
+    if found["applications"]:  # an installed tree has none
+        yield characteristics(found)
+        yield speed_ups(found["applications"])
+        yield from modelled_speed_ups(found)
+        yield counts(found)
+        yield chunks(found)
+        yield modelled_chunks(found["model"])
     yield targets(found["targets"])
     yield sharing(found["sharing"])
 
@@ -186,7 +187,7 @@ def modelled_chunks(model):
     ways, prices = list(dict.fromkeys(r["way"] for r in rows)), list(dict.fromkeys(r["prices"] for r in rows))
     order = sorted(ways, key=lambda w: (w == "composed", w == "pages", w != "minipages", w))
     cell = {(r["way"], r["prices"]): r for r in rows}
-    nodes = rows[0]["nodes"] if rows else 0
+    nodes = rows[0]["nodes"]
     chunk = {"minipages": 1, "pages": 6, **{w: int(w.split("=")[1]) for w in ways if "=" in w}}
     series = {p: [(chunk[w], cell[w, p]["speed_up"] / nodes) for w in order if w in chunk] for p in prices}
     return Table(f"Figure 7 in virtual time: WATER by chunk, on {nodes} nodes", "efficiency; messages and competing requests at the first prices. Chunks of 4 and 5 molecules have a page each. Published: " + paper.CHUNKS,
