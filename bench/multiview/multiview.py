@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sharing below a page, after the evaluation of Millipage (Figures 5 to 7, Tables 1 and 2): what views cost, faults on minipages, five applications with pages
-and minipages on this machine and on more nodes in virtual time; prints tables, and writes multiview.json and multiview.html. Started by `quire bench multiview`.
+"""Sharing below a page, after the evaluation of Millipage (Figures 5 to 7, Tables 1 and 2): what views cost, faults on minipages, five applications
+with pages and minipages on this machine and on more nodes in virtual time; prints tables, and writes multiview.json and multiview.html. Started by
+`quire bench multiview`.
 """
 import json
 import re
@@ -104,8 +105,8 @@ class Evaluation(Comparison):
         self.say("basic costs: the machine")
         faults = self.measured([self.programs / "page_update_faults", "--rounds", 1, "--pages", 2048, "--limit", 2])
         diffs = self.measured([self.programs / "quire_diff", "--rounds", 20])
-        found["machine"] = {"access fault": faults["memfd userfault fault: to the handler"], "set protection": faults["memfd userfault 1 page, 1 thread: none to read"],
-                            "diff": diffs["encode_64_words_cold"]}
+        found["machine"] = {"access fault": faults["memfd userfault fault: to the handler"],
+                            "set protection": faults["memfd userfault 1 page, 1 thread: none to read"], "diff": diffs["encode_64_words_cold"]}
         found["model"] = {label: {r["name"]: r["us"] for r in self.lines([self.programs / "multiview_model", *options])}
                           for label, options, _ in SERIES[:3]}
         return found
@@ -170,7 +171,8 @@ class Evaluation(Comparison):
                 sharings += [f"chunk={c}" for c in CHUNKS[1:] if c <= most] + [w for w in ("composed", "adaptive") if w in words]
                 refused = [str(c) for c in CHUNKS[1:-1] if c > most]
                 if refused:
-                    self.left_out.append(f"WATER takes no chunks of {' or '.join(refused)} molecules: a minipage has at most half a page (in virtual time they have one each)")
+                    self.left_out.append(f"WATER takes no chunks of {' or '.join(refused)} molecules: a minipage has at most half a page (in virtual time they "
+                                         "have one each)")
                 if "adaptive" not in words:
                     self.left_out.append("WATER takes no --sharing adaptive yet")
             rows += self.application(application, sharings)
@@ -225,7 +227,8 @@ def targets(costs, shared):
     for name, found, key, bound, limit in wanted:
         ratio = key + " ratio" in found
         median, least = found[key + " ratio" * ratio]["median"], found[key + " least"]["median"] if ratio else found[key]["min"]
-        rows.append({"name": name, "median": median, "least": least, "bound": bound, "target": limit, "meets": median <= limit if bound == "most" else median >= limit})
+        meets = median <= limit if bound == "most" else median >= limit
+        rows.append({"name": name, "median": median, "least": least, "bound": bound, "target": limit, "meets": meets})
     return rows
 
 

@@ -42,7 +42,8 @@ class mapped_array {
     if (at == MAP_FAILED) throw std::runtime_error("no addresses for " + std::to_string(views) + " views");
     at_ = static_cast<std::byte*>(at);
     for (std::size_t v = 0; v < views; ++v) {
-      if (::mmap(at_ + v * stride_, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) == MAP_FAILED) throw std::runtime_error("a view cannot be mapped");
+      const void* const view = ::mmap(at_ + v * stride_, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0);
+      if (view == MAP_FAILED) throw std::runtime_error("a view cannot be mapped");
     }
     ::close(file);
     for (std::size_t i = 0; i < bytes; ++i) at_[i] = static_cast<std::byte>(i);

@@ -5,8 +5,8 @@ from tables import Table, bars, lines, number
 
 TITLE = "Sharing below a page"
 HEADING = "Sharing below a page: Millipage's evaluation on Quire"
-ABOUT = ("Tables and figures follow Itzkovitz and Schuster, MultiView and Millipage (OSDI 1999), section 4. What is marked as published is theirs, from machines "
-         "of that time; all else was measured or, where it says so, computed in virtual time when this page was made.")
+ABOUT = ("Tables and figures follow Itzkovitz and Schuster, MultiView and Millipage (OSDI 1999), section 4. What is marked as published is theirs, from "
+         "machines of that time; all else was measured or, where it says so, computed in virtual time when this page was made.")
 
 PAGE = 4096
 GRANULARITY = {"sor": "a row, {}", "is": "{}", "water": "a molecule, {}", "lu": "a block, {}", "tsp": "a tour, {}"}
@@ -86,8 +86,8 @@ def costs(found):
     rows += [("barrier", shm["barrier"], tcp["barrier"], model["barrier 2"]), ("lock and unlock", shm["lock_unlock"], tcp["lock_unlock"], model["lock"]),
              ("diff of 4 KB", nanoseconds, None, None)]
     return Table("Table 1: basic costs", "microseconds: median (least). Fault, protection, lookup and diff (64 words changed, not in a cache) need no "
-                 "transport, and stand under shared memory; Quire never asks for a protection. A write fetches what one other node has. Messages: of the bare transport. "
-                 "Last: Quire's protocol in virtual time at the published prices",
+                 "transport, and stand under shared memory; Quire never asks for a protection. A write fetches what one other node has. Messages: of the "
+                 "bare transport. Last: Quire's protocol in virtual time at the published prices",
                  ["operation", "published", "shared memory", "TCP", "virtual"],
                  [[name, published(paper.COSTS[name]), spread(a), spread(b), number(c)] for name, a, b, c in rows])
 
@@ -102,10 +102,12 @@ def copies(found):
             real = here.get(k + 2, {}).get(f"write {b} {k}")
             rows.append([f"write {b}, {k} more copies", k + 2, spread(real), *(number(found["model"][m].get(f"write {b} {k}")) for m in found["model"])])
     for n in range(2, 9):
-        rows.append([f"barrier, {n} nodes", n, spread(here.get(n, {}).get("barrier")), *(number(found["model"][m].get(f"barrier {n}")) for m in found["model"])])
-    return Table("Writes by copies, barriers by nodes", "microseconds. Real: over shared memory, where there are more nodes than cores they wait for these too; "
-                 f"virtual: by prices. Published: writes {published(paper.COSTS['write 128'])} (128 bytes) and {published(paper.COSTS['write 4096'])} (4 KB), "
-                 f"barriers {published(paper.COSTS['barrier'])} on 1 to 8 nodes",
+        virtual = [number(model.get(f"barrier {n}")) for model in found["model"].values()]
+        rows.append([f"barrier, {n} nodes", n, spread(here.get(n, {}).get("barrier")), *virtual])
+    return Table("Writes by copies, barriers by nodes",
+                 "microseconds. Real: over shared memory, where there are more nodes than cores they wait for these too; virtual: by prices. Published: writes "
+                 f"{published(paper.COSTS['write 128'])} (128 bytes) and {published(paper.COSTS['write 4096'])} (4 KB), barriers "
+                 f"{published(paper.COSTS['barrier'])} on 1 to 8 nodes",
                  ["operation", "nodes", "real", *(f"virtual: {m}" for m in found["model"])], rows)
 
 
@@ -121,11 +123,11 @@ def characteristics(found):
         inputs, memory, views, granularity, barriers, locks = paper.APPLICATIONS[name]
         own_views = 1 if element > PAGE // 2 else PAGE // ((element + 15) // 16 * 16)
         rows.append([name.upper(), inputs, run["problem"], memory, size(run["region_bytes"]), views, own_views, granularity,
-                     GRANULARITY[name].format(size(element)), barriers, number(run["barriers"] / max(run["nodes"], 1)), published(locks), number(run["locks"])])
-    return Table("Table 2: applications", "first what is published, then Quire's, of a job of two nodes from start to end: the size of regions (TSP's have room for more tours "
-                 "than are used), barriers of each node, locks of all. SOR and LU compute with doubles",
-                 ["application", "input, published", "input", "memory, published", "memory", "views, published", "views", "granularity, published", "granularity",
-                  "barriers, published", "barriers", "locks, published", "locks"], rows)
+                     GRANULARITY[name].format(size(element)), barriers, number(run["barriers"] / max(run["nodes"], 1)), published(locks),
+                     number(run["locks"])])
+    both = [title for what in ("input", "memory", "views", "granularity", "barriers", "locks") for title in (what + ", published", what)]
+    return Table("Table 2: applications", "first what is published, then Quire's, of a job of two nodes from start to end: the size of regions (TSP's have "
+                 "room for more tours than are used), barriers of each node, locks of all. SOR and LU compute with doubles", ["application", *both], rows)
 
 
 # ---- Figure 6
@@ -152,9 +154,10 @@ def modelled_speed_ups(found):
             if r["prices"] == prices:
                 series.setdefault(f"{r['application']}, {r['way']}", []).append((r["nodes"], r["speed_up"]))
         nodes = sorted({n for curve in series.values() for n, _ in curve})
-        slow = f" Processors are taken to be {found['slower']} times slower than this one: that is assumed, not published." if "published" in prices else ""
-        yield Table(f"Figure 6 in virtual time: {prices}", "speed-ups against one node of the model. The protocols are the real ones; programs are short models of the applications' "
-                    "accesses, locks and barriers, which compute as long as the serial program took here (bench/multiview/patterns.hpp)." + slow,
+        slow = f" Processors are taken to be {found['slower']} times slower than this one: that is assumed, not published" if "published" in prices else ""
+        yield Table(f"Figure 6 in virtual time: {prices}", "speed-ups against one node of the model. The protocols are the real ones; programs are short models "
+                    "of the applications' accesses, locks and barriers, which compute as long as the serial program took here "
+                    "(bench/multiview/patterns.hpp)." + slow,
                     ["application, way", *(f"{n} nodes" for n in nodes)],
                     [[name, *(f"{dict(curve)[n]:.2f}" for n in nodes)] for name, curve in series.items()], [("", lines(series, "nodes", "speed-up"))])
 
@@ -164,8 +167,8 @@ def counts(found):
     real = {(r["application"], r["way"]): r for r in found["applications"] if r["nodes"] == 2}
     model = {(r["application"], r["way"]): r for r in found["model"] if r["nodes"] == 2 and r["prices"] == "shared memory"}
     both = [k for k in real if k in model]
-    return Table("The model beside the programs, two nodes", "messages and faults: of the whole job, and of what the model computes, which begins after the set-up. Each node of the model has "
-                 "a core to itself. TSP's model is rough: it searches nothing",
+    return Table("The model beside the programs, two nodes", "messages and faults: of the whole job, and of what the model computes, which begins after the "
+                 "set-up. Each node of the model has a core to itself. TSP's model is rough: it searches nothing",
                  ["application, way", "messages", "model", "faults", "model"],
                  [[", ".join(k), number(real[k]["messages_sent"]), number(model[k]["messages"]), number(faults(real[k])),
                    number(model[k]["read_faults"] + model[k]["write_faults"])] for k in both])
@@ -175,10 +178,11 @@ def counts(found):
 
 def chunks(found):
     rows = [r for r in found["applications"] if r["application"] == "water" and r["nodes"] == 2]
-    return Table("Figure 7: WATER by chunk, on two nodes of this machine", "efficiency: speed-up / 2, median (best). minipages: a molecule in each; chunk=N: N of them. Published: " + paper.CHUNKS,
+    return Table("Figure 7: WATER by chunk, on two nodes of this machine",
+                 "efficiency: speed-up / 2, median (best). minipages: a molecule in each; chunk=N: N of them. Published: " + paper.CHUNKS,
                  ["units", "seconds", "efficiency", "messages", "MB", "faults", "competing requests"],
-                 [[r["way"], number(r["time_s"]), f"{r['speed_up'] / 2:.2f} ({r['best'] / 2:.2f})", number(r["messages_sent"]), number(r["bytes_sent"] / 1e6), number(faults(r)),
-                   number(r["competing_requests"])] for r in rows],
+                 [[r["way"], number(r["time_s"]), f"{r['speed_up'] / 2:.2f} ({r['best'] / 2:.2f})", number(r["messages_sent"]), number(r["bytes_sent"] / 1e6),
+                   number(faults(r)), number(r["competing_requests"])] for r in rows],
                  [("efficiency", bars([(r["way"], [r["speed_up"] / 2]) for r in rows], ("efficiency",)))])
 
 
@@ -190,9 +194,11 @@ def modelled_chunks(model):
     nodes = rows[0]["nodes"]
     chunk = {"minipages": 1, "pages": 6, **{w: int(w.split("=")[1]) for w in ways if "=" in w}}
     series = {p: [(chunk[w], cell[w, p]["speed_up"] / nodes) for w in order if w in chunk] for p in prices}
-    return Table(f"Figure 7 in virtual time: WATER by chunk, on {nodes} nodes", "efficiency; messages and competing requests at the first prices. Chunks of 4 and 5 molecules have a page each. Published: " + paper.CHUNKS,
+    first = {w: cell[w, prices[0]] for w in order}
+    return Table(f"Figure 7 in virtual time: WATER by chunk, on {nodes} nodes", "efficiency; messages and competing requests at the first prices. Chunks of 4 "
+                 "and 5 molecules have a page each. Published: " + paper.CHUNKS,
                  ["units", *prices, "messages", "competing requests"],
-                 [[w, *(f"{cell[w, p]['speed_up'] / nodes:.2f}" for p in prices), cell[w, prices[0]]["messages"], cell[w, prices[0]]["competing_requests"]] for w in order],
+                 [[w, *(f"{cell[w, p]['speed_up'] / nodes:.2f}" for p in prices), first[w]["messages"], first[w]["competing_requests"]] for w in order],
                  [("efficiency by molecules in a chunk; 6: pages", lines(series, "molecules in a chunk", "efficiency"))])
 
 

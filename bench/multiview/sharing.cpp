@@ -66,7 +66,8 @@ void measure_counters(const quire::session& job, const settings& wanted) {
           *const falsely = counter_at(page.bytes().data() + mine);
   counter *const unit_other = counter_at(fine(minipages.bytes().data() + others)), *const falsely_other = counter_at(page.bytes().data() + others);
 
-  bench::samples plain("counter private", "ns"), split("counter minipages", "ns"), together("counter page", "ns"), messages("counter minipages messages", "messages"), false_messages("counter page messages", "messages per 1000 increments");
+  bench::samples plain("counter private", "ns"), split("counter minipages", "ns"), together("counter page", "ns");
+  bench::samples messages("counter minipages messages", "messages"), false_messages("counter page messages", "messages per 1000 increments");
   bench::ratio ratio("counter", "of private");
   for (std::uint64_t round = 0; round < wanted.rounds; ++round) {
     const cost in_private = measure_counter(own, own, wanted.increments);
