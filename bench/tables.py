@@ -86,7 +86,7 @@ def lines(series, across, up, powers=False):
     most = max(y for _, y in points) or 1
     at_x = lambda x: left + (place(x) - low) / ((high - low) or 1) * width
     at_y = lambda y: top + height - y / most * height
-    out = [f'<svg width="{left + width + 220}" height="{top + height + 50}" role="img">']
+    out = [f'<svg width="{left + width + 280}" height="{top + height + 50}" role="img">']
     for i in range(5):
         y = most * i / 4
         out.append(f'<line x1="{left}" x2="{left + width}" y1="{at_y(y):.1f}" y2="{at_y(y):.1f}" stroke="#ddd"/>'

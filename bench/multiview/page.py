@@ -154,7 +154,7 @@ def modelled_speed_ups(found):
             if r["prices"] == prices:
                 series.setdefault(f"{r['application']}, {r['way']}", []).append((r["nodes"], r["speed_up"]))
         nodes = sorted({n for curve in series.values() for n, _ in curve})
-        slow = f" Processors are taken to be {found['slower']} times slower than this one: that is assumed, not published" if "published" in prices else ""
+        slow = f" Processors are taken to be {found['slower']} times slower than here: that is assumed, not published" if "published" in prices else ""
         yield Table(f"Figure 6 in virtual time: {prices}", "speed-ups against one node of the model. The protocols are the real ones; programs are short models "
                     "of the applications' accesses, locks and barriers, which compute as long as the serial program took here "
                     "(bench/multiview/patterns.hpp)." + slow,
