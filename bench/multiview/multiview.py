@@ -154,6 +154,8 @@ class Evaluation(Comparison):
                    "min_s": min(r["time_s"] for r in all_of_it), "speed_up": statistics.median(speed_ups), "best": max(speed_ups)}
             for counter in ("messages_sent", "bytes_sent", "read_faults", "write_faults", "upgrade_faults", "competing_requests", "barriers", "locks"):
                 row[counter] = statistics.median(r["counters"].get(counter, 0) for r in all_of_it)
+            # What the program tells of its computation alone.
+            row["computing"] = {what: statistics.median(r.get(what, 0) for r in all_of_it) for what in ("messages", "bytes", "read_faults", "write_faults")}
             row["region_bytes"] = sum(r["bytes"] for r in all_of_it[0]["regions"] if r["region"] != 0)
             row["problem"] = all_of_it[0]["problem"]
             rows.append(row)
@@ -206,7 +208,7 @@ class Evaluation(Comparison):
     # ---- False sharing, sweeps
 
     def shared(self):
-        few = ["--mebibytes", 4, "--rounds", 2, "--increments", 100_000, "--falsely", 2000] if self.quick else []
+        few = ["--mebibytes", 4, "--rounds", 2, "--increments", 100_000] if self.quick else []
         found = {}
         for transport in TRANSPORTS:
             self.say(f"false sharing and sweeps: {transport}")

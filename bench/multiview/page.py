@@ -155,8 +155,8 @@ def modelled_speed_ups(found):
                 series.setdefault(f"{r['application']}, {r['way']}", []).append((r["nodes"], r["speed_up"]))
         nodes = sorted({n for curve in series.values() for n, _ in curve})
         slow = f" Processors are taken to be {found['slower']} times slower than here: that is assumed, not published" if "published" in prices else ""
-        yield Table(f"Figure 6 in virtual time: {prices}", "speed-ups against one node of the model. The protocols are the real ones; programs are short models "
-                    "of the applications' accesses, locks and barriers, which compute as long as the serial program took here "
+        yield Table(f"Figure 6 in virtual time: {prices}", "speed-ups against one node of the model. The protocols are the real ones; programs are short "
+                    "models of the applications' accesses, locks and barriers, which compute as long as the serial program took here "
                     "(bench/multiview/patterns.hpp)." + slow,
                     ["application, way", *(f"{n} nodes" for n in nodes)],
                     [[name, *(f"{dict(curve)[n]:.2f}" for n in nodes)] for name, curve in series.items()], [("", lines(series, "nodes", "speed-up"))])
@@ -167,11 +167,12 @@ def counts(found):
     real = {(r["application"], r["way"]): r for r in found["applications"] if r["nodes"] == 2}
     model = {(r["application"], r["way"]): r for r in found["model"] if r["nodes"] == 2 and r["prices"] == "shared memory"}
     both = [k for k in real if k in model]
-    return Table("The model beside the programs, two nodes", "messages and faults: of the whole job, and of what the model computes, which begins after the "
-                 "set-up. Each node of the model has a core to itself. TSP's model is rough: it searches nothing",
-                 ["application, way", "messages", "model", "faults", "model"],
-                 [[", ".join(k), number(real[k]["messages_sent"]), number(model[k]["messages"]), number(faults(real[k])),
-                   number(model[k]["read_faults"] + model[k]["write_faults"])] for k in both])
+    asked = lambda run: number(run["read_faults"] + run["write_faults"])
+    return Table("The model beside the programs, two nodes", "messages and faults from the end of the set-up to that of the computation. Each node of the "
+                 "model has a core to itself. TSP's model is rough: it searches nothing",
+                 ["application, way", "messages", "model", "MB", "model", "faults", "model"],
+                 [[", ".join(k), number(real[k]["computing"]["messages"]), number(model[k]["messages"]), number(real[k]["computing"]["bytes"] / 1e6),
+                   number(model[k]["bytes"] / 1e6), asked(real[k]["computing"]), asked(model[k])] for k in both])
 
 
 # ---- Figure 7
