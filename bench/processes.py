@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Starting the programs that measure, for run.py and page_update.py."""
+"""Starting the programs that measure, for run.py and the commands of `quire bench`."""
 import os
 import signal
 import subprocess

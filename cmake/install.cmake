@@ -33,12 +33,19 @@ install(FILES ${PROJECT_SOURCE_DIR}/docs/quire.1 DESTINATION ${CMAKE_INSTALL_MAN
 install(FILES ${PROJECT_SOURCE_DIR}/docs/quire.7 DESTINATION ${CMAKE_INSTALL_MANDIR}/man7)
 # What `quire bench` starts.
 if(QUIRE_BUILD_APPS)
-  set(bench_programs page_update_costs page_update_faults page_update_fetch page_update_properties pair floor_exchange quire_fault quire_start)
+  set(bench_programs page_update_costs page_update_faults page_update_fetch page_update_properties multiview_overhead multiview_costs
+    multiview_sharing multiview_model pair floor_exchange quire_fault quire_start quire_sync quire_diff)
   file(RELATIVE_PATH programs_to_library ${CMAKE_INSTALL_FULL_LIBEXECDIR}/quire ${CMAKE_INSTALL_FULL_LIBDIR})
   set_target_properties(${bench_programs} PROPERTIES INSTALL_RPATH "\$ORIGIN/${programs_to_library}")
   install(TARGETS ${bench_programs}
     RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/quire)
-  install(PROGRAMS ${PROJECT_SOURCE_DIR}/bench/page_update/page_update.py DESTINATION ${CMAKE_INSTALL_DATADIR}/quire/bench)
-  install(FILES ${PROJECT_SOURCE_DIR}/bench/page_update/fetch.py ${PROJECT_SOURCE_DIR}/bench/page_update/page.py ${PROJECT_SOURCE_DIR}/bench/page_update/page.css
-    ${PROJECT_SOURCE_DIR}/bench/processes.py DESTINATION ${CMAKE_INSTALL_DATADIR}/quire/bench)
+  # As in the sources: a folder for each comparison, beside what they share.
+  set(bench_scripts ${CMAKE_INSTALL_DATADIR}/quire/bench)
+  foreach(file comparison.py tables.py processes.py page.css)
+    install(FILES ${PROJECT_SOURCE_DIR}/bench/${file} DESTINATION ${bench_scripts})
+  endforeach()
+  foreach(comparison page_update multiview)
+    install(DIRECTORY ${PROJECT_SOURCE_DIR}/bench/${comparison} DESTINATION ${bench_scripts} FILES_MATCHING PATTERN "*.py")
+    install(PROGRAMS ${PROJECT_SOURCE_DIR}/bench/${comparison}/${comparison}.py DESTINATION ${bench_scripts}/${comparison})
+  endforeach()
 endif()

@@ -17,23 +17,35 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// One for each folder of bench that holds a comparison.
+struct comparison {
+  const char* name;    ///< of the command; its outputs are NAME.json and NAME.html
+  const char* script;  ///< in the bench folder
+  const char* needed;  ///< one of its programs
+  const char* about;
+};
+constexpr comparison comparisons[] = {
+    {"page-update", "page_update/page_update.py", "page_update_costs", "The ways to update a page atomically: costs, fetches, applications"},
+    {"multiview", "multiview/multiview.py", "multiview_costs", "Sharing below a page, after Millipage's evaluation: views, costs, applications, chunks"},
+};
+
 struct places {
   fs::path script, programs, applications;
 };
 
 /// Installed below the folder of this program, or where it was built.
-places find_places(const fs::path& self) {
+places find_places(const fs::path& self, const comparison& what) {
   const fs::path prefix = self.parent_path().parent_path();
-  const places installed{prefix / "share/quire/bench/page_update.py", prefix / "libexec/quire", prefix / "libexec/quire"};
+  const places installed{prefix / "share/quire/bench" / what.script, prefix / "libexec/quire", prefix / "libexec/quire"};
   if (fs::exists(installed.script)) return installed;
-  return {QUIRE_SOURCE_DIR "/bench/page_update/page_update.py", prefix / "bench", prefix / "bin"};
+  return {fs::path(QUIRE_SOURCE_DIR "/bench") / what.script, prefix / "bench", prefix / "bin"};
 }
 
-int compare_page_updates(const std::vector<std::string>& arguments) {
+int compare(const comparison& what, const std::vector<std::string>& arguments) {
   std::error_code ignored;
   const fs::path self = fs::read_symlink("/proc/self/exe", ignored);
-  const auto at = find_places(self);
-  for (const auto& needed : {at.script, at.programs / "page_update_costs"}) {
+  const auto at = find_places(self, what);
+  for (const auto& needed : {at.script, at.programs / what.needed}) {
     if (fs::exists(needed)) continue;
     fmt::print(stderr, "quire bench: {} is missing; build or install it (CMake: QUIRE_BUILD_APPS=ON)\n", needed.string());
     return bootstrap::launcher::launcher_failed;
@@ -49,20 +61,25 @@ int compare_page_updates(const std::vector<std::string>& arguments) {
   return bootstrap::launcher::launcher_failed;
 }
 
+void add_comparison(CLI::App& command, const comparison& what, session& about) {
+  auto* one = command.add_subcommand(what.name, what.about);
+  one->prefix_command(false);
+  const auto arguments = std::make_shared<std::vector<std::string>>();
+  one->add_flag_callback("--quick", [arguments] { arguments->emplace_back("--quick"); }, "Each thing once and short, in about two minutes");
+  const auto output = [arguments](const std::string& folder) { arguments->insert(arguments->end(), {"--output", folder}); };
+  one->add_option_function<std::string>("--output", output, fmt::format("Folder for {0}.json and {0}.html (default: the current one)", what.name))
+      ->type_name("FOLDER");
+  one->add_option_function<std::string>("--out", output)->group("");  // in short
+  one->callback([arguments, &what, &about] { about.command = [arguments, &what] { return compare(what, *arguments); }; });
+}
+
 }  // namespace
 
 void add_bench(CLI::App& quire, session& about) {
   auto* command = quire.add_subcommand("bench", "Compare the mechanisms on this machine");
   command->prefix_command(false);
   command->require_subcommand(1);
-  auto* pages = command->add_subcommand("page-update", "The ways to update a page atomically: costs, fetches, applications");
-  pages->prefix_command(false);
-  const auto arguments = std::make_shared<std::vector<std::string>>();
-  pages->add_flag_callback("--quick", [arguments] { arguments->emplace_back("--quick"); }, "Each thing once and short, in about two minutes");
-  pages->add_option_function<std::string>("--output", [arguments](const std::string& folder) {
-    arguments->insert(arguments->end(), {"--output", folder});
-  }, "Folder for page-update.json and page-update.html (default: the current one)")->type_name("FOLDER");
-  pages->callback([arguments, &about] { about.command = [arguments] { return compare_page_updates(*arguments); }; });
+  for (const comparison& what : comparisons) add_comparison(*command, what, about);
 }
 
 }  // namespace quire::tools

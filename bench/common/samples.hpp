@@ -19,6 +19,8 @@ class samples {
   }
 
   void add(double value) { values_.push_back(value); }
+  /// All of another set too.
+  void append(const samples& other) { values_.insert(values_.end(), other.values_.begin(), other.values_.end()); }
   [[nodiscard]] bool empty() const noexcept { return values_.empty(); }
 
   /// Adds the time, in microseconds, that `work` takes.

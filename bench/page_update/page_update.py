@@ -3,23 +3,20 @@
 """Compares the ways to update a page atomically (ParADE, Table 1, Figures 10 to 15) on this machine: prints tables, and
 writes page-update.json and page-update.html. Started by `quire bench page-update`.
 """
-import argparse
 import json
 import math
-import os
-import platform
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
 sys.dont_write_bytecode = True  # no __pycache__ beside the sources
-sys.path.append(str(Path(__file__).resolve().parent.parent))  # installed, all stand in one folder
+sys.path.append(str(Path(__file__).resolve().parent.parent))
 import fetch  # noqa: E402
 import page  # noqa: E402
-from processes import Failed, output_of  # noqa: E402
+from comparison import Comparison, main  # noqa: E402
+from processes import Failed  # noqa: E402
 
 POOLS = ("memfd", "posix", "mdup", "file", "sysv", "fork")
 PAIRS = tuple((p, d) for d in ("userfault", "segv") for p in POOLS if d == "segv" or p not in ("file", "sysv"))
@@ -35,29 +32,13 @@ APPLICATIONS = (
     ("md", (), ("--steps", "2")),
     ("sor", ("--size", "2048", "--iterations", "20"), ("--size", "1024", "--iterations", "5")),
 )
-LIMIT_S = 600
 # What a report of an application tells beside its result.
 NOT_RESULTS = ("bytes", "messages", "read_faults", "write_faults", "set_up_s", "time_s", "nodes", "threads", "program",
                "variant", "problem")
 ENOUGH_S = 20  # an application that has run so long is not run again
 
 
-def run(command):
-    return output_of(command, limit_s=LIMIT_S)
-
-
-def measured(command):
-    return {row["name"]: row for row in map(json.loads, filter(str.strip, run(command).splitlines()))}
-
-
-class Comparison:
-    def __init__(self, programs, quire, applications, quick):
-        self.programs, self.quire, self.applications, self.quick = programs, quire, applications, quick
-        self.began = time.monotonic()
-
-    def say(self, text):
-        print(f"[{time.monotonic() - self.began:4.0f} s] {text}", file=sys.stderr, flush=True)
-
+class PageUpdates(Comparison):
     def job(self, pool, detector, nodes, *command, stats=None):
         pool, _, link = pool.partition(", ")
         options = ["--pool", pool, "--detect", detector, *(["--set", "pool_link=" + link] if link else []),
@@ -66,12 +47,12 @@ class Comparison:
 
     def costs(self):
         self.say("basic operations")
-        return measured([self.programs / "page_update_costs", "--rounds", 10 if self.quick else 100])
+        return self.measured([self.programs / "page_update_costs", "--rounds", 10 if self.quick else 100])
 
     def faults(self):
         self.say("faults and permissions by pool and detector")
         few = ["--rounds", 1] if self.quick else []
-        return measured([self.programs / "page_update_faults", *few])
+        return self.measured([self.programs / "page_update_faults", *few])
 
     def fetches(self):
         """Figure 10: remote page fetches in parts, by the time stamps of both nodes: medians over rounds of each round's
@@ -85,7 +66,7 @@ class Comparison:
                 with tempfile.TemporaryDirectory() as traces:
                     command = self.job(pool, detector, 2, "--set", "read_ahead=0", "--set", f"fault_trace={traces}",
                                        self.programs / "page_update_fetch", *few)
-                    accesses = run(command).splitlines()
+                    accesses = self.run(command).splitlines()
                     nodes = [(Path(traces) / f"quire.{n}.faults").read_text().splitlines() for n in (0, 1)]
                 found[pool, detector].append(fetch.medians(accesses, *nodes))
         default = found[FETCH_PAIRS[0]]
@@ -95,7 +76,7 @@ class Comparison:
 
     def properties(self):
         self.say("properties of the pools")
-        return list(measured([self.programs / "page_update_properties"]).values())
+        return list(self.measured([self.programs / "page_update_properties"]).values())
 
     def starts(self):
         """Seconds to start and end a job of one node with a region, beyond the same without."""
@@ -108,7 +89,7 @@ class Comparison:
                 times[size] = []
                 for _ in range(3 if self.quick else 15):
                     start = time.perf_counter()
-                    run(command)
+                    self.run(command)
                     times[size].append((time.perf_counter() - start) * 1000)
             result[pool] = {size: statistics.median(t) for size, t in times.items()}
         return result
@@ -144,7 +125,7 @@ class Comparison:
             with tempfile.NamedTemporaryFile(suffix=".json") as file:
                 command = self.job(pool, detector, nodes, path, "--json", "--threads", 2, *arguments, stats=file.name)
                 began = time.perf_counter()
-                report = json.loads(run(command).splitlines()[-1])
+                report = json.loads(self.run(command).splitlines()[-1])
                 whole = time.perf_counter() - began
                 counters = json.loads(Path(file.name).read_text() or "{}")
             if report.get("matches") is False:
@@ -165,42 +146,12 @@ def same_results(a, b):
     return a.keys() == b.keys() and all(close(a[k], b[k]) for k in a)
 
 
-def machine():
-    name = next((line.split(":", 1)[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines()
-                 if line.startswith("model name")), "unknown")
-    root = Path(__file__).resolve().parent
-    commit = subprocess.run(["git", "-C", root, "describe", "--always", "--dirty"], capture_output=True, text=True, check=False)
-    return {"processor": name, "cores": len(os.sched_getaffinity(0)), "kernel": platform.release(),
-            "commit": commit.stdout.strip() or "installed", "load": os.getloadavg()[0], "date": time.strftime("%Y-%m-%d")}
-
-
-def main():
-    here = Path(__file__).resolve().parent
-    parser = argparse.ArgumentParser(prog="quire bench page-update", description=__doc__.split("Started")[0])
-    parser.add_argument("--quick", action="store_true", help="each thing once and short, in about two minutes")
-    parser.add_argument("--output", type=Path, default=Path.cwd(), help="folder for page-update.json and .html (default: here)")
-    parser.add_argument("--programs", type=Path, required=True, help=argparse.SUPPRESS)
-    parser.add_argument("--applications", type=Path, required=True, help=argparse.SUPPRESS)
-    parser.add_argument("--quire", type=Path, required=True, help=argparse.SUPPRESS)
-    wanted = parser.parse_args()
-    try:
-        wanted.output.mkdir(parents=True, exist_ok=True)
-        c = Comparison(wanted.programs, wanted.quire, wanted.applications, wanted.quick)
-        found = {"machine": machine(), "quick": wanted.quick, "costs": c.costs(), "faults": c.faults(), "properties": c.properties(),
-                 "fetches": c.fetches()}
-        found["starts"] = c.starts()
-        found["applications"], found["left_out"] = c.programs_of()
-    except (Failed, OSError, ValueError) as e:
-        print(f"quire bench page-update: {e}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        return 130
-    (wanted.output / "page-update.json").write_text(json.dumps(found, indent=1))
-    (wanted.output / "page-update.html").write_text(page.html(found, (here / "page.css").read_text()))
-    print(page.text(found))
-    print(f"written: {wanted.output / 'page-update.json'}, {wanted.output / 'page-update.html'}")
-    return 0
+def measure(wanted):
+    c = PageUpdates(wanted)
+    found = {"costs": c.costs(), "faults": c.faults(), "properties": c.properties(), "fetches": c.fetches(), "starts": c.starts()}
+    rows, not_built = c.programs_of()
+    return {**found, "applications": rows, "left_out": [name + " is not built" for name in not_built]}
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main("page-update", __doc__.split("Started")[0], measure, page))

@@ -10,6 +10,7 @@
 
 #include "base/check.hpp"
 #include "core/known_machines.hpp"
+#include "core/minipages/minipages.hpp"
 #include "model/atomic_operation.hpp"
 #include "sim/random.hpp"
 #include "sync/call.hpp"
@@ -21,7 +22,13 @@ constexpr std::uint64_t granule = std::uint64_t{2} << 20;
 /// Of all that programs write: numbers change in their other bytes.
 constexpr std::uint64_t sign_and_exponent = 0x3fe0'0000'0000'0000;
 
-std::uint64_t room_for(const region_size& size) { return (size.bytes / granule + 1) * granule; }
+/// Whole units, and whole pages.
+std::uint64_t bytes_of(const region_size& size) {
+  const std::uint64_t grain = size.minipage_bytes != 0 ? page_bytes : size.unit_bytes;
+  return std::max<std::uint64_t>((size.bytes + grain - 1) / grain, 1) * grain;
+}
+std::uint16_t views_of(const region_size& size) { return static_cast<std::uint16_t>(size.minipage_bytes != 0 ? page_bytes / size.minipage_bytes : 0); }
+std::uint64_t room_for(const region_size& size) { return (core::view_map(bytes_of(size), views_of(size)).span() / granule + 1) * granule; }
 
 core::configuration configure(const node_options& options, std::span<const region_size> regions, node_id self) {
   core::configuration c;
@@ -81,8 +88,10 @@ void node::add_region(const region_size& size) {
   about.id = static_cast<std::uint16_t>(bases_.size());
   about.base = next_base_;
   next_base_ += room_for(size);
-  about.unit_bytes = static_cast<std::uint32_t>(size.unit_bytes);
-  about.bytes = std::max<std::uint64_t>((size.bytes + size.unit_bytes - 1) / size.unit_bytes, 1) * size.unit_bytes;
+  about.unit_bytes = static_cast<std::uint32_t>(size.minipage_bytes != 0 ? size.minipage_bytes : size.unit_bytes);
+  about.bytes = bytes_of(size);
+  about.views = views_of(size);
+  if (about.views != 0) about.layout = core::layouts::divided.id;
   about.placement = size.home < 0 ? QUIRE_PLACE_BLOCK : QUIRE_PLACE_NODE;
   about.home = static_cast<std::uint16_t>(std::max(size.home, 0));
   about.consistency = static_cast<std::uint8_t>(options_.relaxed ? QUIRE_RELEASE : QUIRE_SEQUENTIAL);
@@ -142,24 +151,38 @@ time_ns node::use_core(time_ns ns) {
   return std::min(passed - std::min(passed, stolen_), ns);
 }
 
-/// Where the byte lies, once the thread may use it so.
-std::byte* node::reach(unsigned region, std::uint64_t byte, access want) {
-  core::region_slot& r = *core_.regions.slot(model::region_id{static_cast<std::uint16_t>(region)});
-  std::byte* const at = r.memory->application_view() + byte;
-  while (detector_->right_at(at) < want) CHECK(core_.faults.fault(r.about.base + byte, want == access::write, now()).ok());
-  return at;
+core::region_slot& node::slot_of(unsigned region) const { return *core_.regions.slot(model::region_id{static_cast<std::uint16_t>(region)}); }
+
+std::byte* node::reach(unsigned region, std::uint64_t byte, access want, bool natural) {
+  core::region_slot& r = slot_of(region);
+  const std::uint64_t distance = natural || r.views.fine() == 0 ? byte : r.fine(r.about.base + byte) - r.about.base;
+  const std::byte* const at = r.memory->application_view() + distance;
+  while (detector_->right_at(at) < want) CHECK(core_.faults.fault(r.about.base + distance, want == access::write, now()).ok());
+  return r.memory->system_view() + byte;
+}
+
+/// Of the page, where that is not divided.
+std::uint64_t node::end_of_unit(unsigned region, std::uint64_t byte) const {
+  const core::region_slot& r = slot_of(region);
+  const std::uint64_t end = (byte / page_bytes + 1) * page_bytes;
+  return r.views.fine() == 0 ? end : std::min(end, r.layout.offset_of(r.layout.unit_of(byte) + 1));
 }
 
 void node::read(unsigned region, std::uint64_t first, std::uint64_t bytes) {
-  for (std::uint64_t at = first; at < first + bytes; at = (at / page_bytes + 1) * page_bytes) (void)reach(region, at, access::read);
+  for (std::uint64_t at = first; at < first + bytes; at = end_of_unit(region, at)) (void)reach(region, at, access::read);
+}
+
+void node::read_natural(unsigned region, std::uint64_t first, std::uint64_t bytes) {
+  for (std::uint64_t at = first; at < first + bytes; at = (at / page_bytes + 1) * page_bytes) (void)reach(region, at, access::read, true);
 }
 
 void node::write(unsigned region, std::uint64_t first, std::uint64_t bytes, std::uint64_t stride) {
-  std::byte* page = nullptr;
-  for (std::uint64_t at = first; at < first + bytes; at += stride) {
-    if (page == nullptr || at % page_bytes < stride) page = reach(region, at, access::write) - at % page_bytes;
+  std::uint64_t end = 0;
+  std::byte* place = nullptr;
+  for (std::uint64_t at = first; at < first + bytes; at += stride, place += stride) {
+    if (at >= end) place = reach(region, at, access::write), end = end_of_unit(region, at);
     const std::uint64_t value = sign_and_exponent | sim::mix(++written_) >> 16;
-    std::memcpy(page + at % page_bytes, &value, sizeof value);
+    std::memcpy(place, &value, sizeof value);
   }
 }
 
@@ -189,8 +212,7 @@ void node::work(time_ns asked, std::span<const use> what) {
 }
 
 bool node::may(const use& u, std::uint64_t at) const {
-  const core::region_slot& r = *core_.regions.slot(model::region_id{static_cast<std::uint16_t>(u.region)});
-  return detector_->right_at(r.memory->application_view() + at) >= u.want;
+  return detector_->right_at(slot_of(u.region).memory->application_view() + at) >= u.want;
 }
 
 /// A thread that computes with what has gone notices it at once.
@@ -210,6 +232,22 @@ std::uint64_t node::count_up(unsigned region, std::uint64_t at) {
   begin_phase();
   return before;
 }
+
+std::uint64_t node::make_mutex() {
+  sync::call c;
+  c.what = sync::operation::mutex_create;
+  synchronise(c);
+  return c.object;
+}
+
+void node::call_mutex(sync::operation what, std::uint64_t mutex) {
+  sync::call c;
+  c.what = what;
+  c.object = mutex;
+  CHECK(core_.objects.synchronise(c, -1).ok());
+}
+void node::lock(std::uint64_t mutex) { call_mutex(sync::operation::mutex_lock, mutex); }
+void node::unlock(std::uint64_t mutex) { call_mutex(sync::operation::mutex_unlock, mutex); }
 
 void node::barrier() {
   sync::call c;
@@ -328,7 +366,8 @@ void node::add(core::op* asked) {
   if (std::exchange(turn_set_, true)) return;
   time_ns at = std::max(net_.now(), clock_);
   woken_ = asked == nullptr && waits_for_ == nullptr;
-  if (asked == nullptr && at - clock_ > options_.costs.spin_ns) at += options_.costs.wake_ns + (machine_.any_free() ? 0 : options_.costs.wake_late_ns);
+  if (woken_ && options_.costs.poll_ns != 0 && !thread_->finished()) at += options_.costs.poll_ns;
+  else if (asked == nullptr && at - clock_ > options_.costs.spin_ns) at += options_.costs.wake_ns + (machine_.any_free() ? 0 : options_.costs.wake_late_ns);
   net_.after(at, self_, turn);
 }
 

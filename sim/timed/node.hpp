@@ -92,13 +92,20 @@ class node final : public core::host, public core::mechanisms, public processor 
   };
   void work(time_ns ns, std::span<const use> what);
   void work(time_ns ns, std::initializer_list<use> what) { work(ns, std::span(what.begin(), what.size())); }
+  /// Where units are smaller than a page, each is used through its fine view,
   void read(unsigned region, std::uint64_t first, std::uint64_t bytes);
   /// The first 8 of each `stride` bytes, which is a multiple of 8, become another floating-point number: its lower bytes change.
   void write(unsigned region, std::uint64_t first, std::uint64_t bytes, std::uint64_t stride = 8);
+  /// and here all of a page come together.
+  void read_natural(unsigned region, std::uint64_t first, std::uint64_t bytes);
   /// quire_prefetch: asks, does not wait.
   void prefetch(unsigned region, std::uint64_t first, std::uint64_t bytes, access want = access::read);
   /// Adds 1 to a word; what was there before.
   [[nodiscard]] std::uint64_t count_up(unsigned region, std::uint64_t at);
+  /// A new mutex, by its handle, which other nodes may use after the next synchronisation.
+  [[nodiscard]] std::uint64_t make_mutex();
+  void lock(std::uint64_t mutex);
+  void unlock(std::uint64_t mutex);
   /// The job's,
   void barrier();
   /// and quire_reduce_f64() of so many doubles, 8 at most.
@@ -124,7 +131,11 @@ class node final : public core::host, public core::mechanisms, public processor 
   void add_region(const region_size& size);
 
   // The thread.
-  [[nodiscard]] std::byte* reach(unsigned region, std::uint64_t byte, access want);
+  [[nodiscard]] core::region_slot& slot_of(unsigned region) const;
+  /// Where the content of the byte lies, once the thread may use it so, through the view that shows its unit alone or (natural) through the first.
+  [[nodiscard]] std::byte* reach(unsigned region, std::uint64_t byte, access want, bool natural = false);
+  [[nodiscard]] std::uint64_t end_of_unit(unsigned region, std::uint64_t byte) const;
+  void call_mutex(sync::operation what, std::uint64_t mutex);
   void begin_phase() noexcept;
   [[nodiscard]] time_ns at_speed(time_ns ns) const noexcept { return static_cast<time_ns>(static_cast<double>(ns) * speed_); }
   void sleep(time_ns ns);

@@ -15,6 +15,7 @@ constexpr price_option options[] = {
     {"--copy-in-mbs", &prices::copy_in_mbs, "and the receiver"},
     {"--spin-ns", &prices::spin_ns, "a node that has nothing to do for so long sleeps"},
     {"--wake-ns", &prices::wake_ns, "and takes so long to wake"},
+    {"--poll-ns", &prices::poll_ns, "a message for a node whose thread computes lies so long before anybody looks"},
     {"--slice-ns", &prices::slice_ns, "with --cores: a thread computes so long while others wait"},
     {"--steal-ns", &prices::steal_ns, "with --cores: time of a core that a runtime takes beyond its work, when it was woken"},
     {"--wake-late-ns", &prices::wake_late_ns, "with --cores: to wake takes so much longer beside threads that compute"},

@@ -27,6 +27,7 @@ struct prices {
   std::uint64_t copy_in_mbs = 10'000;  ///< and at the receiver
   time_ns spin_ns = 20'000;            ///< who has had nothing to do for so long sleeps,
   time_ns wake_ns = 5'000;             ///< and takes so long to wake
+  time_ns poll_ns = 0;                 ///< who computes looks so late whether a message has come, as where nobody is told (Millipage, section 3.5)
   // Where nodes share cores: how long a thread computes while others wait for its core, and how long a runtime that was woken keeps a core
   // beyond its work: two switches, and the look for what may follow (pace::follow_up_ns).
   time_ns slice_ns = 4'000'000;

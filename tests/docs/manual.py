@@ -8,7 +8,7 @@ import shlex
 import subprocess
 from pathlib import Path
 
-COMMANDS = ("run", "exec", "info", "config", "bench page-update", "agent")
+COMMANDS = ("run", "exec", "info", "config", "bench page-update", "bench multiview", "agent")
 SOURCES = ("src", "docs", "examples", "bench", "tests", "sim", "apps", "include", "scripts", "tools", "cmake", "openmp")
 GENERATED = ("docs/results.md", "docs/design/model-results.md",  # of make bench and make model,
              "docs/guide/programs.md")  # and of examples/threads/page.py
@@ -136,7 +136,7 @@ def check_command(command, helps, settings):
     """One complaint, or None. `settings`: the names that --set takes."""
     words = shlex.split(command)
     name = words.pop(0)
-    if name == "bench" and words and words[0] == "page-update":
+    if name == "bench" and words and f"bench {words[0]}" in helps:
         name = f"{name} {words.pop(0)}"
     options = helps.get(name)
     if options is None:

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -133,15 +134,16 @@ pattern page_readers(bool each_its_own) {
 }
 
 /// What the home's processor does for a request until the reply is on its link.
-time_ns service(const prices& p) {
-  return p.receive_ns + p.protect_ns + p.protect_page_ns + p.send_ns + time_for(page, p.copy_out_mbs);
+time_ns service(const prices& p, std::uint64_t bytes = page) {
+  return p.receive_ns + p.protect_ns + p.protect_page_ns + p.send_ns + time_for(bytes, p.copy_out_mbs);
 }
 
-time_ns read_fault(const prices& p) {
+/// Of a unit of so many bytes.
+time_ns read_fault(const prices& p, std::uint64_t bytes = page) {
   const time_ns request = p.send_ns + p.latency_ns + time_for(header, p.link_mbs);
-  const time_ns reply = p.latency_ns + time_for(header + page, p.link_mbs);
-  const time_ns landing = p.receive_ns + time_for(page, p.copy_in_mbs) + p.permit_ns + p.permit_page_ns;
-  return p.fault_ns + request + service(p) + reply + landing + p.resume_ns;
+  const time_ns reply = p.latency_ns + time_for(header + bytes, p.link_mbs);
+  const time_ns landing = p.receive_ns + time_for(bytes, p.copy_in_mbs) + p.permit_ns + p.permit_page_ns;
+  return p.fault_ns + request + service(p, bytes) + reply + landing + p.resume_ns;
 }
 
 TEST(timed_fault, takes_exactly_what_its_parts_cost) {
@@ -169,6 +171,90 @@ TEST(timed_fault, a_home_serves_one_request_after_the_other) {
   const outcome found = run_job(nodes_at(3, false, p), page_readers(true));
   // Node 2 hears of the barrier's end p.send_ns after node 1, and waits for the rest of what the home does for node 1.
   EXPECT_EQ(found.time, read_fault(p) + service(p) - p.send_ns);
+}
+
+// ---- Minipages, locks
+
+/// Node 0 has written minipages of 256 bytes of a page, and node 1 reads some of them.
+outcome minipage_readers(const prices& p, const std::function<void(node& me)>& read) {
+  pattern what;
+  what.regions = {{.bytes = page, .home = 0, .minipage_bytes = 256}};
+  what.thread_of = [read](unsigned number) {
+    return [=](node& me) {
+      if (number == 0) me.write(0, 0, page, 256);
+      me.barrier();
+      if (number == 1) {
+        me.begin_measuring();
+        read(me);
+        me.end_measuring();
+      }
+      me.barrier();
+    };
+  };
+  return run_job(nodes_at(2, false, p), what);
+}
+
+TEST(timed_minipages, one_costs_what_a_page_does_but_for_its_bytes) {
+  const prices p = distinct_prices();
+  const outcome found = minipage_readers(p, [](node& me) { me.read(0, 512, 8); });
+  EXPECT_EQ(found.time, read_fault(p, 256));
+  EXPECT_EQ(found.read_faults, 1u);
+}
+
+TEST(timed_minipages, each_moves_by_itself_in_fine_views_and_all_of_a_page_together_in_the_natural_one) {
+  const prices p = distinct_prices();
+  const outcome fine = minipage_readers(p, [](node& me) { me.read(0, 0, page); });
+  EXPECT_EQ(fine.time, 16 * read_fault(p, 256));
+  EXPECT_EQ(fine.read_faults, 16u);
+  const outcome natural = minipage_readers(p, [](node& me) { me.read_natural(0, 0, page); });
+  EXPECT_LT(natural.time, read_fault(p, 256) + 16 * service(p, 256)) << "requests do not wait for each other's answers";
+}
+
+TEST(timed_locks, one_holds_it_and_the_next_waits) {
+  constexpr time_ns held = 5'000'000;
+  const auto mutex = std::make_shared<std::uint64_t>(0);
+  pattern what;
+  what.regions = {{page, page}};
+  what.thread_of = [mutex](unsigned number) {
+    return [=](node& me) {
+      if (number == 0) *mutex = me.make_mutex();
+      me.barrier();
+      me.begin_measuring();
+      me.lock(*mutex);
+      me.compute(held);
+      me.unlock(*mutex);
+      me.end_measuring();
+      me.barrier();
+    };
+  };
+  const outcome found = run_job(nodes_at(3, false, prices{}), what);
+  EXPECT_GE(found.time, 3 * held);
+  EXPECT_LT(found.time, 3 * held + 100'000);
+}
+
+TEST(timed_polling, who_computes_answers_late_and_who_waits_does_not) {
+  for (const bool computes : {false, true}) {
+    pattern what;
+    what.regions = {{.bytes = page, .home = 0}};
+    what.thread_of = [computes](unsigned number) {
+      return [=](node& me) {
+        if (number == 0) me.write(0, 0, 8);
+        me.barrier();
+        if (number == 0 && computes) me.compute(50'000'000);
+        if (number == 1) {
+          me.begin_measuring();
+          me.read(0, 0, 8);
+          me.end_measuring();
+        }
+        me.barrier();
+      };
+    };
+    prices p;
+    p.spin_ns = 1'000'000'000;
+    const time_ns at_once = run_job(nodes_at(2, false, p), what).time;
+    p.poll_ns = 500'000;
+    EXPECT_EQ(run_job(nodes_at(2, false, p), what).time, at_once + (computes ? p.poll_ns : 0)) << computes;
+  }
 }
 
 // ---- Work
