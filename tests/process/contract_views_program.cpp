@@ -308,7 +308,6 @@ void refused() {
   auto* const base = shared_region<std::uint64_t>("refused", page, minipages(256, QUIRE_SEQUENTIAL));
   quire_region region{};
   REQUIRE_OK(quire_region_of(base, &region));
-  REQUIRE_STATUS(quire_block_begin(region, 0), QUIRE_INVALID);
   auto* const first = shared_object<int>("first process");
   if (quire_node() == 0) *first = ::getpid();
   barrier();
