@@ -111,19 +111,6 @@ TEST(toy_layout, moves_units_of_both_sizes) {
   EXPECT_EQ(big, bytes / 2 / large);
 }
 
-/// What needs units of one size is refused.
-TEST(toy_layout, refuses_what_needs_units_of_one_size) {
-  world w(two_sizes(1, 2));
-  w.add_region(region(QUIRE_SEQUENTIAL));
-  for (unsigned n = 0; n < 2; ++n) {
-    w.start(n, [&](node& here) {
-      const core::job_call together(here.core(), sync::meeting::checkpoint, "hold", 9);
-      EXPECT_EQ(here.core().holding.hold().code(), QUIRE_UNSUPPORTED);
-    });
-  }
-  ASSERT_EQ(w.run(), "");
-}
-
 /// Both nodes write both units' sizes in checked blocks, and one byte of each.
 TEST(toy_layout, has_blocks) {
   world w(two_sizes(1, 2));
