@@ -278,12 +278,16 @@ void lead(world& w, phases& p, unsigned n, node& here, sim::random draw) {
   --p.left;
 }
 
-/// Others go on with words of their own all the while.
+/// Others go on with words of their own all the while, each for some time: who changes to another word may have to wait for it.
 void follow(world& w, phases& p, unsigned n, node& here, sim::random draw) {
+  std::uint64_t word = 0, at = 0;
   for (std::uint64_t i = 1; p.left != 0 && !w.failed(); ++i) {
-    const std::uint64_t word = own_word(2 * n + 1, p.nodes, draw);
-    if (here.load(address_of(here, word, p.natural_percent, draw)) != w.latest(base + word * sizeof(std::uint64_t))) w.fail("a word of one's own is lost");
-    here.store(address_of(here, word, p.natural_percent, draw), i << 16 | n);
+    if (at == 0 || draw.chance(10)) {
+      word = own_word(2 * n + 1, p.nodes, draw);
+      at = address_of(here, word, p.natural_percent, draw);
+    }
+    if (here.load(at) != w.latest(base + word * sizeof(std::uint64_t))) w.fail("a word of one's own is lost");
+    here.store(at, i << 16 | n);
     w.sleep(draw.below(20'000));
   }
 }
