@@ -44,9 +44,12 @@ std::vector<piece> pieces_of(const checkpoint::opened& whole, unsigned nodes, mo
       const auto managers = directory::manager_map::make(
           first_touch ? model::placement::block : static_cast<model::placement>(row.placement), nodes,
           row.bytes / row.grain(), model::node_id{static_cast<std::uint16_t>(row.home % nodes)});
+      const auto is_mine = [&](std::uint64_t at) { return managers.of(at / row.grain()) == self; };
+      const auto grain_end = [&](std::uint64_t at) { return std::min((at / row.grain() + 1) * row.grain(), e.end()); };
       for (std::uint64_t at = e.first, end = 0; at < e.end(); at = end) {
-        end = std::min((at / row.grain() + 1) * row.grain(), e.end());
-        if (managers.of(at / row.grain()) == self) mine.push_back({&row, at, end - at});
+        end = grain_end(at);
+        while (end < e.end() && is_mine(end) == is_mine(at)) end = grain_end(end);
+        if (is_mine(at)) mine.push_back({&row, at, end - at});
       }
     }
   }
