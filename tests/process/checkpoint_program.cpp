@@ -237,8 +237,11 @@ class fine_noise {
           while (!stop_.load()) {
             *words.first = *words.first + 1;
             *words.second = *words.first;
+            ++rounds_;
           }
-        }) {}
+        }) {
+    while (rounds_.load() < 100) std::this_thread::yield();  // it has what it needs when the checkpoint begins
+  }
   ~fine_noise() {
     stop_.store(true);
     thread_.join();
@@ -246,6 +249,7 @@ class fine_noise {
 
  private:
   std::atomic<bool> stop_{false};
+  std::atomic<int> rounds_{0};
   std::thread thread_;
 };
 
