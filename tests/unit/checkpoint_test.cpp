@@ -329,6 +329,25 @@ TEST_F(checkpoint_directory, says_which_version_it_cannot_read) {
   EXPECT_THAT(check(1).text, HasSubstr("version 7"));
 }
 
+TEST_F(checkpoint_directory, refuses_regions_that_cannot_be) {
+  const auto parsed = [](std::uint64_t unit_bytes, std::uint64_t views, std::uint64_t bytes = 16 * page) {
+    manifest m = describe({1, 2}), found;
+    m.files.emplace_back();
+    m.regions.push_back({2, m.next_base + (1u << 30), bytes, unit_bytes, 0, 0, 0, 0, 0, 0, 0, 0, views != 0 ? 1u : 0u, views, 0});
+    const outcome why = parse(print(m), "here", found);
+    EXPECT_TRUE(!why.ok() || found == m);
+    return why;
+  };
+  EXPECT_TRUE(parsed(page, 0).ok());
+  EXPECT_TRUE(parsed(16, 256).ok());
+  EXPECT_TRUE(parsed(672, 6).ok());
+  EXPECT_TRUE(parsed(page, 16).ok());  // cut as the heap says
+  for (const outcome& why : {parsed(672, 0), parsed(0, 6), parsed(8, 256), parsed(680, 6), parsed(2 * page, 6), parsed(672, 257), parsed(672, 6, page + 672)}) {
+    EXPECT_EQ(why.code, QUIRE_DAMAGED);
+    EXPECT_THAT(why.text, HasSubstr("region 2 cannot be"));
+  }
+}
+
 std::uint32_t crc_of(const std::string& text) { return crc32c(std::as_bytes(std::span(text.data(), text.size()))); }
 template <class T>
 T& number_at(std::string& text, std::size_t at) {
