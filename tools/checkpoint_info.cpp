@@ -52,6 +52,7 @@ json as_json_of(const std::string& directory, const checkpoint::manifest& m, con
                               {"base", r.base},
                               {"bytes", r.bytes},
                               {"unit_bytes", r.unit_bytes},
+                              {"views", r.views},
                               {"consistency", word(consistencies, r.consistency)},
                               {"placement", word(placements, r.placement)}});
   }
@@ -69,9 +70,11 @@ void print(const std::string& directory, const checkpoint::manifest& m, const ch
   fmt::print("  QUIRE_BASE=0x{:x} QUIRE_RANGE={}M QUIRE_UNIT={}K\n", m.base, m.range_bytes >> 20,
              m.regions.front().unit_bytes >> 10);
   for (const auto& r : m.regions) {
-    fmt::print("  region {:<4} at 0x{:x}, {} KiB in units of {} KiB, {}, placed by {}{}\n", r.id, r.base, r.bytes >> 10,
-               r.unit_bytes >> 10, word(consistencies, r.consistency), word(placements, r.placement),
-               r.id == 0 ? " (quire_malloc)" : "");
+    const std::string units = r.unit_bytes < 4096 ? fmt::format("{} bytes", r.unit_bytes)
+                              : r.views != 0      ? fmt::format("an object each, in {} fine views", r.views)
+                                                  : fmt::format("{} KiB", r.unit_bytes >> 10);
+    fmt::print("  region {:<4} at 0x{:x}, {} KiB in units of {}, {}, placed by {}{}\n", r.id, r.base, r.bytes >> 10, units,
+               word(consistencies, r.consistency), word(placements, r.placement), r.id == 0 || (r.id == 1 && m.heap_views != 0) ? " (quire_malloc)" : "");
   }
   for (const auto& [name, value] : m.names) fmt::print("  name {:<16} 0x{:x}\n", printable(name), value);
 }

@@ -239,7 +239,7 @@ QUIRE_API quire_status quire_block_declare(const void* address, size_t bytes);
 /** Ends it; called by one thread of each node, and a barrier. In a block that is checked, QUIRE_OVERLAP on all nodes if nodes
  *  changed the same byte, though to the same value; a byte written with the value that it had before the block is not
  *  changed. Of such a byte one of the values is kept: its home's if that wrote it, else the one that came last. `overlap` (which may be NULL) is the
- *  lowest address, with two of the nodes; the log has more, at level warning, on the homes. Atomic operations count as writes of the home.
+ *  lowest address, in the view of its minipage, with two of the nodes; the log has more, at level warning, on the homes. Atomic operations count as writes of the home.
  *  QUIRE_INVALID on all nodes outside of a block, or if calls differ; then the block goes on. */
 QUIRE_API quire_status quire_block_end(quire_region region, quire_overlap* overlap);
 /** The region that an address belongs to. QUIRE_BAD_ADDRESS if none. Also in signal handlers. */
@@ -498,8 +498,8 @@ QUIRE_API QUIRE_NODISCARD quire_status quire_checkpoint(const char* path);
 
 /** Goes on from the newest checkpoint in the directory `path`. One thread of each node calls it, with the same path, right
  *  after quire_start(): before anything was allocated, published or created. The job may have another number of nodes, another
- *  pool, detector and transport than the one that wrote it, but the same QUIRE_BASE, QUIRE_RANGE and QUIRE_UNIT. Everything is
- *  at its address, allocations can be freed and new ones made, handles are valid. Homes and managers are shared out among the
+ *  pool, detector and transport than the one that wrote it, but the same QUIRE_BASE, QUIRE_RANGE, QUIRE_UNIT and QUIRE_HEAP_VIEWS. Everything
+ *  is at its address, allocations can be freed and new ones made, handles are valid. Homes and managers are shared out among the
  *  nodes of the new job.
  *  A checkpoint that is torn or damaged is refused, with a message that names the file and what is wrong with it, and the one
  *  before it is taken, with a warning. All nodes get the same: QUIRE_OK; QUIRE_NOT_FOUND if there is none (the job is new:

@@ -32,6 +32,12 @@ quire_status spread(T& value, int root) {
   return quire_broadcast(&value, sizeof value, root);
 }
 
+checkpoint::region_row row_of(const core::region_slot& r) {
+  const core::region_description& d = r.about;
+  const auto consistency = static_cast<std::uint64_t>(r.consistency());
+  return {d.id, d.base, d.bytes, d.unit_bytes, d.placement, d.home, consistency, d.pool, d.detector, d.life, d.heap, d.orders, d.layout, d.views, d.chunk};
+}
+
 /// Writes the content of one run, in steps.
 class content_writer {
  public:
@@ -39,6 +45,7 @@ class content_writer {
       : core_(core), to_(to), shown_(doing, all_bytes) {}
   outcome write(const kept_run& run) {
     const core::region_slot& r = *run.region;
+    const std::uint64_t grain = row_of(r).grain();
     for (std::uint64_t unit = run.first, end = run.first + run.count, next = end; unit < end; unit = next) {
       next = std::min(unit + r.layout.fitting(unit, step_bytes), end);
       const std::size_t bytes = r.bytes_of(unit, next - unit);
@@ -55,7 +62,7 @@ class content_writer {
         }
         content = std::span(buffer_).first(bytes);
       }
-      if (outcome why = to_.add(r.about.id, unit, r.bytes_of(unit), content); !why.ok()) return why;
+      if (outcome why = to_.add(r.about.id, r.layout.offset_of(unit), grain, content); !why.ok()) return why;
       shown_.at(done_ += bytes);
     }
     return {};
@@ -91,12 +98,6 @@ outcome write_node(runtime& r, const std::string& directory, const checkpoint::i
   return file.finish(heap, words_of(r.core->objects.save()), row);
 }
 
-checkpoint::region_row row_of(const core::region_slot& r) {
-  const core::region_description& d = r.about;
-  const auto consistency = static_cast<std::uint64_t>(r.consistency());
-  return {d.id, d.base, d.bytes, d.unit_bytes, d.placement, d.home, consistency, d.pool, d.detector, d.life, d.heap, d.orders};
-}
-
 /// Node 0: all that is not the nodes' own.
 checkpoint::manifest describe(runtime& r, const checkpoint::identity& what) {
   checkpoint::manifest m;
@@ -108,6 +109,7 @@ checkpoint::manifest describe(runtime& r, const checkpoint::identity& what) {
   m.next_base = next.next_base;
   m.next_id = next.next_id;
   m.gone = next.gone;
+  m.heap_views = r.options.number(base::option::heap_views);
   r.core->regions.for_each([&](const core::region_slot& slot) { m.regions.push_back(row_of(slot)); });
   m.names = r.names->save();
   return m;

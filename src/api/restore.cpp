@@ -27,12 +27,14 @@ const checkpoint::region_row& row_of(const checkpoint::manifest& m, std::uint64_
   return *std::find_if(m.regions.begin(), m.regions.end(), [&](const auto& row) { return row.id == region; });
 }
 
-/// Units of the checkpoint that this node will manage.
+/// Content of the checkpoint whose units this node will manage.
 struct piece {
   const checkpoint::region_row* region = nullptr;
-  std::uint64_t first = 0, count = 0;
+  std::uint64_t first = 0, bytes = 0;  ///< in the region
+  [[nodiscard]] std::uint64_t end() const noexcept { return first + bytes; }
 };
 
+/// All units of a grain have one manager. Where nodes kept neighbours of one page, their parts are one piece.
 std::vector<piece> pieces_of(const checkpoint::opened& whole, unsigned nodes, model::node_id self) {
   std::vector<piece> mine;
   for (const checkpoint::node_reader& file : whole.files()) {
@@ -41,42 +43,54 @@ std::vector<piece> pieces_of(const checkpoint::opened& whole, unsigned nodes, mo
       const bool first_touch = row.placement == QUIRE_PLACE_FIRST_TOUCH;
       const auto managers = directory::manager_map::make(
           first_touch ? model::placement::block : static_cast<model::placement>(row.placement), nodes,
-          row.bytes / row.unit_bytes, model::node_id{static_cast<std::uint16_t>(row.home % nodes)});
-      for (std::uint64_t unit = e.first; unit < e.end();) {
-        std::uint64_t end = unit + 1;
-        const bool here = managers.of(unit) == self;
-        while (end < e.end() && (managers.of(end) == self) == here) ++end;
-        if (here) mine.push_back({&row, unit, end - unit});
-        unit = end;
+          row.bytes / row.grain(), model::node_id{static_cast<std::uint16_t>(row.home % nodes)});
+      const auto is_mine = [&](std::uint64_t at) { return managers.of(at / row.grain()) == self; };
+      const auto grain_end = [&](std::uint64_t at) { return std::min((at / row.grain() + 1) * row.grain(), e.end()); };
+      for (std::uint64_t at = e.first, end = 0; at < e.end(); at = end) {
+        end = grain_end(at);
+        while (end < e.end() && is_mine(end) == is_mine(at)) end = grain_end(end);
+        if (is_mine(at)) mine.push_back({&row, at, end - at});
       }
     }
   }
-  return mine;
+  std::sort(mine.begin(), mine.end(), [](const piece& a, const piece& b) { return a.region != b.region ? a.region < b.region : a.first < b.first; });
+  std::vector<piece> joined;
+  for (const piece& p : mine) {
+    if (!joined.empty() && joined.back().region == p.region && joined.back().end() == p.first) {
+      joined.back().bytes += p.bytes;
+    } else {
+      joined.push_back(p);
+    }
+  }
+  return joined;
 }
 
-/// Whether this job can hold what a checkpoint has.
-outcome check_settings(const core::core& core, const core::region_description& heap,
-                       const checkpoint::manifest& m, const std::string& directory) {
-  const checkpoint::region_row& row = m.regions.front();
-  const auto& c = core.config;
-  if (m.base == c.base && m.range_bytes == c.bytes && row.id == 0 && row.base == heap.base && row.bytes == heap.bytes &&
-      row.unit_bytes == heap.unit_bytes) {
-    return {};
-  }
-  char text[400];
+/// Whether this job, which has no regions but those that it began with, can hold what a checkpoint has.
+outcome check_settings(const runtime& r, const checkpoint::manifest& m, const std::string& directory) {
+  const auto& c = r.core->config;
+  const core::region_description& heap = r.core->regions.slot(model::region_id{0})->about;
+  const std::uint64_t views = r.options.number(base::option::heap_views);
+  bool same = m.base == c.base && m.range_bytes == c.bytes && m.heap_views == views;
+  r.core->regions.for_each([&](const core::region_slot& slot) {
+    const core::region_description& d = slot.about;
+    same = same && std::any_of(m.regions.begin(), m.regions.end(), [&](const checkpoint::region_row& row) {
+             return row.id == d.id && row.base == d.base && row.bytes == d.bytes && row.unit_bytes == d.unit_bytes && row.views == d.views;
+           });
+  });
+  if (same) return {};
+  char text[600];
   std::snprintf(text, sizeof text,
-                "%s was written by a job with QUIRE_BASE=0x%lx, QUIRE_RANGE=%luM and QUIRE_UNIT=%luK; this one has "
-                "0x%lx, %luM and %luK. "
-                "Start it with the same",
+                "%s was written by a job with QUIRE_BASE=0x%lx, QUIRE_RANGE=%luM, QUIRE_UNIT=%luK and QUIRE_HEAP_VIEWS=%lu; this one has 0x%lx, %luM, %luK "
+                "and %lu. Start it with the same",
                 directory.c_str(), static_cast<unsigned long>(m.base), static_cast<unsigned long>(m.range_bytes >> 20),
-                static_cast<unsigned long>(row.unit_bytes >> 10), static_cast<unsigned long>(c.base),
-                static_cast<unsigned long>(c.bytes >> 20), static_cast<unsigned long>(heap.unit_bytes >> 10));
+                static_cast<unsigned long>(m.regions.front().unit_bytes >> 10), static_cast<unsigned long>(m.heap_views), static_cast<unsigned long>(c.base),
+                static_cast<unsigned long>(c.bytes >> 20), static_cast<unsigned long>(heap.unit_bytes >> 10), static_cast<unsigned long>(views));
   return {QUIRE_BAD_OPTION, text};
 }
 
 std::uint64_t bytes_of(const std::vector<piece>& all) {
   std::uint64_t bytes = 0;
-  for (const piece& p : all) bytes += p.count * p.region->unit_bytes;
+  for (const piece& p : all) bytes += p.bytes;
   return bytes;
 }
 
@@ -86,13 +100,10 @@ outcome check_content(checkpoint::content& from, std::uint64_t base, const std::
   progress_lines shown("restore: checking", all);
   std::vector<std::byte> buffer(step_bytes);
   for (const piece& p : mine) {
-    const std::uint64_t unit_bytes = p.region->unit_bytes;
-    const std::uint64_t step = std::max<std::uint64_t>(step_bytes / unit_bytes, 1);
-    for (std::uint64_t at = 0; at < p.count; at += step) {
-      const std::uint64_t units = std::min(step, p.count - at);
-      const std::uint64_t position = p.region->base - base + (p.first + at) * unit_bytes;
-      if (from.fill(position, std::span(buffer).first(units * unit_bytes)) != 0) return from.why();
-      shown.at(done += units * unit_bytes);
+    for (std::uint64_t at = p.first, next = at; at < p.end(); at = next) {
+      next = std::min((at / step_bytes + 1) * step_bytes, p.end());
+      if (from.fill(p.region->base - base + at, std::span(buffer).first(next - at)) != 0) return from.why();
+      shown.at(done += next - at);
     }
   }
   return {};
@@ -109,8 +120,7 @@ bool objects_of(std::span<const std::uint64_t> words, sync::saved_objects& all) 
 /// Changes nothing.
 outcome check(runtime& r, const std::string& directory, checkpoint::opened& whole, std::vector<piece>& mine) {
   if (outcome why = whole.open(directory); !why.ok()) return why;
-  const core::region_slot* const heap = r.core->regions.slot(model::region_id{0});
-  if (outcome why = check_settings(*r.core, heap->about, whole.about(), directory); !why.ok()) return why;
+  if (outcome why = check_settings(r, whole.about(), directory); !why.ok()) return why;
   mine = pieces_of(whole, r.core->config.nodes, r.core->config.self);
   checkpoint::content content(whole);
   return check_content(content, whole.about().base, mine);
@@ -134,7 +144,7 @@ outcome take_tables(runtime& r, const checkpoint::opened& whole) {
   if (!r.core->objects.load(objects)) return failed(whole.directory(), "its synchronisation objects make no sense");
   std::vector<core::region_description> made;
   for (const checkpoint::region_row& row : m.regions) {
-    if (row.id == 0) continue;
+    if (r.core->regions.slot(model::region_id{static_cast<std::uint16_t>(row.id)}) != nullptr) continue;  // the job began with it
     core::region_description& about = made.emplace_back();
     about.base = row.base;
     about.bytes = row.bytes;
@@ -148,6 +158,9 @@ outcome take_tables(runtime& r, const checkpoint::opened& whole) {
     about.life = static_cast<std::uint32_t>(row.life);
     about.heap = static_cast<std::uint8_t>(row.heap);
     about.orders = static_cast<std::uint8_t>(row.orders);
+    about.layout = static_cast<std::uint8_t>(row.layout);
+    about.views = static_cast<std::uint16_t>(row.views);
+    about.chunk = static_cast<std::uint16_t>(row.chunk);
     if (const auto why = r.regions->load_region(about); !why.ok()) {
       return {why.code(), whole.directory() + ": region " + std::to_string(row.id) + " cannot be made here"};
     }
@@ -166,18 +179,19 @@ outcome take_content(runtime& r, const checkpoint::opened& whole, const std::vec
   progress_lines shown("restore", bytes_of(mine));
   for (const piece& p : mine) {
     core::region_slot& slot = *r.core->regions.slot(model::region_id{static_cast<std::uint16_t>(p.region->id)});
-    if (const auto why = r.core->holding.adopt(slot, p.first, p.count, from); !why.ok())
+    const core::unit_range units = slot.layout.under(p.first, p.bytes);
+    if (slot.layout.offset_of(units.first) != p.first || slot.layout.offset_of(units.end) != p.end()) {
+      return failed(whole.directory(), "its content does not fit the units of region " + std::to_string(p.region->id));
+    }
+    if (const auto why = r.core->holding.adopt(slot, units.first, units.count(), from); !why.ok())
       return from.why().ok() ? outcome{why.code(), "the content cannot be kept"} : from.why();
-    shown.at(done += p.count * p.region->unit_bytes);
+    shown.at(done += p.bytes);
   }
   return {};
 }
 
 /// Nothing has been made yet that would be in the way?
 outcome check_unused(runtime& r) {
-  if (r.options.number(base::option::heap_views) != 0) {
-    return {QUIRE_UNSUPPORTED, "quire_restore(): checkpoints do not have sharing units below a page: restore without QUIRE_HEAP_VIEWS"};
-  }
   if (!r.regions->is_used() && !r.core->objects.any() && r.names->save().empty()) return {};
   return {QUIRE_INVALID,
           "quire_restore() comes first: before memory, regions, names or synchronisation objects of this job are made"};

@@ -13,7 +13,7 @@ content::content(const opened& whole) : directory_(whole.directory()) {
       const extent& e = file.extents()[i];
       const auto row = std::find_if(m.regions.begin(), m.regions.end(), [&](const region_row& r) { return r.id == e.region; });
       const std::uint64_t region = row->base - m.base;
-      parts_.push_back({region + e.first * row->unit_bytes, region + e.end() * row->unit_bytes, row->unit_bytes, &file, i});
+      parts_.push_back({region + e.first, region + e.end(), &file, i});
     }
   }
   std::sort(parts_.begin(), parts_.end(), [](const part& a, const part& b) { return a.begin < b.begin; });
@@ -29,7 +29,7 @@ int content::fill(std::uint64_t at, std::span<std::byte> into) noexcept {
     at = begin;
     if (into.empty()) return 0;
     const std::uint64_t bytes = std::min(next->end, end) - at;
-    why_ = next->file->read(next->extent, (at - next->begin) / next->unit_bytes, next->unit_bytes, into.first(bytes));
+    why_ = next->file->read(next->extent, at - next->begin, into.first(bytes));
     if (!why_.ok()) return why_.code == QUIRE_DAMAGED ? EBADMSG : EIO;
     into = into.subspan(bytes);
     at += bytes;

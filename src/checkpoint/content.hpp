@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The content of a complete checkpoint as a store: what its nodes' files have of all regions, each unit compared with its checksum. What no file
+// The content of a complete checkpoint as a store: what its nodes' files have of all regions, each grain compared with its checksum. What no file
 // has was never written: zeroes. A restart checks all of it, and then fills regions from it. One thread at a time, none in fault context.
 #pragma once
 
@@ -14,7 +14,7 @@ class content final : public store::store {
  public:
   /// `whole` outlives it.
   explicit content(const opened& whole);
-  /// Units as they were written. EBADMSG or the error of the system; then why() names the file.
+  /// What was written. EBADMSG or the error of the system; then why() names the file.
   [[nodiscard]] int fill(std::uint64_t at, std::span<std::byte> into) noexcept override;
   /// A complete checkpoint stays what it is.
   [[nodiscard]] int flush(std::uint64_t, std::span<const std::byte>) noexcept override { return EROFS; }
@@ -26,7 +26,6 @@ class content final : public store::store {
  private:
   struct part {
     std::uint64_t begin = 0, end = 0;  ///< positions
-    std::uint64_t unit_bytes = 0;
     const node_reader* file = nullptr;
     std::size_t extent = 0;
   };

@@ -75,17 +75,24 @@ class words {
   std::istringstream in_;
 };
 
+bool has_units(const region_row& r) {
+  constexpr std::uint64_t page = 4096, most = 2u << 20, step = 16, most_views = 256;
+  if (r.views == 0) return r.unit_bytes >= page && r.unit_bytes <= most && (r.unit_bytes & (r.unit_bytes - 1)) == 0;
+  return r.unit_bytes >= step && r.unit_bytes <= page && r.unit_bytes % step == 0 && r.views <= most_views;
+}
+
 bool take_line(words& w, const std::string& key, manifest& m) {
   if (key == "generation") return w.number(m.what.generation);
   if (key == "id") return w.number(m.what.id, 16);
   if (key == "written") return w.number(m.written_s);
   if (key == "range") return w.number(m.base, 16) && w.number(m.range_bytes);
   if (key == "next") return w.number(m.next_base, 16) && w.numbers(m.next_id, m.gone);
+  if (key == "heap-views") return w.number(m.heap_views);
   if (key == "region") {
     region_row r;
     const bool good = w.number(r.id) && w.number(r.base, 16) &&
                       w.numbers(r.bytes, r.unit_bytes, r.placement, r.home, r.consistency, r.pool, r.detector, r.life, r.heap) &&
-                      w.number_or_end(r.orders);
+                      w.number_or_end(r.orders) && w.number_or_end(r.layout) && w.number_or_end(r.views) && w.number_or_end(r.chunk);
     m.regions.push_back(r);
     return good;
   }
@@ -115,10 +122,12 @@ std::string print(const manifest& m) {
   out << "quire-checkpoint " << format_version << "\ngeneration " << m.what.generation << "\nid " << hex(m.what.id)
       << "\nwritten " << m.written_s << "\nrange " << hex(m.base) << ' ' << m.range_bytes << "\nnext "
       << hex(m.next_base) << ' ' << m.next_id << ' ' << m.gone << '\n';
+  if (m.heap_views != 0) out << "heap-views " << m.heap_views << '\n';
   for (const region_row& r : m.regions) {
     out << "region " << r.id << ' ' << hex(r.base) << ' ' << r.bytes << ' ' << r.unit_bytes << ' ' << r.placement << ' '
         << r.home << ' ' << r.consistency << ' ' << r.pool << ' ' << r.detector << ' ' << r.life << ' ' << r.heap;
-    if (r.orders != 0) out << ' ' << r.orders;
+    if (r.orders != 0 || r.layout != 0) out << ' ' << r.orders;
+    if (r.layout != 0) out << ' ' << r.layout << ' ' << r.views << ' ' << r.chunk;
     out << '\n';
   }
   for (const auto& [name, value] : m.names) out << "name " << hex(value) << ' ' << hex(name) << '\n';
@@ -134,12 +143,11 @@ outcome parse(const std::string& text, const std::string& path, manifest& m) {
   m = {};
   words first(text.substr(0, text.find('\n')));
   std::string key;
-  std::uint64_t version = 0;
-  if (!first.next(key) || key != "quire-checkpoint" || !first.number(version))
+  if (!first.next(key) || key != "quire-checkpoint" || !first.number(m.version))
     return damaged(path, "it is no manifest of a checkpoint");
-  if (version != format_version) {
-    return {QUIRE_UNSUPPORTED, path + ": it is of version " + std::to_string(version) +
-                                   " of the format; this Quire reads version " + std::to_string(format_version)};
+  if (m.version < oldest_version || m.version > format_version) {
+    return {QUIRE_UNSUPPORTED, path + ": it is of version " + std::to_string(m.version) + " of the format; this Quire reads versions " +
+                                   std::to_string(oldest_version) + " to " + std::to_string(format_version)};
   }
   // The checksum first: what follows from a damaged line would only mislead.
   const std::size_t last = text.size() < 2 ? text.npos : text.rfind('\n', text.size() - 2);
@@ -160,8 +168,7 @@ outcome parse(const std::string& text, const std::string& path, manifest& m) {
   }
   if (m.regions.empty() || m.files.empty()) return damaged(path, "it names no regions or no files");
   for (const region_row& r : m.regions) {
-    const bool good = r.unit_bytes >= 4096 && r.unit_bytes <= (2u << 20) && (r.unit_bytes & (r.unit_bytes - 1)) == 0 &&
-                      r.bytes != 0 && r.bytes % r.unit_bytes == 0 && r.base >= m.base && r.bytes <= m.range_bytes &&
+    const bool good = has_units(r) && r.bytes != 0 && r.bytes % r.grain() == 0 && r.base >= m.base && r.bytes <= m.range_bytes &&
                       r.base - m.base <= m.range_bytes - r.bytes;
     if (!good) return damaged(path, "region " + std::to_string(r.id) + " cannot be");
   }

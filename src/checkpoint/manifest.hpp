@@ -4,6 +4,7 @@
 // read_manifest().
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -13,7 +14,8 @@
 
 namespace quire::checkpoint {
 
-inline constexpr unsigned format_version = 2;
+/// What is written, and the oldest that is read. Version 2 had units instead of bytes in the index of files, and no fine views.
+inline constexpr unsigned format_version = 3, oldest_version = 2;
 inline constexpr const char* manifest_name = "manifest";
 
 /// What binds the files of one checkpoint together.
@@ -29,6 +31,10 @@ struct region_row {
   std::uint64_t life = 0;  ///< regions that had gone when it was made: part of its handle
   std::uint64_t heap = 0;  ///< 1: memory is allocated from it
   std::uint64_t orders = 0;  ///< 1: its units carry release consistency along
+  std::uint64_t layout = 0;  ///< a row of the table of layouts
+  std::uint64_t views = 0, chunk = 0;  ///< fine views; of a heap with them, allocations a unit
+  /// Content is cut at multiples of so many bytes, and each piece has a checksum; no unit lies in several, or has them whole.
+  [[nodiscard]] std::uint64_t grain() const noexcept { return std::max<std::uint64_t>(unit_bytes, 4096); }
   friend bool operator==(const region_row&, const region_row&) noexcept = default;
 };
 
@@ -41,10 +47,12 @@ struct file_row {
 };
 
 struct manifest {
+  std::uint64_t version = format_version;  ///< that it was read from
   identity what{};
   std::uint64_t written_s = 0;  ///< seconds since 1970
   std::uint64_t base = 0, range_bytes = 0;
   std::uint64_t next_base = 0, next_id = 0, gone = 0;  ///< of regions that will be made, and how many have gone
+  std::uint64_t heap_views = 0;  ///< QUIRE_HEAP_VIEWS: small objects of quire_malloc() are those of region 1
   std::vector<region_row> regions{};         ///< the first is that of quire_malloc()
   std::vector<std::pair<std::string, std::uint64_t>> names{};
   std::vector<file_row> files{};  ///< by node

@@ -59,6 +59,9 @@ class tail_words {
 };
 
 constexpr std::size_t words_of_extent = sizeof(extent) / sizeof(std::uint64_t);
+constexpr std::uint64_t units_version = 2;  // its extents are in units
+
+constexpr std::uint64_t end_of_grain(std::uint64_t at, std::uint64_t grain) noexcept { return (at / grain + 1) * grain; }
 
 }  // namespace
 
@@ -93,30 +96,36 @@ outcome node_writer::append(std::span<const std::byte> bytes) {
   return {};
 }
 
-/// A unit that will stand at `offset`.
-void node_writer::note(std::uint64_t region, std::uint64_t unit, std::uint64_t offset) {
-  if (!extents_.empty() && extents_.back().region == region && extents_.back().end() == unit) {
-    ++extents_.back().count;  // nothing else was written in between
+/// A grain, or a part of one, that will stand at `offset`.
+void node_writer::note(std::uint64_t region, std::uint64_t first, std::uint64_t grain, std::span<const std::byte> content, std::uint64_t offset) {
+  if (extents_.empty() || extents_.back().region != region || extents_.back().end() != first) {
+    extents_.push_back({region, first, content.size(), offset});
+    checksums_.push_back(crc32c(content));
+    return;
+  }
+  extents_.back().bytes += content.size();  // nothing else was written in between
+  if (first % grain == 0) {
+    checksums_.push_back(crc32c(content));
   } else {
-    extents_.push_back({region, unit, 1, offset});
+    checksums_.back() = crc32c(content, checksums_.back());
   }
 }
 
-outcome node_writer::add(std::uint64_t region, std::uint64_t first, std::size_t unit_bytes,
-                         std::span<const std::byte> content) {
-  const std::size_t units_a_step = std::max<std::size_t>(step_bytes / unit_bytes, 1);
+outcome node_writer::add(std::uint64_t region, std::uint64_t first, std::uint64_t grain, std::span<const std::byte> content) {
+  const auto piece_at = [&](std::size_t at) {
+    return content.subspan(at, std::min<std::size_t>(end_of_grain(first + at, grain) - first - at, content.size() - at));
+  };
   for (std::size_t at = 0; at < content.size();) {
-    std::span<const std::byte> unit = content.subspan(at, unit_bytes);
-    if (is_zero(unit)) {
-      at += unit_bytes;
+    if (is_zero(piece_at(at))) {
+      at += piece_at(at).size();
       continue;
     }
     const std::size_t begin = at;
-    for (std::size_t units = 0; units < units_a_step && at < content.size(); ++units, at += unit_bytes) {
-      unit = content.subspan(at, unit_bytes);
-      if (units != 0 && is_zero(unit)) break;
-      note(region, first + at / unit_bytes, at_ + at - begin);
-      checksums_.push_back(crc32c(unit));
+    while (at < content.size() && (at == begin || at - begin < step_bytes)) {
+      const std::span<const std::byte> piece = piece_at(at);
+      if (is_zero(piece)) break;
+      note(region, first + at, grain, piece, at_ + at - begin);
+      at += piece.size();
     }
     if (outcome why = append(content.subspan(begin, at - begin)); !why.ok()) return why;
     content_bytes_ += at - begin;
@@ -127,7 +136,7 @@ outcome node_writer::add(std::uint64_t region, std::uint64_t first, std::size_t 
 outcome node_writer::finish(std::span<const std::uint64_t> heap, std::span<const std::uint64_t> objects,
                             file_row& row) {
   std::vector<std::uint64_t> tail = {extents_.size(), checksums_.size(), heap.size(), objects.size()};
-  for (const extent& e : extents_) tail.insert(tail.end(), {e.region, e.first, e.count, e.offset});
+  for (const extent& e : extents_) tail.insert(tail.end(), {e.region, e.first, e.bytes, e.offset});
   tail.insert(tail.end(), heap.begin(), heap.end());
   tail.insert(tail.end(), objects.begin(), objects.end());
   const std::size_t before = tail.size();
@@ -175,7 +184,7 @@ outcome node_reader::read_ends(const manifest& m, std::size_t node, std::vector<
   if (const int error = file_.read(0, std::as_writable_bytes(std::span(&h, 1))); error != 0)
     return refused("read", path_, error);
   if (h.magic != head_magic) return damaged(path_, "it is no file of a checkpoint, or of another kind of processor");
-  if (h.version != format_version || h.what != m.what || h.node != node)
+  if (h.version != m.version || h.what != m.what || h.node != node)
     return damaged(path_, "it belongs to another checkpoint");
   if (const int error = file_.read(bytes - sizeof end, std::as_writable_bytes(std::span(&end, 1))); error != 0) {
     return refused("read", path_, error);
@@ -200,22 +209,22 @@ outcome node_reader::take_tail(const manifest& m, std::span<const std::uint64_t>
   if (!words.take(extents) || !words.take(checksums) || !words.take(heap) || !words.take(objects)) return nonsense;
   std::span<const std::uint64_t> part;
   if (extents > tail.size() || !words.take(extents * words_of_extent, part)) return nonsense;
-  std::uint64_t units = 0;
+  std::uint64_t grains = 0;
   for (std::size_t i = 0; i < extents; ++i) {
     const auto w = part.subspan(i * words_of_extent, words_of_extent);
-    const extent e{w[0], w[1], w[2], w[3]};
-    const auto region =
-        std::find_if(m.regions.begin(), m.regions.end(), [&](const region_row& r) { return r.id == e.region; });
+    const auto region = std::find_if(m.regions.begin(), m.regions.end(), [&](const region_row& r) { return r.id == w[0]; });
     if (region == m.regions.end()) return nonsense;
-    const std::uint64_t all = region->bytes / region->unit_bytes;
-    const bool fits = e.count != 0 && e.first < all && e.count <= all - e.first && e.offset >= head_bytes &&
-                      e.offset < content_end && e.count <= (content_end - e.offset) / region->unit_bytes;
+    const std::uint64_t all = region->bytes, each = m.version == units_version ? region->unit_bytes : 1;
+    if (w[1] > all / each || w[2] > all / each) return nonsense;
+    const extent e{w[0], w[1] * each, w[2] * each, w[3]};
+    const bool fits = e.bytes != 0 && e.first < all && e.bytes <= all - e.first && e.offset >= head_bytes && e.offset < content_end &&
+                      e.bytes <= content_end - e.offset;
     if (!fits) return nonsense;
     extents_.push_back(e);
-    first_checksum_.push_back(units);
-    units += e.count;
+    parts_.push_back({grains, region->grain()});
+    grains += (e.end() - 1) / region->grain() - e.first / region->grain() + 1;
   }
-  if (units != checksums) return nonsense;
+  if (grains != checksums) return nonsense;
   if (!words.take(heap, part)) return nonsense;
   heap_.assign(part.begin(), part.end());
   if (!words.take(objects, part)) return nonsense;
@@ -226,16 +235,28 @@ outcome node_reader::take_tail(const manifest& m, std::span<const std::uint64_t>
   return {};
 }
 
-outcome node_reader::read(std::size_t which, std::uint64_t skip, std::size_t unit_bytes,
-                          std::span<std::byte> into) const {
+outcome node_reader::read(std::size_t which, std::uint64_t skip, std::span<std::byte> into) const {
   const extent& e = extents_[which];
-  if (const int error = file_.read(e.offset + skip * unit_bytes, into); error != 0)
-    return refused("read", path_, error);
-  for (std::size_t i = 0; i < into.size() / unit_bytes; ++i) {
-    if (crc32c(into.subspan(i * unit_bytes, unit_bytes)) == checksums_[first_checksum_[which] + skip + i]) continue;
-    return damaged(path_, "the checksum of unit " + std::to_string(e.first + skip + i) + " of region " +
-                              std::to_string(e.region) + " (at byte " +
-                              std::to_string(e.offset + (skip + i) * unit_bytes) + ") is wrong");
+  const std::uint64_t grain = parts_[which].grain, from = e.first + skip, end = from + into.size();
+  const std::uint64_t first = std::max(from / grain * grain, e.first), last = std::min(end_of_grain(end - 1, grain), e.end());
+  if (first == from && last == end) return read_grains(which, first, into);
+  std::vector<std::byte> whole(last - first);
+  const outcome why = read_grains(which, first, whole);
+  std::memcpy(into.data(), whole.data() + (from - first), into.size());
+  return why;
+}
+
+/// All that the extent has of some grains, from byte `first` of the region on.
+outcome node_reader::read_grains(std::size_t which, std::uint64_t first, std::span<std::byte> into) const {
+  const extent& e = extents_[which];
+  const auto [first_checksum, grain] = parts_[which];
+  if (const int error = file_.read(e.offset + (first - e.first), into); error != 0) return refused("read", path_, error);
+  std::uint64_t number = first_checksum + first / grain - e.first / grain;
+  for (std::uint64_t at = first, end = first + into.size(), next = end; at < end; at = next) {
+    next = std::min(end_of_grain(at, grain), end);
+    if (crc32c(into.subspan(at - first, next - at)) == checksums_[number++]) continue;
+    return damaged(path_, "the checksum of bytes " + std::to_string(at) + " to " + std::to_string(next - 1) + " of region " + std::to_string(e.region) +
+                              " (at byte " + std::to_string(e.offset + (at - e.first)) + ") is wrong");
   }
   return {};
 }

@@ -2,12 +2,13 @@
 // The file of one node in a checkpoint:
 //
 //   head     one page: whose file it is
-//   content  whole units, in runs of neighbours, in the order in which they were written; zero units are left out
-//   tail     the runs, a checksum of each unit, what the node knows of its part of the heap and of synchronisation
-//   objects end      64 bytes: where the tail is, its checksum, and whose file it is
+//   content  bytes of regions, in the order in which they were written; grains of zeroes are left out
+//   tail     which bytes these are, a checksum for each grain of each, what the node knows of its part of the heap and of synchronisation objects
+//   end      64 bytes: where the tail is, its checksum, and whose file it is
 //
-// Written in one pass, and each unit can be read and checked by itself: at a restart on another number of nodes each
-// node reads what it needs. Numbers are as the processor has them (the magic number tells if it is another kind).
+// A grain is a unit, or a page of a region whose units are smaller (region_row::grain()). Where a node keeps only some units of a page, the file has
+// a part of a grain. Written in one pass, and each grain can be read and checked by itself: at a restart on another number of nodes
+// each node reads what it needs. Numbers are as the processor has them (the magic number tells if it is another kind).
 // Application threads; no two on one object.
 #pragma once
 
@@ -24,13 +25,13 @@
 
 namespace quire::checkpoint {
 
-/// Units of a region that lie together in the file.
+/// Bytes of a region that lie together in the file.
 struct extent {
   std::uint64_t region = 0;
-  std::uint64_t first = 0;   ///< unit
-  std::uint64_t count = 0;   ///< units
+  std::uint64_t first = 0;   ///< in the region
+  std::uint64_t bytes = 0;
   std::uint64_t offset = 0;  ///< in the file
-  [[nodiscard]] std::uint64_t end() const noexcept { return first + count; }
+  [[nodiscard]] std::uint64_t end() const noexcept { return first + bytes; }
   friend bool operator==(const extent&, const extent&) noexcept = default;
 };
 
@@ -39,15 +40,15 @@ struct extent {
 class node_writer {
  public:
   outcome make(const std::string& directory, const identity& what, std::size_t node);
-  /// Whole units from `first` on, which nobody changes until this returns. Those that are zero are left out.
-  outcome add(std::uint64_t region, std::uint64_t first, std::size_t unit_bytes, std::span<const std::byte> content);
+  /// What the region has from byte `first` on, and nobody changes until this returns. Grains that are zero are left out.
+  outcome add(std::uint64_t region, std::uint64_t first, std::uint64_t grain, std::span<const std::byte> content);
   /// Ends the file, which is on the disk when this returns.
   outcome finish(std::span<const std::uint64_t> heap, std::span<const std::uint64_t> objects, file_row& row);
   [[nodiscard]] std::uint64_t content_bytes() const noexcept { return content_bytes_; }
 
  private:
   outcome append(std::span<const std::byte> bytes);
-  void note(std::uint64_t region, std::uint64_t unit, std::uint64_t offset);
+  void note(std::uint64_t region, std::uint64_t first, std::uint64_t grain, std::span<const std::byte> content, std::uint64_t offset);
 
   std::string path_;
   identity what_{};
@@ -66,17 +67,21 @@ class node_reader {
   [[nodiscard]] std::span<const std::uint64_t> heap() const noexcept { return heap_; }
   [[nodiscard]] std::span<const std::uint64_t> objects() const noexcept { return objects_; }
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
-  /// Reads units of extent number `which`, from the `skip`th on, and compares them with their checksums.
-  outcome read(std::size_t which, std::uint64_t skip, std::size_t unit_bytes, std::span<std::byte> into) const;
+  /// Reads extent number `which` from its byte `skip` on, and compares all grains that have a byte of it with their checksums.
+  outcome read(std::size_t which, std::uint64_t skip, std::span<std::byte> into) const;
 
  private:
   outcome read_ends(const manifest& m, std::size_t node, std::vector<std::uint64_t>& tail);
   outcome take_tail(const manifest& m, std::span<const std::uint64_t> tail, std::uint64_t content_end);
+  outcome read_grains(std::size_t which, std::uint64_t first, std::span<std::byte> into) const;
 
   std::string path_;
   os::input_file file_;
   std::vector<extent> extents_{};
-  std::vector<std::uint64_t> first_checksum_{};  ///< of each extent
+  struct part {
+    std::uint64_t first_checksum = 0, grain = 0;
+  };
+  std::vector<part> parts_{};  ///< of each extent
   std::vector<std::uint32_t> checksums_{};
   std::vector<std::uint64_t> heap_{}, objects_{};
 };

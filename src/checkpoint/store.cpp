@@ -132,7 +132,7 @@ outcome opened::open(const std::string& directory) {
   return check_overlaps();
 }
 
-/// Each unit has one node that keeps it.
+/// Each byte has one node that keeps it.
 outcome opened::check_overlaps() const {
   std::vector<extent> all;
   for (const node_reader& f : files_) all.insert(all.end(), f.extents().begin(), f.extents().end());
@@ -141,8 +141,7 @@ outcome opened::check_overlaps() const {
   });
   for (std::size_t i = 1; i < all.size(); ++i) {
     if (all[i].region == all[i - 1].region && all[i].first < all[i - 1].end()) {
-      return damaged(directory_, "unit " + std::to_string(all[i].first) + " of region " +
-                                     std::to_string(all[i].region) + " is there twice");
+      return damaged(directory_, "byte " + std::to_string(all[i].first) + " of region " + std::to_string(all[i].region) + " is there twice");
     }
   }
   return {};
@@ -154,15 +153,9 @@ outcome verify(const opened& whole) {
   for (const node_reader& file : whole.files()) {
     for (std::size_t i = 0; i < file.extents().size(); ++i) {
       const extent& e = file.extents()[i];
-      const auto& regions = whole.about().regions;
-      const auto region =
-          std::find_if(regions.begin(), regions.end(), [&](const region_row& r) { return r.id == e.region; });
-      const std::uint64_t at_once = step / region->unit_bytes;
-      for (std::uint64_t skip = 0; skip < e.count; skip += at_once) {
-        const std::uint64_t units = std::min(at_once, e.count - skip);
-        if (outcome why = file.read(i, skip, region->unit_bytes, std::span(buffer).first(units * region->unit_bytes));
-            !why.ok())
-          return why;
+      for (std::uint64_t at = e.first, next = at; at < e.end(); at = next) {
+        next = std::min((at / step + 1) * step, e.end());
+        if (outcome why = file.read(i, at - e.first, std::span(buffer).first(next - at)); !why.ok()) return why;
       }
     }
   }

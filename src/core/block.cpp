@@ -29,11 +29,11 @@ void byte_ranges::add(std::uint64_t first, std::uint64_t end) {
   ranges_.emplace(first, end);
 }
 
-block_merge::writer& block_merge::writer_of(unit_merge& u, model::node_id node) const {
+block_merge::writer& block_merge::writer_of(unit_merge& u, model::node_id node) {
   for (writer& w : u.writers) {
     if (w.node == node) return w;
   }
-  return u.writers.emplace_back(writer{node, base::fault_vector<std::uint64_t>((unit_bytes_ + 63) / 64)});
+  return u.writers.emplace_back(writer{node, base::fault_vector<std::uint64_t>((u.merged.size() + 63) / 64)});
 }
 
 /// Remembers what of a part of the unit `node` changed, and tells where others did so before.
@@ -54,7 +54,7 @@ void block_merge::note(std::uint64_t unit, unit_merge& u, std::size_t offset, mo
         told[i] = true;
         const auto first = static_cast<std::size_t>(__builtin_ctzll(both));
         const auto [a, b] = std::minmax(w.node, node, [](auto x, auto y) { return x.value() < y.value(); });
-        keep({unit * unit_bytes_ + line * 64 + first, a, b});
+        keep({layout_.offset_of(unit) + line * 64 + first, a, b});
       }
     }
   }
@@ -68,7 +68,7 @@ void block_merge::keep(const overlap& o) {
 
 bool block_merge::add(std::uint64_t unit, std::size_t offset, model::node_id node, std::span<const std::byte> data, bool raw, const std::byte* base) {
   unit_merge& u = units_[unit];
-  if (u.merged.empty()) u.merged.assign(base, base + unit_bytes_);
+  if (u.merged.empty()) u.merged.assign(base, base + layout_.bytes_of(unit));
   std::byte* const merged = u.merged.data() + offset;
   base += offset;
   if (raw) {  // what is as it was before is not written, unless it was
@@ -81,26 +81,28 @@ bool block_merge::add(std::uint64_t unit, std::size_t offset, model::node_id nod
     return true;
   }
   std::array<std::byte, page_bytes> copy;
-  std::memcpy(copy.data(), base, page_bytes);
-  if (!codec_.apply(data, copy)) return false;
-  note(unit, u, offset, node, copy.data(), base, page_bytes);
-  return codec_.apply(data, {merged, page_bytes});
+  const std::size_t bytes = std::min(page_bytes, u.merged.size() - offset);
+  std::memcpy(copy.data(), base, bytes);
+  if (!codec_.apply(data, std::span(copy).first(bytes))) return false;
+  note(unit, u, offset, node, copy.data(), base, bytes);
+  return codec_.apply(data, {merged, bytes});
 }
 
 void block_merge::finish(std::uint64_t unit, model::node_id home, std::byte* content, const std::byte* base) {
   const auto found = units_.find(unit);
   if (found == units_.end()) return;
   unit_merge& u = found->second;
+  const std::size_t unit_bytes = u.merged.size();
   if (base != nullptr) {
-    for (std::size_t offset = 0; offset < unit_bytes_; offset += page_bytes) {
-      note(unit, u, offset, home, content + offset, base + offset, page_bytes);
+    for (std::size_t offset = 0; offset < unit_bytes; offset += page_bytes) {
+      note(unit, u, offset, home, content + offset, base + offset, std::min(page_bytes, unit_bytes - offset));
     }
     const writer& own = writer_of(u, home);
-    for (std::size_t at = 0; at < unit_bytes_; ++at) {
+    for (std::size_t at = 0; at < unit_bytes; ++at) {
       if ((own.changed[at / 64] >> at % 64 & 1) != 0) u.merged[at] = content[at];
     }
   }
-  std::memcpy(content, u.merged.data(), unit_bytes_);
+  std::memcpy(content, u.merged.data(), unit_bytes);
   units_.erase(found);
 }
 

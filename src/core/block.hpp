@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/fault_heap.hpp"
+#include "core/unit_layout.hpp"
 #include "diff/diff.hpp"
 #include "model/ids.hpp"
 
@@ -37,10 +38,10 @@ class block_merge {
   };
   static constexpr std::size_t most_kept = 32;
 
-  explicit block_merge(std::size_t unit_bytes) : unit_bytes_(unit_bytes) {}
+  explicit block_merge(const unit_layout& layout) : layout_(layout) {}
 
-  /// A node's changes of (part of) a page that starts at `offset` of the unit: a diff of it, or, if `raw`, the content itself.
-  /// `base` is the unit as it was before the block. False if it is no diff.
+  /// A node's changes of a part of the unit that starts at `offset`: a diff of a page, or of what is left of the unit; or, if `raw`, the content
+  /// itself. `base` is the unit as it was before the block. False if it is no diff.
   [[nodiscard]] bool add(std::uint64_t unit, std::size_t offset, model::node_id writer, std::span<const std::byte> data, bool raw,
                          const std::byte* base);
   /// Whether anybody but the home has changed the unit.
@@ -49,7 +50,8 @@ class block_merge {
   /// changed nothing.
   void finish(std::uint64_t unit, model::node_id home, std::byte* content, const std::byte* base);
 
-  /// The overlaps found: the lowest in the region is first; of a page and two nodes, the first byte. Not all are kept.
+  /// The overlaps found: the lowest in the region is first; of a page, or a unit below one, and two nodes, the first byte. Not all are
+  /// kept.
   [[nodiscard]] std::span<const overlap> overlaps() const noexcept { return found_; }
   [[nodiscard]] std::uint64_t overlap_count() const noexcept { return count_; }
 
@@ -63,12 +65,12 @@ class block_merge {
     base::fault_vector<writer> writers{};
   };
   static constexpr std::size_t page_bytes = 4096;
-  [[nodiscard]] writer& writer_of(unit_merge& u, model::node_id node) const;
+  [[nodiscard]] static writer& writer_of(unit_merge& u, model::node_id node);
   void note(std::uint64_t unit, unit_merge& u, std::size_t offset, model::node_id node, const std::byte* copy,
             const std::byte* base, std::size_t bytes);
   void keep(const overlap& o);
 
-  std::size_t unit_bytes_;
+  unit_layout layout_;
   diff::codec codec_{};
   base::fault_hash_map<std::uint64_t, unit_merge> units_{};
   base::fault_vector<overlap> found_{};
@@ -95,7 +97,7 @@ class byte_ranges {
 };
 
 struct parallel_block {
-  parallel_block(bool check, model::protocol_id now, std::size_t unit_bytes) : checked(check), before(now), merge(unit_bytes) {}
+  parallel_block(bool check, model::protocol_id now, const unit_layout& layout) : checked(check), before(now), merge(layout) {}
   bool checked;
   model::protocol_id before;  ///< of the region: it has that again at the end
   block_merge merge;

@@ -75,11 +75,7 @@ base::status block_calls::begin(std::uint64_t region, unsigned flags) noexcept {
   c.old = core_.regions.is_old(region);
   c.to = core_.protocols.find(release::id);
   c.checked = (flags & QUIRE_BLOCK_CHECK) != 0;
-  const bool uniform = c.region != nullptr && c.region->layout.is_uniform();
-  if (c.region != nullptr && !uniform) {
-    base::log(base::log_level::error, "region %u has units smaller than a page, and so no parallel blocks", unsigned{c.region->about.id});
-  }
-  c.good = uniform && c.region->block == nullptr && core_.protocols.of(*c.region).block && (flags & ~unsigned{QUIRE_BLOCK_CHECK}) == 0;
+  c.good = c.region != nullptr && c.region->block == nullptr && core_.protocols.of(*c.region).block && (flags & ~unsigned{QUIRE_BLOCK_CHECK}) == 0;
   return core_.changes.change(c);
 }
 
@@ -95,10 +91,10 @@ base::status block_calls::end(std::uint64_t region, quire_overlap& first) noexce
   base::fault_ptr<parallel_block> ended;
   core_.as_driver([&] { ended = std::move(c.region->block); });
   if (!c.checked) return {};
-  const std::uint64_t base = c.region->about.base;
+  const auto address_at = [&](std::uint64_t offset) { return c.region->fine(c.region->about.base + offset); };
   for (const auto& o : ended->merge.overlaps()) {
     base::log(base::log_level::warning, "nodes %u and %u both changed the byte at 0x%lx in a parallel block",
-              static_cast<unsigned>(o.a.value()), static_cast<unsigned>(o.b.value()), static_cast<unsigned long>(base + o.offset));
+              static_cast<unsigned>(o.a.value()), static_cast<unsigned>(o.b.value()), static_cast<unsigned long>(address_at(o.offset)));
   }
   const std::uint64_t untold = ended->merge.overlap_count() - ended->merge.overlaps().size();
   if (untold != 0) base::log(base::log_level::warning, "and %lu more overlaps", static_cast<unsigned long>(untold));
@@ -111,7 +107,7 @@ base::status block_calls::end(std::uint64_t region, quire_overlap& first) noexce
   if (offset == none) return {};
   std::int64_t pair = any && static_cast<std::int64_t>(mine.offset) == offset ? mine.a.value() << 16 | mine.b.value() : none;
   if (const auto why = core_.changes.lowest(pair); !why.ok()) return why;
-  first.address = reinterpret_cast<void*>(base + static_cast<std::uint64_t>(offset));
+  first.address = reinterpret_cast<void*>(address_at(static_cast<std::uint64_t>(offset)));
   first.node_a = static_cast<int>(pair >> 16);
   first.node_b = static_cast<int>(pair & 0xffff);
   return QUIRE_OVERLAP;
@@ -132,13 +128,14 @@ base::status block_calls::declare(std::uint64_t address, std::uint64_t bytes) no
     r.block->declared.add(range.first, range.end);
     const unit_range units = r.layout.under(range.first, range.end - range.first);
     for (std::uint64_t unit = units.first; unit < units.end; ++unit) {
-      machine->blocks().on_declared(unit);
+      if (r.bytes_of(unit) != 0) machine->blocks().on_declared(unit);
     }
     self.complete();
   }, op::type::call);
   o.region = core_.regions.find(address);
   if (o.region == nullptr || bytes == 0) return QUIRE_BAD_ADDRESS;
-  o.first = address - o.region->about.base;
+  if (bytes > o.region->bytes_from(address)) return QUIRE_BAD_ADDRESS;
+  o.first = o.region->offset_of(address);
   o.end = o.first + bytes;
   (void)core_.run(o);
   return o.result();

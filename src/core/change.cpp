@@ -149,7 +149,7 @@ void changer::stop(const change_call& call, totals& t) noexcept {
   if (core_.builder.prepare(r, *call.to) != 0) t.failed = 1;
   if (call.to->can.relaxed) core_.relaxes = true;  // the collectives that follow are rounds of its notices
   const bool begins = call.what == change_call::kind::begin_block, ends = call.what == change_call::kind::end_block;
-  if (begins) r.block = base::make_fault<parallel_block>(call.checked, r.machine->protocol(), r.layout.most_bytes());
+  if (begins) r.block = base::make_fault<parallel_block>(call.checked, r.machine->protocol(), r.layout);
   r.change.frozen.add(freeze::change);
   (void)core_.held.end();
   core_.whole.end();

@@ -25,13 +25,14 @@ namespace {
 
 constexpr std::uint64_t while_regions_go_ns = 100'000;
 
-/// Calls f(first, count) for runs of units of which `what` holds, among those that this node has used.
+/// Calls f(first, count) for runs of units of which `what` holds, among those that this node has used. Numbers that nobody uses end no run.
 template <class Predicate, class F>
 void for_each_run(const region_slot& r, Predicate&& what, F&& f) {
   std::uint64_t first = 0, end = 0;  // of the run that is open
   r.dumped.for_each(r.about.bytes, [&](std::uint64_t offset, std::uint64_t bytes) {
     const unit_range part = r.layout.under(offset, bytes);
     for (std::uint64_t unit = std::max(part.first, end); unit < part.end; ++unit) {
+      if (first != end && unit == end && r.bytes_of(unit) == 0) ++end;
       if (!what(unit)) continue;
       if (unit != end || first == end) {
         if (first != end) f(first, end - first);
@@ -57,11 +58,8 @@ base::status content_hold::hold() noexcept {
   core_.as_driver([&] {
     core_.regions.for_each([&](const region_slot& r) {
       t.bad += r.block != nullptr ? 1 : 0;
-      // Files of checkpoints know units of one size, in the shared range.
-      if (!r.layout.is_uniform()) {
-        base::log(base::log_level::error, "region %u has units smaller than a page, and so no place in a checkpoint", unsigned{r.about.id});
-      }
-      t.failed += core_.protocols.of(r).checkpoint && r.layout.is_uniform() && !core_.regions.is_adopted(r.about) ? 0 : 1;
+      // Files of checkpoints know the shared range.
+      t.failed += core_.protocols.of(r).checkpoint && !core_.regions.is_adopted(r.about) ? 0 : 1;
     });
   });
   if (const auto why = core_.changes.gather(t); !why.ok()) return why;
@@ -184,6 +182,7 @@ base::status content_hold::adopt(region_slot& r, std::uint64_t first, std::uint6
     core_.as_driver([&] {
       if (!fits) core_.frames.deposited(r, first, units);
       for (std::uint64_t unit = first; unit < first + units; ++unit) {
+        if (r.bytes_of(unit) == 0) continue;
         model::handover h;
         h.right = model::access::write;
         h.written = h.manages = true;

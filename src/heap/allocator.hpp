@@ -69,9 +69,13 @@ class allocator {
   /// So many objects share a sharing unit of what is laid out from now on.
   virtual void set_chunk(unsigned) noexcept {}
 
-  // Checkpoints: not of heaps with minipages.
-  virtual void save(std::vector<std::uint64_t>&) const {}
-  [[nodiscard]] virtual bool load(std::span<const std::uint64_t>&) { return false; }
+  // Checkpoints (saved.cpp).
+  /// Appends all that is known, as words.
+  virtual void save(std::vector<std::uint64_t>& words) const = 0;
+  /// On a heap that was never used: goes on from what another one of its kind has saved that began at the same address. It may be
+  /// shorter or longer than that was, but reaches as far as it was used. Takes its words from the front. False for words that make no
+  /// sense, and without memory; the heap is of no use then. All nodes know the minipages of what was saved (saved_extent::cuts).
+  [[nodiscard]] virtual bool load(std::span<const std::uint64_t>& words) = 0;
 
   [[nodiscard]] virtual heap_numbers numbers() const noexcept = 0;
   /// Audit of the whole structure, for tests: O(n log n).

@@ -25,9 +25,10 @@
 
 namespace quire::heap {
 
-/// Of a saved heap, without loading it: where it began, what it could hand out, and how far it was used.
+/// Of a saved heap, without loading it: where it began, what it could hand out, how far it was used, and which pages it had cut into minipages.
 struct saved_extent {
   std::uint64_t base = 0, end = 0, reached_end = 0;
+  std::vector<span_plan> cuts{};
 };
 /// Takes the words of one saved heap from the front. False if they make no sense.
 [[nodiscard]] bool skip_saved(std::span<const std::uint64_t>& words, saved_extent& about) noexcept;
@@ -46,11 +47,7 @@ class heap final : public allocator {
   [[nodiscard]] base::result<std::uint64_t> size_of(std::uint64_t address) const noexcept override;
   [[nodiscard]] base::result<allocation> around(std::uint64_t address) const noexcept override;
 
-  /// Checkpoints (saved.cpp): appends all that is known, as words.
   void save(std::vector<std::uint64_t>& words) const override;
-  /// On a heap that was never used: goes on from what another one has saved that began at the same address. It may be
-  /// shorter or longer than that was, but reaches as far as it was used. Takes its words from the front. False for words that make no
-  /// sense, and without memory; the heap is of no use then.
   [[nodiscard]] bool load(std::span<const std::uint64_t>& words) override;
 
   [[nodiscard]] std::uint64_t base() const noexcept { return base_; }

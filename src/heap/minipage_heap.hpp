@@ -46,6 +46,9 @@ class minipage_heap final : public allocator {
   /// allocated already stays what it is.
   void set_chunk(unsigned slots) noexcept override;
 
+  void save(std::vector<std::uint64_t>& words) const override;
+  [[nodiscard]] bool load(std::span<const std::uint64_t>& words) override;
+
   [[nodiscard]] heap_numbers numbers() const noexcept override;
   [[nodiscard]] bool is_valid() const noexcept override;
 
@@ -77,6 +80,7 @@ class minipage_heap final : public allocator {
   [[nodiscard]] minipage_span* make_span(const minipage_cut& cut, run* pages, std::uint64_t dirty_bytes) noexcept;
   static void put_on(shelf& to, minipage_span* with_room) noexcept;
   static void take_off(shelf& from, minipage_span* full) noexcept;
+  [[nodiscard]] bool load_run(run& at, std::uint64_t use, std::span<const std::uint64_t>& words);
   [[nodiscard]] bool span_is_valid(const run& at) const noexcept;
   [[nodiscard]] bool shelves_are_valid() const noexcept;
 

@@ -313,10 +313,10 @@ void keeper::load(const saved& from, std::span<const region_description> regions
     for (const auto& r : all) {
       const std::uint64_t first = space_.base() + (r.base - space_.base()) / granule * granule;
       if (at < first) space_.load_free(at, first);
-      at = space_.round_up(r.base + r.bytes);
+      at = space_.round_up(r.base + core::views_of(r).span());
     }
     if (at < from.next_base) space_.load_free(at, from.next_base);
-    for (std::uint16_t id = 1; id < from.next_id; ++id) {
+    for (std::uint16_t id = first_; id < from.next_id; ++id) {
       if (std::none_of(all.begin(), all.end(), [id](const auto& r) { return r.id == id; })) numbers_.give_back(id);
     }
   });

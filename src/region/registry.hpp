@@ -76,6 +76,7 @@ class registry {
   [[nodiscard]] bool is_used();
   /// Of a job that has not used its memory, and has made the regions: the heaps that all nodes have saved. Cuts what was never handed out anew, so
   /// that each node has its share. False, with a sentence, if they do not make one heap; nothing has changed then.
+  /// All nodes know the minipages of all of them then.
   [[nodiscard]] bool load_heap(std::span<const std::span<const std::uint64_t>> saved, std::string& why);
   /// Makes a region that a checkpoint knows, on this node; all nodes call, in the same order. Its home may be of a larger job.
   [[nodiscard]] base::status load_region(core::region_description about);
@@ -99,6 +100,9 @@ class registry {
   [[nodiscard]] base::status allocate_at(model::node_id node, const shared_heap& from, std::uint64_t bytes, std::uint64_t alignment, heap::allocation& given);
   void on_allocate(const model::message& m) noexcept;
   void on_laid(std::uint64_t handle, const heap::span_plan& plan, base::status why) noexcept;
+
+  // restored.cpp
+  [[nodiscard]] bool lay(const heap::span_plan& cut) noexcept;
 
   // remote_frees.cpp
   void open_frees(std::size_t batch);

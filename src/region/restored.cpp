@@ -10,6 +10,7 @@
 
 #include "core/core.hpp"
 #include "base/log.hpp"
+#include "core/mapping.hpp"
 #include "region/registry.hpp"
 
 namespace quire::region {
@@ -53,11 +54,22 @@ bool registry::load_heap(std::span<const std::span<const std::uint64_t>> saved, 
     used += own.size();
   }
   if (used != parts.size()) return false;
+  bool laid = true;
   core_.as_driver([&] {
+    for (const part& p : parts) {
+      for (const heap::span_plan& cut : p.about.cuts) laid = laid && lay(cut);
+    }
     for (auto& [of, slices] : loaded) of->replace(std::move(slices));
   });
+  if (!laid) return false;
   why.clear();
   return true;
+}
+
+/// As other nodes' announcements do (announcements.hpp).
+bool registry::lay(const heap::span_plan& cut) noexcept {
+  core::region_slot* const r = core_.regions.find(cut.address).get();
+  return r != nullptr && core::mapping::divide(*r, (cut.address - r->about.base) / heap::page_bytes, cut.pages, cut.minipage_bytes);
 }
 
 base::status registry::load_region(core::region_description about) {

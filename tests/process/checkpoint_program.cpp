@@ -4,6 +4,8 @@
 // all of it with a serial computation. With STOP it ends after that step, as if its time were up. With `errors` in the
 // place of STEPS: what must be refused.
 //
+// With CHECKPOINT_MINIPAGES in the first job all of them have regions with units below a page, too, which threads use by both views.
+//
 // CHECKPOINT_FAIL=NODE:CALL:N:ERRNO has one node fail, or wait (src/os/injection.hpp); a checkpoint that fails is tried again,
 // or, with CHECKPOINT_TOLERATE, done without.
 #include <atomic>
@@ -26,6 +28,25 @@ struct block {
   std::uint64_t step, bytes;
 };
 
+/// Units below a page: an array of them, and a heap.
+struct fine_state {
+  static constexpr std::size_t count = 3000, bytes = 272, words = bytes / 8, a_page = 4096 / bytes;
+  std::uint64_t* cells;  ///< in the natural view; null: there are none
+  quire_region heap;
+  std::uint64_t* objects[most_steps];
+
+  [[nodiscard]] std::uint64_t* natural(std::size_t i) const { return cells + i / a_page * 512 + i % a_page * words; }
+  [[nodiscard]] std::uint64_t* alone(std::size_t i) const {
+    void* at = nullptr;
+    REQUIRE_OK(quire_view(natural(i), QUIRE_FINE, &at));
+    return static_cast<std::uint64_t*>(at);
+  }
+  /// Words far from each other, which are the same but for a moment: by the views of their minipages, or the natural one; neighbours on both pages.
+  [[nodiscard]] std::pair<volatile std::uint64_t*, volatile std::uint64_t*> noise(int which) const {
+    return which == 0 ? std::pair{alone(7) + 20, alone(2900) + 20} : std::pair{natural(8) + 21, natural(2901) + 21};
+  }
+};
+
 struct state {
   std::uint64_t step, counter;
   quire_mutex mutex;
@@ -40,6 +61,7 @@ struct state {
   char* noise;
   block* newest;
   block* blocks[most_steps];
+  fine_state fine;
 };
 
 std::uint64_t first_value(std::size_t i) { return i % 3 == 0 ? mix(i) : 0; }
@@ -56,6 +78,57 @@ std::uint64_t* make_array(quire_consistency consistency, quire_placement placeme
   REQUIRE_OK(quire_region_create(&about, 2 * cells * sizeof(std::uint64_t), &region));
   REQUIRE_OK(quire_region_range(region, &at, nullptr));
   return static_cast<std::uint64_t*>(at);
+}
+
+std::uint64_t words_of_object(std::uint64_t step) { return 2 + mix(step + 7) % 200; }
+
+void make(fine_state& f) {
+  quire_region_options about = region_options(0, QUIRE_PLACE_MODULO);
+  about.minipage_bytes = fine_state::bytes;
+  quire_region region{};
+  void* at = nullptr;
+  REQUIRE_OK(quire_region_create(&about, (fine_state::count / fine_state::a_page + 1) * 4096, &region));
+  REQUIRE_OK(quire_region_range(region, &at, nullptr));
+  f.cells = static_cast<std::uint64_t*>(at);
+  about.minipage_bytes = 0;
+  about.heap = 1;
+  about.views = 16;
+  REQUIRE_OK(quire_region_create(&about, std::size_t{8} << 20, &f.heap));
+}
+
+void compute(fine_state& f, std::uint64_t step) {
+  const auto nodes = static_cast<std::uint64_t>(quire_nodes()), self = static_cast<std::uint64_t>(quire_node());
+  for (std::size_t i = (self + step) % nodes; i < fine_state::count; i += nodes) {
+    std::uint64_t* const cell = (i / fine_state::a_page + step) % 4 == 0 ? f.natural(i) : f.alone(i);
+    cell[0] = mix(cell[0] + i);
+    cell[step % fine_state::words % 20] += cell[0];
+  }
+  if (step % nodes != self) return;
+  void* at = nullptr;
+  REQUIRE_OK(quire_region_malloc(f.heap, 0, words_of_object(step) * 8, &at));
+  f.objects[step] = static_cast<std::uint64_t*>(at);
+  std::fill_n(f.objects[step], words_of_object(step), step + 1);
+  if (step >= lifetime) REQUIRE_OK(quire_free(f.objects[step - lifetime]));
+}
+
+void check(const fine_state& f, std::uint64_t steps) {
+  for (std::size_t i = 0; i < fine_state::count; ++i) {
+    std::uint64_t cell[20] = {};
+    for (std::uint64_t step = 0; step < steps; ++step) {
+      cell[0] = mix(cell[0] + i);
+      cell[step % fine_state::words % 20] += cell[0];
+    }
+    const std::uint64_t* const now = i % 3 == 0 ? f.natural(i) : f.alone(i);
+    for (std::size_t w = 0; w < 20; ++w) REQUIRE_EQUAL(now[w], cell[w]);
+  }
+  for (std::uint64_t age = 0; age < std::min(lifetime, steps); ++age) {
+    const std::uint64_t step = steps - 1 - age;
+    std::size_t usable = 0, unit = 0;
+    REQUIRE_OK(quire_allocation_size(f.objects[step], &usable));
+    REQUIRE_OK(quire_minipage_of(f.objects[step], nullptr, &unit));
+    REQUIRE(usable >= words_of_object(step) * 8 && unit == usable);
+    for (std::size_t w = 0; w < words_of_object(step); ++w) REQUIRE_EQUAL(f.objects[step][w], step + 1);
+  }
 }
 
 state* make() {
@@ -76,6 +149,7 @@ state* make() {
     about.heap = 1;
     REQUIRE_OK(quire_region_create(&about, std::size_t{16} << 20, &s->heap));  // at the number of the one that is gone
     for (std::size_t i = 0; i < cells; ++i) s->strong[i] = s->relaxed[i] = first_value(i);
+    if (std::getenv("CHECKPOINT_MINIPAGES") != nullptr) make(s->fine);
     REQUIRE_OK(quire_calloc(2, far, &at));
     s->noise = static_cast<char*>(at);
     REQUIRE_OK(quire_publish("the state of it all\n", s));
@@ -119,6 +193,7 @@ void compute(state* s) {
     REQUIRE_OK(quire_rwlock_write_lock(s->rwlock, -1));
     REQUIRE_OK(quire_rwlock_unlock(s->rwlock));
   }
+  if (s->fine.cells != nullptr) compute(s->fine, step);
   barrier();
   if (step >= lifetime && (step + 1) % nodes == self) REQUIRE_OK(quire_free(s->blocks[step - lifetime]));
   if (self == 0) s->step = step + 1;
@@ -153,12 +228,41 @@ class noise {
   std::thread thread_;
 };
 
+/// The same, of minipages.
+class fine_noise {
+ public:
+  fine_noise(const fine_state& f, int which)
+      : thread_([this, words = f.noise(which)] {
+          *words.second = *words.first;  // a checkpoint may have come between the two, and it may do so again
+          while (!stop_.load()) {
+            *words.first = *words.first + 1;
+            *words.second = *words.first;
+            ++rounds_;
+          }
+        }) {
+    while (rounds_.load() < 100) std::this_thread::yield();  // it has what it needs when the checkpoint begins
+  }
+  ~fine_noise() {
+    stop_.store(true);
+    thread_.join();
+  }
+
+ private:
+  std::atomic<bool> stop_{false};
+  std::atomic<int> rounds_{0};
+  std::thread thread_;
+};
+
 void save(state* s, const char* directory) {
   for (int attempt = 0;; ++attempt) {
     quire_status why = QUIRE_OK;
     if (quire_node() == quire_nodes() - 1) *wanted_page(s) = s->step;
     barrier();
     {
+      std::unique_ptr<fine_noise> fine[2];
+      for (int which = 0; s->fine.cells != nullptr && which < 2; ++which) {
+        if (which == 0 ? quire_node() == 0 : quire_node() == quire_nodes() - 1) fine[which] = std::make_unique<fine_noise>(s->fine, which);
+      }
       std::unique_ptr<noise> writer;
       if (quire_node() == 0) writer = std::make_unique<noise>(s);
       why = quire_checkpoint(directory);
@@ -204,6 +308,7 @@ void check_regions(const state* s) {
 void check_all(state* s) {
   check_regions(s);
   check_arrays(s);
+  if (s->fine.cells != nullptr) check(s->fine, s->step);
   REQUIRE_EQUAL(s->counter, turns * s->step);
   const block* b = s->newest;
   for (std::uint64_t age = 0; age < std::min(lifetime, s->step); ++age, b = b->older) {
@@ -283,6 +388,12 @@ int main(int argc, char** argv) {
       REQUIRE(first == second || first == second + 1);
       REQUIRE_EQUAL(*wanted_page(s), s->step);
       check_arrays(s);
+      for (int which = 0; s->fine.cells != nullptr && which < 2; ++which) {
+        const auto words = s->fine.noise(which);
+        const std::uint64_t ahead = *words.first - *words.second;
+        if (ahead > 1) fail(__FILE__, __LINE__, "noise %d: %" PRIu64 " is not %" PRIu64 " or one more, after step %" PRIu64, which, *words.first, *words.second, s->step);
+      }
+      if (s->fine.cells != nullptr) check(s->fine, s->step);
       if (quire_node() == 0) std::printf("goes on after step %" PRIu64 " on %d nodes\n", s->step, quire_nodes());
     } else {
       s = make();

@@ -73,6 +73,13 @@ TEST_F(checkpoint, goes_on_with_sigsegv) { go_around({}, {"--detect", "segv"}); 
 TEST_F(checkpoint, goes_on_with_a_handler_thread) { go_around({}, {"--detect", "thread"}); }
 TEST_F(checkpoint, goes_on_with_system_v_segments) { go_around({}, {"--pool", "sysv", "--detect", "segv"}); }
 TEST_F(checkpoint, goes_on_with_little_memory) { go_around({}, {"--memory-limit", "1M"}); }
+TEST_F(checkpoint, goes_on_with_minipages) { go_around({{"CHECKPOINT_MINIPAGES", "1"}}); }
+TEST_F(checkpoint, goes_on_with_minipages_and_sigsegv) { go_around({{"CHECKPOINT_MINIPAGES", "1"}}, {"--detect", "segv"}); }
+TEST_F(checkpoint, goes_on_with_minipages_and_a_handler_thread) { go_around({{"CHECKPOINT_MINIPAGES", "1"}}, {"--detect", "thread", "--transport", "tcp"}); }
+TEST_F(checkpoint, goes_on_with_a_heap_of_minipages) { go_around({{"QUIRE_HEAP_VIEWS", "16"}}); }
+TEST_F(checkpoint, goes_on_with_a_heap_of_minipages_beside_release) {
+  go_around({{"QUIRE_HEAP_VIEWS", "64"}, {"CHECKPOINT_MINIPAGES", "1"}, {"QUIRE_CONSISTENCY", "release"}});
+}
 TEST_F(checkpoint, goes_on_with_large_units) { go_around({{"QUIRE_UNIT", "64K"}}); }
 
 TEST_F(checkpoint, another_pool_detector_and_consistency_may_go_on) {
@@ -118,23 +125,26 @@ TEST_F(checkpoint, a_kill_at_any_step_leaves_one_to_go_on_from) {
   expect_all_right(last, std::to_string(round * 6 + 2));
 }
 
-TEST_F(checkpoint, a_node_killed_while_it_computes_costs_the_steps_since) {
+class killed_checkpoint : public checkpoint, public testing::WithParamInterface<bool> {};
+TEST_P(killed_checkpoint, costs_the_steps_since) {
+  const command::settings settings = GetParam() ? command::settings{{"CHECKPOINT_MINIPAGES", "1"}, {"QUIRE_HEAP_VIEWS", "16"}} : command::settings{};
   for (int i = 0; i < 4; ++i) {
     command running({QUIRE_TOOL, "run", "-n", std::to_string(1 + (i + 2) % 4), "--timeout", "60",
-                     QUIRE_PROGRAMS "/checkpoint_program", path_, "900", "2"});
+                     QUIRE_PROGRAMS "/checkpoint_program", path_, "900", "2"}, settings);
     ASSERT_TRUE(running.wait_for("checkpoint after step", 50));
     running.signal(SIGKILL);
     (void)running.finish(20);
     EXPECT_TRUE(running.left_behind(20).empty());
   }
   // As many steps as the last one has done, and some more.
-  const auto result = job(2, "1", {}, "1");
+  const auto result = job(2, "1", settings, "1");
   const auto at = result.out.find("goes on after step ");
   ASSERT_NE(at, std::string::npos) << result.out << result.err;
   const int step = std::atoi(result.out.c_str() + at + 19);
   ASSERT_LT(step, 990);
-  expect_all_right(job(3, std::to_string(step + 3)), std::to_string(step + 3));
+  expect_all_right(job(3, std::to_string(step + 3), settings), std::to_string(step + 3));
 }
+INSTANTIATE_TEST_SUITE_P(units, killed_checkpoint, testing::Bool(), [](const auto& info) { return info.param ? "below_a_page" : "pages"; });
 
 /// Found: who had written its own file went on, and wanted pages of a node that had not: they were in no file.
 TEST_F(checkpoint, nobody_goes_on_before_the_slowest_has_written) {
@@ -198,7 +208,7 @@ TEST_F(checkpoint, other_settings_are_named) {
   const std::vector<std::string> words = {
       QUIRE_TOOL, "run", "-n", "2", "--timeout", "60", QUIRE_PROGRAMS "/checkpoint_program", path_, "20", "2"};
   for (const auto& [name, value] :
-       command::settings{{"QUIRE_UNIT", "8K"}, {"QUIRE_RANGE", "64G"}, {"QUIRE_BASE", "0x210000000000"}}) {
+       command::settings{{"QUIRE_UNIT", "8K"}, {"QUIRE_RANGE", "64G"}, {"QUIRE_BASE", "0x210000000000"}, {"QUIRE_HEAP_VIEWS", "16"}}) {
     const auto result = run(words, {{name, value}});
     EXPECT_NE(result.status, 0);
     EXPECT_THAT(result.err, HasSubstr("was written by a job with")) << name;

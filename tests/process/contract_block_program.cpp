@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Contract of parallel blocks: what nodes write in one is merged, byte by byte, whoever is home; in a block that is checked
 // nothing shows before the end, and two nodes that write one byte are found, with its address; afterwards the region is
-// what it was: sequential, or with "release" (and "scan") release-consistent all the while. With "long": more is written than there may be twins, as QUIRE_TWIN_LIMIT says. With "time": what it costs.
+// what it was: sequential, or with "release" (and "scan") release-consistent all the while. With "minipages" the same of units of 272 bytes, which
+// threads use by both views (after it: "release"). With "long": more is written than there may be twins, as QUIRE_TWIN_LIMIT says. With "time": what it costs.
 #include <algorithm>
 #include <atomic>
 #include <string_view>
@@ -21,11 +22,27 @@ int me() { return quire_node(); }
 
 quire_region_options about(std::size_t unit, quire_placement placement);
 
+std::size_t minipage_bytes = 0;  ///< of all regions, if not 0
+
 struct area {
   quire_region region{};
   volatile byte* bytes = nullptr;
   std::size_t size = 0;
   [[nodiscard]] volatile word* words() const { return reinterpret_cast<volatile word*>(bytes); }
+  /// Of a region with minipages: some in the natural view, some each in the view that shows its minipage alone.
+  [[nodiscard]] volatile byte& at(std::size_t i) const {
+    if (minipage_bytes == 0 || mix(i / 64 + static_cast<word>(me())) % 3 == 0) return bytes[i];
+    void* alone = nullptr;
+    REQUIRE_OK(quire_view(const_cast<const byte*>(bytes) + i, QUIRE_FINE, &alone));
+    return *static_cast<volatile byte*>(alone);
+  }
+  [[nodiscard]] volatile word& word_at(std::size_t i) const { return reinterpret_cast<volatile word&>(at(i * sizeof(word))); }
+  /// Of an address in any view.
+  [[nodiscard]] std::size_t offset_of(const void* address) const {
+    void* natural = nullptr;
+    REQUIRE_OK(quire_view(address, QUIRE_NATURAL, &natural));
+    return static_cast<std::size_t>(static_cast<volatile byte*>(natural) - bytes);
+  }
   void begin(unsigned flags) const { REQUIRE_OK(quire_block_begin(region, flags)); }
   void end() const { REQUIRE_OK(quire_block_end(region, nullptr)); }
 };
@@ -34,7 +51,8 @@ quire_consistency consistency = QUIRE_SEQUENTIAL;
 quire_detector detector = QUIRE_DETECT_DEFAULT;
 
 quire_region_options about(std::size_t unit, quire_placement placement) {
-  quire_region_options o = region_options(unit, placement, nodes() - 1);
+  quire_region_options o = region_options(minipage_bytes != 0 ? 0 : unit, placement, nodes() - 1);
+  o.minipage_bytes = minipage_bytes;
   o.consistency = consistency;
   o.detector = detector;
   return o;
@@ -64,11 +82,11 @@ void merges(const char* name, std::size_t unit, quire_placement placement, unsig
       const auto mine = static_cast<std::size_t>(me() * threads + thread);
       for (std::size_t i = 0; i < a.size; ++i) {
         if (owner_of(i) != mine) continue;
-        REQUIRE_EQUAL(a.bytes[i], expected[i]);
-        a.bytes[i] = value_of(i);
+        REQUIRE_EQUAL(a.at(i), expected[i]);
+        a.at(i) = value_of(i);
       }
       for (std::size_t i = 0; i < a.size; ++i) {
-        if (owner_of(i) == mine) REQUIRE_EQUAL(a.bytes[i], value_of(i));
+        if (owner_of(i) == mine) REQUIRE_EQUAL(a.at(i), value_of(i));
       }
     });
     a.end();
@@ -76,12 +94,12 @@ void merges(const char* name, std::size_t unit, quire_placement placement, unsig
       if (owner_of(i) < writers) expected[i] = value_of(i);
     }
     for (std::size_t i = 0; i < a.size; ++i) {
-      if (round % 2 == 0 || static_cast<int>(i / page) % nodes() == me()) REQUIRE_EQUAL(a.bytes[i], expected[i]);
+      if (round % 2 == 0 || static_cast<int>(i / page) % nodes() == me()) REQUIRE_EQUAL(a.at(i), expected[i]);
     }
     if (round % 3 == 0) {
       barrier();
       const std::size_t at = static_cast<std::size_t>(round) * 7 % a.size;
-      if (me() == round % nodes()) a.bytes[at] = 1;
+      if (me() == round % nodes()) a.at(at) = 1;
       expected[at] = 1;
     }
     barrier();
@@ -91,7 +109,6 @@ void merges(const char* name, std::size_t unit, quire_placement placement, unsig
 /// Own writes are seen in the block, those of others are not, whatever synchronises.
 void isolation(quire_placement placement) {
   const area a = make_area("isolation " + std::to_string(placement), 8 * page, page, placement);
-  volatile word* const words = a.words();
   const auto count = static_cast<std::size_t>(nodes());
   quire_mutex mutex{};
   if (me() == 0) REQUIRE_OK(quire_mutex_create(&mutex));
@@ -99,7 +116,7 @@ void isolation(quire_placement placement) {
   for (word round = 1; round <= 6; ++round) {
     a.begin(QUIRE_BLOCK_CHECK);
     for (std::size_t u = 0; u < 8; ++u) {
-      if ((u + round) % 3 != static_cast<std::size_t>(me()) % 3) words[u * 512 + static_cast<std::size_t>(me())] = round * 10 + u;
+      if ((u + round) % 3 != static_cast<std::size_t>(me()) % 3) a.word_at(u * 512 + static_cast<std::size_t>(me())) = round * 10 + u;
     }
     const auto look = [&] {
       for (std::size_t u = 0; u < 8; ++u) {
@@ -107,7 +124,7 @@ void isolation(quire_placement placement) {
           const bool mine = n == static_cast<std::size_t>(me()) && (u + round) % 3 != n % 3;
           const bool before = (u + round - 1) % 3 != n % 3;  // each pauses every third round
           const word last = round == 1 ? 0 : before ? (round - 1) * 10 + u : round == 2 ? 0 : (round - 2) * 10 + u;
-          REQUIRE_EQUAL(words[u * 512 + n], mine ? round * 10 + u : last);
+          REQUIRE_EQUAL(a.word_at(u * 512 + n), mine ? round * 10 + u : last);
         }
       }
     };
@@ -115,15 +132,15 @@ void isolation(quire_placement placement) {
     barrier();
     look();
     REQUIRE_OK(quire_mutex_lock(mutex));
-    words[300 + static_cast<std::size_t>(me())] = round;
+    a.word_at(300 + static_cast<std::size_t>(me())) = round;
     REQUIRE_OK(quire_mutex_unlock(mutex));
     barrier();
     look();
     for (std::size_t n = 0; n < count; ++n) {
-      REQUIRE_EQUAL(words[300 + n], n == static_cast<std::size_t>(me()) ? round : round - 1);
+      REQUIRE_EQUAL(a.word_at(300 + n), n == static_cast<std::size_t>(me()) ? round : round - 1);
     }
     a.end();
-    for (std::size_t n = 0; n < count; ++n) REQUIRE_EQUAL(words[300 + n], round);
+    for (std::size_t n = 0; n < count; ++n) REQUIRE_EQUAL(a.word_at(300 + n), round);
     barrier();
   }
 }
@@ -176,17 +193,17 @@ void overlaps(const char* name, std::size_t unit, quire_placement placement) {
     a.begin(QUIRE_BLOCK_CHECK);
     const std::size_t step = unit == page ? 3 : 61;
     for (std::size_t i = static_cast<std::size_t>(round) % step; i < a.size; i += step) {
-      if (owner_of(i) == me() && !planned_at(i)) a.bytes[i] = static_cast<byte>(before[i] + 1);
+      if (owner_of(i) == me() && !planned_at(i)) a.at(i) = static_cast<byte>(before[i] + 1);
     }
     for (const planned& p : plan) {
       // One value or two; both change it.
-      if (me() == p.a) a.bytes[p.at] = static_cast<byte>(before[p.at] + 1);
-      if (me() == p.b) a.bytes[p.at] = static_cast<byte>(before[p.at] + 1 + round % 2);
+      if (me() == p.a) a.at(p.at) = static_cast<byte>(before[p.at] + 1);
+      if (me() == p.b) a.at(p.at) = static_cast<byte>(before[p.at] + 1 + round % 2);
     }
     // A byte that gets the value it had is not changed.
     if (count > 1) {
       const std::size_t same = draw.below(a.size);
-      if (!planned_at(same) && me() == 1) a.bytes[same] = a.bytes[same];
+      if (!planned_at(same) && me() == 1) a.at(same) = a.at(same);
     }
     if (round % 5 == 4) barrier();  // what is sent early counts once
     quire_overlap found{};
@@ -198,12 +215,12 @@ void overlaps(const char* name, std::size_t unit, quire_placement placement) {
       const auto lowest = std::min_element(plan.begin(), plan.end(), [](const planned& x, const planned& y) {
         return x.at != y.at ? x.at < y.at : x.a != y.a ? x.a < y.a : x.b < y.b;
       });
-      REQUIRE_EQUAL(static_cast<volatile byte*>(found.address) - a.bytes, lowest->at);
+      REQUIRE_EQUAL(a.offset_of(found.address), lowest->at);
       REQUIRE_EQUAL(found.node_a, lowest->a);
       REQUIRE_EQUAL(found.node_b, lowest->b);
     }
     for (std::size_t i = 0; i < a.size; ++i) {
-      const byte now = a.bytes[i];
+      const byte now = a.at(i);
       const bool written = i % step == static_cast<std::size_t>(round) % step && owner_of(i) < nodes() && !planned_at(i);
       if (planned_at(i)) {
         REQUIRE(now == static_cast<byte>(before[i] + 1) || now == static_cast<byte>(before[i] + 2));
@@ -234,19 +251,20 @@ void declared(const char* name, std::size_t unit, quire_placement placement, uns
     }
     for (std::size_t i = 0; i < a.size; ++i) {
       if (owner_of(i) != static_cast<std::size_t>(me()) || mix(i / 9000 + round) % 3 == 0) continue;
-      REQUIRE_EQUAL(a.bytes[i], expected[i]);
-      a.bytes[i] = static_cast<byte>(mix(i * 10 + round));
+      REQUIRE_EQUAL(a.at(i), expected[i]);
+      a.at(i) = static_cast<byte>(mix(i * 10 + round));
     }
     if (round % 3 == 2) barrier();  // what is written afterwards comes too
     for (std::size_t i = 0; i < a.size; i += 101) {
-      if (owner_of(i) == static_cast<std::size_t>(me())) a.bytes[i] = static_cast<byte>(round);
+      if (owner_of(i) == static_cast<std::size_t>(me())) a.at(i) = static_cast<byte>(round);
     }
-    if (detector != QUIRE_DETECT_SCAN) REQUIRE_EQUAL(counters().twins, before.twins);
+    // A composed page asks for all its units, also those of which nothing was declared.
+    if (detector != QUIRE_DETECT_SCAN && minipage_bytes == 0) REQUIRE_EQUAL(counters().twins, before.twins);
     a.end();
     for (std::size_t i = 0; i < a.size; ++i) {
       if (mix(i / 9000 + round) % 3 != 0) expected[i] = static_cast<byte>(mix(i * 10 + round));
       if (i % 101 == 0) expected[i] = static_cast<byte>(round);
-      REQUIRE_EQUAL(a.bytes[i], expected[i]);
+      REQUIRE_EQUAL(a.at(i), expected[i]);
     }
     barrier();
   }
@@ -276,12 +294,42 @@ void declared_overlaps() {
       quire_overlap found{};
       REQUIRE_STATUS(quire_block_end(a.region, &found), round == 1 ? QUIRE_OVERLAP : QUIRE_OK);
       if (round == 1) {
-        REQUIRE(found.address == const_cast<byte*>(at) + 1000);
+        REQUIRE_EQUAL(a.offset_of(found.address), u * page + 1000);
         REQUIRE(found.node_a == 0 && found.node_b == 1);
       }
       for (const std::size_t i : {99, 100, 1000, 1001, 2100}) REQUIRE_EQUAL(at[i], static_cast<byte>(before + 1));
       barrier();
     }
+  }
+}
+
+/// A declaration by the view of a minipage reaches to its end, and concerns no other.
+void declared_minipages(unsigned flags) {
+  const area a = make_area("declared minipages " + std::to_string(flags), 2 * page, page, QUIRE_PLACE_MODULO);
+  const std::size_t each = page / minipage_bytes;
+  const auto fine = [&](std::size_t i) {
+    void* at = nullptr;
+    REQUIRE_OK(quire_view(const_cast<const byte*>(a.bytes) + i / each * page + i % each * minipage_bytes, QUIRE_FINE, &at));
+    return static_cast<volatile word*>(at);
+  };
+  for (word round = 1; round <= 4; ++round) {
+    a.begin(flags);
+    for (std::size_t i = 0; i < 2 * each; ++i) {
+      if ((i + round) % static_cast<std::size_t>(nodes()) != static_cast<std::size_t>(me())) continue;
+      void* const at = const_cast<word*>(fine(i));
+      std::size_t bytes = 0;
+      REQUIRE_OK(quire_minipage_of(at, nullptr, &bytes));
+      REQUIRE_STATUS(quire_block_declare(at, bytes + 1), QUIRE_BAD_ADDRESS);
+      REQUIRE_OK(quire_block_declare(at, bytes));
+      const auto before = counters().twins;
+      for (std::size_t w = 0; w < bytes / sizeof(word); ++w) fine(i)[w] = round * 100 + i + w;
+      REQUIRE_EQUAL(counters().twins, before);
+    }
+    a.end();
+    for (std::size_t i = 0; i < 2 * each; ++i) {
+      for (std::size_t w = 0; w < minipage_bytes / sizeof(word); ++w) REQUIRE_EQUAL(fine(i)[w], round * 100 + i + w);
+    }
+    barrier();
   }
 }
 
@@ -310,7 +358,6 @@ void strong_again() {
 void relaxed_again(unsigned flags, quire_placement placement) {
   constexpr std::size_t units = 12;
   const area a = make_area("relaxed " + std::to_string(flags) + std::to_string(placement), units * page, page, placement);
-  volatile word* const words = a.words();
   const auto count = static_cast<word>(nodes()), mine = static_cast<word>(me());
   quire_mutex mutex{};
   if (me() == 0) REQUIRE_OK(quire_mutex_create(&mutex));
@@ -319,15 +366,15 @@ void relaxed_again(unsigned flags, quire_placement placement) {
   for (word round = 1; round <= 12; ++round) {
     // Before the block each unit has one writer, and moves to it at the barrier.
     for (std::size_t u = 0; u < units; ++u) {
-      if ((u + round) % count == mine) words[u * 512 + 100] = round * 100 + u;
+      if ((u + round) % count == mine) a.word_at(u * 512 + 100) = round * 100 + u;
     }
     barrier();
     a.begin(flags);
     for (std::size_t u = 0; u < units; ++u) {
-      REQUIRE_EQUAL(words[u * 512 + 100], round * 100 + u);
+      REQUIRE_EQUAL(a.word_at(u * 512 + 100), round * 100 + u);
       if ((u + round) % 4 == 0) continue;  // this unit nobody writes
       if ((u + round) % 4 == 1 && (u / 4 + round) % count != mine) continue;  // and this one, one node
-      words[u * 512 + mine] = round * 1000 + u;
+      a.word_at(u * 512 + mine) = round * 1000 + u;
     }
     if (round % 3 == 0) barrier();
     a.end();
@@ -335,26 +382,26 @@ void relaxed_again(unsigned flags, quire_placement placement) {
       for (word n = 0; n < count; ++n) {
         if ((u + round) % 4 == 0) continue;
         if ((u + round) % 4 == 1 && (u / 4 + round) % count != n) continue;
-        REQUIRE_EQUAL(words[u * 512 + n], round * 1000 + u);
+        REQUIRE_EQUAL(a.word_at(u * 512 + n), round * 1000 + u);
       }
     }
     for (int i = 0; i < 3; ++i) {
       REQUIRE_OK(quire_mutex_lock(mutex));
-      for (std::size_t u = 0; u < units; ++u) words[u * 512 + 200] = words[u * 512 + 200] + 1;
+      for (std::size_t u = 0; u < units; ++u) a.word_at(u * 512 + 200) = a.word_at(u * 512 + 200) + 1;
       REQUIRE_OK(quire_mutex_unlock(mutex));
     }
     barrier();
     total += 3 * count;
-    for (std::size_t u = 0; u < units; ++u) REQUIRE_EQUAL(words[u * 512 + 200], total);
+    for (std::size_t u = 0; u < units; ++u) REQUIRE_EQUAL(a.word_at(u * 512 + 200), total);
     barrier();
   }
   // It can be made sequential, and back.
   if (detector == QUIRE_DETECT_SCAN) return;
   REQUIRE_OK(quire_region_set_consistency(a.region, QUIRE_SEQUENTIAL));
   a.begin(flags);
-  words[300 + mine] = 5;
+  a.word_at(300 + mine) = 5;
   a.end();
-  for (word n = 0; n < count; ++n) REQUIRE_EQUAL(words[300 + n], 5);
+  for (word n = 0; n < count; ++n) REQUIRE_EQUAL(a.word_at(300 + n), 5);
   REQUIRE_OK(quire_region_set_consistency(a.region, QUIRE_RELEASE));
 }
 
@@ -466,6 +513,7 @@ void run_all() {
     section(("merge, first touch" + how).c_str(), [&] { merges(("m f" + how).c_str(), page, QUIRE_PLACE_FIRST_TOUCH, flags); });
     section(("declared, blocks" + how).c_str(), [&] { declared(("d b" + how).c_str(), page, QUIRE_PLACE_BLOCK, flags); });
     section(("declared, 64 KiB" + how).c_str(), [&] { declared(("d l" + how).c_str(), 16 * page, QUIRE_PLACE_MODULO, flags); });
+    if (minipage_bytes != 0) section(("declared by minipages" + how).c_str(), [&] { declared_minipages(flags); });
     section(("atomic operations" + how).c_str(), [&] { atomics(flags); });
     section(("under load" + how).c_str(), [&] { under_load(flags); });
   }
@@ -553,5 +601,6 @@ int main(int argc, char** argv) {
   const std::string_view what = argc > 1 ? argv[1] : "", how = argc > 2 ? argv[2] : what;
   if (how == "release" || how == "scan") consistency = QUIRE_RELEASE;
   if (how == "scan") detector = QUIRE_DETECT_SCAN;
+  if (what == "minipages") minipage_bytes = 272;
   return node_main(what == "long" ? run_long : what == "time" ? run_time : run_all);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Contract of quire_region_set_consistency(): a region's consistency changes to and fro, and every word is what it was before;
-// threads that use the region all the while lose nothing; calls that make no sense end on all nodes alike. With "time":
-// what a change costs.
+// threads that use the region all the while lose nothing; calls that make no sense end on all nodes alike. With "minipages":
+// of units of 272 bytes, used by both views. With "time": what a change costs.
 #include <atomic>
 #include <string_view>
 
@@ -17,10 +17,19 @@ using word = std::uint64_t;
 int nodes() { return quire_nodes(); }
 int me() { return quire_node(); }
 
+std::size_t minipage_bytes = 0;  ///< of regions that threads use by both views, if not 0
+
 struct area {
   quire_region region{};
   volatile word* words = nullptr;
   std::size_t count = 0;
+  /// Of a region with minipages: some in the natural view, some each in the view that shows its minipage alone.
+  [[nodiscard]] volatile word& at(std::size_t i) const {
+    if (minipage_bytes == 0 || mix(i / 64 + static_cast<word>(me())) % 3 == 0) return words[i];
+    void* alone = nullptr;
+    REQUIRE_OK(quire_view(const_cast<const word*>(words) + i, QUIRE_FINE, &alone));
+    return *static_cast<volatile word*>(alone);
+  }
   void set(quire_consistency to) const { REQUIRE_OK(quire_region_set_consistency(region, to)); }
 };
 
@@ -45,7 +54,8 @@ quire_mutex make_mutex() {
 void to_and_fro(const char* name, std::size_t unit, quire_placement placement, quire_consistency first, int rounds) {
   constexpr int threads = 2;
   constexpr std::size_t bytes = 160 * 1024;
-  auto about = region_options(unit, placement, nodes() - 1);
+  auto about = region_options(minipage_bytes != 0 ? 0 : unit, placement, nodes() - 1);
+  about.minipage_bytes = minipage_bytes;
   about.consistency = first;
   const area a = make_area(name, bytes, about);
   quire_consistency now = first;
@@ -62,8 +72,8 @@ void to_and_fro(const char* name, std::size_t unit, quire_placement placement, q
       const auto mine = static_cast<std::uint64_t>(me() * threads + thread);
       for (std::size_t i = 0; i < a.count; ++i) {
         if (owner_of(i) != mine) continue;
-        REQUIRE_EQUAL(a.words[i], expected[i]);
-        a.words[i] = value_of(i);
+        REQUIRE_EQUAL(a.at(i), expected[i]);
+        a.at(i) = value_of(i);
       }
     });
     for (std::size_t i = 0; i < a.count; ++i) {
@@ -80,7 +90,7 @@ void to_and_fro(const char* name, std::size_t unit, quire_placement placement, q
     }
     const bool all = round % 5 == 0 || round == rounds;
     for (std::size_t i = 0; i < a.count; ++i) {
-      if (all || (mix(i / 512 + seed) + static_cast<word>(me())) % 3 == 0) REQUIRE_EQUAL(a.words[i], expected[i]);
+      if (all || (mix(i / 512 + seed) + static_cast<word>(me())) % 3 == 0) REQUIRE_EQUAL(a.at(i), expected[i]);
     }
     if (mix(seed + 5) % 3 == 0) {  // with copies all about
       now = now == QUIRE_RELEASE ? QUIRE_SEQUENTIAL : QUIRE_RELEASE;
@@ -315,6 +325,13 @@ void run_all() {
   section("sparse", sparse);
 }
 
+void run_minipages() {
+  minipage_bytes = 272;
+  section("to and fro, blocks", [] { to_and_fro("tf block", page, QUIRE_PLACE_BLOCK, QUIRE_SEQUENTIAL, 25); });
+  section("to and fro, modulo", [] { to_and_fro("tf modulo", page, QUIRE_PLACE_MODULO, QUIRE_RELEASE, 25); });
+  section("to and fro, first touch", [] { to_and_fro("tf first", page, QUIRE_PLACE_FIRST_TOUCH, QUIRE_RELEASE, 20); });
+}
+
 /// Microseconds that a change takes, for regions written by all nodes in stretches of a unit.
 void run_time() {
   for (const std::size_t mib : {1, 16, 256}) {
@@ -340,6 +357,6 @@ void run_time() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bool timed = argc > 1 && std::string_view(argv[1]) == "time";
-  return node_main(timed ? run_time : run_all);
+  const std::string_view what = argc > 1 ? argv[1] : "";
+  return node_main(what == "time" ? run_time : what == "minipages" ? run_minipages : run_all);
 }

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -304,20 +303,6 @@ void changes() {
   }
 }
 
-void refused() {
-  auto* const base = shared_region<std::uint64_t>("refused", page, minipages(256, QUIRE_SEQUENTIAL));
-  quire_region region{};
-  REQUIRE_OK(quire_region_of(base, &region));
-  REQUIRE_STATUS(quire_block_begin(region, 0), QUIRE_INVALID);
-  auto* const first = shared_object<int>("first process");
-  if (quire_node() == 0) *first = ::getpid();
-  barrier();
-  const auto where = std::filesystem::temp_directory_path() / ("quire-views-" + std::to_string(*first));
-  REQUIRE_STATUS(quire_checkpoint(where.c_str()), QUIRE_UNSUPPORTED);
-  barrier();
-  if (quire_node() == 0) std::filesystem::remove_all(where);
-}
-
 /// What ends the program: an access to a place where a fine view shows nothing.
 [[noreturn]] void wrong_view() {
   auto* const base = shared_region<volatile std::uint64_t>("wrong", page, minipages(256, QUIRE_SEQUENTIAL));
@@ -348,7 +333,6 @@ int main(int argc, char** argv) {
     for (const std::size_t bytes : {256u, 1024u}) section((std::string("composed pages of ") + std::to_string(bytes)).c_str(), [&] { composed_pages(bytes); });
     section("arrays", arrays);
     section("changes of consistency", changes);
-    section("what is refused", refused);
     section("bad input", bad_input);
   });
 }

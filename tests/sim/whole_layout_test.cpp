@@ -111,18 +111,33 @@ TEST(toy_layout, moves_units_of_both_sizes) {
   EXPECT_EQ(big, bytes / 2 / large);
 }
 
-/// What needs units of one size is refused.
-TEST(toy_layout, refuses_what_needs_units_of_one_size) {
+/// Both nodes write both units' sizes in checked blocks, and one byte of each.
+TEST(toy_layout, has_blocks) {
   world w(two_sizes(1, 2));
   w.add_region(region(QUIRE_SEQUENTIAL));
   for (unsigned n = 0; n < 2; ++n) {
-    w.start(n, [&](node& here) {
-      const core::job_call together(here.core(), sync::meeting::block_begin, "block", 9);
-      EXPECT_EQ(here.core().blocks.begin(1, 0).code(), QUIRE_INVALID);
-      EXPECT_EQ(here.core().holding.hold().code(), QUIRE_UNSUPPORTED);
+    w.start(n, [&, n](node& here) {
+      core::core& c = here.core();
+      for (std::uint64_t round = 1; round <= 4; ++round) {
+        const std::uint64_t both = round == 4 ? bytes - page : round == 3 ? page : 0;
+        {
+          const core::job_call together(c, sync::meeting::block_begin, "begin", 9);
+          EXPECT_TRUE(c.blocks.begin(1, QUIRE_BLOCK_CHECK).ok());
+        }
+        for (std::uint64_t at = 0; at < bytes; at += 1024) here.store(base + at + n * 8, round << 8 | n);
+        if (both != 0) here.store(base + both + 256, round * 2 + n);
+        const core::job_call together(c, sync::meeting::block_end, "end", 9);
+        quire_overlap found{};
+        EXPECT_EQ(c.blocks.end(1, found).code(), both != 0 ? QUIRE_OVERLAP : QUIRE_OK);
+        EXPECT_EQ(found.address, both != 0 ? reinterpret_cast<void*>(base + both + 256) : nullptr);
+        for (std::uint64_t at = 0; at < bytes; at += 1024) {
+          for (std::uint64_t other = 0; other < 2; ++other) EXPECT_EQ(here.load(base + at + other * 8), round << 8 | other);
+        }
+        EXPECT_TRUE(meet(here).ok());
+      }
     });
   }
-  ASSERT_EQ(w.run(), "");
+  EXPECT_EQ(w.run(), "");
 }
 
 TEST(toy_layout, gives_each_byte_to_one_unit) {

@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
+#include "core/minipages/minipages.hpp"
 #include "sim/random.hpp"
 
 namespace quire::core {
@@ -16,16 +18,23 @@ using model::node_id;
 constexpr std::size_t page = 4096;
 using bytes = std::vector<std::byte>;
 
-TEST(block_merge, as_the_model) {
+/// A unit of some layout.
+struct place {
+  unit_layout layout;
+  std::uint64_t unit = 0;
+};
+
+void as_the_model(const std::function<place(sim::random&)>& draw_place) {
   const diff::codec codec;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE(seed);
     sim::random draw(seed);
-    const std::size_t size = page << draw.below(3);
-    const std::uint64_t nodes = 2 + draw.below(3), home = draw.below(nodes), unit = draw.below(100);
+    const auto [layout, unit] = draw_place(draw);
+    const std::size_t size = layout.bytes_of(unit);
+    const std::uint64_t nodes = 2 + draw.below(3), home = draw.below(nodes);
     bytes base(size);
     for (auto& b : base) b = static_cast<std::byte>(draw.below(256));
-    block_merge merge(size);
+    block_merge merge(layout);
     bytes expected = base;
     std::vector<std::set<std::uint64_t>> changed(size);
     std::vector<bytes> copies(nodes, base);
@@ -52,8 +61,13 @@ TEST(block_merge, as_the_model) {
         }
         for (std::size_t at = 0; at < size; at += page) {
           bytes room(diff::worst_bytes(page));
-          const auto made = codec.encode(std::span(copies[n]).subspan(at, page), twin.data() + at, room, diff::writers::several);
+          const auto made = codec.encode(std::span(copies[n]).subspan(at, std::min(page, size - at)), twin.data() + at, room, diff::writers::several);
           if (made.what == diff::outcome::unchanged) continue;
+          if (made.what == diff::outcome::whole) {
+            const auto all = std::span(copies[n]).subspan(at, std::min(page, size - at));
+            ASSERT_TRUE(merge.add(unit, at, node_id{static_cast<std::uint16_t>(n)}, all, true, base.data()));
+            continue;
+          }
           ASSERT_EQ(made.what, diff::outcome::diff);
           ASSERT_TRUE(merge.add(unit, at, node_id{static_cast<std::uint16_t>(n)}, std::span(room).first(made.bytes), false, base.data()));
         }
@@ -79,15 +93,35 @@ TEST(block_merge, as_the_model) {
     }
     ASSERT_NE(merge.overlap_count(), 0u);
     const auto lowest = merge.overlaps().front();
-    EXPECT_EQ(lowest.offset, unit * size + static_cast<std::size_t>(both - changed.begin()));
+    EXPECT_EQ(lowest.offset, layout.offset_of(unit) + static_cast<std::size_t>(both - changed.begin()));
     EXPECT_EQ(lowest.a.value(), *both->begin());
     EXPECT_EQ(lowest.b.value(), *std::next(both->begin()));
   }
 }
 
+TEST(block_merge, as_the_model) {
+  as_the_model([](sim::random& draw) {
+    const std::size_t size = page << draw.below(3);
+    return place{unit_layout::uniform(100 * size, size), draw.below(100)};
+  });
+}
+
+/// Units below a page have diffs of their own, which end where they do; an overlap is told by its offset in the region.
+TEST(block_merge, as_the_model_with_units_of_several_sizes) {
+  constexpr std::uint64_t sizes[] = {0, 16, 48, 256, 672, 1360, 2048}, pages = std::size(sizes);
+  constexpr unsigned views = 256;
+  const auto body = minipages::make({.bytes = pages * page, .unit_bytes = page, .views = views});
+  ASSERT_NE(body, nullptr);
+  for (std::uint64_t p = 0; p < pages; ++p) ASSERT_TRUE(dynamic_cast<minipages&>(*body).divide(p, 1, sizes[p]));
+  as_the_model([&](sim::random& draw) {
+    const std::uint64_t p = draw.below(pages);
+    return place{unit_layout::of(*body), p * views + (sizes[p] == 0 ? 0 : draw.below(page / sizes[p]))};
+  });
+}
+
 TEST(block_merge, what_is_no_diff_is_refused) {
   const bytes base(page);
-  block_merge merge(page);
+  block_merge merge(unit_layout::uniform(2 * page, page));
   const bytes nonsense(3, std::byte{255});
   EXPECT_FALSE(merge.add(1, 0, node_id{0}, nonsense, false, base.data()));
   EXPECT_EQ(merge.overlap_count(), 0u);

@@ -30,6 +30,19 @@ std::vector<std::byte> random_bytes(std::size_t count, unsigned seed) {
   return bytes;
 }
 
+std::string read_all(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+void write_text(const std::string& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
+void flip(const std::string& path, std::uint64_t at) {
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekg(static_cast<std::streamoff>(at));
+  const char c = static_cast<char>(file.get() ^ 4);
+  file.seekp(static_cast<std::streamoff>(at));
+  file.put(c);
+}
+
 class checkpoint_directory : public testing::Test {
  protected:
   void SetUp() override {
@@ -66,8 +79,8 @@ class checkpoint_directory : public testing::Test {
       if (outcome why = w.make(unfinished_path(path_, a.what().generation), a.what(), node); !why.ok()) return why;
       auto content = random_bytes(300 * page, seed + static_cast<unsigned>(node));
       std::fill_n(content.begin() + 7 * page, 3 * page, std::byte{0});
-      if (outcome why = w.add(0, 1000 * node, page, content); !why.ok()) return why;
-      if (outcome why = w.add(1, 10 + 10 * node, 8192, std::span(content).first(2 * 8192)); !why.ok()) return why;
+      if (outcome why = w.add(0, 1000 * node * page, page, content); !why.ok()) return why;
+      if (outcome why = w.add(1, (10 + 10 * node) * 8192, 8192, std::span(content).first(2 * 8192)); !why.ok()) return why;
       const std::vector<std::uint64_t> heap = {seed, node}, objects = {9, 8, 7};
       m.files.emplace_back();
       if (outcome why = w.finish(heap, objects, m.files.back()); !why.ok()) return why;
@@ -116,10 +129,10 @@ TEST_F(checkpoint_directory, gives_back_what_was_written) {
     EXPECT_EQ(file.objects().size(), 3u);
     const auto content = random_bytes(300 * page, 1 + node);
     ASSERT_EQ(file.extents().size(), 3u);  // the zero units are a gap
-    EXPECT_EQ(file.extents()[1].first, 1000 * node + 10);
-    EXPECT_EQ(file.extents()[1].count, 290u);
+    EXPECT_EQ(file.extents()[1].first, (1000 * node + 10) * page);
+    EXPECT_EQ(file.extents()[1].bytes, 290 * page);
     std::vector<std::byte> some(5 * page);
-    ASSERT_TRUE(file.read(1, 100, page, some).ok());
+    ASSERT_TRUE(file.read(1, 100 * page, some).ok());
     EXPECT_TRUE(std::equal(some.begin(), some.end(), content.begin() + 110 * page));
     EXPECT_EQ(whole.about().files[node].content_bytes, 297 * page + 2 * 8192);
     EXPECT_LT(whole.about().files[node].bytes, 300 * page + 2 * 8192 + 2 * page);
@@ -179,6 +192,58 @@ TEST_F(checkpoint_directory, is_one_job_s_at_a_time) {
   EXPECT_THAT(why.text, HasSubstr(path_));
 }
 
+/// Two nodes keep every other minipage of some pages, and write them piece by piece; any range of them comes back, with all of its checksums looked at.
+TEST_F(checkpoint_directory, keeps_units_below_a_page) {
+  constexpr std::uint64_t pages = 12, bytes = pages * page, minipage = 672;
+  auto all = random_bytes(bytes, 3);
+  std::fill_n(all.begin() + 5 * page, 2 * page, std::byte{0});
+  const auto end_of = [](std::uint64_t at) {
+    const std::uint64_t in_page = at % page, next = in_page + minipage;
+    return at - in_page + (next + minipage > page ? page : next);
+  };
+  attempt a;
+  ASSERT_TRUE(a.begin(path_).ok());
+  manifest m = describe(a.what());
+  m.heap_views = 16;
+  m.regions.push_back({2, m.next_base + (1u << 30), bytes, minipage, 1, 0, 0, 0, 0, 0, 0, 0, 1, 6, 0});
+  const std::uint64_t grain = m.regions.back().grain(), position = m.regions.back().base - m.base;
+  EXPECT_EQ(grain, page);
+  for (std::uint64_t node = 0; node < 2; ++node) {
+    node_writer w;
+    ASSERT_TRUE(w.make(unfinished_path(path_, a.what().generation), a.what(), node).ok());
+    for (std::uint64_t at = 0, number = 0; at < bytes; at = end_of(at), ++number) {
+      if ((number / 3 + at / page) % 2 != node) continue;
+      ASSERT_TRUE(w.add(2, at, grain, std::span(all).subspan(at, end_of(at) - at)).ok());
+    }
+    m.files.emplace_back();
+    ASSERT_TRUE(w.finish({}, {}, m.files.back()).ok());
+  }
+  ASSERT_TRUE(a.commit(m).ok());
+  opened whole;
+  ASSERT_TRUE(whole.open(generation_path(path_, 1)).ok());
+  EXPECT_EQ(whole.about(), m);
+  EXPECT_EQ(m.files[0].content_bytes + m.files[1].content_bytes, bytes - 2 * page);
+  EXPECT_TRUE(verify(whole).ok());
+  EXPECT_LT(whole.files()[0].extents().size(), 2 * pages + 1);  // neighbours are one
+  content from(whole);
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 200; ++i) {
+    const std::uint64_t first = random() % bytes, length = 1 + random() % std::min<std::uint64_t>(bytes - first, i % 2 == 0 ? bytes : 900);
+    std::vector<std::byte> found(length, std::byte{0xee});
+    ASSERT_EQ(from.fill(position + first, found), 0);
+    EXPECT_TRUE(std::equal(found.begin(), found.end(), all.begin() + static_cast<std::ptrdiff_t>(first))) << first << ' ' << length;
+  }
+  const std::string file = generation_path(path_, 1) + "/node-1";
+  for (int i = 0; i < 50; ++i) {
+    const std::uint64_t at = 4096 + random() % m.files[1].content_bytes;
+    flip(file, at);
+    EXPECT_EQ(check(1).code, QUIRE_DAMAGED) << at;
+    std::vector<std::byte> found(bytes);
+    EXPECT_EQ(from.fill(position, found), EBADMSG);
+    flip(file, at);
+  }
+}
+
 // ---- Damage
 
 struct damage {
@@ -186,19 +251,6 @@ struct damage {
   std::function<void(const std::string& path)> inflict;
 };
 void PrintTo(const damage& d, std::ostream* out) { *out << d.name; }
-
-std::string read_all(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-void write_text(const std::string& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
-void flip(const std::string& path, std::uint64_t at) {
-  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
-  file.seekg(static_cast<std::streamoff>(at));
-  const char c = static_cast<char>(file.get() ^ 4);
-  file.seekp(static_cast<std::streamoff>(at));
-  file.put(c);
-}
 
 class damaged_checkpoint : public checkpoint_directory, public testing::WithParamInterface<damage> {};
 
@@ -230,12 +282,12 @@ INSTANTIATE_TEST_SUITE_P(
         damage{"longer_file", "node-0", "bytes instead of",
                [](const auto& p) { fs::resize_file(p, fs::file_size(p) + 1); }},
         damage{"bit_in_head", "node-0", "", [](const auto& p) { flip(p, 3); }},
-        damage{"bit_in_content", "node-1", "checksum of unit", [](const auto& p) { flip(p, 4096 + 50 * page + 17); }},
-        damage{"last_bit_of_content", "node-1", "checksum of unit",
+        damage{"bit_in_content", "node-1", "checksum of bytes", [](const auto& p) { flip(p, 4096 + 50 * page + 17); }},
+        damage{"last_bit_of_content", "node-1", "checksum of bytes",
                [](const auto& p) { flip(p, 4096 + 297 * page - 1); }},
         damage{"bit_in_index", "node-0", "index", [](const auto& p) { flip(p, fs::file_size(p) - 64 - 30); }},
         damage{"bit_in_end", "node-0", "end", [](const auto& p) { flip(p, fs::file_size(p) - 20); }},
-        damage{"zeroes_for_a_page", "node-0", "checksum of unit",
+        damage{"zeroes_for_a_page", "node-0", "checksum of bytes",
                [](const auto& p) {
                  std::string all = read_all(p);
                  std::fill_n(all.begin() + 8192, page, '\0');
@@ -275,6 +327,74 @@ TEST_F(checkpoint_directory, says_which_version_it_cannot_read) {
   write_text(file, text);
   EXPECT_EQ(check(1).code, QUIRE_UNSUPPORTED);
   EXPECT_THAT(check(1).text, HasSubstr("version 7"));
+}
+
+TEST_F(checkpoint_directory, refuses_regions_that_cannot_be) {
+  const auto parsed = [](std::uint64_t unit_bytes, std::uint64_t views, std::uint64_t bytes = 16 * page) {
+    manifest m = describe({1, 2}), found;
+    m.files.emplace_back();
+    m.regions.push_back({2, m.next_base + (1u << 30), bytes, unit_bytes, 0, 0, 0, 0, 0, 0, 0, 0, views != 0 ? 1u : 0u, views, 0});
+    const outcome why = parse(print(m), "here", found);
+    EXPECT_TRUE(!why.ok() || found == m);
+    return why;
+  };
+  EXPECT_TRUE(parsed(page, 0).ok());
+  EXPECT_TRUE(parsed(16, 256).ok());
+  EXPECT_TRUE(parsed(672, 6).ok());
+  EXPECT_TRUE(parsed(page, 16).ok());  // cut as the heap says
+  for (const outcome& why : {parsed(672, 0), parsed(0, 6), parsed(8, 256), parsed(680, 6), parsed(2 * page, 6), parsed(672, 257), parsed(672, 6, page + 672)}) {
+    EXPECT_EQ(why.code, QUIRE_DAMAGED);
+    EXPECT_THAT(why.text, HasSubstr("region 2 cannot be"));
+  }
+}
+
+std::uint32_t crc_of(const std::string& text) { return crc32c(std::as_bytes(std::span(text.data(), text.size()))); }
+template <class T>
+T& number_at(std::string& text, std::size_t at) {
+  return *reinterpret_cast<T*>(text.data() + at);
+}
+
+/// As version 2 wrote it: extents in units, and regions without fine views.
+TEST_F(checkpoint_directory, reads_what_the_version_before_has_written) {
+  ASSERT_TRUE(write(1).ok());
+  const std::string directory = generation_path(path_, 1);
+  std::string text = read_all(directory + "/manifest");
+  for (const char* node : {"0", "1"}) {
+    const std::string name = directory + "/node-" + node;
+    std::string file = read_all(name);
+    number_at<std::uint64_t>(file, 8) = 2;
+    const std::size_t end = file.size() - 64, tail = number_at<std::uint64_t>(file, end), bytes = number_at<std::uint64_t>(file, end + 8);
+    const std::uint64_t extents = number_at<std::uint64_t>(file, tail);
+    for (std::uint64_t i = 0; i < extents; ++i) {
+      const std::size_t at = tail + (4 + 4 * i) * 8;
+      const std::uint64_t unit = number_at<std::uint64_t>(file, at) == 0 ? page : 8192;
+      number_at<std::uint64_t>(file, at + 8) /= unit;
+      number_at<std::uint64_t>(file, at + 16) /= unit;
+    }
+    const std::uint32_t before = static_cast<std::uint32_t>(number_at<std::uint64_t>(file, end + 40)), now = crc_of(file.substr(tail, bytes));
+    number_at<std::uint64_t>(file, end + 40) = now;
+    number_at<std::uint64_t>(file, end + 48) = crc_of(file.substr(end, 48));
+    write_text(name, file);
+    const auto hex = [](std::uint64_t value) {
+      char word[20];
+      std::snprintf(word, sizeof word, "%016lx", static_cast<unsigned long>(value));
+      return std::string(word);
+    };
+    text.replace(text.find(hex(before)), 16, hex(now));
+    const std::size_t last = text.rfind("end ");
+    text.replace(0, 18, "quire-checkpoint 2");
+    text.replace(last + 4, 16, hex(crc_of(text.substr(0, last))));
+  }
+  write_text(directory + "/manifest", text);
+  EXPECT_EQ(check(1).text, "");
+  opened whole;
+  ASSERT_TRUE(whole.open(directory).ok());
+  EXPECT_EQ(whole.about().version, 2u);
+  content from(whole);
+  std::vector<std::byte> found(8192);
+  ASSERT_EQ(from.fill((std::uint64_t{1} << 39) + 20 * 8192, found), 0);
+  const auto written = random_bytes(300 * page, 2);
+  EXPECT_TRUE(std::equal(found.begin(), found.end(), written.begin()));
 }
 
 // ---- Calls that fail: whichever it is, what was there before is there, and so is the way to the next one

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "heap_support.hpp"
+#include "minipage_heap_support.hpp"
 
 namespace quire::heap {
 namespace {
@@ -30,7 +31,7 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> use(heap& h, unsigned seed,
   return live;
 }
 
-words saved(const heap& h) {
+words saved(const allocator& h) {
   words all;
   h.save(all);
   return all;
@@ -118,6 +119,109 @@ TEST(saved_heap, words_that_make_no_sense_are_refused_or_make_a_valid_heap) {
     if (i % 3 == 2) bad[random() % bad.size()] = random();
     std::span<const std::uint64_t> left(bad), same(bad);
     heap after{base_address, 64 * mib, page};
+    saved_extent about;
+    (void)skip_saved(same, about);
+    if (after.load(left)) {
+      ASSERT_TRUE(after.is_valid()) << i;
+    } else {
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 1000);
+}
+
+// ---- Heaps with minipages
+
+struct object {
+  std::uint64_t address = 0, bytes = 0, minipage = 0;
+};
+
+std::vector<object> use(minipage_heap& h, page_table& told, unsigned seed, int calls) {
+  std::mt19937 random(seed);
+  std::vector<object> live;
+  for (int i = 0; i < calls; ++i) {
+    if (random() % 40 == 0) h.set_chunk(1 + random() % 5);
+    if (random() % 5 < 3 || live.empty()) {
+      const std::uint64_t bytes = random() % 6 == 0 ? 1 + random() % (9 * page) : 1 + random() % 700;
+      const auto given = allocate(h, told, bytes);
+      if (given.ok()) live.push_back({given.value().address, given.value().bytes, told.minipage_of(given.value().address)});
+    } else {
+      const std::size_t which = random() % live.size();
+      EXPECT_TRUE(h.release(live[which].address).ok());
+      live.erase(live.begin() + static_cast<std::ptrdiff_t>(which));
+    }
+  }
+  return live;
+}
+
+/// What nodes are told of at a restart is what they knew before; and what lives, lives.
+TEST(saved_minipage_heap, goes_on_as_the_one_that_was_saved) {
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE(seed);
+    const std::uint64_t size = seed % 4 == 0 ? 2 * mib : 64 * mib;
+    const unsigned views = seed % 3 == 0 ? 256 : 16;
+    minipage_heap before{base_address, size, views};
+    page_table told{size}, told_again{size};
+    const auto live = use(before, told, seed, seed % 4 == 0 ? 1'500 : 400);
+    const auto planned = before.plan(1 + seed * 31 % 2000, 16);  // on its way to the others
+    const words all = saved(before);
+    std::span<const std::uint64_t> left(all), same(all);
+    saved_extent about;
+    ASSERT_TRUE(skip_saved(same, about));
+    EXPECT_TRUE(same.empty());
+    for (const span_plan& cut : about.cuts) told_again.lay(cut);
+    minipage_heap after{base_address, size, views};
+    ASSERT_TRUE(after.load(left));
+    EXPECT_TRUE(left.empty());
+    ASSERT_TRUE(after.is_valid());
+    EXPECT_EQ(saved(after), all);
+    EXPECT_EQ(after.numbers().live_bytes, before.numbers().live_bytes);
+    EXPECT_EQ(after.numbers().live_objects, live.size());
+    for (const object& o : live) {
+      EXPECT_EQ(after.size_of(o.address).value(), o.bytes);
+      EXPECT_EQ(told_again.minipage_of(o.address), o.minipage);
+    }
+    if (planned.ok()) {
+      EXPECT_EQ(told_again.minipage_of(planned.value().address), planned.value().minipage_bytes);
+    }
+    const auto more = use(after, told_again, seed + 500, 300);
+    for (const auto& some : {live, more}) {
+      for (const object& o : some) ASSERT_TRUE(after.release(o.address).ok());
+    }
+    EXPECT_TRUE(after.is_valid());
+    EXPECT_EQ(after.numbers().live_objects, 0u);
+  }
+}
+
+TEST(saved_minipage_heap, is_for_heaps_of_its_kind_and_place) {
+  minipage_heap before{base_address, 64 * mib, 256};
+  page_table told{64 * mib};
+  (void)allocate(before, told, 20);
+  const words all = saved(before);
+  const auto loads = [&](allocator&& h) {
+    std::span<const std::uint64_t> left(all);
+    return h.load(left);
+  };
+  EXPECT_TRUE(loads(minipage_heap{base_address, 64 * mib, 256}));
+  EXPECT_FALSE(loads(minipage_heap{base_address, 64 * mib, 16}));  // which cannot show so small ones
+  EXPECT_FALSE(loads(minipage_heap{base_address + page, 64 * mib, 256}));
+  EXPECT_FALSE(loads(heap{base_address, 64 * mib, page}));
+}
+
+TEST(saved_minipage_heap, words_that_make_no_sense_are_refused_or_make_a_valid_heap) {
+  minipage_heap before{base_address, 64 * mib, 64};
+  page_table told{64 * mib};
+  (void)use(before, told, 11, 300);
+  const words all = saved(before);
+  std::mt19937_64 random(5);
+  int refused = 0;
+  for (int i = 0; i < 3000; ++i) {
+    words bad = all;
+    if (i % 3 == 0) bad.resize(random() % bad.size());
+    if (i % 3 == 1) bad[random() % bad.size()] ^= std::uint64_t{1} << random() % 64;
+    if (i % 3 == 2) bad[random() % bad.size()] = random();
+    std::span<const std::uint64_t> left(bad), same(bad);
+    minipage_heap after{base_address, 64 * mib, 64};
     saved_extent about;
     (void)skip_saved(same, about);
     if (after.load(left)) {
