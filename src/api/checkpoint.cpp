@@ -35,7 +35,7 @@ quire_status spread(T& value, int root) {
 checkpoint::region_row row_of(const core::region_slot& r) {
   const core::region_description& d = r.about;
   const auto consistency = static_cast<std::uint64_t>(r.consistency());
-  return {d.id, d.base, d.bytes, d.unit_bytes, d.placement, d.home, consistency, d.pool, d.detector, d.life, d.heap, d.orders, d.layout, d.views, d.chunk};
+  return {d.id, d.base, d.bytes, d.unit_bytes, d.placement, d.home, consistency, d.pool, d.detector, d.life, d.heap, d.orders, d.layout, d.views, d.chunk, d.grouping};
 }
 
 /// Writes the content of one run, in steps.

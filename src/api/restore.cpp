@@ -161,6 +161,7 @@ outcome take_tables(runtime& r, const checkpoint::opened& whole) {
     about.layout = static_cast<std::uint8_t>(row.layout);
     about.views = static_cast<std::uint16_t>(row.views);
     about.chunk = static_cast<std::uint16_t>(row.chunk);
+    about.grouping = static_cast<std::uint8_t>(row.grouping);
     if (const auto why = r.regions->load_region(about); !why.ok()) {
       return {why.code(), whole.directory() + ": region " + std::to_string(row.id) + " cannot be made here"};
     }

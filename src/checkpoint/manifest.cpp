@@ -78,7 +78,7 @@ class words {
 bool has_units(const region_row& r) {
   constexpr std::uint64_t page = 4096, most = 2u << 20, step = 16, most_views = 256;
   if (r.views == 0) return r.unit_bytes >= page && r.unit_bytes <= most && (r.unit_bytes & (r.unit_bytes - 1)) == 0;
-  return r.unit_bytes >= step && r.unit_bytes <= page && r.unit_bytes % step == 0 && r.views <= most_views;
+  return r.unit_bytes >= step && r.unit_bytes <= page && r.unit_bytes % step == 0 && r.views <= most_views && r.grouping <= 2;
 }
 
 bool take_line(words& w, const std::string& key, manifest& m) {
@@ -92,7 +92,8 @@ bool take_line(words& w, const std::string& key, manifest& m) {
     region_row r;
     const bool good = w.number(r.id) && w.number(r.base, 16) &&
                       w.numbers(r.bytes, r.unit_bytes, r.placement, r.home, r.consistency, r.pool, r.detector, r.life, r.heap) &&
-                      w.number_or_end(r.orders) && w.number_or_end(r.layout) && w.number_or_end(r.views) && w.number_or_end(r.chunk);
+                      w.number_or_end(r.orders) && w.number_or_end(r.layout) && w.number_or_end(r.views) && w.number_or_end(r.chunk) &&
+                      w.number_or_end(r.grouping);
     m.regions.push_back(r);
     return good;
   }
@@ -127,7 +128,7 @@ std::string print(const manifest& m) {
     out << "region " << r.id << ' ' << hex(r.base) << ' ' << r.bytes << ' ' << r.unit_bytes << ' ' << r.placement << ' '
         << r.home << ' ' << r.consistency << ' ' << r.pool << ' ' << r.detector << ' ' << r.life << ' ' << r.heap;
     if (r.orders != 0 || r.layout != 0) out << ' ' << r.orders;
-    if (r.layout != 0) out << ' ' << r.layout << ' ' << r.views << ' ' << r.chunk;
+    if (r.layout != 0) out << ' ' << r.layout << ' ' << r.views << ' ' << r.chunk << ' ' << r.grouping;
     out << '\n';
   }
   for (const auto& [name, value] : m.names) out << "name " << hex(value) << ' ' << hex(name) << '\n';

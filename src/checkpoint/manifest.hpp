@@ -33,6 +33,7 @@ struct region_row {
   std::uint64_t orders = 0;  ///< 1: its units carry release consistency along
   std::uint64_t layout = 0;  ///< a row of the table of layouts
   std::uint64_t views = 0, chunk = 0;  ///< fine views; of a heap with them, allocations a unit
+  std::uint64_t grouping = 0;  ///< of regions with fine views: which units come together
   /// Content is cut at multiples of so many bytes, and each piece has a checksum; no unit lies in several, or has them whole.
   [[nodiscard]] std::uint64_t grain() const noexcept { return std::max<std::uint64_t>(unit_bytes, 4096); }
   friend bool operator==(const region_row&, const region_row&) noexcept = default;

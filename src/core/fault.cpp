@@ -159,7 +159,7 @@ model::fault_outcome fault_path::let_in(region_slot& r, std::uint64_t unit, acce
   }
   core_.performer.flush();  // the request leaves before anything else is prepared
   if (outcome == model::fault_outcome::lost) return outcome;
-  if (core_.config.read_ahead) read_on(r, plan, want, stream);
+  if (core_.config.read_ahead) read_on(r, plan, {plan.first, plan.first + plan.count}, want, stream);
   core_.protocols.domain_of(r).relieve();
   return outcome;
 }
@@ -180,9 +180,9 @@ void fault_path::bring_mates(region_slot& r, unit_range some, access want) noexc
 }
 
 /// The same for all units of a page that is used as a whole: they are asked for together. The thread waits for the first that is missing, and
-/// comes again then.
+/// comes again then. Sweeps are of pages: to a stream they have the numbers behind those of the units.
 template <class F>
-model::fault_outcome fault_path::let_in_whole(region_slot& r, std::uint64_t first, access want, unsigned lost, F&& waits) noexcept {
+model::fault_outcome fault_path::let_in_whole(region_slot& r, std::uint64_t first, access want, unsigned lost, read_ahead& stream, F&& waits) noexcept {
   using model::fault_outcome;
   constexpr std::uint64_t none = ~std::uint64_t{0};
   const std::uint64_t page = first / r.layout.units_a_page();
@@ -207,18 +207,73 @@ model::fault_outcome fault_path::let_in_whole(region_slot& r, std::uint64_t firs
   if (missing != none) {
     core_.stamp(fault_trace::point::asked, r.about.id, missing);
     core_.whole.note_try(r, page);
+    const auto plan = plan_for_whole(r, page, want, false, stream);
     waits(missing);
     core_.performer.flush();
+    if (core_.config.read_ahead && lost == 0) read_on_whole(r, plan, want, stream);
     core_.protocols.domain_of(r).relieve();
     return fault_outcome::joined;
   }
   core_.performer.flush();
-  access least = access::write;
-  for (std::uint64_t unit = all.first; unit < all.end; ++unit) least = std::min(least, r.machine->mapped(unit));
-  if (least >= want) core_.performer.compose(r, page, least);
+  (void)compose(r, page, want);
+  const auto plan = plan_for_whole(r, page, want, true, stream);
+  compose_around(r, page, stream);
+  if (core_.config.read_ahead) read_on_whole(r, plan, want, stream);
   if (r.detector->descriptor() >= 0) mapping::wake(r, all.first, 1);  // it comes again, unless it has what it wants
   core_.protocols.domain_of(r).relieve();
   return fault_outcome::local;
+}
+
+/// Maps a page as a whole to what all its units permit, if that is as much. True if it is.
+bool fault_path::compose(region_slot& r, std::uint64_t page, access want) noexcept {
+  const unit_range all = r.layout.under(page * view_map::page_bytes, view_map::page_bytes);
+  access least = access::write;
+  for (std::uint64_t unit = all.first; unit < all.end; ++unit) least = std::min(least, r.machine->mapped(unit));
+  if (least < want) return false;
+  core_.performer.compose(r, page, least);
+  return true;
+}
+
+read_ahead_plan fault_path::plan_for_whole(const region_slot& r, std::uint64_t page, access want, bool here, read_ahead& stream) const noexcept {
+  std::uint64_t most = read_ahead::max_window_bytes;
+  if (core_.frames.limited()) most = std::min(most, core_.frames.limit() / 16);
+  const std::uint64_t units = r.machine->units(), pages = units / r.layout.units_a_page();
+  return stream.on_fault(model::region_id{r.about.id}, units + page, units + pages, std::max<std::uint64_t>(most / view_map::page_bytes, 1),
+                         want == access::write, here);
+}
+
+void fault_path::read_on_whole(region_slot& r, const read_ahead_plan& plan, access want, read_ahead& stream) noexcept {
+  const unsigned a_page = r.layout.units_a_page();
+  const std::uint64_t first = plan.first - r.machine->units();
+  for (std::uint64_t page = first; page < first + plan.count; ++page) {
+    if (r.can_be_guessed(page * a_page)) r.states.use_whole(page, true);
+  }
+  read_on(r, plan, {first * a_page, (first + plan.count) * a_page}, want, stream);
+}
+
+/// After a fault in a composed page that cost no message: pages next to it whose units are all here need not fault one by one.
+void fault_path::compose_around(region_slot& r, std::uint64_t page, read_ahead& stream) noexcept {
+  const model::region_id id{r.about.id};
+  const unsigned a_page = r.layout.units_a_page();
+  const std::uint64_t units = r.machine->units(), pages = units / a_page;
+  const std::uint64_t end = std::min(page + 1 + stream.around(id, units + page), pages);
+  std::uint64_t next = page + 1;
+  for (; next < end && r.can_be_guessed(next * a_page); ++next) {
+    const unit_range all = r.layout.under(next * view_map::page_bytes, view_map::page_bytes);
+    const auto is_here = [&](std::uint64_t unit) { return r.machine->has_content(unit) && !core_.absent.is_absent(r, unit); };
+    bool here = true;
+    for (std::uint64_t unit = all.first; here && unit < all.end; ++unit) here = is_here(unit);
+    if (!here) break;
+    if (r.states.composed(next) != access::none) continue;
+    r.states.use_whole(next, true);
+    for (std::uint64_t unit = all.first; unit < all.end; ++unit) {
+      core_.actions.clear();
+      if (r.machine->on_fault_around(unit, core_.actions)) core_.performer.take(r, core_.actions);
+    }
+    core_.performer.flush();
+    if (!compose(r, next, access::read)) break;
+  }
+  if (next > page + 1) stream.on_mapped_up_to(id, units + page, units + next);
 }
 
 void fault_path::begin_fault(fault_op& o) noexcept {
@@ -227,7 +282,7 @@ void fault_path::begin_fault(fault_op& o) noexcept {
   if (core_.frames.limited() && core_.paging.starves(*o.region, o.unit)) return core_.paging.starve(o);
   if (core_.absent.must_wait(*o.region, o.unit, 1)) return core_.absent.park(*o.region, o.unit, o);
   // Once it waits in a bucket `o` belongs to whoever wakes its unit. The stream is of a thread that waits for this driver at least.
-  const auto outcome = o.composed ? let_in_whole(*o.region, o.unit, o.want, o.lost,
+  const auto outcome = o.composed ? let_in_whole(*o.region, o.unit, o.want, o.lost, *o.stream,
                                                  [this, &o](std::uint64_t missing) noexcept {
                                                    o.unit = missing;
                                                    core_.waiting.add(o);
@@ -259,7 +314,7 @@ void fault_path::begin_kernel_fault(region_slot& r, std::uint64_t address, bool 
   note_wait(r, unit, write, 0);  // how long the kernel holds the thread is not known
   const access want = write ? access::write : access::read;
   if (what.page == accessed::by::composed_page) {
-    (void)let_in_whole(r, unit, want, 0, [this](std::uint64_t) noexcept { ++kernel_waiting_; });
+    (void)let_in_whole(r, unit, want, 0, kernel_stream_, [this](std::uint64_t) noexcept { ++kernel_waiting_; });
   } else {
     const auto outcome = let_in(r, unit, want, 0, true, kernel_stream_, [&](model::fault_outcome how) noexcept {
       if (sharing_ != nullptr) note_use(r, unit, address, want, how);
@@ -299,14 +354,14 @@ void fault_path::map_around(region_slot& r, std::uint64_t unit, read_ahead& stre
 }
 
 /// Asks for the units of a plan.
-void fault_path::read_on(region_slot& r, const read_ahead_plan& plan, access want, read_ahead& stream) noexcept {
+void fault_path::read_on(region_slot& r, const read_ahead_plan& plan, unit_range units, access want, read_ahead& stream) noexcept {
   if (plan.count == 0) return;
   bool asked = false;
-  for (std::uint64_t i = 0; i < plan.count; ++i) {
-    if (!r.can_be_guessed(plan.first + i)) continue;
+  for (std::uint64_t unit = units.first; unit < units.end; ++unit) {
+    if (!r.can_be_guessed(unit)) continue;
     core_.actions.clear();
     const bool guessed = plan.will_write && want == access::read && core_.config.learn_writes;
-    if (!r.machine->on_read_ahead(plan.first + i, want, i == 0 || plan.withhold_all, core_.actions, guessed)) continue;
+    if (!r.machine->on_read_ahead(unit, want, unit == units.first || plan.withhold_all, core_.actions, guessed)) continue;
     asked = true;
     core_.performer.take(r, core_.actions);
   }

@@ -70,7 +70,12 @@ class fault_path {
   model::fault_outcome let_in(region_slot& r, std::uint64_t unit, model::access want, unsigned lost, bool again, read_ahead& stream,
                               F&& waits) noexcept;
   template <class F>
-  model::fault_outcome let_in_whole(region_slot& r, std::uint64_t first, model::access want, unsigned lost, F&& waits) noexcept;
+  model::fault_outcome let_in_whole(region_slot& r, std::uint64_t first, model::access want, unsigned lost, read_ahead& stream, F&& waits) noexcept;
+  [[nodiscard]] bool compose(region_slot& r, std::uint64_t page, model::access want) noexcept;
+  void compose_around(region_slot& r, std::uint64_t page, read_ahead& stream) noexcept;
+  [[nodiscard]] read_ahead_plan plan_for_whole(const region_slot& r, std::uint64_t page, model::access want, bool here,
+                                               read_ahead& stream) const noexcept;
+  void read_on_whole(region_slot& r, const read_ahead_plan& plan, model::access want, read_ahead& stream) noexcept;
   void begin_fault(fault_op& o) noexcept;
   base::status fault_and_wait(region_ref at, const accessed& what, model::access want, bool in_signal, std::uint64_t entered_ns,
                               std::uint64_t address) noexcept;
@@ -80,7 +85,7 @@ class fault_path {
   [[nodiscard]] read_ahead_plan plan_for(const region_slot& r, std::uint64_t unit, model::access want, bool here,
                                          read_ahead& stream) const noexcept;
   void map_around(region_slot& r, std::uint64_t unit, read_ahead& stream) noexcept;
-  void read_on(region_slot& r, const read_ahead_plan& plan, model::access want, read_ahead& stream) noexcept;
+  void read_on(region_slot& r, const read_ahead_plan& plan, unit_range units, model::access want, read_ahead& stream) noexcept;
 
   void bring_mates(region_slot& r, unit_range some, model::access want) noexcept;
 
