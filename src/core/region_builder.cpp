@@ -91,7 +91,7 @@ base::status region_builder::fill(region_slot& slot, const region_description& a
   r->memory = std::move(memory.value());
   r->system_base.store(reinterpret_cast<std::uint64_t>(r->memory->system_view()), std::memory_order_relaxed);
   r->dumped.cover(about.bytes);
-  int error = core_.frames.limited() ? r->frames.make(r->layout.units()) : 0;
+  int error = core_.frames.limited() ? r->frames.make(r->layout.frames()) : 0;
   if (error == 0) error = prepare(*r, *of);
   if (error == 0 && r->views.fine() != 0) error = r->states.make(about.bytes / view_map::page_bytes, r->layout.units_a_page());
   unsigned attached = 0;
@@ -140,9 +140,9 @@ base::status region_builder::lay_out(region_slot& r) const {
 /// What does not go with fine views.
 base::status region_builder::can_have_views(const region_slot& r) const noexcept {
   if (r.views.fine() == 0) return {};
-  const char* const what = r.detector->scans() ? "detector 'scan', which would look at all views" : core_.frames.limited() ? "QUIRE_MEMORY_LIMIT" : nullptr;
-  if (what == nullptr) return {};
-  base::log(base::log_level::error, "a region with minipages (quire_region_options.minipage_bytes, .views) does not go with %s", what);
+  if (!r.detector->scans()) return {};
+  base::log(base::log_level::error, "a region with minipages (quire_region_options.minipage_bytes, .views) does not go with detector 'scan', which would look "
+            "at all views");
   return QUIRE_UNSUPPORTED;
 }
 
@@ -191,8 +191,9 @@ store::store* region_builder::store_for(const region_description& about) {
   }
   auto& made = stores_[of->id];
   if (made == nullptr) made = of->make({core_.config.page_out_directory});
-  if (about.unit_bytes % made->grain() == 0) return made.get();
-  base::log(base::log_level::error, "a unit of %u bytes is no multiple of the %zu bytes that store '%s' reads and writes at a time", about.unit_bytes,
+  const std::uint32_t together = std::max<std::uint32_t>(about.unit_bytes, os::page_bytes);  // units of a page leave together
+  if (together % made->grain() == 0) return made.get();
+  base::log(base::log_level::error, "a unit of %u bytes is no multiple of the %zu bytes that store '%s' reads and writes at a time", together,
             made->grain(), of->name);
   return nullptr;
 }

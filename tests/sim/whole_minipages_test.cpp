@@ -4,42 +4,18 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <ostream>
 #include <string>
-#include <vector>
 
-#include "core/mapping.hpp"
 #include "sim/seeds.hpp"
 #include "sim/whole/world.hpp"
+#include "tests/sim/minipage_regions.hpp"
 
 namespace quire::whole {
 namespace {
 
-constexpr std::uint64_t page = 4096, pages = 3, bytes = pages * page, base = base_address + (std::uint64_t{2} << 20);
-constexpr std::uint64_t words = bytes / sizeof(std::uint64_t);
+using namespace minipage_regions;
 
-struct shape {
-  const char* name;
-  std::uint32_t unit_bytes;  ///< 4096: the dynamic layout
-  std::uint16_t views;
-  std::array<std::uint64_t, pages> of_page{};  ///< of the dynamic one; 0: whole
-  friend void PrintTo(const shape& s, std::ostream* to) { *to << s.name; }
-};
-constexpr shape halves{"halves", 2048, 2}, quarters{"quarters", 1024, 4}, sixths{"of_672_bytes", 672, 6}, small{"of_256_bytes", 256, 16},
-    smallest{"of_16_bytes", 16, 256}, mixed{"of_several_sizes", 4096, 16, {256, 0, 1360}};
-
-core::region_description region(const shape& s, quire_consistency consistency) {
-  core::region_description about;
-  about.id = 1;
-  about.base = base;
-  about.bytes = bytes;
-  about.unit_bytes = s.unit_bytes;
-  about.views = s.views;
-  about.placement = QUIRE_PLACE_MODULO;
-  about.consistency = static_cast<std::uint8_t>(consistency);
-  about.layout = core::layouts::divided.id;
-  return about;
-}
+constexpr std::uint64_t pages = 3, bytes = pages * page, words = bytes / sizeof(std::uint64_t);
 
 world_options options(std::uint64_t seed, unsigned nodes, sim::random& draw) {
   world_options o;
@@ -53,25 +29,7 @@ world_options options(std::uint64_t seed, unsigned nodes, sim::random& draw) {
   return o;
 }
 
-void add(world& w, const shape& s, quire_consistency consistency) {
-  w.add_region(region(s, consistency));
-  for (unsigned n = 0; s.unit_bytes == page && n < w.nodes(); ++n) {
-    core::region_slot& r = *w.at(n).core().regions.slot(model::region_id{1});
-    for (std::uint64_t p = 0; p < pages; ++p) EXPECT_TRUE(core::mapping::divide(r, p, 1, s.of_page[p]));
-  }
-}
-
-base::status meet(node& here) {
-  sync::call c;
-  c.what = sync::operation::barrier_wait;
-  return here.core().objects.synchronise(c, -1);
-}
-
-/// One of the addresses of a word.
-std::uint64_t address_of(node& here, std::uint64_t word, unsigned natural_percent, sim::random& draw) {
-  const std::uint64_t natural = base + word * sizeof(std::uint64_t);
-  return draw.chance(natural_percent) ? natural : here.core().regions.find(natural)->fine(natural);
-}
+void add(world& w, const shape& s, quire_consistency consistency) { add(w, s, region(s, consistency, pages)); }
 
 using checked = testing::TestWithParam<shape>;
 
