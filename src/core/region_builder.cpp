@@ -163,6 +163,7 @@ int region_builder::prepare(region_slot& r, const protocol::row& of) {
   shape.region = model::region_id{about.id};
   shape.units = r.layout.units();
   shape.unit_pages = static_cast<std::uint32_t>(std::max<std::uint64_t>(r.layout.most_bytes() / os::page_bytes, 1));
+  shape.units_a_page = r.layout.units_a_page();
   shape.first_touch = about.placement == QUIRE_PLACE_FIRST_TOUCH;
   shape.beside_others = about.orders != 0;
   shape.scans = r.detector->scans();

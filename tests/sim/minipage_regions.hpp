@@ -24,7 +24,7 @@ struct shape {
   friend void PrintTo(const shape& s, std::ostream* to) { *to << s.name; }
 };
 inline constexpr shape halves{"halves", 2048, 2}, quarters{"quarters", 1024, 4}, sixths{"of_672_bytes", 672, 6}, small{"of_256_bytes", 256, 16},
-    smallest{"of_16_bytes", 16, 256}, mixed{"of_several_sizes", 4096, 16, {256, 0, 1360}};
+    tiny{"of_64_bytes", 64, 64}, smallest{"of_16_bytes", 16, 256}, mixed{"of_several_sizes", 4096, 16, {256, 0, 1360}};
 
 inline core::region_description region(const shape& s, quire_consistency consistency, std::uint64_t pages) {
   core::region_description about;

@@ -107,6 +107,24 @@ TEST_P(minipages_released, holds_for_every_seed) {
 INSTANTIATE_TEST_SUITE_P(sizes, minipages_released, testing::Values(halves, quarters, sixths, small, smallest, mixed),
                          [](const auto& info) { return info.param.name; });
 
+/// A thread that writes a page of the natural view needs twins of all its units at a time, however few twins there may be.
+TEST(minipages, of_one_page_keep_their_twins_until_all_have_one) {
+  for (const shape& of : {small, smallest}) {
+    world_options o;
+    o.net.seed = 5;
+    o.net.nodes = 2;
+    o.node.twin_bytes = page;
+    world w(o);
+    core::region_description about = region(of, QUIRE_RELEASE, pages);
+    about.placement = QUIRE_PLACE_NODE;
+    add(w, of, about);
+    w.start(1, [&](node& here) {
+      for (std::uint64_t i = 0; i < 3 * pages; ++i) here.store(base + i % pages * page + i * 8, i + 1);
+    });
+    EXPECT_EQ(w.run(), "") << of.name;
+  }
+}
+
 /// Neighbours on one page do not send each other messages.
 TEST(minipages, do_not_share_falsely) {
   sim::random draw(5);
