@@ -5,6 +5,7 @@
 //   heap     objects of several sizes in a heap with views, the same
 //   mixed    threads write, read, pin and operate at random, by either view; the region's consistency changes
 #include <quire/quire.hpp>
+#include <quire/system.h>
 
 #include <algorithm>
 #include <atomic>
