@@ -74,8 +74,9 @@ void frames::read_back(region_slot& r, std::uint64_t first, std::uint64_t frames
 
 /// What only the store had cannot be had from there. The job ends, as nobody else has it.
 void frames::lost(const region_slot& r, std::uint64_t first, int error) noexcept {
-  base::die(QUIRE_SYSTEM, "cannot read the page at 0x%lx back from the %s in %s: %s", static_cast<unsigned long>(r.about.base + r.layout.offset_of_frame(first)),
-            r.store->name(), r.store->where(), std::strerror(error));
+  const std::uint64_t address = r.about.base + r.layout.offset_of_frame(first);
+  base::die(QUIRE_SYSTEM, "cannot read the page at 0x%lx back from the %s in %s: %s", static_cast<unsigned long>(address), r.store->name(),
+            r.store->where(), std::strerror(error));
 }
 
 void frames::deposited(region_slot& r, std::uint64_t first, std::uint64_t units) noexcept {

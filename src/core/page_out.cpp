@@ -110,8 +110,8 @@ std::uint64_t pager::choose(frame_queue& from, std::uint64_t goal) noexcept {
     region_slot& r = *core_.regions.slot(model::region_id{static_cast<std::uint16_t>(e.region)});
     const std::uint64_t bytes = r.layout.bytes_of_frames(e.frame, 1);
     from.popped(bytes);
-    const bool fixed = r.change.frozen || r.block != nullptr || r.detector->scans() || core_.frames.is_moving(r, e.frame) || core_.frames.was_let_in(r, e.frame) ||
-                       core_.absent.holds_frame(r, e.frame);
+    const bool fixed = r.change.frozen || r.block != nullptr || r.detector->scans() || core_.frames.is_moving(r, e.frame) ||
+                       core_.frames.was_let_in(r, e.frame) || core_.absent.holds_frame(r, e.frame);
     const frame_use use = fixed ? frame_use::busy : use_of(r, e.frame);
     const auto is_mapped = [&](std::uint64_t unit) { return r.machine->mapped(unit) != model::access::none; };
     if (use == frame_use::busy) {

@@ -8,6 +8,7 @@
 
 #include "base/log.hpp"
 #include "core/core.hpp"
+#include "os/segments.hpp"
 
 namespace quire::core {
 
@@ -86,6 +87,7 @@ base::status region_builder::fill(region_slot& slot, const region_description& a
     return QUIRE_UNSUPPORTED;
   }
   if (const auto why = can_have_views(*r); !why.ok()) return why;
+  warn_of_mappings(*r);
   auto memory = mechanisms_.make_pool(pool, about.base, about.bytes, r->detector->accessible(), {r->views.fine(), r->views.stride()});
   if (!memory.ok()) return memory.why();
   r->memory = std::move(memory.value());
@@ -144,6 +146,18 @@ base::status region_builder::can_have_views(const region_slot& r) const noexcept
   base::log(base::log_level::error, "a region with minipages (quire_region_options.minipage_bytes, .views) does not go with detector 'scan', which would look "
             "at all views");
   return QUIRE_UNSUPPORTED;
+}
+
+/// Where protection is the system's (detector 'segv'), each page of each fine view may become a mapping of its own.
+void region_builder::warn_of_mappings(const region_slot& r) const noexcept {
+  const std::uint64_t pages = r.about.bytes / view_map::page_bytes, needed = pages * r.views.fine();
+  if (needed == 0 || r.detector->accessible()) return;
+  const std::uint64_t most = os::most_mappings();
+  if (needed <= most / 2) return;
+  base::log(base::log_level::warning,
+            "region %u has %lu pages in %u fine views: detector 'segv' may need as many mappings, of which this system allows %lu to a process "
+            "(vm.max_map_count); use userfaultfd (quire info), larger minipages, or raise the limit",
+            unsigned{r.about.id}, static_cast<unsigned long>(pages), r.views.fine(), static_cast<unsigned long>(most));
 }
 
 /// Whether the region can outlast the death of a node, if it has to.

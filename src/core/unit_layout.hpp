@@ -87,9 +87,9 @@ class unit_layout {
   // Frames: what comes to memory and leaves it together. A frame is a unit, or all units of a page that has several.
   [[nodiscard]] std::uint64_t frames() const noexcept { return is_uniform() ? units() : body_->units() / body_->units_a_page(); }
   [[nodiscard]] std::uint64_t frame_of(std::uint64_t unit) const noexcept { return is_uniform() ? unit : unit / body_->units_a_page(); }
-  /// Those that have a byte of these units, of which there is at least one.
+  /// Those that have a byte of these units; of no units, none.
   [[nodiscard]] frame_range frames_of(std::uint64_t first, std::uint64_t count) const noexcept {
-    return {frame_of(first), frame_of(first + count - 1) + 1};
+    return {frame_of(first), count == 0 ? frame_of(first) : frame_of(first + count - 1) + 1};
   }
   [[nodiscard]] unit_range units_of(std::uint64_t frame) const noexcept {
     const std::uint64_t each = units_a_page();

@@ -4,6 +4,7 @@
 //   disk     a static layout, more than all limits together: neighbours of a page are written by different nodes and read by either view
 //   heap     objects of several sizes in a heap with views, the same
 //   mixed    threads write, read, pin and operate at random, by either view; the region's consistency changes
+//   mappings a region whose views have more pages than the system allows mappings: detector `segv` says so
 #include <quire/quire.hpp>
 #include <quire/system.h>
 
@@ -178,6 +179,14 @@ void mixed() {
   barrier();
 }
 
+void mappings() {
+  quire_region region{};
+  const auto about = minipages(16, QUIRE_PLACE_BLOCK, QUIRE_SEQUENTIAL);
+  if (me() == 0) REQUIRE_OK(quire_region_create(&about, 256u << 20, &region));  // 16 million
+  barrier();
+  if (me() == 0) REQUIRE_OK(quire_region_destroy(region));
+}
+
 std::uint64_t bytes_of(const char* limit) {
   char* unit = nullptr;
   const std::uint64_t number = limit != nullptr ? std::strtoull(limit, &unit, 10) : 0;
@@ -198,6 +207,7 @@ int main(int argc, char** argv) {
   }
   if (what == "heap") heap();
   if (what == "mixed") mixed();
+  if (what == "mappings") mappings();
   REQUIRE_OK(quire_end());
   return 0;
 }
