@@ -168,7 +168,7 @@ typedef struct quire_region_options {
   /** Not 0: the region is cut into minipages of so many bytes, each of which moves by itself though several lie on a page (Millipage's static
    *  layout): a multiple of 16, from 16 to 2048. A page has 4096 / minipage_bytes of them, and what is left at its end belongs to the last. Each has two
    *  addresses: in the natural view, which is the range of the region, and in a fine view, where nothing else moves with it: see quire_view().
-   *  unit_bytes is 0, and heap is 0. Not with QUIRE_DETECT_SCAN, QUIRE_POOL_FORK, QUIRE_MEMORY_LIMIT, nor in regions that are adopted. */
+   *  unit_bytes is 0, and heap is 0. Not with QUIRE_DETECT_SCAN, QUIRE_POOL_FORK, nor in regions that are adopted. */
   size_t minipage_bytes;
   /** Of a heap, not 0: every allocation of at most 2,048 bytes is a minipage (Millipage's dynamic layout), shown by one of so many fine views: 1 to 256, and
    *  a page has at most so many allocations. quire_region_malloc() gives fine addresses. unit_bytes is 0; not with what minipage_bytes does not go with. */

@@ -67,16 +67,16 @@ std::string check_frames(const world& w, node& n, std::uint16_t region) {
   if (!c.frames.limited()) return {};
   std::uint64_t used = 0, leaving = 0;
   c.regions.for_each([&](const core::region_slot& r) {
-    for (std::uint64_t unit = 0; unit < units_of(r); ++unit) {
-      const core::frame_state& f = r.frames.data()[unit];
-      if (f.resident != 0 || f.filling != 0) used += r.bytes_of(unit);
-      if (f.flushing != 0) leaving += r.bytes_of(unit);
+    for (std::uint64_t frame = 0; frame < r.layout.frames(); ++frame) {
+      const core::frame_state& f = r.frames.data()[frame];
+      if (f.resident != 0 || f.filling != 0) used += r.layout.bytes_of_frames(frame, 1);
+      if (f.flushing != 0) leaving += r.layout.bytes_of_frames(frame, 1);
     }
   });
   if (used != c.frames.used() || leaving != c.frames.leaving()) return about("frames are counted wrong", n);
   const core::region_slot& r = slot_of(n, region);
   for (std::uint64_t unit = 0; unit < units_of(r); ++unit) {
-    const core::frame_state& f = r.frames.data()[unit];
+    const core::frame_state& f = r.frames.data()[r.layout.frame_of(unit)];
     if (f.resident != 0 && f.filling != 0) return about(about("a frame is in use while it is being filled", n).c_str(), r, unit);
     const bool kept = f.resident != 0 || f.saved != 0;
     const bool counts = r.machine->keeps(unit) && r.machine->has_content(unit) && r.machine->is_written(unit);
@@ -92,10 +92,10 @@ std::string check_queues(node& n) {
   core::core& c = n.core();
   if (!c.frames.limited()) return {};
   bool stale = false;
-  for (const core::unit_queue* const queue : {&c.frames.came, &c.frames.own}) {
-    queue->for_each([&](core::unit_queue::entry e) {
+  for (const core::frame_queue* const queue : {&c.frames.came, &c.frames.own}) {
+    queue->for_each([&](core::frame_queue::entry e) {
       const core::region_slot* const of = c.regions.slot(model::region_id{static_cast<std::uint16_t>(e.region)});
-      stale |= of == nullptr || e.unit >= units_of(*of);
+      stale |= of == nullptr || e.frame >= of->layout.frames();
     });
   }
   return stale ? about("a queue of frames has a unit of a region that is gone", n) : std::string();
@@ -112,6 +112,9 @@ std::string check_quiet(node& n) {
   c.regions.for_each([&](const core::region_slot& r) {
     if (r.machine->outstanding() != 0) wrong = about("a unit has not come", n);
     if (r.change.frozen) wrong = about("a region is left frozen", n);
+    for (std::uint64_t frame = 0; c.frames.limited() && frame < r.layout.frames(); ++frame) {
+      if (r.frames.data()[frame].landing != 0) wrong = about("a message is being received at the end", n);
+    }
   });
   return wrong;
 }

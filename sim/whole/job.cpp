@@ -197,8 +197,8 @@ std::string job::run() {
 
 void job::count(node& n) {
   const core::core& c = n.core();
-  done_["written to stores"] += c.frames.count.units_written;
-  done_["read from stores"] += c.frames.count.units_read;
+  done_["written to stores"] += c.frames.count.written;
+  done_["read from stores"] += c.frames.count.read;
   done_["fills"] += n.crew().count().fills;
   done_["fills that a driver waits for"] += n.crew().count().awaited;
   done_["failed writes"] += n.crew().count().failed;

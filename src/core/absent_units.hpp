@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Units whose content this node has, and has in a store only. What is asked of such a unit waits in a queue of the unit, and whatever comes
+// Units whose content this node has, and has in a store only. What is asked of such a unit waits in a queue of its frame, and whatever comes
 // later behind it; all of it goes on in order when the content is there. Machines know nothing of it: to them the unit's messages come a little
-// later. Other units go on meanwhile. Driver's thread only; absent_units.cpp.
+// later. Other frames go on meanwhile. A frame of several units is away as a whole: if one of them has content, what is asked of any waits.
+// Driver's thread only; absent_units.cpp.
 //
 // So is a step that needs content: who begins one asks must_wait() first. What cannot be put off calls settle(), which waits for the store and
 // has what waits done first; and frames::use() waits by itself for what is needed in the middle of a step (docs/limits.md has the list).
@@ -27,27 +28,29 @@ class absent_units {
   [[nodiscard]] bool must_wait(region_slot& r, std::uint64_t unit, std::uint64_t ahead) noexcept {
     return frames_.limited() && waits(r, unit, ahead);
   }
-  void park(region_slot& r, std::uint64_t unit, op& o) noexcept { parked_.push({.region = &r, .unit = unit, .operation = &o}); }
+  void park(region_slot& r, std::uint64_t unit, op& o) noexcept { parked_.push({.region = &r, .frame = r.layout.frame_of(unit), .operation = &o}); }
   /// A message of one unit.
-  void park(region_slot& r, const model::message& m) noexcept { parked_.push({.region = &r, .unit = m.unit, .m = m}); }
+  void park(region_slot& r, const model::message& m) noexcept { parked_.push({.region = &r, .frame = r.layout.frame_of(m.unit), .m = m}); }
   /// A fault of a thread that the kernel holds.
   void park(region_slot& r, std::uint64_t unit, std::uint64_t address, bool write) noexcept {
-    parked_.push({.region = &r, .unit = unit, .address = address, .write = write});
+    parked_.push({.region = &r, .frame = r.layout.frame_of(unit), .address = address, .write = write});
   }
   /// `o` waits no longer, if it did.
-  void unpark(const region_slot& r, std::uint64_t unit, const op& o) noexcept { parked_.remove(r, unit, o); }
+  void unpark(const region_slot& r, std::uint64_t unit, const op& o) noexcept { parked_.remove(r, r.layout.frame_of(unit), o); }
 
   /// Of these units, what is in the store only is on its way from now on.
   void prefetch(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept;
   /// What is done with the unit now would have to wait.
   [[nodiscard]] bool is_absent(const region_slot& r, std::uint64_t unit) const noexcept {
-    return frames_.limited() && (parked_.has(r, unit) || (frames_.is_away(r, unit) && (frames_.is_filling(r, unit) || r.machine->has_content(unit))));
+    const std::uint64_t frame = r.layout.frame_of(unit);
+    return frames_.limited() && (parked_.has(r, frame) || (frames_.is_away(r, frame) && (frames_.is_filling(r, frame) || frames_.has_content(r, frame))));
   }
-  /// Something waits for it.
-  [[nodiscard]] bool holds(const region_slot& r, std::uint64_t unit) const noexcept { return parked_.has(r, unit); }
+  /// Something waits for its frame.
+  [[nodiscard]] bool holds(const region_slot& r, std::uint64_t unit) const noexcept { return holds_frame(r, r.layout.frame_of(unit)); }
+  [[nodiscard]] bool holds_frame(const region_slot& r, std::uint64_t frame) const noexcept { return parked_.has(r, frame); }
   /// Between steps: all that waits for these units has been done when this returns.
   void settle(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
-    for (std::uint64_t unit = first; !parked_.empty() && unit < first + count; ++unit) settle(r, unit);
+    if (!parked_.empty()) settle_frames(r, r.layout.frames_of(first, count));
   }
 
   /// The region goes: all of its content that is on its way has come, and what waited for it is done, when this returns.
@@ -68,8 +71,8 @@ class absent_units {
 
  private:
   [[nodiscard]] bool waits(region_slot& r, std::uint64_t unit, std::uint64_t ahead) noexcept;
-  [[nodiscard]] std::uint64_t run_from(const region_slot& r, std::uint64_t unit, std::uint64_t most) const noexcept;
-  void settle(region_slot& r, std::uint64_t unit) noexcept;
+  [[nodiscard]] std::uint64_t run_from(const region_slot& r, std::uint64_t frame, std::uint64_t most) const noexcept;
+  void settle_frames(region_slot& r, const frame_range& all) noexcept;
   void finish_all(region_slot& r) noexcept;
   bool take_done() noexcept;
   void go_on(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept;
@@ -77,8 +80,8 @@ class absent_units {
   core& core_;
   frames& frames_;
   parked_units parked_{};
-  const region_slot* resuming_ = nullptr;  ///< what goes on is about `resuming_unit_`: its content is here
-  std::uint64_t resuming_unit_ = 0;
+  const region_slot* resuming_ = nullptr;  ///< what goes on is about `resuming_frame_`: its content is here
+  std::uint64_t resuming_frame_ = 0;
 };
 
 }  // namespace quire::core

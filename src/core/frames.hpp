@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The memory that the units of a node take, and what has left it (page-out, KOAN). Counts frames and holds them against
-// QUIRE_MEMORY_LIMIT; brings content back from its store (src/store) before anybody looks at it. Which units go, and where to,
+// QUIRE_MEMORY_LIMIT; brings content back from its store (src/store) before anybody looks at it. Which frames go, and where to,
 // is page_out.cpp's. Without a limit all of this costs one comparison. Driver's thread only; see page_out.cpp for the idea.
+//
+// A frame is a unit, or a page with all its units (minipages). It is in memory as a whole, or in its store as a whole. So content of one unit that
+// comes for a frame that is away brings the frame back first: the other units' content is there.
 //
 // Stores are read and written by the node's crew (store/io.hpp). A frame on its way to its store stays what it is, and may be used meanwhile;
 // if it was, it stays. A frame that is being filled is used by nobody.
@@ -20,26 +23,26 @@
 
 namespace quire::core {
 
-/// Units in the order in which they came. A ring in memory of its own, so that it can grow while a fault is served.
-class unit_queue {
+/// Frames in the order in which they came. A ring in memory of its own, so that it can grow while a fault is served.
+class frame_queue {
  public:
   struct entry {
-    std::uint64_t region : 16 = 0, unit : 48 = 0;
+    std::uint64_t region : 16 = 0, frame : 48 = 0;
   };
-  unit_queue() = default;
-  unit_queue(const unit_queue&) = delete;
-  unit_queue& operator=(const unit_queue&) = delete;
-  ~unit_queue();
+  frame_queue() = default;
+  frame_queue(const frame_queue&) = delete;
+  frame_queue& operator=(const frame_queue&) = delete;
+  ~frame_queue();
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
-  /// Bytes that all units in it take.
+  /// Bytes that all frames in it take.
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
-  /// A unit of `bytes`.
+  /// A frame of `bytes`.
   void push(entry e, std::uint64_t bytes) noexcept {
     if (size_ == capacity_) grow();
     bytes_ += bytes;
     ring_[(head_ + size_++) & (capacity_ - 1)] = e;
   }
-  /// The next unit; the caller looks up its size, and tells it.
+  /// The next frame; the caller looks up its size, and tells it.
   [[nodiscard]] entry pop() noexcept {
     const entry e = ring_[head_];
     head_ = (head_ + 1) & (capacity_ - 1);
@@ -47,7 +50,7 @@ class unit_queue {
     return e;
   }
   void popped(std::uint64_t bytes) noexcept { bytes_ -= bytes; }
-  /// Takes those of a region out, whose units have `bytes_of(unit)`.
+  /// Takes those of a region out, whose frames have `bytes_of(frame)`.
   template <class F>
   void forget(std::uint16_t region, F&& bytes_of) noexcept {
     for (std::size_t left = size_; left != 0; --left) {
@@ -55,7 +58,7 @@ class unit_queue {
       if (e.region != region) {
         ring_[(head_ + size_++) & (capacity_ - 1)] = e;
       } else {
-        bytes_ -= bytes_of(e.unit);
+        bytes_ -= bytes_of(e.frame);
       }
     }
   }
@@ -81,21 +84,21 @@ enum class content : std::uint8_t {
   sent,      ///< it leaves in a message
 };
 
-/// Neighbouring units on their way between memory and their store.
-struct unit_io : store::io {
+/// Neighbouring frames on their way between memory and their store.
+struct frame_io : store::io {
   region_slot* region = nullptr;
   std::uint64_t first = 0, count = 0;
   bool under_way = false;
-  bool settled = false;  ///< done, and the units' states say so
+  bool settled = false;  ///< done, and the frames' states say so
 };
 
 class frames {
  public:
   struct counters {
-    std::uint64_t units_given = 0;    ///< taken over by other nodes, because this one asked them to
-    std::uint64_t units_written = 0;  ///< to stores
-    std::uint64_t units_read = 0;     ///< back from them
-    std::uint64_t most_bytes = 0;     ///< in memory at a time
+    std::uint64_t given = 0;       ///< taken over by other nodes, because this one asked them to
+    std::uint64_t written = 0;     ///< to stores
+    std::uint64_t read = 0;        ///< back from them
+    std::uint64_t most_bytes = 0;  ///< in memory at a time
   };
 
   /// `limit` in bytes; 0: none. `crew` reads and writes.
@@ -111,53 +114,66 @@ class frames {
   }
 
   // Content on its way (frame_io.cpp).
-  /// Content of this node that is neither in memory nor on its way from the store: brings it at once, if that takes microseconds. Units from `first`
+  /// Content of this node that is neither in memory nor on its way from the store: brings it at once, if that takes microseconds. Frames from `first`
   /// on, not more than `most`. True if that one has come.
   [[nodiscard]] bool try_fill(region_slot& r, std::uint64_t first, std::uint64_t most) noexcept;
   /// The same content is on its way from now on.
   void begin_fill(region_slot& r, std::uint64_t first, std::uint64_t most) noexcept;
-  /// Units none of which anybody can change now go to the store, unless they are there; then their frames are given back.
+  /// Frames that nobody can change now go to the store, unless they are there; then they are given back.
   void begin_flush(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept;
-  /// f(io) for each that is done, when the units' states say so.
+  /// f(io) for each that is done, when the frames' states say so.
   template <class F>
   bool take_done(F&& f) noexcept {
     bool any = false;
     for (store::io* o = crew_->take_done(); o != nullptr; any = true) {
-      unit_io& done = static_cast<unit_io&>(*std::exchange(o, o->next));
+      frame_io& done = static_cast<frame_io&>(*std::exchange(o, o->next));
       settle(done);
       f(done);
       done.under_way = false;
     }
     return any;
   }
-  /// The unit's content is on its way from the store, and is here when this returns.
-  void finish_fill(region_slot& r, std::uint64_t unit) noexcept;
+  /// The frame's content is on its way from the store, and is here when this returns.
+  void finish_fill(region_slot& r, std::uint64_t frame) noexcept;
   /// Waits for one I/O of the region that is under way, and settles it: null if there is none.
-  const unit_io* finish_one(const region_slot& r) noexcept;
+  const frame_io* finish_one(const region_slot& r) noexcept;
   /// Some content of the region is on its way.
   [[nodiscard]] bool any_under_way(const region_slot& r) const noexcept;
   [[nodiscard]] bool any_under_way() const noexcept;
-  /// Has a frame with its content.
-  [[nodiscard]] bool is_here(const region_slot& r, std::uint64_t unit) const noexcept { return r.frames.data()[unit].resident != 0; }
+  /// It is in memory, with its content.
+  [[nodiscard]] bool is_here(const region_slot& r, std::uint64_t frame) const noexcept { return r.frames.data()[frame].resident != 0; }
   /// Its content, if this node has it, is in the store only, or on its way from there.
-  [[nodiscard]] bool is_away(const region_slot& r, std::uint64_t unit) const noexcept {
-    const frame_state& f = r.frames.data()[unit];
+  [[nodiscard]] bool is_away(const region_slot& r, std::uint64_t frame) const noexcept {
+    const frame_state& f = r.frames.data()[frame];
     return f.resident == 0 && f.saved != 0;
   }
-  [[nodiscard]] bool is_filling(const region_slot& r, std::uint64_t unit) const noexcept { return r.frames.data()[unit].filling != 0; }
+  [[nodiscard]] bool is_filling(const region_slot& r, std::uint64_t frame) const noexcept { return r.frames.data()[frame].filling != 0; }
+  /// Some unit of it has content here, in memory or not.
+  [[nodiscard]] bool has_content(const region_slot& r, std::uint64_t frame) const noexcept {
+    return any_unit(r, frame, [&](std::uint64_t unit) { return r.machine->has_content(unit); });
+  }
+  /// Whether `what` holds of a unit of the frame.
+  template <class Predicate>
+  [[nodiscard]] static bool any_unit(const region_slot& r, std::uint64_t frame, Predicate&& what) noexcept {
+    const unit_range all = r.layout.units_of(frame);
+    for (std::uint64_t unit = all.first; unit < all.end && r.bytes_of(unit) != 0; ++unit) {  // numbers that a page does not use come last
+      if (what(unit)) return true;
+    }
+    return false;
+  }
 
   /// Of a unit, in its store.
   [[nodiscard]] std::uint64_t position_of(const region_slot& r, std::uint64_t unit) const noexcept { return r.position + r.layout.offset_of(unit); }
 
   // Checkpoints: content that is looked at, or comes to be, without a frame.
   [[nodiscard]] bool in_memory(const region_slot& r, std::uint64_t unit) const noexcept {
-    return !limited() || r.frames.data()[unit].resident != 0 || r.frames.data()[unit].saved == 0;
+    return !limited() || !is_away(r, r.layout.frame_of(unit));
   }
   /// 0 or errno. Any thread, while nobody can change it.
   [[nodiscard]] int look(const region_slot& r, std::uint64_t first, std::span<std::byte> into) const noexcept {
     return r.store->fill(position_of(r, first), into);
   }
-  /// To the store, of units that have had neither frames nor content. 0 or errno; then the driver is to say deposited(). Any thread.
+  /// To the store, of whole frames that have not been in memory and had no content. 0 or errno; then the driver is to say deposited(). Any thread.
   [[nodiscard]] int deposit(const region_slot& r, std::uint64_t first, std::span<const std::byte> from) const noexcept {
     return r.store->flush(position_of(r, first), from);
   }
@@ -165,11 +181,13 @@ class frames {
 
   /// The message with `replaced` content has been received.
   void landed(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
-    for (std::uint64_t unit = first; limited() && unit < first + count; ++unit) r.frames.data()[unit].landing = 0;
+    if (!limited()) return;
+    const frame_range all = r.layout.frames_of(first, count);
+    for (std::uint64_t frame = all.first; frame < all.end; ++frame) --r.frames.data()[frame].landing;
   }
   /// Whether a message may still read the frame, or write it.
-  [[nodiscard]] bool is_moving(region_slot& r, std::uint64_t unit) const noexcept {
-    const frame_state& f = r.frames.data()[unit];
+  [[nodiscard]] bool is_moving(const region_slot& r, std::uint64_t frame) const noexcept {
+    const frame_state& f = r.frames.data()[frame];
     return f.landing != 0 || f.sent == period_ || f.sent == before_;
   }
   /// Threads are let into these units now: until some others were let in they keep their frames. Else a thread might fault for ever on the
@@ -177,10 +195,13 @@ class frames {
   void note_let_in(const region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
     if (!limited()) return;
     const std::uint64_t few = r.layout.fitting(first, limit_ / 128);  // a window of read-ahead may go: threads come for its first
-    let_in_[next_let_in_++ % let_in_.size()] = {&r, first, std::min(count, few)};
+    const let_in now{&r, r.layout.frames_of(first, std::min(count, few))};
+    let_in& last = let_in_[last_let_in_ % let_in_.size()];
+    if (last.region == &r && last.frames.first == now.frames.first && last.frames.end == now.frames.end) return;  // units of one page come one by one
+    let_in_[++last_let_in_ % let_in_.size()] = now;
   }
-  [[nodiscard]] bool was_let_in(const region_slot& r, std::uint64_t unit) const noexcept {
-    return std::any_of(let_in_.begin(), let_in_.end(), [&](const units& u) { return u.region == &r && unit - u.first < u.count; });
+  [[nodiscard]] bool was_let_in(const region_slot& r, std::uint64_t frame) const noexcept {
+    return std::any_of(let_in_.begin(), let_in_.end(), [&](const let_in& l) { return l.region == &r && frame - l.frames.first < l.frames.count(); });
   }
   /// The transport has begun a new period of sending: what was sent before the last has left.
   void on_period() noexcept {
@@ -196,39 +217,44 @@ class frames {
   [[nodiscard]] bool over() const noexcept { return used_ - leaving_ > limit_ && limited(); }
   /// What this node could take for others, bytes; a part of the limit stays its own.
   [[nodiscard]] std::uint64_t room() const noexcept;
-  /// Gives the frames of units back to the system: their content means nothing, nor does what the store has of it.
+  /// Gives frames back to the system: their content means nothing, nor does what the store has of it.
   void drop(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
-    for (std::uint64_t unit = first; unit < first + count; ++unit) r.frames.data()[unit].saved = 0;
+    for (std::uint64_t frame = first; frame < first + count; ++frame) r.frames.data()[frame].saved = 0;
     give_back(r, first, count);
   }
-  /// The region goes: its units have neither frames nor content in the store.
+  /// The region goes: none of it is in memory, nor in the store.
   void forget(region_slot& r) noexcept;
+  /// A frame that is in memory, and in nobody's hands, may be chosen from now on.
+  void enqueue(const region_slot& r, std::uint64_t frame, frame_queue& queue) noexcept {
+    queue.push({r.about.id, frame}, r.layout.bytes_of_frames(frame, 1));
+  }
 
-  /// Units in memory: those whose content came from elsewhere, and all others. Each is in one of them, or in nobody's hands but
+  /// Frames in memory: those whose content came from elsewhere, and all others. Each is in one of them, or in nobody's hands but
   /// page_out.cpp's.
-  unit_queue came, own;
+  frame_queue came, own;
   counters count;
 
  private:
   void bring(region_slot& r, std::uint64_t first, std::uint64_t count, content how) noexcept;
-  void enter(region_slot& r, std::uint64_t unit, unit_queue& queue) noexcept;
+  [[nodiscard]] static bool is_all_of(const region_slot& r, std::uint64_t frame, std::uint64_t first, std::uint64_t units) noexcept;
+  void enter(region_slot& r, std::uint64_t frame, frame_queue& queue) noexcept;
   void read_back(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept;
   [[noreturn]] void lost(const region_slot& r, std::uint64_t first, int error) noexcept;
   [[nodiscard]] std::uint64_t away_from(const region_slot& r, std::uint64_t first, std::uint64_t most) const noexcept;
   void begin(store::io::kind what, region_slot& r, std::uint64_t first, std::uint64_t count) noexcept;
-  void settle(unit_io& done) noexcept;
-  void settle_flush(unit_io& done) noexcept;
+  void settle(frame_io& done) noexcept;
+  void settle_flush(frame_io& done) noexcept;
   void give_back(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept;
 
-  struct units {
+  struct let_in {
     const region_slot* region = nullptr;
-    std::uint64_t first = 0, count = 0;
+    frame_range frames{};
   };
   store::crew* crew_ = nullptr;
-  base::fault_vector<base::fault_ptr<unit_io>> ios_{};  ///< some are under way
+  base::fault_vector<base::fault_ptr<frame_io>> ios_{};  ///< some are under way
   std::uint64_t limit_ = 0, used_ = 0, leaving_ = 0;
-  std::array<units, 8> let_in_{};  ///< the last ones
-  std::size_t next_let_in_ = 0;
+  std::array<let_in, 8> let_in_{};  ///< the last ones
+  std::size_t last_let_in_ = 0;
   std::uint8_t period_ = 2, before_ = 1;  ///< of sending, 1 to 31: what was sent in another has left
 };
 

@@ -6,11 +6,14 @@
 //   3. what only this node has, to another node that has room: it is asked to take the units, and does so as if to write
 //   4. the same, to the region's store: a file
 //
-// Units go in the order in which they came; one that threads use is unmapped first, and goes when it comes to the front again
+// Frames go in the order in which they came; one that threads use is unmapped first, and goes when it comes to the front again
 // without having been touched (second chance). Those that threads were let into last stay. Nothing goes while a message that is being sent may still read its frame.
 //
+// A frame with several units (minipages) goes when all of them may: what one needs, the frame is needed for. It never goes to another node, whose
+// units of the same page are others.
+//
 // All of this on the driver's thread, between steps of the machines: after a fault, and in every round of driving. The crew writes to stores;
-// a unit that is used while its frame is on its way there stays.
+// a frame that is used while it is on its way there stays.
 #include "core/page_out.hpp"
 
 #include <algorithm>
@@ -38,7 +41,7 @@ constexpr std::uint64_t longest_rest_ns = 50'000'000;     ///< and later each ti
 constexpr std::uint64_t disk_rest_ns = 1'000'000'000;     ///< after the file could not be written
 
 bool goes_with(const page_out_state::victim& before, const page_out_state::victim& v) noexcept {
-  return v.region == before.region && v.unit == before.unit + 1 && v.goes == before.goes && v.taker == before.taker;
+  return v.region == before.region && v.frame == before.frame + 1 && v.goes == before.goes && v.taker == before.taker;
 }
 }  // namespace
 
@@ -65,32 +68,63 @@ void pager::page_out() noexcept {
   if (p.anybody_starves() && !starved()) feed();
 }
 
+/// The strongest use of its units.
+frame_use pager::use_of(const region_slot& r, std::uint64_t frame) const noexcept {
+  frame_use use = frame_use::none;
+  (void)frames::any_unit(r, frame, [&](std::uint64_t unit) {
+    use = std::max(use, r.machine->frames().use_of_frame(unit));
+    return use == frame_use::busy;
+  });
+  return use;
+}
+
+/// Threads that touch any unit of it fault from now on; rights stay.
+void pager::unmap(region_slot& r, std::uint64_t frame) noexcept {
+  (void)frames::any_unit(r, frame, [&](std::uint64_t unit) {
+    if (r.machine->mapped(unit) == model::access::none) return false;
+    core_.actions.clear();
+    r.machine->frames().on_unmap(unit, core_.actions);
+    core_.performer.take(r, core_.actions);
+    return false;
+  });
+}
+
+void pager::drop_copies(region_slot& r, std::uint64_t frame) noexcept {
+  (void)frames::any_unit(r, frame, [&](std::uint64_t unit) {
+    if (r.machine->frames().use_of_frame(unit) != frame_use::copy) return false;
+    core_.actions.clear();
+    r.machine->frames().on_drop_copy(unit, core_.actions);
+    core_.performer.take(r, core_.actions);
+    return false;
+  });
+}
+
 /// Takes about `goal` bytes of victims from the front of a queue. What may not go joins it again.
-std::uint64_t pager::choose(unit_queue& from, std::uint64_t goal) noexcept {
+std::uint64_t pager::choose(frame_queue& from, std::uint64_t goal) noexcept {
   constexpr std::size_t patience = 4;  // looks, for each victim
   const bool copies = &from == &core_.frames.came;
   std::uint64_t got = 0;
   std::size_t looks = std::min(from.size(), patience * (goal >> 12) + 64), chances = looks / patience;
   for (; looks != 0 && got < goal; --looks) {
-    const unit_queue::entry e = from.pop();
+    const frame_queue::entry e = from.pop();
     region_slot& r = *core_.regions.slot(model::region_id{static_cast<std::uint16_t>(e.region)});
-    from.popped(r.bytes_of(e.unit));
-    const bool fixed = r.change.frozen || r.block != nullptr || r.detector->scans() || core_.frames.is_moving(r, e.unit) || core_.frames.was_let_in(r, e.unit) ||
-                       core_.absent.holds(r, e.unit);
-    const frame_use use = fixed ? frame_use::busy : r.machine->frames().use_of_frame(e.unit);
+    const std::uint64_t bytes = r.layout.bytes_of_frames(e.frame, 1);
+    from.popped(bytes);
+    const bool fixed = r.change.frozen || r.block != nullptr || r.detector->scans() || core_.frames.is_moving(r, e.frame) ||
+                       core_.frames.was_let_in(r, e.frame) || core_.absent.holds_frame(r, e.frame);
+    const frame_use use = fixed ? frame_use::busy : use_of(r, e.frame);
+    const auto is_mapped = [&](std::uint64_t unit) { return r.machine->mapped(unit) != model::access::none; };
     if (use == frame_use::busy) {
-      from.push(e, r.bytes_of(e.unit));
+      from.push(e, bytes);
     } else if (copies && use == frame_use::needed) {
-      core_.frames.own.push(e, r.bytes_of(e.unit));
-    } else if (use != frame_use::none && chances != 0 && r.machine->mapped(e.unit) != model::access::none) {
+      core_.frames.own.push(e, bytes);
+    } else if (use != frame_use::none && chances != 0 && frames::any_unit(r, e.frame, is_mapped)) {
       --chances;
-      core_.actions.clear();
-      r.machine->frames().on_unmap(e.unit, core_.actions);
-      core_.performer.take(r, core_.actions);
-      from.push(e, r.bytes_of(e.unit));
+      unmap(r, e.frame);
+      from.push(e, bytes);
     } else {
-      page_out_.victims.push_back({&r, e.unit, use});
-      got += r.bytes_of(e.unit);
+      page_out_.victims.push_back({&r, e.frame, use});
+      got += bytes;
     }
   }
   return got;
@@ -103,10 +137,14 @@ void pager::leave() noexcept {
   const bool resting = now < p.disk_rests_until_ns;
   node_id taker = find_taker(now, 0);
   for (page_out_state::victim& v : p.victims) {
-    const bool content = v.use == frame_use::needed && v.region->machine->is_written(v.unit);
-    const std::uint64_t bytes = v.region->bytes_of(v.unit);
-    if (content && (taker == core_.config.self || p.peers[taker.value()].room < bytes)) taker = find_taker(now, bytes);
-    if (content && taker != core_.config.self && p.peers[taker.value()].room >= bytes) {
+    model::machine& machine = *v.region->machine;
+    const bool content = frames::any_unit(*v.region, v.frame, [&](std::uint64_t unit) {
+      return machine.frames().use_of_frame(unit) == frame_use::needed && machine.is_written(unit);
+    });
+    const bool alone = v.region->layout.units_of(v.frame).count() == 1;
+    const std::uint64_t bytes = v.region->layout.bytes_of_frames(v.frame, 1);
+    if (content && alone && (taker == core_.config.self || p.peers[taker.value()].room < bytes)) taker = find_taker(now, bytes);
+    if (content && alone && taker != core_.config.self && p.peers[taker.value()].room >= bytes) {
       p.peers[taker.value()].room -= bytes;
       v.taker = taker;
       v.goes = page_out_state::way::to_node;
@@ -118,10 +156,8 @@ void pager::leave() noexcept {
       continue;
     }
     v.goes = content ? page_out_state::way::to_disk : page_out_state::way::nowhere;
-    core_.actions.clear();
-    if (v.use == frame_use::copy) v.region->machine->frames().on_drop_copy(v.unit, core_.actions);
-    if (v.use == frame_use::needed) v.region->machine->frames().on_unmap(v.unit, core_.actions);
-    core_.performer.take(*v.region, core_.actions);
+    if (!content) drop_copies(*v.region, v.frame);
+    unmap(*v.region, v.frame);
   }
   core_.performer.flush();  // from here on nobody can touch them
   for (auto at = p.victims.begin(); at != p.victims.end();) {
@@ -137,18 +173,18 @@ void pager::leave() noexcept {
 void pager::leave_together(std::span<page_out_state::victim> run) noexcept {
   page_out_state& p = page_out_;
   region_slot& r = *run.front().region;
-  const std::uint64_t first = run.front().unit;
+  const std::uint64_t first = run.front().frame;
   if (run.front().goes == page_out_state::way::to_node) {
     message m;
     m.kind = message_kind::please_take;
     m.region = model::region_id{r.about.id};
     m.from = m.requester = core_.config.self;
     p.moving.insert(p.moving.end(), run.begin(), run.end());
-    return core_.out.send_units(r, run.front().taker, m, first, run.size(), false);
+    return core_.out.send_units(r, run.front().taker, m, r.layout.units_of(first).first, run.size(), false);  // of a unit each
   }
   if (run.front().goes == page_out_state::way::to_disk) return core_.frames.begin_flush(r, first, run.size());
   if (run.front().goes == page_out_state::way::stays) {
-    for (const auto& v : run) core_.frames.own.push({r.about.id, v.unit}, r.bytes_of(v.unit));
+    for (const auto& v : run) core_.frames.enqueue(r, v.frame, core_.frames.own);
     return;
   }
   core_.frames.drop(r, first, run.size());
@@ -185,16 +221,17 @@ node_id pager::find_taker(std::uint64_t now, std::uint64_t bytes) noexcept {
 }
 
 /// Gives back frames without content that means anything, among those next in turn.
-void pager::sweep_unused(unit_queue& from) noexcept {
+void pager::sweep_unused(frame_queue& from) noexcept {
   constexpr std::size_t most_looks = 4096;
   for (std::size_t looks = std::min(from.size(), most_looks); looks != 0; --looks) {
-    const unit_queue::entry e = from.pop();
+    const frame_queue::entry e = from.pop();
     region_slot& r = *core_.regions.slot(model::region_id{static_cast<std::uint16_t>(e.region)});
-    from.popped(r.bytes_of(e.unit));
-    if (!r.change.frozen && r.machine->frames().use_of_frame(e.unit) == frame_use::none && !core_.frames.is_moving(r, e.unit)) {
-      core_.frames.drop(r, e.unit, 1);
+    const std::uint64_t bytes = r.layout.bytes_of_frames(e.frame, 1);
+    from.popped(bytes);
+    if (!r.change.frozen && use_of(r, e.frame) == frame_use::none && !core_.frames.is_moving(r, e.frame)) {
+      core_.frames.drop(r, e.frame, 1);
     } else {
-      from.push(e, r.bytes_of(e.unit));
+      from.push(e, bytes);
     }
   }
 }
@@ -273,14 +310,14 @@ void pager::settle_moves() noexcept {
   const std::uint64_t now = core_.host.now();
   const node_id taker = page_out_.moving.empty() ? core_.config.self : page_out_.moving.front().taker;
   std::erase_if(page_out_.moving, [&](const page_out_state::victim& v) {
-    if (v.region->machine->frames().use_of_frame(v.unit) == frame_use::none && !core_.frames.is_moving(*v.region, v.unit)) {
-      ++core_.frames.count.units_given;
-      core_.frames.drop(*v.region, v.unit, 1);
+    if (use_of(*v.region, v.frame) == frame_use::none && !core_.frames.is_moving(*v.region, v.frame)) {
+      ++core_.frames.count.given;
+      core_.frames.drop(*v.region, v.frame, 1);
       page_out_.some_went = true;
       return true;
     }
     if (now < v.until_ns) return false;
-    core_.frames.own.push({v.region->about.id, v.unit}, v.region->bytes_of(v.unit));
+    core_.frames.enqueue(*v.region, v.frame, core_.frames.own);
     return true;
   });
   if (!page_out_.moving.empty() || taker == core_.config.self) return;
@@ -299,7 +336,7 @@ bool pager::starved() const noexcept {
   return leaving && is_over_by(8);
 }
 
-bool pager::starves(const region_slot& r, std::uint64_t unit) const noexcept { return starved() && !core_.frames.is_here(r, unit); }
+bool pager::starves(const region_slot& r, std::uint64_t unit) const noexcept { return starved() && !core_.frames.is_here(r, r.layout.frame_of(unit)); }
 
 bool pager::is_restless() const noexcept {
   return !page_out_.moving.empty() || (page_out_.anybody_starves() && core_.frames.leaving() == 0);

@@ -16,12 +16,12 @@ namespace quire::core {
 
 class core;
 
-/// What a node remembers of units that are leaving its memory.
+/// What a node remembers of frames that are leaving its memory.
 struct page_out_state {
   enum class way : std::uint8_t { stays, nowhere, to_disk, to_node };
   struct victim {
     region_slot* region = nullptr;
-    std::uint64_t unit = 0;
+    std::uint64_t frame = 0;
     model::frame_use use = model::frame_use::none;
     way goes = way::nowhere;
     model::node_id taker{};      ///< to_node
@@ -94,11 +94,14 @@ class pager {
   void take_over(region_slot& r, const model::message& m) noexcept;
   /// This node alone has written units, and is offered their homes: as many as there is room for.
   void take_homes(region_slot& r, const model::message& m) noexcept;
-  [[nodiscard]] std::uint64_t choose(unit_queue& from, std::uint64_t goal) noexcept;
+  [[nodiscard]] model::frame_use use_of(const region_slot& r, std::uint64_t frame) const noexcept;
+  void unmap(region_slot& r, std::uint64_t frame) noexcept;
+  void drop_copies(region_slot& r, std::uint64_t frame) noexcept;
+  [[nodiscard]] std::uint64_t choose(frame_queue& from, std::uint64_t goal) noexcept;
   void leave() noexcept;
   void leave_together(std::span<page_out_state::victim> run) noexcept;
   [[nodiscard]] model::node_id find_taker(std::uint64_t now, std::uint64_t bytes) noexcept;
-  void sweep_unused(unit_queue& from) noexcept;
+  void sweep_unused(frame_queue& from) noexcept;
   void settle_moves() noexcept;
   void rest(page_out_state::peer& peer) noexcept;
   /// Beyond the memory limit by more than a `part`th of it.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What waits for the content of a unit: operations, messages, and faults of threads that the kernel holds, a queue a unit. Driver's thread only;
+// What waits for the content of units: operations, messages, and faults of threads that the kernel holds, a queue a frame. Driver's thread only;
 // no heap.
 #pragma once
 
@@ -18,7 +18,7 @@ namespace quire::core {
 
 struct parked_unit {
   region_slot* region = nullptr;
-  std::uint64_t unit = 0;
+  std::uint64_t frame = 0;
   // One of these.
   op* operation = nullptr;
   model::message m{};         ///< of one unit; of no kind: there is none
@@ -29,41 +29,41 @@ struct parked_unit {
 class parked_units {
  public:
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
-  [[nodiscard]] bool has(const region_slot& r, std::uint64_t unit) const noexcept {
+  [[nodiscard]] bool has(const region_slot& r, std::uint64_t frame) const noexcept {
     if (empty()) return false;
-    const list& bucket = buckets_[bucket_of(r, unit)];
-    return std::any_of(bucket.begin(), bucket.end(), [&](const parked_unit& p) { return p.region == &r && p.unit == unit; });
+    const list& bucket = buckets_[bucket_of(r, frame)];
+    return std::any_of(bucket.begin(), bucket.end(), [&](const parked_unit& p) { return p.region == &r && p.frame == frame; });
   }
   [[nodiscard]] bool has_any_of(const region_slot& r) const noexcept {
     const auto of_it = [&](const parked_unit& p) { return p.region == &r; };
     return !empty() && std::any_of(buckets_.begin(), buckets_.end(), [&](const list& b) { return std::any_of(b.begin(), b.end(), of_it); });
   }
-  /// Behind all others of its unit.
+  /// Behind all others of its frame.
   void push(const parked_unit& p) noexcept {
-    buckets_[bucket_of(*p.region, p.unit)].push_back(p);
+    buckets_[bucket_of(*p.region, p.frame)].push_back(p);
     ++count_;
   }
-  /// Takes the first of a unit. False if there is none.
-  [[nodiscard]] bool pop(const region_slot& r, std::uint64_t unit, parked_unit& first) noexcept {
-    return take(r, unit, [](const parked_unit&) { return true; }, first);
+  /// Takes the first of a frame. False if there is none.
+  [[nodiscard]] bool pop(const region_slot& r, std::uint64_t frame, parked_unit& first) noexcept {
+    return take(r, frame, [](const parked_unit&) { return true; }, first);
   }
   /// `o` waits no longer, if it did.
-  void remove(const region_slot& r, std::uint64_t unit, const op& o) noexcept {
+  void remove(const region_slot& r, std::uint64_t frame, const op& o) noexcept {
     parked_unit removed;
-    (void)take(r, unit, [&](const parked_unit& p) { return p.operation == &o; }, removed);
+    (void)take(r, frame, [&](const parked_unit& p) { return p.operation == &o; }, removed);
   }
 
  private:
   using list = base::fault_vector<parked_unit>;
   static constexpr std::size_t buckets = 256;
-  [[nodiscard]] static std::size_t bucket_of(const region_slot& r, std::uint64_t unit) noexcept {
-    return (unit * 0x9e3779b97f4a7c15u >> 56 ^ r.about.id) % buckets;
+  [[nodiscard]] static std::size_t bucket_of(const region_slot& r, std::uint64_t frame) noexcept {
+    return (frame * 0x9e3779b97f4a7c15u >> 56 ^ r.about.id) % buckets;
   }
   template <class Predicate>
-  [[nodiscard]] bool take(const region_slot& r, std::uint64_t unit, Predicate&& which, parked_unit& taken) noexcept {
+  [[nodiscard]] bool take(const region_slot& r, std::uint64_t frame, Predicate&& which, parked_unit& taken) noexcept {
     if (empty()) return false;
-    list& b = buckets_[bucket_of(r, unit)];
-    const auto found = std::find_if(b.begin(), b.end(), [&](const parked_unit& p) { return p.region == &r && p.unit == unit && which(p); });
+    list& b = buckets_[bucket_of(r, frame)];
+    const auto found = std::find_if(b.begin(), b.end(), [&](const parked_unit& p) { return p.region == &r && p.frame == frame && which(p); });
     if (found == b.end()) return false;
     taken = *found;
     b.erase(found);

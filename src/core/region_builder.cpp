@@ -8,6 +8,7 @@
 
 #include "base/log.hpp"
 #include "core/core.hpp"
+#include "os/segments.hpp"
 
 namespace quire::core {
 
@@ -87,12 +88,13 @@ base::status region_builder::fill(region_slot& slot, const region_description& a
     return QUIRE_UNSUPPORTED;
   }
   if (const auto why = can_have_views(*r); !why.ok()) return why;
+  warn_of_mappings(*r);
   auto memory = mechanisms_.make_pool(pool, about.base, about.bytes, r->detector->accessible(), {r->views.fine(), r->views.stride()});
   if (!memory.ok()) return memory.why();
   r->memory = std::move(memory.value());
   r->system_base.store(reinterpret_cast<std::uint64_t>(r->memory->system_view()), std::memory_order_relaxed);
   r->dumped.cover(about.bytes);
-  int error = core_.frames.limited() ? r->frames.make(r->layout.units()) : 0;
+  int error = core_.frames.limited() ? r->frames.make(r->layout.frames()) : 0;
   if (error == 0) error = prepare(*r, *of);
   if (error == 0 && r->views.fine() != 0) error = r->states.make(about.bytes / view_map::page_bytes, r->layout.units_a_page());
   if (error == 0 && r->views.fine() != 0) error = r->together.make(static_cast<grouping>(about.grouping), r->layout.units(), r->layout.units_a_page());
@@ -142,10 +144,22 @@ base::status region_builder::lay_out(region_slot& r) const {
 /// What does not go with fine views.
 base::status region_builder::can_have_views(const region_slot& r) const noexcept {
   if (r.views.fine() == 0) return {};
-  const char* const what = r.detector->scans() ? "detector 'scan', which would look at all views" : core_.frames.limited() ? "QUIRE_MEMORY_LIMIT" : nullptr;
-  if (what == nullptr) return {};
-  base::log(base::log_level::error, "a region with minipages (quire_region_options.minipage_bytes, .views) does not go with %s", what);
+  if (!r.detector->scans()) return {};
+  base::log(base::log_level::error, "a region with minipages (quire_region_options.minipage_bytes, .views) does not go with detector 'scan', which would look "
+            "at all views");
   return QUIRE_UNSUPPORTED;
+}
+
+/// Where protection is the system's (detector 'segv'), each page of each fine view may become a mapping of its own.
+void region_builder::warn_of_mappings(const region_slot& r) const noexcept {
+  const std::uint64_t pages = r.about.bytes / view_map::page_bytes, needed = pages * r.views.fine();
+  if (needed == 0 || r.detector->accessible()) return;
+  const std::uint64_t most = os::most_mappings();
+  if (needed <= most / 2) return;
+  base::log(base::log_level::warning,
+            "region %u has %lu pages in %u fine views: detector 'segv' may need as many mappings, of which this system allows %lu to a process "
+            "(vm.max_map_count); use userfaultfd (quire info), larger minipages, or raise the limit",
+            unsigned{r.about.id}, static_cast<unsigned long>(pages), r.views.fine(), static_cast<unsigned long>(most));
 }
 
 /// Whether the region can outlast the death of a node, if it has to.
@@ -165,6 +179,7 @@ int region_builder::prepare(region_slot& r, const protocol::row& of) {
   shape.region = model::region_id{about.id};
   shape.units = r.layout.units();
   shape.unit_pages = static_cast<std::uint32_t>(std::max<std::uint64_t>(r.layout.most_bytes() / os::page_bytes, 1));
+  shape.units_a_page = r.layout.units_a_page();
   shape.first_touch = about.placement == QUIRE_PLACE_FIRST_TOUCH;
   shape.beside_others = about.orders != 0;
   shape.scans = r.detector->scans();
@@ -193,8 +208,9 @@ store::store* region_builder::store_for(const region_description& about) {
   }
   auto& made = stores_[of->id];
   if (made == nullptr) made = of->make({core_.config.page_out_directory});
-  if (about.unit_bytes % made->grain() == 0) return made.get();
-  base::log(base::log_level::error, "a unit of %u bytes is no multiple of the %zu bytes that store '%s' reads and writes at a time", about.unit_bytes,
+  const std::uint32_t together = std::max<std::uint32_t>(about.unit_bytes, os::page_bytes);  // units of a page leave together
+  if (together % made->grain() == 0) return made.get();
+  base::log(base::log_level::error, "a unit of %u bytes is no multiple of the %zu bytes that store '%s' reads and writes at a time", together,
             made->grain(), of->name);
   return nullptr;
 }

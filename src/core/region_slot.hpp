@@ -88,15 +88,15 @@ class dumped_parts {
   std::vector<bool> known_;
 };
 
-/// Of a unit, where memory is limited (frames.hpp).
+/// Of a frame (unit_layout::frame_of()), where memory is limited (frames.hpp).
 struct frame_state {
-  std::uint16_t resident : 1 = 0;  ///< has a frame with its content
-  std::uint16_t saved : 1 = 0;     ///< the store has its content, or gets it by the flush that is under way
-  std::uint16_t landing : 1 = 0;   ///< its content is being received
-  std::uint16_t sent : 5 = 0;      ///< when its content was sent last: see frames::period_
-  std::uint16_t flushing : 1 = 0;  ///< its frame is on its way to the store
-  std::uint16_t used : 1 = 0;      ///< and was used since
-  std::uint16_t filling : 1 = 0;   ///< it has a frame, and its content is on its way from the store
+  std::uint32_t resident : 1 = 0;  ///< it is in memory, with its content
+  std::uint32_t saved : 1 = 0;     ///< the store has its content, or gets it by the flush that is under way
+  std::uint32_t landing : 9 = 0;   ///< messages that are being received into it: one for each of its units, at most
+  std::uint32_t sent : 5 = 0;      ///< when its content was sent last: see frames::period_
+  std::uint32_t flushing : 1 = 0;  ///< it is on its way to the store
+  std::uint32_t used : 1 = 0;      ///< and was used since
+  std::uint32_t filling : 1 = 0;   ///< it is in memory, and its content is on its way from the store
 };
 
 class op;

@@ -17,6 +17,12 @@ struct unit_range {
   [[nodiscard]] std::uint64_t count() const noexcept { return end - first; }
 };
 
+/// Frames `first` to `end`, without `end`: see unit_layout::frame_of().
+struct frame_range {
+  std::uint64_t first = 0, end = 0;
+  [[nodiscard]] std::uint64_t count() const noexcept { return end - first; }
+};
+
 /// A layout that is not uniform, of one region. Units cover the region without gaps, in the order of their addresses; each is whole pages, or lies
 /// within one. Units may have 0 bytes: they are numbers that nobody uses.
 /// Any thread, also in fault context: no heap, no lock, nothing that changes once somebody uses it.
@@ -75,6 +81,28 @@ class unit_layout {
     const std::uint64_t end = std::min(body_->offset_of(first) + bytes, body_->offset_of(body_->units()));
     const std::uint64_t behind = end < body_->offset_of(body_->units()) ? body_->unit_of(end) : body_->units();  // the first that does not fit
     return std::max<std::uint64_t>(behind - first, 1);
+  }
+
+
+  // Frames: what comes to memory and leaves it together. A frame is a unit, or all units of a page that has several.
+  [[nodiscard]] std::uint64_t frames() const noexcept { return is_uniform() ? units() : body_->units() / body_->units_a_page(); }
+  [[nodiscard]] std::uint64_t frame_of(std::uint64_t unit) const noexcept { return is_uniform() ? unit : unit / body_->units_a_page(); }
+  /// Those that have a byte of these units; of no units, none.
+  [[nodiscard]] frame_range frames_of(std::uint64_t first, std::uint64_t count) const noexcept {
+    return {frame_of(first), count == 0 ? frame_of(first) : frame_of(first + count - 1) + 1};
+  }
+  [[nodiscard]] unit_range units_of(std::uint64_t frame) const noexcept {
+    const std::uint64_t each = units_a_page();
+    return {frame * each, (frame + 1) * each};
+  }
+  [[nodiscard]] std::uint64_t offset_of_frame(std::uint64_t frame) const noexcept { return offset_of(units_of(frame).first); }
+  [[nodiscard]] std::uint64_t bytes_of_frames(std::uint64_t first, std::uint64_t count) const noexcept {
+    return offset_of_frame(first + count) - offset_of_frame(first);
+  }
+  /// As many frames from `first` on as have at most so many bytes together; one at least.
+  [[nodiscard]] std::uint64_t frames_fitting(std::uint64_t first, std::uint64_t bytes) const noexcept {
+    const std::uint64_t unit = units_of(first).first;
+    return std::max<std::uint64_t>(frame_of(unit + fitting(unit, bytes)) - first, 1);
   }
 
  private:

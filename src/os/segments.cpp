@@ -117,6 +117,8 @@ bool is_in_memory(const char* directory) noexcept {
   return ::statfs(directory, &about) == 0 && about.f_type == TMPFS_MAGIC;
 }
 
+std::uint64_t most_mappings() noexcept { return read_limit("/proc/sys/vm/max_map_count", 65'530); }
+
 segment_limits read_segment_limits() noexcept {
   return {read_limit("/proc/sys/kernel/shmmax", 32ul << 20), read_limit("/proc/sys/kernel/shmmni", 4096)};
 }

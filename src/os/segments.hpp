@@ -29,6 +29,8 @@ struct segment_limits {
   std::uint64_t count = 0;  ///< kernel.shmmni
 };
 [[nodiscard]] segment_limits read_segment_limits() noexcept;
+/// Mappings that a process may have (vm.max_map_count).
+[[nodiscard]] std::uint64_t most_mappings() noexcept;
 /// A System V segment of `bytes`, for this process. Its id, or -errno.
 [[nodiscard]] int make_segment(std::uint64_t bytes) noexcept;
 /// Removes segments of make_segment() that processes of this user have left: they were killed before remove_segment(). Processes

@@ -211,7 +211,7 @@ TEST(whole_mutation, frames_that_leave_although_they_were_used) {
                 w.on_turn([&w](node& n) {
                   for (const std::uint16_t id : w.regions()) {
                     core::region_slot& r = *n.core().regions.slot(model::region_id{id});
-                    for (std::uint64_t unit = 0; n.core().frames.limited() && unit < r.layout.units(); ++unit) r.frames.data()[unit].used = 0;
+                    for (std::uint64_t unit = 0; n.core().frames.limited() && unit < r.layout.frames(); ++unit) r.frames.data()[unit].used = 0;
                   }
                 });
               }, short_of_memory),

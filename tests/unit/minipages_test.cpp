@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 #include <vector>
@@ -38,6 +39,16 @@ void check_layout(const minipages& body) {
   }
   EXPECT_EQ(offset, bytes);
   EXPECT_EQ(layout.offset_of(layout.units()), bytes);
+  // A page is a frame, whatever its units are.
+  ASSERT_EQ(layout.frames(), pages);
+  for (std::uint64_t unit = 0; unit < layout.units(); ++unit) ASSERT_EQ(layout.frame_of(unit), unit / layout.units_a_page());
+  for (std::uint64_t frame = 0; frame < pages; ++frame) {
+    ASSERT_EQ(layout.offset_of_frame(frame), frame * page);
+    ASSERT_EQ(layout.bytes_of_frames(frame, pages - frame), (pages - frame) * page);
+    for (const std::uint64_t room : {std::uint64_t{1}, page - 1, page, 2 * page, 3 * page - 1}) {
+      ASSERT_EQ(layout.frames_fitting(frame, room), std::min(std::max(room / page, std::uint64_t{1}), pages - frame));
+    }
+  }
 }
 
 TEST(minipages_layout, gives_each_byte_to_one_unit_of_every_size) {

@@ -22,15 +22,15 @@ TEST(parked_units, are_taken_by_unit_in_the_order_in_which_they_came) {
     m.kind = model::message_kind::done;
     m.unit = i % 1'000;
     m.a = i;
-    all.push({.region = i % 2 == 0 ? &one : &other, .unit = m.unit, .m = m});
+    all.push({.region = i % 2 == 0 ? &one : &other, .frame = m.unit, .m = m});
   }
   EXPECT_TRUE(all.has(one, 4) && !all.has(other, 4) && all.has_any_of(one) && all.has_any_of(other));
-  for (std::uint64_t unit = 0; unit < 1'000; ++unit) {
+  for (std::uint64_t frame = 0; frame < 1'000; ++frame) {
     for (std::uint64_t k = 0; k < 3; ++k) {
-      ASSERT_TRUE(all.pop(unit % 2 == 0 ? one : other, unit, next)) << unit;
-      EXPECT_EQ(next.m.a, unit + 1'000 * k);
+      ASSERT_TRUE(all.pop(frame % 2 == 0 ? one : other, frame, next)) << frame;
+      EXPECT_EQ(next.m.a, frame + 1'000 * k);
     }
-    EXPECT_FALSE(all.has(one, unit) || all.has(other, unit));
+    EXPECT_FALSE(all.has(one, frame) || all.has(other, frame));
   }
   EXPECT_TRUE(all.empty() && !all.has_any_of(one));
 }
@@ -39,7 +39,7 @@ TEST(parked_units, lose_who_waits_no_longer) {
   parked_units all;
   region_slot r;
   op a = make_op(), b = make_op();
-  for (op* const o : {&a, &b}) all.push({.region = &r, .unit = 7, .operation = o});
+  for (op* const o : {&a, &b}) all.push({.region = &r, .frame = 7, .operation = o});
   all.remove(r, 7, a);
   all.remove(r, 7, a);
   parked_unit left;

@@ -34,6 +34,17 @@ TEST_P(layouts, know_how_large_several_are) {
   }
 }
 
+TEST_P(layouts, have_a_frame_for_each_unit) {
+  EXPECT_EQ(layout.frames(), layout.units());
+  for (const std::uint64_t unit : {std::uint64_t{0}, layout.units() / 3, layout.units() - 1}) {
+    EXPECT_EQ(layout.frame_of(unit), unit);
+    EXPECT_EQ(layout.units_of(unit).first, unit);
+    EXPECT_EQ(layout.units_of(unit).count(), 1u);
+    EXPECT_EQ(layout.bytes_of_frames(unit, 1), layout.bytes_of(unit));
+    EXPECT_EQ(layout.frames_fitting(unit, 3 * layout.most_bytes()), 3u);
+  }
+}
+
 TEST_P(layouts, cover_ranges_exactly) {
   const std::uint64_t edge = layout.offset_of(layout.units() / 2);
   for (const std::uint64_t first : {std::uint64_t{0}, edge - 1, edge, edge + 1, bytes - 2}) {

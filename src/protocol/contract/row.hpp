@@ -42,6 +42,7 @@ struct region_shape {
   directory::manager_map managers{};  ///< of units nobody has used yet
   std::uint64_t units = 0;
   std::uint32_t unit_pages = 1;
+  std::uint32_t units_a_page = 1;  ///< numbers of units of each page
   bool first_touch = false;  ///< the first node that asks for a unit becomes its home, where the protocol has homes
   bool beside_others = false;  ///< threads synchronise by memory of other regions, which orders (quire_region_options::orders)
   bool scans = false;        ///< written units are found by machine::on_written(), and no write faults

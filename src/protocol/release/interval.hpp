@@ -40,19 +40,19 @@ struct lone_unit {
 };
 
 /// The units that got a twin last because a thread writes them. They keep it, however few twins there may be: an instruction may write two
-/// units, and goes on only when it may write both.
+/// units, and goes on only when it may write both. Where a thread may need all units of a page at a time, they count as one: the first of them is named.
 class newest_twins {
  public:
   static constexpr std::size_t most = 4;
 
   /// How many there are; most, unless the simulator says less.
   void keep(std::size_t count) noexcept { count_ = count; }
-  void add(const written_unit& u, std::uint32_t pages) noexcept {
+  void add(const written_unit& u) noexcept {
     std::size_t i = 0;
-    while (i + 1 < count_ && items_[i].pages != 0 && items_[i].unit != u) ++i;
+    while (i + 1 < count_ && items_[i].used && items_[i].unit != u) ++i;
     if (count_ == 0) return;
     for (; i != 0; --i) items_[i] = items_[i - 1];
-    items_[0] = {u, pages};
+    items_[0] = {u, true};
   }
   void forget(model::region_id region) noexcept {
     const auto end = std::remove_if(items_.begin(), items_.end(), [region](const item& i) { return i.unit.region == region; });
@@ -60,21 +60,22 @@ class newest_twins {
   }
   [[nodiscard]] bool contains(const written_unit& u) const noexcept {
     for (std::size_t i = 0; i < count_; ++i) {
-      if (items_[i].pages != 0 && items_[i].unit == u) return true;
+      if (items_[i].used && items_[i].unit == u) return true;
     }
     return false;
   }
-  /// That their twins take.
-  [[nodiscard]] std::uint64_t pages() const noexcept {
-    std::uint64_t sum = 0;
-    for (std::size_t i = 0; i < count_; ++i) sum += items_[i].pages;
-    return sum;
+  /// f(unit) for each.
+  template <class F>
+  void for_each(F&& f) const noexcept {
+    for (std::size_t i = 0; i < count_; ++i) {
+      if (items_[i].used) f(items_[i].unit);
+    }
   }
 
  private:
   struct item {
     written_unit unit{};
-    std::uint32_t pages = 0;  ///< 0: none
+    bool used = false;
   };
   std::array<item, most> items_{};  ///< the last one first
   std::size_t count_ = most;

@@ -54,6 +54,15 @@ bool machine::is_valid(std::uint64_t unit) const noexcept {
   return s.stale == 0 || s.pending() != access::none || s.pin_data != 0;
 }
 
+std::uint64_t machine::twins_beside(std::uint64_t first) const noexcept {
+  std::uint64_t sum = 0;
+  for (std::uint64_t unit = first; unit < std::min<std::uint64_t>(first + table_.shape.units_a_page, table_.shape.units); ++unit) {
+    const unit_state& s = table_.units[unit];
+    if (s.twin != 0 && s.is_home == 0 && s.declared == 0) sum += table_.shape.twin_pages;
+  }
+  return sum;
+}
+
 /// Diffs and bases have gone before; what is left of twins nobody needs.
 void machine::forget() noexcept {
   for (std::uint64_t unit = table_.used.first(); !table_.shape.scans && unit < table_.used.end(); ++unit) {

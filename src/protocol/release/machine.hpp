@@ -66,6 +66,10 @@ class machine final : public model::machine {
 
   [[nodiscard]] const region_shape& shape() const noexcept { return table_.shape; }
   [[nodiscard]] const unit_state& unit(std::uint64_t u) const noexcept { return table_.units[u]; }
+  /// The first unit of its page, by which newest_twins name it.
+  [[nodiscard]] std::uint64_t first_beside(std::uint64_t u) const noexcept { return table_.shape.first_beside(u); }
+  /// What the twins of its page count for.
+  [[nodiscard]] std::uint64_t twins_beside(std::uint64_t first) const noexcept;
   [[nodiscard]] const counters& count() const noexcept { return table_.count; }
   /// Where messages for the home go from here.
   [[nodiscard]] unit_table::way way_of(std::uint64_t unit) const noexcept { return table_.way_of(unit); }

@@ -36,14 +36,18 @@ void node::release(bool all_end) {
 
 /// Twins are short: none is kept, and units written first are sent first. Those written last need theirs, also beyond the limit.
 void node::relieve() {
-  const std::uint64_t needed = state_.open.newest.pages();
-  if (state_.open.twins <= std::max<std::uint64_t>(twin_limit_, needed)) return;
+  if (state_.open.twins <= twin_limit_) return;
+  std::uint64_t needed = 0;
+  state_.open.newest.for_each([&](const written_unit& w) {
+    if (const machine* const m = state_.machine_of(w.region); m != nullptr) needed += m->twins_beside(w.unit);
+  });
+  if (state_.open.twins <= needed) return;
   kept_.look(true);
   const std::uint64_t goal = std::max<std::uint64_t>(twin_limit_ - twin_limit_ / 8, needed);
   for (; state_.open.twins > goal && relieved_ < state_.open.written.size(); ++relieved_) {
     const written_unit w = state_.open.written[relieved_];
     machine* const m = state_.machine_of(w.region);
-    if (m == nullptr || state_.open.newest.contains(w)) continue;
+    if (m == nullptr || state_.open.newest.contains({w.region, m->first_beside(w.unit)})) continue;
     state_.step.clear();
     m->copies().on_twins_short(w.unit, state_.step);
     state_.effects.perform(w.region, state_.step);

@@ -60,6 +60,7 @@ std::unique_ptr<model::machine> make_machine(const protocol::job& job, const pro
   if (!job.updates) shape.update = updates::never;
   shape.keeps = true;
   shape.twin_pages = of.unit_pages;
+  shape.units_a_page = of.units_a_page;
   auto made = std::make_unique<machine>(shape, own->units.data(), static_cast<node&>(shared).open());
   made->own(std::move(own));
   return made;

@@ -39,7 +39,7 @@ void rights::allow(std::uint64_t unit, unit_state& s, access want, actions& out)
 
 /// A thread that has faulted writes the unit next.
 void rights::note_write(std::uint64_t unit, const unit_state& s) {
-  if (s.twin != 0 && s.is_home == 0 && s.declared == 0 && !table_.shape.scans) table_.open.newest.add({table_.shape.region, unit}, table_.shape.twin_pages);
+  if (s.twin != 0 && s.is_home == 0 && s.declared == 0 && !table_.shape.scans) table_.open.newest.add({table_.shape.region, table_.shape.first_beside(unit)});
 }
 
 /// The home's content changes by a thread of the home. Nobody needs to hear of it if nobody has a copy.

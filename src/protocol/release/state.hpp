@@ -104,6 +104,7 @@ struct region_shape {
   directory::manager_map managers{};  ///< homes at the beginning
   std::uint64_t units = 0;
   std::uint32_t twin_pages = 1;  ///< what a twin counts for
+  std::uint32_t units_a_page = 1;  ///< numbers of units of a page, all of which a thread may need at a time
   bool scans = false;  ///< written units are found by on_written(), and no write faults
   bool first_touch = false;  ///< the first node that asks for a unit becomes its home
   bool migrates = true;      ///< homes move to the only writer of a barrier epoch
@@ -111,6 +112,9 @@ struct region_shape {
   bool pages_out = false;    ///< nodes give up copies without a word
   updates update = updates::learned;
   bool keeps = false;  ///< what is written in every interval is not protected in between (kept.cpp)
+
+  /// The first unit of its page.
+  [[nodiscard]] std::uint64_t first_beside(std::uint64_t unit) const noexcept { return unit - unit % units_a_page; }
 };
 
 struct counters {
