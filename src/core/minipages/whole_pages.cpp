@@ -103,4 +103,17 @@ void whole_pages::end() noexcept {
   }
 }
 
+void whole_pages::end(const region_slot& r, std::uint64_t first, std::uint64_t end_unit) noexcept {
+  for (std::size_t i = 0; i < claims_.size();) {
+    claim over = claims_[i];
+    if (over.region != &r || over.end <= first || over.first >= end_unit) {
+      ++i;
+      continue;
+    }
+    claims_[i] = claims_.back();
+    claims_.pop_back();
+    end(over);
+  }
+}
+
 }  // namespace quire::core
