@@ -26,6 +26,7 @@ constexpr std::uint16_t small_id = 1;
 }  // namespace
 
 base::status registry::open(const heap_settings& how) {
+  guards_ = how.guards;
   const auto& c = core_.config;
   const std::uint64_t granule = core_.regions.granule_bytes();
   // Half of the range is the heap, however many nodes there are: a restart may have another number of them.
@@ -123,7 +124,7 @@ registry::~registry() {
 /// Driver's thread, or before the engine starts.
 void registry::on_made(const region_description& about) {
   if (about.id != 0 && about.heap == 0) return;
-  heaps_[about.id].store(new shared_heap(about, core_.config.nodes, core_.config.self), std::memory_order_release);
+  heaps_[about.id].store(new shared_heap(about, core_.config.nodes, core_.config.self, guards_), std::memory_order_release);
 }
 
 void registry::on_gone(const region_description& about) noexcept {

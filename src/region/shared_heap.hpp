@@ -34,7 +34,8 @@ class shared_heap {
     std::span<const std::uint64_t> words;
   };
 
-  shared_heap(const core::region_description& about, unsigned nodes, model::node_id self);
+  /// `guards`: see minipage_heap.
+  shared_heap(const core::region_description& about, unsigned nodes, model::node_id self, bool guards = false);
 
   [[nodiscard]] const core::region_description& about() const noexcept { return about_; }
   /// Null for an address that lies in none.
@@ -70,6 +71,7 @@ class shared_heap {
   core::region_description about_;
   unsigned nodes_;
   model::node_id self_;
+  bool guards_;
   std::uint64_t block_units_;  ///< of a slice
   std::vector<slice> slices_;
 };
