@@ -24,7 +24,7 @@ SIMULATORS = {
     "whole_layout_test": "*other_layout.*",
     "whole_minipages_test": "*minipages_in_order*:*minipages_released*",
     "whole_waits_test": "*whole_waits.*:whole_livelock.*:whole_replay.survival*",
-    "whole_death_test": "*whole_deaths.*",
+    "whole_death_test": "*whole_deaths*",
     "sync_random_locks_test": "mutex.*:condition.*:rwlock.*",
     "sync_random_objects_test": "semaphore.*:event.*:barrier.*:collective.*:everything.*",
 }
