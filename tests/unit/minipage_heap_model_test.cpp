@@ -119,7 +119,7 @@ TEST(minipage_heap_stress, sixteen_views) { stress(3, 16, 16 * mib, 300'000); }
 TEST(minipage_heap_stress, two_hundred_and_fifty_six_views) { stress(4, 256, 16 * mib, 300'000); }
 
 TEST(minipage_heap_stress, objects_with_guards) {
-  for (const unsigned views : {1u, 2u, 16u, 256u}) stress(5 + views, views, 16 * mib, 30'000, true);
+  for (const unsigned views : {1u, 2u, 16u, 256u}) stress(5 + views, views, 4 * mib, 30'000, true);
 }
 
 TEST(minipage_heap_stress, every_step_leaves_a_whole_structure) {
