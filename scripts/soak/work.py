@@ -22,6 +22,7 @@ SIMULATORS = {
     "whole_store_test": "*other_store.*:parked_messages.of_one*",
     "whole_region_test": "*whole_regions.*:*whole_region_deaths.*:whole_region_misuse.*:whole_region_holds.*",
     "whole_layout_test": "*other_layout.*",
+    "whole_announcements_test": "whole_announcements.*",
     "whole_minipages_test": "*minipages_in_order*:*minipages_released*",
     "whole_waits_test": "*whole_waits.*:whole_livelock.*:whole_replay.survival*",
     "whole_death_test": "*whole_deaths*",

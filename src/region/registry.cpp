@@ -69,6 +69,9 @@ base::status registry::open(const heap_settings& how) {
   open_frees(how.free_batch);
   announcements_.open([](void* self, std::uint64_t handle, const heap::span_plan& plan, base::status why) noexcept {
     static_cast<registry*>(self)->on_laid(handle, plan, why);
+  }, [](void* self, std::uint64_t handle, std::uint64_t first, std::uint64_t bytes, node_id node) noexcept {
+    const shared_heap* const of = static_cast<registry*>(self)->heap_of_handle(handle);
+    return of != nullptr && of->is_slice_of(node, first, bytes);
   }, this);
   serve(service::allocation_size, [](void* self, core::core& e, const message& m, value) noexcept {
     shared_heap* const of = static_cast<registry*>(self)->heap_of(m.a);

@@ -40,6 +40,11 @@ class shared_heap {
   [[nodiscard]] const core::region_description& about() const noexcept { return about_; }
   /// Null for an address that lies in none.
   [[nodiscard]] const slice* slice_of(std::uint64_t address) const noexcept;
+  /// Whether all of these addresses lie in one slice, and the node has it.
+  [[nodiscard]] bool is_slice_of(model::node_id node, std::uint64_t first, std::uint64_t bytes) const noexcept {
+    const slice* const s = slice_of(first);
+    return s != nullptr && s->node == node && bytes <= s->end - first;
+  }
   /// Nodes that have some of it, and so can be asked.
   [[nodiscard]] bool has_any(model::node_id node) const noexcept;
 
