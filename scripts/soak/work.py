@@ -23,7 +23,7 @@ SIMULATORS = {
     "whole_region_test": "*whole_regions.*:*whole_region_deaths.*:whole_region_misuse.*:whole_region_holds.*",
     "whole_layout_test": "*other_layout.*",
     "whole_announcements_test": "whole_announcements.*",
-    "whole_minipages_test": "*minipages_in_order*:*minipages_released*",
+    "whole_minipages_test": "*minipages_in_order*:*minipages_released*:minipages.are_pushed*",
     "whole_waits_test": "*whole_waits.*:whole_livelock.*:whole_replay.survival*",
     "whole_death_test": "*whole_deaths*",
     "sync_random_locks_test": "mutex.*:condition.*:rwlock.*",

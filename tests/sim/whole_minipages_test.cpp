@@ -76,7 +76,7 @@ std::uint64_t address_of(node& here, std::uint64_t word, unsigned natural_percen
 using checked = testing::TestWithParam<shape>;
 
 /// Sequential: whoever reads a word reads what was written last, whichever way.
-std::string in_order(const shape& of, std::uint64_t seed) {
+std::string in_order(const shape& of, std::uint64_t seed, bool pushes = false) {
   sim::random draw(sim::mix(seed ^ 0x3171));
   const unsigned nodes = 2 + static_cast<unsigned>(seed % 3), natural_percent = std::array{0u, 10u, 50u, 100u}[draw.below(4)];
   world w(options(seed, nodes, draw));
@@ -89,6 +89,7 @@ std::string in_order(const shape& of, std::uint64_t seed) {
         for (std::uint64_t i = 1; i <= 60 && !w.failed(); ++i) {
           const std::uint64_t at = address_of(here, mine.below(spread), natural_percent, mine);
           std::uint64_t latest = 0;
+          if (pushes && mine.chance(10) && !here.core().calls.push(base + mine.below(pages) * page, page).ok()) w.fail("a push is refused");
           if (mine.chance(40)) {
             here.store(at, id << 32 | i);
           } else if (here.load(at, latest) != latest) {
@@ -115,6 +116,14 @@ INSTANTIATE_TEST_SUITE_P(sizes, minipages_in_order, testing::Values(halves, quar
 TEST(minipages, map_what_was_left_for_later_though_it_has_no_frame) {
   EXPECT_EQ(in_order(halves, 4298), "");
   EXPECT_EQ(in_order(mixed, 6812), "");
+}
+
+/// A push found the pins of a claimed page, and took them for the program's.
+TEST(minipages, are_pushed_while_their_pages_are_claimed) {
+  for (const std::uint64_t seed : sim::seeds(1, 100)) {
+    const std::string wrong = in_order(quarters, seed, true);
+    if (!wrong.empty()) FAIL() << wrong << "replay: QUIRE_SIM_SEED=" << seed;
+  }
 }
 
 /// Release: words of one's own, seen by all behind a barrier.
