@@ -46,7 +46,7 @@ void network::post(node_id from, node_id to, const message& m, std::span<const s
   e.m = m;
   e.m.from = from;
   if (gate_ != nullptr && !gate_(from, to, e.m)) return;
-  e.at = now_ + delay_of(from, to);
+  e.at = now_ + delay_of(from, to) + (lateness_ != nullptr ? lateness_(from, to) : 0);
   if (!options_.reorder_within_pairs) {
     time_ns& latest = latest_[std::uint32_t{from.value()} << 16 | to.value()];
     latest = e.at = std::max(e.at, latest);

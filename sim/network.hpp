@@ -63,6 +63,9 @@ class network {
   /// A message is about to leave: tests change it here, or lose it (false).
   using gate = std::function<bool(node_id from, node_id to, message& m)>;
   void on_departure(gate g) { gate_ = std::move(g); }
+  /// How much longer a message takes than the options say; asked once for each, in the order of sending: for tests that try orders one by one.
+  using lateness = std::function<time_ns(node_id from, node_id to)>;
+  void on_delay(lateness l) { lateness_ = std::move(l); }
   /// Sends a copy of `m` and of `payload`; m.from is set to `from`. To oneself is allowed.
   void send(node_id from, node_id to, const message& m, std::span<const std::byte> payload = {});
   /// The same, but if the options say so, what arrives are words of `payload` as it is now, as it is then, or some of each: a transport
@@ -125,6 +128,7 @@ class network {
   sim::random rng_;
   receiver receive_{};
   gate gate_{};
+  lateness lateness_{};
   std::vector<event> queue_{};  ///< a heap
   std::unordered_map<std::uint32_t, time_ns> latest_{};  ///< last arrival of each pair, while order is kept
   std::deque<trace_line> past_{};

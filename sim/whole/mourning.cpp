@@ -16,12 +16,18 @@ enum : unsigned { mutex_a, mutex_b, rwlock, semaphore, condition, event, barrier
 }  // namespace
 
 mourning::mourning(const mourning_options& options)
-    : options_(options), draw_(sim::mix(options.seed ^ 0xdead)), world_(draw_options(options)), objects_(all_objects) {
+    : options_(options), draw_(sim::mix(options.seed ^ 0xdead)), stride_(options.minipage_bytes != 0 ? page / words + sizeof(std::uint64_t) : sizeof(std::uint64_t)),
+      world_(draw_options(options)), objects_(all_objects) {
   core::region_description about;
   about.id = 1;
   about.base = region_base;
   about.bytes = pages_ * page;
   about.placement = draw_.chance(50) ? QUIRE_PLACE_BLOCK : QUIRE_PLACE_MODULO;
+  if (options.minipage_bytes != 0) {
+    about.unit_bytes = options.minipage_bytes;
+    about.views = static_cast<std::uint16_t>(page / options.minipage_bytes);
+    about.layout = core::layouts::divided.id;
+  }
   world_.add_region(about);
   for (unsigned n = 0; n < options.nodes; ++n) {
     threads_.push_back(1 + static_cast<unsigned>(draw_.below(3)));
@@ -114,13 +120,18 @@ void mourning::step(mourner& m) {
 }
 
 void mourning::use_words(mourner& m) {
-  const std::uint64_t at = region_base + m.draw.below(pages_) * page + m.draw.below(words) * sizeof(std::uint64_t);
+  const std::uint64_t at = region_base + m.draw.below(pages_) * page + m.draw.below(words) * stride_;
   if (m.draw.chance(50)) return look(m, at);
   const std::uint64_t value = world_.unique();
-  m.here.try_store(at, value) ? note_write(m, at, value) : note_lost();
+  m.here.try_store(address_of(m, at), value) ? note_write(m, at, value) : note_lost();
 }
 
-std::size_t mourning::place_of(std::uint64_t at) const noexcept { return (at - region_base) / page * words + at % page / sizeof(std::uint64_t); }
+std::size_t mourning::place_of(std::uint64_t at) const noexcept { return (at - region_base) / page * words + at % page / stride_; }
+
+std::uint64_t mourning::address_of(mourner& m, std::uint64_t at) {
+  if (options_.minipage_bytes == 0 || m.draw.chance(options_.natural_percent)) return at;
+  return m.here.core().regions.find(at)->fine(at);
+}
 
 void mourning::note_write(mourner& m, std::uint64_t at, std::uint64_t value) {
   past_[at].push_back({value, m.node_number(), ++writes_});
@@ -134,7 +145,7 @@ void mourning::note_lost() {
 
 void mourning::look(mourner& m, std::uint64_t at) {
   std::uint64_t found = 0;
-  if (!m.here.try_load(at, found)) return note_lost();
+  if (!m.here.try_load(address_of(m, at), found)) return note_lost();
   if (found != world_.latest(at)) {
     roll_back(at, found);
     if (past_[at].empty() ? found != 0 : past_[at].back().value != found) m.check(at, found);

@@ -27,6 +27,8 @@ struct mourning_options {
   std::uint64_t seed = 1;
   unsigned nodes = 3;
   bool replicas = false;
+  unsigned minipage_bytes = 0;   ///< of the units; 0: pages
+  unsigned natural_percent = 0;  ///< accesses of minipages by the natural address
 };
 
 class mourning {
@@ -73,6 +75,8 @@ class mourning {
   void look(mourner& m, std::uint64_t at);
   /// The word has an older value than it should: what dead nodes have written last may be gone.
   void roll_back(std::uint64_t at, std::uint64_t found);
+  /// One of the addresses of a word.
+  [[nodiscard]] std::uint64_t address_of(mourner& m, std::uint64_t at);
   /// For the ledger.
   [[nodiscard]] std::size_t place_of(std::uint64_t at) const noexcept;
   void use_mutex(mourner& m);
@@ -89,6 +93,7 @@ class mourning {
   mourning_options options_;
   sim::random draw_;
   unsigned pages_ = 1;
+  std::uint64_t stride_;  ///< from one word of a page to the next
   world world_;
   std::vector<unsigned> threads_{};   ///< of each node
   std::vector<unsigned> node_of_{};   ///< of each thread

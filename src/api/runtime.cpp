@@ -340,7 +340,8 @@ base::status begin(runtime& r, const quire_options& given) {
                                    .orders = r.options.flag(base::option::orders),
                                    .free_batch = static_cast<std::size_t>(r.options.number(base::option::free_batch)),
                                    .views = static_cast<std::uint16_t>(r.options.number(base::option::heap_views)),
-                                   .grouping = static_cast<quire_grouping>(r.options.number(base::option::heap_grouping))};
+                                   .grouping = static_cast<quire_grouping>(r.options.number(base::option::heap_grouping)),
+                                   .guards = r.options.choice<base::check_choice>(base::option::check) == base::check_choice::minipages};
   if (const auto s = r.regions->open(heap); !s.ok()) return s;
   if (const auto s = others.connect(r, r.core->wire); !s.ok()) return s;
   r.job->ready();

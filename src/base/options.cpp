@@ -83,8 +83,10 @@ constexpr option_row table[] = {
      "so many quire_free() of one other node's memory travel together; 1: each by itself, and tells at once what is wrong with it", 1, 62, 1, false},
     {option::sharing, "QUIRE_SHARING", option_type::flag, "0", "0|1",
      "count which lines of units each node uses, for the report on false sharing of `quire run --stats=sharing`", 0, 1, 1, false},
-    {option::check, "QUIRE_CHECK", option_type::choice, "none", "none|pointers",
-     "pointers: at each barrier of the job, report words in shared memory that look like pointers to private memory; slow", 0, 1, 1, false},
+    {option::check, "QUIRE_CHECK", option_type::choice, "none", "none|pointers|minipages",
+     "pointers: at each barrier of the job, report words in shared memory that look like pointers to private memory; slow. minipages: in heaps with views "
+     "each small object lies at the end of a page of its own, so that an access past it ends the program",
+     0, 2, 1, false},
     {option::log, "QUIRE_LOG", option_type::choice, "warning", "error|warning|info|debug",
      "how much Quire says on standard error", 0, 3, 1, false},
     {option::nodes, "QUIRE_NODES", option_type::number, "auto", "auto, or 1 to 1024",

@@ -46,7 +46,7 @@ enum class pool_choice : int { memfd, file, posix, sysv, mdup, fork };
 enum class consistency_choice : int { sequential, release };
 enum class fill_choice : int { truncate, write };
 enum class failure_choice : int { end, notify };
-enum class check_choice : int { none, pointers };
+enum class check_choice : int { none, pointers, minipages };
 enum class link_choice : int { ring, socket };
 inline constexpr std::int64_t spin_automatic = -1;
 

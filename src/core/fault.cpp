@@ -21,6 +21,9 @@ void tell_wrong_page(const region_slot& r, std::uint64_t address) noexcept {
   base::log(base::log_level::error, "a thread has accessed 0x%lx, which is in a fine view of region %u and shows no minipage there: byte %lu of its page of "
             "the natural view lies in the minipage whose address is 0x%lx", static_cast<unsigned long>(address), unsigned{r.about.id},
             static_cast<unsigned long>(r.offset_of(address) % view_map::page_bytes), static_cast<unsigned long>(r.fine(r.natural(address))));
+  const std::uint64_t page = address & ~(view_map::page_bytes - 1);
+  if (r.offset_of(page) == 0 || r.access_at(page - 1).page == accessed::by::wrong_page) return;
+  base::log(base::log_level::error, "0x%lx is behind the minipage that ends at 0x%lx", static_cast<unsigned long>(address), static_cast<unsigned long>(page));
 }
 }  // namespace
 

@@ -157,6 +157,7 @@ base::status pin_calls::unpin_units(region_ref r, std::uint64_t first, std::uint
     auto& range = static_cast<range_op&>(self);
     if (range.region.gone()) return self.complete(QUIRE_NOT_FOUND);
     model::machine& m = *range.region->machine;
+    e.whole.end(*range.region, range.first, range.end);  // those pins are not the program's
     for (std::uint64_t unit = range.first; unit < range.end; ++unit) {
       if (!m.pins().is_pinned(unit)) return self.complete(QUIRE_NOT_OWNER);
     }

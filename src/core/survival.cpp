@@ -207,8 +207,10 @@ void survivor::call_again() noexcept {
       r.machine->on_atomic(call.m, core_.actions);
       core_.performer.take(r, core_.actions);
     } else {
-      call.replies = call.units;
+      call.replies = 0;
+      for (std::uint64_t i = 0; i < call.units; ++i) call.replies += r.bytes_of(call.first + i) != 0 ? 1 : 0;
       for (std::uint64_t i = 0; i < call.units; ++i) {
+        if (r.bytes_of(call.first + i) == 0) continue;
         core_.actions.clear();
         r.machine->pushes().on_push(call.first + i, token, core_.actions);
         core_.performer.take(r, core_.actions);

@@ -95,6 +95,7 @@ void unit_calls::begin_production(call_op& call, std::uint64_t first, std::uint6
 void unit_calls::push_units(call_op& call, std::uint64_t first, std::uint64_t end, bool written_only) noexcept {
   region_slot& r = *call.region;
   model::machine& machine = *r.machine;
+  core_.whole.end(r, first, end);
   // A push would wait for the end of a pin that may well be the caller's own.
   for (std::uint64_t unit = first; unit < end; ++unit) {
     if (machine.pins().is_pinned(unit)) return call.complete(QUIRE_BUSY);

@@ -21,10 +21,11 @@ constexpr std::uint64_t divide_up(std::uint64_t what, std::uint64_t by) noexcept
 
 }  // namespace
 
-minipage_heap::minipage_heap(std::uint64_t base, std::uint64_t size, unsigned views) noexcept
+minipage_heap::minipage_heap(std::uint64_t base, std::uint64_t size, unsigned views, bool guards) noexcept
     : base_(round_up(base, page_bytes)),
       end_((base + size) & ~(page_bytes - 1)),
       least_minipage_bytes_(round_up(divide_up(page_bytes, std::max(views, 1u)), 16)),
+      guards_(guards),
       pages_(base_ >> page_shift, std::max(base_, end_) >> page_shift) {
   CHECK(base + size >= base && base_ >= base);
   CHECK(views >= 1 && views <= most_views);
@@ -38,10 +39,15 @@ bool minipage_heap::takes(std::uint64_t bytes, std::uint64_t alignment) const no
 
 /// Slots of more than 2048 bytes: it is to be a run of pages.
 minipage_cut minipage_heap::cut_for(std::uint64_t bytes, std::uint64_t alignment) const noexcept {
+  if (guards_) {
+    const std::uint64_t own = round_up(bytes, std::max<std::uint64_t>(alignment, 16)), minipage = std::max(own, least_minipage_bytes_);
+    if (minipage > largest_minipage_bytes) return {.slot_bytes = UINT32_MAX};
+    return {static_cast<std::uint32_t>(own), 1, static_cast<std::uint32_t>(minipage)};
+  }
   const std::uint64_t least = divide_up(least_minipage_bytes_, chunk_);
   const std::uint64_t slot = round_up(std::max(bytes, least), std::max<std::uint64_t>(alignment, 16));
   if (slot > largest_minipage_bytes) return {.slot_bytes = UINT32_MAX};
-  return {static_cast<std::uint32_t>(slot), slot * chunk_ <= largest_minipage_bytes ? chunk_ : 0};
+  return {.slot_bytes = static_cast<std::uint32_t>(slot), .chunk = slot * chunk_ <= largest_minipage_bytes ? chunk_ : 0};
 }
 
 minipage_heap::shelf& minipage_heap::shelf_of(const minipage_cut& cut) noexcept { return shelves_[first_shelf[cut.slot_bytes / 16] + cut.chunk]; }
@@ -69,13 +75,13 @@ base::result<allocation> minipage_heap::allocate(std::uint64_t bytes, std::uint6
 base::result<allocation> minipage_heap::allocate_small(const minipage_cut& cut) noexcept {
   shelf& from = shelf_of(cut);
   if (from.first != nullptr) return take_slot(from);
-  const bool plan = cut.chunk != 0 && (from.planned != nullptr || pages_.untouched_pages() != 0);
+  const bool plan = cut.chunk != 0 && (from.planned != nullptr || pages_.untouched_pages() >= cut.group_pages());
   return plan ? base::result<allocation>(QUIRE_BUSY) : allocate_in_page_units(cut);
 }
 
 /// Pages are that from the start: nobody has to be told.
 base::result<allocation> minipage_heap::allocate_in_page_units(minipage_cut cut) noexcept {
-  cut.chunk = 0;
+  cut.chunk = cut.alone_bytes = 0;
   shelf& from = shelf_of(cut);
   if (from.first == nullptr) {
     std::uint64_t dirty_bytes = 0;
@@ -119,12 +125,13 @@ base::result<span_plan> minipage_heap::plan(std::uint64_t bytes, std::uint64_t a
   shelf& of = shelf_of(cut);
   if (of.under_way) return QUIRE_BUSY;
   if (of.planned == nullptr) {
-    run* const taken = pages_.append_taken(std::min(next_span_pages(of), pages_.untouched_pages()));
+    const std::uint64_t pages = std::min(std::max<std::uint64_t>(next_span_pages(of), cut.group_pages()), pages_.untouched_pages());
+    run* const taken = pages >= cut.group_pages() ? pages_.append_taken(pages) : nullptr;
     of.planned = taken != nullptr ? make_span(cut, taken, 0) : nullptr;
     if (of.planned == nullptr) return QUIRE_NO_MEMORY;
   }
   of.under_way = true;
-  return span_plan{of.planned->address, of.planned->slots.slots() / of.planned->page_slots, cut.minipage_bytes()};
+  return span_plan{of.planned->address, std::uint64_t{of.planned->slots.slots() / cut.group_slots()} * cut.group_pages(), cut.minipage_bytes()};
 }
 
 void minipage_heap::settle(const span_plan& planned, bool laid) noexcept {
@@ -144,10 +151,11 @@ minipage_span* minipage_heap::make_span(const minipage_cut& cut, run* pages, std
   std::unique_ptr<minipage_span> made{new (std::nothrow) minipage_span};
   if (made != nullptr) {
     made->cut = cut;
-    made->page_slots = cut.page_slots();
+    made->group_slots = cut.group_slots();
+    made->group_bytes = cut.group_pages() * page_bytes;
     made->address = pages->address();
   }
-  if (made == nullptr || !made->slots.make(static_cast<std::uint32_t>(pages->page_count) * made->page_slots, (dirty_bytes >> page_shift) * made->page_slots)) {
+  if (made == nullptr || !made->slots.make(static_cast<std::uint32_t>(pages->page_count / cut.group_pages()) * made->group_slots, (dirty_bytes >> page_shift) * made->group_slots)) {
     pages_.give_back(pages);
     return nullptr;
   }
@@ -223,9 +231,10 @@ base::result<allocation> minipage_heap::around(std::uint64_t address) const noex
   const run* const in = pages_.tree().find(address >> page_shift);
   if (in == nullptr || in->use == run_use::free) return QUIRE_BAD_ADDRESS;
   if (in->use == run_use::object) return allocation{in->address(), in->bytes(), 0};
-  const std::uint64_t in_page = address % page_bytes, slot_bytes = in->minipages->cut.slot_bytes, number = in_page / slot_bytes;
-  if (number >= in->minipages->page_slots) return QUIRE_BAD_ADDRESS;  // what is left at the end of the page
-  return allocation{address - in_page + number * slot_bytes, slot_bytes, 0};
+  const minipage_span& span = *in->minipages;
+  const std::uint64_t slot = span.slot_under(address - in->address());
+  if (slot == span.slots.slots()) return QUIRE_BAD_ADDRESS;  // what is left of a page
+  return allocation{in->address() + span.offset_of(static_cast<std::uint32_t>(slot)), span.cut.slot_bytes, 0};
 }
 
 heap_numbers minipage_heap::numbers() const noexcept {
@@ -264,9 +273,10 @@ bool minipage_heap::span_is_valid(const run& at) const noexcept {
   const minipage_span& in = *at.minipages;
   const std::uint32_t minipage = in.cut.minipage_bytes();
   const bool cut = in.cut.slot_bytes % 16 == 0 && in.cut.slot_bytes <= largest_minipage_bytes && minipage <= largest_minipage_bytes &&
-                   (minipage == 0 || minipage >= least_minipage_bytes_) && in.page_slots == in.cut.page_slots();
+                   (minipage == 0 || minipage >= least_minipage_bytes_) && in.group_slots == in.cut.group_slots() &&
+                   in.group_bytes == in.cut.group_pages() * page_bytes;
   const bool told = in.laid || (in.slots.is_empty() && in.slots.untouched() == 0 && shelf_of(in.cut).planned == &in);
-  return cut && told && in.address == at.address() && in.slots.slots() == at.page_count * in.page_slots && in.slots.is_valid();
+  return cut && told && in.address == at.address() && in.slots.slots() == at.page_count / in.cut.group_pages() * in.group_slots && in.slots.is_valid();
 }
 
 bool minipage_heap::shelves_are_valid() const noexcept {

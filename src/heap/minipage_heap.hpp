@@ -28,8 +28,9 @@ inline constexpr unsigned largest_chunk = 128;
 
 class minipage_heap final : public allocator {
  public:
-  /// Hands out the whole pages of [base, base + size), less than 16 TiB. 1 to 256 views.
-  minipage_heap(std::uint64_t base, std::uint64_t size, unsigned views) noexcept;
+  /// Hands out the whole pages of [base, base + size), less than 16 TiB. 1 to 256 views. `guards`: to find accesses past objects. Each small object lies
+  /// alone at the end of a page, and chunks are 1.
+  minipage_heap(std::uint64_t base, std::uint64_t size, unsigned views, bool guards = false) noexcept;
 
   /// Alignments of a page and less are the same for what is larger than 2048 bytes.
   [[nodiscard]] base::result<allocation> allocate(std::uint64_t bytes, std::uint64_t alignment = 16) noexcept override;
@@ -94,6 +95,7 @@ class minipage_heap final : public allocator {
 
   const std::uint64_t base_, end_;
   const std::uint64_t least_minipage_bytes_;
+  const bool guards_;
   mutable std::mutex mutex_;
   page_runs pages_;
   std::uint32_t chunk_ = 1;

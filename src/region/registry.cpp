@@ -26,6 +26,7 @@ constexpr std::uint16_t small_id = 1;
 }  // namespace
 
 base::status registry::open(const heap_settings& how) {
+  guards_ = how.guards;
   const auto& c = core_.config;
   const std::uint64_t granule = core_.regions.granule_bytes();
   // Half of the range is the heap, however many nodes there are: a restart may have another number of them.
@@ -68,6 +69,9 @@ base::status registry::open(const heap_settings& how) {
   open_frees(how.free_batch);
   announcements_.open([](void* self, std::uint64_t handle, const heap::span_plan& plan, base::status why) noexcept {
     static_cast<registry*>(self)->on_laid(handle, plan, why);
+  }, [](void* self, std::uint64_t handle, std::uint64_t first, std::uint64_t bytes, node_id node) noexcept {
+    const shared_heap* const of = static_cast<registry*>(self)->heap_of_handle(handle);
+    return of != nullptr && of->is_slice_of(node, first, bytes);
   }, this);
   serve(service::allocation_size, [](void* self, core::core& e, const message& m, value) noexcept {
     shared_heap* const of = static_cast<registry*>(self)->heap_of(m.a);
@@ -124,7 +128,7 @@ registry::~registry() {
 /// Driver's thread, or before the engine starts.
 void registry::on_made(const region_description& about) {
   if (about.id != 0 && about.heap == 0) return;
-  heaps_[about.id].store(new shared_heap(about, core_.config.nodes, core_.config.self), std::memory_order_release);
+  heaps_[about.id].store(new shared_heap(about, core_.config.nodes, core_.config.self, guards_), std::memory_order_release);
 }
 
 void registry::on_gone(const region_description& about) noexcept {

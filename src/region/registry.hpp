@@ -35,6 +35,8 @@ struct heap_settings {
   /// Not 0: allocations of at most 2048 bytes are sharing units of their own, from a heap with so many views.
   std::uint16_t views = 0;
   quire_grouping grouping = QUIRE_GROUP_NONE;  ///< of that
+  /// Of all heaps with views: accesses past objects are found (minipage_heap).
+  bool guards = false;
 };
 
 class registry {
@@ -117,6 +119,7 @@ class registry {
 
   core::core& core_;
   keeper keeper_;
+  bool guards_ = false;
   std::uint64_t small_ = 0;  ///< handle of the region that small objects of the job's heap come from; 0: of region 0
   announcements announcements_;
   base::fault_deque<model::message> waiting_{};  ///< requests for memory, until pages are laid out; driver's thread

@@ -16,7 +16,8 @@ directory::manager_map managers_of(const core::region_description& about, unsign
 }
 }  // namespace
 
-shared_heap::shared_heap(const core::region_description& about, unsigned nodes, model::node_id self) : about_(about), nodes_(nodes), self_(self) {
+shared_heap::shared_heap(const core::region_description& about, unsigned nodes, model::node_id self, bool guards)
+    : about_(about), nodes_(nodes), self_(self), guards_(guards) {
   const std::uint64_t units = about.bytes / about.unit_bytes, least = std::max(least_bytes, least_units * about.unit_bytes);
   const std::uint64_t most = std::max<std::uint64_t>(about.bytes / least, 1);
   const std::uint64_t slices = about.id == 0 ? nodes : std::min<std::uint64_t>(nodes, most);
@@ -29,7 +30,7 @@ shared_heap::shared_heap(const core::region_description& about, unsigned nodes, 
 
 std::unique_ptr<heap::allocator> shared_heap::memory_of(const slice& own) const {
   if (about_.views == 0) return std::make_unique<heap::heap>(own.base, own.end - own.base, about_.unit_bytes);
-  auto made = std::make_unique<heap::minipage_heap>(own.base, own.end - own.base, about_.views);
+  auto made = std::make_unique<heap::minipage_heap>(own.base, own.end - own.base, about_.views, guards_);
   if (about_.chunk != 0) made->set_chunk(about_.chunk);
   return made;
 }

@@ -34,11 +34,17 @@ class shared_heap {
     std::span<const std::uint64_t> words;
   };
 
-  shared_heap(const core::region_description& about, unsigned nodes, model::node_id self);
+  /// `guards`: see minipage_heap.
+  shared_heap(const core::region_description& about, unsigned nodes, model::node_id self, bool guards = false);
 
   [[nodiscard]] const core::region_description& about() const noexcept { return about_; }
   /// Null for an address that lies in none.
   [[nodiscard]] const slice* slice_of(std::uint64_t address) const noexcept;
+  /// Whether all of these addresses lie in one slice, and the node has it.
+  [[nodiscard]] bool is_slice_of(model::node_id node, std::uint64_t first, std::uint64_t bytes) const noexcept {
+    const slice* const s = slice_of(first);
+    return s != nullptr && s->node == node && bytes <= s->end - first;
+  }
   /// Nodes that have some of it, and so can be asked.
   [[nodiscard]] bool has_any(model::node_id node) const noexcept;
 
@@ -70,6 +76,7 @@ class shared_heap {
   core::region_description about_;
   unsigned nodes_;
   model::node_id self_;
+  bool guards_;
   std::uint64_t block_units_;  ///< of a slice
   std::vector<slice> slices_;
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A litmus test as real processes: litmus_program SHAPE [ROUNDS [release|mixed]]. Each thread of the shape lives on another node, as
 // far as there are nodes. Every kind of access is tried on every layout of the variables; an outcome that the access's
-// memory model does not allow ends the program. A histogram tells how often each outcome was seen. See README.md.
+// memory model does not allow ends the program. A histogram tells how often each outcome was seen. See README.md. With CONTRACT_MINIPAGES each
+// access is by one of the two addresses of its variable.
 #include <sched.h>
 
 #include <atomic>
@@ -43,7 +44,7 @@ struct places {
   word *words = nullptr, *flags = nullptr;
 };
 
-word* place_of(const places& all, layout where, std::size_t round, int variable) {
+word* natural_place_of(const places& all, layout where, std::size_t round, int variable) {
   word* const words = variable == 1 && g_mixed ? all.flags : all.words;
   const auto v = static_cast<std::size_t>(variable);
   switch (where) {
@@ -55,6 +56,11 @@ word* place_of(const places& all, layout where, std::size_t round, int variable)
       break;
   }
   return words + (2 * round + v) * page_words + (round * 8) % page_words;
+}
+
+/// Threads differ in which of the addresses they use.
+word* place_of(const places& all, layout where, std::size_t round, int variable, std::uint64_t draw = 0) {
+  return either(natural_place_of(all, where, round, variable), draw);
 }
 
 /// The access itself: inlined, so that nothing but the instruction in question comes between two of them.
@@ -178,7 +184,7 @@ class test_run {
     for (std::size_t round = 0; round < batch; ++round) {
       // Half of the rounds begin together, half a little apart.
       const std::uint64_t start = begin + round * 40'000 + random.below(2) * random.below(8'000);
-      word* const at[] = {place_of(words_, where, round, 0), place_of(words_, where, round, 1)};
+      word* const at[] = {place_of(words_, where, round, 0, round / 2 + t), place_of(words_, where, round, 1, round / 8 + t)};
       for (std::uint64_t now; (now = now_ns()) < start;)
         if (start - now > 3'000) ::sched_yield();
       if (how == access::locked) REQUIRE_OK(quire_mutex_lock(board_->mutex));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Contract of heaps whose small objects are sharing units of their own (quire_region_options::views): nodes that write different objects of a page send no
 // messages; any node allocates at any time, and finds no address that some node does not know; any node frees, resizes and uses what others have made;
-// chunks; what is refused. With the argument "job": the same of quire_malloc() under QUIRE_HEAP_VIEWS, which the program is to be started with.
+// chunks; what is refused. With the argument "job": the same of quire_malloc() under QUIRE_HEAP_VIEWS, which the program is to be started with. With "past"
+// (and QUIRE_CHECK=minipages, QUIRE_HEAP_VIEWS) it ends by an access past an object. With "many": what a job of many nodes has time for.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -495,12 +496,68 @@ void job_heap() {
   REQUIRE_STATUS(quire_restore("/nowhere/at/all"), QUIRE_INVALID);  // too late
 }
 
+/// Objects lie at the end of pages of their own and are used as ever; the first access past one ends the program.
+void past(std::uint64_t bytes) {
+  const quire_region region = make(64 * mib, 16);
+  for (const quire_region from : {quire_region{0}, region}) {
+    auto** const all = shared_object<unsigned char*>("guarded " + std::to_string(from.id), 2048 * static_cast<std::size_t>(nodes()));
+    unsigned char** const mine = all + 2048 * self();
+    for (std::size_t size = 1; size <= 2048; size += 89) {
+      mine[size - 1] = allocate<unsigned char>(from, size);
+      REQUIRE_EQUAL((address_of(mine[size - 1]) + (size + 15) / 16 * 16) % page, 0);
+      std::memset(mine[size - 1], 5, (size + 15) / 16 * 16);
+    }
+    barrier();
+    unsigned char** const theirs = all + 2048 * ((self() + 1) % static_cast<std::size_t>(nodes()));
+    for (std::size_t size = 1; size <= 2048; size += 89) {
+      REQUIRE(std::all_of(theirs[size - 1], theirs[size - 1] + size, [](unsigned char c) { return c == 5; }));
+      REQUIRE_OK(quire_free(theirs[size - 1]));
+    }
+    barrier();
+  }
+  if (leads()) {
+    volatile unsigned char* const at = allocate<unsigned char>(region, bytes);
+    for (std::size_t i = 0;; ++i) at[i] = 1;
+  }
+  sleep_ms(20'000);
+  std::exit(3);
+}
+
+/// Each node allocates of a size that it alone has and of one that all have; its neighbour uses both at once.
+void many() {
+  const quire_region region = make(256 * mib, 16);
+  const auto count = static_cast<std::size_t>(nodes());
+  auto** const all = shared_object<std::uint64_t*>("many", 2 * count);
+  for (std::size_t round = 0; round < 3; ++round) {
+    all[2 * self()] = allocate<std::uint64_t>(region, 33 + self() % 200);
+    all[2 * self() + 1] = allocate<std::uint64_t>(region, 40 + 50 * round);
+    for (const std::size_t which : {0u, 1u}) *all[2 * self() + which] = mix(self() + which);
+    barrier();
+    for (const std::size_t which : {0u, 1u}) {
+      const std::size_t next = (self() + 1) % count;
+      std::uint64_t* const theirs = all[2 * next + which];
+      REQUIRE_EQUAL(*theirs, mix(next + which));
+      theirs[32] = round + 7;
+    }
+    barrier();
+    for (const std::size_t which : {0u, 1u}) {
+      REQUIRE_EQUAL(all[2 * self() + which][32], round + 7);
+      REQUIRE_OK(quire_free(all[2 * ((self() + 5) % count) + which]));
+    }
+    barrier();
+  }
+  destroy(region);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bool job = argc > 1 && std::string_view(argv[1]) == "job";
-  return node_main([job] {
-    if (job) return section("the heap of the job", job_heap);
+  const std::string_view what = argc > 1 ? argv[1] : "";
+  const std::uint64_t bytes = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 300;
+  return node_main([what, bytes] {
+    if (what == "job") return section("the heap of the job", job_heap);
+    if (what == "past") return past(bytes);
+    if (what == "many") return section("many nodes", many);
     const quire_region region = make(64 * mib, 16);
     section("neighbours", [&] { neighbours(region); });
     section("handed on", [&] { handed_on(region); });

@@ -26,18 +26,6 @@ quire_region_options minipages(std::size_t bytes, quire_consistency consistency)
   about.consistency = consistency;
   return about;
 }
-template <class T>
-T* fine(T* natural) {
-  void* at = nullptr;
-  REQUIRE_OK(quire_view(natural, QUIRE_FINE, &at));
-  return static_cast<T*>(at);
-}
-template <class T>
-T* natural(T* fine) {
-  void* at = nullptr;
-  REQUIRE_OK(quire_view(fine, QUIRE_NATURAL, &at));
-  return static_cast<T*>(at);
-}
 std::uint64_t messages() {
   quire_counters now{};
   now.size = sizeof now;

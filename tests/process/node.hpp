@@ -17,6 +17,7 @@
 #include <functional>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 namespace quire::test {
@@ -121,13 +122,43 @@ inline std::size_t unit_at_least(std::size_t usual) {
   return usual > least ? usual : least;
 }
 
+/// Of minipages, if CONTRACT_MINIPAGES says so: regions whose units would be pages have such units then. Else 0.
+inline std::size_t minipages_given() {
+  static const char* const given = std::getenv("CONTRACT_MINIPAGES");
+  return given != nullptr ? std::strtoull(given, nullptr, 10) : 0;
+}
+
+/// What the regions of the tests are is decided here.
 inline quire_region_options region_options(std::size_t unit_bytes, quire_placement placement, int home = 0) {
   quire_region_options about{};
   about.size = sizeof about;
   about.unit_bytes = unit_at_least(unit_bytes);
+  if (about.unit_bytes == 4096 && minipages_given() != 0) {
+    about.unit_bytes = 0;
+    about.minipage_bytes = minipages_given();
+  }
   about.placement = placement;
   about.home = home;
   return about;
+}
+
+/// The same memory by its address in a fine view, if it has one; and in the natural view.
+template <class T>
+T* fine(T* natural) {
+  void* at = nullptr;
+  REQUIRE_OK(quire_view(const_cast<std::remove_cv_t<T>*>(natural), QUIRE_FINE, &at));
+  return static_cast<T*>(at);
+}
+template <class T>
+T* natural(T* fine) {
+  void* at = nullptr;
+  REQUIRE_OK(quire_view(const_cast<std::remove_cv_t<T>*>(fine), QUIRE_NATURAL, &at));
+  return static_cast<T*>(at);
+}
+/// Of words in regions of the tests: one of their two addresses where there are minipages, by chance (`draw`: any number).
+template <class T>
+T* either(T* natural, std::uint64_t draw) {
+  return minipages_given() != 0 && draw % 4 != 0 ? fine(natural) : natural;
 }
 
 inline quire_counters counters() {

@@ -8,9 +8,15 @@
 //   common words  under a mutex each; changed by operations whose order makes no difference
 //   queues        bounded, with a mutex and two conditions: what comes out is added to a common word
 //
-//   race_free_program [scan] [seeds]
+// With CONTRACT_MINIPAGES each word is used by both of its addresses. With "heap" the words are objects of heaps with minipages, that all nodes have made
+// and free again, so that the next program gets them.
+//
+//   race_free_program [scan] [heap] [seeds]
 #include <array>
+#include <memory>
 #include <string_view>
+
+#include <quire/system.h>
 
 #include "node.hpp"
 
@@ -57,10 +63,55 @@ struct objects {
   }
 };
 
+/// Where the words of a program lie: in a region, one behind the other, or wherever a heap has room.
+class memory {
+ public:
+  memory(volatile word* region, std::size_t words) {
+    for (std::size_t i = 0; i < words; ++i) places_.push_back({region + i, minipages_given() != 0 ? fine(region + i) : region + i});
+  }
+  /// Node i % nodes makes object i, of some size; `told` is a table that all share.
+  memory(quire_region heap, const shape& s, word* told) : heap_(heap) {
+    REQUIRE_OK(quire_region_set_chunk(heap, static_cast<unsigned>(1 + s.seed % 4)));
+    for (std::size_t i = 0; i < s.words(); ++i) {
+      if (!is_mine(i)) continue;
+      void* at = nullptr;
+      REQUIRE_OK(quire_region_calloc(heap, 0, 8 + mix(s.seed * 5000 + i) % 90, &at));
+      told[i] = reinterpret_cast<word>(at);
+    }
+    barrier();
+    for (std::size_t i = 0; i < s.words(); ++i) {
+      auto* const at = reinterpret_cast<volatile word*>(told[i]);
+      places_.push_back({natural(at), at});
+    }
+    barrier();
+  }
+  memory(const memory&) = delete;
+  memory& operator=(const memory&) = delete;
+  /// Another node than the one that has made it frees each object.
+  void free() {
+    for (std::size_t i = 0; heap_.id != 0 && i < places_.size(); ++i) {
+      if (is_mine(i + 1)) REQUIRE_OK(quire_free(const_cast<word*>(places_[i].fine)));
+    }
+  }
+  [[nodiscard]] volatile word& operator[](std::size_t i) const {
+    thread_local unsigned uses = 0;
+    return ++uses % 4 == 0 ? *places_[i].natural : *places_[i].fine;
+  }
+
+ private:
+  struct place {
+    volatile word *natural, *fine;
+  };
+  static bool is_mine(std::size_t i) { return i % static_cast<std::size_t>(quire_nodes()) == static_cast<std::size_t>(quire_node()); }
+
+  quire_region heap_{};
+  std::vector<place> places_{};
+};
+
 /// One program in one region. Words are dealt in random order, so that all kinds lie in all pages.
 class program {
  public:
-  program(const shape& s, volatile word* memory, const objects& with) : s_(s), memory_(memory), with_(with), place_(s.words()) {
+  program(const shape& s, const memory& words, const objects& with) : s_(s), memory_(words), with_(with), place_(s.words()) {
     for (std::size_t i = 0; i < place_.size(); ++i) place_[i] = i;
     random_numbers draw(s.seed + 1);
     for (std::size_t i = place_.size(); i > 1; --i) std::swap(place_[i - 1], place_[draw.below(i)]);
@@ -145,41 +196,71 @@ class program {
   }
 
   const shape& s_;
-  volatile word* memory_;
+  const memory& memory_;
   const objects& with_;
   std::vector<std::size_t> place_;
 };
 
-void run_all(std::uint64_t seeds, bool scans) {
-  constexpr std::size_t bytes = 1 << 20;
+std::unique_ptr<memory> region_of(const shape& s, bool relaxed, bool scans) {
+  const auto placement = static_cast<quire_placement>(s.seed % 4);
+  const bool first_touch = !relaxed && placement == QUIRE_PLACE_FIRST_TOUCH;
+  auto about = region_options(s.seed % 5 == 0 ? 16384 : 4096, first_touch ? QUIRE_PLACE_BLOCK : placement);
+  about.consistency = relaxed ? QUIRE_RELEASE : QUIRE_SEQUENTIAL;
+  if (scans && relaxed) about.detector = QUIRE_DETECT_SCAN;
+  auto* const words = shared_region<word>((relaxed ? "release " : "sequential ") + std::to_string(s.seed), 1 << 20, about);
+  return std::make_unique<memory>(words, s.words());
+}
+
+/// Made once: the programs give back what they have had.
+quire_region heap_of(bool relaxed) {
+  quire_region_options about{};
+  about.size = sizeof about;
+  about.heap = 1;
+  about.views = 64;
+  about.consistency = relaxed ? QUIRE_RELEASE : QUIRE_SEQUENTIAL;
+  quire_region made{};
+  if (quire_node() == 0) REQUIRE_OK(quire_region_create(&about, 16 << 20, &made));
+  REQUIRE_OK(quire_broadcast(&made, sizeof made, 0));
+  return made;
+}
+
+void run_all(std::uint64_t seeds, bool scans, bool in_heaps) {
   objects with;
   with.make();
+  const std::array<quire_region, 2> heaps = in_heaps ? std::array{heap_of(false), heap_of(true)} : std::array<quire_region, 2>{};
+  word* const told = in_heaps ? shared_object<word>("told", 8192) : nullptr;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const shape s(seed);
-    const auto placement = static_cast<quire_placement>(seed % 4);
-    volatile word* memory[2];
-    for (int relaxed = 0; relaxed < 2; ++relaxed) {
-      const bool first_touch = relaxed == 0 && placement == QUIRE_PLACE_FIRST_TOUCH;
-      auto about = region_options(seed % 5 == 0 ? 16384 : 4096, first_touch ? QUIRE_PLACE_BLOCK : placement);
-      about.consistency = relaxed != 0 ? QUIRE_RELEASE : QUIRE_SEQUENTIAL;
-      if (scans && relaxed != 0) about.detector = QUIRE_DETECT_SCAN;
-      memory[relaxed] = shared_region<word>((relaxed != 0 ? "release " : "sequential ") + std::to_string(seed), bytes, about);
+    std::array<std::unique_ptr<memory>, 2> words;
+    for (const bool relaxed : {false, true}) {
+      words[relaxed] = in_heaps ? std::make_unique<memory>(heaps[relaxed], s, told) : region_of(s, relaxed, scans);
       barrier();
-      program(s, memory[relaxed], with).run();
+      program(s, *words[relaxed], with).run();
     }
     for (std::size_t i = 0; i < s.words(); ++i) {
-      if (memory[0][i] == memory[1][i]) continue;
-      fail(__FILE__, __LINE__, "seed %" PRIu64 ": word %zu is %" PRIx64 " under sequential, %" PRIx64 " under release consistency",
-           seed, i, memory[0][i], memory[1][i]);
+      const word sequential = (*words[0])[i], released = (*words[1])[i];
+      if (sequential == released) continue;
+      fail(__FILE__, __LINE__, "seed %" PRIu64 ": word %zu is %" PRIx64 " under sequential, %" PRIx64 " under release consistency", seed, i, sequential, released);
     }
     barrier();
+    for (const auto& each : words) each->free();
   }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bool scans = argc > 1 && std::string_view(argv[1]) == "scan";
-  const char* const count = argc > 1 + scans ? argv[1 + scans] : "30";
-  return node_main([&] { run_all(std::strtoull(count, nullptr, 10), scans); });
+  bool scans = false, in_heaps = false;
+  const char* count = "30";
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word == "scan") {
+      scans = true;
+    } else if (word == "heap") {
+      in_heaps = true;
+    } else {
+      count = argv[i];
+    }
+  }
+  return node_main([&] { run_all(std::strtoull(count, nullptr, 10), scans, in_heaps); });
 }

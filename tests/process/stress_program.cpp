@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Random operations of many threads on several nodes for some seconds, with a checker for each kind of state:
 // stress_program [SECONDS [SEED [THREADS]]]. The seed (0: by the clock) is printed; it fixes what each thread does, though
-// not how the threads meet. THREADS of each node, at most 4.
+// not how the threads meet. THREADS of each node, at most 4. With CONTRACT_MINIPAGES what all share lies in a region with minipages, and each word is
+// used by both of its addresses; under QUIRE_HEAP_VIEWS most blocks are minipages.
 #include <algorithm>
 #include <atomic>
 #include <ctime>
@@ -42,6 +43,12 @@ struct world {
 struct totals {
   std::uint64_t cell = 0, atomic = 0, writes = 0, operations = 0;
 };
+
+/// `word` of the world, by one of its addresses.
+std::uint64_t& use(std::uint64_t& word) {
+  thread_local unsigned uses = 0;
+  return *either(&word, ++uses);
+}
 
 class worker {
  public:
@@ -90,16 +97,17 @@ class worker {
     } else {
       REQUIRE_OK(quire_mutex_lock(c.mutex));
     }
-    REQUIRE_EQUAL(c.check, c.count == 0 ? 0 : mix(c.count));
-    c.count = c.count + 1;
-    c.check = mix(c.count);
+    std::uint64_t &count = use(c.count), &check = use(c.check);
+    REQUIRE_EQUAL(check, count == 0 ? 0 : mix(count));
+    count = count + 1;
+    check = mix(count);
     ++done_.cell;
     REQUIRE_OK(quire_mutex_unlock(c.mutex));
   }
 
   /// By Quire where the page is, or by the processor here.
   void add() {
-    std::uint64_t& word = w_.atomic_words[random_.below(atomics)];
+    std::uint64_t& word = use(w_.atomic_words[random_.below(atomics)]);
     const std::uint64_t value = random_.below(1000);
     std::uint64_t before;
     if (random_.below(2) == 0) {
@@ -119,7 +127,7 @@ class worker {
     words[1] = seed;
     for (std::uint64_t i = 2; i < bytes / 8; i += 1 + bytes / 512) words[i] = seed ^ i;
     std::uint64_t other = 0;
-    REQUIRE_OK(quire_exchange(&w_.mailbox[random_.below(mailboxes)], reinterpret_cast<std::uint64_t>(at), &other));
+    REQUIRE_OK(quire_exchange(&use(w_.mailbox[random_.below(mailboxes)]), reinterpret_cast<std::uint64_t>(at), &other));
     if (other != 0) check_and_free(reinterpret_cast<std::uint64_t*>(other));
   }
 
@@ -134,10 +142,11 @@ class worker {
   void reader_or_writer() {
     const bool writes = random_.below(3) == 0;
     REQUIRE_OK(writes ? quire_rwlock_write_lock(w_.rwlock, -1) : quire_rwlock_read_lock(w_.rwlock, -1));
-    REQUIRE_EQUAL(w_.left, w_.right);
+    std::uint64_t &left = use(w_.left), &right = use(w_.right);
+    REQUIRE_EQUAL(left, right);
     if (writes) {
-      w_.left = w_.left + 1;
-      w_.right = w_.right + 1;
+      left = left + 1;
+      right = right + 1;
       ++done_.writes;
     }
     REQUIRE_OK(quire_rwlock_unlock(w_.rwlock));
@@ -147,7 +156,7 @@ class worker {
 
   void log() {
     const std::size_t which = random_.below(std::size(w_.logs_));
-    std::atomic_ref mine(w_.logs_[which].words[self_]);
+    std::atomic_ref mine(use(w_.logs_[which].words[self_]));
     REQUIRE_EQUAL(mine.load(), written_[which]);
     mine.store(++written_[which]);
   }
@@ -155,7 +164,7 @@ class worker {
   void read_logs() {
     const std::size_t which = random_.below(std::size(w_.logs_)),
                       whose = random_.below(static_cast<std::size_t>(quire_nodes()) * threads);
-    const std::uint64_t now = std::atomic_ref(w_.logs_[which].words[whose]).load();
+    const std::uint64_t now = std::atomic_ref(use(w_.logs_[which].words[whose])).load();
     REQUIRE(now >= read_[which][whose]);
     read_[which][whose] = now;
   }
@@ -200,7 +209,7 @@ int main(int argc, char** argv) {
     REQUIRE(quire_nodes() <= static_cast<int>(most_nodes));
     REQUIRE_OK(quire_broadcast(&seed, sizeof seed, 0));
     if (quire_node() == 0) std::printf("seed %" PRIu64 "\n", seed);
-    auto& w = *shared_object<world>("world");
+    auto& w = minipages_given() != 0 ? *shared_region<world>("world", sizeof(world), region_options(4096, QUIRE_PLACE_MODULO)) : *shared_object<world>("world");
     if (quire_node() == 0) {
       for (cell& c : w.cells_) REQUIRE_OK(quire_mutex_create(&c.mutex));
       REQUIRE_OK(quire_rwlock_create(&w.rwlock));

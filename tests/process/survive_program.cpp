@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A node for survive_test: survive_program WHAT [DEATHS]. All nodes print their pid and do what WHAT says until they have heard of as
 // many deaths as DEATHS says (1), which the test brings about; then they see to it that everything works among the survivors,
-// and end well. The test kills the node whose number TEST_VICTIM is.
+// and end well. The test kills the node whose number TEST_VICTIM is. With CONTRACT_MINIPAGES the words lie in minipages, and are used by both addresses.
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -56,7 +56,7 @@ void on_bus(int signal, siginfo_t* info, void*) {
   ::siglongjmp(t_back, 1);
 }
 
-/// f(word), unless its unit is lost: then the signal has told its address.
+/// f(word), unless its unit is lost: then the signal has told its address. By its natural address it is lost with any unit of the page.
 template <class F>
 bool use(std::uint64_t* word, F f) {
   if (sigsetjmp(t_back, 1) != 0) {
@@ -113,7 +113,8 @@ void compute() {
     for (const double until = now_seconds() + 50; !over();) {
       if (now_seconds() > until) fail(__FILE__, __LINE__, "no death was heard of");
       for (int i = 0; i < 200; ++i) {
-        std::uint64_t* const word = g_words + draw.below(pages) * page_words + static_cast<unsigned>(quire_node() * 4 + t);
+        std::uint64_t* const place = g_words + draw.below(pages) * page_words + static_cast<unsigned>(quire_node() * 4 + t);
+        std::uint64_t *const word = either(place, draw.next()), *const far = either(place + page_words - 16, draw.next());
         std::uint64_t before = 0;
         switch (draw.below(4)) {
           case 0: (void)use(word, [](volatile std::uint64_t& w) { w = w + 1; }); break;
@@ -123,7 +124,7 @@ void compute() {
             REQUIRE(why == QUIRE_OK || why == QUIRE_LOST || why == QUIRE_PEER_LOST);
             break;
           }
-          default: (void)use(word + page_words - 16, [&](volatile std::uint64_t& w) { before = w; });
+          default: (void)use(far, [&](volatile std::uint64_t& w) { before = w; });
         }
       }
     }
@@ -286,7 +287,7 @@ void counted_barrier() {
 }
 /// A thread waits for the end of another node in a fault: the victim keeps the unit, pinned, and dies with it.
 void in_fault() {
-  std::uint64_t* const word = g_words + page_words * 5;
+  std::uint64_t* const word = fine(g_words + page_words * 5);
   if (is_victim()) {
     REQUIRE_OK(quire_acquire(word, 8, -1, nullptr));
     *word = 1;
@@ -388,7 +389,7 @@ void acknowledged() {
 /// Nodes allocate objects of ever new sizes, so that all nodes have to be told where those lie; a dead one is not waited for.
 void allocating() {
   quire_region_options about = region_options(4096, QUIRE_PLACE_BLOCK);
-  about.unit_bytes = 0;
+  about.unit_bytes = about.minipage_bytes = 0;
   about.heap = 1;
   about.views = 16;
   quire_region heap{};

@@ -28,6 +28,8 @@ struct trial {
   int second = -1;  ///< a node that dies `pause_ms` after
   int pause_ms = 0;
   bool replicas = false;
+  int minipages = 0;  ///< bytes of the units; 0: pages
+  bool small = false;  ///< small objects of the heap are minipages
 };
 
 words command_of(const trial& t) {
@@ -76,6 +78,8 @@ class running_job {
   static command::settings settings_of(const trial& t, const file& ledger) {
     command::settings all{{"TEST_VICTIM", std::to_string(t.victim)}};
     if (t.replicas) all.push_back({"TEST_LEDGER", ledger.path});
+    if (t.minipages != 0) all.push_back({"CONTRACT_MINIPAGES", std::to_string(t.minipages)});
+    if (t.small) all.push_back({"QUIRE_HEAP_VIEWS", "16"});
     return all;
   }
 
@@ -93,6 +97,8 @@ std::string name_of(const testing::TestParamInfo<trial>& info) {
   std::string name = t.what + "_" + t.detector + (t.replicas ? "_replicas" : "") + "_node_" + std::to_string(t.victim);
   if (t.signal == SIGSTOP) name += "_hangs";
   if (t.second >= 0) name += "_then_" + std::to_string(t.second) + "_after_" + std::to_string(t.pause_ms);
+  if (t.minipages != 0) name += "_minipages_" + std::to_string(t.minipages);
+  if (t.small) name += "_small";
   return name + "_of_" + std::to_string(t.nodes);
 }
 
@@ -144,6 +150,14 @@ std::vector<trial> trials() {
     for (const char* const what : {"idle", "compute", "acknowledged", "destroying"}) all.push_back({.what = what, .victim = victim, .replicas = true});
     all.push_back({.what = "acknowledged", .detector = "segv", .victim = victim, .replicas = true});
   }
+  // Units below a page.
+  for (const int victim : {0, 1, 2}) all.push_back({.what = "compute", .victim = victim, .minipages = victim == 1 ? 672 : 256});
+  all.push_back({.what = "compute", .detector = "segv", .minipages = 2048});
+  all.push_back({.what = "compute", .victim = 2, .signal = SIGSTOP, .minipages = 256, .small = true});
+  all.push_back({.what = "compute", .victim = 0, .nodes = 4, .second = 1, .pause_ms = 3, .minipages = 1024});
+  all.push_back({.what = "in_fault", .minipages = 256});
+  all.push_back({.what = "acknowledged", .victim = 2, .replicas = true, .minipages = 512});
+  for (const int victim : {0, 1}) all.push_back({.what = "in_lock", .victim = victim, .small = true});
   for (const int victim : {0, 1, 2, 3}) all.push_back({.what = "acknowledged", .victim = victim, .nodes = 4, .second = 3 - victim, .pause_ms = 1000, .replicas = true});
   return all;
 }

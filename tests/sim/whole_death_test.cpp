@@ -42,6 +42,33 @@ TEST_P(whole_deaths, lose_nothing_that_is_on_two_nodes) {
 
 INSTANTIATE_TEST_SUITE_P(nodes, whole_deaths, testing::Values(2u, 3u, 5u), [](const auto& info) { return "of_" + std::to_string(info.param); });
 
+/// Units below a page: nodes die while others have, and wait for, some units of a page that they use as a whole (core/minipages/whole_pages.hpp).
+class whole_deaths_minipages : public testing::TestWithParam<unsigned> {};
+
+void run_minipages(unsigned bytes, bool replicas) {
+  counts done;
+  for (const std::uint64_t seed : sim::seeds(1, bytes < 1024 ? 60 : 300)) {
+    const unsigned natural = seed % 3 == 0 ? 20 : seed % 3 == 1 ? 80 : 100;
+    mourning m({.seed = seed, .nodes = 2 + static_cast<unsigned>(seed / 3 % 3), .replicas = replicas, .minipage_bytes = bytes, .natural_percent = natural});
+    const std::string wrong = m.run();
+    if (!wrong.empty()) FAIL() << wrong << "replay: QUIRE_SIM_SEED=" << seed;
+    for (const auto& [name, often] : m.done()) done[name] += often;
+  }
+  if (sim::usual_seeds() && !replicas) {
+    EXPECT_GT(done["lost units"], 10u) << "too few to mean anything";
+  }
+}
+TEST_P(whole_deaths_minipages, lose_only_what_nobody_has) { run_minipages(GetParam(), false); }
+TEST_P(whole_deaths_minipages, lose_nothing_that_is_on_two_nodes) { run_minipages(GetParam(), true); }
+
+INSTANTIATE_TEST_SUITE_P(bytes, whole_deaths_minipages, testing::Values(2048u, 1360u, 1024u, 256u),
+                         [](const auto& info) { return "of_" + std::to_string(info.param); });
+
+/// A claimed page was mapped for writing though its content had just been saved: what was written then had no second node.
+TEST(whole_deaths_pinned, claims_of_pages_that_have_been_saved) {
+  for (const unsigned bytes : {2048u, 256u}) EXPECT_EQ(mourning({.seed = 2, .nodes = 2, .replicas = true, .minipage_bytes = bytes, .natural_percent = 100}).run(), "");
+}
+
 /// What is written under release consistency, and not at its home yet, would die with its writer: such a region is refused.
 TEST(whole_deaths_refused, release_consistency) {
   world_options o;

@@ -19,10 +19,10 @@ namespace quire::heap {
 namespace {
 
 /// Random operations in waves; the model knows what is live, and what each page is. No two live objects of different minipages overlap, a page has one
-/// size of minipages for ever, and an object lies in one minipage.
-void stress(std::uint64_t seed, unsigned views, std::uint64_t size, int operations) {
+/// size of minipages for ever, and an object lies in one minipage. With guards it is the end of a page, and nothing lies on the next one.
+void stress(std::uint64_t seed, unsigned views, std::uint64_t size, int operations, bool guards = false) {
   SCOPED_TRACE(testing::Message() << "seed " << seed << ", views " << views);
-  minipage_heap h{base_address, size, views};
+  minipage_heap h{base_address, size, views, guards};
   page_table table{size};
   std::mt19937_64 random{seed};
   std::map<std::uint64_t, std::uint64_t> live;
@@ -43,8 +43,15 @@ void stress(std::uint64_t seed, unsigned views, std::uint64_t size, int operatio
     }
     const std::uint64_t minipage = table.minipage_of(address), in_page = offset_in_page(address);
     if (minipage != 0) {
-      ASSERT_EQ(in_page / minipage, (in_page + usable - 1) / minipage) << "an object of two minipages";
-      ASSERT_LE((in_page / minipage + 1) * minipage, page) << "beyond the last minipage";
+      const std::uint64_t last = page / minipage - 1;
+      ASSERT_EQ(std::min(in_page / minipage, last), std::min((in_page + usable - 1) / minipage, last)) << "an object of two minipages";
+      if (guards) {
+        ASSERT_EQ(in_page + usable, page);
+        ASSERT_EQ(table.minipage_of(address + usable), minipage) << "another view may show something behind it";
+        ASSERT_TRUE(next == live.end() || address + usable + page <= next->first);
+      } else {
+        ASSERT_LE((in_page / minipage + 1) * minipage, page) << "beyond the last minipage";
+      }
       ASSERT_LE(page / minipage, views);
     } else {
       for (std::uint64_t at = address; at < address + usable; at += page) ASSERT_EQ(table.minipage_of(at), 0u);
@@ -110,6 +117,10 @@ TEST(minipage_heap_stress, one_view) { stress(1, 1, 16 * mib, 100'000); }
 TEST(minipage_heap_stress, two_views) { stress(2, 2, 16 * mib, 100'000); }
 TEST(minipage_heap_stress, sixteen_views) { stress(3, 16, 16 * mib, 300'000); }
 TEST(minipage_heap_stress, two_hundred_and_fifty_six_views) { stress(4, 256, 16 * mib, 300'000); }
+
+TEST(minipage_heap_stress, objects_with_guards) {
+  for (const unsigned views : {1u, 2u, 16u, 256u}) stress(5 + views, views, 4 * mib, 30'000, true);
+}
 
 TEST(minipage_heap_stress, every_step_leaves_a_whole_structure) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {

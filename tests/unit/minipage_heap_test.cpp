@@ -42,6 +42,31 @@ TEST(minipage_heap_sizes, a_slot_is_exactly_what_was_asked_for_in_steps_of_16_by
   }
 }
 
+/// With guards an object has the end of a page of its own, and all of the page behind it shows other minipages.
+TEST(minipage_heap_sizes, objects_with_guards_end_where_their_page_ends) {
+  for (const unsigned views : {2u, 16u, 256u}) {
+    minipage_heap h{base_address, gib, views, true};
+    page_table table{gib};
+    h.set_chunk(7);
+    std::set<std::uint64_t> pages;
+    for (std::uint64_t bytes = 1; bytes <= largest_minipage_bytes; bytes += 7) {
+      const std::uint64_t alignment = std::uint64_t{1} << bytes % 9;
+      const auto given = allocate(h, table, bytes, alignment).value();
+      ASSERT_EQ(given.bytes, (bytes + std::max<std::uint64_t>(alignment, 16) - 1) / std::max<std::uint64_t>(alignment, 16) * std::max<std::uint64_t>(alignment, 16));
+      ASSERT_EQ((given.address + given.bytes) % page, 0u);
+      ASSERT_EQ(table.minipage_of(given.address), std::max(given.bytes, least_slot(views)));
+      ASSERT_EQ(table.minipage_of(given.address + given.bytes), table.minipage_of(given.address));
+      ASSERT_TRUE(pages.insert(given.address / page).second && pages.insert(given.address / page + 1).second) << "alone";
+      ASSERT_EQ(h.size_of(given.address).value(), given.bytes);
+      ASSERT_EQ(h.around(given.address + bytes - 1).value().address, given.address);
+      ASSERT_EQ(h.around(given.address + given.bytes).why(), QUIRE_BAD_ADDRESS);
+      ASSERT_EQ(h.release(given.address - 16), QUIRE_BAD_ADDRESS);
+      ASSERT_EQ(h.release(given.address + given.bytes), QUIRE_BAD_ADDRESS);
+    }
+    EXPECT_TRUE(h.is_valid());
+  }
+}
+
 TEST(minipage_heap_sizes, about_the_bounds) {
   for (const unsigned views : {1u, 2u, 16u, 256u}) {
     minipage_heap h{base_address, 64 * mib, views};

@@ -75,7 +75,10 @@ void whole_pages::go_on(claim& c) noexcept {
   core_.performer.flush();
   c.whole = true;
   c.until_ns = core_.now() + (shortest_use_ns << c.level);
-  core_.performer.compose(r, c.page, model::access::write);
+  // Less than writing where content is on two nodes, and has just been saved: the next write is to be noticed.
+  model::access least = model::access::write;
+  for (std::uint64_t unit = c.first; unit < c.end; ++unit) least = std::min(least, r.machine->mapped(unit));
+  core_.performer.compose(r, c.page, least);
   core_.faults.wake_units(r, c.first, c.end - c.first);
 }
 
@@ -100,6 +103,19 @@ void whole_pages::end() noexcept {
     claim last = claims_.back();
     claims_.pop_back();
     end(last);
+  }
+}
+
+void whole_pages::end(const region_slot& r, std::uint64_t first, std::uint64_t end_unit) noexcept {
+  for (std::size_t i = 0; i < claims_.size();) {
+    claim over = claims_[i];
+    if (over.region != &r || over.end <= first || over.first >= end_unit) {
+      ++i;
+      continue;
+    }
+    claims_[i] = claims_.back();
+    claims_.pop_back();
+    end(over);
   }
 }
 

@@ -29,6 +29,8 @@ class whole_pages {
   bool look() noexcept;
   /// Ends all: regions are about to be frozen.
   void end() noexcept;
+  /// Ends those of pages that have some of these units: what is pinned then the program has pinned.
+  void end(const region_slot& r, std::uint64_t first, std::uint64_t end_unit) noexcept;
   /// The region has gone, or the node leaves: nothing is to be done for its claims.
   void forget(const region_slot& r) noexcept {
     std::erase_if(claims_, [&](const claim& c) { return c.region == &r; });
