@@ -173,7 +173,7 @@ class frames {
   [[nodiscard]] int look(const region_slot& r, std::uint64_t first, std::span<std::byte> into) const noexcept {
     return r.store->fill(position_of(r, first), into);
   }
-  /// To the store, of whole frames that have not been in memory and had no content. 0 or errno; then the driver is to say deposited(). Any thread.
+  /// To the store, of units whose frames have not been in memory. 0 or errno; then the driver is to say deposited(). Any thread.
   [[nodiscard]] int deposit(const region_slot& r, std::uint64_t first, std::span<const std::byte> from) const noexcept {
     return r.store->flush(position_of(r, first), from);
   }

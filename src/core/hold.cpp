@@ -161,11 +161,15 @@ base::status content_hold::adopt(region_slot& r, std::uint64_t first, std::uint6
   const std::uint64_t step = core_.frames.limited() ? std::min(most_at_once, core_.frames.limit() / 16) : most_at_once;
   std::vector<std::byte> buffer;
   for (const std::uint64_t end = first + count; first < end;) {
-    const std::uint64_t units = std::min(r.layout.fitting(first, step), end - first);
+    std::uint64_t units = std::min(r.layout.fitting(first, step), end - first);
+    // Several files may have parts of a frame: it is in one place all the same.
+    const std::uint64_t frame = r.layout.frame_of(first), of_frame = r.layout.units_of(frame).end - first;
+    if (core_.frames.limited() && r.layout.units_a_page() > 1) units = std::min(units, of_frame);
     bool fits = true;
     core_.as_driver([&] {
       // A limit leaves room for what the program needs at once; the rest waits in the region's store.
-      fits = !core_.frames.limited() || core_.frames.used() + r.bytes_of(first, units) <= core_.frames.limit() / 2;
+      const auto has_room = [&] { return !core_.frames.is_away(r, frame) && core_.frames.used() + r.bytes_of(first, units) <= core_.frames.limit() / 2; };
+      fits = !core_.frames.limited() || core_.frames.is_here(r, frame) || has_room();
       if (fits) core_.frames.use(r, first, units, content::promised);
     });
     if (!fits) buffer.resize(r.bytes_of(first, units));

@@ -76,6 +76,8 @@ TEST_F(checkpoint, goes_on_with_little_memory) { go_around({}, {"--memory-limit"
 TEST_F(checkpoint, goes_on_with_minipages) { go_around({{"CHECKPOINT_MINIPAGES", "1"}}); }
 TEST_F(checkpoint, goes_on_with_minipages_and_sigsegv) { go_around({{"CHECKPOINT_MINIPAGES", "1"}}, {"--detect", "segv"}); }
 TEST_F(checkpoint, goes_on_with_minipages_and_a_handler_thread) { go_around({{"CHECKPOINT_MINIPAGES", "1"}}, {"--detect", "thread", "--transport", "tcp"}); }
+TEST_F(checkpoint, goes_on_with_minipages_and_little_memory) { go_around({{"CHECKPOINT_MINIPAGES", "1"}}, {"--memory-limit", "1M"}); }
+TEST_F(checkpoint, goes_on_with_a_heap_of_minipages_and_little_memory) { go_around({{"QUIRE_HEAP_VIEWS", "16"}}, {"--memory-limit", "1M"}); }
 TEST_F(checkpoint, goes_on_with_a_heap_of_minipages) { go_around({{"QUIRE_HEAP_VIEWS", "16"}}); }
 TEST_F(checkpoint, goes_on_with_a_heap_of_minipages_beside_release) {
   go_around({{"QUIRE_HEAP_VIEWS", "64"}, {"CHECKPOINT_MINIPAGES", "1"}, {"QUIRE_CONSISTENCY", "release"}});

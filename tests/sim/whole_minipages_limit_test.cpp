@@ -45,8 +45,8 @@ world_options options(std::uint64_t seed, unsigned nodes, sim::random& draw) {
   return o;
 }
 
-core::region_description region(const shape& s, quire_consistency consistency, unsigned nodes, sim::random& draw) {
-  core::region_description about = minipage_regions::region(s, consistency, pages_of(s));
+core::region_description region(const shape& s, quire_consistency consistency, unsigned nodes, std::uint64_t seed, sim::random& draw) {
+  core::region_description about = minipage_regions::region(s, consistency, pages_of(s), static_cast<core::grouping>(sim::mix(seed ^ 0x3174) % 3));
   about.placement = static_cast<std::uint8_t>(std::array{QUIRE_PLACE_MODULO, QUIRE_PLACE_BLOCK, QUIRE_PLACE_NODE, QUIRE_PLACE_FIRST_TOUCH}[draw.below(4)]);
   about.home = static_cast<std::uint16_t>(draw.below(nodes));
   return about;
@@ -115,7 +115,7 @@ std::string in_order(const shape& of, std::uint64_t seed, totals& done) {
   sim::random draw(sim::mix(seed ^ 0x3173));
   const unsigned nodes = 1 + static_cast<unsigned>(seed % 3), natural_percent = std::array{0u, 10u, 50u, 100u}[draw.below(4)];
   world w(options(seed, nodes, draw));
-  add(w, of, region(of, QUIRE_SEQUENTIAL, nodes, draw));
+  add(w, of, region(of, QUIRE_SEQUENTIAL, nodes, seed, draw));
   const std::uint64_t pages = pages_of(of), steps = 90, few = draw.chance(50) ? 100 : 40;  // percent of steps that go to any page
   counters counted;
   for (unsigned n = 0; n < nodes; ++n) {
@@ -167,7 +167,7 @@ std::string released(const shape& of, std::uint64_t seed, totals& done) {
   const auto consistency = draw.chance(75) ? QUIRE_RELEASE : QUIRE_SEQUENTIAL;
   const std::uint64_t pages = pages_of(of);
   world w(options(seed, nodes, draw));
-  w.add_region(region(of, consistency, nodes, draw));
+  w.add_region(region(of, consistency, nodes, seed, draw));
   for (unsigned n = 0; n < nodes; ++n) divide(w.at(n), of, 0, pages / 2);
   counters counted;
   for (unsigned n = 0; n < nodes; ++n) {
