@@ -16,8 +16,11 @@ enum : unsigned { mutex_a, mutex_b, rwlock, semaphore, condition, event, barrier
 }  // namespace
 
 mourning::mourning(const mourning_options& options)
-    : options_(options), draw_(sim::mix(options.seed ^ 0xdead)), stride_(options.minipage_bytes != 0 ? page / words + sizeof(std::uint64_t) : sizeof(std::uint64_t)),
-      world_(draw_options(options)), objects_(all_objects) {
+    : options_(options),
+      draw_(sim::mix(options.seed ^ 0xdead)),
+      stride_(options.minipage_bytes != 0 ? page / words + sizeof(std::uint64_t) : sizeof(std::uint64_t)),
+      world_(draw_options(options)),
+      objects_(all_objects) {
   core::region_description about;
   about.id = 1;
   about.base = region_base;

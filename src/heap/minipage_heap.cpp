@@ -155,7 +155,8 @@ minipage_span* minipage_heap::make_span(const minipage_cut& cut, run* pages, std
     made->group_bytes = cut.group_pages() * page_bytes;
     made->address = pages->address();
   }
-  if (made == nullptr || !made->slots.make(static_cast<std::uint32_t>(pages->page_count / cut.group_pages()) * made->group_slots, (dirty_bytes >> page_shift) * made->group_slots)) {
+  const auto slots = static_cast<std::uint32_t>(pages->page_count / cut.group_pages()) * cut.group_slots();
+  if (made == nullptr || !made->slots.make(slots, (dirty_bytes >> page_shift) * cut.group_slots())) {
     pages_.give_back(pages);
     return nullptr;
   }

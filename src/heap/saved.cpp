@@ -2,7 +2,7 @@
 // A heap in a checkpoint, as words:
 //   base, end, pages that were ever handed out, number of runs
 //   each run, upwards:  pages << 8 | use;  a span: size class << 32 | slots never handed out from, one bit a slot: it
-//   is free;  one of minipages: bytes of a slot << 40 | slots a minipage << 32 | the same
+//   is free;  one of minipages: bytes of a minipage whose slot lies alone << 52 | bytes of a slot << 40 | slots a minipage << 32 | the same
 #include <algorithm>
 #include <bit>
 #include <new>
@@ -27,11 +27,15 @@ constexpr std::uint64_t use_mask = 0xff;
 
 constexpr std::uint64_t words_for(std::uint64_t slots) noexcept { return (slots + 63) / 64; }
 
-constexpr std::uint64_t word_of(const minipage_cut& cut) noexcept { return std::uint64_t{cut.slot_bytes} << 40 | std::uint64_t{cut.chunk} << 32; }
+constexpr std::uint64_t word_of(const minipage_cut& cut) noexcept {
+  return std::uint64_t{cut.alone_bytes} << 52 | std::uint64_t{cut.slot_bytes} << 40 | std::uint64_t{cut.chunk} << 32;
+}
 /// False for what is no cut.
 bool take_cut(std::uint64_t word, minipage_cut& cut) noexcept {
-  cut = {static_cast<std::uint32_t>(word >> 40), static_cast<std::uint32_t>(word >> 32 & 0xff)};
-  return cut.slot_bytes >= 16 && cut.slot_bytes % 16 == 0 && cut.slot_bytes <= largest_minipage_bytes && cut.minipage_bytes() <= largest_minipage_bytes;
+  cut = {static_cast<std::uint32_t>(word >> 40 & 0xfff), static_cast<std::uint32_t>(word >> 32 & 0xff), static_cast<std::uint32_t>(word >> 52)};
+  const bool alone = cut.alone_bytes == 0 || (cut.chunk == 1 && cut.alone_bytes % 16 == 0 && cut.alone_bytes >= cut.slot_bytes);
+  return alone && cut.slot_bytes >= 16 && cut.slot_bytes % 16 == 0 && cut.slot_bytes <= largest_minipage_bytes &&
+         cut.minipage_bytes() <= largest_minipage_bytes;
 }
 
 void save_runs(const page_runs& pages, std::uint64_t base, std::uint64_t end, std::vector<std::uint64_t>& out) {
@@ -161,7 +165,7 @@ bool minipage_heap::load_run(run& at, std::uint64_t use, words& from) {
     case run_use::minipages: {
       std::uint64_t about = 0;
       minipage_cut cut;
-      if (!next_word(from, about) || !take_cut(about, cut) || at.page_count * cut.page_slots() > UINT32_MAX) return false;
+      if (!next_word(from, about) || !take_cut(about, cut) || at.page_count * cut.group_slots() > UINT32_MAX) return false;
       if (cut.chunk != 0 && cut.minipage_bytes() < least_minipage_bytes_) return false;
       minipage_span* const made = make_span(cut, &at, 0);
       if (made == nullptr || !made->slots.load(static_cast<std::uint32_t>(about), from) || !made->slots.is_valid()) return false;
@@ -201,8 +205,8 @@ bool skip_saved(words& from, saved_extent& about) noexcept {
     } else if (static_cast<run_use>(run & use_mask) == run_use::minipages) {
       minipage_cut cut;
       if (!next_word(from, first) || !take_cut(first, cut)) return false;
-      bitmap = words_for(pages * cut.page_slots());
-      if (cut.chunk != 0) about.cuts.push_back({address, pages, cut.minipage_bytes()});
+      bitmap = words_for(pages / cut.group_pages() * cut.group_slots());
+      if (cut.chunk != 0) about.cuts.push_back({address, pages / cut.group_pages() * cut.group_pages(), cut.minipage_bytes()});
     }
     if (bitmap > from.size()) return false;
     from = from.subspan(bitmap);

@@ -240,7 +240,8 @@ void run_all(std::uint64_t seeds, bool scans, bool in_heaps) {
     for (std::size_t i = 0; i < s.words(); ++i) {
       const word sequential = (*words[0])[i], released = (*words[1])[i];
       if (sequential == released) continue;
-      fail(__FILE__, __LINE__, "seed %" PRIu64 ": word %zu is %" PRIx64 " under sequential, %" PRIx64 " under release consistency", seed, i, sequential, released);
+      fail(__FILE__, __LINE__, "seed %" PRIu64 ": word %zu is %" PRIx64 " under sequential, %" PRIx64 " under release consistency", seed, i, sequential,
+           released);
     }
     barrier();
     for (const auto& each : words) each->free();

@@ -57,7 +57,9 @@ class heap_of_node {
  private:
   struct request : core::op {
     request(heap_of_node& h, std::uint64_t size)
-        : op([](core::core&, core::op& self) noexcept { static_cast<request&>(self).of.serve(static_cast<request&>(self)); }, core::op::type::call), of(h), size(size) {}
+        : op([](core::core&, core::op& self) noexcept { static_cast<request&>(self).of.serve(static_cast<request&>(self)); }, core::op::type::call),
+          of(h),
+          size(size) {}
     heap_of_node& of;
     std::uint64_t size, given = 0;
   };
@@ -123,7 +125,8 @@ struct job {
       if (at != 0) all.push_back(at);
       const std::uint64_t own = here.core().regions.find(base)->fine(at);
       for (unsigned other = 0; at != 0 && other < w.nodes(); ++other) {
-        if (!w.at(other).is_dead() && w.at(other).core().regions.find(base)->fine(at) != own) w.fail("a node has another address for an object that was handed out");
+        if (w.at(other).is_dead() || w.at(other).core().regions.find(base)->fine(at) == own) continue;
+        w.fail("a node has another address for an object that was handed out");
       }
       for (unsigned k = 0; k < 3 && !all.empty(); ++k) use(here, all[mine.below(all.size())], mine);
       if (mine.chance(40)) w.sleep(mine.below(20'000));

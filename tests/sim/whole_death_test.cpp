@@ -66,7 +66,9 @@ INSTANTIATE_TEST_SUITE_P(bytes, whole_deaths_minipages, testing::Values(2048u, 1
 
 /// A claimed page was mapped for writing though its content had just been saved: what was written then had no second node.
 TEST(whole_deaths_pinned, claims_of_pages_that_have_been_saved) {
-  for (const unsigned bytes : {2048u, 256u}) EXPECT_EQ(mourning({.seed = 2, .nodes = 2, .replicas = true, .minipage_bytes = bytes, .natural_percent = 100}).run(), "");
+  for (const unsigned bytes : {2048u, 256u}) {
+    EXPECT_EQ(mourning({.seed = 2, .nodes = 2, .replicas = true, .minipage_bytes = bytes, .natural_percent = 100}).run(), "");
+  }
 }
 
 /// What is written under release consistency, and not at its home yet, would die with its writer: such a region is refused.
