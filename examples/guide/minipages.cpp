@@ -59,6 +59,14 @@ int main() {
   // [/natural]
   right = right && sum == 999.0 * 1000.0 / 2;
   quire::barrier{}.arrive_and_wait();
+  {
+    // [groups]
+    const auto heap = quire::from_node(0, [] { return quire::minipage_heap::create(64 << 20, {.views = 16, .grouping = quire::grouping::adaptive}); });
+    // [/groups]
+    auto* const own = heap.make<molecule>();
+    own->force[0] = 2;
+    right = right && own->force[0] == 2.0;
+  }
   // [containers]
   using allocator = quire::minipage_allocator<std::pair<const int, double>>;
   using map = std::map<int, double, std::less<int>, allocator>;

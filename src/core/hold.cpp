@@ -172,10 +172,15 @@ base::status content_hold::adopt(region_slot& r, std::uint64_t first, std::uint6
       fits = !core_.frames.limited() || core_.frames.is_here(r, frame) || has_room();
       if (fits) core_.frames.use(r, first, units, content::promised);
     });
-    if (!fits) buffer.resize(r.bytes_of(first, units));
-    const std::span<std::byte> into = fits ? std::span(r.system(first), r.bytes_of(first, units)) : std::span(buffer);
+    // Frames come to the store as a whole, and later parts of them to what is there.
+    const bool part = !fits && core_.frames.is_away(r, frame);
+    const frame_range whole = r.layout.frames_of(first, units);
+    const std::uint64_t deposited = part ? first : r.layout.units_of(whole.first).first;
+    if (!fits) buffer.assign(part ? r.bytes_of(first, units) : r.layout.bytes_of_frames(whole.first, whole.count()), std::byte{0});
+    const std::span<std::byte> into = fits ? std::span(r.system(first), r.bytes_of(first, units))
+                                           : std::span(buffer).subspan(r.layout.offset_of(first) - r.layout.offset_of(deposited), r.bytes_of(first, units));
     if (from.fill(core_.frames.position_of(r, first), into) != 0) return QUIRE_DAMAGED;
-    const int error = fits ? 0 : core_.frames.deposit(r, first, buffer);
+    const int error = fits ? 0 : core_.frames.deposit(r, deposited, buffer);
     if (error != 0) {
       base::log(base::log_level::error,
                 "cannot write pages to a file in %s: %s; QUIRE_PAGE_OUT_DIR sets another directory, and a higher "

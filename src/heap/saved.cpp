@@ -165,7 +165,7 @@ bool minipage_heap::load_run(run& at, std::uint64_t use, words& from) {
     case run_use::minipages: {
       std::uint64_t about = 0;
       minipage_cut cut;
-      if (!next_word(from, about) || !take_cut(about, cut) || at.page_count * cut.group_slots() > UINT32_MAX) return false;
+      if (!next_word(from, about) || !take_cut(about, cut) || at.page_count < cut.group_pages() || at.page_count * cut.group_slots() > UINT32_MAX) return false;
       if (cut.chunk != 0 && cut.minipage_bytes() < least_minipage_bytes_) return false;
       minipage_span* const made = make_span(cut, &at, 0);
       if (made == nullptr || !made->slots.load(static_cast<std::uint32_t>(about), from) || !made->slots.is_valid()) return false;

@@ -160,7 +160,8 @@ TEST(saved_minipage_heap, goes_on_as_the_one_that_was_saved) {
     SCOPED_TRACE(seed);
     const std::uint64_t size = seed % 4 == 0 ? 2 * mib : 64 * mib;
     const unsigned views = seed % 3 == 0 ? 256 : 16;
-    minipage_heap before{base_address, size, views};
+    const bool guards = seed % 5 == 4;
+    minipage_heap before{base_address, size, views, guards};
     page_table told{size}, told_again{size};
     const auto live = use(before, told, seed, seed % 4 == 0 ? 1'500 : 400);
     const auto planned = before.plan(1 + seed * 31 % 2000, 16);  // on its way to the others
@@ -170,7 +171,7 @@ TEST(saved_minipage_heap, goes_on_as_the_one_that_was_saved) {
     ASSERT_TRUE(skip_saved(same, about));
     EXPECT_TRUE(same.empty());
     for (const span_plan& cut : about.cuts) told_again.lay(cut);
-    minipage_heap after{base_address, size, views};
+    minipage_heap after{base_address, size, views, guards != (seed % 10 == 9)};
     ASSERT_TRUE(after.load(left));
     EXPECT_TRUE(left.empty());
     ASSERT_TRUE(after.is_valid());
