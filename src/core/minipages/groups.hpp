@@ -8,7 +8,8 @@
 //
 // Trust grows where a mate was of use, and where a mate that stayed was asked for soon after, within as many faults as a group has units; it falls where
 // a mate was taken away before anybody used it. Reads begin with 2: groups are coarse at first, and become as fine as the sharing is. Writes begin
-// with 1, as they take content away from others. What was of use on other pages of the region lately tells how a page begins that the node has not met.
+// with 1, as they take content away from others. What was of use lately in all of the region counts, too: where more than a quarter was not,
+// pages begin with 1 that the node has not met, and few mates of 2 come: each that comes for nothing costs its owner a fault.
 // Each node decides for itself, by what its own threads do. What comes along is a hint to the unit's machine: no protocol knows of groups.
 //
 // Pure: what it knows of a unit is two numbers and four marks. The driver's thread; no heap.
@@ -83,7 +84,8 @@ class groups {
       h.asked = access::none;
     }
     if (h.asked >= want) return {};
-    if (h.of(want) < comes_withheld) {
+    const bool doubtful = h.of(want) == comes_withheld && credit_of(want) <= -enough && !is_drawn();
+    if (h.of(want) < comes_withheld || doubtful) {
       h.passed = want;
       h.passed_at = clock_;
       return {};
@@ -101,7 +103,7 @@ class groups {
 
  private:
   static constexpr unsigned comes_withheld = 2, comes_mapped = 3;
-  static constexpr int enough = 4, most_credit = 16;
+  static constexpr int enough = 4, most_credit = 16, cost_of_waste = 3;
 
   struct habit {
     std::uint16_t touched : 1 = 0;
@@ -133,7 +135,12 @@ class groups {
   }
   void blame(habit& h, access came) noexcept {
     h.set(came, h.of(came) == comes_mapped ? 1 : 0);
-    credit_of(came) = std::max(credit_of(came) - 1, -most_credit);
+    credit_of(came) = std::max(credit_of(came) - cost_of_waste, -most_credit);
+  }
+  /// One of 16, in no order that accesses could have.
+  [[nodiscard]] bool is_drawn() noexcept {
+    draw_ = draw_ * 1664525 + 1013904223;
+    return draw_ >> 28 == 0;
   }
   [[nodiscard]] int& credit_of(access came) noexcept { return came == access::write ? write_credit_ : read_credit_; }
 
@@ -142,6 +149,7 @@ class groups {
   unsigned units_a_page_ = 1;
   std::uint16_t clock_ = 0;  ///< faults that cost a message
   int read_credit_ = 0, write_credit_ = 0;  ///< mates that were of use, less those that were not
+  std::uint32_t draw_ = 1;
 };
 
 }  // namespace quire::core
