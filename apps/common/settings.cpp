@@ -80,7 +80,8 @@ void command_line::add_sharing(sharing& value, const std::string& element, std::
   };
   options_->add_option_function<std::string>("--sharing", [take](const std::string& text) {
     if (!take(text)) throw CLI::ValidationError("--sharing", text + " is none of its choices");
-  }, fmt::format("what moves between nodes: pages (the default), minipages (each {0}), adaptive (each {0}, and with it those that are used together), chunk=N (N of them, 1 to {1}){2}", element, most,
+  }, fmt::format("what moves between nodes: pages (the default), minipages (each {0}), adaptive (each {0}, and with it those that are used together), "
+                 "chunk=N (N of them, 1 to {1}){2}", element, most,
                  can_compose ? fmt::format(", composed (each {0}, but pages where all are read in turn)", element) : ""));
 }
 

@@ -37,7 +37,8 @@ std::size_t unit_bytes(const sor::settings& wanted) {
 
 quire::region make_grid(const sor::settings& wanted) {
   const std::size_t cells = wanted.size * wanted.columns;
-  if (wanted.minipage_bytes() != 0) return quire::region::of(apps::make_array_in_minipages<double>(wanted, wanted.sharing, cells, wanted.minipage_bytes()).data());
+  if (wanted.minipage_bytes() != 0)
+    return quire::region::of(apps::make_array_in_minipages<double>(wanted, wanted.sharing, cells, wanted.minipage_bytes()).data());
   return quire::region::create(cells * sizeof(double), apps::array_region(wanted, unit_bytes(wanted)));
 }
 

@@ -40,7 +40,8 @@ shared_search make(const tsp::settings& wanted) {
   shared_search made;
   made.pool = quire::make_shared_array<tsp::tour*>(wanted.pool);
   if (wanted.sharing.chunk != 0) {
-    apps::make_in_minipages(wanted, wanted.sharing, wanted.pool, sizeof(tsp::tour), [&](std::size_t i, void* place) { made.pool[i] = ::new (place) tsp::tour; });
+    apps::make_in_minipages(wanted, wanted.sharing, wanted.pool, sizeof(tsp::tour),
+                            [&](std::size_t i, void* place) { made.pool[i] = ::new (place) tsp::tour; });
   } else {
     for (auto& t : made.pool) t = memory.make<tsp::tour>();
   }
