@@ -16,6 +16,7 @@
 #include <cstring>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <type_traits>
 #include <vector>
@@ -128,6 +129,13 @@ inline std::size_t minipages_given() {
   return given != nullptr ? std::strtoull(given, nullptr, 10) : 0;
 }
 
+/// Of such regions, if CONTRACT_GROUPING says so: page or adaptive.
+inline quire_grouping grouping_given() {
+  static const char* const given = std::getenv("CONTRACT_GROUPING");
+  const std::string_view name = given != nullptr ? given : "none";
+  return name == "page" ? QUIRE_GROUP_PAGE : name == "adaptive" ? QUIRE_GROUP_ADAPTIVE : QUIRE_GROUP_NONE;
+}
+
 /// What the regions of the tests are is decided here.
 inline quire_region_options region_options(std::size_t unit_bytes, quire_placement placement, int home = 0) {
   quire_region_options about{};
@@ -136,6 +144,7 @@ inline quire_region_options region_options(std::size_t unit_bytes, quire_placeme
   if (about.unit_bytes == 4096 && minipages_given() != 0) {
     about.unit_bytes = 0;
     about.minipage_bytes = minipages_given();
+    about.grouping = grouping_given();
   }
   about.placement = placement;
   about.home = home;

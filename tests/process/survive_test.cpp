@@ -78,8 +78,9 @@ class running_job {
   static command::settings settings_of(const trial& t, const file& ledger) {
     command::settings all{{"TEST_VICTIM", std::to_string(t.victim)}};
     if (t.replicas) all.push_back({"TEST_LEDGER", ledger.path});
-    if (t.minipages != 0) all.push_back({"CONTRACT_MINIPAGES", std::to_string(t.minipages)});
-    if (t.small) all.push_back({"QUIRE_HEAP_VIEWS", "16"});
+    const std::string grouping = t.victim % 2 == 0 ? "adaptive" : "none";
+    if (t.minipages != 0) all.insert(all.end(), {{"CONTRACT_MINIPAGES", std::to_string(t.minipages)}, {"CONTRACT_GROUPING", grouping}});
+    if (t.small) all.insert(all.end(), {{"QUIRE_HEAP_VIEWS", "16"}, {"QUIRE_HEAP_GROUPING", grouping}});
     return all;
   }
 

@@ -116,7 +116,11 @@ class groups {
 
     [[nodiscard]] unsigned of(access want) const noexcept { return want == access::write ? write : read; }
     void set(access want, unsigned trust) noexcept {
-      (want == access::write ? write = trust & 3u : read = trust & 3u);
+      if (want == access::write) {
+        write = trust & 3u;
+      } else {
+        read = trust & 3u;
+      }
     }
   };
   static_assert(sizeof(habit) == 4);
