@@ -242,6 +242,10 @@ base::status read_settings(runtime& r, const quire_options& given) {
               base::row_of(which).legal);
     return QUIRE_BAD_OPTION;
   };
+  if (r.options.number(base::option::heap_grouping) != 0 && r.options.number(base::option::heap_views) == 0) {
+    base::log(base::log_level::error, "QUIRE_HEAP_GROUPING groups what QUIRE_HEAP_VIEWS makes sharing units of: set that too, to 16 say");
+    return QUIRE_BAD_OPTION;
+  }
   if (r.options.choice<base::check_choice>(base::option::check) == base::check_choice::pointers &&
       r.options.choice<base::pool_choice>(base::option::pool) == base::pool_choice::fork) {
     base::log(base::log_level::error, "QUIRE_CHECK=pointers cannot look from the engine's process into the program's: choose another pool than 'fork'");

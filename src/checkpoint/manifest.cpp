@@ -76,9 +76,9 @@ class words {
 };
 
 bool has_units(const region_row& r) {
-  constexpr std::uint64_t page = 4096, most = 2u << 20, step = 16, most_views = 256;
+  constexpr std::uint64_t page = 4096, most = 2u << 20, step = 16, most_views = 256, groupings = 3;
   if (r.views == 0) return r.unit_bytes >= page && r.unit_bytes <= most && (r.unit_bytes & (r.unit_bytes - 1)) == 0;
-  return r.unit_bytes >= step && r.unit_bytes <= page && r.unit_bytes % step == 0 && r.views <= most_views && r.grouping <= 2;
+  return r.unit_bytes >= step && r.unit_bytes <= page && r.unit_bytes % step == 0 && r.views <= most_views && r.grouping < groupings;
 }
 
 bool take_line(words& w, const std::string& key, manifest& m) {

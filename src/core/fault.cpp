@@ -126,10 +126,13 @@ note_scope fault_path::note_memory(const char* name, const region_slot& r, std::
   return {n, waits::what::memory, name};
 }
 
+/// That one stream brings at a time.
+std::uint64_t fault_path::window_bytes() const noexcept {
+  return core_.frames.limited() ? std::min(read_ahead::max_window_bytes, core_.frames.limit() / 16) : read_ahead::max_window_bytes;
+}
+
 read_ahead_plan fault_path::plan_for(const region_slot& r, std::uint64_t unit, access want, bool here, read_ahead& stream) const noexcept {
-  std::uint64_t most = read_ahead::max_window_bytes;
-  if (core_.frames.limited()) most = std::min(most, core_.frames.limit() / 16);
-  const std::uint64_t max_window = r.layout.fitting(unit, most);
+  const std::uint64_t max_window = r.layout.fitting(unit, window_bytes());
   return stream.on_fault(model::region_id{r.about.id}, unit, r.machine->units(), max_window, want == access::write, here);
 }
 
@@ -149,10 +152,14 @@ model::fault_outcome fault_path::let_in(region_slot& r, std::uint64_t unit, acce
   const auto plan = guesses ? plan_for(r, unit, want, outcome == model::fault_outcome::local, stream) : read_ahead_plan{};
   if (r.together.used()) r.together.on_fault(unit, want, outcome, had);
   const bool brings = guesses && r.together.used() && outcome == model::fault_outcome::started && lost == 0 && core_.config.read_ahead;
-  const unit_range mates = brings ? r.together.around(unit) : unit_range{unit, unit + 1};
-  bring_mates(r, {mates.first, unit}, want);  // in ascending order: they are one message
-  core_.performer.take(r, core_.actions);
-  bring_mates(r, {unit + 1, mates.end}, want);
+  if (brings) {
+    const unit_range mates = r.together.around(unit);
+    bring_mates(r, {mates.first, unit}, want);  // in ascending order: they are one message
+    core_.performer.take(r, core_.actions);
+    bring_mates(r, {unit + 1, mates.end}, want);
+  } else {
+    core_.performer.take(r, core_.actions);
+  }
   if (outcome == model::fault_outcome::local) {
     if (again) map_again(r, unit, want, core_.actions);
     if (guesses) map_around(r, unit, stream);
@@ -201,6 +208,7 @@ model::fault_outcome fault_path::let_in_whole(region_slot& r, std::uint64_t firs
     core_.actions.clear();
     const auto outcome = r.machine->on_fault(unit, want, core_.actions, lost);
     core_.performer.take(r, core_.actions);
+    if (outcome == fault_outcome::local && r.together.used()) r.together.on_fault(unit, want, outcome, true);
     if (outcome == fault_outcome::lost) {
       core_.performer.flush();
       return outcome;
@@ -218,7 +226,7 @@ model::fault_outcome fault_path::let_in_whole(region_slot& r, std::uint64_t firs
     return fault_outcome::joined;
   }
   core_.performer.flush();
-  (void)compose(r, page, want);
+  compose(r, page, want);
   const auto plan = plan_for_whole(r, page, want, true, stream);
   compose_around(r, page, stream);
   if (core_.config.read_ahead) read_on_whole(r, plan, want, stream);
@@ -227,7 +235,6 @@ model::fault_outcome fault_path::let_in_whole(region_slot& r, std::uint64_t firs
   return fault_outcome::local;
 }
 
-/// Maps a page as a whole to what all its units permit, if that is as much. True if it is.
 bool fault_path::compose(region_slot& r, std::uint64_t page, access want) noexcept {
   const unit_range all = r.layout.under(page * view_map::page_bytes, view_map::page_bytes);
   access least = access::write;
@@ -238,14 +245,13 @@ bool fault_path::compose(region_slot& r, std::uint64_t page, access want) noexce
 }
 
 read_ahead_plan fault_path::plan_for_whole(const region_slot& r, std::uint64_t page, access want, bool here, read_ahead& stream) const noexcept {
-  std::uint64_t most = read_ahead::max_window_bytes;
-  if (core_.frames.limited()) most = std::min(most, core_.frames.limit() / 16);
   const std::uint64_t units = r.machine->units(), pages = units / r.layout.units_a_page();
-  return stream.on_fault(model::region_id{r.about.id}, units + page, units + pages, std::max<std::uint64_t>(most / view_map::page_bytes, 1),
+  return stream.on_fault(model::region_id{r.about.id}, units + page, units + pages, std::max<std::uint64_t>(window_bytes() / view_map::page_bytes, 1),
                          want == access::write, here);
 }
 
 void fault_path::read_on_whole(region_slot& r, const read_ahead_plan& plan, access want, read_ahead& stream) noexcept {
+  if (plan.count == 0) return;
   const unsigned a_page = r.layout.units_a_page();
   const std::uint64_t first = plan.first - r.machine->units();
   for (std::uint64_t page = first; page < first + plan.count; ++page) {

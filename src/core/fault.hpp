@@ -43,6 +43,8 @@ class fault_path {
   bool drain_kernel_faults() noexcept;
   /// The kernel holds the thread, and does not tell which one it is.
   void begin_kernel_fault(region_slot& r, std::uint64_t address, bool write) noexcept;
+  /// Maps a page of several units as a whole to what all of them permit, if that is as much as `want`. True if it is.
+  bool compose(region_slot& r, std::uint64_t page, model::access want) noexcept;
   /// Units have come, or may be asked for again.
   void wake_units(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept;
   /// Threads that the kernel holds, about: they leave their cores free.
@@ -71,7 +73,6 @@ class fault_path {
                               F&& waits) noexcept;
   template <class F>
   model::fault_outcome let_in_whole(region_slot& r, std::uint64_t first, model::access want, unsigned lost, read_ahead& stream, F&& waits) noexcept;
-  [[nodiscard]] bool compose(region_slot& r, std::uint64_t page, model::access want) noexcept;
   void compose_around(region_slot& r, std::uint64_t page, read_ahead& stream) noexcept;
   [[nodiscard]] read_ahead_plan plan_for_whole(const region_slot& r, std::uint64_t page, model::access want, bool here,
                                                read_ahead& stream) const noexcept;
@@ -82,6 +83,7 @@ class fault_path {
   void note_wait(region_slot& r, std::uint64_t unit, bool write, std::uint64_t ns) noexcept;
   void note_use(const region_slot& r, std::uint64_t unit, std::uint64_t address, model::access want, model::fault_outcome how) noexcept;
   void map_again(region_slot& r, std::uint64_t unit, model::access want, const model::actions& done) noexcept;
+  [[nodiscard]] std::uint64_t window_bytes() const noexcept;
   [[nodiscard]] read_ahead_plan plan_for(const region_slot& r, std::uint64_t unit, model::access want, bool here,
                                          read_ahead& stream) const noexcept;
   void map_around(region_slot& r, std::uint64_t unit, read_ahead& stream) noexcept;

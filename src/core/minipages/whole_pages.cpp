@@ -76,9 +76,7 @@ void whole_pages::go_on(claim& c) noexcept {
   c.whole = true;
   c.until_ns = core_.now() + (shortest_use_ns << c.level);
   // Less than writing where content is on two nodes, and has just been saved: the next write is to be noticed.
-  model::access least = model::access::write;
-  for (std::uint64_t unit = c.first; unit < c.end; ++unit) least = std::min(least, r.machine->mapped(unit));
-  core_.performer.compose(r, c.page, least);
+  core_.faults.compose(r, c.page, model::access::read);
   core_.faults.wake_units(r, c.first, c.end - c.first);
 }
 
