@@ -19,6 +19,7 @@ enum class errc {
   busy = QUIRE_BUSY,
   not_found = QUIRE_NOT_FOUND,
   exists = QUIRE_EXISTS,
+  conflict = QUIRE_CONFLICT,
   invalid = QUIRE_INVALID,
   bad_address = QUIRE_BAD_ADDRESS,
   not_started = QUIRE_NOT_STARTED,

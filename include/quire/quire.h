@@ -41,6 +41,7 @@ typedef enum quire_status {
   QUIRE_BUSY = 2,        /**< somebody else holds it (try calls) */
   QUIRE_NOT_FOUND = 3,   /**< no object of that name or address */
   QUIRE_EXISTS = 4,      /**< the name is taken */
+  QUIRE_CONFLICT = 5,    /**< a transaction was undone: others came first, as often as it was to try */
   /* The request is lost: the caller's mistake. */
   QUIRE_INVALID = 10,     /**< an argument that no call could satisfy (NULL, size 0, overflow, a bad handle) */
   QUIRE_BAD_ADDRESS = 11, /**< the address is not shared, was freed, or is not the start of an allocation */
@@ -112,6 +113,9 @@ typedef enum quire_consistency {
    *  instructions, sees no difference. Several nodes may write one unit at a time. Atomic
    *  operations on words of the region release and acquire; those on words of other regions order nothing here. */
   QUIRE_RELEASE = 1,
+  /** Threads write by transactions only (quire_atomically(), <quire/transaction.h>), of which each happens as a whole, before or after any other. Reads outside
+   *  of transactions see what was committed last; on a node on which one runs, perhaps what it has written so far. */
+  QUIRE_TRANSACTIONAL = 2,
 } quire_consistency;
 typedef enum quire_placement {
   QUIRE_PLACE_BLOCK = 0,  /**< consecutive units on one node */

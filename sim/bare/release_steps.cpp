@@ -298,6 +298,7 @@ void release_cluster::perform(node_state& n, unsigned region, const action& a) {
     case action_kind::complete:
       acquire(n);
       return complete(a.m.token, a.m.a);
+    case action_kind::publish:
     case action_kind::hold: return fail("an action that the release protocol does not have");
   }
 }

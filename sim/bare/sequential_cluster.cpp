@@ -362,6 +362,7 @@ void cluster::perform(node_id node, const action& a) {
     case action_kind::operate_here: return operate(node, a);
     case action_kind::complete: return complete(a.m);
     case action_kind::hold: return;  // unit_state::held tells
+    case action_kind::publish:
     case action_kind::make_twin:
     case action_kind::send_diff:
     case action_kind::send_patch:

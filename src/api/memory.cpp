@@ -10,6 +10,7 @@
 #include "api/names.hpp"
 #include "api/runtime.hpp"
 #include "api/sites.hpp"
+#include "api/transactions.hpp"
 #include "api/versions.hpp"
 #include "core/job_call.hpp"
 #include "model/atomic_operation.hpp"
@@ -37,6 +38,7 @@ quire_status allocate(const char* call, std::uint64_t bytes, std::uint64_t align
   if (const auto why = find_room(from, bytes, alignment, &at, &dirty_bytes); why != QUIRE_OK) return why;
   *address = reinterpret_cast<void*>(at);
   quire::api::sites::on_allocated(at, bytes);
+  quire::api::transactions::on_allocated(*address);
   if (zero) std::memset(*address, 0, std::min(bytes, dirty_bytes));
   return QUIRE_OK;
 }
@@ -140,6 +142,8 @@ quire_status quire_realloc(size_t bytes, void** address) {
 }
 
 quire_status quire_free(void* address) {
+  quire_status deferred = QUIRE_OK;
+  if (quire::api::transactions::defers_free(address, deferred)) return deferred;
   QUIRE_FORWARD(quire_free, address);
   QUIRE_ENTER(r);
   if (address == nullptr) return QUIRE_OK;

@@ -23,6 +23,7 @@
 #include "api/sharing.hpp"
 #include "api/terminate.hpp"
 #include "api/threads.hpp"
+#include "api/transactions.hpp"
 #include "api/versions.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
@@ -295,6 +296,7 @@ base::status begin(runtime& r, const quire_options& given) {
   c.read_ahead = r.options.flag(base::option::read_ahead);
   c.learn_writes = r.options.flag(base::option::learn_writes);
   c.sharing = r.options.flag(base::option::sharing);
+  c.restart_every = static_cast<std::uint64_t>(r.options.number(base::option::restart_every));
   c.pin_limit = static_cast<std::size_t>(r.options.number(base::option::pin_limit));
   c.move_homes = r.options.flag(base::option::move_homes);
   c.updates = r.options.flag(base::option::updates);
@@ -329,6 +331,7 @@ base::status begin(runtime& r, const quire_options& given) {
   r.node = std::make_unique<engine::engine>(c, pace_of(r.options, r.job->local_nodes()), wire.take(), *r.job);
   r.core = &r.node->node();
   if (const auto s = r.node->open(); !s.ok()) return s;
+  detect::redirect_faults(transactions::way_back);
   if (const auto s = r.core->trace.open(r.options.text(base::option::fault_trace), c.self.value()); !s.ok()) return s;
   r.regions = std::make_unique<region::registry>(*r.core);
   r.names = std::make_unique<name_service>(*r.core);

@@ -12,6 +12,7 @@ const char* quire_status_text(quire_status status) {
     case QUIRE_BUSY: return "somebody else holds it";
     case QUIRE_NOT_FOUND: return "there is no such object";
     case QUIRE_EXISTS: return "it exists already";
+    case QUIRE_CONFLICT: return "other transactions came first";
     case QUIRE_INVALID: return "an argument is not valid";
     case QUIRE_BAD_ADDRESS: return "the address is not shared, was freed, or does not start an allocation";
     case QUIRE_NOT_STARTED: return "quire_start() has not been called, or quire_end() has";

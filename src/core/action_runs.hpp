@@ -63,6 +63,7 @@ class action_runs {
         return w.from == a.from && w.level == a.level;
       case action_kind::wake:
       case action_kind::make_twin:
+      case action_kind::publish:
         return true;
       case action_kind::send_diff:
         return w.to == a.to && w.keep == a.keep;

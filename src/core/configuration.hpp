@@ -35,6 +35,7 @@ struct configuration {
   std::size_t notice_limit = 0;  ///< notices that a node keeps before it packs them; 0: as many as the protocol likes
   bool sharing = false;      ///< the parts of units that threads use are counted (sharing/table.hpp)
   std::size_t pin_limit = directory::pin_table::default_limit;  ///< units that this node may have pinned
+  std::uint64_t restart_every = 0;  ///< transactions begin again at every so many-th access that is noticed; 0: when others come first
   std::uint64_t memory_limit = 0;  ///< bytes that units may take on this node; 0: no limit
   bool replicas = false;     ///< content of regions with sequential consistency is kept on two nodes
   bool pages_out = false;  ///< some node of the job has a memory limit

@@ -45,6 +45,7 @@
 #include "core/survival.hpp"
 #include "core/sync_calls.hpp"
 #include "core/trace.hpp"
+#include "core/transactions.hpp"
 #include "core/unit_calls.hpp"
 #include "core/unit_waiters.hpp"
 #include "core/watching.hpp"
@@ -139,6 +140,7 @@ class core final {
   pager paging{*this};
   absent_units absent{*this, frames};
   pin_calls pins{*this};
+  quire::core::transactions transactions;
   unit_calls calls{*this};
   changer changes{*this};
   block_calls blocks{*this};

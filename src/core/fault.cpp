@@ -42,6 +42,11 @@ base::status fault_path::fault(std::uint64_t address, bool write, std::uint64_t 
   }
   const base::status why = fault_and_wait(r, what, write ? access::write : access::read, true, entered_ns, address);
   if (why.code() == QUIRE_NOT_FOUND) check_gone(address);
+  if (why.code() == QUIRE_NOT_OWNER) {
+    base::log(base::log_level::error, "a thread has written to 0x%lx, byte %lu of region %u, which is transactional, and it is in no transaction: "
+              "quire_atomically() has the write done in one", static_cast<unsigned long>(address), static_cast<unsigned long>(r->offset_of(address)), unsigned{r->about.id});
+    return QUIRE_BAD_ADDRESS;
+  }
   return why.code() == QUIRE_NOT_FOUND ? base::status{} : why;  // another region has the address now
 }
 
@@ -82,6 +87,7 @@ base::status fault_path::fault_and_wait(region_ref at, const accessed& what, acc
   o.address = address;
   thread_state& here = this_thread();
   o.stream = &here.stream;
+  o.inside = here.inside_transaction;
   core_.trace.add(fault_trace::point::entered, r.about.id, unit, entered_ns);
   o.lost = here.count_losses(&r, unit, want, entered_ns);
   const auto noted = note_memory(want == access::write ? "a write" : "a read", r, unit);
@@ -289,6 +295,7 @@ void fault_path::begin_fault(fault_op& o) noexcept {
   if (o.region.gone()) return o.complete(QUIRE_NOT_FOUND);
   if (o.region->change.frozen) return changer::park(*o.region, o);
   if (core_.frames.limited() && core_.paging.starves(*o.region, o.unit)) return core_.paging.starve(o);
+  if (core_.protocols.of(*o.region).transactions && core_.transactions.holds_up(o)) return;
   if (core_.absent.must_wait(*o.region, o.unit, 1)) return core_.absent.park(*o.region, o.unit, o);
   // Once it waits in a bucket `o` belongs to whoever wakes its unit. The stream is of a thread that waits for this driver at least.
   const auto outcome = o.composed ? let_in_whole(*o.region, o.unit, o.want, o.lost, *o.stream,

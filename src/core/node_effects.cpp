@@ -24,8 +24,13 @@ void node_effects::use_frames(region_slot& r, std::uint64_t first, std::uint64_t
   core_.frames.use(r, first, count, level == model::access::write ? content::changed : content::read);
   core_.frames.note_let_in(r, first, count);
 }
-void node_effects::note_protected(region_slot& r, model::access from) noexcept {
+void node_effects::note_protected(region_slot& r, model::access from, model::access to) noexcept {
   if (from == model::access::write && core_.orders(r)) core_.out.note_write_ended();
+  if (to == model::access::none && core_.protocols.of(r).transactions) core_.transactions.on_unmapped();
+}
+void node_effects::publish(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
+  core_.frames.use(r, first, count, content::changed);
+  std::memcpy(r.system(first), r.application(first), r.bytes_of(first, count));
 }
 void node_effects::wake_units(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept { core_.faults.wake_units(r, first, count); }
 void node_effects::operate(region_slot& r, const action& a) noexcept { core_.out.operate(r, a); }

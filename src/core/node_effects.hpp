@@ -21,7 +21,8 @@ class node_effects final : public effects, public protocol::domain::effects {
   void send_units(region_slot& r, model::node_id to, const model::message& m, std::uint64_t first, std::uint64_t count,
                   bool with_content) noexcept override;
   void use_frames(region_slot& r, std::uint64_t first, std::uint64_t count, model::access level) noexcept override;
-  void note_protected(region_slot& r, model::access from) noexcept override;
+  void note_protected(region_slot& r, model::access from, model::access to) noexcept override;
+  void publish(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept override;
   void wake_units(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept override;
   void operate(region_slot& r, const model::action& a) noexcept override;
   void complete_call(const model::message& m) noexcept override;

@@ -31,6 +31,7 @@ struct fault_op : op {
   region_ref region{};
   std::uint64_t unit = 0;
   model::access want = model::access::none;
+  bool inside = false;    ///< it is in a transaction
   bool composed = false;  ///< all units of the page are wanted, of which `unit` is the first, or the one that it waits for
   unsigned lost = 0;  ///< how often in a row the thread was let in and came back at once
   read_ahead* stream = nullptr;

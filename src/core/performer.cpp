@@ -49,6 +49,7 @@ void performer::perform(const run& r) noexcept {
     case action_kind::operate:
     case action_kind::operate_here: return to_.operate(*r.region, a);
     case action_kind::complete: return to_.complete_call(a.m);
+    case action_kind::publish: return to_.publish(*r.region, a.unit, r.count);
     case action_kind::make_twin: return to_.make_twins(*r.region, a.unit, r.count);
     case action_kind::send_diff: return to_.send_diffs(*r.region, a.to, a.unit, r.count, a.keep);
     case action_kind::send_patch: return to_.send_patch(*r.region, a);
@@ -106,7 +107,7 @@ void performer::protect(const run& r) noexcept {
   const action& a = r.what;
   const int error = mapping::protect(*r.region, a.unit, r.count, a.from, a.level);
   if (error != 0 && !application_ended(error)) give_up("protect", *r.region, a.unit, error);
-  to_.note_protected(*r.region, a.from);
+  to_.note_protected(*r.region, a.from, a.level);
 }
 
 /// What was left for later may have no frame yet, where nobody has written it. Else nothing may fail that a further fault does not mend.

@@ -19,7 +19,9 @@ class effects {
   /// Threads are about to be let in, with the right to read or write.
   virtual void use_frames(region_slot& r, std::uint64_t first, std::uint64_t count, model::access level) noexcept = 0;
   /// Threads that had the right have less of it from now on.
-  virtual void note_protected(region_slot& r, model::access from) noexcept = 0;
+  virtual void note_protected(region_slot& r, model::access from, model::access to) noexcept = 0;
+  /// The units' content becomes what threads have written into private copies.
+  virtual void publish(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept = 0;
   virtual void wake_units(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept = 0;
   virtual void operate(region_slot& r, const model::action& a) noexcept = 0;
   virtual void complete_call(const model::message& m) noexcept = 0;

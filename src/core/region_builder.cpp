@@ -88,8 +88,10 @@ base::status region_builder::fill(region_slot& slot, const region_description& a
     return QUIRE_UNSUPPORTED;
   }
   if (const auto why = can_have_views(*r); !why.ok()) return why;
+  if (const auto why = of->can.transactions ? can_have_private_views(*r, pool) : base::status{}; !why.ok()) return why;
+  const auto views = of->can.transactions ? pool::view_kind::private_copies : pool::view_kind::shared;
   warn_of_mappings(*r);
-  auto memory = mechanisms_.make_pool(pool, about.base, about.bytes, r->detector->accessible(), {r->views.fine(), r->views.stride()});
+  auto memory = mechanisms_.make_pool(pool, about.base, about.bytes, r->detector->accessible(), {r->views.fine(), r->views.stride()}, views);
   if (!memory.ok()) return memory.why();
   r->memory = std::move(memory.value());
   r->system_base.store(reinterpret_cast<std::uint64_t>(r->memory->system_view()), std::memory_order_relaxed);
@@ -100,7 +102,7 @@ base::status region_builder::fill(region_slot& slot, const region_description& a
   if (error == 0 && r->views.fine() != 0) error = r->together.make(static_cast<grouping>(about.grouping), r->layout.units(), r->layout.units_a_page());
   unsigned attached = 0;
   for (; error == 0 && attached <= r->views.fine(); ++attached) {
-    error = r->detector->attach(r->memory->application_view() + r->views.distance({attached, 0}), about.bytes);
+    error = r->detector->attach(r->memory->application_view() + r->views.distance({attached, 0}), about.bytes, of->can.transactions);
   }
   if (error != 0) {
     base::log(base::log_level::error, "cannot prepare a region of %lu MiB: %s (%s)",
@@ -147,6 +149,19 @@ base::status region_builder::can_have_views(const region_slot& r) const noexcept
   if (!r.detector->scans()) return {};
   base::log(base::log_level::error, "a region with minipages (quire_region_options.minipage_bytes, .views) does not go with detector 'scan', which would look "
             "at all views");
+  return QUIRE_UNSUPPORTED;
+}
+
+/// What does not go with private views. Of pools their makers know.
+base::status region_builder::can_have_private_views(const region_slot& r, const pool::settings& pool) const noexcept {
+  const char* const why = r.detector->scans()             ? "detector 'scan'"
+                          : r.detector->descriptor() >= 0 ? "detector 'thread'"
+                          : r.views.fine() != 0           ? "minipages"
+                          : r.about.orders != 0           ? "quire_region_options.orders"
+                          : core_.regions.is_adopted(r.about) ? "memory that was adopted"
+                          : pool.which == pool::kind::fork ? "pool 'fork'" : nullptr;
+  if (why == nullptr) return {};
+  base::log(base::log_level::error, "a transactional region does not go with %s", why);
   return QUIRE_UNSUPPORTED;
 }
 

@@ -41,7 +41,7 @@ core::core(const configuration& c, std::unique_ptr<transport::transport> t, boot
            mechanisms& machine)
     : transport_(std::move(t)), config(with_few_twins(c)), host(threads), job(starter), wire(*transport_), pinned(c.pin_limit),
       survival(*this, c.self.value(), c.nodes, c.replicas),
-      protocols(config.protocols, job_of(config, pinned, survival.members()), effects), builder(*this, machine),
+      protocols(config.protocols, job_of(config, pinned, survival.members()), effects), builder(*this, machine), transactions(*this),
       consistency(static_cast<release::node&>(protocols.domain(release::id))), diffs(*this, c.nodes), objects(*this, c.self, c.nodes),
       replicas(*this, static_cast<sequential::domain&>(protocols.domain(sequential::id)).rounds), watching(*this, c.self.value(), c.nodes, c.peer_limit_ns) {
   if (c.memory_limit != 0) paging.open(c.nodes, c.memory_limit);
@@ -60,6 +60,7 @@ bool core::round() noexcept {
   if (!held.empty() && held.end()) any = true;
   if (!whole.empty() && whole.look()) any = true;
   if (objects.end_lingers()) any = true;
+  transactions.look();
   changes.look();
   survival.look();
   if (watching.look_is_wanted()) watching.look_at_peers(now());
@@ -83,6 +84,7 @@ void core::settle() noexcept {
     }
     replicas.replicate();
   } while (!out.local.empty());
+  transactions.look();
   changes.look();
 }
 

@@ -3,6 +3,7 @@
 // drives, or whoever does.
 #include "core/sync_calls.hpp"
 
+#include "base/detail.hpp"
 #include "base/log.hpp"
 #include "core/core.hpp"
 #include "core/thread_state.hpp"
@@ -28,6 +29,9 @@ void say_mismatch(const sync::call& c) {
 }  // namespace
 
 base::status sync_calls::synchronise(sync::call& request, std::int64_t timeout_ms) noexcept {
+  if (transactions::inside())
+    return base::explain(QUIRE_INVALID, "%s(): not within a transaction, which may begin again, and holds others up (quire_transaction_retry() waits)",
+                         sync::name_of(request.what));
   sync_op o([](core& e, op& self) noexcept {
     sync::call& call = *static_cast<sync_op&>(self).request;
     call.token = e.tokens.add(self);

@@ -13,6 +13,7 @@ namespace quire::core {
 struct thread_state {
   read_ahead stream;
   wait_note wants{};      ///< what it asks for, or has asked for last
+  bool inside_transaction = false;
   sync::meeting meeting = sync::meeting::none;  ///< the call of the API that its collectives are steps of
 
   // The fault before this one, to tell a thread that loses its units unused.

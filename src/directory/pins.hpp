@@ -43,7 +43,7 @@ class pin_table {
       ++known->count;
       return true;
     }
-    if (size_ == limit_) return false;
+    if (size_ >= limit_ + beyond_) return false;
     if (2 * (size_ + 1) > places_.size()) grow();
     pin& p = places_[place_of(region, unit)];
     p = {unit, 1, region, {}};
@@ -63,6 +63,9 @@ class pin_table {
       hole = at;
     }
   }
+
+  /// So many more than the limit may be in the table for now.
+  void allow_beyond(std::size_t units) noexcept { beyond_ = units; }
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] std::size_t limit() const noexcept { return limit_; }
@@ -95,7 +98,7 @@ class pin_table {
 
   base::fault_vector<pin> places_{};  ///< a power of two, at most half full
   std::size_t size_ = 0;
-  std::size_t limit_;
+  std::size_t limit_, beyond_ = 0;
 };
 
 }  // namespace quire::directory

@@ -29,8 +29,8 @@ bool is_shared(std::uint64_t address) noexcept {
 }  // namespace
 
 base::result<std::unique_ptr<pool::pool>> engine::machine::make_pool(const pool::settings& how, std::uint64_t address, std::uint64_t bytes,
-                                                                     bool accessible, const pool::fine_views& fine) {
-  return pool::make(how, address, bytes, accessible, fine);
+                                                                     bool accessible, const pool::fine_views& fine, pool::view_kind view) {
+  return pool::make(how, address, bytes, accessible, fine, view);
 }
 
 base::result<std::unique_ptr<detect::detector>> engine::machine::open_detector(detect::kind which) {
@@ -84,7 +84,7 @@ bool engine::on_fault(std::uint64_t address, bool write, std::uint64_t entered_n
   }
   const auto why = core_.faults.fault(address, write, entered_ns);
   t_found_lost = why.code() == QUIRE_LOST;
-  return why.ok();
+  return why.ok() || why.code() == QUIRE_CONFLICT;  // then the thread goes back to where its transaction began
 }
 
 }  // namespace quire::engine

@@ -27,6 +27,7 @@ enum class action_kind : std::uint8_t {
   make_twin,  ///< copy the unit's content into its twin
   send_diff,  ///< `m` with the difference between the unit and its twin to node `to`; the twin is dropped, or `keep`s up with the unit
   send_patch,  ///< the same to every node of `targets`, nobody perhaps; the twin keeps up with the unit
+  publish,    ///< the unit's content becomes what threads here have written into private copies
   drop_twin,  ///< the twin is needed no longer
   hold,       ///< call on_hold_over(unit) when the threads woken have had time to use it; the longer the higher `m.a` (1 to 7)
 };

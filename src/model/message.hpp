@@ -68,6 +68,13 @@ enum class message_kind : std::uint8_t {
   // content is kept on two nodes: see src/protocol/sequential/saving.hpp
   replica,      ///< owner -> backup: the content, to be kept without a right; b = stamp
   replica_ack,  ///< and back: it is kept
+  // transactions: see src/protocol/transaction/turns.hpp
+  turn_request,  ///< node -> node 0: a transaction wants its turn
+  turn_grant,    ///< and back: no other node commits
+  turn_end,      ///< node -> node 0: it is over
+  pause,         ///< node 0 -> node: begin no commit
+  paused,        ///< and back: none is under way
+  resume,        ///< node 0 -> node: nobody has a turn
   // of protocols that the library does not have: their rows say what each is
   other_first,
   other_last = other_first + 15,

@@ -320,6 +320,7 @@ class chart {
         case action_kind::send_patch:
           a.targets.for_each([&](node_id to) { send(node, to, a.m, false); });
           break;
+        case action_kind::publish:
         case action_kind::hold: ADD_FAILURE() << "not an action of this protocol";
       }
     }

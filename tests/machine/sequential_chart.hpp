@@ -159,6 +159,7 @@ class chart {
           break;
         case action_kind::operate_here: line(node, "operate here"); break;
         case action_kind::complete: line(node, "complete"); break;
+        case action_kind::publish:
         case action_kind::make_twin:
         case action_kind::send_patch:
         case action_kind::send_diff:

@@ -37,7 +37,7 @@ struct fake_pool final : pool::pool {
 };
 
 struct fake_detector final : detect::detector {
-  int attach(std::byte*, std::uint64_t) noexcept override { return 0; }
+  int attach(std::byte*, std::uint64_t, bool) noexcept override { return 0; }
   void detach(std::byte*, std::uint64_t) noexcept override {}
   int permit(std::byte* at, std::size_t length, access, access to) noexcept override {
     g_log.push_back((to == access::read ? "read " : "write ") +
@@ -61,7 +61,8 @@ struct recorder final : core::effects {
     g_log.push_back("send to " + std::to_string(to.value()) + " " + pages(first, count) + (content ? " content" : ""));
   }
   void use_frames(region_slot&, std::uint64_t, std::uint64_t, model::access) noexcept override {}
-  void note_protected(region_slot&, model::access) noexcept override {}
+  void note_protected(region_slot&, model::access, model::access) noexcept override {}
+  void publish(region_slot&, std::uint64_t, std::uint64_t) noexcept override {}
   void wake_units(region_slot&, std::uint64_t first, std::uint64_t count) noexcept override {
     g_log.push_back("wake " + pages(first, count));
   }

@@ -31,12 +31,12 @@ namespace quire::sequential {
 
 inline constexpr model::protocol_id id{QUIRE_SEQUENTIAL};
 
-class machine final : public model::machine {
+class machine : public model::machine {
  public:
   /// The tables have shape.units elements, zero at first, and outlive the machine; entries of units that other nodes
   /// manage stay untouched. `requests` and `pins` may be shared by the machines of all regions of a node.
   machine(const region_shape& shape, unit_state* units, directory_entry* entries, directory::request_pool& requests, pin_table& pins)
-      : model::machine(id), table_(shape, units, entries, requests, pins) {}
+      : machine(id, shape, units, entries, requests, pins) {}
   /// The tables last as long as the machine.
   void own(base::fault_ptr<machine_tables> tables) noexcept { own_ = std::move(tables); }
 
@@ -82,12 +82,25 @@ class machine final : public model::machine {
   /// Everything that must hold for one unit on this node alone; the simulator adds what must hold across nodes.
   [[nodiscard]] bool is_valid(std::uint64_t unit) const noexcept;
 
+ protected:
+  /// Of a protocol that brings units as this one does, and has its own rules for what threads may do with them.
+  machine(model::protocol_id of, const region_shape& shape, unit_state* units, directory_entry* entries, directory::request_pool& requests, pin_table& pins)
+      : model::machine(of), table_(shape, units, entries, requests, pins) {}
+
  private:
   base::fault_ptr<machine_tables> own_{};
+
+ protected:
   unit_table table_;
+
+ private:
   habits habits_{table_};
   replica_marks marks_{table_};
+
+ protected:
   node_side node_{table_, habits_, marks_};
+
+ private:
   manager_side manager_{table_, node_, marks_};
   saving_rounds rounds_{table_, node_, manager_, marks_, *this};
   page_locks locks_{table_, habits_, node_, *this};

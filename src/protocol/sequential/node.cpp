@@ -81,17 +81,20 @@ void node_side::ask(std::uint64_t unit, unit_state& s, access want, actions& out
 }
 
 /// Raises the application view to all that the protocol allows (I2): a home that reads first and writes next faults once. Only a
-/// probe is mapped for reading, what is watched by a production phase, and what is on two nodes until a thread wants to write (I11).
+/// probe is mapped for reading, what is watched by a production phase, and what is on two nodes until a thread wants to write (I11). Private views
+/// permit reading, and writing of a copy, which is none of the machine's business.
 void node_side::permit(std::uint64_t unit, unit_state& s, access want, actions& out) {
   s.withhold = 0;
   s.read_ahead = 0;
-  bool watched = s.probe != 0 || s.producing != 0;
+  const bool privately = table_.shape.views != nullptr;
+  if (privately && table_.shape.views->is_closed()) return;
+  bool watched = privately || s.probe != 0 || s.producing != 0;
   if (table_.replicated() && table_.shape.replicas.units[unit].unsaved == 0) watched |= want != access::write || table_.is_saving(unit);
   const access level = watched && s.right() == access::write ? access::read : s.right();
   if (s.mapped() >= level) return;
   auto& a = out.add(action_kind::permit, unit);
   a.from = s.mapped();
-  a.level = level;
+  a.level = s.copied != 0 ? access::write : level;
   a.fresh = s.written == 0 && s.mapped() == access::none;
   s.set_mapped(level);
   if (level != access::write) return;

@@ -13,6 +13,7 @@ using model::message_kind;
 frame_use page_out::use_of_frame(std::uint64_t unit) const noexcept {
   const unit_state& s = table_.units[unit];
   if (s.pending() != access::none || s.held != 0 || s.pinned != 0) return frame_use::busy;
+  if (table_.shape.views != nullptr && s.mapped() != access::none && table_.shape.views->is_in_use()) return frame_use::busy;
   const access right = table_.right_of(unit);
   if (right == access::none) return frame_use::none;
   if (s.touched == 0 || s.owner != 0) return frame_use::needed;
@@ -55,7 +56,7 @@ void page_out::on_copy_dropped(const message& m) {
 
 bool page_out::on_please_take(std::uint64_t unit, actions& out) {
   unit_state& s = table_.touch(unit);
-  if (s.right() == access::write || s.pending() != access::none) return false;
+  if (s.right() == access::write || s.pending() != access::none || table_.shape.views != nullptr) return false;
   s.withhold = 1;
   node_.ask(unit, s, access::write, out);
   return true;

@@ -45,7 +45,8 @@ struct unit_state {
   std::uint16_t producing : 1 = 0;   ///< in a production phase, and not written yet: mapped for reading to see the write
   std::uint16_t owner : 1 = 0;       ///< this node is the unit's owner: its content may not be given up
   std::uint16_t lost : 1 = 0;        ///< nobody has the unit any more, says its manager
-  std::uint16_t spare : 2 = 0;
+  std::uint16_t copied : 1 = 0;      ///< private views: the running transaction has written it, or is about to
+  std::uint16_t kept : 1 = 0;        ///< private views: what was published last is still in a private copy
 
   [[nodiscard]] access right() const noexcept { return static_cast<access>(right_); }
   [[nodiscard]] access mapped() const noexcept { return static_cast<access>(mapped_); }
@@ -92,6 +93,18 @@ struct machine_tables {
   replica_book book{};
 };
 
+/// Regions that threads map for reading only; what they write goes to private copies (src/protocol/transaction).
+class private_views {
+ public:
+  /// Nothing may be mapped.
+  [[nodiscard]] virtual bool is_closed() const noexcept = 0;
+  /// What is mapped must stay, if it can.
+  [[nodiscard]] virtual bool is_in_use() const noexcept = 0;
+
+ protected:
+  ~private_views() = default;
+};
+
 /// What a machine needs to know of its region and job.
 struct region_shape {
   model::region_id region{};
@@ -101,6 +114,7 @@ struct region_shape {
   std::uint64_t units = 0;
   const model::membership* members = nullptr;  ///< null: the job ends when a node is lost
   replica_tables replicas{};  ///< content is kept on two nodes
+  const private_views* views = nullptr;  ///< null: threads write where they read
   bool learns = true;  ///< double faults are avoided where units show the pattern, not only where threads advise it
 };
 

@@ -3,11 +3,12 @@
 
 #include "protocol/release/protocol.hpp"
 #include "protocol/sequential/protocol.hpp"
+#include "protocol/transaction/protocol.hpp"
 
 namespace quire::protocol {
 
 std::span<const row* const> built_in() noexcept {
-  static const row* const all[] = {&sequential::row(), &release::row()};
+  static const row* const all[] = {&sequential::row(), &release::row(), &transaction::row()};
   return all;
 }
 

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Transactions: the loop around a body, and what ends it early. A body is left from within in four ways, which all come back to where it began
+// (restart_point): its transaction is doomed and a fault or a call finds that; retry(), abort(); irrevocable() on one that is doomed.
+#include <quire/transaction.h>
+
+#include <algorithm>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "api/forward.hpp"
+#include "api/runtime.hpp"
+#include "api/transactions.hpp"
+#include "api/versions.hpp"
+#include "base/log.hpp"
+#include "core/core.hpp"
+#include "detect/restart_point.hpp"
+
+namespace quire::api::transactions {
+namespace {
+
+/// Why a body was left.
+enum class left : int { first = 0, doomed, waits, aborted };
+
+struct hook {
+  void (*call)(void*) = nullptr;
+  void* argument = nullptr;
+};
+
+/// A transaction of a thread: it lives in the frame of quire_atomically(), to which its attempts come back.
+struct transaction {
+  core::core* node = nullptr;
+  detect::restart_point begin{};
+  unsigned begun = 0;  ///< attempts
+  quire_status why = QUIRE_OK;  ///< aborted
+  std::vector<hook> on_commit{}, on_abort{};
+  std::vector<void*> frees{};
+  std::uint64_t random = 0;
+};
+thread_local constinit transaction* t_runs __attribute__((tls_model("initial-exec"))) = nullptr;
+
+constexpr unsigned attempts_before_turn = 4;  ///< then nobody else commits meanwhile
+
+/// What the undone attempt has asked for. Outside of the transaction.
+void run_backwards(std::vector<hook>& hooks) {
+  const std::vector<hook> all = std::exchange(hooks, {});
+  for (auto h = all.rbegin(); h != all.rend(); ++h) h->call(h->argument);
+}
+
+/// Others that are doomed by this one as it is by them shall not come back at the same time.
+void back_off(transaction& t) noexcept {
+  constexpr std::uint64_t shortest_ns = 2'000;
+  if (t.begun < 2) return;
+  if (t.random == 0) t.random = t.node->now() * (2 * t.node->config.self.value() + 1) | 1;
+  t.random ^= t.random << 13;
+  t.random ^= t.random >> 7;
+  t.random ^= t.random << 17;
+  t.node->host.pause(t.random % (shortest_ns << t.begun));
+}
+
+/// The body that runs is undone, and left. `code` says why.
+[[noreturn]] void leave(left code) noexcept {
+  transaction& t = *t_runs;
+  if (code == left::waits) {
+    t.node->transactions.retry();
+  } else if (t.node->transactions.abort().code() == QUIRE_CONFLICT) {
+    code = left::doomed;  // what it was aborted for may be old
+  }
+  t.begin.go_back(static_cast<int>(code));
+}
+
+void restart() noexcept { leave(left::doomed); }
+
+/// One that may be doomed by now is of no more use: a call of Quire in it.
+void check_doom(const transaction& t) noexcept {
+  if (t.node->transactions.doomed()) restart();
+}
+
+/// Attempts, until one has happened.
+quire_status run(transaction& t, void (*body)(void*), void* argument, const quire_transaction_options& how) {
+  // From here on nothing of this frame is changed that is looked at after a way back, but what `t` has.
+  const auto why = static_cast<left>(QUIRE_MARK_RESTART(t.begin));
+  if (why != left::first) {
+    t_runs = nullptr;
+    t.on_commit.clear();
+    t.frees.clear();
+    run_backwards(t.on_abort);
+    if (why == left::aborted) return t.why;
+    if (why == left::waits) t.begun = 0;  // nobody came first
+  }
+  for (;;) {
+    if (how.attempts != 0 && t.begun == how.attempts) return QUIRE_CONFLICT;
+    back_off(t);
+    ++t.begun;
+    const bool turn = how.irrevocable != 0 || t.begun > attempts_before_turn;
+    if (const auto begun = t.node->transactions.begin(turn); !begun.ok()) return begun.code();
+    t_runs = &t;
+    body(argument);
+    t_runs = nullptr;
+    if (t.node->transactions.commit().ok()) return QUIRE_OK;
+    t.on_commit.clear();
+    t.frees.clear();
+    run_backwards(t.on_abort);
+  }
+}
+
+void after_commit(transaction& t) {
+  for (void* const freed : std::exchange(t.frees, {})) (void)quire_free(freed);
+  for (const hook& h : std::exchange(t.on_commit, {})) h.call(h.argument);
+}
+
+quire_status add(std::vector<hook> transaction::*to, const char* name, void (*call)(void*), void* argument) noexcept {
+  QUIRE_STARTED();
+  if (t_runs == nullptr) return base::explain(QUIRE_INVALID, "%s(): the calling thread is in no transaction", name);
+  if (call == nullptr) return base::explain(QUIRE_INVALID, "%s(): the call is NULL", name);
+  check_doom(*t_runs);
+  try {
+    (t_runs->*to).push_back({call, argument});
+  } catch (const std::bad_alloc&) {
+    return QUIRE_NO_MEMORY;
+  }
+  return QUIRE_OK;
+}
+
+[[noreturn]] void not_in_one(const char* call) noexcept { base::die(QUIRE_INVALID, "%s() was called by a thread that is in no transaction", call); }
+
+void free_again(void* address) { (void)quire_free(address); }
+
+}  // namespace
+
+void (*way_back() noexcept)() noexcept { return t_runs != nullptr && t_runs->node->transactions.doomed() ? restart : nullptr; }
+
+quire_status refuse(const char* call) noexcept {
+  if (t_runs == nullptr) return QUIRE_OK;
+  return base::explain(QUIRE_INVALID, "%s(): not within a transaction, which may begin again, and holds others up", call);
+}
+
+void on_allocated(void* address) noexcept {
+  if (t_runs != nullptr) (void)quire_on_abort(free_again, address);
+}
+
+bool defers_free(void* address, quire_status& why) noexcept {
+  if (t_runs == nullptr || address == nullptr) return false;
+  check_doom(*t_runs);
+  std::size_t bytes = 0;
+  why = quire_allocation_size(address, &bytes);
+  if (why != QUIRE_OK) return true;
+  if (std::ranges::find(t_runs->frees, address) != t_runs->frees.end()) {
+    why = base::explain(QUIRE_BAD_ADDRESS, "quire_free(): this transaction has freed %p before", address);
+    return true;
+  }
+  t_runs->frees.push_back(address);
+  return true;
+}
+
+}  // namespace quire::api::transactions
+
+using namespace quire::api;
+using quire::api::transactions::left;
+using quire::api::transactions::t_runs;
+using quire::base::explain;
+
+quire_status quire_atomically(void (*body)(void*), void* argument, const quire_transaction_options* options) {
+  if (elsewhere() != nullptr) return explain(QUIRE_UNSUPPORTED, "quire_atomically(): not with pool 'fork'");
+  QUIRE_ENTER(r);
+  if (body == nullptr) return explain(QUIRE_INVALID, "quire_atomically(): the body is NULL");
+  quire_transaction_options how{};
+  if (!take(options, how, "quire_atomically", "quire_transaction_options")) return QUIRE_INVALID;
+  if (t_runs != nullptr) {
+    body(argument);
+    return QUIRE_OK;
+  }
+  quire::api::transactions::transaction t;
+  t.node = r->core;
+  const quire_status why = quire::api::transactions::run(t, body, argument, how);
+  if (why == QUIRE_OK) quire::api::transactions::after_commit(t);
+  return why;
+}
+
+void quire_transaction_retry(void) {
+  if (t_runs == nullptr) quire::api::transactions::not_in_one("quire_transaction_retry");
+  quire::api::transactions::leave(left::waits);
+}
+
+void quire_transaction_abort(quire_status why) {
+  if (t_runs == nullptr) quire::api::transactions::not_in_one("quire_transaction_abort");
+  t_runs->why = why;
+  quire::api::transactions::leave(left::aborted);
+}
+
+quire_status quire_transaction_irrevocable(void) {
+  QUIRE_STARTED();
+  if (t_runs == nullptr) return explain(QUIRE_INVALID, "quire_transaction_irrevocable(): the calling thread is in no transaction");
+  if (!t_runs->node->transactions.take_turn().ok()) quire::api::transactions::restart();
+  return QUIRE_OK;
+}
+
+quire_status quire_on_commit(void (*call)(void*), void* argument) {
+  return quire::api::transactions::add(&quire::api::transactions::transaction::on_commit, "quire_on_commit", call, argument);
+}
+quire_status quire_on_abort(void (*call)(void*), void* argument) {
+  return quire::api::transactions::add(&quire::api::transactions::transaction::on_abort, "quire_on_abort", call, argument);
+}
+
+int quire_in_transaction(void) { return t_runs != nullptr ? 1 : 0; }

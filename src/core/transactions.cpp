@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Transactions of this node's threads. The way of one:
+//
+//   begin()     one word, by compare-and-swap; who finds it taken waits for the driver to hand it over
+//   faults      fault.cpp, which asks holds_up() first: a doomed thread gets QUIRE_CONFLICT, and its handler leads it back to the start
+//   commit()    without writes the same word; else steps of transaction::domain, between which the thread waits for a unit
+//   on_unmapped()  the performer has taken a page from the view, before the acknowledgement leaves: the transaction is doomed
+//
+// Steps run on the driver's thread.
+#include "core/transactions.hpp"
+
+#include <utility>
+
+#include "base/log.hpp"
+#include "core/core.hpp"
+#include "core/thread_state.hpp"
+#include "protocol/transaction/machine.hpp"
+
+namespace quire::core {
+
+using transaction::phase;
+using transaction::progress;
+
+struct turn_op : op {
+  using op::op;
+  bool fresh = false;  ///< the transaction has seen nothing yet
+};
+
+transactions::transactions(core& node) : core_(node), domain_(static_cast<transaction::domain&>(node.protocols.domain(transaction::id))) {}
+
+void transactions::queue::push(op& o) noexcept {
+  o.next = nullptr;
+  (last != nullptr ? last->next : first) = &o;
+  last = &o;
+}
+op* transactions::queue::take_all() noexcept {
+  last = nullptr;
+  return std::exchange(first, nullptr);
+}
+op* transactions::queue::pop() noexcept {
+  op* const o = first;
+  if (o == nullptr) return nullptr;
+  first = o->next;
+  if (first == nullptr) last = nullptr;
+  return o;
+}
+
+bool transactions::inside() noexcept { return this_thread().inside_transaction; }
+
+// ---- Begin
+
+base::status transactions::begin(bool turn) noexcept {
+  if (!domain_.word().try_begin()) {
+    op o([](core& e, op& self) noexcept { e.transactions.begin_step(self); }, op::type::call);
+    const note_scope noted(this_thread().wants, waits::what::something, "quire_atomically(): the transaction of another thread");
+    (void)core_.run(o);
+    if (!o.result().ok()) return o.result();
+  }
+  this_thread().inside_transaction = true;
+  if (!turn) return {};
+  turn_op o([](core& e, op& self) noexcept { e.transactions.turn_step(static_cast<turn_op&>(self)); }, op::type::call);
+  o.fresh = true;
+  const note_scope noted(this_thread().wants, waits::what::something, "quire_atomically(): its turn to commit");
+  (void)core_.run(o);
+  return o.result();
+}
+
+void transactions::begin_step(op& o) noexcept {
+  if (core_.ending.load(std::memory_order_relaxed)) return o.complete(QUIRE_NOT_STARTED);
+  if (domain_.word().attract() != phase::idle || begins_.first != nullptr) return begins_.push(o);
+  domain_.word().set(phase::running, false);
+  o.complete();
+}
+
+base::status transactions::take_turn() noexcept {
+  turn_op o([](core& e, op& self) noexcept { e.transactions.turn_step(static_cast<turn_op&>(self)); }, op::type::call);
+  const note_scope noted(this_thread().wants, waits::what::something, "quire_transaction_irrevocable()");
+  (void)core_.run(o);
+  return o.result();
+}
+
+void transactions::turn_step(turn_op& o) noexcept {
+  if (domain_.turn().had()) return o.complete();
+  turn_ = &o;
+  domain_.turn().ask();
+}
+
+// ---- Faults
+
+/// As users' tests have it: at every so many-th access another transaction seems to have come first.
+bool transactions::forces_restart() noexcept {
+  if (core_.config.restart_every == 0 || domain_.turn().had() || ++accesses_ % core_.config.restart_every != 0) return false;
+  return domain_.on_unmapped();
+}
+
+bool transactions::holds_up(fault_op& o) noexcept {
+  if (o.inside) {
+    (void)forces_restart();
+    if (is_doomed()) o.complete(QUIRE_CONFLICT);
+    return is_doomed();
+  }
+  if (o.want == model::access::write) {
+    o.complete(QUIRE_NOT_OWNER);
+    return true;
+  }
+  if (!is_doomed()) return false;
+  outside_.push(o);  // until nothing of the doomed one is mapped
+  return true;
+}
+
+void transactions::on_unmapped() noexcept {
+  if (!domain_.on_unmapped()) return;
+  if (paused_ != nullptr) std::exchange(paused_, nullptr)->complete();
+  if (domain_.awaits_unit()) {
+    const auto& next = domain_.next();
+    core_.waiting.wake(*core_.regions.slot(next.region), next.unit, 1);
+  }
+}
+
+void transactions::look() noexcept {
+  if (turn_ != nullptr && domain_.turn().had()) {
+    turn_op& o = *std::exchange(turn_, nullptr);
+    if (is_doomed() && o.fresh) domain_.word().change(phase::running);
+    o.complete(is_doomed() ? base::status{QUIRE_CONFLICT} : base::status{});
+  }
+  if (paused_ != nullptr && !domain_.turn().paused()) std::exchange(paused_, nullptr)->complete();
+  if (retries_.first == nullptr || !domain_.take_news()) return;
+  for (op* o = retries_.take_all(); o != nullptr;) {
+    op* const rest = o->next;
+    o->complete();
+    o = rest;
+  }
+}
+
+// ---- End
+
+base::status transactions::commit() noexcept {
+  thread_state& here = this_thread();
+  const bool by_itself = domain_.writes().empty() && !domain_.turn().had() && core_.config.restart_every == 0;
+  if (by_itself && domain_.word().try_end()) {
+    here.inside_transaction = false;
+    return {};
+  }
+  for (;;) {
+    fault_op o([](core& e, op& self) noexcept { e.transactions.commit_step(static_cast<fault_op&>(self)); });
+    o.want = model::access::write;
+    const note_scope noted(here.wants, waits::what::something, "quire_atomically(): its commit");
+    (void)core_.run(o);
+    if (o.result().code() == QUIRE_BUSY || !o.inside) continue;
+    here.inside_transaction = false;
+    return o.result();
+  }
+}
+
+/// `o` is done with `inside` set when the commit is.
+void transactions::commit_step(fault_op& o) noexcept {
+  for (const auto& w : domain_.writes()) {
+    region_slot& r = *core_.regions.slot(w.region);
+    if (r.change.frozen && !domain_.is_committing()) return changer::park(r, o);
+  }
+  if (!domain_.is_committing()) (void)forces_restart();
+  const progress how = domain_.advance();
+  switch (how) {
+    case progress::waits:
+      o.region = core_.regions.slot(domain_.next().region);
+      o.unit = domain_.next().unit;
+      core_.waiting.add(o);
+      return;
+    case progress::paused: paused_ = &o; return;
+    case progress::doomed: domain_.undo(); break;
+    case progress::done: break;
+  }
+  finish();
+  o.inside = true;
+  o.complete(how == progress::done ? base::status{} : base::status{QUIRE_CONFLICT});
+}
+
+base::status transactions::abort() noexcept {
+  op o([](core& e, op& self) noexcept { e.transactions.abort_step(self); }, op::type::call);
+  (void)core_.run(o);
+  this_thread().inside_transaction = false;
+  return o.result();
+}
+
+void transactions::abort_step(op& o) noexcept {
+  const bool was_doomed = is_doomed();
+  domain_.undo();
+  finish();
+  o.complete(was_doomed ? base::status{QUIRE_CONFLICT} : base::status{});
+}
+
+void transactions::retry() noexcept {
+  op o([](core& e, op& self) noexcept { e.transactions.retry_step(self); }, op::type::call);
+  const note_scope noted(this_thread().wants, waits::what::something, "quire_transaction_retry()");
+  (void)core_.run(o);
+  this_thread().inside_transaction = false;
+}
+
+/// What it has seen is as it was, or it is doomed: what comes from now on is news.
+void transactions::retry_step(op& o) noexcept {
+  const bool was_doomed = is_doomed();
+  domain_.undo();
+  finish();
+  if (was_doomed) return o.complete();
+  (void)domain_.take_news();
+  retries_.push(o);
+}
+
+/// The transaction is over: the next one that waits begins, and others may map again.
+void transactions::finish() noexcept {
+  if (domain_.turn().had()) domain_.turn().end();
+  op* const next = begins_.pop();
+  domain_.word().set(next != nullptr ? phase::running : phase::idle, begins_.first != nullptr);
+  if (next != nullptr) next->complete();
+  for (op* o = outside_.take_all(); o != nullptr;) {
+    op* const rest = o->next;
+    o->execute(core_);
+    o = rest;
+  }
+}
+
+}  // namespace quire::core

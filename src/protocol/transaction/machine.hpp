@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The transactional protocol of one region: units come and go as under sequential consistency, but threads map them for reading only. What they
+// write are private copies, which the node's transaction (domain.hpp) publishes or forgets.
+#pragma once
+
+#include <cstdint>
+
+#include "protocol/sequential/machine.hpp"
+#include "protocol/transaction/domain.hpp"
+
+namespace quire::transaction {
+
+inline constexpr model::protocol_id id{QUIRE_TRANSACTIONAL};
+
+class machine final : public sequential::machine {
+ public:
+  machine(const sequential::region_shape& shape, sequential::unit_state* units, sequential::directory_entry* entries, domain& shared, directory::pin_table& pins,
+          std::uint64_t unit_bytes)
+      : sequential::machine(id, shape, units, entries, shared.directory().requests, pins), shared_(shared), unit_bytes_(unit_bytes) {}
+
+  /// A write of the running transaction makes a private copy, as soon as the unit may be read.
+  model::fault_outcome on_fault(std::uint64_t unit, model::access want, model::actions& out, unsigned lost = 0) override;
+  /// Nobody asks for a unit to write it, but a commit.
+  bool on_read_ahead(std::uint64_t unit, model::access, bool withhold, model::actions& out, bool) override {
+    return sequential::machine::on_read_ahead(unit, model::access::read, withhold, out, false);
+  }
+  void on_message(const model::message& m, model::actions& out) override;
+
+  // ---- Of the transaction
+  /// A commit is going to pin the unit.
+  void ask_to_write(std::uint64_t unit, model::actions& out);
+  /// The unit, which is pinned, gets the content of its private copy.
+  void on_publish(std::uint64_t unit, model::actions& out);
+  /// Its private copy goes, or will not come to be.
+  void on_undo(std::uint64_t unit, model::actions& out);
+
+ private:
+  void note_copy_gone(sequential::unit_state& s) noexcept;
+
+  domain& shared_;
+  std::uint64_t unit_bytes_;
+};
+
+}  // namespace quire::transaction

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/transaction/protocol.hpp"
+
+#include "protocol/transaction/domain.hpp"
+#include "protocol/transaction/machine.hpp"
+
+namespace quire::transaction {
+namespace {
+
+using model::message_kind;
+using protocol::message_traits;
+using protocol::route;
+
+constexpr std::uint64_t page_bytes = 4096;
+
+/// Units travel by the messages of the sequential protocol.
+constexpr message_traits messages[] = {
+    {.kind = message_kind::turn_request, .to = route::domain, .counted = false},
+    {.kind = message_kind::turn_grant, .to = route::domain, .counted = false},
+    {.kind = message_kind::turn_end, .to = route::domain, .counted = false},
+    {.kind = message_kind::pause, .to = route::domain, .counted = false},
+    {.kind = message_kind::paused, .to = route::domain, .counted = false},
+    {.kind = message_kind::resume, .to = route::domain, .counted = false},
+};
+
+std::unique_ptr<protocol::domain> make_domain(const protocol::job& node, protocol::domain::effects& to) { return std::make_unique<domain>(node, to); }
+
+std::unique_ptr<model::machine> make_machine(const protocol::job& node, const protocol::region_shape& of, protocol::domain& shared, int& error) {
+  auto& all = static_cast<domain&>(shared);
+  auto own = base::make_fault<sequential::machine_tables>(node.memory);
+  error = own->make(of.units, false);
+  if (error != 0) return nullptr;
+  sequential::region_shape shape;
+  shape.region = of.region;
+  shape.self = node.self;
+  shape.nodes = model::geometry::of(node.nodes);
+  shape.managers = of.managers;
+  shape.units = of.units;
+  shape.views = &all.views();
+  shape.learns = false;
+  auto made = std::make_unique<machine>(shape, own->units.data(), own->entries.data(), all, *node.pins, of.unit_pages * page_bytes);
+  made->own(std::move(own));
+  return made;
+}
+
+constexpr protocol::row the_row{
+    .id = id,
+    .name = "transactional",
+    .can = {.page_out = true, .transactions = true},
+    .messages = messages,
+    .make_domain = make_domain,
+    .make_machine = make_machine,
+};
+
+}  // namespace
+
+const protocol::row& row() noexcept { return the_row; }
+
+}  // namespace quire::transaction

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/transaction/turns.hpp"
+
+#include <utility>
+
+#include "base/check.hpp"
+
+namespace quire::transaction {
+
+using model::message_kind;
+using model::node_id;
+
+namespace {
+constexpr node_id giver{0};
+}
+
+turns::turns(node_id self, unsigned nodes, protocol::domain::effects& to) : self_(self), nodes_(nodes), to_(to) {
+  if (self == giver) pauses_.resize(nodes);
+}
+
+void turns::send(node_id to, message_kind kind) {
+  model::message m;
+  m.kind = kind;
+  m.from = m.requester = self_;
+  to_.transmit(to, m, {});
+}
+
+void turns::ask() {
+  CHECK(!wanted_);
+  wanted_ = true;
+  send(giver, message_kind::turn_request);
+}
+
+void turns::end() {
+  CHECK(had_);
+  wanted_ = had_ = false;
+  send(giver, message_kind::turn_end);
+}
+
+void turns::on_commit(bool under_way) {
+  committing_ = under_way;
+  if (!under_way && std::exchange(answers_, false)) answer_pause();
+}
+
+void turns::answer_pause() { send(giver, message_kind::paused); }
+
+bool turns::on_message(const model::message& m) {
+  const bool of_giver = m.kind == message_kind::turn_request || m.kind == message_kind::paused || m.kind == message_kind::turn_end;
+  if (of_giver ? self_ != giver : m.from != giver) return false;
+  switch (m.kind) {
+    case message_kind::turn_request:
+      queue_.push_back(m.from);
+      if (queue_.size() == 1) serve();
+      return true;
+    case message_kind::paused:
+      if (awaited_ == 0) return false;
+      --awaited_;
+      serve();
+      return true;
+    case message_kind::turn_end:
+      if (!granted_ || queue_.front() != m.from) return false;
+      queue_.erase(queue_.begin());
+      granted_ = false;
+      serve();
+      return true;
+    case message_kind::turn_grant:
+      had_ = true;
+      paused_ = false;
+      return true;
+    case message_kind::pause:
+      paused_ = true;
+      if (committing_) {
+        answers_ = true;
+      } else {
+        answer_pause();
+      }
+      return true;
+    case message_kind::resume:
+      paused_ = false;
+      return true;
+    default: return false;
+  }
+}
+
+/// Brings the first of the queue nearer to its turn.
+void turns::serve() {
+  if (granted_ || awaited_ != 0) return;
+  const bool somebody = !queue_.empty();
+  for (unsigned n = 0; n < nodes_; ++n) {
+    const node_id node{static_cast<std::uint16_t>(n)};
+    const bool shall = somebody && node != queue_.front();
+    if (pauses_[n] == shall) continue;
+    pauses_[n] = shall;
+    if (shall) {
+      ++awaited_;
+      send(node, message_kind::pause);
+    } else if (!somebody) {
+      send(node, message_kind::resume);
+    }
+  }
+  if (!somebody || awaited_ != 0) return;
+  granted_ = true;
+  send(queue_.front(), message_kind::turn_grant);
+}
+
+}  // namespace quire::transaction

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Transactions that nobody dooms: one of the job at a time has its turn, and no other node commits meanwhile. Node 0 gives turns, first come first served.
+//
+//   who wants it    turn_request -> node 0
+//   node 0          pause -> all others that may commit; each answers `paused` as soon as it is not committing. Then turn_grant
+//   who has had it  turn_end -> node 0; the next gets it, else `resume` -> all
+//
+// Pure, no I/O. Driver's thread.
+#pragma once
+
+#include <cstdint>
+
+#include "base/fault_heap.hpp"
+#include "model/message.hpp"
+#include "protocol/contract/domain.hpp"
+
+namespace quire::transaction {
+
+class turns {
+ public:
+  turns(model::node_id self, unsigned nodes, protocol::domain::effects& to);
+
+  // ---- On each node
+  void ask();
+  void end();
+  /// It has been asked for, or is had.
+  [[nodiscard]] bool wanted() const noexcept { return wanted_; }
+  [[nodiscard]] bool had() const noexcept { return had_; }
+  /// Nobody may begin to commit here.
+  [[nodiscard]] bool paused() const noexcept { return paused_; }
+  /// A commit of this node has begun, or is over: `paused` is not answered in between.
+  void on_commit(bool under_way);
+
+  /// False if it is no message of turns.
+  [[nodiscard]] bool on_message(const model::message& m);
+  [[nodiscard]] bool busy() const noexcept { return wanted_ || !queue_.empty(); }
+
+ private:
+  void send(model::node_id to, model::message_kind kind);
+  void answer_pause();
+  // On node 0.
+  void serve();
+
+  model::node_id self_;
+  unsigned nodes_;
+  protocol::domain::effects& to_;
+  bool wanted_ = false, had_ = false, paused_ = false, committing_ = false;
+  bool answers_ = false;  ///< `paused` is to be said when the commit is over
+  // Of node 0.
+  base::fault_vector<model::node_id> queue_{};  ///< of those who want a turn; the first has it, or gets it when all have paused
+  base::fault_vector<bool> pauses_{};           ///< who has been told to
+  unsigned awaited_ = 0;                        ///< answers
+  bool granted_ = false;
+};
+
+}  // namespace quire::transaction

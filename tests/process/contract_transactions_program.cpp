@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Contract of transactions: each body happens as a whole, on all nodes; no body ever sees half of another's writes; what a body undoes, it undoes
+// for all. Parts: the whole, or one that is named by an argument ("bank", "litmus", "calls", "misuse ...", "die").
+#include <signal.h>
+
+#include <array>
+#include <atomic>
+#include <stdexcept>
+#include <string_view>
+
+#include <quire/transaction.hpp>
+
+#include "node.hpp"
+
+using namespace quire::test;
+
+namespace {
+
+using word = std::uint64_t;
+constexpr std::size_t page_words = 512;
+
+quire_region_options transactional() {
+  quire_region_options about = region_options(unit_at_least(4096), QUIRE_PLACE_MODULO, 0);
+  about.consistency = QUIRE_TRANSACTIONAL;
+  return about;
+}
+
+volatile word* make_words(const char* name, std::size_t pages) {
+  auto* const at = shared_region<word>(name, pages * unit_at_least(4096), transactional());
+  barrier();
+  return at;
+}
+/// A word in a unit of its own.
+volatile word& own_unit(volatile word* at, std::size_t i) { return at[i * unit_at_least(4096) / sizeof(word)]; }
+
+template <class F>
+void atomically(F&& f) {
+  quire::atomically(f);
+}
+
+// ---- Counters
+
+void increments() {
+  constexpr int times = 300;
+  volatile word* const at = make_words("increments", 2);
+  for (int i = 0; i < times; ++i) {
+    atomically([&] {
+      own_unit(at, 0) = own_unit(at, 0) + 1;
+      own_unit(at, 1) = own_unit(at, 1) + 2;
+    });
+  }
+  barrier();
+  atomically([&] {
+    REQUIRE_EQUAL(own_unit(at, 0), times * quire_nodes());
+    REQUIRE_EQUAL(own_unit(at, 1), 2 * times * quire_nodes());
+  });
+  REQUIRE_EQUAL(own_unit(at, 0), times * quire_nodes());  // outside of transactions: what was committed last
+  barrier();
+}
+
+/// Threads of a node take turns.
+void threads() {
+  constexpr int count = 4, times = 100;
+  volatile word* const at = make_words("threads", 1);
+  on_threads(count, [&](int) {
+    for (int i = 0; i < times; ++i) atomically([&] { *at = *at + 1; });
+  });
+  barrier();
+  REQUIRE_EQUAL(*at, times * count * quire_nodes());
+  barrier();
+}
+
+// ---- A bank: money goes from account to account; whoever sees all accounts sees all the money
+
+void bank() {
+  constexpr std::size_t accounts = 24, transfers = 400;
+  constexpr word start = 1000;
+  volatile word* const at = make_words("bank", accounts);
+  if (quire_node() == 0) {
+    atomically([&] {
+      for (std::size_t i = 0; i < accounts; ++i) own_unit(at, i) = start;
+    });
+  }
+  barrier();
+  random_numbers random(static_cast<std::uint64_t>(quire_node()) + 1);
+  std::atomic<int> left{2};
+  std::thread auditor([&] {  // sees a wrong sum inside the body, if there is one
+    while (left.load() != 0) {
+      atomically([&] {
+        word sum = 0;
+        for (std::size_t i = 0; i < accounts; ++i) sum += own_unit(at, i);
+        if (sum != accounts * start) fail(__FILE__, __LINE__, "an auditor sees %lu in a transaction", static_cast<unsigned long>(sum));
+      });
+      sleep_ms(1);
+    }
+  });
+  for (std::size_t i = 0; i < transfers; ++i) {
+    const std::size_t from = random.below(accounts), to = random.below(accounts);
+    const word most = random.below(50);
+    atomically([&] {
+      const word sum = std::min<word>(most, own_unit(at, from));
+      own_unit(at, from) = own_unit(at, from) - sum;
+      own_unit(at, to) = own_unit(at, to) + sum;
+    });
+  }
+  left = 0;
+  auditor.join();
+  barrier();
+  word sum = 0;
+  atomically([&] {
+    sum = 0;
+    for (std::size_t i = 0; i < accounts; ++i) sum += own_unit(at, i);
+  });
+  REQUIRE_EQUAL(sum, accounts * start);
+  barrier();
+}
+
+// ---- Litmus
+
+/// Write skew: each of two may take one away if both together have two. Snapshot isolation would let both.
+void write_skew() {
+  volatile word* const at = make_words("skew", 3);
+  for (int round = 0; round < 60; ++round) {
+    if (quire_node() == 0) {
+      atomically([&] {
+        own_unit(at, 0) = 1;
+        own_unit(at, 1) = 1;
+      });
+    }
+    barrier();
+    if (quire_node() < 2) {
+      atomically([&] {
+        if (own_unit(at, 0) + own_unit(at, 1) == 2) own_unit(at, static_cast<std::size_t>(quire_node())) = 0;
+      });
+    }
+    barrier();
+    atomically([&] { REQUIRE(own_unit(at, 0) + own_unit(at, 1) >= 1); });
+    barrier();
+  }
+}
+
+/// Read skew and long fork: two words are written together, or one after the other; readers agree on what came first.
+void forks() {
+  volatile word* const at = make_words("forks", 2);
+  constexpr word rounds = 200;
+  const int me = quire_node();
+  std::vector<std::array<word, 2>> seen;
+  for (word i = 1; i <= rounds; ++i) {
+    if (me == 0) atomically([&] { own_unit(at, 0) = i; });
+    if (me == 1 % quire_nodes()) atomically([&] { own_unit(at, 1) = i; });
+    std::array<word, 2> now{};
+    atomically([&] { now = {own_unit(at, 0), own_unit(at, 1)}; });
+    if (!seen.empty()) REQUIRE(now[0] >= seen.back()[0] && now[1] >= seen.back()[1]);
+    seen.push_back(now);
+  }
+  // What this node saw is a chain; of all nodes together, too: node 0 looks at them by shared memory.
+  volatile word* const all = make_words("forks_seen", static_cast<std::size_t>(quire_nodes()) * 2);
+  const std::size_t mine = static_cast<std::size_t>(me) * 2 * unit_at_least(4096) / sizeof(word);
+  atomically([&] {
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+      all[mine + 2 * i] = seen[i][0];
+      all[mine + 2 * i + 1] = seen[i][1];
+    }
+  });
+  barrier();
+  atomically([&] {
+    for (int n = 0; n < quire_nodes(); ++n) {
+      const std::size_t other = static_cast<std::size_t>(n) * 2 * unit_at_least(4096) / sizeof(word);
+      for (std::size_t i = 0, j = 0; i < seen.size(); ++i) {
+        while (j < rounds && all[other + 2 * j] < seen[i][0]) ++j;
+        for (std::size_t k = 0; k < rounds; ++k) {
+          const bool less = all[other + 2 * k] < seen[i][0] && all[other + 2 * k + 1] > seen[i][1];
+          if (less) fail(__FILE__, __LINE__, "nodes %d and %d see the two writers in different orders", me, n);
+        }
+      }
+    }
+  });
+  barrier();
+}
+
+// ---- Ends of a body
+
+void ends() {
+  volatile word* const at = make_words("ends", 4);
+  volatile word& mine = own_unit(at, static_cast<std::size_t>(quire_node()) % 4);
+  if (quire_node() < 4) {
+    // abort: nothing has happened
+    atomically([&] { mine = 7; });
+    REQUIRE_STATUS(quire_atomically([](void* p) {
+      *static_cast<volatile word*>(p) = 8;
+      quire_transaction_abort(QUIRE_BUSY);
+    }, const_cast<word*>(&mine), nullptr), QUIRE_BUSY);
+    REQUIRE_EQUAL(mine, 7);
+    // an exception leaves, and undoes
+    bool caught = false;
+    try {
+      atomically([&] {
+        mine = 9;
+        throw std::runtime_error("away");
+      });
+    } catch (const std::runtime_error& e) {
+      caught = std::string_view(e.what()) == "away";
+    }
+    REQUIRE(caught && std::uncaught_exceptions() == 0);
+    REQUIRE_EQUAL(mine, 7);
+    // nested: flat
+    REQUIRE_EQUAL(quire::atomically([&] {
+      mine = 10;
+      return quire::atomically([&] { mine = mine + 1; return word{mine}; });
+    }), 11);
+    REQUIRE_EQUAL(mine, 11);
+    // what is to be done when it has happened, and when not
+    static std::vector<int> calls;
+    calls.clear();
+    const auto call = [](void* p) { calls.push_back(static_cast<int>(reinterpret_cast<std::intptr_t>(p))); };
+    atomically([&] {
+      calls.clear();
+      for (std::intptr_t i = 1; i <= 3; ++i) {
+        REQUIRE_OK(quire_on_commit(call, reinterpret_cast<void*>(i)));
+        REQUIRE_OK(quire_on_abort(call, reinterpret_cast<void*>(10 + i)));
+      }
+      mine = 12;
+    });
+    REQUIRE(calls == (std::vector{1, 2, 3}));
+    calls.clear();
+    try {
+      atomically([&] {
+        calls.clear();
+        for (std::intptr_t i = 1; i <= 3; ++i) {
+          REQUIRE_OK(quire_on_commit(call, reinterpret_cast<void*>(i)));
+          REQUIRE_OK(quire_on_abort(call, reinterpret_cast<void*>(10 + i)));
+        }
+        mine = 13;
+        quire::abort_transaction(quire::errc::busy);
+      });
+      REQUIRE(!"aborted");
+    } catch (const quire::error& e) {
+      REQUIRE(e.status() == QUIRE_BUSY);
+    }
+    REQUIRE(calls == (std::vector{13, 12, 11}));
+    REQUIRE_EQUAL(mine, 12);
+  }
+  REQUIRE(!quire::in_transaction());
+  barrier();
+}
+
+/// The last node waits for what the first one puts there, without polling.
+void retries() {
+  constexpr word times = 50;
+  volatile word* const at = make_words("retries", 2);
+  const int last = quire_nodes() - 1;
+  const auto produce = [&] {
+    for (word i = 1; i <= times; ++i) {
+      atomically([&] {
+        if (own_unit(at, 0) != 0) quire::retry();
+        own_unit(at, 0) = i;
+      });
+    }
+  };
+  const auto consume = [&] {
+    for (word i = 1; i <= times; ++i) {
+      const word got = quire::atomically([&] {
+        const word there = own_unit(at, 0);
+        if (there == 0) quire::retry();
+        own_unit(at, 0) = 0;
+        return there;
+      });
+      REQUIRE_EQUAL(got, i);
+    }
+  };
+  if (last == 0) {
+    std::thread other(produce);
+    consume();
+    other.join();
+  } else if (quire_node() == 0) {
+    produce();
+  } else if (quire_node() == last) {
+    consume();
+  }
+  barrier();
+}
+
+/// Bodies that cannot be undone: each is run once, although others write the same words all the time.
+void irrevocable() {
+  constexpr word times = 20;
+  volatile word* const at = make_words("irrevocable", 1);
+  word runs = 0;
+  for (word i = 0; i < times; ++i) {
+    for (int k = 0; k < 5; ++k) atomically([&] { *at = *at + 1; });
+    quire::atomically([&] {
+      ++runs;
+      *at = *at + 1;
+    }, {.irrevocable = true});
+    atomically([&] {
+      *at = *at + 1;
+      quire::irrevocable();
+      ++runs;
+    });
+  }
+  REQUIRE_EQUAL(runs, 2 * times);
+  barrier();
+  REQUIRE_EQUAL(*at, 7 * times * static_cast<word>(quire_nodes()));
+  barrier();
+}
+
+/// Memory that a body allocates goes with it; what it frees is freed when it has happened.
+void memory() {
+  void* kept = nullptr;
+  REQUIRE_OK(quire_malloc(100, &kept));
+  void* lost = nullptr;
+  try {
+    atomically([&] {
+      REQUIRE_OK(quire_malloc(100, &lost));
+      REQUIRE_OK(quire_free(kept));
+      REQUIRE_STATUS(quire_free(kept), QUIRE_BAD_ADDRESS);
+      quire::abort_transaction(quire::errc::busy);
+    });
+  } catch (const quire::error&) {
+  }
+  std::size_t bytes = 0;
+  REQUIRE_STATUS(quire_allocation_size(lost, &bytes), QUIRE_BAD_ADDRESS);
+  REQUIRE_OK(quire_allocation_size(kept, &bytes));
+  atomically([&] { REQUIRE_OK(quire_free(kept)); });
+  REQUIRE_STATUS(quire_allocation_size(kept, &bytes), QUIRE_BAD_ADDRESS);
+  barrier();
+}
+
+void refused() {
+  REQUIRE_STATUS(quire_atomically(nullptr, nullptr, nullptr), QUIRE_INVALID);
+  quire_transaction_options odd{};
+  odd.size = 3;
+  REQUIRE_STATUS(quire_atomically([](void*) {}, nullptr, &odd), QUIRE_INVALID);
+  REQUIRE_STATUS(quire_transaction_irrevocable(), QUIRE_INVALID);
+  REQUIRE_STATUS(quire_on_commit([](void*) {}, nullptr), QUIRE_INVALID);
+  REQUIRE_STATUS(quire_on_abort([](void*) {}, nullptr), QUIRE_INVALID);
+  quire_mutex lock{};
+  REQUIRE_OK(quire_mutex_create(&lock));
+  atomically([&] {
+    REQUIRE_STATUS(quire_mutex_lock(lock), QUIRE_INVALID);
+    REQUIRE(std::string_view(quire_last_error()).find("not within a transaction") != std::string_view::npos);
+    REQUIRE_STATUS(quire_barrier_wait(quire_barrier{0}), QUIRE_INVALID);
+    REQUIRE_STATUS(quire_on_commit(nullptr, nullptr), QUIRE_INVALID);
+  });
+  REQUIRE_OK(quire_mutex_destroy(lock));
+  volatile word* const at = make_words("refused", 1);
+  word before = 0;
+  REQUIRE_STATUS(quire_fetch_add(const_cast<word*>(at), 1, &before), QUIRE_UNSUPPORTED);
+  REQUIRE_STATUS(quire_acquire(const_cast<word*>(at), 8, 0, nullptr), QUIRE_UNSUPPORTED);
+  quire_region_options about = transactional();
+  quire_region region{};
+  for (const auto detector : {QUIRE_DETECT_USERFAULT_THREAD, QUIRE_DETECT_SCAN}) {
+    about.detector = detector;
+    REQUIRE(quire_region_create(&about, 1 << 20, &region) != QUIRE_OK);
+  }
+  barrier();
+}
+
+/// Another consistency beside it, in one body: it is usable, and not undone.
+void beside_others() {
+  volatile word* const at = make_words("beside", 1);
+  word* const plain = shared_object<word>("beside_plain", 64);
+  barrier();
+  word* const mine = plain + quire_node() % 64;
+  for (word i = 0; i < 30; ++i) {
+    atomically([&] {
+      *at = *at + 1;
+      *mine = *mine + 1;
+    });
+  }
+  barrier();
+  REQUIRE_EQUAL(*at, 30 * static_cast<word>(quire_nodes()));
+  if (quire_nodes() <= 64) REQUIRE(*mine >= 30);
+  barrier();
+}
+
+/// Transactions of many pages, against one another.
+void large() {
+  constexpr std::size_t pages = 200;
+  volatile word* const at = make_words("large", pages);
+  for (int i = 0; i < 5; ++i) {
+    atomically([&] {
+      const word was = own_unit(at, 0);
+      for (std::size_t p = 0; p < pages; ++p) {
+        REQUIRE_EQUAL(own_unit(at, p), was);
+        own_unit(at, p) = was + 1;
+      }
+    });
+  }
+  barrier();
+  atomically([&] {
+    for (std::size_t p = 0; p < pages; ++p) REQUIRE_EQUAL(own_unit(at, p), 5 * quire_nodes());
+  });
+  barrier();
+}
+
+void write_outside() {
+  volatile word* const at = make_words("outside", 1);
+  if (quire_node() == 0) *at = 1;
+  barrier();
+}
+
+/// A node dies in the middle of it all.
+void die() {
+  volatile word* const at = make_words("die", 8);
+  for (int i = 0; i < 100'000; ++i) {
+    atomically([&] {
+      for (std::size_t p = 0; p < 8; ++p) own_unit(at, p) = own_unit(at, p) + 1;
+    });
+    if (i == 50 && quire_node() == quire_nodes() - 1) ::kill(::getpid(), SIGKILL);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  REQUIRE_OK(quire_start(nullptr));
+  const std::string_view part = argc > 1 ? argv[1] : "";
+  if (part == "outside") write_outside();
+  if (part == "die") die();
+  const auto wanted = [&](std::string_view name) { return part.empty() || part == name; };
+  if (wanted("increments")) increments();
+  if (wanted("threads")) threads();
+  if (wanted("bank")) bank();
+  if (wanted("litmus")) write_skew(), forks();
+  if (wanted("ends")) ends();
+  if (wanted("retries")) retries();
+  if (wanted("irrevocable")) irrevocable();
+  if (wanted("memory")) memory();
+  if (wanted("refused")) refused();
+  if (wanted("beside")) beside_others();
+  if (wanted("large")) large();
+  REQUIRE_OK(quire_end());
+  return 0;
+}
