@@ -37,7 +37,7 @@ struct fake_pool final : pool::pool {
 };
 
 struct fake_detector final : detect::detector {
-  int attach(std::byte*, std::uint64_t) noexcept override { return 0; }
+  int attach(std::byte*, std::uint64_t, bool) noexcept override { return 0; }
   void detach(std::byte*, std::uint64_t) noexcept override {}
   int permit(std::byte* at, std::size_t length, access, access to) noexcept override {
     g_log.push_back((to == access::read ? "read " : "write ") +
