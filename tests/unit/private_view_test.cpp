@@ -309,6 +309,15 @@ TEST_P(private_view, shared_ranges_beside_it_are_shared) {
     ASSERT_EQ(guard_->permit(three[i]->application_view(), page_bytes, access::none, access::read), 0);
     EXPECT_EQ(std::to_integer<int>(at[i * page_bytes]), copies ? 0 : 5) << i;
   }
+  // mprotect() is all that it takes to close a shared page, also one where a private range was.
+  guard_->detach(at + page_bytes, page_bytes);
+  ASSERT_EQ(guard_->attach(at + page_bytes, page_bytes, false), 0);
+  if (GetParam().detector == detect::kind::segv) {
+    os::inject(os::call::advise, 1, ENOMEM);
+    EXPECT_EQ(guard_->protect(at, 3 * page_bytes, access::read, access::none), 0);
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(guard_->protect(at + i * page_bytes, page_bytes, access::read, access::none), 0) << i;
+    os::inject(os::call::none, 0, 0);
+  }
   for (int i = 0; i < 3; ++i) guard_->detach(at + i * page_bytes, page_bytes);
 }
 
