@@ -48,7 +48,7 @@ int array_pool::give_back(std::uint64_t offset, std::size_t bytes) noexcept {
   return 0;
 }
 
-int table_detector::attach(std::byte* address, std::uint64_t bytes) noexcept {
+int table_detector::attach(std::byte* address, std::uint64_t bytes, bool) noexcept {
   const std::size_t pages = bytes / os::page_bytes;
   ranges_[address] = {bytes, std::vector<access>(pages, access::none), std::vector<bool>(pages), std::vector<bool>(pages), next_frames_};
   return 0;

@@ -57,7 +57,7 @@ class table_detector : public detect::detector {
   /// `next_frames`: those of the range that is attached next.
   table_detector(detect::kind which, frame_map* const& next_frames, complaint wrong)
       : kind_(which), next_frames_(next_frames), wrong_(std::move(wrong)) {}
-  [[nodiscard]] int attach(std::byte* address, std::uint64_t bytes) noexcept override;
+  [[nodiscard]] int attach(std::byte* address, std::uint64_t bytes, bool private_copies) noexcept override;
   void detach(std::byte* address, std::uint64_t bytes) noexcept override;
   [[nodiscard]] int permit(std::byte* address, std::size_t bytes, access from, access to) noexcept override;
   [[nodiscard]] int protect(std::byte* address, std::size_t bytes, access from, access to) noexcept override;

@@ -98,7 +98,7 @@ void node::call_at(std::uint64_t ns) noexcept {
 }
 
 base::result<std::unique_ptr<pool::pool>> node::make_pool(const pool::settings&, std::uint64_t, std::uint64_t bytes, bool,
-                                                            const pool::fine_views& fine) {
+                                                            const pool::fine_views& fine, pool::view_kind) {
   next_frames_ = frames_.emplace_back(std::make_unique<frame_map>(bytes / os::page_bytes)).get();
   return std::unique_ptr<pool::pool>(std::make_unique<array_pool>(bytes, *next_frames_, fine));
 }

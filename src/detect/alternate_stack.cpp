@@ -48,12 +48,12 @@ bool make_stack(stack_t& made) noexcept {
   return true;
 }
 
-bool is_shared(std::uintptr_t address) noexcept {
-  const auto shared = g_shared.load(std::memory_order_relaxed);
-  return shared != nullptr && shared(address);
-}
-
 }  // namespace
+
+bool is_shared_stack(std::uintptr_t stack) noexcept {
+  const auto shared = g_shared.load(std::memory_order_relaxed);
+  return shared != nullptr && shared(stack);
+}
 
 void keep_off_stacks_at(bool (*shared)(std::uint64_t) noexcept) noexcept { g_shared.store(shared); }
 
@@ -75,7 +75,7 @@ bool needs_roomy_stack(const ucontext_t& interrupted) noexcept {
   const std::uintptr_t stack = stack_pointer(interrupted);
   const auto start = reinterpret_cast<std::uintptr_t>(alternate.ss_sp);
   const bool on_it = (alternate.ss_flags & SS_DISABLE) == 0 && here - start < alternate.ss_size;
-  return on_it && alternate.ss_size < roomy_bytes && stack - start >= alternate.ss_size && !is_shared(stack);
+  return on_it && alternate.ss_size < roomy_bytes && stack - start >= alternate.ss_size && !is_shared_stack(stack);
 }
 
 void on_roomy_stack(const ucontext_t& interrupted, void (*body)(void*), void* argument) noexcept {

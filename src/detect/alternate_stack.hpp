@@ -12,6 +12,9 @@ namespace quire::detect {
 /// Threads may have stacks at these addresses: nothing of Quire's may run there.
 void keep_off_stacks_at(bool (*shared)(std::uint64_t address) noexcept) noexcept;
 
+/// Whether a stack pointer is at one of them.
+[[nodiscard]] bool is_shared_stack(std::uintptr_t stack) noexcept;
+
 /// The calling thread has an alternate stack afterwards, if there is memory; freed at its end. Not for handlers.
 void give_alternate_stack() noexcept;
 /// The same in a handler: from its return on.

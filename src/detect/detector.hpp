@@ -36,8 +36,9 @@ struct page_range {
 class detector {
  public:
   virtual ~detector() = default;
-  /// Starts to watch a range, in which nothing is permitted. Application thread, before the range is used.
-  [[nodiscard]] virtual int attach(std::byte* address, std::uint64_t bytes) noexcept = 0;
+  /// Starts to watch a range, in which nothing is permitted. `private_copies`: what threads write goes to copies that only this mapping has
+  /// (pool::view_kind); protect() to read keeps a page's copy, to none drops it. Application thread, before the range is used.
+  [[nodiscard]] virtual int attach(std::byte* address, std::uint64_t bytes, bool private_copies = false) noexcept = 0;
   /// Ends that: nobody may access the range any more. Threads that the kernel holds there try again.
   virtual void detach(std::byte* address, std::uint64_t bytes) noexcept = 0;
   /// Raises the permission of a range from `from` to `to` (read or write); frames exist, else EFAULT. Wakes kernel waiters.

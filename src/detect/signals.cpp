@@ -14,12 +14,14 @@
 #include "base/log.hpp"
 #include "detect/alternate_stack.hpp"
 #include "detect/detector.hpp"
+#include "detect/redirection.hpp"
 
 namespace quire::detect {
 namespace {
 
 std::atomic<fault_handler> g_handler{nullptr};
 std::atomic<lost_check> g_is_lost{nullptr};
+std::atomic<redirection (*)() noexcept> g_ask{nullptr};
 std::atomic<bool> g_chains{false};  ///< the application's own handlers are called after ours
 struct sigaction g_before_segv, g_before_bus;
 /// What the thread had blocked when the fault came that it is in; null outside of faults.
@@ -143,6 +145,10 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   t_interrupted_mask = needs_roomy_stack(interrupted) ? nullptr : &interrupted.uc_sigmask;
   const bool taken = handler != nullptr && info->si_code > 0 && serve(handler, *info, interrupted);
   t_interrupted_mask = outer;
+  // Not out of a fault within a fault (a handler of the program that was let in): the outer one is not served yet, and others know of it.
+  if (const auto ask = g_ask.load(std::memory_order_acquire); taken && outer == nullptr && ask != nullptr) {
+    if (const redirection to = ask(); to != nullptr) redirect(interrupted, to);
+  }
   const auto is_lost = g_is_lost.load(std::memory_order_relaxed);
   const bool lost = !taken && is_lost != nullptr && is_lost();
   errno = saved;
@@ -174,6 +180,8 @@ base::status install_signals(fault_handler handler, lost_check is_lost, shared_c
   give_alternate_stack();
   return {};
 }
+
+void redirect_faults_by(redirection (*ask)() noexcept) noexcept { g_ask.store(ask, std::memory_order_release); }
 
 void prepare_thread() noexcept {
   if (g_chains.load()) give_alternate_stack();

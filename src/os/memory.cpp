@@ -52,6 +52,10 @@ void* map_shared(int fd, std::uint64_t bytes, void* at, bool accessible, int& er
              MAP_SHARED | MAP_NORESERVE | (at != nullptr ? MAP_FIXED : 0) | (fd < 0 ? MAP_ANONYMOUS : 0), fd, error);
 }
 
+void* map_private(int fd, std::uint64_t bytes, void* at, bool accessible, int& error) noexcept {
+  return map(at, bytes, accessible ? PROT_READ | PROT_WRITE : PROT_NONE, MAP_PRIVATE | MAP_NORESERVE | (at != nullptr ? MAP_FIXED : 0), fd, error);
+}
+
 void* map_table(std::uint64_t bytes, int& error) noexcept {
   void* const table = map(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, error);
   if (table != nullptr) ::madvise(table, bytes, MADV_DONTDUMP);

@@ -19,6 +19,8 @@ void close_descriptor(int fd) noexcept;
 /// reserved.
 /// Gives the address; nullptr with errno in `error`.
 [[nodiscard]] void* map_shared(int fd, std::uint64_t bytes, void* at, bool accessible, int& error) noexcept;
+/// The same, private: the first write to a page makes a copy of it, which only this mapping has. Costs nothing until written.
+[[nodiscard]] void* map_private(int fd, std::uint64_t bytes, void* at, bool accessible, int& error) noexcept;
 /// Private zero memory that costs nothing until touched (tables), and stays out of core files. nullptr with errno in `error`.
 [[nodiscard]] void* map_table(std::uint64_t bytes, int& error) noexcept;
 /// Address space without memory; with `at`, there and only if nothing is there yet. nullptr with errno in `error` (EEXIST).

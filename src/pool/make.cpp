@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which pool.
+#include "base/log.hpp"
 #include "os/segments.hpp"
 #include "pool/two_views.hpp"
 
@@ -27,9 +28,30 @@ const char* when_full(kind which) noexcept {
   }
 }
 
+bool takes_private_copies(kind which) noexcept { return which == kind::memfd || which == kind::file || which == kind::posix; }
+
+namespace {
+
+base::status can_have(view_kind view, kind which, const fine_views& fine) {
+  if (view == view_kind::shared) return {};
+  if (!takes_private_copies(which)) {
+    base::log(base::log_level::error,
+              "pool '%s' has no private copies of pages, which transactions need: the pools memfd, posix and file have; set QUIRE_POOL to one of them",
+              name_of(which));
+    return QUIRE_UNSUPPORTED;
+  }
+  if (fine.count == 0) return {};
+  base::log(base::log_level::error, "a region with units smaller than a page (fine views) has no private copies of pages, which transactions need: "
+                                    "make its units pages");
+  return QUIRE_UNSUPPORTED;
+}
+
+}  // namespace
+
 base::result<std::unique_ptr<pool>> make(const settings& how, std::uint64_t address, std::uint64_t bytes, bool accessible,
-                                         const fine_views& fine) {
-  const request r{name_of(how.which), when_full(how.which), address, bytes, accessible, fine};
+                                         const fine_views& fine, view_kind view) {
+  if (const auto why = can_have(view, how.which, fine); !why.ok()) return why;
+  const request r{name_of(how.which), when_full(how.which), address, bytes, accessible, fine, view};
   switch (how.which) {
     case kind::memfd: return make_memfd(r);
     case kind::file: return make_file(r, how);

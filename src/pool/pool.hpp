@@ -60,13 +60,25 @@ struct fine_views {
   std::uint64_t stride = 0;
 };
 
+/// What the application view shows.
+enum class view_kind : std::uint8_t {
+  shared,          ///< the frames: what a thread writes is in them
+  /// The frames, and private copies of pages that threads have written: the kernel makes a copy at the first write, and nothing of it reaches
+  /// the frame. The system view is of the frames as ever. A page without a copy shows what is written to its frame. A copy lives until the
+  /// page is dropped (detect::detector::protect() to none) or the pool ends; give_back() leaves it.
+  private_copies,
+};
+
 /// Makes a pool of `bytes` (whole pages) whose application view stands at `address` exactly, which the caller has reserved.
 /// `accessible`: the application view's initial protection is read-write (userfaultfd keeps pages away) or none
 /// (mprotect); so are fine views, whose addresses the caller has reserved, too. No view goes into a core file before somebody asks for it (dump()). Application thread. A crash, kill -9
-/// included, leaves nothing. QUIRE_SYSTEM, QUIRE_NO_MEMORY, QUIRE_UNSUPPORTED (fork, in a process that is not split); the reason
-/// is logged.
+/// included, leaves nothing. QUIRE_SYSTEM, QUIRE_NO_MEMORY, QUIRE_UNSUPPORTED (fork, in a process that is not split; private copies with
+/// fine views, or of a pool that has none); the reason is logged.
 [[nodiscard]] base::result<std::unique_ptr<pool>> make(const settings& how, std::uint64_t address, std::uint64_t bytes,
-                                                       bool accessible, const fine_views& fine = {});
+                                                       bool accessible, const fine_views& fine = {}, view_kind view = view_kind::shared);
+
+/// Whether application views of such pools can have private copies.
+[[nodiscard]] bool takes_private_copies(kind which) noexcept;
 
 /// Whether userfaultfd can watch such a pool: its pages must be the kernel's shared memory, and not System V's.
 [[nodiscard]] bool takes_userfault(const settings& how) noexcept;

@@ -94,11 +94,17 @@ base::result<std::unique_ptr<pool>> own_views(const request& r, std::byte* syste
 
 base::result<std::unique_ptr<pool>> map_twice(const request& r, int fd) {
   int error = 0;
-  void* const application = os::map_shared(fd, r.bytes, r.application(), r.accessible, error);
+  const bool copies = r.view == view_kind::private_copies;
+  void* const application = copies ? os::map_private(fd, r.bytes, r.application(), r.accessible, error)
+                                   : os::map_shared(fd, r.bytes, r.application(), r.accessible, error);
   void* const system = application != nullptr ? os::map_shared(fd, r.bytes, nullptr, true, error) : nullptr;
   os::close_descriptor(fd);
   if (system != nullptr) return own_views(r, static_cast<std::byte*>(system));
   os::unmap(application, r.bytes);
+  if (copies && error == ENOMEM) {
+    base::log(base::log_level::error, "with vm.overcommit_memory=2 the system counts all pages of private views as if they were written: set it to 0 or 1, "
+                                      "or make the region smaller");
+  }
   return failed(r, "map", error);
 }
 

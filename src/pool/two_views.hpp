@@ -15,6 +15,7 @@ struct request {
   std::uint64_t bytes;
   bool accessible;
   fine_views fine{};
+  view_kind view = view_kind::shared;
 
   [[nodiscard]] std::byte* application() const noexcept { return reinterpret_cast<std::byte*>(address); }
 };

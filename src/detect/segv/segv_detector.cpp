@@ -3,6 +3,10 @@
 // alternating protections the limit vm.max_map_count (65,530 by default: 256 MiB of single pages) is met, as ENOMEM.
 #include <sys/mman.h>
 
+#include <atomic>
+#include <new>
+#include <utility>
+
 #include "detect/kinds.hpp"
 
 namespace quire::detect {
@@ -12,16 +16,71 @@ constexpr int prot_of(access a) noexcept {
   return a == access::none ? PROT_NONE : a == access::read ? PROT_READ : PROT_READ | PROT_WRITE;
 }
 
+std::uint64_t number_of(const std::byte* address) noexcept { return reinterpret_cast<std::uint64_t>(address); }
+
+/// Ranges of addresses, few, found without a lock.
+class range_list {
+ public:
+  range_list() = default;
+  range_list(const range_list&) = delete;
+  range_list& operator=(const range_list&) = delete;
+  ~range_list() {
+    for (range* r = first_.load(); r != nullptr;) delete std::exchange(r, r->next);
+  }
+  /// Any application thread. 0 or ENOMEM.
+  [[nodiscard]] int add(std::uint64_t begin, std::uint64_t bytes) noexcept {
+    range* r = first_.load(std::memory_order_acquire);
+    while (r != nullptr && r->taken.exchange(true)) r = r->next;
+    const bool is_new = r == nullptr;
+    if (is_new) r = new (std::nothrow) range;
+    if (r == nullptr) return ENOMEM;
+    r->begin.store(begin, std::memory_order_relaxed);
+    r->end.store(begin + bytes, std::memory_order_release);
+    if (is_new) {
+      r->next = first_.load();
+      while (!first_.compare_exchange_weak(r->next, r)) continue;
+    }
+    return 0;
+  }
+  void remove(std::uint64_t begin) noexcept {
+    for (range* r = first_.load(std::memory_order_acquire); r != nullptr; r = r->next) {
+      if (r->end.load(std::memory_order_acquire) == 0 || r->begin.load(std::memory_order_relaxed) != begin) continue;
+      r->end.store(0, std::memory_order_relaxed);
+      r->taken.store(false);
+      return;
+    }
+  }
+  /// Of a range that is neither added nor removed meanwhile.
+  [[nodiscard]] bool has(std::uint64_t address) const noexcept {
+    for (const range* r = first_.load(std::memory_order_acquire); r != nullptr; r = r->next) {
+      if (address < r->end.load(std::memory_order_acquire) && address >= r->begin.load(std::memory_order_relaxed)) return true;
+    }
+    return false;
+  }
+
+ private:
+  struct range {
+    std::atomic<bool> taken{true};
+    std::atomic<std::uint64_t> begin{0}, end{0};
+    range* next = nullptr;
+  };
+  std::atomic<range*> first_{nullptr};
+};
+
 class segv_detector final : public detector {
  public:
   explicit segv_detector(os::address_space& where) : where_(where) {}
-  int attach(std::byte*, std::uint64_t) noexcept override { return 0; }
-  void detach(std::byte*, std::uint64_t) noexcept override {}
+  int attach(std::byte* address, std::uint64_t bytes, bool private_copies) noexcept override {
+    return private_copies ? copies_.add(number_of(address), bytes) : 0;
+  }
+  void detach(std::byte* address, std::uint64_t) noexcept override { copies_.remove(number_of(address)); }
   int permit(std::byte* address, std::size_t bytes, access, access to) noexcept override {
     return where_.protect(address, bytes, prot_of(to));
   }
   int protect(std::byte* address, std::size_t bytes, access, access to) noexcept override {
-    return where_.protect(address, bytes, prot_of(to));
+    const int error = where_.protect(address, bytes, prot_of(to));
+    if (error != 0 || to != access::none || !copies_.has(number_of(address))) return error;
+    return where_.advise(address, bytes, MADV_DONTNEED);  // mprotect() leaves copies
   }
   void wake(std::byte*, std::size_t) noexcept override {}
   int descriptor() const noexcept override { return -1; }
@@ -31,6 +90,7 @@ class segv_detector final : public detector {
 
  private:
   os::address_space& where_;
+  range_list copies_;  ///< ranges with private copies
 };
 
 }  // namespace

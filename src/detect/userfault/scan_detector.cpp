@@ -42,7 +42,7 @@ class scan_detector final : public detector {
     os::close_descriptor(pagemap_);
   }
 
-  int attach(std::byte* address, std::uint64_t bytes) noexcept override {
+  int attach(std::byte* address, std::uint64_t bytes, bool) noexcept override {
     if (const int error = permitted_.cover(number_of(address), bytes); error != 0) return error;
     return os::userfault_register(userfault_, address, bytes);
   }
