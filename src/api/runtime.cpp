@@ -29,6 +29,7 @@
 #include "base/log.hpp"
 #include "bootstrap/secret.hpp"
 #include "core/job_call.hpp"
+#include "detect/redirection.hpp"
 #include "os/injection.hpp"
 #include "split/begin.hpp"
 #include "transport/loopback/loopback.hpp"
@@ -331,7 +332,7 @@ base::status begin(runtime& r, const quire_options& given) {
   r.node = std::make_unique<engine::engine>(c, pace_of(r.options, r.job->local_nodes()), wire.take(), *r.job);
   r.core = &r.node->node();
   if (const auto s = r.node->open(); !s.ok()) return s;
-  detect::redirect_faults(transactions::way_back);
+  detect::redirect_faults_by(transactions::way_back);
   if (const auto s = r.core->trace.open(r.options.text(base::option::fault_trace), c.self.value()); !s.ok()) return s;
   r.regions = std::make_unique<region::registry>(*r.core);
   r.names = std::make_unique<name_service>(*r.core);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Transactions: the loop around a body, and what ends it early. A body is left from within in four ways, which all come back to where it began
-// (restart_point): its transaction is doomed and a fault or a call finds that; retry(), abort(); irrevocable() on one that is doomed.
+// Transactions: the loop around a body, and what ends a body early. A body is left from within in three ways, which all come back to where the loop
+// began (os::restart_point): its transaction is doomed, as a fault or a call finds; retry(); abort().
 #include <quire/transaction.h>
 
 #include <algorithm>
@@ -14,13 +14,13 @@
 #include "api/versions.hpp"
 #include "base/log.hpp"
 #include "core/core.hpp"
-#include "detect/restart_point.hpp"
+#include "os/restart_point.hpp"
 
 namespace quire::api::transactions {
 namespace {
 
 /// Why a body was left.
-enum class left : int { first = 0, doomed, waits, aborted };
+enum class left : std::uint8_t { not_yet, doomed, waits, aborted };
 
 struct hook {
   void (*call)(void*) = nullptr;
@@ -30,7 +30,8 @@ struct hook {
 /// A transaction of a thread: it lives in the frame of quire_atomically(), to which its attempts come back.
 struct transaction {
   core::core* node = nullptr;
-  detect::restart_point begin{};
+  os::restart_point start{};
+  left how = left::not_yet;
   unsigned begun = 0;  ///< attempts
   quire_status why = QUIRE_OK;  ///< aborted
   std::vector<hook> on_commit{}, on_abort{};
@@ -66,7 +67,8 @@ void back_off(transaction& t) noexcept {
   } else if (t.node->transactions.abort().code() == QUIRE_CONFLICT) {
     code = left::doomed;  // what it was aborted for may be old
   }
-  t.begin.go_back(static_cast<int>(code));
+  t.how = code;
+  t.start.go_back();
 }
 
 void restart() noexcept { leave(left::doomed); }
@@ -76,18 +78,20 @@ void check_doom(const transaction& t) noexcept {
   if (t.node->transactions.doomed()) restart();
 }
 
-/// Attempts, until one has happened.
-quire_status run(transaction& t, void (*body)(void*), void* argument, const quire_transaction_options& how) {
-  // From here on nothing of this frame is changed that is looked at after a way back, but what `t` has.
-  const auto why = static_cast<left>(QUIRE_MARK_RESTART(t.begin));
-  if (why != left::first) {
-    t_runs = nullptr;
-    t.on_commit.clear();
-    t.frees.clear();
-    run_backwards(t.on_abort);
-    if (why == left::aborted) return t.why;
-    if (why == left::waits) t.begun = 0;  // nobody came first
-  }
+/// An attempt has come to nothing.
+void clear(transaction& t) {
+  t_runs = nullptr;
+  t.on_commit.clear();
+  t.frees.clear();
+  run_backwards(t.on_abort);
+}
+
+/// Attempts, until one has happened. Begins again when one is left.
+quire_status attempt(transaction& t, void (*body)(void*), void* argument, const quire_transaction_options& how) {
+  const left before = std::exchange(t.how, left::not_yet);
+  if (before != left::not_yet) clear(t);
+  if (before == left::aborted) return t.why;
+  if (before == left::waits) t.begun = 0;  // nobody came first
   for (;;) {
     if (how.attempts != 0 && t.begun == how.attempts) return QUIRE_CONFLICT;
     back_off(t);
@@ -98,9 +102,7 @@ quire_status run(transaction& t, void (*body)(void*), void* argument, const quir
     body(argument);
     t_runs = nullptr;
     if (t.node->transactions.commit().ok()) return QUIRE_OK;
-    t.on_commit.clear();
-    t.frees.clear();
-    run_backwards(t.on_abort);
+    clear(t);
   }
 }
 
@@ -136,7 +138,7 @@ quire_status refuse(const char* call) noexcept {
 }
 
 void on_allocated(void* address) noexcept {
-  if (t_runs != nullptr) (void)quire_on_abort(free_again, address);
+  if (t_runs != nullptr) static_cast<void>(quire_on_abort(free_again, address) == QUIRE_OK);
 }
 
 bool defers_free(void* address, quire_status& why) noexcept {
@@ -172,7 +174,7 @@ quire_status quire_atomically(void (*body)(void*), void* argument, const quire_t
   }
   quire::api::transactions::transaction t;
   t.node = r->core;
-  const quire_status why = quire::api::transactions::run(t, body, argument, how);
+  const quire_status why = t.start.run([&] { return quire::api::transactions::attempt(t, body, argument, how); });
   if (why == QUIRE_OK) quire::api::transactions::after_commit(t);
   return why;
 }

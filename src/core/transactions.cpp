@@ -52,7 +52,7 @@ bool transactions::inside() noexcept { return this_thread().inside_transaction; 
 base::status transactions::begin(bool turn) noexcept {
   if (!domain_.word().try_begin()) {
     op o([](core& e, op& self) noexcept { e.transactions.begin_step(self); }, op::type::call);
-    const note_scope noted(this_thread().wants, waits::what::something, "quire_atomically(): the transaction of another thread");
+    const note_scope noted(this_thread().wants, waits::what::something, "quire_atomically: the transaction of another thread");
     (void)core_.run(o);
     if (!o.result().ok()) return o.result();
   }
@@ -60,7 +60,7 @@ base::status transactions::begin(bool turn) noexcept {
   if (!turn) return {};
   turn_op o([](core& e, op& self) noexcept { e.transactions.turn_step(static_cast<turn_op&>(self)); }, op::type::call);
   o.fresh = true;
-  const note_scope noted(this_thread().wants, waits::what::something, "quire_atomically(): its turn to commit");
+  const note_scope noted(this_thread().wants, waits::what::something, "quire_atomically: its turn to commit");
   (void)core_.run(o);
   return o.result();
 }
@@ -74,7 +74,7 @@ void transactions::begin_step(op& o) noexcept {
 
 base::status transactions::take_turn() noexcept {
   turn_op o([](core& e, op& self) noexcept { e.transactions.turn_step(static_cast<turn_op&>(self)); }, op::type::call);
-  const note_scope noted(this_thread().wants, waits::what::something, "quire_transaction_irrevocable()");
+  const note_scope noted(this_thread().wants, waits::what::something, "quire_transaction_irrevocable");
   (void)core_.run(o);
   return o.result();
 }
@@ -144,7 +144,7 @@ base::status transactions::commit() noexcept {
   for (;;) {
     fault_op o([](core& e, op& self) noexcept { e.transactions.commit_step(static_cast<fault_op&>(self)); });
     o.want = model::access::write;
-    const note_scope noted(here.wants, waits::what::something, "quire_atomically(): its commit");
+    const note_scope noted(here.wants, waits::what::something, "quire_atomically: its commit");
     (void)core_.run(o);
     if (o.result().code() == QUIRE_BUSY || !o.inside) continue;
     here.inside_transaction = false;
@@ -191,7 +191,7 @@ void transactions::abort_step(op& o) noexcept {
 
 void transactions::retry() noexcept {
   op o([](core& e, op& self) noexcept { e.transactions.retry_step(self); }, op::type::call);
-  const note_scope noted(this_thread().wants, waits::what::something, "quire_transaction_retry()");
+  const note_scope noted(this_thread().wants, waits::what::something, "quire_transaction_retry");
   (void)core_.run(o);
   this_thread().inside_transaction = false;
 }

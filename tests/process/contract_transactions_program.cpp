@@ -3,6 +3,7 @@
 // for all. Parts: the whole, or one that is named by an argument ("bank", "litmus", "calls", "misuse ...", "die").
 #include <signal.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <stdexcept>
@@ -98,7 +99,7 @@ void bank() {
     const std::size_t from = random.below(accounts), to = random.below(accounts);
     const word most = random.below(50);
     atomically([&] {
-      const word sum = std::min<word>(most, own_unit(at, from));
+      const word sum = std::min(most, word{own_unit(at, from)});
       own_unit(at, from) = own_unit(at, from) - sum;
       own_unit(at, to) = own_unit(at, to) + sum;
     });

@@ -31,7 +31,7 @@ progress domain::advance() {
     std::ranges::sort(writes_);
     under_way_ = true;
     pins_.allow_beyond(writes_.size());
-    turns_.on_commit(true);
+    tell_turns(true);
     word_.change(phase::committing);
   }
   while (pinned_ != writes_.size()) {
@@ -49,11 +49,10 @@ progress domain::advance() {
 bool domain::pin_next() {
   const written_unit& w = writes_[pinned_];
   model::page_locking& pins = machine_of(to_, w).pins();
-  actions_.clear();
-  const auto outcome = asked_ ? pins.on_pin_again(w.unit, actions_) : pins.on_pin(w.unit, actions_);
+  auto outcome = model::fault_outcome::local;
+  ask(w, [&] { outcome = asked_ ? pins.on_pin_again(w.unit, actions_) : pins.on_pin(w.unit, actions_); });
   CHECK(outcome != model::fault_outcome::refused && outcome != model::fault_outcome::lost);
   asked_ = true;
-  to_.perform(w.region, actions_);
   if (outcome != model::fault_outcome::local) return false;
   asked_ = false;
   ++pinned_;
@@ -64,10 +63,19 @@ bool domain::pin_next() {
 /// Of two nodes that want the same units, who has the first one asks for the others in advance. One that is pinned before it comes stays.
 void domain::ask_for_all() {
   for (std::size_t i = pinned_; i != writes_.size(); ++i) {
-    actions_.clear();
-    machine_of(to_, writes_[i]).ask_to_write(writes_[i].unit, actions_);
-    to_.perform(writes_[i].region, actions_);
+    ask(writes_[i], [&] { machine_of(to_, writes_[i]).ask_to_write(writes_[i].unit, actions_); });
   }
+}
+
+/// Does `f`, which may ask for the unit.
+template <class F>
+void domain::ask(const written_unit& w, F&& f) {
+  const machine& m = machine_of(to_, w);
+  const bool before = m.is_wanted(w.unit);
+  actions_.clear();
+  f();
+  if (!before && m.is_wanted(w.unit)) ++wanted_;
+  to_.perform(w.region, actions_);
 }
 
 /// In one step: who asks for one of the units waits for the end of its pin.
@@ -101,7 +109,7 @@ void domain::give_up_pins() {
 void domain::end_commit() {
   if (!std::exchange(under_way_, false)) return;
   pins_.allow_beyond(0);
-  turns_.on_commit(false);
+  tell_turns(wanted_ != 0);
 }
 
 void domain::undo() {

@@ -88,6 +88,8 @@ class domain final : public protocol::domain, private sequential::private_views 
   [[nodiscard]] sequential::domain& directory() noexcept { return directory_; }
   void note_written(model::region_id region, std::uint64_t unit) { writes_.push_back({region, unit}); }
   void note_taken() noexcept { news_ = true; }
+  /// A unit that a commit had asked for.
+  void note_came() { tell_turns(--wanted_ != 0 || under_way_); }
   /// Whether a private copy may stay, after it has been published; counts it.
   [[nodiscard]] bool keep_copy(std::uint64_t bytes) noexcept;
   void drop_copy(std::uint64_t bytes) noexcept { kept_bytes_ -= bytes; }
@@ -100,7 +102,9 @@ class domain final : public protocol::domain, private sequential::private_views 
   void give_up_pins();
   void publish();
   void end_commit();
-  void set_phase(phase p) noexcept;
+  template <class F>
+  void ask(const written_unit& w, F&& f);
+  void tell_turns(bool takes) { turns_.on_taking(takes); }
 
   effects& to_;
   directory::pin_table& pins_;
@@ -110,6 +114,7 @@ class domain final : public protocol::domain, private sequential::private_views 
   std::size_t pinned_ = 0;     ///< of them, in order, while a commit is under way
   bool asked_ = false;         ///< the next one is counted as pinned, and has been asked for
   bool under_way_ = false;     ///< a commit
+  std::uint64_t wanted_ = 0;   ///< units that commits have asked for, and that have not come yet: also of one that was doomed meanwhile
   bool own_unmapping_ = false; ///< what is unmapped now nobody else has wanted
   bool news_ = false;
   std::uint64_t kept_bytes_ = 0;

@@ -8,7 +8,6 @@ namespace quire::transaction {
 using model::access;
 using model::action_kind;
 using model::fault_outcome;
-using model::message_kind;
 
 fault_outcome machine::on_fault(std::uint64_t unit, access want, model::actions& out, unsigned lost) {
   if (want != access::write) return sequential::machine::on_fault(unit, want, out, lost);
@@ -28,12 +27,12 @@ fault_outcome machine::on_fault(std::uint64_t unit, access want, model::actions&
 }
 
 void machine::on_message(const model::message& m, model::actions& out) {
+  const bool had = right_of(m.unit) != access::none, wanted = is_wanted(m.unit);
   sequential::machine::on_message(m, out);
-  if (m.kind != message_kind::invalidate && m.kind != message_kind::fetch_write) return;
-  sequential::unit_state& s = table_.units[m.unit];
-  if (right_of(m.unit) != access::none) return;  // it is pinned, and the order waits
+  if (wanted && !is_wanted(m.unit)) shared_.note_came();
+  if (!had || right_of(m.unit) != access::none) return;
   shared_.note_taken();
-  note_copy_gone(s);
+  note_copy_gone(table_.units[m.unit]);
 }
 
 void machine::note_copy_gone(sequential::unit_state& s) noexcept {

@@ -27,6 +27,8 @@ class machine final : public sequential::machine {
   void on_message(const model::message& m, model::actions& out) override;
 
   // ---- Of the transaction
+  /// It has been asked for to be written, and has not come yet.
+  [[nodiscard]] bool is_wanted(std::uint64_t unit) const noexcept { return table_.units[unit].pending() == model::access::write; }
   /// A commit is going to pin the unit.
   void ask_to_write(std::uint64_t unit, model::actions& out);
   /// The unit, which is pinned, gets the content of its private copy.

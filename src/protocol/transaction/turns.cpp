@@ -37,9 +37,9 @@ void turns::end() {
   send(giver, message_kind::turn_end);
 }
 
-void turns::on_commit(bool under_way) {
-  committing_ = under_way;
-  if (!under_way && std::exchange(answers_, false)) answer_pause();
+void turns::on_taking(bool takes) {
+  taking_ = takes;
+  if (!takes && std::exchange(answers_, false)) answer_pause();
 }
 
 void turns::answer_pause() { send(giver, message_kind::paused); }
@@ -69,7 +69,7 @@ bool turns::on_message(const model::message& m) {
       return true;
     case message_kind::pause:
       paused_ = true;
-      if (committing_) {
+      if (taking_) {
         answers_ = true;
       } else {
         answer_pause();

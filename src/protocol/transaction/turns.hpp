@@ -2,7 +2,7 @@
 // Transactions that nobody dooms: one of the job at a time has its turn, and no other node commits meanwhile. Node 0 gives turns, first come first served.
 //
 //   who wants it    turn_request -> node 0
-//   node 0          pause -> all others that may commit; each answers `paused` as soon as it is not committing. Then turn_grant
+//   node 0          pause -> all others that may commit; each answers `paused` as soon as it takes no unit from others. Then turn_grant
 //   who has had it  turn_end -> node 0; the next gets it, else `resume` -> all
 //
 // Pure, no I/O. Driver's thread.
@@ -28,8 +28,8 @@ class turns {
   [[nodiscard]] bool had() const noexcept { return had_; }
   /// Nobody may begin to commit here.
   [[nodiscard]] bool paused() const noexcept { return paused_; }
-  /// A commit of this node has begun, or is over: `paused` is not answered in between.
-  void on_commit(bool under_way);
+  /// From now on this node takes units from others, or no longer: `paused` is not answered in between.
+  void on_taking(bool takes);
 
   /// False if it is no message of turns.
   [[nodiscard]] bool on_message(const model::message& m);
@@ -44,8 +44,8 @@ class turns {
   model::node_id self_;
   unsigned nodes_;
   protocol::domain::effects& to_;
-  bool wanted_ = false, had_ = false, paused_ = false, committing_ = false;
-  bool answers_ = false;  ///< `paused` is to be said when the commit is over
+  bool wanted_ = false, had_ = false, paused_ = false, taking_ = false;
+  bool answers_ = false;  ///< `paused` is to be said when it takes none
   // Of node 0.
   base::fault_vector<model::node_id> queue_{};  ///< of those who want a turn; the first has it, or gets it when all have paused
   base::fault_vector<bool> pauses_{};           ///< who has been told to
