@@ -169,7 +169,7 @@ class node final : public core::host, public core::mechanisms, public processor 
   [[nodiscard]] store::crew& crew() noexcept override { return crew_; }
   // core::mechanisms
   [[nodiscard]] base::result<std::unique_ptr<pool::pool>> make_pool(const pool::settings& how, std::uint64_t address, std::uint64_t bytes,
-                                                                    bool accessible, const pool::fine_views& fine) override;
+                                                                    bool accessible, const pool::fine_views& fine, pool::view_kind view) override;
   [[nodiscard]] base::result<std::unique_ptr<detect::detector>> open_detector(detect::kind which) override;
 
   const node_options& options_;

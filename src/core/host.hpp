@@ -48,7 +48,8 @@ class mechanisms {
  public:
   /// As pool::make().
   [[nodiscard]] virtual base::result<std::unique_ptr<pool::pool>> make_pool(const pool::settings& how, std::uint64_t address,
-                                                                            std::uint64_t bytes, bool accessible, const pool::fine_views& fine) = 0;
+                                                                            std::uint64_t bytes, bool accessible, const pool::fine_views& fine,
+                                                                            pool::view_kind view = pool::view_kind::shared) = 0;
   /// As detect::open().
   [[nodiscard]] virtual base::result<std::unique_ptr<detect::detector>> open_detector(detect::kind which) = 0;
 

@@ -29,8 +29,8 @@ bool is_shared(std::uint64_t address) noexcept {
 }  // namespace
 
 base::result<std::unique_ptr<pool::pool>> engine::machine::make_pool(const pool::settings& how, std::uint64_t address, std::uint64_t bytes,
-                                                                     bool accessible, const pool::fine_views& fine) {
-  return pool::make(how, address, bytes, accessible, fine);
+                                                                     bool accessible, const pool::fine_views& fine, pool::view_kind view) {
+  return pool::make(how, address, bytes, accessible, fine, view);
 }
 
 base::result<std::unique_ptr<detect::detector>> engine::machine::open_detector(detect::kind which) {

@@ -36,7 +36,7 @@ class engine {
    public:
     explicit machine(os::address_space& application) : application_(application) {}
     [[nodiscard]] base::result<std::unique_ptr<pool::pool>> make_pool(const pool::settings& how, std::uint64_t address, std::uint64_t bytes,
-                                                                      bool accessible, const pool::fine_views& fine) override;
+                                                                      bool accessible, const pool::fine_views& fine, pool::view_kind view) override;
     [[nodiscard]] base::result<std::unique_ptr<detect::detector>> open_detector(detect::kind which) override;
 
    private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which pool.
+#include "base/log.hpp"
 #include "os/segments.hpp"
 #include "pool/two_views.hpp"
 
@@ -28,7 +29,11 @@ const char* when_full(kind which) noexcept {
 }
 
 base::result<std::unique_ptr<pool>> make(const settings& how, std::uint64_t address, std::uint64_t bytes, bool accessible,
-                                         const fine_views& fine) {
+                                         const fine_views& fine, view_kind view) {
+  if (view != view_kind::shared) {
+    base::log(base::log_level::error, "pool '%s' has no application views with private copies", name_of(how.which));
+    return QUIRE_UNSUPPORTED;
+  }
   const request r{name_of(how.which), when_full(how.which), address, bytes, accessible, fine};
   switch (how.which) {
     case kind::memfd: return make_memfd(r);

@@ -60,13 +60,19 @@ struct fine_views {
   std::uint64_t stride = 0;
 };
 
+/// What application views show.
+enum class view_kind : std::uint8_t {
+  shared,          ///< the frames
+  private_copies,  ///< the frames, but a page that threads write becomes a private copy of this process; frames stay as they are (MAP_PRIVATE)
+};
+
 /// Makes a pool of `bytes` (whole pages) whose application view stands at `address` exactly, which the caller has reserved.
 /// `accessible`: the application view's initial protection is read-write (userfaultfd keeps pages away) or none
-/// (mprotect); so are fine views, whose addresses the caller has reserved, too. No view goes into a core file before somebody asks for it (dump()). Application thread. A crash, kill -9
+/// (mprotect); so are fine views, whose addresses the caller has reserved, too. `view`: what the application view shows. No view goes into a core file before somebody asks for it (dump()). Application thread. A crash, kill -9
 /// included, leaves nothing. QUIRE_SYSTEM, QUIRE_NO_MEMORY, QUIRE_UNSUPPORTED (fork, in a process that is not split); the reason
 /// is logged.
 [[nodiscard]] base::result<std::unique_ptr<pool>> make(const settings& how, std::uint64_t address, std::uint64_t bytes,
-                                                       bool accessible, const fine_views& fine = {});
+                                                       bool accessible, const fine_views& fine = {}, view_kind view = view_kind::shared);
 
 /// Whether userfaultfd can watch such a pool: its pages must be the kernel's shared memory, and not System V's.
 [[nodiscard]] bool takes_userfault(const settings& how) noexcept;
