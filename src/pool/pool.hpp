@@ -69,8 +69,8 @@ enum class view_kind : std::uint8_t {
 /// Makes a pool of `bytes` (whole pages) whose application view stands at `address` exactly, which the caller has reserved.
 /// `accessible`: the application view's initial protection is read-write (userfaultfd keeps pages away) or none
 /// (mprotect); so are fine views, whose addresses the caller has reserved, too. `view`: what the application view shows. No view goes into a core
-/// file before somebody asks for it (dump()). Application thread. A crash, kill -9 included, leaves nothing. QUIRE_SYSTEM, QUIRE_NO_MEMORY, QUIRE_UNSUPPORTED (fork, in a process that is not split); the reason
-/// is logged.
+/// file before somebody asks for it (dump()). Application thread. A crash, kill -9 included, leaves nothing. QUIRE_SYSTEM, QUIRE_NO_MEMORY,
+/// QUIRE_UNSUPPORTED (fork, in a process that is not split); the reason is logged.
 [[nodiscard]] base::result<std::unique_ptr<pool>> make(const settings& how, std::uint64_t address, std::uint64_t bytes,
                                                        bool accessible, const fine_views& fine = {}, view_kind view = view_kind::shared);
 
