@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Memory of a simulated node: a pool whose two views are one array (fine views are addresses without memory), and a detector that
-// only keeps what is permitted. Programs look at it before they access a page (node::load, node::store). Both check what
+// only keeps what is permitted. With private copies the application view is memory of its own, mapped as in a process, and its pages have just the
+// protections that threads have: who reads or writes more than that ends the run. Programs look at it before they access a page (node::load,
+// node::store). Both check what
 // they are asked for: a page is permitted and protected from the state
 // that the core says, and not without a frame. One that scans notices writes without faults, and tells them when asked; one that the kernel
 // tells faults by a descriptor holds the thread itself.
@@ -25,8 +27,13 @@ namespace quire::whole {
 using model::access;
 using complaint = std::function<void(const std::string&)>;
 
-/// Of a range of pages: which have frames.
-using frame_map = std::vector<bool>;
+/// Of a range of pages: which have frames, and which show threads private copies.
+struct frame_map {
+  explicit frame_map(std::size_t pages, pool::view_kind view = pool::view_kind::shared) : view(view), framed(pages), copied(pages) {}
+  pool::view_kind view;
+  std::vector<bool> framed;
+  std::vector<bool> copied;
+};
 
 class array_pool final : public pool::pool {
  public:
@@ -35,6 +42,11 @@ class array_pool final : public pool::pool {
   array_pool(const array_pool&) = delete;
   array_pool& operator=(const array_pool&) = delete;
   [[nodiscard]] std::byte* application_view() const noexcept override { return views_ != nullptr ? views_ : at_; }
+  [[nodiscard]] bool has_copies() const noexcept { return framed_.view == ::quire::pool::view_kind::private_copies; }
+  /// Where threads find the byte `offset` of the pool, `distance` behind the start of all application views.
+  [[nodiscard]] std::byte* content(std::uint64_t distance, std::uint64_t offset) const noexcept {
+    return has_copies() ? views_ + distance : at_ + offset;
+  }
   [[nodiscard]] std::byte* system_view() const noexcept override { return at_; }
   [[nodiscard]] std::uint64_t bytes() const noexcept override { return bytes_; }
   [[nodiscard]] int populate(std::uint64_t offset, std::size_t bytes) noexcept override;
@@ -45,9 +57,11 @@ class array_pool final : public pool::pool {
   void dump(std::uint64_t, std::uint64_t) noexcept override {}
 
  private:
+  void map_private();
+
   std::uint64_t bytes_;
   std::byte* at_;
-  std::byte* views_ = nullptr;  ///< addresses of all application views, where there are fine ones: they only name pages
+  std::byte* views_ = nullptr;  ///< where there are fine ones: addresses of all application views, which only name pages. Private copies: the view
   std::uint64_t views_bytes_;
   frame_map& framed_;
 };
@@ -74,13 +88,15 @@ class table_detector : public detect::detector {
   [[nodiscard]] bool holds_threads() const noexcept { return kind_ == detect::kind::userfault_thread; }
   /// It holds a thread that has accessed `at`, known to programs as `address`; `until` is complete when the thread is to try again.
   void hold_thread(const std::byte* at, std::uint64_t address, bool write, core::op& until);
-  /// A thread is about to write there, which it may: for scans.
+  /// A thread is about to write there, which it may: for scans, and for private copies.
   void note_write(const std::byte* address) noexcept;
+  /// Threads see a private copy of the page, and not its frame.
+  [[nodiscard]] bool has_copy(const std::byte* address) const noexcept;
   /// What threads may do there without a fault.
   [[nodiscard]] access right_at(const std::byte* address) const noexcept;
   /// What the core has said that they may do.
   [[nodiscard]] access permitted_at(const std::byte* address) const noexcept;
-  /// The kernel unmaps a page by itself, as it may: the next access faults, whatever has been permitted.
+  /// The kernel unmaps a page by itself, as it may: the next access faults, whatever has been permitted. Never a private copy.
   void unmap(const std::byte* address) noexcept;
   /// From now on pages may be protected from more than they have: a hold has taken writes away without a word to the machines.
   void expect_less(bool less) noexcept { less_ = less; }
@@ -96,8 +112,10 @@ class table_detector : public detect::detector {
     std::vector<access> rights{};   ///< as the core has said
     std::vector<bool> unmapped{};   ///< by the kernel, since then
     std::vector<bool> written{};    ///< since they were permitted or collected
-    frame_map* framed = nullptr;
+    frame_map* frames = nullptr;
+    [[nodiscard]] bool has_copies() const noexcept { return frames->view == pool::view_kind::private_copies; }
   };
+  [[nodiscard]] int tell_kernel(std::byte* first_page, range& r, std::size_t first, std::size_t end) const noexcept;
   [[nodiscard]] const range* find(const std::byte* address, std::size_t& page) const noexcept;
 
   [[nodiscard]] range* find(const std::byte* address, std::size_t& page) noexcept {

@@ -98,8 +98,9 @@ void node::call_at(std::uint64_t ns) noexcept {
 }
 
 base::result<std::unique_ptr<pool::pool>> node::make_pool(const pool::settings&, std::uint64_t, std::uint64_t bytes, bool,
-                                                            const pool::fine_views& fine, pool::view_kind) {
-  next_frames_ = frames_.emplace_back(std::make_unique<frame_map>(bytes / os::page_bytes)).get();
+                                                          const pool::fine_views& fine, pool::view_kind view) {
+  if (view != pool::view_kind::shared && fine.count != 0) return QUIRE_UNSUPPORTED;
+  next_frames_ = frames_.emplace_back(std::make_unique<frame_map>(bytes / os::page_bytes, view)).get();
   return std::unique_ptr<pool::pool>(std::make_unique<array_pool>(bytes, *next_frames_, fine));
 }
 
@@ -118,6 +119,10 @@ void unmap_one(const core::region_slot& r, table_detector& from, sim::random& rn
   from.unmap(r.memory->application_view() + r.views.distance({view, rng.below(r.about.bytes)}));
 }
 }  // namespace
+
+std::byte* node::content_of(const core::region_slot& r, std::uint64_t address) noexcept {
+  return static_cast<const array_pool&>(*r.memory).content(address - r.about.base, r.offset_of(address));
+}
 
 std::byte* node::reach(std::uint64_t address, access want) {
   constexpr std::uint64_t many = 1000;
@@ -139,7 +144,7 @@ std::byte* node::reach(std::uint64_t address, access want) {
   }
   if (want == access::write) detector.note_write(at);
   world_.count_access(tries, now() - begin);
-  return r->memory->system_view() + r->offset_of(address);
+  return content_of(*r, address);
 }
 
 base::status node::wait_in_kernel(table_detector& kernel, const std::byte* at, std::uint64_t address, access want) {
@@ -168,7 +173,7 @@ void node::meanwhile() noexcept {
 bool node::access_if_mapped(intent& i) noexcept {
   core::region_slot* const r = core_.regions.find(i.address);
   const std::byte* const at = r->memory->application_view() + (i.address - r->about.base);
-  std::byte* const content = r->memory->system_view() + r->offset_of(i.address);
+  std::byte* const content = content_of(*r, i.address);
   auto& detector = static_cast<table_detector&>(*r->detector);
   if (detector.right_at(at) < (detector.scans() ? access::read : i.want)) return false;
   if (i.want == access::write) {
@@ -185,7 +190,8 @@ bool node::access_if_mapped(intent& i) noexcept {
 void node::note_access(const intent& i) {
   const bool writes = i.want == access::write;
   world_.net().note(self(), writes ? "writes" : "reads", (i.address - base_address) / sizeof i.value, i.value);
-  if (writes) world_.wrote(core_.regions.find(i.address)->natural(i.address), i.value, self());
+  const core::region_ref r = core_.regions.find(i.address);
+  if (writes && !static_cast<const array_pool&>(*r->memory).has_copies()) world_.wrote(r->natural(i.address), i.value, self());
 }
 
 bool node::try_load(std::uint64_t address, std::uint64_t& value) {

@@ -53,7 +53,7 @@ class node final : public core::host, public core::mechanisms {
   void forget_to_protect() noexcept {
     for (table_detector* const d : detectors_) d->forget_to_protect();
   }
-  /// Where the word lies on this node, whatever its rights are.
+  /// What the frame of this node holds of the word, whatever its rights are.
   [[nodiscard]] std::uint64_t peek(std::uint64_t address) noexcept;
 
   // core::host
@@ -80,6 +80,8 @@ class node final : public core::host, public core::mechanisms {
   [[nodiscard]] base::status wait_in_kernel(table_detector& kernel, const std::byte* at, std::uint64_t address, access want);
   /// The word, once threads may use it so; null if nobody has it any more.
   [[nodiscard]] std::byte* reach(std::uint64_t address, access want);
+  /// Where threads find it.
+  [[nodiscard]] static std::byte* content_of(const core::region_slot& r, std::uint64_t address) noexcept;
   /// An access that a thread is about to make. It may happen between two actions of a step of this node, if the word is mapped for it.
   struct intent {
     std::uint64_t address = 0;

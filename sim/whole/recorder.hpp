@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What transactional programs on whole nodes do and see, as a history for its checker (sim/history.hpp). Positions in the order of events are counted
+// here; one thread of the system runs all nodes, so this order is real.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "sim/history.hpp"
+#include "sim/whole/world.hpp"
+
+namespace quire::whole {
+
+class recorder {
+ public:
+  explicit recorder(world& w) : world_(w) {}
+  using id = std::size_t;  ///< of an attempt
+
+  /// Its body begins: the runtime has let it in.
+  [[nodiscard]] id begin(const node& at);
+  void read(id which, std::uint64_t address, std::uint64_t value) { add(which, {address, value, false}); }
+  void write(id which, std::uint64_t address, std::uint64_t value) { add(which, {address, value, true}); }
+  /// It asks for its commit: from now on its writes may come to frames.
+  void ask_for_commit(id which);
+  /// Its writes have become visible just now.
+  void publish(id which);
+  /// What has become of it is known. A commit whose writes were not seen to be published is an error.
+  void end(id which, bool committed);
+  /// After a turn of a node, as world::on_turn() tells it: an attempt of which the node's frames have a last write is published. A frame that has a
+  /// write of an attempt that has not asked for its commit, or only a part of the writes of one that has, is an error.
+  void look_at(node& n);
+
+  [[nodiscard]] const std::vector<sim::history::attempt>& attempts() const noexcept { return all_; }
+  [[nodiscard]] std::uint64_t commits() const noexcept { return commits_; }
+  /// What is wrong with all that was recorded, or an empty text.
+  [[nodiscard]] std::string check() const;
+
+ private:
+  struct open_attempt {
+    id which = 0;
+    bool commits = false;
+  };
+  void add(id which, const sim::history::operation& o) { all_[which].operations.push_back(o); }
+  /// The last write of each word.
+  [[nodiscard]] std::unordered_map<std::uint64_t, std::uint64_t> last_writes(id which) const;
+
+  world& world_;
+  std::uint64_t position_ = 0, commits_ = 0;
+  std::vector<sim::history::attempt> all_{};
+  std::vector<open_attempt> open_{};
+};
+
+}  // namespace quire::whole

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Random transactional programs on whole nodes, recorded and checked. Here transactions are a mutex of the job and words that are put back: what the
+// program, its recorder and their checker are worth is seen without a protocol.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <iostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/seeds.hpp"
+#include "sim/whole/transaction_job.hpp"
+
+namespace quire::whole {
+namespace {
+
+using sync::operation;
+
+enum class flaw : std::uint8_t { none, no_lock, early_unlock, no_undo, half_an_undo };
+
+class under_a_lock final : public transaction_calls {
+ public:
+  under_a_lock(world& w, recorder& r, flaw how) : world_(w), record_(r), flaw_(how) {}
+  void prepare(actor& a) override { lock_ = a.create(operation::mutex_create); }
+  void begin(actor& a) override {
+    if (flaw_ != flaw::no_lock) a.must_call(operation::mutex_lock, lock_);
+  }
+  void store(actor& a, std::uint64_t address, std::uint64_t value) override {
+    before_.emplace_back(address, a.here.load(address));
+    a.here.store(address, value);
+    if (flaw_ == flaw::early_unlock) a.must_call(operation::mutex_unlock, lock_), a.rest(), a.must_call(operation::mutex_lock, lock_);
+  }
+  bool commit(actor& a, recorder::id which) override {
+    before_.clear();
+    record_.publish(which);
+    if (flaw_ != flaw::no_lock) a.must_call(operation::mutex_unlock, lock_);
+    return true;
+  }
+  void abort(actor& a) override {
+    for (auto undo = std::exchange(before_, {}); !undo.empty() && flaw_ != flaw::no_undo && !world_.failed(); undo.pop_back()) {
+      a.here.store(undo.back().first, undo.back().second);
+      if (flaw_ == flaw::half_an_undo) break;
+    }
+    if (flaw_ != flaw::no_lock) a.must_call(operation::mutex_unlock, lock_);
+  }
+
+ private:
+  world& world_;
+  recorder& record_;
+  flaw flaw_;
+  std::uint64_t lock_ = 0;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> before_{};
+};
+
+transaction_job make(std::uint64_t seed, flaw how) {
+  return transaction_job({.seed = seed, .nodes = 2 + static_cast<unsigned>(seed % 3), .most_attempts = 1},
+                         [how](world& w, recorder& r) { return std::make_unique<under_a_lock>(w, r, how); });
+}
+
+TEST(whole_transactions, under_a_lock_are_serializable) {
+  std::uint64_t attempts = 0, commits = 0;
+  for (const std::uint64_t seed : sim::seeds(1, 100)) {
+    transaction_job j = make(seed, flaw::none);
+    const std::string wrong = j.run();
+    if (!wrong.empty()) FAIL() << wrong << "replay: QUIRE_SIM_SEED=" << seed;
+    attempts += j.history().attempts().size();
+    commits += j.history().commits();
+  }
+  std::cout << attempts << " attempts, " << commits << " commits\n";
+  if (!sim::usual_seeds()) return;
+  EXPECT_GT(commits, 1'000u);
+  EXPECT_GT(attempts - commits, 100u);
+}
+
+TEST(whole_transactions, are_refused_where_locks_or_undoing_have_a_flaw) {
+  for (const auto& [how, least] : {std::pair{flaw::no_lock, 70u}, {flaw::early_unlock, 60u}, {flaw::no_undo, 50u}, {flaw::half_an_undo, 20u}}) {
+    unsigned refused = 0;
+    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+      transaction_job j = make(seed, how);
+      refused += j.run().empty() ? 0 : 1;
+    }
+    std::cout << refused << " of 100 refused\n";
+    EXPECT_GE(refused, least) << static_cast<int>(how);
+  }
+}
+
+}  // namespace
+}  // namespace quire::whole
