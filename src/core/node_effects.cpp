@@ -9,6 +9,7 @@
 #include "base/log.hpp"
 #include "core/core.hpp"
 #include "core/known_machines.hpp"
+#include "os/memory.hpp"
 
 namespace quire::core {
 
@@ -30,7 +31,16 @@ void node_effects::note_protected(region_slot& r, model::access from, model::acc
 }
 void node_effects::publish(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
   core_.frames.use(r, first, count, content::changed);
-  std::memcpy(r.system(first), r.application(first), r.bytes_of(first, count));
+  const std::size_t unit_bytes = r.bytes_of(first);
+  if (unit_bytes == os::page_bytes) {
+    std::memcpy(r.system(first), r.application(first), r.bytes_of(first, count));
+    return;
+  }
+  // Of a unit with several pages threads may have written some: the kernel may have taken others away, which show their frames if anything.
+  for (std::uint64_t unit = first; unit < first + count; ++unit) {
+    if (!os::copy_present_pages(r.system(unit), r.application(unit), unit_bytes))
+      base::die(QUIRE_SYSTEM, "cannot read what a transaction has written: process_vm_readv() fails; units of a page need no such call");
+  }
 }
 void node_effects::wake_units(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept { core_.faults.wake_units(r, first, count); }
 void node_effects::operate(region_slot& r, const action& a) noexcept { core_.out.operate(r, a); }

@@ -29,6 +29,9 @@ void close_descriptor(int fd) noexcept;
 [[nodiscard]] int reserve_again(void* address, std::uint64_t bytes) noexcept;
 void unmap(void* address, std::uint64_t bytes) noexcept;
 
+/// Copies pages of this process that may be absent: those that cannot be read are left as they are. False if the system does not let it. Fault context.
+[[nodiscard]] bool copy_present_pages(void* to, const void* from, std::size_t bytes) noexcept;
+
 [[nodiscard]] int protect(void* address, std::size_t bytes, int prot) noexcept;
 /// madvise(); MADV_DONTNEED, MADV_POPULATE_WRITE, MADV_REMOVE, MADV_DONTFORK, MADV_HUGEPAGE, MADV_DONTDUMP.
 [[nodiscard]] int advise(void* address, std::uint64_t bytes, int advice) noexcept;
