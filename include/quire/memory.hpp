@@ -272,7 +272,7 @@ class pinned_range {
 
 // ---- Regions --------------------------------------------------------------------------------------------------------
 
-enum class consistency { sequential = QUIRE_SEQUENTIAL, release = QUIRE_RELEASE };
+enum class consistency { sequential = QUIRE_SEQUENTIAL, release = QUIRE_RELEASE, transactional = QUIRE_TRANSACTIONAL };
 enum class placement { block = QUIRE_PLACE_BLOCK, modulo = QUIRE_PLACE_MODULO, node = QUIRE_PLACE_NODE, first_touch = QUIRE_PLACE_FIRST_TOUCH };
 enum class pool {
   standard = QUIRE_POOL_DEFAULT,

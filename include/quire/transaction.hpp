@@ -5,7 +5,6 @@
 //     quire::atomically([&] { if (queue.empty()) quire::retry(); return queue.pop(); });
 #pragma once
 
-#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -47,17 +46,10 @@ template <class F>
 struct transaction_call {
   std::remove_reference_t<F>* body;
   transaction_result<std::invoke_result_t<F&>> result{};
-  std::exception_ptr thrown{};
 
   static void run(void* at) {
     auto& self = *static_cast<transaction_call*>(at);
-    self.thrown = nullptr;
-    try {
-      self.result.set(*self.body);
-    } catch (...) {
-      self.thrown = std::current_exception();
-    }
-    if (self.thrown != nullptr) quire_transaction_abort(QUIRE_OK);
+    self.result.set(*self.body);
   }
 };
 
@@ -72,7 +64,6 @@ auto atomically(F&& body, const transaction_options& options = {}) -> std::invok
   detail::transaction_call<F> call{std::addressof(body)};
   const quire_transaction_options given{sizeof given, options.attempts, options.irrevocable ? 1 : 0};
   const quire_status why = quire_atomically(&detail::transaction_call<F>::run, &call, &given);
-  if (call.thrown != nullptr) std::rethrow_exception(std::exchange(call.thrown, nullptr));
   detail::check(why, "atomically");
   return call.result.get();
 }

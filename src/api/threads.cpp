@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "api/threads.hpp"
 
-#include <dlfcn.h>
-#include <link.h>
 #include <pthread.h>
 #include <signal.h>
 
@@ -12,6 +10,7 @@
 #include <memory>
 
 #include "api/forward.hpp"
+#include "api/function_place.hpp"
 #include "base/detail.hpp"
 #include "base/log.hpp"
 #include "os/foreign_library.hpp"
@@ -27,46 +26,6 @@ namespace {
 
 constexpr std::size_t longest_module = thread_service::longest_module;
 using thread_plan = thread_service::plan;
-
-/// Where a function lies, independent of where things are loaded. The program itself has an empty name.
-struct function_place {
-  std::string module;
-  std::uint64_t offset = 0;
-};
-
-struct search {
-  std::uint64_t address = 0;       ///< to find a place
-  const function_place* place = nullptr;  ///< to find an address
-  function_place found{};
-  std::uint64_t result = 0;
-};
-
-bool contains_code(const dl_phdr_info& info, std::uint64_t address) noexcept {
-  for (int i = 0; i < info.dlpi_phnum; ++i) {
-    const auto& p = info.dlpi_phdr[i];
-    if (p.p_type == PT_LOAD && (p.p_flags & PF_X) != 0 && address - (info.dlpi_addr + p.p_vaddr) < p.p_memsz) return true;
-  }
-  return false;
-}
-
-std::string base_name(const char* path) {
-  const char* slash = std::strrchr(path, '/');
-  return slash != nullptr ? slash + 1 : path;
-}
-
-int look_at(dl_phdr_info* info, std::size_t, void* data) {
-  auto& s = *static_cast<search*>(data);
-  const std::string name = base_name(info->dlpi_name);
-  if (s.place != nullptr) {
-    if (name != s.place->module || !contains_code(*info, info->dlpi_addr + s.place->offset)) return 0;
-    s.result = info->dlpi_addr + s.place->offset;
-    return 1;
-  }
-  if (!contains_code(*info, s.address)) return 0;
-  s.found = {name, s.address - info->dlpi_addr};
-  s.result = 1;
-  return 1;
-}
 
 }  // namespace
 
@@ -135,13 +94,10 @@ quire_status say_finished(std::uint64_t id, std::uint64_t result) {
 /// The new thread looks its function up itself: the dynamic linker's lock must not be waited for by the driver.
 void* body(void* argument) noexcept {
   const std::unique_ptr<thread_plan> plan(static_cast<thread_plan*>(argument));
-  const function_place place{{plan->module.data(), plan->length}, plan->request.a};
-  search where;
-  where.place = &place;
-  ::dl_iterate_phdr(look_at, &where);
+  const std::uint64_t function = function_at(std::string_view(plan->module.data(), plan->length), plan->request.a);
   std::uint64_t id = 0;
-  if (say_started(plan->request, where.result != 0 ? 1 : 0, &id) != QUIRE_OK || id == 0) return nullptr;
-  void* const result = reinterpret_cast<void* (*)(void*)>(where.result)(reinterpret_cast<void*>(plan->request.b));
+  if (say_started(plan->request, function != 0 ? 1 : 0, &id) != QUIRE_OK || id == 0) return nullptr;
+  void* const result = reinterpret_cast<void* (*)(void*)>(function)(reinterpret_cast<void*>(plan->request.b));
   (void)say_finished(id, reinterpret_cast<std::uint64_t>(result));
   return nullptr;
 }
@@ -268,14 +224,12 @@ quire_status quire_spawn(int node, void* (*function)(void*), void* argument, qui
   QUIRE_STARTED();
   if (thread == nullptr || function == nullptr)
     return quire::base::explain(QUIRE_INVALID, "quire_spawn(): the %s is NULL", function == nullptr ? "function" : "place for the thread");
-  quire::api::search s;
-  s.address = reinterpret_cast<std::uint64_t>(function);
-  ::dl_iterate_phdr(quire::api::look_at, &s);
-  if (s.result == 0 || s.found.module.size() > quire::api::longest_module)
+  const auto place = quire::api::place_of(reinterpret_cast<std::uint64_t>(function));
+  if (!place || place->module.size() > quire::api::longest_module)
     return quire::base::explain(QUIRE_INVALID, "quire_spawn(): 0x%lx is no function of the program or of a library that it has loaded",
-                                static_cast<unsigned long>(s.address));
+                                static_cast<unsigned long>(reinterpret_cast<std::uint64_t>(function)));
   std::uint64_t id = 0;
-  const quire_status why = spawn_at(node, s.found.module.c_str(), s.found.offset, argument, &id);
+  const quire_status why = spawn_at(node, place->module.c_str(), place->offset, argument, &id);
   if (why == QUIRE_OK) thread->id = id;
   return why;
 }

@@ -4,6 +4,7 @@
 #include <quire/transaction.h>
 
 #include <algorithm>
+#include <exception>
 #include <new>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "api/versions.hpp"
 #include "base/log.hpp"
 #include "core/core.hpp"
+#include "core/thread_state.hpp"
 #include "os/restart_point.hpp"
 
 namespace quire::api::transactions {
@@ -32,6 +34,7 @@ struct transaction {
   core::core* node = nullptr;
   os::restart_point start{};
   left how = left::not_yet;
+  std::int64_t patience_ms = -1;  ///< of a retry
   unsigned begun = 0;  ///< attempts
   quire_status why = QUIRE_OK;  ///< aborted
   std::vector<hook> on_commit{}, on_abort{};
@@ -63,7 +66,7 @@ void back_off(transaction& t) noexcept {
 [[noreturn]] void leave(left code) noexcept {
   transaction& t = *t_runs;
   if (code == left::waits) {
-    t.node->transactions.retry();
+    t.node->transactions.retry(t.patience_ms);
   } else if (t.node->transactions.abort().code() == QUIRE_CONFLICT) {
     code = left::doomed;  // what it was aborted for may be old
   }
@@ -99,10 +102,17 @@ quire_status attempt(transaction& t, void (*body)(void*), void* argument, const 
     const bool turn = how.irrevocable != 0 || t.begun > attempts_before_turn;
     if (const auto begun = t.node->transactions.begin(turn); !begun.ok()) return begun.code();
     t_runs = &t;
-    body(argument);
+    std::exception_ptr thrown;  // of a body in C++
+    try {
+      body(argument);
+    } catch (...) {
+      thrown = std::current_exception();
+    }
     t_runs = nullptr;
-    if (t.node->transactions.commit().ok()) return QUIRE_OK;
+    if (thrown == nullptr && t.node->transactions.commit().ok()) return QUIRE_OK;
+    const bool leaves = thrown != nullptr && t.node->transactions.abort().ok();  // else what it was thrown for may be old
     clear(t);
+    if (leaves) std::rethrow_exception(thrown);
   }
 }
 
@@ -124,6 +134,11 @@ quire_status add(std::vector<hook> transaction::*to, const char* name, void (*ca
   return QUIRE_OK;
 }
 
+[[noreturn]] void leave_to_wait(std::int64_t patience_ms) noexcept {
+  t_runs->patience_ms = patience_ms;
+  leave(left::waits);
+}
+
 [[noreturn]] void not_in_one(const char* call) noexcept { base::die(QUIRE_INVALID, "%s() was called by a thread that is in no transaction", call); }
 
 void free_again(void* address) { (void)quire_free(address); }
@@ -132,10 +147,13 @@ void free_again(void* address) { (void)quire_free(address); }
 
 void (*way_back() noexcept)() noexcept { return t_runs != nullptr && t_runs->node->transactions.doomed() ? restart : nullptr; }
 
-quire_status refuse(const char* call) noexcept {
-  if (t_runs == nullptr) return QUIRE_OK;
-  return base::explain(QUIRE_INVALID, "%s(): not within a transaction, which may begin again, and holds others up", call);
+bool is_inside() noexcept { return t_runs != nullptr && core::this_thread().asking == 0; }
+
+void make_irrevocable() noexcept {
+  if (!t_runs->node->transactions.take_turn().ok()) restart();
 }
+
+void retry_within(std::int64_t timeout_ms) noexcept { leave_to_wait(timeout_ms); }
 
 void on_allocated(void* address) noexcept {
   if (t_runs != nullptr) static_cast<void>(quire_on_abort(free_again, address) == QUIRE_OK);
@@ -181,7 +199,7 @@ quire_status quire_atomically(void (*body)(void*), void* argument, const quire_t
 
 void quire_transaction_retry(void) {
   if (t_runs == nullptr) quire::api::transactions::not_in_one("quire_transaction_retry");
-  quire::api::transactions::leave(left::waits);
+  quire::api::transactions::retry_within(-1);
 }
 
 void quire_transaction_abort(quire_status why) {
@@ -193,7 +211,7 @@ void quire_transaction_abort(quire_status why) {
 quire_status quire_transaction_irrevocable(void) {
   QUIRE_STARTED();
   if (t_runs == nullptr) return explain(QUIRE_INVALID, "quire_transaction_irrevocable(): the calling thread is in no transaction");
-  if (!t_runs->node->transactions.take_turn().ok()) quire::api::transactions::restart();
+  quire::api::transactions::make_irrevocable();
   return QUIRE_OK;
 }
 

@@ -12,8 +12,13 @@ namespace quire::api::transactions {
 /// has the thread go there.
 [[nodiscard]] void (*way_back() noexcept)() noexcept;
 
-/// In a body: a call of Quire that a body may not make. QUIRE_INVALID with a detail; QUIRE_OK outside.
-[[nodiscard]] quire_status refuse(const char* call) noexcept;
+/// The calling thread is in a body, and not in a call of Quire, or in a fault.
+[[nodiscard]] bool is_inside() noexcept;
+/// There: it does not begin again any more. It may do so now.
+void make_irrevocable() noexcept;
+
+/// In a body: quire_transaction_retry() that waits no longer than `timeout_ms`.
+[[noreturn]] void retry_within(std::int64_t timeout_ms) noexcept;
 
 /// Memory was allocated: a body that is undone gives it back.
 void on_allocated(void* address) noexcept;

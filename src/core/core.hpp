@@ -88,7 +88,7 @@ class core final {
 
   // By application threads.
   /// As of host.
-  [[nodiscard]] bool run(op& o, std::int64_t timeout_ms = -1, bool in_fault = false) noexcept { return host.run(o, timeout_ms, in_fault); }
+  [[nodiscard]] bool run(op& o, std::int64_t timeout_ms = -1, bool in_fault = false) noexcept;
   /// Runs `f` as the driver, and waits until it has run.
   template <class F>
   void as_driver(F f) noexcept;

@@ -6,6 +6,7 @@
 
 #include "core/core.hpp"
 #include "core/known_machines.hpp"
+#include "core/thread_state.hpp"
 #include "protocol/sequential/domain.hpp"
 
 namespace quire::core {
@@ -68,6 +69,14 @@ bool core::round() noexcept {
   if (!out.local.empty()) any = true;
   if (!out.local.empty() || config.replicas) settle();
   return any;
+}
+
+bool core::run(op& o, std::int64_t timeout_ms, bool in_fault) noexcept {
+  thread_state& here = this_thread();
+  ++here.asking;
+  const bool done = host.run(o, timeout_ms, in_fault);
+  --here.asking;
+  return done;
 }
 
 void core::execute(op& o) noexcept {

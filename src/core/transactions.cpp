@@ -45,6 +45,16 @@ op* transactions::queue::pop() noexcept {
   return o;
 }
 
+void transactions::queue::remove(const op& o) noexcept {
+  op* before = nullptr;
+  for (op** link = &first; *link != nullptr; before = *link, link = &(*link)->next) {
+    if (*link != &o) continue;
+    *link = o.next;
+    if (last == &o) last = before;
+    return;
+  }
+}
+
 bool transactions::inside() noexcept { return this_thread().inside_transaction; }
 
 // ---- Begin
@@ -189,10 +199,10 @@ void transactions::abort_step(op& o) noexcept {
   o.complete(was_doomed ? base::status{QUIRE_CONFLICT} : base::status{});
 }
 
-void transactions::retry() noexcept {
+void transactions::retry(std::int64_t timeout_ms) noexcept {
   op o([](core& e, op& self) noexcept { e.transactions.retry_step(self); }, op::type::call);
   const note_scope noted(this_thread().wants, waits::what::something, "quire_transaction_retry");
-  (void)core_.run(o);
+  if (!core_.run(o, timeout_ms)) core_.as_driver([&] { retries_.remove(o); });  // `o` was queued before
   this_thread().inside_transaction = false;
 }
 

@@ -23,8 +23,8 @@ class transactions {
   [[nodiscard]] base::status commit() noexcept;
   /// It is undone. QUIRE_CONFLICT: it was doomed, and what it has seen may be old.
   [[nodiscard]] base::status abort() noexcept;
-  /// It is undone; returns when something that it has seen may have changed.
-  void retry() noexcept;
+  /// It is undone; returns when something that it has seen may have changed, after `timeout_ms` at the latest (< 0: whenever that is).
+  void retry(std::int64_t timeout_ms) noexcept;
   /// Nobody else commits until it is over. QUIRE_CONFLICT: it is doomed.
   [[nodiscard]] base::status take_turn() noexcept;
   /// The calling thread is in one.
@@ -48,6 +48,7 @@ class transactions {
     void push(op& o) noexcept;
     [[nodiscard]] op* take_all() noexcept;
     [[nodiscard]] op* pop() noexcept;
+    void remove(const op& o) noexcept;
   };
   void begin_step(op& o) noexcept;
   void commit_step(fault_op& o) noexcept;

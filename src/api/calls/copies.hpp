@@ -20,6 +20,7 @@
 
 #include "api/calls/range.hpp"
 #include "api/calls/table.hpp"
+#include "api/transactions.hpp"
 #include "os/memory.hpp"
 
 namespace quire::api::calls {
@@ -363,6 +364,8 @@ inline R make(row& of, A... a) {
   auto* const real = real_of<R(decltype(given(a))...)>(of);
   if (real == nullptr) [[unlikely]]
     return failed<R>();
+  if (transactions::is_inside()) [[unlikely]]
+    transactions::make_irrevocable();  // the call cannot be undone
   if ((away(a) || ...)) [[unlikely]]
     return make_with_copies<R>(real, a...);
   return real(given(a)...);

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Contract of the loop of transactions: each task runs exactly once, where and in the order that it is to; what tasks register is run; a task that
+// undoes itself is gone; the loops of all nodes end.
+#include <array>
+
+#include <quire/loop.h>
+#include <quire/transaction.hpp>
+
+#include "node.hpp"
+
+using namespace quire::test;
+
+namespace {
+
+using word = std::uint64_t;
+constexpr std::size_t unit_words = 512;
+
+/// A word in a unit of its own.
+volatile word* g_words = nullptr;
+volatile word& at(std::size_t i) { return g_words[i * unit_words]; }
+
+quire_task_options how(int node, int priority = 4) {
+  quire_task_options o{};
+  o.size = sizeof o;
+  o.node = node;
+  o.priority = priority;
+  return o;
+}
+word read(std::size_t i) { return quire::atomically([&] { return word{at(i)}; }); }
+
+void run_loop() { REQUIRE_OK(quire_loop_run()); }
+
+enum place : std::size_t { counter, left, order, log_of_order, ticks, undone, own, last = own + 16 };
+
+void count(std::uint64_t by) {
+  at(counter) = at(counter) + by;
+  at(left) = at(left) - 1;
+  if (at(left) == 0) REQUIRE_OK(quire_loop_stop());
+}
+
+/// All nodes register, all run: each task once.
+void exactly_once() {
+  constexpr word mine = 200;
+  const auto nodes = static_cast<word>(quire_nodes());
+  if (quire_node() == 0) quire::atomically([&] { at(left) = mine * nodes; });
+  barrier();
+  for (word i = 0; i < mine; ++i) {
+    const auto o = how(i % 3 == 0 ? static_cast<int>(i % nodes) : -1, static_cast<int>(i % 8));
+    REQUIRE_OK(quire_task_register(count, i + 1, &o, nullptr));
+  }
+  run_loop();
+  REQUIRE_EQUAL(read(counter), nodes * mine * (mine + 1) / 2);
+  barrier();
+}
+
+void note_order(std::uint64_t which) {
+  const word n = at(order);
+  g_words[log_of_order * unit_words + n] = which;
+  at(order) = n + 1;
+  if (n + 1 == 24) REQUIRE_OK(quire_loop_stop());
+}
+
+/// By priority; of one priority in the order of registering.
+void in_order() {
+  if (quire_node() == 0) {
+    quire::atomically([&] {
+      for (word i = 0; i < 24; ++i) {
+        const auto o = how(quire_nodes() - 1, static_cast<int>(7 - i % 8));
+        REQUIRE_OK(quire_task_register(note_order, i, &o, nullptr));
+      }
+    });
+  }
+  barrier();
+  run_loop();
+  barrier();
+  quire::atomically([&] {
+    for (word i = 0; i < 24; ++i) REQUIRE_EQUAL(g_words[log_of_order * unit_words + i], 7 - i / 3 + 8 * (i % 3));
+  });
+  barrier();
+}
+
+void hop(std::uint64_t left_over) {
+  at(own + static_cast<std::size_t>(quire_node()) % 16) = at(own + static_cast<std::size_t>(quire_node()) % 16) + 1;
+  if (left_over == 0) {
+    REQUIRE_OK(quire_loop_stop());
+    return;
+  }
+  const auto o = how(static_cast<int>((static_cast<unsigned>(quire_node()) + 1) % static_cast<unsigned>(quire_nodes())));
+  REQUIRE_OK(quire_task_register(hop, left_over - 1, &o, nullptr));
+}
+
+/// A task goes round all nodes.
+void round_about() {
+  if (quire_node() == 0) REQUIRE_OK(quire_task_register(hop, 5 * static_cast<word>(quire_nodes()) - 1, nullptr, nullptr));
+  barrier();
+  run_loop();
+  barrier();
+  word sum = 0;
+  for (std::size_t i = 0; i < 16; ++i) sum += read(own + i);
+  REQUIRE_EQUAL(sum, 5 * quire_nodes());
+  barrier();
+}
+
+void tick(std::uint64_t) {
+  at(ticks) = at(ticks) + 1;
+  if (at(ticks) == 5) REQUIRE_OK(quire_loop_stop());
+}
+quire_task g_periodic{};
+
+/// Again and again; and later.
+void periodic() {
+  const double begin = now_seconds();
+  if (quire_node() == 0) {
+    auto o = how(-1);
+    o.period_ms = 5;
+    o.delay_ms = 20;
+    REQUIRE_OK(quire_task_register(tick, 0, &o, &g_periodic));
+  }
+  barrier();
+  run_loop();
+  REQUIRE(now_seconds() - begin >= 0.035);
+  if (quire_node() == 0) {
+    REQUIRE_OK(quire_task_cancel(g_periodic));
+    REQUIRE_STATUS(quire_task_cancel(g_periodic), QUIRE_NOT_FOUND);
+  }
+  barrier();
+}
+
+void undo(std::uint64_t) {
+  at(undone) = 77;
+  quire_transaction_abort(QUIRE_BUSY);
+}
+void stop(std::uint64_t) { REQUIRE_OK(quire_loop_stop()); }
+
+void undo_themselves() {
+  if (quire_node() == 0) {
+    auto o = how(0, 1);
+    REQUIRE_OK(quire_task_register(undo, 0, &o, nullptr));
+    o.priority = 6;
+    REQUIRE_OK(quire_task_register(stop, 0, &o, nullptr));
+  }
+  barrier();
+  run_loop();
+  REQUIRE_EQUAL(read(undone), 0);
+  barrier();
+}
+
+void refused() {
+  REQUIRE_STATUS(quire_task_register(nullptr, 0, nullptr, nullptr), QUIRE_INVALID);
+  auto o = how(quire_nodes());
+  REQUIRE_STATUS(quire_task_register(stop, 0, &o, nullptr), QUIRE_INVALID);
+  o = how(0, 8);
+  REQUIRE_STATUS(quire_task_register(stop, 0, &o, nullptr), QUIRE_INVALID);
+  o = how(0);
+  o.size = 3;
+  REQUIRE_STATUS(quire_task_register(stop, 0, &o, nullptr), QUIRE_INVALID);
+  o = how(0);
+  o.period_ms = ~std::uint64_t{0};
+  REQUIRE_STATUS(quire_task_register(stop, 0, &o, nullptr), QUIRE_INVALID);
+  REQUIRE_STATUS(quire_task_cancel(quire_task{0}), QUIRE_INVALID);
+  REQUIRE_STATUS(quire_task_cancel(quire_task{~0ull}), QUIRE_INVALID);
+  quire::atomically([&] { REQUIRE_STATUS(quire_loop_run(), QUIRE_INVALID); });
+  // As many as there may be, and one more.
+  if (quire_node() == 0) {
+    static std::array<quire_task, 4096> all;
+    quire_task one{};
+    for (std::size_t i = 0; i < all.size(); i += 64) {
+      quire::atomically([&] {
+        for (std::size_t k = i; k < i + 64; ++k) REQUIRE_OK(quire_task_register(stop, 0, nullptr, &all[k]));
+      });
+    }
+    REQUIRE_STATUS(quire_task_register(stop, 0, nullptr, &one), QUIRE_LIMIT);
+    for (std::size_t i = 0; i < all.size(); i += 64) {
+      quire::atomically([&] {
+        for (std::size_t k = i; k < i + 64; ++k) REQUIRE_OK(quire_task_cancel(all[k]));
+      });
+    }
+  }
+  barrier();
+}
+
+}  // namespace
+
+int main() {
+  return node_main([] {
+    quire_region_options about = region_options(4096, QUIRE_PLACE_MODULO, 0);
+    about.consistency = QUIRE_TRANSACTIONAL;
+    g_words = shared_region<word>("loop", place::last * 4096, about);
+    barrier();
+    exactly_once();
+    in_order();
+    round_about();
+    periodic();
+    undo_themselves();
+    refused();
+  });
+}
