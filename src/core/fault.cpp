@@ -223,7 +223,7 @@ model::fault_outcome fault_path::let_in_whole(region_slot& r, std::uint64_t firs
   }
   if (missing != none) {
     core_.stamp(fault_trace::point::asked, r.about.id, missing);
-    core_.whole.note_try(r, page);
+    core_.whole.note_try(r, page, want);
     const auto plan = plan_for_whole(r, page, want, false, stream);
     waits(missing);
     core_.performer.flush();
@@ -247,6 +247,7 @@ bool fault_path::compose(region_slot& r, std::uint64_t page, access want) noexce
   for (std::uint64_t unit = all.first; unit < all.end; ++unit) least = std::min(least, r.machine->mapped(unit));
   if (least < want) return false;
   core_.performer.compose(r, page, least);
+  core_.whole.note_granted(r, page, least);
   return true;
 }
 

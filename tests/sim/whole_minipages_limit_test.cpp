@@ -159,6 +159,12 @@ TEST_P(minipages_limited, hold_for_every_seed) {
 INSTANTIATE_TEST_SUITE_P(sizes, minipages_limited, testing::Values(halves, quarters, sixths, small, tiny, mixed),
                          [](const auto& info) { return info.param.name; });
 
+/// Three nodes took the units of a page from each other for ever: messages took so long that no thread came back soon enough to claim it.
+TEST(minipages_limited_pinned, pages_that_all_nodes_want_on_a_slow_network) {
+  totals done;
+  EXPECT_EQ(in_order(quarters, 41182494502879268, done), "");
+}
+
 /// Release: words of one's own, seen by all behind a barrier. Of a dynamic layout half of the pages are divided after a while, which threads have looked
 /// at before: a heap grows.
 std::string released(const shape& of, std::uint64_t seed, totals& done) {

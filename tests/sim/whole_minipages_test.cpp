@@ -76,6 +76,40 @@ TEST(minipages, are_pushed_while_their_pages_are_claimed) {
   }
 }
 
+/// A page that all nodes want at a time, as a whole and by units.
+std::string contended(std::uint64_t seed, sim::time_ns least_delay, sim::time_ns most_delay) {
+  sim::random draw(sim::mix(seed ^ 0x3175));
+  world_options o = options(seed, 3, draw);
+  o.net.min_delay = least_delay;
+  o.net.max_delay = most_delay;
+  const unsigned natural_percent = draw.chance(50) ? 100 : 80;
+  world w(o);
+  add(w, quarters, QUIRE_SEQUENTIAL, grouping_of(seed));
+  for (unsigned n = 0; n < w.nodes(); ++n) {
+    w.start(n, [&w, natural_percent, s = draw.next()](node& here) {
+      sim::random mine(s);
+      for (unsigned i = 0; i < 60 && !w.failed(); ++i) {
+        const std::uint64_t at = address_of(here, words_of_page + mine.below(words_of_page), natural_percent, mine);
+        std::uint64_t latest = 0;
+        if (mine.chance(60)) {
+          here.store(at, w.unique());
+        } else if (here.load(at, latest) != latest) {
+          w.fail("a word is old");
+        }
+      }
+    });
+  }
+  return w.run();
+}
+
+/// Threads that came again later than after half a millisecond never claimed a page.
+TEST(minipages, are_used_as_pages_whatever_time_messages_take) {
+  for (const std::uint64_t seed : sim::seeds(1, 20)) {
+    ASSERT_EQ(contended(seed, 200'000, 600'000), "") << "replay: QUIRE_SIM_SEED=" << seed;
+    ASSERT_EQ(contended(seed, 5'000'000, 9'000'000), "") << "replay: QUIRE_SIM_SEED=" << seed;
+  }
+}
+
 /// Release: words of one's own, seen by all behind a barrier.
 class minipages_released : public checked {};
 TEST_P(minipages_released, holds_for_every_seed) {

@@ -6,23 +6,18 @@
 namespace quire::core {
 
 namespace {
-constexpr unsigned tries_before_claim = 4;
-constexpr std::uint64_t in_a_row_ns = 500'000;     // tries that come within so long of each other
 constexpr std::uint64_t shortest_use_ns = 30'000;  // a thread needs so long to wake up and go on
-constexpr unsigned most_levels = 5;
-constexpr std::uint64_t patience_ns = 5'000'000;   // of who has pinned some units, with the next
+constexpr std::uint64_t patience_ns = 5'000'000;   // of who has pinned some units, with the next; twice as long with each level
 constexpr std::uint64_t for_ever = ~std::uint64_t{0};
 }  // namespace
 
-void whole_pages::note_try(region_slot& r, std::uint64_t page) noexcept {
+void whole_pages::note_try(region_slot& r, std::uint64_t page, model::access want) noexcept {
   if (!core_.protocols.of(r).pins || core_.protocols.of(r).relaxed) return;
-  recent& seen = recent_[(page ^ r.about.id * 7u) % recent_.size()];
-  const std::uint64_t now = core_.now();
-  if (seen.region != &r || seen.page != page || now - seen.last_ns > in_a_row_ns) seen = {&r, page, now, 0, 0};
-  seen.last_ns = now;
-  if (++seen.tries < tries_before_claim) return;
-  seen.tries = 0;
-  begin(r, page, std::min(seen.claims++, most_levels));
+  if (const auto level = tries_.on_try(r.about.id, page, want, core_.now())) begin(r, page, *level);
+}
+
+void whole_pages::note_granted(const region_slot& r, std::uint64_t page, model::access level) noexcept {
+  if (!core_.protocols.of(r).relaxed) tries_.on_granted(r.about.id, page, level, core_.now());
 }
 
 void whole_pages::begin(region_slot& r, std::uint64_t page, unsigned level) noexcept {
@@ -70,7 +65,7 @@ void whole_pages::go_on(claim& c) noexcept {
     if (outcome != fault_outcome::local) return core_.performer.flush();
     ++c.next;
     c.counted = false;
-    c.until_ns = core_.now() + patience_ns;
+    c.until_ns = core_.now() + (patience_ns << c.level);
   }
   core_.performer.flush();
   c.whole = true;

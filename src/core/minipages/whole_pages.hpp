@@ -7,10 +7,10 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 
 #include "base/fault_heap.hpp"
+#include "core/minipages/page_tries.hpp"
 #include "core/region_slot.hpp"
 
 namespace quire::core {
@@ -22,7 +22,9 @@ class whole_pages {
   explicit whole_pages(core& node) : core_(node) { claims_.reserve(64); }
 
   /// A thread has come for a page, and some unit of it is not here.
-  void note_try(region_slot& r, std::uint64_t page) noexcept;
+  void note_try(region_slot& r, std::uint64_t page, model::access want) noexcept;
+  /// Threads may use the page.
+  void note_granted(const region_slot& r, std::uint64_t page, model::access level) noexcept;
   /// Units have come, or may be asked for again.
   void on_woken(const region_slot& r, std::uint64_t first, std::uint64_t count) noexcept;
   /// Goes on with claims, and ends those whose time is over. True if there was anything to do.
@@ -33,6 +35,7 @@ class whole_pages {
   void end(const region_slot& r, std::uint64_t first, std::uint64_t end_unit) noexcept;
   /// The region has gone, or the node leaves: nothing is to be done for its claims.
   void forget(const region_slot& r) noexcept {
+    tries_.forget(r.about.id);
     std::erase_if(claims_, [&](const claim& c) { return c.region == &r; });
   }
   /// The page is claimed, and not whole yet: its threads are woken when it is, or when the claim ends.
@@ -52,19 +55,13 @@ class whole_pages {
     unsigned level = 0;                          ///< how often it was claimed in a row
     std::uint64_t until_ns = 0;                  ///< then it ends
   };
-  /// Pages that threads have come for lately, some of them.
-  struct recent {
-    const region_slot* region = nullptr;
-    std::uint64_t page = 0, last_ns = 0;
-    unsigned tries = 0, claims = 0;
-  };
   void begin(region_slot& r, std::uint64_t page, unsigned level) noexcept;
   void go_on(claim& c) noexcept;
   void end(claim& c) noexcept;
 
   core& core_;
   base::fault_vector<claim> claims_{};
-  std::array<recent, 64> recent_{};
+  page_tries tries_{};
 };
 
 }  // namespace quire::core
