@@ -11,6 +11,7 @@
 #include <cstring>
 #include <memory>
 
+#include "api/code_service.hpp"
 #include "api/forward.hpp"
 #include "base/detail.hpp"
 #include "base/log.hpp"
@@ -26,6 +27,13 @@ using region::service;
 namespace {
 
 constexpr std::size_t longest_module = thread_service::longest_module;
+/// In place of the name of a module: the function lies in code in shared memory, where its address is the same on all nodes.
+constexpr const char* shared_code = "(shared code)";
+
+bool is_shared_code(std::uint64_t address) {
+  runtime* const r = current();
+  return r != nullptr && r->code->runs(address);
+}
 using thread_plan = thread_service::plan;
 
 /// Where a function lies, independent of where things are loaded. The program itself has an empty name.
@@ -138,7 +146,11 @@ void* body(void* argument) noexcept {
   const function_place place{{plan->module.data(), plan->length}, plan->request.a};
   search where;
   where.place = &place;
-  ::dl_iterate_phdr(look_at, &where);
+  if (place.module != shared_code) {
+    ::dl_iterate_phdr(look_at, &where);
+  } else if (is_shared_code(place.offset)) {
+    where.result = place.offset;
+  }
   std::uint64_t id = 0;
   if (say_started(plan->request, where.result != 0 ? 1 : 0, &id) != QUIRE_OK || id == 0) return nullptr;
   void* const result = reinterpret_cast<void* (*)(void*)>(where.result)(reinterpret_cast<void*>(plan->request.b));
@@ -270,7 +282,12 @@ quire_status quire_spawn(int node, void* (*function)(void*), void* argument, qui
     return quire::base::explain(QUIRE_INVALID, "quire_spawn(): the %s is NULL", function == nullptr ? "function" : "place for the thread");
   quire::api::search s;
   s.address = reinterpret_cast<std::uint64_t>(function);
-  ::dl_iterate_phdr(quire::api::look_at, &s);
+  if (quire::api::is_shared_code(s.address)) {
+    s.found = {quire::api::shared_code, s.address};
+    s.result = 1;
+  } else {
+    ::dl_iterate_phdr(quire::api::look_at, &s);
+  }
   if (s.result == 0 || s.found.module.size() > quire::api::longest_module)
     return quire::base::explain(QUIRE_INVALID, "quire_spawn(): 0x%lx is no function of the program or of a library that it has loaded",
                                 static_cast<unsigned long>(s.address));

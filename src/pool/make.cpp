@@ -29,7 +29,7 @@ const char* when_full(kind which) noexcept {
 
 base::result<std::unique_ptr<pool>> make(const settings& how, std::uint64_t address, std::uint64_t bytes, bool accessible,
                                          const fine_views& fine) {
-  const request r{name_of(how.which), when_full(how.which), address, bytes, accessible, fine};
+  const request r{name_of(how.which), when_full(how.which), address, bytes, accessible, how.code, fine};
   switch (how.which) {
     case kind::memfd: return make_memfd(r);
     case kind::file: return make_file(r, how);

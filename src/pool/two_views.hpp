@@ -14,6 +14,7 @@ struct request {
   std::uint64_t address;
   std::uint64_t bytes;
   bool accessible;
+  bool code;
   fine_views fine{};
 
   [[nodiscard]] std::byte* application() const noexcept { return reinterpret_cast<std::byte*>(address); }

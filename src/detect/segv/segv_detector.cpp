@@ -8,20 +8,22 @@
 namespace quire::detect {
 namespace {
 
-constexpr int prot_of(access a) noexcept {
-  return a == access::none ? PROT_NONE : a == access::read ? PROT_READ : PROT_READ | PROT_WRITE;
+constexpr int prot_of(access a, bool code) noexcept {
+  if (a == access::none) return PROT_NONE;
+  if (code) return PROT_READ | PROT_EXEC;
+  return a == access::read ? PROT_READ : PROT_READ | PROT_WRITE;
 }
 
 class segv_detector final : public detector {
  public:
-  explicit segv_detector(os::address_space& where) : where_(where) {}
+  segv_detector(os::address_space& where, bool code) : where_(where), code_(code) {}
   int attach(std::byte*, std::uint64_t) noexcept override { return 0; }
   void detach(std::byte*, std::uint64_t) noexcept override {}
   int permit(std::byte* address, std::size_t bytes, access, access to) noexcept override {
-    return where_.protect(address, bytes, prot_of(to));
+    return where_.protect(address, bytes, prot_of(to, code_));
   }
   int protect(std::byte* address, std::size_t bytes, access, access to) noexcept override {
-    return where_.protect(address, bytes, prot_of(to));
+    return where_.protect(address, bytes, prot_of(to, code_));
   }
   void wake(std::byte*, std::size_t) noexcept override {}
   int descriptor() const noexcept override { return -1; }
@@ -31,10 +33,11 @@ class segv_detector final : public detector {
 
  private:
   os::address_space& where_;
+  bool code_;
 };
 
 }  // namespace
 
-std::unique_ptr<detector> open_segv(os::address_space& where) { return std::make_unique<segv_detector>(where); }
+std::unique_ptr<detector> open_segv(os::address_space& where, bool code) { return std::make_unique<segv_detector>(where, code); }
 
 }  // namespace quire::detect
