@@ -181,19 +181,28 @@ void code_service::run_exits_here(std::uint64_t base) {
 }
 
 void code_service::detach_here(std::uint64_t base) {
+  module_ptr gone;
   {
     const std::lock_guard guard(mutex_);
-    if (modules_.erase(base) == 0) return;  // it could not be attached here
+    const auto found = modules_.find(base);
+    if (found == modules_.end()) return;  // it could not be attached here
+    gone = found->second;
+    modules_.erase(found);
   }
-  code::detach(*record_at(base));
+  if (gone->unwinds) code::remove_unwind_tables(*gone->record);
+  code::detach(*gone->record);
 }
 
 void code_service::rest() {
-  for (const module_ptr& m : all()) code::remove_unwind_tables(*m->record);
+  for (const module_ptr& m : all()) {
+    if (std::exchange(m->unwinds, false)) code::remove_unwind_tables(*m->record);
+  }
 }
 
 void code_service::go_on() {
-  for (const module_ptr& m : all()) code::add_unwind_tables(*m->record);
+  for (const module_ptr& m : all()) {
+    if (!std::exchange(m->unwinds, true)) code::add_unwind_tables(*m->record);
+  }
 }
 
 // ---- Orders

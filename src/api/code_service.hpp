@@ -44,7 +44,8 @@ class code_service {
   /// What an order of another node has asked for, by a thread that the order has started; answers it.
   void carry_out(const model::message& order) noexcept;
 
-  /// Around the end of the job, whose memory goes: exceptions find no code there any more. go_on() if the end was refused.
+  /// Around the end of the job, whose memory goes: exceptions find no code there any more. go_on() if the end was refused. rest() again when all nodes are at the
+  /// end: another one may have loaded meanwhile.
   void rest();
   void go_on();
 
@@ -58,6 +59,7 @@ class code_service {
     const code::module_record* record = nullptr;
     std::uint64_t code_end = 0, end = 0;  ///< of its addresses
     std::vector<exit_call> exits{};  ///< of this node, in the order of the calls
+    bool unwinds = true;             ///< exceptions pass through it on this node
     bool ended = false;              ///< destructors have run, and the module could not go
   };
   using module_ptr = std::shared_ptr<module>;

@@ -441,7 +441,7 @@ quire_status end_together(runtime& r, kept_memory& kept) {
   r.core->expect_end();
   const auto why = quire_barrier_wait(quire_barrier{0});  // nobody waits for this node any more, and no other barrier is the end
   if (why != QUIRE_OK) r.core->expect_no_end();
-  if (why != QUIRE_OK) r.code->go_on();
+  why == QUIRE_OK ? r.code->rest() : r.code->go_on();
   return why;
 }
 

@@ -119,10 +119,7 @@ lacking attach(const module_record& m, names& from) {
   return {};
 }
 
-void detach(const module_record& m) noexcept {
-  remove_unwind_tables(m);
-  give_back(m);
-}
+void detach(const module_record& m) noexcept { give_back(m); }
 
 void add_unwind_tables(const module_record& m) noexcept {
   if (m.unwind_tables != 0) __register_frame(at(m.unwind_tables));

@@ -48,10 +48,10 @@ struct lacking {
 
 /// Makes the module usable on this node, or leaves nothing. Once a node.
 [[nodiscard]] lacking attach(const module_record& module, names& from);
-/// Undoes that: nobody runs the module's code here any more. The record must still be there.
+/// Undoes that: nobody runs the module's code here any more, and its unwind tables are removed. The record must still be there.
 void detach(const module_record& module) noexcept;
 
-/// Exceptions pass through the module's code from now on, or not any more. Between attach() and detach() they do.
+/// Exceptions pass through the module's code from now on, as they do after attach(); or not any more.
 void add_unwind_tables(const module_record& module) noexcept;
 void remove_unwind_tables(const module_record& module) noexcept;
 

@@ -207,8 +207,8 @@ refusal elf_file::read_dynamic() {
 
 refusal elf_file::read_array(const char* name, std::uint64_t address, std::uint64_t bytes, address_range& to) const {
   if (bytes == 0) return {};
-  if (address % sizeof(std::uint64_t) != 0 || bytes % sizeof(std::uint64_t) != 0 || content(address, bytes).empty()) {
-    return invalid(std::string("its table of ") + name + " lies outside of what is loaded");
+  if (address % sizeof(std::uint64_t) != 0 || bytes % sizeof(std::uint64_t) != 0 || address < relro_.first || content(address, bytes).empty()) {
+    return invalid(std::string("its table of ") + name + " lies outside of what is relocated");
   }
   to = {address, address + bytes};
   return {};
