@@ -86,8 +86,8 @@ template <class T>
 template <class Signature>
 class function;
 
-/// A function of a module that may be replaced while others call it: each call reads, from shared memory, which one it is. A handle, trivially copyable, the same on
-/// every node, valid while the module is loaded.
+/// A function of a module that may be replaced while others call it: each call reads, from shared memory, which one it is. A handle, trivially copyable,
+/// the same on every node, valid while the module is loaded.
 template <class Result, class... Parameters>
 class function<Result(Parameters...)> {
  public:

@@ -23,8 +23,8 @@ int keep_exit(void (*function)(void*), void* argument, void* linker_handle) {
   return ::__cxa_atexit(function, argument, linker_handle);
 }
 
-// Variables in functions that are initialised by the first call. Their guards are shared, and waiting for a word of another process needs more than a futex: a thread
-// that finds one at work looks again, after a while. The word: 0; 1, done; or who is at work.
+// Variables in functions that are initialised by the first call. Their guards are shared, and nobody is woken who sleeps by a futex for a word that
+// another process writes: a thread that finds one at work looks again, after a while. The word is 0; 1 when all is done; or says who is at work.
 
 constexpr std::uint64_t guard_done = 1, guard_pending = 0x100;
 

@@ -35,7 +35,9 @@ base::status no_module(const char* call, quire_code code) {
   return explain(QUIRE_NOT_FOUND, "%s(): there is no code of the handle 0x%lx; it was unloaded, or never loaded", call, static_cast<unsigned long>(code.id));
 }
 
-base::status refused(const std::string& file, const code::refusal& why) { return explain(why.why, "quire_code_load(): %s: %s", file.c_str(), why.text.c_str()); }
+base::status refused(const std::string& file, const code::refusal& why) {
+  return explain(why.why, "quire_code_load(): %s: %s", file.c_str(), why.text.c_str());
+}
 
 std::string base_name(const char* path) {
   const char* slash = std::strrchr(path, '/');
@@ -210,18 +212,33 @@ void code_service::go_on() {
 /// Driver's thread.
 void code_service::on_order(const message& m) { threads_.start(start_order, {m, 0, {}}); }
 
-void code_service::carry_out(const message& m) noexcept {
-  lacking why;
-  switch (static_cast<order>(m.a)) {
-    case order::attach: why = attach_here(m.b); break;
-    case order::run_exits: run_exits_here(m.b); break;
-    case order::detach: detach_here(m.b); break;
+lacking code_service::do_here(order what, std::uint64_t base) {
+  switch (what) {
+    case order::attach: return attach_here(base);
+    case order::run_exits: run_exits_here(base); break;
+    case order::detach: detach_here(base); break;
   }
-  const quire_status status = why.kind == lacking::what::nothing ? QUIRE_OK : why.kind == lacking::what::memory ? QUIRE_NO_MEMORY : QUIRE_NOT_FOUND;
-  core_.as_driver([&] { core_.services.answer(m, status, static_cast<std::uint64_t>(why.kind), why.number); });
+  return {};
 }
 
+namespace {
+quire_status status_of(const lacking& why) noexcept {
+  if (why.kind == lacking::what::nothing) return QUIRE_OK;
+  return why.kind == lacking::what::memory ? QUIRE_NO_MEMORY : QUIRE_NOT_FOUND;
+}
+}  // namespace
+
+void code_service::carry_out(const message& m) noexcept {
+  const lacking why = do_here(static_cast<order>(m.a), m.b);
+  core_.as_driver([&] { core_.services.answer(m, status_of(why), static_cast<std::uint64_t>(why.kind), why.number); });
+}
+
+/// On this node the calling thread does it itself: it may have the dynamic linker's lock, in a constructor of dlopen(3).
 base::status code_service::ask(unsigned node, order what, std::uint64_t base, lacking& lacks) {
+  if (node == core_.config.self.value()) {
+    lacks = do_here(what, base);
+    return status_of(lacks);
+  }
   message m;
   m.a = static_cast<std::uint64_t>(what);
   m.b = base;
@@ -257,8 +274,8 @@ base::status code_service::find_imports(loading& what) {
   for (const std::string_view library : what.elf.needed()) {
     if (names.open(std::string(library).c_str())) continue;
     const char* const error = ::dlerror();
-    return explain(QUIRE_NOT_FOUND, "quire_code_load(): %s needs the library '%s', which cannot be loaded on node %u: %s", what.file.c_str(), std::string(library).c_str(),
-                   unsigned{core_.config.self.value()}, error != nullptr ? error : "it has too many of them");
+    return explain(QUIRE_NOT_FOUND, "quire_code_load(): %s needs the library '%s', which cannot be loaded on node %u: %s", what.file.c_str(),
+                   std::string(library).c_str(), unsigned{core_.config.self.value()}, error != nullptr ? error : "it has too many of them");
   }
   for (code::import& i : what.image.imports()) {
     const std::string name(i.name);
@@ -266,8 +283,8 @@ base::status code_service::find_imports(loading& what) {
     i.kind = code::kind_of(found, i.type);
     if (i.copy != code::import::no_copy && found != nullptr) i.bytes = code::bytes_of(found);
     if (i.kind != import_kind::absent || i.weak) continue;
-    return explain(QUIRE_NOT_FOUND, "quire_code_load(): %s imports '%s', which nothing on node %u has; it may be in a library that the module was not linked with, or in "
-                   "the program, which needs -rdynamic then", what.file.c_str(), name.c_str(), unsigned{core_.config.self.value()});
+    return explain(QUIRE_NOT_FOUND, "quire_code_load(): %s imports '%s', which nothing on node %u has (if the program has it: link that with -rdynamic)",
+                   what.file.c_str(), name.c_str(), unsigned{core_.config.self.value()});
   }
   return {};
 }
@@ -315,7 +332,8 @@ base::status code_service::attach_all(const loading& what) {
         return explain(QUIRE_NOT_FOUND, "quire_code_load(): %s needs the library '%s', which cannot be loaded on node %u", what.file.c_str(),
                        m.text(m.rows<std::uint32_t>(m.needed)[lacks.number]), node);
       case lacking::what::memory:
-        return explain(QUIRE_NO_MEMORY, "quire_code_load(): node %u has no memory for %s: %s", node, what.file.c_str(), std::strerror(static_cast<int>(lacks.number)));
+        return explain(QUIRE_NO_MEMORY, "quire_code_load(): node %u has no memory for %s: %s", node, what.file.c_str(),
+                       std::strerror(static_cast<int>(lacks.number)));
       case lacking::what::nothing: break;
     }
     return why;
@@ -331,7 +349,9 @@ base::status code_service::begin(loading& what) {
     return explain(QUIRE_INVALID, "quire_code_load(): a constructor of %s has thrown an exception", what.file.c_str());
   }
   const auto why = names_.publish((name_prefix + what.name).c_str(), what.regions.base);
-  if (why == QUIRE_EXISTS) return explain(QUIRE_EXISTS, "quire_code_load(): there is code of the name '%s' already (quire_code_options.name)", what.name.c_str());
+  if (why == QUIRE_EXISTS) {
+    return explain(QUIRE_EXISTS, "quire_code_load(): there is code of the name '%s' already (quire_code_options.name)", what.name.c_str());
+  }
   return why;
 }
 
@@ -356,7 +376,9 @@ base::status code_service::load(const char* path, const char* name, const quire_
   loading what;
   what.file = base_name(path);
   what.name = name != nullptr ? name : what.file;
-  if (what.name.empty() || what.name.size() > longest_name) return explain(QUIRE_INVALID, "quire_code_load(): the name '%s' is empty, or has more than 58 characters", what.name.c_str());
+  if (what.name.empty() || what.name.size() > longest_name) {
+    return explain(QUIRE_INVALID, "quire_code_load(): the name '%s' is empty, or has more than 58 characters", what.name.c_str());
+  }
   std::uint64_t taken = 0;
   if (const auto why = names_.lookup((name_prefix + what.name).c_str(), 0, taken); why != QUIRE_NOT_FOUND) {
     if (!why.ok()) return why;
@@ -424,7 +446,9 @@ base::status code_service::replace(quire_code code, const char* name, quire_code
   module_ptr in, from;
   if (const auto why = find_export(call, code, name, old_one, in); !why.ok()) return why;
   if (const auto why = find_export(call, newer, name, new_one, from); !why.ok()) return why;
-  if (old_one->entry == code::export_row::no_entry || new_one->entry == code::export_row::no_entry) return explain(QUIRE_INVALID, "%s(): '%s' is no function", call, name);
+  if (old_one->entry == code::export_row::no_entry || new_one->entry == code::export_row::no_entry) {
+    return explain(QUIRE_INVALID, "%s(): '%s' is no function", call, name);
+  }
   __atomic_store_n(in->record->entry(old_one->entry), new_one->address, __ATOMIC_RELEASE);
   return {};
 }
@@ -438,8 +462,8 @@ base::status code_service::check_unused(const module& of) {
     const auto* const rows = m.rows<code::export_row>(m.exports);
     for (std::uint64_t i = 0; i < m.exports.count; ++i) {
       if (rows[i].entry == code::export_row::no_entry || !of.record->has(__atomic_load_n(m.entry(rows[i].entry), __ATOMIC_ACQUIRE))) continue;
-      return explain(QUIRE_BUSY, "quire_code_unload(): the entry of '%s' of '%s' leads to '%s'; replace it first (quire_code_replace)", m.text(rows[i].name), m.text(m.name),
-                     of.record->text(of.record->name));
+      return explain(QUIRE_BUSY, "quire_code_unload(): the entry of '%s' of '%s' leads to '%s'; replace it first (quire_code_replace)", m.text(rows[i].name),
+                     m.text(m.name), of.record->text(of.record->name));
     }
   }
   return {};

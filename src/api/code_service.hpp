@@ -39,13 +39,14 @@ class code_service {
 
   /// Whether an address is one of code that this node can run. Any thread but the driver.
   [[nodiscard]] bool runs(std::uint64_t address);
-  /// Of a module's call of atexit(3) or a destructor of a static object, kept until the module goes. False: no module has this handle of its linker (__dso_handle).
+  /// Of a module's call of atexit(3) or a destructor of a static object, kept until the module goes. False: no module has this handle of its
+  /// linker (__dso_handle).
   [[nodiscard]] bool keep_exit(void (*function)(void*), void* argument, const void* linker_handle);
   /// What an order of another node has asked for, by a thread that the order has started; answers it.
   void carry_out(const model::message& order) noexcept;
 
-  /// Around the end of the job, whose memory goes: exceptions find no code there any more. go_on() if the end was refused. rest() again when all nodes are at the
-  /// end: another one may have loaded meanwhile.
+  /// Around the end of the job, whose memory goes: exceptions find no code there any more. go_on() if the end was refused. rest() again when all
+  /// nodes are at the end: another one may have loaded meanwhile.
   void rest();
   void go_on();
 
@@ -90,6 +91,7 @@ class code_service {
   [[nodiscard]] code::lacking attach_here(std::uint64_t base);
   void run_exits_here(std::uint64_t base);
   void detach_here(std::uint64_t base);
+  [[nodiscard]] code::lacking do_here(order what, std::uint64_t base);
   void on_order(const model::message& m);
 
   core::core& core_;

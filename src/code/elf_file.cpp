@@ -96,14 +96,20 @@ refusal elf_file::read_header() {
   if (!elf) return invalid("it is no ELF file");
   if (!h) return invalid("it ends within the header of the file");
   if (h->e_ident[EI_CLASS] != ELFCLASS64 || h->e_ident[EI_DATA] != ELFDATA2LSB) return invalid("it is not for a machine of 64 bits and little-endian order");
-  if (h->e_machine != own_machine) return invalid("it is for another kind of machine (number " + std::to_string(h->e_machine) + " in ELF, this one is " + std::to_string(own_machine) + ")");
+  if (h->e_machine != own_machine) {
+    return invalid("it is for another kind of machine (number " + std::to_string(h->e_machine) + " in ELF, this one is " + std::to_string(own_machine) + ")");
+  }
   if (h->e_type == ET_REL) return invalid("it is an object file: link it with -shared");
   if (h->e_type == ET_EXEC) return invalid("it is a program, and no shared library: compile with -fPIC, and link with -shared");
   if (h->e_type != ET_DYN) return invalid("it is no shared library (type " + std::to_string(h->e_type) + " in ELF)");
-  if (h->e_phentsize != sizeof(Elf64_Phdr) || h->e_phnum == 0 || h->e_phnum > most_headers) return invalid("its table of program headers has a size that is none");
+  if (h->e_phentsize != sizeof(Elf64_Phdr) || h->e_phnum == 0 || h->e_phnum > most_headers) {
+    return invalid("its table of program headers has a size that is none");
+  }
   headers_at_ = h->e_phoff;
   headers_ = h->e_phnum;
-  if (headers_at_ > file_.size() || file_.size() - headers_at_ < headers_ * sizeof(Elf64_Phdr)) return invalid("it ends within the table of its program headers");
+  if (headers_at_ > file_.size() || file_.size() - headers_at_ < headers_ * sizeof(Elf64_Phdr)) {
+    return invalid("it ends within the table of its program headers");
+  }
   return {};
 }
 
@@ -117,13 +123,17 @@ refusal elf_file::read_segments() {
     if (h.p_type == PT_GNU_RELRO && h.p_memsz <= most_bytes && h.p_vaddr <= most_bytes) relro = {h.p_vaddr, h.p_vaddr + h.p_memsz};
     if (h.p_type != PT_LOAD || h.p_memsz == 0) continue;
     const std::string which = "its segment at " + hex(h.p_vaddr);
-    if (h.p_vaddr > most_bytes || h.p_memsz > most_bytes || h.p_vaddr + h.p_memsz > most_bytes) return refuse(QUIRE_LIMIT, which + " ends beyond 1 GiB, the most that is loaded");
+    if (h.p_vaddr > most_bytes || h.p_memsz > most_bytes || h.p_vaddr + h.p_memsz > most_bytes) {
+      return refuse(QUIRE_LIMIT, which + " ends beyond 1 GiB, the most that is loaded");
+    }
     if (h.p_filesz > h.p_memsz) return invalid(which + " has more in the file than in memory");
     if (h.p_offset > file_.size() || file_.size() - h.p_offset < h.p_filesz) return invalid("the file ends within " + which.substr(4) + ": it is truncated");
     const bool written = (h.p_flags & PF_W) != 0, run = (h.p_flags & PF_X) != 0;
     if (written && run) return refuse(QUIRE_UNSUPPORTED, which + " may be both written and run");
     if (!segments_.empty() && page_down(h.p_vaddr) < image_.end) return invalid(which + " begins in a page of the one before");
-    if (!segments_.empty() && segments_.back().written && !written) return refuse(QUIRE_UNSUPPORTED, which + " is not written, and lies behind one that is: link with another linker");
+    if (!segments_.empty() && segments_.back().written && !written) {
+      return refuse(QUIRE_UNSUPPORTED, which + " is not written, and lies behind one that is: link with another linker");
+    }
     if (segments_.empty()) image_.first = page_down(h.p_vaddr);
     image_.end = page_up(h.p_vaddr + h.p_memsz);
     segments_.push_back({h.p_vaddr, h.p_memsz, file_.subspan(h.p_offset, h.p_filesz), written, run});
@@ -134,7 +144,9 @@ refusal elf_file::read_segments() {
   relro_ = {first, first};
   if (relro.end == 0) return {};
   const std::uint64_t end = page_down(relro.end);
-  if (page_down(relro.first) != first || end > image_.end) return invalid("what is read-only after relocation does not lie at the beginning of what is written");
+  if (page_down(relro.first) != first || end > image_.end) {
+    return invalid("what is read-only after relocation does not lie at the beginning of what is written");
+  }
   if (end > first) relro_.end = end;
   return {};
 }
@@ -303,7 +315,9 @@ refusal elf_file::read_symbols(const dynamic_section& d) {
     const auto visibility = ELF64_ST_VISIBILITY(s.st_other);
     made.exported = made.defined && !made.absolute && !made.name.empty() && (visibility == STV_DEFAULT || visibility == STV_PROTECTED) &&
                     made.binding != STB_LOCAL && image_.has(made.value);
-    if (made.defined && !made.absolute && made.type != STT_TLS && made.value > image_.end) return invalid("its symbol '" + std::string(*name) + "' lies outside of what is loaded");
+    if (made.defined && !made.absolute && made.type != STT_TLS && made.value > image_.end) {
+      return invalid("its symbol '" + std::string(*name) + "' lies outside of what is loaded");
+    }
   }
   return {};
 }
@@ -314,12 +328,16 @@ refusal elf_file::read_unwind_tables() {
   const auto version = at<std::uint8_t>(unwind_header_), encoding = at<std::uint8_t>(unwind_header_ + 1);
   const auto distance = at<std::int32_t>(unwind_header_ + 4);
   constexpr std::uint8_t relative_to_itself = 0x1b;  // DW_EH_PE_pcrel | DW_EH_PE_sdata4
-  if (!version || *version != 1 || !encoding || !distance) return invalid("the header of its unwind tables lies outside of what is loaded, or is of another version");
+  if (!version || *version != 1 || !encoding || !distance) {
+    return invalid("the header of its unwind tables lies outside of what is loaded, or is of another version");
+  }
   if (*encoding != relative_to_itself) return refuse(QUIRE_UNSUPPORTED, "the address of its unwind tables is given in a way that linkers do not use");
   const std::uint64_t first = unwind_header_ + 4 + static_cast<std::uint64_t>(std::int64_t{*distance});
   for (std::uint64_t next = first;;) {
     const auto length = at<std::uint32_t>(next);
-    if (!length || *length == 0xffffffff) return invalid("its unwind tables (.eh_frame) do not end with a zero: link it with the compiler, which adds crtend.o");
+    if (!length || *length == 0xffffffff) {
+      return invalid("its unwind tables (.eh_frame) do not end with a zero: link it with the compiler, which adds crtend.o");
+    }
     if (*length == 0) break;
     next += 4 + std::uint64_t{*length};
   }
@@ -334,7 +352,10 @@ std::string_view elf_file::name_of(unsigned type, std::optional<std::uint64_t> a
   }
   const auto h = in_file<Elf64_Ehdr>(0);
   if (!h || h->e_shentsize != sizeof(Elf64_Shdr)) return {};
-  const auto section = [&](std::uint64_t i) { return i < h->e_shnum && h->e_shoff <= file_.size() ? in_file<Elf64_Shdr>(h->e_shoff + i * sizeof(Elf64_Shdr)) : std::nullopt; };
+  const auto section = [&](std::uint64_t i) {
+    const bool inside = i < h->e_shnum && h->e_shoff <= file_.size();
+    return inside ? in_file<Elf64_Shdr>(h->e_shoff + i * sizeof(Elf64_Shdr)) : std::nullopt;
+  };
   const auto bytes_of = [&](const Elf64_Shdr& s) {
     const bool inside = s.sh_offset <= file_.size() && s.sh_size <= file_.size() - s.sh_offset;
     return inside ? file_.subspan(s.sh_offset, s.sh_size) : std::span<const std::byte>{};

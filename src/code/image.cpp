@@ -77,11 +77,14 @@ refusal image::check_relocation(const elf_relocation& r) const {
       return refuse(QUIRE_UNSUPPORTED, "its variable " + (name.empty() ? std::string("without a name") : quoted(name)) +
                                            " is thread_local: threads of other nodes would have none");
     }
-    case meaning::unknown: return refuse(QUIRE_UNSUPPORTED, "it has a relocation of type " + std::to_string(r.type) + " (" + name_at(r) + "), which is not known here");
+    case meaning::unknown: return refuse(QUIRE_UNSUPPORTED, "it has a relocation of type " + std::to_string(r.type) + " (" + name_at(r) +
+                                                                 "), which is not known here");
     default: break;
   }
   if (r.where % word_bytes != 0 || !file_->image().has(r.where, word_bytes)) return invalid("a relocation (" + name_at(r) + ") changes what is not loaded");
-  if (r.where < file_->relro().first) return refuse(QUIRE_UNSUPPORTED, "its code would be changed by relocation (" + name_at(r) + "): compile all of it with -fPIC");
+  if (r.where < file_->relro().first) {
+    return refuse(QUIRE_UNSUPPORTED, "its code would be changed by relocation (" + name_at(r) + "): compile all of it with -fPIC");
+  }
   return {};
 }
 
@@ -94,10 +97,13 @@ refusal image::plan(const elf_file& file, std::string_view name) {
   }
   if (file.has_thread_local()) {
     const auto variable = file.name_of(STT_TLS);
-    return refuse(QUIRE_UNSUPPORTED, "its variable " + (variable.empty() ? std::string("without a name") : quoted(variable)) + " is thread_local: threads of other nodes would have none");
+    return refuse(QUIRE_UNSUPPORTED, "its variable " + (variable.empty() ? std::string("without a name") : quoted(variable)) +
+        " is thread_local: threads of other nodes would have none");
   }
   for (const std::uint64_t where : file.relative_words()) {
-    if (where % word_bytes != 0 || where < file.relro().first || !file.image().has(where, word_bytes)) return invalid("a relative relocation changes what is no data");
+    if (where % word_bytes != 0 || where < file.relro().first || !file.image().has(where, word_bytes)) {
+      return invalid("a relative relocation changes what is no data");
+    }
   }
   const auto symbols = file.symbols();
   import_of_.assign(symbols.size(), no_import);
@@ -117,7 +123,8 @@ refusal image::plan(const elf_file& file, std::string_view name) {
   }
   for (std::uint32_t i = 0; i < symbols.size(); ++i) {
     if (symbols[i].defined && symbols[i].type == STT_GNU_IFUNC) {
-      return refuse(QUIRE_UNSUPPORTED, "its function " + quoted(symbols[i].name) + " is chosen for each processor when it is loaded (IFUNC), and nodes may differ: choose in the program");
+      return refuse(QUIRE_UNSUPPORTED, "its function " + quoted(symbols[i].name) +
+          " is chosen for each processor when it is loaded (IFUNC), and nodes may differ: choose in the program");
     }
     if (!symbols[i].exported) continue;
     exports_.push_back(i);
@@ -126,7 +133,8 @@ refusal image::plan(const elf_file& file, std::string_view name) {
   }
   std::sort(exports_.begin(), exports_.end(), [&](std::uint32_t a, std::uint32_t b) { return symbols[a].name < symbols[b].name; });
   // The same name twice: versions of a symbol. Which of them is meant cannot be said.
-  exports_.erase(std::unique(exports_.begin(), exports_.end(), [&](std::uint32_t a, std::uint32_t b) { return symbols[a].name == symbols[b].name; }), exports_.end());
+  exports_.erase(std::unique(exports_.begin(), exports_.end(), [&](std::uint32_t a, std::uint32_t b) { return symbols[a].name == symbols[b].name; }),
+      exports_.end());
   for (const std::string_view library : file.needed()) names += library.size() + 1;
   most_patches_ = file.relocations().size() + imports_.size() + copies_;
   const std::uint64_t rows = aligned(sizeof(module_record)) + aligned(imports_.size() * sizeof(import_row)) + aligned(most_patches_ * sizeof(patch_row)) +
@@ -203,8 +211,9 @@ refusal image::relocate_import(writer& to, const elf_relocation& r) const {
   } else if (to.is_private(r.where)) {
     to.patches.push_back({r.where + to.distance, calls ? 0 : r.addend, number});
   } else {
-    return refuse(QUIRE_UNSUPPORTED, "a variable of it holds the address of " + quoted(what.name) + ", which is an object of another library and lies elsewhere on each node: make "
-                                         "the variable const, and link with -Wl,-z,relro,-z,now");
+    return refuse(QUIRE_UNSUPPORTED, "a variable of it holds the address of " + quoted(what.name) +
+                                         ", an object of another library, which lies elsewhere on each node: " +
+                                         (file_->relro().bytes() == 0 ? "link it with -Wl,-z,relro" : "make the variable const"));
   }
   return {};
 }
@@ -293,7 +302,9 @@ refusal image::link(const place& at, linked_parts& made) const {
   for (std::uint32_t i = 0; i < imports_.size(); ++i) {
     const import& one = imports_[i];
     if (one.kind == import_kind::object && one.copy != import::no_copy) {
-      if (one.bytes == 0 || one.bytes > import::most_copied_bytes) return refuse(QUIRE_UNSUPPORTED, "the descriptor of a type that it catches, " + quoted(one.name) + ", has a size that is not known here");
+      if (one.bytes == 0 || one.bytes > import::most_copied_bytes) {
+        return refuse(QUIRE_UNSUPPORTED, "the descriptor of a type that it catches, " + quoted(one.name) + ", has a size that is not known here");
+      }
       to.patches.push_back({to.copy(one.copy), 0, i, one.bytes});
     }
     if (one.kind == import_kind::function) {

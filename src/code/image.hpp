@@ -44,8 +44,8 @@ struct linked_parts {
 
 class image {
  public:
-  /// `file` must stay as long as the object is used. Refuses what cannot be in shared memory: thread-local variables, functions that are chosen when they are
-  /// loaded (IFUNC), relocations of other kinds.
+  /// `file` must stay as long as the object is used. Refuses what cannot be in shared memory: thread-local variables, functions that are chosen when
+  /// they are loaded (IFUNC), relocations of other kinds.
   refusal plan(const elf_file& file, std::string_view name);
   [[nodiscard]] std::vector<import>& imports() noexcept { return imports_; }
   [[nodiscard]] const part_sizes& sizes() const noexcept { return sizes_; }

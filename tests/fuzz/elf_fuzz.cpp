@@ -12,7 +12,8 @@ constexpr std::uint64_t place = 0x208000000000;
 
 void check(const module_record& r, const part_sizes& sizes) {
   const auto in_image = [&](std::uint64_t address) { return address >= r.base && address <= r.slots; };
-  MUST(r.bytes <= sizes.code && r.code_end - r.base == sizes.code && r.private_bytes == sizes.gap && r.slots - r.data == sizes.data && r.slots_bytes == sizes.slots);
+  MUST(r.bytes <= sizes.code && r.code_end - r.base == sizes.code && r.private_bytes == sizes.gap && r.slots - r.data == sizes.data && r.slots_bytes ==
+      sizes.slots);
   const auto* const patches = r.rows<patch_row>(r.patches);
   for (std::uint64_t i = 0; i < r.patches.count; ++i) {
     const std::uint64_t end = patches[i].where + std::max<std::uint64_t>(patches[i].copied_bytes, 8);

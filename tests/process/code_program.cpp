@@ -228,14 +228,16 @@ void require_refused(quire_status wanted, std::initializer_list<std::string_view
   } catch (const quire::error& e) {
     require_status(__FILE__, __LINE__, e.what(), e.status(), wanted);
     for (const std::string_view word : words) {
-      if (std::string_view(e.what()).find(word) == std::string_view::npos) fail(__FILE__, __LINE__, "'%s' does not say '%s'", e.what(), std::string(word).c_str());
+      if (std::string_view(e.what()).find(word) == std::string_view::npos) fail(__FILE__, __LINE__, "'%s' does not say '%s'", e.what(),
+          std::string(word).c_str());
     }
     return;
   }
   fail(__FILE__, __LINE__, "nothing was refused; wanted status %d", wanted);
 }
 
-void write_file(const std::string& path, const std::string& content) { std::ofstream(path, std::ios::binary).write(content.data(), static_cast<std::streamsize>(content.size())); }
+void write_file(const std::string& path, const std::string& content) { std::ofstream(path, std::ios::binary).write(content.data(),
+    static_cast<std::streamsize>(content.size())); }
 
 std::string read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -275,12 +277,19 @@ void refusals(code::module shapes) {
     require_refused(QUIRE_INVALID, {"'number' is no function"}, [&] { (void)code::function<change_function>(shapes, "number"); });
     require_refused(QUIRE_NOT_FOUND, {"handle"}, [] { (void)code::symbol<int>(code::module({12345}), "number"); });
     quire_region region{};
+    std::uint64_t before = 0;
+    REQUIRE_STATUS(quire_fetch_add(reinterpret_cast<std::uint64_t*>(reinterpret_cast<std::uintptr_t>(code::symbol<void>(shapes, "change")) / 8 * 8), 1,
+        &before), QUIRE_INVALID);
     REQUIRE_OK(quire_region_of(code::symbol<void>(shapes, "change"), &region));
     REQUIRE_STATUS(quire_region_destroy(region), QUIRE_INVALID);
     REQUIRE_OK(quire_region_of(&variable<int>(shapes, "number"), &region));
     REQUIRE_STATUS(quire_region_destroy(region), QUIRE_INVALID);
   }
   barrier();
+  quire_region of_code{};
+  REQUIRE_OK(quire_region_of(code::symbol<void>(shapes, "change"), &of_code));
+  REQUIRE_STATUS(quire_region_set_consistency(of_code, QUIRE_RELEASE), QUIRE_INVALID);
+  REQUIRE_STATUS(quire_block_begin(of_code, 0), QUIRE_INVALID);
   const std::string checkpoint = "/tmp/quire_code_checkpoint_" + std::to_string(quire::broadcast(::getpid()));
   REQUIRE_STATUS(quire_checkpoint(checkpoint.c_str()), QUIRE_UNSUPPORTED);
   barrier();
@@ -333,6 +342,22 @@ void coming_and_going() {
   }
 }
 
+/// All nodes load at a time, each twice, and find all.
+void many_at_a_time() {
+  code::module mine[2];
+  on_threads(2, [&](int thread) { mine[thread] = load_hidden("newer", {.name = "newer " + std::to_string(2 * self() + thread)}); });
+  for (int i = 0; i < 2 * nodes(); ++i) {
+    const code::module one = code::find("newer " + std::to_string(i));
+    REQUIRE_EQUAL(symbol<change_function>(one, "change")(-i), 1000 + i);
+    if (i > 0) REQUIRE(symbol<change_function>(one, "change") != symbol<change_function>(code::find("newer 0"), "change"));
+  }
+  barrier();
+  REQUIRE_EQUAL(variable<int>(mine[0], "changes_made"), nodes());
+  barrier();
+  on_threads(2, [&](int thread) { code::unload(mine[thread]); });
+  barrier();
+}
+
 void large_variables() {
   const code::module large = load_on(last(), "large");
   long* const all = symbol<long>(large, "large");
@@ -379,6 +404,30 @@ void everything() {
   imports_of_some();
 }
 
+/// A node dies: what it has not loaded goes on elsewhere; with --replicas 1 what it has loaded does, too. Another module comes and goes afterwards.
+void survive(int dies) {
+  const code::module shapes = load_on(1, "shapes");
+  if (self() != dies) REQUIRE_EQUAL(symbol<change_function>(shapes, "change")(1), 2);
+  barrier();
+  if (self() == dies) ::_exit(1);
+  while (quire_nodes_alive() == nodes()) sleep_ms(5);
+  const int first = dies == 0 ? 1 : 0;
+  sleep_ms(200);
+  REQUIRE_EQUAL(symbol<change_function>(shapes, "catch_inside")(5), 5);
+  REQUIRE_EQUAL(symbol<int(int, int)>(shapes, "change_by")(1, -8), 8);
+  REQUIRE_EQUAL(symbol<int()>(shapes, "once")(), 7);
+  barrier();
+  REQUIRE_EQUAL(variable<int>(shapes, "initialised"), 1);
+  const code::module newer = load_on(first, "newer");
+  REQUIRE_EQUAL(symbol<change_function>(newer, "change")(-1), 1001);
+  barrier();
+  if (self() == first) {
+    code::unload(newer);
+    code::unload(shapes);
+  }
+  barrier();
+}
+
 /// The pool of the job, or one that is asked for, cannot have it.
 void refuse_pool(quire_pool pool, const char* word) {
   quire_code_options options{};
@@ -421,8 +470,11 @@ int main(int argc, char** argv) {
     barrier();
   } else if (what == "coming") {
     coming_and_going();
+    many_at_a_time();
     large_variables();
     relaxed_variables();
+  } else if (what == "survive") {
+    survive(std::atoi(argv[3]));
   } else if (what == "left") {  // loaded still when the job ends
     const code::module shapes = load_on(last(), "shapes");
     REQUIRE_EQUAL(symbol<change_function>(shapes, "catch_inside")(1), 1);

@@ -184,7 +184,9 @@ TEST(code_elf, every_beginning_of_a_library_is_refused) {
 /// What linkers make: lazily bound, bound at once; with tables for names in both ways.
 TEST(code_elf, libraries_of_the_linker) {
   for (const char* const kind : {"lazy", "now", "other"}) {
-    std::ifstream stream(std::string(QUIRE_BINARY_DIR) + "/tests/libredirect_victim_" + kind + ".so", std::ios::binary);
+    std::string path = QUIRE_BINARY_DIR "/tests/libredirect_victim_";
+    path.append(kind).append(".so");
+    std::ifstream stream(path, std::ios::binary);
     const std::vector<char> content{std::istreambuf_iterator<char>(stream), {}};
     ASSERT_FALSE(content.empty());
     elf_file f;

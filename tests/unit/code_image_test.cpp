@@ -38,7 +38,8 @@ struct built {
   [[nodiscard]] std::uint64_t moved(std::uint64_t address) const { return record().code_end - elf_sample::relro + address; }
   [[nodiscard]] std::uint64_t word(std::uint64_t address) const {
     std::uint64_t value = 0;
-    const std::byte* const from = address < elf_sample::data ? parts.code.data() + record().private_content + (address - elf_sample::relro) : parts.data.data() + (address - elf_sample::data);
+    const std::byte* const from = address < elf_sample::data ? parts.code.data() + record().private_content + (address - elf_sample::relro) : parts.data.data()
+        + (address - elf_sample::data);
     std::memcpy(&value, from, sizeof value);
     return value;
   }
@@ -164,7 +165,15 @@ TEST(code_image, objects_of_others) {
   EXPECT_EQ(b.patches()[0].addend, 16);
   const auto stream = s.import("stdout", STT_OBJECT);
   s.relocation(elf_sample::words, R_X86_64_64, stream);
-  expect_refused(built(s, {{"_ZTVN10__cxxabiv117__class_type_infoE", import_kind::object}, {"stdout", import_kind::object}}), QUIRE_UNSUPPORTED, {"'stdout'", "const"});
+  expect_refused(built(s, {{"_ZTVN10__cxxabiv117__class_type_infoE", import_kind::object}, {"stdout", import_kind::object}}), QUIRE_UNSUPPORTED, {"'stdout'",
+      "const"});
+}
+
+TEST(code_image, objects_need_what_is_read_only_after_relocation) {
+  elf_sample s;
+  s.segments[elf_sample::relro_segment].p_type = PT_NULL;
+  s.relocation(elf_sample::constant_words, R_X86_64_64, s.import("stdout", STT_OBJECT));
+  expect_refused(built(s, {{"stdout", import_kind::object}}), QUIRE_UNSUPPORTED, {"'stdout'", "-z,relro"});
 }
 
 TEST(code_image, descriptors_of_types_in_variables_are_copied) {
@@ -270,7 +279,8 @@ class attached_module {
   explicit attached_module(const elf_sample& s) {
     constexpr std::size_t bytes = 1 << 20;
     memory_ = static_cast<std::byte*>(::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    built_ = std::make_unique<built>(s, std::map<std::string_view, import_kind>{{"imported", import_kind::function}, {"object", import_kind::object}, {"lacks", import_kind::function}},
+    built_ = std::make_unique<built>(s, std::map<std::string_view, import_kind>{{"imported", import_kind::function}, {"object", import_kind::object}, {"lacks",
+        import_kind::function}},
                                      reinterpret_cast<std::uint64_t>(memory_));
     EXPECT_TRUE(built_->why.ok()) << built_->why.text;
     const auto code = built_->parts.code.size();
