@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "api/runtime.hpp"
+#include "base/clock.hpp"
 #include "base/detail.hpp"
 #include "code/file_content.hpp"
 #include "os/foreign_library.hpp"
@@ -132,7 +133,7 @@ code_service::module_ptr code_service::of_address(std::uint64_t address) {
     if (after == modules_.begin()) return nullptr;
     nearest = std::prev(after)->second;
   }
-  return address < nearest->end ? nearest : nullptr;
+  return nearest->head.has(address) ? nearest : nullptr;
 }
 
 std::vector<code_service::module_ptr> code_service::all() {
@@ -144,7 +145,7 @@ std::vector<code_service::module_ptr> code_service::all() {
 
 bool code_service::runs(std::uint64_t address) {
   const module_ptr m = of_address(address);
-  return m != nullptr && address < m->code_end;
+  return m != nullptr && address < m->head.code_end;
 }
 
 bool code_service::keep_exit(void (*function)(void*), void* argument, const void* linker_handle) {
@@ -155,14 +156,24 @@ bool code_service::keep_exit(void (*function)(void*), void* argument, const void
   return true;
 }
 
+/// Content that is lost with a node gives this thread no SIGBUS.
+bool code_service::can_read(std::uint64_t address, std::uint64_t bytes) noexcept {
+  for (std::uint64_t at = code::page_down(address); at < address + bytes; at += code::page_bytes) {
+    if (!core_.faults.fault(at, false, base::now_ns()).ok()) return false;
+  }
+  return true;
+}
+
 lacking code_service::attach_here(std::uint64_t base) {
+  const lacking lost{lacking::what::memory, EIO};  // who loads has died
+  if (!can_read(base, sizeof(module_record)) || !can_read(base, record_at(base)->bytes)) return lost;
+  if (const std::uint64_t tables = record_at(base)->unwind_tables; tables != 0 && !can_read(tables, 1)) return lost;
   code::program_names names(code_support);
   const lacking why = code::attach(*record_at(base), names);
   if (why.kind != lacking::what::nothing) return why;
   auto made = std::make_shared<module>();
   made->record = record_at(base);
-  made->code_end = made->record->code_end;
-  made->end = made->record->slots + made->record->slots_bytes;
+  made->head = *made->record;
   const std::lock_guard guard(mutex_);
   modules_[base] = std::move(made);
   return {};
@@ -191,19 +202,19 @@ void code_service::detach_here(std::uint64_t base) {
     gone = found->second;
     modules_.erase(found);
   }
-  if (gone->unwinds) code::remove_unwind_tables(*gone->record);
-  code::detach(*gone->record);
+  if (gone->unwinds) code::remove_unwind_tables(gone->head);
+  code::detach(gone->head);
 }
 
 void code_service::rest() {
   for (const module_ptr& m : all()) {
-    if (std::exchange(m->unwinds, false)) code::remove_unwind_tables(*m->record);
+    if (std::exchange(m->unwinds, false)) code::remove_unwind_tables(m->head);
   }
 }
 
 void code_service::go_on() {
   for (const module_ptr& m : all()) {
-    if (!std::exchange(m->unwinds, true)) code::add_unwind_tables(*m->record);
+    if (!std::exchange(m->unwinds, true)) code::add_unwind_tables(m->head);
   }
 }
 
@@ -458,10 +469,10 @@ base::status code_service::replace(quire_code code, const char* name, quire_code
 base::status code_service::check_unused(const module& of) {
   for (const module_ptr& other : all()) {
     const module_record& m = *other->record;
-    if (&m == of.record) continue;
+    if (m.base == of.head.base) continue;
     const auto* const rows = m.rows<code::export_row>(m.exports);
     for (std::uint64_t i = 0; i < m.exports.count; ++i) {
-      if (rows[i].entry == code::export_row::no_entry || !of.record->has(__atomic_load_n(m.entry(rows[i].entry), __ATOMIC_ACQUIRE))) continue;
+      if (rows[i].entry == code::export_row::no_entry || !of.head.has(__atomic_load_n(m.entry(rows[i].entry), __ATOMIC_ACQUIRE))) continue;
       return explain(QUIRE_BUSY, "quire_code_unload(): the entry of '%s' of '%s' leads to '%s'; replace it first (quire_code_replace)", m.text(rows[i].name),
                      m.text(m.name), of.record->text(of.record->name));
     }
@@ -472,8 +483,8 @@ base::status code_service::check_unused(const module& of) {
 base::status code_service::unload(quire_code code) {
   const module_ptr m = of_handle(code.id);
   if (m == nullptr) return no_module("quire_code_unload", code);
-  const std::uint64_t base = m->record->base;
-  const quire_region data{m->record->data_handle};
+  const std::uint64_t base = m->head.base;
+  const quire_region data{m->head.data_handle};
   if (!m->ended) {
     if (const auto why = check_unused(*m); !why.ok()) return why;
     if (const auto why = tell_all(order::run_exits, base); !why.ok()) return why;

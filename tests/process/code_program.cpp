@@ -261,6 +261,13 @@ void refusals(code::module shapes) {
     require_refused(QUIRE_EXISTS, {"'shapes.so'"}, [] { (void)code::load(path_of("shapes")); });
     char folder[] = "/tmp/quire_code_XXXXXX";
     REQUIRE(::mkdtemp(folder) != nullptr);
+    quire_code_options wrong{};
+    quire_code none{};
+    REQUIRE_STATUS(quire_code_load(path_of("newer").c_str(), &wrong, &none), QUIRE_INVALID);  // its size
+    wrong.size = sizeof wrong;
+    wrong.consistency = static_cast<quire_consistency>(77);
+    REQUIRE_STATUS(quire_code_load(path_of("newer").c_str(), &wrong, &none), QUIRE_INVALID);
+    REQUIRE_STATUS(quire_code_load(nullptr, nullptr, &none), QUIRE_INVALID);
     const std::string path = std::string(folder) + "/part.so", whole = read_file(path_of("shapes"));
     REQUIRE(whole.size() > 10'000);
     for (const std::size_t bytes : {std::size_t{0}, std::size_t{3}, std::size_t{40}, std::size_t{100}, std::size_t{5000}}) {
@@ -418,6 +425,14 @@ void survive(int dies) {
   REQUIRE_EQUAL(symbol<int()>(shapes, "once")(), 7);
   barrier();
   REQUIRE_EQUAL(variable<int>(shapes, "initialised"), 1);
+  if (dies == 0) {  // who gives numbers and addresses
+    if (self() == first) {
+      require_refused(QUIRE_LOST, {}, [] { (void)load_hidden("newer"); });
+      require_refused(QUIRE_LOST, {}, [&] { code::unload(shapes); });
+    }
+    barrier();
+    return;
+  }
   const code::module newer = load_on(first, "newer");
   REQUIRE_EQUAL(symbol<change_function>(newer, "change")(-1), 1001);
   barrier();

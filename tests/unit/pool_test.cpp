@@ -109,7 +109,9 @@ TEST_P(pool_contract, code_is_written_by_the_system_view_alone) {
     const std::uint8_t returns_42[] = {0xb8, 42, 0, 0, 0, 0xc3};  // mov $42, %eax; ret
     std::memcpy(system + 4096, returns_42, sizeof returns_42);
     ASSERT_EQ(readable(application + 4096), accessible);
-    if (!accessible) ASSERT_EQ(os::protect(application, bytes, PROT_READ | PROT_EXEC), 0);
+    if (!accessible) {
+      ASSERT_EQ(os::protect(application, bytes, PROT_READ | PROT_EXEC), 0);
+    }
     EXPECT_EQ(reinterpret_cast<int (*)()>(application + 4096)(), 42);
     int ends[2];
     ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
