@@ -202,17 +202,22 @@ void code_service::detach_here(std::uint64_t base) {
     gone = found->second;
     modules_.erase(found);
   }
-  if (gone->unwinds) code::remove_unwind_tables(gone->head);
+  {
+    const std::lock_guard guard(unwinding_);
+    if (std::exchange(gone->unwinds, false)) code::remove_unwind_tables(gone->head);
+  }
   code::detach(gone->head);
 }
 
 void code_service::rest() {
+  const std::lock_guard guard(unwinding_);
   for (const module_ptr& m : all()) {
     if (std::exchange(m->unwinds, false)) code::remove_unwind_tables(m->head);
   }
 }
 
 void code_service::go_on() {
+  const std::lock_guard guard(unwinding_);
   for (const module_ptr& m : all()) {
     if (!std::exchange(m->unwinds, true)) code::add_unwind_tables(m->head);
   }
@@ -451,6 +456,26 @@ base::status code_service::entry(quire_code code, const char* name, std::uint64_
   return {};
 }
 
+namespace {
+
+/// By Quire's atomic operations, or by the processor's where the region has none of them.
+std::uint64_t exchange_word(std::uint64_t* word, std::uint64_t value) noexcept {
+  std::uint64_t before = 0;
+  return quire_exchange(word, value, &before) == QUIRE_OK ? before : __atomic_exchange_n(word, value, __ATOMIC_SEQ_CST);
+}
+void add_to_word(std::uint64_t* word, std::int64_t more) noexcept {
+  const auto value = static_cast<std::uint64_t>(more);
+  if (quire_fetch_add(word, value, nullptr) != QUIRE_OK) __atomic_fetch_add(word, value, __ATOMIC_SEQ_CST);
+}
+
+}  // namespace
+
+/// So many more entries of a module lead to this address. Modules know by that who uses them: entries of others may go at any time.
+void code_service::leads_to(const module& from, std::uint64_t address, std::int64_t more) {
+  if (from.head.has(address)) return;
+  if (const module_ptr to = of_address(address); to != nullptr) add_to_word(reinterpret_cast<std::uint64_t*>(to->head.users), more);
+}
+
 base::status code_service::replace(quire_code code, const char* name, quire_code newer) {
   constexpr const char* call = "quire_code_replace";
   const code::export_row *old_one = nullptr, *new_one = nullptr;
@@ -460,25 +485,12 @@ base::status code_service::replace(quire_code code, const char* name, quire_code
   if (old_one->entry == code::export_row::no_entry || new_one->entry == code::export_row::no_entry) {
     return explain(QUIRE_INVALID, "%s(): '%s' is no function", call, name);
   }
-  __atomic_store_n(in->record->entry(old_one->entry), new_one->address, __ATOMIC_RELEASE);
+  leads_to(*in, new_one->address, 1);
+  leads_to(*in, exchange_word(in->record->entry(old_one->entry), new_one->address), -1);
   return {};
 }
 
 // ---- The end
-
-base::status code_service::check_unused(const module& of) {
-  for (const module_ptr& other : all()) {
-    const module_record& m = *other->record;
-    if (m.base == of.head.base) continue;
-    const auto* const rows = m.rows<code::export_row>(m.exports);
-    for (std::uint64_t i = 0; i < m.exports.count; ++i) {
-      if (rows[i].entry == code::export_row::no_entry || !of.head.has(__atomic_load_n(m.entry(rows[i].entry), __ATOMIC_ACQUIRE))) continue;
-      return explain(QUIRE_BUSY, "quire_code_unload(): the entry of '%s' of '%s' leads to '%s'; replace it first (quire_code_replace)", m.text(rows[i].name),
-                     m.text(m.name), of.record->text(of.record->name));
-    }
-  }
-  return {};
-}
 
 base::status code_service::unload(quire_code code) {
   const module_ptr m = of_handle(code.id);
@@ -486,9 +498,13 @@ base::status code_service::unload(quire_code code) {
   const std::uint64_t base = m->head.base;
   const quire_region data{m->head.data_handle};
   if (!m->ended) {
-    if (const auto why = check_unused(*m); !why.ok()) return why;
+    if (__atomic_load_n(reinterpret_cast<const std::uint64_t*>(m->head.users), __ATOMIC_ACQUIRE) != 0) {
+      return explain(QUIRE_BUSY, "quire_code_unload(): an entry of another module leads to a function of '%s'; replace it first (quire_code_replace)",
+                     m->record->text(m->record->name));
+    }
     if (const auto why = tell_all(order::run_exits, base); !why.ok()) return why;
     run_destructors(*m->record);
+    for (const auto* e = m->record->entry(0); reinterpret_cast<std::uint64_t>(e) < m->head.users; ++e) leads_to(*m, *e, -1);
     m->ended = true;
   }
   if (const auto why = regions_.others().destroy(data); !why.ok()) return why;

@@ -83,7 +83,7 @@ class code_service {
   void give_up(const loading& what);
   [[nodiscard]] base::status ask(unsigned node, order what, std::uint64_t base, code::lacking& lacks);
   [[nodiscard]] base::status tell_all(order what, std::uint64_t base);
-  [[nodiscard]] base::status check_unused(const module& of);
+  void leads_to(const module& from, std::uint64_t address, std::int64_t more);
   [[nodiscard]] base::status find_export(const char* call, quire_code code, const char* name, const code::export_row*& found, module_ptr& in);
   [[nodiscard]] module_ptr of_handle(std::uint64_t handle);
   [[nodiscard]] module_ptr of_address(std::uint64_t address);
@@ -100,6 +100,7 @@ class code_service {
   thread_service& threads_;
   name_service& names_;
   std::mutex mutex_;  ///< for the next one and its exits; nobody touches shared memory under it
+  std::mutex unwinding_;  ///< for module::unwinds, and what that says
   std::map<std::uint64_t, module_ptr> modules_{};  ///< attached on this node, by the first address
 };
 
