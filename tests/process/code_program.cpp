@@ -471,6 +471,11 @@ int main(int argc, char** argv) {
   } else if (what == "no_fork") {
     if (self() == 0) refuse_pool(QUIRE_POOL_FORK, "");
     barrier();
+  } else if (what == "noexec") {  // /dev/shm is mounted so
+    if (self() == 0) refuse_pool(QUIRE_POOL_POSIX, "");
+    barrier();
+    const code::module newer = load_on(0, "newer");  // by the pool of the job
+    REQUIRE_EQUAL(symbol<change_function>(newer, "change")(-1), 1001);
   } else if (what == "write" || what == "jump") {
     const code::module shapes = load_on(0, "shapes");
     if (self() == last()) {
