@@ -5,6 +5,9 @@
 
 #include <cstring>
 
+#include "api/code_service.hpp"
+#include "api/runtime.hpp"
+
 namespace quire::api {
 namespace {
 
@@ -27,8 +30,17 @@ void for_each_module(F f) {
   ::dl_iterate_phdr([](dl_phdr_info* info, std::size_t, void* data) { return (*static_cast<F*>(data))(*info, base_name(info->dlpi_name)) ? 1 : 0; }, &f);
 }
 
+/// The module of code in shared memory, whose addresses are the same on all nodes.
+constexpr std::string_view shared_code = "(shared code)";
+
+bool is_shared_code(std::uint64_t address) {
+  runtime* const r = current();
+  return r != nullptr && r->code->runs(address);
+}
+
 template <class Is>
 std::uint64_t find(std::uint64_t offset, Is is) {
+  if (is(shared_code)) return is_shared_code(offset) ? offset : 0;
   std::uint64_t found = 0;
   for_each_module([&](const dl_phdr_info& info, std::string_view name) {
     if (!is(name) || !contains_code(info, info.dlpi_addr + offset)) return false;
@@ -41,6 +53,7 @@ std::uint64_t find(std::uint64_t offset, Is is) {
 }  // namespace
 
 std::optional<function_place> place_of(std::uint64_t function) {
+  if (is_shared_code(function)) return function_place{std::string(shared_code), function};
   std::optional<function_place> found;
   for_each_module([&](const dl_phdr_info& info, std::string_view name) {
     if (!contains_code(info, function)) return false;

@@ -11,7 +11,7 @@
 namespace quire::api {
 
 struct function_place {
-  std::string module;  ///< base name of its file; that of the program is empty
+  std::string module;  ///< base name of its file; that of the program is empty, that of code in shared memory is one that no file has
   std::uint64_t offset = 0;
 };
 

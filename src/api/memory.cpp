@@ -171,6 +171,9 @@ quire_status quire_region_create(const quire_region_options* options, uint64_t b
 quire_status quire_region_destroy(quire_region region) {
   QUIRE_FORWARD(quire_region_destroy, region);
   QUIRE_ENTER(r);
+  if (const quire::core::region_ref slot = r->core->regions.of_handle(region.id); slot != nullptr && (slot->about.code != 0 || slot->about.placed != 0)) {
+    return explain(QUIRE_INVALID, "quire_region_destroy(): region %u is of a module of code: quire_code_unload() unloads that", unsigned{slot->about.id});
+  }
   return r->regions->others().destroy(region).code();
 }
 

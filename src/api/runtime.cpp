@@ -11,6 +11,7 @@
 
 #include "api/adopt.hpp"
 #include "api/calls/range.hpp"
+#include "api/code_service.hpp"
 #include "api/counters.hpp"
 #include "api/crash.hpp"
 #include "api/exit.hpp"
@@ -337,6 +338,7 @@ base::status begin(runtime& r, const quire_options& given) {
   r.regions = std::make_unique<region::registry>(*r.core);
   r.names = std::make_unique<name_service>(*r.core);
   r.threads = std::make_unique<thread_service>(*r.core);
+  r.code = std::make_unique<code_service>(*r.core, *r.regions, *r.threads, *r.names);
   r.exits = std::make_unique<exit_service>(*r.core, *r.threads);
   r.failures = std::make_unique<failure_service>(*r.core);
   r.regions->others().when_gone([](void* self, const core::region_description& gone) noexcept {
@@ -439,9 +441,11 @@ quire_status end_together(runtime& r, kept_memory& kept) {
   r.regions->settle_frees();
   find_allocations(r);
   if (const quire_status why = kept.fetch(r); why != QUIRE_OK) return why;
+  r.code->rest();
   r.core->expect_end();
   const auto why = quire_barrier_wait(quire_barrier{0});  // nobody waits for this node any more, and no other barrier is the end
   if (why != QUIRE_OK) r.core->expect_no_end();
+  why == QUIRE_OK ? r.code->rest() : r.code->go_on();
   return why;
 }
 

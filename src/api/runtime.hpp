@@ -17,6 +17,7 @@
 
 namespace quire::api {
 
+class code_service;
 class exit_service;
 class failure_service;
 class name_service;
@@ -32,6 +33,7 @@ struct runtime {
   std::unique_ptr<region::registry> regions;
   std::unique_ptr<name_service> names;
   std::unique_ptr<thread_service> threads;
+  std::unique_ptr<code_service> code;
   std::unique_ptr<exit_service> exits;
   std::unique_ptr<failure_service> failures;
   std::unique_ptr<pointer_check> pointers;  ///< null: not asked for

@@ -224,10 +224,11 @@ quire_status quire_spawn(int node, void* (*function)(void*), void* argument, qui
   QUIRE_STARTED();
   if (thread == nullptr || function == nullptr)
     return quire::base::explain(QUIRE_INVALID, "quire_spawn(): the %s is NULL", function == nullptr ? "function" : "place for the thread");
-  const auto place = quire::api::place_of(reinterpret_cast<std::uint64_t>(function));
+  const auto address = reinterpret_cast<std::uint64_t>(function);
+  const auto place = quire::api::place_of(address);
   if (!place || place->module.size() > quire::api::longest_module)
     return quire::base::explain(QUIRE_INVALID, "quire_spawn(): 0x%lx is no function of the program or of a library that it has loaded",
-                                static_cast<unsigned long>(reinterpret_cast<std::uint64_t>(function)));
+                                static_cast<unsigned long>(address));
   std::uint64_t id = 0;
   const quire_status why = spawn_at(node, place->module.c_str(), place->offset, argument, &id);
   if (why == QUIRE_OK) thread->id = id;

@@ -35,6 +35,11 @@ base::status fault_path::fault(std::uint64_t address, bool write, std::uint64_t 
     return QUIRE_BAD_ADDRESS;
   }
   check_guards(address);
+  if (write && r->about.code != 0) {
+    base::log(base::log_level::error, "a thread has written to 0x%lx, which is in code in shared memory (region %u): code is replaced function by function "
+              "(quire_code_replace)", static_cast<unsigned long>(address), unsigned{r->about.id});
+    return QUIRE_BAD_ADDRESS;
+  }
   const accessed what = r->access_at(address);
   if (what.page == accessed::by::wrong_page) {
     tell_wrong_page(*r, address);

@@ -74,13 +74,14 @@ base::status region_builder::fill(region_slot& slot, const region_description& a
   if (const auto why = can_survive(about, *of); !why.ok()) return why;
   pool::settings pool = core_.config.pool;
   if (about.pool != QUIRE_POOL_DEFAULT) pool.which = static_cast<pool::kind>(about.pool - QUIRE_POOL_MEMFD);
+  pool.code = about.code != 0;
   if (split_ && pool.which != pool::kind::fork) {
     base::log(base::log_level::error, "under pool 'fork' all regions are of that pool, not of '%s'", pool::name_of(pool.which));
     return QUIRE_UNSUPPORTED;
   }
   if (core_.frames.limited()) r->store = store_for(about);
   if (core_.frames.limited() && r->store == nullptr) return QUIRE_INVALID;
-  auto detector = detector_for(about.detector, pool);
+  auto detector = detector_for(about, pool);
   if (!detector.ok()) return detector.why();
   r->detector = detector.value();
   if (r->detector->scans() && !of->can.scan) {
@@ -231,9 +232,10 @@ store::store* region_builder::store_for(const region_description& about) {
 }
 
 /// The detector that a region asks for, or the job's, or one that its pool can have; each kind is opened once.
-base::result<detect::detector*> region_builder::detector_for(std::uint8_t asked, const pool::settings& pool) {
+base::result<detect::detector*> region_builder::detector_for(const region_description& about, const pool::settings& pool) {
   const std::lock_guard guard(regions_mutex_);
   const bool userfault = pool::takes_userfault(pool);
+  const std::uint8_t asked = about.detector;
   auto which = asked == QUIRE_DETECT_DEFAULT ? core_.config.detector : static_cast<detect::kind>(asked - QUIRE_DETECT_USERFAULT);
   if (!userfault && which != detect::kind::segv) {
     if (asked != QUIRE_DETECT_DEFAULT) {
@@ -242,6 +244,7 @@ base::result<detect::detector*> region_builder::detector_for(std::uint8_t asked,
     }
     which = detect::kind::segv;
   }
+  if (which == detect::kind::segv && about.code != 0) which = detect::kind::segv_code;
   if (which == core_.config.detector) return detectors_[0].get();
   auto& slot = detectors_[1 + static_cast<std::size_t>(which)];
   if (slot == nullptr) {

@@ -55,11 +55,11 @@ class region_builder {
   void warn_of_mappings(const region_slot& r) const noexcept;
   [[nodiscard]] base::status can_survive(const region_description& about, const protocol::row& of) const noexcept;
   [[nodiscard]] store::store* store_for(const region_description& about);
-  [[nodiscard]] base::result<detect::detector*> detector_for(std::uint8_t asked, const pool::settings& pool);
+  [[nodiscard]] base::result<detect::detector*> detector_for(const region_description& about, const pool::settings& pool);
 
   core& core_;
   mechanisms& mechanisms_;
-  std::array<std::unique_ptr<detect::detector>, 5> detectors_{};  ///< the job's, then one of each kind asked for
+  std::array<std::unique_ptr<detect::detector>, 6> detectors_{};  ///< the job's, then one of each kind asked for
   std::array<std::unique_ptr<store::store>, 256> stores_{};  ///< by the number of their row; where memory is limited
   std::mutex regions_mutex_;
   std::uint64_t adopted_bytes_ = 0;  ///< of regions outside of the range, so far

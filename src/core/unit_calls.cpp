@@ -2,6 +2,7 @@
 // Atomic operations, pushes and page broadcasting: the calls, and their bodies, which run on the driver's thread.
 #include "core/unit_calls.hpp"
 
+#include "base/detail.hpp"
 #include "base/status_number.hpp"
 #include "core/core.hpp"
 
@@ -28,6 +29,7 @@ base::status unit_calls::atomic(std::uint64_t address, std::uint32_t operation, 
   });
   o.region = core_.regions.find(address);
   if (o.region == nullptr) return QUIRE_BAD_ADDRESS;
+  if (o.region->about.code != 0) return base::explain(QUIRE_INVALID, "the word 0x%lx of an atomic operation lies in code", static_cast<unsigned long>(address));
   if (!core_.protocols.of(*o.region).atomics) return QUIRE_UNSUPPORTED;
   o.m.unit = o.region->unit_of(address);
   o.m.c = o.region->natural(address) - o.region->address_of(o.m.unit);

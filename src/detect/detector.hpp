@@ -84,7 +84,13 @@ class detector {
   }
 };
 
-enum class kind { userfault_inline, userfault_thread, segv, userfault_scan };
+enum class kind {
+  userfault_inline,
+  userfault_thread,
+  segv,
+  userfault_scan,
+  segv_code,  ///< as segv, of pages that threads run: whoever may read may execute, and nobody writes. Others need no kind of their own for that
+};
 
 /// Opens a detector for the pages of `where`; a status and a line that says why when this machine cannot. `quiet` leaves
 /// the line out.
@@ -100,10 +106,15 @@ using lost_check = bool (*)() noexcept;
 /// Whether an address is shared: threads may have a stack there.
 using shared_check = bool (*)(std::uint64_t address) noexcept;
 
+/// Whether threads may run what lies at an address, as far as shared memory goes; a line if not. Asked of what the processor could not fetch: elsewhere
+/// a page may be readable, and the fault would come again for ever.
+using code_check = bool (*)(std::uint64_t address) noexcept;
+
 /// Routes SIGSEGV and SIGBUS to `handler`. What it does not take goes to the handler that was there before, or
 /// ends the process by the signal's own default (with its core). The calling thread gets an alternate stack, so that a stack in shared
 /// memory can fault; threads get theirs by prepare_thread(), or with their first fault.
-[[nodiscard]] base::status install_signals(fault_handler handler, lost_check is_lost = nullptr, shared_check is_shared = nullptr) noexcept;
+[[nodiscard]] base::status install_signals(fault_handler handler, lost_check is_lost = nullptr, shared_check is_shared = nullptr,
+                                           code_check may_run = nullptr) noexcept;
 /// While they are installed: gives the calling thread, which has just started, its alternate stack. Its first fault may come on a stack in
 /// shared memory, where the kernel could not put a signal's frame.
 void prepare_thread() noexcept;

@@ -22,6 +22,7 @@ namespace {
 std::atomic<fault_handler> g_handler{nullptr};
 std::atomic<lost_check> g_is_lost{nullptr};
 std::atomic<redirection (*)() noexcept> g_ask{nullptr};
+std::atomic<code_check> g_may_run{nullptr};
 std::atomic<bool> g_chains{false};  ///< the application's own handlers are called after ours
 struct sigaction g_before_segv, g_before_bus;
 /// What the thread had blocked when the fault came that it is in; null outside of faults.
@@ -42,6 +43,16 @@ bool is_write(const void* context) noexcept {
   return false;
 #else
 #error "tell a write fault from a read fault on this processor"
+#endif
+}
+
+/// The processor could not fetch an instruction.
+bool is_fetch(const void* context, std::uint64_t address) noexcept {
+#if defined(__x86_64__)
+  (void)address;
+  return (static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_ERR] & 16) != 0;
+#elif defined(__aarch64__)
+  return static_cast<const ucontext_t*>(context)->uc_mcontext.pc == address;
 #endif
 }
 
@@ -143,7 +154,10 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   const sigset_t* const outer = t_interrupted_mask;
   // Where the fault is served elsewhere, signals wait to its end: their handlers would begin where this frame lies.
   t_interrupted_mask = needs_roomy_stack(interrupted) ? nullptr : &interrupted.uc_sigmask;
-  const bool taken = handler != nullptr && info->si_code > 0 && serve(handler, *info, interrupted);
+  const auto may_run = g_may_run.load(std::memory_order_relaxed);
+  const auto address = reinterpret_cast<std::uint64_t>(info->si_addr);
+  const bool refused = may_run != nullptr && info->si_code > 0 && is_fetch(context, address) && !may_run(address);
+  const bool taken = handler != nullptr && info->si_code > 0 && !refused && serve(handler, *info, interrupted);
   t_interrupted_mask = outer;
   // Not out of a fault within a fault (a handler of the program that was let in): the outer one is not served yet, and others know of it.
   if (const auto ask = g_ask.load(std::memory_order_acquire); taken && ask != nullptr) {
@@ -162,13 +176,14 @@ void on_signal(int signal, siginfo_t* info, void* context) {
 
 }  // namespace
 
-base::status install_signals(fault_handler handler, lost_check is_lost, shared_check is_shared) noexcept {
+base::status install_signals(fault_handler handler, lost_check is_lost, shared_check is_shared, code_check may_run) noexcept {
   // A forked child has no shared memory: what it touches there ends it, as any wrong address does.
   static const int once = ::pthread_atfork(nullptr, nullptr, [] { g_handler.store(nullptr); });
   (void)once;
   keep_off_stacks_at(is_shared);
   g_handler.store(handler, std::memory_order_release);
   g_is_lost.store(is_lost);
+  g_may_run.store(may_run);
   struct sigaction ours {};
   ours.sa_sigaction = on_signal;
   // Other signals wait until the fault is served: their handlers may touch shared memory too. A fault within a fault is one of the

@@ -26,6 +26,15 @@ bool is_shared(std::uint64_t address) noexcept {
   return address - regions.base() < regions.bytes() || regions.find(address) != nullptr;
 }
 
+bool may_run(std::uint64_t address) noexcept {
+  if (g_engine == nullptr) return true;
+  const core::region_ref r = g_engine->node().regions.find(address);
+  if (r == nullptr || r->about.code != 0) return true;
+  base::log(base::log_level::error, "a thread has jumped to 0x%lx, which is shared memory and no code (region %u)", static_cast<unsigned long>(address),
+            unsigned{r->about.id});
+  return false;
+}
+
 }  // namespace
 
 base::result<std::unique_ptr<pool::pool>> engine::machine::make_pool(const pool::settings& how, std::uint64_t address, std::uint64_t bytes,
@@ -57,7 +66,7 @@ base::status engine::open() {
   if (const auto s = split ? base::status{} : reserve(); !s.ok()) return s;
   if (const auto s = core_.open(); !s.ok() || split) return s;
   g_engine = this;
-  return detect::install_signals(on_signal, c.survives ? found_lost : nullptr, is_shared);
+  return detect::install_signals(on_signal, c.survives ? found_lost : nullptr, is_shared, may_run);
 }
 
 base::status engine::reserve() {

@@ -73,6 +73,12 @@ void* map_table(std::uint64_t bytes, int& error) noexcept {
   return table;
 }
 
+int map_private(void* at, std::uint64_t bytes) noexcept {
+  int error = 0;
+  (void)map(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, error);
+  return error;
+}
+
 void* reserve(std::uint64_t bytes, void* at, int& error) noexcept {
   return map(at, bytes, PROT_NONE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at != nullptr ? MAP_FIXED_NOREPLACE : 0), -1, error);

@@ -23,6 +23,8 @@ void close_descriptor(int fd) noexcept;
 [[nodiscard]] void* map_private(int fd, std::uint64_t bytes, void* at, bool accessible, int& error) noexcept;
 /// Private zero memory that costs nothing until touched (tables), and stays out of core files. nullptr with errno in `error`.
 [[nodiscard]] void* map_table(std::uint64_t bytes, int& error) noexcept;
+/// Private memory of zeroes that can be read and written, in place of what is reserved there. 0 or errno.
+[[nodiscard]] int map_private(void* at, std::uint64_t bytes) noexcept;
 /// Address space without memory; with `at`, there and only if nothing is there yet. nullptr with errno in `error` (EEXIST).
 [[nodiscard]] void* reserve(std::uint64_t bytes, void* at, int& error) noexcept;
 /// The same in place of whatever is mapped there, in one step: nobody else can get the addresses meanwhile. 0 or errno.

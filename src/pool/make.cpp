@@ -51,7 +51,7 @@ base::status can_have(view_kind view, kind which, const fine_views& fine) {
 base::result<std::unique_ptr<pool>> make(const settings& how, std::uint64_t address, std::uint64_t bytes, bool accessible,
                                          const fine_views& fine, view_kind view) {
   if (const auto why = can_have(view, how.which, fine); !why.ok()) return why;
-  const request r{name_of(how.which), when_full(how.which), address, bytes, accessible, fine, view};
+  const request r{name_of(how.which), when_full(how.which), address, bytes, accessible, how.code, fine, view};
   switch (how.which) {
     case kind::memfd: return make_memfd(r);
     case kind::file: return make_file(r, how);

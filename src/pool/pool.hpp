@@ -52,6 +52,7 @@ struct settings {
   bool written = false;        ///< file: filled with zeros by write(), not only given its length by ftruncate()
   std::uint64_t segment = 0;   ///< sysv: most bytes of a segment; 0: what the system allows (kernel.shmmax)
   os::address_space* application = &os::this_process();  ///< whose the application view is; fork: another process
+  bool code = false;           ///< threads run what is in the pool, and none writes it: in place of read-write, the application view is read-execute
 };
 
 /// Application views beside the first one: the n-th lies n * stride bytes behind that.
@@ -72,8 +73,8 @@ enum class view_kind : std::uint8_t {
 /// Makes a pool of `bytes` (whole pages) whose application view stands at `address` exactly, which the caller has reserved.
 /// `accessible`: the application view's initial protection is read-write (userfaultfd keeps pages away) or none
 /// (mprotect); so are fine views, whose addresses the caller has reserved, too. No view goes into a core file before somebody asks for it (dump()). Application thread. A crash, kill -9
-/// included, leaves nothing. QUIRE_SYSTEM, QUIRE_NO_MEMORY, QUIRE_UNSUPPORTED (fork, in a process that is not split; private copies with
-/// fine views, or of a pool that has none); the reason is logged.
+/// included, leaves nothing. QUIRE_SYSTEM, QUIRE_NO_MEMORY, QUIRE_UNSUPPORTED (fork, in a process that is not split, or for code; code where the file
+/// system of the pages is mounted noexec; private copies with fine views, or of a pool that has none); the reason is logged.
 [[nodiscard]] base::result<std::unique_ptr<pool>> make(const settings& how, std::uint64_t address, std::uint64_t bytes,
                                                        bool accessible, const fine_views& fine = {}, view_kind view = view_kind::shared);
 

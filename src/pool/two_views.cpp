@@ -56,6 +56,19 @@ class two_views final : public pool {
   fine_views fine_;
 };
 
+/// What threads run cannot be written by them. Tried whether it is accessible now or later: memory of a file system that is mounted noexec cannot be run. 0 or errno.
+int make_code(const request& r) noexcept {
+  const int error = os::protect(r.application(), r.bytes, PROT_READ | PROT_EXEC);
+  return error == 0 && !r.accessible ? os::protect(r.application(), r.bytes, PROT_NONE) : error;
+}
+
+base::status no_code(const request& r, int error) {
+  if (error != EACCES && error != EPERM) return failed(r, "make executable", error);
+  base::log(base::log_level::error, "pool '%s' cannot have code here, as its memory is of a file system that is mounted noexec, or the system forbids it (%s): "
+            "take another pool for it (quire_code_options.pool), or mount that with exec", r.name, std::strerror(error));
+  return QUIRE_UNSUPPORTED;
+}
+
 /// Fine views are copies of the system view's mapping, whatever that is made of. 0 or errno.
 int add_fine_views(const request& r, std::byte* system) noexcept {
   for (unsigned view = 1; view <= r.fine.count; ++view) {
@@ -88,6 +101,10 @@ base::result<std::unique_ptr<pool>> own_views(const request& r, std::byte* syste
   if (const int error = add_fine_views(r, system); error != 0) {
     (void)made->leave();
     return failed(r, "map the fine views of", error);
+  }
+  if (const int error = r.code ? make_code(r) : 0; error != 0) {
+    (void)made->leave();
+    return no_code(r, error);
   }
   return made;
 }

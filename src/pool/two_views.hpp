@@ -14,6 +14,7 @@ struct request {
   std::uint64_t address;
   std::uint64_t bytes;
   bool accessible;
+  bool code;
   fine_views fine{};
   view_kind view = view_kind::shared;
 

@@ -153,6 +153,28 @@ base::status keeper::create(const quire_region_options& options, std::uint64_t b
   return ask_for(about, region);
 }
 
+base::status keeper::create_for_code(const code_regions& what, made_for_code& made) {
+  quire_region_options options = what.options;
+  options.placement = QUIRE_PLACE_NODE;
+  options.home = core_.config.self.value();
+  if (const auto why = check("quire_code_load", options, what.data_bytes); !why.ok()) return why;
+  region_description code = describe(options, what.code_bytes);
+  code.consistency = QUIRE_SEQUENTIAL;
+  code.code = 1;
+  code.gap_bytes = what.gap_bytes;
+  region_description data = describe(options, what.data_bytes);
+  data.placed = 1;
+  code.room_bytes = data.bytes + what.rest_bytes;
+  if (const auto why = ask_for(code, made.code); !why.ok()) return why;
+  made.base = core_.regions.of_handle(made.code.id)->about.base;
+  data.base = made.base + code.bytes + code.gap_bytes;
+  const auto why = ask_for(data, made.data);
+  if (why.ok()) return why;
+  (void)destroy(made.code);
+  made = {};
+  return why;
+}
+
 base::status keeper::may_adopt(const quire_region_options& options, std::uint64_t base, std::uint64_t bytes, int home) const {
   constexpr const char* call = "quire_region_adopt";
   if (const auto why = check(call, options, bytes); !why.ok()) return why;
@@ -223,8 +245,14 @@ void keeper::on_create(const message& m, std::span<const std::byte> value) noexc
   tell_all(static_cast<std::uint32_t>(service::region_announce), bytes_of(about));
 }
 
-/// What is adopted has its place.
+/// What is adopted, and what lies in the room of another region, has its place.
 bool keeper::find_place(region_description& about) {
+  if (about.room_bytes != 0) {
+    const std::uint64_t granule = core_.regions.granule_bytes(), lead = about.bytes + about.gap_bytes, shift = (granule - lead % granule) % granule;
+    if (!space_.take(shift + lead + about.room_bytes, 0, about.base)) return false;
+    about.base += shift;
+    return true;
+  }
   return about.base != 0 || space_.take(core::views_of(about).span(), colour_of(about.id, about.unit_bytes, core_.regions.granule_bytes()), about.base);
 }
 

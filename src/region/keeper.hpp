@@ -26,6 +26,20 @@ class keeper {
   // Application threads.
   [[nodiscard]] base::status create(const quire_region_options& options, std::uint64_t bytes, quire_region& region);
   [[nodiscard]] base::status destroy(quire_region region);
+  /// What a module of code needs (src/code): regions for what is run and for what is written, whose distance is given.
+  struct code_regions {
+    quire_region_options options{};  ///< of the data; pool and detector, of both
+    std::uint64_t code_bytes = 0;    ///< from the first address on
+    std::uint64_t gap_bytes = 0;     ///< behind the code; whole pages
+    std::uint64_t data_bytes = 0;    ///< behind the gap
+    std::uint64_t rest_bytes = 0;    ///< addresses behind the data
+  };
+  struct made_for_code {
+    quire_region code{}, data{};
+    std::uint64_t base = 0;
+  };
+  /// All units of both start at this node. The addresses of gap and rest are reserved, and go with the code: destroy the data first.
+  [[nodiscard]] base::status create_for_code(const code_regions& what, made_for_code& made);
   /// A region at addresses outside of the range, whose units all start at node `home`. What was mapped there is replaced on every node.
   [[nodiscard]] base::status adopt(const quire_region_options& options, std::uint64_t base, std::uint64_t bytes, int home, quire_region& region);
   /// Whether adopt() could be asked for that, as far as this node knows.

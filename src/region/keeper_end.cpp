@@ -168,7 +168,9 @@ void keeper::all_have_done(question& q) {
     }
     case step::finish:
       core_.services.answer(q.request, q.why);
-      if (!core_.regions.is_adopted(q.about)) space_.give_back(q.about.base, core::views_of(q.about).span());
+      if (!core_.regions.is_adopted(q.about) && q.about.placed == 0) {
+        space_.give_back(q.about.base, core::views_of(q.about).span() + q.about.gap_bytes + q.about.room_bytes);
+      }
       numbers_.give_back(id);
       ++gone_;
       questions_.erase(id);

@@ -28,6 +28,7 @@ enum class service : std::uint32_t {
   allocation_around,  ///< -> the node of the slice: address; answered with where its allocation begins, and how long it is
   lay,                ///< the node of a slice -> all: pages, and how large their minipages are; a notice
   laid,               ///< and back: the sender has written it down, or a reason why not
+  code,               ///< any -> any: a module of code, and what is to be done with it (api/code_service.hpp); answered when it is done
 };
 
 }  // namespace quire::region

@@ -96,6 +96,42 @@ std::size_t segments_of(pid_t process) {
   return found;
 }
 
+#if defined(__x86_64__)
+/// Threads run it and read it, and cannot write it; the runtime can.
+TEST_P(pool_contract, code_is_written_by_the_system_view_alone) {
+  constexpr std::uint64_t bytes = 64 * 1024;
+  settings how = GetParam().how;
+  how.code = true;
+  for (const bool accessible : {true, false}) {
+    auto made = make(how, reserved(bytes), bytes, accessible);
+    ASSERT_TRUE(made.ok());
+    std::byte *const application = made.value()->application_view(), *const system = made.value()->system_view();
+    const std::uint8_t returns_42[] = {0xb8, 42, 0, 0, 0, 0xc3};  // mov $42, %eax; ret
+    std::memcpy(system + 4096, returns_42, sizeof returns_42);
+    ASSERT_EQ(readable(application + 4096), accessible);
+    if (!accessible) {
+      ASSERT_EQ(os::protect(application, bytes, PROT_READ | PROT_EXEC), 0);
+    }
+    EXPECT_EQ(reinterpret_cast<int (*)()>(application + 4096)(), 42);
+    int ends[2];
+    ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+    ASSERT_EQ(::write(ends[1], "x", 1), 1);
+    EXPECT_EQ(::read(ends[0], application + 8192, 1), -1);  // the kernel may not write there for a thread
+    EXPECT_EQ(errno, EFAULT);
+    ::close(ends[0]);
+    ::close(ends[1]);
+    EXPECT_EQ(made.value()->leave(), 0);
+  }
+}
+#endif
+
+TEST(pools, fork_has_no_code) {
+  settings how;
+  how.which = kind::fork;
+  how.code = true;
+  EXPECT_EQ(make(how, reserved(size), size, true).why(), QUIRE_UNSUPPORTED);
+}
+
 TEST_P(pool_contract, both_views_are_the_same_pages) {
   const auto p = made(true);
   ASSERT_NE(p, nullptr);

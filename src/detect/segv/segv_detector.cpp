@@ -12,8 +12,10 @@
 namespace quire::detect {
 namespace {
 
-constexpr int prot_of(access a) noexcept {
-  return a == access::none ? PROT_NONE : a == access::read ? PROT_READ : PROT_READ | PROT_WRITE;
+constexpr int prot_of(access a, bool code) noexcept {
+  if (a == access::none) return PROT_NONE;
+  if (code) return PROT_READ | PROT_EXEC;
+  return a == access::read ? PROT_READ : PROT_READ | PROT_WRITE;
 }
 
 std::uint64_t number_of(const std::byte* address) noexcept { return reinterpret_cast<std::uint64_t>(address); }
@@ -69,16 +71,16 @@ class range_list {
 
 class segv_detector final : public detector {
  public:
-  explicit segv_detector(os::address_space& where) : where_(where) {}
+  segv_detector(os::address_space& where, bool code) : where_(where), code_(code) {}
   int attach(std::byte* address, std::uint64_t bytes, bool private_copies) noexcept override {
     return private_copies ? copies_.add(number_of(address), bytes) : 0;
   }
   void detach(std::byte* address, std::uint64_t) noexcept override { copies_.remove(number_of(address)); }
   int permit(std::byte* address, std::size_t bytes, access, access to) noexcept override {
-    return where_.protect(address, bytes, prot_of(to));
+    return where_.protect(address, bytes, prot_of(to, code_));
   }
   int protect(std::byte* address, std::size_t bytes, access, access to) noexcept override {
-    const int error = where_.protect(address, bytes, prot_of(to));
+    const int error = where_.protect(address, bytes, prot_of(to, code_));
     if (error != 0 || to != access::none || !copies_.has(number_of(address))) return error;
     return where_.advise(address, bytes, MADV_DONTNEED);  // mprotect() leaves copies
   }
@@ -91,10 +93,11 @@ class segv_detector final : public detector {
  private:
   os::address_space& where_;
   range_list copies_;  ///< ranges with private copies
+  bool code_;
 };
 
 }  // namespace
 
-std::unique_ptr<detector> open_segv(os::address_space& where) { return std::make_unique<segv_detector>(where); }
+std::unique_ptr<detector> open_segv(os::address_space& where, bool code) { return std::make_unique<segv_detector>(where, code); }
 
 }  // namespace quire::detect

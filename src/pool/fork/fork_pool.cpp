@@ -44,6 +44,10 @@ base::result<std::unique_ptr<pool>> make_fork(const request& r, const settings& 
     base::log(base::log_level::error, "pool 'fork' is of a whole job, not of a region: set QUIRE_POOL=fork for its start");
     return QUIRE_UNSUPPORTED;
   }
+  if (r.code) {
+    base::log(base::log_level::error, "pool 'fork' has no code in shared memory, as the engine's process cannot make it ready in the application's: set QUIRE_POOL to memfd");
+    return QUIRE_UNSUPPORTED;
+  }
   if (r.fine.count != 0) {
     base::log(base::log_level::error, "pool 'fork' has no fine views, as the engine's process cannot map them in the application's: set QUIRE_POOL to memfd");
     return QUIRE_UNSUPPORTED;

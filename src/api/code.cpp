@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Code in the shared memory: the bodies of quire/code.h, and what modules call in place of the C++ library's.
+#include <quire/code.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "api/code_service.hpp"
+#include "api/forward.hpp"
+#include "api/versions.hpp"
+
+using quire::base::explain;
+
+extern "C" int __cxa_atexit(void (*function)(void*), void* argument, void* linker_handle);
+
+namespace quire::api {
+namespace {
+
+/// What a call of atexit(3) leaves behind belongs to the module, which goes before the process does, or after its memory.
+int keep_exit(void (*function)(void*), void* argument, void* linker_handle) {
+  runtime* const r = current();
+  if (r != nullptr && r->code->keep_exit(function, argument, linker_handle)) return 0;
+  return ::__cxa_atexit(function, argument, linker_handle);
+}
+
+// Variables in functions that are initialised by the first call. Their guards are shared, and nobody is woken who sleeps by a futex for a word that
+// another process writes: a thread that finds one at work looks again, after a while. The word is 0; 1 when all is done; or says who is at work.
+
+constexpr std::uint64_t guard_done = 1, guard_pending = 0x100;
+
+std::uint64_t at_work() noexcept { return guard_pending | static_cast<std::uint64_t>(quire_node() + 1) << 32; }
+
+/// Gives what was there. Regions that have no atomic operations of Quire's own have those of the processor.
+std::uint64_t change_guard(std::uint64_t* guard, std::uint64_t from, std::uint64_t to) noexcept {
+  int done = 0;
+  std::uint64_t before = from;
+  if (quire_compare_exchange(guard, &before, to, &done) == QUIRE_OK) return before;
+  before = from;
+  __atomic_compare_exchange_n(guard, &before, to, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  return before;
+}
+
+int acquire_guard(std::uint64_t* guard) {
+  constexpr unsigned longest_us = 1000;
+  std::uint64_t expected = 0;
+  for (unsigned pause_us = 10;; pause_us = std::min(2 * pause_us, longest_us)) {
+    const std::uint64_t before = change_guard(guard, expected, at_work());
+    if (before == expected) return 1;
+    if ((before & 0xff) == guard_done) return 0;
+    const int node = static_cast<int>(before >> 32) - 1;
+    expected = before != 0 && quire_alive(node) == 0 ? before : 0;  // who was at work has died: somebody begins anew
+    ::usleep(pause_us);
+  }
+}
+
+void release_guard(std::uint64_t* guard) { (void)change_guard(guard, at_work(), guard_done); }
+void abort_guard(std::uint64_t* guard) { (void)change_guard(guard, at_work(), 0); }
+
+}  // namespace
+
+void* code_support(std::string_view name) noexcept {
+  if (name == "__cxa_atexit") return reinterpret_cast<void*>(keep_exit);
+  if (name == "__cxa_guard_acquire") return reinterpret_cast<void*>(acquire_guard);
+  if (name == "__cxa_guard_release") return reinterpret_cast<void*>(release_guard);
+  if (name == "__cxa_guard_abort") return reinterpret_cast<void*>(abort_guard);
+  return nullptr;
+}
+
+}  // namespace quire::api
+
+namespace api = quire::api;
+
+/// Opens a body: code is of this process.
+#define QUIRE_CODE_ENTER(r, call)                                                                                                                      \
+  QUIRE_STARTED();                                                                                                                                     \
+  if (api::elsewhere() != nullptr) return explain(QUIRE_UNSUPPORTED, "%s(): pool 'fork' has no code in shared memory: set QUIRE_POOL to memfd", call); \
+  QUIRE_ENTER(r)
+
+quire_status quire_code_load(const char* path, const quire_code_options* options, quire_code* code) {
+  constexpr const char* call = "quire_code_load";
+  QUIRE_CODE_ENTER(r, call);
+  quire_code_options given{};
+  if (!api::take(options, given, call, "quire_code_options")) return QUIRE_INVALID;
+  if (path == nullptr || code == nullptr) return explain(QUIRE_INVALID, "%s(): the %s is NULL", call, path == nullptr ? "path" : "place for the handle");
+  quire_region_options data{};
+  data.size = sizeof data;
+  data.consistency = given.consistency;
+  data.pool = given.pool;
+  data.detector = given.detector;
+  return r->code->load(path, given.name, data, *code).code();
+}
+
+quire_status quire_code_find(const char* name, int64_t timeout_ms, quire_code* code) {
+  constexpr const char* call = "quire_code_find";
+  QUIRE_CODE_ENTER(r, call);
+  if (code == nullptr) return explain(QUIRE_INVALID, "%s(): the place for the handle is NULL", call);
+  return r->code->find(name, timeout_ms, *code).code();
+}
+
+quire_status quire_code_symbol(quire_code code, const char* name, void** address) {
+  constexpr const char* call = "quire_code_symbol";
+  QUIRE_CODE_ENTER(r, call);
+  if (address == nullptr) return explain(QUIRE_INVALID, "%s(): the place for the address is NULL", call);
+  std::uint64_t found = 0;
+  const auto why = r->code->symbol(code, name, found);
+  if (why.ok()) *address = reinterpret_cast<void*>(found);
+  return why.code();
+}
+
+quire_status quire_code_entry(quire_code code, const char* name, void*** entry) {
+  constexpr const char* call = "quire_code_entry";
+  QUIRE_CODE_ENTER(r, call);
+  if (entry == nullptr) return explain(QUIRE_INVALID, "%s(): the place for the entry is NULL", call);
+  std::uint64_t found = 0;
+  const auto why = r->code->entry(code, name, found);
+  if (why.ok()) *entry = reinterpret_cast<void**>(found);
+  return why.code();
+}
+
+quire_status quire_code_replace(quire_code code, const char* name, quire_code newer) {
+  QUIRE_CODE_ENTER(r, "quire_code_replace");
+  return r->code->replace(code, name, newer).code();
+}
+
+quire_status quire_code_unload(quire_code code) {
+  QUIRE_CODE_ENTER(r, "quire_code_unload");
+  return r->code->unload(code).code();
+}

@@ -1,0 +1,515 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "api/code_service.hpp"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "api/runtime.hpp"
+#include "base/clock.hpp"
+#include "base/detail.hpp"
+#include "code/file_content.hpp"
+#include "os/foreign_library.hpp"
+#include "region/services.hpp"
+#include "store/store.hpp"
+
+namespace quire::api {
+
+using base::explain;
+using code::import_kind;
+using code::lacking;
+using code::module_record;
+using model::message;
+using region::service;
+
+namespace {
+
+constexpr std::size_t longest_name = 58;
+constexpr const char* name_prefix = "code:";
+
+base::status no_module(const char* call, quire_code code) {
+  return explain(QUIRE_NOT_FOUND, "%s(): there is no code of the handle 0x%lx; it was unloaded, or never loaded", call, static_cast<unsigned long>(code.id));
+}
+
+base::status refused(const std::string& file, const code::refusal& why) {
+  return explain(why.why, "quire_code_load(): %s: %s", file.c_str(), why.text.c_str());
+}
+
+std::string base_name(const char* path) {
+  const char* slash = std::strrchr(path, '/');
+  return slash != nullptr ? slash + 1 : path;
+}
+
+const module_record* record_at(std::uint64_t base) noexcept { return reinterpret_cast<const module_record*>(base); }
+
+/// The parts of a module as a store that its regions are filled from.
+class linked final : public store::store {
+ public:
+  linked(std::span<const std::byte> content, std::uint64_t from) : content_(content), from_(from) {}
+  [[nodiscard]] int fill(std::uint64_t at, std::span<std::byte> into) noexcept override {
+    std::memcpy(into.data(), content_.data() + (at - from_), into.size());
+    return 0;
+  }
+  [[nodiscard]] int flush(std::uint64_t, std::span<const std::byte>) noexcept override { return EROFS; }
+  [[nodiscard]] const char* name() const noexcept override { return "a module of code"; }
+  [[nodiscard]] const char* where() const noexcept override { return "memory"; }
+
+ private:
+  std::span<const std::byte> content_;
+  std::uint64_t from_;
+};
+
+/// A thread in the application's process, as thread_service::start() has it. 0 or errno.
+int start_order(const std::byte* data) {
+  auto plan = std::make_unique<thread_service::plan>();
+  std::memcpy(plan.get(), data, sizeof *plan);
+  pthread_attr_t attributes;
+  ::pthread_attr_init(&attributes);
+  ::pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  sigset_t none;
+  sigemptyset(&none);
+  ::pthread_attr_setsigmask_np(&attributes, &none);  // it touches shared memory, and destructors are the program's
+  pthread_t thread;
+  const int error = ::pthread_create(&thread, &attributes, [](void* argument) -> void* {
+    const std::unique_ptr<thread_service::plan> what(static_cast<thread_service::plan*>(argument));
+    if (runtime* const r = current(); r != nullptr) r->code->carry_out(what->request);
+    return nullptr;
+  }, plan.get());
+  ::pthread_attr_destroy(&attributes);
+  if (error == 0) (void)plan.release();
+  return error;
+}
+
+void run_constructors(const module_record& m) {
+  using constructor = void (*)(int, char**, char**);
+  static char* none[] = {nullptr};
+  if (m.init != 0) reinterpret_cast<constructor>(m.init)(0, none, environ);
+  const auto* const all = reinterpret_cast<const std::uint64_t*>(m.init_array);
+  for (std::uint64_t i = 0; i < m.init_count; ++i) {
+    if (all[i] != 0 && all[i] != ~std::uint64_t{0}) reinterpret_cast<constructor>(all[i])(0, none, environ);
+  }
+}
+
+void run_destructors(const module_record& m) {
+  using destructor = void (*)();
+  const auto* const all = reinterpret_cast<const std::uint64_t*>(m.fini_array);
+  for (std::uint64_t i = m.fini_count; i-- != 0;) {
+    if (all[i] != 0 && all[i] != ~std::uint64_t{0}) reinterpret_cast<destructor>(all[i])();
+  }
+  if (m.fini != 0) reinterpret_cast<destructor>(m.fini)();
+}
+
+}  // namespace
+
+code_service::code_service(core::core& e, region::registry& regions, thread_service& threads, name_service& names)
+    : core_(e), regions_(regions), threads_(threads), names_(names) {
+  e.services.set(static_cast<std::uint32_t>(service::code), [](void* self, core::core&, const message& m, auto) noexcept {
+    static_cast<code_service*>(self)->on_order(m);
+  }, this, "quire_code_load");
+}
+
+code_service::~code_service() = default;
+
+// ---- What a node has
+
+code_service::module_ptr code_service::of_handle(std::uint64_t handle) {
+  const core::region_ref r = core_.regions.of_handle(handle);
+  if (handle == 0 || r == nullptr || r->about.code == 0) return nullptr;
+  const std::lock_guard guard(mutex_);
+  const auto found = modules_.find(r->about.base);
+  return found != modules_.end() ? found->second : nullptr;
+}
+
+code_service::module_ptr code_service::of_address(std::uint64_t address) {
+  module_ptr nearest;
+  {
+    const std::lock_guard guard(mutex_);
+    auto after = modules_.upper_bound(address);
+    if (after == modules_.begin()) return nullptr;
+    nearest = std::prev(after)->second;
+  }
+  return nearest->head.has(address) ? nearest : nullptr;
+}
+
+std::vector<code_service::module_ptr> code_service::all() {
+  const std::lock_guard guard(mutex_);
+  std::vector<module_ptr> now;
+  for (const auto& [base, m] : modules_) now.push_back(m);
+  return now;
+}
+
+bool code_service::runs(std::uint64_t address) {
+  const module_ptr m = of_address(address);
+  return m != nullptr && address < m->head.code_end;
+}
+
+bool code_service::keep_exit(void (*function)(void*), void* argument, const void* linker_handle) {
+  const module_ptr m = of_address(reinterpret_cast<std::uint64_t>(linker_handle));
+  if (m == nullptr) return false;
+  const std::lock_guard guard(mutex_);
+  m->exits.push_back({function, argument});
+  return true;
+}
+
+/// Content that is lost with a node gives this thread no SIGBUS.
+bool code_service::can_read(std::uint64_t address, std::uint64_t bytes) noexcept {
+  for (std::uint64_t at = code::page_down(address); at < address + bytes; at += code::page_bytes) {
+    if (!core_.faults.fault(at, false, base::now_ns()).ok()) return false;
+  }
+  return true;
+}
+
+lacking code_service::attach_here(std::uint64_t base) {
+  const lacking lost{lacking::what::memory, EIO};  // who loads has died
+  if (!can_read(base, sizeof(module_record)) || !can_read(base, record_at(base)->bytes)) return lost;
+  if (const std::uint64_t tables = record_at(base)->unwind_tables; tables != 0 && !can_read(tables, 1)) return lost;
+  code::program_names names(code_support);
+  const lacking why = code::attach(*record_at(base), names);
+  if (why.kind != lacking::what::nothing) return why;
+  auto made = std::make_shared<module>();
+  made->record = record_at(base);
+  made->head = *made->record;
+  const std::lock_guard guard(mutex_);
+  modules_[base] = std::move(made);
+  return {};
+}
+
+void code_service::run_exits_here(std::uint64_t base) {
+  const module_ptr m = of_address(base);
+  for (;;) {  // one may add others
+    exit_call last{};
+    {
+      const std::lock_guard guard(mutex_);
+      if (m == nullptr || m->exits.empty()) return;
+      last = m->exits.back();
+      m->exits.pop_back();
+    }
+    last.function(last.argument);
+  }
+}
+
+void code_service::detach_here(std::uint64_t base) {
+  module_ptr gone;
+  {
+    const std::lock_guard guard(mutex_);
+    const auto found = modules_.find(base);
+    if (found == modules_.end()) return;  // it could not be attached here
+    gone = found->second;
+    modules_.erase(found);
+  }
+  {
+    const std::lock_guard guard(unwinding_);
+    if (std::exchange(gone->unwinds, false)) code::remove_unwind_tables(gone->head);
+  }
+  code::detach(gone->head);
+}
+
+void code_service::rest() {
+  const std::lock_guard guard(unwinding_);
+  for (const module_ptr& m : all()) {
+    if (std::exchange(m->unwinds, false)) code::remove_unwind_tables(m->head);
+  }
+}
+
+void code_service::go_on() {
+  const std::lock_guard guard(unwinding_);
+  for (const module_ptr& m : all()) {
+    if (!std::exchange(m->unwinds, true)) code::add_unwind_tables(m->head);
+  }
+}
+
+// ---- Orders
+
+/// Driver's thread.
+void code_service::on_order(const message& m) { threads_.start(start_order, {m, 0, {}}); }
+
+lacking code_service::do_here(order what, std::uint64_t base) {
+  switch (what) {
+    case order::attach: return attach_here(base);
+    case order::run_exits: run_exits_here(base); break;
+    case order::detach: detach_here(base); break;
+  }
+  return {};
+}
+
+namespace {
+quire_status status_of(const lacking& why) noexcept {
+  if (why.kind == lacking::what::nothing) return QUIRE_OK;
+  return why.kind == lacking::what::memory ? QUIRE_NO_MEMORY : QUIRE_NOT_FOUND;
+}
+}  // namespace
+
+void code_service::carry_out(const message& m) noexcept {
+  const lacking why = do_here(static_cast<order>(m.a), m.b);
+  core_.as_driver([&] { core_.services.answer(m, status_of(why), static_cast<std::uint64_t>(why.kind), why.number); });
+}
+
+/// On this node the calling thread does it itself: it may have the dynamic linker's lock, in a constructor of dlopen(3).
+base::status code_service::ask(unsigned node, order what, std::uint64_t base, lacking& lacks) {
+  if (node == core_.config.self.value()) {
+    lacks = do_here(what, base);
+    return status_of(lacks);
+  }
+  message m;
+  m.a = static_cast<std::uint64_t>(what);
+  m.b = base;
+  const auto why = core_.services.ask(model::node_id{static_cast<std::uint16_t>(node)}, static_cast<std::uint32_t>(service::code), m, {});
+  lacks = {static_cast<lacking::what>(m.a), static_cast<std::uint32_t>(m.b)};
+  return why;
+}
+
+/// The dead need nothing. The first error, though all are told.
+base::status code_service::tell_all(order what, std::uint64_t base) {
+  base::status worst;
+  for (unsigned node = 0; node < core_.config.nodes; ++node) {
+    lacking lacks;
+    const auto why = ask(node, what, base, lacks);
+    if (worst.ok() && why != QUIRE_LOST) worst = why;
+  }
+  return worst;
+}
+
+// ---- Loading
+
+base::status code_service::read(const char* path, loading& what) {
+  constexpr std::size_t most_bytes = code::elf_file::most_bytes;
+  if (const auto why = code::read_file(path, most_bytes, what.content); !why.ok()) return refused(what.file, why);
+  if (const auto why = what.elf.read(what.content); !why.ok()) return refused(what.file, why);
+  if (const auto why = what.image.plan(what.elf, what.name); !why.ok()) return refused(what.file, why);
+  return {};
+}
+
+/// On this node: what each import is. What is missing here is told before anything is made.
+base::status code_service::find_imports(loading& what) {
+  code::program_names names(code_support);
+  for (const std::string_view library : what.elf.needed()) {
+    if (names.open(std::string(library).c_str())) continue;
+    const char* const error = ::dlerror();
+    return explain(QUIRE_NOT_FOUND, "quire_code_load(): %s needs the library '%s', which cannot be loaded on node %u: %s", what.file.c_str(),
+                   std::string(library).c_str(), unsigned{core_.config.self.value()}, error != nullptr ? error : "it has too many of them");
+  }
+  for (code::import& i : what.image.imports()) {
+    const std::string name(i.name);
+    const void* const found = names.find(name.c_str());
+    i.kind = code::kind_of(found, i.type);
+    if (i.copy != code::import::no_copy && found != nullptr) i.bytes = code::bytes_of(found);
+    if (i.kind != import_kind::absent || i.weak) continue;
+    return explain(QUIRE_NOT_FOUND, "quire_code_load(): %s imports '%s', which nothing on node %u has (if the program has it: link that with -rdynamic)",
+                   what.file.c_str(), name.c_str(), unsigned{core_.config.self.value()});
+  }
+  return {};
+}
+
+/// Units that are zero stay untouched.
+base::status code_service::fill(quire_region region, std::span<const std::byte> content) {
+  core::region_slot& slot = *core_.regions.of_handle(region.id);
+  linked from(content, slot.position);
+  const auto is_zero = [&](std::uint64_t unit) {
+    const auto bytes = content.subspan(slot.layout.offset_of(unit), slot.bytes_of(unit));
+    return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
+  };
+  for (std::uint64_t first = 0, end = 0, units = slot.layout.units(); first < units; first = end) {
+    const bool zero = is_zero(first);
+    for (end = first + 1; end < units && is_zero(end) == zero;) ++end;
+    if (zero) continue;
+    if (const auto why = core_.holding.adopt(slot, first, end - first, from); !why.ok()) return why;
+  }
+  return {};
+}
+
+base::status code_service::make(const quire_region_options& options, loading& what) {
+  const code::part_sizes& sizes = what.image.sizes();
+  const region::keeper::code_regions needed{options, sizes.code, sizes.gap, sizes.data, sizes.slots};
+  if (const auto why = regions_.others().create_for_code(needed, what.regions); !why.ok()) return why;
+  code::linked_parts parts;
+  if (const auto why = what.image.link({what.regions.base, what.regions.code.id, what.regions.data.id}, parts); !why.ok()) return refused(what.file, why);
+  if (const auto why = fill(what.regions.code, parts.code); !why.ok()) return why;
+  if (const auto why = fill(what.regions.data, parts.data); !why.ok()) return why;
+  what.record = record_at(what.regions.base);
+  return {};
+}
+
+base::status code_service::attach_all(const loading& what) {
+  for (unsigned node = 0; node < core_.config.nodes; ++node) {
+    lacking lacks;
+    const auto why = ask(node, order::attach, what.regions.base, lacks);
+    if (why.ok() || why == QUIRE_LOST) continue;
+    const module_record& m = *what.record;
+    switch (lacks.kind) {
+      case lacking::what::import:
+        return explain(QUIRE_NOT_FOUND, "quire_code_load(): %s imports '%s', which nothing on node %u has", what.file.c_str(),
+                       m.text(m.rows<code::import_row>(m.imports)[lacks.number].name), node);
+      case lacking::what::library:
+        return explain(QUIRE_NOT_FOUND, "quire_code_load(): %s needs the library '%s', which cannot be loaded on node %u", what.file.c_str(),
+                       m.text(m.rows<std::uint32_t>(m.needed)[lacks.number]), node);
+      case lacking::what::memory:
+        return explain(QUIRE_NO_MEMORY, "quire_code_load(): node %u has no memory for %s: %s", node, what.file.c_str(),
+                       std::strerror(static_cast<int>(lacks.number)));
+      case lacking::what::nothing: break;
+    }
+    return why;
+  }
+  return {};
+}
+
+/// All nodes can run it: constructors, and its name.
+base::status code_service::begin(loading& what) {
+  try {
+    run_constructors(*what.record);
+  } catch (...) {
+    return explain(QUIRE_INVALID, "quire_code_load(): a constructor of %s has thrown an exception", what.file.c_str());
+  }
+  const auto why = names_.publish((name_prefix + what.name).c_str(), what.regions.base);
+  if (why == QUIRE_EXISTS) {
+    return explain(QUIRE_EXISTS, "quire_code_load(): there is code of the name '%s' already (quire_code_options.name)", what.name.c_str());
+  }
+  return why;
+}
+
+/// Of what load() has begun nothing is left. What has failed before counts.
+void code_service::give_up(const loading& what) {
+  const std::string said = base::detail();
+  if (what.record != nullptr) {
+    (void)tell_all(order::run_exits, what.regions.base);
+    (void)tell_all(order::detach, what.regions.base);
+  }
+  if (what.regions.data.id != 0) (void)regions_.others().destroy(what.regions.data);
+  if (what.regions.code.id != 0) (void)regions_.others().destroy(what.regions.code);
+  base::clear_detail();
+  if (!said.empty()) (void)explain(QUIRE_OK, "%s", said.c_str());
+}
+
+base::status code_service::load(const char* path, const char* name, const quire_region_options& options, quire_code& code) {
+#if !defined(__x86_64__)
+  (void)path, (void)name, (void)options, (void)code;
+  return explain(QUIRE_UNSUPPORTED, "quire_code_load(): only on x86-64, where the processor sees instructions that were written to memory without being told");
+#else
+  loading what;
+  what.file = base_name(path);
+  what.name = name != nullptr ? name : what.file;
+  if (what.name.empty() || what.name.size() > longest_name) {
+    return explain(QUIRE_INVALID, "quire_code_load(): the name '%s' is empty, or has more than 58 characters", what.name.c_str());
+  }
+  std::uint64_t taken = 0;
+  if (const auto why = names_.lookup((name_prefix + what.name).c_str(), 0, taken); why != QUIRE_NOT_FOUND) {
+    if (!why.ok()) return why;
+    return explain(QUIRE_EXISTS, "quire_code_load(): there is code of the name '%s' already (quire_code_options.name)", what.name.c_str());
+  }
+  if (const auto why = read(path, what); !why.ok()) return why;
+  if (const auto why = find_imports(what); !why.ok()) return why;
+  auto why = make(options, what);
+  if (why.ok()) why = attach_all(what);
+  if (why.ok()) why = begin(what);
+  if (!why.ok()) {
+    give_up(what);
+    return why;
+  }
+  code.id = what.regions.code.id;
+  return {};
+#endif
+}
+
+// ---- Using
+
+base::status code_service::find(const char* name, std::int64_t timeout_ms, quire_code& code) {
+  const std::size_t length = name != nullptr ? ::strnlen(name, longest_name + 1) : 0;
+  if (length == 0 || length > longest_name) return explain(QUIRE_INVALID, "quire_code_find(): the name is NULL, empty, or has more than 58 characters");
+  std::uint64_t base = 0;
+  if (const auto why = names_.lookup((name_prefix + std::string(name)).c_str(), timeout_ms, base); !why.ok()) return why;
+  const core::region_ref r = core_.regions.find(base);
+  if (r == nullptr || r->about.code == 0) return QUIRE_NOT_FOUND;  // it goes
+  code.id = core::handle_of(r->about);
+  return {};
+}
+
+base::status code_service::find_export(const char* call, quire_code code, const char* name, const code::export_row*& found, module_ptr& in) {
+  if (name == nullptr) return explain(QUIRE_INVALID, "%s(): the name is NULL", call);
+  in = of_handle(code.id);
+  if (in == nullptr) return no_module(call, code);
+  const std::string text(name);
+  found = in->record->find(text);
+  if (found != nullptr) return {};
+  return explain(QUIRE_NOT_FOUND, "%s(): '%s' exports no '%s'; names of C++ are mangled, unless the function is extern \"C\"", call,
+                 in->record->text(in->record->name), text.c_str());
+}
+
+base::status code_service::symbol(quire_code code, const char* name, std::uint64_t& address) {
+  const code::export_row* found = nullptr;
+  module_ptr in;
+  if (const auto why = find_export("quire_code_symbol", code, name, found, in); !why.ok()) return why;
+  address = found->address;
+  return {};
+}
+
+base::status code_service::entry(quire_code code, const char* name, std::uint64_t& place) {
+  constexpr const char* call = "quire_code_entry";
+  const code::export_row* found = nullptr;
+  module_ptr in;
+  if (const auto why = find_export(call, code, name, found, in); !why.ok()) return why;
+  if (found->entry == code::export_row::no_entry) return explain(QUIRE_INVALID, "%s(): '%s' is no function", call, name);
+  place = reinterpret_cast<std::uint64_t>(in->record->entry(found->entry));
+  return {};
+}
+
+namespace {
+
+/// By Quire's atomic operations, or by the processor's where the region has none of them.
+std::uint64_t exchange_word(std::uint64_t* word, std::uint64_t value) noexcept {
+  std::uint64_t before = 0;
+  return quire_exchange(word, value, &before) == QUIRE_OK ? before : __atomic_exchange_n(word, value, __ATOMIC_SEQ_CST);
+}
+void add_to_word(std::uint64_t* word, std::int64_t more) noexcept {
+  const auto value = static_cast<std::uint64_t>(more);
+  if (quire_fetch_add(word, value, nullptr) != QUIRE_OK) __atomic_fetch_add(word, value, __ATOMIC_SEQ_CST);
+}
+
+}  // namespace
+
+/// So many more entries of a module lead to this address. Modules know by that who uses them: entries of others may go at any time.
+void code_service::leads_to(const module& from, std::uint64_t address, std::int64_t more) {
+  if (from.head.has(address)) return;
+  if (const module_ptr to = of_address(address); to != nullptr) add_to_word(reinterpret_cast<std::uint64_t*>(to->head.users), more);
+}
+
+base::status code_service::replace(quire_code code, const char* name, quire_code newer) {
+  constexpr const char* call = "quire_code_replace";
+  const code::export_row *old_one = nullptr, *new_one = nullptr;
+  module_ptr in, from;
+  if (const auto why = find_export(call, code, name, old_one, in); !why.ok()) return why;
+  if (const auto why = find_export(call, newer, name, new_one, from); !why.ok()) return why;
+  if (old_one->entry == code::export_row::no_entry || new_one->entry == code::export_row::no_entry) {
+    return explain(QUIRE_INVALID, "%s(): '%s' is no function", call, name);
+  }
+  leads_to(*in, new_one->address, 1);
+  leads_to(*in, exchange_word(in->record->entry(old_one->entry), new_one->address), -1);
+  return {};
+}
+
+// ---- The end
+
+base::status code_service::unload(quire_code code) {
+  const module_ptr m = of_handle(code.id);
+  if (m == nullptr) return no_module("quire_code_unload", code);
+  const std::uint64_t base = m->head.base;
+  const quire_region data{m->head.data_handle};
+  if (!m->ended) {
+    if (__atomic_load_n(reinterpret_cast<const std::uint64_t*>(m->head.users), __ATOMIC_ACQUIRE) != 0) {
+      return explain(QUIRE_BUSY, "quire_code_unload(): an entry of another module leads to a function of '%s'; replace it first (quire_code_replace)",
+                     m->record->text(m->record->name));
+    }
+    if (const auto why = tell_all(order::run_exits, base); !why.ok()) return why;
+    run_destructors(*m->record);
+    for (const auto* e = m->record->entry(0); reinterpret_cast<std::uint64_t>(e) < m->head.users; ++e) leads_to(*m, *e, -1);
+    m->ended = true;
+  }
+  if (const auto why = regions_.others().destroy(data); !why.ok()) return why;
+  if (const auto why = tell_all(order::detach, base); !why.ok()) return why;
+  return regions_.others().destroy({code.id});
+}
+
+}  // namespace quire::api

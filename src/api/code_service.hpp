@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Code in the shared memory (quire/code.h). The node that loads a module makes its regions, fills them, and has every node attach it: by a service, whose
+// handler starts a thread there, as the driver may wait neither for the dynamic linker nor for pages. So all nodes can run the module, whether
+// they have asked for it or not: a pointer to a function of it may come to them by memory alone. The steps of load() and unload() are theirs.
+#pragma once
+
+#include <quire/code.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "api/names.hpp"
+#include "api/threads.hpp"
+#include "code/attach.hpp"
+#include "code/image.hpp"
+#include "core/core.hpp"
+#include "region/registry.hpp"
+
+namespace quire::api {
+
+class code_service {
+ public:
+  code_service(core::core& e, region::registry& regions, thread_service& threads, name_service& names);
+  ~code_service();
+  code_service(const code_service&) = delete;
+  code_service& operator=(const code_service&) = delete;
+
+  // Application threads: bodies of the API.
+  [[nodiscard]] base::status load(const char* path, const char* name, const quire_region_options& options, quire_code& code);
+  [[nodiscard]] base::status find(const char* name, std::int64_t timeout_ms, quire_code& code);
+  [[nodiscard]] base::status symbol(quire_code code, const char* name, std::uint64_t& address);
+  [[nodiscard]] base::status entry(quire_code code, const char* name, std::uint64_t& place);
+  [[nodiscard]] base::status replace(quire_code code, const char* name, quire_code newer);
+  [[nodiscard]] base::status unload(quire_code code);
+
+  /// Whether an address is one of code that this node can run. Any thread but the driver.
+  [[nodiscard]] bool runs(std::uint64_t address);
+  /// Of a module's call of atexit(3) or a destructor of a static object, kept until the module goes. False: no module has this handle of its
+  /// linker (__dso_handle).
+  [[nodiscard]] bool keep_exit(void (*function)(void*), void* argument, const void* linker_handle);
+  /// What an order of another node has asked for, by a thread that the order has started; answers it.
+  void carry_out(const model::message& order) noexcept;
+
+  /// Around the end of the job, whose memory goes: exceptions find no code there any more. go_on() if the end was refused. rest() again when all
+  /// nodes are at the end: another one may have loaded meanwhile.
+  void rest();
+  void go_on();
+
+ private:
+  enum class order : std::uint64_t { attach, run_exits, detach };
+  struct exit_call {
+    void (*function)(void*);
+    void* argument;
+  };
+  struct module {
+    const code::module_record* record = nullptr;  ///< where it lies
+    code::module_record head{};                   ///< a copy, without the tables
+    std::vector<exit_call> exits{};  ///< of this node, in the order of the calls
+    bool unwinds = true;             ///< exceptions pass through it on this node
+    bool ended = false;              ///< destructors have run, and the module could not go
+  };
+  using module_ptr = std::shared_ptr<module>;
+  /// A module that is being loaded: what there is of it.
+  struct loading {
+    std::string file{}, name{};  ///< for people: the file without its folder
+    std::vector<std::byte> content{};
+    code::elf_file elf{};
+    code::image image{};
+    region::keeper::made_for_code regions{};
+    const code::module_record* record = nullptr;
+  };
+
+  [[nodiscard]] base::status read(const char* path, loading& what);
+  [[nodiscard]] base::status find_imports(loading& what);
+  [[nodiscard]] base::status make(const quire_region_options& options, loading& what);
+  [[nodiscard]] base::status fill(quire_region region, std::span<const std::byte> content);
+  [[nodiscard]] base::status begin(loading& what);
+  [[nodiscard]] base::status attach_all(const loading& what);
+  void give_up(const loading& what);
+  [[nodiscard]] base::status ask(unsigned node, order what, std::uint64_t base, code::lacking& lacks);
+  [[nodiscard]] base::status tell_all(order what, std::uint64_t base);
+  void leads_to(const module& from, std::uint64_t address, std::int64_t more);
+  [[nodiscard]] base::status find_export(const char* call, quire_code code, const char* name, const code::export_row*& found, module_ptr& in);
+  [[nodiscard]] module_ptr of_handle(std::uint64_t handle);
+  [[nodiscard]] module_ptr of_address(std::uint64_t address);
+  [[nodiscard]] std::vector<module_ptr> all();
+  [[nodiscard]] bool can_read(std::uint64_t address, std::uint64_t bytes) noexcept;
+  [[nodiscard]] code::lacking attach_here(std::uint64_t base);
+  void run_exits_here(std::uint64_t base);
+  void detach_here(std::uint64_t base);
+  [[nodiscard]] code::lacking do_here(order what, std::uint64_t base);
+  void on_order(const model::message& m);
+
+  core::core& core_;
+  region::registry& regions_;
+  thread_service& threads_;
+  name_service& names_;
+  std::mutex mutex_;  ///< for the next one and its exits; nobody touches shared memory under it
+  std::mutex unwinding_;  ///< for module::unwinds, and what that says
+  std::map<std::uint64_t, module_ptr> modules_{};  ///< attached on this node, by the first address
+};
+
+/// What modules call in place of the C++ library's: the function of this name, or null.
+[[nodiscard]] void* code_support(std::string_view name) noexcept;
+
+}  // namespace quire::api

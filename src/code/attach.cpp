@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "code/attach.hpp"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "os/memory.hpp"
+
+// Of the compiler's run-time library (libgcc).
+extern "C" void __register_frame(void* begin);
+extern "C" void __deregister_frame(void* begin);
+
+namespace quire::code {
+
+bool program_names::open(const char* library) {
+  void* const found = ::dlopen(library, RTLD_LAZY | RTLD_LOCAL);  // stays loaded: addresses of it are in the module
+  if (found == nullptr) return false;
+  for (unsigned i = 0; i < count_; ++i) {
+    if (opened_[i] == found) return true;
+  }
+  if (count_ == most) return false;
+  opened_[count_++] = found;
+  return true;
+}
+
+void* program_names::find(const char* name) {
+  if (void* const found = own_ != nullptr ? own_(name) : nullptr; found != nullptr) return found;
+  if (void* const found = ::dlsym(RTLD_DEFAULT, name); found != nullptr) return found;
+  for (unsigned i = 0; i < count_; ++i) {
+    if (void* const found = ::dlsym(opened_[i], name); found != nullptr) return found;
+  }
+  return nullptr;
+}
+
+import_kind kind_of(const void* found, unsigned type) noexcept {
+  if (found == nullptr) return import_kind::absent;
+  if (type == STT_FUNC || type == STT_GNU_IFUNC) return import_kind::function;
+  if (type == STT_OBJECT) return import_kind::object;
+  struct search {
+    std::uint64_t address;
+    bool runs = false;
+  } s{reinterpret_cast<std::uint64_t>(found)};
+  ::dl_iterate_phdr([](dl_phdr_info* module, std::size_t, void* data) {
+    auto& looked = *static_cast<search*>(data);
+    for (int i = 0; i < module->dlpi_phnum; ++i) {
+      const auto& h = module->dlpi_phdr[i];
+      if (h.p_type == PT_LOAD && (h.p_flags & PF_X) != 0 && looked.address - (module->dlpi_addr + h.p_vaddr) < h.p_memsz) looked.runs = true;
+    }
+    return looked.runs ? 1 : 0;
+  }, &s);
+  return s.runs ? import_kind::function : import_kind::object;
+}
+
+std::uint32_t bytes_of(const void* found) noexcept {
+  Dl_info about{};
+  void* symbol = nullptr;
+  if (::dladdr1(found, &about, &symbol, RTLD_DL_SYMENT) == 0 || symbol == nullptr || about.dli_saddr != found) return 0;
+  return static_cast<std::uint32_t>(std::min<ElfW(Xword)>(static_cast<const ElfW(Sym)*>(symbol)->st_size, UINT32_MAX));
+}
+
+namespace {
+
+void* at(std::uint64_t address) noexcept { return reinterpret_cast<void*>(address); }
+
+void give_back(const module_record& m) noexcept {
+  if (m.private_bytes != 0) (void)!os::reserve_again(at(m.private_at), m.private_bytes);
+  if (m.slots_bytes != 0) (void)!os::reserve_again(at(m.slots), m.slots_bytes);
+}
+
+lacking resolve(const module_record& m, names& from) {
+  using what = lacking::what;
+  const auto* const needed = m.rows<std::uint32_t>(m.needed);
+  for (std::uint32_t i = 0; i < m.needed.count; ++i) {
+    if (!from.open(m.text(needed[i]))) return {what::library, i};
+  }
+  const auto* const imports = m.rows<import_row>(m.imports);
+  const auto* const patches = m.rows<patch_row>(m.patches);
+  for (std::uint64_t i = 0; i < m.patches.count; ++i) {
+    const patch_row& p = patches[i];
+    void* const found = from.find(m.text(imports[p.import].name));
+    if (found == nullptr) return {what::import, p.import};
+    if (p.copied_bytes != 0) {
+      if (bytes_of(found) != p.copied_bytes) return {what::import, p.import};
+      std::memcpy(at(p.where), found, p.copied_bytes);
+      continue;
+    }
+    const std::uint64_t value = reinterpret_cast<std::uint64_t>(found) + static_cast<std::uint64_t>(p.addend);
+    std::memcpy(at(p.where), &value, sizeof value);
+  }
+  return {};
+}
+
+int close(const module_record& m) noexcept {
+  if (const int error = m.private_bytes != 0 ? os::protect(at(m.private_at), m.private_bytes, PROT_READ) : 0; error != 0) return error;
+  return m.slots_bytes != 0 ? os::protect(at(m.slots), m.slots_bytes, PROT_READ) : 0;
+}
+
+}  // namespace
+
+lacking attach(const module_record& m, names& from) {
+  using what = lacking::what;
+  const auto failed = [&](lacking why) {
+    give_back(m);
+    return why;
+  };
+  const auto no_memory = [&](int error) { return failed({what::memory, static_cast<std::uint32_t>(error)}); };
+  if (const int error = m.private_bytes != 0 ? os::map_private(at(m.private_at), m.private_bytes) : 0; error != 0) return no_memory(error);
+  if (const int error = m.slots_bytes != 0 ? os::map_private(at(m.slots), m.slots_bytes) : 0; error != 0) return no_memory(error);
+  std::memcpy(at(m.private_at), reinterpret_cast<const std::byte*>(&m) + m.private_content, m.private_bytes);
+  if (const lacking why = resolve(m, from); why.kind != what::nothing) return failed(why);
+  if (const int error = close(m); error != 0) return no_memory(error);
+  add_unwind_tables(m);
+  return {};
+}
+
+void detach(const module_record& m) noexcept { give_back(m); }
+
+void add_unwind_tables(const module_record& m) noexcept {
+  if (m.unwind_tables != 0) __register_frame(at(m.unwind_tables));
+}
+
+void remove_unwind_tables(const module_record& m) noexcept {
+  if (m.unwind_tables != 0) __deregister_frame(at(m.unwind_tables));
+}
+
+}  // namespace quire::code

@@ -1,0 +1,519 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Code in the shared memory: what one node loads runs on all. code_program FOLDER [what]. The modules stand in tests/process/code.
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <quire/code.hpp>
+#include <quire/quire.hpp>
+#include <sys/stat.h>
+
+#include <cmath>
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+
+#include "code/shapes.hpp"
+#include "node.hpp"
+
+using namespace quire::test;
+using namespace code_test;
+namespace code = quire::code;
+
+namespace {
+
+std::string g_folder;
+
+int self() { return quire_node(); }
+int nodes() { return quire_nodes(); }
+int last() { return quire_nodes() - 1; }
+
+std::string path_of(const std::string& module) { return g_folder + "/" + module + ".so"; }
+
+/// Loads a copy of a module that nobody else has, and which is gone when the call returns.
+code::module load_hidden(const std::string& name, code::options how = {}) {
+  char folder[] = "/tmp/quire_code_XXXXXX";
+  REQUIRE(::mkdtemp(folder) != nullptr);
+  const std::string copy = std::string(folder) + "/" + name + ".so";
+  std::filesystem::copy_file(path_of(name), copy);
+  const code::module made = code::load(copy, how);
+  std::filesystem::remove_all(folder);
+  return made;
+}
+
+/// Loaded by one node, found by the others.
+code::module load_on(int node, const std::string& name, code::options how = {}) {
+  if (self() == node) return load_hidden(name, how);
+  return code::find(how.name.empty() ? name + ".so" : how.name);
+}
+
+template <class T>
+T* symbol(code::module in, const char* name) { return code::symbol<T>(in, name); }
+
+template <class T>
+T& variable(code::module in, const char* name) { return *code::symbol<T>(in, name); }
+
+/// No node has mapped the file.
+void check_unmapped(const std::string& file) {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) REQUIRE(line.find(file) == std::string::npos);
+}
+
+/// Functions, and variables that are one for all.
+void functions_and_variables(code::module shapes) {
+  check_unmapped("shapes.so");
+  REQUIRE_EQUAL(symbol<change_function>(shapes, "change")(41), 42);
+  REQUIRE_EQUAL(symbol<int(int, int)>(shapes, "change_by")(0, 21), 42);
+  REQUIRE_EQUAL(symbol<int(int, int)>(shapes, "change_by")(1, -42), 42);  // a variable leads to a function of libc
+  REQUIRE_EQUAL(symbol<int(int, int)>(shapes, "change_by_fixed")(0, -42), 42);
+  REQUIRE_EQUAL(symbol<int(int, int)>(shapes, "change_by_fixed")(1, 21), 42);
+  REQUIRE_EQUAL(symbol<std::size_t(const char*)>(shapes, "length_of")("four"), 4);
+  REQUIRE(std::abs(symbol<double(double)>(shapes, "root_of")(27.0) - 3.0) < 1e-12);
+  int& number = variable<int>(shapes, "number");
+  if (self() == 0) REQUIRE_EQUAL(number, 40);
+  barrier();
+  for (int node = 0; node < nodes(); ++node) {
+    if (node == self()) REQUIRE_EQUAL(symbol<int()>(shapes, "next_number")(), 41 + node);
+    barrier();
+  }
+  REQUIRE_EQUAL(number, 40 + nodes());
+  barrier();
+  if (self() == 0) number = 40;
+  char* const zeroes = symbol<char>(shapes, "zeroes");
+  zeroes[(self() + 1) * 100'000] = static_cast<char>(self() + 1);
+  barrier();
+  for (int node = 0; node < nodes(); ++node) REQUIRE_EQUAL(zeroes[(node + 1) * 100'000], node + 1);
+  REQUIRE_EQUAL(zeroes[5], 0);
+  barrier();
+  if (self() == last()) symbol<const char*(int)>(shapes, "describe")(17);
+  barrier();
+  if (self() == 0) REQUIRE(symbol<const char*(int)>(shapes, "describe")(18) == std::string_view("number 18"));
+  barrier();
+}
+
+/// Constructors have run on the node that loads, and variables in functions are initialised by one thread of all.
+void once_in_the_job(code::module shapes, int loader) {
+  REQUIRE_EQUAL(variable<int>(shapes, "constructed"), 1);
+  REQUIRE_EQUAL(variable<int>(shapes, "constructed_on"), loader);
+  auto* const once = symbol<int()>(shapes, "once");
+  barrier();
+  on_threads(2, [&](int) { REQUIRE_EQUAL(once(), 7); });
+  barrier();
+  REQUIRE_EQUAL(variable<int>(shapes, "initialised"), 1);
+}
+
+struct table {
+  alignas(std::max_align_t) std::byte place[8][64];
+  shape* made[8];
+  change_function* pointers[8];
+};
+
+/// Objects that a node has made are used by others: virtual functions, pointers to functions, types.
+void objects_and_pointers(code::module shapes, const std::string& run) {
+  auto* const all = shared_object<table>("table " + run);
+  const int mine = self() % 8;
+  if (nodes() > 8) return;
+  all->made[mine] = symbol<make_function>(shapes, "make_shape")(all->place[mine], mine % 2 == 0 ? kind::circle : kind::square, 5.0);
+  all->pointers[mine] = mine % 3 == 0   ? symbol<change_function>(shapes, "change")
+                        : mine % 3 == 1 ? symbol<change_function*()>(shapes, "import_pointer")()
+                                        : symbol<change_function*(int)>(shapes, "change_pointer")(1);
+  barrier();
+  for (int node = 0; node < nodes(); ++node) {
+    const shape& one = *all->made[node];
+    REQUIRE(one.hit(3.0) == (node % 2 == 0 ? 4.0 : 5.0));
+    REQUIRE(one.name() == std::string_view(node % 2 == 0 ? "circle" : "square"));
+    REQUIRE_EQUAL(symbol<bool(const shape*)>(shapes, "is_circle")(&one), node % 2 == 0);
+    REQUIRE_EQUAL(all->pointers[node](-8), node % 3 == 0 ? -7 : 8);
+  }
+  const double sum = symbol<double(shape* const*, int, double)>(shapes, "hit_all")(all->made, nodes(), 3.0);
+  REQUIRE(sum == 4.0 * ((nodes() + 1) / 2) + 5.0 * (nodes() / 2));
+  barrier();
+  all->made[(self() + 1) % nodes()]->~shape();
+  barrier();
+}
+
+int throws_program_error(int value) { throw program_error{value}; }
+
+/// They are thrown by shared code and caught outside, thrown outside and pass through shared code, or stay in it.
+void exceptions(code::module shapes) {
+  auto* const fail_with = symbol<void(int)>(shapes, "fail_with");
+  int& unwound = variable<int>(shapes, "unwound");
+  quire::mutex lock = quire::from_node(0, quire::mutex::create);
+  const auto caught = [&](auto&& f) {
+    const std::scoped_lock guard(lock);  // destructors in the module count
+    f();
+  };
+  const int before = unwound;
+  barrier();
+  caught([&] {
+    int value = 0;
+    try {
+      fail_with(100 + self());
+    } catch (const module_error& e) {
+      value = e.value;
+    }
+    REQUIRE_EQUAL(value, 100 + self());
+  });
+  caught([&] {
+    int value = 0;
+    try {
+      symbol<call_back_function>(shapes, "call_back")(throws_program_error, 200 + self());
+    } catch (const program_error& e) {
+      value = e.value;
+    }
+    REQUIRE_EQUAL(value, 200 + self());
+  });
+  caught([&] { REQUIRE_EQUAL(symbol<change_function>(shapes, "catch_inside")(300 + self()), 300 + self()); });
+  barrier();
+  REQUIRE_EQUAL(unwound - before, 3 * nodes());
+  barrier();
+}
+
+void remote_threads(code::module shapes) {
+  auto* const remote = symbol<void*(void*)>(shapes, "remote");
+  const int to = (self() + 1) % nodes();
+  quire_remote_thread thread{};
+  REQUIRE_OK(quire_spawn(to, remote, reinterpret_cast<void*>(1000), &thread));
+  void* result = nullptr;
+  REQUIRE_OK(quire_join(thread, &result));
+  REQUIRE_EQUAL(reinterpret_cast<std::uintptr_t>(result), 1001 + to);
+  barrier();
+}
+
+/// `f` throws with this status, and says all of `words`.
+template <class F>
+void require_refused(quire_status wanted, std::initializer_list<std::string_view> words, F&& f) {
+  try {
+    f();
+  } catch (const quire::error& e) {
+    require_status(__FILE__, __LINE__, e.what(), e.status(), wanted);
+    for (const std::string_view word : words) {
+      if (std::string_view(e.what()).find(word) == std::string_view::npos) fail(__FILE__, __LINE__, "'%s' does not say '%s'", e.what(),
+          std::string(word).c_str());
+    }
+    return;
+  }
+  fail(__FILE__, __LINE__, "nothing was refused; wanted status %d", wanted);
+}
+
+/// While threads of all nodes call a function it becomes another one, and again.
+void replacing(code::module shapes) {
+  const code::function<change_function> change(shapes, "change");
+  const code::module newer = load_on(last(), "newer");
+  barrier();
+  if (self() == 0) {
+    bool refused = false;
+    code::replace(shapes, "change", newer);
+    try {
+      code::unload(newer);
+    } catch (const quire::error& e) {
+      refused = e.status() == QUIRE_BUSY && std::string(e.what()).find("'newer.so'") != std::string::npos;
+    }
+    REQUIRE(refused);
+    code::replace(shapes, "change", shapes);
+  }
+  barrier();
+  std::atomic<bool> stop{false};
+  std::thread caller([&] {
+    while (!stop.load()) {
+      const int got = change(-7);
+      REQUIRE(got == -6 || got == 1007);
+    }
+  });
+  for (int round = 0; round < 20; ++round) {
+    const bool is_new = round % 2 == 0;
+    if (self() == round % nodes()) code::replace(shapes, "change", is_new ? newer : shapes);
+    barrier();
+    REQUIRE_EQUAL(change(-7), is_new ? 1007 : -6);
+    REQUIRE_EQUAL(symbol<change_function>(shapes, "change")(-7), -6);  // the module's own
+    barrier();
+  }
+  stop.store(true);
+  caller.join();
+  barrier();
+  REQUIRE(variable<int>(newer, "changes_made") >= 10 * nodes());
+  barrier();
+  if (self() == 0) {  // a module that goes uses no other one any more
+    const code::module user = load_hidden("newer", {.name = "user"});
+    code::replace(user, "change", newer);
+    require_refused(QUIRE_BUSY, {"'newer.so'"}, [&] { code::unload(newer); });
+    code::unload(user);
+    code::unload(newer);
+  }
+  barrier();
+  REQUIRE(!code::find_for("newer.so", std::chrono::milliseconds(0)).has_value());
+}
+
+void write_file(const std::string& path, const std::string& content) { std::ofstream(path, std::ios::binary).write(content.data(),
+    static_cast<std::streamsize>(content.size())); }
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// What cannot be loaded says why, and leaves nothing: again and again, as there are not so many regions.
+void refusals(code::module shapes) {
+  const auto refused = [](quire_status why, std::initializer_list<std::string_view> words, const std::string& path) {
+    require_refused(why, words, [&] { (void)code::load(path); });
+  };
+  if (self() == last()) {
+    refused(QUIRE_NOT_FOUND, {"nowhere.so", "No such file"}, g_folder + "/nowhere.so");
+    refused(QUIRE_INVALID, {"regular file"}, g_folder);
+    refused(QUIRE_NOT_FOUND, {"missing.so", "'no_such_function'", "node " + std::to_string(self())}, path_of("missing"));
+    refused(QUIRE_UNSUPPORTED, {"thread_local.so", "calls_of_thread", "thread_local"}, path_of("thread_local"));
+    refused(QUIRE_UNSUPPORTED, {"load_time.so", "'chosen'", "IFUNC"}, path_of("load_time"));
+    refused(QUIRE_UNSUPPORTED, {"object_pointer.so", "'stdout'", "const"}, path_of("object_pointer"));
+    refused(QUIRE_INVALID, {"throwing.so", "constructor"}, path_of("throwing"));
+    refused(QUIRE_INVALID, {"program"}, "/proc/self/exe");
+    require_refused(QUIRE_EXISTS, {"'shapes.so'"}, [] { (void)code::load(path_of("shapes")); });
+    char folder[] = "/tmp/quire_code_XXXXXX";
+    REQUIRE(::mkdtemp(folder) != nullptr);
+    quire_code_options wrong{};
+    quire_code none{};
+    REQUIRE_STATUS(quire_code_load(path_of("newer").c_str(), &wrong, &none), QUIRE_INVALID);  // its size
+    wrong.size = sizeof wrong;
+    wrong.consistency = static_cast<quire_consistency>(77);
+    REQUIRE_STATUS(quire_code_load(path_of("newer").c_str(), &wrong, &none), QUIRE_INVALID);
+    REQUIRE_STATUS(quire_code_load(nullptr, nullptr, &none), QUIRE_INVALID);
+    const std::string path = std::string(folder) + "/part.so", whole = read_file(path_of("shapes"));
+    REQUIRE(whole.size() > 10'000);
+    for (const std::size_t bytes : {std::size_t{0}, std::size_t{3}, std::size_t{40}, std::size_t{100}, std::size_t{5000}}) {
+      write_file(path, whole.substr(0, bytes));
+      refused(QUIRE_INVALID, {"part.so"}, path);
+    }
+    std::string other = whole;
+    other[18] = 0x28;  // a machine of another kind
+    write_file(path, other);
+    refused(QUIRE_INVALID, {"another kind of machine"}, path);
+    std::filesystem::remove_all(folder);
+    require_refused(QUIRE_INVALID, {"58 characters"}, [] { (void)code::load(path_of("newer"), {.name = std::string(59, 'n')}); });
+    require_refused(QUIRE_NOT_FOUND, {"'no_such_symbol'"}, [&] { (void)code::symbol<int>(shapes, "no_such_symbol"); });
+    require_refused(QUIRE_INVALID, {"'number' is no function"}, [&] { (void)code::function<change_function>(shapes, "number"); });
+    require_refused(QUIRE_NOT_FOUND, {"handle"}, [] { (void)code::symbol<int>(code::module({12345}), "number"); });
+    quire_region region{};
+    std::uint64_t before = 0;
+    REQUIRE_STATUS(quire_fetch_add(reinterpret_cast<std::uint64_t*>(reinterpret_cast<std::uintptr_t>(code::symbol<void>(shapes, "change")) / 8 * 8), 1,
+        &before), QUIRE_INVALID);
+    REQUIRE_OK(quire_region_of(code::symbol<void>(shapes, "change"), &region));
+    REQUIRE_STATUS(quire_region_destroy(region), QUIRE_INVALID);
+    REQUIRE_OK(quire_region_of(&variable<int>(shapes, "number"), &region));
+    REQUIRE_STATUS(quire_region_destroy(region), QUIRE_INVALID);
+  }
+  barrier();
+  quire_region of_code{};
+  REQUIRE_OK(quire_region_of(code::symbol<void>(shapes, "change"), &of_code));
+  REQUIRE_STATUS(quire_region_set_consistency(of_code, QUIRE_RELEASE), QUIRE_INVALID);
+  REQUIRE_STATUS(quire_block_begin(of_code, 0), QUIRE_INVALID);
+  const std::string checkpoint = "/tmp/quire_code_checkpoint_" + std::to_string(quire::broadcast(::getpid()));
+  REQUIRE_STATUS(quire_checkpoint(checkpoint.c_str()), QUIRE_UNSUPPORTED);
+  barrier();
+  if (self() == 0) std::filesystem::remove_all(checkpoint);
+  barrier();
+}
+
+/// An import that a single node has; then all.
+void imports_of_some() {
+  const std::string library = path_of("only_here");
+  if (self() == 0) REQUIRE(::dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr);
+  barrier();
+  if (self() == 0 && nodes() > 1) {
+    for (int i = 0; i < 3; ++i) require_refused(QUIRE_NOT_FOUND, {"partial.so", "'only_here'", "node 1"}, [] { (void)code::load(path_of("partial")); });
+    REQUIRE(!code::find_for("partial.so", std::chrono::milliseconds(0)).has_value());
+  }
+  barrier();
+  if (self() != 0) REQUIRE(::dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr);
+  barrier();
+  const code::module partial = load_on(0, "partial");
+  REQUIRE_EQUAL(symbol<change_function>(partial, "call_partial")(1), 6);
+  barrier();
+  if (self() == 0) code::unload(partial);
+  barrier();
+}
+
+/// Comes and goes many times, on all nodes in turn: destructors run once, and addresses are given back.
+void coming_and_going() {
+  auto* const ended = shared_object<int>("ended");
+  for (int round = 0; round < 12; ++round) {
+    const std::string name = "round " + std::to_string(round);
+    const code::module shapes = load_on(round % nodes(), "shapes", {.name = name});
+    if (self() == 0) {
+      REQUIRE_EQUAL(variable<int>(shapes, "constructed"), 1);
+      REQUIRE_EQUAL(variable<int>(shapes, "number"), 40);
+      *ended = 0;
+      variable<int*>(shapes, "ended") = ended;
+    }
+    barrier();
+    REQUIRE_EQUAL(symbol<change_function>(shapes, "catch_inside")(round), round);
+    barrier();
+    if (self() == (round + 1) % nodes()) {
+      code::unload(shapes);
+      require_refused(QUIRE_NOT_FOUND, {"unloaded"}, [&] { code::unload(shapes); });
+    }
+    barrier();
+    REQUIRE_EQUAL(*ended, 101);
+    require_refused(QUIRE_NOT_FOUND, {"handle"}, [&] { (void)code::symbol<int>(shapes, "number"); });
+    barrier();
+  }
+}
+
+/// All nodes load at a time, each twice, and find all.
+void many_at_a_time() {
+  code::module mine[2];
+  on_threads(2, [&](int thread) { mine[thread] = load_hidden("newer", {.name = "newer " + std::to_string(2 * self() + thread)}); });
+  for (int i = 0; i < 2 * nodes(); ++i) {
+    const code::module one = code::find("newer " + std::to_string(i));
+    REQUIRE_EQUAL(symbol<change_function>(one, "change")(-i), 1000 + i);
+    if (i > 0) REQUIRE(symbol<change_function>(one, "change") != symbol<change_function>(code::find("newer 0"), "change"));
+  }
+  barrier();
+  REQUIRE_EQUAL(variable<int>(mine[0], "changes_made"), nodes());
+  barrier();
+  on_threads(2, [&](int thread) { code::unload(mine[thread]); });
+  barrier();
+}
+
+void large_variables() {
+  const code::module large = load_on(last(), "large");
+  long* const all = symbol<long>(large, "large");
+  all[static_cast<long>(self() + 1) << 19] = self() + 1;
+  barrier();
+  REQUIRE_EQUAL(symbol<long(long)>(large, "sum_large")(1l << 19), 3 + nodes() * (nodes() + 1) / 2);
+  barrier();
+  if (self() == 0) code::unload(large);
+  barrier();
+}
+
+/// Variables with release consistency: what barriers order is seen.
+void relaxed_variables() {
+  const code::module shapes = load_on(0, "shapes", {.name = "relaxed", .consistency = quire::consistency::release});
+  int* const words = reinterpret_cast<int*>(symbol<char>(shapes, "zeroes"));
+  words[self()] = self() + 1;
+  barrier();
+  for (int node = 0; node < nodes(); ++node) REQUIRE_EQUAL(words[node], node + 1);
+  REQUIRE_EQUAL(symbol<int()>(shapes, "once")(), 7);
+  barrier();
+  REQUIRE_EQUAL(variable<int>(shapes, "initialised"), 1);
+  REQUIRE_EQUAL(symbol<change_function>(shapes, "catch_inside")(9), 9);
+  barrier();
+  if (self() == 0) code::unload(shapes);
+  barrier();
+}
+
+void everything() {
+  for (const int loader : {0, last()}) {
+    const std::string run = std::to_string(loader) + (loader == last() ? " last" : " first");
+    const code::module shapes = load_on(loader, "shapes");
+    once_in_the_job(shapes, loader);
+    functions_and_variables(shapes);
+    objects_and_pointers(shapes, run);
+    exceptions(shapes);
+    remote_threads(shapes);
+    if (loader == last()) replacing(shapes);
+    refusals(shapes);
+    if (self() == 0) code::unload(shapes);
+    barrier();
+    if (nodes() == 1) break;
+  }
+  if (nodes() == 1) return;
+  imports_of_some();
+}
+
+/// A node dies: what it has not loaded goes on elsewhere; with --replicas 1 what it has loaded does, too. Another module comes and goes afterwards.
+void survive(int dies) {
+  const code::module shapes = load_on(1, "shapes");
+  if (self() != dies) REQUIRE_EQUAL(symbol<change_function>(shapes, "change")(1), 2);
+  barrier();
+  if (self() == dies) ::_exit(1);
+  while (quire_nodes_alive() == nodes()) sleep_ms(5);
+  const int first = dies == 0 ? 1 : 0;
+  sleep_ms(200);
+  REQUIRE_EQUAL(symbol<change_function>(shapes, "catch_inside")(5), 5);
+  REQUIRE_EQUAL(symbol<int(int, int)>(shapes, "change_by")(1, -8), 8);
+  REQUIRE_EQUAL(symbol<int()>(shapes, "once")(), 7);
+  barrier();
+  REQUIRE_EQUAL(variable<int>(shapes, "initialised"), 1);
+  if (dies == 0) {  // who gives numbers and addresses
+    if (self() == first) {
+      require_refused(QUIRE_LOST, {}, [] { (void)load_hidden("newer"); });
+      require_refused(QUIRE_LOST, {}, [&] { code::unload(shapes); });
+    }
+    barrier();
+    return;
+  }
+  const code::module newer = load_on(first, "newer");
+  REQUIRE_EQUAL(symbol<change_function>(newer, "change")(-1), 1001);
+  barrier();
+  if (self() == first) {
+    code::unload(newer);
+    code::unload(shapes);
+  }
+  barrier();
+}
+
+/// The pool of the job, or one that is asked for, cannot have it.
+void refuse_pool(quire_pool pool, const char* word) {
+  quire_code_options options{};
+  options.size = sizeof options;
+  options.pool = pool;
+  quire_code made{};
+  REQUIRE_STATUS(quire_code_load(path_of("newer").c_str(), &options, &made), QUIRE_UNSUPPORTED);
+  if (*word != 0) REQUIRE(std::string_view(quire_last_error()).find(word) != std::string_view::npos);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) return 2;
+  g_folder = argv[1];
+  const std::string_view what = argc > 2 ? argv[2] : "";
+  REQUIRE_OK(quire_start(nullptr));
+  if (what == "fork") {
+    refuse_pool(QUIRE_POOL_DEFAULT, "fork");
+  } else if (what == "no_fork") {
+    if (self() == 0) refuse_pool(QUIRE_POOL_FORK, "");
+    barrier();
+  } else if (what == "noexec") {  // /dev/shm is mounted so
+    if (self() == 0) refuse_pool(QUIRE_POOL_POSIX, "");
+    barrier();
+    const code::module newer = load_on(0, "newer");  // by the pool of the job
+    REQUIRE_EQUAL(symbol<change_function>(newer, "change")(-1), 1001);
+  } else if (what == "write" || what == "jump") {
+    const code::module shapes = load_on(0, "shapes");
+    if (self() == last()) {
+      void* data = nullptr;
+      REQUIRE_OK(quire_malloc(4096, &data));
+      std::memset(data, 0xc3, 4096);
+      if (what == "jump") reinterpret_cast<void (*)()>(data)();
+      *symbol<volatile char>(shapes, "change") = 0;
+    }
+    barrier();
+  } else if (what == "destroyed") {
+    const code::module shapes = load_on(0, "shapes");
+    auto* const change = symbol<change_function>(shapes, "change");
+    barrier();
+    if (self() == 0) code::unload(shapes);
+    barrier();
+    if (self() == last()) (void)change(1);
+    barrier();
+  } else if (what == "coming") {
+    coming_and_going();
+    many_at_a_time();
+    large_variables();
+    relaxed_variables();
+  } else if (what == "survive") {
+    survive(std::atoi(argv[3]));
+  } else if (what == "left") {  // loaded still when the job ends
+    const code::module shapes = load_on(last(), "shapes");
+    REQUIRE_EQUAL(symbol<change_function>(shapes, "catch_inside")(1), 1);
+  } else {
+    everything();
+  }
+  REQUIRE_OK(quire_end());
+  int caught = 0;
+  try {  // the unwinder knows nothing of code that has gone
+    throw program_error{1};
+  } catch (const program_error& e) {
+    caught = e.value;
+  }
+  REQUIRE_EQUAL(caught, 1);
+  return 0;
+}
