@@ -19,6 +19,7 @@ namespace quire::api {
 
 class exit_service;
 class failure_service;
+class gc_service;
 class name_service;
 class pointer_check;
 class thread_service;
@@ -34,6 +35,7 @@ struct runtime {
   std::unique_ptr<thread_service> threads;
   std::unique_ptr<exit_service> exits;
   std::unique_ptr<failure_service> failures;
+  std::unique_ptr<gc_service> gc;
   std::unique_ptr<pointer_check> pointers;  ///< null: not asked for
   std::vector<heap::allocation> allocations{};  ///< on units that moved often: api/sharing.cpp
 
