@@ -282,12 +282,16 @@ class world {
   std::vector<bool> idle_{}, done_{};
 };
 
-TEST(gc_marker, marks_what_can_be_reached_and_nothing_else) {
-  for (std::uint64_t seed = 1; seed <= 2000 && !testing::Test::HasFailure(); ++seed) {
+/// In parts, which run in processes of their own.
+class gc_marker_seeds : public testing::TestWithParam<std::uint64_t> {};
+TEST_P(gc_marker_seeds, marks_what_can_be_reached_and_nothing_else) {
+  constexpr std::uint64_t seeds = 500;
+  for (std::uint64_t seed = GetParam() * seeds; seed < (GetParam() + 1) * seeds && !testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE(seed);
     world(seed).run();
   }
 }
+INSTANTIATE_TEST_SUITE_P(parts, gc_marker_seeds, testing::Range<std::uint64_t>(0, 4));
 
 TEST(gc_marker, references_to_no_object_are_found) {
   for (std::uint64_t seed = 1; seed <= 300 && !testing::Test::HasFailure(); ++seed) {
