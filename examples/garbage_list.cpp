@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lists in a garbage-collected heap: nodes take elements from each other's lists in turn and make new ones; nobody frees any. When the heap is full, all collect.
+// Lists in a garbage-collected heap: nodes take elements from each other's lists in turn and make new ones; nobody frees any. When the heap is full, all
+// collect.
 // Run it: quire run -n 2 garbage_list
 #include <cstdio>
 #include <new>

@@ -141,7 +141,8 @@ constexpr auto references() {
   if constexpr (is_ref<T>) {
     return std::array<std::uint32_t, 1>{};
   } else if constexpr (std::is_class_v<T>) {
-    static_assert(described<T>, "types of objects in a garbage-collected heap say where their references are: QUIRE_GC_FIELDS(type, fields...), without fields if there are none");
+    static_assert(described<T>, "types of objects in a garbage-collected heap say where their references are: QUIRE_GC_FIELDS(type, fields...), without "
+                                "fields if there are none");
     return T::quire_gc_fields();
   } else {
     static_assert(std::is_arithmetic_v<T> || std::is_enum_v<T>, "plain pointers in a garbage-collected heap keep nothing: use gc::ref");
@@ -224,7 +225,9 @@ class heap {
   /// A heap for so many bytes of objects. One thread of any node. The first one of a process is the one of gc::make().
   [[nodiscard]] static heap create(std::uint64_t bytes, const heap_options& options = {}) { return create_named(nullptr, bytes, options); }
   /// The same with a name, of at most 54 characters, by which others find it. errc::exists.
-  [[nodiscard]] static heap create(const std::string& name, std::uint64_t bytes, const heap_options& options = {}) { return create_named(name.c_str(), bytes, options); }
+  [[nodiscard]] static heap create(const std::string& name, std::uint64_t bytes, const heap_options& options = {}) {
+    return create_named(name.c_str(), bytes, options);
+  }
   /// The heap of a name, as soon as it is there.
   [[nodiscard]] static heap open(const std::string& name) {
     heap found;

@@ -49,6 +49,11 @@ struct made_region {
   }
 };
 
+/// Where survivors of a death go on.
+quire_status refuse_survival(const char* call) {
+  return explain(QUIRE_UNSUPPORTED, "%s(): no garbage-collected heaps in a job that goes on when a node is lost: set QUIRE_ON_FAILURE to end", call);
+}
+
 quire_region_options options_of(quire_consistency consistency, std::size_t unit_bytes) {
   quire_region_options options{};
   options.size = sizeof options;
@@ -66,13 +71,14 @@ quire_status quire_gc_create(const quire_gc_options* options, uint64_t bytes, qu
   quire_gc_options given{};
   if (!quire::api::take(options, given, call, "quire_gc_options")) return QUIRE_INVALID;
   if (heap == nullptr) return explain(QUIRE_INVALID, "%s(): the place for the heap is NULL", call);
-  if (bytes == 0 || bytes > gc::most_bytes) return explain(QUIRE_INVALID, "%s(): %lu bytes: a heap has 1 byte to 16 TiB", call, static_cast<unsigned long>(bytes));
+  if (bytes == 0 || bytes > gc::most_bytes)
+    return explain(QUIRE_INVALID, "%s(): %lu bytes: a heap has 1 byte to 1 TiB", call, static_cast<unsigned long>(bytes));
   const std::uint64_t unit = given.unit_bytes == 0 ? 4096 : given.unit_bytes;
   if (unit < 4096 || unit > 2u << 20 || (unit & (unit - 1)) != 0)
     return explain(QUIRE_INVALID, "%s(): units of %zu bytes: they must be a power of two from 4 KiB to 2 MiB", call, given.unit_bytes);
   std::string name;
   if (given.name != nullptr && (name = public_name(call, given.name)).empty()) return QUIRE_INVALID;
-  if (r->core->config.survives) return explain(QUIRE_UNSUPPORTED, "%s(): no garbage-collected heaps in a job that goes on when a node is lost: set QUIRE_ON_FAILURE to end", call);
+  if (r->core->config.survives) return refuse_survival(call);
   const gc::heap_shape shape = gc::heap_shape::of(bytes, unit, r->core->config.nodes);
   made_region objects, about;
   quire_status why = objects.make(options_of(given.consistency, unit), shape.bytes);
@@ -189,7 +195,7 @@ quire_status quire_gc_collect(quire_gc_heap heap, quire_gc_statistics* statistic
   constexpr const char* call = "quire_gc_collect";
   if (is_split(call)) return QUIRE_UNSUPPORTED;
   QUIRE_ENTER(r);
-  if (r->core->config.survives) return explain(QUIRE_UNSUPPORTED, "%s(): no garbage-collected heaps in a job that goes on when a node is lost: set QUIRE_ON_FAILURE to end", call);
+  if (r->core->config.survives) return refuse_survival(call);
   const quire::core::job_call together(*r->core, quire::sync::meeting::gc_collect, call, quire_thread());
   if (!together.status().ok()) return together.status().code();
   gc_heap* const known = r->gc->find(call, heap);

@@ -6,7 +6,8 @@
 //   kept      nodes tell each other what they keep of other slices, so that references go to the right node at once
 //   mark      by the system view, so that no page moves; references travel to who keeps the object; waves find the end (gc/ending.hpp)
 //   live      what is live in the slice of another node is told to that node, whose allocator takes its part as its map of what is free
-//   plan      nodes tell what they wrote of units that went to and fro; who keeps such a unit finds the objects that should move, and asks their writers for places
+//   plan      nodes tell what they wrote of units that went to and fro; who keeps such a unit finds the objects that should move, and asks their writers for
+//  places
 //   let go    threads may use memory again
 //   move      writers copy, then all change the references that they keep; by the application view, as any thread would
 //
@@ -210,7 +211,7 @@ void collection::load_types(unsigned count) {
   for (unsigned i = 0; i < gc::most_types; ++i) {
     const gc::type_record& t = directory.types[i];
     if (t.ready == 0 && i >= count) break;
-    if (t.ready != 0) types_.set(i + 1, t.bytes, std::span(t.offsets).first(std::min<std::size_t>(t.count, gc::most_references)));
+    if (t.ready != 0) types_.set(i + 1, t.bytes, t.references());
   }
 }
 
@@ -283,7 +284,9 @@ quire_status collection::mark() {
   if (bad != 0) complain();
   if (const auto why = sum({&bad, 1}); why != QUIRE_OK) return why;
   if (bad == 0) return QUIRE_OK;
-  return base::explain(QUIRE_BAD_ADDRESS, "quire_gc_collect(): %ld references lead to no object of the heap: to other memory, to the inside of an object, or to one that was given back; nothing has changed",
+  return base::explain(QUIRE_BAD_ADDRESS,
+                       "quire_gc_collect(): %ld references lead to no object of the heap: to other memory, to the inside of an object, or to one that was "
+                       "given back; nothing has changed",
                        static_cast<long>(bad));
 }
 
@@ -292,8 +295,8 @@ void collection::complain() const {
   for (const gc::bad_reference& b : marker_->bad()) {
     const char* const type = b.type != 0 ? heap_.directory.load()->types[b.type - 1].name.data() : "";
     if (b.at != 0) {
-      base::log(base::log_level::error, "quire_gc_collect: the reference at 0x%lx, in an object of type '%s', is 0x%lx, where no object of the heap begins", lg(heap_.base + b.at), type,
-                lg(b.value));
+      base::log(base::log_level::error, "quire_gc_collect: the reference at 0x%lx, in an object of type '%s', is 0x%lx, where no object of the heap begins",
+                lg(heap_.base + b.at), type, lg(b.value));
     } else {
       base::log(base::log_level::error, "quire_gc_collect: something refers to 0x%lx, where no object of the heap is", lg(b.value));
     }
@@ -343,14 +346,15 @@ void collection::gather_evidence() {
 /// Of the units that this node keeps.
 void collection::make_wishes() {
   std::vector<gc::packer> to(core_.config.nodes);
-  for (const auto& [unit, written] : evidence_.units()) {
+  for (const auto& shared : evidence_.units()) {
+    const std::uint64_t unit = shared.first, unit_end = (unit + 1) * heap_.shape.unit_bytes;
     if (unit >= heap_.shape.units() || !marker_->keeps(unit)) continue;
     std::vector<gc::live_object> objects;
     marker_->for_each_marked(unit, unit + 1, [&](std::uint64_t granule, gc::object_header header) {
       const std::uint64_t count = gc::granules_of(types_.find(header.type())->bytes, header.length());
-      if (heap_.shape.unit_of(granule) == unit && gc::header_offset(granule) + count * gc::granule_bytes <= (unit + 1) * heap_.shape.unit_bytes) objects.push_back({granule, count});
+      if (gc::header_offset(granule) + count * gc::granule_bytes <= unit_end) objects.push_back({granule, count});
     });
-    for (const gc::wish& w : gc::plan(heap_.shape, unit, written, objects, heap_.shape.node_of(unit))) {
+    for (const gc::wish& w : gc::plan(heap_.shape, unit, shared.second, objects, heap_.shape.node_of(unit))) {
       if (w.to == self_) {
         place(w.what);
         continue;
@@ -368,6 +372,7 @@ void collection::make_wishes() {
 /// In a unit of this node's slice where only such objects lie. If there is none the object stays where it is.
 void collection::place(const gc::live_object& what) {
   const std::uint64_t unit = heap_.shape.granules_a_unit();
+  if (what.count == 0 || what.count >= unit || what.granule >= heap_.shape.granules() - what.count) return;
   if (span_at_ + what.count > span_.range.end) {
     give_back_rest();
     const std::scoped_lock lock(heap_.memory_mutex);
@@ -377,7 +382,6 @@ void collection::place(const gc::live_object& what) {
     --span_.range.end;  // of the last granule a part lies in the next unit
     heap_.memory.give_back(span_.range.end, 1);
     span_at_ = span_.range.first;
-    if (what.count > span_.range.count()) return;
   }
   arrivals_.push_back({what.granule, span_at_, what.count});
   span_at_ += what.count;
@@ -518,7 +522,8 @@ quire_status collect(runtime& r, gc_heap* heap, std::uint64_t handle, quire_stat
   std::int64_t values[] = {good != QUIRE_OK ? 1 : 0, here, -here};
   if (const auto why = quire_reduce_i64(values, 3, QUIRE_MAX); why != QUIRE_OK) return why;
   if (good != QUIRE_OK) return base::explain(good, "%s", said.c_str());
-  if (values[1] != -values[2]) return base::explain(QUIRE_INVALID, "quire_gc_collect(): the nodes give different heaps; here it is 0x%lx", static_cast<unsigned long>(handle));
+  if (values[1] != -values[2])
+    return base::explain(QUIRE_INVALID, "quire_gc_collect(): the nodes give different heaps; here it is 0x%lx", static_cast<unsigned long>(handle));
   if (values[0] != 0) return base::explain(QUIRE_INVALID, "quire_gc_collect(): the same call of another node has arguments that are not valid");
   return collection(r, *heap).run(result);
 }

@@ -35,10 +35,17 @@ gc_heap::gc_heap(const core::region_slot& slot, unsigned nodes, unsigned self, b
 }
 
 gc_service::gc_service(core::core& e) : core_(e) {
+  using value = std::span<const std::byte>;
   const auto serve = [&](service s, core::service_table::handler h, const char* name) { e.services.set(static_cast<std::uint32_t>(s), h, this, name); };
-  serve(service::gc_register, [](void* self, core::core&, const message& m, auto v) noexcept { static_cast<gc_service*>(self)->on_register(m, v); }, "quire_gc_type");
-  serve(service::gc_collection, [](void* self, core::core&, const message& m, auto v) noexcept { static_cast<gc_service*>(self)->on_item(m, v); }, "quire_gc_collect");
-  serve(service::gc_borrow, [](void* self, core::core&, const message& m, auto) noexcept { static_cast<gc_service*>(self)->on_borrow(m); }, "quire_gc_allocate");
+  serve(service::gc_register, [](void* self, core::core&, const message& m, value v) noexcept {
+    static_cast<gc_service*>(self)->on_register(m, v);
+  }, "quire_gc_type");
+  serve(service::gc_collection, [](void* self, core::core&, const message& m, value v) noexcept {
+    static_cast<gc_service*>(self)->on_item(m, v);
+  }, "quire_gc_collect");
+  serve(service::gc_borrow, [](void* self, core::core&, const message& m, value) noexcept {
+    static_cast<gc_service*>(self)->on_borrow(m);
+  }, "quire_gc_allocate");
 }
 gc_service::~gc_service() = default;
 
@@ -73,7 +80,8 @@ gc_heap* gc_service::find(const char* call, quire_gc_heap given) {
     if (heap != nullptr) heap->directory.store(directory, std::memory_order_release);
   }
   if (heap == nullptr)
-    (void)explain(QUIRE_NOT_FOUND, "%s(): there is no garbage-collected heap of the handle 0x%lx; it was destroyed, or never made", call, static_cast<unsigned long>(given.id));
+    (void)explain(QUIRE_NOT_FOUND, "%s(): there is no garbage-collected heap of the handle 0x%lx; it was destroyed, or never made", call,
+                  static_cast<unsigned long>(given.id));
   return heap;
 }
 
@@ -106,19 +114,24 @@ base::status gc_service::number_of(gc_heap& heap, bool root, std::string_view na
   // Node 0 does not know what was registered before a restart, but the directory does.
   if (heap.restored && root) {
     while (known < gc::most_roots && directory.roots[known][0] != 0 && text_of(directory.roots[known]) != name) ++known;
-    if (known < gc::most_roots && directory.roots[known][0] != 0) return number = known + 1, QUIRE_OK;
+    if (known < gc::most_roots && directory.roots[known][0] != 0) {
+      number = known + 1;
+      return {};
+    }
   } else if (heap.restored) {
     while (known < gc::most_types && directory.types[known].ready != 0 && text_of(directory.types[known].name) != name) ++known;
     if (known < gc::most_types && directory.types[known].ready != 0) {
       const gc::type_record& had = directory.types[known];
-      return number = known + 1, gc::layout_of(had.bytes, std::span(had.offsets).first(std::min<std::size_t>(had.count, gc::most_references))) == layout ? QUIRE_OK : QUIRE_INVALID;
+      number = known + 1;
+      return gc::layout_of(had.bytes, had.references()) == layout ? QUIRE_OK : QUIRE_INVALID;
     }
   }
   message m;
   m.a = (root ? of_roots : 0) | std::uint64_t{known} << 1;
   m.b = heap.handle;
   m.c = layout;
-  const auto why = core_.services.ask(model::node_id{0}, static_cast<std::uint32_t>(service::gc_register), m, std::as_bytes(std::span(name.data(), name.size())));
+  const auto text = std::as_bytes(std::span(name.data(), name.size()));
+  const auto why = core_.services.ask(model::node_id{0}, static_cast<std::uint32_t>(service::gc_register), m, text);
   number = static_cast<unsigned>(m.a);
   return why;
 }
@@ -158,8 +171,10 @@ base::status gc_service::type_of(gc_heap& heap, const char* name, std::uint64_t 
   gc_directory& directory = *heap.directory.load();
   if (why.code() == QUIRE_INVALID && known.number != 0 && known.number <= gc::most_types) {
     const gc::type_record& had = directory.types[known.number - 1];
-    return explain(QUIRE_INVALID, "%s(): type '%s' was registered with %u bytes and %u references, and now with %lu bytes and %zu references%s: all nodes must give the same layout", call,
-                   text.c_str(), had.bytes, had.count, static_cast<unsigned long>(bytes), offsets.size(), had.bytes == bytes && had.count == offsets.size() ? " elsewhere in it" : "");
+    const bool elsewhere = had.bytes == bytes && had.count == offsets.size();
+    return explain(QUIRE_INVALID, "%s(): type '%s' was registered with %u bytes and %u references, and now with %lu bytes and %zu references%s: "
+                   "all nodes must give the same layout", call, text.c_str(), had.bytes, had.count, static_cast<unsigned long>(bytes), offsets.size(),
+                   elsewhere ? " elsewhere in it" : "");
   }
   if (!why.ok()) return why;
   gc::type_record& record = directory.types[known.number - 1];
@@ -188,7 +203,8 @@ base::status gc_service::root_of(gc_heap& heap, const char* name, std::uint64_t&
   }
   if (number == 0) {
     const auto why = number_of(heap, true, text, 1, number);
-    if (why.code() == QUIRE_LIMIT) return explain(QUIRE_LIMIT, "%s(): root '%s': a heap has at most %lu roots", call, text.c_str(), static_cast<unsigned long>(gc::most_roots));
+    if (why.code() == QUIRE_LIMIT)
+      return explain(QUIRE_LIMIT, "%s(): root '%s': a heap has at most %lu roots", call, text.c_str(), static_cast<unsigned long>(gc::most_roots));
     if (!why.ok()) return why;
     auto& record = heap.directory.load()->roots[number - 1];
     if (record[0] == 0) record = gc::name_record(text);
@@ -220,9 +236,11 @@ base::status gc_service::allocate(gc_heap& heap, std::uint64_t granules, gc::gra
   if (heap.restored && !heap.collected.load())
     return explain(QUIRE_NO_MEMORY, "quire_gc_allocate(): what is free is not known after a restart: call quire_gc_collect() first");
   if (granules * gc::granule_bytes > heap.shape.slice_units() * heap.shape.unit_bytes)
-    return explain(QUIRE_NO_MEMORY, "quire_gc_allocate(): an object of %.1f MiB: no object is larger than a node's part of the heap, %.1f MiB; make a larger heap",
+    return explain(QUIRE_NO_MEMORY, "quire_gc_allocate(): an object of %.1f MiB: no object is larger than a node's part of the heap, %.1f MiB; "
+                   "make a larger heap",
                    static_cast<double>(granules * gc::granule_bytes) / mebi, part);
-  return explain(QUIRE_NO_MEMORY, "quire_gc_allocate(): the heap is full: no node has %lu bytes in one piece; collect (quire_gc_collect()), or make a larger heap",
+  return explain(QUIRE_NO_MEMORY, "quire_gc_allocate(): the heap is full: no node has %lu bytes in one piece; collect (quire_gc_collect()), or make "
+                 "a larger heap",
                  static_cast<unsigned long>(granules * gc::granule_bytes));
 }
 

@@ -12,8 +12,9 @@ constexpr std::size_t most_told = 8;   ///< bad references that are kept
 }  // namespace
 
 marker::marker(const heap_shape& shape, std::uint64_t base, unsigned self, const type_table& types, const memory& content, outlet& out)
-    : shape_(shape), base_(base), self_(self), unit_shift_(static_cast<unsigned>(std::countr_zero(shape.unit_bytes))), self_keeper_(static_cast<std::uint16_t>(self)),
-      types_(types), content_(content), out_(out), keepers_(shape.units()), here_(shape.units()), seen_(shape.granules()), live_(shape.granules()), to_(shape.nodes) {
+    : shape_(shape), base_(base), self_(self), unit_shift_(static_cast<unsigned>(std::countr_zero(shape.unit_bytes))),
+      self_keeper_(static_cast<std::uint16_t>(self)), types_(types), content_(content), out_(out), keepers_(shape.units()), here_(shape.units()),
+      seen_(shape.granules()), live_(shape.granules()), to_(shape.nodes) {
   for (std::uint64_t unit = 0; unit < shape.units(); ++unit) keepers_[unit] = static_cast<std::uint16_t>(shape.node_of(unit));
 }
 
@@ -200,7 +201,8 @@ void marker::on_sections(std::span<const std::byte> content) {
   for (unpacker all(content); all.more();) {
     if (!all.take(granule, number, first, bytes)) return;
     const type_table::type* const type = types_.find(static_cast<unsigned>(number));
-    if (type == nullptr || granule >= shape_.granules() || first > shape_.bytes || bytes > shape_.bytes - first || object_offset(granule) + first + bytes > shape_.bytes) return;
+    if (type == nullptr || granule >= shape_.granules() || first > shape_.bytes || bytes > shape_.bytes - first) return;
+    if (object_offset(granule) + first + bytes > shape_.bytes) return;
     sections_.push_back({granule, first, bytes, static_cast<unsigned>(number)});
     look_through(granule, static_cast<unsigned>(number), *type, first, bytes);
   }

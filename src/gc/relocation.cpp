@@ -35,7 +35,8 @@ std::optional<unsigned> writer_of(const heap_shape& shape, std::uint64_t unit, c
 }
 }  // namespace
 
-std::vector<wish> plan(const heap_shape& shape, std::uint64_t unit, std::span<const written_part> written, std::span<const live_object> objects, unsigned home) {
+std::vector<wish> plan(const heap_shape& shape, std::uint64_t unit, std::span<const written_part> written, std::span<const live_object> objects,
+                            unsigned home) {
   std::vector<wish> wishes;
   std::set<unsigned> writers;
   for (const live_object& object : objects) {

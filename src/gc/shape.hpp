@@ -5,7 +5,8 @@
 //   slices     of consecutive units, one a node: that node allocates there. Where units are placed in blocks it manages them, too
 //
 // An object is a header of 8 bytes and its elements behind it, which begin at a multiple of 16. Granules are the 16 bytes by which memory is handed
-// out: number g has the bytes 16g + 8 to 16g + 24, so that the first one of an object begins with its header. The last granule of a unit has 8 bytes of the next.
+// out: number g has the bytes 16g + 8 to 16g + 24, so that the first one of an object begins with its header. The last granule of a unit has 8 bytes of the
+// next.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +18,7 @@ inline constexpr std::uint64_t granule_bytes = 16, header_bytes = 8;
 inline constexpr std::uint64_t most_roots = 1024;
 inline constexpr unsigned most_types = 1000;          ///< of a heap
 inline constexpr unsigned most_references = 100;      ///< of a type, without those of other elements of an array
-inline constexpr std::uint64_t most_bytes = std::uint64_t{1} << 44;  ///< of a heap
+inline constexpr std::uint64_t most_bytes = std::uint64_t{1} << 40;  ///< of a heap
 
 /// The 8 bytes before an object. Zero: there is none.
 struct object_header {

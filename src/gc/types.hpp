@@ -24,6 +24,7 @@ struct type_record {
   std::uint32_t count = 0;  ///< references in it
   std::array<std::uint32_t, most_references> offsets{};
   std::array<std::uint32_t, 9> unused{};
+  [[nodiscard]] std::span<const std::uint32_t> references() const noexcept { return {offsets.data(), count < most_references ? count : most_references}; }
 };
 static_assert(sizeof(type_record) == 512);
 

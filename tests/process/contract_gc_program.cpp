@@ -401,7 +401,9 @@ void errors() {
         *root = object;
       }
       void** const field = static_cast<void**>(*root) + 4;  // of the second element
-      *field = i == 0 ? static_cast<void*>(&private_one) : i == 1 ? static_cast<char*>(*root) + 16 : i == 2 ? static_cast<char*>(*root) + 8 : static_cast<char*>(*root) + 40'960;
+      char* const inside = static_cast<char*>(*root);
+      void* const wrong[] = {&private_one, inside + 16, inside + 8, inside + 40'960};
+      *field = wrong[i];
     }
     barrier();
     REQUIRE_STATUS(quire_gc_collect(native, nullptr), QUIRE_BAD_ADDRESS);
@@ -418,7 +420,8 @@ void errors() {
   quire_gc_statistics bad{};
   bad.size = quire_node() == 0 ? 3 : sizeof bad;
   REQUIRE_STATUS(quire_gc_collect(native, &bad), QUIRE_INVALID);
-  if (quire_nodes() > 1) REQUIRE_STATUS(quire_gc_collect(quire_node() == 0 ? quire_gc_heap{77} : native, nullptr), quire_node() == 0 ? QUIRE_NOT_FOUND : QUIRE_INVALID);
+  const bool first = quire_node() == 0;
+  if (quire_nodes() > 1) REQUIRE_STATUS(quire_gc_collect(first ? quire_gc_heap{77} : native, nullptr), first ? QUIRE_NOT_FOUND : QUIRE_INVALID);
   barrier();
   if (quire_node() == 0) heap.destroy();
 }
@@ -463,8 +466,8 @@ void false_sharing() {
   const auto result = heap.collect();
   const std::uint64_t after = in_turn();
   if (node == 0)
-    std::printf("faults of turns: %lu, after %lu objects have moved %lu\n", static_cast<unsigned long>(before), static_cast<unsigned long>(result.moved_objects),
-                static_cast<unsigned long>(after));
+    std::printf("faults of turns: %lu, after %lu objects have moved %lu\n", static_cast<unsigned long>(before),
+                static_cast<unsigned long>(result.moved_objects), static_cast<unsigned long>(after));
   REQUIRE_EQUAL(result.moved_objects, nodes - 1);
   REQUIRE(after < before / 4 || nodes == 1);
   for (std::size_t i = 0; i < nodes; ++i) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a node hands out of a heap's slice, against a shadow of all granules: nothing twice, nothing outside, zero where it says so, and whatever is free is found.
+// What a node hands out of a heap's slice, against a shadow of all granules: nothing twice, nothing outside, zero where it says so, and whatever is free is
+// found.
 #include <gtest/gtest.h>
 
 #include <map>

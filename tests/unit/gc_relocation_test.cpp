@@ -13,7 +13,9 @@ namespace {
 const heap_shape shape = heap_shape::of(1u << 20, 4096, 3);
 constexpr std::uint64_t unit = 10, first = unit * 256;
 
-sharing::word_mask words(std::uint64_t granule, std::uint64_t count) { return sharing::words_under(header_offset(granule) - unit * 4096 + 8, count * 16 - 8, 4096); }
+sharing::word_mask words(std::uint64_t granule, std::uint64_t count) {
+  return sharing::words_under(header_offset(granule) - unit * 4096 + 8, count * 16 - 8, 4096);
+}
 
 TEST(gc_relocation, two_writers_of_two_objects_part) {
   const std::vector<live_object> objects = {{first, 2}, {first + 2, 2}, {first + 4, 2}};
