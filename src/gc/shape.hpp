@@ -56,7 +56,7 @@ struct heap_shape {
     const std::uint64_t least = std::max(least_units * unit_bytes, least_bytes) * nodes;
     const std::uint64_t data = std::max(wanted, least);
     const std::uint64_t units = (data + unit_bytes - 1) / unit_bytes + roots_units(unit_bytes);
-    return {units * unit_bytes, unit_bytes, nodes};
+    return {(units + nodes - 1) / nodes * nodes * unit_bytes, unit_bytes, nodes};  // slices of one size
   }
   [[nodiscard]] static constexpr std::uint64_t roots_units(std::uint64_t unit_bytes) noexcept {
     return (most_roots * sizeof(std::uint64_t) + unit_bytes - 1) / unit_bytes;

@@ -346,6 +346,71 @@ void full() {
   if (quire_node() == 0) heap.destroy();
 }
 
+/// Threads of all nodes register the same names, and allocate, at a time.
+void threads() {
+  const gc::heap heap = make_heap("threads", 4 << 20);
+  constexpr int count = 4;
+  constexpr std::uint64_t length = 1000;
+  constexpr std::size_t names = 30;
+  std::vector<std::vector<std::uint32_t>> numbers(count, std::vector<std::uint32_t>(names));
+  std::vector<std::vector<void**>> roots(count, std::vector<void**>(names));
+  on_threads(count, [&](int thread) {
+    const auto t = static_cast<std::size_t>(thread);
+    for (std::size_t i = 0; i < names; ++i) {
+      const std::string name = "of all " + std::to_string((i + t * 7 + static_cast<std::size_t>(quire_node()) * 3) % names);
+      std::size_t which = static_cast<std::size_t>(std::stoul(name.substr(7)));
+      REQUIRE_OK(quire_gc_type(heap.native_handle(), name.c_str(), 8 * (which + 1), nullptr, 0, &numbers[t][which]));
+      REQUIRE_OK(quire_gc_root(heap.native_handle(), name.c_str(), &roots[t][which]));
+    }
+    const std::string own = "list of " + std::to_string(quire_node()) + "." + std::to_string(thread);
+    auto list = heap.root<pair>(own);
+    for (std::uint64_t i = 0; i < length; ++i) {
+      list = heap.make<pair>(pair{i, list, {}});
+      if (i % 4 == 0) (void)heap.make_array<char>(1 + i % 300);
+    }
+  });
+  for (std::size_t i = 0; i < names; ++i) {
+    for (std::size_t t = 0; t < count; ++t) {
+      REQUIRE_EQUAL(numbers[t][i], numbers[0][i]);
+      REQUIRE(roots[t][i] == roots[0][i]);
+    }
+    REQUIRE_EQUAL(sum(numbers[0][i]), numbers[0][i] * static_cast<std::uint32_t>(quire_nodes()));
+  }
+  REQUIRE_EQUAL(std::set<std::uint32_t>(numbers[0].begin(), numbers[0].end()).size(), names);
+  const auto result = heap.collect();
+  REQUIRE_EQUAL(result.marked_objects, length * count * static_cast<std::uint64_t>(quire_nodes()));
+  const int next = (quire_node() + 1) % quire_nodes();
+  on_threads(count, [&](int thread) {
+    std::uint64_t left = length;
+    for (gc::ref<pair> p = heap.root<pair>("list of " + std::to_string(next) + "." + std::to_string(thread)); p; p = p->first) REQUIRE_EQUAL(p->id, --left);
+    REQUIRE_EQUAL(left, 0);
+  });
+  barrier();
+  if (quire_node() == 0) heap.destroy();
+}
+
+/// As many types and roots as there may be, and one more.
+void limits() {
+  const gc::heap heap = make_heap("limits", 1 << 20);
+  std::uint32_t type = 0;
+  void** root = nullptr;
+  if (quire_node() == quire_nodes() - 1) {
+    for (int i = 0; i < 1000; ++i) REQUIRE_OK(quire_gc_type(heap.native_handle(), ("type " + std::to_string(i)).c_str(), 8, nullptr, 0, &type));
+    REQUIRE_STATUS(quire_gc_type(heap.native_handle(), "one more", 8, nullptr, 0, &type), QUIRE_LIMIT);
+    for (int i = 0; i < 1024; ++i) REQUIRE_OK(quire_gc_root(heap.native_handle(), ("root " + std::to_string(i)).c_str(), &root));
+    REQUIRE_STATUS(quire_gc_root(heap.native_handle(), "one more", &root), QUIRE_LIMIT);
+    REQUIRE_OK(quire_gc_type(heap.native_handle(), "type 999", 8, nullptr, 0, &type));
+    void* last = nullptr;
+    REQUIRE_OK(quire_gc_allocate(heap.native_handle(), type, 3, &last));
+    REQUIRE_OK(quire_gc_root(heap.native_handle(), "root 1023", &root));
+    *root = last;
+  }
+  barrier();
+  REQUIRE_EQUAL(heap.collect().marked_objects, 1);
+  barrier();
+  if (quire_node() == 0) heap.destroy();
+}
+
 void errors() {
   const gc::heap heap = make_heap("errors", 1 << 20);
   const quire_gc_heap native = heap.native_handle();
@@ -416,6 +481,18 @@ void errors() {
     REQUIRE_OK(quire_gc_collect(native, &s));
     REQUIRE_EQUAL(s.marked_objects, 1);
   }
+  // Where content cannot be held still.
+  barrier();
+  REQUIRE_OK(quire_block_begin(quire_region{native.id}, 0));
+  REQUIRE_STATUS(quire_gc_collect(native, nullptr), QUIRE_INVALID);
+  REQUIRE(std::string(quire_last_error()).find("quire_block_end") != std::string::npos);
+  quire_overlap none_such{};
+  REQUIRE_OK(quire_block_end(quire_region{native.id}, &none_such));
+  if (quire_node() == 0) REQUIRE_OK(quire_acquire(root, 8, -1, nullptr));
+  REQUIRE_STATUS(quire_gc_collect(native, nullptr), QUIRE_BUSY);
+  REQUIRE(std::string(quire_last_error()).find("quire_release") != std::string::npos);
+  if (quire_node() == 0) REQUIRE_OK(quire_release(root, 8));
+  REQUIRE_OK(quire_gc_collect(native, nullptr));
   // Arguments that are wrong on one node are an error on all.
   quire_gc_statistics bad{};
   bad.size = quire_node() == 0 ? 3 : sizeof bad;
@@ -568,6 +645,7 @@ void refused() {
 int main(int argc, char** argv) {
   const std::string how = argc > 1 ? argv[1] : "2";
   if (how == "release") g_options.consistency = QUIRE_RELEASE;
+  if (argc > 2 && std::string(argv[2]) == "release") g_options.consistency = QUIRE_RELEASE;
   if (argc > 2 && how == "1") g_options.unit_bytes = std::strtoull(argv[2], nullptr, 10);
   return node_main([&] {
     if (how == "die") return die();
@@ -581,6 +659,8 @@ int main(int argc, char** argv) {
     section("cycles over nodes", cycles);
     section("arrays over many units", large_arrays);
     section("a heap that is full", full);
+    section("threads", threads);
+    section("limits", limits);
     section("errors", errors);
     section("calls that differ", mismatch);
     const double seconds = std::strtod(how.c_str(), nullptr);
