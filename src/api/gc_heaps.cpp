@@ -9,6 +9,8 @@
 
 #include "base/detail.hpp"
 #include "base/log.hpp"
+#include "core/thread_state.hpp"
+#include "core/waiting.hpp"
 #include "region/services.hpp"
 
 namespace quire::api {
@@ -311,6 +313,7 @@ void gc_service::wait_for_mail(gc_heap& heap) noexcept {
     from.waiter = &self;
   }, core::op::type::call);
   o.heap = &heap;
+  const core::note_scope noted(core::this_thread().wants, waits::what::all_nodes, "quire_gc_collect");  // for `quire run --timeout`
   (void)core_.run(o);
 }
 
