@@ -17,6 +17,7 @@
 // Errors are exceptions of type quire::error; std::bad_alloc when the heap is full.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -119,7 +120,7 @@ constexpr void add_references(std::array<std::uint32_t, N>& to, std::size_t& cou
   } else if constexpr (is_std_array<F>) {
     using element = typename F::value_type;
     for (std::size_t i = 0; i < std::tuple_size_v<F>; ++i) add_references<element>(to, count, offset + i * sizeof(element));
-  } else {
+  } else if constexpr (described<F>) {
     for (const std::uint32_t inner : F::quire_gc_fields()) to[count++] = static_cast<std::uint32_t>(offset + inner);
   }
 }
@@ -140,10 +141,12 @@ template <class T>
 constexpr auto references() {
   if constexpr (is_ref<T>) {
     return std::array<std::uint32_t, 1>{};
-  } else if constexpr (std::is_class_v<T>) {
-    static_assert(described<T>, "types of objects in a garbage-collected heap say where their references are: QUIRE_GC_FIELDS(type, fields...), without "
-                                "fields if there are none");
+  } else if constexpr (std::is_class_v<T> && described<T>) {
     return T::quire_gc_fields();
+  } else if constexpr (std::is_class_v<T>) {
+    static_assert(is_ref<T>, "types of objects in a garbage-collected heap say where their references are: QUIRE_GC_FIELDS(type, fields...), without "
+                                "fields if there are none");
+    return std::array<std::uint32_t, 0>{};
   } else {
     static_assert(std::is_arithmetic_v<T> || std::is_enum_v<T>, "plain pointers in a garbage-collected heap keep nothing: use gc::ref");
     return std::array<std::uint32_t, 0>{};
@@ -155,13 +158,14 @@ consteval void require_collectable() {
   quire::detail::require_shareable<T>();
   static_assert(std::is_trivially_destructible_v<T>, "a collection runs no destructors");
   static_assert(alignof(T) <= 16, "objects are aligned to 16 bytes");
-  static_assert(!std::is_const_v<T> && !std::is_array_v<T>, "arrays are made by make_array()");
+  static_assert(!std::is_const_v<T> && !std::is_array_v<T>, "elements of make_array() are no arrays, nor const");
 }
 
 /// The name by which nodes know the type: as the compiler writes it, cut where it is long, with a sum of all of it then.
 template <class T>
 std::string name_of() {
-  const std::string_view whole = quire::detail::name_of_type<T>(), name = whole.substr(0, whole.size() - 1);
+  const std::string_view whole = quire::detail::name_of_type<T>();
+  const std::string_view name = whole.substr(0, std::min(whole.rfind("; std::string_view = "), whole.size() - 1));  // GCC; Clang
   constexpr std::size_t longest = 63, kept = 46;
   if (name.size() <= longest) return std::string(name);
   std::uint64_t sum = 0xcbf29ce484222325u;
@@ -250,7 +254,7 @@ class heap {
 
   /// An object. It must be reachable by the next collection.
   template <class T, class... Arguments>
-  [[nodiscard]] ref<T> make(Arguments&&... arguments) const {
+  requires(!std::is_array_v<T>) [[nodiscard]] ref<T> make(Arguments&&... arguments) const {
     detail::require_collectable<T>();
     return ref<T>(::new (allocate<T>(1)) T(std::forward<Arguments>(arguments)...));
   }

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <optional>
 
 #include "base/clock.hpp"
@@ -40,7 +41,8 @@ class collection final : gc::outlet {
  public:
   collection(runtime& r, gc_heap& heap) : gc_(*r.gc), core_(*r.core), heap_(heap), self_(core_.config.self.value()), leader_(core_.config.nodes) {}
 
-  quire_status run(quire_gc_statistics& result);
+  /// What private memory is short for later on ends the node: others wait for it.
+  quire_status run(quire_gc_statistics& result) noexcept;
 
  private:
   struct word_change {
@@ -49,6 +51,7 @@ class collection final : gc::outlet {
 
   void load_types(unsigned count);
   quire_status hold();
+  quire_status prepare();
   quire_status read_away(const core::kept_run& run);
   quire_status mark();
   quire_status find_live();
@@ -225,19 +228,27 @@ quire_status collection::hold() {
   held_ = true;
   held_ns_ = base::now_ns();
   region_ = core_.regions.of_handle(heap_.handle);
-  std::int64_t failed = region_ == nullptr ? 1 : 0;
-  if (failed == 0) {
-    content_.base = region_->memory->system_view();
-    marker_.emplace(heap_.shape, heap_.base, self_, types_, content_, static_cast<gc::outlet&>(*this));
-    for (const core::kept_run& run : core_.holding.kept(region_)) {
-      if (!run.in_memory && read_away(run) != QUIRE_OK) failed = 1;
-      marker_->keep(run.first, run.count);
-    }
-  }
-  if (const auto summed = sum({&failed, 1}); summed != QUIRE_OK) return summed;
-  if (failed != 0) return base::explain(QUIRE_SYSTEM, "quire_gc_collect(): pages that are not in memory cannot be read");
+  const quire_status prepared = region_ != nullptr ? prepare() : QUIRE_SYSTEM;
+  std::int64_t both[] = {prepared == QUIRE_SYSTEM ? 1 : 0, prepared == QUIRE_NO_MEMORY ? 1 : 0};
+  if (const auto summed = sum(both); summed != QUIRE_OK) return summed;
+  if (both[0] != 0) return base::explain(QUIRE_SYSTEM, "quire_gc_collect(): pages that are not in memory cannot be read");
+  if (both[1] != 0) return base::explain(QUIRE_NO_MEMORY, "quire_gc_collect(): a node has no private memory for the bits of the heap, 1/64 of it");
   marker_->tell_kept();
   return settle();
+}
+
+/// What this node keeps. No marker: there is no memory for it.
+quire_status collection::prepare() try {
+  content_.base = region_->memory->system_view();
+  marker_.emplace(heap_.shape, heap_.base, self_, types_, content_, static_cast<gc::outlet&>(*this));
+  for (const core::kept_run& run : core_.holding.kept(region_)) {
+    if (!run.in_memory && read_away(run) != QUIRE_OK) return QUIRE_SYSTEM;
+    marker_->keep(run.first, run.count);
+  }
+  return QUIRE_OK;
+} catch (const std::bad_alloc&) {
+  marker_.reset();
+  return QUIRE_NO_MEMORY;
 }
 
 quire_status collection::read_away(const core::kept_run& run) {
@@ -498,7 +509,7 @@ quire_status collection::sum_up(quire_gc_statistics& result) {
   return QUIRE_OK;
 }
 
-quire_status collection::run(quire_gc_statistics& result) {
+quire_status collection::run(quire_gc_statistics& result) noexcept {
   begin_ns_ = base::now_ns();
   std::int64_t types = self_ == 0 ? gc_.types_of(heap_) : 0;
   if (const auto why = sum({&types, 1}); why != QUIRE_OK) return why;
