@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Garbage-collected heaps: how long an allocation takes, and a collection of a graph of so many objects, most of whose references lead anywhere. Objects
-// have three references
-// and two words. Each node makes its part of the objects; floor_gc does the same with libgc and one thread.
+// have three references and two words. Each node makes its part of the objects; floor_gc does the same with libgc and one thread.
 #include <quire/gc.hpp>
 #include <quire/quire.hpp>
 

@@ -30,8 +30,7 @@ typedef struct quire_gc_options {
 
 /** Makes a heap with room for `bytes` of objects, headers included (64 KiB a node at least), on all nodes. One thread of any node calls it, as it does
  *  quire_region_create(). The heap is cut into parts of equal size, one a node. QUIRE_INVALID; QUIRE_EXISTS: there is a heap of this name;
- *  QUIRE_UNSUPPORTED: pool `fork`;
- *  else as of quire_region_create(). */
+ *  QUIRE_UNSUPPORTED: pool `fork`, and in a job that goes on when a node is lost; else as of quire_region_create(). */
 QUIRE_API QUIRE_NODISCARD quire_status quire_gc_create(const quire_gc_options* options, uint64_t bytes, quire_gc_heap* heap);
 /** The heap of a name; waits up to `timeout_ms` for it (0: not at all, negative: for ever). QUIRE_NOT_FOUND, QUIRE_TIMED_OUT, QUIRE_INVALID. */
 QUIRE_API QUIRE_NODISCARD quire_status quire_gc_open(const char* name, int64_t timeout_ms, quire_gc_heap* heap);
@@ -40,8 +39,7 @@ QUIRE_API quire_status quire_gc_destroy(quire_gc_heap heap);
 
 /** The number of a type: its elements have `bytes` bytes and references at `count` offsets, multiples of 8 in ascending order (at most 100). Types are known
  *  by their names, of at most 63 characters: nodes that register the same one get the same number. The descriptor stands in shared memory, once. A heap has
- *  at
- *  most 1,000 types. Any thread; calls for a name that this node has registered before send no message.
+ *  at most 1,000 types. Any thread; calls for a name that this node has registered before send no message.
  *  QUIRE_INVALID: no such layout, or the name was registered with another one: quire_last_error() has both; QUIRE_LIMIT; QUIRE_NOT_FOUND: no heap. */
 QUIRE_API QUIRE_NODISCARD quire_status quire_gc_type(quire_gc_heap heap, const char* name, uint64_t bytes, const uint32_t* offsets, uint32_t count,
                                                      uint32_t* type);
@@ -50,7 +48,8 @@ QUIRE_API QUIRE_NODISCARD quire_status quire_gc_type(quire_gc_heap heap, const c
  *  QUIRE_NO_MEMORY: no node has room for it: collect, or make a larger heap (no object is larger than a node's part); QUIRE_INVALID: a type that was
  *  not registered by this node, a length of 0 or beyond all heaps; QUIRE_NOT_FOUND: no heap. */
 QUIRE_API QUIRE_NODISCARD quire_status quire_gc_allocate(quire_gc_heap heap, uint32_t type, uint64_t length, void** object);
-/** Elements of an object; reads the 8 bytes before it. QUIRE_BAD_ADDRESS for what is no shared address. */
+/** Elements of an object; reads the 8 bytes before it. QUIRE_BAD_ADDRESS for what is no shared address, or not where an object may begin; what lies within an
+ *  object is not told from one. */
 QUIRE_API quire_status quire_gc_length(const void* object, uint64_t* length);
 
 /** The root of a name (at most 63 characters): a word of the heap for a reference, null at first. What it refers to stays, and all that can be
@@ -74,16 +73,15 @@ typedef struct quire_gc_statistics {
 /** Collects a heap: what cannot be reached from its roots is free. Cycles are no matter. One thread of each node calls it, with the same heap, and it is a
  *  barrier of the
  *  job. Until all have returned no thread uses the heap; nor does any hold a reference from before for afterwards that a root does not lead to. Shared
- *  memory is held
- *  still meanwhile, as by quire_checkpoint(): threads that write some of it wait. Each node marks the objects in units that it keeps; no unit moves for it.
+ *  memory is held still meanwhile, as by quire_checkpoint(): threads that write some of it wait. Each node marks the objects in units that it keeps; no unit
+ *  moves for it.
  *  Sweeping happens by and by, when memory is
  *  allocated. `statistics` may be NULL; else zero-initialise it and set `size`.
  *  Where QUIRE_SHARING=1, and nodes have written different objects of the same unit in turn, such objects move to units of their writers, and references
  *  in objects and roots follow. Then addresses change: only what is read from a root is right afterwards.
  *  All nodes get the same: QUIRE_BAD_ADDRESS: a reference leads to no object; a line on standard error says where it is; nothing has
  *  changed. QUIRE_INVALID: the heaps differ, or a parallel block is under way; QUIRE_NOT_FOUND: no such heap; QUIRE_BUSY: units are pinned; QUIRE_NO_MEMORY;
- *  QUIRE_SYSTEM; QUIRE_UNSUPPORTED: in a job that goes
- *  on when a node is lost; QUIRE_PEER_LOST. */
+ *  QUIRE_SYSTEM; QUIRE_UNSUPPORTED: in a job that goes on when a node is lost, or with memory of quire_region_adopt(); QUIRE_PEER_LOST. */
 QUIRE_API quire_status quire_gc_collect(quire_gc_heap heap, quire_gc_statistics* statistics);
 
 /** What this node's part of a heap has in use, in bytes, and how large it is. Either pointer may be NULL. QUIRE_NOT_FOUND. */

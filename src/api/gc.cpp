@@ -171,7 +171,11 @@ quire_status quire_gc_allocate(quire_gc_heap heap, uint32_t type, uint64_t lengt
 quire_status quire_gc_length(const void* object, uint64_t* length) {
   QUIRE_STARTED();
   if (length == nullptr) return explain(QUIRE_INVALID, "quire_gc_length(): the place for the length is NULL");
-  if (const auto why = quire_region_of(object, nullptr); why != QUIRE_OK) return why;
+  quire_region own{}, before{};
+  const auto address = reinterpret_cast<std::uint64_t>(object);
+  if (address < gc::header_bytes || address % gc::granule_bytes != 0 || quire_region_of(object, &own) != QUIRE_OK ||
+      quire_region_of(static_cast<const std::byte*>(object) - gc::header_bytes, &before) != QUIRE_OK || own.id != before.id)
+    return explain(QUIRE_BAD_ADDRESS, "quire_gc_length(): no object of a garbage-collected heap begins at 0x%lx", static_cast<unsigned long>(address));
   gc::object_header header;
   std::memcpy(&header, static_cast<const std::byte*>(object) - gc::header_bytes, sizeof header);
   *length = header.length();

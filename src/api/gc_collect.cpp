@@ -222,6 +222,9 @@ quire_status collection::hold() {
   const auto why = core_.holding.hold();
   if (!why.ok()) {
     if (why.code() == QUIRE_INVALID) (void)base::explain(QUIRE_INVALID, "quire_gc_collect(): a parallel block is under way; end it first (quire_block_end())");
+    if (why.code() == QUIRE_UNSUPPORTED)
+      (void)base::explain(QUIRE_UNSUPPORTED, "quire_gc_collect(): the content of a region cannot be held still: it is memory that the program had before "
+                          "(quire_region_adopt())");
     if (why.code() == QUIRE_BUSY) (void)base::explain(QUIRE_BUSY, "quire_gc_collect(): units are pinned; release them first (quire_release())");
     return why.code();
   }

@@ -3,9 +3,8 @@
 // gc_collect.cpp the collection, src/gc what decides.
 //
 // A heap is two regions. One has the objects, with the consistency that the program wants. The other one is the directory, always sequentially consistent:
-// which
-// heap it is of, descriptors of types, names of roots. Numbers of names come from node 0 by a message, so that no lock is taken and a call that is undone
-// half way (in a transaction) can be made again. What this node knows of its slice is private: what a call that was undone has allocated is garbage.
+// which heap it is of, descriptors of types, names of roots. Numbers of names come from node 0 by a message, so that no lock is taken and a call that is
+// undone half way (in a transaction) can be made again. What this node knows of its slice is private: what a call that was undone has allocated is garbage.
 #pragma once
 
 #include <quire/gc.h>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a node hands out of its slice of a heap. There is no free list and no size class: free is what the bitmap of a collection says, a bit a granule.
-// Sweeping
-// is to look for the next hole, when one is needed (the lazy sweep of Jones, Hosking and Moss, The Garbage Collection Handbook, section 2.5). Objects of at
-// most a quarter of a unit are cut from a hole one behind the other and lie in one unit. Larger ones take the first run that is long enough; those of a
-// unit and more begin with a unit, if they can.
+// Sweeping is to look for the next hole, when one is needed (the lazy sweep of Jones, Hosking and Moss, The Garbage Collection Handbook, section 2.5).
+// Objects of at most a quarter of a unit are cut from a hole one behind the other and lie in one unit. Larger ones take the first run that is long enough;
+// those of a unit and more begin with a unit, if they can.
 //
 // Pure. Application threads, under a lock of the caller.
 #pragma once

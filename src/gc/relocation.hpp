@@ -2,8 +2,7 @@
 // Objects that share a unit falsely move apart, during a collection (as the Plurix system relocates them). Evidence is what nodes wrote of units that went to
 // and fro: words, or the lines that transactions note. If of a unit two nodes alone write an object each, the unit is shared falsely; then what one
 // node alone writes moves to memory of that node's slice, where only such objects lie. What several nodes write, or nobody, stays, and so do the objects of
-// one of the writers: of
-// the slice's node, if it is one.
+// one of the writers: of the slice's node, if it is one.
 //
 // Pure.
 #pragma once

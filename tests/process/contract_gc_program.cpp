@@ -430,6 +430,12 @@ void errors() {
   REQUIRE_STATUS(quire_gc_type(native, "", 24, offsets, 2, &again), QUIRE_INVALID);
   REQUIRE_STATUS(quire_gc_type(native, nullptr, 24, offsets, 2, &again), QUIRE_INVALID);
   REQUIRE_STATUS(quire_gc_type(native, std::string(64, 'x').c_str(), 24, offsets, 2, &again), QUIRE_INVALID);
+  std::uint64_t elements = 0;
+  REQUIRE_STATUS(quire_gc_length(&elements, &elements), QUIRE_BAD_ADDRESS);
+  void* base = nullptr;
+  REQUIRE_OK(quire_region_range(quire_region{native.id}, &base, nullptr));
+  REQUIRE_STATUS(quire_gc_length(base, &elements), QUIRE_BAD_ADDRESS);
+  REQUIRE_STATUS(quire_gc_length(nullptr, &elements), QUIRE_BAD_ADDRESS);
   bool thrown = false;
   try {
     (void)heap.make_array<int>(0);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Collections of several nodes without processes: units are kept by nodes at random, objects of many shapes refer to each other at random, messages come in
-// any order, nodes
-// work in turns that a seed decides. What is marked, and what is free afterwards, is compared with a search of the graph from its roots.
+// any order, nodes work in turns that a seed decides. What is marked, and what is free afterwards, is compared with a search of the graph from its roots.
 #include <gtest/gtest.h>
 
 #include <cstring>
