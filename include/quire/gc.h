@@ -77,12 +77,17 @@ typedef struct quire_gc_statistics {
  *  moves for it.
  *  Sweeping happens by and by, when memory is
  *  allocated. `statistics` may be NULL; else zero-initialise it and set `size`.
- *  Where QUIRE_SHARING=1, and nodes have written different objects of the same unit in turn, such objects move to units of their writers, and references
- *  in objects and roots follow. Then addresses change: only what is read from a root is right afterwards.
+ *  Where QUIRE_SHARING=1 (or by quire_gc_note_written()), and nodes have written different objects of the same unit in turn, such objects move to units of
+ *  their writers, and references in objects and roots follow. Then addresses change: only what is read from a root is right afterwards.
  *  All nodes get the same: QUIRE_BAD_ADDRESS: a reference leads to no object; a line on standard error says where it is; nothing has
  *  changed. QUIRE_INVALID: the heaps differ, or a parallel block is under way; QUIRE_NOT_FOUND: no such heap; QUIRE_BUSY: units are pinned; QUIRE_NO_MEMORY;
  *  QUIRE_SYSTEM; QUIRE_UNSUPPORTED: in a job that goes on when a node is lost, or with memory of quire_region_adopt(); QUIRE_PEER_LOST. */
 QUIRE_API quire_status quire_gc_collect(quire_gc_heap heap, quire_gc_statistics* statistics);
+
+/** A hint for the next collection, as QUIRE_SHARING=1 has them without calls: threads of this node wrote these bytes of the heap, in units that other nodes
+ *  used in between. What nodes say so is added up until that collection. Any thread; no message. QUIRE_BAD_ADDRESS: they do not lie in the heap;
+ *  QUIRE_NOT_FOUND. */
+QUIRE_API quire_status quire_gc_note_written(quire_gc_heap heap, const void* address, size_t bytes);
 
 /** What this node's part of a heap has in use, in bytes, and how large it is. Either pointer may be NULL. QUIRE_NOT_FOUND. */
 QUIRE_API quire_status quire_gc_usage(quire_gc_heap heap, uint64_t* used, uint64_t* bytes);

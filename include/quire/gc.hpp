@@ -280,6 +280,11 @@ class heap {
     quire::detail::check(quire_gc_collect(native_, &result), "gc::heap::collect");
     return result;
   }
+  /// A hint: threads of this node write this object, of which other nodes use neighbours. quire_gc_note_written().
+  template <class T>
+  void note_written(const T& object) const {
+    quire::detail::check(quire_gc_note_written(native_, &object, sizeof object), "gc::heap::note_written");
+  }
   /// Bytes that this node's part has in use, as far as it knows: what was not collected is in use.
   [[nodiscard]] std::uint64_t used_bytes() const {
     std::uint64_t used = 0;

@@ -2,6 +2,7 @@
 // Garbage-collected heaps: the bodies of quire/gc.h. Application threads.
 #include <quire/gc.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "api/forward.hpp"
@@ -212,6 +213,23 @@ quire_status quire_gc_collect(quire_gc_heap heap, quire_gc_statistics* statistic
     *statistics = result;
   }
   return why;
+}
+
+quire_status quire_gc_note_written(quire_gc_heap heap, const void* address, size_t bytes) {
+  constexpr const char* call = "quire_gc_note_written";
+  if (is_split(call)) return QUIRE_UNSUPPORTED;
+  QUIRE_ENTER(r);
+  gc_heap* const known = r->gc->find(call, heap);
+  if (known == nullptr) return QUIRE_NOT_FOUND;
+  const std::uint64_t first = reinterpret_cast<std::uint64_t>(address) - known->base, unit_bytes = known->shape.unit_bytes;
+  if (first >= known->shape.bytes || bytes > known->shape.bytes - first)
+    return explain(QUIRE_BAD_ADDRESS, "%s(): the %zu bytes from %p on do not lie in the heap", call, bytes, address);
+  for (std::uint64_t at = first, end = first + bytes, next = at; at < end; at = next) {
+    const std::uint64_t unit = at / unit_bytes;
+    next = std::min((unit + 1) * unit_bytes, end);
+    r->gc->note_written(*known, unit, quire::sharing::words_under(at - unit * unit_bytes, next - at, unit_bytes));
+  }
+  return QUIRE_OK;
 }
 
 quire_status quire_gc_usage(quire_gc_heap heap, uint64_t* used, uint64_t* bytes) {

@@ -279,10 +279,10 @@ void gc_service::on_borrow(const message& m) noexcept {
   core_.services.answer(m, QUIRE_OK, run->range.first, run->range.count() << 1 | (run->dirty != 0 ? 1 : 0));
 }
 
-void gc_service::note_written(gc_heap& heap, std::uint64_t unit, const sharing::line_mask& lines) {
+void gc_service::note_written(gc_heap& heap, std::uint64_t unit, const sharing::word_mask& words) {
   if (unit >= heap.shape.units()) return;
   const std::scoped_lock lock(heap.evidence_mutex);
-  heap.noted.add(unit, core_.config.self.value(), sharing::words_of(lines));
+  heap.noted.add(unit, core_.config.self.value(), words);
 }
 
 // ---- Collections

@@ -97,8 +97,8 @@ class gc_service {
   [[nodiscard]] base::status root_of(gc_heap& heap, const char* name, std::uint64_t& address);
   /// `dirty`: granules from there on that are to be cleared.
   [[nodiscard]] base::status allocate(gc_heap& heap, std::uint64_t granules, gc::grant& given);
-  /// Threads of this node wrote these lines of a unit that another node used in between: what transactions tell. A hint.
-  void note_written(gc_heap& heap, std::uint64_t unit, const sharing::line_mask& lines);
+  /// Threads of this node wrote these parts of a unit that another node used in between (of lines: sharing::words_of()). A hint.
+  void note_written(gc_heap& heap, std::uint64_t unit, const sharing::word_mask& words);
   /// Waits until something is in the inbox.
   void wait_for_mail(gc_heap& heap) noexcept;
   /// On node 0: types that have numbers.

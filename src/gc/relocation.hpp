@@ -4,6 +4,8 @@
 // node alone writes moves to memory of that node's slice, where only such objects lie. What several nodes write, or nobody, stays, and so do the objects of
 // one of the writers: of the slice's node, if it is one.
 //
+// A unit has 512 words, however large it is: in units beyond a page small neighbours are not told apart, and stay.
+//
 // Pure.
 #pragma once
 

@@ -520,8 +520,8 @@ void mismatch() {
 }
 
 /// Two nodes write neighbours in turn: QUIRE_SHARING=1 sees it, and a collection parts them.
-void false_sharing() {
-  const gc::heap heap = make_heap("sharing", 1 << 20);
+void false_sharing(bool by_hints) {
+  const gc::heap heap = make_heap(by_hints ? "sharing by hints" : "sharing", 1 << 20);
   auto all = heap.root<gc::ref<pair>[]>("all");
   const auto nodes = static_cast<std::size_t>(quire_nodes()), node = static_cast<std::size_t>(quire_node());
   if (node == 0) {
@@ -546,6 +546,10 @@ void false_sharing() {
     return sum(faults() - before);
   };
   const std::uint64_t before = in_turn();
+  if (by_hints) {
+    heap.note_written(*all[node]);
+    REQUIRE_STATUS(quire_gc_note_written(heap.native_handle(), &node, 8), QUIRE_BAD_ADDRESS);
+  }
   const auto result = heap.collect();
   const std::uint64_t after = in_turn();
   if (node == 0)
@@ -659,7 +663,7 @@ int main(int argc, char** argv) {
     if (how == "go-on") return go_on(argv[2]);
     if (how == "refused") return refused();
     if (how == "sharing") {
-      false_sharing();
+      false_sharing(false);
       return section("random graphs", [] { random_graphs(1); });
     }
     section("cycles over nodes", cycles);
@@ -667,6 +671,8 @@ int main(int argc, char** argv) {
     section("a heap that is full", full);
     section("threads", threads);
     section("limits", limits);
+    // In larger units the parts that are told apart are larger than these objects.
+    if (g_options.unit_bytes <= 4096) section("hints of false sharing", [] { false_sharing(true); });
     section("errors", errors);
     section("calls that differ", mismatch);
     const double seconds = std::strtod(how.c_str(), nullptr);
