@@ -134,6 +134,20 @@ def free_group(transport):
         rounds=5)
 
 
+def gc_group():
+    """A graph of 10^6 objects, collected by nodes of this machine and, where libgc was there when this was built, by libgc with one thread that marks.
+    Processor time, as it says the same on a busy machine."""
+    few = ("--rounds", "3", "--objects", "50000")
+    has_libgc = any(os.path.exists(folder + "/gc.h") for folder in ("/usr/include", "/usr/local/include"))
+    programs = [Program("libgc", ("floor_gc",), "plain", quick=few)] if has_libgc else []
+    programs += [Program(f"{n}", ("quire_gc_speed",), nodes=n, quick=few) for n in (1, 2, 4)]
+    rows = [Row("processor time of a collection of 10^6 objects, against libgc", "1:gc_cpu", "libgc:gc_cpu", 1 / 0.7)] if has_libgc else []
+    rows += [Row("pause of a collection of 10^6 objects, 2 nodes", "2:gc_pause", 150, 1)]
+    rows += [Row(f"{what}, {n} nodes", f"{n}:{key}") for n in (1, 2, 4) for what, key in
+             (("allocation of 40 bytes", "gc_make"), ("collection of 10^6 objects", "gc_collect"), ("messages of a collection of 10^6 objects", "gc_messages"))]
+    return Group("gc", "garbage collection: a graph of 10^6 objects", programs, rows)
+
+
 def queue_group():
     """A work queue by mutex and conditions; the lock is measured in the same job, in turns with the tasks."""
     programs = [Program(f"{n}", ("quire_queue",), nodes=n, quick=("--rounds", "3")) for n in (2, 4)]
@@ -389,6 +403,7 @@ GROUPS = [
     sync_group("tcp"),
     free_group("shm"),
     free_group("tcp"),
+    gc_group(),
     queue_group(),
     hash_map_group(),
     start_group(),

@@ -7,6 +7,7 @@
 
 #include "api/agreement.hpp"
 #include "api/forward.hpp"
+#include "api/gc_heaps.hpp"
 #include "api/names.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
@@ -162,6 +163,7 @@ outcome take_tables(runtime& r, const checkpoint::opened& whole) {
     about.views = static_cast<std::uint16_t>(row.views);
     about.chunk = static_cast<std::uint16_t>(row.chunk);
     about.grouping = static_cast<std::uint8_t>(row.grouping);
+    r.gc->on_restored(about);
     if (const auto why = r.regions->load_region(about); !why.ok()) {
       return {why.code(), whole.directory() + ": region " + std::to_string(row.id) + " cannot be made here"};
     }

@@ -17,6 +17,7 @@
 #include "api/exit.hpp"
 #include "api/failure.hpp"
 #include "api/forward.hpp"
+#include "api/gc_heaps.hpp"
 #include "api/names.hpp"
 #include "api/sites.hpp"
 #include "api/pointer_check.hpp"
@@ -341,10 +342,13 @@ base::status begin(runtime& r, const quire_options& given) {
   r.code = std::make_unique<code_service>(*r.core, *r.regions, *r.threads, *r.names);
   r.exits = std::make_unique<exit_service>(*r.core, *r.threads);
   r.failures = std::make_unique<failure_service>(*r.core);
+  r.gc = std::make_unique<gc_service>(*r.core);
   r.regions->others().when_gone([](void* self, const core::region_description& gone) noexcept {
-    static_cast<name_service*>(self)->forget(gone.base, gone.bytes);
+    auto& r = *static_cast<runtime*>(self);
+    r.names->forget(gone.base, gone.bytes);
+    r.gc->forget(gone);
     if (gone.heap != 0) sites::forget(gone.base, gone.bytes);
-  }, r.names.get());
+  }, &r);
   const region::heap_settings heap{.unit_bytes = static_cast<std::uint32_t>(r.options.number(base::option::unit)),
                                    .consistency = static_cast<quire_consistency>(r.options.number(base::option::consistency)),
                                    .orders = r.options.flag(base::option::orders),

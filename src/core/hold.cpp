@@ -131,10 +131,11 @@ void content_hold::let_go() noexcept {
   });
 }
 
-std::vector<kept_run> content_hold::kept() noexcept {
+std::vector<kept_run> content_hold::kept(const region_slot* only) noexcept {
   std::vector<kept_run> all;
   core_.as_driver([&] {
     core_.regions.for_each([&](region_slot& r) {
+      if (only != nullptr && only != &r) return;
       const auto wanted = [&](std::uint64_t unit) { return r.machine->is_written(unit) && r.machine->keeps(unit); };
       for_each_run(r, wanted, [&](std::uint64_t first, std::uint64_t count) {
         for (std::uint64_t unit = first; unit < first + count;) {

@@ -34,7 +34,8 @@ class content_hold {
   // Node 0, driver's thread: no region is made from hold() to let_go(), and hold() waits for those that are being made.
   [[nodiscard]] bool is_under_way() const noexcept { return under_way_; }
   void on_making(bool begins) noexcept { making_ += begins ? 1 : -1; }
-  [[nodiscard]] std::vector<kept_run> kept() noexcept;
+  /// Of all regions, or of one.
+  [[nodiscard]] std::vector<kept_run> kept(const region_slot* only = nullptr) noexcept;
   /// Content of a unit of kept() that is not in memory. 0 or errno. Any thread.
   [[nodiscard]] int read_paged_out(const region_slot& r, std::uint64_t unit, std::span<std::byte> into) const noexcept;
   /// At a restart: units of a region that nobody has used yet, whose manager this node is, get the content that they have in another store.

@@ -61,7 +61,8 @@ enum class meeting : std::uint8_t {
   group_create,
   group_destroy,
   adopt,
-  last = adopt
+  gc_collect,
+  last = gc_collect
 };
 
 /// Up to 64 bytes that travel as the payload of a message.

@@ -35,6 +35,8 @@ const char* name_of(meeting m) noexcept {
       return "quire_group_destroy()";
     case meeting::adopt:
       return "quire_region_adopt()";
+    case meeting::gc_collect:
+      return "quire_gc_collect()";
   }
   return nullptr;
 }

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Usage: shareable_refused.py COMPILER INCLUDE: compiles shareable_refused.cpp, and holds the errors against its comments."""
+"""Usage: shareable_refused.py COMPILER INCLUDE [SOURCE]: compiles SOURCE, or shareable_refused.cpp, and holds the errors against its comments."""
 import collections
 import pathlib
 import re
 import subprocess
 import sys
 
-compiler, include = sys.argv[1:]
-source = pathlib.Path(__file__).with_suffix(".cpp")
+compiler, include, *given = sys.argv[1:]
+source = pathlib.Path(given[0]) if given else pathlib.Path(__file__).with_suffix(".cpp")
 wanted = collections.Counter(re.findall(r"// -> (.+)", source.read_text()))
 run = subprocess.run([compiler, "-std=c++20", "-fsyntax-only", "-I", include, str(source)], capture_output=True, text=True, check=False)
 errors = [line for line in run.stderr.splitlines() if " error: " in line]

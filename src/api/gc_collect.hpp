@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A collection of a garbage-collected heap: gc_collect.cpp.
+#pragma once
+
+#include <quire/gc.h>
+
+#include "api/gc_heaps.hpp"
+#include "api/runtime.hpp"
+
+namespace quire::api {
+
+/// One thread of each node, within a core::job_call. `good`: whether this node's arguments are; if not, quire_last_error() has why, and the heap may be null.
+[[nodiscard]] quire_status collect(runtime& r, gc_heap* heap, std::uint64_t handle, quire_status good, quire_gc_statistics& result);
+
+}  // namespace quire::api
