@@ -53,7 +53,10 @@ void recorder::look_at(node& n) {
 
 /// Frames that are gone already, as others have taken their units, are empty.
 void recorder::look_at_commit(node& n) {
-  const auto is_it = [&](const open_attempt& o) { return o.commits && all_[o.which].node == n.self().value() && all_[o.which].published == 0; };
+  const auto is_it = [&](const open_attempt& o) {
+    const auto& a = all_[o.which];
+    return o.commits && a.node == n.self().value() && a.published == 0 && !last_writes(o.which).empty();
+  };
   const auto found = std::ranges::find_if(open_, is_it);
   if (found == open_.end()) return world_.fail("a node counts a commit, and nobody has asked for one");
   for (const auto& [address, value] : last_writes(found->which)) {

@@ -62,8 +62,8 @@ world_options transaction_job::draw_options() {
 void transaction_job::draw_memory(world_options& o) {
   if (options_.limited_percent != 0 && draw_.chance(50)) o.node.twin_bytes = unit_ * draw_.below(4);
   if (options_.limited_percent == 0 || !draw_.chance(options_.limited_percent)) return;
-  pages_ = options_.most_pages + static_cast<unsigned>(draw_.below(24));
-  o.node.memory_limit = unit_ * (2 + draw_.below(16));
+  pages_ = 16 + static_cast<unsigned>(draw_.below(24));
+  o.node.memory_limit = unit_ * (16 + draw_.below(8));
   o.node.pages_out = true;
   o.limited_percent = 60;
   o.store_delay = draw_.chance(50) ? 20'000 : 500'000;
