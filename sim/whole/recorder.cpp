@@ -57,8 +57,8 @@ void recorder::look_at_commit(node& n) {
     const auto& a = all_[o.which];
     return o.commits && a.node == n.self().value() && a.published == 0 && !last_writes(o.which).empty();
   };
-  const auto found = std::ranges::find_if(open_, is_it);
-  if (found == open_.end()) return world_.fail("a node counts a commit, and nobody has asked for one");
+  const auto found = std::find_if(open_.rbegin(), open_.rend(), is_it);  // of those before it, threads have not heard yet that they are doomed
+  if (found == open_.rend()) return world_.fail("a node counts a commit, and nobody has asked for one");
   for (const auto& [address, value] : last_writes(found->which)) {
     if (n.has_frame(address) && n.peek(address) != value) {
       world_.fail("attempt " + std::to_string(found->which) + " is committed, and its last write is not in the frame of " + world_.name_of(address));
