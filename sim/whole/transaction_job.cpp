@@ -117,7 +117,7 @@ void transaction_job::plan_items(const std::vector<unsigned>& threads) {
     for (std::uint64_t& one : of_node) all.push_back(&one);
   }
   if (options_.most_items == 0 || all.size() < 2 || draw_.chance(40)) return;
-  slots_ = 1 + draw_.below(4);
+  slots_ = 1 + draw_.below(world_.options().node.memory_limit != 0 ? 12 : 4);
   for (std::size_t i = all.size() - 1; i != 0; --i) std::swap(all[i], all[draw_.below(i + 1)]);
   const std::size_t givers = 1 + draw_.below(all.size() - 1);
   std::uint64_t left = 0;

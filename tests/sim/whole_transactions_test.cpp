@@ -99,6 +99,7 @@ void PrintTo(const program& p, std::ostream* out) { *out << p.name << "_of_" << 
 std::vector<program> programs() {
   const transaction_options words{}, turns{.turn_percent = 40}, hands{.most_items = 8}, forced{.restart_permille = 0, .forced_percent = 100};
   const transaction_options limited{.most_pages = 8, .most_operations = 12, .limited_percent = 100};
+  const transaction_options waits{.most_threads = 3, .most_transactions = 6, .most_operations = 20, .most_items = 10, .limited_percent = 100};
   transaction_options mix{.most_threads = 3, .most_pages = 6, .most_transactions = 14, .turn_percent = 10, .most_items = 5, .outside_percent = 40};
   mix.beside_percent = 20;
   mix.limited_percent = 30;
@@ -112,6 +113,7 @@ std::vector<program> programs() {
     all.push_back({"hands", nodes, 30, hands});
     all.push_back({"forced", nodes, 20, forced});
     all.push_back({"limited", nodes, 20, limited});
+    all.push_back({"waits", nodes, 20, waits});
   }
   return all;
 }
