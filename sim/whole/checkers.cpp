@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sim/whole/checkers.hpp"
 
+#include <algorithm>
+
 #include "core/known_machines.hpp"
+#include "protocol/transaction/machine.hpp"
 #include "sim/whole/world.hpp"
 
 namespace quire::whole {
@@ -10,6 +13,14 @@ using core::release_of;
 using core::sequential_of;
 
 namespace {
+
+/// The machine of a region whose units come and go by the messages of the sequential protocol; else null.
+const sequential::machine* directory_of(const core::region_slot& r) noexcept {
+  const bool is_one = r.machine->protocol() == sequential::id || r.machine->protocol() == transaction::id;
+  return is_one ? static_cast<const sequential::machine*>(r.machine.get()) : nullptr;
+}
+bool is_transactional(const core::region_slot& r) noexcept { return r.machine->protocol() == transaction::id; }
+transaction::domain& transactions_of(node& n) noexcept { return static_cast<transaction::domain&>(n.core().protocols.domain(transaction::id)); }
 
 std::string about(const char* what, const core::region_slot& r, std::uint64_t unit) {
   return std::string(what) + " (unit " + std::to_string(unit) + " of region " + std::to_string(r.about.id) + ")";
@@ -33,10 +44,22 @@ bool sees_its_fine_views(const core::region_slot& r, std::uint64_t unit, const t
   return composed == r.states.composed(page) && composed <= believed;
 }
 
+/// Threads may write what the running transaction has written, and read all that is mapped. Other private copies are those that are kept.
+bool sees_its_private_view(const core::region_slot& r, std::uint64_t unit, const table_detector& detector) {
+  const auto& s = directory_of(r)->unit(unit);
+  const access now = s.copied != 0 && s.mapped() != access::none ? access::write : s.mapped();
+  for (std::uint64_t at = 0; at < r.bytes_of(unit); at += os::page_bytes) {
+    if (detector.permitted_at(r.application(unit) + at) != now) return false;
+    if (detector.has_copy(r.application(unit) + at) && s.copied == 0 && s.kept == 0) return false;
+  }
+  return true;
+}
+
 /// Where writes are found by scans, reading and writing are one permission.
 bool sees_its_views(const core::region_slot& r, std::uint64_t unit) {
   const auto& detector = static_cast<const table_detector&>(*r.detector);
   if (r.states.used()) return sees_its_fine_views(r, unit, detector);
+  if (is_transactional(r)) return sees_its_private_view(r, unit, detector);
   const access now = detector.permitted_at(r.application(unit)), believed = r.machine->mapped(unit);
   return detector.expects_less() || (detector.scans() ? (now != access::none) == (believed != access::none) : now == believed);
 }
@@ -48,6 +71,17 @@ std::string check_homes(world& w, std::uint16_t region) {
     unsigned homes = 0;
     for (unsigned n = 0; n < w.nodes(); ++n) homes += release_of(slot_of(w.at(n), region))->is_home(unit) ? 1 : 0;
     if (homes != 1) return about(homes == 0 ? "a unit has no home" : "a unit has several homes", first, unit);
+  }
+  return {};
+}
+
+/// What the running transaction has written is what its machines say, each unit once.
+std::string check_writes(node& n, const core::region_slot& r) {
+  const auto writes = transactions_of(n).writes();
+  for (std::uint64_t unit = 0; unit < units_of(r); ++unit) {
+    const auto times = std::ranges::count(writes, transaction::written_unit{model::region_id{r.about.id}, unit});
+    const bool knows = times == static_cast<long>(directory_of(r)->unit(unit).copied);
+    if (!knows) return about(about("a unit is written, and the transaction does not know", n).c_str(), r, unit);
   }
   return {};
 }
@@ -101,8 +135,18 @@ std::string check_queues(node& n) {
   return stale ? about("a queue of frames has a unit of a region that is gone", n) : std::string();
 }
 
+/// No transaction is under way, and nobody wants a turn.
+std::string check_no_transaction(node& n) {
+  transaction::domain& all = transactions_of(n);
+  if (all.word().now() != transaction::phase::idle) return about("a transaction is left at the end", n);
+  if (!all.writes().empty() || all.is_committing()) return about("writes of a transaction are left at the end", n);
+  if (all.busy() || all.turn().had() || all.turn().paused()) return about("a turn is left at the end", n);
+  return {};
+}
+
 std::string check_quiet(node& n) {
   core::core& c = n.core();
+  if (std::string wrong = check_no_transaction(n); !wrong.empty()) return wrong;
   if (!c.absent.is_quiet()) return about("content is on its way at the end, or something waits for it", n);
   if (c.consistency.busy()) return about("diffs are not acknowledged at the end", n);
   if (c.consistency.waiting() + c.consistency.arrivals().waiting() != 0) return about("messages wait for ever", n);
@@ -125,10 +169,11 @@ std::string check_node(world& w, node& n, std::uint16_t region) {
   if (!has(n, region)) return {};  // not yet, or no longer
   const core::region_slot& r = slot_of(n, region);
   for (std::uint64_t unit = 0; unit < units_of(r); ++unit) {
-    const bool valid = release_of(r) != nullptr ? release_of(r)->is_valid(unit) : sequential_of(r) == nullptr || sequential_of(r)->is_valid(unit);
+    const bool valid = release_of(r) != nullptr ? release_of(r)->is_valid(unit) : directory_of(r) == nullptr || directory_of(r)->is_valid(unit);
     if (!valid) return about(about("a machine's state is not valid", n).c_str(), r, unit);
     if (!sees_its_views(r, unit)) return about(about("a machine is wrong about its view", n).c_str(), r, unit);
   }
+  if (std::string wrong = is_transactional(r) ? check_writes(n, r) : std::string(); !wrong.empty()) return wrong;
   return check_frames(w, n, region);
 }
 
@@ -137,14 +182,17 @@ std::string check_views(world& w, std::uint16_t region) {
     if (!w.at(n).is_dead() && !has(w.at(n), region)) return {};
     if (w.at(n).is_dead() && !has(w.at(n), region)) continue;
     const core::region_slot& r = slot_of(w.at(n), region);
-    if (!w.at(n).is_dead() && (sequential_of(r) == nullptr || r.change.frozen)) return {};
+    if (!w.at(n).is_dead() && (directory_of(r) == nullptr || r.change.frozen)) return {};
   }
   const core::region_slot& first = slot_of(w.at(0), region);
   for (std::uint64_t unit = 0; unit < units_of(first); ++unit) {
     unsigned readers = 0, writers = 0;
     for (unsigned n = 0; n < w.nodes(); ++n) {
       if (w.at(n).is_dead()) continue;
-      const access right = slot_of(w.at(n), region).machine->mapped(unit);
+      const core::region_slot& r = slot_of(w.at(n), region);
+      const access mapped = r.machine->mapped(unit);
+      // Who has the right to write under transactions maps for reading: it commits as if it wrote at once.
+      const access right = is_transactional(r) && directory_of(r)->right_of(unit) == access::write ? access::write : mapped;
       readers += right == access::read ? 1 : 0;
       writers += right == access::write ? 1 : 0;
     }

@@ -18,6 +18,12 @@ namespace quire::whole {
 
 class world;
 
+/// Thrown out of loads and stores: the calling thread's transaction cannot commit, and its body begins anew. It is caught at once by who runs the body. A
+/// handler must not give way (fibre::yield), because what the language knows of exceptions is one for all fibres: it only takes a note.
+struct restart {
+  bool forced = false;  ///< by the program, as users' tests force it
+};
+
 class node final : public core::host, public core::mechanisms {
  public:
   node(world& w, const core::configuration& c);
@@ -55,6 +61,8 @@ class node final : public core::host, public core::mechanisms {
   }
   /// What the frame of this node holds of the word, whatever its rights are.
   [[nodiscard]] std::uint64_t peek(std::uint64_t address) noexcept;
+  /// Whether there is a frame of it.
+  [[nodiscard]] bool has_frame(std::uint64_t address) noexcept;
 
   // core::host
   [[nodiscard]] std::uint64_t now() const noexcept override;
@@ -78,7 +86,7 @@ class node final : public core::host, public core::mechanisms {
   [[nodiscard]] sim::time_ns next_look() const noexcept;
   void execute_queued() noexcept;
   [[nodiscard]] base::status wait_in_kernel(table_detector& kernel, const std::byte* at, std::uint64_t address, access want);
-  /// The word, once threads may use it so; null if nobody has it any more.
+  /// The word, once threads may use it so; null if nobody has it any more. Throws restart where the thread's transaction is doomed.
   [[nodiscard]] std::byte* reach(std::uint64_t address, access want);
   /// Where threads find it.
   [[nodiscard]] static std::byte* content_of(const core::region_slot& r, std::uint64_t address) noexcept;

@@ -38,15 +38,41 @@ void recorder::end(id which, bool committed) {
 }
 
 void recorder::look_at(node& n) {
+  const std::uint64_t commits = n.core().transactions.count().commits;
+  if (std::uint64_t& seen = seen_commits_[n.self().value()]; seen != commits) {
+    if (++seen != commits) world_.fail("a node commits twice in one turn");
+    look_at_commit(n);
+  }
   for (const open_attempt& o : open_) {
     if (all_[o.which].node != n.self().value() || all_[o.which].published != 0) continue;
-    std::size_t there = 0;
-    const auto writes = last_writes(o.which);
-    for (const auto& [address, value] : writes) there += n.peek(address) == value ? 1 : 0;
-    if (there == 0) continue;
-    if (!o.commits || there != writes.size()) world_.fail("frames have writes of attempt " + std::to_string(o.which) + ", which is not committed as a whole");
-    publish(o.which);
+    for (const auto& [address, value] : last_writes(o.which)) {
+      if (n.peek(address) == value) world_.fail("frames have writes of attempt " + std::to_string(o.which) + ", which is not committed");
+    }
   }
+}
+
+/// Frames that are gone already, as others have taken their units, are empty.
+void recorder::look_at_commit(node& n) {
+  const auto is_it = [&](const open_attempt& o) {
+    const auto& a = all_[o.which];
+    return o.commits && a.node == n.self().value() && a.published == 0 && !last_writes(o.which).empty();
+  };
+  const auto found = std::find_if(open_.rbegin(), open_.rend(), is_it);  // of those before it, threads have not heard yet that they are doomed
+  if (found == open_.rend()) return world_.fail("a node counts a commit, and nobody has asked for one");
+  for (const auto& [address, value] : last_writes(found->which)) {
+    if (n.has_frame(address) && n.peek(address) != value) {
+      world_.fail("attempt " + std::to_string(found->which) + " is committed, and its last write is not in the frame of " + world_.name_of(address));
+    }
+  }
+  publish(found->which);
+}
+
+bool recorder::may_be_uncommitted(const node& n, std::uint64_t since, std::uint64_t address, std::uint64_t value) const {
+  const auto found = writers_.find(value);
+  if (found == writers_.end()) return false;
+  const auto& a = all_[found->second];
+  const bool there = std::ranges::any_of(a.operations, [&](const auto& o) { return o.writes && o.variable == address && o.value == value; });
+  return there && a.node == n.self().value() && (a.end == 0 || a.end >= since);
 }
 
 std::unordered_map<std::uint64_t, std::uint64_t> recorder::last_writes(id which) const {

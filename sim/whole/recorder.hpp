@@ -21,16 +21,23 @@ class recorder {
   /// Its body begins: the runtime has let it in.
   [[nodiscard]] id begin(const node& at);
   void read(id which, std::uint64_t address, std::uint64_t value) { add(which, {address, value, false}); }
-  void write(id which, std::uint64_t address, std::uint64_t value) { add(which, {address, value, true}); }
+  void write(id which, std::uint64_t address, std::uint64_t value) {
+    writers_[value] = which;
+    add(which, {address, value, true});
+  }
   /// It asks for its commit: from now on its writes may come to frames.
   void ask_for_commit(id which);
   /// Its writes have become visible just now.
   void publish(id which);
   /// What has become of it is known. A commit whose writes were not seen to be published is an error.
   void end(id which, bool committed);
-  /// After a turn of a node, as world::on_turn() tells it: an attempt of which the node's frames have a last write is published. A frame that has a
-  /// write of an attempt that has not asked for its commit, or only a part of the writes of one that has, is an error.
+  /// After a turn of a node, as world::on_turn() tells it: when the node counts a commit more, the attempt that has asked for one is published, and all
+  /// its last writes are in frames. A frame that has a write of an attempt that is not published is an error.
   void look_at(node& n);
+  /// A thread of `n` that is in no transaction has read `value`, which was written by a transaction of this node that was open at position `since`, or
+  /// later: it may have seen it before it was committed or undone.
+  [[nodiscard]] bool may_be_uncommitted(const node& n, std::uint64_t since, std::uint64_t address, std::uint64_t value) const;
+  [[nodiscard]] std::uint64_t position() const noexcept { return position_; }
 
   [[nodiscard]] const std::vector<sim::history::attempt>& attempts() const noexcept { return all_; }
   [[nodiscard]] std::uint64_t commits() const noexcept { return commits_; }
@@ -43,6 +50,7 @@ class recorder {
     bool commits = false;
   };
   void add(id which, const sim::history::operation& o) { all_[which].operations.push_back(o); }
+  void look_at_commit(node& n);
   /// The last write of each word.
   [[nodiscard]] std::unordered_map<std::uint64_t, std::uint64_t> last_writes(id which) const;
 
@@ -50,6 +58,8 @@ class recorder {
   std::uint64_t position_ = 0, commits_ = 0;
   std::vector<sim::history::attempt> all_{};
   std::vector<open_attempt> open_{};
+  std::unordered_map<std::uint64_t, id> writers_{};           ///< by value
+  std::unordered_map<unsigned, std::uint64_t> seen_commits_{};  ///< of each node
 };
 
 }  // namespace quire::whole

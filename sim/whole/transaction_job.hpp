@@ -7,6 +7,8 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <unordered_set>
+#include <vector>
 
 #include "sim/whole/actor.hpp"
 #include "sim/whole/recorder.hpp"
@@ -14,26 +16,24 @@
 
 namespace quire::whole {
 
-/// Thrown out of loads and stores: the calling thread's transaction cannot commit, and its body begins anew. It is caught at once by who runs the body. A
-/// handler must not give way (fibre::yield), because what the language knows of exceptions is one for all fibres: it only takes a note.
-struct restart {
-  bool forced = false;  ///< by the program, as users' tests force it
-};
-
 /// What transactions do beside loads and stores. From a fibre; each call may take a while.
 class transaction_calls {
  public:
   virtual ~transaction_calls() = default;
   /// Before all others.
   virtual void prepare(actor&) {}
-  /// Returns when the body may begin.
-  virtual void begin(actor& a) = 0;
+  /// Returns when the body may begin. `attempt` counts those of the transaction, from 1. `turn`: nobody else commits until it is over.
+  virtual void begin(actor& a, unsigned attempt, bool turn) = 0;
   virtual void store(actor& a, std::uint64_t address, std::uint64_t value) { a.here.store(address, value); }
   /// False: it could not be, and all is undone. Who knows when the writes become visible tells recorder::publish(`which`), or has recorder::look_at()
   /// called after each turn of a node.
   [[nodiscard]] virtual bool commit(actor& a, recorder::id which) = 0;
-  /// All is undone, because the body has asked for it, or because a restart was thrown.
-  virtual void abort(actor& a) = 0;
+  /// All is undone, because the body has asked for it, or because a restart was thrown. False: what it was aborted for may be old.
+  [[nodiscard]] virtual bool abort(actor& a) = 0;
+  /// The same, because the body cannot go on with what it has seen; returns when that may have changed.
+  virtual void retry(actor& a) { (void)abort(a); }
+  /// From within a body: nobody else commits until it is over. Throws restart.
+  virtual void take_turn(actor&) {}
 };
 
 struct transaction_options {
@@ -46,7 +46,14 @@ struct transaction_options {
   unsigned most_operations = 8;    ///< of a transaction
   unsigned abort_percent = 5;      ///< bodies that ask for it
   unsigned restart_permille = 10;  ///< accesses at which a restart is forced
-  unsigned most_attempts = 0;      ///< of a transaction that nobody forces to restart; 0: any number
+  unsigned most_attempts = 0;      ///< of a transaction, but for those that the program forces to restart; 0: any number
+  unsigned turn_percent = 0;       ///< transactions that take a turn, at their begin or later
+  unsigned most_items = 0;         ///< that a thread hands to others by way of a few words, where who finds none or no room retries
+  unsigned outside_percent = 0;    ///< reads outside of transactions, beside each transaction
+  unsigned beside_percent = 0;     ///< accesses in bodies to a region beside, which is sequential
+  unsigned limited_percent = 0;    ///< runs whose nodes are short of memory
+  bool any_unit = false;           ///< units may have several pages
+  unsigned forced_percent = 0;     ///< runs in which the runtime forces restarts (core::configuration::restart_every)
   std::uint8_t consistency = QUIRE_SEQUENTIAL;
 };
 
@@ -60,26 +67,46 @@ class transaction_job {
   [[nodiscard]] recorder& history() noexcept { return record_; }
   /// That have committed, or were aborted by their bodies.
   [[nodiscard]] std::uint64_t transactions() const noexcept { return done_; }
+  /// Attempts that could not go on with what they had seen; transactions that wanted a turn.
+  [[nodiscard]] std::uint64_t retries() const noexcept { return waits_; }
+  [[nodiscard]] std::uint64_t turns() const noexcept { return turns_; }
 
  private:
-  enum class outcome : std::uint8_t { committed, aborted, again, forced };
+  enum class outcome : std::uint8_t { committed, aborted, again, forced, waits };
   [[nodiscard]] world_options draw_options();
+  void draw_memory(world_options& o);
+  [[nodiscard]] core::region_description describe(std::uint16_t region);
   [[nodiscard]] std::uint64_t word(std::uint64_t number) const;
-  void live(actor& a);
-  using body = void (transaction_job::*)(actor& a, recorder::id which);
+  [[nodiscard]] std::uint64_t slot(std::uint64_t number) const;
+  [[nodiscard]] std::uint64_t beside(const actor& a) const;
+  void plan_items(const std::vector<unsigned>& threads);
+  void live(actor& a, std::uint64_t items);
+  void look_outside(actor& a);
+  /// False: it is to be retried.
+  using body = bool (transaction_job::*)(actor& a, recorder::id which);
   void transact(actor& a, body what, bool may_abort);
-  [[nodiscard]] outcome attempt(actor& a, body what, bool may_abort);
-  void use_words(actor& a, recorder::id which);
-  void read_all(actor& a, recorder::id which);
-  void read(actor& a, recorder::id which, std::uint64_t address);
+  [[nodiscard]] outcome attempt(actor& a, unsigned number, body what, bool may_abort, bool turn);
+  bool use_words(actor& a, recorder::id which);
+  bool read_all(actor& a, recorder::id which);
+  bool give(actor& a, recorder::id which) { return hand_over(a, which, false); }
+  bool take(actor& a, recorder::id which) { return hand_over(a, which, true); }
+  bool hand_over(actor& a, recorder::id which, bool full);
+  void use_beside(actor& a);
+  std::uint64_t read(actor& a, recorder::id which, std::uint64_t address);
+  void write(actor& a, recorder::id which, std::uint64_t address, std::uint64_t value);
+  [[nodiscard]] std::string check_frames();
 
   transaction_options options_;
   sim::random draw_;
   unsigned pages_ = 1, write_percent_ = 50;
+  std::uint64_t unit_ = 4096, slots_ = 0;
   world world_;
   recorder record_{world_};
   std::unique_ptr<transaction_calls> calls_;
-  std::uint64_t barrier_ = 0, done_ = 0;
+  std::uint64_t barrier_ = 0, done_ = 0, waits_ = 0, turns_ = 0;
+  std::vector<std::vector<std::uint64_t>> items_{};  ///< that threads give, or take, by node and number
+  unsigned all_threads_ = 0;
+  std::unordered_set<std::uint64_t> full_{};         ///< values of slots that somebody may take
 };
 
 }  // namespace quire::whole

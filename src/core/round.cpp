@@ -61,11 +61,11 @@ bool core::round() noexcept {
   if (!held.empty() && held.end()) any = true;
   if (!whole.empty() && whole.look()) any = true;
   if (objects.end_lingers()) any = true;
-  transactions.look();
   changes.look();
   survival.look();
   if (watching.look_is_wanted()) watching.look_at_peers(now());
   if (frames.over() || paging.under_way()) paging.page_out();
+  transactions.look();  // also at what has just left memory
   if (!out.local.empty()) any = true;
   if (!out.local.empty() || config.replicas) settle();
   return any;

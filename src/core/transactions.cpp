@@ -105,6 +105,7 @@ bool transactions::forces_restart() noexcept {
 
 bool transactions::holds_up(fault_op& o) noexcept {
   if (o.inside) {
+    if (core_.frames.over()) (void)domain_.word().attract();  // at its end memory is made free: while it runs all that is mapped stays
     (void)forces_restart();
     if (is_doomed()) o.complete(QUIRE_CONFLICT);
     return is_doomed();
@@ -216,9 +217,22 @@ void transactions::retry_step(op& o) noexcept {
   retries_.push(o);
 }
 
+namespace {
+/// Nothing is in use for a moment: what there is too much of may go.
+void make_room(core& e, transaction::domain& all) noexcept {
+  if (!e.frames.over()) return;
+  all.word().set(phase::idle, true);
+  for (std::uint64_t before = 0; e.frames.over() && e.frames.used() - e.frames.leaving() != before;) {
+    before = e.frames.used() - e.frames.leaving();
+    e.paging.page_out();
+  }
+}
+}  // namespace
+
 /// The transaction is over: the next one that waits begins, and others may map again.
 void transactions::finish() noexcept {
   if (domain_.turn().had()) domain_.turn().end();
+  make_room(core_, domain_);
   op* const next = begins_.pop();
   domain_.word().set(next != nullptr ? phase::running : phase::idle, begins_.first != nullptr);
   if (next != nullptr) next->complete();

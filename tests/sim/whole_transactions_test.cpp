@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random transactional programs on whole nodes, recorded and checked. Here transactions are a mutex of the job and words that are put back: what the
-// program, its recorder and their checker are worth is seen without a protocol.
+// Random transactional programs on whole nodes, recorded and checked: those of regions that are transactional; and such whose transactions are a mutex of
+// the job and words that are put back, to see without a protocol what the program, its recorder and their checker are worth.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <iostream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "sim/seeds.hpp"
+#include "sim/whole/node_transactions.hpp"
 #include "sim/whole/transaction_job.hpp"
 
 namespace quire::whole {
@@ -23,7 +25,7 @@ class under_a_lock final : public transaction_calls {
  public:
   under_a_lock(world& w, recorder& r, flaw how) : world_(w), record_(r), flaw_(how) {}
   void prepare(actor& a) override { lock_ = a.create(operation::mutex_create); }
-  void begin(actor& a) override {
+  void begin(actor& a, unsigned, bool) override {
     if (flaw_ != flaw::no_lock) a.must_call(operation::mutex_lock, lock_);
   }
   void store(actor& a, std::uint64_t address, std::uint64_t value) override {
@@ -37,12 +39,13 @@ class under_a_lock final : public transaction_calls {
     if (flaw_ != flaw::no_lock) a.must_call(operation::mutex_unlock, lock_);
     return true;
   }
-  void abort(actor& a) override {
+  bool abort(actor& a) override {
     for (auto undo = std::exchange(before_, {}); !undo.empty() && flaw_ != flaw::no_undo && !world_.failed(); undo.pop_back()) {
       a.here.store(undo.back().first, undo.back().second);
       if (flaw_ == flaw::half_an_undo) break;
     }
     if (flaw_ != flaw::no_lock) a.must_call(operation::mutex_unlock, lock_);
+    return true;
   }
 
  private:
@@ -83,6 +86,118 @@ TEST(whole_transactions, are_refused_where_locks_or_undoing_have_a_flaw) {
     std::cout << refused << " of 100 refused\n";
     EXPECT_GE(refused, least) << static_cast<int>(how);
   }
+}
+
+// ---- Regions that are transactional
+
+struct program {
+  const char* name;
+  unsigned nodes, seeds;
+  transaction_options with{};
+};
+void PrintTo(const program& p, std::ostream* out) { *out << p.name << "_of_" << p.nodes; }
+
+std::vector<program> programs() {
+  const transaction_options words{}, turns{.turn_percent = 40}, hands{.most_items = 8}, forced{.restart_permille = 0, .forced_percent = 100};
+  const transaction_options limited{.most_pages = 8, .most_operations = 12, .limited_percent = 100};
+  const transaction_options waits{.most_threads = 3, .most_transactions = 6, .most_operations = 20, .most_items = 10, .limited_percent = 100};
+  transaction_options mix{.most_threads = 3, .most_pages = 6, .most_transactions = 14, .turn_percent = 10, .most_items = 5, .outside_percent = 40};
+  mix.beside_percent = 20;
+  mix.limited_percent = 30;
+  mix.any_unit = true;
+  mix.forced_percent = 20;
+  std::vector<program> all;
+  for (unsigned nodes = 2; nodes <= 5; ++nodes) all.push_back({"mix", nodes, 60, mix});
+  for (unsigned nodes = 2; nodes <= 4; ++nodes) {
+    all.push_back({"words", nodes, 40, words});
+    all.push_back({"turns", nodes, 20, turns});
+    all.push_back({"hands", nodes, 30, hands});
+    all.push_back({"forced", nodes, 20, forced});
+    all.push_back({"limited", nodes, 20, limited});
+    all.push_back({"waits", nodes, 20, waits});
+  }
+  return all;
+}
+
+class node_transactions_job : public testing::TestWithParam<program> {};
+
+TEST_P(node_transactions_job, is_serializable) {
+  std::uint64_t attempts = 0, commits = 0, retries = 0, turns = 0;
+  for (const std::uint64_t seed : sim::seeds(1, GetParam().seeds)) {
+    transaction_options how = GetParam().with;
+    how.seed = seed;
+    how.nodes = GetParam().nodes;
+    how.most_attempts = 5;
+    how.consistency = QUIRE_TRANSACTIONAL;
+    transaction_job j(how, [](world& w, recorder& r) { return std::make_unique<node_transactions>(w, r); });
+    const std::string wrong = j.run();
+    if (!wrong.empty()) FAIL() << wrong << "replay: QUIRE_SIM_SEED=" << seed;
+    attempts += j.history().attempts().size();
+    commits += j.history().commits();
+    retries += j.retries();
+    turns += j.turns();
+  }
+  std::cout << attempts << " attempts, " << commits << " commits, " << retries << " retries, " << turns << " turns\n";
+  if (!sim::usual_seeds()) return;
+  EXPECT_GT(commits, 10u * GetParam().seeds);
+  EXPECT_GT(attempts - commits, GetParam().seeds);
+  EXPECT_GE(retries, GetParam().with.most_items != 0 ? GetParam().seeds / 2 : 0u);
+  EXPECT_GE(turns, GetParam().with.turn_percent > 20 ? 5u * GetParam().seeds : 0u);
+}
+INSTANTIATE_TEST_SUITE_P(programs, node_transactions_job, testing::ValuesIn(programs()),
+                         [](const auto& info) { return std::string(info.param.name) + "_of_" + std::to_string(info.param.nodes); });
+
+/// Each transaction leaves room for others. A thread of node 0 waits for a word whose copy then leaves memory, as others of its node need room: no order of the manager comes for a copy that is
+/// not there, when node 1 writes it.
+TEST(node_transactions, that_wait_hear_of_units_that_have_left_memory) {
+  constexpr std::uint64_t page = 4096, base = base_address + (std::uint64_t{2} << 20), pages = 64;
+  world_options o;
+  o.node.memory_limit = 16 * page;
+  o.node.pages_out = true;
+  o.node.read_ahead = false;
+  world w(o);
+  core::region_description about;
+  about.id = 1;
+  about.base = base;
+  about.bytes = pages * page;
+  about.home = 1;
+  about.placement = QUIRE_PLACE_NODE;
+  about.consistency = QUIRE_TRANSACTIONAL;
+  w.add_region(about);
+  std::uint64_t found = 0, most = 0;
+  bool has_left = false;
+  w.start(0, [&](node& here) {
+    auto& all = here.core().transactions;
+    for (;;) {
+      EXPECT_TRUE(all.begin(false).ok());
+      found = here.load(base);
+      if (found != 0) break;
+      all.retry();
+    }
+    EXPECT_TRUE(all.commit().ok());
+  });
+  w.start(0, [&](node& here) {
+    auto& all = here.core().transactions;
+    w.sleep(1'000'000);
+    for (std::uint64_t i = 0; i < 2 * pages; ++i) {
+      EXPECT_TRUE(all.begin(false).ok());
+      (void)here.load(base + (1 + i % (pages - 1)) * page);
+      EXPECT_TRUE(all.commit().ok());
+      w.sleep(10'000);
+      most = std::max(most, here.core().frames.used() / page);
+      has_left |= !here.core().regions.find(base)->machine->has_content(0);
+    }
+  });
+  w.start(1, [&](node& here) {
+    w.sleep(20'000'000);
+    EXPECT_TRUE(here.core().transactions.begin(false).ok());
+    here.store(base, 7);
+    EXPECT_TRUE(here.core().transactions.commit().ok());
+  });
+  EXPECT_EQ(w.run(), "");
+  EXPECT_EQ(found, 7u);
+  EXPECT_LE(most, 18u) << "transactions that only read keep to the limit, but for what they use at a time";
+  EXPECT_TRUE(has_left) << "the copy has stayed, and the test is about none";
 }
 
 }  // namespace

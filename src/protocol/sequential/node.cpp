@@ -107,7 +107,7 @@ void node_side::lower(std::uint64_t unit, unit_state& s, access to, actions& out
   habits_.note_loss(s, to);
   if (s.mapped() > to) {
     auto& a = out.add(action_kind::protect, unit);
-    a.from = s.mapped();
+    a.from = s.copied != 0 ? access::write : s.mapped();
     a.level = to;
     s.set_mapped(to);
   }

@@ -10,9 +10,9 @@ using model::action_kind;
 using model::fault_outcome;
 
 fault_outcome machine::on_fault(std::uint64_t unit, access want, model::actions& out, unsigned lost) {
-  if (want != access::write) return sequential::machine::on_fault(unit, want, out, lost);
   sequential::unit_state& s = table_.touch(unit);
   const bool is_new = s.copied == 0;
+  if (want != access::write && (is_new || s.mapped() == access::none)) return sequential::machine::on_fault(unit, want, out, lost);
   if (is_new) {
     s.copied = 1;
     shared_.note_written(table_.shape.region, unit);

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sim/whole/node_transactions.hpp"
+
+#include <algorithm>
+
+namespace quire::whole {
+
+namespace {
+constexpr unsigned attempts_before_turn = 4;
+constexpr std::uint64_t shortest_pause_ns = 2'000;
+}  // namespace
+
+void node_transactions::begin(actor& a, unsigned attempt, bool turn) {
+  // The restarts that programs force make more attempts than others can.
+  if (attempt > 1) a.here.pause(a.draw.below(shortest_pause_ns << std::min(attempt - 1, attempts_before_turn)));
+  const auto why = a.here.core().transactions.begin(turn || attempt > attempts_before_turn);
+  if (!why.ok()) world_.fail("a transaction begins with status " + std::to_string(why.code()));
+}
+
+bool node_transactions::commit(actor& a, recorder::id) {
+  const auto why = a.here.core().transactions.commit();
+  a.must(why, "a commit", QUIRE_CONFLICT);
+  return why.ok();
+}
+
+bool node_transactions::abort(actor& a) {
+  const auto why = a.here.core().transactions.abort();
+  a.must(why, "an abort", QUIRE_CONFLICT);
+  return why.ok();
+}
+
+void node_transactions::take_turn(actor& a) {
+  const auto why = a.here.core().transactions.take_turn();
+  a.must(why, "a turn", QUIRE_CONFLICT);
+  if (!why.ok()) throw restart{};
+}
+
+}  // namespace quire::whole

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Transactions as nodes have them (core::transactions), for programs that are recorded: with attempts, back-off and turns as src/api/transactions.cpp has
+// them around a body.
+#pragma once
+
+#include "sim/whole/transaction_job.hpp"
+
+namespace quire::whole {
+
+class node_transactions final : public transaction_calls {
+ public:
+  /// Publications are told to the recorder.
+  node_transactions(world& w, recorder& r) : world_(w) {
+    w.on_turn([&r](node& n) { r.look_at(n); });
+  }
+  void begin(actor& a, unsigned attempt, bool turn) override;
+  [[nodiscard]] bool commit(actor& a, recorder::id which) override;
+  [[nodiscard]] bool abort(actor& a) override;
+  void retry(actor& a) override { a.here.core().transactions.retry(); }
+  void take_turn(actor& a) override;
+
+ private:
+  world& world_;
+};
+
+}  // namespace quire::whole
