@@ -571,6 +571,12 @@ typedef struct quire_counters {
   uint64_t replica_waits;  /**< times that another node had to wait for that */
   uint64_t replica_rounds; /**< times that this node waited for backups to answer */
   uint64_t bad_frees; /**< quire_free() of this node that gave nothing back, as other nodes have found out later */
+  /* Transactions. */
+  uint64_t commits;      /**< of this node that had written something */
+  uint64_t published;    /**< units that they had written */
+  uint64_t dooms;        /**< transactions of this node that were to begin again, as others came first */
+  uint64_t commit_waits; /**< times that a commit waited for a unit */
+  uint64_t turns;        /**< transactions of this node during which no other node committed */
 } quire_counters;
 QUIRE_API quire_status quire_counters_read(quire_counters* counters);
 

@@ -16,6 +16,7 @@
 #include "core/frames.hpp"
 #include "protocol/release/node.hpp"
 #include "protocol/sequential/state.hpp"
+#include "protocol/transaction/domain.hpp"
 #include "transport/transport.hpp"
 
 namespace quire::core {
@@ -28,6 +29,7 @@ struct counter_sources {
   diff_traffic::counters diffs{};
   quire::core::frames::counters frames{};
   transport::traffic wire{};             ///< without messages by which nodes watch each other
+  transaction::counters transactions{};
   std::uint64_t intervals = 0, replica_rounds = 0, bad_frees = 0;
   std::uint64_t fault_ns = 0, barrier_ns = 0, lock_ns = 0, barriers = 0, locks = 0;
   std::uint64_t refused = 0;             ///< messages whose content makes no sense here
@@ -99,6 +101,11 @@ inline constexpr counter_row counter_table[] = {
     QUIRE_COUNTER(replica_waits, "Times that another node had to wait until a backup had a unit", from.sequential.replica_waits),
     QUIRE_COUNTER(replica_rounds, "Times that this node waited for backups to answer", from.replica_rounds),
     QUIRE_COUNTER(bad_frees, "Calls of quire_free() of this node that gave nothing back, as other nodes have found out later", from.bad_frees),
+    QUIRE_COUNTER(commits, "Transactions that had written something, and have happened", from.transactions.commits),
+    QUIRE_COUNTER(published, "Units that transactions had written", from.transactions.published),
+    QUIRE_COUNTER(dooms, "Transactions that were to begin again, as others came first", from.transactions.dooms),
+    QUIRE_COUNTER(commit_waits, "Times that a commit waited for a unit", from.transactions.waits),
+    QUIRE_COUNTER(turns, "Transactions during which no other node committed", from.transactions.turns),
 };
 #undef QUIRE_COUNTER
 

@@ -5,6 +5,7 @@
 #include "core/region_slot.hpp"
 #include "protocol/release/machine.hpp"
 #include "protocol/sequential/machine.hpp"
+#include "protocol/transaction/machine.hpp"
 
 namespace quire::core {
 
@@ -20,6 +21,9 @@ namespace quire::core {
 }
 [[nodiscard]] inline sequential::machine* sequential_made(const region_slot& r) noexcept {
   return static_cast<sequential::machine*>(r.made_of(sequential::id));
+}
+[[nodiscard]] inline const transaction::machine* transactional_made(const region_slot& r) noexcept {
+  return static_cast<const transaction::machine*>(r.made_of(transaction::id));
 }
 /// What others may be sent of a unit whose home is here.
 [[nodiscard]] inline const std::byte* as_told(region_slot& r, std::uint64_t unit) noexcept {

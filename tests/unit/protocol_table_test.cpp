@@ -25,7 +25,7 @@ TEST(protocol_table, has_each_protocol_once) {
     EXPECT_NE(r->make_domain, nullptr);
     EXPECT_NE(r->make_machine, nullptr);
   }
-  EXPECT_EQ(ids, (std::set<unsigned>{0, 1})) << "what programs ask for: quire_consistency";
+  EXPECT_EQ(ids, (std::set<unsigned>{0, 1, 2})) << "what programs ask for: quire_consistency";
 }
 
 /// Of each kind about units there is one row; what the core itself asks of nodes with memory limits is no protocol's.
