@@ -168,6 +168,18 @@ def hash_map_group():
     return Group("hash-map", "a hash map of 64 shards, each a std::unordered_map behind a mutex", programs, rows)
 
 
+def transactions_group():
+    """Transactions, and a bank by them and under a mutex."""
+    programs = [Program(f"{n}", ("quire_transactions",), nodes=n, quick=("--times", "400", "--transfers", "200", "--rounds", "2")) for n in (1, 2, 4)]
+    rows = [Row("an empty transaction, us", "1:empty", 0.3, 1), Row("one that reads what is here, us", "1:read", 0.3, 1),
+            Row("one that writes the same page, us", "1:write the same page", 2, 1),
+            Row("one that writes another page each time, us", "1:write another page", 14, 1),
+            Row("commit of a page that another node reads, against an upgrade", "2:commit of a page that another node reads", "2:upgrade of such a page", 1.3)]
+    rows += [Row(f"a transfer, {n} nodes, {what}, against a mutex", f"{n}:bank {what}", f"{n}:bank {what} under a mutex", target)
+             for n in (2, 4) for what, target in (("uniform", 1), ("hot", 1.25))]
+    return Group("transactions", "transactions, and a bank of accounts of a page each", programs, rows)
+
+
 def start_group():
     ranges = [Program(f"range of {size}iB", ("quire_start",), environment={"QUIRE_RANGE": size}, wall=True)
               for size in ("64M", "64G")]
@@ -406,6 +418,7 @@ GROUPS = [
     gc_group(),
     queue_group(),
     hash_map_group(),
+    transactions_group(),
     start_group(),
     nodes_group(),
     diff_group(),
