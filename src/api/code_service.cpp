@@ -133,7 +133,7 @@ code_service::module_ptr code_service::of_address(std::uint64_t address) {
     if (after == modules_.begin()) return nullptr;
     nearest = std::prev(after)->second;
   }
-  return nearest->head.has(address) ? nearest : nullptr;
+  return nearest->record().has(address) ? nearest : nullptr;
 }
 
 std::vector<code_service::module_ptr> code_service::all() {
@@ -145,7 +145,7 @@ std::vector<code_service::module_ptr> code_service::all() {
 
 bool code_service::runs(std::uint64_t address) {
   const module_ptr m = of_address(address);
-  return m != nullptr && address < m->head.code_end;
+  return m != nullptr && address < m->record().code_end;
 }
 
 bool code_service::keep_exit(void (*function)(void*), void* argument, const void* linker_handle) {
@@ -156,24 +156,32 @@ bool code_service::keep_exit(void (*function)(void*), void* argument, const void
   return true;
 }
 
-/// Content that is lost with a node gives this thread no SIGBUS.
-bool code_service::can_read(std::uint64_t address, std::uint64_t bytes) noexcept {
-  for (std::uint64_t at = code::page_down(address); at < address + bytes; at += code::page_bytes) {
-    if (!core_.faults.fault(at, false, base::now_ns()).ok()) return false;
+/// Content that is lost with a node gives this thread no SIGBUS: where that can be, it is read by the system view, once it is here.
+bool code_service::copy_shared(std::uint64_t from, std::span<std::byte> into) noexcept {
+  const core::region_ref r = core_.regions.find(from);
+  if (r == nullptr) return false;
+  const std::uint64_t view = core_.config.survives ? r->system_base.load() : r->about.base;
+  for (std::uint64_t at = from, end = from + into.size(); at < end;) {
+    if (core_.config.survives && !core_.faults.fault(at, false, base::now_ns()).ok()) return false;
+    const std::uint64_t next = std::min(code::page_down(at) + code::page_bytes, end);
+    std::memcpy(into.data() + (at - from), reinterpret_cast<const std::byte*>(view + (at - r->about.base)), next - at);
+    at = next;
   }
   return true;
 }
 
 lacking code_service::attach_here(std::uint64_t base) {
   const lacking lost{lacking::what::memory, EIO};  // who loads has died
-  if (!can_read(base, sizeof(module_record)) || !can_read(base, record_at(base)->bytes)) return lost;
-  if (const std::uint64_t tables = record_at(base)->unwind_tables; tables != 0 && !can_read(tables, 1)) return lost;
-  code::program_names names(code_support);
-  const lacking why = code::attach(*record_at(base), names);
-  if (why.kind != lacking::what::nothing) return why;
   auto made = std::make_shared<module>();
-  made->record = record_at(base);
-  made->head = *made->record;
+  made->copy.resize(sizeof(module_record));
+  if (!copy_shared(base, made->copy)) return lost;
+  made->copy.resize(made->record().bytes);
+  std::uint32_t first_table = 0;  // that the unwinder looks at
+  if (!copy_shared(base, made->copy)) return lost;
+  if (const std::uint64_t at = made->record().unwind_tables; at != 0 && !copy_shared(at, std::as_writable_bytes(std::span(&first_table, 1)))) return lost;
+  code::program_names names(code_support);
+  const lacking why = code::attach(made->record(), names);
+  if (why.kind != lacking::what::nothing) return why;
   const std::lock_guard guard(mutex_);
   modules_[base] = std::move(made);
   return {};
@@ -204,22 +212,22 @@ void code_service::detach_here(std::uint64_t base) {
   }
   {
     const std::lock_guard guard(unwinding_);
-    if (std::exchange(gone->unwinds, false)) code::remove_unwind_tables(gone->head);
+    if (std::exchange(gone->unwinds, false)) code::remove_unwind_tables(gone->record());
   }
-  code::detach(gone->head);
+  code::detach(gone->record());
 }
 
 void code_service::rest() {
   const std::lock_guard guard(unwinding_);
   for (const module_ptr& m : all()) {
-    if (std::exchange(m->unwinds, false)) code::remove_unwind_tables(m->head);
+    if (std::exchange(m->unwinds, false)) code::remove_unwind_tables(m->record());
   }
 }
 
 void code_service::go_on() {
   const std::lock_guard guard(unwinding_);
   for (const module_ptr& m : all()) {
-    if (!std::exchange(m->unwinds, true)) code::add_unwind_tables(m->head);
+    if (!std::exchange(m->unwinds, true)) code::add_unwind_tables(m->record());
   }
 }
 
@@ -432,10 +440,10 @@ base::status code_service::find_export(const char* call, quire_code code, const 
   in = of_handle(code.id);
   if (in == nullptr) return no_module(call, code);
   const std::string text(name);
-  found = in->record->find(text);
+  found = in->record().find(text);
   if (found != nullptr) return {};
   return explain(QUIRE_NOT_FOUND, "%s(): '%s' exports no '%s'; names of C++ are mangled, unless the function is extern \"C\"", call,
-                 in->record->text(in->record->name), text.c_str());
+                 in->record().text(in->record().name), text.c_str());
 }
 
 base::status code_service::symbol(quire_code code, const char* name, std::uint64_t& address) {
@@ -452,7 +460,7 @@ base::status code_service::entry(quire_code code, const char* name, std::uint64_
   module_ptr in;
   if (const auto why = find_export(call, code, name, found, in); !why.ok()) return why;
   if (found->entry == code::export_row::no_entry) return explain(QUIRE_INVALID, "%s(): '%s' is no function", call, name);
-  place = reinterpret_cast<std::uint64_t>(in->record->entry(found->entry));
+  place = reinterpret_cast<std::uint64_t>(in->record().entry(found->entry));
   return {};
 }
 
@@ -472,8 +480,8 @@ void add_to_word(std::uint64_t* word, std::int64_t more) noexcept {
 
 /// So many more entries of a module lead to this address. Modules know by that who uses them: entries of others may go at any time.
 void code_service::leads_to(const module& from, std::uint64_t address, std::int64_t more) {
-  if (from.head.has(address)) return;
-  if (const module_ptr to = of_address(address); to != nullptr) add_to_word(reinterpret_cast<std::uint64_t*>(to->head.users), more);
+  if (from.record().has(address)) return;
+  if (const module_ptr to = of_address(address); to != nullptr) add_to_word(reinterpret_cast<std::uint64_t*>(to->record().users), more);
 }
 
 base::status code_service::replace(quire_code code, const char* name, quire_code newer) {
@@ -486,7 +494,7 @@ base::status code_service::replace(quire_code code, const char* name, quire_code
     return explain(QUIRE_INVALID, "%s(): '%s' is no function", call, name);
   }
   leads_to(*in, new_one->address, 1);
-  leads_to(*in, exchange_word(in->record->entry(old_one->entry), new_one->address), -1);
+  leads_to(*in, exchange_word(in->record().entry(old_one->entry), new_one->address), -1);
   return {};
 }
 
@@ -495,16 +503,16 @@ base::status code_service::replace(quire_code code, const char* name, quire_code
 base::status code_service::unload(quire_code code) {
   const module_ptr m = of_handle(code.id);
   if (m == nullptr) return no_module("quire_code_unload", code);
-  const std::uint64_t base = m->head.base;
-  const quire_region data{m->head.data_handle};
+  const std::uint64_t base = m->record().base;
+  const quire_region data{m->record().data_handle};
   if (!m->ended) {
-    if (__atomic_load_n(reinterpret_cast<const std::uint64_t*>(m->head.users), __ATOMIC_ACQUIRE) != 0) {
+    if (__atomic_load_n(reinterpret_cast<const std::uint64_t*>(m->record().users), __ATOMIC_ACQUIRE) != 0) {
       return explain(QUIRE_BUSY, "quire_code_unload(): an entry of another module leads to a function of '%s'; replace it first (quire_code_replace)",
-                     m->record->text(m->record->name));
+                     m->record().text(m->record().name));
     }
     if (const auto why = tell_all(order::run_exits, base); !why.ok()) return why;
-    run_destructors(*m->record);
-    for (const auto* e = m->record->entry(0); reinterpret_cast<std::uint64_t>(e) < m->head.users; ++e) leads_to(*m, *e, -1);
+    run_destructors(m->record());
+    for (const auto* e = m->record().entry(0); reinterpret_cast<std::uint64_t>(e) < m->record().users; ++e) leads_to(*m, *e, -1);
     m->ended = true;
   }
   if (const auto why = regions_.others().destroy(data); !why.ok()) return why;

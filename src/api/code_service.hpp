@@ -57,8 +57,8 @@ class code_service {
     void* argument;
   };
   struct module {
-    const code::module_record* record = nullptr;  ///< where it lies
-    code::module_record head{};                   ///< a copy, without the tables
+    std::vector<std::byte> copy{};  ///< of the record
+    [[nodiscard]] const code::module_record& record() const noexcept { return *reinterpret_cast<const code::module_record*>(copy.data()); }
     std::vector<exit_call> exits{};  ///< of this node, in the order of the calls
     bool unwinds = true;             ///< exceptions pass through it on this node
     bool ended = false;              ///< destructors have run, and the module could not go
@@ -88,7 +88,7 @@ class code_service {
   [[nodiscard]] module_ptr of_handle(std::uint64_t handle);
   [[nodiscard]] module_ptr of_address(std::uint64_t address);
   [[nodiscard]] std::vector<module_ptr> all();
-  [[nodiscard]] bool can_read(std::uint64_t address, std::uint64_t bytes) noexcept;
+  [[nodiscard]] bool copy_shared(std::uint64_t from, std::span<std::byte> into) noexcept;
   [[nodiscard]] code::lacking attach_here(std::uint64_t base);
   void run_exits_here(std::uint64_t base);
   void detach_here(std::uint64_t base);

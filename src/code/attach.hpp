@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a node has of a module beside its regions: RELRO and slots, private memory with the addresses of imports on this node; and the unwind tables that
-// exceptions need. Application threads of each node; reads the record, and so faults.
+// exceptions need. Application threads of each node; the record may be a copy of that in shared memory.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +48,7 @@ struct lacking {
 
 /// Makes the module usable on this node, or leaves nothing. Once a node.
 [[nodiscard]] lacking attach(const module_record& module, names& from);
-/// Undoes that: nobody runs the module's code here any more, and its unwind tables are removed. The record must still be there.
+/// Undoes that: nobody runs the module's code here any more, and its unwind tables are removed.
 void detach(const module_record& module) noexcept;
 
 /// Exceptions pass through the module's code from now on, as they do after attach(); or not any more.

@@ -54,7 +54,8 @@ class image {
     std::uint64_t base = 0;  ///< of the code; data and slots follow as sizes() says
     std::uint64_t code_handle = 0, data_handle = 0;
   };
-  /// When all imports have a kind, and those with a copy their size. Refuses data that would hold what differs between nodes: the address of an imported object.
+  /// When all imports have a kind, and those with a copy their size. Refuses data that would hold what differs between nodes: the address of an
+  /// imported object.
   refusal link(const place& at, linked_parts& made) const;
 
  private:

@@ -61,7 +61,7 @@ struct module_record {
   record_table imports{}, patches{}, exports{}, needed{}, strings{};  ///< exports in the order of their names; needed: offsets in strings
   std::uint32_t name = 0, reserved = 0;
 
-  // Of a record where it lies.
+  // Of a record with its tables, where it lies or copied.
   template <class Row>
   [[nodiscard]] const Row* rows(const record_table& of) const noexcept {
     return reinterpret_cast<const Row*>(reinterpret_cast<const char*>(this) + of.offset);

@@ -56,7 +56,8 @@ class two_views final : public pool {
   fine_views fine_;
 };
 
-/// What threads run cannot be written by them. Tried whether it is accessible now or later: memory of a file system that is mounted noexec cannot be run. 0 or errno.
+/// What threads run cannot be written by them. Tried whether it is accessible now or later: memory of a file system that is mounted noexec cannot be
+/// run. 0 or errno.
 int make_code(const request& r) noexcept {
   const int error = os::protect(r.application(), r.bytes, PROT_READ | PROT_EXEC);
   return error == 0 && !r.accessible ? os::protect(r.application(), r.bytes, PROT_NONE) : error;

@@ -22,15 +22,17 @@ namespace quire::test {
 class elf_sample {
  public:
   static constexpr std::uint64_t code = 0x1000, relro = 0x2000, constant_words = 0x2800, data = 0x3000, words = 0x3000, bss = 0x3100, end = 0x6000;
-  static constexpr std::uint64_t hash = 0x400, symbols = 0x500, names = 0x900, relocations = 0xb00, relative = 0xe00, unwind_header = 0xf00, unwind_tables = 0xf40;
+  static constexpr std::uint64_t hash = 0x400, symbols = 0x500, names = 0x900, relocations = 0xb00, relative = 0xe00;
+  static constexpr std::uint64_t unwind_header = 0xf00, unwind_tables = 0xf40;
   enum header : std::size_t { read_segment, code_segment, written_segment, dynamic_segment, relro_segment, unwind_segment, headers };
 
   elf_sample() {
     text_.push_back(0);
     symbols_.push_back({});
     tags_ = {{DT_STRTAB, names}, {DT_SYMTAB, symbols}, {DT_SYMENT, sizeof(Elf64_Sym)}, {DT_HASH, hash}};
-    segments = {segment(PT_LOAD, PF_R, 0, 0x1000, 0x1000), segment(PT_LOAD, PF_R | PF_X, code, 0x100, 0x100), segment(PT_LOAD, PF_R | PF_W, relro, 0x1100, end - relro),
-                segment(PT_DYNAMIC, PF_R, relro, 0x400, 0x400), segment(PT_GNU_RELRO, PF_R, relro, data - relro, data - relro), segment(PT_GNU_EH_FRAME, PF_R, unwind_header, 8, 8)};
+    segments = {segment(PT_LOAD, PF_R, 0, 0x1000, 0x1000), segment(PT_LOAD, PF_R | PF_X, code, 0x100, 0x100),
+                segment(PT_LOAD, PF_R | PF_W, relro, 0x1100, end - relro), segment(PT_DYNAMIC, PF_R, relro, 0x400, 0x400),
+                segment(PT_GNU_RELRO, PF_R, relro, data - relro, data - relro), segment(PT_GNU_EH_FRAME, PF_R, unwind_header, 8, 8)};
     head.e_type = ET_DYN;
     head.e_machine = EM_X86_64;
     std::memcpy(head.e_ident, ELFMAG, SELFMAG);
@@ -50,7 +52,9 @@ class elf_sample {
   }
   std::uint32_t import(std::string_view name, unsigned type = STT_FUNC, unsigned binding = STB_GLOBAL) { return symbol(name, type, binding); }
   std::uint32_t function(std::string_view name, std::uint64_t value) { return symbol(name, STT_FUNC, STB_GLOBAL, value, 5); }
-  void relocation(std::uint64_t where, std::uint32_t type, std::uint32_t of = 0, std::int64_t addend = 0) { relocations_.push_back({where, ELF64_R_INFO(std::uint64_t{of}, type), addend}); }
+  void relocation(std::uint64_t where, std::uint32_t type, std::uint32_t of = 0, std::int64_t addend = 0) {
+    relocations_.push_back({where, ELF64_R_INFO(std::uint64_t{of}, type), addend});
+  }
   void tag(std::int64_t what, std::uint64_t value) { tags_.push_back({what, value}); }
   void needed(std::string_view library) { tag(DT_NEEDED, add(library)); }
   void word(std::uint64_t where, std::uint64_t value) { values_.push_back({where, value}); }
@@ -78,7 +82,10 @@ class elf_sample {
     std::vector<Elf64_Dyn> tags;
     for (const auto& [what, value] : tags_) tags.push_back({what, {value}});
     tags.push_back({DT_STRSZ, {text_.size()}});
-    if (!relocations_.empty()) tags.insert(tags.end(), {{DT_RELA, {relocations}}, {DT_RELASZ, {relocations_.size() * sizeof(Elf64_Rela)}}, {DT_RELAENT, {sizeof(Elf64_Rela)}}});
+    if (!relocations_.empty()) {
+      const std::uint64_t bytes = relocations_.size() * sizeof(Elf64_Rela);
+      tags.insert(tags.end(), {{DT_RELA, {relocations}}, {DT_RELASZ, {bytes}}, {DT_RELAENT, {sizeof(Elf64_Rela)}}});
+    }
     tags.push_back({DT_NULL, {0}});
     put(relro, tags.data(), tags.size() * sizeof(Elf64_Dyn));
     for (const auto& [where, value] : values_) put(where, &value, sizeof value);
