@@ -26,6 +26,7 @@ SIMULATORS = {
     "whole_minipages_test": "*minipages_in_order*:*minipages_released*:minipages.are_pushed*",
     "whole_minipages_phases_test": "*minipages_phased*",
     "whole_minipages_limit_test": "*minipages_limited*",
+    "whole_transactions_test": "*node_transactions_job*:whole_transactions.under_a_lock*",
     "whole_waits_test": "*whole_waits.*:whole_livelock.*:whole_replay.survival*",
     "whole_death_test": "*whole_deaths*",
     "sync_random_locks_test": "mutex.*:condition.*:rwlock.*",
