@@ -16,6 +16,7 @@ from settings import SCAN, SCANNED, Settings
 
 # The simulators, and which of their tests take seeds: the sources of those that are missing here are named by soak_test.py.
 SIMULATORS = {
+    "history_test": "history.of_a_store*:history.is_refused_if*",
     "whole_test": "*whole.*:*whole_atomics.*:whole_patches.*",
     "whole_group_test": "*whole_groups.*",
     "whole_protocol_test": "*other_protocol.*",
