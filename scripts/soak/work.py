@@ -16,6 +16,7 @@ from settings import SCAN, SCANNED, Settings
 
 # The simulators, and which of their tests take seeds: the sources of those that are missing here are named by soak_test.py.
 SIMULATORS = {
+    "history_test": "history.of_a_store*:history.is_refused_if*",
     "whole_test": "*whole.*:*whole_atomics.*:whole_patches.*",
     "whole_group_test": "*whole_groups.*",
     "whole_protocol_test": "*other_protocol.*",
@@ -26,6 +27,7 @@ SIMULATORS = {
     "whole_minipages_test": "*minipages_in_order*:*minipages_released*:minipages.are_pushed*",
     "whole_minipages_phases_test": "*minipages_phased*",
     "whole_minipages_limit_test": "*minipages_limited*",
+    "whole_transactions_test": "*node_transactions_job*:whole_transactions.under_a_lock*",
     "whole_waits_test": "*whole_waits.*:whole_livelock.*:whole_replay.survival*",
     "whole_death_test": "*whole_deaths*",
     "sync_random_locks_test": "mutex.*:condition.*:rwlock.*",

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "core/thread_state.hpp"
+#include "protocol/transaction/machine.hpp"
 #include "sim/whole/world.hpp"
 
 namespace quire::whole {
@@ -177,6 +179,7 @@ bool node::access_if_mapped(intent& i) noexcept {
   std::byte* const content = content_of(*r, i.address);
   auto& detector = static_cast<table_detector&>(*r->detector);
   if (detector.right_at(at) < (detector.scans() ? access::read : i.want)) return false;
+  if (i.began != nullptr && !static_cast<transaction::domain&>(core_.protocols.domain(transaction::id)).word().try_begin()) return false;
   if (i.want == access::write) {
     detector.note_write(at);
     std::memcpy(content, &i.value, sizeof i.value);
@@ -185,6 +188,14 @@ bool node::access_if_mapped(intent& i) noexcept {
     i.latest = world_.latest(r->natural(i.address));
   }
   note_access(i);
+  if (i.began != nullptr) (*i.began)(i.value);
+  return true;
+}
+
+bool node::begin_meanwhile(std::uint64_t address, const std::function<void(std::uint64_t)>& began) {
+  intent i{.address = address, .began = &began};
+  if (!waits_with(i)) return false;
+  core::this_thread().inside_transaction = true;
   return true;
 }
 

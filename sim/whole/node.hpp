@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -48,6 +49,9 @@ class node final : public core::host, public core::mechanisms {
   /// The same, and what had been written there last when the thread read it.
   [[nodiscard]] std::uint64_t load(std::uint64_t address, std::uint64_t& latest);
   void store(std::uint64_t address, std::uint64_t value);
+  /// Waits for a while, in which a transaction of the calling thread may begin between two actions of a step, and read a word at once, if it is mapped.
+  /// `began` is told what it has read. True if that has happened.
+  [[nodiscard]] bool begin_meanwhile(std::uint64_t address, const std::function<void(std::uint64_t)>& began);
   /// The same where nodes die. False if nobody has the word any more.
   [[nodiscard]] bool try_load(std::uint64_t address, std::uint64_t& value);
   [[nodiscard]] bool try_store(std::uint64_t address, std::uint64_t value);
@@ -96,6 +100,7 @@ class node final : public core::host, public core::mechanisms {
     access want = access::read;
     std::uint64_t value = 0;   ///< to write; that was read
     std::uint64_t latest = 0;  ///< written when it was read
+    const std::function<void(std::uint64_t)>* began = nullptr;  ///< with it a transaction begins
     bool done = false;
   };
   /// Waits for a while with it, now and then. True if it has been done.

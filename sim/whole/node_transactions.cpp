@@ -10,11 +10,19 @@ constexpr unsigned attempts_before_turn = 4;
 constexpr std::uint64_t shortest_pause_ns = 2'000;
 }  // namespace
 
-void node_transactions::begin(actor& a, unsigned attempt, bool turn) {
+std::optional<recorder::id> node_transactions::begin(actor& a, unsigned attempt, bool turn, std::uint64_t first) {
   // The restarts that programs force make more attempts than others can.
   if (attempt > 1) a.here.pause(a.draw.below(shortest_pause_ns << std::min(attempt - 1, attempts_before_turn)));
-  const auto why = a.here.core().transactions.begin(turn || attempt > attempts_before_turn);
+  turn |= attempt > attempts_before_turn;
+  recorder::id begun = 0;
+  const auto note = [&](std::uint64_t value) {
+    begun = record_.begin(a.here);
+    record_.read(begun, first, value);
+  };
+  if (!turn && a.here.begin_meanwhile(first, note)) return begun;
+  const auto why = a.here.core().transactions.begin(turn);
   if (!why.ok()) world_.fail("a transaction begins with status " + std::to_string(why.code()));
+  return {};
 }
 
 bool node_transactions::commit(actor& a, recorder::id) {

@@ -10,10 +10,10 @@ namespace quire::whole {
 class node_transactions final : public transaction_calls {
  public:
   /// Publications are told to the recorder.
-  node_transactions(world& w, recorder& r) : world_(w) {
+  node_transactions(world& w, recorder& r) : world_(w), record_(r) {
     w.on_turn([&r](node& n) { r.look_at(n); });
   }
-  void begin(actor& a, unsigned attempt, bool turn) override;
+  [[nodiscard]] std::optional<recorder::id> begin(actor& a, unsigned attempt, bool turn, std::uint64_t first) override;
   [[nodiscard]] bool commit(actor& a, recorder::id which) override;
   [[nodiscard]] bool abort(actor& a) override;
   void retry(actor& a) override { a.here.core().transactions.retry(); }
@@ -21,6 +21,7 @@ class node_transactions final : public transaction_calls {
 
  private:
   world& world_;
+  recorder& record_;
 };
 
 }  // namespace quire::whole

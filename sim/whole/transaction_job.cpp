@@ -180,8 +180,8 @@ void transaction_job::transact(actor& a, body what, bool may_abort) {
 
 transaction_job::outcome transaction_job::attempt(actor& a, unsigned number, body what, bool may_abort, bool turn) {
   const bool later = turn && a.draw.chance(50);
-  calls_->begin(a, number, turn && !later);
-  const recorder::id which = record_.begin(a.here);
+  const auto begun = calls_->begin(a, number, turn && !later, word(a.draw.below(pages_ * options_.words)));
+  const recorder::id which = begun ? *begun : record_.begin(a.here);
   outcome how = outcome::committed;
   try {
     if (later && a.draw.chance(50)) (void)read(a, which, word(a.draw.below(pages_ * options_.words)));

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -22,8 +23,9 @@ class transaction_calls {
   virtual ~transaction_calls() = default;
   /// Before all others.
   virtual void prepare(actor&) {}
-  /// Returns when the body may begin. `attempt` counts those of the transaction, from 1. `turn`: nobody else commits until it is over.
-  virtual void begin(actor& a, unsigned attempt, bool turn) = 0;
+  /// Returns when the body may begin. `attempt` counts those of the transaction, from 1. `turn`: nobody else commits until it is over. It may have been
+  /// recorded, when it began before the thread goes on, and have read the word `first` already.
+  [[nodiscard]] virtual std::optional<recorder::id> begin(actor& a, unsigned attempt, bool turn, std::uint64_t first) = 0;
   virtual void store(actor& a, std::uint64_t address, std::uint64_t value) { a.here.store(address, value); }
   /// False: it could not be, and all is undone. Who knows when the writes become visible tells recorder::publish(`which`), or has recorder::look_at()
   /// called after each turn of a node.

@@ -96,8 +96,8 @@ class program {
   void transact(actor& a, const body& b) {
     for (unsigned attempt = 1; !world_.failed(); ++attempt) {
       if (attempt > most_attempts) return world_.fail("a transaction is not committed after five attempts");
-      calls_.begin(a, attempt, false);
-      const recorder::id which = record_.begin(a.here);
+      const auto begun = calls_.begin(a, attempt, false, base);
+      const recorder::id which = begun ? *begun : record_.begin(a.here);
       bool waits = false, doomed = false;
       try {
         waits = !do_steps(a, b, which);

@@ -25,8 +25,9 @@ class under_a_lock final : public transaction_calls {
  public:
   under_a_lock(world& w, recorder& r, flaw how) : world_(w), record_(r), flaw_(how) {}
   void prepare(actor& a) override { lock_ = a.create(operation::mutex_create); }
-  void begin(actor& a, unsigned, bool) override {
+  std::optional<recorder::id> begin(actor& a, unsigned, bool, std::uint64_t) override {
     if (flaw_ != flaw::no_lock) a.must_call(operation::mutex_lock, lock_);
+    return {};
   }
   void store(actor& a, std::uint64_t address, std::uint64_t value) override {
     before_.emplace_back(address, a.here.load(address));
