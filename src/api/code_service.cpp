@@ -180,7 +180,11 @@ lacking code_service::attach_here(std::uint64_t base) {
   if (!copy_shared(base, made->copy)) return lost;
   if (const std::uint64_t at = made->record().unwind_tables; at != 0 && !copy_shared(at, std::as_writable_bytes(std::span(&first_table, 1)))) return lost;
   code::program_names names(code_support);
-  const lacking why = code::attach(made->record(), names);
+  lacking why;
+  {
+    const std::lock_guard guard(unwinding_);
+    why = code::attach(made->record(), names);
+  }
   if (why.kind != lacking::what::nothing) return why;
   const std::lock_guard guard(mutex_);
   modules_[base] = std::move(made);

@@ -4,12 +4,15 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
+#include <pthread.h>
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 
+#include "code/elf_file.hpp"
 #include "os/memory.hpp"
 
 // Of the compiler's run-time library (libgcc).
@@ -121,12 +124,45 @@ lacking attach(const module_record& m, names& from) {
 
 void detach(const module_record& m) noexcept { give_back(m); }
 
+namespace {
+
+/// Tables that the unwinder knows, for a child of fork(2): it may have been made while another thread changed this, and takes no lock.
+struct known_tables {
+  std::atomic<std::uint64_t> first{0}, bytes{0};
+} g_known[4096];  // more modules than a job can have
+
+void hide_tables_in_child() noexcept {
+  for (const known_tables& one : g_known) {
+    const std::uint64_t first = page_down(one.first.load()), end = page_up(one.first.load() + one.bytes.load());
+    if (first != 0) (void)!os::map_private(at(first), end - first);
+  }
+}
+
+/// The place of these tables, or a free one for 0.
+known_tables* place_of(std::uint64_t first) noexcept {
+  for (known_tables& one : g_known) {
+    if (one.first.load() == first) return &one;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
 void add_unwind_tables(const module_record& m) noexcept {
-  if (m.unwind_tables != 0) __register_frame(at(m.unwind_tables));
+  if (m.unwind_tables == 0) return;
+  static const int once = ::pthread_atfork(nullptr, nullptr, hide_tables_in_child);
+  (void)once;
+  if (known_tables* const place = place_of(0); place != nullptr) {
+    place->bytes.store(m.unwind_bytes);
+    place->first.store(m.unwind_tables);
+  }
+  __register_frame(at(m.unwind_tables));
 }
 
 void remove_unwind_tables(const module_record& m) noexcept {
-  if (m.unwind_tables != 0) __deregister_frame(at(m.unwind_tables));
+  if (m.unwind_tables == 0) return;
+  __deregister_frame(at(m.unwind_tables));
+  if (known_tables* const place = place_of(m.unwind_tables); place != nullptr) place->first.store(0);
 }
 
 }  // namespace quire::code

@@ -51,7 +51,8 @@ struct lacking {
 /// Undoes that: nobody runs the module's code here any more, and its unwind tables are removed.
 void detach(const module_record& module) noexcept;
 
-/// Exceptions pass through the module's code from now on, as they do after attach(); or not any more.
+/// Exceptions pass through the module's code from now on, as they do after attach(); or not any more. One thread at a time. A child of fork(2) has no shared
+/// memory, and zeroes in place of the tables, which its unwinder may look at.
 void add_unwind_tables(const module_record& module) noexcept;
 void remove_unwind_tables(const module_record& module) noexcept;
 

@@ -338,10 +338,11 @@ refusal elf_file::read_unwind_tables() {
     if (!length || *length == 0xffffffff) {
       return invalid("its unwind tables (.eh_frame) do not end with a zero: link it with the compiler, which adds crtend.o");
     }
-    if (*length == 0) break;
     next += 4 + std::uint64_t{*length};
+    if (*length != 0) continue;
+    unwind_tables_ = {first, next};
+    break;
   }
-  unwind_tables_ = first;
   return {};
 }
 

@@ -70,8 +70,8 @@ class elf_file {
   [[nodiscard]] std::uint64_t fini() const noexcept { return fini_; }
   [[nodiscard]] address_range init_array() const noexcept { return init_array_; }
   [[nodiscard]] address_range fini_array() const noexcept { return fini_array_; }
-  /// Where unwind tables begin (.eh_frame), which end with a zero; 0: there are none.
-  [[nodiscard]] std::uint64_t unwind_tables() const noexcept { return unwind_tables_; }
+  /// Unwind tables (.eh_frame), up to and with the zero that ends them; empty: there are none.
+  [[nodiscard]] address_range unwind_tables() const noexcept { return unwind_tables_; }
   [[nodiscard]] bool has_thread_local() const noexcept { return has_thread_local_; }
 
   /// For people: a symbol with a type (STT_), at an address if one is given; also of those that the dynamic linker does not know. Empty: unknown.
@@ -99,8 +99,8 @@ class elf_file {
 
   std::span<const std::byte> file_{};
   std::uint64_t headers_at_ = 0, headers_ = 0;
-  std::uint64_t dynamic_ = 0, dynamic_bytes_ = 0, unwind_header_ = 0, unwind_tables_ = 0;
-  address_range image_{}, relro_{}, init_array_{}, fini_array_{};
+  std::uint64_t dynamic_ = 0, dynamic_bytes_ = 0, unwind_header_ = 0;
+  address_range image_{}, relro_{}, init_array_{}, fini_array_{}, unwind_tables_{};
   std::uint64_t init_ = 0, fini_ = 0;
   bool has_thread_local_ = false;
   std::vector<elf_segment> segments_{};

@@ -284,7 +284,8 @@ refusal image::link(const place& at, linked_parts& made) const {
   r.users = r.entries + functions_ * word_bytes;
   r.slots = to.slots;
   r.slots_bytes = sizes_.slots;
-  r.unwind_tables = to.moved(file_->unwind_tables());
+  r.unwind_tables = to.moved(file_->unwind_tables().first);
+  r.unwind_bytes = file_->unwind_tables().bytes();
   r.init = to.moved(file_->init());
   r.fini = to.moved(file_->fini());
   r.init_array = to.moved(file_->init_array().first);

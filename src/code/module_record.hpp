@@ -55,7 +55,7 @@ struct module_record {
   std::uint64_t data = 0, data_bytes = 0, entries = 0;
   std::uint64_t users = 0;  ///< a word behind the entries: how many entries of other modules lead to this one
   std::uint64_t slots = 0, slots_bytes = 0;
-  std::uint64_t unwind_tables = 0;  ///< 0: none
+  std::uint64_t unwind_tables = 0, unwind_bytes = 0;  ///< 0: none
   std::uint64_t init = 0, fini = 0;  ///< functions, or 0
   std::uint64_t init_array = 0, init_count = 0, fini_array = 0, fini_count = 0;
   record_table imports{}, patches{}, exports{}, needed{}, strings{};  ///< exports in the order of their names; needed: offsets in strings

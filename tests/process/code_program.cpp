@@ -5,6 +5,7 @@
 #include <quire/code.hpp>
 #include <quire/quire.hpp>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include <cmath>
 #include <cstddef>
@@ -164,6 +165,25 @@ void exceptions(code::module shapes) {
   caught([&] { REQUIRE_EQUAL(symbol<change_function>(shapes, "catch_inside")(300 + self()), 300 + self()); });
   barrier();
   REQUIRE_EQUAL(unwound - before, 3 * nodes());
+  barrier();
+}
+
+/// A child has no shared memory. It handles exceptions of its own, whether the unwinder has looked at the module's tables before or not.
+void child_with_exceptions() {
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    int caught = 0;
+    try {
+      throw program_error{3};
+    } catch (const program_error& e) {
+      caught = e.value;
+    }
+    ::_exit(caught == 3 ? 0 : 1);
+  }
+  int status = -1;
+  REQUIRE_EQUAL(::waitpid(child, &status, 0), child);
+  REQUIRE_EQUAL(status, 0);
   barrier();
 }
 
@@ -402,10 +422,12 @@ void everything() {
   for (const int loader : {0, last()}) {
     const std::string run = std::to_string(loader) + (loader == last() ? " last" : " first");
     const code::module shapes = load_on(loader, "shapes");
+    child_with_exceptions();
     once_in_the_job(shapes, loader);
     functions_and_variables(shapes);
     objects_and_pointers(shapes, run);
     exceptions(shapes);
+    child_with_exceptions();
     remote_threads(shapes);
     if (loader == last()) replacing(shapes);
     refusals(shapes);
