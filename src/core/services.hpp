@@ -19,7 +19,7 @@ class service_table {
   explicit service_table(core& node) : core_(node) {}
 
   using handler = void (*)(void* context, core&, const model::message&, std::span<const std::byte>) noexcept;
-  static constexpr std::size_t most = 24;
+  static constexpr std::size_t most = 32;
   /// `name`: of the call of the API that asks, for people. Before the node starts.
   void set(std::uint32_t number, handler what, void* context, const char* name = nullptr) noexcept;
   /// Sends `m` (a, b, c are free) with `value` to node `to` and waits for the answer, which replaces `m`. Application thread.
