@@ -12,7 +12,7 @@ constexpr std::uint64_t shortest_pause_ns = 2'000;
 
 std::optional<recorder::id> node_transactions::begin(actor& a, unsigned attempt, bool turn, std::uint64_t first) {
   // The restarts that programs force make more attempts than others can.
-  if (attempt > 1) a.here.pause(a.draw.below(shortest_pause_ns << std::min(attempt - 1, attempts_before_turn)));
+  if (attempt > 2) a.here.pause(a.draw.below(shortest_pause_ns << std::min(attempt - 1, attempts_before_turn)));
   turn |= attempt > attempts_before_turn;
   recorder::id begun = 0;
   const auto note = [&](std::uint64_t value) {

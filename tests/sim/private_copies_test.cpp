@@ -17,7 +17,7 @@ class private_copies : public testing::Test {
  protected:
   private_copies() {
     EXPECT_EQ(pool.populate(0, pages * os::page_bytes), 0);
-    EXPECT_EQ(guard.attach(pool.application_view(), pages * os::page_bytes), 0);
+    EXPECT_EQ(guard.attach(pool.application_view(), pages * os::page_bytes, true), 0);
   }
   [[nodiscard]] std::byte* at(std::uint64_t page, std::uint64_t word = 0) const { return pool.application_view() + page * os::page_bytes + word * 8; }
   void permit(std::uint64_t page, access from, access to, std::uint64_t count = 1) {
@@ -135,7 +135,7 @@ TEST_F(private_copies, are_complained_about_where_writes_are_not_permitted) {
 
 TEST_F(private_copies, of_scanned_pages_need_only_the_one_permission) {
   table_detector scanning{detect::kind::userfault_scan, next, [this](const std::string& what) { complaints.push_back(what); }};
-  EXPECT_EQ(scanning.attach(pool.application_view(), pages * os::page_bytes), 0);
+  EXPECT_EQ(scanning.attach(pool.application_view(), pages * os::page_bytes, true), 0);
   EXPECT_EQ(scanning.permit(at(0), os::page_bytes, access::none, access::read), 0);
   scanning.note_write(at(0));
   const std::uint64_t value = 3;
