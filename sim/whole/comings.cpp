@@ -76,7 +76,7 @@ void comings::step(actor& t, unsigned place, coming& c) {
   core::core& node = t.here.core();
   switch (t.draw.below(8)) {
     case 0: return node.faults.prefetch(first, bytes, t.draw.chance(50) ? access::write : access::read);
-    case 1: return node.faults.touch(first, bytes, t.draw.chance(50) ? access::write : access::read);
+    case 1: return void(node.faults.touch(first, bytes, t.draw.chance(50) ? access::write : access::read));
     case 2: return t.must(node.calls.push(first, bytes), "a push", QUIRE_BUSY);
     case 3: {
       const std::uint64_t at = first + (words + t.draw.below(counters)) * sizeof(std::uint64_t);

@@ -117,7 +117,7 @@ void job::hint(thread& t) {
   switch (t.draw.below(4)) {
     case 0: return t.here.core().faults.prefetch(at, bytes, t.draw.chance(50) ? access::write : access::read);
     case 1: return t.here.core().faults.advise(at, bytes, t.draw.chance(50));
-    case 2: return t.here.core().faults.touch(at, bytes, t.draw.chance(50) ? access::write : access::read);
+    case 2: return void(t.here.core().faults.touch(at, bytes, t.draw.chance(50) ? access::write : access::read));
     default: return push(t);
   }
 }

@@ -16,7 +16,7 @@ class node_transactions final : public transaction_calls {
   [[nodiscard]] std::optional<recorder::id> begin(actor& a, unsigned attempt, bool turn, std::uint64_t first) override;
   [[nodiscard]] bool commit(actor& a, recorder::id which) override;
   [[nodiscard]] bool abort(actor& a) override;
-  void retry(actor& a) override { a.here.core().transactions.retry(); }
+  void retry(actor& a) override { a.here.core().transactions.retry(-1); }
   void take_turn(actor& a) override;
 
  private:

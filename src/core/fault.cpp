@@ -417,18 +417,22 @@ bool fault_path::drain_kernel_faults() noexcept {
   return any;
 }
 
-void fault_path::touch(std::uint64_t address, std::uint64_t bytes, access want) noexcept {
+base::status fault_path::touch(std::uint64_t address, std::uint64_t bytes, access want) noexcept {
   const region_ref r = core_.regions.find(address);
-  if (r == nullptr || bytes == 0) return;
+  if (r == nullptr || bytes == 0) return {};
+  if (want == access::write && core_.protocols.of(*r).transactions) return QUIRE_UNSUPPORTED;
   const std::uint64_t end = address + std::min(bytes, r->bytes_from(address));
   while (address < end) {
     const accessed what = r->access_at(address);
-    if (fault_and_wait(r, what, want, false, core_.now(), address).code() == QUIRE_NOT_FOUND) return;
+    const auto why = fault_and_wait(r, what, want, false, core_.now(), address);
+    if (why.code() == QUIRE_NOT_FOUND) return {};
+    if (why.code() == QUIRE_CONFLICT) return why;
     const std::uint64_t offset = r->offset_of(address);
     const bool page = what.page == accessed::by::composed_page;
     const std::uint64_t next = page ? (offset / view_map::page_bytes + 1) * view_map::page_bytes : r->layout.offset_of(what.unit) + r->bytes_of(what.unit);
     address += next - offset;
   }
+  return {};
 }
 
 void fault_path::advise(std::uint64_t address, std::uint64_t bytes, bool will_write) noexcept {

@@ -27,8 +27,9 @@ class fault_path {
   [[nodiscard]] base::status fault(std::uint64_t address, bool write, std::uint64_t entered_ns) noexcept;
   /// Ends the process with a line if `address` is one at which the runtime itself looks at content: there is no frame. Fault context.
   void check_frames(std::uint64_t address) const noexcept;
-  /// The calling thread wants `want` of all units of a range; returns when it had them all at some moment.
-  void touch(std::uint64_t address, std::uint64_t bytes, model::access want) noexcept;
+  /// The calling thread wants `want` of all units of a range; returns when it had them all at some moment. QUIRE_UNSUPPORTED: memory that only stores of
+  /// transactions write; QUIRE_CONFLICT: the thread's transaction is doomed.
+  base::status touch(std::uint64_t address, std::uint64_t bytes, model::access want) noexcept;
   /// Threads of this node are going to write what they read of a range, or no longer.
   void advise(std::uint64_t address, std::uint64_t bytes, bool will_write) noexcept;
   /// Starts to bring a range here.

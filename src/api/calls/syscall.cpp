@@ -21,8 +21,7 @@ namespace {
 quire_status touch(std::uint64_t address, std::uint64_t bytes, quire::model::access want) {
   QUIRE_FORWARD(touch, address, bytes, want);
   QUIRE_ENTER(r);
-  r->core->faults.touch(address, bytes, want);
-  return QUIRE_OK;
+  return r->core->faults.touch(address, bytes, want).code();
 }
 
 using real_syscall = long(long, ...);
@@ -44,7 +43,9 @@ long futex(real_syscall* real, long word, long op, long value, long timeout, lon
   }
   for (;;) {
     for (const long address : {word, has_second_word(what) ? other : 0}) {
-      if (is_away(reinterpret_cast<void*>(address))) (void)touch(static_cast<std::uint64_t>(address), 4, quire::model::access::write);
+      if (!is_away(reinterpret_cast<void*>(address)) || touch(static_cast<std::uint64_t>(address), 4, quire::model::access::write) == QUIRE_OK) continue;
+      errno = EFAULT;  // transactional memory: nothing wakes who sleeps there
+      return -1;
     }
     const long result = real(SYS_futex, word, op, value, timeout, other, value3);
     if (result != -1 || errno != EFAULT || !is_away(reinterpret_cast<void*>(word))) return result;

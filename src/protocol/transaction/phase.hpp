@@ -3,7 +3,6 @@
 // is the driver's. A node has one transaction at a time: its threads share a page table.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 
 namespace quire::transaction {
@@ -17,39 +16,36 @@ enum class phase : std::uint32_t {
 
 class phase_word {
  public:
-  [[nodiscard]] phase now() const noexcept { return static_cast<phase>(word_.load(std::memory_order_acquire) & ~waiting); }
+  [[nodiscard]] phase now() const noexcept { return of(__atomic_load_n(&word_, __ATOMIC_ACQUIRE)); }
   /// A thread begins. False if another runs, or waits. Any thread.
-  [[nodiscard]] bool try_begin() noexcept {
-    std::uint32_t idle = 0;
-    return word_.compare_exchange_strong(idle, number(phase::running), std::memory_order_acq_rel);
-  }
+  [[nodiscard]] bool try_begin() noexcept { return exchange(number(phase::idle), number(phase::running)); }
   /// The transaction of the calling thread, which has written nothing, ends. False if it is doomed, or another waits.
-  [[nodiscard]] bool try_end() noexcept {
-    std::uint32_t running = number(phase::running);
-    return word_.compare_exchange_strong(running, 0, std::memory_order_acq_rel);
-  }
+  [[nodiscard]] bool try_end() noexcept { return exchange(number(phase::running), number(phase::idle)); }
 
   // Driver's thread.
   /// From now on threads come to the driver to begin and to end. What the phase was.
-  phase attract() noexcept { return static_cast<phase>(word_.fetch_or(waiting, std::memory_order_acq_rel) & ~waiting); }
+  phase attract() noexcept { return of(__atomic_fetch_or(&word_, waiting, __ATOMIC_ACQ_REL)); }
   /// `others_wait`: for the transaction to end.
-  void set(phase p, bool others_wait) noexcept { word_.store(number(p) | (others_wait ? waiting : 0), std::memory_order_release); }
+  void set(phase p, bool others_wait) noexcept { __atomic_store_n(&word_, number(p) | (others_wait ? waiting : 0), __ATOMIC_RELEASE); }
   /// Of a transaction whose thread waits for the driver.
-  void change(phase p) noexcept { set(p, (word_.load(std::memory_order_relaxed) & waiting) != 0); }
+  void change(phase p) noexcept { set(p, (__atomic_load_n(&word_, __ATOMIC_RELAXED) & waiting) != 0); }
   /// Whoever runs is doomed. True if somebody does who was not.
   bool doom() noexcept {
-    std::uint32_t before = word_.load(std::memory_order_acquire);
     for (;;) {
-      const auto p = static_cast<phase>(before & ~waiting);
-      if (p != phase::running && p != phase::committing) return false;
-      if (word_.compare_exchange_weak(before, number(phase::doomed) | (before & waiting), std::memory_order_acq_rel)) return true;
+      const std::uint32_t before = __atomic_load_n(&word_, __ATOMIC_ACQUIRE);
+      if (of(before) != phase::running && of(before) != phase::committing) return false;
+      if (exchange(before, number(phase::doomed) | (before & waiting))) return true;
     }
   }
 
  private:
   static constexpr std::uint32_t waiting = 1u << 8;
   static constexpr std::uint32_t number(phase p) noexcept { return static_cast<std::uint32_t>(p); }
-  std::atomic<std::uint32_t> word_{0};
+  static constexpr phase of(std::uint32_t word) noexcept { return static_cast<phase>(word & ~waiting); }
+  bool exchange(std::uint32_t from, std::uint32_t to) noexcept {
+    return __atomic_compare_exchange_n(&word_, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+  }
+  alignas(8) std::uint32_t word_ = 0;  ///< machines have no header of the standard library for that
 };
 
 }  // namespace quire::transaction
