@@ -103,7 +103,7 @@ void hint(actor& t, std::uint64_t p, std::uint64_t pages) {
   switch (t.draw.below(4)) {
     case 0: return t.here.core().faults.prefetch(at, bytes, want);
     case 1: return t.here.core().faults.advise(at, bytes, t.draw.chance(50));
-    case 2: return t.here.core().faults.touch(at, std::min<std::uint64_t>(bytes, 2 * page), want);
+    case 2: return void(t.here.core().faults.touch(at, std::min<std::uint64_t>(bytes, 2 * page), want));
     default: t.must(t.here.core().calls.push(at, page), "a push", QUIRE_BUSY);
   }
 }
