@@ -173,7 +173,7 @@ TEST(node_transactions, that_wait_hear_of_units_that_have_left_memory) {
       EXPECT_TRUE(all.begin(false).ok());
       found = here.load(base);
       if (found != 0) break;
-      all.retry();
+      all.retry(-1);
     }
     EXPECT_TRUE(all.commit().ok());
   });
