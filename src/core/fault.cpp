@@ -93,6 +93,7 @@ base::status fault_path::fault_and_wait(region_ref at, const accessed& what, acc
   thread_state& here = this_thread();
   o.stream = &here.stream;
   o.inside = here.inside_transaction;
+  o.nested = here.asking != 0;
   core_.trace.add(fault_trace::point::entered, r.about.id, unit, entered_ns);
   o.lost = here.count_losses(&r, unit, want, entered_ns);
   const auto noted = note_memory(want == access::write ? "a write" : "a read", r, unit);

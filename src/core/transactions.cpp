@@ -107,8 +107,14 @@ bool transactions::holds_up(fault_op& o) noexcept {
   if (o.inside) {
     if (core_.frames.over()) (void)domain_.word().attract();  // at its end memory is made free: while it runs all that is mapped stays
     (void)forces_restart();
-    if (is_doomed()) o.complete(QUIRE_CONFLICT);
-    return is_doomed();
+    if (!is_doomed()) return false;
+    // Its outer wait is not over, so that it cannot begin again from here.
+    if (o.nested) {
+      base::die(QUIRE_INVALID, "a signal handler of the program has accessed transactional memory at 0x%lx while its thread waits in a transaction, which must begin again",
+                static_cast<unsigned long>(o.address));
+    }
+    o.complete(QUIRE_CONFLICT);
+    return true;
   }
   if (o.want == model::access::write) {
     o.complete(QUIRE_NOT_OWNER);

@@ -160,12 +160,8 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   const bool taken = handler != nullptr && info->si_code > 0 && !refused && serve(handler, *info, interrupted);
   t_interrupted_mask = outer;
   // Not out of a fault within a fault (a handler of the program that was let in): the outer one is not served yet, and others know of it.
-  if (const auto ask = g_ask.load(std::memory_order_acquire); taken && ask != nullptr) {
-    const redirection to = ask();
-    if (to != nullptr && outer != nullptr)
-      base::die(QUIRE_INVALID, "a signal handler of the program has accessed transactional memory at 0x%lx while its thread waits in a transaction, which must begin again",
-                reinterpret_cast<unsigned long>(info->si_addr));
-    if (to != nullptr) redirect(interrupted, to);
+  if (const auto ask = g_ask.load(std::memory_order_acquire); taken && outer == nullptr && ask != nullptr) {
+    if (const redirection to = ask(); to != nullptr) redirect(interrupted, to);
   }
   const auto is_lost = g_is_lost.load(std::memory_order_relaxed);
   const bool lost = !taken && is_lost != nullptr && is_lost();
