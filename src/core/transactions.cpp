@@ -106,7 +106,7 @@ bool transactions::forces_restart() noexcept {
 bool transactions::holds_up(fault_op& o) noexcept {
   if (o.inside) {
     if (core_.frames.over()) (void)domain_.word().attract();  // at its end memory is made free: while it runs all that is mapped stays
-    (void)forces_restart();
+    if (!o.nested) (void)forces_restart();
     if (!is_doomed()) return false;
     // Its outer wait is not over, so that it cannot begin again from here.
     if (o.nested) {
