@@ -41,7 +41,8 @@ QUIRE_API QUIRE_NODISCARD quire_status quire_task_register(void (*function)(uint
 QUIRE_API QUIRE_NODISCARD quire_status quire_task_cancel(quire_task task);
 
 /** Runs tasks until a thread of any node calls quire_loop_stop(). One thread of each node calls this; nodes wait for tasks, and for the stop, without
- *  polling. QUIRE_BUSY: another thread of this node does so; QUIRE_NOT_FOUND: this node has not the function of a task, which stays; QUIRE_INVALID in a transaction. */
+ *  polling. QUIRE_BUSY: another thread of this node does so; QUIRE_NOT_FOUND: this node has not the function of a task, which stays; QUIRE_INVALID
+ *  in a transaction. */
 QUIRE_API quire_status quire_loop_run(void);
 /** Ends the loops of all nodes, when the tasks that they are at have ended; that of a node that begins later at once. Tasks stay. Also by a task. */
 QUIRE_API quire_status quire_loop_stop(void);

@@ -51,8 +51,8 @@ QUIRE_API void quire_transaction_abort(quire_status why) __attribute__((noreturn
  *  effects that cannot be undone. QUIRE_OK; QUIRE_INVALID elsewhere. */
 QUIRE_API QUIRE_NODISCARD quire_status quire_transaction_irrevocable(void);
 
-/** In a body: `call(argument)` is called when the transaction has happened, after others that were given before; not if it is undone. Outside of the transaction.
- *  QUIRE_INVALID elsewhere, or if there is no call; QUIRE_NO_MEMORY. */
+/** In a body: `call(argument)` is called when the transaction has happened, after others that were given before; not if it is undone. The call is
+ *  outside of the transaction. QUIRE_INVALID elsewhere, or if there is no call; QUIRE_NO_MEMORY. */
 QUIRE_API QUIRE_NODISCARD quire_status quire_on_commit(void (*call)(void* argument), void* argument);
 /** The same when it is undone, for whatever reason: before others that were given before. */
 QUIRE_API QUIRE_NODISCARD quire_status quire_on_abort(void (*call)(void* argument), void* argument);

@@ -243,14 +243,18 @@ quire_status quire_task_register(void (*function)(std::uint64_t), std::uint64_t 
   how.node = -1;
   how.priority = usual_priority;
   if (options != nullptr && !quire::api::take(options, how, "quire_task_register", "quire_task_options")) return QUIRE_INVALID;
-  if (how.node < -1 || how.node >= quire_nodes()) return explain(QUIRE_INVALID, "quire_task_register(): there is no node %d; the job has %d", how.node, quire_nodes());
+  if (how.node < -1 || how.node >= quire_nodes())
+    return explain(QUIRE_INVALID, "quire_task_register(): there is no node %d; the job has %d", how.node, quire_nodes());
   if (how.priority < 0 || how.priority >= static_cast<int>(priorities))
     return explain(QUIRE_INVALID, "quire_task_register(): the priority is %d, and not 0 to 7", how.priority);
   constexpr std::uint64_t longest_ms = std::uint64_t{1} << 50;
   if (how.delay_ms > longest_ms || how.period_ms > longest_ms)
     return explain(QUIRE_INVALID, "quire_task_register(): delay_ms and period_ms are at most 2^50");
   const auto place = quire::api::place_of(reinterpret_cast<std::uint64_t>(function));
-  if (!place) return explain(QUIRE_INVALID, "quire_task_register(): %p is no function of the program or of a library that it has loaded", reinterpret_cast<void*>(function));
+  if (!place) {
+    return explain(QUIRE_INVALID, "quire_task_register(): %p is no function of the program or of a library that it has loaded",
+                   reinterpret_cast<void*>(function));
+  }
   void* at = nullptr;
   if (const auto why = get_board("quire_task_register", at); why != QUIRE_OK) return why;
   const board tasks(static_cast<std::byte*>(at), static_cast<unsigned>(quire_nodes()));
@@ -320,7 +324,8 @@ quire_status quire_loop_run(void) {
   }
   g_runs = false;
   if (l.missing == 0) return why;
-  return explain(QUIRE_NOT_FOUND, "quire_loop_run(): this node has no function at 0x%lx of the module that a task names", static_cast<unsigned long>(l.missing));
+  return explain(QUIRE_NOT_FOUND, "quire_loop_run(): this node has no function at 0x%lx of the module that a task names",
+                 static_cast<unsigned long>(l.missing));
 }
 
 quire_status quire_loop_stop(void) {
