@@ -33,6 +33,7 @@ constexpr extremes all[] = {
     {"QUIRE_SPIN_US", "0", "1000000", "-2", "1000001"},
     {"QUIRE_PEER_TIMEOUT", "0", "86400", "-1", "86401"},
     {"QUIRE_PIN_LIMIT", "1", "1048576", "0", "1048577"},
+    {"QUIRE_RESTART_EVERY", "0", "1000000", "-1", "1000001"},
     {"QUIRE_REPLICAS", "0", "1", "-1", "2"},
     {"QUIRE_MEMORY_LIMIT", "1M", "64T", "1048575", "70368744177665"},
     {"QUIRE_CHECKPOINT_KEEP", "1", "1000", "0", "1001"},

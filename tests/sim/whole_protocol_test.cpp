@@ -17,7 +17,7 @@ constexpr std::uint64_t page = 4096, granule = std::uint64_t{2} << 20;
 
 /// All built-in protocols, and one more.
 std::span<const protocol::row* const> with_toy() {
-  static const std::array all = {protocol::built_in()[0], protocol::built_in()[1], &toy::row};
+  static const std::array all = {protocol::built_in()[0], protocol::built_in()[1], protocol::built_in()[2], &toy::row};
   return all;
 }
 

@@ -14,7 +14,7 @@ using model::message;
 using model::message_kind;
 using model::node_id;
 
-inline constexpr model::protocol_id id{2};
+inline constexpr model::protocol_id id{3};
 inline constexpr message_kind request = message_kind::other_first;  ///< to the manager
 inline constexpr auto order = static_cast<message_kind>(static_cast<int>(request) + 1);  ///< manager -> who has the unit, or will: give it to the requester
 inline constexpr auto arrival = static_cast<message_kind>(static_cast<int>(request) + 2);
