@@ -95,8 +95,7 @@ void pager::drop_copies(region_slot& r, std::uint64_t frame) noexcept {
     core_.actions.clear();
     r.machine->frames().on_drop_copy(unit, core_.actions);
     core_.performer.take(r, core_.actions);
-    // Who has read it in a transaction, and waits for a change, will not hear of one.
-    if (core_.protocols.of(r).transactions) static_cast<transaction::domain&>(core_.protocols.domain_of(r)).note_taken();
+    if (core_.protocols.of(r).transactions) core_.transactions.on_copy_dropped();
     return false;
   });
 }

@@ -163,7 +163,7 @@ base::status transactions::commit() noexcept {
     o.want = model::access::write;
     const note_scope noted(here.wants, waits::what::something, "quire_atomically: its commit");
     (void)core_.run(o);
-    if (o.result().code() == QUIRE_BUSY || !o.inside) continue;
+    if (!o.inside) continue;  // a unit has come, or a turn is over
     here.inside_transaction = false;
     return o.result();
   }

@@ -37,6 +37,8 @@ class transactions {
   [[nodiscard]] bool holds_up(fault_op& o) noexcept;
   /// Threads may not access some unit any more.
   void on_unmapped() noexcept;
+  /// A copy has left memory. Who has read it, and waits for a change, will not hear of one.
+  void on_copy_dropped() noexcept { domain_.note_taken(); }
   /// After messages.
   void look() noexcept;
   [[nodiscard]] transaction::counters count() const noexcept { return domain_.count(); }

@@ -304,6 +304,44 @@ void irrevocable() {
   barrier();
 }
 
+/// As often as it is told to, and no more. Node 1 commits while the body of node 0 runs, each time.
+void attempts() {
+  volatile word* const at = make_words("attempts", 1);
+  volatile word* const asked = shared_object<word>("attempts_asked", 2 * page_words);  // sequential memory: what a body writes there stays
+  volatile word* const done = asked + page_words;
+  barrier();
+  if (std::getenv("QUIRE_RESTART_EVERY") != nullptr) return;  // there may be fewer that come so far
+  for (unsigned most = 1; quire_nodes() > 1 && most <= 3; ++most) {
+    word begun = 0;
+    if (quire_node() == 0) {
+      const auto body = [&] {
+        const word was = *at;
+        *asked = ++begun;
+        while (*done < begun) continue;
+        (void)was;
+      };
+      quire_transaction_options how{};
+      how.size = sizeof how;
+      how.attempts = most;
+      REQUIRE_STATUS(quire_atomically([](void* p) { (*static_cast<decltype(body)*>(p))(); }, const_cast<void*>(static_cast<const void*>(&body)), &how),
+                     QUIRE_CONFLICT);
+      REQUIRE_EQUAL(begun, most);
+    } else if (quire_node() == 1) {
+      for (word i = 1; i <= most; ++i) {
+        while (*asked < i) continue;
+        atomically([&] { *at = *at + 1; });
+        *done = i;
+      }
+    }
+    barrier();
+    if (quire_node() == 0) {
+      *asked = 0;
+      *done = 0;
+    }
+    barrier();
+  }
+}
+
 /// Memory that a body allocates goes with it; what it frees is freed when it has happened.
 void memory() {
   void* kept = nullptr;
@@ -426,6 +464,7 @@ int main(int argc, char** argv) {
   if (wanted("ends")) ends();
   if (wanted("retries")) retries();
   if (wanted("irrevocable")) irrevocable();
+  if (wanted("attempts")) attempts();
   if (wanted("memory")) memory();
   if (wanted("refused")) refused();
   if (wanted("beside")) beside_others();
