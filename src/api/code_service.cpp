@@ -77,6 +77,7 @@ int start_order(const std::byte* data) {
   pthread_t thread;
   const int error = ::pthread_create(&thread, &attributes, [](void* argument) -> void* {
     const std::unique_ptr<thread_service::plan> what(static_cast<thread_service::plan*>(argument));
+    const own_visit visit;
     if (runtime* const r = current(); r != nullptr) r->code->carry_out(what->request);
     return nullptr;
   }, plan.get());

@@ -148,7 +148,7 @@ quire_status open_board(void*& at) {
   return quire_lookup(board_name, -1, &at);
 }
 
-/// By the name's own number of this job: a process may join one after the other.
+/// A process has one job in its life, so the place stays known.
 quire_status get_board(const char* call, void*& at) {
   if (quire::api::elsewhere() != nullptr) return explain(QUIRE_UNSUPPORTED, "%s(): not with pool 'fork'", call);
   static std::atomic<void*> known{nullptr};

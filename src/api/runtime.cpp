@@ -463,6 +463,7 @@ quire_status end_split(split::application_side& there) {
   detect::remove_signals();
   g_elsewhere.store(nullptr);
   g_phase.store(phase::ended);
+  own_visit::wait_for_all();
   delete &there;
   return why;
 }
@@ -545,6 +546,7 @@ quire_status quire_end(void) {
   api::g_phase.store(phase::ended);
   api::calls::hide_range();
   api::g_runtime.store(nullptr);
+  api::own_visit::wait_for_all();
   r->node->stop();
   r->core->trace.write();
   const auto flushed = r->core->wire.flush(10'000);

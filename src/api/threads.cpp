@@ -2,6 +2,7 @@
 #include "api/threads.hpp"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include "base/detail.hpp"
 #include "base/log.hpp"
 #include "os/foreign_library.hpp"
+#include "os/injection.hpp"
 #include "region/services.hpp"
 #include "split/engine_side.hpp"
 
@@ -96,9 +98,14 @@ void* body(void* argument) noexcept {
   const std::unique_ptr<thread_plan> plan(static_cast<thread_plan*>(argument));
   const std::uint64_t function = function_at(std::string_view(plan->module.data(), plan->length), plan->request.a);
   std::uint64_t id = 0;
-  if (say_started(plan->request, function != 0 ? 1 : 0, &id) != QUIRE_OK || id == 0) return nullptr;
+  {
+    const own_visit visit;
+    if (say_started(plan->request, function != 0 ? 1 : 0, &id) != QUIRE_OK || id == 0) return nullptr;
+  }
   void* const result = reinterpret_cast<void* (*)(void*)>(function)(reinterpret_cast<void*>(plan->request.b));
+  const own_visit visit;
   (void)say_finished(id, reinterpret_cast<std::uint64_t>(result));
+  (void)os::injected(os::call::thread_finished);
   return nullptr;
 }
 
@@ -121,6 +128,10 @@ int start_thread(const std::byte* data) {
 }
 
 }  // namespace
+
+void own_visit::wait_for_all() noexcept {
+  while (under_way_.load() != 0) ::sched_yield();
+}
 
 /// Runs `f` on the driver and waits for it.
 template <class F>

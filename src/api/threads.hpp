@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -14,6 +15,21 @@
 #include "core/core.hpp"
 
 namespace quire::api {
+
+/// A thread that the library has started, and that nobody joins, is within the library: quire_end() takes nothing down before it has left.
+/// Who waits for its answer may call quire_end() while the thread, which has given the answer, is still on its way out. Of a process.
+class own_visit {
+ public:
+  own_visit() noexcept { under_way_.fetch_add(1); }
+  ~own_visit() { under_way_.fetch_sub(1); }
+  own_visit(const own_visit&) = delete;
+  own_visit& operator=(const own_visit&) = delete;
+  /// Until there is none. No new call finds the node any more.
+  static void wait_for_all() noexcept;
+
+ private:
+  static inline std::atomic<unsigned> under_way_{0};
+};
 
 class thread_service {
  public:

@@ -25,7 +25,7 @@ bool inject_from_environment() noexcept {
   static constexpr const char* names[] = {"none", "memfd", "truncate", "map", "protect", "advise",
                                           "userfault_open", "userfault_ioctl", "pagemap_open", "pagemap_scan", "scratch_write",
                                           "file_make", "file_write", "file_sync", "file_rename", "file_remove", "hand_over",
-                                          "unnamed_file", "segment_attach"};
+                                          "unnamed_file", "segment_attach", "thread_finished"};
   const char* colon = std::strchr(text, ':');
   if (colon == nullptr) return false;
   const std::string_view name(text, static_cast<std::size_t>(colon - text));

@@ -31,6 +31,7 @@ enum class call : int {
   hand_over,    ///< no call: a thread gives up driving, and has not looked yet what others have queued; for `wait`
   unnamed_file,    ///< open() with O_TMPFILE
   segment_attach,  ///< of a System V segment
+  thread_finished,  ///< no call: a thread that quire_spawn() has started has said that it is done, and is still within the library; for `wait`
   count
 };
 
