@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The loop of registered transactions. A board in a transactional region has all tasks, made by the first thread that needs it:
 //
-//   page 0                 who is to stop
+//   page 0                 for how many nodes there is room, N, and who is to stop
 //   pages 1 to N + 1       queues, one of each node, the last of tasks that any node may run: a list for each priority
 //   then, for each node    a page with its free list, and its tasks, which are in lists by their numbers
 //
-// All of it is plain memory that transactions read and write. Application threads.
+// All of it is plain memory that transactions read and write, and that checkpoints have as any other: a job that goes on from one, with more or fewer
+// nodes, goes on with its tasks. Application threads.
 #include <quire/loop.h>
 #include <quire/transaction.h>
 
@@ -16,6 +17,7 @@
 
 #include "api/forward.hpp"
 #include "api/function_place.hpp"
+#include "api/loop.hpp"
 #include "api/runtime.hpp"
 #include "api/transactions.hpp"
 #include "api/versions.hpp"
@@ -27,6 +29,7 @@ using quire::base::explain;
 
 constexpr std::uint64_t page_bytes = 4096;
 constexpr std::uint32_t tasks_of_a_node = 4096;
+constexpr unsigned fewest_places = 16;  ///< for nodes: a job may go on from a checkpoint with more of them
 constexpr unsigned priorities = 8, usual_priority = 4;
 constexpr const char* board_name = "quire.loop";
 
@@ -49,16 +52,20 @@ struct maker {
   std::uint64_t stops;       ///< that the node's loop has ended by
 };
 struct head {
-  std::uint64_t stops;  ///< calls
+  std::uint64_t places;  ///< for nodes
+  std::uint64_t stops;   ///< calls
 };
 
 /// The shared memory, as this node sees it.
 class board {
  public:
-  board(std::byte* at, unsigned nodes) : at_(at), nodes_(nodes) {}
-  [[nodiscard]] static std::uint64_t bytes_for(unsigned nodes) noexcept {
-    return (nodes + 2 + std::uint64_t{nodes}) * page_bytes + std::uint64_t{nodes} * tasks_of_a_node * sizeof(task);
+  board() = default;
+  board(std::byte* at, unsigned places) : at_(at), nodes_(places) {}
+  [[nodiscard]] static unsigned places_for(unsigned nodes) noexcept { return std::max(fewest_places, nodes); }
+  [[nodiscard]] static std::uint64_t bytes_for(unsigned places) noexcept {
+    return (places + 2 + std::uint64_t{places}) * page_bytes + std::uint64_t{places} * tasks_of_a_node * sizeof(task);
   }
+  [[nodiscard]] unsigned places() const noexcept { return nodes_; }
   [[nodiscard]] head& top() const noexcept { return *reinterpret_cast<head*>(at_); }
   [[nodiscard]] queue& of(unsigned node) const noexcept { return *reinterpret_cast<queue*>(at_ + (1 + node) * page_bytes); }
   [[nodiscard]] unsigned any() const noexcept { return nodes_; }
@@ -121,8 +128,8 @@ class board {
   }
 
  private:
-  std::byte* at_;
-  unsigned nodes_;
+  std::byte* at_ = nullptr;
+  unsigned nodes_ = 0;  ///< for which there is room
 };
 
 /// Of all hosts alike, about.
@@ -131,17 +138,25 @@ std::uint64_t now_ms() noexcept {
       std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count());
 }
 
+/// Runs f() as a transaction, or as part of the one that runs.
+template <class F>
+quire_status atomically(F f) {
+  return quire_atomically([](void* p) { (*static_cast<F*>(p))(); }, &f, nullptr);
+}
+
 /// Makes the board, or finds that of another.
 quire_status open_board(void*& at) {
   if (const auto why = quire_lookup(board_name, 0, &at); why != QUIRE_NOT_FOUND && why != QUIRE_TIMED_OUT) return why;
+  const unsigned places = board::places_for(static_cast<unsigned>(quire_nodes()));
   quire_region_options about{};
   about.size = sizeof about;
   about.consistency = QUIRE_TRANSACTIONAL;
   about.placement = QUIRE_PLACE_MODULO;
   about.unit_bytes = page_bytes;
   quire_region region{};
-  if (const auto why = quire_region_create(&about, board::bytes_for(static_cast<unsigned>(quire_nodes())), &region); why != QUIRE_OK) return why;
+  if (const auto why = quire_region_create(&about, board::bytes_for(places), &region); why != QUIRE_OK) return why;
   if (const auto why = quire_region_range(region, &at, nullptr); why != QUIRE_OK) return why;
+  if (const auto why = atomically([&] { static_cast<head*>(at)->places = places; }); why != QUIRE_OK) return why;
   const auto why = quire_publish(board_name, at);
   if (why != QUIRE_EXISTS) return why;
   (void)quire_region_destroy(region);  // another was faster
@@ -149,24 +164,24 @@ quire_status open_board(void*& at) {
 }
 
 /// A process has one job in its life, so the place stays known.
-quire_status get_board(const char* call, void*& at) {
+quire_status get_board(const char* call, board& found) {
   if (quire::api::elsewhere() != nullptr) return explain(QUIRE_UNSUPPORTED, "%s(): not with pool 'fork'", call);
   static std::atomic<void*> known{nullptr};
-  at = known.load(std::memory_order_acquire);
-  if (at != nullptr) return QUIRE_OK;
-  if (quire_in_transaction() != 0) {  // made outside of it: what it takes cannot be undone
-    if (const auto why = quire_lookup(board_name, 0, &at); why == QUIRE_OK) return why;
-    return explain(QUIRE_INVALID, "%s(): the first call of the job that concerns tasks cannot be within a transaction", call);
+  void* at = known.load(std::memory_order_acquire);
+  const bool is_new = at == nullptr, inside = quire_in_transaction() != 0;
+  if (is_new) {
+    const auto why = inside ? quire_lookup(board_name, 0, &at) : open_board(at);
+    if (why != QUIRE_OK && inside)  // made outside of it: what it takes cannot be undone
+      return explain(QUIRE_INVALID, "%s(): the first call of the job that concerns tasks cannot be within a transaction", call);
+    if (why != QUIRE_OK) return why;
   }
-  const auto why = open_board(at);
-  if (why == QUIRE_OK) known.store(at, std::memory_order_release);
-  return why;
-}
-
-/// Runs f() as a transaction, or as part of the one that runs.
-template <class F>
-quire_status atomically(F f) {
-  return quire_atomically([](void* p) { (*static_cast<F*>(p))(); }, &f, nullptr);
+  const auto places = static_cast<const volatile head*>(at)->places;  // it never changes
+  if (static_cast<std::uint64_t>(quire_nodes()) > places) {
+    return explain(QUIRE_LIMIT, "%s(): the checkpoint that the job went on from has room for tasks of %lu nodes", call, static_cast<unsigned long>(places));
+  }
+  if (!inside) known.store(at, std::memory_order_release);
+  found = {static_cast<std::byte*>(at), static_cast<unsigned>(places)};
+  return QUIRE_OK;
 }
 
 /// A node's way through its tasks.
@@ -236,6 +251,26 @@ std::atomic<bool> g_runs{false};
 
 }  // namespace
 
+quire_status quire::api::go_on_with_tasks() {
+  void* at = nullptr;
+  if (quire_lookup(board_name, 0, &at) != QUIRE_OK) return QUIRE_OK;
+  const board tasks(static_cast<std::byte*>(at), static_cast<unsigned>(static_cast<const volatile head*>(at)->places));
+  return atomically([&] {
+    tasks.top().stops = 0;  // a stop was for loops that are no more
+    for (unsigned node = 0; node < tasks.places(); ++node) {
+      if (tasks.made_by(node).stops != 0) tasks.made_by(node).stops = 0;
+      if (node < static_cast<unsigned>(quire_nodes())) continue;
+      for (unsigned priority = 0; priority < priorities; ++priority) {
+        while (const std::uint32_t number = tasks.of(node).first[priority]) {
+          tasks.dequeue(number);
+          tasks.at(number).queue = tasks.any();
+          tasks.enqueue(number);
+        }
+      }
+    }
+  });
+}
+
 quire_status quire_task_register(void (*function)(std::uint64_t), std::uint64_t argument, const quire_task_options* options, quire_task* name) {
   QUIRE_STARTED();
   if (function == nullptr) return explain(QUIRE_INVALID, "quire_task_register(): the function is NULL");
@@ -255,9 +290,8 @@ quire_status quire_task_register(void (*function)(std::uint64_t), std::uint64_t 
     return explain(QUIRE_INVALID, "quire_task_register(): %p is no function of the program or of a library that it has loaded",
                    reinterpret_cast<void*>(function));
   }
-  void* at = nullptr;
-  if (const auto why = get_board("quire_task_register", at); why != QUIRE_OK) return why;
-  const board tasks(static_cast<std::byte*>(at), static_cast<unsigned>(quire_nodes()));
+  board tasks;
+  if (const auto why = get_board("quire_task_register", tasks); why != QUIRE_OK) return why;
   const std::uint64_t module = quire::api::number_of_module(place->module);
   std::uint64_t id = 0;
   const auto why = atomically([&] {
@@ -285,12 +319,10 @@ quire_status quire_task_register(void (*function)(std::uint64_t), std::uint64_t 
 quire_status quire_task_cancel(quire_task name) {
   QUIRE_STARTED();
   const auto number = static_cast<std::uint32_t>(name.id), generation = static_cast<std::uint32_t>(name.id >> 32);
-  const auto nodes = static_cast<unsigned>(quire_nodes());
-  if (number == 0 || number > nodes * tasks_of_a_node || generation % 2 == 0)
+  board tasks;
+  if (const auto why = get_board("quire_task_cancel", tasks); why != QUIRE_OK) return why;
+  if (number == 0 || number > tasks.places() * tasks_of_a_node || generation % 2 == 0)
     return explain(QUIRE_INVALID, "quire_task_cancel(): 0x%lx is no task that quire_task_register() has given", static_cast<unsigned long>(name.id));
-  void* at = nullptr;
-  if (const auto why = get_board("quire_task_cancel", at); why != QUIRE_OK) return why;
-  const board tasks(static_cast<std::byte*>(at), nodes);
   bool found = false;
   const auto why = atomically([&] {
     found = tasks.at(number).generation == generation;
@@ -304,10 +336,10 @@ quire_status quire_task_cancel(quire_task name) {
 quire_status quire_loop_run(void) {
   QUIRE_STARTED();
   if (quire_in_transaction() != 0) return explain(QUIRE_INVALID, "quire_loop_run(): not within a transaction");
-  void* at = nullptr;
-  if (const auto why = get_board("quire_loop_run", at); why != QUIRE_OK) return why;
+  board tasks;
+  if (const auto why = get_board("quire_loop_run", tasks); why != QUIRE_OK) return why;
   if (g_runs.exchange(true)) return explain(QUIRE_BUSY, "quire_loop_run(): another thread of this node runs the loop");
-  loop l{{static_cast<std::byte*>(at), static_cast<unsigned>(quire_nodes())}, static_cast<unsigned>(quire_node())};
+  loop l{tasks, static_cast<unsigned>(quire_node())};
   quire_status why = QUIRE_OK;
   while (why == QUIRE_OK && !l.stopped && l.missing == 0) {
     l.attempts = 0;
@@ -330,8 +362,7 @@ quire_status quire_loop_run(void) {
 
 quire_status quire_loop_stop(void) {
   QUIRE_STARTED();
-  void* at = nullptr;
-  if (const auto why = get_board("quire_loop_stop", at); why != QUIRE_OK) return why;
-  const board tasks(static_cast<std::byte*>(at), static_cast<unsigned>(quire_nodes()));
+  board tasks;
+  if (const auto why = get_board("quire_loop_stop", tasks); why != QUIRE_OK) return why;
   return atomically([&] { ++tasks.top().stops; });
 }

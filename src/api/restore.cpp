@@ -8,6 +8,7 @@
 #include "api/agreement.hpp"
 #include "api/forward.hpp"
 #include "api/gc_heaps.hpp"
+#include "api/loop.hpp"
 #include "api/names.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
@@ -208,6 +209,8 @@ quire_status try_one(runtime& r, const std::string& directory, bool& taken) {
   taken = true;
   if (const quire_status why = agree(doing, take_tables(r, whole)); why != QUIRE_OK) return why;
   if (const quire_status why = agree(doing, take_content(r, whole, mine)); why != QUIRE_OK) return why;
+  const quire_status tasks = quire_node() == 0 ? go_on_with_tasks() : QUIRE_OK;
+  if (const quire_status why = agree(doing, {tasks, "its tasks cannot go on"}); why != QUIRE_OK) return why;
   base::log(quire_node() == 0 ? base::log_level::info : base::log_level::debug, "goes on from %s, written by %zu nodes",
             directory.c_str(), whole.files().size());
   return QUIRE_OK;

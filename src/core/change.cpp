@@ -137,6 +137,7 @@ void changer::add_up(region_slot* r, totals& t) noexcept {
     add(*r);
   } else {
     core_.regions.for_each(add);
+    t.busy += core_.protocols.commits() ? 1 : 0;
   }
 }
 
@@ -217,7 +218,7 @@ void changer::wait_quiet(const region_slot* r) noexcept {
 }
 
 void changer::look_whether_quiet() noexcept {
-  bool quiet = true;
+  bool quiet = quieting_ != nullptr || !core_.protocols.commits();
   if (quieting_ != nullptr) {
     quiet = is_quiet(*quieting_);
   } else {

@@ -97,7 +97,10 @@ void content_hold::freeze_all(totals& t) noexcept {
   (void)core_.held.end();
   core_.whole.end();
   core_.protocols.release(true);
-  core_.pinned.for_each([&](const directory::pin&) { ++t.pins; });
+  core_.pinned.for_each([&](const directory::pin& p) {  // those of commits end by themselves
+    const region_slot* const r = core_.regions.slot(p.region);
+    t.pins += r == nullptr || core_.protocols.of(*r).pins ? 1 : 0;
+  });
   core_.changes.add_up(nullptr, t);
 }
 

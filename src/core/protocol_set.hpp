@@ -70,7 +70,13 @@ class protocol_set {
     }
     return false;
   }
-  /// Of any domain.
+  // Of any domain.
+  [[nodiscard]] bool commits() const {
+    for (const entry& e : by_id_) {
+      if (e.shared != nullptr && e.shared->commits()) return true;
+    }
+    return false;
+  }
   [[nodiscard]] bool busy() const {
     for (const entry& e : by_id_) {
       if (e.shared != nullptr && e.shared->busy()) return true;

@@ -19,7 +19,7 @@ stays region_remover::begin(region_slot& r) noexcept {
   if (r.block != nullptr) return stays::in_block;
   if (r.change.frozen.has(freeze::change) || r.change.frozen.has(freeze::hold) || r.change.frozen.has(freeze::end)) return stays::changes;
   core_.whole.end();
-  bool pinned = false;
+  bool pinned = core_.protocols.domain_of(r).commits_in(model::region_id{r.about.id});
   core_.pinned.for_each([&](const directory::pin& p) { pinned |= p.region.value() == r.about.id; });
   if (pinned) return stays::pinned;
   r.change.frozen.add(freeze::end);

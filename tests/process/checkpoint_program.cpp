@@ -4,13 +4,16 @@
 // all of it with a serial computation. With STOP it ends after that step, as if its time were up. With `errors` in the
 // place of STEPS: what must be refused.
 //
-// With CHECKPOINT_MINIPAGES in the first job all of them have regions with units below a page, too, which threads use by both views.
+// With CHECKPOINT_TRANSACTIONS in the first job transactions go on while checkpoints are made: each is in a checkpoint as a whole, or not at all. With
+// CHECKPOINT_MINIPAGES in the first job all of them have regions with units below a page, too, which threads use by both views.
 //
 // CHECKPOINT_FAIL=NODE:CALL:N:ERRNO has one node fail, or wait (src/os/injection.hpp); a checkpoint that fails is tried again,
 // or, with CHECKPOINT_TOLERATE, done without.
 #include <atomic>
 #include <chrono>
 #include <memory>
+
+#include <quire/transaction.hpp>
 
 #include "node.hpp"
 
@@ -47,6 +50,62 @@ struct fine_state {
   }
 };
 
+/// Memory that transactions write: accounts, each in a unit of its own, and a journal.
+struct bank {
+  static constexpr std::size_t accounts = 24;
+  struct account {
+    std::int64_t balance;
+    std::uint64_t changes;
+  };
+  std::byte* base;  ///< null: there is none
+  [[nodiscard]] account& at(std::size_t i) const { return *reinterpret_cast<account*>(base + i * 4096); }
+  [[nodiscard]] std::uint64_t& transfers() const { return *reinterpret_cast<std::uint64_t*>(base + accounts * 4096); }
+  [[nodiscard]] std::uint64_t& steps() const { return *reinterpret_cast<std::uint64_t*>(base + (accounts + 1) * 4096); }
+
+  void transfer(std::uint64_t& draw) const {
+    draw = mix(draw + 1);
+    const std::size_t from = draw % accounts, to = (from + 1 + draw / accounts % (accounts - 1)) % accounts;
+    const auto amount = static_cast<std::int64_t>(draw % 1000);
+    quire::atomically([&] {
+      at(from).balance -= amount;
+      ++at(from).changes;
+      at(to).balance += amount;
+      ++at(to).changes;
+      ++transfers();
+    });
+  }
+  void check(std::uint64_t step) const {
+    quire::atomically([&] {
+      std::int64_t sum = 0;
+      std::uint64_t changes = 0;
+      for (std::size_t i = 0; i < accounts; ++i) {
+        sum += at(i).balance;
+        changes += at(i).changes;
+      }
+      REQUIRE_EQUAL(sum, 0);
+      REQUIRE_EQUAL(changes, 2 * transfers());
+      REQUIRE_EQUAL(steps(), step);
+    });
+  }
+};
+
+/// A thread that makes transfers while a checkpoint is made.
+class teller {
+ public:
+  explicit teller(const bank& b, std::uint64_t draw)
+      : thread_([this, &b, draw]() mutable {
+          while (!stop_.load()) b.transfer(draw);
+        }) {}
+  ~teller() {
+    stop_.store(true);
+    thread_.join();
+  }
+
+ private:
+  std::atomic<bool> stop_{false};
+  std::thread thread_;
+};
+
 struct state {
   std::uint64_t step, counter;
   quire_mutex mutex;
@@ -62,6 +121,7 @@ struct state {
   block* newest;
   block* blocks[most_steps];
   fine_state fine;
+  bank accounts;
 };
 
 std::uint64_t first_value(std::size_t i) { return i % 3 == 0 ? mix(i) : 0; }
@@ -150,6 +210,14 @@ state* make() {
     REQUIRE_OK(quire_region_create(&about, std::size_t{16} << 20, &s->heap));  // at the number of the one that is gone
     for (std::size_t i = 0; i < cells; ++i) s->strong[i] = s->relaxed[i] = first_value(i);
     if (std::getenv("CHECKPOINT_MINIPAGES") != nullptr) make(s->fine);
+    if (std::getenv("CHECKPOINT_TRANSACTIONS") != nullptr) {
+      about = region_options(4096, QUIRE_PLACE_MODULO);
+      about.consistency = QUIRE_TRANSACTIONAL;
+      quire_region region{};
+      REQUIRE_OK(quire_region_create(&about, (bank::accounts + 2) * 4096, &region));
+      REQUIRE_OK(quire_region_range(region, &at, nullptr));
+      s->accounts.base = static_cast<std::byte*>(at);
+    }
     REQUIRE_OK(quire_calloc(2, far, &at));
     s->noise = static_cast<char*>(at);
     REQUIRE_OK(quire_publish("the state of it all\n", s));
@@ -194,6 +262,10 @@ void compute(state* s) {
     REQUIRE_OK(quire_rwlock_unlock(s->rwlock));
   }
   if (s->fine.cells != nullptr) compute(s->fine, step);
+  if (s->accounts.base != nullptr) {
+    for (std::uint64_t draw = step * nodes + self, i = 0; i < 10; ++i) s->accounts.transfer(draw);
+    if (step % nodes == self) quire::atomically([&] { ++s->accounts.steps(); });
+  }
   barrier();
   if (step >= lifetime && (step + 1) % nodes == self) REQUIRE_OK(quire_free(s->blocks[step - lifetime]));
   if (self == 0) s->step = step + 1;
@@ -263,6 +335,8 @@ void save(state* s, const char* directory) {
       for (int which = 0; s->fine.cells != nullptr && which < 2; ++which) {
         if (which == 0 ? quire_node() == 0 : quire_node() == quire_nodes() - 1) fine[which] = std::make_unique<fine_noise>(s->fine, which);
       }
+      std::unique_ptr<teller> transfers;
+      if (s->accounts.base != nullptr) transfers = std::make_unique<teller>(s->accounts, s->step * 64 + static_cast<std::uint64_t>(quire_node()));
       std::unique_ptr<noise> writer;
       if (quire_node() == 0) writer = std::make_unique<noise>(s);
       why = quire_checkpoint(directory);
@@ -309,6 +383,7 @@ void check_all(state* s) {
   check_regions(s);
   check_arrays(s);
   if (s->fine.cells != nullptr) check(s->fine, s->step);
+  if (s->accounts.base != nullptr) s->accounts.check(s->step);
   REQUIRE_EQUAL(s->counter, turns * s->step);
   const block* b = s->newest;
   for (std::uint64_t age = 0; age < std::min(lifetime, s->step); ++age, b = b->older) {
@@ -394,6 +469,7 @@ int main(int argc, char** argv) {
         if (ahead > 1) fail(__FILE__, __LINE__, "noise %d: %" PRIu64 " is not %" PRIu64 " or one more, after step %" PRIu64, which, *words.first, *words.second, s->step);
       }
       if (s->fine.cells != nullptr) check(s->fine, s->step);
+      if (s->accounts.base != nullptr) s->accounts.check(s->step);
       if (quire_node() == 0) std::printf("goes on after step %" PRIu64 " on %d nodes\n", s->step, quire_nodes());
     } else {
       s = make();

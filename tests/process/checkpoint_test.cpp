@@ -82,6 +82,9 @@ TEST_F(checkpoint, goes_on_with_a_heap_of_minipages) { go_around({{"QUIRE_HEAP_V
 TEST_F(checkpoint, goes_on_with_a_heap_of_minipages_beside_release) {
   go_around({{"QUIRE_HEAP_VIEWS", "64"}, {"CHECKPOINT_MINIPAGES", "1"}, {"QUIRE_CONSISTENCY", "release"}});
 }
+TEST_F(checkpoint, goes_on_with_transactions_under_way) { go_around({{"CHECKPOINT_TRANSACTIONS", "1"}}); }
+TEST_F(checkpoint, goes_on_with_transactions_and_sigsegv) { go_around({{"CHECKPOINT_TRANSACTIONS", "1"}}, {"--detect", "segv", "--transport", "tcp"}); }
+TEST_F(checkpoint, goes_on_with_transactions_and_little_memory) { go_around({{"CHECKPOINT_TRANSACTIONS", "1"}}, {"--memory-limit", "1M"}); }
 TEST_F(checkpoint, goes_on_with_large_units) { go_around({{"QUIRE_UNIT", "64K"}}); }
 
 TEST_F(checkpoint, another_pool_detector_and_consistency_may_go_on) {
@@ -127,9 +130,13 @@ TEST_F(checkpoint, a_kill_at_any_step_leaves_one_to_go_on_from) {
   expect_all_right(last, std::to_string(round * 6 + 2));
 }
 
-class killed_checkpoint : public checkpoint, public testing::WithParamInterface<bool> {};
+enum class state_kind { pages, below_a_page, transactions };
+constexpr const char* names_of_states[] = {"pages", "below_a_page", "transactions"};
+class killed_checkpoint : public checkpoint, public testing::WithParamInterface<state_kind> {};
 TEST_P(killed_checkpoint, costs_the_steps_since) {
-  const command::settings settings = GetParam() ? command::settings{{"CHECKPOINT_MINIPAGES", "1"}, {"QUIRE_HEAP_VIEWS", "16"}} : command::settings{};
+  command::settings settings;
+  if (GetParam() == state_kind::below_a_page) settings = {{"CHECKPOINT_MINIPAGES", "1"}, {"QUIRE_HEAP_VIEWS", "16"}};
+  if (GetParam() == state_kind::transactions) settings = {{"CHECKPOINT_TRANSACTIONS", "1"}};
   for (int i = 0; i < 4; ++i) {
     command running({QUIRE_TOOL, "run", "-n", std::to_string(1 + (i + 2) % 4), "--timeout", "60",
                      QUIRE_PROGRAMS "/checkpoint_program", path_, "900", "2"}, settings);
@@ -146,9 +153,33 @@ TEST_P(killed_checkpoint, costs_the_steps_since) {
   ASSERT_LT(step, 990);
   expect_all_right(job(3, std::to_string(step + 3), settings), std::to_string(step + 3));
 }
-INSTANTIATE_TEST_SUITE_P(units, killed_checkpoint, testing::Bool(), [](const auto& info) { return info.param ? "below_a_page" : "pages"; });
+INSTANTIATE_TEST_SUITE_P(units, killed_checkpoint, testing::Values(state_kind::pages, state_kind::below_a_page, state_kind::transactions),
+                         [](const auto& info) { return names_of_states[static_cast<std::size_t>(info.param)]; });
 
 /// Found: who had written its own file went on, and wanted pages of a node that had not: they were in no file.
+/// Everything is killed, again and again: the loop of transactions goes on with the tasks that it had.
+TEST_F(checkpoint, tasks_go_on_where_they_were) {
+  const auto words = [&](int nodes) {
+    return std::vector<std::string>{QUIRE_TOOL, "run", "-n", std::to_string(nodes), "--timeout", "60", QUIRE_PROGRAMS "/lasting_tasks_program", path_, "12", "3000"};
+  };
+  int killed = 0;
+  for (const int nodes : {3, 2, 4, 1}) {
+    command running(words(nodes));
+    ASSERT_TRUE(running.wait_for("checkpoint 3", 50));
+    if (killed != 0) {
+      EXPECT_TRUE(running.wait_for("goes on with", 1));
+    }
+    running.signal(SIGKILL);
+    (void)running.finish(20);
+    EXPECT_TRUE(running.left_behind(20).empty());
+    ++killed;
+  }
+  const auto result = run(words(2), {}, "", 70);
+  EXPECT_EQ(result.status, 0) << result.out << result.err;
+  EXPECT_THAT(result.out, HasSubstr("goes on with"));
+  EXPECT_THAT(result.out, HasSubstr("all 36000 tasks were run once"));
+}
+
 TEST_F(checkpoint, nobody_goes_on_before_the_slowest_has_written) {
   for (const int nodes : {2, 3}) {
     // Made, but nothing in it: the first file of a node that makes no directories.

@@ -79,6 +79,10 @@ class domain {
   virtual void relieve() {}
   /// The region goes, here and on all other nodes; none of its messages is on its way.
   virtual void forget(model::region_id) {}
+  /// A commit of this node is under way, and ends by itself: content changes although threads that ask for more of it wait. Of a region: one that
+  /// writes it, or that cannot be undone any more.
+  [[nodiscard]] virtual bool commits() const { return false; }
+  [[nodiscard]] virtual bool commits_in(model::region_id) const { return false; }
   /// Something of this node is on its way that nobody waits for.
   [[nodiscard]] virtual bool busy() const { return false; }
 };

@@ -144,8 +144,13 @@ bool domain::on_message(const model::message& m, std::span<const std::byte>) {
   return true;
 }
 
+bool domain::commits_in(model::region_id region) const {
+  return (under_way_ || turns_.had()) && std::ranges::find(writes_, region, &written_unit::region) != writes_.end();
+}
+
 void domain::forget(model::region_id region) {
-  if (std::erase_if(writes_, [&](const written_unit& w) { return w.region == region; }) != 0) (void)on_unmapped();
+  const bool written = std::erase_if(writes_, [&](const written_unit& w) { return w.region == region; }) != 0;
+  if (written && !turns_.had()) (void)on_unmapped();
 }
 
 }  // namespace quire::transaction

@@ -81,6 +81,8 @@ class domain final : public protocol::domain, private sequential::private_views 
 
   [[nodiscard]] bool on_message(const model::message& m, std::span<const std::byte> value) override;
   void forget(model::region_id region) override;
+  [[nodiscard]] bool commits() const override { return under_way_ || wanted_ != 0; }
+  [[nodiscard]] bool commits_in(model::region_id region) const override;
   [[nodiscard]] bool busy() const override { return turns_.busy(); }
 
   // ---- Of machines
