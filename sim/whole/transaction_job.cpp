@@ -5,6 +5,8 @@
 #include <array>
 #include <iterator>
 
+#include "core/job_call.hpp"
+
 namespace quire::whole {
 
 using sync::operation;
@@ -95,6 +97,13 @@ std::string transaction_job::run() {
     barrier_ = maker.create(operation::barrier_create, all_threads_);
     calls_->prepare(maker);
     plan_items(threads);
+    const std::uint64_t holds = draw_.below(options_.most_holds + 1);
+    for (unsigned n = 0; n < world_.nodes() && holds != 0; ++n) {
+      world_.start(n, [this, holds, seed = draw_.next()](node& at) {
+        actor a(world_, at, options_.most_threads + 1, seed);
+        hold_now_and_then(a, holds);
+      });
+    }
     for (unsigned n = 0; n < world_.nodes(); ++n) {
       for (unsigned number = 1; number <= threads[n]; ++number) {
         world_.start(n, [this, number, items = items_[n][number - 1], seed = draw_.next()](node& at) {
@@ -147,6 +156,44 @@ void transaction_job::live(actor& a, std::uint64_t items) {
   a.must_call(operation::barrier_wait, barrier_);
   transact(a, &transaction_job::read_all, false);
   a.must_call(operation::barrier_wait, barrier_);
+}
+
+/// A thread of each node: as for checkpoints. No writes are committed meanwhile, and what nodes keep is what was committed last.
+void transaction_job::hold_now_and_then(actor& a, std::uint64_t times) {
+  core::core& c = a.here.core();
+  for (std::uint64_t i = 0; i < times && !world_.failed(); ++i) {
+    world_.sleep(a.draw.below(500'000));
+    const core::job_call together(c, sync::meeting::checkpoint, "hold", static_cast<int>(a.number));
+    a.here.expect_less(true);
+    a.must(c.holding.hold(), "a hold");
+    const std::uint64_t commits = commits_with_writes();
+    check_held(a);
+    world_.sleep(a.draw.below(200'000));
+    check_held(a);
+    if (commits_with_writes() != commits) world_.fail("a transaction is committed while content is held");
+    a.must_call(operation::barrier_wait, 0);
+    c.holding.let_go();
+    a.here.expect_less(false);
+    ++holds_;
+  }
+}
+
+std::uint64_t transaction_job::commits_with_writes() {
+  std::uint64_t all = 0;
+  for (unsigned n = 0; n < world_.nodes(); ++n) all += world_.at(n).core().transactions.count().commits;
+  return all;
+}
+
+void transaction_job::check_held(actor& a) {
+  core::region_slot& r = *a.here.core().regions.slot(model::region_id{region});
+  for (const core::kept_run& run : a.here.core().holding.kept(&r)) {
+    for (const auto& [address, value] : world_.all_written()) {
+      const std::uint64_t unit = address - r.about.base < r.about.bytes ? r.layout.unit_of(address - r.about.base) : ~std::uint64_t{0};
+      if (!run.in_memory || unit < run.first || unit >= run.first + run.count || a.here.peek(address) == value) continue;
+      return world_.fail("node " + std::to_string(a.node_number()) + " keeps " + std::to_string(a.here.peek(address)) + " in " + world_.name_of(address) +
+                         ", where " + std::to_string(value) + " was committed last");
+    }
+  }
 }
 
 /// Outside of transactions a thread sees what is committed, or what the transaction that runs on its node has written.

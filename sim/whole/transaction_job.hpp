@@ -56,6 +56,7 @@ struct transaction_options {
   unsigned limited_percent = 0;    ///< runs whose nodes are short of memory
   bool any_unit = false;           ///< units may have several pages
   unsigned forced_percent = 0;     ///< runs in which the runtime forces restarts (core::configuration::restart_every)
+  unsigned most_holds = 0;         ///< that nodes make together while transactions run, as for checkpoints
   std::uint8_t consistency = QUIRE_SEQUENTIAL;
 };
 
@@ -72,6 +73,7 @@ class transaction_job {
   /// Attempts that could not go on with what they had seen; transactions that wanted a turn.
   [[nodiscard]] std::uint64_t retries() const noexcept { return waits_; }
   [[nodiscard]] std::uint64_t turns() const noexcept { return turns_; }
+  [[nodiscard]] std::uint64_t holds() const noexcept { return holds_; }
 
  private:
   enum class outcome : std::uint8_t { committed, aborted, again, forced, waits };
@@ -84,6 +86,9 @@ class transaction_job {
   void plan_items(const std::vector<unsigned>& threads);
   void live(actor& a, std::uint64_t items);
   void look_outside(actor& a);
+  void hold_now_and_then(actor& a, std::uint64_t times);
+  void check_held(actor& a);
+  [[nodiscard]] std::uint64_t commits_with_writes();
   /// False: it is to be retried.
   using body = bool (transaction_job::*)(actor& a, recorder::id which);
   void transact(actor& a, body what, bool may_abort);
@@ -105,7 +110,7 @@ class transaction_job {
   world world_;
   recorder record_{world_};
   std::unique_ptr<transaction_calls> calls_;
-  std::uint64_t barrier_ = 0, done_ = 0, waits_ = 0, turns_ = 0;
+  std::uint64_t barrier_ = 0, done_ = 0, waits_ = 0, turns_ = 0, holds_ = 0;
   std::vector<std::vector<std::uint64_t>> items_{};  ///< that threads give, or take, by node and number
   unsigned all_threads_ = 0;
   std::unordered_set<std::uint64_t> full_{};         ///< values of slots that somebody may take
