@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Garbage-collected heaps: the bodies of quire/gc.h. Application threads.
 #include <quire/gc.h>
+#include <quire/transaction.h>
 
 #include <algorithm>
 #include <cstring>
@@ -152,6 +153,8 @@ quire_status quire_gc_allocate(quire_gc_heap heap, uint32_t type, uint64_t lengt
   gc_heap* const known = r->gc->find(call, heap);
   if (known == nullptr) return QUIRE_NOT_FOUND;
   if (object == nullptr) return explain(QUIRE_INVALID, "%s(): the place for the object is NULL", call);
+  if (known->transactional && quire_in_transaction() == 0)
+    return explain(QUIRE_INVALID, "%s(): objects of a transactional heap are made in a transaction (quire_atomically())", call);
   const std::uint64_t bytes = type <= gc::most_types ? known->type_bytes[type].load(std::memory_order_acquire) : 0;
   if (bytes == 0) return explain(QUIRE_INVALID, "%s(): this node has registered no type %u with the heap (quire_gc_type())", call, type);
   const std::uint64_t granules = gc::granules_of(bytes, length);

@@ -9,10 +9,16 @@
 //   plan      nodes tell what they wrote of units that went to and fro; who keeps such a unit finds the objects that should move, and asks their writers for
 //  places
 //   let go    threads may use memory again
-//   move      writers copy, then all change the references that they keep; by the application view, as any thread would
+//   move      writers copy, then all change the references that they keep; by the application view, as any thread would. Of a transactional heap each
+//             of the two is a transaction of every node
+//
+// While a transactional heap is collected no transaction of other threads runs: those that want to begin wait until objects have moved. So no body has
+// references of before, and what an attempt that was undone has made is garbage.
 //
 // Application thread of each node. What comes from other nodes waits in the heap's inbox (gc_heaps.cpp) until this thread looks.
 #include "api/gc_collect.hpp"
+
+#include <quire/transaction.h>
 
 #include <algorithm>
 #include <cstring>
@@ -22,6 +28,7 @@
 #include "base/clock.hpp"
 #include "base/detail.hpp"
 #include "base/log.hpp"
+#include "core/thread_state.hpp"
 #include "gc/ending.hpp"
 #include "gc/marker.hpp"
 #include "region/services.hpp"
@@ -57,6 +64,8 @@ class collection final : gc::outlet {
   quire_status find_live();
   quire_status plan_moves();
   quire_status move();
+  template <class F>
+  quire_status write(F f);
   void let_go() noexcept;
 
   void add_roots();
@@ -476,12 +485,24 @@ void collection::copy(const gc::forwarding::move& one) {
   }
 }
 
+/// `f` writes the heap, and may be called again.
+template <class F>
+quire_status collection::write(F f) {
+  if (heap_.transactional) return quire_atomically([](void* p) { (*static_cast<F*>(p))(); }, &f, nullptr);
+  f();
+  return QUIRE_OK;
+}
+
 /// All nodes, or none. Content may move now.
 quire_status collection::move() {
   if (moved_.moves().empty()) return QUIRE_OK;
-  for (const auto& one : arrivals_) copy(one);
+  if (const auto why = write([&] {
+        for (const auto& one : arrivals_) copy(one);
+      }); why != QUIRE_OK) return why;
   if (const auto why = quire_barrier_wait(quire_barrier{0}); why != QUIRE_OK) return why;
-  for (const word_change& change : changes_) *reinterpret_cast<std::uint64_t*>(change.at) = change.value;
+  if (const auto why = write([&] {
+        for (const word_change& change : changes_) *reinterpret_cast<std::uint64_t*>(change.at) = change.value;
+      }); why != QUIRE_OK) return why;
   {
     const std::scoped_lock lock(heap_.memory_mutex);
     const gc::granule_range own = heap_.memory.slice();
@@ -517,13 +538,15 @@ quire_status collection::run(quire_gc_statistics& result) noexcept {
   std::int64_t types = self_ == 0 ? gc_.types_of(heap_) : 0;
   if (const auto why = sum({&types, 1}); why != QUIRE_OK) return why;
   load_types(static_cast<unsigned>(types));
-  quire_status why = hold();
+  quire_status why = heap_.transactional ? core_.transactions.close().code() : QUIRE_OK;
+  if (why == QUIRE_OK) why = hold();
   if (why == QUIRE_OK) why = mark();
   if (why == QUIRE_OK) why = find_live();
   if (why == QUIRE_OK) why = plan_moves();
   // Who is done first would send units away that others still look at; all steps end with a meeting.
   let_go();
   if (why == QUIRE_OK) why = move();
+  if (core::this_thread().closes_transactions) core_.transactions.open();
   if (why == QUIRE_OK) why = sum_up(result);
   return why;
 }

@@ -53,6 +53,7 @@ struct gc_heap {
 
   const std::uint64_t handle, base;
   const gc::heap_shape shape;
+  const bool transactional;  ///< its region is
   const bool restored;  ///< it has objects of a job before this one
   std::atomic<gc_directory*> directory{nullptr};  ///< once a thread of this node has looked for it
 

@@ -14,6 +14,7 @@ struct thread_state {
   read_ahead stream;
   wait_note wants{};      ///< what it asks for, or has asked for last
   bool inside_transaction = false;
+  bool closes_transactions = false;  ///< none of other threads of this node begins
   unsigned asking = 0;  ///< operations that it has asked for and that are not done: what it does meanwhile is no doing of the program's
   sync::meeting meeting = sync::meeting::none;  ///< the call of the API that its collectives are steps of
 

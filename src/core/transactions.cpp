@@ -11,6 +11,7 @@
 
 #include <utility>
 
+#include "base/check.hpp"
 #include "base/log.hpp"
 #include "core/core.hpp"
 #include "core/thread_state.hpp"
@@ -24,6 +25,13 @@ using transaction::progress;
 struct turn_op : op {
   using op::op;
   bool fresh = false;  ///< the transaction has seen nothing yet
+};
+
+/// A thread that waits to begin, or to close.
+struct begin_op : op {
+  using op::op;
+  bool closes = false;
+  bool closed = false;  ///< by this thread
 };
 
 transactions::transactions(core& node) : core_(node), domain_(static_cast<transaction::domain&>(node.protocols.domain(transaction::id))) {}
@@ -61,7 +69,8 @@ bool transactions::inside() noexcept { return this_thread().inside_transaction; 
 
 base::status transactions::begin(bool turn) noexcept {
   if (!domain_.word().try_begin()) {
-    op o([](core& e, op& self) noexcept { e.transactions.begin_step(self); }, op::type::call);
+    begin_op o([](core& e, op& self) noexcept { e.transactions.begin_step(static_cast<begin_op&>(self)); }, op::type::call);
+    o.closed = this_thread().closes_transactions;
     const note_scope noted(this_thread().wants, waits::what::something, "quire_atomically: the transaction of another thread");
     (void)core_.run(o);
     if (!o.result().ok()) return o.result();
@@ -75,11 +84,39 @@ base::status transactions::begin(bool turn) noexcept {
   return o.result();
 }
 
-void transactions::begin_step(op& o) noexcept {
+void transactions::begin_step(begin_op& o) noexcept {
   if (core_.ending.load(std::memory_order_relaxed)) return o.complete(QUIRE_NOT_STARTED);
-  if (domain_.word().attract() != phase::idle || begins_.first != nullptr) return begins_.push(o);
-  domain_.word().set(phase::running, false);
+  const bool is_taken = domain_.word().attract() != phase::idle;
+  if (!o.closed && (is_taken || closed_ || begins_.first != nullptr)) return begins_.push(o);
+  CHECK(!is_taken);
+  closed_ = closed_ || o.closes;
+  domain_.word().set(o.closes ? phase::idle : phase::running, closed_);
   o.complete();
+}
+
+/// Nobody runs.
+void transactions::let_next_begin() noexcept {
+  auto* const next = closed_ ? nullptr : static_cast<begin_op*>(begins_.pop());
+  closed_ = closed_ || (next != nullptr && next->closes);
+  domain_.word().set(next != nullptr && !next->closes ? phase::running : phase::idle, closed_ || begins_.first != nullptr);
+  if (next != nullptr) next->complete();
+}
+
+base::status transactions::close() noexcept {
+  begin_op o([](core& e, op& self) noexcept { e.transactions.begin_step(static_cast<begin_op&>(self)); }, op::type::call);
+  o.closes = true;
+  const note_scope noted(this_thread().wants, waits::what::something, "the transaction of another thread");
+  (void)core_.run(o);
+  this_thread().closes_transactions = o.result().ok();
+  return o.result();
+}
+
+void transactions::open() noexcept {
+  this_thread().closes_transactions = false;
+  core_.as_driver([&] {
+    closed_ = false;
+    let_next_begin();
+  });
 }
 
 base::status transactions::take_turn() noexcept {
@@ -239,9 +276,7 @@ void make_room(core& e, transaction::domain& all) noexcept {
 void transactions::finish() noexcept {
   if (domain_.turn().had()) domain_.turn().end();
   make_room(core_, domain_);
-  op* const next = begins_.pop();
-  domain_.word().set(next != nullptr ? phase::running : phase::idle, begins_.first != nullptr);
-  if (next != nullptr) next->complete();
+  let_next_begin();
   for (op* o = outside_.take_all(); o != nullptr;) {
     op* const rest = o->next;
     o->execute(core_);

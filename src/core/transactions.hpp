@@ -11,6 +11,7 @@ namespace quire::core {
 
 class core;
 struct turn_op;
+struct begin_op;
 
 class transactions {
  public:
@@ -27,6 +28,9 @@ class transactions {
   void retry(std::int64_t timeout_ms) noexcept;
   /// Nobody else commits until it is over. QUIRE_CONFLICT: it is doomed.
   [[nodiscard]] base::status take_turn() noexcept;
+  /// Returns when no transaction of this node runs; until open() only the calling thread begins any. One thread of a node.
+  [[nodiscard]] base::status close() noexcept;
+  void open() noexcept;
   /// The calling thread is in one.
   [[nodiscard]] static bool inside() noexcept;
   /// The calling thread's transaction is doomed: what it does is in vain.
@@ -52,7 +56,8 @@ class transactions {
     [[nodiscard]] op* pop() noexcept;
     void remove(const op& o) noexcept;
   };
-  void begin_step(op& o) noexcept;
+  void begin_step(begin_op& o) noexcept;
+  void let_next_begin() noexcept;
   void commit_step(fault_op& o) noexcept;
   void abort_step(op& o) noexcept;
   void retry_step(op& o) noexcept;
@@ -64,6 +69,7 @@ class transactions {
   core& core_;
   transaction::domain& domain_;
   queue begins_{}, outside_{}, retries_{};
+  bool closed_ = false;
   std::uint64_t accesses_ = 0;  ///< that were noticed
   op* paused_ = nullptr;       ///< a commit
   turn_op* turn_ = nullptr;    ///< who waits for its turn
