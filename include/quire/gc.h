@@ -23,7 +23,8 @@ typedef struct quire_gc_heap {
 /** How a heap behaves. Zero-initialise, set `size`, set what you need; NULL means all defaults. */
 typedef struct quire_gc_options {
   size_t size;                   /**< sizeof(quire_gc_options), for versions to come */
-  quire_consistency consistency; /**< of its objects, as quire_region_options::consistency; 0 is sequential */
+  /** Of its objects, as quire_region_options::consistency; 0 is sequential. Those of a QUIRE_TRANSACTIONAL one are made and written in transactions. */
+  quire_consistency consistency;
   size_t unit_bytes;             /**< what moves as one: a power of two, 4 KiB to 2 MiB; 0: 4 KiB */
   const char* name;              /**< for quire_gc_open(): at most 54 characters; NULL: none */
 } quire_gc_options;
@@ -46,7 +47,7 @@ QUIRE_API QUIRE_NODISCARD quire_status quire_gc_type(quire_gc_heap heap, const c
 /** An object of `length` elements of a type, zero, aligned to 16 bytes. It takes 8 bytes more, in multiples of 16. An object of at most
  *  a quarter of a unit lies in one unit; one of a unit or more begins with one, if it can. It must be reachable from a root by the next collection.
  *  QUIRE_NO_MEMORY: no node has room for it: collect, or make a larger heap (no object is larger than a node's part); QUIRE_INVALID: a type that was
- *  not registered by this node, a length of 0 or beyond all heaps; QUIRE_NOT_FOUND: no heap. */
+ *  not registered by this node, a length of 0 or beyond all heaps, or outside of a transaction in a transactional heap; QUIRE_NOT_FOUND: no heap. */
 QUIRE_API QUIRE_NODISCARD quire_status quire_gc_allocate(quire_gc_heap heap, uint32_t type, uint64_t length, void** object);
 /** Elements of an object; reads the 8 bytes before it. QUIRE_BAD_ADDRESS for what is no shared address, or not where an object may begin; what lies within an
  *  object is not told from one. */
@@ -75,6 +76,8 @@ typedef struct quire_gc_statistics {
  *  job. Until all have returned no thread uses the heap; nor does any hold a reference from before for afterwards that a root does not lead to. Shared
  *  memory is held still meanwhile, as by quire_checkpoint(): threads that write some of it wait. Each node marks the objects in units that it keeps; no unit
  *  moves for it.
+ *  Of a transactional heap it may come while other threads run transactions: those that run end first, and others begin when it is over, in the heap as it is
+ *  then. What an attempt has made that was undone goes.
  *  Sweeping happens by and by, when memory is
  *  allocated. `statistics` may be NULL; else zero-initialise it and set `size`.
  *  Where QUIRE_SHARING=1 (or by quire_gc_note_written()), and nodes have written different objects of the same unit in turn, such objects move to units of

@@ -209,6 +209,9 @@ QUIRE_API quire_status quire_region_range(quire_region region, void** address, u
  *  while the program runs). One thread of each node calls it, with the same arguments, and it is a barrier of the job. No
  *  content is lost, and other threads of any node may use the region meanwhile: those that need more of it than they
  *  have just then wait until it has changed. To the consistency that the region has it is a barrier and no more.
+ *  A region that was made with QUIRE_TRANSACTIONAL may become sequential, and transactional again; transactions of any thread
+ *  begin when the change is over, and it waits for those that run. No other region becomes transactional, and between that and
+ *  QUIRE_RELEASE it is sequential: QUIRE_INVALID.
  *  QUIRE_INVALID on all nodes for calls that differ, for the region of quire_malloc(), and for what is no region or no
  *  consistency; QUIRE_NOT_FOUND for a region that was destroyed; QUIRE_BUSY on all nodes if some of it is pinned, or it is about to be destroyed; QUIRE_NO_MEMORY; QUIRE_PEER_LOST. After an error the region is what it was. */
 QUIRE_API quire_status quire_region_set_consistency(quire_region region, quire_consistency consistency);

@@ -54,10 +54,10 @@ void remove(const std::byte* view) { all().erase(view); }
 }  // namespace private_views
 }  // namespace
 
-array_pool::array_pool(std::uint64_t bytes, frame_map& framed, const ::quire::pool::fine_views& fine)
-    : bytes_(bytes), at_(nullptr), views_bytes_(fine.count * fine.stride + bytes), framed_(framed) {
+array_pool::array_pool(std::uint64_t bytes, frame_map*& next_frames, const ::quire::pool::fine_views& fine)
+    : bytes_(bytes), at_(nullptr), views_bytes_(fine.count * fine.stride + bytes), framed_(*next_frames), next_frames_(next_frames) {
   int error = 0;
-  if (framed.view == ::quire::pool::view_kind::private_copies) {
+  if (framed_.view == ::quire::pool::view_kind::private_copies) {
     map_private();
     return;
   }
@@ -83,6 +83,14 @@ void array_pool::map_private() {
 }
 
 array_pool::~array_pool() { (void)leave(); }
+
+int array_pool::show(::quire::pool::view_kind what) noexcept {
+  framed_.view = what;
+  framed_.copied.assign(framed_.copied.size(), false);
+  next_frames_ = &framed_;
+  const int error = os::advise(views_, bytes_, MADV_DONTNEED);
+  return error != 0 ? error : os::protect(views_, bytes_, PROT_NONE);
+}
 
 int array_pool::leave() noexcept {
   private_views::remove(views_);

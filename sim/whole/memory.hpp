@@ -37,7 +37,8 @@ struct frame_map {
 
 class array_pool final : public pool::pool {
  public:
-  array_pool(std::uint64_t bytes, frame_map& framed, const ::quire::pool::fine_views& fine = {});
+  /// `next_frames`: of the range that a detector attaches next.
+  array_pool(std::uint64_t bytes, frame_map*& next_frames, const ::quire::pool::fine_views& fine = {});
   ~array_pool() override;
   array_pool(const array_pool&) = delete;
   array_pool& operator=(const array_pool&) = delete;
@@ -54,6 +55,8 @@ class array_pool final : public pool::pool {
   [[nodiscard]] const char* name() const noexcept override { return "array"; }
   [[nodiscard]] const char* when_full() const noexcept override { return "it is never full"; }
   [[nodiscard]] int leave() noexcept override;
+  [[nodiscard]] int show(::quire::pool::view_kind) noexcept override;
+  [[nodiscard]] int make_accessible() noexcept override { return 0; }  // what threads may do is the table's
   void dump(std::uint64_t, std::uint64_t) noexcept override {}
 
  private:
@@ -64,6 +67,7 @@ class array_pool final : public pool::pool {
   std::byte* views_ = nullptr;  ///< where there are fine ones: addresses of all application views, which only name pages. Private copies: the view
   std::uint64_t views_bytes_;
   frame_map& framed_;
+  frame_map*& next_frames_;
 };
 
 class table_detector : public detect::detector {

@@ -103,7 +103,7 @@ base::result<std::unique_ptr<pool::pool>> node::make_pool(const pool::settings&,
                                                           const pool::fine_views& fine, pool::view_kind view) {
   if (view != pool::view_kind::shared && fine.count != 0) return QUIRE_UNSUPPORTED;
   next_frames_ = frames_.emplace_back(std::make_unique<frame_map>(bytes / os::page_bytes, view)).get();
-  return std::unique_ptr<pool::pool>(std::make_unique<array_pool>(bytes, *next_frames_, fine));
+  return std::unique_ptr<pool::pool>(std::make_unique<array_pool>(bytes, next_frames_, fine));
 }
 
 base::result<std::unique_ptr<detect::detector>> node::open_detector(detect::kind which) {

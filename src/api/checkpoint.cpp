@@ -34,7 +34,7 @@ quire_status spread(T& value, int root) {
 
 checkpoint::region_row row_of(const core::region_slot& r) {
   const core::region_description& d = r.about;
-  const auto consistency = static_cast<std::uint64_t>(r.consistency());
+  const auto consistency = static_cast<std::uint64_t>(r.consistency()) | (d.copies != 0 ? checkpoint::region_row::has_copies : 0);
   return {d.id, d.base, d.bytes, d.unit_bytes, d.placement, d.home, consistency, d.pool, d.detector, d.life, d.heap, d.orders, d.layout, d.views, d.chunk, d.grouping};
 }
 

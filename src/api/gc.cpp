@@ -153,7 +153,7 @@ quire_status quire_gc_allocate(quire_gc_heap heap, uint32_t type, uint64_t lengt
   gc_heap* const known = r->gc->find(call, heap);
   if (known == nullptr) return QUIRE_NOT_FOUND;
   if (object == nullptr) return explain(QUIRE_INVALID, "%s(): the place for the object is NULL", call);
-  if (known->transactional && quire_in_transaction() == 0)
+  if (known->is_transactional() && quire_in_transaction() == 0)
     return explain(QUIRE_INVALID, "%s(): objects of a transactional heap are made in a transaction (quire_atomically())", call);
   const std::uint64_t bytes = type <= gc::most_types ? known->type_bytes[type].load(std::memory_order_acquire) : 0;
   if (bytes == 0) return explain(QUIRE_INVALID, "%s(): this node has registered no type %u with the heap (quire_gc_type())", call, type);

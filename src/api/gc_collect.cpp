@@ -488,7 +488,7 @@ void collection::copy(const gc::forwarding::move& one) {
 /// `f` writes the heap, and may be called again.
 template <class F>
 quire_status collection::write(F f) {
-  if (heap_.transactional) return quire_atomically([](void* p) { (*static_cast<F*>(p))(); }, &f, nullptr);
+  if (heap_.is_transactional()) return quire_atomically([](void* p) { (*static_cast<F*>(p))(); }, &f, nullptr);
   f();
   return QUIRE_OK;
 }
@@ -538,7 +538,7 @@ quire_status collection::run(quire_gc_statistics& result) noexcept {
   std::int64_t types = self_ == 0 ? gc_.types_of(heap_) : 0;
   if (const auto why = sum({&types, 1}); why != QUIRE_OK) return why;
   load_types(static_cast<unsigned>(types));
-  quire_status why = heap_.transactional ? core_.transactions.close().code() : QUIRE_OK;
+  quire_status why = heap_.is_transactional() ? core_.transactions.close().code() : QUIRE_OK;
   if (why == QUIRE_OK) why = hold();
   if (why == QUIRE_OK) why = mark();
   if (why == QUIRE_OK) why = find_live();

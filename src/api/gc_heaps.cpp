@@ -26,9 +26,9 @@ constexpr std::uint64_t of_roots = 1;             ///< gc_register: what is regi
 const char* text_of(const std::array<char, gc::longest_name + 1>& name) noexcept { return name.data(); }
 }  // namespace
 
-gc_heap::gc_heap(const core::region_slot& slot, unsigned nodes, unsigned self, bool old)
-    : handle(core::handle_of(slot.about)), base(slot.about.base), shape{slot.about.bytes, slot.about.unit_bytes, nodes},
-      transactional(slot.about.consistency == QUIRE_TRANSACTIONAL), restored(old), memory(shape.slice(self), shape.granules_a_unit()) {
+gc_heap::gc_heap(const core::region_slot& of, unsigned nodes, unsigned self, bool old)
+    : slot(of), handle(core::handle_of(slot.about)), base(slot.about.base), shape{slot.about.bytes, slot.about.unit_bytes, nodes}, restored(old),
+      memory(shape.slice(self), shape.granules_a_unit()) {
   if (restored) {  // what is free is not known before a collection
     gc::bitmap all(memory.slice().count());
     all.fill(0, all.size());

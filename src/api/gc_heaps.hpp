@@ -49,11 +49,14 @@ struct gc_parcel {
 };
 
 struct gc_heap {
-  gc_heap(const core::region_slot& slot, unsigned nodes, unsigned self, bool restored);
+  gc_heap(const core::region_slot& of, unsigned nodes, unsigned self, bool restored);
 
+  /// Its objects are made and written by transactions.
+  [[nodiscard]] bool is_transactional() const noexcept { return slot.consistency() == QUIRE_TRANSACTIONAL; }
+
+  const core::region_slot& slot;
   const std::uint64_t handle, base;
   const gc::heap_shape shape;
-  const bool transactional;  ///< its region is
   const bool restored;  ///< it has objects of a job before this one
   std::atomic<gc_directory*> directory{nullptr};  ///< once a thread of this node has looked for it
 

@@ -154,7 +154,8 @@ outcome take_tables(runtime& r, const checkpoint::opened& whole) {
     about.id = static_cast<std::uint16_t>(row.id);
     about.home = static_cast<std::uint16_t>(row.home);
     about.placement = static_cast<std::uint8_t>(row.placement);
-    about.consistency = static_cast<std::uint8_t>(row.consistency);
+    about.consistency = static_cast<std::uint8_t>(row.consistency & (checkpoint::region_row::has_copies - 1));
+    about.copies = (row.consistency & checkpoint::region_row::has_copies) != 0 ? 1 : 0;
     about.pool = static_cast<std::uint8_t>(row.pool);
     about.detector = static_cast<std::uint8_t>(row.detector);
     about.life = static_cast<std::uint32_t>(row.life);

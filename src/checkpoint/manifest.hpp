@@ -28,6 +28,7 @@ struct identity {
 struct region_row {
   std::uint64_t id = 0, base = 0, bytes = 0, unit_bytes = 0;
   std::uint64_t placement = 0, home = 0, consistency = 0, pool = 0, detector = 0;
+  static constexpr std::uint64_t has_copies = 256;  ///< in `consistency`: its views can show private copies
   std::uint64_t life = 0;  ///< regions that had gone when it was made: part of its handle
   std::uint64_t heap = 0;  ///< 1: memory is allocated from it
   std::uint64_t orders = 0;  ///< 1: its units carry release consistency along

@@ -64,9 +64,32 @@ base::status changer::set_consistency(std::uint64_t region, quire_consistency to
   c.to = core_.protocols.find(int{to});
   // Where writes are found by scans they cannot be stopped.
   c.good = c.region != nullptr && c.region->about.code == 0 && c.region->block == nullptr && c.to != nullptr && (!c.region->scans() || c.to->can.scan) &&
-           (c.to->id == c.region->machine->protocol() || (c.to->can.change && core_.protocols.of(*c.region).change));
+           (c.to->id == c.region->machine->protocol() || can_change(*c.region, *c.to));
   return change(c);
 }
+
+bool changer::can_change(const region_slot& r, const protocol::row& to) const noexcept {
+  const protocol::abilities& now = core_.protocols.of(r);
+  return now.change && to.can.change && (now.transactions == to.can.transactions || (r.about.copies != 0 && now.directory && to.can.directory));
+}
+
+namespace {
+/// None of this node's transactions runs, while the views of a region change.
+class no_transactions {
+ public:
+  no_transactions(transactions& all, bool wanted) noexcept : all_(wanted ? &all : nullptr) {
+    if (all_ != nullptr && !all_->close().ok()) all_ = nullptr;
+  }
+  ~no_transactions() {
+    if (all_ != nullptr) all_->open();
+  }
+  no_transactions(const no_transactions&) = delete;
+  no_transactions& operator=(const no_transactions&) = delete;
+
+ private:
+  transactions* all_;
+};
+}  // namespace
 
 base::status changer::change(const change_call& call) noexcept {
   if (core_.config.survives) {
@@ -88,6 +111,7 @@ base::status changer::change(const change_call& call) noexcept {
   }
   region_slot& r = *call.region;
   if (call.what == change_call::kind::set && call.to->id == r.machine->protocol()) return {};
+  const no_transactions none(core_.transactions, call.to != nullptr && call.to->can.transactions != core_.protocols.of(r).transactions);
   t = {};
   core_.as_driver([&] { stop(call, t); });
   base::status why = gather(t, call.by);
@@ -233,13 +257,22 @@ void changer::convert(const change_call& call) noexcept {
   if (call.what != change_call::kind::set) core_.blocks.turn(r, begins, call.checked);
   model::machine& from = *r.machine;
   if (call.to->id == from.protocol()) return core_.blocks.mark(r, begins);
+  const protocol::abilities& before = core_.protocols.of(r);
+  const bool by_directory = before.directory && call.to->can.directory, views_change = before.transactions != call.to->can.transactions;
+  if (views_change) {
+    from.on_views_gone();
+    core_.builder.show(r, call.to->can.transactions);
+    core_.transactions.on_copy_dropped();
+  }
   core_.builder.put_in_charge(r, *call.to);
   model::machine& to = *r.machine;
   const auto used = from.used();
   for (std::uint64_t unit = used.first(); unit < used.end(); ++unit) {
     if (!from.knows(unit)) continue;
     core_.actions.clear();
-    const model::handover h = from.successor().give(unit, core_.actions);
+    model::handover h = from.successor().give(unit, core_.actions);
+    h.by_directory = by_directory;
+    if (views_change) h.mapped = model::access::none;
     to.successor().take(unit, h, core_.actions);
     if (core_.actions.size() != 0) core_.performer.take(r, core_.actions);
   }

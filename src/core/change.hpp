@@ -46,8 +46,10 @@ struct change_call {
     if (what == kind::end_block) return "no parallel block is under way on the region";
     if (region->block != nullptr) return "a parallel block is under way on the region";
     if (what == kind::begin_block) return "a flag is not known, or the region's consistency goes without parallel blocks";
-    if (to == nullptr) return "the consistency is neither QUIRE_SEQUENTIAL nor QUIRE_RELEASE";
+    if (to == nullptr) return "the consistency is neither QUIRE_SEQUENTIAL, QUIRE_RELEASE nor QUIRE_TRANSACTIONAL";
+    if (to->can.transactions && region->about.copies == 0) return "a region becomes transactional only if it was made so, and had another consistency since";
     if (region->scans() && !to->can.scan) return "a region with QUIRE_DETECT_SCAN cannot have sequential consistency, as its writes cannot be stopped";
+    if (region->about.copies != 0) return "from transactional to release consistency, and back, it goes by sequential consistency";
     return "the region's consistency, or the other one, does not change";
   }
   [[nodiscard]] std::int64_t signature() const noexcept {
@@ -93,6 +95,7 @@ class changer {
  private:
   void stop(const change_call& call, totals& t) noexcept;
   void convert(const change_call& call) noexcept;
+  [[nodiscard]] bool can_change(const region_slot& r, const protocol::row& to) const noexcept;
   [[nodiscard]] bool is_quiet(const region_slot& r) const noexcept;
   void wait_quiet(const region_slot* r) noexcept;  // null: all regions
   void look_whether_quiet() noexcept;

@@ -89,8 +89,10 @@ base::status region_builder::fill(region_slot& slot, const region_description& a
     return QUIRE_UNSUPPORTED;
   }
   if (const auto why = can_have_views(*r); !why.ok()) return why;
-  if (const auto why = of->can.transactions ? can_have_private_views(*r, pool) : base::status{}; !why.ok()) return why;
-  const auto views = of->can.transactions ? pool::view_kind::private_copies : pool::view_kind::shared;
+  if (const auto why = of->can.transactions || about.copies != 0 ? can_have_private_views(*r, pool) : base::status{}; !why.ok()) return why;
+  if (of->can.transactions) r->about.copies = 1;
+  const bool copies = r->about.copies != 0;
+  const auto views = copies ? pool::view_kind::private_copies : pool::view_kind::shared;
   warn_of_mappings(*r);
   auto memory = mechanisms_.make_pool(pool, about.base, about.bytes, r->detector->accessible(), {r->views.fine(), r->views.stride()}, views);
   if (!memory.ok()) return memory.why();
@@ -103,7 +105,7 @@ base::status region_builder::fill(region_slot& slot, const region_description& a
   if (error == 0 && r->views.fine() != 0) error = r->together.make(static_cast<grouping>(about.grouping), r->layout.units(), r->layout.units_a_page());
   unsigned attached = 0;
   for (; error == 0 && attached <= r->views.fine(); ++attached) {
-    error = r->detector->attach(r->memory->application_view() + r->views.distance({attached, 0}), about.bytes, of->can.transactions);
+    error = r->detector->attach(r->memory->application_view() + r->views.distance({attached, 0}), about.bytes, copies);
   }
   if (error != 0) {
     base::log(base::log_level::error, "cannot prepare a region of %lu MiB: %s (%s)",
@@ -113,8 +115,21 @@ base::status region_builder::fill(region_slot& slot, const region_description& a
     return QUIRE_SYSTEM;
   }
   put_in_charge(*r, *of);
+  if (copies && !of->can.transactions) show(*r, false);  // at a restart
   if (core_.survival.recovery().active()) r->change.frozen.add(freeze::recovery);
   return {};
+}
+
+/// From now on threads see private copies of what they write, or the frames. Nothing is mapped afterwards. Nobody may be half way: a node that cannot map
+/// what others see is lost.
+void region_builder::show(region_slot& r, bool copies) noexcept {
+  std::byte* const at = r.memory->application_view();
+  r.detector->detach(at, r.about.bytes);
+  int error = r.memory->show(copies ? pool::view_kind::private_copies : pool::view_kind::shared);
+  if (error == 0) error = r.detector->attach(at, r.about.bytes, copies);
+  if (error == 0 && r.detector->accessible()) error = r.memory->make_accessible();
+  if (error != 0) base::die(QUIRE_SYSTEM, "cannot map region %u anew for another consistency: %s (pool '%s')", unsigned{r.about.id}, std::strerror(error), r.memory->name());
+  r.dumped.for_each(r.about.bytes, [&](std::uint64_t first, std::uint64_t bytes) { r.memory->dump(first, bytes); });
 }
 
 /// Stores have room for the shared range, and behind it for what was adopted.

@@ -53,6 +53,7 @@ struct region_description {
   std::uint16_t chunk = 0;  ///< of a heap with them: allocations a unit; 0: 1
   std::uint8_t grouping = 0;  ///< core::grouping
   std::uint8_t code = 0;      ///< threads run what is in it, and none writes it (src/code)
+  std::uint8_t copies = 0;    ///< its views can show private copies: it was made with transactional consistency
   std::uint8_t placed = 0;    ///< its addresses are in the room of another region
   /// Addresses behind the region that are its own, too: a gap up to a granule, and from there on the room, where another region may be placed. The content
   /// of both is no matter of this region.

@@ -17,6 +17,8 @@ struct handover {
   bool written = false;          ///< the content may differ from zero
   bool manages = false;          ///< `owner` and `copies` are known here
   node_id owner{};               ///< the node that has the content for certain
+  bool keeps = false;            ///< this node is the owner
+  bool by_directory = false;     ///< the machine that takes has the same directory: copies stay, and nobody is told
   copyset copies{};              ///< nodes whose copies are as good as the owner's, itself included
   friend bool operator==(const handover&, const handover&) noexcept = default;
 };

@@ -86,6 +86,10 @@ class machine {
   [[nodiscard]] virtual used_units used() const noexcept { left_out(); }
   [[nodiscard]] virtual bool knows(std::uint64_t) const noexcept { left_out(); }
 
+  // ---- Views change
+  /// What threads have mapped is gone, and so are private copies: the region's views are about to show something else. Nothing is under way.
+  virtual void on_views_gone() noexcept {}
+
   // ---- The region goes
   /// This node has all that it has asked for, and will tell others nothing by itself. No thread asks for anything meanwhile.
   [[nodiscard]] virtual bool at_rest() noexcept { return outstanding() == 0; }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which pool.
+#include <cerrno>
+
 #include "base/log.hpp"
 #include "os/segments.hpp"
 #include "pool/two_views.hpp"
@@ -27,6 +29,9 @@ const char* when_full(kind which) noexcept {
     default: return "the system has no memory left for it: set QUIRE_MEMORY_LIMIT to less, or use more nodes";
   }
 }
+
+int pool::show(view_kind) noexcept { return EOPNOTSUPP; }
+int pool::make_accessible() noexcept { return EOPNOTSUPP; }
 
 bool takes_private_copies(kind which) noexcept { return which == kind::memfd || which == kind::file || which == kind::posix; }
 

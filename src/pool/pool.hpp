@@ -15,6 +15,15 @@
 
 namespace quire::pool {
 
+/// What the application view shows.
+enum class view_kind : std::uint8_t {
+  shared,          ///< the frames: what a thread writes is in them
+  /// The frames, and private copies of pages that threads have written: the kernel makes a copy at the first write, and nothing of it reaches
+  /// the frame. The system view is of the frames as ever. A page without a copy shows what is written to its frame. A copy lives until the
+  /// page is dropped (detect::detector::protect() to none), the view shows frames again, or the pool ends; give_back() leaves it.
+  private_copies,
+};
+
 class pool {
  public:
   virtual ~pool() = default;
@@ -31,6 +40,11 @@ class pool {
   /// Gives up all frames and both views, for good: the addresses of the application view are a reservation again, which nobody may access.
   /// Nothing is left but the object. 0 or errno. Driver's thread.
   [[nodiscard]] virtual int leave() noexcept = 0;
+  /// Of a pool that was made with private copies: the application view shows the frames from now on, or frames and copies, of which there are none. Its
+  /// pages permit nothing until make_accessible(). 0 or errno; EOPNOTSUPP of other pools. Driver's thread, when nobody accesses the view.
+  [[nodiscard]] virtual int show(view_kind) noexcept;
+  /// The application view is read-write, as make() has it with `accessible`. 0 or errno.
+  [[nodiscard]] virtual int make_accessible() noexcept;
   /// This part goes into core files of the application from now on.
   virtual void dump(std::uint64_t offset, std::uint64_t bytes) noexcept = 0;
 };
@@ -61,20 +75,12 @@ struct fine_views {
   std::uint64_t stride = 0;
 };
 
-/// What the application view shows.
-enum class view_kind : std::uint8_t {
-  shared,          ///< the frames: what a thread writes is in them
-  /// The frames, and private copies of pages that threads have written: the kernel makes a copy at the first write, and nothing of it reaches
-  /// the frame. The system view is of the frames as ever. A page without a copy shows what is written to its frame. A copy lives until the
-  /// page is dropped (detect::detector::protect() to none) or the pool ends; give_back() leaves it.
-  private_copies,
-};
-
 /// Makes a pool of `bytes` (whole pages) whose application view stands at `address` exactly, which the caller has reserved.
 /// `accessible`: the application view's initial protection is read-write (userfaultfd keeps pages away) or none
 /// (mprotect); so are fine views, whose addresses the caller has reserved, too. No view goes into a core file before somebody asks for it (dump()). Application thread. A crash, kill -9
 /// included, leaves nothing. QUIRE_SYSTEM, QUIRE_NO_MEMORY, QUIRE_UNSUPPORTED (fork, in a process that is not split, or for code; code where the file
-/// system of the pages is mounted noexec; private copies with fine views, or of a pool that has none); the reason is logged.
+/// system of the pages is mounted noexec; private copies with fine views, or of a pool that has none); the reason is logged. A pool with private copies has
+/// a descriptor to the end.
 [[nodiscard]] base::result<std::unique_ptr<pool>> make(const settings& how, std::uint64_t address, std::uint64_t bytes,
                                                        bool accessible, const fine_views& fine = {}, view_kind view = view_kind::shared);
 

@@ -4,6 +4,9 @@
 #include <sys/mman.h>
 
 #include <cerrno>
+#include <utility>
+
+#include <cerrno>
 #include <cstring>
 
 #include "base/log.hpp"
@@ -13,15 +16,24 @@
 namespace quire::pool {
 namespace {
 
+/// A forked child must not see raw pages without protection (userfaultfd does not follow a fork). To write a core file the kernel looks at every page of
+/// a mapping, minutes for a terabyte: the engine adds what is used.
+void keep_from_others(std::byte* view, std::uint64_t bytes) noexcept {
+  if (os::advise(view, bytes, MADV_DONTFORK) != 0)
+    base::log(base::log_level::warning, "a forked child will see shared memory without protection: madvise failed");
+  (void)!os::advise(view, bytes, MADV_DONTDUMP);
+}
+
 class two_views final : public pool {
  public:
-  two_views(const request& r, std::byte* system)
-      : name_(r.name), when_full_(r.when_full), application_(r.application()), system_(system), bytes_(r.bytes), fine_(r.fine) {}
+  two_views(const request& r, std::byte* system, int fd)
+      : name_(r.name), when_full_(r.when_full), application_(r.application()), system_(system), bytes_(r.bytes), fine_(r.fine), fd_(fd) {}
   two_views(const two_views&) = delete;
   two_views& operator=(const two_views&) = delete;
   ~two_views() override {
     for (unsigned view = 0; application_ != nullptr && view <= fine_.count; ++view) os::unmap(application_ + view * fine_.stride, bytes_);
     os::unmap(system_, bytes_);
+    os::close_descriptor(fd_);
   }
   std::byte* application_view() const noexcept override { return application_; }
   std::byte* system_view() const noexcept override { return system_; }
@@ -41,8 +53,18 @@ class two_views final : public pool {
     application_ = nullptr;
     os::unmap(system_, bytes_);
     system_ = nullptr;
+    os::close_descriptor(std::exchange(fd_, -1));
     return 0;
   }
+  int show(view_kind what) noexcept override {
+    if (fd_ < 0) return EOPNOTSUPP;
+    int error = 0;
+    const auto map = what == view_kind::private_copies ? static_cast<void* (*)(int, std::uint64_t, void*, bool, int&)>(os::map_private) : os::map_shared;
+    if (map(fd_, bytes_, application_, false, error) == nullptr) return error;
+    keep_from_others(application_, bytes_);
+    return 0;
+  }
+  int make_accessible() noexcept override { return os::protect(application_, bytes_, PROT_READ | PROT_WRITE); }
   void dump(std::uint64_t offset, std::uint64_t length) noexcept override {
     os::advise_dump(application_ + offset, length);
   }
@@ -54,6 +76,7 @@ class two_views final : public pool {
   std::byte* system_;
   std::uint64_t bytes_;
   fine_views fine_;
+  int fd_;
 };
 
 /// What threads run cannot be written by them. Tried whether it is accessible now or later: memory of a file system that is mounted noexec cannot be
@@ -89,16 +112,10 @@ base::status failed(const request& r, const char* what, int error) {
   return error == ENOMEM || error == ENOSPC ? QUIRE_NO_MEMORY : QUIRE_SYSTEM;
 }
 
-base::result<std::unique_ptr<pool>> own_views(const request& r, std::byte* system) {
-  // A forked child must not see raw pages without protection (userfaultfd does not follow a fork).
-  if (os::advise(r.application(), r.bytes, MADV_DONTFORK) != 0 || os::advise(system, r.bytes, MADV_DONTFORK) != 0) {
-    base::log(base::log_level::warning, "a forked child will see shared memory without protection: madvise failed");
-  }
-  // To write a core file the kernel looks at every page of a mapping, minutes for a terabyte: the engine adds what is used
-  // of the application view. The system view would only double it.
-  (void)!os::advise(r.application(), r.bytes, MADV_DONTDUMP);
-  (void)!os::advise(system, r.bytes, MADV_DONTDUMP);
-  std::unique_ptr<pool> made = std::make_unique<two_views>(r, system);
+base::result<std::unique_ptr<pool>> own_views(const request& r, std::byte* system, int fd) {
+  keep_from_others(r.application(), r.bytes);
+  keep_from_others(system, r.bytes);  // in a core file it would only double what is used
+  std::unique_ptr<pool> made = std::make_unique<two_views>(r, system, fd);
   if (const int error = add_fine_views(r, system); error != 0) {
     (void)made->leave();
     return failed(r, "map the fine views of", error);
@@ -116,8 +133,8 @@ base::result<std::unique_ptr<pool>> map_twice(const request& r, int fd) {
   void* const application = copies ? os::map_private(fd, r.bytes, r.application(), r.accessible, error)
                                    : os::map_shared(fd, r.bytes, r.application(), r.accessible, error);
   void* const system = application != nullptr ? os::map_shared(fd, r.bytes, nullptr, true, error) : nullptr;
-  os::close_descriptor(fd);
-  if (system != nullptr) return own_views(r, static_cast<std::byte*>(system));
+  if (!copies || system == nullptr) os::close_descriptor(std::exchange(fd, -1));
+  if (system != nullptr) return own_views(r, static_cast<std::byte*>(system), fd);
   os::unmap(application, r.bytes);
   if (copies && error == ENOMEM) {
     base::log(base::log_level::error, "with vm.overcommit_memory=2 the system counts all pages of private views as if they were written: set it to 0 or 1, "

@@ -24,10 +24,10 @@ struct request {
 /// Logs that `what` (a verb) has failed with `error`, and gives the status for it.
 [[nodiscard]] base::status failed(const request& r, const char* what, int error);
 
-/// Takes over two views of the same pages, and adds the fine ones. All go away with the pool.
-[[nodiscard]] base::result<std::unique_ptr<pool>> own_views(const request& r, std::byte* system);
+/// Takes over two views of the same pages, and adds the fine ones. All go away with the pool. `fd`: what they map, where the application view is to change.
+[[nodiscard]] base::result<std::unique_ptr<pool>> own_views(const request& r, std::byte* system, int fd = -1);
 
-/// Maps the object behind `fd` twice, and closes `fd`: the mappings keep it alive, and nothing else does.
+/// Maps the object behind `fd` twice, and closes `fd`, unless the view may change: the mappings keep the object alive, and nothing else does.
 [[nodiscard]] base::result<std::unique_ptr<pool>> map_twice(const request& r, int fd);
 
 // One a folder.

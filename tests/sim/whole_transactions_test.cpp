@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/job_call.hpp"
 #include "sim/seeds.hpp"
 #include "sim/whole/node_transactions.hpp"
 #include "sim/whole/transaction_job.hpp"
@@ -152,6 +153,97 @@ TEST_P(node_transactions_job, is_serializable) {
 }
 INSTANTIATE_TEST_SUITE_P(programs, node_transactions_job, testing::ValuesIn(programs()),
                          [](const auto& info) { return std::string(info.param.name) + "_of_" + std::to_string(info.param.nodes); });
+
+/// A region changes to and fro between transactional and sequential consistency; threads count in it by transactions, and then plainly, each in words of its
+/// own beside those of others. Others read meanwhile.
+TEST(node_transactions, go_on_where_a_region_has_had_another_consistency) {
+  constexpr std::uint64_t page = 4096, base = base_address + (std::uint64_t{2} << 20), pages = 3;
+  std::uint64_t changes = 0;
+  for (const std::uint64_t seed : sim::seeds(1, 60)) {
+    sim::random draw(seed);
+    world_options o;
+    o.net.seed = seed;
+    o.net.nodes = 2 + static_cast<unsigned>(draw.below(3));
+    o.net.reads_late = draw.chance(50);
+    o.queued_percent = draw.chance(50) ? 30 : 0;
+    o.intruding_percent = draw.chance(50) ? 25 : 0;
+    if (draw.chance(30)) o.node.twin_bytes = page;
+    world w(o);
+    core::region_description about;
+    about.id = 1;
+    about.base = base;
+    about.bytes = pages * page;
+    about.placement = QUIRE_PLACE_MODULO;
+    about.consistency = QUIRE_TRANSACTIONAL;
+    w.add_region(about);
+    const std::uint64_t rounds = 2 + draw.below(4);
+    unsigned left = o.net.nodes;
+    const auto own = [](unsigned node, std::uint64_t unit) { return base + unit * page + (1 + node) * sizeof(std::uint64_t); };
+    for (unsigned n = 0; n < o.net.nodes; ++n) {
+      w.start(n, [&, n](node& here) {
+        actor a(w, here, 1, seed * 8 + n);
+        auto& all = here.core().transactions;
+        std::uint64_t counted = 0;
+        for (std::uint64_t round = 0; round < rounds && !w.failed(); ++round) {
+          for (std::uint64_t unit = 0; unit < pages; ++unit) {
+            for (;;) {
+              a.must(all.begin(false), "a begin");
+              try {
+                const std::uint64_t value = here.load(own(n, unit));
+                if (value != counted) w.fail("node " + std::to_string(n) + " has counted to " + std::to_string(counted) + ", and finds " + std::to_string(value));
+                here.store(own(n, unit), value + 1);
+              } catch (const restart&) {
+                (void)all.abort();
+                continue;
+              }
+              if (all.commit().ok()) break;
+              a.rest();
+            }
+          }
+          ++counted;
+          for (const auto to : {QUIRE_SEQUENTIAL, QUIRE_TRANSACTIONAL}) {
+            {
+              const core::job_call together(here.core(), sync::meeting::set_consistency, "change", 1);
+              a.must(here.core().changes.set_consistency(1, to), "a change");
+              ++changes;
+            }
+            if (to == QUIRE_TRANSACTIONAL) continue;
+            for (std::uint64_t unit = 0; unit < pages; ++unit) {
+              if (here.load(own(n, unit)) != counted) w.fail("a count is lost in a change");
+              here.store(own(n, unit), counted + 1);
+              a.rest();
+            }
+            ++counted;
+          }
+        }
+        a.must_call(operation::barrier_wait, 0);
+        for (unsigned other = 0; other < o.net.nodes; ++other) {
+          for (std::uint64_t unit = 0; unit < pages; ++unit) {
+            if (here.load(own(other, unit)) != counted) w.fail("a node finds " + std::to_string(here.load(own(other, unit))) + " at the end");
+          }
+        }
+        a.must_call(operation::barrier_wait, 0);
+        --left;
+      });
+      w.start(n, [&, n](node& here) {
+        actor a(w, here, 2, seed * 8 + n + 4);
+        std::vector<std::uint64_t> seen(o.net.nodes);
+        while (left == o.net.nodes && !w.failed()) {
+          w.sleep(20'000);
+          const auto other = static_cast<unsigned>(a.draw.below(o.net.nodes));
+          if (other == n) continue;  // it may be written, and not committed
+          const std::uint64_t now = here.load(own(other, 0));
+          if (now < seen[other]) w.fail("a count goes back");
+          seen[other] = now;
+        }
+      });
+    }
+    const std::string wrong = w.run();
+    if (!wrong.empty()) FAIL() << wrong << "replay: QUIRE_SIM_SEED=" << seed;
+  }
+  if (!sim::usual_seeds()) return;
+  EXPECT_GT(changes, 300u);
+}
 
 /// Each transaction leaves room for others. A thread of node 0 waits for a word whose copy then leaves memory, as others of its node need room: no order of the manager comes for a copy that is
 /// not there, when node 1 writes it.

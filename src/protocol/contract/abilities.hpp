@@ -15,6 +15,7 @@ struct abilities {
   bool scan = false;      ///< detector 'scan', which finds writes late
   bool twins = false;     ///< the core keeps room for a copy of each unit
   bool change = false;    ///< a region may come from, and go to, another protocol that can
+  bool directory = false; ///< units come by the directory of the sequential protocol: from one such protocol to another it goes over as it is
   bool block = false;     ///< parallel blocks, by a change to release consistency
   bool checkpoint = false;  ///< each unit has one node that keeps() it, when all is quiet
   bool survive = false;   ///< regions outlast the death of a node

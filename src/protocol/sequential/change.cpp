@@ -13,6 +13,7 @@ handover handovers::give(std::uint64_t unit, actions&) {
   h.right = table_.right_of(unit);
   h.mapped = s.mapped();
   h.written = s.written != 0;
+  h.keeps = s.touched != 0 ? s.owner != 0 : table_.manager_of(unit) == table_.shape.self;
   CHECK(s.pending() == access::none && s.held == 0 && s.pinned == 0);
   s = {};
   if (table_.manager_of(unit) != table_.shape.self) return h;
@@ -26,16 +27,23 @@ handover handovers::give(std::uint64_t unit, actions&) {
 }
 
 void handovers::take(std::uint64_t unit, const handover& h, actions& out) {
-  CHECK(h.mapped <= h.right && h.right != access::read);
+  CHECK(h.mapped <= h.right && (h.by_directory || h.right != access::read));
   table_.used.add(unit);
   unit_state& s = table_.units[unit];
   s = {};
   s.touched = 1;
   s.set_right(h.right);
-  s.owner = h.right == access::write ? 1 : 0;
+  s.owner = h.by_directory ? (h.keeps ? 1 : 0) : h.right == access::write ? 1 : 0;
   s.set_mapped(h.mapped);
   s.written = h.written ? 1 : 0;
   if (h.right == access::write && h.written) marks_.mark_unsaved(unit);
+  if (h.by_directory) {
+    if (!h.manages) return;
+    directory_entry& e = table_.touch_entry(unit);
+    e.owner = h.owner;
+    e.copies = h.copies;
+    return;
+  }
   if (h.right == access::none || table_.manager_of(unit) == table_.shape.self) return;
   message m;
   m.kind = message_kind::owner_here;

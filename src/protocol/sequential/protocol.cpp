@@ -70,6 +70,7 @@ constexpr protocol::row the_row{
             .push = true,
             .page_out = true,
             .change = true,
+            .directory = true,
             .block = true,
             .checkpoint = true,
             .survive = true,

@@ -35,6 +35,14 @@ void machine::on_message(const model::message& m, model::actions& out) {
   note_copy_gone(table_.units[m.unit]);
 }
 
+void machine::on_views_gone() noexcept {
+  const auto used = table_.used;
+  for (std::uint64_t unit = used.first(); unit < used.end(); ++unit) {
+    CHECK(table_.units[unit].copied == 0);
+    note_copy_gone(table_.units[unit]);
+  }
+}
+
 void machine::note_copy_gone(sequential::unit_state& s) noexcept {
   if (s.kept == 0) return;
   s.kept = 0;

@@ -25,6 +25,7 @@ class machine final : public sequential::machine {
     return sequential::machine::on_read_ahead(unit, model::access::read, withhold, out, false);
   }
   void on_message(const model::message& m, model::actions& out) override;
+  void on_views_gone() noexcept override;
 
   // ---- Of the transaction
   /// It has been asked for to be written, and has not come yet.

@@ -46,7 +46,7 @@ std::unique_ptr<model::machine> make_machine(const protocol::job& node, const pr
 constexpr protocol::row the_row{
     .id = id,
     .name = "transactional",
-    .can = {.page_out = true, .checkpoint = true, .transactions = true},
+    .can = {.page_out = true, .change = true, .directory = true, .checkpoint = true, .transactions = true},
     .messages = messages,
     .make_domain = make_domain,
     .make_machine = make_machine,
