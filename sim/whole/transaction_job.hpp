@@ -56,6 +56,8 @@ struct transaction_options {
   unsigned limited_percent = 0;    ///< runs whose nodes are short of memory
   bool any_unit = false;           ///< units may have several pages
   unsigned forced_percent = 0;     ///< runs in which the runtime forces restarts (core::configuration::restart_every)
+  unsigned locked_percent = 0;     ///< transactions within a lock: who has it next is behind them
+  bool by_token = false;           ///< transactions of the runtime commit by the token
   std::uint8_t consistency = QUIRE_SEQUENTIAL;
 };
 
@@ -72,6 +74,8 @@ class transaction_job {
   /// Attempts that could not go on with what they had seen; transactions that wanted a turn.
   [[nodiscard]] std::uint64_t retries() const noexcept { return waits_; }
   [[nodiscard]] std::uint64_t turns() const noexcept { return turns_; }
+  /// Contents that had been overwritten when they came, where transactions commit by the token.
+  [[nodiscard]] std::uint64_t stale();
 
  private:
   enum class outcome : std::uint8_t { committed, aborted, again, forced, waits };
@@ -84,6 +88,8 @@ class transaction_job {
   void plan_items(const std::vector<unsigned>& threads);
   void live(actor& a, std::uint64_t items);
   void look_outside(actor& a);
+  void transact_locked(actor& a);
+  void meet(actor& a, std::uint64_t round);
   /// False: it is to be retried.
   using body = bool (transaction_job::*)(actor& a, recorder::id which);
   void transact(actor& a, body what, bool may_abort);
@@ -103,9 +109,9 @@ class transaction_job {
   unsigned pages_ = 1, write_percent_ = 50;
   std::uint64_t unit_ = 4096, slots_ = 0;
   world world_;
-  recorder record_{world_};
+  recorder record_;
   std::unique_ptr<transaction_calls> calls_;
-  std::uint64_t barrier_ = 0, done_ = 0, waits_ = 0, turns_ = 0;
+  std::uint64_t barrier_ = 0, lock_ = 0, done_ = 0, waits_ = 0, turns_ = 0;
   std::vector<std::vector<std::uint64_t>> items_{};  ///< that threads give, or take, by node and number
   unsigned all_threads_ = 0;
   std::unordered_set<std::uint64_t> full_{};         ///< values of slots that somebody may take

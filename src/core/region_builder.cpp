@@ -89,7 +89,7 @@ base::status region_builder::fill(region_slot& slot, const region_description& a
     return QUIRE_UNSUPPORTED;
   }
   if (const auto why = can_have_views(*r); !why.ok()) return why;
-  if (const auto why = of->can.transactions ? can_have_private_views(*r, pool) : base::status{}; !why.ok()) return why;
+  if (const auto why = of->can.transactions ? can_have_private_views(*r, *of, pool) : base::status{}; !why.ok()) return why;
   const auto views = of->can.transactions ? pool::view_kind::private_copies : pool::view_kind::shared;
   warn_of_mappings(*r);
   auto memory = mechanisms_.make_pool(pool, about.base, about.bytes, r->detector->accessible(), {r->views.fine(), r->views.stride()}, views);
@@ -154,10 +154,11 @@ base::status region_builder::can_have_views(const region_slot& r) const noexcept
 }
 
 /// What does not go with private views. Of pools their makers know.
-base::status region_builder::can_have_private_views(const region_slot& r, const pool::settings& pool) const noexcept {
+base::status region_builder::can_have_private_views(const region_slot& r, const protocol::row& of, const pool::settings& pool) const noexcept {
   const char* const why = r.detector->scans()             ? "detector 'scan'"
                           : r.detector->descriptor() >= 0 ? "detector 'thread'"
                           : r.views.fine() != 0           ? "minipages"
+                          : core_.config.pages_out && !of.can.page_out ? "a memory limit of a node (QUIRE_MEMORY_LIMIT), where transactions commit by the token (QUIRE_COMMIT)"
                           : r.about.orders != 0           ? "quire_region_options.orders"
                           : core_.regions.is_adopted(r.about) ? "memory that was adopted"
                           : pool.which == pool::kind::fork ? "pool 'fork'" : nullptr;
