@@ -57,6 +57,12 @@ world_options transaction_job::draw_options() {
   if (options_.any_unit && draw_.chance(30)) unit_ = page_bytes << (1 + draw_.below(2));
   if (options_.forced_percent != 0 && draw_.chance(options_.forced_percent)) o.node.restart_every = 2 + draw_.below(20);
   draw_memory(o);
+  if (options_.straggles) {
+    o.net.straggler_percent = 25;
+    o.net.straggler_delay = 400'000;
+    o.net.max_delay = 10'000;
+    o.think = 3'000;
+  }
   if (options_.by_token) o.node.protocols = protocol::with_token();
   return o;
 }

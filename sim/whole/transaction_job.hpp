@@ -57,6 +57,7 @@ struct transaction_options {
   bool any_unit = false;           ///< units may have several pages
   unsigned forced_percent = 0;     ///< runs in which the runtime forces restarts (core::configuration::restart_every)
   unsigned locked_percent = 0;     ///< transactions within a lock: who has it next is behind them
+  bool straggles = false;          ///< many messages are late, by far
   bool by_token = false;           ///< transactions of the runtime commit by the token
   std::uint8_t consistency = QUIRE_SEQUENTIAL;
 };

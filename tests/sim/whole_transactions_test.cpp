@@ -132,7 +132,13 @@ std::vector<program> programs_by_token() {
     by_token.with.locked_percent = 25;
   }
   transaction_options locked{.most_threads = 1, .most_transactions = 20, .most_operations = 4, .locked_percent = 70, .by_token = true};
-  for (unsigned nodes = 3; nodes <= 6; ++nodes) all.push_back({"locked", nodes, 40, locked});
+  transaction_options late{.most_threads = 1, .most_pages = 3, .words = 2, .most_transactions = 40, .most_operations = 4, .by_token = true};
+  late.straggles = true;
+  late.locked_percent = 30;
+  for (unsigned nodes = 3; nodes <= 6; ++nodes) {
+    all.push_back({"locked", nodes, 40, locked});
+    all.push_back({"late", nodes, 60, late});
+  }
   return all;
 }
 
