@@ -22,7 +22,10 @@ transaction_job::transaction_job(const transaction_options& options, const maker
   core::region_description about = describe(region);
   about.consistency = options_.consistency;
   world_.add_region(about);
-  if (options_.beside_percent != 0) world_.add_region(describe(region_beside));
+  if (options_.beside_percent == 0) return;
+  about = describe(region_beside);
+  about.consistency = options_.beside;
+  world_.add_region(about);
 }
 
 core::region_description transaction_job::describe(std::uint16_t number) {

@@ -52,7 +52,8 @@ struct transaction_options {
   unsigned turn_percent = 0;       ///< transactions that take a turn, at their begin or later
   unsigned most_items = 0;         ///< that a thread hands to others by way of a few words, where who finds none or no room retries
   unsigned outside_percent = 0;    ///< reads outside of transactions, beside each transaction
-  unsigned beside_percent = 0;     ///< accesses in bodies to a region beside, which is sequential
+  unsigned beside_percent = 0;     ///< accesses in bodies to a region beside,
+  std::uint8_t beside = QUIRE_SEQUENTIAL;  ///< and its consistency
   unsigned limited_percent = 0;    ///< runs whose nodes are short of memory
   bool any_unit = false;           ///< units may have several pages
   unsigned forced_percent = 0;     ///< runs in which the runtime forces restarts (core::configuration::restart_every)

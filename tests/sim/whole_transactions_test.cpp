@@ -138,6 +138,10 @@ std::vector<program> programs_by_token() {
   for (unsigned nodes = 3; nodes <= 6; ++nodes) {
     all.push_back({"locked", nodes, 40, locked});
     all.push_back({"late", nodes, 60, late});
+    // Locks tell of commits, and of intervals of release consistency beside.
+    program& beside = all.emplace_back(program{"late_beside_release", nodes, 40, late});
+    beside.with.beside_percent = 30;
+    beside.with.beside = QUIRE_RELEASE;
   }
   return all;
 }
