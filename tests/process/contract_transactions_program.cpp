@@ -108,6 +108,27 @@ void told() {
   barrier();
 }
 
+/// A write set of many runs of units: by the token it takes several messages.
+void scattered() {
+  constexpr std::size_t units = 300;
+  volatile word* const at = make_words("scattered", units);
+  for (int round = 0; round < 4; ++round) {
+    if (round % quire_nodes() == quire_node()) {
+      atomically([&] {
+        for (std::size_t i = 0; i < units; i += 2) own_unit(at, i) = own_unit(at, i) + i + 1;
+      });
+    }
+    barrier();
+    word sum = 0;
+    atomically([&] {
+      sum = 0;
+      for (std::size_t i = 0; i < units; ++i) sum += own_unit(at, i);
+    });
+    REQUIRE_EQUAL(sum, static_cast<word>(round + 1) * (units / 2) * (units / 2));
+    barrier();
+  }
+}
+
 // ---- A bank: money goes from account to account; whoever sees all accounts sees all the money
 
 void bank() {
@@ -497,6 +518,7 @@ int main(int argc, char** argv) {
   if (wanted("increments")) increments();
   if (wanted("threads")) threads();
   if (wanted("told")) told();
+  if (wanted("scattered")) scattered();
   if (wanted("bank")) bank();
   if (wanted("litmus")) write_skew(), forks();
   if (wanted("ends")) ends();
