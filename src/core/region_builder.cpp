@@ -158,7 +158,8 @@ base::status region_builder::can_have_private_views(const region_slot& r, const 
   const char* const why = r.detector->scans()             ? "detector 'scan'"
                           : r.detector->descriptor() >= 0 ? "detector 'thread'"
                           : r.views.fine() != 0           ? "minipages"
-                          : core_.config.pages_out && !of.can.page_out ? "a memory limit of a node (QUIRE_MEMORY_LIMIT), where transactions commit by the token (QUIRE_COMMIT)"
+                          : core_.config.pages_out && !of.can.page_out
+                              ? "a memory limit of a node (QUIRE_MEMORY_LIMIT), where transactions commit by the token (QUIRE_COMMIT)"
                           : r.about.orders != 0           ? "quire_region_options.orders"
                           : core_.regions.is_adopted(r.about) ? "memory that was adopted"
                           : pool.which == pool::kind::fork ? "pool 'fork'" : nullptr;
