@@ -170,13 +170,20 @@ def hash_map_group():
 
 def transactions_group():
     """Transactions, and a bank by them and under a mutex."""
-    programs = [Program(f"{n}", ("quire_transactions",), nodes=n, quick=("--times", "400", "--transfers", "200", "--rounds", "2")) for n in (1, 2, 4)]
+    quick = ("--times", "400", "--transfers", "200", "--rounds", "2")
+    programs = [Program(f"{n}", ("quire_transactions",), nodes=n, quick=quick) for n in (1, 2, 4)]
+    programs += [Program(f"{n} by token", ("quire_transactions",), nodes=n, environment={"QUIRE_COMMIT": "token"}, quick=quick) for n in (1, 2, 4)]
     rows = [Row("an empty transaction, us", "1:empty", 0.3, 1), Row("one that reads what is here, us", "1:read", 0.3, 1),
             Row("one that writes the same page, us", "1:write the same page", 2, 1),
             Row("one that writes another page each time, us", "1:write another page", 14, 1),
             Row("commit of a page that another node reads, against an upgrade", "2:commit of a page that another node reads", "2:upgrade of such a page", 1.3)]
     rows += [Row(f"a transfer, {n} nodes, {what}, against a mutex", f"{n}:bank {what}", f"{n}:bank {what} under a mutex", target)
              for n in (2, 4) for what, target in (("uniform", 1), ("hot", 1.25))]
+    rows += [Row(f"{what}, us, by token against by owners", f"1 by token:{what}", f"1:{what}") for what in ("write the same page", "write another page")]
+    rows += [Row("commit of a page that another node reads, by token against by owners", "2 by token:commit of a page that another node reads",
+                 "2:commit of a page that another node reads")]
+    rows += [Row(f"a transfer, {n} nodes, {what}, by token against by owners", f"{n} by token:bank {what}", f"{n}:bank {what}")
+             for n in (2, 4) for what in ("uniform", "hot")]
     return Group("transactions", "transactions, and a bank of accounts of a page each", programs, rows)
 
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <deque>
+#include <iterator>
 #include <map>
 #include <tuple>
 #include <unordered_map>
@@ -137,7 +138,8 @@ class checker {
     find_writes();
     order_versions();
     for (std::size_t i = 0; i < all_.size(); ++i) look_at(i);
-    order_by_time();
+    const bool all_see_all = std::ranges::all_of(all_, [](const attempt& a) { return a.knows.empty(); });
+    all_see_all ? order_by_time() : order_by_knowledge();
     find_cycles();
     return std::move(errors_);
   }
@@ -159,6 +161,7 @@ class checker {
   void look_at(std::size_t i);
   void look_at_read(std::size_t i, const operation& o);
   void order_by_time();
+  void order_by_knowledge();
   void find_cycles();
   [[nodiscard]] std::string describe(const std::vector<graph::step>& cycle) const;
   [[nodiscard]] std::string describe(const graph::step& s, const std::string& to) const;
@@ -266,6 +269,30 @@ void checker::order_by_time() {
       has_moment = true;
     }
     graph_.add(i, {moment});
+  }
+}
+
+/// A chain of moments for each node. Who knows of a node is behind the last of its moments that it knows of.
+void checker::order_by_knowledge() {
+  std::map<unsigned, std::vector<std::pair<std::uint64_t, std::size_t>>> ends;  // by node: positions, and first attempts, then moments
+  for (std::size_t i = 0; i < all_.size(); ++i) ends[all_[i].node].emplace_back(all_[i].end, i);
+  for (auto& [node, some] : ends) {
+    std::ranges::sort(some);
+    for (std::size_t n = 0; n < some.size(); ++n) {
+      const std::size_t moment = graph_.add_moment();
+      graph_.add(some[n].second, {moment});
+      if (n != 0) graph_.add(some[n - 1].second, {moment});
+      some[n].second = moment;
+    }
+  }
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    for (const auto& [node, some] : ends) {
+      const attempt& a = all_[i];
+      const bool all_known = a.knows.empty() || node == a.node;
+      const std::uint64_t known = all_known ? a.begin : node < a.knows.size() ? a.knows[node] : 0;
+      const auto after = std::ranges::upper_bound(some, known, {}, &std::pair<std::uint64_t, std::size_t>::first);
+      if (after != some.begin()) graph_.add(std::prev(after)->second, {i});
+    }
   }
 }
 

@@ -34,6 +34,9 @@ struct attempt {
   std::uint64_t end = 0;         ///< its commit or abort is known here
   std::uint64_t published = 0;   ///< its writes are visible from here on. Of committed attempts that write; no two have the same
   std::vector<operation> operations{};  ///< in the order of the program
+  /// Where commits are seen at once on their own node only: by node, up to which position it has been told of what others had ended before it began,
+  /// and is behind that. Empty: behind all that has ended.
+  std::vector<std::uint64_t> knows{};
 };
 
 /// A variable, for people.

@@ -151,7 +151,8 @@ std::string name_of(message_kind kind) {
                                     "home_atomic", "home_atomic_reply", "owner_here",  "please_take",
                                     "notices",     "pin_request",  "pin_grant",     "pin_end",        "spread_request", "spread",
                                     "spread_ack",  "spread_done",  "pin_next",       "room",          "survives",       "owner_is",       "unit_lost",      "replica",      "replica_ack",
-                                    "turn_request", "turn_grant",  "turn_end",      "pause",          "paused",         "resume"};
+                                    "turn_request", "turn_grant",  "turn_end",      "pause",          "paused",         "resume",
+                                    "write_set",    "commits_known", "token_request", "token_next", "token",          "version_request", "version_reply"};
   static_assert(names.size() == static_cast<std::size_t>(message_kind::other_first));
   const auto number = static_cast<std::size_t>(kind);
   if (number < names.size()) return names[number];

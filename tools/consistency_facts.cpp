@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which consistencies regions may have, and what goes with each, for `quire info`: the table of protocols.
+#include <vector>
+
 #include "facts.hpp"
 #include "protocol/table/table.hpp"
 
@@ -7,7 +9,9 @@ namespace quire::tools {
 
 fact_group consistency_facts() {
   fact_group group{"Consistencies of regions, and what goes with each", "consistencies", {}};
-  for (const protocol::row* const row : protocol::built_in()) {
+  std::vector<const protocol::row*> rows(protocol::built_in().begin(), protocol::built_in().end());
+  rows.push_back(protocol::with_token().back());  // in place of the last one, under QUIRE_COMMIT=token
+  for (const protocol::row* const row : rows) {
     std::string text;
     nlohmann::ordered_json names = nlohmann::ordered_json::array();
     for (const protocol::ability& a : protocol::named_abilities) {

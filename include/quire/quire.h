@@ -578,7 +578,7 @@ typedef struct quire_counters {
   uint64_t commits;      /**< of this node that had written something */
   uint64_t published;    /**< units that they had written */
   uint64_t dooms;        /**< transactions of this node that were to begin again, as others came first */
-  uint64_t commit_waits; /**< times that a commit waited for a unit */
+  uint64_t commit_waits; /**< times that a commit waited for a unit, or for the token */
   uint64_t turns;        /**< transactions of this node during which no other node committed */
 } quire_counters;
 QUIRE_API quire_status quire_counters_read(quire_counters* counters);

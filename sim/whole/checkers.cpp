@@ -4,7 +4,9 @@
 #include <algorithm>
 
 #include "core/known_machines.hpp"
-#include "protocol/transaction/machine.hpp"
+#include "protocol/transaction/owners/machine.hpp"
+#include "protocol/transaction/token/domain.hpp"
+#include "protocol/transaction/token/machine.hpp"
 #include "sim/whole/world.hpp"
 
 namespace quire::whole {
@@ -15,10 +17,9 @@ using core::sequential_of;
 namespace {
 
 /// The machine of a region whose units come and go by the messages of the sequential protocol; else null.
-const sequential::machine* directory_of(const core::region_slot& r) noexcept {
-  const bool is_one = r.machine->protocol() == sequential::id || r.machine->protocol() == transaction::id;
-  return is_one ? static_cast<const sequential::machine*>(r.machine.get()) : nullptr;
-}
+const sequential::machine* directory_of(const core::region_slot& r) noexcept { return dynamic_cast<const sequential::machine*>(r.machine.get()); }
+/// Of one whose transactions commit by the token; else null.
+const transaction::token::machine* by_token(const core::region_slot& r) noexcept { return dynamic_cast<const transaction::token::machine*>(r.machine.get()); }
 bool is_transactional(const core::region_slot& r) noexcept { return r.machine->protocol() == transaction::id; }
 transaction::domain& transactions_of(node& n) noexcept { return static_cast<transaction::domain&>(n.core().protocols.domain(transaction::id)); }
 
@@ -46,11 +47,11 @@ bool sees_its_fine_views(const core::region_slot& r, std::uint64_t unit, const t
 
 /// Threads may write what the running transaction has written, and read all that is mapped. Other private copies are those that are kept.
 bool sees_its_private_view(const core::region_slot& r, std::uint64_t unit, const table_detector& detector) {
-  const auto& s = directory_of(r)->unit(unit);
-  const access now = s.copied != 0 && s.mapped() != access::none ? access::write : s.mapped();
+  const transaction::private_units& all = *core::transactional_made(r);
+  const access mapped = r.machine->mapped(unit), now = all.is_copied(unit) && mapped != access::none ? access::write : mapped;
   for (std::uint64_t at = 0; at < r.bytes_of(unit); at += os::page_bytes) {
     if (detector.permitted_at(r.application(unit) + at) != now) return false;
-    if (detector.has_copy(r.application(unit) + at) && s.copied == 0 && s.kept == 0) return false;
+    if (detector.has_copy(r.application(unit) + at) && !all.is_copied(unit) && !all.is_kept(unit)) return false;
   }
   return true;
 }
@@ -80,7 +81,7 @@ std::string check_writes(node& n, const core::region_slot& r) {
   const auto writes = transactions_of(n).writes();
   for (std::uint64_t unit = 0; unit < units_of(r); ++unit) {
     const auto times = std::ranges::count(writes, transaction::written_unit{model::region_id{r.about.id}, unit});
-    const bool knows = times == static_cast<long>(directory_of(r)->unit(unit).copied);
+    const bool knows = times == (core::transactional_made(r)->is_copied(unit) ? 1 : 0);
     if (!knows) return about(about("a unit is written, and the transaction does not know", n).c_str(), r, unit);
   }
   return {};
@@ -140,7 +141,9 @@ std::string check_no_transaction(node& n) {
   transaction::domain& all = transactions_of(n);
   if (all.word().now() != transaction::phase::idle) return about("a transaction is left at the end", n);
   if (!all.writes().empty() || all.is_committing()) return about("writes of a transaction are left at the end", n);
-  if (all.busy() || all.turn().had() || all.turn().paused()) return about("a turn is left at the end", n);
+  if (all.busy() || all.has_turn() || all.is_paused()) return about("a turn is left at the end", n);
+  const auto* const token = dynamic_cast<const transaction::token::domain*>(&all);
+  if (token != nullptr && !token->is_quiet()) return about("commits wait for others at the end", n);
   return {};
 }
 
@@ -169,15 +172,45 @@ std::string check_node(world& w, node& n, std::uint16_t region) {
   if (!has(n, region)) return {};  // not yet, or no longer
   const core::region_slot& r = slot_of(n, region);
   for (std::uint64_t unit = 0; unit < units_of(r); ++unit) {
-    const bool valid = release_of(r) != nullptr ? release_of(r)->is_valid(unit) : directory_of(r) == nullptr || directory_of(r)->is_valid(unit);
+    const bool valid = release_of(r) != nullptr   ? release_of(r)->is_valid(unit)
+                       : is_transactional(r)      ? core::transactional_made(r)->is_unit_valid(unit)
+                       : directory_of(r) != nullptr ? directory_of(r)->is_valid(unit)
+                                                  : true;
     if (!valid) return about(about("a machine's state is not valid", n).c_str(), r, unit);
     if (!sees_its_views(r, unit)) return about(about("a machine is wrong about its view", n).c_str(), r, unit);
   }
+  const auto* const token = dynamic_cast<const transaction::token::domain*>(&n.core().protocols.domain(transaction::id));
+  if (token != nullptr && !token->is_valid()) return about("the token's state is not valid", n);
   if (std::string wrong = is_transactional(r) ? check_writes(n, r) : std::string(); !wrong.empty()) return wrong;
   return check_frames(w, n, region);
 }
 
+/// One node at most has the token; and who has applied the same commits knows the same of a unit, whose owner knows nothing newer than all others do.
+std::string check_commits(world& w, std::uint16_t region) {
+  const core::region_slot& first = slot_of(w.at(0), region);
+  unsigned holders = 0;
+  for (unsigned n = 0; n < w.nodes(); ++n) holders += dynamic_cast<const transaction::token::domain&>(transactions_of(w.at(n))).holds() ? 1 : 0;
+  if (holders > 1) return "two nodes have the token";
+  for (std::uint64_t unit = 0; unit < units_of(first); ++unit) {
+    const transaction::token::machine* newest = by_token(first);
+    for (unsigned n = 1; n < w.nodes(); ++n) {
+      const transaction::token::machine* const here = by_token(slot_of(w.at(n), region));
+      if (here->unit(unit).number == newest->unit(unit).number && here->owner_of(unit) != newest->owner_of(unit))
+        return about("two nodes know the same commit of different nodes", first, unit);
+      if (here->unit(unit).number > newest->unit(unit).number) newest = here;
+    }
+    if (!by_token(slot_of(w.at(newest->owner_of(unit).value()), region))->has_content(unit)) return about("the owner of a unit has lost it", first, unit);
+  }
+  return {};
+}
+
 std::string check_views(world& w, std::uint16_t region) {
+  if (has(w.at(0), region) && by_token(slot_of(w.at(0), region)) != nullptr) {
+    for (unsigned n = 0; n < w.nodes(); ++n) {
+      if (!has(w.at(n), region)) return {};
+    }
+    return check_commits(w, region);
+  }
   for (unsigned n = 0; n < w.nodes(); ++n) {
     if (!w.at(n).is_dead() && !has(w.at(n), region)) return {};
     if (w.at(n).is_dead() && !has(w.at(n), region)) continue;

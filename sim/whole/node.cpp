@@ -8,7 +8,7 @@
 
 #include "base/check.hpp"
 #include "core/thread_state.hpp"
-#include "protocol/transaction/machine.hpp"
+#include "protocol/transaction/domain.hpp"
 #include "sim/whole/world.hpp"
 
 namespace quire::whole {

@@ -13,6 +13,10 @@ recorder::id recorder::begin(const node& at) {
   a.node = at.self().value();
   a.number = which;
   a.begin = ++position_;
+  if (!at_once_) {
+    a.knows = known_[a.node];
+    a.knows.resize(world_.nodes());
+  }
   open_.push_back({which});
   return which;
 }
@@ -74,6 +78,28 @@ bool recorder::may_be_uncommitted(const node& n, std::uint64_t since, std::uint6
   const bool there = std::ranges::any_of(a.operations, [&](const auto& o) { return o.writes && o.variable == address && o.value == value; });
   return there && a.node == n.self().value() && (a.end == 0 || a.end >= since);
 }
+
+bool recorder::is_published(std::uint64_t address, std::uint64_t value) const {
+  if (value == sim::history::initial) return true;
+  const auto found = writers_.find(value);
+  if (found == writers_.end() || all_[found->second].published == 0) return false;
+  const auto last = last_writes(found->second);
+  return last.contains(address) && last.at(address) == value;
+}
+
+void recorder::join(clock& to, const clock& from) {
+  to.resize(std::max(to.size(), from.size()));
+  for (std::size_t n = 0; n < from.size(); ++n) to[n] = std::max(to[n], from[n]);
+}
+
+void recorder::tell(const node& n, std::uint64_t object) {
+  clock& own = known_[n.self().value()];
+  own.resize(world_.nodes());
+  own[n.self().value()] = ++position_;
+  join(objects_[object], own);
+}
+
+void recorder::hear(const node& n, std::uint64_t object) { join(known_[n.self().value()], objects_[object]); }
 
 std::unordered_map<std::uint64_t, std::uint64_t> recorder::last_writes(id which) const {
   std::unordered_map<std::uint64_t, std::uint64_t> last;

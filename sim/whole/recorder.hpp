@@ -15,7 +15,8 @@ namespace quire::whole {
 
 class recorder {
  public:
-  explicit recorder(world& w) : world_(w) {}
+  /// `at_once`: all nodes see a commit from the moment on that it has ended. Else who is told of it does, by an object that synchronises.
+  explicit recorder(world& w, bool at_once = true) : world_(w), at_once_(at_once) {}
   using id = std::size_t;  ///< of an attempt
 
   /// Its body begins: the runtime has let it in.
@@ -37,6 +38,11 @@ class recorder {
   /// A thread of `n` that is in no transaction has read `value`, which was written by a transaction of this node that was open at position `since`, or
   /// later: it may have seen it before it was committed or undone.
   [[nodiscard]] bool may_be_uncommitted(const node& n, std::uint64_t since, std::uint64_t address, std::uint64_t value) const;
+  /// Some attempt has published the value, or nobody ever writes it.
+  [[nodiscard]] bool is_published(std::uint64_t address, std::uint64_t value) const;
+  /// A thread of `n` tells the others, by an object, what this node has seen; or it has been told so.
+  void tell(const node& n, std::uint64_t object);
+  void hear(const node& n, std::uint64_t object);
   [[nodiscard]] std::uint64_t position() const noexcept { return position_; }
 
   [[nodiscard]] const std::vector<sim::history::attempt>& attempts() const noexcept { return all_; }
@@ -54,7 +60,13 @@ class recorder {
   /// The last write of each word.
   [[nodiscard]] std::unordered_map<std::uint64_t, std::uint64_t> last_writes(id which) const;
 
+  using clock = std::vector<std::uint64_t>;  ///< by node: the position up to which it is known
+  static void join(clock& to, const clock& from);
+
   world& world_;
+  bool at_once_;
+  std::unordered_map<std::uint64_t, clock> objects_{};
+  std::unordered_map<unsigned, clock> known_{};  ///< by each node
   std::uint64_t position_ = 0, commits_ = 0;
   std::vector<sim::history::attempt> all_{};
   std::vector<open_attempt> open_{};

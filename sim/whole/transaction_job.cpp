@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "core/job_call.hpp"
+#include "protocol/transaction/token/domain.hpp"
 
 namespace quire::whole {
 
@@ -18,11 +19,14 @@ constexpr std::uint64_t word_bytes = sizeof(std::uint64_t);
 }  // namespace
 
 transaction_job::transaction_job(const transaction_options& options, const maker& make)
-    : options_(options), draw_(sim::mix(options.seed ^ 0x7a)), world_(draw_options()), calls_(make(world_, record_)) {
+    : options_(options), draw_(sim::mix(options.seed ^ 0x7a)), world_(draw_options()), record_(world_, !options.by_token), calls_(make(world_, record_)) {
   core::region_description about = describe(region);
   about.consistency = options_.consistency;
   world_.add_region(about);
-  if (options_.beside_percent != 0) world_.add_region(describe(region_beside));
+  if (options_.beside_percent == 0) return;
+  about = describe(region_beside);
+  about.consistency = options_.beside;
+  world_.add_region(about);
 }
 
 core::region_description transaction_job::describe(std::uint16_t number) {
@@ -57,6 +61,13 @@ world_options transaction_job::draw_options() {
   if (options_.any_unit && draw_.chance(30)) unit_ = page_bytes << (1 + draw_.below(2));
   if (options_.forced_percent != 0 && draw_.chance(options_.forced_percent)) o.node.restart_every = 2 + draw_.below(20);
   draw_memory(o);
+  if (options_.straggles) {
+    o.net.straggler_percent = 25;
+    o.net.straggler_delay = 400'000;
+    o.net.max_delay = 10'000;
+    o.think = 3'000;
+  }
+  if (options_.by_token) o.node.protocols = protocol::with_token();
   return o;
 }
 
@@ -95,6 +106,7 @@ std::string transaction_job::run() {
     for (unsigned n = 0; n < world_.nodes(); ++n) all_threads_ += threads.emplace_back(1 + static_cast<unsigned>(draw_.below(options_.most_threads)));
     actor maker(world_, first, 1, draw_.next());
     barrier_ = maker.create(operation::barrier_create, all_threads_);
+    if (options_.locked_percent != 0) lock_ = maker.create(operation::mutex_create);
     calls_->prepare(maker);
     plan_items(threads);
     const std::uint64_t holds = draw_.below(options_.most_holds + 1);
@@ -148,14 +160,37 @@ void transaction_job::live(actor& a, std::uint64_t items) {
       transact(a, takes ? &transaction_job::take : &transaction_job::give, false);
       --items;
     } else {
-      transact(a, &transaction_job::use_words, true);
+      options_.locked_percent != 0 && a.draw.chance(options_.locked_percent) ? transact_locked(a) : transact(a, &transaction_job::use_words, true);
       --i;
     }
   }
   // By real time this one finds what was published last in all words; nobody leaves while others look.
-  a.must_call(operation::barrier_wait, barrier_);
+  meet(a, 1);
   transact(a, &transaction_job::read_all, false);
+  meet(a, 2);
+}
+
+/// At the barrier, for the first time or for the second.
+void transaction_job::meet(actor& a, std::uint64_t round) {
+  record_.tell(a.here, round);
   a.must_call(operation::barrier_wait, barrier_);
+  record_.hear(a.here, round);
+}
+
+void transaction_job::transact_locked(actor& a) {
+  constexpr std::uint64_t by_lock = 0;
+  a.must_call(operation::mutex_lock, lock_);
+  record_.hear(a.here, by_lock);
+  transact(a, &transaction_job::use_words, true);
+  record_.tell(a.here, by_lock);
+  a.must_call(operation::mutex_unlock, lock_);
+}
+
+std::uint64_t transaction_job::stale() {
+  std::uint64_t sum = 0;
+  for (unsigned n = 0; options_.by_token && n < world_.nodes(); ++n)
+    sum += static_cast<transaction::token::domain&>(world_.at(n).core().protocols.domain(transaction::id)).stale();
+  return sum;
 }
 
 /// A thread of each node: as for checkpoints. No writes are committed meanwhile, and what nodes keep is what was committed last.
@@ -203,6 +238,7 @@ void transaction_job::look_outside(actor& a) {
   if (a.draw.chance(20)) a.here.core().faults.prefetch(at, some, a.draw.chance(50) ? access::read : access::write);
   std::uint64_t latest = 0;
   const std::uint64_t found = a.here.load(at, latest);
+  if (options_.by_token && record_.is_published(at, found)) return;
   if (found == latest || record_.may_be_uncommitted(a.here, since, at, found)) return;
   world_.fail("node " + std::to_string(a.node_number()) + " finds " + std::to_string(found) + " in " + world_.name_of(at) + ", where " +
               std::to_string(latest) + " was committed last");

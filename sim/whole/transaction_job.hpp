@@ -52,11 +52,15 @@ struct transaction_options {
   unsigned turn_percent = 0;       ///< transactions that take a turn, at their begin or later
   unsigned most_items = 0;         ///< that a thread hands to others by way of a few words, where who finds none or no room retries
   unsigned outside_percent = 0;    ///< reads outside of transactions, beside each transaction
-  unsigned beside_percent = 0;     ///< accesses in bodies to a region beside, which is sequential
+  unsigned beside_percent = 0;     ///< accesses in bodies to a region beside,
+  std::uint8_t beside = QUIRE_SEQUENTIAL;  ///< and its consistency
   unsigned limited_percent = 0;    ///< runs whose nodes are short of memory
   bool any_unit = false;           ///< units may have several pages
   unsigned forced_percent = 0;     ///< runs in which the runtime forces restarts (core::configuration::restart_every)
   unsigned most_holds = 0;         ///< that nodes make together while transactions run, as for checkpoints
+  unsigned locked_percent = 0;     ///< transactions within a lock: who has it next is behind them
+  bool straggles = false;          ///< many messages are late, by far
+  bool by_token = false;           ///< transactions of the runtime commit by the token
   std::uint8_t consistency = QUIRE_SEQUENTIAL;
 };
 
@@ -74,6 +78,8 @@ class transaction_job {
   [[nodiscard]] std::uint64_t retries() const noexcept { return waits_; }
   [[nodiscard]] std::uint64_t turns() const noexcept { return turns_; }
   [[nodiscard]] std::uint64_t holds() const noexcept { return holds_; }
+  /// Contents that had been overwritten when they came, where transactions commit by the token.
+  [[nodiscard]] std::uint64_t stale();
 
  private:
   enum class outcome : std::uint8_t { committed, aborted, again, forced, waits };
@@ -89,6 +95,8 @@ class transaction_job {
   void hold_now_and_then(actor& a, std::uint64_t times);
   void check_held(actor& a);
   [[nodiscard]] std::uint64_t commits_with_writes();
+  void transact_locked(actor& a);
+  void meet(actor& a, std::uint64_t round);
   /// False: it is to be retried.
   using body = bool (transaction_job::*)(actor& a, recorder::id which);
   void transact(actor& a, body what, bool may_abort);
@@ -108,9 +116,9 @@ class transaction_job {
   unsigned pages_ = 1, write_percent_ = 50;
   std::uint64_t unit_ = 4096, slots_ = 0;
   world world_;
-  recorder record_{world_};
+  recorder record_;
   std::unique_ptr<transaction_calls> calls_;
-  std::uint64_t barrier_ = 0, done_ = 0, waits_ = 0, turns_ = 0, holds_ = 0;
+  std::uint64_t barrier_ = 0, lock_ = 0, done_ = 0, waits_ = 0, turns_ = 0, holds_ = 0;
   std::vector<std::vector<std::uint64_t>> items_{};  ///< that threads give, or take, by node and number
   unsigned all_threads_ = 0;
   std::unordered_set<std::uint64_t> full_{};         ///< values of slots that somebody may take

@@ -163,18 +163,20 @@ class wire_choice {
 };
 
 /// What nodes tell each other before they can send messages: who they are, whether they have a memory limit, which those
-/// without one have to know, and their addresses.
+/// without one have to know, how transactions commit, and their addresses.
 struct introduction {
   std::uint64_t memory_limit = 0;
+  std::int32_t commit = 0;
   std::int32_t pid = 0;
   char host[60] = {};
 };
 
 class introductions {
  public:
-  base::status make(bootstrap::bootstrap& job, std::span<const std::byte> address, std::uint64_t limit) {
+  base::status make(bootstrap::bootstrap& job, std::span<const std::byte> address, std::uint64_t limit, base::commit_choice commit) {
     introduction mine;
     mine.memory_limit = limit;
+    mine.commit = static_cast<std::int32_t>(commit);
     const auto* const split = split::engine_here();
     mine.pid = split != nullptr ? split->application_pid() : ::getpid();
     if (::gethostname(mine.host, sizeof mine.host - 1) != 0) mine.host[0] = 0;
@@ -202,6 +204,15 @@ class introductions {
     }
     return false;
   }
+  /// QUIRE_BAD_OPTION, and a line, where transactions of another node commit in another way.
+  [[nodiscard]] base::status agree_on_commit(std::size_t self) const {
+    const auto mine = read(all_[self]).commit;
+    const auto other = std::find_if(all_.begin(), all_.end(), [mine](const auto& one) { return read(one).commit != mine; });
+    if (other == all_.end()) return {};
+    base::log(base::log_level::error, "QUIRE_COMMIT is '%s' here and '%s' on node %d; it must be the same on all nodes", commit_name(mine),
+              commit_name(read(*other).commit), static_cast<int>(other - all_.begin()));
+    return QUIRE_BAD_OPTION;
+  }
   base::status connect(runtime& r, transport::transport& wire) const {
     std::vector<std::span<const std::byte>> views;
     std::vector<std::string> names;
@@ -215,6 +226,9 @@ class introductions {
   }
 
  private:
+  static const char* commit_name(std::int32_t commit) noexcept {
+    return commit == static_cast<std::int32_t>(base::commit_choice::token) ? "token" : "owners";
+  }
   static introduction read(std::span<const std::byte> told) noexcept {
     introduction theirs;
     std::memcpy(&theirs, told.data(), sizeof theirs);
@@ -296,6 +310,7 @@ base::status begin(runtime& r, const quire_options& given) {
   c.nodes = static_cast<unsigned>(r.job->nodes());
   c.base = r.base;
   c.bytes = r.bytes;
+  if (r.options.choice<base::commit_choice>(base::option::commit) == base::commit_choice::token) c.protocols = protocol::with_token();
   c.read_ahead = r.options.flag(base::option::read_ahead);
   c.learn_writes = r.options.flag(base::option::learn_writes);
   c.sharing = r.options.flag(base::option::sharing);
@@ -318,11 +333,13 @@ base::status begin(runtime& r, const quire_options& given) {
   wire_choice wire(r.options, *r.job);
   if (const auto s = wire.open(); !s.ok()) return s;
   introductions others;
-  if (const auto s = others.make(*r.job, wire.address(), c.memory_limit); !s.ok()) return s;
+  const auto commit = r.options.choice<base::commit_choice>(base::option::commit);
+  if (const auto s = others.make(*r.job, wire.address(), c.memory_limit, commit); !s.ok()) return s;
   if (const std::size_t node = others.without_address(); node < c.nodes) {
     if (const auto s = wire.open_instead(node); !s.ok()) return s;
-    if (const auto s = others.make(*r.job, wire.address(), c.memory_limit); !s.ok()) return s;
+    if (const auto s = others.make(*r.job, wire.address(), c.memory_limit, commit); !s.ok()) return s;
   }
+  if (const auto s = others.agree_on_commit(c.self.value()); !s.ok()) return s;
   c.pages_out = others.any_limit();
   if (c.survives && c.pages_out) return refuse_survival("a memory limit (QUIRE_MEMORY_LIMIT)");
   c.replicas = r.options.number(base::option::replicas) != 0 && c.nodes > 1;

@@ -18,11 +18,11 @@ namespace quire::base {
 enum class option : int {
   transport, net_devices, detect, pool, pool_dir, pool_fill, pool_link, crash_dir, fault_trace, range, base, spin_us, peer_timeout,
   on_failure,
-  read_ahead, learn_writes, pin_limit, replicas, memory_limit, page_out_dir, checkpoint_keep, consistency, restart_every, orders, move_homes, updates, twin_limit, unit,
-  heap_views, heap_grouping, free_batch, sharing, check, log,
+  read_ahead, learn_writes, pin_limit, replicas, memory_limit, page_out_dir, checkpoint_keep, consistency, commit, restart_every, orders, move_homes, updates, twin_limit,
+  unit, heap_views, heap_grouping, free_batch, sharing, check, log,
   nodes, tag
 };
-inline constexpr std::size_t option_count = 36;
+inline constexpr std::size_t option_count = 37;
 
 enum class option_type : int { choice, flag, number, bytes, address, path, text };
 
@@ -44,6 +44,7 @@ enum class transport_choice : int { automatic, shm, tcp };
 enum class detect_choice : int { automatic, userfault, thread, segv };
 enum class pool_choice : int { memfd, file, posix, sysv, mdup, fork };
 enum class consistency_choice : int { sequential, release, transactional };
+enum class commit_choice : int { owners, token };
 enum class fill_choice : int { truncate, write };
 enum class failure_choice : int { end, notify };
 enum class check_choice : int { none, pointers, minipages };

@@ -104,7 +104,7 @@ inline constexpr counter_row counter_table[] = {
     QUIRE_COUNTER(commits, "Transactions that had written something, and have happened", from.transactions.commits),
     QUIRE_COUNTER(published, "Units that transactions had written", from.transactions.published),
     QUIRE_COUNTER(dooms, "Transactions that were to begin again, as others came first", from.transactions.dooms),
-    QUIRE_COUNTER(commit_waits, "Times that a commit waited for a unit", from.transactions.waits),
+    QUIRE_COUNTER(commit_waits, "Times that a commit waited for a unit, or for the token", from.transactions.waits),
     QUIRE_COUNTER(turns, "Transactions during which no other node committed", from.transactions.turns),
 };
 #undef QUIRE_COUNTER

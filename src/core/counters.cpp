@@ -10,7 +10,7 @@ namespace quire::core {
 
 void gone_counters::add(const region_slot& r) noexcept {
   if (const auto* const m = sequential_made(r); m != nullptr) base::add_counts(sequential, m->count());
-  if (const sequential::machine* const m = transactional_made(r); m != nullptr) base::add_counts(sequential, m->count());
+  if (const auto* const m = transactional_made(r); m != nullptr) base::add_counts(sequential, m->all_counts());
   if (const auto* const m = release_made(r); m != nullptr) base::add_counts(release, m->count());
 }
 
@@ -18,7 +18,7 @@ sequential::counters sequential_counters(const region_map& regions, const gone_c
   sequential::counters sum = gone.sequential;
   regions.for_each([&sum](const region_slot& r) {
     if (const sequential::machine* const m = sequential_made(r); m != nullptr) base::add_counts(sum, m->count());
-    if (const sequential::machine* const m = transactional_made(r); m != nullptr) base::add_counts(sum, m->count());
+    if (const auto* const m = transactional_made(r); m != nullptr) base::add_counts(sum, m->all_counts());
   });
   return sum;
 }

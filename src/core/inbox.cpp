@@ -12,9 +12,12 @@
 namespace quire::core {
 
 namespace {
-/// Whether a message left by outbox::synchronise(), or tells what those are to tell: threads of this node may go on by it.
-bool synchronises(const model::message& m, const protocol::message_traits& t) noexcept {
-  if (m.kind < model::message_kind::sync_first) return t.leaves != protocol::passage::plain || t.acquires || t.to == protocol::route::domain;
+/// Whether a message left by outbox::synchronise(), or tells what those are to tell (domains where consistency is relaxed do): threads of this node may
+/// go on by it.
+bool synchronises(const model::message& m, const protocol::message_traits& t, const protocol_set& all) noexcept {
+  if (m.kind < model::message_kind::sync_first) {
+    return t.leaves != protocol::passage::plain || t.acquires || (t.to == protocol::route::domain && all.find(t.of)->can.relaxed);
+  }
   return m.kind <= model::message_kind::sync_last ? !sync::is_piece(sync::kind_of(m.kind)) : m.kind <= model::message_kind::service_notice;
 }
 }  // namespace
@@ -44,7 +47,13 @@ void inbox::deliver(const message& m) noexcept {
   }
   const auto value = std::span<const std::byte>(landing_).first(what == payload::content ? 0 : m.payload_bytes);
   const protocol::message_traits& t = core_.protocols.traits(m.kind);
-  if (core_.relaxed() && (synchronises(m, t) || is_ordered(m, t)) && core_.protocols.keeps_back(m, value)) return;
+  if ((synchronises(m, t, core_.protocols) || is_ordered(m, t)) && core_.protocols.waits(m, value)) return;
+  admit(m, value);
+}
+
+void inbox::admit(const message& m, std::span<const std::byte> value) noexcept {
+  const protocol::message_traits& t = core_.protocols.traits(m.kind);
+  if (core_.relaxed() && (synchronises(m, t, core_.protocols) || is_ordered(m, t)) && core_.protocols.keeps_back(m, value)) return;
   handle(m, value);
 }
 

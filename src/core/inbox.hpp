@@ -25,6 +25,8 @@ class inbox final : public transport::sink {
   void deliver(const model::message& m) noexcept override;
   void peer_lost(model::node_id peer) noexcept override;
 
+  /// A message that has come whole, and waits for nothing that its sender has told before it.
+  void admit(const model::message& m, std::span<const std::byte> value) noexcept;
   /// A message that has come whole, from anywhere.
   void handle(const model::message& m, std::span<const std::byte> value) noexcept;
   /// A message of one unit that has waited for its content. The performer is to be flushed.

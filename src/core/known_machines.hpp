@@ -5,7 +5,7 @@
 #include "core/region_slot.hpp"
 #include "protocol/release/machine.hpp"
 #include "protocol/sequential/machine.hpp"
-#include "protocol/transaction/machine.hpp"
+#include "protocol/transaction/private_units.hpp"
 
 namespace quire::core {
 
@@ -22,8 +22,8 @@ namespace quire::core {
 [[nodiscard]] inline sequential::machine* sequential_made(const region_slot& r) noexcept {
   return static_cast<sequential::machine*>(r.made_of(sequential::id));
 }
-[[nodiscard]] inline const transaction::machine* transactional_made(const region_slot& r) noexcept {
-  return static_cast<const transaction::machine*>(r.made_of(transaction::id));
+[[nodiscard]] inline const transaction::private_units* transactional_made(const region_slot& r) noexcept {
+  return dynamic_cast<const transaction::private_units*>(r.made_of(transaction::id));
 }
 /// What others may be sent of a unit whose home is here.
 [[nodiscard]] inline const std::byte* as_told(region_slot& r, std::uint64_t unit) noexcept {

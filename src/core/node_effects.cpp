@@ -53,6 +53,7 @@ void node_effects::send_patch(region_slot& r, const action& a) noexcept { core_.
 void node_effects::perform(model::region_id region, const model::actions& list) noexcept { core_.performer.take(*core_.regions.slot(region), list); }
 void node_effects::perform_all() noexcept { core_.performer.flush(); }
 void node_effects::hear(const message& m, std::span<const std::byte> value) noexcept { core_.in.handle(m, value); }
+void node_effects::admit(const message& m, std::span<const std::byte> value) noexcept { core_.in.admit(m, value); }
 bool node_effects::content_leaves() noexcept { return core_.wire.sends_pending(); }
 /// A node that has no region of the number, as it has not heard of it yet, or has given it up, knows nothing of any life.
 std::uint32_t node_effects::life_of(model::region_id region) noexcept {

@@ -39,6 +39,7 @@ class node_effects final : public effects, public protocol::domain::effects {
   void find_written() noexcept override;
   [[nodiscard]] bool content_leaves() noexcept override;
   void hear(const model::message& m, std::span<const std::byte> value) noexcept override;
+  void admit(const model::message& m, std::span<const std::byte> value) noexcept override;
   [[nodiscard]] std::uint32_t life_of(model::region_id region) noexcept override;
   [[nodiscard]] model::machine* machine_of(model::region_id region) noexcept override;
 

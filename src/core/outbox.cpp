@@ -81,7 +81,7 @@ void outbox::send_content(region_slot& r, node_id to, message out, const protoco
   if (!twin) core_.frames.use(r, first, count, content::sent);
   // In a block that is checked a copy is what was before it, whatever threads here write while it travels. And the twin of a unit that is kept
   // is what the patches behind it begin with: they change some bytes, and would make a mixture of what it has become meanwhile.
-  bool changes = told || (!twin && r.block != nullptr && r.block->checked);
+  bool changes = told || t.copied || (!twin && r.block != nullptr && r.block->checked);
   for (std::uint64_t unit = first; !twin && unit < first + count; ++unit) changes |= r.machine->mapped(unit) == model::access::write;
   post(to, out, {twin ? r.twin(first) : r.system(first), out.payload_bytes}, urgency_of(out, t),
        changes ? transport::lasting::now : transport::lasting::until_sent);
@@ -191,6 +191,7 @@ void outbox::send_later() noexcept {
 }
 
 void outbox::synchronise(model::node_id to, const model::message& m, std::span<const std::byte> value, model::edge what) noexcept {
+  if (what != model::edge::none) core_.protocols.tell(to);
   if (core_.relaxed() && core_.protocols.leaves(to, m, value, what)) return;
   if (!is_of_recovery(m.kind) && core_.replicas.hold_back(to, m, value, what != model::edge::none)) return;
   send(to, m, value);

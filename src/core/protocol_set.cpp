@@ -30,6 +30,7 @@ protocol_set::protocol_set(std::span<const protocol::row* const> rows, const pro
     e.what = r;
     e.shared = r->make_domain(node_, to);
     if (r->can.relaxed) relaxed_.push_back(e.shared.get());
+    if (r->can.tells) telling_.push_back(e.shared.get());
     for (const protocol::message_traits& m : r->messages) {
       const auto k = static_cast<std::size_t>(m.kind);
       CHECK(m.kind < message_kind::sync_first && !taken[k]);

@@ -3,6 +3,7 @@
 // a release or an acquire, concerns the domains of all protocols whose consistency is weaker than sequential. Driver's thread.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <span>
@@ -64,6 +65,13 @@ class protocol_set {
     }
     return false;
   }
+  // All domains that tell something before messages that synchronise.
+  void tell(model::node_id to) const {
+    for (protocol::domain* d : telling_) d->tell(to);
+  }
+  [[nodiscard]] bool waits(const model::message& m, std::span<const std::byte> value) const {
+    return std::ranges::any_of(telling_, [&](protocol::domain* d) { return d->waits(m, value); });
+  }
   [[nodiscard]] bool keeps_back(const model::message& m, std::span<const std::byte> value) const {
     for (protocol::domain* d : relaxed_) {
       if (d->keeps_back(m, value)) return true;
@@ -93,7 +101,7 @@ class protocol_set {
   protocol::job node_;
   std::array<entry, region_slot::most_protocols> by_id_{};
   std::array<protocol::message_traits, 256> traits_{};
-  std::vector<protocol::domain*> relaxed_{};
+  std::vector<protocol::domain*> relaxed_{}, telling_{};
 };
 
 }  // namespace quire::core

@@ -89,7 +89,7 @@ base::status region_builder::fill(region_slot& slot, const region_description& a
     return QUIRE_UNSUPPORTED;
   }
   if (const auto why = can_have_views(*r); !why.ok()) return why;
-  if (const auto why = of->can.transactions || about.copies != 0 ? can_have_private_views(*r, pool) : base::status{}; !why.ok()) return why;
+  if (const auto why = of->can.transactions || about.copies != 0 ? can_have_private_views(*r, *of, pool) : base::status{}; !why.ok()) return why;
   if (of->can.transactions) r->about.copies = 1;
   const bool copies = r->about.copies != 0;
   const auto views = copies ? pool::view_kind::private_copies : pool::view_kind::shared;
@@ -169,10 +169,12 @@ base::status region_builder::can_have_views(const region_slot& r) const noexcept
 }
 
 /// What does not go with private views. Of pools their makers know.
-base::status region_builder::can_have_private_views(const region_slot& r, const pool::settings& pool) const noexcept {
+base::status region_builder::can_have_private_views(const region_slot& r, const protocol::row& of, const pool::settings& pool) const noexcept {
   const char* const why = r.detector->scans()             ? "detector 'scan'"
                           : r.detector->descriptor() >= 0 ? "detector 'thread'"
                           : r.views.fine() != 0           ? "minipages"
+                          : core_.config.pages_out && !of.can.page_out
+                              ? "a memory limit of a node (QUIRE_MEMORY_LIMIT), where transactions commit by the token (QUIRE_COMMIT)"
                           : r.about.orders != 0           ? "quire_region_options.orders"
                           : core_.regions.is_adopted(r.about) ? "memory that was adopted"
                           : pool.which == pool::kind::fork ? "pool 'fork'" : nullptr;

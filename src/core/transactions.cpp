@@ -15,7 +15,6 @@
 #include "base/log.hpp"
 #include "core/core.hpp"
 #include "core/thread_state.hpp"
-#include "protocol/transaction/machine.hpp"
 
 namespace quire::core {
 
@@ -127,16 +126,16 @@ base::status transactions::take_turn() noexcept {
 }
 
 void transactions::turn_step(turn_op& o) noexcept {
-  if (domain_.turn().had()) return o.complete();
+  if (domain_.has_turn()) return o.complete();
   turn_ = &o;
-  domain_.turn().ask();
+  domain_.ask_turn();
 }
 
 // ---- Faults
 
 /// As users' tests have it: at every so many-th access another transaction seems to have come first.
 bool transactions::forces_restart() noexcept {
-  if (core_.config.restart_every == 0 || domain_.turn().had() || ++accesses_ % core_.config.restart_every != 0) return false;
+  if (core_.config.restart_every == 0 || domain_.has_turn() || ++accesses_ % core_.config.restart_every != 0) return false;
   return domain_.on_unmapped();
 }
 
@@ -172,12 +171,12 @@ void transactions::on_unmapped() noexcept {
 }
 
 void transactions::look() noexcept {
-  if (turn_ != nullptr && domain_.turn().had()) {
+  if (turn_ != nullptr && domain_.has_turn()) {
     turn_op& o = *std::exchange(turn_, nullptr);
     if (is_doomed() && o.fresh) domain_.word().change(phase::running);
     o.complete(is_doomed() ? base::status{QUIRE_CONFLICT} : base::status{});
   }
-  if (paused_ != nullptr && !domain_.turn().paused()) std::exchange(paused_, nullptr)->complete();
+  if (paused_ != nullptr && !domain_.is_paused()) std::exchange(paused_, nullptr)->complete();
   if (retries_.first == nullptr || !domain_.take_news()) return;
   for (op* o = retries_.take_all(); o != nullptr;) {
     op* const rest = o->next;
@@ -190,7 +189,7 @@ void transactions::look() noexcept {
 
 base::status transactions::commit() noexcept {
   thread_state& here = this_thread();
-  const bool by_itself = domain_.writes().empty() && !domain_.turn().had() && core_.config.restart_every == 0;
+  const bool by_itself = domain_.writes().empty() && !domain_.has_turn() && core_.config.restart_every == 0;
   if (by_itself && domain_.word().try_end()) {
     here.inside_transaction = false;
     return {};
@@ -274,7 +273,7 @@ void make_room(core& e, transaction::domain& all) noexcept {
 
 /// The transaction is over: the next one that waits begins, and others may map again.
 void transactions::finish() noexcept {
-  if (domain_.turn().had()) domain_.turn().end();
+  if (domain_.has_turn()) domain_.end_turn();
   make_room(core_, domain_);
   let_next_begin();
   for (op* o = outside_.take_all(); o != nullptr;) {

@@ -68,13 +68,21 @@ enum class message_kind : std::uint8_t {
   // content is kept on two nodes: see src/protocol/sequential/saving.hpp
   replica,      ///< owner -> backup: the content, to be kept without a right; b = stamp
   replica_ack,  ///< and back: it is kept
-  // transactions: see src/protocol/transaction/turns.hpp
+  // transactions that commit by owners: see src/protocol/transaction/owners/turns.hpp
   turn_request,  ///< node -> node 0: a transaction wants its turn
   turn_grant,    ///< and back: no other node commits
   turn_end,      ///< node -> node 0: it is over
   pause,         ///< node 0 -> node: begin no commit
   paused,        ///< and back: none is under way
   resume,        ///< node 0 -> node: nobody has a turn
+  // transactions that commit by the token: see src/protocol/transaction/token
+  write_set,      ///< who commits -> all others: commit a has written these units; b = 0: more of them follow
+  commits_known,  ///< node -> node: whoever goes on by what comes behind this sees the commits up to a
+  token_request,  ///< node -> node 0: it wants the token
+  token_next,     ///< node 0 -> who wanted it before: `requester` gets it from you
+  token,          ///< who has used it -> the next; a = the last commit
+  version_request,  ///< node -> owner: the requester wants the content; passed on by who is it no longer
+  version_reply,    ///< owner -> requester; a = the last commit that the owner has applied
   // of protocols that the library does not have: their rows say what each is
   other_first,
   other_last = other_first + 15,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Turns of transactions (protocol/transaction/turns.hpp) on nodes whose messages arrive in any order that keeps that of each pair: two nodes never have a
+// Turns of transactions (protocol/transaction/owners/turns.hpp) on nodes whose messages arrive in any order that keeps that of each pair: two nodes never have a
 // turn at once, nobody else takes units from others meanwhile, and everybody gets the turn that it has asked for.
 #include <gtest/gtest.h>
 
@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "protocol/transaction/turns.hpp"
+#include "protocol/transaction/owners/turns.hpp"
 
-namespace quire::transaction {
+namespace quire::transaction::owners {
 namespace {
 
 using model::message;
@@ -189,4 +189,4 @@ TEST(transaction_turns, refuse_messages_that_nobody_sends) {
 }
 
 }  // namespace
-}  // namespace quire::transaction
+}  // namespace quire::transaction::owners

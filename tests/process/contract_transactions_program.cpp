@@ -71,6 +71,64 @@ void threads() {
   barrier();
 }
 
+/// Who gets a lock, or comes out of a barrier, sees all commits of who had it before, or came: also those of third nodes that these had seen.
+void told() {
+  constexpr int times = 60;
+  struct shared {
+    quire_mutex mutex;
+  };
+  auto* const all = shared_object<shared>("told");
+  volatile word* const at = make_words("told words", 3);
+  if (quire_node() == 0) REQUIRE_OK(quire_mutex_create(&all->mutex));
+  barrier();
+  for (int i = 0; i < times; ++i) {
+    REQUIRE_OK(quire_mutex_lock(all->mutex));
+    word before = 0, seen = 0;
+    atomically([&] { before = own_unit(at, 0); });
+    atomically([&] {
+      seen = own_unit(at, 0);
+      own_unit(at, 0) = before + 1;
+      own_unit(at, 1) = own_unit(at, 1) + 1;
+    });
+    REQUIRE_EQUAL(seen, before);
+    REQUIRE_OK(quire_mutex_unlock(all->mutex));
+  }
+  for (int round = 0; round < times; ++round) {
+    if (round % quire_nodes() == quire_node()) atomically([&] { own_unit(at, 2) = static_cast<word>(round) + 1; });
+    barrier();
+    word seen = 0;
+    atomically([&] { seen = own_unit(at, 2); });
+    REQUIRE_EQUAL(seen, static_cast<word>(round) + 1);
+    barrier();
+  }
+  atomically([&] {
+    REQUIRE_EQUAL(own_unit(at, 0), times * quire_nodes());
+    REQUIRE_EQUAL(own_unit(at, 1), times * quire_nodes());
+  });
+  barrier();
+}
+
+/// A write set of many runs of units: by the token it takes several messages.
+void scattered() {
+  constexpr std::size_t units = 300;
+  volatile word* const at = make_words("scattered", units);
+  for (int round = 0; round < 4; ++round) {
+    if (round % quire_nodes() == quire_node()) {
+      atomically([&] {
+        for (std::size_t i = 0; i < units; i += 2) own_unit(at, i) = own_unit(at, i) + i + 1;
+      });
+    }
+    barrier();
+    word sum = 0;
+    atomically([&] {
+      sum = 0;
+      for (std::size_t i = 0; i < units; ++i) sum += own_unit(at, i);
+    });
+    REQUIRE_EQUAL(sum, static_cast<word>(round + 1) * (units / 2) * (units / 2));
+    barrier();
+  }
+}
+
 // ---- A bank: money goes from account to account; whoever sees all accounts sees all the money
 
 void bank() {
@@ -459,6 +517,8 @@ int main(int argc, char** argv) {
   const auto wanted = [&](std::string_view name) { return part.empty() || part == name; };
   if (wanted("increments")) increments();
   if (wanted("threads")) threads();
+  if (wanted("told")) told();
+  if (wanted("scattered")) scattered();
   if (wanted("bank")) bank();
   if (wanted("litmus")) write_skew(), forks();
   if (wanted("ends")) ends();

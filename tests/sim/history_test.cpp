@@ -123,6 +123,31 @@ TEST(history, shows_a_stale_read_after_many_others) {
   EXPECT_THAT(errors(all), ElementsAre(StartsWith("G-single-realtime: a cycle of 2 attempts\n")));
 }
 
+/// Node 2 reads what it has, until it has been told of node 1's commit; a third one that has been told of node 2 only is behind that.
+TEST(history, has_stale_reads_of_those_that_have_not_been_told) {
+  const auto of = [](std::uint64_t told) {
+    std::vector<attempt> all{commits(1, 0, 1, 2, {writes(x, 10)}), commits(2, 4, 0, 5, {reads(x, 0)})};
+    all[0].knows = {0, 0, 0, 0};
+    all[1].knows = {0, told, 0, 0};
+    return all;
+  };
+  EXPECT_THAT(errors(of(1)), IsEmpty());
+  EXPECT_THAT(errors(of(2)), ElementsAre(StartsWith("G-single-realtime: a cycle of 2 attempts\n")));
+  std::vector<attempt> all{commits(1, 0, 1, 2, {writes(x, 10)}), commits(2, 3, 0, 5, {reads(x, 10)}), commits(3, 6, 0, 7, {reads(x, 0)})};
+  for (attempt& a : all) a.knows = {0, 0, 0, 0};
+  EXPECT_THAT(errors(all), IsEmpty());
+  all[2].knows[2] = 5;
+  EXPECT_THAT(errors(all), ElementsAre(StartsWith("G-single-realtime: a cycle of 3 attempts\n")));
+  all[2].knows[2] = 4;
+  EXPECT_THAT(errors(all), IsEmpty()) << "of what node 2 did before";
+}
+
+TEST(history, has_no_stale_reads_of_the_same_node) {
+  std::vector<attempt> all{commits(1, 0, 1, 2, {writes(x, 10)}), commits(1, 4, 0, 5, {reads(x, 0)})};
+  for (attempt& a : all) a.knows = {0, 0};
+  EXPECT_THAT(errors(all), ElementsAre(StartsWith("G-single-realtime: a cycle of 2 attempts\n")));
+}
+
 TEST(history, shows_publication_against_reads) {
   EXPECT_THAT(errors({commits(1, 0, 6, 9, {reads(x, 20), writes(x, 10)}), commits(2, 1, 7, 8, {writes(x, 20)})}), ElementsAre(StartsWith("G1c: ")));
 }

@@ -33,8 +33,9 @@ struct scenario {
   std::vector<std::vector<body>> nodes;  ///< the transactions of each, one after the other
   unsigned most_late = 2;                ///< messages of a run
   unsigned home = 0;                     ///< of both units; beyond the nodes: each has one of its own
+  bool by_token = false;
 };
-void PrintTo(const scenario& s, std::ostream* out) { *out << s.name << ", home " << s.home; }
+void PrintTo(const scenario& s, std::ostream* out) { *out << s.name << ", home " << s.home << (s.by_token ? ", by token" : ""); }
 
 struct delayed {
   std::size_t message = 0;
@@ -90,6 +91,7 @@ class program {
     o.net.max_self_delay = o.think = o.wake = o.drive = 0;
     o.net.step_limit = 200'000;
     o.queued_percent = 0;
+    if (scenario_.by_token) o.node.protocols = protocol::with_token();
     return o;
   }
 
@@ -143,7 +145,7 @@ class program {
   const std::vector<delayed>& late_;
   sim::time_ns start_;
   world world_;
-  recorder record_{world_};
+  recorder record_{world_, !scenario_.by_token};
   node_transactions calls_{world_, record_};
 };
 
@@ -208,10 +210,15 @@ std::vector<scenario> scenarios() {
     all.push_back({"turns_of_three", {{turn}, {late_turn}, {turn}}, 1, home});
     all.push_back({"waits_of_three", {{wait_x}, {wait_y}, {set_x}}, 1, home});
   }
+  for (std::size_t i = 0, by_owners = all.size(); i < by_owners; ++i) {
+    if (all[i].home == 2) continue;  // it is no manager: nodes 0 and 1 would only change places
+    scenario& by_token = all.emplace_back(all[i]);
+    by_token.by_token = true;
+  }
   return all;
 }
 INSTANTIATE_TEST_SUITE_P(scenarios, transactions_exhaustive, testing::ValuesIn(scenarios()),
-                         [](const auto& info) { return info.param.name + "_home_" + std::to_string(info.param.home); });
+                         [](const auto& info) { return info.param.name + "_home_" + std::to_string(info.param.home) + (info.param.by_token ? "_by_token" : ""); });
 
 }  // namespace
 }  // namespace quire::whole

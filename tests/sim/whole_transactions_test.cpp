@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <iostream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -124,10 +125,35 @@ std::vector<program> programs() {
   return all;
 }
 
+/// The same where commits go round with a token: who has a lock next is behind the commits of who had it before, in all memory that there is.
+std::vector<program> programs_by_token() {
+  std::vector<program> all;
+  for (const program& p : programs()) {
+    if (std::string_view(p.name) == "limited" || std::string_view(p.name) == "waits") continue;
+    program& by_token = all.emplace_back(p);
+    by_token.with.by_token = true;
+    by_token.with.limited_percent = 0;
+    by_token.with.locked_percent = 25;
+  }
+  transaction_options locked{.most_threads = 1, .most_transactions = 20, .most_operations = 4, .locked_percent = 70, .by_token = true};
+  transaction_options late{.most_threads = 1, .most_pages = 3, .words = 2, .most_transactions = 40, .most_operations = 4, .by_token = true};
+  late.straggles = true;
+  late.locked_percent = 30;
+  for (unsigned nodes = 3; nodes <= 6; ++nodes) {
+    all.push_back({"locked", nodes, 40, locked});
+    all.push_back({"late", nodes, 60, late});
+    // Locks tell of commits, and of intervals of release consistency beside.
+    program& beside = all.emplace_back(program{"late_beside_release", nodes, 40, late});
+    beside.with.beside_percent = 30;
+    beside.with.beside = QUIRE_RELEASE;
+  }
+  return all;
+}
+
 class node_transactions_job : public testing::TestWithParam<program> {};
 
 TEST_P(node_transactions_job, is_serializable) {
-  std::uint64_t attempts = 0, commits = 0, retries = 0, turns = 0, holds = 0;
+  std::uint64_t attempts = 0, commits = 0, retries = 0, turns = 0, holds = 0, stale = 0;
   for (const std::uint64_t seed : sim::seeds(1, GetParam().seeds)) {
     transaction_options how = GetParam().with;
     how.seed = seed;
@@ -142,12 +168,15 @@ TEST_P(node_transactions_job, is_serializable) {
     retries += j.retries();
     turns += j.turns();
     holds += j.holds();
+    stale += j.stale();
   }
-  std::cout << attempts << " attempts, " << commits << " commits, " << retries << " retries, " << turns << " turns, " << holds << " holds\n";
+  std::cout << attempts << " attempts, " << commits << " commits, " << retries << " retries, " << turns << " turns, " << holds << " holds, " << stale
+            << " stale contents\n";
   if (!sim::usual_seeds()) return;
   EXPECT_GT(commits, 10u * GetParam().seeds);
   EXPECT_GT(attempts - commits, GetParam().seeds);
   EXPECT_GE(retries, GetParam().with.most_items != 0 ? GetParam().seeds / 2 : 0u);
+  EXPECT_GE(stale, GetParam().with.by_token && GetParam().nodes > 2 ? 1u : 0u) << "of two nodes one has the current content";
   EXPECT_GE(turns, GetParam().with.turn_percent > 20 ? 5u * GetParam().seeds : 0u);
   EXPECT_GE(holds, GetParam().with.most_holds > 2 ? GetParam().seeds : 0u);
 }
@@ -244,6 +273,8 @@ TEST(node_transactions, go_on_where_a_region_has_had_another_consistency) {
   if (!sim::usual_seeds()) return;
   EXPECT_GT(changes, 300u);
 }
+INSTANTIATE_TEST_SUITE_P(programs_by_token, node_transactions_job, testing::ValuesIn(programs_by_token()),
+                         [](const auto& info) { return std::string(info.param.name) + "_of_" + std::to_string(info.param.nodes); });
 
 /// Each transaction leaves room for others. A thread of node 0 waits for a word whose copy then leaves memory, as others of its node need room: no order of the manager comes for a copy that is
 /// not there, when node 1 writes it.

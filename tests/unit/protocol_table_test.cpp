@@ -2,6 +2,7 @@
 // The table of protocols: each kind of message is one protocol's, and docs/limits.md says of each consistency what its row says.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <set>
@@ -16,22 +17,33 @@ namespace {
 
 using model::message_kind;
 
-TEST(protocol_table, has_each_protocol_once) {
-  std::set<unsigned> ids;
-  std::set<std::string> names;
-  for (const row* const r : built_in()) {
-    EXPECT_TRUE(ids.insert(r->id.value()).second);
-    EXPECT_TRUE(names.insert(r->name).second);
-    EXPECT_NE(r->make_domain, nullptr);
-    EXPECT_NE(r->make_machine, nullptr);
+/// Of all tables that a job may have.
+std::vector<const row*> all_rows() {
+  std::vector<const row*> all(built_in().begin(), built_in().end());
+  for (const row* const r : with_token()) {
+    if (std::ranges::find(all, r) == all.end()) all.push_back(r);
   }
-  EXPECT_EQ(ids, (std::set<unsigned>{0, 1, 2})) << "what programs ask for: quire_consistency";
+  return all;
+}
+
+TEST(protocol_table, has_each_protocol_once) {
+  std::set<std::string> names;
+  for (const row* const r : all_rows()) EXPECT_TRUE(names.insert(r->name).second);
+  for (const auto table : {built_in(), with_token()}) {
+    std::set<unsigned> ids;
+    for (const row* const r : table) {
+      EXPECT_TRUE(ids.insert(r->id.value()).second);
+      EXPECT_NE(r->make_domain, nullptr);
+      EXPECT_NE(r->make_machine, nullptr);
+    }
+    EXPECT_EQ(ids, (std::set<unsigned>{0, 1, 2})) << "what programs ask for: quire_consistency";
+  }
 }
 
 /// Of each kind about units there is one row; what the core itself asks of nodes with memory limits is no protocol's.
 TEST(protocol_table, has_each_message_once) {
   std::map<unsigned, std::string> owner;
-  for (const row* const r : built_in()) {
+  for (const row* const r : all_rows()) {
     for (const message_traits& m : r->messages) {
       const auto [at, fresh] = owner.emplace(static_cast<unsigned>(m.kind), r->name);
       EXPECT_TRUE(fresh) << "kind " << at->first << " is of " << at->second << " and of " << r->name;
@@ -77,7 +89,7 @@ TEST(protocol_table, is_what_people_read) {
   const auto table = limits();
   ASSERT_GT(table.size(), 10u);
   unsigned compared = 0;
-  for (const row* const r : built_in()) {
+  for (const row* const r : all_rows()) {
     std::string name = r->name;
     name += " consistency";
     for (const ability& a : named_abilities) {

@@ -42,6 +42,8 @@ class domain {
     [[nodiscard]] virtual std::uint32_t life_of(model::region_id) noexcept { return 0; }
     /// A message that keeps_back() has kept: it is handled as if it came now.
     virtual void hear(const model::message&, std::span<const std::byte> /*value*/) noexcept {}
+    /// One that waits() has kept: it is as if it came now, to all other domains too.
+    virtual void admit(const model::message&, std::span<const std::byte> /*value*/) noexcept {}
     /// The machine in charge of a region; null if there is no such region.
     [[nodiscard]] virtual model::machine* machine_of(model::region_id region) noexcept = 0;
 
@@ -68,6 +70,12 @@ class domain {
   virtual void on_gathered(round_marks&) {}
   virtual void on_epoch(round_marks&) {}
   virtual void on_round_refused(round_marks&) {}
+
+  // ---- Of protocols that tell other nodes something before such messages (abilities::tells)
+  /// A message that synchronises threads is about to leave, by which one of `to` may go on.
+  virtual void tell(model::node_id /*to*/) {}
+  /// Such a message has come from another node, or one that comes with it. True if the domain keeps it, and gives it back by effects::admit().
+  [[nodiscard]] virtual bool waits(const model::message&, std::span<const std::byte> /*value*/) { return false; }
 
   // ---- Of all
   /// A message of route::domain. False if it is none.

@@ -53,6 +53,7 @@ struct message_traits {
   bool tells = false;       ///< the receiver learns what threads here have done: it waits until that is safe (replicas)
   bool orders = false;      ///< in a region that orders (core::orders()), who gets it may go on by what threads of the sender wrote into the unit
   bool content_free = false;  ///< is handled without the unit's content, wherever that is
+  bool copied = false;        ///< its content may change before it has left: it is read at once
   bool domain_sees = false;  ///< domain::on_leaving() and on_arriving() are called
   model::protocol_id of{};  ///< filled in by the table
 };

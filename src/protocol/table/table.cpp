@@ -8,7 +8,12 @@
 namespace quire::protocol {
 
 std::span<const row* const> built_in() noexcept {
-  static const row* const all[] = {&sequential::row(), &release::row(), &transaction::row()};
+  static const row* const all[] = {&sequential::row(), &release::row(), &transaction::by_owners()};
+  return all;
+}
+
+std::span<const row* const> with_token() noexcept {
+  static const row* const all[] = {&sequential::row(), &release::row(), &transaction::by_token()};
   return all;
 }
 

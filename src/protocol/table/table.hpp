@@ -9,5 +9,7 @@
 namespace quire::protocol {
 
 [[nodiscard]] std::span<const row* const> built_in() noexcept;
+/// The same where transactions commit by the token (QUIRE_COMMIT): its row is in place of that of owners.
+[[nodiscard]] std::span<const row* const> with_token() noexcept;
 
 }  // namespace quire::protocol

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The row of transactions in the table of protocols.
+// The rows of transactions in the table of protocols: a job has one of them (QUIRE_COMMIT).
 #pragma once
 
 #include "protocol/contract/row.hpp"
 
 namespace quire::transaction {
 
-[[nodiscard]] const protocol::row& row() noexcept;
+[[nodiscard]] const protocol::row& by_owners() noexcept;
+[[nodiscard]] const protocol::row& by_token() noexcept;
 
 }  // namespace quire::transaction

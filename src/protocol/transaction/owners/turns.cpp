@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "protocol/transaction/turns.hpp"
+#include "protocol/transaction/owners/turns.hpp"
 
 #include <utility>
 
 #include "base/check.hpp"
 
-namespace quire::transaction {
+namespace quire::transaction::owners {
 
 using model::message_kind;
 using model::node_id;
@@ -103,4 +103,4 @@ void turns::serve() {
   send(queue_.front(), message_kind::turn_grant);
 }
 
-}  // namespace quire::transaction
+}  // namespace quire::transaction::owners

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The transactional protocol of one region: units come and go as under sequential consistency, but threads map them for reading only. What they
-// write are private copies, which the node's transaction (domain.hpp) publishes or forgets.
+// The transactional protocol of one region, with commits by owners: units come and go as under sequential consistency, but threads map them for reading
+// only. What they write are private copies, which the node's transaction (domain.hpp) publishes or forgets.
 #pragma once
 
 #include <cstdint>
 
 #include "protocol/sequential/machine.hpp"
-#include "protocol/transaction/domain.hpp"
+#include "protocol/transaction/owners/domain.hpp"
+#include "protocol/transaction/private_units.hpp"
 
-namespace quire::transaction {
+namespace quire::transaction::owners {
 
-inline constexpr model::protocol_id id{QUIRE_TRANSACTIONAL};
-
-class machine final : public sequential::machine {
+class machine final : public sequential::machine, public private_units {
  public:
   machine(const sequential::region_shape& shape, sequential::unit_state* units, sequential::directory_entry* entries, domain& shared, directory::pin_table& pins,
           std::uint64_t unit_bytes)
@@ -34,14 +33,15 @@ class machine final : public sequential::machine {
   void ask_to_write(std::uint64_t unit, model::actions& out);
   /// The unit, which is pinned, gets the content of its private copy.
   void on_publish(std::uint64_t unit, model::actions& out);
-  /// Its private copy goes, or will not come to be.
-  void on_undo(std::uint64_t unit, model::actions& out);
+  void on_undo(std::uint64_t unit, model::actions& out) override;
+  [[nodiscard]] bool is_copied(std::uint64_t u) const noexcept override { return unit(u).copied != 0; }
+  [[nodiscard]] bool is_kept(std::uint64_t u) const noexcept override { return unit(u).kept != 0; }
+  [[nodiscard]] bool is_unit_valid(std::uint64_t u) const noexcept override { return is_valid(u); }
+  [[nodiscard]] const sequential::counters& all_counts() const noexcept override { return count(); }
 
  private:
-  void note_copy_gone(sequential::unit_state& s) noexcept;
-
   domain& shared_;
   std::uint64_t unit_bytes_;
 };
 
-}  // namespace quire::transaction
+}  // namespace quire::transaction::owners

@@ -14,7 +14,7 @@
 #include "model/message.hpp"
 #include "protocol/contract/domain.hpp"
 
-namespace quire::transaction {
+namespace quire::transaction::owners {
 
 class turns {
  public:
@@ -53,4 +53,4 @@ class turns {
   bool granted_ = false;
 };
 
-}  // namespace quire::transaction
+}  // namespace quire::transaction::owners

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Units that threads map for reading only, and write in private copies: what machines of transactional regions have in common, however transactions
+// commit. A unit's state says of its copy: `copied`, the running transaction has written it; `kept`, what was published stays there, too; mapped().
+// Driver's thread.
+#pragma once
+
+#include <cstdint>
+
+#include "model/action.hpp"
+#include "protocol/sequential/state.hpp"
+#include "protocol/transaction/domain.hpp"
+
+namespace quire::transaction {
+
+/// What a machine of a transactional region is besides.
+class private_units {
+ public:
+  /// The unit's private copy goes, or will not come to be.
+  virtual void on_undo(std::uint64_t unit, model::actions& out) = 0;
+  /// The running transaction has written it.
+  [[nodiscard]] virtual bool is_copied(std::uint64_t unit) const noexcept = 0;
+  /// The private copy of an earlier one is still there.
+  [[nodiscard]] virtual bool is_kept(std::uint64_t unit) const noexcept = 0;
+  /// What must hold for one unit on this node alone.
+  [[nodiscard]] virtual bool is_unit_valid(std::uint64_t unit) const noexcept = 0;
+  [[nodiscard]] virtual const sequential::counters& all_counts() const noexcept = 0;
+
+ protected:
+  ~private_units() = default;
+};
+
+/// The running transaction writes the unit. True if it has not before.
+template <class Unit>
+bool note_write(domain& shared, model::region_id region, std::uint64_t unit, Unit& s) {
+  if (s.copied != 0) return false;
+  s.copied = 1;
+  shared.note_written(region, unit);
+  return true;
+}
+
+/// It is mapped, and may be written from now on. For one that could be written before the kernel has taken the page away.
+template <class Unit>
+void let_write(const Unit& s, std::uint64_t unit, bool is_new, model::actions& out) {
+  CHECK(s.copied != 0 && s.mapped() == model::access::read);
+  auto& a = out.add(model::action_kind::permit, unit);
+  a.from = is_new ? model::access::read : model::access::none;
+  a.level = model::access::write;
+  out.add(model::action_kind::wake, unit);
+}
+
+/// The view does not show the private copy any more.
+template <class Unit>
+void note_copy_gone(domain& shared, Unit& s, std::uint64_t unit_bytes) noexcept {
+  if (s.kept == 0) return;
+  s.kept = 0;
+  shared.drop_copy(unit_bytes);
+}
+
+/// The frame gets the content of the private copy.
+template <class Unit>
+void publish_copy(domain& shared, Unit& s, std::uint64_t unit, std::uint64_t unit_bytes, model::actions& out) {
+  CHECK(s.copied != 0 && s.mapped() == model::access::read);
+  s.copied = 0;
+  out.add(model::action_kind::publish, unit);
+  const bool keeps = s.kept != 0 || shared.keep_copy(unit_bytes);
+  s.kept = keeps ? 1 : 0;
+  auto& a = out.add(model::action_kind::protect, unit);
+  a.from = model::access::write;
+  a.level = keeps ? model::access::read : model::access::none;
+  s.set_mapped(a.level);
+}
+
+/// What was written into the private copy is forgotten.
+template <class Unit>
+void undo_copy(domain& shared, Unit& s, std::uint64_t unit, std::uint64_t unit_bytes, model::actions& out) {
+  s.copied = 0;
+  note_copy_gone(shared, s, unit_bytes);
+  if (s.mapped() == model::access::none) return;
+  auto& a = out.add(model::action_kind::protect, unit);
+  a.from = model::access::write;
+  a.level = model::access::none;
+  s.set_mapped(model::access::none);
+}
+
+}  // namespace quire::transaction

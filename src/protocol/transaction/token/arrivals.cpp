@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/transaction/token/arrivals.hpp"
+
+#include <algorithm>
+
+namespace quire::transaction::token {
+
+void arrivals::on_told(node_id from, commit_number number) noexcept {
+  commit_number& needs = of_[from.value()].needs;
+  needs = std::max(needs, number);
+}
+
+bool arrivals::keeps_back(const model::message& m, std::span<const std::byte> value, commit_number applied) {
+  sender& s = of_[m.from.value()];
+  if (s.needs <= applied && s.waits.empty() && !s.leaves) return false;
+  kept& k = s.waits.emplace_back();
+  k.m = m;
+  k.value.assign(value.begin(), value.end());
+  ++waiting_;
+  return true;
+}
+
+}  // namespace quire::transaction::token

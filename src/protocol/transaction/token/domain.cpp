@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/transaction/token/domain.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "protocol/transaction/token/machine.hpp"
+
+namespace quire::transaction::token {
+
+using model::message;
+using model::message_kind;
+using model::node_id;
+
+domain::domain(const protocol::job& node, effects& to)
+    : transaction::domain(node, to), self_(node.self), nodes_(node.nodes), passing_(node.self, to), arrivals_(node.nodes) {
+  told_.resize(node.nodes);
+}
+
+machine* domain::machine_of(model::region_id region) noexcept {
+  model::machine* const m = to_.machine_of(region);
+  return m != nullptr && m->protocol() == id ? static_cast<machine*>(m) : nullptr;
+}
+
+private_units& domain::units_of(model::region_id region) noexcept { return *machine_of(region); }
+
+// ---- Commits of this node
+
+progress domain::advance() {
+  if (word_.now() == phase::doomed) {
+    end_commit();
+    return progress::doomed;
+  }
+  if (!under_way_) {
+    if (writes_.empty()) return progress::done;
+    begin_commit();
+    passing_.ask();
+    if (!may_commit()) ++count_.waits;
+  }
+  if (!may_commit()) return progress::paused;
+  publish();
+  send_write_set();
+  writes_.clear();
+  end_commit();
+  return progress::done;
+}
+
+/// In one step: content that leaves from now on is of this commit.
+void domain::publish() {
+  const commit_number number = applied_ + 1;
+  publish_all([&](const written_unit& w) { machine_of(w.region)->on_publish(w.unit, number, actions_); });
+  passing_.count_commit();
+  applied_ = number;
+}
+
+void domain::send_write_set() {
+  runs_.clear();
+  for (const written_unit& w : writes_) add(runs_, w, to_.life_of(w.region));
+  message m;
+  m.kind = message_kind::write_set;
+  m.from = m.requester = self_;
+  m.a = applied_;
+  for (std::size_t first = 0; first < runs_.size(); first += write_sets::most_runs) {
+    const auto part = std::span(runs_).subspan(first, std::min(write_sets::most_runs, runs_.size() - first));
+    m.b = first + part.size() == runs_.size() ? 1 : 0;
+    m.payload_bytes = static_cast<std::uint32_t>(part.size_bytes());
+    for (unsigned n = 0; n < nodes_; ++n) {
+      const node_id to{static_cast<std::uint16_t>(n)};
+      if (to == self_) continue;
+      to_.transmit(to, m, std::as_bytes(part));
+      told_[n] = applied_;
+    }
+  }
+}
+
+void domain::end_commit() {
+  under_way_ = false;
+  if (!wants_turn_ && !has_turn_) passing_.end();
+}
+
+// ---- Turns
+
+void domain::ask_turn() {
+  wants_turn_ = true;
+  passing_.ask();
+  look_for_turn();
+}
+
+void domain::look_for_turn() {
+  if (!wants_turn_ || !may_commit()) return;
+  wants_turn_ = false;
+  has_turn_ = true;
+  ++count_.turns;
+}
+
+void domain::end_turn() {
+  CHECK(has_turn_ && !under_way_);
+  has_turn_ = false;
+  passing_.end();
+}
+
+// ---- Commits of others
+
+bool domain::on_message(const message& m, std::span<const std::byte> value) {
+  switch (m.kind) {
+    case message_kind::write_set: return on_write_set(m, value);
+    case message_kind::commits_known: arrivals_.on_told(m.from, m.a); return true;
+    default:
+      if (!passing_.on_message(m)) return false;
+      look_for_turn();
+      return true;
+  }
+}
+
+bool domain::on_write_set(const message& m, std::span<const std::byte> value) {
+  if (!sets_.on_part(m, value, applied_)) return false;
+  arrivals_.on_told(m.from, m.a);
+  bool right = true;
+  for (write_set next; right && sets_.take(applied_ + 1, next);) right = apply(next);
+  look_for_turn();
+  arrivals_.release(applied_, [this](const message& waiting, std::span<const std::byte> its) { to_.admit(waiting, its); });
+  return right;
+}
+
+/// Units are unmapped, and the transaction is doomed, before anybody here may count on the commit.
+bool domain::apply(const write_set& next) {
+  for (const written_run& r : next.runs) {
+    const model::region_id region{r.region};
+    machine* const units = machine_of(region);
+    if (units == nullptr || to_.life_of(region) != r.life) continue;  // it is gone, or nobody uses it any more
+    if (r.first >= units->units() || r.count > units->units() - r.first) return false;
+    for (std::uint64_t unit = r.first; unit < r.first + r.count; ++unit) {
+      actions_.clear();
+      units->on_taken(unit, next.number, next.by, actions_);
+      to_.perform(region, actions_);
+    }
+  }
+  to_.perform_all();
+  applied_ = next.number;
+  map_early();
+  return true;
+}
+
+/// Of units that have come from nodes ahead of this one.
+void domain::map_early() {
+  for (const early_unit& e : early_) {
+    machine* const units = e.number == applied_ ? machine_of(e.region) : nullptr;
+    if (units == nullptr) continue;
+    actions_.clear();
+    units->on_reached(e.unit, actions_);
+    to_.perform(e.region, actions_);
+  }
+  std::erase_if(early_, [this](const early_unit& e) { return e.number == applied_; });
+  to_.perform_all();
+}
+
+void domain::forget(model::region_id region) {
+  transaction::domain::forget(region);
+  std::erase_if(early_, [region](const early_unit& e) { return e.region == region; });
+}
+
+// ---- Messages that synchronise threads
+
+void domain::tell(node_id to) {
+  if (to == self_ || told_[to.value()] >= applied_) return;
+  told_[to.value()] = applied_;
+  message m;
+  m.kind = message_kind::commits_known;
+  m.from = m.requester = self_;
+  m.a = applied_;
+  to_.transmit(to, m, {});
+}
+
+bool domain::waits(const message& m, std::span<const std::byte> value) {
+  const bool own = m.kind >= message_kind::write_set && m.kind <= message_kind::token;
+  return !own && m.from != self_ && arrivals_.keeps_back(m, value, applied_);
+}
+
+}  // namespace quire::transaction::token

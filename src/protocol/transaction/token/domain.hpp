@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Commits by the token (Plurix): commits of the job have numbers, and only who has the token makes one. It waits until it has applied all commits before;
+// if it is not doomed by then, it publishes what was written, sends the write set to all nodes, and passes the token on. The others apply write sets in
+// the order of their numbers: units in it are unmapped, a transaction that may have read them is doomed, and who wrote them is their owner.
+//
+// (T1): all that is mapped is what the commits applied so far have left. (T2): the holder of the token waits for write sets only, which are on their way.
+// (T3): who has its turn holds the token, and has applied all commits.
+//
+// A commit is not known to all nodes when it has happened. Who is told of it by a lock, a barrier, or any other message that synchronises sees it
+// nevertheless: arrivals.hpp. No I/O. Driver's thread, unless said otherwise.
+#pragma once
+
+#include "protocol/transaction/domain.hpp"
+#include "protocol/transaction/token/arrivals.hpp"
+#include "protocol/transaction/token/passing.hpp"
+#include "protocol/transaction/token/write_sets.hpp"
+
+namespace quire::transaction::token {
+
+class machine;
+
+class domain final : public transaction::domain {
+ public:
+  domain(const protocol::job& node, effects& to);
+
+  [[nodiscard]] progress advance() override;
+  /// The token is not here, or a commit before this one is not applied.
+  [[nodiscard]] bool is_paused() const noexcept override { return under_way_ && !may_commit(); }
+  void ask_turn() override;
+  void end_turn() override;
+  [[nodiscard]] bool has_turn() const noexcept override { return has_turn_; }
+
+  void tell(model::node_id to) override;
+  [[nodiscard]] bool waits(const model::message& m, std::span<const std::byte> value) override;
+  [[nodiscard]] bool on_message(const model::message& m, std::span<const std::byte> value) override;
+  [[nodiscard]] bool busy() const override { return passing_.busy() || arrivals_.waiting() != 0 || has_turn_; }
+  void forget(model::region_id region) override;
+
+  /// The last commit that this node has applied, and all before it.
+  [[nodiscard]] commit_number applied() const noexcept { return applied_; }
+  [[nodiscard]] bool holds() const noexcept { return passing_.holds(); }
+  /// Contents that had been overwritten when they came.
+  [[nodiscard]] std::uint64_t stale() const noexcept { return stale_; }
+  [[nodiscard]] bool is_valid() const noexcept { return passing_.is_valid() && (!passing_.holds() || applied_ <= passing_.number()); }
+  /// Nothing waits for anything.
+  [[nodiscard]] bool is_quiet() const noexcept { return !busy() && early_.empty() && sets_.empty(); }
+
+  // ---- Of machines
+  void note_stale() noexcept { ++stale_; }
+  /// The unit's content is of commits up to this one, which is not applied here: on_reached() when it is.
+  void await(commit_number number, model::region_id region, std::uint64_t unit) { early_.push_back({number, region, unit}); }
+
+ private:
+  struct early_unit {
+    commit_number number = 0;
+    model::region_id region{};
+    std::uint64_t unit = 0;
+  };
+  [[nodiscard]] private_units& units_of(model::region_id region) noexcept override;
+  /// Null if there is no such region any more, or one that is not transactional has its number.
+  [[nodiscard]] machine* machine_of(model::region_id region) noexcept;
+  [[nodiscard]] bool may_commit() const noexcept { return passing_.holds() && applied_ == passing_.number(); }
+  void publish();
+  void send_write_set();
+  void end_commit();
+  [[nodiscard]] bool on_write_set(const model::message& m, std::span<const std::byte> value);
+  [[nodiscard]] bool apply(const write_set& next);
+  void map_early();
+  void look_for_turn();
+
+  model::node_id self_;
+  unsigned nodes_;
+  commit_number applied_ = 0;
+  passing passing_;
+  write_sets sets_{};
+  arrivals arrivals_;
+  base::fault_vector<commit_number> told_{};    ///< by node: so many commits it applies before it hears what comes from here
+  base::fault_vector<early_unit> early_{};
+  written_runs runs_{};
+  bool wants_turn_ = false, has_turn_ = false;
+  std::uint64_t stale_ = 0;
+};
+
+}  // namespace quire::transaction::token

@@ -1,0 +1,499 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Commits by the token (protocol/transaction/token), without a core: who gets the token when; in which order write sets are applied; what becomes of
+// content that comes from nodes all or behind; who is told of a commit by what.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "protocol/transaction/protocol.hpp"
+#include "protocol/transaction/token/domain.hpp"
+#include "protocol/transaction/token/machine.hpp"
+
+namespace quire::transaction::token {
+namespace {
+
+using model::action_kind;
+using model::fault_outcome;
+using model::message;
+using model::message_kind;
+
+node_id node(unsigned n) { return node_id{static_cast<std::uint16_t>(n)}; }
+
+// ---- The token
+
+class circle {
+ public:
+  explicit circle(unsigned count) : count_(count), links_(count * std::size_t{count}) {
+    for (unsigned n = 0; n < count; ++n) all_.push_back(std::make_unique<member>(*this, n));
+  }
+  [[nodiscard]] passing& at(unsigned n) { return all_[n]->token; }
+  bool deliver(unsigned from, unsigned to) {
+    auto& link = links_[from * count_ + to];
+    if (link.empty()) return false;
+    const message m = link.front();
+    link.pop_front();
+    EXPECT_TRUE(at(to).on_message(m)) << "nobody expects message " << static_cast<int>(m.kind) << " from " << from << " at " << to;
+    look();
+    return true;
+  }
+  /// There is one token.
+  void look() {
+    unsigned tokens = 0;
+    for (unsigned n = 0; n < count_; ++n) {
+      tokens += at(n).holds() ? 1 : 0;
+      EXPECT_TRUE(at(n).is_valid()) << "node " << n;
+    }
+    for (const auto& link : links_) {
+      for (const message& m : link) tokens += m.kind == message_kind::token ? 1 : 0;
+    }
+    EXPECT_EQ(tokens, 1u);
+  }
+  std::uint64_t sent = 0;
+
+ private:
+  struct member final : protocol::domain::effects {
+    member(circle& net, unsigned n) : net(net), number(n), token(node(n), *this) {}
+    void transmit(node_id to, const message& m, std::span<const std::byte>) noexcept override {
+      EXPECT_EQ(m.from.value(), number);
+      ++net.sent;
+      net.links_[number * net.count_ + to.value()].push_back(m);
+    }
+    void perform(model::region_id, const model::actions&) noexcept override { ADD_FAILURE() << "it has no actions"; }
+    void perform_all() noexcept override {}
+    model::machine* machine_of(model::region_id) noexcept override { return nullptr; }
+    circle& net;
+    unsigned number;
+    passing token;
+  };
+  unsigned count_;
+  std::vector<std::deque<message>> links_;
+  std::vector<std::unique_ptr<member>> all_{};
+};
+
+/// Nodes want the token now and then, use it for a while when they have it, or give up before it has come.
+void pass_around(std::uint64_t seed, unsigned count) {
+  std::mt19937_64 draw(seed);
+  const auto below = [&](unsigned n) { return static_cast<unsigned>(draw() % n); };
+  circle all(count);
+  std::vector<bool> wants(count);
+  std::uint64_t commits = 0;
+  const auto use = [&](unsigned n) {
+    EXPECT_EQ(all.at(n).number(), commits) << "the token has forgotten a commit";
+    all.at(n).count_commit();
+    ++commits;
+    wants[n] = false;
+    all.at(n).end();
+  };
+  for (unsigned steps = 400; steps != 0 && !testing::Test::HasFailure(); --steps) {
+    const unsigned n = below(count);
+    if (below(2) == 0) {
+      (void)all.deliver(n, below(count));
+    } else if (!wants[n]) {
+      if (below(3) == 0) all.at(n).ask(), wants[n] = true;
+    } else if (all.at(n).holds()) {
+      if (below(2) == 0) use(n);
+    } else if (below(10) == 0) {
+      wants[n] = false;
+      all.at(n).end();
+    }
+    all.look();
+  }
+  for (bool any = true; any && !testing::Test::HasFailure();) {
+    any = false;
+    for (unsigned n = 0; n < count; ++n) {
+      if (wants[n] && all.at(n).holds()) use(n), any = true;
+      for (unsigned to = 0; to < count; ++to) any |= all.deliver(n, to);
+    }
+  }
+  for (unsigned n = 0; n < count; ++n) EXPECT_FALSE(wants[n] || all.at(n).busy()) << "node " << n << " has not got the token";
+  if (testing::Test::HasFailure()) FAIL() << "seed " << seed << ", " << count << " nodes";
+}
+
+TEST(transaction_token, comes_to_all_that_want_it) {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) pass_around(seed, 1 + static_cast<unsigned>(seed % 6));
+}
+
+TEST(transaction_token, stays_where_it_was_used) {
+  circle all(3);
+  for (unsigned i = 0; i < 5; ++i) all.at(0).ask(), all.at(0).end();
+  EXPECT_EQ(all.sent, 0u) << "who has it needs no message";
+  all.at(2).ask();
+  EXPECT_TRUE(all.deliver(2, 0));  // token_request
+  EXPECT_TRUE(all.deliver(0, 0));  // token_next, to itself
+  EXPECT_TRUE(all.deliver(0, 2));  // token
+  EXPECT_TRUE(all.at(2).holds());
+  all.at(2).end();
+  EXPECT_TRUE(all.at(2).holds());
+  EXPECT_EQ(all.sent, 3u);
+}
+
+TEST(transaction_token, is_given_to_nobody_out_of_turn) {
+  circle all(2);
+  message m;
+  m.from = node(1);
+  m.kind = message_kind::token;
+  EXPECT_FALSE(all.at(0).on_message(m)) << "a second token";
+  m.kind = message_kind::token_next;
+  m.requester = node(1);
+  EXPECT_FALSE(all.at(0).on_message(m)) << "of another than node 0";
+  m.kind = message_kind::token_request;
+  EXPECT_FALSE(all.at(1).on_message(m)) << "to another than node 0";
+}
+
+// ---- Write sets, and what waits for them
+
+written_run run_of(std::uint64_t first, std::uint32_t count) {
+  written_run r;
+  r.first = first;
+  r.count = count;
+  return r;
+}
+
+bool hear(write_sets& all, unsigned from, commit_number number, const std::vector<written_run>& runs, bool last, commit_number applied = 0) {
+  message m;
+  m.kind = message_kind::write_set;
+  m.from = node(from);
+  m.a = number;
+  m.b = last ? 1 : 0;
+  return all.on_part(m, std::as_bytes(std::span(runs)), applied);
+}
+
+TEST(transaction_token, takes_write_sets_when_they_are_whole) {
+  write_sets all;
+  write_set one;
+  EXPECT_TRUE(hear(all, 2, 2, {run_of(5, 1)}, true));
+  EXPECT_TRUE(hear(all, 1, 1, {run_of(7, 2)}, false));
+  EXPECT_FALSE(all.take(1, one)) << "a part is missing";
+  EXPECT_TRUE(hear(all, 1, 1, {run_of(9, 1)}, true));
+  ASSERT_TRUE(all.take(1, one));
+  EXPECT_EQ(one.by, node(1));
+  EXPECT_EQ(one.runs, (written_runs{run_of(7, 2), run_of(9, 1)}));
+  EXPECT_TRUE(all.take(2, one));
+  EXPECT_TRUE(all.empty());
+  EXPECT_FALSE(hear(all, 1, 1, {run_of(7, 2)}, true, 2)) << "of a commit that is applied";
+  EXPECT_FALSE(hear(all, 1, 3, {run_of(7, 0)}, true)) << "of no units";
+  EXPECT_FALSE(hear(all, 2, 3, {run_of(7, 1)}, true)) << "of another node";
+}
+
+TEST(transaction_token, makes_runs_of_units) {
+  written_runs runs;
+  for (const std::uint64_t unit : {3, 4, 5, 7}) add(runs, {model::region_id{1}, unit}, 6);
+  add(runs, {model::region_id{2}, 8}, 6);
+  ASSERT_EQ(runs.size(), 3u);
+  EXPECT_EQ(runs[0].count, 3u);
+  EXPECT_EQ(runs[1].first, 7u);
+  EXPECT_EQ(runs[2].region, 2u);
+}
+
+TEST(transaction_token, keeps_messages_until_what_they_tell_is_applied) {
+  arrivals all(3);
+  message m;
+  m.from = node(1);
+  m.kind = message_kind::sync_first;
+  EXPECT_FALSE(all.keeps_back(m, {}, 4));
+  all.on_told(node(1), 6);
+  const std::byte value[2] = {std::byte{1}, std::byte{2}};
+  EXPECT_TRUE(all.keeps_back(m, value, 4));
+  m.unit = 1;
+  EXPECT_TRUE(all.keeps_back(m, {}, 4));
+  m.from = node(2);
+  EXPECT_FALSE(all.keeps_back(m, {}, 4)) << "of a node that has told nothing";
+  std::vector<std::uint64_t> left;
+  const auto note = [&](const message& out, std::span<const std::byte> its) {
+    EXPECT_EQ(its.size(), out.unit == 0 ? 2u : 0u);
+    left.push_back(out.unit);
+  };
+  all.release(5, note);
+  EXPECT_TRUE(left.empty());
+  all.release(6, note);
+  EXPECT_EQ(left, (std::vector<std::uint64_t>{0, 1}));
+  EXPECT_EQ(all.waiting(), 0u);
+}
+
+// ---- Nodes with a region of some units, whose messages arrive when the test says so
+
+constexpr model::region_id region{1};
+constexpr std::uint64_t units = 4;
+
+class job {
+ public:
+  explicit job(unsigned count) : count_(count), links_(count * std::size_t{count}) {
+    for (unsigned n = 0; n < count; ++n) all_.push_back(std::make_unique<member>(*this, n));
+  }
+  [[nodiscard]] domain& at(unsigned n) { return *all_[n]->shared; }
+  [[nodiscard]] machine& units_of(unsigned n) { return *all_[n]->machine; }
+  [[nodiscard]] unsigned version(unsigned n, std::uint64_t unit) const { return all_[n]->frames[unit]; }
+  [[nodiscard]] std::size_t on_the_way(unsigned from, unsigned to) const { return links_[from * count_ + to].size(); }
+  fault_outcome fault(unsigned n, std::uint64_t unit, access want) {
+    model::actions list;
+    const auto outcome = units_of(n).on_fault(unit, want, list, 0);
+    all_[n]->perform(region, list);
+    return outcome;
+  }
+  void begin(unsigned n) { ASSERT_TRUE(at(n).word().try_begin()); }
+  /// The running transaction writes a unit that is here.
+  void write(unsigned n, std::uint64_t unit, unsigned version) {
+    EXPECT_EQ(fault(n, unit, access::write), fault_outcome::local);
+    all_[n]->copies[unit] = version;
+  }
+  progress commit(unsigned n) {
+    const progress how = at(n).advance();
+    if (how == progress::doomed) at(n).undo();
+    if (how != progress::paused) at(n).word().set(phase::idle, false);
+    return how;
+  }
+  /// The first message of a link; its kind.
+  message_kind deliver(unsigned from, unsigned to) {
+    auto& link = links_[from * count_ + to];
+    if (link.empty()) return message_kind::invalid;
+    const letter l = std::move(link.front());
+    link.pop_front();
+    member& here = *all_[to];
+    if (l.m.kind == message_kind::sync_first && here.shared->waits(l.m, l.value)) return l.m.kind;
+    here.handle(l);
+    return l.m.kind;
+  }
+  void deliver_all() {
+    for (bool any = true; any;) {
+      any = false;
+      for (unsigned from = 0; from < count_; ++from) {
+        for (unsigned to = 0; to < count_; ++to) any |= deliver(from, to) != message_kind::invalid;
+      }
+    }
+  }
+  /// Node `from` sends a message that synchronises threads.
+  void synchronise(unsigned from, unsigned to) {
+    at(from).tell(node(to));
+    message m;
+    m.kind = message_kind::sync_first;
+    m.from = node(from);
+    links_[from * count_ + to].push_back({m, {}, 0});
+  }
+  [[nodiscard]] unsigned heard(unsigned n) const { return all_[n]->heard; }
+
+ private:
+  struct letter {
+    message m{};
+    std::vector<std::byte> value{};
+    unsigned content = 0;
+  };
+  struct member final : protocol::domain::effects {
+    member(job& net, unsigned n) : net(net), number(n) {
+      protocol::job j;
+      j.self = node(n);
+      j.nodes = net.count_;
+      j.twin_pages = 2;
+      j.memory.map = [](std::uint64_t bytes, int&) noexcept { return std::calloc(bytes, 1); };
+      j.memory.unmap = [](void* what, std::uint64_t) noexcept { std::free(what); };
+      owned = by_token().make_domain(j, *this);
+      shared = static_cast<domain*>(owned.get());
+      protocol::region_shape shape;
+      shape.region = region;
+      shape.units = units;
+      shape.managers = directory::manager_map::make(model::placement::node, net.count_, units, node(0), 1);
+      int error = 0;
+      made = by_token().make_machine(j, shape, *owned, error);
+      machine = static_cast<token::machine*>(made.get());
+    }
+    void transmit(node_id to, const message& m, std::span<const std::byte> value) noexcept override {
+      net.links_[number * net.count_ + to.value()].push_back({m, {value.begin(), value.end()}, 0});
+    }
+    void perform(model::region_id, const model::actions& list) noexcept override {
+      for (const model::action& a : list) {
+        switch (a.kind) {
+          case action_kind::send: net.links_[number * net.count_ + a.to.value()].push_back({a.m, {}, a.with_content ? frames[a.unit] : 0}); break;
+          case action_kind::publish: frames[a.unit] = copies[a.unit]; break;
+          case action_kind::protect:
+            if (a.level == access::none) (void)shared->on_unmapped();
+            break;
+          case action_kind::permit: EXPECT_FALSE(shared->word().now() == phase::doomed) << "mapped while doomed"; break;
+          case action_kind::wake: break;
+          default: ADD_FAILURE() << "action " << static_cast<int>(a.kind);
+        }
+      }
+    }
+    void perform_all() noexcept override {}
+    void admit(const message& m, std::span<const std::byte>) noexcept override { handle({m, {}, 0}); }
+    model::machine* machine_of(model::region_id) noexcept override { return made.get(); }
+    void handle(const letter& l) {
+      if (l.m.kind == message_kind::sync_first) return void(++heard);
+      if (l.m.kind != message_kind::version_request && l.m.kind != message_kind::version_reply) {
+        EXPECT_TRUE(shared->on_message(l.m, l.value));
+        return;
+      }
+      if (l.content != 0) frames[l.m.unit] = l.content;
+      model::actions list;
+      machine->on_message(l.m, list);
+      perform(region, list);
+      EXPECT_TRUE(machine->is_unit_valid(l.m.unit) && shared->is_valid());
+    }
+    job& net;
+    unsigned number, heard = 0;
+    unsigned frames[units] = {}, copies[units] = {};
+    std::unique_ptr<protocol::domain> owned{};
+    domain* shared = nullptr;
+    std::unique_ptr<model::machine> made{};
+    token::machine* machine = nullptr;
+  };
+  unsigned count_;
+  std::vector<std::deque<letter>> links_;
+  std::vector<std::unique_ptr<member>> all_{};
+};
+
+/// A commit of node 0, or of another that has the token by then.
+void write_once(job& all, unsigned n, std::uint64_t unit, unsigned version) {
+  all.begin(n);
+  all.write(n, unit, version);
+  EXPECT_EQ(all.commit(n), progress::done);
+}
+
+TEST(transaction_token_nodes, read_what_was_committed_last) {
+  job all(3);
+  write_once(all, 0, 1, 11);
+  EXPECT_EQ(all.on_the_way(0, 1) + all.on_the_way(0, 2), 2u) << "a write set to each other node, and nothing else";
+  all.deliver_all();
+  EXPECT_EQ(all.fault(2, 1, access::read), fault_outcome::started);
+  EXPECT_EQ(all.fault(2, 1, access::read), fault_outcome::joined);
+  all.deliver_all();
+  EXPECT_EQ(all.version(2, 1), 11u);
+  EXPECT_EQ(all.units_of(2).mapped(1), access::read);
+  EXPECT_EQ(all.fault(2, 0, access::read), fault_outcome::started);
+  all.deliver_all();
+  EXPECT_EQ(all.version(2, 0), 0u) << "nobody has written it";
+}
+
+/// Node 1 asks for what node 0 has committed, and commits a second version. Node 2 gets that from node 1 before it has heard of the first commit.
+TEST(transaction_token_nodes, see_no_content_of_a_commit_that_they_have_not_applied) {
+  job all(3);
+  write_once(all, 0, 1, 11);
+  EXPECT_EQ(all.deliver(0, 1), message_kind::write_set);
+  EXPECT_EQ(all.fault(1, 1, access::read), fault_outcome::started);
+  all.deliver(1, 0);
+  all.deliver(0, 1);
+  EXPECT_EQ(all.units_of(1).mapped(1), access::read);
+  // Node 1 commits unit 1: it is its owner, and ahead of node 2, which has heard of nothing.
+  all.begin(1);
+  all.write(1, 1, 12);
+  EXPECT_EQ(all.commit(1), progress::paused);
+  while (all.at(1).is_paused()) {
+    ASSERT_TRUE(all.deliver(1, 0) != message_kind::invalid || all.deliver(0, 0) != message_kind::invalid || all.deliver(0, 1) != message_kind::invalid);
+  }
+  EXPECT_EQ(all.commit(1), progress::done);
+  EXPECT_EQ(all.fault(2, 1, access::read), fault_outcome::started);  // it asks node 0, which passes it on
+  EXPECT_EQ(all.deliver(1, 0), message_kind::write_set);             // as it knows of the second commit
+  EXPECT_EQ(all.deliver(2, 0), message_kind::version_request);
+  EXPECT_EQ(all.deliver(0, 1), message_kind::version_request);
+  EXPECT_EQ(all.deliver(1, 2), message_kind::write_set);  // the second one; the first is still on its way from node 0
+  EXPECT_EQ(all.deliver(1, 2), message_kind::version_reply);
+  EXPECT_EQ(all.at(2).applied(), 0u);
+  EXPECT_EQ(all.units_of(2).mapped(1), access::none) << "it would see the second commit before the first";
+  EXPECT_FALSE(all.units_of(2).has_content(1));
+  EXPECT_EQ(all.deliver(0, 2), message_kind::write_set);
+  EXPECT_EQ(all.at(2).applied(), 2u);
+  EXPECT_EQ(all.units_of(2).mapped(1), access::read);
+  EXPECT_EQ(all.version(2, 1), 12u);
+  EXPECT_EQ(all.units_of(2).outstanding(), 0u);
+}
+
+/// The first version is on its way to node 2 from its owner, node 0, when node 1 commits the second one.
+TEST(transaction_token_nodes, ask_again_for_what_is_stale) {
+  job all(3);
+  write_once(all, 0, 1, 11);
+  all.deliver_all();
+  EXPECT_EQ(all.fault(1, 1, access::read), fault_outcome::started);
+  all.deliver_all();
+  EXPECT_EQ(all.fault(2, 1, access::read), fault_outcome::started);
+  EXPECT_EQ(all.deliver(2, 0), message_kind::version_request);  // and the answer waits
+  all.begin(1);
+  all.write(1, 1, 12);
+  EXPECT_EQ(all.commit(1), progress::paused);
+  EXPECT_EQ(all.deliver(1, 0), message_kind::token_request);
+  EXPECT_EQ(all.deliver(0, 0), message_kind::token_next);
+  EXPECT_EQ(all.deliver(0, 1), message_kind::token);
+  EXPECT_EQ(all.commit(1), progress::done);
+  EXPECT_EQ(all.deliver(1, 2), message_kind::write_set);
+  EXPECT_EQ(all.deliver(0, 2), message_kind::version_reply);
+  EXPECT_EQ(all.at(2).stale(), 1u);
+  EXPECT_EQ(all.units_of(2).mapped(1), access::none);
+  EXPECT_EQ(all.on_the_way(2, 1), 1u) << "the new owner is asked at once";
+  all.deliver_all();
+  EXPECT_EQ(all.version(2, 1), 12u);
+  EXPECT_EQ(all.units_of(2).mapped(1), access::read);
+}
+
+TEST(transaction_token_nodes, are_doomed_by_who_comes_first) {
+  job all(2);
+  EXPECT_EQ(all.fault(1, 1, access::read), fault_outcome::started);
+  all.deliver_all();
+  all.begin(1);
+  all.write(1, 1, 12);
+  write_once(all, 0, 1, 11);
+  EXPECT_EQ(all.commit(1), progress::paused) << "it waits for the token";
+  EXPECT_EQ(all.deliver(0, 1), message_kind::write_set);
+  EXPECT_EQ(all.at(1).word().now(), phase::doomed);
+  EXPECT_EQ(all.commit(1), progress::doomed);
+  all.deliver_all();
+  EXPECT_EQ(all.at(1).count().commits, 0u);
+  EXPECT_TRUE(all.at(1).is_quiet());
+  EXPECT_EQ(all.fault(1, 1, access::read), fault_outcome::started);
+  all.deliver_all();
+  EXPECT_EQ(all.version(1, 1), 11u);
+}
+
+/// Who reads other units is not doomed.
+TEST(transaction_token_nodes, that_use_other_units_go_on) {
+  job all(2);
+  EXPECT_EQ(all.fault(1, 1, access::read), fault_outcome::started);
+  all.deliver_all();
+  all.begin(1);
+  all.write(1, 1, 12);
+  write_once(all, 0, 2, 11);
+  all.deliver_all();
+  EXPECT_EQ(all.commit(1), progress::paused);
+  all.deliver_all();
+  EXPECT_EQ(all.commit(1), progress::done);
+  EXPECT_EQ(all.at(1).applied(), 2u);
+}
+
+TEST(transaction_token_nodes, have_their_turn_with_the_token) {
+  job all(2);
+  all.begin(1);
+  all.at(1).ask_turn();
+  EXPECT_FALSE(all.at(1).has_turn());
+  all.deliver_all();
+  EXPECT_TRUE(all.at(1).has_turn());
+  all.begin(0);
+  all.write(0, 1, 11);
+  EXPECT_EQ(all.commit(0), progress::paused);
+  all.deliver_all();
+  EXPECT_EQ(all.commit(0), progress::paused) << "the token is not to be had";
+  EXPECT_EQ(all.commit(1), progress::done);
+  EXPECT_TRUE(all.at(1).has_turn()) << "until it is ended";
+  all.at(1).end_turn();
+  all.deliver_all();
+  EXPECT_EQ(all.commit(0), progress::done);
+}
+
+/// Node 0 commits; node 1 hears of it first, and tells node 2, which has heard of nothing, by a message.
+TEST(transaction_token_nodes, hear_nothing_before_what_it_tells) {
+  job all(3);
+  write_once(all, 0, 1, 11);
+  EXPECT_EQ(all.deliver(0, 1), message_kind::write_set);
+  all.synchronise(1, 2);
+  EXPECT_EQ(all.deliver(1, 2), message_kind::commits_known);
+  EXPECT_EQ(all.deliver(1, 2), message_kind::sync_first);
+  EXPECT_EQ(all.heard(2), 0u) << "a thread of node 2 would go on, and not see what node 1 has seen";
+  EXPECT_EQ(all.deliver(0, 2), message_kind::write_set);
+  EXPECT_EQ(all.heard(2), 1u);
+  all.synchronise(1, 2);
+  EXPECT_EQ(all.on_the_way(1, 2), 1u) << "nothing new is to be told";
+}
+
+}  // namespace
+}  // namespace quire::transaction::token
