@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A work list without locks: the shortest round trip through some cities, by branch and bound. A task is about all round trips that begin in one way.
 // It registers a task for each city that may come next, or tries what is left by itself. Each runs once, as a transaction, on some node.
-// Run it: quire run -n 2 work_list [CITIES]
+// Run it: quire run -n 2 work_list [CITIES, 4 to 15]
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -21,7 +21,7 @@
 namespace {
 
 constexpr unsigned most_cities = 15;
-constexpr unsigned cities_of_a_task = 4;  ///< a task that knows so many registers no others
+constexpr int cities_of_a_task = 4;  ///< a task that knows so many registers no others
 
 /// Cities in the order of the trip, four bits each. It begins at city 0, which is not told: so no length is needed.
 using route = std::uint64_t;
@@ -102,7 +102,7 @@ void register_task(const beginning& b) {
 /// The task.
 void explore(std::uint64_t argument) {
   const beginning b(argument);
-  if (std::popcount(b.visited) < static_cast<int>(cities_of_a_task)) {
+  if (std::popcount(b.visited) < cities_of_a_task) {
     b.for_each_next(register_task);
   } else {
     search(b);
@@ -132,7 +132,7 @@ int best_by_table(const country& map) {
 
 int main(int argc, char** argv) {
   quire::session job;
-  const country map(std::clamp(argc > 1 ? static_cast<unsigned>(std::atoi(argv[1])) : 12, 3u, most_cities));
+  const country map(static_cast<unsigned>(std::clamp(argc > 1 ? std::atoi(argv[1]) : 12, cities_of_a_task, int{most_cities})));
   g_map = &map;
   g_progress = quire::from_node(0, [] {
     const auto memory = quire::region::create(sizeof(progress), {.consistency = quire::consistency::transactional});
