@@ -15,7 +15,9 @@
  * What a body must keep in mind, as it may begin again out of any access to transactional memory:
  *   - memory that is not transactional keeps what the body has written there; destructors of its locals do not run (quire_on_abort() undoes more)
  *   - no call of a library that takes a lock and reads transactional memory meanwhile: printf("%s", shared) does
- *   - no lock, barrier or other wait for threads (QUIRE_INVALID): quire_transaction_retry() waits
+ *   - no lock, barrier or other wait for threads (QUIRE_INVALID): quire_transaction_retry() waits. quire_lookup() finds what is there, and does not
+ *     wait; quire_region_destroy() and quire_end() are refused, too
+ *   - quire_publish(), quire_region_create() and quire_spawn() cannot be undone: like system calls they first make the transaction irrevocable
  * QUIRE_RESTART_EVERY=n has every n-th access that Quire notices begin again, to find bodies that cannot.
  *
  * Threads of one node run transactions one at a time. Statuses, thread context and words as in quire.h. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Shared memory: the bodies of quire_malloc() and its family, of regions, names, hints and atomic operations.
 #include <quire/system.h>
+#include <quire/transaction.h>
 
 #include <algorithm>
 #include <cstring>
@@ -20,6 +21,11 @@ using quire::model::access;
 using quire::model::atomic_operation;
 
 namespace {
+
+/// A body calls something that stays when the body is undone: so it does not begin again from here on.
+void keep_what_comes() noexcept {
+  if (quire_in_transaction() != 0) (void)!quire_transaction_irrevocable();
+}
 
 /// `dirty_bytes` of it, from the start, may not be zero.
 quire_status find_room(quire_region from, std::uint64_t bytes, std::uint64_t alignment, std::uint64_t* at, std::uint64_t* dirty_bytes) {
@@ -165,12 +171,15 @@ quire_status quire_region_create(const quire_region_options* options, uint64_t b
   quire_region_options given{};
   if (!quire::api::take(options, given, "quire_region_create", "quire_region_options")) return QUIRE_INVALID;
   if (region == nullptr) return explain(QUIRE_INVALID, "quire_region_create(): the place for the region is NULL");
+  keep_what_comes();
   return create_region(given, bytes, region);
 }
 
 quire_status quire_region_destroy(quire_region region) {
   QUIRE_FORWARD(quire_region_destroy, region);
   QUIRE_ENTER(r);
+  if (quire_in_transaction() != 0)
+    return explain(QUIRE_INVALID, "quire_region_destroy(): not within a transaction, which may begin again (quire_on_commit() has it done afterwards)");
   if (const quire::core::region_ref slot = r->core->regions.of_handle(region.id); slot != nullptr && (slot->about.code != 0 || slot->about.placed != 0)) {
     return explain(QUIRE_INVALID, "quire_region_destroy(): region %u is of a module of code: quire_code_unload() unloads that", unsigned{slot->about.id});
   }
@@ -287,6 +296,7 @@ quire_status quire_minipage_of(const void* address, void** first, size_t* bytes)
 }
 
 quire_status quire_publish(const char* name, const void* address) {
+  keep_what_comes();
   QUIRE_FORWARD(quire_publish, name, address);
   QUIRE_ENTER(r);
   return r->names->publish(name, reinterpret_cast<std::uint64_t>(address)).code();
@@ -297,7 +307,10 @@ quire_status quire_lookup(const char* name, int64_t timeout_ms, void** address) 
   QUIRE_ENTER(r);
   if (address == nullptr) return explain(QUIRE_INVALID, "quire_lookup(): the place for the address is NULL");
   std::uint64_t value = 0;
-  const auto why = r->names->lookup(name, timeout_ms, value);
+  const bool waits = timeout_ms != 0 && quire_in_transaction() == 0;
+  const auto why = r->names->lookup(name, waits ? timeout_ms : 0, value);
+  if (!waits && timeout_ms != 0 && (why.code() == QUIRE_NOT_FOUND || why.code() == QUIRE_TIMED_OUT))
+    return explain(QUIRE_INVALID, "quire_lookup(): nothing has that name yet, and no transaction waits for it, which may begin again, and holds others up");
   if (why.ok()) *address = reinterpret_cast<void*>(value);
   return why.code();
 }
@@ -368,6 +381,7 @@ quire_status quire_produce_end(const void* address, size_t bytes, int producer) 
 quire_status quire_acquire(const void* address, size_t bytes, int64_t timeout_ms, int* holder) {
   QUIRE_FORWARD(quire_acquire, address, bytes, timeout_ms, holder);
   QUIRE_ENTER(r);
+  if (quire_in_transaction() != 0) return explain(QUIRE_INVALID, "quire_acquire(): not within a transaction, which may begin again, and holds others up");
   int unknown;
   int& who = holder != nullptr ? *holder : unknown;
   who = -1;

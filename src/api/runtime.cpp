@@ -3,6 +3,7 @@
 #include "api/runtime.hpp"
 
 #include <pthread.h>
+#include <quire/transaction.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -554,6 +555,7 @@ quire_status quire_end(void) {
   namespace api = quire::api;
   if (auto* const there = api::elsewhere()) return api::end_split(*there);
   QUIRE_ENTER(r);
+  if (quire_in_transaction() != 0) return quire::base::explain(QUIRE_INVALID, "quire_end(): not within a transaction, which has to end before");
   api::kept_memory kept;
   if (const auto why = api::end_together(*r, kept); why != QUIRE_OK) return why;
   if (r->pointers != nullptr) r->pointers->tell_total();

@@ -2,6 +2,7 @@
 #include "api/threads.hpp"
 
 #include <pthread.h>
+#include <quire/transaction.h>
 #include <sched.h>
 #include <signal.h>
 
@@ -240,6 +241,7 @@ quire_status quire_spawn(int node, void* (*function)(void*), void* argument, qui
   if (!place || place->module.size() > quire::api::longest_module)
     return quire::base::explain(QUIRE_INVALID, "quire_spawn(): 0x%lx is no function of the program or of a library that it has loaded",
                                 static_cast<unsigned long>(address));
+  if (quire_in_transaction() != 0) (void)!quire_transaction_irrevocable();  // a thread that runs cannot be undone
   std::uint64_t id = 0;
   const quire_status why = spawn_at(node, place->module.c_str(), place->offset, argument, &id);
   if (why == QUIRE_OK) thread->id = id;
@@ -249,6 +251,8 @@ quire_status quire_spawn(int node, void* (*function)(void*), void* argument, qui
 quire_status quire_join(quire_remote_thread thread, void** result) {
   QUIRE_FORWARD(quire_join, thread, result);
   QUIRE_ENTER(r);
+  if (quire_in_transaction() != 0)
+    return quire::base::explain(QUIRE_INVALID, "quire_join(): not within a transaction, which may begin again, and holds others up");
   std::uint64_t value = 0;
   const auto why = r->threads->join(thread.id, value);
   if (why.ok() && result != nullptr) *result = reinterpret_cast<void*>(value);

@@ -70,7 +70,7 @@ base::status transactions::begin(bool turn) noexcept {
   if (!domain_.word().try_begin()) {
     begin_op o([](core& e, op& self) noexcept { e.transactions.begin_step(static_cast<begin_op&>(self)); }, op::type::call);
     o.closed = this_thread().closes_transactions;
-    const note_scope noted(this_thread().wants, waits::what::something, "quire_atomically: the transaction of another thread");
+    const note_scope noted(this_thread().wants, waits::what::something, "quire_atomically(), to begin");
     (void)core_.run(o);
     if (!o.result().ok()) return o.result();
   }
@@ -78,7 +78,7 @@ base::status transactions::begin(bool turn) noexcept {
   if (!turn) return {};
   turn_op o([](core& e, op& self) noexcept { e.transactions.turn_step(static_cast<turn_op&>(self)); }, op::type::call);
   o.fresh = true;
-  const note_scope noted(this_thread().wants, waits::what::something, "quire_atomically: its turn to commit");
+  const note_scope noted(this_thread().wants, waits::what::something, "quire_atomically(), for a turn");
   (void)core_.run(o);
   return o.result();
 }
@@ -197,7 +197,7 @@ base::status transactions::commit() noexcept {
   for (;;) {
     fault_op o([](core& e, op& self) noexcept { e.transactions.commit_step(static_cast<fault_op&>(self)); });
     o.want = model::access::write;
-    const note_scope noted(here.wants, waits::what::something, "quire_atomically: its commit");
+    const note_scope noted(here.wants, waits::what::something, "quire_atomically(), to commit");
     (void)core_.run(o);
     if (!o.inside) continue;  // a unit has come, or a turn is over
     here.inside_transaction = false;

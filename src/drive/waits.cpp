@@ -107,7 +107,7 @@ record waits_told::record_of(const core::wait_note& n, std::uint64_t now_ns) con
   r.object = n.object;
   r.waited_ms = now_ns > n.since_ns ? (now_ns - n.since_ns) / ms : 0;
   std::string name = n.name, label;
-  if (name.starts_with("quire_")) name += "()";
+  if (name.starts_with("quire_") && name.find('(') == name.npos) name += "()";
   if (n.kind == what::all_nodes) {
     if (const char* const outer = core_.job_call.name.load(std::memory_order_relaxed); outer != nullptr)
       name = std::string(outer) + "()";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Contract of transactions: each body happens as a whole, on all nodes; no body ever sees half of another's writes; what a body undoes, it undoes
-// for all. Parts: the whole, or one that is named by an argument ("bank", "litmus", "calls", "misuse ...", "die").
+// for all. Parts: the whole, or those that arguments name ("bank litmus"). By their names only, as the job does not end well: "outside", "die",
+// "endless", "turn", "faults".
 #include <signal.h>
 
 #include <algorithm>
@@ -39,10 +40,18 @@ void atomically(F&& f) {
   quire::atomically(f);
 }
 
+/// Less of it where many nodes want the same, each in its turn.
+int times_or_few(int times) { return quire_nodes() <= 16 ? times : times / 20; }
+
+/// Others come in between. Touches no shared memory.
+void pause_us(double us) {
+  for (const double until = now_seconds() + us * 1e-6; now_seconds() < until;) continue;
+}
+
 // ---- Counters
 
 void increments() {
-  constexpr int times = 300;
+  const int times = times_or_few(300);
   volatile word* const at = make_words("increments", 2);
   for (int i = 0; i < times; ++i) {
     atomically([&] {
@@ -176,10 +185,56 @@ void bank() {
 
 // ---- Litmus
 
+/// Lost update: two read the same, and each adds to it.
+void lost_update() {
+  const word rounds = static_cast<word>(times_or_few(100)), writers = static_cast<word>(std::min(quire_nodes(), 2));
+  volatile word* const at = make_words("lost", 1);
+  for (word round = 1; round <= rounds; ++round) {
+    if (quire_node() < 2) {
+      atomically([&] {
+        const word was = *at;
+        pause_us(50);
+        *at = was + 1;
+      });
+    }
+    barrier();
+    REQUIRE_EQUAL(quire::atomically([&] { return word{*at}; }), round * writers);
+    barrier();
+  }
+}
+
+/// Read skew: two words that are always written together are never seen to differ, not even by a body that is about to be undone.
+void read_skew() {
+  constexpr int readers = 7;  // more of them take the time of the writer
+  const word rounds = static_cast<word>(times_or_few(100));
+  volatile word* const at = make_words("read_skew", 2);
+  for (word seen = 0; seen != rounds && quire_node() <= readers;) {
+    if (quire_node() == 0) {
+      ++seen;
+      atomically([&] {
+        own_unit(at, 0) = seen;
+        own_unit(at, 1) = seen;
+      });
+      pause_us(100);
+    } else {
+      seen = quire::atomically([&] {
+        const word first = own_unit(at, 0);
+        pause_us(50);
+        const word second = own_unit(at, 1);
+        if (first != second)
+          fail(__FILE__, __LINE__, "a body sees %lu beside %lu", static_cast<unsigned long>(first), static_cast<unsigned long>(second));
+        return first;
+      });
+    }
+  }
+  barrier();
+}
+
 /// Write skew: each of two may take one away if both together have two. Snapshot isolation would let both.
 void write_skew() {
   volatile word* const at = make_words("skew", 3);
-  for (int round = 0; round < 60; ++round) {
+  const int rounds = times_or_few(60);
+  for (int round = 0; round < rounds; ++round) {
     if (quire_node() == 0) {
       atomically([&] {
         own_unit(at, 0) = 1;
@@ -198,10 +253,10 @@ void write_skew() {
   }
 }
 
-/// Read skew and long fork: two words are written together, or one after the other; readers agree on what came first.
+/// Long fork: two words are written by one node each; readers agree on what came first.
 void forks() {
   volatile word* const at = make_words("forks", 2);
-  constexpr word rounds = 200;
+  const word rounds = static_cast<word>(times_or_few(200));
   const int me = quire_node();
   std::vector<std::array<word, 2>> seen;
   for (word i = 1; i <= rounds; ++i) {
@@ -362,6 +417,86 @@ void irrevocable() {
   barrier();
 }
 
+/// A body that waits for a flag in a loop is undone when another node writes it: what it sees does not stay old for ever.
+void loops_on_a_flag() {
+  volatile word* const at = make_words("flag", 1);
+  for (word round = 1; round <= 5; ++round) {
+    if (quire_node() == quire_nodes() - 1) {
+      sleep_ms(5);
+      atomically([&] { *at = round; });
+    } else {
+      atomically([&] {
+        while (*at < round) continue;
+      });
+    }
+    barrier();
+  }
+}
+
+/// A body that writes a file does so once: it cannot be undone from there on.
+void files() {
+  const word times = static_cast<word>(times_or_few(40));
+  volatile word* const at = make_words("files", 1);
+  int ends[2];
+  REQUIRE_EQUAL(::pipe(ends), 0);
+  for (word i = 0; i < times; ++i) {
+    atomically([&] {
+      *at = *at + 1;
+      pause_us(20);
+      const word number = *at;
+      REQUIRE_EQUAL(::write(ends[1], &number, sizeof number), sizeof number);
+      *at = *at + 1;
+    });
+  }
+  ::close(ends[1]);
+  // What it has written is what has happened: odd numbers, each greater than that before.
+  word got = 0, before = 0, count = 0;
+  for (; ::read(ends[0], &got, sizeof got) == static_cast<ssize_t>(sizeof got); before = got, ++count) REQUIRE(got % 2 == 1 && got > before);
+  ::close(ends[0]);
+  REQUIRE_EQUAL(count, times);
+  barrier();
+  REQUIRE_EQUAL(*at, 2 * times * static_cast<word>(quire_nodes()));
+  barrier();
+}
+
+/// What stays when a body is undone is called by a body that is not: names, regions, threads on other nodes.
+void effects() {
+  constexpr word rounds = 5;
+  static volatile word* at = nullptr;
+  at = make_words("effects", 1);
+  for (word round = 0; round < rounds; ++round) {
+    const std::string name = "effect " + std::to_string(quire_node()) + ' ' + std::to_string(round);
+    const quire_region_options about = region_options(4096, QUIRE_PLACE_MODULO);
+    word creates = 0, spawns = 0;
+    quire_region made{};
+    quire_remote_thread thread{};
+    const auto body = [&](auto&& effect) {
+      atomically([&] {
+        *at = *at + 1;
+        pause_us(20);
+        effect();
+        *at = *at + 1;
+      });
+    };
+    body([&] { REQUIRE_OK(quire_publish(name.c_str(), nullptr)); });
+    body([&] { REQUIRE_OK(quire_region_create(&about, 1 << 16, &made)), ++creates; });
+    body([&] {
+      REQUIRE_OK(quire_spawn((quire_node() + 1) % quire_nodes(), [](void* none) {
+        atomically([] { *at = *at + 1; });
+        return none;
+      }, nullptr, &thread));
+      ++spawns;
+    });
+    REQUIRE_EQUAL(creates, 1);
+    REQUIRE_EQUAL(spawns, 1);
+    REQUIRE_OK(quire_join(thread, nullptr));
+    REQUIRE_OK(quire_region_destroy(made));
+  }
+  barrier();
+  REQUIRE_EQUAL(*at, 7 * rounds * static_cast<word>(quire_nodes()));
+  barrier();
+}
+
 /// As often as it is told to, and no more. Node 1 commits while the body of node 0 runs, each time.
 void attempts() {
   volatile word* const at = make_words("attempts", 1);
@@ -419,6 +554,25 @@ void memory() {
   REQUIRE_OK(quire_allocation_size(kept, &bytes));
   atomically([&] { REQUIRE_OK(quire_free(kept)); });
   REQUIRE_STATUS(quire_allocation_size(kept, &bytes), QUIRE_BAD_ADDRESS);
+  // Once more, and what is no allocation.
+  atomically([&] {
+    REQUIRE_STATUS(quire_free(kept), QUIRE_BAD_ADDRESS);
+    REQUIRE_STATUS(quire_free(&bytes), QUIRE_BAD_ADDRESS);
+    REQUIRE_OK(quire_free(nullptr));
+  });
+  // Allocated and freed by one body, that happens or not.
+  for (const bool happens : {true, false}) {
+    try {
+      atomically([&] {
+        REQUIRE_OK(quire_malloc(100, &lost));
+        REQUIRE_OK(quire_free(lost));
+        REQUIRE_STATUS(quire_free(lost), QUIRE_BAD_ADDRESS);
+        if (!happens) quire::abort_transaction(quire::errc::busy);
+      });
+    } catch (const quire::error&) {
+    }
+    REQUIRE_STATUS(quire_allocation_size(lost, &bytes), QUIRE_BAD_ADDRESS);
+  }
   barrier();
 }
 
@@ -430,21 +584,50 @@ void refused() {
   REQUIRE_STATUS(quire_transaction_irrevocable(), QUIRE_INVALID);
   REQUIRE_STATUS(quire_on_commit([](void*) {}, nullptr), QUIRE_INVALID);
   REQUIRE_STATUS(quire_on_abort([](void*) {}, nullptr), QUIRE_INVALID);
+  // Whatever waits for other threads.
   quire_mutex lock{};
+  quire_semaphore semaphore{};
+  quire_event event{};
+  quire_condition condition{};
+  quire_remote_thread thread{};
+  quire_region region{};
   REQUIRE_OK(quire_mutex_create(&lock));
+  REQUIRE_OK(quire_semaphore_create(1, &semaphore));
+  REQUIRE_OK(quire_event_create(&event));
+  REQUIRE_OK(quire_condition_create(&condition));
+  REQUIRE_OK(quire_spawn(quire_node(), [](void* same) { return same; }, nullptr, &thread));
+  word* const plain = shared_object<word>("refused_plain");
+  volatile word* const at = make_words("refused", 1);
   atomically([&] {
+    (void)word{*at};
     REQUIRE_STATUS(quire_mutex_lock(lock), QUIRE_INVALID);
     REQUIRE(std::string_view(quire_last_error()).find("not within a transaction") != std::string_view::npos);
+    REQUIRE_STATUS(quire_mutex_try_lock(lock), QUIRE_INVALID);
+    REQUIRE_STATUS(quire_mutex_unlock(lock), QUIRE_INVALID);
+    REQUIRE_STATUS(quire_semaphore_acquire(semaphore, -1), QUIRE_INVALID);
+    REQUIRE_STATUS(quire_event_wait(event, -1), QUIRE_INVALID);
+    REQUIRE_STATUS(quire_condition_wait(condition, lock, -1), QUIRE_INVALID);
     REQUIRE_STATUS(quire_barrier_wait(quire_barrier{0}), QUIRE_INVALID);
+    REQUIRE_STATUS(quire_join(thread, nullptr), QUIRE_INVALID);
+    REQUIRE_STATUS(quire_acquire(plain, sizeof *plain, -1, nullptr), QUIRE_INVALID);
+    REQUIRE_STATUS(quire_checkpoint("nowhere"), QUIRE_INVALID);
+    void* found = nullptr;
+    REQUIRE_STATUS(quire_lookup("what nobody publishes", -1, &found), QUIRE_INVALID);
+    REQUIRE_OK(quire_lookup("refused_plain", -1, &found));
+    REQUIRE(found == plain);
+    REQUIRE_OK(quire_region_of(const_cast<word*>(at), &region));
+    REQUIRE_STATUS(quire_region_destroy(region), QUIRE_INVALID);
+    REQUIRE_STATUS(quire_end(), QUIRE_INVALID);
     REQUIRE_STATUS(quire_on_commit(nullptr, nullptr), QUIRE_INVALID);
   });
+  REQUIRE_OK(quire_join(thread, nullptr));
+  REQUIRE_OK(quire_mutex_lock(lock));
+  REQUIRE_OK(quire_mutex_unlock(lock));
   REQUIRE_OK(quire_mutex_destroy(lock));
-  volatile word* const at = make_words("refused", 1);
   word before = 0;
   REQUIRE_STATUS(quire_fetch_add(const_cast<word*>(at), 1, &before), QUIRE_UNSUPPORTED);
   REQUIRE_STATUS(quire_acquire(const_cast<word*>(at), 8, 0, nullptr), QUIRE_UNSUPPORTED);
   quire_region_options about = transactional();
-  quire_region region{};
   for (const auto detector : {QUIRE_DETECT_USERFAULT_THREAD, QUIRE_DETECT_SCAN}) {
     about.detector = detector;
     REQUIRE(quire_region_create(&about, 1 << 20, &region) != QUIRE_OK);
@@ -496,6 +679,35 @@ void write_outside() {
   barrier();
 }
 
+/// Node 1 is in a body that does not end; nobody else can commit, if `irrevocable`.
+void endless(bool irrevocable) {
+  volatile word* const at = make_words("endless", 1);
+  if (quire_node() == 1) {
+    quire::atomically([&] {
+      while (*at == 0) continue;
+    }, {.irrevocable = irrevocable});
+  }
+  if (irrevocable) {
+    sleep_ms(200);
+    atomically([&] { own_unit(at, 0) = 1; });
+  }
+  barrier();
+}
+
+/// Node 1 faults in a body, for reasons of its own.
+void faults() {
+  volatile word* const at = make_words("faults", 1);
+  if (quire_node() == 1) {
+    atomically([&] {
+      *at = 1;
+      volatile word* nowhere = nullptr;
+      asm volatile("" : "+r"(nowhere));
+      *nowhere = 2;
+    });
+  }
+  barrier();
+}
+
 /// A node dies in the middle of it all.
 void die() {
   volatile word* const at = make_words("die", 8);
@@ -511,19 +723,26 @@ void die() {
 
 int main(int argc, char** argv) {
   REQUIRE_OK(quire_start(nullptr));
-  const std::string_view part = argc > 1 ? argv[1] : "";
-  if (part == "outside") write_outside();
-  if (part == "die") die();
-  const auto wanted = [&](std::string_view name) { return part.empty() || part == name; };
+  const std::vector<std::string_view> parts(argv + 1, argv + argc);
+  const auto named = [&](std::string_view name) { return std::ranges::find(parts, name) != parts.end(); };
+  if (named("outside")) write_outside();
+  if (named("die")) die();
+  if (named("endless")) endless(false);
+  if (named("turn")) endless(true);
+  if (named("faults")) faults();
+  const auto wanted = [&](std::string_view name) { return parts.empty() || named(name); };
   if (wanted("increments")) increments();
   if (wanted("threads")) threads();
   if (wanted("told")) told();
   if (wanted("scattered")) scattered();
   if (wanted("bank")) bank();
-  if (wanted("litmus")) write_skew(), forks();
+  if (wanted("litmus")) lost_update(), read_skew(), write_skew(), forks();
   if (wanted("ends")) ends();
   if (wanted("retries")) retries();
   if (wanted("irrevocable")) irrevocable();
+  if (wanted("flag")) loops_on_a_flag();
+  if (wanted("files")) files();
+  if (wanted("effects")) effects();
   if (wanted("attempts")) attempts();
   if (wanted("memory")) memory();
   if (wanted("refused")) refused();

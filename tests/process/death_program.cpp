@@ -8,6 +8,9 @@
 #include <atomic>
 #include <map>
 
+#include <quire/loop.h>
+#include <quire/transaction.hpp>
+
 #include "node.hpp"
 
 using namespace quire::test;
@@ -90,6 +93,53 @@ void in_fault(shared& s) {
   for (std::size_t i = 0; i < 4096; i += 512) std::atomic_ref(s.words[i]).fetch_add(1);
   sleep_ms(60'000);
 }
+/// Words in units of their own, in transactional memory.
+constexpr std::size_t accounts = 16;
+volatile std::uint64_t* g_accounts = nullptr;
+volatile std::uint64_t& account(std::size_t i) { return g_accounts[512 * i]; }
+void open_accounts() {
+  quire_region_options about = region_options(4096, QUIRE_PLACE_MODULO);
+  about.consistency = QUIRE_TRANSACTIONAL;
+  g_accounts = shared_region<std::uint64_t>("accounts", accounts * 4096, about);
+}
+/// A bank: one thread of each node moves money, now and then so that nobody else commits meanwhile; one looks at all of it.
+void transactions(shared&) {
+  open_accounts();
+  std::thread([] {
+    for (;;) {
+      quire::atomically([] {
+        std::uint64_t sum = 0;
+        for (std::size_t i = 0; i < accounts; ++i) sum += account(i);
+        REQUIRE_EQUAL(sum, 0);
+      });
+    }
+  }).detach();
+  random_numbers random(static_cast<std::uint64_t>(quire_node()) + 1);
+  for (const double until = now_seconds() + 60; now_seconds() < until;) {
+    const std::size_t from = random.below(accounts), to = random.below(accounts);
+    quire::atomically([&] {
+      account(from) = account(from) - 1;
+      account(to) = account(to) + 1;
+    }, {.irrevocable = random.below(16) == 0});
+  }
+}
+void in_retry(shared&) {
+  open_accounts();
+  quire::atomically([] {
+    if (account(0) == 0) quire::retry();
+  });
+}
+/// Node 1 lets nobody else commit.
+void in_turn(shared&) {
+  open_accounts();
+  if (quire_node() != 1) sleep_ms(100);
+  quire::atomically([] {
+    account(0) = 1;
+    if (quire_node() == 1) sleep_ms(60'000);
+  }, {.irrevocable = quire_node() == 1});
+}
+/// No task comes.
+void in_loop(shared&) { REQUIRE_OK(quire_loop_run()); }
 void printing(shared&) {
   for (int line = 0; line < 6'000; ++line) {
     std::printf("line %d\n", line);
@@ -148,6 +198,10 @@ int main(int argc, char** argv) {
                                                            {"in_join", in_join},
                                                            {"in_fault", in_fault},
                                                            {"destroying", destroying},
+                                                           {"transactions", transactions},
+                                                           {"in_retry", in_retry},
+                                                           {"in_turn", in_turn},
+                                                           {"in_loop", in_loop},
                                                            {"end_meets_barrier", end_meets_barrier},
                                                            {"checkpoint_meets_reduce", checkpoint_meets_reduce},
                                                            {"fails_after_end", fails_after_end},

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <random>
 #include <regex>
 
 #include "command.hpp"
@@ -73,6 +74,9 @@ TEST_P(death, of_one_ends_all) {
   const auto pids = running.wait_for_nodes();
   ASSERT_FALSE(pids.empty()) << running.job().out();
   const pid_t victim = pids[static_cast<std::size_t>(p.victim)];
+  const int moment_ms = static_cast<int>(std::random_device{}() % 50);  // those that do not wait are anywhere
+  SCOPED_TRACE(moment_ms);
+  ::poll(nullptr, 0, moment_ms);
   timespec begin, end;
   ::clock_gettime(CLOCK_MONOTONIC, &begin);
   ASSERT_EQ(::kill(victim, SIGKILL), 0);
@@ -103,12 +107,17 @@ INSTANTIATE_TEST_SUITE_P(
                     place{"destroying", "userfault", "shm", 0}, place{"destroying", "userfault", "shm", 1},
                     place{"destroying", "thread", "tcp", 0}, place{"destroying", "segv", "tcp", 2},
                     place{"destroying", "userfault", "tcp", 0, "2M"}, place{"destroying", "userfault", "shm", 2, "2M"},
-                    place{"destroying", "segv", "shm", 1, "2M"}),
+                    place{"destroying", "segv", "shm", 1, "2M"},
+                    place{"transactions", "userfault", "shm", 0}, place{"transactions", "userfault", "shm", 1},
+                    place{"transactions", "userfault", "shm", 2}, place{"transactions", "userfault", "tcp", 0},
+                    place{"transactions", "segv", "tcp", 1}, place{"transactions", "segv", "shm", 2},
+                    place{"in_retry", "userfault", "shm", 1}, place{"in_loop", "userfault", "shm", 0},
+                    place{"in_turn", "userfault", "shm", 1}, place{"in_turn", "userfault", "tcp", 2}),
     name_of);
 
 /// Without the launcher nobody is left to tell the nodes: they notice that it is gone.
 TEST(death_of_the_launcher, ends_all_nodes) {
-  for (const char* where : {"compute", "private_loop", "at_barrier", "in_lock"}) {
+  for (const char* where : {"compute", "private_loop", "at_barrier", "in_lock", "transactions", "in_turn"}) {
     running_job running(where, "userfault", "shm");
     const auto pids = running.wait_for_nodes();
     ASSERT_FALSE(pids.empty());
