@@ -3,6 +3,9 @@
 // half sweep ends with a barrier; the rows at the border of a block come from the neighbour by page faults, or, if the
 // program says beforehand that it will touch them, while it computes others.
 //
+// With --consistency transactional a block is computed in transactions, a band of rows in each, after Plurix. A half sweep has two parts there, each
+// with a barrier: the upper halves of all blocks, then the lower ones. So nobody reads rows that another writes meanwhile.
+//
 // With --checkpoint the grid, and beside it the number of iterations done, are written to files now and then: started again, on as many
 // nodes or on others, it goes on from there.
 #include <algorithm>
@@ -16,6 +19,7 @@
 
 #include <fmt/format.h>
 #include <quire/quire.hpp>
+#include <quire/transaction.hpp>
 
 #include "common/bits.hpp"
 #include "common/crew.hpp"
@@ -35,18 +39,20 @@ std::size_t unit_bytes(const sor::settings& wanted) {
   return std::has_single_bit(row_bytes) ? std::clamp<std::size_t>(row_bytes, 4096, 65536) : 4096;
 }
 
+template <class Cell>
 quire::region make_grid(const sor::settings& wanted) {
   const std::size_t cells = wanted.size * wanted.columns;
   if (wanted.minipage_bytes() != 0)
-    return quire::region::of(apps::make_array_in_minipages<double>(wanted, wanted.sharing, cells, wanted.minipage_bytes()).data());
-  return quire::region::create(cells * sizeof(double), apps::array_region(wanted, unit_bytes(wanted)));
+    return quire::region::of(apps::make_array_in_minipages<Cell>(wanted, wanted.sharing, cells, wanted.minipage_bytes()).data());
+  return quire::region::create(cells * sizeof(Cell), apps::array_region(wanted, unit_bytes(wanted)));
 }
 
 /// The rows that a block shares with the blocks beside it. Those that it reads come, and those that it writes, of which the
 /// neighbours have copies, become its own, before it comes to them.
+template <class Cell>
 class border_hints {
  public:
-  border_hints(const sor::grid& grid, apps::row_range mine, bool wanted) : grid_(grid), mine_(mine), wanted_(wanted) {}
+  border_hints(const sor::grid_of<Cell>& grid, apps::row_range mine, bool wanted) : grid_(grid), mine_(mine), wanted_(wanted) {}
   void at_the_start() const {
     if (mine_.begin == 0) return;
     say(mine_.begin - 1, quire::access::read);
@@ -62,14 +68,59 @@ class border_hints {
   void say(std::size_t row, quire::access how) const {
     if (wanted_) quire::prefetch(std::span(grid_.row(row), grid_.columns), how);
   }
-  sor::grid grid_;
+  sor::grid_of<Cell> grid_;
   apps::row_range mine_;
   bool wanted_;
 };
 
+/// The rows of a block in transactions. Those at its border have their turn in the last one of a part: the neighbour's rows come while others are computed.
+template <class Cell>
+class transactions {
+ public:
+  transactions(const sor::settings& wanted, const sor::grid_of<Cell>& grid, apps::row_range mine) : grid_(grid), mine_(mine), hints_(wanted.hints) {
+    const auto [begin, end] = sor::inner_rows(grid.rows, mine);
+    const std::size_t half = begin + (end - begin + 1) / 2;
+    upper_ = {begin, half};
+    lower_ = {half, end};
+    // What has to be done again is a band at most.
+    band_ = std::max<std::size_t>(std::min(most_band_bytes / wanted.row_bytes(), (half - begin + 3) / 4), 1);
+  }
+  void initialise() const {
+    for (std::size_t i = mine_.begin; i < mine_.end; i += band_)
+      quire::atomically([&] { sor::initialise_rows(grid_, {i, std::min(i + band_, mine_.end)}); });
+  }
+  /// Its first row last.
+  void relax_upper(unsigned colour) const {
+    if (mine_.begin != 0) say(mine_.begin - 1);
+    for (std::size_t end = upper_.end; end > upper_.begin;) {
+      const std::size_t begin = end - std::min(band_, end - upper_.begin);
+      relax(begin, end, colour);
+      end = begin;
+    }
+  }
+  void relax_lower(unsigned colour) const {
+    if (mine_.end != grid_.rows) say(mine_.end);
+    for (std::size_t i = lower_.begin; i < lower_.end; i += band_) relax(i, std::min(i + band_, lower_.end), colour);
+  }
+
+ private:
+  static constexpr std::size_t most_band_bytes = std::size_t{2} << 20;
+  void relax(std::size_t begin, std::size_t end, unsigned colour) const {
+    quire::atomically([&] { sor::relax_in_order(grid_, begin, end, colour); });
+  }
+  void say(std::size_t row) const {
+    if (hints_) quire::prefetch(std::span(grid_.row(row), grid_.columns));
+  }
+  sor::grid_of<Cell> grid_;
+  apps::row_range mine_;
+  bool hints_;
+  apps::row_range upper_, lower_;
+  std::size_t band_;
+};
+
 /// What a later run goes on from, under the name "sor".
 struct problem {
-  std::size_t size, columns;
+  std::size_t size, columns, cell_bytes;
   int done;  ///< iterations
   quire::region grid;
 };
@@ -93,13 +144,40 @@ class saver {
   int every_;
 };
 
-apps::report compute(const quire::session& job, const sor::settings& wanted, std::span<double> cells, problem* saved) {
-  std::vector<double*> apart;
+/// The half sweeps of an iteration, by one of the workers.
+template <class Cell>
+void iterate(apps::crew::member& me, const sor::settings& wanted, const sor::grid_of<Cell>& grid, apps::row_range mine) {
+  if (wanted.consistency != "transactional") {
+    const border_hints<Cell> hints(grid, mine, wanted.hints);
+    for (unsigned colour : {0u, 1u}) {
+      sor::relax_rows(grid, mine, colour, hints);
+      me.wait();
+    }
+    return;
+  }
+  const transactions<Cell> block(wanted, grid, mine);
+  for (unsigned colour : {0u, 1u}) {
+    block.relax_upper(colour);
+    me.wait();
+    block.relax_lower(colour);
+    me.wait();
+  }
+}
+
+template <class Cell>
+void initialise(const sor::settings& wanted, const sor::grid_of<Cell>& grid, apps::row_range mine) {
+  if (wanted.consistency != "transactional") return sor::initialise_rows(grid, mine);
+  transactions<Cell>(wanted, grid, mine).initialise();
+}
+
+template <class Cell>
+apps::report compute(const quire::session& job, const sor::settings& wanted, std::span<Cell> cells, problem* saved) {
+  std::vector<Cell*> apart;
   if (wanted.minipage_bytes() != 0) apart = apps::pieces_apart(cells.first(wanted.size * wanted.columns), wanted.columns);
-  const sor::grid grid = wanted.of(cells.data(), apart.empty() ? nullptr : apart.data());
+  const sor::grid_of<Cell> grid = wanted.of(cells.data(), apart.empty() ? nullptr : apart.data());
   const auto workers = static_cast<std::size_t>(job.nodes() * wanted.threads);
-  const auto rows_of = [&](int thread) {
-    const auto worker = static_cast<std::size_t>(job.node() * wanted.threads + thread);
+  const auto rows_of = [&](std::size_t thread) {
+    const auto worker = static_cast<std::size_t>(job.node() * wanted.threads) + thread;
     return apps::block_of_rows(worker, workers, wanted.size, wanted.row_bytes());
   };
   const int done = saved->done;
@@ -110,35 +188,32 @@ apps::report compute(const quire::session& job, const sor::settings& wanted, std
       .run(
           result,
           [&](apps::crew::member& me) {
-            if (done == 0) sor::initialise_rows(grid, rows_of(static_cast<int>(me.thread())));
+            if (done == 0) initialise(wanted, grid, rows_of(me.thread()));
           },
           [&](apps::crew::member& me) {
-            const auto mine = rows_of(static_cast<int>(me.thread()));
-            const border_hints hints(grid, mine, wanted.hints);
+            const auto mine = rows_of(me.thread());
             for (int iteration = done; iteration < wanted.iterations; ++iteration) {
-              for (unsigned colour : {0u, 1u}) {
-                sor::relax_rows(grid, mine, colour, hints);
-                me.wait();
-              }
+              iterate(me, wanted, grid, mine);
               if (checkpoints.is_due(iteration + 1 - done)) me.alone([&] { checkpoints.save(job.node() == 0); });
               if (me.thread() == 0) shown.show(static_cast<std::size_t>(iteration + 1));
             }
           });
-  const apps::row_range of_node{rows_of(0).begin, rows_of(wanted.threads - 1).end};
-  const auto sum = static_cast<std::int64_t>(
-      apps::checksum({grid.cells + of_node.begin * grid.columns, (of_node.end - of_node.begin) * grid.columns}));
-  result.checksum = static_cast<std::uint64_t>(quire::all_reduce(sum, quire::operation::sum));
+  const apps::row_range of_node{rows_of(0).begin, rows_of(static_cast<std::size_t>(wanted.threads) - 1).end};
+  const std::span<const Cell> own(grid.cells + of_node.begin * grid.columns, (of_node.end - of_node.begin) * grid.columns);
+  result.checksum = static_cast<std::uint64_t>(quire::all_reduce(static_cast<std::int64_t>(apps::checksum(own)), quire::operation::sum));
   return result;
 }
 
 /// The grid: a new one, or what the last checkpoint has of it.
+template <class Cell>
 problem* find_problem(const quire::session& job, const sor::settings& wanted) {
   if (wanted.checkpoint.empty() || !quire::restore(wanted.checkpoint)) {
     return quire::from_node(0, [&] {
       auto* const made = quire::new_object<problem>();
       made->size = wanted.size;
       made->columns = wanted.columns;
-      made->grid = make_grid(wanted);
+      made->cell_bytes = sizeof(Cell);
+      made->grid = make_grid<Cell>(wanted);
       quire::publish("sor", made);
       return made;
     });
@@ -146,8 +221,21 @@ problem* find_problem(const quire::session& job, const sor::settings& wanted) {
   auto* const found = quire::lookup<problem>("sor");
   if (found->size != wanted.size || found->columns != wanted.columns)
     throw std::runtime_error(fmt::format("the checkpoint is of a grid of {0} x {1}; say --size {0} --columns {1}", found->size, found->columns));
+  if (found->cell_bytes != sizeof(Cell))
+    throw std::runtime_error(fmt::format("the checkpoint is of a grid of {0}s; say --cell {0}", found->cell_bytes == sizeof(float) ? "float" : "double"));
   if (job.node() == 0 && !wanted.json) fmt::print("goes on after {} iterations\n", found->done);
   return found;
+}
+
+/// The exit status of node 0.
+template <class Cell>
+int run(const quire::session& job, const sor::settings& wanted) {
+  problem* const all = find_problem<Cell>(job, wanted);
+  const auto grid = all->grid.span<Cell>();
+  auto result = compute<Cell>(job, wanted, grid, all);
+  if (job.node() != 0) return 0;
+  if (wanted.check) result.matches = sor::equals_serial(wanted, wanted.of(grid.data()));
+  return apps::print(result, wanted.json);
 }
 
 }  // namespace
@@ -157,17 +245,12 @@ int main(int argc, char** argv) try {
   if (!wanted.checkpoint.empty() && wanted.consistency == "blocks") {
     throw std::runtime_error("there are no checkpoints within parallel blocks: leave out --checkpoint, or choose another --consistency");
   }
+  if (!wanted.checkpoint.empty() && wanted.consistency == "transactional")
+    throw std::runtime_error("there are no checkpoints of transactional arrays: leave out --checkpoint, or choose another --consistency");
   apps::require_filled_pages(wanted, wanted.minipage_bytes());
   if (wanted.minipage_bytes() != 0 && !wanted.checkpoint.empty()) throw std::runtime_error("--checkpoint goes with --sharing pages");
   quire::session job;
-  problem* const all = find_problem(job, wanted);
-  const auto grid = all->grid.span<double>();
-  auto result = compute(job, wanted, grid, all);
-  int status = 0;
-  if (job.node() == 0) {
-    if (wanted.check) result.matches = sor::equals_serial(wanted, wanted.of(grid.data()));
-    status = apps::print(result, wanted.json);
-  }
+  const int status = sor::with_cell(wanted, [&]<class Cell>(Cell) { return run<Cell>(job, wanted); });
   return quire::broadcast(status);
 } catch (const std::exception& e) {
   fmt::print(stderr, "sor: {}\n", e.what());
