@@ -27,6 +27,7 @@
 #include "common/progress.hpp"
 #include "common/report.hpp"
 #include "common/shared_array.hpp"
+#include "sor/bands.hpp"
 #include "sor/kernel.hpp"
 #include "sor/settings.hpp"
 
@@ -73,40 +74,27 @@ class border_hints {
   bool wanted_;
 };
 
-/// The rows of a block in transactions. Those at its border have their turn in the last one of a part: the neighbour's rows come while others are computed.
+/// The rows of a block in transactions.
 template <class Cell>
 class transactions {
  public:
   transactions(const sor::settings& wanted, const sor::grid_of<Cell>& grid, apps::row_range mine) : grid_(grid), mine_(mine), hints_(wanted.hints) {
-    const auto [begin, end] = sor::inner_rows(grid.rows, mine);
-    const std::size_t half = begin + (end - begin + 1) / 2;
-    upper_ = {begin, half};
-    lower_ = {half, end};
-    // What has to be done again is a band at most.
-    band_ = std::max<std::size_t>(std::min(most_band_bytes / wanted.row_bytes(), (half - begin + 3) / 4), 1);
+    const auto [upper, lower] = sor::halves_of(sor::inner_rows(grid.rows, mine));
+    upper_ = sor::bands_of(upper, true, wanted.row_bytes());
+    lower_ = sor::bands_of(lower, false, wanted.row_bytes());
   }
-  void initialise() const {
-    for (std::size_t i = mine_.begin; i < mine_.end; i += band_)
-      quire::atomically([&] { sor::initialise_rows(grid_, {i, std::min(i + band_, mine_.end)}); });
-  }
-  /// Its first row last.
   void relax_upper(unsigned colour) const {
     if (mine_.begin != 0) say(mine_.begin - 1);
-    for (std::size_t end = upper_.end; end > upper_.begin;) {
-      const std::size_t begin = end - std::min(band_, end - upper_.begin);
-      relax(begin, end, colour);
-      end = begin;
-    }
+    relax(upper_, colour);
   }
   void relax_lower(unsigned colour) const {
     if (mine_.end != grid_.rows) say(mine_.end);
-    for (std::size_t i = lower_.begin; i < lower_.end; i += band_) relax(i, std::min(i + band_, lower_.end), colour);
+    relax(lower_, colour);
   }
 
  private:
-  static constexpr std::size_t most_band_bytes = std::size_t{2} << 20;
-  void relax(std::size_t begin, std::size_t end, unsigned colour) const {
-    quire::atomically([&] { sor::relax_in_order(grid_, begin, end, colour); });
+  void relax(const std::vector<apps::row_range>& bands, unsigned colour) const {
+    for (const apps::row_range& rows : bands) quire::atomically([&] { sor::relax_in_order(grid_, rows.begin, rows.end, colour); });
   }
   void say(std::size_t row) const {
     if (hints_) quire::prefetch(std::span(grid_.row(row), grid_.columns));
@@ -114,8 +102,7 @@ class transactions {
   sor::grid_of<Cell> grid_;
   apps::row_range mine_;
   bool hints_;
-  apps::row_range upper_, lower_;
-  std::size_t band_;
+  std::vector<apps::row_range> upper_{}, lower_{};
 };
 
 /// What a later run goes on from, under the name "sor".
@@ -146,16 +133,14 @@ class saver {
 
 /// The half sweeps of an iteration, by one of the workers.
 template <class Cell>
-void iterate(apps::crew::member& me, const sor::settings& wanted, const sor::grid_of<Cell>& grid, apps::row_range mine) {
-  if (wanted.consistency != "transactional") {
-    const border_hints<Cell> hints(grid, mine, wanted.hints);
-    for (unsigned colour : {0u, 1u}) {
-      sor::relax_rows(grid, mine, colour, hints);
-      me.wait();
-    }
-    return;
+void iterate(apps::crew::member& me, const sor::grid_of<Cell>& grid, apps::row_range mine, const border_hints<Cell>& hints) {
+  for (unsigned colour : {0u, 1u}) {
+    sor::relax_rows(grid, mine, colour, hints);
+    me.wait();
   }
-  const transactions<Cell> block(wanted, grid, mine);
+}
+template <class Cell>
+void iterate(apps::crew::member& me, const transactions<Cell>& block) {
   for (unsigned colour : {0u, 1u}) {
     block.relax_upper(colour);
     me.wait();
@@ -167,7 +152,7 @@ void iterate(apps::crew::member& me, const sor::settings& wanted, const sor::gri
 template <class Cell>
 void initialise(const sor::settings& wanted, const sor::grid_of<Cell>& grid, apps::row_range mine) {
   if (wanted.consistency != "transactional") return sor::initialise_rows(grid, mine);
-  transactions<Cell>(wanted, grid, mine).initialise();
+  for (const apps::row_range& rows : sor::bands_of(mine, false, wanted.row_bytes())) quire::atomically([&] { sor::initialise_rows(grid, rows); });
 }
 
 template <class Cell>
@@ -192,8 +177,10 @@ apps::report compute(const quire::session& job, const sor::settings& wanted, std
           },
           [&](apps::crew::member& me) {
             const auto mine = rows_of(me.thread());
+            const border_hints<Cell> hints(grid, mine, wanted.hints);
+            const transactions<Cell> block(wanted, grid, mine);
             for (int iteration = done; iteration < wanted.iterations; ++iteration) {
-              iterate(me, wanted, grid, mine);
+              wanted.consistency == "transactional" ? iterate(me, block) : iterate(me, grid, mine, hints);
               if (checkpoints.is_due(iteration + 1 - done)) me.alone([&] { checkpoints.save(job.node() == 0); });
               if (me.thread() == 0) shown.show(static_cast<std::size_t>(iteration + 1));
             }

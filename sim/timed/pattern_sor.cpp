@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "common/partition.hpp"
+#include "sor/bands.hpp"
 #include "sim/timed/patterns.hpp"
 
 namespace quire::timed {
@@ -29,7 +30,6 @@ struct block {
   void sweep(unsigned number);
   void sweep_in_transactions(unsigned number);
   void initialise();
-  [[nodiscard]] std::uint64_t band() const;
 };
 
 void block::relax(std::uint64_t i, unsigned sweep) {
@@ -59,30 +59,20 @@ void block::sweep(unsigned number) {
   me.wait();
 }
 
-/// Rows of a transaction.
-std::uint64_t block::band() const {
-  constexpr std::uint64_t most_bytes = std::uint64_t{2} << 20;
-  const std::uint64_t half = (end() - begin() + 1) / 2;
-  return std::max<std::uint64_t>(std::min(most_bytes / row_bytes(), (half + 3) / 4), 1);
-}
-
 void block::sweep_in_transactions(unsigned number) {
-  const std::uint64_t half = begin() + (end() - begin() + 1) / 2;
-  const auto relax_band = [&](std::uint64_t from, std::uint64_t to) {
-    me.atomically([&] {
-      for (std::uint64_t i = from; i < to; ++i) relax(i, number);
-    });
+  const auto [upper, lower] = ::sor::halves_of({begin(), end()});
+  const auto relax_bands = [&](apps::row_range half, bool border_above) {
+    for (const apps::row_range& rows : ::sor::bands_of(half, border_above, row_bytes())) {
+      me.atomically([&] {
+        for (std::uint64_t i = rows.begin; i < rows.end; ++i) relax(i, number);
+      });
+    }
+    me.wait();
   };
   if (shape.hints && mine.begin != 0) me.prefetch(0, row(mine.begin - 1), row_bytes());
-  for (std::uint64_t to = half; to > begin();) {
-    const std::uint64_t from = to - std::min(band(), to - begin());
-    relax_band(from, to);
-    to = from;
-  }
-  me.wait();
+  relax_bands(upper, true);
   if (shape.hints && mine.end != shape.size) me.prefetch(0, row(mine.end), row_bytes());
-  for (std::uint64_t i = half; i < end(); i += band()) relax_band(i, std::min(i + band(), end()));
-  me.wait();
+  relax_bands(lower, false);
 }
 
 void block::initialise() {
@@ -90,8 +80,8 @@ void block::initialise() {
     if (mine.begin < mine.end) me.write(0, row(mine.begin), (mine.end - mine.begin) * row_bytes());
     return;
   }
-  for (std::uint64_t i = mine.begin; i < mine.end; i += band())
-    me.atomically([&] { me.write(0, row(i), (std::min(i + band(), mine.end) - i) * row_bytes()); });
+  for (const apps::row_range& rows : ::sor::bands_of(mine, false, row_bytes()))
+    me.atomically([&] { me.write(0, row(rows.begin), (rows.end - rows.begin) * row_bytes()); });
 }
 
 void work(node& me, const sor_shape& shape, apps::row_range mine) {
