@@ -36,7 +36,8 @@ class Runner:
         name, *arguments = program.command
         if program.kind == "comparison":
             places = ("--programs", self.build / "bench", "--applications", self.build / "bin", "--quire", self.build / "bin" / "quire")
-            return [sys.executable, Path(__file__).resolve().parent / name, *places, "--output", self.build / "bench", *(program.quick if self.quick else program.full)]
+            more = program.quick if self.quick else program.full
+            return [sys.executable, Path(__file__).resolve().parent / name, *places, "--output", self.build / "bench", *more]
         path = next((p for p in (self.build / "bench" / name, self.build / "bin" / name, self.build / name) if p.exists()), None)
         if path is None:
             raise Failed("it has not been built")

@@ -190,13 +190,14 @@ def transactions_group():
 
 
 def plurix_group():
-    """Figures 4 to 7 of the comparison of Kerrighed and Plurix: the best speed-ups on 12 nodes in virtual time, beside what they published; and two nodes of this
-    machine."""
+    """Figures 4 to 7 of the comparison of Kerrighed and Plurix: the best speed-ups on 12 nodes in virtual time, beside what they published; and two nodes of
+    this machine."""
     program = Program("plurix", ("papers/plurix.py",), "comparison", quick=("--quick",), limit_s=3600)
     networks = (("paper", "Fast Ethernet"), ("gigabit", "gigabit Ethernet"), ("today", "100 Gbit/s"))
     ways = (("sequential", "sequential", "Kerrighed"), ("plain", "sequential by faults alone", "Kerrighed"), ("owners", "transactional", "Plurix"))
     published = {"sor": ("SOR", {"Kerrighed": 5.8, "Plurix": 6.7}), "raytracer": ("ray tracer", {"Kerrighed": 11.77, "Plurix": 11.88})}
-    rows = [Row(f"{about}, best speed-up on 12 nodes, model, {network}, {title}, against {whose}'s", f"plurix:{name} {prices} {way}", best[whose], bound="least", told=True)
+    rows = [Row(f"{about}, best speed-up on 12 nodes, model, {network}, {title}, against {whose}'s", f"plurix:{name} {prices} {way}", best[whose],
+                bound="least", told=True)
             for name, (about, best) in published.items() for prices, network in networks for way, title, whose in ways]
     rows += [Row("SOR 4096 x 4096 of floats, 2 nodes, transactional against sequential", "plurix:sor owners 2", "plurix:sor sequential 2", 1.5),
              Row("ray tracer 2048 x 1536, 2 nodes, transactional against sequential", "plurix:raytracer owners 2", "plurix:raytracer sequential 2", 1.05)]

@@ -27,7 +27,8 @@ struct comparison {
 constexpr comparison comparisons[] = {
     {"page-update", "page_update/page_update.py", "page_update_costs", "The ways to update a page atomically: costs, fetches, applications"},
     {"multiview", "multiview/multiview.py", "multiview_costs", "Sharing below a page, after Millipage's evaluation: views, costs, applications, chunks"},
-    {"plurix", "papers/plurix.py", "quire_model", "Sequential and transactional consistency, after the comparison of Kerrighed and Plurix: speed-ups on 1 to 12 nodes"},
+    {"plurix", "papers/plurix.py", "quire_model",
+     "Sequential and transactional consistency, after the comparison of Kerrighed and Plurix: speed-ups on 1 to 12 nodes"},
     {"kerrighed", "papers/kerrighed.py", "quire_model", "Sequential consistency, after Kerrighed's measurements: speed-ups on 1 to 12 nodes"},
 };
 

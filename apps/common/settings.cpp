@@ -45,7 +45,8 @@ void command_line::add_choice(const char* name, std::string& value, std::initial
 void command_line::parse(run_settings& wanted, const std::string& check_about, int argc, char** argv) {
   if (variant_ != "serial") add("--threads", wanted.threads, 1, 1024, is_quire() ? "threads per node" : "threads");
   if (is_quire()) {
-    const std::string about = "of the shared arrays; blocks: sequential, but for parallel blocks between barriers; scan: release, written pages are found by scans";
+    const std::string about = "of the shared arrays; blocks: sequential, but for parallel blocks between barriers; scan: release, "
+                              "written pages are found by scans";
     if (transactions_) {
       add_choice("--consistency", wanted.consistency, {"sequential", "release", "scan", "blocks", "transactional"},
                  (about + "; transactional: they are written in transactions").c_str());

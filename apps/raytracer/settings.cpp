@@ -43,7 +43,8 @@ settings parse(int argc, char** argv, const std::string& variant) {
   app.add<std::size_t>("--height", wanted.size.height, 1, 1 << 15, "pixels");
   app.add("--samples", wanted.size.samples, 1, 64, "rays per pixel in each direction");
   app.add<std::size_t>("--tile-rows", wanted.tile_rows, 1, 1 << 15, "rows of a tile; rounded up to whole pages where it can be");
-  app.add_choice("--scene", wanted.scene, {"spiral", "paper"}, "paper: 99 spheres, 8 triangles, 3 lights, as many as in the measurements of Kerrighed and Plurix");
+  app.add_choice("--scene", wanted.scene, {"spiral", "paper"},
+                 "paper: 99 spheres, 8 triangles, 3 lights, as many as in the measurements of Kerrighed and Plurix");
   app.add_text("--out", wanted.out, "write the picture to this PNG file");
   app.has_transactions();
   app.parse(wanted, "compare with a serial run in plain memory, pixel by pixel", argc, argv);

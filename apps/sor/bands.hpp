@@ -25,7 +25,8 @@ struct halves {
 [[nodiscard]] inline std::vector<apps::row_range> bands_of(apps::row_range half, bool border_above, std::size_t row_bytes) {
   constexpr std::size_t most_bytes = std::size_t{2} << 20;
   const std::size_t rows = half.end - half.begin;
-  const std::size_t most = std::max<std::size_t>(std::min(most_bytes / row_bytes, (rows + 3) / 4), 1), last = std::min(std::max<std::size_t>(rows / 16, 1), most);
+  const std::size_t most = std::max<std::size_t>(std::min(most_bytes / row_bytes, (rows + 3) / 4), 1);
+  const std::size_t last = std::min(std::max<std::size_t>(rows / 16, 1), most);
   std::vector<apps::row_range> all;
   for (std::size_t done = 0; done < rows;) {
     const std::size_t left = rows - done, some = left > last ? std::min(most, left - last) : left;

@@ -33,10 +33,12 @@
 
 namespace {
 
-/// A unit as long as a row makes one fault of what would be several, if rows are a power of two and not too long.
+/// A unit as long as a row makes one fault of what would be several, if rows are a power of two and not too long. In transactions any unit will do that is
+/// no longer than a row: where blocks meet, only one of them has its turn (sor/bands.hpp).
 std::size_t unit_bytes(const sor::settings& wanted) {
   if (wanted.unit_kib != 0) return wanted.unit_kib * 1024;
   const std::size_t row_bytes = wanted.row_bytes();
+  if (wanted.consistency == "transactional") return std::clamp<std::size_t>(std::bit_floor(row_bytes), 4096, 65536);
   return std::has_single_bit(row_bytes) ? std::clamp<std::size_t>(row_bytes, 4096, 65536) : 4096;
 }
 

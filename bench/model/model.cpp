@@ -99,7 +99,8 @@ void run(const bench::model::settings& wanted, const std::string& application, c
   const auto on = [&](unsigned nodes) {
     options.nodes = nodes;
     std::vector<outcome> found;
-    for (unsigned i = 0; i < wanted.runs; ++i, ++options.seed) found.push_back(run_job(options, wanted.pattern_of(application, nodes, consistency == "transactional")));
+    for (unsigned i = 0; i < wanted.runs; ++i, ++options.seed)
+      found.push_back(run_job(options, wanted.pattern_of(application, nodes, consistency == "transactional")));
     return median_of(std::move(found));
   };
   const outcome alone = on(1);

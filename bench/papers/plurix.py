@@ -22,7 +22,8 @@ PUBLISHED = {"sor": (Published("Kerrighed", 4, 5.8), Published("Plurix", 5, 6.7)
 PAGE = SimpleNamespace(
     TITLE="Sequential and transactional consistency", HEADING="Sequential and transactional consistency: Kerrighed's and Plurix's figures on Quire",
     ABOUT="Figures 4 to 7 of the comparison of Kerrighed and Plurix, section 4: 12 Athlon XP 2500+ with Fast Ethernet. What is marked as published is theirs; "
-          "all else was measured or, where it says so, computed in virtual time when this page was made. With its smallest matrix Plurix turned back at 8 nodes.",
+          "all else was measured or, where it says so, computed in virtual time when this page was made. With its smallest matrix Plurix turned back at "
+          "8 nodes.",
     tables=tables)
 
 

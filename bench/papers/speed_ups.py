@@ -153,6 +153,12 @@ class Evaluation(Comparison):
         return rows
 
 
+def to_sequential(rows, application, size, prices, way):
+    """How much faster the most nodes are than one that shares nothing by transactions."""
+    times = {(r["way"], r["nodes"]): r["time_s"] for r in rows if (r["application"], r["size"], r["prices"]) == (application, size, prices)}
+    return times[SEQUENTIAL.key, 1] / times[way, max(n for _, n in times)]
+
+
 def curves(rows):
     """Of rows of the model: (nodes, speed-up) by application, size, prices, way."""
     found = {}
@@ -209,11 +215,13 @@ def figures(found, application, prices):
         for size in sizes:
             curve = by[application.name, size, prices.key, way]
             turn = turns_back(curve)
-            rows.append([f"{title}, {size}", *(number(s) for _, s in curve), "no" if turn is None else f"after {turn}"])
+            rows.append([f"{title}, {size}", *(number(s) for _, s in curve), "no" if turn is None else f"after {turn}",
+                         number(to_sequential(found["model"], application.name, size, prices.key, way))])
         pictures.append((title, lines({size: by[application.name, size, prices.key, way] for size in sizes}, "nodes", "speed-up")))
     theirs = ", ".join(f"{p['system']} {p['best']} (Figure {p['figure']})" for p in found["published"][application.name])
-    return Table(f"{application.title}: {prices.title}", f"speed-up against one node of its own, in virtual time. Published, the best on {application.nodes[-1]} nodes: {theirs}",
-                 ["way, size", *map(str, application.nodes), "turns back"], rows, pictures)
+    most = application.nodes[-1]
+    return Table(f"{application.title}: {prices.title}", f"speed-up against one node of its own, in virtual time. Published, the best on {most} nodes: {theirs}",
+                 ["way, size", *map(str, application.nodes), "turns back", f"{most} nodes to 1 sequential"], rows, pictures)
 
 
 def bests(found):
@@ -240,7 +248,8 @@ def two_nodes(found):
                 first = by[application.name, size, SEQUENTIAL.key, 2]["time_s"]
                 rows.append([f"{application.title}, {size}, {title}", number(serial["time_s"]), number(one), number(two), number(one / two),
                              number(model[application.name, size, way, "today", 2]), number(two / first)])
-    return Table("Two nodes of this machine", "seconds: median. Each result is that of the serial program. Speed-up: against one node; last but one: the model's at 100 Gbit/s",
+    return Table("Two nodes of this machine", "seconds: median. Each result is that of the serial program. Speed-up: against one node; last but one: the model's at 100 "
+                 "Gbit/s",
                  ["application, size, way", "serial", "1 node", "2 nodes", "speed-up", "the model's", "to sequential"], rows)
 
 

@@ -83,13 +83,13 @@ class node::priced_detector final : public whole::table_detector {
   std::size_t set_copied(const std::byte* address, std::size_t bytes, bool copied) noexcept {
     const auto next = copied_.upper_bound(address);
     if (next == copied_.begin()) return 0;
-    const auto& [base, pages] = *std::prev(next);
+    auto& [base, pages] = *std::prev(next);
     const std::size_t first = static_cast<std::size_t>(address - base) / page_bytes;
     if (first >= pages.size()) return 0;
     std::size_t changed = 0;
     for (std::size_t page = first; page < first + bytes / page_bytes; ++page) {
       changed += pages[page] != copied ? 1 : 0;
-      const_cast<std::vector<bool>&>(pages)[page] = copied;
+      pages[page] = copied;
     }
     return changed;
   }

@@ -42,7 +42,8 @@ void work(node& me, const raytracer_shape& shape, unsigned number, std::uint64_t
 
 pattern raytracer(const raytracer_shape& shape, unsigned nodes) {
   pattern what;
-  what.regions = {{.bytes = shape.scene_bytes, .home = 0}, {.bytes = page_bytes, .home = 0}, {.bytes = shape.width * shape.height * pixel_bytes, .home = shape.transactional ? -1 : 0, .transactional = shape.transactional}};
+  what.regions = {{.bytes = shape.scene_bytes, .home = 0}, {.bytes = page_bytes, .home = 0}};
+  what.regions.push_back({.bytes = shape.width * shape.height * pixel_bytes, .home = shape.transactional ? -1 : 0, .transactional = shape.transactional});
   const std::uint64_t rows_of_tile = apps::rows_of_tile(shape.tile_rows, shape.height, shape.width * pixel_bytes, nodes);
   what.thread_of = [shape, rows_of_tile](unsigned number) {
     return [shape, number, rows_of_tile](node& me) { work(me, shape, number, rows_of_tile); };

@@ -13,6 +13,7 @@ namespace {
 
 std::uint64_t unit_bytes(const sor_shape& shape) {
   const std::uint64_t row = shape.size * shape.cell_bytes;
+  if (shape.transactional) return std::clamp<std::uint64_t>(std::bit_floor(row), page_bytes, 65'536);
   return std::has_single_bit(row) ? std::clamp<std::uint64_t>(row, page_bytes, 65'536) : page_bytes;
 }
 
