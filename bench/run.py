@@ -34,6 +34,10 @@ class Runner:
 
     def command(self, program):
         name, *arguments = program.command
+        if program.kind == "comparison":
+            places = ("--programs", self.build / "bench", "--applications", self.build / "bin", "--quire", self.build / "bin" / "quire")
+            more = program.quick if self.quick else program.full
+            return [sys.executable, Path(__file__).resolve().parent / name, *places, "--output", self.build / "bench", *more]
         path = next((p for p in (self.build / "bench" / name, self.build / "bin" / name, self.build / name) if p.exists()), None)
         if path is None:
             raise Failed("it has not been built")
@@ -48,7 +52,7 @@ class Runner:
         crowd = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(program.crowd)]
         start = time.perf_counter()
         try:
-            out = output_of(self.command(program), program.environment)
+            out = output_of(self.command(program), program.environment, program.limit_s)
         finally:
             for busy in crowd:
                 busy.kill()
@@ -56,6 +60,10 @@ class Runner:
         took_ms = (time.perf_counter() - start) * 1000
         if program.wall:
             self.note(program.key, {"name": "wall", "unit": "ms", "median": took_ms, "min": took_ms})
+        if program.kind == "comparison":
+            for found in json.loads((self.build / "bench" / f"{program.key}.json").read_text())["measured"]:
+                self.note(program.key, found)
+            return
         if program.told_by:
             self.note(program.key, seconds_in(out, program.told_by))
             return

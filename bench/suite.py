@@ -13,7 +13,9 @@ from dataclasses import dataclass, field
 class Program:
     key: str
     command: tuple
-    kind: str = "job"  # job: under `quire run -n 2`; pair: two processes without Quire; plain: by itself
+    # job: under `quire run -n 2`; pair: two processes without Quire; plain: by itself; comparison: a script of a command `quire bench KEY`, which measures
+    # by itself and tells it in KEY.json
+    kind: str = "job"
     nodes: int = 2  # of a job
     job_options: tuple = ()
     environment: dict = field(default_factory=dict)
@@ -21,6 +23,7 @@ class Program:
     quick: tuple = ()  # and what stands in their place with --quick
     wall: bool = False
     told_by: str = None  # it prints no JSON: this pattern finds its seconds
+    limit_s: int = 120  # it must end by then
     crowd: int = 0  # so many busy processes run beside it
 
 
@@ -177,6 +180,12 @@ def transactions_group():
             Row("one that writes the same page, us", "1:write the same page", 2, 1),
             Row("one that writes another page each time, us", "1:write another page", 14, 1),
             Row("commit of a page that another node reads, against an upgrade", "2:commit of a page that another node reads", "2:upgrade of such a page", 1.3)]
+    if os.path.exists("/usr/lib/x86_64-linux-gnu/libitm.so.1"):  # else floor_bank has not been built, perhaps
+        programs.append(Program("libitm", ("floor_bank",), "plain", quick=("--transfers", "2000", "--rounds", "2")))
+        rows += [Row(f"a transfer, 1 node, {what}, against gcc's transactions (libitm) in a plain process", f"1:bank {what}", f"libitm:bank {what}", told=True)
+                 for what in ("uniform", "hot")]
+        rows.append(Row("a transfer by gcc's transactions, 2 threads against one", "libitm:bank uniform, 2 threads", "libitm:bank uniform"))
+    rows.append(Row("a transfer, 1 node, uniform, us", "1:bank uniform", 25, 1))
     rows += [Row(f"a transfer, {n} nodes, {what}, against a mutex", f"{n}:bank {what}", f"{n}:bank {what} under a mutex", target)
              for n in (2, 4) for what, target in (("uniform", 1), ("hot", 1.25))]
     rows += [Row(f"{what}, us, by token against by owners", f"1 by token:{what}", f"1:{what}") for what in ("write the same page", "write another page")]
@@ -185,6 +194,21 @@ def transactions_group():
     rows += [Row(f"a transfer, {n} nodes, {what}, by token against by owners", f"{n} by token:bank {what}", f"{n}:bank {what}")
              for n in (2, 4) for what in ("uniform", "hot")]
     return Group("transactions", "transactions, and a bank of accounts of a page each", programs, rows)
+
+
+def plurix_group():
+    """Figures 4 to 7 of the comparison of Kerrighed and Plurix: the best speed-ups on 12 nodes in virtual time, beside what they published; and two nodes of
+    this machine."""
+    program = Program("plurix", ("papers/plurix.py",), "comparison", quick=("--quick",), limit_s=3600)
+    networks = (("paper", "Fast Ethernet"), ("gigabit", "gigabit Ethernet"), ("today", "100 Gbit/s"))
+    ways = (("sequential", "sequential", "Kerrighed"), ("plain", "sequential by faults alone", "Kerrighed"), ("owners", "transactional", "Plurix"))
+    published = {"sor": ("SOR", {"Kerrighed": 5.8, "Plurix": 6.7}), "raytracer": ("ray tracer", {"Kerrighed": 11.77, "Plurix": 11.88})}
+    rows = [Row(f"{about}, best speed-up on 12 nodes, model, {network}, {title}, against {whose}'s", f"plurix:{name} {prices} {way}", best[whose],
+                bound="least", told=True)
+            for name, (about, best) in published.items() for prices, network in networks for way, title, whose in ways]
+    rows += [Row("SOR 4096 x 4096 of floats, 2 nodes, transactional against sequential", "plurix:sor owners 2", "plurix:sor sequential 2", 1.5),
+             Row("ray tracer 2048 x 1536, 2 nodes, transactional against sequential", "plurix:raytracer owners 2", "plurix:raytracer sequential 2", 1.05)]
+    return Group("plurix", "SOR and a ray tracer, sequential and transactional, as Kerrighed and Plurix were compared", [program], rows, rounds=1)
 
 
 def start_group():
@@ -426,6 +450,7 @@ GROUPS = [
     queue_group(),
     hash_map_group(),
     transactions_group(),
+    plurix_group(),
     start_group(),
     nodes_group(),
     diff_group(),

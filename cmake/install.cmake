@@ -34,7 +34,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/docs/quire.7 DESTINATION ${CMAKE_INSTALL_MAN
 # What `quire bench` starts.
 if(QUIRE_BUILD_APPS)
   set(bench_programs page_update_costs page_update_faults page_update_fetch page_update_properties multiview_overhead multiview_costs
-    multiview_sharing multiview_model pair floor_exchange quire_fault quire_start quire_sync quire_diff)
+    multiview_sharing multiview_model pair floor_exchange quire_fault quire_start quire_sync quire_diff quire_model)
   file(RELATIVE_PATH programs_to_library ${CMAKE_INSTALL_FULL_LIBEXECDIR}/quire ${CMAKE_INSTALL_FULL_LIBDIR})
   set_target_properties(${bench_programs} PROPERTIES INSTALL_RPATH "\$ORIGIN/${programs_to_library}")
   install(TARGETS ${bench_programs}
@@ -48,4 +48,6 @@ if(QUIRE_BUILD_APPS)
     install(DIRECTORY ${PROJECT_SOURCE_DIR}/bench/${comparison} DESTINATION ${bench_scripts} FILES_MATCHING PATTERN "*.py")
     install(PROGRAMS ${PROJECT_SOURCE_DIR}/bench/${comparison}/${comparison}.py DESTINATION ${bench_scripts}/${comparison})
   endforeach()
+  install(FILES ${PROJECT_SOURCE_DIR}/bench/papers/speed_ups.py DESTINATION ${bench_scripts}/papers)
+  install(PROGRAMS ${PROJECT_SOURCE_DIR}/bench/papers/plurix.py ${PROJECT_SOURCE_DIR}/bench/papers/kerrighed.py DESTINATION ${bench_scripts}/papers)
 endif()

@@ -27,6 +27,9 @@ struct comparison {
 constexpr comparison comparisons[] = {
     {"page-update", "page_update/page_update.py", "page_update_costs", "The ways to update a page atomically: costs, fetches, applications"},
     {"multiview", "multiview/multiview.py", "multiview_costs", "Sharing below a page, after Millipage's evaluation: views, costs, applications, chunks"},
+    {"plurix", "papers/plurix.py", "quire_model",
+     "Sequential and transactional consistency, after the comparison of Kerrighed and Plurix: speed-ups on 1 to 12 nodes"},
+    {"kerrighed", "papers/kerrighed.py", "quire_model", "Sequential consistency, after Kerrighed's measurements: speed-ups on 1 to 12 nodes"},
 };
 
 struct places {
@@ -65,7 +68,7 @@ void add_comparison(CLI::App& command, const comparison& what, session& about) {
   auto* one = command.add_subcommand(what.name, what.about);
   one->prefix_command(false);
   const auto arguments = std::make_shared<std::vector<std::string>>();
-  one->add_flag_callback("--quick", [arguments] { arguments->emplace_back("--quick"); }, "Each thing once and short, in about two minutes");
+  one->add_flag_callback("--quick", [arguments] { arguments->emplace_back("--quick"); }, "Each thing once and short, in two minutes at most");
   const auto output = [arguments](const std::string& folder) { arguments->insert(arguments->end(), {"--output", folder}); };
   one->add_option_function<std::string>("--output", output, fmt::format("Folder for {0}.json and {0}.html (default: the current one)", what.name))
       ->type_name("FOLDER");

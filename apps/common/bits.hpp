@@ -11,6 +11,11 @@
 namespace apps {
 
 /// Grows with every bit of every value, and adds up over parts of an array in any order.
+[[nodiscard]] inline std::uint64_t checksum(std::span<const float> values) {
+  std::uint64_t sum = 0;
+  for (const float value : values) sum += std::bit_cast<std::uint32_t>(value);
+  return sum;
+}
 [[nodiscard]] inline std::uint64_t checksum(std::span<const double> values) {
   std::uint64_t sum = 0;
   for (const double value : values) {
@@ -23,5 +28,6 @@ namespace apps {
 /// Are two arrays of rows of `columns` values equal, bit by bit? Says on standard error where they first differ.
 [[nodiscard]] bool same_bits(const std::string& program, std::span<const double> computed,
                              std::span<const double> expected, std::size_t columns);
+[[nodiscard]] bool same_bits(const std::string& program, std::span<const float> computed, std::span<const float> expected, std::size_t columns);
 
 }  // namespace apps

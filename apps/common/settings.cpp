@@ -44,9 +44,16 @@ void command_line::add_choice(const char* name, std::string& value, std::initial
 
 void command_line::parse(run_settings& wanted, const std::string& check_about, int argc, char** argv) {
   if (variant_ != "serial") add("--threads", wanted.threads, 1, 1024, is_quire() ? "threads per node" : "threads");
-  if (is_quire())
-    add_choice("--consistency", wanted.consistency, {"sequential", "release", "scan", "blocks"},
-               "of the shared arrays; blocks: sequential, but for parallel blocks between barriers; scan: release, written pages are found by scans");
+  if (is_quire()) {
+    const std::string about = "of the shared arrays; blocks: sequential, but for parallel blocks between barriers; scan: release, "
+                              "written pages are found by scans";
+    if (transactions_) {
+      add_choice("--consistency", wanted.consistency, {"sequential", "release", "scan", "blocks", "transactional"},
+                 (about + "; transactional: they are written in transactions").c_str());
+    } else {
+      add_choice("--consistency", wanted.consistency, {"sequential", "release", "scan", "blocks"}, about.c_str());
+    }
+  }
   options_->add_flag("--check", wanted.check, check_about);
   options_->add_flag("--progress", wanted.progress, "show progress on standard error");
   options_->add_flag("--json", wanted.json, "print the result as JSON");

@@ -23,7 +23,7 @@ struct sharing {
 
 struct run_settings {
   int threads = 1;     ///< per node
-  std::string consistency = "sequential";  ///< Quire only: of the arrays, "sequential", "release", "scan" or "blocks"
+  std::string consistency = "sequential";  ///< Quire only: of the arrays, "sequential", "release", "scan", "blocks" or "transactional"
   bool hints = true;   ///< Quire only: say beforehand what will be read and written
   bool check = false;
   bool progress = false;
@@ -52,6 +52,8 @@ class command_line {
   void add_hints(run_settings& wanted);
   /// The program has locks: it refuses --consistency blocks, within which threads of different nodes do not meet.
   void has_locks() { locks_ = true; }
+  /// The program writes its arrays in transactions, if so wanted: it takes --consistency transactional.
+  void has_transactions() { transactions_ = true; }
   [[nodiscard]] bool is_quire() const { return variant_ == "quire"; }
 
   /// Adds --threads (not to a "serial" variant), --consistency (to a "quire" variant), --check with the given description, --progress and
@@ -61,7 +63,7 @@ class command_line {
  private:
   std::unique_ptr<CLI::App> options_;
   std::string variant_;
-  bool locks_ = false;
+  bool locks_ = false, transactions_ = false;
 };
 
 }  // namespace apps

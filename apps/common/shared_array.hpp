@@ -21,6 +21,7 @@ namespace apps {
   quire::region_options about{.unit_bytes = unit_bytes};
   if (wanted.consistency == "release" || wanted.consistency == "scan") about.consistency = quire::consistency::release;
   if (wanted.consistency == "scan") about.detector = quire::detector::scan;
+  if (wanted.consistency == "transactional") about.consistency = quire::consistency::transactional;
   return about;
 }
 
@@ -59,7 +60,8 @@ inline void require_filled_pages(const run_settings& wanted, std::size_t minipag
   if (minipage_bytes == 0) return;
   if (minipage_bytes > most_minipage_bytes || !std::has_single_bit(minipage_bytes))
     throw std::runtime_error("minipages of " + std::to_string(minipage_bytes) + " bytes do not fill pages");
-  if (wanted.consistency == "blocks") throw std::runtime_error("--consistency blocks goes with --sharing pages");
+  if (wanted.consistency == "blocks" || wanted.consistency == "transactional")
+    throw std::runtime_error("--consistency " + wanted.consistency + " goes with --sharing pages");
 }
 /// Where pieces of such an array are in the fine view.
 template <class T>

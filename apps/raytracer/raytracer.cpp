@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The ray tracer on Quire. Node 0 builds the scene in shared memory and publishes it; every thread of every node takes
 // the next tile from a shared counter and writes its pixels into the shared picture; node 0 writes the file.
+//
+// With --consistency other than sequential the picture lies in a region of its own. Transactional: a tile is a transaction, which writes the picture
+// only; scene and counter stay in the heap.
 #include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <span>
+#include <stdexcept>
 
 #include <fmt/format.h>
 #include <quire/quire.hpp>
+#include <quire/transaction.hpp>
 
 #include "common/progress.hpp"
 #include "common/report.hpp"
+#include "common/shared_array.hpp"
 #include "common/stopwatch.hpp"
 #include "common/traffic.hpp"
 #include "raytracer/scene.hpp"
@@ -32,14 +38,18 @@ struct shared_work {
   std::span<std::uint32_t> pixels;
 };
 
+std::span<std::uint32_t> make_picture(const raytracer::settings& wanted) {
+  if (wanted.consistency == "sequential") return quire::make_shared_array<std::uint32_t>(wanted.pixels());
+  return apps::make_shared_array<std::uint32_t>(wanted, wanted.pixels());
+}
+
 /// Node 0 makes it all; the others find it by its name.
 shared_work* prepare(const raytracer::settings& wanted) {
   if (quire::node() == 0) {
     auto* scene = quire::new_object<shared_scene>();
-    raytracer::build(*scene);
+    raytracer::build(wanted, *scene);
     quire::publish("raytracer/work", quire::new_object<shared_work>(
-                                         shared_work{scene, quire::new_object<tile_counter>(),
-                                                     quire::make_shared_array<std::uint32_t>(wanted.pixels())}));
+                                         shared_work{scene, quire::new_object<tile_counter>(), make_picture(wanted)}));
   }
   return quire::lookup<shared_work>("raytracer/work");
 }
@@ -52,7 +62,11 @@ void render_tiles(const raytracer::settings& wanted, const raytracer::tiling& ti
     const auto rows = tiles[tile];
     quire::prefetch(work.pixels.subspan(rows.begin * wanted.size.width, (rows.end - rows.begin) * wanted.size.width),
                     quire::access::write);
-    raytracer::render(view, wanted.size, rows, work.pixels.data());
+    if (wanted.consistency == "transactional") {
+      quire::atomically([&] { raytracer::render(view, wanted.size, rows, work.pixels.data()); });
+    } else {
+      raytracer::render(view, wanted.size, rows, work.pixels.data());
+    }
     if (shown != nullptr) shown->show(tile + 1);
   }
 }
@@ -61,6 +75,7 @@ void render_tiles(const raytracer::settings& wanted, const raytracer::tiling& ti
 
 int main(int argc, char** argv) try {
   const auto wanted = raytracer::parse(argc, argv, "quire");
+  if (wanted.consistency == "blocks") throw std::runtime_error("--consistency blocks: tiles are given out by a counter, not between barriers");
   quire::session job;
   quire::team all(static_cast<unsigned>(wanted.threads));
   apps::report result;

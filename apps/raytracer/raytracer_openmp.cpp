@@ -32,7 +32,7 @@ int main(int argc, char** argv) try {
 
   const apps::stopwatch set_up;
   raytracer::scene<std::allocator> scene;
-  raytracer::build(scene);
+  raytracer::build(wanted, scene);
   std::vector<std::uint32_t> pixels(wanted.pixels());
   const auto view = scene.view();
   const raytracer::tiling tiles(wanted, static_cast<std::size_t>(wanted.threads));

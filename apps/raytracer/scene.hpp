@@ -25,6 +25,14 @@ struct sphere {
   material surface;
 };
 
+/// Seen from both sides.
+struct triangle {
+  vec3 corner, edge1, edge2;  ///< the other corners: corner + edge1, corner + edge2
+  material surface;
+
+  [[nodiscard]] vec3 normal() const noexcept { return unit(cross(edge1, edge2)); }
+};
+
 struct light {
   vec3 place;
   vec3 colour;
@@ -38,6 +46,7 @@ struct camera {
 
 struct scene_view {
   std::span<const sphere> spheres;
+  std::span<const triangle> triangles;
   std::span<const light> lights;
   camera eye;
 };
@@ -45,10 +54,11 @@ struct scene_view {
 template <template <class> class Allocator>
 struct scene {
   std::vector<sphere, Allocator<sphere>> spheres;
+  std::vector<triangle, Allocator<triangle>> triangles;
   std::vector<light, Allocator<light>> lights;
   camera eye;
 
-  [[nodiscard]] scene_view view() const noexcept { return {spheres, lights, eye}; }
+  [[nodiscard]] scene_view view() const noexcept { return {spheres, triangles, lights, eye}; }
 };
 
 /// A colour of the rainbow; `turn` goes from 0 to 1 once around.
@@ -76,6 +86,39 @@ void build(Scene& s) {
                            {0.9 * hue(share + 0.5 * arm) * hue(share + 0.5 * arm), 0.7, 0.16}});
     }
   }
+  s.lights.push_back({{-6, 9, 7}, {0.95, 0.90, 0.80}});
+  s.lights.push_back({{7, 6, 4}, {0.30, 0.34, 0.45}});
+  s.lights.push_back({{0, 8, -8}, {0.22, 0.20, 0.26}});
+  s.eye = {{0.9, 2.7, 8.2}, {0, 1.15, 0}, 1.02};
+}
+
+/// As many objects as the scene of Fakler, Frenz, Schoettner, Morin and others has ("Comparison of Kerrighed and Plurix", section 4.3): 99 spheres, 8
+/// triangles, 3 lights. Where they are, it does not say: here a pyramid of spheres stands between two mirrors, before a pyramid of triangles.
+template <class Scene>
+void build_paper(Scene& s) {
+  constexpr int layers = 6;  // 36 + 25 + 16 + 9 + 4 + 1 spheres, and 8 around them
+  constexpr double radius = 0.3;
+  for (int layer = 0; layer < layers; ++layer) {
+    const int side = layers - layer;
+    for (int i = 0; i < side * side; ++i) {
+      const double x = (2 * (i % side) - (side - 1)) * radius, z = (2 * (i / side) - (side - 1)) * radius;
+      s.spheres.push_back({{x, radius + layer * radius * std::numbers::sqrt2, z}, radius, {0.9 * hue(i / 36.0) * hue(layer / 6.0), 0.8, 0.2}});
+    }
+  }
+  constexpr int around = 8;
+  for (int i = 0; i < around; ++i) {
+    const double angle = 2 * std::numbers::pi * i / around;
+    s.spheres.push_back({{3.4 * std::cos(angle), 0.4, 3.4 * std::sin(angle)}, 0.4, {hue(static_cast<double>(i) / around), 1.0, 0.35}});
+  }
+  const material mirror{{0.8, 0.85, 0.9}, 0.6, 0.7};
+  s.triangles.push_back({{-5, 0, -3}, {2, 0, -2}, {0, 3.5, 0}, mirror});
+  s.triangles.push_back({{-3, 3.5, -5}, {-2, 0, 2}, {0, -3.5, 0}, mirror});
+  s.triangles.push_back({{5, 0, -3}, {-2, 0, -2}, {0, 3.5, 0}, mirror});
+  s.triangles.push_back({{3, 3.5, -5}, {2, 0, 2}, {0, -3.5, 0}, mirror});
+  const vec3 top{0, 3.2, -4.5};
+  const vec3 corners[] = {{-1.5, 0, -3}, {1.5, 0, -3}, {1.5, 0, -6}, {-1.5, 0, -6}};
+  for (int i = 0; i < 4; ++i)
+    s.triangles.push_back({top, corners[i] - top, corners[(i + 1) % 4] - top, {0.7 * hue(0.25 * i), 0.4, 0.1}});
   s.lights.push_back({{-6, 9, 7}, {0.95, 0.90, 0.80}});
   s.lights.push_back({{7, 6, 4}, {0.30, 0.34, 0.45}});
   s.lights.push_back({{0, 8, -8}, {0.22, 0.20, 0.26}});

@@ -16,6 +16,7 @@ namespace raytracer {
 struct settings : apps::run_settings {
   picture_size size;
   std::size_t tile_rows = 4;
+  std::string scene = "spiral";  ///< or "paper"
   std::string out;  ///< PNG file; empty: none
 
   [[nodiscard]] std::size_t pixels() const noexcept { return size.width * size.height; }
@@ -35,6 +36,12 @@ struct tiling {
     return {tile * rows_per_tile, std::min((tile + 1) * rows_per_tile, rows)};
   }
 };
+
+/// Fills in the scene that is wanted.
+template <class Scene>
+void build(const settings& wanted, Scene& s) {
+  wanted.scene == "paper" ? build_paper(s) : build(s);
+}
 
 /// Reads the command line; prints and exits on --help and on errors.
 [[nodiscard]] settings parse(int argc, char** argv, const std::string& variant);

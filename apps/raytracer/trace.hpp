@@ -42,6 +42,21 @@ inline constexpr double nowhere = std::numeric_limits<double>::infinity();
   return along + half_chord > nearest ? along + half_chord : nowhere;
 }
 
+/// The same for a triangle (Moeller and Trumbore, 1997).
+[[nodiscard]] inline double distance_to(const triangle& t, const ray& r) noexcept {
+  const vec3 p = cross(r.direction, t.edge2);
+  const double determinant = dot(t.edge1, p);
+  if (std::abs(determinant) < 1e-12) return nowhere;
+  const vec3 from_corner = r.from - t.corner;
+  const double u = dot(from_corner, p) / determinant;
+  if (u < 0 || u > 1) return nowhere;
+  const vec3 q = cross(from_corner, t.edge1);
+  const double v = dot(r.direction, q) / determinant;
+  if (v < 0 || u + v > 1) return nowhere;
+  const double distance = dot(t.edge2, q) / determinant;
+  return distance > nearest ? distance : nowhere;
+}
+
 /// The floor is the plane y = 0, chequered.
 [[nodiscard]] inline double distance_to_floor(const ray& r) noexcept {
   const double t = -r.from.y / r.direction.y;
@@ -60,12 +75,22 @@ inline constexpr double nowhere = std::numeric_limits<double>::infinity();
     const double t = distance_to(candidate, r);
     if (t < found.distance) found.distance = t, nearest_sphere = &candidate;
   }
+  const triangle* nearest_triangle = nullptr;
+  for (const triangle& candidate : s.triangles) {
+    const double t = distance_to(candidate, r);
+    if (t < found.distance) found.distance = t, nearest_triangle = &candidate;
+  }
   const double floor = distance_to_floor(r);
   if (floor < found.distance) {
     found.distance = floor;
     found.place = r.from + floor * r.direction;
     found.normal = {0, 1, 0};
     found.surface = floor_at(found.place);
+  } else if (nearest_triangle != nullptr) {
+    const vec3 normal = nearest_triangle->normal();
+    found.place = r.from + found.distance * r.direction;
+    found.normal = dot(normal, r.direction) > 0 ? -normal : normal;
+    found.surface = nearest_triangle->surface;
   } else if (nearest_sphere != nullptr) {
     found.place = r.from + found.distance * r.direction;
     found.normal = (1 / nearest_sphere->radius) * (found.place - nearest_sphere->centre);
@@ -75,8 +100,8 @@ inline constexpr double nowhere = std::numeric_limits<double>::infinity();
 }
 
 [[nodiscard]] inline bool in_shadow(const scene_view& s, const ray& to_light, double distance) noexcept {
-  return std::any_of(s.spheres.begin(), s.spheres.end(),
-                     [&](const sphere& between) { return distance_to(between, to_light) < distance; });
+  const auto is_between = [&](const auto& object) { return distance_to(object, to_light) < distance; };
+  return std::any_of(s.spheres.begin(), s.spheres.end(), is_between) || std::any_of(s.triangles.begin(), s.triangles.end(), is_between);
 }
 
 /// The sky: pale at the horizon, deep blue above, with a glow where the first light stands.

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <exception>
 #include <memory>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -24,7 +25,8 @@ constexpr const char* variant = "openmp";
 constexpr const char* variant = "serial";
 #endif
 
-apps::report compute(const sor::settings& wanted, const sor::grid& grid) {
+template <class Cell>
+apps::report compute(const sor::settings& wanted, const sor::grid_of<Cell>& grid) {
   const int parts = wanted.threads;
   const auto rows_of = [&](int part) {
     return apps::block_of_rows(static_cast<std::size_t>(part), static_cast<std::size_t>(parts), wanted.size, wanted.row_bytes());
@@ -46,7 +48,7 @@ apps::report compute(const sor::settings& wanted, const sor::grid& grid) {
     shown.show(static_cast<std::size_t>(iteration + 1));
   }
   result.time_s = watch.seconds();
-  result.checksum = apps::checksum({grid.cells, grid.size()});
+  result.checksum = apps::checksum(std::span<const Cell>(grid.cells, grid.size()));
   return result;
 }
 
@@ -54,11 +56,13 @@ apps::report compute(const sor::settings& wanted, const sor::grid& grid) {
 
 int main(int argc, char** argv) try {
   const auto wanted = sor::parse(argc, argv, variant);
-  const auto memory = std::make_unique_for_overwrite<double[]>(wanted.size * wanted.columns);
-  const sor::grid grid = wanted.of(memory.get());
-  auto result = compute(wanted, grid);
-  if (wanted.check) result.matches = sor::equals_serial(wanted, grid);
-  return apps::print(result, wanted.json);
+  return sor::with_cell(wanted, [&]<class Cell>(Cell) {
+    const auto memory = std::make_unique_for_overwrite<Cell[]>(wanted.size * wanted.columns);
+    const sor::grid_of<Cell> grid = wanted.of(memory.get());
+    auto result = compute(wanted, grid);
+    if (wanted.check) result.matches = sor::equals_serial(wanted, grid);
+    return apps::print(result, wanted.json);
+  });
 } catch (const std::exception& e) {
   fmt::print(stderr, "sor: {}\n", e.what());
   return 1;

@@ -24,14 +24,14 @@ struct row {
 };
 
 void print_header() {
-  std::printf("%-9s %-11s %6s %12s %16s %12s %12s %12s %9s %11s\n", "app", "consistency", "nodes", "messages", "bytes",
+  std::printf("%-9s %-13s %6s %12s %16s %12s %12s %12s %9s %11s\n", "app", "consistency", "nodes", "messages", "bytes",
               "read faults", "write faults", "time, s", "speed-up", "efficiency");
 }
 
 void print(const row& r) {
   const auto number = [](std::uint64_t n) { return static_cast<unsigned long long>(n); };
   const outcome& f = r.found;
-  std::printf("%-9s %-11s %6u %12llu %16llu %12llu %12llu %12.6f %9.2f %11.4f\n", r.application.c_str(),
+  std::printf("%-9s %-13s %6u %12llu %16llu %12llu %12llu %12.6f %9.2f %11.4f\n", r.application.c_str(),
               r.consistency.c_str(), f.nodes, number(f.messages), number(f.bytes), number(f.read_faults),
               number(f.write_faults), r.seconds(), r.speed_up, r.efficiency());
   std::fflush(stdout);
@@ -49,6 +49,7 @@ void print_json(const row& r, const bench::model::settings& wanted) {
   std::printf("{");
   text("application", r.application);
   text("consistency", r.consistency);
+  if (r.consistency == "transactional") text("commit", wanted.node.commit->name);
   text("network", wanted.network);
   std::printf("\"prices\": {");
   const char* separator = "";
@@ -98,7 +99,8 @@ void run(const bench::model::settings& wanted, const std::string& application, c
   const auto on = [&](unsigned nodes) {
     options.nodes = nodes;
     std::vector<outcome> found;
-    for (unsigned i = 0; i < wanted.runs; ++i, ++options.seed) found.push_back(run_job(options, wanted.pattern_of(application, nodes)));
+    for (unsigned i = 0; i < wanted.runs; ++i, ++options.seed)
+      found.push_back(run_job(options, wanted.pattern_of(application, nodes, consistency == "transactional")));
     return median_of(std::move(found));
   };
   const outcome alone = on(1);

@@ -2,8 +2,10 @@
 #include "model/settings.hpp"
 
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <optional>
+#include <stdexcept>
 
 #include <CLI/CLI.hpp>
 
@@ -14,7 +16,7 @@ using quire::timed::price_option;
 
 namespace {
 
-/// "what it is; shm 1, tcp 2, ib 3"
+/// "what it is; shm 1, tcp 2, ib 3" and so on
 std::string about(const price_option& price) {
   std::string text = price.about;
   const char* separator = "; ";
@@ -47,6 +49,7 @@ void add_shapes(CLI::App& app, settings& wanted) {
   app.add_option("--sor-iterations", wanted.sor.iterations, "SOR: sweeps over red and black")
       ->check(positive)
       ->capture_default_str();
+  app.add_option("--sor-cell-bytes", wanted.sor.cell_bytes, "SOR: bytes of a cell")->check(CLI::IsMember({4, 8}))->capture_default_str();
   app.add_option("--sor-cell-ns", wanted.sor.cell_ns, "SOR: time to update a cell")->capture_default_str();
   app.add_option("--cg-rows", wanted.cg.rows, "CG: rows; 14,000 is class A, 75,000 class B")
       ->check(positive)
@@ -71,6 +74,7 @@ void add_shapes(CLI::App& app, settings& wanted) {
   app.add_option("--ep-pair-ns", wanted.ep.pair_ns, "EP: time for a pair")->capture_default_str();
   app.add_option("--raytracer-width", wanted.raytracer.width, "ray tracer: pixels across")->check(positive)->capture_default_str();
   app.add_option("--raytracer-height", wanted.raytracer.height, "ray tracer: pixels down")->check(positive)->capture_default_str();
+  app.add_flag("--raytracer-papers-scene", wanted.raytracer.papers_scene, "ray tracer: rows take as long as those of 99 spheres and 8 triangles");
   app.add_option("--openmp-rounds", wanted.openmp_rounds, "constructs of OpenMP: how many of them")->check(positive)->capture_default_str();
   app.add_option("--raytracer-pixel-ns", wanted.raytracer.pixel_ns, "ray tracer: time for a pixel")->capture_default_str();
 }
@@ -86,15 +90,19 @@ settings parse(int argc, char** argv) {
                  "openmp-sum-gcc, openmp-sum-clang")
       ->delimiter(',')
       ->check(CLI::IsMember(wanted.applications) | CLI::IsMember(names_of_constructs()));
-  app.add_option("--consistency", wanted.consistencies, "sequential, release; both unless given")
+  app.add_option("--consistency", wanted.consistencies, "sequential, release; both unless given. transactional: of sor and raytracer")
       ->delimiter(',')
-      ->check(CLI::IsMember({"sequential", "release"}));
+      ->check(CLI::IsMember({"sequential", "release", "transactional"}));
+  std::string commit = wanted.node.commit->name;
+  std::vector<std::string> commits;
+  for (const auto& way : quire::timed::commit_ways) commits.emplace_back(way.name);
+  app.add_option("--commit", commit, "how transactions commit")->check(CLI::IsMember(commits))->capture_default_str();
   app.add_option("--nodes", wanted.nodes, "numbers of nodes; 1, 2, 4 to 1024 unless given")
       ->delimiter(',')
       ->check(CLI::Range(1u, ::quire::model::max_nodes));
   app.add_option("--network", wanted.network,
-                 "what the prices below are, unless they are given: shm, tcp: as measured; ib: assumed")
-      ->check(CLI::IsMember({"shm", "tcp", "ib"}))
+                 "what the prices below are, unless they are given: shm, tcp: as measured; ib, gigabit, ethernet100: assumed")
+      ->check(CLI::IsMember(std::vector<std::string>(std::begin(quire::timed::preset_names), std::end(quire::timed::preset_names))))
       ->capture_default_str();
   std::map<const price_option*, std::optional<std::uint64_t>> given;
   for (const price_option& price : quire::timed::price_options())
@@ -116,6 +124,9 @@ settings parse(int argc, char** argv) {
     std::exit(app.exit(e));
   }
   wanted.sor.hints = wanted.cg.hints = wanted.md.hints = wanted.helmholtz.hints = wanted.raytracer.hints = hints;
+  for (const auto& way : quire::timed::commit_ways) {
+    if (commit == way.name) wanted.node.commit = &way;
+  }
   wanted.node.costs = preset(wanted.network);
   for (const auto& [price, value] : given) {
     if (value) wanted.node.costs.*price->value = *value;
@@ -123,12 +134,21 @@ settings parse(int argc, char** argv) {
   return wanted;
 }
 
-quire::timed::pattern settings::pattern_of(const std::string& application, unsigned on_nodes) const {
-  if (application == "sor") return quire::timed::sor(sor, on_nodes);
+quire::timed::pattern settings::pattern_of(const std::string& application, unsigned on_nodes, bool transactional) const {
+  if (transactional && application != "sor" && application != "raytracer") throw std::runtime_error(application + " has no transactions");
+  if (application == "sor") {
+    quire::timed::sor_shape shape = sor;
+    shape.transactional = transactional;
+    return quire::timed::sor(shape, on_nodes);
+  }
+  if (application == "raytracer") {
+    quire::timed::raytracer_shape shape = raytracer;
+    shape.transactional = transactional;
+    return quire::timed::raytracer(shape, on_nodes);
+  }
   if (application == "cg") return quire::timed::cg(cg, on_nodes);
   if (application == "helmholtz") return quire::timed::helmholtz(helmholtz, on_nodes);
   if (application == "ep") return quire::timed::ep(ep, on_nodes);
-  if (application == "raytracer") return quire::timed::raytracer(raytracer, on_nodes);
   for (const auto& c : constructs) {
     if (application == c.name) return quire::timed::openmp({c.what, openmp_rounds});
   }

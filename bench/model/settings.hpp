@@ -25,7 +25,8 @@ struct settings {
   unsigned runs = 1;  ///< of which the median is told
   bool json = false;
 
-  [[nodiscard]] quire::timed::pattern pattern_of(const std::string& application, unsigned on_nodes) const;
+  /// Throws std::runtime_error where the application has no transactions.
+  [[nodiscard]] quire::timed::pattern pattern_of(const std::string& application, unsigned on_nodes, bool transactional) const;
 };
 
 /// Prints and exits on --help and on errors.

@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
+#include <map>
 #include <utility>
 
 #include "base/check.hpp"
@@ -39,8 +41,12 @@ core::configuration configure(const node_options& options, std::span<const regio
   c.read_ahead = options.read_ahead;
   c.learn_writes = options.learn_writes;
   c.updates = options.updates;
+  options.commit->choose(c);
   return c;
 }
+
+/// Thrown out of the body of a transaction that is doomed.
+struct restart {};
 
 void complain(const std::string& what) {
   std::fprintf(stderr, "the model: %s\n", what.c_str());
@@ -54,19 +60,41 @@ class node::priced_detector final : public whole::table_detector {
  public:
   priced_detector(detect::kind which, whole::frame_map* const& next_frames, node& here)
       : table_detector(which, next_frames, complain), costs_(here.options_.costs), here_(here) {}
+  [[nodiscard]] int attach(std::byte* address, std::uint64_t bytes, bool private_copies) noexcept override {
+    if (private_copies) copied_[address].resize(bytes / page_bytes);
+    return table_detector::attach(address, bytes, private_copies);
+  }
   [[nodiscard]] int permit(std::byte* address, std::size_t bytes, access from, access to) noexcept override {
     const int error = table_detector::permit(address, bytes, from, to);
     if (error == 0) here_.spend(costs_.permit_ns + bytes / page_bytes * costs_.permit_page_ns);
+    if (error == 0 && to == access::write) here_.spend(set_copied(address, bytes, true) * costs_.copy_page_ns);
     return error;
   }
   [[nodiscard]] int protect(std::byte* address, std::size_t bytes, access from, access to) noexcept override {
     here_.spend(costs_.protect_ns + bytes / page_bytes * costs_.protect_page_ns);
+    if (to == access::none) here_.spend(set_copied(address, bytes, false) * costs_.drop_page_ns);
     const int error = table_detector::protect(address, bytes, from, to);
     here_.on_loss();
     return error;
   }
 
  private:
+  /// Which of these pages have private copies, where threads write such. How many had not, or had.
+  std::size_t set_copied(const std::byte* address, std::size_t bytes, bool copied) noexcept {
+    const auto next = copied_.upper_bound(address);
+    if (next == copied_.begin()) return 0;
+    auto& [base, pages] = *std::prev(next);
+    const std::size_t first = static_cast<std::size_t>(address - base) / page_bytes;
+    if (first >= pages.size()) return 0;
+    std::size_t changed = 0;
+    for (std::size_t page = first; page < first + bytes / page_bytes; ++page) {
+      changed += pages[page] != copied ? 1 : 0;
+      pages[page] = copied;
+    }
+    return changed;
+  }
+
+  std::map<const std::byte*, std::vector<bool>> copied_{};
   const prices& costs_;
   node& here_;
 };
@@ -94,14 +122,15 @@ void node::add_region(const region_size& size) {
   if (about.views != 0) about.layout = core::layouts::divided.id;
   about.placement = size.home < 0 ? QUIRE_PLACE_BLOCK : QUIRE_PLACE_NODE;
   about.home = static_cast<std::uint16_t>(std::max(size.home, 0));
-  about.consistency = static_cast<std::uint8_t>(options_.relaxed ? QUIRE_RELEASE : QUIRE_SEQUENTIAL);
+  about.consistency = static_cast<std::uint8_t>(size.transactional ? QUIRE_TRANSACTIONAL : options_.relaxed ? QUIRE_RELEASE : QUIRE_SEQUENTIAL);
+  if (size.transactional) pages_of_commit_ = std::max<std::uint64_t>(about.unit_bytes / page_bytes, 1);
   CHECK(core_.builder.add(about).ok());
   bases_.push_back(about.base);
 }
 
+/// What private copies hold matters to nobody here: threads write frames, and only the price of copies is theirs (priced_detector).
 base::result<std::unique_ptr<pool::pool>> node::make_pool(const pool::settings&, std::uint64_t, std::uint64_t bytes, bool,
-                                                          const pool::fine_views& fine, pool::view_kind view) {
-  if (view != pool::view_kind::shared) return QUIRE_UNSUPPORTED;  // no price is known for private copies
+                                                          const pool::fine_views& fine, pool::view_kind) {
   next_frames_ = frames_.emplace_back(std::make_unique<whole::frame_map>(bytes / page_bytes)).get();
   return std::unique_ptr<pool::pool>(std::make_unique<whole::array_pool>(bytes, *next_frames_, fine));
 }
@@ -158,7 +187,11 @@ std::byte* node::reach(unsigned region, std::uint64_t byte, access want, bool na
   core::region_slot& r = slot_of(region);
   const std::uint64_t distance = natural || r.views.fine() == 0 ? byte : r.fine(r.about.base + byte) - r.about.base;
   const std::byte* const at = r.memory->application_view() + distance;
-  while (detector_->right_at(at) < want) CHECK(core_.faults.fault(r.about.base + distance, want == access::write, now()).ok());
+  while (detector_->right_at(at) < want) {
+    const auto why = core_.faults.fault(r.about.base + distance, want == access::write, now());
+    if (why.code() == QUIRE_CONFLICT) throw restart{};
+    CHECK(why.ok());
+  }
   return r.memory->system_view() + byte;
 }
 
@@ -232,6 +265,30 @@ std::uint64_t node::count_up(unsigned region, std::uint64_t at) {
   CHECK(core_.calls.atomic(bases_[region] + at, static_cast<std::uint32_t>(model::atomic_operation::add), 1, 0, before).ok());
   begin_phase();
   return before;
+}
+
+// As in api/transactions.cpp.
+void node::atomically(const std::function<void()>& body) {
+  constexpr unsigned attempts_before_turn = 4;
+  constexpr time_ns shortest_ns = 2'000;
+  for (unsigned begun = 1; !attempt(body, begun > attempts_before_turn); ++begun) {
+    sleep(sim::mix(options_.seed << 32 ^ std::uint64_t{self_.value()} << 24 ^ ++pauses_) % (shortest_ns << (begun + 1)));
+  }
+}
+
+/// False: it is undone.
+bool node::attempt(const std::function<void()>& body, bool turn) {
+  sleep(options_.costs.begin_ns);
+  CHECK(core_.transactions.begin(turn).ok());
+  bool doomed = false;
+  try {
+    body();
+  } catch (const restart&) {
+    doomed = true;
+  }
+  if (!doomed) return core_.transactions.commit().ok();
+  (void)core_.transactions.abort();
+  return false;
 }
 
 std::uint64_t node::make_mutex() {
@@ -409,11 +466,11 @@ void node::prepare_to_meet() noexcept {
   (void)wire_.progress();
 }
 
-/// Of all twins, diffs and notices until now.
+/// Of all twins, diffs, notices, and what was published, until now.
 time_ns node::price_of_work() noexcept {
-  if (!core_.relaxed()) return 0;
   const prices& cost = options_.costs;
-  time_ns all = 0;
+  time_ns all = pages_of_commit_ == 0 ? 0 : core_.transactions.count().published * pages_of_commit_ * cost.publish_page_ns;
+  if (!core_.relaxed()) return all;
   core_.regions.for_each([&](const core::region_slot& r) {
     if (const auto* const m = core::release_made(r); m != nullptr) all += m->count().twins * (r.layout.most_bytes() / page_bytes) * cost.twin_page_ns;
   });

@@ -38,12 +38,20 @@ struct tally {
   time_ns at = 0;
 };
 
+/// How transactions commit: a row for each way that the protocol has.
+struct commit_way {
+  const char* name;
+  void (*choose)(core::configuration& of);
+};
+inline constexpr commit_way commit_ways[] = {{"owners", [](core::configuration&) {}}};
+
 struct node_options {
   unsigned nodes = 1;
   bool relaxed = false;  ///< all regions are release consistent, else sequentially
   bool updates = true;   ///< release consistency: homes send what they wrote before it is asked for
   bool read_ahead = true;
   bool learn_writes = true;
+  const commit_way* commit = &commit_ways[0];
   unsigned cores = 0;  ///< that all nodes share; 0: each thread and each runtime has its own
   /// No phase of a real thread takes as long as the one before: caches, interrupts. Between two synchronisations a thread computes faster or
   /// slower by up to this part, evenly spread; 0: never.
@@ -98,6 +106,8 @@ class node final : public core::host, public core::mechanisms, public processor 
   void write(unsigned region, std::uint64_t first, std::uint64_t bytes, std::uint64_t stride = 8);
   /// and here all of a page come together.
   void read_natural(unsigned region, std::uint64_t first, std::uint64_t bytes);
+  /// quire_atomically(): once more from the begin of the body where another node has come first. Regions that are transactional are written here alone.
+  void atomically(const std::function<void()>& body);
   /// quire_prefetch: asks, does not wait.
   void prefetch(unsigned region, std::uint64_t first, std::uint64_t bytes, access want = access::read);
   /// Adds 1 to a word; what was there before.
@@ -136,6 +146,7 @@ class node final : public core::host, public core::mechanisms, public processor 
   [[nodiscard]] std::byte* reach(unsigned region, std::uint64_t byte, access want, bool natural = false);
   [[nodiscard]] std::uint64_t end_of_unit(unsigned region, std::uint64_t byte) const;
   void call_mutex(sync::operation what, std::uint64_t mutex);
+  [[nodiscard]] bool attempt(const std::function<void()>& body, bool turn);
   void begin_phase() noexcept;
   [[nodiscard]] time_ns at_speed(time_ns ns) const noexcept { return static_cast<time_ns>(static_cast<double>(ns) * speed_); }
   void sleep(time_ns ns);
@@ -180,11 +191,12 @@ class node final : public core::host, public core::mechanisms, public processor 
   wire& wire_;  ///< the core's
   std::vector<std::unique_ptr<whole::frame_map>> frames_{};
   whole::frame_map* next_frames_ = nullptr;
-  priced_detector* detector_ = nullptr;  ///< the core's
+  priced_detector* detector_ = nullptr;  ///< the core's, of all regions
   whole::prompt_crew crew_{};
   core::core core_;
   std::vector<std::uint64_t> bases_{};  ///< of regions
   std::uint64_t next_base_ = base_address;
+  std::uint64_t pages_of_commit_ = 0;  ///< of a unit of a transactional region
 
   std::deque<core::op*> inbox_{};
   std::size_t lying_ = 0;  ///< parcels that nobody has been woken for
@@ -203,7 +215,7 @@ class node final : public core::host, public core::mechanisms, public processor 
   core::op* waits_for_ = nullptr;
   time_ns way_back_ = 0;  ///< until the thread goes on when that is done
   std::uint64_t team_ = 0;  ///< the handle of its group
-  std::uint64_t written_ = 0;
+  std::uint64_t written_ = 0, pauses_ = 0;
   tally begun_{}, ended_{};
 };
 

@@ -11,8 +11,10 @@ namespace quire::timed {
 struct sor_shape {
   std::uint64_t size = 4096;  ///< rows and columns
   unsigned iterations = 5;
+  std::uint64_t cell_bytes = 8;  ///< or 4
   double cell_ns = 2.0;  ///< an update of a cell
   bool hints = true;
+  bool transactional = false;  ///< bands of rows in atomic blocks
 };
 struct cg_shape {
   std::uint64_t rows = 14'000;  ///< class A
@@ -42,9 +44,11 @@ struct ep_shape {
 struct raytracer_shape {
   std::uint64_t width = 1024, height = 768;
   std::uint64_t tile_rows = 4;
+  bool papers_scene = false;  ///< 99 spheres and 8 triangles
   double pixel_ns = 2'700;  ///< the mean; picture_costs.hpp has how rows differ
   std::uint64_t scene_bytes = 16 * 1024;  ///< which all read
   bool hints = true;
+  bool transactional = false;  ///< a tile in an atomic block
 };
 
 /// A construct of OpenMP, again and again, by a thread of each node.

@@ -30,6 +30,10 @@ constexpr price_option options[] = {
     {"--diff-page-ns", &prices::diff_page_ns, "to find what differs from a twin, for each 4 KiB"},
     {"--apply-page-ns", &prices::apply_page_ns, "to write a diff into the home's content, for each 4 KiB"},
     {"--notice-ns", &prices::notice_ns, "to tell or hear a write notice"},
+    {"--begin-ns", &prices::begin_ns, "to begin a transaction"},
+    {"--copy-page-ns", &prices::copy_page_ns, "to make a private copy, for each 4 KiB"},
+    {"--publish-page-ns", &prices::publish_page_ns, "to copy it to the frame at a commit, for each 4 KiB"},
+    {"--drop-page-ns", &prices::drop_page_ns, "to give it back, for each 4 KiB"},
 };
 }  // namespace
 
@@ -52,6 +56,17 @@ prices preset(const std::string& name) {
     p.link_mbs = 12'000;
     p.send_ns = p.receive_ns = 300;
     p.copy_out_mbs = p.copy_in_mbs = 0;
+    return p;
+  }
+  // 1500 bytes travel as 1538, of which 1448 are a program's: 94 % of the rate.
+  if (name == "gigabit" || name == "ethernet100") {
+    const bool fast = name == "gigabit";
+    p.latency_ns = fast ? 20'000 : 40'000;  // two adapters and a switch that stores each frame
+    p.link_mbs = fast ? 118 : 12;
+    p.send_ns = p.receive_ns = 3'000;
+    p.copy_out_mbs = 8'000;
+    p.copy_in_mbs = 8'000;
+    p.wake_ns = 7'000;
     return p;
   }
   throw std::invalid_argument("no such network: " + name);

@@ -46,6 +46,11 @@ struct prices {
   time_ns diff_page_ns = 750;
   time_ns apply_page_ns = 500;
   time_ns notice_ns = 40;
+  // Transactions: to begin one, and for each 4 KiB.
+  time_ns begin_ns = 300;
+  time_ns copy_page_ns = 2'400;   ///< the kernel makes a private copy, at the first write
+  time_ns publish_page_ns = 500;  ///< the copy is copied to the frame
+  time_ns drop_page_ns = 900;     ///< it is given back
 };
 
 /// A price by its name in the command line.
@@ -57,8 +62,9 @@ struct price_option {
 [[nodiscard]] std::span<const price_option> price_options() noexcept;
 
 /// The networks that preset() knows.
-inline constexpr const char* preset_names[] = {"shm", "tcp", "ib"};
-/// shm: shared memory, measured. tcp: TCP over the loopback device, measured. ib: an InfiniBand-like network, assumed.
+inline constexpr const char* preset_names[] = {"shm", "tcp", "ib", "gigabit", "ethernet100"};
+/// shm: shared memory, measured. tcp: TCP over the loopback device, measured. Assumed: ib, an InfiniBand-like network; gigabit, TCP over Ethernet of 1
+/// Gbit/s; ethernet100, over Fast Ethernet of 100 Mbit/s, with nodes of today at its ends.
 /// Throws std::invalid_argument for other names.
 [[nodiscard]] prices preset(const std::string& name);
 

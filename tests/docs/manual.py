@@ -8,7 +8,7 @@ import shlex
 import subprocess
 from pathlib import Path
 
-COMMANDS = ("run", "exec", "info", "config", "bench page-update", "bench multiview", "agent")
+COMMANDS = ("run", "exec", "info", "config", "bench page-update", "bench multiview", "bench plurix", "bench kerrighed", "agent")
 SOURCES = ("src", "docs", "examples", "bench", "tests", "sim", "apps", "include", "scripts", "tools", "cmake", "openmp")
 GENERATED = ("docs/results.md", "docs/design/model-results.md",  # of make bench and make model,
              "docs/guide/programs.md")  # and of examples/threads/page.py

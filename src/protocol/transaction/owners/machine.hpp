@@ -19,10 +19,12 @@ class machine final : public sequential::machine, public private_units {
 
   /// A write of the running transaction makes a private copy, as soon as the unit may be read.
   model::fault_outcome on_fault(std::uint64_t unit, model::access want, model::actions& out, unsigned lost = 0) override;
-  /// Nobody asks for a unit to write it, but a commit.
-  bool on_read_ahead(std::uint64_t unit, model::access, bool withhold, model::actions& out, bool) override {
-    return sequential::machine::on_read_ahead(unit, model::access::read, withhold, out, false);
+  /// Nobody asks for a unit to write it, but a commit. What nobody has touched is not mapped: it would be read, for all that others know, and whoever commits
+  /// it would doom this node's transaction.
+  bool on_read_ahead(std::uint64_t unit, model::access, bool, model::actions& out, bool) override {
+    return sequential::machine::on_read_ahead(unit, model::access::read, true, out, false);
   }
+  bool on_fault_around(std::uint64_t, model::actions&) override { return false; }
   void on_message(const model::message& m, model::actions& out) override;
   void on_views_gone() noexcept override;
 
