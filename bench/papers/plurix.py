@@ -14,7 +14,9 @@ from speed_ups import PLAIN, SEQUENTIAL, Published, Way, measure, tables  # noqa
 
 # One for each way to commit (quire_model --commit).
 WAYS = (SEQUENTIAL, PLAIN,
-        Way("owners", "transactional", ("--consistency", "transactional", "--commit", "owners"), ("--consistency", "transactional")))
+        Way("owners", "transactional", ("--consistency", "transactional", "--commit", "owners"), ("--consistency", "transactional")),
+        Way("token", "transactional, by the token", ("--consistency", "transactional", "--commit", "token"), ("--consistency", "transactional"),
+            environment=("QUIRE_COMMIT=token",)))
 
 PUBLISHED = {"sor": (Published("Kerrighed", 4, 5.8), Published("Plurix", 5, 6.7)),
              "raytracer": (Published("Kerrighed", 6, 11.77), Published("Plurix", 7, 11.88))}

@@ -42,6 +42,7 @@ class Way(NamedTuple):
     model: tuple
     program: tuple = None
     job: tuple = ()
+    environment: tuple = ()  # NAME=VALUE of the job
 
 
 SEQUENTIAL = Way("sequential", "sequential", ("--consistency", "sequential"), ("--consistency", "sequential"))
@@ -148,7 +149,7 @@ class Evaluation(Comparison):
                     if way.program is None:
                         continue
                     for nodes in (1, 2):
-                        command = [self.quire, "run", "-n", nodes, *way.job, program, *arguments, *way.program]
+                        command = [*(("env", *way.environment) if way.environment else ()), self.quire, "run", "-n", nodes, *way.job, program, *arguments, *way.program]
                         rows.append({**about, "way": way.key, "nodes": nodes, **self.times_of(command, serial["checksum"])})
         return rows
 

@@ -33,7 +33,7 @@ QUIRE_API QUIRE_NODISCARD quire_status quire_region_forget(const void* address, 
 
 /** quire_region_set_consistency() by the members of a group that has one thread on each node: other threads may be in calls of all nodes meanwhile, as in a
  *  barrier of the job. All members call with the same arguments. QUIRE_INVALID also if the group has not one member on each node, or the calling thread is
- *  none; no other change of consistency, parallel block or checkpoint may be under way. */
+ *  none; no other change of consistency, parallel block, checkpoint or collection of a garbage-collected heap may be under way. */
 QUIRE_API quire_status quire_region_set_consistency_by(quire_group group, quire_region region, quire_consistency consistency);
 
 /** Shared memory that is there for no use, such as the addresses below a stack: a thread of this node that accesses it ends the node with a line

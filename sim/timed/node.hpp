@@ -17,6 +17,7 @@
 
 #include "core/core.hpp"
 #include "core/counter_table.hpp"
+#include "protocol/table/table.hpp"
 #include "sim/quiet_job.hpp"
 #include "sim/timed/cores.hpp"
 #include "sim/timed/fabric.hpp"
@@ -43,7 +44,8 @@ struct commit_way {
   const char* name;
   void (*choose)(core::configuration& of);
 };
-inline constexpr commit_way commit_ways[] = {{"owners", [](core::configuration&) {}}};
+inline constexpr commit_way commit_ways[] = {{"owners", [](core::configuration&) {}},
+                                             {"token", [](core::configuration& of) { of.protocols = protocol::with_token(); }}};
 
 struct node_options {
   unsigned nodes = 1;

@@ -22,6 +22,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <new>
 #include <optional>
 
@@ -94,6 +95,7 @@ class collection final : gc::outlet {
   const unsigned self_;
   core::region_slot* region_ = nullptr;
   gc::type_table types_{};
+  std::map<unsigned, decltype(gc::type_record::name)> names_{};  ///< nobody may look into the directory while content is held
   gc::memory content_{};
   std::vector<std::vector<std::byte>> copies_{};  ///< of units that are not in memory
   std::optional<gc::marker> marker_{};
@@ -222,8 +224,10 @@ void collection::load_types(unsigned count) {
   const gc_directory& directory = *heap_.directory.load();
   for (unsigned i = 0; i < gc::most_types; ++i) {
     const gc::type_record& t = directory.types[i];
-    if (t.ready == 0 && i >= count) break;
-    if (t.ready != 0) types_.set(i + 1, t.bytes, t.references());
+    if (t.ready == 0 && i >= count && !heap_.restored) break;
+    if (t.ready == 0) continue;
+    types_.set(i + 1, t.bytes, t.references());
+    names_.emplace(i + 1, t.name);
   }
 }
 
@@ -316,7 +320,8 @@ quire_status collection::mark() {
 void collection::complain() const {
   const auto lg = [](std::uint64_t n) { return static_cast<unsigned long>(n); };
   for (const gc::bad_reference& b : marker_->bad()) {
-    const char* const type = b.type != 0 ? heap_.directory.load()->types[b.type - 1].name.data() : "";
+    const auto found = names_.find(b.type);
+    const char* const type = found != names_.end() ? found->second.data() : "";
     if (b.at != 0) {
       base::log(base::log_level::error, "quire_gc_collect: the reference at 0x%lx, in an object of type '%s', is 0x%lx, where no object of the heap begins",
                 lg(heap_.base + b.at), type, lg(b.value));
@@ -535,10 +540,12 @@ quire_status collection::sum_up(quire_gc_statistics& result) {
 
 quire_status collection::run(quire_gc_statistics& result) noexcept {
   begin_ns_ = base::now_ns();
-  std::int64_t types = self_ == 0 ? gc_.types_of(heap_) : 0;
-  if (const auto why = sum({&types, 1}); why != QUIRE_OK) return why;
-  load_types(static_cast<unsigned>(types));
-  quire_status why = heap_.is_transactional() ? core_.transactions.close().code() : QUIRE_OK;
+  // All nodes have closed when the sum is there: no body registers a type that some node has not loaded, nor waits for node 0 while it holds content.
+  const quire_status closed = heap_.is_transactional() ? core_.transactions.close().code() : QUIRE_OK;
+  std::int64_t values[] = {closed != QUIRE_OK ? 1 : 0, self_ == 0 ? gc_.types_of(heap_) : 0};
+  quire_status why = sum(values);
+  if (why == QUIRE_OK && values[0] != 0) why = closed != QUIRE_OK ? closed : QUIRE_SYSTEM;
+  if (why == QUIRE_OK) load_types(static_cast<unsigned>(values[1]));
   if (why == QUIRE_OK) why = hold();
   if (why == QUIRE_OK) why = mark();
   if (why == QUIRE_OK) why = find_live();
@@ -556,10 +563,10 @@ quire_status collection::run(quire_gc_statistics& result) noexcept {
 quire_status collect(runtime& r, gc_heap* heap, std::uint64_t handle, quire_status good, quire_gc_statistics& result) {
   const std::string said = base::detail();
   const auto here = static_cast<std::int64_t>(handle);
-  std::int64_t values[] = {good != QUIRE_OK ? 1 : 0, here, -here};
+  std::int64_t values[] = {good != QUIRE_OK ? 1 : 0, here, ~here};
   if (const auto why = quire_reduce_i64(values, 3, QUIRE_MAX); why != QUIRE_OK) return why;
   if (good != QUIRE_OK) return base::explain(good, "%s", said.c_str());
-  if (values[1] != -values[2])
+  if (values[1] != ~values[2])
     return base::explain(QUIRE_INVALID, "quire_gc_collect(): the nodes give different heaps; here it is 0x%lx", static_cast<unsigned long>(handle));
   if (values[0] != 0) return base::explain(QUIRE_INVALID, "quire_gc_collect(): the same call of another node has arguments that are not valid");
   return collection(r, *heap).run(result);

@@ -66,7 +66,13 @@ gc_heap* gc_service::find_or_make(std::uint64_t handle) {
   if (slot == nullptr) return nullptr;
   const std::scoped_lock lock(making_);
   if (gc_heap* const known = place.load(std::memory_order_acquire); known != nullptr && known->handle == handle) return known;
-  all_.push_back(std::make_unique<gc_heap>(*slot, core_.config.nodes, core_.config.self.value(), restored_[id].load()));
+  try {
+    all_.push_back(std::make_unique<gc_heap>(*slot, core_.config.nodes, core_.config.self.value(), restored_[id].load()));
+  } catch (const std::bad_alloc&) {
+    base::log(base::log_level::error, "no private memory for the bits of a garbage-collected heap of %lu MiB, 1/128 of this node's part",
+              static_cast<unsigned long>(slot->about.bytes >> 20));
+    return nullptr;
+  }
   place.store(all_.back().get(), std::memory_order_release);
   return all_.back().get();
 }
@@ -115,16 +121,20 @@ base::status gc_service::number_of(gc_heap& heap, bool root, std::string_view na
   unsigned known = 0;
   // Node 0 does not know what was registered before a restart, but the directory does.
   if (heap.restored && root) {
-    while (known < gc::most_roots && directory.roots[known][0] != 0 && text_of(directory.roots[known]) != name) ++known;
-    if (known < gc::most_roots && directory.roots[known][0] != 0) {
-      number = known + 1;
+    for (unsigned i = 0; i < gc::most_roots; ++i) {  // some node may have ended before it wrote a name down
+      if (directory.roots[i][0] == 0) continue;
+      known = i + 1;
+      if (text_of(directory.roots[i]) != name) continue;
+      number = known;
       return {};
     }
   } else if (heap.restored) {
-    while (known < gc::most_types && directory.types[known].ready != 0 && text_of(directory.types[known].name) != name) ++known;
-    if (known < gc::most_types && directory.types[known].ready != 0) {
-      const gc::type_record& had = directory.types[known];
-      number = known + 1;
+    for (unsigned i = 0; i < gc::most_types; ++i) {
+      const gc::type_record& had = directory.types[i];
+      if (had.ready == 0) continue;
+      known = i + 1;
+      if (text_of(had.name) != name) continue;
+      number = known;
       return gc::layout_of(had.bytes, had.references()) == layout ? QUIRE_OK : QUIRE_INVALID;
     }
   }

@@ -476,12 +476,12 @@ quire_status end_split(split::application_side& there) {
   if (why == QUIRE_NOT_STARTED || why == QUIRE_INVALID) return why;  // the node has not left
   remove_quit();
   remove_terminate();
+  own_visit::wait_for_all();  // they wait for answers
   there.end();
   calls::hide_range();
   detect::remove_signals();
   g_elsewhere.store(nullptr);
   g_phase.store(phase::ended);
-  own_visit::wait_for_all();
   delete &there;
   return why;
 }

@@ -82,6 +82,7 @@ namespace {
 
 quire_status say_started(message request, int found, std::uint64_t* id) {
   QUIRE_FORWARD(say_started, request, found, id);
+  const own_visit visit;  // of the process that the node runs in, as well as of the one that the thread is of
   QUIRE_ENTER(r);
   *id = r->threads->started(request, found != 0);
   return QUIRE_OK;
@@ -89,6 +90,7 @@ quire_status say_started(message request, int found, std::uint64_t* id) {
 
 quire_status say_finished(std::uint64_t id, std::uint64_t result) {
   QUIRE_FORWARD(say_finished, id, result);
+  const own_visit visit;
   QUIRE_ENTER(r);
   r->threads->finished(id, result);
   return QUIRE_OK;

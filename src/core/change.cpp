@@ -261,7 +261,9 @@ void changer::convert(const change_call& call) noexcept {
   const bool by_directory = before.directory && call.to->can.directory, views_change = before.transactions != call.to->can.transactions;
   if (views_change) {
     from.on_views_gone();
-    core_.builder.show(r, call.to->can.transactions);
+    if (const int error = core_.builder.show(r, call.to->can.transactions); error != 0) {  // others see it already
+      base::die(QUIRE_SYSTEM, "cannot map region %u anew for another consistency: %s (pool '%s')", unsigned{r.about.id}, std::strerror(error), r.memory->name());
+    }
     core_.transactions.on_copy_dropped();
   }
   core_.builder.put_in_charge(r, *call.to);

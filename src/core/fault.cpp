@@ -447,9 +447,9 @@ void fault_path::advise(std::uint64_t address, std::uint64_t bytes, bool will_wr
       region_ref region{};
       std::uint64_t first = 0, end = 0;
       bool will_write = false;
-    } o([](core&, op& self) noexcept {
+    } o([](core& e, op& self) noexcept {
       auto& advice = static_cast<advice_op&>(self);
-      if (advice.region.gone()) return self.complete();
+      if (advice.region.gone() || !e.protocols.of(*advice.region).advice) return self.complete();
       model::machine& machine = *advice.region->machine;
       for (std::uint64_t u = advice.first; u < advice.end; ++u) machine.on_advice(u, advice.will_write);
       self.complete();

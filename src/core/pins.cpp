@@ -39,7 +39,7 @@ void pin_calls::begin_pin(pin_op& o) noexcept {
   if (core_.ending.load(std::memory_order_relaxed)) return o.complete(QUIRE_NOT_STARTED);  // and what it had is dropped
   if (o.region.gone()) return o.complete(QUIRE_NOT_FOUND);
   if (r.change.frozen) return changer::park(r, o);
-  if (r.block != nullptr) return o.complete(QUIRE_UNSUPPORTED);
+  if (r.block != nullptr || !core_.protocols.of(r).pins) return o.complete(QUIRE_UNSUPPORTED);
   if (core_.absent.must_wait(r, o.unit, 1)) return core_.absent.park(r, o.unit, o);
   core_.actions.clear();
   const auto outcome = o.again ? r.machine->pins().on_pin_again(o.unit, core_.actions) : r.machine->pins().on_pin(o.unit, core_.actions);

@@ -114,22 +114,22 @@ base::status region_builder::fill(region_slot& slot, const region_description& a
     r->detector = nullptr;  // it does not know the region
     return QUIRE_SYSTEM;
   }
+  if (copies && !of->can.transactions && show(*r, false) != 0) return QUIRE_SYSTEM;  // at a restart
   put_in_charge(*r, *of);
-  if (copies && !of->can.transactions) show(*r, false);  // at a restart
   if (core_.survival.recovery().active()) r->change.frozen.add(freeze::recovery);
   return {};
 }
 
-/// From now on threads see private copies of what they write, or the frames. Nothing is mapped afterwards. Nobody may be half way: a node that cannot map
-/// what others see is lost.
-void region_builder::show(region_slot& r, bool copies) noexcept {
+/// Mapped anew first, in one step, with no permission: a thread that the detector does not watch for a moment could go by what is there.
+int region_builder::show(region_slot& r, bool copies) noexcept {
   std::byte* const at = r.memory->application_view();
-  r.detector->detach(at, r.about.bytes);
   int error = r.memory->show(copies ? pool::view_kind::private_copies : pool::view_kind::shared);
+  r.detector->detach(at, r.about.bytes);
   if (error == 0) error = r.detector->attach(at, r.about.bytes, copies);
   if (error == 0 && r.detector->accessible()) error = r.memory->make_accessible();
-  if (error != 0) base::die(QUIRE_SYSTEM, "cannot map region %u anew for another consistency: %s (pool '%s')", unsigned{r.about.id}, std::strerror(error), r.memory->name());
+  if (error != 0) return error;
   r.dumped.for_each(r.about.bytes, [&](std::uint64_t first, std::uint64_t bytes) { r.memory->dump(first, bytes); });
+  return 0;
 }
 
 /// Stores have room for the shared range, and behind it for what was adopted.

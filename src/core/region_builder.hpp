@@ -31,8 +31,8 @@ class region_builder {
   /// Makes what a region needs for a protocol, unless it has it. 0 or errno. Driver's thread, of a region that others know.
   [[nodiscard]] int prepare(region_slot& r, const protocol::row& of);
   /// Threads see private copies of what they write from now on, or the frames themselves; nothing is mapped. Driver's thread, as above, where
-  /// region_description::copies is set, and no thread may go on.
-  void show(region_slot& r, bool copies) noexcept;
+  /// region_description::copies is set, and no thread may go on. 0 or errno: then nobody may use the region.
+  [[nodiscard]] int show(region_slot& r, bool copies) noexcept;
   /// The machine of this protocol decides from now on. Driver's thread, as above.
   void put_in_charge(region_slot& r, const protocol::row& of) noexcept;
 

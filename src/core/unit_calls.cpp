@@ -16,6 +16,7 @@ base::status unit_calls::atomic(std::uint64_t address, std::uint32_t operation, 
     auto& call = static_cast<call_op&>(self);
     if (call.region.gone()) return self.complete(QUIRE_NOT_FOUND);
     if (call.region->change.frozen) return changer::park(*call.region, self);
+    if (!e.protocols.of(*call.region).atomics) return self.complete(QUIRE_UNSUPPORTED);  // it may have changed since
     if (e.absent.must_wait(*call.region, call.m.unit, 1)) return e.absent.park(*call.region, call.m.unit, self);
     ++call.region->change.calls;
     call.token = e.tokens.add(self);
@@ -48,7 +49,7 @@ base::status unit_calls::push(std::uint64_t address, std::uint64_t bytes) noexce
     const std::uint64_t units = call.replies;
     if (call.region.gone()) return self.complete(QUIRE_NOT_FOUND);
     if (call.region->change.frozen) return changer::park(*call.region, self);
-    if (call.region->block != nullptr) return self.complete(QUIRE_UNSUPPORTED);
+    if (call.region->block != nullptr || !e.protocols.of(*call.region).push) return self.complete(QUIRE_UNSUPPORTED);
     e.calls.push_units(call, call.m.unit, call.m.unit + units, false);
   });
   o.region = core_.regions.find(address);
@@ -66,7 +67,7 @@ base::status unit_calls::produce(std::uint64_t address, std::uint64_t bytes, boo
     auto& call = static_cast<call_op&>(self);
     if (call.region.gone()) return self.complete(QUIRE_NOT_FOUND);
     if (call.region->change.frozen) return changer::park(*call.region, self);
-    if (call.region->block != nullptr) return self.complete(QUIRE_UNSUPPORTED);
+    if (call.region->block != nullptr || !e.protocols.of(*call.region).push) return self.complete(QUIRE_UNSUPPORTED);
     const std::uint64_t first = call.m.unit, last = first + call.m.c;
     call.m.a != 0 ? e.calls.push_units(call, first, last, true) : e.calls.begin_production(call, first, last);
   });

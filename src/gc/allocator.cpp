@@ -114,7 +114,12 @@ std::optional<grant> slice_allocator::allocate_borrowed(std::uint64_t count) {
     if (count <= unit_ / 4 && at % unit_ + count > unit_ - 1) at = (at / unit_ + 1) * unit_;
     if (at >= l.end || count > l.end - at) continue;
     l.at = at + count;
-    return grant{at, at < l.fresh ? std::min(count, l.fresh - at) : 0};
+    const grant given{at, at < l.fresh ? std::min(count, l.fresh - at) : 0};
+    if (l.at == l.end) {  // used up
+      l = loans_.back();
+      loans_.pop_back();
+    }
+    return given;
   }
   return std::nullopt;
 }

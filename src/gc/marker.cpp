@@ -201,7 +201,11 @@ void marker::on_sections(std::span<const std::byte> content) {
   for (unpacker all(content); all.more();) {
     if (!all.take(granule, number, first, bytes)) return;
     const type_table::type* const type = types_.find(static_cast<unsigned>(number));
-    if (type == nullptr || granule >= shape_.granules() || first > shape_.bytes || bytes > shape_.bytes - first) return;
+    if (type == nullptr) {  // it was registered while the heap was collected: what it refers to would be lost
+      complain({0, object_offset(granule), static_cast<unsigned>(number)});
+      continue;
+    }
+    if (granule >= shape_.granules() || first > shape_.bytes || bytes > shape_.bytes - first) return;
     if (object_offset(granule) + first + bytes > shape_.bytes) return;
     sections_.push_back({granule, first, bytes, static_cast<unsigned>(number)});
     look_through(granule, static_cast<unsigned>(number), *type, first, bytes);

@@ -72,7 +72,7 @@ struct heap_shape {
   [[nodiscard]] constexpr std::uint64_t unit_of(std::uint64_t granule) const noexcept { return header_offset(granule) / unit_bytes; }
   /// What a node allocates from.
   [[nodiscard]] constexpr granule_range slice(unsigned node) const noexcept {
-    const std::uint64_t first = std::max(node * slice_units(), node == 0 ? roots_units(unit_bytes) : 0);
+    const std::uint64_t first = std::max(node * slice_units(), roots_units(unit_bytes));
     const std::uint64_t end = std::min((node + 1) * slice_units(), units());
     if (first >= end) return {};
     return {first * granules_a_unit(), end * granules_a_unit() - 1};
