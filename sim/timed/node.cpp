@@ -132,7 +132,7 @@ void node::add_region(const region_size& size) {
 base::result<std::unique_ptr<pool::pool>> node::make_pool(const pool::settings&, std::uint64_t, std::uint64_t bytes, bool,
                                                           const pool::fine_views& fine, pool::view_kind) {
   next_frames_ = frames_.emplace_back(std::make_unique<whole::frame_map>(bytes / page_bytes)).get();
-  return std::unique_ptr<pool::pool>(std::make_unique<whole::array_pool>(bytes, *next_frames_, fine));
+  return std::unique_ptr<pool::pool>(std::make_unique<whole::array_pool>(bytes, next_frames_, fine));
 }
 
 base::result<std::unique_ptr<detect::detector>> node::open_detector(detect::kind which) {

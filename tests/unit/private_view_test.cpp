@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -134,6 +135,29 @@ TEST_P(private_view, read_shows_the_frame) {
   EXPECT_EQ(load(3, 4095), 4);
   EXPECT_EQ(load(4), 5);
   EXPECT_EQ(seen(), (faults{{3, false}, {4, false}}));
+}
+
+/// The view shows frames for a while: nothing is permitted at first, writes are in the frames, and copies of before are gone.
+TEST_P(private_view, shows_frames_and_copies_again) {
+  store(3, 77);
+  (void)load(4);
+  for (const bool copies : {false, true}) {
+    ASSERT_EQ(memory_->show(copies ? pool::view_kind::private_copies : pool::view_kind::shared), 0);
+    guard_->detach(memory_->application_view(), pages * page_bytes);
+    ASSERT_EQ(guard_->attach(memory_->application_view(), pages * page_bytes, copies), 0);
+    if (guard_->accessible()) ASSERT_EQ(memory_->make_accessible(), 0);
+    std::ranges::fill(rights_, access::none);
+    (void)seen();
+    EXPECT_EQ(load(3), copies ? 78 : 4);
+    EXPECT_EQ(seen(), (faults{{3, false}}));
+    permit(3, 1, access::read, access::write);
+    store(3, copies ? 79 : 78);
+    EXPECT_EQ(framed(3), 78);
+    EXPECT_EQ(load(4), 5);
+    protect(3, 1, access::write, access::none);
+    EXPECT_EQ(load(3), 78);
+    protect(3, 1, access::read, access::none);
+  }
 }
 
 TEST_P(private_view, write_stays_out_of_the_frame) {
