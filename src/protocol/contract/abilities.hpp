@@ -19,6 +19,7 @@ struct abilities {
   bool checkpoint = false;  ///< each unit has one node that keeps() it, when all is quiet
   bool survive = false;   ///< regions outlast the death of a node
   bool replicas = false;  ///< content on two nodes
+  bool stores = false;    ///< units that a store keeps
   bool transactions = false;  ///< threads see units by private views, and write by transactions only
 };
 
