@@ -36,7 +36,9 @@ struct file_store : testing::Test {
 };
 
 TEST_F(file_store, has_what_the_file_has_and_zeroes_beyond) {
-  put(std::string(page, 'a') + "bc");
+  std::string content(page, 'a');
+  content += "bc";
+  put(content);
   const auto f = open(file::way::read);
   ASSERT_NE(f, nullptr);
   EXPECT_EQ(f->bytes(), page + 2);
@@ -57,7 +59,9 @@ TEST_F(file_store, does_not_grow_by_the_rest_of_a_unit) {
   ASSERT_EQ(f->flush(page, bytes(std::string(page, 'x'))), 0);
   ASSERT_EQ(f->flush(2 * page, bytes(std::string(page, 'y'))), 0);
   EXPECT_EQ(f->sync(), 0);
-  EXPECT_EQ(get(), std::string(page, 'a') + "xx");
+  std::string expected(page, 'a');
+  expected += "xx";
+  EXPECT_EQ(get(), expected);
 }
 
 TEST_F(file_store, grows_and_shrinks_when_told) {
