@@ -150,7 +150,7 @@ std::string name_of(message_kind kind) {
                                     "copy_request", "copy_reply",  "update", "patch", "update_unused", "diffs",         "diffs_ack",      "home_move", "home_offer",
                                     "home_atomic", "home_atomic_reply", "owner_here",  "please_take",
                                     "notices",     "pin_request",  "pin_grant",     "pin_end",        "spread_request", "spread",
-                                    "spread_ack",  "spread_done",  "pin_next",       "room",          "survives",       "owner_is",       "unit_lost",      "replica",      "replica_ack",
+                                    "spread_ack",  "spread_done",  "pin_next",       "room",          "survives",       "owner_is",       "unit_lost",      "unit_refused",  "write_back",    "written_back",  "replica", "replica_ack",
                                     "turn_request", "turn_grant",  "turn_end",      "pause",          "paused",         "resume",
                                     "write_set",    "commits_known", "token_request", "token_next", "token",          "version_request", "version_reply"};
   static_assert(names.size() == static_cast<std::size_t>(message_kind::other_first));

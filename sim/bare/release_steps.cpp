@@ -299,6 +299,8 @@ void release_cluster::perform(node_state& n, unsigned region, const action& a) {
       acquire(n);
       return complete(a.m.token, a.m.a);
     case action_kind::publish:
+    case action_kind::refuse:
+    case action_kind::flush:
     case action_kind::hold: return fail("an action that the release protocol does not have");
   }
 }

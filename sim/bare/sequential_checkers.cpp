@@ -81,6 +81,22 @@ std::string check_directory(const cluster& c, std::uint64_t unit) {
   return {};
 }
 
+std::string check_store(const cluster& c, std::uint64_t unit) {
+  if (!c.options().stored) return {};
+  const node_id manager = c.manager_of(unit);
+  const auto& e = c.machine(manager).entry(unit);
+  if (e.dirty != 0) return {};
+  const auto views = c.views(unit);
+  if (std::count(views.begin(), views.end(), access::write) != 0) return about("a node may write what its manager takes for clean", unit);
+  if (!e.requests.empty()) return {};  // content may be on its way
+  const node_id owner = e.touched != 0 ? e.owner : manager;
+  const auto& flushes = c.state().flushes;
+  const auto flush = std::ranges::find(flushes, unit, &flush_under_way::unit);
+  if ((flush != flushes.end()) != (e.flushing != 0)) return about("a flush is under way, or none, and the manager believes otherwise", unit);
+  const auto there = flush != flushes.end() ? std::span<const std::uint64_t>(flush->content) : c.stored(unit);
+  return std::ranges::equal(c.content(owner, unit), there) ? std::string() : about("a unit is clean, and the store has something else", unit);
+}
+
 std::string check_lost(const cluster& c, std::uint64_t unit) {
   for (std::uint16_t n = 0; n < c.options().nodes; ++n) {
     if (c.is_dead(node_id{n}) || c.machine(node_id{n}).right_of(unit) == access::none) continue;
@@ -152,6 +168,9 @@ std::string check_quiet(const cluster& c) {
   }
   for (std::uint64_t unit = 0; unit < c.options().units; ++unit) {
     if (auto wrong = check_directory(c, unit); !wrong.empty()) return wrong;
+    if (c.options().stored && (c.machine(c.manager_of(unit)).entry(unit).wanted != 0 || !c.state().syncs[unit].empty())) {
+      return about("a flush is wanted, and never begins", unit);
+    }
     for (std::uint16_t n = 0; n < c.options().nodes; ++n) {
       const auto& s = c.machine(node_id{n}).unit(unit);
       if (c.is_dead(node_id{n})) continue;

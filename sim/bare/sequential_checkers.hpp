@@ -23,6 +23,8 @@ class cluster;
 /// After every step, if no request of the unit is being served: who has a right is in the copyset, the owner has a copy,
 /// a writer is the only one, all copies are alike.
 [[nodiscard]] std::string check_directory(const cluster& c, std::uint64_t unit);
+/// What its manager takes for clean nobody may write, and the store has it, or will have it when the flush that is under way ends.
+[[nodiscard]] std::string check_store(const cluster& c, std::uint64_t unit);
 /// No survivor has the unit, and the dead had to do with it.
 [[nodiscard]] std::string check_lost(const cluster& c, std::uint64_t unit);
 /// Before content leaves a node: nobody there can write to it any more.

@@ -42,6 +42,7 @@ cluster::cluster(const cluster_options& options, std::vector<script> scripts, cl
     state_.gates.resize(options.nodes);
     state_.knows = ledger(options.nodes, options.units, scripts_.size());
   }
+  if (options.stored) ++options_.words;
   state_.units.resize(cells);
   state_.entries.resize(cells);
   state_.requests.assign(options.nodes, directory::request_pool(1));
@@ -62,11 +63,13 @@ cluster::cluster(const cluster_options& options, std::vector<script> scripts, cl
     shape.managers = directory::manager_map::make(options.placement, options.nodes, options.units, options.fixed);
     shape.units = options.units;
     shape.learns = options.learns;
+    shape.stored = options.stored;
     if (options_.survives) shape.members = &state_.members[n];
     const std::size_t at = std::size_t{n} * options.units;
     if (options.replicas) shape.replicas = {&state_.replicas[at], &state_.books[n], &state_.rounds[n]};
     machines_.emplace_back(shape, &state_.units[at], &state_.entries[at], state_.requests[n], state_.pins[n]);
   }
+  if (options.stored) begin_in_stores();
   for (std::size_t t = 0; t < scripts_.size(); ++t) {
     threads_of_[scripts_[t].node.value()].push_back(t);
     if (scripts_[t].operations.empty()) state_.threads[t].now = thread::state::finished;
@@ -104,6 +107,7 @@ void cluster::deliver(node_id to, const message& m, std::span<const std::byte> p
   if (is_dead(to)) return;
   if (options_.survives && state_.recoveries[to.value()].dead() != 0 && take_recovery(to, m, payload)) return;
   if (m.kind == message_kind::recovery) return (void)take_recovery(to, m, payload);
+  if (options_.stored && (take_sync(to, m) || park_message(to, m))) return;
   if (!payload.empty()) {
     std::vector<std::uint64_t> words(options_.words);
     CHECK(payload.size() == options_.words * sizeof(std::uint64_t) && m.payload_bytes == payload.size());
@@ -134,6 +138,8 @@ void cluster::run_thread(std::size_t t) {
 
 void cluster::try_operation(std::size_t t) {
   const operation& o = operation_of(t);
+  if (o.what == operation_kind::sync) return call_sync(t, o);
+  if (options_.stored && park_thread(t, o)) return;
   if (is_access(o.what)) return access_unit(t, o, right_needed(o.what));
   if (o.what < operation_kind::read_ahead) return call(t, o);
   if (o.what == operation_kind::release) return release(t);
@@ -164,7 +170,9 @@ void cluster::bring(node_id node, std::uint64_t unit, content_use how) noexcept 
   if (where == (frame_gone | frame_saved) && how != content_use::replaced && how != content_use::promised) {
     std::ranges::copy(content(node, unit), frame(node, unit).begin());
   }
-  where &= static_cast<std::uint8_t>(~frame_gone);
+  const bool must_be_here = how != content_use::replaced && how != content_use::promised;
+  if (must_be_here && is_absent(node, unit)) fail("a step cannot wait for content, and only the store has it (unit " + std::to_string(unit) + ")");
+  where &= static_cast<std::uint8_t>(~(frame_gone | frame_stored));
   if (how != content_use::read) where &= static_cast<std::uint8_t>(~frame_saved);
 }
 
@@ -178,7 +186,8 @@ void cluster::page_out(std::size_t t, const operation& o) {
   if (use == model::frame_use::copy) m.frames().on_drop_copy(o.unit, out);
   finish_step(node, o.unit, nullptr, out);
   std::uint8_t& where = state_.where[node.value() * options_.units + o.unit];
-  if (use != model::frame_use::busy && (where & frame_gone) == 0 && m.is_written(o.unit)) {
+  const bool stays_in_store = use == model::frame_use::needed && leave_to_store(node, o.unit);
+  if (!stays_in_store && use != model::frame_use::busy && (where & frame_gone) == 0 && m.is_written(o.unit)) {
     if (use == model::frame_use::needed) {
       std::ranges::copy(content(node, o.unit), state_.disk.begin() + (content(node, o.unit).data() - state_.contents.data()));
       where |= frame_saved;
@@ -349,6 +358,7 @@ void cluster::finish_step(node_id node, std::uint64_t unit, const message* trigg
   fail(check_copies(*this));
   fail(check_node(*this, node, unit));
   fail(check_directory(*this, unit));
+  fail(check_store(*this, unit));
 }
 
 void cluster::perform(node_id node, const action& a) {
@@ -361,6 +371,8 @@ void cluster::perform(node_id node, const action& a) {
     case action_kind::operate:
     case action_kind::operate_here: return operate(node, a);
     case action_kind::complete: return complete(a.m);
+    case action_kind::flush: return begin_flush(node, a.unit);
+    case action_kind::refuse: return refuse(node, a.unit);
     case action_kind::hold: return;  // unit_state::held tells
     case action_kind::publish:
     case action_kind::make_twin:
@@ -419,7 +431,7 @@ void cluster::operate(node_id node, const action& a) {
 
 /// The last word of a unit counts its writes, so that contents can be told apart by age.
 void cluster::count_write(node_id node, std::uint64_t unit) {
-  if (!options_.replicas) return;
+  if (!options_.replicas && !options_.stored) return;
   const std::uint64_t last = options_.words - 1;
   frame(node, unit)[last] = ++latest(unit, last);
 }

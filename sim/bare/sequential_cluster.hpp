@@ -41,6 +41,7 @@ enum class operation_kind : std::uint8_t {
   page_out,                          ///< the node is short of memory
   take_over,                         ///< another node is
   release,                           ///< call: the thread synchronises (with replicas: waits until all that its node wrote is safe)
+  sync,                              ///< call: the store has what was written to the unit
 };
 
 struct operation {
@@ -57,7 +58,7 @@ struct script {
 };
 
 struct thread {
-  enum class state : std::uint8_t { ready, waits_for_unit, waits_for_call, finished };
+  enum class state : std::uint8_t { ready, waits_for_unit, waits_for_call, waits_for_store, finished };
   state now = state::ready;
   std::uint8_t lost = 0;       ///< times that the thread was let in for this access and could not do it after all
   std::uint32_t next = 0;      ///< operation under way
@@ -78,6 +79,8 @@ struct cluster_options {
   unsigned pin_limit = 16;       ///< units that a node may pin
   bool survives = false;         ///< the nodes go on when one of them dies
   bool replicas = false;         ///< content is kept on two nodes; implies survives. Each unit has a word more: it counts writes
+  bool stored = false;           ///< a store keeps the content. Each unit has a word more: it counts writes
+  unsigned store_fails = 0;      ///< so many fills and flushes fail, whichever (explorer)
   unsigned deaths = 0;           ///< so many nodes of `mortal` die, at any moment (explorer)
   std::uint64_t mortal = 0;
   unsigned fault_limit = 1'000;  ///< an operation that faults more often is reported as a livelock
@@ -88,6 +91,22 @@ struct gated {
   std::uint64_t ticket = 0;
   node_id to{};
   message m{};
+};
+
+// What the nodes of units that a store keeps have to do with it (sequential_stores.cpp).
+/// Waits for the content of a unit: a message, or (kind invalid) a thread.
+struct parked {
+  message m{};
+  std::uint32_t thread = 0;
+};
+struct flush_under_way {
+  std::uint64_t unit = 0;
+  std::vector<std::uint64_t> content{};
+};
+/// Who has called for it waits for the end of a flush: of the next one that begins, or of the one that is under way.
+struct waiting_sync {
+  message call{};
+  bool next = false;
 };
 
 struct cluster_state {
@@ -111,6 +130,11 @@ struct cluster_state {
   std::vector<sequential::replica_rounds> rounds{};    ///< [node]
   std::vector<std::vector<gated>> gates{};             ///< [node]
   ledger knows{};
+  std::vector<std::uint64_t> store{};                  ///< [unit][word]
+  std::vector<std::vector<parked>> parked_here{};      ///< [unit], at its home: a fill is under way
+  std::vector<flush_under_way> flushes{};
+  std::vector<std::vector<waiting_sync>> syncs{};      ///< [unit]
+  unsigned failed = 0;                                 ///< fills and flushes
   std::uint64_t reconciled = 0;                        ///< the dead, when a survivor last went on
   std::uint64_t calm = 0;                              ///< the dead, when last all survivors had gone on
 };
@@ -149,6 +173,10 @@ class cluster {
   }
   /// Every survivor knows of all deaths and has gone on.
   [[nodiscard]] bool is_settled() const noexcept;
+  /// The fill that is under way for a unit, or a flush, has ended, well or not.
+  void end_fill(std::uint64_t unit, bool well);
+  void end_flush(std::size_t flush, bool well);
+  [[nodiscard]] bool is_filling(std::uint64_t unit) const noexcept { return options_.stored && !state_.parked_here[unit].empty(); }
   /// The time limit of the thread, which waits in pin_or_give_up, is over.
   void give_up(std::size_t thread);
 
@@ -165,8 +193,12 @@ class cluster {
     return std::span(state_.views).subspan(unit * options_.nodes, options_.nodes);
   }
   [[nodiscard]] access view(node_id node, std::uint64_t unit) const noexcept { return views(unit)[node.value()]; }
-  /// In memory, or in the file if it is nowhere else.
+  [[nodiscard]] std::span<const std::uint64_t> stored(std::uint64_t unit) const noexcept {
+    return std::span(state_.store).subspan(unit * options_.words, options_.words);
+  }
+  /// In memory, or in the file or store if it is nowhere else.
   [[nodiscard]] std::span<const std::uint64_t> content(node_id node, std::uint64_t unit) const noexcept {
+    if (state_.where[node.value() * options_.units + unit] == (frame_gone | frame_stored)) return stored(unit);
     const bool on_disk = state_.where[node.value() * options_.units + unit] == (frame_gone | frame_saved);
     return std::span(on_disk ? state_.disk : state_.contents).subspan((node.value() * options_.units + unit) * options_.words, options_.words);
   }
@@ -213,6 +245,19 @@ class cluster {
   void finish_operation(std::size_t thread);
   [[nodiscard]] bool take_recovery(node_id to, const message& m, std::span<const std::byte> payload);
   void recover(node_id node, watch::recovery::step s);
+  // sequential_stores.cpp
+  void begin_in_stores();
+  [[nodiscard]] bool is_absent(node_id node, std::uint64_t unit) const noexcept {
+    return state_.where[node.value() * options_.units + unit] == (frame_gone | frame_stored);
+  }
+  [[nodiscard]] bool park_message(node_id to, const message& m);
+  [[nodiscard]] bool park_thread(std::size_t thread, const operation& o);
+  [[nodiscard]] bool take_sync(node_id to, const message& m);
+  void call_sync(std::size_t thread, const operation& o);
+  void begin_flush(node_id node, std::uint64_t unit);
+  void refuse(node_id node, std::uint64_t unit);
+  void refuse_thread(std::size_t thread);
+  [[nodiscard]] bool leave_to_store(node_id node, std::uint64_t unit);
   void replicate(node_id node);
   [[nodiscard]] bool hold_back(node_id from, node_id to, const message& m);
   void release(std::size_t thread);
@@ -241,7 +286,7 @@ class cluster {
     return state_.latest[unit * options_.words + word];
   }
 
-  static constexpr std::uint8_t frame_gone = 1, frame_saved = 2;
+  static constexpr std::uint8_t frame_gone = 1, frame_saved = 2, frame_stored = 4;  ///< stored: only the unit's store has the content
   cluster_options options_;
   std::vector<script> scripts_;
   std::vector<std::vector<std::size_t>> threads_of_{};

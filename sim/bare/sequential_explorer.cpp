@@ -136,6 +136,17 @@ std::vector<explorer::step> explorer::possible_steps() const {
       if (nodes_.machine(node_id{n}).unit(u).held != 0) all.push_back({step::kind::hold_over, {}, node_id{n}, {}, u});
     }
   }
+  const bool may_fail = nodes_.state().failed < o.store_fails;
+  for (std::uint32_t u = 0; u < o.units; ++u) {
+    if (!nodes_.is_filling(u)) continue;
+    all.push_back({step::kind::filled, {}, nodes_.manager_of(u), {}, u});
+    if (may_fail) all.push_back({step::kind::not_filled, {}, nodes_.manager_of(u), {}, u});
+  }
+  for (std::uint32_t i = 0; i < nodes_.state().flushes.size(); ++i) {
+    const node_id home = nodes_.manager_of(nodes_.state().flushes[i].unit);
+    all.push_back({step::kind::flushed, {}, home, {}, i});
+    if (may_fail) all.push_back({step::kind::not_flushed, {}, home, {}, i});
+  }
   return all;
 }
 
@@ -154,6 +165,10 @@ void explorer::take(const step& s) {
     case step::kind::hold_over: return nodes_.on_hold_over(s.node, s.index);
     case step::kind::death: return kill(s.node);
     case step::kind::news: return nodes_.tell(s.node);
+    case step::kind::filled:
+    case step::kind::not_filled: return nodes_.end_fill(s.index, s.what == step::kind::filled);
+    case step::kind::flushed:
+    case step::kind::not_flushed: return nodes_.end_flush(s.index, s.what == step::kind::flushed);
     case step::kind::message: break;
   }
   const flight f = flights_[s.index];
@@ -244,6 +259,35 @@ explorer::fingerprint explorer::identify() const {
       all.add(m.together);
     }
   }
+  if (nodes_.options().stored) {
+    for (const auto& e : s.entries) all.add(e.dirty | e.wanted << 1 | e.flushing << 2);
+    for (const std::uint64_t word : s.store) all.add(word);
+    for (const auto& queue : s.parked_here) {
+      all.add(queue.size());
+      for (const parked& p : queue) {
+        all.add(p.thread);
+        all.add_bytes(p.m);
+      }
+    }
+    fingerprint ways;  // which of them was begun first makes no difference
+    for (const auto& f : s.flushes) {
+      hasher one;
+      one.add(f.unit);
+      for (const std::uint64_t word : f.content) one.add(word);
+      ways.a += mix(one.a());
+      ways.b += mix(one.b());
+    }
+    all.add(ways.a);
+    all.add(ways.b);
+    for (const auto& waiting : s.syncs) {
+      all.add(waiting.size());
+      for (const waiting_sync& w : waiting) {
+        all.add(std::uint64_t{w.next});
+        all.add_bytes(w.call);
+      }
+    }
+    all.add(s.failed);
+  }
   // Where a pin stands in its table makes no difference.
   fingerprint pins;
   for (std::size_t n = 0; n < s.pins.size(); ++n) {
@@ -309,6 +353,10 @@ std::string explorer::describe(const step& s) {
     case step::kind::hold_over: return node + " hold of unit " + std::to_string(s.index) + " is over\n";
     case step::kind::death: return node + " dies\n";
     case step::kind::news: return node + " is told of deaths\n";
+    case step::kind::filled: return node + " fills unit " + std::to_string(s.index) + "\n";
+    case step::kind::not_filled: return node + " cannot fill unit " + std::to_string(s.index) + "\n";
+    case step::kind::flushed: return node + " has flushed\n";
+    case step::kind::not_flushed: return node + " cannot flush\n";
     case step::kind::start: break;
   }
   return {};

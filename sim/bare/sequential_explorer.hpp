@@ -39,7 +39,7 @@ class explorer final : private cluster_driver {
     std::vector<std::uint64_t> payload{};
   };
   struct step {
-    enum class kind : std::uint8_t { start, message, thread, give_up, hold_over, death, news } what = kind::start;
+    enum class kind : std::uint8_t { start, message, thread, give_up, hold_over, death, news, filled, not_filled, flushed, not_flushed } what = kind::start;
     model::message_kind message = model::message_kind::invalid;
     node_id node{}, from{};
     std::uint32_t index = 0;  ///< of the message or thread; of the unit

@@ -48,6 +48,10 @@ void chance_crew::perform(task& t) {
     if (kept != nullptr) kept->spoil(o.at, o.bytes);
     o.error = ENOSPC;
     ++count_.failed;
+  } else if (o.what == store::io::kind::fill && kept == nullptr && world_.options().fills_fail_percent != 0 &&
+             world_.net().rng().chance(world_.options().fills_fail_percent)) {
+    o.error = EIO;
+    ++count_.failed;
   } else {
     o.perform();
   }

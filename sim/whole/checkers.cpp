@@ -99,10 +99,10 @@ bool has_words(const world& w, const core::region_slot& r, std::uint64_t unit) {
 /// Frames add up to what is counted, and what has been written is in memory or in the store.
 std::string check_frames(const world& w, node& n, std::uint16_t region) {
   core::core& c = n.core();
-  if (!c.frames.limited()) return {};
+  if (!c.frames.tracks_any()) return {};
   std::uint64_t used = 0, leaving = 0;
   c.regions.for_each([&](const core::region_slot& r) {
-    for (std::uint64_t frame = 0; frame < r.layout.frames(); ++frame) {
+    for (std::uint64_t frame = 0; c.frames.tracks(r) && frame < r.layout.frames(); ++frame) {
       const core::frame_state& f = r.frames.data()[frame];
       if (f.resident != 0 || f.filling != 0) used += r.layout.bytes_of_frames(frame, 1);
       if (f.flushing != 0) leaving += r.layout.bytes_of_frames(frame, 1);
@@ -110,10 +110,11 @@ std::string check_frames(const world& w, node& n, std::uint16_t region) {
   });
   if (used != c.frames.used() || leaving != c.frames.leaving()) return about("frames are counted wrong", n);
   const core::region_slot& r = slot_of(n, region);
+  if (!c.frames.tracks(r)) return {};
   for (std::uint64_t unit = 0; unit < units_of(r); ++unit) {
     const core::frame_state& f = r.frames.data()[r.layout.frame_of(unit)];
     if (f.resident != 0 && f.filling != 0) return about(about("a frame is in use while it is being filled", n).c_str(), r, unit);
-    const bool kept = f.resident != 0 || f.saved != 0;
+    const bool kept = f.resident != 0 || f.saved != 0 || c.frames.is_backed(r, r.layout.frame_of(unit));
     const bool counts = r.machine->keeps(unit) && r.machine->has_content(unit) && r.machine->is_written(unit);
     if (!kept && counts && has_words(w, r, unit)) return about(about("content is lost", n).c_str(), r, unit);
     if (f.resident == 0 && r.machine->mapped(unit) != access::none) return about(about("threads may use a unit without a frame", n).c_str(), r, unit);
@@ -125,7 +126,7 @@ std::string check_frames(const world& w, node& n, std::uint16_t region) {
 /// The queues of frames speak of regions that are there.
 std::string check_queues(node& n) {
   core::core& c = n.core();
-  if (!c.frames.limited()) return {};
+  if (!c.frames.tracks_any()) return {};
   bool stale = false;
   for (const core::frame_queue* const queue : {&c.frames.came, &c.frames.own}) {
     queue->for_each([&](core::frame_queue::entry e) {
@@ -150,6 +151,7 @@ std::string check_no_transaction(node& n) {
 std::string check_quiet(node& n) {
   core::core& c = n.core();
   if (std::string wrong = check_no_transaction(n); !wrong.empty()) return wrong;
+  if (!c.stored.is_quiet()) return about("something waits at the end for its store to be written", n);
   if (!c.absent.is_quiet()) return about("content is on its way at the end, or something waits for it", n);
   if (c.consistency.busy()) return about("diffs are not acknowledged at the end", n);
   if (c.consistency.waiting() + c.consistency.arrivals().waiting() != 0) return about("messages wait for ever", n);
@@ -159,7 +161,7 @@ std::string check_quiet(node& n) {
   c.regions.for_each([&](const core::region_slot& r) {
     if (r.machine->outstanding() != 0) wrong = about("a unit has not come", n);
     if (r.change.frozen) wrong = about("a region is left frozen", n);
-    for (std::uint64_t frame = 0; c.frames.limited() && frame < r.layout.frames(); ++frame) {
+    for (std::uint64_t frame = 0; c.frames.tracks(r) && frame < r.layout.frames(); ++frame) {
       if (r.frames.data()[frame].landing != 0) wrong = about("a message is being received at the end", n);
     }
   });
@@ -230,6 +232,10 @@ std::string check_views(world& w, std::uint16_t region) {
       writers += right == access::write ? 1 : 0;
     }
     if (writers > 1) return about("two nodes may write a unit", first, unit);
+    if (first.about.backing != 0 && writers == 1) {
+      const auto manager = static_cast<std::uint16_t>(first.machine->authority_of(unit).value());
+      if (directory_of(slot_of(w.at(manager), region))->entry(unit).dirty == 0) return about("a node may write what its manager takes for clean", first, unit);
+    }
     if (writers == 1 && readers != 0) return about("a node may write a unit while others may read it", first, unit);
   }
   return {};

@@ -140,7 +140,7 @@ std::byte* node::reach(std::uint64_t address, access want) {
   for (; detector.right_at(at) < enough; ++tries) {
     if (tries == many) world_.fail("a thread faults a thousand times on one access");
     const auto why = detector.holds_threads() ? wait_in_kernel(detector, at, address, want) : core_.faults.fault(address, want == access::write, now());
-    if (why.code() == QUIRE_LOST) return nullptr;
+    if (why.code() == QUIRE_LOST || why.code() == core::stored_units::unreadable) return nullptr;
     if (why.code() == QUIRE_CONFLICT) throw restart{};
     if (!why.ok()) world_.fail("a fault ends with status " + std::to_string(why.code()));
     if (world_.failed()) world_.sleep(for_ever);
@@ -254,7 +254,7 @@ std::uint64_t node::peek(std::uint64_t address) noexcept {
 bool node::has_frame(std::uint64_t address) noexcept {
   const core::region_ref r = core_.regions.find(address);
   const std::uint64_t frame = r->layout.frame_of(r->layout.unit_of(r->offset_of(address)));
-  return !core_.frames.limited() || r->frames.data()[frame].resident != 0;
+  return !core_.frames.tracks(*r) || r->frames.data()[frame].resident != 0;
 }
 
 }  // namespace quire::whole

@@ -9,7 +9,7 @@ namespace quire::core {
 
 /// Frames from this one on that are in the store only, and whose content means something. Not a large part of what may be in memory.
 std::uint64_t absent_units::run_from(const region_slot& r, std::uint64_t frame, std::uint64_t most) const noexcept {
-  most = std::min({most, r.layout.frames() - frame, r.layout.frames_fitting(frame, frames_.limit() / 16)});
+  most = std::min({most, r.layout.frames() - frame, r.layout.frames_fitting(frame, frames_.most_ahead())});
   std::uint64_t count = 0;
   while (count < most && frames_.is_away(r, frame + count) && frames_.has_content(r, frame + count)) ++count;
   return count;
@@ -29,7 +29,7 @@ bool absent_units::waits(region_slot& r, std::uint64_t unit, std::uint64_t ahead
 }
 
 void absent_units::prefetch(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
-  if (!frames_.limited() || count == 0 || first >= r.machine->units()) return;
+  if (!frames_.tracks(r) || count == 0 || first >= r.machine->units()) return;
   const frame_range all = r.layout.frames_of(first, std::min(count, r.machine->units() - first));
   for (std::uint64_t frame = all.first; frame < all.end; ++frame) {
     const std::uint64_t run = frames_.is_filling(r, frame) ? 0 : run_from(r, frame, all.end - frame);
@@ -42,23 +42,51 @@ void absent_units::prefetch(region_slot& r, std::uint64_t first, std::uint64_t c
 void absent_units::settle_frames(region_slot& r, const frame_range& all) noexcept {
   for (std::uint64_t frame = all.first; frame < all.end; ++frame) {
     while (parked_.has(r, frame)) {
-      frames_.finish_fill(r, frame);
-      go_on(r, frame, 1);
+      if (const int error = frames_.finish_fill(r, frame); error != 0) {
+        give_up(r, frame, 1, error);
+      } else {
+        go_on(r, frame, 1);
+      }
     }
   }
 }
 
 void absent_units::finish_all(region_slot& r) noexcept {
-  while (const frame_io* const done = frames_.finish_one(r)) {
-    if (done->what == store::io::kind::fill) go_on(r, done->first, done->count);
+  while (frame_io* const done = frames_.finish_one(r)) {
+    done->told = true;
+    go_on_after(*done);
   }
 }
 
 bool absent_units::take_done() noexcept {
-  return frames_.take_done([this](const frame_io& done) {
-    if (done.what == store::io::kind::fill) return go_on(*done.region, done.first, done.count);
+  return frames_.take_done([this](frame_io& done) { go_on_after(done); });
+}
+
+void absent_units::go_on_after(frame_io& done) noexcept {
+  if (done.staged) return core_.stored.on_flushed(done);
+  if (done.what == store::io::kind::flush) {
     if (done.error != 0) core_.paging.on_flush_failed(*done.region, done.error);
-  });
+  } else if (done.error != 0) {
+    give_up(*done.region, done.first, done.count, done.error);
+  } else {
+    go_on(*done.region, done.first, done.count);
+  }
+}
+
+/// The backing does not give the content: what waited for it ends with that. What no machine can refuse needs no content.
+void absent_units::give_up(region_slot& r, std::uint64_t first, std::uint64_t count, int error) noexcept {
+  core_.stored.note_failure(r, false, error);
+  if (parked_.empty()) return;
+  for (std::uint64_t frame = first; frame < first + count; ++frame) {
+    for (parked_unit next; parked_.pop(r, frame, next);) {
+      if (next.operation != nullptr) {
+        next.operation->complete(stored_units::unreadable);
+      } else if (next.m.kind != model::message_kind::invalid && !core_.in.refuse_unit(r, next.m, error)) {
+        core_.in.take_unit(r, next.m);
+      }
+    }
+  }
+  core_.performer.flush();
 }
 
 /// What waited for the frames, in order. Replies about neighbours leave together, at the end; of one frame each message has its effects before the

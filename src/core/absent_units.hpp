@@ -26,7 +26,7 @@ class absent_units {
   /// What is about to be done with a unit has to be parked: its content is on its way from now on, or something waits already. `ahead`: units
   /// from this one on that will be of use.
   [[nodiscard]] bool must_wait(region_slot& r, std::uint64_t unit, std::uint64_t ahead) noexcept {
-    return frames_.limited() && waits(r, unit, ahead);
+    return frames_.tracks(r) && waits(r, unit, ahead);
   }
   void park(region_slot& r, std::uint64_t unit, op& o) noexcept { parked_.push({.region = &r, .frame = r.layout.frame_of(unit), .operation = &o}); }
   /// A message of one unit.
@@ -43,7 +43,7 @@ class absent_units {
   /// What is done with the unit now would have to wait.
   [[nodiscard]] bool is_absent(const region_slot& r, std::uint64_t unit) const noexcept {
     const std::uint64_t frame = r.layout.frame_of(unit);
-    return frames_.limited() && (parked_.has(r, frame) || (frames_.is_away(r, frame) && (frames_.is_filling(r, frame) || frames_.has_content(r, frame))));
+    return frames_.tracks(r) && (parked_.has(r, frame) || (frames_.is_away(r, frame) && (frames_.is_filling(r, frame) || frames_.has_content(r, frame))));
   }
   /// Something waits for its frame.
   [[nodiscard]] bool holds(const region_slot& r, std::uint64_t unit) const noexcept { return holds_frame(r, r.layout.frame_of(unit)); }
@@ -55,14 +55,14 @@ class absent_units {
 
   /// The region goes: all of its content that is on its way has come, and what waited for it is done, when this returns.
   void finish(region_slot& r) noexcept {
-    if (frames_.limited()) finish_all(r);
+    if (frames_.tracks(r)) finish_all(r);
   }
 
   /// What stores have done since the last round. True if there was anything.
-  bool look() noexcept { return frames_.limited() && take_done(); }
+  bool look() noexcept { return frames_.tracks_any() && take_done(); }
   /// Nothing of the region waits, and none of its content is on its way.
   [[nodiscard]] bool is_quiet(const region_slot& r) const noexcept {
-    return !frames_.limited() || (!parked_.has_any_of(r) && !frames_.any_under_way(r));
+    return !frames_.tracks(r) || (!parked_.has_any_of(r) && !frames_.any_under_way(r));
   }
   /// The same of all.
   [[nodiscard]] bool is_quiet() const noexcept { return parked_.empty() && !frames_.any_under_way(); }
@@ -76,6 +76,8 @@ class absent_units {
   void finish_all(region_slot& r) noexcept;
   bool take_done() noexcept;
   void go_on(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept;
+  void go_on_after(frame_io& done) noexcept;
+  void give_up(region_slot& r, std::uint64_t first, std::uint64_t count, int error) noexcept;
 
   core& core_;
   frames& frames_;

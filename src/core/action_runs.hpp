@@ -64,7 +64,10 @@ class action_runs {
       case action_kind::wake:
       case action_kind::make_twin:
       case action_kind::publish:
+      case action_kind::flush:
         return true;
+      case action_kind::refuse:
+        return w.m.operation == a.m.operation;
       case action_kind::send_diff:
         return w.to == a.to && w.keep == a.keep;
       case action_kind::send:

@@ -75,7 +75,7 @@ base::status block_calls::begin(std::uint64_t region, unsigned flags) noexcept {
   c.old = core_.regions.is_old(region);
   c.to = core_.protocols.find(release::id);
   c.checked = (flags & QUIRE_BLOCK_CHECK) != 0;
-  c.good = c.region != nullptr && c.region->about.code == 0 && c.region->block == nullptr &&
+  c.good = c.region != nullptr && c.region->about.code == 0 && c.region->about.backing == 0 && c.region->block == nullptr &&
            core_.protocols.of(*c.region).block && (flags & ~unsigned{QUIRE_BLOCK_CHECK}) == 0;
   return core_.changes.change(c);
 }

@@ -63,8 +63,8 @@ base::status changer::set_consistency(std::uint64_t region, quire_consistency to
   c.old = core_.regions.is_old(region);
   c.to = core_.protocols.find(int{to});
   // Where writes are found by scans they cannot be stopped.
-  c.good = c.region != nullptr && c.region->about.code == 0 && c.region->block == nullptr && c.to != nullptr && (!c.region->scans() || c.to->can.scan) &&
-           (c.to->id == c.region->machine->protocol() || can_change(*c.region, *c.to));
+  c.good = c.region != nullptr && c.region->about.code == 0 && c.region->about.backing == 0 && c.region->block == nullptr && c.to != nullptr &&
+           (!c.region->scans() || c.to->can.scan) && (c.to->id == c.region->machine->protocol() || can_change(*c.region, *c.to));
   return change(c);
 }
 

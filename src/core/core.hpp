@@ -42,6 +42,7 @@
 #include "core/replicas.hpp"
 #include "core/services.hpp"
 #include "core/spread.hpp"
+#include "core/stored_units.hpp"
 #include "core/survival.hpp"
 #include "core/sync_calls.hpp"
 #include "core/trace.hpp"
@@ -139,6 +140,7 @@ class core final {
   region_builder builder;
   pager paging{*this};
   absent_units absent{*this, frames};
+  stored_units stored{*this};
   pin_calls pins{*this};
   quire::core::transactions transactions;
   unit_calls calls{*this};

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Content on its way between frames and their stores. Driver's thread only, no heap: the crew reads and writes.
 #include <algorithm>
+#include <cstring>
 
+#include "base/fault_heap.hpp"
 #include "core/frames.hpp"
 
 namespace quire::core {
@@ -14,14 +16,20 @@ constexpr std::uint64_t most_by_the_driver = 128 * 1024; ///< what takes microse
 /// Frames from `first` on, not more than `most`, that are in the store only.
 std::uint64_t frames::away_from(const region_slot& r, std::uint64_t first, std::uint64_t most) const noexcept {
   std::uint64_t count = 0;
-  while (count < most && is_away(r, first + count) && !is_filling(r, first + count)) ++count;
+  const bool saved = r.frames.data()[first].saved != 0;  // else in the backing
+  const auto goes_on = [&](std::uint64_t frame) { return (r.frames.data()[frame].saved != 0) == saved && is_away(r, frame) && !is_filling(r, frame); };
+  while (count < most && goes_on(first + count)) ++count;
   return count;
 }
 
 bool frames::try_fill(region_slot& r, std::uint64_t first, std::uint64_t most) noexcept {
   const std::uint64_t frames = away_from(r, first, std::min(most, r.layout.frames_fitting(first, most_by_the_driver)));
   const std::uint64_t offset = r.layout.offset_of_frame(first);
-  if (frames == 0 || r.store->try_fill(r.position + offset, {r.memory->system_view() + offset, r.layout.bytes_of_frames(first, frames)}) != 0) return false;
+  if (frames == 0) return false;
+  r.dumped.add(*r.memory, offset, r.layout.bytes_of_frames(first, frames));
+  const std::span<std::byte> into{r.memory->system_view() + offset, r.layout.bytes_of_frames(first, frames)};
+  const bool saved = r.frames.data()[first].saved != 0;
+  if ((saved ? r.store->try_fill(r.position + offset, into) : r.backing->try_fill(offset, into)) != 0) return false;
   for (std::uint64_t frame = first; frame < first + frames; ++frame) enter(r, frame, own);
   count.read += frames;
   count.most_bytes = std::max(count.most_bytes, used_);
@@ -31,10 +39,11 @@ bool frames::try_fill(region_slot& r, std::uint64_t first, std::uint64_t most) n
 void frames::begin_fill(region_slot& r, std::uint64_t first, std::uint64_t most) noexcept {
   const std::uint64_t frames = away_from(r, first, std::min(most, r.layout.frames_fitting(first, most_at_once)));
   if (frames == 0) return;
+  r.dumped.add(*r.memory, r.layout.offset_of_frame(first), r.layout.bytes_of_frames(first, frames));
   for (std::uint64_t frame = first; frame < first + frames; ++frame) r.frames.data()[frame].filling = 1;
   used_ += r.layout.bytes_of_frames(first, frames);
   count.most_bytes = std::max(count.most_bytes, used_);
-  begin(store::io::kind::fill, r, first, frames);
+  begin(store::io::kind::fill, r, first, frames, r.frames.data()[first].saved == 0);
 }
 
 void frames::begin_flush(region_slot& r, std::uint64_t first, std::uint64_t frames) noexcept {
@@ -50,35 +59,80 @@ void frames::begin_flush(region_slot& r, std::uint64_t first, std::uint64_t fram
       f[next].used = 0;
     }
     leaving_ += r.layout.bytes_of_frames(frame, end - frame);
-    begin(store::io::kind::flush, r, frame, end - frame);
+    begin(store::io::kind::flush, r, frame, end - frame, false);
   }
 }
 
-void frames::begin(store::io::kind what, region_slot& r, std::uint64_t first, std::uint64_t frames) noexcept {
+frame_io& frames::new_io() noexcept {
   std::size_t free = 0;
   while (free < ios_.size() && ios_[free]->under_way) ++free;
   if (free == ios_.size()) ios_.push_back(base::make_fault<frame_io>());
-  frame_io& io = *ios_[free];
+  return *ios_[free];
+}
+
+/// Nobody waits for the disk, and nothing tears: threads go on writing what has been copied.
+void frames::begin_staged_flush(region_slot& r, std::uint64_t first, std::uint64_t frames) noexcept {
+  const std::uint64_t bytes = r.layout.bytes_of_frames(first, frames);
+  frame_io& io = new_io();
+  io.memory = static_cast<std::byte*>(base::fault_allocate(bytes));
+  std::memcpy(io.memory, r.memory->system_view() + r.layout.offset_of_frame(first), bytes);
+  staged_ += bytes;
+  io.what = store::io::kind::flush;
+  io.of = r.backing.get();
+  io.at = r.layout.offset_of_frame(first);
+  io.bytes = bytes;
+  io.region = &r;
+  io.first = first;
+  io.count = frames;
+  io.under_way = io.staged = true;
+  io.settled = io.told = false;
+  crew_->begin(io);
+}
+
+void frames::begin_sync(region_slot& r, std::uint64_t who) noexcept {
+  frame_io& io = new_io();
+  io.what = store::io::kind::sync;
+  io.of = r.backing.get();
+  io.at = io.bytes = io.count = 0;
+  io.memory = nullptr;
+  io.region = &r;
+  io.first = who;
+  io.under_way = io.staged = true;
+  io.settled = io.told = false;
+  crew_->begin(io);
+}
+
+void frames::begin(store::io::kind what, region_slot& r, std::uint64_t first, std::uint64_t frames, bool backed) noexcept {
+  frame_io& io = new_io();
   const std::uint64_t offset = r.layout.offset_of_frame(first);
   io.what = what;
-  io.of = r.store;
-  io.at = r.position + offset;
+  io.of = backed ? r.backing.get() : r.store;
+  io.at = backed ? offset : r.position + offset;
   io.memory = r.memory->system_view() + offset;
   io.bytes = r.layout.bytes_of_frames(first, frames);
   io.region = &r;
   io.first = first;
   io.count = frames;
   io.under_way = true;
-  io.settled = false;
+  io.settled = io.told = io.staged = false;
   crew_->begin(io);
 }
 
 void frames::settle(frame_io& done) noexcept {
   if (std::exchange(done.settled, true)) return;
+  if (done.staged) {
+    staged_ -= done.bytes;
+    if (done.memory == nullptr) return;
+    return base::fault_free(std::exchange(done.memory, nullptr), done.bytes);
+  }
   if (done.what == store::io::kind::flush) return settle_flush(done);
   region_slot& r = *done.region;
-  if (done.error != 0) lost(r, done.first, done.error);
   used_ -= done.bytes;  // enter() counts it
+  if (done.error != 0) {
+    if (done.of != r.backing.get()) lost(r, done.first, done.error);
+    for (std::uint64_t frame = done.first; frame < done.first + done.count; ++frame) r.frames.data()[frame].filling = 0;
+    return;
+  }
   for (std::uint64_t frame = done.first; frame < done.first + done.count; ++frame) {
     r.frames.data()[frame].filling = 0;
     enter(r, frame, own);
@@ -104,16 +158,19 @@ void frames::settle_flush(frame_io& done) noexcept {
   if (const std::uint64_t end = done.first + done.count; first != end) give_back(r, first, end - first);
 }
 
-void frames::finish_fill(region_slot& r, std::uint64_t frame) noexcept {
+int frames::finish_fill(region_slot& r, std::uint64_t frame) noexcept {
   for (const auto& io : ios_) {
     const bool has_it = io->under_way && !io->settled && io->region == &r && frame - io->first < io->count;
     if (!has_it || io->what != store::io::kind::fill) continue;
     crew_->finish(*io);
-    return settle(*io);
+    settle(*io);
+    io->told = io->error != 0;
+    return io->error;
   }
+  return 0;
 }
 
-const frame_io* frames::finish_one(const region_slot& r) noexcept {
+frame_io* frames::finish_one(const region_slot& r) noexcept {
   const auto found = std::find_if(ios_.begin(), ios_.end(), [&](const auto& io) { return io->under_way && !io->settled && io->region == &r; });
   if (found == ios_.end()) return nullptr;
   crew_->finish(**found);

@@ -34,12 +34,12 @@ void frames::bring(region_slot& r, std::uint64_t first, std::uint64_t units, con
   const frame_range all = r.layout.frames_of(first, units);
   for (std::uint64_t frame = all.first; frame < all.end; ++frame) {
     frame_state& f = r.frames.data()[frame];
-    if (f.filling != 0) [[unlikely]] finish_fill(r, frame);
+    if (f.filling != 0) [[unlikely]] (void)finish_fill(r, frame);
     f.used = 1;
     if (f.resident == 0) {
-      const bool keeps = f.saved != 0 && !(all_new && is_all_of(r, frame, first, units));
+      const bool keeps = is_away(r, frame) && !(all_new && is_all_of(r, frame, first, units));
       if (keeps) {
-        const std::uint64_t together = all_new ? 1 : away_from(r, frame, all.end - frame);  // a store is read in long pieces
+        const std::uint64_t together = all_new || f.saved == 0 ? 1 : away_from(r, frame, all.end - frame);  // a store is read in long pieces
         read_back(r, frame, together);
         for (std::uint64_t next = frame + 1; next < frame + together; ++next) enter(r, next, own);
       }
@@ -59,7 +59,7 @@ bool frames::is_all_of(const region_slot& r, std::uint64_t frame, std::uint64_t 
 }
 
 void frames::enter(region_slot& r, std::uint64_t frame, frame_queue& queue) noexcept {
-  r.frames.data()[frame].resident = 1;
+  r.frames.data()[frame].resident = r.frames.data()[frame].taken = 1;
   used_ += r.layout.bytes_of_frames(frame, 1);
   enqueue(r, frame, queue);
 }
@@ -67,7 +67,8 @@ void frames::enter(region_slot& r, std::uint64_t frame, frame_queue& queue) noex
 /// In the middle of a step, which cannot be put off: the driver waits for the store.
 void frames::read_back(region_slot& r, std::uint64_t first, std::uint64_t frames) noexcept {
   const std::uint64_t offset = r.layout.offset_of_frame(first);
-  const int error = r.store->fill(r.position + offset, {r.memory->system_view() + offset, r.layout.bytes_of_frames(first, frames)});
+  const std::span<std::byte> into{r.memory->system_view() + offset, r.layout.bytes_of_frames(first, frames)};
+  const int error = r.frames.data()[first].saved != 0 ? r.store->fill(r.position + offset, into) : r.backing->fill(offset, into);
   if (error != 0) lost(r, first, error);
   count.read += frames;
 }
@@ -75,8 +76,9 @@ void frames::read_back(region_slot& r, std::uint64_t first, std::uint64_t frames
 /// What only the store had cannot be had from there. The job ends, as nobody else has it.
 void frames::lost(const region_slot& r, std::uint64_t first, int error) noexcept {
   const std::uint64_t address = r.about.base + r.layout.offset_of_frame(first);
-  base::die(QUIRE_SYSTEM, "cannot read the page at 0x%lx back from the %s in %s: %s", static_cast<unsigned long>(address), r.store->name(),
-            r.store->where(), std::strerror(error));
+  const store::store& from = r.frames.data()[first].saved != 0 ? *r.store : *r.backing;
+  base::die(QUIRE_SYSTEM, "cannot read the page at 0x%lx back from the %s in %s: %s", static_cast<unsigned long>(address), from.name(),
+            from.where(), std::strerror(error));
 }
 
 void frames::deposited(region_slot& r, std::uint64_t first, std::uint64_t units) noexcept {
@@ -98,7 +100,7 @@ void frames::give_back(region_slot& r, std::uint64_t first, std::uint64_t frames
 }
 
 void frames::forget(region_slot& r) noexcept {
-  if (!limited()) return;
+  if (!tracks(r)) return;
   while (finish_one(r) != nullptr) continue;
   const auto bytes_of = [&](std::uint64_t frame) { return r.layout.bytes_of_frames(frame, 1); };
   came.forget(r.about.id, bytes_of);

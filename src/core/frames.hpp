@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -90,6 +91,8 @@ struct frame_io : store::io {
   std::uint64_t first = 0, count = 0;
   bool under_way = false;
   bool settled = false;  ///< done, and the frames' states say so
+  bool told = false;     ///< and so does whoever looks for it: it need not be told when take_done() finds it
+  bool staged = false;   ///< a flush to the region's backing, of a copy of the content, or a sync: frames know nothing of it
 };
 
 class frames {
@@ -102,15 +105,23 @@ class frames {
   };
 
   /// `limit` in bytes; 0: none. `crew` reads and writes.
-  void open(std::uint64_t limit, store::crew& crew) noexcept {
+  void open(model::node_id self, std::uint64_t limit, store::crew& crew) noexcept {
+    self_ = self;
     limit_ = limit;
+    tracks_any_.store(limit != 0, std::memory_order_relaxed);
     crew_ = &crew;
   }
   [[nodiscard]] bool limited() const noexcept { return limit_ != 0; }
+  /// Whether frames of the region have states: memory is limited, or a store keeps the region's content.
+  [[nodiscard]] static bool tracks(const region_slot& r) noexcept { return r.frames.data() != nullptr; }
+  /// Of some region.
+  [[nodiscard]] bool tracks_any() const noexcept { return tracks_any_.load(std::memory_order_relaxed); }
+  /// From now on. Application thread.
+  void note_backing() noexcept { tracks_any_.store(true, std::memory_order_relaxed); }
   /// Somebody is about to look at the content of these units, or to change it: it is in memory when this returns.
   void use(region_slot& r, std::uint64_t first, std::uint64_t count, content how) noexcept {
     r.dumped.add(*r.memory, r.layout.offset_of(first), r.bytes_of(first, count));
-    if (limited()) [[unlikely]] bring(r, first, count, how);
+    if (tracks(r)) [[unlikely]] bring(r, first, count, how);
   }
 
   // Content on its way (frame_io.cpp).
@@ -122,21 +133,33 @@ class frames {
   /// Frames that nobody can change now go to the store, unless they are there; then they are given back.
   void begin_flush(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept;
   /// f(io) for each that is done, when the frames' states say so.
+  /// Where `told`, somebody knows already.
   template <class F>
   bool take_done(F&& f) noexcept {
     bool any = false;
     for (store::io* o = crew_->take_done(); o != nullptr; any = true) {
       frame_io& done = static_cast<frame_io&>(*std::exchange(o, o->next));
       settle(done);
-      f(done);
+      if (!done.told) f(done);
       done.under_way = false;
     }
     return any;
   }
-  /// The frame's content is on its way from the store, and is here when this returns.
-  void finish_fill(region_slot& r, std::uint64_t frame) noexcept;
+  /// The frame's content is on its way from the store, and is here when this returns. 0, or errno of a backing that does not have it.
+  int finish_fill(region_slot& r, std::uint64_t frame) noexcept;
   /// Waits for one I/O of the region that is under way, and settles it: null if there is none.
-  const frame_io* finish_one(const region_slot& r) noexcept;
+  frame_io* finish_one(const region_slot& r) noexcept;
+  /// A copy of what is in these frames goes to the region's backing.
+  void begin_staged_flush(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept;
+  /// What the backing has is to outlive this process: `who` waits for it (frame_io::first).
+  void begin_sync(region_slot& r, std::uint64_t who) noexcept;
+  /// The backing has what is in these frames, which threads cannot use now: they are given back.
+  void leave_to_backing(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
+    for (std::uint64_t frame = first; frame < first + count; ++frame) r.frames.data()[frame].saved = r.frames.data()[frame].taken = 0;
+    give_back(r, first, count);
+  }
+  /// Bytes of copies that are on their way.
+  [[nodiscard]] std::uint64_t staged() const noexcept { return staged_; }
   /// Some content of the region is on its way.
   [[nodiscard]] bool any_under_way(const region_slot& r) const noexcept;
   [[nodiscard]] bool any_under_way() const noexcept;
@@ -145,7 +168,12 @@ class frames {
   /// Its content, if this node has it, is in the store only, or on its way from there.
   [[nodiscard]] bool is_away(const region_slot& r, std::uint64_t frame) const noexcept {
     const frame_state& f = r.frames.data()[frame];
-    return f.resident == 0 && f.saved != 0;
+    return f.resident == 0 && (f.saved != 0 || is_backed(r, frame));
+  }
+  /// Its content is in the region's backing alone: of a unit that this node manages.
+  [[nodiscard]] bool is_backed(const region_slot& r, std::uint64_t frame) const noexcept {
+    if (r.backing == nullptr || r.frames.data()[frame].taken != 0) return false;
+    return r.machine->authority_of(r.layout.units_of(frame).first) == self_;
   }
   [[nodiscard]] bool is_filling(const region_slot& r, std::uint64_t frame) const noexcept { return r.frames.data()[frame].filling != 0; }
   /// Some unit of it has content here, in memory or not.
@@ -167,7 +195,7 @@ class frames {
 
   // Checkpoints: content that is looked at, or comes to be, without a frame.
   [[nodiscard]] bool in_memory(const region_slot& r, std::uint64_t unit) const noexcept {
-    return !limited() || !is_away(r, r.layout.frame_of(unit));
+    return !tracks(r) || !is_away(r, r.layout.frame_of(unit));
   }
   /// 0 or errno. Any thread, while nobody can change it.
   [[nodiscard]] int look(const region_slot& r, std::uint64_t first, std::span<std::byte> into) const noexcept {
@@ -181,7 +209,7 @@ class frames {
 
   /// The message with `replaced` content has been received.
   void landed(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
-    if (!limited()) return;
+    if (!tracks(r)) return;
     const frame_range all = r.layout.frames_of(first, count);
     for (std::uint64_t frame = all.first; frame < all.end; ++frame) --r.frames.data()[frame].landing;
   }
@@ -210,6 +238,8 @@ class frames {
   }
 
   [[nodiscard]] std::uint64_t limit() const noexcept { return limit_; }
+  /// Bytes that may come from a store before anybody looks at them.
+  [[nodiscard]] std::uint64_t most_ahead() const noexcept { return limited() ? limit_ / 16 : std::uint64_t{1} << 20; }
   [[nodiscard]] std::uint64_t used() const noexcept { return used_; }
   /// Of what is in memory, what is on its way to stores and leaves when it is there.
   [[nodiscard]] std::uint64_t leaving() const noexcept { return leaving_; }
@@ -241,7 +271,8 @@ class frames {
   void read_back(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept;
   [[noreturn]] void lost(const region_slot& r, std::uint64_t first, int error) noexcept;
   [[nodiscard]] std::uint64_t away_from(const region_slot& r, std::uint64_t first, std::uint64_t most) const noexcept;
-  void begin(store::io::kind what, region_slot& r, std::uint64_t first, std::uint64_t count) noexcept;
+  void begin(store::io::kind what, region_slot& r, std::uint64_t first, std::uint64_t count, bool backed) noexcept;
+  [[nodiscard]] frame_io& new_io() noexcept;
   void settle(frame_io& done) noexcept;
   void settle_flush(frame_io& done) noexcept;
   void give_back(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept;
@@ -252,7 +283,9 @@ class frames {
   };
   store::crew* crew_ = nullptr;
   base::fault_vector<base::fault_ptr<frame_io>> ios_{};  ///< some are under way
-  std::uint64_t limit_ = 0, used_ = 0, leaving_ = 0;
+  model::node_id self_{};
+  std::atomic<bool> tracks_any_{false};
+  std::uint64_t limit_ = 0, used_ = 0, leaving_ = 0, staged_ = 0;
   std::array<let_in, 8> let_in_{};  ///< the last ones
   std::size_t last_let_in_ = 0;
   std::uint8_t period_ = 2, before_ = 1;  ///< of sending, 1 to 31: what was sent in another has left

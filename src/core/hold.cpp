@@ -59,7 +59,7 @@ base::status content_hold::hold() noexcept {
     core_.regions.for_each([&](const region_slot& r) {
       t.bad += r.block != nullptr ? 1 : 0;
       // Files of checkpoints know the shared range, and nothing of what nodes have of code beside its regions.
-      t.failed += core_.protocols.of(r).checkpoint && !core_.regions.is_adopted(r.about) && r.about.code == 0 ? 0 : 1;
+      t.failed += core_.protocols.of(r).checkpoint && !core_.regions.is_adopted(r.about) && r.about.code == 0 && r.about.backing == 0 ? 0 : 1;
     });
   });
   if (const auto why = core_.changes.gather(t); !why.ok()) return why;

@@ -36,6 +36,8 @@ class host {
   [[nodiscard]] virtual bool has_timer() const noexcept = 0;
   /// Reads and writes for the node's stores.
   [[nodiscard]] virtual store::crew& crew() noexcept = 0;
+  /// It will have something to do, if it has not yet: a region has a store of its own. Application thread.
+  virtual void start_crew() noexcept {}
   /// Faults come from this detector's descriptor from now on. Application thread.
   virtual void watch_faults(const detect::detector& from) noexcept = 0;
 

@@ -108,6 +108,8 @@ void inbox::handle_memory(const message& m, std::span<const std::byte> value) no
 void inbox::handle_part(const message& m, std::span<const std::byte> value) noexcept {
   switch (m.kind) {
     case message_kind::room: return core_.paging.on_room(m);
+    case message_kind::write_back: return core_.stored.on_call(m);
+    case message_kind::written_back: return core_.stored.on_answer(m);
     case message_kind::diffs: return core_.diffs.on_diffs(m, value);
     case message_kind::diffs_ack: return core_.diffs.on_ack(m);
     case message_kind::spread_ack: return core_.spread.on_ack(m);
@@ -150,6 +152,14 @@ void inbox::step(region_slot& r, const message& one, const protocol::message_tra
 
 void inbox::take_unit(region_slot& r, const message& one) noexcept {
   step(r, one, core_.protocols.traits(one.kind));
+}
+
+bool inbox::refuse_unit(region_slot& r, const message& one, int error) noexcept {
+  core_.actions.clear();
+  if (!r.machine->stored().on_unfilled(one, error, core_.actions)) return false;
+  if (core_.protocols.traits(one.kind).counted) count_received(r, one);
+  core_.performer.take(r, core_.actions);
+  return true;
 }
 
 /// Threads may read the units meanwhile: what they may look at does not change by it.

@@ -31,6 +31,8 @@ class inbox final : public transport::sink {
   void handle(const model::message& m, std::span<const std::byte> value) noexcept;
   /// A message of one unit that has waited for its content. The performer is to be flushed.
   void take_unit(region_slot& r, const model::message& one) noexcept;
+  /// The content that it waited for cannot be had. False if it is to be taken all the same.
+  [[nodiscard]] bool refuse_unit(region_slot& r, const model::message& one, int error) noexcept;
   /// About units of a region that orders (core::orders()).
   [[nodiscard]] bool is_ordered(const model::message& m, const protocol::message_traits& t) const noexcept;
   /// Why no node may send this, nor take it; null if all is well.

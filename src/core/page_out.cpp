@@ -142,6 +142,11 @@ void pager::leave() noexcept {
     const bool content = frames::any_unit(*v.region, v.frame, [&](std::uint64_t unit) {
       return machine.frames().use_of_frame(unit) == frame_use::needed && machine.is_written(unit);
     });
+    if (content && v.region->backing != nullptr && machine.authority_of(v.region->layout.units_of(v.frame).first) == core_.config.self) {
+      v.goes = way_of_backed(*v.region, v.frame);
+      if (v.goes == page_out_state::way::to_backing) unmap(*v.region, v.frame);
+      continue;
+    }
     const bool alone = v.region->layout.units_of(v.frame).count() == 1;
     const std::uint64_t bytes = v.region->layout.bytes_of_frames(v.frame, 1);
     if (content && alone && (taker == core_.config.self || p.peers[taker.value()].room < bytes)) taker = find_taker(now, bytes);
@@ -171,6 +176,14 @@ void pager::leave() noexcept {
   p.refused = false;
 }
 
+/// Content of a unit that this node manages, in a region with a store of its own: it has it, or gets it now; then the frame goes later.
+page_out_state::way pager::way_of_backed(region_slot& r, std::uint64_t frame) noexcept {
+  const std::uint64_t unit = r.layout.units_of(frame).first;
+  if (r.machine->stored().is_clean(unit)) return page_out_state::way::to_backing;
+  core_.stored.begin_flush(r, unit);
+  return page_out_state::way::stays;
+}
+
 void pager::leave_together(std::span<page_out_state::victim> run) noexcept {
   page_out_state& p = page_out_;
   region_slot& r = *run.front().region;
@@ -184,6 +197,7 @@ void pager::leave_together(std::span<page_out_state::victim> run) noexcept {
     return core_.out.send_units(r, run.front().taker, m, r.layout.units_of(first).first, run.size(), false);  // of a unit each
   }
   if (run.front().goes == page_out_state::way::to_disk) return core_.frames.begin_flush(r, first, run.size());
+  if (run.front().goes == page_out_state::way::to_backing) return core_.frames.leave_to_backing(r, first, run.size());
   if (run.front().goes == page_out_state::way::stays) {
     for (const auto& v : run) core_.frames.enqueue(r, v.frame, core_.frames.own);
     return;
@@ -252,6 +266,7 @@ void pager::take_over(region_slot& r, const message& m) noexcept {
   answer.from = answer.requester = core_.config.self;
   if (may) core_.absent.settle(r, m.unit, m.count);
   for (std::uint64_t unit = m.unit; may && unit < m.unit + m.count; ++unit) {
+    if (r.backing != nullptr && core_.absent.is_absent(r, unit)) continue;  // the step could not wait for it
     core_.actions.clear();
     if (!r.machine->frames().on_please_take(unit, core_.actions)) continue;
     // Counts from now on. What is here may be all there is: then the right to write it comes without content.

@@ -18,7 +18,7 @@ class core;
 
 /// What a node remembers of frames that are leaving its memory.
 struct page_out_state {
-  enum class way : std::uint8_t { stays, nowhere, to_disk, to_node };
+  enum class way : std::uint8_t { stays, nowhere, to_disk, to_node, to_backing };
   struct victim {
     region_slot* region = nullptr;
     std::uint64_t frame = 0;
@@ -101,6 +101,7 @@ class pager {
   void leave() noexcept;
   void leave_together(std::span<page_out_state::victim> run) noexcept;
   [[nodiscard]] model::node_id find_taker(std::uint64_t now, std::uint64_t bytes) noexcept;
+  [[nodiscard]] page_out_state::way way_of_backed(region_slot& r, std::uint64_t frame) noexcept;
   void sweep_unused(frame_queue& from) noexcept;
   void settle_moves() noexcept;
   void rest(page_out_state::peer& peer) noexcept;

@@ -23,6 +23,10 @@ class effects {
   /// The units' content becomes what threads have written into private copies.
   virtual void publish(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept = 0;
   virtual void wake_units(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept = 0;
+  /// Threads that wait for the units do so in vain: their content cannot be had, `error` (errno) says why.
+  virtual void refuse_units(region_slot& r, std::uint64_t first, std::uint64_t count, int error) noexcept = 0;
+  /// The content goes to the region's backing, as it is now.
+  virtual void flush_units(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept = 0;
   virtual void operate(region_slot& r, const model::action& a) noexcept = 0;
   virtual void complete_call(const model::message& m) noexcept = 0;
   virtual void hold_unit(region_slot& r, std::uint64_t unit, std::uint64_t level) noexcept = 0;

@@ -61,6 +61,7 @@ base::status region_builder::fill(region_slot& slot, const region_description& a
   r->memory.reset();
   r->block.reset();
   r->store = nullptr;
+  r->backing = core_.stored.take(about.backing);
   r->position = position_for(about);
   for (auto* const n : {&r->waited.faults, &r->waited.writes, &r->waited.ns}) n->store(0, std::memory_order_relaxed);
   if (const auto why = lay_out(*r); !why.ok()) return why;
@@ -89,6 +90,7 @@ base::status region_builder::fill(region_slot& slot, const region_description& a
     return QUIRE_UNSUPPORTED;
   }
   if (const auto why = can_have_views(*r); !why.ok()) return why;
+  if (const auto why = about.backing != 0 ? can_be_backed(*r, *of) : base::status{}; !why.ok()) return why;
   if (const auto why = of->can.transactions || about.copies != 0 ? can_have_private_views(*r, *of, pool) : base::status{}; !why.ok()) return why;
   if (of->can.transactions) r->about.copies = 1;
   const bool copies = r->about.copies != 0;
@@ -99,7 +101,11 @@ base::status region_builder::fill(region_slot& slot, const region_description& a
   r->memory = std::move(memory.value());
   r->system_base.store(reinterpret_cast<std::uint64_t>(r->memory->system_view()), std::memory_order_relaxed);
   r->dumped.cover(about.bytes);
-  int error = core_.frames.limited() ? r->frames.make(r->layout.frames()) : 0;
+  int error = core_.frames.limited() || about.backing != 0 ? r->frames.make(r->layout.frames()) : 0;
+  if (about.backing != 0) {
+    core_.frames.note_backing();
+    core_.host.start_crew();
+  }
   if (error == 0) error = prepare(*r, *of);
   if (error == 0 && r->views.fine() != 0) error = r->states.make(about.bytes / view_map::page_bytes, r->layout.units_a_page());
   if (error == 0 && r->views.fine() != 0) error = r->together.make(static_cast<grouping>(about.grouping), r->layout.units(), r->layout.units_a_page());
@@ -183,6 +189,31 @@ base::status region_builder::can_have_private_views(const region_slot& r, const 
   return QUIRE_UNSUPPORTED;
 }
 
+/// What does not go with a store of the region's own.
+base::status region_builder::can_be_backed(const region_slot& r, const protocol::row& of) const noexcept {
+  const char* const why = !of.can.stores                ? of.name
+                          : r.detector->scans()         ? "detector 'scan'"
+                          : r.detector->descriptor() >= 0 ? "detector 'thread'"
+                          : r.layout.units_a_page() > 1 || r.views.fine() != 0 ? "minipages"
+                          : r.about.code != 0           ? "code"
+                          : r.about.placement == QUIRE_PLACE_FIRST_TOUCH ? "placement by first touch"
+                          : core_.regions.is_adopted(r.about) ? "memory that was adopted"
+                          : core_.config.survives       ? "QUIRE_ON_FAILURE=notify" : nullptr;
+  if (why != nullptr) {
+    base::log(base::log_level::error, "a region with a store of its own does not go with %s", why);
+    return QUIRE_UNSUPPORTED;
+  }
+  const bool is_home = r.about.placement != QUIRE_PLACE_NODE || model::node_id{r.about.home} == core_.config.self;
+  if (is_home && r.backing == nullptr) {
+    base::log(base::log_level::error, "this node has no store of number %u to keep region %u in", unsigned{r.about.backing}, unsigned{r.about.id});
+    return QUIRE_INVALID;
+  }
+  if (r.backing == nullptr || r.about.unit_bytes % r.backing->grain() == 0) return {};
+  base::log(base::log_level::error, "a unit of %u bytes is no multiple of the %zu bytes that %s reads and writes at a time", r.about.unit_bytes,
+            r.backing->grain(), r.backing->name());
+  return QUIRE_INVALID;
+}
+
 /// Where protection is the system's (detector 'segv'), each page of each fine view may become a mapping of its own.
 void region_builder::warn_of_mappings(const region_slot& r) const noexcept {
   const std::uint64_t pages = r.about.bytes / view_map::page_bytes, needed = pages * r.views.fine();
@@ -216,6 +247,7 @@ int region_builder::prepare(region_slot& r, const protocol::row& of) {
   shape.first_touch = about.placement == QUIRE_PLACE_FIRST_TOUCH;
   shape.beside_others = about.orders != 0;
   shape.scans = r.detector->scans();
+  shape.stored = about.backing != 0;
   const auto untouched = core_.regions.is_adopted(about) ? model::placement::node : model::placement::block;  // where units are until a node touches them
   const auto placement = shape.first_touch ? untouched : static_cast<model::placement>(about.placement);
   shape.managers = directory::manager_map::make(placement, core_.config.nodes, shape.units, model::node_id{about.home}, r.layout.units_a_page());

@@ -39,7 +39,7 @@ region_rest region_remover::look(region_slot& r) noexcept {
   region_rest now;
   bool at_rest = true;
   for (const auto& m : r.made) at_rest = at_rest && (m == nullptr || m->at_rest());
-  now.quiet = at_rest && r.change.calls == 0 && !core_.held.has_any_of(r) && !core_.diffs.has_any_of(r) && !core_.spread.has_any_of(r) && core_.absent.is_quiet(r) &&
+  now.quiet = at_rest && r.change.calls == 0 && !core_.held.has_any_of(r) && !core_.diffs.has_any_of(r) && !core_.spread.has_any_of(r) && core_.absent.is_quiet(r) && core_.stored.is_quiet(r) &&
               !core_.survival.recovery().active();
   now.sent = r.change.sent;
   now.received = r.change.received;
@@ -60,6 +60,7 @@ void region_remover::finish(region_slot& r) noexcept {
   core_.held.forget(r);
   core_.whole.forget(r);
   core_.paging.forget(r);
+  core_.stored.forget(r);
   core_.frames.forget(r);
   core_.faults.forget(r);
   for (const protocol::row* const of : core_.protocols.rows()) core_.protocols.domain(of->id).forget(id);

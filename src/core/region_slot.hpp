@@ -55,6 +55,7 @@ struct region_description {
   std::uint8_t code = 0;      ///< threads run what is in it, and none writes it (src/code)
   std::uint8_t copies = 0;    ///< its views can show private copies: it was made with transactional consistency
   std::uint8_t placed = 0;    ///< its addresses are in the room of another region
+  std::uint16_t backing = 0;  ///< the number under which nodes have the store that keeps its content (stored_units.hpp); 0: none does
   /// Addresses behind the region that are its own, too: a gap up to a granule, and from there on the room, where another region may be placed. The content
   /// of both is no matter of this region.
   std::uint64_t gap_bytes = 0, room_bytes = 0;
@@ -103,6 +104,7 @@ struct frame_state {
   std::uint32_t flushing : 1 = 0;  ///< it is on its way to the store
   std::uint32_t used : 1 = 0;      ///< and was used since
   std::uint32_t filling : 1 = 0;   ///< it is in memory, and its content is on its way from the store
+  std::uint32_t taken : 1 = 0;     ///< its content is not in the region's backing alone, as it was at first
 };
 
 class op;
@@ -182,6 +184,8 @@ struct region_slot {
   protocol::table<frame_state> frames{zeroes};
   std::uint64_t position = 0;     ///< of its first byte in stores
   store::store* store = nullptr;  ///< where content is that has no frame; null where memory has no limit
+  /// Keeps the content of units that this node manages, beyond the job: positions are offsets in the region. Null where it has none, or another node's.
+  std::unique_ptr<store::store> backing;
   protocol::table<std::byte> twins{zeroes};  ///< as large as the region; used where a unit has a twin
   static constexpr std::size_t most_protocols = 16;
   /// By protocol, each made when the region first has its consistency. One of them is in charge.

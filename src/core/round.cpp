@@ -50,7 +50,7 @@ core::core(const configuration& c, std::unique_ptr<transport::transport> t, boot
 }
 
 base::status core::open() {
-  frames.open(config.memory_limit, host.crew());
+  frames.open(config.self, config.memory_limit, host.crew());
   regions.cover(config.base, config.bytes);
   return builder.open();
 }
@@ -58,6 +58,7 @@ base::status core::open() {
 bool core::round() noexcept {
   bool any = wire.progress();
   if (absent.look()) any = true;
+  if (stored.look()) any = true;
   if (!held.empty() && held.end()) any = true;
   if (!whole.empty() && whole.look()) any = true;
   if (objects.end_lingers()) any = true;
@@ -114,7 +115,7 @@ void core::expect_end() noexcept {
       left = 0;
       regions.for_each([&](const region_slot& r) { left += r.machine->outstanding(); });
       // What is still queued here could not leave any more once the others have stopped.
-      if (wire.sends_pending() || !held.empty() || !whole.empty() || protocols.busy() || replicas.traffic.busy() || !absent.is_quiet()) ++left;
+      if (wire.sends_pending() || !held.empty() || !whole.empty() || protocols.busy() || replicas.traffic.busy() || !absent.is_quiet() || !stored.is_quiet()) ++left;
     });
     if (left != 0) host.pause(100'000);
   }

@@ -28,7 +28,9 @@ class unit_waiters {
     }
   }
   /// All that wait for units of a range are done.
-  void wake(const region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
+  void wake(const region_slot& r, std::uint64_t first, std::uint64_t count) noexcept { end(r, first, count, {}); }
+  /// The same, with what they are told.
+  void end(const region_slot& r, std::uint64_t first, std::uint64_t count, base::status why) noexcept {
     for (std::uint64_t unit = first; waiting_ != 0 && unit < first + count; ++unit) {
       for (fault_op** link = &waiters_[bucket_of(r, unit)]; *link != nullptr;) {
         fault_op* const o = *link;
@@ -38,7 +40,7 @@ class unit_waiters {
         }
         *link = o->next_waiter;
         --waiting_;
-        o->complete();
+        o->complete(why);
       }
     }
   }

@@ -101,7 +101,7 @@ enum class kind {
 using fault_handler = bool (*)(std::uint64_t address, bool write) noexcept;
 
 /// Asked after the handler has not taken a fault: is it one of shared memory that nobody has any more? Then the thread gets SIGBUS.
-using lost_check = bool (*)() noexcept;
+using lost_check = const char* (*)() noexcept;
 
 /// Whether an address is shared: threads may have a stack there.
 using shared_check = bool (*)(std::uint64_t address) noexcept;

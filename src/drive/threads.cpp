@@ -273,8 +273,12 @@ void threads::start() {
   watch(job_.descriptor());
   watch_faults(core_.builder.detector());
   core_.begin();
-  if (core_.frames.limited()) crew_.start(store::crew_of_threads::usual_threads);
+  if (core_.frames.limited()) start_crew();
   service_ = std::thread([this] { service_loop(); });
+}
+
+void threads::start_crew() noexcept {
+  if (!crew_starts_.exchange(true)) crew_.start(store::crew_of_threads::usual_threads);
 }
 
 /// The service thread wakes when `descriptor` is readable.

@@ -46,6 +46,7 @@ class threads final : public core::host {
   [[nodiscard]] bool has_timer() const noexcept override { return timer_ >= 0; }
   void watch_faults(const detect::detector& from) noexcept override;
   [[nodiscard]] store::crew& crew() noexcept override { return crew_; }
+  void start_crew() noexcept override;
 
  private:
   [[nodiscard]] transport::transport& wire() const noexcept;
@@ -79,6 +80,7 @@ class threads final : public core::host {
   core::wait_board shown_;
   waits_told waits_;
   /// What a store has done is the driver's to take: the service thread's, if no other drives.
+  std::atomic<bool> crew_starts_{false};
   store::crew_of_threads crew_{[](void* me) noexcept { static_cast<threads*>(me)->call(); }, this};
   std::thread service_;
   std::atomic<bool> stopping_{false};

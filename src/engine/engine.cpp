@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
@@ -14,12 +15,12 @@ namespace quire::engine {
 namespace {
 
 engine* g_engine = nullptr;  // for signal handlers
-thread_local constinit bool t_found_lost __attribute__((tls_model("initial-exec"))) = false;  // the last fault was for what nobody has any more
+thread_local constinit const char* t_found_lost __attribute__((tls_model("initial-exec"))) = nullptr;  // why the last fault was for what cannot be had
 
 bool on_signal(std::uint64_t address, bool write) noexcept {
   return g_engine != nullptr && g_engine->on_fault(address, write, base::now_ns());
 }
-bool found_lost() noexcept { return t_found_lost; }
+const char* found_lost() noexcept { return std::exchange(t_found_lost, nullptr); }
 bool is_shared(std::uint64_t address) noexcept {
   if (g_engine == nullptr) return false;
   const core::region_map& regions = g_engine->node().regions;
@@ -66,7 +67,7 @@ base::status engine::open() {
   if (const auto s = split ? base::status{} : reserve(); !s.ok()) return s;
   if (const auto s = core_.open(); !s.ok() || split) return s;
   g_engine = this;
-  return detect::install_signals(on_signal, c.survives ? found_lost : nullptr, is_shared, may_run);
+  return detect::install_signals(on_signal, found_lost, is_shared, may_run);
 }
 
 base::status engine::reserve() {
@@ -86,13 +87,14 @@ base::status engine::reserve() {
 }
 
 bool engine::on_fault(std::uint64_t address, bool write, std::uint64_t entered_ns) noexcept {
-  t_found_lost = false;
+  t_found_lost = nullptr;
   if (drive::threads::is_driving()) {
     core_.faults.check_frames(address);
     return false;
   }
   const auto why = core_.faults.fault(address, write, entered_ns);
-  t_found_lost = why.code() == QUIRE_LOST;
+  if (why.code() == QUIRE_LOST) t_found_lost = "which was lost with a node that died";
+  if (why.code() == core::stored_units::unreadable) t_found_lost = "whose content cannot be had from the store that keeps it";
   return why.ok() || why.code() == QUIRE_CONFLICT;  // then the thread goes back to where its transaction began
 }
 

@@ -21,6 +21,8 @@ enum class action_kind : std::uint8_t {
   protect,    ///< lower the application view of the unit from `from` to `level`
   permit,     ///< raise the application view of the unit from `from` to `level`
   wake,       ///< threads that wait for the unit may try again
+  refuse,     ///< threads that wait for the unit get the error of `m` (errno, in `operation`): its content cannot be had from its store
+  flush,      ///< the unit's content as it is now goes to its store; then call on_flushed(unit)
   operate,    ///< do the atomic operation of `m` on the unit's content, then send `m` to `to`, with `a` = value before
   operate_here,  ///< the same for a local thread: do the operation, then complete the call of `m.token`
   complete,   ///< the call of the local thread that waits under `m.token` has ended with `m.a`

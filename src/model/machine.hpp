@@ -18,6 +18,7 @@
 #include "model/message.hpp"
 #include "model/page_locking.hpp"
 #include "model/paging.hpp"
+#include "model/storing.hpp"
 #include "model/succession.hpp"
 #include "model/survival.hpp"
 
@@ -78,6 +79,7 @@ class machine {
   [[nodiscard]] virtual page_locking& pins() noexcept { return none<page_locking>(); }
   [[nodiscard]] virtual broadcasting& pushes() noexcept { return none<broadcasting>(); }
   [[nodiscard]] virtual paging& frames() noexcept { return none<paging>(); }
+  [[nodiscard]] virtual storing& stored() noexcept { return none<storing>(); }
   [[nodiscard]] virtual succession& successor() noexcept { return none<succession>(); }
   [[nodiscard]] virtual survival& losses() noexcept { return none<survival>(); }
 

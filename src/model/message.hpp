@@ -65,6 +65,10 @@ enum class message_kind : std::uint8_t {
   survives,   ///< a node with a copy -> the unit's manager; a = 1: it was the owner; c = 1: a replica only, b = its stamp
   owner_is,   ///< manager -> who has copies: `requester` is the owner; a = 1: and has all that there is of the unit
   unit_lost,  ///< manager -> requester: nobody has the unit any more; operation = what was asked
+  // units that a store keeps: see src/model/storing.hpp
+  unit_refused,  ///< manager -> requester: the content cannot be had from the store; operation = errno, a = what was asked
+  write_back,    ///< node -> who manages some of these units: the store is to have what was written; token of the call
+  written_back,  ///< and back; operation = 0 or errno
   // content is kept on two nodes: see src/protocol/sequential/saving.hpp
   replica,      ///< owner -> backup: the content, to be kept without a right; b = stamp
   replica_ack,  ///< and back: it is kept

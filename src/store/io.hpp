@@ -12,7 +12,7 @@ namespace quire::store {
 
 /// A range on its way between memory and a store. It stays where it is from crew::begin() until crew::take_done() has given it back.
 struct io {
-  enum class kind : std::uint8_t { fill, flush };
+  enum class kind : std::uint8_t { fill, flush, sync };
   kind what = kind::fill;
   store* of = nullptr;
   std::uint64_t at = 0;
@@ -24,7 +24,11 @@ struct io {
 
   /// Does it, now. May take as long as a disk does.
   void perform() noexcept {
-    error = what == kind::fill ? of->fill(at, {memory, bytes}) : of->flush(at, {memory, bytes});
+    switch (what) {
+      case kind::fill: error = of->fill(at, {memory, bytes}); return;
+      case kind::flush: error = of->flush(at, {memory, bytes}); return;
+      case kind::sync: error = of->sync(); return;
+    }
   }
 };
 

@@ -321,6 +321,8 @@ class chart {
           a.targets.for_each([&](node_id to) { send(node, to, a.m, false); });
           break;
         case action_kind::publish:
+        case action_kind::refuse:
+        case action_kind::flush:
         case action_kind::hold: ADD_FAILURE() << "not an action of this protocol";
       }
     }

@@ -29,7 +29,7 @@ using model::message_kind;
 /// Units 0 to N-1, unit u managed by node u, for N nodes.
 class chart {
  public:
-  explicit chart(unsigned nodes) : units_(nodes * nodes), entries_(nodes * nodes), pools_(nodes, directory::request_pool(1)),
+  explicit chart(unsigned nodes, bool stored = false) : units_(nodes * nodes), entries_(nodes * nodes), pools_(nodes, directory::request_pool(1)),
         pins_(nodes, pin_table(nodes)) {
     for (std::uint16_t n = 0; n < nodes; ++n) {
       region_shape shape;
@@ -37,6 +37,7 @@ class chart {
       shape.nodes = model::geometry::of(nodes);
       shape.managers = directory::manager_map::make(model::placement::modulo, nodes, nodes, {});
       shape.units = nodes;
+      shape.stored = stored;
       machines_.emplace_back(shape, &units_[n * nodes], &entries_[n * nodes], pools_[n], pins_[n]);
     }
   }
@@ -103,6 +104,22 @@ class chart {
     perform(node);
   }
 
+  /// Of units that a store keeps.
+  model::flush_outcome flush(std::uint16_t node, std::uint64_t unit = 0) {
+    const auto outcome = at(node).stored().on_flush(unit, out_);
+    perform(node);
+    return outcome;
+  }
+  void flushed(std::uint16_t node, bool well, std::uint64_t unit = 0) {
+    at(node).stored().on_flushed(unit, well, out_);
+    perform(node);
+  }
+  void unfilled(std::uint16_t node, const message& request, int error) {
+    EXPECT_TRUE(at(node).stored().on_unfilled(request, error, out_));
+    perform(node);
+  }
+  void forget_messages() { flights_.clear(); }
+
   /// The oldest message on its way arrives. False if there is none.
   bool step() {
     if (flights_.empty()) return false;
@@ -152,6 +169,8 @@ class chart {
         case action_kind::protect: line(node, std::string("protect ") + name(a.from) + " > " + name(a.level)); break;
         case action_kind::permit: line(node, std::string("permit ") + name(a.from) + " > " + name(a.level)); break;
         case action_kind::wake: line(node, "wake"); break;
+        case action_kind::refuse: line(node, "refuse"); break;
+        case action_kind::flush: line(node, "flush"); break;
         case action_kind::hold: line(node, "hold " + std::to_string(a.m.a)); break;
         case action_kind::operate:
           line(node, "operate");

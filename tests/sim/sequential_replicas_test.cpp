@@ -22,20 +22,20 @@ cluster_options dying(std::initializer_list<node_id> mortal, unsigned units = 1,
   return o;
 }
 
-constexpr operation sync{release, 0};
+constexpr operation released{release, 0};
 
 TEST(sequential_replicas, nobody_dies) {
-  explore(dying({}, 1, 0), {{a, {set(0, 1), get(0)}}, {b, {get(0), set(0, 2), sync}}, {c, {set(0, 3), get(0)}}}, 1'000);
+  explore(dying({}, 1, 0), {{a, {set(0, 1), get(0)}}, {b, {get(0), set(0, 2), released}}, {c, {set(0, 3), get(0)}}}, 1'000);
 }
 
 TEST(sequential_replicas, one_of_two_nodes_dies) {
   cluster_options o = dying({a, b});
   o.nodes = 2;
-  explore(o, {{a, {set(0, 1), sync, get(0)}}, {b, {get(0), set(0, 2), sync}}}, 1'000);
+  explore(o, {{a, {set(0, 1), released, get(0)}}, {b, {get(0), set(0, 2), released}}}, 1'000);
 }
 
 TEST(sequential_replicas, any_of_three_dies) {
-  explore(dying({a, b, c}), {{a, {set(0, 1), sync}}, {b, {get(0), set(0, 2), sync}}}, 10'000);
+  explore(dying({a, b, c}), {{a, {set(0, 1), released}}, {b, {get(0), set(0, 2), released}}}, 10'000);
 }
 
 TEST(sequential_replicas, a_reader_or_writer_dies) {
@@ -43,7 +43,7 @@ TEST(sequential_replicas, a_reader_or_writer_dies) {
 }
 
 TEST(sequential_replicas, the_manager_dies) {
-  explore(dying({a}), {{a, {set(0, 1), sync}}, {b, {set(0, 2)}}, {c, {get(0)}}}, 50'000);
+  explore(dying({a}), {{a, {set(0, 1), released}}, {b, {set(0, 2)}}, {c, {get(0)}}}, 50'000);
 }
 
 TEST(sequential_replicas, what_was_seen_later_is_not_all_that_is_left) {
@@ -56,19 +56,19 @@ TEST(sequential_replicas, atomic_operations_on_what_others_have_written) {
 }
 
 TEST(sequential_replicas, pushes_and_pins) {
-  explore(dying({a}), {{b, {set(0, 1), {push, 0}, sync}}, {c, {get(0)}}}, 10'000);
-  explore(dying({b}), {{b, {{pin, 0}, set(0, 1), {unpin, 0}, sync}}, {c, {{pin, 0}, set(0, 2), {unpin, 0}}}}, 5'000);
+  explore(dying({a}), {{b, {set(0, 1), {push, 0}, released}}, {c, {get(0)}}}, 10'000);
+  explore(dying({b}), {{b, {{pin, 0}, set(0, 1), {unpin, 0}, released}}, {c, {{pin, 0}, set(0, 2), {unpin, 0}}}}, 5'000);
 }
 
 TEST(sequential_replicas, a_second_death_when_all_have_gone_on_or_before) {
-  explore(dying({a, b}, 1, 2), {{a, {set(0, 1), sync}}, {c, {get(0), set(0, 3), get(0)}}}, 10'000);
+  explore(dying({a, b}, 1, 2), {{a, {set(0, 1), released}}, {c, {get(0), set(0, 3), get(0)}}}, 10'000);
 }
 
 // ---- what the checkers would notice
 
-const std::vector<script> two_writers{{a, {set(0, 1), sync}}, {b, {get(0), set(0, 2), sync}}};
-const std::vector<script> reader_and_writer{{b, {set(0, 1), sync}}, {c, {get(0), set(0, 2), get(0)}}};
-const std::vector<script> written_again{{b, {set(0, 1), sync, set(0, 2), sync}}, {c, {get(0), get(0)}}};
+const std::vector<script> two_writers{{a, {set(0, 1), released}}, {b, {get(0), set(0, 2), released}}};
+const std::vector<script> reader_and_writer{{b, {set(0, 1), released}}, {c, {get(0), set(0, 2), get(0)}}};
+const std::vector<script> written_again{{b, {set(0, 1), released, set(0, 2), released}}, {c, {get(0), get(0)}}};
 
 /// What they say first of programs of which any node dies.
 std::string spoiled(const cluster::tampering& broken) {

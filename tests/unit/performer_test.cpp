@@ -66,6 +66,10 @@ struct recorder final : core::effects {
   void wake_units(region_slot&, std::uint64_t first, std::uint64_t count) noexcept override {
     g_log.push_back("wake " + pages(first, count));
   }
+  void refuse_units(region_slot&, std::uint64_t first, std::uint64_t count, int error) noexcept override {
+    g_log.push_back("refuse " + pages(first, count) + " " + std::to_string(error));
+  }
+  void flush_units(region_slot&, std::uint64_t first, std::uint64_t count) noexcept override { g_log.push_back("flush " + pages(first, count)); }
   void operate(region_slot&, const model::action&) noexcept override { g_log.push_back("operate"); }
   void complete_call(const model::message&) noexcept override { g_log.push_back("complete"); }
   void hold_unit(region_slot&, std::uint64_t unit, std::uint64_t) noexcept override {

@@ -21,6 +21,7 @@ struct abilities {
   bool survive = false;   ///< regions outlast the death of a node
   bool replicas = false;  ///< content on two nodes
   bool tells = false;  ///< its domain tells other nodes something before messages that synchronise threads
+  bool stores = false;    ///< units that a store keeps
   bool transactions = false;  ///< threads see units by private views, and write by transactions only
 };
 

@@ -46,6 +46,7 @@ struct region_shape {
   bool first_touch = false;  ///< the first node that asks for a unit becomes its home, where the protocol has homes
   bool beside_others = false;  ///< threads synchronise by memory of other regions, which orders (quire_region_options::orders)
   bool scans = false;        ///< written units are found by machine::on_written(), and no write faults
+  bool stored = false;       ///< a store of its own keeps its content (model/storing.hpp)
 };
 
 struct row {

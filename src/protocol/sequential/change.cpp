@@ -18,7 +18,7 @@ handover handovers::give(std::uint64_t unit, actions&) {
   s = {};
   if (table_.manager_of(unit) != table_.shape.self) return h;
   directory_entry& e = table_.touch_entry(unit);
-  CHECK(e.requests.empty() && e.acks_left == 0);
+  CHECK(e.requests.empty() && e.acks_left == 0 && e.wanted == 0 && e.flushing == 0);
   h.manages = true;
   h.owner = e.owner;
   h.copies = e.copies;

@@ -33,6 +33,7 @@ void machine::on_message(const message& m, actions& out) {
     case message_kind::survives: return losses_.on_survives(m);
     case message_kind::owner_is: return losses_.on_owner_is(m);
     case message_kind::unit_lost: return losses_.on_unit_lost(m, out);
+    case message_kind::unit_refused: return flushes_.on_unit_refused(m, out);
     case message_kind::push_reply: out.add(action_kind::complete, m.unit).m = m; return;
     default: CHECK(!"a message of the sequential protocol");
   }
@@ -47,6 +48,7 @@ bool machine::is_valid(std::uint64_t unit) const noexcept {
   if (s.touched != 0 && (s.owner != 0 ? s.right() == access::none : s.right() == access::write)) return false;  // (I3)
   if (s.pending() == access::none && (s.replied != 0 || s.acks_got != 0)) return false;  // (I9)
   if (table_.replicated() && !marks_.is_valid(unit)) return false;
+  if (!flushes_.is_valid(unit)) return false;
   if (s.held != 0 && (s.pending() != access::none || table_.right_of(unit) == access::none)) return false;  // (I13)
   const pin* const p = table_.pins.find(table_.shape.region, unit);
   if (s.pinned != 0 && (p == nullptr || table_.right_of(unit) != access::write)) return false;  // (I8)

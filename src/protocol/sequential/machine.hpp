@@ -16,6 +16,7 @@
 #include "model/machine.hpp"
 #include "protocol/sequential/change.hpp"
 #include "protocol/sequential/doubles.hpp"
+#include "protocol/sequential/flush.hpp"
 #include "protocol/sequential/loss.hpp"
 #include "protocol/sequential/manager.hpp"
 #include "protocol/sequential/node.hpp"
@@ -43,6 +44,7 @@ class machine : public model::machine {
   [[nodiscard]] page_locks& pins() noexcept override { return locks_; }
   [[nodiscard]] broadcasts& pushes() noexcept override { return pushes_; }
   [[nodiscard]] page_out& frames() noexcept override { return frames_; }
+  [[nodiscard]] flushes& stored() noexcept override { return flushes_; }
   [[nodiscard]] handovers& successor() noexcept override { return handovers_; }
   [[nodiscard]] sequential::losses& losses() noexcept override { return losses_; }
   [[nodiscard]] saving_rounds& rounds() noexcept { return rounds_; }
@@ -69,7 +71,7 @@ class machine : public model::machine {
   [[nodiscard]] std::uint64_t units() const noexcept override { return shape().units; }
   [[nodiscard]] access mapped(std::uint64_t u) const noexcept override { return unit(u).mapped(); }
   [[nodiscard]] bool awaits_content(std::uint64_t) const noexcept override { return true; }
-  [[nodiscard]] bool is_written(std::uint64_t u) const noexcept override { return unit(u).written != 0; }
+  [[nodiscard]] bool is_written(std::uint64_t u) const noexcept override { return unit(u).written != 0 || shape().stored; }
   [[nodiscard]] bool keeps(std::uint64_t u) const noexcept override {
     return unit(u).touched != 0 ? unit(u).owner != 0 : manager_of(u) == shape().self;
   }
@@ -101,7 +103,8 @@ class machine : public model::machine {
   node_side node_{table_, habits_, marks_};
 
  private:
-  manager_side manager_{table_, node_, marks_};
+  flushes flushes_{table_, node_};
+  manager_side manager_{table_, node_, marks_, flushes_};
   saving_rounds rounds_{table_, node_, manager_, marks_, *this};
   page_locks locks_{table_, habits_, node_, *this};
   broadcasts pushes_{table_, node_, marks_};

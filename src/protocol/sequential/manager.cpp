@@ -65,6 +65,7 @@ bool manager_side::settle_write(const message& m, directory_entry& e, actions& o
   } else {
     node_.on_fetch(r, out);
   }
+  e.dirty = 1;
   e.owner = m.requester;
   e.copies = copyset::of(g, m.requester);
   return true;
@@ -72,6 +73,7 @@ bool manager_side::settle_write(const message& m, directory_entry& e, actions& o
 
 bool manager_side::settle_atomic(const message& m, directory_entry& e, actions& out) {
   if (e.owner != table_.shape.self || model::node_set{e.copies, table_.shape.nodes, e.owner, e.owner}.count() != 0) return false;
+  e.dirty = 1;
   message f = m;
   f.flags |= message_flag::settled;
   node_.on_atomic_fetch(f, out);
@@ -122,6 +124,7 @@ void manager_side::serve_write(const message& m, directory_entry& e, actions& ou
   r.acks = acks;
   if (has_copy) marks_.tell_backup(m.requester, e, r);
   table_.send(has_copy ? m.requester : e.owner, r, false, out);
+  e.dirty = 1;
   e.owner = m.requester;
   e.copies = copyset::of(g, m.requester);
 }
@@ -142,6 +145,7 @@ void manager_side::serve_atomic(const message& m, directory_entry& e, actions& o
 
 void manager_side::forward_atomic(const message& m, directory_entry& e, actions& out) {
   e.copies = copyset::of(table_.shape.nodes, e.owner);
+  e.dirty = 1;
   message f = m;
   f.kind = message_kind::atomic_fetch;
   table_.send(e.owner, f, false, out);
@@ -178,9 +182,11 @@ void manager_side::on_done(const message& m, actions& out) {
   finish(m.unit, e, out);
 }
 
-/// The request at the front has been served; the next, if there is one, begins, in the order of their coming (I14).
+/// The request at the front has been served; the next, if there is one, begins, in the order of their coming (I14). A flush that is wanted comes
+/// first: so it waits for what is being served, and for no more.
 void manager_side::finish(std::uint64_t unit, directory_entry& e, actions& out) {
   table_.requests.pop(e.requests);
+  if (e.wanted != 0) flushes_.begin(unit, e, out);
   if (!e.requests.empty()) serve(unit, e, out);
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "protocol/sequential/flush.hpp"
 #include "protocol/sequential/node.hpp"
 #include "protocol/sequential/replica_marks.hpp"
 #include "protocol/sequential/unit_table.hpp"
@@ -12,7 +13,8 @@ namespace quire::sequential {
 
 class manager_side {
  public:
-  manager_side(unit_table& table, node_side& node, replica_marks& marks) noexcept : table_(table), node_(node), marks_(marks) {}
+  manager_side(unit_table& table, node_side& node, replica_marks& marks, flushes& stores) noexcept
+      : table_(table), node_(node), marks_(marks), flushes_(stores) {}
 
   void on_request(const message& m, actions& out);
   void on_done(const message& m, actions& out);
@@ -37,6 +39,7 @@ class manager_side {
   unit_table& table_;
   node_side& node_;
   replica_marks& marks_;
+  flushes& flushes_;
 };
 
 }  // namespace quire::sequential

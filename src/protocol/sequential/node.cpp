@@ -90,6 +90,7 @@ void node_side::permit(std::uint64_t unit, unit_state& s, access want, actions& 
   if (privately && table_.shape.views->is_closed()) return;
   bool watched = privately || s.probe != 0 || s.producing != 0;
   if (table_.replicated() && table_.shape.replicas.units[unit].unsaved == 0) watched |= want != access::write || table_.is_saving(unit);
+  if (want != access::write && table_.is_clean_here(unit)) watched = true;
   const access level = watched && s.right() == access::write ? access::read : s.right();
   if (s.mapped() >= level) return;
   auto& a = out.add(action_kind::permit, unit);
@@ -100,6 +101,7 @@ void node_side::permit(std::uint64_t unit, unit_state& s, access want, actions& 
   if (level != access::write) return;
   s.written = 1;  // (I10)
   marks_.mark_unsaved(unit);
+  table_.note_writable(unit);
 }
 
 /// Gives up rights: first the application view, before anybody reads the content (I6).
@@ -244,6 +246,7 @@ void node_side::on_atomic(const message& call, actions& out) {
   if (s.right() == access::write) {
     s.written = 1;
     marks_.mark_unsaved(call.unit);
+    table_.note_writable(call.unit);
     s.producing = 0;
     habits_.note_write(s);
     out.add(action_kind::operate_here, call.unit).m = call;

@@ -36,6 +36,7 @@ constexpr message_traits messages[] = {
     {.kind = message_kind::survives},
     {.kind = message_kind::owner_is},
     {.kind = message_kind::unit_lost},
+    {.kind = message_kind::unit_refused, .content_free = true},
     {.kind = message_kind::replica, .brings = payload::replica},
     {.kind = message_kind::replica_ack},
 };
@@ -55,6 +56,7 @@ std::unique_ptr<model::machine> make_machine(const protocol::job& node, const pr
   shape.units = of.units;
   shape.members = node.members;
   shape.learns = node.learn_writes;
+  shape.stored = of.stored;
   if (node.replicas) shape.replicas = {own->replicas.data(), &own->book, &all.rounds};
   auto made = std::make_unique<machine>(shape, own->units.data(), own->entries.data(), all.requests, *node.pins);
   made->own(std::move(own));
@@ -74,7 +76,8 @@ constexpr protocol::row the_row{
             .block = true,
             .checkpoint = true,
             .survive = true,
-            .replicas = true},
+            .replicas = true,
+            .stores = true},
     .messages = messages,
     .make_domain = make_domain,
     .make_machine = make_machine,

@@ -73,6 +73,10 @@ struct directory_entry {
   std::uint16_t acks_left = 0;
   static constexpr std::uint8_t lost = 2;
   std::uint8_t touched = 0;  ///< 1: owner and copies have been set; lost: there is neither
+  // Of units that a store keeps (flush.cpp); else they mean nothing.
+  std::uint8_t dirty : 1 = 0;     ///< the store may have something older: somebody may write, or could
+  std::uint8_t wanted : 1 = 0;    ///< a flush is to begin when nothing is being served
+  std::uint8_t flushing : 1 = 0;  ///< one is under way
   node_id served_by{};       ///< the owner when the request that is being served came to the front
 };
 static_assert(sizeof(directory_entry) == 24);
@@ -116,6 +120,7 @@ struct region_shape {
   replica_tables replicas{};  ///< content is kept on two nodes
   const private_views* views = nullptr;  ///< null: threads write where they read
   bool learns = true;  ///< double faults are avoided where units show the pattern, not only where threads advise it
+  bool stored = false;  ///< a store keeps the content: a unit begins there, and not as zeroes
 };
 
 struct counters {
@@ -125,6 +130,7 @@ struct counters {
   std::uint64_t exclusive_reads = 0, exclusive_wasted = 0;  ///< reads that asked for a writable copy; known to be in vain
   std::uint64_t copies_dropped = 0;       ///< clean copies given up to save memory
   std::uint64_t replicas_sent = 0;        ///< units whose content was sent to a backup
+  std::uint64_t flushes = 0;              ///< units that went to their store
   std::uint64_t replica_waits = 0;        ///< orders and requests that waited for that
   std::uint64_t pins = 0, pin_waits = 0;  ///< units pinned; requests of other nodes that waited for the end of a pin
 };

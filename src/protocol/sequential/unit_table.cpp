@@ -13,6 +13,7 @@ unit_state& unit_table::touch(std::uint64_t unit) noexcept {
   if (s.touched == 0) {
     used.add(unit);
     s.touched = 1;
+    s.written = shape.stored ? 1 : 0;
     // A unit starts at its home, which is its manager, writable and zero.
     s.owner = shape.managers.of(unit) == shape.self ? 1 : 0;
     s.set_right(s.owner != 0 ? access::write : access::none);

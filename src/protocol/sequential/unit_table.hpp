@@ -50,6 +50,15 @@ class unit_table {
     return !replicated() || (shape.replicas.units[unit].unsaved == 0 && shape.replicas.units[unit].saving == 0);
   }
 
+  /// A thread of this node may write from now on what a store keeps. Its manager's node knows, and who is elsewhere has been granted the right by it.
+  void note_writable(std::uint64_t unit) noexcept {
+    if (shape.stored && manager_of(unit) == shape.self) touch_entry(unit).dirty = 1;
+  }
+  /// The next write is to be noticed here.
+  [[nodiscard]] bool is_clean_here(std::uint64_t unit) const noexcept {
+    return shape.stored && manager_of(unit) == shape.self && entries[unit].dirty == 0;
+  }
+
   region_shape shape;
   unit_state* units;
   directory_entry* entries;

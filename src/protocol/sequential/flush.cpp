@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A unit that a store keeps begins there: its manager's node is the owner, and has the content in the store only. From the first right to write it is dirty.
+//
+// A flush needs the content at the manager's node, and nobody who may write it. A node with a copy has just that between two requests: if others have
+// copies all may read (README.md, I3), and its own view is lowered. Where it has no copy it asks for one, as if a thread wanted to read. The owner has
+// to ask before it writes again, wherever it is. So no message is there for flushes alone.
+#include "protocol/sequential/flush.hpp"
+
+namespace quire::sequential {
+
+using model::action_kind;
+using model::flush_outcome;
+using model::message_kind;
+
+flush_outcome flushes::on_flush(std::uint64_t unit, actions& out) {
+  CHECK(table_.shape.stored && table_.manager_of(unit) == table_.shape.self);
+  if (table_.entries[unit].touched == 0) return flush_outcome::clean;
+  directory_entry& e = table_.entries[unit];
+  if (e.dirty == 0) return e.flushing != 0 ? flush_outcome::under_way : flush_outcome::clean;
+  e.wanted = 1;
+  if (e.requests.empty()) begin(unit, e, out);
+  return flush_outcome::next;
+}
+
+void flushes::begin(std::uint64_t unit, directory_entry& e, actions& out) {
+  if (e.flushing != 0) return;  // on_flushed() comes back: what the store has never becomes older (I18)
+  unit_state& s = table_.touch(unit);
+  if (s.right() == access::none) {
+    if (s.pending() != access::none) return;  // finish() of that request comes back
+    s.withhold = 1;
+    return node_.ask(unit, s, access::read, out);
+  }
+  if (s.mapped() == access::write) {
+    auto& a = out.add(action_kind::protect, unit);
+    a.from = access::write;
+    a.level = access::read;
+    s.set_mapped(access::read);
+  }
+  e.dirty = e.wanted = 0;
+  e.flushing = 1;
+  ++table_.count.flushes;
+  out.add(action_kind::flush, unit);
+}
+
+void flushes::on_flushed(std::uint64_t unit, bool well, actions& out) {
+  directory_entry& e = table_.touch_entry(unit);
+  CHECK(e.flushing != 0);
+  e.flushing = 0;
+  if (!well) e.dirty = 1;
+  if (e.wanted != 0 && e.requests.empty()) begin(unit, e, out);
+}
+
+bool flushes::is_clean(std::uint64_t unit) const noexcept {
+  const directory_entry& e = table_.entries[unit];
+  return e.dirty == 0 && e.flushing == 0;
+}
+
+// ---- Content that cannot be had
+
+/// Nothing else waits for content: while a request is being served the home's copy does not leave (paging.cpp).
+bool flushes::on_unfilled(const message& m, int error, actions& out) {
+  if (m.kind < message_kind::read_request || m.kind > message_kind::push_request) return false;
+  message r = table_.reply_to(m, message_kind::unit_refused);
+  r.operation = static_cast<std::uint32_t>(error);
+  r.a = static_cast<std::uint64_t>(m.kind);
+  table_.send(m.requester, r, false, out);
+  return true;
+}
+
+/// Who asks next may have more luck.
+void flushes::on_unit_refused(const message& m, actions& out) {
+  const auto asked = static_cast<message_kind>(m.a);
+  if (asked == message_kind::atomic_request || asked == message_kind::push_request) {
+    out.add(action_kind::complete, m.unit).m = m;
+    return;
+  }
+  unit_state& s = table_.touch(m.unit);
+  CHECK(s.pending() != access::none);
+  s.set_pending(access::none);
+  s.hold = s.withhold = s.read_ahead = s.probe = 0;
+  --table_.outstanding;
+  out.add(action_kind::refuse, m.unit).m = m;
+}
+
+bool flushes::is_valid(std::uint64_t unit) const noexcept {
+  const unit_state& s = table_.units[unit];
+  if (!table_.shape.stored) return true;
+  if (s.touched != 0 && s.written == 0) return false;
+  if (table_.manager_of(unit) != table_.shape.self) return true;
+  const directory_entry& e = table_.entries[unit];
+  if (s.mapped() == access::write && e.dirty == 0) return false;  // (I17)
+  return e.wanted == 0 || e.dirty != 0;
+}
+
+}  // namespace quire::sequential
