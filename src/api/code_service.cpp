@@ -404,6 +404,11 @@ base::status code_service::load(const char* path, const char* name, const quire_
 #else
   loading what;
   what.file = base_name(path);
+  // Constructors, entries, counts and guards are written in no transaction.
+  if (options.consistency == QUIRE_TRANSACTIONAL) {
+    return explain(QUIRE_UNSUPPORTED, "quire_code_load(): %s: variables of a module cannot be QUIRE_TRANSACTIONAL, as its constructors run in no transaction: "
+                   "take QUIRE_SEQUENTIAL or QUIRE_RELEASE, and have what transactions share in a region of its own", what.file.c_str());
+  }
   what.name = name != nullptr ? name : what.file;
   if (what.name.empty() || what.name.size() > longest_name) {
     return explain(QUIRE_INVALID, "quire_code_load(): the name '%s' is empty, or has more than 58 characters", what.name.c_str());

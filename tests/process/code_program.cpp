@@ -293,6 +293,9 @@ void refusals(code::module shapes) {
     wrong.size = sizeof wrong;
     wrong.consistency = static_cast<quire_consistency>(77);
     REQUIRE_STATUS(quire_code_load(path_of("newer").c_str(), &wrong, &none), QUIRE_INVALID);
+    require_refused(QUIRE_UNSUPPORTED, {"newer.so", "QUIRE_TRANSACTIONAL"}, [] {
+      (void)code::load(path_of("newer"), {.consistency = quire::consistency::transactional});
+    });
     REQUIRE_STATUS(quire_code_load(nullptr, nullptr, &none), QUIRE_INVALID);
     const std::string path = std::string(folder) + "/part.so", whole = read_file(path_of("shapes"));
     REQUIRE(whole.size() > 10'000);
