@@ -181,14 +181,14 @@ lacking code_service::attach_here(std::uint64_t base) {
   if (!copy_shared(base, made->copy)) return lost;
   if (const std::uint64_t at = made->record().unwind_tables; at != 0 && !copy_shared(at, std::as_writable_bytes(std::span(&first_table, 1)))) return lost;
   code::program_names names(code_support);
-  lacking why;
+  // Under no lock: it waits for the dynamic linker's, and a thread that has that one may load, in a constructor of dlopen(3).
+  if (const lacking why = code::attach(made->record(), names); why.kind != lacking::what::nothing) return why;
+  const std::lock_guard unwinding(unwinding_);
   {
-    const std::lock_guard guard(unwinding_);
-    why = code::attach(made->record(), names);
+    const std::lock_guard guard(mutex_);
+    modules_[base] = made;
   }
-  if (why.kind != lacking::what::nothing) return why;
-  const std::lock_guard guard(mutex_);
-  modules_[base] = std::move(made);
+  code::add_unwind_tables(made->record());
   return {};
 }
 

@@ -100,7 +100,7 @@ class code_service {
   thread_service& threads_;
   name_service& names_;
   std::mutex mutex_;  ///< for the next one and its exits; nobody touches shared memory under it
-  std::mutex unwinding_;  ///< for module::unwinds, and what that says
+  std::mutex unwinding_;  ///< for module::unwinds, and what that says; before mutex_, and never around calls of the dynamic linker
   std::map<std::uint64_t, module_ptr> modules_{};  ///< attached on this node, by the first address
 };
 

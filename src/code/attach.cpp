@@ -118,7 +118,6 @@ lacking attach(const module_record& m, names& from) {
   std::memcpy(at(m.private_at), reinterpret_cast<const std::byte*>(&m) + m.private_content, m.private_bytes);
   if (const lacking why = resolve(m, from); why.kind != what::nothing) return failed(why);
   if (const int error = close(m); error != 0) return no_memory(error);
-  add_unwind_tables(m);
   return {};
 }
 

@@ -46,13 +46,13 @@ struct lacking {
   std::uint32_t number = 0;  ///< in the record's table; of memory, an errno
 };
 
-/// Makes the module usable on this node, or leaves nothing. Once a node.
+/// Makes the module usable on this node, but for exceptions, or leaves nothing. Once a node. It takes the dynamic linker's lock: call it with no other one.
 [[nodiscard]] lacking attach(const module_record& module, names& from);
 /// Undoes that: nobody runs the module's code here any more, and its unwind tables are removed.
 void detach(const module_record& module) noexcept;
 
-/// Exceptions pass through the module's code from now on, as they do after attach(); or not any more. One thread at a time. A child of fork(2) has no shared
-/// memory, and zeroes in place of the tables, which its unwinder may look at.
+/// Exceptions pass through the module's code from now on; or not any more. One thread at a time. A child of fork(2) has no shared memory, and zeroes in
+/// place of the tables, which its unwinder may look at.
 void add_unwind_tables(const module_record& module) noexcept;
 void remove_unwind_tables(const module_record& module) noexcept;
 

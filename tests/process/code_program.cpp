@@ -394,6 +394,23 @@ void many_at_a_time() {
   barrier();
 }
 
+/// Constructors that dlopen(3) runs, with the dynamic linker's lock, load while other nodes do.
+void loads_in_constructors() {
+  REQUIRE(::setenv("QUIRE_TEST_MODULE", path_of("newer").c_str(), 1) == 0);
+  const std::string library = path_of("loads");
+  for (int round = 0; round < 40; ++round) {
+    if (self() == 0) {
+      void* const opened = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+      REQUIRE(opened != nullptr);
+      REQUIRE_EQUAL(*static_cast<const int*>(::dlsym(opened, "loaded_by_constructor")), QUIRE_OK);
+      REQUIRE_EQUAL(::dlclose(opened), 0);
+    } else {
+      code::unload(load_hidden("newer", {.name = "newer " + std::to_string(self())}));
+    }
+  }
+  barrier();
+}
+
 void large_variables() {
   const code::module large = load_on(last(), "large");
   long* const all = symbol<long>(large, "large");
@@ -522,6 +539,7 @@ int main(int argc, char** argv) {
   } else if (what == "coming") {
     coming_and_going();
     many_at_a_time();
+    loads_in_constructors();
     large_variables();
     relaxed_variables();
   } else if (what == "survive") {
