@@ -73,7 +73,8 @@ QUIRE_API quire_status quire_code_replace(quire_code code, const char* name, qui
 /** Unloads a module on all nodes: destructors run (see quire_code_load()), then its code, its variables and its name are gone. Nobody may run its code,
  *  use its variables, or handle an exception of its types meanwhile: synchronise before. One thread of any node calls. QUIRE_NOT_FOUND. QUIRE_BUSY: an
  *  entry of another module leads to a function of it (quire_code_replace), and nothing has changed; or its variables are pinned, in a parallel block,
- *  about to change their consistency, or a checkpoint is written: then destructors have run, and the call is to be made again. */
+ *  about to change their consistency, or a checkpoint is written: then destructors have run, and the call is to be made again, best on the same node;
+ *  they do not run again. QUIRE_LOST: node 0, or what only a dead node had of the module, is lost: it stays. QUIRE_NO_MEMORY: call again. */
 QUIRE_API quire_status quire_code_unload(quire_code code);
 
 #ifdef __cplusplus

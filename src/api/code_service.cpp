@@ -277,14 +277,21 @@ base::status code_service::ask(unsigned node, order what, std::uint64_t base, la
 }
 
 /// The dead need nothing. The first error, though all are told.
-base::status code_service::tell_all(order what, std::uint64_t base) {
+base::status code_service::tell_others(order what, std::uint64_t base) {
   base::status worst;
   for (unsigned node = 0; node < core_.config.nodes; ++node) {
     lacking lacks;
+    if (node == core_.config.self.value()) continue;
     const auto why = ask(node, what, base, lacks);
     if (worst.ok() && why != QUIRE_LOST) worst = why;
   }
   return worst;
+}
+
+base::status code_service::tell_all(order what, std::uint64_t base) {
+  const auto others = tell_others(what, base);
+  (void)do_here(what, base);
+  return others;
 }
 
 // ---- Loading
@@ -476,7 +483,13 @@ base::status code_service::entry(quire_code code, const char* name, std::uint64_
 
 namespace {
 
-/// By Quire's atomic operations, or by the processor's where the region has none of them.
+/// By Quire's atomic operations, or by the processor's where the region has none of them. A copy of this node may be older.
+base::status read_word(std::uint64_t* word, std::uint64_t& now) {
+  const quire_status why = quire_fetch_add(word, 0, &now);
+  if (why != QUIRE_UNSUPPORTED) return why;
+  now = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+  return {};
+}
 std::uint64_t exchange_word(std::uint64_t* word, std::uint64_t value) noexcept {
   std::uint64_t before = 0;
   return quire_exchange(word, value, &before) == QUIRE_OK ? before : __atomic_exchange_n(word, value, __ATOMIC_SEQ_CST);
@@ -510,24 +523,49 @@ base::status code_service::replace(quire_code code, const char* name, quire_code
 
 // ---- The end
 
+/// Destructors run, once in the job: whoever sets `ended` has run all exits before, and goes on with the rest.
+base::status code_service::end(const module& m) {
+  const module_record& r = m.record();
+  auto* const ended = reinterpret_cast<std::uint64_t*>(r.ended);
+  std::uint64_t over = 0, users = 0;
+  if (const auto why = read_word(ended, over); !why.ok() || over != 0) return why;
+  if (const auto why = read_word(reinterpret_cast<std::uint64_t*>(r.users), users); !why.ok()) return why;
+  if (users != 0) {
+    return explain(QUIRE_BUSY, "quire_code_unload(): an entry of another module leads to a function of '%s'; replace it first (quire_code_replace)",
+                   r.text(r.name));
+  }
+  if (const auto why = tell_all(order::run_exits, r.base); !why.ok()) return why;
+  if (exchange_word(ended, 1) != 0) return {};
+  run_destructors(r);
+  for (std::uint64_t* e = r.entry(0); reinterpret_cast<std::uint64_t>(e) < r.users; ++e) {
+    std::uint64_t leads = 0;
+    if (read_word(e, leads).ok()) leads_to(m, leads, -1);
+  }
+  return {};
+}
+
+/// It may have been called before, on this node or another one, and have been refused half-way.
 base::status code_service::unload(quire_code code) {
   const module_ptr m = of_handle(code.id);
   if (m == nullptr) return no_module("quire_code_unload", code);
   const std::uint64_t base = m->record().base;
   const quire_region data{m->record().data_handle};
-  if (!m->ended) {
-    if (__atomic_load_n(reinterpret_cast<const std::uint64_t*>(m->record().users), __ATOMIC_ACQUIRE) != 0) {
-      return explain(QUIRE_BUSY, "quire_code_unload(): an entry of another module leads to a function of '%s'; replace it first (quire_code_replace)",
-                     m->record().text(m->record().name));
-    }
-    if (const auto why = tell_all(order::run_exits, base); !why.ok()) return why;
-    run_destructors(m->record());
-    for (const auto* e = m->record().entry(0); reinterpret_cast<std::uint64_t>(e) < m->record().users; ++e) leads_to(*m, *e, -1);
-    m->ended = true;
+  if (core_.config.survives && quire_alive(0) == 0) {
+    return explain(QUIRE_LOST, "quire_code_unload(): node 0, which numbers regions, is dead: '%s' stays as it is", m->record().text(m->record().name));
   }
-  if (const auto why = regions_.others().destroy(data); !why.ok()) return why;
-  if (const auto why = tell_all(order::detach, base); !why.ok()) return why;
-  return regions_.others().destroy({code.id});
+  if (core_.regions.of_handle(data.id) != nullptr) {
+    if (const auto why = end(*m); !why.ok()) return why;
+    if (const auto why = regions_.others().destroy(data); !why.ok()) return why;
+  }
+  // This node is the last: as long as it knows the module, the call can be made again.
+  if (const auto why = tell_others(order::detach, base); !why.ok()) return why;
+  detach_here(base);
+  const auto why = regions_.others().destroy({code.id});
+  if (why == QUIRE_BUSY) {
+    const std::lock_guard guard(mutex_);
+    modules_[base] = m;
+  }
+  return why;
 }
 
 }  // namespace quire::api

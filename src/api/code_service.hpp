@@ -61,7 +61,6 @@ class code_service {
     [[nodiscard]] const code::module_record& record() const noexcept { return *reinterpret_cast<const code::module_record*>(copy.data()); }
     std::vector<exit_call> exits{};  ///< of this node, in the order of the calls
     bool unwinds = true;             ///< exceptions pass through it on this node
-    bool ended = false;              ///< destructors have run, and the module could not go
   };
   using module_ptr = std::shared_ptr<module>;
   /// A module that is being loaded: what there is of it.
@@ -82,7 +81,9 @@ class code_service {
   [[nodiscard]] base::status attach_all(const loading& what);
   void give_up(const loading& what);
   [[nodiscard]] base::status ask(unsigned node, order what, std::uint64_t base, code::lacking& lacks);
+  [[nodiscard]] base::status tell_others(order what, std::uint64_t base);
   [[nodiscard]] base::status tell_all(order what, std::uint64_t base);
+  [[nodiscard]] base::status end(const module& m);
   void leads_to(const module& from, std::uint64_t address, std::int64_t more);
   [[nodiscard]] base::status find_export(const char* call, quire_code code, const char* name, const code::export_row*& found, module_ptr& in);
   [[nodiscard]] module_ptr of_handle(std::uint64_t handle);

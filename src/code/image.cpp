@@ -144,7 +144,7 @@ refusal image::plan(const elf_file& file, std::string_view name) {
   sizes_.code = page_up(thunks_at_ + imports_.size() * thunk_bytes) + (file.relro().first - file.image().first);
   sizes_.gap = file.relro().bytes();
   // Entries have pages of their own: what is called does not go to and fro with what is written.
-  const std::uint64_t variables = file.image().end - file.relro().end, entries = page_up((functions_ + 1) * word_bytes);
+  const std::uint64_t variables = file.image().end - file.relro().end, entries = page_up((functions_ + 2) * word_bytes);
   sizes_.data = variables + entries;
   sizes_.slots = page_up(aligned(imports_.size() * word_bytes) + copies_ * std::uint64_t{import::most_copied_bytes});
   return {};
@@ -282,6 +282,7 @@ refusal image::link(const place& at, linked_parts& made) const {
   r.data_bytes = sizes_.data;
   r.entries = to.data + (file_->image().end - file_->relro().end);
   r.users = r.entries + functions_ * word_bytes;
+  r.ended = r.users + word_bytes;
   r.slots = to.slots;
   r.slots_bytes = sizes_.slots;
   r.unwind_tables = to.moved(file_->unwind_tables().first);

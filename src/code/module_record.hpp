@@ -5,7 +5,7 @@
 //     address   what                                              on another node
 //     base      record, thunks of imports, code, constants        comes by page faults
 //               what is read-only after relocation (RELRO)        private, made by attach.hpp from the copy that the record has
-//     data      variables, then the table of entries and a count   comes by page faults
+//     data      variables, then entries, `users` and `ended`        comes by page faults
 //     slots     addresses of imports on this node, and copies     private, made by attach.hpp
 #pragma once
 
@@ -54,6 +54,7 @@ struct module_record {
   std::uint64_t private_at = 0, private_bytes = 0, private_content = 0;  ///< RELRO, and the offset of the copy
   std::uint64_t data = 0, data_bytes = 0, entries = 0;
   std::uint64_t users = 0;  ///< a word behind the entries: how many entries of other modules lead to this one
+  std::uint64_t ended = 0;  ///< a word behind that: not 0, once destructors run or have run
   std::uint64_t slots = 0, slots_bytes = 0;
   std::uint64_t unwind_tables = 0, unwind_bytes = 0;  ///< 0: none
   std::uint64_t init = 0, fini = 0;  ///< functions, or 0

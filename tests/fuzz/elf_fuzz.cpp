@@ -24,7 +24,7 @@ void check(const module_record& r, const part_sizes& sizes) {
   for (std::uint64_t i = 0; i < r.exports.count; ++i) {
     MUST(in_image(exports[i].address) && r.find(r.text(exports[i].name)) == &exports[i]);
     MUST(exports[i].entry == export_row::no_entry || r.entries + (exports[i].entry + std::uint64_t{1}) * 8 <= r.users);
-    MUST(r.users + 8 <= r.slots);
+    MUST(r.users + 8 <= r.ended && r.ended + 8 <= r.slots);
   }
   const auto* const imports = r.rows<import_row>(r.imports);
   for (std::uint64_t i = 0; i < r.imports.count; ++i) MUST(imports[i].name < r.strings.count);

@@ -394,6 +394,39 @@ void many_at_a_time() {
   barrier();
 }
 
+/// Refused half-way, and called again by another node: destructors run once, and another module loses one user.
+void unloading_again() {
+  const code::module shapes = load_on(0, "shapes", {.name = "pinned"}), other = load_on(0, "shapes", {.name = "other"}), newer = load_on(0, "newer");
+  auto* const ended = shared_object<int>("ended once");
+  char* const pinned = symbol<char>(shapes, "zeroes") + (1 << 20);
+  if (self() == 0) {
+    *ended = 0;
+    variable<int*>(shapes, "ended") = ended;
+    code::replace(shapes, "change", newer);
+    code::replace(other, "change", newer);
+  }
+  barrier();
+  int holder = -1;
+  if (self() == last()) REQUIRE_OK(quire_acquire(pinned, 1, -1, &holder));
+  barrier();
+  if (self() == 0) require_refused(QUIRE_BUSY, {"pinned"}, [&] { code::unload(shapes); });
+  barrier();
+  REQUIRE_EQUAL(*ended, 101);
+  if (self() == last()) {
+    REQUIRE_OK(quire_release(pinned, 1));
+    code::unload(shapes);
+  }
+  barrier();
+  REQUIRE_EQUAL(*ended, 101);
+  barrier();
+  if (self() == 0) {
+    require_refused(QUIRE_BUSY, {"'newer.so'"}, [&] { code::unload(newer); });
+    code::unload(other);
+    code::unload(newer);
+  }
+  barrier();
+}
+
 /// Constructors that dlopen(3) runs, with the dynamic linker's lock, load while other nodes do.
 void loads_in_constructors() {
   REQUIRE(::setenv("QUIRE_TEST_MODULE", path_of("newer").c_str(), 1) == 0);
@@ -476,7 +509,11 @@ void survive(int dies) {
   if (dies == 0) {  // who gives numbers and addresses
     if (self() == first) {
       require_refused(QUIRE_LOST, {}, [] { (void)load_hidden("newer"); });
-      require_refused(QUIRE_LOST, {}, [&] { code::unload(shapes); });
+      int ended = 0;
+      variable<int*>(shapes, "ended") = &ended;
+      for (int i = 0; i < 2; ++i) require_refused(QUIRE_LOST, {"node 0"}, [&] { code::unload(shapes); });
+      REQUIRE_EQUAL(ended, 0);  // it stays as it is
+      REQUIRE_EQUAL(symbol<change_function>(shapes, "catch_inside")(6), 6);
     }
     barrier();
     return;
@@ -539,6 +576,7 @@ int main(int argc, char** argv) {
   } else if (what == "coming") {
     coming_and_going();
     many_at_a_time();
+    unloading_again();
     loads_in_constructors();
     large_variables();
     relaxed_variables();

@@ -91,7 +91,8 @@ TEST(code_image, parts_lie_one_behind_the_other) {
   EXPECT_EQ(r.data_bytes, elf_sample::end - elf_sample::data + page_bytes);  // and the table of entries
   EXPECT_EQ(b.moved(elf_sample::data), r.data);
   EXPECT_GE(r.users, r.entries + 8);
-  EXPECT_LE(r.users + 8, r.data + r.data_bytes);
+  EXPECT_EQ(r.ended, r.users + 8);
+  EXPECT_LE(r.ended + 8, r.data + r.data_bytes);
   EXPECT_EQ(r.code_handle, 11u);
   EXPECT_EQ(r.data_handle, 12u);
   EXPECT_EQ(r.unwind_tables, b.moved(elf_sample::unwind_tables));
