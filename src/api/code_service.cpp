@@ -171,15 +171,24 @@ bool code_service::copy_shared(std::uint64_t from, std::span<std::byte> into) no
   return true;
 }
 
+/// Content is on this node then.
+bool code_service::bring(std::uint64_t from, std::uint64_t bytes) noexcept {
+  for (std::uint64_t at = from; at < from + bytes; at = code::page_down(at) + code::page_bytes) {
+    std::byte one{};
+    if (!copy_shared(at, std::span(&one, 1))) return false;
+  }
+  return true;
+}
+
 lacking code_service::attach_here(std::uint64_t base) {
   const lacking lost{lacking::what::memory, EIO};  // who loads has died
   auto made = std::make_shared<module>();
   made->copy.resize(sizeof(module_record));
   if (!copy_shared(base, made->copy)) return lost;
   made->copy.resize(made->record().bytes);
-  std::uint32_t first_table = 0;  // that the unwinder looks at
   if (!copy_shared(base, made->copy)) return lost;
-  if (const std::uint64_t at = made->record().unwind_tables; at != 0 && !copy_shared(at, std::as_writable_bytes(std::span(&first_table, 1)))) return lost;
+  // The unwinder reads them all at the first exception, of whatever code: when who loads has died, it is too late.
+  if (const module_record& r = made->record(); r.unwind_tables != 0 && !bring(r.unwind_tables, r.unwind_bytes)) return lost;
   code::program_names names(code_support);
   // Under no lock: it waits for the dynamic linker's, and a thread that has that one may load, in a constructor of dlopen(3).
   if (const lacking why = code::attach(made->record(), names); why.kind != lacking::what::nothing) return why;

@@ -90,6 +90,7 @@ class code_service {
   [[nodiscard]] module_ptr of_address(std::uint64_t address);
   [[nodiscard]] std::vector<module_ptr> all();
   [[nodiscard]] bool copy_shared(std::uint64_t from, std::span<std::byte> into) noexcept;
+  [[nodiscard]] bool bring(std::uint64_t from, std::uint64_t bytes) noexcept;
   [[nodiscard]] code::lacking attach_here(std::uint64_t base);
   void run_exits_here(std::uint64_t base);
   void detach_here(std::uint64_t base);

@@ -528,6 +528,26 @@ void survive(int dies) {
   barrier();
 }
 
+/// Who has loaded a module dies, and what nobody else has of it is lost. Exceptions of the program go on, though the unwinder looks at the module's tables.
+void survive_loader() {
+  const code::module many = load_on(1, "many_functions");
+  barrier();
+  if (self() == 1) {
+    REQUIRE_EQUAL(symbol<int(int, int)>(many, "add_number")(10, 1), 11);
+    ::_exit(1);
+  }
+  while (quire_nodes_alive() == nodes()) sleep_ms(5);
+  sleep_ms(200);
+  int caught = 0;
+  try {
+    throw program_error{3};
+  } catch (const program_error& e) {
+    caught = e.value;
+  }
+  REQUIRE_EQUAL(caught, 3);
+  barrier();
+}
+
 /// The pool of the job, or one that is asked for, cannot have it.
 void refuse_pool(quire_pool pool, const char* word) {
   quire_code_options options{};
@@ -582,6 +602,8 @@ int main(int argc, char** argv) {
     relaxed_variables();
   } else if (what == "survive") {
     survive(std::atoi(argv[3]));
+  } else if (what == "survive_loader") {
+    survive_loader();
   } else if (what == "left") {  // loaded still when the job ends
     const code::module shapes = load_on(last(), "shapes");
     REQUIRE_EQUAL(symbol<change_function>(shapes, "catch_inside")(1), 1);
