@@ -393,6 +393,7 @@ base::status code_service::begin(loading& what) {
   } catch (...) {
     return explain(QUIRE_INVALID, "quire_code_load(): a constructor of %s has thrown an exception", what.file.c_str());
   }
+  what.constructed = true;
   const auto why = names_.publish((name_prefix + what.name).c_str(), what.regions.base);
   if (why == QUIRE_EXISTS) {
     return explain(QUIRE_EXISTS, "quire_code_load(): there is code of the name '%s' already (quire_code_options.name)", what.name.c_str());
@@ -405,10 +406,12 @@ void code_service::give_up(const loading& what) {
   const std::string said = base::detail();
   if (what.record != nullptr) {
     (void)tell_all(order::run_exits, what.regions.base);
+    if (what.constructed) run_destructors(*what.record);
     (void)tell_all(order::detach, what.regions.base);
   }
-  if (what.regions.data.id != 0) (void)regions_.others().destroy(what.regions.data);
-  if (what.regions.code.id != 0) (void)regions_.others().destroy(what.regions.code);
+  // Variables that cannot go keep their place, which is part of the code's.
+  const bool data_went = what.regions.data.id == 0 || regions_.others().destroy(what.regions.data).ok();
+  if (data_went && what.regions.code.id != 0) (void)regions_.others().destroy(what.regions.code);
   base::clear_detail();
   if (!said.empty()) (void)explain(QUIRE_OK, "%s", said.c_str());
 }

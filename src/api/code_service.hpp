@@ -71,6 +71,7 @@ class code_service {
     code::image image{};
     region::keeper::made_for_code regions{};
     const code::module_record* record = nullptr;
+    bool constructed = false;  ///< all constructors have run
   };
 
   [[nodiscard]] base::status read(const char* path, loading& what);

@@ -394,6 +394,26 @@ void many_at_a_time() {
   barrier();
 }
 
+/// A load that fails after the constructors runs destructors. Where the variables cannot go, the code's addresses are nobody else's.
+void giving_up() {
+  if (self() == last()) {
+    for (const bool pinned : {false, true}) {
+      REQUIRE_EQUAL(::unsetenv("QUIRE_TEST_ENDED"), 0);
+      if (pinned) REQUIRE_EQUAL(::setenv("QUIRE_TEST_PIN", "1", 1), 0);
+      require_refused(QUIRE_EXISTS, {"'takes_name.so'"}, [] { (void)code::load(path_of("takes_name")); });
+      REQUIRE(std::getenv("QUIRE_TEST_ENDED") != nullptr);
+    }
+    void* variable = nullptr;
+    REQUIRE_OK(quire_lookup("code:takes_name.so", 0, &variable));
+    const code::module newer = load_hidden("newer");
+    REQUIRE_EQUAL(symbol<change_function>(newer, "change")(-1), 1001);
+    *static_cast<char*>(variable) = 1;
+    REQUIRE_OK(quire_release(variable, 1));
+    code::unload(newer);
+  }
+  barrier();
+}
+
 /// Refused half-way, and called again by another node: destructors run once, and another module loses one user.
 void unloading_again() {
   const code::module shapes = load_on(0, "shapes", {.name = "pinned"}), other = load_on(0, "shapes", {.name = "other"}), newer = load_on(0, "newer");
@@ -597,6 +617,7 @@ int main(int argc, char** argv) {
     coming_and_going();
     many_at_a_time();
     unloading_again();
+    giving_up();
     loads_in_constructors();
     large_variables();
     relaxed_variables();
