@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "api/runtime.hpp"
@@ -66,7 +68,8 @@ class linked final : public store::store {
 
 /// A thread in the application's process, as thread_service::start() has it. 0 or errno.
 int start_order(const std::byte* data) {
-  auto plan = std::make_unique<thread_service::plan>();
+  std::unique_ptr<thread_service::plan> plan(new (std::nothrow) thread_service::plan);
+  if (plan == nullptr) return ENOMEM;
   std::memcpy(plan.get(), data, sizeof *plan);
   pthread_attr_t attributes;
   ::pthread_attr_init(&attributes);
@@ -180,7 +183,7 @@ bool code_service::bring(std::uint64_t from, std::uint64_t bytes) noexcept {
   return true;
 }
 
-lacking code_service::attach_here(std::uint64_t base) {
+lacking code_service::attach_here(std::uint64_t base) try {
   const lacking lost{lacking::what::memory, EIO};  // who loads has died
   auto made = std::make_shared<module>();
   made->copy.resize(sizeof(module_record));
@@ -193,12 +196,17 @@ lacking code_service::attach_here(std::uint64_t base) {
   // Under no lock: it waits for the dynamic linker's, and a thread that has that one may load, in a constructor of dlopen(3).
   if (const lacking why = code::attach(made->record(), names); why.kind != lacking::what::nothing) return why;
   const std::lock_guard unwinding(unwinding_);
-  {
+  try {
     const std::lock_guard guard(mutex_);
     modules_[base] = made;
+  } catch (const std::bad_alloc&) {
+    code::detach(made->record());
+    throw;
   }
   code::add_unwind_tables(made->record());
   return {};
+} catch (const std::bad_alloc&) {
+  return {lacking::what::memory, ENOMEM};
 }
 
 void code_service::run_exits_here(std::uint64_t base) {
@@ -403,7 +411,8 @@ base::status code_service::begin(loading& what) {
 
 /// Of what load() has begun nothing is left. What has failed before counts.
 void code_service::give_up(const loading& what) {
-  const std::string said = base::detail();
+  char said[base::detail_bytes];
+  std::snprintf(said, sizeof said, "%s", base::detail());
   if (what.record != nullptr) {
     (void)tell_all(order::run_exits, what.regions.base);
     if (what.constructed) run_destructors(*what.record);
@@ -413,22 +422,17 @@ void code_service::give_up(const loading& what) {
   const bool data_went = what.regions.data.id == 0 || regions_.others().destroy(what.regions.data).ok();
   if (data_went && what.regions.code.id != 0) (void)regions_.others().destroy(what.regions.code);
   base::clear_detail();
-  if (!said.empty()) (void)explain(QUIRE_OK, "%s", said.c_str());
+  if (said[0] != 0) (void)explain(QUIRE_OK, "%s", said);
 }
 
-base::status code_service::load(const char* path, const char* name, const quire_region_options& options, quire_code& code) {
-#if !defined(__x86_64__)
-  (void)path, (void)name, (void)options, (void)code;
-  return explain(QUIRE_UNSUPPORTED, "quire_code_load(): only on x86-64, where the processor sees instructions that were written to memory without being told");
-#else
-  loading what;
+base::status code_service::go_through(const char* path, const char* name, const quire_region_options& options, loading& what) {
   what.file = base_name(path);
+  what.name = name != nullptr ? name : what.file;
   // Constructors, entries, counts and guards are written in no transaction.
   if (options.consistency == QUIRE_TRANSACTIONAL) {
     return explain(QUIRE_UNSUPPORTED, "quire_code_load(): %s: variables of a module cannot be QUIRE_TRANSACTIONAL, as its constructors run in no transaction: "
                    "take QUIRE_SEQUENTIAL or QUIRE_RELEASE, and have what transactions share in a region of its own", what.file.c_str());
   }
-  what.name = name != nullptr ? name : what.file;
   if (what.name.empty() || what.name.size() > longest_name) {
     return explain(QUIRE_INVALID, "quire_code_load(): the name '%s' is empty, or has more than 58 characters", what.name.c_str());
   }
@@ -439,15 +443,29 @@ base::status code_service::load(const char* path, const char* name, const quire_
   }
   if (const auto why = read(path, what); !why.ok()) return why;
   if (const auto why = find_imports(what); !why.ok()) return why;
-  auto why = make(options, what);
-  if (why.ok()) why = attach_all(what);
-  if (why.ok()) why = begin(what);
-  if (!why.ok()) {
-    give_up(what);
-    return why;
+  if (const auto why = make(options, what); !why.ok()) return why;
+  if (const auto why = attach_all(what); !why.ok()) return why;
+  return begin(what);
+}
+
+base::status code_service::load(const char* path, const char* name, const quire_region_options& options, quire_code& code) {
+#if !defined(__x86_64__)
+  (void)path, (void)name, (void)options, (void)code;
+  return explain(QUIRE_UNSUPPORTED, "quire_code_load(): only on x86-64, where the processor sees instructions that were written to memory without being told");
+#else
+  loading what;
+  base::status why;
+  try {
+    why = go_through(path, name, options, what);
+  } catch (const std::bad_alloc&) {
+    why = explain(QUIRE_NO_MEMORY, "quire_code_load(): node %u has no memory to load %s", unsigned{core_.config.self.value()}, path);
   }
-  code.id = what.regions.code.id;
-  return {};
+  if (why.ok()) {
+    code.id = what.regions.code.id;
+  } else {
+    give_up(what);
+  }
+  return why;
 #endif
 }
 

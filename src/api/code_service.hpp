@@ -74,6 +74,7 @@ class code_service {
     bool constructed = false;  ///< all constructors have run
   };
 
+  [[nodiscard]] base::status go_through(const char* path, const char* name, const quire_region_options& options, loading& what);
   [[nodiscard]] base::status read(const char* path, loading& what);
   [[nodiscard]] base::status find_imports(loading& what);
   [[nodiscard]] base::status make(const quire_region_options& options, loading& what);

@@ -9,11 +9,25 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <new>
 
 #include "code/shapes.hpp"
 #include "node.hpp"
+
+namespace {
+/// The largest allocation of this thread that succeeds.
+thread_local std::size_t g_most_bytes = ~std::size_t{0};
+}  // namespace
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
+  void* const made = bytes <= g_most_bytes ? std::malloc(bytes != 0 ? bytes : 1) : nullptr;
+  if (made == nullptr) throw std::bad_alloc();
+  return made;
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 using namespace quire::test;
 using namespace code_test;
@@ -414,6 +428,25 @@ void giving_up() {
   barrier();
 }
 
+/// There is no memory for the variables, when their regions are made already: the load is refused, and nothing is left behind.
+void no_memory() {
+  if (self() == last()) {
+    const auto load = [] { return code::load(path_of("large")); };
+    const code::module before = load();
+    const long* const place = symbol<long>(before, "large");
+    code::unload(before);
+    for (int i = 0; i < 3; ++i) {
+      g_most_bytes = 1 << 20;
+      require_refused(QUIRE_NO_MEMORY, {"large.so", "node " + std::to_string(self())}, load);
+      g_most_bytes = ~std::size_t{0};
+    }
+    const code::module after = load();
+    REQUIRE(symbol<long>(after, "large") == place);
+    code::unload(after);
+  }
+  barrier();
+}
+
 /// Refused half-way, and called again by another node: destructors run once, and another module loses one user.
 void unloading_again() {
   const code::module shapes = load_on(0, "shapes", {.name = "pinned"}), other = load_on(0, "shapes", {.name = "other"}), newer = load_on(0, "newer");
@@ -618,6 +651,7 @@ int main(int argc, char** argv) {
     many_at_a_time();
     unloading_again();
     giving_up();
+    no_memory();
     loads_in_constructors();
     large_variables();
     relaxed_variables();
