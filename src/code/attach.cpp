@@ -41,10 +41,30 @@ void* program_names::find(const char* name) {
   return nullptr;
 }
 
+namespace {
+
+/// The symbol that begins exactly there, as the dynamic linker knows it, or null.
+const ElfW(Sym)* symbol_at(const void* address) noexcept {
+  Dl_info about{};
+  void* symbol = nullptr;
+  if (::dladdr1(address, &about, &symbol, RTLD_DL_SYMENT) == 0 || about.dli_saddr != address) return nullptr;
+  return static_cast<const ElfW(Sym)*>(symbol);
+}
+
+bool is_function(unsigned type) noexcept { return type == STT_FUNC || type == STT_GNU_IFUNC; }
+
+}  // namespace
+
 import_kind kind_of(const void* found, unsigned type) noexcept {
   if (found == nullptr) return import_kind::absent;
-  if (type == STT_FUNC || type == STT_GNU_IFUNC) return import_kind::function;
+  if (is_function(type)) return import_kind::function;
   if (type == STT_OBJECT) return import_kind::object;
+  // Constants may lie in a segment that is run: of gold, and with -z noseparate-code. So the segment counts only where no symbol says it.
+  if (const auto* const symbol = symbol_at(found); symbol != nullptr) {
+    const unsigned own = ELF64_ST_TYPE(symbol->st_info);
+    if (is_function(own)) return import_kind::function;
+    if (own == STT_OBJECT) return import_kind::object;
+  }
   struct search {
     std::uint64_t address;
     bool runs = false;
@@ -61,10 +81,8 @@ import_kind kind_of(const void* found, unsigned type) noexcept {
 }
 
 std::uint32_t bytes_of(const void* found) noexcept {
-  Dl_info about{};
-  void* symbol = nullptr;
-  if (::dladdr1(found, &about, &symbol, RTLD_DL_SYMENT) == 0 || symbol == nullptr || about.dli_saddr != found) return 0;
-  return static_cast<std::uint32_t>(std::min<ElfW(Xword)>(static_cast<const ElfW(Sym)*>(symbol)->st_size, UINT32_MAX));
+  const auto* const symbol = symbol_at(found);
+  return symbol != nullptr ? static_cast<std::uint32_t>(std::min<ElfW(Xword)>(symbol->st_size, UINT32_MAX)) : 0;
 }
 
 namespace {

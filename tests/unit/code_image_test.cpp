@@ -370,6 +370,9 @@ TEST(code_attach, what_symbols_are) {
   EXPECT_EQ(bytes_of(static_cast<const char*>(names.find("environ")) + 1), 0u);
   EXPECT_TRUE(names.open("libm.so.6"));
   EXPECT_FALSE(names.open("libno_such_library.so"));
+  ASSERT_TRUE(names.open(QUIRE_BINARY_DIR "/tests/libconstants_in_code.so"));
+  EXPECT_EQ(kind_of(names.find("constant_in_code"), STT_NOTYPE), import_kind::object);
+  EXPECT_EQ(kind_of(names.find("function_of_library"), STT_NOTYPE), import_kind::function);
 }
 
 #endif
