@@ -44,9 +44,9 @@ typedef struct quire_code_options {
  *  Errors. quire_last_error() names the symbol, the library and the node that is in the way, and nothing is left behind.
  *  QUIRE_NOT_FOUND: no such file; something that it imports, or a library that it needs, is missing, here or on another node.
  *  QUIRE_INVALID: the file is no shared library for this machine, is truncated or damaged; a constructor has thrown.
- *  QUIRE_UNSUPPORTED: consistency QUIRE_TRANSACTIONAL; it has thread_local variables, functions that are chosen when they are loaded (IFUNC), or
- *  code that relocation would change; a variable of it holds the address of an object of another library; pool `fork`; a pool whose memory cannot be
- *  run (a file system that is mounted noexec); another machine than x86-64.
+ *  QUIRE_UNSUPPORTED: consistency QUIRE_TRANSACTIONAL; it has thread_local variables, functions that are chosen when they are loaded (IFUNC),
+ *  code that relocation would change, or an alignment of more than 4 KiB; a variable of it holds the address of an object of another library; pool
+ *  `fork`; a pool whose memory cannot be run (a file system that is mounted noexec); another machine than x86-64.
  *  QUIRE_EXISTS: the name is taken. QUIRE_LIMIT: more than 1 GiB. QUIRE_NO_MEMORY, QUIRE_NO_ADDRESSES, QUIRE_SYSTEM, QUIRE_PEER_LOST. */
 QUIRE_API QUIRE_NODISCARD quire_status quire_code_load(const char* path, const quire_code_options* options, quire_code* code);
 

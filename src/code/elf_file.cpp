@@ -87,6 +87,7 @@ refusal elf_file::read(std::span<const std::byte> file) {
   if (auto why = read_header(); !why.ok()) return why;
   if (auto why = read_segments(); !why.ok()) return why;
   if (auto why = read_dynamic(); !why.ok()) return why;
+  if (auto why = check_alignment(); !why.ok()) return why;
   return read_unwind_tables();
 }
 
@@ -346,24 +347,36 @@ refusal elf_file::read_unwind_tables() {
   return {};
 }
 
+std::optional<Elf64_Shdr> elf_file::section(std::uint64_t number) const noexcept {
+  const auto h = in_file<Elf64_Ehdr>(0);
+  if (!h || h->e_shentsize != sizeof(Elf64_Shdr) || number >= h->e_shnum || h->e_shoff > file_.size()) return std::nullopt;
+  return in_file<Elf64_Shdr>(h->e_shoff + number * sizeof(Elf64_Shdr));
+}
+
+/// Segments say no more than the size of the linker's pages. A file without headers of sections says nothing.
+refusal elf_file::check_alignment() const {
+  for (std::uint64_t i = 0;; ++i) {
+    const auto s = section(i);
+    if (!s) return {};
+    if ((s->sh_flags & SHF_ALLOC) == 0 || s->sh_size == 0 || s->sh_addralign <= page_bytes) continue;
+    return refuse(QUIRE_UNSUPPORTED, "its section at " + hex(s->sh_addr) + " has an alignment of " + std::to_string(s->sh_addralign) +
+                                         " bytes, and 4096 is the most: allocate what needs more by itself");
+  }
+}
+
 std::string_view elf_file::name_of(unsigned type, std::optional<std::uint64_t> address) const noexcept {
   const auto fits = [&](unsigned of, std::uint64_t value) { return of == type && (!address || value == *address); };
   for (const elf_symbol& s : symbols_) {
     if (fits(s.type, s.value) && !s.name.empty()) return s.name;
   }
-  const auto h = in_file<Elf64_Ehdr>(0);
-  if (!h || h->e_shentsize != sizeof(Elf64_Shdr)) return {};
-  const auto section = [&](std::uint64_t i) {
-    const bool inside = i < h->e_shnum && h->e_shoff <= file_.size();
-    return inside ? in_file<Elf64_Shdr>(h->e_shoff + i * sizeof(Elf64_Shdr)) : std::nullopt;
-  };
   const auto bytes_of = [&](const Elf64_Shdr& s) {
     const bool inside = s.sh_offset <= file_.size() && s.sh_size <= file_.size() - s.sh_offset;
     return inside ? file_.subspan(s.sh_offset, s.sh_size) : std::span<const std::byte>{};
   };
-  for (std::uint64_t i = 0; i < h->e_shnum; ++i) {
+  for (std::uint64_t i = 0;; ++i) {
     const auto table = section(i);
-    if (!table || table->sh_type != SHT_SYMTAB) continue;
+    if (!table) return {};
+    if (table->sh_type != SHT_SYMTAB) continue;
     const auto names = section(table->sh_link);
     if (!names) continue;
     const auto symbols = bytes_of(*table);
@@ -371,10 +384,12 @@ std::string_view elf_file::name_of(unsigned type, std::optional<std::uint64_t> a
       const auto s = taken<Elf64_Sym>(symbols, offset);
       if (!s) break;
       if (!fits(ELF64_ST_TYPE(s->st_info), s->st_value)) continue;
-      if (const auto name = text_at(bytes_of(*names), s->st_name); name && !name->empty()) return *name;
+      const auto name = text_at(bytes_of(*names), s->st_name);
+      if (!name) return {};  // one that does not end, as others may: each is read to the end of the table
+      if (!name->empty()) return *name;
     }
+    return {};  // there is one such table
   }
-  return {};
 }
 
 }  // namespace quire::code

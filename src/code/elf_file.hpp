@@ -3,6 +3,8 @@
 // count and address is checked before use: what read() accepts, all other calls can be asked of. Pure; application thread of the node that loads.
 #pragma once
 
+#include <elf.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -90,6 +92,9 @@ class elf_file {
   refusal read_symbols(const dynamic_section& d);
   refusal read_array(const char* name, std::uint64_t address, std::uint64_t bytes, address_range& to) const;
   refusal read_unwind_tables();
+  refusal check_alignment() const;
+  /// Nothing: there are no more.
+  [[nodiscard]] std::optional<Elf64_Shdr> section(std::uint64_t number) const noexcept;
   [[nodiscard]] std::optional<std::uint64_t> count_symbols(const dynamic_section& d) const noexcept;
   [[nodiscard]] std::span<const std::byte> rest_at(std::uint64_t address) const noexcept;
   template <class T>

@@ -158,6 +158,15 @@ TEST(code_elf, tables_that_lie_elsewhere) {
   expect_refused(s, QUIRE_INVALID, "do not end");
 }
 
+TEST(code_elf, alignment_beyond_a_page) {
+  elf_sample s;
+  s.section(SHT_PROGBITS, SHF_ALLOC | SHF_WRITE, 4096);
+  s.section(SHT_PROGBITS, 0, 1 << 16);  // is not loaded
+  EXPECT_TRUE(read(s).ok());
+  s.section(SHT_NOBITS, SHF_ALLOC | SHF_WRITE, 1 << 16);
+  expect_refused(s, QUIRE_UNSUPPORTED, "0x3000 has an alignment of 65536 bytes");
+}
+
 TEST(code_elf, packed_relative_relocations) {
   elf_sample s;
   s.tag(DT_RELR, elf_sample::relative);

@@ -56,6 +56,16 @@ class elf_sample {
     relocations_.push_back({where, ELF64_R_INFO(std::uint64_t{of}, type), addend});
   }
   void tag(std::int64_t what, std::uint64_t value) { tags_.push_back({what, value}); }
+  /// Headers of sections lie behind all else in the file.
+  void section(std::uint32_t type, std::uint64_t flags, std::uint64_t alignment) {
+    Elf64_Shdr s{};
+    s.sh_type = type;
+    s.sh_flags = flags;
+    s.sh_addr = s.sh_offset = data;
+    s.sh_size = 8;
+    s.sh_addralign = alignment;
+    sections_.push_back(s);
+  }
   void needed(std::string_view library) { tag(DT_NEEDED, add(library)); }
   void word(std::uint64_t where, std::uint64_t value) { values_.push_back({where, value}); }
 
@@ -89,6 +99,14 @@ class elf_sample {
     tags.push_back({DT_NULL, {0}});
     put(relro, tags.data(), tags.size() * sizeof(Elf64_Dyn));
     for (const auto& [where, value] : values_) put(where, &value, sizeof value);
+    if (!sections_.empty()) {
+      h.e_shoff = file.size();
+      h.e_shentsize = sizeof(Elf64_Shdr);
+      h.e_shnum = static_cast<Elf64_Half>(sections_.size());
+      put(0, &h, sizeof h);
+      const auto bytes = std::as_bytes(std::span(sections_));
+      file.insert(file.end(), bytes.begin(), bytes.end());
+    }
     return file;
   }
 
@@ -115,6 +133,7 @@ class elf_sample {
   std::vector<char> text_{};
   std::vector<Elf64_Sym> symbols_{};
   std::vector<Elf64_Rela> relocations_{};
+  std::vector<Elf64_Shdr> sections_{};
   std::vector<std::pair<std::int64_t, std::uint64_t>> tags_{};
   std::vector<std::pair<std::uint64_t, std::uint64_t>> values_{};
 };
