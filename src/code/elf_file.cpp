@@ -15,7 +15,9 @@
 namespace quire::code {
 namespace {
 
-constexpr std::uint64_t most_headers = 128, most_symbols = 1u << 24;
+constexpr std::uint64_t most_headers = 128, most_symbols = 1u << 24, most_name_bytes = elf_file::most_bytes;
+
+refusal too_many_names() { return refuse(QUIRE_LIMIT, "the names of its symbols and libraries have more than 1 GiB together"); }
 
 #if defined(__x86_64__)
 constexpr unsigned own_machine = EM_X86_64;
@@ -205,6 +207,7 @@ refusal elf_file::read_dynamic() {
   for (const std::uint64_t offset : d.needed) {
     const auto name = text_at(d.text, offset);
     if (!name || name->empty()) return invalid("the name of a library that it needs lies outside of its table of names");
+    if (name_bytes_ += name->size() + 1; name_bytes_ > most_name_bytes) return too_many_names();
     needed_.push_back(*name);
   }
   if (auto why = read_relocations(d); !why.ok()) return why;
@@ -305,6 +308,7 @@ refusal elf_file::read_symbols(const dynamic_section& d) {
     const auto s = *taken<Elf64_Sym>(table, i * sizeof(Elf64_Sym));
     const auto name = s.st_name == 0 ? std::string_view{} : text_at(d.text, s.st_name);
     if (!name) return invalid("the name of its symbol " + std::to_string(i) + " lies outside of its table of names");
+    if (name_bytes_ += name->size() + 1; name_bytes_ > most_name_bytes) return too_many_names();  // all may be one, the whole table
     elf_symbol& made = symbols_.emplace_back();
     made.name = *name;
     made.value = s.st_value;

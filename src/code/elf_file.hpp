@@ -106,7 +106,7 @@ class elf_file {
   std::uint64_t headers_at_ = 0, headers_ = 0;
   std::uint64_t dynamic_ = 0, dynamic_bytes_ = 0, unwind_header_ = 0;
   address_range image_{}, relro_{}, init_array_{}, fini_array_{}, unwind_tables_{};
-  std::uint64_t init_ = 0, fini_ = 0;
+  std::uint64_t init_ = 0, fini_ = 0, name_bytes_ = 0;
   bool has_thread_local_ = false;
   std::vector<elf_segment> segments_{};
   std::vector<elf_symbol> symbols_{};

@@ -147,6 +147,9 @@ refusal image::plan(const elf_file& file, std::string_view name) {
   const std::uint64_t variables = file.image().end - file.relro().end, entries = page_up((functions_ + 2) * word_bytes);
   sizes_.data = variables + entries;
   sizes_.slots = page_up(aligned(imports_.size() * word_bytes) + copies_ * std::uint64_t{import::most_copied_bytes});
+  if (sizes_.code + sizes_.gap + sizes_.data + sizes_.slots > elf_file::most_bytes) {
+    return refuse(QUIRE_LIMIT, "with the names of its symbols and what nodes must know of them it has more than 1 GiB, the most that is loaded");
+  }
   return {};
 }
 

@@ -167,6 +167,44 @@ TEST(code_elf, alignment_beyond_a_page) {
   expect_refused(s, QUIRE_UNSUPPORTED, "0x3000 has an alignment of 65536 bytes");
 }
 
+/// Symbols whose names are the whole table of names, each: to read them all takes hours where they are many.
+TEST(code_elf, names_have_a_bound) {
+  constexpr std::uint64_t count = 66, names_bytes = 16 << 20;
+  constexpr std::uint64_t symbols = elf_sample::end, hash = symbols + count * sizeof(Elf64_Sym), names = hash + 8, end = names + names_bytes;
+  elf_sample s;
+  const std::uint64_t at = s.make().size();
+  auto tables = s.segments[elf_sample::written_segment];
+  tables.p_vaddr = symbols;
+  tables.p_offset = at;
+  tables.p_filesz = tables.p_memsz = end - symbols;
+  s.segments.push_back(tables);
+  for (const auto& [tag, value] : {std::pair{DT_SYMTAB, symbols}, {DT_HASH, hash}, {DT_STRTAB, names}}) s.tag(tag, value);
+  auto file = s.make();
+  file.resize(at + tables.p_filesz, std::byte{'a'});
+  file.back() = std::byte{0};
+  Elf64_Sym one{};
+  std::memcpy(file.data() + at, &one, sizeof one);
+  one.st_name = 1;
+  one.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC);
+  one.st_shndx = 5;
+  one.st_value = elf_sample::code;
+  for (std::uint64_t i = 1; i < count; ++i) std::memcpy(file.data() + at + i * sizeof one, &one, sizeof one);
+  const std::uint32_t counts[] = {1, count};
+  std::memcpy(file.data() + at + (hash - symbols), counts, sizeof counts);
+  for (std::uint64_t entry = elf_sample::relro;; entry += sizeof(Elf64_Dyn)) {  // the size of the table of names
+    Elf64_Dyn d;
+    std::memcpy(&d, file.data() + entry, sizeof d);
+    ASSERT_NE(d.d_tag, DT_NULL);
+    if (d.d_tag != DT_STRSZ) continue;
+    d.d_un.d_val = names_bytes;
+    std::memcpy(file.data() + entry, &d, sizeof d);
+    break;
+  }
+  const refusal why = read(file);
+  EXPECT_EQ(why.why, QUIRE_LIMIT) << why.text;
+  EXPECT_THAT(why.text, HasSubstr("names"));
+}
+
 TEST(code_elf, packed_relative_relocations) {
   elf_sample s;
   s.tag(DT_RELR, elf_sample::relative);
