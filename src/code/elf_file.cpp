@@ -53,7 +53,7 @@ std::optional<std::string_view> text_at(std::span<const std::byte> table, std::u
 }  // namespace
 
 struct elf_file::dynamic_section {
-  std::uint64_t strings = 0, strings_bytes = 0, symbols = 0, hash = 0, gnu_hash = 0;
+  std::uint64_t strings = 0, strings_bytes = 0, symbols = 0, hash = 0, gnu_hash = 0, versions = 0;
   std::uint64_t rela = 0, rela_bytes = 0, plt = 0, plt_bytes = 0, relr = 0, relr_bytes = 0;
   std::uint64_t init_array = 0, init_array_bytes = 0, fini_array = 0, fini_array_bytes = 0;
   std::vector<std::uint64_t> needed{};
@@ -170,6 +170,7 @@ refusal elf_file::read_dynamic() {
       case DT_SYMTAB: d.symbols = value; break;
       case DT_HASH: d.hash = value; break;
       case DT_GNU_HASH: d.gnu_hash = value; break;
+      case DT_VERSYM: d.versions = value; break;
       case DT_RELA: d.rela = value; break;
       case DT_RELASZ: d.rela_bytes = value; break;
       case DT_JMPREL: d.plt = value; break;
@@ -303,6 +304,9 @@ refusal elf_file::read_symbols(const dynamic_section& d) {
   if (d.symbols == 0 && *count == 1) return {};
   const auto table = content(d.symbols, *count * sizeof(Elf64_Sym));
   if (table.empty()) return invalid("its table of symbols lies outside of what is loaded, or a relocation names a symbol that is none");
+  const auto versions = d.versions != 0 ? content(d.versions, *count * sizeof(Elf64_Half)) : std::span<const std::byte>{};
+  if (d.versions != 0 && versions.empty()) return invalid("the versions of its symbols lie outside of what is loaded");
+  constexpr Elf64_Half hidden = 0x8000;  // an older version: nobody finds it who asks for none
   symbols_.reserve(*count);
   for (std::uint64_t i = 0; i < *count; ++i) {
     const auto s = *taken<Elf64_Sym>(table, i * sizeof(Elf64_Sym));
@@ -318,8 +322,9 @@ refusal elf_file::read_symbols(const dynamic_section& d) {
     made.defined = s.st_shndx != SHN_UNDEF;
     made.absolute = s.st_shndx == SHN_ABS;
     const auto visibility = ELF64_ST_VISIBILITY(s.st_other);
-    made.exported = made.defined && !made.absolute && !made.name.empty() && (visibility == STV_DEFAULT || visibility == STV_PROTECTED) &&
-                    made.binding != STB_LOCAL && image_.has(made.value);
+    const auto version = taken<Elf64_Half>(versions, i * sizeof(Elf64_Half));
+    const bool shown = (visibility == STV_DEFAULT || visibility == STV_PROTECTED) && (version.value_or(0) & hidden) == 0;
+    made.exported = made.defined && shown && !made.absolute && !made.name.empty() && made.binding != STB_LOCAL && image_.has(made.value);
     if (made.defined && !made.absolute && made.type != STT_TLS && made.value > image_.end) {
       return invalid("its symbol '" + std::string(*name) + "' lies outside of what is loaded");
     }

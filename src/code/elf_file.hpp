@@ -40,7 +40,7 @@ struct elf_symbol {
   unsigned type = 0, binding = 0;  ///< STT_, STB_
   bool defined = false;
   bool absolute = false;  ///< its value is no address of the file
-  bool exported = false;  ///< defined, and others may use it
+  bool exported = false;  ///< defined, and others may use it; of several versions the default one
 };
 
 struct elf_relocation {

@@ -132,7 +132,7 @@ refusal image::plan(const elf_file& file, std::string_view name) {
     functions_ += symbols[i].type == STT_FUNC ? 1 : 0;
   }
   std::sort(exports_.begin(), exports_.end(), [&](std::uint32_t a, std::uint32_t b) { return symbols[a].name < symbols[b].name; });
-  // The same name twice: versions of a symbol. Which of them is meant cannot be said.
+  // No linker makes the same name twice; a file may have it all the same.
   exports_.erase(std::unique(exports_.begin(), exports_.end(), [&](std::uint32_t a, std::uint32_t b) { return symbols[a].name == symbols[b].name; }),
       exports_.end());
   for (const std::string_view library : file.needed()) names += library.size() + 1;

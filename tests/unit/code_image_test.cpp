@@ -261,6 +261,29 @@ TEST(code_image, exports_are_found_and_functions_have_entries) {
   for (const char* const name : {"", "a", "areas", "zz"}) EXPECT_EQ(r.find(name), nullptr) << name;
 }
 
+TEST(code_image, the_default_version_is_exported) {
+  for (const bool default_first : {false, true}) {
+    elf_sample s;
+    const std::uint64_t old = elf_sample::code + 8, now = elf_sample::code + 16;
+    s.function("area", default_first ? now : old);
+    s.function("area", default_first ? old : now);
+    s.function("only_old", elf_sample::code + 24);
+    s.tag(DT_VERSYM, elf_sample::relative);
+    const std::uint64_t hidden = 0x8002, shown = 3;
+    s.word(elf_sample::relative, (default_first ? shown : hidden) << 16 | (default_first ? hidden : shown) << 32 | hidden << 48);
+    const built b(s);
+    ASSERT_TRUE(b.why.ok()) << b.why.text;
+    ASSERT_NE(b.record().find("area"), nullptr);
+    EXPECT_EQ(b.record().find("area")->address, b.moved(now));
+    EXPECT_EQ(b.record().find("only_old"), nullptr);
+    EXPECT_EQ(b.record().exports.count, 1u);
+  }
+  elf_sample s;
+  s.function("area", elf_sample::code);
+  s.tag(DT_VERSYM, 0x8000);
+  expect_refused(built(s), QUIRE_INVALID, {"versions"});
+}
+
 // ---- On a node
 
 int imported(int value) { return value * 3; }
