@@ -408,6 +408,24 @@ void many_at_a_time() {
   barrier();
 }
 
+/// Refused when its variables have gone already, as its code is pinned. The same node calls again.
+void unloading_the_rest() {
+  const code::module newer = load_on(0, "newer");
+  auto* const change = symbol<change_function>(newer, "change");
+  REQUIRE_EQUAL(change(-1), 1001);
+  barrier();
+  if (self() == 0) {
+    const void* const pinned = reinterpret_cast<const void*>(change);
+    int holder = -1;
+    REQUIRE_OK(quire_acquire(pinned, 1, -1, &holder));
+    for (int i = 0; i < 2; ++i) require_refused(QUIRE_BUSY, {"pinned"}, [&] { code::unload(newer); });
+    REQUIRE_OK(quire_release(pinned, 1));
+    code::unload(newer);
+    require_refused(QUIRE_NOT_FOUND, {"unloaded"}, [&] { code::unload(newer); });
+  }
+  barrier();
+}
+
 /// A load that fails after the constructors runs destructors. Where the variables cannot go, the code's addresses are nobody else's.
 void giving_up() {
   if (self() == last()) {
@@ -650,6 +668,7 @@ int main(int argc, char** argv) {
     coming_and_going();
     many_at_a_time();
     unloading_again();
+    unloading_the_rest();
     giving_up();
     no_memory();
     loads_in_constructors();
