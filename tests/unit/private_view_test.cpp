@@ -145,7 +145,9 @@ TEST_P(private_view, shows_frames_and_copies_again) {
     ASSERT_EQ(memory_->show(copies ? pool::view_kind::private_copies : pool::view_kind::shared), 0);
     guard_->detach(memory_->application_view(), pages * page_bytes);
     ASSERT_EQ(guard_->attach(memory_->application_view(), pages * page_bytes, copies), 0);
-    if (guard_->accessible()) ASSERT_EQ(memory_->make_accessible(), 0);
+    if (guard_->accessible()) {
+      ASSERT_EQ(memory_->make_accessible(), 0);
+    }
     std::ranges::fill(rights_, access::none);
     (void)seen();
     EXPECT_EQ(load(3), copies ? 78 : 4);
