@@ -42,8 +42,8 @@ class private_copies : public testing::Test {
   void set_frame(std::uint64_t page, std::uint64_t value) { std::memcpy(pool.system_view() + page * os::page_bytes, &value, sizeof value); }
 
   frame_map map{pages, ::quire::pool::view_kind::private_copies};
-  array_pool pool{pages * os::page_bytes, map};
   frame_map* next = &map;
+  array_pool pool{pages * os::page_bytes, next};
   std::vector<std::string> complaints;
   table_detector guard{detect::kind::userfault_inline, next, [this](const std::string& what) { complaints.push_back(what); }};
 };
