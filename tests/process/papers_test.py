@@ -10,7 +10,7 @@ import unittest
 from pathlib import Path
 
 QUIRE, NAME = sys.argv.pop(1), sys.argv.pop(1)
-WAYS = {"plurix": {"sequential", "plain", "owners"}, "kerrighed": {"sequential", "plain"}}[NAME]
+WAYS = {"plurix": {"sequential", "plain", "owners", "token"}, "kerrighed": {"sequential", "plain"}}[NAME]
 NODES = {"sor": {1, 2, 4, 8, 12}, "raytracer": {1, 2, 3, 4, 6, 8, 10, 12}}
 
 

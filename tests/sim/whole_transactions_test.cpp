@@ -129,10 +129,12 @@ std::vector<program> programs() {
 std::vector<program> programs_by_token() {
   std::vector<program> all;
   for (const program& p : programs()) {
-    if (std::string_view(p.name) == "limited" || std::string_view(p.name) == "waits") continue;
+    const std::string_view name = p.name;
+    if (name == "limited" || name == "waits" || name == "held") continue;
     program& by_token = all.emplace_back(p);
     by_token.with.by_token = true;
     by_token.with.limited_percent = 0;
+    by_token.with.most_holds = 0;
     by_token.with.locked_percent = 25;
   }
   transaction_options locked{.most_threads = 1, .most_transactions = 20, .most_operations = 4, .locked_percent = 70, .by_token = true};
