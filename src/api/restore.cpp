@@ -123,6 +123,13 @@ bool objects_of(std::span<const std::uint64_t> words, sync::saved_objects& all) 
 outcome check(runtime& r, const std::string& directory, checkpoint::opened& whole, std::vector<piece>& mine) {
   if (outcome why = whole.open(directory); !why.ok()) return why;
   if (outcome why = check_settings(r, whole.about(), directory); !why.ok()) return why;
+  for (const checkpoint::region_row& row : whole.about().regions) {
+    const protocol::row* const of = r.core->protocols.find(static_cast<int>(row.consistency & (checkpoint::region_row::has_copies - 1)));
+    if (of == nullptr || !of->can.checkpoint) {
+      return {QUIRE_UNSUPPORTED, directory + " has a region with " + (of != nullptr ? of->name : "unknown") +
+                                     " consistency, which goes with no checkpoint: start the job with QUIRE_COMMIT=owners"};
+    }
+  }
   mine = pieces_of(whole, r.core->config.nodes, r.core->config.self);
   checkpoint::content content(whole);
   return check_content(content, whole.about().base, mine);

@@ -26,7 +26,11 @@ class machine final : public sequential::machine, public private_units {
   }
   bool on_fault_around(std::uint64_t, model::actions&) override { return false; }
   void on_message(const model::message& m, model::actions& out) override;
-  void on_views_gone() noexcept override;
+  void on_views_gone() noexcept override { drop_all_copies(); }
+  void forget() noexcept override {
+    drop_all_copies();
+    sequential::machine::forget();
+  }
 
   // ---- Of the transaction
   /// It has been asked for to be written, and has not come yet.
@@ -42,6 +46,8 @@ class machine final : public sequential::machine, public private_units {
   [[nodiscard]] const sequential::counters& all_counts() const noexcept override { return count(); }
 
  private:
+  void drop_all_copies() noexcept;
+
   domain& shared_;
   std::uint64_t unit_bytes_;
 };

@@ -15,6 +15,7 @@ bool arrivals::keeps_back(const model::message& m, std::span<const std::byte> va
   if (s.needs <= applied && s.waits.empty() && !s.leaves) return false;
   kept& k = s.waits.emplace_back();
   k.m = m;
+  k.needs = s.needs;
   k.value.assign(value.begin(), value.end());
   ++waiting_;
   return true;

@@ -26,7 +26,7 @@ class arrivals {
   void release(commit_number applied, F&& f) {
     if (waiting_ == 0) return;
     for (sender& s : of_) {
-      while (!s.leaves && !s.waits.empty() && s.needs <= applied) {
+      while (!s.leaves && !s.waits.empty() && s.waits.front().needs <= applied) {
         const kept next = std::move(s.waits.front());
         s.waits.pop_front();
         --waiting_;
@@ -41,6 +41,7 @@ class arrivals {
  private:
   struct kept {
     model::message m{};
+    commit_number needs = 0;  ///< of its own: what its sender commits later holds it up no longer
     base::fault_vector<std::byte> value{};
   };
   struct sender {

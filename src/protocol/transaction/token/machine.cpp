@@ -41,20 +41,14 @@ fault_outcome machine::on_fault(std::uint64_t unit, access want, actions& out, u
   return fault_outcome::started;
 }
 
-bool machine::on_read_ahead(std::uint64_t unit, access, bool withhold, actions& out, bool) {
+/// What nobody has touched is not mapped: it would be read, for all that others know, and whoever commits it would doom this node's transaction.
+bool machine::on_read_ahead(std::uint64_t unit, access, bool, actions& out, bool) {
   unit_state& s = units_[unit];
   if (has_content(unit) || s.pending != 0 || s.useless != 0) return false;
   ++count_.read_ahead_units;
   s.read_ahead = 1;
-  s.withhold = withhold ? 1 : 0;
+  s.withhold = 1;
   ask(unit, s, out);
-  return true;
-}
-
-bool machine::on_fault_around(std::uint64_t unit, actions& out) {
-  unit_state& s = units_[unit];
-  if (!has_content(unit) || s.mapped() != access::none) return false;
-  permit(unit, s, out);
   return true;
 }
 

@@ -30,7 +30,6 @@ class machine final : public model::machine, public private_units {
   model::fault_outcome on_fault(std::uint64_t unit, access want, model::actions& out, unsigned lost) override;
   void on_message(const model::message& m, model::actions& out) override;
   bool on_read_ahead(std::uint64_t unit, access want, bool withhold, model::actions& out, bool guessed) override;
-  bool on_fault_around(std::uint64_t unit, model::actions& out) override;
 
   [[nodiscard]] std::uint64_t units() const noexcept override { return shape_.units; }
   [[nodiscard]] access mapped(std::uint64_t unit) const noexcept override { return units_[unit].mapped(); }
