@@ -13,7 +13,7 @@ LINE = "SPDX-License-Identifier: BSD-3-Clause"
 # By the end of the name: what begins a comment, and what ends it.
 KINDS = {
     ".cpp": ("// ", ""), ".hpp": ("// ", ""), ".c": ("/* ", " */"), ".h": ("/* ", " */"), ".css": ("/* ", " */"),
-    ".py": ("# ", ""), ".sh": ("# ", ""), ".cmake": ("# ", ""), ".txt": ("# ", ""), ".in": ("# ", ""), ".map": ("# ", ""),
+    ".py": ("# ", ""), ".sh": ("# ", ""), ".cmake": ("# ", ""), ".txt": ("# ", ""), ".toml": ("# ", ""), ".pyi": ("# ", ""), ".in": ("# ", ""), ".map": ("# ", ""),
     ".patch": ("# ", ""), "Makefile": ("# ", ""), ".ci/run": ("# ", ""), ".clang-format": ("# ", ""), ".gitignore": ("# ", ""), ".f90": ("! ", ""), ".1": ('.\\" ', ""), ".7": ('.\\" ', ""),
 }
 # Files without the line, and why.

@@ -1,0 +1,682 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The part of the Python package that calls libquire: quire._native. Each function is one call of <quire/quire.h>, with addresses and handles as integers;
+ * what people use is in Python (quire/__init__.py). All calls that may wait give the GIL away meanwhile, so that no thread of Python waits for another
+ * node because one does. Serving pages to other nodes never needs the GIL. */
+#define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x030b0000
+#include <Python.h>
+#include <pthread.h>
+#include <quire/quire.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- Errors: an exception's class for each status, which Python tells at import */
+
+static PyObject* classes; /* a dictionary, status: class */
+static PyObject* usual_class;
+
+static PyObject* raise_status(quire_status status) {
+  const char* const more = quire_last_error();
+  PyObject* const number = PyLong_FromLong((long)status);
+  if (number == NULL) return NULL;
+  PyObject* class = classes != NULL ? PyDict_GetItemWithError(classes, number) : NULL;
+  if (class == NULL) class = usual_class != NULL ? usual_class : PyExc_RuntimeError;
+  PyObject* const value = PyObject_CallFunction(class, "s", *more != '\0' ? more : quire_status_text(status));
+  if (value != NULL) {
+    if (PyObject_SetAttrString(value, "status", number) == 0) PyErr_SetObject(class, value);
+    Py_DECREF(value);
+  }
+  Py_DECREF(number);
+  return NULL;
+}
+
+static PyObject* none_or(quire_status status) {
+  if (status != QUIRE_OK) return raise_status(status);
+  Py_RETURN_NONE;
+}
+
+static PyObject* set_errors(PyObject* self, PyObject* arguments) {
+  (void)self;
+  PyObject *by_status, *usual;
+  if (!PyArg_ParseTuple(arguments, "O!O", &PyDict_Type, &by_status, &usual)) return NULL;
+  Py_INCREF(by_status);
+  Py_INCREF(usual);
+  Py_XDECREF(classes);
+  Py_XDECREF(usual_class);
+  classes = by_status;
+  usual_class = usual;
+  Py_RETURN_NONE;
+}
+
+/* ---- Ctrl-C while the main thread waits. Python runs its handlers when the call is over, which may be never: other nodes are to come. So a thread of this
+ * file looks whether it ends soon, and has Python say where it waits, and end the process, if not. */
+
+static pthread_t main_thread;
+static atomic_uint waits; /* of the main thread: odd while it waits */
+static sem_t interrupted;
+static struct sigaction before_us;
+static PyObject* on_interrupt;
+enum { patience_us = 300000 };
+
+static void on_signal(int number, siginfo_t* about, void* context) {
+  sem_post(&interrupted);
+  if (before_us.sa_flags & SA_SIGINFO) {
+    before_us.sa_sigaction(number, about, context);
+  } else if (before_us.sa_handler != SIG_DFL && before_us.sa_handler != SIG_IGN) {
+    before_us.sa_handler(number);
+  }
+}
+
+static void* watch(void* nothing) {
+  for (;;) {
+    if (sem_wait(&interrupted) != 0) continue;
+    const unsigned before = atomic_load(&waits);
+    if (before % 2 == 0) continue; /* Python sees to it */
+    usleep(patience_us);
+    if (atomic_load(&waits) != before) continue;
+    const PyGILState_STATE state = PyGILState_Ensure();
+    PyObject* const result = on_interrupt != NULL ? PyObject_CallNoArgs(on_interrupt) : NULL; /* does not return */
+    Py_XDECREF(result);
+    PyErr_Clear();
+    PyGILState_Release(state);
+  }
+  return nothing;
+}
+
+/* Without it Ctrl-C works as Python has it. */
+static void watch_interrupts(void) {
+  struct sigaction now;
+  if (sigaction(SIGINT, NULL, &now) != 0) return;
+  if (!(now.sa_flags & SA_SIGINFO) && (now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN)) return; /* Python does not handle it */
+  sigset_t all, old;
+  sigfillset(&all);
+  sigdelset(&all, SIGSEGV);
+  sigdelset(&all, SIGBUS);
+  pthread_t thread;
+  if (sem_init(&interrupted, 0, 0) != 0) return;
+  pthread_sigmask(SIG_SETMASK, &all, &old); /* signals go to threads of the program */
+  const int error = pthread_create(&thread, NULL, watch, NULL);
+  pthread_sigmask(SIG_SETMASK, &old, NULL);
+  if (error != 0) return;
+  pthread_detach(thread);
+  before_us = now;
+  now.sa_flags |= SA_SIGINFO;
+  now.sa_sigaction = on_signal;
+  (void)sigaction(SIGINT, &now, NULL);
+}
+
+static PyObject* set_on_interrupt(PyObject* self, PyObject* function) {
+  (void)self;
+  Py_INCREF(function);
+  Py_XDECREF(on_interrupt);
+  on_interrupt = function;
+  Py_RETURN_NONE;
+}
+
+/* ---- Calls that wait. A thread that has pinned memory makes none: another thread of this node might hold the GIL in a fault on that memory. */
+
+static _Thread_local unsigned pins_of_thread;
+
+static bool may_wait(void) {
+  if (pins_of_thread == 0) return true;
+  PyErr_SetString(usual_class != NULL ? usual_class : PyExc_RuntimeError,
+                  "this thread has pinned memory (quire.pin()), and may not call Quire until it has released it");
+  return false;
+}
+
+static bool is_main(void) { return pthread_equal(pthread_self(), main_thread) != 0; }
+
+#define WAITING(status, call)                 \
+  do {                                        \
+    if (!may_wait()) return NULL;             \
+    const bool main_ = is_main();             \
+    Py_BEGIN_ALLOW_THREADS                    \
+    if (main_) atomic_fetch_add(&waits, 1);   \
+    (status) = (call);                        \
+    if (main_) atomic_fetch_add(&waits, 1);   \
+    Py_END_ALLOW_THREADS                      \
+  } while (0)
+
+/* ---- Start and end */
+
+static pid_t started_in;
+
+/* After Python has ended, with the status that it ends with: a job is over for all when a node exits without quire_end(). */
+static void on_end(int status, void* nothing) {
+  (void)nothing;
+  if (status == 0 && started_in == getpid()) (void)quire_end();
+}
+
+static PyObject* start(PyObject* self, PyObject* nothing) {
+  (void)self;
+  (void)nothing;
+  main_thread = pthread_self();
+  quire_status status;
+  WAITING(status, quire_start(NULL));
+  if (status != QUIRE_OK) return raise_status(status);
+  started_in = getpid();
+  (void)on_exit(on_end, NULL);
+  watch_interrupts();
+  Py_RETURN_NONE;
+}
+
+/* For a process that does not end by itself with status 0 when the job is over for it. */
+static PyObject* end(PyObject* self, PyObject* nothing) {
+  (void)self;
+  (void)nothing;
+  quire_status status;
+  WAITING(status, quire_end());
+  if (status == QUIRE_OK) started_in = 0;
+  return none_or(status);
+}
+
+static PyObject* node(PyObject* self, PyObject* nothing) { (void)self; (void)nothing; return PyLong_FromLong(quire_node()); }
+static PyObject* nodes(PyObject* self, PyObject* nothing) { (void)self; (void)nothing; return PyLong_FromLong(quire_nodes()); }
+static PyObject* version(PyObject* self, PyObject* nothing) { (void)self; (void)nothing; return PyUnicode_FromString(quire_version()); }
+static PyObject* nodes_alive(PyObject* self, PyObject* nothing) { (void)self; (void)nothing; return PyLong_FromLong(quire_nodes_alive()); }
+
+static PyObject* alive(PyObject* self, PyObject* arguments) {
+  (void)self;
+  int which;
+  if (!PyArg_ParseTuple(arguments, "i", &which)) return NULL;
+  return PyBool_FromLong(quire_alive(which));
+}
+
+static PyObject* status_text(PyObject* self, PyObject* arguments) {
+  (void)self;
+  int status;
+  if (!PyArg_ParseTuple(arguments, "i", &status)) return NULL;
+  return PyUnicode_FromString(quire_status_text((quire_status)status));
+}
+
+/* ---- Memory */
+
+static PyObject* allocate(PyObject* self, PyObject* arguments) {
+  (void)self;
+  unsigned long long alignment, bytes;
+  if (!PyArg_ParseTuple(arguments, "KK", &alignment, &bytes)) return NULL;
+  void* address = NULL;
+  quire_status status;
+  WAITING(status, quire_aligned_alloc((size_t)alignment, (size_t)bytes, &address));
+  if (status != QUIRE_OK) return raise_status(status);
+  return PyLong_FromVoidPtr(address);
+}
+
+static PyObject* release_memory(PyObject* self, PyObject* arguments) {
+  (void)self;
+  unsigned long long address;
+  if (!PyArg_ParseTuple(arguments, "K", &address)) return NULL;
+  quire_status status;
+  WAITING(status, quire_free((void*)(uintptr_t)address));
+  return none_or(status);
+}
+
+/* bytes, consistency, unit, placement, home -> (region, address) */
+static PyObject* region_create(PyObject* self, PyObject* arguments) {
+  (void)self;
+  unsigned long long bytes, unit;
+  int consistency, placement, home;
+  if (!PyArg_ParseTuple(arguments, "KiKii", &bytes, &consistency, &unit, &placement, &home)) return NULL;
+  quire_region_options options;
+  memset(&options, 0, sizeof options);
+  options.size = sizeof options;
+  options.consistency = (quire_consistency)consistency;
+  options.unit_bytes = (size_t)unit;
+  options.placement = (quire_placement)placement;
+  options.home = home;
+  quire_region region = {0};
+  quire_status status;
+  WAITING(status, quire_region_create(&options, bytes, &region));
+  if (status != QUIRE_OK) return raise_status(status);
+  void* address = NULL;
+  uint64_t length = 0;
+  status = quire_region_range(region, &address, &length);
+  if (status != QUIRE_OK) return raise_status(status);
+  return Py_BuildValue("KK", (unsigned long long)region.id, (unsigned long long)(uintptr_t)address);
+}
+
+static PyObject* region_destroy(PyObject* self, PyObject* arguments) {
+  (void)self;
+  unsigned long long region;
+  if (!PyArg_ParseTuple(arguments, "K", &region)) return NULL;
+  quire_status status;
+  WAITING(status, quire_region_destroy((quire_region){region}));
+  return none_or(status);
+}
+
+static PyObject* region_of(PyObject* self, PyObject* arguments) {
+  (void)self;
+  unsigned long long address;
+  if (!PyArg_ParseTuple(arguments, "K", &address)) return NULL;
+  quire_region region;
+  const quire_status status = quire_region_of((const void*)(uintptr_t)address, &region);
+  if (status != QUIRE_OK) return raise_status(status);
+  return PyLong_FromUnsignedLongLong(region.id);
+}
+
+static PyObject* set_consistency(PyObject* self, PyObject* arguments) {
+  (void)self;
+  unsigned long long region;
+  int consistency;
+  if (!PyArg_ParseTuple(arguments, "Ki", &region, &consistency)) return NULL;
+  quire_status status;
+  WAITING(status, quire_region_set_consistency((quire_region){region}, (quire_consistency)consistency));
+  return none_or(status);
+}
+
+/* address, bytes -> a memoryview of shared memory */
+static PyObject* memory(PyObject* self, PyObject* arguments) {
+  (void)self;
+  unsigned long long address, bytes;
+  if (!PyArg_ParseTuple(arguments, "KK", &address, &bytes)) return NULL;
+  return PyMemoryView_FromMemory((char*)(uintptr_t)address, (Py_ssize_t)bytes, PyBUF_WRITE);
+}
+
+static PyObject* publish(PyObject* self, PyObject* arguments) {
+  (void)self;
+  const char* name;
+  unsigned long long value;
+  if (!PyArg_ParseTuple(arguments, "sK", &name, &value)) return NULL;
+  quire_status status;
+  WAITING(status, quire_publish(name, (const void*)(uintptr_t)value));
+  return none_or(status);
+}
+
+static PyObject* lookup(PyObject* self, PyObject* arguments) {
+  (void)self;
+  const char* name;
+  long long timeout;
+  if (!PyArg_ParseTuple(arguments, "sL", &name, &timeout)) return NULL;
+  void* value = NULL;
+  quire_status status;
+  WAITING(status, quire_lookup(name, timeout, &value));
+  if (status != QUIRE_OK) return raise_status(status);
+  return PyLong_FromVoidPtr(value);
+}
+
+/* Functions of a range and a number. */
+typedef quire_status (*range_call)(const void* address, size_t bytes, int more);
+
+static PyObject* call_with_range(PyObject* arguments, range_call call) {
+  unsigned long long address, bytes;
+  int more;
+  if (!PyArg_ParseTuple(arguments, "KKi", &address, &bytes, &more)) return NULL;
+  quire_status status;
+  WAITING(status, call((const void*)(uintptr_t)address, (size_t)bytes, more));
+  return none_or(status);
+}
+static quire_status advise_range(const void* address, size_t bytes, int advice) { return quire_advise(address, bytes, (quire_advice)advice); }
+static quire_status push_range(const void* address, size_t bytes, int unused) { (void)unused; return quire_push(address, bytes); }
+static PyObject* prefetch(PyObject* self, PyObject* arguments) { (void)self; return call_with_range(arguments, quire_prefetch); }
+static PyObject* advise(PyObject* self, PyObject* arguments) { (void)self; return call_with_range(arguments, advise_range); }
+static PyObject* push(PyObject* self, PyObject* arguments) { (void)self; return call_with_range(arguments, push_range); }
+static PyObject* produce_begin(PyObject* self, PyObject* arguments) { (void)self; return call_with_range(arguments, quire_produce_begin); }
+static PyObject* produce_end(PyObject* self, PyObject* arguments) { (void)self; return call_with_range(arguments, quire_produce_end); }
+
+static PyObject* pin(PyObject* self, PyObject* arguments) {
+  (void)self;
+  unsigned long long address, bytes;
+  long long timeout;
+  if (!PyArg_ParseTuple(arguments, "KKL", &address, &bytes, &timeout)) return NULL;
+  quire_status status;
+  WAITING(status, quire_acquire((const void*)(uintptr_t)address, (size_t)bytes, timeout, NULL));
+  if (status != QUIRE_OK) return raise_status(status);
+  ++pins_of_thread;
+  Py_RETURN_NONE;
+}
+
+static PyObject* unpin(PyObject* self, PyObject* arguments) {
+  (void)self;
+  unsigned long long address, bytes;
+  if (!PyArg_ParseTuple(arguments, "KK", &address, &bytes)) return NULL;
+  quire_status status;
+  Py_BEGIN_ALLOW_THREADS
+  status = quire_release((const void*)(uintptr_t)address, (size_t)bytes);
+  Py_END_ALLOW_THREADS
+  if (status == QUIRE_OK && pins_of_thread != 0) --pins_of_thread;
+  return none_or(status);
+}
+
+/* ---- Atomic operations on 64-bit words */
+
+static PyObject* fetch_add(PyObject* self, PyObject* arguments) {
+  (void)self;
+  unsigned long long address;
+  long long value;
+  if (!PyArg_ParseTuple(arguments, "KL", &address, &value)) return NULL;
+  uint64_t before = 0;
+  quire_status status;
+  WAITING(status, quire_fetch_add((uint64_t*)(uintptr_t)address, (uint64_t)value, &before));
+  if (status != QUIRE_OK) return raise_status(status);
+  return PyLong_FromLongLong((long long)before);
+}
+
+static PyObject* exchange(PyObject* self, PyObject* arguments) {
+  (void)self;
+  unsigned long long address;
+  long long value;
+  if (!PyArg_ParseTuple(arguments, "KL", &address, &value)) return NULL;
+  uint64_t before = 0;
+  quire_status status;
+  WAITING(status, quire_exchange((uint64_t*)(uintptr_t)address, (uint64_t)value, &before));
+  if (status != QUIRE_OK) return raise_status(status);
+  return PyLong_FromLongLong((long long)before);
+}
+
+/* -> (whether it was done, what was there) */
+static PyObject* compare_exchange(PyObject* self, PyObject* arguments) {
+  (void)self;
+  unsigned long long address;
+  long long expected, desired;
+  if (!PyArg_ParseTuple(arguments, "KLL", &address, &expected, &desired)) return NULL;
+  uint64_t there = (uint64_t)expected;
+  int done = 0;
+  quire_status status;
+  WAITING(status, quire_compare_exchange((uint64_t*)(uintptr_t)address, &there, (uint64_t)desired, &done));
+  if (status != QUIRE_OK) return raise_status(status);
+  return Py_BuildValue("NL", PyBool_FromLong(done), (long long)there);
+}
+
+/* ---- Synchronisation. A status of QUIRE_BUSY or QUIRE_TIMED_OUT is False where there is a time limit. */
+
+static PyObject* true_unless_late(quire_status status) {
+  if (status == QUIRE_BUSY || status == QUIRE_TIMED_OUT) Py_RETURN_FALSE;
+  if (status != QUIRE_OK) return raise_status(status);
+  Py_RETURN_TRUE;
+}
+
+#define CREATE(name, type, ...)                                             \
+  static PyObject* name##_create(PyObject* self, PyObject* arguments) {     \
+    (void)self;                                                             \
+    unsigned long long first = 0;                                           \
+    if (!PyArg_ParseTuple(arguments, "|K", &first)) return NULL;            \
+    (void)first;                                                            \
+    type made = {0};                                                        \
+    quire_status status;                                                    \
+    WAITING(status, quire_##name##_create(__VA_ARGS__));                    \
+    if (status != QUIRE_OK) return raise_status(status);                    \
+    return PyLong_FromUnsignedLongLong(made.id);                            \
+  }
+#define OF_HANDLE(function, type)                                           \
+  static PyObject* function(PyObject* self, PyObject* arguments) {          \
+    (void)self;                                                             \
+    unsigned long long id;                                                  \
+    if (!PyArg_ParseTuple(arguments, "K", &id)) return NULL;                \
+    quire_status status;                                                    \
+    WAITING(status, quire_##function((type){id}));                          \
+    return none_or(status);                                                 \
+  }
+#define OF_HANDLE_AND_TIME(function, type)                                  \
+  static PyObject* function(PyObject* self, PyObject* arguments) {          \
+    (void)self;                                                             \
+    unsigned long long id;                                                  \
+    long long timeout;                                                      \
+    if (!PyArg_ParseTuple(arguments, "KL", &id, &timeout)) return NULL;     \
+    quire_status status;                                                    \
+    WAITING(status, quire_##function((type){id}, timeout));                 \
+    return true_unless_late(status);                                        \
+  }
+
+CREATE(mutex, quire_mutex, &made)
+OF_HANDLE_AND_TIME(mutex_timed_lock, quire_mutex)
+OF_HANDLE(mutex_lock, quire_mutex)
+OF_HANDLE(mutex_unlock, quire_mutex)
+OF_HANDLE(mutex_destroy, quire_mutex)
+CREATE(rwlock, quire_rwlock, &made)
+OF_HANDLE_AND_TIME(rwlock_read_lock, quire_rwlock)
+OF_HANDLE_AND_TIME(rwlock_write_lock, quire_rwlock)
+OF_HANDLE(rwlock_unlock, quire_rwlock)
+OF_HANDLE(rwlock_destroy, quire_rwlock)
+CREATE(condition, quire_condition, &made)
+OF_HANDLE(condition_notify_one, quire_condition)
+OF_HANDLE(condition_notify_all, quire_condition)
+OF_HANDLE(condition_destroy, quire_condition)
+CREATE(barrier, quire_barrier, (uint32_t)first, &made)
+OF_HANDLE(barrier_wait, quire_barrier)
+OF_HANDLE(barrier_destroy, quire_barrier)
+CREATE(event, quire_event, &made)
+OF_HANDLE(event_set, quire_event)
+OF_HANDLE(event_reset, quire_event)
+OF_HANDLE_AND_TIME(event_wait, quire_event)
+OF_HANDLE(event_destroy, quire_event)
+CREATE(semaphore, quire_semaphore, first, &made)
+OF_HANDLE_AND_TIME(semaphore_acquire, quire_semaphore)
+OF_HANDLE(semaphore_destroy, quire_semaphore)
+
+static PyObject* condition_wait(PyObject* self, PyObject* arguments) {
+  (void)self;
+  unsigned long long condition, mutex;
+  long long timeout;
+  if (!PyArg_ParseTuple(arguments, "KKL", &condition, &mutex, &timeout)) return NULL;
+  quire_status status;
+  WAITING(status, quire_condition_wait((quire_condition){condition}, (quire_mutex){mutex}, timeout));
+  return true_unless_late(status);
+}
+
+static PyObject* semaphore_release(PyObject* self, PyObject* arguments) {
+  (void)self;
+  unsigned long long semaphore, count;
+  if (!PyArg_ParseTuple(arguments, "KK", &semaphore, &count)) return NULL;
+  quire_status status;
+  WAITING(status, quire_semaphore_release((quire_semaphore){semaphore}, count));
+  return none_or(status);
+}
+
+/* ---- Values by messages: all nodes call */
+
+/* buffer of float64 or int64, 'd' or 'q', operation: combines in place */
+static PyObject* reduce(PyObject* self, PyObject* arguments) {
+  (void)self;
+  PyObject* object;
+  int type, operation;
+  if (!PyArg_ParseTuple(arguments, "OCi", &object, &type, &operation)) return NULL;
+  Py_buffer buffer;
+  if (PyObject_GetBuffer(object, &buffer, PyBUF_CONTIG) != 0) return NULL;
+  const size_t count = (size_t)buffer.len / 8;
+  quire_status status = QUIRE_INVALID;
+  if (!may_wait()) {
+    PyBuffer_Release(&buffer);
+    return NULL;
+  }
+  if (type == 'd') {
+    WAITING(status, quire_group_reduce_f64((quire_group){0}, buffer.buf, count, (quire_operation)operation));
+  } else {
+    WAITING(status, quire_group_reduce_i64((quire_group){0}, buffer.buf, count, (quire_operation)operation));
+  }
+  PyBuffer_Release(&buffer);
+  return none_or(status);
+}
+
+/* buffer, root */
+static PyObject* broadcast(PyObject* self, PyObject* arguments) {
+  (void)self;
+  PyObject* object;
+  int root;
+  if (!PyArg_ParseTuple(arguments, "Oi", &object, &root)) return NULL;
+  Py_buffer buffer;
+  if (PyObject_GetBuffer(object, &buffer, PyBUF_CONTIG) != 0) return NULL;
+  if (!may_wait()) {
+    PyBuffer_Release(&buffer);
+    return NULL;
+  }
+  quire_status status;
+  WAITING(status, quire_group_broadcast((quire_group){0}, buffer.buf, (size_t)buffer.len, (uint32_t)root));
+  PyBuffer_Release(&buffer);
+  return none_or(status);
+}
+
+/* ---- Checkpoints */
+
+static PyObject* checkpoint(PyObject* self, PyObject* arguments) {
+  (void)self;
+  const char* path;
+  if (!PyArg_ParseTuple(arguments, "s", &path)) return NULL;
+  quire_status status;
+  WAITING(status, quire_checkpoint(path));
+  return none_or(status);
+}
+
+/* -> False if there is none */
+static PyObject* restore(PyObject* self, PyObject* arguments) {
+  (void)self;
+  const char* path;
+  if (!PyArg_ParseTuple(arguments, "s", &path)) return NULL;
+  quire_status status;
+  WAITING(status, quire_restore(path));
+  if (status == QUIRE_NOT_FOUND) Py_RETURN_FALSE;
+  if (status != QUIRE_OK) return raise_status(status);
+  Py_RETURN_TRUE;
+}
+
+/* ---- Threads on other nodes: the function is this one, which is at its place on all nodes; what it calls comes by shared memory */
+
+static PyObject* entry; /* takes the address of a call, gives that of its result, or 0 */
+static atomic_uint running;
+static atomic_bool ending;
+
+QUIRE_API void* quire_python_entry(void* argument) {
+  atomic_fetch_add(&running, 1);
+  void* result = NULL;
+  if (!atomic_load(&ending)) {
+    const PyGILState_STATE state = PyGILState_Ensure();
+    PyObject* const given = entry != NULL ? PyObject_CallFunction(entry, "K", (unsigned long long)(uintptr_t)argument) : NULL;
+    if (given != NULL) result = PyLong_AsVoidPtr(given);
+    if (PyErr_Occurred() != NULL) PyErr_Print();
+    Py_XDECREF(given);
+    PyGILState_Release(state);
+  }
+  atomic_fetch_sub(&running, 1);
+  return result;
+}
+
+static PyObject* set_entry(PyObject* self, PyObject* function) {
+  (void)self;
+  Py_INCREF(function);
+  Py_XDECREF(entry);
+  entry = function;
+  Py_RETURN_NONE;
+}
+
+/* No thread that another node spawns runs Python from now on; waits for those that do. */
+static PyObject* stop_entries(PyObject* self, PyObject* nothing) {
+  (void)self;
+  (void)nothing;
+  atomic_store(&ending, true);
+  Py_BEGIN_ALLOW_THREADS
+  while (atomic_load(&running) != 0) usleep(1000);
+  Py_END_ALLOW_THREADS
+  Py_RETURN_NONE;
+}
+
+static PyObject* spawn(PyObject* self, PyObject* arguments) {
+  (void)self;
+  int which;
+  unsigned long long argument;
+  if (!PyArg_ParseTuple(arguments, "iK", &which, &argument)) return NULL;
+  quire_remote_thread thread = {0};
+  quire_status status;
+  WAITING(status, quire_spawn(which, quire_python_entry, (void*)(uintptr_t)argument, &thread));
+  if (status != QUIRE_OK) return raise_status(status);
+  return PyLong_FromUnsignedLongLong(thread.id);
+}
+
+static PyObject* join(PyObject* self, PyObject* arguments) {
+  (void)self;
+  unsigned long long thread;
+  if (!PyArg_ParseTuple(arguments, "K", &thread)) return NULL;
+  void* result = NULL;
+  quire_status status;
+  WAITING(status, quire_join((quire_remote_thread){thread}, &result));
+  if (status != QUIRE_OK) return raise_status(status);
+  return PyLong_FromVoidPtr(result);
+}
+
+/* ---- Numbers */
+
+static const struct {
+  const char* name;
+  size_t offset;
+} counter_fields[] = {
+#define COUNTER(name) {#name, offsetof(quire_counters, name)}
+    COUNTER(read_faults), COUNTER(write_faults), COUNTER(upgrade_faults), COUNTER(local_faults), COUNTER(racing_faults), COUNTER(competing_requests),
+    COUNTER(invalidations), COUNTER(read_ahead_units), COUNTER(read_ahead_wasted), COUNTER(messages_sent), COUNTER(bytes_sent),
+    COUNTER(messages_received), COUNTER(bytes_received), COUNTER(fault_ns), COUNTER(barrier_ns), COUNTER(lock_ns), COUNTER(barriers), COUNTER(locks),
+    COUNTER(atomics), COUNTER(double_faults), COUNTER(exclusive_reads), COUNTER(exclusive_wasted), COUNTER(pins), COUNTER(pin_waits),
+    COUNTER(intervals), COUNTER(twins), COUNTER(diffs), COUNTER(diff_bytes), COUNTER(notices_sent), COUNTER(notices_heard), COUNTER(home_moves),
+    COUNTER(forwarded), COUNTER(copies_dropped), COUNTER(paged_to_nodes), COUNTER(paged_to_disk), COUNTER(paged_from_disk), COUNTER(most_memory),
+    COUNTER(updates_sent), COUNTER(updates_applied), COUNTER(units_kept), COUNTER(connections_refused), COUNTER(messages_refused),
+    COUNTER(replicas_sent), COUNTER(replica_waits), COUNTER(replica_rounds), COUNTER(bad_frees), COUNTER(commits), COUNTER(published),
+    COUNTER(dooms), COUNTER(commit_waits), COUNTER(turns),
+#undef COUNTER
+};
+
+static PyObject* counters(PyObject* self, PyObject* nothing) {
+  (void)self;
+  (void)nothing;
+  quire_counters all;
+  memset(&all, 0, sizeof all);
+  all.size = sizeof all;
+  const quire_status status = quire_counters_read(&all);
+  if (status != QUIRE_OK) return raise_status(status);
+  PyObject* const result = PyDict_New();
+  for (size_t i = 0; result != NULL && i < sizeof counter_fields / sizeof *counter_fields; ++i) {
+    uint64_t value;
+    memcpy(&value, (const char*)&all + counter_fields[i].offset, sizeof value);
+    PyObject* const number = PyLong_FromUnsignedLongLong(value);
+    if (number == NULL || PyDict_SetItemString(result, counter_fields[i].name, number) != 0) {
+      Py_XDECREF(number);
+      Py_DECREF(result);
+      return NULL;
+    }
+    Py_DECREF(number);
+  }
+  return result;
+}
+
+#define METHOD(name) {#name, name, METH_VARARGS, NULL}
+#define PLAIN(name) {#name, name, METH_NOARGS, NULL}
+#define ONE(name) {#name, name, METH_O, NULL}
+static PyMethodDef methods[] = {
+    METHOD(set_errors), ONE(set_on_interrupt), PLAIN(start), PLAIN(end), PLAIN(node), PLAIN(nodes), PLAIN(version), PLAIN(nodes_alive), METHOD(alive),
+    METHOD(status_text), METHOD(allocate), METHOD(release_memory), METHOD(region_create), METHOD(region_destroy), METHOD(region_of),
+    METHOD(set_consistency), METHOD(memory), METHOD(publish), METHOD(lookup), METHOD(prefetch), METHOD(advise), METHOD(push), METHOD(produce_begin),
+    METHOD(produce_end), METHOD(pin), METHOD(unpin), METHOD(fetch_add), METHOD(exchange), METHOD(compare_exchange), METHOD(mutex_create),
+    METHOD(mutex_lock), METHOD(mutex_timed_lock), METHOD(mutex_unlock), METHOD(mutex_destroy), METHOD(rwlock_create), METHOD(rwlock_read_lock),
+    METHOD(rwlock_write_lock), METHOD(rwlock_unlock), METHOD(rwlock_destroy), METHOD(condition_create), METHOD(condition_wait),
+    METHOD(condition_notify_one), METHOD(condition_notify_all), METHOD(condition_destroy), METHOD(barrier_create), METHOD(barrier_wait),
+    METHOD(barrier_destroy), METHOD(event_create), METHOD(event_set), METHOD(event_reset), METHOD(event_wait), METHOD(event_destroy),
+    METHOD(semaphore_create), METHOD(semaphore_acquire), METHOD(semaphore_release), METHOD(semaphore_destroy), METHOD(reduce), METHOD(broadcast),
+    METHOD(checkpoint), METHOD(restore), ONE(set_entry), PLAIN(stop_entries), METHOD(spawn), METHOD(join), PLAIN(counters),
+    {NULL, NULL, 0, NULL}};
+
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "quire._native", "Calls of libquire.", -1, methods, NULL, NULL, NULL, NULL};
+
+static const struct {
+  const char* name;
+  long value;
+} constants[] = {
+#define CONSTANT(name) {#name, QUIRE_##name}
+    CONSTANT(TIMED_OUT), CONSTANT(BUSY), CONSTANT(NOT_FOUND), CONSTANT(EXISTS), CONSTANT(INVALID), CONSTANT(BAD_ADDRESS), CONSTANT(NOT_STARTED),
+    CONSTANT(FORKED), CONSTANT(NOT_OWNER), CONSTANT(BAD_OPTION), CONSTANT(UNSUPPORTED), CONSTANT(OVERLAP), CONSTANT(NO_MEMORY),
+    CONSTANT(NO_ADDRESSES), CONSTANT(LIMIT), CONSTANT(DAMAGED), CONSTANT(PEER_LOST), CONSTANT(SYSTEM), CONSTANT(LOST), CONSTANT(OWNER_DIED),
+    CONSTANT(SEQUENTIAL), CONSTANT(RELEASE), CONSTANT(PLACE_BLOCK), CONSTANT(PLACE_MODULO), CONSTANT(PLACE_NODE), CONSTANT(PLACE_FIRST_TOUCH),
+    CONSTANT(SUM), CONSTANT(MIN), CONSTANT(MAX), CONSTANT(PRODUCT), CONSTANT(NORMAL), CONSTANT(WILL_WRITE),
+#undef CONSTANT
+};
+
+PyMODINIT_FUNC PyInit__native(void) {
+  PyObject* const made = PyModule_Create(&module);
+  for (size_t i = 0; made != NULL && i < sizeof constants / sizeof *constants; ++i) {
+    if (PyModule_AddIntConstant(made, constants[i].name, constants[i].value) != 0) {
+      Py_DECREF(made);
+      return NULL;
+    }
+  }
+  return made;
+}

@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Jobs that a plain Python, or a notebook's kernel, starts: run() and Pool. That process is no node of them: if they die it gets an exception."""
+import concurrent.futures
+import itertools
+import json
+import os
+import pickle
+import queue
+import secrets
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.connection import Client, Listener
+
+from . import _where
+from ._threads import dumps, outcome_of, result_of
+
+_PARENT = "PYQUIRE_PARENT"  # in the environment of nodes: where the process that wants them is
+_START_S = 120
+
+
+class _Job:
+    """`quire run` of workers, and a connection to each."""
+
+    def __init__(self, nodes, hosts, options):
+        if nodes is not None and nodes < 1:
+            raise ValueError(f"nodes is {nodes}: a job has at least one")
+        command = _where.command()
+        self._folder = tempfile.TemporaryDirectory(prefix="quire-")
+        key = secrets.token_bytes(32)
+        address = (socket.getfqdn(), 0) if hosts else os.path.join(self._folder.name, "parent")
+        self._listener = Listener(address, backlog=128, authkey=key)
+        words = [command, "run", *(["-n", str(nodes)] if nodes is not None else []), *(["--hosts", hosts] if hosts else []), *options,
+                 sys.executable, "-m", "quire._jobs"]
+        paths = os.pathsep.join(p for p in (os.path.dirname(os.path.dirname(os.path.abspath(__file__))), *sys.path) if p)
+        environment = {**os.environ, "PYTHONPATH": paths, _PARENT: json.dumps({"address": self._listener.address, "key": key.hex()})}
+        self._last = b""
+        self.process = subprocess.Popen(words, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self._pumps = [threading.Thread(target=self._pump, args=(pipe, name), daemon=True)
+                       for pipe, name in ((self.process.stdout, "stdout"), (self.process.stderr, "stderr"))]
+        for pump in self._pumps:
+            pump.start()
+        try:
+            self.connections = self._accept()
+        except BaseException:
+            self.kill()
+            raise
+
+    def _pump(self, pipe, name):
+        """What nodes write goes to this process' streams, which in a notebook are the cell's."""
+        for line in iter(pipe.readline, b""):
+            if name == "stderr":
+                self._last = (self._last + line)[-2000:]
+            try:
+                getattr(sys, name).write(line.decode(errors="replace"))
+            except (OSError, ValueError):
+                pass
+
+    def _accept(self):
+        there = {}
+        until = time.monotonic() + _START_S
+        wanted = None
+        came = queue.Queue()
+
+        def accept():
+            try:
+                while True:
+                    came.put(self._listener.accept())
+            except (OSError, EOFError) as error:
+                came.put(error)
+
+        threading.Thread(target=accept, daemon=True).start()
+        while wanted is None or len(there) < wanted:
+            try:
+                new = came.get(timeout=0.05)
+            except queue.Empty:
+                if self.process.poll() is not None:
+                    raise self.broken("the job ended before its nodes were there") from None
+                if time.monotonic() > until:
+                    raise self.broken(f"the job's nodes were not there after {_START_S} seconds") from None
+                continue
+            if isinstance(new, Exception):
+                raise self.broken(f"no node can be heard: {new}")
+            node, wanted = new.recv()
+            there[node] = new
+        self._listener.close()
+        return [there[node] for node in sorted(there)]
+
+    def broken(self, why):
+        for pump in self._pumps:
+            pump.join(1)
+        words = self._last.decode(errors="replace").strip()
+        return BrokenProcessPool(why + (f"; it said:\n{words}" if words else ""))
+
+    def close(self):
+        """Nodes end when their connection does."""
+        for connection in self.connections:
+            connection.close()
+        try:
+            self.process.wait(30)
+        except subprocess.TimeoutExpired:
+            self.kill()
+        for pump in self._pumps:
+            pump.join(5)
+        self._folder.cleanup()
+
+    def kill(self):
+        self._listener.close()
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(10)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        self._folder.cleanup()
+
+
+class Pool(concurrent.futures.Executor):
+    """Nodes that wait for work, on this machine or on `hosts` ("a,b": reached by ssh). `options`: more words for `quire run`. Each node runs one call at a
+    time. What nodes keep in shared memory stays between calls. If a node dies all calls that wait get BrokenProcessPool, and this process goes on."""
+
+    def __init__(self, nodes=None, hosts=None, options=()):
+        self._job = _Job(nodes, hosts, options)
+        self.nodes = len(self._job.connections)
+        self._lock = threading.Lock()
+        self._own = [queue.Queue() for _ in range(self.nodes)]
+        self._all = queue.Queue()
+        self._ready = [threading.Event() for _ in range(self.nodes)]
+        self._closed = self._broken = False
+        self._threads = [threading.Thread(target=self._serve, args=(node,), daemon=True) for node in range(self.nodes)]
+        for thread in self._threads:
+            thread.start()
+
+    def _next(self, node):
+        """Work for a node alone goes first: others may wait for it there."""
+        while True:
+            self._ready[node].clear()
+            for where in (self._own[node], self._all):
+                try:
+                    return where.get_nowait()
+                except queue.Empty:
+                    pass
+            if self._closed:
+                return None
+            self._ready[node].wait()
+
+    def _serve(self, node):
+        connection = self._job.connections[node]
+        while (work := self._next(node)) is not None:
+            future, data = work
+            if self._broken:
+                future.set_exception(BrokenProcessPool("a node of the job has died"))
+                continue
+            if not future.set_running_or_notify_cancel():
+                continue
+            try:
+                connection.send_bytes(data)
+                answer = connection.recv_bytes()
+            except (EOFError, OSError):
+                self._broken = True
+                future.set_exception(self._job.broken(f"node {node} of the job has died"))
+                continue
+            try:
+                future.set_result(result_of(answer, node))
+            except BaseException as error:  # pylint: disable=broad-except
+                future.set_exception(error)
+
+    def _put(self, where, future, data, nodes):
+        with self._lock:
+            if self._closed:
+                raise RuntimeError("the pool was shut down")
+            if self._broken:
+                raise BrokenProcessPool("a node of the job has died")
+            where.put((future, data))
+            for node in nodes:
+                self._ready[node].set()
+
+    def submit(self, fn, /, *args, **kwargs):
+        """Has whichever node is free call fn(*args, **kwargs)."""
+        future = concurrent.futures.Future()
+        self._put(self._all, future, dumps((fn, args, kwargs)), range(self.nodes))
+        return future
+
+    def run(self, fn, *args, **kwargs):
+        """Calls fn on all nodes at a time, each of which may use barriers and arrays of all: a list of results, or the first exception."""
+        data = dumps((fn, args, kwargs))
+        futures = [concurrent.futures.Future() for _ in range(self.nodes)]
+        for node, future in enumerate(futures):
+            self._put(self._own[node], future, data, (node,))
+        return _results(futures)
+
+    def shutdown(self, wait=True, *, cancel_futures=False):
+        with self._lock:
+            self._closed = True
+        while cancel_futures:
+            try:
+                self._all.get_nowait()[0].cancel()
+            except queue.Empty:
+                break
+        for ready in self._ready:
+            ready.set()
+        if wait:
+            for thread in self._threads:
+                thread.join()
+            self._job.close()
+        else:
+            threading.Thread(target=self.shutdown, daemon=True).start()
+
+
+def _results(futures):
+    """Those of all, or the exception that came first: where one node fails others may wait for it for ever."""
+    done, _ = concurrent.futures.wait(futures, return_when=concurrent.futures.FIRST_EXCEPTION)
+    for future in done:
+        if future.exception() is not None:
+            raise future.exception()
+    return [future.result() for future in futures]
+
+
+def run(fn, nodes=None, args=(), kwargs=None, *, hosts=None, options=()):
+    """Starts a job and calls fn(*args, **kwargs) on each of its nodes: a list of results, or the first exception, with its traceback. Needs no `quire run` around
+    it; a script guards the call by `if __name__ == "__main__":`. `options`: more words for `quire run`."""
+    job = _Job(nodes, hosts, options)
+    data = dumps((fn, tuple(args), kwargs or {}))
+    answers = queue.Queue()
+
+    def ask(node, connection):
+        try:
+            connection.send_bytes(data)
+            answers.put((node, connection.recv_bytes()))
+        except (EOFError, OSError):
+            answers.put((node, None))
+
+    for node, connection in enumerate(job.connections):
+        threading.Thread(target=ask, args=(node, connection), daemon=True).start()
+    results = [None] * len(job.connections)
+    try:
+        for _ in results:
+            node, answer = answers.get()
+            if answer is None:
+                raise job.broken(f"node {node} of the job has died")
+            results[node] = result_of(answer, node)
+    except BaseException:
+        job.kill()
+        raise
+    job.close()
+    return results
+
+
+def _work():
+    """A node: does what its parent sends until the connection ends."""
+    from . import _native, _node  # after share_cores(), which the package's import has called
+    parent = json.loads(os.environ.pop(_PARENT))
+    _node.start()
+    address = tuple(parent["address"]) if isinstance(parent["address"], list) else parent["address"]
+    connection = Client(address, authkey=bytes.fromhex(parent["key"]))
+    connection.send((_native.node(), _native.nodes()))
+    for _ in itertools.count():
+        try:
+            data = connection.recv_bytes()
+        except (EOFError, OSError):
+            return
+        try:
+            function, arguments, keywords = pickle.loads(data)
+        except Exception as error:  # pylint: disable=broad-except
+            connection.send_bytes(dumps((False, (TypeError(f"node {_native.node()} cannot unpickle the call: {error}"), ""))))
+            continue
+        answer = outcome_of(function, arguments, keywords)
+        sys.stdout.flush()
+        connection.send_bytes(answer)
+
+
+if __name__ == "__main__":
+    from quire import _jobs
+    _jobs._work()

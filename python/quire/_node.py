@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""This process as a node of a job: the start, the end, and Ctrl-C."""
+import atexit
+import os
+import sys
+import threading
+import traceback
+
+from . import _errors, _native
+
+_errors.install(_native)
+_started = None  # the process that has
+_lock = threading.Lock()
+_THREADS = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+def launched():
+    """Whether a launcher has started this process as a node: `quire run`, srun or mpirun."""
+    return any(name in os.environ for name in ("QUIRE_JOB_FD", "PMIX_RANK", "PMI_FD", "PMI_RANK"))
+
+
+def share_cores():
+    """Libraries with threads of their own use this node's share of the machine's cores, unless the user says otherwise. Before they are imported."""
+    try:
+        local = int(os.environ.get("QUIRE_JOB_LOCAL", "1"))
+    except ValueError:
+        return
+    share = str(max(1, len(os.sched_getaffinity(0)) // max(1, local)))
+    for name in _THREADS if local > 1 else ():
+        os.environ.setdefault(name, share)
+
+
+def _interrupted():
+    """Ctrl-C, and the main thread waits for other nodes: it will not come back to Python. The job ends."""
+    frame = sys._current_frames().get(threading.main_thread().ident)
+    words = "".join(traceback.format_stack(frame)) if frame is not None else ""
+    sys.stderr.write(f"Traceback (most recent call last):\n{words}KeyboardInterrupt: node {_native.node()} was waiting for other nodes\n")
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            pass
+    os._exit(130)
+
+
+def start():
+    """Joins the job, unless this process has: a job of one node where no launcher has started it. Any thread."""
+    global _started
+    if _started == os.getpid():
+        return
+    with _lock:
+        if _started is not None and _started != os.getpid():
+            raise _errors.Error("this process is a forked child of a node: shared memory belongs to the parent (start processes by 'spawn')")
+        if _started is None:
+            _native.start()
+            _native.set_on_interrupt(_interrupted)
+            atexit.register(_native.stop_entries)
+            _started = os.getpid()
+
+
+def forked():
+    return _started is not None and _started != os.getpid()

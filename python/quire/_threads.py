@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Functions in new threads of other nodes. The call and its result travel as pickles in shared memory."""
+import pickle
+import traceback
+
+from . import _errors, _native, _node
+
+try:
+    import cloudpickle as _pickler
+except ImportError:
+    _pickler = pickle
+
+
+def dumps(what):
+    """Functions of a script, and lambdas, need cloudpickle."""
+    try:
+        return _pickler.dumps(what)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        hint = "" if _pickler is not pickle else " (with cloudpickle installed, functions of a script and lambdas can be sent)"
+        raise TypeError(f"this cannot be sent to another node: {error}{hint}") from error
+
+
+def _keep(data):
+    at = _native.allocate(16, 8 + len(data))
+    memory = _native.memory(at, 8 + len(data))
+    memory[:8] = len(data).to_bytes(8, "little")
+    memory[8:] = data
+    return at
+
+
+def _take(at):
+    length = int.from_bytes(bytes(_native.memory(at, 8)), "little")
+    data = bytes(_native.memory(at + 8, length))
+    _native.release_memory(at)
+    return data
+
+
+class RemoteError(Exception):
+    """What a function on another node has raised, as text: the cause of the exception that is raised here."""
+
+
+def outcome_of(function, arguments, keywords):
+    """A pickle: (True, the result), or (False, the exception and its traceback)."""
+    try:
+        return dumps((True, function(*arguments, **keywords)))
+    except BaseException as error:  # pylint: disable=broad-except
+        words = traceback.format_exc()
+        try:
+            return dumps((False, (error, words)))
+        except TypeError:
+            return dumps((False, (RemoteError(f"{type(error).__name__}: {error}"), words)))
+
+
+def result_of(data, node):
+    good, what = pickle.loads(data)
+    if good:
+        return what
+    error, words = what
+    raise error from RemoteError(f"on node {node}\n{words}")
+
+
+def _entry(address):
+    function, arguments, keywords = pickle.loads(_take(address))
+    return _keep(outcome_of(function, arguments, keywords))
+
+
+class Thread:
+    """A call on another node."""
+
+    def __init__(self, node, number):
+        self.node, self._number = node, number
+
+    def join(self):
+        """Waits for the end; what the function gave, or the exception that it raised. Once."""
+        if self._number is None:
+            raise _errors.Invalid("this thread was joined already")
+        number, self._number = self._number, None
+        at = _native.join(number)
+        if not at:
+            raise _errors.Error(f"node {self.node} had ended its program, and ran no more Python")
+        return result_of(_take(at), self.node)
+
+
+def spawn(node, function, *arguments, **keywords):
+    """Calls function(*arguments, **keywords) in a new thread of node `node`: a Thread. Arrays among the arguments are copied: pass names, or use arrays that the
+    node has. ValueError for a node that the job has not; TypeError for what cannot be pickled."""
+    _node.start()
+    if not 0 <= node < _native.nodes():
+        raise ValueError(f"node is {node}, and the job has {_native.nodes()} nodes")
+    at = _keep(dumps((function, arguments, keywords)))
+    try:
+        return Thread(node, _native.spawn(node, at))
+    except Exception:
+        _native.release_memory(at)
+        raise
+
+
+_native.set_entry(_entry)

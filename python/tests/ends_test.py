@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How jobs of Python programs end, and what may be beside."""
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+COMMAND = os.environ["PYQUIRE_COMMAND"]
+
+
+def job(program, nodes=2, *, options=(), interrupt_after=None):
+    """Its status, what it wrote to standard output, and to standard error."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "program.py")
+        with open(path, "w") as file:
+            file.write("import os, sys, time, signal\nimport numpy as np\nimport quire as q\n" + program)
+        child = subprocess.Popen([COMMAND, "run", "-n", str(nodes), "--timeout", "60", *options, sys.executable, path], stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE, text=True, start_new_session=True, env={k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"})
+        if interrupt_after is not None:
+            assert child.stdout.readline() == interrupt_after + "\n"
+            time.sleep(0.2)  # it may be anywhere by then
+            child.send_signal(signal.SIGINT)
+        out, err = child.communicate(timeout=100)
+        return child.returncode, out, err
+
+
+def lines(text):
+    """Of several nodes, in whichever order they came."""
+    return sorted(text.split())
+
+
+class Ends(unittest.TestCase):
+    def test_by_itself(self):
+        self.assertEqual(job("print('here')", 3), (0, "here\n" * 3, ""))
+
+    def test_sys_exit_0(self):
+        self.assertEqual(job("q.barrier(); sys.exit(0)")[0], 0)
+
+    def test_one_ends_much_later(self):
+        status, out, err = job("a = q.zeros(1000); a[0] = 1\nif q.node == 1: time.sleep(1); print(a[0])")
+        self.assertEqual((status, err), (0, ""))
+        self.assertEqual(out, "1.0\n")
+
+    def test_an_exception_ends_the_job(self):
+        status, out, err = job("if q.node == 1: raise RuntimeError('this is wrong')\nq.barrier(); q.barrier(); print('not here')", 3)
+        self.assertEqual((status, out), (1, ""))
+        self.assertEqual(err.count("RuntimeError: this is wrong"), 1)
+        self.assertIn("node 1", err)
+
+    def test_a_status_ends_the_job(self):
+        status, out, err = job("if q.node == 0: sys.exit(3)\nq.barrier()")
+        self.assertEqual((status, out), (3, ""), err)
+
+    def test_a_death_is_an_exception(self):
+        status, out, err = job("if q.node == 1: os.kill(os.getpid(), signal.SIGKILL)\n"
+                               "try: q.barrier()\nexcept ConnectionError as e: print(type(e).__name__); sys.exit(7)")
+        self.assertEqual(status, 128 + 9, err)
+
+    def test_ctrl_c_in_a_barrier(self):
+        status, out, err = job("print('here', flush=True) if q.node == 0 else 0\nif q.node == 0: q.barrier()\nwhile True:\n try: time.sleep(50)\n except KeyboardInterrupt: pass", interrupt_after="here")
+        self.assertEqual(status, 130, err)
+        self.assertIn("KeyboardInterrupt", err)
+        self.assertIn("in barrier", err)
+
+    def test_ctrl_c_in_a_lock(self):
+        status, out, err = job("l = q.Lock()\nif q.node == 1: l.acquire()\nq.barrier()\nif q.node == 0: print('here', flush=True); l.acquire()\ntime.sleep(50)",
+                               interrupt_after="here")
+        self.assertEqual(status, 130, err)
+
+    def test_ctrl_c_in_a_loop(self):
+        status, out, err = job("if q.node == 0: print('here', flush=True)\nwhile True: pass", interrupt_after="here")
+        self.assertEqual(status, 130, err)
+        self.assertIn("KeyboardInterrupt", err)
+
+    def test_ctrl_c_that_the_program_wants(self):
+        status, out, err = job("try:\n if q.node == 0: print('here', flush=True)\n while True: time.sleep(1)\n"
+                               "except KeyboardInterrupt: print('caught')\nq.barrier()", interrupt_after="here")
+        self.assertEqual((status, out), (0, "caught\ncaught\n"), err)
+
+    def test_faulthandler(self):
+        for program in ("import faulthandler; faulthandler.enable()", "q.barrier(); import faulthandler; faulthandler.enable()"):
+            status, out, err = job(program + "\na = q.zeros((1000, 1000)); a[q.block(1000)] = 1; q.barrier(); print(a.sum())")
+            self.assertEqual((status, out), (0, "1000000.0\n" * 2), err)
+        status, out, err = job("import faulthandler, ctypes; faulthandler.enable(); ctypes.string_at(8) if q.node == 0 else q.barrier()")
+        self.assertNotEqual(status, 0)
+        self.assertIn("Fatal Python error: Segmentation fault", err)
+
+    def test_serving_needs_no_gil(self):
+        # One long call of C keeps the GIL of node 0, while node 1 gets its pages.
+        status, out, err = job("""
+a, flag = q.zeros((200, 512)), q.zeros(1, "i8", consistency="sequential")
+n = 10 ** 7
+while flag[0] != 3:
+    q.barrier()
+    if q.node == 0:
+        a[:] = n
+        q.barrier()
+        flag[0] = 1
+        sum(range(n))
+        q.compare_exchange(flag, 0, 1, 2)
+    else:
+        q.barrier()
+        while flag[0] == 0: pass
+        total = a.sum()
+        if q.compare_exchange(flag, 0, 1, 3)[0]: assert total == n * 200 * 512
+    q.barrier()
+    if q.node == 0 and flag[0] == 2: flag[0] = 0
+    n *= 3
+    q.barrier()
+print("served")
+""")
+        self.assertEqual((status, out), (0, "served\n" * 2), err)
+
+    def test_children(self):
+        status, out, err = job("""
+import subprocess, multiprocessing
+def square(x): return x * x
+if __name__ == "__main__":
+    a = q.zeros(1000); a[0] = 5
+    print(subprocess.run(["echo", "child"], capture_output=True, text=True).stdout.strip())
+    with multiprocessing.get_context("fork").Pool(2) as p: assert p.map(square, [1, 2, 3]) == [1, 4, 9]
+    pid = os.fork()
+    if pid == 0:
+        try: q.barrier()
+        except q.Error as e: os._exit(5)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 5
+    pid = os.fork()
+    if pid == 0: sys.exit(0)  # with Python's end, and no end of the job
+    os.waitpid(pid, 0)
+    q.barrier()
+""")
+        self.assertEqual((status, out), (0, "child\n" * 2), err)
+
+    def test_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "alone.py")
+            with open(path, "w") as file:
+                file.write("import quire as q\na = q.zeros((1000, 1000)); a[:] = 1; q.barrier(); print(q.node, q.nodes, q.reduce(a.sum()))")
+            for words in ((path,), ("-m", "quire", path)):
+                self.assertEqual(subprocess.run([sys.executable, *words], capture_output=True, text=True, timeout=60).stdout, "0 1 1000000.0\n")
+
+    def test_as_a_module(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "a_module.py"), "w") as file:
+                file.write("import sys, quire as q\nprint(__name__, sys.argv[1:], q.nodes)")
+            done = subprocess.run([COMMAND, "run", "-n", "2", sys.executable, "-m", "quire", "-m", "a_module", "x"], capture_output=True, text=True, cwd=folder,
+                                  env={**os.environ, "PYTHONPATH": os.environ["PYTHONPATH"] + ":" + folder}, timeout=60)
+            self.assertEqual((done.returncode, done.stdout), (0, "__main__ ['x'] 2\n" * 2), done.stderr)
+        self.assertEqual(subprocess.run([sys.executable, "-m", "quire"], capture_output=True, timeout=60).returncode, 2)
+
+    def test_checkpoint_and_restart(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = f"""
+if not q.restore({folder + '/state'!r}):
+    a = q.zeros((300, 1000), name="a"); done = q.zeros(1, "i8", name="done")
+else:
+    a, done = q.array("a"), q.array("done")
+assert (a == done[0]).all()
+q.barrier()
+a[q.block(300)] += 1
+if q.node == 0: done[0] += 1
+q.checkpoint({folder + '/state'!r})
+q.barrier()
+print(int(done[0]))
+"""
+            for turn, nodes in ((1, 2), (2, 3), (3, 1)):
+                status, out, err = job(program, nodes)
+                self.assertEqual((status, lines(out)), (0, [str(turn)] * nodes), err)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Jobs that a plain Python starts: quire.run() and quire.Pool."""
+import concurrent.futures
+import contextlib
+import io
+import os
+import unittest
+from concurrent.futures.process import BrokenProcessPool
+
+import quire as q
+
+try:
+    import cloudpickle
+except ImportError:
+    cloudpickle = None
+
+
+def fills(value):
+    import numpy as np
+    import quire as q
+    a = q.zeros((1000, 100))
+    a[q.block(1000)] = q.node + value
+    q.barrier()
+    return q.node, float(a.sum()), np.arange(3)
+
+
+if cloudpickle is not None:
+    import sys
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+
+
+@unittest.skipIf(cloudpickle is None, "cloudpickle is not installed: functions of this file cannot be sent")
+class Jobs(unittest.TestCase):
+    def test_run(self):
+        results = q.run(fills, 3, (1,))
+        self.assertEqual([r[:2] for r in results], [(i, float(100 * (333 + 2 * 333 + 3 * 334))) for i in range(3)])
+        self.assertEqual(list(results[0][2]), [0, 1, 2])
+
+    def test_exceptions_come_here(self):
+        def fails():
+            import quire as q
+            if q.node == 1:
+                raise LookupError("of node 1")
+            q.barrier()  # for ever
+        with self.assertRaisesRegex(LookupError, "of node 1") as caught:
+            q.run(fails, 2)
+        self.assertIn("in fails", str(caught.exception.__cause__))
+
+    def test_what_nodes_write(self):
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            q.run(lambda: print("words of a node"), 2)
+        self.assertEqual(out.getvalue(), "words of a node\n" * 2)
+
+    def test_pool(self):
+        with q.Pool(2) as pool:
+            self.assertEqual(pool.nodes, 2)
+            self.assertEqual(list(pool.map(lambda i: i * i, range(100))), [i * i for i in range(100)])
+            first = pool.run(fills, 5)
+            self.assertEqual([r[0] for r in first], [0, 1])
+
+            def keeps():
+                import quire as q
+                a = q.zeros(10, name="kept")
+                a[q.node] = 1
+                q.barrier()
+
+            def finds():
+                import quire as q
+                return q.array("kept", timeout=0).sum()
+            pool.run(keeps)
+            self.assertEqual(pool.submit(finds).result(), 2)
+            with self.assertRaises(ZeroDivisionError):
+                pool.submit(lambda: 1 / 0).result()
+            self.assertIsInstance(pool, concurrent.futures.Executor)
+        with self.assertRaises(RuntimeError):
+            pool.submit(fills, 1)
+
+    def test_a_death_does_not_kill_this_process(self):
+        with q.Pool(2) as pool:
+            waits = [pool.submit(lambda: __import__("os")._exit(3)), *[pool.submit(fills, i) for i in range(3)]]
+            with self.assertRaises(BrokenProcessPool) as caught:
+                waits[0].result(timeout=60)
+            self.assertIn("node", str(caught.exception))
+            for other in waits[1:]:
+                with self.assertRaises(BrokenProcessPool):
+                    other.result(timeout=60)
+            with self.assertRaises(BrokenProcessPool):
+                pool.submit(fills, 1)
+        with self.assertRaises(BrokenProcessPool):
+            q.run(lambda: __import__("os").kill(__import__("os").getpid(), 9), 2)
+
+    def test_mistakes(self):
+        for nodes in (0, -1):
+            with self.assertRaises(ValueError):
+                q.run(fills, nodes)
+        with self.assertRaises(BrokenProcessPool) as caught:
+            q.run(fills, 2, options=("--no-such-option",))
+        self.assertIn("no-such-option", str(caught.exception))
+        with self.assertRaises(TypeError):
+            q.run(fills, 2, (open(os.devnull),))
+
+    def test_this_process_is_no_node(self):
+        from quire import _node
+        self.assertIsNone(_node._started)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
