@@ -25,7 +25,10 @@ namespace fs = std::filesystem;
 constexpr std::array<const char*, 4> known_runtimes = {"libgomp.so.1", "libomp.so.5", "libomp.so", "libiomp5.so"};
 /// How functions of a runtime begin, where versions do not tell whose they are.
 constexpr std::array<const char*, 5> beginnings = {"GOMP_", "GOACC_", "__kmpc_", "kmp_", "omp_"};
-constexpr const char* runtime_file = "libquire_omp.so";
+constexpr const char* runtime_name = "libquire_omp.so";
+/// As the dynamic linker asks for them; the names without a number are for linking, and may be linkers' scripts.
+constexpr const char* runtime_file = "libquire_omp.so." QUIRE_SOVERSION;
+constexpr const char* library_file = "libquire.so." QUIRE_SOVERSION;
 
 bool is_runtime(std::string_view library) {
   return std::find(known_runtimes.begin(), known_runtimes.end(), library) != known_runtimes.end();
@@ -56,7 +59,7 @@ bool is_users_own(const std::string& path, const elf_file& file) {
 
 }  // namespace
 
-bool links_quire(const elf_file& file) { return needs(file, "libquire.so") || needs(file, runtime_file); }
+bool links_quire(const elf_file& file) { return needs(file, "libquire.so") || needs(file, runtime_name); }
 
 openmp_use openmp_of(const elf_file& file) {
   openmp_use found;
@@ -111,7 +114,7 @@ std::optional<openmp_libraries> find_openmp_libraries(std::string& why) {
   openmp_libraries found;
   for (const char* name : known_runtimes) found.stand_ins.push_back(tree->stand_ins / name);
   found.runtime = tree->openmp_runtime / runtime_file;
-  found.quire = tree->library / "libquire.so";
+  found.quire = tree->library / library_file;
   std::error_code ignored;
   for (const auto& path : found.in_order()) {
     if (fs::exists(path, ignored)) continue;

@@ -32,4 +32,12 @@ namespace quire::openmp::sites {
   return false;
 }
 
+/// What libquire itself loads, wherever it was installed, with what that needs: their data is of one node.
+[[nodiscard]] inline bool is_loaded_by_quire(const char* file) noexcept {
+  for (const char* name : {"libucp", "libucs", "libuct", "libucm", "libnuma.so", "libpmix", "libevent", "libhwloc", "libfuse3", "libibverbs", "librdmacm", "libnl-"}) {
+    if (begins(file, name)) return true;
+  }
+  return false;
+}
+
 }  // namespace quire::openmp::sites

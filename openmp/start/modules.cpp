@@ -104,12 +104,14 @@ module describe(const dl_phdr_info& info) noexcept {
   of.name = info.dlpi_name;
   of.base = info.dlpi_addr;
   for (const ElfW(Phdr)* h = info.dlpi_phdr; h != info.dlpi_phdr + info.dlpi_phnum; ++h) look_at(of, *h);
-  of.known = of.name[0] != 0 && sites::is_of_a_compiler(last_part(of.name));
+  of.known = of.name[0] != 0 && (sites::is_of_a_compiler(last_part(of.name)) || sites::is_loaded_by_quire(last_part(of.name)));
   of.programs = of.name[0] == 0 || is_programs_own(of.name);
   return of;
 }
 
-bool is_programs_own(const char* path) noexcept { return !sites::is_in_system_folder(path) && !sites::is_of_a_compiler(last_part(path)); }
+bool is_programs_own(const char* path) noexcept {
+  return !sites::is_in_system_folder(path) && !sites::is_of_a_compiler(last_part(path)) && !sites::is_loaded_by_quire(last_part(path));
+}
 
 std::span<module> modules() noexcept {
   if (g_count == 0) {

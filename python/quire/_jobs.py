@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Jobs that a plain Python, or a notebook's kernel, starts: run() and Pool. That process is no node of them: if they die it gets an exception."""
 import concurrent.futures
-import itertools
 import json
 import os
-import pickle
 import queue
 import secrets
 import socket
@@ -14,12 +12,12 @@ import tempfile
 import threading
 import time
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing.connection import Client, Listener
+from multiprocessing.connection import Listener
 
 from . import _where
-from ._threads import dumps, outcome_of, result_of
+from ._threads import dumps, result_of
 
-_PARENT = "PYQUIRE_PARENT"  # in the environment of nodes: where the process that wants them is
+PARENT = "PYQUIRE_PARENT"  # in the environment of nodes: where the process that wants them is
 _START_S = 120
 
 
@@ -35,9 +33,9 @@ class _Job:
         address = (socket.getfqdn(), 0) if hosts else os.path.join(self._folder.name, "parent")
         self._listener = Listener(address, backlog=128, authkey=key)
         words = [command, "run", *(["-n", str(nodes)] if nodes is not None else []), *(["--hosts", hosts] if hosts else []), *options,
-                 sys.executable, "-m", "quire._jobs"]
+                 sys.executable, "-m", "quire._worker"]
         paths = os.pathsep.join(p for p in (os.path.dirname(os.path.dirname(os.path.abspath(__file__))), *sys.path) if p)
-        environment = {**os.environ, "PYTHONPATH": paths, _PARENT: json.dumps({"address": self._listener.address, "key": key.hex()})}
+        environment = {**os.environ, "PYTHONPATH": paths, PARENT: json.dumps({"address": self._listener.address, "key": key.hex()})}
         self._last = b""
         self.process = subprocess.Popen(words, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self._pumps = [threading.Thread(target=self._pump, args=(pipe, name), daemon=True)
@@ -104,9 +102,7 @@ class _Job:
             self.process.wait(30)
         except subprocess.TimeoutExpired:
             self.kill()
-        for pump in self._pumps:
-            pump.join(5)
-        self._folder.cleanup()
+        self._tidy()
 
     def kill(self):
         self._listener.close()
@@ -117,6 +113,13 @@ class _Job:
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
+        self._tidy()
+
+    def _tidy(self):
+        for pump, pipe in zip(self._pumps, (self.process.stdout, self.process.stderr)):
+            pump.join(5)
+            if not pump.is_alive():
+                pipe.close()
         self._folder.cleanup()
 
 
@@ -224,8 +227,8 @@ def _results(futures):
 def run(fn, nodes=None, args=(), kwargs=None, *, hosts=None, options=()):
     """Starts a job and calls fn(*args, **kwargs) on each of its nodes: a list of results, or the first exception, with its traceback. Needs no `quire run` around
     it; a script guards the call by `if __name__ == "__main__":`. `options`: more words for `quire run`."""
-    job = _Job(nodes, hosts, options)
     data = dumps((fn, tuple(args), kwargs or {}))
+    job = _Job(nodes, hosts, options)
     answers = queue.Queue()
 
     def ask(node, connection):
@@ -249,31 +252,3 @@ def run(fn, nodes=None, args=(), kwargs=None, *, hosts=None, options=()):
         raise
     job.close()
     return results
-
-
-def _work():
-    """A node: does what its parent sends until the connection ends."""
-    from . import _native, _node  # after share_cores(), which the package's import has called
-    parent = json.loads(os.environ.pop(_PARENT))
-    _node.start()
-    address = tuple(parent["address"]) if isinstance(parent["address"], list) else parent["address"]
-    connection = Client(address, authkey=bytes.fromhex(parent["key"]))
-    connection.send((_native.node(), _native.nodes()))
-    for _ in itertools.count():
-        try:
-            data = connection.recv_bytes()
-        except (EOFError, OSError):
-            return
-        try:
-            function, arguments, keywords = pickle.loads(data)
-        except Exception as error:  # pylint: disable=broad-except
-            connection.send_bytes(dumps((False, (TypeError(f"node {_native.node()} cannot unpickle the call: {error}"), ""))))
-            continue
-        answer = outcome_of(function, arguments, keywords)
-        sys.stdout.flush()
-        connection.send_bytes(answer)
-
-
-if __name__ == "__main__":
-    from quire import _jobs
-    _jobs._work()

@@ -48,7 +48,7 @@ class Jobs(unittest.TestCase):
 
     def test_what_nodes_write(self):
         with contextlib.redirect_stdout(io.StringIO()) as out:
-            q.run(lambda: print("words of a node"), 2)
+            q.run(lambda: print("words of a node\n", end=""), 2)
         self.assertEqual(out.getvalue(), "words of a node\n" * 2)
 
     def test_pool(self):

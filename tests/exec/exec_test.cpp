@@ -42,13 +42,13 @@ class Exec : public testing::Test {
     const fs::path library = tree / QUIRE_LIBDIR, bin = (tree / QUIRE_PREFIX_TO_BIN).lexically_normal();
     for (const auto& path : {library / "quire" / "openmp", bin, tree / QUIRE_INCLUDEDIR / "quire"}) fs::create_directories(path);
     fs::copy_file(QUIRE_TOOL, bin / "quire");
-    fs::create_symlink(QUIRE_LIBRARY, library / "libquire.so");
-    fs::create_symlink(QUIRE_SMALL_RUNTIME, library / "libquire_omp.so");
+    for (const char* name : {"libquire.so", "libquire.so.0"}) fs::create_symlink(QUIRE_LIBRARY, library / name);
+    fs::create_symlink(QUIRE_SMALL_RUNTIME, library / "libquire_omp.so.0");
     for (const auto& file : fs::directory_iterator(QUIRE_STAND_INS))
       if (file.path().filename().string().starts_with("lib")) fs::create_symlink(file, library / "quire" / "openmp" / file.path().filename());
     std::ofstream(tree / QUIRE_INCLUDEDIR / "quire" / "quire.h") << "\n";
     quire = bin / "quire";
-    runtime = library / "libquire_omp.so";
+    runtime = library / "libquire_omp.so.0";
   }
 
   words quire_words(const words& rest) const {
@@ -121,7 +121,7 @@ TEST_F(ExecOpenMP, PreloadsInOrderAndRemembersWhatThereWas) {
   const fs::path library = folder / "tree" / QUIRE_LIBDIR, stand_ins = library / "quire" / "openmp";
   std::string list = "LD_PRELOAD=";
   for (const char* name : {"libgomp.so.1", "libomp.so.5", "libomp.so", "libiomp5.so"}) list += (stand_ins / name).string() + ":";
-  list += (library / "libquire_omp.so").string() + ":" + (library / "libquire.so").string();
+  list += (library / "libquire_omp.so.0").string() + ":" + (library / "libquire.so.0").string();
   EXPECT_THAT(plain.out, HasSubstr(list + "\n"));
 
   const auto users = run({"env", "LD_PRELOAD=libm.so.6", "LD_BIND_NOW=yes", quire, "exec", program});

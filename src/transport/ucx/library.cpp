@@ -4,6 +4,10 @@
 
 #include <dlfcn.h>
 #include <stdlib.h>
+#include <unistd.h>
+
+#include <optional>
+#include <string>
 
 #include "base/log.hpp"
 #include "os/redirect.hpp"
@@ -11,19 +15,24 @@
 namespace quire::transport::ucx {
 namespace {
 
-/// Settings that UCX reads while it is loaded. What the user has set in the environment wins, always.
-struct setting {
-  const char* name;
-  const char* value;
+/// A setting that UCX reads while it is loaded, in the environment only then: programs that the application starts do not see it. What
+/// the user has set wins, always.
+class setting {
+ public:
+  setting(const char* name, const char* value) noexcept : name_(name), ours_(::getenv(name) == nullptr) {
+    if (ours_) ::setenv(name, value, 0);
+  }
+  ~setting() {
+    if (ours_) ::unsetenv(name_);
+  }
+  setting(const setting&) = delete;
+  setting& operator=(const setting&) = delete;
+
+ private:
+  const char* name_;
+  bool ours_;
 };
-constexpr setting load_settings[] = {
-    {"UCX_HANDLE_ERRORS", "none"},  // no handlers for SIGSEGV, SIGBUS, SIGILL, SIGFPE: faults are ours
-    {"UCX_DEBUG_SIGNO", "0"},       // no handler for SIGHUP, which would start a debugger where a program ends
-    {"UCX_MEM_EVENTS", "n"},        // no patches of mmap, munmap, madvise: right for TCP and shared memory
-    {"UCX_VFS_ENABLE", "n"},        // no thread and no directory for inspection
-    {"UCX_LOG_LEVEL", "fatal"},     // UCX writes to standard output; Quire itself tells what was lost
-};
-constexpr std::size_t settings = sizeof load_settings / sizeof *load_settings;
+constexpr const char* packed_name = "libucp-quire.so.0";  ///< as no other UCX that the process may load has it
 
 /// In place of UCX's abort(), at assertions of its own and where it has no memory. In version 1.13 some fail in the
 /// survivors of a dead peer (tcp_iface.c: an endpoint that was closed while its event was on the way; wireup_ep.c: one
@@ -42,19 +51,27 @@ bool find(void* handle, const char* name, F& function) noexcept {
   return function != nullptr;
 }
 
-/// The settings are in the environment during the loading only: programs that the application starts do not see them.
+/// The folder of UCX's libraries that were packed with this library (the Python package does so): quire/ucx beside it. Empty if there are none, and
+/// the system's are taken.
+std::string packed_folder() {
+  Dl_info about{};
+  if (::dladdr(reinterpret_cast<void*>(&packed_folder), &about) == 0 || about.dli_fname == nullptr) return {};
+  const std::string self = about.dli_fname;
+  std::string folder = self.substr(0, self.rfind('/') + 1) + "quire/ucx";
+  return ::access((folder + '/' + packed_name).c_str(), R_OK) == 0 ? folder : std::string();
+}
+
 void* load_with_settings() noexcept {
-  bool ours[settings];
-  for (std::size_t i = 0; i < settings; ++i) {
-    ours[i] = ::getenv(load_settings[i].name) == nullptr;
-    if (ours[i]) ::setenv(load_settings[i].name, load_settings[i].value, 0);
-  }
-  void* const handle = ::dlopen("libucp.so.0", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  if (handle == nullptr)
-    base::log(base::log_level::error, "UCX cannot be loaded: %s (Debian: apt install libucx0)", ::dlerror());
-  for (std::size_t i = 0; i < settings; ++i) {
-    if (ours[i]) ::unsetenv(load_settings[i].name);
-  }
+  const std::string packed = packed_folder();
+  const setting errors{"UCX_HANDLE_ERRORS", "none"};  // no handlers for SIGSEGV, SIGBUS, SIGILL, SIGFPE: faults are ours
+  const setting debugging{"UCX_DEBUG_SIGNO", "0"};    // no handler for SIGHUP, which would start a debugger where a program ends
+  const setting patches{"UCX_MEM_EVENTS", "n"};       // no patches of mmap, munmap, madvise: right for TCP and shared memory
+  const setting inspection{"UCX_VFS_ENABLE", "n"};    // no thread and no directory for it
+  const setting words{"UCX_LOG_LEVEL", "fatal"};      // UCX writes to standard output; Quire itself tells what was lost
+  std::optional<setting> modules;
+  if (!packed.empty()) modules.emplace("UCX_MODULE_DIR", packed.c_str());  // the system's may be of another version
+  void* const handle = ::dlopen(packed.empty() ? "libucp.so.0" : (packed + '/' + packed_name).c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  if (handle == nullptr) base::log(base::log_level::error, "UCX cannot be loaded: %s (Debian: apt install libucx0)", ::dlerror());
   return handle;
 }
 

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A node of a job of run() or Pool (_jobs.py): does what its parent sends, until the connection ends."""
+import json
+import os
+import pickle
+import sys
+from multiprocessing.connection import Client
+
+from . import _native, _node
+from ._jobs import PARENT
+from ._threads import dumps, outcome_of
+
+
+def work():
+    parent = json.loads(os.environ.pop(PARENT))
+    _node.start()
+    address = tuple(parent["address"]) if isinstance(parent["address"], list) else parent["address"]
+    connection = Client(address, authkey=bytes.fromhex(parent["key"]))
+    connection.send((_native.node(), _native.nodes()))
+    while True:
+        try:
+            data = connection.recv_bytes()
+        except (EOFError, OSError):
+            return
+        try:
+            function, arguments, keywords = pickle.loads(data)
+        except Exception as error:  # pylint: disable=broad-except
+            connection.send_bytes(dumps((False, (TypeError(f"node {_native.node()} cannot unpickle the call: {error}"), ""))))
+            continue
+        answer = outcome_of(function, arguments, keywords)
+        sys.stdout.flush()
+        connection.send_bytes(answer)
+
+
+if __name__ == "__main__":
+    work()
