@@ -50,7 +50,7 @@ def without_blocks(text):
 
 # ---- Snippets ----------------------------------------------------------------------------------------------------------
 
-MARKER = re.compile(r"\s*(?://|/\*)\s*\[(/?)([\w-]+)\]\s*(?:\*/)?\s*$")
+MARKER = re.compile(r"\s*(?://|/\*|#)\s*\[(/?)([\w-]+)\]\s*(?:\*/)?\s*$")
 
 
 def bare(lines):
@@ -79,11 +79,11 @@ def regions(program):
 
 
 def check_snippets(name, text, programs):
-    """`programs`: {path: text}. Blocks in C and C++ are regions of programs; others hold neither, and differences are generated."""
+    """`programs`: {path: text}. Blocks in C, C++ and Python are regions of programs; others hold neither, and differences are generated."""
     known = {lines for program in programs.values() for lines in regions(program).values()}
     wrong = []
     for language, lines in blocks(text):
-        if language in ("cpp", "c"):
+        if language in ("cpp", "c", "python"):
             if bare(lines) not in known:
                 wrong.append(f"{name}: no program in examples/guide has this region:\n" + "\n".join(lines))
         elif language == "diff" and name in GENERATED:
@@ -94,7 +94,7 @@ def check_snippets(name, text, programs):
 
 
 def check_regions_are_shown(programs, texts):
-    shown = {bare(lines) for text in texts for language, lines in blocks(text) if language in ("cpp", "c")}
+    shown = {bare(lines) for text in texts for language, lines in blocks(text) if language in ("cpp", "c", "python")}
     return [f"{path}: no document shows the region {name}" for path, program in programs.items()
             for name, lines in regions(program).items() if name and lines not in shown]
 

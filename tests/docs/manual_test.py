@@ -22,7 +22,7 @@ def setUpModule():
     global DOCUMENTS, HELPS, PROGRAMS, VARIABLES, COUNTERS, HEADERS
     DOCUMENTS = manual.documents(ROOT)
     HELPS = manual.help_of(QUIRE)
-    PROGRAMS = {p.name: p.read_text() for p in sorted((ROOT / "examples" / "guide").iterdir()) if p.suffix in (".c", ".cpp")}
+    PROGRAMS = {p.name: p.read_text() for p in sorted((ROOT / "examples" / "guide").iterdir()) if p.suffix in (".c", ".cpp", ".py")}
     VARIABLES = {row["variable"] for row in table("--options")}
     COUNTERS = table("--counters")
     HEADERS = "\n".join(p.read_text() for p in (ROOT / "include" / "quire").iterdir())
@@ -50,7 +50,11 @@ class Tree(unittest.TestCase):
 
     def test_programs_are_run(self):
         rows = (ROOT / "examples" / "CMakeLists.txt").read_text()
+        scripts = (ROOT / "python" / "tests" / "CMakeLists.txt").read_text()
         for name in PROGRAMS:
+            if name.endswith(".py"):
+                self.assertIn(f"examples/guide/{name}", scripts, f"{name} needs a row in python/tests/CMakeLists.txt")
+                continue
             program = name.removesuffix(".cpp").replace(".c", "_c")
             self.assertRegex(rows, rf"guide_test\(\S+ {program} |add_test\([^)]*<TARGET_FILE:example_guide_{program}>", f"{name} needs a row in examples/CMakeLists.txt")
 
