@@ -90,7 +90,10 @@ int main(int argc, char** argv) {
     barrier();
     std::atomic<bool> ended{false};
     std::thread writer([&] { write_checkpoints(directory, ended); });
-    if (tasks_left() != 0) REQUIRE_OK(quire_loop_run());
+    if (tasks_left() != 0) {
+      const quire_status why = quire_loop_run();
+      if (why != QUIRE_OK) fail(__FILE__, __LINE__, "status %d: %s", why, quire_last_error());
+    }
     ended = true;
     writer.join();
     barrier();
