@@ -17,6 +17,7 @@ class node_transactions final : public transaction_calls {
   [[nodiscard]] bool commit(actor& a, recorder::id which) override;
   [[nodiscard]] bool abort(actor& a) override;
   void retry(actor& a) override { a.here.core().transactions.retry(-1); }
+  void hide(actor& a, std::uint64_t first, std::uint64_t bytes) override { a.here.core().transactions.hide_afterwards(first, bytes); }
   void take_turn(actor& a) override;
 
  private:

@@ -277,6 +277,11 @@ transaction_job::outcome transaction_job::attempt(actor& a, unsigned number, bod
   } catch (const restart& why) {
     how = why.forced ? outcome::forced : outcome::again;
   }
+  if (options_.hides_percent != 0 && a.draw.chance(options_.hides_percent)) {
+    const std::uint64_t first = a.draw.below(pages_), count = 1 + a.draw.below(pages_ - first);
+    calls_->hide(a, base_address + region * granule + first * unit_, count * unit_);
+    ++hides_;
+  }
   if (how == outcome::committed) {
     record_.ask_for_commit(which);
     if (!calls_->commit(a, which)) how = outcome::again;

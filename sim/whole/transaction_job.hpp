@@ -34,6 +34,8 @@ class transaction_calls {
   [[nodiscard]] virtual bool abort(actor& a) = 0;
   /// The same, because the body cannot go on with what it has seen; returns when that may have changed.
   virtual void retry(actor& a) { (void)abort(a); }
+  /// From within a body: when it is over, these words count as read by no later transaction of the node.
+  virtual void hide(actor&, std::uint64_t /*first*/, std::uint64_t /*bytes*/) {}
   /// From within a body: nobody else commits until it is over. Throws restart.
   virtual void take_turn(actor&) {}
 };
@@ -55,6 +57,7 @@ struct transaction_options {
   unsigned beside_percent = 0;     ///< accesses in bodies to a region beside,
   std::uint8_t beside = QUIRE_SEQUENTIAL;  ///< and its consistency
   unsigned limited_percent = 0;    ///< runs whose nodes are short of memory
+  unsigned hides_percent = 0;      ///< transactions that hide some pages when they are over
   bool any_unit = false;           ///< units may have several pages
   unsigned forced_percent = 0;     ///< runs in which the runtime forces restarts (core::configuration::restart_every)
   unsigned most_holds = 0;         ///< that nodes make together while transactions run, as for checkpoints
@@ -77,6 +80,7 @@ class transaction_job {
   /// Attempts that could not go on with what they had seen; transactions that wanted a turn.
   [[nodiscard]] std::uint64_t retries() const noexcept { return waits_; }
   [[nodiscard]] std::uint64_t turns() const noexcept { return turns_; }
+  [[nodiscard]] std::uint64_t hides() const noexcept { return hides_; }
   [[nodiscard]] std::uint64_t holds() const noexcept { return holds_; }
   /// Contents that had been overwritten when they came, where transactions commit by the token.
   [[nodiscard]] std::uint64_t stale();
@@ -118,7 +122,7 @@ class transaction_job {
   world world_;
   recorder record_;
   std::unique_ptr<transaction_calls> calls_;
-  std::uint64_t barrier_ = 0, lock_ = 0, done_ = 0, waits_ = 0, turns_ = 0, holds_ = 0;
+  std::uint64_t barrier_ = 0, lock_ = 0, done_ = 0, waits_ = 0, turns_ = 0, hides_ = 0, holds_ = 0;
   std::vector<std::vector<std::uint64_t>> items_{};  ///< that threads give, or take, by node and number
   unsigned all_threads_ = 0;
   std::unordered_set<std::uint64_t> full_{};         ///< values of slots that somebody may take

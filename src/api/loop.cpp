@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The loop of registered transactions. A board in a transactional region has all tasks, made by the first thread that needs it:
+// The loop of registered transactions: each node takes tasks from the board (loop_board.hpp), and runs them. It does so in one of two ways:
 //
-//   page 0                 for how many nodes there is room, N, and who is to stop
-//   pages 1 to N + 1       queues, one of each node, the last of tasks that any node may run: a list for each priority
-//   then, for each node    a page with its free list, and its tasks, which are in lists by their numbers
+//   at once       a transaction takes a task, and runs it, or several. Of all that other nodes do with the same queue meanwhile one of the two is undone:
+//                 right for short tasks, of which a transaction has many
+//   one by one    a transaction takes a task into the node's hand; the next one removes it there, and runs it. While it runs the node has nothing mapped
+//                 of what nodes have in common, so that only what the task itself has used can undo it: right for long ones
 //
-// All of it is plain memory that transactions read and write, and that checkpoints have as any other: a job that goes on from one, with more or fewer
-// nodes, goes on with its tasks. Application threads.
+// Either way a task is gone if and when the transaction that runs it has happened. A task in a hand is like one in a queue: a checkpoint has it, and it can
+// be cancelled. Application threads.
 #include <quire/loop.h>
 #include <quire/transaction.h>
+#include <time.h>
 
 #include <algorithm>
 #include <atomic>
@@ -18,6 +20,7 @@
 #include "api/forward.hpp"
 #include "api/function_place.hpp"
 #include "api/loop.hpp"
+#include "api/loop_board.hpp"
 #include "api/runtime.hpp"
 #include "api/transactions.hpp"
 #include "api/versions.hpp"
@@ -27,110 +30,12 @@ namespace {
 
 using quire::base::explain;
 
-constexpr std::uint64_t page_bytes = 4096;
-constexpr std::uint32_t tasks_of_a_node = 4096;
-constexpr unsigned fewest_places = 16;  ///< for nodes: a job may go on from a checkpoint with more of them
-constexpr unsigned priorities = 8, usual_priority = 4;
+using board = quire::api::task_board;
+using quire::api::task;
+namespace transactions = quire::api::transactions;
+
+constexpr unsigned usual_priority = 4;
 constexpr const char* board_name = "quire.loop";
-
-/// 64 bytes. Numbers of tasks are places in the table of all, from 1 on.
-struct task {
-  std::uint64_t module = 0, offset = 0;  ///< its function
-  std::uint64_t argument = 0;
-  std::uint64_t due_ms = 0, period_ms = 0;
-  std::uint32_t next = 0, generation = 0;  ///< an even one is free
-  std::uint32_t queue = 0, priority = 0;
-  std::uint64_t spare = 0;
-};
-static_assert(sizeof(task) == 64);
-
-struct queue {
-  std::uint32_t first[priorities], last[priorities];
-};
-struct maker {
-  std::uint32_t free, used;  ///< a list of those that have been in use, and how many there are
-  std::uint64_t stops;       ///< that the node's loop has ended by
-};
-struct head {
-  std::uint64_t places;  ///< for nodes
-  std::uint64_t stops;   ///< calls
-};
-
-/// The shared memory, as this node sees it.
-class board {
- public:
-  board() = default;
-  board(std::byte* at, unsigned places) : at_(at), nodes_(places) {}
-  [[nodiscard]] static unsigned places_for(unsigned nodes) noexcept { return std::max(fewest_places, nodes); }
-  [[nodiscard]] static std::uint64_t bytes_for(unsigned places) noexcept {
-    return (places + 2 + std::uint64_t{places}) * page_bytes + std::uint64_t{places} * tasks_of_a_node * sizeof(task);
-  }
-  [[nodiscard]] unsigned places() const noexcept { return nodes_; }
-  [[nodiscard]] head& top() const noexcept { return *reinterpret_cast<head*>(at_); }
-  [[nodiscard]] queue& of(unsigned node) const noexcept { return *reinterpret_cast<queue*>(at_ + (1 + node) * page_bytes); }
-  [[nodiscard]] unsigned any() const noexcept { return nodes_; }
-  [[nodiscard]] maker& made_by(unsigned node) const noexcept { return *reinterpret_cast<maker*>(at_ + (nodes_ + 2 + node) * page_bytes); }
-  [[nodiscard]] task& at(std::uint32_t number) const noexcept {
-    return reinterpret_cast<task*>(at_ + (2 * std::uint64_t{nodes_} + 2) * page_bytes)[number - 1];
-  }
-
-  // In a transaction.
-  /// 0: this node has no room for more.
-  [[nodiscard]] std::uint32_t take(unsigned node) const noexcept {
-    maker& m = made_by(node);
-    std::uint32_t number = m.free;
-    if (number != 0) {
-      m.free = at(number).next;
-    } else if (m.used != tasks_of_a_node) {
-      number = node * tasks_of_a_node + ++m.used;
-    } else {
-      return 0;
-    }
-    return number;
-  }
-  void give_back(std::uint32_t number) const noexcept {
-    ++at(number).generation;
-    maker& m = made_by((number - 1) / tasks_of_a_node);
-    at(number).next = m.free;
-    m.free = number;
-  }
-  void enqueue(std::uint32_t number) const noexcept {
-    task& t = at(number);
-    queue& q = of(t.queue);
-    t.next = 0;
-    (q.last[t.priority] != 0 ? at(q.last[t.priority]).next : q.first[t.priority]) = number;
-    q.last[t.priority] = number;
-  }
-  void dequeue(std::uint32_t number) const noexcept {
-    const task& t = at(number);
-    queue& q = of(t.queue);
-    std::uint32_t before = 0;
-    for (std::uint32_t* link = &q.first[t.priority]; *link != 0; before = *link, link = &at(*link).next) {
-      if (*link != number) continue;
-      *link = t.next;
-      if (q.last[t.priority] == number) q.last[t.priority] = before;
-      return;
-    }
-  }
-  /// The task that `node` is to run next, or 0; then `due_ms` is when there will be one, or 0.
-  [[nodiscard]] std::uint32_t find(unsigned node, std::uint64_t now_ms, std::uint64_t& due_ms) const noexcept {
-    due_ms = 0;
-    for (unsigned priority = 0; priority < priorities; ++priority) {
-      for (const unsigned from : {node, any()}) {
-        for (std::uint32_t number = of(from).first[priority]; number != 0; number = at(number).next) {
-          const std::uint64_t due = at(number).due_ms;
-          if (due <= now_ms) return number;
-          due_ms = due_ms == 0 ? due : std::min(due_ms, due);
-        }
-      }
-    }
-    return 0;
-  }
-
- private:
-  std::byte* at_ = nullptr;
-  unsigned nodes_ = 0;  ///< for which there is room
-};
 
 /// Of all hosts alike, about.
 std::uint64_t now_ms() noexcept {
@@ -152,11 +57,11 @@ quire_status open_board(void*& at) {
   about.size = sizeof about;
   about.consistency = QUIRE_TRANSACTIONAL;
   about.placement = QUIRE_PLACE_MODULO;
-  about.unit_bytes = page_bytes;
+  about.unit_bytes = board::page_bytes;
   quire_region region{};
   if (const auto why = quire_region_create(&about, board::bytes_for(places), &region); why != QUIRE_OK) return why;
   if (const auto why = quire_region_range(region, &at, nullptr); why != QUIRE_OK) return why;
-  if (const auto why = atomically([&] { static_cast<head*>(at)->places = places; }); why != QUIRE_OK) return why;
+  if (const auto why = atomically([&] { static_cast<board::head*>(at)->places = places; }); why != QUIRE_OK) return why;
   const auto why = quire_publish(board_name, at);
   if (why != QUIRE_EXISTS) return why;
   (void)quire_region_destroy(region);  // another was faster
@@ -175,7 +80,7 @@ quire_status get_board(const char* call, board& found) {
       return explain(QUIRE_INVALID, "%s(): the first call of the job that concerns tasks cannot be within a transaction", call);
     if (why != QUIRE_OK) return why;
   }
-  const auto places = static_cast<const volatile head*>(at)->places;  // it never changes
+  const auto places = static_cast<const volatile board::head*>(at)->places;  // it never changes
   if (static_cast<std::uint64_t>(quire_nodes()) > places) {
     return explain(QUIRE_LIMIT, "%s(): the checkpoint that the job went on from has room for tasks of %lu nodes", call, static_cast<unsigned long>(places));
   }
@@ -184,68 +89,192 @@ quire_status get_board(const char* call, board& found) {
   return QUIRE_OK;
 }
 
-/// A node's way through its tasks.
-struct loop {
-  static constexpr unsigned most_at_once = 64;
-  board tasks;
-  unsigned self;
-  unsigned at_once = 1;        ///< tasks that are to be one transaction
-  unsigned attempts = 0, ran = 0;  ///< of this one
-  std::uint32_t at = 0;        ///< the task that it is at
-  std::uint64_t missing = 0;   ///< not 0: this node has no such function
-  bool stopped = false;
+/// Of the calling thread: what others do on its processor does not make a task long.
+std::uint64_t computed_ns() noexcept {
+  timespec t{};
+  (void)::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(t.tv_nsec);
+}
 
-  /// The body: takes some tasks, and runs them.
-  void step() {
-    ++attempts;
-    at_once = attempts > 1 ? std::max(1u, at_once / 2) : at_once;
-    stopped = false;
-    for (ran = 0; ran < at_once; ++ran) {
-      if (tasks.top().stops != tasks.made_by(self).stops) {
-        tasks.made_by(self).stops = tasks.top().stops;
-        stopped = true;
-        return;
-      }
-      std::uint64_t due = 0;
-      const std::uint64_t now = now_ms();
-      at = tasks.find(self, now, due);
-      if (at == 0) {
-        if (ran != 0) return;
-        attempts = 0;
-        quire::api::transactions::retry_within(due == 0 ? -1 : static_cast<std::int64_t>(due - now));
-      }
-      run(now);
-      if (missing != 0) return;
+/// This node's loop takes tasks one by one.
+std::atomic<bool> g_one_by_one{false};
+
+/// In a transaction that uses the board, beside tasks that run for long: later ones have not read it.
+void hide_board(const board& tasks) noexcept {
+  if (g_one_by_one.load(std::memory_order_relaxed)) transactions::hide_afterwards(tasks.begin(), tasks.common_bytes());
+}
+
+/// A node's way through its tasks.
+class loop {
+ public:
+  loop(const board& tasks, unsigned self) : tasks_(tasks), self_(self) {}
+  /// Until it is to stop.
+  quire_status run() {
+    quire_status why = QUIRE_OK;
+    while (why == QUIRE_OK && !stopped_ && missing_ == 0) {
+      g_one_by_one.store(one_by_one_, std::memory_order_relaxed);
+      why = one_by_one_ ? take_and_run() : run_at_once();
     }
+    g_one_by_one.store(false, std::memory_order_relaxed);
+    return why;
   }
+  /// Not 0: this node has no such function.
+  [[nodiscard]] std::uint64_t missing() const noexcept { return missing_; }
 
  private:
-  void run(std::uint64_t now) {
-    task& t = tasks.at(at);
-    const std::uint64_t function = quire::api::function_at(t.module, t.offset), argument = t.argument;
-    if (function == 0) {
-      missing = t.offset;
-      return;
+  static constexpr unsigned most_at_once = 64;
+  static constexpr std::uint64_t long_ns = 100'000;  ///< for a transaction: as long as some messages take
+
+  quire_status run_at_once() {
+    attempts_ = number_ = 0;
+    const auto why = atomically([&] { run_some(); });
+    if (why != QUIRE_OK) return drop(why);
+    if (took_ns_ > long_ns) {
+      one_by_one_ = at_once_ == 1;
+      at_once_ = std::max(1u, at_once_ / 2);
+    } else if (attempts_ == 1 && 2 * took_ns_ <= long_ns) {
+      at_once_ = std::min(2 * at_once_, most_at_once);
     }
-    tasks.dequeue(at);
+    return QUIRE_OK;
+  }
+
+  quire_status take_and_run() {
+    number_ = 0;
+    if (const auto why = atomically([&] { take(); }); why != QUIRE_OK || stopped_ || missing_ != 0) return why;
+    at_once_ = 1;
+    if (!takes_) return run_at_once();
+    attempts_ = number_ = 0;
+    const auto why = atomically([&] { run_taken(); });
+    if (why == QUIRE_OK) one_by_one_ = took_ns_ > long_ns;
+    return why == QUIRE_OK ? why : drop(why);
+  }
+
+  // ---- Bodies
+  /// Takes some tasks, and runs them.
+  void run_some() {
+    begin();
+    at_once_ = attempts_ > 1 ? std::max(1u, at_once_ / 2) : at_once_;
+    run_up_to(at_once_);
+  }
+
+  /// A task goes into the hand. One of those that come again stays where it is, to be run at once.
+  void take() {
+    hide_board(tasks_);
+    missing_ = 0;
+    if (stops()) return;
+    if (tasks_.in(self_).ended >= board::most_ended / 2) tasks_.give_ended_back(self_);
+    takes_ = true;
+    if (tasks_.in(self_).number != 0) return;  // one that has thrown an exception
+    std::uint64_t due = 0;
+    const std::uint64_t now = now_ms();
+    const std::uint32_t number = tasks_.find(self_, now, due);
+    if (number == 0) wait(now, due);
+    (void)function_of(tasks_.at(number).module, tasks_.at(number).offset);
+    if (missing_ != 0) return;
+    takes_ = tasks_.at(number).period_ms == 0;
+    if (takes_) tasks_.take(self_, number);
+  }
+
+  void run_taken() {
+    begin();
+    hide_board(tasks_);
+    const board::hand& h = tasks_.in(self_);
+    took_ns_ = 0;
+    if (transactions::has_retried()) {  // it waits, while others may come that are more urgent
+      tasks_.put_back(self_);
+      return run_up_to(1);
+    }
+    transactions::let_retries_wait(false);
+    number_ = h.number;
+    if (number_ == 0) return;  // it was cancelled
+    generation_ = h.generation;
+    const std::uint64_t function = function_of(h.module, h.offset), argument = h.argument;
+    if (missing_ != 0) return tasks_.put_back(self_);
+    tasks_.in(self_).number = 0;
+    tasks_.end(self_, number_);
+    call(function, argument);
+  }
+
+  void begin() noexcept {
+    ++attempts_;
+    missing_ = 0;
+    began_ns_ = computed_ns();
+  }
+
+  void run_up_to(unsigned count) {
+    for (unsigned ran = 0; ran < count; ++ran) {
+      if (stops()) return;
+      std::uint64_t due = 0;
+      const std::uint64_t now = now_ms();
+      number_ = tasks_.find(self_, now, due);
+      if (number_ == 0 && ran != 0) return;
+      if (number_ == 0) wait(now, due);
+      transactions::let_retries_wait(ran == 0);  // what a task waits for may need those before it to have happened
+      run_one(now);
+      if (missing_ != 0) return;
+    }
+  }
+
+  void run_one(std::uint64_t now) {
+    task& t = tasks_.at(number_);
+    const std::uint64_t function = function_of(t.module, t.offset), argument = t.argument;
+    if (missing_ != 0) return;
+    generation_ = t.generation;
+    (void)tasks_.dequeue(number_);
     if (t.period_ms == 0) {
-      tasks.give_back(at);
+      tasks_.end(self_, number_);
     } else {
       t.due_ms = now + t.period_ms;
-      tasks.enqueue(at);
+      tasks_.enqueue(number_);
     }
-    reinterpret_cast<void (*)(std::uint64_t)>(function)(argument);
+    call(function, argument);
   }
-};
 
-/// A task that has undone itself must not come again.
-void drop(const board& tasks, std::uint32_t number) {
-  (void)!atomically([&] {
-    if (tasks.at(number).generation % 2 == 0) return;
-    tasks.dequeue(number);
-    tasks.give_back(number);
-  });
-}
+  void call(std::uint64_t function, std::uint64_t argument) {
+    reinterpret_cast<void (*)(std::uint64_t)>(function)(argument);
+    took_ns_ = computed_ns() - began_ns_;
+  }
+
+  std::uint64_t function_of(std::uint64_t module, std::uint64_t offset) {
+    const std::uint64_t function = quire::api::function_at(module, offset);
+    missing_ = function == 0 ? offset : 0;
+    return function;
+  }
+
+  [[nodiscard]] bool stops() {
+    stopped_ = tasks_.top().stops != tasks_.made_by(self_).stops;
+    if (!stopped_) return false;
+    tasks_.made_by(self_).stops = tasks_.top().stops;
+    tasks_.put_back(self_);
+    tasks_.give_ended_back(self_);
+    return true;
+  }
+
+  [[noreturn]] void wait(std::uint64_t now, std::uint64_t due) {
+    attempts_ = 0;
+    transactions::retry_within(due == 0 ? -1 : static_cast<std::int64_t>(due - now));
+  }
+
+  // ---- Outside of transactions
+  /// A task that has undone itself must not come again.
+  quire_status drop(quire_status why) {
+    if (number_ == 0) return why;
+    quire::base::log(quire::base::log_level::warning, "a task has undone itself with status %d (%s), and does not run again", why, quire_status_text(why));
+    at_once_ = 1;
+    return atomically([&] { (void)tasks_.remove(number_, generation_); });
+  }
+
+  board tasks_;
+  unsigned self_;
+  bool one_by_one_ = true;     ///< until it is known that tasks are short
+  unsigned at_once_ = 1;       ///< tasks that are to be one transaction
+  unsigned attempts_ = 0;      ///< of this one
+  std::uint32_t number_ = 0, generation_ = 0;  ///< of the task that it is at
+  std::uint64_t began_ns_ = 0, took_ns_ = 0;   ///< the last attempt, without its commit
+  std::uint64_t missing_ = 0;
+  bool takes_ = false;         ///< there is a task in the hand
+  bool stopped_ = false;
+};
 
 std::atomic<bool> g_runs{false};
 
@@ -254,15 +283,24 @@ std::atomic<bool> g_runs{false};
 quire_status quire::api::go_on_with_tasks() {
   void* at = nullptr;
   if (quire_lookup(board_name, 0, &at) != QUIRE_OK) return QUIRE_OK;
-  const board tasks(static_cast<std::byte*>(at), static_cast<unsigned>(static_cast<const volatile head*>(at)->places));
+  const board tasks(static_cast<std::byte*>(at), static_cast<unsigned>(static_cast<const volatile board::head*>(at)->places));
+  quire_region region{};
+  std::size_t bytes = 0;
+  if (const auto why = quire_region_of(at, &region); why != QUIRE_OK) return why;
+  if (const auto why = quire_region_range(region, nullptr, &bytes); why != QUIRE_OK) return why;
+  if (bytes < board::bytes_for(tasks.places())) return explain(QUIRE_INVALID, "quire_restore(): the tasks of the checkpoint are those of an older version of Quire");
   return atomically([&] {
     tasks.top().stops = 0;  // a stop was for loops that are no more
     for (unsigned node = 0; node < tasks.places(); ++node) {
+      tasks.give_ended_back(node);
+      tasks.put_back(node);
+    }
+    for (unsigned node = 0; node < tasks.places(); ++node) {
       if (tasks.made_by(node).stops != 0) tasks.made_by(node).stops = 0;
       if (node < static_cast<unsigned>(quire_nodes())) continue;
-      for (unsigned priority = 0; priority < priorities; ++priority) {
+      for (unsigned priority = 0; priority < board::priorities; ++priority) {
         while (const std::uint32_t number = tasks.of(node).first[priority]) {
-          tasks.dequeue(number);
+          (void)tasks.dequeue(number);
           tasks.at(number).queue = tasks.any();
           tasks.enqueue(number);
         }
@@ -280,7 +318,7 @@ quire_status quire_task_register(void (*function)(std::uint64_t), std::uint64_t 
   if (options != nullptr && !quire::api::take(options, how, "quire_task_register", "quire_task_options")) return QUIRE_INVALID;
   if (how.node < -1 || how.node >= quire_nodes())
     return explain(QUIRE_INVALID, "quire_task_register(): there is no node %d; the job has %d", how.node, quire_nodes());
-  if (how.priority < 0 || how.priority >= static_cast<int>(priorities))
+  if (how.priority < 0 || how.priority >= static_cast<int>(board::priorities))
     return explain(QUIRE_INVALID, "quire_task_register(): the priority is %d, and not 0 to 7", how.priority);
   constexpr std::uint64_t longest_ms = std::uint64_t{1} << 50;
   if (how.delay_ms > longest_ms || how.period_ms > longest_ms)
@@ -295,7 +333,8 @@ quire_status quire_task_register(void (*function)(std::uint64_t), std::uint64_t 
   const std::uint64_t module = quire::api::number_of_module(place->module);
   std::uint64_t id = 0;
   const auto why = atomically([&] {
-    const std::uint32_t number = tasks.take(static_cast<unsigned>(quire_node()));
+    hide_board(tasks);
+    const std::uint32_t number = tasks.make(static_cast<unsigned>(quire_node()));
     id = 0;
     if (number == 0) return;
     task& t = tasks.at(number);
@@ -311,7 +350,7 @@ quire_status quire_task_register(void (*function)(std::uint64_t), std::uint64_t 
     id = std::uint64_t{t.generation} << 32 | number;
   });
   if (why != QUIRE_OK) return why;
-  if (id == 0) return explain(QUIRE_LIMIT, "quire_task_register(): %u tasks of this node are registered", tasks_of_a_node);
+  if (id == 0) return explain(QUIRE_LIMIT, "quire_task_register(): %u tasks of this node are registered", board::tasks_of_a_node);
   if (name != nullptr) name->id = id;
   return QUIRE_OK;
 }
@@ -321,14 +360,12 @@ quire_status quire_task_cancel(quire_task name) {
   const auto number = static_cast<std::uint32_t>(name.id), generation = static_cast<std::uint32_t>(name.id >> 32);
   board tasks;
   if (const auto why = get_board("quire_task_cancel", tasks); why != QUIRE_OK) return why;
-  if (number == 0 || number > tasks.places() * tasks_of_a_node || generation % 2 == 0)
+  if (number == 0 || number > tasks.places() * board::tasks_of_a_node || generation % 2 == 0)
     return explain(QUIRE_INVALID, "quire_task_cancel(): 0x%lx is no task that quire_task_register() has given", static_cast<unsigned long>(name.id));
   bool found = false;
   const auto why = atomically([&] {
-    found = tasks.at(number).generation == generation;
-    if (!found) return;
-    tasks.dequeue(number);
-    tasks.give_back(number);
+    hide_board(tasks);
+    found = tasks.remove(number, generation);
   });
   return why == QUIRE_OK && !found ? explain(QUIRE_NOT_FOUND, "quire_task_cancel(): the task has run, or was cancelled") : why;
 }
@@ -339,30 +376,22 @@ quire_status quire_loop_run(void) {
   board tasks;
   if (const auto why = get_board("quire_loop_run", tasks); why != QUIRE_OK) return why;
   if (g_runs.exchange(true)) return explain(QUIRE_BUSY, "quire_loop_run(): another thread of this node runs the loop");
-  loop l{tasks, static_cast<unsigned>(quire_node())};
-  quire_status why = QUIRE_OK;
-  while (why == QUIRE_OK && !l.stopped && l.missing == 0) {
-    l.attempts = 0;
-    const auto step = atomically([&] { l.step(); });
-    if (step == QUIRE_OK) {
-      if (l.attempts == 1) l.at_once = std::min(2 * l.at_once, loop::most_at_once);
-    } else if (l.at != 0) {
-      quire::base::log(quire::base::log_level::warning, "a task has undone itself with status %d (%s), and does not run again", step, quire_status_text(step));
-      drop(l.tasks, l.at);
-      l.at_once = 1;
-    } else {
-      why = step;
-    }
-  }
-  g_runs = false;
-  if (l.missing == 0) return why;
+  struct running {
+    ~running() { g_runs = false; }  // also where a task throws an exception
+  } here;
+  loop l(tasks, static_cast<unsigned>(quire_node()));
+  const quire_status why = l.run();
+  if (l.missing() == 0) return why;
   return explain(QUIRE_NOT_FOUND, "quire_loop_run(): this node has no function at 0x%lx of the module that a task names",
-                 static_cast<unsigned long>(l.missing));
+                 static_cast<unsigned long>(l.missing()));
 }
 
 quire_status quire_loop_stop(void) {
   QUIRE_STARTED();
   board tasks;
   if (const auto why = get_board("quire_loop_stop", tasks); why != QUIRE_OK) return why;
-  return atomically([&] { ++tasks.top().stops; });
+  return atomically([&] {
+    hide_board(tasks);
+    ++tasks.top().stops;
+  });
 }

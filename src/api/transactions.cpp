@@ -35,6 +35,8 @@ struct transaction {
   os::restart_point start{};
   left how = left::not_yet;
   std::int64_t patience_ms = -1;  ///< of a retry
+  bool retries_wait = true;
+  bool has_retried = false;
   unsigned begun = 0;  ///< attempts
   quire_status why = QUIRE_OK;  ///< aborted
   std::vector<hook> on_commit{}, on_abort{};
@@ -94,7 +96,11 @@ quire_status attempt(transaction& t, void (*body)(void*), void* argument, const 
   const left before = std::exchange(t.how, left::not_yet);
   if (before != left::not_yet) clear(t);
   if (before == left::aborted) return t.why;
-  if (before == left::waits) t.begun = 0;  // nobody came first
+  t.retries_wait = true;
+  if (before == left::waits) {
+    t.begun = 0;  // nobody came first
+    t.has_retried = true;
+  }
   for (;;) {
     if (how.attempts != 0 && t.begun == how.attempts) return QUIRE_CONFLICT;
     back_off(t);
@@ -155,6 +161,14 @@ void make_irrevocable() noexcept {
 
 void retry_within(std::int64_t timeout_ms) noexcept { leave_to_wait(timeout_ms); }
 
+void let_retries_wait(bool wait) noexcept { t_runs->retries_wait = wait; }
+
+bool has_retried() noexcept { return t_runs->has_retried; }
+
+void hide_afterwards(const void* first, std::uint64_t bytes) noexcept {
+  t_runs->node->transactions.hide_afterwards(reinterpret_cast<std::uint64_t>(first), bytes);
+}
+
 void on_allocated(void* address) noexcept {
   if (t_runs != nullptr) static_cast<void>(quire_on_abort(free_again, address) == QUIRE_OK);
 }
@@ -199,7 +213,7 @@ quire_status quire_atomically(void (*body)(void*), void* argument, const quire_t
 
 void quire_transaction_retry(void) {
   if (t_runs == nullptr) quire::api::transactions::not_in_one("quire_transaction_retry");
-  quire::api::transactions::retry_within(-1);
+  quire::api::transactions::retry_within(t_runs->retries_wait ? -1 : 0);
 }
 
 void quire_transaction_abort(quire_status why) {

@@ -64,6 +64,13 @@ void transactions::queue::remove(const op& o) noexcept {
 
 bool transactions::inside() noexcept { return this_thread().inside_transaction; }
 
+void transactions::hide_afterwards(std::uint64_t address, std::uint64_t bytes) noexcept {
+  const region_ref r = core_.regions.find(address);
+  if (r == nullptr) return;
+  const auto units = r->under(address, bytes);
+  hides_ = {model::region_id{r->about.id}, units.first, units.count()};
+}
+
 // ---- Begin
 
 base::status transactions::begin(bool turn) noexcept {
@@ -189,7 +196,7 @@ void transactions::look() noexcept {
 
 base::status transactions::commit() noexcept {
   thread_state& here = this_thread();
-  const bool by_itself = domain_.writes().empty() && !domain_.has_turn() && core_.config.restart_every == 0;
+  const bool by_itself = domain_.writes().empty() && !domain_.has_turn() && core_.config.restart_every == 0 && hides_.count == 0;
   if (by_itself && domain_.word().try_end()) {
     here.inside_transaction = false;
     return {};
@@ -274,6 +281,10 @@ void make_room(core& e, transaction::domain& all) noexcept {
 /// The transaction is over: the next one that waits begins, and others may map again.
 void transactions::finish() noexcept {
   if (domain_.has_turn()) domain_.end_turn();
+  if (hides_.count != 0) {
+    domain_.hide(hides_.region, hides_.first, hides_.count);
+    hides_ = {};
+  }
   make_room(core_, domain_);
   let_next_begin();
   for (op* o = outside_.take_all(); o != nullptr;) {

@@ -31,6 +31,9 @@ class transactions {
   /// Returns when no transaction of this node runs; until open() only the calling thread begins any. One thread of a node.
   [[nodiscard]] base::status close() noexcept;
   void open() noexcept;
+  /// The calling thread's transaction runs. When it is over, memory of this range is mapped no longer: later ones have not read it unless they do.
+  /// One range that lies in a region.
+  void hide_afterwards(std::uint64_t address, std::uint64_t bytes) noexcept;
   /// The calling thread is in one.
   [[nodiscard]] static bool inside() noexcept;
   /// The calling thread's transaction is doomed: what it does is in vain.
@@ -68,7 +71,12 @@ class transactions {
 
   core& core_;
   transaction::domain& domain_;
+  struct hidden_units {
+    model::region_id region{};
+    std::uint64_t first = 0, count = 0;
+  };
   queue begins_{}, outside_{}, retries_{};
+  hidden_units hides_{};  ///< at the end of the one that runs; its thread's until then
   bool closed_ = false;
   std::uint64_t accesses_ = 0;  ///< that were noticed
   op* paused_ = nullptr;       ///< a commit

@@ -260,11 +260,13 @@ class job {
     here.handle(l);
     return l.m.kind;
   }
-  void deliver_all() {
+  void deliver_all() { deliver_but_to(count_); }
+  /// All but those that are to one node.
+  void deliver_but_to(unsigned excepted) {
     for (bool any = true; any;) {
       any = false;
       for (unsigned from = 0; from < count_; ++from) {
-        for (unsigned to = 0; to < count_; ++to) any |= deliver(from, to) != message_kind::invalid;
+        for (unsigned to = 0; to < count_; ++to) any |= to != excepted && deliver(from, to) != message_kind::invalid;
       }
     }
   }
@@ -426,6 +428,108 @@ TEST(transaction_token_nodes, ask_again_for_what_is_stale) {
   all.deliver_all();
   EXPECT_EQ(all.version(2, 1), 12u);
   EXPECT_EQ(all.units_of(2).mapped(1), access::read);
+}
+
+/// Nodes 0 and 1 write a unit in turns, and each version is overwritten before it comes to node 2, whose transaction would wait for ever.
+TEST(transaction_token_nodes, that_are_told_what_is_stale_again_and_again_begin_again) {
+  job all(3);
+  write_once(all, 0, 1, 11);
+  all.deliver_all();
+  all.begin(2);
+  EXPECT_EQ(all.fault(2, 1, access::read), fault_outcome::started);
+  for (unsigned round = 0; round < machine::most_stale; ++round) {
+    EXPECT_EQ(all.at(2).word().now(), phase::running) << "round " << round;
+    const unsigned owner = round % 2, next = 1 - owner;
+    while (all.deliver(2, owner) != message_kind::invalid) {
+    }
+    all.deliver_but_to(2);
+    (void)all.fault(next, 1, access::read);
+    all.deliver_but_to(2);
+    all.begin(next);
+    all.write(next, 1, 12 + round);
+    while (all.at(next).advance() == progress::paused) all.deliver_but_to(2);
+    all.at(next).word().set(phase::idle, false);
+    while (all.deliver(next, 2) != message_kind::invalid) {
+    }
+    while (all.deliver(owner, 2) != message_kind::invalid) {
+    }
+    EXPECT_EQ(all.at(2).stale(), round + 1);
+  }
+  EXPECT_EQ(all.at(2).word().now(), phase::doomed);
+  EXPECT_EQ(all.at(2).count().dooms, 1u);
+  EXPECT_EQ(all.commit(2), progress::doomed);
+  all.deliver_all();
+  EXPECT_EQ(all.version(2, 1), 12u + machine::most_stale - 1) << "it has been asked for nevertheless";
+  all.begin(2);
+  EXPECT_EQ(all.fault(2, 1, access::read), fault_outcome::local);
+}
+
+/// Nobody hears from node 1, which may have been stopped: what waits for it has a bound.
+TEST(transaction_token_nodes, wait_for_one_that_does_not_apply_what_they_commit) {
+  job all(3);
+  const auto to_node_2 = [&] {
+    while (all.deliver(0, 2) != message_kind::invalid) {
+    }
+    while (all.deliver(2, 0) != message_kind::invalid) {
+    }
+  };
+  for (unsigned i = 1; i <= domain::most_ahead; ++i) {
+    write_once(all, 0, i % units, i);
+    to_node_2();
+  }
+  EXPECT_EQ(all.on_the_way(0, 1), domain::most_ahead);
+  all.begin(0);
+  all.write(0, 1, 7);
+  EXPECT_EQ(all.commit(0), progress::paused);
+  EXPECT_TRUE(all.at(0).is_paused()) << "the token alone does not do";
+  for (unsigned i = 1; i < domain::told_every; ++i) (void)all.deliver(0, 1);
+  EXPECT_EQ(all.deliver(1, 0), message_kind::invalid);
+  EXPECT_EQ(all.deliver(0, 1), message_kind::write_set);
+  EXPECT_TRUE(all.at(0).is_paused());
+  EXPECT_EQ(all.deliver(1, 0), message_kind::commits_known);
+  EXPECT_FALSE(all.at(0).is_paused());
+  EXPECT_EQ(all.commit(0), progress::done);
+  // Nor does one that has its turn go on beyond.
+  for (unsigned i = 1; i < domain::told_every; ++i) write_once(all, 0, i % units, i), to_node_2();
+  all.begin(0);
+  all.at(0).ask_turn();
+  EXPECT_FALSE(all.at(0).has_turn());
+  all.deliver_all();
+  EXPECT_TRUE(all.at(0).has_turn());
+  all.at(0).end_turn();
+  EXPECT_EQ(all.at(1).applied(), all.at(0).applied());
+}
+
+/// Two pages of private copies may stay.
+TEST(transaction_token_nodes, count_private_copies_no_longer_when_the_region_goes) {
+  job all(1);
+  for (const unsigned unit : {3u, 1u, 2u}) write_once(all, 0, unit, 10 + unit);
+  EXPECT_TRUE(all.units_of(0).is_kept(3) && all.units_of(0).is_kept(1));
+  EXPECT_FALSE(all.units_of(0).is_kept(2));
+  EXPECT_FALSE(all.at(0).keep_copy(1));
+  all.units_of(0).forget();
+  EXPECT_TRUE(all.at(0).keep_copy(2 * 4096));
+}
+
+/// What was mapped for a transaction that is over dooms no later one.
+TEST(transaction_token_nodes, are_not_doomed_by_commits_to_what_they_have_hidden) {
+  for (const bool hides : {false, true}) {
+    job all(2);
+    write_once(all, 0, 1, 11);
+    all.deliver_all();
+    all.begin(1);
+    EXPECT_EQ(all.fault(1, 1, access::read), fault_outcome::started);
+    all.deliver_all();
+    EXPECT_EQ(all.commit(1), progress::done);
+    if (hides) all.at(1).hide(region, 0, units);
+    EXPECT_EQ(all.units_of(1).mapped(1), hides ? access::none : access::read);
+    EXPECT_TRUE(all.units_of(1).has_content(1));
+    all.begin(1);
+    write_once(all, 0, 1, 12);
+    all.deliver_all();
+    EXPECT_EQ(all.at(1).word().now(), hides ? phase::running : phase::doomed);
+    EXPECT_FALSE(all.units_of(1).has_content(1));
+  }
 }
 
 TEST(transaction_token_nodes, are_doomed_by_who_comes_first) {

@@ -156,12 +156,14 @@ TEST_P(killed_checkpoint, costs_the_steps_since) {
 INSTANTIATE_TEST_SUITE_P(units, killed_checkpoint, testing::Values(state_kind::pages, state_kind::below_a_page, state_kind::transactions),
                          [](const auto& info) { return names_of_states[static_cast<std::size_t>(info.param)]; });
 
-/// Found: who had written its own file went on, and wanted pages of a node that had not: they were in no file.
+/// A job of `nodes` with 12 chains of `length` tasks, or one that goes on with what is left of them.
+std::vector<std::string> chains_of_tasks(int nodes, const std::string& directory, const std::string& length) {
+  return {QUIRE_TOOL, "run", "-n", std::to_string(nodes), "--timeout", "80", QUIRE_PROGRAMS "/lasting_tasks_program", directory, "12", length};
+}
+
 /// Everything is killed, again and again: the loop of transactions goes on with the tasks that it had.
 TEST_F(checkpoint, tasks_go_on_where_they_were) {
-  const auto words = [&](int nodes) {
-    return std::vector<std::string>{QUIRE_TOOL, "run", "-n", std::to_string(nodes), "--timeout", "60", QUIRE_PROGRAMS "/lasting_tasks_program", path_, "12", "3000"};
-  };
+  const auto words = [&](int nodes) { return chains_of_tasks(nodes, path_, "3000"); };
   int killed = 0;
   for (const int nodes : {3, 2, 4, 1}) {
     command running(words(nodes));
@@ -180,6 +182,24 @@ TEST_F(checkpoint, tasks_go_on_where_they_were) {
   EXPECT_THAT(result.out, HasSubstr("all 36000 tasks were run once"));
 }
 
+/// The board of tasks of two nodes has room for 16: one more is told so, and leaves the tasks as they were.
+TEST_F(checkpoint, tasks_go_on_on_as_many_nodes_as_their_board_has_room_for) {
+  command running(chains_of_tasks(2, path_, "300"));
+  ASSERT_TRUE(running.wait_for("checkpoint 1", 50));
+  running.signal(SIGKILL);
+  (void)running.finish(20);
+  const auto beyond = run(chains_of_tasks(17, path_, "300"), {}, "", 90);
+  EXPECT_NE(beyond.status, 0);
+  EXPECT_NE(beyond.status, 124) << "it hung: " << beyond.out << beyond.err;
+  EXPECT_THAT(beyond.err, HasSubstr("status 22: quire_loop_run(): the checkpoint that the job went on from has room for tasks of 16 nodes"));
+  EXPECT_THAT(beyond.out, testing::Not(HasSubstr("were run once")));
+  const auto last = run(chains_of_tasks(16, path_, "300"), {}, "", 90);
+  EXPECT_EQ(last.status, 0) << last.out << last.err;
+  EXPECT_THAT(last.out, HasSubstr("goes on with"));
+  EXPECT_THAT(last.out, HasSubstr("all 3600 tasks were run once"));
+}
+
+/// Found: who had written its own file went on, and wanted pages of a node that had not: they were in no file.
 TEST_F(checkpoint, nobody_goes_on_before_the_slowest_has_written) {
   for (const int nodes : {2, 3}) {
     // Made, but nothing in it: the first file of a node that makes no directories.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Contract of the loop of transactions: each task runs exactly once, where and in the order that it is to; what tasks register is run; a task that
-// undoes itself is gone; the loops of all nodes end.
+// undoes itself is gone; the loops of all nodes end. Tasks that run for long do so on several nodes at the same time, and do not undo each other.
 #include <array>
+#include <atomic>
+#include <cstdlib>
 
 #include <quire/loop.h>
 #include <quire/transaction.hpp>
@@ -18,6 +20,16 @@ constexpr std::size_t unit_words = 512;
 /// A word in a unit of its own.
 volatile word* g_words = nullptr;
 volatile word& at(std::size_t i) { return g_words[i * unit_words]; }
+/// Words of a sequential region: what bodies write there is seen at once.
+volatile word* g_signals = nullptr;
+enum signal : std::size_t { met, is_in = met + 2, goes_on };
+/// Without a system call, which would make a body irrevocable.
+void wait_for(std::size_t signal) {
+  const double end = now_seconds() + 20;
+  while (g_signals[signal] == 0) {
+    if (now_seconds() > end) fail(__FILE__, __LINE__, "nobody gives signal %zu", signal);
+  }
+}
 
 quire_task_options how(int node, int priority = 4) {
   quire_task_options o{};
@@ -30,7 +42,8 @@ word read(std::size_t i) { return quire::atomically([&] { return word{at(i)}; })
 
 void run_loop() { REQUIRE_OK(quire_loop_run()); }
 
-enum place : std::size_t { counter, left, order, log_of_order, ticks, undone, own, last = own + 16 };
+constexpr std::size_t most_long = 64;
+enum place : std::size_t { counter, left, order, log_of_order, ticks, undone, asked, answered, opened, cancelled, own, done_long = own + 16, last = done_long + most_long };
 
 void count(std::uint64_t by) {
   at(counter) = at(counter) + by;
@@ -145,6 +158,150 @@ void undo_themselves() {
   barrier();
 }
 
+// ---- Tasks that run for long, or wait
+
+void meet(std::uint64_t which) {
+  g_signals[met + which] = 1;
+  wait_for(met + 1 - which);
+  at(left) = at(left) - 1;
+  if (at(left) == 0) REQUIRE_OK(quire_loop_stop());
+}
+
+/// Of two tasks that any node may run, each waits for the other to be under way.
+void side_by_side() {
+  if (quire_nodes() == 1) return;
+  if (quire_node() == 0) {
+    quire::atomically([&] {
+      at(left) = 2;
+      for (word i = 0; i < 2; ++i) REQUIRE_OK(quire_task_register(meet, i, nullptr, nullptr));
+    });
+  }
+  barrier();
+  run_loop();
+  barrier();
+}
+
+std::int64_t g_begun = 0;
+void take_long(std::uint64_t which) {
+  ++g_begun;
+  const double end = now_seconds() + 0.001;
+  while (now_seconds() < end) {
+  }
+  at(done_long + which) = 1;
+}
+/// When all have run.
+void stop_behind(std::uint64_t count) {
+  for (word i = 0; i < count; ++i) {
+    if (at(done_long + i) == 0) quire_transaction_retry();
+  }
+  REQUIRE_OK(quire_loop_stop());
+}
+
+/// They take tasks of one queue, and of their own, that one node has registered. Each begins once: what others take undoes nobody.
+void do_not_undo_each_other() {
+  const word count = std::min<word>(most_long, 8 * static_cast<word>(quire_nodes()));
+  if (quire_node() == 0) {
+    quire::atomically([&] {
+      for (word i = 0; i < count; ++i) {
+        const auto o = how(i % 4 == 0 ? static_cast<int>(i % static_cast<word>(quire_nodes())) : -1);
+        REQUIRE_OK(quire_task_register(take_long, i, &o, nullptr));
+      }
+      const auto o = how(0, 7);
+      REQUIRE_OK(quire_task_register(stop_behind, count, &o, nullptr));
+    });
+  }
+  barrier();
+  run_loop();
+  std::int64_t begun = g_begun;
+  REQUIRE_OK(quire_reduce_i64(&begun, 1, QUIRE_SUM));
+  if (std::getenv("QUIRE_RESTART_EVERY") == nullptr) REQUIRE_EQUAL(begun, static_cast<std::int64_t>(count));
+  for (word i = 0; i < count; ++i) REQUIRE_EQUAL(read(done_long + i), 1);
+  barrier();
+}
+
+void small(std::uint64_t) { at(counter) = at(counter) + 1; }
+void ask(std::uint64_t) { at(asked) = 1; }
+void wait_for_answer(std::uint64_t) {
+  if (at(answered) == 0) quire_transaction_retry();
+  REQUIRE_OK(quire_loop_stop());
+}
+void answer(std::uint64_t) {
+  if (at(asked) == 0) quire_transaction_retry();
+  at(answered) = 1;
+}
+
+/// A task waits for what comes of one before it, with which it might be one transaction.
+void wait_behind_others() {
+  if (quire_nodes() == 1) return;
+  if (quire_node() == 0) {
+    quire::atomically([&] {
+      const auto here = how(0), there = how(1);
+      for (unsigned i = 0; i < 20; ++i) REQUIRE_OK(quire_task_register(small, 0, &here, nullptr));
+      REQUIRE_OK(quire_task_register(ask, 0, &here, nullptr));
+      REQUIRE_OK(quire_task_register(wait_for_answer, 0, &here, nullptr));
+      REQUIRE_OK(quire_task_register(answer, 0, &there, nullptr));
+    });
+  }
+  barrier();
+  run_loop();
+  barrier();
+}
+
+std::atomic<bool> g_waits{false};
+void wait_to_be_opened(std::uint64_t) {
+  g_waits = true;
+  if (at(opened) == 0) quire_transaction_retry();
+  REQUIRE_OK(quire_loop_stop());
+}
+void open(std::uint64_t) { at(opened) = 1; }
+
+/// A task that waits does not keep its node from one that is more urgent.
+void let_others_pass() {
+  if (quire_node() == 0) {
+    const auto here = how(0);
+    REQUIRE_OK(quire_task_register(wait_to_be_opened, 0, &here, nullptr));
+  }
+  barrier();
+  std::thread opener;
+  if (quire_node() == 0) {
+    opener = std::thread([] {
+      const auto urgent = how(0, 1);
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      REQUIRE_OK(quire_task_register(open, 0, &urgent, nullptr));
+    });
+  }
+  run_loop();
+  if (opener.joinable()) opener.join();
+  std::int64_t waited = g_waits ? 1 : 0;
+  REQUIRE_OK(quire_reduce_i64(&waited, 1, QUIRE_SUM));
+  REQUIRE(waited != 0);
+  barrier();
+}
+
+void run_until_cancelled(std::uint64_t) {
+  g_signals[is_in] = 1;
+  wait_for(goes_on);
+  at(cancelled) = 1;
+}
+
+/// While it runs.
+void cancel_what_runs() {
+  if (quire_nodes() == 1) return;
+  if (quire_node() == 0) {
+    const auto there = how(1);
+    quire_task one{};
+    REQUIRE_OK(quire_task_register(run_until_cancelled, 0, &there, &one));
+    wait_for(is_in);
+    REQUIRE_OK(quire_task_cancel(one));
+    REQUIRE_STATUS(quire_task_cancel(one), QUIRE_NOT_FOUND);
+    REQUIRE_OK(quire_task_register(stop, 0, &there, nullptr));
+    g_signals[goes_on] = 1;
+  }
+  run_loop();
+  REQUIRE_EQUAL(read(cancelled), 0);
+  barrier();
+}
+
 void refused() {
   REQUIRE_STATUS(quire_task_register(nullptr, 0, nullptr, nullptr), QUIRE_INVALID);
   auto o = how(quire_nodes());
@@ -186,8 +343,14 @@ int main() {
     quire_region_options about = region_options(4096, QUIRE_PLACE_MODULO, 0);
     about.consistency = QUIRE_TRANSACTIONAL;
     g_words = shared_region<word>("loop", place::last * 4096, about);
+    g_signals = shared_region<word>("signals", 4096, region_options(4096, QUIRE_PLACE_MODULO, 0));
     barrier();
     exactly_once();
+    do_not_undo_each_other();
+    side_by_side();
+    wait_behind_others();
+    let_others_pass();
+    cancel_what_runs();
     in_order();
     round_about();
     periodic();

@@ -104,11 +104,13 @@ std::vector<program> programs() {
   const transaction_options words{}, turns{.turn_percent = 40}, hands{.most_items = 8}, forced{.restart_permille = 0, .forced_percent = 100};
   const transaction_options limited{.most_pages = 8, .most_operations = 12, .limited_percent = 100};
   const transaction_options waits{.most_threads = 3, .most_transactions = 6, .most_operations = 20, .most_items = 10, .limited_percent = 100};
+  const transaction_options hidden{.most_pages = 6, .words = 1, .most_transactions = 20, .most_operations = 5, .hides_percent = 60};
   const transaction_options held{.turn_percent = 10, .most_items = 4, .limited_percent = 30, .most_holds = 4};
   transaction_options mix{.most_threads = 3, .most_pages = 6, .most_transactions = 14, .turn_percent = 10, .most_items = 5, .outside_percent = 40};
   mix.beside_percent = 20;
   mix.limited_percent = 30;
   mix.any_unit = true;
+  mix.hides_percent = 20;
   mix.forced_percent = 20;
   mix.most_holds = 2;
   std::vector<program> all;
@@ -118,6 +120,7 @@ std::vector<program> programs() {
     all.push_back({"turns", nodes, 20, turns});
     all.push_back({"hands", nodes, 30, hands});
     all.push_back({"forced", nodes, 20, forced});
+    all.push_back({"hidden", nodes, 40, hidden});
     all.push_back({"limited", nodes, 20, limited});
     all.push_back({"waits", nodes, 20, waits});
     all.push_back({"held", nodes, 30, held});
@@ -155,7 +158,7 @@ std::vector<program> programs_by_token() {
 class node_transactions_job : public testing::TestWithParam<program> {};
 
 TEST_P(node_transactions_job, is_serializable) {
-  std::uint64_t attempts = 0, commits = 0, retries = 0, turns = 0, holds = 0, stale = 0;
+  std::uint64_t attempts = 0, commits = 0, retries = 0, turns = 0, hides = 0, holds = 0, stale = 0;
   for (const std::uint64_t seed : sim::seeds(1, GetParam().seeds)) {
     transaction_options how = GetParam().with;
     how.seed = seed;
@@ -169,6 +172,7 @@ TEST_P(node_transactions_job, is_serializable) {
     commits += j.history().commits();
     retries += j.retries();
     turns += j.turns();
+    hides += j.hides();
     holds += j.holds();
     stale += j.stale();
   }
@@ -179,6 +183,7 @@ TEST_P(node_transactions_job, is_serializable) {
   EXPECT_GT(attempts - commits, GetParam().seeds);
   EXPECT_GE(retries, GetParam().with.most_items != 0 ? GetParam().seeds / 2 : 0u);
   EXPECT_GE(stale, GetParam().with.by_token && GetParam().nodes > 2 ? 1u : 0u) << "of two nodes one has the current content";
+  EXPECT_GE(hides, GetParam().with.hides_percent != 0 ? 10u * GetParam().seeds : 0u);
   EXPECT_GE(turns, GetParam().with.turn_percent > 20 ? 5u * GetParam().seeds : 0u);
   EXPECT_GE(holds, GetParam().with.most_holds > 2 ? GetParam().seeds : 0u);
 }

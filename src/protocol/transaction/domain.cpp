@@ -33,6 +33,19 @@ void domain::undo() {
   writes_.clear();
 }
 
+void domain::hide(model::region_id region, std::uint64_t first, std::uint64_t count) {
+  const model::machine* const m = to_.machine_of(region);
+  if (m == nullptr || m->protocol() != id) return;
+  own_unmapping_ = true;
+  for (std::uint64_t unit = first; unit != first + count; ++unit) {
+    actions_.clear();
+    units_of(region).on_hide(unit, actions_);
+    if (actions_.size() != 0) to_.perform(region, actions_);
+  }
+  to_.perform_all();
+  own_unmapping_ = false;
+}
+
 bool domain::on_unmapped() noexcept {
   if (own_unmapping_ || !word_.doom()) return false;
   CHECK(!has_turn());  // (T3)

@@ -81,6 +81,9 @@ class domain : public protocol::domain, private sequential::private_views {
   // ---- Driver's thread
   /// Its writes are forgotten.
   void undo();
+  /// No later transaction of this node has read these units, but those that touch them: what was mapped for the one that is over is mapped no longer.
+  /// Nobody runs one yet.
+  void hide(model::region_id region, std::uint64_t first, std::uint64_t count);
   /// Threads may not access some unit any more. True if this has doomed the transaction.
   bool on_unmapped() noexcept;
   /// Some unit has been taken away, or published, since this was asked last.

@@ -17,6 +17,8 @@ class private_units {
  public:
   /// The unit's private copy goes, or will not come to be.
   virtual void on_undo(std::uint64_t unit, model::actions& out) = 0;
+  /// A transaction that has mapped it is over: the next access is to be noticed. Not of one that the running transaction has written.
+  virtual void on_hide(std::uint64_t unit, model::actions& out) = 0;
   /// The running transaction has written it.
   [[nodiscard]] virtual bool is_copied(std::uint64_t unit) const noexcept = 0;
   /// The private copy of an earlier one is still there.
@@ -68,6 +70,18 @@ void publish_copy(domain& shared, Unit& s, std::uint64_t unit, std::uint64_t uni
   a.from = model::access::write;
   a.level = keeps ? model::access::read : model::access::none;
   s.set_mapped(a.level);
+}
+
+/// It is mapped no longer; its content stays here.
+template <class Unit>
+void hide_unit(domain& shared, Unit& s, std::uint64_t unit, std::uint64_t unit_bytes, model::actions& out) {
+  if (s.mapped() == model::access::none) return;
+  CHECK(s.copied == 0);
+  note_copy_gone(shared, s, unit_bytes);
+  auto& a = out.add(model::action_kind::protect, unit);
+  a.from = model::access::read;
+  a.level = model::access::none;
+  s.set_mapped(model::access::none);
 }
 
 /// What was written into the private copy is forgotten.

@@ -40,6 +40,7 @@ class machine final : public sequential::machine, public private_units {
   /// The unit, which is pinned, gets the content of its private copy.
   void on_publish(std::uint64_t unit, model::actions& out);
   void on_undo(std::uint64_t unit, model::actions& out) override;
+  void on_hide(std::uint64_t unit, model::actions& out) override { hide_unit(shared_, table_.units[unit], unit, unit_bytes_, out); }
   [[nodiscard]] bool is_copied(std::uint64_t u) const noexcept override { return unit(u).copied != 0; }
   [[nodiscard]] bool is_kept(std::uint64_t u) const noexcept override { return unit(u).kept != 0; }
   [[nodiscard]] bool is_unit_valid(std::uint64_t u) const noexcept override { return is_valid(u); }

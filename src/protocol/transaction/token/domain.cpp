@@ -15,6 +15,7 @@ using model::node_id;
 domain::domain(const protocol::job& node, effects& to)
     : transaction::domain(node, to), self_(node.self), nodes_(node.nodes), passing_(node.self, to), arrivals_(node.nodes) {
   told_.resize(node.nodes);
+  known_.resize(node.nodes);
 }
 
 machine* domain::machine_of(model::region_id region) noexcept {
@@ -104,7 +105,10 @@ void domain::end_turn() {
 bool domain::on_message(const message& m, std::span<const std::byte> value) {
   switch (m.kind) {
     case message_kind::write_set: return on_write_set(m, value);
-    case message_kind::commits_known: arrivals_.on_told(m.from, m.a); return true;
+    case message_kind::commits_known:
+      arrivals_.on_told(m.from, m.a);
+      note_applied(m.from, m.a);
+      return true;
     default:
       if (!passing_.on_message(m)) return false;
       look_for_turn();
@@ -115,6 +119,7 @@ bool domain::on_message(const message& m, std::span<const std::byte> value) {
 bool domain::on_write_set(const message& m, std::span<const std::byte> value) {
   if (!sets_.on_part(m, value, applied_)) return false;
   arrivals_.on_told(m.from, m.a);
+  note_applied(m.from, m.a);
   bool right = true;
   for (write_set next; right && sets_.take(applied_ + 1, next);) right = apply(next);
   look_for_turn();
@@ -138,6 +143,7 @@ bool domain::apply(const write_set& next) {
   to_.perform_all();
   applied_ = next.number;
   map_early();
+  if (applied_ % told_every == 0) tell_all();
   return true;
 }
 
@@ -157,6 +163,31 @@ void domain::map_early() {
 void domain::forget(model::region_id region) {
   transaction::domain::forget(region);
   std::erase_if(early_, [region](const early_unit& e) { return e.region == region; });
+}
+
+// ---- Nodes that are slower than others
+
+commit_number domain::slowest() const noexcept {
+  commit_number least = ~commit_number{0};
+  for (unsigned n = 0; n < nodes_; ++n) {
+    if (n != self_.value()) least = std::min(least, known_[n]);
+  }
+  return least;
+}
+
+void domain::note_applied(node_id by, commit_number number) noexcept {
+  known_[by.value()] = std::max(known_[by.value()], number);
+  look_for_turn();
+}
+
+void domain::tell_all() {
+  for (unsigned n = 0; n < nodes_; ++n) tell(node_id{static_cast<std::uint16_t>(n)});
+}
+
+bool domain::give_up() noexcept {
+  if (has_turn() || word_.now() != phase::running || !word_.doom()) return false;
+  ++count_.dooms;
+  return true;
 }
 
 // ---- Messages that synchronise threads

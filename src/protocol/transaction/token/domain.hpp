@@ -3,7 +3,8 @@
 // if it is not doomed by then, it publishes what was written, sends the write set to all nodes, and passes the token on. The others apply write sets in
 // the order of their numbers: units in it are unmapped, a transaction that may have read them is doomed, and who wrote them is their owner.
 //
-// (T1): all that is mapped is what the commits applied so far have left. (T2): the holder of the token waits for write sets only, which are on their way.
+// (T1): all that is mapped is what the commits applied so far have left. (T2): the holder of the token waits for write sets, which are on their way, and
+// for nodes to apply those that they have, which no thread of theirs holds up.
 // (T3): who has its turn holds the token, and has applied all commits.
 //
 // A commit is not known to all nodes when it has happened. Who is told of it by a lock, a barrier, or any other message that synchronises sees it
@@ -26,6 +27,10 @@ class domain final : public transaction::domain {
   [[nodiscard]] progress advance() override;
   /// The token is not here, or a commit before this one is not applied.
   [[nodiscard]] bool is_paused() const noexcept override { return under_way_ && !may_commit(); }
+  /// Write sets that wait on a node, in its driver's queue or in messages, are at most so many: who commits waits for it beyond.
+  static constexpr commit_number most_ahead = 1024;
+  /// After so many commits a node tells all others how many it has applied.
+  static constexpr commit_number told_every = 256;
   void ask_turn() override;
   void end_turn() override;
   [[nodiscard]] bool has_turn() const noexcept override { return has_turn_; }
@@ -42,11 +47,15 @@ class domain final : public transaction::domain {
   /// Contents that had been overwritten when they came.
   [[nodiscard]] std::uint64_t stale() const noexcept { return stale_; }
   [[nodiscard]] bool is_valid() const noexcept { return passing_.is_valid() && (!passing_.holds() || applied_ <= passing_.number()); }
+  /// The slowest of the other nodes has applied so many commits, as far as this one has heard.
+  [[nodiscard]] commit_number slowest() const noexcept;
   /// Nothing waits for anything.
   [[nodiscard]] bool is_quiet() const noexcept { return !busy() && early_.empty() && sets_.empty(); }
 
   // ---- Of machines
   void note_stale() noexcept { ++stale_; }
+  /// The running transaction does not get what it waits for. True if it is doomed by that.
+  [[nodiscard]] bool give_up() noexcept;
   /// The unit's content is of commits up to this one, which is not applied here: on_reached() when it is.
   void await(commit_number number, model::region_id region, std::uint64_t unit) { early_.push_back({number, region, unit}); }
 
@@ -59,7 +68,11 @@ class domain final : public transaction::domain {
   [[nodiscard]] private_units& units_of(model::region_id region) noexcept override;
   /// Null if there is no such region any more, or one that is not transactional has its number.
   [[nodiscard]] machine* machine_of(model::region_id region) noexcept;
-  [[nodiscard]] bool may_commit() const noexcept { return passing_.holds() && applied_ == passing_.number(); }
+  [[nodiscard]] bool may_commit() const noexcept {
+    return passing_.holds() && applied_ == passing_.number() && (nodes_ == 1 || applied_ < slowest() + most_ahead);
+  }
+  void note_applied(model::node_id by, commit_number number) noexcept;
+  void tell_all();
   void publish();
   void send_write_set();
   void end_commit();
@@ -75,6 +88,7 @@ class domain final : public transaction::domain {
   write_sets sets_{};
   arrivals arrivals_;
   base::fault_vector<commit_number> told_{};    ///< by node: so many commits it applies before it hears what comes from here
+  base::fault_vector<commit_number> known_{};   ///< by node: so many it has applied, as it has told
   base::fault_vector<early_unit> early_{};
   written_runs runs_{};
   bool wants_turn_ = false, has_turn_ = false;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocol/transaction/token/machine.hpp"
 
+#include <algorithm>
+
 #include "base/check.hpp"
 #include "protocol/transaction/token/domain.hpp"
 
@@ -116,6 +118,10 @@ void machine::on_reply(const message& m, actions& out) {
   CHECK(s.pending != 0 && s.arrived == 0);
   if (s.number > m.a) {
     shared_.note_stale();
+    if (++s.stale == most_stale) {
+      s.stale = 0;
+      if (shared_.give_up()) out.add(action_kind::wake, m.unit);
+    }
     return ask(m.unit, s, out);
   }
   if (m.a <= shared_.applied()) return came(m.unit, s, out);
@@ -130,7 +136,7 @@ void machine::on_reached(std::uint64_t unit, actions& out) {
 }
 
 void machine::came(std::uint64_t unit, unit_state& s, actions& out) {
-  s.pending = s.arrived = 0;
+  s.pending = s.arrived = s.stale = 0;
   --outstanding_;
   s.valid = 1;
   if (s.withhold == 0) permit(unit, s, out);
@@ -168,6 +174,14 @@ void machine::on_publish(std::uint64_t unit, commit_number number, actions& out)
   s.owner = shape_.self.value();
   s.valid = 1;
   publish_copy(shared_, s, unit, shape_.unit_bytes, out);
+  if (s.kept == 0) return;
+  copies_first_ = copies_end_ == 0 ? unit : std::min(copies_first_, unit);
+  copies_end_ = std::max(copies_end_, unit + 1);
+}
+
+void machine::drop_all_copies() noexcept {
+  for (std::uint64_t unit = copies_first_; unit < copies_end_; ++unit) note_copy_gone(shared_, units_[unit], shape_.unit_bytes);
+  copies_first_ = copies_end_ = 0;
 }
 
 bool machine::is_unit_valid(std::uint64_t unit) const noexcept {

@@ -24,6 +24,10 @@ class domain;
 
 class machine final : public model::machine, public private_units {
  public:
+  /// Who has asked for a unit, and has been told so often in a row what was overwritten by then, begins its transaction again: after some attempts it
+  /// has its turn, and nobody overwrites anything.
+  static constexpr unsigned most_stale = 4;
+
   machine(const region_shape& shape, base::fault_ptr<machine_table> own, domain& shared)
       : model::machine(id), shape_(shape), own_(std::move(own)), units_(own_->units.data()), shared_(shared) {}
 
@@ -49,6 +53,9 @@ class machine final : public model::machine, public private_units {
   void on_publish(std::uint64_t unit, commit_number number, model::actions& out);
 
   void on_undo(std::uint64_t unit, model::actions& out) override { undo_copy(as_base(), units_[unit], unit, shape_.unit_bytes, out); }
+  void on_hide(std::uint64_t unit, model::actions& out) override { hide_unit(as_base(), units_[unit], unit, shape_.unit_bytes, out); }
+  void on_views_gone() noexcept override { drop_all_copies(); }
+  void forget() noexcept override { drop_all_copies(); }
   [[nodiscard]] bool is_copied(std::uint64_t unit) const noexcept override { return units_[unit].copied != 0; }
   [[nodiscard]] bool is_kept(std::uint64_t unit) const noexcept override { return units_[unit].kept != 0; }
   [[nodiscard]] bool is_unit_valid(std::uint64_t unit) const noexcept override;
@@ -66,12 +73,14 @@ class machine final : public model::machine, public private_units {
   void on_request(const model::message& m, model::actions& out);
   void on_reply(const model::message& m, model::actions& out);
   void came(std::uint64_t unit, unit_state& s, model::actions& out);
+  void drop_all_copies() noexcept;
 
   region_shape shape_;
   base::fault_ptr<machine_table> own_;
   unit_state* units_;
   domain& shared_;
   std::uint64_t outstanding_ = 0;
+  std::uint64_t copies_first_ = 0, copies_end_ = 0;  ///< private copies that were published lie within
   sequential::counters count_{};
 };
 

@@ -28,6 +28,7 @@ struct unit_state {
   std::uint8_t copied : 1 = 0;    ///< the running transaction has written it
   std::uint8_t kept : 1 = 0;      ///< what was published stays in a private copy, too
   std::uint8_t read_ahead : 1 = 0, useless : 1 = 0;  ///< brought before a thread had touched it, and not used yet; taken away unused
+  std::uint8_t stale = 0;         ///< contents in a row that had been overwritten when they came
 
   [[nodiscard]] access mapped() const noexcept { return static_cast<access>(mapped_); }
   void set_mapped(access a) noexcept { mapped_ = static_cast<std::uint8_t>(a) & 3u; }

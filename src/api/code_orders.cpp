@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a node has others do with a module of code: attach it, run what it has registered for its end, detach it. Each does so on a thread of its own, as
+// constructors and destructors are the program's, and touch shared memory.
+#include <pthread.h>
+#include <signal.h>
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <new>
+
+#include "api/code_service.hpp"
+#include "api/runtime.hpp"
+#include "region/services.hpp"
+
+namespace quire::api {
+
+using code::lacking;
+using model::message;
+using region::service;
+
+namespace {
+
+/// A thread in the application's process, as thread_service::start() has it. 0 or errno.
+int start_order(const std::byte* data) {
+  std::unique_ptr<thread_service::plan> plan(new (std::nothrow) thread_service::plan);
+  if (plan == nullptr) return ENOMEM;
+  std::memcpy(plan.get(), data, sizeof *plan);
+  pthread_attr_t attributes;
+  ::pthread_attr_init(&attributes);
+  ::pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  sigset_t none;
+  sigemptyset(&none);
+  ::pthread_attr_setsigmask_np(&attributes, &none);  // it touches shared memory, and destructors are the program's
+  pthread_t thread;
+  const int error = ::pthread_create(&thread, &attributes, [](void* argument) -> void* {
+    const std::unique_ptr<thread_service::plan> what(static_cast<thread_service::plan*>(argument));
+    const own_visit visit;
+    if (runtime* const r = current(); r != nullptr) r->code->carry_out(what->request);
+    return nullptr;
+  }, plan.get());
+  ::pthread_attr_destroy(&attributes);
+  if (error == 0) (void)plan.release();
+  return error;
+}
+
+quire_status status_of(const lacking& why) noexcept {
+  if (why.kind == lacking::what::nothing) return QUIRE_OK;
+  return why.kind == lacking::what::memory ? QUIRE_NO_MEMORY : QUIRE_NOT_FOUND;
+}
+
+}  // namespace
+
+/// Driver's thread.
+void code_service::on_order(const message& m) { threads_.start(start_order, {m, 0, {}}); }
+
+lacking code_service::do_here(order what, std::uint64_t base) {
+  switch (what) {
+    case order::attach: return attach_here(base);
+    case order::run_exits: run_exits_here(base); break;
+    case order::detach: detach_here(base); break;
+  }
+  return {};
+}
+
+void code_service::carry_out(const message& m) noexcept {
+  const lacking why = do_here(static_cast<order>(m.a), m.b);
+  core_.as_driver([&] { core_.services.answer(m, status_of(why), static_cast<std::uint64_t>(why.kind), why.number); });
+}
+
+/// On this node the calling thread does it itself: it may have the dynamic linker's lock, in a constructor of dlopen(3).
+base::status code_service::ask(unsigned node, order what, std::uint64_t base, lacking& lacks) {
+  if (node == core_.config.self.value()) {
+    lacks = do_here(what, base);
+    return status_of(lacks);
+  }
+  message m;
+  m.a = static_cast<std::uint64_t>(what);
+  m.b = base;
+  const auto why = core_.services.ask(model::node_id{static_cast<std::uint16_t>(node)}, static_cast<std::uint32_t>(service::code), m, {});
+  lacks = {static_cast<lacking::what>(m.a), static_cast<std::uint32_t>(m.b)};
+  return why;
+}
+
+/// The dead need nothing. The first error, though all are told.
+base::status code_service::tell_others(order what, std::uint64_t base) {
+  base::status worst;
+  for (unsigned node = 0; node < core_.config.nodes; ++node) {
+    lacking lacks;
+    if (node == core_.config.self.value()) continue;
+    const auto why = ask(node, what, base, lacks);
+    if (worst.ok() && why != QUIRE_LOST) worst = why;
+  }
+  return worst;
+}
+
+base::status code_service::tell_all(order what, std::uint64_t base) {
+  const auto others = tell_others(what, base);
+  (void)do_here(what, base);
+  return others;
+}
+
+}  // namespace quire::api
