@@ -10,6 +10,8 @@ packages=(g++ cmake ninja-build pkg-config ccache libucx-dev libpmix-dev libfmt-
   libgtest-dev libgmock-dev libbenchmark-dev libpng-dev python3)
 # What tests/process/libraries uses on shared memory. Without them these tests are skipped.
 packages+=(zlib1g-dev libsqlite3-dev libcurl4-openssl-dev python3-numpy)
+# For `quire run --mount`, and what its tests read mounted files with; for the linker of compressed files in examples/linkers. Without them these are left out.
+packages+=(libfuse3-dev fuse3 sqlite3 libzstd-dev)
 if [ "${1:-}" = launchers ]; then
   packages+=(iproute2 openmpi-bin mpich slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge openssh-server
     openssh-client clang-14 libomp-14-dev gfortran)
