@@ -46,13 +46,13 @@ class files {
   [[nodiscard]] virtual int truncate(handle, std::uint64_t bytes) = 0;
   /// What was written before outlives the job.
   [[nodiscard]] virtual int sync(handle) = 0;
-  /// The name goes. ENOENT.
+  /// The name goes. ENOENT; EBUSY: somebody has it open, and that keeps the name.
   [[nodiscard]] virtual int remove(const std::string& name) = 0;
   /// How much files may have together, and what of it is free.
   virtual void space(std::uint64_t& bytes, std::uint64_t& free) = 0;
 };
 
 /// Of a name, in bytes.
-inline constexpr std::size_t most_name_bytes = 255;
+inline constexpr std::size_t most_name_bytes = 63;
 
 }  // namespace quire::mount

@@ -22,11 +22,14 @@ base::result<std::unique_ptr<mounted>> open(const std::string& directory) {
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
+#include <condition_variable>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <unordered_map>
 #include <vector>
@@ -62,9 +65,11 @@ struct known_name {
   std::uint64_t look_ups = 0;  ///< until the kernel forgets it
   timespec changed{};          ///< through this mount
   std::vector<std::shared_ptr<opened>> open{};
+  bool goes = false;  ///< when none is open any more
 };
 
-/// Numbers of names. A name that was removed here gets another one when it is made again: who has the old file open keeps that.
+/// Numbers of names. A name that was removed here gets another one when it is made again: who has the old file open keeps that. Where `files` cannot remove what is
+/// open, it goes when the last opening of this mount ends (the kernel tells of that after close() has returned), and until then nobody sees it.
 class name_table {
  public:
   fuse_ino_t look_up(const std::string& name) {
@@ -91,6 +96,30 @@ class name_table {
     const std::lock_guard lock(mutex_);
     numbers_.erase(name);
   }
+  /// It is to go when its last opening ends. False if this mount has it not open.
+  [[nodiscard]] bool remove_later(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    const auto named = numbers_.find(name);
+    if (named == numbers_.end() || names_[named->second].open.empty()) return false;
+    names_[named->second].goes = true;
+    going_.insert(name);
+    numbers_.erase(named);
+    return true;
+  }
+  [[nodiscard]] bool goes(const std::string& name) const {
+    const std::lock_guard lock(mutex_);
+    return going_.contains(name);
+  }
+  /// Waits for the end of the last opening of one that goes; false if that takes more than a moment.
+  [[nodiscard]] bool wait_until_gone(const std::string& name) {
+    std::unique_lock lock(mutex_);
+    return gone_.wait_for(lock, std::chrono::seconds(1), [&] { return !going_.contains(name); });
+  }
+  void has_gone(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    going_.erase(name);
+    gone_.notify_all();
+  }
   /// False if the number is unknown, or its name was removed.
   bool find(fuse_ino_t number, std::string& name, timespec& changed) const {
     const std::lock_guard lock(mutex_);
@@ -105,8 +134,8 @@ class name_table {
     const std::lock_guard lock(mutex_);
     if (const auto at = names_.find(number); at != names_.end()) at->second.open.push_back(std::move(file));
   }
-  /// What the kernel uses no more.
-  [[nodiscard]] std::shared_ptr<opened> take(fuse_ino_t number, const opened* file) {
+  /// What the kernel uses no more. `goes`: the name, if that goes now.
+  [[nodiscard]] std::shared_ptr<opened> take(fuse_ino_t number, const opened* file, std::string& goes) {
     const std::lock_guard lock(mutex_);
     const auto at = names_.find(number);
     if (at == names_.end()) return nullptr;
@@ -115,6 +144,7 @@ class name_table {
     if (found == open.end()) return nullptr;
     auto taken = std::move(*found);
     open.erase(found);
+    if (open.empty() && std::exchange(at->second.goes, false)) goes = at->second.name;
     return taken;
   }
   /// One that is open, of those with that number; null if none is.
@@ -128,6 +158,7 @@ class name_table {
     const std::lock_guard lock(mutex_);
     names_.clear();
     numbers_.clear();
+    going_.clear();
   }
   void changed(fuse_ino_t number, const timespec& when) {
     const std::lock_guard lock(mutex_);
@@ -143,6 +174,8 @@ class name_table {
   mutable std::mutex mutex_;
   std::unordered_map<fuse_ino_t, known_name> names_;
   std::map<std::string, fuse_ino_t> numbers_;
+  std::set<std::string> going_;
+  std::condition_variable gone_;
   fuse_ino_t next_ = root + 1;
 };
 
@@ -185,6 +218,7 @@ class session final : public mounted {
   void work();
   [[nodiscard]] struct stat attributes_of(fuse_ino_t number, const file_facts& facts, const timespec& changed) const;
   [[nodiscard]] int facts_of(fuse_ino_t number, file_facts& facts, timespec& changed);
+  void close_file(fuse_ino_t number, const opened* file);
   [[nodiscard]] int resize(fuse_ino_t number, std::uint64_t bytes, const fuse_file_info* info);
 
   const library& fuse_;
@@ -233,7 +267,7 @@ void session::look_up(fuse_req_t request, const char* name) {
     fuse_.reply_err(request, ENAMETOOLONG);
     return;
   }
-  if (const int error = files_->look_up(name, facts); error != 0) {
+  if (const int error = names_.goes(name) ? ENOENT : files_->look_up(name, facts); error != 0) {
     fuse_.reply_err(request, error);
     return;
   }
@@ -318,7 +352,9 @@ void session::open_file(fuse_req_t request, fuse_ino_t number, fuse_file_info* i
   info->keep_cache = 0;  // the name may belong to another file by now
   info->fh = reinterpret_cast<std::uint64_t>(file.get());
   names_.add(number, file);
-  if (fuse_.reply_open(request, info) != 0) (void)names_.take(number, file.get());
+  if (fuse_.reply_open(request, info) == 0) return;
+  file.reset();
+  close_file(number, reinterpret_cast<const opened*>(info->fh));
 }
 
 void session::create_file(fuse_req_t request, const char* name, fuse_file_info* info) {
@@ -329,7 +365,7 @@ void session::create_file(fuse_req_t request, const char* name, fuse_file_info* 
     fuse_.reply_err(request, ENAMETOOLONG);
     return;
   }
-  int error = files_->create(name, handle);
+  int error = names_.wait_until_gone(name) ? files_->create(name, handle) : EBUSY;
   const bool found = error == EEXIST && (info->flags & O_EXCL) == 0;  // another node was faster
   if (found) error = files_->open(name, true, handle);
   if (error == 0) file = std::make_shared<opened>(*files_, handle);
@@ -350,7 +386,8 @@ void session::create_file(fuse_req_t request, const char* name, fuse_file_info* 
   info->fh = reinterpret_cast<std::uint64_t>(file.get());
   names_.add(entry.ino, file);
   if (fuse_.reply_create(request, &entry, info) == 0) return;
-  (void)names_.take(entry.ino, file.get());
+  file.reset();
+  close_file(entry.ino, reinterpret_cast<const opened*>(info->fh));
   names_.forget(entry.ino, 1);
 }
 
@@ -391,13 +428,23 @@ void session::sync_file(fuse_req_t request, const fuse_file_info* info, bool if_
 }
 
 void session::release_file(fuse_req_t request, fuse_ino_t number, const fuse_file_info* info) {
-  (void)names_.take(number, &file_of(info));
+  close_file(number, &file_of(info));
   fuse_.reply_err(request, 0);  // nobody waits for it; sync_file() was before
 }
 
+void session::close_file(fuse_ino_t number, const opened* file) {
+  std::string name;
+  names_.take(number, file, name).reset();
+  if (name.empty()) return;
+  if (const int error = files_->remove(name); error != 0 && error != ENOENT)
+    base::log(base::log_level::warning, "%s was removed by another program, and is there again: %s", name.c_str(), std::strerror(error));
+  names_.has_gone(name);
+}
+
 void session::remove_file(fuse_req_t request, const char* name) {
-  const int error = files_->remove(name);
+  int error = names_.goes(name) ? ENOENT : files_->remove(name);
   if (error == 0 || error == ENOENT) names_.remove(name);
+  if (error == EBUSY && names_.remove_later(name)) error = 0;
   fuse_.reply_err(request, error);
 }
 
@@ -408,6 +455,7 @@ void session::open_directory(fuse_req_t request, fuse_file_info* info) {
     fuse_.reply_err(request, error);
     return;
   }
+  std::erase_if(*found, [this](const named_file& one) { return names_.goes(one.name); });
   info->fh = reinterpret_cast<std::uint64_t>(found.get());
   if (fuse_.reply_open(request, info) == 0) (void)found.release();
 }
