@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/calls/range.hpp"
+#include "api/mounting.hpp"
 #include "base/detail.hpp"
 #include "base/options.hpp"
 #include "bootstrap/bootstrap.hpp"
@@ -39,6 +40,7 @@ struct runtime {
   std::unique_ptr<failure_service> failures;
   std::unique_ptr<gc_service> gc;
   std::unique_ptr<pointer_check> pointers;  ///< null: not asked for
+  mounting mounts{};  ///< containers as files
   std::vector<heap::allocation> allocations{};  ///< on units that moved often: api/sharing.cpp
 
   runtime();
