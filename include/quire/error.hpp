@@ -28,10 +28,12 @@ enum class errc {
   bad_option = QUIRE_BAD_OPTION,
   unsupported = QUIRE_UNSUPPORTED,
   overlap = QUIRE_OVERLAP,
+  beyond = QUIRE_BEYOND,
   no_memory = QUIRE_NO_MEMORY,
   no_addresses = QUIRE_NO_ADDRESSES,
   limit = QUIRE_LIMIT,
   damaged = QUIRE_DAMAGED,
+  io = QUIRE_IO,
   peer_lost = QUIRE_PEER_LOST,
   system = QUIRE_SYSTEM,
   lost = QUIRE_LOST,
@@ -65,6 +67,8 @@ inline const std::error_category& error_category() noexcept {
           return std::errc::operation_not_supported;
         case QUIRE_NO_MEMORY:
           return std::errc::not_enough_memory;
+        case QUIRE_IO:
+          return std::errc::io_error;
         default:
           return {value, *this};
       }

@@ -51,11 +51,13 @@ typedef enum quire_status {
   QUIRE_BAD_OPTION = 15,  /**< an unknown option, or a value out of range; the message names it */
   QUIRE_UNSUPPORTED = 16, /**< this machine or mode cannot do it; `quire info` says why */
   QUIRE_OVERLAP = 17,     /**< two nodes wrote the same bytes in a parallel block that is checked */
+  QUIRE_BEYOND = 18,      /**< it lies beyond the end of the content */
   /* A resource ran out. */
   QUIRE_NO_MEMORY = 20,   /**< the region, or the machine, has no room left */
   QUIRE_NO_ADDRESSES = 21, /**< the shared range is full or taken by something else */
   QUIRE_LIMIT = 22, /**< more than a limit allows; the message names it */
   QUIRE_DAMAGED = 23, /**< a checkpoint is torn or damaged, and none before it is whole; the message names the file */
+  QUIRE_IO = 24, /**< the store that keeps the content (a file, say) could not be read or written; the message names it */
   /* A peer or the job is lost. */
   QUIRE_PEER_LOST = 30, /**< a node died or cannot be reached */
   QUIRE_SYSTEM = 31,    /**< the operating system refused something Quire cannot do without; the message names it */

@@ -13,6 +13,7 @@
 #include "api/adopt.hpp"
 #include "api/calls/range.hpp"
 #include "api/code_service.hpp"
+#include "api/container_service.hpp"
 #include "api/counters.hpp"
 #include "api/crash.hpp"
 #include "api/exit.hpp"
@@ -381,6 +382,7 @@ base::status begin(runtime& r, const quire_options& given) {
   r.exits = std::make_unique<exit_service>(*r.core, *r.threads);
   r.failures = std::make_unique<failure_service>(*r.core);
   r.gc = std::make_unique<gc_service>(*r.core);
+  r.containers = std::make_unique<container_service>(*r.core, *r.regions, *r.threads);
   r.regions->others().when_gone([](void* self, const core::region_description& gone) noexcept {
     auto& r = *static_cast<runtime*>(self);
     r.names->forget(gone.base, gone.bytes);
@@ -487,6 +489,7 @@ quire_status end_together(runtime& r, kept_memory& kept) {
   }
   r.failures->stop();
   r.regions->settle_frees();
+  r.containers->end();
   find_allocations(r);
   if (const quire_status why = kept.fetch(r); why != QUIRE_OK) return why;
   r.code->rest();

@@ -19,6 +19,7 @@
 namespace quire::api {
 
 class code_service;
+class container_service;
 class exit_service;
 class failure_service;
 class gc_service;
@@ -39,6 +40,7 @@ struct runtime {
   std::unique_ptr<exit_service> exits;
   std::unique_ptr<failure_service> failures;
   std::unique_ptr<gc_service> gc;
+  std::unique_ptr<container_service> containers;
   std::unique_ptr<pointer_check> pointers;  ///< null: not asked for
   mounting mounts{};  ///< containers as files
   std::vector<heap::allocation> allocations{};  ///< on units that moved often: api/sharing.cpp

@@ -21,10 +21,12 @@ const char* quire_status_text(quire_status status) {
     case QUIRE_BAD_OPTION: return "an option is unknown or its value is out of range";
     case QUIRE_UNSUPPORTED: return "this machine or mode cannot do it (see `quire info`)";
     case QUIRE_OVERLAP: return "two nodes wrote the same bytes in a parallel block";
+    case QUIRE_BEYOND: return "it lies beyond the end of the content";
     case QUIRE_NO_MEMORY: return "no room is left in the region or on the machine";
     case QUIRE_NO_ADDRESSES: return "the shared address range is full or taken by something else";
     case QUIRE_LIMIT: return "more than a limit allows (a message on standard error names it)";
     case QUIRE_DAMAGED: return "a checkpoint is torn or damaged";
+    case QUIRE_IO: return "the store that keeps the content could not be read or written";
     case QUIRE_PEER_LOST: return "a node died or cannot be reached";
     case QUIRE_SYSTEM: return "the operating system refused something that Quire needs";
     case QUIRE_LOST: return "a dead node alone had it";

@@ -74,6 +74,10 @@ base::status stored_units::write_back(std::uint64_t address, std::uint64_t bytes
   return o.result();
 }
 
+base::status stored_units::drop(std::uint64_t, std::uint64_t) noexcept { return QUIRE_UNSUPPORTED; }
+base::status stored_units::cut(std::uint64_t) noexcept { return QUIRE_UNSUPPORTED; }
+base::status stored_units::grow(std::uint64_t) noexcept { return QUIRE_UNSUPPORTED; }
+
 // ---- At the nodes that manage units
 
 void stored_units::on_call(const message& m) noexcept {

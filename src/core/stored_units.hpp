@@ -27,7 +27,9 @@ class stored_units {
   explicit stored_units(core& node) noexcept : core_(node) {}
 
   /// What a thread, or a call, is told that needs content which its store does not give. And a sync, if the store has not taken something.
-  static constexpr quire_status unreadable = QUIRE_SYSTEM, unwritable = QUIRE_SYSTEM;
+  static constexpr quire_status unreadable = QUIRE_IO, unwritable = QUIRE_IO;
+  /// The status of content that a store does not give, with this errno.
+  [[nodiscard]] static constexpr quire_status status_of(int error) noexcept { return error == store::store::beyond ? QUIRE_BEYOND : unreadable; }
 
   // Application threads.
   /// The store for the region that will be made with this number (region_description::backing, not 0), on each node that manages a unit of it.
@@ -35,9 +37,24 @@ class stored_units {
   /// For the region that is being made. Null if there is none.
   [[nodiscard]] std::unique_ptr<store::store> take(std::uint16_t number);
   /// When it returns the stores of all nodes have what threads had written to this part of the region, and have made it last (store::sync()).
-  /// QUIRE_BAD_ADDRESS; QUIRE_UNSUPPORTED: the region has no store of its own; QUIRE_BUSY: this node has pinned some of the units; QUIRE_SYSTEM, and a
+  /// QUIRE_BAD_ADDRESS; QUIRE_UNSUPPORTED: the region has no store of its own; QUIRE_BUSY: this node has pinned some of the units; QUIRE_IO, and a
   /// line: some store has not taken something since this node asked last. That stays in memory, and the next call tries again.
   [[nodiscard]] base::status write_back(std::uint64_t address, std::uint64_t bytes) noexcept;
+
+  /// When it returns no node has clean content of this part of the region in memory: who needs it asks the store again. What is dirty is written back first,
+  /// as by write_back(); what threads write meanwhile stays. Statuses as there; after QUIRE_IO some of it has not left.
+  [[nodiscard]] base::status drop(std::uint64_t address, std::uint64_t bytes) noexcept;
+  /// The region's content ends before `address` from now on. What is in memory from there on goes without being written, on all nodes; of a unit that
+  /// is partly beyond the end the rest is zero. Then the stores of all nodes that manage units are cut (store::resize()). What threads look at beyond the end
+  /// later is zero, or refused if the store says so (store::beyond), until it grows again. Where threads use what goes meanwhile it is no matter which
+  /// comes first. Nobody else may cut or let grow the region meanwhile (the caller's lock). QUIRE_BAD_ADDRESS, QUIRE_UNSUPPORTED, QUIRE_BUSY as for
+  /// write_back(); QUIRE_IO: some store cannot be cut; what was beyond the end is gone from memory all the same.
+  [[nodiscard]] base::status cut(std::uint64_t address) noexcept;
+  /// The region's content ends before `address` from now on, which is not below its present end. The stores of all nodes that manage units grow first
+  /// (store::resize()); so who has content for it (the file calls of a container) calls this before it writes there. What threads have written beyond the
+  /// end that was, in mappings, is written back later as all other content. Statuses as of cut(); after QUIRE_IO the end is where it was, or some stores
+  /// have grown.
+  [[nodiscard]] base::status grow(std::uint64_t address) noexcept;
 
   // Driver's thread.
   /// Page-out: the unit, which this node manages, is to be clean some time. Nobody waits.

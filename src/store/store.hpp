@@ -23,6 +23,10 @@ class store {
   store& operator=(const store&) = delete;
   virtual ~store() = default;
 
+  /// What fill() may give for content that begins beyond the end, instead of zeroes: threads get SIGBUS (BUS_ADRERR), calls QUIRE_BEYOND. A store
+  /// that does so does it where a whole unit of a range lies beyond the end: what can be had of the range is asked for again, unit by unit.
+  static constexpr int beyond = ENXIO;
+
   // These may take as long as a disk does. 0 or errno. Threads of a crew, and of calls of the program; fill() also on the driver's thread, where a
   // step cannot be put off: there it may take no heap memory and no lock (fault context).
   /// Reads all of `into`. After an error its content means nothing.
@@ -32,6 +36,10 @@ class store {
   /// What was flushed before outlives this process. A store whose content ends with it has nothing to do.
   [[nodiscard]] virtual int sync() noexcept { return 0; }
 
+  /// The content has so many bytes from now on: what it loses is gone, what it gains is zero. Beside it no range is filled or flushed that goes. A store
+  /// without an end has nothing to do.
+  [[nodiscard]] virtual int resize(std::uint64_t /*bytes*/) noexcept { return 0; }
+
   // These do not block, and take neither heap memory nor a lock: driver's thread, fault context.
   /// As fill(), if that is a matter of microseconds; else EAGAIN.
   [[nodiscard]] virtual int try_fill(std::uint64_t, std::span<std::byte>) noexcept { return EAGAIN; }
@@ -39,6 +47,10 @@ class store {
   virtual void forget(std::uint64_t /*at*/, std::uint64_t /*bytes*/) noexcept {}
   /// Ranges are whole multiples of it.
   [[nodiscard]] virtual std::size_t grain() const noexcept { return 1; }
+  /// Where the content ends; what is flushed beyond is not kept. No end: UINT64_MAX.
+  [[nodiscard]] virtual std::uint64_t bytes() const noexcept { return UINT64_MAX; }
+  /// Threads of a region's own store that may be in its functions at a time, 1 or more: it has a crew of its own, so that no other store waits for it.
+  [[nodiscard]] virtual unsigned threads() const noexcept { return 4; }
   /// For people: "page-out file".
   [[nodiscard]] virtual const char* name() const noexcept = 0;
   /// For people: the directory, say, that has it.

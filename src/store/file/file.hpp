@@ -32,9 +32,9 @@ class file final : public store {
   /// Its path, as it was opened.
   [[nodiscard]] const char* where() const noexcept override { return path_.c_str(); }
 
-  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t bytes() const noexcept override { return bytes_.load(std::memory_order_relaxed); }
   /// 0 or errno. Not while a part that goes is being filled or flushed.
-  [[nodiscard]] int resize(std::uint64_t bytes) noexcept;
+  [[nodiscard]] int resize(std::uint64_t bytes) noexcept override;
 
  private:
   file(std::string path, int descriptor, std::uint64_t bytes, bool writable)
