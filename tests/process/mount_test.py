@@ -99,8 +99,8 @@ class Mount(unittest.TestCase):
             self.well(self.run_job("programs", self.folder / "data", nodes=nodes))
             self.assertEqual((self.folder / "data").stat().st_size, 100_000)
 
-    def test_over_tcp_and_by_other_detectors(self):
-        for options in (["--transport", "tcp"], ["--detect", "segv"], ["--detect", "thread"]):
+    def test_over_tcp_and_by_the_other_detector(self):
+        for options in (["--transport", "tcp"], ["--detect", "segv"]):
             (self.folder / "data").write_bytes(bytes(400_000))
             self.well(self.run_job("programs", self.folder / "data", options=options))
 
