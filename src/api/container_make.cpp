@@ -81,7 +81,7 @@ container_service::answer container_service::do_here(order what, std::uint16_t n
     case order::offer: return offer_here(number);
     case order::identify:
     case order::erase: {
-      const quire_linker* const l = linkers_.find(head.linker);
+      const quire_linker* const l = linkers_.find(std::string(head.linker));
       if (l == nullptr) return {QUIRE_NOT_FOUND, ENOENT, no_linker};
       const std::string text(head.what);
       bool sense = true;
@@ -119,7 +119,7 @@ container_service::answer container_service::do_here(order what, std::uint16_t n
 
 container_service::answer container_service::attach_here(std::uint16_t number, unsigned flags) {
   const container_head& head = *head_of(number);
-  const quire_linker* const l = linkers_.find(head.linker);
+  const quire_linker* const l = linkers_.find(std::string(head.linker));
   if (l == nullptr) return {QUIRE_NOT_FOUND, ENOENT, no_linker};
   std::uint64_t bytes = 0;
   int error = 0;
@@ -311,7 +311,7 @@ base::status container_service::remove(const char* name, unsigned flags) {
   const bool erases = flags != 0 && head.linked != 0;
   base::status why;
   if (erases) {
-    const quire_linker* const l = linkers_.find(head.linker);
+    const quire_linker* const l = linkers_.find(std::string(head.linker));
     if (l == nullptr || l->remove == nullptr) {
       why = explain(QUIRE_UNSUPPORTED, "%s(): linker '%s' cannot remove content: do without QUIRE_CONTAINER_REMOVE_CONTENT", call, head.linker);
     }

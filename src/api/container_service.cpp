@@ -118,7 +118,9 @@ void container_service::tell_first(order what, std::uint64_t b) noexcept {
 }
 
 container_head* container_service::head_of(std::uint16_t number) const noexcept {
-  const core::region_ref r = core_.regions.of_handle(heads_.load(std::memory_order_acquire));
+  const std::uint64_t heads = heads_.load(std::memory_order_acquire);
+  if (heads == 0) return nullptr;  // that handle is the heap's
+  const core::region_ref r = core_.regions.of_handle(heads);
   return r != nullptr ? reinterpret_cast<container_head*>(r->about.base + number * head_bytes) : nullptr;
 }
 
