@@ -33,6 +33,12 @@ function(quire_layer folder)
     target_compile_definitions(quire_layer_${name} PRIVATE QUIRE_HAVE_PMIX QUIRE_PMIX_DIRECTORY="${PMIX_LIBDIR}")
     target_link_libraries(quire_layer_${name} PUBLIC ${CMAKE_DL_LIBS})
   endif()
+  if(folder STREQUAL "mount" AND FUSE3_FOUND)
+    # Headers only: src/mount loads the library where something is mounted.
+    target_include_directories(quire_layer_${name} SYSTEM PRIVATE ${FUSE3_INCLUDE_DIRS})
+    target_compile_definitions(quire_layer_${name} PRIVATE QUIRE_HAVE_FUSE)
+    target_link_libraries(quire_layer_${name} PUBLIC ${CMAKE_DL_LIBS})
+  endif()
 endfunction()
 
 file(STRINGS ${PROJECT_SOURCE_DIR}/src/layers.txt rows REGEX "^[a-z]")

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +23,7 @@
 #include "copies.hpp"
 #include "exec_plan.hpp"
 #include "library_path.hpp"
+#include "os/mounts.hpp"
 #include "os/process.hpp"
 #include "run_hosts.hpp"
 #include "statistics_table.hpp"
@@ -40,7 +42,7 @@ struct run_arguments {
   std::optional<int> nodes;
   bool tag = false;
   std::optional<double> timeout_seconds;
-  std::string statistics, detect, transport, pool, replicas, memory, place, memory_limit, peer_timeout, on_failure;
+  std::string statistics, detect, transport, pool, replicas, memory, place, memory_limit, peer_timeout, on_failure, mount;
   std::vector<std::string> settings;
   host_arguments where;
 };
@@ -97,6 +99,7 @@ bool settings_into(const run_arguments& asked, base::option_values& options, boo
   if (!asked.memory_limit.empty()) all.emplace_back("memory_limit", asked.memory_limit);
   if (!asked.peer_timeout.empty()) all.emplace_back("peer_timeout", asked.peer_timeout);
   if (!asked.on_failure.empty()) all.emplace_back("on_failure", asked.on_failure);
+  if (!asked.mount.empty()) all.emplace_back("mount", asked.mount);
   // Two contents are of use to who goes on.
   if (asked.statistics == with_sharing) all.emplace_back("sharing", "1");
   if (asked.replicas == "1" && asked.on_failure.empty()) all.emplace_back("on_failure", "notify");
@@ -117,9 +120,23 @@ bool settings_into(const run_arguments& asked, base::option_values& options, boo
     const auto parsed = base::parse_option(*row, value, why);
     if (!parsed.ok()) return false;
     options.set(row->id, parsed.value());  // a text is the nodes' affair
+    if (row->id == base::option::mount) options.set(row->id, std::string_view(value));
     plan.environment.emplace_back(row->variable, value);
   }
   return true;
+}
+
+/// The directory of --mount, which is the same for all nodes wherever they begin. What is wrong with it is in `why`, where nodes begin on this host.
+bool mount_into(const base::option_values& options, bootstrap::launcher::job_plan& plan, std::string& why) {
+  const std::string& directory = options.text(base::option::mount);
+  if (directory.empty()) return true;
+  plan.mount = std::filesystem::absolute(directory).lexically_normal().string();
+  const std::string variable = base::row_of(base::option::mount).variable;
+  std::erase_if(plan.environment, [&](const auto& one) { return one.first == variable; });
+  plan.environment.emplace_back(variable, plan.mount);
+  if (!plan.hosts.empty()) return true;
+  if (const auto wrong = os::why_no_mount_at(plan.mount); !wrong.empty()) why = fmt::format("--mount {}: {}", directory, wrong);
+  return why.empty();
 }
 
 void report(const bootstrap::launcher::job_plan& plan, const bootstrap::launcher::job_outcome& outcome,
@@ -188,6 +205,7 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
   if (plan.nodes >= 1 && plan.nodes <= base::most_nodes && !hosts_into(asked.where, nodes, plan, why)) return refuse(why);
   if (plan.nodes < 1 || plan.nodes > base::most_nodes)
     return refuse(fmt::format("-n {}: a job has 1 to {} nodes", plan.nodes, base::most_nodes));
+  if (!mount_into(options, plan, why)) return refuse(why);
   plan.tag = asked.tag || options.flag(base::option::tag);
   if (asked.timeout_seconds && !(*asked.timeout_seconds > 0 && *asked.timeout_seconds <= 1e9))
     return refuse(fmt::format("--timeout {}: more than 0 seconds, and at most 1000000000", *asked.timeout_seconds));
@@ -276,6 +294,8 @@ void add_run(CLI::App& quire, session& about) {
   command->add_option("--on-failure", asked->on_failure,
                       "What becomes of the job when a node is lost: it ends, or the others are told and go on")
       ->type_name(legal(base::option::on_failure));
+  command->add_option("--mount", asked->mount,
+                      "Show containers as files for other programs in this empty directory of each host, by FUSE")->type_name("DIRECTORY");
   command->add_option("--pool", asked->pool, "What shared pages are made of")->type_name(legal(base::option::pool));
   command->add_option("--set", asked->settings, "Set any option of `quire info --options`; may be given several times")
       ->type_name("NAME=VALUE")

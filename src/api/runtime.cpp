@@ -13,6 +13,7 @@
 #include "api/adopt.hpp"
 #include "api/calls/range.hpp"
 #include "api/code_service.hpp"
+#include "api/container_service.hpp"
 #include "api/counters.hpp"
 #include "api/crash.hpp"
 #include "api/exit.hpp"
@@ -34,6 +35,7 @@
 #include "core/job_call.hpp"
 #include "detect/redirection.hpp"
 #include "os/injection.hpp"
+#include "os/mounts.hpp"
 #include "split/begin.hpp"
 #include "transport/loopback/loopback.hpp"
 #include "transport/open.hpp"
@@ -164,9 +166,10 @@ class wire_choice {
 };
 
 /// What nodes tell each other before they can send messages: who they are, whether they have a memory limit, which those
-/// without one have to know, how transactions commit, and their addresses.
+/// without one have to know, how transactions commit, where they would mount (os::place_of(); 0: nowhere), and their addresses.
 struct introduction {
   std::uint64_t memory_limit = 0;
+  std::uint64_t mount = 0;
   std::int32_t commit = 0;
   std::int32_t pid = 0;
   char host[60] = {};
@@ -174,9 +177,10 @@ struct introduction {
 
 class introductions {
  public:
-  base::status make(bootstrap::bootstrap& job, std::span<const std::byte> address, std::uint64_t limit, base::commit_choice commit) {
+  base::status make(bootstrap::bootstrap& job, std::span<const std::byte> address, std::uint64_t limit, base::commit_choice commit, std::uint64_t mount) {
     introduction mine;
     mine.memory_limit = limit;
+    mine.mount = mount;
     mine.commit = static_cast<std::int32_t>(commit);
     const auto* const split = split::engine_here();
     mine.pid = split != nullptr ? split->application_pid() : ::getpid();
@@ -204,6 +208,11 @@ class introductions {
       if (read(one).memory_limit != 0) return true;
     }
     return false;
+  }
+  [[nodiscard]] std::vector<std::uint64_t> mounts() const {
+    std::vector<std::uint64_t> places;
+    for (const auto& one : all_) places.push_back(read(one).mount);
+    return places;
   }
   /// QUIRE_BAD_OPTION, and a line, where transactions of another node commit in another way.
   [[nodiscard]] base::status agree_on_commit(std::size_t self) const {
@@ -296,6 +305,14 @@ base::status check_survival(const runtime& r, const core::configuration& c) {
   return {};
 }
 
+/// Where there are no containers, there is nothing to show.
+base::status check_mount(const std::string& directory, const core::configuration& c) {
+  const char* const what = c.survives ? "survivors of a death go on (set QUIRE_ON_FAILURE to end)" : "the pool is 'fork' (set QUIRE_POOL to memfd)";
+  if (directory.empty() || (!c.survives && c.pool.which != pool::kind::fork)) return {};
+  base::log(base::log_level::error, "QUIRE_MOUNT shows containers, and there are none where %s", what);
+  return QUIRE_UNSUPPORTED;
+}
+
 base::status begin(runtime& r, const quire_options& given) {
   auto job = bootstrap::join();
   if (!job.ok()) return job.why();
@@ -334,14 +351,18 @@ base::status begin(runtime& r, const quire_options& given) {
   if (const auto s = check_survival(r, c); !s.ok()) return s;
   wire_choice wire(r.options, *r.job);
   if (const auto s = wire.open(); !s.ok()) return s;
+  const std::string& directory = r.options.text(base::option::mount);
+  if (const auto s = check_mount(directory, c); !s.ok()) return s;
+  const std::uint64_t place = directory.empty() ? 0 : os::place_of(directory);
   introductions others;
   const auto commit = r.options.choice<base::commit_choice>(base::option::commit);
-  if (const auto s = others.make(*r.job, wire.address(), c.memory_limit, commit); !s.ok()) return s;
+  if (const auto s = others.make(*r.job, wire.address(), c.memory_limit, commit, place); !s.ok()) return s;
   if (const std::size_t node = others.without_address(); node < c.nodes) {
     if (const auto s = wire.open_instead(node); !s.ok()) return s;
-    if (const auto s = others.make(*r.job, wire.address(), c.memory_limit, commit); !s.ok()) return s;
+    if (const auto s = others.make(*r.job, wire.address(), c.memory_limit, commit, place); !s.ok()) return s;
   }
   if (const auto s = others.agree_on_commit(c.self.value()); !s.ok()) return s;
+  if (const auto s = r.mounts.open(directory, others.mounts(), c.self.value()); !s.ok()) return s;
   c.pages_out = others.any_limit();
   if (c.survives && c.pages_out) return refuse_survival("a memory limit (QUIRE_MEMORY_LIMIT)");
   c.replicas = r.options.number(base::option::replicas) != 0 && c.nodes > 1;
@@ -362,6 +383,7 @@ base::status begin(runtime& r, const quire_options& given) {
   r.exits = std::make_unique<exit_service>(*r.core, *r.threads);
   r.failures = std::make_unique<failure_service>(*r.core);
   r.gc = std::make_unique<gc_service>(*r.core);
+  r.containers = std::make_unique<container_service>(*r.core, *r.regions, *r.threads);
   r.regions->others().when_gone([](void* self, const core::region_description& gone) noexcept {
     auto& r = *static_cast<runtime*>(self);
     r.names->forget(gone.base, gone.bytes);
@@ -397,6 +419,7 @@ base::status start_here(std::unique_ptr<runtime> r, const quire_options& given) 
   g_phase.store(phase::running);
   install_quit();
   install_terminate();
+  current()->mounts.serve(bytes);
   const core::job_call together(*current()->core, sync::meeting::start, "quire_start", quire_thread());
   return quire_barrier_wait(quire_barrier{0});
 }
@@ -473,8 +496,14 @@ quire_status write_back_all(runtime& r) {
 quire_status end_together(runtime& r, kept_memory& kept) {
   const core::job_call together(*r.core, sync::meeting::end, "quire_end", quire_thread());
   if (!together.status().ok()) return together.status().code();
+  if (r.mounts.anywhere()) {
+    // Other nodes may have started programs that use files of this one.
+    if (const quire_status why = quire_barrier_wait(quire_barrier{0}); why != QUIRE_OK) return why;
+    r.mounts.close();
+  }
   r.failures->stop();
   r.regions->settle_frees();
+  r.containers->end();
   find_allocations(r);
   if (const quire_status why = kept.fetch(r); why != QUIRE_OK) return why;
   if (const quire_status why = write_back_all(r); why != QUIRE_OK) return why;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/calls/range.hpp"
+#include "api/mounting.hpp"
 #include "base/detail.hpp"
 #include "base/options.hpp"
 #include "bootstrap/bootstrap.hpp"
@@ -18,6 +19,7 @@
 namespace quire::api {
 
 class code_service;
+class container_service;
 class exit_service;
 class failure_service;
 class gc_service;
@@ -38,7 +40,9 @@ struct runtime {
   std::unique_ptr<exit_service> exits;
   std::unique_ptr<failure_service> failures;
   std::unique_ptr<gc_service> gc;
+  std::unique_ptr<container_service> containers;
   std::unique_ptr<pointer_check> pointers;  ///< null: not asked for
+  mounting mounts{};  ///< containers as files
   std::vector<heap::allocation> allocations{};  ///< on units that moved often: api/sharing.cpp
 
   runtime();

@@ -91,6 +91,8 @@ constexpr option_row table[] = {
      "so many quire_free() of one other node's memory travel together; 1: each by itself, and tells at once what is wrong with it", 1, 62, 1, false},
     {option::sharing, "QUIRE_SHARING", option_type::flag, "0", "0|1",
      "count which lines of units each node uses, for the report on false sharing of `quire run --stats=sharing`", 0, 1, 1, false},
+    {option::mount, "QUIRE_MOUNT", option_type::path, "", "a directory",
+     "an empty directory of each host where containers are files for other programs, by FUSE; the first node of the host serves it", 0, 0, 1, false},
     {option::check, "QUIRE_CHECK", option_type::choice, "none", "none|pointers|minipages",
      "pointers: at each barrier of the job, report words in shared memory that look like pointers to private memory; slow. minipages: in heaps with views "
      "each small object lies at the end of a page of its own, so that an access past it ends the program",

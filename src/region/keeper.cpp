@@ -142,10 +142,11 @@ region_description describe(const quire_region_options& options, std::uint64_t b
 }
 }  // namespace
 
-base::status keeper::create(const quire_region_options& options, std::uint64_t bytes, quire_region& region) {
+base::status keeper::create(const quire_region_options& options, std::uint64_t bytes, quire_region& region, std::uint16_t backing) {
   if (const auto why = check("quire_region_create", options, bytes); !why.ok()) return why;
   const auto& c = core_.config;
-  const region_description about = describe(options, bytes);
+  region_description about = describe(options, bytes);
+  about.backing = backing;
   if (bytes > c.bytes || core::views_of(about).span() > c.bytes) {
     return base::explain(QUIRE_NO_ADDRESSES, "quire_region_create(): %lu bytes, which %u views show, are more than the shared range has, %lu (QUIRE_RANGE)",
                          static_cast<unsigned long>(bytes), about.views + 1u, static_cast<unsigned long>(c.bytes));

@@ -24,7 +24,8 @@ class keeper {
   void open(std::uint64_t base, std::uint16_t first = 1);
 
   // Application threads.
-  [[nodiscard]] base::status create(const quire_region_options& options, std::uint64_t bytes, quire_region& region);
+  /// `backing`: as core::region_description; the nodes have been offered their stores.
+  [[nodiscard]] base::status create(const quire_region_options& options, std::uint64_t bytes, quire_region& region, std::uint16_t backing = 0);
   [[nodiscard]] base::status destroy(quire_region region);
   /// What a module of code needs (src/code): regions for what is run and for what is written, whose distance is given.
   struct code_regions {

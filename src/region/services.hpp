@@ -32,6 +32,7 @@ enum class service : std::uint32_t {
   gc_register,        ///< any node -> node 0: a name of a type or a root of a garbage-collected heap; answered with its number (api/gc)
   gc_collection,      ///< any node -> any, in a collection: what src/gc wants to be sent; a notice
   gc_borrow,          ///< -> the node of a slice of such a heap: bytes; answered with where they are
+  container,          ///< any node -> node 0: names of containers; any node -> any that does the I/O of one (api/container_service.hpp)
 };
 
 }  // namespace quire::region

@@ -22,6 +22,7 @@
 #include "bootstrap/launcher/spawn.hpp"
 #include "bootstrap/local/channel.hpp"
 #include "os/interfaces.hpp"
+#include "os/mounts.hpp"
 #include "watch/watch.hpp"
 
 namespace quire::bootstrap::launcher {
@@ -75,6 +76,7 @@ class agent {
   [[nodiscard]] bool wait_for_start();
   [[nodiscard]] bool take_start(const local::frame& frame);
   void read_peer_limit();
+  [[nodiscard]] bool check_mount();
   [[nodiscard]] bool start_all(const start_of_job& how);
   [[nodiscard]] bool start_one(const start_of_job& how, int node, int null_device);
   [[nodiscard]] bool became_programs(int report);
@@ -112,6 +114,7 @@ class agent {
   std::uint64_t beat_ns_ = 0,
                 next_beat_ns_ = 0;  ///< how often the launcher hears that we are there (0: never); when next
   bool stopped_ = false;            ///< the launcher and all nodes are stopped on purpose (Ctrl-Z)
+  std::string mount_;               ///< canonical directory where the nodes mount; empty: nowhere
   std::uint64_t kill_ns_ = 0;       ///< when to kill what is left; 0: the launcher is there
 };
 
@@ -136,6 +139,7 @@ int agent::run() {
   else
     signal_nodes(SIGKILL);
   const bool swept = sweep_orphans();
+  (void)os::detach_if_dead(mount_);
   finish_telling();
   return swept ? 0 : launcher_failed;
 }
@@ -189,6 +193,7 @@ bool agent::cannot(const std::string& what, int error, int exit_status) {
 
 bool agent::start_all(const start_of_job& about) {
   if (::chdir(what_.directory.c_str()) != 0) return cannot("go to the working directory " + what_.directory, errno);
+  if (!check_mount()) return false;
   const os::descriptor null_device(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   auto report = os::make_pipe();
   if (!null_device.open() || !report.ok()) return cannot("open /dev/null and a pipe", errno);
@@ -199,6 +204,20 @@ bool agent::start_all(const start_of_job& about) {
     if (!start_one(how, i, null_device.number())) return false;
   report.value().second.reset();
   return became_programs(report.value().first.number());
+}
+
+/// As `quire run` does where it starts the nodes itself: once for all nodes of the host.
+bool agent::check_mount() {
+  const char* const name = base::row_of(base::option::mount).variable;
+  for (const auto& [variable, value] : what_.environment) {
+    if (variable != name || value.empty()) continue;
+    if (const std::string why = os::why_no_mount_at(value); !why.empty()) {
+      tell(frame_kind::cannot, launcher_failed, "nothing can be mounted at " + value + ": " + why);
+      return false;
+    }
+    mount_ = os::canonical_directory(value);
+  }
+  return true;
 }
 
 bool agent::start_one(const start_of_job& how, int index, int null_device) {

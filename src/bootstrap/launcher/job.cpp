@@ -12,6 +12,7 @@
 #include "base/clock.hpp"
 #include "bootstrap/launcher/misspelt.hpp"
 #include "bootstrap/launcher/process_state.hpp"
+#include "os/mounts.hpp"
 
 namespace quire::bootstrap::launcher {
 namespace {
@@ -31,6 +32,7 @@ job_outcome job::run() {
     const borrowed_process_state state;
     start_of_job start{plan_.command, environment_with(plan_.environment), state.mask(), state.descriptors()};
     if (plan_.timeout_ms > 0) timeout_ns_ = begin + static_cast<std::uint64_t>(base::limit_ns(plan_.timeout_ms));
+    const std::string mount = plan_.mount.empty() ? "" : os::canonical_directory(plan_.mount);
     if (prepare(start) && (hosts_.empty() ? start_all(start) : start_hosts(start))) {
       loop();
       decide();
@@ -39,6 +41,7 @@ job_outcome job::run() {
     }
     finish_hosts();
     if (!sweep_orphans()) say("some processes that the nodes started cannot be killed");
+    if (hosts_.empty() && !os::detach_if_dead(mount)) say("cannot unmount " + mount + "; try: umount -l " + mount);
     flush_streams();
   }
   const bool some_ended_well = std::any_of(nodes_.begin(), nodes_.end(), [](const auto& n) { return n.left; });

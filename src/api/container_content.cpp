@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The content of containers, by calls. All of it goes through the memory that mappings show, so that both agree. A container becomes longer under its mutex,
+// and when the content is there: who sees the new end sees what was written.
+#include <algorithm>
+#include <cstring>
+
+#include "api/container_service.hpp"
+#include "base/clock.hpp"
+#include "base/detail.hpp"
+
+namespace quire::api {
+
+using base::explain;
+
+namespace {
+constexpr std::uint64_t ahead_bytes = 1u << 20;
+
+unsigned long number(std::uint64_t n) noexcept { return static_cast<unsigned long>(n); }
+/// A plain load of what others change.
+std::uint64_t now(const std::uint64_t& of) noexcept { return __atomic_load_n(&of, __ATOMIC_ACQUIRE); }
+void set(std::uint64_t& of, std::uint64_t to) noexcept { __atomic_store_n(&of, to, __ATOMIC_RELEASE); }
+}  // namespace
+
+/// The mutex of a container. What was said of an error stays.
+class container_service::locked {
+ public:
+  explicit locked(const container_head& head) noexcept : mutex_{head.mutex}, why_(quire_mutex_lock(mutex_)) {}
+  locked(const locked&) = delete;
+  locked& operator=(const locked&) = delete;
+  ~locked() {
+    if (!why_.ok()) return;
+    const std::string said = base::detail();
+    (void)quire_mutex_unlock(mutex_);
+    if (!said.empty()) (void)explain(QUIRE_OK, "%s", said.c_str());
+  }
+  [[nodiscard]] base::status why() const noexcept { return why_; }
+
+ private:
+  quire_mutex mutex_;
+  base::status why_;
+};
+
+base::status container_service::region(quire_container c, quire_region& region) {
+  base::status why;
+  if (const opening_ptr o = find("quire_container_region", c, why); o != nullptr) region.id = o->head->region;
+  return why;
+}
+
+base::status container_service::map(quire_container c, void** address, std::uint64_t* capacity) {
+  base::status why;
+  const opening_ptr o = find("quire_container_map", c, why);
+  if (o == nullptr) return why;
+  if (address != nullptr) *address = reinterpret_cast<void*>(o->base);
+  if (capacity != nullptr) *capacity = o->capacity;
+  return {};
+}
+
+base::status container_service::bytes(quire_container c, std::uint64_t& bytes) {
+  base::status why;
+  if (const opening_ptr o = find("quire_container_bytes", c, why); o != nullptr) bytes = now(o->head->bytes);
+  return why;
+}
+
+// ---- Copying
+
+/// In or out; the other one is null. Unit by unit: what the linker does not give is an error here, and in the copy it would be a signal.
+base::status container_service::copy_plainly(const char* call, const opening& o, std::uint64_t at, std::byte* out, const std::byte* in, std::size_t bytes,
+                                             std::size_t& done) {
+  const std::uint64_t unit = o.head->unit_bytes;
+  const bool linked = o.head->linked != 0;
+  std::uint64_t asked = 0;  // bytes that are on their way
+  while (done < bytes) {
+    const std::uint64_t address = o.base + at + done;
+    if (done >= asked) {
+      const std::uint64_t next = std::min<std::uint64_t>(bytes - done, ahead_bytes);
+      core_.faults.prefetch(address, next, in != nullptr ? model::access::write : model::access::read);
+      asked = done + next;
+    }
+    const std::size_t piece = std::min<std::uint64_t>(bytes - done, unit - (at + done) % unit);
+    const auto why = linked ? core_.faults.fault(address, in != nullptr, base::now_ns()) : base::status{};
+    if (!why.ok()) {
+      return explain(why.code(), "%s(): linker '%s' does not give what is at byte %lu of container '%s' (the node that reads '%s' says why)", call,
+                     o.head->linker, number(at + done), o.head->name, o.head->what);
+    }
+    auto* const there = reinterpret_cast<std::byte*>(address);
+    in != nullptr ? std::memcpy(there, in + done, piece) : std::memcpy(out + done, there, piece);
+    done += piece;
+  }
+  return {};
+}
+
+base::status container_service::copy(const char* call, const opening& o, std::uint64_t at, std::byte* out, const std::byte* in, std::size_t bytes,
+                                     std::size_t& done) {
+  done = 0;
+  if (o.head->atomic == 0 || bytes == 0) return copy_plainly(call, o, at, out, in, bytes, done);
+  void* const first = reinterpret_cast<void*>(o.base + at);
+  if (const quire_status why = quire_acquire(first, bytes, -1, nullptr); why != QUIRE_OK) return why;
+  const auto why = copy_plainly(call, o, at, out, in, bytes, done);
+  const std::string said = base::detail();
+  const quire_status released = quire_release(first, bytes);
+  if (!why.ok()) return explain(why.code(), "%s", said.c_str());
+  return released;
+}
+
+base::status container_service::read(quire_container c, std::uint64_t at, void* buffer, std::size_t bytes, std::size_t& done) {
+  constexpr const char* call = "quire_container_read";
+  done = 0;
+  base::status why;
+  const opening_ptr o = find(call, c, why);
+  if (o == nullptr) return why;
+  if (buffer == nullptr && bytes != 0) return explain(QUIRE_INVALID, "%s(): the buffer is NULL", call);
+  const std::uint64_t end = now(o->head->bytes);
+  if (at >= end) return {};
+  return copy(call, *o, at, static_cast<std::byte*>(buffer), nullptr, std::min<std::uint64_t>(bytes, end - at), done);
+}
+
+base::status container_service::check_writes(const char* call, const opening& o) const {
+  if (o.writes) return {};
+  return explain(QUIRE_INVALID, "%s(): container '%s' was opened with QUIRE_CONTAINER_READ_ONLY", call, o.head->name);
+}
+
+// ---- The end
+
+base::status container_service::can_grow(const char* call, const opening& o, std::uint64_t bytes) const {
+  if (bytes > o.capacity) {
+    return explain(QUIRE_BEYOND, "%s(): container '%s' has addresses for %lu bytes, and would have %lu: make it with a larger capacity", call, o.head->name,
+                   number(o.capacity), number(bytes));
+  }
+  const bool can = o.head->linked == 0 || (o.head->can & QUIRE_LINK_TRUNCATE) != 0 || o.head->grain == 0;
+  if (can) return {};
+  return explain(QUIRE_UNSUPPORTED, "%s(): container '%s' cannot become longer: its linker '%s' cannot (QUIRE_LINK_TRUNCATE)", call, o.head->name,
+                 o.head->linker);
+}
+
+/// Under the mutex. `bytes` is not less than there are. A linker with a grain does not see where the content ends: it is told before.
+base::status container_service::grow(const char* call, const opening& o, std::uint64_t bytes) {
+  if (const auto why = can_grow(call, o, bytes); !why.ok()) return why;
+  if (o.head->grain != 0) {
+    const answer got = ask(o.head->home, order::tell_end, o.number, bytes);
+    if (!got.why.ok()) {
+      const char* const reason = got.a != 0 && got.a < 4096 ? std::strerror(static_cast<int>(got.a)) : "it gave no reason";
+      return explain(QUIRE_IO, "%s(): linker '%s' cannot make the content of container '%s' longer: %s", call, o.head->linker, o.head->name, reason);
+    }
+    for_each_io(*o.head, [&](unsigned node) { (void)ask(node, order::note_end, o.number, bytes); });
+    set(o.head->announced, bytes);
+  }
+  set(o.head->bytes, bytes);
+  return {};
+}
+
+base::status container_service::write(quire_container c, std::uint64_t at, const void* buffer, std::size_t bytes, std::size_t& done) {
+  constexpr const char* call = "quire_container_write";
+  done = 0;
+  base::status why;
+  const opening_ptr o = find(call, c, why);
+  if (o == nullptr) return why;
+  if (why = check_writes(call, *o); !why.ok()) return why;
+  if (buffer == nullptr && bytes != 0) return explain(QUIRE_INVALID, "%s(): the buffer is NULL", call);
+  if (bytes == 0) return {};
+  const auto* const from = static_cast<const std::byte*>(buffer);
+  const std::uint64_t end = at > UINT64_MAX - bytes ? UINT64_MAX : at + bytes;
+  if (end <= now(o->head->bytes)) return copy(call, *o, at, nullptr, from, bytes, done);
+  const locked guard(*o->head);
+  if (!guard.why().ok()) return guard.why();
+  const bool longer = end > now(o->head->bytes);
+  if (longer) {
+    if (why = can_grow(call, *o, end); !why.ok()) return why;
+  }
+  why = copy(call, *o, at, nullptr, from, bytes, done);
+  const std::uint64_t reached = at + done;
+  if (longer && done != 0 && reached > now(o->head->bytes)) {
+    if (const auto grown = grow(call, *o, reached); why.ok()) why = grown;
+  }
+  return why;
+}
+
+base::status container_service::append(quire_container c, const void* buffer, std::size_t bytes, std::uint64_t& at) {
+  constexpr const char* call = "quire_container_append";
+  base::status why;
+  const opening_ptr o = find(call, c, why);
+  if (o == nullptr) return why;
+  if (why = check_writes(call, *o); !why.ok()) return why;
+  if (buffer == nullptr && bytes != 0) return explain(QUIRE_INVALID, "%s(): the buffer is NULL", call);
+  const locked guard(*o->head);
+  if (!guard.why().ok()) return guard.why();
+  at = now(o->head->bytes);
+  if (bytes == 0) return {};
+  const std::uint64_t end = bytes > UINT64_MAX - at ? UINT64_MAX : at + bytes;
+  if (why = can_grow(call, *o, end); !why.ok()) return why;
+  std::size_t done = 0;
+  why = copy(call, *o, at, nullptr, static_cast<const std::byte*>(buffer), bytes, done);
+  return why.ok() ? grow(call, *o, end) : why;
+}
+
+/// Under the mutex. First no call reads what goes; then it goes from memory, and at last the linker is told.
+base::status container_service::shrink(const char* call, const opening& o, std::uint64_t bytes) {
+  container_head& head = *o.head;
+  const std::uint64_t before = now(head.bytes);
+  if (head.linked != 0 && (head.can & QUIRE_LINK_TRUNCATE) == 0) {
+    return explain(QUIRE_UNSUPPORTED, "%s(): linker '%s' of container '%s' cannot make content shorter (QUIRE_LINK_TRUNCATE)", call, head.linker, head.name);
+  }
+  set(head.bytes, bytes);
+  base::status why;
+  if (head.linked != 0) why = core_.stored.cut(o.base + bytes);
+  if (head.linked == 0 || why == QUIRE_UNSUPPORTED) {
+    static constexpr std::byte zeroes[65536]{};
+    for (std::uint64_t at = bytes; at < before;) {
+      std::size_t done = 0;
+      const std::size_t piece = std::min<std::uint64_t>(sizeof zeroes - at % sizeof zeroes, before - at);
+      if (why = copy_plainly(call, o, at, nullptr, zeroes, piece, done); !why.ok()) return why;
+      at += piece;
+    }
+    why = {};
+  }
+  if (head.linked == 0) return why;
+  if (!why.ok()) return explain(why.code(), "%s(): container '%s' cannot be cut", call, head.name);
+  why = core_.stored.write_back(o.base + bytes, std::max<std::uint64_t>(before - bytes, 1));
+  if (!why.ok()) return explain(why.code(), "%s(): container '%s' cannot be cut", call, head.name);
+  for_each_io(head, [&](unsigned node) { (void)ask(node, order::set_end, o.number, bytes); });
+  set(head.announced, bytes);
+  const answer got = ask(head.home, order::tell_end, o.number, bytes);
+  if (got.why.ok()) return {};
+  const char* const reason = got.a != 0 && got.a < 4096 ? std::strerror(static_cast<int>(got.a)) : "it gave no reason";
+  return explain(QUIRE_IO, "%s(): linker '%s' cannot make the content of container '%s' shorter: %s", call, head.linker, head.name, reason);
+}
+
+base::status container_service::truncate(quire_container c, std::uint64_t bytes) {
+  constexpr const char* call = "quire_container_truncate";
+  base::status why;
+  const opening_ptr o = find(call, c, why);
+  if (o == nullptr) return why;
+  if (why = check_writes(call, *o); !why.ok()) return why;
+  const locked guard(*o->head);
+  if (!guard.why().ok()) return guard.why();
+  const std::uint64_t before = now(o->head->bytes);
+  return bytes >= before ? grow(call, *o, bytes) : shrink(call, *o, bytes);
+}
+
+// ---- Keeping
+
+/// The nodes that do the I/O learn where the content ends, so that the linker's has that length.
+base::status container_service::announce(const opening& o) {
+  container_head& head = *o.head;
+  if (head.grain != 0 || now(head.announced) >= now(head.bytes)) return {};
+  const locked guard(head);  // nobody makes it shorter meanwhile
+  if (!guard.why().ok()) return guard.why();
+  const std::uint64_t end = now(head.bytes);
+  base::status worst;
+  for_each_io(head, [&](unsigned node) {
+    if (const answer got = ask(node, order::note_end, o.number, end); worst.ok()) worst = got.why;
+  });
+  if (worst.ok()) set(head.announced, end);
+  return worst;
+}
+
+base::status container_service::keep(const char* call, const opening& o, std::uint64_t at, std::uint64_t bytes) {
+  if (o.head->linked == 0 || at >= o.capacity) return {};
+  if (const auto why = announce(o); !why.ok()) return why;
+  const std::uint64_t rest = o.capacity - at;
+  const auto why = core_.stored.write_back(o.base + at, bytes == 0 ? rest : std::min(bytes, rest));
+  if (why == QUIRE_IO) {
+    return explain(QUIRE_IO, "%s(): linker '%s' has not taken all that was written to container '%s' (the node that writes '%s' says why); it stays in memory",
+                   call, o.head->linker, o.head->name, o.head->what);
+  }
+  if (why == QUIRE_BUSY) return explain(QUIRE_BUSY, "%s(): this node has pinned some of container '%s' (quire_release())", call, o.head->name);
+  return why;
+}
+
+base::status container_service::sync(quire_container c, std::uint64_t at, std::uint64_t bytes) {
+  base::status why;
+  const opening_ptr o = find("quire_container_sync", c, why);
+  return o != nullptr ? keep("quire_container_sync", *o, at, bytes) : why;
+}
+
+base::status container_service::drop(quire_container c, std::uint64_t at, std::uint64_t bytes) {
+  constexpr const char* call = "quire_container_drop";
+  base::status why;
+  const opening_ptr o = find(call, c, why);
+  if (o == nullptr) return why;
+  if (o->head->linked == 0) return explain(QUIRE_UNSUPPORTED, "%s(): container '%s' has its content in memory only", call, o->head->name);
+  if (at >= o->capacity) return {};
+  const std::uint64_t rest = o->capacity - at;
+  why = core_.stored.drop(o->base + at, bytes == 0 ? rest : std::min(bytes, rest));
+  if (why == QUIRE_BUSY) return explain(QUIRE_BUSY, "%s(): some of container '%s' is pinned (quire_release())", call, o->head->name);
+  return why;
+}
+
+}  // namespace quire::api

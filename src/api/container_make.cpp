@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Containers come and go. The thread that makes one has the linker opened, on the nodes that are to do the I/O: on one, then, if all reach the same content,
+// on the others; has them offer stores to the engine, and makes the region. Who removes one goes the way back.
+#include <pthread.h>
+#include <signal.h>
+
+#include <cerrno>
+#include <cstring>
+#include <new>
+
+#include "api/container_service.hpp"
+#include "api/runtime.hpp"
+#include "base/detail.hpp"
+#include "region/services.hpp"
+
+namespace quire::api {
+
+using base::explain;
+using model::message;
+
+namespace {
+constexpr const char* opens = "quire_container_open";
+}
+
+/// As of code_service: it touches shared memory, and linkers are the program's.
+int start_container_order(const std::byte* data) {
+  std::unique_ptr<thread_service::plan> plan(new (std::nothrow) thread_service::plan);
+  if (plan == nullptr) return ENOMEM;
+  std::memcpy(plan.get(), data, sizeof *plan);
+  pthread_attr_t attributes;
+  ::pthread_attr_init(&attributes);
+  ::pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  sigset_t none;
+  sigemptyset(&none);
+  ::pthread_attr_setsigmask_np(&attributes, &none);
+  pthread_t thread;
+  const int error = ::pthread_create(&thread, &attributes, [](void* argument) -> void* {
+    const std::unique_ptr<thread_service::plan> what(static_cast<thread_service::plan*>(argument));
+    const own_visit visit;
+    if (runtime* const r = current(); r != nullptr) r->containers->carry_out(what->request);
+    return nullptr;
+  }, plan.get());
+  ::pthread_attr_destroy(&attributes);
+  if (error == 0) (void)plan.release();
+  return error;
+}
+
+// ---- Orders
+
+void container_service::carry_out(const message& m) noexcept {
+  const answer got = do_here(static_cast<order>(m.a), static_cast<std::uint16_t>(m.b), m.c);
+  core_.as_driver([&] { core_.services.answer(m, got.why, got.a, got.b); });
+}
+
+/// On this node the calling thread does it itself.
+container_service::answer container_service::ask(unsigned node, order what, std::uint64_t b, std::uint64_t c) {
+  if (node == core_.config.self.value()) return do_here(what, static_cast<std::uint16_t>(b), c);
+  message m;
+  m.a = static_cast<std::uint64_t>(what);
+  m.b = b;
+  m.c = c;
+  const auto why = core_.services.ask(model::node_id{static_cast<std::uint16_t>(node)}, static_cast<std::uint32_t>(region::service::container), m, {});
+  return {why, m.a, m.b};
+}
+
+std::shared_ptr<container::link> container_service::link_of(std::uint16_t number) {
+  const std::lock_guard guard(mutex_);
+  return links_[number];
+}
+
+container_service::answer container_service::do_here(order what, std::uint16_t number, std::uint64_t c) noexcept try {
+  const auto answer_of = [](int error) { return answer{status_of_errno(error), static_cast<std::uint64_t>(error), 0}; };
+  if (head_of(number) == nullptr) {  // the first container of the job: this node has not heard of heads yet
+    message m;
+    if (const auto why = ask_first(order::heads, 0, {}, m); !why.ok()) return {why};
+    heads_.store(m.a, std::memory_order_release);
+  }
+  const container_head& head = *head_of(number);
+  switch (what) {
+    case order::attach: return attach_here(number, static_cast<unsigned>(c));
+    case order::offer: return offer_here(number);
+    case order::identify:
+    case order::erase: {
+      const quire_linker* const l = linkers_.find(std::string(head.linker));
+      if (l == nullptr) return {QUIRE_NOT_FOUND, ENOENT, no_linker};
+      const std::string text(head.what);
+      bool sense = true;
+      if (what == order::erase) return answer_of(l->remove == nullptr ? EOPNOTSUPP : container::errno_of(l->remove(l->context, text.c_str()), sense));
+      std::uint64_t identity = 0;
+      const int error = l->identify == nullptr ? EOPNOTSUPP : container::errno_of(l->identify(l->context, text.c_str(), &identity), sense);
+      return error == 0 ? answer{{}, identity, 0} : answer_of(error);
+    }
+    case order::note_end:
+    case order::set_end:
+    case order::tell_end: {
+      const auto l = link_of(number);
+      if (l == nullptr) return {QUIRE_NOT_FOUND};
+      if (what == order::tell_end) return answer_of(l->tell_end(c));
+      what == order::note_end ? l->note_end(c) : l->set_end(c);
+      return {};
+    }
+    case order::detach: {
+      const auto store = core_.stored.take(number);  // if there is no region that has it
+      std::shared_ptr<container::link> l;
+      {
+        const std::lock_guard guard(mutex_);
+        l = std::exchange(links_[number], nullptr);
+      }
+      if (l != nullptr) l->close();
+      return {};
+    }
+    default: return {QUIRE_INVALID};
+  }
+} catch (const std::bad_alloc&) {
+  return {QUIRE_NO_MEMORY, ENOMEM, 0};
+} catch (...) {
+  return {QUIRE_IO, EIO, 0};
+}
+
+container_service::answer container_service::attach_here(std::uint16_t number, unsigned flags) {
+  const container_head& head = *head_of(number);
+  const quire_linker* const l = linkers_.find(std::string(head.linker));
+  if (l == nullptr) return {QUIRE_NOT_FOUND, ENOENT, no_linker};
+  std::uint64_t bytes = 0;
+  int error = 0;
+  auto made = container::link::open(*l, std::string(head.what).c_str(), flags, bytes, error);
+  if (made == nullptr) return {status_of_errno(error), static_cast<std::uint64_t>(error), 0};
+  const std::lock_guard guard(mutex_);
+  links_[number] = std::move(made);
+  return {{}, bytes, 0};
+}
+
+container_service::answer container_service::offer_here(std::uint16_t number) {
+  const container_head& head = *head_of(number);
+  const auto l = link_of(number);
+  if (l == nullptr) return {QUIRE_NOT_FOUND};
+  l->begin({head.unit_bytes, head.all != 0 ? core_.config.nodes : 1, core_.config.self.value()}, head.linked_bytes);
+  core_.stored.offer(number, std::make_unique<container::linked_store>(l));
+  return {};
+}
+
+// ---- Making
+
+struct container_service::making {
+  std::uint16_t number = 0;
+  const quire_container_options* given = nullptr;
+  const quire_linker* linker = nullptr;  ///< null: "memory"
+  container_head* head = nullptr;
+  std::vector<unsigned> attached{};  ///< nodes
+  quire_region region{};
+};
+
+base::status container_service::make_heads() {
+  quire_region_options options{};
+  options.size = sizeof options;
+  options.placement = QUIRE_PLACE_MODULO;
+  quire_region region{};
+  if (const auto why = regions_.others().create(options, head_bytes * (container::most_containers + 1u), region); !why.ok()) return why;
+  message m;
+  if (const auto why = ask_first(order::heads, region.id, {}, m); !why.ok()) return why;
+  heads_.store(region.id, std::memory_order_release);
+  return {};
+}
+
+base::status container_service::make(std::uint16_t number, const char* name, const quire_container_options& given) {
+  making what{number, &given, nullptr, nullptr, {}, {}};
+  const char* const linker = given.linker != nullptr ? given.linker : given.what != nullptr ? "file" : container::memory_linker;
+  if (std::string_view(linker) != container::memory_linker) {
+    what.linker = linkers_.find(linker);
+    if (what.linker == nullptr) return explain(QUIRE_NOT_FOUND, "%s(): this node has no linker '%s' (quire_linker_register())", opens, linker);
+    if ((what.linker->can & QUIRE_LINK_WRITE) == 0 && (given.flags & QUIRE_CONTAINER_READ_ONLY) == 0) {
+      return explain(QUIRE_INVALID, "%s(): nothing is written by linker '%s': open the container with QUIRE_CONTAINER_READ_ONLY", opens, linker);
+    }
+    if (given.consistency != QUIRE_SEQUENTIAL) {
+      return explain(QUIRE_UNSUPPORTED, "%s(): a container with linker '%s' has sequential consistency; QUIRE_RELEASE goes with \"memory\"", opens, linker);
+    }
+  }
+  if (heads_.load() == 0) {
+    if (const auto why = make_heads(); !why.ok()) return why;
+  }
+  container_head& head = *(what.head = head_of(number));
+  const std::uint64_t mutex = head.mutex;
+  std::memset(static_cast<void*>(&head), 0, sizeof head);
+  head.mutex = mutex;
+  if (mutex == 0) {
+    quire_mutex made{};
+    if (const auto why = quire_mutex_create(&made); why != QUIRE_OK) return why;
+    head.mutex = made.id;
+  }
+  std::strncpy(head.name, name, sizeof head.name - 1);
+  std::strncpy(head.linker, linker, sizeof head.linker - 1);
+  if (given.what != nullptr) std::strncpy(head.what, given.what, sizeof head.what - 1);
+  head.read_only = (given.flags & QUIRE_CONTAINER_READ_ONLY) != 0 ? 1 : 0;
+  head.atomic = given.atomic != 0 ? 1 : 0;
+  const auto why = link_up(what);
+  if (why.ok()) {
+    __atomic_store_n(&head.there, 1, __ATOMIC_RELEASE);
+    return {};
+  }
+  const std::string said = base::detail();
+  undo(what);
+  return said.empty() ? why : base::status(explain(why.code(), "%s", said.c_str()));
+}
+
+base::status container_service::attach(making& what, unsigned node, unsigned flags) {
+  const answer got = ask(node, order::attach, what.number, flags);
+  if (got.why.ok()) {
+    what.attached.push_back(node);
+    if (what.attached.size() == 1) what.head->linked_bytes = got.a;
+    return {};
+  }
+  if (got.b == no_linker) {
+    return explain(QUIRE_NOT_FOUND, "%s(): node %u has no linker '%s': all nodes register it before (quire_linker_register())", opens, node, what.head->linker);
+  }
+  const char* const reason = got.a != 0 && got.a < 4096 ? std::strerror(static_cast<int>(got.a)) : "it gave no reason";
+  return explain(got.why.code(), "%s(): linker '%s' cannot open '%s' on node %u: %s", opens, what.head->linker, what.head->what, node, reason);
+}
+
+/// Which nodes do the I/O. One has opened it.
+base::status container_service::share_out(making& what) {
+  container_head& head = *what.head;
+  const unsigned nodes = core_.config.nodes;
+  if (what.given->placement == QUIRE_PLACE_NODE || nodes == 1) return {};
+  bool all = (what.linker->can & QUIRE_LINK_ANYWHERE) != 0;
+  if (what.linker->identify != nullptr) {
+    const answer mine = ask(head.home, order::identify, what.number, 0);
+    all = mine.why.ok();
+    for (unsigned node = 0; all && node < nodes; ++node) {
+      if (node == head.home) continue;
+      const answer theirs = ask(node, order::identify, what.number, 0);
+      all = theirs.why.ok() && theirs.a == mine.a;
+    }
+  }
+  if (!all) return {};
+  constexpr unsigned first_only = QUIRE_CONTAINER_CREATE | QUIRE_CONTAINER_EXCLUSIVE | QUIRE_CONTAINER_TRUNCATE;
+  for (unsigned node = 0; node < nodes; ++node) {
+    if (node == head.home) continue;
+    if (const auto why = attach(what, node, what.given->flags & ~first_only); !why.ok()) return why;
+  }
+  head.all = 1;
+  return {};
+}
+
+base::status container_service::link_up(making& what) {
+  container_head& head = *what.head;
+  const auto& given = *what.given;
+  container::surroundings around{core_.config.bytes, what.linker, UINT64_MAX};
+  if (what.linker != nullptr) {
+    head.linked = 1;
+    head.can = what.linker->can;
+    head.grain = static_cast<std::uint32_t>(what.linker->grain);
+    head.home = static_cast<std::uint32_t>(given.placement == QUIRE_PLACE_NODE ? given.home : core_.config.self.value());
+    std::uint64_t unit = 0;
+    if (const auto why = container::unit_of(given, what.linker, unit); !why.ok()) return why;
+    if (const auto why = attach(what, head.home, given.flags); !why.ok()) return why;
+    if (const auto why = share_out(what); !why.ok()) return why;
+    around.linked_bytes = head.linked_bytes;
+  }
+  container::shape shape;
+  if (const auto why = container::shape_of(given, around, shape); !why.ok()) return why;
+  head.unit_bytes = shape.unit_bytes;
+  if (head.linked_bytes == UINT64_MAX) head.linked_bytes = shape.bytes;
+  quire_region_options options{};
+  options.size = sizeof options;
+  options.unit_bytes = shape.unit_bytes;
+  options.consistency = given.consistency;
+  options.placement = given.placement == QUIRE_PLACE_NODE ? QUIRE_PLACE_NODE : QUIRE_PLACE_BLOCK;
+  options.home = given.placement == QUIRE_PLACE_NODE ? given.home : 0;
+  if (what.linker != nullptr) {
+    options.placement = head.all != 0 ? QUIRE_PLACE_MODULO : QUIRE_PLACE_NODE;
+    options.home = head.all != 0 ? 0 : static_cast<int>(head.home);
+    for (const unsigned node : what.attached) {
+      if (const answer got = ask(node, order::offer, what.number, 0); !got.why.ok()) return got.why;
+    }
+  }
+  if (const auto why = regions_.others().create(options, shape.capacity, what.region, what.linker != nullptr ? what.number : 0); !why.ok()) {
+    if (*base::detail() != 0) return why;
+    return explain(why.code(), "%s(): the region for container '%s' could not be made (see the lines above)", opens, head.name);
+  }
+  head.region = what.region.id;
+  head.base = core_.regions.of_handle(what.region.id)->about.base;
+  head.capacity = shape.capacity;
+  head.bytes = head.announced = head.linked != 0 ? head.linked_bytes : shape.bytes;
+  if (shape.bytes <= head.bytes) return {};
+  opening o{what.number, true, &head, head.base, head.capacity};
+  return grow(opens, o, shape.bytes);
+}
+
+void container_service::undo(const making& what) {
+  if (what.region.id != 0) (void)regions_.others().destroy(what.region).ok();
+  for (const unsigned node : what.attached) (void)ask(node, order::detach, what.number, 0);
+}
+
+// ---- Removing
+
+base::status container_service::remove(const char* name, unsigned flags) {
+  constexpr const char* call = "quire_container_remove";
+  if (const auto why = container::check_name(call, name); !why.ok()) return why;
+  if ((flags & ~unsigned{QUIRE_CONTAINER_REMOVE_CONTENT}) != 0) {
+    return explain(QUIRE_INVALID, "%s(): flags is 0x%x: it may be 0 or QUIRE_CONTAINER_REMOVE_CONTENT", call, flags);
+  }
+  const std::string text(name);
+  message m;
+  const auto got = ask_first(order::take_away, 0, text, m);
+  if (got == QUIRE_NOT_FOUND) return explain(QUIRE_NOT_FOUND, "%s(): there is no container '%s'", call, text.c_str());
+  if (got == QUIRE_BUSY) return explain(QUIRE_BUSY, "%s(): somebody has container '%s' open (quire_container_close())", call, text.c_str());
+  if (!got.ok()) return got;
+  const auto number = static_cast<std::uint16_t>(m.a);
+  heads_.store(m.b, std::memory_order_release);
+  container_head& head = *head_of(number);
+  const bool erases = flags != 0 && head.linked != 0;
+  base::status why;
+  if (erases) {
+    const quire_linker* const l = linkers_.find(std::string(head.linker));
+    if (l == nullptr || l->remove == nullptr) {
+      why = explain(QUIRE_UNSUPPORTED, "%s(): linker '%s' cannot remove content: do without QUIRE_CONTAINER_REMOVE_CONTENT", call, head.linker);
+    }
+  }
+  if (why.ok()) why = regions_.others().destroy({head.region});
+  if (!why.ok()) {
+    const std::string said = base::detail();
+    tell_first(order::stays, number);
+    return explain(why.code(), "%s", said.c_str());
+  }
+  __atomic_store_n(&head.there, 0, __ATOMIC_RELEASE);
+  for_each_io(head, [&](unsigned node) { (void)ask(node, order::detach, number, 0); });
+  answer erased;
+  if (erases) erased = ask(head.home, order::erase, number, 0);
+  const std::string linker = head.linked != 0 ? head.linker : "";
+  tell_first(order::gone, number);
+  if (erased.why.ok()) return {};
+  const char* const reason = erased.a != 0 && erased.a < 4096 ? std::strerror(static_cast<int>(erased.a)) : "it gave no reason";
+  return explain(QUIRE_IO, "%s(): the container has gone, but linker '%s' cannot remove the content: %s", call, linker.c_str(), reason);
+}
+
+}  // namespace quire::api

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "api/container_service.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/detail.hpp"
+#include "base/log.hpp"
+#include "region/services.hpp"
+
+namespace quire::api {
+
+using base::explain;
+using container::name_table;
+using model::message;
+using model::node_id;
+using region::service;
+
+namespace {
+constexpr std::uint64_t creates = 1, excludes = 2, makes = 1u << 16;
+
+std::string_view text_of(std::span<const std::byte> value) noexcept { return {reinterpret_cast<const char*>(value.data()), value.size()}; }
+}  // namespace
+
+quire_status status_of_errno(int error) noexcept {
+  switch (error) {
+    case 0: return QUIRE_OK;
+    case ENOENT: return QUIRE_NOT_FOUND;
+    case ENOMEM: return QUIRE_NO_MEMORY;
+    case EINVAL: case EISDIR: return QUIRE_INVALID;
+    case EOPNOTSUPP: return QUIRE_UNSUPPORTED;
+    default: return QUIRE_IO;
+  }
+}
+
+container_service::container_service(core::core& e, region::registry& regions, thread_service& threads) : core_(e), regions_(regions), threads_(threads) {
+  e.services.set(static_cast<std::uint32_t>(service::container), [](void* self, core::core&, const message& m, std::span<const std::byte> value) noexcept {
+    static_cast<container_service*>(self)->on_message(m, value);
+  }, this, "quire_container_open");
+}
+
+/// The engine has stopped: no thread of a crew is in a linker.
+container_service::~container_service() {
+  for (const auto& l : links_) {
+    if (l != nullptr) l->close();
+  }
+}
+
+// ---- The driver
+
+void container_service::on_message(const message& m, std::span<const std::byte> value) {
+  const auto what = static_cast<order>(m.a);
+  const bool has_number = what != order::open && what != order::heads && what != order::take_away;
+  if (what > order::erase || (has_number && (m.b == 0 || m.b > container::most_containers))) return core_.services.answer(m, QUIRE_INVALID);
+  if (!is_for_driver(what)) {
+    threads_.start(start_container_order, {m, 0, {}});
+    return;
+  }
+  const auto number = static_cast<std::uint16_t>(m.b);
+  switch (what) {
+    case order::open:
+    case order::take_away: return on_name(m, text_of(value));
+    case order::heads:
+      if (m.b != 0) first_heads_ = m.b;
+      core_.services.answer(m, {}, first_heads_, names_.last());
+      break;
+    case order::made: names_.made(number); break;
+    case order::failed: names_.failed(number); break;
+    case order::closed: names_.closed(number); break;
+    case order::stays: names_.stays(number); break;
+    case order::gone: names_.gone(number); break;
+    default: {
+      const std::lock_guard guard(mutex_);
+      if (const auto& l = links_[number]; l != nullptr) l->note_end(m.c);
+    }
+  }
+  if (what != order::heads) core_.services.answer(m, {});
+  if (what != order::note_end) retry();
+}
+
+/// Answers, or keeps it until something has changed.
+void container_service::on_name(const message& m, std::string_view name) {
+  using outcome = name_table::outcome;
+  const bool opens = static_cast<order>(m.a) == order::open;
+  const auto got = opens ? names_.open(name, (m.b & creates) != 0, (m.b & excludes) != 0, first_heads_ == 0) : names_.take_away(name);
+  switch (got.what) {
+    case outcome::found: return core_.services.answer(m, {}, got.number, first_heads_);
+    case outcome::make: return core_.services.answer(m, {}, got.number | makes, first_heads_);
+    case outcome::none: return core_.services.answer(m, QUIRE_NOT_FOUND);
+    case outcome::exists: return core_.services.answer(m, QUIRE_EXISTS);
+    case outcome::busy: return core_.services.answer(m, QUIRE_BUSY);
+    case outcome::full: return core_.services.answer(m, QUIRE_LIMIT);
+    case outcome::wait: break;
+  }
+  waiting w{m, {}};
+  name.copy(w.name.data(), container::longest_name);
+  waiting_.push_back(w);
+}
+
+void container_service::retry() {
+  if (waiting_.empty()) return;
+  for (const waiting& w : std::exchange(waiting_, {})) on_name(w.m, w.name.data());
+}
+
+// ---- Questions
+
+base::status container_service::ask_first(order what, std::uint64_t b, std::string_view name, message& m) {
+  m = {};
+  m.a = static_cast<std::uint64_t>(what);
+  m.b = b;
+  return core_.services.ask(node_id{0}, static_cast<std::uint32_t>(service::container), m, std::as_bytes(std::span(name.data(), name.size())));
+}
+
+void container_service::tell_first(order what, std::uint64_t b) noexcept {
+  message m;
+  (void)ask_first(what, b, {}, m);  // node 0 is there as long as the job is
+}
+
+container_head* container_service::head_of(std::uint16_t number) const noexcept {
+  const std::uint64_t heads = heads_.load(std::memory_order_acquire);
+  if (heads == 0) return nullptr;  // that handle is the heap's
+  const core::region_ref r = core_.regions.of_handle(heads);
+  return r != nullptr ? reinterpret_cast<container_head*>(r->about.base + number * head_bytes) : nullptr;
+}
+
+container_service::opening_ptr container_service::find(const char* call, quire_container c, base::status& why) {
+  const std::uint64_t node = c.id >> 48;
+  if (c.id == 0) {
+    why = explain(QUIRE_INVALID, "%s(): the handle of the container is zero", call);
+    return nullptr;
+  }
+  if (node != core_.config.self.value() + 1u) {
+    why = explain(QUIRE_NOT_FOUND, "%s(): the handle 0x%lx is none of this node; a container is opened on each node that uses it", call,
+                  static_cast<unsigned long>(c.id));
+    return nullptr;
+  }
+  const std::lock_guard guard(mutex_);
+  const auto found = openings_.find(c.id);
+  if (found != openings_.end()) return found->second;
+  why = explain(QUIRE_NOT_FOUND, "%s(): the container of the handle 0x%lx was closed, or never opened", call, static_cast<unsigned long>(c.id));
+  return nullptr;
+}
+
+bool container_service::has_open(std::uint64_t region) {
+  std::vector<opening_ptr> all;
+  {
+    const std::lock_guard guard(mutex_);
+    for (const auto& [id, o] : openings_) all.push_back(o);
+  }
+  for (const auto& o : all) {
+    if (o->head->region == region) return true;
+  }
+  return false;
+}
+
+// ---- Opening and closing
+
+quire_container container_service::add(std::uint16_t number, bool writes) {
+  auto o = std::make_shared<opening>();
+  o->number = number;
+  o->writes = writes;
+  o->head = head_of(number);
+  o->base = o->head->base;
+  o->capacity = o->head->capacity;
+  const std::lock_guard guard(mutex_);
+  const std::uint64_t id = next_++ | std::uint64_t{core_.config.self.value() + 1u} << 48;
+  openings_.emplace(id, std::move(o));
+  return {id};
+}
+
+base::status container_service::open(const char* name, const quire_container_options& given, quire_container& made) {
+  constexpr const char* call = "quire_container_open";
+  if (const auto why = container::check_name(call, name); !why.ok()) return why;
+  if (const auto why = container::check_options(given, static_cast<int>(core_.config.nodes)); !why.ok()) return why;
+  const std::string text(name);  // a copy: the name may lie in shared memory
+  message m;
+  const std::uint64_t flags = ((given.flags & QUIRE_CONTAINER_CREATE) != 0 ? creates : 0) | ((given.flags & QUIRE_CONTAINER_EXCLUSIVE) != 0 ? excludes : 0);
+  const auto why = ask_first(order::open, flags, text, m);
+  switch (why.code()) {
+    case QUIRE_OK: break;
+    case QUIRE_NOT_FOUND: return explain(QUIRE_NOT_FOUND, "%s(): there is no container '%s'; with QUIRE_CONTAINER_CREATE it is made", call, text.c_str());
+    case QUIRE_EXISTS: return explain(QUIRE_EXISTS, "%s(): there is a container '%s'", call, text.c_str());
+    case QUIRE_LIMIT: return explain(QUIRE_LIMIT, "%s(): a job has at most %u containers at a time", call, unsigned{container::most_containers});
+    default: return why;
+  }
+  const auto number = static_cast<std::uint16_t>(m.a);
+  if (m.b != 0) heads_.store(m.b, std::memory_order_release);
+  if ((m.a & makes) == 0) return open_there(number, given, made);
+  const auto done = make(number, text.c_str(), given);
+  const std::string said = base::detail();
+  tell_first(done.ok() ? order::made : order::failed, number);
+  if (!done.ok()) return explain(done.code(), "%s", said.c_str());
+  made = add(number, (given.flags & QUIRE_CONTAINER_READ_ONLY) == 0);
+  return {};
+}
+
+base::status container_service::open_there(std::uint16_t number, const quire_container_options& given, quire_container& made) {
+  const bool writes = (given.flags & QUIRE_CONTAINER_READ_ONLY) == 0;
+  const container_head& head = *head_of(number);
+  if (writes && head.read_only != 0) {
+    const std::string name = head.name;
+    tell_first(order::closed, number);
+    return explain(QUIRE_INVALID, "quire_container_open(): the container '%s' is read-only: open it with QUIRE_CONTAINER_READ_ONLY", name.c_str());
+  }
+  made = add(number, writes);
+  if ((given.flags & QUIRE_CONTAINER_TRUNCATE) == 0) return {};
+  auto why = truncate(made, 0);
+  if (why.ok() && given.bytes != 0) why = truncate(made, given.bytes);
+  if (why.ok()) return {};
+  const std::string said = base::detail();
+  (void)close(made).ok();
+  made = {};
+  return explain(why.code(), "%s", said.c_str());
+}
+
+base::status container_service::close(quire_container c) {
+  constexpr const char* call = "quire_container_close";
+  base::status why;
+  const opening_ptr o = find(call, c, why);
+  if (o == nullptr) return why;
+  {
+    const std::lock_guard guard(mutex_);
+    if (openings_.erase(c.id) == 0) return explain(QUIRE_NOT_FOUND, "%s(): another thread has closed it", call);
+  }
+  if (o->writes) why = keep(call, *o, 0, 0);
+  const std::string said = base::detail();
+  tell_first(order::closed, o->number);
+  return why.ok() ? why : base::status(explain(why.code(), "%s", said.c_str()));
+}
+
+void container_service::end() {
+  std::vector<opening_ptr> all;
+  {
+    const std::lock_guard guard(mutex_);
+    for (const auto& [id, o] : openings_) all.push_back(o);
+  }
+  for (const auto& o : all) {
+    if (!o->writes || keep("quire_end", *o, 0, 0).ok()) continue;
+    base::log(base::log_level::error, "container '%s': what was written last could not be kept: %s", o->head->name, base::detail());
+  }
+}
+
+base::status container_service::list(int (*each)(void*, const char*, std::uint64_t, unsigned), void* context) {
+  message m;
+  if (const auto why = ask_first(order::heads, 0, {}, m); !why.ok()) return why;
+  if (m.a == 0) return {};
+  heads_.store(m.a, std::memory_order_release);
+  const auto last = static_cast<std::uint16_t>(m.b);
+  for (std::uint16_t number = 1; number <= last; ++number) {
+    const container_head& head = *head_of(number);
+    if (__atomic_load_n(&head.there, __ATOMIC_ACQUIRE) == 0) continue;
+    char name[sizeof head.name];
+    std::memcpy(name, head.name, sizeof name);
+    name[sizeof name - 1] = 0;
+    const std::uint64_t bytes = head.bytes;
+    const unsigned flags = head.read_only != 0 ? QUIRE_CONTAINER_READ_ONLY : 0;
+    if (__atomic_load_n(&head.there, __ATOMIC_ACQUIRE) != 0 && each(context, name, bytes, flags) != 0) break;
+  }
+  return {};
+}
+
+}  // namespace quire::api

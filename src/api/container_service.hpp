@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Containers (quire/container.h). Node 0 knows their names (container/name_table.hpp). What nodes have in common of one, its head, lies in shared memory: a
+// unit of a region of the library's own, with sequential consistency, which the first container makes. So how long a container is costs no message. Nodes that
+// do the I/O of one have its linker open (container/link.hpp); they do so when the node asks that makes it, by a thread that the order starts, as the driver
+// does not wait for a disk. Bodies of the API: container_service.cpp (names, opening, the end), container_make.cpp (making, removing, orders),
+// container_content.cpp.
+#pragma once
+
+#include <quire/container.h>
+
+#include <array>
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "api/threads.hpp"
+#include "container/link.hpp"
+#include "container/linker_table.hpp"
+#include "container/name_table.hpp"
+#include "container/shape.hpp"
+#include "core/core.hpp"
+#include "region/registry.hpp"
+
+namespace quire::api {
+
+/// Of a container, for all nodes. Who makes it writes it, before others know the number; afterwards `bytes` and `announced` alone change, under the mutex.
+struct container_head {
+  std::uint64_t bytes;      ///< plain loads, from any node
+  std::uint64_t announced;  ///< the nodes that do I/O know this end
+  std::uint64_t there;      ///< not 0: nothing below changes. Else it is being made, or is none
+  std::uint64_t mutex;      ///< for growing, appending, truncating; kept for the next container of the number
+  std::uint64_t region, base, capacity, unit_bytes;
+  std::uint64_t linked_bytes;  ///< as the linker has said
+  std::uint32_t read_only, atomic;
+  std::uint32_t linked;          ///< it has a linker, not "memory"
+  std::uint32_t can, grain;      ///< of the linker
+  std::uint32_t all, home;       ///< all nodes do the I/O, in turn; else `home` does
+  char name[container::longest_name + 1];
+  char linker[container::longest_linker + 1];
+  char what[container::longest_what + 1];
+};
+inline constexpr std::uint64_t head_bytes = 4096;
+static_assert(sizeof(container_head) <= head_bytes);
+
+class container_service {
+ public:
+  container_service(core::core& e, region::registry& regions, thread_service& threads);
+  ~container_service();
+  container_service(const container_service&) = delete;
+  container_service& operator=(const container_service&) = delete;
+
+  // Application threads: bodies of the API.
+  [[nodiscard]] base::status open(const char* name, const quire_container_options& given, quire_container& made);
+  [[nodiscard]] base::status close(quire_container c);
+  [[nodiscard]] base::status remove(const char* name, unsigned flags);
+  [[nodiscard]] base::status region(quire_container c, quire_region& region);
+  [[nodiscard]] base::status map(quire_container c, void** address, std::uint64_t* capacity);
+  [[nodiscard]] base::status bytes(quire_container c, std::uint64_t& bytes);
+  [[nodiscard]] base::status truncate(quire_container c, std::uint64_t bytes);
+  [[nodiscard]] base::status read(quire_container c, std::uint64_t at, void* buffer, std::size_t bytes, std::size_t& done);
+  [[nodiscard]] base::status write(quire_container c, std::uint64_t at, const void* buffer, std::size_t bytes, std::size_t& done);
+  [[nodiscard]] base::status append(quire_container c, const void* buffer, std::size_t bytes, std::uint64_t& at);
+  [[nodiscard]] base::status sync(quire_container c, std::uint64_t at, std::uint64_t bytes);
+  [[nodiscard]] base::status drop(quire_container c, std::uint64_t at, std::uint64_t bytes);
+  [[nodiscard]] base::status list(int (*each)(void*, const char*, std::uint64_t, unsigned), void* context);
+
+  [[nodiscard]] container::linker_table& linkers() noexcept { return linkers_; }
+  /// Whether this node has a container of this region open. Any thread but the driver.
+  [[nodiscard]] bool has_open(std::uint64_t region);
+  /// What an order of another node has asked for, by a thread that the order has started; answers it.
+  void carry_out(const model::message& order) noexcept;
+  /// The job ends: what is open here is kept. What could not be kept is told by a line.
+  void end();
+
+ private:
+  enum class order : std::uint64_t {
+    // To node 0, and done by its driver.
+    open,       ///< b: create, exclusive; the name. Answered with the number, whether to make it, and the region of heads
+    heads,      ///< b: the region of heads, which the sender has made, or 0. Answered with the region, and the last number
+    made,       ///< b: number; so are the next
+    failed,
+    closed,
+    take_away,  ///< the name. Answered with the number
+    stays,
+    gone,
+    // To a node that does I/O, and done by its driver.
+    note_end,   ///< b: number, c: bytes
+    // The same, by a thread.
+    attach,     ///< b: number, c: flags of quire_linker::open(). Answered with the bytes that there are, or an errno
+    identify,   ///< b: number. Answered with the identity
+    offer,      ///< b: number: the head says which part is this node's
+    set_end,    ///< b: number, c: bytes
+    tell_end,   ///< the same
+    detach,     ///< b: number
+    erase,      ///< b: number: the content goes
+  };
+  /// Why a thread could not carry one out, beside the errno.
+  static constexpr std::uint64_t no_linker = 1;
+  struct opening {
+    std::uint16_t number = 0;
+    bool writes = false;
+    container_head* head = nullptr;
+    std::uint64_t base = 0, capacity = 0;
+  };
+  using opening_ptr = std::shared_ptr<opening>;
+  struct answer {
+    base::status why{};
+    std::uint64_t a = 0, b = 0;
+  };
+  struct waiting {
+    model::message m;
+    std::array<char, container::longest_name + 1> name;
+  };
+  /// What there is of a container that is being made.
+  struct making;
+
+  // container_service.cpp
+  [[nodiscard]] static bool is_for_driver(order what) noexcept { return what <= order::note_end; }
+  void on_message(const model::message& m, std::span<const std::byte> value);
+  void on_name(const model::message& m, std::string_view name);
+  void retry();
+  [[nodiscard]] base::status ask_first(order what, std::uint64_t b, std::string_view name, model::message& m);
+  void tell_first(order what, std::uint64_t b) noexcept;
+  [[nodiscard]] answer ask(unsigned node, order what, std::uint64_t b, std::uint64_t c);
+  [[nodiscard]] container_head* head_of(std::uint16_t number) const noexcept;
+  [[nodiscard]] opening_ptr find(const char* call, quire_container c, base::status& why);
+  [[nodiscard]] quire_container add(std::uint16_t number, bool writes);
+  [[nodiscard]] base::status open_there(std::uint16_t number, const quire_container_options& given, quire_container& made);
+
+  // container_make.cpp
+  [[nodiscard]] base::status make(std::uint16_t number, const char* name, const quire_container_options& given);
+  [[nodiscard]] base::status make_heads();
+  [[nodiscard]] base::status link_up(making& what);
+  [[nodiscard]] base::status share_out(making& what);
+  [[nodiscard]] base::status attach(making& what, unsigned node, unsigned flags);
+  void undo(const making& what);
+  /// Nodes that do the I/O.
+  template <class F>
+  void for_each_io(const container_head& head, F&& f) const {
+    if (head.linked == 0) return;
+    const unsigned first = head.all != 0 ? 0 : head.home, end = head.all != 0 ? core_.config.nodes : head.home + 1;
+    for (unsigned node = first; node < end; ++node) f(node);
+  }
+  [[nodiscard]] answer do_here(order what, std::uint16_t number, std::uint64_t c) noexcept;
+  [[nodiscard]] answer attach_here(std::uint16_t number, unsigned flags);
+  [[nodiscard]] answer offer_here(std::uint16_t number);
+  [[nodiscard]] std::shared_ptr<container::link> link_of(std::uint16_t number);
+
+  // container_content.cpp
+  class locked;
+  [[nodiscard]] base::status check_writes(const char* call, const opening& o) const;
+  [[nodiscard]] base::status grow(const char* call, const opening& o, std::uint64_t bytes);
+  [[nodiscard]] base::status can_grow(const char* call, const opening& o, std::uint64_t bytes) const;
+  [[nodiscard]] base::status copy(const char* call, const opening& o, std::uint64_t at, std::byte* out, const std::byte* in, std::size_t bytes,
+                                  std::size_t& done);
+  [[nodiscard]] base::status copy_plainly(const char* call, const opening& o, std::uint64_t at, std::byte* out, const std::byte* in, std::size_t bytes,
+                                          std::size_t& done);
+  [[nodiscard]] base::status shrink(const char* call, const opening& o, std::uint64_t bytes);
+  [[nodiscard]] base::status keep(const char* call, const opening& o, std::uint64_t at, std::uint64_t bytes);
+  [[nodiscard]] base::status announce(const opening& o);
+
+  core::core& core_;
+  region::registry& regions_;
+  thread_service& threads_;
+  container::linker_table linkers_{};
+  std::atomic<std::uint64_t> heads_{0};  ///< the region of heads, once this node knows it
+  std::mutex mutex_{};                   ///< for the next three; nobody touches shared memory under it, nor calls a linker
+  std::map<std::uint64_t, opening_ptr> openings_{};
+  std::uint64_t next_ = 1;
+  std::array<std::shared_ptr<container::link>, container::most_containers + 1> links_{};
+  // On node 0, driver's thread:
+  container::name_table names_{};
+  std::uint64_t first_heads_ = 0;
+  base::fault_vector<waiting> waiting_{};  ///< as they came
+};
+
+/// A thread for carry_out(), as thread_service::start() has it. 0 or errno.
+int start_container_order(const std::byte* data);
+/// An errno of a linker, as a status.
+[[nodiscard]] quire_status status_of_errno(int error) noexcept;
+
+}  // namespace quire::api

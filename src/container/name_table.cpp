@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "container/name_table.hpp"
+
+#include "base/check.hpp"
+
+namespace quire::container {
+
+name_table::key name_table::key_of(std::string_view name) noexcept {
+  key made{};
+  name.copy(made.data(), longest_name);
+  return made;
+}
+
+name_table::entry& name_table::at(std::uint16_t number) noexcept {
+  CHECK(number != 0 && number <= entries_.size());
+  return entries_[number - 1u];
+}
+
+name_table::answer name_table::open(std::string_view name, bool create, bool exclusive, bool alone) {
+  const key k = key_of(name);
+  if (const auto found = names_.find(k); found != names_.end()) {
+    entry& e = at(found->second);
+    if (e.is != state::there) return {outcome::wait, 0};
+    if (create && exclusive) return {outcome::exists, 0};
+    ++e.open;
+    return {outcome::found, found->second};
+  }
+  if (!create) return {outcome::none, 0};
+  if (alone && making_ != 0) return {outcome::wait, 0};
+  std::uint16_t number = 0;
+  if (!free_.empty()) {
+    number = free_.back();
+    free_.pop_back();
+  } else {
+    if (entries_.size() == most_containers) return {outcome::full, 0};
+    entries_.emplace_back();
+    number = last();
+  }
+  entry& e = at(number);
+  e.is = state::making;
+  e.name = k;
+  e.open = 0;
+  names_.emplace(k, number);
+  ++making_;
+  return {outcome::make, number};
+}
+
+void name_table::made(std::uint16_t number) noexcept {
+  entry& e = at(number);
+  CHECK(e.is == state::making);
+  --making_;
+  e.is = state::there;
+  e.open = 1;
+}
+
+void name_table::closed(std::uint16_t number) noexcept {
+  entry& e = at(number);
+  CHECK(e.is == state::there && e.open != 0);
+  --e.open;
+}
+
+name_table::answer name_table::take_away(std::string_view name) noexcept {
+  const auto found = names_.find(key_of(name));
+  if (found == names_.end()) return {outcome::none, 0};
+  entry& e = at(found->second);
+  if (e.is != state::there) return {outcome::wait, 0};
+  if (e.open != 0) return {outcome::busy, 0};
+  e.is = state::going;
+  return {outcome::found, found->second};
+}
+
+void name_table::stays(std::uint16_t number) noexcept {
+  entry& e = at(number);
+  CHECK(e.is == state::going);
+  e.is = state::there;
+}
+
+void name_table::forget(std::uint16_t number) noexcept {
+  entry& e = at(number);
+  CHECK(e.is == state::making || e.is == state::going);
+  if (e.is == state::making) --making_;
+  names_.erase(e.name);
+  e = {};
+  free_.push_back(number);
+}
+
+}  // namespace quire::container

@@ -1,0 +1,660 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The FUSE side of a mount: the kernel's requests become calls of `files`. The directory is flat, and nothing is remembered of what other nodes can
+// change: names and sizes are asked for anew at each look (time-outs of zero). See mount.hpp for what programs see.
+#include "mount/mount.hpp"
+
+#include "base/log.hpp"
+
+#ifndef QUIRE_HAVE_FUSE
+namespace quire::mount {
+base::result<std::unique_ptr<mounted>> open(const std::string& directory) {
+  base::log(base::log_level::error, "nothing is mounted at %s: this Quire was built without libfuse3 (Debian: libfuse3-dev)", directory.c_str());
+  return QUIRE_UNSUPPORTED;
+}
+}  // namespace quire::mount
+#else
+#include <pthread.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "mount/library.hpp"
+#include "mount/watcher.hpp"
+#include "os/foreign_library.hpp"
+#include "os/mounts.hpp"
+#include "os/process.hpp"
+
+namespace quire::mount {
+namespace {
+
+constexpr unsigned threads = 16;  ///< requests that may wait for their files at a time
+constexpr fuse_ino_t root = FUSE_ROOT_ID;
+constexpr fuse_ino_t unknown_number = 0xffffffff;  ///< of a name in a list, as libfuse has it
+constexpr std::uint32_t block_bytes = 4096;
+
+/// An open file; fuse_file_info::fh points to it, and name_table owns it. Closed with the last request that uses it.
+struct opened {
+  opened(files& of, files::handle number) : shown(of), handle(number) {}
+  ~opened() { shown.close(handle); }
+  opened(const opened&) = delete;
+  opened& operator=(const opened&) = delete;
+  files& shown;
+  const files::handle handle;
+  std::atomic<bool> wrote{false};
+};
+
+/// A name that the kernel knows by a number.
+struct known_name {
+  std::string name;
+  std::uint64_t look_ups = 0;  ///< until the kernel forgets it
+  timespec changed{};          ///< through this mount
+  std::vector<std::shared_ptr<opened>> open{};
+  bool goes = false;  ///< when none is open any more
+};
+
+/// Numbers of names. A name that was removed here gets another one when it is made again: who has the old file open keeps that. Where `files` cannot remove what is
+/// open, it goes when the last opening of this mount ends (the kernel tells of that after close() has returned), and until then nobody sees it.
+class name_table {
+ public:
+  fuse_ino_t look_up(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    auto [at, is_new] = numbers_.try_emplace(name, next_);
+    if (is_new) {
+      known_name& entry = names_[next_++];
+      entry.name = name;
+      ::clock_gettime(CLOCK_REALTIME, &entry.changed);
+    }
+    ++names_[at->second].look_ups;
+    return at->second;
+  }
+  void forget(fuse_ino_t number, std::uint64_t look_ups) {
+    const std::lock_guard lock(mutex_);
+    const auto at = names_.find(number);
+    if (at == names_.end()) return;
+    at->second.look_ups -= std::min(look_ups, at->second.look_ups);
+    if (at->second.look_ups != 0) return;
+    if (const auto named = numbers_.find(at->second.name); named != numbers_.end() && named->second == number) numbers_.erase(named);
+    names_.erase(at);
+  }
+  void remove(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    numbers_.erase(name);
+  }
+  /// It is to go when its last opening ends. False if this mount has it not open.
+  [[nodiscard]] bool remove_later(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    const auto named = numbers_.find(name);
+    if (named == numbers_.end() || names_[named->second].open.empty()) return false;
+    names_[named->second].goes = true;
+    going_.insert(name);
+    numbers_.erase(named);
+    return true;
+  }
+  [[nodiscard]] bool goes(const std::string& name) const {
+    const std::lock_guard lock(mutex_);
+    return going_.contains(name);
+  }
+  /// Waits for the end of the last opening of one that goes; false if that takes more than a moment.
+  [[nodiscard]] bool wait_until_gone(const std::string& name) {
+    std::unique_lock lock(mutex_);
+    return gone_.wait_for(lock, std::chrono::seconds(1), [&] { return !going_.contains(name); });
+  }
+  void has_gone(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    going_.erase(name);
+    gone_.notify_all();
+  }
+  /// False if the number is unknown, or its name was removed.
+  bool find(fuse_ino_t number, std::string& name, timespec& changed) const {
+    const std::lock_guard lock(mutex_);
+    const auto at = names_.find(number);
+    if (at == names_.end()) return false;
+    name = at->second.name;
+    changed = at->second.changed;
+    const auto named = numbers_.find(name);
+    return named != numbers_.end() && named->second == number;
+  }
+  void add(fuse_ino_t number, std::shared_ptr<opened> file) {
+    const std::lock_guard lock(mutex_);
+    if (const auto at = names_.find(number); at != names_.end()) at->second.open.push_back(std::move(file));
+  }
+  /// What the kernel uses no more. `goes`: the name, if that goes now.
+  [[nodiscard]] std::shared_ptr<opened> take(fuse_ino_t number, const opened* file, std::string& goes) {
+    const std::lock_guard lock(mutex_);
+    const auto at = names_.find(number);
+    if (at == names_.end()) return nullptr;
+    auto& open = at->second.open;
+    const auto found = std::find_if(open.begin(), open.end(), [file](const auto& one) { return one.get() == file; });
+    if (found == open.end()) return nullptr;
+    auto taken = std::move(*found);
+    open.erase(found);
+    if (open.empty() && std::exchange(at->second.goes, false)) goes = at->second.name;
+    return taken;
+  }
+  /// One that is open, of those with that number; null if none is.
+  [[nodiscard]] std::shared_ptr<opened> any_open(fuse_ino_t number) const {
+    const std::lock_guard lock(mutex_);
+    const auto at = names_.find(number);
+    return at == names_.end() || at->second.open.empty() ? nullptr : at->second.open.front();
+  }
+  /// Closes all that is open.
+  void clear() {
+    const std::lock_guard lock(mutex_);
+    names_.clear();
+    numbers_.clear();
+    going_.clear();
+  }
+  void changed(fuse_ino_t number, const timespec& when) {
+    const std::lock_guard lock(mutex_);
+    if (const auto at = names_.find(number); at != names_.end()) at->second.changed = when;
+  }
+  void changed_now(fuse_ino_t number) {
+    timespec now{};
+    ::clock_gettime(CLOCK_REALTIME, &now);
+    changed(number, now);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::unordered_map<fuse_ino_t, known_name> names_;
+  std::map<std::string, fuse_ino_t> numbers_;
+  std::set<std::string> going_;
+  std::condition_variable gone_;
+  fuse_ino_t next_ = root + 1;
+};
+
+/// What libfuse says goes into our own sentence. It has no place for a pointer of ours.
+thread_local std::string g_said;
+
+/// Descriptors that a forked child must not keep: the kernel would not notice the end of this process.
+std::atomic<int> g_device{-1}, g_pipe{-1};
+void close_in_child() {
+  for (auto* const one : {&g_device, &g_pipe})
+    if (const int number = one->exchange(-1); number >= 0) ::close(number);
+}
+
+class session final : public mounted {
+ public:
+  explicit session(const library& fuse) : fuse_(fuse) {}
+  ~session() override { close(); }
+  base::status mount(const std::string& directory);
+  void serve(files& shown) override;
+  void close() noexcept override;
+
+  // Requests. In threads of the mount.
+  void look_up(fuse_req_t request, const char* name);
+  void get_attributes(fuse_req_t request, fuse_ino_t number);
+  void set_attributes(fuse_req_t request, fuse_ino_t number, const struct stat& wanted, int which, const fuse_file_info* info);
+  void open_file(fuse_req_t request, fuse_ino_t number, fuse_file_info* info);
+  void create_file(fuse_req_t request, const char* name, fuse_file_info* info);
+  void read_file(fuse_req_t request, std::size_t size, off_t at, const fuse_file_info* info);
+  void write_file(fuse_req_t request, fuse_ino_t number, const char* from, std::size_t size, off_t at, const fuse_file_info* info);
+  void sync_file(fuse_req_t request, const fuse_file_info* info, bool if_written);
+  void release_file(fuse_req_t request, fuse_ino_t number, const fuse_file_info* info);
+  void remove_file(fuse_req_t request, const char* name);
+  void open_directory(fuse_req_t request, fuse_file_info* info);
+  void read_directory(fuse_req_t request, std::size_t size, off_t at, const fuse_file_info* info);
+  void tell_space(fuse_req_t request);
+  [[nodiscard]] const library& fuse() const noexcept { return fuse_; }
+  [[nodiscard]] name_table& names() noexcept { return names_; }
+
+ private:
+  void work();
+  [[nodiscard]] struct stat attributes_of(fuse_ino_t number, const file_facts& facts, const timespec& changed) const;
+  [[nodiscard]] int facts_of(fuse_ino_t number, file_facts& facts, timespec& changed);
+  void close_file(fuse_ino_t number, const opened* file);
+  [[nodiscard]] int resize(fuse_ino_t number, std::uint64_t bytes, const fuse_file_info* info);
+
+  const library& fuse_;
+  fuse_session* session_ = nullptr;
+  files* files_ = nullptr;
+  bool mounted_ = false;
+  std::string where_;
+  os::descriptor watcher_, stop_;
+  std::vector<std::thread> threads_;
+  name_table names_;
+  timespec begun_{};
+};
+
+opened& file_of(const fuse_file_info* info) { return *reinterpret_cast<opened*>(info->fh); }
+
+session& of(fuse_req_t request);
+
+// ---- Requests -------------------------------------------------------------------------------------------------------
+
+struct stat session::attributes_of(fuse_ino_t number, const file_facts& facts, const timespec& changed) const {
+  struct stat s {};
+  s.st_ino = number;
+  s.st_uid = ::geteuid();
+  s.st_gid = ::getegid();
+  s.st_mode = number == root ? S_IFDIR | 0755 : S_IFREG | (facts.read_only ? 0444 : 0644);
+  s.st_nlink = number == root ? 2 : 1;
+  s.st_size = static_cast<off_t>(facts.bytes);
+  s.st_blocks = static_cast<blkcnt_t>((facts.bytes + 511) / 512);
+  s.st_blksize = 1 << 20;
+  s.st_atim = s.st_mtim = s.st_ctim = changed;
+  return s;
+}
+
+int session::facts_of(fuse_ino_t number, file_facts& facts, timespec& changed) {
+  std::string name;
+  if (names_.find(number, name, changed)) {
+    if (const int error = files_->look_up(name, facts); error != ENOENT) return error;
+  }
+  const auto open = names_.any_open(number);  // the name has gone; the kernel does not say by which descriptor somebody asks
+  return open == nullptr ? ENOENT : files_->bytes(open->handle, facts.bytes);
+}
+
+void session::look_up(fuse_req_t request, const char* name) {
+  file_facts facts;
+  if (std::strlen(name) > most_name_bytes) {
+    fuse_.reply_err(request, ENAMETOOLONG);
+    return;
+  }
+  if (const int error = names_.goes(name) ? ENOENT : files_->look_up(name, facts); error != 0) {
+    fuse_.reply_err(request, error);
+    return;
+  }
+  fuse_entry_param entry{};
+  std::string same;
+  timespec changed{};
+  entry.ino = names_.look_up(name);
+  (void)names_.find(entry.ino, same, changed);
+  entry.attr = attributes_of(entry.ino, facts, changed);
+  if (fuse_.reply_entry(request, &entry) != 0) names_.forget(entry.ino, 1);
+}
+
+void session::get_attributes(fuse_req_t request, fuse_ino_t number) {
+  file_facts facts;
+  timespec changed = begun_;
+  if (number != root) {
+    if (const int error = facts_of(number, facts, changed); error != 0) {
+      fuse_.reply_err(request, error);
+      return;
+    }
+  }
+  const struct stat s = attributes_of(number, facts, changed);
+  fuse_.reply_attr(request, &s, 0);
+}
+
+int session::resize(fuse_ino_t number, std::uint64_t bytes, const fuse_file_info* info) {
+  if (info != nullptr) {
+    file_of(info).wrote.store(true);
+    return files_->truncate(file_of(info).handle, bytes);
+  }
+  std::string name;
+  timespec changed{};
+  files::handle handle = 0;
+  if (!names_.find(number, name, changed)) return ENOENT;
+  if (const int error = files_->open(name, true, handle); error != 0) return error;
+  const opened file(*files_, handle);
+  const int error = files_->truncate(handle, bytes);
+  return error != 0 ? error : files_->sync(handle);
+}
+
+/// Owner and mode are what they are; times are those of this mount.
+void session::set_attributes(fuse_req_t request, fuse_ino_t number, const struct stat& wanted, int which, const fuse_file_info* info) {
+  file_facts facts;
+  timespec changed = begun_;
+  int error = number == root ? 0 : facts_of(number, facts, changed);
+  const struct stat now = attributes_of(number, facts, changed);
+  if (error == 0 && (which & FUSE_SET_ATTR_MODE) != 0 && (wanted.st_mode & 07777) != (now.st_mode & 07777)) error = EPERM;
+  if (error == 0 && (which & FUSE_SET_ATTR_UID) != 0 && wanted.st_uid != now.st_uid) error = EPERM;
+  if (error == 0 && (which & FUSE_SET_ATTR_GID) != 0 && wanted.st_gid != now.st_gid) error = EPERM;
+  if (error == 0 && (which & FUSE_SET_ATTR_SIZE) != 0) {
+    error = number == root ? EISDIR : resize(number, static_cast<std::uint64_t>(wanted.st_size), info);
+    if (error == 0) names_.changed_now(number);
+  }
+  if (error == 0 && (which & FUSE_SET_ATTR_MTIME_NOW) != 0) names_.changed_now(number);
+  else if (error == 0 && (which & FUSE_SET_ATTR_MTIME) != 0) names_.changed(number, wanted.st_mtim);
+  if (error != 0) {
+    fuse_.reply_err(request, error);
+    return;
+  }
+  get_attributes(request, number);
+}
+
+void session::open_file(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
+  std::string name;
+  timespec changed{};
+  file_facts facts;
+  std::shared_ptr<opened> file;
+  files::handle handle = 0;
+  const bool writes = (info->flags & O_ACCMODE) != O_RDONLY;
+  int error = names_.find(number, name, changed) ? files_->look_up(name, facts) : ENOENT;
+  if (error == 0) error = files_->open(name, writes, handle);
+  if (error == 0) file = std::make_shared<opened>(*files_, handle);
+  if (error == 0 && (info->flags & O_TRUNC) != 0) {
+    error = writes ? files_->truncate(handle, 0) : EINVAL;
+    names_.changed_now(number);
+  }
+  if (error != 0) {
+    fuse_.reply_err(request, error);
+    return;
+  }
+  info->direct_io = facts.read_only ? 0 : 1;
+  info->keep_cache = 0;  // the name may belong to another file by now
+  info->fh = reinterpret_cast<std::uint64_t>(file.get());
+  names_.add(number, file);
+  if (fuse_.reply_open(request, info) == 0) return;
+  file.reset();
+  close_file(number, reinterpret_cast<const opened*>(info->fh));
+}
+
+void session::create_file(fuse_req_t request, const char* name, fuse_file_info* info) {
+  std::shared_ptr<opened> file;
+  files::handle handle = 0;
+  file_facts facts;
+  if (std::strlen(name) > most_name_bytes) {
+    fuse_.reply_err(request, ENAMETOOLONG);
+    return;
+  }
+  int error = names_.wait_until_gone(name) ? files_->create(name, handle) : EBUSY;
+  const bool found = error == EEXIST && (info->flags & O_EXCL) == 0;  // another node was faster
+  if (found) error = files_->open(name, true, handle);
+  if (error == 0) file = std::make_shared<opened>(*files_, handle);
+  if (error == 0 && found && (info->flags & O_TRUNC) != 0) error = files_->truncate(handle, 0);
+  if (error == 0) error = files_->bytes(handle, facts.bytes);
+  if (error != 0) {
+    fuse_.reply_err(request, error);
+    return;
+  }
+  fuse_entry_param entry{};
+  entry.ino = names_.look_up(name);
+  names_.changed_now(entry.ino);
+  std::string same;
+  timespec changed{};
+  (void)names_.find(entry.ino, same, changed);
+  entry.attr = attributes_of(entry.ino, facts, changed);
+  info->direct_io = 1;
+  info->fh = reinterpret_cast<std::uint64_t>(file.get());
+  names_.add(entry.ino, file);
+  if (fuse_.reply_create(request, &entry, info) == 0) return;
+  file.reset();
+  close_file(entry.ino, reinterpret_cast<const opened*>(info->fh));
+  names_.forget(entry.ino, 1);
+}
+
+void session::read_file(fuse_req_t request, std::size_t size, off_t at, const fuse_file_info* info) {
+  // Private memory: the kernel must not meet an absent page while it takes the answer.
+  static thread_local std::vector<char> buffer;
+  if (buffer.size() < size) buffer.resize(size);
+  std::size_t done = 0;
+  if (const int error = files_->read(file_of(info).handle, static_cast<std::uint64_t>(at), buffer.data(), size, done); error != 0) {
+    fuse_.reply_err(request, error);
+    return;
+  }
+  fuse_.reply_buf(request, buffer.data(), done);
+}
+
+void session::write_file(fuse_req_t request, fuse_ino_t number, const char* from, std::size_t size, off_t at, const fuse_file_info* info) {
+  auto& file = file_of(info);
+  file.wrote.store(true);
+  std::size_t done = size;
+  // Where the end is the kernel does not know: other nodes append, too.
+  const int error = (info->flags & O_APPEND) != 0 ? files_->append(file.handle, from, size)
+                                                  : files_->write(file.handle, static_cast<std::uint64_t>(at), from, size, done);
+  if (error != 0) {
+    fuse_.reply_err(request, error);
+    return;
+  }
+  names_.changed_now(number);
+  fuse_.reply_write(request, done);
+}
+
+/// At close() what was written is synced, so that the program hears of errors.
+void session::sync_file(fuse_req_t request, const fuse_file_info* info, bool if_written) {
+  auto& file = file_of(info);
+  const bool wrote = file.wrote.exchange(false);
+  const int error = wrote || !if_written ? files_->sync(file.handle) : 0;
+  if (error != 0 && wrote) file.wrote.store(true);
+  fuse_.reply_err(request, error);
+}
+
+void session::release_file(fuse_req_t request, fuse_ino_t number, const fuse_file_info* info) {
+  close_file(number, &file_of(info));
+  fuse_.reply_err(request, 0);  // nobody waits for it; sync_file() was before
+}
+
+void session::close_file(fuse_ino_t number, const opened* file) {
+  std::string name;
+  names_.take(number, file, name).reset();
+  if (name.empty()) return;
+  if (const int error = files_->remove(name); error != 0 && error != ENOENT)
+    base::log(base::log_level::warning, "%s was removed by another program, and is there again: %s", name.c_str(), std::strerror(error));
+  names_.has_gone(name);
+}
+
+void session::remove_file(fuse_req_t request, const char* name) {
+  int error = names_.goes(name) ? ENOENT : files_->remove(name);
+  if (error == 0 || error == ENOENT) names_.remove(name);
+  if (error == EBUSY && names_.remove_later(name)) error = 0;
+  fuse_.reply_err(request, error);
+}
+
+/// The names as they are now; read_directory() gives them out in pieces.
+void session::open_directory(fuse_req_t request, fuse_file_info* info) {
+  auto found = std::make_unique<std::vector<named_file>>();
+  if (const int error = files_->list(*found); error != 0) {
+    fuse_.reply_err(request, error);
+    return;
+  }
+  std::erase_if(*found, [this](const named_file& one) { return names_.goes(one.name); });
+  info->fh = reinterpret_cast<std::uint64_t>(found.get());
+  if (fuse_.reply_open(request, info) == 0) (void)found.release();
+}
+
+void session::read_directory(fuse_req_t request, std::size_t size, off_t at, const fuse_file_info* info) {
+  const auto& found = *reinterpret_cast<const std::vector<named_file>*>(info->fh);
+  std::vector<char> buffer(size);
+  std::size_t used = 0;
+  for (std::size_t i = static_cast<std::size_t>(at); i < found.size() + 2; ++i) {
+    const char* const name = i == 0 ? "." : i == 1 ? ".." : found[i - 2].name.c_str();
+    struct stat s {};
+    s.st_ino = i < 2 ? root : unknown_number;
+    s.st_mode = i < 2 ? S_IFDIR : S_IFREG;
+    const std::size_t needed = fuse_.add_direntry(request, buffer.data() + used, size - used, name, &s, static_cast<off_t>(i + 1));
+    if (needed > size - used) break;
+    used += needed;
+  }
+  fuse_.reply_buf(request, buffer.data(), used);
+}
+
+void session::tell_space(fuse_req_t request) {
+  std::uint64_t bytes = 0, free = 0;
+  files_->space(bytes, free);
+  struct statvfs s {};
+  s.f_bsize = s.f_frsize = block_bytes;
+  s.f_blocks = bytes / block_bytes;
+  s.f_bfree = s.f_bavail = free / block_bytes;
+  s.f_namemax = most_name_bytes;
+  fuse_.reply_statfs(request, &s);
+}
+
+// ---- The table for libfuse ------------------------------------------------------------------------------------------
+
+// libfuse gives the session with each request; which library that is no function of ours would know otherwise.
+const library* g_fuse = nullptr;
+session& of(fuse_req_t request) { return *static_cast<session*>(g_fuse->req_userdata(request)); }
+
+void refuse(fuse_req_t request, int error) { g_fuse->reply_err(request, error); }
+
+fuse_lowlevel_ops operations() {
+  fuse_lowlevel_ops o{};
+  o.init = [](void*, fuse_conn_info* connection) {
+    connection->want &= ~static_cast<unsigned>(FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE | FUSE_CAP_WRITEBACK_CACHE);
+  };
+  o.lookup = [](fuse_req_t r, fuse_ino_t parent, const char* name) { parent == root ? of(r).look_up(r, name) : refuse(r, ENOTDIR); };
+  o.forget = [](fuse_req_t r, fuse_ino_t number, std::uint64_t look_ups) {
+    of(r).names().forget(number, look_ups);
+    g_fuse->reply_none(r);
+  };
+  o.getattr = [](fuse_req_t r, fuse_ino_t number, fuse_file_info*) { of(r).get_attributes(r, number); };
+  o.setattr = [](fuse_req_t r, fuse_ino_t number, struct stat* wanted, int which, fuse_file_info* info) {
+    of(r).set_attributes(r, number, *wanted, which, info);
+  };
+  o.open = [](fuse_req_t r, fuse_ino_t number, fuse_file_info* info) { of(r).open_file(r, number, info); };
+  o.create = [](fuse_req_t r, fuse_ino_t, const char* name, mode_t, fuse_file_info* info) { of(r).create_file(r, name, info); };
+  o.read = [](fuse_req_t r, fuse_ino_t, std::size_t size, off_t at, fuse_file_info* info) { of(r).read_file(r, size, at, info); };
+  o.write = [](fuse_req_t r, fuse_ino_t number, const char* from, std::size_t size, off_t at, fuse_file_info* info) {
+    of(r).write_file(r, number, from, size, at, info);
+  };
+  o.flush = [](fuse_req_t r, fuse_ino_t, fuse_file_info* info) { of(r).sync_file(r, info, true); };
+  o.fsync = [](fuse_req_t r, fuse_ino_t, int, fuse_file_info* info) { of(r).sync_file(r, info, false); };
+  o.release = [](fuse_req_t r, fuse_ino_t number, fuse_file_info* info) { of(r).release_file(r, number, info); };
+  o.unlink = [](fuse_req_t r, fuse_ino_t, const char* name) { of(r).remove_file(r, name); };
+  o.opendir = [](fuse_req_t r, fuse_ino_t, fuse_file_info* info) { of(r).open_directory(r, info); };
+  o.readdir = [](fuse_req_t r, fuse_ino_t, std::size_t size, off_t at, fuse_file_info* info) { of(r).read_directory(r, size, at, info); };
+  o.releasedir = [](fuse_req_t r, fuse_ino_t, fuse_file_info* info) {
+    delete reinterpret_cast<std::vector<named_file>*>(info->fh);
+    refuse(r, 0);
+  };
+  o.statfs = [](fuse_req_t r, fuse_ino_t) { of(r).tell_space(r); };
+  // There are files only. mv copies what cannot be renamed.
+  o.mkdir = [](fuse_req_t r, fuse_ino_t, const char*, mode_t) { refuse(r, EPERM); };
+  o.mknod = [](fuse_req_t r, fuse_ino_t, const char*, mode_t, dev_t) { refuse(r, EPERM); };
+  o.symlink = [](fuse_req_t r, const char*, fuse_ino_t, const char*) { refuse(r, EPERM); };
+  o.link = [](fuse_req_t r, fuse_ino_t, fuse_ino_t, const char*) { refuse(r, EPERM); };
+  o.rename = [](fuse_req_t r, fuse_ino_t, const char*, fuse_ino_t, const char*, unsigned) { refuse(r, EXDEV); };
+  return o;
+}
+
+// ---- Begin, threads, end --------------------------------------------------------------------------------------------
+
+base::status session::mount(const std::string& directory) {
+  const auto refused = [&](const std::string& why, quire_status status) {
+    base::log(base::log_level::error, "nothing can be mounted at %s: %s", directory.c_str(), why.c_str());
+    return base::status(status);
+  };
+  if (const std::string why = os::why_no_mount_at(directory); !why.empty()) return refused(why, why.starts_with("/dev/fuse") ? QUIRE_UNSUPPORTED : QUIRE_BAD_OPTION);
+  where_ = os::canonical_directory(directory);
+  stop_ = os::descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!stop_.open()) return refused("cannot make a descriptor: " + os::error_text(errno), QUIRE_SYSTEM);
+  ::clock_gettime(CLOCK_REALTIME, &begun_);
+  const os::close_on_exec_scope descriptors;
+  const os::signals_blocked_scope signals;
+  g_said.clear();
+  fuse_.set_log_func([](fuse_log_level, const char* format, va_list arguments) {
+    char text[300];
+    std::vsnprintf(text, sizeof text, format, arguments);
+    g_said = text;
+    while (g_said.ends_with('\n')) g_said.pop_back();
+  });
+  fuse_args arguments{};
+  bool complete = true;
+  for (const char* const word : {"quire", "-o", "fsname=quire,subtype=quire,default_permissions"})
+    complete = complete && fuse_.opt_add_arg(&arguments, word) == 0;
+  g_fuse = &fuse_;
+  const fuse_lowlevel_ops table = operations();
+  if (complete) session_ = fuse_.session_new(&arguments, &table, sizeof table, this);
+  fuse_.opt_free_args(&arguments);
+  if (session_ == nullptr) return refused("libfuse3: " + g_said, QUIRE_SYSTEM);
+  errno = 0;
+  if (fuse_.session_mount(session_, where_.c_str()) != 0) {
+    const std::string hint = ::geteuid() != 0 ? "; who is not root needs fusermount3 (Debian: apt install fuse3)" : errno == EPERM || errno == EACCES ? "; in a "
+      "container, start that with --device /dev/fuse --cap-add SYS_ADMIN" : "";
+    return refused((g_said.empty() ? os::error_text(errno) : g_said) + hint, QUIRE_SYSTEM);
+  }
+  mounted_ = true;
+  auto watcher = watch_own_death(where_);
+  if (!watcher.ok()) return refused("cannot start /bin/sh, which is to unmount when this node dies: " + os::error_text(errno), QUIRE_SYSTEM);
+  watcher_ = std::move(watcher.value());
+  static std::once_flag once;
+  std::call_once(once, [] { ::pthread_atfork(nullptr, nullptr, close_in_child); });
+  g_device.store(fuse_.session_fd(session_));
+  g_pipe.store(watcher_.number());
+  return {};
+}
+
+void session::serve(files& shown) {
+  files_ = &shown;
+  const int device = fuse_.session_fd(session_);
+  (void)os::set_blocking(device, false);
+  const os::signals_blocked_scope signals;
+  for (unsigned i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+}
+
+/// Of all threads that wait, the kernel wakes one.
+void session::work() {
+  ::pthread_setname_np(::pthread_self(), "quire-mount");
+  const os::descriptor ready(::epoll_create1(EPOLL_CLOEXEC));
+  const int device = fuse_.session_fd(session_);
+  epoll_event of_device{}, of_stop{};
+  of_device.events = EPOLLIN | EPOLLEXCLUSIVE;
+  of_stop.events = EPOLLIN;
+  of_stop.data.u32 = 1;
+  if (!ready.open() || ::epoll_ctl(ready.number(), EPOLL_CTL_ADD, device, &of_device) != 0 ||
+      ::epoll_ctl(ready.number(), EPOLL_CTL_ADD, stop_.number(), &of_stop) != 0) {
+    base::log(base::log_level::error, "a thread cannot wait for requests to mounted files: %s", std::strerror(errno));
+    return;
+  }
+  fuse_buf buffer{};
+  while (fuse_.session_exited(session_) == 0) {
+    epoll_event happened{};
+    if (::epoll_wait(ready.number(), &happened, 1, -1) != 1) continue;
+    if (happened.data.u32 == 1) break;
+    // Until there is nothing: who comes next may be awake for nothing, which costs less than a request that waits.
+    int taken = 0;
+    while ((taken = fuse_.session_receive_buf(session_, &buffer)) > 0) fuse_.session_process_buf(session_, &buffer);
+    if (taken < 0 && taken != -EAGAIN && taken != -EINTR) break;
+    std::uint64_t asked = 0;
+    if (::read(stop_.number(), &asked, sizeof asked) == sizeof asked) {  // the others have to see it, too
+      [[maybe_unused]] const auto told = ::write(stop_.number(), &asked, sizeof asked);
+      break;
+    }
+  }
+  std::free(buffer.mem);
+}
+
+void session::close() noexcept {
+  if (session_ == nullptr) return;
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto told = ::write(stop_.number(), &one, sizeof one);
+  for (auto& thread : threads_) thread.join();
+  threads_.clear();
+  g_device.store(-1);
+  if (mounted_) {
+    const os::signals_blocked_scope signals;  // fusermount3 may be started
+    fuse_.session_unmount(session_);
+    mounted_ = false;
+  }
+  fuse_.session_destroy(session_);
+  session_ = nullptr;
+  names_.clear();
+  g_pipe.store(-1);
+  if (watcher_.open()) [[maybe_unused]] const auto well = ::write(watcher_.number(), "\n", 1);
+  watcher_.reset();
+}
+
+}  // namespace
+
+base::result<std::unique_ptr<mounted>> open(const std::string& directory) {
+  std::string why;
+  const library* const fuse = load(why);
+  if (fuse == nullptr) {
+    base::log(base::log_level::error, "nothing can be mounted at %s: %s", directory.c_str(), why.c_str());
+    return QUIRE_UNSUPPORTED;
+  }
+  auto made = std::make_unique<session>(*fuse);
+  if (const auto s = made->mount(directory); !s.ok()) return s;
+  return std::unique_ptr<mounted>(std::move(made));
+}
+
+}  // namespace quire::mount
+#endif

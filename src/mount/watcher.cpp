@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mount/watcher.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+namespace quire::mount {
+namespace {
+
+// The inner shell is not a child of ours. A line says that all is well. Without one this process has died: what can be looked at is alive (a later job's,
+// or nothing is mounted), or will be dead in a moment, when the kernel has ended the connection.
+constexpr const char* script =
+    "(trap '' INT TERM HUP QUIT\n"
+    "read -r line <&3 && exit 0\n"
+    "for again in 1 2 3 4 5 6 7 8 9 10; do\n"
+    "  grep -q ' fuse.quire ' /proc/self/mounts || exit 0\n"
+    "  stat -- \"$1\" || { umount -f -l -- \"$1\" || fusermount3 -u -z -- \"$1\"; exit 0; }\n"
+    "  sleep 0.1\n"
+    "done) </dev/null >/dev/null 2>&1 &";
+
+}  // namespace
+
+base::result<os::descriptor> watch_own_death(const std::string& directory) {
+  auto pipe = os::make_pipe();
+  if (!pipe.ok()) return QUIRE_SYSTEM;
+  const int reads = pipe.value().first.number();
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  if (::posix_spawn_file_actions_init(&actions) != 0) return QUIRE_SYSTEM;
+  if (::posix_spawnattr_init(&attributes) != 0) {
+    ::posix_spawn_file_actions_destroy(&actions);
+    return QUIRE_SYSTEM;
+  }
+  // Descriptor 3 by way of a number above, so that it is not closed on exec when it is 3 already.
+  const int above = ::fcntl(reads, F_DUPFD_CLOEXEC, 10);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::posix_spawn_file_actions_adddup2(&actions, above, 3);
+  ::posix_spawn_file_actions_addclosefrom_np(&actions, 4);
+  ::posix_spawnattr_setsigmask(&attributes, &none);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
+  std::array<std::string, 5> words{"/bin/sh", "-c", script, "quire-unmount", directory};
+  std::array<char*, 6> pointers{};
+  for (std::size_t i = 0; i < words.size(); ++i) pointers[i] = words[i].data();
+  pid_t pid = -1;
+  const int error = ::posix_spawn(&pid, "/bin/sh", &actions, &attributes, pointers.data(), environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  ::posix_spawnattr_destroy(&attributes);
+  if (above >= 0) ::close(above);
+  if (error != 0) {
+    errno = error;
+    return QUIRE_SYSTEM;
+  }
+  while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) continue;
+  return std::move(pipe.value().second);
+}
+
+}  // namespace quire::mount

@@ -1,0 +1,770 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Containers: all nodes see one content, by mappings and by calls, and the file has every byte of it after a sync, as plain pread() tells. Arguments: none; or
+// parts by name; `many N`; those with a directory stand in CMakeLists.txt.
+#include <fcntl.h>
+#include <quire/container.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <map>
+#include <set>
+#include <stdexcept>
+
+#include "node.hpp"
+
+namespace {
+
+using namespace quire::test;
+
+constexpr std::uint64_t page = 4096;
+std::string g_directory;  // the same on all nodes
+
+std::string path(const std::string& name) { return g_directory + "/" + name; }
+
+std::byte pattern(std::uint64_t at, std::uint64_t seed) { return static_cast<std::byte>(mix(at / 8 + seed * 1000003) >> (at % 8 * 8)); }
+std::vector<std::byte> content(std::uint64_t bytes, std::uint64_t seed, std::uint64_t from = 0) {
+  std::vector<std::byte> all(bytes);
+  for (std::uint64_t i = 0; i < bytes; ++i) all[i] = pattern(from + i, seed);
+  return all;
+}
+
+void make_file(const std::string& name, const std::vector<std::byte>& all) {
+  const int d = ::open(path(name).c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
+  REQUIRE(d >= 0);
+  REQUIRE_EQUAL(::write(d, all.data(), all.size()), all.size());
+  ::close(d);
+}
+std::vector<std::byte> file_now(const std::string& name) {
+  const int d = ::open(path(name).c_str(), O_RDONLY | O_CLOEXEC);
+  REQUIRE(d >= 0);
+  struct stat about {};
+  REQUIRE(::fstat(d, &about) == 0);
+  std::vector<std::byte> all(static_cast<std::size_t>(about.st_size));
+  for (std::size_t at = 0; at < all.size();) {
+    const ssize_t done = ::pread(d, all.data() + at, all.size() - at, static_cast<off_t>(at));
+    REQUIRE(done > 0);
+    at += static_cast<std::size_t>(done);
+  }
+  ::close(d);
+  return all;
+}
+void require_same_at(int line, const std::vector<std::byte>& a, const std::vector<std::byte>& b) {
+  if (a.size() != b.size()) fail(__FILE__, line, "there are %zu bytes instead of %zu", a.size(), b.size());
+  const auto at = std::mismatch(a.begin(), a.end(), b.begin());
+  if (at.first != a.end()) fail(__FILE__, line, "byte %zd is %d instead of %d", at.first - a.begin(), static_cast<int>(*at.first), static_cast<int>(*at.second));
+}
+#define REQUIRE_SAME(a, b) require_same_at(__LINE__, a, b)
+
+quire_container_options options(unsigned flags, const char* linker = nullptr, const char* what = nullptr, std::uint64_t bytes = 0) {
+  quire_container_options o{};
+  o.size = sizeof o;
+  o.linker = linker;
+  o.what = what;
+  o.flags = flags;
+  o.bytes = bytes;
+  return o;
+}
+quire_container open(const char* name, const quire_container_options& o) {
+  quire_container c{};
+  REQUIRE_OK(quire_container_open(name, &o, &c));
+  REQUIRE(c.id != 0);
+  return c;
+}
+std::vector<std::byte> read(quire_container c, std::uint64_t at, std::size_t bytes) {
+  std::vector<std::byte> into(bytes, std::byte{0xee});
+  std::size_t done = 0;
+  REQUIRE_OK(quire_container_read(c, at, into.data(), bytes, &done));
+  into.resize(done);
+  return into;
+}
+void write(quire_container c, std::uint64_t at, const std::vector<std::byte>& all) {
+  std::size_t done = 0;
+  REQUIRE_OK(quire_container_write(c, at, all.data(), all.size(), &done));
+  REQUIRE_EQUAL(done, all.size());
+}
+std::uint64_t bytes_of(quire_container c) {
+  std::uint64_t bytes = 0;
+  REQUIRE_OK(quire_container_bytes(c, &bytes));
+  return bytes;
+}
+std::byte* map(quire_container c) {
+  void* address = nullptr;
+  REQUIRE_OK(quire_container_map(c, &address, nullptr));
+  return static_cast<std::byte*>(address);
+}
+bool said(const char* part) {
+  if (std::strstr(quire_last_error(), part) != nullptr) return true;
+  std::fprintf(stderr, "quire_last_error() is '%s'\n", quire_last_error());
+  return false;
+}
+/// One node does it, the others wait.
+void on_node(int node, const std::function<void()>& f) {
+  barrier();
+  if (quire_node() == node) f();
+  barrier();
+}
+
+// ---- Parts
+
+void refusals() {
+  quire_container c{};
+  const auto refused = [&](const char* name, const quire_container_options& o, quire_status why, const char* part) {
+    REQUIRE_STATUS(quire_container_open(name, &o, &c), why);
+    REQUIRE(said(part));
+  };
+  constexpr unsigned create = QUIRE_CONTAINER_CREATE;
+  if (quire_node() == 0) {
+    REQUIRE_STATUS(quire_container_open("r", nullptr, nullptr), QUIRE_INVALID);
+    REQUIRE(said("place for the handle"));
+    refused(nullptr, options(create), QUIRE_INVALID, "is NULL");
+    refused("", options(create), QUIRE_INVALID, "is empty");
+    refused(std::string(64, 'x').c_str(), options(create), QUIRE_INVALID, "more than 63");
+    refused("a/b", options(create), QUIRE_INVALID, "one component");
+    refused("r", options(0), QUIRE_NOT_FOUND, "no container 'r'");
+    refused("r", options(64), QUIRE_INVALID, "flags");
+    refused("r", options(QUIRE_CONTAINER_EXCLUSIVE), QUIRE_INVALID, "EXCLUSIVE");
+    refused("r", options(create | QUIRE_CONTAINER_READ_ONLY), QUIRE_INVALID, "size is 0");
+    refused("r", options(create, nullptr, nullptr, std::uint64_t{1} << 60), QUIRE_NO_ADDRESSES, "QUIRE_RANGE");
+    refused("r", options(create, "nobody"), QUIRE_NOT_FOUND, "no linker 'nobody'");
+    refused("r", options(create, "file"), QUIRE_INVALID, "no path");
+    refused("r", options(create, "file", std::string(1024, 'x').c_str()), QUIRE_INVALID, "1023");
+    refused("r", options(create, "file", path("none/none").c_str()), QUIRE_NOT_FOUND, "cannot open");
+    refused("r", options(create, "file", g_directory.c_str()), QUIRE_INVALID, "cannot open");
+    refused("r", options(create, "throttle", "mbps=x;file;y"), QUIRE_INVALID, "cannot open");
+    auto o = options(create, nullptr, nullptr, 8192);
+    o.size = 3;
+    refused("r", o, QUIRE_INVALID, "sizeof");
+    o = options(create, nullptr, nullptr, 8192);
+    o.unit_bytes = 5000;
+    refused("r", o, QUIRE_INVALID, "power of two");
+    o.unit_bytes = 0;
+    o.capacity = 4096;
+    refused("r", o, QUIRE_INVALID, "less than the content");
+    o.capacity = 0;
+    o.placement = QUIRE_PLACE_NODE;
+    o.home = quire_nodes();
+    refused("r", o, QUIRE_INVALID, "no node");
+    o.home = 0;
+    o.placement = QUIRE_PLACE_FIRST_TOUCH;
+    refused("r", o, QUIRE_INVALID, "placement");
+    o = options(create, "file", path("released").c_str(), 4096);
+    o.consistency = QUIRE_RELEASE;
+    refused("r", o, QUIRE_UNSUPPORTED, "sequential");
+    REQUIRE_STATUS(quire_container_remove("r", 0), QUIRE_NOT_FOUND);
+    REQUIRE_STATUS(quire_container_remove("r", 8), QUIRE_INVALID);
+    REQUIRE_STATUS(quire_container_close(c), QUIRE_INVALID);
+    c.id = 1;
+    REQUIRE_STATUS(quire_container_close(c), QUIRE_NOT_FOUND);
+    c.id = 1 | std::uint64_t{1} << 48;
+    std::uint64_t bytes = 0;
+    REQUIRE_STATUS(quire_container_bytes(c, &bytes), QUIRE_NOT_FOUND);
+  }
+  // A second one, for reading; and writing where it must not be.
+  c = open("refusals", options(create, nullptr, nullptr, 100));
+  barrier();
+  if (quire_node() == 0) {
+    quire_container other{};
+    refused("refusals", options(create | QUIRE_CONTAINER_EXCLUSIVE), QUIRE_EXISTS, "there is a container");
+    other = open("refusals", options(QUIRE_CONTAINER_READ_ONLY));
+    std::size_t done = 7;
+    REQUIRE_STATUS(quire_container_write(other, 0, "x", 1, &done), QUIRE_INVALID);
+    REQUIRE_EQUAL(done, 0);
+    REQUIRE_STATUS(quire_container_append(other, "x", 1, nullptr), QUIRE_INVALID);
+    REQUIRE_STATUS(quire_container_truncate(other, 1), QUIRE_INVALID);
+    REQUIRE_STATUS(quire_container_remove("refusals", 0), QUIRE_BUSY);
+    REQUIRE(said("open"));
+    REQUIRE_OK(quire_container_close(other));
+    std::uint64_t capacity = 0;
+    REQUIRE_OK(quire_container_map(c, nullptr, &capacity));
+    REQUIRE_STATUS(quire_container_write(c, capacity, "x", 1, &done), QUIRE_BEYOND);
+    REQUIRE_STATUS(quire_container_write(c, UINT64_MAX, "x", 1, &done), QUIRE_BEYOND);
+    REQUIRE_STATUS(quire_container_truncate(c, capacity + 1), QUIRE_BEYOND);
+    REQUIRE_EQUAL(bytes_of(c), 100);
+    quire_region region{};
+    REQUIRE_OK(quire_container_region(c, &region));
+    REQUIRE_STATUS(quire_region_destroy(region), QUIRE_INVALID);
+    REQUIRE(said("container"));
+    REQUIRE_STATUS(quire_container_drop(c, 0, 0), QUIRE_UNSUPPORTED);
+  }
+  barrier();
+  REQUIRE_OK(quire_container_close(c));
+  REQUIRE_STATUS(quire_container_close(c), QUIRE_NOT_FOUND);
+  on_node(quire_nodes() - 1, [] { REQUIRE_OK(quire_container_remove("refusals", 0)); });
+}
+
+/// What all interfaces show of a container with `bytes` of this pattern.
+void require_content(quire_container c, std::uint64_t bytes, std::uint64_t seed) {
+  REQUIRE_EQUAL(bytes_of(c), bytes);
+  const auto wanted = content(bytes, seed);
+  REQUIRE_SAME(read(c, 0, bytes + 5000), wanted);
+  const std::byte* const at = map(c);
+  for (std::uint64_t i = 0; i < bytes; i += 97) REQUIRE(at[i] == wanted[i]);
+}
+
+void interfaces(const char* name, const quire_container_options& o, std::uint64_t bytes, bool keeps) {
+  const int nodes = quire_nodes(), node = quire_node();
+  const quire_container c = open(name, o);
+  if (!keeps && node == 0) write(c, 0, content(bytes, 1));
+  barrier();
+  require_content(c, bytes, 1);
+  barrier();
+  // Each node writes every so many bytes by call and by mapping; everybody sees all.
+  std::byte* const at = map(c);
+  for (std::uint64_t i = static_cast<std::uint64_t>(node); i * 1000 + 1000 <= bytes; i += static_cast<std::uint64_t>(nodes)) {
+    const auto mine = content(1000, 2, i * 1000);
+    if (i % 2 == 0) {
+      write(c, i * 1000, mine);
+    } else {
+      std::memcpy(at + i * 1000, mine.data(), 1000);
+    }
+  }
+  on_node(nodes - 1, [&] { write(c, bytes / 1000 * 1000, content(bytes % 1000, 2, bytes / 1000 * 1000)); });
+  require_content(c, bytes, 2);
+  barrier();
+  REQUIRE_OK(quire_container_sync(c, 0, 0));
+  barrier();
+  REQUIRE_OK(quire_container_close(c));
+}
+
+void memory() {
+  constexpr std::uint64_t bytes = 40 * page + 777;
+  interfaces("memory", options(QUIRE_CONTAINER_CREATE), bytes, false);
+  barrier();
+  auto o = options(QUIRE_CONTAINER_CREATE);
+  o.consistency = QUIRE_RELEASE;
+  interfaces("released", o, bytes, false);
+  barrier();
+  o = options(QUIRE_CONTAINER_CREATE);
+  o.atomic = 1;
+  o.unit_bytes = 16384;
+  interfaces("atomic", o, bytes, false);
+  // It stays without anybody having it open.
+  quire_container c = open("memory", options(QUIRE_CONTAINER_READ_ONLY));
+  require_content(c, bytes, 2);
+  REQUIRE_OK(quire_container_close(c));
+  on_node(0, [] {
+    std::set<std::string> all;
+    REQUIRE_OK(quire_container_list([](void* context, const char* name, std::uint64_t there, unsigned flags) {
+      REQUIRE_EQUAL(there, bytes);
+      REQUIRE_EQUAL(flags, 0);
+      static_cast<std::set<std::string>*>(context)->insert(name);
+      return 0;
+    }, &all));
+    REQUIRE((all == std::set<std::string>{"memory", "released", "atomic"}));
+    for (const char* const name : {"memory", "released", "atomic"}) REQUIRE_OK(quire_container_remove(name, 0));
+    int count = 0;
+    REQUIRE_OK(quire_container_list([](void* context, const char*, std::uint64_t, unsigned) { return ++*static_cast<int*>(context); }, &count));
+    REQUIRE_EQUAL(count, 0);
+  });
+}
+
+void files() {
+  constexpr std::uint64_t bytes = 60 * page + 123;
+  on_node(0, [&] {
+    for (const char* const name : {"shared", "placed", "large"}) make_file(name, content(bytes, 1));
+  });
+  interfaces("shared", options(QUIRE_CONTAINER_CREATE, nullptr, path("shared").c_str()), bytes, true);
+  auto o = options(QUIRE_CONTAINER_CREATE, nullptr, path("placed").c_str());
+  const std::string placed = path("placed"), large = path("large");
+  o.what = placed.c_str();
+  o.placement = QUIRE_PLACE_NODE;
+  o.home = quire_nodes() - 1;
+  interfaces("placed", o, bytes, true);
+  o = options(QUIRE_CONTAINER_CREATE, "file", large.c_str());
+  o.unit_bytes = 65536;
+  interfaces("large", o, bytes, true);
+  on_node(0, [&] {
+    for (const char* const name : {"shared", "placed", "large"}) REQUIRE_SAME(file_now(name), content(bytes, 2));
+    for (const char* const name : {"shared", "placed", "large"}) REQUIRE_OK(quire_container_remove(name, 0));
+  });
+  // Made anew, it is read from the file.
+  quire_container c = open("again", options(QUIRE_CONTAINER_CREATE | QUIRE_CONTAINER_READ_ONLY, nullptr, placed.c_str()));
+  require_content(c, bytes, 2);
+  if (quire_node() == 0) {
+    const auto writable = options(0);
+    quire_container w{};
+    REQUIRE_STATUS(quire_container_open("again", &writable, &w), QUIRE_INVALID);
+    REQUIRE(said("read-only"));
+  }
+  barrier();
+  REQUIRE_OK(quire_container_close(c));
+  on_node(quire_nodes() - 1, [&] {
+    REQUIRE_OK(quire_container_remove("again", QUIRE_CONTAINER_REMOVE_CONTENT));
+    REQUIRE(::access(placed.c_str(), F_OK) != 0);
+  });
+}
+
+/// Records of all nodes, one after the other, each as a whole.
+void appending(const char* name, const char* linker, const std::string& what) {
+  constexpr int records = 60;
+  const int nodes = quire_nodes(), node = quire_node();
+  quire_container c = open(name, options(QUIRE_CONTAINER_CREATE, linker, what.empty() ? nullptr : what.c_str()));
+  on_threads(2, [&](int thread) {
+    for (int i = 0; i < records; ++i) {
+      std::vector<std::uint32_t> record(4 + mix(static_cast<std::uint64_t>(i)) % 700, static_cast<std::uint32_t>(i));
+      record[0] = static_cast<std::uint32_t>(record.size());
+      record[1] = static_cast<std::uint32_t>(node * 2 + thread);
+      std::uint64_t at = 0;
+      REQUIRE_OK(quire_container_append(c, record.data(), record.size() * 4, &at));
+      REQUIRE(bytes_of(c) >= at + record.size() * 4);
+    }
+  });
+  REQUIRE_OK(quire_container_sync(c, 0, 0));
+  barrier();
+  const std::uint64_t bytes = bytes_of(c);
+  const auto all = read(c, 0, bytes);
+  REQUIRE_EQUAL(all.size(), bytes);
+  std::map<std::uint32_t, std::uint32_t> next;
+  for (std::size_t at = 0; at < all.size();) {
+    std::uint32_t first[3];
+    std::memcpy(first, all.data() + at, sizeof first);
+    REQUIRE(first[0] >= 4 && at + first[0] * 4 <= all.size());
+    REQUIRE_EQUAL(first[2], next[first[1]]++);
+    for (std::uint32_t i = 2; i < first[0]; ++i) {
+      std::uint32_t word;
+      std::memcpy(&word, all.data() + at + i * 4, 4);
+      REQUIRE_EQUAL(word, first[2]);
+    }
+    at += first[0] * 4;
+  }
+  REQUIRE_EQUAL(next.size(), nodes * 2);
+  for (const auto& [who, count] : next) REQUIRE_EQUAL(count, records);
+  if (!what.empty() && node == 0) REQUIRE_SAME(file_now(name), all);
+  barrier();
+  REQUIRE_OK(quire_container_close(c));
+  on_node(0, [&] { REQUIRE_OK(quire_container_remove(name, 0)); });
+}
+
+void appends() {
+  appending("appended-memory", nullptr, "");
+  appending("appended", "file", path("appended"));
+}
+
+/// The end moves, and what comes back is zero.
+void ends() {
+  const std::string what = path("ends");
+  for (const char* const linker : {"memory", "file"}) {
+    const bool file = std::string_view(linker) == "file";
+    quire_container c = open("ends", options(QUIRE_CONTAINER_CREATE, linker, file ? what.c_str() : nullptr));
+    on_node(0, [&] { write(c, 0, content(10 * page + 5, 3)); });
+    require_content(c, 10 * page + 5, 3);
+    on_node(quire_nodes() - 1, [&] { REQUIRE_OK(quire_container_truncate(c, 3 * page + 9)); });
+    require_content(c, 3 * page + 9, 3);
+    barrier();
+    if (file && quire_node() == 0) {
+      REQUIRE_EQUAL(file_now("ends").size(), 3 * page + 9);  // the length at once, the rest when it is asked for
+      REQUIRE_OK(quire_container_sync(c, 0, 0));
+      REQUIRE_SAME(file_now("ends"), content(3 * page + 9, 3));
+    }
+    on_node(0, [&] { REQUIRE_OK(quire_container_truncate(c, 8 * page + 1)); });
+    auto wanted = content(3 * page + 9, 3);
+    wanted.resize(8 * page + 1);
+    REQUIRE_SAME(read(c, 0, 1 << 20), wanted);
+    barrier();
+    // A gap; and an end of zeroes that no node has flushed.
+    const std::uint64_t far = 30 * page + 17;
+    on_node(quire_nodes() - 1, [&] { write(c, far, content(1, 3)); });
+    wanted.resize(far);
+    wanted.push_back(pattern(0, 3));
+    REQUIRE_SAME(read(c, 0, 1 << 20), wanted);
+    on_node(0, [&] {
+      const std::vector<std::byte> zeroes(2 * page);
+      std::uint64_t at = 0;
+      REQUIRE_OK(quire_container_append(c, zeroes.data(), zeroes.size(), &at));
+      REQUIRE_EQUAL(at, far + 1);
+    });
+    wanted.resize(wanted.size() + 2 * page);
+    REQUIRE_OK(quire_container_sync(c, 0, 0));
+    barrier();
+    if (file && quire_node() == 0) REQUIRE_SAME(file_now("ends"), wanted);
+    REQUIRE_SAME(read(c, 0, 1 << 20), wanted);
+    barrier();
+    REQUIRE_OK(quire_container_close(c));
+    barrier();
+    // With TRUNCATE nothing is left.
+    if (quire_node() == 0) {
+      c = open("ends", options(QUIRE_CONTAINER_TRUNCATE));
+      REQUIRE_EQUAL(bytes_of(c), 0);
+      REQUIRE_EQUAL(read(c, 0, 10).size(), 0);
+      REQUIRE_OK(quire_container_truncate(c, page));
+      REQUIRE_SAME(read(c, 0, 2 * page), std::vector<std::byte>(page));
+      REQUIRE_OK(quire_container_close(c));
+      if (file) REQUIRE_SAME(file_now("ends"), std::vector<std::byte>(page));
+      REQUIRE_OK(quire_container_remove("ends", QUIRE_CONTAINER_REMOVE_CONTENT));
+      if (file) REQUIRE(::access(what.c_str(), F_OK) != 0);
+    }
+    barrier();
+  }
+}
+
+void errors() {
+  const auto throttled = [](const std::string& how, const std::string& name) { return how + ";file;" + path(name); };
+  // A write that fails is told by the next sync, once; the content stays, and goes with the one after.
+  std::string what = throttled("flush=1,times=1000,error=ENOSPC", "full");
+  auto o = options(QUIRE_CONTAINER_CREATE, "throttle", what.c_str());
+  o.placement = QUIRE_PLACE_NODE;
+  on_node(0, [&] {
+    quire_container c = open("full", o);
+    write(c, 0, content(page, 4));
+    REQUIRE_STATUS(quire_container_sync(c, 0, 0), QUIRE_IO);
+    REQUIRE(said("has not taken"));
+    REQUIRE_EQUAL(file_now("full").size(), 0);
+    require_content(c, page, 4);
+    REQUIRE_STATUS(quire_container_close(c), QUIRE_IO);
+    c = open("full", options(QUIRE_CONTAINER_READ_ONLY));
+    require_content(c, page, 4);
+    REQUIRE_OK(quire_container_close(c));
+    REQUIRE_OK(quire_container_remove("full", 0));
+  });
+  what = throttled("flush=2,error=EIO", "once");
+  o.what = what.c_str();
+  quire_container c = open("once", o);
+  on_node(quire_nodes() - 1, [&] {
+    write(c, 0, content(page, 5));
+    REQUIRE_OK(quire_container_sync(c, 0, 0));
+    write(c, page, content(2 * page, 5, page));
+    REQUIRE_STATUS(quire_container_sync(c, 0, 0), QUIRE_IO);
+    REQUIRE_OK(quire_container_sync(c, 0, 0));
+    REQUIRE_SAME(file_now("once"), content(3 * page, 5));
+  });
+  // Others have been told by the sync of that node's? No: each node that asks hears of it once.
+  barrier();
+  (void)quire_container_sync(c, 0, 0);
+  REQUIRE_OK(quire_container_sync(c, 0, 0));
+  barrier();
+  REQUIRE_OK(quire_container_close(c));
+  on_node(0, [] { REQUIRE_OK(quire_container_remove("once", 0)); });
+  // A sync that fails.
+  what = throttled("sync=1,error=EIO", "unsynced");
+  o.what = what.c_str();
+  on_node(0, [&] {
+    quire_container s = open("unsynced", o);
+    write(s, 0, content(page, 6));
+    REQUIRE_STATUS(quire_container_sync(s, 0, 0), QUIRE_IO);
+    REQUIRE_OK(quire_container_sync(s, 0, 0));
+    REQUIRE_OK(quire_container_close(s));
+    REQUIRE_OK(quire_container_remove("unsynced", 0));
+  });
+  // A read that fails is an error of the call, and the next one may succeed.
+  on_node(0, [&] { make_file("bad", content(3 * page, 7)); });
+  what = throttled("fill=1,times=1,error=EIO", "bad");
+  o = options(QUIRE_CONTAINER_CREATE | QUIRE_CONTAINER_READ_ONLY, "throttle", what.c_str());
+  o.placement = QUIRE_PLACE_NODE;
+  c = open("bad", o);
+  on_node(quire_nodes() - 1, [&] {
+    std::vector<std::byte> into(page);
+    std::size_t done = 1;
+    const quire_status why = quire_container_read(c, 0, into.data(), page, &done);
+    if (why == QUIRE_IO) {
+      REQUIRE_EQUAL(done, 0);
+      REQUIRE(said("does not give"));
+    } else {
+      REQUIRE_STATUS(why, QUIRE_OK);  // what was asked for in advance has met the error
+    }
+    require_content(c, 3 * page, 7);
+  });
+  REQUIRE_OK(quire_container_close(c));
+  on_node(0, [] { REQUIRE_OK(quire_container_remove("bad", 0)); });
+}
+
+// ---- Linkers of the program
+
+struct numbers {
+  static int fill(void* context, std::uint64_t at, void* into, std::size_t bytes) {
+    static_cast<std::atomic<int>*>(context)->fetch_add(1);
+    for (std::size_t i = 0; i < bytes; i += 8) {
+      const std::uint64_t word = mix(at + i);
+      std::memcpy(static_cast<char*>(into) + i, &word, 8);
+    }
+    return 0;
+  }
+};
+std::atomic<int> g_filled{0};
+
+/// Content in the memory of one node, with a grain; and faults on demand.
+struct chest {
+  std::vector<std::byte> all = std::vector<std::byte>(1 << 20);
+  std::uint64_t bytes = 0;
+  int opened = 0, closed = 0, synced = 0;
+  std::atomic<int> wrong{0};  ///< 1: gives nonsense, 2: throws
+};
+chest g_chest;
+quire_linker chest_linker(const char* name) {
+  quire_linker l{};
+  l.size = sizeof l;
+  l.name = name;
+  l.can = QUIRE_LINK_WRITE | QUIRE_LINK_TRUNCATE;
+  l.grain = 16384;
+  l.threads = 1;
+  l.context = &g_chest;
+  l.open = [](void* context, const char* what, unsigned, std::uint64_t* bytes, void** self) {
+    auto* const c = static_cast<chest*>(context);
+    if (std::string_view(what) != "oak") return ENOENT;
+    ++c->opened;
+    *bytes = c->bytes;
+    *self = c;
+    return 0;
+  };
+  l.fill = [](void* self, std::uint64_t at, void* into, std::size_t bytes) {
+    auto* const c = static_cast<chest*>(self);
+    REQUIRE(at % 16384 == 0 && bytes % 16384 == 0);
+    if (c->wrong == 1) return -17;
+    if (c->wrong == 2) throw std::runtime_error("no");
+    std::memcpy(into, c->all.data() + at, bytes);
+    return 0;
+  };
+  l.flush = [](void* self, std::uint64_t at, const void* from, std::size_t bytes) {
+    auto* const c = static_cast<chest*>(self);
+    REQUIRE(at % 16384 == 0 && bytes % 16384 == 0);
+    if (c->wrong == 1) return 1 << 20;
+    if (c->wrong == 2) throw 7;
+    std::memcpy(c->all.data() + at, from, bytes);
+    return 0;
+  };
+  l.sync = [](void* self) {
+    ++static_cast<chest*>(self)->synced;
+    return 0;
+  };
+  l.truncate = [](void* self, std::uint64_t bytes) {
+    static_cast<chest*>(self)->bytes = bytes;
+    return 0;
+  };
+  l.close = [](void* self) { ++static_cast<chest*>(self)->closed; };
+  return l;
+}
+
+void linkers() {
+  // A function of its own: each byte is computed by the node that needs it first, and no other.
+  REQUIRE_OK(quire_linker_register_function("numbers", 0, numbers::fill, &g_filled));
+  REQUIRE_STATUS(quire_linker_register_function("numbers", 0, numbers::fill, &g_filled), QUIRE_EXISTS);
+  REQUIRE_STATUS(quire_linker_register_function("memory", 0, numbers::fill, &g_filled), QUIRE_EXISTS);
+  REQUIRE_STATUS(quire_linker_register_function("none", 0, nullptr, nullptr), QUIRE_INVALID);
+  REQUIRE_STATUS(quire_linker_register_function("odd", 5000, numbers::fill, nullptr), QUIRE_INVALID);
+  REQUIRE_STATUS(quire_linker_register(nullptr), QUIRE_INVALID);
+  barrier();
+  constexpr std::uint64_t units = 64;
+  quire_container c{};
+  auto o = options(QUIRE_CONTAINER_CREATE, "numbers");
+  on_node(0, [&] {
+    REQUIRE_STATUS(quire_container_open("numbers", &o, &c), QUIRE_INVALID);
+    REQUIRE(said("READ_ONLY"));
+    o.flags |= QUIRE_CONTAINER_READ_ONLY;
+    REQUIRE_STATUS(quire_container_open("numbers", &o, &c), QUIRE_INVALID);
+    REQUIRE(said("how long"));
+  });
+  o.flags |= QUIRE_CONTAINER_READ_ONLY;
+  o.bytes = units * page;
+  c = open("numbers", o);
+  const auto* const words = reinterpret_cast<const std::uint64_t*>(map(c));
+  for (std::uint64_t i = 0; i < units * page / 8; i += 3) REQUIRE(words[i] == mix(i * 8));
+  barrier();
+  std::int64_t filled = g_filled;
+  REQUIRE(quire_nodes() > 8 || filled > 0);  // all nodes take part
+  REQUIRE_OK(quire_reduce_i64(&filled, 1, QUIRE_SUM));
+  REQUIRE(filled > 0 && filled <= static_cast<std::int64_t>(units));
+  REQUIRE_OK(quire_container_close(c));
+  on_node(0, [] { REQUIRE_OK(quire_container_remove("numbers", 0)); });
+
+  // One that only some nodes have is refused by name, where they would have to do I/O.
+  if (quire_node() == 0) {
+    quire_linker some = chest_linker("some");
+    some.can |= QUIRE_LINK_ANYWHERE;
+    REQUIRE_OK(quire_linker_register(&some));
+    const auto how = options(QUIRE_CONTAINER_CREATE, "some", "oak", page);
+    if (quire_nodes() > 1) {
+      REQUIRE_STATUS(quire_container_open("some", &how, &c), QUIRE_NOT_FOUND);
+      REQUIRE(said("node 1 has no linker 'some'"));
+      REQUIRE_EQUAL(g_chest.opened, g_chest.closed);
+    }
+    g_chest.opened = g_chest.closed = 0;
+  }
+
+  // With a grain, at one node.
+  const quire_linker mine = chest_linker("chest");
+  REQUIRE_OK(quire_linker_register(&mine));
+  barrier();
+  o = options(QUIRE_CONTAINER_CREATE, "chest", "oak");
+  o.placement = QUIRE_PLACE_NODE;
+  auto other = o;
+  other.what = "pine";
+  other.unit_bytes = 16384;
+  if (quire_node() == 0) {
+    REQUIRE_STATUS(quire_container_open("pine", &other, &c), QUIRE_NOT_FOUND);
+    other.unit_bytes = 4096;
+    REQUIRE_STATUS(quire_container_open("pine", &other, &c), QUIRE_INVALID);
+    REQUIRE(said("grain of 16384"));
+  }
+  c = open("chest", o);
+  on_node(quire_nodes() - 1, [&] {
+    write(c, 0, content(50'000, 8));
+    REQUIRE_OK(quire_container_sync(c, 0, 0));
+  });
+  if (quire_node() == 0) {
+    REQUIRE_EQUAL(g_chest.bytes, 50'000);
+    REQUIRE(g_chest.synced > 0);
+    const auto wanted = content(50'000, 8);
+    REQUIRE(std::equal(wanted.begin(), wanted.end(), g_chest.all.begin()));
+    g_chest.wrong = 1;
+  }
+  barrier();
+  for (int wrong = 1; wrong <= 2; ++wrong) {
+    on_node(quire_nodes() - 1, [&] {
+      write(c, 100, content(10, 9));
+      REQUIRE_STATUS(quire_container_sync(c, 0, 0), QUIRE_IO);
+    });
+    if (quire_node() == 0) g_chest.wrong = 2;
+    barrier();
+  }
+  if (quire_node() == 0) g_chest.wrong = 0;
+  barrier();
+  (void)quire_container_sync(c, 0, 0);
+  barrier();
+  REQUIRE_OK(quire_container_sync(c, 0, 0));
+  barrier();
+  if (quire_node() == 0) REQUIRE(g_chest.all[100] == pattern(0, 9));
+  REQUIRE_OK(quire_container_close(c));
+  on_node(0, [] {
+    REQUIRE_STATUS(quire_container_remove("chest", QUIRE_CONTAINER_REMOVE_CONTENT), QUIRE_UNSUPPORTED);
+    REQUIRE_OK(quire_container_remove("chest", 0));
+    REQUIRE_EQUAL(g_chest.opened, 1);
+    REQUIRE_EQUAL(g_chest.closed, 1);
+  });
+}
+
+std::size_t descriptors() {
+  std::size_t count = 0;
+  for (int d = 0; d < 4096; ++d) count += ::fcntl(d, F_GETFD) >= 0 ? 1 : 0;
+  return count;
+}
+
+/// Nothing is left of those that have gone.
+void many(int count) {
+  std::size_t before = 0;
+  for (int i = 0; i < count + 20; ++i) {
+    if (i == 20) before = descriptors();
+    const bool mine = i % quire_nodes() == quire_node();
+    if (!mine) continue;
+    const std::string name = "many-" + std::to_string(i % 7 + quire_node() * 7);
+    const std::string what = path(name);
+    const bool file = i % 3 != 0;
+    const quire_container c = open(name.c_str(), options(QUIRE_CONTAINER_CREATE | QUIRE_CONTAINER_EXCLUSIVE, nullptr, file ? what.c_str() : nullptr));
+    write(c, 10, content(100, static_cast<std::uint64_t>(i)));
+    REQUIRE_OK(quire_container_close(c));
+    REQUIRE_OK(quire_container_remove(name.c_str(), QUIRE_CONTAINER_REMOVE_CONTENT));
+  }
+  barrier();
+  if (count > 200) REQUIRE(descriptors() <= before + 4);
+  barrier();
+}
+
+/// All open the same one at a time: it is made once.
+void at_once() {
+  const std::string what = path("once-only");
+  for (int i = 0; i < 10; ++i) {
+    on_threads(3, [&](int thread) {
+      const quire_container c = open("at-once", options(QUIRE_CONTAINER_CREATE, "file", what.c_str()));
+      const std::uint64_t mark = static_cast<std::uint64_t>(quire_node() * 3 + thread + 1);
+      REQUIRE_OK(quire_container_append(c, &mark, sizeof mark, nullptr));
+      REQUIRE_OK(quire_container_close(c));
+    });
+    barrier();
+    const quire_container c = open("at-once", options(QUIRE_CONTAINER_READ_ONLY));
+    REQUIRE_EQUAL(bytes_of(c), static_cast<std::uint64_t>(quire_nodes()) * 3 * 8);
+    REQUIRE_OK(quire_container_close(c));
+    on_node(0, [&] {
+      REQUIRE_EQUAL(file_now("once-only").size(), static_cast<std::size_t>(quire_nodes()) * 3 * 8);
+      REQUIRE_OK(quire_container_remove("at-once", QUIRE_CONTAINER_REMOVE_CONTENT));
+    });
+  }
+}
+
+// ---- Two jobs
+
+constexpr std::uint64_t kept_bytes = 33 * page + 1001;
+
+void save() {
+  const std::string what = path("kept");
+  const quire_container c = open("kept", options(QUIRE_CONTAINER_CREATE, "file", what.c_str()));
+  on_node(quire_nodes() - 1, [&] { write(c, 0, content(kept_bytes, 11)); });
+  std::byte* const at = map(c);
+  if (quire_node() == 0) at[5] = std::byte{42};
+  barrier();  // not closed: the end of the job keeps it
+}
+void go_on() {
+  auto wanted = content(kept_bytes, 11);
+  wanted[5] = std::byte{42};
+  REQUIRE_SAME(file_now("kept"), wanted);
+  const std::string what = path("kept");
+  const quire_container c = open("other name", options(QUIRE_CONTAINER_CREATE | QUIRE_CONTAINER_READ_ONLY, "file", what.c_str()));
+  REQUIRE_SAME(read(c, 0, 1 << 20), wanted);
+  barrier();
+  if (quire_node() == 0) std::puts("the content is there");
+}
+void die() {
+  const std::string what = path("kept");
+  const quire_container c = open("kept", options(QUIRE_CONTAINER_CREATE, "file", what.c_str()));
+  on_node(quire_nodes() - 1, [&] { write(c, 0, content(kept_bytes, 11)); });
+  std::byte* const at = map(c);
+  if (quire_node() == 0) at[5] = std::byte{42};
+  barrier();
+  if (quire_node() == 0) REQUIRE_OK(quire_container_sync(c, 0, 0));
+  barrier();
+  if (quire_node() == quire_nodes() - 1) ::kill(::getpid(), SIGKILL);
+  for (;;) sleep_ms(1000);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  REQUIRE_OK(quire_start(nullptr));
+  const std::string part = argc > 1 ? argv[1] : "";
+  const bool given = part == "save" || part == "go-on" || part == "die" || part == "refused";
+  struct text {
+    char name[256];
+  };
+  if (part == "refused") {
+    quire_container c{};
+    REQUIRE_STATUS(quire_container_open("c", nullptr, &c), QUIRE_UNSUPPORTED);
+    REQUIRE(said("fork") || said("lost"));
+    REQUIRE_OK(quire_end());
+    return 0;
+  }
+  if (given) {
+    g_directory = argv[2];
+    ::mkdir(g_directory.c_str(), 0700);
+  } else {
+    text* const shared = shared_object<text>("directory");
+    if (quire_node() == 0) {
+      char name[] = "containers-XXXXXX";
+      REQUIRE(::mkdtemp(name) != nullptr);
+      std::strcpy(shared->name, name);
+    }
+    barrier();
+    char here[200];
+    REQUIRE(::getcwd(here, sizeof here) != nullptr);
+    g_directory = std::string(here) + "/" + shared->name;
+  }
+  if (part == "save") save();
+  if (part == "go-on") go_on();
+  if (part == "die") die();
+  if (part == "many") many(argc > 2 ? std::atoi(argv[2]) : 200);
+  const std::pair<const char*, void (*)()> parts[] = {{"refusals", refusals}, {"memory", memory}, {"files", files}, {"appends", appends}, {"ends", ends},
+                                                      {"errors", errors}, {"linkers", linkers}, {"at_once", at_once}};
+  for (const auto& [name, run] : parts) {
+    if (!given && part != "many" && (part.empty() || part == name)) {
+      barrier();
+      run();
+    }
+  }
+  if (part.empty()) many(40);
+  barrier();
+  if (!given && quire_node() == 0) {
+    const std::string command = "rm -rf '" + g_directory + "'";
+    REQUIRE(std::system(command.c_str()) == 0);
+  }
+  REQUIRE_OK(quire_end());
+  return 0;
+}

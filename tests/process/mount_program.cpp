@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Containers as files of a mounted directory (QUIRE_MOUNT), with programs of the system on the other side.
+//   mount_program programs FILE            nodes start programs, which read what nodes have stored and store what nodes then load
+//   mount_program serve FILE CONSTANT      containers "memory", "data" (FILE) and "constant" (CONSTANT, read-only), until standard input ends
+//   mount_program leave                    node 0 ends without quire_end() and with one of these files open
+//   mount_program late                     node 1 starts a program when node 0 is in quire_end()
+#include <fcntl.h>
+#include <quire/container.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "node.hpp"
+
+namespace {
+
+using quire::test::barrier;
+
+constexpr std::size_t bytes = 1 << 20;
+
+std::string at(const char* name) { return std::string(std::getenv("QUIRE_MOUNT")) + "/" + name; }
+
+/// A program of the system; it has to end well.
+void run(const std::string& words) {
+  const int status = std::system(words.c_str());
+  if (status != 0) quire::test::fail(__FILE__, __LINE__, "'%s' gave %d", words.c_str(), status);
+}
+
+quire_container open(const char* name, const char* what, unsigned flags, std::uint64_t length) {
+  quire_container_options how{};
+  how.size = sizeof how;
+  how.what = what;
+  how.flags = flags | QUIRE_CONTAINER_CREATE;
+  how.bytes = length;
+  quire_container c{};
+  REQUIRE_OK(quire_container_open(name, &how, &c));
+  return c;
+}
+
+char* memory_of(quire_container c) {
+  void* address = nullptr;
+  REQUIRE_OK(quire_container_map(c, &address, nullptr));
+  return static_cast<char*>(address);
+}
+
+std::uint64_t length_of(quire_container c) {
+  std::uint64_t length = 0;
+  REQUIRE_OK(quire_container_bytes(c, &length));
+  return length;
+}
+
+/// Each node in turn does one thing, and all look.
+template <class F, class G>
+void in_turn(F&& one, G&& all) {
+  for (int node = 0; node < quire_nodes(); ++node) {
+    if (quire_node() == node) one(node);
+    barrier();
+    all(node);
+    barrier();
+  }
+}
+
+/// What one container shows to memory it shows to programs, and the reverse.
+void exchange(const char* name, quire_container c) {
+  char* const memory = memory_of(c);
+  in_turn(
+      [&](int node) {  // a store, then programs on the same bytes
+        std::memset(memory + node * 5000, 'a' + node, 5000);
+        run("test \"$(dd if=" + at(name) + " bs=1000 skip=" + std::to_string(node * 5) + " count=5 status=none | tr -d '" +
+            std::string(1, static_cast<char>('a' + node)) + "' | wc -c)\" = 0");
+      },
+      [&](int) {});
+  in_turn(
+      [&](int node) {
+        run("printf 'written by dd %d' " + std::to_string(node) + " | dd of=" + at(name) + " bs=1 seek=" + std::to_string(300'000 + 4096 * node - 4) +
+            " conv=notrunc status=none");
+      },
+      [&](int node) { REQUIRE(std::string(memory + 300'000 + 4096 * node - 4, 15) == "written by dd " + std::to_string(node)); });
+  const std::uint64_t before = length_of(c);
+  in_turn([&](int node) { run("echo line " + std::to_string(node) + " >> " + at(name)); },
+          [&](int node) {
+            const std::uint64_t end = before + 7 * static_cast<std::uint64_t>(node);
+            REQUIRE_EQUAL(length_of(c), end + 7);
+            REQUIRE(std::string(memory + end, 7) == "line " + std::to_string(node) + "\n");
+          });
+  // All at a time: no line is lost.
+  const std::uint64_t then = length_of(c);
+  for (int i = 0; i < 20; ++i) run("echo 'from " + std::to_string(quire_node()) + "' >> " + at(name));
+  barrier();
+  REQUIRE_EQUAL(length_of(c), then + 20 * 7 * static_cast<std::uint64_t>(quire_nodes()));
+  if (quire_node() == 0) {
+    run("truncate -s 100000 " + at(name));
+    struct stat facts {};
+    REQUIRE(::stat(at(name).c_str(), &facts) == 0 && facts.st_size == 100'000);
+  }
+  barrier();
+  REQUIRE_EQUAL(length_of(c), 100'000);
+  barrier();
+}
+
+void with_programs(const char* file) {
+  quire_container memory = open("memory", nullptr, 0, bytes), data = open("data", file, 0, 0);
+  REQUIRE_EQUAL(length_of(memory), bytes);
+  barrier();
+  exchange("memory", memory);
+  exchange("data", data);
+  if (quire_node() == 0) run("sync " + at("data") + " && cmp " + at("data") + " " + file + " && cp " + at("data") + " " + at("copy"));
+  barrier();
+  // What a program has made is a container.
+  quire_container_options how{};
+  how.size = sizeof how;
+  quire_container copy{};
+  REQUIRE_OK(quire_container_open("copy", &how, &copy));
+  REQUIRE_EQUAL(length_of(copy), 100'000);
+  REQUIRE(std::memcmp(memory_of(copy), memory_of(data), 100'000) == 0);
+  // The kernel reads a file of the mount into memory of another container, on a node that does not have its pages.
+  const int d = ::open(at("copy").c_str(), O_RDONLY | O_CLOEXEC);
+  REQUIRE(d >= 0);
+  in_turn(
+      [&](int node) {
+        REQUIRE_OK(quire_container_truncate(memory, 0));
+        REQUIRE_OK(quire_container_truncate(memory, bytes));
+        REQUIRE_EQUAL(::pread(d, memory_of(memory) + 1, 50'000, node), 50'000);
+      },
+      [&](int node) { REQUIRE(std::memcmp(memory_of(memory) + 1, memory_of(data) + node, 50'000) == 0); });
+  ::close(d);
+  REQUIRE_OK(quire_container_close(copy));
+  barrier();
+  if (quire_node() == 0) run("rm " + at("copy"));
+  barrier();
+  REQUIRE_STATUS(quire_container_open("copy", &how, &copy), QUIRE_NOT_FOUND);
+}
+
+void serve(const char* file, const char* constant) {
+  quire_container memory = open("memory", nullptr, 0, bytes);
+  (void)open("data", file, 0, 0);
+  (void)open("constant", constant, QUIRE_CONTAINER_READ_ONLY, 0);
+  if (quire_node() == quire_nodes() - 1)
+    for (std::size_t i = 0; i < bytes; ++i) memory_of(memory)[i] = static_cast<char>(i * 7 / 5);
+  barrier();
+  if (quire_node() != 0) return barrier();
+  std::printf("ready %d\n", static_cast<int>(::getpid()));
+  std::fflush(stdout);
+  while (std::getchar() != EOF) continue;
+  barrier();
+}
+
+void end_late() {
+  const quire_container memory = open("memory", nullptr, 0, bytes);
+  memory_of(memory)[quire_node()] = static_cast<char>('0' + quire_node());
+  barrier();
+  if (quire_node() != 1) return;
+  ::sleep(1);  // the other one waits in quire_end() by then
+  run("test \"$(head -c 2 " + at("memory") + ")\" = 01 && printf x | dd of=" + at("memory") + " conv=notrunc status=none");
+  REQUIRE(memory_of(memory)[0] == 'x');
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string_view what = argc > 1 ? argv[1] : "";
+  REQUIRE_OK(quire_start(nullptr));
+  if (what == "programs" && argc == 3) {
+    with_programs(argv[2]);
+  } else if (what == "serve" && argc == 4) {
+    serve(argv[2], argv[3]);
+  } else if (what == "leave") {
+    (void)open("memory", nullptr, 0, bytes);
+    barrier();
+    if (quire_node() == 0) {
+      REQUIRE(::open(at("memory").c_str(), O_RDWR) >= 0);
+      ::_exit(0);
+    }
+    ::sleep(60);
+  } else if (what == "late") {
+    end_late();
+  } else {
+    return 2;
+  }
+  REQUIRE_OK(quire_end());
+}

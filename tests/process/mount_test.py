@@ -1,0 +1,283 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""mount_test.py QUIRE PROGRAM: `quire run --mount`: programs of this machine on containers as files; what is refused; and that nothing stays mounted, whoever dies. Skipped where
+this process may not mount."""
+import ctypes
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+QUIRE, PROGRAM = sys.argv[1:3]
+del sys.argv[1:3]
+
+
+def may_mount():
+    return os.access("/dev/fuse", os.R_OK | os.W_OK) and (os.geteuid() == 0 or shutil.which("fusermount3") is not None)
+
+
+def mounted(where):
+    with open("/proc/self/mounts") as table:
+        return any(line.split()[1:3] == [str(where), "fuse.quire"] for line in table)
+
+
+def within(seconds, holds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if holds():
+            return True
+        time.sleep(0.02)
+    return holds()
+
+
+@unittest.skipUnless(may_mount(), "this process may not mount")
+class Mount(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="quire-mount-")).resolve()
+        self.where = self.folder / "shown"
+        self.where.mkdir()
+        self.jobs = []
+        random.seed(1)
+        self.content = random.randbytes(300_001)
+        (self.folder / "data").write_bytes(self.content)
+        (self.folder / "constant").write_bytes(self.content)
+
+    def tearDown(self):
+        for job in self.jobs:
+            if job.poll() is None:
+                job.kill()
+                job.wait(20)
+            for pipe in (job.stdin, job.stdout, job.stderr):
+                pipe.close()
+        self.assertTrue(within(10, lambda: not mounted(self.where)), "something stays mounted")
+        shutil.rmtree(self.folder)
+
+    def command(self, *words, nodes=2, options=()):
+        return [QUIRE, "run", "-n", str(nodes), "--timeout", "80", "--mount", str(self.where), *options, PROGRAM, *map(str, words)]
+
+    def run_job(self, *words, **how):
+        return subprocess.run(self.command(*words, **how), text=True, capture_output=True, timeout=100, cwd=self.folder)
+
+    def well(self, done):
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertFalse(mounted(self.where))
+        self.assertEqual(os.listdir(self.where), [])
+        return done
+
+    def served(self, **how):
+        """A job that serves until its standard input ends, and the pid of node 0, which serves the files."""
+        job = subprocess.Popen(self.command("serve", self.folder / "data", self.folder / "constant", **how), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+        self.jobs.append(job)
+        line = job.stdout.readline()
+        if not line.startswith("ready"):
+            self.fail(line + job.stderr.read())
+        return job, int(line.split()[1])
+
+    def end(self, job):
+        job.stdin.close()
+        self.assertEqual(job.wait(60), 0, job.stderr.read())
+        self.assertFalse(mounted(self.where))
+
+    def shell(self, words):
+        done = subprocess.run(["sh", "-c", words], text=True, capture_output=True, timeout=60, cwd=self.where)
+        self.assertEqual(done.returncode, 0, words + "\n" + done.stderr)
+        return done.stdout
+
+    # ---- Programs
+
+    def test_nodes_and_programs_see_what_the_others_write(self):
+        for nodes in (1, 2, 3):
+            (self.folder / "data").write_bytes(bytes(400_000))
+            self.well(self.run_job("programs", self.folder / "data", nodes=nodes))
+            self.assertEqual((self.folder / "data").stat().st_size, 100_000)
+
+    def test_over_tcp_and_by_the_other_detector(self):
+        for options in (["--transport", "tcp"], ["--detect", "segv"]):
+            (self.folder / "data").write_bytes(bytes(400_000))
+            self.well(self.run_job("programs", self.folder / "data", options=options))
+
+    def test_files_are_there_until_all_nodes_end(self):
+        self.well(self.run_job("late"))
+
+    def test_stock_programs(self):
+        job, _ = self.served()
+        self.assertEqual(sorted(os.listdir(self.where)), ["constant", "data", "memory"])
+        self.assertEqual((self.where / "data").read_bytes(), self.content)
+        self.assertEqual((self.where / "memory").read_bytes(), bytes(i * 7 // 5 % 256 for i in range(1 << 20)))
+        self.assertEqual(oct((self.where / "constant").stat().st_mode & 0o777), "0o444")
+        self.shell("cp data copy && cmp data copy && cat memory memory > twice && test $(stat -c %s twice) = 2097152")
+        self.shell("dd if=/dev/urandom of=new bs=65536 count=40 status=none && cp new ../new && cmp new ../new && md5sum new > sums && md5sum -c sums")
+        self.shell("gzip -c data > data.gz && gunzip -c data.gz | cmp - data && tar cf ../all.tar . && tar tf ../all.tar | grep -q memory")
+        self.shell("sort -R data > /dev/null; grep -c . data > count; tail -c 10 memory | wc -c | grep -q 10; df . | grep -q quire; mv count moved && rm moved")
+        with self.assertRaises(PermissionError):
+            open(self.where / "constant", "r+b")
+        with self.assertRaises(PermissionError):
+            (self.where / "folder").mkdir()
+        with self.assertRaises(OSError):  # two openings of the job hold it
+            (self.where / "memory").unlink()
+        self.shell("printf changed | dd of=data conv=notrunc,fsync status=none")
+        self.assertEqual((self.folder / "data").read_bytes()[:7], b"changed")  # fsync has written it
+        self.end(job)
+
+    def test_sqlite(self):
+        job, _ = self.served()
+        base = sqlite3.connect(self.where / "base.db", timeout=30)
+        base.execute("create table t (k integer primary key, v text)")
+        for i in range(10):
+            with base:
+                base.executemany("insert into t values (?, ?)", [(i * 100 + k, "x" * k) for k in range(100)])
+        if shutil.which("sqlite3"):
+            self.assertEqual(self.shell("sqlite3 base.db 'select count(*), sum(length(v)) from t; pragma integrity_check'"), "1000|49500\nok\n")
+            writers = [subprocess.Popen(["sqlite3", "-cmd", ".timeout 30000", "base.db", f"insert into t select k + {n}000, v from t where k < 1000"], cwd=self.where) for n in (1, 2, 3)]
+            self.assertEqual([writer.wait(60) for writer in writers], [0, 0, 0])
+            self.assertEqual(base.execute("select count(*) from t").fetchone(), (4000,))
+        self.assertEqual(base.execute("pragma integrity_check").fetchone(), ("ok",))
+        base.close()
+        self.end(job)
+
+    def test_numpy_maps_what_is_read_only(self):
+        try:
+            import numpy
+        except ImportError:
+            self.skipTest("no numpy")
+        job, _ = self.served()
+        right = numpy.frombuffer(self.content, dtype=numpy.uint8)
+        mapped = numpy.memmap(self.where / "constant", dtype=numpy.uint8, mode="r")
+        self.assertTrue((mapped == right).all())
+        self.assertTrue((numpy.fromfile(self.where / "data", dtype=numpy.uint8) == right).all())
+        with self.assertRaises(OSError):  # what others write cannot be mapped
+            numpy.memmap(self.where / "data", dtype=numpy.uint8, mode="r+")
+        del mapped
+        self.end(job)
+
+    # ---- Ends
+
+    def test_kill_of_the_node_that_serves(self):
+        job, pid = self.served()
+        holder = subprocess.Popen(["tail", "-f", "memory"], cwd=self.where, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        os.kill(pid, signal.SIGKILL)
+        self.assertEqual(job.wait(30), 128 + signal.SIGKILL)
+        self.assertFalse(mounted(self.where), "the launcher leaves nothing")
+        holder.kill()
+        holder.wait(10)
+        # The directory is as good as new.
+        (self.folder / "data").write_bytes(bytes(400_000))
+        self.well(self.run_job("programs", self.folder / "data"))
+
+    def test_kill_of_the_launcher(self):
+        job, pid = self.served()
+        holder = open(self.where / "memory", "rb")
+        job.kill()
+        job.wait(10)
+        self.assertTrue(within(10, lambda: not mounted(self.where)), "nobody has unmounted it")
+        self.assertTrue(within(10, lambda: not os.path.exists(f"/proc/{pid}")))
+        with self.assertRaises(OSError):
+            holder.read()
+        holder.close()
+
+    def test_kill_of_both(self):
+        job, pid = self.served()
+        job.send_signal(signal.SIGSTOP)
+        os.kill(pid, signal.SIGKILL)
+        job.kill()
+        job.wait(10)
+        self.assertTrue(within(10, lambda: not mounted(self.where)))
+
+    def test_interrupt(self):
+        job, _ = self.served()
+        job.send_signal(signal.SIGINT)
+        self.assertNotEqual(job.wait(30), 0)
+        self.assertFalse(mounted(self.where))
+
+    def test_node_that_ends_with_a_file_open(self):
+        done = self.run_job("leave")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("exited without quire_end()", done.stderr)
+        self.assertFalse(mounted(self.where))
+
+    def test_what_a_dead_job_has_left_is_taken_away(self):
+        # As when the shell that waits for the end of the node was killed with it.
+        job, pid = self.served()
+        for name in os.listdir("/proc"):
+            if name.isdigit():
+                try:
+                    with open(f"/proc/{name}/cmdline") as words:
+                        line = words.read()
+                except OSError:
+                    continue
+                if "quire-unmount" in line and str(self.where) in line:
+                    os.kill(int(name), signal.SIGKILL)
+        job.kill()
+        job.wait(10)
+        self.assertTrue(within(10, lambda: not os.path.exists(f"/proc/{pid}")))
+        self.assertTrue(mounted(self.where), "nobody was there to take it away")
+        (self.folder / "data").write_bytes(bytes(400_000))
+        self.well(self.run_job("programs", self.folder / "data"))
+
+    # ---- On hosts
+
+    def test_agents_of_one_host_mount_once(self):
+        agent = self.folder / "agent"
+        agent.write_text('#!/bin/sh\nshift\nexec sh -c "$*"\n')
+        agent.chmod(0o755)
+        (self.folder / "data").write_bytes(bytes(400_000))
+        hosts = ["--hosts", "127.0.0.1,localhost", "--agent", str(agent)]
+        self.well(self.run_job("programs", self.folder / "data", options=hosts))
+        done = subprocess.run([QUIRE, "run", *hosts, "--timeout", "30", "--mount", str(self.folder / "none"), PROGRAM, "late"], text=True, capture_output=True, timeout=60)
+        self.assertEqual(done.returncode, 125, done.stderr)
+        self.assertIn("make it: mkdir -p", done.stderr)
+        job, pid = self.served(options=hosts)
+        os.kill(pid, signal.SIGKILL)
+        self.assertNotEqual(job.wait(30), 0)
+        self.assertTrue(within(10, lambda: not mounted(self.where)))
+
+    # ---- Refusals
+
+    def refused(self, text, *options, program="late", status=125, where=None, prefix=()):
+        done = subprocess.run([*prefix, QUIRE, "run", "-n", "2", "--timeout", "30", "--mount", str(where or self.where), *options, PROGRAM, program], text=True,
+                              capture_output=True, timeout=60)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        self.assertIn(text, done.stderr)
+        self.assertFalse(mounted(self.where))
+        return done.stderr
+
+    def test_directories_that_will_not_do(self):
+        said = self.refused("make it: mkdir -p", where=self.folder / "none")
+        self.assertEqual(said.count("\n"), 1, said)
+        self.refused("Not a directory", where=self.folder / "data")
+        self.refused("is not empty", where=self.folder)
+        job, _ = self.served()
+        done = subprocess.run(self.command("late"), text=True, capture_output=True, timeout=60)
+        self.assertEqual(done.returncode, 125, done.stderr)
+        self.assertIn("another job is mounted", done.stderr)
+        self.assertTrue(mounted(self.where), "it is the other job's")
+        self.end(job)
+
+    def test_jobs_without_containers(self):
+        self.refused("there are none where survivors", "--on-failure", "notify", status=1)
+        self.refused("there are none where the pool is 'fork'", "--pool", "fork", status=1)
+
+    @unittest.skipUnless(os.geteuid() == 0, "hides things from a job, as root")
+    def test_without_libfuse_and_without_the_device(self):
+        try:
+            library = os.path.realpath(next(Path("/").glob("usr/lib/*/libfuse3.so.3")))
+        except StopIteration:
+            self.skipTest("libfuse3 is elsewhere")
+        hide = f"mount --bind /dev/null {library} && exec \"$@\""
+        self.refused("apt install libfuse3-3", prefix=["unshare", "-m", "sh", "-c", hide, "sh"], status=1)
+        dev = "mkdir d && mount -t tmpfs none d && for x in null zero random urandom shm userfaultfd; do test ! -e /dev/$x || { test -d /dev/$x && mkdir d/$x || touch d/$x; " \
+              "mount --bind /dev/$x d/$x; }; done && mount --rbind d /dev && exec \"$@\""
+        self.refused("/dev/fuse cannot be opened", prefix=["unshare", "-m", "sh", "-c", f"cd {self.folder} && " + dev, "sh"])
+
+
+if __name__ == "__main__":
+    ctypes.CDLL(None).prctl(36, 1)  # orphans of jobs that are killed come here, not to a process that knows nothing of them
+    unittest.main(argv=[sys.argv[0], *sys.argv[1:]])

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The pure parts of containers: names, sizes, what a throttle is told; and links, whose linker is a toy: what they give it, and where its content ends.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "base/detail.hpp"
+#include "container/link.hpp"
+#include "container/linker_table.hpp"
+#include "container/linkers.hpp"
+#include "container/name_table.hpp"
+#include "container/shape.hpp"
+
+namespace quire::container {
+namespace {
+
+using outcome = name_table::outcome;
+
+TEST(container_names, who_opens_first_makes_and_others_wait) {
+  name_table all;
+  const auto a = all.open("a", true, false, false);
+  EXPECT_EQ(a.what, outcome::make);
+  EXPECT_EQ(a.number, 1);
+  EXPECT_EQ(all.open("a", true, false, false).what, outcome::wait);
+  EXPECT_EQ(all.take_away("a").what, outcome::wait);
+  EXPECT_EQ(all.open("b", true, false, true).what, outcome::wait);  // alone, and one is being made
+  EXPECT_EQ(all.open("b", false, false, false).what, outcome::none);
+  all.made(a.number);
+  EXPECT_EQ(all.open("a", true, true, false).what, outcome::exists);
+  EXPECT_EQ(all.open("a", false, false, false).number, 1);
+  EXPECT_EQ(all.take_away("a").what, outcome::busy);
+  all.closed(1);
+  EXPECT_EQ(all.take_away("a").what, outcome::busy);
+  all.closed(1);
+  EXPECT_EQ(all.take_away("a").what, outcome::found);
+  EXPECT_EQ(all.open("a", true, false, false).what, outcome::wait);
+  all.stays(1);
+  EXPECT_EQ(all.open("a", false, false, false).what, outcome::found);
+  all.closed(1);
+  EXPECT_EQ(all.take_away("a").what, outcome::found);
+  all.gone(1);
+  EXPECT_EQ(all.take_away("a").what, outcome::none);
+  EXPECT_EQ(all.count(), 0u);
+}
+
+TEST(container_names, one_that_could_not_be_made_leaves_its_number_to_the_next) {
+  name_table all;
+  const auto a = all.open("a", true, false, true);
+  EXPECT_EQ(a.what, outcome::make);
+  all.failed(a.number);
+  EXPECT_EQ(all.open("a", false, false, false).what, outcome::none);
+  const auto b = all.open("b", true, false, true);  // nobody is at it any more
+  EXPECT_EQ(b.what, outcome::make);
+  EXPECT_EQ(b.number, a.number);
+  EXPECT_EQ(all.last(), 1);
+}
+
+TEST(container_names, there_are_so_many) {
+  name_table all;
+  for (unsigned i = 1; i <= most_containers; ++i) EXPECT_EQ(all.open(std::to_string(i), true, false, false).number, i);
+  EXPECT_EQ(all.open("one more", true, false, false).what, outcome::full);
+  all.made(77);
+  all.closed(77);
+  EXPECT_EQ(all.take_away("77").number, 77);
+  all.gone(77);
+  EXPECT_EQ(all.open("one more", true, false, false).number, 77);
+}
+
+quire_container_options how(unsigned flags = QUIRE_CONTAINER_CREATE) {
+  quire_container_options o{};
+  o.size = sizeof o;
+  o.flags = flags;
+  return o;
+}
+
+TEST(container_shape, capacity_follows_the_bytes) {
+  constexpr std::uint64_t gib = std::uint64_t{1} << 30;
+  surroundings around{std::uint64_t{1} << 40, nullptr, UINT64_MAX};
+  shape s;
+  EXPECT_TRUE(shape_of(how(), around, s).ok());
+  EXPECT_EQ(s.bytes, 0u);
+  EXPECT_EQ(s.capacity, gib);
+  auto o = how();
+  o.bytes = gib + 1;
+  EXPECT_TRUE(shape_of(o, around, s).ok());
+  EXPECT_EQ(s.capacity, 2 * gib + 4096);
+  o.bytes = 5;
+  o.capacity = 6;
+  EXPECT_TRUE(shape_of(o, around, s).ok());
+  EXPECT_EQ(s.capacity, 4096u);
+  const quire_linker file = file_linker();
+  around.linker = &file;
+  around.linked_bytes = 10'000;
+  o = how(QUIRE_CONTAINER_CREATE | QUIRE_CONTAINER_READ_ONLY);
+  o.bytes = 50'000;  // of what is read only means nothing
+  EXPECT_TRUE(shape_of(o, around, s).ok());
+  EXPECT_EQ(s.bytes, 10'000u);
+  EXPECT_EQ(s.capacity, 12'288u);
+  o.flags = QUIRE_CONTAINER_CREATE;
+  EXPECT_TRUE(shape_of(o, around, s).ok());
+  EXPECT_EQ(s.bytes, 50'000u);
+}
+
+TEST(container_shape, what_does_not_go_is_named) {
+  const surroundings around{std::uint64_t{1} << 40, nullptr, UINT64_MAX};
+  shape s;
+  auto o = how();
+  o.bytes = std::uint64_t{1} << 60;
+  EXPECT_EQ(shape_of(o, around, s).code(), QUIRE_NO_ADDRESSES);
+  o.bytes = UINT64_MAX;
+  EXPECT_EQ(shape_of(o, around, s).code(), QUIRE_NO_ADDRESSES);
+  o.bytes = 100;
+  o.capacity = 99;
+  EXPECT_EQ(shape_of(o, around, s).code(), QUIRE_INVALID);
+  EXPECT_NE(std::strstr(base::detail(), "less than the content"), nullptr);
+  quire_linker large = file_linker();
+  large.grain = 65536;
+  o = how();
+  o.unit_bytes = 4096;
+  std::uint64_t unit = 0;
+  EXPECT_EQ(unit_of(o, &large, unit).code(), QUIRE_INVALID);
+  o.unit_bytes = 0;
+  EXPECT_TRUE(unit_of(o, &large, unit).ok());
+  EXPECT_EQ(unit, 65536u);
+}
+
+TEST(container_throttle, reads_what_it_is_told) {
+  throttling t;
+  EXPECT_TRUE(read("mbps=100,latency_us=7,flush=3,times=2,error=ENOSPC;file;/a;b", t));
+  EXPECT_DOUBLE_EQ(t.bytes_per_ns, 0.1);
+  EXPECT_EQ(t.latency_ns, 7000u);
+  EXPECT_EQ(t.flush, 3u);
+  EXPECT_EQ(t.times, 2u);
+  EXPECT_EQ(t.error, ENOSPC);
+  EXPECT_EQ(t.linker, "file");
+  EXPECT_EQ(t.what, "/a;b");
+  for (const char* const bad : {"", "mbps=1", "mbps=1;file", "mbps;file;x", "mbps=0;file;x", "fill=-1;file;x", "error=no;file;x", "x=1;file;y"}) {
+    throttling none;
+    EXPECT_FALSE(read(bad, none)) << bad;
+  }
+}
+
+/// A linker that keeps bytes as a file does: as long as what was written.
+struct toy {
+  std::vector<std::byte> all{};
+  int error = 0;
+  unsigned fills = 0;
+  static toy& of(void* self) { return *static_cast<toy*>(self); }
+  quire_linker linker() {
+    quire_linker l{};
+    l.size = sizeof l;
+    l.name = "toy";
+    l.can = QUIRE_LINK_WRITE | QUIRE_LINK_TRUNCATE;
+    l.context = this;
+    l.open = [](void* context, const char*, unsigned, std::uint64_t* bytes, void** self) {
+      *bytes = of(context).all.size();
+      *self = context;
+      return of(context).error;
+    };
+    l.fill = [](void* self, std::uint64_t at, void* into, std::size_t bytes) {
+      auto& t = of(self);
+      ++t.fills;
+      std::memset(into, 0, bytes);
+      if (at < t.all.size()) std::memcpy(into, t.all.data() + at, std::min(bytes, t.all.size() - at));
+      return t.error;
+    };
+    l.flush = [](void* self, std::uint64_t at, const void* from, std::size_t bytes) {
+      auto& t = of(self);
+      if (t.error != 0) return t.error;
+      t.all.resize(std::max(t.all.size(), at + bytes));
+      std::memcpy(t.all.data() + at, from, bytes);
+      return 0;
+    };
+    return l;
+  }
+};
+std::shared_ptr<link> open(toy& t, const quire_linker& l, const part& which = {}) {
+  std::uint64_t bytes = 0;
+  int error = 0;
+  auto made = link::open(l, "somewhere", 0, bytes, error);
+  EXPECT_EQ(error, 0);
+  made->begin(which, t.all.size());
+  return made;
+}
+std::vector<std::byte> unit_with(std::initializer_list<std::size_t> places) {
+  std::vector<std::byte> u(4096);
+  for (const std::size_t p : places) u[p] = std::byte{7};
+  return u;
+}
+
+TEST(container_link, no_zeroes_are_written_behind_the_content) {
+  toy t;
+  const auto l = open(t, t.linker());
+  EXPECT_EQ(l->flush(0, unit_with({0, 99})), 0);
+  EXPECT_EQ(t.all.size(), 100u);
+  EXPECT_EQ(l->flush(4096, unit_with({})), 0);
+  EXPECT_EQ(t.all.size(), 100u);
+  // What was written there once is written again, though it is zero now.
+  EXPECT_EQ(l->flush(0, unit_with({0})), 0);
+  EXPECT_EQ(t.all.size(), 100u);
+  EXPECT_EQ(t.all[99], std::byte{0});
+  // The end is told, and a sync has it so.
+  l->note_end(5000);
+  EXPECT_EQ(l->sync(), 0);
+  EXPECT_EQ(t.all.size(), 5000u);
+  l->note_end(10);  // an older one says nothing
+  EXPECT_EQ(l->sync(), 0);
+  EXPECT_EQ(t.all.size(), 5000u);
+}
+
+TEST(container_link, the_node_of_the_last_byte_sees_to_the_length) {
+  toy t;
+  const auto l = open(t, t.linker(), {4096, 2, 0});
+  l->note_end(4097);
+  EXPECT_EQ(l->sync(), 0);
+  EXPECT_EQ(t.all.size(), 0u);  // byte 4096 is the other node's
+  l->note_end(8193);
+  EXPECT_EQ(l->sync(), 0);
+  EXPECT_EQ(t.all.size(), 8193u);
+}
+
+TEST(container_link, after_a_cut_the_content_grows_anew) {
+  toy t;
+  const auto l = open(t, t.linker());
+  EXPECT_EQ(l->flush(0, unit_with({4095})), 0);
+  l->set_end(10);
+  t.all.resize(10);
+  EXPECT_EQ(l->flush(0, unit_with({3})), 0);
+  EXPECT_EQ(t.all.size(), 10u);
+  l->note_end(20);
+  EXPECT_EQ(l->sync(), 0);
+  EXPECT_EQ(t.all.size(), 20u);
+}
+
+TEST(container_link, behind_the_end_nothing_is_asked_for) {
+  toy t;
+  t.all.assign(4100, std::byte{1});
+  const auto l = open(t, t.linker());
+  std::vector<std::byte> into(8192, std::byte{9});
+  EXPECT_EQ(l->fill(4096, into), 0);
+  EXPECT_EQ(into[3], std::byte{1});
+  EXPECT_EQ(into[4], std::byte{0});
+  EXPECT_EQ(t.fills, 1u);
+  EXPECT_EQ(l->fill(8192, into), 0);
+  EXPECT_EQ(t.fills, 1u);
+  EXPECT_EQ(l->try_fill(8192, into), 0);
+  EXPECT_EQ(l->try_fill(0, into), EAGAIN);  // it has no try_fill()
+}
+
+TEST(container_link, nonsense_and_exceptions_are_errors_of_io) {
+  toy t;
+  quire_linker l = t.linker();
+  l.sync = [](void*) -> int { throw 5; };
+  const auto made = open(t, l);
+  t.error = -3;
+  EXPECT_EQ(made->flush(0, unit_with({1})), EIO);
+  t.error = ENOSPC;
+  EXPECT_EQ(made->flush(0, unit_with({1})), ENOSPC);
+  EXPECT_EQ(made->sync(), EIO);
+  l.can = 0;
+  const auto reads = open(t = {}, l);
+  EXPECT_EQ(reads->flush(0, unit_with({1})), EROFS);
+}
+
+TEST(container_linkers, are_checked_and_copied) {
+  linker_table all;
+  EXPECT_NE(all.find("file"), nullptr);
+  EXPECT_NE(all.find("throttle"), nullptr);
+  toy t;
+  quire_linker l = t.linker();
+  std::string name = "mine";
+  l.name = name.c_str();
+  EXPECT_TRUE(all.add("call", l).ok());
+  name = "away";
+  EXPECT_NE(all.find("mine"), nullptr);
+  EXPECT_EQ(all.find("away"), nullptr);
+  l.name = "mine";
+  EXPECT_EQ(all.add("call", l).code(), QUIRE_EXISTS);
+  l.name = "memory";
+  EXPECT_EQ(all.add("call", l).code(), QUIRE_EXISTS);
+  l.name = "other";
+  l.flush = nullptr;
+  EXPECT_EQ(all.add("call", l).code(), QUIRE_INVALID);
+  l.can = 0;
+  l.grain = 4097;
+  EXPECT_EQ(all.add("call", l).code(), QUIRE_INVALID);
+  l.grain = 0;
+  l.threads = 65;
+  EXPECT_EQ(all.add("call", l).code(), QUIRE_INVALID);
+  l.threads = 0;
+  for (std::size_t i = 1; i < most_linkers; ++i) {
+    name = std::to_string(i);
+    l.name = name.c_str();
+    EXPECT_TRUE(all.add("call", l).ok());
+  }
+  l.name = "one more";
+  EXPECT_EQ(all.add("call", l).code(), QUIRE_LIMIT);
+}
+
+}  // namespace
+}  // namespace quire::container

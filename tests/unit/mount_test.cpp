@@ -1,0 +1,501 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A mounted directory over files in memory: what programs see through the kernel, by system calls and by programs of the system; errors; and that nothing
+// stays mounted, whoever dies. Skipped where this process may not mount.
+#include "mount/mount.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <sstream>
+#include <thread>
+
+#include "os/mounts.hpp"
+#include "os/process.hpp"
+
+namespace quire::mount {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+/// Files in this process. `most_bytes` is what one may have; `fails` is the error of all reads and syncs, if it is not 0; `keeps_open`: what is open cannot be removed.
+class files_in_memory final : public files {
+ public:
+  struct content {
+    std::string bytes;
+    bool read_only = false;
+  };
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::map<std::string, std::shared_ptr<content>> named;
+  std::map<handle, std::shared_ptr<content>> opened;
+  std::uint64_t most_bytes = 1 << 24;
+  int fails = 0;
+  bool holds_reads = false, keeps_open = false;
+  int held_reads = 0, syncs = 0, closes = 0;
+  handle next = 1;
+
+  void add(const std::string& name, const std::string& bytes, bool read_only = false) {
+    const std::lock_guard lock(mutex);
+    named[name] = std::make_shared<content>(content{bytes, read_only});
+  }
+  std::string of(const std::string& name) {
+    const std::lock_guard lock(mutex);
+    return named.contains(name) ? named[name]->bytes : "(none)";
+  }
+  int list(std::vector<named_file>& into) override {
+    const std::lock_guard lock(mutex);
+    for (const auto& [name, c] : named) into.push_back({name, {c->bytes.size(), c->read_only}});
+    return 0;
+  }
+  int look_up(const std::string& name, file_facts& into) override {
+    const std::lock_guard lock(mutex);
+    const auto at = named.find(name);
+    if (at == named.end()) return ENOENT;
+    into = {at->second->bytes.size(), at->second->read_only};
+    return 0;
+  }
+  int open(const std::string& name, bool writes, handle& into) override {
+    const std::lock_guard lock(mutex);
+    const auto at = named.find(name);
+    if (at == named.end()) return ENOENT;
+    if (writes && at->second->read_only) return EACCES;
+    opened[into = next++] = at->second;
+    return 0;
+  }
+  int create(const std::string& name, handle& into) override {
+    const std::lock_guard lock(mutex);
+    if (named.contains(name)) return EEXIST;
+    opened[into = next++] = named[name] = std::make_shared<content>();
+    return 0;
+  }
+  void close(handle h) override {
+    const std::lock_guard lock(mutex);
+    ++closes;
+    opened.erase(h);
+  }
+  int bytes(handle h, std::uint64_t& into) override {
+    const std::lock_guard lock(mutex);
+    into = opened.at(h)->bytes.size();
+    return 0;
+  }
+  int read(handle h, std::uint64_t at, void* into, std::size_t size, std::size_t& done) override {
+    std::unique_lock lock(mutex);
+    ++held_reads;
+    changed.notify_all();
+    changed.wait(lock, [this] { return !holds_reads; });
+    --held_reads;
+    if (fails != 0) return fails;
+    const std::string& from = opened.at(h)->bytes;
+    done = at >= from.size() ? 0 : std::min(size, from.size() - static_cast<std::size_t>(at));
+    if (done != 0) std::memcpy(into, from.data() + at, done);
+    return 0;
+  }
+  int write(handle h, std::uint64_t at, const void* from, std::size_t size, std::size_t& done) override {
+    const std::lock_guard lock(mutex);
+    std::string& to = opened.at(h)->bytes;
+    if (at >= most_bytes) return EFBIG;
+    done = std::min<std::size_t>(size, most_bytes - at);
+    if (to.size() < at + done) to.resize(at + done);
+    std::memcpy(to.data() + at, from, done);
+    return 0;
+  }
+  int append(handle h, const void* from, std::size_t size) override {
+    const std::lock_guard lock(mutex);
+    opened.at(h)->bytes.append(static_cast<const char*>(from), size);
+    return 0;
+  }
+  int truncate(handle h, std::uint64_t bytes) override {
+    const std::lock_guard lock(mutex);
+    if (bytes > most_bytes) return EFBIG;
+    opened.at(h)->bytes.resize(bytes);
+    return 0;
+  }
+  int sync(handle) override {
+    const std::lock_guard lock(mutex);
+    ++syncs;
+    return fails;
+  }
+  int remove(const std::string& name) override {
+    const std::lock_guard lock(mutex);
+    const auto at = named.find(name);
+    if (at == named.end()) return ENOENT;
+    const bool is_open = std::any_of(opened.begin(), opened.end(), [&](const auto& one) { return one.second == at->second; });
+    if (is_open && keeps_open) return EBUSY;
+    named.erase(at);
+    return 0;
+  }
+  void space(std::uint64_t& bytes, std::uint64_t& free) override { bytes = 1 << 30, free = 1 << 29; }
+};
+
+bool is_mounted(const std::string& canonical) {
+  std::ifstream table("/proc/self/mounts");
+  for (std::string line; std::getline(table, line);)
+    if (line.find(" " + canonical + " fuse.quire ") != line.npos) return true;
+  return false;
+}
+
+/// Waits for a condition that another process brings about.
+bool within_10_s(const std::function<bool()>& holds) {
+  for (int i = 0; i < 1000; ++i) {
+    if (holds()) return true;
+    std::this_thread::sleep_for(10ms);
+  }
+  return false;
+}
+
+class Mount : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = std::filesystem::temp_directory_path() / "quire-mount-XXXXXX";
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    at = os::canonical_directory(name);
+    if (::access("/dev/fuse", R_OK | W_OK) != 0) GTEST_SKIP() << "/dev/fuse cannot be opened";
+    auto got = open(at);
+    if (!got.ok() && got.why().code() != QUIRE_BAD_OPTION) GTEST_SKIP() << "this process may not mount";
+    ASSERT_TRUE(got.ok());
+    here = std::move(got.value());
+    here->serve(shown);
+  }
+  void TearDown() override {
+    here.reset();
+    EXPECT_FALSE(is_mounted(at));
+    EXPECT_EQ(::rmdir(at.c_str()), 0) << std::strerror(errno);
+  }
+  [[nodiscard]] std::string path(const char* name) const { return at + "/" + name; }
+  static std::string content_of(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+  }
+  static int shell(const std::string& words) { return WEXITSTATUS(std::system(words.c_str())); }
+  /// Opens, or fails the test.
+  static os::descriptor opened(const std::string& path, int flags) {
+    os::descriptor d(::open(path.c_str(), flags | O_CLOEXEC, 0644));
+    EXPECT_TRUE(d.open()) << path << ": " << std::strerror(errno);
+    return d;
+  }
+
+  std::string at;
+  files_in_memory shown;
+  std::unique_ptr<mounted> here;
+};
+
+TEST_F(Mount, ListsFilesWithTheirSizesAndModes) {
+  shown.add("b", "12345");
+  shown.add("a", std::string(5000, 'x'), true);
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(at)) names.push_back(entry.path().filename());
+  std::sort(names.begin(), names.end());
+  EXPECT_THAT(names, ElementsAre("a", "b"));
+  struct stat s {};
+  ASSERT_EQ(::stat(path("a").c_str(), &s), 0);
+  EXPECT_EQ(s.st_size, 5000);
+  EXPECT_EQ(s.st_mode & 07777, 0444u);
+  ASSERT_EQ(::stat(path("b").c_str(), &s), 0);
+  EXPECT_EQ(s.st_size, 5);
+  EXPECT_EQ(s.st_mode & 07777, 0644u);
+  EXPECT_NE(::stat(path("c").c_str(), &s), 0);
+  EXPECT_EQ(errno, ENOENT);
+  struct statvfs space {};
+  ASSERT_EQ(::statvfs(at.c_str(), &space), 0);
+  EXPECT_EQ(space.f_blocks * space.f_frsize, 1u << 30);
+  EXPECT_EQ(space.f_bavail * space.f_frsize, 1u << 29);
+}
+
+TEST_F(Mount, ListsMoreThanFitsIntoOneAnswer) {
+  for (int i = 0; i < 3000; ++i) shown.add("a-file-with-a-longer-name-" + std::to_string(i), "");
+  std::size_t found = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(at)) found += entry.path().filename().string().starts_with("a-file");
+  EXPECT_EQ(found, 3000u);
+}
+
+TEST_F(Mount, ShowsAtOnceWhatChangesElsewhere) {
+  shown.add("f", "first");
+  const auto d = opened(path("f"), O_RDONLY);
+  char text[16] = {};
+  ASSERT_EQ(::pread(d.number(), text, 5, 0), 5);
+  EXPECT_STREQ(text, "first");
+  shown.named["f"]->bytes = "second, longer";
+  ASSERT_EQ(::pread(d.number(), text, 15, 0), 14);
+  EXPECT_STREQ(text, "second, longer");
+  struct stat s {};
+  ASSERT_EQ(::fstat(d.number(), &s), 0);
+  EXPECT_EQ(s.st_size, 14);
+  shown.named.erase("f");
+  EXPECT_NE(::access(path("f").c_str(), F_OK), 0);
+}
+
+TEST_F(Mount, TakesWhatProgramsWrite) {
+  ASSERT_EQ(shell("echo one > " + path("f")), 0);
+  EXPECT_EQ(shown.of("f"), "one\n");
+  ASSERT_EQ(shell("echo two >> " + path("f")), 0);
+  EXPECT_EQ(shown.of("f"), "one\ntwo\n");
+  ASSERT_EQ(shell("echo three > " + path("f")), 0) << "truncated";
+  EXPECT_EQ(shown.of("f"), "three\n");
+  ASSERT_EQ(shell("printf XY | dd of=" + path("f") + " bs=1 seek=2 conv=notrunc status=none"), 0);
+  EXPECT_EQ(shown.of("f"), "thXYe\n");
+  ASSERT_EQ(shell("head -c 3000000 /dev/urandom > " + path("g") + " && cp " + path("g") + " " + path("h") + " && cmp " + path("g") + " " + path("h")), 0);
+  EXPECT_EQ(shown.of("g").size(), 3'000'000u);
+  EXPECT_TRUE(shown.of("g") == shown.of("h"));
+  ASSERT_EQ(shell("truncate -s 7 " + path("g")), 0);
+  EXPECT_EQ(shown.of("g").size(), 7u);
+  ASSERT_EQ(shell("mv " + path("g") + " " + path("moved") + " && rm " + path("h")), 0);
+  EXPECT_EQ(shown.named.size(), 2u);
+  EXPECT_EQ(shown.of("moved").size(), 7u);
+}
+
+TEST_F(Mount, AppendsAtTheEndThatOthersHaveMoved) {
+  shown.add("log", "a");
+  const auto d = opened(path("log"), O_WRONLY | O_APPEND);
+  ASSERT_EQ(::write(d.number(), "b", 1), 1);
+  shown.named["log"]->bytes += "from elsewhere";
+  ASSERT_EQ(::write(d.number(), "c", 1), 1);
+  EXPECT_EQ(shown.of("log"), "abfrom elsewherec");
+}
+
+TEST_F(Mount, MapsWhatIsForReadingOnlyAndRefusesToWriteIt) {
+  std::string bytes(3 * 4096 + 100, 0);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 7);
+  shown.add("constant", bytes, true);
+  const auto d = opened(path("constant"), O_RDONLY);
+  void* const mapped = ::mmap(nullptr, bytes.size(), PROT_READ, MAP_SHARED, d.number(), 0);
+  ASSERT_NE(mapped, MAP_FAILED) << std::strerror(errno);
+  EXPECT_EQ(std::memcmp(mapped, bytes.data(), bytes.size()), 0);
+  ::munmap(mapped, bytes.size());
+  EXPECT_LT(::open(path("constant").c_str(), O_RDWR | O_CLOEXEC), 0);
+  EXPECT_EQ(errno, EACCES);
+  // Another file by that name: what the kernel has kept is not shown.
+  std::string other = bytes;
+  other[0] = 'o';
+  shown.add("constant", other, true);
+  EXPECT_TRUE(content_of(path("constant")) == other);
+}
+
+TEST_F(Mount, KeepsAnOpenFileWhoseNameGoes) {
+  shown.add("f", "old");
+  const auto d = opened(path("f"), O_RDWR);
+  ASSERT_EQ(::unlink(path("f").c_str()), 0);
+  EXPECT_EQ(shown.of("f"), "(none)");
+  ASSERT_EQ(shell("echo new > " + path("f")), 0);
+  char text[8] = {};
+  ASSERT_EQ(::pread(d.number(), text, 3, 0), 3);
+  EXPECT_STREQ(text, "old");
+  struct stat s {};
+  ASSERT_EQ(::fstat(d.number(), &s), 0);
+  EXPECT_EQ(s.st_size, 3);
+  EXPECT_EQ(shown.of("f"), "new\n");
+  EXPECT_NE(::unlink(path("g").c_str()), 0);
+  EXPECT_EQ(errno, ENOENT);
+}
+
+TEST_F(Mount, RemovesWhatItHasOpenWhenThatEnds) {
+  shown.keeps_open = true;
+  shown.add("f", "old");
+  auto d = opened(path("f"), O_RDWR);
+  ASSERT_EQ(::unlink(path("f").c_str()), 0);
+  EXPECT_EQ(shown.of("f"), "old");
+  EXPECT_NE(::access(path("f").c_str(), F_OK), 0);
+  EXPECT_EQ(errno, ENOENT);
+  EXPECT_TRUE(std::filesystem::is_empty(at));
+  EXPECT_NE(::unlink(path("f").c_str()), 0);
+  EXPECT_EQ(errno, ENOENT);
+  EXPECT_LT(::open(path("f").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644), 0) << "the old one still has the name";
+  EXPECT_EQ(errno, EBUSY);
+  struct stat s {};
+  ASSERT_EQ(::fstat(d.number(), &s), 0);
+  EXPECT_EQ(s.st_size, 3);
+  d.reset();
+  // As a journal: each is there before the kernel has told of the end of the last.
+  for (int i = 0; i < 50; ++i) {
+    d = opened(path("f"), O_RDWR | O_CREAT | O_EXCL);
+    ASSERT_EQ(::write(d.number(), "new", 3), 3);
+    d.reset();
+    ASSERT_EQ(::unlink(path("f").c_str()), 0);
+  }
+  EXPECT_TRUE(within_10_s([&] { return shown.of("f") == "(none)"; }));
+  // Another node has it open.
+  shown.add("g", "");
+  files::handle elsewhere = 0;
+  ASSERT_EQ(shown.open("g", false, elsewhere), 0);
+  EXPECT_NE(::unlink(path("g").c_str()), 0);
+  EXPECT_EQ(errno, EBUSY);
+  EXPECT_EQ(::access(path("g").c_str(), F_OK), 0);
+}
+
+TEST_F(Mount, TellsErrorsByTheirNumbers) {
+  shown.add("f", "content");
+  shown.most_bytes = 1000;
+  const auto d = opened(path("f"), O_RDWR);
+  char byte = 'x';
+  EXPECT_LT(::pwrite(d.number(), &byte, 1, 1000), 0);
+  EXPECT_EQ(errno, EFBIG);
+  EXPECT_LT(::ftruncate(d.number(), 1001), 0);
+  EXPECT_EQ(errno, EFBIG);
+  ASSERT_EQ(::pwrite(d.number(), &byte, 1, 0), 1);
+  shown.fails = EIO;
+  EXPECT_LT(::pread(d.number(), &byte, 1, 0), 0);
+  EXPECT_EQ(errno, EIO);
+  EXPECT_LT(::fsync(d.number()), 0);
+  EXPECT_EQ(errno, EIO);
+  const int copy = ::dup(d.number());
+  EXPECT_LT(::close(copy), 0) << "who wrote hears of it at close()";
+  EXPECT_EQ(errno, EIO);
+  shown.fails = 0;
+  EXPECT_EQ(::fsync(d.number()), 0);
+  EXPECT_NE(::mkdir(path("d").c_str(), 0755), 0);
+  EXPECT_EQ(errno, EPERM);
+  EXPECT_NE(::open(path(std::string(64, 'n').c_str()).c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644), 0);
+  EXPECT_EQ(errno, ENAMETOOLONG);
+  EXPECT_NE(::chmod(path("f").c_str(), 0600), 0);
+  EXPECT_EQ(errno, EPERM);
+  EXPECT_EQ(::chmod(path("f").c_str(), 0644), 0) << "as it is";
+}
+
+TEST_F(Mount, SyncsAtCloseWhatWasWrittenOnly) {
+  shown.add("f", "content");
+  ::close(::open(path("f").c_str(), O_RDWR | O_CLOEXEC));
+  EXPECT_EQ(shown.syncs, 0);
+  const int d = ::open(path("f").c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_EQ(::pwrite(d, "C", 1, 0), 1);
+  ASSERT_EQ(::fsync(d), 0);
+  EXPECT_EQ(shown.syncs, 1);
+  ::close(d);
+  EXPECT_EQ(shown.syncs, 1) << "nothing was written since";
+  EXPECT_TRUE(within_10_s([&] {
+    const std::lock_guard lock(shown.mutex);
+    return shown.opened.empty() && shown.closes == 2;
+  }));
+}
+
+TEST_F(Mount, ServesOthersWhileARequestWaits) {
+  shown.add("slow", "content");
+  shown.holds_reads = true;
+  std::thread reader([&] { EXPECT_EQ(content_of(path("slow")), "content"); });
+  {
+    std::unique_lock lock(shown.mutex);
+    shown.changed.wait(lock, [this] { return shown.held_reads != 0; });
+  }
+  ASSERT_EQ(shell("echo word > " + path("f")), 0);
+  EXPECT_EQ(shown.of("f"), "word\n");
+  {
+    const std::lock_guard lock(shown.mutex);
+    shown.holds_reads = false;
+  }
+  shown.changed.notify_all();
+  reader.join();
+}
+
+TEST_F(Mount, GoesThoughProgramsHaveFilesOpen) {
+  shown.add("f", "content");
+  const auto d = opened(path("f"), O_RDONLY);
+  here->close();
+  EXPECT_FALSE(is_mounted(at));
+  char byte = 0;
+  EXPECT_LT(::pread(d.number(), &byte, 1, 0), 0);
+  EXPECT_THAT(errno, ::testing::AnyOf(ENOTCONN, ECONNABORTED));
+  EXPECT_TRUE(shown.opened.empty());
+}
+
+TEST_F(Mount, RefusesADirectoryThatIsInUse) {
+  EXPECT_THAT(os::why_no_mount_at(at), HasSubstr("another job is mounted"));
+  EXPECT_THAT(os::why_no_mount_at(at + "/../" + std::filesystem::path(at).filename().string() + "/"), HasSubstr("another job is mounted"));
+}
+
+TEST(MountPoint, IsAnEmptyDirectory) {
+  std::string folder = std::filesystem::temp_directory_path() / "quire-mount-XXXXXX";
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  EXPECT_THAT(os::why_no_mount_at(folder + "/none"), HasSubstr("make it: mkdir -p"));
+  std::ofstream(folder + "/file") << "x";
+  EXPECT_THAT(os::why_no_mount_at(folder), HasSubstr("is not empty"));
+  EXPECT_THAT(os::why_no_mount_at(folder + "/file"), HasSubstr("Not a directory"));
+  EXPECT_EQ(os::canonical_directory(folder + "/none/there"), "");
+  std::filesystem::create_directory_symlink(folder, folder + "/link");
+  EXPECT_EQ(os::canonical_directory(folder + "/link/"), os::canonical_directory(folder));
+  EXPECT_EQ(os::canonical_directory("/"), "/");
+  EXPECT_NE(os::place_of(folder), os::place_of("/tmp"));
+  EXPECT_EQ(os::place_of(folder + "/link"), os::place_of(folder));
+  std::filesystem::remove_all(folder);
+}
+
+/// A process that mounts, and then dies, or waits. Gives its pid when it has mounted; -1 where it may not.
+pid_t start_mounter(const std::string& at) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return -1;
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    static files_in_memory shown;
+    shown.add("f", "content");
+    auto got = open(at);
+    const char word = got.ok() ? 'm' : 'x';
+    if (got.ok()) got.value()->serve(shown);
+    [[maybe_unused]] const auto told = ::write(ends[1], &word, 1);
+    ::pause();
+    ::_exit(0);
+  }
+  char word = 0;
+  ::close(ends[1]);
+  [[maybe_unused]] const auto bytes = ::read(ends[0], &word, 1);
+  ::close(ends[0]);
+  if (word == 'm') return pid;
+  ::kill(pid, SIGKILL);
+  ::waitpid(pid, nullptr, 0);
+  return -1;
+}
+
+TEST(DeadMount, GoesWhenItsProcessIsKilledThoughAFileIsOpen) {
+  std::string at = std::filesystem::temp_directory_path() / "quire-mount-XXXXXX";
+  ASSERT_NE(::mkdtemp(at.data()), nullptr);
+  at = os::canonical_directory(at);
+  const pid_t pid = start_mounter(at);
+  if (pid < 0) GTEST_SKIP() << "this process may not mount";
+  const os::descriptor file(::open((at + "/f").c_str(), O_RDONLY | O_CLOEXEC));
+  EXPECT_TRUE(file.open());
+  EXPECT_TRUE(is_mounted(at));
+  ::kill(pid, SIGKILL);
+  ::waitpid(pid, nullptr, 0);
+  EXPECT_TRUE(within_10_s([&] { return !is_mounted(at); }));
+  EXPECT_EQ(os::why_no_mount_at(at), "");
+  EXPECT_EQ(::rmdir(at.c_str()), 0);
+}
+
+TEST(DeadMount, IsTakenAwayByWhoLooksForOne) {
+  std::string at = std::filesystem::temp_directory_path() / "quire-mount-XXXXXX";
+  ASSERT_NE(::mkdtemp(at.data()), nullptr);
+  at = os::canonical_directory(at);
+  EXPECT_TRUE(os::detach_if_dead(at)) << "nothing is there";
+  const pid_t pid = start_mounter(at);
+  if (pid < 0) GTEST_SKIP() << "this process may not mount";
+  EXPECT_TRUE(os::detach_if_dead(at)) << "alive";
+  EXPECT_TRUE(is_mounted(at));
+  ::kill(pid, SIGKILL);
+  ::waitpid(pid, nullptr, 0);
+  EXPECT_TRUE(within_10_s([&] { return os::detach_if_dead(at) && !is_mounted(at); }));
+  EXPECT_EQ(::rmdir(at.c_str()), 0);
+}
+
+}  // namespace
+}  // namespace quire::mount
