@@ -3,6 +3,7 @@
 // parts by name; `many N`; those with a directory stand in CMakeLists.txt.
 #include <fcntl.h>
 #include <quire/container.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <sys/stat.h>
 
@@ -470,6 +471,50 @@ void errors() {
   on_node(0, [] { REQUIRE_OK(quire_container_remove("bad", 0)); });
 }
 
+/// A thread that needs by a mapping what the linker does not give gets SIGBUS, at the address of its access.
+sigjmp_buf g_back;
+void* volatile g_where = nullptr;
+void signals() {
+  on_node(0, [&] { make_file("unreadable", content(4 * page, 7)); });
+  const std::string what = "fill=1,times=1000000;file;" + path("unreadable");
+  auto o = options(QUIRE_CONTAINER_CREATE | QUIRE_CONTAINER_READ_ONLY, "throttle", what.c_str());
+  o.placement = QUIRE_PLACE_NODE;
+  const quire_container c = open("unreadable", o);
+  for (int node = 0; node < quire_nodes(); ++node) {
+    on_node(node, [&] {
+      struct sigaction mine {}, before {};
+      mine.sa_sigaction = [](int, siginfo_t* about, void*) {
+        g_where = about->si_addr;
+        ::siglongjmp(g_back, 1);
+      };
+      mine.sa_flags = SA_SIGINFO;
+      REQUIRE(::sigaction(SIGBUS, &mine, &before) == 0);
+      volatile std::byte* const at = map(c) + 2 * page + 77;
+      volatile bool passed = false;
+      if (::sigsetjmp(g_back, 1) == 0) {
+        passed = *at != std::byte{0} || true;
+      }
+      REQUIRE(!passed);
+      REQUIRE(reinterpret_cast<std::uint64_t>(g_where) / page == reinterpret_cast<std::uint64_t>(at) / page);
+      REQUIRE(::sigaction(SIGBUS, &before, nullptr) == 0);
+    });
+  }
+  REQUIRE_OK(quire_container_close(c));
+  on_node(0, [] { REQUIRE_OK(quire_container_remove("unreadable", 0)); });
+}
+
+/// Under QUIRE_FAIL a system call has failed once, with no space left.
+void fails() {
+  const std::string what = path("fails");
+  const quire_container c = open("fails", options(QUIRE_CONTAINER_CREATE, "file", what.c_str()));
+  write(c, 0, content(3 * page + 5, 12));
+  REQUIRE_STATUS(quire_container_sync(c, 0, 0), QUIRE_IO);
+  require_content(c, 3 * page + 5, 12);
+  REQUIRE_OK(quire_container_sync(c, 0, 0));
+  REQUIRE_SAME(file_now("fails"), content(3 * page + 5, 12));
+  REQUIRE_OK(quire_container_close(c));
+}
+
 // ---- Linkers of the program
 
 struct numbers {
@@ -750,11 +795,12 @@ int main(int argc, char** argv) {
   if (part == "save") save();
   if (part == "go-on") go_on();
   if (part == "die") die();
+  if (part == "fails") fails();
   if (part == "many") many(argc > 2 ? std::atoi(argv[2]) : 200);
   const std::pair<const char*, void (*)()> parts[] = {{"refusals", refusals}, {"memory", memory}, {"files", files}, {"appends", appends}, {"ends", ends},
-                                                      {"errors", errors}, {"linkers", linkers}, {"at_once", at_once}};
+                                                      {"errors", errors}, {"signals", signals}, {"linkers", linkers}, {"at_once", at_once}};
   for (const auto& [name, run] : parts) {
-    if (!given && part != "many" && (part.empty() || part == name)) {
+    if (!given && (part.empty() || part == name)) {
       barrier();
       run();
     }
