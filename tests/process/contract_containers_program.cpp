@@ -871,6 +871,12 @@ int main(int argc, char** argv) {
   if (part == "go-on") go_on();
   if (part == "die") die();
   if (part == "fails") fails();
+  if (part == "large") {  // more than a node may have in memory
+    constexpr std::uint64_t bytes = (6u << 20) + 4321;
+    on_node(0, [&] { make_file("large", content(bytes, 1)); });
+    interfaces("large", options(QUIRE_CONTAINER_CREATE, nullptr, path("large").c_str()), bytes, true);
+    on_node(0, [&] { REQUIRE_SAME(file_now("large"), content(bytes, 2)); });
+  }
   if (part == "random") {
     const std::uint64_t seed = argc > 2 ? static_cast<std::uint64_t>(std::atoll(argv[2])) : 1;
     const int steps = argc > 3 ? std::atoi(argv[3]) : 400;
