@@ -151,6 +151,22 @@ def gc_group():
     return Group("gc", "garbage collection: a graph of 10^6 objects", programs, rows)
 
 
+def containers_group():
+    """Pages of a file as a container, against one process that reads and writes it; QUIRE_BENCH_DIRECTORY: where, on a disk."""
+    where = ("--directory", os.environ.get("QUIRE_BENCH_DIRECTORY", "."))
+    few = ("--bytes", "8M", "--rounds", "1")
+    programs = [Program("floor", ("floor_container", *where), "plain", quick=few)]
+    programs += [Program(f"{n}", ("quire_containers", *where), nodes=n, quick=few) for n in (1, 2, 4)]
+    programs.append(Program("tcp", ("quire_containers", *where), nodes=2, job_options=("--transport", "tcp"), quick=few))
+    rows = [Row("page fault on a file, at home, in the page cache, against userfaultfd and pread", "1:warm_fault", "floor:warm_fault", 1.3),
+            Row("reading a file in order, not cached, against O_DIRECT into new frames", "1:cold_in_order", "floor:cold_in_order", 1.25),
+            Row("4 nodes read one file, of the device's time", "4:all_read", 1 / 0.9, 1), Row("4 nodes read one file: bytes read, of its size", "4:all_read_bytes", told=True),
+            Row("page fault on a file that another node has in memory, TCP, against the disk", "tcp:peer_fault", "floor:cold_page", 0.4),
+            Row("writing 1 MiB and sync, at home, against pwrite and fdatasync", "2:write_sync", "floor:write_sync", 1.3),
+            Row("writing 1 MiB and sync, on another node, against pwrite and fdatasync", "2:write_sync_remote", "floor:write_sync", 1.6)]
+    return Group("containers", "files that all nodes use", programs, rows)
+
+
 def queue_group():
     """A work queue by mutex and conditions; the lock is measured in the same job, in turns with the tasks."""
     programs = [Program(f"{n}", ("quire_queue",), nodes=n, quick=("--rounds", "3")) for n in (2, 4)]
@@ -448,6 +464,7 @@ GROUPS = [
     free_group("shm"),
     free_group("tcp"),
     gc_group(),
+    containers_group(),
     queue_group(),
     hash_map_group(),
     transactions_group(),

@@ -27,6 +27,7 @@ class program {
   void add_seconds(const char* name, double& value, const char* about);
   void add_size(const char* name, std::uint64_t& value, const char* about);
   void add_choice(const char* name, std::string& value, std::initializer_list<std::string> choices, const char* about);
+  void add_text(const char* name, std::string& value, const char* about);
   void add_flag(const char* name, bool& value, const char* about);
   /// The option that all floors have: shm or tcp.
   void add_transport(std::string& value);
