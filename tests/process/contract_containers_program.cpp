@@ -3,6 +3,7 @@
 // parts by name; `many N`; those with a directory stand in CMakeLists.txt.
 #include <fcntl.h>
 #include <quire/container.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <sys/stat.h>
 
@@ -54,7 +55,8 @@ std::vector<std::byte> file_now(const std::string& name) {
 void require_same_at(int line, const std::vector<std::byte>& a, const std::vector<std::byte>& b) {
   if (a.size() != b.size()) fail(__FILE__, line, "there are %zu bytes instead of %zu", a.size(), b.size());
   const auto at = std::mismatch(a.begin(), a.end(), b.begin());
-  if (at.first != a.end()) fail(__FILE__, line, "byte %zd is %d instead of %d", at.first - a.begin(), static_cast<int>(*at.first), static_cast<int>(*at.second));
+  if (at.first == a.end()) return;
+  fail(__FILE__, line, "byte %zd is %d instead of %d", at.first - a.begin(), static_cast<int>(*at.first), static_cast<int>(*at.second));
 }
 #define REQUIRE_SAME(a, b) require_same_at(__LINE__, a, b)
 
@@ -470,6 +472,124 @@ void errors() {
   on_node(0, [] { REQUIRE_OK(quire_container_remove("bad", 0)); });
 }
 
+/// A thread that needs by a mapping what the linker does not give gets SIGBUS, at the address of its access.
+sigjmp_buf g_back;
+void* volatile g_where = nullptr;
+void signals() {
+  on_node(0, [&] { make_file("unreadable", content(4 * page, 7)); });
+  const std::string what = "fill=1,times=1000000;file;" + path("unreadable");
+  auto o = options(QUIRE_CONTAINER_CREATE | QUIRE_CONTAINER_READ_ONLY, "throttle", what.c_str());
+  o.placement = QUIRE_PLACE_NODE;
+  const quire_container c = open("unreadable", o);
+  for (int node = 0; node < quire_nodes(); ++node) {
+    on_node(node, [&] {
+      struct sigaction mine {}, before {};
+      mine.sa_sigaction = [](int, siginfo_t* about, void*) {
+        g_where = about->si_addr;
+        ::siglongjmp(g_back, 1);
+      };
+      mine.sa_flags = SA_SIGINFO;
+      REQUIRE(::sigaction(SIGBUS, &mine, &before) == 0);
+      volatile std::byte* const at = map(c) + 2 * page + 77;
+      volatile bool passed = false;
+      if (::sigsetjmp(g_back, 1) == 0) {
+        passed = *at != std::byte{0} || true;
+      }
+      REQUIRE(!passed);
+      REQUIRE(reinterpret_cast<std::uint64_t>(g_where) / page == reinterpret_cast<std::uint64_t>(at) / page);
+      REQUIRE(::sigaction(SIGBUS, &before, nullptr) == 0);
+    });
+  }
+  REQUIRE_OK(quire_container_close(c));
+  on_node(0, [] { REQUIRE_OK(quire_container_remove("unreadable", 0)); });
+}
+
+/// Under QUIRE_FAIL a system call has failed once, with no space left.
+void fails() {
+  const std::string what = path("fails");
+  const quire_container c = open("fails", options(QUIRE_CONTAINER_CREATE, "file", what.c_str()));
+  write(c, 0, content(3 * page + 5, 12));
+  REQUIRE_STATUS(quire_container_sync(c, 0, 0), QUIRE_IO);
+  require_content(c, 3 * page + 5, 12);
+  REQUIRE_OK(quire_container_sync(c, 0, 0));
+  REQUIRE_SAME(file_now("fails"), content(3 * page + 5, 12));
+  REQUIRE_OK(quire_container_close(c));
+}
+
+/// As fsx does: random calls, each by some node, and all nodes know by the same random numbers what has to be there.
+void random(std::uint64_t seed, int steps, const char* linker, std::size_t unit_bytes) {
+  constexpr std::uint64_t most = 40 * page;
+  const bool file = std::string_view(linker) == "file";
+  const std::string what = path("random");
+  auto o = options(QUIRE_CONTAINER_CREATE, linker, file ? what.c_str() : nullptr);
+  o.capacity = most;
+  o.unit_bytes = unit_bytes;
+  quire_container c = open("random", o);
+  random_numbers draw(seed);
+  std::vector<std::byte> model;
+  const auto nodes = static_cast<std::uint64_t>(quire_nodes()), node = static_cast<std::uint64_t>(quire_node());
+  for (int step = 0; step < steps; ++step) {
+    const bool acts = draw.below(nodes) == node, looks = draw.below(nodes) == node;
+    const std::uint64_t what_to_do = draw.below(12), at = draw.below(most), number = draw.next();
+    const std::uint64_t bytes = 1 + draw.below(draw.below(4) == 0 ? 9 * page : 300);
+    if (what_to_do < 3) {  // writes, perhaps beyond the end
+      const bool fits = at + bytes <= most;
+      const auto mine = content(bytes, number);
+      if (acts && fits) write(c, at, mine);
+      if (acts && !fits) REQUIRE_STATUS(quire_container_write(c, at, mine.data(), bytes, nullptr), QUIRE_BEYOND);
+      if (fits) {
+        model.resize(std::max<std::size_t>(model.size(), at + bytes));
+        std::copy(mine.begin(), mine.end(), model.begin() + static_cast<std::ptrdiff_t>(at));
+      }
+    } else if (what_to_do < 5) {  // by a mapping
+      const std::uint64_t there = at < model.size() ? std::min<std::uint64_t>(bytes, model.size() - at) : 0;
+      const auto mine = content(there, number);
+      if (acts) std::copy(mine.begin(), mine.end(), map(c) + at);
+      std::copy(mine.begin(), mine.end(), model.begin() + static_cast<std::ptrdiff_t>(there == 0 ? 0 : at));
+    } else if (what_to_do == 5 && model.size() + bytes <= most) {
+      const auto mine = content(bytes, number);
+      std::uint64_t where = 0;
+      if (acts) REQUIRE_OK(quire_container_append(c, mine.data(), bytes, &where));
+      if (acts) REQUIRE_EQUAL(where, model.size());
+      model.insert(model.end(), mine.begin(), mine.end());
+    } else if (what_to_do == 6) {
+      if (acts) REQUIRE_OK(quire_container_truncate(c, at));
+      model.resize(at);
+    } else if (what_to_do == 7) {
+      if (acts) REQUIRE_OK(quire_container_sync(c, 0, 0));
+      if (acts && file) REQUIRE_SAME(file_now("random"), model);
+    } else if (what_to_do == 8 && file) {
+      const quire_status why = acts ? quire_container_drop(c, at, draw.below(2) == 0 ? 0 : bytes) : (draw.below(2), QUIRE_OK);
+      REQUIRE(why == QUIRE_OK || why == QUIRE_UNSUPPORTED);
+    } else if (what_to_do == 9 && acts) {
+      REQUIRE_OK(quire_container_close(c));
+      c = open("random", options(0));
+    } else if (what_to_do == 10 && number % 4 == 0) {  // it goes, and is made anew
+      barrier();
+      REQUIRE_OK(quire_container_close(c));
+      on_node(0, [] { REQUIRE_OK(quire_container_remove("random", 0)); });
+      if (!file) model.clear();
+      c = open("random", o);
+    }
+    barrier();
+    if (looks) REQUIRE_EQUAL(bytes_of(c), model.size());
+    if (looks && step % 5 == 0) REQUIRE_SAME(read(c, 0, 2 * most), model);
+    const std::uint64_t from = draw.below(most), count = draw.below(2 * page);
+    if (looks && from < model.size()) {
+      const std::vector<std::byte> part(model.begin() + static_cast<std::ptrdiff_t>(from),
+                                        model.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(model.size(), from + count)));
+      REQUIRE_SAME(read(c, from, count), part);
+      REQUIRE(std::equal(part.begin(), part.end(), map(c) + from));
+    }
+    barrier();
+  }
+  REQUIRE_OK(quire_container_close(c));
+  on_node(0, [&] {
+    if (file) REQUIRE_SAME(file_now("random"), model);
+    REQUIRE_OK(quire_container_remove("random", QUIRE_CONTAINER_REMOVE_CONTENT));
+  });
+}
+
 // ---- Linkers of the program
 
 struct numbers {
@@ -750,11 +870,25 @@ int main(int argc, char** argv) {
   if (part == "save") save();
   if (part == "go-on") go_on();
   if (part == "die") die();
+  if (part == "fails") fails();
+  if (part == "large") {  // more than a node may have in memory
+    constexpr std::uint64_t bytes = (6u << 20) + 4321;
+    on_node(0, [&] { make_file("large", content(bytes, 1)); });
+    interfaces("large", options(QUIRE_CONTAINER_CREATE, nullptr, path("large").c_str()), bytes, true);
+    on_node(0, [&] { REQUIRE_SAME(file_now("large"), content(bytes, 2)); });
+  }
+  if (part == "random") {
+    const std::uint64_t seed = argc > 2 ? static_cast<std::uint64_t>(std::atoll(argv[2])) : 1;
+    const int steps = argc > 3 ? std::atoi(argv[3]) : 400;
+    for (const std::size_t unit : {4096, 16384}) {
+      for (const char* const linker : {"memory", "file"}) random(seed + unit, steps, linker, unit);
+    }
+  }
   if (part == "many") many(argc > 2 ? std::atoi(argv[2]) : 200);
   const std::pair<const char*, void (*)()> parts[] = {{"refusals", refusals}, {"memory", memory}, {"files", files}, {"appends", appends}, {"ends", ends},
-                                                      {"errors", errors}, {"linkers", linkers}, {"at_once", at_once}};
+                                                      {"errors", errors}, {"signals", signals}, {"linkers", linkers}, {"at_once", at_once}};
   for (const auto& [name, run] : parts) {
-    if (!given && part != "many" && (part.empty() || part == name)) {
+    if (!given && (part.empty() || part == name)) {
       barrier();
       run();
     }

@@ -154,7 +154,7 @@ struct toy {
     quire_linker l{};
     l.size = sizeof l;
     l.name = "toy";
-    l.can = QUIRE_LINK_WRITE | QUIRE_LINK_TRUNCATE;
+    l.can = QUIRE_LINK_WRITE;
     l.context = this;
     l.open = [](void* context, const char*, unsigned, std::uint64_t* bytes, void** self) {
       *bytes = of(context).all.size();
