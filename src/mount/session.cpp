@@ -219,6 +219,7 @@ class session final : public mounted {
   [[nodiscard]] struct stat attributes_of(fuse_ino_t number, const file_facts& facts, const timespec& changed) const;
   [[nodiscard]] int facts_of(fuse_ino_t number, file_facts& facts, timespec& changed);
   void close_file(fuse_ino_t number, const opened* file);
+  [[nodiscard]] bool needs_no_flush(fuse_req_t request, const fuse_file_info* info) const;
   [[nodiscard]] int resize(fuse_ino_t number, std::uint64_t bytes, const fuse_file_info* info);
 
   const library& fuse_;
@@ -330,6 +331,14 @@ void session::set_attributes(fuse_req_t request, fuse_ino_t number, const struct
   get_attributes(request, number);
 }
 
+/// close() asks for a sync where something can have been written. Not in this very process: when it ends, the kernel closes its files one after the other, and would wait for
+/// an answer that no thread can give any more.
+bool session::needs_no_flush(fuse_req_t request, const fuse_file_info* info) const {
+  if ((info->flags & O_ACCMODE) == O_RDONLY) return true;
+  const std::string thread = "/proc/self/task/" + std::to_string(fuse_.req_ctx(request)->pid);
+  return ::access(thread.c_str(), F_OK) == 0;
+}
+
 void session::open_file(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
   std::string name;
   timespec changed{};
@@ -349,6 +358,7 @@ void session::open_file(fuse_req_t request, fuse_ino_t number, fuse_file_info* i
     return;
   }
   info->direct_io = facts.read_only ? 0 : 1;
+  info->noflush = needs_no_flush(request, info) ? 1 : 0;
   info->keep_cache = 0;  // the name may belong to another file by now
   info->fh = reinterpret_cast<std::uint64_t>(file.get());
   names_.add(number, file);
@@ -383,6 +393,7 @@ void session::create_file(fuse_req_t request, const char* name, fuse_file_info* 
   (void)names_.find(entry.ino, same, changed);
   entry.attr = attributes_of(entry.ino, facts, changed);
   info->direct_io = 1;
+  info->noflush = needs_no_flush(request, info) ? 1 : 0;
   info->fh = reinterpret_cast<std::uint64_t>(file.get());
   names_.add(entry.ino, file);
   if (fuse_.reply_create(request, &entry, info) == 0) return;

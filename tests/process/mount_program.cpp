@@ -87,6 +87,7 @@ void exchange(const char* name, quire_container c) {
   for (int i = 0; i < 20; ++i) run("echo 'from " + std::to_string(quire_node()) + "' >> " + at(name));
   barrier();
   REQUIRE_EQUAL(length_of(c), then + 20 * 7 * static_cast<std::uint64_t>(quire_nodes()));
+  barrier();
   if (quire_node() == 0) {
     run("truncate -s 100000 " + at(name));
     struct stat facts {};
