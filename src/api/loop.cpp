@@ -123,7 +123,7 @@ class loop {
 
  private:
   static constexpr unsigned most_at_once = 64;
-  static constexpr std::uint64_t long_ns = 100'000;  ///< for a transaction: as long as some messages take
+  static constexpr std::uint64_t long_ns = 500'000;  ///< for a transaction: as long as some messages take, and the faults of those it is made of
 
   quire_status run_at_once() {
     attempts_ = number_ = 0;
@@ -141,7 +141,6 @@ class loop {
   quire_status take_and_run() {
     number_ = 0;
     if (const auto why = atomically([&] { take(); }); why != QUIRE_OK || stopped_ || missing_ != 0) return why;
-    at_once_ = 1;
     if (!takes_) return run_at_once();
     attempts_ = number_ = 0;
     const auto why = atomically([&] { run_taken(); });
@@ -155,6 +154,7 @@ class loop {
     begin();
     at_once_ = attempts_ > 1 ? std::max(1u, at_once_ / 2) : at_once_;
     run_up_to(at_once_);
+    took_ns_ = computed_ns() - began_ns_;
   }
 
   /// A task goes into the hand. One of those that come again stays where it is, to be run at once.
@@ -182,7 +182,9 @@ class loop {
     took_ns_ = 0;
     if (transactions::has_retried()) {  // it waits, while others may come that are more urgent
       tasks_.put_back(self_);
-      return run_up_to(1);
+      run_up_to(1);
+      took_ns_ = computed_ns() - began_ns_;
+      return;
     }
     transactions::let_retries_wait(false);
     number_ = h.number;
@@ -193,6 +195,7 @@ class loop {
     tasks_.in(self_).number = 0;
     tasks_.end(self_, number_);
     call(function, argument);
+    took_ns_ = computed_ns() - began_ns_;
   }
 
   void begin() noexcept {
@@ -230,10 +233,7 @@ class loop {
     call(function, argument);
   }
 
-  void call(std::uint64_t function, std::uint64_t argument) {
-    reinterpret_cast<void (*)(std::uint64_t)>(function)(argument);
-    took_ns_ = computed_ns() - began_ns_;
-  }
+  static void call(std::uint64_t function, std::uint64_t argument) { reinterpret_cast<void (*)(std::uint64_t)>(function)(argument); }
 
   std::uint64_t function_of(std::uint64_t module, std::uint64_t offset) {
     const std::uint64_t function = quire::api::function_at(module, offset);
@@ -288,7 +288,8 @@ quire_status quire::api::go_on_with_tasks() {
   std::size_t bytes = 0;
   if (const auto why = quire_region_of(at, &region); why != QUIRE_OK) return why;
   if (const auto why = quire_region_range(region, nullptr, &bytes); why != QUIRE_OK) return why;
-  if (bytes < board::bytes_for(tasks.places())) return explain(QUIRE_INVALID, "quire_restore(): the tasks of the checkpoint are those of an older version of Quire");
+  if (bytes < board::bytes_for(tasks.places()))
+    return explain(QUIRE_INVALID, "quire_restore(): the tasks of the checkpoint are those of an older version of Quire");
   return atomically([&] {
     tasks.top().stops = 0;  // a stop was for loops that are no more
     for (unsigned node = 0; node < tasks.places(); ++node) {

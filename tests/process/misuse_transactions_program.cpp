@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What goes wrong with transactions: calls that are refused, with a status (the whole); and, by the name of one, jobs that do not end well: "outside",
-// "die", "endless", "turn", "faults".
+// "die", "endless", "turn", "faults". "stopped" ends well: a node that does not run is waited for.
 #include <signal.h>
 
 #include <algorithm>
+#include <atomic>
+#include <fstream>
 #include <string_view>
 
 #include "node.hpp"
@@ -107,6 +109,46 @@ void faults() {
   barrier();
 }
 
+bool is_stopped(word process) {
+  std::ifstream status("/proc/" + std::to_string(process) + "/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("State:")) return line.find('T') != std::string::npos;
+  }
+  return false;
+}
+
+/// By the token every node hears of each commit. Node 1 hears of nothing, so that node 0 waits when some have been told: what it has to tell has a bound.
+void stopped() {
+  constexpr word times = 4000, at_most = 1200;
+  volatile word* const at = make_words("stopped", 1);
+  word* const process = shared_object<word>("stopped_process");
+  if (quire_node() == 1) *process = static_cast<word>(::getpid());
+  barrier();
+  if (quire_node() == 1) ::kill(::getpid(), SIGSTOP);
+  if (quire_node() == 0) {
+    const word other = *process;
+    while (!is_stopped(other)) sleep_ms(1);
+    std::atomic<word> done{0};
+    word when_it_went_on = times;
+    std::thread watcher([&] {
+      for (word before = times; done != times && when_it_went_on == times; sleep_ms(500)) {
+        if (done == before) when_it_went_on = before;
+        before = done;
+      }
+      ::kill(static_cast<pid_t>(other), SIGCONT);
+    });
+    for (word i = 0; i < times; ++i) {
+      atomically([&] { *at = *at + 1; });
+      ++done;
+    }
+    watcher.join();
+    if (when_it_went_on > at_most) fail(__FILE__, __LINE__, "%" PRIu64 " commits were made while a node was stopped", when_it_went_on);
+  }
+  barrier();
+  atomically([&] { REQUIRE_EQUAL(word{*at}, times); });
+  barrier();
+}
+
 /// A node dies in the middle of it all.
 void die() {
   volatile word* const at = make_words("die", 8);
@@ -126,6 +168,7 @@ int main(int argc, char** argv) {
   if (part == "refused") refused();
   if (part == "outside") write_outside();
   if (part == "die") die();
+  if (part == "stopped") stopped();
   if (part == "endless") endless(false);
   if (part == "turn") endless(true);
   if (part == "faults") faults();
