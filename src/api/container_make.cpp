@@ -11,6 +11,7 @@
 #include "api/container_service.hpp"
 #include "api/runtime.hpp"
 #include "base/detail.hpp"
+#include "base/log.hpp"
 #include "region/services.hpp"
 
 namespace quire::api {
@@ -100,7 +101,7 @@ container_service::answer container_service::do_here(order what, std::uint16_t n
       return {};
     }
     case order::detach: {
-      const auto store = core_.stored.take(number);  // if there is no region that has it
+      core_.stored.withdraw(number);
       std::shared_ptr<container::link> l;
       {
         const std::lock_guard guard(mutex_);
@@ -114,6 +115,7 @@ container_service::answer container_service::do_here(order what, std::uint16_t n
 } catch (const std::bad_alloc&) {
   return {QUIRE_NO_MEMORY, ENOMEM, 0};
 } catch (...) {
+  base::log(base::log_level::error, "a linker of container %u has thrown an exception, which counts as an error of input and output (EIO)", unsigned{number});
   return {QUIRE_IO, EIO, 0};
 }
 
@@ -245,6 +247,7 @@ base::status container_service::link_up(making& what) {
   container_head& head = *what.head;
   const auto& given = *what.given;
   container::surroundings around{core_.config.bytes, what.linker, UINT64_MAX};
+  bool truncates = false;
   if (what.linker != nullptr) {
     head.linked = 1;
     head.can = what.linker->can;
@@ -252,7 +255,16 @@ base::status container_service::link_up(making& what) {
     head.home = static_cast<std::uint32_t>(given.placement == QUIRE_PLACE_NODE ? given.home : core_.config.self.value());
     std::uint64_t unit = 0;
     if (const auto why = container::unit_of(given, what.linker, unit); !why.ok()) return why;
-    if (const auto why = attach(what, head.home, given.flags); !why.ok()) return why;
+    // Content goes when nothing is in the way any more; where the linker cannot be told then, it is when it opens.
+    truncates = (given.flags & QUIRE_CONTAINER_TRUNCATE) != 0 && what.linker->truncate != nullptr;
+    if ((given.flags & QUIRE_CONTAINER_TRUNCATE) != 0) {
+      container::surroundings without = around;
+      container::shape wanted;
+      without.linked_bytes = 0;
+      if (const auto why = container::shape_of(given, without, wanted); !why.ok()) return why;
+    }
+    if (const auto why = attach(what, head.home, truncates ? given.flags & ~unsigned{QUIRE_CONTAINER_TRUNCATE} : given.flags); !why.ok()) return why;
+    if (truncates) head.linked_bytes = 0;
     if (const auto why = share_out(what); !why.ok()) return why;
     around.linked_bytes = head.linked_bytes;
   }
@@ -276,6 +288,11 @@ base::status container_service::link_up(making& what) {
   if (const auto why = regions_.others().create(options, shape.capacity, what.region, what.linker != nullptr ? what.number : 0); !why.ok()) {
     if (*base::detail() != 0) return why;
     return explain(why.code(), "%s(): the region for container '%s' could not be made (see the lines above)", opens, head.name);
+  }
+  if (truncates) {
+    if (const answer got = ask(head.home, order::tell_end, what.number, 0); !got.why.ok()) {
+      return explain(got.why.code(), "%s(): linker '%s' cannot truncate '%s'", opens, head.linker, head.what);
+    }
   }
   head.region = what.region.id;
   head.base = core_.regions.of_handle(what.region.id)->about.base;

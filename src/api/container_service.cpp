@@ -205,6 +205,13 @@ base::status container_service::open_there(std::uint16_t number, const quire_con
   }
   made = add(number, writes);
   if ((given.flags & QUIRE_CONTAINER_TRUNCATE) == 0) return {};
+  if (given.bytes > head.capacity) {
+    const std::uint64_t capacity = head.capacity;
+    (void)close(made).ok();
+    made = {};
+    return explain(QUIRE_BEYOND, "quire_container_open(): bytes is %lu, beyond the container's capacity of %lu", static_cast<unsigned long>(given.bytes),
+                   static_cast<unsigned long>(capacity));
+  }
   auto why = truncate(made, 0);
   if (why.ok() && given.bytes != 0) why = truncate(made, given.bytes);
   if (why.ok()) return {};

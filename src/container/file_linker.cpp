@@ -33,7 +33,7 @@ int open(void*, const char* what, unsigned flags, std::uint64_t* bytes, void** s
   int how = writes ? O_RDWR : O_RDONLY;
   if (writes && (flags & QUIRE_CONTAINER_CREATE) != 0) how |= O_CREAT;
   if (writes && (flags & QUIRE_CONTAINER_TRUNCATE) != 0) how |= O_TRUNC;
-  const int descriptor = ::open(what, how | O_CLOEXEC, 0666);
+  const int descriptor = ::open(what, how | O_CLOEXEC | O_NONBLOCK, 0666);
   if (descriptor < 0) return errno;
   std::unique_ptr<open_file> made(new (std::nothrow) open_file(descriptor));
   if (made == nullptr) {

@@ -24,7 +24,8 @@ int errno_of(int given, bool& sense) noexcept {
 /// A linker is the program's: nothing that it does may end a thread of the engine.
 template <class F>
 int link::call(const char* name, F&& f) noexcept {
-  turns_.acquire();
+  const turn mine(*this);
+  if (closed_) return EBADF;  // its region has gone, and something of it was still under way
   bool sense = true, threw = false;
   int given = EIO;
   try {
@@ -32,7 +33,6 @@ int link::call(const char* name, F&& f) noexcept {
   } catch (...) {
     threw = true;
   }
-  turns_.release();
   if (!sense || threw) {
     base::log(base::log_level::error, "%s() of linker '%s' %s; that counts as an error of input and output (EIO)", name, linker_.name,
               threw ? "has thrown an exception" : "has given a number that is no errno");
@@ -44,16 +44,23 @@ std::shared_ptr<link> link::open(const quire_linker& linker, const char* what, u
   std::shared_ptr<link> made(new link(linker, what));
   bytes = 0;
   error = made->call("open", [&] { return linker.open(linker.context, made->what_.c_str(), flags, &bytes, &made->self_); });
-  made->is_open_ = error == 0;
-  return error == 0 ? made : nullptr;
+  if (error != 0) return nullptr;
+  made->is_open_ = true;
+  return made;
 }
 
+/// When nobody is in the linker any more: what is staged may be under way when its region goes.
 void link::close() noexcept {
-  if (!std::exchange(is_open_, false) || linker_.close == nullptr) return;
-  (void)call("close", [this] {
+  for (unsigned i = 0; i < most_turns_; ++i) turns_.acquire();
+  const bool was_open = std::exchange(is_open_, false);
+  closed_ = true;
+  for (unsigned i = 0; i < most_turns_; ++i) turns_.release();
+  if (!was_open || linker_.close == nullptr) return;
+  try {
     linker_.close(self_);
-    return 0;
-  });
+  } catch (...) {
+    base::log(base::log_level::error, "close() of linker '%s' has thrown an exception", linker_.name);
+  }
 }
 
 void link::begin(const part& which, std::uint64_t bytes) noexcept {
@@ -69,7 +76,8 @@ int link::fill(std::uint64_t at, std::span<std::byte> into) noexcept {
   std::size_t asked = into.size();
   if (there < asked) asked = linker_.grain == 0 ? there : std::min<std::size_t>(asked, (there + linker_.grain - 1) / linker_.grain * linker_.grain);
   std::memset(into.data() + asked, 0, into.size() - asked);
-  return asked == 0 ? 0 : call("fill", [&] { return linker_.fill(self_, at, into.data(), asked); });
+  const int error = asked == 0 ? 0 : call("fill", [&] { return linker_.fill(self_, at, into.data(), asked); });
+  return error == store::store::beyond || error == ESTALE ? EIO : error;  // these mean something else to the engine
 }
 
 /// It takes no turn: who has one may be waiting for a disk.
@@ -79,7 +87,11 @@ int link::try_fill(std::uint64_t at, std::span<std::byte> into) noexcept {
     return 0;
   }
   if (linker_.try_fill == nullptr || end() - at < into.size()) return EAGAIN;
-  return linker_.try_fill(self_, at, into.data(), into.size()) == 0 ? 0 : EAGAIN;
+  try {
+    return linker_.try_fill(self_, at, into.data(), into.size()) == 0 ? 0 : EAGAIN;
+  } catch (...) {
+    return EAGAIN;  // fill() says so
+  }
 }
 
 int link::flush(std::uint64_t at, std::span<const std::byte> from) noexcept {

@@ -62,7 +62,15 @@ class link {
   [[nodiscard]] const std::string& what() const noexcept { return what_; }
 
  private:
-  link(const quire_linker& linker, const char* what) : linker_(linker), what_(what), turns_(linker.threads != 0 ? linker.threads : 64) {}
+  link(const quire_linker& linker, const char* what) : linker_(linker), what_(what), most_turns_(linker.threads != 0 ? linker.threads : 64), turns_(most_turns_) {}
+  /// One of those that may be in the linker at a time.
+  struct turn {
+    explicit turn(link& l) noexcept : of(l) { of.turns_.acquire(); }
+    ~turn() { of.turns_.release(); }
+    turn(const turn&) = delete;
+    turn& operator=(const turn&) = delete;
+    link& of;
+  };
   template <class F>
   int call(const char* name, F&& f) noexcept;
   [[nodiscard]] std::uint64_t end() const noexcept;
@@ -70,8 +78,9 @@ class link {
   const quire_linker linker_;
   const std::string what_;
   void* self_ = nullptr;
-  bool is_open_ = false;
+  bool is_open_ = false, closed_ = false;  ///< change while nobody has a turn
   part part_{};
+  const unsigned most_turns_;
   std::counting_semaphore<64> turns_;
   std::mutex tail_{};                       ///< for flushes that end beyond flushed_end_, and for sync()
   std::atomic<std::uint64_t> known_end_{0};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "base/fault_heap.hpp"
 #include "core/frames.hpp"
@@ -114,9 +115,8 @@ void frames::begin_staged(store::io::kind what, region_slot& r, std::uint64_t at
 }
 
 /// It is not under way any more.
-void frames::end_staged(frame_io& done) noexcept {
-  done.staged = false;
-  --staged_count_;
+void frames::end_io(frame_io& done) noexcept {
+  if (std::exchange(done.staged, false)) --staged_count_;
   const auto found = std::find(retired_.begin(), retired_.end(), done.of);
   if (found == retired_.end() || done.what == store::io::kind::close) return;
   store::store* const which = *found;

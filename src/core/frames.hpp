@@ -151,7 +151,7 @@ class frames {
       settle(done);
       if (!done.told) f(done);
       done.under_way = false;
-      if (done.staged) end_staged(done);
+      end_io(done);
     }
     return any;
   }
@@ -293,7 +293,7 @@ class frames {
   void begin(store::io::kind what, region_slot& r, std::uint64_t first, std::uint64_t count, bool backed) noexcept;
   [[nodiscard]] frame_io& new_io() noexcept;
   void settle(frame_io& done) noexcept;
-  void end_staged(frame_io& done) noexcept;
+  void end_io(frame_io& done) noexcept;
   [[nodiscard]] frame_io& new_staged(store::io::kind what, region_slot& r, std::uint64_t turn) noexcept;
   void clear_beyond_end(const region_slot& r, std::uint64_t frame, std::uint64_t count) const noexcept;
   void settle_flush(frame_io& done) noexcept;

@@ -107,7 +107,6 @@ base::status region_builder::fill(region_slot& slot, const region_description& a
   if (about.backing != 0) {
     core_.frames.note_backing();
     core_.host.start_crew();
-    if (r->backing != nullptr) core_.host.hire(*r->backing);
   }
   if (error == 0) error = prepare(*r, *of);
   if (error == 0 && r->views.fine() != 0) error = r->states.make(about.bytes / view_map::page_bytes, r->layout.units_a_page());

@@ -46,8 +46,14 @@ void take_out(frame_queue& queue, const region_slot& r, const frame_range& frame
 // ---- Application threads
 
 void stored_units::offer(std::uint16_t number, std::unique_ptr<store::store> which) {
+  if (which != nullptr) core_.host.hire(*which);  // here, as the region is made by the driver, which waits for no thread to begin
   const std::lock_guard guard(offers_mutex_);
   offers_[number] = std::move(which);
+}
+
+void stored_units::withdraw(std::uint16_t number) noexcept {
+  auto which = take(number);
+  if (which != nullptr) core_.as_driver([&] { core_.frames.retire(std::move(which)); });
 }
 
 std::unique_ptr<store::store> stored_units::take(std::uint16_t number) {
@@ -338,7 +344,8 @@ void stored_units::on_resized(const frame_io& done) noexcept {
   const std::uint64_t first = std::max(r.layout.unit_of(r.end), used.first()), end = std::min(r.layout.unit_of(c.m.c - 1) + 1, used.end());
   r.end = c.m.c;
   for (std::uint64_t unit = first; unit < end; ++unit) {
-    if (r.machine->authority_of(unit) == core_.config.self) r.machine->stored().on_unsynced(unit);
+    if (r.machine->authority_of(unit) != core_.config.self || core_.absent.is_absent(r, unit)) continue;  // what is not in memory was not written
+    r.machine->stored().on_unsynced(unit);
   }
 }
 

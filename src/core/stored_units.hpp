@@ -36,6 +36,8 @@ class stored_units {
   // Application threads.
   /// The store for the region that will be made with this number (region_description::backing, not 0), on each node that manages a unit of it.
   void offer(std::uint16_t number, std::unique_ptr<store::store> which);
+  /// There will be no such region, if there is none yet: the store is closed.
+  void withdraw(std::uint16_t number) noexcept;
   /// For the region that is being made. Null if there is none.
   [[nodiscard]] std::unique_ptr<store::store> take(std::uint16_t number);
   /// When it returns the stores of all nodes have what threads had written to this part of the region, and have made it last (store::sync()).

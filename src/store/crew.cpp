@@ -57,6 +57,14 @@ void crew_of_threads::team::start(unsigned count) {
   for (unsigned i = 0; i < count; ++i) threads.emplace_back([this] { work(); });
 }
 
+/// As many as there can be.
+bool crew_of_threads::team::try_start(unsigned count) noexcept try {
+  start(count);
+  return true;
+} catch (...) {
+  return !threads.empty();
+}
+
 void crew_of_threads::team::stop() noexcept {
   stopping = true;
   tickets.fetch_add(1);  // no thread sleeps on what it has seen before
@@ -88,8 +96,11 @@ void crew_of_threads::hire(store& s) {
     return true;
   });
   team& own = *teams_.emplace_back(std::make_unique<team>(*this));
-  own.start(std::max(s.threads(), 1u));
-  s.team = &own;
+  if (own.try_start(std::max(s.threads(), 1u))) {
+    s.team = &own;
+  } else {
+    teams_.pop_back();
+  }
 }
 
 void crew_of_threads::begin(io& o) noexcept {

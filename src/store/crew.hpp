@@ -28,7 +28,8 @@ class crew_of_threads final : public crew {
   /// Each thread ends what it is at; the rest is not done.
   void stop() noexcept;
 
-  /// `s` gets threads of its own, as many as it says (store::threads()), until it is closed (io::kind::close). Others share those of start().
+  /// `s` gets threads of its own, as many as it says (store::threads()), until it is closed (io::kind::close). Others share those of start(), and so
+  /// does this one where the system gives no more threads.
   /// Application thread, before anything is begun of it.
   void hire(store& s);
   void begin(io& o) noexcept override;
@@ -47,6 +48,7 @@ class crew_of_threads final : public crew {
   struct team {
     explicit team(crew_of_threads& of) noexcept : all(of) {}
     void start(unsigned count);
+    [[nodiscard]] bool try_start(unsigned count) noexcept;  ///< false: there can be no thread
     void stop() noexcept;
     void begin(io& o) noexcept;
     void work() noexcept;
