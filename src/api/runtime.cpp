@@ -483,6 +483,7 @@ base::status start_split(std::unique_ptr<runtime> r, const quire_options& given)
 quire_status write_back_all(runtime& r) {
   // Nobody writes any more; and all nodes know of the same regions: one may have gone on some of them while others were on their way here.
   if (const quire_status why = quire_barrier_wait(quire_barrier{0}); why != QUIRE_OK) return why;
+  r.core->as_driver([&] { r.core->pins.drop_pins(); });  // nodes might wait for each other's
   for (bool done = false; !done;) {
     r.core->as_driver([&] { done = r.core->stored.write_back_all(); });
     if (!done) r.core->host.pause(100'000);

@@ -30,6 +30,15 @@ std::uint64_t frames::away_from(const region_slot& r, std::uint64_t first, std::
   return count;
 }
 
+namespace {
+
+void note_brought(region_slot& r, std::uint64_t first, std::uint64_t frames) noexcept {
+  r.first_brought = std::min(r.first_brought, first);
+  r.end_brought = std::max(r.end_brought, first + frames);
+}
+
+}  // namespace
+
 bool frames::try_fill(region_slot& r, std::uint64_t first, std::uint64_t most) noexcept {
   const std::uint64_t frames = away_from(r, first, std::min(most, r.layout.frames_fitting(first, most_by_the_driver)));
   const std::uint64_t offset = r.layout.offset_of_frame(first);
@@ -38,7 +47,10 @@ bool frames::try_fill(region_slot& r, std::uint64_t first, std::uint64_t most) n
   const std::span<std::byte> into{r.memory->system_view() + offset, r.layout.bytes_of_frames(first, frames)};
   const bool saved = r.frames.data()[first].saved != 0;
   if ((saved ? r.store->try_fill(r.position + offset, into) : r.backing->try_fill(offset, into)) != 0) return false;
-  if (!saved) clear_beyond_end(r, first, frames);
+  if (!saved) {
+    clear_beyond_end(r, first, frames);
+    note_brought(r, first, frames);
+  }
   for (std::uint64_t frame = first; frame < first + frames; ++frame) enter(r, frame, own);
   count.read += frames;
   count.most_bytes = std::max(count.most_bytes, used_);
@@ -52,6 +64,7 @@ void frames::begin_fill(region_slot& r, std::uint64_t first, std::uint64_t most)
   for (std::uint64_t frame = first; frame < first + frames; ++frame) r.frames.data()[frame].filling = 1;
   used_ += r.layout.bytes_of_frames(first, frames);
   count.most_bytes = std::max(count.most_bytes, used_);
+  if (r.frames.data()[first].saved == 0) note_brought(r, first, frames);
   begin(store::io::kind::fill, r, first, frames, r.frames.data()[first].saved == 0);
 }
 
@@ -112,6 +125,10 @@ void frames::begin_staged(store::io::kind what, region_slot& r, std::uint64_t at
   frame_io& io = new_staged(what, r, turn);
   io.at = at;
   crew_->begin(io);
+}
+
+bool frames::is_flushing(const region_slot& r) const noexcept {
+  return std::any_of(ios_.begin(), ios_.end(), [&](const auto& io) { return io->under_way && io->staged && io->what == store::io::kind::flush && io->region == &r; });
 }
 
 /// It is not under way any more.

@@ -158,6 +158,8 @@ class frames {
   /// The frame's content is on its way from the store. It is here when this returns, with all that comes along; or the backing does not have it: how
   /// many frames could not be had together, and errno in `error`.
   std::uint64_t finish_fill(region_slot& r, std::uint64_t frame, int& error) noexcept;
+  /// Copies of the region's content are on their way to its backing.
+  [[nodiscard]] bool is_flushing(const region_slot& r) const noexcept;
   /// Waits for one I/O of the region's frames that is under way, and settles it: null if there is none. What is staged ends by itself.
   frame_io* finish_one(const region_slot& r) noexcept;
   /// A copy of what is in these frames goes to the region's backing, as far as that has an end behind it. `turn`: as the I/O's.

@@ -140,8 +140,13 @@ void stored_units::begin(region_slot& r, const message& m, bool in_background) n
   c.m = m;
   c.region = &r;
   c.in_background = in_background;
-  c.next = std::max(m.unit, used.first());
-  c.end = std::max(c.next, std::min(m.unit + m.a, used.end()));
+  std::uint64_t first = used.first(), end = used.end();
+  if (c.what() != asked::write_back && r.end_brought != 0) {  // what has been read ahead nobody has touched
+    first = std::min(first, r.layout.units_of(r.first_brought).first);
+    end = std::max(end, r.layout.units_of(r.end_brought - 1).end);
+  }
+  c.next = std::max(m.unit, first);
+  c.end = std::max(c.next, std::min(m.unit + m.a, end));
   if (c.what() == asked::grow) c.next = c.end;
   if (c.what() == asked::cut) r.end = std::min(r.end, m.c);  // from now on what comes is zero there
   advance(c);
@@ -153,7 +158,9 @@ bool stored_units::may_go_on(const call& c) const noexcept {
   return c.next < c.end && (c.waiting == 0 || waited_bytes_ + c.region->bytes_of(c.next) <= most_staged);
 }
 
+/// What nobody has asked for ends where its region is about to go.
 void stored_units::advance(call& c) noexcept {
+  if (c.in_background && c.region->change.frozen) c.next = c.end;
   for (std::uint64_t looks = 0; looks < most_looks && may_go_on(c); ++looks) look_at(c, c.next++);
   core_.performer.flush();
 }
@@ -479,7 +486,8 @@ void stored_units::on_answer(const message& m) noexcept {
 }
 
 bool stored_units::is_quiet(const region_slot& r) const noexcept {
-  return std::none_of(calls_.begin(), calls_.end(), [&](const auto& c) { return c->region == &r && !c->in_background; });
+  const bool asks = std::any_of(calls_.begin(), calls_.end(), [&](const auto& c) { return c->region == &r && (!c->in_background || c->waiting != 0); });
+  return !asks && !core_.frames.is_flushing(r);  // when a flush is over the machine may ask other nodes for the next
 }
 
 void stored_units::forget(const region_slot& r) noexcept {
