@@ -485,8 +485,6 @@ TEST(DeadMount, GoesWhenItsProcessEndsWithAFileOpen) {
   std::string at = std::filesystem::temp_directory_path() / "quire-mount-XXXXXX";
   ASSERT_NE(::mkdtemp(at.data()), nullptr);
   at = os::canonical_directory(at);
-  int ends[2];
-  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
   const pid_t pid = ::fork();
   if (pid == 0) {
     static files_in_memory shown;
