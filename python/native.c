@@ -563,15 +563,17 @@ static PyObject* set_entry(PyObject* self, PyObject* function) {
   Py_RETURN_NONE;
 }
 
-/* No thread that another node spawns runs Python from now on; waits for those that do. */
-static PyObject* stop_entries(PyObject* self, PyObject* nothing) {
+/* No thread that another node spawns runs Python from now on; waits for those that do, for so many seconds (negative: for ever). Whether all have ended. */
+static PyObject* stop_entries(PyObject* self, PyObject* arguments) {
   (void)self;
-  (void)nothing;
+  double seconds;
+  if (!PyArg_ParseTuple(arguments, "d", &seconds)) return NULL;
+  if (started_in != getpid()) Py_RETURN_TRUE; /* a forked child has none of these threads */
   atomic_store(&ending, true);
   Py_BEGIN_ALLOW_THREADS
-  while (atomic_load(&running) != 0) usleep(1000);
+  for (; atomic_load(&running) != 0 && seconds != 0; seconds = seconds < 0 ? seconds : seconds > 0.001 ? seconds - 0.001 : 0) usleep(1000);
   Py_END_ALLOW_THREADS
-  Py_RETURN_NONE;
+  return PyBool_FromLong(atomic_load(&running) == 0);
 }
 
 static PyObject* spawn(PyObject* self, PyObject* arguments) {
@@ -652,7 +654,7 @@ static PyMethodDef methods[] = {
     METHOD(condition_notify_one), METHOD(condition_notify_all), METHOD(condition_destroy), METHOD(barrier_create), METHOD(barrier_wait),
     METHOD(barrier_destroy), METHOD(event_create), METHOD(event_set), METHOD(event_reset), METHOD(event_wait), METHOD(event_destroy),
     METHOD(semaphore_create), METHOD(semaphore_acquire), METHOD(semaphore_release), METHOD(semaphore_destroy), METHOD(reduce), METHOD(broadcast),
-    METHOD(checkpoint), METHOD(restore), ONE(set_entry), PLAIN(stop_entries), METHOD(spawn), METHOD(join), PLAIN(counters),
+    METHOD(checkpoint), METHOD(restore), ONE(set_entry), METHOD(stop_entries), METHOD(spawn), METHOD(join), PLAIN(counters),
     {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "quire._native", "Calls of libquire.", -1, methods, NULL, NULL, NULL, NULL};

@@ -13,7 +13,7 @@ _OWN_REGION = 1 << 20  # bytes, from which an array is a region of its own
 _CONSISTENCIES = {"release": _native.RELEASE, "sequential": _native.SEQUENTIAL}
 _PAGE = 4096
 _DESCRIPTION = 4000  # bytes behind an array that is a region
-_arrays = {}  # of this node: address: region or None
+_arrays = {}  # of this node: address: (region or None, bytes)
 
 
 def _dtype_of(dtype):
@@ -48,7 +48,7 @@ def _make(shape, dtype, name, consistency, unit, node):
         address = _native.allocate(_PAGE if count >= _PAGE else 16, max(count, 1))
         _native.memory(address, max(count, 1))[:] = bytes(max(count, 1))
         return address, None
-    usual = "sequential" if os.environ.get("QUIRE_ON_FAILURE") == "notify" else "release"
+    usual = "sequential" if count < _OWN_REGION or os.environ.get("QUIRE_ON_FAILURE") == "notify" else "release"
     how = _CONSISTENCIES[consistency or usual]
     place = _native.PLACE_NODE if node is not None else _native.PLACE_FIRST_TOUCH if how == _native.RELEASE else _native.PLACE_BLOCK
     behind = (count + 15) // 16 * 16
@@ -94,8 +94,9 @@ def zeros(shape, dtype=float, *, name=None, consistency=None, unit=0, node=None)
     of_node_0, address, region = _values.on_node_0(lambda: (asked, *_make(*asked)))
     if of_node_0 != asked:
         raise Invalid(f"nodes make different arrays: node 0 {of_node_0}, node {_native.node()} {asked}")
-    _arrays[address] = region
-    return _at(address, asked[0], asked[1])
+    made = _at(address, asked[0], asked[1])
+    _arrays[address] = (region, made.nbytes)
+    return made
 
 
 empty = zeros
@@ -115,10 +116,12 @@ def array(what, dtype=None, *, root=0, timeout=None, **how):
     _node.start()
     if isinstance(what, str):
         at = _native.lookup(what, -1 if timeout is None else int(timeout * 1000))
+        _native.region_of(at)  # Invalid: the name is that of a lock, say
         length = int.from_bytes(bytes(_native.memory(at, 8)), "little")
         shape, kind, region, behind = pickle.loads(bytes(_native.memory(at + 8, length)))
-        _arrays.setdefault(at - behind, region)
-        return _at(at - behind, shape, kind)
+        found = _at(at - behind, shape, kind)
+        _arrays.setdefault(at - behind, (region, found.nbytes))
+        return found
     source = np.asarray(what, dtype=dtype) if _native.node() == root else None
     shape, kind = _values.broadcast((source.shape, source.dtype) if source is not None else None, root)
     made = zeros(shape, kind, **how)
@@ -168,9 +171,9 @@ def free(a):
     a part of one is not."""
     _node.start()
     address = _base(a)
-    if address not in _arrays:
+    if address not in _arrays or _arrays[address][1] != a.nbytes:
         raise ValueError("this is no shared array, was freed already, or is a part of one")
-    region = _arrays[address]
+    region = _arrays[address][0]
     _values.barrier()
     _values.on_node_0(lambda: _give_back(address, region))
     del _arrays[address]
@@ -203,8 +206,10 @@ def produced(a, producer):
     _node.start()
     address, length = _range(a)
     _native.produce_begin(address, length, producer)
-    yield
-    _native.produce_end(address, length, producer)
+    try:
+        yield
+    finally:
+        _native.produce_end(address, length, producer)
 
 
 @contextlib.contextmanager
@@ -221,8 +226,8 @@ def pin(a, timeout=None):
 
 
 def _word(a, index):
-    if a.dtype not in (np.int64, np.uint64):
-        raise TypeError(f"atomic operations are for int64 and uint64, not {a.dtype}")
+    if a.dtype != np.int64:
+        raise TypeError(f"atomic operations are for int64, not {a.dtype}")
     index = index if isinstance(index, tuple) else (index,)
     if len(index) != a.ndim:
         raise IndexError(f"the array has {a.ndim} dimensions, and {len(index)} indices were given")

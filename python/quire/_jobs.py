@@ -12,6 +12,7 @@ import tempfile
 import threading
 import time
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import AuthenticationError
 from multiprocessing.connection import Listener
 
 from . import _where
@@ -19,6 +20,19 @@ from ._threads import dumps, result_of
 
 PARENT = "PYQUIRE_PARENT"  # in the environment of nodes: where the process that wants them is
 _START_S = 120
+_PATIENCE_S = 5  # with nodes that are in a call that has failed on another
+
+
+def _own_addresses():
+    """Of this host, as others may reach it."""
+    names = [socket.getfqdn(), socket.gethostname()]
+    try:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            probe.connect(("192.0.2.1", 9))  # nothing is sent: the address of the way out
+            names.insert(0, probe.getsockname()[0])
+    except OSError:
+        pass
+    return list(dict.fromkeys(names + ["127.0.0.1"]))
 
 
 class _Job:
@@ -30,13 +44,14 @@ class _Job:
         command = _where.command()
         self._folder = tempfile.TemporaryDirectory(prefix="quire-")
         key = secrets.token_bytes(32)
-        address = (socket.getfqdn(), 0) if hosts else os.path.join(self._folder.name, "parent")
-        self._listener = Listener(address, backlog=128, authkey=key)
+        self._listener = Listener(("", 0) if hosts else os.path.join(self._folder.name, "parent"), backlog=128, authkey=key)
+        at = [(name, self._listener.address[1]) for name in _own_addresses()] if hosts else [self._listener.address]
         words = [command, "run", *(["-n", str(nodes)] if nodes is not None else []), *(["--hosts", hosts] if hosts else []), *options,
                  sys.executable, "-m", "quire._worker"]
         paths = os.pathsep.join(p for p in (os.path.dirname(os.path.dirname(os.path.abspath(__file__))), *sys.path) if p)
-        environment = {**os.environ, "PYTHONPATH": paths, PARENT: json.dumps({"address": self._listener.address, "key": key.hex()})}
+        environment = {**os.environ, "PYTHONPATH": paths, PARENT: json.dumps({"addresses": at, "key": key.hex()})}
         self._last = b""
+        self._heard = False
         self.process = subprocess.Popen(words, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self._pumps = [threading.Thread(target=self._pump, args=(pipe, name), daemon=True)
                        for pipe, name in ((self.process.stdout, "stdout"), (self.process.stderr, "stderr"))]
@@ -65,11 +80,15 @@ class _Job:
         came = queue.Queue()
 
         def accept():
-            try:
-                while True:
-                    came.put(self._listener.accept())
-            except (OSError, EOFError) as error:
-                came.put(error)
+            while not self._heard:
+                try:
+                    new = self._listener.accept()
+                    came.put((new, *new.recv()))
+                except (AuthenticationError, EOFError, ValueError, TypeError):
+                    continue  # a stranger
+                except OSError as error:
+                    came.put(error)
+                    return
 
         threading.Thread(target=accept, daemon=True).start()
         while wanted is None or len(there) < wanted:
@@ -83,10 +102,19 @@ class _Job:
                 continue
             if isinstance(new, Exception):
                 raise self.broken(f"no node can be heard: {new}")
-            node, wanted = new.recv()
-            there[node] = new
-        self._listener.close()
+            connection, node, wanted = new
+            there[node] = connection
+        self._stop_listening()
         return [there[node] for node in sorted(there)]
+
+    def _stop_listening(self):
+        """The thread that accepts wakes up, and ends."""
+        self._heard = True
+        try:
+            self._listener._listener._socket.shutdown(socket.SHUT_RDWR)
+        except (AttributeError, OSError):
+            pass
+        self._listener.close()
 
     def broken(self, why):
         for pump in self._pumps:
@@ -105,7 +133,7 @@ class _Job:
         self._tidy()
 
     def kill(self):
-        self._listener.close()
+        self._stop_listening()
         if self.process.poll() is None:
             self.process.terminate()
             try:
@@ -134,7 +162,9 @@ class Pool(concurrent.futures.Executor):
         self._own = [queue.Queue() for _ in range(self.nodes)]
         self._all = queue.Queue()
         self._ready = [threading.Event() for _ in range(self.nodes)]
-        self._closed = self._broken = False
+        self._closed = False
+        self._broken = None  # why no call can be made any more
+        self._turn = threading.Lock()  # of run(): all nodes get its calls in the same order
         self._threads = [threading.Thread(target=self._serve, args=(node,), daemon=True) for node in range(self.nodes)]
         for thread in self._threads:
             thread.start()
@@ -156,17 +186,17 @@ class Pool(concurrent.futures.Executor):
         connection = self._job.connections[node]
         while (work := self._next(node)) is not None:
             future, data = work
-            if self._broken:
-                future.set_exception(BrokenProcessPool("a node of the job has died"))
-                continue
             if not future.set_running_or_notify_cancel():
+                continue
+            if self._broken:
+                future.set_exception(BrokenProcessPool(self._broken))
                 continue
             try:
                 connection.send_bytes(data)
                 answer = connection.recv_bytes()
             except (EOFError, OSError):
-                self._broken = True
-                future.set_exception(self._job.broken(f"node {node} of the job has died"))
+                self._broken = self._broken or f"node {node} of the job has died"
+                future.set_exception(self._job.broken(self._broken))
                 continue
             try:
                 future.set_result(result_of(answer, node))
@@ -178,7 +208,7 @@ class Pool(concurrent.futures.Executor):
             if self._closed:
                 raise RuntimeError("the pool was shut down")
             if self._broken:
-                raise BrokenProcessPool("a node of the job has died")
+                raise BrokenProcessPool(self._broken)
             where.put((future, data))
             for node in nodes:
                 self._ready[node].set()
@@ -193,9 +223,18 @@ class Pool(concurrent.futures.Executor):
         """Calls fn on all nodes at a time, each of which may use barriers and arrays of all: a list of results, or the first exception."""
         data = dumps((fn, args, kwargs))
         futures = [concurrent.futures.Future() for _ in range(self.nodes)]
-        for node, future in enumerate(futures):
-            self._put(self._own[node], future, data, (node,))
-        return _results(futures)
+        with self._turn:
+            for node, future in enumerate(futures):
+                self._put(self._own[node], future, data, (node,))
+        done, rest = concurrent.futures.wait(futures, return_when=concurrent.futures.FIRST_EXCEPTION)
+        failed = [future for future in done if future.exception() is not None]
+        if failed and rest and concurrent.futures.wait(rest, _PATIENCE_S).not_done:
+            # Others may wait for the node that has failed, for ever: the job cannot go on.
+            self._broken = "a call of run() has failed on one node while others were in it, so the pool's job was ended"
+            self._job.kill()
+        if failed:
+            raise failed[0].exception()
+        return [future.result() for future in futures]
 
     def shutdown(self, wait=True, *, cancel_futures=False):
         with self._lock:
@@ -213,15 +252,6 @@ class Pool(concurrent.futures.Executor):
             self._job.close()
         else:
             threading.Thread(target=self.shutdown, daemon=True).start()
-
-
-def _results(futures):
-    """Those of all, or the exception that came first: where one node fails others may wait for it for ever."""
-    done, _ = concurrent.futures.wait(futures, return_when=concurrent.futures.FIRST_EXCEPTION)
-    for future in done:
-        if future.exception() is not None:
-            raise future.exception()
-    return [future.result() for future in futures]
 
 
 def run(fn, nodes=None, args=(), kwargs=None, *, hosts=None, options=()):

@@ -2,6 +2,7 @@
 """This process as a node of a job: the start, the end, and Ctrl-C."""
 import atexit
 import os
+import signal
 import sys
 import threading
 import traceback
@@ -32,6 +33,8 @@ def share_cores():
 
 def _interrupted():
     """Ctrl-C, and the main thread waits for other nodes: it will not come back to Python. The job ends."""
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        return  # the program has a handler of its own, which runs when the wait is over
     frame = sys._current_frames().get(threading.main_thread().ident)
     words = "".join(traceback.format_stack(frame)) if frame is not None else ""
     sys.stderr.write(f"Traceback (most recent call last):\n{words}KeyboardInterrupt: node {_native.node()} was waiting for other nodes\n")
@@ -41,6 +44,17 @@ def _interrupted():
         except (OSError, ValueError):
             pass
     os._exit(130)
+
+
+_failures = []  # exceptions that nobody caught
+
+
+def _stop():
+    """No call of another node begins any more, and those that run end; unless this node has failed, and they may wait for it."""
+    if not _native.stop_entries(1.0 if _failures else -1.0):
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        os._exit(1)
 
 
 def start():
@@ -53,8 +67,12 @@ def start():
             raise _errors.Error("this process is a forked child of a node: shared memory belongs to the parent (start processes by 'spawn')")
         if _started is None:
             _native.start()
+            for name in [n for n in os.environ if n.startswith("QUIRE_JOB_") or n in ("PMI_FD", "PMI_RANK", "PMI_SIZE", "PMIX_RANK", "PMIX_NAMESPACE")]:
+                del os.environ[name]  # C has done so: programs that this one starts are no nodes
             _native.set_on_interrupt(_interrupted)
-            atexit.register(_native.stop_entries)
+            hook = sys.excepthook
+            sys.excepthook = lambda *error: (_failures.append(error[0]), hook(*error))
+            atexit.register(_stop)
             _started = os.getpid()
 
 

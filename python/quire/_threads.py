@@ -60,8 +60,12 @@ def result_of(data, node):
 
 
 def _entry(address):
-    function, arguments, keywords = pickle.loads(_take(address))
-    return _keep(outcome_of(function, arguments, keywords))
+    data = _take(address)
+
+    def call():
+        function, arguments, keywords = pickle.loads(data)
+        return function(*arguments, **keywords)
+    return _keep(outcome_of(call, (), {}))
 
 
 class Thread:

@@ -66,14 +66,30 @@ def _broadcast_bytes(data, root):
     return bytes(there)
 
 
+class _Unsent(Exception):
+    """In the place of what could not be sent."""
+
+
 def broadcast(value=None, root=0):
     """Gives `value` of node `root`, anything that can be pickled, to all."""
     _node.start()
     if not 0 <= root < _native.nodes():
         raise ValueError(f"root is {root}, and the job has {_native.nodes()} nodes")
     mine = root == _native.node()
-    data = _broadcast_bytes(pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL) if mine else None, root)
-    return value if mine else pickle.loads(data)
+    error = None
+    if mine:
+        try:
+            given = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
+        except Exception as problem:  # pylint: disable=broad-except
+            error = problem  # others wait: all hear of it
+            given = pickle.dumps(_Unsent(f"node {root} gives what cannot be pickled: {problem}"))
+    data = _broadcast_bytes(given if mine else None, root)
+    if error is not None:
+        raise error
+    received = value if mine else pickle.loads(data)
+    if isinstance(received, _Unsent) and not mine:
+        raise TypeError(str(received))
+    return received
 
 
 def gather(value):

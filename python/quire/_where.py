@@ -2,7 +2,6 @@
 """Where the command `quire` is: in this package (a wheel), in the tree where Quire was built, or on the path."""
 import os
 import shutil
-import sys
 
 
 def command():
@@ -11,12 +10,7 @@ def command():
         if os.access(at, os.X_OK):
             return os.path.realpath(at)
     found = shutil.which("quire")
-    if found is None or os.path.realpath(found) == os.path.realpath(sys.argv[0]):
+    if found is None:
         raise FileNotFoundError("the command `quire` is not on the PATH: it comes with the package quire-dsm, or with Quire's installation")
     return found
 
-
-def main():
-    """The command, of a wheel."""
-    at = command()
-    os.execv(at, [at, *sys.argv[1:]])

@@ -4,6 +4,7 @@ import json
 import os
 import pickle
 import sys
+from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client
 
 from . import _native, _node
@@ -11,11 +12,20 @@ from ._jobs import PARENT
 from ._threads import dumps, outcome_of
 
 
+def connect(addresses, key):
+    """To the first that answers."""
+    for address in addresses:
+        try:
+            return Client(tuple(address) if isinstance(address, list) else address, authkey=key)
+        except (OSError, EOFError, AuthenticationError) as error:
+            last = error
+    raise last
+
+
 def work():
     parent = json.loads(os.environ.pop(PARENT))
     _node.start()
-    address = tuple(parent["address"]) if isinstance(parent["address"], list) else parent["address"]
-    connection = Client(address, authkey=bytes.fromhex(parent["key"]))
+    connection = connect(parent["addresses"], bytes.fromhex(parent["key"]))
     connection.send((_native.node(), _native.nodes()))
     while True:
         try:

@@ -60,6 +60,10 @@ raises(q.TimedOut if q.nodes < 0 else q.Error, lambda: q.array("nobody", timeout
 q.free(named)
 raises(ValueError, lambda: q.free(named), "no shared array")
 raises(ValueError, lambda: q.free(a[1:]), "no shared array")
+c = q.zeros((4, 4), "i8")
+raises(ValueError, lambda: q.free(c[:1]), "no shared array")
+guard = q.Lock(name="a lock and no array")
+raises(q.Invalid, lambda: q.array("a lock and no array", timeout=0))
 raises(TypeError, lambda: q.free([1]), "shared array")
 
 # Content that one node has.

@@ -75,6 +75,11 @@ class Ends(unittest.TestCase):
         self.assertEqual(status, 130, err)
         self.assertIn("KeyboardInterrupt", err)
 
+    def test_a_failure_while_a_call_of_another_node_runs(self):
+        status, out, err = job("if q.node == 0: q.spawn(1, time.sleep, 50).join()\nelse: time.sleep(0.5); raise RuntimeError('this is wrong')")
+        self.assertEqual((status, out), (1, ""))
+        self.assertIn("this is wrong", err)
+
     def test_ctrl_c_that_the_program_wants(self):
         status, out, err = job("try:\n if q.node == 0: print('here', flush=True)\n while True: time.sleep(1)\n"
                                "except KeyboardInterrupt: print('caught')\nq.barrier()", interrupt_after="here")

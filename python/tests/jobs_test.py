@@ -4,6 +4,8 @@ import concurrent.futures
 import contextlib
 import io
 import os
+import tempfile
+import threading
 import unittest
 from concurrent.futures.process import BrokenProcessPool
 
@@ -88,6 +90,35 @@ class Jobs(unittest.TestCase):
                 pool.submit(fills, 1)
         with self.assertRaises(BrokenProcessPool):
             q.run(lambda: __import__("os").kill(__import__("os").getpid(), 9), 2)
+
+    def test_on_hosts(self):
+        with tempfile.TemporaryDirectory() as folder:
+            agent = os.path.join(folder, "agent")  # in the place of ssh: HOST WORDS...
+            with open(agent, "w") as file:
+                file.write('#!/bin/sh\nshift\nexec env -u PYTHONPATH -u PYQUIRE_PARENT sh -c "$*"\n')
+            os.chmod(agent, 0o755)
+            self.assertEqual([r[0] for r in q.run(fills, 2, (1,), hosts="one,two", options=("--agent", agent))], [0, 1])
+
+    def test_a_failure_in_one_node_ends_a_pool_in_which_others_wait(self):
+        def fails():
+            import quire as q
+            if q.node == 1:
+                raise LookupError("of node 1")
+            q.barrier()  # for ever
+        with q.Pool(2) as pool:
+            with self.assertRaisesRegex(LookupError, "of node 1"):
+                pool.run(fails)
+            with self.assertRaises(BrokenProcessPool):
+                pool.submit(fills, 1).result(timeout=60)
+
+    def test_nothing_stays(self):
+        def has():
+            return len(os.listdir("/proc/self/fd")), threading.active_count()
+        q.run(fills, 1, (1,))
+        before = has()
+        for _ in range(3):
+            q.run(fills, 1, (1,))
+        self.assertEqual(has(), before)
 
     def test_mistakes(self):
         for nodes in (0, -1):

@@ -30,6 +30,12 @@ assert q.broadcast("x" * 100000 if me == 0 else None) == "x" * 100000
 assert q.gather((me, "b" * me)) == [(i, "b" * i) for i in range(n)]
 assert sum(len(range(1001)[q.block(1001, node=i)]) for i in range(n)) == 1001
 
+if n > 1:
+    try:
+        q.broadcast(lambda: 0 if me == 0 else None)
+        raise AssertionError("a function that cannot be pickled was sent")
+    except (TypeError, AttributeError, __import__("pickle").PicklingError):
+        pass
 for make, kind in ((lambda: q.reduce(1, "mean"), ValueError), (lambda: q.reduce("x"), TypeError), (lambda: q.reduce(1j, "max"), TypeError),
                    (lambda: q.broadcast(1, n), ValueError), (lambda: q.broadcast(1, -1), ValueError), (lambda: q.block(3, node=n), ValueError),
                    (lambda: q.spawn(n, os.getpid), ValueError), (lambda: q.spawn(-1, os.getpid), ValueError), (lambda: q.nothing, AttributeError)):
