@@ -5,7 +5,7 @@
  *
  * A page of a file is in the memory of the job at most once as the last version: who reads what another node has read gets it from there; who writes
  * it has the only copy. Files are read and written by the nodes that have them (quire_container_options::placement), and written when somebody asks
- * (quire_container_sync(), quire_container_close(), quire_end()), or when memory is short.
+ * (quire_container_sync(), quire_container_close(), quire_end()), after QUIRE_WRITE_BACK seconds, or when memory is short.
  *
  * Thread context, statuses and words as in quire.h; no call may be made on a stack in shared memory, or in a transaction. Not with pool 'fork', nor where
  * survivors of a death go on (QUIRE_ON_FAILURE=notify): QUIRE_UNSUPPORTED. Numbers of bytes are offsets in the content.
@@ -69,8 +69,8 @@ QUIRE_API quire_status quire_container_close(quire_container container);
  *  happened. */
 QUIRE_API quire_status quire_container_remove(const char* name, unsigned flags);
 
-/** Its region, for hints, pins and the like; it has the capacity, rounded up to whole units. quire_region_destroy() of it gives QUIRE_INVALID. QUIRE_NOT_FOUND.
- *  */
+/** Its region, for hints, pins and the like; it has the capacity, rounded up to whole units. It is not destroyed by quire_region_destroy(): QUIRE_INVALID.
+ *  QUIRE_NOT_FOUND. */
 QUIRE_API quire_status quire_container_region(quire_container container, quire_region* region);
 /** The content as memory: first address, the same on all nodes, and how many bytes there are addresses for (either may be NULL). Writes through it do not make
  *  the container longer (quire_container_truncate() does); what is written beyond its bytes may be lost. A thread gets SIGBUS if the linker does not give what
@@ -78,10 +78,10 @@ QUIRE_API quire_status quire_container_region(quire_container container, quire_r
 QUIRE_API quire_status quire_container_map(quire_container container, void** address, uint64_t* capacity);
 /** How many bytes it has now. QUIRE_NOT_FOUND. */
 QUIRE_API quire_status quire_container_bytes(quire_container container, uint64_t* bytes);
-/** It has `bytes` from now on; what it gains, now or later, is zero. Of what it loses, nobody may use the addresses at the time. When it returns a linker that
- *  is not
- *  "memory" has been told. QUIRE_BEYOND: more than its capacity; QUIRE_INVALID: the opening is for reading; QUIRE_UNSUPPORTED: the linker has no
- *  other length; QUIRE_IO; QUIRE_NOT_FOUND. */
+/** It has `bytes` from now on; what it gains, now or later, is zero. Of what it loses, nobody may use the addresses then; later there is zero. The linker
+ *  is told at once of content that is shorter, and by the next sync of content that is longer (with a grain at once, too). QUIRE_BEYOND: more than its
+ *  capacity; QUIRE_INVALID: the opening is for reading; QUIRE_UNSUPPORTED: the linker cannot; QUIRE_BUSY: this node has pinned some of what goes, and nothing
+ *  has changed; QUIRE_IO: the linker has failed; QUIRE_NOT_FOUND. */
 QUIRE_API quire_status quire_container_truncate(quire_container container, uint64_t bytes);
 
 /** Copies up to `bytes` from `at` on into `buffer`, and says how many there were: fewer at the end, and 0 beyond it. `buffer` may lie in shared memory, but not
@@ -98,8 +98,9 @@ QUIRE_API quire_status quire_container_append(quire_container container, const v
  *  end. Of the linker "memory" there is nothing to do. QUIRE_IO: a linker has not taken something since this node has asked last; that stays in
  *  memory, and the next call tries again. QUIRE_BUSY: this node has pinned some of it; QUIRE_NOT_FOUND. */
 QUIRE_API quire_status quire_container_sync(quire_container container, uint64_t at, uint64_t bytes);
-/** Forgets what is in memory of these bytes and has not been changed: the linker is asked again. For when others have written the file. `bytes` 0: to the end.
- *  What was changed and not synced stays. QUIRE_UNSUPPORTED of the linker "memory"; QUIRE_BUSY; QUIRE_NOT_FOUND. */
+/** Forgets on all nodes what is in memory of the units of these bytes: the linker is asked again. For when others have written the file; where they have made
+ *  it longer, the container stays as long as it is. `bytes` 0: to the end. What was changed is kept before, as by quire_container_sync(): errors as of that.
+ *  QUIRE_UNSUPPORTED of the linker "memory". */
 QUIRE_API quire_status quire_container_drop(quire_container container, uint64_t at, uint64_t bytes);
 
 /** Calls `each` for every container there is, with its name, bytes, and flags (QUIRE_CONTAINER_READ_ONLY or 0), until it gives something else than 0. One that

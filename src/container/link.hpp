@@ -5,7 +5,7 @@
 // right once (`known_end`), and what they have flushed; behind it there is zero, for nobody has written there yet. So of a range beyond the end that is known
 // zeroes at its end are not flushed: a file gets no zeroes behind its content, though units are larger. A sync begins with the end being told to all
 // (note_end()); then sync() sees to it that the content has that length: the node that does the I/O of the last byte writes it, a zero, if nothing was ever
-// flushed there. A container becomes shorter by resize() alone.
+// flushed there. A container becomes shorter by set_end() alone.
 #pragma once
 
 #include <quire/linker.h>
@@ -92,7 +92,8 @@ class link {
 /// The engine's. It lasts longer than the region, as long as its slot has no other: so the link is closed by itself.
 class linked_store final : public store::store {
  public:
-  explicit linked_store(std::shared_ptr<link> of) : link_(std::move(of)), grain_(link_->linker().grain), threads_(link_->threads()), name_("linker " + std::string(link_->linker().name)) {}
+  explicit linked_store(std::shared_ptr<link> of)
+      : link_(std::move(of)), grain_(link_->linker().grain), threads_(link_->threads()), name_("linker " + std::string(link_->linker().name)) {}
   [[nodiscard]] int fill(std::uint64_t at, std::span<std::byte> into) noexcept override { return link_->fill(at, into); }
   [[nodiscard]] int try_fill(std::uint64_t at, std::span<std::byte> into) noexcept override { return link_->try_fill(at, into); }
   [[nodiscard]] int flush(std::uint64_t at, std::span<const std::byte> from) noexcept override { return link_->flush(at, from); }

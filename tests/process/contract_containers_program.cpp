@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <stdexcept>
@@ -783,11 +784,18 @@ std::size_t descriptors() {
   return count;
 }
 
+std::size_t threads() {
+  std::size_t count = 0;
+  for (const auto& one : std::filesystem::directory_iterator("/proc/self/task")) count += one.is_directory() ? 1 : 0;
+  return count;
+}
+
 /// Nothing is left of those that have gone.
 void many(int count) {
-  std::size_t before = 0;
+  std::size_t before = 0, threads_before = 0;
   for (int i = 0; i < count + 20; ++i) {
     if (i == 20) before = descriptors();
+    if (i == 20) threads_before = threads();
     const bool mine = i % quire_nodes() == quire_node();
     if (!mine) continue;
     const std::string name = "many-" + std::to_string(i % 7 + quire_node() * 7);
@@ -800,6 +808,7 @@ void many(int count) {
   }
   barrier();
   if (count > 200) REQUIRE(descriptors() <= before + 4);
+  if (count > 200) REQUIRE(threads() <= threads_before + 30);  // some may be about to end
   barrier();
 }
 
@@ -908,7 +917,8 @@ int main(int argc, char** argv) {
     }
   }
   if (part == "many") many(argc > 2 ? std::atoi(argv[2]) : 200);
-  const std::pair<const char*, void (*)()> parts[] = {{"refusals", refusals}, {"memory", memory}, {"files", files}, {"drops", drops}, {"appends", appends}, {"ends", ends},
+  const std::pair<const char*, void (*)()> parts[] = {{"refusals", refusals},
+                                                      {"memory", memory}, {"files", files}, {"drops", drops}, {"appends", appends}, {"ends", ends},
                                                       {"errors", errors}, {"signals", signals}, {"linkers", linkers}, {"at_once", at_once}};
   for (const auto& [name, run] : parts) {
     if (!given && (part.empty() || part == name)) {
