@@ -132,9 +132,8 @@ base::status container_service::can_grow(const char* call, const opening& o, std
                  o.head->linker);
 }
 
-/// Under the mutex. `bytes` is not less than there are. A linker with a grain does not see where the content ends: it is told before.
-base::status container_service::grow(const char* call, const opening& o, std::uint64_t bytes) {
-  if (const auto why = can_grow(call, o, bytes); !why.ok()) return why;
+/// Under the mutex. A linker with a grain does not see where the content ends: it is told before anything is there.
+base::status container_service::tell_linker(const char* call, const opening& o, std::uint64_t bytes) {
   if (o.head->grain != 0) {
     const answer got = ask(o.head->home, order::tell_end, o.number, bytes);
     if (!got.why.ok()) {
@@ -144,8 +143,35 @@ base::status container_service::grow(const char* call, const opening& o, std::ui
     for_each_io(*o.head, [&](unsigned node) { (void)ask(node, order::note_end, o.number, bytes); });
     set(o.head->announced, bytes);
   }
+  return {};
+}
+
+/// Under the mutex. `bytes` is not less than there are.
+base::status container_service::grow(const char* call, const opening& o, std::uint64_t bytes) {
+  if (const auto why = can_grow(call, o, bytes); !why.ok()) return why;
+  if (const auto why = tell_linker(call, o, bytes); !why.ok()) return why;
   set(o.head->bytes, bytes);
   return {};
+}
+
+/// Under the mutex. Beyond the end first the linker is told, then the content is there, and at last the end.
+base::status container_service::write_longer(const char* call, const opening& o, std::uint64_t at, const std::byte* from, std::size_t bytes, std::size_t& done) {
+  done = 0;
+  const std::uint64_t before = now(o.head->bytes), end = bytes > UINT64_MAX - at ? UINT64_MAX : at + bytes;
+  if (end > before) {
+    if (const auto why = can_grow(call, o, end); !why.ok()) return why;
+    if (const auto why = tell_linker(call, o, end); !why.ok()) return why;
+  }
+  const auto why = copy(call, o, at, nullptr, from, bytes, done);
+  const std::string said = base::detail();
+  const std::uint64_t reached = std::max(before, done != 0 ? at + done : 0);
+  if (end > before && reached < end && o.head->grain != 0 && (o.head->can & QUIRE_LINK_TRUNCATE) != 0) {
+    for_each_io(*o.head, [&](unsigned node) { (void)ask(node, order::set_end, o.number, reached); });
+    (void)ask(o.head->home, order::tell_end, o.number, reached);
+    set(o.head->announced, reached);
+  }
+  if (reached > before) set(o.head->bytes, reached);
+  return why.ok() ? why : base::status(explain(why.code(), "%s", said.c_str()));
 }
 
 base::status container_service::write(quire_container c, std::uint64_t at, const void* buffer, std::size_t bytes, std::size_t& done) {
@@ -159,19 +185,13 @@ base::status container_service::write(quire_container c, std::uint64_t at, const
   if (bytes == 0) return {};
   const auto* const from = static_cast<const std::byte*>(buffer);
   const std::uint64_t end = at > UINT64_MAX - bytes ? UINT64_MAX : at + bytes;
-  if (end <= now(o->head->bytes)) return copy(call, *o, at, nullptr, from, bytes, done);
+  if (end <= now(o->head->bytes)) {
+    why = copy(call, *o, at, nullptr, from, bytes, done);
+    if (!why.ok() || end <= now(o->head->bytes)) return why;  // else it was cut meanwhile
+  }
   const locked guard(*o->head);
   if (!guard.why().ok()) return guard.why();
-  const bool longer = end > now(o->head->bytes);
-  if (longer) {
-    if (why = can_grow(call, *o, end); !why.ok()) return why;
-  }
-  why = copy(call, *o, at, nullptr, from, bytes, done);
-  const std::uint64_t reached = at + done;
-  if (longer && done != 0 && reached > now(o->head->bytes)) {
-    if (const auto grown = grow(call, *o, reached); why.ok()) why = grown;
-  }
-  return why;
+  return write_longer(call, *o, at, from, bytes, done);
 }
 
 base::status container_service::append(quire_container c, const void* buffer, std::size_t bytes, std::uint64_t& at) {
@@ -185,11 +205,19 @@ base::status container_service::append(quire_container c, const void* buffer, st
   if (!guard.why().ok()) return guard.why();
   at = now(o->head->bytes);
   if (bytes == 0) return {};
-  const std::uint64_t end = bytes > UINT64_MAX - at ? UINT64_MAX : at + bytes;
-  if (why = can_grow(call, *o, end); !why.ok()) return why;
+  const std::uint64_t before = at;
   std::size_t done = 0;
-  why = copy(call, *o, at, nullptr, static_cast<const std::byte*>(buffer), bytes, done);
-  return why.ok() ? grow(call, *o, end) : why;
+  why = write_longer(call, *o, at, static_cast<const std::byte*>(buffer), bytes, done);
+  if (!why.ok() && done != 0) {  // as a whole, or not at all
+    const std::string said = base::detail();
+    if (o->head->linked == 0 || (o->head->can & QUIRE_LINK_TRUNCATE) != 0) {
+      (void)shrink(call, *o, before).ok();
+    } else {
+      set(o->head->bytes, before);
+    }
+    return explain(why.code(), "%s", said.c_str());
+  }
+  return why;
 }
 
 /// Under the mutex. First no call reads what goes; then it goes from memory, and at last the linker is told.

@@ -153,6 +153,8 @@ class container_service {
   class locked;
   [[nodiscard]] base::status check_writes(const char* call, const opening& o) const;
   [[nodiscard]] base::status grow(const char* call, const opening& o, std::uint64_t bytes);
+  [[nodiscard]] base::status tell_linker(const char* call, const opening& o, std::uint64_t bytes);
+  [[nodiscard]] base::status write_longer(const char* call, const opening& o, std::uint64_t at, const std::byte* from, std::size_t bytes, std::size_t& done);
   [[nodiscard]] base::status can_grow(const char* call, const opening& o, std::uint64_t bytes) const;
   [[nodiscard]] base::status copy(const char* call, const opening& o, std::uint64_t at, std::byte* out, const std::byte* in, std::size_t bytes,
                                   std::size_t& done);
