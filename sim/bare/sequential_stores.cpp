@@ -172,7 +172,8 @@ void cluster::leave_memory(node_id node, std::uint64_t unit, model::leave_end en
     if (node_id{n} != node && machines_[n].right_of(unit) != access::none) fail("a unit leaves memory, and another node has a copy" + of_unit(unit));
     if (node_id{n} != node && view(node_id{n}, unit) != access::none) fail("a unit leaves memory, and threads of another node may look at it" + of_unit(unit));
   }
-  if (std::ranges::any_of(state_.flushes, [&](const flush_under_way& f) { return alone && f.unit == unit; })) fail("a unit leaves memory while it is flushed" + of_unit(unit));
+  const bool flushed = std::ranges::any_of(state_.flushes, [&](const flush_under_way& f) { return f.unit == unit; });
+  if (alone && flushed) fail("a unit leaves memory while it is flushed" + of_unit(unit));
   const std::span there = std::span(state_.store).subspan(unit * options_.words, options_.words);
   if (end == model::leave_end::gone) {
     if (view(node, unit) != access::none) fail("a unit leaves memory, and threads may look at it" + of_unit(unit));
@@ -227,7 +228,8 @@ bool cluster::take_sync(node_id to, const message& m) {
   if (m.kind == message_kind::written_back) {
     const std::size_t t = m.token - 1;
     if (state_.threads[t].now != thread::state::waits_for_call || operation_of(t).what < operation_kind::sync) fail("a sync ends twice");
-    if (operation_of(t).what == operation_kind::sync && m.operation == 0 && stored(m.unit).back() < m.a) fail("a sync has ended, and the store has not what was written before it" + of_unit(m.unit));
+    const bool syncs = operation_of(t).what == operation_kind::sync;
+    if (syncs && m.operation == 0 && stored(m.unit).back() < m.a) fail("a sync has ended, and the store has not what was written before it" + of_unit(m.unit));
     if (m.operation != 0 && state_.failed == 0) fail("a sync fails, and no store has" + of_unit(m.unit));
     finish_operation(t);
     return true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writing back, dropping, cutting. A call goes to all nodes that manage units of its range. Each looks at its units in order, has the machine flush those that
-// are dirty, or give up what it has, and answers when that has ended and the store has made it last. Copies that are on their way to stores take a few megabytes
-// at most: a call that has more goes on as others end. But each may always have one of its own on its way, whatever others wait for.
+// Writing back, dropping, cutting. A call goes to all nodes that manage units of its range. Each looks at its units in order, has the machine flush those
+// that are dirty, or give up what it has, and answers when that has ended and the store has made it last. Copies that are on their way to stores take a few
+// megabytes at most: a call that has more goes on as others end. But each may always have one of its own on its way, whatever others wait for.
 //
 // What a store has taken and not made last may be lost when a sync fails (fdatasync(2) does not write it again). So such units are kept in memory, and are
 // dirty again after a sync that failed; also those whose flush was under way then.
@@ -326,7 +326,8 @@ void stored_units::on_synced(const frame_io& done) noexcept {
 /// Units that were written beyond the end that was have not been kept, whatever became of their flush.
 void stored_units::on_resized(const frame_io& done) noexcept {
   region_slot& r = *done.region;
-  const auto found = std::find_if(calls_.begin(), calls_.end(), [&](const auto& c) { return c->region == &r && c->what() >= asked::cut && c->number == done.turn; });
+  const auto of_it = [&](const auto& c) { return c->region == &r && c->what() >= asked::cut && c->number == done.turn; };
+  const auto found = std::find_if(calls_.begin(), calls_.end(), of_it);
   if (done.error != 0) note_failure(r, true, done.error);
   if (found == calls_.end()) return;
   call& c = **found;

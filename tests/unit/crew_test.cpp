@@ -20,7 +20,7 @@ namespace quire::store {
 namespace {
 
 /// Counts, and writes down in which order; while it is closed whoever comes waits.
-class slow_store final : public store {
+class slow_store : public store {
  public:
   int fill(std::uint64_t at, std::span<std::byte>) noexcept override { return pass(at); }
   int flush(std::uint64_t at, std::span<const std::byte>) noexcept override { return pass(at); }
