@@ -36,20 +36,25 @@ std::string unescaped(const std::string& text) {
   return plain;
 }
 
-/// Whether what lies uppermost at `canonical` is a mount of Quire's. Touches no file system but /proc: a dead one may not answer.
-bool is_quires(const std::string& canonical) {
+/// The device of what lies uppermost at `canonical`, if that is a mount of Quire's ("0:53"); else empty. Touches no file system but /proc: a dead one may not answer.
+std::string device_of(const std::string& canonical) {
   std::ifstream table("/proc/self/mountinfo");
-  bool found = false;
+  std::string found;
   for (std::string line; std::getline(table, line);) {
     std::istringstream fields(line);
-    std::string field, where, type;
-    for (int i = 0; i < 5 && fields >> field; ++i) where = field;  // the fifth
+    std::string field, device, where, type;
+    for (int i = 0; i < 5 && fields >> field; ++i) {
+      if (i == 2) device = field;
+      where = field;  // the fifth
+    }
     while (fields >> field && field != "-") continue;
     fields >> type;
-    if (unescaped(where) == canonical) found = type == mount_type;
+    if (unescaped(where) == canonical) found = type == mount_type ? device : "";
   }
   return found;
 }
+
+bool is_quires(const std::string& canonical) { return !device_of(canonical).empty(); }
 
 bool is_dead(const std::string& canonical) {
   struct stat facts {};
@@ -123,6 +128,15 @@ bool detach_if_dead(const std::string& canonical) {
   if (canonical.empty() || !is_quires(canonical) || !is_dead(canonical)) return true;
   if (::umount2(canonical.c_str(), MNT_FORCE | MNT_DETACH | UMOUNT_NOFOLLOW) != 0) run_fusermount(canonical);
   return !is_quires(canonical) || !is_dead(canonical);
+}
+
+void abort_mount(const std::string& canonical) {
+  const std::string device = canonical.empty() ? "" : device_of(canonical);
+  const std::size_t colon = device.find(':');
+  if (colon == device.npos) return;
+  std::ofstream connection("/sys/fs/fuse/connections/" + device.substr(colon + 1) + "/abort");
+  if (connection << 1 && connection.flush()) return;
+  if (::umount2(canonical.c_str(), MNT_FORCE | MNT_DETACH | UMOUNT_NOFOLLOW) != 0) run_fusermount(canonical);
 }
 
 std::uint64_t place_of(const std::string& directory) {

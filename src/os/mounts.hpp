@@ -22,6 +22,10 @@ inline constexpr const char* mount_type = "fuse.quire";
 /// program (fusermount3) where this process has no privilege.
 bool detach_if_dead(const std::string& canonical);
 
+/// Whoever waits for the process that is mounted at `canonical`, in a call on a file there, gets an error: a process that is killed while it waits for itself
+/// would not end. Asks nothing of what is mounted. Nothing happens where no mount of Quire's is.
+void abort_mount(const std::string& canonical);
+
 /// A number for the directory as this process sees it: the same for processes of one host that would mount at the same place. Not 0.
 [[nodiscard]] std::uint64_t place_of(const std::string& directory);
 

@@ -442,6 +442,7 @@ void agent::signal_nodes(int number, int node) {
     if (!one.alive || (node >= 0 && node != node_of(i))) continue;
     if (::kill(-one.pid, number) != 0) ::kill(one.pid, number);
   }
+  if (number == SIGKILL) os::abort_mount(mount_);
 }
 
 /// What is left to say, for as long as the launcher listens.

@@ -8,6 +8,7 @@
 
 #include "base/clock.hpp"
 #include "bootstrap/launcher/job.hpp"
+#include "os/mounts.hpp"
 
 namespace quire::bootstrap::launcher {
 namespace {
@@ -185,6 +186,7 @@ void job::signal_all(int signal, bool from_terminal) {
     // A child that has just been forked may not have its group yet.
     if (!node.own_group || ::kill(-node.pid, signal) != 0) ::kill(node.pid, signal);
   }
+  if (signal == SIGKILL && hosts_.empty()) os::abort_mount(mount_);
 }
 
 std::string job::name_of(int node) const {

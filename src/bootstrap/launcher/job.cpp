@@ -32,7 +32,7 @@ job_outcome job::run() {
     const borrowed_process_state state;
     start_of_job start{plan_.command, environment_with(plan_.environment), state.mask(), state.descriptors()};
     if (plan_.timeout_ms > 0) timeout_ns_ = begin + static_cast<std::uint64_t>(base::limit_ns(plan_.timeout_ms));
-    const std::string mount = plan_.mount.empty() ? "" : os::canonical_directory(plan_.mount);
+    mount_ = plan_.mount.empty() ? "" : os::canonical_directory(plan_.mount);
     if (prepare(start) && (hosts_.empty() ? start_all(start) : start_hosts(start))) {
       loop();
       decide();
@@ -41,7 +41,7 @@ job_outcome job::run() {
     }
     finish_hosts();
     if (!sweep_orphans()) say("some processes that the nodes started cannot be killed");
-    if (hosts_.empty() && !os::detach_if_dead(mount)) say("cannot unmount " + mount + "; try: umount -l " + mount);
+    if (hosts_.empty() && !os::detach_if_dead(mount_)) say("cannot unmount " + mount_ + "; try: umount -l " + mount_);
     flush_streams();
   }
   const bool some_ended_well = std::any_of(nodes_.begin(), nodes_.end(), [](const auto& n) { return n.left; });

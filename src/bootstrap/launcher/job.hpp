@@ -168,6 +168,7 @@ class job {
   phase phase_ = phase::running;
   std::shared_ptr<const std::string> verdict_;  ///< why the job ends, as told to the nodes
   std::uint64_t next_phase_ns_ = 0;             ///< when this phase ends, if it is not `running`
+  std::string mount_{};  ///< canonical directory where the nodes mount; empty: nowhere. It is not looked at once they have
   std::uint64_t timeout_ns_ = 0;                ///< when the job must end; 0: never
   /// Somebody has asked what the nodes wait for.
   struct {
