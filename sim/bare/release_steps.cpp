@@ -301,6 +301,7 @@ void release_cluster::perform(node_state& n, unsigned region, const action& a) {
     case action_kind::publish:
     case action_kind::refuse:
     case action_kind::flush:
+    case action_kind::leave:
     case action_kind::hold: return fail("an action that the release protocol does not have");
   }
 }

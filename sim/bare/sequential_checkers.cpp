@@ -171,6 +171,9 @@ std::string check_quiet(const cluster& c) {
     if (c.options().stored && (c.machine(c.manager_of(unit)).entry(unit).wanted != 0 || !c.state().syncs[unit].empty())) {
       return about("a flush is wanted, and never begins", unit);
     }
+    if (c.options().stored && (c.machine(c.manager_of(unit)).entry(unit).leaving != 0 || !c.state().leaves[unit].empty())) {
+      return about("a unit is to leave memory, and nobody sees to it", unit);
+    }
     for (std::uint16_t n = 0; n < c.options().nodes; ++n) {
       const auto& s = c.machine(node_id{n}).unit(unit);
       if (c.is_dead(node_id{n})) continue;

@@ -138,7 +138,7 @@ void cluster::run_thread(std::size_t t) {
 
 void cluster::try_operation(std::size_t t) {
   const operation& o = operation_of(t);
-  if (o.what == operation_kind::sync) return call_sync(t, o);
+  if (o.what >= operation_kind::sync) return call_sync(t, o);
   if (options_.stored && park_thread(t, o)) return;
   if (is_access(o.what)) return access_unit(t, o, right_needed(o.what));
   if (o.what < operation_kind::read_ahead) return call(t, o);
@@ -372,6 +372,7 @@ void cluster::perform(node_id node, const action& a) {
     case action_kind::operate_here: return operate(node, a);
     case action_kind::complete: return complete(a.m);
     case action_kind::flush: return begin_flush(node, a.unit);
+    case action_kind::leave: return leave_memory(node, a.unit, static_cast<model::leave_end>(a.m.a));
     case action_kind::refuse: return refuse(node, a.unit);
     case action_kind::hold: return;  // unit_state::held tells
     case action_kind::publish:

@@ -42,6 +42,8 @@ enum class operation_kind : std::uint8_t {
   take_over,                         ///< another node is
   release,                           ///< call: the thread synchronises (with replicas: waits until all that its node wrote is safe)
   sync,                              ///< call: the store has what was written to the unit
+  drop,                              ///< call: nobody has it in memory any more, if it is clean
+  discard,                           ///< call: it is zero from now on, in the store alone: the region is cut before it
 };
 
 struct operation {
@@ -134,6 +136,7 @@ struct cluster_state {
   std::vector<std::vector<parked>> parked_here{};      ///< [unit], at its home: a fill is under way
   std::vector<flush_under_way> flushes{};
   std::vector<std::vector<waiting_sync>> syncs{};      ///< [unit]
+  std::vector<std::vector<message>> leaves{};          ///< [unit]: calls of drop and discard
   unsigned failed = 0;                                 ///< fills and flushes
   std::uint64_t reconciled = 0;                        ///< the dead, when a survivor last went on
   std::uint64_t calm = 0;                              ///< the dead, when last all survivors had gone on
@@ -255,6 +258,8 @@ class cluster {
   [[nodiscard]] bool take_sync(node_id to, const message& m);
   void call_sync(std::size_t thread, const operation& o);
   void begin_flush(node_id node, std::uint64_t unit);
+  void leave_memory(node_id node, std::uint64_t unit, model::leave_end end);
+  void clear(std::span<std::uint64_t> words, std::uint64_t unit);
   void refuse(node_id node, std::uint64_t unit);
   void refuse_thread(std::size_t thread);
   [[nodiscard]] bool leave_to_store(node_id node, std::uint64_t unit);

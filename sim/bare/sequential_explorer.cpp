@@ -260,7 +260,7 @@ explorer::fingerprint explorer::identify() const {
     }
   }
   if (nodes_.options().stored) {
-    for (const auto& e : s.entries) all.add(e.dirty | e.wanted << 1 | e.flushing << 2);
+    for (const auto& e : s.entries) all.add(e.dirty | e.wanted << 1 | e.flushing << 2 | e.leaving << 3);
     for (const std::uint64_t word : s.store) all.add(word);
     for (const auto& queue : s.parked_here) {
       all.add(queue.size());
@@ -285,6 +285,10 @@ explorer::fingerprint explorer::identify() const {
         all.add(std::uint64_t{w.next});
         all.add_bytes(w.call);
       }
+    }
+    for (const auto& waiting : s.leaves) {
+      all.add(waiting.size());
+      for (const message& m : waiting) all.add_bytes(m);
     }
     all.add(s.failed);
   }

@@ -20,6 +20,7 @@ void cluster::begin_in_stores() {
   state_.store.assign(std::size_t{options_.units} * options_.words, 0);
   state_.parked_here.resize(options_.units);
   state_.syncs.resize(options_.units);
+  state_.leaves.resize(options_.units);
   for (std::uint64_t unit = 0; unit < options_.units; ++unit) {
     const node_id home = manager_of(unit);
     state_.where[home.value() * options_.units + unit] = frame_gone | frame_stored;
@@ -153,6 +154,60 @@ bool cluster::leave_to_store(node_id node, std::uint64_t unit) {
   return true;
 }
 
+/// Zero, as if somebody wrote it: each write is counted.
+void cluster::clear(std::span<std::uint64_t> words, std::uint64_t unit) {
+  std::ranges::fill(words, 0);
+  words.back() = latest(unit, options_.words - 1);
+}
+
+/// Whoever has asked hears of it. What is gone nobody may have, nor look at.
+void cluster::leave_memory(node_id node, std::uint64_t unit, model::leave_end end) {
+  auto& calls = state_.leaves[unit];
+  if (calls.empty()) fail("a unit leaves memory, and nobody has asked for it" + of_unit(unit));
+  const bool discards = std::ranges::any_of(calls, [&](const message& m) { return m.b == static_cast<std::uint64_t>(operation_kind::discard); });
+  if (node != manager_of(unit)) fail("a node that is not the home drops content" + of_unit(unit));
+  if (end == model::leave_end::failed && state_.failed == 0) fail("a unit does not leave memory, and the store has not failed" + of_unit(unit));
+  const bool alone = end == model::leave_end::gone || end == model::leave_end::alone;
+  for (std::uint16_t n = 0; alone && n < options_.nodes; ++n) {
+    if (node_id{n} != node && machines_[n].right_of(unit) != access::none) fail("a unit leaves memory, and another node has a copy" + of_unit(unit));
+    if (node_id{n} != node && view(node_id{n}, unit) != access::none) fail("a unit leaves memory, and threads of another node may look at it" + of_unit(unit));
+  }
+  if (std::ranges::any_of(state_.flushes, [&](const flush_under_way& f) { return alone && f.unit == unit; })) fail("a unit leaves memory while it is flushed" + of_unit(unit));
+  const std::span there = std::span(state_.store).subspan(unit * options_.words, options_.words);
+  if (end == model::leave_end::gone) {
+    if (view(node, unit) != access::none) fail("a unit leaves memory, and threads may look at it" + of_unit(unit));
+    if (!discards && !std::ranges::equal(content(node, unit), stored(unit))) fail("content is dropped, and the store has something else" + of_unit(unit));
+    state_.where[node.value() * options_.units + unit] = frame_gone | frame_stored;
+    std::ranges::fill(frame(node, unit), frame_is_gone);
+  }
+  if (discards && alone) {
+    for (std::uint64_t word = 0; word + 1 < options_.words; ++word) latest(unit, word) = 0;
+    ++latest(unit, options_.words - 1);
+    const bool in_store = is_absent(node, unit);
+    if (!in_store) bring(node, unit, content_use::changed);
+    clear(in_store ? there : frame(node, unit), unit);
+  }
+  if (end == model::leave_end::gone) {
+    std::vector<waiting_sync> done;
+    for (const waiting_sync& w : state_.syncs[unit]) {
+      if (w.next) done.push_back(w);
+    }
+    std::erase_if(state_.syncs[unit], [](const waiting_sync& w) { return w.next; });
+    for (const waiting_sync& w : done) {
+      message r = w.call;
+      r.kind = message_kind::written_back;
+      r.b = 0;
+      driver_.send(node, r.requester, r, {});
+    }
+  }
+  for (const message& m : std::exchange(calls, {})) {
+    message r = m;
+    r.kind = message_kind::written_back;
+    r.operation = end == model::leave_end::failed ? EIO : 0;
+    driver_.send(node, m.requester, r, {});
+  }
+}
+
 // ---- Syncs
 
 void cluster::call_sync(std::size_t t, const operation& o) {
@@ -163,6 +218,7 @@ void cluster::call_sync(std::size_t t, const operation& o) {
   m.requester = node_of(t);
   m.token = t + 1;
   m.a = latest(o.unit, options_.words - 1);
+  m.b = static_cast<std::uint64_t>(o.what);
   driver_.send(node_of(t), manager_of(o.unit), m, {});
 }
 
@@ -170,14 +226,21 @@ void cluster::call_sync(std::size_t t, const operation& o) {
 bool cluster::take_sync(node_id to, const message& m) {
   if (m.kind == message_kind::written_back) {
     const std::size_t t = m.token - 1;
-    if (state_.threads[t].now != thread::state::waits_for_call || operation_of(t).what != operation_kind::sync) fail("a sync ends twice");
-    if (m.operation == 0 && stored(m.unit).back() < m.a) fail("a sync has ended, and the store has not what was written before it" + of_unit(m.unit));
+    if (state_.threads[t].now != thread::state::waits_for_call || operation_of(t).what < operation_kind::sync) fail("a sync ends twice");
+    if (operation_of(t).what == operation_kind::sync && m.operation == 0 && stored(m.unit).back() < m.a) fail("a sync has ended, and the store has not what was written before it" + of_unit(m.unit));
     if (m.operation != 0 && state_.failed == 0) fail("a sync fails, and no store has" + of_unit(m.unit));
     finish_operation(t);
     return true;
   }
   if (m.kind != message_kind::write_back) return false;
   model::actions out;
+  if (m.b != static_cast<std::uint64_t>(operation_kind::sync)) {
+    const bool drops = m.b == static_cast<std::uint64_t>(operation_kind::drop);
+    state_.leaves[m.unit].push_back(m);
+    machines_[to.value()].stored().on_leave(m.unit, drops ? model::leave::clean : model::leave::discard, out);
+    finish_step(to, m.unit, &m, out);
+    return true;
+  }
   const flush_outcome outcome = machines_[to.value()].stored().on_flush(m.unit, out);
   if (outcome != flush_outcome::clean) state_.syncs[m.unit].push_back({m, outcome == flush_outcome::next});
   if (outcome == flush_outcome::clean && out.size() != 0) fail("a unit is clean, and is flushed" + of_unit(m.unit));

@@ -20,8 +20,10 @@ void chance_crew::begin(store::io& o) noexcept {
 
 /// What is being written is looked at by nobody else, and written by nobody else: else which of the two comes first would be a matter of luck.
 void chance_crew::complain_if_beside(const store::io& o) {
+  if (o.what != store::io::kind::fill && o.what != store::io::kind::flush) return;
   for (const task& t : tasks_) {
     const store::io& other = *t.what;
+    if (other.what != store::io::kind::fill && other.what != store::io::kind::flush) continue;
     const bool same = other.of == o.of && other.at < o.at + o.bytes && o.at < other.at + other.bytes;
     if (same && (o.what == store::io::kind::flush || other.what == store::io::kind::flush))
       world_.fail("content is read or written while it is on its way to its store");
@@ -50,6 +52,10 @@ void chance_crew::perform(task& t) {
     ++count_.failed;
   } else if (o.what == store::io::kind::fill && kept == nullptr && world_.options().fills_fail_percent != 0 &&
              world_.net().rng().chance(world_.options().fills_fail_percent)) {
+    o.error = EIO;
+    ++count_.failed;
+  } else if (o.what == store::io::kind::sync && world_.net().rng().chance(world_.options().syncs_fail_percent)) {
+    if (auto* const one = dynamic_cast<losing*>(o.of); one != nullptr) one->lose();
     o.error = EIO;
     ++count_.failed;
   } else {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The crew of a simulated node: what is begun is done at a moment that chance decides, whatever was begun before, and is told at a later one. It may
-// fail to write. Complains where two would be at the same content at a time.
+// fail to write, or to sync. Complains where two would be at the same content at a time.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,15 @@ namespace quire::whole {
 
 class node;
 class world;
+
+/// A store that loses what it has taken since its last good sync, when one fails.
+class losing {
+ public:
+  virtual void lose() = 0;
+
+ protected:
+  ~losing() = default;
+};
 
 class chance_crew final : public store::crew {
  public:

@@ -140,7 +140,7 @@ std::byte* node::reach(std::uint64_t address, access want) {
   for (; detector.right_at(at) < enough; ++tries) {
     if (tries == many) world_.fail("a thread faults a thousand times on one access");
     const auto why = detector.holds_threads() ? wait_in_kernel(detector, at, address, want) : core_.faults.fault(address, want == access::write, now());
-    if (why.code() == QUIRE_LOST || why.code() == core::stored_units::unreadable) return nullptr;
+    if (why.code() == QUIRE_LOST || why.code() == core::stored_units::unreadable || why.code() == QUIRE_BEYOND) return nullptr;
     if (why.code() == QUIRE_CONFLICT) throw restart{};
     if (!why.ok()) world_.fail("a fault ends with status " + std::to_string(why.code()));
     if (world_.failed()) world_.sleep(for_ever);

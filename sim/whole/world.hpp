@@ -35,6 +35,7 @@ struct world_options {
   unsigned limited_percent = 100;  ///< nodes that have the memory limit of `node`, if it has one
   sim::time_ns store_delay = 20'000;  ///< reading and writing for a store takes up to so long
   unsigned store_fails_percent = 0;   ///< writes that fail
+  unsigned syncs_fail_percent = 0;    ///< store::sync() of stores that keep regions
   unsigned fills_fail_percent = 0;    ///< reads that fail, of stores that keep regions
   unsigned queued_percent = 30;  ///< operations that wait for another thread to drive
   unsigned intruding_percent = 0;  ///< accesses that may come between two actions of a step, where the word is mapped

@@ -201,8 +201,11 @@ base::status container_service::shrink(const char* call, const opening& o, std::
   }
   set(head.bytes, bytes);
   base::status why;
-  if (head.linked != 0) why = core_.stored.cut(o.base + bytes);
-  if (head.linked == 0 || why == QUIRE_UNSUPPORTED) {
+  if (head.linked != 0) {
+    why = core_.stored.cut(o.base, bytes);
+    if (why == QUIRE_BUSY) set(head.bytes, before);
+    if (why == QUIRE_BUSY) return explain(QUIRE_BUSY, "%s(): some of container '%s' is pinned (quire_release())", call, head.name);
+  } else {
     static constexpr std::byte zeroes[65536]{};
     for (std::uint64_t at = bytes; at < before;) {
       std::size_t done = 0;
@@ -210,15 +213,14 @@ base::status container_service::shrink(const char* call, const opening& o, std::
       if (why = copy_plainly(call, o, at, nullptr, zeroes, piece, done); !why.ok()) return why;
       at += piece;
     }
-    why = {};
+    return {};
   }
-  if (head.linked == 0) return why;
-  if (!why.ok()) return explain(why.code(), "%s(): container '%s' cannot be cut", call, head.name);
-  why = core_.stored.write_back(o.base + bytes, std::max<std::uint64_t>(before - bytes, 1));
-  if (!why.ok()) return explain(why.code(), "%s(): container '%s' cannot be cut", call, head.name);
   for_each_io(head, [&](unsigned node) { (void)ask(node, order::set_end, o.number, bytes); });
   set(head.announced, bytes);
   const answer got = ask(head.home, order::tell_end, o.number, bytes);
+  const auto open_again = core_.stored.grow(o.base, core_.regions.find(o.base)->about.bytes);  // content may come there again
+  if (why.ok()) why = open_again;
+  if (!why.ok()) return explain(why.code(), "%s(): some of container '%s' could not be read or written when it was cut", call, head.name);
   if (got.why.ok()) return {};
   const char* const reason = got.a != 0 && got.a < 4096 ? std::strerror(static_cast<int>(got.a)) : "it gave no reason";
   return explain(QUIRE_IO, "%s(): linker '%s' cannot make the content of container '%s' shorter: %s", call, head.linker, head.name, reason);

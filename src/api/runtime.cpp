@@ -339,6 +339,7 @@ base::status begin(runtime& r, const quire_options& given) {
   c.twin_bytes = static_cast<std::uint64_t>(r.options.number(base::option::twin_limit));
   c.memory_limit = static_cast<std::uint64_t>(r.options.number(base::option::memory_limit));
   c.page_out_directory = r.options.text(base::option::page_out_dir);
+  c.write_back_ns = static_cast<std::uint64_t>(r.options.number(base::option::write_back)) * 1'000'000'000;
   c.peer_limit_ns = static_cast<std::uint64_t>(r.options.number(base::option::peer_timeout)) * 1'000'000'000;
   c.survives = r.options.choice<base::failure_choice>(base::option::on_failure) == base::failure_choice::notify;
   c.pool = choose_pool(r.options);
@@ -478,6 +479,19 @@ base::status start_split(std::unique_ptr<runtime> r, const quire_options& given)
   return {};
 }
 
+/// What threads of all nodes have written to regions with a store of their own goes there, and lasts. A store that fails has told so by a line.
+quire_status write_back_all(runtime& r) {
+  bool any = false;
+  r.core->regions.for_each([&](const core::region_slot& s) { any |= s.about.backing != 0; });
+  if (!any) return QUIRE_OK;
+  if (const quire_status why = quire_barrier_wait(quire_barrier{0}); why != QUIRE_OK) return why;  // nobody writes any more
+  for (bool done = false; !done;) {
+    r.core->as_driver([&] { done = r.core->stored.write_back_all(); });
+    if (!done) r.core->host.pause(100'000);
+  }
+  return QUIRE_OK;
+}
+
 /// What all nodes do together at the end.
 quire_status end_together(runtime& r, kept_memory& kept) {
   const core::job_call together(*r.core, sync::meeting::end, "quire_end", quire_thread());
@@ -492,6 +506,7 @@ quire_status end_together(runtime& r, kept_memory& kept) {
   r.containers->end();
   find_allocations(r);
   if (const quire_status why = kept.fetch(r); why != QUIRE_OK) return why;
+  if (const quire_status why = write_back_all(r); why != QUIRE_OK) return why;
   r.code->rest();
   r.core->expect_end();
   const auto why = quire_barrier_wait(quire_barrier{0});  // nobody waits for this node any more, and no other barrier is the end

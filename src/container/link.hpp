@@ -59,6 +59,8 @@ class link {
   [[nodiscard]] int tell_end(std::uint64_t bytes) noexcept;
 
   [[nodiscard]] const quire_linker& linker() const noexcept { return linker_; }
+  /// That are of use for it.
+  [[nodiscard]] unsigned threads() const noexcept { return linker_.threads == 0 || linker_.threads > 4 ? 4 : linker_.threads; }
   [[nodiscard]] const std::string& what() const noexcept { return what_; }
 
  private:
@@ -81,15 +83,14 @@ class link {
 /// The engine's. It lasts longer than the region, as long as its slot has no other: so the link is closed by itself.
 class linked_store final : public store::store {
  public:
-  explicit linked_store(std::shared_ptr<link> of) : link_(std::move(of)), grain_(link_->linker().grain), name_("linker " + std::string(link_->linker().name)) {}
+  explicit linked_store(std::shared_ptr<link> of) : link_(std::move(of)), grain_(link_->linker().grain), threads_(link_->threads()), name_("linker " + std::string(link_->linker().name)) {}
   [[nodiscard]] int fill(std::uint64_t at, std::span<std::byte> into) noexcept override { return link_->fill(at, into); }
   [[nodiscard]] int try_fill(std::uint64_t at, std::span<std::byte> into) noexcept override { return link_->try_fill(at, into); }
   [[nodiscard]] int flush(std::uint64_t at, std::span<const std::byte> from) noexcept override { return link_->flush(at, from); }
   [[nodiscard]] int sync() noexcept override { return link_->sync(); }
-  [[nodiscard]] int resize(std::uint64_t bytes) noexcept override {
-    link_->set_end(bytes);
-    return 0;
-  }
+  /// Who cuts the container tells links and linker by set_end() and tell_end(); the engine's end is the capacity again then.
+  [[nodiscard]] int resize(std::uint64_t /*bytes*/) noexcept override { return 0; }
+  [[nodiscard]] unsigned threads() const noexcept override { return threads_; }
   [[nodiscard]] std::size_t grain() const noexcept override { return grain_ != 0 ? grain_ : 1; }
   [[nodiscard]] const char* name() const noexcept override { return name_.c_str(); }
   [[nodiscard]] const char* where() const noexcept override { return link_->what().c_str(); }
@@ -97,6 +98,7 @@ class linked_store final : public store::store {
  private:
   const std::shared_ptr<link> link_;
   const std::size_t grain_;
+  const unsigned threads_;
   const std::string name_;
 };
 

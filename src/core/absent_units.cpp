@@ -2,6 +2,7 @@
 #include "core/absent_units.hpp"
 
 #include <algorithm>
+#include <cerrno>
 
 #include "core/core.hpp"
 
@@ -42,10 +43,14 @@ void absent_units::prefetch(region_slot& r, std::uint64_t first, std::uint64_t c
 void absent_units::settle_frames(region_slot& r, const frame_range& all) noexcept {
   for (std::uint64_t frame = all.first; frame < all.end; ++frame) {
     while (parked_.has(r, frame)) {
-      if (const int error = frames_.finish_fill(r, frame); error != 0) {
-        give_up(r, frame, 1, error);
-      } else {
+      int error = 0;
+      const std::uint64_t together = frames_.finish_fill(r, frame, error);
+      if (together == 0) {
         go_on(r, frame, 1);
+      } else if (together > 1 || error == ESTALE) {
+        frames_.begin_fill(r, frame, 1);
+      } else {
+        give_up(r, frame, error);
       }
     }
   }
@@ -63,27 +68,44 @@ bool absent_units::take_done() noexcept {
 }
 
 void absent_units::go_on_after(frame_io& done) noexcept {
-  if (done.staged) return core_.stored.on_flushed(done);
+  if (done.staged) return core_.stored.on_staged(done);
   if (done.what == store::io::kind::flush) {
     if (done.error != 0) core_.paging.on_flush_failed(*done.region, done.error);
   } else if (done.error != 0) {
-    give_up(*done.region, done.first, done.count, done.error);
+    go_on_without(done);
   } else {
     go_on(*done.region, done.first, done.count);
   }
 }
 
-/// The backing does not give the content: what waited for it ends with that. What no machine can refuse needs no content.
-void absent_units::give_up(region_slot& r, std::uint64_t first, std::uint64_t count, int error) noexcept {
-  core_.stored.note_failure(r, false, error);
-  if (parked_.empty()) return;
-  for (std::uint64_t frame = first; frame < first + count; ++frame) {
-    for (parked_unit next; parked_.pop(r, frame, next);) {
-      if (next.operation != nullptr) {
-        next.operation->complete(stored_units::unreadable);
-      } else if (next.m.kind != model::message_kind::invalid && !core_.in.refuse_unit(r, next.m, error)) {
-        core_.in.take_unit(r, next.m);
+/// The backing does not give the content of some of these frames: of each by itself it is asked again, where something waits. Meanwhile some may have come,
+/// or be on their way again.
+void absent_units::go_on_without(const frame_io& done) noexcept {
+  region_slot& r = *done.region;
+  for (std::uint64_t frame = done.first; frame < done.first + done.count; ++frame) {
+    if (!parked_.has(r, frame) || frames_.is_filling(r, frame)) continue;
+    if (!frames_.is_away(r, frame)) {
+      go_on(r, frame, 1);
+    } else if (done.count > 1 || done.error == ESTALE) {
+      if (!frames_.try_fill(r, frame, 1)) {
+        frames_.begin_fill(r, frame, 1);
+      } else {
+        go_on(r, frame, 1);
       }
+    } else {
+      give_up(r, frame, done.error);
+    }
+  }
+}
+
+/// The backing does not give the content: what waited for it ends with that. What no machine can refuse needs no content.
+void absent_units::give_up(region_slot& r, std::uint64_t frame, int error) noexcept {
+  if (error != store::store::beyond) core_.stored.note_failure(r, false, error);
+  for (parked_unit next; parked_.pop(r, frame, next);) {
+    if (next.operation != nullptr) {
+      next.operation->complete(stored_units::status_of(error));
+    } else if (next.m.kind != model::message_kind::invalid && !core_.in.refuse_unit(r, next.m, error)) {
+      core_.in.take_unit(r, next.m);
     }
   }
   core_.performer.flush();

@@ -77,7 +77,8 @@ class absent_units {
   bool take_done() noexcept;
   void go_on(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept;
   void go_on_after(frame_io& done) noexcept;
-  void give_up(region_slot& r, std::uint64_t first, std::uint64_t count, int error) noexcept;
+  void go_on_without(const frame_io& done) noexcept;
+  void give_up(region_slot& r, std::uint64_t frame, int error) noexcept;
 
   core& core_;
   frames& frames_;

@@ -66,6 +66,8 @@ class action_runs {
       case action_kind::publish:
       case action_kind::flush:
         return true;
+      case action_kind::leave:
+        return w.m.a == a.m.a;
       case action_kind::refuse:
         return w.m.operation == a.m.operation;
       case action_kind::send_diff:

@@ -41,6 +41,7 @@ struct configuration {
   bool pages_out = false;  ///< some node of the job has a memory limit
   std::string page_out_directory{};
   bool survives = false;  ///< when nodes die the job goes on; sequential consistency only, at most 64 nodes
+  std::uint64_t write_back_ns = 0;  ///< between two times that what threads have written goes back to the stores that keep regions; 0: when it is asked for
   std::uint64_t peer_limit_ns = 0;  ///< a peer that is silent for so long is lost; 0: nobody watches
   /// Whether the node's program is stopped by a signal, although this process runs (pool 'fork'); null: it is this process.
   bool (*program_stopped)() noexcept = nullptr;

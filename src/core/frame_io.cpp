@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Content on its way between frames and their stores. Driver's thread only, no heap: the crew reads and writes.
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 #include "base/fault_heap.hpp"
@@ -12,6 +13,12 @@ namespace {
 constexpr std::uint64_t most_at_once = 1 << 20;          ///< of an I/O
 constexpr std::uint64_t most_by_the_driver = 128 * 1024; ///< what takes microseconds, if it is in the page cache
 }  // namespace
+
+/// Whatever the store has there: it may be about to be cut.
+void frames::clear_beyond_end(const region_slot& r, std::uint64_t frame, std::uint64_t count) const noexcept {
+  const std::uint64_t first = r.layout.offset_of_frame(frame), end = first + r.layout.bytes_of_frames(frame, count), from = std::max(first, r.end);
+  if (from < end) std::memset(r.memory->system_view() + from, 0, end - from);
+}
 
 /// Frames from `first` on, not more than `most`, that are in the store only.
 std::uint64_t frames::away_from(const region_slot& r, std::uint64_t first, std::uint64_t most) const noexcept {
@@ -30,6 +37,7 @@ bool frames::try_fill(region_slot& r, std::uint64_t first, std::uint64_t most) n
   const std::span<std::byte> into{r.memory->system_view() + offset, r.layout.bytes_of_frames(first, frames)};
   const bool saved = r.frames.data()[first].saved != 0;
   if ((saved ? r.store->try_fill(r.position + offset, into) : r.backing->try_fill(offset, into)) != 0) return false;
+  if (!saved) clear_beyond_end(r, first, frames);
   for (std::uint64_t frame = first; frame < first + frames; ++frame) enter(r, frame, own);
   count.read += frames;
   count.most_bytes = std::max(count.most_bytes, used_);
@@ -70,35 +78,65 @@ frame_io& frames::new_io() noexcept {
   return *ios_[free];
 }
 
-/// Nobody waits for the disk, and nothing tears: threads go on writing what has been copied.
-void frames::begin_staged_flush(region_slot& r, std::uint64_t first, std::uint64_t frames) noexcept {
-  const std::uint64_t bytes = r.layout.bytes_of_frames(first, frames);
+frame_io& frames::new_staged(store::io::kind what, region_slot& r, std::uint64_t turn) noexcept {
   frame_io& io = new_io();
-  io.memory = static_cast<std::byte*>(base::fault_allocate(bytes));
-  std::memcpy(io.memory, r.memory->system_view() + r.layout.offset_of_frame(first), bytes);
-  staged_ += bytes;
-  io.what = store::io::kind::flush;
+  io.what = what;
   io.of = r.backing.get();
-  io.at = r.layout.offset_of_frame(first);
-  io.bytes = bytes;
   io.region = &r;
+  io.memory = nullptr;
+  io.at = io.bytes = io.first = io.count = 0;
+  io.error = 0;
+  io.turn = turn;
+  io.under_way = io.staged = true;
+  io.settled = io.told = io.stale = false;
+  ++staged_count_;
+  return io;
+}
+
+/// Nobody waits for the disk, and nothing tears: threads go on writing what has been copied. What is beyond the end is not kept: nobody writes it.
+void frames::begin_staged_flush(region_slot& r, std::uint64_t first, std::uint64_t frames, std::uint64_t turn) noexcept {
+  const std::uint64_t offset = r.layout.offset_of_frame(first), bytes = r.layout.bytes_of_frames(first, frames);
+  frame_io& io = new_staged(store::io::kind::flush, r, turn);
+  io.memory = static_cast<std::byte*>(base::fault_allocate(bytes));
+  std::memcpy(io.memory, r.memory->system_view() + offset, bytes);
+  staged_ += bytes;
+  io.at = offset;
+  io.bytes = bytes;
   io.first = first;
   io.count = frames;
-  io.under_way = io.staged = true;
-  io.settled = io.told = false;
   crew_->begin(io);
 }
 
-void frames::begin_sync(region_slot& r, std::uint64_t who) noexcept {
+void frames::begin_staged(store::io::kind what, region_slot& r, std::uint64_t at, std::uint64_t turn) noexcept {
+  frame_io& io = new_staged(what, r, turn);
+  io.at = at;
+  crew_->begin(io);
+}
+
+/// It is not under way any more.
+void frames::end_staged(frame_io& done) noexcept {
+  done.staged = false;
+  --staged_count_;
+  const auto found = std::find(retired_.begin(), retired_.end(), done.of);
+  if (found == retired_.end() || done.what == store::io::kind::close) return;
+  store::store* const which = *found;
+  retired_.erase(found);
+  retire(std::unique_ptr<store::store>(which));
+}
+
+void frames::retire(std::unique_ptr<store::store> which) noexcept {
+  if (which == nullptr) return;
+  store::store* const of = which.release();
+  if (std::any_of(ios_.begin(), ios_.end(), [&](const auto& io) { return io->under_way && io->of == of; })) return retired_.push_back(of);
   frame_io& io = new_io();
-  io.what = store::io::kind::sync;
-  io.of = r.backing.get();
-  io.at = io.bytes = io.count = 0;
+  io.what = store::io::kind::close;
+  io.of = of;
+  io.region = nullptr;
   io.memory = nullptr;
-  io.region = &r;
-  io.first = who;
-  io.under_way = io.staged = true;
-  io.settled = io.told = false;
+  io.at = io.bytes = io.first = io.count = 0;
+  io.under_way = io.staged = io.told = true;
+  io.settled = io.stale = false;
+  ++staged_count_;
   crew_->begin(io);
 }
 
@@ -114,7 +152,7 @@ void frames::begin(store::io::kind what, region_slot& r, std::uint64_t first, st
   io.first = first;
   io.count = frames;
   io.under_way = true;
-  io.settled = io.told = io.staged = false;
+  io.settled = io.told = io.staged = io.stale = false;
   crew_->begin(io);
 }
 
@@ -128,11 +166,13 @@ void frames::settle(frame_io& done) noexcept {
   if (done.what == store::io::kind::flush) return settle_flush(done);
   region_slot& r = *done.region;
   used_ -= done.bytes;  // enter() counts it
+  if (done.stale && done.error == 0) done.error = ESTALE;  // it is asked for again
   if (done.error != 0) {
     if (done.of != r.backing.get()) lost(r, done.first, done.error);
     for (std::uint64_t frame = done.first; frame < done.first + done.count; ++frame) r.frames.data()[frame].filling = 0;
     return;
   }
+  if (done.of == r.backing.get()) clear_beyond_end(r, done.first, done.count);
   for (std::uint64_t frame = done.first; frame < done.first + done.count; ++frame) {
     r.frames.data()[frame].filling = 0;
     enter(r, frame, own);
@@ -158,20 +198,43 @@ void frames::settle_flush(frame_io& done) noexcept {
   if (const std::uint64_t end = done.first + done.count; first != end) give_back(r, first, end - first);
 }
 
-int frames::finish_fill(region_slot& r, std::uint64_t frame) noexcept {
+std::uint64_t frames::finish_fill(region_slot& r, std::uint64_t frame, int& error) noexcept {
+  error = 0;
   for (const auto& io : ios_) {
     const bool has_it = io->under_way && !io->settled && io->region == &r && frame - io->first < io->count;
     if (!has_it || io->what != store::io::kind::fill) continue;
     crew_->finish(*io);
-    settle(*io);
-    io->told = io->error != 0;
-    return io->error;
+    settle(*io);  // take_done() finds it, for all that waits for its frames
+    error = io->error;
+    return error != 0 ? io->count : 0;
   }
   return 0;
 }
 
+void frames::trim(region_slot& r, std::uint64_t frame) noexcept {
+  frame_state& f = r.frames.data()[frame];
+  if (f.resident == 0) return;  // it is zero there when it comes
+  clear_beyond_end(r, frame, 1);
+  f.used = 1;
+  f.saved = 0;
+}
+
+/// What is on its way was read before: it is not what is wanted. What has left for the page-out file is not either.
+void frames::leave_wherever(region_slot& r, std::uint64_t frame) noexcept {
+  frame_state& f = r.frames.data()[frame];
+  if (f.filling != 0) {
+    for (const auto& io : ios_) {
+      const bool has_it = io->under_way && !io->settled && !io->staged && io->region == &r && frame - io->first < io->count;
+      if (has_it && io->what == store::io::kind::fill) io->stale = true;
+    }
+  }
+  if (f.flushing != 0) f.used = 1;  // settle_flush() leaves it alone
+  if (f.resident != 0 && f.flushing == 0) return leave_to_backing(r, frame, 1);
+  if (f.resident == 0) f.saved = f.taken = 0;
+}
+
 frame_io* frames::finish_one(const region_slot& r) noexcept {
-  const auto found = std::find_if(ios_.begin(), ios_.end(), [&](const auto& io) { return io->under_way && !io->settled && io->region == &r; });
+  const auto found = std::find_if(ios_.begin(), ios_.end(), [&](const auto& io) { return io->under_way && !io->settled && !io->staged && io->region == &r; });
   if (found == ios_.end()) return nullptr;
   crew_->finish(**found);
   settle(**found);
@@ -179,7 +242,7 @@ frame_io* frames::finish_one(const region_slot& r) noexcept {
 }
 
 bool frames::any_under_way(const region_slot& r) const noexcept {
-  return std::any_of(ios_.begin(), ios_.end(), [&](const auto& io) { return io->under_way && !io->settled && io->region == &r; });
+  return std::any_of(ios_.begin(), ios_.end(), [&](const auto& io) { return io->under_way && !io->settled && !io->staged && io->region == &r; });
 }
 
 bool frames::any_under_way() const noexcept {

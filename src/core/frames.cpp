@@ -34,7 +34,7 @@ void frames::bring(region_slot& r, std::uint64_t first, std::uint64_t units, con
   const frame_range all = r.layout.frames_of(first, units);
   for (std::uint64_t frame = all.first; frame < all.end; ++frame) {
     frame_state& f = r.frames.data()[frame];
-    if (f.filling != 0) [[unlikely]] (void)finish_fill(r, frame);
+    if (int error = 0; f.filling != 0) [[unlikely]] (void)finish_fill(r, frame, error);
     f.used = 1;
     if (f.resident == 0) {
       const bool keeps = is_away(r, frame) && !(all_new && is_all_of(r, frame, first, units));
@@ -61,7 +61,7 @@ bool frames::is_all_of(const region_slot& r, std::uint64_t frame, std::uint64_t 
 void frames::enter(region_slot& r, std::uint64_t frame, frame_queue& queue) noexcept {
   r.frames.data()[frame].resident = r.frames.data()[frame].taken = 1;
   used_ += r.layout.bytes_of_frames(frame, 1);
-  enqueue(r, frame, queue);
+  if (limited()) enqueue(r, frame, queue);  // else nobody chooses
 }
 
 /// In the middle of a step, which cannot be put off: the driver waits for the store.
@@ -70,6 +70,7 @@ void frames::read_back(region_slot& r, std::uint64_t first, std::uint64_t frames
   const std::span<std::byte> into{r.memory->system_view() + offset, r.layout.bytes_of_frames(first, frames)};
   const int error = r.frames.data()[first].saved != 0 ? r.store->fill(r.position + offset, into) : r.backing->fill(offset, into);
   if (error != 0) lost(r, first, error);
+  if (r.frames.data()[first].saved == 0) clear_beyond_end(r, first, frames);
   count.read += frames;
 }
 
@@ -102,6 +103,9 @@ void frames::give_back(region_slot& r, std::uint64_t first, std::uint64_t frames
 void frames::forget(region_slot& r) noexcept {
   if (!tracks(r)) return;
   while (finish_one(r) != nullptr) continue;
+  for (const auto& io : ios_) {
+    if (io->under_way && io->staged && io->region == &r) io->told = true;  // it ends by itself, and nobody is left to hear of it
+  }
   const auto bytes_of = [&](std::uint64_t frame) { return r.layout.bytes_of_frames(frame, 1); };
   came.forget(r.about.id, bytes_of);
   own.forget(r.about.id, bytes_of);

@@ -14,6 +14,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -93,6 +94,8 @@ struct frame_io : store::io {
   bool settled = false;  ///< done, and the frames' states say so
   bool told = false;     ///< and so does whoever looks for it: it need not be told when take_done() finds it
   bool staged = false;   ///< a flush to the region's backing, of a copy of the content, or a sync: frames know nothing of it
+  bool stale = false;    ///< a fill: what it brings is not to be used, as it was dropped meanwhile
+  std::uint64_t turn = 0;  ///< staged: store_book::turn when it began (stored_units.hpp)
 };
 
 class frames {
@@ -104,6 +107,12 @@ class frames {
     std::uint64_t most_bytes = 0;  ///< in memory at a time
   };
 
+  frames() = default;
+  frames(const frames&) = delete;
+  frames& operator=(const frames&) = delete;
+  ~frames() {
+    for (const store::store* const left : retired_) delete left;  // the crew has stopped
+  }
   /// `limit` in bytes; 0: none. `crew` reads and writes.
   void open(model::node_id self, std::uint64_t limit, store::crew& crew) noexcept {
     self_ = self;
@@ -142,24 +151,34 @@ class frames {
       settle(done);
       if (!done.told) f(done);
       done.under_way = false;
+      if (done.staged) end_staged(done);
     }
     return any;
   }
-  /// The frame's content is on its way from the store, and is here when this returns. 0, or errno of a backing that does not have it.
-  int finish_fill(region_slot& r, std::uint64_t frame) noexcept;
-  /// Waits for one I/O of the region that is under way, and settles it: null if there is none.
+  /// The frame's content is on its way from the store. It is here when this returns, with all that comes along; or the backing does not have it: how
+  /// many frames could not be had together, and errno in `error`.
+  std::uint64_t finish_fill(region_slot& r, std::uint64_t frame, int& error) noexcept;
+  /// Waits for one I/O of the region's frames that is under way, and settles it: null if there is none. What is staged ends by itself.
   frame_io* finish_one(const region_slot& r) noexcept;
-  /// A copy of what is in these frames goes to the region's backing.
-  void begin_staged_flush(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept;
-  /// What the backing has is to outlive this process: `who` waits for it (frame_io::first).
-  void begin_sync(region_slot& r, std::uint64_t who) noexcept;
+  /// A copy of what is in these frames goes to the region's backing, as far as that has an end behind it. `turn`: as the I/O's.
+  void begin_staged_flush(region_slot& r, std::uint64_t first, std::uint64_t count, std::uint64_t turn) noexcept;
+  /// What the backing has is to outlive this process (sync), or its content ends at `at` from now on (resize).
+  void begin_staged(store::io::kind what, region_slot& r, std::uint64_t at, std::uint64_t turn) noexcept;
   /// The backing has what is in these frames, which threads cannot use now: they are given back.
   void leave_to_backing(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
     for (std::uint64_t frame = first; frame < first + count; ++frame) r.frames.data()[frame].saved = r.frames.data()[frame].taken = 0;
     give_back(r, first, count);
   }
+  /// The same of a frame that may be anywhere: in memory, in the page-out file, on its way from a store.
+  void leave_wherever(region_slot& r, std::uint64_t frame) noexcept;
+  /// What is in memory of a frame that is partly beyond the end of the content, or all of it, is zero there.
+  void trim(region_slot& r, std::uint64_t frame) noexcept;
+  /// A store that kept a region which has gone is closed, when nothing of it is under way.
+  void retire(std::unique_ptr<store::store> which) noexcept;
   /// Bytes of copies that are on their way.
   [[nodiscard]] std::uint64_t staged() const noexcept { return staged_; }
+  /// Copies are on their way, or stores make last what they have. Whoever waits for memory waits for that.
+  [[nodiscard]] bool any_staged() const noexcept { return staged_count_ != 0; }
   /// Some content of the region is on its way.
   [[nodiscard]] bool any_under_way(const region_slot& r) const noexcept;
   [[nodiscard]] bool any_under_way() const noexcept;
@@ -274,6 +293,9 @@ class frames {
   void begin(store::io::kind what, region_slot& r, std::uint64_t first, std::uint64_t count, bool backed) noexcept;
   [[nodiscard]] frame_io& new_io() noexcept;
   void settle(frame_io& done) noexcept;
+  void end_staged(frame_io& done) noexcept;
+  [[nodiscard]] frame_io& new_staged(store::io::kind what, region_slot& r, std::uint64_t turn) noexcept;
+  void clear_beyond_end(const region_slot& r, std::uint64_t frame, std::uint64_t count) const noexcept;
   void settle_flush(frame_io& done) noexcept;
   void give_back(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept;
 
@@ -285,7 +307,8 @@ class frames {
   base::fault_vector<base::fault_ptr<frame_io>> ios_{};  ///< some are under way
   model::node_id self_{};
   std::atomic<bool> tracks_any_{false};
-  std::uint64_t limit_ = 0, used_ = 0, leaving_ = 0, staged_ = 0;
+  std::uint64_t limit_ = 0, used_ = 0, leaving_ = 0, staged_ = 0, staged_count_ = 0;
+  base::fault_vector<store::store*> retired_{};  ///< something of them is under way
   std::array<let_in, 8> let_in_{};  ///< the last ones
   std::size_t last_let_in_ = 0;
   std::uint8_t period_ = 2, before_ = 1;  ///< of sending, 1 to 31: what was sent in another has left

@@ -38,6 +38,8 @@ class host {
   [[nodiscard]] virtual store::crew& crew() noexcept = 0;
   /// It will have something to do, if it has not yet: a region has a store of its own. Application thread.
   virtual void start_crew() noexcept {}
+  /// This store gets threads of the crew for itself. Application thread.
+  virtual void hire(store::store&) {}
   /// Faults come from this detector's descriptor from now on. Application thread.
   virtual void watch_faults(const detect::detector& from) noexcept = 0;
 

@@ -43,10 +43,13 @@ void node_effects::publish(region_slot& r, std::uint64_t first, std::uint64_t co
   }
 }
 void node_effects::wake_units(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept { core_.faults.wake_units(r, first, count); }
-void node_effects::refuse_units(region_slot& r, std::uint64_t first, std::uint64_t count, int) noexcept {
-  core_.waiting.end(r, first, count, stored_units::unreadable);
+void node_effects::refuse_units(region_slot& r, std::uint64_t first, std::uint64_t count, int error) noexcept {
+  core_.waiting.end(r, first, count, stored_units::status_of(error));
 }
 void node_effects::flush_units(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept { core_.stored.flush(r, first, count); }
+void node_effects::leave_units(region_slot& r, std::uint64_t first, std::uint64_t count, std::uint64_t end) noexcept {
+  core_.stored.leave(r, first, count, static_cast<model::leave_end>(end));
+}
 void node_effects::operate(region_slot& r, const action& a) noexcept { core_.out.operate(r, a); }
 void node_effects::complete_call(const message& m) noexcept { core_.out.complete_call(m); }
 void node_effects::hold_unit(region_slot& r, std::uint64_t unit, std::uint64_t level) noexcept { core_.held.add(r, unit, level); }

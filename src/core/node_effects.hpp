@@ -26,6 +26,7 @@ class node_effects final : public effects, public protocol::domain::effects {
   void wake_units(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept override;
   void refuse_units(region_slot& r, std::uint64_t first, std::uint64_t count, int error) noexcept override;
   void flush_units(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept override;
+  void leave_units(region_slot& r, std::uint64_t first, std::uint64_t count, std::uint64_t end) noexcept override;
   void operate(region_slot& r, const model::action& a) noexcept override;
   void complete_call(const model::message& m) noexcept override;
   void hold_unit(region_slot& r, std::uint64_t unit, std::uint64_t level) noexcept override;

@@ -179,9 +179,7 @@ void pager::leave() noexcept {
 /// Content of a unit that this node manages, in a region with a store of its own: it has it, or gets it now; then the frame goes later.
 page_out_state::way pager::way_of_backed(region_slot& r, std::uint64_t frame) noexcept {
   const std::uint64_t unit = r.layout.units_of(frame).first;
-  if (r.machine->stored().is_clean(unit)) return page_out_state::way::to_backing;
-  core_.stored.begin_flush(r, unit);
-  return page_out_state::way::stays;
+  return core_.stored.begin_flush(r, unit) ? page_out_state::way::to_backing : page_out_state::way::stays;
 }
 
 void pager::leave_together(std::span<page_out_state::victim> run) noexcept {
@@ -348,14 +346,14 @@ void pager::settle_moves() noexcept {
 bool pager::is_over_by(std::uint64_t part) const noexcept { return core_.frames.used() > core_.frames.limit() + core_.frames.limit() / part; }
 
 bool pager::starved() const noexcept {
-  const bool leaving = core_.frames.leaving() != 0 || !page_out_.moving.empty() || core_.wire.sends_pending();
+  const bool leaving = core_.frames.leaving() != 0 || core_.frames.any_staged() || !page_out_.moving.empty() || core_.wire.sends_pending();
   return leaving && is_over_by(8);
 }
 
 bool pager::starves(const region_slot& r, std::uint64_t unit) const noexcept { return starved() && !core_.frames.is_here(r, r.layout.frame_of(unit)); }
 
 bool pager::is_restless() const noexcept {
-  return !page_out_.moving.empty() || (page_out_.anybody_starves() && core_.frames.leaving() == 0);
+  return !page_out_.moving.empty() || (page_out_.anybody_starves() && core_.frames.leaving() == 0 && !core_.frames.any_staged());
 }
 
 void pager::starve(op& o) noexcept {

@@ -48,6 +48,7 @@ void performer::perform(const run& r) noexcept {
     case action_kind::wake: return to_.wake_units(*r.region, a.unit, r.count);
     case action_kind::refuse: return to_.refuse_units(*r.region, a.unit, r.count, static_cast<int>(a.m.operation));
     case action_kind::flush: return to_.flush_units(*r.region, a.unit, r.count);
+    case action_kind::leave: return to_.leave_units(*r.region, a.unit, r.count, a.m.a);
     case action_kind::operate:
     case action_kind::operate_here: return to_.operate(*r.region, a);
     case action_kind::complete: return to_.complete_call(a.m);

@@ -27,6 +27,8 @@ class effects {
   virtual void refuse_units(region_slot& r, std::uint64_t first, std::uint64_t count, int error) noexcept = 0;
   /// The content goes to the region's backing, as it is now.
   virtual void flush_units(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept = 0;
+  /// How the units' way out of memory has ended: a model::leave_end.
+  virtual void leave_units(region_slot& r, std::uint64_t first, std::uint64_t count, std::uint64_t end) noexcept = 0;
   virtual void operate(region_slot& r, const model::action& a) noexcept = 0;
   virtual void complete_call(const model::message& m) noexcept = 0;
   virtual void hold_unit(region_slot& r, std::uint64_t unit, std::uint64_t level) noexcept = 0;

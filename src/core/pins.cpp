@@ -75,7 +75,7 @@ base::status pin_calls::pin_unit(region_ref r, std::uint64_t unit, std::uint64_t
     const std::uint64_t now = core_.host.now();
     const std::uint64_t left_ns = deadline_ns > now ? deadline_ns - now : 0;
     const bool done = core_.run(o, deadline_ns == 0 ? -1 : static_cast<std::int64_t>((left_ns + 999'999) / 1'000'000));
-    const bool refused = done && o.result() == stored_units::unreadable;  // the pin is still counted
+    const bool refused = done && (o.result() == stored_units::unreadable || o.result() == QUIRE_BEYOND);  // the pin is still counted
     if (done && !o.result().ok() && !refused) return o.result();
     if (done && o.pinned) return {};
     if (done && !refused && (deadline_ns == 0 || core_.host.now() < deadline_ns)) continue;  // woken: the unit has come, or a copy of it

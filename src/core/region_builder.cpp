@@ -44,6 +44,7 @@ void region_builder::empty(region_slot& r) noexcept {
   for (const auto& m : r.made) {
     if (m != nullptr) m->forget();
   }
+  r.backing.reset();
   r.frames.reset();
   r.twins.reset();
   r.states.reset();
@@ -62,6 +63,7 @@ base::status region_builder::fill(region_slot& slot, const region_description& a
   r->block.reset();
   r->store = nullptr;
   r->backing = core_.stored.take(about.backing);
+  r->end = r->backing != nullptr ? r->backing->bytes() : UINT64_MAX;
   r->position = position_for(about);
   for (auto* const n : {&r->waited.faults, &r->waited.writes, &r->waited.ns}) n->store(0, std::memory_order_relaxed);
   if (const auto why = lay_out(*r); !why.ok()) return why;
@@ -105,6 +107,7 @@ base::status region_builder::fill(region_slot& slot, const region_description& a
   if (about.backing != 0) {
     core_.frames.note_backing();
     core_.host.start_crew();
+    if (r->backing != nullptr) core_.host.hire(*r->backing);
   }
   if (error == 0) error = prepare(*r, *of);
   if (error == 0 && r->views.fine() != 0) error = r->states.make(about.bytes / view_map::page_bytes, r->layout.units_a_page());

@@ -65,6 +65,7 @@ void region_remover::finish(region_slot& r) noexcept {
   core_.faults.forget(r);
   for (const protocol::row* const of : core_.protocols.rows()) core_.protocols.domain(of->id).forget(id);
   r.block.reset();
+  core_.frames.retire(std::move(r.backing));
   core_.builder.empty(r);
 }
 

@@ -186,6 +186,7 @@ struct region_slot {
   store::store* store = nullptr;  ///< where content is that has no frame; null where memory has no limit
   /// Keeps the content of units that this node manages, beyond the job: positions are offsets in the region. Null where it has none, or another node's.
   std::unique_ptr<store::store> backing;
+  std::uint64_t end = UINT64_MAX;  ///< where the content ends that `backing` keeps: what is beyond is zero when it comes, and is not written
   protocol::table<std::byte> twins{zeroes};  ///< as large as the region; used where a unit has a twin
   static constexpr std::size_t most_protocols = 16;
   /// By protocol, each made when the region first has its consistency. One of them is in charge.

@@ -132,7 +132,7 @@ void unit_calls::finish(const message& m) noexcept {
   if (o == nullptr || o->what() != op::type::call) return;
   auto& call = static_cast<call_op&>(*o);
   if (m.kind == message_kind::unit_lost) call.why = QUIRE_LOST;
-  if (m.kind == message_kind::unit_refused) call.why = stored_units::unreadable;
+  if (m.kind == message_kind::unit_refused) call.why = stored_units::status_of(static_cast<int>(m.operation));
   if (m.kind == message_kind::service_reply) call.why = base::status_of(m.operation);
   call.m = m;
   if (--call.replies != 0) return;

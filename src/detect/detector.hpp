@@ -101,7 +101,11 @@ enum class kind {
 using fault_handler = bool (*)(std::uint64_t address, bool write) noexcept;
 
 /// Asked after the handler has not taken a fault: is it one of shared memory that nobody has any more? Then the thread gets SIGBUS.
-using lost_check = const char* (*)() noexcept;
+struct lost_unit {
+  const char* why = nullptr;  ///< for people; null: it is not
+  bool beyond = false;        ///< BUS_ADRERR: there is no such thing; else BUS_OBJERR
+};
+using lost_check = lost_unit (*)() noexcept;
 
 /// Whether an address is shared: threads may have a stack there.
 using shared_check = bool (*)(std::uint64_t address) noexcept;

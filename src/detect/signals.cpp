@@ -117,14 +117,14 @@ void pass_on(int signal, siginfo_t* info, void* context) noexcept {
 }
 
 /// The unit is lost: SIGBUS with the address of the access, whatever the detector's own signal was.
-void tell_lost(const char* why, int signal, const siginfo_t* info, void* context) noexcept {
+void tell_lost(const lost_unit& what, int signal, const siginfo_t* info, void* context) noexcept {
   siginfo_t told = *info;
   told.si_signo = SIGBUS;
-  told.si_code = BUS_OBJERR;
+  told.si_code = what.beyond ? BUS_ADRERR : BUS_OBJERR;
   if (has_handler(g_before_bus)) return call_handler(SIGBUS, g_before_bus, &told, context);
   base::log(base::log_level::error,
             "a thread used shared memory at 0x%lx, %s; it gets SIGBUS, and handles it not",
-            reinterpret_cast<unsigned long>(info->si_addr), why);
+            reinterpret_cast<unsigned long>(info->si_addr), what.why);
   end_by_default(SIGBUS);
   if (signal != SIGBUS) ::raise(SIGBUS);  // else the access is repeated
 }
@@ -164,9 +164,9 @@ void on_signal(int signal, siginfo_t* info, void* context) {
     if (const redirection to = ask(); to != nullptr) redirect(interrupted, to);
   }
   const auto is_lost = g_is_lost.load(std::memory_order_relaxed);
-  const char* const lost = taken || is_lost == nullptr ? nullptr : is_lost();
+  const lost_unit lost = taken || is_lost == nullptr ? lost_unit{} : is_lost();
   errno = saved;
-  if (lost != nullptr) return tell_lost(lost, signal, info, context);
+  if (lost.why != nullptr) return tell_lost(lost, signal, info, context);
   if (!taken) pass_on(signal, info, context);
 }
 

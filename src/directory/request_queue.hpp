@@ -48,6 +48,12 @@ class request_pool {
     free_ = index;
     --in_use_;
   }
+  /// Requests in a list; of a long one, `most`.
+  [[nodiscard]] unsigned size(const request_list& list, unsigned most) const noexcept {
+    unsigned count = 0;
+    for (std::uint32_t at = list.head; at != 0 && count < most; at = cells_[at].next) ++count;
+    return count;
+  }
   [[nodiscard]] std::size_t in_use() const noexcept { return in_use_; }
 
  private:

@@ -47,6 +47,7 @@ class threads final : public core::host {
   void watch_faults(const detect::detector& from) noexcept override;
   [[nodiscard]] store::crew& crew() noexcept override { return crew_; }
   void start_crew() noexcept override;
+  void hire(store::store& s) override { crew_.hire(s); }
 
  private:
   [[nodiscard]] transport::transport& wire() const noexcept;

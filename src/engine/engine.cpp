@@ -15,12 +15,12 @@ namespace quire::engine {
 namespace {
 
 engine* g_engine = nullptr;  // for signal handlers
-thread_local constinit const char* t_found_lost __attribute__((tls_model("initial-exec"))) = nullptr;  // why the last fault was for what cannot be had
+thread_local constinit detect::lost_unit t_found_lost __attribute__((tls_model("initial-exec"))) = {};  // why the last fault was for what cannot be had
 
 bool on_signal(std::uint64_t address, bool write) noexcept {
   return g_engine != nullptr && g_engine->on_fault(address, write, base::now_ns());
 }
-const char* found_lost() noexcept { return std::exchange(t_found_lost, nullptr); }
+detect::lost_unit found_lost() noexcept { return std::exchange(t_found_lost, {}); }
 bool is_shared(std::uint64_t address) noexcept {
   if (g_engine == nullptr) return false;
   const core::region_map& regions = g_engine->node().regions;
@@ -87,14 +87,15 @@ base::status engine::reserve() {
 }
 
 bool engine::on_fault(std::uint64_t address, bool write, std::uint64_t entered_ns) noexcept {
-  t_found_lost = nullptr;
+  t_found_lost = {};
   if (drive::threads::is_driving()) {
     core_.faults.check_frames(address);
     return false;
   }
   const auto why = core_.faults.fault(address, write, entered_ns);
-  if (why.code() == QUIRE_LOST) t_found_lost = "which was lost with a node that died";
-  if (why.code() == core::stored_units::unreadable) t_found_lost = "whose content cannot be had from the store that keeps it";
+  if (why.code() == QUIRE_LOST) t_found_lost = {"which was lost with a node that died"};
+  if (why.code() == core::stored_units::unreadable) t_found_lost = {"whose content cannot be had from the store that keeps it"};
+  if (why.code() == QUIRE_BEYOND) t_found_lost = {"beyond the end of the content", true};
   return why.ok() || why.code() == QUIRE_CONFLICT;  // then the thread goes back to where its transaction began
 }
 

@@ -23,6 +23,7 @@ enum class action_kind : std::uint8_t {
   wake,       ///< threads that wait for the unit may try again
   refuse,     ///< threads that wait for the unit get the error of `m` (errno, in `operation`): its content cannot be had from its store
   flush,      ///< the unit's content as it is now goes to its store; then call on_flushed(unit)
+  leave,      ///< the unit's content leaves memory here, or stays: `m.a` is a model::leave_end (storing.hpp)
   operate,    ///< do the atomic operation of `m` on the unit's content, then send `m` to `to`, with `a` = value before
   operate_here,  ///< the same for a local thread: do the operation, then complete the call of `m.token`
   complete,   ///< the call of the local thread that waits under `m.token` has ended with `m.a`

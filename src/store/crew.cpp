@@ -6,6 +6,8 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <algorithm>
+
 #include "base/check.hpp"
 #include "os/futex.hpp"
 
@@ -51,24 +53,49 @@ io* crew_of_threads::queue::pop() noexcept {
   return o;
 }
 
-void crew_of_threads::start(unsigned threads) {
-  for (unsigned i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+void crew_of_threads::team::start(unsigned count) {
+  for (unsigned i = 0; i < count; ++i) threads.emplace_back([this] { work(); });
 }
 
+void crew_of_threads::team::stop() noexcept {
+  stopping = true;
+  tickets.fetch_add(1);  // no thread sleeps on what it has seen before
+  os::futex_wake(tickets, static_cast<int>(threads.size()));
+  for (std::thread& t : threads) t.join();
+  threads.clear();
+}
+
+void crew_of_threads::team::begin(io& o) noexcept {
+  (void)push(begun, o);
+  tickets.fetch_add(1, std::memory_order_seq_cst);
+  if (idle.load(std::memory_order_seq_cst) != 0) os::futex_wake(tickets, 1);
+}
+
+void crew_of_threads::start(unsigned threads) { shared_.start(threads); }
+
 void crew_of_threads::stop() noexcept {
-  stopping_ = true;
-  tickets_.fetch_add(1);  // no thread sleeps on what it has seen before
-  os::futex_wake(tickets_, static_cast<int>(threads_.size()));
-  for (std::thread& t : threads_) t.join();
-  threads_.clear();
+  shared_.stop();
+  const std::lock_guard guard(teams_mutex_);
+  for (const auto& t : teams_) t->stop();
+}
+
+/// Teams whose store has been closed have stopped, or are about to.
+void crew_of_threads::hire(store& s) {
+  const std::lock_guard guard(teams_mutex_);
+  std::erase_if(teams_, [](const std::unique_ptr<team>& t) {
+    if (!t->stopping) return false;
+    t->stop();
+    return true;
+  });
+  team& own = *teams_.emplace_back(std::make_unique<team>(*this));
+  own.start(std::max(s.threads(), 1u));
+  s.team = &own;
 }
 
 void crew_of_threads::begin(io& o) noexcept {
   o.error = 0;
   o.state.store(0, std::memory_order_relaxed);
-  (void)push(begun_, o);
-  tickets_.fetch_add(1, std::memory_order_seq_cst);
-  if (idle_.load(std::memory_order_seq_cst) != 0) os::futex_wake(tickets_, 1);
+  (o.of->team != nullptr ? *static_cast<team*>(o.of->team) : shared_).begin(o);
 }
 
 io* crew_of_threads::take_done() noexcept {
@@ -82,7 +109,7 @@ void crew_of_threads::finish(io& o) noexcept {
   while (o.state.load(std::memory_order_acquire) != finished) os::futex_wait(o.state, awaited, -1);
 }
 
-void crew_of_threads::work() noexcept {
+void crew_of_threads::team::work() noexcept {
   sigset_t all;
   sigfillset(&all);
   for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) sigdelset(&all, own);
@@ -90,35 +117,40 @@ void crew_of_threads::work() noexcept {
   ::pthread_setname_np(::pthread_self(), "quire-crew");
   while (take_ticket()) {
     io& next = take_next();
+    const bool last = next.what == io::kind::close;
     next.perform();
-    done(next);
+    this->all.done(next);
+    if (!last) continue;
+    stopping = true;  // somebody joins this thread later (hire(), stop())
+    tickets.fetch_add(1);
+    os::futex_wake(tickets, static_cast<int>(threads.size()));
   }
 }
 
 /// The right to take one io, when there is one. False if the crew stops.
-bool crew_of_threads::take_ticket() noexcept {
+bool crew_of_threads::team::take_ticket() noexcept {
   for (;;) {
-    std::uint32_t there = tickets_.load(std::memory_order_acquire);
-    if (stopping_) return false;
+    std::uint32_t there = tickets.load(std::memory_order_acquire);
+    if (stopping) return false;
     if (there != 0) {
-      if (tickets_.compare_exchange_weak(there, there - 1, std::memory_order_acq_rel)) return true;
+      if (tickets.compare_exchange_weak(there, there - 1, std::memory_order_acq_rel)) return true;
       continue;
     }
-    idle_.fetch_add(1, std::memory_order_seq_cst);
-    if (tickets_.load(std::memory_order_seq_cst) == 0) os::futex_wait(tickets_, 0, -1);
-    idle_.fetch_sub(1, std::memory_order_relaxed);
+    idle.fetch_add(1, std::memory_order_seq_cst);
+    if (tickets.load(std::memory_order_seq_cst) == 0) os::futex_wait(tickets, 0, -1);
+    idle.fetch_sub(1, std::memory_order_relaxed);
   }
 }
 
-io& crew_of_threads::take_next() noexcept {
-  const std::lock_guard guard(mutex_);
-  for (io* o = oldest_first(begun_.exchange(nullptr, std::memory_order_acquire)); o != nullptr;) {
+io& crew_of_threads::team::take_next() noexcept {
+  const std::lock_guard guard(mutex);
+  for (io* o = oldest_first(begun.exchange(nullptr, std::memory_order_acquire)); o != nullptr;) {
     io* const rest = o->next;
-    (o->what == io::kind::fill ? fills_ : flushes_).push(*o);
+    (o->what == io::kind::fill ? fills : flushes).push(*o);
     o = rest;
   }
-  io* const fill = fills_.pop();
-  io* const next = fill != nullptr ? fill : flushes_.pop();
+  io* const fill = fills.pop();
+  io* const next = fill != nullptr ? fill : flushes.pop();
   CHECK(next != nullptr);  // who has a ticket finds one
   return *next;
 }

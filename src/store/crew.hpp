@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The threads of a node that read and write for its stores, so that no other thread waits for a disk. They sleep while there is nothing to do. What
-// threads of the program wait for, fills, goes before what makes room.
+// threads of the program wait for, fills, goes before what makes room. A store that was hired for has threads of its own: a slow one holds up no other.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -27,6 +28,9 @@ class crew_of_threads final : public crew {
   /// Each thread ends what it is at; the rest is not done.
   void stop() noexcept;
 
+  /// `s` gets threads of its own, as many as it says (store::threads()), until it is closed (io::kind::close). Others share those of start().
+  /// Application thread, before anything is begun of it.
+  void hire(store& s);
   void begin(io& o) noexcept override;
   [[nodiscard]] io* take_done() noexcept override;
   void finish(io& o) noexcept override;
@@ -39,21 +43,33 @@ class crew_of_threads final : public crew {
     void push(io& o) noexcept;
     [[nodiscard]] io* pop() noexcept;
   };
-  void work() noexcept;
-  [[nodiscard]] bool take_ticket() noexcept;
-  [[nodiscard]] io& take_next() noexcept;
+  /// Threads that do what is begun of one store, or of all that have none of their own.
+  struct team {
+    explicit team(crew_of_threads& of) noexcept : all(of) {}
+    void start(unsigned count);
+    void stop() noexcept;
+    void begin(io& o) noexcept;
+    void work() noexcept;
+    [[nodiscard]] bool take_ticket() noexcept;
+    [[nodiscard]] io& take_next() noexcept;
+
+    crew_of_threads& all;
+    std::vector<std::thread> threads{};
+    std::atomic<bool> stopping{false};
+    std::atomic<io*> begun{nullptr};        ///< newest first: the driver pushes, who has the mutex takes all
+    std::atomic<std::uint32_t> tickets{0};  ///< as many as were begun, and nobody has taken: a thread sleeps on it
+    std::atomic<std::uint32_t> idle{0};     ///< threads that sleep, or are about to
+    std::mutex mutex{};                     ///< of the threads of the team only: nobody waits for it in fault context
+    queue fills{}, flushes{};               ///< under the mutex
+  };
   void done(io& o) noexcept;
 
   void (*tell_)(void*) noexcept;
   void* context_;
-  std::vector<std::thread> threads_{};
-  std::atomic<bool> stopping_{false};
-  std::atomic<io*> begun_{nullptr};        ///< newest first: the driver pushes, who has the mutex takes all
-  std::atomic<std::uint32_t> tickets_{0};  ///< as many as were begun, and nobody has taken: a thread sleeps on it
-  std::atomic<std::uint32_t> idle_{0};     ///< threads that sleep, or are about to
-  std::mutex mutex_{};                     ///< of the threads of the crew only: nobody waits for it in fault context
-  queue fills_{}, flushes_{};              ///< under the mutex
-  std::atomic<io*> done_{nullptr};         ///< newest first
+  team shared_{*this};
+  std::mutex teams_mutex_{};  ///< of application threads
+  std::vector<std::unique_ptr<team>> teams_{};
+  std::atomic<io*> done_{nullptr};  ///< newest first
 };
 
 }  // namespace quire::store

@@ -12,7 +12,13 @@ namespace quire::store {
 
 /// A range on its way between memory and a store. It stays where it is from crew::begin() until crew::take_done() has given it back.
 struct io {
-  enum class kind : std::uint8_t { fill, flush, sync };
+  enum class kind : std::uint8_t {
+    fill,
+    flush,
+    sync,
+    resize,  ///< to `at` bytes
+    close,   ///< the store goes, and so do the threads that its crew has for it: nothing else of it is under way
+  };
   kind what = kind::fill;
   store* of = nullptr;
   std::uint64_t at = 0;
@@ -28,6 +34,8 @@ struct io {
       case kind::fill: error = of->fill(at, {memory, bytes}); return;
       case kind::flush: error = of->flush(at, {memory, bytes}); return;
       case kind::sync: error = of->sync(); return;
+      case kind::resize: error = of->resize(at); return;
+      case kind::close: delete of; return;
     }
   }
 };

@@ -55,6 +55,8 @@ class store {
   [[nodiscard]] virtual const char* name() const noexcept = 0;
   /// For people: the directory, say, that has it.
   [[nodiscard]] virtual const char* where() const noexcept = 0;
+
+  void* team = nullptr;  ///< the crew's (crew::hire())
 };
 
 /// What a node's stores are made with.

@@ -323,6 +323,7 @@ class chart {
         case action_kind::publish:
         case action_kind::refuse:
         case action_kind::flush:
+        case action_kind::leave:
         case action_kind::hold: ADD_FAILURE() << "not an action of this protocol";
       }
     }

@@ -171,6 +171,7 @@ class chart {
         case action_kind::wake: line(node, "wake"); break;
         case action_kind::refuse: line(node, "refuse"); break;
         case action_kind::flush: line(node, "flush"); break;
+        case action_kind::leave: line(node, "leave " + std::to_string(a.m.a)); break;
         case action_kind::hold: line(node, "hold " + std::to_string(a.m.a)); break;
         case action_kind::operate:
           line(node, "operate");

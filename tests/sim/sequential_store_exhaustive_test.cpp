@@ -33,7 +33,8 @@ void explore(unsigned nodes, std::vector<script> scripts, std::uint64_t at_least
 constexpr node_id home{0}, b{1}, c{2};
 operation set(std::uint64_t value) { return sim::set(0, value); }
 constexpr operation get{operation_kind::read, 0}, out{operation_kind::page_out, 0}, take{operation_kind::take_over, 0}, add{operation_kind::add, 0, 0, 1}, pin{operation_kind::pin, 0},
-    unpin{operation_kind::unpin, 0}, synced{operation_kind::sync, 0};
+    unpin{operation_kind::unpin, 0}, synced{operation_kind::sync, 0},
+    drop_it{operation_kind::drop, 0}, discard{operation_kind::discard, 0};
 
 TEST(sequential_store_exhaustive, home_alone) {
   explore(1, {{home, {set(1), synced, set(2), synced, out, get}}, {home, {get, set(3), synced}}, {home, {out, add, synced, out}}}, 3'000);
@@ -85,6 +86,31 @@ TEST(sequential_store_exhaustive, units_are_apart) {
   o.units = 2;
   o.placement = model::placement::modulo;
   sim::explore(o, {{home, {sim::set(0, 1), {operation_kind::sync, 1}, sim::get(1)}}, {b, {sim::set(1, 2), sim::set(0, 3), {operation_kind::sync, 0}}}}, 1'500);
+}
+
+TEST(sequential_store_exhaustive, what_is_dropped_comes_again) {
+  explore(1, {{home, {set(1), synced, drop_it, get}}, {home, {get, set(2), drop_it}}, {home, {add, synced, out}}}, 1'000);
+  explore(2, {{home, {get, drop_it, set(1)}}, {b, {set(2), synced, drop_it, get}}}, 1'000);
+  explore(3, {{home, {drop_it, get}}, {b, {get, set(1), synced}}, {c, {get, drop_it}}}, 5'000);
+  explore(3, {{home, {set(1), synced, drop_it}}, {b, {get, add}}, {c, {get, get}}}, 5'000);
+}
+
+TEST(sequential_store_exhaustive, what_is_discarded_is_zero) {
+  explore(1, {{home, {set(1), discard, get}}, {home, {get, set(2), synced}}}, 100);
+  explore(2, {{home, {get, set(1), discard, get}}, {b, {set(2), synced, get}}}, 1'000);
+  explore(2, {{home, {set(1), synced, out}}, {b, {set(2), discard, set(3), synced}}}, 1'000);
+  explore(3, {{home, {discard, get}}, {b, {set(1), synced, get}}, {c, {get, set(2)}}}, 5'000);
+  explore(3, {{home, {discard, drop_it}}, {b, {add, get}}, {c, {set(2), synced}}}, 5'000);
+}
+
+TEST(sequential_store_exhaustive, pins_and_pushes_beside_what_leaves) {
+  explore(2, {{home, {pin, set(1), unpin, drop_it}}, {b, {discard, get}}}, 100);
+  explore(2, {{home, {discard, get}}, {b, {pin, set(2), unpin, {operation_kind::push, 0}, drop_it}}}, 100);
+}
+
+TEST(sequential_store_exhaustive, what_leaves_where_the_store_fails) {
+  explore(2, {{home, {set(1), synced, drop_it}}, {b, {get, discard, get}}}, 1'000, 2);
+  explore(3, {{home, {get, out}}, {b, {drop_it, add}}, {c, {set(1), synced, discard}}}, 5'000, 2);
 }
 
 // ---- Do the checkers see?

@@ -169,7 +169,8 @@ TEST(fills, that_have_been_waited_for_are_not_found_again) {
         ASSERT_TRUE(f.is_away(r, 0));
         f.begin_fill(r, 0, 1);
         EXPECT_TRUE(f.any_under_way(r));
-        f.finish_fill(r, 0);
+        int error = 0;
+        EXPECT_EQ(f.finish_fill(r, 0, error), 0u);
         ASSERT_TRUE(f.is_here(r, 0) && !f.is_filling(r, 0)) << times;
         EXPECT_FALSE(f.any_under_way(r));
       }

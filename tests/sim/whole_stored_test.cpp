@@ -15,6 +15,7 @@
 
 #include "model/atomic_operation.hpp"
 #include "sim/seeds.hpp"
+#include "sim/whole/chance_crew.hpp"
 #include "sim/whole/kept_store.hpp"
 #include "sim/whole/world.hpp"
 
@@ -27,10 +28,12 @@ constexpr std::uint64_t counter = 511;  ///< the word of each unit that is added
 
 /// A file that all nodes reach. Its words are told from what is written by the highest bit.
 struct file {
-  std::map<std::uint64_t, std::array<std::uint64_t, page / 8>> written{};
+  using content = std::array<std::uint64_t, page / 8>;
+  std::map<std::uint64_t, content> written{};
   std::function<void(const std::string&)> wrong{};
-  std::uint64_t fills = 0, flushes = 0, syncs = 0;
+  std::uint64_t fills = 0, flushes = 0, syncs = 0, lost = 0;
   bool loses = false;  ///< a test breaks it
+  bool forgets = false;  ///< the same: a sync that fails says that it has gone well
 
   static std::uint64_t initial(std::uint64_t offset) { return offset % page == counter * 8 ? 0 : std::uint64_t{1} << 63 | offset; }
   /// Values that are written to a word grow.
@@ -41,7 +44,8 @@ struct file {
   }
 };
 
-class disk final : public store::store {
+/// One node's way to it. A sync that fails loses what this node has written since its last good one.
+class disk final : public store::store, public losing {
  public:
   explicit disk(file& of) : of_(of) {}
   [[nodiscard]] int fill(std::uint64_t at, std::span<std::byte> into) noexcept override {
@@ -59,12 +63,24 @@ class disk final : public store::store {
       std::memcpy(&word, from.data() + done, 8);
       if (file::age(word) < file::age(of_.word(at + done))) of_.wrong("a store goes back, to " + std::to_string(word));
     }
-    for (std::uint64_t done = 0; done < from.size() && !of_.loses; done += page) std::memcpy(of_.written[(at + done) / page].data(), from.data() + done, page);
+    for (std::uint64_t done = 0; done < from.size() && !of_.loses; done += page) {
+      const std::uint64_t number = (at + done) / page;
+      file::content now;
+      for (std::uint64_t word = 0; word < now.size(); ++word) now[word] = of_.word(at + done + word * 8);
+      unsynced_.try_emplace(number, now);
+      std::memcpy(of_.written[number].data(), from.data() + done, page);
+    }
     return 0;
   }
   [[nodiscard]] int sync() noexcept override {
     ++of_.syncs;
+    unsynced_.clear();
     return 0;
+  }
+  void lose() override {
+    for (const auto& [number, before] : unsynced_) of_.written[number] = before;
+    of_.lost += unsynced_.size();
+    unsynced_.clear();
   }
   [[nodiscard]] int try_fill(std::uint64_t at, std::span<std::byte> into) noexcept override { return ++tries_ % 3 == 0 ? fill(at, into) : EAGAIN; }
   [[nodiscard]] std::size_t grain() const noexcept override { return page; }
@@ -73,6 +89,7 @@ class disk final : public store::store {
 
  private:
   file& of_;
+  std::map<std::uint64_t, file::content> unsynced_{};  ///< what the pages had before
   unsigned tries_ = 0;
 };
 
@@ -98,13 +115,15 @@ world_options options_of(std::uint64_t seed, unsigned nodes) {
   o.node.pages_out = o.node.memory_limit != 0;
   o.store_delay = seed % 3 == 0 ? 300'000 : 20'000;
   o.store_fails_percent = seed % 5 == 0 ? 10 : 0;
+  o.syncs_fail_percent = seed % 5 == 1 ? 30 : 0;
   o.fills_fail_percent = seed % 7 == 0 ? 10 : 0;
+  o.node.write_back_ns = seed % 4 == 1 ? 200'000 : 0;
   o.intruding_percent = seed % 2 == 0 ? 30 : 0;
   return o;
 }
 
 struct sums {
-  std::uint64_t fills = 0, flushes = 0, syncs = 0, refused = 0, unwritten = 0;
+  std::uint64_t fills = 0, flushes = 0, syncs = 0, refused = 0, unwritten = 0, lost = 0, dropped = 0;
 };
 
 /// A job of threads, each of which has a word of its own in each unit.
@@ -132,6 +151,8 @@ class job {
     all.fills += disk_.fills;
     all.flushes += disk_.flushes;
     all.syncs += disk_.syncs;
+    all.lost += disk_.lost;
+    all.dropped += dropped_;
     all.refused += refused_;
     all.unwritten += unwritten_;
     return wrong;
@@ -175,7 +196,7 @@ class job {
     if (why == QUIRE_BUSY) return false;  // another thread of the node has pinned something
     if (!why.ok()) {
       ++unwritten_;
-      if (w_.options().store_fails_percent == 0) w_.fail("what was written is not written back, and no store has failed");
+      if (w_.options().store_fails_percent == 0 && w_.options().syncs_fail_percent == 0) w_.fail("what was written is not written back, and no store has failed");
       return false;
     }
     for (const auto& [offset, value] : before) {
@@ -185,6 +206,15 @@ class job {
       if (disk_.word(unit * page + counter * 8) < sums[unit]) w_.fail("a call that writes back has ended, and the file has not what was added before");
     }
     return true;
+  }
+  /// What nobody writes meanwhile is asked for again.
+  void drop(node& here, std::uint64_t unit, std::uint64_t count) {
+    const base::status why = here.core().stored.drop(base_of(unit), count * page);
+    if (why.ok()) ++dropped_;
+    if (why.ok() || why == QUIRE_BUSY) return;
+    ++unwritten_;
+    const world_options& o = w_.options();
+    if (o.store_fails_percent == 0 && o.syncs_fail_percent == 0 && o.fills_fail_percent == 0) w_.fail("nothing is dropped, and no store has failed");
   }
   void pin(node& here, std::uint64_t unit, std::uint64_t word) {
     int holder = 0;
@@ -202,7 +232,9 @@ class job {
     if (chance < 80) return add(here, unit);
     if (chance < 84) return pin(here, unit, word);
     if (chance < 88) return here.core().faults.prefetch(base_of(unit), std::min(draw.between(1, 8), pages - unit) * page, draw.chance(50) ? access::read : access::write);
-    (void)write_back(here, unit, draw.chance(30) ? pages - unit : 1);
+    const std::uint64_t count = draw.chance(30) ? pages - unit : 1;
+    if (chance < 92) return drop(here, unit, count);
+    (void)write_back(here, unit, count);
   }
   /// Everybody else has ended.
   void end(node& here) {
@@ -224,7 +256,7 @@ class job {
   file disk_{};
   world w_;
   std::array<std::uint64_t, pages> added_{};
-  std::uint64_t refused_ = 0, unwritten_ = 0;
+  std::uint64_t refused_ = 0, unwritten_ = 0, dropped_ = 0;
   unsigned left_ = 0;
 };
 
@@ -248,6 +280,8 @@ TEST_P(whole_stored, holds_for_every_seed) {
   EXPECT_GT(all.syncs, 500u);
   EXPECT_GT(all.refused, 20u);
   EXPECT_GT(all.unwritten, 20u);
+  EXPECT_GT(all.lost, 20u);
+  EXPECT_GT(all.dropped, 200u);
 }
 
 INSTANTIATE_TEST_SUITE_P(nodes, whole_stored, testing::Values(1u, 2u, 3u), [](const auto& info) { return "of_" + std::to_string(info.param); });

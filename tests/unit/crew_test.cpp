@@ -144,6 +144,54 @@ TEST_F(crews, work_side_by_side) {
   (void)take(4);
 }
 
+/// A store that was hired for: all threads that it may have are in it, and others get done what they have begun.
+TEST_F(crews, of_a_slow_store_hold_up_no_other) {
+  crew_.start(2);
+  slow_store other, third;
+  crew_.hire(slow_);
+  crew_.hire(other);
+  slow_.close();
+  for (std::uint64_t at = 0; at < 8; ++at) begin(io::kind::fill, at);
+  wait_inside(slow_.threads());
+  const auto begin_of = [&](slow_store& which, std::uint64_t at) {
+    io& o = *all_.emplace_back(std::make_unique<io>());
+    o.what = io::kind::fill;
+    o.of = &which;
+    o.at = at;
+    crew_.begin(o);
+  };
+  for (std::uint64_t at = 0; at < 8; ++at) begin_of(other, at);
+  for (std::uint64_t at = 0; at < 8; ++at) begin_of(third, at);  // has none of its own
+  for (const io* const o : take(16)) EXPECT_NE(o->of, &slow_);
+  EXPECT_EQ(slow_.inside, slow_.threads()) << "no more than it may have";
+  slow_.open();
+  (void)take(8);
+  EXPECT_EQ(slow_.done, 8u);
+}
+
+/// Of a store that is closed nothing is left, nor of its threads.
+TEST_F(crews, close_stores) {
+  struct closed_store : slow_store {
+    explicit closed_store(std::atomic<unsigned>& count) : closed(count) {}
+    ~closed_store() override { ++closed; }
+    std::atomic<unsigned>& closed;
+  };
+  std::atomic<unsigned> closed{0};
+  for (unsigned i = 0; i < 3; ++i) {
+    auto* const one = new closed_store(closed);
+    crew_.hire(*one);
+    for (const io::kind what : {io::kind::flush, io::kind::close}) {
+      io& o = *all_.emplace_back(std::make_unique<io>());
+      o.what = what;
+      o.of = one;
+      crew_.begin(o);
+      (void)take(1);
+    }
+    EXPECT_EQ(closed, i + 1);
+  }
+  crew_.stop();
+}
+
 /// What was begun before there were threads waits for them; what nobody has begun with when they stop is not done.
 TEST_F(crews, start_and_stop) {
   begin(io::kind::flush, 1);

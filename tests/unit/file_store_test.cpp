@@ -4,11 +4,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "store/file/file.hpp"
@@ -73,6 +75,26 @@ TEST_F(file_store, grows_and_shrinks_when_told) {
   ASSERT_EQ(f->resize(2), 0);
   EXPECT_EQ(f->bytes(), 2u);
   EXPECT_EQ(get(), "zz");
+}
+
+/// Whoever cuts a file while others write it: no flush that began before makes it longer again.
+TEST_F(file_store, stays_cut_while_it_is_written) {
+  const auto f = open(file::way::create);
+  ASSERT_NE(f, nullptr);
+  std::atomic<bool> over{false};
+  std::thread writes([&] {
+    const std::string content(64 * page, 'w');
+    while (!over) (void)f->flush(0, bytes(content));
+  });
+  for (unsigned i = 0; i < 300; ++i) {
+    ASSERT_EQ(f->resize(64 * page), 0);
+    ASSERT_EQ(f->resize(3), 0);
+    struct stat about {};
+    ASSERT_EQ(::stat(path.c_str(), &about), 0);
+    EXPECT_EQ(about.st_size, 3);
+  }
+  over = true;
+  writes.join();
 }
 
 TEST_F(file_store, says_what_it_cannot_do) {

@@ -69,6 +69,9 @@ struct recorder final : core::effects {
   void refuse_units(region_slot&, std::uint64_t first, std::uint64_t count, int error) noexcept override {
     g_log.push_back("refuse " + pages(first, count) + " " + std::to_string(error));
   }
+  void leave_units(region_slot&, std::uint64_t first, std::uint64_t count, std::uint64_t end) noexcept override {
+    g_log.push_back("leave " + std::to_string(end) + " " + pages(first, count));
+  }
   void flush_units(region_slot&, std::uint64_t first, std::uint64_t count) noexcept override { g_log.push_back("flush " + pages(first, count)); }
   void operate(region_slot&, const model::action&) noexcept override { g_log.push_back("operate"); }
   void complete_call(const model::message&) noexcept override { g_log.push_back("complete"); }

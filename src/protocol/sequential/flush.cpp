@@ -48,11 +48,63 @@ void flushes::on_flushed(std::uint64_t unit, bool well, actions& out) {
   e.flushing = 0;
   if (!well) e.dirty = 1;
   if (e.wanted != 0 && e.requests.empty()) begin(unit, e, out);
+  if (e.leaving != 0 && e.requests.empty()) leave(unit, e, out);
+}
+
+void flushes::on_unsynced(std::uint64_t unit) {
+  if (table_.entries[unit].touched != 0) table_.entries[unit].dirty = 1;
 }
 
 bool flushes::is_clean(std::uint64_t unit) const noexcept {
   const directory_entry& e = table_.entries[unit];
   return e.dirty == 0 && e.flushing == 0;
+}
+
+// ---- Leaving memory
+
+/// The manager's node gets it alone, as if a thread wanted to write; then it is gone with nobody's knowing.
+void flushes::on_leave(std::uint64_t unit, model::leave how, actions& out) {
+  CHECK(table_.shape.stored && table_.manager_of(unit) == table_.shape.self);
+  directory_entry& e = table_.touch_entry(unit);
+  if (e.leaving < static_cast<unsigned>(how)) e.leaving = static_cast<std::uint8_t>(how) & 3u;
+  if (e.requests.empty()) leave(unit, e, out);
+}
+
+/// Requests that wait come anew. So they wait for what the store has, and are refused if it fails; one that is being served could not be (paging.cpp).
+void flushes::leave(std::uint64_t unit, directory_entry& e, actions& out) {
+  constexpr unsigned most_anew = 6;  // actions that there is room for
+  if (e.flushing != 0) return;  // on_flushed() comes back
+  unit_state& s = table_.touch(unit);
+  const bool clean = e.leaving == static_cast<std::uint8_t>(model::leave::clean);
+  if (clean && (e.dirty != 0 || s.pinned != 0)) return end_leave(unit, e, model::leave_end::stays, out);
+  if (s.right() != access::write) {
+    if (s.pending() != access::none) return;  // finish() of that request comes back
+    s.withhold = 1;
+    return node_.ask(unit, s, access::write, out);
+  }
+  const bool many = table_.requests.size(e.requests, most_anew + 1) > most_anew;
+  if (clean && many) return end_leave(unit, e, model::leave_end::stays, out);
+  if (many || s.pinned != 0 || e.leaving == static_cast<std::uint8_t>(model::leave::trim)) {
+    e.dirty = 1;
+    return end_leave(unit, e, model::leave_end::alone, out);
+  }
+  if (s.mapped() != access::none) {
+    auto& a = out.add(action_kind::protect, unit);
+    a.from = s.mapped();
+    a.level = access::none;
+    s.set_mapped(access::none);
+  }
+  e.dirty = e.wanted = 0;
+  end_leave(unit, e, model::leave_end::gone, out);
+  while (!e.requests.empty()) {
+    table_.send(table_.shape.self, table_.requests.front(e.requests), false, out);
+    table_.requests.pop(e.requests);
+  }
+}
+
+void flushes::end_leave(std::uint64_t unit, directory_entry& e, model::leave_end end, actions& out) {
+  e.leaving = 0;
+  out.add(action_kind::leave, unit).m.a = static_cast<std::uint64_t>(end);
 }
 
 // ---- Content that cannot be had
@@ -80,6 +132,9 @@ void flushes::on_unit_refused(const message& m, actions& out) {
   s.hold = s.withhold = s.read_ahead = s.probe = 0;
   --table_.outstanding;
   out.add(action_kind::refuse, m.unit).m = m;
+  if (table_.manager_of(m.unit) != table_.shape.self) return;
+  directory_entry& e = table_.touch_entry(m.unit);
+  if (e.leaving != 0 && e.requests.empty()) end_leave(m.unit, e, model::leave_end::failed, out);
 }
 
 bool flushes::is_valid(std::uint64_t unit) const noexcept {

@@ -15,15 +15,20 @@ class flushes final : public model::storing {
 
   [[nodiscard]] model::flush_outcome on_flush(std::uint64_t unit, actions& out) override;
   void on_flushed(std::uint64_t unit, bool well, actions& out) override;
+  void on_unsynced(std::uint64_t unit) override;
+  void on_leave(std::uint64_t unit, model::leave how, actions& out) override;
   [[nodiscard]] bool on_unfilled(const message& m, int error, actions& out) override;
   [[nodiscard]] bool is_clean(std::uint64_t unit) const noexcept override;
 
   void on_unit_refused(const message& m, actions& out);
   /// Between two requests for the unit: begins the flush that is wanted, or sees to it that one will begin.
   void begin(std::uint64_t unit, directory_entry& e, actions& out);
+  /// The same of what is to leave memory.
+  void leave(std::uint64_t unit, directory_entry& e, actions& out);
   [[nodiscard]] bool is_valid(std::uint64_t unit) const noexcept;
 
  private:
+  void end_leave(std::uint64_t unit, directory_entry& e, model::leave_end end, actions& out);
   unit_table& table_;
   node_side& node_;
 };

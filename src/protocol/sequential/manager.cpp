@@ -124,7 +124,7 @@ void manager_side::serve_write(const message& m, directory_entry& e, actions& ou
   r.acks = acks;
   if (has_copy) marks_.tell_backup(m.requester, e, r);
   table_.send(has_copy ? m.requester : e.owner, r, false, out);
-  e.dirty = 1;
+  if (m.requester != table_.shape.self) e.dirty = 1;  // this node sees when its own threads are let in (note_writable())
   e.owner = m.requester;
   e.copies = copyset::of(g, m.requester);
 }
@@ -187,6 +187,7 @@ void manager_side::on_done(const message& m, actions& out) {
 void manager_side::finish(std::uint64_t unit, directory_entry& e, actions& out) {
   table_.requests.pop(e.requests);
   if (e.wanted != 0) flushes_.begin(unit, e, out);
+  if (e.leaving != 0) flushes_.leave(unit, e, out);
   if (!e.requests.empty()) serve(unit, e, out);
 }
 

@@ -77,6 +77,7 @@ struct directory_entry {
   std::uint8_t dirty : 1 = 0;     ///< the store may have something older: somebody may write, or could
   std::uint8_t wanted : 1 = 0;    ///< a flush is to begin when nothing is being served
   std::uint8_t flushing : 1 = 0;  ///< one is under way
+  std::uint8_t leaving : 2 = 0;   ///< model::leave: it is to leave memory when nothing is being served
   node_id served_by{};       ///< the owner when the request that is being served came to the front
 };
 static_assert(sizeof(directory_entry) == 24);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <mutex>
 
 namespace quire::store {
 
@@ -45,6 +46,7 @@ int file::fill(std::uint64_t at, std::span<std::byte> into) noexcept {
 
 int file::flush(std::uint64_t at, std::span<const std::byte> from) noexcept {
   if (!writable_) return EROFS;
+  const std::shared_lock guard(resizing_);
   const std::uint64_t end = bytes();
   from = from.first(std::min<std::uint64_t>(from.size(), end > at ? end - at : 0));
   while (!from.empty()) {
@@ -68,6 +70,7 @@ int file::try_fill(std::uint64_t at, std::span<std::byte> into) noexcept {
 
 int file::resize(std::uint64_t bytes) noexcept {
   if (!writable_) return EROFS;
+  const std::unique_lock guard(resizing_);
   if (::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) return errno;
   bytes_.store(bytes, std::memory_order_relaxed);
   return 0;

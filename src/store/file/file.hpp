@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A file of the system, which keeps the content of a region beyond the job: byte i of the region is byte i of the file. Beyond its end a region has zeroes,
-// and what is there is not written: a file does not grow by the rest of a unit. Who has a region, and this, changes the length by resize().
+// and what is there is not written: a file does not grow by the rest of a unit. Only resize() changes the length: what was flushed beyond before has to be
+// flushed again (core::stored_units::grow() sees to that).
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <shared_mutex>
 #include <string>
 
 #include "store/store.hpp"
@@ -33,7 +35,7 @@ class file final : public store {
   [[nodiscard]] const char* where() const noexcept override { return path_.c_str(); }
 
   [[nodiscard]] std::uint64_t bytes() const noexcept override { return bytes_.load(std::memory_order_relaxed); }
-  /// 0 or errno. Not while a part that goes is being filled or flushed.
+  /// 0 or errno. What is flushed meanwhile comes before or afterwards, so that no flush makes the file longer again.
   [[nodiscard]] int resize(std::uint64_t bytes) noexcept override;
 
  private:
@@ -44,6 +46,7 @@ class file final : public store {
   int descriptor_;
   bool writable_;
   std::atomic<std::uint64_t> bytes_;
+  std::shared_mutex resizing_{};  ///< shared by those who flush
 };
 
 }  // namespace quire::store
