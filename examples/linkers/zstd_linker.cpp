@@ -129,16 +129,16 @@ int remove(void*, const char* what) {
   std::uint64_t bytes = 0;
   const folder f{what};
   if (const int error = read_length(f, bytes); error != 0) return error;  // none of ours
-  std::error_code why;
-  std::filesystem::remove_all(what, why);
-  return why.value();
+  if (const int error = truncate(const_cast<folder*>(&f), 0); error != 0) return error;  // the chunks
+  if (::unlink(f.length().c_str()) != 0) return errno;
+  return ::rmdir(what) == 0 ? 0 : errno;  // what others have put there stays, and so does the directory
 }
 
 int open(void*, const char* what, unsigned flags, std::uint64_t* bytes, void** self) {
   folder f{what};
   int error = read_length(f, *bytes);
-  if (error == ENOENT && (flags & QUIRE_CONTAINER_CREATE) != 0) {
-    if (::mkdir(what, 0755) != 0 && errno != EEXIST) return errno;
+  if (error == ENOENT && (flags & QUIRE_CONTAINER_CREATE) != 0 && (flags & QUIRE_CONTAINER_READ_ONLY) == 0) {
+    if (::mkdir(what, 0755) != 0 && (errno != EEXIST || !std::filesystem::is_empty(what))) return errno;  // no other's directory
     error = truncate(&f, 0);
   }
   if (error == 0 && (flags & QUIRE_CONTAINER_TRUNCATE) != 0) error = truncate(&f, 0), *bytes = 0;

@@ -59,6 +59,9 @@ struct opened {
   std::atomic<bool> wrote{false};
 };
 
+constexpr int closing_tries = 100;  ///< for a file that may be about to be closed
+constexpr unsigned closing_us = 5000;
+
 /// A name that the kernel knows by a number.
 struct known_name {
   std::string name;
@@ -228,6 +231,7 @@ class session final : public mounted {
   bool mounted_ = false;
   std::string where_;
   os::descriptor watcher_, stop_;
+  std::atomic<bool> stops_{false};
   std::vector<std::thread> threads_;
   name_table names_;
   timespec begun_{};
@@ -455,7 +459,14 @@ void session::close_file(fuse_ino_t number, const opened* file) {
 void session::remove_file(fuse_req_t request, const char* name) {
   int error = names_.goes(name) ? ENOENT : files_->remove(name);
   if (error == 0 || error == ENOENT) names_.remove(name);
-  if (error == EBUSY && names_.remove_later(name)) error = 0;
+  // What is open here goes later. Else one that programs have closed may be about to be, or it is open elsewhere.
+  for (int again = 0; error == EBUSY; ++again) {
+    if (names_.remove_later(name)) error = 0;
+    if (error == 0 || again == closing_tries || stops_.load()) break;
+    ::usleep(closing_us);
+    error = files_->remove(name);
+    if (error == 0) names_.remove(name);
+  }
   fuse_.reply_err(request, error);
 }
 
@@ -622,7 +633,8 @@ void session::work() {
     if (happened.data.u32 == 1) break;
     // Until there is nothing: who comes next may be awake for nothing, which costs less than a request that waits.
     int taken = 0;
-    while ((taken = fuse_.session_receive_buf(session_, &buffer)) > 0) fuse_.session_process_buf(session_, &buffer);
+    while (!stops_.load() && (taken = fuse_.session_receive_buf(session_, &buffer)) > 0) fuse_.session_process_buf(session_, &buffer);
+    if (stops_.load()) break;  // programs that never stop asking hold nothing up
     if (taken < 0 && taken != -EAGAIN && taken != -EINTR) break;
     std::uint64_t asked = 0;
     if (::read(stop_.number(), &asked, sizeof asked) == sizeof asked) {  // the others have to see it, too
@@ -636,6 +648,7 @@ void session::work() {
 void session::close() noexcept {
   if (session_ == nullptr) return;
   const std::uint64_t one = 1;
+  stops_.store(true);
   [[maybe_unused]] const auto told = ::write(stop_.number(), &one, sizeof one);
   for (auto& thread : threads_) thread.join();
   threads_.clear();
