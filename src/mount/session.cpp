@@ -454,8 +454,16 @@ void session::close_file(fuse_ino_t number, const opened* file) {
 
 void session::remove_file(fuse_req_t request, const char* name) {
   int error = names_.goes(name) ? ENOENT : files_->remove(name);
+  // What a program has just closed may be ending now: neither open here any more, nor free yet.
+  for (int again = 0; error == EBUSY && again < 50; ++again) {
+    if (names_.remove_later(name)) {
+      fuse_.reply_err(request, 0);
+      return;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    error = files_->remove(name);
+  }
   if (error == 0 || error == ENOENT) names_.remove(name);
-  if (error == EBUSY && names_.remove_later(name)) error = 0;
   fuse_.reply_err(request, error);
 }
 
