@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""check.py NAME DIRECT [QUIRE PROGRAM]: content for the linker NAME in a new folder, the program that calls its functions (direct.cpp), then the job on 2 nodes (job.cpp); and
-what other programs find there afterwards."""
+"""check.py NAME DIRECT [QUIRE PROGRAM]: content for the linker NAME in a new folder, the program that calls its functions (direct.cpp), then the job on 2 nodes
+(job.cpp); and what other programs find there afterwards."""
 import os
 import shutil
 import sqlite3

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A container that is a file of a web server, or an object of S3 (by a presigned URL): read-only, a range a request. All nodes reach it, so each fetches a part,
-// once for all. What changes on the server meanwhile is refused (ESTALE), if the server tells versions (ETag).
+// A container that is a file of a web server, or an object of S3 (by a presigned URL): read-only, a range a request. All nodes reach it, so each fetches
+// a part, once for all. What changes on the server meanwhile is refused (ESTALE), if the server tells versions (ETag).
 #include <curl/curl.h>
 #include <strings.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A container that is a table of a database: a row for each 16 KiB, under the container's name. What is flushed is in a transaction that the next sync ends, so that after
-// a crash the database has all of it or none.
+// A container that is a table of a database: a row for each 16 KiB, under the container's name. What is flushed is in a transaction that the next sync
+// ends, so that after a crash the database has all of it or none.
 #include <sqlite3.h>
 
 #include <cerrno>

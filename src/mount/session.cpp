@@ -59,9 +59,6 @@ struct opened {
   std::atomic<bool> wrote{false};
 };
 
-constexpr int closing_tries = 100;  ///< for a file that may be about to be closed
-constexpr unsigned closing_us = 5000;
-
 /// A name that the kernel knows by a number.
 struct known_name {
   std::string name;
@@ -71,8 +68,8 @@ struct known_name {
   bool goes = false;  ///< when none is open any more
 };
 
-/// Numbers of names. A name that was removed here gets another one when it is made again: who has the old file open keeps that. Where `files` cannot remove what is
-/// open, it goes when the last opening of this mount ends (the kernel tells of that after close() has returned), and until then nobody sees it.
+/// Numbers of names. A name that was removed here gets another one when it is made again: who has the old file open keeps that.
+/// Where `files` cannot remove what is open, it goes when the last opening of this mount ends (the kernel tells of that after close() has returned), and until then nobody sees it.
 class name_table {
  public:
   fuse_ino_t look_up(const std::string& name) {
@@ -335,8 +332,8 @@ void session::set_attributes(fuse_req_t request, fuse_ino_t number, const struct
   get_attributes(request, number);
 }
 
-/// close() asks for a sync where something can have been written. Not in this very process: when it ends, the kernel closes its files one after the other, and would wait for
-/// an answer that no thread can give any more.
+/// close() asks for a sync where something can have been written. Not in this very process: when it ends, the kernel closes its files one after the
+/// other, and would wait for an answer that no thread can give any more.
 bool session::needs_no_flush(fuse_req_t request, const fuse_file_info* info) const {
   if ((info->flags & O_ACCMODE) == O_RDONLY) return true;
   const std::string thread = "/proc/self/task/" + std::to_string(fuse_.req_ctx(request)->pid);
@@ -458,15 +455,16 @@ void session::close_file(fuse_ino_t number, const opened* file) {
 
 void session::remove_file(fuse_req_t request, const char* name) {
   int error = names_.goes(name) ? ENOENT : files_->remove(name);
-  if (error == 0 || error == ENOENT) names_.remove(name);
-  // What is open here goes later. Else one that programs have closed may be about to be, or it is open elsewhere.
-  for (int again = 0; error == EBUSY; ++again) {
-    if (names_.remove_later(name)) error = 0;
-    if (error == 0 || again == closing_tries || stops_.load()) break;
-    ::usleep(closing_us);
+  // What a program has just closed may be ending now: neither open here any more, nor free yet.
+  for (int again = 0; error == EBUSY && again < 50 && !stops_.load(); ++again) {
+    if (names_.remove_later(name)) {
+      fuse_.reply_err(request, 0);
+      return;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
     error = files_->remove(name);
-    if (error == 0) names_.remove(name);
   }
+  if (error == 0 || error == ENOENT) names_.remove(name);
   fuse_.reply_err(request, error);
 }
 
@@ -564,7 +562,8 @@ base::status session::mount(const std::string& directory) {
     base::log(base::log_level::error, "nothing can be mounted at %s: %s", directory.c_str(), why.c_str());
     return base::status(status);
   };
-  if (const std::string why = os::why_no_mount_at(directory); !why.empty()) return refused(why, why.starts_with("/dev/fuse") ? QUIRE_UNSUPPORTED : QUIRE_BAD_OPTION);
+  if (const std::string why = os::why_no_mount_at(directory); !why.empty())
+    return refused(why, why.starts_with("/dev/fuse") ? QUIRE_UNSUPPORTED : QUIRE_BAD_OPTION);
   where_ = os::canonical_directory(directory);
   stop_ = os::descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!stop_.open()) return refused("cannot make a descriptor: " + os::error_text(errno), QUIRE_SYSTEM);
@@ -589,8 +588,10 @@ base::status session::mount(const std::string& directory) {
   if (session_ == nullptr) return refused("libfuse3: " + g_said, QUIRE_SYSTEM);
   errno = 0;
   if (fuse_.session_mount(session_, where_.c_str()) != 0) {
-    const std::string hint = ::geteuid() != 0 ? "; who is not root needs fusermount3 (Debian: apt install fuse3)" : errno == EPERM || errno == EACCES ? "; in a "
-      "container, start that with --device /dev/fuse --cap-add SYS_ADMIN" : "";
+    const bool denied = errno == EPERM || errno == EACCES;
+    const std::string hint = ::geteuid() != 0 ? "; who is not root needs fusermount3 (Debian: apt install fuse3)"
+                             : denied         ? "; in a container, start that with --device /dev/fuse --cap-add SYS_ADMIN"
+                                              : "";
     return refused((g_said.empty() ? os::error_text(errno) : g_said) + hint, QUIRE_SYSTEM);
   }
   mounted_ = true;

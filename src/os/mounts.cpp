@@ -81,7 +81,8 @@ std::string why_no_device() {
     return {};
   }
   if (errno == EACCES || errno == EPERM)
-    return "/dev/fuse may not be opened: " + error_text(errno) + "; its mode should be 0666 (in a container, start that with --device /dev/fuse --cap-add SYS_ADMIN)";
+    return "/dev/fuse may not be opened: " + error_text(errno) +
+           "; its mode should be 0666 (in a container, start that with --device /dev/fuse --cap-add SYS_ADMIN)";
   return "/dev/fuse cannot be opened: " + error_text(errno) + "; load the kernel's module (modprobe fuse), or start the container with --device /dev/fuse "
          "--cap-add SYS_ADMIN";
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""mount_test.py QUIRE PROGRAM: `quire run --mount`: programs of this machine on containers as files; what is refused; and that nothing stays mounted, whoever dies. Skipped where
-this process may not mount."""
+"""mount_test.py QUIRE PROGRAM: `quire run --mount`: programs of this machine on containers as files; what is refused; and that nothing stays mounted, whoever dies.
+Skipped where this process may not mount."""
 import ctypes
 import os
 import random
@@ -144,7 +144,8 @@ class Mount(unittest.TestCase):
                 base.executemany("insert into t values (?, ?)", [(i * 100 + k, "x" * k) for k in range(100)])
         if shutil.which("sqlite3"):
             self.assertEqual(self.shell("sqlite3 base.db 'select count(*), sum(length(v)) from t; pragma integrity_check'"), "1000|49500\nok\n")
-            writers = [subprocess.Popen(["sqlite3", "-cmd", ".timeout 30000", "base.db", f"insert into t select k + {n}000, v from t where k < 1000"], cwd=self.where) for n in (1, 2, 3)]
+            writers = [subprocess.Popen(["sqlite3", "-cmd", ".timeout 30000", "base.db", f"insert into t select k + {n}000, v from t where k < 1000"], cwd=self.where)
+                       for n in (1, 2, 3)]
             self.assertEqual([writer.wait(60) for writer in writers], [0, 0, 0])
             self.assertEqual(base.execute("select count(*) from t").fetchone(), (4000,))
         self.assertEqual(base.execute("pragma integrity_check").fetchone(), ("ok",))
@@ -239,7 +240,8 @@ class Mount(unittest.TestCase):
         (self.folder / "data").write_bytes(bytes(400_000))
         hosts = ["--hosts", "127.0.0.1,localhost", "--agent", str(agent)]
         self.well(self.run_job("programs", self.folder / "data", options=hosts))
-        done = subprocess.run([QUIRE, "run", *hosts, "--timeout", "30", "--mount", str(self.folder / "none"), PROGRAM, "late"], text=True, capture_output=True, timeout=60)
+        done = subprocess.run([QUIRE, "run", *hosts, "--timeout", "30", "--mount", str(self.folder / "none"), PROGRAM, "late"], text=True,
+                              capture_output=True, timeout=60)
         self.assertEqual(done.returncode, 125, done.stderr)
         self.assertIn("make it: mkdir -p", done.stderr)
         job, pid = self.served(options=hosts)
@@ -281,8 +283,8 @@ class Mount(unittest.TestCase):
             self.skipTest("libfuse3 is elsewhere")
         hide = f"mount --bind /dev/null {library} && exec \"$@\""
         self.refused("apt install libfuse3-3", prefix=["unshare", "-m", "sh", "-c", hide, "sh"], status=1)
-        dev = "mkdir d && mount -t tmpfs none d && for x in null zero random urandom shm userfaultfd; do test ! -e /dev/$x || { test -d /dev/$x && mkdir d/$x || touch d/$x; " \
-              "mount --bind /dev/$x d/$x; }; done && mount --rbind d /dev && exec \"$@\""
+        dev = "mkdir d && mount -t tmpfs none d && for x in null zero random urandom shm userfaultfd; do test ! -e /dev/$x || { " \
+              "test -d /dev/$x && mkdir d/$x || touch d/$x; mount --bind /dev/$x d/$x; }; done && mount --rbind d /dev && exec \"$@\""
         self.refused("/dev/fuse cannot be opened", prefix=["unshare", "-m", "sh", "-c", f"cd {self.folder} && " + dev, "sh"])
 
 

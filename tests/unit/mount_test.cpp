@@ -41,7 +41,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-/// Files in this process. `most_bytes` is what one may have; `fails` is the error of all reads and syncs, if it is not 0; `keeps_open`: what is open cannot be removed.
+/// Files in this process. `most_bytes` is what one may have; `fails` is the error of all reads and syncs, if it is not 0;
+/// `keeps_open`: what is open cannot be removed.
 class files_in_memory final : public files {
  public:
   struct content {
