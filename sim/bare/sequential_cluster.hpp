@@ -42,8 +42,8 @@ enum class operation_kind : std::uint8_t {
   take_over,                         ///< another node is
   release,                           ///< call: the thread synchronises (with replicas: waits until all that its node wrote is safe)
   sync,                              ///< call: the store has what was written to the unit
-  drop,                              ///< call: nobody has it in memory any more, if it is clean
-  discard,                           ///< call: it is zero from now on, in the store alone: the region is cut before it
+  drop_content,                      ///< call: nobody has it in memory any more, if it is clean
+  discard_content,                   ///< call: it is zero from now on, in the store alone: the region is cut before it
 };
 
 struct operation {

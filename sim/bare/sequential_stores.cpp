@@ -164,7 +164,7 @@ void cluster::clear(std::span<std::uint64_t> words, std::uint64_t unit) {
 void cluster::leave_memory(node_id node, std::uint64_t unit, model::leave_end end) {
   auto& calls = state_.leaves[unit];
   if (calls.empty()) fail("a unit leaves memory, and nobody has asked for it" + of_unit(unit));
-  const bool discards = std::ranges::any_of(calls, [&](const message& m) { return m.b == static_cast<std::uint64_t>(operation_kind::discard); });
+  const bool discards = std::ranges::any_of(calls, [&](const message& m) { return m.b == static_cast<std::uint64_t>(operation_kind::discard_content); });
   if (node != manager_of(unit)) fail("a node that is not the home drops content" + of_unit(unit));
   if (end == model::leave_end::failed && state_.failed == 0) fail("a unit does not leave memory, and the store has not failed" + of_unit(unit));
   const bool alone = end == model::leave_end::gone || end == model::leave_end::alone;
@@ -237,7 +237,7 @@ bool cluster::take_sync(node_id to, const message& m) {
   if (m.kind != message_kind::write_back) return false;
   model::actions out;
   if (m.b != static_cast<std::uint64_t>(operation_kind::sync)) {
-    const bool drops = m.b == static_cast<std::uint64_t>(operation_kind::drop);
+    const bool drops = m.b == static_cast<std::uint64_t>(operation_kind::drop_content);
     state_.leaves[m.unit].push_back(m);
     machines_[to.value()].stored().on_leave(m.unit, drops ? model::leave::clean : model::leave::discard, out);
     finish_step(to, m.unit, &m, out);

@@ -34,7 +34,7 @@ constexpr node_id home{0}, b{1}, c{2};
 operation set(std::uint64_t value) { return sim::set(0, value); }
 constexpr operation get{operation_kind::read, 0}, out{operation_kind::page_out, 0}, take{operation_kind::take_over, 0}, add{operation_kind::add, 0, 0, 1}, pin{operation_kind::pin, 0},
     unpin{operation_kind::unpin, 0}, synced{operation_kind::sync, 0},
-    drop_it{operation_kind::drop, 0}, discard{operation_kind::discard, 0};
+    drop_it{operation_kind::drop_content, 0}, discard{operation_kind::discard_content, 0};
 
 TEST(sequential_store_exhaustive, home_alone) {
   explore(1, {{home, {set(1), synced, set(2), synced, out, get}}, {home, {get, set(3), synced}}, {home, {out, add, synced, out}}}, 3'000);
