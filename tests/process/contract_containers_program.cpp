@@ -324,6 +324,68 @@ void drops() {
   on_node(0, [] { REQUIRE_OK(quire_container_remove("dropped", 0)); });
 }
 
+/// What was read ahead, and nobody has used, is asked for again, too.
+void drops_what_was_read_ahead() {
+  constexpr std::uint64_t bytes = 256 * page, used = 8 * page;
+  on_node(0, [&] {
+    const std::string what = path("ahead");
+    make_file("ahead", content(bytes, 1));
+    auto o = options(QUIRE_CONTAINER_CREATE, "file", what.c_str());
+    o.placement = QUIRE_PLACE_NODE;
+    const quire_container c = open("ahead", o);
+    const auto* const memory = map(c);
+    const auto older = content(used, 1), newer = content(bytes, 2);
+    for (std::uint64_t at = 0; at < used; at += page) REQUIRE(memory[at] == older[at]);
+    sleep_ms(20);
+    const int d = ::open(what.c_str(), O_WRONLY | O_CLOEXEC);
+    REQUIRE(::pwrite(d, newer.data(), bytes, 0) == static_cast<ssize_t>(bytes));
+    ::close(d);
+    REQUIRE_OK(quire_container_drop(c, 0, 0));
+    for (std::uint64_t at = 0; at < bytes; at += page) REQUIRE(memory[at] == newer[at]);
+    REQUIRE_OK(quire_container_close(c));
+    REQUIRE_OK(quire_container_remove("ahead", 0));
+  });
+}
+
+/// One that is refused leaves content alone.
+void refused_opens_keep_content() {
+  on_node(0, [] {
+    const std::string what = path("keeps");
+    const auto all = content(3 * page, 1);
+    make_file("keeps", all);
+    auto o = options(QUIRE_CONTAINER_CREATE | QUIRE_CONTAINER_TRUNCATE, "file", what.c_str(), 2 * page);
+    o.capacity = page;
+    quire_container c{};
+    REQUIRE(quire_container_open("keeps", &o, &c) != QUIRE_OK);
+    REQUIRE_SAME(file_now("keeps"), all);
+    o.bytes = 0;
+    o.capacity = std::uint64_t{1} << 60;
+    REQUIRE(quire_container_open("keeps", &o, &c) != QUIRE_OK);
+    REQUIRE_SAME(file_now("keeps"), all);
+    o.capacity = 0;
+    c = open("keeps", o);
+    REQUIRE_EQUAL(bytes_of(c), 0);
+    REQUIRE(file_now("keeps").empty());
+    o.bytes = std::uint64_t{1} << 40;
+    write(c, 0, all);
+    quire_container again{};
+    REQUIRE_STATUS(quire_container_open("keeps", &o, &again), QUIRE_BEYOND);
+    REQUIRE_EQUAL(bytes_of(c), all.size());
+    REQUIRE_OK(quire_container_close(c));
+    REQUIRE_OK(quire_container_remove("keeps", QUIRE_CONTAINER_REMOVE_CONTENT));
+  });
+}
+
+/// A node that removes the last container while others are ending.
+void open_last() {
+  const std::string what = path("last");
+  on_node(0, [] { make_file("last", content(page, 1)); });
+  const quire_container c = open("last", options(QUIRE_CONTAINER_CREATE, "file", what.c_str()));
+  require_content(c, page, 1);
+  REQUIRE_OK(quire_container_close(c));
+  barrier();
+}
+
 /// Records of all nodes, one after the other, each as a whole.
 void appending(const char* name, const char* linker, const std::string& what) {
   constexpr int records = 60;
@@ -712,6 +774,26 @@ void linkers() {
   REQUIRE_OK(quire_container_close(c));
   on_node(0, [] { REQUIRE_OK(quire_container_remove("numbers", 0)); });
 
+  // Errors that mean something else within Quire are a linker's like all others.
+  if (quire_node() == 0) {
+    for (const int error : {ESTALE, ENXIO, EAGAIN, EINTR}) {
+      const std::string name = "wrong " + std::to_string(error);
+      static int given;
+      given = error;
+      REQUIRE_OK(quire_linker_register_function(name.c_str(), 0, [](void*, std::uint64_t, void*, std::size_t) { return given; }, nullptr));
+      auto wrong = options(QUIRE_CONTAINER_CREATE | QUIRE_CONTAINER_READ_ONLY, name.c_str(), nullptr, 2 * page);
+      wrong.placement = QUIRE_PLACE_NODE;
+      quire_container odd{};
+      REQUIRE_OK(quire_container_open(name.c_str(), &wrong, &odd));
+      std::byte one{};
+      std::size_t done = 0;
+      REQUIRE_STATUS(quire_container_read(odd, 0, &one, 1, &done), QUIRE_IO);
+      REQUIRE_OK(quire_container_close(odd));
+      REQUIRE_OK(quire_container_remove(name.c_str(), 0));
+    }
+  }
+  barrier();
+
   // One that only some nodes have is refused by name, where they would have to do I/O.
   if (quire_node() == 0) {
     quire_linker some = chest_linker("some");
@@ -918,7 +1000,7 @@ int main(int argc, char** argv) {
   }
   if (part == "many") many(argc > 2 ? std::atoi(argv[2]) : 200);
   const std::pair<const char*, void (*)()> parts[] = {{"refusals", refusals},
-                                                      {"memory", memory}, {"files", files}, {"drops", drops}, {"appends", appends}, {"ends", ends},
+                                                      {"memory", memory}, {"files", files}, {"drops", drops}, {"ahead", drops_what_was_read_ahead}, {"keeps", refused_opens_keep_content}, {"appends", appends}, {"ends", ends},
                                                       {"errors", errors}, {"signals", signals}, {"linkers", linkers}, {"at_once", at_once}};
   for (const auto& [name, run] : parts) {
     if (!given && (part.empty() || part == name)) {
@@ -928,6 +1010,13 @@ int main(int argc, char** argv) {
   }
   if (part.empty()) many(40);
   barrier();
+  if (part.empty()) {
+    open_last();
+    if (quire_node() == 0) {
+      sleep_ms(20);
+      REQUIRE_OK(quire_container_remove("last", 0));
+    }
+  }
   if (!given && quire_node() == 0) {
     const std::string command = "rm -rf '" + g_directory + "'";
     REQUIRE(std::system(command.c_str()) == 0);
