@@ -52,6 +52,7 @@ class _Job:
         environment = {**os.environ, "PYTHONPATH": paths, PARENT: json.dumps({"addresses": at, "key": key.hex()})}
         self._last = b""
         self._heard = False
+        self._acceptor = None
         self.process = subprocess.Popen(words, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self._pumps = [threading.Thread(target=self._pump, args=(pipe, name), daemon=True)
                        for pipe, name in ((self.process.stdout, "stdout"), (self.process.stderr, "stderr"))]
@@ -90,7 +91,8 @@ class _Job:
                     came.put(error)
                     return
 
-        threading.Thread(target=accept, daemon=True).start()
+        self._acceptor = threading.Thread(target=accept, daemon=True)
+        self._acceptor.start()
         while wanted is None or len(there) < wanted:
             try:
                 new = came.get(timeout=0.05)
@@ -115,6 +117,8 @@ class _Job:
         except (AttributeError, OSError):
             pass
         self._listener.close()
+        if self._acceptor is not None:
+            self._acceptor.join(5)
 
     def broken(self, why):
         for pump in self._pumps:
