@@ -41,7 +41,7 @@ typedef struct quire_container_options {
   const char* linker;            /**< NULL: "file" if there is a `what`, else "memory" */
   const char* what;              /**< for the linker: a path, say; at most 1,023 characters */
   unsigned flags;                /**< of quire_container_flag */
-  uint64_t bytes;                /**< so many at least; what the linker does not have is zero. 0: as the linker says */
+  uint64_t bytes;                /**< so many at least, unless it is read-only; what the linker does not have is zero. 0: as the linker says */
   /** Addresses for it, up to which it can grow. 0: twice the bytes, and 1 GiB at least (less in a small range); if it is read-only, the bytes. */
   uint64_t capacity;
   size_t unit_bytes;             /**< as of regions; 0: 4 KiB, or the linker's grain */
@@ -61,7 +61,8 @@ typedef struct quire_container_options {
 QUIRE_API QUIRE_NODISCARD quire_status quire_container_open(const char* name, const quire_container_options* options, quire_container* container);
 /** Ends an opening, and has the linker keep what was written (quire_container_sync()), unless it was for reading. No other thread may be in a call with it. The
  *  container stays, with its content in memory, until it is removed or the job ends. QUIRE_IO: something was not kept; it stays in memory, and the opening has
- *  ended all the same; QUIRE_NOT_FOUND: no such opening on this node. */
+ *  ended all the same, as it has with QUIRE_BUSY: this node has pinned some of it, or with `atomic` another thread is in a call; QUIRE_NOT_FOUND: no such
+ *  opening on this node. */
 QUIRE_API quire_status quire_container_close(quire_container container);
 /** Removes a container that nobody has open: its name, its region and memory. Nobody may use its addresses any more. `flags`: 0, or
  *  QUIRE_CONTAINER_REMOVE_CONTENT; else what the linker has stays, as it was last kept. QUIRE_NOT_FOUND; QUIRE_BUSY: it is open, or as of
@@ -87,9 +88,9 @@ QUIRE_API quire_status quire_container_truncate(quire_container container, uint6
 /** Copies up to `bytes` from `at` on into `buffer`, and says how many there were: fewer at the end, and 0 beyond it. `buffer` may lie in shared memory, but not
  *  in this container. QUIRE_IO: the linker did not give all; `*done` bytes are there. QUIRE_INVALID; QUIRE_NOT_FOUND. */
 QUIRE_API quire_status quire_container_read(quire_container container, uint64_t at, void* buffer, size_t bytes, size_t* done);
-/** Copies `bytes` there, and makes the container longer if it has to; a gap is zero. Other nodes see them at once. `done` may be NULL. QUIRE_BEYOND: beyond the
- *  capacity, and nothing was written; QUIRE_IO: the linker did not give what stands around, `*done` bytes are written; QUIRE_INVALID: the opening is for
- *  reading, or NULL; QUIRE_UNSUPPORTED: the linker cannot grow; QUIRE_NOT_FOUND. */
+/** Copies `bytes` there, and makes the container longer if it has to; a gap is zero. Other nodes see them at once (with QUIRE_RELEASE: when they
+ *  synchronise). `done` may be NULL. QUIRE_BEYOND: beyond the capacity, and nothing was written; QUIRE_IO: the linker did not give what stands around,
+ *  `*done` bytes are written; QUIRE_INVALID: the opening is for reading, or NULL; QUIRE_UNSUPPORTED: the linker cannot grow; QUIRE_NOT_FOUND. */
 QUIRE_API quire_status quire_container_write(quire_container container, uint64_t at, const void* buffer, size_t bytes, size_t* done);
 /** The same at the end, wherever that is: appends of all nodes come one after the other, each as a whole. `*at` (or NULL) is where. Errors as of
  *  quire_container_write(); then the container is as long as it was. */
