@@ -481,9 +481,9 @@ base::status start_split(std::unique_ptr<runtime> r, const quire_options& given)
 
 /// What threads of all nodes have written to regions with a store of their own goes there, and lasts. A store that fails has told so by a line.
 quire_status write_back_all(runtime& r) {
+  r.core->as_driver([&] { r.core->pins.drop_pins(); });  // a node that is on its way here may wait for them
   // Nobody writes any more; and all nodes know of the same regions: one may have gone on some of them while others were on their way here.
   if (const quire_status why = quire_barrier_wait(quire_barrier{0}); why != QUIRE_OK) return why;
-  r.core->as_driver([&] { r.core->pins.drop_pins(); });  // nodes might wait for each other's
   for (bool done = false; !done;) {
     r.core->as_driver([&] { done = r.core->stored.write_back_all(); });
     if (!done) r.core->host.pause(100'000);
