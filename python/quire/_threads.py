@@ -20,6 +20,14 @@ def dumps(what):
         raise TypeError(f"this cannot be sent to another node: {error}{hint}") from error
 
 
+def _call(what):
+    """All nodes run one program: its functions go by their names, and find the arrays of the node. Others go with what they use, which is copied."""
+    try:
+        return pickle.dumps(what)
+    except (pickle.PicklingError, AttributeError, TypeError):
+        return dumps(what)
+
+
 def _keep(data):
     at = _native.allocate(16, 8 + len(data))
     memory = _native.memory(at, 8 + len(data))
@@ -86,12 +94,12 @@ class Thread:
 
 
 def spawn(node, function, *arguments, **keywords):
-    """Calls function(*arguments, **keywords) in a new thread of node `node`: a Thread. Arrays among the arguments are copied: pass names, or use arrays that the
-    node has. ValueError for a node that the job has not; TypeError for what cannot be pickled."""
+    """Calls function(*arguments, **keywords) in a new thread of node `node`: a Thread. A function of the program is called by its name, and uses the arrays
+    that the node has; a lambda, and arrays among the arguments, are copied. ValueError for a node that the job has not; TypeError for what cannot be pickled."""
     _node.start()
     if not 0 <= node < _native.nodes():
         raise ValueError(f"node is {node}, and the job has {_native.nodes()} nodes")
-    at = _keep(dumps((function, arguments, keywords)))
+    at = _keep(_call((function, arguments, keywords)))
     try:
         return Thread(node, _native.spawn(node, at))
     except Exception:

@@ -9,6 +9,7 @@ import time
 import unittest
 
 COMMAND = os.environ["PYQUIRE_COMMAND"]
+os.environ.pop("PYTHONUNBUFFERED", None)  # lines of nodes come as wholes
 
 
 def job(program, nodes=2, *, options=(), interrupt_after=None):
@@ -18,7 +19,7 @@ def job(program, nodes=2, *, options=(), interrupt_after=None):
         with open(path, "w") as file:
             file.write("import os, sys, time, signal\nimport numpy as np\nimport quire as q\n" + program)
         child = subprocess.Popen([COMMAND, "run", "-n", str(nodes), "--timeout", "60", *options, sys.executable, path], stdout=subprocess.PIPE,
-                                 stderr=subprocess.PIPE, text=True, start_new_session=True, env={k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"})
+                                 stderr=subprocess.PIPE, text=True, start_new_session=True)
         if interrupt_after is not None:
             assert child.stdout.readline() == interrupt_after + "\n"
             time.sleep(0.2)  # it may be anywhere by then
@@ -76,7 +77,15 @@ class Ends(unittest.TestCase):
         self.assertIn("KeyboardInterrupt", err)
 
     def test_a_failure_while_a_call_of_another_node_runs(self):
-        status, out, err = job("if q.node == 0: q.spawn(1, time.sleep, 50).join()\nelse: time.sleep(0.5); raise RuntimeError('this is wrong')")
+        status, out, err = job("""
+flag = q.zeros(1, "i8")
+def call():
+    flag[0] = 1
+    time.sleep(50)
+if q.node == 0: q.spawn(1, call).join()
+while flag[0] == 0: time.sleep(0.01)
+raise RuntimeError('this is wrong')
+""")
         self.assertEqual((status, out), (1, ""))
         self.assertIn("this is wrong", err)
 

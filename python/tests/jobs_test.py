@@ -11,6 +11,8 @@ from concurrent.futures.process import BrokenProcessPool
 
 import quire as q
 
+os.environ.pop("PYTHONUNBUFFERED", None)  # lines of nodes come as wholes
+
 try:
     import cloudpickle
 except ImportError:

@@ -56,8 +56,12 @@ def fails():
 
 
 # Threads on all nodes, from all nodes.
+q.barrier()
+shared[:] = 0
+q.barrier()
 threads = [q.spawn(i, add, i, y=10) for i in range(n)]
 assert [t.join() for t in threads] == [(i, i + 10) for i in range(n)]
+assert (shared[:n, 0] == np.arange(n) + 10).all()  # not copies of it
 try:
     threads[0].join()
     raise AssertionError("joined twice")
