@@ -166,33 +166,15 @@ static PyObject* start(PyObject* self, PyObject* nothing) {
   Py_RETURN_NONE;
 }
 
-/* For a process that does not end by itself with status 0 when the job is over for it. */
-static PyObject* end(PyObject* self, PyObject* nothing) {
-  (void)self;
-  (void)nothing;
-  quire_status status;
-  WAITING(status, quire_end());
-  if (status == QUIRE_OK) started_in = 0;
-  return none_or(status);
-}
-
 static PyObject* node(PyObject* self, PyObject* nothing) { (void)self; (void)nothing; return PyLong_FromLong(quire_node()); }
 static PyObject* nodes(PyObject* self, PyObject* nothing) { (void)self; (void)nothing; return PyLong_FromLong(quire_nodes()); }
 static PyObject* version(PyObject* self, PyObject* nothing) { (void)self; (void)nothing; return PyUnicode_FromString(quire_version()); }
-static PyObject* nodes_alive(PyObject* self, PyObject* nothing) { (void)self; (void)nothing; return PyLong_FromLong(quire_nodes_alive()); }
 
 static PyObject* alive(PyObject* self, PyObject* arguments) {
   (void)self;
   int which;
   if (!PyArg_ParseTuple(arguments, "i", &which)) return NULL;
   return PyBool_FromLong(quire_alive(which));
-}
-
-static PyObject* status_text(PyObject* self, PyObject* arguments) {
-  (void)self;
-  int status;
-  if (!PyArg_ParseTuple(arguments, "i", &status)) return NULL;
-  return PyUnicode_FromString(quire_status_text((quire_status)status));
 }
 
 /* ---- Memory */
@@ -260,16 +242,6 @@ static PyObject* region_of(PyObject* self, PyObject* arguments) {
   return PyLong_FromUnsignedLongLong(region.id);
 }
 
-static PyObject* set_consistency(PyObject* self, PyObject* arguments) {
-  (void)self;
-  unsigned long long region;
-  int consistency;
-  if (!PyArg_ParseTuple(arguments, "Ki", &region, &consistency)) return NULL;
-  quire_status status;
-  WAITING(status, quire_region_set_consistency((quire_region){region}, (quire_consistency)consistency));
-  return none_or(status);
-}
-
 /* address, bytes -> a memoryview of shared memory */
 static PyObject* memory(PyObject* self, PyObject* arguments) {
   (void)self;
@@ -311,10 +283,8 @@ static PyObject* call_with_range(PyObject* arguments, range_call call) {
   WAITING(status, call((const void*)(uintptr_t)address, (size_t)bytes, more));
   return none_or(status);
 }
-static quire_status advise_range(const void* address, size_t bytes, int advice) { return quire_advise(address, bytes, (quire_advice)advice); }
 static quire_status push_range(const void* address, size_t bytes, int unused) { (void)unused; return quire_push(address, bytes); }
 static PyObject* prefetch(PyObject* self, PyObject* arguments) { (void)self; return call_with_range(arguments, quire_prefetch); }
-static PyObject* advise(PyObject* self, PyObject* arguments) { (void)self; return call_with_range(arguments, advise_range); }
 static PyObject* push(PyObject* self, PyObject* arguments) { (void)self; return call_with_range(arguments, push_range); }
 static PyObject* produce_begin(PyObject* self, PyObject* arguments) { (void)self; return call_with_range(arguments, quire_produce_begin); }
 static PyObject* produce_end(PyObject* self, PyObject* arguments) { (void)self; return call_with_range(arguments, quire_produce_end); }
@@ -345,29 +315,18 @@ static PyObject* unpin(PyObject* self, PyObject* arguments) {
 
 /* ---- Atomic operations on 64-bit words */
 
-static PyObject* fetch_add(PyObject* self, PyObject* arguments) {
-  (void)self;
+static PyObject* change_word(PyObject* arguments, quire_status (*call)(uint64_t* word, uint64_t value, uint64_t* before)) {
   unsigned long long address;
   long long value;
   if (!PyArg_ParseTuple(arguments, "KL", &address, &value)) return NULL;
   uint64_t before = 0;
   quire_status status;
-  WAITING(status, quire_fetch_add((uint64_t*)(uintptr_t)address, (uint64_t)value, &before));
+  WAITING(status, call((uint64_t*)(uintptr_t)address, (uint64_t)value, &before));
   if (status != QUIRE_OK) return raise_status(status);
   return PyLong_FromLongLong((long long)before);
 }
-
-static PyObject* exchange(PyObject* self, PyObject* arguments) {
-  (void)self;
-  unsigned long long address;
-  long long value;
-  if (!PyArg_ParseTuple(arguments, "KL", &address, &value)) return NULL;
-  uint64_t before = 0;
-  quire_status status;
-  WAITING(status, quire_exchange((uint64_t*)(uintptr_t)address, (uint64_t)value, &before));
-  if (status != QUIRE_OK) return raise_status(status);
-  return PyLong_FromLongLong((long long)before);
-}
+static PyObject* fetch_add(PyObject* self, PyObject* arguments) { (void)self; return change_word(arguments, quire_fetch_add); }
+static PyObject* exchange(PyObject* self, PyObject* arguments) { (void)self; return change_word(arguments, quire_exchange); }
 
 /* -> (whether it was done, what was there) */
 static PyObject* compare_exchange(PyObject* self, PyObject* arguments) {
@@ -645,9 +604,9 @@ static PyObject* counters(PyObject* self, PyObject* nothing) {
 #define PLAIN(name) {#name, name, METH_NOARGS, NULL}
 #define ONE(name) {#name, name, METH_O, NULL}
 static PyMethodDef methods[] = {
-    METHOD(set_errors), ONE(set_on_interrupt), PLAIN(start), PLAIN(end), PLAIN(node), PLAIN(nodes), PLAIN(version), PLAIN(nodes_alive), METHOD(alive),
-    METHOD(status_text), METHOD(allocate), METHOD(release_memory), METHOD(region_create), METHOD(region_destroy), METHOD(region_of),
-    METHOD(set_consistency), METHOD(memory), METHOD(publish), METHOD(lookup), METHOD(prefetch), METHOD(advise), METHOD(push), METHOD(produce_begin),
+    METHOD(set_errors), ONE(set_on_interrupt), PLAIN(start), PLAIN(node), PLAIN(nodes), PLAIN(version), METHOD(alive),
+    METHOD(allocate), METHOD(release_memory), METHOD(region_create), METHOD(region_destroy), METHOD(region_of),
+    METHOD(memory), METHOD(publish), METHOD(lookup), METHOD(prefetch), METHOD(push), METHOD(produce_begin),
     METHOD(produce_end), METHOD(pin), METHOD(unpin), METHOD(fetch_add), METHOD(exchange), METHOD(compare_exchange), METHOD(mutex_create),
     METHOD(mutex_lock), METHOD(mutex_timed_lock), METHOD(mutex_unlock), METHOD(mutex_destroy), METHOD(rwlock_create), METHOD(rwlock_read_lock),
     METHOD(rwlock_write_lock), METHOD(rwlock_unlock), METHOD(rwlock_destroy), METHOD(condition_create), METHOD(condition_wait),
@@ -664,11 +623,11 @@ static const struct {
   long value;
 } constants[] = {
 #define CONSTANT(name) {#name, QUIRE_##name}
-    CONSTANT(TIMED_OUT), CONSTANT(BUSY), CONSTANT(NOT_FOUND), CONSTANT(EXISTS), CONSTANT(INVALID), CONSTANT(BAD_ADDRESS), CONSTANT(NOT_STARTED),
-    CONSTANT(FORKED), CONSTANT(NOT_OWNER), CONSTANT(BAD_OPTION), CONSTANT(UNSUPPORTED), CONSTANT(OVERLAP), CONSTANT(NO_MEMORY),
-    CONSTANT(NO_ADDRESSES), CONSTANT(LIMIT), CONSTANT(DAMAGED), CONSTANT(PEER_LOST), CONSTANT(SYSTEM), CONSTANT(LOST), CONSTANT(OWNER_DIED),
-    CONSTANT(SEQUENTIAL), CONSTANT(RELEASE), CONSTANT(PLACE_BLOCK), CONSTANT(PLACE_MODULO), CONSTANT(PLACE_NODE), CONSTANT(PLACE_FIRST_TOUCH),
-    CONSTANT(SUM), CONSTANT(MIN), CONSTANT(MAX), CONSTANT(PRODUCT), CONSTANT(NORMAL), CONSTANT(WILL_WRITE),
+    CONSTANT(TIMED_OUT), CONSTANT(BUSY), CONSTANT(NOT_FOUND), CONSTANT(EXISTS), CONSTANT(INVALID), CONSTANT(BAD_ADDRESS),
+    CONSTANT(BAD_OPTION), CONSTANT(NO_MEMORY),
+    CONSTANT(NO_ADDRESSES), CONSTANT(PEER_LOST), CONSTANT(SYSTEM), CONSTANT(LOST), CONSTANT(OWNER_DIED),
+    CONSTANT(SEQUENTIAL), CONSTANT(RELEASE), CONSTANT(PLACE_BLOCK), CONSTANT(PLACE_NODE), CONSTANT(PLACE_FIRST_TOUCH),
+    CONSTANT(SUM), CONSTANT(MIN), CONSTANT(MAX), CONSTANT(PRODUCT),
 #undef CONSTANT
 };
 

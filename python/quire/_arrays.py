@@ -80,7 +80,9 @@ def zeros(shape, dtype=float, *, name=None, consistency=None, unit=0, node=None)
     """A shared array of zeroes. All nodes call, with the same arguments, and get the same array.
 
     name: other threads find it by array(name), also after a restart from a checkpoint. consistency: "release" (the usual of arrays from 1 MiB: nodes
-    see each other's writes after locks and barriers) or "sequential" (at once; the usual of smaller ones). unit: bytes that move between nodes at a time, a power of two
+    see each other's writes after locks and barriers) or "sequential" (at once; the usual of smaller ones). unit: bytes that move between nodes at a
+    time, a power
+    of two
     from 4096 to 2 MiB. node: all of it has its home there. With any of these it is a region of its own, in units. ValueError, TypeError (objects),
     MemoryError; Exists: the name is taken.
 
@@ -132,7 +134,8 @@ def array(what, dtype=None, *, root=0, timeout=None, **how):
 
 
 def fromfile(path, dtype=float, shape=None, *, offset=0, **how):
-    """A shared array with the content of a file of plain values; each node reads its part of it straight into shared memory. All nodes call. `shape`: else all that is
+    """A shared array with the content of a file of plain values; each node reads its part of it straight into shared memory. All nodes call. `shape`: else all
+    that is
     there, in one dimension. `offset`: bytes."""
     _node.start()
     kind = _dtype_of(dtype)
@@ -167,7 +170,8 @@ def _base(a):
 
 
 def free(a):
-    """Gives the memory of an array back. All nodes call; none may use it, nor parts of it, afterwards. ValueError if it is no array that zeros() and the like gave, as
+    """Gives the memory of an array back. All nodes call; none may use it, nor parts of it, afterwards. ValueError if it is no array that zeros() and the like
+    gave, as
     a part of one is not."""
     _node.start()
     address = _base(a)
@@ -202,7 +206,8 @@ def push(a):
 
 @contextlib.contextmanager
 def produced(a, producer):
-    """In the block, node `producer` writes a contiguous part of an array that all read afterwards: at the end they get it in large messages. All nodes enter it."""
+    """In the block, node `producer` writes a contiguous part of an array that all read afterwards: at the end they get it in large messages. All nodes
+    enter it."""
     _node.start()
     address, length = _range(a)
     _native.produce_begin(address, length, producer)

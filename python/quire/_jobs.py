@@ -259,7 +259,8 @@ class Pool(concurrent.futures.Executor):
 
 
 def run(fn, nodes=None, args=(), kwargs=None, *, hosts=None, options=()):
-    """Starts a job and calls fn(*args, **kwargs) on each of its nodes: a list of results, or the first exception, with its traceback. Needs no `quire run` around
+    """Starts a job and calls fn(*args, **kwargs) on each of its nodes: a list of results, or the first exception, with its traceback. Needs no `quire run`
+    around
     it; a script guards the call by `if __name__ == "__main__":`. `options`: more words for `quire run`."""
     data = dumps((fn, tuple(args), kwargs or {}))
     job = _Job(nodes, hosts, options)

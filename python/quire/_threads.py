@@ -95,7 +95,8 @@ class Thread:
 
 def spawn(node, function, *arguments, **keywords):
     """Calls function(*arguments, **keywords) in a new thread of node `node`: a Thread. A function of the program is called by its name, and uses the arrays
-    that the node has; a lambda, and arrays among the arguments, are copied. ValueError for a node that the job has not; TypeError for what cannot be pickled."""
+    that the node has; a lambda, and arrays among the arguments, are copied. ValueError for a node that the job has not; TypeError for what cannot be
+    pickled."""
     _node.start()
     if not 0 <= node < _native.nodes():
         raise ValueError(f"node is {node}, and the job has {_native.nodes()} nodes")
