@@ -81,9 +81,7 @@ def zeros(shape, dtype=float, *, name=None, consistency=None, unit=0, node=None)
 
     name: other threads find it by array(name), also after a restart from a checkpoint. consistency: "release" (the usual of arrays from 1 MiB: nodes
     see each other's writes after locks and barriers) or "sequential" (at once; the usual of smaller ones). unit: bytes that move between nodes at a
-    time, a power
-    of two
-    from 4096 to 2 MiB. node: all of it has its home there. With any of these it is a region of its own, in units. ValueError, TypeError (objects),
+    time, a power of two from 4096 to 2 MiB. node: all of it has its home there. With any of these it is a region of its own, in units. ValueError, TypeError (objects),
     MemoryError; Exists: the name is taken.
 
     The array lives until free(); `a = a + 1` makes another one, which is private."""
