@@ -63,24 +63,29 @@ base::status container_service::bytes(quire_container c, std::uint64_t& bytes) {
 
 // ---- Copying
 
-/// In or out; the other one is null. Unit by unit: what the linker does not give is an error here, and in the copy it would be a signal.
+/// In or out; the other one is null. Each time as far as the content is here: what the linker does not give is an error here, and in the copy it would be a
+/// signal.
 base::status container_service::copy_plainly(const char* call, const opening& o, std::uint64_t at, std::byte* out, const std::byte* in, std::size_t bytes,
                                              std::size_t& done) {
   const std::uint64_t unit = o.head->unit_bytes;
   const bool linked = o.head->linked != 0;
+  const auto want = in != nullptr ? model::access::write : model::access::read;
   std::uint64_t asked = 0;  // bytes that are on their way
   while (done < bytes) {
     const std::uint64_t address = o.base + at + done;
     if (done >= asked) {
       const std::uint64_t next = std::min<std::uint64_t>(bytes - done, ahead_bytes);
-      core_.faults.prefetch(address, next, in != nullptr ? model::access::write : model::access::read);
+      core_.faults.prefetch(address, next, want);
       asked = done + next;
     }
-    const std::size_t piece = std::min<std::uint64_t>(bytes - done, unit - (at + done) % unit);
-    const auto why = linked ? core_.faults.fault(address, in != nullptr, base::now_ns()) : base::status{};
-    if (!why.ok()) {
-      return explain(why.code(), "%s(): linker '%s' does not give what is at byte %lu of container '%s' (the node that reads '%s' says why)", call,
-                     o.head->linker, number(at + done), o.head->name, o.head->what);
+    std::size_t piece = asked - done;
+    if (linked) piece = core_.faults.usable(address, piece, want);
+    if (piece == 0) {
+      if (const auto why = core_.faults.fault(address, in != nullptr, base::now_ns()); !why.ok()) {
+        return explain(why.code(), "%s(): linker '%s' does not give what is at byte %lu of container '%s' (the node that reads '%s' says why)", call,
+                       o.head->linker, number(at + done), o.head->name, o.head->what);
+      }
+      piece = std::min<std::uint64_t>(bytes - done, unit - (at + done) % unit);
     }
     auto* const there = reinterpret_cast<std::byte*>(address);
     in != nullptr ? std::memcpy(there, in + done, piece) : std::memcpy(out + done, there, piece);

@@ -462,6 +462,29 @@ void fault_path::advise(std::uint64_t address, std::uint64_t bytes, bool will_wr
   }
 }
 
+std::uint64_t fault_path::usable(std::uint64_t address, std::uint64_t bytes, access want) noexcept {
+  struct range_op : op {
+    using op::op;
+    region_ref region{};
+    std::uint64_t next = 0, end = 0;
+    access want{};
+  } o([](core&, op& self) noexcept {
+    auto& range = static_cast<range_op&>(self);
+    const bool simple = !range.region.gone() && !range.region->change.frozen && !range.region->states.used();
+    while (simple && range.next < range.end && range.region->machine->mapped(range.next) >= range.want) ++range.next;
+    self.complete();
+  }, op::type::fault);
+  o.region = core_.regions.find(address);
+  if (o.region == nullptr || bytes == 0) return 0;
+  const region_slot& r = *o.region;
+  const unit_range asked = r.under(address, bytes);
+  o.next = asked.first;
+  o.end = asked.end;
+  o.want = want;
+  (void)core_.run(o);
+  return o.next == asked.first ? 0 : std::min(bytes, r.layout.offset_of(o.next - 1) + r.bytes_of(o.next - 1) - r.offset_of(address));
+}
+
 void fault_path::prefetch(std::uint64_t address, std::uint64_t bytes, access want) noexcept {
   struct range_op : op {
     using op::op;

@@ -32,7 +32,9 @@ class fault_path {
   base::status touch(std::uint64_t address, std::uint64_t bytes, model::access want) noexcept;
   /// Threads of this node are going to write what they read of a range, or no longer.
   void advise(std::uint64_t address, std::uint64_t bytes, bool will_write) noexcept;
-  /// Starts to bring a range here.
+  /// How many bytes from `address` on, of `bytes`, threads of this node may `want` now without a fault; 0 may also mean that only a fault tells.
+  [[nodiscard]] std::uint64_t usable(std::uint64_t address, std::uint64_t bytes, model::access want) noexcept;
+  /// Starts to bring a range here, and lets threads use what is here.
   void prefetch(std::uint64_t address, std::uint64_t bytes, model::access want) noexcept;
   /// What the calling thread waits for, if it has to.
   [[nodiscard]] static note_scope note_memory(const char* name, const region_slot& r, std::uint64_t unit) noexcept;

@@ -59,6 +59,16 @@ bool node_side::on_read_ahead(std::uint64_t unit, access want, bool withhold, ac
   return true;
 }
 
+/// What the node may do already its threads may do from now on, without a fault.
+bool node_side::on_hint(std::uint64_t unit, access want, actions& out) {
+  unit_state& s = table_.touch(unit);
+  if (s.right() < want) return on_read_ahead(unit, want, false, out, false);
+  if (s.mapped() >= want || s.lost != 0 || (want == access::write && table_.is_saving(unit))) return false;
+  const access before = s.mapped();
+  permit(unit, s, want, out);
+  return s.mapped() != before;
+}
+
 bool node_side::on_fault_around(std::uint64_t unit, actions& out) {
   unit_state& s = table_.touch(unit);
   if (s.right() == access::none || s.mapped() != access::none || s.pending() != access::none) return false;

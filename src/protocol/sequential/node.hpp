@@ -18,6 +18,7 @@ class node_side {
   /// unit a while when it comes (see `hold`).
   fault_outcome on_fault(std::uint64_t unit, access want, actions& out, unsigned lost = 0);
   bool on_read_ahead(std::uint64_t unit, access want, bool withhold, actions& out, bool guessed);
+  bool on_hint(std::uint64_t unit, access want, actions& out);
   bool on_fault_around(std::uint64_t unit, actions& out);
   void on_hold_over(std::uint64_t unit, actions& out);
   void on_atomic(const message& call, actions& out);

@@ -24,6 +24,7 @@ class machine final : public sequential::machine, public private_units {
   bool on_read_ahead(std::uint64_t unit, model::access, bool, model::actions& out, bool) override {
     return sequential::machine::on_read_ahead(unit, model::access::read, true, out, false);
   }
+  bool on_hint(std::uint64_t unit, model::access want, model::actions& out) override { return on_read_ahead(unit, want, true, out, false); }
   bool on_fault_around(std::uint64_t, model::actions&) override { return false; }
   void on_message(const model::message& m, model::actions& out) override;
   void on_views_gone() noexcept override { drop_all_copies(); }
