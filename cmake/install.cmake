@@ -22,9 +22,13 @@ install(CODE "
   file(CREATE_LINK ../libquire.so.${PROJECT_VERSION_MAJOR} \"\$ENV{DESTDIR}\${folder}/libquire.so.${PROJECT_VERSION_MAJOR}\" SYMBOLIC)")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/quire DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT quire-targets NAMESPACE quire:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/quire)
-file(WRITE ${PROJECT_BINARY_DIR}/quire-config.cmake "include(\"\${CMAKE_CURRENT_LIST_DIR}/quire-targets.cmake\")\n")
+# The build folder is a package as well: -Dquire_DIR=build.
+export(EXPORT quire-targets NAMESPACE quire:: FILE ${PROJECT_BINARY_DIR}/quire-targets.cmake)
+foreach(file quire-config.cmake quire-fortran.cmake)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/${file} ${PROJECT_BINARY_DIR}/${file} COPYONLY)
+endforeach()
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/quire-config-version.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${PROJECT_BINARY_DIR}/quire-config.cmake ${PROJECT_BINARY_DIR}/quire-config-version.cmake
+install(FILES ${PROJECT_BINARY_DIR}/quire-config.cmake ${PROJECT_BINARY_DIR}/quire-config-version.cmake ${PROJECT_BINARY_DIR}/quire-fortran.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/quire)
 configure_file(${PROJECT_SOURCE_DIR}/cmake/quire.pc.in ${PROJECT_BINARY_DIR}/quire.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/quire.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -28,6 +28,12 @@ config() { "$prefix/bin/quire" config "$@"; }
 for row in "prefix *$prefix" "cflags *$(config --cflags)" "pkg-config *PKG_CONFIG_PATH=$libdir/pkgconfig" "cmake *-DCMAKE_PREFIX_PATH=$prefix"; do
   config | grep -qx -- "$row" || fail "the table lacks: $row"
 done
+[ "$(config --cmakedir)" = "$libdir/cmake/quire" ] || fail "--cmakedir: $(config --cmakedir)"
+[ "$(config --fortran)" = "$prefix/include/quire/quire.f90" ] && [ -f "$(config --fortran)" ] || fail "--fortran: $(config --fortran)"
+# The build folder is a package too, and says so where it is asked for what is not there.
+cmake -S "$source/consumer" -B "$work/of-the-build" "-Dquire_DIR=$("$build/bin/quire" config --cmakedir)" >/dev/null
+if cmake -S "$source/consumer" -B "$work/no-fortran" -DCMAKE_PREFIX_PATH="$prefix" -DCOMPONENT=Fortran >"$work/error" 2>&1; then fail "Fortran in a project without it"; fi
+grep -q "the project has no Fortran" "$work/error" || fail "$(cat "$work/error")"
 # A link to the command belongs to no other tree.
 ln -s "$prefix/bin/quire" "$work/quire"
 [ "$("$work/quire" config --prefix)" = "$prefix" ] || fail "through a link: $("$work/quire" config --prefix)"
