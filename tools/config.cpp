@@ -74,7 +74,8 @@ void print_table(const own_tree& tree) {
 int config(const config_arguments& asked) {
   std::string why;
   const auto tree = find_own_tree(why);
-  if (!tree) {
+  if (tree) why = lacking_for_programs(*tree);
+  if (!why.empty()) {
     fmt::print(stderr, "quire config: {}\n", why);
     return bootstrap::launcher::launcher_failed;
   }
