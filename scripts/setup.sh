@@ -16,7 +16,7 @@ packages+=(python3-dev python3-cloudpickle)
 packages+=(libfuse3-dev fuse3 sqlite3 libzstd-dev)
 if [ "${1:-}" = launchers ]; then
   packages+=(iproute2 openmpi-bin mpich slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge openssh-server
-    openssh-client clang-14 libomp-14-dev gfortran libopenmpi-dev gdb debootstrap lintian)
+    openssh-client clang-14 libomp-14-dev gfortran libopenmpi-dev gdb debootstrap lintian groff-base)
 fi
 
 if [ "${1:-}" = fuzz ]; then

@@ -32,7 +32,7 @@ PROGRAMS = (
 
 
 def body(path):
-    return threads_page.body(path) if path.suffix == ".c" else path.read_text().splitlines()[2:]
+    return threads_page.body(path) if path.suffix == ".c" else [line for line in path.read_text().splitlines()[2:] if not line.startswith("# [")]
 
 
 def page():

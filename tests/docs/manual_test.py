@@ -24,6 +24,7 @@ def setUpModule():
     HELPS = manual.help_of(QUIRE)
     PROGRAMS = {p.name: p.read_text() for p in sorted((ROOT / "examples" / "guide").iterdir()) if p.suffix in (".c", ".cpp", ".py")}
     PROGRAMS.update({p.name: p.read_text() for p in sorted((ROOT / "examples" / "fortran").iterdir())})
+    PROGRAMS["heat_numpy_quire.py"] = (ROOT / "examples" / "port" / "heat_numpy_quire.py").read_text()
     VARIABLES = {row["variable"] for row in table("--options")}
     COUNTERS = table("--counters")
     HEADERS = "\n".join(p.read_text() for p in (ROOT / "include" / "quire").iterdir())
@@ -58,7 +59,7 @@ class Tree(unittest.TestCase):
                 self.assertIn(f"examples/fortran/{name}", fortran, f"{name} needs a row in fortran/CMakeLists.txt")
                 continue
             if name.endswith(".py"):
-                self.assertIn(f"examples/guide/{name}", scripts, f"{name} needs a row in python/tests/CMakeLists.txt")
+                self.assertRegex(scripts, f"examples/(guide|port)/{name}", f"{name} needs a row in python/tests/CMakeLists.txt")
                 continue
             program = name.removesuffix(".cpp").replace(".c", "_c")
             self.assertRegex(rows, rf"guide_test\(\S+ {program} |add_test\([^)]*<TARGET_FILE:example_guide_{program}>", f"{name} needs a row in examples/CMakeLists.txt")
