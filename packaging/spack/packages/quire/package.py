@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Untested: nobody has built Quire by Spack yet. The sources are those of the clone of this file."""
+"""Untested: nobody has built Quire by Spack yet. The sources are those of this file's clone."""
 import os
 
 from spack.package import *
@@ -39,10 +39,11 @@ class Quire(CMakePackage):
     conflicts("platform=windows", msg="Quire is for Linux")
 
     def cmake_args(self):
+        with_python = self.spec.satisfies("+python")
         return [
             self.define("QUIRE_BUILD_TESTS", False),
             self.define("QUIRE_BUILD_APPS", False),
-            self.define("QUIRE_PYTHON", self.spec["python"].command.path if self.spec.satisfies("+python") else "NO"),
+            self.define("QUIRE_PYTHON", self.spec["python"].command.path if with_python else "NO"),
         ]
 
     @run_after("install", when="+python")
