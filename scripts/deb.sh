@@ -52,7 +52,7 @@ mount --bind "$build/deb" "$root/packages"
 mount --bind "$cache/archives" "$root/var/cache/apt/archives"
 cp /etc/resolv.conf "$root/etc/" 2>/dev/null || true
 rm -f "$root/etc/apt/apt.conf.d/docker-clean"
-cp examples/guide/first.c examples/guide/heat.py tests/install/consumer/CMakeLists.txt "$root/program/"
+cp examples/guide/first.c examples/guide/heat.py examples/openmp/jacobi.c "$root/program/"
 inside() { LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive chroot "$root" /bin/bash -euo pipefail -c "$1"; }
 apt="apt-get -qq -o Binary::apt-get::APT::Keep-Downloaded-Packages=true"
 
@@ -69,6 +69,7 @@ inside "$apt install -y --no-install-recommends /packages/*.deb >/dev/null
   cc first.c -o first \$(pkg-config --cflags --libs quire) && quire run -n 2 --timeout 60 ./first && ./first
   cc first.c -o first \$(quire config --cflags --libs) && quire run -n 2 --timeout 60 --transport tcp ./first
   quire run -n 2 --timeout 60 python3 heat.py
+  cc -fopenmp -O2 jacobi.c -o jacobi -lm && OMP_NUM_THREADS=4 quire run -n 2 --timeout 60 ./jacobi 64 10
   python3 -m py_compile /usr/lib/python3/dist-packages/quire/*.py"
 echo "== nothing is left"
 inside "$apt purge -y libquire0 libquire-dev quire python3-quire >/dev/null; ldconfig

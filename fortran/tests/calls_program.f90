@@ -277,6 +277,7 @@ contains
     call quire_free(a)
     call quire_shared(a, [0])
     call expect(size(a) == 0, 'an array without elements')
+    call quire_free(a)
   end subroutine
 
   !> Arrays of two mebibytes; all of them together are larger than the range that the test gives.

@@ -924,7 +924,7 @@ contains
     call conclude('quire_free', status, ierror, why)
   end function
 
-  !> The address of the first byte of an array, also of one without elements.
+  !> The address of the first element.
   type(c_ptr) function first_of(a)
     type(*), dimension(..), target, intent(in) :: a
     first_of = c_loc(a)
