@@ -49,7 +49,7 @@ SECTION = re.compile(r"^/\* -{4} (.+?) -{4,}[-\s*/]*$")
 
 def comment_text(lines):
     """The text of a comment in C, without its marks."""
-    text = "\n".join(re.sub(r"^\s*(/\*\*?|\*(?!/)|\*/) ?", "", line) for line in lines)
+    text = "\n".join(re.sub(r"^\s*(/\*\*?|\*(?!/)|\*/) *", "", line) for line in lines)
     return text.replace("*/", "").strip()
 
 
@@ -103,10 +103,65 @@ def c_page():
     return page
 
 
+SKIPPED = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)'", flags=re.S)
+
+
+def closing(code, at):
+    """Where the brace that opens at `at` closes; in code without comments and strings."""
+    depth = 0
+    for place in range(at, len(code)):
+        depth += {"{": 1, "}": -1}.get(code[place], 0)
+        if depth == 0:
+            return place
+    sys.exit("site.py: a brace of a header does not close")
+
+
+def synopsis(text):
+    """A header without bodies of functions, private parts and namespace `detail`."""
+    code = SKIPPED.sub(lambda found: re.sub(r"[^\n]", " ", found.group(0)), text)  # of the same length
+    kept, at, since = [], 0, 0
+    while (brace := code.find("{", at)) >= 0:
+        before = code[max(since, max(code.rfind(mark, 0, brace) for mark in ";{}") + 1):brace]
+        is_type = re.search(r"\b(class|struct|enum|union|namespace|extern)\b(?![^<]*>)", before)
+        if re.search(r"namespace detail\s*$", before):
+            end = closing(code, brace)
+            kept.append(re.sub(r"\s*namespace detail\s*$", "\n", text[at:brace]))
+            at = since = end + 1
+        elif ")" in before and not is_type:
+            initialisers = re.search(r"\)[^():]*(:)\s+\w", before)
+            stop = brace - len(before) + initialisers.start(1) if initialisers else brace
+            kept.append(text[at:stop].rstrip() + ";")
+            end = brace
+            while True:  # initialisers may have braces themselves
+                end = closing(code, end)
+                rest = re.match(r"\s*(,[^{};]*)?\{", code[end + 1:])
+                if initialisers is None or rest is None:
+                    break
+                end += rest.end()
+            at = since = end + 1
+        else:
+            kept.append(text[at:brace + 1])
+            at = since = brace + 1
+    kept.append(text[at:])
+    lines, hidden = [], None
+    for line in "".join(kept).splitlines():
+        indent = len(line) - len(line.lstrip())
+        if re.match(r"\s*(private|protected):", line):
+            hidden = indent
+        elif hidden is not None and (line.lstrip().startswith("}") and indent < hidden or line.strip() == "public:"):
+            hidden = None
+        if hidden is None and line.strip() != "// namespace detail" and (line.strip() or (lines and lines[-1].strip())):
+            lines.append(line)
+    return lines
+
+
 def cpp_page():
-    page = ["# C++", "", "`#include <quire/quire.hpp>` brings all of it but `code.hpp`, `containers.hpp`, `gc.hpp` and `transaction.hpp`. Errors are exceptions. The headers as they are:"]
+    page = ["# C++", "", "`#include <quire/quire.hpp>` brings all of it but `code.hpp`, `containers.hpp`, `gc.hpp` and `transaction.hpp`. Errors are exceptions (`quire::error`)."]
     for header in sorted(HEADERS.glob("*.hpp")):
-        page += ["", f"## {header.name}", "", "````cpp", *header.read_text().splitlines()[1:], "````"]
+        introduction, _, code = header.read_text().partition("#pragma once\n")
+        words = [line.removeprefix("//").removeprefix(" ") for line in introduction.splitlines()[1:]]
+        code = re.sub(r"^#include [^\n]*\n", "", code, flags=re.M)
+        page += ["", f"## {header.name}", "", *(line if line.startswith("    ") else paragraphs(line) for line in words), "", "````cpp", *synopsis(code.strip()), "````"]
     return page
 
 
@@ -194,4 +249,5 @@ def main():
         (folder / "reference" / f"{name}.md").write_text("\n".join(lines) + "\n")
 
 
-main()
+if __name__ == "__main__":
+    main()
