@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs the packages that the build needs and that are missing. Says nothing when there is nothing to do.
 #   scripts/setup.sh             what the build needs
-#   scripts/setup.sh launchers   also what tests/launch starts jobs with, compilers for tests/openmp, and what tries packages (scripts/deb.sh) and debugging (sshd and Slurm among it, so not by default)
+#   scripts/setup.sh launchers   also what tests/launch starts jobs with (sshd and Slurm among it, so not by default), compilers for tests/openmp,
+#                                and what scripts/deb.sh, scripts/site.sh and the test of debugging need
 #   scripts/setup.sh fuzz        also clang with libFuzzer, for scripts/fuzz.sh
 set -euo pipefail
 

@@ -30,7 +30,7 @@ for row in "prefix *$prefix" "cflags *$(config --cflags)" "pkg-config *PKG_CONFI
 done
 [ "$(config --cmakedir)" = "$libdir/cmake/quire" ] || fail "--cmakedir: $(config --cmakedir)"
 [ "$(config --fortran)" = "$prefix/include/quire/quire.f90" ] && [ -f "$(config --fortran)" ] || fail "--fortran: $(config --fortran)"
-# The build folder is a package too, and says so where it is asked for what is not there.
+# The build folder is a package too. A project without Fortran is told why it gets no module.
 cmake -S "$source/consumer" -B "$work/of-the-build" "-Dquire_DIR=$("$build/bin/quire" config --cmakedir)" >/dev/null
 if cmake -S "$source/consumer" -B "$work/no-fortran" -DCMAKE_PREFIX_PATH="$prefix" -DCOMPONENT=Fortran >"$work/error" 2>&1; then fail "Fortran in a project without it"; fi
 grep -q "the project has no Fortran" "$work/error" || fail "$(cat "$work/error")"
