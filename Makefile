@@ -10,7 +10,7 @@ SOAK_FLAGS ?=
 # Tests wait more than they compute.
 TEST_JOBS ?= $(shell expr 2 \* $(JOBS))
 
-.PHONY: help demo test test-all soak mutations bench bench-all model build configure setup install asan tsan fuzz format clean
+.PHONY: help demo test test-all soak mutations bench bench-all model build configure setup install asan tsan fuzz site deb format clean
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
 
@@ -62,6 +62,12 @@ tsan: ## tests that can run under the thread sanitizer
 
 fuzz: ## give random bytes to all decoders, FUZZ_SECONDS (120) in total; needs clang with libFuzzer
 	@scripts/fuzz.sh || { status=$$?; [ $$status -eq 77 ] || exit $$status; }
+
+site: build ## the documentation as HTML, in build/site/html; Sphinx is fetched
+	@scripts/site.sh $(BUILD)
+
+deb: build ## Debian packages in build/deb, tried on a clean Debian; as root
+	@scripts/deb.sh $(BUILD)
 
 format: ## clang-format over the sources
 	@git ls-files '*.cpp' '*.hpp' '*.h' | xargs clang-format-14 -i

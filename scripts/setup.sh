@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs the packages that the build needs and that are missing. Says nothing when there is nothing to do.
 #   scripts/setup.sh             what the build needs
-#   scripts/setup.sh launchers   also what tests/launch starts jobs with, and compilers for tests/openmp (sshd and Slurm among it, so not by default)
+#   scripts/setup.sh launchers   also what tests/launch starts jobs with (sshd and Slurm among it, so not by default), compilers for tests/openmp,
+#                                and what scripts/deb.sh, scripts/site.sh and the test of debugging need
 #   scripts/setup.sh fuzz        also clang with libFuzzer, for scripts/fuzz.sh
 set -euo pipefail
 
@@ -16,7 +17,7 @@ packages+=(python3-dev python3-cloudpickle)
 packages+=(libfuse3-dev fuse3 sqlite3 libzstd-dev)
 if [ "${1:-}" = launchers ]; then
   packages+=(iproute2 openmpi-bin mpich slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge openssh-server
-    openssh-client clang-14 libomp-14-dev gfortran)
+    openssh-client clang-14 libomp-14-dev gfortran libopenmpi-dev gdb debootstrap lintian groff-base)
 fi
 
 if [ "${1:-}" = fuzz ]; then

@@ -50,6 +50,10 @@ assert 'libucp-quire.so.0' in maps and '/libucp.so' not in maps and '/usr/lib/x8
     # A kit for C and C++ as well, and the runtime of OpenMP programs.
     c++ -std=c++20 "$OLDPWD/examples/guide/first.cpp" -o first $("$user/quire" config --cflags --libs)
     "$user/quire" run -n 2 ./first
+    if command -v gfortran >/dev/null; then
+      gfortran $("$user/quire" config --fortran) "$OLDPWD/examples/fortran/heat.f90" -o heat $("$user/quire" config --libs)
+      "$user/quire" run -n 2 ./heat
+    fi
     printf '#include <omp.h>\n#include <stdio.h>\nint main(void) { int n = 0;\n#pragma omp parallel reduction(+ : n)\nn += 1;\nprintf("%%d\\n", n); return n != 4; }\n' >omp.c
     gcc -fopenmp omp.c -o omp
     OMP_NUM_THREADS=4 "$user/quire" run -n 2 ./omp

@@ -17,8 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 
 struct config_arguments {
-  bool version = false, prefix = false, cflags = false, libs = false;
-  [[nodiscard]] bool none() const noexcept { return !version && !prefix && !cflags && !libs; }
+  bool version = false, prefix = false, cflags = false, libs = false, cmakedir = false, fortran = false;
+  [[nodiscard]] bool none() const noexcept { return !version && !prefix && !cflags && !libs && !cmakedir && !fortran; }
 };
 
 /// As one word of a shell.
@@ -49,15 +49,24 @@ std::string link_flags(const own_tree& tree) {
   return is_standard(tree.library) ? "-lquire" : fmt::format("-L{0} -Wl,-rpath,{0} -lquire", folder);
 }
 
+/// Where find_package() finds it.
+fs::path cmake_folder(const own_tree& tree) { return tree.installed ? tree.library / "cmake" / "quire" : tree.prefix; }
+
+/// The source of module `quire`, which each Fortran compiler compiles for itself.
+fs::path fortran_source(const own_tree& tree) { return tree.include / "quire" / "quire.f90"; }
+
 void print_table(const own_tree& tree) {
   const auto row = [](const char* name, const std::string& value) { fmt::print("{:<11} {}\n", name, value); };
   row("version", QUIRE_VERSION_STRING);
   row("prefix", tree.prefix.string());
   row("cflags", compile_flags(tree));
   row("libs", link_flags(tree));
+  row("fortran", quoted(fortran_source(tree)));
   if (tree.installed) {
     row("pkg-config", "PKG_CONFIG_PATH=" + quoted(tree.library / "pkgconfig"));
     row("cmake", "-DCMAKE_PREFIX_PATH=" + quoted(tree.prefix));
+  } else {
+    row("cmake", "-Dquire_DIR=" + quoted(cmake_folder(tree)));
   }
   row("example", "c++ -std=c++20 program.cpp -o program $(quire config --cflags --libs)");
 }
@@ -65,17 +74,23 @@ void print_table(const own_tree& tree) {
 int config(const config_arguments& asked) {
   std::string why;
   const auto tree = find_own_tree(why);
-  if (!tree) {
+  if (tree) why = lacking_for_programs(*tree);
+  if (!why.empty()) {
     fmt::print(stderr, "quire config: {}\n", why);
     return bootstrap::launcher::launcher_failed;
   }
   if (asked.none()) print_table(*tree);
   if (asked.version) fmt::print("{}\n", QUIRE_VERSION_STRING);
   if (asked.prefix) fmt::print("{}\n", tree->prefix.string());
-  if (asked.cflags || asked.libs) {
-    const std::string compile = asked.cflags ? compile_flags(*tree) : "", link = asked.libs ? link_flags(*tree) : "";
-    fmt::print("{}{}{}\n", compile, compile.empty() || link.empty() ? "" : " ", link);
-  }
+  if (asked.cmakedir) fmt::print("{}\n", cmake_folder(*tree).string());
+  std::string flags;
+  const auto add = [&flags](bool wanted, const std::string& words) {
+    if (wanted && !words.empty()) flags += (flags.empty() ? "" : " ") + words;
+  };
+  add(asked.cflags, compile_flags(*tree));
+  add(asked.fortran, quoted(fortran_source(*tree)));
+  add(asked.libs, link_flags(*tree));
+  if (asked.cflags || asked.fortran || asked.libs) fmt::print("{}\n", flags);
   return 0;
 }
 
@@ -90,9 +105,12 @@ void add_config(CLI::App& quire, session& about) {
                     "Flags for the linker, and the path where the program finds the library when it runs");
   command->add_flag("--version", asked->version, "The version of Quire");
   command->add_flag("--prefix", asked->prefix, "Where this Quire is installed, or its build folder");
+  command->add_flag("--cmakedir", asked->cmakedir, "The folder of quire-config.cmake (for -Dquire_DIR=)");
+  command->add_flag("--fortran", asked->fortran, "The source of the Fortran module, to be compiled before the program");
   command->footer(
       "Without an option: all of it as a table. For example:\n"
-      "  c++ -std=c++20 program.cpp -o program $(quire config --cflags --libs)");
+      "  c++ -std=c++20 program.cpp -o program $(quire config --cflags --libs)\n"
+      "  gfortran $(quire config --fortran) program.f90 -o program $(quire config --libs)");
   command->callback([asked, &about] { about.command = [asked] { return config(*asked); }; });
 }
 

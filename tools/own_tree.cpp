@@ -9,7 +9,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* header = "quire/quire.h";
-constexpr const char* library = "libquire.so";
+constexpr const char* library = "libquire.so." QUIRE_SOVERSION;
 
 /// Without ".." where there is such a path; links stay as they are.
 fs::path joined(const fs::path& folder, const fs::path& rest) { return (folder / rest).lexically_normal(); }
@@ -42,13 +42,17 @@ std::optional<own_tree> find_own_tree(std::string& why) {
     const fs::path folder = joined(prefix, QUIRE_LIBDIR);
     found = own_tree{prefix, joined(prefix, QUIRE_INCLUDEDIR), folder, folder / "quire", folder, folder / "quire" / "openmp", true};
   }
-  for (const auto& needed : {found->library / library, found->include / header}) {
-    if (fs::exists(needed, error)) continue;
-    why = needed.string() + " is missing; " + self.string() +
-          " should lie in the tree where Quire was built or installed";
-    return std::nullopt;
-  }
-  return found;
+  if (fs::exists(found->library / library, error)) return found;
+  why = (found->library / library).string() + " is missing; " + self.string() +
+        " should lie in the tree where Quire was built or installed";
+  return std::nullopt;
+}
+
+std::string lacking_for_programs(const own_tree& tree) {
+  std::error_code ignored;
+  for (const auto& needed : {tree.library / "libquire.so", tree.include / header})
+    if (!fs::exists(needed, ignored)) return needed.string() + " is missing (Debian: it is in libquire-dev)";
+  return {};
 }
 
 }  // namespace quire::tools

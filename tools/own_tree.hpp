@@ -19,7 +19,10 @@ struct own_tree {
   bool installed = false;
 };
 
-/// The tree of this command. Nothing if library or headers are missing, with a sentence in `why`.
+/// The tree of this command. Nothing if the library is missing, with a sentence in `why`.
 [[nodiscard]] std::optional<own_tree> find_own_tree(std::string& why);
+
+/// What a tree lacks for programs to be compiled with it, in a sentence: some packages bring the library alone. Empty if nothing.
+[[nodiscard]] std::string lacking_for_programs(const own_tree& tree);
 
 }  // namespace quire::tools

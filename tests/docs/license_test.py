@@ -14,7 +14,7 @@ LINE = "SPDX-License-Identifier: BSD-3-Clause"
 KINDS = {
     ".cpp": ("// ", ""), ".hpp": ("// ", ""), ".c": ("/* ", " */"), ".h": ("/* ", " */"), ".css": ("/* ", " */"),
     ".py": ("# ", ""), ".sh": ("# ", ""), ".cmake": ("# ", ""), ".txt": ("# ", ""), ".toml": ("# ", ""), ".pyi": ("# ", ""), ".in": ("# ", ""), ".map": ("# ", ""),
-    ".patch": ("# ", ""), "Makefile": ("# ", ""), ".ci/run": ("# ", ""), ".clang-format": ("# ", ""), ".gitignore": ("# ", ""), ".f90": ("! ", ""), ".1": ('.\\" ', ""), ".7": ('.\\" ', ""),
+    ".f90.in": ("! ", ""), "deb/triggers": ("# ", ""), "deb/postinst": ("# ", ""), "deb/prerm": ("# ", ""), ".yaml": ("# ", ""), ".patch": ("# ", ""), "Makefile": ("# ", ""), ".ci/run": ("# ", ""), ".clang-format": ("# ", ""), ".gitignore": ("# ", ""), ".f90": ("! ", ""), ".1": ('.\\" ', ""), ".7": ('.\\" ', ""),
 }
 # Files without the line, and why.
 WITHOUT = {
@@ -36,7 +36,7 @@ def tracked(root):
 
 
 def comment_of(name):
-    return next((marks for end, marks in KINDS.items() if name.endswith(end)), None)
+    return KINDS.get(max((end for end in KINDS if name.endswith(end)), key=len, default=None))
 
 
 def is_without(name):

@@ -9,9 +9,9 @@ import subprocess
 from pathlib import Path
 
 COMMANDS = ("run", "exec", "info", "config", "bench page-update", "bench multiview", "bench plurix", "bench kerrighed", "agent")
-SOURCES = ("src", "docs", "examples", "bench", "tests", "sim", "apps", "include", "scripts", "tools", "cmake", "openmp")
+SOURCES = ("src", "docs", "examples", "bench", "tests", "sim", "apps", "include", "scripts", "tools", "cmake", "openmp", "fortran", "packaging")
 GENERATED = ("docs/results.md", "docs/design/model-results.md",  # of make bench and make model,
-             "docs/guide/programs.md")  # and of examples/threads/page.py
+             "docs/guide/porting.md", "docs/guide/programs.md")  # and of examples/port/page.py and examples/threads/page.py
 COMMON_OPTIONS = ("-h", "--help")
 
 
@@ -50,7 +50,8 @@ def without_blocks(text):
 
 # ---- Snippets ----------------------------------------------------------------------------------------------------------
 
-MARKER = re.compile(r"\s*(?://|/\*|#)\s*\[(/?)([\w-]+)\]\s*(?:\*/)?\s*$")
+SNIPPETS = ("cpp", "c", "python", "fortran")
+MARKER = re.compile(r"\s*(?://|/\*|#|!)\s*\[(/?)([\w-]+)\]\s*(?:\*/)?\s*$")
 
 
 def bare(lines):
@@ -79,13 +80,13 @@ def regions(program):
 
 
 def check_snippets(name, text, programs):
-    """`programs`: {path: text}. Blocks in C, C++ and Python are regions of programs; others hold neither, and differences are generated."""
+    """`programs`: {path: text}. Blocks in SNIPPETS are regions of programs; others hold neither, and differences are generated."""
     known = {lines for program in programs.values() for lines in regions(program).values()}
     wrong = []
     for language, lines in blocks(text):
-        if language in ("cpp", "c", "python"):
+        if language in SNIPPETS:
             if bare(lines) not in known:
-                wrong.append(f"{name}: no program in examples/guide has this region:\n" + "\n".join(lines))
+                wrong.append(f"{name}: no program in examples/guide and examples/fortran has this region:\n" + "\n".join(lines))
         elif language == "diff" and name in GENERATED:
             continue
         elif any(line.rstrip().endswith((";", "{")) for line in lines):
@@ -94,7 +95,7 @@ def check_snippets(name, text, programs):
 
 
 def check_regions_are_shown(programs, texts):
-    shown = {bare(lines) for text in texts for language, lines in blocks(text) if language in ("cpp", "c", "python")}
+    shown = {bare(lines) for text in texts for language, lines in blocks(text) if language in SNIPPETS}
     return [f"{path}: no document shows the region {name}" for path, program in programs.items()
             for name, lines in regions(program).items() if name and lines not in shown]
 

@@ -23,6 +23,8 @@ def setUpModule():
     DOCUMENTS = manual.documents(ROOT)
     HELPS = manual.help_of(QUIRE)
     PROGRAMS = {p.name: p.read_text() for p in sorted((ROOT / "examples" / "guide").iterdir()) if p.suffix in (".c", ".cpp", ".py")}
+    PROGRAMS.update({p.name: p.read_text() for p in sorted((ROOT / "examples" / "fortran").iterdir())})
+    PROGRAMS["heat_numpy_quire.py"] = (ROOT / "examples" / "port" / "heat_numpy_quire.py").read_text()
     VARIABLES = {row["variable"] for row in table("--options")}
     COUNTERS = table("--counters")
     HEADERS = "\n".join(p.read_text() for p in (ROOT / "include" / "quire").iterdir())
@@ -51,9 +53,13 @@ class Tree(unittest.TestCase):
     def test_programs_are_run(self):
         rows = (ROOT / "examples" / "CMakeLists.txt").read_text()
         scripts = (ROOT / "python" / "tests" / "CMakeLists.txt").read_text()
+        fortran = (ROOT / "fortran" / "CMakeLists.txt").read_text()
         for name in PROGRAMS:
+            if name.endswith(".f90"):
+                self.assertIn(f"examples/fortran/{name}", fortran, f"{name} needs a row in fortran/CMakeLists.txt")
+                continue
             if name.endswith(".py"):
-                self.assertIn(f"examples/guide/{name}", scripts, f"{name} needs a row in python/tests/CMakeLists.txt")
+                self.assertRegex(scripts, f"examples/(guide|port)/{name}", f"{name} needs a row in python/tests/CMakeLists.txt")
                 continue
             program = name.removesuffix(".cpp").replace(".c", "_c")
             self.assertRegex(rows, rf"guide_test\(\S+ {program} |add_test\([^)]*<TARGET_FILE:example_guide_{program}>", f"{name} needs a row in examples/CMakeLists.txt")
@@ -134,6 +140,8 @@ class Mistakes(unittest.TestCase):
         check = lambda text: manual.check_snippets("x.md", text, programs)
         for good in ("```cpp\nint b = 2;\n```", "```cpp\nint a = 1;\nint b = 2;\n```", "```\nno code\n```"):
             self.assertEqual(check(good), [], good)
+        self.assertEqual(manual.check_snippets("x.md", "```fortran\nb = 2\n```", {"a.f90": "! [two]\nb = 2\n! [/two]\n"}), [])
+        self.assertEqual(len(check("```fortran\nb = 2\n```")), 1)
         for bad in ("```cpp\nint b = 3;\n```", "```cpp\nint a = 1;\n```", "```\nint b = 2;\n```", "```c\nint b = 2;  // more\n```"):
             self.assertEqual(len(check(bad)), 1, bad)
         self.assertEqual(len(check("```diff\n-int a = 1;\n```")), 1)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""programs_test.py SOURCE: docs/guide/programs.md is what examples/threads/page.py writes; each program is there twice, and is run by the tests."""
+"""programs_test.py SOURCE: docs/guide/programs.md and porting.md are what examples/threads/page.py and examples/port/page.py write; each program is there twice, and is run by the tests."""
+import subprocess
 import sys
 import unittest
 from pathlib import Path
@@ -14,6 +15,13 @@ import page  # noqa: E402
 class Programs(unittest.TestCase):
     def test_page_is_what_the_script_writes(self):
         self.assertEqual(page.PAGE.read_text(), page.page(), "run examples/threads/page.py")
+
+    def test_page_on_porting_is_what_its_script_writes(self):
+        script = ROOT / "examples" / "port" / "page.py"
+        checked = subprocess.run([sys.executable, script, "--check"], capture_output=True, text=True, timeout=60)
+        self.assertEqual(checked.returncode, 0, checked.stderr)
+        programs = {p.name for p in script.parent.iterdir() if p.suffix in (".c", ".py")} - {"page.py"}
+        self.assertEqual({name for name in programs if f"/{name})" not in (ROOT / "docs" / "guide" / "porting.md").read_text()}, set())
 
     def test_all_programs_are_on_the_page(self):
         self.assertEqual(sorted(page.POINTS), sorted(p.stem for p in (ROOT / "examples" / "threads").glob("*.cpp")))

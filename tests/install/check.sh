@@ -28,13 +28,23 @@ config() { "$prefix/bin/quire" config "$@"; }
 for row in "prefix *$prefix" "cflags *$(config --cflags)" "pkg-config *PKG_CONFIG_PATH=$libdir/pkgconfig" "cmake *-DCMAKE_PREFIX_PATH=$prefix"; do
   config | grep -qx -- "$row" || fail "the table lacks: $row"
 done
+[ "$(config --cmakedir)" = "$libdir/cmake/quire" ] || fail "--cmakedir: $(config --cmakedir)"
+[ "$(config --fortran)" = "$prefix/include/quire/quire.f90" ] && [ -f "$(config --fortran)" ] || fail "--fortran: $(config --fortran)"
+# The build folder is a package too. A project without Fortran is told why it gets no module.
+cmake -S "$source/consumer" -B "$work/of-the-build" "-Dquire_DIR=$("$build/bin/quire" config --cmakedir)" >/dev/null
+if cmake -S "$source/consumer" -B "$work/no-fortran" -DCMAKE_PREFIX_PATH="$prefix" -DCOMPONENT=Fortran >"$work/error" 2>&1; then fail "Fortran in a project without it"; fi
+grep -q "the project has no Fortran" "$work/error" || fail "$(cat "$work/error")"
+mv "$prefix/include/quire/quire.h" "$work/"
+if config --libs 2>"$work/error"; then fail "a tree without headers tells flags"; fi
+grep -q "quire.h is missing" "$work/error" || fail "$(cat "$work/error")"
+mv "$work/quire.h" "$prefix/include/quire/"
 # A link to the command belongs to no other tree.
 ln -s "$prefix/bin/quire" "$work/quire"
 [ "$("$work/quire" config --prefix)" = "$prefix" ] || fail "through a link: $("$work/quire" config --prefix)"
 mkdir -p "$work/alone/bin"
 cp "$prefix/bin/quire" "$work/alone/bin/"
 if "$work/alone/bin/quire" config --libs 2>"$work/error"; then fail "a command without its library tells flags"; fi
-grep -q "libquire.so is missing" "$work/error" || fail "$(cat "$work/error")"
+grep -q "libquire.so.0 is missing" "$work/error" || fail "$(cat "$work/error")"
 
 echo "which library a program gets"
 other=$work/other

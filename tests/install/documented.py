@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """documented.py PREFIX BUILT_QUIRE SOURCE FOLDER: does what README.md and the guide say to compile a program: every line that begins with a
-compiler, and every block of CMake, each for the program of the guide, which then runs on two nodes. PREFIX is an installed Quire; a line
+compiler, and every block of CMake, each for the program of the guide, which then runs on two nodes; those of Fortran where gfortran is. PREFIX is an installed Quire; a line
 that names build/bin/quire gets BUILT_QUIRE.
 """
 import os
@@ -15,13 +15,16 @@ PREFIX, BUILT, SOURCE, FOLDER = sys.argv[1], sys.argv[2], Path(sys.argv[3]).reso
 sys.path.insert(0, str(SOURCE / "tests" / "docs"))
 import manual  # noqa: E402
 
-PROJECT = "cmake_minimum_required(VERSION 3.20)\nproject(first LANGUAGES CXX)\n"
+PROJECT = "cmake_minimum_required(VERSION 3.20)\nproject(first LANGUAGES {})\n"
+COMPILERS = ["c++", "cc"] + ["gfortran"] * bool(shutil.which("gfortran"))
+# What the programs of the guide print.
+PROGRAMS = {"first": "2 nodes counted 2", "heat": "100 steps: the last changed"}
 
 
 def shell_lines(text):
     lines = [line for language, block in manual.blocks(text) if language not in ("c", "cpp", "cmake") for line in block]
     lines += [line for line in manual.without_blocks(text).splitlines() if line.startswith("    ")]
-    return {line.partition(" #")[0].strip() for line in lines if line.split()[:1] in (["c++"], ["cc"])}
+    return {line.partition(" #")[0].strip() for line in lines if line.split()[0:1] and line.split()[0] in COMPILERS}
 
 
 def do(command, where, environment):
@@ -41,17 +44,20 @@ def main():
     libraries = next(Path(PREFIX).rglob("quire.pc")).parent
     environment = {**os.environ, "PATH": f"{PREFIX}/bin:{os.environ['PATH']}", "PKG_CONFIG_PATH": str(libraries), "CMAKE_PREFIX_PATH": PREFIX}
     ways = [line.replace("build/bin/quire", BUILT) for line in lines]
+    projects = [text for text in projects if "Fortran" not in text or "gfortran" in COMPILERS]
     ways += ["cmake -B . . && cmake --build ."] * len(projects)
     for number, way in enumerate(ways):
         where = FOLDER / str(number)
         where.mkdir(parents=True)
-        for name in ("first.cpp", "first.c"):
-            shutil.copy(SOURCE / "examples" / "guide" / name, where)
-        if number >= len(lines):
-            (where / "CMakeLists.txt").write_text(PROJECT + projects[number - len(lines)] + "\n")
+        for name in ("guide/first.cpp", "guide/first.c", "fortran/heat.f90"):
+            shutil.copy(SOURCE / "examples" / name, where)
+        project = projects[number - len(lines)] if number >= len(lines) else ""
+        if project:
+            (where / "CMakeLists.txt").write_text(PROJECT.format("Fortran" if "Fortran" in project else "CXX") + project + "\n")
         do(way, where, environment)
-        said = do("quire run -n 2 --timeout 60 ./first", where, environment)
-        if "2 nodes counted 2" not in said:
+        name = "heat" if "heat" in way + project else "first"
+        said = do(f"quire run -n 2 --timeout 60 ./{name}", where, environment)
+        if PROGRAMS[name] not in said:
             sys.exit(f"the program of this way said {said!r}: {way}")
         print(f"  {way}")
 

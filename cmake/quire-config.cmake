@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# find_package(quire [COMPONENTS Fortran]): the target quire::quire, and quire::fortran, the module `quire`.
+include("${CMAKE_CURRENT_LIST_DIR}/quire-targets.cmake")
+foreach(component IN LISTS ${CMAKE_FIND_PACKAGE_NAME}_FIND_COMPONENTS)
+  set(quire_why "there is only the component Fortran")
+  if(component STREQUAL "Fortran")
+    include("${CMAKE_CURRENT_LIST_DIR}/quire-fortran.cmake")
+    quire_add_fortran(quire_why)
+  endif()
+  if(quire_why STREQUAL "")
+    set(${CMAKE_FIND_PACKAGE_NAME}_${component}_FOUND TRUE)
+  elseif(${CMAKE_FIND_PACKAGE_NAME}_FIND_REQUIRED_${component})
+    set(${CMAKE_FIND_PACKAGE_NAME}_FOUND FALSE)
+    set(${CMAKE_FIND_PACKAGE_NAME}_NOT_FOUND_MESSAGE "component ${component}: ${quire_why}")
+  endif()
+endforeach()
