@@ -66,17 +66,20 @@ bool crew_of_threads::team::try_start(unsigned count) noexcept try {
 }
 
 void crew_of_threads::team::stop() noexcept {
-  stopping = true;
-  tickets.fetch_add(1);  // no thread sleeps on what it has seen before
-  os::futex_wake(tickets, static_cast<int>(threads.size()));
+  tell_to_stop();
   for (std::thread& t : threads) t.join();
   threads.clear();
 }
 
+void crew_of_threads::team::tell_to_stop() noexcept {
+  tickets.stop();
+  os::futex_wake(tickets.word(), static_cast<int>(threads.size()));
+}
+
 void crew_of_threads::team::begin(io& o) noexcept {
   (void)push(begun, o);
-  tickets.fetch_add(1, std::memory_order_seq_cst);
-  if (idle.load(std::memory_order_seq_cst) != 0) os::futex_wake(tickets, 1);
+  tickets.add();
+  if (idle.load(std::memory_order_seq_cst) != 0) os::futex_wake(tickets.word(), 1);
 }
 
 void crew_of_threads::start(unsigned threads) { shared_.start(threads); }
@@ -91,7 +94,7 @@ void crew_of_threads::stop() noexcept {
 void crew_of_threads::hire(store& s) {
   const std::lock_guard guard(teams_mutex_);
   std::erase_if(teams_, [](const std::unique_ptr<team>& t) {
-    if (!t->stopping) return false;
+    if (!t->tickets.has_stopped()) return false;
     t->stop();
     return true;
   });
@@ -131,24 +134,19 @@ void crew_of_threads::team::work() noexcept {
     const bool last = next.what == io::kind::close;
     next.perform();
     this->all.done(next);
-    if (!last) continue;
-    stopping = true;  // somebody joins this thread later (hire(), stop())
-    tickets.fetch_add(1);
-    os::futex_wake(tickets, static_cast<int>(threads.size()));
+    if (last) tell_to_stop();  // somebody joins this thread later (hire(), stop())
   }
 }
 
 /// The right to take one io, when there is one. False if the crew stops.
 bool crew_of_threads::team::take_ticket() noexcept {
   for (;;) {
-    std::uint32_t there = tickets.load(std::memory_order_acquire);
-    if (stopping) return false;
-    if (there != 0) {
-      if (tickets.compare_exchange_weak(there, there - 1, std::memory_order_acq_rel)) return true;
-      continue;
-    }
+    const std::uint32_t seen = tickets.look();
+    if (crew_tickets::has_stopped(seen)) return false;
+    if (tickets.take(seen)) return true;
+    if (seen != 0) continue;
     idle.fetch_add(1, std::memory_order_seq_cst);
-    if (tickets.load(std::memory_order_seq_cst) == 0) os::futex_wait(tickets, 0, -1);
+    os::futex_wait(tickets.word(), 0, -1);
     idle.fetch_sub(1, std::memory_order_relaxed);
   }
 }
