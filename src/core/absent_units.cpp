@@ -110,13 +110,13 @@ void absent_units::give_up(region_slot& r, std::uint64_t frame, int error) noexc
 }
 
 /// What waited for the frames, in order. Replies about neighbours leave together, at the end; of one frame each message has its effects before the
-/// next. A frame for which something waits does not leave memory (page_out.cpp); and what comes for it meanwhile, from this node itself, waits
-/// behind the rest.
+/// next. A frame for which something waits does not leave memory (page_out.cpp), unless it is dropped: then it is on its way again, and the rest waits
+/// for that. What comes for it meanwhile, from this node itself, waits behind the rest.
 void absent_units::go_on(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
   if (parked_.empty()) return;
   for (std::uint64_t frame = first; frame < first + count; ++frame) {
     bool first_of_frame = true;
-    for (parked_unit next; parked_.pop(r, frame, next); first_of_frame = false) {
+    for (parked_unit next; !frames_.is_filling(r, frame) && parked_.pop(r, frame, next); first_of_frame = false) {
       if (next.m.kind != model::message_kind::invalid) {
         if (!first_of_frame) core_.performer.flush();  // an operation is done before the home goes away
         core_.in.take_unit(r, next.m);

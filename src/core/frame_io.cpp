@@ -259,6 +259,11 @@ bool frames::any_under_way(const region_slot& r) const noexcept {
   return std::any_of(ios_.begin(), ios_.end(), [&](const auto& io) { return io->under_way && !io->settled && !io->staged && io->region == &r; });
 }
 
+bool frames::is_to_be_told(const region_slot& r, std::uint64_t frame) const noexcept {
+  const auto of_it = [&](const auto& io) { return io->under_way && io->settled && !io->told && io->region == &r && frame - io->first < io->count; };
+  return std::any_of(ios_.begin(), ios_.end(), of_it);
+}
+
 bool frames::any_under_way() const noexcept {
   return std::any_of(ios_.begin(), ios_.end(), [](const auto& io) { return io->under_way; });
 }

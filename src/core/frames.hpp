@@ -190,6 +190,8 @@ class frames {
   /// Some content of the region is on its way.
   [[nodiscard]] bool any_under_way(const region_slot& r) const noexcept;
   [[nodiscard]] bool any_under_way() const noexcept;
+  /// A step has waited for it: who else waits for its content is told when the crew has given it back.
+  [[nodiscard]] bool is_to_be_told(const region_slot& r, std::uint64_t frame) const noexcept;
   /// It is in memory, with its content.
   [[nodiscard]] bool is_here(const region_slot& r, std::uint64_t frame) const noexcept { return r.frames.data()[frame].resident != 0; }
   /// Its content, if this node has it, is in the store only, or on its way from there.

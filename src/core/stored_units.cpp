@@ -228,7 +228,9 @@ bool stored_units::may_leave(const region_slot& r, const book& b, std::uint64_t 
 
 void stored_units::give_up(region_slot& r, book& b, std::uint64_t first, std::uint64_t count) noexcept {
   for (std::uint64_t unit = first; unit < first + count; ++unit) {
-    core_.frames.leave_wherever(r, r.layout.frame_of(unit));
+    const std::uint64_t frame = r.layout.frame_of(unit);
+    core_.frames.leave_wherever(r, frame);
+    if (core_.absent.holds_frame(r, frame) && !core_.frames.is_filling(r, frame)) core_.frames.begin_fill(r, frame, 1);  // it had just come
     b.taken.remove(unit);
     b.synced.remove(unit);
   }

@@ -181,8 +181,8 @@ class ends_job {
   }
   /// Virtual time goes by.
   void meet() {
-    const unsigned round = ++arrived_ / threads_ + (arrived_ % threads_ != 0 ? 1 : 0);
-    while (arrived_ < round * threads_ && !w_.failed()) w_.sleep(50'000);
+    const unsigned all = (arrived_++ / threads_ + 1) * threads_;
+    while (arrived_ < all && !w_.failed()) w_.sleep(50'000);
   }
   void make(node& here) {
     for (unsigned n = 0; n < w_.nodes(); ++n) w_.at(n).core().stored.offer(number, std::make_unique<disk>(file_));
