@@ -152,6 +152,7 @@ void link::leave(call& c) noexcept {
     while (*at != &c) at = &(*at)->next;
     *at = c.next;
     --inside_;
+    if (c.is_late) --late_;
     if (c.what == function::flush && c.error == 0 && linker_.grain == 0 && flushed_end_ < c.at + c.bytes) flushed_end_ = c.at + c.bytes;
     if (c.what == function::open && c.error == 0) is_open_ = true;
     changes_.fetch_add(1);
@@ -178,11 +179,8 @@ void link::leave_late(call& c) noexcept {
   bool closes = false;
   {
     const std::lock_guard guard(mutex_);
-    --late_;
     closes = inside_ == 0 && (closed_ || c.what == function::open) && std::exchange(is_open_, false);
-    changes_.fetch_add(1);
   }
-  os::futex_wake(changes_, 1 << 30);
   base::log(base::log_level::warning, "container '%s': %s() of linker '%s' has returned, after %lu s", container_.c_str(), name_of(c.what), name_.c_str(),
             number(age_s));
   if (closes) close_linker();

@@ -104,6 +104,7 @@ class disk final : public store::store, public losing {
     return 0;
   }
   [[nodiscard]] int try_fill(std::uint64_t at, std::span<std::byte> into) noexcept override { return ++tries_ % 3 == 0 ? fill(at, into) : EAGAIN; }
+  [[nodiscard]] std::uint64_t bytes() const noexcept override { return of_.end; }
   [[nodiscard]] std::size_t grain() const noexcept override { return page; }
   [[nodiscard]] const char* name() const noexcept override { return "simulated file"; }
   [[nodiscard]] const char* where() const noexcept override { return "a test"; }
