@@ -54,26 +54,40 @@ io* crew_of_threads::queue::pop() noexcept {
 }
 
 void crew_of_threads::team::start(unsigned count) {
-  for (unsigned i = 0; i < count; ++i) threads.emplace_back([this] { work(); });
+  const std::lock_guard guard(mutex);
+  most_threads = std::max(most_threads, count);
+  while (threads.size() < count) threads.emplace_back([this] { work(); });
 }
 
-/// As many as there can be.
-bool crew_of_threads::team::try_start(unsigned count) noexcept try {
-  start(count);
+bool crew_of_threads::team::try_start(unsigned most) noexcept try {
+  most_threads = most;
+  start(1);
   return true;
 } catch (...) {
-  return !threads.empty();
+  return false;
+}
+
+/// Where nobody sleeps, what is begun next would wait. As many as the system gives.
+void crew_of_threads::team::start_one_more() noexcept try {
+  if (idle.load(std::memory_order_relaxed) != 0) return;
+  const std::lock_guard guard(mutex);
+  if (threads.size() < most_threads && !tickets.has_stopped()) threads.emplace_back([this] { work(); });
+} catch (...) {
 }
 
 void crew_of_threads::team::stop() noexcept {
   tell_to_stop();
-  for (std::thread& t : threads) t.join();
-  threads.clear();
+  std::vector<std::thread> all_of_them;
+  {
+    const std::lock_guard guard(mutex);
+    all_of_them.swap(threads);
+  }
+  for (std::thread& t : all_of_them) t.join();
 }
 
 void crew_of_threads::team::tell_to_stop() noexcept {
   tickets.stop();
-  os::futex_wake(tickets.word(), static_cast<int>(threads.size()));
+  os::futex_wake(tickets.word(), 1 << 30);
 }
 
 void crew_of_threads::team::begin(io& o) noexcept {
@@ -130,6 +144,7 @@ void crew_of_threads::team::work() noexcept {
   ::pthread_sigmask(SIG_SETMASK, &all, nullptr);
   ::pthread_setname_np(::pthread_self(), "quire-crew");
   while (take_ticket()) {
+    start_one_more();
     io& next = take_next();
     const bool last = next.what == io::kind::close;
     next.perform();

@@ -69,7 +69,8 @@ class crew_of_threads final : public crew {
   struct team {
     explicit team(crew_of_threads& of) noexcept : all(of) {}
     void start(unsigned count);
-    [[nodiscard]] bool try_start(unsigned count) noexcept;  ///< false: there can be no thread
+    [[nodiscard]] bool try_start(unsigned most) noexcept;  ///< one, and more when it has something to do; false: there can be no thread
+    void start_one_more() noexcept;
     void stop() noexcept;
     void tell_to_stop() noexcept;
     void begin(io& o) noexcept;
@@ -78,7 +79,8 @@ class crew_of_threads final : public crew {
     [[nodiscard]] io& take_next() noexcept;
 
     crew_of_threads& all;
-    std::vector<std::thread> threads{};
+    std::vector<std::thread> threads{};  ///< under the mutex
+    unsigned most_threads = 0;
     std::atomic<io*> begun{nullptr};        ///< newest first: the driver pushes, who has the mutex takes all
     crew_tickets tickets{};
     std::atomic<std::uint32_t> idle{0};     ///< threads that sleep, or are about to

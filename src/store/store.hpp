@@ -37,7 +37,8 @@ class store {
   [[nodiscard]] virtual int sync() noexcept { return 0; }
 
   /// The content has so many bytes from now on: what it loses is gone, what it gains is zero. Ranges that go may be on their way meanwhile: the store sees to
-  /// it that nothing of them is there afterwards, what a fill brings of them means nothing. A store without an end has nothing to do.
+  /// it that nothing of them is there afterwards, what a fill brings of them means nothing. Of what several nodes' stores have in common it is about this
+  /// node's units alone, as another one may have been cut, or have grown, before. A store without an end has nothing to do.
   [[nodiscard]] virtual int resize(std::uint64_t /*bytes*/) noexcept { return 0; }
 
   // These do not block, and take neither heap memory nor a lock: driver's thread, fault context.

@@ -29,11 +29,13 @@ constexpr std::uint16_t number = 7;
 constexpr std::int64_t age_of(std::uint64_t value) { return value >> 63 != 0 ? 0 : static_cast<std::int64_t>(value); }
 std::uint64_t initial(std::uint64_t offset) { return std::uint64_t{1} << 63 | offset; }
 
-/// A file that all nodes reach. Of each page the first words are used.
+/// A file, of which each node that manages pages has its part. Of each page the first words are used.
 struct file {
   using content = std::array<std::uint64_t, words>;
   std::array<content, pages> all{};
-  std::uint64_t end = bytes_of_all, resizes = 0, failed_resizes = 0, closed = 0, flushes = 0, cut = 0;
+  std::array<std::uint64_t, 3> ends{bytes_of_all, bytes_of_all, bytes_of_all};  ///< of each node's part
+  std::array<unsigned, pages> part{};                                          ///< whose a page is
+  std::uint64_t resizes = 0, failed_resizes = 0, closed = 0, flushes = 0;
   unsigned resizes_fail_percent = 0;
   sim::random draw{1};
   /// Told of each word that is about to be written, with what there was.
@@ -45,13 +47,14 @@ struct file {
       for (std::uint64_t w = 0; w < words; ++w) all[p][w] = initial(p * page + w * 8);
     }
   }
-  [[nodiscard]] std::uint64_t word(std::uint64_t offset) const { return offset < end ? all[offset / page][offset % page / 8] : 0; }
+  [[nodiscard]] std::uint64_t end_at(std::uint64_t offset) const { return ends[part[offset / page]]; }
+  [[nodiscard]] std::uint64_t word(std::uint64_t offset) const { return offset < end_at(offset) ? all[offset / page][offset % page / 8] : 0; }
 };
 
 /// One node's way to it. A sync that fails loses what this node has written since its last good one.
 class disk final : public store::store, public losing {
  public:
-  explicit disk(file& of) : of_(of) { of_.ways.push_back(this); }
+  disk(file& of, unsigned part) : of_(of), part_(part) { of_.ways.push_back(this); }
   ~disk() override {
     std::erase(of_.ways, this);
     ++of_.closed;
@@ -72,7 +75,7 @@ class disk final : public store::store, public losing {
     for (std::uint64_t done = 0; done < from.size(); done += page) {
       auto& there = of_.all[(at + done) / page];
       unsynced_.try_emplace((at + done) / page, there);
-      for (std::uint64_t w = 0; w < words && at + done + w * 8 < of_.end; ++w) {
+      for (std::uint64_t w = 0; w < words && at + done + w * 8 < of_.ends[part_]; ++w) {
         std::uint64_t word = 0;
         std::memcpy(&word, from.data() + done + w * 8, 8);
         of_.on_write(at + done + w * 8, there[w], word);
@@ -95,16 +98,15 @@ class disk final : public store::store, public losing {
       return EIO;
     }
     ++of_.resizes;
-    if (bytes < of_.end) ++of_.cut;
-    for (disk* const way : of_.ways) {
-      for (auto& [number, before] : way->unsynced_) clear(number, before, bytes);
+    for (auto& [number, before] : unsynced_) clear(number, before, bytes);
+    for (std::uint64_t p = 0; p < pages; ++p) {
+      if (of_.part[p] == part_) clear(p, of_.all[p], bytes);
     }
-    for (std::uint64_t p = 0; p < pages; ++p) clear(p, of_.all[p], bytes);
-    of_.end = bytes;
+    of_.ends[part_] = bytes;
     return 0;
   }
   [[nodiscard]] int try_fill(std::uint64_t at, std::span<std::byte> into) noexcept override { return ++tries_ % 3 == 0 ? fill(at, into) : EAGAIN; }
-  [[nodiscard]] std::uint64_t bytes() const noexcept override { return of_.end; }
+  [[nodiscard]] std::uint64_t bytes() const noexcept override { return of_.ends[part_]; }
   [[nodiscard]] std::size_t grain() const noexcept override { return page; }
   [[nodiscard]] const char* name() const noexcept override { return "simulated file"; }
   [[nodiscard]] const char* where() const noexcept override { return "a test"; }
@@ -116,6 +118,7 @@ class disk final : public store::store, public losing {
     }
   }
   file& of_;
+  const unsigned part_;
   std::map<std::uint64_t, file::content> unsynced_{};  ///< what the pages had before
   unsigned tries_ = 0;
 };
@@ -186,7 +189,7 @@ class ends_job {
     while (arrived_ < all && !w_.failed()) w_.sleep(50'000);
   }
   void make(node& here) {
-    for (unsigned n = 0; n < w_.nodes(); ++n) w_.at(n).core().stored.offer(number, std::make_unique<disk>(file_));
+    for (unsigned n = 0; n < w_.nodes(); ++n) w_.at(n).core().stored.offer(number, std::make_unique<disk>(file_, n));
     quire_region_options how{};
     how.unit_bytes = page;
     how.placement = seed_ % 2 == 0 ? QUIRE_PLACE_NODE : QUIRE_PLACE_BLOCK;
@@ -196,7 +199,11 @@ class ends_job {
     const core::region_ref r = here.core().regions.of_handle(handle_.id);
     base_ = r->about.base;
     w_.watch_region(r->about.id);
-    end_ = file_.end;
+    end_ = bytes_of_all;
+    for (std::uint64_t p = 0; p < pages; ++p) {
+      file_.part[p] = static_cast<unsigned>(r->machine->authority_of(p).value());
+      end_ = std::min(end_, file_.ends[file_.part[p]]);
+    }
     ++sums_->lives;
   }
   /// Everything is in the file; then the region goes, and with it the stores.
