@@ -13,10 +13,16 @@
  * and quire_linker_register_function() makes one of a function that computes the content.
  *
  * The functions of a linker are called by threads that Quire has started, on nodes that do I/O for the container: open(), close(), truncate() and remove() by
- * one at a time; fill(), flush() and sync() by several, but no range is given to two of them at a time. They may take as long as a disk does, and while
- * memory is short others wait for them. They may use Quire, but not the container that they serve. Where a step of the protocol cannot be put off, fill() is
- * called within a page fault: then it must not wait for a lock that a thread of the program may hold while it uses shared memory.
+ * one at a time; fill(), flush() and sync() by several, but no range is given to two of them at a time, and none that truncate() takes away is under way beside
+ * it. They may take as long as a disk does, and while memory is short others wait for them. They may use Quire, but not the container that they serve. Where a
+ * step of the protocol cannot be put off, fill() is waited for within a page fault: then it must not wait for a lock that a thread of the program may hold
+ * while it uses shared memory.
  * All give 0, or a number of errno; whatever is no such number, and an exception of C++ that comes out of one, counts as EIO, with a line.
+ *
+ * A function that has not returned within QUIRE_IO_TIMEOUT seconds (60) is given up, with a line that names the container, the linker, the function and the
+ * place. Until it returns no function of that linker is called for that container, on that node: what needs one fails (QUIRE_IO, SIGBUS), and what was written
+ * stays in memory. When it has returned the container is of use again. Its thread, and what it was given, are left alone; so containers are closed and
+ * removed, and jobs end, whatever hangs. `self` is used as long as it does: it is closed by that thread, should it return after the container has gone.
  */
 #ifndef QUIRE_LINKER_H
 #define QUIRE_LINKER_H

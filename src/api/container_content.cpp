@@ -137,8 +137,24 @@ base::status container_service::can_grow(const char* call, const opening& o, std
                  o.head->linker);
 }
 
+/// Under the mutex. The content of the linker ends where the container does, if it can be cut; then there may be content beyond again. Where it cannot, it has
+/// old content there: so there is none until the container grows, which tries again.
+container_service::answer container_service::cut_linker(const opening& o) {
+  set(o.head->owed, 1);
+  answer got = ask(o.head->home, order::tell_end, o.number, now(o.head->bytes));
+  if (got.why.ok()) got.why = core_.stored.grow(o.base, core_.regions.find(o.base)->about.bytes);
+  if (got.why.ok()) set(o.head->owed, 0);
+  return got;
+}
+
 /// Under the mutex. A linker with a grain does not see where the content ends: it is told before anything is there.
 base::status container_service::tell_linker(const char* call, const opening& o, std::uint64_t bytes) {
+  if (now(o.head->owed) != 0) {
+    if (!cut_linker(o).why.ok()) {
+      return explain(QUIRE_IO, "%s(): linker '%s' has not made container '%s' shorter, as it was to; until it does it cannot become longer", call,
+                     o.head->linker, o.head->name);
+    }
+  }
   if (o.head->grain != 0) {
     const answer got = ask(o.head->home, order::tell_end, o.number, bytes);
     if (!got.why.ok()) {
@@ -250,9 +266,7 @@ base::status container_service::shrink(const char* call, const opening& o, std::
   }
   for_each_io(head, [&](unsigned node) { (void)ask(node, order::set_end, o.number, bytes); });
   set(head.announced, bytes);
-  const answer got = ask(head.home, order::tell_end, o.number, bytes);
-  const auto open_again = core_.stored.grow(o.base, core_.regions.find(o.base)->about.bytes);  // content may come there again
-  if (why.ok()) why = open_again;
+  const answer got = cut_linker(o);
   if (!why.ok()) return explain(why.code(), "%s(): some of container '%s' could not be read or written when it was cut", call, head.name);
   if (got.why.ok()) return {};
   const char* const reason = got.a != 0 && got.a < 4096 ? std::strerror(static_cast<int>(got.a)) : "it gave no reason";

@@ -84,11 +84,11 @@ container_service::answer container_service::do_here(order what, std::uint16_t n
     case order::erase: {
       const quire_linker* const l = linkers_.find(std::string(head.linker));
       if (l == nullptr) return {QUIRE_NOT_FOUND, ENOENT, no_linker};
-      const std::string text(head.what);
-      bool sense = true;
-      if (what == order::erase) return answer_of(l->remove == nullptr ? EOPNOTSUPP : container::errno_of(l->remove(l->context, text.c_str()), sense));
+      const std::string name(head.name), text(head.what);
+      const container::link_names names{name.c_str(), text.c_str()};
+      if (what == order::erase) return answer_of(container::link::remove(*l, names));
       std::uint64_t identity = 0;
-      const int error = l->identify == nullptr ? EOPNOTSUPP : container::errno_of(l->identify(l->context, text.c_str(), &identity), sense);
+      const int error = container::link::identify(*l, names, identity);
       return error == 0 ? answer{{}, identity, 0} : answer_of(error);
     }
     case order::note_end:
@@ -125,7 +125,8 @@ container_service::answer container_service::attach_here(std::uint16_t number, u
   if (l == nullptr) return {QUIRE_NOT_FOUND, ENOENT, no_linker};
   std::uint64_t bytes = 0;
   int error = 0;
-  auto made = container::link::open(*l, std::string(head.what).c_str(), flags, bytes, error);
+  const std::string name(head.name), text(head.what);
+  auto made = container::link::open(*l, {name.c_str(), text.c_str()}, flags, bytes, error);
   if (made == nullptr) return {status_of_errno(error), static_cast<std::uint64_t>(error), 0};
   const std::lock_guard guard(mutex_);
   links_[number] = std::move(made);

@@ -26,7 +26,8 @@
 
 namespace quire::api {
 
-/// Of a container, for all nodes. Who makes it writes it, before others know the number; afterwards `bytes` and `announced` alone change, under the mutex.
+/// Of a container, for all nodes. Who makes it writes it, before others know the number; afterwards `bytes`, `announced` and `owed` alone change, under the
+/// mutex.
 struct container_head {
   std::uint64_t bytes;      ///< plain loads, from any node
   std::uint64_t announced;  ///< the nodes that do I/O know this end
@@ -38,6 +39,7 @@ struct container_head {
   std::uint32_t linked;          ///< it has a linker, not "memory"
   std::uint32_t can, grain;      ///< of the linker
   std::uint32_t all, home;       ///< all nodes do the I/O, in turn; else `home` does
+  std::uint64_t owed;            ///< not 0: it is shorter, and the linker's content is not yet
   char name[container::longest_name + 1];
   char linker[container::longest_linker + 1];
   char what[container::longest_what + 1];
@@ -153,6 +155,7 @@ class container_service {
   class locked;
   [[nodiscard]] base::status check_writes(const char* call, const opening& o) const;
   [[nodiscard]] base::status grow(const char* call, const opening& o, std::uint64_t bytes);
+  [[nodiscard]] answer cut_linker(const opening& o);
   [[nodiscard]] base::status tell_linker(const char* call, const opening& o, std::uint64_t bytes);
   [[nodiscard]] base::status write_longer(const char* call, const opening& o, std::uint64_t at, const std::byte* from, std::size_t bytes, std::size_t& done);
   [[nodiscard]] base::status can_grow(const char* call, const opening& o, std::uint64_t bytes) const;

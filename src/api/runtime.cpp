@@ -383,6 +383,7 @@ base::status begin(runtime& r, const quire_options& given) {
   r.exits = std::make_unique<exit_service>(*r.core, *r.threads);
   r.failures = std::make_unique<failure_service>(*r.core);
   r.gc = std::make_unique<gc_service>(*r.core);
+  container::set_call_limit(static_cast<std::uint64_t>(r.options.number(base::option::io_timeout)) * 1'000'000'000);
   r.containers = std::make_unique<container_service>(*r.core, *r.regions, *r.threads);
   r.regions->others().when_gone([](void* self, const core::region_description& gone) noexcept {
     auto& r = *static_cast<runtime*>(self);

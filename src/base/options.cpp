@@ -62,6 +62,8 @@ constexpr option_row table[] = {
     {option::write_back, "QUIRE_WRITE_BACK", option_type::number, "30", "0 to 86400",
      "seconds after which what threads have written goes back to the stores that keep regions (containers), unless somebody asks before; 0: never", 0,
      86'400, 1, false},
+    {option::io_timeout, "QUIRE_IO_TIMEOUT", option_type::number, "60", "0 to 86400",
+     "seconds after which a call of a container's linker that has not returned is given up, and named; 0: it is waited for", 0, 86'400, 1, false},
     {option::checkpoint_keep, "QUIRE_CHECKPOINT_KEEP", option_type::number, "2", "1 to 1000",
      "how many checkpoints of a directory stay: the newest, and those before it, in case it is damaged later", 1, 1000, 1, false},
     {option::consistency, "QUIRE_CONSISTENCY", option_type::choice, "sequential", "sequential|release|transactional",

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <memory>
 #include <new>
+#include <semaphore>
 
 #include "base/clock.hpp"
 #include "container/linker_table.hpp"
@@ -17,7 +18,7 @@ namespace {
 
 class throttle {
  public:
-  throttle(const throttling& how, const quire_linker& of) noexcept : how_(how), of_(of) {}
+  throttle(const throttling& how, const quire_linker& of) noexcept : how_(how), of_(of), turns_(of.threads != 0 ? of.threads : 64) {}
   throttle(const throttle&) = delete;
   throttle& operator=(const throttle&) = delete;
   ~throttle() {
@@ -26,19 +27,34 @@ class throttle {
   int open(unsigned flags, std::uint64_t* bytes) { return of_.open(of_.context, how_.what.c_str(), flags, bytes, &self_); }
   int fill(std::uint64_t at, void* into, std::size_t bytes) {
     if (const int error = pass(fills_, how_.fill, bytes); error != 0) return error;
+    const turn mine(turns_);
     return of_.fill(self_, at, into, bytes);
   }
   int flush(std::uint64_t at, const void* from, std::size_t bytes) {
     if (const int error = pass(flushes_, how_.flush, bytes); error != 0) return error;
+    const turn mine(turns_);
     return of_.flush != nullptr ? of_.flush(self_, at, from, bytes) : EROFS;
   }
   int sync() {
     if (const int error = pass(syncs_, how_.sync, 0); error != 0) return error;
+    const turn mine(turns_);
     return of_.sync != nullptr ? of_.sync(self_) : 0;
   }
-  int truncate(std::uint64_t bytes) { return of_.truncate != nullptr ? of_.truncate(self_, bytes) : EOPNOTSUPP; }
+  int truncate(std::uint64_t bytes) {
+    const turn mine(turns_);
+    return of_.truncate != nullptr ? of_.truncate(self_, bytes) : EOPNOTSUPP;
+  }
 
  private:
+  using turns = std::counting_semaphore<64>;
+  /// One of those that the linker is made for, which the throttle's own row knows nothing of.
+  struct turn {
+    explicit turn(turns& all) noexcept : of(all) { of.acquire(); }
+    ~turn() { of.release(); }
+    turn(const turn&) = delete;
+    turn& operator=(const turn&) = delete;
+    turns& of;
+  };
   int pass(std::atomic<std::uint64_t>& calls, std::uint64_t first, std::size_t bytes) {
     const std::uint64_t time_ns = how_.latency_ns + (how_.bytes_per_ns > 0 ? static_cast<std::uint64_t>(static_cast<double>(bytes) / how_.bytes_per_ns) : 0);
     if (time_ns != 0) wait_for(time_ns);
@@ -61,6 +77,7 @@ class throttle {
 
   const throttling how_;
   const quire_linker of_;
+  turns turns_;
   void* self_ = nullptr;
   std::atomic<std::uint64_t> fills_{0}, flushes_{0}, syncs_{0}, free_ns_{0};
 };

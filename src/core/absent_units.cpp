@@ -2,7 +2,6 @@
 #include "core/absent_units.hpp"
 
 #include <algorithm>
-#include <cerrno>
 
 #include "core/core.hpp"
 
@@ -43,14 +42,13 @@ void absent_units::prefetch(region_slot& r, std::uint64_t first, std::uint64_t c
 void absent_units::settle_frames(region_slot& r, const frame_range& all) noexcept {
   for (std::uint64_t frame = all.first; frame < all.end; ++frame) {
     while (parked_.has(r, frame)) {
-      int error = 0;
-      const std::uint64_t together = frames_.finish_fill(r, frame, error);
-      if (together == 0) {
+      const auto missed = frames_.finish_fill(r, frame);
+      if (missed.count == 0) {
         go_on(r, frame, 1);
-      } else if (together > 1 || error == ESTALE) {
+      } else if (missed.count > 1 || missed.error == 0) {
         frames_.begin_fill(r, frame, 1);
       } else {
-        give_up(r, frame, error);
+        give_up(r, frame, missed.error);
       }
     }
   }
@@ -71,7 +69,7 @@ void absent_units::go_on_after(frame_io& done) noexcept {
   if (done.staged) return core_.stored.on_staged(done);
   if (done.what == store::io::kind::flush) {
     if (done.error != 0) core_.paging.on_flush_failed(*done.region, done.error);
-  } else if (done.error != 0) {
+  } else if (done.error != 0 || done.stale) {
     go_on_without(done);
   } else {
     go_on(*done.region, done.first, done.count);
@@ -86,7 +84,7 @@ void absent_units::go_on_without(const frame_io& done) noexcept {
     if (!parked_.has(r, frame) || frames_.is_filling(r, frame)) continue;
     if (!frames_.is_away(r, frame)) {
       go_on(r, frame, 1);
-    } else if (done.count > 1 || done.error == ESTALE) {
+    } else if (done.count > 1 || done.stale) {
       if (!frames_.try_fill(r, frame, 1)) {
         frames_.begin_fill(r, frame, 1);
       } else {
@@ -112,13 +110,13 @@ void absent_units::give_up(region_slot& r, std::uint64_t frame, int error) noexc
 }
 
 /// What waited for the frames, in order. Replies about neighbours leave together, at the end; of one frame each message has its effects before the
-/// next. A frame for which something waits does not leave memory (page_out.cpp); and what comes for it meanwhile, from this node itself, waits
-/// behind the rest.
+/// next. A frame for which something waits does not leave memory (page_out.cpp), unless it is dropped: then it is on its way again, and the rest waits
+/// for that. What comes for it meanwhile, from this node itself, waits behind the rest.
 void absent_units::go_on(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
   if (parked_.empty()) return;
   for (std::uint64_t frame = first; frame < first + count; ++frame) {
     bool first_of_frame = true;
-    for (parked_unit next; parked_.pop(r, frame, next); first_of_frame = false) {
+    for (parked_unit next; !frames_.is_filling(r, frame) && parked_.pop(r, frame, next); first_of_frame = false) {
       if (next.m.kind != model::message_kind::invalid) {
         if (!first_of_frame) core_.performer.flush();  // an operation is done before the home goes away
         core_.in.take_unit(r, next.m);

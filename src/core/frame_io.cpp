@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Content on its way between frames and their stores. Driver's thread only, no heap: the crew reads and writes.
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <utility>
 
@@ -183,9 +182,8 @@ void frames::settle(frame_io& done) noexcept {
   if (done.what == store::io::kind::flush) return settle_flush(done);
   region_slot& r = *done.region;
   used_ -= done.bytes;  // enter() counts it
-  if (done.stale && done.error == 0) done.error = ESTALE;  // it is asked for again
-  if (done.error != 0) {
-    if (done.of != r.backing.get()) lost(r, done.first, done.error);
+  if (done.error != 0 || done.stale) {
+    if (done.of != r.backing.get() && !done.stale) lost(r, done.first, done.error);
     for (std::uint64_t frame = done.first; frame < done.first + done.count; ++frame) r.frames.data()[frame].filling = 0;
     return;
   }
@@ -215,17 +213,16 @@ void frames::settle_flush(frame_io& done) noexcept {
   if (const std::uint64_t end = done.first + done.count; first != end) give_back(r, first, end - first);
 }
 
-std::uint64_t frames::finish_fill(region_slot& r, std::uint64_t frame, int& error) noexcept {
-  error = 0;
+frames::missed frames::finish_fill(region_slot& r, std::uint64_t frame) noexcept {
   for (const auto& io : ios_) {
     const bool has_it = io->under_way && !io->settled && io->region == &r && frame - io->first < io->count;
     if (!has_it || io->what != store::io::kind::fill) continue;
     crew_->finish(*io);
     settle(*io);  // take_done() finds it, for all that waits for its frames
-    error = io->error;
-    return error != 0 ? io->count : 0;
+    if (io->stale) return {io->count, 0};
+    return {io->error != 0 ? io->count : 0, io->error};
   }
-  return 0;
+  return {};
 }
 
 void frames::trim(region_slot& r, std::uint64_t frame) noexcept {
@@ -260,6 +257,11 @@ frame_io* frames::finish_one(const region_slot& r) noexcept {
 
 bool frames::any_under_way(const region_slot& r) const noexcept {
   return std::any_of(ios_.begin(), ios_.end(), [&](const auto& io) { return io->under_way && !io->settled && !io->staged && io->region == &r; });
+}
+
+bool frames::is_to_be_told(const region_slot& r, std::uint64_t frame) const noexcept {
+  const auto of_it = [&](const auto& io) { return io->under_way && io->settled && !io->told && io->region == &r && frame - io->first < io->count; };
+  return std::any_of(ios_.begin(), ios_.end(), of_it);
 }
 
 bool frames::any_under_way() const noexcept {

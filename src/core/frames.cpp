@@ -34,7 +34,7 @@ void frames::bring(region_slot& r, std::uint64_t first, std::uint64_t units, con
   const frame_range all = r.layout.frames_of(first, units);
   for (std::uint64_t frame = all.first; frame < all.end; ++frame) {
     frame_state& f = r.frames.data()[frame];
-    if (int error = 0; f.filling != 0) [[unlikely]] (void)finish_fill(r, frame, error);
+    if (f.filling != 0) [[unlikely]] (void)finish_fill(r, frame);
     f.used = 1;
     if (f.resident == 0) {
       const bool keeps = is_away(r, frame) && !(all_new && is_all_of(r, frame, first, units));
@@ -64,6 +64,31 @@ void frames::enter(region_slot& r, std::uint64_t frame, frame_queue& queue) noex
   if (limited()) enqueue(r, frame, queue);  // else nobody chooses
 }
 
+void frames::enqueue(region_slot& r, std::uint64_t frame, frame_queue& queue) noexcept {
+  frame_state& f = r.frames.data()[frame];
+  const std::uint64_t bytes = r.layout.bytes_of_frames(frame, 1);
+  if (f.listed != 0) return;
+  f.listed = 1;
+  if (f.queued != 0) return (f.in_came != 0 ? came : own).counts(bytes);  // it has kept its place
+  f.queued = 1;
+  f.in_came = &queue == &came ? 1 : 0;
+  queue.push({r.about.id, frame}, bytes);
+}
+
+bool frames::dequeued(region_slot& r, std::uint64_t frame) noexcept {
+  const bool was_listed = r.frames.data()[frame].listed != 0;
+  unlist(r, frame);
+  r.frames.data()[frame].queued = 0;
+  return was_listed;
+}
+
+void frames::unlist(region_slot& r, std::uint64_t frame) noexcept {
+  frame_state& f = r.frames.data()[frame];
+  if (f.listed == 0) return;
+  f.listed = 0;
+  (f.in_came != 0 ? came : own).popped(r.layout.bytes_of_frames(frame, 1));
+}
+
 /// In the middle of a step, which cannot be put off: the driver waits for the store.
 void frames::read_back(region_slot& r, std::uint64_t first, std::uint64_t frames) noexcept {
   const std::uint64_t offset = r.layout.offset_of_frame(first);
@@ -90,7 +115,10 @@ void frames::deposited(region_slot& r, std::uint64_t first, std::uint64_t units)
 }
 
 void frames::give_back(region_slot& r, std::uint64_t first, std::uint64_t frames) noexcept {
-  for (std::uint64_t frame = first; frame < first + frames; ++frame) r.frames.data()[frame].resident = 0;
+  for (std::uint64_t frame = first; frame < first + frames; ++frame) {
+    r.frames.data()[frame].resident = 0;
+    unlist(r, frame);
+  }
   const std::uint64_t bytes = r.layout.bytes_of_frames(first, frames);
   used_ -= bytes;
   const int error = r.memory->give_back(r.layout.offset_of_frame(first), bytes);
@@ -107,8 +135,9 @@ void frames::forget(region_slot& r) noexcept {
     if (io->under_way && io->staged && io->region == &r) io->told = true;  // it ends by itself, and nobody is left to hear of it
   }
   const auto bytes_of = [&](std::uint64_t frame) { return r.layout.bytes_of_frames(frame, 1); };
-  came.forget(r.about.id, bytes_of);
-  own.forget(r.about.id, bytes_of);
+  const auto counted = [&](std::uint64_t frame) { return r.frames.data()[frame].listed != 0 ? bytes_of(frame) : 0; };
+  came.forget(r.about.id, counted);
+  own.forget(r.about.id, counted);
   bool saved = false;
   r.dumped.for_each(r.about.bytes, [&](std::uint64_t offset, std::uint64_t bytes) {
     const unit_range part = r.layout.under(offset, bytes);

@@ -52,7 +52,9 @@ class frame_queue {
     return e;
   }
   void popped(std::uint64_t bytes) noexcept { bytes_ -= bytes; }
-  /// Takes those of a region out, whose frames have `bytes_of(frame)`.
+  /// The frame of an entry that is in it counts again.
+  void counts(std::uint64_t bytes) noexcept { bytes_ += bytes; }
+  /// Takes those of a region out, of which `bytes_of(frame)` are counted.
   template <class F>
   void forget(std::uint16_t region, F&& bytes_of) noexcept {
     for (std::size_t left = size_; left != 0; --left) {
@@ -94,7 +96,7 @@ struct frame_io : store::io {
   bool settled = false;  ///< done, and the frames' states say so
   bool told = false;     ///< and so does whoever looks for it: it need not be told when take_done() finds it
   bool staged = false;   ///< a flush to the region's backing, of a copy of the content, or a sync: frames know nothing of it
-  bool stale = false;    ///< a fill: what it brings is not to be used, as it was dropped meanwhile
+  bool stale = false;    ///< a fill: what it brings is not to be used, as it was dropped meanwhile; who still waits has it asked for again
   std::uint64_t turn = 0;  ///< staged: store_book::turn when it began (stored_units.hpp)
 };
 
@@ -155,9 +157,13 @@ class frames {
     }
     return any;
   }
-  /// The frame's content is on its way from the store. It is here when this returns, with all that comes along; or the backing does not have it: how
-  /// many frames could not be had together, and errno in `error`.
-  std::uint64_t finish_fill(region_slot& r, std::uint64_t frame, int& error) noexcept;
+  /// How many frames could not be had together, and why.
+  struct missed {
+    std::uint64_t count = 0;  ///< 0: they have come
+    int error = 0;            ///< errno of the backing; 0: what it has given was dropped meanwhile
+  };
+  /// The frame's content is on its way from the store. It is here when this returns, with all that comes along, or has been missed.
+  missed finish_fill(region_slot& r, std::uint64_t frame) noexcept;
   /// Copies of the region's content are on their way to its backing.
   [[nodiscard]] bool is_flushing(const region_slot& r) const noexcept;
   /// Waits for one I/O of the region's frames that is under way, and settles it: null if there is none. What is staged ends by itself.
@@ -184,6 +190,8 @@ class frames {
   /// Some content of the region is on its way.
   [[nodiscard]] bool any_under_way(const region_slot& r) const noexcept;
   [[nodiscard]] bool any_under_way() const noexcept;
+  /// A step has waited for it: who else waits for its content is told when the crew has given it back.
+  [[nodiscard]] bool is_to_be_told(const region_slot& r, std::uint64_t frame) const noexcept;
   /// It is in memory, with its content.
   [[nodiscard]] bool is_here(const region_slot& r, std::uint64_t frame) const noexcept { return r.frames.data()[frame].resident != 0; }
   /// Its content, if this node has it, is in the store only, or on its way from there.
@@ -276,9 +284,11 @@ class frames {
   /// The region goes: none of it is in memory, nor in the store.
   void forget(region_slot& r) noexcept;
   /// A frame that is in memory, and in nobody's hands, may be chosen from now on.
-  void enqueue(const region_slot& r, std::uint64_t frame, frame_queue& queue) noexcept {
-    queue.push({r.about.id, frame}, r.layout.bytes_of_frames(frame, 1));
-  }
+  void enqueue(region_slot& r, std::uint64_t frame, frame_queue& queue) noexcept;
+  /// An entry of it has been taken from a queue. False: nobody may choose it, as the frame has left memory meanwhile.
+  [[nodiscard]] bool dequeued(region_slot& r, std::uint64_t frame) noexcept;
+  /// Nobody chooses it any more. Its entry stays, and is passed over: looking for it would take as long as the queue is.
+  void unlist(region_slot& r, std::uint64_t frame) noexcept;
 
   /// Frames in memory: those whose content came from elsewhere, and all others. Each is in one of them, or in nobody's hands but
   /// page_out.cpp's.

@@ -100,29 +100,37 @@ void pager::drop_copies(region_slot& r, std::uint64_t frame) noexcept {
   });
 }
 
+/// The first of a queue that may be chosen. False: there is none.
+bool pager::next_of(frame_queue& from, frame_queue::entry& e) noexcept {
+  while (from.size() != 0) {
+    e = from.pop();
+    if (core_.frames.dequeued(*core_.regions.slot(model::region_id{static_cast<std::uint16_t>(e.region)}), e.frame)) return true;
+  }
+  return false;
+}
+
 /// Takes about `goal` bytes of victims from the front of a queue. What may not go joins it again.
 std::uint64_t pager::choose(frame_queue& from, std::uint64_t goal) noexcept {
   constexpr std::size_t patience = 4;  // looks, for each victim
   const bool copies = &from == &core_.frames.came;
   std::uint64_t got = 0;
   std::size_t looks = std::min(from.size(), patience * (goal >> 12) + 64), chances = looks / patience;
-  for (; looks != 0 && got < goal; --looks) {
-    const frame_queue::entry e = from.pop();
+  frame_queue::entry e;
+  for (; looks != 0 && got < goal && next_of(from, e); --looks) {
     region_slot& r = *core_.regions.slot(model::region_id{static_cast<std::uint16_t>(e.region)});
     const std::uint64_t bytes = r.layout.bytes_of_frames(e.frame, 1);
-    from.popped(bytes);
     const bool fixed = r.change.frozen || r.block != nullptr || r.detector->scans() || core_.frames.is_moving(r, e.frame) ||
                        core_.frames.was_let_in(r, e.frame) || core_.absent.holds_frame(r, e.frame);
     const frame_use use = fixed ? frame_use::busy : use_of(r, e.frame);
     const auto is_mapped = [&](std::uint64_t unit) { return r.machine->mapped(unit) != model::access::none; };
     if (use == frame_use::busy) {
-      from.push(e, bytes);
+      core_.frames.enqueue(r, e.frame, from);
     } else if (copies && use == frame_use::needed) {
-      core_.frames.own.push(e, bytes);
+      core_.frames.enqueue(r, e.frame, core_.frames.own);
     } else if (use != frame_use::none && chances != 0 && frames::any_unit(r, e.frame, is_mapped)) {
       --chances;
       unmap(r, e.frame);
-      from.push(e, bytes);
+      core_.frames.enqueue(r, e.frame, from);
     } else {
       page_out_.victims.push_back({&r, e.frame, use});
       got += bytes;
@@ -236,15 +244,13 @@ node_id pager::find_taker(std::uint64_t now, std::uint64_t bytes) noexcept {
 /// Gives back frames without content that means anything, among those next in turn.
 void pager::sweep_unused(frame_queue& from) noexcept {
   constexpr std::size_t most_looks = 4096;
-  for (std::size_t looks = std::min(from.size(), most_looks); looks != 0; --looks) {
-    const frame_queue::entry e = from.pop();
+  frame_queue::entry e;
+  for (std::size_t looks = std::min(from.size(), most_looks); looks != 0 && next_of(from, e); --looks) {
     region_slot& r = *core_.regions.slot(model::region_id{static_cast<std::uint16_t>(e.region)});
-    const std::uint64_t bytes = r.layout.bytes_of_frames(e.frame, 1);
-    from.popped(bytes);
     if (!r.change.frozen && use_of(r, e.frame) == frame_use::none && !core_.frames.is_moving(r, e.frame)) {
       core_.frames.drop(r, e.frame, 1);
     } else {
-      from.push(e, bytes);
+      core_.frames.enqueue(r, e.frame, from);
     }
   }
 }

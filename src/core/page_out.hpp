@@ -97,6 +97,7 @@ class pager {
   [[nodiscard]] model::frame_use use_of(const region_slot& r, std::uint64_t frame) const noexcept;
   void unmap(region_slot& r, std::uint64_t frame) noexcept;
   void drop_copies(region_slot& r, std::uint64_t frame) noexcept;
+  [[nodiscard]] bool next_of(frame_queue& from, frame_queue::entry& e) noexcept;
   [[nodiscard]] std::uint64_t choose(frame_queue& from, std::uint64_t goal) noexcept;
   void leave() noexcept;
   void leave_together(std::span<page_out_state::victim> run) noexcept;

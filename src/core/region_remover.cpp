@@ -8,8 +8,10 @@
 // Notices alone may come later, as they wait with the nodes that know them: they tell the region's life, and nobody hears those of another one.
 #include "core/region_remover.hpp"
 
+#include <algorithm>
 #include <utility>
 
+#include "base/check.hpp"
 #include "core/core.hpp"
 #include "core/known_machines.hpp"
 
@@ -33,9 +35,29 @@ void region_remover::give_up(region_slot& r) noexcept {
   if (r.change.frozen.has(freeze::end)) core_.changes.thaw(r, freeze::end, r.block != nullptr);
 }
 
-/// A region that goes is in no hurry: its I/O is waited for.
+bool region_remover::has_io(const region_slot& r) const noexcept {
+  return frames::tracks(r) && (core_.frames.any_under_way(r) || core_.frames.is_flushing(r));
+}
+
+void region_remover::postpone(const region_slot& r, const model::message& m, std::span<const std::byte> value) {
+  std::erase_if(postponed_, [&](const postponed& p) { return p.region == r.about.id; });
+  postponed p{r.about.id, {m, {}}};
+  CHECK(value.size() <= p.what.value.size());
+  std::copy(value.begin(), value.end(), p.what.value.begin());
+  postponed_.push_back(p);
+}
+
+bool region_remover::look_at_postponed() noexcept {
+  const auto count = std::erase_if(postponed_, [&](const postponed& p) {
+    const region_slot* const r = core_.regions.slot(model::region_id{p.region});
+    if (r != nullptr && has_io(*r)) return false;
+    core_.out.local.push(p.what.m, std::span<const std::byte>(p.what.value).first(p.what.m.payload_bytes));
+    return true;
+  });
+  return count != 0;
+}
+
 region_rest region_remover::look(region_slot& r) noexcept {
-  core_.absent.finish(r);
   region_rest now;
   bool at_rest = true;
   for (const auto& m : r.made) at_rest = at_rest && (m == nullptr || m->at_rest());

@@ -3,8 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
+#include "base/fault_heap.hpp"
+#include "core/local_queue.hpp"
 #include "core/region_slot.hpp"
+#include "model/message.hpp"
 
 namespace quire::core {
 
@@ -29,13 +33,24 @@ class region_remover {
   /// It stays after all.
   void give_up(region_slot& r) noexcept;
   [[nodiscard]] region_rest look(region_slot& r) noexcept;
+  /// Its content is on its way between memory and a store. That may take as long as a store hangs: so nobody looks meanwhile,
+  [[nodiscard]] bool has_io(const region_slot& r) const noexcept;
+  /// and the message that asks for a look is handled when that has ended. One for each region: a later one takes its place.
+  void postpone(const region_slot& r, const model::message& m, std::span<const std::byte> value);
+  /// Once a round. True if a message is handled now.
+  bool look_at_postponed() noexcept;
   /// Nothing of it is left here: threads that asked for something of it are told that it is gone.
   void finish(region_slot& r) noexcept;
 
  private:
   void end_waiting(region_slot& r) noexcept;
 
+  struct postponed {
+    std::uint16_t region = 0;
+    local_message what{};
+  };
   core& core_;
+  base::fault_vector<postponed> postponed_{};
 };
 
 }  // namespace quire::core

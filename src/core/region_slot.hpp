@@ -105,6 +105,9 @@ struct frame_state {
   std::uint32_t used : 1 = 0;      ///< and was used since
   std::uint32_t filling : 1 = 0;   ///< it is in memory, and its content is on its way from the store
   std::uint32_t taken : 1 = 0;     ///< its content is not in the region's backing alone, as it was at first
+  std::uint32_t queued : 1 = 0;    ///< a queue of frames has an entry of it
+  std::uint32_t listed : 1 = 0;    ///< which counts: else the frame has left, and who comes to the entry passes it over
+  std::uint32_t in_came : 1 = 0;   ///< that queue is frames::came, not frames::own
 };
 
 class op;

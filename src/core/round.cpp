@@ -59,6 +59,7 @@ bool core::round() noexcept {
   bool any = wire.progress();
   if (absent.look()) any = true;
   if (stored.look()) any = true;
+  if (removing.look_at_postponed()) any = true;
   if (!held.empty() && held.end()) any = true;
   if (!whole.empty() && whole.look()) any = true;
   if (objects.end_lingers()) any = true;

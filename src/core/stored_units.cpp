@@ -30,17 +30,6 @@ constexpr std::uint64_t most_looks = 1u << 14;   ///< at units, in one turn
 constexpr std::uint64_t between_lines_ns = 1'000'000'000;
 constexpr std::uint64_t rest_ns = 1'000'000'000;  ///< of page-out, after a store has failed
 
-/// Frames that leave are not page-out's to choose. One pass for a run of them.
-void take_out(frame_queue& queue, const region_slot& r, const frame_range& frames) noexcept {
-  for (std::size_t left = queue.size(); left != 0; --left) {
-    const frame_queue::entry e = queue.pop();
-    if (e.region == r.about.id && e.frame - frames.first < frames.count()) {
-      queue.popped(r.layout.bytes_of_frames(e.frame, 1));
-    } else {
-      queue.push(e, 0);  // its bytes are counted
-    }
-  }
-}
 }  // namespace
 
 // ---- Application threads
@@ -238,12 +227,10 @@ bool stored_units::may_leave(const region_slot& r, const book& b, std::uint64_t 
 }
 
 void stored_units::give_up(region_slot& r, book& b, std::uint64_t first, std::uint64_t count) noexcept {
-  const frame_range frames = r.layout.frames_of(first, count);
-  if (core_.frames.limited()) {
-    for (frame_queue* const queue : {&core_.frames.own, &core_.frames.came}) take_out(*queue, r, frames);
-  }
   for (std::uint64_t unit = first; unit < first + count; ++unit) {
-    core_.frames.leave_wherever(r, r.layout.frame_of(unit));
+    const std::uint64_t frame = r.layout.frame_of(unit);
+    core_.frames.leave_wherever(r, frame);
+    if (core_.absent.holds_frame(r, frame) && !core_.frames.is_filling(r, frame)) core_.frames.begin_fill(r, frame, 1);  // it had just come
     b.taken.remove(unit);
     b.synced.remove(unit);
   }
@@ -341,9 +328,13 @@ void stored_units::on_resized(const frame_io& done) noexcept {
   region_slot& r = *done.region;
   const auto of_it = [&](const auto& c) { return c->region == &r && c->what() >= asked::cut && c->number == done.turn; };
   const auto found = std::find_if(calls_.begin(), calls_.end(), of_it);
+  book& b = book_of(r);
   if (done.error != 0) note_failure(r, true, done.error);
+  if (done.error == 0 && done.at <= b.owed) b.owed = UINT64_MAX;
   if (found == calls_.end()) return;
   call& c = **found;
+  if (done.error != 0 && c.what() == asked::cut) b.owed = std::min(b.owed, c.m.c);
+  if (done.error == 0 && done.at < c.m.c) return void(c.number = 0);  // now it may grow
   c.synced = true;
   c.error = done.error != 0 ? done.error : c.error;
   if (c.what() != asked::grow || done.error != 0 || r.end >= c.m.c) return;
@@ -380,7 +371,7 @@ bool stored_units::end_if_done(call& c) noexcept {
     }
     if (!c.synced) return false;
   } else if (c.what() >= asked::cut && has_store) {
-    if (c.number == 0) core_.frames.begin_staged(store::io::kind::resize, r, c.m.c, c.number = ++last_number_);
+    if (c.number == 0) core_.frames.begin_staged(store::io::kind::resize, r, std::min(b.owed, c.m.c), c.number = ++last_number_);
     if (!c.synced) return false;
   }
   if (c.in_background) return true;

@@ -123,6 +123,7 @@ class stored_units {
     std::uint64_t syncs = 0;  ///< that have begun
     bool syncing = false, again = false;
     std::uint64_t turn = 0;   ///< syncs that have failed: what was written before may be lost, whenever it ends
+    std::uint64_t owed = UINT64_MAX;  ///< it was to be cut to this end, and could not: it is before it grows, as it has old content there
   };
 
   [[nodiscard]] base::status ask(std::uint64_t address, std::uint64_t bytes, asked what, std::uint64_t end, const char* doing) noexcept;

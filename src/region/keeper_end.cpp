@@ -2,7 +2,8 @@
 // A region goes: node 0 leads, by steps that all nodes take and answer (core/region_remover.hpp says what each does).
 //
 //   begin    all nodes keep what threads ask for; one of them may be against it (pins, a block, a change, a checkpoint): then all give up
-//   look     each says what it has sent and received, and whether it is at rest. Over when all were at rest, and what had been received then is
+//   look     each says what it has sent and received, and whether it is at rest, when none of its content is on its way to or from a store. Over when all
+//            were at rest, and what had been received then is
 //            all that has been sent by the next time (Mattern, Algorithms for Distributed Termination Detection, 1987: four counters)
 //   finish   no message of the region is on its way: each node gives it up. When all have, its number and addresses may be another's
 //
@@ -102,6 +103,7 @@ void keeper::on_step(const message& m, std::span<const std::byte> value) noexcep
       if (r != nullptr) core_.removing.give_up(*r);
       break;
     case step::look:
+      if (r != nullptr && core_.removing.has_io(*r)) return core_.removing.postpone(*r, m, value);
       if (r != nullptr) o.rest = core_.removing.look(*r);
       break;
     case step::finish:

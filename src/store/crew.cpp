@@ -54,29 +54,46 @@ io* crew_of_threads::queue::pop() noexcept {
 }
 
 void crew_of_threads::team::start(unsigned count) {
-  for (unsigned i = 0; i < count; ++i) threads.emplace_back([this] { work(); });
+  const std::lock_guard guard(mutex);
+  most_threads = std::max(most_threads, count);
+  while (threads.size() < count) threads.emplace_back([this] { work(); });
 }
 
-/// As many as there can be.
-bool crew_of_threads::team::try_start(unsigned count) noexcept try {
-  start(count);
+bool crew_of_threads::team::try_start(unsigned most) noexcept try {
+  most_threads = most;
+  start(1);
   return true;
 } catch (...) {
-  return !threads.empty();
+  return false;
+}
+
+/// Where nobody sleeps, what is begun next would wait. As many as the system gives.
+void crew_of_threads::team::start_one_more() noexcept try {
+  if (idle.load(std::memory_order_relaxed) != 0) return;
+  const std::lock_guard guard(mutex);
+  if (threads.size() < most_threads && !tickets.has_stopped()) threads.emplace_back([this] { work(); });
+} catch (...) {
 }
 
 void crew_of_threads::team::stop() noexcept {
-  stopping = true;
-  tickets.fetch_add(1);  // no thread sleeps on what it has seen before
-  os::futex_wake(tickets, static_cast<int>(threads.size()));
-  for (std::thread& t : threads) t.join();
-  threads.clear();
+  tell_to_stop();
+  std::vector<std::thread> all_of_them;
+  {
+    const std::lock_guard guard(mutex);
+    all_of_them.swap(threads);
+  }
+  for (std::thread& t : all_of_them) t.join();
+}
+
+void crew_of_threads::team::tell_to_stop() noexcept {
+  tickets.stop();
+  os::futex_wake(tickets.word(), 1 << 30);
 }
 
 void crew_of_threads::team::begin(io& o) noexcept {
   (void)push(begun, o);
-  tickets.fetch_add(1, std::memory_order_seq_cst);
-  if (idle.load(std::memory_order_seq_cst) != 0) os::futex_wake(tickets, 1);
+  tickets.add();
+  if (idle.load(std::memory_order_seq_cst) != 0) os::futex_wake(tickets.word(), 1);
 }
 
 void crew_of_threads::start(unsigned threads) { shared_.start(threads); }
@@ -91,7 +108,7 @@ void crew_of_threads::stop() noexcept {
 void crew_of_threads::hire(store& s) {
   const std::lock_guard guard(teams_mutex_);
   std::erase_if(teams_, [](const std::unique_ptr<team>& t) {
-    if (!t->stopping) return false;
+    if (!t->tickets.has_stopped()) return false;
     t->stop();
     return true;
   });
@@ -127,28 +144,24 @@ void crew_of_threads::team::work() noexcept {
   ::pthread_sigmask(SIG_SETMASK, &all, nullptr);
   ::pthread_setname_np(::pthread_self(), "quire-crew");
   while (take_ticket()) {
+    start_one_more();
     io& next = take_next();
     const bool last = next.what == io::kind::close;
     next.perform();
     this->all.done(next);
-    if (!last) continue;
-    stopping = true;  // somebody joins this thread later (hire(), stop())
-    tickets.fetch_add(1);
-    os::futex_wake(tickets, static_cast<int>(threads.size()));
+    if (last) tell_to_stop();  // somebody joins this thread later (hire(), stop())
   }
 }
 
 /// The right to take one io, when there is one. False if the crew stops.
 bool crew_of_threads::team::take_ticket() noexcept {
   for (;;) {
-    std::uint32_t there = tickets.load(std::memory_order_acquire);
-    if (stopping) return false;
-    if (there != 0) {
-      if (tickets.compare_exchange_weak(there, there - 1, std::memory_order_acq_rel)) return true;
-      continue;
-    }
+    const std::uint32_t seen = tickets.look();
+    if (crew_tickets::has_stopped(seen)) return false;
+    if (tickets.take(seen)) return true;
+    if (seen != 0) continue;
     idle.fetch_add(1, std::memory_order_seq_cst);
-    if (tickets.load(std::memory_order_seq_cst) == 0) os::futex_wait(tickets, 0, -1);
+    os::futex_wait(tickets.word(), 0, -1);
     idle.fetch_sub(1, std::memory_order_relaxed);
   }
 }

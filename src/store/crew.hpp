@@ -14,6 +14,27 @@
 
 namespace quire::store {
 
+/// The right of a thread to take one thing that has been begun: as many as were begun, and nobody has taken. Threads sleep on them. Any thread.
+class crew_tickets {
+ public:
+  /// One more.
+  void add() noexcept { word_.fetch_add(1, std::memory_order_seq_cst); }
+  /// Nobody takes any from now on, whatever he has seen before.
+  void stop() noexcept { word_.fetch_or(stopped, std::memory_order_seq_cst); }
+  [[nodiscard]] bool has_stopped() const noexcept { return has_stopped(look()); }
+  [[nodiscard]] std::uint32_t look() const noexcept { return word_.load(std::memory_order_acquire); }
+  [[nodiscard]] static bool has_stopped(std::uint32_t seen) noexcept { return (seen & stopped) != 0; }
+  /// Takes one, if they are what was seen.
+  [[nodiscard]] bool take(std::uint32_t seen) noexcept {
+    return seen != 0 && !has_stopped(seen) && word_.compare_exchange_strong(seen, seen - 1, std::memory_order_acq_rel);
+  }
+  [[nodiscard]] const std::atomic<std::uint32_t>& word() const noexcept { return word_; }
+
+ private:
+  static constexpr std::uint32_t stopped = 1u << 31;
+  std::atomic<std::uint32_t> word_{0};
+};
+
 class crew_of_threads final : public crew {
  public:
   /// `tell` is called by a thread of the crew when something is done, and was not when take_done() was called last.
@@ -48,18 +69,20 @@ class crew_of_threads final : public crew {
   struct team {
     explicit team(crew_of_threads& of) noexcept : all(of) {}
     void start(unsigned count);
-    [[nodiscard]] bool try_start(unsigned count) noexcept;  ///< false: there can be no thread
+    [[nodiscard]] bool try_start(unsigned most) noexcept;  ///< one, and more when it has something to do; false: there can be no thread
+    void start_one_more() noexcept;
     void stop() noexcept;
+    void tell_to_stop() noexcept;
     void begin(io& o) noexcept;
     void work() noexcept;
     [[nodiscard]] bool take_ticket() noexcept;
     [[nodiscard]] io& take_next() noexcept;
 
     crew_of_threads& all;
-    std::vector<std::thread> threads{};
-    std::atomic<bool> stopping{false};
+    std::vector<std::thread> threads{};  ///< under the mutex
+    unsigned most_threads = 0;
     std::atomic<io*> begun{nullptr};        ///< newest first: the driver pushes, who has the mutex takes all
-    std::atomic<std::uint32_t> tickets{0};  ///< as many as were begun, and nobody has taken: a thread sleeps on it
+    crew_tickets tickets{};
     std::atomic<std::uint32_t> idle{0};     ///< threads that sleep, or are about to
     std::mutex mutex{};                     ///< of the threads of the team only: nobody waits for it in fault context
     queue fills{}, flushes{};               ///< under the mutex

@@ -25,7 +25,7 @@ class store {
 
   /// What fill() may give for content that begins beyond the end, instead of zeroes: threads get SIGBUS (BUS_ADRERR), calls QUIRE_BEYOND. A store
   /// that does so does it where a whole unit of a range lies beyond the end: what can be had of the range is asked for again, unit by unit.
-  static constexpr int beyond = ENXIO;
+  static constexpr int beyond = 4096;  ///< which is no errno: those are all free for a store's own errors
 
   // These may take as long as a disk does. 0 or errno. Threads of a crew, and of calls of the program; fill() also on the driver's thread, where a
   // step cannot be put off: there it may take no heap memory and no lock (fault context).
@@ -36,8 +36,9 @@ class store {
   /// What was flushed before outlives this process. A store whose content ends with it has nothing to do.
   [[nodiscard]] virtual int sync() noexcept { return 0; }
 
-  /// The content has so many bytes from now on: what it loses is gone, what it gains is zero. Beside it no range is filled or flushed that goes. A store
-  /// without an end has nothing to do.
+  /// The content has so many bytes from now on: what it loses is gone, what it gains is zero. Ranges that go may be on their way meanwhile: the store sees to
+  /// it that nothing of them is there afterwards, what a fill brings of them means nothing. Of what several nodes' stores have in common it is about this
+  /// node's units alone, as another one may have been cut, or have grown, before. A store without an end has nothing to do.
   [[nodiscard]] virtual int resize(std::uint64_t /*bytes*/) noexcept { return 0; }
 
   // These do not block, and take neither heap memory nor a lock: driver's thread, fault context.

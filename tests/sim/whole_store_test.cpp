@@ -163,14 +163,13 @@ TEST(fills, that_have_been_waited_for_are_not_found_again) {
       core::frames& f = here.core().frames;
       core::region_slot& r = *here.core().regions.slot(model::region_id{1});
       for (unsigned times = 0; times < 3; ++times) {
-        f.own.forget(1, [](std::uint64_t) { return page; });
+        f.unlist(r, 0);
         f.begin_flush(r, 0, 1);  // the first time; then the store has it
         while (f.finish_one(r) != nullptr) continue;
         ASSERT_TRUE(f.is_away(r, 0));
         f.begin_fill(r, 0, 1);
         EXPECT_TRUE(f.any_under_way(r));
-        int error = 0;
-        EXPECT_EQ(f.finish_fill(r, 0, error), 0u);
+        EXPECT_EQ(f.finish_fill(r, 0).count, 0u);
         ASSERT_TRUE(f.is_here(r, 0) && !f.is_filling(r, 0)) << times;
         EXPECT_FALSE(f.any_under_way(r));
       }

@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/detail.hpp"
@@ -181,7 +184,7 @@ struct toy {
 std::shared_ptr<link> open(toy& t, const quire_linker& l, const part& which = {}) {
   std::uint64_t bytes = 0;
   int error = 0;
-  auto made = link::open(l, "somewhere", 0, bytes, error);
+  auto made = link::open(l, {"toy", "somewhere"}, 0, bytes, error);
   EXPECT_EQ(error, 0);
   made->begin(which, t.all.size());
   return made;
@@ -264,6 +267,158 @@ TEST(container_link, nonsense_and_exceptions_are_errors_of_io) {
   l.can = 0;
   const auto reads = open(t = {}, l);
   EXPECT_EQ(reads->flush(0, unit_with({1})), EROFS);
+}
+
+/// A linker whose functions stay until they are let go.
+struct stuck : toy {
+  std::atomic<bool> stays{false};
+  std::atomic<unsigned> inside{0}, most{0}, closed{0}, flushes{0};
+  std::atomic<std::uint64_t> flushed_end{0};
+  static stuck& me(void* self) { return static_cast<stuck&>(of(self)); }
+  void pass() {
+    const unsigned now = ++inside;
+    for (unsigned before = most; before < now && !most.compare_exchange_weak(before, now);) continue;
+    while (stays) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    --inside;
+  }
+  void wait_inside(unsigned count) const {
+    while (inside < count) std::this_thread::yield();
+  }
+  void let_go() {
+    stays = false;
+    while (inside != 0) std::this_thread::yield();
+  }
+  quire_linker linker() {
+    quire_linker l = toy::linker();
+    l.name = "stuck";
+    l.context = static_cast<toy*>(this);
+    l.open = [](void* context, const char*, unsigned, std::uint64_t* bytes, void** self) {
+      *bytes = of(context).all.size();
+      *self = context;
+      return 0;
+    };
+    l.fill = [](void* self, std::uint64_t, void* into, std::size_t bytes) {
+      me(self).pass();
+      std::memset(into, 9, bytes);
+      return 0;
+    };
+    l.flush = [](void* self, std::uint64_t at, const void* from, std::size_t bytes) {
+      ++me(self).flushes;
+      (void)from;
+      me(self).pass();
+      me(self).flushed_end = at + bytes;
+      return 0;
+    };
+    l.close = [](void* self) { ++me(self).closed; };
+    return l;
+  }
+};
+/// Calls are given up after so long, while it lives.
+struct short_patience {
+  explicit short_patience(std::uint64_t ns) { set_call_limit(ns); }
+  ~short_patience() { set_call_limit(60'000'000'000); }
+};
+
+TEST(container_link, that_hangs_is_given_up_until_it_comes_back) {
+  stuck s;
+  s.all.assign(8192, std::byte{1});
+  const auto l = open(s, s.linker());
+  std::vector<std::byte> into(4096, std::byte{5});
+  s.stays = true;
+  {
+    const short_patience soon(30'000'000);
+    EXPECT_EQ(l->fill(0, into), ETIMEDOUT);
+    EXPECT_EQ(into[0], std::byte{5});
+    EXPECT_EQ(l->flush(0, into), ETIMEDOUT);  // at once
+    EXPECT_EQ(s.flushes, 0u);
+  }
+  s.let_go();
+  for (int error = ETIMEDOUT; error != 0;) {  // its thread tells
+    error = l->flush(0, unit_with({1}));
+    EXPECT_TRUE(error == 0 || error == ETIMEDOUT);
+  }
+  EXPECT_EQ(into[0], std::byte{5}) << "what came late is nobody's";
+  EXPECT_EQ(l->fill(0, into), 0);
+  EXPECT_EQ(into[0], std::byte{9});
+  EXPECT_EQ(s.closed, 0u);
+  l->close();
+  EXPECT_EQ(s.closed, 1u);
+  EXPECT_EQ(l->fill(0, into), EBADF);
+}
+
+TEST(container_link, that_hangs_is_closed_by_its_own_thread) {
+  stuck s;
+  s.all.assign(8192, std::byte{1});
+  auto l = open(s, s.linker());
+  std::vector<std::byte> into(4096);
+  s.stays = true;
+  {
+    const short_patience soon(30'000'000);
+    EXPECT_EQ(l->fill(0, into), ETIMEDOUT);
+  }
+  l->close();
+  l = nullptr;
+  EXPECT_EQ(s.closed, 0u) << "somebody is in it";
+  s.let_go();
+  while (s.closed == 0) std::this_thread::yield();
+}
+
+/// A flush that began before the cut is waited for, and one that begins later ends where the content does.
+TEST(container_link, is_cut_when_nothing_of_what_goes_is_on_its_way) {
+  stuck s;
+  s.all.assign(3 * 4096, std::byte{1});
+  const auto l = open(s, s.linker());
+  s.stays = true;
+  std::thread writes([&] { EXPECT_EQ(l->flush(8192, unit_with({4095})), 0); });
+  s.wait_inside(1);
+  std::atomic<bool> cut{false};
+  std::thread cuts([&] {
+    EXPECT_EQ(l->resize(4096 + 10), 0);
+    cut = true;
+  });
+  std::vector<std::byte> into(4096, std::byte{5});
+  while (l->try_fill(8192, into) != 0) std::this_thread::yield();  // from now on there is nothing beyond
+  EXPECT_EQ(into[0], std::byte{0});
+  EXPECT_FALSE(cut) << "what goes is being flushed";
+  s.stays = false;
+  cuts.join();
+  writes.join();
+  l->set_end(4096 + 10);
+  s.flushed_end = 0;
+  EXPECT_EQ(l->flush(8192, unit_with({1})), 0);
+  EXPECT_EQ(s.flushed_end, 0u) << "beyond the end";
+  EXPECT_EQ(l->flush(4096, unit_with({4000})), 0);
+  EXPECT_EQ(s.flushed_end, 4096u + 10);
+  EXPECT_EQ(l->resize(1u << 20), 0);
+  EXPECT_EQ(l->flush(8192, unit_with({1})), 0);
+  EXPECT_EQ(s.flushed_end, 8192u + 2);
+}
+
+TEST(container_throttle, keeps_to_the_threads_of_what_it_wraps) {
+  stuck s;
+  s.all.assign(64 * 4096, std::byte{1});
+  linker_table all;
+  quire_linker slow = s.linker();
+  slow.threads = 2;
+  ASSERT_TRUE(all.add("call", slow).ok());
+  std::uint64_t bytes = 0;
+  int error = 0;
+  const auto l = link::open(*all.find("throttle"), {"c", "latency_us=1;stuck;x"}, 0, bytes, error);
+  ASSERT_EQ(error, 0);
+  l->begin({}, bytes);
+  s.stays = true;
+  std::vector<std::thread> threads;
+  for (std::uint64_t i = 0; i < 8; ++i) {
+    threads.emplace_back([&l, i] {
+      std::vector<std::byte> into(4096);
+      EXPECT_EQ(l->fill(i * 4096, into), 0);
+    });
+  }
+  s.wait_inside(2);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // time for more to come
+  s.stays = false;
+  for (auto& t : threads) t.join();
+  EXPECT_EQ(s.most, 2u);
 }
 
 TEST(container_linkers, are_checked_and_copied) {

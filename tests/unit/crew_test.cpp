@@ -192,6 +192,19 @@ TEST_F(crews, close_stores) {
   crew_.stop();
 }
 
+/// A thread that has seen a ticket, which another one takes that stops all: as many as before may be there then, and none of them is to be taken.
+TEST(crew_tickets, that_were_seen_before_all_stopped_are_not_taken) {
+  crew_tickets t;
+  t.add();
+  const std::uint32_t seen = t.look();
+  EXPECT_TRUE(t.take(t.look()));
+  t.stop();
+  t.add();
+  EXPECT_FALSE(t.take(seen));
+  EXPECT_FALSE(t.take(t.look()));
+  EXPECT_TRUE(t.has_stopped());
+}
+
 /// What was begun before there were threads waits for them; what nobody has begun with when they stop is not done.
 TEST_F(crews, start_and_stop) {
   begin(io::kind::flush, 1);
