@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-3-Clause
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Threads of two nodes write neighbouring words of a static array: the report has to name the array, and the line.
 #include <omp.h>
 #include <stdio.h>

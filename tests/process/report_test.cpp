@@ -145,7 +145,9 @@ TEST_F(Report, EventsAreStrictlyNested) {
     std::vector<double> open;
     for (const auto& [begin, end] : all) {
       while (!open.empty() && open.back() <= begin + rounding_us) open.pop_back();
-      if (!open.empty()) EXPECT_LE(end, open.back() + rounding_us);
+      if (!open.empty()) {
+        EXPECT_LE(end, open.back() + rounding_us);
+      }
       open.push_back(end);
     }
   }

@@ -99,6 +99,8 @@ const ink = () => getComputedStyle(document.body).color;
 const lanes = data.nodes.flatMap(n => n.threads.map(t => ({ node: n, thread: t })));
 lanes.sort((a, b) => a.node.node - b.node.node || a.thread.number - b.thread.number);
 const LEFT = 110, LANE = 18, AXIS = 20;
+const UNNUMBERED = 2 ** 32 - 1;  // it has called nothing of Quire's that numbers threads
+const threadText = t => t.number === UNNUMBERED ? 'unnumbered' : 'thread ' + t.number;
 let endUs = 1;
 for (const { thread } of lanes) for (const s of thread.segments) endUs = Math.max(endUs, s[0]);
 const view = { begin: 0, end: endUs };
@@ -174,7 +176,7 @@ function drawTimeline(g, width) {
   lanes.forEach((lane, i) => {
     const y = AXIS + i * LANE;
     g.fillStyle = ink();
-    g.fillText(`node ${lane.node.node} thread ${lane.thread.number}`, 2, y + 11);
+    g.fillText(`node ${lane.node.node} ${threadText(lane.thread)}`, 2, y + 11);
     drawLane(g, width, lane, y);
   });
 }
@@ -187,7 +189,7 @@ function timelineTip(c, event) {
   const i = firstBehind(lane.thread.segments, us), s = lane.thread.segments[i];
   if (!s || us < lane.thread.begin) return showTip(event, '');
   const begin = beginOf(lane.thread, i), waits = s.slice(2);
-  const rows = [`node ${lane.node.node}, thread ${lane.thread.number}, ${timeText(begin * 1000)} to ${timeText(s[0] * 1000)}`];
+  const rows = [`node ${lane.node.node}, ${threadText(lane.thread)}, ${timeText(begin * 1000)} to ${timeText(s[0] * 1000)}`];
   if (s[1]) rows.push('phase ' + lane.node.phases[s[1] - 1]);
   rows.push('computes ' + timeText(Math.max(s[0] - begin - sum(waits), 0) * 1000));
   waits.forEach((w, kind) => { if (w) rows.push(data.kinds[kind] + ' ' + timeText(w * 1000)); });
