@@ -17,7 +17,7 @@ struct bounds {
 thread_local constinit bounds t_stack __attribute__((tls_model("initial-exec"))) = {};
 thread_local constinit const ucontext_t* t_interrupted __attribute__((tls_model("initial-exec"))) = nullptr;
 
-[[gnu::no_sanitize("address")]] std::uint64_t word_at(std::uintptr_t address) noexcept {
+__attribute__((no_sanitize("address"))) std::uint64_t word_at(std::uintptr_t address) noexcept {
   std::uint64_t word = 0;
   __builtin_memcpy(&word, reinterpret_cast<const void*>(address), sizeof word);
   return word;

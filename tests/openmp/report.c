@@ -3,7 +3,7 @@
 #include <omp.h>
 #include <stdio.h>
 
-static volatile long tallies[64];
+static volatile long tallies[512] __attribute__((aligned(4096)));  /* a page: what the linker puts beside it is used by all */
 
 int main(void) {
   long sum = 0;
@@ -11,7 +11,7 @@ int main(void) {
 #pragma omp parallel num_threads(2)
     tallies[omp_get_thread_num()] += 1;  // planted
   }
-  for (int i = 0; i < 64; ++i) sum += tallies[i];
+  for (int i = 0; i < 512; ++i) sum += tallies[i];
   printf("%ld\n", sum);
   return sum == 400 ? 0 : 1;
 }

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <tuple>
 
 #include "object_names.hpp"
@@ -60,10 +61,12 @@ class line_finder {
   static std::vector<std::vector<std::string>> stacks_of(const job& all) {
     std::vector<std::vector<std::string>> stacks;
     for (const node_record& r : all.nodes) {
+      std::set<std::vector<std::uint64_t>> places;  // threads and units have most of them in common
       for (const auto& t : r.threads) {
-        for (const auto& s : t.sites) stacks.push_back(places_of(r, s.from));
-        for (const auto& u : t.units) stacks.push_back(places_of(r, u.from));
+        for (const auto& s : t.sites) places.insert(s.from);
+        for (const auto& u : t.units) places.insert(u.from);
       }
+      for (const auto& from : places) stacks.push_back(places_of(r, from));
       for (const auto& u : r.uses) stacks.push_back(u.calls);
     }
     return stacks;
