@@ -169,16 +169,24 @@ int start_by_exec(bootstrap::launcher::job_plan& plan, const run_arguments& aske
   return 0;
 }
 
+/// What the nodes have left there, and nothing else. False: it cannot be looked into.
+bool remove_records(const std::filesystem::path& directory, std::error_code& error) {
+  std::vector<std::filesystem::path> records;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, error))
+    if (entry.path().extension() == ".record") records.push_back(entry.path());
+  for (const auto& path : records) std::filesystem::remove(path, error);
+  return !error;
+}
+
 /// Where the nodes leave their records: beside the page, on a file system that the hosts have in common as the user sees to. Empty, and a sentence in `why`.
 std::string record_directory(const run_arguments& asked, std::string& why) {
   const std::string beside = !asked.report.empty() ? asked.report : asked.perfetto;
   const auto directory = std::filesystem::absolute(beside + ".records").lexically_normal();
   std::error_code error;
   std::filesystem::create_directory(directory, error);
-  for (const auto& entry : std::filesystem::directory_iterator(directory, error))  // of a job whose page could not be made
-    if (entry.path().extension() == ".record") std::filesystem::remove(entry.path(), error);
-  if (error) why = fmt::format("--report {}: cannot make {}: {}", beside, directory.string(), error.message());
-  return error ? std::string() : directory.string();
+  const bool good = !error && remove_records(directory, error);  // those of a job whose page could not be made
+  if (!good) why = fmt::format("--report {}: cannot make {}: {}", beside, directory.string(), error.message());
+  return good ? directory.string() : std::string();
 }
 
 /// Makes the page of what the nodes have left. The records go if that was possible.
@@ -189,7 +197,7 @@ void make_report(const run_arguments& asked, const std::string& directory) {
     return;
   }
   std::error_code error;
-  std::filesystem::remove_all(directory, error);
+  if (remove_records(directory, error)) std::filesystem::remove(directory, error);  // unless something else is there
   for (const std::string& file : {asked.report, asked.perfetto})
     if (!file.empty()) fmt::print(stderr, "quire run: the report is in {}\n", file);
 }

@@ -176,6 +176,18 @@ TEST_F(Report, RecordsOfAnotherLauncherBecomeAPageLater) {
   EXPECT_THAT(damaged.err, HasSubstr("quire.1.record: it is damaged, or cut off"));
 }
 
+TEST_F(Report, OfWhatLiesWhereRecordsDoOnlyRecordsGo) {
+  fs::create_directory(path("page.html.records"));
+  std::ofstream(path("page.html.records/quire.7.record")) << "of a job before";
+  std::ofstream(path("page.html.records/mine")) << "precious";
+  const auto result = run_program("plain");
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("the report is in"));
+  EXPECT_EQ(content_of(path("page.html.records/mine")), "precious");
+  EXPECT_FALSE(fs::exists(path("page.html.records/quire.7.record")));
+  EXPECT_EQ(run({QUIRE_TOOL, "run", "-n", "1", "--report", "/proc/page.html", program}).status, 125);
+}
+
 TEST_F(Report, RefusesWhatItCannotUse) {
   EXPECT_THAT(run({QUIRE_TOOL, "report", path("nowhere"), "-o", "x"}).err, HasSubstr("cannot read the directory"));
   EXPECT_THAT(run({QUIRE_TOOL, "report", directory_, "-o", "x"}).err, HasSubstr("there is no record in"));
