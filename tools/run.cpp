@@ -25,6 +25,7 @@
 #include "library_path.hpp"
 #include "os/mounts.hpp"
 #include "os/process.hpp"
+#include "report/job.hpp"
 #include "run_hosts.hpp"
 #include "statistics_table.hpp"
 
@@ -42,7 +43,7 @@ struct run_arguments {
   std::optional<int> nodes;
   bool tag = false;
   std::optional<double> timeout_seconds;
-  std::string statistics, detect, transport, pool, replicas, memory, place, memory_limit, peer_timeout, on_failure, mount;
+  std::string statistics, detect, transport, pool, replicas, memory, place, memory_limit, peer_timeout, on_failure, mount, report, perfetto;
   std::vector<std::string> settings;
   host_arguments where;
 };
@@ -79,6 +80,8 @@ CLI::Validator number_of(const std::string& legal) {
       },
       "");
 }
+
+bool wants_report(const run_arguments& asked) { return !asked.report.empty() || !asked.perfetto.empty(); }
 
 bool is_file(const std::string& statistics) { return !statistics.empty() && statistics != to_table && statistics != with_sharing; }
 
@@ -166,6 +169,39 @@ int start_by_exec(bootstrap::launcher::job_plan& plan, const run_arguments& aske
   return 0;
 }
 
+/// What the nodes have left there, and nothing else. False: it cannot be looked into.
+bool remove_records(const std::filesystem::path& directory, std::error_code& error) {
+  std::vector<std::filesystem::path> records;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, error))
+    if (entry.path().extension() == ".record") records.push_back(entry.path());
+  for (const auto& path : records) std::filesystem::remove(path, error);
+  return !error;
+}
+
+/// Where the nodes leave their records: beside the page, on a file system that the hosts have in common as the user sees to. Empty, and a sentence in `why`.
+std::string record_directory(const run_arguments& asked, std::string& why) {
+  const std::string beside = !asked.report.empty() ? asked.report : asked.perfetto;
+  const auto directory = std::filesystem::absolute(beside + ".records").lexically_normal();
+  std::error_code error;
+  std::filesystem::create_directory(directory, error);
+  const bool good = !error && remove_records(directory, error);  // those of a job whose page could not be made
+  if (!good) why = fmt::format("--report {}: cannot make {}: {}", beside, directory.string(), error.message());
+  return good ? directory.string() : std::string();
+}
+
+/// Makes the page of what the nodes have left. The records go if that was possible.
+void make_report(const run_arguments& asked, const std::string& directory) {
+  std::string why;
+  if (!report::make(directory, asked.report, asked.perfetto, why)) {
+    fmt::print(stderr, "quire run: no report: {}\n", why);
+    return;
+  }
+  std::error_code error;
+  if (remove_records(directory, error)) std::filesystem::remove(directory, error);  // unless something else is there
+  for (const std::string& file : {asked.report, asked.perfetto})
+    if (!file.empty()) fmt::print(stderr, "quire run: the report is in {}\n", file);
+}
+
 int run(const CLI::App& command, const run_arguments& asked, const std::vector<std::string>& after_dashes) {
   std::string why;
   const auto from_environment = base::read_options(environ, why);
@@ -211,14 +247,21 @@ int run(const CLI::App& command, const run_arguments& asked, const std::vector<s
     return refuse(fmt::format("--timeout {}: more than 0 seconds, and at most 1000000000", *asked.timeout_seconds));
   plan.timeout_ms = static_cast<std::int64_t>(std::ceil(asked.timeout_seconds.value_or(0) * 1000));
 
-  const char* const own_only = plan.survivors_go_on ? "--on-failure notify" : !asked.statistics.empty() ? "--stats" : nullptr;
+  const char* const own_only = plan.survivors_go_on ? "--on-failure notify" : !asked.statistics.empty() ? "--stats" : wants_report(asked) ? "--report" : nullptr;
   if (!hand_over(asked.where, own_only, plan, why)) return refuse(why);
   file json;
   if (is_file(asked.statistics)) {
     json.reset(std::fopen(asked.statistics.c_str(), "we"));
     if (json == nullptr) return refuse(fmt::format("cannot write {}: {}", asked.statistics, os::error_text(errno)));
   }
+  std::string records;
+  if (wants_report(asked)) {
+    records = record_directory(asked, why);
+    if (records.empty()) return refuse(why);
+    plan.environment.emplace_back(base::row_of(base::option::report).variable, records);
+  }
   const auto outcome = bootstrap::launcher::run_job(plan);
+  if (!records.empty()) make_report(asked, records);
   if (!asked.statistics.empty()) report(plan, outcome, json.get());
   if (outcome.nobody_joined && !by_exec && options.choice<base::log_level>(base::option::log) >= base::log_level::warning)
     if (const auto warning = copies_warning(program, plan.nodes)) fmt::print(stderr, "quire run: {}\n", *warning);
@@ -279,6 +322,9 @@ void add_run(CLI::App& quire, session& about) {
   command->add_flag(fmt::format("--stats{{{}}}", to_table), asked->statistics,
                     "Counters of all nodes at the end: a table on standard error, with --stats=sharing a report on false sharing as well; with "
                     "--stats=FILE as JSON");
+  command->add_option("--report", asked->report, "Where the time went, as a page for a browser: who waited when, for which memory and at which line, false sharing")
+      ->type_name("FILE.html");
+  command->add_option("--perfetto", asked->perfetto, "The same as events for Perfetto (ui.perfetto.dev) and chrome://tracing")->type_name("FILE.json");
   const auto legal = [](base::option which) { return base::row_of(which).legal; };
   command->add_option("--detect", asked->detect, "How an access to an absent page is noticed")
       ->type_name(legal(base::option::detect));

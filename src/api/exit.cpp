@@ -10,6 +10,7 @@
 
 #include "api/counters.hpp"
 #include "api/forward.hpp"
+#include "api/report.hpp"
 #include "base/clock.hpp"
 #include "region/services.hpp"
 
@@ -48,6 +49,7 @@ quire_status leave_job() {
   QUIRE_FORWARD(leave_job);
   QUIRE_ENTER(r);
   r->exits->answer();
+  write_record(*r);
   r->job->leave(counters_json(*r));
   return QUIRE_OK;
 }

@@ -26,6 +26,7 @@
 #include <new>
 #include <optional>
 
+#include "api/runtime.hpp"
 #include "base/clock.hpp"
 #include "base/detail.hpp"
 #include "base/log.hpp"
@@ -359,7 +360,7 @@ void collection::gather_evidence() {
       for (const auto& part : parts) evidence_.add(unit, part.node, part.words);
     heap_.noted.clear();
   }
-  if (core_.faults.sharing() == nullptr) return;
+  if (core_.faults.sharing() == nullptr || !current()->options.flag(base::option::sharing)) return;  // counted for the report alone, which changes nothing
   for (const auto& used : core_.faults.sharing()->most(most_shared_units)) {
     if (used.region != region_->about.id || used.unit >= heap_.shape.units() || used.moves < least_moves) continue;
     const std::uint32_t most = *std::ranges::max_element(used.writes);

@@ -11,6 +11,7 @@
 #include "api/explain.hpp"
 #include "api/forward.hpp"
 #include "api/pointer_check.hpp"
+#include "api/report.hpp"
 #include "base/clock.hpp"
 #include "core/job_call.hpp"
 #include "sync/call.hpp"
@@ -85,6 +86,8 @@ quire_status meet(operation what, std::uint64_t group, std::uint64_t values, std
   if (group == 0) together.emplace(*r->core, quire::sync::meeting::none, quire::sync::name_of(what), quire_thread());
   if (together && !together->status().ok()) return together->status().code();
   r->regions->flush_frees();
+  std::optional<quire::api::recorded_wait> noted;
+  if (what != operation::group_wait) noted.emplace(*r, quire::record::wait::other);  // its time is the barrier's
   quire::sync::call c;
   c.what = what;
   c.object = group;
@@ -210,8 +213,10 @@ quire_status quire_group_wait(quire_group group) {
   if (r->pointers != nullptr) r->pointers->look(*r->core);
   const std::uint64_t start = quire::base::now_ns();
   const quire_status why = meet(operation::group_wait, group.id, 0, 0, 0, 0);
+  const std::uint64_t end = quire::base::now_ns();
   auto& count = r->core->count;
-  count.barrier_ns.fetch_add(quire::base::now_ns() - start, std::memory_order_relaxed);
+  count.barrier_ns.fetch_add(end - start, std::memory_order_relaxed);
+  quire::api::record_wait(*r, quire::record::wait::barrier, start, end);
   count.barriers.fetch_add(1, std::memory_order_relaxed);
   return why;
 }

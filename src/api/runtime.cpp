@@ -24,6 +24,7 @@
 #include "api/sites.hpp"
 #include "api/pointer_check.hpp"
 #include "api/quit.hpp"
+#include "api/report.hpp"
 #include "api/sharing.hpp"
 #include "api/terminate.hpp"
 #include "api/threads.hpp"
@@ -331,7 +332,7 @@ base::status begin(runtime& r, const quire_options& given) {
   if (r.options.choice<base::commit_choice>(base::option::commit) == base::commit_choice::token) c.protocols = protocol::with_token();
   c.read_ahead = r.options.flag(base::option::read_ahead);
   c.learn_writes = r.options.flag(base::option::learn_writes);
-  c.sharing = r.options.flag(base::option::sharing);
+  c.sharing = r.options.flag(base::option::sharing) || !r.options.text(base::option::report).empty();
   c.restart_every = static_cast<std::uint64_t>(r.options.number(base::option::restart_every));
   c.pin_limit = static_cast<std::size_t>(r.options.number(base::option::pin_limit));
   c.move_homes = r.options.flag(base::option::move_homes);
@@ -375,6 +376,7 @@ base::status begin(runtime& r, const quire_options& given) {
   r.core = &r.node->node();
   if (const auto s = r.node->open(); !s.ok()) return s;
   detect::redirect_faults_by(transactions::way_back);
+  if (const auto s = begin_record(r); !s.ok()) return s;
   if (const auto s = r.core->trace.open(r.options.text(base::option::fault_trace), c.self.value()); !s.ok()) return s;
   r.regions = std::make_unique<region::registry>(*r.core);
   r.names = std::make_unique<name_service>(*r.core);
@@ -422,7 +424,9 @@ base::status start_here(std::unique_ptr<runtime> r, const quire_options& given) 
   install_terminate();
   current()->mounts.serve(bytes);
   const core::job_call together(*current()->core, sync::meeting::start, "quire_start", quire_thread());
-  return quire_barrier_wait(quire_barrier{0});
+  const base::status met = quire_barrier_wait(quire_barrier{0});
+  if (auto* const recorder = current()->core->recorder.get(); recorder != nullptr) recorder->on_met(base::now_ns());
+  return met;
 }
 
 // ---- Pool 'fork': the application here, the engine in another process ----
@@ -606,6 +610,7 @@ quire_status quire_end(void) {
   api::remove_quit();
   api::remove_terminate();
   const std::string numbers = api::counters_json(*r);
+  api::write_record(*r);
   api::g_phase.store(phase::ended);
   api::calls::hide_range();
   api::g_runtime.store(nullptr);

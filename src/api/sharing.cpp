@@ -79,8 +79,30 @@ void find_allocations(runtime& r) {
   }
 }
 
+std::vector<record::file_use> uses_of_units(const runtime& r) {
+  std::vector<record::file_use> all;
+  if (r.core->faults.sharing() == nullptr) return all;
+  constexpr std::size_t most = 256;
+  for (const told_unit& one : units_of(r, most)) {
+    record::file_use& told = all.emplace_back();
+    told.region = one.uses.region;
+    told.address = one.address;
+    told.bytes = one.bytes;
+    told.release = one.release ? 1 : 0;
+    told.moves = one.uses.moves;
+    told.ns = one.uses.ns;
+    told.reads.assign(one.uses.reads.begin(), one.uses.reads.end());
+    told.writes.assign(one.uses.writes.begin(), one.uses.writes.end());
+    for (const heap::allocation& a : r.allocations)
+      if (a.address < one.address + one.bytes && one.address < a.address + a.bytes) told.objects.push_back({a.address, a.address + a.bytes});
+    told.calls = sites::of(one.address, one.bytes).calls;
+    told.data = sites::static_place(one.address);
+  }
+  return all;
+}
+
 void add_sharing(std::string& json, const runtime& r) {
-  if (r.core->faults.sharing() == nullptr) return;
+  if (!r.options.flag(base::option::sharing)) return;
   json += ",\"sharing\":[";
   bool first = true;
   for (const told_unit& one : units_of(r, most_units)) {

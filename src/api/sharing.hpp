@@ -4,8 +4,10 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "api/runtime.hpp"
+#include "record/file.hpp"
 
 namespace quire::api {
 
@@ -14,5 +16,8 @@ void find_allocations(runtime& r);
 /// ,"sharing":[{"region":..., "address":..., "bytes":..., "release":..., "moves":..., "ns":..., "reads":[[line, times], ...], "writes":[[word, times], ...],
 ///  "objects":[[address, bytes], ...], "calls":[...], "data":"file+0x1234"}, ...]
 void add_sharing(std::string& json, const runtime& r);
+
+/// The same for the report of `quire report`. Empty unless it is counted.
+[[nodiscard]] std::vector<record::file_use> uses_of_units(const runtime& r);
 
 }  // namespace quire::api

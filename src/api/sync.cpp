@@ -5,6 +5,7 @@
 #include "api/explain.hpp"
 #include "api/forward.hpp"
 #include "api/pointer_check.hpp"
+#include "api/report.hpp"
 #include "base/clock.hpp"
 #include "core/job_call.hpp"
 #include "sync/call.hpp"
@@ -49,20 +50,30 @@ quire_status create(operation what, Handle* handle, std::uint64_t operand = 0) {
 /// Calls `f` and adds the time it took, and that it was called, to the counters.
 template <class F>
 quire_status timed(std::atomic<std::uint64_t> quire::core::engine_counters::*time,
-                   std::atomic<std::uint64_t> quire::core::engine_counters::*count, F f) {
+                   std::atomic<std::uint64_t> quire::core::engine_counters::*count, quire::record::wait kind, F f) {
   QUIRE_ENTER(r);
   const std::uint64_t start = quire::base::now_ns();
   const quire_status why = f();
+  const std::uint64_t end = quire::base::now_ns();
   auto& counters = r->core->count;
-  (counters.*time).fetch_add(quire::base::now_ns() - start, std::memory_order_relaxed);
+  (counters.*time).fetch_add(end - start, std::memory_order_relaxed);
   (counters.*count).fetch_add(1, std::memory_order_relaxed);
+  quire::api::record_wait(*r, kind, start, end);
   return why;
+}
+
+/// A call that may wait for other threads, and whose time no counter has: the report has it.
+quire_status waiting_call(operation what, std::uint64_t object, std::int64_t timeout_ms, std::uint64_t operand = 0) {
+  QUIRE_FORWARD(waiting_call, what, object, timeout_ms, operand);
+  QUIRE_ENTER(r);
+  const quire::api::recorded_wait noted(*r, quire::record::wait::other);
+  return call(what, object, timeout_ms, operand);
 }
 
 quire_status lock(quire_mutex mutex, std::int64_t timeout_ms) {
   QUIRE_FORWARD(lock, mutex, timeout_ms);
   using counters = quire::core::engine_counters;
-  return timed(&counters::lock_ns, &counters::locks, [&] { return call(operation::mutex_lock, mutex.id, timeout_ms); });
+  return timed(&counters::lock_ns, &counters::locks, quire::record::wait::lock, [&] { return call(operation::mutex_lock, mutex.id, timeout_ms); });
 }
 
 quire_status collect(operation what, quire::sync::value* values, std::uint32_t count, std::uint32_t combine, std::uint64_t root) {
@@ -71,6 +82,7 @@ quire_status collect(operation what, quire::sync::value* values, std::uint32_t c
   const quire::core::job_call together(*r->core, quire::sync::meeting::none, quire::sync::name_of(what), quire_thread());
   if (!together.status().ok()) return together.status().code();
   r->regions->flush_frees();
+  const quire::api::recorded_wait noted(*r, quire::record::wait::other);
   quire::sync::call c;
   c.what = what;
   c.operand = root;
@@ -105,17 +117,17 @@ quire_status quire_mutex_destroy(quire_mutex mutex) { return call(operation::mut
 
 quire_status quire_rwlock_create(quire_rwlock* lock) { return create(operation::rwlock_create, lock); }
 quire_status quire_rwlock_read_lock(quire_rwlock lock, int64_t timeout_ms) {
-  return call(operation::rwlock_read_lock, lock.id, timeout_ms);
+  return waiting_call(operation::rwlock_read_lock, lock.id, timeout_ms);
 }
 quire_status quire_rwlock_write_lock(quire_rwlock lock, int64_t timeout_ms) {
-  return call(operation::rwlock_write_lock, lock.id, timeout_ms);
+  return waiting_call(operation::rwlock_write_lock, lock.id, timeout_ms);
 }
 quire_status quire_rwlock_unlock(quire_rwlock lock) { return call(operation::rwlock_unlock, lock.id, -1); }
 quire_status quire_rwlock_destroy(quire_rwlock lock) { return call(operation::rwlock_destroy, lock.id, -1); }
 
 quire_status quire_condition_create(quire_condition* condition) { return create(operation::condition_create, condition); }
 quire_status quire_condition_wait(quire_condition condition, quire_mutex mutex, int64_t timeout_ms) {
-  return call(operation::condition_wait, condition.id, timeout_ms, mutex.id);
+  return waiting_call(operation::condition_wait, condition.id, timeout_ms, mutex.id);
 }
 quire_status quire_condition_notify_one(quire_condition condition) {
   return call(operation::condition_notify_one, condition.id, -1);
@@ -133,7 +145,7 @@ quire_status quire_barrier_wait(quire_barrier barrier) {
   r->regions->flush_frees();
   using counters = quire::core::engine_counters;
   const auto wait = [&] {
-    return timed(&counters::barrier_ns, &counters::barriers, [&] { return call(operation::barrier_wait, barrier.id, -1); });
+    return timed(&counters::barrier_ns, &counters::barriers, quire::record::wait::barrier, [&] { return call(operation::barrier_wait, barrier.id, -1); });
   };
   if (barrier.id != 0) return wait();
   const quire::core::job_call together(*r->core, quire::sync::meeting::none, "quire_barrier_wait", quire_thread());
@@ -150,7 +162,7 @@ quire_status quire_event_create(quire_event* event) { return create(operation::e
 quire_status quire_event_set(quire_event event) { return call(operation::event_set, event.id, -1); }
 quire_status quire_event_reset(quire_event event) { return call(operation::event_reset, event.id, -1); }
 quire_status quire_event_wait(quire_event event, int64_t timeout_ms) {
-  return call(operation::event_wait, event.id, timeout_ms);
+  return waiting_call(operation::event_wait, event.id, timeout_ms);
 }
 quire_status quire_event_destroy(quire_event event) { return call(operation::event_destroy, event.id, -1); }
 
@@ -158,7 +170,7 @@ quire_status quire_semaphore_create(uint64_t initial, quire_semaphore* semaphore
   return create(operation::semaphore_create, semaphore, initial);
 }
 quire_status quire_semaphore_acquire(quire_semaphore semaphore, int64_t timeout_ms) {
-  return call(operation::semaphore_acquire, semaphore.id, timeout_ms);
+  return waiting_call(operation::semaphore_acquire, semaphore.id, timeout_ms);
 }
 quire_status quire_semaphore_release(quire_semaphore semaphore, uint64_t count) {
   return call(operation::semaphore_release, semaphore.id, -1, count);

@@ -93,6 +93,8 @@ constexpr option_row table[] = {
      "so many quire_free() of one other node's memory travel together; 1: each by itself, and tells at once what is wrong with it", 1, 62, 1, false},
     {option::sharing, "QUIRE_SHARING", option_type::flag, "0", "0|1",
      "count which lines of units each node uses, for the report on false sharing of `quire run --stats=sharing`", 0, 1, 1, false},
+    {option::report, "QUIRE_REPORT", option_type::path, "", "a directory",
+     "where each node leaves its record at the end, of which `quire report` makes a page; `quire run --report` does both", 0, 0, 1, false},
     {option::mount, "QUIRE_MOUNT", option_type::path, "", "a directory",
      "an empty directory of each host where containers are files for other programs, by FUSE; the first node of the host serves it", 0, 0, 1, false},
     {option::check, "QUIRE_CHECK", option_type::choice, "none", "none|pointers|minipages",

@@ -51,6 +51,7 @@
 #include "core/unit_waiters.hpp"
 #include "core/watching.hpp"
 #include "protocol/release/node.hpp"
+#include "record/recorder.hpp"
 #include "transport/transport.hpp"
 
 namespace quire::core {
@@ -119,6 +120,7 @@ class core final {
   engine_counters count;
   gone_counters gone;
   fault_trace trace;
+  std::unique_ptr<record::recorder> recorder;  ///< null: nobody wants a report
   job_call_state job_call;           ///< a call in which a thread of each node takes part, and this node has one
   std::atomic<bool> ending{false};   ///< see expect_end()
   std::atomic<bool> relaxes{false};  ///< see relaxed()

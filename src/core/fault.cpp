@@ -4,11 +4,13 @@
 #include "core/fault.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/log.hpp"
 #include "core/core.hpp"
 #include "core/mapping.hpp"
 #include "core/thread_state.hpp"
+#include "detect/fault_place.hpp"
 
 namespace quire::core {
 
@@ -100,10 +102,21 @@ base::status fault_path::fault_and_wait(region_ref at, const accessed& what, acc
   (void)core_.run(o, -1, in_signal);
   here.granted_ns = core_.now();
   const std::uint64_t waited_ns = here.granted_ns - entered_ns;
+  if (core_.recorder != nullptr) record(r, o, in_signal, entered_ns);
   core_.count.fault_ns.fetch_add(waited_ns, std::memory_order_relaxed);
   note_wait(r, unit, want == access::write, waited_ns);
   if (sharing_ != nullptr) sharing_->add_wait(r.about.id, unit, waited_ns);
   return o.result();
+}
+
+/// What the report says of a fault that has ended. The thread's context.
+void fault_path::record(const region_slot& r, const fault_op& o, bool in_signal, std::uint64_t entered_ns) noexcept {
+  thread_state& here = this_thread();
+  const std::uint64_t unit = r.unit_of(o.address), offset = r.natural(o.address) - r.address_of(unit);
+  const std::uint64_t line = std::min<std::uint64_t>(offset / sharing::line_bytes(r.bytes_of(unit)), sharing::lines - 1);
+  core_.recorder->on_fault(here.recorded, here.wants.thread,
+                           {r.about.id, unit, static_cast<unsigned>(line), o.want == access::write,
+                            in_signal ? detect::place_of_fault() : detect::fault_place{}, entered_ns, here.granted_ns});
 }
 
 void fault_path::note_wait(region_slot& r, std::uint64_t unit, bool write, std::uint64_t ns) noexcept {
@@ -304,6 +317,7 @@ void fault_path::begin_fault(fault_op& o) noexcept {
   if (core_.frames.limited() && core_.paging.starves(*o.region, o.unit)) return core_.paging.starve(o);
   if (core_.protocols.of(*o.region).transactions && core_.transactions.holds_up(o)) return;
   if (core_.absent.must_wait(*o.region, o.unit, 1)) return core_.absent.park(*o.region, o.unit, o);
+  if (core_.recorder != nullptr && !std::exchange(o.recorded, true)) core_.recorder->on_access(o.region->about.id, o.region->natural(o.address), core_.now());
   // Once it waits in a bucket `o` belongs to whoever wakes its unit. The stream is of a thread that waits for this driver at least.
   const auto outcome = o.composed ? let_in_whole(*o.region, o.unit, o.want, o.lost, *o.stream,
                                                  [this, &o](std::uint64_t missing) noexcept {
@@ -334,6 +348,7 @@ void fault_path::begin_kernel_fault(region_slot& r, std::uint64_t address, bool 
   if (core_.frames.limited() && core_.paging.starves(r, unit)) return core_.paging.starve(r, address, write);
   if (core_.absent.must_wait(r, unit, 1)) return core_.absent.park(r, unit, address, write);
   core_.stamp(fault_trace::point::entered, r.about.id, unit);
+  if (core_.recorder != nullptr) core_.recorder->on_access(r.about.id, r.natural(address), core_.now());
   note_wait(r, unit, write, 0);  // how long the kernel holds the thread is not known
   const access want = write ? access::write : access::read;
   if (what.page == accessed::by::composed_page) {

@@ -33,6 +33,7 @@ struct fault_op : op {
   model::access want = model::access::none;
   bool inside = false;    ///< it is in a transaction
   bool nested = false;    ///< it waits for something else, and a signal has let it in here
+  bool recorded = false;  ///< the report has it
   bool composed = false;  ///< all units of the page are wanted, of which `unit` is the first, or the one that it waits for
   unsigned lost = 0;  ///< how often in a row the thread was let in and came back at once
   read_ahead* stream = nullptr;

@@ -45,6 +45,7 @@ model::edge edge_of(const message& m, protocol::passage how, node_id self) noexc
 void outbox::post(model::node_id to, const message& m, std::span<const std::byte> payload,
                   transport::urgency how, transport::lasting lasts) noexcept {
   CHECK(m.payload_bytes == payload.size() && wire::is_legal(m, core_.config.nodes) && core_.in.fault_of(m) == nullptr);
+  if (core_.recorder != nullptr) core_.recorder->on_sent(to.value(), wire::header_bytes + payload.size());
   core_.wire.send(to, m, payload, how, lasts);
 }
 

@@ -6,6 +6,7 @@
 #include "core/read_ahead.hpp"
 #include "core/waiting.hpp"
 #include "model/ids.hpp"
+#include "record/recorder.hpp"
 #include "sync/call.hpp"
 
 namespace quire::core {
@@ -17,6 +18,8 @@ struct thread_state {
   bool closes_transactions = false;  ///< none of other threads of this node begins
   unsigned asking = 0;  ///< operations that it has asked for and that are not done: what it does meanwhile is no doing of the program's
   sync::meeting meeting = sync::meeting::none;  ///< the call of the API that its collectives are steps of
+
+  record::thread_record* recorded = nullptr;  ///< what it did when, if somebody wants a report
 
   // The fault before this one, to tell a thread that loses its units unused.
   const void* region = nullptr;

@@ -14,6 +14,7 @@
 #include "base/log.hpp"
 #include "detect/alternate_stack.hpp"
 #include "detect/detector.hpp"
+#include "detect/fault_place.hpp"
 #include "detect/redirection.hpp"
 
 namespace quire::detect {
@@ -138,6 +139,7 @@ struct fault {
 
 /// Serves the fault on a stack that has room for it.
 bool serve(fault_handler handler, const siginfo_t& info, ucontext_t& context) noexcept {
+  const place_scope place(context);
   fault f{handler, reinterpret_cast<std::uint64_t>(info.si_addr), is_write(&context), false};
   give_alternate_stack(context);
   on_roomy_stack(context, [](void* at) {
@@ -200,6 +202,7 @@ void redirect_faults_by(redirection (*ask)() noexcept) noexcept { g_ask.store(as
 
 void prepare_thread() noexcept {
   if (g_chains.load()) give_alternate_stack();
+  prepare_place();
 }
 
 signals_let_in::signals_let_in() noexcept : active_(t_interrupted_mask != nullptr) {

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `quire run --report`, `quire report`: the page names planted false sharing by its lines, its sums are those of the counters, and it needs nothing else.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "command.hpp"
+
+namespace quire::test {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+const std::string program = std::string(QUIRE_PROGRAMS) + "/report_program";
+const std::string source = std::string(QUIRE_SOURCE_DIR) + "/tests/process/report_program.cpp";
+
+std::string content_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// "report_program.cpp:17" for the line that says so.
+std::string planted(const std::string& which) {
+  std::ifstream file(source);
+  int number = 1;
+  for (std::string line; std::getline(file, line); ++number)
+    if (line.ends_with("planted: " + which)) return "report_program.cpp:" + std::to_string(number) + " ";
+  return "no such line";
+}
+
+json data_of(const std::string& page) {
+  const std::string begin = R"(<script type="application/json" id="data">)";
+  const std::size_t at = page.find(begin) + begin.size();
+  return json::parse(page.substr(at, page.find("</script>", at) - at));
+}
+
+class Report : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/quire-report-XXXXXX";
+    ASSERT_NE(::mkdtemp(name), nullptr);
+    directory_ = name;
+  }
+  void TearDown() override { fs::remove_all(directory_); }
+  [[nodiscard]] std::string path(const std::string& name) const { return directory_ / name; }
+  [[nodiscard]] command_result run_program(const std::string& how, const command::settings& more = {}) const {
+    return run({QUIRE_TOOL, "run", "-n", "2", "--timeout", "50", "--report", path("page.html"), "--perfetto", path("events.json"), program, how}, more);
+  }
+  fs::path directory_;
+};
+
+void expect_planted(const json& data, bool likely) {
+  ASSERT_EQ(data["sharing"].size(), 1u) << data["sharing"];
+  const json& found = data["sharing"][0];
+  EXPECT_EQ(found["name"], "planted <words>");
+  EXPECT_EQ(found["kind"], "false");
+  EXPECT_EQ(found["likely"], likely);
+  EXPECT_GT(found["ns"].get<std::uint64_t>(), 0u);
+  EXPECT_THAT(found["allocated"].get<std::string>(), HasSubstr("report_program.cpp:"));
+  ASSERT_EQ(found["users"].size(), 2u);
+  for (const json& user : found["users"]) {
+    const bool even = user["node"] == 0;
+    ASSERT_FALSE(user["lines"].empty()) << user;
+    EXPECT_THAT(user["lines"][0]["line"].get<std::string>(), HasSubstr(planted(even ? "even" : "odd")));
+    EXPECT_EQ(user["what"], even ? "writes bytes 0-7" : "writes bytes 512-519");
+    EXPECT_EQ(user["objects"][0], "planted <words>");
+  }
+}
+
+TEST_F(Report, NamesPlantedFalseSharingByItsLines) {
+  for (const char* const consistency : {"sequential", "release"}) {
+    const auto result = run_program("plain", {{"QUIRE_CONSISTENCY", consistency}});
+    ASSERT_EQ(result.status, 0) << result.err;
+    EXPECT_THAT(result.err, HasSubstr("the report is in " + path("page.html")));
+    expect_planted(data_of(content_of(path("page.html"))), std::string(consistency) == "sequential");
+    EXPECT_FALSE(fs::exists(path("page.html.records"))) << "the records go";
+  }
+}
+
+TEST_F(Report, SumsAreThoseOfTheCounters) {
+  ASSERT_EQ(run_program("plain").status, 0);
+  const json data = data_of(content_of(path("page.html")));
+  ASSERT_EQ(data["nodes"].size(), 2u);
+  for (const json& node : data["nodes"]) {
+    std::array<std::uint64_t, 5> waits{};
+    std::uint64_t in_phase = 0;
+    for (std::size_t i = 0; i < waits.size(); ++i) waits[i] = node["rest"][i];
+    for (const json& thread : node["threads"]) {
+      for (std::size_t i = 0; i < waits.size(); ++i) waits[i] += thread["waits"][i].get<std::uint64_t>();
+      for (const json& phase : thread["phases"])
+        if (phase[0] != 0) in_phase += phase[1].get<std::uint64_t>();
+    }
+    const auto counter = [&](const std::string& name) {
+      for (const json& one : node["counters"])
+        if (one[0] == name) return one[1].get<std::uint64_t>();
+      return std::uint64_t{0};
+    };
+    EXPECT_GT(waits[1], 0u);
+    EXPECT_EQ(waits[0] + waits[1], counter("fault_ns"));
+    EXPECT_EQ(waits[2], counter("lock_ns"));
+    EXPECT_EQ(waits[3], counter("barrier_ns"));
+    EXPECT_GT(in_phase, 0u);
+    EXPECT_GT(node["peers"][1 - node["node"].get<int>()][1].get<std::uint64_t>(), 4096u) << "units have moved";
+  }
+}
+
+TEST_F(Report, PageNeedsNothingElseAndHoldsNoMarkupOfTheProgram) {
+  ASSERT_EQ(run_program("plain").status, 0);
+  const std::string page = content_of(path("page.html"));
+  EXPECT_LT(page.size(), 5u << 20);
+  EXPECT_THAT(page, Not(HasSubstr("http:")));
+  EXPECT_THAT(page, Not(HasSubstr("https:")));
+  EXPECT_THAT(page, Not(HasSubstr(" src=")));
+  EXPECT_THAT(page, HasSubstr("default-src 'none'"));
+  EXPECT_THAT(page, Not(HasSubstr("<words>")));
+  const json data = data_of(page);
+  EXPECT_FALSE(data["maps"].empty());
+  EXPECT_EQ(data["nodes"][0]["phases"][0], "writes");
+}
+
+TEST_F(Report, EventsAreStrictlyNested) {
+  ASSERT_EQ(run_program("plain").status, 0);
+  const json events = json::parse(content_of(path("events.json")));
+  std::map<std::pair<int, int>, std::vector<std::pair<double, double>>> of_threads;
+  int phases = 0;
+  for (const json& e : events["traceEvents"]) {
+    if (e["ph"] != "X") continue;
+    phases += e["name"] == "writes" ? 1 : 0;
+    of_threads[{e["pid"], e["tid"]}].emplace_back(e["ts"], e["ts"].get<double>() + e["dur"].get<double>());
+  }
+  EXPECT_GE(phases, 2);
+  EXPECT_GE(of_threads.size(), 2u);
+  constexpr double rounding_us = 0.002;
+  for (auto& [thread, all] : of_threads) {
+    std::ranges::sort(all, [](const auto& a, const auto& b) { return a.first != b.first ? a.first < b.first : a.second > b.second; });
+    std::vector<double> open;
+    for (const auto& [begin, end] : all) {
+      while (!open.empty() && open.back() <= begin + rounding_us) open.pop_back();
+      if (!open.empty()) {
+        EXPECT_LE(end, open.back() + rounding_us);
+      }
+      open.push_back(end);
+    }
+  }
+}
+
+TEST_F(Report, AnExitLeavesARecordToo) {
+  const auto result = run_program("exit");
+  ASSERT_EQ(result.status, 0) << result.err;
+  const json data = data_of(content_of(path("page.html")));
+  EXPECT_EQ(data["nodes"].size(), 2u);
+}
+
+TEST_F(Report, RecordsOfAnotherLauncherBecomeAPageLater) {
+  const std::string records = path("records");
+  ASSERT_EQ(run({QUIRE_TOOL, "run", "-n", "2", "--timeout", "50", program}, {{"QUIRE_REPORT", records}}).status, 0);
+  EXPECT_TRUE(fs::exists(fs::path(records) / "quire.1.record"));
+  ASSERT_EQ(run({QUIRE_TOOL, "report", records, "-o", path("later.html")}).status, 0);
+  EXPECT_EQ(data_of(content_of(path("later.html")))["nodes"].size(), 2u);
+  // A node without a record is told, and a damaged one refused.
+  fs::remove(fs::path(records) / "quire.0.record");
+  ASSERT_EQ(run({QUIRE_TOOL, "report", records, "-o", path("later.html")}).status, 0);
+  EXPECT_EQ(data_of(content_of(path("later.html")))["size"], 2);
+  fs::resize_file(fs::path(records) / "quire.1.record", 1000);
+  const auto damaged = run({QUIRE_TOOL, "report", records, "-o", path("later.html")});
+  EXPECT_EQ(damaged.status, 125);
+  EXPECT_THAT(damaged.err, HasSubstr("quire.1.record: it is damaged, or cut off"));
+}
+
+TEST_F(Report, OfWhatLiesWhereRecordsDoOnlyRecordsGo) {
+  fs::create_directory(path("page.html.records"));
+  std::ofstream(path("page.html.records/quire.7.record")) << "of a job before";
+  std::ofstream(path("page.html.records/mine")) << "precious";
+  const auto result = run_program("plain");
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("the report is in"));
+  EXPECT_EQ(content_of(path("page.html.records/mine")), "precious");
+  EXPECT_FALSE(fs::exists(path("page.html.records/quire.7.record")));
+  EXPECT_EQ(run({QUIRE_TOOL, "run", "-n", "1", "--report", "/proc/page.html", program}).status, 125);
+}
+
+TEST_F(Report, RefusesWhatItCannotUse) {
+  EXPECT_THAT(run({QUIRE_TOOL, "report", path("nowhere"), "-o", "x"}).err, HasSubstr("cannot read the directory"));
+  EXPECT_THAT(run({QUIRE_TOOL, "report", directory_, "-o", "x"}).err, HasSubstr("there is no record in"));
+  EXPECT_THAT(run({QUIRE_TOOL, "report", directory_}).err, HasSubstr("what shall be made?"));
+  std::ofstream(path("quire.0.record")) << "something else";
+  EXPECT_THAT(run({QUIRE_TOOL, "report", directory_, "-o", "x"}).err, HasSubstr("it is no record of a node"));
+  const auto unwritable = run({QUIRE_TOOL, "run", "-n", "1", program}, {{"QUIRE_REPORT", "/proc/nothing"}});
+  EXPECT_NE(unwritable.status, 0);
+  EXPECT_THAT(unwritable.err, HasSubstr("(QUIRE_REPORT)"));
+}
+
+}  // namespace
+}  // namespace quire::test

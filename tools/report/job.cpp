@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "report/job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <tuple>
+
+#include "object_names.hpp"
+#include "source_lines.hpp"
+
+namespace quire::tools::report {
+namespace {
+
+namespace fs = std::filesystem;
+using record::node_record;
+
+void add(record::file_sums& to, const record::file_sums& more) {
+  for (int write = 0; write < 2; ++write) {
+    to.faults[write] += more.faults[write];
+    to.ns[write] += more.ns[write];
+    to.lines[write] |= more.lines[write];
+  }
+}
+std::uint64_t ns_of(const record::file_sums& s) { return s.ns[0] + s.ns[1]; }
+
+/// What is not the program's: its caller counts.
+bool is_of_quire(const std::string& path) { return fs::path(path).filename().string().starts_with("libquire"); }
+
+/// "file+0x1234" for the instruction and its callers; what lies in no module, or in Quire, is left out.
+std::vector<std::string> places_of(const node_record& r, const std::vector<std::uint64_t>& from) {
+  std::vector<std::string> places;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    if (from[i] == 0) continue;
+    const std::uint64_t at = from[i] - (i == 0 ? 0 : 1);  // of a caller the call, not what follows it
+    for (const auto& m : r.modules) {
+      const bool inside = std::ranges::any_of(m.parts, [at](const auto& p) { return at - p.begin < p.end - p.begin; });
+      if (inside && !m.path.empty() && !is_of_quire(m.path)) places.push_back(fmt::format("{}+0x{:x}", m.path, at - m.bias));
+    }
+  }
+  return places;
+}
+
+/// Source lines for the places of all nodes.
+class line_finder {
+ public:
+  explicit line_finder(const job& all) : lines_(stacks_of(all)) {}
+  /// "heat.cpp:57 in sweep()".
+  [[nodiscard]] std::string line(const node_record& r, const std::vector<std::uint64_t>& from) const {
+    const auto places = places_of(r, from);
+    const std::string found = places.empty() ? std::string() : lines_.own_line(places);
+    return found.empty() ? "an unknown place (a system call, or a call of Quire)" : found;
+  }
+  [[nodiscard]] std::string line(const std::vector<std::string>& calls) const { return lines_.own_line(calls); }
+
+ private:
+  static std::vector<std::vector<std::string>> stacks_of(const job& all) {
+    std::vector<std::vector<std::string>> stacks;
+    for (const node_record& r : all.nodes) {
+      std::set<std::vector<std::uint64_t>> places;  // threads and units have most of them in common
+      for (const auto& t : r.threads) {
+        for (const auto& s : t.sites) places.insert(s.from);
+        for (const auto& u : t.units) places.insert(u.from);
+      }
+      for (const auto& from : places) stacks.push_back(places_of(r, from));
+      for (const auto& u : r.uses) stacks.push_back(u.calls);
+    }
+    return stacks;
+  }
+  source_lines lines_;
+};
+
+void add_line(std::vector<line_use>& to, const std::string& line, const record::file_sums& sums) {
+  auto at = std::ranges::find(to, line, &line_use::line);
+  if (at == to.end()) at = to.insert(at, {line, {}});
+  add(at->sums, sums);
+}
+void sort_by_cost(std::vector<line_use>& lines) {
+  std::ranges::stable_sort(lines, [](const line_use& a, const line_use& b) { return ns_of(a.sums) > ns_of(b.sums); });
+}
+
+/// What all nodes did with each unit.
+std::vector<sharing::unit_use> uses_of(const job& all) {
+  std::vector<sharing::unit_use> uses;
+  for (const node_record& r : all.nodes) {
+    for (const auto& told : r.uses) {
+      auto at = std::ranges::find_if(uses, [&](const auto& u) { return u.address == told.address && u.bytes == told.bytes; });
+      if (at == uses.end()) at = uses.insert(at, sharing::unit_use{static_cast<int>(told.region), told.address, told.bytes, told.release != 0});
+      auto& n = at->nodes.emplace_back(sharing::node_use{static_cast<int>(r.node), told.moves, told.ns});
+      std::ranges::copy(told.reads, n.reads.begin());
+      std::ranges::copy(told.writes, n.writes.begin());
+      for (const auto& o : told.objects)
+        if (std::ranges::find(at->objects, o.begin, &sharing::object::address) == at->objects.end()) at->objects.push_back({o.begin, o.end - o.begin});
+      if (at->calls.empty()) at->calls = told.calls;
+      if (at->data.empty()) at->data = told.data;
+    }
+  }
+  return uses;
+}
+
+void find_names(job& all) {
+  std::vector<object_names::range> ranges;
+  std::vector<std::uint64_t> addresses;
+  for (const node_record& r : all.nodes) {
+    for (const auto& l : r.labels) all.names.push_back({l.address, l.bytes, l.name});
+    for (const auto& region : r.regions) {
+      if (region.data.empty() || std::ranges::find(addresses, region.address) != addresses.end()) continue;
+      addresses.push_back(region.address);
+      ranges.push_back({region.data, region.bytes});
+    }
+  }
+  const object_names objects(ranges);
+  for (std::size_t i = 0; i < ranges.size(); ++i)
+    for (const auto& o : objects.all_in(ranges[i], addresses[i])) all.names.push_back({o.address, o.bytes, o.name});
+  const auto key = [](const named_memory& n) { return std::tie(n.address, n.bytes, n.name); };
+  std::ranges::sort(all.names, {}, key);
+  const auto same = std::ranges::unique(all.names, {}, key);
+  all.names.erase(same.begin(), same.end());
+}
+
+/// By node, which lines of the program have used a unit.
+std::vector<std::vector<line_use>> lines_of(const job& all, const sharing::unit_use& unit, const line_finder& finder) {
+  std::vector<std::vector<line_use>> lines;
+  for (const auto& n : unit.nodes) {
+    auto& of_node = lines.emplace_back();
+    const auto r = std::ranges::find(all.nodes, static_cast<std::uint64_t>(n.node), &node_record::node);
+    for (const auto& t : r->threads)
+      for (const auto& u : t.units)
+        if (u.address == unit.address && u.bytes != 0) add_line(of_node, finder.line(*r, u.from), u.sums);
+    sort_by_cost(of_node);
+  }
+  return lines;
+}
+
+void find_sharing(job& all, const line_finder& finder) {
+  for (sharing::unit_use& unit : uses_of(all)) {
+    std::vector<object_names::range> range;
+    if (!unit.data.empty()) range.push_back({unit.data, unit.bytes});
+    const object_names names(range);
+    for (const auto& r : range) std::ranges::move(names.all_in(r, unit.address), std::back_inserter(unit.objects));
+    for (const auto& n : all.names)
+      if (n.address < unit.address + unit.bytes && unit.address < n.address + n.bytes && unit.data.empty()) {
+        std::erase_if(unit.objects, [&](const sharing::object& o) { return o.address == n.address; });
+        unit.objects.push_back({n.address, n.bytes, n.name});
+      }
+    finding f{unit, sharing::judge(unit)};
+    if (f.verdict.kind != sharing::sharing_kind::falsely && f.verdict.kind != sharing::sharing_kind::both) continue;
+    f.name = place_name(all, unit.address, unit.bytes);
+    f.allocated = finder.line(unit.calls);
+    f.likely = !unit.release;
+    f.lines = lines_of(all, unit, finder);
+    all.shared.push_back(std::move(f));
+  }
+  std::ranges::stable_sort(all.shared, [](const finding& a, const finding& b) { return a.verdict.ns > b.verdict.ns; });
+}
+
+bool read_file(const fs::path& path, node_record& r, std::string& why) {
+  std::ifstream file(path, std::ios::binary);
+  const std::vector<char> content{std::istreambuf_iterator<char>(file), {}};
+  if (!file.good() && !file.eof()) {
+    why = fmt::format("cannot read {}", path.string());
+    return false;
+  }
+  if (content.empty()) {
+    why = fmt::format("{} is empty: its node has not come to quire_end(), nor to another orderly end", path.string());
+    return false;
+  }
+  if (record::decode(std::as_bytes(std::span(content)), r, why)) return true;
+  why = fmt::format("{}: {}", path.string(), why);
+  return false;
+}
+
+}  // namespace
+
+bool read_records(const std::string& directory, job& all, std::string& why) {
+  std::error_code error;
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(directory, error)) {
+    const std::string name = entry.path().filename();
+    if (name.starts_with("quire.") && name.ends_with(".record")) files.push_back(entry.path());
+  }
+  if (error) {
+    why = fmt::format("cannot read the directory {}: {}", directory, error.message());
+    return false;
+  }
+  std::string last;
+  for (const fs::path& path : files) {
+    node_record r;
+    std::string wrong;
+    if (fs::file_size(path, error) == 0 && !error) {
+      (void)read_file(path, r, last);  // other nodes may have ended well
+      continue;
+    }
+    if (!read_file(path, r, why)) return false;
+    if (std::ranges::find(all.nodes, r.node, &node_record::node) != all.nodes.end()) {
+      why = fmt::format("{}: there is another record of node {}: the directory has records of two jobs", path.string(), r.node);
+      return false;
+    }
+    if (!all.nodes.empty() && all.nodes.front().nodes != r.nodes) {
+      why = fmt::format("{}: its job had {} nodes, that of the others {}: the directory has records of two jobs", path.string(), r.nodes, all.nodes.front().nodes);
+      return false;
+    }
+    all.nodes.push_back(std::move(r));
+  }
+  if (all.nodes.empty()) {
+    why = !last.empty() ? last : fmt::format("there is no record in {}: nodes leave them as quire.NODE.record where QUIRE_REPORT says, at their end", directory);
+    return false;
+  }
+  std::ranges::sort(all.nodes, {}, &node_record::node);
+  all.size = all.nodes.front().nodes;
+  return true;
+}
+
+void explain(job& all) {
+  const line_finder finder(all);
+  for (const node_record& r : all.nodes)
+    for (const auto& t : r.threads)
+      for (const auto& s : t.sites) add_line(all.lines, finder.line(r, s.from), s.sums);
+  sort_by_cost(all.lines);
+  find_names(all);
+  find_sharing(all, finder);
+}
+
+std::uint64_t shift_of(const job& all, const node_record& node) {
+  std::uint64_t latest = 0;
+  for (const node_record& r : all.nodes) latest = std::max(latest, r.met_ns);
+  return latest - node.met_ns;
+}
+
+std::string place_name(const job& all, std::uint64_t address, std::uint64_t bytes) {
+  const named_memory* best = nullptr;
+  for (const named_memory& n : all.names)
+    if (n.address < address + bytes && address < n.address + n.bytes && (best == nullptr || n.bytes > best->bytes)) best = &n;
+  if (best != nullptr) {
+    const std::uint64_t first = std::max(best->address, address) - best->address, end = std::min(best->address + best->bytes, address + bytes) - best->address;
+    return first == 0 && end == best->bytes ? best->name : fmt::format("{}[bytes {}-{}]", best->name, first, end - 1);
+  }
+  for (const node_record& r : all.nodes)
+    for (const auto& region : r.regions)
+      if (address - region.address < region.bytes)
+        return region.id == 0 ? fmt::format("heap+0x{:x}", address - region.address) : fmt::format("region {}+0x{:x}", region.id, address - region.address);
+  return fmt::format("0x{:x}", address);
+}
+
+bool make(const std::string& directory, const std::string& html, const std::string& events, std::string& why) {
+  job all;
+  if (!read_records(directory, all, why)) return false;
+  explain(all);
+  const auto write = [&](const std::string& path, const std::string& content) {
+    if (path.empty()) return true;
+    std::ofstream file(path, std::ios::binary);
+    file << content;
+    file.close();
+    if (file.fail()) why = fmt::format("cannot write {}", path);
+    return !file.fail();
+  };
+  return write(html, page(all)) && write(events, events.empty() ? std::string() : perfetto(all));
+}
+
+}  // namespace quire::tools::report
