@@ -58,6 +58,8 @@ class link {
   /// On one node: quire_linker::truncate(). 0 or errno.
   [[nodiscard]] int tell_end(std::uint64_t bytes) noexcept;
 
+  /// The linker has nothing beyond, as far as this node knows.
+  [[nodiscard]] std::uint64_t end() const noexcept;
   [[nodiscard]] const quire_linker& linker() const noexcept { return linker_; }
   /// That are of use for it.
   [[nodiscard]] unsigned threads() const noexcept { return linker_.threads == 0 || linker_.threads > 4 ? 4 : linker_.threads; }
@@ -75,8 +77,6 @@ class link {
   };
   template <class F>
   int call(const char* name, F&& f) noexcept;
-  [[nodiscard]] std::uint64_t end() const noexcept;
-
   const quire_linker linker_;
   const std::string what_;
   void* self_ = nullptr;

@@ -2,9 +2,13 @@
 #include "os/memory.hpp"
 
 #include <sys/mman.h>
-#include <sys/uio.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <string>
 
 #include "os/injection.hpp"
 
@@ -97,6 +101,15 @@ void unmap(void* address, std::uint64_t bytes) noexcept {
 int protect(void* address, std::size_t bytes, int prot) noexcept {
   if (injected(call::protect)) return errno;
   return ::mprotect(address, bytes, prot) == 0 ? 0 : errno;
+}
+
+std::uint64_t available_bytes() noexcept {
+  std::ifstream all("/proc/meminfo");
+  std::uint64_t kib = 0;
+  for (std::string line; std::getline(all, line);) {
+    if (std::sscanf(line.c_str(), "MemAvailable: %lu", &kib) == 1) break;
+  }
+  return kib << 10;
 }
 
 int advise_dump(void* address, std::uint64_t bytes) noexcept {
