@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "os/memory.hpp"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include <cstdio>
-#include <fstream>
-#include <string>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
 
 #include "os/injection.hpp"
 
@@ -104,12 +105,16 @@ int protect(void* address, std::size_t bytes, int prot) noexcept {
 }
 
 std::uint64_t available_bytes() noexcept {
-  std::ifstream all("/proc/meminfo");
-  std::uint64_t kib = 0;
-  for (std::string line; std::getline(all, line);) {
-    if (std::sscanf(line.c_str(), "MemAvailable: %lu", &kib) == 1) break;
-  }
-  return kib << 10;
+  const int fd = ::open("/proc/meminfo", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  char text[4096];
+  const ssize_t length = ::read(fd, text, sizeof text - 1);
+  ::close(fd);
+  if (length <= 0) return 0;
+  text[length] = 0;
+  constexpr std::string_view key = "MemAvailable:";
+  const char* const found = std::strstr(text, key.data());
+  return found != nullptr ? std::strtoull(found + key.size(), nullptr, 10) << 10 : 0;
 }
 
 int advise_dump(void* address, std::uint64_t bytes) noexcept {
