@@ -38,6 +38,17 @@ std::uint64_t content_of(const checkpoint::manifest& m) {
   return bytes;
 }
 
+/// What a checkpoint has of a container.
+std::string kept_as(const checkpoint::container_row& c) {
+  switch (c.where) {
+    case checkpoint::container_row::content::region: return "in memory";
+    case checkpoint::container_row::content::linker: return fmt::format("read-only, {} bytes", c.bytes);
+    case checkpoint::container_row::content::copy: return fmt::format("a copy of {} bytes", c.bytes);
+    case checkpoint::container_row::content::pages: return "page by page";
+  }
+  return "unknown";
+}
+
 json as_json_of(const std::string& directory, const checkpoint::manifest& m, const checkpoint::outcome& state) {
   json all = {{"directory", directory}, {"whole", state.ok()}, {"why", state.text}};
   if (m.files.empty()) return all;
@@ -57,6 +68,9 @@ json as_json_of(const std::string& directory, const checkpoint::manifest& m, con
                               {"placement", word(placements, r.placement)}});
   }
   for (const auto& [name, value] : m.names) all["names"].push_back({{"name", printable(name)}, {"value", value}});
+  for (const auto& c : m.containers) {
+    all["containers"].push_back({{"name", printable(c.name)}, {"linker", printable(c.linker)}, {"what", printable(c.what)}, {"content", kept_as(c)}});
+  }
   return all;
 }
 
@@ -77,6 +91,7 @@ void print(const std::string& directory, const checkpoint::manifest& m, const ch
                word(consistencies, r.consistency), word(placements, r.placement), r.id == 0 || (r.id == 1 && m.heap_views != 0) ? " (quire_malloc)" : "");
   }
   for (const auto& [name, value] : m.names) fmt::print("  name {:<16} 0x{:x}\n", printable(name), value);
+  for (const auto& c : m.containers) fmt::print("  container {:<11} {}{}{}\n", printable(c.name), printable(c.what), c.what.empty() ? "" : ": ", kept_as(c));
 }
 
 }  // namespace

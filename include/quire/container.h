@@ -5,7 +5,8 @@
  *
  * A page of a file is in the memory of the job at most once as the last version: who reads what another node has read gets it from there; who writes
  * it has the only copy. Files are read and written by the nodes that have them (quire_container_options::placement), and written when somebody asks
- * (quire_container_sync(), quire_container_close(), quire_end()), after QUIRE_WRITE_BACK seconds, or when memory is short.
+ * (quire_container_sync(), quire_container_close(), quire_end()), after QUIRE_WRITE_BACK seconds, or when memory is short: of content that a linker keeps a
+ * node has no more in memory than QUIRE_CACHE_LIMIT says. After quire_restore() containers are open by their names again, and nobody has them open.
  *
  * Thread context, statuses and words as in quire.h; no call may be made on a stack in shared memory, or in a transaction. Not with pool 'fork', nor where
  * survivors of a death go on (QUIRE_ON_FAILURE=notify): QUIRE_UNSUPPORTED. Numbers of bytes are offsets in the content.
@@ -61,8 +62,7 @@ typedef struct quire_container_options {
 QUIRE_API QUIRE_NODISCARD quire_status quire_container_open(const char* name, const quire_container_options* options, quire_container* container);
 /** Ends an opening, and has the linker keep what was written (quire_container_sync()), unless it was for reading. No other thread may be in a call with it. The
  *  container stays, with its content in memory, until it is removed or the job ends. QUIRE_IO: something was not kept; it stays in memory, and the opening has
- *  ended all the same, as it has with QUIRE_BUSY: this node has pinned some of it, or with `atomic` another thread is in a call; QUIRE_NOT_FOUND: no such
- *  opening on this node. */
+ *  ended all the same, as it has with QUIRE_BUSY: this node has pinned some of it (quire_acquire()); QUIRE_NOT_FOUND: no such opening on this node. */
 QUIRE_API quire_status quire_container_close(quire_container container);
 /** Removes a container that nobody has open: its name, its region and memory. Nobody may use its addresses any more. `flags`: 0, or
  *  QUIRE_CONTAINER_REMOVE_CONTENT; else what the linker has stays, as it was last kept. QUIRE_NOT_FOUND; QUIRE_BUSY: it is open, or as of
@@ -74,7 +74,7 @@ QUIRE_API quire_status quire_container_remove(const char* name, unsigned flags);
  *  QUIRE_NOT_FOUND. */
 QUIRE_API quire_status quire_container_region(quire_container container, quire_region* region);
 /** The content as memory: first address, the same on all nodes, and how many bytes there are addresses for (either may be NULL). Writes through it do not make
- *  the container longer (quire_container_truncate() does); what is written beyond its bytes may be lost. A thread gets SIGBUS if the linker does not give what
+ *  the container longer (quire_container_truncate() does); what is written beyond its bytes may be lost, and goes from a file at the next sync. A thread gets SIGBUS if the linker does not give what
  *  it accesses. Of a container that is read-only, what is written here is lost, and the next sync says so. QUIRE_NOT_FOUND. */
 QUIRE_API quire_status quire_container_map(quire_container container, void** address, uint64_t* capacity);
 /** How many bytes it has now. QUIRE_NOT_FOUND. */

@@ -498,6 +498,7 @@ QUIRE_API quire_status quire_join(quire_remote_thread thread, void** result);
  *  zero take room. On several hosts the directory must be on a file system that all see.
  *  A checkpoint counts when all of it is on the disk. The newest QUIRE_CHECKPOINT_KEEP (2) stay, so a job may be killed at any
  *  moment, and there is one to go on from. A directory belongs to one job at a time.
+ *  Of containers that a linker keeps, those that are written are in it as a copy of the file, or page by page; read-only ones by name, size and time.
  *  Locks are free and barriers empty in it, as no thread outlasts a restart; events and semaphores keep their values.
  *  All nodes get the same: QUIRE_SYSTEM (disk full, not allowed: the message names the file; the checkpoints before are as they
  *  were, and the job may go on), QUIRE_INVALID (no path, not the same, or within a parallel block), QUIRE_BUSY (units are pinned
@@ -511,7 +512,8 @@ QUIRE_API QUIRE_NODISCARD quire_status quire_checkpoint(const char* path);
  *  is at its address, allocations can be freed and new ones made, handles are valid. Homes and managers are shared out among the
  *  nodes of the new job.
  *  A checkpoint that is torn or damaged is refused, with a message that names the file and what is wrong with it, and the one
- *  before it is taken, with a warning. All nodes get the same: QUIRE_OK; QUIRE_NOT_FOUND if there is none (the job is new:
+ *  before it is taken, with a warning. Files of containers that were written get the content that they had then, read-only ones must be what they were
+ *  (QUIRE_INVALID); linkers of the program are registered before. All nodes get the same: QUIRE_OK; QUIRE_NOT_FOUND if there is none (the job is new:
  *  nothing has changed); QUIRE_DAMAGED or QUIRE_SYSTEM if none can be used (nothing has changed); QUIRE_BAD_OPTION if settings
  *  differ; QUIRE_UNSUPPORTED for another version's; QUIRE_INVALID if it comes too late, or the path is none; QUIRE_NO_MEMORY,
  *  QUIRE_PEER_LOST. */

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/agreement.hpp"
+#include "api/container_service.hpp"
 #include "api/forward.hpp"
 #include "api/names.hpp"
 #include "base/clock.hpp"
@@ -55,14 +56,15 @@ class content_writer {
         buffer_.resize(step_bytes);
         if (!run.in_memory) {
           if (const int error = core_.holding.read_paged_out(r, unit, std::span(buffer_).first(bytes)); error != 0) {
-            return checkpoint::refused("read", std::string("the ") + r.store->name(), error);
+            return checkpoint::refused("read", std::string("the ") + (r.store != nullptr ? r.store->name() : r.backing->name()), error);
           }
         } else {
           std::memcpy(buffer_.data(), content.data(), bytes);
         }
         content = std::span(buffer_).first(bytes);
       }
-      if (outcome why = to_.add(r.about.id, r.layout.offset_of(unit), grain, content); !why.ok()) return why;
+      // What a linker keeps may be something else where memory has zeroes.
+      if (outcome why = to_.add(r.about.id, r.layout.offset_of(unit), grain, content, r.about.backing != 0); !why.ok()) return why;
       shown_.at(done_ += bytes);
     }
     return {};
@@ -82,11 +84,25 @@ std::vector<std::uint64_t> words_of(const sync::saved_objects& all) {
   return words;
 }
 
-outcome write_node(runtime& r, const std::string& directory, const checkpoint::identity& what,
-                   checkpoint::file_row& row) {
+/// What this node keeps: of regions, and of containers whose linkers are saved page by page. Not of those that nobody writes.
+std::vector<kept_run> runs_of(runtime& r, const checkpoint::manifest& m) {
+  std::vector<kept_run> runs = r.core->holding.kept();
+  std::erase_if(runs, [&](const kept_run& run) {
+    return std::any_of(m.containers.begin(), m.containers.end(), [&](const checkpoint::container_row& c) {
+      return c.where == checkpoint::container_row::content::linker && c.region == handle_of(run.region->about);
+    });
+  });
+  const std::vector<kept_run> more = r.containers->kept_by_linkers(m);
+  runs.insert(runs.end(), more.begin(), more.end());
+  return runs;
+}
+
+/// `m`: has the containers, and gets the copies of those whose I/O this node does.
+outcome write_node(runtime& r, const std::string& directory, const checkpoint::identity& what, checkpoint::manifest& m, checkpoint::file_row& row) {
+  if (outcome why = r.containers->copy_files(directory, m); !why.ok()) return why;
   checkpoint::node_writer file;
   if (outcome why = file.make(directory, what, static_cast<std::size_t>(quire_node())); !why.ok()) return why;
-  const std::vector<kept_run> runs = r.core->holding.kept();
+  const std::vector<kept_run> runs = runs_of(r, m);
   std::uint64_t all_bytes = 0;
   for (const kept_run& run : runs) all_bytes += run.region->bytes_of(run.first, run.count);
   content_writer content(*r.core, file, all_bytes);
@@ -99,8 +115,7 @@ outcome write_node(runtime& r, const std::string& directory, const checkpoint::i
 }
 
 /// Node 0: all that is not the nodes' own.
-checkpoint::manifest describe(runtime& r, const checkpoint::identity& what) {
-  checkpoint::manifest m;
+void describe(runtime& r, const checkpoint::identity& what, checkpoint::manifest& m) {
   m.what = what;
   m.written_s = static_cast<std::uint64_t>(std::time(nullptr));
   m.base = r.base;
@@ -112,10 +127,22 @@ checkpoint::manifest describe(runtime& r, const checkpoint::identity& what) {
   m.heap_views = r.options.number(base::option::heap_views);
   r.core->regions.for_each([&](const core::region_slot& slot) { m.regions.push_back(row_of(slot)); });
   m.names = r.names->save();
-  return m;
 }
 
-/// The steps of all nodes between begin and commit. `m`: on node 0.
+/// Node 0 learns of the copies of others.
+quire_status gather_copies(checkpoint::manifest& m) {
+  for (checkpoint::container_row& row : m.containers) {
+    if (row.where != checkpoint::container_row::content::copy) continue;
+    std::uint64_t copy[] = {row.bytes, row.has_checksum, row.checksum};
+    if (const quire_status why = quire_broadcast(copy, sizeof copy, static_cast<int>(row.home)); why != QUIRE_OK) return why;
+    row.bytes = copy[0];
+    row.has_checksum = copy[1];
+    row.checksum = copy[2];
+  }
+  return QUIRE_OK;
+}
+
+/// The steps of all nodes between begin and commit. `m`: of containers on all nodes, of all else on node 0.
 quire_status write_all(runtime& r, const char* path, const checkpoint::identity& what, checkpoint::manifest& m) {
   quire_status why = r.core->holding.hold().code();
   if (why != QUIRE_OK) {
@@ -127,11 +154,16 @@ quire_status write_all(runtime& r, const char* path, const checkpoint::identity&
     return why;
   }
   checkpoint::file_row mine;
-  if (quire_node() == 0) m = describe(r, what);
-  const outcome written = write_node(r, checkpoint::unfinished_path(path, what.generation), what, mine);
+  if (why = agree(doing, r.containers->sync_files(m)); why != QUIRE_OK) {
+    r.core->holding.let_go();
+    return why;
+  }
+  if (quire_node() == 0) describe(r, what, m);
+  const outcome written = write_node(r, checkpoint::unfinished_path(path, what.generation), what, m, mine);
   // Nobody goes on before all have written: what a keeper has not written yet would be sent away, or change.
   why = agree(doing, written);
   r.core->holding.let_go();
+  if (why == QUIRE_OK) why = gather_copies(m);
   for (int node = 0; why == QUIRE_OK && node < quire_nodes(); ++node) {
     checkpoint::file_row row = mine;
     why = spread(row, node);
@@ -140,11 +172,28 @@ quire_status write_all(runtime& r, const char* path, const checkpoint::identity&
   return why;
 }
 
+/// No container comes or goes. On node 0.
+class names_hold {
+ public:
+  explicit names_hold(runtime& r) : containers_(quire_node() == 0 ? r.containers.get() : nullptr) {
+    if (containers_ != nullptr) containers_->hold_names();
+  }
+  names_hold(const names_hold&) = delete;
+  names_hold& operator=(const names_hold&) = delete;
+  ~names_hold() {
+    if (containers_ != nullptr) containers_->let_names_go();
+  }
+
+ private:
+  container_service* const containers_;
+};
+
 quire_status save(runtime& r, const checkpoint_path& path) {
   const std::uint64_t begin_ns = base::now_ns();
   r.regions->settle_frees();  // before the first meeting: what any thread here has freed before is free in the checkpoint
   if (const quire_status why = agree_on_path(path); why != QUIRE_OK) return why;
   const bool leads = quire_node() == 0;
+  const names_hold names(r);
   checkpoint::attempt attempt;
   outcome step;
   if (leads) step = attempt.begin(path.text);
@@ -152,6 +201,7 @@ quire_status save(runtime& r, const checkpoint_path& path) {
   checkpoint::identity what = attempt.what();
   if (const quire_status why = spread(what, 0); why != QUIRE_OK) return why;
   checkpoint::manifest m;
+  if (const quire_status why = agree(doing, r.containers->describe(m)); why != QUIRE_OK) return why;
   if (const quire_status why = write_all(r, path.text, what, m); why != QUIRE_OK) return why;
   step = {};
   if (leads) step = attempt.commit(m);

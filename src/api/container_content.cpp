@@ -94,11 +94,15 @@ base::status container_service::copy_plainly(const char* call, const opening& o,
   return {};
 }
 
+/// No other call of this node has pinned any of the container as long as this lasts.
+std::unique_lock<std::mutex> container_service::nobody_pins(const opening& o) { return o.pins != nullptr ? std::unique_lock(*o.pins) : std::unique_lock<std::mutex>(); }
+
 base::status container_service::copy(const char* call, const opening& o, std::uint64_t at, std::byte* out, const std::byte* in, std::size_t bytes,
                                      std::size_t& done) {
   done = 0;
   if (o.head->atomic == 0 || bytes == 0) return copy_plainly(call, o, at, out, in, bytes, done);
   void* const first = reinterpret_cast<void*>(o.base + at);
+  const auto alone = nobody_pins(o);
   if (const quire_status why = quire_acquire(first, bytes, -1, nullptr); why != QUIRE_OK) return why;
   const auto why = copy_plainly(call, o, at, out, in, bytes, done);
   const std::string said = base::detail();
@@ -251,6 +255,7 @@ base::status container_service::shrink(const char* call, const opening& o, std::
   set(head.bytes, bytes);
   base::status why;
   if (head.linked != 0) {
+    const auto alone = nobody_pins(o);
     why = core_.stored.cut(o.base, bytes);
     if (why == QUIRE_BUSY) set(head.bytes, before);
     if (why == QUIRE_BUSY) return explain(QUIRE_BUSY, "%s(): some of container '%s' is pinned (quire_release())", call, head.name);
@@ -306,13 +311,32 @@ base::status container_service::keep(const char* call, const opening& o, std::ui
   if (o.head->linked == 0 || at >= o.capacity) return {};
   if (const auto why = announce(o); !why.ok()) return why;
   const std::uint64_t rest = o.capacity - at;
-  const auto why = core_.stored.write_back(o.base + at, bytes == 0 ? rest : std::min(bytes, rest));
+  base::status why;
+  {
+    const auto alone = nobody_pins(o);
+    why = core_.stored.write_back(o.base + at, bytes == 0 ? rest : std::min(bytes, rest));
+  }
   if (why == QUIRE_IO) {
     return explain(QUIRE_IO, "%s(): linker '%s' has not taken all that was written to container '%s' (the node that writes '%s' says why); it stays in memory",
                    call, o.head->linker, o.head->name, o.head->what);
   }
   if (why == QUIRE_BUSY) return explain(QUIRE_BUSY, "%s(): this node has pinned some of container '%s' (quire_release())", call, o.head->name);
-  return why;
+  return why.ok() ? cut_beyond_end(call, o) : why;
+}
+
+/// What somebody has written by a mapping beyond the end may have been flushed, as nodes are not told of each growth: it goes.
+base::status container_service::cut_beyond_end(const char* call, const opening& o) {
+  const container_head& head = *o.head;
+  if (head.grain != 0 || head.read_only != 0 || (head.can & QUIRE_LINK_TRUNCATE) == 0) return {};
+  const auto is_longer = [&] {
+    std::uint64_t written = 0;
+    for_each_io(head, [&](unsigned node) { written = std::max(written, ask(node, order::written, o.number, 0).a); });
+    return written > now(head.bytes);
+  };
+  if (!is_longer()) return {};
+  const locked guard(head);  // nobody makes it longer meanwhile
+  if (!guard.why().ok()) return guard.why();
+  return is_longer() ? shrink(call, o, now(head.bytes)) : base::status{};
 }
 
 base::status container_service::sync(quire_container c, std::uint64_t at, std::uint64_t bytes) {
@@ -329,6 +353,7 @@ base::status container_service::drop(quire_container c, std::uint64_t at, std::u
   if (o->head->linked == 0) return explain(QUIRE_UNSUPPORTED, "%s(): container '%s' has its content in memory only", call, o->head->name);
   if (at >= o->capacity) return {};
   const std::uint64_t rest = o->capacity - at;
+  const auto alone = nobody_pins(*o);
   why = core_.stored.drop(o->base + at, bytes == 0 ? rest : std::min(bytes, rest));
   if (why == QUIRE_BUSY) return explain(QUIRE_BUSY, "%s(): some of container '%s' is pinned (quire_release())", call, o->head->name);
   return why;

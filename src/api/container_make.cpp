@@ -79,6 +79,7 @@ container_service::answer container_service::do_here(order what, std::uint16_t n
   const container_head& head = *head_of(number);
   switch (what) {
     case order::attach: return attach_here(number, static_cast<unsigned>(c));
+    case order::examine: return examine_here(head);
     case order::offer: return offer_here(number);
     case order::identify:
     case order::erase: {
@@ -91,11 +92,13 @@ container_service::answer container_service::do_here(order what, std::uint16_t n
       const int error = container::link::identify(*l, names, identity);
       return error == 0 ? answer{{}, identity, 0} : answer_of(error);
     }
+    case order::written:
     case order::note_end:
     case order::set_end:
     case order::tell_end: {
       const auto l = link_of(number);
       if (l == nullptr) return {QUIRE_NOT_FOUND};
+      if (what == order::written) return {{}, l->end(), 0};
       if (what == order::tell_end) return answer_of(l->tell_end(c));
       what == order::note_end ? l->note_end(c) : l->set_end(c);
       return {};
@@ -300,7 +303,7 @@ base::status container_service::link_up(making& what) {
   head.capacity = shape.capacity;
   head.bytes = head.announced = head.linked != 0 ? head.linked_bytes : shape.bytes;
   if (shape.bytes <= head.bytes) return {};
-  opening o{what.number, true, &head, head.base, head.capacity};
+  opening o{what.number, true, &head, head.base, head.capacity, {}};
   return grow(opens, o, shape.bytes);
 }
 

@@ -70,6 +70,11 @@ void container_service::on_message(const message& m, std::span<const std::byte> 
     case order::closed: names_.closed(number); break;
     case order::stays: names_.stays(number); break;
     case order::gone: names_.gone(number); break;
+    case order::written: {
+      const std::lock_guard guard(mutex_);
+      const auto& l = links_[number];
+      return core_.services.answer(m, {}, l != nullptr ? l->end() : 0);
+    }
     default: {
       const std::lock_guard guard(mutex_);
       if (const auto& l = links_[number]; l != nullptr) l->note_end(m.c);
@@ -82,6 +87,7 @@ void container_service::on_message(const message& m, std::span<const std::byte> 
 /// Answers, or keeps it until something has changed.
 void container_service::on_name(const message& m, std::string_view name) {
   using outcome = name_table::outcome;
+  if (names_held_) return keep_waiting(m, name);
   const bool opens = static_cast<order>(m.a) == order::open;
   const auto got = opens ? names_.open(name, (m.b & creates) != 0, (m.b & excludes) != 0, first_heads_ == 0) : names_.take_away(name);
   switch (got.what) {
@@ -93,6 +99,10 @@ void container_service::on_name(const message& m, std::string_view name) {
     case outcome::full: return core_.services.answer(m, QUIRE_LIMIT);
     case outcome::wait: break;
   }
+  keep_waiting(m, name);
+}
+
+void container_service::keep_waiting(const message& m, std::string_view name) {
   waiting w{m, {}};
   name.copy(w.name.data(), container::longest_name);
   waiting_.push_back(w);
@@ -142,16 +152,10 @@ container_service::opening_ptr container_service::find(const char* call, quire_c
   return nullptr;
 }
 
-bool container_service::has_open(std::uint64_t region) {
-  std::vector<opening_ptr> all;
-  {
-    const std::lock_guard guard(mutex_);
-    for (const auto& [id, o] : openings_) all.push_back(o);
-  }
-  for (const auto& o : all) {
-    if (o->head->region == region) return true;
-  }
-  return false;
+bool container_service::is_container(std::uint64_t region) {
+  bool found = false;
+  (void)for_each_head([&](std::uint16_t, const container_head& head) { return found = head.region == region; }).ok();
+  return found || (region != 0 && region == heads_.load(std::memory_order_acquire));
 }
 
 // ---- Opening and closing
@@ -163,7 +167,12 @@ quire_container container_service::add(std::uint16_t number, bool writes) {
   o->head = head_of(number);
   o->base = o->head->base;
   o->capacity = o->head->capacity;
+  const bool pins = o->head->atomic != 0;
   const std::lock_guard guard(mutex_);
+  if (pins) {
+    std::weak_ptr<std::mutex>& of = pins_[number];
+    if ((o->pins = of.lock()) == nullptr) of = o->pins = std::make_shared<std::mutex>();
+  }
   const std::uint64_t id = next_++ | std::uint64_t{core_.config.self.value() + 1u} << 48;
   openings_.emplace(id, std::move(o));
   return {id};
@@ -249,22 +258,14 @@ void container_service::end() {
 }
 
 base::status container_service::list(int (*each)(void*, const char*, std::uint64_t, unsigned), void* context) {
-  message m;
-  if (const auto why = ask_first(order::heads, 0, {}, m); !why.ok()) return why;
-  if (m.a == 0) return {};
-  heads_.store(m.a, std::memory_order_release);
-  const auto last = static_cast<std::uint16_t>(m.b);
-  for (std::uint16_t number = 1; number <= last; ++number) {
-    const container_head& head = *head_of(number);
-    if (__atomic_load_n(&head.there, __ATOMIC_ACQUIRE) == 0) continue;
+  return for_each_head([&](std::uint16_t, const container_head& head) {
     char name[sizeof head.name];
     std::memcpy(name, head.name, sizeof name);
     name[sizeof name - 1] = 0;
     const std::uint64_t bytes = head.bytes;
     const unsigned flags = head.read_only != 0 ? QUIRE_CONTAINER_READ_ONLY : 0;
-    if (__atomic_load_n(&head.there, __ATOMIC_ACQUIRE) != 0 && each(context, name, bytes, flags) != 0) break;
-  }
-  return {};
+    return __atomic_load_n(&head.there, __ATOMIC_ACQUIRE) != 0 && each(context, name, bytes, flags) != 0;
+  });
 }
 
 }  // namespace quire::api

@@ -21,6 +21,8 @@
 #include "container/linker_table.hpp"
 #include "container/name_table.hpp"
 #include "container/shape.hpp"
+#include "checkpoint/manifest.hpp"
+#include "checkpoint/store.hpp"
 #include "core/core.hpp"
 #include "region/registry.hpp"
 
@@ -70,12 +72,32 @@ class container_service {
   [[nodiscard]] base::status list(int (*each)(void*, const char*, std::uint64_t, unsigned), void* context);
 
   [[nodiscard]] container::linker_table& linkers() noexcept { return linkers_; }
-  /// Whether this node has a container of this region open. Any thread but the driver.
-  [[nodiscard]] bool has_open(std::uint64_t region);
+  /// Whether it is a container's, of whichever node. Any thread but the driver.
+  [[nodiscard]] bool is_container(std::uint64_t region);
   /// What an order of another node has asked for, by a thread that the order has started; answers it.
   void carry_out(const model::message& order) noexcept;
   /// The job ends: what is open here is kept. What could not be kept is told by a line.
   void end();
+
+  // Checkpoints and restart (container_saving.cpp). One application thread of each node.
+  /// Node 0: from here to let_names_go() no container comes or goes, and none is opened.
+  void hold_names();
+  void let_names_go();
+  /// All containers that there are, while names are held. Read-only ones: only on node 0 with what their linkers say of them.
+  [[nodiscard]] checkpoint::outcome describe(checkpoint::manifest& m);
+  /// While content is held: what the linkers have of containers that are saved page by page, as far as this node does their I/O.
+  [[nodiscard]] std::vector<core::kept_run> kept_by_linkers(const checkpoint::manifest& m);
+  /// While content is held: files that several nodes write have what this node has flushed, for all of them.
+  [[nodiscard]] checkpoint::outcome sync_files(const checkpoint::manifest& m);
+  /// Then, copies the files of containers whose home this node is.
+  [[nodiscard]] checkpoint::outcome copy_files(const std::string& directory, checkpoint::manifest& m);
+  /// Whether what `m` says can be had on this node: linkers, files that must not have changed, copies that must be whole.
+  [[nodiscard]] checkpoint::outcome check_saved(const std::string& directory, const checkpoint::manifest& m);
+  /// Files get the content that they had, and linkers are opened. Sets in `m` which nodes do the I/O from now on, and where regions have their homes.
+  /// All nodes call; statuses as of agree(), which has told them.
+  [[nodiscard]] quire_status link_saved(const std::string& directory, checkpoint::manifest& m);
+  /// The same, when memory has the content of other regions: names are known again, and linkers get what was saved of memory.
+  [[nodiscard]] quire_status load(const checkpoint::opened& from, const checkpoint::manifest& m);
 
  private:
   enum class order : std::uint64_t {
@@ -89,6 +111,7 @@ class container_service {
     stays,
     gone,
     // To a node that does I/O, and done by its driver.
+    written,    ///< b: number. Answered with the end of what its linker may have
     note_end,   ///< b: number, c: bytes
     // The same, by a thread.
     attach,     ///< b: number, c: flags of quire_linker::open(). Answered with the bytes that there are, or an errno
@@ -97,6 +120,7 @@ class container_service {
     set_end,    ///< b: number, c: bytes
     tell_end,   ///< the same
     detach,     ///< b: number
+    examine,    ///< b: number: of one that is read-only. Answered with how long the content is, and when it changed last (0: unknown)
     erase,      ///< b: number: the content goes
   };
   /// Why a thread could not carry one out, beside the errno.
@@ -106,6 +130,9 @@ class container_service {
     bool writes = false;
     container_head* head = nullptr;
     std::uint64_t base = 0, capacity = 0;
+    /// Of the container on this node, where calls pin what they use: a pin is the node's, and keeps out none of its threads. Of all locks that a call takes
+    /// the last. Else null.
+    std::shared_ptr<std::mutex> pins{};
   };
   using opening_ptr = std::shared_ptr<opening>;
   struct answer {
@@ -123,11 +150,15 @@ class container_service {
   [[nodiscard]] static bool is_for_driver(order what) noexcept { return what <= order::note_end; }
   void on_message(const model::message& m, std::span<const std::byte> value);
   void on_name(const model::message& m, std::string_view name);
+  void keep_waiting(const model::message& m, std::string_view name);
   void retry();
   [[nodiscard]] base::status ask_first(order what, std::uint64_t b, std::string_view name, model::message& m);
   void tell_first(order what, std::uint64_t b) noexcept;
   [[nodiscard]] answer ask(unsigned node, order what, std::uint64_t b, std::uint64_t c);
   [[nodiscard]] container_head* head_of(std::uint16_t number) const noexcept;
+  /// f(number, head) for each container that is there, until it gives true.
+  template <class F>
+  [[nodiscard]] base::status for_each_head(F&& f);
   [[nodiscard]] opening_ptr find(const char* call, quire_container c, base::status& why);
   [[nodiscard]] quire_container add(std::uint16_t number, bool writes);
   [[nodiscard]] base::status open_there(std::uint16_t number, const quire_container_options& given, quire_container& made);
@@ -151,8 +182,17 @@ class container_service {
   [[nodiscard]] answer offer_here(std::uint16_t number);
   [[nodiscard]] std::shared_ptr<container::link> link_of(std::uint16_t number);
 
+  // container_saving.cpp
+  [[nodiscard]] answer examine_here(const container_head& head);
+  [[nodiscard]] bool is_home_of(const checkpoint::container_row& row) const noexcept;
+  [[nodiscard]] checkpoint::outcome check_one(const std::string& directory, const checkpoint::container_row& row);
+  [[nodiscard]] quire_status share_out_saved(checkpoint::manifest& m);
+  [[nodiscard]] checkpoint::outcome link_one(const checkpoint::container_row& row, const checkpoint::manifest& m, bool creates);
+  [[nodiscard]] checkpoint::outcome refill(const checkpoint::opened& from, const checkpoint::container_row& row, const checkpoint::region_row& region);
+
   // container_content.cpp
   class locked;
+  [[nodiscard]] static std::unique_lock<std::mutex> nobody_pins(const opening& o);
   [[nodiscard]] base::status check_writes(const char* call, const opening& o) const;
   [[nodiscard]] base::status grow(const char* call, const opening& o, std::uint64_t bytes);
   [[nodiscard]] answer cut_linker(const opening& o);
@@ -163,6 +203,7 @@ class container_service {
                                   std::size_t& done);
   [[nodiscard]] base::status copy_plainly(const char* call, const opening& o, std::uint64_t at, std::byte* out, const std::byte* in, std::size_t bytes,
                                           std::size_t& done);
+  [[nodiscard]] base::status cut_beyond_end(const char* call, const opening& o);
   [[nodiscard]] base::status shrink(const char* call, const opening& o, std::uint64_t bytes);
   [[nodiscard]] base::status keep(const char* call, const opening& o, std::uint64_t at, std::uint64_t bytes);
   [[nodiscard]] base::status announce(const opening& o);
@@ -172,15 +213,31 @@ class container_service {
   thread_service& threads_;
   container::linker_table linkers_{};
   std::atomic<std::uint64_t> heads_{0};  ///< the region of heads, once this node knows it
-  std::mutex mutex_{};                   ///< for the next three; nobody touches shared memory under it, nor calls a linker
+  std::mutex mutex_{};                   ///< for the next four; nobody touches shared memory under it, nor calls a linker
   std::map<std::uint64_t, opening_ptr> openings_{};
   std::uint64_t next_ = 1;
   std::array<std::shared_ptr<container::link>, container::most_containers + 1> links_{};
+  std::map<std::uint16_t, std::weak_ptr<std::mutex>> pins_{};  ///< opening::pins
   // On node 0, driver's thread:
   container::name_table names_{};
   std::uint64_t first_heads_ = 0;
   base::fault_vector<waiting> waiting_{};  ///< as they came
+  bool names_held_ = false;                ///< by a checkpoint
 };
+
+template <class F>
+base::status container_service::for_each_head(F&& f) {
+  model::message m;
+  if (const auto why = ask_first(order::heads, 0, {}, m); !why.ok()) return why;
+  if (m.a == 0) return {};
+  heads_.store(m.a, std::memory_order_release);
+  const auto last = static_cast<std::uint16_t>(m.b);
+  for (std::uint16_t number = 1; number <= last; ++number) {
+    const container_head& head = *head_of(number);
+    if (__atomic_load_n(&head.there, __ATOMIC_ACQUIRE) != 0 && f(number, head)) break;
+  }
+  return {};
+}
 
 /// A thread for carry_out(), as thread_service::start() has it. 0 or errno.
 int start_container_order(const std::byte* data);

@@ -184,7 +184,7 @@ quire_status quire_region_destroy(quire_region region) {
   if (const quire::core::region_ref slot = r->core->regions.of_handle(region.id); slot != nullptr && (slot->about.code != 0 || slot->about.placed != 0)) {
     return explain(QUIRE_INVALID, "quire_region_destroy(): region %u is of a module of code: quire_code_unload() unloads that", unsigned{slot->about.id});
   }
-  if (const quire::core::region_ref slot = r->core->regions.of_handle(region.id); slot != nullptr && (slot->about.backing != 0 || r->containers->has_open(region.id))) {
+  if (const quire::core::region_ref slot = r->core->regions.of_handle(region.id); slot != nullptr && (slot->about.backing != 0 || r->containers->is_container(region.id))) {
     return explain(QUIRE_INVALID, "quire_region_destroy(): region %u is that of a container: quire_container_remove() removes it", unsigned{slot->about.id});
   }
   return r->regions->others().destroy(region).code();

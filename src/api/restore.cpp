@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "api/agreement.hpp"
+#include "api/container_service.hpp"
 #include "api/forward.hpp"
 #include "api/gc_heaps.hpp"
 #include "api/loop.hpp"
@@ -37,11 +38,11 @@ struct piece {
 };
 
 /// All units of a grain have one manager. Where nodes kept neighbours of one page, their parts are one piece.
-std::vector<piece> pieces_of(const checkpoint::opened& whole, unsigned nodes, model::node_id self) {
+std::vector<piece> pieces_of(const checkpoint::opened& whole, const checkpoint::manifest& m, unsigned nodes, model::node_id self) {
   std::vector<piece> mine;
   for (const checkpoint::node_reader& file : whole.files()) {
     for (const checkpoint::extent& e : file.extents()) {
-      const checkpoint::region_row& row = row_of(whole.about(), e.region);
+      const checkpoint::region_row& row = row_of(m, e.region);
       const bool first_touch = row.placement == QUIRE_PLACE_FIRST_TOUCH;
       const auto managers = directory::manager_map::make(
           first_touch ? model::placement::block : static_cast<model::placement>(row.placement), nodes,
@@ -130,7 +131,8 @@ outcome check(runtime& r, const std::string& directory, checkpoint::opened& whol
                                      " consistency, which goes with no checkpoint: start the job with QUIRE_COMMIT=owners"};
     }
   }
-  mine = pieces_of(whole, r.core->config.nodes, r.core->config.self);
+  if (outcome why = r.containers->check_saved(directory, whole.about()); !why.ok()) return why;
+  mine = pieces_of(whole, whole.about(), r.core->config.nodes, r.core->config.self);
   checkpoint::content content(whole);
   return check_content(content, whole.about().base, mine);
 }
@@ -139,9 +141,16 @@ outcome failed(const std::string& directory, const std::string& what) {
   return {QUIRE_DAMAGED, directory + ": " + what};
 }
 
+/// The number of the container whose linker keeps the region; 0: none does.
+std::uint16_t backing_of(const checkpoint::manifest& m, const checkpoint::region_row& row) {
+  for (const checkpoint::container_row& c : m.containers) {
+    if (c.region == row.handle() && c.where != checkpoint::container_row::content::region) return static_cast<std::uint16_t>(c.number);
+  }
+  return 0;
+}
+
 /// What is needed before content can come: the same on all nodes, but for what is each node's own.
-outcome take_tables(runtime& r, const checkpoint::opened& whole) {
-  const checkpoint::manifest& m = whole.about();
+outcome take_tables(runtime& r, const checkpoint::opened& whole, const checkpoint::manifest& m) {
   std::vector<std::span<const std::uint64_t>> heaps;
   std::vector<sync::saved_objects> objects(whole.files().size());
   for (std::size_t node = 0; node < whole.files().size(); ++node) {
@@ -172,6 +181,7 @@ outcome take_tables(runtime& r, const checkpoint::opened& whole) {
     about.views = static_cast<std::uint16_t>(row.views);
     about.chunk = static_cast<std::uint16_t>(row.chunk);
     about.grouping = static_cast<std::uint8_t>(row.grouping);
+    about.backing = backing_of(m, row);
     r.gc->on_restored(about);
     if (const auto why = r.regions->load_region(about); !why.ok()) {
       return {why.code(), whole.directory() + ": region " + std::to_string(row.id) + " cannot be made here"};
@@ -215,8 +225,13 @@ quire_status try_one(runtime& r, const std::string& directory, bool& taken) {
   std::vector<piece> mine;
   if (const quire_status why = agree(doing, check(r, directory, whole, mine)); why != QUIRE_OK) return why;
   taken = true;
-  if (const quire_status why = agree(doing, take_tables(r, whole)); why != QUIRE_OK) return why;
+  checkpoint::manifest m = whole.about();
+  if (const quire_status why = r.containers->link_saved(directory, m); why != QUIRE_OK) return why;
+  if (const quire_status why = agree(doing, take_tables(r, whole, m)); why != QUIRE_OK) return why;
+  mine = pieces_of(whole, m, r.core->config.nodes, r.core->config.self);
+  std::erase_if(mine, [&](const piece& p) { return backing_of(m, *p.region) != 0; });  // their linkers get it
   if (const quire_status why = agree(doing, take_content(r, whole, mine)); why != QUIRE_OK) return why;
+  if (const quire_status why = r.containers->load(whole, m); why != QUIRE_OK) return why;
   const quire_status tasks = quire_node() == 0 ? go_on_with_tasks() : QUIRE_OK;
   if (const quire_status why = agree(doing, {tasks, "its tasks cannot go on"}); why != QUIRE_OK) return why;
   base::log(quire_node() == 0 ? base::log_level::info : base::log_level::debug, "goes on from %s, written by %zu nodes",

@@ -35,6 +35,7 @@
 #include "bootstrap/secret.hpp"
 #include "core/job_call.hpp"
 #include "detect/redirection.hpp"
+#include "os/memory.hpp"
 #include "os/injection.hpp"
 #include "os/mounts.hpp"
 #include "split/begin.hpp"
@@ -306,6 +307,19 @@ base::status check_survival(const runtime& r, const core::configuration& c) {
   return {};
 }
 
+/// How much of what containers keep may be in memory, where QUIRE_MEMORY_LIMIT does not say it of everything.
+base::status choose_cache_limit(const runtime& r, core::configuration& c) {
+  const auto given = static_cast<std::uint64_t>(r.options.number(base::option::cache_limit));
+  if (given != 0 && c.memory_limit != 0) {
+    base::log(base::log_level::error, "QUIRE_MEMORY_LIMIT limits what containers take of memory, too: unset QUIRE_CACHE_LIMIT, or that one");
+    return QUIRE_BAD_OPTION;
+  }
+  constexpr std::uint64_t least = 64u << 20;  // of a host that is short of memory, or does not say
+  c.cache_limit = given;
+  if (given == 0 && c.memory_limit == 0) c.cache_limit = std::max(least, os::available_bytes() / 2 / static_cast<std::uint64_t>(std::max(r.job->local_nodes(), 1)));
+  return {};
+}
+
 /// Where there are no containers, there is nothing to show.
 base::status check_mount(const std::string& directory, const core::configuration& c) {
   const char* const what = c.survives ? "survivors of a death go on (set QUIRE_ON_FAILURE to end)" : "the pool is 'fork' (set QUIRE_POOL to memfd)";
@@ -339,6 +353,7 @@ base::status begin(runtime& r, const quire_options& given) {
   c.updates = r.options.flag(base::option::updates);
   c.twin_bytes = static_cast<std::uint64_t>(r.options.number(base::option::twin_limit));
   c.memory_limit = static_cast<std::uint64_t>(r.options.number(base::option::memory_limit));
+  if (const auto s = choose_cache_limit(r, c); !s.ok()) return s;
   c.page_out_directory = r.options.text(base::option::page_out_dir);
   c.write_back_ns = static_cast<std::uint64_t>(r.options.number(base::option::write_back)) * 1'000'000'000;
   c.peer_limit_ns = static_cast<std::uint64_t>(r.options.number(base::option::peer_timeout)) * 1'000'000'000;

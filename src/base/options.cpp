@@ -57,6 +57,9 @@ constexpr option_row table[] = {
     {option::memory_limit, "QUIRE_MEMORY_LIMIT", option_type::bytes, "0", "0, or 1M to 64T",
      "memory that the shared pages may take on each node; what is more goes to other nodes, then to a file; 0: no limit", 0,
      64 * TiB, 1, false},
+    {option::cache_limit, "QUIRE_CACHE_LIMIT", option_type::bytes, "0", "0, or 1M to 64T",
+     "memory that content of containers with a linker may take on each node; 0: half of what the host has free, divided by its nodes, or QUIRE_MEMORY_LIMIT", 0,
+     64 * TiB, 1, false},
     {option::page_out_dir, "QUIRE_PAGE_OUT_DIR", option_type::path, "", "a directory",
      "where pages go that memory has no room for; else $TMPDIR or /var/tmp. The file has no name", 0, 0, 1, false},
     {option::write_back, "QUIRE_WRITE_BACK", option_type::number, "30", "0 to 86400",
@@ -212,7 +215,7 @@ std::string spelled(const option_row& row, std::int64_t value) {
 
 /// The legal value that is nearest to a number out of bounds or between two of them.
 std::int64_t nearest_number(const option_row& row, std::int64_t value) {
-  if (value > 0 && value < MiB && row.id == option::memory_limit) return MiB;
+  if (value > 0 && value < MiB && (row.id == option::memory_limit || row.id == option::cache_limit)) return MiB;
   if (value <= 0 && row.id == option::nodes) return 1;
   value = std::clamp(value, row.least, row.most);
   if (!row.power_of_two) return row.least + (value - row.least + row.multiple / 2) / row.multiple * row.multiple;
@@ -268,7 +271,7 @@ std::span<const option_row> option_table() noexcept { return table; }
 bool is_legal(const option_row& row, std::int64_t value) noexcept {
   if (value == -1 && row.type == option_type::number) return row.least == -1;
   if (value == 0 && row.id == option::nodes) return false;
-  if (value > 0 && value < MiB && row.id == option::memory_limit) return false;
+  if (value > 0 && value < MiB && (row.id == option::memory_limit || row.id == option::cache_limit)) return false;
   return value >= row.least && value <= row.most && value % row.multiple == 0 &&
          (!row.power_of_two || (value & (value - 1)) == 0);
 }

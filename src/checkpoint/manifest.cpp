@@ -81,6 +81,24 @@ bool has_units(const region_row& r) {
   return r.unit_bytes >= step && r.unit_bytes <= page && r.unit_bytes % step == 0 && r.views <= most_views && r.grouping < groupings;
 }
 
+/// In a line; nothing is "-".
+std::string text_of(const std::string& text) { return text.empty() ? "-" : hex(text); }
+
+bool take_text(words& w, std::string& into) {
+  std::string word;
+  return w.next(word) && (word == "-" || from_hex(word, into));
+}
+
+bool take_container(words& w, manifest& m) {
+  container_row c;
+  std::uint64_t where = 0;
+  const bool good = w.number(c.number) && w.number(c.region, 16) && w.numbers(where, c.all, c.home, c.bytes, c.changed_ns, c.has_checksum) &&
+                    w.number(c.checksum, 16) && take_text(w, c.name) && take_text(w, c.linker) && take_text(w, c.what);
+  c.where = static_cast<container_row::content>(where);
+  m.containers.push_back(std::move(c));
+  return good && where <= static_cast<std::uint64_t>(container_row::content::pages);
+}
+
 bool take_line(words& w, const std::string& key, manifest& m) {
   if (key == "generation") return w.number(m.what.generation);
   if (key == "id") return w.number(m.what.id, 16);
@@ -104,6 +122,8 @@ bool take_line(words& w, const std::string& key, manifest& m) {
     m.names.push_back(std::move(n));
     return good;
   }
+  if (key == "heads") return w.number(m.heads, 16);
+  if (key == "container") return take_container(w, m);
   if (key == "file") {
     file_row f;
     std::uint64_t node = 0, checksum = 0;
@@ -132,6 +152,11 @@ std::string print(const manifest& m) {
     out << '\n';
   }
   for (const auto& [name, value] : m.names) out << "name " << hex(value) << ' ' << hex(name) << '\n';
+  if (m.heads != 0) out << "heads " << hex(m.heads) << '\n';
+  for (const container_row& c : m.containers) {
+    out << "container " << c.number << ' ' << hex(c.region) << ' ' << static_cast<std::uint64_t>(c.where) << ' ' << c.all << ' ' << c.home << ' ' << c.bytes << ' '
+        << c.changed_ns << ' ' << c.has_checksum << ' ' << hex(c.checksum) << ' ' << text_of(c.name) << ' ' << text_of(c.linker) << ' ' << text_of(c.what) << '\n';
+  }
   for (std::size_t node = 0; node < m.files.size(); ++node) {
     const file_row& f = m.files[node];
     out << "file " << node << ' ' << f.bytes << ' ' << f.content_bytes << ' ' << hex(f.tail_checksum) << '\n';
@@ -172,6 +197,11 @@ outcome parse(const std::string& text, const std::string& path, manifest& m) {
     const bool good = has_units(r) && r.bytes != 0 && r.bytes % r.grain() == 0 && r.base >= m.base && r.bytes <= m.range_bytes &&
                       r.base - m.base <= m.range_bytes - r.bytes;
     if (!good) return damaged(path, "region " + std::to_string(r.id) + " cannot be");
+  }
+  for (const container_row& c : m.containers) {
+    const bool good = m.heads != 0 && c.number != 0 && c.number <= most_containers && !c.name.empty() &&
+                      std::any_of(m.regions.begin(), m.regions.end(), [&](const region_row& r) { return r.handle() == c.region; });
+    if (!good) return damaged(path, "container " + std::to_string(c.number) + " cannot be");
   }
   return {};
 }

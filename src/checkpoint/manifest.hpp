@@ -14,9 +14,10 @@
 
 namespace quire::checkpoint {
 
-/// What is written, and the oldest that is read. Version 2 had units instead of bytes in the index of files, and no fine views.
-inline constexpr unsigned format_version = 3, oldest_version = 2;
+/// What is written, and the oldest that is read. Version 2 had units instead of bytes in the index of files, and no fine views; version 3 no containers.
+inline constexpr unsigned format_version = 4, oldest_version = 2;
 inline constexpr const char* manifest_name = "manifest";
+inline constexpr std::uint64_t most_containers = 4095;
 
 /// What binds the files of one checkpoint together.
 struct identity {
@@ -37,6 +38,7 @@ struct region_row {
   std::uint64_t grouping = 0;  ///< of regions with fine views: which units come together
   /// Content is cut at multiples of so many bytes, and each piece has a checksum; no unit lies in several, or has them whole.
   [[nodiscard]] std::uint64_t grain() const noexcept { return std::max<std::uint64_t>(unit_bytes, 4096); }
+  [[nodiscard]] std::uint64_t handle() const noexcept { return id | life << 16; }
   friend bool operator==(const region_row&, const region_row&) noexcept = default;
 };
 
@@ -48,6 +50,25 @@ struct file_row {
   friend bool operator==(const file_row&, const file_row&) noexcept = default;
 };
 
+/// A container (quire/container.h): a region with a name.
+struct container_row {
+  /// Where its content is.
+  enum class content : std::uint64_t {
+    region,  ///< among that of regions: it has no linker
+    linker,  ///< nowhere in the checkpoint: it is read-only, and was `bytes` long, and changed last at `changed_ns`
+    copy,    ///< in a file of its own (container_copy.hpp); what is among that of regions is newer
+    pages,   ///< among that of regions
+  };
+  std::uint64_t number = 0;
+  std::uint64_t region = 0;  ///< its handle
+  content where = content::region;
+  std::uint64_t all = 0, home = 0;  ///< all nodes did its I/O; else `home`
+  std::string name{}, linker{}, what{};
+  std::uint64_t bytes = 0, changed_ns = 0;  ///< changed_ns 0: not known
+  std::uint64_t has_checksum = 0, checksum = 0;  ///< of the copy, unless it shares the blocks of the file
+  friend bool operator==(const container_row&, const container_row&) noexcept = default;
+};
+
 struct manifest {
   std::uint64_t version = format_version;  ///< that it was read from
   identity what{};
@@ -57,6 +78,8 @@ struct manifest {
   std::uint64_t heap_views = 0;  ///< QUIRE_HEAP_VIEWS: small objects of quire_malloc() are those of region 1
   std::vector<region_row> regions{};         ///< the first is that of quire_malloc()
   std::vector<std::pair<std::string, std::uint64_t>> names{};
+  std::uint64_t heads = 0;  ///< the region that has what nodes have in common of containers; 0: there was none
+  std::vector<container_row> containers{};
   std::vector<file_row> files{};  ///< by node
   friend bool operator==(const manifest&, const manifest&) noexcept = default;
 };

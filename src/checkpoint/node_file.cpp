@@ -111,19 +111,19 @@ void node_writer::note(std::uint64_t region, std::uint64_t first, std::uint64_t 
   }
 }
 
-outcome node_writer::add(std::uint64_t region, std::uint64_t first, std::uint64_t grain, std::span<const std::byte> content) {
+outcome node_writer::add(std::uint64_t region, std::uint64_t first, std::uint64_t grain, std::span<const std::byte> content, bool with_zeroes) {
   const auto piece_at = [&](std::size_t at) {
     return content.subspan(at, std::min<std::size_t>(end_of_grain(first + at, grain) - first - at, content.size() - at));
   };
   for (std::size_t at = 0; at < content.size();) {
-    if (is_zero(piece_at(at))) {
+    if (!with_zeroes && is_zero(piece_at(at))) {
       at += piece_at(at).size();
       continue;
     }
     const std::size_t begin = at;
     while (at < content.size() && (at == begin || at - begin < step_bytes)) {
       const std::span<const std::byte> piece = piece_at(at);
-      if (is_zero(piece)) break;
+      if (!with_zeroes && is_zero(piece)) break;
       note(region, first + at, grain, piece, at_ + at - begin);
       at += piece.size();
     }

@@ -40,8 +40,8 @@ struct extent {
 class node_writer {
  public:
   outcome make(const std::string& directory, const identity& what, std::size_t node);
-  /// What the region has from byte `first` on, and nobody changes until this returns. Grains that are zero are left out.
-  outcome add(std::uint64_t region, std::uint64_t first, std::uint64_t grain, std::span<const std::byte> content);
+  /// What the region has from byte `first` on, and nobody changes until this returns. Grains that are zero are left out, unless `with_zeroes`.
+  outcome add(std::uint64_t region, std::uint64_t first, std::uint64_t grain, std::span<const std::byte> content, bool with_zeroes = false);
   /// Ends the file, which is on the disk when this returns.
   outcome finish(std::span<const std::uint64_t> heap, std::span<const std::uint64_t> objects, file_row& row);
   [[nodiscard]] std::uint64_t content_bytes() const noexcept { return content_bytes_; }

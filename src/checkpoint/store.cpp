@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <string_view>
 
+#include "checkpoint/container_copy.hpp"
 #include "os/durable_file.hpp"
 
 namespace quire::checkpoint {
@@ -129,6 +130,9 @@ outcome opened::open(const std::string& directory) {
   for (std::size_t node = 0; node < files_.size(); ++node) {
     if (outcome why = files_[node].open(directory, about_, node); !why.ok()) return why;
   }
+  for (const container_row& c : about_.containers) {
+    if (outcome why = check_copy_size(directory, c); !why.ok()) return why;
+  }
   return check_overlaps();
 }
 
@@ -148,6 +152,9 @@ outcome opened::check_overlaps() const {
 }
 
 outcome verify(const opened& whole) {
+  for (const container_row& c : whole.about().containers) {
+    if (outcome why = check_copy(whole.directory(), c); !why.ok()) return why;
+  }
   constexpr std::size_t step = 4u << 20;
   std::vector<std::byte> buffer(step);
   for (const node_reader& file : whole.files()) {

@@ -77,6 +77,8 @@ class link : public std::enable_shared_from_this<link> {
   /// On one node: quire_linker::truncate(). 0 or errno.
   [[nodiscard]] int tell_end(std::uint64_t bytes) noexcept;
 
+  /// The linker has nothing beyond, as far as this node knows.
+  [[nodiscard]] std::uint64_t end() const noexcept;
   [[nodiscard]] const quire_linker& linker() const noexcept { return linker_; }
   /// That are of use for it.
   [[nodiscard]] unsigned threads() const noexcept { return linker_.threads == 0 || linker_.threads > 4 ? 4 : linker_.threads; }
@@ -99,7 +101,6 @@ class link : public std::enable_shared_from_this<link> {
   void wait_for_change(std::unique_lock<std::mutex>& lock) noexcept;
   [[nodiscard]] std::uint64_t gated(std::uint64_t at, std::uint64_t bytes) const noexcept;
   [[nodiscard]] int flush_tail(std::uint64_t at, std::span<const std::byte> from) noexcept;
-  [[nodiscard]] std::uint64_t end() const noexcept;
   [[nodiscard]] static const char* name_of(function which) noexcept;
 
   const std::string container_, what_, name_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "container/name_table.hpp"
 
+#include <algorithm>
+
 #include "base/check.hpp"
 
 namespace quire::container {
@@ -73,6 +75,22 @@ void name_table::stays(std::uint16_t number) noexcept {
   entry& e = at(number);
   CHECK(e.is == state::going);
   e.is = state::there;
+}
+
+void name_table::load(std::string_view name, std::uint16_t number) {
+  CHECK(number > entries_.size());
+  while (entries_.size() + 1u < number) {
+    entries_.emplace_back();
+    free_.push_back(last());
+  }
+  entry& e = entries_.emplace_back();
+  e.is = state::there;
+  e.name = key_of(name);
+  names_.emplace(e.name, number);
+}
+
+bool name_table::is_changing() const noexcept {
+  return std::any_of(entries_.begin(), entries_.end(), [](const entry& e) { return e.is == state::making || e.is == state::going; });
 }
 
 void name_table::forget(std::uint16_t number) noexcept {

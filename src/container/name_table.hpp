@@ -42,6 +42,10 @@ class name_table {
   void stays(std::uint16_t number) noexcept;
   void gone(std::uint16_t number) noexcept { forget(number); }
 
+  /// At a restart, of a table that is empty: it is there, and nobody has it open. From the smallest number on.
+  void load(std::string_view name, std::uint16_t number);
+  /// Somebody makes or removes one.
+  [[nodiscard]] bool is_changing() const noexcept;
   /// No container has a larger number, or ever had.
   [[nodiscard]] std::uint16_t last() const noexcept { return static_cast<std::uint16_t>(entries_.size()); }
   [[nodiscard]] std::size_t count() const noexcept { return names_.size(); }

@@ -30,6 +30,8 @@ bool absent_units::waits(region_slot& r, std::uint64_t unit, std::uint64_t ahead
 
 void absent_units::prefetch(region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
   if (!frames_.tracks(r) || count == 0 || first >= r.machine->units()) return;
+  // Threads wait until something has left (pager::starved()), but for what is here: so nothing comes that they have not asked for.
+  if (frames_.limited() && frames_.used() > frames_.limit() + frames_.limit() / 8) return;
   const frame_range all = r.layout.frames_of(first, std::min(count, r.machine->units() - first));
   for (std::uint64_t frame = all.first; frame < all.end; ++frame) {
     const std::uint64_t run = frames_.is_filling(r, frame) ? 0 : run_from(r, frame, all.end - frame);

@@ -43,6 +43,7 @@ struct change_call {
   /// Of a call that is not good.
   [[nodiscard]] const char* why_not() const noexcept {
     if (region == nullptr) return "there is no such region (it was destroyed, or never made), or it is that of quire_malloc(), which keeps its consistency";
+    if (region->about.backing != 0) return "it is the region of a container with a linker, which keeps sequential consistency and goes without parallel blocks";
     if (what == kind::end_block) return "no parallel block is under way on the region";
     if (region->block != nullptr) return "a parallel block is under way on the region";
     if (what == kind::begin_block) return "a flag is not known, or the region's consistency goes without parallel blocks";

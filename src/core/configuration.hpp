@@ -37,6 +37,7 @@ struct configuration {
   std::size_t pin_limit = directory::pin_table::default_limit;  ///< units that this node may have pinned
   std::uint64_t restart_every = 0;  ///< transactions begin again at every so many-th access that is noticed; 0: when others come first
   std::uint64_t memory_limit = 0;  ///< bytes that units may take on this node; 0: no limit
+  std::uint64_t cache_limit = 0;   ///< without that one: bytes that units of regions with a store of their own may take on this node; 0: no limit
   bool replicas = false;     ///< content of regions with sequential consistency is kept on two nodes
   bool pages_out = false;  ///< some node of the job has a memory limit
   std::string page_out_directory{};

@@ -25,8 +25,8 @@ void frame_queue::grow() noexcept {
 
 std::uint64_t frames::room() const noexcept {
   if (!limited()) return std::uint64_t{1} << 40;
-  const std::uint64_t reserve = limit_ / 8;
-  return used_ + reserve < limit_ ? limit_ - reserve - used_ : 0;
+  const std::uint64_t reserve = limit() / 8;
+  return used_ + reserve < limit() ? limit() - reserve - used_ : 0;
 }
 
 void frames::bring(region_slot& r, std::uint64_t first, std::uint64_t units, content how) noexcept {

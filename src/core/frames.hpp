@@ -115,20 +115,30 @@ class frames {
   ~frames() {
     for (const store::store* const left : retired_) delete left;  // the crew has stopped
   }
-  /// `limit` in bytes; 0: none. `crew` reads and writes.
-  void open(model::node_id self, std::uint64_t limit, store::crew& crew) noexcept {
+  /// `limit` in bytes, of all content; 0: none. `stored_limit`: then of the content of regions with a store of their own. `crew` reads and writes.
+  void open(model::node_id self, std::uint64_t limit, std::uint64_t stored_limit, store::crew& crew) noexcept {
     self_ = self;
-    limit_ = limit;
+    limit_.store(limit, std::memory_order_relaxed);
+    limits_all_ = limit != 0;
+    stored_limit_ = stored_limit;
     tracks_any_.store(limit != 0, std::memory_order_relaxed);
     crew_ = &crew;
   }
-  [[nodiscard]] bool limited() const noexcept { return limit_ != 0; }
+  /// What is in memory of some region.
+  [[nodiscard]] bool limited() const noexcept { return limit() != 0; }
+  /// Of all regions: then what has no room at any node goes to a file.
+  [[nodiscard]] bool limits_all() const noexcept { return limits_all_; }
+  /// Of this one.
+  [[nodiscard]] bool limits(const region_slot& r) const noexcept { return limited() && tracks(r); }
   /// Whether frames of the region have states: memory is limited, or a store keeps the region's content.
   [[nodiscard]] static bool tracks(const region_slot& r) noexcept { return r.frames.data() != nullptr; }
   /// Of some region.
   [[nodiscard]] bool tracks_any() const noexcept { return tracks_any_.load(std::memory_order_relaxed); }
-  /// From now on. Application thread.
-  void note_backing() noexcept { tracks_any_.store(true, std::memory_order_relaxed); }
+  /// There is a region with a store of its own, from now on. Application thread.
+  void note_backing() noexcept {
+    if (!limits_all_) limit_.store(stored_limit_, std::memory_order_relaxed);
+    tracks_any_.store(true, std::memory_order_relaxed);
+  }
   /// Somebody is about to look at the content of these units, or to change it: it is in memory when this returns.
   void use(region_slot& r, std::uint64_t first, std::uint64_t count, content how) noexcept {
     r.dumped.add(*r.memory, r.layout.offset_of(first), r.bytes_of(first, count));
@@ -251,7 +261,7 @@ class frames {
   /// only unit that can leave.
   void note_let_in(const region_slot& r, std::uint64_t first, std::uint64_t count) noexcept {
     if (!limited()) return;
-    const std::uint64_t few = r.layout.fitting(first, limit_ / 128);  // a window of read-ahead may go: threads come for its first
+    const std::uint64_t few = r.layout.fitting(first, limit() / 128);  // a window of read-ahead may go: threads come for its first
     const let_in now{&r, r.layout.frames_of(first, std::min(count, few))};
     let_in& last = let_in_[last_let_in_ % let_in_.size()];
     if (last.region == &r && last.frames.first == now.frames.first && last.frames.end == now.frames.end) return;  // units of one page come one by one
@@ -266,14 +276,14 @@ class frames {
     period_ = static_cast<std::uint8_t>(period_ % 31 + 1);
   }
 
-  [[nodiscard]] std::uint64_t limit() const noexcept { return limit_; }
+  [[nodiscard]] std::uint64_t limit() const noexcept { return limit_.load(std::memory_order_relaxed); }
   /// Bytes that may come from a store before anybody looks at them.
-  [[nodiscard]] std::uint64_t most_ahead() const noexcept { return limited() ? limit_ / 16 : std::uint64_t{1} << 20; }
+  [[nodiscard]] std::uint64_t most_ahead() const noexcept { return limits_all_ ? limit() / 16 : std::min(limited() ? limit() / 16 : UINT64_MAX, std::uint64_t{1} << 20); }
   [[nodiscard]] std::uint64_t used() const noexcept { return used_; }
   /// Of what is in memory, what is on its way to stores and leaves when it is there.
   [[nodiscard]] std::uint64_t leaving() const noexcept { return leaving_; }
   /// More has to leave.
-  [[nodiscard]] bool over() const noexcept { return used_ - leaving_ > limit_ && limited(); }
+  [[nodiscard]] bool over() const noexcept { return used_ - leaving_ > limit() && limited(); }
   /// What this node could take for others, bytes; a part of the limit stays its own.
   [[nodiscard]] std::uint64_t room() const noexcept;
   /// Gives frames back to the system: their content means nothing, nor does what the store has of it.
@@ -319,7 +329,10 @@ class frames {
   base::fault_vector<base::fault_ptr<frame_io>> ios_{};  ///< some are under way
   model::node_id self_{};
   std::atomic<bool> tracks_any_{false};
-  std::uint64_t limit_ = 0, used_ = 0, leaving_ = 0, staged_ = 0, staged_count_ = 0;
+  std::atomic<std::uint64_t> limit_{0};
+  std::uint64_t stored_limit_ = 0;  ///< what `limit_` is where not all is limited, once there is a region with a store of its own
+  bool limits_all_ = false;
+  std::uint64_t used_ = 0, leaving_ = 0, staged_ = 0, staged_count_ = 0;
   base::fault_vector<store::store*> retired_{};  ///< something of them is under way
   std::array<let_in, 8> let_in_{};  ///< the last ones
   std::size_t last_let_in_ = 0;

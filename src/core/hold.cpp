@@ -59,7 +59,7 @@ base::status content_hold::hold() noexcept {
     core_.regions.for_each([&](const region_slot& r) {
       t.bad += r.block != nullptr ? 1 : 0;
       // Files of checkpoints know the shared range, and nothing of what nodes have of code beside its regions.
-      t.failed += core_.protocols.of(r).checkpoint && !core_.regions.is_adopted(r.about) && r.about.code == 0 && r.about.backing == 0 ? 0 : 1;
+      t.failed += core_.protocols.of(r).checkpoint && !core_.regions.is_adopted(r.about) && r.about.code == 0 ? 0 : 1;
     });
   });
   if (const auto why = core_.changes.gather(t); !why.ok()) return why;
@@ -77,6 +77,7 @@ base::status content_hold::hold() noexcept {
   if (why.ok() && t.pins != 0) why = QUIRE_BUSY;
   if (why.ok()) why = core_.changes.drain(nullptr, t);
   if (why.ok()) {
+    wait_for_stores();
     t = {};
     core_.as_driver([&] { stop_writers(t); });
     why = core_.changes.gather(t);
@@ -84,6 +85,15 @@ base::status content_hold::hold() noexcept {
   }
   if (!why.ok()) let_go();
   return why;
+}
+
+/// What is on its way to stores, and from them, ends by itself; nobody asks for more.
+void content_hold::wait_for_stores() noexcept {
+  for (bool waits = true;;) {
+    core_.as_driver([&] { waits = core_.frames.any_staged() || core_.frames.any_under_way(); });
+    if (!waits) return;
+    core_.host.pause(while_regions_go_ns);
+  }
 }
 
 void content_hold::freeze_all(totals& t) noexcept {
@@ -139,7 +149,7 @@ std::vector<kept_run> content_hold::kept(const region_slot* only) noexcept {
   core_.as_driver([&] {
     core_.regions.for_each([&](region_slot& r) {
       if (only != nullptr && only != &r) return;
-      const auto wanted = [&](std::uint64_t unit) { return r.machine->is_written(unit) && r.machine->keeps(unit); };
+      const auto wanted = [&](std::uint64_t unit) { return r.machine->is_written(unit) && r.machine->keeps(unit) && !is_in_backing(r, unit); };
       for_each_run(r, wanted, [&](std::uint64_t first, std::uint64_t count) {
         for (std::uint64_t unit = first; unit < first + count;) {
           const bool here = core_.frames.in_memory(r, unit);
@@ -154,26 +164,48 @@ std::vector<kept_run> content_hold::kept(const region_slot* only) noexcept {
   return all;
 }
 
+/// Of a unit that this node keeps.
+bool content_hold::is_in_backing(const region_slot& r, std::uint64_t unit) const noexcept {
+  if (r.backing == nullptr || r.machine->authority_of(unit) != core_.config.self) return false;
+  return r.machine->stored().is_clean(unit) || (core_.frames.is_away(r, r.layout.frame_of(unit)) && core_.frames.is_backed(r, r.layout.frame_of(unit)));
+}
+
+std::vector<kept_run> content_hold::kept_in_backing(region_slot& r, std::uint64_t bytes) noexcept {
+  std::vector<kept_run> all;
+  core_.as_driver([&] {
+    const std::uint64_t units = r.layout.under(0, std::min(bytes, r.about.bytes)).end;
+    for (std::uint64_t unit = 0; bytes != 0 && unit < units; ++unit) {
+      if (!r.machine->keeps(unit) || !is_in_backing(r, unit)) continue;
+      if (!all.empty() && all.back().first + all.back().count == unit) {
+        ++all.back().count;
+      } else {
+        all.push_back({&r, unit, 1, false});
+      }
+    }
+  });
+  return all;
+}
+
 int content_hold::read_paged_out(const region_slot& r, std::uint64_t unit, std::span<std::byte> into) const noexcept {
-  return core_.frames.look(r, unit, into);
+  return is_in_backing(r, unit) ? r.backing->fill(r.layout.offset_of(unit), into) : core_.frames.look(r, unit, into);
 }
 
 // ---- Restart
 
 base::status content_hold::adopt(region_slot& r, std::uint64_t first, std::uint64_t count, store::store& from) noexcept {
   constexpr std::uint64_t most_at_once = 4u << 20;
-  const std::uint64_t step = core_.frames.limited() ? std::min(most_at_once, core_.frames.limit() / 16) : most_at_once;
+  const std::uint64_t step = core_.frames.limits(r) ? std::min(most_at_once, core_.frames.limit() / 16) : most_at_once;
   std::vector<std::byte> buffer;
   for (const std::uint64_t end = first + count; first < end;) {
     std::uint64_t units = std::min(r.layout.fitting(first, step), end - first);
     // Several files may have parts of a frame: it is in one place all the same.
     const std::uint64_t frame = r.layout.frame_of(first), of_frame = r.layout.units_of(frame).end - first;
-    if (core_.frames.limited() && r.layout.units_a_page() > 1) units = std::min(units, of_frame);
+    if (core_.frames.limits(r) && r.layout.units_a_page() > 1) units = std::min(units, of_frame);
     bool fits = true;
     core_.as_driver([&] {
       // A limit leaves room for what the program needs at once; the rest waits in the region's store.
       const auto has_room = [&] { return !core_.frames.is_away(r, frame) && core_.frames.used() + r.bytes_of(first, units) <= core_.frames.limit() / 2; };
-      fits = !core_.frames.limited() || core_.frames.is_here(r, frame) || has_room();
+      fits = !core_.frames.limits(r) || core_.frames.is_here(r, frame) || has_room();
       if (fits) core_.frames.use(r, first, units, content::promised);
     });
     // Frames come to the store as a whole, and later parts of them to what is there.

@@ -34,8 +34,10 @@ class content_hold {
   // Node 0, driver's thread: no region is made from hold() to let_go(), and hold() waits for those that are being made.
   [[nodiscard]] bool is_under_way() const noexcept { return under_way_; }
   void on_making(bool begins) noexcept { making_ += begins ? 1 : -1; }
-  /// Of all regions, or of one.
+  /// Of all regions, or of one. Not what a store keeps beyond the job (region_slot::backing) and memory has no newer version of.
   [[nodiscard]] std::vector<kept_run> kept(const region_slot* only = nullptr) noexcept;
+  /// The rest of a region that has such a store, up to byte `bytes`: units that this node keeps, and whose last version the store gives.
+  [[nodiscard]] std::vector<kept_run> kept_in_backing(region_slot& r, std::uint64_t bytes) noexcept;
   /// Content of a unit of kept() that is not in memory. 0 or errno. Any thread.
   [[nodiscard]] int read_paged_out(const region_slot& r, std::uint64_t unit, std::span<std::byte> into) const noexcept;
   /// At a restart: units of a region that nobody has used yet, whose manager this node is, get the content that they have in another store.
@@ -45,6 +47,8 @@ class content_hold {
  private:
   void freeze_all(totals& t) noexcept;
   void stop_writers(totals& t) noexcept;
+  void wait_for_stores() noexcept;
+  [[nodiscard]] bool is_in_backing(const region_slot& r, std::uint64_t unit) const noexcept;
 
   core& core_;
   bool writers_stopped_ = false, under_way_ = false;

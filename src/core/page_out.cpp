@@ -143,7 +143,7 @@ std::uint64_t pager::choose(frame_queue& from, std::uint64_t goal) noexcept {
 void pager::leave() noexcept {
   page_out_state& p = page_out_;
   const std::uint64_t now = core_.host.now();
-  const bool resting = now < p.disk_rests_until_ns;
+  const bool resting = now < p.disk_rests_until_ns, none_moves = p.moving.empty();
   node_id taker = find_taker(now, 0);
   for (page_out_state::victim& v : p.victims) {
     model::machine& machine = *v.region->machine;
@@ -153,6 +153,12 @@ void pager::leave() noexcept {
     if (content && v.region->backing != nullptr && machine.authority_of(v.region->layout.units_of(v.frame).first) == core_.config.self) {
       v.goes = way_of_backed(*v.region, v.frame);
       if (v.goes == page_out_state::way::to_backing) unmap(*v.region, v.frame);
+      continue;
+    }
+    if (content && v.region->store == nullptr) {  // of a region with a store of its own, at the node that has that
+      v.goes = none_moves ? page_out_state::way::to_node : page_out_state::way::stays;
+      v.taker = machine.authority_of(v.region->layout.units_of(v.frame).first);
+      v.until_ns = now + answer_time_ns;
       continue;
     }
     const bool alone = v.region->layout.units_of(v.frame).count() == 1;
@@ -264,7 +270,8 @@ void pager::take_over(region_slot& r, const message& m) noexcept {
     sweep_unused(core_.frames.own);
     sweep_unused(core_.frames.came);
   }
-  const bool may = asks && core_.frames.room() >= r.bytes_of(m.unit, m.count);
+  const bool is_home = r.backing != nullptr && r.machine->authority_of(m.unit) == core_.config.self;  // what comes goes on to the store
+  const bool may = asks && (is_home || core_.frames.room() >= r.bytes_of(m.unit, m.count));
   message answer;
   answer.kind = message_kind::room;
   answer.from = answer.requester = core_.config.self;
@@ -356,7 +363,9 @@ bool pager::starved() const noexcept {
   return leaving && is_over_by(8);
 }
 
-bool pager::starves(const region_slot& r, std::uint64_t unit) const noexcept { return starved() && !core_.frames.is_here(r, r.layout.frame_of(unit)); }
+bool pager::starves(const region_slot& r, std::uint64_t unit) const noexcept {
+  return starved() && core_.frames.limits(r) && !core_.frames.is_here(r, r.layout.frame_of(unit));
+}
 
 bool pager::is_restless() const noexcept {
   return !page_out_.moving.empty() || (page_out_.anybody_starves() && core_.frames.leaving() == 0 && !core_.frames.any_staged());

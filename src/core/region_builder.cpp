@@ -67,11 +67,7 @@ base::status region_builder::fill(region_slot& slot, const region_description& a
   r->position = position_for(about);
   for (auto* const n : {&r->waited.faults, &r->waited.writes, &r->waited.ns}) n->store(0, std::memory_order_relaxed);
   if (const auto why = lay_out(*r); !why.ok()) return why;
-  if (core_.frames.limited() && r->layout.most_bytes() > core_.frames.limit() / 16) {
-    base::log(base::log_level::error, "a unit of %u KiB is more than a sixteenth of QUIRE_MEMORY_LIMIT: threads could not use several at a "
-              "time; make units smaller, or the limit larger", static_cast<unsigned>(r->layout.most_bytes() >> 10));
-    return QUIRE_INVALID;
-  }
+  if (const auto why = fits_limit(*r); !why.ok()) return why;
   const protocol::row* const of = core_.protocols.find(int{about.consistency});
   if (of == nullptr) return QUIRE_INVALID;
   if (const auto why = can_survive(about, *of); !why.ok()) return why;
@@ -82,8 +78,8 @@ base::status region_builder::fill(region_slot& slot, const region_description& a
     base::log(base::log_level::error, "under pool 'fork' all regions are of that pool, not of '%s'", pool::name_of(pool.which));
     return QUIRE_UNSUPPORTED;
   }
-  if (core_.frames.limited()) r->store = store_for(about);
-  if (core_.frames.limited() && r->store == nullptr) return QUIRE_INVALID;
+  if (core_.frames.limits_all()) r->store = store_for(about);
+  if (core_.frames.limits_all() && r->store == nullptr) return QUIRE_INVALID;
   auto detector = detector_for(about, pool);
   if (!detector.ok()) return detector.why();
   r->detector = detector.value();
@@ -103,7 +99,7 @@ base::status region_builder::fill(region_slot& slot, const region_description& a
   r->memory = std::move(memory.value());
   r->system_base.store(reinterpret_cast<std::uint64_t>(r->memory->system_view()), std::memory_order_relaxed);
   r->dumped.cover(about.bytes);
-  int error = core_.frames.limited() || about.backing != 0 ? r->frames.make(r->layout.frames()) : 0;
+  int error = core_.frames.limits_all() || about.backing != 0 ? r->frames.make(r->layout.frames()) : 0;
   if (about.backing != 0) {
     core_.frames.note_backing();
     core_.host.start_crew();
@@ -226,6 +222,17 @@ void region_builder::warn_of_mappings(const region_slot& r) const noexcept {
             "region %u has %lu pages in %u fine views: detector 'segv' may need as many mappings, of which this system allows %lu to a process "
             "(vm.max_map_count); use userfaultfd (quire info), larger minipages, or raise the limit",
             unsigned{r.about.id}, static_cast<unsigned long>(pages), r.views.fine(), static_cast<unsigned long>(most));
+}
+
+/// Threads can use several of its units at a time.
+base::status region_builder::fits_limit(const region_slot& r) const noexcept {
+  const configuration& c = core_.config;
+  const std::uint64_t limit = c.memory_limit != 0 ? c.memory_limit : r.about.backing != 0 ? c.cache_limit : 0;
+  if (limit == 0 || r.layout.most_bytes() <= limit / 16) return {};
+  const char* const option = c.memory_limit != 0 ? "QUIRE_MEMORY_LIMIT" : "QUIRE_CACHE_LIMIT";
+  base::log(base::log_level::error, "a unit of %u KiB is more than a sixteenth of %s, %lu KiB: threads could not use several at a time; make units smaller, or "
+            "the limit larger", static_cast<unsigned>(r.layout.most_bytes() >> 10), option, static_cast<unsigned long>(limit >> 10));
+  return QUIRE_INVALID;
 }
 
 /// Whether the region can outlast the death of a node, if it has to.

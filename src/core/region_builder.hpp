@@ -57,6 +57,7 @@ class region_builder {
   [[nodiscard]] base::status can_have_private_views(const region_slot& r, const protocol::row& of, const pool::settings& pool) const noexcept;
   void warn_of_mappings(const region_slot& r) const noexcept;
   [[nodiscard]] base::status can_be_backed(const region_slot& r, const protocol::row& of) const noexcept;
+  [[nodiscard]] base::status fits_limit(const region_slot& r) const noexcept;
   [[nodiscard]] base::status can_survive(const region_description& about, const protocol::row& of) const noexcept;
   [[nodiscard]] store::store* store_for(const region_description& about);
   [[nodiscard]] base::result<detect::detector*> detector_for(const region_description& about, const pool::settings& pool);

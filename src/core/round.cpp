@@ -45,12 +45,12 @@ core::core(const configuration& c, std::unique_ptr<transport::transport> t, boot
       protocols(config.protocols, job_of(config, pinned, survival.members()), effects), builder(*this, machine), transactions(*this),
       consistency(static_cast<release::node&>(protocols.domain(release::id))), diffs(*this, c.nodes), objects(*this, c.self, c.nodes),
       replicas(*this, static_cast<sequential::domain&>(protocols.domain(sequential::id)).rounds), watching(*this, c.self.value(), c.nodes, c.peer_limit_ns) {
-  if (c.memory_limit != 0) paging.open(c.nodes, c.memory_limit);
+  if (const std::uint64_t limit = c.memory_limit != 0 ? c.memory_limit : c.cache_limit; limit != 0) paging.open(c.nodes, limit);
   pins.open();
 }
 
 base::status core::open() {
-  frames.open(config.self, config.memory_limit, host.crew());
+  frames.open(config.self, config.memory_limit, config.cache_limit, host.crew());
   regions.cover(config.base, config.bytes);
   return builder.open();
 }

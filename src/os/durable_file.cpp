@@ -3,8 +3,10 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <stdio.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -31,6 +33,16 @@ int output_file::make(const std::string& path) noexcept {
   fd_ = descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   return fd_.open() ? 0 : errno;
 }
+
+int output_file::open(const std::string& path) noexcept {
+  if (injected(call::file_make)) return errno;
+  fd_ = descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
+  return fd_.open() ? 0 : errno;
+}
+
+int output_file::clone(const input_file& from) noexcept { return ::ioctl(fd_.number(), FICLONE, from.number()) == 0 ? 0 : errno; }
+
+int output_file::resize(std::uint64_t bytes) noexcept { return ::ftruncate(fd_.number(), static_cast<off_t>(bytes)) == 0 ? 0 : errno; }
 
 int output_file::write(std::uint64_t offset, std::span<const std::byte> bytes) noexcept {
   while (!bytes.empty()) {
@@ -63,6 +75,13 @@ int input_file::size(std::uint64_t& bytes) const noexcept {
   return 0;
 }
 
+int input_file::changed(std::uint64_t& ns) const noexcept {
+  struct stat about;
+  if (::fstat(fd_.number(), &about) != 0) return errno;
+  ns = static_cast<std::uint64_t>(about.st_mtim.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(about.st_mtim.tv_nsec);
+  return 0;
+}
+
 int input_file::read(std::uint64_t offset, std::span<std::byte> into) const noexcept {
   while (!into.empty()) {
     iovec part{into.data(), std::min(into.size(), most_at_once)};
@@ -77,6 +96,11 @@ int input_file::read(std::uint64_t offset, std::span<std::byte> into) const noex
 
 int make_directory(const std::string& path) noexcept {
   return injected(call::file_make) || ::mkdir(path.c_str(), 0777) != 0 ? errno : 0;
+}
+
+int sync_file(const std::string& path) noexcept {
+  descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  return fd.open() ? sync_and_close(fd) : errno;
 }
 
 int sync_directory(const std::string& path) noexcept {

@@ -15,11 +15,19 @@
 
 namespace quire::os {
 
-/// A new file, written once.
+class input_file;
+
+/// A new file, written once; or one whose content is replaced.
 class output_file {
  public:
   /// EEXIST if there is one.
   [[nodiscard]] int make(const std::string& path) noexcept;
+  /// What is in it stays for the present. Makes it if there is none.
+  [[nodiscard]] int open(const std::string& path) noexcept;
+  /// It has the content of the other one, and shares its blocks. An errno where the file system cannot do that (EOPNOTSUPP, EXDEV, EINVAL).
+  [[nodiscard]] int clone(const input_file& from) noexcept;
+  /// It has so many bytes; what it gains is zero.
+  [[nodiscard]] int resize(std::uint64_t bytes) noexcept;
   /// Writes all of `bytes` at `offset`. After an error part of it may have been written.
   [[nodiscard]] int write(std::uint64_t offset, std::span<const std::byte> bytes) noexcept;
   /// Has the system begin to write what came so far to the disk, and does not wait: less is left for sync(). A hint.
@@ -35,13 +43,18 @@ class input_file {
  public:
   [[nodiscard]] int open(const std::string& path) noexcept;
   [[nodiscard]] int size(std::uint64_t& bytes) const noexcept;
+  /// When its content changed last, ns since 1970.
+  [[nodiscard]] int changed(std::uint64_t& ns) const noexcept;
   /// Reads all of `into`. ENODATA if the file ends before.
   [[nodiscard]] int read(std::uint64_t offset, std::span<std::byte> into) const noexcept;
+  [[nodiscard]] int number() const noexcept { return fd_.number(); }
 
  private:
   descriptor fd_{};
 };
 
+/// What this system has of the file is on the disk, or at the server, when this returns.
+[[nodiscard]] int sync_file(const std::string& path) noexcept;
 /// EEXIST if there is something of that name.
 [[nodiscard]] int make_directory(const std::string& path) noexcept;
 /// Names made, changed and removed in the directory are on the disk when this returns.

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "os/memory.hpp"
 
+#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/uio.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
 
 #include "os/injection.hpp"
 
@@ -97,6 +102,19 @@ void unmap(void* address, std::uint64_t bytes) noexcept {
 int protect(void* address, std::size_t bytes, int prot) noexcept {
   if (injected(call::protect)) return errno;
   return ::mprotect(address, bytes, prot) == 0 ? 0 : errno;
+}
+
+std::uint64_t available_bytes() noexcept {
+  const int fd = ::open("/proc/meminfo", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  char text[4096];
+  const ssize_t length = ::read(fd, text, sizeof text - 1);
+  ::close(fd);
+  if (length <= 0) return 0;
+  text[length] = 0;
+  constexpr std::string_view key = "MemAvailable:";
+  const char* const found = std::strstr(text, key.data());
+  return found != nullptr ? std::strtoull(found + key.size(), nullptr, 10) << 10 : 0;
 }
 
 int advise_dump(void* address, std::uint64_t bytes) noexcept {

@@ -31,6 +31,9 @@ void close_descriptor(int fd) noexcept;
 [[nodiscard]] int reserve_again(void* address, std::uint64_t bytes) noexcept;
 void unmap(void* address, std::uint64_t bytes) noexcept;
 
+/// Bytes of this host that new memory could have without swapping (MemAvailable); 0 if the system does not say.
+[[nodiscard]] std::uint64_t available_bytes() noexcept;
+
 /// Copies pages of this process that may be absent: those that cannot be read are left as they are. False if the system does not let it. Fault context.
 [[nodiscard]] bool copy_present_pages(void* to, const void* from, std::size_t bytes) noexcept;
 

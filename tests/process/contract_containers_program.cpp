@@ -15,100 +15,11 @@
 #include <set>
 #include <stdexcept>
 
-#include "node.hpp"
+#include "containers.hpp"
 
 namespace {
 
 using namespace quire::test;
-
-constexpr std::uint64_t page = 4096;
-std::string g_directory;  // the same on all nodes
-
-std::string path(const std::string& name) { return g_directory + "/" + name; }
-
-std::byte pattern(std::uint64_t at, std::uint64_t seed) { return static_cast<std::byte>(mix(at / 8 + seed * 1000003) >> (at % 8 * 8)); }
-std::vector<std::byte> content(std::uint64_t bytes, std::uint64_t seed, std::uint64_t from = 0) {
-  std::vector<std::byte> all(bytes);
-  for (std::uint64_t i = 0; i < bytes; ++i) all[i] = pattern(from + i, seed);
-  return all;
-}
-
-void make_file(const std::string& name, const std::vector<std::byte>& all) {
-  const int d = ::open(path(name).c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
-  REQUIRE(d >= 0);
-  REQUIRE_EQUAL(::write(d, all.data(), all.size()), all.size());
-  ::close(d);
-}
-std::vector<std::byte> file_now(const std::string& name) {
-  const int d = ::open(path(name).c_str(), O_RDONLY | O_CLOEXEC);
-  REQUIRE(d >= 0);
-  struct stat about {};
-  REQUIRE(::fstat(d, &about) == 0);
-  std::vector<std::byte> all(static_cast<std::size_t>(about.st_size));
-  for (std::size_t at = 0; at < all.size();) {
-    const ssize_t done = ::pread(d, all.data() + at, all.size() - at, static_cast<off_t>(at));
-    REQUIRE(done > 0);
-    at += static_cast<std::size_t>(done);
-  }
-  ::close(d);
-  return all;
-}
-void require_same_at(int line, const std::vector<std::byte>& a, const std::vector<std::byte>& b) {
-  if (a.size() != b.size()) fail(__FILE__, line, "there are %zu bytes instead of %zu", a.size(), b.size());
-  const auto at = std::mismatch(a.begin(), a.end(), b.begin());
-  if (at.first == a.end()) return;
-  fail(__FILE__, line, "byte %zd is %d instead of %d", at.first - a.begin(), static_cast<int>(*at.first), static_cast<int>(*at.second));
-}
-#define REQUIRE_SAME(a, b) require_same_at(__LINE__, a, b)
-
-quire_container_options options(unsigned flags, const char* linker = nullptr, const char* what = nullptr, std::uint64_t bytes = 0) {
-  quire_container_options o{};
-  o.size = sizeof o;
-  o.linker = linker;
-  o.what = what;
-  o.flags = flags;
-  o.bytes = bytes;
-  return o;
-}
-quire_container open(const char* name, const quire_container_options& o) {
-  quire_container c{};
-  REQUIRE_OK(quire_container_open(name, &o, &c));
-  REQUIRE(c.id != 0);
-  return c;
-}
-std::vector<std::byte> read(quire_container c, std::uint64_t at, std::size_t bytes) {
-  std::vector<std::byte> into(bytes, std::byte{0xee});
-  std::size_t done = 0;
-  REQUIRE_OK(quire_container_read(c, at, into.data(), bytes, &done));
-  into.resize(done);
-  return into;
-}
-void write(quire_container c, std::uint64_t at, const std::vector<std::byte>& all) {
-  std::size_t done = 0;
-  REQUIRE_OK(quire_container_write(c, at, all.data(), all.size(), &done));
-  REQUIRE_EQUAL(done, all.size());
-}
-std::uint64_t bytes_of(quire_container c) {
-  std::uint64_t bytes = 0;
-  REQUIRE_OK(quire_container_bytes(c, &bytes));
-  return bytes;
-}
-std::byte* map(quire_container c) {
-  void* address = nullptr;
-  REQUIRE_OK(quire_container_map(c, &address, nullptr));
-  return static_cast<std::byte*>(address);
-}
-bool said(const char* part) {
-  if (std::strstr(quire_last_error(), part) != nullptr) return true;
-  std::fprintf(stderr, "quire_last_error() is '%s'\n", quire_last_error());
-  return false;
-}
-/// One node does it, the others wait.
-void on_node(int node, const std::function<void()>& f) {
-  barrier();
-  if (quire_node() == node) f();
-  barrier();
-}
 
 // ---- Parts
 
@@ -489,6 +400,129 @@ void ends() {
   }
 }
 
+/// What is written by a mapping beyond the end does not make the file longer, whoever flushes it.
+void beyond_the_end() {
+  for (const std::uint64_t bytes : {std::uint64_t{100}, 3 * page, 5 * page + 9}) {
+    const quire_container c = open("beyond", options(QUIRE_CONTAINER_CREATE, "file", path("beyond").c_str()));
+    on_node(0, [&] { write(c, 0, content(bytes, 4)); });
+    on_node(quire_nodes() - 1, [&] {
+      map(c)[bytes] = std::byte{1};
+      map(c)[bytes + 7 * page] = std::byte{2};
+      REQUIRE_OK(quire_container_sync(c, 0, 0));
+      REQUIRE_SAME(file_now("beyond"), content(bytes, 4));
+    });
+    require_content(c, bytes, 4);
+    barrier();
+    on_node(0, [&] {  // longer again: there is zero
+      REQUIRE_OK(quire_container_truncate(c, bytes + 8 * page));
+      auto wanted = content(bytes, 4);
+      wanted.resize(bytes + 8 * page);
+      REQUIRE_SAME(read(c, 0, 1 << 20), wanted);
+    });
+    REQUIRE_OK(quire_container_close(c));
+    on_node(0, [] { REQUIRE_OK(quire_container_remove("beyond", QUIRE_CONTAINER_REMOVE_CONTENT)); });
+  }
+}
+
+/// Calls that pin for a moment, and those that no pin may hold up, of several threads of each node.
+void atomic_calls() {
+  const std::string what = path("whole");
+  auto o = options(QUIRE_CONTAINER_CREATE, "file", what.c_str(), 16 * page);
+  o.atomic = 1;
+  const quire_container c = open("whole", o);
+  barrier();
+  on_threads(4, [&](int thread) {
+    for (int i = 0; i < 60; ++i) {
+      const std::uint64_t at = static_cast<std::uint64_t>(i % 3) * page + 100;
+      if (thread < 2) {
+        write(c, at, std::vector<std::byte>(6 * page, static_cast<std::byte>(quire_node() * 2 + thread)));
+      } else if (thread == 2) {
+        const auto all = read(c, (2 * page) + 100, 4 * page);  // all of those calls write this
+        const auto other = std::find_if(all.begin(), all.end(), [&](std::byte b) { return b != all[0]; });
+        if (other != all.end()) {
+          fail(__FILE__, __LINE__, "call %d: byte %zd is %d, the first is %d", i, other - all.begin(), static_cast<int>(*other), static_cast<int>(all[0]));
+        }
+      } else if (i % 4 == 0) {
+        REQUIRE_OK(quire_container_drop(c, 0, 0));
+      } else if (i % 4 == 1) {
+        REQUIRE_OK(quire_container_truncate(c, 16 * page - static_cast<std::uint64_t>(i)));
+      } else {
+        REQUIRE_OK(quire_container_sync(c, 0, 0));
+        const quire_container other = open("whole", options(0));
+        REQUIRE_OK(quire_container_close(other));
+      }
+    }
+  });
+  barrier();
+  // What a thread has pinned itself is another matter.
+  on_node(0, [&] {
+    REQUIRE_OK(quire_acquire(map(c), page, -1, nullptr));
+    REQUIRE_STATUS(quire_container_sync(c, 0, 0), QUIRE_BUSY);
+    REQUIRE(said("pinned"));
+    REQUIRE_OK(quire_release(map(c), page));
+  });
+  REQUIRE_OK(quire_container_close(c));
+  on_node(0, [] { REQUIRE_OK(quire_container_remove("whole", QUIRE_CONTAINER_REMOVE_CONTENT)); });
+}
+
+/// Regions of containers among what regions can do (docs/guide/containers.md has the table).
+void regions() {
+  const quire_container with = open("with", options(QUIRE_CONTAINER_CREATE, "file", path("with").c_str(), 10 * page));
+  const quire_container without = open("without", options(QUIRE_CONTAINER_CREATE));
+  on_node(0, [&] { write(without, 0, content(10 * page, 8)); });
+  quire_region linked{}, plain{};
+  REQUIRE_OK(quire_container_region(with, &linked));
+  REQUIRE_OK(quire_container_region(without, &plain));
+  REQUIRE_STATUS(quire_region_set_consistency(linked, QUIRE_RELEASE), QUIRE_INVALID);
+  REQUIRE(said("container with a linker"));
+  REQUIRE_STATUS(quire_block_begin(linked, 0), QUIRE_INVALID);
+  REQUIRE(said("container with a linker"));
+  const auto write_share = [&](std::uint64_t seed) {
+    const auto nodes = static_cast<std::uint64_t>(quire_nodes()), self = static_cast<std::uint64_t>(quire_node()), part = 10 * page / nodes / 8 * 8;
+    const auto mine = content(self + 1 == nodes ? 10 * page - self * part : part, seed, self * part);
+    std::copy(mine.begin(), mine.end(), map(without) + self * part);
+  };
+  REQUIRE_OK(quire_region_set_consistency(plain, QUIRE_RELEASE));
+  require_content(without, 10 * page, 8);
+  barrier();
+  write_share(9);
+  barrier();
+  require_content(without, 10 * page, 9);
+  REQUIRE_OK(quire_region_set_consistency(plain, QUIRE_SEQUENTIAL));
+  require_content(without, 10 * page, 9);
+  REQUIRE_OK(quire_block_begin(plain, 0));
+  write_share(10);
+  REQUIRE_OK(quire_block_end(plain, nullptr));
+  require_content(without, 10 * page, 10);
+  barrier();
+  // It is destroyed by its name alone, also by a node that does not have it open.
+  if (quire_node() == 0) REQUIRE_OK(quire_container_close(without));
+  on_node(0, [&] {
+    REQUIRE_STATUS(quire_region_destroy(plain), QUIRE_INVALID);
+    REQUIRE(said("quire_container_remove()"));
+  });
+  if (quire_node() != 0) REQUIRE_OK(quire_container_close(without));
+  REQUIRE_OK(quire_container_close(with));
+  on_node(0, [&] {
+    REQUIRE_STATUS(quire_region_destroy(plain), QUIRE_INVALID);
+    REQUIRE_OK(quire_container_remove("without", 0));
+    REQUIRE_OK(quire_container_remove("with", QUIRE_CONTAINER_REMOVE_CONTENT));
+    REQUIRE_STATUS(quire_region_destroy(plain), QUIRE_NOT_FOUND);
+  });
+}
+
+/// With a detector that goes with no linker but "memory".
+void without_linkers() {
+  interfaces("memory", options(QUIRE_CONTAINER_CREATE), 20 * page + 777, false);
+  on_node(0, [] {
+    const std::string what = path("none");
+    const auto o = options(QUIRE_CONTAINER_CREATE, "file", what.c_str(), page);
+    quire_container c{};
+    REQUIRE_STATUS(quire_container_open("linked", &o, &c), QUIRE_UNSUPPORTED);
+    REQUIRE_OK(quire_container_remove("memory", 0));
+  });
+}
+
 void errors() {
   const auto throttled = [](const std::string& how, const std::string& name) { return how + ";file;" + path(name); };
   // A write that fails is told by the next sync, once; the content stays, and goes with the one after.
@@ -601,79 +635,6 @@ void fails() {
   REQUIRE_OK(quire_container_sync(c, 0, 0));
   REQUIRE_SAME(file_now("fails"), content(3 * page + 5, 12));
   REQUIRE_OK(quire_container_close(c));
-}
-
-/// As fsx does: random calls, each by some node, and all nodes know by the same random numbers what has to be there.
-void random(std::uint64_t seed, int steps, const char* linker, std::size_t unit_bytes) {
-  constexpr std::uint64_t most = 40 * page;
-  const bool file = std::string_view(linker) == "file";
-  const std::string what = path("random");
-  auto o = options(QUIRE_CONTAINER_CREATE, linker, file ? what.c_str() : nullptr);
-  o.capacity = most;
-  o.unit_bytes = unit_bytes;
-  quire_container c = open("random", o);
-  random_numbers draw(seed);
-  std::vector<std::byte> model;
-  const auto nodes = static_cast<std::uint64_t>(quire_nodes()), node = static_cast<std::uint64_t>(quire_node());
-  for (int step = 0; step < steps; ++step) {
-    const bool acts = draw.below(nodes) == node, looks = draw.below(nodes) == node;
-    const std::uint64_t what_to_do = draw.below(12), at = draw.below(most), number = draw.next();
-    const std::uint64_t bytes = 1 + draw.below(draw.below(4) == 0 ? 9 * page : 300);
-    if (what_to_do < 3) {  // writes, perhaps beyond the end
-      const bool fits = at + bytes <= most;
-      const auto mine = content(bytes, number);
-      if (acts && fits) write(c, at, mine);
-      if (acts && !fits) REQUIRE_STATUS(quire_container_write(c, at, mine.data(), bytes, nullptr), QUIRE_BEYOND);
-      if (fits) {
-        model.resize(std::max<std::size_t>(model.size(), at + bytes));
-        std::copy(mine.begin(), mine.end(), model.begin() + static_cast<std::ptrdiff_t>(at));
-      }
-    } else if (what_to_do < 5) {  // by a mapping
-      const std::uint64_t there = at < model.size() ? std::min<std::uint64_t>(bytes, model.size() - at) : 0;
-      const auto mine = content(there, number);
-      if (acts) std::copy(mine.begin(), mine.end(), map(c) + at);
-      std::copy(mine.begin(), mine.end(), model.begin() + static_cast<std::ptrdiff_t>(there == 0 ? 0 : at));
-    } else if (what_to_do == 5 && model.size() + bytes <= most) {
-      const auto mine = content(bytes, number);
-      std::uint64_t where = 0;
-      if (acts) REQUIRE_OK(quire_container_append(c, mine.data(), bytes, &where));
-      if (acts) REQUIRE_EQUAL(where, model.size());
-      model.insert(model.end(), mine.begin(), mine.end());
-    } else if (what_to_do == 6) {
-      if (acts) REQUIRE_OK(quire_container_truncate(c, at));
-      model.resize(at);
-    } else if (what_to_do == 7) {
-      if (acts) REQUIRE_OK(quire_container_sync(c, 0, 0));
-      if (acts && file) REQUIRE_SAME(file_now("random"), model);
-    } else if (what_to_do == 8 && file) {
-      if (acts) REQUIRE_OK(quire_container_drop(c, at, number % 2 == 0 ? 0 : bytes));
-    } else if (what_to_do == 9 && acts) {
-      REQUIRE_OK(quire_container_close(c));
-      c = open("random", options(0));
-    } else if (what_to_do == 10 && number % 4 == 0) {  // it goes, and is made anew
-      barrier();
-      REQUIRE_OK(quire_container_close(c));
-      on_node(0, [] { REQUIRE_OK(quire_container_remove("random", 0)); });
-      if (!file) model.clear();
-      c = open("random", o);
-    }
-    barrier();
-    if (looks) REQUIRE_EQUAL(bytes_of(c), model.size());
-    if (looks && step % 5 == 0) REQUIRE_SAME(read(c, 0, 2 * most), model);
-    const std::uint64_t from = draw.below(most), count = draw.below(2 * page);
-    if (looks && from < model.size()) {
-      const std::vector<std::byte> part(model.begin() + static_cast<std::ptrdiff_t>(from),
-                                        model.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(model.size(), from + count)));
-      REQUIRE_SAME(read(c, from, count), part);
-      REQUIRE(std::equal(part.begin(), part.end(), map(c) + from));
-    }
-    barrier();
-  }
-  REQUIRE_OK(quire_container_close(c));
-  on_node(0, [&] {
-    if (file) REQUIRE_SAME(file_now("random"), model);
-    REQUIRE_OK(quire_container_remove("random", QUIRE_CONTAINER_REMOVE_CONTENT));
-  });
 }
 
 // ---- Linkers of the program
@@ -1028,9 +989,6 @@ int main(int argc, char** argv) {
   REQUIRE_OK(quire_start(nullptr));
   const std::string part = argc > 1 ? argv[1] : "";
   const bool given = part == "save" || part == "go-on" || part == "die" || part == "refused";
-  struct text {
-    char name[256];
-  };
   if (part == "refused") {
     quire_container c{};
     REQUIRE_STATUS(quire_container_open("c", nullptr, &c), QUIRE_UNSUPPORTED);
@@ -1042,16 +1000,7 @@ int main(int argc, char** argv) {
     g_directory = argv[2];
     ::mkdir(g_directory.c_str(), 0700);
   } else {
-    text* const shared = shared_object<text>("directory");
-    if (quire_node() == 0) {
-      char name[] = "containers-XXXXXX";
-      REQUIRE(::mkdtemp(name) != nullptr);
-      std::strcpy(shared->name, name);
-    }
-    barrier();
-    char here[200];
-    REQUIRE(::getcwd(here, sizeof here) != nullptr);
-    g_directory = std::string(here) + "/" + shared->name;
+    make_directory();
   }
   if (part == "save") save();
   if (part == "go-on") go_on();
@@ -1063,17 +1012,12 @@ int main(int argc, char** argv) {
     interfaces("large", options(QUIRE_CONTAINER_CREATE, nullptr, path("large").c_str()), bytes, true);
     on_node(0, [&] { REQUIRE_SAME(file_now("large"), content(bytes, 2)); });
   }
-  if (part == "random") {
-    const std::uint64_t seed = argc > 2 ? static_cast<std::uint64_t>(std::atoll(argv[2])) : 1;
-    const int steps = argc > 3 ? std::atoi(argv[3]) : 400;
-    for (const std::size_t unit : {4096, 16384}) {
-      for (const char* const linker : {"memory", "file"}) random(seed + unit, steps, linker, unit);
-    }
-  }
   if (part == "extremes") extremes();
+  if (part == "without_linkers") without_linkers();
   if (part == "many") many(argc > 2 ? std::atoi(argv[2]) : 200);
   const std::pair<const char*, void (*)()> parts[] = {{"refusals", refusals},
                                                       {"memory", memory}, {"files", files}, {"drops", drops}, {"ahead", drops_what_was_read_ahead}, {"keeps", refused_opens_keep_content}, {"appends", appends}, {"ends", ends},
+                                                      {"beyond", beyond_the_end}, {"atomic_calls", atomic_calls}, {"regions", regions},
                                                       {"errors", errors}, {"signals", signals}, {"linkers", linkers}, {"at_once", at_once}};
   for (const auto& [name, run] : parts) {
     if (!given && (part.empty() || part == name)) {
@@ -1090,10 +1034,7 @@ int main(int argc, char** argv) {
       REQUIRE_OK(quire_container_remove("last", 0));
     }
   }
-  if (!given && quire_node() == 0) {
-    const std::string command = "rm -rf '" + g_directory + "'";
-    REQUIRE(std::system(command.c_str()) == 0);
-  }
+  if (!given) remove_directory();
   REQUIRE_OK(quire_end());
   return 0;
 }

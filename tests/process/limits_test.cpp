@@ -36,6 +36,7 @@ constexpr extremes all[] = {
     {"QUIRE_RESTART_EVERY", "0", "1000000", "-1", "1000001"},
     {"QUIRE_REPLICAS", "0", "1", "-1", "2"},
     {"QUIRE_MEMORY_LIMIT", "1M", "64T", "1048575", "70368744177665"},
+    {"QUIRE_CACHE_LIMIT", "1M", "64T", "1048575", "70368744177665"},
     {"QUIRE_WRITE_BACK", "0", "86400", "-1", "86401"},
     {"QUIRE_CHECKPOINT_KEEP", "1", "1000", "0", "1001"},
     {"QUIRE_TWIN_LIMIT", "64K", "1T", "65535", "1099511627777"},

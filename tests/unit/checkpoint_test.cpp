@@ -10,9 +10,11 @@
 #include <functional>
 #include <random>
 
+#include "checkpoint/container_copy.hpp"
 #include "checkpoint/content.hpp"
 #include "checkpoint/crc32c.hpp"
 #include "checkpoint/store.hpp"
+#include "os/durable_file.hpp"
 #include "os/injection.hpp"
 
 namespace quire::checkpoint {
@@ -66,6 +68,9 @@ class checkpoint_directory : public testing::Test {
     m.next_id = 2;
     m.regions = {{0, m.base, std::uint64_t{1} << 39, page, 0, 0, 0, 0, 0},
                  {1, m.next_base, 64 * 8192, 8192, 1, 3, 1, 0, 2, 0, 0, 1}};
+    m.heads = 1;
+    m.containers = {{3, 1, container_row::content::region, 0, 0, "notes", "", "", 0, 0, 0, 0},
+                    {9, 1, container_row::content::linker, 1, 0, "in \n put", "file", "/a b/c", 81925, 1'700'000'000'123'456'789, 0, 0}};
     m.names = {{"a name\n with anything \xff", 5}, {"b", ~std::uint64_t{0}}};
     return m;
   }
@@ -327,6 +332,50 @@ TEST_F(checkpoint_directory, says_which_version_it_cannot_read) {
   write_text(file, text);
   EXPECT_EQ(check(1).code, QUIRE_UNSUPPORTED);
   EXPECT_THAT(check(1).text, HasSubstr("version 7"));
+}
+
+TEST_F(checkpoint_directory, refuses_containers_that_cannot_be) {
+  const auto parsed = [](std::uint64_t number, std::uint64_t region, const char* name, std::uint64_t heads) {
+    manifest m = describe({1, 2}), found;
+    m.files.emplace_back();
+    m.heads = heads;
+    m.containers = {{number, region, container_row::content::region, 0, 0, name, "", "", 0, 0, 0, 0}};
+    return parse(print(m), "here", found);
+  };
+  EXPECT_TRUE(parsed(4095, 1, "a", 1).ok());
+  for (const outcome& why : {parsed(0, 1, "a", 1), parsed(4096, 1, "a", 1), parsed(1, 7, "a", 1), parsed(1, 1, "", 1), parsed(1, 1, "a", 0)}) {
+    EXPECT_EQ(why.code, QUIRE_DAMAGED);
+    EXPECT_THAT(why.text, HasSubstr("cannot be"));
+  }
+}
+
+/// The copy of a container's file: as long as it was, exact, without room for zeroes; and back over what has become of the file.
+TEST_F(checkpoint_directory, keeps_files_of_containers) {
+  const std::string file = path_ + ".file", changed = path_ + ".changed";
+  std::string text(300'001, 'a');
+  text.replace(10'000, 5 * page, std::string(5 * page, '\0'));
+  write_text(file, text);
+  ASSERT_EQ(os::make_directory(path_), 0);
+  container_row row{7, 0, container_row::content::copy, 0, 0, "c", "file", file, 0, 0, 0, 0};
+  ASSERT_TRUE(copy_container(path_, row).ok());
+  EXPECT_EQ(row.bytes, text.size());
+  EXPECT_TRUE(check_copy(path_, row).ok());
+  EXPECT_FALSE(copy_container(path_, row).ok());  // there is one
+  row.what = changed;
+  for (const std::string& before : {std::string(), std::string(400'000, 'x'), std::string(10, 'y')}) {
+    if (!before.empty()) write_text(changed, before);
+    ASSERT_TRUE(put_container_back(path_, row).ok());
+    EXPECT_EQ(read_all(changed), text);
+  }
+  if (row.has_checksum != 0) {
+    flip(path_ + "/container-7", 123'456);
+    EXPECT_EQ(check_copy(path_, row).code, QUIRE_DAMAGED);
+    EXPECT_TRUE(check_copy_size(path_, row).ok());
+  }
+  ++row.bytes;
+  EXPECT_EQ(check_copy_size(path_, row).code, QUIRE_DAMAGED);
+  row.number = 8;
+  EXPECT_EQ(check_copy_size(path_, row).code, QUIRE_DAMAGED);
 }
 
 TEST_F(checkpoint_directory, refuses_regions_that_cannot_be) {

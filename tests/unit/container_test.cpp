@@ -73,6 +73,28 @@ TEST(container_names, there_are_so_many) {
   EXPECT_EQ(all.open("one more", true, false, false).number, 77);
 }
 
+TEST(container_names, those_of_a_checkpoint_keep_their_numbers) {
+  name_table all;
+  all.load("b", 2);
+  all.load("e", 5);
+  EXPECT_FALSE(all.is_changing());
+  EXPECT_EQ(all.last(), 5);
+  EXPECT_EQ(all.count(), 2u);
+  const auto e = all.open("e", false, false, false);
+  EXPECT_EQ(e.what, outcome::found);
+  EXPECT_EQ(e.number, 5);
+  EXPECT_EQ(all.open("a", false, false, false).what, outcome::none);
+  std::vector<std::uint16_t> numbers;
+  for (const char* const name : {"v", "w", "x", "y"}) numbers.push_back(all.open(name, true, false, false).number);
+  std::sort(numbers.begin(), numbers.end());
+  EXPECT_EQ(numbers, (std::vector<std::uint16_t>{1, 3, 4, 6}));
+  EXPECT_TRUE(all.is_changing());
+  for (const std::uint16_t number : numbers) all.made(number);
+  EXPECT_FALSE(all.is_changing());
+  EXPECT_EQ(all.take_away("b").number, 2);
+  EXPECT_TRUE(all.is_changing());
+}
+
 quire_container_options how(unsigned flags = QUIRE_CONTAINER_CREATE) {
   quire_container_options o{};
   o.size = sizeof o;
