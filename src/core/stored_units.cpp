@@ -371,7 +371,9 @@ bool stored_units::end_if_done(call& c) noexcept {
     }
     if (!c.synced) return false;
   } else if (c.what() >= asked::cut && has_store) {
-    if (c.number == 0) core_.frames.begin_staged(store::io::kind::resize, r, std::min(b.owed, c.m.c), c.number = ++last_number_);
+    // Growth that has failed on another node only may have moved the end further here: what is there stays.
+    const std::uint64_t end = c.what() == asked::grow && r.end <= r.about.bytes ? std::max(c.m.c, r.end) : c.m.c;
+    if (c.number == 0) core_.frames.begin_staged(store::io::kind::resize, r, std::min(b.owed, end), c.number = ++last_number_);
     if (!c.synced) return false;
   }
   if (c.in_background) return true;

@@ -22,7 +22,7 @@
 namespace quire::whole {
 namespace {
 
-constexpr std::uint64_t page = 4096, pages = 12, words = 8, bytes_of_all = pages * page;
+constexpr std::uint64_t page = 4096, pages = 24, words = 8, bytes_of_all = pages * page;
 constexpr std::uint16_t number = 7;
 
 /// How old a value of a word is: what the file had at first is 0, and what is written counts up.
