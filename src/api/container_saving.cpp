@@ -4,7 +4,8 @@
 //
 // A file that is written: while content is held still, the node that does its I/O copies the file into the checkpoint, and each node saves those units that
 // memory has newer. Another linker's content is saved page by page as that of regions is: what memory has from there, the rest from the linker. At a restart
-// the file gets the content of its copy, and what was saved of memory is flushed. A container that is read-only is not saved; at a restart it must be what it was.
+// the file gets the content of its copy, and what was saved of memory is flushed. A container that is read-only is not saved; at a restart it must be what it
+// was.
 #include <cerrno>
 #include <cstring>
 
@@ -190,8 +191,8 @@ outcome container_service::link_one(const container_row& row, const checkpoint::
     return {status_of_errno(error), subject(row) + ": linker '" + row.linker + "' cannot open '" + row.what + "': " + std::strerror(error)};
   }
   if (row.where == where::linker && bytes != row.bytes && bytes != unknown_bytes) {
-    return {QUIRE_INVALID, subject(row) + " is read-only, and '" + row.what + "' of linker '" + row.linker + "' is not what it was: it has " + std::to_string(bytes) +
-                               " bytes instead of " + std::to_string(row.bytes)};
+    return {QUIRE_INVALID, subject(row) + " is read-only, and '" + row.what + "' of linker '" + row.linker + "' is not what it was: it has " +
+                               std::to_string(bytes) + " bytes instead of " + std::to_string(row.bytes)};
   }
   if (bytes == unknown_bytes) bytes = row.bytes;
   made->begin({region_of(m, row).unit_bytes, row.all != 0 ? core_.config.nodes : 1, core_.config.self.value()}, bytes);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Containers in checkpoints: container_checkpoint_program STATE DATA [large] [stop] [end] [busy]. Each job goes on from the newest checkpoint in STATE, if there is one, and
-// compares all containers with what they have to be after that round; changes them, partly without a sync; makes the checkpoint of the next round; and writes
-// something else to all of them. Then it waits for its end, which is no good one, unless it is to `stop`; with `end` it ends after the comparison. With `large` the change is more than
-// a small disk has room for.
+// Containers in checkpoints: container_checkpoint_program STATE DATA [large] [stop] [end] [busy]. Each job goes on from the newest checkpoint in STATE, if there
+// is one, and compares all containers with what they have to be after that round; changes them, partly without a sync; makes the checkpoint of the next round;
+// and writes something else to all of them. Then it waits for its end, which is no good one, unless it is to `stop`; with `end` it ends after the comparison.
+// With `large` the change is more than a small disk has room for; with `busy` other threads use containers while checkpoints are made.
 #include <algorithm>
 #include <atomic>
 #include <thread>
