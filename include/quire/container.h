@@ -74,8 +74,9 @@ QUIRE_API quire_status quire_container_remove(const char* name, unsigned flags);
  *  QUIRE_NOT_FOUND. */
 QUIRE_API quire_status quire_container_region(quire_container container, quire_region* region);
 /** The content as memory: first address, the same on all nodes, and how many bytes there are addresses for (either may be NULL). Writes through it do not make
- *  the container longer (quire_container_truncate() does); what is written beyond its bytes may be lost, and goes from a file at the next sync. A thread gets SIGBUS if the linker does not give what
- *  it accesses. Of a container that is read-only, what is written here is lost, and the next sync says so. QUIRE_NOT_FOUND. */
+ *  the container longer (quire_container_truncate() does); what is written beyond its bytes may be lost, and goes from a file at the next sync. A thread gets
+ *  SIGBUS if the linker does not give what it accesses. Of a container that is read-only, what is written here is lost, and the next sync says so.
+ *  QUIRE_NOT_FOUND. */
 QUIRE_API quire_status quire_container_map(quire_container container, void** address, uint64_t* capacity);
 /** How many bytes it has now. QUIRE_NOT_FOUND. */
 QUIRE_API quire_status quire_container_bytes(quire_container container, uint64_t* bytes);

@@ -95,7 +95,9 @@ base::status container_service::copy_plainly(const char* call, const opening& o,
 }
 
 /// No other call of this node has pinned any of the container as long as this lasts.
-std::unique_lock<std::mutex> container_service::nobody_pins(const opening& o) { return o.pins != nullptr ? std::unique_lock(*o.pins) : std::unique_lock<std::mutex>(); }
+std::unique_lock<std::mutex> container_service::nobody_pins(const opening& o) {
+  return o.pins != nullptr ? std::unique_lock(*o.pins) : std::unique_lock<std::mutex>();
+}
 
 base::status container_service::copy(const char* call, const opening& o, std::uint64_t at, std::byte* out, const std::byte* in, std::size_t bytes,
                                      std::size_t& done) {

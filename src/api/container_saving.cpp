@@ -4,7 +4,8 @@
 //
 // A file that is written: while content is held still, the node that does its I/O copies the file into the checkpoint, and each node saves those units that
 // memory has newer. Another linker's content is saved page by page as that of regions is: what memory has from there, the rest from the linker. At a restart
-// the file gets the content of its copy, and what was saved of memory is flushed. A container that is read-only is not saved; at a restart it must be what it was.
+// the file gets the content of its copy, and what was saved of memory is flushed. A container that is read-only is not saved; at a restart it must be what it
+// was.
 #include <cerrno>
 #include <cstring>
 
@@ -163,8 +164,7 @@ quire_status container_service::share_out_saved(checkpoint::manifest& m) {
     if (row.all == 0) continue;
     const quire_linker* const l = linkers_.find(row.linker);
     std::uint64_t identity = 1;
-    bool sense = true;
-    const bool reaches = l != nullptr && (l->identify == nullptr || container::errno_of(l->identify(l->context, row.what.c_str(), &identity), sense) == 0);
+    const bool reaches = l != nullptr && (l->identify == nullptr || container::link::identify(*l, {row.name.c_str(), row.what.c_str()}, identity) == 0);
     const auto number = static_cast<std::int64_t>(identity >> 2);
     std::int64_t values[] = {reaches ? 0 : 1, number, -number};
     if (const quire_status why = quire_reduce_i64(values, 3, QUIRE_MAX); why != QUIRE_OK) return why;
@@ -185,13 +185,13 @@ outcome container_service::link_one(const container_row& row, const checkpoint::
   const unsigned flags = row.where == where::linker ? unsigned{QUIRE_CONTAINER_READ_ONLY} : creates ? unsigned{QUIRE_CONTAINER_CREATE} : 0;
   std::uint64_t bytes = 0;
   int error = 0;
-  auto made = container::link::open(*l, row.what.c_str(), flags, bytes, error);
+  auto made = container::link::open(*l, {row.name.c_str(), row.what.c_str()}, flags, bytes, error);
   if (made == nullptr) {
     return {status_of_errno(error), subject(row) + ": linker '" + row.linker + "' cannot open '" + row.what + "': " + std::strerror(error)};
   }
   if (row.where == where::linker && bytes != row.bytes && bytes != unknown_bytes) {
-    return {QUIRE_INVALID, subject(row) + " is read-only, and '" + row.what + "' of linker '" + row.linker + "' is not what it was: it has " + std::to_string(bytes) +
-                               " bytes instead of " + std::to_string(row.bytes)};
+    return {QUIRE_INVALID, subject(row) + " is read-only, and '" + row.what + "' of linker '" + row.linker + "' is not what it was: it has " +
+                               std::to_string(bytes) + " bytes instead of " + std::to_string(row.bytes)};
   }
   if (bytes == unknown_bytes) bytes = row.bytes;
   made->begin({region_of(m, row).unit_bytes, row.all != 0 ? core_.config.nodes : 1, core_.config.self.value()}, bytes);

@@ -316,7 +316,8 @@ base::status choose_cache_limit(const runtime& r, core::configuration& c) {
   }
   constexpr std::uint64_t least = 64u << 20;  // of a host that is short of memory, or does not say
   c.cache_limit = given;
-  if (given == 0 && c.memory_limit == 0) c.cache_limit = std::max(least, os::available_bytes() / 2 / static_cast<std::uint64_t>(std::max(r.job->local_nodes(), 1)));
+  if (given != 0 || c.memory_limit != 0) return {};
+  c.cache_limit = std::max(least, os::available_bytes() / 2 / static_cast<std::uint64_t>(std::max(r.job->local_nodes(), 1)));
   return {};
 }
 

@@ -18,7 +18,8 @@ namespace quire::base {
 enum class option : int {
   transport, net_devices, detect, pool, pool_dir, pool_fill, pool_link, crash_dir, fault_trace, range, base, spin_us, peer_timeout,
   on_failure,
-  read_ahead, learn_writes, pin_limit, replicas, memory_limit, cache_limit, page_out_dir, write_back, io_timeout, checkpoint_keep, consistency, commit, restart_every, orders, move_homes, updates, twin_limit,
+  read_ahead, learn_writes, pin_limit, replicas, memory_limit, cache_limit, page_out_dir, write_back, io_timeout, checkpoint_keep, consistency, commit, restart_every,
+  orders, move_homes, updates, twin_limit,
   unit, heap_views, heap_grouping, free_batch, sharing, report, mount, check, log,
   nodes, tag
 };

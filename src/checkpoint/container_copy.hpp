@@ -10,7 +10,8 @@
 
 namespace quire::checkpoint {
 
-/// Copies the file `row.what`, which nobody changes meanwhile, into `directory`, where it is on the disk when this returns. Sets how long it is, and its checksum.
+/// Copies the file `row.what`, which nobody changes meanwhile, into `directory`, where it is on the disk when this returns. Sets how long it is, and its
+/// checksum.
 outcome copy_container(const std::string& directory, container_row& row);
 /// The file has the content of the copy again; it is made if there is none. What it has beyond goes.
 outcome put_container_back(const std::string& directory, const container_row& row);

@@ -154,8 +154,10 @@ std::string print(const manifest& m) {
   for (const auto& [name, value] : m.names) out << "name " << hex(value) << ' ' << hex(name) << '\n';
   if (m.heads != 0) out << "heads " << hex(m.heads) << '\n';
   for (const container_row& c : m.containers) {
-    out << "container " << c.number << ' ' << hex(c.region) << ' ' << static_cast<std::uint64_t>(c.where) << ' ' << c.all << ' ' << c.home << ' ' << c.bytes << ' '
-        << c.changed_ns << ' ' << c.has_checksum << ' ' << hex(c.checksum) << ' ' << text_of(c.name) << ' ' << text_of(c.linker) << ' ' << text_of(c.what) << '\n';
+    out << "container " << c.number << ' ' << hex(c.region) << ' ' << static_cast<std::uint64_t>(c.where) << ' ' << c.all << ' ' << c.home << ' ' << c.bytes
+        << ' ' << c.changed_ns << ' ' << c.has_checksum << ' ' << hex(c.checksum);
+    for (const std::string* const text : {&c.name, &c.linker, &c.what}) out << ' ' << text_of(*text);
+    out << '\n';
   }
   for (std::size_t node = 0; node < m.files.size(); ++node) {
     const file_row& f = m.files[node];

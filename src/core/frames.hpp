@@ -278,7 +278,10 @@ class frames {
 
   [[nodiscard]] std::uint64_t limit() const noexcept { return limit_.load(std::memory_order_relaxed); }
   /// Bytes that may come from a store before anybody looks at them.
-  [[nodiscard]] std::uint64_t most_ahead() const noexcept { return limits_all_ ? limit() / 16 : std::min(limited() ? limit() / 16 : UINT64_MAX, std::uint64_t{1} << 20); }
+  [[nodiscard]] std::uint64_t most_ahead() const noexcept {
+    constexpr std::uint64_t usual = 1u << 20;
+    return limits_all_ ? limit() / 16 : limited() ? std::min(limit() / 16, usual) : usual;
+  }
   [[nodiscard]] std::uint64_t used() const noexcept { return used_; }
   /// Of what is in memory, what is on its way to stores and leaves when it is there.
   [[nodiscard]] std::uint64_t leaving() const noexcept { return leaving_; }

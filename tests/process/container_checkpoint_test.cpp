@@ -118,6 +118,15 @@ TEST_F(container_checkpoint, a_damaged_copy_is_refused_and_the_one_before_is_tak
   EXPECT_THAT(shorter.out, HasSubstr("round 1 is right"));
 }
 
+TEST_F(container_checkpoint, other_threads_go_on_with_containers_meanwhile) {
+  for (const int nodes : {3, 2}) {
+    const auto result = run(words(nodes, {"busy", "end"}), {}, "", 90);
+    EXPECT_EQ(result.status, 0) << result.out << result.err;
+    EXPECT_THAT(result.out, HasSubstr("round 0 is right"));
+  }
+  expect_right(0, 4);
+}
+
 /// A real one: there is room for one checkpoint, not for another that is larger.
 TEST_F(container_checkpoint, a_full_disk_leaves_the_checkpoint_before) {
   fs::create_directory(state_);
