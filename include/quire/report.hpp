@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Names for the report of a job (`quire run --report`): of memory, and of phases of threads. Any thread. Where nobody wants a report they do nothing, but check.
+// Names for the report of a job (`quire run --report`): of memory, and of phases of threads. Any thread. Where nobody wants a report they do nothing but
+// check.
 #pragma once
 
 #include <cstddef>

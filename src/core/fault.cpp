@@ -112,8 +112,10 @@ base::status fault_path::fault_and_wait(region_ref at, const accessed& what, acc
 /// What the report says of a fault that has ended. The thread's context.
 void fault_path::record(const region_slot& r, const fault_op& o, bool in_signal, std::uint64_t entered_ns) noexcept {
   thread_state& here = this_thread();
-  const std::uint64_t unit = r.unit_of(o.address), offset = r.natural(o.address) - r.address_of(unit);
-  const std::uint64_t line = std::min<std::uint64_t>(offset / sharing::line_bytes(r.bytes_of(unit)), sharing::lines - 1);
+  const bool gone = o.region.gone();  // destroyed while the thread waited: what it waited counts all the same
+  const std::uint64_t unit = gone ? o.unit : r.unit_of(o.address);
+  const std::uint64_t offset = gone ? 0 : r.natural(o.address) - r.address_of(unit);
+  const std::uint64_t line = gone ? 0 : std::min<std::uint64_t>(offset / sharing::line_bytes(r.bytes_of(unit)), sharing::lines - 1);
   core_.recorder->on_fault(here.recorded, here.wants.thread,
                            {r.about.id, unit, static_cast<unsigned>(line), o.want == access::write,
                             in_signal ? detect::place_of_fault() : detect::fault_place{}, entered_ns, here.granted_ns});

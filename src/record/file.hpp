@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The file that a node leaves for the report: "quire.NODE.record". It begins with a mark and a version, and ends with a sum over what lies between, so that a file
-// that was cut or changed is refused. Numbers have as many bytes as they need (LEB128), lists their length before them. Pure; the node
+// The file that a node leaves for the report: "quire.NODE.record". It begins with a mark and a version, and ends with a sum over what lies between, so that
+// a file that was cut or changed is refused. Numbers have as many bytes as they need (LEB128), lists their length before them. Pure; the node
 // writes it at its end, `quire report` reads it. Application threads.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where in memory a node faulted, and when: bins of address and time. Only addresses that were used have a row, which stands for a piece of memory of a power of
-// two. The memory is fixed: where there are no rows left, two neighbouring pieces become one; where there are no columns left, two of them do. Sums stay
+// Where in memory a node faulted, and when: bins of address and time. Only addresses that were used have a row, which stands for a piece of memory of a
+// power of two. The memory is fixed: where there are no rows left, two neighbouring pieces become one; where there are no columns left, two of them do. Sums stay
 // exact, up to what a bin can hold. All bytes zero is the empty map. Pure; one thread at a time; fault context too: no heap, no lock.
 #pragma once
 

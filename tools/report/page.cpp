@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The page: its frame and its script stand in page.html and page.js, and are part of the command. What they show is one JSON text within the page. However long the
-// job was, the page stays below 5 MB: segments and bins are merged until they fit.
+// The page: its frame and its script stand in page.html and page.js, and are part of the command. What they show is one JSON text within the page. However
+// long the job was, the page stays below 5 MB: segments and bins are merged until they fit.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -64,8 +64,8 @@ std::string thread_text(const record::file_thread& t, std::uint64_t shift, std::
 
 std::string node_text(const job& all, const record::node_record& r, std::size_t segments_a_thread) {
   const std::uint64_t shift = shift_of(all, r);
-  return fmt::format(R"({{"node":{},"host":{},"ns":{},"untimed":{},"rest":{},"phases":{},"threads":{},"peers":{},"counters":{}}})", r.node, json_text(r.host), r.ns,
-                     r.untimed != 0, times_text(r.rest_ns), list(r.phases, json_text),
+  return fmt::format(R"({{"node":{},"host":{},"ns":{},"untimed":{},"rest":{},"phases":{},"threads":{},"peers":{},"counters":{}}})", r.node,
+                     json_text(r.host), r.ns, r.untimed != 0, times_text(r.rest_ns), list(r.phases, json_text),
                      list(r.threads, [&](const auto& t) { return thread_text(t, shift, segments_a_thread); }),
                      list(r.peers, [](const auto& p) { return fmt::format("[{},{}]", p.messages, p.bytes); }),
                      list(r.counters, [](const auto& c) { return fmt::format("[{},{}]", json_text(c.name), c.value); }));
@@ -153,8 +153,8 @@ std::string map_text(const job& all, const joint_map& map) {
     }
     ++row;
   }
-  return fmt::format(R"({{"region":{},"piece":{},"column_us":{},"columns":{},"faults":{},"rows":[{}],"bins":"{}"}})", map.region, map.piece, map.column_ns / 1000.0, columns,
-                     map.faults, addresses, base64(bins));
+  return fmt::format(R"({{"region":{},"piece":{},"column_us":{},"columns":{},"faults":{},"rows":[{}],"bins":"{}"}})", map.region, map.piece,
+                     map.column_ns / 1000.0, columns, map.faults, addresses, base64(bins));
 }
 
 std::string maps_text(const job& all) {
@@ -177,17 +177,20 @@ std::string spots_text(const sharing::spots& s, const sharing::unit_use& unit) {
   return text;
 }
 
+std::string name_of(const sharing::object& o) { return o.name.empty() ? fmt::format("a block of {}", size_text(o.bytes)) : o.name; }
+
+std::string use_text(const line_use& l) { return fmt::format(R"({{"line":{},{}}})", json_text(l.line), sums_text(l.sums)); }
+
 std::string finding_text(const finding& f) {
   std::string users;
   for (std::size_t i = 0; i < f.unit.nodes.size(); ++i) {
     const auto& spots = f.verdict.of_nodes[i];
     if (spots.used().none()) continue;
     std::vector<std::string> objects;
-    for (const auto& o : sharing::objects_in(f.unit, spots.used())) objects.push_back(o.name.empty() ? fmt::format("a block of {}", size_text(o.bytes)) : o.name);
+    for (const auto& o : sharing::objects_in(f.unit, spots.used())) objects.push_back(name_of(o));
     constexpr std::size_t most = 4;
-    users += fmt::format(R"({}{{"node":{},"what":{},"objects":{},"lines":{}}})", users.empty() ? "" : ",", f.unit.nodes[i].node, json_text(spots_text(spots, f.unit)),
-                         list(objects, json_text, most),
-                         list(f.lines[i], [](const line_use& l) { return fmt::format(R"({{"line":{},{}}})", json_text(l.line), sums_text(l.sums)); }, most));
+    users += fmt::format(R"({}{{"node":{},"what":{},"objects":{},"lines":{}}})", users.empty() ? "" : ",", f.unit.nodes[i].node,
+                         json_text(spots_text(spots, f.unit)), list(objects, json_text, most), list(f.lines[i], use_text, most));
   }
   return fmt::format(R"({{"name":{},"address":"0x{:x}","bytes":{},"release":{},"kind":"{}","likely":{},"switches":{},"ns":{},"allocated":{},"advice":{},"users":[{}]}})",
                      json_text(f.name), f.unit.address, f.unit.bytes, f.unit.release, f.verdict.kind == sharing::sharing_kind::both ? "both" : "false", f.likely,
@@ -203,7 +206,7 @@ std::string page(const job& all) {
   const std::string data = fmt::format(
       R"({{"program":{},"size":{},"kinds":["read fault","write fault","lock","barrier","other wait"],"nodes":{},"maps":{},"lines":{},"sharing":{},"names":{}}})",
       json_text(all.nodes.front().program), all.size, list(all.nodes, [&](const auto& r) { return node_text(all, r, each); }), maps_text(all),
-      list(all.lines, [](const line_use& l) { return fmt::format(R"({{"line":{},{}}})", json_text(l.line), sums_text(l.sums)); }, most_lines),
+      list(all.lines, use_text, most_lines),
       list(all.shared, finding_text, most_findings),
       list(all.names, [](const named_memory& n) { return fmt::format(R"(["0x{:x}",{},{}])", n.address, n.bytes, json_text(n.name)); }, most_names));
   std::string out = page_frame;
