@@ -12,9 +12,11 @@ ROOT = Path(sys.argv[1]).resolve()
 LINE = "SPDX-License-Identifier: BSD-3-Clause"
 # By the end of the name: what begins a comment, and what ends it.
 KINDS = {
-    ".cpp": ("// ", ""), ".hpp.in": ("// ", ""), ".js": ("// ", ""), ".html": ("<!-- ", " -->"), ".hpp": ("// ", ""), ".c": ("/* ", " */"), ".h": ("/* ", " */"), ".css": ("/* ", " */"),
-    ".py": ("# ", ""), ".sh": ("# ", ""), ".cmake": ("# ", ""), ".txt": ("# ", ""), ".toml": ("# ", ""), ".pyi": ("# ", ""), ".in": ("# ", ""), ".map": ("# ", ""),
-    ".f90.in": ("! ", ""), "deb/triggers": ("# ", ""), "deb/postinst": ("# ", ""), "deb/prerm": ("# ", ""), ".yaml": ("# ", ""), ".patch": ("# ", ""), "Makefile": ("# ", ""), ".ci/run": ("# ", ""), ".clang-format": ("# ", ""), ".gitignore": ("# ", ""), ".f90": ("! ", ""), ".1": ('.\\" ', ""), ".7": ('.\\" ', ""),
+    ".cpp": ("// ", ""), ".hpp.in": ("// ", ""), ".hpp": ("// ", ""), ".js": ("// ", ""), ".c": ("/* ", " */"), ".h": ("/* ", " */"), ".css": ("/* ", " */"),
+    ".html": ("<!-- ", " -->"), ".py": ("# ", ""), ".sh": ("# ", ""), ".cmake": ("# ", ""), ".txt": ("# ", ""), ".toml": ("# ", ""), ".yaml": ("# ", ""),
+    ".pyi": ("# ", ""), ".in": ("# ", ""), ".map": ("# ", ""), ".patch": ("# ", ""), "deb/triggers": ("# ", ""), "deb/postinst": ("# ", ""),
+    "deb/prerm": ("# ", ""), "Makefile": ("# ", ""), ".ci/run": ("# ", ""), ".clang-format": ("# ", ""), ".gitignore": ("# ", ""), ".f90": ("! ", ""),
+    ".f90.in": ("! ", ""), ".1": ('.\\" ', ""), ".7": ('.\\" ', ""),
 }
 # Files without the line, and why.
 WITHOUT = {
