@@ -38,6 +38,7 @@ constexpr extremes all[] = {
     {"QUIRE_MEMORY_LIMIT", "1M", "64T", "1048575", "70368744177665"},
     {"QUIRE_CACHE_LIMIT", "1M", "64T", "1048575", "70368744177665"},
     {"QUIRE_WRITE_BACK", "0", "86400", "-1", "86401"},
+    {"QUIRE_IO_TIMEOUT", "0", "86400", "-1", "86401"},
     {"QUIRE_CHECKPOINT_KEEP", "1", "1000", "0", "1001"},
     {"QUIRE_TWIN_LIMIT", "64K", "1T", "65535", "1099511627777"},
     {"QUIRE_FREE_BATCH", "1", "62", "0", "63"},

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""mount_test.py QUIRE PROGRAM: `quire run --mount`: programs of this machine on containers as files; what is refused; and that nothing stays mounted, whoever dies.
+"""mount_test.py QUIRE PROGRAM RANDOM: `quire run --mount`: programs of this machine on containers as files; what is refused; and that nothing stays mounted, whoever dies.
 Skipped where this process may not mount."""
 import ctypes
 import os
@@ -15,8 +15,8 @@ import time
 import unittest
 from pathlib import Path
 
-QUIRE, PROGRAM = map(os.path.abspath, sys.argv[1:3])
-del sys.argv[1:3]
+QUIRE, PROGRAM, RANDOM = map(os.path.abspath, sys.argv[1:4])
+del sys.argv[1:4]
 
 
 def may_mount():
@@ -67,8 +67,8 @@ class Mount(unittest.TestCase):
         self.assertTrue(within(10, lambda: not mounted(self.where)), "something stays mounted")
         shutil.rmtree(self.folder)
 
-    def command(self, *words, nodes=2, options=()):
-        return [QUIRE, "run", "-n", str(nodes), "--timeout", "80", "--mount", str(self.where), *options, PROGRAM, *map(str, words)]
+    def command(self, *words, nodes=2, options=(), program=PROGRAM):
+        return [QUIRE, "run", "-n", str(nodes), "--timeout", "80", "--mount", str(self.where), *options, program, *map(str, words)]
 
     def run_job(self, *words, **how):
         return subprocess.run(self.command(*words, **how), text=True, capture_output=True, timeout=100, cwd=self.folder)
@@ -111,6 +111,10 @@ class Mount(unittest.TestCase):
         for options in (["--transport", "tcp"], ["--detect", "segv"]):
             (self.folder / "data").write_bytes(bytes(400_000))
             self.well(self.run_job("programs", self.folder / "data", options=options))
+
+    def test_random_calls(self):
+        for nodes, options in ((1, []), (2, ["--memory-limit", "1M"]), (3, ["--transport", "tcp", "--detect", "segv"])):
+            self.well(self.run_job(nodes, 200, nodes=nodes, options=options, program=RANDOM))
 
     def test_files_are_there_until_all_nodes_end(self):
         self.well(self.run_job("late"))
