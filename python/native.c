@@ -7,6 +7,7 @@
 #include <Python.h>
 #include <pthread.h>
 #include <quire/quire.h>
+#include <quire/report.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -313,6 +314,23 @@ static PyObject* unpin(PyObject* self, PyObject* arguments) {
   return none_or(status);
 }
 
+/* ---- Names for the report */
+
+static PyObject* label(PyObject* self, PyObject* arguments) {
+  (void)self;
+  const char* name;
+  unsigned long long address, bytes;
+  if (!PyArg_ParseTuple(arguments, "KKs", &address, &bytes, &name)) return NULL;
+  return none_or(quire_label((const void*)(uintptr_t)address, bytes, name));
+}
+
+static PyObject* phase(PyObject* self, PyObject* arguments) {
+  (void)self;
+  const char* name;
+  if (!PyArg_ParseTuple(arguments, "z", &name)) return NULL;
+  return none_or(quire_phase(name));
+}
+
 /* ---- Atomic operations on 64-bit words */
 
 static PyObject* change_word(PyObject* arguments, quire_status (*call)(uint64_t* word, uint64_t value, uint64_t* before)) {
@@ -607,7 +625,7 @@ static PyMethodDef methods[] = {
     METHOD(set_errors), ONE(set_on_interrupt), PLAIN(start), PLAIN(node), PLAIN(nodes), PLAIN(version), METHOD(alive),
     METHOD(allocate), METHOD(release_memory), METHOD(region_create), METHOD(region_destroy), METHOD(region_of),
     METHOD(memory), METHOD(publish), METHOD(lookup), METHOD(prefetch), METHOD(push), METHOD(produce_begin),
-    METHOD(produce_end), METHOD(pin), METHOD(unpin), METHOD(fetch_add), METHOD(exchange), METHOD(compare_exchange), METHOD(mutex_create),
+    METHOD(produce_end), METHOD(label), METHOD(phase), METHOD(pin), METHOD(unpin), METHOD(fetch_add), METHOD(exchange), METHOD(compare_exchange), METHOD(mutex_create),
     METHOD(mutex_lock), METHOD(mutex_timed_lock), METHOD(mutex_unlock), METHOD(mutex_destroy), METHOD(rwlock_create), METHOD(rwlock_read_lock),
     METHOD(rwlock_write_lock), METHOD(rwlock_unlock), METHOD(rwlock_destroy), METHOD(condition_create), METHOD(condition_wait),
     METHOD(condition_notify_one), METHOD(condition_notify_all), METHOD(condition_destroy), METHOD(barrier_create), METHOD(barrier_wait),

@@ -22,6 +22,7 @@ from ._arrays import (array, compare_exchange, empty, empty_like, exchange, fetc
                       zeros_like)
 from ._errors import Error, Exists, InputOutput, Invalid, Lost, NotFound, OutOfMemory, OwnerDied, PeerLost, TimedOut  # noqa: E402
 from ._jobs import Pool, run  # noqa: E402
+from ._report import label, phase  # noqa: E402
 from ._sync import Barrier, Condition, Event, Lock, RWLock, Semaphore  # noqa: E402
 from ._threads import RemoteError, Thread, spawn  # noqa: E402
 from ._values import barrier, block, broadcast, gather, reduce  # noqa: E402

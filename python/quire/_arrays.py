@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 
 from . import _native, _node, _values
-from ._errors import Invalid
+from ._errors import Error, Invalid
 
 _OWN_REGION = 1 << 20  # bytes, from which an array is a region of its own
 _CONSISTENCIES = {"release": _native.RELEASE, "sequential": _native.SEQUENTIAL}
@@ -96,6 +96,9 @@ def zeros(shape, dtype=float, *, name=None, consistency=None, unit=0, node=None)
         raise Invalid(f"nodes make different arrays: node 0 {of_node_0}, node {_native.node()} {asked}")
     made = _at(address, asked[0], asked[1])
     _arrays[address] = (region, made.nbytes)
+    if name is not None and _native.node() == 0:
+        with contextlib.suppress(Error):  # too many labels: the report goes without this one
+            _native.label(address, max(made.nbytes, 1), name)
     return made
 
 
