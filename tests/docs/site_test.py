@@ -40,6 +40,11 @@ class Site(unittest.TestCase):
             self.assertEqual(site.with_inner_links(link, page, known), link)
         self.assertEqual(site.with_inner_links("see [the file](../../src/a.cpp).", page, known), "see the file (`src/a.cpp`).")
 
+    def test_every_page_of_the_guide_has_its_place(self):
+        listed = (ROOT / "docs" / "index.md").read_text().splitlines()
+        missing = [page.stem for page in (ROOT / "docs" / "guide").glob("*.md") if f"guide/{page.stem}" not in listed]
+        self.assertEqual(missing, [], "docs/index.md does not list these")
+
 
 if __name__ == "__main__":
     unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
