@@ -60,6 +60,11 @@ class chart {
     perform(node);
     return asked;
   }
+  bool hint(std::uint16_t node, access want, std::uint64_t unit = 0) {
+    const bool any = at(node).on_hint(unit, want, out_);
+    perform(node);
+    return any;
+  }
   void add(std::uint16_t node, std::uint64_t value, std::uint64_t unit = 0) {
     line(node, "add");
     message call;

@@ -46,6 +46,22 @@ TEST_F(sequential_store, a_flush_at_home_costs_no_message) {
   EXPECT_EQ(all.take(), "");
 }
 
+/// The next write would fault for nothing else.
+TEST_F(sequential_store, a_hint_maps_again_what_a_flush_has_lowered) {
+  all.before(0, access::write);
+  (void)flush();
+  all.flushed(0, true);
+  (void)all.take();
+  EXPECT_FALSE(all.hint(0, access::read)) << "that it may do already";
+  EXPECT_FALSE(dirty());
+  EXPECT_TRUE(all.hint(0, access::write));
+  EXPECT_EQ(all.take(), "0: permit read > write\n");
+  EXPECT_TRUE(dirty());
+  EXPECT_FALSE(all.hint(0, access::write));
+  EXPECT_TRUE(all.hint(1, access::read)) << "who does not have it asks";
+  EXPECT_EQ(all.take(), "1 -> 0 read_request\n");
+}
+
 /// As if a thread of the home wanted to read.
 TEST_F(sequential_store, a_flush_of_what_another_node_has_is_a_read) {
   all.before(1, access::write);
