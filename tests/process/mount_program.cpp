@@ -84,6 +84,7 @@ void exchange(const char* name, quire_container c) {
           });
   // All at a time: no line is lost.
   const std::uint64_t then = length_of(c);
+  barrier();  // a node that has not looked yet would see the first lines of the others
   for (int i = 0; i < 20; ++i) run("echo 'from " + std::to_string(quire_node()) + "' >> " + at(name));
   barrier();
   REQUIRE_EQUAL(length_of(c), then + 20 * 7 * static_cast<std::uint64_t>(quire_nodes()));
