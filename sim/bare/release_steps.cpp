@@ -120,7 +120,7 @@ void release_cluster::handle(node_state& n, const message& m, std::span<const st
   }
   if (m.kind == message_kind::patch) return on_patch(n, m, payload);
   if (m.kind == message_kind::home_move) --moving_[region * options_.units + m.unit];
-  if (m.kind == message_kind::pin_grant && !tamper_.never_acquires) n.release->acquire_pin(m.from, m.region, m.unit);
+  if (m.kind == message_kind::pin_grant && !tamper_.never_acquires) n.release->acquire();
   model::actions out;
   m.kind == message_kind::please_take ? (void)machine.frames().on_please_take(m.unit, out) : machine.on_message(m, out);
   finish_step(n, region, m.unit, &m, out);

@@ -136,9 +136,11 @@ class chart {
     }
   }
   void notice(std::uint16_t node, std::uint64_t unit = 0) { notice_of(node, 0, ~std::uint32_t{0}, unit); }
-  void notice_of(std::uint16_t node, std::uint16_t writer, std::uint32_t interval, std::uint64_t unit = 0) {
+  /// `teller`: who told this node; the node itself where that is not known.
+  void notice_of(std::uint16_t node, std::uint16_t writer, std::uint32_t interval, std::uint64_t unit = 0) { notice_by(node, node, writer, interval, unit); }
+  void notice_by(std::uint16_t node, std::uint16_t teller, std::uint16_t writer = 0, std::uint32_t interval = ~std::uint32_t{0}, std::uint64_t unit = 0) {
     line(node, "notice");
-    at(node).copies().on_notice(unit, node_id{writer}, interval, out_);
+    at(node).copies().on_notice(unit, node_id{writer}, interval, node_id{teller}, out_);
     perform(node);
   }
   /// The notices of the node's interval are about to be told.

@@ -195,6 +195,19 @@ TEST(release_history, packing_keeps_every_unit_of_every_writer_and_who_knows_all
   EXPECT_EQ(c.known(node(0)), 9u);
 }
 
+/// Or content of a writer would pass for new that left before the interval ended of which a third node has told.
+TEST(release_history, packing_forgets_who_told) {
+  history h(node(1), 3, 2);
+  EXPECT_TRUE(h.learn(run(0, 1, 5, 1, true), node(2)));
+  EXPECT_TRUE(h.learn(run(0, 2, 7, 1, true), node(0)));
+  EXPECT_EQ(h.source(0), node(2));
+  EXPECT_TRUE(h.learn(run(0, 3, 9, 1, true), node(2)));  // packs first
+  ASSERT_EQ(h.packed(), 1u);
+  EXPECT_EQ(h.source(h.begin()), node(1));
+  EXPECT_EQ(h.source(h.begin() + 1), node(1));
+  EXPECT_EQ(h.source(h.begin() + 2), node(2));
+}
+
 TEST(release_history, intervals_that_are_not_complete_survive_packing_as_they_are) {
   history h(node(2), 3, 3);
   EXPECT_TRUE(h.learn(run(1, 1, 5, 1, true), node(1)));

@@ -137,7 +137,6 @@ TEST(release_pin, news_that_came_while_the_pin_was_waited_for_make_its_content_s
   c.before(0, access::write);
   c.pin(1);
   c.notice(1);
-  EXPECT_FALSE(c.at(1).pins().grant_is_current(0));
   (void)c.take();
   c.run();
   EXPECT_EQ(c.take(), lines(R"(
@@ -155,9 +154,7 @@ TEST(release_pin, news_that_the_home_has_told_do_not) {
   chart c(2);
   c.before(0, access::write);
   c.pin(1);
-  EXPECT_TRUE(c.at(1).pins().grant_is_current(0));
-  c.notice(1);
-  c.at(1).pins().on_covered(0);
+  c.notice_by(1, 0);
   c.run();
   EXPECT_EQ(c.unit(1).mapped(), access::write);
   EXPECT_EQ(c.at(1).count().stale_replies, 0u);

@@ -111,6 +111,44 @@ TEST(release_unit, content_that_is_on_its_way_when_a_notice_comes_is_asked_for_a
   EXPECT_EQ(c.at(1).count().stale_replies, 1u);
 }
 
+/// A soak found it (task_graph_program, one unit of 2 MiB, 8 nodes): a thread waited for minutes, as each message of the home told of a write that the
+/// content behind it had.
+TEST(release_unit, content_is_as_new_as_all_that_its_sender_has_told_before_it) {
+  chart c(3);
+  c.before(0, access::write);
+  c.fault(1, access::read);
+  c.notice_by(1, 0);
+  c.notice_by(1, 0, 2);
+  c.run();
+  EXPECT_EQ(c.at(1).count().stale_replies, 0u);
+  EXPECT_EQ(c.unit(1).mapped(), access::read);
+}
+
+TEST(release_unit, content_is_stale_if_others_told_of_a_write_too) {
+  for (const bool last : {false, true}) {
+    chart c(3);
+    c.before(0, access::write);
+    c.fault(1, access::read);
+    c.notice_by(1, last ? 0 : 2);
+    c.notice_by(1, last ? 2 : 0);
+    c.notice_by(1, 0);
+    c.run();
+    EXPECT_EQ(c.at(1).count().stale_replies, 1u);
+    EXPECT_EQ(c.unit(1).mapped(), access::read);
+  }
+}
+
+TEST(release_unit, content_of_another_home_than_has_told_is_stale) {
+  chart c(3);
+  c.before(1, access::read);
+  c.fault(2, access::read);
+  c.notice_by(2, 0);
+  EXPECT_TRUE(c.only_writer(0, 1));
+  c.run();
+  EXPECT_EQ(c.at(2).count().stale_replies, 1u);
+  EXPECT_EQ(c.unit(2).source, node_id{1});
+}
+
 TEST(release_unit, twins_that_are_short_go_home_before_the_release) {
   chart c(2);
   c.before(1, access::write);

@@ -7,6 +7,7 @@
 #include <bit>
 #include <iostream>
 
+#include "core/counters.hpp"
 #include "sim/seeds.hpp"
 #include "sim/whole/job.hpp"
 
@@ -122,6 +123,47 @@ TEST(whole_livelock, hold_off_costs_nothing_where_nothing_is_lost) {
     EXPECT_LE(coincidences, 1u) << "replay: QUIRE_SIM_SEED=" << seed;
   }
   EXPECT_EQ(run_one(coincides).accesses.most_faults, 2u);
+}
+
+/// Under release consistency: each atomic operation is news of the unit, and comes while content is on its way that the home sends behind it.
+TEST(whole_livelock, readers_get_in_while_others_count_in_their_unit) {
+  for (const std::uint64_t seed : sim::seeds(1, 40)) {
+    world w(options_of({.seed = seed, .nodes = 4, .wake = 1'000, .think = 500}));
+    core::region_description about;
+    about.id = 1;
+    about.base = base_address;
+    about.bytes = 4096;
+    about.placement = QUIRE_PLACE_NODE;
+    about.consistency = QUIRE_RELEASE;
+    w.add_region(about);
+    unsigned reading = w.nodes() - 1;
+    sim::random draw(seed);
+    for (unsigned n = 1; n < w.nodes(); ++n) {
+      w.start(n, [&w, &reading, s = draw.next()](node& here) {
+        actor reader(w, here, 1, s);
+        for (unsigned i = 0; i < 20 && !w.failed(); ++i) {
+          (void)reader.read(base_address + 8);
+          w.sleep(20'000);
+        }
+        --reading;
+      });
+      for (unsigned t = 2; t < 4; ++t) {
+        w.start(n, [&w, &reading, t, s = draw.next()](node& here) {
+          actor counter(w, here, t, s);
+          while (reading != 0 && !w.failed()) (void)counter.operate(base_address, model::atomic_operation::add, 1);
+        });
+      }
+    }
+    ASSERT_EQ(w.run(), "") << "replay: QUIRE_SIM_SEED=" << seed;
+    std::uint64_t stale = 0, invalidations = 0;
+    for (unsigned n = 0; n < w.nodes(); ++n) {
+      const auto count = core::release_counters(w.at(n).core().regions, w.at(n).core().gone);
+      stale += count.stale_replies;
+      invalidations += count.invalidations;
+    }
+    EXPECT_EQ(stale, 0u) << "replay: QUIRE_SIM_SEED=" << seed;
+    EXPECT_GT(invalidations, w.nodes()) << "nobody lost a copy";
+  }
 }
 
 TEST(whole_replay, same_seed_same_run) {

@@ -46,8 +46,8 @@ void blocks::on_block_over(std::uint64_t unit, actions& out) {
   if (s.is_home != 0) {
     s.current.clear();  // copies may be as the unit was before
   } else if (old) {
-    s.follows = 0;
-    copies_.on_notice(unit, s.home, 0, out);
+    if (s.valid != 0) s.follows = 0;
+    copies_.on_notice(unit, s.home, 0, table_.shape.self, out);
   }
 }
 

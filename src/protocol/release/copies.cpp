@@ -77,7 +77,6 @@ void copies::ask(std::uint64_t unit, unit_state& s, access want, actions& out, s
 void copies::arrived(std::uint64_t unit, unit_state& s, actions& out) {
   const access want = s.pending();
   s.set_pending(access::none);
-  s.stale = 0;
   --table_.outstanding;
   const bool unasked = s.read_ahead != 0;
   if (s.withhold == 0) rights_.allow(unit, s, want, out);  // read-ahead that is mapped at once can no longer be told from used
@@ -93,16 +92,31 @@ void copies::on_copy_reply(const message& m, actions& out) {
   if (s.pending() == access::none || s.is_home != 0) return;
   table_.believe(s, m.from, static_cast<std::uint16_t>(m.a));
   if ((m.flags & message_flag::zero) == 0) s.written = 1;
-  if (s.stale != 0) {
-    s.stale = 0;
+  const bool is_base = (m.flags & message_flag::base) != 0;
+  const bool news = s.stale != 0 || s.follows != 0;
+  if (is_stale(s, m.from) || (is_base && news)) {
     ++table_.count.stale_replies;
     return ask(m.unit, s, s.pending(), out);
   }
   s.valid = 1;
-  s.follows = (m.flags & message_flag::base) != 0 ? 0 : 1;
+  s.follows = is_base ? 0 : 1;
   s.source = m.from;
   s.version = s.follows != 0 ? static_cast<std::uint32_t>(m.b) : no_version;
   arrived(m.unit, s, out);
+}
+
+/// A home has what it told of before it sent the content, and a pair of nodes keeps its order (I5): only news that others told may be missing.
+void copies::note_news(unit_state& s, node_id teller) noexcept {
+  const bool covered = s.stale == 0 && (s.follows == 0 || s.source == teller);
+  s.stale = covered ? 0 : 1;
+  s.follows = covered ? 1 : 0;
+  if (covered) s.source = teller;
+}
+
+bool copies::is_stale(unit_state& s, node_id from) noexcept {
+  const bool stale = s.stale != 0 || (s.follows != 0 && s.source != from);
+  s.stale = s.follows = 0;
+  return stale;
 }
 
 /// Threads that write it now fault, and wait for the content that has their writes.
@@ -113,7 +127,7 @@ void copies::take_copy(std::uint64_t unit, unit_state& s, actions& out) {
   s.version = no_version;
 }
 
-void copies::on_notice(std::uint64_t unit, node_id writer, std::uint32_t interval, actions& out) {
+void copies::on_notice(std::uint64_t unit, node_id writer, std::uint32_t interval, node_id teller, actions& out) {
   unit_state& s = table_.checked ? table_.touch(unit) : table_.units[unit];
   if (s.touched == 0 || s.is_home != 0) return;
   if (home_updates::follows_home(s) && writer == s.source && interval <= s.version) return;  // the copy has it
@@ -121,7 +135,7 @@ void copies::on_notice(std::uint64_t unit, node_id writer, std::uint32_t interva
     s.news = 1;
     return;
   }
-  if (s.pending() != access::none || s.pin_data != 0) s.stale = 1;
+  if (s.pending() != access::none || s.pin_data != 0) note_news(s, teller);
   if (s.valid == 0) return;
   take_copy(unit, s, out);
   ++table_.count.invalidations;

@@ -20,9 +20,9 @@ class copies {
   bool on_hint(std::uint64_t unit, access want, actions& out);
   bool on_fault_around(std::uint64_t unit, actions& out);
   void on_copy_reply(const message& m, actions& out);
-  /// An acquire has brought the news that `writer` wrote `unit` in one of its intervals: a copy here that does not have it goes,
-  /// what was changed in it to the home first.
-  void on_notice(std::uint64_t unit, node_id writer, std::uint32_t interval, actions& out);
+  /// An acquire has brought the news that `writer` wrote `unit` in one of its intervals, which this node has heard from `teller`: a copy here that
+  /// does not have it goes, what was changed in it to the home first.
+  void on_notice(std::uint64_t unit, node_id writer, std::uint32_t interval, node_id teller, actions& out);
   /// This node's interval ends, in which `unit` was written: what was changed goes to the home.
   void on_release(std::uint64_t unit, actions& out);
   /// Twins are short: what was changed so far goes to the home. The unit stays written in the open interval.
@@ -32,8 +32,12 @@ class copies {
   /// The content is here, for which threads wait.
   void arrived(std::uint64_t unit, unit_state& s, actions& out);
   void take_copy(std::uint64_t unit, unit_state& s, actions& out);
+  /// Content has come from the home `from`: whether it may be older than notices that came while it was waited for. Asked once.
+  [[nodiscard]] static bool is_stale(unit_state& s, node_id from) noexcept;
 
  private:
+  static void note_news(unit_state& s, node_id teller) noexcept;
+
   unit_table& table_;
   rights& rights_;
   kept_units& kept_;

@@ -119,7 +119,7 @@ void history::pack() {
       last->count = static_cast<std::uint32_t>(std::max(last->first + last->count, stop) - last->first);
       continue;
     }
-    packed.push_back({e.what, e.what.writer});
+    packed.push_back({e.what, self_});
   }
   for (std::size_t i = 0; i < packed.size(); ++i) {
     notice& n = packed[i].what;
@@ -134,7 +134,7 @@ void history::pack() {
     n.writer = node_id{writer};
     n.interval = known_[writer];
     n.last = true;
-    packed.push_back({n, n.writer});
+    packed.push_back({n, self_});
   }
   packed.insert(packed.end(), open.begin(), open.end());
   log_ = std::move(packed);

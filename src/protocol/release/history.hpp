@@ -41,7 +41,7 @@ class history {
   [[nodiscard]] position end() const noexcept { return base_ + log_.size(); }
   /// The notice at `at`, which is not forgotten and not the end.
   [[nodiscard]] const notice& operator[](position at) const noexcept { return log_[at - base_].what; }
-  /// Who told of it; this node for its own.
+  /// Who told of it; this node for its own, and for what has been packed: there it is not known any more.
   [[nodiscard]] node_id source(position at) const noexcept { return log_[at - base_].source; }
   /// The first that is not forgotten.
   [[nodiscard]] position begin() const noexcept { return base_; }
@@ -68,7 +68,7 @@ class history {
  private:
   struct entry {
     notice what{};
-    node_id source{};  ///< who told; this node for its own
+    node_id source{};  ///< see source()
   };
   void append(const notice& n, node_id source);
   void pack();

@@ -36,7 +36,8 @@ bool machine::is_valid(std::uint64_t unit) const noexcept {
   if (!home && (s.shared != 0 || !s.current.empty() || !s.readers.empty() || s.credit != 0 || s.partnered != 0)) return false;
   if (!home && s.streak != 0) return false;
   if (s.partnered == 0 && (s.paired != 0 || s.merged != 0 || s.behind != 0)) return false;
-  if (s.follows != 0 && (home || s.valid == 0)) return false;
+  const bool awaits = s.pending() != access::none || s.pin_data != 0;
+  if (s.follows != 0 && (home || (s.valid == 0 && !awaits))) return false;
   if (s.version == given_away && (home || s.valid != 0)) return false;
   if (s.kept != 0 && (s.twin == 0 || s.mapped() == access::none || table_.shape.scans || table_.checked)) return false;
   if (home && s.shared != 0 && s.mapped() == access::write && s.listed == 0 && s.kept == 0 && !table_.shape.scans) return false;
@@ -51,7 +52,7 @@ bool machine::is_valid(std::uint64_t unit) const noexcept {
   if ((s.granted != 0) != (grants_.find(unit) != nullptr) || (s.granted != 0 && !home) || (s.pinned != 0 && s.pin_asked != 0)) return false;
   if (s.pinned != 0 && home && pins_.holder_of(unit) != table_.shape.self) return false;
   if (s.news != 0 && !table_.checked) return false;
-  return s.stale == 0 || s.pending() != access::none || s.pin_data != 0;
+  return s.stale == 0 || (awaits && s.follows == 0);
 }
 
 std::uint64_t machine::twins_beside(std::uint64_t first) const noexcept {

@@ -170,7 +170,7 @@ void node::acquire() {
     (n.moves != 0 ? moved : written) = true;
     for (std::uint64_t unit = n.first; n.moves == 0 && unit < end_in(*m, n); ++unit) {
       state_.step.clear();
-      m->copies().on_notice(unit, n.writer, n.interval, state_.step);
+      m->copies().on_notice(unit, n.writer, n.interval, history_.source(at), state_.step);
       if (state_.step.size() != 0) state_.effects.perform(n.region, state_.step);
     }
   }

@@ -70,15 +70,12 @@ class node final : public protocol::domain {
     if (m.kind == model::message_kind::home_move && (m.flags & model::message_flag::take) != 0) tell(to);
   }
   void on_arriving(const message& m) override {
-    if (m.kind == model::message_kind::pin_grant) acquire_pin(m.from, m.region, m.unit);
+    if (m.kind == model::message_kind::pin_grant) acquire();
   }
   /// All notices that this node knows go to `to`, before what is sent there next.
   void tell(node_id to);
   /// Before a call of this node's thread that ends an acquire goes on, and before memory of others is handed out.
   void acquire() override;
-  /// The same, when the home `from` has granted a pin of `unit`: what comes with it is as new as all that the home has told, and stale
-  /// only if others have told more (pinning.cpp).
-  void acquire_pin(node_id from, model::region_id region, std::uint64_t unit);
   /// Content that a home took when it knew these intervals (of each node its last) has all that this node has heard of the unit or
   /// written in it (broadcast.cpp).
   [[nodiscard]] bool is_covered(model::region_id region, std::uint64_t unit, std::span<const std::uint32_t> known) const;

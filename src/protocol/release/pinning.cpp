@@ -11,8 +11,6 @@
 
 #include <algorithm>
 
-#include "protocol/release/node.hpp"
-
 namespace quire::release {
 
 using model::action_kind;
@@ -113,8 +111,7 @@ void page_locks::on_pin_grant(const message& m, actions& out) {
     s.pin_data = 0;
     table_.believe(s, m.from, static_cast<std::uint16_t>(m.a));  // no diff of this node is on the old way: it had no copy
     if ((m.flags & message_flag::zero) == 0) s.written = 1;
-    again = s.stale != 0;
-    s.stale = 0;
+    again = copies::is_stale(s, m.from);
     if (again) ++table_.count.stale_replies;
     s.valid = again ? 0 : 1;
     s.version = no_version;
@@ -220,20 +217,6 @@ void page_locks::on_pin_end(const message& m, actions& out) {
 node_id page_locks::holder_of(std::uint64_t unit) const noexcept {
   const grants::grant* const g = grants_.find(unit);
   return g != nullptr && g->held ? g->holder : table_.shape.self;
-}
-
-// ---- What comes with a pin
-
-void node::acquire_pin(node_id from, model::region_id region, std::uint64_t unit) {
-  machine* const m = state_.machine_of(region);
-  bool covered = m != nullptr && m->pins().grant_is_current(unit);
-  for (history::position at = std::max(history_.applied(), history_.begin()); covered && at < history_.end(); ++at) {
-    const notice& n = history_[at];
-    const bool about = n.region == region && n.moves == 0 && n.writer != state_.self && unit >= n.first && unit - n.first < n.count;
-    if (about && history_.source(at) != from) covered = false;
-  }
-  acquire();
-  if (covered) m->pins().on_covered(unit);
 }
 
 }  // namespace quire::release

@@ -31,10 +31,6 @@ class page_locks final : public model::page_locking {
   [[nodiscard]] bool awaits_grant(std::uint64_t unit) const noexcept override { return table_.units[unit].pin_data != 0; }
   /// At the home: a pin_grant with content is about to be sent.
   void on_grant_leaves(std::uint64_t unit, actions& out);
-  /// What comes with the pin is as new as all that this node has heard of the unit.
-  [[nodiscard]] bool grant_is_current(std::uint64_t unit) const noexcept { return awaits_grant(unit) && table_.units[unit].stale == 0; }
-  /// It is so all the same.
-  void on_covered(std::uint64_t unit) noexcept { table_.units[unit].stale = 0; }
 
   void on_pin_request(const message& m, actions& out);
   void on_pin_grant(const message& m, actions& out);

@@ -24,7 +24,7 @@ struct unit_state {
   model::copyset current{};  ///< home: nodes whose copy is as good as the home's
   model::copyset readers{};  ///< home: nodes that fetched it after what the home wrote; see update.cpp
   std::uint32_t version = 0;  ///< copy: it has what `source` wrote up to this interval; or one of the above. Kept at the home: the same of its twin
-  node_id source{};          ///< copy: the home that it came from; home: the partner, see update.cpp
+  node_id source{};          ///< copy: the home that it came from; pending: see `follows`; home: the partner, see update.cpp
   node_id home{};            ///< where the home is, or was when this node last heard; at a home that was one before: where it went then
   std::uint16_t moves = 0;   ///< how often the home had moved by then, see is_newer()
   std::uint8_t touched : 1 = 0;     ///< `home` and `is_home` have been set
@@ -34,7 +34,7 @@ struct unit_state {
   std::uint8_t twin : 1 = 0;        ///< a twin exists: the copy may differ from it
   std::uint8_t listed : 1 = 0;      ///< in the list of units written in the open interval
   std::uint8_t written : 1 = 0;     ///< the content may differ from zero
-  std::uint8_t stale : 1 = 0;       ///< pending: what is on its way may be older than a notice that came meanwhile
+  std::uint8_t stale : 1 = 0;       ///< pending: what is on its way may be older than a notice that came meanwhile, whoever sends it
   std::uint8_t assigned : 1 = 0;    ///< first-touch placement: the home is settled
   std::uint8_t mapped_ : 2 = 0;     ///< access that the application view permits
   std::uint8_t pending_ : 2 = 0;    ///< access wished for since the content was asked for
@@ -45,7 +45,8 @@ struct unit_state {
   std::uint8_t was_home : 1 = 0;    ///< has been home and gave it away, and may be it again: what it passed on meanwhile may come back
   std::uint8_t news : 1 = 0;        ///< in a block that is checked: another node has written, and a copy here goes at the end
   std::uint8_t asked : 1 = 0;       ///< a request for the content is on its way; it ends with its reply, or comes back to its home
-  std::uint8_t follows : 1 = 0;     ///< copy: this node has not written it since it came, so updates of `source` may replace it
+  std::uint8_t follows : 1 = 0;     ///< copy: this node has not written it since it came, so updates of `source` may replace it; pending:
+                                    ///< notices came meanwhile, `source` has told of them all, and content that it sends has them
   std::uint8_t fetched : 1 = 0;     ///< home: somebody has fetched it since it last told what it wrote
   std::uint8_t again : 1 = 0;       ///< home: somebody who had fetched it before that, too
   std::uint8_t sampled : 1 = 0;     ///< copy: not mapped since an update came, to see whether that is used
