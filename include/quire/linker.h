@@ -57,7 +57,8 @@ typedef struct quire_linker {
   /** As fill(), if that is a matter of microseconds; else EAGAIN. On the thread that serves page faults: it takes no lock and no heap memory, and does
    *  not wait. May be NULL. */
   int (*try_fill)(void* self, uint64_t at, void* into, size_t bytes);
-  /** Reads `bytes` from `at` on. Beyond the end of the content there are zeroes. */
+  /** Reads `bytes` from `at` on. Beyond the end of the content there are zeroes. ENODATA: the content ends before, and the rest of `into` is zero; that
+   *  is an error where it was longer when it was opened or flushed last, as somebody else has made it shorter. */
   int (*fill)(void* self, uint64_t at, void* into, size_t bytes);
   /** Writes them. NULL without QUIRE_LINK_WRITE. */
   int (*flush)(void* self, uint64_t at, const void* from, size_t bytes);

@@ -48,7 +48,6 @@ int open(void*, const char* what, unsigned flags, std::uint64_t* bytes, void** s
   return 0;
 }
 
-/// Somebody else may have made the file shorter: then there is zero, too.
 int fill(void* self, std::uint64_t at, void* into, std::size_t bytes) {
   char* to = static_cast<char*>(into);
   while (bytes != 0) {
@@ -61,7 +60,7 @@ int fill(void* self, std::uint64_t at, void* into, std::size_t bytes) {
     bytes -= static_cast<std::size_t>(done);
   }
   std::memset(to, 0, bytes);
-  return 0;
+  return bytes == 0 ? 0 : ENODATA;
 }
 
 /// From the page cache. What is only in part below the end is left to fill().

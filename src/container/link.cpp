@@ -83,7 +83,7 @@ const char* link::name_of(function which) noexcept {
 int link::perform(call& c) {
   switch (c.what) {
     case function::open: return linker_.open(linker_.context, what_.c_str(), static_cast<unsigned>(c.at), &c.answer, &self_);
-    case function::fill: return linker_.fill(self_, c.at, c.memory, c.bytes);
+    case function::fill: return perform_fill(c);
     case function::flush: return linker_.flush(self_, c.at, c.memory, c.bytes);
     case function::sync: return linker_.sync(self_);
     case function::truncate: return linker_.truncate(self_, c.at);
@@ -92,6 +92,19 @@ int link::perform(call& c) {
     case function::identify: return linker_.identify(linker_.context, what_.c_str(), &c.answer);
   }
   return EIO;
+}
+
+/// Content that has grown since it was flushed last ends early, and the rest is zero. What once was there somebody else has taken away.
+int link::perform_fill(const call& c) {
+  const std::uint64_t had = flushed_end_.load();
+  const int error = linker_.fill(self_, c.at, c.memory, c.bytes);
+  if (error != ENODATA) return error;
+  if (c.at + c.bytes > had) return 0;
+  if (!told_shorter_.exchange(true)) {
+    base::log(base::log_level::error, "container '%s': '%s' has become shorter than it was, as linker '%s' says: there is nothing up to byte %lu any more; what "
+              "is read there fails", container_.c_str(), what_.c_str(), name_.c_str(), number(c.at + c.bytes));
+  }
+  return error;
 }
 
 // ---- Into the linker, and back

@@ -98,6 +98,7 @@ class link : public std::enable_shared_from_this<link> {
   void note_late(call& c, bool is_late) noexcept;
   void close_linker() noexcept;
   [[nodiscard]] int perform(call& c);
+  [[nodiscard]] int perform_fill(const call& c);
   void wait_for_change(std::unique_lock<std::mutex>& lock) noexcept;
   [[nodiscard]] std::uint64_t gated(std::uint64_t at, std::uint64_t bytes) const noexcept;
   [[nodiscard]] int flush_tail(std::uint64_t at, std::span<const std::byte> from) noexcept;
@@ -121,6 +122,7 @@ class link : public std::enable_shared_from_this<link> {
   // Written under the mutex.
   std::atomic<std::uint64_t> gate_{UINT64_MAX};  ///< nothing from here on goes to the linker
   std::atomic<std::uint64_t> known_end_{0};
+  std::atomic<bool> told_shorter_{false};
   std::atomic<std::uint64_t> flushed_end_{0};  ///< this node has flushed nothing beyond, and the content was so long when it was opened
 };
 

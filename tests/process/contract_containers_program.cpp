@@ -593,6 +593,36 @@ void errors() {
   on_node(0, [] { REQUIRE_OK(quire_container_remove("bad", 0)); });
 }
 
+/// Another program makes the file shorter: what is not there any more is an error, and no zeroes; what is there, and what memory has, can be read.
+void shrinks() {
+  on_node(0, [&] { make_file("shrinks", content(9 * page + 7, 8)); });
+  const std::string what = path("shrinks");
+  auto o = options(QUIRE_CONTAINER_CREATE, "file", what.c_str());
+  o.placement = QUIRE_PLACE_NODE;
+  const quire_container c = open("shrinks", o);
+  on_node(quire_nodes() - 1, [&] {
+    write(c, page + 5, content(10, 9, page + 5));
+    REQUIRE(::truncate(what.c_str(), 3 * page + 100) == 0);
+    REQUIRE_SAME(read(c, page + 5, 10), content(10, 9, page + 5));
+    REQUIRE_SAME(read(c, 2 * page, page), content(page, 8, 2 * page));
+    std::vector<std::byte> into(page);
+    std::size_t done = 1;
+    REQUIRE_STATUS(quire_container_read(c, 7 * page, into.data(), page, &done), QUIRE_IO);
+    REQUIRE_EQUAL(done, 0);
+    make_file("shrinks", content(9 * page + 7, 8));
+    REQUIRE_SAME(read(c, 7 * page, 2 * page + 7), content(2 * page + 7, 8, 7 * page));
+    REQUIRE_OK(quire_container_sync(c, 0, 0));
+    auto wanted = content(9 * page + 7, 8);
+    std::copy_n(content(10, 9, page + 5).begin(), 10, wanted.begin() + page + 5);
+    REQUIRE_SAME(file_now("shrinks"), wanted);
+    // Where it has grown in memory alone, nothing is missing.
+    write(c, 20 * page, content(page, 8, 20 * page));
+    REQUIRE_SAME(read(c, 15 * page, page), std::vector<std::byte>(page));
+  });
+  REQUIRE_OK(quire_container_close(c));
+  on_node(0, [] { REQUIRE_OK(quire_container_remove("shrinks", 0)); });
+}
+
 /// A thread that needs by a mapping what the linker does not give gets SIGBUS, at the address of its access.
 sigjmp_buf g_back;
 void* volatile g_where = nullptr;
@@ -1018,7 +1048,7 @@ int main(int argc, char** argv) {
   const std::pair<const char*, void (*)()> parts[] = {{"refusals", refusals},
                                                       {"memory", memory}, {"files", files}, {"drops", drops}, {"ahead", drops_what_was_read_ahead}, {"keeps", refused_opens_keep_content}, {"appends", appends}, {"ends", ends},
                                                       {"beyond", beyond_the_end}, {"atomic_calls", atomic_calls}, {"regions", regions},
-                                                      {"errors", errors}, {"signals", signals}, {"linkers", linkers}, {"at_once", at_once}};
+                                                      {"errors", errors}, {"shrinks", shrinks}, {"signals", signals}, {"linkers", linkers}, {"at_once", at_once}};
   for (const auto& [name, run] : parts) {
     if (!given && (part.empty() || part == name)) {
       barrier();
