@@ -162,7 +162,7 @@ void stored_units::advance(call& c) noexcept {
 /// The machine has a unit flushed that is dirty, or gives up what it has; for others that are on their way the call waits as well.
 void stored_units::look_at(call& c, std::uint64_t unit) noexcept {
   region_slot& r = *c.region;
-  if (r.machine->authority_of(unit) != core_.config.self) return;
+  if (r.backing == nullptr || r.machine->authority_of(unit) != core_.config.self) return;  // what a lost node alone could keep stays in memory
   if (c.in_background && r.machine->pins().is_pinned(unit)) return;  // a thread here uses it
   core_.actions.clear();
   bool next = false;

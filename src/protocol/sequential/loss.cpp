@@ -22,9 +22,11 @@ void losses::cut(std::uint64_t unit, actions& out) {
   directory_entry& e = table_.entries[unit];
   while (!e.requests.empty()) table_.requests.pop(e.requests);
   const bool lost = e.touched == directory_entry::lost;
-  const auto dirty = e.dirty, flushing = e.flushing;  // of a store of this node, which lives
+  const auto flushing = e.flushing;  // to a store of this node, which lives
+  const bool manages = table_.manager_of(unit) == table_.shape.self;
+  const bool dirty = e.dirty != 0 || (manages && may_write(table_.units[unit], table_.shape.self));
   e = {};
-  e.dirty = dirty;
+  e.dirty = dirty ? 1 : 0;
   e.flushing = flushing;
   if (lost) e.touched = directory_entry::lost;
   if (pin* const p = table_.pins.find(table_.shape.region, unit); p != nullptr) p->waiting = {};
