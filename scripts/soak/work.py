@@ -22,6 +22,7 @@ SIMULATORS = {
     "whole_protocol_test": "*other_protocol.*",
     "whole_stored_test": "*whole_stored.*",
     "whole_stored_ends_test": "*whole_stored_ends.*",
+    "whole_stored_deaths_test": "*whole_stored_deaths.*",
     "whole_store_test": "*other_store.*:parked_messages.of_one*",
     "whole_region_test": "*whole_regions.*:*whole_region_deaths.*:whole_region_misuse.*:whole_region_holds.*",
     "whole_layout_test": "*other_layout.*",

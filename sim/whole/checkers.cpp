@@ -220,7 +220,9 @@ std::string check_views(world& w, std::uint16_t region) {
     const core::region_slot& r = slot_of(w.at(n), region);
     if (!w.at(n).is_dead() && (directory_of(r) == nullptr || r.change.frozen)) return {};
   }
-  const core::region_slot& first = slot_of(w.at(0), region);
+  unsigned alive = 0;
+  while (alive + 1 < w.nodes() && w.at(alive).is_dead()) ++alive;
+  const core::region_slot& first = slot_of(w.at(alive), region);
   for (std::uint64_t unit = 0; unit < units_of(first); ++unit) {
     unsigned readers = 0, writers = 0;
     for (unsigned n = 0; n < w.nodes(); ++n) {

@@ -81,7 +81,10 @@ base::status container_service::copy_plainly(const char* call, const opening& o,
     std::size_t piece = asked - done;
     if (linked) piece = core_.faults.usable(address, piece, want);
     if (piece == 0) {
-      if (const auto why = core_.faults.fault(address, in != nullptr, base::now_ns()); !why.ok()) {
+      if (const auto why = core_.faults.fault(address, in != nullptr, base::now_ns()); why == QUIRE_LOST) {
+        return explain(QUIRE_LOST, "%s(): a node is lost that alone had what is at byte %lu of container '%s', and reached '%s'", call, number(at + done),
+                       o.head->name, o.head->what);
+      } else if (!why.ok()) {
         return explain(why.code(), "%s(): linker '%s' does not give what is at byte %lu of container '%s' (the node that reads '%s' says why)", call,
                        o.head->linker, number(at + done), o.head->name, o.head->what);
       }

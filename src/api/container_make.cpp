@@ -76,11 +76,12 @@ container_service::answer container_service::do_here(order what, std::uint16_t n
     if (const auto why = ask_first(order::heads, 0, {}, m); !why.ok()) return {why};
     heads_.store(m.a, std::memory_order_release);
   }
-  const container_head& head = *head_of(number);
+  container_head head;
+  if (what != order::detach && !read_head(number, head)) return {QUIRE_LOST};  // who asked is lost
   switch (what) {
-    case order::attach: return attach_here(number, static_cast<unsigned>(c));
+    case order::attach: return attach_here(number, head, static_cast<unsigned>(c));
     case order::examine: return examine_here(head);
-    case order::offer: return offer_here(number);
+    case order::offer: return offer_here(number, head);
     case order::identify:
     case order::erase: {
       const quire_linker* const l = linkers_.find(std::string(head.linker));
@@ -122,8 +123,7 @@ container_service::answer container_service::do_here(order what, std::uint16_t n
   return {QUIRE_IO, EIO, 0};
 }
 
-container_service::answer container_service::attach_here(std::uint16_t number, unsigned flags) {
-  const container_head& head = *head_of(number);
+container_service::answer container_service::attach_here(std::uint16_t number, const container_head& head, unsigned flags) {
   const quire_linker* const l = linkers_.find(std::string(head.linker));
   if (l == nullptr) return {QUIRE_NOT_FOUND, ENOENT, no_linker};
   std::uint64_t bytes = 0;
@@ -136,8 +136,7 @@ container_service::answer container_service::attach_here(std::uint16_t number, u
   return {{}, bytes, 0};
 }
 
-container_service::answer container_service::offer_here(std::uint16_t number) {
-  const container_head& head = *head_of(number);
+container_service::answer container_service::offer_here(std::uint16_t number, const container_head& head) {
   const auto l = link_of(number);
   if (l == nullptr) return {QUIRE_NOT_FOUND};
   l->begin({head.unit_bytes, head.all != 0 ? core_.config.nodes : 1, core_.config.self.value()}, head.linked_bytes);
@@ -159,7 +158,7 @@ struct container_service::making {
 base::status container_service::make_heads() {
   quire_region_options options{};
   options.size = sizeof options;
-  options.placement = QUIRE_PLACE_MODULO;
+  options.placement = core_.config.survives ? QUIRE_PLACE_NODE : QUIRE_PLACE_MODULO;  // without node 0 none is made
   quire_region region{};
   if (const auto why = regions_.others().create(options, head_bytes * (container::most_containers + 1u), region); !why.ok()) return why;
   message m;
@@ -181,9 +180,13 @@ base::status container_service::make(std::uint16_t number, const char* name, con
       return explain(QUIRE_UNSUPPORTED, "%s(): a container with linker '%s' has sequential consistency; QUIRE_RELEASE goes with \"memory\"", opens, linker);
     }
   }
+  if (core_.config.survives && what.linker == nullptr) {
+    return explain(QUIRE_UNSUPPORTED, "%s(): where the job goes on when a node is lost, a container is of a linker that has its content: not \"memory\"", opens);
+  }
   if (heads_.load() == 0) {
     if (const auto why = make_heads(); !why.ok()) return why;
   }
+  if (const auto why = claim_head(number); !why.ok()) return why;
   container_head& head = *(what.head = head_of(number));
   const std::uint64_t mutex = head.mutex;
   std::memset(static_cast<void*>(&head), 0, sizeof head);
@@ -226,7 +229,8 @@ base::status container_service::attach(making& what, unsigned node, unsigned fla
 base::status container_service::share_out(making& what) {
   container_head& head = *what.head;
   const unsigned nodes = core_.config.nodes;
-  if (what.given->placement == QUIRE_PLACE_NODE || nodes == 1) return {};
+  const bool at_one = what.given->placement == QUIRE_PLACE_NODE;
+  if ((at_one && !core_.config.survives) || nodes == 1) return {};
   bool all = (what.linker->can & QUIRE_LINK_ANYWHERE) != 0;
   if (what.linker->identify != nullptr) {
     const answer mine = ask(head.home, order::identify, what.number, 0);
@@ -234,16 +238,16 @@ base::status container_service::share_out(making& what) {
     for (unsigned node = 0; all && node < nodes; ++node) {
       if (node == head.home) continue;
       const answer theirs = ask(node, order::identify, what.number, 0);
-      all = theirs.why.ok() && theirs.a == mine.a;
+      all = is_lost(theirs) || (theirs.why.ok() && theirs.a == mine.a);
     }
   }
   if (!all) return {};
   constexpr unsigned first_only = QUIRE_CONTAINER_CREATE | QUIRE_CONTAINER_EXCLUSIVE | QUIRE_CONTAINER_TRUNCATE;
   for (unsigned node = 0; node < nodes; ++node) {
     if (node == head.home) continue;
-    if (const auto why = attach(what, node, what.given->flags & ~first_only); !why.ok()) return why;
+    if (const auto why = attach(what, node, what.given->flags & ~first_only); !why.ok() && !is_lost({why})) return why;
   }
-  head.all = 1;
+  (at_one ? head.spare : head.all) = 1;
   return {};
 }
 
@@ -286,7 +290,7 @@ base::status container_service::link_up(making& what) {
     options.placement = head.all != 0 ? QUIRE_PLACE_MODULO : QUIRE_PLACE_NODE;
     options.home = head.all != 0 ? 0 : static_cast<int>(head.home);
     for (const unsigned node : what.attached) {
-      if (const answer got = ask(node, order::offer, what.number, 0); !got.why.ok()) return got.why;
+      if (const answer got = ask(node, order::offer, what.number, 0); !got.why.ok() && !is_lost(got)) return got.why;
     }
   }
   if (const auto why = regions_.others().create(options, shape.capacity, what.region, what.linker != nullptr ? what.number : 0); !why.ok()) {
@@ -303,7 +307,7 @@ base::status container_service::link_up(making& what) {
   head.capacity = shape.capacity;
   head.bytes = head.announced = head.linked != 0 ? head.linked_bytes : shape.bytes;
   if (shape.bytes <= head.bytes) return {};
-  opening o{what.number, true, &head, head.base, head.capacity, {}};
+  opening o{what.number, true, &head, {}, head.base, head.capacity, {}};
   return grow(opens, o, shape.bytes);
 }
 
@@ -325,9 +329,14 @@ base::status container_service::remove(const char* name, unsigned flags) {
   const auto got = ask_first(order::take_away, 0, text, m);
   if (got == QUIRE_NOT_FOUND) return explain(QUIRE_NOT_FOUND, "%s(): there is no container '%s'", call, text.c_str());
   if (got == QUIRE_BUSY) return explain(QUIRE_BUSY, "%s(): somebody has container '%s' open (quire_container_close())", call, text.c_str());
+  if (got == QUIRE_LOST) return explain(QUIRE_LOST, "%s(): container '%s' stays: node 0, which numbers regions, is lost", call, text.c_str());
   if (!got.ok()) return got;
   const auto number = static_cast<std::uint16_t>(m.a);
   heads_.store(m.b, std::memory_order_release);
+  if (const auto lost = claim_head(number); !lost.ok()) {
+    tell_first(order::stays, number);
+    return lost;
+  }
   container_head& head = *head_of(number);
   const bool erases = flags != 0 && head.linked != 0;
   base::status why;
@@ -344,6 +353,10 @@ base::status container_service::remove(const char* name, unsigned flags) {
     return explain(why.code(), "%s", said.c_str());
   }
   __atomic_store_n(&head.there, 0, __ATOMIC_RELEASE);
+  if (core_.config.survives) {
+    spread_head(number);
+    tell_others(order::unnoted, number, {});
+  }
   for_each_io(head, [&](unsigned node) { (void)ask(node, order::detach, number, 0); });
   answer erased;
   if (erases) erased = ask(head.home, order::erase, number, 0);

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/detail.hpp"
 #include "base/log.hpp"
 #include "region/services.hpp"
@@ -19,6 +20,7 @@ using region::service;
 
 namespace {
 constexpr std::uint64_t creates = 1, excludes = 2, makes = 1u << 16;
+constexpr std::uint64_t for_good = UINT64_MAX;  ///< beside QUIRE_LOST: no other node can do it either
 
 std::string_view text_of(std::span<const std::byte> value) noexcept { return {reinterpret_cast<const char*>(value.data()), value.size()}; }
 }  // namespace
@@ -38,6 +40,8 @@ container_service::container_service(core::core& e, region::registry& regions, t
   e.services.set(static_cast<std::uint32_t>(service::container), [](void* self, core::core&, const message& m, std::span<const std::byte> value) noexcept {
     static_cast<container_service*>(self)->on_message(m, value);
   }, this, "quire_container_open");
+  if (!e.config.survives) return;
+  e.survival.on_deaths([](void* self, unsigned node) noexcept { static_cast<container_service*>(self)->on_death(node); }, this, false);
 }
 
 /// The engine has stopped: no thread of a crew is in a linker.
@@ -65,11 +69,16 @@ void container_service::on_message(const message& m, std::span<const std::byte> 
       if (m.b != 0) first_heads_ = m.b;
       core_.services.answer(m, {}, first_heads_, names_.last());
       break;
-    case order::made: names_.made(number); break;
-    case order::failed: names_.failed(number); break;
-    case order::closed: names_.closed(number); break;
-    case order::stays: names_.stays(number); break;
-    case order::gone: names_.gone(number); break;
+    case order::made:
+    case order::failed:
+    case order::closed:
+    case order::stays:
+    case order::gone: note_change(what, number, m.from.value()); break;
+    case order::noted:
+      first_heads_ = m.c;
+      names_.note(text_of(value), number);
+      break;
+    case order::unnoted: names_.unnote(number); break;
     case order::written: {
       const std::lock_guard guard(mutex_);
       const auto& l = links_[number];
@@ -84,12 +93,26 @@ void container_service::on_message(const message& m, std::span<const std::byte> 
   if (what != order::note_end) retry();
 }
 
+/// A node that answers for node 0 counts nothing: nothing can be made or removed.
+void container_service::note_change(order what, std::uint16_t number, unsigned by) noexcept {
+  if (core_.config.self.value() != 0) return;
+  switch (what) {
+    case order::made: return names_.made(number);
+    case order::failed: return names_.failed(number);
+    case order::closed: return names_.closed(number, by);
+    case order::stays: return names_.stays(number);
+    default: return names_.gone(number);
+  }
+}
+
 /// Answers, or keeps it until something has changed.
 void container_service::on_name(const message& m, std::string_view name) {
   using outcome = name_table::outcome;
   if (names_held_) return keep_waiting(m, name);
+  if (core_.config.self.value() != 0) return on_name_after_node_0(m, name);
   const bool opens = static_cast<order>(m.a) == order::open;
-  const auto got = opens ? names_.open(name, (m.b & creates) != 0, (m.b & excludes) != 0, first_heads_ == 0) : names_.take_away(name);
+  const unsigned by = m.from.value();
+  const auto got = opens ? names_.open(name, (m.b & creates) != 0, (m.b & excludes) != 0, first_heads_ == 0, by) : names_.take_away(name, by);
   switch (got.what) {
     case outcome::found: return core_.services.answer(m, {}, got.number, first_heads_);
     case outcome::make: return core_.services.answer(m, {}, got.number | makes, first_heads_);
@@ -100,6 +123,21 @@ void container_service::on_name(const message& m, std::string_view name) {
     case outcome::wait: break;
   }
   keep_waiting(m, name);
+}
+
+void container_service::on_name_after_node_0(const message& m, std::string_view name) {
+  const auto got = names_.find(name);
+  const bool there = got.what == name_table::outcome::found, opens = static_cast<order>(m.a) == order::open;
+  if (opens && there) return (m.b & excludes) != 0 ? core_.services.answer(m, QUIRE_EXISTS) : core_.services.answer(m, {}, got.number, first_heads_);
+  if (!there && (m.b & creates) == 0) return core_.services.answer(m, QUIRE_NOT_FOUND);
+  core_.services.answer(m, QUIRE_LOST, for_good);
+}
+
+/// Who waits for what the dead node was making asks anew.
+void container_service::on_death(unsigned node) {
+  std::erase_if(waiting_, [&](const waiting& w) { return w.m.from.value() == node; });
+  if (core_.config.self.value() == 0) names_.lost(node);
+  retry();
 }
 
 void container_service::keep_waiting(const message& m, std::string_view name) {
@@ -116,15 +154,33 @@ void container_service::retry() {
 // ---- Questions
 
 base::status container_service::ask_first(order what, std::uint64_t b, std::string_view name, message& m) {
-  m = {};
-  m.a = static_cast<std::uint64_t>(what);
-  m.b = b;
-  return core_.services.ask(node_id{0}, static_cast<std::uint32_t>(service::container), m, std::as_bytes(std::span(name.data(), name.size())));
+  for (;;) {
+    unsigned leader = leader_.load();
+    m = {};
+    m.a = static_cast<std::uint64_t>(what);
+    m.b = b;
+    const auto to = node_id{static_cast<std::uint16_t>(leader)};
+    const auto why = core_.services.ask(to, static_cast<std::uint32_t>(service::container), m, std::as_bytes(std::span(name.data(), name.size())));
+    if (why != QUIRE_LOST || m.a == for_good || leader + 1 == core_.config.nodes) return why;
+    (void)leader_.compare_exchange_strong(leader, leader + 1);
+  }
 }
 
 void container_service::tell_first(order what, std::uint64_t b) noexcept {
   message m;
-  (void)ask_first(what, b, {}, m);  // node 0 is there as long as the job is
+  (void)ask_first(what, b, {}, m);  // somebody is there as long as the job is
+}
+
+/// Who is lost meanwhile need not know.
+void container_service::tell_others(order what, std::uint16_t number, std::string_view name) noexcept {
+  for (unsigned node = 1; node < core_.config.nodes; ++node) {
+    message m;
+    m.a = static_cast<std::uint64_t>(what);
+    m.b = number;
+    m.c = heads_.load(std::memory_order_acquire);
+    const auto to = node_id{static_cast<std::uint16_t>(node)};
+    (void)core_.services.ask(to, static_cast<std::uint32_t>(service::container), m, std::as_bytes(std::span(name.data(), name.size())));
+  }
 }
 
 container_head* container_service::head_of(std::uint16_t number) const noexcept {
@@ -132,6 +188,32 @@ container_head* container_service::head_of(std::uint16_t number) const noexcept 
   if (heads == 0) return nullptr;  // that handle is the heap's
   const core::region_ref r = core_.regions.of_handle(heads);
   return r != nullptr ? reinterpret_cast<container_head*>(r->about.base + number * head_bytes) : nullptr;
+}
+
+/// Where nodes may be lost it is read by the system view, once it is here.
+bool container_service::read_head(std::uint16_t number, container_head& into) const noexcept {
+  const container_head* const head = head_of(number);
+  if (head == nullptr) return false;
+  if (!core_.config.survives) {
+    std::memcpy(&into, head, sizeof into);
+    return true;
+  }
+  const auto at = reinterpret_cast<std::uint64_t>(head);
+  const core::region_ref r = core_.regions.find(at);
+  if (r == nullptr || !core_.faults.fault(at, false, base::now_ns()).ok()) return false;
+  std::memcpy(&into, reinterpret_cast<const std::byte*>(r->system_base.load() + (at - r->about.base)), sizeof into);
+  return true;
+}
+
+/// It has the content from then on, whoever is lost.
+base::status container_service::claim_head(std::uint16_t number) const noexcept {
+  if (!core_.config.survives) return {};
+  const auto why = core_.faults.fault(reinterpret_cast<std::uint64_t>(head_of(number)), true, base::now_ns());
+  return why.ok() ? why : base::status(explain(QUIRE_LOST, "quire_container_open(): node 0, which has what nodes know of containers in common, is lost"));
+}
+
+void container_service::spread_head(std::uint16_t number) noexcept {
+  if (core_.config.survives) (void)core_.calls.push(reinterpret_cast<std::uint64_t>(head_of(number)), head_bytes);
 }
 
 container_service::opening_ptr container_service::find(const char* call, quire_container c, base::status& why) {
@@ -160,11 +242,12 @@ bool container_service::is_container(std::uint64_t region) {
 
 // ---- Opening and closing
 
-quire_container container_service::add(std::uint16_t number, bool writes) {
+quire_container container_service::add(std::uint16_t number, bool writes, const container_head& head) {
   auto o = std::make_shared<opening>();
   o->number = number;
   o->writes = writes;
   o->head = head_of(number);
+  if (core_.config.survives) o->head = (o->own_head = std::make_unique<container_head>(head)).get();
   o->base = o->head->base;
   o->capacity = o->head->capacity;
   const bool pins = o->head->atomic != 0;
@@ -190,6 +273,8 @@ base::status container_service::open(const char* name, const quire_container_opt
     case QUIRE_OK: break;
     case QUIRE_NOT_FOUND: return explain(QUIRE_NOT_FOUND, "%s(): there is no container '%s'; with QUIRE_CONTAINER_CREATE it is made", call, text.c_str());
     case QUIRE_EXISTS: return explain(QUIRE_EXISTS, "%s(): there is a container '%s'", call, text.c_str());
+    case QUIRE_LOST:
+      return explain(QUIRE_LOST, "%s(): there is no container '%s', and none can be made: node 0, which numbers regions, is lost", call, text.c_str());
     case QUIRE_LIMIT: return explain(QUIRE_LIMIT, "%s(): a job has at most %u containers at a time", call, unsigned{container::most_containers});
     default: return why;
   }
@@ -198,21 +283,31 @@ base::status container_service::open(const char* name, const quire_container_opt
   if ((m.a & makes) == 0) return open_there(number, given, made);
   const auto done = make(number, text.c_str(), given);
   const std::string said = base::detail();
+  if (core_.config.survives && head_of(number) != nullptr) {
+    spread_head(number);
+    if (done.ok()) tell_others(order::noted, number, text);
+  }
   tell_first(done.ok() ? order::made : order::failed, number);
   if (!done.ok()) return explain(done.code(), "%s", said.c_str());
-  made = add(number, (given.flags & QUIRE_CONTAINER_READ_ONLY) == 0);
+  container_head head;
+  if (!read_head(number, head)) return explain(QUIRE_LOST, "%s(): what nodes know of container '%s' in common is lost", call, text.c_str());
+  made = add(number, (given.flags & QUIRE_CONTAINER_READ_ONLY) == 0, head);
   return {};
 }
 
 base::status container_service::open_there(std::uint16_t number, const quire_container_options& given, quire_container& made) {
   const bool writes = (given.flags & QUIRE_CONTAINER_READ_ONLY) == 0;
-  const container_head& head = *head_of(number);
+  container_head head;
+  if (!read_head(number, head) || head.there == 0) {
+    tell_first(order::closed, number);
+    return explain(QUIRE_LOST, "quire_container_open(): the node that made or removed the container is lost, and so is what nodes know of it in common");
+  }
   if (writes && head.read_only != 0) {
     const std::string name = head.name;
     tell_first(order::closed, number);
     return explain(QUIRE_INVALID, "quire_container_open(): the container '%s' is read-only: open it with QUIRE_CONTAINER_READ_ONLY", name.c_str());
   }
-  made = add(number, writes);
+  made = add(number, writes, head);
   if ((given.flags & QUIRE_CONTAINER_TRUNCATE) == 0) return {};
   if (given.bytes > head.capacity) {
     const std::uint64_t capacity = head.capacity;

@@ -4,6 +4,11 @@
 // do the I/O of one have its linker open (container/link.hpp); they do so when the node asks that makes it, by a thread that the order starts, as the driver
 // does not wait for a disk. Bodies of the API: container_service.cpp (names, opening, the end), container_make.cpp (making, removing, orders),
 // container_content.cpp.
+//
+// Where the job goes on when nodes are lost, containers are read-only, and heads change no more once they are made. Then the maker sends the head to all
+// nodes, and has them note the name: whichever node is lost, all others know of the container. Each opening has a copy of the head, and who looks at heads
+// asks for them first (read_head()), so that no thread of the library gets a signal for one whose maker has been lost. The first node alive answers for
+// node 0 when that is lost; nothing is made or removed from then on, as regions are not.
 #pragma once
 
 #include <quire/container.h>
@@ -41,6 +46,7 @@ struct container_head {
   std::uint32_t linked;          ///< it has a linker, not "memory"
   std::uint32_t can, grain;      ///< of the linker
   std::uint32_t all, home;       ///< all nodes do the I/O, in turn; else `home` does
+  std::uint32_t spare, unused;   ///< not 0: all nodes have it open, for when `home` is lost
   std::uint64_t owed;            ///< not 0: it is shorter, and the linker's content is not yet
   char name[container::longest_name + 1];
   char linker[container::longest_linker + 1];
@@ -110,6 +116,9 @@ class container_service {
     take_away,  ///< the name. Answered with the number
     stays,
     gone,
+    // To any other node, and done by its driver: survivors.
+    noted,      ///< b: number, c: the region of heads; the name. There is such a container
+    unnoted,    ///< b: number
     // To a node that does I/O, and done by its driver.
     written,    ///< b: number. Answered with the end of what its linker may have
     note_end,   ///< b: number, c: bytes
@@ -129,6 +138,7 @@ class container_service {
     std::uint16_t number = 0;
     bool writes = false;
     container_head* head = nullptr;
+    std::unique_ptr<container_head> own_head{};  ///< where the job survives: it is that one
     std::uint64_t base = 0, capacity = 0;
     /// Of the container on this node, where calls pin what they use: a pin is the node's, and keeps out none of its threads. Of all locks that a call takes
     /// the last. Else null.
@@ -150,17 +160,30 @@ class container_service {
   [[nodiscard]] static bool is_for_driver(order what) noexcept { return what <= order::note_end; }
   void on_message(const model::message& m, std::span<const std::byte> value);
   void on_name(const model::message& m, std::string_view name);
+  void note_change(order what, std::uint16_t number, unsigned by) noexcept;
   void keep_waiting(const model::message& m, std::string_view name);
   void retry();
   [[nodiscard]] base::status ask_first(order what, std::uint64_t b, std::string_view name, model::message& m);
   void tell_first(order what, std::uint64_t b) noexcept;
   [[nodiscard]] answer ask(unsigned node, order what, std::uint64_t b, std::uint64_t c);
   [[nodiscard]] container_head* head_of(std::uint16_t number) const noexcept;
+  /// False if nobody has it any more.
+  [[nodiscard]] bool read_head(std::uint16_t number, container_head& into) const noexcept;
+  // Survivors.
+  void on_death(unsigned node);
+  void on_name_after_node_0(const model::message& m, std::string_view name);
+  /// The first head that this node writes of a number it makes.
+  [[nodiscard]] base::status claim_head(std::uint16_t number) const noexcept;
+  /// All nodes have the head as it is.
+  void spread_head(std::uint16_t number) noexcept;
+  void tell_others(order what, std::uint16_t number, std::string_view name) noexcept;
+  [[nodiscard]] bool is_lost(const answer& got) const noexcept { return core_.config.survives && got.why == QUIRE_LOST; }
   /// f(number, head) for each container that is there, until it gives true.
   template <class F>
   [[nodiscard]] base::status for_each_head(F&& f);
   [[nodiscard]] opening_ptr find(const char* call, quire_container c, base::status& why);
-  [[nodiscard]] quire_container add(std::uint16_t number, bool writes);
+  /// `head` is a copy.
+  [[nodiscard]] quire_container add(std::uint16_t number, bool writes, const container_head& head);
   [[nodiscard]] base::status open_there(std::uint16_t number, const quire_container_options& given, quire_container& made);
 
   // container_make.cpp
@@ -174,12 +197,13 @@ class container_service {
   template <class F>
   void for_each_io(const container_head& head, F&& f) const {
     if (head.linked == 0) return;
-    const unsigned first = head.all != 0 ? 0 : head.home, end = head.all != 0 ? core_.config.nodes : head.home + 1;
+    const bool everywhere = head.all != 0 || head.spare != 0;
+    const unsigned first = everywhere ? 0 : head.home, end = everywhere ? core_.config.nodes : head.home + 1;
     for (unsigned node = first; node < end; ++node) f(node);
   }
   [[nodiscard]] answer do_here(order what, std::uint16_t number, std::uint64_t c) noexcept;
-  [[nodiscard]] answer attach_here(std::uint16_t number, unsigned flags);
-  [[nodiscard]] answer offer_here(std::uint16_t number);
+  [[nodiscard]] answer attach_here(std::uint16_t number, const container_head& head, unsigned flags);
+  [[nodiscard]] answer offer_here(std::uint16_t number, const container_head& head);
   [[nodiscard]] std::shared_ptr<container::link> link_of(std::uint16_t number);
 
   // container_saving.cpp
@@ -218,9 +242,10 @@ class container_service {
   std::uint64_t next_ = 1;
   std::array<std::shared_ptr<container::link>, container::most_containers + 1> links_{};
   std::map<std::uint16_t, std::weak_ptr<std::mutex>> pins_{};  ///< opening::pins
+  std::atomic<unsigned> leader_{0};  ///< who answers for names
   // On node 0, driver's thread:
   container::name_table names_{};
-  std::uint64_t first_heads_ = 0;
+  std::uint64_t first_heads_ = 0;  ///< others have it from who makes a container, where the job survives
   base::fault_vector<waiting> waiting_{};  ///< as they came
   bool names_held_ = false;                ///< by a checkpoint
 };
@@ -233,8 +258,12 @@ base::status container_service::for_each_head(F&& f) {
   heads_.store(m.a, std::memory_order_release);
   const auto last = static_cast<std::uint16_t>(m.b);
   for (std::uint16_t number = 1; number <= last; ++number) {
-    const container_head& head = *head_of(number);
-    if (__atomic_load_n(&head.there, __ATOMIC_ACQUIRE) != 0 && f(number, head)) break;
+    if (!core_.config.survives) {
+      const container_head& head = *head_of(number);
+      if (__atomic_load_n(&head.there, __ATOMIC_ACQUIRE) != 0 && f(number, head)) break;
+    } else if (container_head head; read_head(number, head) && head.there != 0 && f(number, head)) {
+      break;
+    }
   }
   return {};
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "container/link.hpp"
 
+#include <quire/container.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -236,6 +238,7 @@ std::shared_ptr<link> link::make(const quire_linker& linker, const link_names& n
 std::shared_ptr<link> link::open(const quire_linker& linker, const link_names& names, unsigned flags, std::uint64_t& bytes, int& error) {
   bytes = 0;
   const auto made = make(linker, names, error);
+  if (made != nullptr) made->only_reads_ = (flags & QUIRE_CONTAINER_READ_ONLY) != 0;
   if (made != nullptr) error = made->ask(function::open, flags, 0, nullptr, nullptr, &bytes);
   return error == 0 ? made : nullptr;
 }
@@ -313,6 +316,7 @@ int link::try_fill(std::uint64_t at, std::span<std::byte> into) noexcept {
 }
 
 int link::flush(std::uint64_t at, std::span<const std::byte> from) noexcept {
+  if (only_reads_) return 0;  // a thread may have had the right to write it: it was pinned, say
   if ((linker_.can & QUIRE_LINK_WRITE) == 0) return EROFS;
   if (linker_.grain == 0 && at + from.size() > flushed_end_.load()) return flush_tail(at, from);
   return ask(function::flush, at, from.size(), nullptr, from.data());
@@ -326,7 +330,7 @@ int link::flush_tail(std::uint64_t at, std::span<const std::byte> from) noexcept
 }
 
 int link::sync() noexcept {
-  if ((linker_.can & QUIRE_LINK_WRITE) == 0) return 0;
+  if (only_reads_ || (linker_.can & QUIRE_LINK_WRITE) == 0) return 0;
   if (linker_.grain == 0) {
     const std::lock_guard guard(tail_);
     const std::uint64_t last = known_end_.load();

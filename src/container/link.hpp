@@ -110,6 +110,7 @@ class link : public std::enable_shared_from_this<link> {
   const unsigned most_inside_;
   void* self_ = nullptr;  ///< the linker's, from open() on
   part part_{};
+  bool only_reads_ = false;  ///< it was opened with QUIRE_CONTAINER_READ_ONLY: what memory has is what it has
   std::mutex tail_{};  ///< for flushes that end beyond flushed_end_, and for sync()
 
   // Under the mutex, which nobody has while he is in the linker, or touches shared memory. Who waits for a change sleeps on `changes_`.

@@ -18,13 +18,14 @@ name_table::entry& name_table::at(std::uint16_t number) noexcept {
   return entries_[number - 1u];
 }
 
-name_table::answer name_table::open(std::string_view name, bool create, bool exclusive, bool alone) {
+name_table::answer name_table::open(std::string_view name, bool create, bool exclusive, bool alone, unsigned node) {
   const key k = key_of(name);
   if (const auto found = names_.find(k); found != names_.end()) {
     entry& e = at(found->second);
     if (e.is != state::there) return {outcome::wait, 0};
     if (create && exclusive) return {outcome::exists, 0};
     ++e.open;
+    ++openers_[opener(found->second, node)];
     return {outcome::found, found->second};
   }
   if (!create) return {outcome::none, 0};
@@ -42,6 +43,7 @@ name_table::answer name_table::open(std::string_view name, bool create, bool exc
   e.is = state::making;
   e.name = k;
   e.open = 0;
+  e.by = node;
   names_.emplace(k, number);
   ++making_;
   return {outcome::make, number};
@@ -53,22 +55,63 @@ void name_table::made(std::uint16_t number) noexcept {
   --making_;
   e.is = state::there;
   e.open = 1;
+  ++openers_[opener(number, e.by)];
 }
 
-void name_table::closed(std::uint16_t number) noexcept {
+void name_table::closed(std::uint16_t number, unsigned node) noexcept {
   entry& e = at(number);
-  CHECK(e.is == state::there && e.open != 0);
+  const auto found = openers_.find(opener(number, node));
+  CHECK(e.is == state::there && e.open != 0 && found != openers_.end());
   --e.open;
+  if (--found->second == 0) openers_.erase(found);
 }
 
-name_table::answer name_table::take_away(std::string_view name) noexcept {
+name_table::answer name_table::take_away(std::string_view name, unsigned node) noexcept {
   const auto found = names_.find(key_of(name));
   if (found == names_.end()) return {outcome::none, 0};
   entry& e = at(found->second);
   if (e.is != state::there) return {outcome::wait, 0};
   if (e.open != 0) return {outcome::busy, 0};
   e.is = state::going;
+  e.by = node;
   return {outcome::found, found->second};
+}
+
+void name_table::lost(unsigned node) noexcept {
+  for (entry& e : entries_) {
+    const bool changes = e.is == state::making || e.is == state::going;
+    if (!changes || e.by != node) continue;
+    if (e.is == state::making) --making_;
+    names_.erase(e.name);
+    e = {};
+    e.is = state::lost;
+  }
+  std::erase_if(openers_, [&](const auto& o) {
+    if ((o.first & 0xffff) != node) return false;
+    at(static_cast<std::uint16_t>(o.first >> 16)).open -= o.second;
+    return true;
+  });
+}
+
+void name_table::note(std::string_view name, std::uint16_t number) {
+  while (entries_.size() < number) entries_.emplace_back();
+  entry& e = at(number);
+  unnote(number);
+  e.is = state::there;
+  e.name = key_of(name);
+  names_[e.name] = number;
+}
+
+void name_table::unnote(std::uint16_t number) noexcept {
+  if (number > entries_.size() || at(number).is != state::there) return;
+  const auto found = names_.find(at(number).name);
+  if (found != names_.end() && found->second == number) names_.erase(found);
+  at(number) = {};
+}
+
+name_table::answer name_table::find(std::string_view name) const noexcept {
+  const auto found = names_.find(key_of(name));
+  return found == names_.end() ? answer{} : answer{outcome::found, found->second};
 }
 
 void name_table::stays(std::uint16_t number) noexcept {

@@ -67,6 +67,11 @@ class absent_units {
   /// The same of all.
   [[nodiscard]] bool is_quiet() const noexcept { return parked_.empty() && !frames_.any_under_way(); }
 
+  /// Survivors give up what is under way: f(region, message) for each message that waits.
+  template <class F>
+  void cut(F&& f) noexcept {
+    parked_.take_messages([&](const parked_unit& p) { f(*p.region, p.m); });
+  }
   [[nodiscard]] parked_units& parked() noexcept { return parked_; }
 
  private:

@@ -2,6 +2,8 @@
 // Messages in: content has landed in the system view, machines take the message, replies leave.
 #include "core/inbox.hpp"
 
+#include <algorithm>
+
 #include <cstring>
 
 #include "base/log.hpp"
@@ -118,6 +120,30 @@ void inbox::handle_part(const message& m, std::span<const std::byte> value) noex
   }
 }
 
+void inbox::landed(region_slot& r, const message& m) noexcept {
+  if (core_.protocols.traits(m.kind).brings != payload::content || m.payload_bytes == 0 || !core_.frames.tracks(r)) return;
+  if (core_.config.survives) {
+    const auto same = [&](const message& l) { return l.from == m.from && l.kind == m.kind && l.region == m.region && l.unit == m.unit && l.token == m.token; };
+    const auto found = std::find_if(landings_.begin(), landings_.end(), same);
+    if (found == landings_.end()) return;  // its sender is dead
+    landings_.erase(found);
+  }
+  core_.frames.landed(r, m.unit, m.count);
+}
+
+void inbox::forget_landings(std::uint64_t dead) noexcept {
+  std::erase_if(landings_, [&](const message& l) {
+    if ((dead >> l.from.value() & 1) == 0) return false;
+    if (region_slot* const r = core_.regions.slot(l.region); r != nullptr) core_.frames.landed(*r, l.unit, l.count);
+    return true;
+  });
+}
+
+namespace {
+/// Survivors tell each other what they have, and nobody looks at content for it: it waits for none, and overtakes what does.
+bool tells_survivors(message_kind k) noexcept { return k == message_kind::survives || k == message_kind::owner_is; }
+}  // namespace
+
 void inbox::handle_units(const message& m, const protocol::message_traits& t) noexcept {
   region_slot* const r = core_.regions.slot(m.region);
   if (r == nullptr && is_too_late(m)) return;  // of this node to itself
@@ -127,13 +153,14 @@ void inbox::handle_units(const message& m, const protocol::message_traits& t) no
     if (t.counted) count_received(*r, m);
     return core_.paging.on_units(*r, m);
   }
-  if (t.brings == payload::content && m.payload_bytes != 0) core_.frames.landed(*r, m.unit, m.count);
+  landed(*r, m);
   if (t.orders && core_.orders(*r)) core_.protocols.acquire();  // before a thread here can look at the units
   message one = m;
   one.count = 1;
   for (std::uint32_t i = 0; i < m.count; ++i) {
     one.unit = m.unit + i;
-    const bool waits = t.content_free ? core_.absent.holds(*r, one.unit) : core_.absent.must_wait(*r, one.unit, m.count - i);
+    const bool free = t.content_free || tells_survivors(m.kind);
+    const bool waits = free ? !tells_survivors(m.kind) && core_.absent.holds(*r, one.unit) : core_.absent.must_wait(*r, one.unit, m.count - i);
     waits ? core_.absent.park(*r, one) : step(*r, one, t);
   }
   core_.stamp(fault_trace::point::decided, m.region.value(), m.unit);

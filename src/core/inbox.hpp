@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <span>
 
+#include "base/fault_heap.hpp"
 #include "core/arrivals.hpp"
 #include "core/region_slot.hpp"
 #include "model/message.hpp"
@@ -31,6 +32,10 @@ class inbox final : public transport::sink {
   void handle(const model::message& m, std::span<const std::byte> value) noexcept;
   /// A message of one unit that has waited for its content. The performer is to be flushed.
   void take_unit(region_slot& r, const model::message& one) noexcept;
+  /// The content of units that a message brings is there, whatever becomes of the message.
+  void landed(region_slot& r, const model::message& m) noexcept;
+  /// What these nodes were sending comes no more: a bit each.
+  void forget_landings(std::uint64_t dead) noexcept;
   /// The content that it waited for cannot be had. False if it is to be taken all the same.
   [[nodiscard]] bool refuse_unit(region_slot& r, const model::message& one, int error) noexcept;
   /// About units of a region that orders (core::orders()).
@@ -55,6 +60,7 @@ class inbox final : public transport::sink {
 
   core& core_;
   std::array<std::byte, value_bytes> landing_{};
+  base::fault_vector<model::message> landings_{};  ///< where nodes may be lost: content of tracked frames (frames.hpp) that is being received
   arrivals updates_{};
 };
 

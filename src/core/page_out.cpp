@@ -155,9 +155,9 @@ void pager::leave() noexcept {
       if (v.goes == page_out_state::way::to_backing) unmap(*v.region, v.frame);
       continue;
     }
-    if (content && v.region->store == nullptr) {  // of a region with a store of its own, at the node that has that
-      v.goes = none_moves ? page_out_state::way::to_node : page_out_state::way::stays;
+    if (content && v.region->store == nullptr) {  // of a region with a store of its own, at the node that has that, unless it is lost
       v.taker = machine.authority_of(v.region->layout.units_of(v.frame).first);
+      v.goes = none_moves && v.taker != core_.config.self ? page_out_state::way::to_node : page_out_state::way::stays;
       v.until_ns = now + answer_time_ns;
       continue;
     }

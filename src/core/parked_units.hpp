@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <vector>
 
 #include "base/fault_heap.hpp"
@@ -46,6 +47,17 @@ class parked_units {
   /// Takes the first of a frame. False if there is none.
   [[nodiscard]] bool pop(const region_slot& r, std::uint64_t frame, parked_unit& first) noexcept {
     return take(r, frame, [](const parked_unit&) { return true; }, first);
+  }
+  /// Takes all messages, in the order of each frame. What this node's own threads wait for stays.
+  template <class F>
+  void take_messages(F&& f) noexcept {
+    for (list& b : buckets_) {
+      list taken;
+      const auto is_message = [](const parked_unit& p) { return p.m.kind != model::message_kind::invalid; };
+      std::copy_if(b.begin(), b.end(), std::back_inserter(taken), is_message);
+      count_ -= std::erase_if(b, is_message);
+      for (const parked_unit& p : taken) f(p);
+    }
   }
   /// `o` waits no longer, if it did.
   void remove(const region_slot& r, std::uint64_t frame, const op& o) noexcept {

@@ -99,6 +99,7 @@ landing inbox::place_content(const message& m) noexcept {
     return landing::too_late();
   }
   core_.frames.use(r, m.unit, m.count, content::replaced);
+  if (core_.config.survives && core_.frames.tracks(r)) landings_.push_back(m);
   // Frames of a first visit in one call; the single page of a fault is as cheap by itself.
   if (m.count > 1 && !r.machine->is_written(m.unit)) (void)!r.memory->populate(r.layout.offset_of(m.unit), m.payload_bytes);
   return landing::at(r.system(m.unit));

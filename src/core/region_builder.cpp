@@ -195,8 +195,7 @@ base::status region_builder::can_be_backed(const region_slot& r, const protocol:
                           : r.layout.units_a_page() > 1 || r.views.fine() != 0 ? "minipages"
                           : r.about.code != 0           ? "code"
                           : r.about.placement == QUIRE_PLACE_FIRST_TOUCH ? "placement by first touch"
-                          : core_.regions.is_adopted(r.about) ? "memory that was adopted"
-                          : core_.config.survives       ? "QUIRE_ON_FAILURE=notify" : nullptr;
+                          : core_.regions.is_adopted(r.about) ? "memory that was adopted" : nullptr;
   if (why != nullptr) {
     base::log(base::log_level::error, "a region with a store of its own does not go with %s", why);
     return QUIRE_UNSUPPORTED;
@@ -257,6 +256,7 @@ int region_builder::prepare(region_slot& r, const protocol::row& of) {
   shape.beside_others = about.orders != 0;
   shape.scans = r.detector->scans();
   shape.stored = about.backing != 0;
+  shape.refills = r.backing != nullptr;
   const auto untouched = core_.regions.is_adopted(about) ? model::placement::node : model::placement::block;  // where units are until a node touches them
   const auto placement = shape.first_touch ? untouched : static_cast<model::placement>(about.placement);
   shape.managers = directory::manager_map::make(placement, core_.config.nodes, shape.units, model::node_id{about.home}, r.layout.units_a_page());

@@ -84,18 +84,22 @@ base::status stored_units::ask(std::uint64_t address, std::uint64_t bytes, asked
     for (std::uint64_t unit = call.first; needs_units && unit < call.first + call.units; ++unit) {
       if (r.machine->pins().is_pinned(unit)) return self.complete(QUIRE_BUSY);  // nobody else gets it to write it back
     }
-    const bool at_one = r.about.placement == QUIRE_PLACE_NODE;
+    const model::membership& members = e.survival.members();
+    const bool at_one = r.about.placement == QUIRE_PLACE_NODE && !members.is_dead(node_id{r.about.home});
     const unsigned first = at_one ? r.about.home : 0, end = at_one ? first + 1u : e.config.nodes;
+    const auto lives = [&](unsigned n) { return !members.is_dead(node_id{static_cast<std::uint16_t>(n)}); };
     ++r.change.calls;
-    call.replies = end - first;
+    call.replies = 0;
+    for (unsigned n = first; n < end; ++n) call.replies += lives(n) ? 1 : 0;
     message m = call.m;
-    m.kind = message_kind::write_back;
     m.region = model::region_id{r.about.id};
     m.from = m.requester = e.config.self;
     m.token = call.token = e.tokens.add(self);
     m.unit = call.first;
     m.a = call.units;
-    for (unsigned n = first; n < end; ++n) e.out.send(node_id{static_cast<std::uint16_t>(n)}, m, {});
+    for (unsigned n = first; n < end; ++n) {
+      if (lives(n)) e.out.send(node_id{static_cast<std::uint16_t>(n)}, m, {});
+    }
   });
   o.region = core_.regions.find(address);
   if (o.region == nullptr) return QUIRE_BAD_ADDRESS;
@@ -104,6 +108,7 @@ base::status stored_units::ask(std::uint64_t address, std::uint64_t bytes, asked
   const unit_range range = o.region->under(address, std::min(bytes, o.region->bytes_from(address)));
   o.first = range.first;
   o.units = range.count();
+  o.m.kind = message_kind::write_back;
   o.m.b = static_cast<std::uint64_t>(what);
   o.m.c = end;
   const auto noted = core_.faults.note_memory(doing, *o.region, o.first);
@@ -157,7 +162,7 @@ void stored_units::advance(call& c) noexcept {
 /// The machine has a unit flushed that is dirty, or gives up what it has; for others that are on their way the call waits as well.
 void stored_units::look_at(call& c, std::uint64_t unit) noexcept {
   region_slot& r = *c.region;
-  if (r.machine->authority_of(unit) != core_.config.self) return;
+  if (r.backing == nullptr || r.machine->authority_of(unit) != core_.config.self) return;  // what a lost node alone could keep stays in memory
   if (c.in_background && r.machine->pins().is_pinned(unit)) return;  // a thread here uses it
   core_.actions.clear();
   bool next = false;
@@ -476,6 +481,12 @@ void stored_units::on_answer(const message& m) noexcept {
   --call.region->change.calls;
   (void)core_.tokens.take(m.token);
   call.complete(call.why);
+}
+
+/// What is on its way to a store, or from it, ends by itself, and finds no call.
+void stored_units::cut() noexcept {
+  end_waits([](const wait&) { return true; }, 0);
+  calls_.clear();
 }
 
 bool stored_units::is_quiet(const region_slot& r) const noexcept {

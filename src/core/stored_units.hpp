@@ -76,6 +76,8 @@ class stored_units {
   bool look() noexcept;
   /// The job ends: all that threads have written goes back, and nothing more in the background. False until that has ended.
   [[nodiscard]] bool write_back_all() noexcept;
+  /// Survivors give up what is under way: calls of all nodes are forgotten here, whose nodes make them again.
+  void cut() noexcept;
   [[nodiscard]] bool is_quiet(const region_slot& r) const noexcept;
   [[nodiscard]] bool is_quiet() const noexcept { return calls_.empty(); }
   void forget(const region_slot& r) noexcept;

@@ -88,16 +88,22 @@ bool survivor::take_recovery(const message& m, std::span<const std::byte> value)
   }
   region_slot* const slot = m.kind < message_kind::sync_first ? core_.regions.slot(m.region) : nullptr;
   if (slot == nullptr) return m.kind < message_kind::sync_first;  // services, and the watch, go on as ever
+  core_.in.landed(*slot, m);
   message one = m;
   one.count = 1;
   for (std::uint64_t i = 0; i < m.count && m.unit + i < slot->machine->units(); ++i) {
     one.unit = m.unit + i;
-    core_.actions.clear();
-    slot->machine->losses().absorb(one, core_.actions);
-    core_.performer.take(*slot, core_.actions);
+    absorb(*slot, one);
   }
   core_.performer.flush();
   return true;
+}
+
+/// Of one unit: it was sent before its sender knew.
+void survivor::absorb(region_slot& r, const message& one) noexcept {
+  core_.actions.clear();
+  r.machine->losses().absorb(one, core_.actions);
+  core_.performer.take(r, core_.actions);
 }
 
 template <class F>
@@ -153,6 +159,10 @@ void survivor::begin_recovery() noexcept {
     if (m.kind != message_kind::atomic_request && !survival_.members.is_dead(to)) core_.out.send(to, m, value);
   });
   all_units([](model::machine& m, std::uint64_t unit, model::actions& out) { m.losses().cut(unit, out); });
+  core_.in.forget_landings(dead);
+  core_.stored.cut();
+  core_.absent.cut([&](region_slot& r, const message& m) { absorb(r, m); });
+  core_.performer.flush();
   core_.objects.step([&](sync::machine& machine, sync::actions& out) { machine.cut(dead, out); });
   end_lost_asks();
   for (const auto& l : survival_.listeners) {
@@ -195,6 +205,12 @@ void survivor::call_again() noexcept {
   for (const std::uint64_t token : tokens) {
     auto& call = static_cast<call_op&>(*core_.tokens.find(token));
     region_slot& r = *call.region;
+    if (call.m.kind == message_kind::write_back) {  // stored_units::cut() has been everywhere
+      --r.change.calls;
+      (void)core_.tokens.take(token);
+      call.execute(core_);
+      continue;
+    }
     if (!call.pushes && (core_.config.replicas || survival_.members.is_dead(call.to))) {
       --r.change.calls;
       (void)core_.tokens.take(token);

@@ -16,6 +16,7 @@
 namespace quire::core {
 
 class core;
+struct region_slot;
 
 struct survival {
   static constexpr unsigned most_nodes = model::membership::most_nodes;
@@ -87,6 +88,7 @@ class survivor {
   void take_deaths() noexcept;
   template <class F>
   void all_units(F f) noexcept;
+  void absorb(region_slot& r, const model::message& one) noexcept;
   void recover(watch::recovery::step s) noexcept;
   void begin_recovery() noexcept;
   void end_lost_asks() noexcept;

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
@@ -110,26 +111,26 @@ inline void on_node(int node, const std::function<void()>& f) {
   barrier();
 }
 
-/// A new directory, for which all nodes call.
+/// A new directory among the system's temporary files (TMPDIR), for which all nodes call.
 inline void make_directory() {
   struct text {
     char name[256];
   };
   text* const shared = shared_object<text>("directory");
   if (quire_node() == 0) {
-    char name[] = "containers-XXXXXX";
-    REQUIRE(::mkdtemp(name) != nullptr);
-    std::strcpy(shared->name, name);
+    std::string name = std::filesystem::absolute(std::filesystem::temp_directory_path() / "quire-containers-XXXXXX").string();
+    REQUIRE(name.size() < sizeof shared->name && ::mkdtemp(name.data()) != nullptr);
+    std::strcpy(shared->name, name.c_str());
   }
   barrier();
-  char here[200];
-  REQUIRE(::getcwd(here, sizeof here) != nullptr);
-  g_directory = std::string(here) + "/" + shared->name;
+  g_directory = shared->name;
 }
 /// It goes, when all are done with it.
 inline void remove_directory() {
   barrier();
-  if (quire_node() != 0) return;
+  int first = 0;
+  while (quire_alive(first) == 0) ++first;
+  if (quire_node() != first) return;
   const std::string command = "rm -rf '" + g_directory + "'";
   REQUIRE(std::system(command.c_str()) == 0);
 }

@@ -29,6 +29,7 @@ struct file {
   std::set<std::uint64_t> bad{};  ///< pages that cannot be read
   std::uint64_t end = UINT64_MAX, resizes = 0, fills = 0, flushes = 0, longest_flush = 0, syncs = 0;
   bool refuses = false;     ///< what begins beyond the end, instead of zeroes
+  bool prompt = false;      ///< content is there at once
   int flush_error = 0, sync_error = 0, resize_error = 0;
 
   [[nodiscard]] std::uint64_t word(std::uint64_t offset) const {
@@ -53,6 +54,7 @@ class disk final : public store::store, public losing {
     }
     return 0;
   }
+  [[nodiscard]] int try_fill(std::uint64_t at, std::span<std::byte> into) noexcept override { return of_.prompt ? fill(at, into) : EAGAIN; }
   [[nodiscard]] int flush(std::uint64_t at, std::span<const std::byte> from) noexcept override {
     ++of_.flushes;
     of_.longest_flush = std::max<std::uint64_t>(of_.longest_flush, from.size());
@@ -238,13 +240,16 @@ TEST(whole_stored_page_out, to_a_file_that_takes_nothing_rests) {
 TEST(whole_stored_page_out, holds_writers_back) {
   world_options o = options_of(1, 64 * page);
   o.store_delay = 3'000'000;
-  job j(o, describe(1024));
-  j.w.start(0, [](node& here) {
-    for (std::uint64_t unit = 0; unit < 1024; ++unit) here.store(at(unit), unit);
-    for (std::uint64_t unit = 0; unit < 1024; ++unit) EXPECT_EQ(here.load(at(unit)), unit);
-  });
-  EXPECT_EQ(j.w.run(), "");
-  EXPECT_LE(j.w.at(0).core().frames.count.most_bytes, 64 * page * 3 / 2);
+  for (const bool prompt : {false, true}) {
+    job j(o, describe(1024));
+    j.f.prompt = prompt;
+    j.w.start(0, [](node& here) {
+      for (std::uint64_t unit = 0; unit < 1024; ++unit) here.store(at(unit), unit);
+      for (std::uint64_t unit = 0; unit < 1024; ++unit) EXPECT_EQ(here.load(at(unit)), unit);
+    });
+    EXPECT_EQ(j.w.run(), "");
+    EXPECT_LE(j.w.at(0).core().frames.count.most_bytes, 64 * page * 3 / 2) << (prompt ? "what is filled is there at once" : "fills take a while, too");
+  }
 }
 
 /// Content that the file may yet lose does not leave memory.

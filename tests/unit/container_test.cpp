@@ -73,6 +73,51 @@ TEST(container_names, there_are_so_many) {
   EXPECT_EQ(all.open("one more", true, false, false).number, 77);
 }
 
+TEST(container_names, of_a_node_that_is_lost) {
+  name_table all;
+  const auto a = all.open("a", true, false, false, 1), b = all.open("b", true, false, false, 2), c = all.open("c", true, false, false, 0);
+  for (const auto& made : {a, c}) all.made(made.number);
+  EXPECT_EQ(all.open("a", false, false, false, 2).number, a.number);
+  EXPECT_EQ(all.open("a", false, false, false, 2).number, a.number);
+  EXPECT_EQ(all.open("b", false, false, false, 0).what, outcome::wait);
+  all.lost(2);
+  EXPECT_EQ(all.open("b", false, false, false, 0).what, outcome::none) << "nobody waits for who made it";
+  EXPECT_FALSE(all.is_changing());
+  const auto again = all.open("b", true, false, true, 0);
+  EXPECT_EQ(again.what, outcome::make);
+  EXPECT_NE(again.number, b.number) << "there may be something of it";
+  all.failed(again.number);
+  EXPECT_EQ(all.take_away("a", 0).what, outcome::busy);
+  all.closed(a.number, 1);
+  EXPECT_EQ(all.take_away("a", 1).what, outcome::found) << "what node 2 had open is closed";
+  all.lost(1);
+  EXPECT_EQ(all.open("a", false, false, false, 0).what, outcome::none);
+  all.closed(c.number, 0);
+  EXPECT_EQ(all.take_away("c", 0).what, outcome::found);
+  all.gone(c.number);
+  EXPECT_EQ(all.open("d", true, false, false, 0).number, c.number);
+}
+
+TEST(container_names, are_noted_for_when_node_0_is_lost) {
+  name_table all;
+  all.note("a", 3);
+  all.note("b", 1);
+  EXPECT_EQ(all.find("a").number, 3);
+  EXPECT_EQ(all.find("b").what, outcome::found);
+  EXPECT_EQ(all.find("c").what, outcome::none);
+  EXPECT_EQ(all.last(), 3);
+  all.unnote(3);
+  all.unnote(2);
+  all.unnote(9);
+  EXPECT_EQ(all.find("a").what, outcome::none);
+  all.note("c", 3);
+  EXPECT_EQ(all.find("c").number, 3);
+  all.note("c", 1);  // the one before has gone, and this node has not heard of it
+  EXPECT_EQ(all.find("c").number, 1);
+  all.unnote(3);
+  EXPECT_EQ(all.find("c").number, 1);
+}
+
 TEST(container_names, those_of_a_checkpoint_keep_their_numbers) {
   name_table all;
   all.load("b", 2);

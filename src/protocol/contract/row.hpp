@@ -47,6 +47,7 @@ struct region_shape {
   bool beside_others = false;  ///< threads synchronise by memory of other regions, which orders (quire_region_options::orders)
   bool scans = false;        ///< written units are found by machine::on_written(), and no write faults
   bool stored = false;       ///< a store of its own keeps its content (model/storing.hpp)
+  bool refills = false;      ///< this node has that store, or a way to it: content that nobody alive has is asked of it again
 };
 
 struct row {

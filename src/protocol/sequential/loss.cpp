@@ -10,6 +10,11 @@ using model::action_kind;
 using model::message_kind;
 namespace message_flag = model::message_flag;
 
+namespace {
+/// Of a survivor's report.
+constexpr std::uint64_t owns = 1, writes = 2;
+}  // namespace
+
 /// Nothing is under way any more. Threads that wait are woken, to try again when all is over.
 void losses::cut(std::uint64_t unit, actions& out) {
   CHECK(table_.shape.members != nullptr && table_.shape.nodes.exact());
@@ -17,7 +22,12 @@ void losses::cut(std::uint64_t unit, actions& out) {
   directory_entry& e = table_.entries[unit];
   while (!e.requests.empty()) table_.requests.pop(e.requests);
   const bool lost = e.touched == directory_entry::lost;
+  const auto flushing = e.flushing;  // to a store of this node, which lives
+  const bool manages = table_.manager_of(unit) == table_.shape.self;
+  const bool dirty = e.dirty != 0 || (manages && may_write(table_.units[unit], table_.shape.self));
   e = {};
+  e.dirty = dirty ? 1 : 0;
+  e.flushing = flushing;
   if (lost) e.touched = directory_entry::lost;
   if (pin* const p = table_.pins.find(table_.shape.region, unit); p != nullptr) p->waiting = {};
   unit_state& s = table_.units[unit];
@@ -60,6 +70,12 @@ void losses::absorb(const message& m, actions& out) {
   }
 }
 
+/// Whether the store of the unit's manager may be older than what this node has, or is about to have. The manager's node sees when its threads are let in.
+bool losses::may_write(const unit_state& s, node_id manager) const noexcept {
+  if (!table_.shape.stored) return false;
+  return manager == table_.shape.self ? s.mapped() == access::write || s.pinned != 0 : s.right() == access::write;
+}
+
 /// To the unit's manager, which may be this node.
 void losses::report(std::uint64_t unit, actions& out) {
   const node_id manager = table_.manager_of(unit);
@@ -72,7 +88,7 @@ void losses::report(std::uint64_t unit, actions& out) {
   m.unit = unit;
   m.requester = table_.shape.self;
   if (copy) {
-    m.a = s.owner;
+    m.a = s.owner | (may_write(s, manager) ? writes : 0u);
   } else {
     m.b = table_.shape.replicas.units[unit].stamp;
     m.c = 1;
@@ -95,7 +111,8 @@ void losses::on_survives(const message& m) {
     e.owner = m.requester;
   }
   e.copies.add(table_.shape.nodes, m.requester);
-  if (m.a == 0) return;
+  if ((m.a & writes) != 0) e.dirty = 1;
+  if ((m.a & owns) == 0) return;
   e.owner = m.requester;
   ++e.acks_left;  // how many call themselves the owner
 }
@@ -111,7 +128,7 @@ void losses::settle(std::uint64_t unit, actions& out) {
   }
   if (e.touched == 0) {
     const bool at_home = table_.units[unit].touched == 0 && table_.shape.managers.of(unit) == table_.shape.self;
-    if (!at_home && !restore(unit, e, best, out)) e.touched = directory_entry::lost;
+    if (!at_home && !refill(unit, e, out) && !restore(unit, e, best, out)) e.touched = directory_entry::lost;
     return;
   }
   if (e.touched == directory_entry::lost) return;
@@ -159,6 +176,19 @@ void losses::mend(std::uint64_t unit) {
   if (r.backup != 0 && !table_.is_dead(node_id{static_cast<std::uint16_t>(r.backup - 1)})) return;
   marks_.mark_unsaved(unit);
   table_.shape.replicas.rounds->wanted = true;
+}
+
+/// Nobody alive has a right to the unit, and the store of this node has it: it begins there again. What is in a frame here may be older, or have never come.
+bool losses::refill(std::uint64_t unit, directory_entry& e, actions& out) {
+  if (!table_.shape.refills) return false;
+  e.touched = 1;
+  e.dirty = 0;
+  e.owner = table_.shape.self;
+  e.copies = model::copyset::of(table_.shape.nodes, table_.shape.self);
+  table_.used.add(unit);
+  table_.regain(unit);
+  out.add(action_kind::leave, unit).m.a = static_cast<std::uint64_t>(model::leave_end::gone);
+  return true;
 }
 
 /// Nobody alive has a right to the unit: the newest replica is what it was when it was last safe; where there is none,

@@ -29,6 +29,8 @@ class losses final : public model::survival {
   void on_unit_lost(const message& m, actions& out);
 
  private:
+  [[nodiscard]] bool may_write(const unit_state& s, node_id manager) const noexcept;
+  [[nodiscard]] bool refill(std::uint64_t unit, directory_entry& e, actions& out);
   [[nodiscard]] bool restore(std::uint64_t unit, directory_entry& e, const message& best, actions& out);
 
   unit_table& table_;

@@ -76,7 +76,9 @@ class machine : public model::machine {
   [[nodiscard]] bool keeps(std::uint64_t u) const noexcept override {
     return unit(u).touched != 0 ? unit(u).owner != 0 : manager_of(u) == shape().self;
   }
-  [[nodiscard]] bool has_content(std::uint64_t u) const noexcept override { return right_of(u) != access::none; }
+  [[nodiscard]] bool has_content(std::uint64_t u) const noexcept override {
+    return right_of(u) != access::none || table_.is_inherited_in_store(u);
+  }
   /// Units for which there is anything to give.
   [[nodiscard]] model::used_units used() const noexcept override { return table_.used; }
   [[nodiscard]] bool knows(std::uint64_t u) const noexcept override { return unit(u).touched != 0 || entry(u).touched != 0; }

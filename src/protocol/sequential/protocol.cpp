@@ -46,7 +46,8 @@ std::unique_ptr<protocol::domain> make_domain(const protocol::job&, protocol::do
 std::unique_ptr<model::machine> make_machine(const protocol::job& node, const protocol::region_shape& of, protocol::domain& shared, int& error) {
   auto& all = static_cast<domain&>(shared);
   auto own = base::make_fault<machine_tables>(node.memory);
-  error = own->make(of.units, node.replicas);
+  const bool on_two_nodes = node.replicas && !of.stored;  // whoever has the store is the second
+  error = own->make(of.units, on_two_nodes);
   if (error != 0) return nullptr;
   region_shape shape;
   shape.region = of.region;
@@ -57,7 +58,8 @@ std::unique_ptr<model::machine> make_machine(const protocol::job& node, const pr
   shape.members = node.members;
   shape.learns = node.learn_writes;
   shape.stored = of.stored;
-  if (node.replicas) shape.replicas = {own->replicas.data(), &own->book, &all.rounds};
+  shape.refills = of.refills;
+  if (on_two_nodes) shape.replicas = {own->replicas.data(), &own->book, &all.rounds};
   auto made = std::make_unique<machine>(shape, own->units.data(), own->entries.data(), all.requests, *node.pins);
   made->own(std::move(own));
   return made;

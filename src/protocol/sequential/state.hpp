@@ -122,6 +122,7 @@ struct region_shape {
   const private_views* views = nullptr;  ///< null: threads write where they read
   bool learns = true;  ///< double faults are avoided where units show the pattern, not only where threads advise it
   bool stored = false;  ///< a store keeps the content: a unit begins there, and not as zeroes
+  bool refills = false;  ///< this node has that store: what nobody alive has begins there again
 };
 
 struct counters {

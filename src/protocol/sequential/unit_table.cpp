@@ -28,11 +28,11 @@ directory_entry& unit_table::touch_entry(std::uint64_t unit) noexcept {
     used.add(unit);
     const node_id first = shape.managers.of(unit);
     if (first != shape.self) {  // inherited from a dead node, and nobody alive has it
-      if (!replicated() || shape.members->died_together(first)) {
+      if (!shape.refills && (!replicated() || shape.members->died_together(first))) {
         e.touched = directory_entry::lost;
         return e;
       }
-      regain(unit);  // with replicas that means: nobody has ever written it
+      regain(unit);  // with replicas that means: nobody has ever written it; a store has it
     }
     e.touched = 1;
     e.owner = shape.self;
@@ -66,13 +66,13 @@ message unit_table::reply_to(const message& m, message_kind kind) const {
   return r;
 }
 
-/// This node's frame is all that there is of the unit.
+/// This node's frame, or its store, is all that there is of the unit.
 void unit_table::regain(std::uint64_t unit) {
   unit_state& s = touch(unit);
   s.lost = 0;
   s.owner = 1;
   s.set_right(access::write);
-  shape.replicas.units[unit].backup = 0;
+  if (replicated()) shape.replicas.units[unit].backup = 0;
 }
 
 }  // namespace quire::sequential

@@ -34,6 +34,11 @@ class unit_table {
   void regain(std::uint64_t unit);
   /// The right that `unit` gives this node, initial state included.
   [[nodiscard]] access right_of(std::uint64_t unit) const noexcept;
+  /// It is inherited from a dead node, nobody alive has it, and nobody has asked since: its content is in the store. While deaths are being dealt with it
+  /// may be that somebody has it after all.
+  [[nodiscard]] bool is_inherited_in_store(std::uint64_t unit) const noexcept {
+    return shape.refills && entries[unit].touched == 0 && manager_of(unit) == shape.self;
+  }
 
   [[nodiscard]] node_id manager_of(std::uint64_t unit) const noexcept {
     const node_id first = shape.managers.of(unit);
