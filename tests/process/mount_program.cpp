@@ -2,10 +2,13 @@
 // Containers as files of a mounted directory (QUIRE_MOUNT), with programs of the system on the other side.
 //   mount_program programs FILE            nodes start programs, which read what nodes have stored and store what nodes then load
 //   mount_program serve FILE CONSTANT      containers "memory", "data" (FILE) and "constant" (CONSTANT, read-only), until standard input ends
+//   mount_program held FILE [self]         containers "slow" (FILE), whose linker does not answer, and "memory", to which the last node appends a byte at each SIGUSR1;
+//                                          until killed. self: node 0 reads the file of "slow"
 //   mount_program leave                    node 0 ends without quire_end() and with one of these files open
 //   mount_program late                     node 1 starts a program when node 0 is in quire_end()
 #include <fcntl.h>
 #include <quire/container.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,9 +28,10 @@ void run(const std::string& words) {
   if (status != 0) quire::test::fail(__FILE__, __LINE__, "'%s' gave %d", words.c_str(), status);
 }
 
-quire_container open(const char* name, const char* what, unsigned flags, std::uint64_t length) {
+quire_container open(const char* name, const char* what, unsigned flags, std::uint64_t length, const char* linker = nullptr) {
   quire_container_options how{};
   how.size = sizeof how;
+  how.linker = linker;
   how.what = what;
   how.flags = flags | QUIRE_CONTAINER_CREATE;
   how.bytes = length;
@@ -146,6 +150,33 @@ void serve(const char* file, const char* constant) {
   barrier();
 }
 
+/// Calls on these files by other programs are held: by a linker, or by the last node once somebody stops it.
+void hold(const char* file, bool self) {
+  const quire_container memory = open("memory", nullptr, 0, 4096);
+  (void)open("slow", ("latency_us=1000000000;file;" + std::string(file)).c_str(), 0, 0, "throttle");
+  int* const pids = quire::test::shared_object<int>("pids", static_cast<std::size_t>(quire_nodes()));
+  pids[quire_node()] = static_cast<int>(::getpid());
+  sigset_t asked;
+  sigemptyset(&asked);
+  sigaddset(&asked, SIGUSR1);
+  ::pthread_sigmask(SIG_BLOCK, &asked, nullptr);
+  barrier();
+  while (quire_node() != 0) {
+    int number = 0;
+    REQUIRE_EQUAL(::sigwait(&asked, &number), 0);
+    REQUIRE_OK(quire_container_append(memory, "x", 1, nullptr));
+    std::printf("appended\n");
+    std::fflush(stdout);
+  }
+  std::printf("ready");
+  for (int node = 0; node < quire_nodes(); ++node) std::printf(" %d", pids[node]);
+  std::printf("\n");
+  std::fflush(stdout);
+  char byte = 0;
+  if (self) (void)::pread(::open(at("slow").c_str(), O_RDONLY | O_CLOEXEC), &byte, 1, 0);
+  while (true) ::pause();
+}
+
 void end_late() {
   const quire_container memory = open("memory", nullptr, 0, bytes);
   memory_of(memory)[quire_node()] = static_cast<char>('0' + quire_node());
@@ -165,6 +196,8 @@ int main(int argc, char** argv) {
     with_programs(argv[2]);
   } else if (what == "serve" && argc == 4) {
     serve(argv[2], argv[3]);
+  } else if (what == "held" && argc >= 3) {
+    hold(argv[2], argc == 4);
   } else if (what == "leave") {
     (void)open("memory", nullptr, 0, bytes);
     barrier();

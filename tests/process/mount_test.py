@@ -3,6 +3,7 @@
 """mount_test.py QUIRE PROGRAM RANDOM: `quire run --mount`: programs of this machine on containers as files; what is refused; and that nothing stays mounted, whoever dies.
 Skipped where this process may not mount."""
 import ctypes
+import errno
 import os
 import random
 import shutil
@@ -34,6 +35,12 @@ def ended(pid):
             return facts.read().rsplit(")", 1)[1].split()[0] in "ZX"
     except OSError:
         return True
+
+
+def waits_for_fuse(pid):
+    """Whether its first thread waits for the answer of a file system such as ours."""
+    with open(f"/proc/{pid}/wchan") as place:
+        return place.read() in ("request_wait_answer", "fuse_get_req")
 
 
 def within(seconds, holds):
@@ -184,6 +191,62 @@ class Mount(unittest.TestCase):
         # The directory is as good as new.
         (self.folder / "data").write_bytes(bytes(400_000))
         self.well(self.run_job("programs", self.folder / "data"))
+
+    HELD = {  # what a program waits in, and with which file
+        "read": ("slow", "os.read(f, 10)"),
+        "write": ("slow", "os.pwrite(f, b'x', 5000)"),
+        "sync": ("slow", "os.pwrite(f, bytes(4096), 400 * 4096), os.fsync(f)"),
+        "stat": ("memory", "os.fstat(f)"),
+    }
+
+    def held_job(self, *words, **how):
+        job = subprocess.Popen(self.command("held", self.folder / "data", *words, **how), stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                               text=True)
+        job.stdin = open(os.devnull)
+        self.jobs.append(job)
+        line = job.stdout.readline()
+        if not line.startswith("ready"):
+            self.fail(line + job.stderr.read())
+        return job, [int(pid) for pid in line.split()[1:]]
+
+    def test_kill_while_a_program_is_in_a_call(self):
+        for what, (name, call) in self.HELD.items():
+            job, pids = self.held_job()
+            code = f"""import os, sys
+f = os.open({str(self.where / name)!r}, os.O_RDWR)
+print("begins", flush=True)
+sys.stdin.readline()
+try:
+    {call}
+except OSError as e:
+    print(e.errno, flush=True)
+else:
+    print("nothing", flush=True)
+"""
+            program = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            self.assertEqual(program.stdout.readline(), "begins\n")
+            if what == "stat":
+                os.kill(pids[-1], signal.SIGUSR1)
+                self.assertEqual(job.stdout.readline(), "appended\n")
+                os.kill(pids[-1], signal.SIGSTOP)  # it alone has the length
+            program.stdin.write("\n")
+            program.stdin.flush()
+            self.assertTrue(within(20, lambda: waits_for_fuse(program.pid)), what)
+            os.kill(pids[0], signal.SIGKILL)
+            out, _ = program.communicate(timeout=30)
+            self.assertIn(int(out), (errno.ENOTCONN, errno.ECONNABORTED, errno.EIO), what)
+            self.assertEqual(job.wait(30), 128 + signal.SIGKILL, what)
+            self.assertFalse(mounted(self.where), what)
+            self.assertTrue(within(10, lambda: all(map(ended, pids))), what)
+
+    def test_kill_of_a_node_that_waits_for_its_own_file(self):
+        for nodes in (2, 1):
+            job, pids = self.held_job("self", nodes=nodes)
+            self.assertTrue(within(20, lambda: waits_for_fuse(pids[0])))
+            os.kill(pids[0], signal.SIGKILL)
+            self.assertEqual(job.wait(30), 128 + signal.SIGKILL)
+            self.assertFalse(mounted(self.where))
+            self.assertTrue(within(10, lambda: all(map(ended, pids))))
 
     def test_kill_of_the_launcher(self):
         job, pid = self.served()
