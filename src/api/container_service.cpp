@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "api/container_service.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -51,23 +52,24 @@ container_service::~container_service() {
 
 void container_service::on_message(const message& m, std::span<const std::byte> value) {
   const auto what = static_cast<order>(m.a);
-  const bool has_number = what != order::open && what != order::heads && what != order::take_away;
+  const bool has_name = what == order::open || (what >= order::look_up && what <= order::take_away);
+  const bool has_number = !has_name && what != order::heads;
   if (what > order::erase || (has_number && (m.b == 0 || m.b > container::most_containers))) return core_.services.answer(m, QUIRE_INVALID);
   if (!is_for_driver(what)) {
     threads_.start(start_container_order, {m, 0, {}});
     return;
   }
+  if (has_name) return on_name(m, text_of(value));
   const auto number = static_cast<std::uint16_t>(m.b);
   switch (what) {
-    case order::open:
-    case order::take_away: return on_name(m, text_of(value));
+    case order::closed:
+    case order::settled: return on_close(m);
     case order::heads:
       if (m.b != 0) first_heads_ = m.b;
       core_.services.answer(m, {}, first_heads_, names_.last());
       break;
     case order::made: names_.made(number); break;
     case order::failed: names_.failed(number); break;
-    case order::closed: names_.closed(number); break;
     case order::stays: names_.stays(number); break;
     case order::gone: names_.gone(number); break;
     case order::written: {
@@ -87,30 +89,54 @@ void container_service::on_message(const message& m, std::span<const std::byte> 
 /// Answers, or keeps it until something has changed.
 void container_service::on_name(const message& m, std::string_view name) {
   using outcome = name_table::outcome;
-  if (names_held_) return keep_waiting(m, name);
-  const bool opens = static_cast<order>(m.a) == order::open;
-  const auto got = opens ? names_.open(name, (m.b & creates) != 0, (m.b & excludes) != 0, first_heads_ == 0) : names_.take_away(name);
+  const bool looks = static_cast<order>(m.a) == order::look_up;
+  const auto got = names_held_ && !looks ? name_table::answer{outcome::wait, 0} : do_name(m, name);
   switch (got.what) {
-    case outcome::found: return core_.services.answer(m, {}, got.number, first_heads_);
+    case outcome::found: return core_.services.answer(m, {}, got.number | std::uint64_t{got.replaced} << 16, first_heads_);
     case outcome::make: return core_.services.answer(m, {}, got.number | makes, first_heads_);
     case outcome::none: return core_.services.answer(m, QUIRE_NOT_FOUND);
     case outcome::exists: return core_.services.answer(m, QUIRE_EXISTS);
     case outcome::busy: return core_.services.answer(m, QUIRE_BUSY);
     case outcome::full: return core_.services.answer(m, QUIRE_LIMIT);
-    case outcome::wait: break;
+    case outcome::wait: waiting_.push_back({m, std::string(name)});
   }
-  keep_waiting(m, name);
 }
 
-void container_service::keep_waiting(const message& m, std::string_view name) {
-  waiting w{m, {}};
-  name.copy(w.name.data(), container::longest_name);
-  waiting_.push_back(w);
+name_table::answer container_service::do_name(const message& m, std::string_view name) {
+  switch (static_cast<order>(m.a)) {
+    case order::open: return names_.open(name, (m.b & creates) != 0, (m.b & excludes) != 0, first_heads_ == 0);
+    case order::look_up: return names_.look_up(name);
+    case order::unlink: return names_.unlink(name);
+    case order::rename: {
+      const std::size_t end = std::min(name.find('\0'), name.size() - 1);
+      return names_.rename(name.substr(0, end), name.substr(end + 1), m.b != 0);
+    }
+    default: return names_.take_away(name);
+  }
+}
+
+/// One that goes would change what a checkpoint has told.
+void container_service::on_close(const message& m) {
+  const auto number = static_cast<std::uint16_t>(m.b);
+  const bool settles = static_cast<order>(m.a) == order::settled;
+  if (names_held_ && !settles && names_.goes_when_closed(number)) {
+    waiting_.push_back({m, {}});
+    return;
+  }
+  const bool goes = settles ? names_.settled(number) : names_.closed(number);
+  core_.services.answer(m, {}, goes ? number : 0);
+  retry();
 }
 
 void container_service::retry() {
   if (waiting_.empty()) return;
-  for (const waiting& w : std::exchange(waiting_, {})) on_name(w.m, w.name.data());
+  for (const waiting& w : std::exchange(waiting_, {})) {
+    if (static_cast<order>(w.m.a) == order::closed) {
+      on_close(w.m);
+    } else {
+      on_name(w.m, w.name);
+    }
+  }
 }
 
 // ---- Questions
@@ -209,7 +235,7 @@ base::status container_service::open_there(std::uint16_t number, const quire_con
   const container_head& head = *head_of(number);
   if (writes && head.read_only != 0) {
     const std::string name = head.name;
-    tell_first(order::closed, number);
+    finish_opening(order::closed, number);
     return explain(QUIRE_INVALID, "quire_container_open(): the container '%s' is read-only: open it with QUIRE_CONTAINER_READ_ONLY", name.c_str());
   }
   made = add(number, writes);
@@ -241,7 +267,7 @@ base::status container_service::close(quire_container c) {
   }
   if (o->writes) why = keep(call, *o, 0, 0);
   const std::string said = base::detail();
-  tell_first(order::closed, o->number);
+  finish_opening(order::closed, o->number);
   return why.ok() ? why : base::status(explain(why.code(), "%s", said.c_str()));
 }
 
@@ -264,7 +290,7 @@ base::status container_service::list(int (*each)(void*, const char*, std::uint64
     name[sizeof name - 1] = 0;
     const std::uint64_t bytes = head.bytes;
     const unsigned flags = head.read_only != 0 ? QUIRE_CONTAINER_READ_ONLY : 0;
-    return __atomic_load_n(&head.there, __ATOMIC_ACQUIRE) != 0 && each(context, name, bytes, flags) != 0;
+    return __atomic_load_n(&head.there, __ATOMIC_ACQUIRE) == named && each(context, name, bytes, flags) != 0;
   });
 }
 

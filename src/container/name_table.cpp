@@ -22,7 +22,7 @@ name_table::answer name_table::open(std::string_view name, bool create, bool exc
   const key k = key_of(name);
   if (const auto found = names_.find(k); found != names_.end()) {
     entry& e = at(found->second);
-    if (e.is != state::there) return {outcome::wait, 0};
+    if (e.is != state::there || e.unsettled) return {outcome::wait, 0};
     if (create && exclusive) return {outcome::exists, 0};
     ++e.open;
     return {outcome::found, found->second};
@@ -40,6 +40,7 @@ name_table::answer name_table::open(std::string_view name, bool create, bool exc
   }
   entry& e = at(number);
   e.is = state::making;
+  e.named = true;
   e.name = k;
   e.open = 0;
   names_.emplace(k, number);
@@ -55,17 +56,77 @@ void name_table::made(std::uint16_t number) noexcept {
   e.open = 1;
 }
 
-void name_table::closed(std::uint16_t number) noexcept {
+bool name_table::closed(std::uint16_t number) noexcept {
   entry& e = at(number);
   CHECK(e.is == state::there && e.open != 0);
   --e.open;
+  if (!goes(e)) return false;
+  e.is = state::going;
+  return true;
+}
+
+bool name_table::goes_when_closed(std::uint16_t number) noexcept {
+  const entry& e = at(number);
+  return !e.named && !e.unsettled && e.open == 1;
+}
+
+name_table::answer name_table::look_up(std::string_view name) const noexcept {
+  const auto found = names_.find(key_of(name));
+  if (found == names_.end() || entries_[found->second - 1u].is != state::there) return {outcome::none, 0};
+  return {outcome::found, found->second};
+}
+
+/// The opening is the caller's.
+void name_table::take_name(std::uint16_t number) {
+  entry& e = at(number);
+  names_.erase(e.name);
+  e.named = false;
+  e.unsettled = true;
+  ++e.open;
+}
+
+name_table::answer name_table::unlink(std::string_view name) {
+  const auto found = names_.find(key_of(name));
+  if (found == names_.end()) return {outcome::none, 0};
+  const std::uint16_t number = found->second;
+  if (const entry& e = at(number); e.is != state::there || e.unsettled) return {outcome::wait, 0};
+  take_name(number);
+  return {outcome::found, number};
+}
+
+name_table::answer name_table::rename(std::string_view from, std::string_view to, bool exclusive) {
+  const auto found = names_.find(key_of(from));
+  if (found == names_.end()) return {outcome::none, 0};
+  const std::uint16_t number = found->second;
+  if (const entry& e = at(number); e.is != state::there || e.unsettled) return {outcome::wait, 0};
+  std::uint16_t replaced = 0;
+  if (const auto old = names_.find(key_of(to)); old != names_.end()) {
+    if (exclusive) return {outcome::exists, 0};
+    if (old->second == number) return {outcome::found, 0};
+    if (const entry& e = at(old->second); e.is != state::there || e.unsettled) return {outcome::wait, 0};
+    replaced = old->second;
+    take_name(replaced);
+  }
+  entry& e = at(number);
+  names_.erase(e.name);
+  e.name = key_of(to);
+  e.unsettled = true;
+  names_.emplace(e.name, number);
+  return {outcome::found, number, replaced};
+}
+
+bool name_table::settled(std::uint16_t number) noexcept {
+  entry& e = at(number);
+  CHECK(e.is == state::there && e.unsettled);
+  e.unsettled = false;
+  return !e.named && closed(number);
 }
 
 name_table::answer name_table::take_away(std::string_view name) noexcept {
   const auto found = names_.find(key_of(name));
   if (found == names_.end()) return {outcome::none, 0};
   entry& e = at(found->second);
-  if (e.is != state::there) return {outcome::wait, 0};
+  if (e.is != state::there || e.unsettled) return {outcome::wait, 0};
   if (e.open != 0) return {outcome::busy, 0};
   e.is = state::going;
   return {outcome::found, found->second};
@@ -85,19 +146,24 @@ void name_table::load(std::string_view name, std::uint16_t number) {
   }
   entry& e = entries_.emplace_back();
   e.is = state::there;
+  if (name.empty()) {
+    e.open = 1;
+    return;
+  }
+  e.named = true;
   e.name = key_of(name);
   names_.emplace(e.name, number);
 }
 
 bool name_table::is_changing() const noexcept {
-  return std::any_of(entries_.begin(), entries_.end(), [](const entry& e) { return e.is == state::making || e.is == state::going; });
+  return std::any_of(entries_.begin(), entries_.end(), [](const entry& e) { return e.is == state::making || e.is == state::going || e.unsettled; });
 }
 
 void name_table::forget(std::uint16_t number) noexcept {
   entry& e = at(number);
   CHECK(e.is == state::making || e.is == state::going);
   if (e.is == state::making) --making_;
-  names_.erase(e.name);
+  if (e.named) names_.erase(e.name);
   e = {};
   free_.push_back(number);
 }

@@ -12,6 +12,7 @@ namespace quire::mount {
 
 struct file_facts {
   std::uint64_t bytes = 0;
+  std::uint64_t identity = 0;  ///< of the file that has the name now: no other one ever has it. Not in lists
   bool read_only = false;  ///< its content does not change: the kernel may cache it
 };
 
@@ -35,7 +36,7 @@ class files {
   [[nodiscard]] virtual int create(const std::string& name, handle& into) = 0;
   /// The handle is gone. Nobody hears of errors any more: sync() is called before for what was written.
   virtual void close(handle) = 0;
-  [[nodiscard]] virtual int bytes(handle, std::uint64_t& into) = 0;
+  [[nodiscard]] virtual int facts(handle, file_facts& into) = 0;
   /// Reads up to `size` bytes from `at`; `done` is less at the end of the file only.
   [[nodiscard]] virtual int read(handle, std::uint64_t at, void* into, std::size_t size, std::size_t& done) = 0;
   /// The file grows, if needed. EFBIG, ENOSPC; an error if nothing at all was written.
@@ -46,8 +47,10 @@ class files {
   [[nodiscard]] virtual int truncate(handle, std::uint64_t bytes) = 0;
   /// What was written before outlives the job.
   [[nodiscard]] virtual int sync(handle) = 0;
-  /// The name goes. ENOENT; EBUSY: somebody has it open, and that keeps the name.
+  /// The name goes, and the file when nobody has it open any more. ENOENT.
   [[nodiscard]] virtual int remove(const std::string& name) = 0;
+  /// The file `from` is `to`, open or not. One that was `to` goes as by remove(), and at no time is there none. ENOENT; EEXIST: `exclusive`, and there is one.
+  [[nodiscard]] virtual int rename(const std::string& from, const std::string& to, bool exclusive) = 0;
   /// How much files may have together, and what of it is free.
   virtual void space(std::uint64_t& bytes, std::uint64_t& free) = 0;
 };

@@ -41,13 +41,15 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-/// Files in this process. `most_bytes` is what one may have; `fails` is the error of all reads and syncs, if it is not 0;
-/// `keeps_open`: what is open cannot be removed.
+/// Files in this process. `most_bytes` is what one may have; `fails` is the error of all reads and syncs, if it is not 0.
 class files_in_memory final : public files {
  public:
   struct content {
     std::string bytes;
     bool read_only = false;
+    std::uint64_t identity = ++last_identity;
+    static inline std::uint64_t last_identity = 0;
+    [[nodiscard]] file_facts facts() const { return {bytes.size(), identity, read_only}; }
   };
   std::mutex mutex;
   std::condition_variable changed;
@@ -55,7 +57,7 @@ class files_in_memory final : public files {
   std::map<handle, std::shared_ptr<content>> opened;
   std::uint64_t most_bytes = 1 << 24;
   int fails = 0;
-  bool holds_reads = false, keeps_open = false;
+  bool holds_reads = false;
   int held_reads = 0, syncs = 0;
   handle closes = 0;
   handle next = 1;
@@ -70,14 +72,14 @@ class files_in_memory final : public files {
   }
   int list(std::vector<named_file>& into) override {
     const std::lock_guard lock(mutex);
-    for (const auto& [name, c] : named) into.push_back({name, {c->bytes.size(), c->read_only}});
+    for (const auto& [name, c] : named) into.push_back({name, c->facts()});
     return 0;
   }
   int look_up(const std::string& name, file_facts& into) override {
     const std::lock_guard lock(mutex);
     const auto at = named.find(name);
     if (at == named.end()) return ENOENT;
-    into = {at->second->bytes.size(), at->second->read_only};
+    into = at->second->facts();
     return 0;
   }
   int open(const std::string& name, bool writes, handle& into) override {
@@ -99,9 +101,9 @@ class files_in_memory final : public files {
     ++closes;
     opened.erase(h);
   }
-  int bytes(handle h, std::uint64_t& into) override {
+  int facts(handle h, file_facts& into) override {
     const std::lock_guard lock(mutex);
-    into = opened.at(h)->bytes.size();
+    into = opened.at(h)->facts();
     return 0;
   }
   int read(handle h, std::uint64_t at, void* into, std::size_t size, std::size_t& done) override {
@@ -143,11 +145,15 @@ class files_in_memory final : public files {
   }
   int remove(const std::string& name) override {
     const std::lock_guard lock(mutex);
-    const auto at = named.find(name);
+    return named.erase(name) == 1 ? 0 : ENOENT;
+  }
+  int rename(const std::string& from, const std::string& to, bool exclusive) override {
+    const std::lock_guard lock(mutex);
+    const auto at = named.find(from);
     if (at == named.end()) return ENOENT;
-    const bool is_open = std::any_of(opened.begin(), opened.end(), [&](const auto& one) { return one.second == at->second; });
-    if (is_open && keeps_open) return EBUSY;
-    named.erase(at);
+    if (exclusive && named.contains(to)) return EEXIST;
+    named[to] = std::exchange(at->second, nullptr);
+    if (at->second == nullptr) named.erase(at);
     return 0;
   }
   void space(std::uint64_t& bytes, std::uint64_t& free) override { bytes = 1 << 30, free = 1 << 29; }
@@ -315,38 +321,73 @@ TEST_F(Mount, KeepsAnOpenFileWhoseNameGoes) {
   EXPECT_EQ(errno, ENOENT);
 }
 
-TEST_F(Mount, RemovesWhatItHasOpenWhenThatEnds) {
-  shown.keeps_open = true;
-  shown.add("f", "old");
-  auto d = opened(path("f"), O_RDWR);
-  ASSERT_EQ(::unlink(path("f").c_str()), 0);
-  EXPECT_EQ(shown.of("f"), "old");
+TEST_F(Mount, RenamesWhileFilesAreOpen) {
+  shown.add("f", "one");
+  shown.add("g", "two, longer");
+  const auto f = opened(path("f"), O_RDWR), g = opened(path("g"), O_RDONLY);
+  struct stat before {}, after {};
+  ASSERT_EQ(::fstat(f.number(), &before), 0);
+  ASSERT_EQ(::rename(path("f").c_str(), path("g").c_str()), 0);
+  EXPECT_EQ(shown.of("f"), "(none)");
+  EXPECT_EQ(shown.of("g"), "one");
   EXPECT_NE(::access(path("f").c_str(), F_OK), 0);
-  EXPECT_EQ(errno, ENOENT);
-  EXPECT_TRUE(std::filesystem::is_empty(at));
-  EXPECT_NE(::unlink(path("f").c_str()), 0);
-  EXPECT_EQ(errno, ENOENT);
-  EXPECT_LT(::open(path("f").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644), 0) << "the old one still has the name";
-  EXPECT_EQ(errno, EBUSY);
-  struct stat s {};
-  ASSERT_EQ(::fstat(d.number(), &s), 0);
-  EXPECT_EQ(s.st_size, 3);
-  d.reset();
-  // As a journal: each is there before the kernel has told of the end of the last.
+  ASSERT_EQ(::stat(path("g").c_str(), &after), 0);
+  EXPECT_EQ(after.st_ino, before.st_ino);
+  ASSERT_EQ(::fstat(g.number(), &after), 0);
+  EXPECT_EQ(after.st_size, 11) << "who has the old one open keeps it";
+  char text[16] = {};
+  ASSERT_EQ(::pread(g.number(), text, 11, 0), 11);
+  EXPECT_STREQ(text, "two, longer");
+  ASSERT_EQ(::pwrite(f.number(), "ONE", 3, 0), 3);
+  EXPECT_EQ(shown.of("g"), "ONE");
+  ASSERT_EQ(::rename(path("g").c_str(), path("g").c_str()), 0);
+  EXPECT_EQ(shown.of("g"), "ONE");
+}
+
+TEST_F(Mount, RefusesOtherRenames) {
+  shown.add("f", "one");
+  shown.add("g", "two");
+  const auto how = [&](const char* from, const char* to, unsigned flags) {
+    return ::renameat2(AT_FDCWD, path(from).c_str(), AT_FDCWD, path(to).c_str(), flags) == 0 ? 0 : errno;
+  };
+  EXPECT_EQ(how("f", "g", RENAME_NOREPLACE), EEXIST);
+  EXPECT_EQ(how("f", "g", RENAME_EXCHANGE), EINVAL);
+  EXPECT_EQ(how("none", "g", 0), ENOENT);
+  EXPECT_EQ(how("f", std::string(64, 'n').c_str(), 0), ENAMETOOLONG);
+  EXPECT_EQ(shown.of("f"), "one");
+  EXPECT_EQ(shown.of("g"), "two");
+  EXPECT_EQ(how("f", "h", RENAME_NOREPLACE), 0);
+  EXPECT_EQ(shown.of("h"), "one");
+}
+
+/// What another node does between two looks of the kernel.
+TEST_F(Mount, KnowsAFileByWhatItIsNotByItsName) {
+  shown.add("f", "one");
+  const auto f = opened(path("f"), O_RDONLY);
+  struct stat before {}, after {};
+  ASSERT_EQ(::fstat(f.number(), &before), 0);
+  shown.add("f", "another one");
+  ASSERT_EQ(::fstat(f.number(), &after), 0);
+  EXPECT_EQ(after.st_size, 3);
+  ASSERT_EQ(::stat(path("f").c_str(), &after), 0);
+  EXPECT_EQ(after.st_size, 11);
+  EXPECT_NE(after.st_ino, before.st_ino);
+  EXPECT_EQ(content_of(path("f")), "another one");
+  ASSERT_EQ(shown.rename("f", "elsewhere", false), 0);
+  ASSERT_EQ(::stat(path("elsewhere").c_str(), &before), 0);
+  EXPECT_EQ(after.st_ino, before.st_ino);
+}
+
+TEST_F(Mount, MakesAndRemovesAJournalAgainAndAgain) {
   for (int i = 0; i < 50; ++i) {
-    d = opened(path("f"), O_RDWR | O_CREAT | O_EXCL);
+    auto d = opened(path("f"), O_RDWR | O_CREAT | O_EXCL);
     ASSERT_EQ(::write(d.number(), "new", 3), 3);
     d.reset();
     ASSERT_EQ(::unlink(path("f").c_str()), 0);
+    EXPECT_NE(::unlink(path("f").c_str()), 0);
+    EXPECT_EQ(errno, ENOENT);
   }
-  EXPECT_TRUE(within_10_s([&] { return shown.of("f") == "(none)"; }));
-  // Another node has it open.
-  shown.add("g", "");
-  files::handle elsewhere = 0;
-  ASSERT_EQ(shown.open("g", false, elsewhere), 0);
-  EXPECT_NE(::unlink(path("g").c_str()), 0);
-  EXPECT_EQ(errno, EBUSY);
-  EXPECT_EQ(::access(path("g").c_str(), F_OK), 0);
+  EXPECT_TRUE(std::filesystem::is_empty(at));
 }
 
 TEST_F(Mount, TellsErrorsByTheirNumbers) {
