@@ -12,6 +12,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 from pathlib import Path
@@ -140,8 +141,7 @@ class Mount(unittest.TestCase):
             open(self.where / "constant", "r+b")
         with self.assertRaises(PermissionError):
             (self.where / "folder").mkdir()
-        with self.assertRaises(OSError):  # two openings of the job hold it
-            (self.where / "memory").unlink()
+        self.shell("rm memory && test ! -e memory && printf new > memory && test $(cat memory) = new")  # nodes have the old one
         self.shell("printf changed | dd of=data conv=notrunc,fsync status=none")
         self.assertEqual((self.folder / "data").read_bytes()[:7], b"changed")  # fsync has written it
         self.end(job)
@@ -176,6 +176,79 @@ class Mount(unittest.TestCase):
         with self.assertRaises(OSError):  # what others write cannot be mapped
             numpy.memmap(self.where / "data", dtype=numpy.uint8, mode="r+")
         del mapped
+        self.end(job)
+
+    def test_names_of_open_containers(self):
+        for nodes, options in ((1, []), (2, []), (3, ["--transport", "tcp", "--detect", "segv"])):
+            self.well(self.run_job("names", nodes=nodes, options=options))
+
+    def test_names_in_checkpoints(self):
+        for nodes in (1, 2):
+            state = self.folder / f"state{nodes}"
+            for _ in range(2):
+                self.well(self.run_job("saved", state, self.folder / "data", nodes=nodes))
+            self.assertEqual((self.folder / "data").read_bytes()[1000:1001], b"l", "the restart has put it back")
+
+    def test_stock_programs_rename(self):
+        job, _ = self.served()
+        self.shell("printf 'a\\nb\\n' > text && sed -i s/b/c/ text && test \"$(tr -d '\\n' < text)\" = ac && mv text other && test ! -e text && mv -n other data; test -e other")
+        self.shell("cp data ../data.1 && sort -o other other && cp data copied && mv -f copied other && cmp other data")
+        with self.assertRaises(OSError) as refused:
+            os.rename(self.where / "other", self.folder / "outside")
+        self.assertEqual(refused.exception.errno, errno.EXDEV)
+        self.end(job)
+
+    # ---- Two mounts, as of two hosts
+
+    def two(self):
+        """Two nodes, each with a mount of its own."""
+        for place in (self.where / "0", self.where / "1"):
+            place.mkdir()
+        script = 'QUIRE_MOUNT="$0/$QUIRE_JOB_NODE" exec "$@"'
+        job = subprocess.Popen([QUIRE, "run", "-n", "2", "--timeout", "80", "sh", "-c", script, str(self.where), PROGRAM, "serve", str(self.folder / "data"),
+                                str(self.folder / "constant")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.jobs.append(job)
+        line = job.stdout.readline()
+        if not line.startswith("ready"):
+            self.fail(line + job.stderr.read())
+        places = [self.where / "0", self.where / "1"]
+        for place in places:
+            self.addCleanup(lambda place=place: self.assertTrue(within(10, lambda: not mounted(place)), "something stays mounted"))
+            self.assertTrue(mounted(place))
+        return job, places
+
+    def test_a_rename_is_one_step_on_all_hosts(self):
+        job, (a, b) = self.two()
+        (a / "file").write_bytes(b"0" * 70_000)
+        old = open(b / "file", "rb")
+        stop = threading.Event()
+        seen = []
+
+        def look():
+            last = 0
+            while not stop.is_set():
+                content = (b / "file").read_bytes()  # never: no such file
+                if len(content) != 70_000 or len(set(content)) != 1 or content[0] < last:
+                    seen.append(content[:10] + content[-10:])
+                    return
+                last = content[0]
+
+        looks = threading.Thread(target=look)
+        looks.start()
+        try:
+            for i in range(1, 100):
+                (a / "new").write_bytes(bytes([48 + i]) * 70_000)
+                os.rename(a / "new", a / "file")
+        finally:
+            stop.set()
+            looks.join()
+        self.assertEqual(seen, [])
+        self.assertEqual((b / "file").read_bytes(), bytes([48 + 99]) * 70_000)
+        self.assertEqual(old.read(), b"0" * 70_000)
+        self.assertEqual(os.fstat(old.fileno()).st_size, 70_000)
+        old.close()
+        os.rename(b / "file", b / "moved")
+        self.assertEqual(sorted(os.listdir(a)), ["constant", "data", "memory", "moved"])
         self.end(job)
 
     # ---- Ends
