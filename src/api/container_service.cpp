@@ -64,6 +64,8 @@ void container_service::on_message(const message& m, std::span<const std::byte> 
   switch (what) {
     case order::closed:
     case order::settled: return on_close(m);
+    case order::lock:
+    case order::test_lock: return on_lock(m, value);
     case order::heads:
       if (m.b != 0) first_heads_ = m.b;
       core_.services.answer(m, {}, first_heads_, names_.last());
@@ -71,7 +73,10 @@ void container_service::on_message(const message& m, std::span<const std::byte> 
     case order::made: names_.made(number); break;
     case order::failed: names_.failed(number); break;
     case order::stays: names_.stays(number); break;
-    case order::gone: names_.gone(number); break;
+    case order::gone:
+      names_.gone(number);
+      locks_.drop(number);
+      break;
     case order::written: {
       const std::lock_guard guard(mutex_);
       const auto& l = links_[number];

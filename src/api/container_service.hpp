@@ -2,8 +2,8 @@
 // Containers (quire/container.h). Node 0 knows their names (container/name_table.hpp). What nodes have in common of one, its head, lies in shared memory: a
 // unit of a region of the library's own, with sequential consistency, which the first container makes. So how long a container is costs no message. Nodes that
 // do the I/O of one have its linker open (container/link.hpp); they do so when the node asks that makes it, by a thread that the order starts, as the driver
-// does not wait for a disk. Bodies of the API: container_service.cpp (opening, the end), container_names.cpp (other names, and none), container_make.cpp
-// (making, removing, orders), container_content.cpp.
+// does not wait for a disk. Bodies of the API: container_service.cpp (opening, the end), container_names.cpp (other names, and none), container_locks.cpp,
+// container_make.cpp (making, removing, orders), container_content.cpp.
 #pragma once
 
 #include <quire/container.h>
@@ -19,6 +19,7 @@
 #include "api/threads.hpp"
 #include "container/link.hpp"
 #include "container/linker_table.hpp"
+#include "container/lock_table.hpp"
 #include "container/name_table.hpp"
 #include "container/shape.hpp"
 #include "checkpoint/manifest.hpp"
@@ -85,6 +86,10 @@ class container_service {
   /// The container has another name from here on, on all nodes, and stays open where it is; one that had the name goes as by unlink(), and at no time is there
   /// none. QUIRE_NOT_FOUND; QUIRE_EXISTS: `exclusive`, and there is one.
   [[nodiscard]] base::status rename(const std::string& from, const std::string& to, bool exclusive);
+  /// The owner's node is this one. QUIRE_BUSY: another owner's lock is in the way; QUIRE_LIMIT: there are too many.
+  [[nodiscard]] base::status lock(quire_container c, container::range_lock wanted);
+  /// Sets kind and range of `wanted` to those of one that is in the way. QUIRE_NOT_FOUND: none is.
+  [[nodiscard]] base::status test_lock(quire_container c, container::range_lock& wanted);
 
   [[nodiscard]] container::linker_table& linkers() noexcept { return linkers_; }
   /// Whether it is a container's, of whichever node. Any thread but the driver.
@@ -129,6 +134,8 @@ class container_service {
     take_away,  ///< the name. Answered with the number
     stays,
     gone,
+    lock,       ///< b: number; a range_lock
+    test_lock,  ///< the same. Answered with first byte and, in the highest bit, whether it is exclusive; last byte
     // To a node that does I/O, and done by its driver.
     written,    ///< b: number. Answered with the end of what its linker may have
     note_end,   ///< b: number, c: bytes
@@ -186,6 +193,10 @@ class container_service {
   // container_names.cpp
   void finish_opening(order what, std::uint16_t number);
   void take_apart(std::uint16_t number);
+
+  // container_locks.cpp
+  void on_lock(const model::message& m, std::span<const std::byte> value);
+  [[nodiscard]] base::status ask_lock(order what, quire_container c, container::range_lock& wanted, model::message& m);
 
   // container_make.cpp
   [[nodiscard]] base::status make(std::uint16_t number, const char* name, const quire_container_options& given);
@@ -245,6 +256,7 @@ class container_service {
   std::map<std::uint16_t, std::weak_ptr<std::mutex>> pins_{};  ///< opening::pins
   // On node 0, driver's thread:
   container::name_table names_{};
+  container::lock_table locks_{};
   std::uint64_t first_heads_ = 0;
   base::fault_vector<waiting> waiting_{};  ///< as they came
   bool names_held_ = false;                ///< by a checkpoint

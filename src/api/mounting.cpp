@@ -93,6 +93,20 @@ class container_files final : public mount::files {
   int rename(const std::string& from, const std::string& to, bool exclusive) override {
     return with_containers([&](container_service& all) { return all.rename(from, to, exclusive).code(); });
   }
+  int lock(handle h, const mount::file_lock& wanted) override {
+    const int error = with_containers([&](container_service& all) { return all.lock({h}, of(wanted)).code(); });
+    return error == EBUSY ? EAGAIN : error == ENOSPC ? ENOLCK : error;
+  }
+  int test_lock(handle h, mount::file_lock& wanted) override {
+    return with_containers([&](container_service& all) {
+      container::range_lock asked = of(wanted);
+      const auto why = all.test_lock({h}, asked);
+      wanted.is = static_cast<mount::file_lock::kind>(asked.kind);
+      wanted.first = asked.first;
+      wanted.last = asked.last;
+      return why.code();
+    });
+  }
   void space(std::uint64_t& bytes, std::uint64_t& free) override {
     std::vector<mount::named_file> all;
     (void)list(all);
@@ -103,6 +117,10 @@ class container_files final : public mount::files {
   }
 
  private:
+  static container::range_lock of(const mount::file_lock& l) {
+    static_assert(static_cast<int>(mount::file_lock::kind::exclusive) == static_cast<int>(container::lock_kind::exclusive));
+    return {{l.owner, 0, l.of_flock}, static_cast<container::lock_kind>(l.is), l.first, l.last};
+  }
   /// As a call of the API does what `f` does.
   template <class F>
   static int with_containers(F&& f) {

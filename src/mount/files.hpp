@@ -21,6 +21,15 @@ struct named_file {
   file_facts facts{};
 };
 
+/// As fcntl and flock have it. Of one owner.
+struct file_lock {
+  enum class kind : std::uint8_t { none, shared, exclusive };
+  std::uint64_t owner = 0;  ///< as the kernel of this host calls it
+  bool of_flock = false;    ///< flock's and fcntl's do not know each other
+  kind is = kind::none;     ///< none: what the owner has there goes
+  std::uint64_t first = 0, last = 0;  ///< bytes, both of the range
+};
+
 class files {
  public:
   /// Of one opening.
@@ -51,6 +60,10 @@ class files {
   [[nodiscard]] virtual int remove(const std::string& name) = 0;
   /// The file `from` is `to`, open or not. One that was `to` goes as by remove(), and at no time is there none. ENOENT; EEXIST: `exclusive`, and there is one.
   [[nodiscard]] virtual int rename(const std::string& from, const std::string& to, bool exclusive) = 0;
+  /// For all hosts. EAGAIN: another owner's lock is in the way; ENOLCK: there are too many.
+  [[nodiscard]] virtual int lock(handle, const file_lock& wanted) = 0;
+  /// Sets kind and range of `wanted` to those of a lock that is in the way. ENOENT: none is.
+  [[nodiscard]] virtual int test_lock(handle, file_lock& wanted) = 0;
   /// How much files may have together, and what of it is free.
   virtual void space(std::uint64_t& bytes, std::uint64_t& free) = 0;
 };

@@ -65,6 +65,14 @@ void name_table::remove(number file, const opened* one) {
   open.erase(found);
 }
 
+std::shared_ptr<opened> name_table::find_open(number file, const opened* one) const {
+  const std::lock_guard lock(mutex_);
+  const auto at = entries_.find(file);
+  if (at == entries_.end()) return nullptr;
+  const auto found = std::find_if(at->second.open.begin(), at->second.open.end(), [one](const auto& each) { return each.get() == one; });
+  return found != at->second.open.end() ? *found : nullptr;
+}
+
 std::shared_ptr<opened> name_table::any_open(number file) const {
   const std::lock_guard lock(mutex_);
   const auto at = entries_.find(file);

@@ -51,6 +51,8 @@ class name_table {
   void add(number file, std::shared_ptr<opened> one);
   /// The kernel uses it no more.
   void remove(number file, const opened* one);
+  /// `one`, to keep it open; null if it is not open any more.
+  [[nodiscard]] std::shared_ptr<opened> find_open(number file, const opened* one) const;
   /// One that is open, of those with that number; null if none is.
   [[nodiscard]] std::shared_ptr<opened> any_open(number file) const;
   /// Closes all that is open.

@@ -16,6 +16,7 @@ base::result<std::unique_ptr<mounted>> open(const std::string& directory) {
 #include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -30,6 +31,7 @@ base::result<std::unique_ptr<mounted>> open(const std::string& directory) {
 #include <vector>
 
 #include "mount/library.hpp"
+#include "mount/locks.hpp"
 #include "mount/name_table.hpp"
 #include "mount/watcher.hpp"
 #include "os/foreign_library.hpp"
@@ -43,6 +45,7 @@ constexpr unsigned threads = 16;  ///< requests that may wait for their files at
 constexpr fuse_ino_t root = FUSE_ROOT_ID;
 constexpr fuse_ino_t unknown_number = 0xffffffff;  ///< of a name in a list, as libfuse has it
 constexpr std::uint32_t block_bytes = 4096;
+constexpr std::uint64_t last_byte = INT64_MAX;  ///< of a lock that goes to the end, wherever that is
 
 /// What libfuse says goes into our own sentence. It has no place for a pointer of ours.
 thread_local std::string g_said;
@@ -71,6 +74,9 @@ class session final : public mounted {
   void read_file(fuse_req_t request, std::size_t size, off_t at, const fuse_file_info* info);
   void write_file(fuse_req_t request, fuse_ino_t number, const char* from, std::size_t size, off_t at, const fuse_file_info* info);
   void sync_file(fuse_req_t request, const fuse_file_info* info, bool if_written);
+  void close_descriptor(fuse_req_t request, fuse_ino_t number, const fuse_file_info* info);
+  void lock_file(fuse_req_t request, fuse_ino_t number, const fuse_file_info* info, const file_lock& wanted, bool waits);
+  void test_lock(fuse_req_t request, const fuse_file_info* info, file_lock wanted);
   void release_file(fuse_req_t request, fuse_ino_t number, const fuse_file_info* info);
   void rename_file(fuse_req_t request, const char* from, const char* to, unsigned how);
   void open_directory(fuse_req_t request, fuse_file_info* info);
@@ -86,7 +92,7 @@ class session final : public mounted {
   [[nodiscard]] fuse_entry_param entry_of(const char* name, const file_facts& facts);
   [[nodiscard]] int open_by_number(fuse_ino_t number, bool writes, files::handle& handle, file_facts& facts);
   [[nodiscard]] int facts_of(fuse_ino_t number, file_facts& facts, timespec& changed);
-  [[nodiscard]] bool needs_no_flush(fuse_req_t request, const fuse_file_info* info) const;
+  [[nodiscard]] bool needs_no_flush(fuse_req_t request) const;
   [[nodiscard]] int resize(fuse_ino_t number, std::uint64_t bytes, const fuse_file_info* info);
 
   const library& fuse_;
@@ -98,6 +104,7 @@ class session final : public mounted {
   std::atomic<bool> stops_{false};
   std::vector<std::thread> threads_;
   name_table names_{root + 1};
+  locks locks_{};
   timespec begun_{};
 };
 
@@ -200,10 +207,9 @@ void session::set_attributes(fuse_req_t request, fuse_ino_t number, const struct
   get_attributes(request, number);
 }
 
-/// close() asks for a sync where something can have been written. Not in this very process: when it ends, the kernel closes its files one after the
-/// other, and would wait for an answer that no thread can give any more.
-bool session::needs_no_flush(fuse_req_t request, const fuse_file_info* info) const {
-  if ((info->flags & O_ACCMODE) == O_RDONLY) return true;
+/// close() asks for a sync of what was written, and tells of the end of locks. Not in this very process: when it ends, the kernel closes its files one
+/// after the other, and would wait for an answer that no thread can give any more.
+bool session::needs_no_flush(fuse_req_t request) const {
   const std::string thread = "/proc/self/task/" + std::to_string(fuse_.req_ctx(request)->pid);
   return ::access(thread.c_str(), F_OK) == 0;
 }
@@ -235,7 +241,7 @@ void session::open_file(fuse_req_t request, fuse_ino_t number, fuse_file_info* i
     return;
   }
   info->direct_io = facts.read_only ? 0 : 1;
-  info->noflush = needs_no_flush(request, info) ? 1 : 0;
+  info->noflush = needs_no_flush(request) ? 1 : 0;
   info->keep_cache = 0;  // the name may belong to another file by now
   info->fh = reinterpret_cast<std::uint64_t>(file.get());
   names_.add(number, file);
@@ -260,7 +266,7 @@ void session::create_file(fuse_req_t request, const char* name, fuse_file_info* 
   }
   const fuse_entry_param entry = entry_of(name, facts);
   info->direct_io = 1;
-  info->noflush = needs_no_flush(request, info) ? 1 : 0;
+  info->noflush = needs_no_flush(request) ? 1 : 0;
   info->fh = reinterpret_cast<std::uint64_t>(file.get());
   names_.add(entry.ino, file);
   if (fuse_.reply_create(request, &entry, info) == 0) return;
@@ -297,6 +303,11 @@ void session::write_file(fuse_req_t request, fuse_ino_t number, const char* from
 }
 
 /// At close() what was written is synced, so that the program hears of errors.
+void session::close_descriptor(fuse_req_t request, fuse_ino_t number, const fuse_file_info* info) {
+  locks_.on_flush(number, file_of(info), info->lock_owner);
+  sync_file(request, info, true);
+}
+
 void session::sync_file(fuse_req_t request, const fuse_file_info* info, bool if_written) {
   auto& file = file_of(info);
   const bool wrote = file.wrote.exchange(false);
@@ -306,8 +317,42 @@ void session::sync_file(fuse_req_t request, const fuse_file_info* info, bool if_
 }
 
 void session::release_file(fuse_req_t request, fuse_ino_t number, const fuse_file_info* info) {
+  locks_.on_release(number, file_of(info));
   names_.remove(number, &file_of(info));
-  fuse_.reply_err(request, 0);  // nobody waits for it; sync_file() was before
+  fuse_.reply_err(request, 0);  // nobody waits for it; close_descriptor() was before
+}
+
+void session::lock_file(fuse_req_t request, fuse_ino_t number, const fuse_file_info* info, const file_lock& wanted, bool waits) {
+  const auto file = names_.find_open(number, &file_of(info));
+  const int error = file == nullptr ? EBADF : locks_.set(number, file, wanted);
+  if (error != EAGAIN || !waits) {
+    fuse_.reply_err(request, error);
+    return;
+  }
+  auto waiter = std::make_shared<locks::waiter>();
+  waiter->file = number;
+  waiter->by = file;
+  waiter->wanted = wanted;
+  waiter->answer = [this, request](int why) {
+    fuse_.req_interrupt_func(request, nullptr, nullptr);  // from here on nobody calls the function below
+    fuse_.reply_err(request, why);
+  };
+  fuse_.req_interrupt_func(request, [](fuse_req_t, void* who) { static_cast<locks::waiter*>(who)->interrupted.store(true); }, waiter.get());
+  locks_.wait(std::move(waiter));
+}
+
+void session::test_lock(fuse_req_t request, const fuse_file_info* info, file_lock wanted) {
+  const int error = files_->test_lock(file_of(info).handle, wanted);
+  if (error != 0 && error != ENOENT) {
+    fuse_.reply_err(request, error);
+    return;
+  }
+  struct flock found {};
+  found.l_type = error == ENOENT ? F_UNLCK : wanted.is == file_lock::kind::exclusive ? F_WRLCK : F_RDLCK;
+  found.l_whence = SEEK_SET;
+  found.l_start = static_cast<off_t>(wanted.first);
+  found.l_len = wanted.last >= last_byte ? 0 : static_cast<off_t>(wanted.last - wanted.first + 1);
+  fuse_.reply_lock(request, &found);
 }
 
 void session::rename_file(fuse_req_t request, const char* from, const char* to, unsigned how) {
@@ -360,6 +405,12 @@ void session::tell_space(fuse_req_t request) {
 const library* g_fuse = nullptr;
 session& of(fuse_req_t request) { return *static_cast<session*>(g_fuse->req_userdata(request)); }
 
+file_lock lock_of(std::uint64_t owner, const struct flock& asked) {
+  const auto kind = asked.l_type == F_UNLCK ? file_lock::kind::none : asked.l_type == F_WRLCK ? file_lock::kind::exclusive : file_lock::kind::shared;
+  const auto first = static_cast<std::uint64_t>(asked.l_start);
+  return {owner, false, kind, first, asked.l_len == 0 ? last_byte : first + static_cast<std::uint64_t>(asked.l_len) - 1};
+}
+
 void refuse(fuse_req_t request, int error) { g_fuse->reply_err(request, error); }
 
 fuse_lowlevel_ops operations() {
@@ -382,9 +433,17 @@ fuse_lowlevel_ops operations() {
   o.write = [](fuse_req_t r, fuse_ino_t number, const char* from, std::size_t size, off_t at, fuse_file_info* info) {
     of(r).write_file(r, number, from, size, at, info);
   };
-  o.flush = [](fuse_req_t r, fuse_ino_t, fuse_file_info* info) { of(r).sync_file(r, info, true); };
+  o.flush = [](fuse_req_t r, fuse_ino_t number, fuse_file_info* info) { of(r).close_descriptor(r, number, info); };
   o.fsync = [](fuse_req_t r, fuse_ino_t, int, fuse_file_info* info) { of(r).sync_file(r, info, false); };
   o.release = [](fuse_req_t r, fuse_ino_t number, fuse_file_info* info) { of(r).release_file(r, number, info); };
+  o.getlk = [](fuse_req_t r, fuse_ino_t, fuse_file_info* info, struct flock* asked) { of(r).test_lock(r, info, lock_of(info->lock_owner, *asked)); };
+  o.setlk = [](fuse_req_t r, fuse_ino_t number, fuse_file_info* info, struct flock* asked, int waits) {
+    of(r).lock_file(r, number, info, lock_of(info->lock_owner, *asked), waits != 0);
+  };
+  o.flock = [](fuse_req_t r, fuse_ino_t number, fuse_file_info* info, int how) {
+    const auto kind = (how & LOCK_UN) != 0 ? file_lock::kind::none : (how & LOCK_EX) != 0 ? file_lock::kind::exclusive : file_lock::kind::shared;
+    of(r).lock_file(r, number, info, {info->lock_owner, true, kind, 0, last_byte}, (how & LOCK_NB) == 0);
+  };
   o.unlink = [](fuse_req_t r, fuse_ino_t, const char* name) { refuse(r, of(r).shown().remove(name)); };
   o.opendir = [](fuse_req_t r, fuse_ino_t, fuse_file_info* info) { of(r).open_directory(r, info); };
   o.readdir = [](fuse_req_t r, fuse_ino_t, std::size_t size, off_t at, fuse_file_info* info) { of(r).read_directory(r, size, at, info); };
@@ -500,6 +559,7 @@ void session::close() noexcept {
   [[maybe_unused]] const auto told = ::write(stop_.number(), &one, sizeof one);
   for (auto& thread : threads_) thread.join();
   threads_.clear();
+  locks_.stop();
   g_device.store(-1);
   if (mounted_) {
     const os::signals_blocked_scope signals;  // fusermount3 may be started

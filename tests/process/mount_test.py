@@ -4,6 +4,7 @@
 Skipped where this process may not mount."""
 import ctypes
 import errno
+import fcntl
 import os
 import random
 import shutil
@@ -249,6 +250,77 @@ class Mount(unittest.TestCase):
         old.close()
         os.rename(b / "file", b / "moved")
         self.assertEqual(sorted(os.listdir(a)), ["constant", "data", "memory", "moved"])
+        self.end(job)
+
+    HOLDER = """import fcntl, sys
+f = open(sys.argv[1], "r+b")
+getattr(fcntl, sys.argv[2])(f, fcntl.LOCK_EX)
+print("has", flush=True)
+sys.stdin.read()
+"""
+
+    def test_locks_hold_between_hosts_and_go_with_their_holder(self):
+        job, (a, b) = self.two()
+        (a / "file").write_bytes(bytes(100))
+
+        def holder(place, how):
+            return subprocess.Popen([sys.executable, "-c", self.HOLDER, str(place / "file"), how], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+        for how in ("flock", "lockf"):
+            for first, second in ((a, b), (b, a), (a, a)):
+                has = holder(first, how)
+                self.assertEqual(has.stdout.readline(), "has\n")
+                with open(second / "file", "r+b") as file, self.assertRaises(BlockingIOError):
+                    getattr(fcntl, how)(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                waits = holder(second, how)
+                self.assertTrue(within(20, lambda: waits_for_fuse(waits.pid)))
+                has.kill()
+                self.assertEqual(waits.stdout.readline(), "has\n")
+                waits.stdin.close()
+                for done in (has, waits):
+                    done.wait(20)
+                    done.stdout.close()
+                has.stdin.close()
+        self.end(job)
+
+    @unittest.skipUnless(shutil.which("sqlite3"), "no sqlite3")
+    def test_databases_between_hosts(self):
+        job, places = self.two()
+        base = sqlite3.connect(places[0] / "base.db", timeout=60)
+        base.execute("create table t (writer integer, k integer, primary key (writer, k))")
+        base.execute("create table sum (n integer)")
+        with base:
+            base.execute("insert into sum values (0)")
+        code = """import sqlite3, sys
+base = sqlite3.connect(sys.argv[1] + "/base.db", timeout=60, isolation_level=None)
+for k in range(int(sys.argv[3])):
+    base.execute("begin immediate")
+    base.execute("insert into t values (?, ?)", (sys.argv[2], k))
+    base.execute("update sum set n = n + 1")
+    base.execute("commit")
+    print(k, flush=True)
+"""
+
+        def writer(place, number, rows):
+            return subprocess.Popen([sys.executable, "-c", code, str(place), str(number), str(rows)], stdout=subprocess.PIPE, text=True)
+
+        killed = [writer(places[n % 2], 100 + n, 1_000_000) for n in range(2)]  # within transactions, as often as not
+        for program in killed:
+            self.assertEqual(program.stdout.readline(), "0\n")
+        writers = [writer(places[n % 2], n, 25) for n in range(4)]
+        for program in killed:
+            program.kill()
+            program.communicate()
+        for program in writers:
+            out, _ = program.communicate(timeout=60)
+            self.assertEqual((program.returncode, len(out.split())), (0, 25))
+        for place in places:
+            look = sqlite3.connect(place / "base.db", timeout=60)
+            self.assertEqual(look.execute("pragma integrity_check").fetchone(), ("ok",))
+            self.assertEqual(look.execute("select count(*) from t where writer < 100").fetchone(), (100,))
+            self.assertEqual(look.execute("select count(*) - (select n from sum) from t").fetchone(), (0,))
+            look.close()
+        base.close()
         self.end(job)
 
     # ---- Ends

@@ -28,6 +28,8 @@ class closings final : public files {
   int sync(handle) override { return EIO; }
   int remove(const std::string&) override { return EIO; }
   int rename(const std::string&, const std::string&, bool) override { return EIO; }
+  int lock(handle, const file_lock&) override { return EIO; }
+  int test_lock(handle, file_lock&) override { return EIO; }
   void space(std::uint64_t&, std::uint64_t&) override {}
 };
 
@@ -81,11 +83,13 @@ TEST(MountNames, WhatIsOpenIsClosedByItsLastUser) {
   const auto* const one = new opened(shown, 1);
   all.add(a, std::shared_ptr<opened>(const_cast<opened*>(one)));
   all.add(a, std::make_shared<opened>(shown, 2));
+  EXPECT_EQ(all.find_open(a, one).get(), one);
   auto user = all.any_open(a);
   ASSERT_NE(user, nullptr);
   EXPECT_EQ(user->handle, 1u);
   all.remove(a, one);
   EXPECT_TRUE(shown.closed.empty()) << "a request uses it";
+  EXPECT_EQ(all.find_open(a, one), nullptr);
   user.reset();
   EXPECT_EQ(shown.closed, std::vector<files::handle>{1});
   all.remove(a, one);
