@@ -82,6 +82,7 @@ void exchange(const char* name, quire_container c) {
       },
       [&](int node) { REQUIRE(std::string(memory + 300'000 + 4096 * node - 4, 15) == "written by dd " + std::to_string(node)); });
   const std::uint64_t before = length_of(c);
+  barrier();  // nobody appends before all have read it
   in_turn([&](int node) { run("echo line " + std::to_string(node) + " >> " + at(name)); },
           [&](int node) {
             const std::uint64_t end = before + 7 * static_cast<std::uint64_t>(node);
