@@ -203,7 +203,7 @@ base::status container_service::make(std::uint16_t number, const char* name, con
   head.atomic = given.atomic != 0 ? 1 : 0;
   const auto why = link_up(what);
   if (why.ok()) {
-    __atomic_store_n(&head.there, 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&head.there, named, __ATOMIC_RELEASE);
     return {};
   }
   const std::string said = base::detail();
@@ -318,6 +318,16 @@ void container_service::undo(const making& what) {
 
 // ---- Removing
 
+/// Its region has gone.
+void container_service::withdraw(container_head& head, std::uint16_t number) {
+  __atomic_store_n(&head.there, none, __ATOMIC_RELEASE);
+  if (core_.config.survives) {
+    spread_head(number);
+    tell_others(order::unnoted, number, {});
+  }
+  for_each_io(head, [&](unsigned node) { (void)ask(node, order::detach, number, 0); });
+}
+
 base::status container_service::remove(const char* name, unsigned flags) {
   constexpr const char* call = "quire_container_remove";
   if (const auto why = container::check_name(call, name); !why.ok()) return why;
@@ -352,12 +362,7 @@ base::status container_service::remove(const char* name, unsigned flags) {
     tell_first(order::stays, number);
     return explain(why.code(), "%s", said.c_str());
   }
-  __atomic_store_n(&head.there, 0, __ATOMIC_RELEASE);
-  if (core_.config.survives) {
-    spread_head(number);
-    tell_others(order::unnoted, number, {});
-  }
-  for_each_io(head, [&](unsigned node) { (void)ask(node, order::detach, number, 0); });
+  withdraw(head, number);
   answer erased;
   if (erases) erased = ask(head.home, order::erase, number, 0);
   const std::string linker = head.linked != 0 ? head.linker : "";

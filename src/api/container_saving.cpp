@@ -39,6 +39,7 @@ auto& region_of(Manifest& m, const container_row& row) {
 }
 std::string reason_of(std::uint64_t error) { return error != 0 && error < 4096 ? std::strerror(static_cast<int>(error)) : "it gave no reason"; }
 
+constexpr const char* lost_name = "/";  ///< in a row, before the name that a container had when it was unlinked; none begins so
 constexpr std::uint64_t unknown_bytes = UINT64_MAX;  ///< the linker does not say how long its content is (quire_linker::open)
 
 }  // namespace
@@ -79,7 +80,7 @@ outcome container_service::describe(checkpoint::manifest& m) {
     container_row row;
     row.number = number;
     row.region = head.region;
-    row.name = head.name;
+    row.name = (head.there == named ? "" : lost_name) + std::string(head.name);
     row.linker = head.linked != 0 ? head.linker : "";
     row.what = head.what;
     row.all = head.all;
@@ -258,7 +259,8 @@ quire_status container_service::load(const checkpoint::opened& from, const check
   if (core_.config.self.value() == 0) {
     core_.as_driver([&] {
       first_heads_ = m.heads;
-      for (const container_row& row : m.containers) names_.load(row.name, static_cast<std::uint16_t>(row.number));
+      for (const container_row& row : m.containers)
+        names_.load(row.name.starts_with(lost_name) ? "" : row.name, static_cast<std::uint16_t>(row.number));
     });
   }
   outcome mine;
@@ -281,7 +283,11 @@ quire_status container_service::load(const checkpoint::opened& from, const check
     container_head& head = *head_of(static_cast<std::uint16_t>(row.number));
     head.announced = head.bytes;
   }
-  return agree(doing, {});
+  if (const quire_status why = agree(doing, {}); why != QUIRE_OK || core_.config.self.value() != 0) return why;
+  for (const container_row& row : m.containers) {
+    if (row.name.starts_with(lost_name)) finish_opening(order::closed, static_cast<std::uint16_t>(row.number));  // nobody has it open any more
+  }
+  return QUIRE_OK;
 }
 
 }  // namespace quire::api

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "api/container_service.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -55,30 +56,33 @@ container_service::~container_service() {
 
 void container_service::on_message(const message& m, std::span<const std::byte> value) {
   const auto what = static_cast<order>(m.a);
-  const bool has_number = what != order::open && what != order::heads && what != order::take_away;
+  const bool has_name = what == order::open || (what >= order::look_up && what <= order::take_away);
+  const bool has_number = !has_name && what != order::heads;
   if (what > order::erase || (has_number && (m.b == 0 || m.b > container::most_containers))) return core_.services.answer(m, QUIRE_INVALID);
   if (!is_for_driver(what)) {
     threads_.start(start_container_order, {m, 0, {}});
     return;
   }
+  if (has_name) return on_name(m, text_of(value));
   const auto number = static_cast<std::uint16_t>(m.b);
   switch (what) {
-    case order::open:
-    case order::take_away: return on_name(m, text_of(value));
+    case order::closed:
+    case order::settled: return on_close(m);
+    case order::lock:
+    case order::test_lock: return on_lock(m, value);
     case order::heads:
       if (m.b != 0) first_heads_ = m.b;
       core_.services.answer(m, {}, first_heads_, names_.last());
       break;
-    case order::made:
-    case order::failed:
-    case order::closed:
-    case order::stays:
-    case order::gone: note_change(what, number, m.from.value()); break;
     case order::noted:
       first_heads_ = m.c;
       names_.note(text_of(value), number);
       break;
     case order::unnoted: names_.unnote(number); break;
+    case order::made:
+    case order::failed:
+    case order::stays:
+    case order::gone: note_change(what, number); break;
     case order::written: {
       const std::lock_guard guard(mutex_);
       const auto& l = links_[number];
@@ -94,43 +98,68 @@ void container_service::on_message(const message& m, std::span<const std::byte> 
 }
 
 /// A node that answers for node 0 counts nothing: nothing can be made or removed.
-void container_service::note_change(order what, std::uint16_t number, unsigned by) noexcept {
+void container_service::note_change(order what, std::uint16_t number) noexcept {
   if (core_.config.self.value() != 0) return;
   switch (what) {
     case order::made: return names_.made(number);
     case order::failed: return names_.failed(number);
-    case order::closed: return names_.closed(number, by);
     case order::stays: return names_.stays(number);
-    default: return names_.gone(number);
+    default:
+      names_.gone(number);
+      locks_.drop(number);
   }
 }
 
 /// Answers, or keeps it until something has changed.
 void container_service::on_name(const message& m, std::string_view name) {
   using outcome = name_table::outcome;
-  if (names_held_) return keep_waiting(m, name);
-  if (core_.config.self.value() != 0) return on_name_after_node_0(m, name);
-  const bool opens = static_cast<order>(m.a) == order::open;
-  const unsigned by = m.from.value();
-  const auto got = opens ? names_.open(name, (m.b & creates) != 0, (m.b & excludes) != 0, first_heads_ == 0, by) : names_.take_away(name, by);
+  const bool looks = static_cast<order>(m.a) == order::look_up;
+  if (!names_held_ && core_.config.self.value() != 0) return on_name_after_node_0(m, name);
+  const auto got = names_held_ && !looks ? name_table::answer{outcome::wait, 0} : do_name(m, name);
   switch (got.what) {
-    case outcome::found: return core_.services.answer(m, {}, got.number, first_heads_);
+    case outcome::found: return core_.services.answer(m, {}, got.number | std::uint64_t{got.replaced} << 16, first_heads_);
     case outcome::make: return core_.services.answer(m, {}, got.number | makes, first_heads_);
     case outcome::none: return core_.services.answer(m, QUIRE_NOT_FOUND);
     case outcome::exists: return core_.services.answer(m, QUIRE_EXISTS);
     case outcome::busy: return core_.services.answer(m, QUIRE_BUSY);
     case outcome::full: return core_.services.answer(m, QUIRE_LIMIT);
-    case outcome::wait: break;
+    case outcome::wait: keep_waiting(m, name);
   }
-  keep_waiting(m, name);
+}
+
+name_table::answer container_service::do_name(const message& m, std::string_view name) {
+  const unsigned by = m.from.value();
+  switch (static_cast<order>(m.a)) {
+    case order::open: return names_.open(name, (m.b & creates) != 0, (m.b & excludes) != 0, first_heads_ == 0, by);
+    case order::look_up: return names_.look_up(name);
+    case order::unlink: return names_.unlink(name, by);
+    case order::rename: {
+      const std::size_t end = std::min(name.find('\0'), name.size() - 1);
+      return names_.rename(name.substr(0, end), name.substr(end + 1), m.b != 0, by);
+    }
+    default: return names_.take_away(name, by);
+  }
 }
 
 void container_service::on_name_after_node_0(const message& m, std::string_view name) {
-  const auto got = names_.find(name);
-  const bool there = got.what == name_table::outcome::found, opens = static_cast<order>(m.a) == order::open;
-  if (opens && there) return (m.b & excludes) != 0 ? core_.services.answer(m, QUIRE_EXISTS) : core_.services.answer(m, {}, got.number, first_heads_);
-  if (!there && (m.b & creates) == 0) return core_.services.answer(m, QUIRE_NOT_FOUND);
+  const auto got = names_.look_up(name);
+  const auto what = static_cast<order>(m.a);
+  const bool there = got.what == name_table::outcome::found, opens = what == order::open;
+  if (opens && there && (m.b & excludes) != 0) return core_.services.answer(m, QUIRE_EXISTS);
+  if ((opens || what == order::look_up) && there) return core_.services.answer(m, {}, got.number, first_heads_);
+  if (!there && !(opens && (m.b & creates) != 0)) return core_.services.answer(m, QUIRE_NOT_FOUND);
   core_.services.answer(m, QUIRE_LOST, for_good);
+}
+
+/// One that goes would change what a checkpoint has told. A node that answers for node 0 counts nobody.
+void container_service::on_close(const message& m) {
+  if (core_.config.self.value() != 0) return core_.services.answer(m, {});
+  const auto number = static_cast<std::uint16_t>(m.b);
+  const bool settles = static_cast<order>(m.a) == order::settled;
+  if (names_held_ && !settles && names_.goes_when_closed(number)) return keep_waiting(m, {});
+  const bool goes = settles ? names_.settled(number, m.from.value()) : names_.closed(number, m.from.value());
+  core_.services.answer(m, {}, goes ? number : 0);
+  retry();
 }
 
 /// Who waits for what the dead node was making asks anew.
@@ -140,15 +169,21 @@ void container_service::on_death(unsigned node) {
   retry();
 }
 
-void container_service::keep_waiting(const message& m, std::string_view name) {
-  waiting w{m, {}};
-  name.copy(w.name.data(), container::longest_name);
+void container_service::keep_waiting(const message& m, std::string_view text) {
+  waiting w{m, {}, 0};
+  w.bytes = text.copy(w.text.data(), w.text.size());
   waiting_.push_back(w);
 }
 
 void container_service::retry() {
   if (waiting_.empty()) return;
-  for (const waiting& w : std::exchange(waiting_, {})) on_name(w.m, w.name.data());
+  for (const waiting& w : std::exchange(waiting_, {})) {
+    if (static_cast<order>(w.m.a) == order::closed) {
+      on_close(w.m);
+    } else {
+      on_name(w.m, {w.text.data(), w.bytes});
+    }
+  }
 }
 
 // ---- Questions
@@ -299,12 +334,12 @@ base::status container_service::open_there(std::uint16_t number, const quire_con
   const bool writes = (given.flags & QUIRE_CONTAINER_READ_ONLY) == 0;
   container_head head;
   if (!read_head(number, head) || head.there == 0) {
-    tell_first(order::closed, number);
+    finish_opening(order::closed, number);
     return explain(QUIRE_LOST, "quire_container_open(): the node that made or removed the container is lost, and so is what nodes know of it in common");
   }
   if (writes && head.read_only != 0) {
     const std::string name = head.name;
-    tell_first(order::closed, number);
+    finish_opening(order::closed, number);
     return explain(QUIRE_INVALID, "quire_container_open(): the container '%s' is read-only: open it with QUIRE_CONTAINER_READ_ONLY", name.c_str());
   }
   made = add(number, writes, head);
@@ -336,7 +371,7 @@ base::status container_service::close(quire_container c) {
   }
   if (o->writes) why = keep(call, *o, 0, 0);
   const std::string said = base::detail();
-  tell_first(order::closed, o->number);
+  finish_opening(order::closed, o->number);
   return why.ok() ? why : base::status(explain(why.code(), "%s", said.c_str()));
 }
 
@@ -359,7 +394,7 @@ base::status container_service::list(int (*each)(void*, const char*, std::uint64
     name[sizeof name - 1] = 0;
     const std::uint64_t bytes = head.bytes;
     const unsigned flags = head.read_only != 0 ? QUIRE_CONTAINER_READ_ONLY : 0;
-    return __atomic_load_n(&head.there, __ATOMIC_ACQUIRE) != 0 && each(context, name, bytes, flags) != 0;
+    return __atomic_load_n(&head.there, __ATOMIC_ACQUIRE) == named && each(context, name, bytes, flags) != 0;
   });
 }
 

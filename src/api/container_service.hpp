@@ -2,13 +2,13 @@
 // Containers (quire/container.h). Node 0 knows their names (container/name_table.hpp). What nodes have in common of one, its head, lies in shared memory: a
 // unit of a region of the library's own, with sequential consistency, which the first container makes. So how long a container is costs no message. Nodes that
 // do the I/O of one have its linker open (container/link.hpp); they do so when the node asks that makes it, by a thread that the order starts, as the driver
-// does not wait for a disk. Bodies of the API: container_service.cpp (names, opening, the end), container_make.cpp (making, removing, orders),
-// container_content.cpp.
+// does not wait for a disk. Bodies of the API: container_service.cpp (opening, the end), container_names.cpp (other names, and none), container_locks.cpp,
+// container_make.cpp (making, removing, orders), container_content.cpp.
 //
 // Where the job goes on when nodes are lost, containers are read-only, and heads change no more once they are made. Then the maker sends the head to all
 // nodes, and has them note the name: whichever node is lost, all others know of the container. Each opening has a copy of the head, and who looks at heads
 // asks for them first (read_head()), so that no thread of the library gets a signal for one whose maker has been lost. The first node alive answers for
-// node 0 when that is lost; nothing is made or removed from then on, as regions are not.
+// node 0 when that is lost; nothing is made or removed from then on, as regions are not. Names never change there.
 #pragma once
 
 #include <quire/container.h>
@@ -24,6 +24,7 @@
 #include "api/threads.hpp"
 #include "container/link.hpp"
 #include "container/linker_table.hpp"
+#include "container/lock_table.hpp"
 #include "container/name_table.hpp"
 #include "container/shape.hpp"
 #include "checkpoint/manifest.hpp"
@@ -38,7 +39,7 @@ namespace quire::api {
 struct container_head {
   std::uint64_t bytes;      ///< plain loads, from any node
   std::uint64_t announced;  ///< the nodes that do I/O know this end
-  std::uint64_t there;      ///< not 0: nothing below changes. Else it is being made, or is none
+  std::uint64_t there;      ///< 0: it is being made, or is none. Else nothing below changes but the name, and that only where this is `unnamed`
   std::uint64_t mutex;      ///< for growing, appending, truncating; kept for the next container of the number
   std::uint64_t region, base, capacity, unit_bytes;
   std::uint64_t linked_bytes;  ///< as the linker has said
@@ -52,6 +53,8 @@ struct container_head {
   char linker[container::longest_linker + 1];
   char what[container::longest_what + 1];
 };
+/// Of container_head::there. `unnamed`: it has lost its name, and goes when nobody has it open any more; or another name is being written.
+inline constexpr std::uint64_t none = 0, named = 1, unnamed = 2;
 inline constexpr std::uint64_t head_bytes = 4096;
 static_assert(sizeof(container_head) <= head_bytes);
 
@@ -76,6 +79,23 @@ class container_service {
   [[nodiscard]] base::status sync(quire_container c, std::uint64_t at, std::uint64_t bytes);
   [[nodiscard]] base::status drop(quire_container c, std::uint64_t at, std::uint64_t bytes);
   [[nodiscard]] base::status list(int (*each)(void*, const char*, std::uint64_t, unsigned), void* context);
+  // Of mounted files. Texts of errors name no call.
+  struct facts {
+    std::uint64_t bytes = 0, identity = 0;  ///< identity: no other container ever has it
+    bool read_only = false;
+  };
+  /// QUIRE_NOT_FOUND.
+  [[nodiscard]] base::status look_up(const std::string& name, facts& into);
+  [[nodiscard]] base::status facts_of(quire_container c, facts& into);
+  /// The name goes at once, on all nodes; the container, when nobody has it open any more. QUIRE_NOT_FOUND.
+  [[nodiscard]] base::status unlink(const std::string& name);
+  /// The container has another name from here on, on all nodes, and stays open where it is; one that had the name goes as by unlink(), and at no time is there
+  /// none. QUIRE_NOT_FOUND; QUIRE_EXISTS: `exclusive`, and there is one. As unlink(), QUIRE_UNSUPPORTED where the job goes on without nodes that are lost.
+  [[nodiscard]] base::status rename(const std::string& from, const std::string& to, bool exclusive);
+  /// The owner's node is this one. QUIRE_BUSY: another owner's lock is in the way; QUIRE_LIMIT: there are too many.
+  [[nodiscard]] base::status lock(quire_container c, container::range_lock wanted);
+  /// Sets kind and range of `wanted` to those of one that is in the way. QUIRE_NOT_FOUND: none is.
+  [[nodiscard]] base::status test_lock(quire_container c, container::range_lock& wanted);
 
   [[nodiscard]] container::linker_table& linkers() noexcept { return linkers_; }
   /// Whether it is a container's, of whichever node. Any thread but the driver.
@@ -112,10 +132,16 @@ class container_service {
     heads,      ///< b: the region of heads, which the sender has made, or 0. Answered with the region, and the last number
     made,       ///< b: number; so are the next
     failed,
-    closed,
+    closed,     ///< answered with the number, if it goes now, for who asks to remove it; else 0. So is the next
+    settled,    ///< of one that was unlinked or renamed
+    look_up,    ///< the name. Answered with the number, and the region of heads; so are the next
+    unlink,
+    rename,     ///< b: exclusive; both names, with a zero between. Answered with both numbers, and the region of heads
     take_away,  ///< the name. Answered with the number
     stays,
     gone,
+    lock,       ///< b: number; a range_lock
+    test_lock,  ///< the same. Answered with first byte and, in the highest bit, whether it is exclusive; last byte
     // To any other node, and done by its driver: survivors.
     noted,      ///< b: number, c: the region of heads; the name. There is such a container
     unnoted,    ///< b: number
@@ -151,7 +177,8 @@ class container_service {
   };
   struct waiting {
     model::message m;
-    std::array<char, container::longest_name + 1> name;
+    std::array<char, 2 * container::longest_name + 1> text;  ///< one name or, for rename, two
+    std::size_t bytes;
   };
   /// What there is of a container that is being made.
   struct making;
@@ -160,7 +187,9 @@ class container_service {
   [[nodiscard]] static bool is_for_driver(order what) noexcept { return what <= order::note_end; }
   void on_message(const model::message& m, std::span<const std::byte> value);
   void on_name(const model::message& m, std::string_view name);
-  void note_change(order what, std::uint16_t number, unsigned by) noexcept;
+  [[nodiscard]] container::name_table::answer do_name(const model::message& m, std::string_view name);
+  void on_close(const model::message& m);
+  void note_change(order what, std::uint16_t number) noexcept;
   void keep_waiting(const model::message& m, std::string_view name);
   void retry();
   [[nodiscard]] base::status ask_first(order what, std::uint64_t b, std::string_view name, model::message& m);
@@ -186,6 +215,14 @@ class container_service {
   [[nodiscard]] quire_container add(std::uint16_t number, bool writes, const container_head& head);
   [[nodiscard]] base::status open_there(std::uint16_t number, const quire_container_options& given, quire_container& made);
 
+  // container_names.cpp
+  void finish_opening(order what, std::uint16_t number);
+  void take_apart(std::uint16_t number);
+
+  // container_locks.cpp
+  void on_lock(const model::message& m, std::span<const std::byte> value);
+  [[nodiscard]] base::status ask_lock(order what, quire_container c, container::range_lock& wanted, model::message& m);
+
   // container_make.cpp
   [[nodiscard]] base::status make(std::uint16_t number, const char* name, const quire_container_options& given);
   [[nodiscard]] base::status make_heads();
@@ -193,6 +230,7 @@ class container_service {
   [[nodiscard]] base::status share_out(making& what);
   [[nodiscard]] base::status attach(making& what, unsigned node, unsigned flags);
   void undo(const making& what);
+  void withdraw(container_head& head, std::uint16_t number);
   /// Nodes that do the I/O.
   template <class F>
   void for_each_io(const container_head& head, F&& f) const {
@@ -245,6 +283,7 @@ class container_service {
   std::atomic<unsigned> leader_{0};  ///< who answers for names
   // On node 0, driver's thread:
   container::name_table names_{};
+  container::lock_table locks_{};
   std::uint64_t first_heads_ = 0;  ///< others have it from who makes a container, where the job survives
   base::fault_vector<waiting> waiting_{};  ///< as they came
   bool names_held_ = false;                ///< by a checkpoint

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "api/container_service.hpp"
+#include "api/runtime.hpp"
 #include "container/name_table.hpp"
 
 namespace quire::api {
@@ -47,27 +49,18 @@ class container_files final : public mount::files {
   int list(std::vector<mount::named_file>& into) override {
     return errno_of(quire_container_list(
         [](void* found, const char* name, std::uint64_t bytes, unsigned flags) {
-          static_cast<std::vector<mount::named_file>*>(found)->push_back({name, {bytes, (flags & QUIRE_CONTAINER_READ_ONLY) != 0}});
+          static_cast<std::vector<mount::named_file>*>(found)->push_back({name, {bytes, 0, (flags & QUIRE_CONTAINER_READ_ONLY) != 0}});
           return 0;
         },
         &into));
   }
   int look_up(const std::string& name, mount::file_facts& into) override {
-    struct search {
-      const std::string& name;
-      mount::file_facts& into;
-      bool found;
-    } search{name, into, false};
-    const auto why = quire_container_list(
-        [](void* to, const char* one, std::uint64_t bytes, unsigned flags) {
-          auto& s = *static_cast<struct search*>(to);
-          if (s.name != one) return 0;
-          s.into = {bytes, (flags & QUIRE_CONTAINER_READ_ONLY) != 0};
-          s.found = true;
-          return 1;
-        },
-        &search);
-    return why != QUIRE_OK ? errno_of(why) : search.found ? 0 : ENOENT;
+    return with_containers([&](container_service& all) {
+      container_service::facts found;
+      const auto why = all.look_up(name, found);
+      into = {found.bytes, found.identity, found.read_only};
+      return why.code();
+    });
   }
   int open(const std::string& name, bool writes, handle& into) override {
     const auto why = open_with(name, writes ? 0 : QUIRE_CONTAINER_READ_ONLY, into);
@@ -75,7 +68,14 @@ class container_files final : public mount::files {
   }
   int create(const std::string& name, handle& into) override { return errno_of(open_with(name, QUIRE_CONTAINER_CREATE | QUIRE_CONTAINER_EXCLUSIVE, into)); }
   void close(handle h) override { (void)quire_container_close({h}); }
-  int bytes(handle h, std::uint64_t& into) override { return errno_of(quire_container_bytes({h}, &into)); }
+  int facts(handle h, mount::file_facts& into) override {
+    return with_containers([&](container_service& all) {
+      container_service::facts found;
+      const auto why = all.facts_of({h}, found);
+      into = {found.bytes, found.identity, found.read_only};
+      return why.code();
+    });
+  }
   int read(handle h, std::uint64_t at, void* into, std::size_t size, std::size_t& done) override {
     const auto why = quire_container_read({h}, at, into, size, &done);
     return done != 0 ? 0 : errno_of(why);
@@ -87,7 +87,26 @@ class container_files final : public mount::files {
   int append(handle h, const void* from, std::size_t size) override { return errno_of(quire_container_append({h}, from, size, nullptr)); }
   int truncate(handle h, std::uint64_t bytes) override { return errno_of(quire_container_truncate({h}, bytes)); }
   int sync(handle h) override { return errno_of(quire_container_sync({h}, 0, 0)); }
-  int remove(const std::string& name) override { return errno_of(quire_container_remove(name.c_str(), 0)); }
+  int remove(const std::string& name) override {
+    return with_containers([&](container_service& all) { return all.unlink(name).code(); });
+  }
+  int rename(const std::string& from, const std::string& to, bool exclusive) override {
+    return with_containers([&](container_service& all) { return all.rename(from, to, exclusive).code(); });
+  }
+  int lock(handle h, const mount::file_lock& wanted) override {
+    const int error = with_containers([&](container_service& all) { return all.lock({h}, of(wanted)).code(); });
+    return error == EBUSY ? EAGAIN : error == ENOSPC ? ENOLCK : error;
+  }
+  int test_lock(handle h, mount::file_lock& wanted) override {
+    return with_containers([&](container_service& all) {
+      container::range_lock asked = of(wanted);
+      const auto why = all.test_lock({h}, asked);
+      wanted.is = static_cast<mount::file_lock::kind>(asked.kind);
+      wanted.first = asked.first;
+      wanted.last = asked.last;
+      return why.code();
+    });
+  }
   void space(std::uint64_t& bytes, std::uint64_t& free) override {
     std::vector<mount::named_file> all;
     (void)list(all);
@@ -98,6 +117,18 @@ class container_files final : public mount::files {
   }
 
  private:
+  static container::range_lock of(const mount::file_lock& l) {
+    static_assert(static_cast<int>(mount::file_lock::kind::exclusive) == static_cast<int>(container::lock_kind::exclusive));
+    return {{l.owner, 0, l.of_flock}, static_cast<container::lock_kind>(l.is), l.first, l.last};
+  }
+  /// As a call of the API does what `f` does.
+  template <class F>
+  static int with_containers(F&& f) {
+    return errno_of([&]() -> quire_status {
+      QUIRE_ENTER(r);
+      return f(*r->containers);
+    }());
+  }
   static quire_status open_with(const std::string& name, unsigned flags, handle& into) {
     quire_container_options how{};
     how.size = sizeof how;

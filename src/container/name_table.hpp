@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which containers there are, as node 0 knows it: names, who makes or removes one, how often each is open on which node. Pure; in processes the driver of
-// node 0 has it. Where a job goes on without nodes that are lost, each other node notes which containers have been made: whoever comes after node 0 has their
-// names. name_table.cpp.
+// Which containers there are, as node 0 knows it: names, which thread makes, removes or renames one, how often each is open on which node. Pure; in processes
+// the driver of node 0 has it. A container that is unlinked while it is open has no name, and goes when its last opening ends. Where a job goes on without nodes
+// that are lost, each other node notes which containers have been made, and nothing is unlinked or renamed: whoever comes after node 0 has their names.
+// name_table.cpp.
 #pragma once
 
 #include <array>
@@ -20,7 +21,7 @@ class name_table {
   enum class outcome : std::uint8_t {
     found,   ///< open: it is there, and open once more. take_away: it goes, as far as the table is concerned
     make,    ///< the caller makes it
-    wait,    ///< somebody makes or removes it: ask again when something has changed
+    wait,    ///< somebody makes, removes or renames it: ask again when something has changed
     none,
     exists,
     busy,    ///< somebody has it open
@@ -28,7 +29,8 @@ class name_table {
   };
   struct answer {
     outcome what = outcome::none;
-    std::uint16_t number = 0;  ///< of the container, from 1 on
+    std::uint16_t number = 0;    ///< of the container, from 1 on
+    std::uint16_t replaced = 0;  ///< rename: of the one that had the name
   };
 
   /// A thread of `node` opens. `alone`: nobody makes one while another one is being made.
@@ -37,7 +39,19 @@ class name_table {
   void made(std::uint16_t number) noexcept;
   /// It could not be made.
   void failed(std::uint16_t number) noexcept { forget(number); }
-  void closed(std::uint16_t number, unsigned node = 0) noexcept;
+  /// True: that was the last opening of one without a name, which goes now: the caller removes it, and says gone() or stays().
+  [[nodiscard]] bool closed(std::uint16_t number, unsigned node = 0) noexcept;
+  /// Which one has the name now. found or none. Also on a node that has noted it.
+  [[nodiscard]] answer look_up(std::string_view name) const noexcept;
+  /// The name goes, at once; the container is open once more, for the caller, who makes the change known and then says settled().
+  [[nodiscard]] answer unlink(std::string_view name, unsigned node = 0);
+  /// From here on `from` is `to`, whose container loses the name as by unlink(). `exclusive`: exists, if there is one. The caller makes the changes known, and
+  /// then says settled() of both. A name that it has already stays, and the number is 0.
+  [[nodiscard]] answer rename(std::string_view from, std::string_view to, bool exclusive, unsigned node = 0);
+  /// All nodes can see what unlink() or rename() has changed of this one. As closed(), if it has no name.
+  [[nodiscard]] bool settled(std::uint16_t number, unsigned node = 0) noexcept;
+  /// Whether closed() would be true.
+  [[nodiscard]] bool goes_when_closed(std::uint16_t number) noexcept;
   [[nodiscard]] answer take_away(std::string_view name, unsigned node = 0) noexcept;
   /// It could not be removed.
   void stays(std::uint16_t number) noexcept;
@@ -46,15 +60,13 @@ class name_table {
   /// The node is lost, and the others go on: what it had open is closed. What it was making or removing is none any more, and nobody knows what there is of
   /// it: its number is not used again.
   void lost(unsigned node) noexcept;
-  /// Not on node 0: there is this one, which some node has made; and it is going, or has gone.
+  /// Not on node 0: there is this one, which some node has made; and it is going, or has gone. Nobody counts there who has opened it.
   void note(std::string_view name, std::uint16_t number);
   void unnote(std::uint16_t number) noexcept;
-  /// Node 0 is lost, and this node answers for it. Nobody counts who has opened what before.
-  [[nodiscard]] answer find(std::string_view name) const noexcept;
 
-  /// At a restart, of a table that is empty: it is there, and nobody has it open. From the smallest number on.
+  /// At a restart, of a table that is empty: it is there, and nobody has it open. From the smallest number on. Without a name: it is open once.
   void load(std::string_view name, std::uint16_t number);
-  /// Somebody makes or removes one.
+  /// Somebody makes, removes or renames one.
   [[nodiscard]] bool is_changing() const noexcept;
   /// No container has a larger number, or ever had.
   [[nodiscard]] std::uint16_t last() const noexcept { return static_cast<std::uint16_t>(entries_.size()); }
@@ -65,6 +77,8 @@ class name_table {
   using key = std::array<char, longest_name + 1>;  ///< the rest is zero
   struct entry {
     state is = state::none;
+    bool named = false;      ///< names_ has it
+    bool unsettled = false;  ///< there, and its name has changed
     key name{};
     std::uint32_t open = 0;
     std::uint32_t by = 0;  ///< the node that makes or removes it
@@ -72,6 +86,8 @@ class name_table {
   [[nodiscard]] static constexpr std::uint32_t opener(std::uint16_t number, unsigned node) noexcept { return std::uint32_t{number} << 16 | node; }
   [[nodiscard]] static key key_of(std::string_view name) noexcept;
   [[nodiscard]] entry& at(std::uint16_t number) noexcept;
+  [[nodiscard]] static bool goes(const entry& e) noexcept { return !e.named && !e.unsettled && e.open == 0; }
+  void take_name(std::uint16_t number, unsigned node);
   void forget(std::uint16_t number) noexcept;
 
   base::fault_map<key, std::uint16_t> names_{};

@@ -12,12 +12,22 @@ namespace quire::mount {
 
 struct file_facts {
   std::uint64_t bytes = 0;
+  std::uint64_t identity = 0;  ///< of the file that has the name now: no other one ever has it. Not in lists
   bool read_only = false;  ///< its content does not change: the kernel may cache it
 };
 
 struct named_file {
   std::string name;
   file_facts facts{};
+};
+
+/// As fcntl and flock have it. Of one owner.
+struct file_lock {
+  enum class kind : std::uint8_t { none, shared, exclusive };
+  std::uint64_t owner = 0;  ///< as the kernel of this host calls it
+  bool of_flock = false;    ///< flock's and fcntl's do not know each other
+  kind is = kind::none;     ///< none: what the owner has there goes
+  std::uint64_t first = 0, last = 0;  ///< bytes, both of the range
 };
 
 class files {
@@ -35,7 +45,7 @@ class files {
   [[nodiscard]] virtual int create(const std::string& name, handle& into) = 0;
   /// The handle is gone. Nobody hears of errors any more: sync() is called before for what was written.
   virtual void close(handle) = 0;
-  [[nodiscard]] virtual int bytes(handle, std::uint64_t& into) = 0;
+  [[nodiscard]] virtual int facts(handle, file_facts& into) = 0;
   /// Reads up to `size` bytes from `at`; `done` is less at the end of the file only.
   [[nodiscard]] virtual int read(handle, std::uint64_t at, void* into, std::size_t size, std::size_t& done) = 0;
   /// The file grows, if needed. EFBIG, ENOSPC; an error if nothing at all was written.
@@ -46,8 +56,14 @@ class files {
   [[nodiscard]] virtual int truncate(handle, std::uint64_t bytes) = 0;
   /// What was written before outlives the job.
   [[nodiscard]] virtual int sync(handle) = 0;
-  /// The name goes. ENOENT; EBUSY: somebody has it open, and that keeps the name.
+  /// The name goes, and the file when nobody has it open any more. ENOENT.
   [[nodiscard]] virtual int remove(const std::string& name) = 0;
+  /// The file `from` is `to`, open or not. One that was `to` goes as by remove(), and at no time is there none. ENOENT; EEXIST: `exclusive`, and there is one.
+  [[nodiscard]] virtual int rename(const std::string& from, const std::string& to, bool exclusive) = 0;
+  /// For all hosts. EAGAIN: another owner's lock is in the way; ENOLCK: there are too many.
+  [[nodiscard]] virtual int lock(handle, const file_lock& wanted) = 0;
+  /// Sets kind and range of `wanted` to those of a lock that is in the way. ENOENT: none is.
+  [[nodiscard]] virtual int test_lock(handle, file_lock& wanted) = 0;
   /// How much files may have together, and what of it is free.
   virtual void space(std::uint64_t& bytes, std::uint64_t& free) = 0;
 };

@@ -3,7 +3,7 @@
 // Opened by quire_start() in the application's thread. Files are served by threads of its own, which block the application's signals.
 //
 // A file is read and written past the kernel's cache (direct I/O), so that programs see what nodes write, and the reverse, at once; one that is for
-// reading only is cached, and can be mapped. Locks of fcntl and flock are the kernel's: they hold between programs of one host.
+// reading only is cached, and can be mapped. Locks of fcntl and flock hold for all hosts (locks.hpp).
 //
 // When the process ends without close(), the kernel ends the connection, and a shell that waits for just that takes the directory away.
 #pragma once

@@ -16,25 +16,23 @@ base::result<std::unique_ptr<mounted>> open(const std::string& directory) {
 #include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <condition_variable>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
-#include <map>
 #include <mutex>
-#include <set>
 #include <thread>
-#include <unordered_map>
 #include <vector>
 
 #include "mount/library.hpp"
+#include "mount/locks.hpp"
+#include "mount/name_table.hpp"
 #include "mount/watcher.hpp"
 #include "os/foreign_library.hpp"
 #include "os/mounts.hpp"
@@ -47,137 +45,7 @@ constexpr unsigned threads = 16;  ///< requests that may wait for their files at
 constexpr fuse_ino_t root = FUSE_ROOT_ID;
 constexpr fuse_ino_t unknown_number = 0xffffffff;  ///< of a name in a list, as libfuse has it
 constexpr std::uint32_t block_bytes = 4096;
-
-/// An open file; fuse_file_info::fh points to it, and name_table owns it. Closed with the last request that uses it.
-struct opened {
-  opened(files& of, files::handle number) : shown(of), handle(number) {}
-  ~opened() { shown.close(handle); }
-  opened(const opened&) = delete;
-  opened& operator=(const opened&) = delete;
-  files& shown;
-  const files::handle handle;
-  std::atomic<bool> wrote{false};
-};
-
-/// A name that the kernel knows by a number.
-struct known_name {
-  std::string name;
-  std::uint64_t look_ups = 0;  ///< until the kernel forgets it
-  timespec changed{};          ///< through this mount
-  std::vector<std::shared_ptr<opened>> open{};
-  bool goes = false;  ///< when none is open any more
-};
-
-/// Numbers of names. A name that was removed here gets another one when it is made again: who has the old file open keeps that.
-/// Where `files` cannot remove what is open, it goes when the last opening of this mount ends (the kernel tells of that after close() has returned), and until then nobody sees it.
-class name_table {
- public:
-  fuse_ino_t look_up(const std::string& name) {
-    const std::lock_guard lock(mutex_);
-    auto [at, is_new] = numbers_.try_emplace(name, next_);
-    if (is_new) {
-      known_name& entry = names_[next_++];
-      entry.name = name;
-      ::clock_gettime(CLOCK_REALTIME, &entry.changed);
-    }
-    ++names_[at->second].look_ups;
-    return at->second;
-  }
-  void forget(fuse_ino_t number, std::uint64_t look_ups) {
-    const std::lock_guard lock(mutex_);
-    const auto at = names_.find(number);
-    if (at == names_.end()) return;
-    at->second.look_ups -= std::min(look_ups, at->second.look_ups);
-    if (at->second.look_ups != 0) return;
-    if (const auto named = numbers_.find(at->second.name); named != numbers_.end() && named->second == number) numbers_.erase(named);
-    names_.erase(at);
-  }
-  void remove(const std::string& name) {
-    const std::lock_guard lock(mutex_);
-    numbers_.erase(name);
-  }
-  /// It is to go when its last opening ends. False if this mount has it not open.
-  [[nodiscard]] bool remove_later(const std::string& name) {
-    const std::lock_guard lock(mutex_);
-    const auto named = numbers_.find(name);
-    if (named == numbers_.end() || names_[named->second].open.empty()) return false;
-    names_[named->second].goes = true;
-    going_.insert(name);
-    numbers_.erase(named);
-    return true;
-  }
-  [[nodiscard]] bool goes(const std::string& name) const {
-    const std::lock_guard lock(mutex_);
-    return going_.contains(name);
-  }
-  /// Waits for the end of the last opening of one that goes; false if that takes more than a moment.
-  [[nodiscard]] bool wait_until_gone(const std::string& name) {
-    std::unique_lock lock(mutex_);
-    return gone_.wait_for(lock, std::chrono::seconds(1), [&] { return !going_.contains(name); });
-  }
-  void has_gone(const std::string& name) {
-    const std::lock_guard lock(mutex_);
-    going_.erase(name);
-    gone_.notify_all();
-  }
-  /// False if the number is unknown, or its name was removed.
-  bool find(fuse_ino_t number, std::string& name, timespec& changed) const {
-    const std::lock_guard lock(mutex_);
-    const auto at = names_.find(number);
-    if (at == names_.end()) return false;
-    name = at->second.name;
-    changed = at->second.changed;
-    const auto named = numbers_.find(name);
-    return named != numbers_.end() && named->second == number;
-  }
-  void add(fuse_ino_t number, std::shared_ptr<opened> file) {
-    const std::lock_guard lock(mutex_);
-    if (const auto at = names_.find(number); at != names_.end()) at->second.open.push_back(std::move(file));
-  }
-  /// What the kernel uses no more. `goes`: the name, if that goes now.
-  [[nodiscard]] std::shared_ptr<opened> take(fuse_ino_t number, const opened* file, std::string& goes) {
-    const std::lock_guard lock(mutex_);
-    const auto at = names_.find(number);
-    if (at == names_.end()) return nullptr;
-    auto& open = at->second.open;
-    const auto found = std::find_if(open.begin(), open.end(), [file](const auto& one) { return one.get() == file; });
-    if (found == open.end()) return nullptr;
-    auto taken = std::move(*found);
-    open.erase(found);
-    if (open.empty() && std::exchange(at->second.goes, false)) goes = at->second.name;
-    return taken;
-  }
-  /// One that is open, of those with that number; null if none is.
-  [[nodiscard]] std::shared_ptr<opened> any_open(fuse_ino_t number) const {
-    const std::lock_guard lock(mutex_);
-    const auto at = names_.find(number);
-    return at == names_.end() || at->second.open.empty() ? nullptr : at->second.open.front();
-  }
-  /// Closes all that is open.
-  void clear() {
-    const std::lock_guard lock(mutex_);
-    names_.clear();
-    numbers_.clear();
-    going_.clear();
-  }
-  void changed(fuse_ino_t number, const timespec& when) {
-    const std::lock_guard lock(mutex_);
-    if (const auto at = names_.find(number); at != names_.end()) at->second.changed = when;
-  }
-  void changed_now(fuse_ino_t number) {
-    timespec now{};
-    ::clock_gettime(CLOCK_REALTIME, &now);
-    changed(number, now);
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::unordered_map<fuse_ino_t, known_name> names_;
-  std::map<std::string, fuse_ino_t> numbers_;
-  std::set<std::string> going_;
-  std::condition_variable gone_;
-  fuse_ino_t next_ = root + 1;
-};
+constexpr std::uint64_t last_byte = INT64_MAX;  ///< of a lock that goes to the end, wherever that is
 
 /// What libfuse says goes into our own sentence. It has no place for a pointer of ours.
 thread_local std::string g_said;
@@ -206,20 +74,25 @@ class session final : public mounted {
   void read_file(fuse_req_t request, std::size_t size, off_t at, const fuse_file_info* info);
   void write_file(fuse_req_t request, fuse_ino_t number, const char* from, std::size_t size, off_t at, const fuse_file_info* info);
   void sync_file(fuse_req_t request, const fuse_file_info* info, bool if_written);
+  void close_descriptor(fuse_req_t request, fuse_ino_t number, const fuse_file_info* info);
+  void lock_file(fuse_req_t request, fuse_ino_t number, const fuse_file_info* info, const file_lock& wanted, bool waits);
+  void test_lock(fuse_req_t request, const fuse_file_info* info, file_lock wanted);
   void release_file(fuse_req_t request, fuse_ino_t number, const fuse_file_info* info);
-  void remove_file(fuse_req_t request, const char* name);
+  void rename_file(fuse_req_t request, const char* from, const char* to, unsigned how);
   void open_directory(fuse_req_t request, fuse_file_info* info);
   void read_directory(fuse_req_t request, std::size_t size, off_t at, const fuse_file_info* info);
   void tell_space(fuse_req_t request);
   [[nodiscard]] const library& fuse() const noexcept { return fuse_; }
   [[nodiscard]] name_table& names() noexcept { return names_; }
+  [[nodiscard]] files& shown() noexcept { return *files_; }
 
  private:
   void work();
   [[nodiscard]] struct stat attributes_of(fuse_ino_t number, const file_facts& facts, const timespec& changed) const;
+  [[nodiscard]] fuse_entry_param entry_of(const char* name, const file_facts& facts);
+  [[nodiscard]] int open_by_number(fuse_ino_t number, bool writes, files::handle& handle, file_facts& facts);
   [[nodiscard]] int facts_of(fuse_ino_t number, file_facts& facts, timespec& changed);
-  void close_file(fuse_ino_t number, const opened* file);
-  [[nodiscard]] bool needs_no_flush(fuse_req_t request, const fuse_file_info* info) const;
+  [[nodiscard]] bool needs_no_flush(fuse_req_t request) const;
   [[nodiscard]] int resize(fuse_ino_t number, std::uint64_t bytes, const fuse_file_info* info);
 
   const library& fuse_;
@@ -230,7 +103,8 @@ class session final : public mounted {
   os::descriptor watcher_, stop_;
   std::atomic<bool> stops_{false};
   std::vector<std::thread> threads_;
-  name_table names_;
+  name_table names_{root + 1};
+  locks locks_{};
   timespec begun_{};
 };
 
@@ -255,31 +129,34 @@ struct stat session::attributes_of(fuse_ino_t number, const file_facts& facts, c
 }
 
 int session::facts_of(fuse_ino_t number, file_facts& facts, timespec& changed) {
-  std::string name;
-  if (names_.find(number, name, changed)) {
-    if (const int error = files_->look_up(name, facts); error != ENOENT) return error;
-  }
+  name_table::known file;
+  if (!names_.find(number, file)) return ENOENT;
+  changed = file.changed;
+  if (const int error = files_->look_up(file.name, facts); error != ENOENT && (error != 0 || facts.identity == file.identity)) return error;
   const auto open = names_.any_open(number);  // the name has gone; the kernel does not say by which descriptor somebody asks
-  return open == nullptr ? ENOENT : files_->bytes(open->handle, facts.bytes);
+  return open == nullptr ? ENOENT : files_->facts(open->handle, facts);
 }
 
 void session::look_up(fuse_req_t request, const char* name) {
   file_facts facts;
-  if (std::strlen(name) > most_name_bytes) {
-    fuse_.reply_err(request, ENAMETOOLONG);
-    return;
-  }
-  if (const int error = names_.goes(name) ? ENOENT : files_->look_up(name, facts); error != 0) {
+  int error = std::strlen(name) > most_name_bytes ? ENAMETOOLONG : 0;
+  if (error == 0) error = files_->look_up(name, facts);
+  if (error != 0) {
     fuse_.reply_err(request, error);
     return;
   }
-  fuse_entry_param entry{};
-  std::string same;
-  timespec changed{};
-  entry.ino = names_.look_up(name);
-  (void)names_.find(entry.ino, same, changed);
-  entry.attr = attributes_of(entry.ino, facts, changed);
+  const fuse_entry_param entry = entry_of(name, facts);
   if (fuse_.reply_entry(request, &entry) != 0) names_.forget(entry.ino, 1);
+}
+
+/// The kernel is about to learn it.
+fuse_entry_param session::entry_of(const char* name, const file_facts& facts) {
+  fuse_entry_param entry{};
+  name_table::known file;
+  entry.ino = names_.look_up(name, facts.identity);
+  (void)names_.find(entry.ino, file);
+  entry.attr = attributes_of(entry.ino, facts, file.changed);
+  return entry;
 }
 
 void session::get_attributes(fuse_req_t request, fuse_ino_t number) {
@@ -300,11 +177,9 @@ int session::resize(fuse_ino_t number, std::uint64_t bytes, const fuse_file_info
     file_of(info).wrote.store(true);
     return files_->truncate(file_of(info).handle, bytes);
   }
-  std::string name;
-  timespec changed{};
   files::handle handle = 0;
-  if (!names_.find(number, name, changed)) return ENOENT;
-  if (const int error = files_->open(name, true, handle); error != 0) return error;
+  file_facts facts;
+  if (const int error = open_by_number(number, true, handle, facts); error != 0) return error;
   const opened file(*files_, handle);
   const int error = files_->truncate(handle, bytes);
   return error != 0 ? error : files_->sync(handle);
@@ -332,23 +207,30 @@ void session::set_attributes(fuse_req_t request, fuse_ino_t number, const struct
   get_attributes(request, number);
 }
 
-/// close() asks for a sync where something can have been written. Not in this very process: when it ends, the kernel closes its files one after the
-/// other, and would wait for an answer that no thread can give any more.
-bool session::needs_no_flush(fuse_req_t request, const fuse_file_info* info) const {
-  if ((info->flags & O_ACCMODE) == O_RDONLY) return true;
+/// close() asks for a sync of what was written, and tells of the end of locks. Not in this very process: when it ends, the kernel closes its files one
+/// after the other, and would wait for an answer that no thread can give any more.
+bool session::needs_no_flush(fuse_req_t request) const {
   const std::string thread = "/proc/self/task/" + std::to_string(fuse_.req_ctx(request)->pid);
   return ::access(thread.c_str(), F_OK) == 0;
 }
 
+/// The kernel has asked for the name before. If another file has it by now, ESTALE has the kernel ask again.
+int session::open_by_number(fuse_ino_t number, bool writes, files::handle& handle, file_facts& facts) {
+  name_table::known file;
+  if (!names_.find(number, file)) return ESTALE;
+  if (const int error = files_->open(file.name, writes, handle); error != 0) return error == ENOENT ? ESTALE : error;
+  int error = files_->facts(handle, facts);
+  if (error == 0 && facts.identity != file.identity) error = ESTALE;
+  if (error != 0) files_->close(handle);
+  return error;
+}
+
 void session::open_file(fuse_req_t request, fuse_ino_t number, fuse_file_info* info) {
-  std::string name;
-  timespec changed{};
   file_facts facts;
   std::shared_ptr<opened> file;
   files::handle handle = 0;
   const bool writes = (info->flags & O_ACCMODE) != O_RDONLY;
-  int error = names_.find(number, name, changed) ? files_->look_up(name, facts) : ENOENT;
-  if (error == 0) error = files_->open(name, writes, handle);
+  int error = open_by_number(number, writes, handle, facts);
   if (error == 0) file = std::make_shared<opened>(*files_, handle);
   if (error == 0 && (info->flags & O_TRUNC) != 0) {
     error = writes ? files_->truncate(handle, 0) : EINVAL;
@@ -359,47 +241,37 @@ void session::open_file(fuse_req_t request, fuse_ino_t number, fuse_file_info* i
     return;
   }
   info->direct_io = facts.read_only ? 0 : 1;
-  info->noflush = needs_no_flush(request, info) ? 1 : 0;
+  info->noflush = needs_no_flush(request) ? 1 : 0;
   info->keep_cache = 0;  // the name may belong to another file by now
   info->fh = reinterpret_cast<std::uint64_t>(file.get());
   names_.add(number, file);
   if (fuse_.reply_open(request, info) == 0) return;
   file.reset();
-  close_file(number, reinterpret_cast<const opened*>(info->fh));
+  names_.remove(number, reinterpret_cast<const opened*>(info->fh));
 }
 
 void session::create_file(fuse_req_t request, const char* name, fuse_file_info* info) {
   std::shared_ptr<opened> file;
   files::handle handle = 0;
   file_facts facts;
-  if (std::strlen(name) > most_name_bytes) {
-    fuse_.reply_err(request, ENAMETOOLONG);
-    return;
-  }
-  int error = names_.wait_until_gone(name) ? files_->create(name, handle) : EBUSY;
+  int error = std::strlen(name) > most_name_bytes ? ENAMETOOLONG : files_->create(name, handle);
   const bool found = error == EEXIST && (info->flags & O_EXCL) == 0;  // another node was faster
   if (found) error = files_->open(name, true, handle);
   if (error == 0) file = std::make_shared<opened>(*files_, handle);
   if (error == 0 && found && (info->flags & O_TRUNC) != 0) error = files_->truncate(handle, 0);
-  if (error == 0) error = files_->bytes(handle, facts.bytes);
+  if (error == 0) error = files_->facts(handle, facts);
   if (error != 0) {
     fuse_.reply_err(request, error);
     return;
   }
-  fuse_entry_param entry{};
-  entry.ino = names_.look_up(name);
-  names_.changed_now(entry.ino);
-  std::string same;
-  timespec changed{};
-  (void)names_.find(entry.ino, same, changed);
-  entry.attr = attributes_of(entry.ino, facts, changed);
+  const fuse_entry_param entry = entry_of(name, facts);
   info->direct_io = 1;
-  info->noflush = needs_no_flush(request, info) ? 1 : 0;
+  info->noflush = needs_no_flush(request) ? 1 : 0;
   info->fh = reinterpret_cast<std::uint64_t>(file.get());
   names_.add(entry.ino, file);
   if (fuse_.reply_create(request, &entry, info) == 0) return;
   file.reset();
-  close_file(entry.ino, reinterpret_cast<const opened*>(info->fh));
+  names_.remove(entry.ino, reinterpret_cast<const opened*>(info->fh));
   names_.forget(entry.ino, 1);
 }
 
@@ -431,6 +303,11 @@ void session::write_file(fuse_req_t request, fuse_ino_t number, const char* from
 }
 
 /// At close() what was written is synced, so that the program hears of errors.
+void session::close_descriptor(fuse_req_t request, fuse_ino_t number, const fuse_file_info* info) {
+  locks_.on_flush(number, file_of(info), info->lock_owner);
+  sync_file(request, info, true);
+}
+
 void session::sync_file(fuse_req_t request, const fuse_file_info* info, bool if_written) {
   auto& file = file_of(info);
   const bool wrote = file.wrote.exchange(false);
@@ -440,31 +317,47 @@ void session::sync_file(fuse_req_t request, const fuse_file_info* info, bool if_
 }
 
 void session::release_file(fuse_req_t request, fuse_ino_t number, const fuse_file_info* info) {
-  close_file(number, &file_of(info));
-  fuse_.reply_err(request, 0);  // nobody waits for it; sync_file() was before
+  locks_.on_release(number, file_of(info));
+  names_.remove(number, &file_of(info));
+  fuse_.reply_err(request, 0);  // nobody waits for it; close_descriptor() was before
 }
 
-void session::close_file(fuse_ino_t number, const opened* file) {
-  std::string name;
-  names_.take(number, file, name).reset();
-  if (name.empty()) return;
-  if (const int error = files_->remove(name); error != 0 && error != ENOENT)
-    base::log(base::log_level::warning, "%s was removed by another program, and is there again: %s", name.c_str(), std::strerror(error));
-  names_.has_gone(name);
-}
-
-void session::remove_file(fuse_req_t request, const char* name) {
-  int error = names_.goes(name) ? ENOENT : files_->remove(name);
-  // What a program has just closed may be ending now: neither open here any more, nor free yet.
-  for (int again = 0; error == EBUSY && again < 50 && !stops_.load(); ++again) {
-    if (names_.remove_later(name)) {
-      fuse_.reply_err(request, 0);
-      return;
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    error = files_->remove(name);
+void session::lock_file(fuse_req_t request, fuse_ino_t number, const fuse_file_info* info, const file_lock& wanted, bool waits) {
+  const auto file = names_.find_open(number, &file_of(info));
+  const int error = file == nullptr ? EBADF : locks_.set(number, file, wanted);
+  if (error != EAGAIN || !waits) {
+    fuse_.reply_err(request, error);
+    return;
   }
-  if (error == 0 || error == ENOENT) names_.remove(name);
+  auto waiter = std::make_shared<locks::waiter>();
+  waiter->file = number;
+  waiter->by = file;
+  waiter->wanted = wanted;
+  waiter->answer = [this, request](int why) {
+    fuse_.req_interrupt_func(request, nullptr, nullptr);  // from here on nobody calls the function below
+    fuse_.reply_err(request, why);
+  };
+  fuse_.req_interrupt_func(request, [](fuse_req_t, void* who) { static_cast<locks::waiter*>(who)->interrupted.store(true); }, waiter.get());
+  locks_.wait(std::move(waiter));
+}
+
+void session::test_lock(fuse_req_t request, const fuse_file_info* info, file_lock wanted) {
+  const int error = files_->test_lock(file_of(info).handle, wanted);
+  if (error != 0 && error != ENOENT) {
+    fuse_.reply_err(request, error);
+    return;
+  }
+  struct flock found {};
+  found.l_type = error == ENOENT ? F_UNLCK : wanted.is == file_lock::kind::exclusive ? F_WRLCK : F_RDLCK;
+  found.l_whence = SEEK_SET;
+  found.l_start = static_cast<off_t>(wanted.first);
+  found.l_len = wanted.last >= last_byte ? 0 : static_cast<off_t>(wanted.last - wanted.first + 1);
+  fuse_.reply_lock(request, &found);
+}
+
+void session::rename_file(fuse_req_t request, const char* from, const char* to, unsigned how) {
+  int error = (how & ~unsigned{RENAME_NOREPLACE}) != 0 ? EINVAL : std::strlen(to) > most_name_bytes ? ENAMETOOLONG : 0;
+  if (error == 0) error = files_->rename(from, to, (how & RENAME_NOREPLACE) != 0);
   fuse_.reply_err(request, error);
 }
 
@@ -475,7 +368,6 @@ void session::open_directory(fuse_req_t request, fuse_file_info* info) {
     fuse_.reply_err(request, error);
     return;
   }
-  std::erase_if(*found, [this](const named_file& one) { return names_.goes(one.name); });
   info->fh = reinterpret_cast<std::uint64_t>(found.get());
   if (fuse_.reply_open(request, info) == 0) (void)found.release();
 }
@@ -513,6 +405,12 @@ void session::tell_space(fuse_req_t request) {
 const library* g_fuse = nullptr;
 session& of(fuse_req_t request) { return *static_cast<session*>(g_fuse->req_userdata(request)); }
 
+file_lock lock_of(std::uint64_t owner, const struct flock& asked) {
+  const auto kind = asked.l_type == F_UNLCK ? file_lock::kind::none : asked.l_type == F_WRLCK ? file_lock::kind::exclusive : file_lock::kind::shared;
+  const auto first = static_cast<std::uint64_t>(asked.l_start);
+  return {owner, false, kind, first, asked.l_len == 0 ? last_byte : first + static_cast<std::uint64_t>(asked.l_len) - 1};
+}
+
 void refuse(fuse_req_t request, int error) { g_fuse->reply_err(request, error); }
 
 fuse_lowlevel_ops operations() {
@@ -535,10 +433,18 @@ fuse_lowlevel_ops operations() {
   o.write = [](fuse_req_t r, fuse_ino_t number, const char* from, std::size_t size, off_t at, fuse_file_info* info) {
     of(r).write_file(r, number, from, size, at, info);
   };
-  o.flush = [](fuse_req_t r, fuse_ino_t, fuse_file_info* info) { of(r).sync_file(r, info, true); };
+  o.flush = [](fuse_req_t r, fuse_ino_t number, fuse_file_info* info) { of(r).close_descriptor(r, number, info); };
   o.fsync = [](fuse_req_t r, fuse_ino_t, int, fuse_file_info* info) { of(r).sync_file(r, info, false); };
   o.release = [](fuse_req_t r, fuse_ino_t number, fuse_file_info* info) { of(r).release_file(r, number, info); };
-  o.unlink = [](fuse_req_t r, fuse_ino_t, const char* name) { of(r).remove_file(r, name); };
+  o.getlk = [](fuse_req_t r, fuse_ino_t, fuse_file_info* info, struct flock* asked) { of(r).test_lock(r, info, lock_of(info->lock_owner, *asked)); };
+  o.setlk = [](fuse_req_t r, fuse_ino_t number, fuse_file_info* info, struct flock* asked, int waits) {
+    of(r).lock_file(r, number, info, lock_of(info->lock_owner, *asked), waits != 0);
+  };
+  o.flock = [](fuse_req_t r, fuse_ino_t number, fuse_file_info* info, int how) {
+    const auto kind = (how & LOCK_UN) != 0 ? file_lock::kind::none : (how & LOCK_EX) != 0 ? file_lock::kind::exclusive : file_lock::kind::shared;
+    of(r).lock_file(r, number, info, {info->lock_owner, true, kind, 0, last_byte}, (how & LOCK_NB) == 0);
+  };
+  o.unlink = [](fuse_req_t r, fuse_ino_t, const char* name) { refuse(r, of(r).shown().remove(name)); };
   o.opendir = [](fuse_req_t r, fuse_ino_t, fuse_file_info* info) { of(r).open_directory(r, info); };
   o.readdir = [](fuse_req_t r, fuse_ino_t, std::size_t size, off_t at, fuse_file_info* info) { of(r).read_directory(r, size, at, info); };
   o.releasedir = [](fuse_req_t r, fuse_ino_t, fuse_file_info* info) {
@@ -546,12 +452,12 @@ fuse_lowlevel_ops operations() {
     refuse(r, 0);
   };
   o.statfs = [](fuse_req_t r, fuse_ino_t) { of(r).tell_space(r); };
-  // There are files only. mv copies what cannot be renamed.
+  // There are files only.
   o.mkdir = [](fuse_req_t r, fuse_ino_t, const char*, mode_t) { refuse(r, EPERM); };
   o.mknod = [](fuse_req_t r, fuse_ino_t, const char*, mode_t, dev_t) { refuse(r, EPERM); };
   o.symlink = [](fuse_req_t r, const char*, fuse_ino_t, const char*) { refuse(r, EPERM); };
   o.link = [](fuse_req_t r, fuse_ino_t, fuse_ino_t, const char*) { refuse(r, EPERM); };
-  o.rename = [](fuse_req_t r, fuse_ino_t, const char*, fuse_ino_t, const char*, unsigned) { refuse(r, EXDEV); };
+  o.rename = [](fuse_req_t r, fuse_ino_t, const char* from, fuse_ino_t, const char* to, unsigned how) { of(r).rename_file(r, from, to, how); };
   return o;
 }
 
@@ -653,6 +559,7 @@ void session::close() noexcept {
   [[maybe_unused]] const auto told = ::write(stop_.number(), &one, sizeof one);
   for (auto& thread : threads_) thread.join();
   threads_.clear();
+  locks_.stop();
   g_device.store(-1);
   if (mounted_) {
     const os::signals_blocked_scope signals;  // fusermount3 may be started

@@ -13,14 +13,26 @@
 namespace quire::mount {
 namespace {
 
-// The inner shell is not a child of ours. A line says that all is well. Without one this process has died: what can be looked at is alive (a later job's,
-// or nothing is mounted), or will be dead in a moment, when the kernel has ended the connection.
+// The inner shells are not children of ours. $1 is the directory, $2 our process.
+// The first waits for a line, which says that all is well. Without one this process has died: what can be looked at is alive (a later job's, or nothing is
+// mounted), or will be dead in a moment, when the kernel has ended the connection.
+// The kernel does not end it while a thread of ours that was killed waits for its own file: only who looks knows of that (SIGKILL, bit 8, is pending for it).
+// So the second one looks at times.
 constexpr const char* script =
     "(trap '' INT TERM HUP QUIT\n"
-    "read -r line <&3 && exit 0\n"
+    "away() { umount -f -l -- \"$1\" || fusermount3 -u -z -- \"$1\"; }\n"
+    "(exec 3<&-\n"
+    "while sleep 5 && test -d /proc/$2; do\n"
+    "  grep -q '^SigPnd:.*[13579bdf]..$' /proc/$2/task/*/status && away \"$1\"\n"
+    "done) &\n"
+    "trap '' USR1\n"
+    "read -r line <&3\n"
+    "well=$?\n"
+    "kill -USR1 0\n"
+    "test $well = 0 && exit 0\n"
     "for again in 1 2 3 4 5 6 7 8 9 10; do\n"
     "  grep -q ' fuse.quire ' /proc/self/mounts || exit 0\n"
-    "  stat -- \"$1\" || { umount -f -l -- \"$1\" || fusermount3 -u -z -- \"$1\"; exit 0; }\n"
+    "  stat -- \"$1\" || { away \"$1\"; exit 0; }\n"
     "  sleep 0.1\n"
     "done) </dev/null >/dev/null 2>&1 &";
 
@@ -45,8 +57,8 @@ base::result<os::descriptor> watch_own_death(const std::string& directory) {
   ::posix_spawn_file_actions_addclosefrom_np(&actions, 4);
   ::posix_spawnattr_setsigmask(&attributes, &none);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
-  std::array<std::string, 5> words{"/bin/sh", "-c", script, "quire-unmount", directory};
-  std::array<char*, 6> pointers{};
+  std::array<std::string, 6> words{"/bin/sh", "-c", script, "quire-unmount", directory, std::to_string(::getpid())};
+  std::array<char*, 7> pointers{};
   for (std::size_t i = 0; i < words.size(); ++i) pointers[i] = words[i].data();
   pid_t pid = -1;
   const int error = ::posix_spawn(&pid, "/bin/sh", &actions, &attributes, pointers.data(), environ);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who takes a mount away when this process dies without a word: a shell that waits for the end of a pipe, which nobody but this process can write. It is
-// no child of this process, so that programs which wait for their children do not meet it. Used by session.cpp.
+// Who takes a mount away when this process dies without a word: a shell that waits for the end of a pipe, which nobody but this process can write, and one
+// that looks whether this process was killed and cannot end, as it waits for a file of its own mount. They are no children of this process, so that programs
+// which wait for their children do not meet them. Used by session.cpp.
 #pragma once
 
 #include <string>

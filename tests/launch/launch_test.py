@@ -15,6 +15,7 @@ import signal
 import sys
 import time
 
+import mounts
 import others
 import suite
 from namespaces import Hosts
@@ -268,7 +269,7 @@ def alone():
 
 
 CASES = {case.__name__: case for case in (own_starter, own_starter_streams, readers, many_hosts, limited_bandwidth, deaths,
-                                          silence, cut_off, survivors, ssh, alone, *others.CASES)}
+                                          silence, cut_off, survivors, ssh, alone, *others.CASES, *mounts.CASES)}
 
 
 def give_up(*_):

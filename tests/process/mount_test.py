@@ -3,6 +3,8 @@
 """mount_test.py QUIRE PROGRAM RANDOM: `quire run --mount`: programs of this machine on containers as files; what is refused; and that nothing stays mounted, whoever dies.
 Skipped where this process may not mount."""
 import ctypes
+import errno
+import fcntl
 import os
 import random
 import shutil
@@ -11,6 +13,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 from pathlib import Path
@@ -34,6 +37,12 @@ def ended(pid):
             return facts.read().rsplit(")", 1)[1].split()[0] in "ZX"
     except OSError:
         return True
+
+
+def waits_for_fuse(pid):
+    """Whether its first thread waits for the answer of a file system such as ours."""
+    with open(f"/proc/{pid}/wchan") as place:
+        return place.read() in ("request_wait_answer", "fuse_get_req")
 
 
 def within(seconds, holds):
@@ -133,8 +142,7 @@ class Mount(unittest.TestCase):
             open(self.where / "constant", "r+b")
         with self.assertRaises(PermissionError):
             (self.where / "folder").mkdir()
-        with self.assertRaises(OSError):  # two openings of the job hold it
-            (self.where / "memory").unlink()
+        self.shell("rm memory && test ! -e memory && printf new > memory && test $(cat memory) = new")  # nodes have the old one
         self.shell("printf changed | dd of=data conv=notrunc,fsync status=none")
         self.assertEqual((self.folder / "data").read_bytes()[:7], b"changed")  # fsync has written it
         self.end(job)
@@ -171,6 +179,150 @@ class Mount(unittest.TestCase):
         del mapped
         self.end(job)
 
+    def test_names_of_open_containers(self):
+        for nodes, options in ((1, []), (2, []), (3, ["--transport", "tcp", "--detect", "segv"])):
+            self.well(self.run_job("names", nodes=nodes, options=options))
+
+    def test_names_in_checkpoints(self):
+        for nodes in (1, 2):
+            state = self.folder / f"state{nodes}"
+            for _ in range(2):
+                self.well(self.run_job("saved", state, self.folder / "data", nodes=nodes))
+            self.assertEqual((self.folder / "data").read_bytes()[1000:1001], b"l", "the restart has put it back")
+
+    def test_stock_programs_rename(self):
+        job, _ = self.served()
+        self.shell("printf 'a\\nb\\n' > text && sed -i s/b/c/ text && test \"$(tr -d '\\n' < text)\" = ac && mv text other && test ! -e text && mv -n other data; test -e other")
+        self.shell("cp data ../data.1 && sort -o other other && cp data copied && mv -f copied other && cmp other data")
+        with self.assertRaises(OSError) as refused:
+            os.rename(self.where / "other", self.folder / "outside")
+        self.assertEqual(refused.exception.errno, errno.EXDEV)
+        self.end(job)
+
+    # ---- Two mounts, as of two hosts
+
+    def two(self):
+        """Two nodes, each with a mount of its own."""
+        for place in (self.where / "0", self.where / "1"):
+            place.mkdir()
+        script = 'QUIRE_MOUNT="$0/$QUIRE_JOB_NODE" exec "$@"'
+        job = subprocess.Popen([QUIRE, "run", "-n", "2", "--timeout", "80", "sh", "-c", script, str(self.where), PROGRAM, "serve", str(self.folder / "data"),
+                                str(self.folder / "constant")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.jobs.append(job)
+        line = job.stdout.readline()
+        if not line.startswith("ready"):
+            self.fail(line + job.stderr.read())
+        places = [self.where / "0", self.where / "1"]
+        for place in places:
+            self.addCleanup(lambda place=place: self.assertTrue(within(10, lambda: not mounted(place)), "something stays mounted"))
+            self.assertTrue(mounted(place))
+        return job, places
+
+    def test_a_rename_is_one_step_on_all_hosts(self):
+        job, (a, b) = self.two()
+        (a / "file").write_bytes(b"0" * 70_000)
+        old = open(b / "file", "rb")
+        stop = threading.Event()
+        seen = []
+
+        def look():
+            last = 0
+            while not stop.is_set():
+                content = (b / "file").read_bytes()  # never: no such file
+                if len(content) != 70_000 or len(set(content)) != 1 or content[0] < last:
+                    seen.append(content[:10] + content[-10:])
+                    return
+                last = content[0]
+
+        looks = threading.Thread(target=look)
+        looks.start()
+        try:
+            for i in range(1, 100):
+                (a / "new").write_bytes(bytes([48 + i]) * 70_000)
+                os.rename(a / "new", a / "file")
+        finally:
+            stop.set()
+            looks.join()
+        self.assertEqual(seen, [])
+        self.assertEqual((b / "file").read_bytes(), bytes([48 + 99]) * 70_000)
+        self.assertEqual(old.read(), b"0" * 70_000)
+        self.assertEqual(os.fstat(old.fileno()).st_size, 70_000)
+        old.close()
+        os.rename(b / "file", b / "moved")
+        self.assertEqual(sorted(os.listdir(a)), ["constant", "data", "memory", "moved"])
+        self.end(job)
+
+    HOLDER = """import fcntl, sys
+f = open(sys.argv[1], "r+b")
+getattr(fcntl, sys.argv[2])(f, fcntl.LOCK_EX)
+print("has", flush=True)
+sys.stdin.read()
+"""
+
+    def test_locks_hold_between_hosts_and_go_with_their_holder(self):
+        job, (a, b) = self.two()
+        (a / "file").write_bytes(bytes(100))
+
+        def holder(place, how):
+            return subprocess.Popen([sys.executable, "-c", self.HOLDER, str(place / "file"), how], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+        for how in ("flock", "lockf"):
+            for first, second in ((a, b), (b, a), (a, a)):
+                has = holder(first, how)
+                self.assertEqual(has.stdout.readline(), "has\n")
+                with open(second / "file", "r+b") as file, self.assertRaises(BlockingIOError):
+                    getattr(fcntl, how)(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                waits = holder(second, how)
+                self.assertTrue(within(20, lambda: waits_for_fuse(waits.pid)))
+                has.kill()
+                self.assertEqual(waits.stdout.readline(), "has\n")
+                waits.stdin.close()
+                for done in (has, waits):
+                    done.wait(20)
+                    done.stdout.close()
+                has.stdin.close()
+        self.end(job)
+
+    @unittest.skipUnless(shutil.which("sqlite3"), "no sqlite3")
+    def test_databases_between_hosts(self):
+        job, places = self.two()
+        base = sqlite3.connect(places[0] / "base.db", timeout=60)
+        base.execute("create table t (writer integer, k integer, primary key (writer, k))")
+        base.execute("create table sum (n integer)")
+        with base:
+            base.execute("insert into sum values (0)")
+        code = """import sqlite3, sys
+base = sqlite3.connect(sys.argv[1] + "/base.db", timeout=60, isolation_level=None)
+for k in range(int(sys.argv[3])):
+    base.execute("begin immediate")
+    base.execute("insert into t values (?, ?)", (sys.argv[2], k))
+    base.execute("update sum set n = n + 1")
+    base.execute("commit")
+    print(k, flush=True)
+"""
+
+        def writer(place, number, rows):
+            return subprocess.Popen([sys.executable, "-c", code, str(place), str(number), str(rows)], stdout=subprocess.PIPE, text=True)
+
+        killed = [writer(places[n % 2], 100 + n, 1_000_000) for n in range(2)]  # within transactions, as often as not
+        for program in killed:
+            self.assertEqual(program.stdout.readline(), "0\n")
+        writers = [writer(places[n % 2], n, 25) for n in range(4)]
+        for program in killed:
+            program.kill()
+            program.communicate()
+        for program in writers:
+            out, _ = program.communicate(timeout=60)
+            self.assertEqual((program.returncode, len(out.split())), (0, 25))
+        for place in places:
+            look = sqlite3.connect(place / "base.db", timeout=60)
+            self.assertEqual(look.execute("pragma integrity_check").fetchone(), ("ok",))
+            self.assertEqual(look.execute("select count(*) from t where writer < 100").fetchone(), (100,))
+            self.assertEqual(look.execute("select count(*) - (select n from sum) from t").fetchone(), (0,))
+            look.close()
+        base.close()
+        self.end(job)
+
     # ---- Ends
 
     def test_kill_of_the_node_that_serves(self):
@@ -184,6 +336,62 @@ class Mount(unittest.TestCase):
         # The directory is as good as new.
         (self.folder / "data").write_bytes(bytes(400_000))
         self.well(self.run_job("programs", self.folder / "data"))
+
+    HELD = {  # what a program waits in, and with which file
+        "read": ("slow", "os.read(f, 10)"),
+        "write": ("slow", "os.pwrite(f, b'x', 5000)"),
+        "sync": ("slow", "os.pwrite(f, bytes(4096), 400 * 4096), os.fsync(f)"),
+        "stat": ("memory", "os.fstat(f)"),
+    }
+
+    def held_job(self, *words, **how):
+        job = subprocess.Popen(self.command("held", self.folder / "data", *words, **how), stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                               text=True)
+        job.stdin = open(os.devnull)
+        self.jobs.append(job)
+        line = job.stdout.readline()
+        if not line.startswith("ready"):
+            self.fail(line + job.stderr.read())
+        return job, [int(pid) for pid in line.split()[1:]]
+
+    def test_kill_while_a_program_is_in_a_call(self):
+        for what, (name, call) in self.HELD.items():
+            job, pids = self.held_job()
+            code = f"""import os, sys
+f = os.open({str(self.where / name)!r}, os.O_RDWR)
+print("begins", flush=True)
+sys.stdin.readline()
+try:
+    {call}
+except OSError as e:
+    print(e.errno, flush=True)
+else:
+    print("nothing", flush=True)
+"""
+            program = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            self.assertEqual(program.stdout.readline(), "begins\n")
+            if what == "stat":
+                os.kill(pids[-1], signal.SIGUSR1)
+                self.assertEqual(job.stdout.readline(), "appended\n")
+                os.kill(pids[-1], signal.SIGSTOP)  # it alone has the length
+            program.stdin.write("\n")
+            program.stdin.flush()
+            self.assertTrue(within(20, lambda: waits_for_fuse(program.pid)), what)
+            os.kill(pids[0], signal.SIGKILL)
+            out, _ = program.communicate(timeout=30)
+            self.assertIn(int(out), (errno.ENOTCONN, errno.ECONNABORTED, errno.EIO), what)
+            self.assertEqual(job.wait(30), 128 + signal.SIGKILL, what)
+            self.assertFalse(mounted(self.where), what)
+            self.assertTrue(within(10, lambda: all(map(ended, pids))), what)
+
+    def test_kill_of_a_node_that_waits_for_its_own_file(self):
+        for nodes in (2, 1):
+            job, pids = self.held_job("self", nodes=nodes)
+            self.assertTrue(within(20, lambda: waits_for_fuse(pids[0])))
+            os.kill(pids[0], signal.SIGKILL)
+            self.assertEqual(job.wait(30), 128 + signal.SIGKILL)
+            self.assertFalse(mounted(self.where))
+            self.assertTrue(within(10, lambda: all(map(ended, pids))))
 
     def test_kill_of_the_launcher(self):
         job, pid = self.served()

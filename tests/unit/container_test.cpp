@@ -36,14 +36,14 @@ TEST(container_names, who_opens_first_makes_and_others_wait) {
   EXPECT_EQ(all.open("a", true, true, false).what, outcome::exists);
   EXPECT_EQ(all.open("a", false, false, false).number, 1);
   EXPECT_EQ(all.take_away("a").what, outcome::busy);
-  all.closed(1);
+  EXPECT_FALSE(all.closed(1));
   EXPECT_EQ(all.take_away("a").what, outcome::busy);
-  all.closed(1);
+  EXPECT_FALSE(all.closed(1));
   EXPECT_EQ(all.take_away("a").what, outcome::found);
   EXPECT_EQ(all.open("a", true, false, false).what, outcome::wait);
   all.stays(1);
   EXPECT_EQ(all.open("a", false, false, false).what, outcome::found);
-  all.closed(1);
+  EXPECT_FALSE(all.closed(1));
   EXPECT_EQ(all.take_away("a").what, outcome::found);
   all.gone(1);
   EXPECT_EQ(all.take_away("a").what, outcome::none);
@@ -67,7 +67,7 @@ TEST(container_names, there_are_so_many) {
   for (unsigned i = 1; i <= most_containers; ++i) EXPECT_EQ(all.open(std::to_string(i), true, false, false).number, i);
   EXPECT_EQ(all.open("one more", true, false, false).what, outcome::full);
   all.made(77);
-  all.closed(77);
+  EXPECT_FALSE(all.closed(77));
   EXPECT_EQ(all.take_away("77").number, 77);
   all.gone(77);
   EXPECT_EQ(all.open("one more", true, false, false).number, 77);
@@ -88,11 +88,11 @@ TEST(container_names, of_a_node_that_is_lost) {
   EXPECT_NE(again.number, b.number) << "there may be something of it";
   all.failed(again.number);
   EXPECT_EQ(all.take_away("a", 0).what, outcome::busy);
-  all.closed(a.number, 1);
+  EXPECT_FALSE(all.closed(a.number, 1));
   EXPECT_EQ(all.take_away("a", 1).what, outcome::found) << "what node 2 had open is closed";
   all.lost(1);
   EXPECT_EQ(all.open("a", false, false, false, 0).what, outcome::none);
-  all.closed(c.number, 0);
+  EXPECT_FALSE(all.closed(c.number, 0));
   EXPECT_EQ(all.take_away("c", 0).what, outcome::found);
   all.gone(c.number);
   EXPECT_EQ(all.open("d", true, false, false, 0).number, c.number);
@@ -102,20 +102,93 @@ TEST(container_names, are_noted_for_when_node_0_is_lost) {
   name_table all;
   all.note("a", 3);
   all.note("b", 1);
-  EXPECT_EQ(all.find("a").number, 3);
-  EXPECT_EQ(all.find("b").what, outcome::found);
-  EXPECT_EQ(all.find("c").what, outcome::none);
+  EXPECT_EQ(all.look_up("a").number, 3);
+  EXPECT_EQ(all.look_up("b").what, outcome::found);
+  EXPECT_EQ(all.look_up("c").what, outcome::none);
   EXPECT_EQ(all.last(), 3);
   all.unnote(3);
   all.unnote(2);
   all.unnote(9);
-  EXPECT_EQ(all.find("a").what, outcome::none);
+  EXPECT_EQ(all.look_up("a").what, outcome::none);
   all.note("c", 3);
-  EXPECT_EQ(all.find("c").number, 3);
+  EXPECT_EQ(all.look_up("c").number, 3);
   all.note("c", 1);  // the one before has gone, and this node has not heard of it
-  EXPECT_EQ(all.find("c").number, 1);
+  EXPECT_EQ(all.look_up("c").number, 1);
   all.unnote(3);
-  EXPECT_EQ(all.find("c").number, 1);
+  EXPECT_EQ(all.look_up("c").number, 1);
+}
+
+/// A container of that name, which is not open.
+std::uint16_t made(name_table& all, const char* name) {
+  const std::uint16_t number = all.open(name, true, true, false).number;
+  all.made(number);
+  EXPECT_FALSE(all.closed(number));
+  return number;
+}
+
+TEST(container_names, one_that_is_unlinked_goes_with_its_last_opening) {
+  name_table all;
+  const auto a = made(all, "a");
+  EXPECT_EQ(all.open("a", false, false, false).number, a);
+  EXPECT_EQ(all.unlink("a").number, a);
+  EXPECT_TRUE(all.is_changing());
+  EXPECT_EQ(all.look_up("a").what, outcome::none);
+  EXPECT_EQ(all.open("a", false, false, false).what, outcome::none);
+  const auto other = made(all, "a");
+  EXPECT_NE(other, a);
+  EXPECT_FALSE(all.closed(a)) << "who unlinks has not told the nodes yet";
+  EXPECT_TRUE(all.settled(a));
+  EXPECT_TRUE(all.is_changing());
+  all.gone(a);
+  EXPECT_FALSE(all.is_changing());
+  EXPECT_EQ(all.look_up("a").number, other);
+  EXPECT_EQ(all.unlink("a").number, other);
+  EXPECT_TRUE(all.settled(other)) << "nobody had it open";
+  all.stays(other);
+  EXPECT_EQ(all.look_up("a").what, outcome::none);
+  EXPECT_EQ(all.unlink("a").what, outcome::none);
+  EXPECT_EQ(made(all, "b"), a) << "the number is free";
+  EXPECT_EQ(all.open("b", false, false, false).number, a);
+  EXPECT_EQ(all.unlink("b").number, a);
+  EXPECT_FALSE(all.settled(a));
+  EXPECT_TRUE(all.goes_when_closed(a));
+  EXPECT_TRUE(all.closed(a));
+}
+
+TEST(container_names, a_name_goes_over_to_another_at_once) {
+  name_table all;
+  const auto a = made(all, "a"), b = made(all, "b");
+  EXPECT_EQ(all.rename("none", "b", false).what, outcome::none);
+  EXPECT_EQ(all.rename("a", "b", true).what, outcome::exists);
+  const auto same = all.rename("a", "a", false);
+  EXPECT_EQ(same.what, outcome::found);
+  EXPECT_EQ(same.number, 0);
+  EXPECT_FALSE(all.is_changing());
+  EXPECT_EQ(all.open("b", false, false, false).number, b);
+  const auto got = all.rename("a", "b", false);
+  EXPECT_EQ(got.number, a);
+  EXPECT_EQ(got.replaced, b);
+  EXPECT_EQ(all.look_up("b").number, a);
+  EXPECT_EQ(all.look_up("a").what, outcome::none);
+  for (const char* const name : {"a", "b"}) {  // until all nodes can see it
+    const auto expected = std::string_view(name) == "a" ? outcome::none : outcome::wait;
+    EXPECT_EQ(all.open(name, false, false, false).what, expected);
+    EXPECT_EQ(all.take_away(name).what, expected);
+    EXPECT_EQ(all.unlink(name).what, expected);
+    EXPECT_EQ(all.rename(name, "c", false).what, expected);
+  }
+  const auto c = made(all, "c");
+  EXPECT_EQ(all.rename("c", "b", false).what, outcome::wait);
+  EXPECT_FALSE(all.settled(a));
+  EXPECT_FALSE(all.settled(b)) << "it is open";
+  EXPECT_FALSE(all.is_changing());
+  EXPECT_EQ(all.rename("c", "b", false).replaced, a);
+  EXPECT_FALSE(all.settled(c));
+  EXPECT_TRUE(all.settled(a));
+  EXPECT_TRUE(all.closed(b));
+  all.gone(a);
+  all.gone(b);
+  EXPECT_EQ(all.count(), 1u);
 }
 
 TEST(container_names, those_of_a_checkpoint_keep_their_numbers) {
@@ -138,6 +211,16 @@ TEST(container_names, those_of_a_checkpoint_keep_their_numbers) {
   EXPECT_FALSE(all.is_changing());
   EXPECT_EQ(all.take_away("b").number, 2);
   EXPECT_TRUE(all.is_changing());
+}
+
+TEST(container_names, one_of_a_checkpoint_without_a_name_goes_when_it_is_closed) {
+  name_table all;
+  all.load("", 1);
+  all.load("b", 2);
+  EXPECT_EQ(all.count(), 1u);
+  EXPECT_TRUE(all.closed(1));
+  all.gone(1);
+  EXPECT_EQ(made(all, "c"), 1);
 }
 
 quire_container_options how(unsigned flags = QUIRE_CONTAINER_CREATE) {

@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -17,6 +18,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
@@ -30,6 +32,7 @@
 #include <sstream>
 #include <thread>
 
+#include "container/lock_table.hpp"
 #include "os/mounts.hpp"
 #include "os/process.hpp"
 
@@ -41,13 +44,15 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-/// Files in this process. `most_bytes` is what one may have; `fails` is the error of all reads and syncs, if it is not 0;
-/// `keeps_open`: what is open cannot be removed.
+/// Files in this process. `most_bytes` is what one may have; `fails` is the error of all reads and syncs, if it is not 0.
 class files_in_memory final : public files {
  public:
   struct content {
     std::string bytes;
     bool read_only = false;
+    std::uint64_t identity = ++last_identity;
+    static inline std::uint64_t last_identity = 0;
+    [[nodiscard]] file_facts facts() const { return {bytes.size(), identity, read_only}; }
   };
   std::mutex mutex;
   std::condition_variable changed;
@@ -55,7 +60,7 @@ class files_in_memory final : public files {
   std::map<handle, std::shared_ptr<content>> opened;
   std::uint64_t most_bytes = 1 << 24;
   int fails = 0;
-  bool holds_reads = false, keeps_open = false;
+  bool holds_reads = false;
   int held_reads = 0, syncs = 0;
   handle closes = 0;
   handle next = 1;
@@ -70,14 +75,14 @@ class files_in_memory final : public files {
   }
   int list(std::vector<named_file>& into) override {
     const std::lock_guard lock(mutex);
-    for (const auto& [name, c] : named) into.push_back({name, {c->bytes.size(), c->read_only}});
+    for (const auto& [name, c] : named) into.push_back({name, c->facts()});
     return 0;
   }
   int look_up(const std::string& name, file_facts& into) override {
     const std::lock_guard lock(mutex);
     const auto at = named.find(name);
     if (at == named.end()) return ENOENT;
-    into = {at->second->bytes.size(), at->second->read_only};
+    into = at->second->facts();
     return 0;
   }
   int open(const std::string& name, bool writes, handle& into) override {
@@ -99,9 +104,9 @@ class files_in_memory final : public files {
     ++closes;
     opened.erase(h);
   }
-  int bytes(handle h, std::uint64_t& into) override {
+  int facts(handle h, file_facts& into) override {
     const std::lock_guard lock(mutex);
-    into = opened.at(h)->bytes.size();
+    into = opened.at(h)->facts();
     return 0;
   }
   int read(handle h, std::uint64_t at, void* into, std::size_t size, std::size_t& done) override {
@@ -143,12 +148,40 @@ class files_in_memory final : public files {
   }
   int remove(const std::string& name) override {
     const std::lock_guard lock(mutex);
-    const auto at = named.find(name);
+    return named.erase(name) == 1 ? 0 : ENOENT;
+  }
+  int rename(const std::string& from, const std::string& to, bool exclusive) override {
+    const std::lock_guard lock(mutex);
+    const auto at = named.find(from);
     if (at == named.end()) return ENOENT;
-    const bool is_open = std::any_of(opened.begin(), opened.end(), [&](const auto& one) { return one.second == at->second; });
-    if (is_open && keeps_open) return EBUSY;
-    named.erase(at);
+    if (exclusive && named.contains(to)) return EEXIST;
+    named[to] = std::exchange(at->second, nullptr);
+    if (at->second == nullptr) named.erase(at);
     return 0;
+  }
+  /// One that another host has: of all bytes of all files.
+  std::atomic<file_lock::kind> elsewhere{file_lock::kind::none};
+  container::lock_table locks;
+  int lock(handle h, const file_lock& wanted) override {
+    const std::lock_guard guard(mutex);
+    if (wanted.is != file_lock::kind::none && elsewhere.load() != file_lock::kind::none) return EAGAIN;
+    const auto number = static_cast<std::uint16_t>(opened.at(h)->identity);
+    const auto got = locks.set(number, {{wanted.owner, 0, wanted.of_flock}, static_cast<container::lock_kind>(wanted.is), wanted.first, wanted.last});
+    return got == container::lock_table::outcome::done ? 0 : EAGAIN;
+  }
+  int test_lock(handle h, file_lock& wanted) override {
+    const std::lock_guard guard(mutex);
+    const auto number = static_cast<std::uint16_t>(opened.at(h)->identity);
+    const auto* const other = locks.conflict(number, {{wanted.owner, 0, wanted.of_flock}, static_cast<container::lock_kind>(wanted.is), wanted.first, wanted.last});
+    if (other == nullptr) return ENOENT;
+    wanted.is = static_cast<file_lock::kind>(other->kind);
+    wanted.first = other->first;
+    wanted.last = other->last;
+    return 0;
+  }
+  std::size_t locked() {
+    const std::lock_guard guard(mutex);
+    return locks.count();
   }
   void space(std::uint64_t& bytes, std::uint64_t& free) override { bytes = 1 << 30, free = 1 << 29; }
 };
@@ -315,38 +348,73 @@ TEST_F(Mount, KeepsAnOpenFileWhoseNameGoes) {
   EXPECT_EQ(errno, ENOENT);
 }
 
-TEST_F(Mount, RemovesWhatItHasOpenWhenThatEnds) {
-  shown.keeps_open = true;
-  shown.add("f", "old");
-  auto d = opened(path("f"), O_RDWR);
-  ASSERT_EQ(::unlink(path("f").c_str()), 0);
-  EXPECT_EQ(shown.of("f"), "old");
+TEST_F(Mount, RenamesWhileFilesAreOpen) {
+  shown.add("f", "one");
+  shown.add("g", "two, longer");
+  const auto f = opened(path("f"), O_RDWR), g = opened(path("g"), O_RDONLY);
+  struct stat before {}, after {};
+  ASSERT_EQ(::fstat(f.number(), &before), 0);
+  ASSERT_EQ(::rename(path("f").c_str(), path("g").c_str()), 0);
+  EXPECT_EQ(shown.of("f"), "(none)");
+  EXPECT_EQ(shown.of("g"), "one");
   EXPECT_NE(::access(path("f").c_str(), F_OK), 0);
-  EXPECT_EQ(errno, ENOENT);
-  EXPECT_TRUE(std::filesystem::is_empty(at));
-  EXPECT_NE(::unlink(path("f").c_str()), 0);
-  EXPECT_EQ(errno, ENOENT);
-  EXPECT_LT(::open(path("f").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644), 0) << "the old one still has the name";
-  EXPECT_EQ(errno, EBUSY);
-  struct stat s {};
-  ASSERT_EQ(::fstat(d.number(), &s), 0);
-  EXPECT_EQ(s.st_size, 3);
-  d.reset();
-  // As a journal: each is there before the kernel has told of the end of the last.
+  ASSERT_EQ(::stat(path("g").c_str(), &after), 0);
+  EXPECT_EQ(after.st_ino, before.st_ino);
+  ASSERT_EQ(::fstat(g.number(), &after), 0);
+  EXPECT_EQ(after.st_size, 11) << "who has the old one open keeps it";
+  char text[16] = {};
+  ASSERT_EQ(::pread(g.number(), text, 11, 0), 11);
+  EXPECT_STREQ(text, "two, longer");
+  ASSERT_EQ(::pwrite(f.number(), "ONE", 3, 0), 3);
+  EXPECT_EQ(shown.of("g"), "ONE");
+  ASSERT_EQ(::rename(path("g").c_str(), path("g").c_str()), 0);
+  EXPECT_EQ(shown.of("g"), "ONE");
+}
+
+TEST_F(Mount, RefusesOtherRenames) {
+  shown.add("f", "one");
+  shown.add("g", "two");
+  const auto how = [&](const char* from, const char* to, unsigned flags) {
+    return ::renameat2(AT_FDCWD, path(from).c_str(), AT_FDCWD, path(to).c_str(), flags) == 0 ? 0 : errno;
+  };
+  EXPECT_EQ(how("f", "g", RENAME_NOREPLACE), EEXIST);
+  EXPECT_EQ(how("f", "g", RENAME_EXCHANGE), EINVAL);
+  EXPECT_EQ(how("none", "g", 0), ENOENT);
+  EXPECT_EQ(how("f", std::string(64, 'n').c_str(), 0), ENAMETOOLONG);
+  EXPECT_EQ(shown.of("f"), "one");
+  EXPECT_EQ(shown.of("g"), "two");
+  EXPECT_EQ(how("f", "h", RENAME_NOREPLACE), 0);
+  EXPECT_EQ(shown.of("h"), "one");
+}
+
+/// What another node does between two looks of the kernel.
+TEST_F(Mount, KnowsAFileByWhatItIsNotByItsName) {
+  shown.add("f", "one");
+  const auto f = opened(path("f"), O_RDONLY);
+  struct stat before {}, after {};
+  ASSERT_EQ(::fstat(f.number(), &before), 0);
+  shown.add("f", "another one");
+  ASSERT_EQ(::fstat(f.number(), &after), 0);
+  EXPECT_EQ(after.st_size, 3);
+  ASSERT_EQ(::stat(path("f").c_str(), &after), 0);
+  EXPECT_EQ(after.st_size, 11);
+  EXPECT_NE(after.st_ino, before.st_ino);
+  EXPECT_EQ(content_of(path("f")), "another one");
+  ASSERT_EQ(shown.rename("f", "elsewhere", false), 0);
+  ASSERT_EQ(::stat(path("elsewhere").c_str(), &before), 0);
+  EXPECT_EQ(after.st_ino, before.st_ino);
+}
+
+TEST_F(Mount, MakesAndRemovesAJournalAgainAndAgain) {
   for (int i = 0; i < 50; ++i) {
-    d = opened(path("f"), O_RDWR | O_CREAT | O_EXCL);
+    auto d = opened(path("f"), O_RDWR | O_CREAT | O_EXCL);
     ASSERT_EQ(::write(d.number(), "new", 3), 3);
     d.reset();
     ASSERT_EQ(::unlink(path("f").c_str()), 0);
+    EXPECT_NE(::unlink(path("f").c_str()), 0);
+    EXPECT_EQ(errno, ENOENT);
   }
-  EXPECT_TRUE(within_10_s([&] { return shown.of("f") == "(none)"; }));
-  // Another node has it open.
-  shown.add("g", "");
-  files::handle elsewhere = 0;
-  ASSERT_EQ(shown.open("g", false, elsewhere), 0);
-  EXPECT_NE(::unlink(path("g").c_str()), 0);
-  EXPECT_EQ(errno, EBUSY);
-  EXPECT_EQ(::access(path("g").c_str(), F_OK), 0);
+  EXPECT_TRUE(std::filesystem::is_empty(at));
 }
 
 TEST_F(Mount, TellsErrorsByTheirNumbers) {
@@ -406,6 +474,139 @@ TEST_F(Mount, ServesOthersWhileARequestWaits) {
   }
   shown.changed.notify_all();
   reader.join();
+}
+
+struct flock range(short type, off_t first, off_t bytes) {
+  struct flock l {};
+  l.l_type = type;
+  l.l_whence = SEEK_SET;
+  l.l_start = first;
+  l.l_len = bytes;
+  return l;
+}
+
+/// Another process; gives what `f` gives.
+template <class F>
+int in_a_child(F&& f) {
+  const pid_t pid = ::fork();
+  if (pid == 0) ::_exit(f());
+  int status = 0;
+  ::waitpid(pid, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST_F(Mount, LocksRangesBetweenProcesses) {
+  shown.add("f", "content");
+  const auto d = opened(path("f"), O_RDWR), other = opened(path("f"), O_RDONLY);
+  auto mine = range(F_WRLCK, 10, 20), rest = range(F_RDLCK, 100, 0);
+  ASSERT_EQ(::fcntl(d.number(), F_SETLK, &mine), 0);
+  ASSERT_EQ(::fcntl(d.number(), F_SETLK, &rest), 0);
+  EXPECT_EQ(in_a_child([&] {
+              auto l = range(F_RDLCK, 29, 1);
+              const int file = ::open(path("f").c_str(), O_RDWR);
+              if (::fcntl(file, F_SETLK, &l) == 0 || (errno != EAGAIN && errno != EACCES)) return 1;
+              l = range(F_WRLCK, 0, 0);
+              if (::fcntl(file, F_GETLK, &l) != 0 || l.l_type != F_WRLCK || l.l_start != 10 || l.l_len != 20) return 2;
+              l = range(F_WRLCK, 5000, 10);
+              if (::fcntl(file, F_GETLK, &l) != 0 || l.l_type != F_RDLCK || l.l_start != 100 || l.l_len != 0) return 3;
+              l = range(F_RDLCK, 100, 50);
+              if (::fcntl(file, F_SETLK, &l) != 0) return 4;
+              l = range(F_WRLCK, 30, 70);
+              if (::fcntl(file, F_GETLK, &l) != 0 || l.l_type != F_UNLCK) return 5;
+              return ::fcntl(file, F_SETLK, &l) == 0 ? 0 : 6;
+            }),
+            0);
+  EXPECT_TRUE(within_10_s([&] { return shown.locked() == 2; })) << "the child's went with it";
+  auto part = range(F_UNLCK, 15, 5);
+  ASSERT_EQ(::fcntl(d.number(), F_SETLK, &part), 0);
+  EXPECT_EQ(shown.locked(), 3u);
+}
+
+TEST_F(Mount, LocksGoWithTheFileThatHasThem) {
+  shown.add("f", "content");
+  EXPECT_EQ(in_a_child([&] {  // a close of any descriptor ends the process's locks; those of flock end with their own
+              const int one = ::open(path("f").c_str(), O_RDWR), two = ::open(path("f").c_str(), O_RDONLY);
+              auto l = range(F_WRLCK, 0, 0);
+              if (::fcntl(one, F_SETLK, &l) != 0 || ::flock(one, LOCK_EX) != 0) return 1;
+              ::close(two);
+              return in_a_child([&] {
+                const int file = ::open(path("f").c_str(), O_RDWR);
+                return ::fcntl(file, F_SETLK, &l) != 0 ? 2 : ::flock(file, LOCK_SH | LOCK_NB) == 0 ? 3 : 0;
+              });
+            }),
+            0);
+  EXPECT_TRUE(within_10_s([&] { return shown.locked() == 0; }));
+  auto d = opened(path("f"), O_RDWR);
+  ASSERT_EQ(::flock(d.number(), LOCK_SH), 0);
+  EXPECT_EQ(shown.locked(), 1u);
+  EXPECT_EQ(in_a_child([&] {
+              const int file = ::open(path("f").c_str(), O_RDWR);
+              if (::flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return 1;
+              return ::flock(file, LOCK_SH | LOCK_NB) == 0 ? 0 : 2;
+            }),
+            0);
+  EXPECT_TRUE(within_10_s([&] { return shown.locked() == 1; }));
+  d.reset();
+  EXPECT_TRUE(within_10_s([&] { return shown.locked() == 0; })) << "this process closes without a flush";
+}
+
+/// A child that waits for a lock, and then prints what it got: 'l', or 'i' when it was interrupted.
+struct waiting {
+  pid_t pid = -1;
+  os::descriptor result{};
+};
+waiting start_waiting(const std::string& path) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return {};
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    struct sigaction act {};
+    act.sa_handler = [](int) {};
+    ::sigaction(SIGUSR1, &act, nullptr);
+    const int file = ::open(path.c_str(), O_RDWR);
+    auto l = range(F_WRLCK, 0, 0);
+    const char word = ::fcntl(file, F_SETLKW, &l) == 0 ? 'l' : errno == EINTR ? 'i' : 'x';
+    [[maybe_unused]] const auto told = ::write(ends[1], &word, 1);
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  return {pid, os::descriptor(ends[0])};
+}
+char result_of(const waiting& w) {
+  char word = 0;
+  (void)!::read(w.result.number(), &word, 1);
+  ::waitpid(w.pid, nullptr, 0);
+  return word;
+}
+bool waits_for_us(pid_t pid) {
+  std::ifstream place("/proc/" + std::to_string(pid) + "/wchan");
+  std::string word;
+  place >> word;
+  return word == "request_wait_answer";
+}
+
+TEST_F(Mount, MoreWaitForALockThanThereAreThreads) {
+  shown.add("f", "content");
+  shown.elsewhere = file_lock::kind::exclusive;
+  std::vector<waiting> all;
+  for (int i = 0; i < 40; ++i) all.push_back(start_waiting(path("f")));
+  for (const auto& w : all) EXPECT_TRUE(within_10_s([&] { return waits_for_us(w.pid); }));
+  EXPECT_EQ(content_of(path("f")), "content") << "others are served";
+  ::kill(all[7].pid, SIGUSR1);
+  EXPECT_EQ(result_of(all[7]), 'i');
+  ::kill(all[8].pid, SIGKILL);
+  EXPECT_EQ(result_of(all[8]), 0) << "it could not say anything";
+  shown.elsewhere = file_lock::kind::none;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (i == 7 || i == 8) continue;
+    EXPECT_EQ(result_of(all[i]), 'l') << i;
+  }
+  EXPECT_TRUE(within_10_s([&] { return shown.locked() == 0; }));
+  shown.elsewhere = file_lock::kind::exclusive;
+  const auto last = start_waiting(path("f"));
+  EXPECT_TRUE(within_10_s([&] { return waits_for_us(last.pid); }));
+  here->close();
+  EXPECT_NE(result_of(last), 'l') << "nothing is mounted any more";
 }
 
 TEST_F(Mount, GoesThoughProgramsHaveFilesOpen) {

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Locks of ranges of bytes on containers, as fcntl and flock have them, for the whole job: an owner's locks never conflict with its own, a new one replaces what
+// it overlaps, and locks of fcntl and of flock do not know each other. Nobody waits here. Pure; in processes the driver of node 0 has it. lock_table.cpp.
+#pragma once
+
+#include <cstdint>
+
+#include "base/fault_heap.hpp"
+
+namespace quire::container {
+
+enum class lock_kind : std::uint8_t { none, shared, exclusive };
+
+struct lock_owner {
+  std::uint64_t number = 0;  ///< what the owner's kernel calls it: a process, or an open file
+  std::uint16_t node = 0;
+  bool of_flock = false;
+  friend bool operator==(const lock_owner&, const lock_owner&) noexcept = default;
+};
+
+struct range_lock {
+  lock_owner owner{};
+  lock_kind kind = lock_kind::none;
+  std::uint64_t first = 0, last = 0;  ///< bytes, both of the range
+};
+
+class lock_table {
+ public:
+  static constexpr std::size_t most = 100'000;  ///< of all containers
+  enum class outcome : std::uint8_t { done, in_the_way, full };
+
+  /// Of kind none: what the owner has there goes, and that is always done.
+  [[nodiscard]] outcome set(std::uint16_t container, const range_lock& wanted);
+  /// One that another owner has, with which `wanted` conflicts; null: none.
+  [[nodiscard]] const range_lock* conflict(std::uint16_t container, const range_lock& wanted) const noexcept;
+  /// The container has gone.
+  void drop(std::uint16_t container) noexcept;
+  [[nodiscard]] std::size_t count() const noexcept { return count_; }
+
+ private:
+  base::fault_map<std::uint16_t, base::fault_vector<range_lock>> held_{};  ///< of one owner: disjoint, and no two of a kind touch
+  std::size_t count_ = 0;
+};
+
+}  // namespace quire::container

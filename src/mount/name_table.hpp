@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The numbers by which the kernel knows files of a mount, and what is open of each. A file keeps its number, whatever name it gets, here or on another node; a
+// name that another file has by now leads to another number. Used by session.cpp, in threads of the mount. name_table.cpp.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <ctime>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "mount/files.hpp"
+
+namespace quire::mount {
+
+/// An open file; fuse_file_info::fh points to it, and name_table owns it. Closed with the last request that uses it.
+struct opened {
+  opened(files& of, files::handle number) : shown(of), handle(number) {}
+  ~opened() { shown.close(handle); }
+  opened(const opened&) = delete;
+  opened& operator=(const opened&) = delete;
+  files& shown;
+  const files::handle handle;
+  std::atomic<bool> wrote{false};
+};
+
+class name_table {
+ public:
+  using number = std::uint64_t;  ///< fuse_ino_t
+  struct known {
+    std::string name{};          ///< when the kernel last asked for it
+    std::uint64_t identity = 0;  ///< file_facts::identity
+    timespec changed{};          ///< through this mount
+  };
+
+  /// `first`: the smallest number.
+  explicit name_table(number first) noexcept : next_(first) {}
+
+  /// The kernel learns it once more.
+  [[nodiscard]] number look_up(const std::string& name, std::uint64_t identity);
+  /// So many times less; a number that the kernel does not know goes.
+  void forget(number file, std::uint64_t look_ups);
+  /// False if the number is unknown.
+  [[nodiscard]] bool find(number file, known& into) const;
+  void changed(number file, const timespec& when);
+  void changed_now(number file);
+
+  void add(number file, std::shared_ptr<opened> one);
+  /// The kernel uses it no more.
+  void remove(number file, const opened* one);
+  /// `one`, to keep it open; null if it is not open any more.
+  [[nodiscard]] std::shared_ptr<opened> find_open(number file, const opened* one) const;
+  /// One that is open, of those with that number; null if none is.
+  [[nodiscard]] std::shared_ptr<opened> any_open(number file) const;
+  /// Closes all that is open.
+  void clear();
+
+ private:
+  struct entry {
+    known about{};
+    std::uint64_t look_ups = 0;  ///< until the kernel forgets it
+    std::vector<std::shared_ptr<opened>> open{};
+  };
+  mutable std::mutex mutex_;
+  std::unordered_map<number, entry> entries_;
+  std::unordered_map<std::uint64_t, number> numbers_;  ///< by identity
+  number next_;
+};
+
+}  // namespace quire::mount
