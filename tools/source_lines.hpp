@@ -23,6 +23,9 @@ class source_lines {
   [[nodiscard]] std::string own_line(const std::vector<std::string>& calls) const;
 
  private:
+  /// Of one call; empty: not known, or not of the program.
+  [[nodiscard]] std::string line_of(const std::string& call) const;
+  [[nodiscard]] std::string function_of(const std::string& call) const;
   std::map<std::string, std::vector<line>> lines_;
 };
 

@@ -204,8 +204,8 @@ std::string page(const job& all) {
   for (const auto& r : all.nodes) threads += r.threads.size();
   const std::size_t each = most_segments / std::max<std::size_t>(threads, 1);
   const std::string data = fmt::format(
-      R"({{"program":{},"size":{},"kinds":["read fault","write fault","lock","barrier","other wait"],"nodes":{},"maps":{},"lines":{},"sharing":{},"names":{}}})",
-      json_text(all.nodes.front().program), all.size, list(all.nodes, [&](const auto& r) { return node_text(all, r, each); }), maps_text(all),
+      R"({{"program":{},"size":{},"kinds":["read fault","write fault","lock","barrier","other wait"],"dead":{},"nodes":{},"maps":{},"lines":{},"sharing":{},"names":{}}})",
+      json_text(all.nodes.front().program), all.size, list(all.dead, as_number), list(all.nodes, [&](const auto& r) { return node_text(all, r, each); }), maps_text(all),
       list(all.lines, use_text, most_lines),
       list(all.shared, finding_text, most_findings),
       list(all.names, [](const named_memory& n) { return fmt::format(R"(["0x{:x}",{},{}])", n.address, n.bytes, json_text(n.name)); }, most_names));
