@@ -18,8 +18,10 @@ bool is_users(const std::string& file) {
   return file != "??" && !file.starts_with("/usr/include/") && !file.starts_with("/usr/lib/") && file.find("/include/quire/") == std::string::npos;
 }
 
-/// memcpy() and the like: whatever debug information they come with, their callers count.
+/// memcpy() and the like, and Python's interpreter: whatever debug information they come with, their callers count.
 bool is_of_system(const std::string& call) {
+  const std::size_t slash = call.rfind('/') + 1;
+  if (call.compare(slash, 6, "python") == 0 || call.compare(slash, 9, "libpython") == 0) return true;
   return call.starts_with("/lib/") || call.starts_with("/lib64/") || call.starts_with("/usr/lib/") || call.starts_with("/usr/lib64/");
 }
 
@@ -76,7 +78,7 @@ source_lines::source_lines(std::span<const std::vector<std::string>> stacks) {
   }
 }
 
-std::string source_lines::line_of(const std::string& call) const {
+std::string source_lines::line_at(const std::string& call) const {
   const auto found = lines_.find(call);
   if (found == lines_.end()) return {};
   for (const line& one : found->second) {
@@ -89,7 +91,14 @@ std::string source_lines::line_of(const std::string& call) const {
   return {};
 }
 
-std::string source_lines::function_of(const std::string& call) const {
+std::string source_lines::line_of(const std::vector<std::string>& calls) const {
+  for (const auto& call : calls)
+    if (!is_of_system(call))
+      if (std::string found = line_at(call); !found.empty()) return found;
+  return {};
+}
+
+std::string source_lines::function_at(const std::string& call) const {
   const auto found = lines_.find(call);
   if (found == lines_.end() || found->second.empty()) return {};
   const std::string name = short_name(found->second.back().function);
@@ -97,18 +106,12 @@ std::string source_lines::function_of(const std::string& call) const {
 }
 
 std::string source_lines::own_line(const std::vector<std::string>& calls) const {
-  const auto first_of = [&calls](bool of_system, auto&& text) {
+  if (std::string found = line_of(calls); !found.empty()) return found;
+  // No debug information: the first function with a name that is not the C++ library's.
+  for (const bool of_system : {false, true})
     for (const auto& call : calls)
       if (is_of_system(call) == of_system)
-        if (std::string found = text(call); !found.empty()) return found;
-    return std::string();
-  };
-  const auto line = [this](const std::string& call) { return line_of(call); };
-  const auto function = [this](const std::string& call) { return function_of(call); };
-  if (std::string found = first_of(false, line); !found.empty()) return found;
-  // No debug information: the first function with a name that is not the C++ library's.
-  if (std::string found = first_of(false, function); !found.empty()) return found;
-  if (std::string found = first_of(true, function); !found.empty()) return found;
+        if (std::string found = function_at(call); !found.empty()) return found;
   return calls.empty() ? std::string{} : calls.front();
 }
 

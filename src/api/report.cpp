@@ -20,6 +20,7 @@
 #include "base/log.hpp"
 #include "core/counter_table.hpp"
 #include "detect/fault_place.hpp"
+#include "detect/python_place.hpp"
 #include "record/file.hpp"
 #include "record/tell.hpp"
 
@@ -110,6 +111,9 @@ record::node_record tell(runtime& r) {
   });
   for (record::file_region& one : told.regions) one.data = sites::static_place(one.address);
   told.uses = uses_of_units(r);
+  for (std::size_t i = 0; i < detect::python_lines(); ++i)
+    if (const auto line = detect::python_line_at(i); line.number != 0)
+      told.interpreted.push_back({detect::first_line + i, static_cast<std::uint64_t>(line.number), line.file, line.function});
   return told;
 }
 

@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <span>
 
 #include "detect/alternate_stack.hpp"
+#include "detect/python_place.hpp"
 
 namespace quire::detect {
 namespace {
@@ -44,6 +46,7 @@ void look_for_code() noexcept {
   const std::lock_guard locked(g_looking);
   bool first = g_code_parts.load(std::memory_order_relaxed) == 0;
   ::dl_iterate_phdr(add_code, &first);
+  look_for_python();
 }
 
 bool within(std::size_t from, std::size_t end, std::uint64_t address) noexcept {
@@ -100,7 +103,7 @@ registers registers_of(const ucontext_t& of) noexcept {
 
 /// Functions of libraries, such as memcpy(), have no frame pointers: who has called them is found among the words of the stack, up to the first that leads into the
 /// program. How many of `found` are known then.
-std::size_t callers_of_library(fault_place& found, std::uintptr_t stack) noexcept {
+std::size_t callers_of_library(std::span<std::uint64_t> found, std::uintptr_t stack) noexcept {
   constexpr std::size_t longest_words = 128;
   constexpr std::uintptr_t word = sizeof(std::uint64_t);
   std::size_t known = found[1] != 0 ? 2 : 1;
@@ -144,6 +147,9 @@ place_scope::~place_scope() { t_interrupted = outer_; }
 fault_place place_of_fault() noexcept {
   fault_place found{};
   if (t_interrupted == nullptr || !g_kept.load(std::memory_order_relaxed)) return found;
+  const std::uint64_t python = python_place();
+  if (python != 0) found.back() = python;
+  const std::span<std::uint64_t> native = std::span(found).first(found.size() - (python != 0 ? 1 : 0));
   const registers at = registers_of(*t_interrupted);
   found[0] = at.instruction;
   found[1] = at.caller;
@@ -153,12 +159,12 @@ fault_place place_of_fault() noexcept {
   if (!inside || t_stack.high - stack < 2 * word) return found;
   std::size_t known = 2;
   if (in_library(at.instruction)) {
-    known = callers_of_library(found, stack);
+    known = callers_of_library(native, stack);
   } else if (found[1] == 0) {
     found[1] = word_at(stack);
   }
   std::uintptr_t frame = at.frame, least = stack;
-  for (std::size_t i = known; i < found.size(); ++i) {
+  for (std::size_t i = known; i < native.size(); ++i) {
     if (frame < least || frame % word != 0 || frame >= t_stack.high - 2 * word) break;
     found[i] = word_at(frame + word);
     least = frame + word;

@@ -11,7 +11,8 @@
 namespace quire::detect {
 
 /// The instruction first. Callers are guesses (a program may have no frame pointers); 0: not known. Of a function of a library they are words of the stack that
-/// may be return addresses, up to the first in the program.
+/// may be return addresses, up to the first in the program. The last is
+/// the line of Python, if the thread is at one (python_place.hpp).
 using fault_place = std::array<std::uint64_t, 4>;
 
 /// From now on places of faults are kept. The calling thread is one of those that prepare_place() is for.

@@ -331,6 +331,7 @@ node_record sample() {
   r.counters.push_back({"fault_ns", 300});
   r.modules.push_back({"/bin/program", "00ff", 0x555500000000, {{0x555500001000, 0x555500002000}}});
   r.uses.push_back({2, 0x200000007000, 4096, 1, 5, 6, {1, 0, 2}, {0, 0, 9}, {{0x200000007000, 0x200000007010}}, {"/bin/program+0x11"}, ""});
+  r.interpreted.push_back({~std::uint64_t{0}, 12, "/home/x.py", "f"});
   return r;
 }
 
@@ -367,9 +368,9 @@ TEST(record_file, what_is_no_record_or_another_version_is_told) {
   EXPECT_FALSE(decode(std::as_bytes(std::span("#!/bin/sh and more")), r, why));
   EXPECT_THAT(why, testing::HasSubstr("no record of a node"));
   auto file = encode(sample());
-  file[8] = std::byte{2};
+  file[8] = std::byte{9};
   EXPECT_FALSE(decode(file, r, why));
-  EXPECT_THAT(why, testing::HasSubstr("version is 2"));
+  EXPECT_THAT(why, testing::HasSubstr("version is 9"));
 }
 
 TEST(record_file, what_makes_no_sense_is_refused_though_it_is_whole) {

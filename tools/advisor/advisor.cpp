@@ -16,6 +16,7 @@ namespace quire::tools::advisor {
 namespace {
 
 constexpr std::uint64_t heap = 0;  // the region of quire_malloc()
+constexpr std::uint64_t larger_units[] = {64 << 10, 16 << 10};  // QUIRE_UNIT, in the order in which they are tried
 constexpr std::uint64_t most_small = 2048;  // QUIRE_HEAP_VIEWS: larger allocations are not alone on theirs
 
 std::uint64_t counter(const report::job& all, const std::string& name) {
@@ -43,7 +44,12 @@ void add_units(const report::job& all, evidence& to) {
         if (u.sums.faults[1] != 0) of_unit.insert(r.node);
       }
   to.heap_units = writers.size();
-  to.heap_units_of_two_writers = static_cast<std::uint64_t>(std::ranges::count_if(writers, [](const auto& one) { return one.second.size() > 1; }));
+  for (const std::uint64_t bytes : larger_units) {
+    std::map<std::uint64_t, std::set<std::uint64_t>> of_pieces;
+    for (const auto& [address, nodes] : writers) of_pieces[address / bytes].insert(nodes.begin(), nodes.end());
+    const auto contended = std::ranges::count_if(of_pieces, [](const auto& one) { return one.second.size() > 1; });
+    to.heap_pieces.push_back({bytes, of_pieces.size(), static_cast<std::uint64_t>(contended)});
+  }
 }
 
 /// Program, arguments and nodes; another build of the program is another job.

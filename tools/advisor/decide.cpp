@@ -12,6 +12,7 @@ namespace {
 constexpr std::size_t runs_each = 2;      // of what is compared; the faster one counts
 constexpr double least_gain = 0.95;       // of the time before: less is noise
 constexpr double hopeless = 1.25;         // so much slower once is enough
+constexpr std::string_view ends[] = {"planned", "open", "kept", "taken-back"};  // in the order of trial::end
 constexpr std::string_view title = "quire.advice 1";
 
 double fastest(const std::vector<double>& seconds) { return *std::ranges::min_element(seconds); }
@@ -20,8 +21,12 @@ std::string text_of(const setting& s) { return s.option + "=" + s.value; }
 
 std::string percent(std::uint64_t part, std::uint64_t whole) { return fmt::format("{:.0f} %", 100.0 * static_cast<double>(part) / static_cast<double>(std::max<std::uint64_t>(whole, 1))); }
 
-trial* open_trial(history& of) { return !of.trials.empty() && of.trials.back().how == trial::end::open ? &of.trials.back() : nullptr; }
-const trial* open_trial(const history& of) { return open_trial(const_cast<history&>(of)); }
+trial* first_that_is(history& of, trial::end how) {
+  const auto at = std::ranges::find(of.trials, how, &trial::how);
+  return at != of.trials.end() ? &*at : nullptr;
+}
+trial* open_trial(history& of) { return first_that_is(of, trial::end::open); }
+bool has_open_trial(const history& of) { return std::ranges::find(of.trials, trial::end::open, &trial::how) != of.trials.end(); }
 
 /// Tried already, with whatever end.
 bool was_tried(const history& of, const setting& s) { return std::ranges::find(of.trials, s, &trial::what) != of.trials.end(); }
@@ -30,14 +35,19 @@ bool is_settled(const history& of, const std::string& option) {
   return std::ranges::any_of(of.trials, [&](const trial& t) { return t.how == trial::end::kept && t.what.option == option; });
 }
 
+/// Plans anew: what this run, which had just what is kept, says.
+void plan(history& of, const evidence& told, std::span<const std::string> closed) {
+  std::erase_if(of.trials, [](const trial& t) { return t.how == trial::end::planned; });
+  for (proposal& p : propose(told, closed))
+    if (!was_tried(of, p.what) && !is_settled(of, p.what.option)) of.trials.push_back({std::move(p.what), std::move(p.why)});
+}
+
 /// Begins the next trial, if there is something to try. A sentence.
-std::string begin_trial(history& of, const evidence& told, std::span<const std::string> closed) {
-  for (proposal& p : propose(told, closed)) {
-    if (was_tried(of, p.what) || is_settled(of, p.what.option)) continue;
-    of.trials.push_back({std::move(p.what), std::move(p.why)});
-    return fmt::format("the next run tries {}, {}", text_of(of.trials.back().what), of.trials.back().why);
-  }
-  return "nothing is left to try";
+std::string begin_trial(history& of) {
+  trial* const next = first_that_is(of, trial::end::planned);
+  if (next == nullptr) return "nothing is left to try";
+  next->how = trial::end::open;
+  return fmt::format("the next run tries {}, {}", text_of(next->what), next->why);
 }
 
 std::string judge(history& of, trial& t) {
@@ -69,10 +79,13 @@ std::vector<proposal> propose(const evidence& from, std::span<const std::string>
   std::vector<std::pair<std::uint64_t, proposal>> all;  // with what it may save, ns
   if (is_open("heap_views") && from.heap_unit_bytes <= page && from.false_small_ns * 5 >= from.waited_ns && from.false_small_ns != 0)
     all.push_back({from.false_small_ns, {{"heap_views", "16"}, fmt::format("because {} of all waiting is for small allocations of several nodes on one page", percent(from.false_small_ns, from.waited_ns))}});
-  const bool sweeps = from.heap_units >= 64 && from.heap_units_of_two_writers * 20 <= from.heap_units;
-  if (is_open("unit") && from.heap_unit_bytes == page && sweeps && from.heap_fault_ns * 10 >= from.threads_ns)
-    for (const char* const size : {"64K", "16K"})
-      all.push_back({from.heap_fault_ns / 2, {{"unit", size}, fmt::format("because threads wait {} of their time for pages of which hardly any has two writers", percent(from.heap_fault_ns, from.threads_ns))}});
+  if (is_open("unit") && from.heap_unit_bytes == page && from.heap_units >= 64 && from.heap_fault_ns * 10 >= from.threads_ns)
+    for (const auto& p : from.heap_pieces)
+      if (p.contended * 20 <= p.used)
+        all.push_back({from.heap_fault_ns / 2,
+                       {{"unit", fmt::format("{}K", p.bytes >> 10)},
+                        fmt::format("because threads wait {} of their time for pages, and of {} pieces of {} KiB {} have two writers", percent(from.heap_fault_ns, from.threads_ns),
+                                    p.used, p.bytes >> 10, p.contended == 0 ? "none" : std::to_string(p.contended))}});
   constexpr std::uint64_t enough = 256;
   if (is_open("read_ahead") && from.read_ahead_units >= enough && from.read_ahead_wasted * 2 >= from.read_ahead_units)
     all.push_back({from.fault_ns / 8, {{"read_ahead", "0"}, fmt::format("because {} of what was read ahead went away unused", percent(from.read_ahead_wasted, from.read_ahead_units))}});
@@ -87,32 +100,34 @@ std::vector<proposal> propose(const evidence& from, std::span<const std::string>
 std::vector<setting> next_run(const history& of) {
   std::vector<setting> all;
   for (const trial& t : of.trials)
-    if (t.how == trial::end::kept || (t.how == trial::end::open && of.base.size() >= runs_each)) all.push_back(t.what);
+    if (t.how == trial::end::kept || t.how == trial::end::open) all.push_back(t.what);
   return all;
 }
 
-bool is_done(const history& of) { return of.base.size() >= runs_each && open_trial(of) == nullptr; }
+bool is_done(const history& of) { return of.base.size() >= runs_each && !has_open_trial(of); }
 
 std::vector<std::string> on_run(history& of, double seconds, const evidence& told, std::span<const std::string> closed) {
   if (of.base.size() < runs_each) {
     of.base.push_back(seconds);
     of.first_seconds = fastest(of.base);
+    plan(of, told, closed);
     if (of.base.size() < runs_each) return {fmt::format("this run took {:.3f} s as the program is; the next one is the same, to know how much times differ by themselves", seconds)};
-    return {fmt::format("as the program is, runs took {:.3f} s and {:.3f} s", of.base[0], of.base[1]), begin_trial(of, told, closed)};
+    return {fmt::format("as the program is, runs took {:.3f} s and {:.3f} s", of.base[0], of.base[1]), begin_trial(of)};
   }
   trial* const t = open_trial(of);
   if (t == nullptr) return {fmt::format("this run took {:.3f} s, with what is kept; nothing is left to try", seconds)};
   t->seconds.push_back(seconds);
   std::vector<std::string> said{judge(of, *t)};
-  if (t->how != trial::end::open) said.push_back(begin_trial(of, told, closed));
+  if (t->how == trial::end::kept) plan(of, told, closed);  // `t` is elsewhere now
+  if (!has_open_trial(of)) said.push_back(begin_trial(of));
   return said;
 }
 
 std::vector<std::string> on_failure(history& of, int exit_status) {
   trial* const t = open_trial(of);
-  if (t == nullptr || of.base.size() < runs_each) return {fmt::format("the job has ended with status {}: nothing is learnt from it", exit_status)};
+  if (t == nullptr) return {fmt::format("the job has ended with status {}: nothing is learnt from it", exit_status)};
   t->how = trial::end::taken_back;
-  return {fmt::format("tried {}: the job has ended with status {}, so it is taken back; nothing else is tried before another run", text_of(t->what), exit_status)};
+  return {fmt::format("tried {}: the job has ended with status {}, so it is taken back", text_of(t->what), exit_status), begin_trial(of)};
 }
 
 std::vector<std::string> how_to_write(const history& of) {
@@ -141,7 +156,6 @@ std::vector<std::string> hints(const evidence& from) {
 }
 
 std::string write(const history& of) {
-  static constexpr std::string_view ends[] = {"open", "kept", "taken-back"};
   std::string text = fmt::format("{}\n# What `quire run --auto` has found out. Without this file it begins anew.\njob {}\nfirst {}\nbase", title, of.job, of.first_seconds);
   for (const double s : of.base) text += fmt::format(" {}", s);
   for (const trial& t : of.trials) {
@@ -182,17 +196,18 @@ std::optional<history> read(const std::string& text) {
       if (!(words >> of.first_seconds) || !(of.first_seconds >= 0)) return std::nullopt;
     } else if (what == "base") {
       if (!take_seconds(words, of.base)) return std::nullopt;
-    } else if (what == "open" || what == "kept" || what == "taken-back") {
-      if (open_trial(of) != nullptr) return std::nullopt;
+    } else if (const auto end = std::ranges::find(ends, what); end != std::end(ends)) {
       trial& t = of.trials.emplace_back();
-      t.how = what == "open" ? trial::end::open : what == "kept" ? trial::end::kept : trial::end::taken_back;
+      t.how = static_cast<trial::end>(end - std::begin(ends));
       if (!(words >> t.what.option >> t.what.value) || !take_seconds(words, t.seconds)) return std::nullopt;
     } else {
       return std::nullopt;
     }
   }
-  // A trial begins when the runs without it are there.
-  if (of.job.empty() || (!of.trials.empty() && of.base.size() < runs_each)) return std::nullopt;
+  // A trial begins when the runs without it are there, and one at a time.
+  const auto open = std::ranges::count(of.trials, trial::end::open, &trial::how);
+  const bool begun = std::ranges::any_of(of.trials, [](const trial& t) { return t.how != trial::end::planned; });
+  if (of.job.empty() || open > 1 || (begun && of.base.size() < runs_each)) return std::nullopt;
   return of;
 }
 

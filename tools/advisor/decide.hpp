@@ -18,7 +18,12 @@ struct evidence {
   std::uint64_t false_small_ns = 0;  ///< for units of the heap that nodes share falsely and that hold small allocations
   std::uint64_t false_other_ns = 0;  ///< the same elsewhere: within arrays, in static data
   std::uint64_t heap_fault_ns = 0;
-  std::uint64_t heap_units = 0, heap_units_of_two_writers = 0;  ///< of those that threads waited for
+  std::uint64_t heap_units = 0;      ///< that threads waited for
+  /// Pieces of this size of them, and how many of them have been written by several nodes: as units they would move between these.
+  struct pieces {
+    std::uint64_t bytes = 0, used = 0, contended = 0;
+  };
+  std::vector<pieces> heap_pieces{};
   std::uint64_t heap_unit_bytes = 0;
   std::uint64_t read_ahead_units = 0, read_ahead_wasted = 0;
   std::uint64_t exclusive_reads = 0, exclusive_wasted = 0, double_faults = 0;
@@ -39,11 +44,11 @@ struct proposal {
 /// Those that are worth a try, the most promising first. Options of `closed` are left alone: the user has set them.
 [[nodiscard]] std::vector<proposal> propose(const evidence& from, std::span<const std::string> closed);
 
-/// A setting that was tried, or is being tried.
+/// A setting that was tried, is being tried, or will be.
 struct trial {
   setting what;
   std::string why;
-  enum class end { open, kept, taken_back } how = end::open;
+  enum class end { planned, open, kept, taken_back } how = end::planned;
   std::vector<double> seconds{};  ///< of each run with it
 };
 /// All that is known of a program on so many nodes.
@@ -51,7 +56,7 @@ struct history {
   std::string job;            ///< which program, arguments and nodes
   double first_seconds = 0;   ///< as the program is: the fastest run; 0: none yet
   std::vector<double> base{}; ///< runs with what is kept
-  std::vector<trial> trials{};  ///< at most the last one is open
+  std::vector<trial> trials{};  ///< those that have ended, at most one that is open, those that are planned
 };
 
 /// What the next run is to have: what is kept, and what is being tried.

@@ -52,6 +52,13 @@ std::vector<std::string> places_of(const node_record& r, const std::vector<std::
   return places;
 }
 
+/// "kmeans.py:57 in assign()" of an interpreted program; empty: it is none.
+std::string interpreted_line(const node_record& r, const std::vector<std::uint64_t>& from) {
+  if (from.empty()) return {};
+  const auto line = std::ranges::find(r.interpreted, from.back(), &record::file_line::number);
+  return line != r.interpreted.end() ? fmt::format("{}:{} in {}()", fs::path(line->file).filename().string(), line->line, line->function) : std::string();
+}
+
 /// Source lines for the places of all nodes.
 class line_finder {
  public:
@@ -59,7 +66,9 @@ class line_finder {
   /// "heat.cpp:57 in sweep()".
   [[nodiscard]] std::string line(const node_record& r, const std::vector<std::uint64_t>& from) const {
     const auto places = places_of(r, from);
-    const std::string found = places.empty() ? std::string() : lines_.own_line(places);
+    std::string found = lines_.line_of(places);
+    if (found.empty()) found = interpreted_line(r, from);
+    if (found.empty() && !places.empty()) found = lines_.own_line(places);
     return found.empty() ? "an unknown place (a system call, or a call of Quire)" : found;
   }
   [[nodiscard]] std::string line(const std::vector<std::string>& calls) const { return lines_.own_line(calls); }
