@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <mutex>
 #include <span>
 
 #include "detect/alternate_stack.hpp"
@@ -26,7 +25,7 @@ thread_local constinit const ucontext_t* t_interrupted __attribute__((tls_model(
 constexpr std::size_t most_parts = 512;
 std::array<bounds, most_parts> g_code;
 std::atomic<std::size_t> g_code_parts{0}, g_program_parts{0};
-std::mutex g_looking;
+std::atomic<bool> g_looking{false};
 
 int add_code(dl_phdr_info* about, std::size_t, void* first) noexcept {
   for (int i = 0; i < about->dlpi_phnum; ++i) {
@@ -43,10 +42,11 @@ int add_code(dl_phdr_info* about, std::size_t, void* first) noexcept {
   return 0;
 }
 void look_for_code() noexcept {
-  const std::lock_guard locked(g_looking);
+  if (g_looking.exchange(true, std::memory_order_acquire)) return;  // another thread does
   bool first = g_code_parts.load(std::memory_order_relaxed) == 0;
   ::dl_iterate_phdr(add_code, &first);
   look_for_python();
+  g_looking.store(false, std::memory_order_release);
 }
 
 bool within(std::size_t from, std::size_t end, std::uint64_t address) noexcept {

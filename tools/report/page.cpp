@@ -169,11 +169,21 @@ std::string maps_text(const job& all) {
 
 // ---- Sharing ------------------------------------------------------------------------------------------------------------
 
+/// Ranges as they are, if they are few.
+std::string short_ranges(const std::string& ranges) {
+  constexpr std::size_t most = 8;
+  const auto count = static_cast<std::size_t>(std::ranges::count(ranges, ',')) + 1;
+  if (count <= most) return ranges;
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < most; ++i) end = ranges.find(',', end) + 1;
+  return fmt::format("{} and {} parts more", ranges.substr(0, end - 1), count - most);
+}
+
 std::string spots_text(const sharing::spots& s, const sharing::unit_use& unit) {
   const auto written = sharing::lines_of(s.written), read = s.read & ~written;
   std::string text;
-  if (written.any()) text = "writes bytes " + sharing::ranges_of(s.written, sharing::word_bytes(unit.bytes));
-  if (read.any()) text += (text.empty() ? "reads bytes " : ", reads bytes ") + sharing::ranges_of(read, sharing::line_bytes(unit.bytes));
+  if (written.any()) text = "writes bytes " + short_ranges(sharing::ranges_of(s.written, sharing::word_bytes(unit.bytes)));
+  if (read.any()) text += (text.empty() ? "reads bytes " : ", reads bytes ") + short_ranges(sharing::ranges_of(read, sharing::line_bytes(unit.bytes)));
   return text;
 }
 
