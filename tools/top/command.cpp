@@ -51,7 +51,10 @@ std::string command_of(pid_t pid) {
 std::optional<found_job> choose(const arguments& asked, std::string& why) {
   const auto all = bootstrap::launcher::find_jobs();
   if (asked.pid != 0) {
-    const auto found = std::ranges::find(all, asked.pid, &found_job::pid);
+    const auto is_meant = [&asked](const found_job& j) { return j.pid == asked.pid; };
+    // Anybody can take a name: that of the user's own job comes first.
+    auto found = std::ranges::find_if(all, [&](const found_job& j) { return is_meant(j) && j.user == ::geteuid(); });
+    if (found == all.end()) found = std::ranges::find_if(all, is_meant);
     if (found != all.end()) return *found;
     why = fmt::format("there is no job {} on this machine: the number is that of its `quire run`, and `quire top` without one lists those of yours", asked.pid);
     return std::nullopt;

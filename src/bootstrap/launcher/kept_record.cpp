@@ -50,7 +50,7 @@ bool copy_used(int from, int to) {
 void kept_record::take(std::string_view payload) {
   const auto words = local::unpack_strings(payload);
   if (!words || words->size() != 3 || !is_number((*words)[0]) || !is_number((*words)[1]) || !(*words)[2].ends_with(of_record)) return;
-  memory_ = os::descriptor(::open(("/proc/" + (*words)[0] + "/fd/" + (*words)[1]).c_str(), O_RDONLY | O_CLOEXEC));
+  memory_ = os::descriptor(::open(("/proc/" + (*words)[0] + "/fd/" + (*words)[1]).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   record_ = (*words)[2];
 }
 

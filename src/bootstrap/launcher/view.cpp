@@ -36,8 +36,9 @@ void job::look() {
     look_.until_ns = now + patience_ns;
     const auto frame = std::make_shared<const std::string>(encode(local::frame_kind::show_counters, -1, ""));
     for (int node = 0; node < plan_.nodes; ++node) {
-      at(node).asked = can_tell_waits(node);
-      if (at(node).asked) give(node, frame);
+      if (at(node).asked || !can_tell_waits(node)) continue;  // it owes an answer, or cannot give one
+      at(node).asked = true;
+      give(node, frame);
     }
   }
   const bool all = std::none_of(nodes_.begin(), nodes_.end(), [](const auto& n) { return n.asked && n.alive && !n.left; });
